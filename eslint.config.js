@@ -1,0 +1,37 @@
+import js from '@eslint/js';
+import globals from 'globals';
+
+const platform = (
+  /** @type {string[]} */ files,
+  /** @type {Record<string, boolean>[]} */ ...sets
+) => ({
+  files,
+  languageOptions: { globals: Object.assign({}, ...sets) },
+});
+
+export default [
+  { ignores: ['build/', 'dist/', 'web/headwise/types/', 'tests/fixtures/'] },
+  js.configs.recommended,
+  {
+    languageOptions: { ecmaVersion: 2023, sourceType: 'module' },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      eqeqeq: 'error',
+      'no-var': 'error',
+      'prefer-const': 'error',
+      'no-shadow': 'error',
+      'no-implicit-globals': 'error',
+      'object-shorthand': 'error',
+      'no-unused-vars': ['error', { argsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }],
+    },
+  },
+  // The package runs in pages, Workers and Node: only what all three have.
+  platform(['web/headwise/**'], globals['shared-node-browser'], {
+    Response: false,
+    WebAssembly: false,
+  }),
+  platform(['web/page/**'], globals.browser, globals.worker),
+  platform(['*.js', 'src/**', 'tests/**'], globals.node),
+  // Tests of the page hand functions to the browser.
+  platform(['tests/page/**'], globals.browser),
+];

@@ -1,0 +1,300 @@
+/*
+ * Headwise: multi-head attention, head by head.
+ *
+ * Restrictions that hold for every function:
+ * - Numbers are 32-bit floats, matrices are row-major, sizes and strides count floats (not bytes).
+ * - A context serves one thread at a time; two contexts are independent.
+ * - Input and output must not overlap unless a function says so.
+ * - Nothing aborts. A function that can fail returns an hw_status; after any failure the context and
+ *   every module stay usable and keep their weights, and no output is half-owned.
+ *
+ * Names and semantics are PyTorch's (torch.nn.functional.scaled_dot_product_attention, torch.nn.Linear)
+ * and those of "Build a Large Language Model (From Scratch)", chapter 3: CausalAttention,
+ * MultiHeadAttentionWrapper, MultiHeadAttention.
+ */
+#ifndef HEADWISE_H
+#define HEADWISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status ------------------------------------------------------------------------------------ */
+
+/* The values are stable: they are part of the interface. */
+typedef enum hw_status {
+  HW_OK = 0,
+  HW_ERROR_SHAPE = 1,  /* sizes that do not fit together, or a size of zero */
+  HW_ERROR_VALUE = 2,  /* an argument outside its range, or NULL where data is needed */
+  HW_ERROR_MEMORY = 3, /* an allocation failed, or a size does not fit the address space */
+} hw_status;
+
+/* A one-line English text for a status; static storage, never NULL. */
+const char *hw_status_text(hw_status status);
+
+/* ---- Context ----------------------------------------------------------------------------------- */
+
+/* Scratch memory (grown before a run, never during it) and the random number generator. */
+typedef struct hw_context hw_context;
+
+/* Creates a context whose generator is seeded with torch's default seed. The caller owns *context and
+ * ends it with hw_context_destroy. HW_ERROR_MEMORY leaves *context NULL. */
+hw_status hw_context_create(hw_context **context);
+
+/* Frees the context; NULL is allowed. Modules and traces do not belong to it and stay valid. */
+void hw_context_destroy(hw_context *context);
+
+/* Bytes of scratch that the largest run so far has needed. */
+size_t hw_context_scratch_bytes(const hw_context *context);
+
+/* ---- Random numbers: the values of torch's CPU generator (x86 build without MKL) ---------------- */
+
+/* torch.manual_seed(seed): also forgets the normal that a previous small randn cached. */
+void hw_manual_seed(hw_context *context, uint64_t seed);
+
+/* torch.rand: out [count], uniform in [0, 1), in row-major order. */
+void hw_rand(hw_context *context, float *out, size_t count);
+
+/* Tensor.uniform_(from, to): out [count]. */
+void hw_uniform(hw_context *context, float from, float to, float *out, size_t count);
+
+/* torch.randn: out [count]. Fewer than 16 values are drawn one by one in double precision, 16 and more
+ * in blocks in single precision: as in torch, randn of 20 is not randn of 10 twice. */
+void hw_randn(hw_context *context, float *out, size_t count);
+
+/* ---- Functions --------------------------------------------------------------------------------- */
+
+/* c[i] = a[a_index[i]] · b[b_index[i]] for i < batch, matrices a [m, k], b [k, n], c [m, n] stored one
+ * after another. The indices are matrix numbers and so express broadcasting.
+ * HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: no scratch for the packed b. */
+hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *c, size_t batch,
+                    const uint32_t *a_index, const uint32_t *b_index, size_t m, size_t k, size_t n);
+
+/* y[i] = transpose of x[i]: x [batch, rows, columns], y [batch, columns, rows]. */
+void hw_transpose(const float *x, float *y, size_t batch, size_t rows, size_t columns);
+
+/* Softmax over the last dimension, x and y [rows, columns]; y may be x. A row of -inf gives zeros; a row
+ * with NaN or +inf is NaN, as in torch. */
+void hw_softmax(const float *x, float *y, size_t rows, size_t columns);
+
+/* ---- Scaled dot-product attention -------------------------------------------------------------- */
+
+/* Where a head finds its rows: element (b, h, t, i) is at b·batch + h·head + t·token + i. Splitting and
+ * merging heads is a choice of strides. */
+typedef struct hw_strides {
+  size_t batch;
+  size_t head;
+  size_t token;
+} hw_strides;
+
+typedef enum hw_mask_kind {
+  HW_MASK_NONE = 0,
+  HW_MASK_BOOL = 1,  /* uint8_t; nonzero: the query may attend to the key */
+  HW_MASK_FLOAT = 2, /* float; added to the scaled score, -inf forbids */
+} hw_mask_kind;
+
+/* A mask over the scores [batch, heads, query_tokens, key_tokens]; a stride of 0 broadcasts. Strides count
+ * elements of the mask's own type. */
+typedef struct hw_mask {
+  hw_mask_kind kind;
+  const void *data;
+  size_t batch_stride;
+  size_t head_stride;
+  size_t query_stride;
+  size_t key_stride;
+} hw_mask;
+
+/*
+ * One call of softmax(Q·Kᵀ·scale + mask)·V for every batch entry and head, streamed over blocks of keys
+ * (Dao et al. 2022, FlashAttention; Milakov & Gimelshein 2018, online softmax): the n×n matrix exists
+ * only when `weights` asks for it.
+ *
+ *   query  [batch, heads, query_tokens, key_width]      by query_strides
+ *   key    [batch, heads, key_tokens, key_width]        by key_strides
+ *   value  [batch, heads, key_tokens, value_width]      by value_strides
+ *   output [batch, heads, query_tokens, value_width]    by output_strides
+ *
+ * Equivalent loop:
+ *   for each b, h, i:  s[j] = dot(query[b,h,i], key[b,h,j])·scale, j <= i + causal_offset if is_causal
+ *                      p = softmax(mask(s)), dropped out;  output[b,h,i] = sum over j of p[j]·value[b,h,j]
+ *
+ * A key that is masked for a query has no influence on it, whatever it holds (NaN included). A query for
+ * which every key is masked gives zeros. NaN and +inf in visible scores give NaN.
+ */
+typedef struct hw_attention {
+  size_t batch;
+  size_t heads;
+  size_t query_tokens;
+  size_t key_tokens;
+  size_t key_width;
+  size_t value_width;
+  const float *query;
+  const float *key;
+  const float *value;
+  float *output;
+  hw_strides query_strides;
+  hw_strides key_strides;
+  hw_strides value_strides;
+  hw_strides output_strides;
+  float scale;
+  bool is_causal;
+  int32_t causal_offset; /* 0: top-left aligned, as torch; key_tokens - query_tokens: bottom-right */
+  hw_mask mask;
+  double dropout; /* probability of dropping a weight; 0 draws nothing */
+  /* NULL, or [batch, heads, query_tokens, key_tokens]: the weights, after dropout. */
+  float *weights;
+  size_t weights_batch_stride;
+  /* NULL, or [batch, heads, query_tokens]: natural log of the sum of exp of the scores; -inf if masked. */
+  float *log_sum_exp;
+  size_t log_sum_exp_batch_stride;
+} hw_attention;
+
+/* HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: a NULL pointer, or dropout outside [0, 1].
+ * HW_ERROR_MEMORY: no scratch. */
+hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attention *attention);
+
+/* ---- Traces: exact attention weights, recomputed on demand --------------------------------------- */
+
+/* Keeps Q, K, the log-sum-exp rows and what masked them: O(tokens · width) memory, not O(tokens²). (A mask
+ * that was passed in is copied; a forward in training mode with dropout also keeps one bit per weight.) */
+typedef struct hw_trace hw_trace;
+
+typedef struct hw_trace_shape {
+  size_t batch;
+  size_t heads;
+  size_t query_tokens;
+  size_t key_tokens;
+} hw_trace_shape;
+
+/* Frees the trace; NULL is allowed. */
+void hw_trace_destroy(hw_trace *trace);
+
+hw_trace_shape hw_trace_get_shape(const hw_trace *trace);
+
+/* Bytes that the trace holds. */
+size_t hw_trace_bytes(const hw_trace *trace);
+
+/* Weights of the queries row_start <= i < row_end of one head: out [row_end - row_start, key_tokens].
+ * HW_ERROR_VALUE: batch, head or rows out of range. HW_ERROR_MEMORY: no scratch. */
+hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t row_start,
+                           size_t row_end, float *out);
+
+/* The head's whole map, pooled: out [size, size], each cell the maximum of the weights it covers. Cell (r, c)
+ * covers queries [r·n/size, (r+1)·n/size) and keys likewise, at least one of each. Errors as above. */
+hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size, float *out);
+
+/* ---- Linear: torch.nn.Linear ---------------------------------------------------------------------- */
+
+typedef struct hw_linear hw_linear;
+
+/* y = x·Wᵀ + b. Weight [out_features, in_features] and bias [out_features] are drawn as torch draws them
+ * (weight first) from the context's generator; a NULL context draws nothing and leaves zeros.
+ * The caller owns *linear. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: *linear is NULL. */
+hw_status hw_linear_create(hw_context *context, size_t in_features, size_t out_features, bool bias, hw_linear **linear);
+void hw_linear_destroy(hw_linear *linear);
+
+/* Copies rows [first_row, first_row + rows) in or out: weight [rows, in_features], bias [rows]; either may be
+ * NULL. HW_ERROR_SHAPE: rows beyond out_features. HW_ERROR_VALUE: a bias where the layer has none. */
+hw_status hw_linear_load(hw_linear *linear, size_t first_row, size_t rows, const float *weight, const float *bias);
+hw_status hw_linear_store(const hw_linear *linear, size_t first_row, size_t rows, float *weight, float *bias);
+
+/* x [rows, in_features] → y [rows, out_features]. HW_ERROR_SHAPE: rows is zero. */
+hw_status hw_linear_forward(const hw_linear *linear, const float *x, size_t rows, float *y);
+
+/* ---- Attention modules ----------------------------------------------------------------------------- */
+
+/* What a forward may be asked for besides its output; a zeroed struct asks for nothing. */
+typedef struct hw_forward_options {
+  hw_mask mask;     /* replaces the module's causal mask unless kind is HW_MASK_NONE */
+  float *weights;   /* NULL, or [batch, heads, tokens, tokens] */
+  hw_trace **trace; /* NULL, or receives a trace that the caller owns */
+} hw_forward_options;
+
+/* Chapter 3.5's CausalAttention: one head with its own W_query, W_key, W_value. */
+typedef struct hw_causal_attention hw_causal_attention;
+
+typedef struct hw_causal_attention_config {
+  size_t d_in;
+  size_t d_out;
+  size_t context_length; /* more tokens than this are refused */
+  double dropout;        /* of the weights, in training mode */
+  bool qkv_bias;
+  bool is_causal;
+} hw_causal_attention_config;
+
+/* Draws W_query, W_key, W_value in this order (NULL context: zeros). HW_ERROR_SHAPE: a size is zero.
+ * HW_ERROR_VALUE: dropout outside [0, 1]. HW_ERROR_MEMORY: *module is NULL. */
+hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attention_config *config,
+                                     hw_causal_attention **module);
+void hw_causal_attention_destroy(hw_causal_attention *module);
+
+/* 0: W_query, 1: W_key, 2: W_value. Owned by the module. */
+hw_linear *hw_causal_attention_linear(hw_causal_attention *module, size_t index);
+
+/* In training mode dropout is active; a new module is in training mode, as in torch. */
+void hw_causal_attention_train(hw_causal_attention *module, bool training);
+
+/* x [batch, tokens, d_in] → y [batch, tokens, d_out]. HW_ERROR_SHAPE: a size is zero or tokens exceed
+ * context_length. HW_ERROR_MEMORY: no scratch, or no memory for the trace. options may be NULL. */
+hw_status hw_causal_attention_forward(hw_context *context, hw_causal_attention *module, const float *x, size_t batch,
+                                      size_t tokens, float *y, const hw_forward_options *options);
+
+/* Listing 3.4's MultiHeadAttentionWrapper: heads run one after another, outputs side by side. */
+typedef struct hw_multi_head_attention_wrapper hw_multi_head_attention_wrapper;
+
+/* d_out is per head. Draws head after head. Errors as hw_causal_attention_create; num_heads of zero is
+ * HW_ERROR_SHAPE. */
+hw_status hw_multi_head_attention_wrapper_create(hw_context *context, const hw_causal_attention_config *config,
+                                                 size_t num_heads, hw_multi_head_attention_wrapper **module);
+void hw_multi_head_attention_wrapper_destroy(hw_multi_head_attention_wrapper *module);
+
+/* The head's own module; owned by the wrapper. */
+hw_causal_attention *hw_multi_head_attention_wrapper_head(hw_multi_head_attention_wrapper *module, size_t head);
+void hw_multi_head_attention_wrapper_train(hw_multi_head_attention_wrapper *module, bool training);
+
+/* x [batch, tokens, d_in] → y [batch, tokens, num_heads · d_out]; otherwise as hw_causal_attention_forward. */
+hw_status hw_multi_head_attention_wrapper_forward(hw_context *context, hw_multi_head_attention_wrapper *module,
+                                                  const float *x, size_t batch, size_t tokens, float *y,
+                                                  const hw_forward_options *options);
+
+/* Listing 3.5's MultiHeadAttention: one projection for all heads, split by strides. */
+typedef struct hw_multi_head_attention hw_multi_head_attention;
+
+typedef struct hw_multi_head_attention_config {
+  size_t d_in;
+  size_t d_out; /* all heads together; a multiple of num_heads */
+  size_t context_length;
+  size_t num_heads;
+  double dropout;
+  bool qkv_bias;
+  bool out_proj;
+  bool out_bias;
+  bool is_causal;
+  bool packed_qkv; /* initial weights drawn as one Linear(d_in, 3·d_out), not as three */
+} hw_multi_head_attention_config;
+
+/* Draws W_query, W_key, W_value (or qkv_proj), out_proj in this order. HW_ERROR_SHAPE: a size is zero or
+ * d_out is not a multiple of num_heads. Otherwise as hw_causal_attention_create. */
+hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
+                                         hw_multi_head_attention **module);
+void hw_multi_head_attention_destroy(hw_multi_head_attention *module);
+
+/* The packed projection: rows [0, d_out) are W_query, [d_out, 2·d_out) W_key, the rest W_value. */
+hw_linear *hw_multi_head_attention_qkv_proj(hw_multi_head_attention *module);
+/* NULL if the module has none. */
+hw_linear *hw_multi_head_attention_out_proj(hw_multi_head_attention *module);
+void hw_multi_head_attention_train(hw_multi_head_attention *module, bool training);
+
+/* x [batch, tokens, d_in] → y [batch, tokens, d_out]; otherwise as hw_causal_attention_forward. */
+hw_status hw_multi_head_attention_forward(hw_context *context, hw_multi_head_attention *module, const float *x,
+                                          size_t batch, size_t tokens, float *y, const hw_forward_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+#include "core/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *hw_allocate(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) {
+    return NULL;
+  }
+  const size_t rounded = (bytes / HW_ALIGNMENT + 1) * HW_ALIGNMENT;
+  return aligned_alloc(HW_ALIGNMENT, rounded);
+}
+
+void *hw_allocate_zeroed(size_t bytes) {
+  void *memory = hw_allocate(bytes);
+  if (memory != NULL) {
+    memset(memory, 0, bytes);
+  }
+  return memory;
+}
+
+void hw_release(void *memory) { free(memory); }
+
+size_t hw_arena_size(size_t count, size_t element_bytes) {
+  const size_t bytes = hw_size_add(hw_size_multiply(count, element_bytes), HW_ALIGNMENT - 1);
+  return bytes == SIZE_MAX ? SIZE_MAX : bytes / HW_ALIGNMENT * HW_ALIGNMENT;
+}
+
+hw_status hw_arena_reserve(hw_arena *arena, size_t bytes) {
+  arena->used = 0;
+  if (bytes <= arena->capacity) {
+    return HW_OK;
+  }
+  /* Freed first: nothing in it is needed, and both at once may not fit. */
+  hw_release(arena->memory);
+  arena->memory = hw_allocate(bytes);
+  arena->capacity = arena->memory == NULL ? 0 : bytes;
+  return arena->memory == NULL ? HW_ERROR_MEMORY : HW_OK;
+}
+
+void *hw_arena_take(hw_arena *arena, size_t count, size_t element_bytes) {
+  const size_t bytes = hw_arena_size(count, element_bytes);
+  assert(bytes <= arena->capacity - arena->used);
+  void *memory = arena->memory + arena->used;
+  arena->used += bytes;
+  return memory;
+}
+
+void hw_arena_release(hw_arena *arena) {
+  hw_release(arena->memory);
+  *arena = (hw_arena){0};
+}

@@ -1,0 +1,36 @@
+/* torch's CPU generator: MT19937 (Matsumoto & Nishimura 1998) and torch's ways of drawing from it. */
+#ifndef HW_CORE_RANDOM_H
+#define HW_CORE_RANDOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HW_MT_WORDS 624
+
+typedef struct hw_generator {
+  uint32_t state[HW_MT_WORDS];
+  uint32_t next; /* index of the next word; HW_MT_WORDS: twist first */
+  bool has_cached_normal;
+  double cached_normal;
+} hw_generator;
+
+void hw_generator_seed(hw_generator *generator, uint64_t seed);
+uint32_t hw_generator_word(hw_generator *generator);
+
+/* One word a value: from + u·(to - from), u of 24 bits. */
+void hw_generator_uniform(hw_generator *generator, float from, float to, float *out, size_t count);
+
+/* randn. Fewer than 16: Box-Muller in double, the second normal cached across calls. 16 and more: blocks of 16
+ * in single precision, as torch's AVX2 build computes them; the cache is left alone. */
+void hw_generator_normal(hw_generator *generator, float *out, size_t count);
+
+/* Dropout's mask: bit i of a row says whether its element i is kept. Every row takes whole 32-bit words,
+ * hw_keep_words(columns) of them; elements are drawn in row-major order, two words each. */
+void hw_generator_keep(hw_generator *generator, double dropout, uint32_t *bits, size_t rows, size_t columns);
+static inline size_t hw_keep_words(size_t columns) { return columns / 32 + (columns % 32 != 0); }
+
+/* What kept elements are multiplied by. */
+static inline float hw_keep_scale(double dropout) { return 1.0F / (float)(1.0 - dropout); }
+
+#endif

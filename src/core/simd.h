@@ -1,0 +1,87 @@
+/*
+ * The SIMD vocabulary: four floats at a time. The only file that names wasm intrinsics; natively they come
+ * from SIMDe, so that the same kernels run under sanitizers. HW_FUSED tells whether hw_multiply_add rounds
+ * once (relaxed SIMD) or twice (SIMD128 and native).
+ */
+#ifndef HW_CORE_SIMD_H
+#define HW_CORE_SIMD_H
+
+#include <stdint.h>
+
+#ifdef __wasm__
+#include <wasm_simd128.h>
+#else
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/wasm/simd128.h>
+#endif
+
+#ifdef __wasm_relaxed_simd__
+#define HW_FUSED 1
+#else
+#define HW_FUSED 0
+#endif
+
+#define HW_INLINE static inline __attribute__((always_inline))
+
+enum { HW_LANES = 4 };
+
+typedef v128_t hw_f32x4;
+
+HW_INLINE hw_f32x4 hw_load(const float *p) { return wasm_v128_load(p); }
+HW_INLINE hw_f32x4 hw_load_splat(const float *p) { return wasm_v128_load32_splat(p); }
+HW_INLINE void hw_store(float *p, hw_f32x4 x) { wasm_v128_store(p, x); }
+HW_INLINE hw_f32x4 hw_splat(float x) { return wasm_f32x4_splat(x); }
+HW_INLINE hw_f32x4 hw_add(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_add(a, b); }
+HW_INLINE hw_f32x4 hw_subtract(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_sub(a, b); }
+HW_INLINE hw_f32x4 hw_multiply(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_mul(a, b); }
+
+/* a·b + c */
+HW_INLINE hw_f32x4 hw_multiply_add(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c) {
+#if HW_FUSED
+  return wasm_f32x4_relaxed_madd(a, b, c);
+#else
+  return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
+#endif
+}
+
+/* a < b ? b : a, so a NaN in a stays and a NaN in b is passed over; one instruction, unlike f32x4.max. */
+HW_INLINE hw_f32x4 hw_larger(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_pmax(a, b); }
+
+HW_INLINE float hw_first_lane(hw_f32x4 x) { return wasm_f32x4_extract_lane(x, 0); }
+
+HW_INLINE float hw_largest_lane(hw_f32x4 x) {
+  const hw_f32x4 pairs = hw_larger(x, wasm_i32x4_shuffle(x, x, 2, 3, 0, 1));
+  const hw_f32x4 one = hw_larger(pairs, wasm_i32x4_shuffle(pairs, pairs, 1, 0, 3, 2));
+  return hw_first_lane(one);
+}
+
+HW_INLINE float hw_sum_lanes(hw_f32x4 x) {
+  const hw_f32x4 pairs = hw_add(x, wasm_i32x4_shuffle(x, x, 2, 3, 0, 1));
+  const hw_f32x4 one = hw_add(pairs, wasm_i32x4_shuffle(pairs, pairs, 1, 0, 3, 2));
+  return hw_first_lane(one);
+}
+
+/* Adding 1.5 · 2^23 + 127 to x in [-127, 127] rounds it to an integer n and leaves n + 127, the exponent field of
+ * 2^n, in the low bits; shifted up they are 2^n (0 for n = -127). */
+HW_INLINE hw_f32x4 hw_exponent_to_power(hw_f32x4 rounded) { return wasm_i32x4_shl(rounded, 23); }
+
+/* Rows become columns, in place. */
+HW_INLINE void hw_transpose_4x4(hw_f32x4 rows[4]) {
+  const hw_f32x4 ab_low = wasm_i32x4_shuffle(rows[0], rows[1], 0, 4, 1, 5);
+  const hw_f32x4 ab_high = wasm_i32x4_shuffle(rows[0], rows[1], 2, 6, 3, 7);
+  const hw_f32x4 cd_low = wasm_i32x4_shuffle(rows[2], rows[3], 0, 4, 1, 5);
+  const hw_f32x4 cd_high = wasm_i32x4_shuffle(rows[2], rows[3], 2, 6, 3, 7);
+  rows[0] = wasm_i64x2_shuffle(ab_low, cd_low, 0, 2);
+  rows[1] = wasm_i64x2_shuffle(ab_low, cd_low, 1, 3);
+  rows[2] = wasm_i64x2_shuffle(ab_high, cd_high, 0, 2);
+  rows[3] = wasm_i64x2_shuffle(ab_high, cd_high, 1, 3);
+}
+
+/* Keeps older V8 (Node 20) from hoisting broadcasts out of reach of the registers; costs no instruction. */
+HW_INLINE void hw_keep_order(void) {
+#if defined(__wasm__) && !HW_FUSED
+  __asm__ volatile("" ::: "memory");
+#endif
+}
+
+#endif

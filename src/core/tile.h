@@ -1,0 +1,34 @@
+/*
+ * Tile and block sizes, all of them, with the sums that justify them.
+ *
+ * V8 allocates 15 vector registers on x64. A tile of HW_TILE_ROWS × HW_TILE_COLUMNS keeps its accumulators,
+ * one row of the panel and one broadcast in registers, and a product when it is not fused.
+ */
+#ifndef HW_CORE_TILE_H
+#define HW_CORE_TILE_H
+
+#include "core/simd.h"
+
+enum {
+  HW_TILE_COLUMNS = 8,
+  HW_TILE_VECTORS = HW_TILE_COLUMNS / HW_LANES,
+  HW_TILE_ROWS = HW_FUSED ? 6 : 5,
+
+  /* Matrix product: columns that stay in the second-level cache while all rows pass by. */
+  HW_GEMM_COLUMNS = 256,
+
+  /* Attention: queries and keys per block. */
+  HW_QUERY_BLOCK = 22 * HW_TILE_ROWS,
+  HW_KEY_BLOCK = 512,
+};
+
+_Static_assert(HW_TILE_ROWS *HW_TILE_VECTORS + HW_TILE_VECTORS + 1 + (HW_FUSED ? 0 : 1) <= 15,
+               "a tile fits V8's registers");
+_Static_assert(HW_TILE_ROWS *HW_TILE_VECTORS >= 8, "enough accumulators to hide the latency of an addition");
+_Static_assert(HW_QUERY_BLOCK % HW_TILE_ROWS == 0, "query blocks hold whole tiles");
+_Static_assert(HW_KEY_BLOCK % HW_TILE_COLUMNS == 0, "key blocks hold whole panels");
+_Static_assert(HW_TILE_ROWS *HW_KEY_BLOCK * 4 <= 16 * 1024, "a strip of scores stays in half of the first-level cache");
+_Static_assert(2 * HW_KEY_BLOCK * 64 * 4 <= 512 * 1024,
+               "keys and values of a block stay in the second-level cache (head width 64)");
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * The register tile that every product is made of: rows of a by one panel of eight columns.
+ *
+ *   panel: k rows of 8          a: rows at a_stride, k elements each
+ *     p=0 | b0 … b7 |
+ *     p=1 | b0 … b7 |           accumulator[r][v] += a[r][p] · panel[p][4v … 4v+3]
+ *      …
+ */
+#ifndef HW_KERNELS_MICRO_TILE_H
+#define HW_KERNELS_MICRO_TILE_H
+
+#include <stddef.h>
+
+#include "core/tile.h"
+
+typedef hw_f32x4 hw_tile[HW_TILE_ROWS][HW_TILE_VECTORS];
+
+HW_INLINE void hw_tile_fill(hw_tile tile, const float *row) {
+  const hw_f32x4 low = hw_load(row);
+  const hw_f32x4 high = hw_load(row + HW_LANES);
+#pragma GCC unroll 8
+  for (size_t r = 0; r < HW_TILE_ROWS; r++) {
+    tile[r][0] = low;
+    tile[r][1] = high;
+  }
+}
+
+/* rows is a constant where this is called, so that the tile lives in registers. */
+HW_INLINE void hw_tile_load(hw_tile tile, size_t rows, const float *source, size_t stride) {
+#pragma GCC unroll 8
+  for (size_t r = 0; r < rows; r++) {
+    tile[r][0] = hw_load(source + r * stride);
+    tile[r][1] = hw_load(source + r * stride + HW_LANES);
+  }
+}
+
+HW_INLINE void hw_tile_store(hw_tile tile, size_t rows, float *target, size_t stride) {
+#pragma GCC unroll 8
+  for (size_t r = 0; r < rows; r++) {
+    hw_store(target + r * stride, tile[r][0]);
+    hw_store(target + r * stride + HW_LANES, tile[r][1]);
+  }
+}
+
+HW_INLINE void hw_tile_multiply_add(hw_tile tile, size_t rows, const float *a, size_t a_stride, const float *panel,
+                                    size_t k) {
+  for (size_t p = 0; p < k; p++) {
+    const hw_f32x4 low = hw_load(panel + p * HW_TILE_COLUMNS);
+    const hw_f32x4 high = hw_load(panel + p * HW_TILE_COLUMNS + HW_LANES);
+#pragma GCC unroll 8
+    for (size_t r = 0; r < rows; r++) {
+      hw_keep_order();
+      const hw_f32x4 element = hw_load_splat(a + r * a_stride + p);
+      tile[r][0] = hw_multiply_add(element, low, tile[r][0]);
+      tile[r][1] = hw_multiply_add(element, high, tile[r][1]);
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,59 @@
+#include "kernels/pack.h"
+
+#include "core/memory.h"
+#include "core/tile.h"
+
+size_t hw_panel_count(size_t columns) { return hw_ceil_divide(columns, HW_TILE_COLUMNS); }
+
+/* Four columns, contiguous in k, by 4×4 transposes. */
+static void pack_four_columns(const float *source, size_t column_stride, size_t k, float *panel) {
+  size_t p = 0;
+  for (; p + HW_LANES <= k; p += HW_LANES) {
+    hw_f32x4 rows[4];
+    for (size_t c = 0; c < HW_LANES; c++) {
+      rows[c] = hw_load(source + c * column_stride + p);
+    }
+    hw_transpose_4x4(rows);
+    for (size_t i = 0; i < HW_LANES; i++) {
+      hw_store(panel + (p + i) * HW_TILE_COLUMNS, rows[i]);
+    }
+  }
+  for (; p < k; p++) {
+    for (size_t c = 0; c < HW_LANES; c++) {
+      panel[p * HW_TILE_COLUMNS + c] = source[c * column_stride + p];
+    }
+  }
+}
+
+static void pack_rows(const float *source, size_t k_stride, size_t k, float *panel) {
+  for (size_t p = 0; p < k; p++) {
+    hw_store(panel + p * HW_TILE_COLUMNS, hw_load(source + p * k_stride));
+    hw_store(panel + p * HW_TILE_COLUMNS + HW_LANES, hw_load(source + p * k_stride + HW_LANES));
+  }
+}
+
+static void pack_any(const float *source, size_t column_stride, size_t k_stride, size_t columns, size_t k,
+                     float *panel) {
+  for (size_t p = 0; p < k; p++) {
+    for (size_t c = 0; c < HW_TILE_COLUMNS; c++) {
+      panel[p * HW_TILE_COLUMNS + c] = c < columns ? source[c * column_stride + p * k_stride] : 0.0F;
+    }
+  }
+}
+
+void hw_pack_panels(const float *source, size_t column_stride, size_t k_stride, size_t columns, size_t k, float *panels,
+                    size_t panel_stride) {
+  for (size_t column = 0; column < columns; column += HW_TILE_COLUMNS) {
+    const float *first = source + column * column_stride;
+    float *panel = panels + column / HW_TILE_COLUMNS * panel_stride;
+    const size_t width = hw_min(columns - column, HW_TILE_COLUMNS);
+    if (width == HW_TILE_COLUMNS && k_stride == 1) {
+      pack_four_columns(first, column_stride, k, panel);
+      pack_four_columns(first + HW_LANES * column_stride, column_stride, k, panel + HW_LANES);
+    } else if (width == HW_TILE_COLUMNS && column_stride == 1) {
+      pack_rows(first, k_stride, k, panel);
+    } else {
+      pack_any(first, column_stride, k_stride, width, k, panel);
+    }
+  }
+}

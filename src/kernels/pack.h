@@ -1,0 +1,21 @@
+/*
+ * Panels: the layout in which the right-hand side of a product is read.
+ *
+ *   columns 0…7            columns 8…15
+ *   | k=0: c0 … c7 |       | k=0: c8 … c15 |
+ *   | k=1: c0 … c7 |       | k=1: c8 … c15 |       … each panel k × 8 floats, missing columns zero
+ */
+#ifndef HW_KERNELS_PACK_H
+#define HW_KERNELS_PACK_H
+
+#include <stddef.h>
+
+/* Panels in `columns` columns. */
+size_t hw_panel_count(size_t columns);
+
+/* Writes columns × k elements, element (column, p) read at source[column·column_stride + p·k_stride], into panels that
+ * lie panel_stride floats apart. One of the two strides is 1 where it should be fast. */
+void hw_pack_panels(const float *source, size_t column_stride, size_t k_stride, size_t columns, size_t k, float *panels,
+                    size_t panel_stride);
+
+#endif

@@ -1,0 +1,54 @@
+#include "kernels/softmax.h"
+
+#include <math.h>
+
+#include "kernels/exp2.h"
+
+float hw_row_maximum(const float *x, size_t count) {
+  hw_f32x4 largest = hw_splat(-INFINITY);
+  size_t i = 0;
+  for (; i + HW_LANES <= count; i += HW_LANES) {
+    largest = hw_larger(largest, hw_load(x + i));
+  }
+  float result = hw_largest_lane(largest);
+  for (; i < count; i++) {
+    result = result < x[i] ? x[i] : result;
+  }
+  return result;
+}
+
+float hw_row_exp2(const float *x, float *y, size_t count, float shift, float scale) {
+  const hw_f32x4 shifts = hw_splat(shift);
+  const hw_f32x4 scales = hw_splat(scale);
+  hw_f32x4 sums = hw_splat(0.0F);
+  size_t i = 0;
+  for (; i + HW_LANES <= count; i += HW_LANES) {
+    const hw_f32x4 power = hw_exp2(hw_multiply(hw_subtract(hw_load(x + i), shifts), scales));
+    hw_store(y + i, power);
+    sums = hw_add(sums, power);
+  }
+  float sum = hw_sum_lanes(sums);
+  for (; i < count; i++) {
+    y[i] = hw_exp2_scalar((x[i] - shift) * scale);
+    sum += y[i];
+  }
+  return sum;
+}
+
+void hw_row_scale(const float *x, float *y, size_t count, float factor) {
+  const hw_f32x4 factors = hw_splat(factor);
+  size_t i = 0;
+  for (; i + HW_LANES <= count; i += HW_LANES) {
+    hw_store(y + i, hw_multiply(hw_load(x + i), factors));
+  }
+  for (; i < count; i++) {
+    y[i] = x[i] * factor;
+  }
+}
+
+void hw_softmax_row(const float *x, float *y, size_t count) {
+  const float maximum = hw_row_maximum(x, count);
+  /* Without a finite or +inf value there is nothing to shift by: -inf gives 0, NaN stays. */
+  const float sum = hw_row_exp2(x, y, count, maximum == -INFINITY ? 0.0F : maximum, hw_log2_e);
+  hw_row_scale(y, y, count, sum == 0.0F ? 0.0F : 1.0F / sum);
+}

@@ -1,0 +1,31 @@
+/* CausalAttention, for the wrapper that runs several over one arena. */
+#ifndef HW_LAYERS_CAUSAL_ATTENTION_H
+#define HW_LAYERS_CAUSAL_ATTENTION_H
+
+#include "layers/trace.h"
+
+/* One head's place in a forward of num_heads heads: whose columns of y, whose weights, whose part of the trace. */
+typedef struct hw_head_place {
+  size_t head;
+  size_t num_heads;
+} hw_head_place;
+
+typedef struct hw_module_input {
+  const float *x; /* [batch, tokens, d_in] */
+  size_t batch;
+  size_t tokens;
+} hw_module_input;
+
+hw_status hw_causal_attention_check(const hw_causal_attention *module, const hw_module_input *input);
+size_t hw_causal_attention_scratch(const hw_causal_attention *module, const hw_module_input *input,
+                                   const hw_forward_options *options);
+
+/* Creates the trace of a forward over num_heads such modules, if options ask for one. */
+hw_status hw_causal_attention_trace(const hw_causal_attention *module, const hw_module_input *input,
+                                    const hw_forward_options *options, size_t num_heads);
+
+/* The arena holds the scratch; y [batch, tokens, num_heads · d_out]. */
+void hw_causal_attention_run(hw_context *context, const hw_causal_attention *module, const hw_module_input *input,
+                             float *y, const hw_forward_options *options, hw_head_place place);
+
+#endif

@@ -1,0 +1,12 @@
+/* Linear, for layers that write its result by strides. */
+#ifndef HW_LAYERS_LINEAR_H
+#define HW_LAYERS_LINEAR_H
+
+#include "headwise.h"
+
+/* Draws rows [first_row, first_row + rows) as torch.nn.Linear(in, rows) would: weight, then bias. */
+void hw_linear_draw(hw_context *context, hw_linear *linear, size_t first_row, size_t rows);
+
+void hw_linear_run(const hw_linear *linear, const float *x, size_t rows, float *y, size_t y_stride);
+
+#endif

@@ -1,0 +1,156 @@
+#include "layers/linear.h"
+#include "layers/trace.h"
+
+struct hw_multi_head_attention {
+  hw_multi_head_attention_config config;
+  bool training;
+  hw_linear *qkv_proj; /* rows of W_query, W_key, W_value one after another */
+  hw_linear *out_proj; /* NULL without */
+};
+
+static hw_status check_config(const hw_multi_head_attention_config *config) {
+  const bool sizes = config->d_in > 0 && config->d_out > 0 && config->context_length > 0 && config->num_heads > 0;
+  if (!sizes || config->d_out % config->num_heads != 0) {
+    return HW_ERROR_SHAPE;
+  }
+  return config->dropout >= 0.0 && config->dropout <= 1.0 ? HW_OK : HW_ERROR_VALUE;
+}
+
+static hw_status create_linears(hw_multi_head_attention *module) {
+  const hw_multi_head_attention_config *config = &module->config;
+  const size_t columns = hw_size_multiply(3, config->d_out);
+  HW_TRY(hw_linear_create(NULL, config->d_in, columns, config->qkv_bias, &module->qkv_proj));
+  if (config->out_proj) {
+    HW_TRY(hw_linear_create(NULL, config->d_out, config->d_out, config->out_bias, &module->out_proj));
+  }
+  return HW_OK;
+}
+
+/* After all memory is there, so that a failed creation leaves the generator where it was. */
+static void draw_weights(hw_context *context, const hw_multi_head_attention *module) {
+  const size_t d_out = module->config.d_out;
+  if (module->config.packed_qkv) {
+    hw_linear_draw(context, module->qkv_proj, 0, 3 * d_out);
+  } else {
+    for (size_t part = 0; part < 3; part++) {
+      hw_linear_draw(context, module->qkv_proj, part * d_out, d_out);
+    }
+  }
+  if (module->out_proj != NULL) {
+    hw_linear_draw(context, module->out_proj, 0, d_out);
+  }
+}
+
+hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
+                                         hw_multi_head_attention **module) {
+  *module = NULL;
+  HW_TRY(check_config(config));
+  hw_multi_head_attention *created = hw_allocate_zeroed(sizeof(hw_multi_head_attention));
+  if (created == NULL) {
+    return HW_ERROR_MEMORY;
+  }
+  created->config = *config;
+  created->training = true;
+  const hw_status status = create_linears(created);
+  if (status != HW_OK) {
+    hw_multi_head_attention_destroy(created);
+    return status;
+  }
+  if (context != NULL) {
+    draw_weights(context, created);
+  }
+  *module = created;
+  return HW_OK;
+}
+
+void hw_multi_head_attention_destroy(hw_multi_head_attention *module) {
+  if (module != NULL) {
+    hw_linear_destroy(module->qkv_proj);
+    hw_linear_destroy(module->out_proj);
+    hw_release(module);
+  }
+}
+
+hw_linear *hw_multi_head_attention_qkv_proj(hw_multi_head_attention *module) { return module->qkv_proj; }
+
+hw_linear *hw_multi_head_attention_out_proj(hw_multi_head_attention *module) { return module->out_proj; }
+
+void hw_multi_head_attention_train(hw_multi_head_attention *module, bool training) { module->training = training; }
+
+/* Heads by strides: head h of a token is columns [h·head_dim, (h+1)·head_dim) of its row. Data pointers are filled in
+ * by the forward. */
+static hw_attention describe(const hw_multi_head_attention *module, size_t batch, size_t tokens,
+                             const hw_forward_options *options) {
+  const hw_multi_head_attention_config *config = &module->config;
+  const size_t head_dim = config->d_out / config->num_heads;
+  const size_t qkv_row = 3 * config->d_out;
+  const hw_strides qkv = {.batch = tokens * qkv_row, .head = head_dim, .token = qkv_row};
+  return (hw_attention){
+      .batch = batch,
+      .heads = config->num_heads,
+      .query_tokens = tokens,
+      .key_tokens = tokens,
+      .key_width = head_dim,
+      .value_width = head_dim,
+      .query_strides = qkv,
+      .key_strides = qkv,
+      .value_strides = qkv,
+      .output_strides = {.batch = tokens * config->d_out, .head = head_dim, .token = config->d_out},
+      .scale = hw_attention_default_scale(head_dim),
+      .is_causal = config->is_causal && options->mask.kind == HW_MASK_NONE,
+      .mask = options->mask,
+      .dropout = module->training ? config->dropout : 0.0,
+      .weights = options->weights,
+      .weights_batch_stride = config->num_heads * tokens * tokens,
+  };
+}
+
+static size_t forward_scratch(const hw_multi_head_attention *module, const hw_attention *attention) {
+  const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
+  const size_t qkv = hw_size_multiply(rows, hw_size_multiply(3, module->config.d_out));
+  size_t bytes = hw_size_add(hw_arena_size(qkv, sizeof(float)), hw_attention_run_scratch(attention, NULL));
+  if (module->out_proj != NULL) {
+    bytes = hw_size_add(bytes, hw_arena_size(hw_size_multiply(rows, module->config.d_out), sizeof(float)));
+  }
+  return bytes;
+}
+
+static void forward(hw_context *context, const hw_multi_head_attention *module, const float *x, float *y,
+                    hw_attention *attention, hw_trace *trace) {
+  const size_t rows = attention->batch * attention->query_tokens;
+  const size_t d_out = module->config.d_out;
+  float *qkv = hw_arena_take_floats(&context->arena, rows * 3 * d_out);
+  float *merged = module->out_proj == NULL ? y : hw_arena_take_floats(&context->arena, rows * d_out);
+  hw_linear_run(module->qkv_proj, x, rows, qkv, 3 * d_out);
+  attention->query = qkv;
+  attention->key = qkv + d_out;
+  attention->value = qkv + 2 * d_out;
+  attention->output = merged;
+  if (trace == NULL) {
+    hw_attention_run(context, attention, NULL);
+  } else {
+    const hw_attention_record record = hw_trace_record(trace, attention, 0);
+    hw_attention_run(context, attention, &record);
+  }
+  if (module->out_proj != NULL) {
+    hw_linear_run(module->out_proj, merged, rows, y, d_out);
+  }
+}
+
+hw_status hw_multi_head_attention_forward(hw_context *context, hw_multi_head_attention *module, const float *x,
+                                          size_t batch, size_t tokens, float *y, const hw_forward_options *options) {
+  const hw_forward_options nothing = {0};
+  const hw_forward_options *asked = options == NULL ? &nothing : options;
+  if (batch == 0 || tokens == 0 || tokens > module->config.context_length) {
+    return HW_ERROR_SHAPE;
+  }
+  hw_attention attention = describe(module, batch, tokens, asked);
+  HW_TRY(hw_arena_reserve(&context->arena, forward_scratch(module, &attention)));
+  hw_trace *trace = NULL;
+  if (asked->trace != NULL) {
+    HW_TRY(hw_trace_create(&attention, attention.heads, &trace));
+    *asked->trace = trace;
+  }
+  forward(context, module, x, y, &attention, trace);
+  return HW_OK;
+}

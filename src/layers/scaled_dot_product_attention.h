@@ -1,0 +1,35 @@
+/* Scaled dot-product attention over every batch entry and head, for callers that own the arena and the records. */
+#ifndef HW_LAYERS_SCALED_DOT_PRODUCT_ATTENTION_H
+#define HW_LAYERS_SCALED_DOT_PRODUCT_ATTENTION_H
+
+#include "core/context.h"
+#include "kernels/attention.h"
+
+/* Where a run leaves what its weights can be recomputed from. Head (b, h) has its rows at
+ * (b · batch_heads + h) · query_tokens, so that the heads of a wrapper can share one record. */
+typedef struct hw_attention_record {
+  float *row_maximum;
+  float *row_sum;
+  uint32_t *keep; /* NULL without dropout; hw_keep_words(key_tokens) words a row */
+  size_t batch_heads;
+} hw_attention_record;
+
+hw_status hw_attention_check(const hw_attention *attention);
+
+/* Scratch of a run; record is NULL where the run has to keep its own. */
+size_t hw_attention_run_scratch(const hw_attention *attention, const hw_attention_record *record);
+
+/* Draws dropout's mask, then runs. The attention has passed hw_attention_check, the arena holds the scratch. */
+void hw_attention_run(hw_context *context, const hw_attention *attention, const hw_attention_record *record);
+
+/* One head of a call; what its mask, strides and record make of it. */
+hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record, size_t batch,
+                                       size_t head);
+
+/* The mask's first element for one head; NULL for no mask. */
+const void *hw_mask_of_head(const hw_mask *mask, size_t batch, size_t head);
+
+/* 1/√width */
+float hw_attention_default_scale(size_t key_width);
+
+#endif

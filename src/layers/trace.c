@@ -1,0 +1,197 @@
+#include "layers/trace.h"
+
+#include <string.h>
+
+#include "core/tile.h"
+
+struct hw_trace {
+  hw_arena memory;
+  hw_attention call; /* query, key and mask point into memory; value and output are unused */
+  hw_attention_record record;
+  float *query;
+  float *key;
+};
+
+static size_t mask_elements(const hw_attention *a, size_t heads) {
+  const hw_mask *m = &a->mask;
+  if (m->kind == HW_MASK_NONE) {
+    return 0;
+  }
+  return (a->batch - 1) * m->batch_stride + (heads - 1) * m->head_stride + (a->query_tokens - 1) * m->query_stride +
+         (a->key_tokens - 1) * m->key_stride + 1;
+}
+
+static size_t mask_element_bytes(const hw_mask *mask) { return mask->kind == HW_MASK_BOOL ? 1 : sizeof(float); }
+
+static size_t trace_bytes(const hw_attention *a, size_t heads) {
+  const size_t batch_heads = hw_size_multiply(a->batch, heads);
+  const size_t rows = hw_size_multiply(batch_heads, a->query_tokens);
+  const size_t keys = hw_size_multiply(batch_heads, a->key_tokens);
+  size_t bytes = hw_arena_size(hw_size_multiply(rows, a->key_width), sizeof(float));
+  bytes = hw_size_add(bytes, hw_arena_size(hw_size_multiply(keys, a->key_width), sizeof(float)));
+  bytes = hw_size_add(bytes, hw_size_multiply(2, hw_arena_size(rows, sizeof(float))));
+  bytes = hw_size_add(bytes, hw_arena_size(mask_elements(a, heads), mask_element_bytes(&a->mask)));
+  if (a->dropout > 0.0) {
+    const size_t words = hw_size_multiply(rows, hw_keep_words(a->key_tokens));
+    bytes = hw_size_add(bytes, hw_arena_size(words, sizeof(uint32_t)));
+  }
+  return bytes;
+}
+
+static void take_memory(hw_trace *trace) {
+  hw_attention *call = &trace->call;
+  const size_t rows = call->batch * call->heads * call->query_tokens;
+  trace->query = hw_arena_take_floats(&trace->memory, rows * call->key_width);
+  trace->key = hw_arena_take_floats(&trace->memory, call->batch * call->heads * call->key_tokens * call->key_width);
+  trace->record = (hw_attention_record){
+      .row_maximum = hw_arena_take_floats(&trace->memory, rows),
+      .row_sum = hw_arena_take_floats(&trace->memory, rows),
+      .batch_heads = call->heads,
+  };
+  if (call->mask.kind != HW_MASK_NONE) {
+    const size_t elements = mask_elements(call, call->heads);
+    const size_t element_bytes = mask_element_bytes(&call->mask);
+    void *mask = hw_arena_take(&trace->memory, elements, element_bytes);
+    memcpy(mask, call->mask.data, elements * element_bytes);
+    call->mask.data = mask;
+  }
+  if (call->dropout > 0.0) {
+    trace->record.keep = hw_arena_take(&trace->memory, rows * hw_keep_words(call->key_tokens), sizeof(uint32_t));
+  }
+}
+
+static hw_strides head_major(size_t heads, size_t tokens, size_t width) {
+  return (hw_strides){.batch = heads * tokens * width, .head = tokens * width, .token = width};
+}
+
+hw_status hw_trace_create(const hw_attention *attention, size_t heads, hw_trace **trace) {
+  *trace = NULL;
+  hw_trace *created = hw_allocate_zeroed(sizeof(hw_trace));
+  if (created == NULL || hw_arena_reserve(&created->memory, trace_bytes(attention, heads)) != HW_OK) {
+    hw_release(created);
+    return HW_ERROR_MEMORY;
+  }
+  created->call = *attention;
+  created->call.heads = heads;
+  take_memory(created);
+  created->call.query = created->query;
+  created->call.key = created->key;
+  created->call.query_strides = head_major(heads, attention->query_tokens, attention->key_width);
+  created->call.key_strides = head_major(heads, attention->key_tokens, attention->key_width);
+  *trace = created;
+  return HW_OK;
+}
+
+static void copy_rows(float *target, const float *source, size_t stride, size_t rows, size_t width) {
+  for (size_t r = 0; r < rows; r++) {
+    memcpy(target + r * width, source + r * stride, width * sizeof(float));
+  }
+}
+
+hw_attention_record hw_trace_record(hw_trace *trace, const hw_attention *attention, size_t first_head) {
+  const hw_attention *a = attention;
+  const hw_strides *q = &trace->call.query_strides;
+  const hw_strides *k = &trace->call.key_strides;
+  for (size_t b = 0; b < a->batch; b++) {
+    for (size_t h = 0; h < a->heads; h++) {
+      copy_rows(trace->query + b * q->batch + (first_head + h) * q->head,
+                a->query + b * a->query_strides.batch + h * a->query_strides.head, a->query_strides.token,
+                a->query_tokens, a->key_width);
+      copy_rows(trace->key + b * k->batch + (first_head + h) * k->head,
+                a->key + b * a->key_strides.batch + h * a->key_strides.head, a->key_strides.token, a->key_tokens,
+                a->key_width);
+    }
+  }
+  hw_attention_record record = trace->record;
+  const size_t rows = first_head * a->query_tokens;
+  record.row_maximum += rows;
+  record.row_sum += rows;
+  if (record.keep != NULL) {
+    record.keep += rows * hw_keep_words(a->key_tokens);
+  }
+  return record;
+}
+
+void hw_trace_destroy(hw_trace *trace) {
+  if (trace != NULL) {
+    hw_arena_release(&trace->memory);
+    hw_release(trace);
+  }
+}
+
+hw_trace_shape hw_trace_get_shape(const hw_trace *trace) {
+  const hw_attention *call = &trace->call;
+  return (hw_trace_shape){call->batch, call->heads, call->query_tokens, call->key_tokens};
+}
+
+size_t hw_trace_bytes(const hw_trace *trace) { return sizeof(hw_trace) + trace->memory.capacity; }
+
+static size_t weights_scratch(const hw_attention *call) {
+  return hw_size_add(hw_pack_keys_scratch(call->key_tokens, call->key_width),
+                     hw_attention_weights_scratch(call->key_tokens, call->key_width));
+}
+
+/* The traced head, without the parts that only a run needs. */
+static hw_attention_head traced_head(const hw_trace *trace, size_t batch, size_t head) {
+  return hw_attention_head_of(&trace->call, &trace->record, batch, head);
+}
+
+hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t row_start,
+                           size_t row_end, float *out) {
+  const hw_attention *call = &trace->call;
+  if (batch >= call->batch || head >= call->heads || row_start >= row_end || row_end > call->query_tokens ||
+      out == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  HW_TRY(hw_arena_reserve(&context->arena, weights_scratch(call)));
+  const hw_attention_head traced = traced_head(trace, batch, head);
+  const float *key_panels = hw_pack_keys(&context->arena, &traced);
+  hw_attention_weights(&context->arena, &traced, key_panels, row_start, row_end, out);
+  return HW_OK;
+}
+
+/* Cell `index` of `size` covers [start, end) of n, at least one. */
+static size_t cell_start(size_t index, size_t size, size_t n) { return (size_t)((uint64_t)index * n / size); }
+
+static size_t cell_end(size_t index, size_t size, size_t n) {
+  const size_t end = cell_start(index + 1, size, n);
+  const size_t start = cell_start(index, size, n);
+  return end > start ? end : start + 1;
+}
+
+static void pool_row(const float *weights, size_t keys, float *cells, size_t size) {
+  for (size_t c = 0; c < size; c++) {
+    float cell = cells[c];
+    const size_t end = cell_end(c, size, keys);
+    for (size_t j = cell_start(c, size, keys); j < end; j++) {
+      /* A NaN weight must show, so it wins and stays. */
+      cell = weights[j] <= cell || cell != cell ? cell : weights[j];
+    }
+    cells[c] = cell;
+  }
+}
+
+hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size, float *out) {
+  const hw_attention *call = &trace->call;
+  if (batch >= call->batch || head >= call->heads || size == 0 || out == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  const size_t rows_scratch = hw_arena_size(hw_size_multiply(HW_TILE_ROWS, call->key_tokens), sizeof(float));
+  HW_TRY(hw_arena_reserve(&context->arena, hw_size_add(weights_scratch(call), rows_scratch)));
+  hw_arena *arena = &context->arena;
+  const hw_attention_head traced = traced_head(trace, batch, head);
+  const float *key_panels = hw_pack_keys(arena, &traced);
+  float *weights = hw_arena_take_floats(arena, HW_TILE_ROWS * call->key_tokens);
+  memset(out, 0, size * size * sizeof(float));
+  for (size_t r = 0; r < size; r++) {
+    const size_t end = cell_end(r, size, call->query_tokens);
+    for (size_t row = cell_start(r, size, call->query_tokens); row < end; row += HW_TILE_ROWS) {
+      const size_t rows = hw_min(end - row, HW_TILE_ROWS);
+      hw_attention_weights(arena, &traced, key_panels, row, row + rows, weights);
+      for (size_t i = 0; i < rows; i++) {
+        pool_row(weights + i * call->key_tokens, call->key_tokens, out + r * size, size);
+      }
+    }
+  }
+  return HW_OK;
+}

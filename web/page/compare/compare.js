@@ -1,0 +1,38 @@
+/**
+ * The Compare room: wrapper, fused and their difference on the same weights.
+ *
+ * @import { Store } from '../state.js'
+ */
+
+import { byId } from '../dom.js';
+import { EngineClient } from '../engine/engine-client.js';
+import { connectControls } from './controls.js';
+import { Explorer } from './explorer.js';
+import { showFigures } from './figures.js';
+import { pinInOutputs, showOutputs, showSentence } from './outputs.js';
+import { connectRunner } from './runner.js';
+
+/** @param {Store} store */
+export function openCompare(store) {
+  const client = new EngineClient();
+  const explorer = new Explorer(store, client);
+  connectControls(store);
+  const runner = connectRunner(store, client, async (summary) => {
+    showSentence(summary);
+    const maps = showOutputs(summary, client, (row) => store.set({ row }));
+    showFigures(byId('figures', HTMLElement), summary);
+    byId('engine-note', HTMLElement).textContent =
+      `Everything is computed on this machine (WebAssembly, ${summary.simd}); nothing you type leaves it.`;
+    await Promise.all([maps, explorer.show(summary)]);
+    pinInOutputs(explorer.row);
+    document.documentElement.dataset.run = String(summary.run);
+  });
+  store.subscribe((after, before) => {
+    const { mode, scale, head, row } = after;
+    const same =
+      mode === before.mode && scale === before.scale && head === before.head && row === before.row;
+    if (same) return;
+    explorer.draw().catch(runner.fail);
+    pinInOutputs(explorer.row);
+  });
+}

@@ -1,0 +1,228 @@
+/**
+ * The heads on the same weights: grid, large map, pinned row, table.
+ *
+ * @import { EngineClient } from '../engine/engine-client.js'
+ * @import { MapData, Summary } from '../types.js'
+ * @import { Store } from '../state.js'
+ */
+
+import { byId, el } from '../dom.js';
+import { formatCount, formatWeight } from '../format.js';
+import { AttentionMap } from '../parts/attention-map.js';
+import { HeadGrid } from '../parts/head-grid.js';
+import { showLegend } from '../parts/legend.js';
+import { matrixTable } from '../parts/matrix-table.js';
+import { largest, largestOfRows } from '../parts/paint-map.js';
+import { showRow } from '../parts/row-list.js';
+
+/** Up to here a whole map fits into a table that can be read. */
+const TABLE_TOKENS = 48;
+
+const NOTES = {
+  wrapper: 'The wrapper’s heads, one module each, run one after another.',
+  fused:
+    'The fused module was given the wrapper’s weights (fromWrapper) and ran all heads at once.',
+  difference: 'The absolute difference |wrapper − fused| of every weight.',
+};
+
+export class Explorer {
+  /** @type {Store} */ #store;
+  /** @type {EngineClient} */ #client;
+  /** @type {Summary | null} */ #summary = null;
+  #map = byId('map', AttentionMap);
+  #details = byId('table-details', HTMLDetailsElement);
+  #table = byId('map-table', HTMLElement);
+  /** @type {HeadGrid} */ #grid;
+  /** The latest picture asked for; answers to earlier ones are dropped. */
+  #ticket = 0;
+
+  /**
+   * @param {Store} store
+   * @param {EngineClient} client
+   */
+  constructor(store, client) {
+    this.#store = store;
+    this.#client = client;
+    this.#grid = new HeadGrid(byId('grid', HTMLElement), (head) => store.set({ head }));
+    this.#map.addEventListener('pin', (event) =>
+      store.set({ row: /** @type {CustomEvent<number>} */ (event).detail }),
+    );
+    this.#map.addEventListener('head', (event) => {
+      const by = /** @type {CustomEvent<number>} */ (event).detail;
+      const heads = this.#summary?.heads ?? 1;
+      store.set({ head: (this.#head() + by + heads) % heads });
+    });
+    this.#details.addEventListener('toggle', () => this.draw());
+    let width = innerWidth;
+    addEventListener('resize', () => {
+      if (innerWidth !== width) this.draw();
+      width = innerWidth;
+    });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
+  }
+
+  /** @param {Summary} summary */
+  show(summary) {
+    this.#summary = summary;
+    this.#grid.heads = summary.heads;
+    return this.draw();
+  }
+
+  /** The row that is read out: the pinned one, or the last. */
+  get row() {
+    const last = (this.#summary?.tokens.length ?? 1) - 1;
+    const { row } = this.#store.get();
+    return row >= 0 && row <= last ? row : last;
+  }
+
+  #head() {
+    return Math.min(this.#store.get().head, (this.#summary?.heads ?? 1) - 1);
+  }
+
+  /** Draws what the store says. */
+  async draw() {
+    const summary = this.#summary;
+    if (!summary) return;
+    const ticket = ++this.#ticket;
+    const { mode } = this.#store.get();
+    const head = this.#head();
+    const { run } = summary;
+    this.#grid.chosen = head;
+    byId('mode-note', HTMLElement).textContent = NOTES[mode];
+    const size = this.#map.resolution;
+    const [map, row] = await Promise.all([
+      this.#client.call('map', { run, source: mode, head, size }),
+      this.#client.call('row', { run, source: mode, head, row: this.row }),
+    ]);
+    if (ticket !== this.#ticket) return;
+    this.#drawChosen(summary, map, row);
+    for (let i = 0; i < summary.heads; i++) {
+      const small = await this.#client.call('map', {
+        run,
+        source: mode,
+        head: i,
+        size: this.#grid.resolution,
+      });
+      if (ticket !== this.#ticket) return;
+      const data = this.#data(small);
+      this.#grid.show(i, data, this.#max(data));
+    }
+    byId('grid', HTMLElement).dataset.drawn = `${run} ${mode}`;
+  }
+
+  /**
+   * @param {Omit<MapData, 'causal'>} map
+   * @returns {MapData}
+   */
+  #data(map) {
+    return { ...map, causal: this.#summary?.settings.causal ?? true };
+  }
+
+  /**
+   * The value at the end of a map's colour scale, or of every row's.
+   *
+   * @param {MapData} map
+   */
+  #max(map) {
+    const { mode, scale } = this.#store.get();
+    if (scale === 'row') return largestOfRows(map);
+    if (scale === 'head') return largest(map);
+    return mode === 'difference' ? (this.#summary?.difference.weights ?? 0) : 1;
+  }
+
+  /**
+   * @param {Summary} summary
+   * @param {Omit<MapData, 'causal'>} map
+   * @param {Float32Array} row
+   */
+  #drawChosen(summary, map, row) {
+    const { mode, scale } = this.#store.get();
+    const head = this.#head();
+    const { tokens } = summary;
+    const data = this.#data(map);
+    const max = this.#max(data);
+    const difference = mode === 'difference';
+    const title = `Head ${head + 1}: ${difference ? 'wrapper − fused' : mode}`;
+    byId('map-title', HTMLElement).textContent = title;
+    const name = `${difference ? 'Differences' : 'Attention weights'}, ${title}`;
+    this.#map.show({ map: data, tokens, max, name, difference });
+    this.#map.pinned = this.row;
+    byId('map-note', HTMLElement).textContent =
+      map.size < map.n
+        ? `${formatCount(map.n)} tokens in ${formatCount(map.size)} cells: each cell shows the largest of the weights it covers.`
+        : '';
+    const what = difference ? 'absolute difference' : 'attention weight';
+    const whats = {
+      unit: what,
+      head: `${what}, each head its own scale`,
+      row: `${what}, as a share of its row’s largest`,
+    };
+    showLegend(byId('legend', HTMLElement), {
+      max: typeof max === 'number' ? max : 1,
+      what: whats[scale],
+      masked: data.causal,
+    });
+    this.#drawRow(row, difference);
+    this.#drawTable(data, row);
+  }
+
+  /**
+   * @param {Float32Array} row
+   * @param {boolean} difference
+   */
+  #drawRow(row, difference) {
+    if (!this.#summary) return;
+    const { tokens, settings } = this.#summary;
+    const at = this.row;
+    const visible = settings.causal ? at + 1 : tokens.length;
+    byId('row-title', HTMLElement).replaceChildren(
+      el('span', { class: 'token' }, tokens[at].text),
+      difference ? ' differs by' : ' attends to',
+    );
+    const max = row.reduce((most, value) => Math.max(most, value), 0);
+    const inOrder = visible <= 12;
+    showRow(byId('row', HTMLElement), {
+      tokens,
+      values: row,
+      visible,
+      max,
+      inOrder,
+    });
+  }
+
+  /**
+   * @param {MapData} map
+   * @param {Float32Array} row
+   */
+  #drawTable(map, row) {
+    if (!this.#details.open || !this.#summary) return;
+    const { tokens } = this.#summary;
+    const { n, causal } = map;
+    const names = tokens.map(({ text }) => text);
+    const at = this.row;
+    const whole = n <= TABLE_TOKENS;
+    const masked = '–';
+    const table = whole
+      ? matrixTable(
+          { shape: [n, n], rows: n, cols: n, values: map.values },
+          {
+            caption: 'A row is a query, a column a key; – is masked.',
+            rows: names,
+            cols: names,
+            corner: 'query \\ key',
+            format: (value, i, j) => (causal && j > i ? masked : formatWeight(value)),
+          },
+        )
+      : matrixTable(
+          { shape: [n, 1], rows: n, cols: 1, values: row },
+          {
+            caption: `Too large to read as a whole: the row of “${names[at]}” (${at + 1}).`,
+            rows: names,
+            cols: ['weight'],
+            corner: 'key',
+            format: (value, key) => (causal && key > at ? masked : formatWeight(value)),
+          },
+        );
+    this.#table.replaceChildren(table);
+  }
+}

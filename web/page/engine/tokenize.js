@@ -1,0 +1,91 @@
+/**
+ * Text to GPT-2's tokens. The tables are loaded on first use only.
+ *
+ * @import { Token } from '../types.js'
+ */
+
+import { PageError } from './errors.js';
+
+/** GPT-2's context. */
+export const MAX_TOKENS = 1024;
+
+/** Beyond this no text fits into the context: the longest token has 128. */
+const MAX_CHARACTERS = MAX_TOKENS * 128;
+
+/** Marks a leading space, as an open box. */
+export const SPACE = '\u2423';
+
+/** @type {Promise<{ encode(text: string): number[], table: (string | number[])[] }> | undefined} */
+let tables;
+
+async function loadTables() {
+  const [encoding, ranks] = await Promise.all([
+    import('gpt-tokenizer/encoding/r50k_base'),
+    import('gpt-tokenizer/bpeRanks/r50k_base'),
+  ]);
+  // Text that spells a special token is text here, nothing more.
+  const options = { disallowedSpecial: new Set() };
+  return {
+    encode: (/** @type {string} */ text) => encoding.encode(text, options),
+    table: ranks.default,
+  };
+}
+
+/**
+ * The label of a token, from its bytes: a decoder would carry half characters
+ * over from one token to the next.
+ *
+ * @param {string | number[] | undefined} piece
+ */
+export function labelOf(piece) {
+  if (piece === undefined) return '\u2026';
+  let text;
+  if (typeof piece === 'string') {
+    text = piece;
+  } else {
+    try {
+      const bytes = Uint8Array.from(piece);
+      text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    } catch {
+      // A part of a character: its bytes.
+      const hex = piece.map((byte) => byte.toString(16).padStart(2, '0'));
+      return `\u2039${hex.join(' ')}\u203a`;
+    }
+  }
+  return text.replaceAll(' ', SPACE).replaceAll('\n', '\u21b5').replaceAll('\t', '\u21e5');
+}
+
+/**
+ * @param {string} text
+ * @returns {Promise<Token[]>}
+ * @throws {PageError} if there is no token, or more than GPT-2 takes
+ */
+export async function tokenize(text) {
+  if (text.length === 0) {
+    throw new PageError('ERR_EMPTY', 'There is no text yet: type a word.');
+  }
+  const format = new Intl.NumberFormat('en').format;
+  const most = `at most ${format(MAX_TOKENS)} tokens fit, as in GPT-2`;
+  if (text.length > MAX_CHARACTERS) {
+    const length = format(text.length);
+    throw new PageError('ERR_TOO_LONG', `This text is too long (${length} characters): ${most}.`);
+  }
+  tables ??= loadTables();
+  const loading = tables;
+  const { encode, table } = await loading.catch((error) => {
+    tables = undefined; // so that another try is possible
+    throw new PageError(
+      'ERR_LOAD',
+      `The tokenizer could not be loaded (${String(error)}). Is the connection up?`,
+    );
+  });
+  const ids = encode(text);
+  if (ids.length > MAX_TOKENS) {
+    const over = format(ids.length - MAX_TOKENS);
+    throw new PageError(
+      'ERR_TOO_LONG',
+      `This text has ${format(ids.length)} tokens: ${most}. Shorten it by ${over}.`,
+    );
+  }
+  return ids.map((id) => ({ id, text: labelOf(table[id]) }));
+}

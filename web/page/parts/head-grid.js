@@ -1,0 +1,62 @@
+/**
+ * All heads as small maps; one of them is chosen.
+ *
+ * @import { MapData } from '../types.js'
+ */
+
+import { el } from '../dom.js';
+import { paintMap } from './paint-map.js';
+
+export class HeadGrid {
+  /** @type {HTMLElement} */ #room;
+  /** @type {{ button: HTMLButtonElement, canvas: HTMLCanvasElement }[]} */
+  #heads = [];
+  /** @type {(head: number) => void} */ #choose;
+
+  /**
+   * @param {HTMLElement} room
+   * @param {(head: number) => void} choose
+   */
+  constructor(room, choose) {
+    this.#room = room;
+    this.#choose = choose;
+  }
+
+  /** How many cells along a side have a pixel each. */
+  get resolution() {
+    const side = this.#heads[0]?.canvas.clientWidth || 96;
+    return Math.floor(side * (devicePixelRatio || 1));
+  }
+
+  /** @param {number} count */
+  set heads(count) {
+    if (count === this.#heads.length) return;
+    this.#heads = Array.from({ length: count }, (_, head) => {
+      const canvas = el('canvas');
+      const label = el('span', {}, `Head ${head + 1}`);
+      const button = el('button', { type: 'button' }, canvas, label);
+      button.addEventListener('click', () => this.#choose(head));
+      return { button, canvas };
+    });
+    this.#room.dataset.heads = String(count);
+    this.#room.replaceChildren(...this.#heads.map(({ button }) => button));
+  }
+
+  /** @param {number} head */
+  set chosen(head) {
+    this.#heads.forEach(({ button }, i) => button.setAttribute('aria-pressed', String(i === head)));
+  }
+
+  /**
+   * @param {number} head
+   * @param {MapData} map
+   * @param {number | Float32Array} max as in paintMap
+   */
+  show(head, map, max) {
+    const canvas = this.#heads[head]?.canvas;
+    if (!canvas) return;
+    paintMap(canvas, map, max);
+    canvas.dataset.size = String(map.size);
+    canvas.dataset.pooled = String(map.size < map.n);
+  }
+}

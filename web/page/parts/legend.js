@@ -1,0 +1,35 @@
+/** What the colours of a map mean: the scale with its ends, and the mask. */
+
+import { el } from '../dom.js';
+import { formatWeight } from '../format.js';
+import { gradient } from './colour.js';
+
+/**
+ * @param {HTMLElement} room
+ * @param {object} scale
+ * @param {number} scale.max the value at the scale's end
+ * @param {string} scale.what what is measured
+ * @param {boolean} scale.masked whether the map has masked cells
+ */
+export function showLegend(room, { max, what, masked }) {
+  if (max === 0) {
+    const none = el('p', { class: 'legend' }, `${what}: 0 everywhere`);
+    room.replaceChildren(none);
+    return;
+  }
+  const bar = el('div', { class: 'legend-bar' });
+  bar.style.backgroundImage = gradient();
+  /** @param {number} value */
+  const end = (value) => (value === 0 || value === 1 ? String(value) : formatWeight(value));
+  const scale = el(
+    'div',
+    { class: 'legend' },
+    el('span', { class: 'legend-what' }, what),
+    el('span', { class: 'legend-scale' }, el('span', {}, '0'), bar, el('span', {}, end(max))),
+  );
+  if (masked) {
+    const swatch = el('span', { class: 'legend-mask' });
+    scale.append(el('span', { class: 'legend-what' }, swatch, 'masked: a later token'));
+  }
+  room.replaceChildren(scale);
+}

@@ -1,0 +1,192 @@
+/**
+ * One store of what the visitor has chosen. The address mirrors it
+ * (`#compare?mode=fused&head=3`), so that a link shows the same view.
+ *
+ * @import { Mode, Scale, Settings, Source } from './types.js'
+ *
+ * @typedef {object} State
+ * @property {string} room
+ * @property {Source} source
+ * @property {string} text
+ * @property {Mode} mode
+ * @property {Scale} scale
+ * @property {number} width
+ * @property {number} heads
+ * @property {boolean} causal
+ * @property {number} seed NaN while what is typed is no number
+ * @property {number} head the large map's head, from 0
+ * @property {number} row the row that is read out; -1: the last one
+ */
+
+export const WIDTHS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 768];
+export const MAX_HEADS = 12;
+export const MAX_SEED = 2 ** 32 - 1;
+
+/** Longest text that the address takes along. */
+const MAX_LINK_TEXT = 4000;
+
+/** @type {Readonly<State>} */
+export const DEFAULTS = Object.freeze({
+  room: 'compare',
+  source: 'example',
+  text: 'The cat sat on the mat because it was tired',
+  mode: 'wrapper',
+  scale: 'unit',
+  width: 64,
+  heads: 4,
+  causal: true,
+  seed: 123,
+  head: 0,
+  row: -1,
+});
+
+/**
+ * The numbers of heads that a width can be split into.
+ *
+ * @param {number} width
+ */
+export function headChoices(width) {
+  const choices = [];
+  for (let heads = 1; heads <= MAX_HEADS; heads++) {
+    if (width % heads === 0) choices.push(heads);
+  }
+  return choices;
+}
+
+/**
+ * A state from an address; what it does not say, or says wrongly, is default.
+ *
+ * @param {string} hash with or without the `#`
+ * @returns {State}
+ */
+export function parseHash(hash) {
+  const [room, query = ''] = hash.replace(/^#/, '').split('?');
+  const params = new URLSearchParams(query);
+  const state = { ...DEFAULTS };
+  if (room) state.room = room;
+  /**
+   * @param {string} name
+   * @param {number} min
+   * @param {number} max
+   * @param {number} otherwise
+   */
+  const whole = (name, min, max, otherwise) => {
+    const text = params.get(name) ?? '';
+    const value = Number(text);
+    const ok = /^\d+$/.test(text) && value >= min && value <= max;
+    return ok ? value : otherwise;
+  };
+  if (params.get('source') === 'own') state.source = 'own';
+  state.text = params.get('text') ?? state.text;
+  const mode = params.get('mode');
+  if (mode === 'fused' || mode === 'difference') state.mode = mode;
+  const scale = params.get('scale');
+  if (scale === 'head' || scale === 'row') state.scale = scale;
+  const width = whole('width', 1, 768, state.width);
+  if (WIDTHS.includes(width)) state.width = width;
+  const heads = whole('heads', 1, MAX_HEADS, state.heads);
+  state.heads = nearestHeads(state.width, heads);
+  state.causal = params.get('causal') !== '0';
+  state.seed = whole('seed', 0, MAX_SEED, state.seed);
+  state.head = whole('head', 1, MAX_HEADS, 1) - 1;
+  state.row = whole('row', 1, 1024, 0) - 1;
+  return state;
+}
+
+/**
+ * The address of a state: only what differs from the default.
+ *
+ * @param {State} state
+ */
+export function formatHash(state) {
+  const params = new URLSearchParams();
+  if (state.source === 'own') {
+    params.set('source', 'own');
+    const { text, width, heads } = state;
+    if (text !== DEFAULTS.text && text.length <= MAX_LINK_TEXT) {
+      params.set('text', text);
+    }
+    if (width !== DEFAULTS.width) params.set('width', String(width));
+    if (heads !== DEFAULTS.heads) params.set('heads', String(heads));
+  }
+  if (state.mode !== DEFAULTS.mode) params.set('mode', state.mode);
+  if (state.scale !== DEFAULTS.scale) params.set('scale', state.scale);
+  if (!state.causal) params.set('causal', '0');
+  if (state.seed !== DEFAULTS.seed && Number.isInteger(state.seed)) {
+    params.set('seed', String(state.seed));
+  }
+  if (state.head !== DEFAULTS.head) params.set('head', String(state.head + 1));
+  if (state.row !== DEFAULTS.row) params.set('row', String(state.row + 1));
+  const query = params.toString();
+  return `#${state.room}${query ? `?${query}` : ''}`;
+}
+
+/**
+ * The largest number of heads up to the wish that divides the width.
+ *
+ * @param {number} width
+ * @param {number} wish
+ */
+export function nearestHeads(width, wish) {
+  const fitting = headChoices(width).filter((heads) => heads <= wish);
+  return fitting[fitting.length - 1] ?? 1;
+}
+
+/**
+ * What the worker has to run for a state. The example is always the
+ * notebooks': six words of three numbers, two heads.
+ *
+ * @param {State} state
+ * @returns {Settings}
+ */
+export function settingsOf({ source, text, width, heads, causal, seed }) {
+  return source === 'example'
+    ? { source, text: '', width: 3, heads: 2, causal, seed }
+    : { source, text, width, heads, causal, seed };
+}
+
+/** The store: `get`, `set` a part of it, and listeners. */
+export class Store {
+  /** @type {State} */ #state;
+  /** @type {Set<(state: State, before: State) => void>} */ #listeners = new Set();
+
+  /** @param {State} state */
+  constructor(state) {
+    this.#state = state;
+  }
+
+  get() {
+    return this.#state;
+  }
+
+  /** @param {Partial<State>} part */
+  set(part) {
+    const before = this.#state;
+    const after = { ...before, ...part };
+    const keys = /** @type {(keyof State)[]} */ (Object.keys(after));
+    if (keys.every((key) => Object.is(after[key], before[key]))) return;
+    this.#state = after;
+    for (const listener of this.#listeners) listener(after, before);
+  }
+
+  /** @param {(state: State, before: State) => void} listener */
+  subscribe(listener) {
+    this.#listeners.add(listener);
+  }
+}
+
+/**
+ * Keeps address and store the same.
+ *
+ * @param {Store} store
+ */
+export function mirrorInAddress(store) {
+  store.subscribe((state) => {
+    const hash = formatHash(state);
+    if (hash !== location.hash) history.replaceState(null, '', hash);
+  });
+  addEventListener('hashchange', () => {
+    // `#main` is the skip link's: no state.
+    if (location.hash !== '#main') store.set(parseHash(location.hash));
+  });
+}

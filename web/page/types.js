@@ -1,0 +1,60 @@
+/**
+ * The shapes of what the parts of the page hand to each other.
+ *
+ * @typedef {'example' | 'own'} Source which sentence
+ * @typedef {'wrapper' | 'fused' | 'difference'} Mode whose attention weights
+ * @typedef {'unit' | 'head' | 'row'} Scale colour scale: 0…1, 0…the head's
+ *   largest, or every row 0…its own largest
+ *
+ * @typedef {object} Settings what the worker runs
+ * @property {Source} source
+ * @property {string} text
+ * @property {number} width features of a token
+ * @property {number} heads
+ * @property {boolean} causal
+ * @property {number} seed
+ *
+ * @typedef {object} Token
+ * @property {number | null} id GPT-2's number of it; null in the example,
+ *   whose tokens are words
+ * @property {string} text as shown: a leading space is drawn as a mark
+ *
+ * @typedef {object} Matrix the corner of a matrix that is shown
+ * @property {number[]} shape of the whole matrix
+ * @property {number} rows shown
+ * @property {number} cols shown
+ * @property {Float32Array} values row-major, rows × cols
+ *
+ * @typedef {object} Timing
+ * @property {number} wrapper milliseconds of one forward call (median)
+ * @property {number} fused the same of the fused module
+ * @property {number} runs how many runs the medians are over
+ * @property {number} calls forward calls in one run
+ *
+ * @typedef {object} Summary what one run of the experiment tells the page
+ * @property {number} run number of the run: maps are asked for by it
+ * @property {Settings} settings
+ * @property {Token[]} tokens
+ * @property {number} heads
+ * @property {number} width features of a token
+ * @property {number} distinct distinct tokens
+ * @property {Matrix | null} inputs the embeddings, in the example
+ * @property {Matrix} wrapper output of the wrapper
+ * @property {Matrix} fused output of the fused module, on the wrapper's weights
+ * @property {Matrix | null} notebook output of the notebook's own fused module
+ * @property {{ output: number, weights: number }} difference the largest
+ *   absolute differences between wrapper and fused, on the same weights
+ * @property {Timing} timing
+ * @property {{ matrix: number, held: number }} memory bytes
+ * @property {string} simd which build of the engine ran
+ *
+ * @typedef {Mode | 'notebook'} MapSource whose map: `notebook` is the fused
+ *   module that the notebook makes, with weights of its own
+ *
+ * @typedef {object} MapData one head's weights, as drawn
+ * @property {number} n tokens
+ * @property {number} size cells along a side; below n the map is pooled
+ * @property {Float32Array} values size × size; pooled: the largest weight
+ * @property {boolean} causal
+ */
+export {};
