@@ -6,6 +6,7 @@
  * their 32-bit fields are mirrored in web/headwise/engine.js.
  */
 #include "core/memory.h"
+#include "core/simd.h"
 #include "headwise.h"
 
 #ifdef __wasm__
@@ -48,6 +49,10 @@ void *hw_export_staging_reserve(size_t bytes) {
 
 HW_EXPORT(staging_capacity) size_t hw_export_staging_capacity(void);
 size_t hw_export_staging_capacity(void) { return staging_bytes; }
+
+/* Nonzero in the module built with relaxed SIMD. */
+HW_EXPORT(has_relaxed_simd) uint32_t hw_export_has_relaxed_simd(void);
+uint32_t hw_export_has_relaxed_simd(void) { return HW_FUSED; }
 
 /* ---- Random numbers ---- */
 

@@ -54,7 +54,8 @@ const TYPES = {
 /**
  * Builds the page into a folder below a static server's root.
  *
- * @returns {Promise<{ url: string, close(): Promise<void> }>}
+ * @returns {Promise<{ url: string, withhold(ending: string): void, close(): Promise<void> }>}
+ *   `withhold` makes files that end so missing
  */
 export async function servePage() {
   const root = await mkdtemp(join(tmpdir(), 'headwise-page-'));
@@ -64,13 +65,15 @@ export async function servePage() {
     logLevel: 'warn',
     build: { outDir: join(root, 'any', 'folder'), emptyOutDir: true },
   });
+  let missing = '';
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const path = normalize(decodeURIComponent(pathname)).replace(/\/$/, '/index.html');
     try {
+      if (missing && path.endsWith(missing)) throw new Error('withheld');
       const body = await readFile(join(root, path));
       const type = TYPES[extname(path)] ?? 'application/octet-stream';
-      response.writeHead(200, { 'content-type': type }).end(body);
+      response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
     } catch {
       response.writeHead(404).end();
     }
@@ -80,6 +83,9 @@ export async function servePage() {
   const port = address && typeof address === 'object' ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}/any/folder/`,
+    withhold(ending) {
+      missing = ending;
+    },
     async close() {
       server.closeAllConnections();
       server.close();

@@ -5,8 +5,7 @@
  * `{ cancel: id }` and questions about the last finished run.
  *
  * @import { MapSource, Settings, Summary, Token } from '../types.js'
- * @import { Experiment } from './experiment.js'
- * @import { Engine } from '../../headwise/index.js'
+ * @import { Engine, Experiment } from './experiment.js'
  */
 
 import { load } from '../../headwise/index.js';

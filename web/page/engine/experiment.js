@@ -2,8 +2,10 @@
  * What the worker runs for the Compare room: wrapper and fused module on the
  * same weights, their outputs, traces, difference, time and memory.
  *
- * @import { Engine, Tensor } from '../../headwise/index.js'
+ * @import { Tensor } from '../../headwise/index.js'
  * @import { Matrix, MapSource, Settings, Summary, Token } from '../types.js'
+ *
+ * @typedef {Awaited<ReturnType<typeof import('../../headwise/index.js').load>>} Engine
  *
  * @typedef {(fraction: number, label?: string) => Promise<void>} Step told
  *   between two pieces of work; rejects when the work is to be stopped

@@ -6,6 +6,8 @@
  * @typedef {{ weights: Trace['weights'], map: Trace['map'] }} Maps
  */
 
+import { cellOf } from '../cells.js';
+
 /** Rows recomputed at a time. */
 const BLOCK = 128;
 
@@ -70,15 +72,15 @@ export function mapOf(trace, { n, head, size }) {
 export function mapOfDifference(a, b, { n, head, size }) {
   if (size >= n) return rowsOfDifference(a, b, head, 0, n);
   const pooled = new Float32Array(size * size);
-  const cellOf = Uint16Array.from({ length: n }, (_, i) => Math.floor((i * size) / n));
+  const cells = Uint16Array.from({ length: n }, (_, i) => cellOf({ n, size }, i));
   for (let start = 0; start < n; start += BLOCK) {
     const end = Math.min(n, start + BLOCK);
     const difference = rowsOfDifference(a, b, head, start, end);
     for (let i = start; i < end; i++) {
       const from = (i - start) * n;
-      const to = cellOf[i] * size;
+      const to = cells[i] * size;
       for (let j = 0; j < n; j++) {
-        const cell = to + cellOf[j];
+        const cell = to + cells[j];
         pooled[cell] = Math.max(pooled[cell], difference[from + j]);
       }
     }

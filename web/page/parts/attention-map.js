@@ -8,9 +8,10 @@
  * @import { MapData, Token } from '../types.js'
  */
 
+import { cellOf, tokensOf } from '../cells.js';
 import { el } from '../dom.js';
 import { formatWeight } from '../format.js';
-import { cellOf, isMasked, paintMap, tokensOf } from './paint-map.js';
+import { isMasked, paintMap } from './paint-map.js';
 
 /** Room that a token's label needs, in CSS pixels. */
 const LABEL_PX = 12;

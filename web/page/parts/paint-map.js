@@ -5,27 +5,8 @@
  * @import { MapData } from '../types.js'
  */
 
+import { tokensOf } from '../cells.js';
 import { putColour } from './colour.js';
-
-/**
- * The tokens that a row or column of cells covers; exact maps: one.
- *
- * @param {MapData} map
- * @param {number} cell
- * @returns {[number, number]} first, and one past the last
- */
-export function tokensOf({ n, size }, cell) {
-  // The inverse of: token i lies in cell floor(i · size / n).
-  return [Math.ceil((cell * n) / size), Math.ceil(((cell + 1) * n) / size)];
-}
-
-/**
- * The cell of a token.
- *
- * @param {MapData} map
- * @param {number} token
- */
-export const cellOf = ({ n, size }, token) => Math.floor((token * size) / n);
 
 /**
  * Whether all that a cell covers is masked.

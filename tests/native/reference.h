@@ -1,0 +1,102 @@
+/* Attention in double, one query at a time, straight from the definition in headwise.h. */
+#ifndef HW_TESTS_REFERENCE_H
+#define HW_TESTS_REFERENCE_H
+
+#include "check.h"
+#include "core/random.h"
+#include "headwise.h"
+
+/* One query's results. */
+typedef struct reference_row {
+  double *weights; /* [key_tokens], before dropout */
+  bool *visible;   /* [key_tokens] */
+  double log_sum_exp;
+  double relative; /* bound of the engine's relative error of one weight */
+  bool poisoned;   /* a visible score is NaN or +inf: the row is NaN */
+} reference_row;
+
+static inline reference_row reference_row_create(size_t keys) {
+  return (reference_row){.weights = check_memory(keys * sizeof(double)), .visible = check_memory(keys * sizeof(bool))};
+}
+
+static inline void reference_row_destroy(reference_row *row) {
+  free(row->weights);
+  free(row->visible);
+}
+
+static inline size_t reference_mask_index(const hw_mask *m, size_t b, size_t h, size_t i, size_t j) {
+  return b * m->batch_stride + h * m->head_stride + i * m->query_stride + j * m->key_stride;
+}
+
+/* What the mask adds: 0, a number, or -inf. */
+static inline double reference_mask(const hw_attention *a, size_t b, size_t h, size_t i, size_t j) {
+  if (a->is_causal && (int64_t)j > (int64_t)i + a->causal_offset) {
+    return -INFINITY;
+  }
+  if (a->mask.kind == HW_MASK_NONE) {
+    return 0.0;
+  }
+  const size_t index = reference_mask_index(&a->mask, b, h, i, j);
+  if (a->mask.kind == HW_MASK_BOOL) {
+    return ((const uint8_t *)a->mask.data)[index] != 0 ? 0.0 : (double)-INFINITY;
+  }
+  return (double)((const float *)a->mask.data)[index];
+}
+
+static inline void reference_scores(const hw_attention *a, size_t b, size_t h, size_t i, reference_row *row) {
+  const float *query = a->query + b * a->query_strides.batch + h * a->query_strides.head + i * a->query_strides.token;
+  const float *keys = a->key + b * a->key_strides.batch + h * a->key_strides.head;
+  double magnitude = 0.0;
+  row->poisoned = false;
+  for (size_t j = 0; j < a->key_tokens; j++) {
+    const double added = reference_mask(a, b, h, i, j);
+    row->visible[j] = added != (double)-INFINITY;
+    row->weights[j] = -INFINITY;
+    if (!row->visible[j]) {
+      continue;
+    }
+    double score = 0.0;
+    double terms = 0.0;
+    for (size_t p = 0; p < a->key_width; p++) {
+      const double term = (double)query[p] * (double)keys[j * a->key_strides.token + p];
+      score += term;
+      terms += fabs(term);
+    }
+    row->weights[j] = score * (double)a->scale + added;
+    row->poisoned = row->poisoned || isnan(row->weights[j]) || row->weights[j] == (double)INFINITY;
+    magnitude = fmax(magnitude, terms * fabs((double)a->scale) + fabs(added));
+  }
+  /* Two scores are subtracted, each off by key_width + 6 roundings of its terms; then exp2, sums and quotient. */
+  row->relative = (2.0 * magnitude * (double)(a->key_width + 6) + 2.0 * (double)a->key_tokens + 24.0) * 0x1p-24;
+}
+
+static inline void reference_attention_row(const hw_attention *a, size_t b, size_t h, size_t i, reference_row *row) {
+  reference_scores(a, b, h, i, row);
+  double largest = -INFINITY;
+  for (size_t j = 0; j < a->key_tokens; j++) {
+    largest = fmax(largest, row->weights[j]);
+  }
+  double sum = 0.0;
+  for (size_t j = 0; j < a->key_tokens; j++) {
+    row->weights[j] = row->visible[j] ? exp(row->weights[j] - largest) : 0.0;
+    sum += row->weights[j];
+  }
+  for (size_t j = 0; j < a->key_tokens && sum != 0.0; j++) {
+    row->weights[j] /= sum;
+  }
+  row->log_sum_exp = sum == 0.0 ? (double)-INFINITY : largest + log(sum);
+}
+
+/* Dropout's mask of a call, [batch, heads, query_tokens, hw_keep_words], drawn by a copy of the context's generator. */
+static inline uint32_t *reference_keep(const hw_attention *a, hw_generator generator) {
+  const size_t rows = a->batch * a->heads * a->query_tokens;
+  uint32_t *bits = check_memory(rows * hw_keep_words(a->key_tokens) * sizeof *bits);
+  hw_generator_keep(&generator, a->dropout, bits, rows, a->key_tokens);
+  return bits;
+}
+
+static inline bool reference_is_kept(const hw_attention *a, const uint32_t *bits, size_t row, size_t j) {
+  return bits == NULL || (bits[row * hw_keep_words(a->key_tokens) + j / 32] >> (j % 32) & 1u) != 0;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* NaN and infinities in attention: masked ones reach nobody, visible ones exactly their queries. */
+#include "attention_case.h"
+#include "core/tile.h"
+
+enum { QUERIES = HW_TILE_ROWS + 2, KEYS = HW_KEY_BLOCK + 11, KEY_WIDTH = 5, VALUE_WIDTH = 9 };
+
+static const float poisons[] = {NAN, INFINITY, -INFINITY};
+
+typedef void poison_fn(hw_attention *a, size_t key, float poison);
+
+static void poison_key(hw_attention *a, size_t key, float poison) {
+  ((float *)(uintptr_t)a->key)[key * a->key_strides.token + 2] = poison;
+}
+
+static void poison_value(hw_attention *a, size_t key, float poison) {
+  ((float *)(uintptr_t)a->value)[key * a->value_strides.token + 2] = poison;
+}
+
+static bool sees(const hw_attention *a, size_t query, size_t key) {
+  return reference_mask(a, 0, 0, query, key) != (double)-INFINITY;
+}
+
+static float *output_row(const hw_attention *a, size_t query) { return a->output + query * a->output_strides.token; }
+
+/* Runs with clean numbers and with the poison: queries that may not see the key give the same numbers. */
+static void run_poison(attention_case c, size_t key, float poison, poison_fn *apply) {
+  hw_context *context = NULL;
+  CHECK(hw_context_create(&context) == HW_OK, "create");
+  attention_buffers buffers = case_create(&c);
+  hw_attention *a = &buffers.call;
+  float *clean = check_floats(buffers.output_floats);
+  CHECK(hw_scaled_dot_product_attention(context, a) == HW_OK, "run");
+  memcpy(clean, a->output, buffers.output_floats * sizeof(float));
+  apply(a, key, poison);
+  CHECK(hw_scaled_dot_product_attention(context, a) == HW_OK, "run");
+  for (size_t i = 0; i < c.queries; i++) {
+    bool same = true;
+    bool finite = true;
+    for (size_t v = 0; v < c.value_width; v++) {
+      const float got = output_row(a, i)[v];
+      same = same && fabsf(got - clean[i * a->output_strides.token + v]) <= 1e-5F;
+      finite = finite && isfinite(got);
+    }
+    if (!sees(a, i, key)) {
+      CHECK(same, "query %zu changed by masked key %zu", i, key);
+    } else if (apply == poison_value) {
+      const float got = output_row(a, i)[2];
+      CHECK(isnan(poison) ? isnan(got) : got == poison, "query %zu sees key %zu: %g", i, key, (double)got);
+    } else if (isnan(poison)) {
+      CHECK(!finite, "query %zu does not show the NaN of key %zu", i, key);
+    }
+  }
+  check_case();
+  free(clean);
+  case_destroy(&buffers);
+  hw_context_destroy(context);
+}
+
+static void run_everywhere(attention_case c, poison_fn *apply) {
+  const size_t keys[] = {0, 1, 7, 8, HW_KEY_BLOCK - 1, HW_KEY_BLOCK, KEYS - 1};
+  for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+    for (size_t p = 0; p < sizeof poisons / sizeof *poisons; p++) {
+      run_poison(c, keys[k], poisons[p], apply);
+    }
+  }
+}
+
+static void run_masks(poison_fn *apply) {
+  attention_case c = {.batch = 1,
+                      .heads = 1,
+                      .queries = QUERIES,
+                      .keys = KEYS,
+                      .key_width = KEY_WIDTH,
+                      .value_width = VALUE_WIDTH,
+                      .records = true};
+  run_everywhere(c, apply);
+  for (c.mask = HW_MASK_BOOL; c.mask <= HW_MASK_FLOAT; c.mask++) {
+    run_everywhere(c, apply);
+  }
+  c.mask = HW_MASK_NONE;
+  c.is_causal = true;
+  const int32_t offsets[] = {0, 4, HW_KEY_BLOCK - 4, KEYS - QUERIES};
+  for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+    c.causal_offset = offsets[i];
+    run_everywhere(c, apply);
+  }
+}
+
+static void test_keys(void) { run_masks(poison_key); }
+
+static void test_values(void) { run_masks(poison_value); }
+
+/* NaN in one query is that query's alone. */
+static void test_queries(void) {
+  attention_case c = {.batch = 1, .heads = 1, .queries = QUERIES, .keys = 9, .key_width = 5, .value_width = 3};
+  hw_context *context = NULL;
+  CHECK(hw_context_create(&context) == HW_OK, "create");
+  for (size_t query = 0; query < QUERIES; query++) {
+    attention_buffers buffers = case_create(&c);
+    ((float *)(uintptr_t)buffers.call.query)[query * buffers.call.query_strides.token] = NAN;
+    CHECK_STATUS(hw_scaled_dot_product_attention(context, &buffers.call), HW_OK);
+    case_compare(&buffers, NULL);
+    case_destroy(&buffers);
+  }
+  hw_context_destroy(context);
+}
+
+/* A float mask's own NaN and +inf are scores like others, its -inf forbids. */
+static void test_mask_values(void) {
+  attention_case c = {
+      .batch = 1, .heads = 1, .queries = QUERIES, .keys = KEYS, .key_width = 5, .value_width = 3, .records = true};
+  hw_context *context = NULL;
+  CHECK(hw_context_create(&context) == HW_OK, "create");
+  for (size_t key = 0; key < KEYS; key += HW_KEY_BLOCK / 2) {
+    for (size_t p = 0; p < 3; p++) {
+      attention_buffers buffers = case_create(&c);
+      float *mask = check_memory((size_t)QUERIES * KEYS * sizeof(float));
+      for (size_t i = 0; i < (size_t)QUERIES * KEYS; i++) {
+        mask[i] = i == 2 * (size_t)KEYS + key ? poisons[p] : -0.5F;
+      }
+      buffers.call.mask = (hw_mask){.kind = HW_MASK_FLOAT, .data = mask, .query_stride = KEYS, .key_stride = 1};
+      CHECK_STATUS(hw_scaled_dot_product_attention(context, &buffers.call), HW_OK);
+      case_compare(&buffers, NULL);
+      case_destroy(&buffers); /* frees the mask */
+    }
+  }
+  hw_context_destroy(context);
+}
+
+int main(void) {
+  check_seed(4);
+  check_run("what a masked key holds reaches no query, a visible NaN does", test_keys);
+  check_run("what a masked key's value holds reaches no query, a visible one does", test_values);
+  check_run("a query's NaN stays in its row", test_queries);
+  check_run("a float mask's NaN and +inf make their row NaN, its -inf forbids", test_mask_values);
+  return check_result();
+}

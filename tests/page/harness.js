@@ -1,0 +1,137 @@
+// What the tests of the page share: a page per test that must not report any
+// error, waiting for results, and reading tables and maps.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { findBrowser, launch, NO_BROWSER, servePage } from './browser.js';
+
+/** @import { Browser, Page } from 'puppeteer-core' */
+
+const executable = findBrowser();
+if (!executable && process.env.CI) {
+  test('a browser is there to test the page in', () => assert.fail(NO_BROWSER));
+}
+export const options = { skip: executable ? false : NO_BROWSER, timeout: 120_000 };
+
+/** @type {Browser} */
+export let browser;
+/** @type {Awaited<ReturnType<typeof servePage>>} */
+export let site;
+
+before(async () => {
+  if (!executable) return;
+  site = await servePage();
+  browser = await launch(executable);
+});
+
+after(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+/**
+ * A test with a page of its own, which must not report any error.
+ *
+ * @param {string} title
+ * @param {string} hash
+ * @param {(page: Page) => Promise<void>} body
+ */
+export function pageTest(title, hash, body) {
+  test(title, options, async () => {
+    const page = await browser.newPage();
+    /** @type {string[]} */
+    const complaints = [];
+    page.on('console', (message) => {
+      if (['error', 'warn'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+    page.on('response', (response) => {
+      if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`);
+    });
+    try {
+      await page.setViewport({ width: 1280, height: 900 });
+      await page.goto(site.url + hash);
+      await settled(page);
+      await body(page);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await page.close();
+    }
+  });
+}
+
+/** @param {Page} page until nothing runs and a result is drawn */
+export async function settled(page) {
+  await page.waitForFunction(
+    () =>
+      document.documentElement.dataset.run &&
+      !document.getElementById('main')?.hasAttribute('aria-busy'),
+    { timeout: 60_000 },
+  );
+}
+
+/**
+ * Does something that starts a run, and waits for its result.
+ *
+ * @param {Page} page
+ * @param {() => Promise<unknown>} act
+ */
+export async function rerun(page, act) {
+  const run = await page.evaluate(() => document.documentElement.dataset.run);
+  await act();
+  await page.waitForFunction(
+    (/** @type {string} */ old) => document.documentElement.dataset.run !== old,
+    { timeout: 60_000 },
+    run ?? '',
+  );
+  await settled(page);
+}
+
+/** @param {Page} page @param {string} selector */
+export const textOf = (page, selector) =>
+  page.$eval(selector, (element) => (element.textContent ?? '').replaceAll('\u2212', '-'));
+
+/** @param {Page} page @param {string} selector */
+export const cells = (page, selector) =>
+  page.$$eval(`${selector} tbody tr`, (rows) =>
+    rows.map((row) =>
+      [...row.querySelectorAll('td')].map((cell) =>
+        (cell.textContent ?? '').replaceAll('\u2212', '-'),
+      ),
+    ),
+  );
+
+/**
+ * The colours in the middle of every cell of a map's canvas.
+ *
+ * @param {Page} page
+ * @param {string} selector
+ * @param {number} size
+ * @returns {Promise<number[][]>} RGB, row after row
+ */
+export const colours = (page, selector, size) =>
+  page.$eval(
+    selector,
+    (canvas, n) => {
+      const map = /** @type {HTMLCanvasElement} */ (canvas);
+      // Read from a copy: the page's own canvas is for drawing only.
+      const copy = Object.assign(document.createElement('canvas'), {
+        width: map.width,
+        height: map.height,
+      });
+      const context = copy.getContext('2d', { willReadFrequently: true });
+      context?.drawImage(map, 0, 0);
+      const pixels = context?.getImageData(0, 0, map.width, map.height).data ?? [];
+      const found = [];
+      for (let row = 0; row < n; row++) {
+        for (let col = 0; col < n; col++) {
+          const x = Math.floor(((col + 0.5) * map.width) / n);
+          const y = Math.floor(((row + 0.5) * map.height) / n);
+          const at = 4 * (y * map.width + x);
+          found.push([pixels[at], pixels[at + 1], pixels[at + 2]]);
+        }
+      }
+      return found;
+    },
+    size,
+  );

@@ -1,0 +1,146 @@
+// The visitor's own text in Chromium: tokens, long texts, cancelling, errors.
+import assert from 'node:assert/strict';
+import { cells, colours, pageTest, rerun, textOf } from './harness.js';
+
+pageTest("the visitor's own sentence becomes GPT-2's tokens and maps", '', async (page) => {
+  await rerun(page, () => page.click('#source input[value="own"]'));
+  await rerun(page, async () => {
+    await page.$eval('#text', (box) => /** @type {HTMLTextAreaElement} */ (box).select());
+    await page.type('#text', 'The quick brown fox jumps over the lazy dog');
+    await page.waitForFunction(() =>
+      document.getElementById('token-count')?.textContent?.startsWith('9 tokens'),
+    );
+  });
+  const tokens = await page.$$eval('#tokens li .token', (items) =>
+    items.map((item) => item.textContent),
+  );
+  const space = '\u2423';
+  const words = ['quick', 'brown', 'fox', 'jumps', 'over', 'the', 'lazy', 'dog'];
+  assert.deepEqual(tokens, ['The', ...words.map((word) => space + word)]);
+  assert.equal((await page.$$('#grid button')).length, 4);
+  assert.match(await textOf(page, '#wrapper-table'), /\[9, 64\]/);
+  assert.deepEqual(await cells(page, '#wrapper-table'), await cells(page, '#fused-table'));
+  assert.match(await textOf(page, '#embedding-note'), /Nothing here is trained/);
+
+  await rerun(page, () => page.click('#gpt2'));
+  assert.equal((await page.$$('#grid button')).length, 12);
+  assert.match(await textOf(page, '#fused-table'), /\[9, 768\]/);
+  await rerun(page, () => page.select('#heads', '3'));
+  assert.equal((await page.$$('#grid button')).length, 3);
+  await rerun(page, () => page.click('#causal'));
+  assert.doesNotMatch(await textOf(page, '#legend'), /masked/);
+});
+
+pageTest(
+  'parts of characters are shown as bytes',
+  '#compare?source=own&text=%F0%9F%A6%9C!',
+  async (page) => {
+    const tokens = await page.$$eval('#tokens li .token', (items) =>
+      items.map((item) => item.textContent),
+    );
+    assert.equal(tokens.at(-1), '!');
+    assert.match(tokens[0] ?? '', /^‹f0 9f/);
+  },
+);
+
+pageTest(
+  'an address shows the view that it was taken from',
+  '#compare?source=own&text=one+two+three&heads=2&width=8&mode=difference&head=2&row=2',
+  async (page) => {
+    assert.match(await textOf(page, '#token-count'), /^3 tokens/);
+    assert.match(await textOf(page, '#map-title'), /^Head 2: wrapper - fused/);
+    assert.match(await textOf(page, '#row-title'), /two differs by/);
+    assert.equal((await page.$$('#grid button')).length, 2);
+  },
+);
+
+pageTest(
+  'a long text is drawn from pooled maps while the page stays responsive',
+  '#compare?source=own&heads=12&width=768',
+  async (page) => {
+    await page.evaluate(() => {
+      const state = /** @type {{ longest?: number }} */ (globalThis);
+      state.longest = 0;
+      let last = performance.now();
+      setInterval(() => {
+        const now = performance.now();
+        state.longest = Math.max(state.longest ?? 0, now - last);
+        last = now;
+      }, 10);
+    });
+    await rerun(page, () => page.click('#sample'));
+    assert.ok(Number.parseInt(await textOf(page, '#token-count'), 10) > 300);
+    const pooled = await page.$$eval('#grid canvas', (maps) =>
+      maps.map((map) => /** @type {HTMLCanvasElement} */ (map).dataset.pooled),
+    );
+    assert.deepEqual(pooled, Array(12).fill('true'));
+    const longest = await page.evaluate(
+      () => /** @type {{ longest?: number }} */ (globalThis).longest,
+    );
+    assert.ok(Number(longest) < 500, `the page stood still for ${longest} ms`);
+    // The first token attends to itself alone: the brightest colour of all.
+    const scale = await page.select('#scale', 'unit');
+    assert.deepEqual(scale, ['unit']);
+    await page.waitForFunction(() =>
+      document.getElementById('legend')?.textContent?.startsWith('attention weight0'),
+    );
+    const size = await page.$eval('#map canvas', (map) =>
+      Number(/** @type {HTMLCanvasElement} */ (map).dataset.size),
+    );
+    const [first] = await colours(page, '#map canvas', size);
+    assert.deepEqual(first, [0xfd, 0xe7, 0x25]);
+  },
+);
+
+pageTest(
+  'long work can be cancelled, and the last result stays',
+  '#compare?source=own&heads=12&width=768',
+  async (page) => {
+    await page.$eval('#text', (box) => {
+      /** @type {HTMLTextAreaElement} */ (box).value = 'word '.repeat(1000);
+      box.dispatchEvent(new Event('change'));
+    });
+    await page.waitForSelector('#busy:not([hidden])');
+    await page.click('#cancel');
+    await page.waitForSelector('#busy', { hidden: true });
+    assert.match(await textOf(page, '#message'), /^Cancelled\. Below is still the last result\./);
+    assert.match(await textOf(page, '#token-count'), /^10 tokens/);
+    // And the engine works on.
+    await rerun(page, () => page.select('#heads', '4'));
+    assert.equal(await textOf(page, '#message'), '');
+  },
+);
+
+pageTest('what cannot be run is said in words', '#compare?source=own', async (page) => {
+  /** @param {string} text */
+  const enter = (text) =>
+    page.$eval(
+      '#text',
+      (box, value) => {
+        /** @type {HTMLTextAreaElement} */ (box).value = value;
+        box.dispatchEvent(new Event('change'));
+      },
+      text,
+    );
+  /** @param {RegExp} words */
+  const said = (words) =>
+    page.waitForFunction(
+      (/** @type {string} */ pattern) =>
+        new RegExp(pattern).test(document.getElementById('message')?.textContent ?? ''),
+      {},
+      words.source,
+    );
+  await enter(' word'.repeat(1100));
+  await said(/1,100 tokens: at most 1,024 tokens fit, as in GPT-2\. Shorten it by 76\./);
+  await enter('x'.repeat(200_000));
+  await said(/too long \(200,000 characters\)/);
+  await enter('');
+  await said(/no text yet/);
+  await enter('fine');
+  await said(/^$/);
+  await page.$eval('#seed', (box) => {
+    /** @type {HTMLInputElement} */ (box).value = '-1';
+    box.dispatchEvent(new Event('input'));
+  });
+  await said(/seed has to be a whole number/);
+});

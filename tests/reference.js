@@ -1,0 +1,258 @@
+// Multi-head attention in plain float64 loops, written from the definitions and sharing no code with the
+// package. The tests compare the engine with it.
+
+/**
+ * @typedef {{ shape: readonly number[], data: ArrayLike<number>, dtype?: string }} Matrix
+ * @typedef {{ shape: number[], data: Float64Array }} Result
+ * @typedef {{ weight: Matrix, bias?: Matrix }} LinearWeights
+ * @typedef {{ isCausal?: boolean, causalOffset?: number, mask?: Matrix, scale?: number }} AttentionOptions
+ */
+
+/** @param {readonly number[]} shape */
+export const sizeOf = (shape) => shape.reduce((product, size) => product * size, 1);
+
+/**
+ * @param {readonly number[]} shape
+ * @returns {Result}
+ */
+const empty = (shape) => ({ shape: [...shape], data: new Float64Array(sizeOf(shape)) });
+
+/**
+ * The number of the element of `shape` that stands for element `index` of the larger shape `full`, with
+ * dimensions aligned at the right and sizes of 1 repeated. -1: beyond a last axis that is too short.
+ * @param {readonly number[]} shape
+ * @param {readonly number[]} full
+ * @param {number} index
+ */
+export function broadcastIndex(shape, full, index) {
+  let rest = index;
+  let stride = 1;
+  let offset = 0;
+  for (let axis = 1; axis <= full.length; axis++) {
+    const size = full[full.length - axis];
+    const position = rest % size;
+    rest = Math.floor(rest / size);
+    const own = shape[shape.length - axis];
+    if (own === undefined || own === 1) continue;
+    if (position >= own) return -1;
+    offset += position * stride;
+    stride *= own;
+  }
+  return offset;
+}
+
+/**
+ * @param {Matrix} a
+ * @param {Matrix} b
+ */
+export function matmul(a, b) {
+  const [m, k] = a.shape.slice(-2);
+  const n = b.shape[b.shape.length - 1];
+  const leadA = a.shape.slice(0, -2);
+  const leadB = b.shape.slice(0, -2);
+  const lead = leadA.length >= leadB.length ? [...leadA] : [...leadB];
+  for (let axis = 1; axis <= lead.length; axis++) {
+    const sizes = [leadA.at(-axis) ?? 1, leadB.at(-axis) ?? 1];
+    lead[lead.length - axis] = Math.max(...sizes);
+  }
+  const result = empty([...lead, m, n]);
+  for (let batch = 0; batch < sizeOf(lead); batch++) {
+    const startA = broadcastIndex(leadA, lead, batch) * m * k;
+    const startB = broadcastIndex(leadB, lead, batch) * k * n;
+    for (let i = 0; i < m; i++) {
+      for (let j = 0; j < n; j++) {
+        let sum = 0;
+        for (let p = 0; p < k; p++) sum += a.data[startA + i * k + p] * b.data[startB + p * n + j];
+        result.data[(batch * m + i) * n + j] = sum;
+      }
+    }
+  }
+  return result;
+}
+
+/**
+ * Softmax in place over one row. Scores of -Infinity weigh nothing; a row of nothing else becomes zeros;
+ * NaN and +Infinity make the row NaN.
+ * @param {Float64Array} row
+ */
+function softmaxRow(row) {
+  const largest = row.reduce((a, b) => (Number.isNaN(a) || a > b ? a : b), -Infinity);
+  if (largest === -Infinity) {
+    row.fill(0);
+    return;
+  }
+  let sum = 0;
+  for (let j = 0; j < row.length; j++) {
+    row[j] = Math.exp(row[j] - largest);
+    sum += row[j];
+  }
+  for (let j = 0; j < row.length; j++) row[j] /= sum;
+}
+
+/** @param {Matrix} x */
+export function softmax(x) {
+  const result = { shape: [...x.shape], data: Float64Array.from(x.data) };
+  const columns = x.shape[x.shape.length - 1];
+  for (let start = 0; start < result.data.length; start += columns)
+    softmaxRow(result.data.subarray(start, start + columns));
+  return result;
+}
+
+/**
+ * softmax(q·kᵀ·scale + mask)·v for rank 2, 3 and 4. A masked key has no influence on the query, whatever
+ * it holds.
+ * @param {Matrix} q
+ * @param {Matrix} k
+ * @param {Matrix} v
+ * @param {AttentionOptions} [options]
+ */
+export function scaledDotProductAttention(q, k, v, options = {}) {
+  const { isCausal = false, causalOffset = 0, mask } = options;
+  const [tokens, width] = q.shape.slice(-2);
+  const [keys, valueWidth] = v.shape.slice(-2);
+  const scale = options.scale ?? 1 / Math.sqrt(width);
+  const lead = q.shape.slice(0, -2);
+  const output = empty([...lead, tokens, valueWidth]);
+  const weights = empty([...lead, tokens, keys]);
+  for (let row = 0; row < sizeOf(lead) * tokens; row++) {
+    const batch = Math.floor(row / tokens);
+    const last = isCausal ? (row % tokens) + causalOffset : keys;
+    const scores = weights.data.subarray(row * keys, (row + 1) * keys);
+    for (let j = 0; j < keys; j++) {
+      let added = 0;
+      if (mask) {
+        const index = broadcastIndex(mask.shape, weights.shape, row * keys + j);
+        if (index < 0 || (mask.dtype === 'bool' && mask.data[index] === 0)) added = -Infinity;
+        else if (mask.dtype !== 'bool') added = mask.data[index];
+      }
+      if (j > last || added === -Infinity) {
+        scores[j] = -Infinity;
+        continue;
+      }
+      let dot = 0;
+      for (let p = 0; p < width; p++)
+        dot += q.data[row * width + p] * k.data[(batch * keys + j) * width + p];
+      scores[j] = dot * scale + added;
+    }
+    const visible = Array.from(scores, (score) => score !== -Infinity);
+    softmaxRow(scores);
+    for (let c = 0; c < valueWidth; c++) {
+      let sum = 0;
+      for (let j = 0; j < keys; j++)
+        if (visible[j]) sum += scores[j] * v.data[(batch * keys + j) * valueWidth + c];
+      output.data[row * valueWidth + c] = sum;
+    }
+  }
+  return { output, weights };
+}
+
+/**
+ * x·Wᵀ + b, as torch.nn.Linear.
+ * @param {Matrix} x
+ * @param {LinearWeights} layer
+ */
+export function linear(x, { weight, bias }) {
+  const [outFeatures, inFeatures] = weight.shape;
+  const result = empty([...x.shape.slice(0, -1), outFeatures]);
+  for (let row = 0; row < x.data.length / inFeatures; row++) {
+    for (let o = 0; o < outFeatures; o++) {
+      let sum = bias ? bias.data[o] : 0;
+      for (let p = 0; p < inFeatures; p++)
+        sum += x.data[row * inFeatures + p] * weight.data[o * inFeatures + p];
+      result.data[row * outFeatures + o] = sum;
+    }
+  }
+  return result;
+}
+
+/**
+ * The layer called `name` of a state dict.
+ * @param {Record<string, Matrix>} state
+ * @param {string} name
+ * @returns {LinearWeights}
+ */
+export const layer = (state, name) => ({
+  weight: state[`${name}.weight`],
+  bias: state[`${name}.bias`],
+});
+
+/**
+ * [batch, tokens, heads·width] to [batch, heads, tokens, width].
+ * @param {Matrix} x
+ * @param {number} heads
+ */
+export function splitHeads(x, heads) {
+  const [batch, tokens, all] = x.shape;
+  const width = all / heads;
+  const result = empty([batch, heads, tokens, width]);
+  let next = 0;
+  for (let b = 0; b < batch; b++)
+    for (let h = 0; h < heads; h++)
+      for (let t = 0; t < tokens; t++)
+        for (let i = 0; i < width; i++)
+          result.data[next++] = x.data[(b * tokens + t) * all + h * width + i];
+  return result;
+}
+
+/**
+ * [batch, heads, tokens, width] to [batch, tokens, heads·width].
+ * @param {Matrix} x
+ */
+export function mergeHeads(x) {
+  const [batch, heads, tokens, width] = x.shape;
+  const result = empty([batch, tokens, heads * width]);
+  let next = 0;
+  for (let b = 0; b < batch; b++)
+    for (let t = 0; t < tokens; t++)
+      for (let h = 0; h < heads; h++)
+        for (let i = 0; i < width; i++)
+          result.data[next++] = x.data[((b * heads + h) * tokens + t) * width + i];
+  return result;
+}
+
+/**
+ * The fused module: x [batch, tokens, dIn]; layers are left out where the state dict has none.
+ * @param {Matrix} x
+ * @param {Record<string, Matrix>} state
+ * @param {AttentionOptions & { numHeads: number }} options
+ */
+export function multiHeadAttention(x, state, { numHeads, ...options }) {
+  const [q, k, v] = ['W_query', 'W_key', 'W_value'].map((name) =>
+    splitHeads(linear(x, layer(state, name)), numHeads),
+  );
+  const { output, weights } = scaledDotProductAttention(q, k, v, options);
+  const merged = mergeHeads(output);
+  const out = layer(state, 'out_proj');
+  return { output: out.weight ? linear(merged, out) : merged, weights };
+}
+
+/**
+ * The wrapper: one head after another, outputs side by side.
+ * @param {Matrix} x
+ * @param {Record<string, Matrix>} state
+ * @param {AttentionOptions & { numHeads: number }} options
+ */
+export function wrapper(x, state, { numHeads, ...options }) {
+  const heads = Array.from({ length: numHeads }, (_, head) => {
+    const [q, k, v] = ['W_query', 'W_key', 'W_value'].map((name) =>
+      splitHeads(linear(x, layer(state, `heads.${head}.${name}`)), 1),
+    );
+    return scaledDotProductAttention(q, k, v, options);
+  });
+  return {
+    output: mergeHeads(stackHeads(heads.map((head) => head.output))),
+    weights: stackHeads(heads.map((head) => head.weights)),
+  };
+}
+
+/** @param {Result[]} heads each [batch, 1, tokens, width] */
+function stackHeads(heads) {
+  const [batch, , tokens, width] = heads[0].shape;
+  const result = empty([batch, heads.length, tokens, width]);
+  const size = tokens * width;
+  for (let b = 0; b < batch; b++)
+    heads.forEach((head, h) =>
+      result.data.set(head.data.subarray(b * size, (b + 1) * size), (b * heads.length + h) * size),
+    );
+  return result;
+}

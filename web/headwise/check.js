@@ -1,0 +1,132 @@
+import { describe } from './describe.js';
+import { HeadwiseError } from './error.js';
+import { Tensor } from './tensor.js';
+
+/**
+ * @param {unknown} options
+ * @param {readonly string[]} known
+ * @param {string} owner whose options they are, for the message
+ * @returns {Record<string, any>}
+ */
+export function checkOptions(options, known, owner) {
+  if (options === undefined) {
+    return {};
+  }
+  if (typeof options !== 'object' || options === null) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `${owner}: options is ${describe(options)}; expected an object`,
+    );
+  }
+  const unknown = Object.keys(options).filter((key) => !known.includes(key));
+  if (unknown.length > 0) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `${owner}: unknown option ${unknown.join(', ')}; expected ${known.join(', ')}`,
+    );
+  }
+  return options;
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {number} an integer from 1 to 2^32 - 1
+ */
+export function checkSize(value, name) {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `${name} is ${describe(value)}; expected an integer of at least 1`,
+    );
+  }
+  if (value >= 2 ** 32) {
+    throw new HeadwiseError('ERR_MEMORY', `${name} is ${value}, more than memory can hold`);
+  }
+  return value;
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @param {number} count one more than the largest
+ * @returns {number} an integer from 0 to count - 1
+ */
+export function checkIndex(value, name, count) {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value >= count) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `${name} is ${describe(value)}; expected an integer from 0 to ${count - 1}`,
+    );
+  }
+  return value;
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {boolean}
+ */
+export function checkBoolean(value, name) {
+  if (typeof value !== 'boolean') {
+    throw new HeadwiseError('ERR_VALUE', `${name} is ${describe(value)}; expected true or false`);
+  }
+  return value;
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {number} a probability
+ */
+export function checkProbability(value, name) {
+  if (typeof value !== 'number' || !(value >= 0 && value <= 1)) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `${name} is ${describe(value)}; expected a number from 0 to 1`,
+    );
+  }
+  return value;
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {Tensor}
+ */
+export function checkTensor(value, name) {
+  if (!(value instanceof Tensor)) {
+    const hint = Array.isArray(value) ? ' (tensor(…) makes one of nested arrays)' : '';
+    throw new HeadwiseError('ERR_VALUE', `${name} is ${describe(value)}; expected a Tensor${hint}`);
+  }
+  return value;
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {Tensor & { data: Float32Array }}
+ */
+export function checkFloats(value, name) {
+  const checked = checkTensor(value, name);
+  if (checked.dtype !== 'float32') {
+    throw new HeadwiseError('ERR_VALUE', `${name} has dtype ${checked.dtype}; expected float32`);
+  }
+  return /** @type {Tensor & { data: Float32Array }} */ (checked);
+}
+
+/**
+ * @param {Tensor} x
+ * @param {string} name
+ * @param {boolean} fits
+ * @param {string} expected
+ */
+export function checkShape(x, name, fits, expected) {
+  if (!fits || x.shape.includes(0)) {
+    const because = fits ? ' without a zero' : '';
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `${name} has shape ${describe(x.shape)}; expected ${expected}${because}`,
+    );
+  }
+}

@@ -1,0 +1,174 @@
+import { HeadwiseError } from './error.js';
+import { newArray, sizeOf, Tensor } from './tensor.js';
+
+/** hw_status of include/headwise.h. */
+const statusCodes = /** @type {const} */ ([undefined, 'ERR_SHAPE', 'ERR_VALUE', 'ERR_MEMORY']);
+
+/** Every array in staging memory begins at a multiple of this many bytes. */
+const alignment = 16;
+
+/** Words of hw_mask. */
+export const maskWords = 6;
+
+/** @type {(bytes: number) => number} */
+const aligned = (bytes) => Math.ceil(bytes / alignment) * alignment;
+
+/**
+ * One instance of the wasm module and its memory. With the modules and traces built on it, the only code that knows
+ * addresses. Arguments are checked before they come here; a status that comes back all the same becomes an error.
+ */
+export class Engine {
+  #floats = new Float32Array(0);
+  #bytes = new Uint8Array(0);
+  #words = new Uint32Array(0);
+  #staging = 0;
+  #capacity = 0;
+
+  /**
+   * @param {WebAssembly.Module} module
+   * @returns {Promise<Engine>}
+   */
+  static async start(module) {
+    try {
+      const instance = await WebAssembly.instantiate(module);
+      return new Engine(instance.exports);
+    } catch (cause) {
+      if (cause instanceof HeadwiseError) {
+        throw cause;
+      }
+      const code = cause instanceof RangeError ? 'ERR_MEMORY' : 'ERR_LOAD';
+      throw new HeadwiseError(
+        code,
+        `wasm does not start (${/** @type {Error} */ (cause).message}); expected Headwise's module`,
+        { cause },
+      );
+    }
+  }
+
+  /** @param {WebAssembly.Exports} exports */
+  constructor(exports) {
+    /** @type {Record<string, (...values: (number | boolean)[]) => number> | undefined} */
+    this.exports = /** @type {any} */ (exports);
+    this.memory = /** @type {WebAssembly.Memory} */ (exports.memory);
+    if (typeof exports._initialize !== 'function' || typeof exports.engine_start !== 'function') {
+      throw new HeadwiseError(
+        'ERR_LOAD',
+        "wasm has not the functions that this version calls; expected Headwise's module",
+      );
+    }
+    this.call._initialize();
+    this.check(this.call.engine_start(), 'the engine');
+    this.resultSlot = this.call.result_address() >>> 0;
+  }
+
+  /** The module's functions. */
+  get call() {
+    if (this.exports === undefined) {
+      throw new HeadwiseError('ERR_DISPOSED', 'the engine was disposed of; load() starts another');
+    }
+    return this.exports;
+  }
+
+  get disposed() {
+    return this.exports === undefined;
+  }
+
+  dispose() {
+    this.exports = undefined;
+    this.#capacity = 0;
+    this.memory = /** @type {any} */ (undefined);
+    this.#floats = new Float32Array(0);
+    this.#bytes = new Uint8Array(0);
+    this.#words = new Uint32Array(0);
+  }
+
+  /* Growth detaches views, so each is made anew when it is found empty. */
+  get floats() {
+    return this.#floats.length > 0
+      ? this.#floats
+      : (this.#floats = new Float32Array(this.memory.buffer));
+  }
+
+  get bytes() {
+    return this.#bytes.length > 0
+      ? this.#bytes
+      : (this.#bytes = new Uint8Array(this.memory.buffer));
+  }
+
+  get words() {
+    return this.#words.length > 0
+      ? this.#words
+      : (this.#words = new Uint32Array(this.memory.buffer));
+  }
+
+  /**
+   * @param {number} status hw_status
+   * @param {string} what what was being done or made
+   */
+  check(status, what) {
+    const code = statusCodes[status];
+    if (code === 'ERR_MEMORY') {
+      throw new HeadwiseError(
+        code,
+        `not enough memory for ${what}; what was loaded is still there`,
+      );
+    }
+    if (code !== undefined) {
+      throw new HeadwiseError(code, `${what}: sizes or values that the engine cannot use`);
+    }
+  }
+
+  /** The address of what the last call created. */
+  get result() {
+    return this.words[this.resultSlot / 4];
+  }
+
+  /**
+   * Room in staging memory, until the next call of this.
+   * @param {readonly number[]} sizes bytes of each array
+   * @returns {number[]} the address of each
+   */
+  stage(sizes) {
+    const total = sizes.reduce((sum, size) => sum + aligned(size), 0);
+    if (total > this.#capacity) {
+      const address = total < 2 ** 32 ? this.call.staging_reserve(total) >>> 0 : 0;
+      this.#staging = address;
+      this.#capacity = this.call.staging_capacity() >>> 0;
+      if (address === 0) {
+        throw new HeadwiseError(
+          'ERR_MEMORY',
+          `not enough memory for ${total} bytes of inputs and results; what was loaded is still there`,
+        );
+      }
+    }
+    let address = this.#staging;
+    return sizes.map((size) => {
+      const start = address;
+      address += aligned(size);
+      return start;
+    });
+  }
+
+  /**
+   * @param {number} address
+   * @param {Tensor} source
+   */
+  write(address, source) {
+    if (source.dtype === 'bool') {
+      this.bytes.set(source.data, address);
+    } else {
+      this.floats.set(source.data, address / 4);
+    }
+  }
+
+  /**
+   * A float32 tensor of a copy.
+   * @param {number} address
+   * @param {readonly number[]} shape
+   */
+  read(address, shape) {
+    const data = newArray(Float32Array, sizeOf(shape, 'the result'));
+    data.set(this.floats.subarray(address / 4, address / 4 + data.length));
+    return new Tensor(data, shape);
+  }
+}

@@ -1,0 +1,155 @@
+import { checkFloats, checkShape, checkSize } from './check.js';
+import { describe } from './describe.js';
+import { HeadwiseError } from './error.js';
+import { newArray, sizeOf, Tensor } from './tensor.js';
+
+/** @typedef {import('./engine.js').Engine} Engine */
+
+/**
+ * @param {Engine} engine
+ * @param {'rand' | 'randn'} draw
+ * @param {readonly number[]} shape
+ * @returns {Tensor}
+ */
+export function random(engine, draw, shape) {
+  const size = sizeOf(shape, 'shape');
+  const { call } = engine;
+  const [out] = engine.stage([size * 4]);
+  call[draw](out, size);
+  return engine.read(out, shape);
+}
+
+/**
+ * @param {Engine} engine
+ * @param {number | bigint} seed
+ */
+export function manualSeed(engine, seed) {
+  if (typeof seed !== 'bigint' && !Number.isSafeInteger(seed)) {
+    throw new HeadwiseError('ERR_VALUE', `seed is ${describe(seed)}; expected an integer`);
+  }
+  const wide = BigInt(seed);
+  if (wide < -(2n ** 63n) || wide >= 2n ** 64n) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `seed is ${describe(seed)}; expected an integer from -2^63 to 2^64 - 1`,
+    );
+  }
+  const word = BigInt.asUintN(64, wide);
+  engine.call.manual_seed(Number(word & 0xffffffffn), Number(word >> 32n));
+}
+
+/**
+ * For every matrix of the broadcast batch, the number of the operand's matrix.
+ * @param {readonly number[]} batch
+ * @param {readonly number[]} own the operand's leading dimensions
+ * @returns {Uint32Array}
+ */
+function matrixIndex(batch, own) {
+  const dims = [...Array(batch.length - own.length).fill(1), ...own];
+  return Uint32Array.from({ length: sizeOf([...batch], 'batch') }, (_, flat) => {
+    let index = 0;
+    let stride = 1;
+    for (let axis = batch.length - 1; axis >= 0; axis--) {
+      index += dims[axis] === 1 ? 0 : (flat % batch[axis]) * stride;
+      stride *= dims[axis];
+      flat = Math.floor(flat / batch[axis]);
+    }
+    return index;
+  });
+}
+
+/**
+ * @param {readonly number[]} a
+ * @param {readonly number[]} b
+ * @returns {number[] | undefined} undefined if they do not broadcast
+ */
+function broadcast(a, b) {
+  const length = Math.max(a.length, b.length);
+  const at = (/** @type {readonly number[]} */ shape, /** @type {number} */ i) =>
+    shape[shape.length - length + i] ?? 1;
+  const result = Array.from({ length }, (_, i) => Math.max(at(a, i), at(b, i)));
+  const fits = result.every((n, i) => [1, n].includes(at(a, i)) && [1, n].includes(at(b, i)));
+  return fits ? result : undefined;
+}
+
+/**
+ * @param {Engine} engine
+ * @param {Tensor} a
+ * @param {Tensor} b
+ * @returns {Tensor}
+ */
+export function matmul(engine, a, b) {
+  checkShape(checkFloats(a, 'a'), 'a', a.shape.length >= 2, '[…, m, k]');
+  checkShape(checkFloats(b, 'b'), 'b', b.shape.length >= 2, '[…, k, n]');
+  const [m, k] = a.shape.slice(-2);
+  const [rows, n] = b.shape.slice(-2);
+  const batch = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2));
+  if (rows !== k || batch === undefined) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `a has shape ${describe(a.shape)} and b ${describe(b.shape)}; expected […, m, k] and […, k, n]`,
+    );
+  }
+  const shape = [...batch, m, n];
+  const indices = [a, b].map((operand) => matrixIndex(batch, operand.shape.slice(0, -2)));
+  const indexBytes = indices[0].byteLength;
+  const { call } = engine;
+  const [aAt, bAt, out, aIndex, bIndex] = engine.stage([
+    a.data.byteLength,
+    b.data.byteLength,
+    sizeOf(shape, 'the result') * 4,
+    indexBytes,
+    indexBytes,
+  ]);
+  engine.write(aAt, a);
+  engine.write(bAt, b);
+  engine.words.set(indices[0], aIndex / 4);
+  engine.words.set(indices[1], bIndex / 4);
+  engine.check(call.matmul(aAt, bAt, out, indices[0].length, aIndex, bIndex, m, k, n), 'matmul');
+  return engine.read(out, shape);
+}
+
+/**
+ * @param {Engine} engine
+ * @param {Tensor} x
+ * @returns {Tensor}
+ */
+export function transpose(engine, x) {
+  checkFloats(x, 'a');
+  checkShape(x, 'a', x.shape.length >= 2, '[…, rows, columns]');
+  const [rows, columns] = x.shape.slice(-2);
+  const { call } = engine;
+  const [at, out] = engine.stage([x.data.byteLength, x.data.byteLength]);
+  engine.write(at, x);
+  call.transpose(at, out, x.data.length / (rows * columns), rows, columns);
+  return engine.read(out, [...x.shape.slice(0, -2), columns, rows]);
+}
+
+/**
+ * @param {Engine} engine
+ * @param {Tensor} x
+ * @returns {Tensor}
+ */
+export function softmax(engine, x) {
+  checkFloats(x, 'x');
+  checkShape(x, 'x', x.shape.length >= 1, '[…, n]');
+  const columns = x.shape[x.shape.length - 1];
+  const { call } = engine;
+  const [at] = engine.stage([x.data.byteLength]);
+  engine.write(at, x);
+  call.softmax(at, at, x.data.length / columns, columns);
+  return engine.read(at, x.shape);
+}
+
+/**
+ * @param {number} n
+ * @returns {Tensor}
+ */
+export function causalMask(n) {
+  checkSize(n, 'n');
+  const data = newArray(Uint8Array, sizeOf([n, n], 'the mask'));
+  for (let row = 0; row < n; row++) {
+    data.fill(1, row * n, row * n + row + 1);
+  }
+  return new Tensor(data, [n, n]);
+}

@@ -1,0 +1,149 @@
+import * as functions from './functions.js';
+import { CausalAttention } from './modules/causal-attention.js';
+import { Linear } from './modules/linear.js';
+import { MultiHeadAttention } from './modules/multi-head-attention.js';
+import { MultiHeadAttentionWrapper } from './modules/multi-head-attention-wrapper.js';
+import { scaledDotProductAttention } from './scaled-dot-product-attention.js';
+import { version } from './version.js';
+
+/** @typedef {import('./engine.js').Engine} Engine */
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+
+/**
+ * A module class whose instances belong to one engine.
+ * @template {object} Options
+ * @template {object} Instance
+ * @param {Engine} engine
+ * @param {new (engine: Engine, options: Options) => Instance} Module
+ * @returns {new (options: Options) => Instance}
+ */
+function bind(engine, Module) {
+  /** @param {Options} options */
+  function Bound(options) {
+    return new Module(engine, options);
+  }
+  Object.defineProperty(Bound, 'name', { value: Module.name });
+  Object.defineProperty(Bound, 'prototype', { value: Module.prototype });
+  return /** @type {any} */ (Bound);
+}
+
+/**
+ * An engine with memory and a random number generator of its own; `load` makes it. Every method throws a HeadwiseError:
+ * ERR_SHAPE and ERR_VALUE for arguments, ERR_MEMORY where memory ends, ERR_DISPOSED after `dispose`. Results are new
+ * tensors that own their memory.
+ */
+export class Headwise {
+  #engine;
+
+  /**
+   * @param {Engine} engine
+   * @param {string} threadsReason
+   */
+  constructor(engine, threadsReason) {
+    this.#engine = engine;
+    /** @type {Readonly<{ version: string, simd: 'relaxed' | 'simd128', threads: number, threadsReason: string }>} */
+    this.info = Object.freeze({
+      version,
+      simd: engine.call.has_relaxed_simd() !== 0 ? 'relaxed' : 'simd128',
+      threads: 1,
+      threadsReason,
+    });
+    /** torch.nn.Linear */
+    this.Linear = bind(engine, Linear);
+    /** One head with a causal mask ("Build a Large Language Model", 3.5). */
+    this.CausalAttention = bind(engine, CausalAttention);
+    /** One module per head, one after another, outputs side by side (listing 3.4). */
+    this.MultiHeadAttentionWrapper = bind(engine, MultiHeadAttentionWrapper);
+    /** All heads from one projection (listing 3.5). */
+    this.MultiHeadAttention = Object.assign(bind(engine, MultiHeadAttention), {
+      fromWrapper: MultiHeadAttention.fromWrapper,
+    });
+  }
+
+  /** Bytes of the engine's memory: everything it holds or has held at once. */
+  get memoryBytes() {
+    void this.#engine.call;
+    return this.#engine.memory.buffer.byteLength;
+  }
+
+  /**
+   * torch.manual_seed.
+   * @param {number | bigint} seed
+   */
+  manualSeed(seed) {
+    functions.manualSeed(this.#engine, seed);
+  }
+
+  /**
+   * torch.rand: uniform in [0, 1).
+   * @param {readonly number[]} shape
+   * @returns {Tensor}
+   */
+  rand(shape) {
+    return functions.random(this.#engine, 'rand', shape);
+  }
+
+  /**
+   * torch.randn: standard normal.
+   * @param {readonly number[]} shape
+   * @returns {Tensor}
+   */
+  randn(shape) {
+    return functions.random(this.#engine, 'randn', shape);
+  }
+
+  /**
+   * Matrix product over the last two dimensions, the leading ones broadcast.
+   * @param {Tensor} a […, m, k]
+   * @param {Tensor} b […, k, n]
+   * @returns {Tensor} […, m, n]
+   */
+  matmul(a, b) {
+    return functions.matmul(this.#engine, a, b);
+  }
+
+  /**
+   * The last two dimensions swapped.
+   * @param {Tensor} a […, rows, columns]
+   * @returns {Tensor} […, columns, rows]
+   */
+  transpose(a) {
+    return functions.transpose(this.#engine, a);
+  }
+
+  /**
+   * Softmax over the last dimension. A row of -Infinity gives zeros.
+   * @param {Tensor} x […, n]
+   * @returns {Tensor} like x
+   */
+  softmax(x) {
+    return functions.softmax(this.#engine, x);
+  }
+
+  /**
+   * @param {number} n
+   * @returns {Tensor} bool [n, n], true on and below the diagonal
+   */
+  causalMask(n) {
+    void this.#engine.call;
+    return functions.causalMask(n);
+  }
+
+  /**
+   * torch.nn.functional.scaled_dot_product_attention, streamed: no n×n matrix unless needWeights asks for it. A query
+   * that may see no key gives zeros; a key that is masked for a query does not influence it, NaN or not.
+   * @param {Tensor} q […, Lq, E], rank 2, 3 or 4: [batch, heads, tokens, headDim]
+   * @param {Tensor} k […, Lkv, E]
+   * @param {Tensor} v […, Lkv, Ev]
+   * @param {import('./scaled-dot-product-attention.js').AttentionOptions} [options]
+   * @returns {import('./scaled-dot-product-attention.js').AttentionResult}
+   */
+  scaledDotProductAttention(q, k, v, options) {
+    return scaledDotProductAttention(this.#engine, q, k, v, options);
+  }
+
+  /** Frees the engine's memory with all modules and traces in it. Calls after this throw ERR_DISPOSED. */
+  dispose() {
+    this.#engine.dispose();
+  }
+}

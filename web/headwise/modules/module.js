@@ -1,0 +1,189 @@
+import { checkTensor } from '../check.js';
+import { describe } from '../describe.js';
+import { HeadwiseError } from '../error.js';
+
+/** @typedef {import('../engine.js').Engine} Engine */
+/** @typedef {import('../tensor.js').Tensor} Tensor */
+
+/**
+ * Where a parameter lives: rows of an hw_linear's weight, or of its bias.
+ * @typedef {object} Parameter
+ * @property {string} key its name in the state dict, torch's
+ * @property {number} linear address
+ * @property {number} firstRow
+ * @property {readonly number[]} shape [rows, inFeatures] of a weight, [rows] of a bias
+ */
+
+/**
+ * The parameters of `rows` rows of one hw_linear.
+ * @param {string} name such as W_query; empty for the module itself
+ * @param {{ linear: number, firstRow?: number, rows: number, inFeatures: number, bias: boolean }} place
+ * @returns {Parameter[]}
+ */
+export function linearParameters(name, { linear, firstRow = 0, rows, inFeatures, bias }) {
+  const prefix = name === '' ? '' : `${name}.`;
+  const weight = { key: `${prefix}weight`, linear, firstRow, shape: [rows, inFeatures] };
+  return bias ? [weight, { key: `${prefix}bias`, linear, firstRow, shape: [rows] }] : [weight];
+}
+
+/** @type {(shape: readonly number[]) => number} */
+const size = (shape) => shape.reduce((product, n) => product * n, 1);
+
+/** What all modules share: parameters, mode and end of life. */
+export class Module {
+  /** @type {number} */
+  #pointer;
+  /** @type {Parameter[]} */
+  #parameters;
+  #destroy;
+
+  /**
+   * @param {Engine} engine
+   * @param {object} created
+   * @param {number} created.pointer the module's address
+   * @param {string} created.destroy the export that frees it
+   * @param {Parameter[]} created.parameters in torch's order
+   */
+  constructor(engine, { pointer, destroy, parameters }) {
+    this.engine = engine;
+    Object.defineProperty(this, 'engine', { enumerable: false });
+    this.#pointer = pointer;
+    this.#destroy = destroy;
+    this.#parameters = parameters;
+    /** Whether dropout is active; as in torch, a new module is in training mode. */
+    this.training = true;
+  }
+
+  /** @protected */
+  get pointer() {
+    if (this.engine.disposed || this.#pointer === 0) {
+      const what = this.engine.disposed ? 'engine' : this.constructor.name;
+      throw new HeadwiseError('ERR_DISPOSED', `the ${what} was disposed of; create another`);
+    }
+    return this.#pointer;
+  }
+
+  /**
+   * Keys that are accepted for others on loading.
+   * @protected
+   * @param {string} key
+   */
+  canonicalKey(key) {
+    return key;
+  }
+
+  /**
+   * @returns {Record<string, Tensor>} copies of the parameters, under torch's names and in torch's shapes
+   */
+  stateDict() {
+    void this.pointer;
+    return Object.fromEntries(
+      this.#parameters.map((parameter) => [parameter.key, this.#store(parameter)]),
+    );
+  }
+
+  /** @param {Parameter} parameter */
+  #store({ linear, firstRow, shape }) {
+    const { call } = this.engine;
+    const [at] = this.engine.stage([size(shape) * 4]);
+    const [weight, bias] = shape.length === 2 ? [at, 0] : [0, at];
+    this.engine.check(call.linear_store(linear, firstRow, shape[0], weight, bias), 'stateDict');
+    return this.engine.read(at, shape);
+  }
+
+  /**
+   * Copies parameters in, strictly: all keys, no others, torch's shapes; or nothing is changed.
+   * @param {Record<string, Tensor>} dict
+   * @returns {this}
+   * @throws {HeadwiseError} ERR_VALUE names missing and unexpected keys, ERR_SHAPE misshapen ones
+   */
+  loadStateDict(dict) {
+    void this.pointer;
+    const tensors = this.#match(dict);
+    const largest = Math.max(...tensors.map(({ data }) => data.byteLength));
+    this.engine.stage([largest]);
+    this.#parameters.forEach((parameter, i) => this.#load(parameter, tensors[i]));
+    return this;
+  }
+
+  /**
+   * @param {unknown} dict
+   * @returns {Tensor[]} in the parameters' order
+   */
+  #match(dict) {
+    if (typeof dict !== 'object' || dict === null) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `dict is ${describe(dict)}; expected an object of tensors`,
+      );
+    }
+    const given = new Map(
+      Object.entries(dict).map(([key, value]) => [this.canonicalKey(key), value]),
+    );
+    const keys = this.#parameters.map(({ key }) => key);
+    const missing = keys.filter((key) => !given.has(key));
+    const unexpected = [...given.keys()].filter((key) => !keys.includes(key));
+    const misshapen = this.#parameters
+      .filter(({ key }) => given.has(key))
+      .filter(
+        ({ key, shape }) => describe(checkTensor(given.get(key), key).shape) !== describe(shape),
+      );
+    const problems = [
+      ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
+      ...(unexpected.length > 0 ? [`unexpected: ${unexpected.join(', ')}`] : []),
+      ...misshapen.map(
+        ({ key, shape }) =>
+          `${key} has shape ${describe(given.get(key).shape)}, expected ${describe(shape)}`,
+      ),
+    ];
+    if (problems.length > 0) {
+      const code = missing.length + unexpected.length > 0 ? 'ERR_VALUE' : 'ERR_SHAPE';
+      throw new HeadwiseError(
+        code,
+        `dict does not fit ${this.constructor.name}: ${problems.join('; ')}`,
+      );
+    }
+    return keys.map((key) => given.get(key));
+  }
+
+  /**
+   * @param {Parameter} parameter
+   * @param {Tensor} tensor
+   */
+  #load({ linear, firstRow, shape }, tensor) {
+    const { call } = this.engine;
+    const [at] = this.engine.stage([tensor.data.length * 4]);
+    this.engine.floats.set(tensor.data, at / 4);
+    const [weight, bias] = shape.length === 2 ? [at, 0] : [0, at];
+    this.engine.check(call.linear_load(linear, firstRow, shape[0], weight, bias), 'loadStateDict');
+  }
+
+  /** @returns {number} numbers in all parameters */
+  parameterCount() {
+    void this.pointer;
+    return this.#parameters.reduce((sum, { shape }) => sum + size(shape), 0);
+  }
+
+  /**
+   * @param {boolean} [mode]
+   * @returns {this}
+   */
+  train(mode = true) {
+    void this.pointer;
+    this.training = mode;
+    return this;
+  }
+
+  /** @returns {this} */
+  eval() {
+    return this.train(false);
+  }
+
+  /** Frees the module's memory; what it returned stays valid. Calls after this throw ERR_DISPOSED. */
+  dispose() {
+    if (!this.engine.disposed && this.#pointer !== 0) {
+      this.engine.call[this.#destroy](this.#pointer);
+    }
+    this.#pointer = 0;
+  }
+}

@@ -1,0 +1,178 @@
+import { checkBoolean, checkOptions, checkSize } from '../check.js';
+import { describe } from '../describe.js';
+import { HeadwiseError } from '../error.js';
+import { newArray, Tensor } from '../tensor.js';
+import { AttentionModule, checkCommonOptions, createModule } from './attention-module.js';
+import { projectionNames } from './causal-attention.js';
+import { linearParameters } from './module.js';
+import { MultiHeadAttentionWrapper } from './multi-head-attention-wrapper.js';
+
+/** @typedef {import('../engine.js').Engine} Engine */
+
+/**
+ * @typedef {object} MultiHeadAttentionOptions
+ * @property {number} dIn
+ * @property {number} dOut all heads together; a multiple of numHeads
+ * @property {number} contextLength the most tokens
+ * @property {number} numHeads
+ * @property {number} [dropout] default 0; of the weights, in training mode
+ * @property {boolean} [qkvBias] default false
+ * @property {boolean} [outProj] default true: an output projection
+ * @property {boolean} [outBias] default true: with a bias
+ * @property {boolean} [isCausal] default true
+ * @property {boolean} [packedQkv] default false: one qkv_proj instead of W_query, W_key, W_value
+ */
+
+/** @param {MultiHeadAttentionOptions} options */
+function checkAll(options) {
+  const flags = /** @type {const} */ (['outProj', 'outBias', 'isCausal', 'packedQkv']);
+  const known = ['dIn', 'dOut', 'contextLength', 'dropout', 'numHeads', 'qkvBias', ...flags];
+  const given = checkOptions(options ?? null, known, 'MultiHeadAttention');
+  const checked = {
+    ...checkCommonOptions(given),
+    numHeads: checkSize(given.numHeads, 'numHeads'),
+    outProj: checkBoolean(given.outProj ?? true, 'outProj'),
+    outBias: checkBoolean(given.outBias ?? true, 'outBias'),
+    isCausal: checkBoolean(given.isCausal ?? true, 'isCausal'),
+    packedQkv: checkBoolean(given.packedQkv ?? false, 'packedQkv'),
+  };
+  if (checked.dOut % checked.numHeads !== 0) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `dOut is ${checked.dOut}; expected a multiple of numHeads, ${checked.numHeads}`,
+    );
+  }
+  return checked;
+}
+
+/**
+ * @param {Engine} engine
+ * @param {number} pointer
+ * @param {ReturnType<typeof checkAll>} options
+ */
+function parametersOf(engine, pointer, { dIn, dOut, qkvBias, outProj, outBias, packedQkv }) {
+  const qkv = engine.call.attention_qkv_proj(pointer) >>> 0;
+  const out = engine.call.attention_out_proj(pointer) >>> 0;
+  const projections = packedQkv
+    ? linearParameters('qkv_proj', { linear: qkv, rows: 3 * dOut, inFeatures: dIn, bias: qkvBias })
+    : projectionNames.flatMap((name, part) =>
+        linearParameters(name, {
+          linear: qkv,
+          firstRow: part * dOut,
+          rows: dOut,
+          inFeatures: dIn,
+          bias: qkvBias,
+        }),
+      );
+  const output = outProj
+    ? linearParameters('out_proj', { linear: out, rows: dOut, inFeatures: dOut, bias: outBias })
+    : [];
+  return [...projections, ...output];
+}
+
+/**
+ * All heads from one projection, split by strides: [batch, tokens, dOut]. State dict: W_query.weight [dOut, dIn], W_key.weight,
+ * W_value.weight (packed: qkv_proj.weight [3 · dOut, dIn]), out_proj.weight [dOut, dOut], out_proj.bias; fc_out.* is accepted
+ * for out_proj.* on loading.
+ */
+export class MultiHeadAttention extends AttentionModule {
+  /**
+   * @param {Engine} engine
+   * @param {MultiHeadAttentionOptions} options
+   * @param {boolean} [draw] false: leave the weights zero and the generator where it is
+   */
+  constructor(engine, options, draw = true) {
+    const checked = checkAll(options);
+    const {
+      dIn,
+      dOut,
+      contextLength,
+      dropout,
+      numHeads,
+      qkvBias,
+      outProj,
+      outBias,
+      isCausal,
+      packedQkv,
+    } = checked;
+    const values = [
+      draw,
+      dIn,
+      dOut,
+      contextLength,
+      dropout,
+      numHeads,
+      qkvBias,
+      outProj,
+      outBias,
+      isCausal,
+      packedQkv,
+    ];
+    const pointer = createModule(
+      engine,
+      'attention_create',
+      values,
+      `a MultiHeadAttention of ${dIn} × ${dOut}`,
+    );
+    const created = {
+      pointer,
+      parameters: parametersOf(engine, pointer, checked),
+      destroy: 'attention_destroy',
+      train: 'attention_train',
+      forward: 'attention_forward',
+    };
+    super(engine, created, { dIn, width: dOut, heads: numHeads, contextLength });
+    /** What the module was made with, defaults filled in. */
+    this.options = Object.freeze(checked);
+  }
+
+  /**
+   * @override
+   * @protected
+   * @param {string} key
+   */
+  canonicalKey(key) {
+    return key.replace(/^fc_out\./, 'out_proj.');
+  }
+
+  /**
+   * The wrapper's weights in the fused layout: the same numbers from the other implementation, no output projection.
+   * @param {MultiHeadAttentionWrapper} wrapper
+   * @returns {MultiHeadAttention}
+   * @throws {HeadwiseError} ERR_VALUE: not a wrapper; ERR_MEMORY; ERR_DISPOSED
+   */
+  static fromWrapper(wrapper) {
+    if (!(wrapper instanceof MultiHeadAttentionWrapper)) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `wrapper is ${describe(wrapper)}; expected a MultiHeadAttentionWrapper`,
+      );
+    }
+    const { dOut, numHeads, qkvBias, ...same } = wrapper.options;
+    const heads = wrapper.stateDict();
+    const options = { ...same, dOut: dOut * numHeads, numHeads, qkvBias, outProj: false };
+    const fused = new MultiHeadAttention(wrapper.engine, options, false);
+    const kinds = qkvBias ? ['weight', 'bias'] : ['weight'];
+    const keys = projectionNames.flatMap((name) => kinds.map((kind) => `${name}.${kind}`));
+    const stacked = keys.map((key) => [
+      key,
+      stackRows(Array.from({ length: numHeads }, (_, head) => heads[`heads.${head}.${key}`])),
+    ]);
+    try {
+      return fused.loadStateDict(Object.fromEntries(stacked)).train(wrapper.training);
+    } catch (error) {
+      fused.dispose();
+      throw error;
+    }
+  }
+}
+
+/**
+ * @param {Tensor[]} parts of one shape
+ * @returns {Tensor} one below the other
+ */
+function stackRows(parts) {
+  const data = newArray(Float32Array, parts.length * parts[0].data.length);
+  parts.forEach((part, i) => data.set(part.data, i * part.data.length));
+  return new Tensor(data, [parts.length * parts[0].shape[0], ...parts[0].shape.slice(1)]);
+}

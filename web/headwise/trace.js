@@ -1,0 +1,114 @@
+import { checkIndex, checkOptions, checkSize } from './check.js';
+import { describe } from './describe.js';
+import { HeadwiseError } from './error.js';
+import { sizeOf } from './tensor.js';
+
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+
+/**
+ * What a traced forward leaves behind: queries, keys and the softmax's maxima and sums, from which exact weights are
+ * recomputed for whoever looks. The n×n matrix never exists. Frees its memory on `dispose`.
+ */
+export class Trace {
+  #engine;
+  #pointer;
+
+  /**
+   * @param {import('./engine.js').Engine} engine
+   * @param {number} pointer
+   * @param {readonly number[]} shape [batch, heads, Lq, Lkv]
+   */
+  constructor(engine, pointer, shape) {
+    this.#engine = engine;
+    this.#pointer = pointer;
+    /** Shape of the weights that can be asked for: [batch, heads, Lq, Lkv]. */
+    this.shape = Object.freeze([...shape]);
+  }
+
+  #live() {
+    if (this.#engine.disposed || this.#pointer === 0) {
+      const what = this.#engine.disposed ? 'engine' : 'trace';
+      throw new HeadwiseError(
+        'ERR_DISPOSED',
+        `the ${what} was disposed of; run a traced forward again`,
+      );
+    }
+    return this.#pointer;
+  }
+
+  /** Bytes that the trace holds. */
+  get byteLength() {
+    return this.#engine.call.trace_bytes(this.#live()) >>> 0;
+  }
+
+  /**
+   * Exact weights of some queries of one head.
+   * @param {{ batch?: number, head: number, rows?: readonly [number, number] }} where rows [start, end); default all
+   * @returns {Tensor} [end - start, Lkv]
+   * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED
+   */
+  weights(where) {
+    const pointer = this.#live();
+    const given = checkOptions(where ?? null, ['batch', 'head', 'rows'], 'trace.weights');
+    const { batch, head } = this.#checkHead(given);
+    const [start, end] = this.#checkRows(given.rows);
+    const engine = this.#engine;
+    const shape = [end - start, this.shape[3]];
+    const [out] = engine.stage([sizeOf(shape, 'weights') * 4]);
+    engine.check(engine.call.trace_weights(pointer, batch, head, start, end, out), 'trace.weights');
+    return engine.read(out, shape);
+  }
+
+  /**
+   * One head's whole map, pooled: each cell is the maximum of the weights it covers.
+   * @param {{ batch?: number, head: number, size: number }} where
+   * @returns {Tensor} [size, size]
+   * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED
+   */
+  map(where) {
+    const pointer = this.#live();
+    const given = checkOptions(where ?? null, ['batch', 'head', 'size'], 'trace.map');
+    const { batch, head } = this.#checkHead(given);
+    const size = checkSize(given.size, 'size');
+    const engine = this.#engine;
+    const [out] = engine.stage([sizeOf([size, size], 'map') * 4]);
+    engine.check(engine.call.trace_map(pointer, batch, head, size, out), 'trace.map');
+    return engine.read(out, [size, size]);
+  }
+
+  /** @param {Record<string, any>} given */
+  #checkHead({ batch = 0, head }) {
+    return {
+      batch: checkIndex(batch, 'batch', this.shape[0]),
+      head: checkIndex(head, 'head', this.shape[1]),
+    };
+  }
+
+  /**
+   * @param {unknown} rows
+   * @returns {readonly [number, number]}
+   */
+  #checkRows(rows) {
+    const queries = this.shape[2];
+    if (rows === undefined) {
+      return [0, queries];
+    }
+    const [start, end] =
+      Array.isArray(rows) && rows.length === 2 && rows.every(Number.isInteger) ? rows : [0, 0];
+    if (start < 0 || end <= start || end > queries) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `rows is ${describe(rows)}; expected [start, end] with 0 <= start < end <= ${queries}`,
+      );
+    }
+    return [start, end];
+  }
+
+  /** Frees the trace's memory. */
+  dispose() {
+    if (!this.#engine.disposed && this.#pointer !== 0) {
+      this.#engine.call.trace_destroy(this.#pointer);
+    }
+    this.#pointer = 0;
+  }
+}
