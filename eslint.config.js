@@ -22,7 +22,15 @@ export default [
       'no-shadow': 'error',
       'no-implicit-globals': 'error',
       'object-shorthand': 'error',
-      'no-unused-vars': ['error', { argsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }],
+      'no-unused-vars': [
+        'error',
+        {
+          argsIgnorePattern: '^_',
+          varsIgnorePattern: '^_',
+          destructuredArrayIgnorePattern: '^_',
+          caughtErrorsIgnorePattern: '^_',
+        },
+      ],
     },
   },
   // The package runs in pages, Workers and Node: only what all three have.

@@ -12,4 +12,12 @@ export default defineConfig({
     chunkSizeWarningLimit: 1200,
   },
   worker: { format: 'es' },
+  // The tokenizer is first met in the worker, too late for the dev server.
+  optimizeDeps: {
+    include: [
+      'd3-scale-chromatic',
+      'gpt-tokenizer/encoding/r50k_base',
+      'gpt-tokenizer/bpeRanks/r50k_base',
+    ],
+  },
 });

@@ -48,7 +48,7 @@ hw_status hw_context_create(hw_context **context);
 /* Frees the context; NULL is allowed. Modules and traces do not belong to it and stay valid. */
 void hw_context_destroy(hw_context *context);
 
-/* Bytes of scratch that the largest run so far has needed. */
+/* Bytes of scratch that the context holds: what the largest run so far has needed, 0 after one failed for memory. */
 size_t hw_context_scratch_bytes(const hw_context *context);
 
 /* ---- Random numbers: the values of torch's CPU generator (x86 build without MKL) ---------------- */
@@ -122,7 +122,7 @@ typedef struct hw_mask {
  *   for each b, h, i:  s[j] = dot(query[b,h,i], key[b,h,j])·scale, j <= i + causal_offset if is_causal
  *                      p = softmax(mask(s)), dropped out;  output[b,h,i] = sum over j of p[j]·value[b,h,j]
  *
- * A key that is masked for a query has no influence on it, whatever it holds (NaN included). A query for
+ * A key that is masked for a query has no influence on it, whatever it holds (NaN included), and neither has one whose weight is exactly 0. A query for
  * which every key is masked gives zeros. NaN and +inf in visible scores give NaN.
  */
 typedef struct hw_attention {
@@ -239,7 +239,8 @@ hw_linear *hw_causal_attention_linear(hw_causal_attention *module, size_t index)
 void hw_causal_attention_train(hw_causal_attention *module, bool training);
 
 /* x [batch, tokens, d_in] → y [batch, tokens, d_out]. HW_ERROR_SHAPE: a size is zero or tokens exceed
- * context_length. HW_ERROR_MEMORY: no scratch, or no memory for the trace. options may be NULL. */
+ * context_length. HW_ERROR_VALUE: a mask without data or of an unknown kind. HW_ERROR_MEMORY: no scratch, or no memory
+ * for the trace. After an error the trace is NULL. options may be NULL. */
 hw_status hw_causal_attention_forward(hw_context *context, hw_causal_attention *module, const float *x, size_t batch,
                                       size_t tokens, float *y, const hw_forward_options *options);
 

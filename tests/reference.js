@@ -227,6 +227,22 @@ export function multiHeadAttention(x, state, { numHeads, ...options }) {
 }
 
 /**
+ * What a mask over [batch, heads, Lq, Lkv] says of one head.
+ * @param {Matrix | undefined} mask
+ * @param {number} head
+ * @returns {Matrix | undefined}
+ */
+function maskOfHead(mask, head) {
+  if (mask === undefined || mask.shape.length < 4 || mask.shape[1] === 1) return mask;
+  const [batch, heads, rows, columns] = mask.shape;
+  const size = rows * columns;
+  const parts = Array.from({ length: batch }, (_, b) => [
+    ...Array.from(mask.data).slice((b * heads + head) * size, (b * heads + head + 1) * size),
+  ]);
+  return { ...mask, shape: [batch, 1, rows, columns], data: Float64Array.from(parts.flat()) };
+}
+
+/**
  * The wrapper: one head after another, outputs side by side.
  * @param {Matrix} x
  * @param {Record<string, Matrix>} state
@@ -237,7 +253,7 @@ export function wrapper(x, state, { numHeads, ...options }) {
     const [q, k, v] = ['W_query', 'W_key', 'W_value'].map((name) =>
       splitHeads(linear(x, layer(state, `heads.${head}.${name}`)), 1),
     );
-    return scaledDotProductAttention(q, k, v, options);
+    return scaledDotProductAttention(q, k, v, { ...options, mask: maskOfHead(options.mask, head) });
   });
   return {
     output: mergeHeads(stackHeads(heads.map((head) => head.output))),

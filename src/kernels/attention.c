@@ -26,7 +26,8 @@ typedef struct hw_stream {
   float *strip; /* [HW_TILE_ROWS, HW_KEY_BLOCK]: scores, then weights */
 } hw_stream;
 
-static size_t padded(size_t width) { return hw_ceil_divide(width, HW_TILE_COLUMNS) * HW_TILE_COLUMNS; }
+/* Up to whole panels; SIZE_MAX if that does not fit. */
+static size_t padded(size_t width) { return hw_size_multiply(hw_ceil_divide(width, HW_TILE_COLUMNS), HW_TILE_COLUMNS); }
 
 size_t hw_pack_keys_scratch(size_t key_tokens, size_t key_width) {
   return hw_arena_size(hw_size_multiply(padded(key_tokens), key_width), sizeof(float));
@@ -40,7 +41,7 @@ const float *hw_pack_keys(hw_arena *arena, const hw_attention_head *head) {
 }
 
 static size_t packed_values_floats(size_t key_tokens, size_t value_width) {
-  const size_t keys = hw_ceil_divide(key_tokens, HW_KEY_BLOCK) * HW_KEY_BLOCK;
+  const size_t keys = hw_size_multiply(hw_ceil_divide(key_tokens, HW_KEY_BLOCK), HW_KEY_BLOCK);
   return hw_size_multiply(keys, padded(value_width));
 }
 
@@ -118,14 +119,23 @@ static __attribute__((noinline)) void context_tile(const float *weights, const f
   hw_tile_store(tile, HW_TILE_ROWS, context, stride);
 }
 
+/* One row of the context plus weight times one key's values, rounded as context_tile rounds. */
+static void add_value(const float *block, size_t key, float weight, float *context, size_t width) {
+  const hw_f32x4 weights = hw_splat(weight);
+  for (size_t c = 0; c < width; c += HW_LANES) {
+    const float *panel = block + c / HW_TILE_COLUMNS * HW_KEY_BLOCK * HW_TILE_COLUMNS;
+    const hw_f32x4 values = hw_load(panel + key * HW_TILE_COLUMNS + c % HW_TILE_COLUMNS);
+    hw_store(context + c, hw_multiply_add(weights, values, hw_load(context + c)));
+  }
+}
+
 /* 0 · NaN is NaN: where values are not all finite, keys of weight 0 must be left out, not multiplied. */
 static void add_visible_values(const hw_stream *stream, const float *block, size_t rows, size_t keys, float *context) {
   for (size_t r = 0; r < rows; r++) {
-    for (size_t j = 0; j < keys; j++) {
-      const float weight = stream->strip[r * HW_KEY_BLOCK + j];
-      for (size_t c = 0; c < stream->context_stride && weight != 0.0F; c++) {
-        const float *panel = block + c / HW_TILE_COLUMNS * HW_KEY_BLOCK * HW_TILE_COLUMNS;
-        context[r * stream->context_stride + c] += weight * panel[j * HW_TILE_COLUMNS + c % HW_TILE_COLUMNS];
+    for (size_t key = 0; key < keys; key++) {
+      const float weight = stream->strip[r * HW_KEY_BLOCK + key];
+      if (weight != 0.0F) {
+        add_value(block, key, weight, context + r * stream->context_stride, stream->context_stride);
       }
     }
   }
@@ -211,8 +221,12 @@ static void weights_row(const hw_attention_head *head, size_t row, float *scores
   const float sum = head->row_sum[row];
   hw_row_exp2(scores, scores, padded(keys), shift_of(head->row_maximum[row]), 1.0F);
   apply_keep(&head->keep, row, 0, scores, keys);
-  hw_row_scale(scores, out, keys, sum == 0.0F ? 0.0F : 1.0F / sum);
-  memset(out + keys, 0, (head->key_tokens - keys) * sizeof(float));
+  const float inverse = sum == 0.0F ? 0.0F : 1.0F / sum;
+  hw_row_scale(scores, out, keys, inverse);
+  for (size_t j = keys; j < head->key_tokens; j++) {
+    /* 0, or NaN where the row's sum is: a softmax is NaN as a whole. */
+    out[j] = 0.0F * inverse;
+  }
 }
 
 void hw_attention_weights(hw_arena *arena, const hw_attention_head *head, const float *key_panels, size_t row_start,

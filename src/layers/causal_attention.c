@@ -1,5 +1,6 @@
 #include "layers/causal_attention.h"
 
+#include "kernels/gemm.h"
 #include "layers/linear.h"
 
 enum { QUERY, KEY, VALUE, PROJECTIONS };
@@ -29,14 +30,28 @@ hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attent
   created->training = true;
   for (size_t i = 0; i < PROJECTIONS; i++) {
     const hw_status status =
-        hw_linear_create(context, config->d_in, config->d_out, config->qkv_bias, &created->projections[i]);
+        hw_linear_create(NULL, config->d_in, config->d_out, config->qkv_bias, &created->projections[i]);
     if (status != HW_OK) {
       hw_causal_attention_destroy(created);
       return status;
     }
   }
+  if (context != NULL) {
+    hw_causal_attention_draw(context, created);
+  }
   *module = created;
   return HW_OK;
+}
+
+size_t hw_causal_attention_weight_bytes(const hw_causal_attention_config *config) {
+  return hw_size_multiply(PROJECTIONS,
+                          hw_arena_size(hw_gemm_packed_floats(config->d_out, config->d_in), sizeof(float)));
+}
+
+void hw_causal_attention_draw(hw_context *context, hw_causal_attention *module) {
+  for (size_t i = 0; i < PROJECTIONS; i++) {
+    hw_linear_draw(context, module->projections[i], 0, module->config.d_out);
+  }
 }
 
 void hw_causal_attention_destroy(hw_causal_attention *module) {
@@ -55,9 +70,15 @@ hw_linear *hw_causal_attention_linear(hw_causal_attention *module, size_t index)
 
 void hw_causal_attention_train(hw_causal_attention *module, bool training) { module->training = training; }
 
-hw_status hw_causal_attention_check(const hw_causal_attention *module, const hw_module_input *input) {
-  const bool fits = input->batch > 0 && input->tokens > 0 && input->tokens <= module->config.context_length;
-  return fits ? HW_OK : HW_ERROR_SHAPE;
+hw_status hw_causal_attention_check(const hw_causal_attention *module, const hw_module_input *input,
+                                    const hw_forward_options *options) {
+  if (options->trace != NULL) {
+    *options->trace = NULL;
+  }
+  if (input->batch == 0 || input->tokens == 0 || input->tokens > module->config.context_length) {
+    return HW_ERROR_SHAPE;
+  }
+  return hw_mask_is_valid(&options->mask) ? HW_OK : HW_ERROR_VALUE;
 }
 
 /* The call of one head; its data pointers are filled in by hw_causal_attention_run. */
@@ -137,7 +158,7 @@ hw_status hw_causal_attention_forward(hw_context *context, hw_causal_attention *
   const hw_forward_options nothing = {0};
   const hw_forward_options *asked = options == NULL ? &nothing : options;
   const hw_module_input input = {x, batch, tokens};
-  HW_TRY(hw_causal_attention_check(module, &input));
+  HW_TRY(hw_causal_attention_check(module, &input, asked));
   HW_TRY(hw_arena_reserve(&context->arena, hw_causal_attention_scratch(module, &input, asked)));
   HW_TRY(hw_causal_attention_trace(module, &input, asked, 1));
   hw_causal_attention_run(context, module, &input, y, asked, (hw_head_place){.head = 0, .num_heads = 1});

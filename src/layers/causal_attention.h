@@ -16,7 +16,15 @@ typedef struct hw_module_input {
   size_t tokens;
 } hw_module_input;
 
-hw_status hw_causal_attention_check(const hw_causal_attention *module, const hw_module_input *input);
+/* Checks what a forward was given, and sets the trace to NULL if one is asked for. */
+hw_status hw_causal_attention_check(const hw_causal_attention *module, const hw_module_input *input,
+                                    const hw_forward_options *options);
+/* Bytes of one module's weights; SIZE_MAX if they do not fit. */
+size_t hw_causal_attention_weight_bytes(const hw_causal_attention_config *config);
+
+/* Draws the weights in torch's order. Apart from the creation, so that one that fails leaves the generator alone. */
+void hw_causal_attention_draw(hw_context *context, hw_causal_attention *module);
+
 size_t hw_causal_attention_scratch(const hw_causal_attention *module, const hw_module_input *input,
                                    const hw_forward_options *options);
 

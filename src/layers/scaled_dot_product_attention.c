@@ -17,7 +17,7 @@ const void *hw_mask_of_head(const hw_mask *mask, size_t batch, size_t head) {
   return NULL;
 }
 
-static bool mask_is_valid(const hw_mask *mask) {
+bool hw_mask_is_valid(const hw_mask *mask) {
   return mask->kind == HW_MASK_NONE ||
          ((mask->kind == HW_MASK_BOOL || mask->kind == HW_MASK_FLOAT) && mask->data != NULL);
 }
@@ -30,7 +30,7 @@ hw_status hw_attention_check(const hw_attention *attention) {
   }
   const bool pointers = a->query != NULL && a->key != NULL && a->value != NULL && a->output != NULL;
   const bool dropout = a->dropout >= 0.0 && a->dropout <= 1.0;
-  return pointers && dropout && mask_is_valid(&a->mask) ? HW_OK : HW_ERROR_VALUE;
+  return pointers && dropout && hw_mask_is_valid(&a->mask) ? HW_OK : HW_ERROR_VALUE;
 }
 
 static size_t record_rows(const hw_attention *a) {

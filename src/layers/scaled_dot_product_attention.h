@@ -26,6 +26,9 @@ void hw_attention_run(hw_context *context, const hw_attention *attention, const 
 hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record, size_t batch,
                                        size_t head);
 
+/* A known kind, and data where there is one. */
+bool hw_mask_is_valid(const hw_mask *mask);
+
 /* The mask's first element for one head; NULL for no mask. */
 const void *hw_mask_of_head(const hw_mask *mask, size_t batch, size_t head);
 

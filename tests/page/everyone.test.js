@@ -42,8 +42,14 @@ for (const width of [360, 768, 1280]) {
   });
 }
 
-for (const scheme of ['light', 'dark']) {
-  pageTest(`axe finds nothing to complain about (${scheme})`, '', async (page) => {
+const looks = /** @type {const} */ ([
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 360],
+]);
+for (const [scheme, width] of looks) {
+  pageTest(`axe finds nothing to complain about (${scheme}, ${width} px)`, '', async (page) => {
+    await page.setViewport({ width, height: 900 });
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
     const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     await page.addScriptTag({ path });

@@ -1,3 +1,6 @@
+/** @typedef {import('./load.js').LoadOptions} LoadOptions */
+/** @typedef {import('./headwise.js').Headwise} Headwise */
+
 export { HeadwiseError } from './error.js';
 export { load } from './load.js';
 export { Tensor, tensor, zeros } from './tensor.js';

@@ -130,11 +130,10 @@ async function compile(wasm, signal) {
   /** @type {BufferSource} */
   let bytes;
   if (isBytes) {
-    bytes = /** @type {BufferSource} */ (wasm);
-    const view = ArrayBuffer.isView(bytes)
-      ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      : new Uint8Array(bytes);
-    checkMagic(/** @type {Uint8Array<ArrayBuffer>} */ (view), source, 'bytes');
+    const view = ArrayBuffer.isView(wasm)
+      ? new Uint8Array(wasm.buffer, wasm.byteOffset, wasm.byteLength)
+      : new Uint8Array(wasm);
+    bytes = checkMagic(/** @type {Uint8Array<ArrayBuffer>} */ (view), source, 'bytes');
   } else if (wasm instanceof Response) {
     bytes = await bytesOfResponse(wasm, source);
   } else if (typeof wasm === 'string' || wasm instanceof URL) {
@@ -195,6 +194,9 @@ export async function load(options) {
     );
   }
   const reason = threadsReason(threads);
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new HeadwiseError('ERR_VALUE', `signal is ${describe(signal)}; expected an AbortSignal`);
+  }
   signal?.throwIfAborted();
   const module = await compile(wasm ?? packagedModule(simd), signal);
   signal?.throwIfAborted();

@@ -41,15 +41,16 @@ function padKeys(mask, keys) {
  * @param {unknown} value
  * @param {readonly [number, number, number, number]} scores [batch, heads, Lq, Lkv]
  * @param {string} expected the shape that is asked for, in words
+ * @param {readonly number[]} [shown] the scores' shape as the caller sees it
  * @returns {Mask}
  * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE
  */
-export function prepareMask(value, scores, expected) {
+export function prepareMask(value, scores, expected, shown = scores) {
   const given = checkTensor(value, 'mask');
   const misfit = () =>
     new HeadwiseError(
       'ERR_SHAPE',
-      `mask has shape ${describe(given.shape)}; expected ${expected}, broadcast to ${describe(scores)}`,
+      `mask has shape ${describe(given.shape)}; expected ${expected}, broadcast to ${describe(shown)}`,
     );
   if (given.shape.length === 0 || given.shape.length > 4 || given.shape.includes(0)) {
     throw misfit();

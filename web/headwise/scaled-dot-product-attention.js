@@ -119,7 +119,12 @@ export function scaledDotProductAttention(engine, q, k, v, options) {
   const mask =
     given.mask === undefined
       ? undefined
-      : prepareMask(given.mask, [batch, heads, queryTokens, keyTokens], '[…, Lq, Lkv]');
+      : prepareMask(
+          given.mask,
+          [batch, heads, queryTokens, keyTokens],
+          '[…, Lq, Lkv]',
+          scoresShape,
+        );
 
   const { call } = engine;
   const outputShape = [...leading, queryTokens, valueWidth];

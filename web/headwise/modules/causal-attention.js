@@ -22,7 +22,7 @@ export class CausalAttention extends AttentionModule {
   constructor(engine, options) {
     const known = ['dIn', 'dOut', 'contextLength', 'dropout', 'qkvBias'];
     const { dIn, dOut, contextLength, dropout, qkvBias } = checkCommonOptions(
-      checkOptions(options ?? null, known, 'CausalAttention'),
+      checkOptions(options, known, 'CausalAttention'),
     );
     const values = [true, dIn, dOut, contextLength, dropout, qkvBias];
     const pointer = createModule(

@@ -18,7 +18,7 @@ export class Linear extends Module {
    * @param {LinearOptions} options
    */
   constructor(engine, options) {
-    const given = checkOptions(options ?? null, ['inFeatures', 'outFeatures', 'bias'], 'Linear');
+    const given = checkOptions(options, ['inFeatures', 'outFeatures', 'bias'], 'Linear');
     const inFeatures = checkSize(given.inFeatures, 'inFeatures');
     const outFeatures = checkSize(given.outFeatures, 'outFeatures');
     const bias = checkBoolean(given.bias ?? true, 'bias');

@@ -1,4 +1,4 @@
-import { checkTensor } from '../check.js';
+import { checkFloats } from '../check.js';
 import { describe } from '../describe.js';
 import { HeadwiseError } from '../error.js';
 
@@ -126,7 +126,7 @@ export class Module {
     const misshapen = this.#parameters
       .filter(({ key }) => given.has(key))
       .filter(
-        ({ key, shape }) => describe(checkTensor(given.get(key), key).shape) !== describe(shape),
+        ({ key, shape }) => describe(checkFloats(given.get(key), key).shape) !== describe(shape),
       );
     const problems = [
       ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),

@@ -25,7 +25,7 @@ export class MultiHeadAttentionWrapper extends AttentionModule {
    */
   constructor(engine, options) {
     const known = ['dIn', 'dOut', 'contextLength', 'dropout', 'numHeads', 'qkvBias', 'isCausal'];
-    const given = checkOptions(options ?? null, known, 'MultiHeadAttentionWrapper');
+    const given = checkOptions(options, known, 'MultiHeadAttentionWrapper');
     const { dIn, dOut, contextLength, dropout, qkvBias } = checkCommonOptions(given);
     const numHeads = checkSize(given.numHeads, 'numHeads');
     const isCausal = checkBoolean(given.isCausal ?? true, 'isCausal');

@@ -27,7 +27,7 @@ import { MultiHeadAttentionWrapper } from './multi-head-attention-wrapper.js';
 function checkAll(options) {
   const flags = /** @type {const} */ (['outProj', 'outBias', 'isCausal', 'packedQkv']);
   const known = ['dIn', 'dOut', 'contextLength', 'dropout', 'numHeads', 'qkvBias', ...flags];
-  const given = checkOptions(options ?? null, known, 'MultiHeadAttention');
+  const given = checkOptions(options, known, 'MultiHeadAttention');
   const checked = {
     ...checkCommonOptions(given),
     numHeads: checkSize(given.numHeads, 'numHeads'),

@@ -5,7 +5,7 @@
  */
 
 import { el } from '../dom.js';
-import { formatBytes, formatCount, formatTime } from '../format.js';
+import { formatBytes, formatTime } from '../format.js';
 
 /**
  * Two amounts as bars, the larger one full.
@@ -52,9 +52,8 @@ function holds(ratio) {
  * @param {Summary} summary
  */
 export function showFigures(room, summary) {
-  const { difference: apart, timing, memory, heads } = summary;
+  const { difference: apart, timing, memory } = summary;
   const times = timing.calls === 1 ? '' : ` of ${timing.calls} calls each`;
-  const headWidth = summary.fused.shape[1] / heads;
   const small = apart.output <= 1e-5;
   /**
    * @param {string} title
@@ -109,7 +108,7 @@ export function showFigures(room, summary) {
         ['All maps, n × n', memory.matrix, formatBytes(memory.matrix)],
         ['Held by fused', memory.held, formatBytes(memory.held)],
       ]),
-      `Fused keeps queries, keys and a number per row, and recomputes any weight you look at. Maps grow with the square of the text, this with its length: it pays from ${formatCount(2 * headWidth + 2)} tokens on.`,
+      'Fused keeps queries, keys and the sums of each row, and recomputes any weight you look at. Maps grow with the square of the text, this with its length.',
     ),
   );
 }

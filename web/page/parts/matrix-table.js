@@ -28,7 +28,7 @@ export function matrixTable(
   }
   if (moreCols) {
     const left = formatCount(shape[1] - cols);
-    head.append(el('th', { scope: 'col' }, `+${left}`));
+    head.append(el('th', { scope: 'col', class: 'more' }, `+${left}`));
   }
   const body = el('tbody');
   for (let i = 0; i < rows; i++) {

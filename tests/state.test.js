@@ -1,0 +1,203 @@
+// State dicts: torch's keys and shapes, strict loading.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { tensor, zeros } from 'headwise';
+import { allClose, data, engine, throwsCode } from './helpers.js';
+
+const hw = await engine();
+
+/** @param {Record<string, { shape: readonly number[] }>} state */
+const shapes = (state) =>
+  Object.fromEntries(Object.entries(state).map(([key, value]) => [key, [...value.shape]]));
+
+/** @param {Record<string, number[]>} expected */
+const count = (expected) =>
+  Object.values(expected).reduce((sum, shape) => sum + shape.reduce((a, b) => a * b, 1), 0);
+
+const attention = { dIn: 3, dOut: 4, contextLength: 6 };
+const multi = { ...attention, numHeads: 2 };
+
+/** @type {[string, any, Record<string, number[]>][]} */
+const table = [
+  ['Linear', { inFeatures: 3, outFeatures: 2 }, { weight: [2, 3], bias: [2] }],
+  ['Linear', { inFeatures: 3, outFeatures: 2, bias: false }, { weight: [2, 3] }],
+  [
+    'CausalAttention',
+    attention,
+    { 'W_query.weight': [4, 3], 'W_key.weight': [4, 3], 'W_value.weight': [4, 3] },
+  ],
+  [
+    'CausalAttention',
+    { ...attention, qkvBias: true },
+    {
+      'W_query.weight': [4, 3],
+      'W_query.bias': [4],
+      'W_key.weight': [4, 3],
+      'W_key.bias': [4],
+      'W_value.weight': [4, 3],
+      'W_value.bias': [4],
+    },
+  ],
+  [
+    'MultiHeadAttentionWrapper',
+    multi,
+    {
+      'heads.0.W_query.weight': [4, 3],
+      'heads.0.W_key.weight': [4, 3],
+      'heads.0.W_value.weight': [4, 3],
+      'heads.1.W_query.weight': [4, 3],
+      'heads.1.W_key.weight': [4, 3],
+      'heads.1.W_value.weight': [4, 3],
+    },
+  ],
+  [
+    'MultiHeadAttention',
+    multi,
+    {
+      'W_query.weight': [4, 3],
+      'W_key.weight': [4, 3],
+      'W_value.weight': [4, 3],
+      'out_proj.weight': [4, 4],
+      'out_proj.bias': [4],
+    },
+  ],
+  [
+    'MultiHeadAttention',
+    { ...multi, outProj: false },
+    { 'W_query.weight': [4, 3], 'W_key.weight': [4, 3], 'W_value.weight': [4, 3] },
+  ],
+  [
+    'MultiHeadAttention',
+    { ...multi, qkvBias: true, outBias: false },
+    {
+      'W_query.weight': [4, 3],
+      'W_query.bias': [4],
+      'W_key.weight': [4, 3],
+      'W_key.bias': [4],
+      'W_value.weight': [4, 3],
+      'W_value.bias': [4],
+      'out_proj.weight': [4, 4],
+    },
+  ],
+  [
+    'MultiHeadAttention',
+    { ...multi, packedQkv: true },
+    { 'qkv_proj.weight': [12, 3], 'out_proj.weight': [4, 4], 'out_proj.bias': [4] },
+  ],
+  [
+    'MultiHeadAttention',
+    { ...multi, packedQkv: true, qkvBias: true, outProj: false },
+    { 'qkv_proj.weight': [12, 3], 'qkv_proj.bias': [12] },
+  ],
+];
+
+for (const [name, options, expected] of table) {
+  const title = `${name} ${JSON.stringify(options)}`;
+  const make = () => new /** @type {any} */ (hw)[name](options);
+
+  test(`${title} has torch's keys, shapes and order`, () => {
+    const state = make().stateDict();
+    assert.deepEqual(shapes(state), expected);
+    assert.deepEqual(Object.keys(state), Object.keys(expected));
+    assert.equal(make().parameterCount(), count(expected));
+  });
+
+  test(`${title} loads what another one of its kind gives`, () => {
+    const [a, b] = [make(), make()];
+    const x = name === 'Linear' ? data(1, [5, 3]) : data(1, [2, 6, 3]);
+    assert.notDeepEqual([...b.forward(x).output.data], [...a.forward(x).output.data]);
+    b.loadStateDict(a.stateDict());
+    assert.deepEqual([...b.forward(x).output.data], [...a.forward(x).output.data]);
+    assert.deepEqual(b.stateDict(), a.stateDict());
+  });
+
+  test(`${title} names missing, unexpected and misshapen keys and stays as it was`, () => {
+    const module = make();
+    const before = module.stateDict();
+    const keys = Object.keys(expected);
+    const other = make().stateDict();
+    const [first, ...rest] = keys;
+    const last = keys[keys.length - 1];
+
+    const missing = Object.fromEntries(rest.map((key) => [key, other[key]]));
+    throwsCode(() => module.loadStateDict(missing), 'ERR_VALUE', 'missing', first);
+    const extra = { ...other, surplus: zeros([1]) };
+    throwsCode(() => module.loadStateDict(extra), 'ERR_VALUE', 'unexpected', 'surplus');
+    const misshapen = { ...other, [last]: zeros([7, 9]) };
+    const named = `[${expected[last].join(', ')}]`;
+    throwsCode(() => module.loadStateDict(misshapen), 'ERR_SHAPE', last, '[7, 9]', named);
+    const bare = /** @type {any} */ ({ ...other, [last]: [1, 2, 3] });
+    throwsCode(() => module.loadStateDict(bare), 'ERR_VALUE', last);
+    assert.deepEqual(module.stateDict(), before);
+  });
+}
+
+test('one message names every bad key', () => {
+  const module = new hw.MultiHeadAttention(multi);
+  const state = { ...module.stateDict() };
+  delete state['W_key.weight'];
+  state.surplus = zeros([1]);
+  state['out_proj.bias'] = zeros([5]);
+  assert.throws(
+    () => module.loadStateDict(state),
+    (/** @type {Error} */ error) =>
+      ['W_key.weight', 'surplus', 'out_proj.bias'].every((key) => error.message.includes(key)),
+  );
+});
+
+test('fc_out is taken for out_proj', () => {
+  const module = new hw.MultiHeadAttention(multi);
+  const rest = { ...module.stateDict() };
+  delete rest['out_proj.weight'];
+  delete rest['out_proj.bias'];
+  const [weight, bias] = [data(1, [4, 4]), data(2, [4])];
+  module.loadStateDict({ ...rest, 'fc_out.weight': weight, 'fc_out.bias': bias });
+  const state = module.stateDict();
+  assert.deepEqual([...state['out_proj.weight'].data], [...weight.data]);
+  assert.deepEqual([...state['out_proj.bias'].data], [...bias.data]);
+  assert.equal('fc_out.weight' in state, false);
+});
+
+test('a bool tensor is no weight', () => {
+  const module = new hw.Linear({ inFeatures: 1, outFeatures: 2, bias: false });
+  throwsCode(
+    () => module.loadStateDict({ weight: tensor([[true], [false]]) }),
+    'ERR_VALUE',
+    'weight',
+  );
+});
+
+test('what stateDict gives is a copy, and loadStateDict takes one', () => {
+  const module = new hw.Linear({ inFeatures: 3, outFeatures: 2 });
+  const x = data(1, [4, 3]);
+  const before = [...module.forward(x).output.data];
+  const state = module.stateDict();
+  module.loadStateDict(state);
+  for (const value of Object.values(state)) value.data.fill(9);
+  assert.deepEqual([...module.forward(x).output.data], before);
+});
+
+test('loading and fromWrapper leave the random numbers alone', () => {
+  const linear = new hw.Linear({ inFeatures: 3, outFeatures: 2 });
+  const wrapper = new hw.MultiHeadAttentionWrapper(multi);
+  hw.manualSeed(1);
+  const expected = [...hw.rand([3]).data];
+  hw.manualSeed(1);
+  linear.loadStateDict(linear.stateDict());
+  hw.MultiHeadAttention.fromWrapper(wrapper);
+  assert.deepEqual([...hw.rand([3]).data], expected);
+});
+
+test('fromWrapper carries the biases over, head by head', () => {
+  const wrapper = new hw.MultiHeadAttentionWrapper({ ...multi, qkvBias: true });
+  const fused = hw.MultiHeadAttention.fromWrapper(wrapper);
+  const from = wrapper.stateDict();
+  const to = fused.stateDict();
+  for (const name of ['W_query', 'W_key', 'W_value'])
+    for (const kind of ['weight', 'bias']) {
+      const stacked = [0, 1].flatMap((head) => [...from[`heads.${head}.${name}.${kind}`].data]);
+      assert.deepEqual([...to[`${name}.${kind}`].data], stacked);
+    }
+  const x = data(1, [2, 6, 3]);
+  allClose(fused.forward(x).output, wrapper.forward(x).output);
+});
