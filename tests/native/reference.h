@@ -31,7 +31,7 @@ static inline size_t reference_mask_index(const hw_mask *m, size_t b, size_t h, 
 /* What the mask adds: 0, a number, or -inf. */
 static inline double reference_mask(const hw_attention *a, size_t b, size_t h, size_t i, size_t j) {
   if (a->is_causal && (int64_t)j > (int64_t)i + a->causal_offset) {
-    return -INFINITY;
+    return -(double)INFINITY;
   }
   if (a->mask.kind == HW_MASK_NONE) {
     return 0.0;
@@ -51,7 +51,7 @@ static inline void reference_scores(const hw_attention *a, size_t b, size_t h, s
   for (size_t j = 0; j < a->key_tokens; j++) {
     const double added = reference_mask(a, b, h, i, j);
     row->visible[j] = added != (double)-INFINITY;
-    row->weights[j] = -INFINITY;
+    row->weights[j] = -(double)INFINITY;
     if (!row->visible[j]) {
       continue;
     }
@@ -72,7 +72,7 @@ static inline void reference_scores(const hw_attention *a, size_t b, size_t h, s
 
 static inline void reference_attention_row(const hw_attention *a, size_t b, size_t h, size_t i, reference_row *row) {
   reference_scores(a, b, h, i, row);
-  double largest = -INFINITY;
+  double largest = -(double)INFINITY;
   for (size_t j = 0; j < a->key_tokens; j++) {
     largest = fmax(largest, row->weights[j]);
   }

@@ -6,7 +6,7 @@
 enum { LONGEST = 40 };
 
 static void check_row(const float *x, const float *y, size_t count) {
-  double largest = -INFINITY;
+  double largest = -(double)INFINITY;
   for (size_t i = 0; i < count; i++) {
     largest = fmax(largest, (double)x[i]);
   }
