@@ -23,6 +23,12 @@ import { MultiHeadAttentionWrapper } from './multi-head-attention-wrapper.js';
  * @property {boolean} [packedQkv] default false: one qkv_proj instead of W_query, W_key, W_value
  */
 
+/** The options as attention_create takes them. */
+const createOrder = /** @type {const} */ ([
+  ...['dIn', 'dOut', 'contextLength', 'dropout', 'numHeads'],
+  ...['qkvBias', 'outProj', 'outBias', 'isCausal', 'packedQkv'],
+]);
+
 /** @param {MultiHeadAttentionOptions} options */
 function checkAll(options) {
   const flags = /** @type {const} */ (['outProj', 'outBias', 'isCausal', 'packedQkv']);
@@ -83,31 +89,8 @@ export class MultiHeadAttention extends AttentionModule {
    */
   constructor(engine, options, draw = true) {
     const checked = checkAll(options);
-    const {
-      dIn,
-      dOut,
-      contextLength,
-      dropout,
-      numHeads,
-      qkvBias,
-      outProj,
-      outBias,
-      isCausal,
-      packedQkv,
-    } = checked;
-    const values = [
-      draw,
-      dIn,
-      dOut,
-      contextLength,
-      dropout,
-      numHeads,
-      qkvBias,
-      outProj,
-      outBias,
-      isCausal,
-      packedQkv,
-    ];
+    const { dIn, dOut, contextLength, numHeads } = checked;
+    const values = [draw, ...createOrder.map((name) => checked[name])];
     const pointer = createModule(
       engine,
       'attention_create',

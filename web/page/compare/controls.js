@@ -88,9 +88,12 @@ export function connectControls(store) {
   );
   causal.addEventListener('change', () => store.set({ causal: causal.checked }));
   scale.addEventListener('change', () => store.set({ scale: /** @type {Scale} */ (scale.value) }));
-  byId('sample', HTMLButtonElement).addEventListener('click', () =>
-    store.set({ text: LONG_TEXT, row: -1, scale: 'row' }),
-  );
+  byId('sample', HTMLButtonElement).addEventListener('click', () => {
+    clearTimeout(typing);
+    // Here and not by show: Safari leaves the focus, and so the old text, in the field.
+    text.value = LONG_TEXT;
+    store.set({ text: LONG_TEXT, row: -1, scale: 'row' });
+  });
   byId('gpt2', HTMLButtonElement).addEventListener('click', () =>
     store.set({ width: 768, heads: 12, head: 0 }),
   );
