@@ -122,8 +122,8 @@ typedef struct hw_mask {
  *   for each b, h, i:  s[j] = dot(query[b,h,i], key[b,h,j])·scale, j <= i + causal_offset if is_causal
  *                      p = softmax(mask(s)), dropped out;  output[b,h,i] = sum over j of p[j]·value[b,h,j]
  *
- * A key that is masked for a query has no influence on it, whatever it holds (NaN included), and neither has one whose weight is exactly 0. A query for
- * which every key is masked gives zeros. NaN and +inf in visible scores give NaN.
+ * A key that is masked for a query has no influence on it, whatever it holds (NaN included), and neither has one whose
+ * weight is exactly 0. A query for which every key is masked gives zeros. NaN and +inf in visible scores give NaN.
  */
 typedef struct hw_attention {
   size_t batch;

@@ -3,7 +3,8 @@
  *
  * One context per module instance. Pointers are addresses in the module's memory; a created object's address is left
  * in the result slot. Functions that can fail return an hw_status. Structs that JavaScript fills lie in staging memory;
- * their 32-bit fields are mirrored in web/headwise/engine.js.
+ * their 32-bit fields are mirrored in web/headwise/, where mask.js,
+ * scaled-dot-product-attention.js and modules/attention-module.js write them.
  */
 #include "core/memory.h"
 #include "core/simd.h"

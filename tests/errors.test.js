@@ -350,3 +350,16 @@ test('a module of another engine is refused or works, but never mixes the two', 
   }
   other.dispose();
 });
+
+test('a refused size leaves the memory for inputs and results where it is', async () => {
+  const own = await engine();
+  const large = data(7, [64, 512]);
+  const before = own.softmax(large);
+  throwsCode(() => own.rand([2 ** 31]), 'ERR_MEMORY');
+  own.manualSeed(1);
+  const module = new own.Linear({ inFeatures: 512, outFeatures: 8 });
+  const state = module.stateDict();
+  assert.deepEqual(own.softmax(large).data, before.data);
+  assert.deepEqual(module.stateDict(), state);
+  checkFused(own);
+});

@@ -1,6 +1,7 @@
 #include "layers/causal_attention.h"
 
 #include "kernels/gemm.h"
+#include "layers/forward.h"
 #include "layers/linear.h"
 
 enum { QUERY, KEY, VALUE, PROJECTIONS };
@@ -72,13 +73,7 @@ void hw_causal_attention_train(hw_causal_attention *module, bool training) { mod
 
 hw_status hw_causal_attention_check(const hw_causal_attention *module, const hw_module_input *input,
                                     const hw_forward_options *options) {
-  if (options->trace != NULL) {
-    *options->trace = NULL;
-  }
-  if (input->batch == 0 || input->tokens == 0 || input->tokens > module->config.context_length) {
-    return HW_ERROR_SHAPE;
-  }
-  return hw_mask_is_valid(&options->mask) ? HW_OK : HW_ERROR_VALUE;
+  return hw_forward_check(options, input->batch, input->tokens, module->config.context_length);
 }
 
 /* The call of one head; its data pointers are filled in by hw_causal_attention_run. */

@@ -16,9 +16,10 @@ typedef struct hw_module_input {
   size_t tokens;
 } hw_module_input;
 
-/* Checks what a forward was given, and sets the trace to NULL if one is asked for. */
+/* hw_forward_check with the module's context length. */
 hw_status hw_causal_attention_check(const hw_causal_attention *module, const hw_module_input *input,
                                     const hw_forward_options *options);
+
 /* Bytes of one module's weights; SIZE_MAX if they do not fit. */
 size_t hw_causal_attention_weight_bytes(const hw_causal_attention_config *config);
 

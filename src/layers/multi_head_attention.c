@@ -1,3 +1,4 @@
+#include "layers/forward.h"
 #include "layers/linear.h"
 #include "layers/trace.h"
 
@@ -137,22 +138,11 @@ static void forward(hw_context *context, const hw_multi_head_attention *module, 
   }
 }
 
-static hw_status check_forward(const hw_multi_head_attention *module, size_t batch, size_t tokens,
-                               const hw_forward_options *options) {
-  if (options->trace != NULL) {
-    *options->trace = NULL;
-  }
-  if (batch == 0 || tokens == 0 || tokens > module->config.context_length) {
-    return HW_ERROR_SHAPE;
-  }
-  return hw_mask_is_valid(&options->mask) ? HW_OK : HW_ERROR_VALUE;
-}
-
 hw_status hw_multi_head_attention_forward(hw_context *context, hw_multi_head_attention *module, const float *x,
                                           size_t batch, size_t tokens, float *y, const hw_forward_options *options) {
   const hw_forward_options nothing = {0};
   const hw_forward_options *asked = options == NULL ? &nothing : options;
-  HW_TRY(check_forward(module, batch, tokens, asked));
+  HW_TRY(hw_forward_check(asked, batch, tokens, module->config.context_length));
   hw_attention attention = describe(module, batch, tokens, asked);
   HW_TRY(hw_arena_reserve(&context->arena, forward_scratch(module, &attention)));
   hw_trace *trace = NULL;

@@ -2,35 +2,12 @@
 import assert from 'node:assert/strict';
 import { interpolateViridis } from 'd3-scale-chromatic';
 import { load, tensor } from 'headwise';
+import { fusedTable, inputs, wrapperTable } from '../seeds.js';
 import { cells, colours, pageTest, settled, textOf } from './harness.js';
 
 const WORDS = ['Your', 'journey', 'starts', 'with', 'one', 'step'];
-const INPUTS = [
-  [0.43, 0.15, 0.89],
-  [0.55, 0.87, 0.66],
-  [0.57, 0.85, 0.64],
-  [0.22, 0.58, 0.33],
-  [0.77, 0.25, 0.1],
-  [0.05, 0.8, 0.55],
-];
-
-/** What the notebooks print for seed 123. */
-const WRAPPER = [
-  ['-0.4519', '0.2216', '0.4772', '0.1063'],
-  ['-0.5874', '0.0058', '0.5891', '0.3257'],
-  ['-0.6300', '-0.0632', '0.6202', '0.3860'],
-  ['-0.5675', '-0.0843', '0.5478', '0.3589'],
-  ['-0.5526', '-0.0981', '0.5321', '0.3428'],
-  ['-0.5299', '-0.1081', '0.5077', '0.3493'],
-];
-const FUSED = [
-  ['0.3190', '0.4858'],
-  ['0.2943', '0.3897'],
-  ['0.2856', '0.3593'],
-  ['0.2693', '0.3873'],
-  ['0.2639', '0.3928'],
-  ['0.2575', '0.4028'],
-];
+const printed = (/** @type {number[][]} */ table) =>
+  table.map((row) => row.map((value) => value.toFixed(4)));
 
 /**
  * Asserts that a map's colours are viridis of a head's weights, and that
@@ -61,7 +38,7 @@ function assertColours(seen, weights, head) {
 async function exampleWeights() {
   const hw = await load();
   const settings = { dIn: 3, dOut: 2, contextLength: 6, dropout: 0, numHeads: 2 };
-  const x = tensor(INPUTS);
+  const x = tensor(inputs);
   hw.manualSeed(123);
   const wrapper = new hw.MultiHeadAttentionWrapper(settings).forward(x, { needWeights: true });
   hw.manualSeed(123);
@@ -72,8 +49,8 @@ async function exampleWeights() {
 }
 
 pageTest('the first view shows both tables that the notebooks print', '', async (page) => {
-  assert.deepEqual(await cells(page, '#wrapper-table'), WRAPPER);
-  assert.deepEqual(await cells(page, '#fused-table'), FUSED);
+  assert.deepEqual(await cells(page, '#wrapper-table'), printed(wrapperTable));
+  assert.deepEqual(await cells(page, '#fused-table'), printed(fusedTable));
   assert.match(await textOf(page, '#wrapper-table'), /\[6, 4\]/);
   assert.match(await textOf(page, '#fused-table'), /\[6, 2\]/);
   const tokens = await page.$$eval('#tokens li', (items) =>
@@ -81,7 +58,7 @@ pageTest('the first view shows both tables that the notebooks print', '', async 
   );
   assert.deepEqual(
     tokens,
-    WORDS.map((word, i) => [word, INPUTS[i].map((value) => value.toFixed(2)).join(' ')]),
+    WORDS.map((word, i) => [word, inputs[i].map((value) => value.toFixed(2)).join(' ')]),
   );
 });
 

@@ -123,6 +123,22 @@ export class Engine {
     return this.words[this.resultSlot / 4];
   }
 
+  /** @param {number} total bytes */
+  #grow(total) {
+    const { call } = this;
+    // More than an address can hold would wrap on its way to the module.
+    if (total < 2 ** 32) {
+      this.#staging = call.staging_reserve(total) >>> 0;
+      this.#capacity = call.staging_capacity() >>> 0;
+    }
+    if (total > this.#capacity) {
+      throw new HeadwiseError(
+        'ERR_MEMORY',
+        `not enough memory for ${total} bytes of inputs and results; what was loaded is still there`,
+      );
+    }
+  }
+
   /**
    * Room in staging memory, until the next call of this.
    * @param {readonly number[]} sizes bytes of each array
@@ -131,15 +147,7 @@ export class Engine {
   stage(sizes) {
     const total = sizes.reduce((sum, size) => sum + aligned(size), 0);
     if (total > this.#capacity) {
-      const address = total < 2 ** 32 ? this.call.staging_reserve(total) >>> 0 : 0;
-      this.#staging = address;
-      this.#capacity = this.call.staging_capacity() >>> 0;
-      if (address === 0) {
-        throw new HeadwiseError(
-          'ERR_MEMORY',
-          `not enough memory for ${total} bytes of inputs and results; what was loaded is still there`,
-        );
-      }
+      this.#grow(total);
     }
     let address = this.#staging;
     return sizes.map((size) => {

@@ -100,8 +100,8 @@ export class Module {
   loadStateDict(dict) {
     void this.pointer;
     const tensors = this.#match(dict);
-    const largest = Math.max(...tensors.map(({ data }) => data.byteLength));
-    this.engine.stage([largest]);
+    // All the room there will be need for, so that nothing fails half-way.
+    this.engine.stage([tensors.reduce((most, { data }) => Math.max(most, data.byteLength), 0)]);
     this.#parameters.forEach((parameter, i) => this.#load(parameter, tensors[i]));
     return this;
   }
@@ -122,7 +122,8 @@ export class Module {
     );
     const keys = this.#parameters.map(({ key }) => key);
     const missing = keys.filter((key) => !given.has(key));
-    const unexpected = [...given.keys()].filter((key) => !keys.includes(key));
+    const expected = new Set(keys);
+    const unexpected = [...given.keys()].filter((key) => !expected.has(key));
     const misshapen = this.#parameters
       .filter(({ key }) => given.has(key))
       .filter(

@@ -1,0 +1,10 @@
+/* What the forwards of all attention modules check. */
+#ifndef HW_LAYERS_FORWARD_H
+#define HW_LAYERS_FORWARD_H
+
+#include "headwise.h"
+
+/* Sets the trace to NULL if one is asked for, then checks the sizes (HW_ERROR_SHAPE) and the mask (HW_ERROR_VALUE). */
+hw_status hw_forward_check(const hw_forward_options *options, size_t batch, size_t tokens, size_t context_length);
+
+#endif
