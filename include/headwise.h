@@ -114,13 +114,15 @@ typedef struct hw_mask {
  * only when `weights` asks for it.
  *
  *   query  [batch, heads, query_tokens, key_width]      by query_strides
- *   key    [batch, heads, key_tokens, key_width]        by key_strides
- *   value  [batch, heads, key_tokens, value_width]      by value_strides
+ *   key    [batch, key_heads, key_tokens, key_width]    by key_strides
+ *   value  [batch, key_heads, key_tokens, value_width]  by value_strides
  *   output [batch, heads, query_tokens, value_width]    by output_strides
  *
  * Equivalent loop:
- *   for each b, h, i:  s[j] = dot(query[b,h,i], key[b,h,j])·scale, j <= i + causal_offset if is_causal
- *                      p = softmax(mask(s)), dropped out;  output[b,h,i] = sum over j of p[j]·value[b,h,j]
+ *   for each b, h, i:  g = h / (heads / key_heads);  offset = causal_offset
+ *                      s[j] = dot(query[b,h,i], key[b,g,j])·scale for the visible j: j <= i + offset if is_causal,
+ *                             i + offset - window_left <= j <= i + offset + window_right if is_windowed
+ *                      p = softmax(mask(s)), dropped out;  output[b,h,i] = sum over j of p[j]·value[b,g,j]
  *
  * A key that is masked for a query has no influence on it, whatever it holds (NaN included), and neither has one whose
  * weight is exactly 0. A query for which every key is masked gives zeros. NaN and +inf in visible scores give NaN.
@@ -128,6 +130,7 @@ typedef struct hw_mask {
 typedef struct hw_attention {
   size_t batch;
   size_t heads;
+  size_t key_heads; /* of keys and values: a divisor of heads (grouped-query attention, Ainslie et al. 2023) */
   size_t query_tokens;
   size_t key_tokens;
   size_t key_width;
@@ -143,6 +146,9 @@ typedef struct hw_attention {
   float scale;
   bool is_causal;
   int32_t causal_offset; /* 0: top-left aligned, as torch; key_tokens - query_tokens: bottom-right */
+  bool is_windowed;
+  int32_t window_left; /* negative: unlimited */
+  int32_t window_right;
   hw_mask mask;
   double dropout; /* probability of dropping a weight; 0 draws nothing */
   /* NULL, or [batch, heads, query_tokens, key_tokens]: the weights, after dropout. */
@@ -153,8 +159,8 @@ typedef struct hw_attention {
   size_t log_sum_exp_batch_stride;
 } hw_attention;
 
-/* HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: a NULL pointer, or dropout outside [0, 1].
- * HW_ERROR_MEMORY: no scratch. */
+/* HW_ERROR_SHAPE: a size is zero, or heads is no multiple of key_heads. HW_ERROR_VALUE: a NULL pointer, or dropout
+ * outside [0, 1]. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attention *attention);
 
 /* ---- Traces: exact attention weights, recomputed on demand --------------------------------------- */
@@ -203,7 +209,7 @@ hw_status hw_linear_load(hw_linear *linear, size_t first_row, size_t rows, const
 hw_status hw_linear_store(const hw_linear *linear, size_t first_row, size_t rows, float *weight, float *bias);
 
 /* x [rows, in_features] → y [rows, out_features]. HW_ERROR_SHAPE: rows is zero. */
-hw_status hw_linear_forward(const hw_linear *linear, const float *x, size_t rows, float *y);
+hw_status hw_linear_forward(hw_context *context, const hw_linear *linear, const float *x, size_t rows, float *y);
 
 /* ---- Attention modules ----------------------------------------------------------------------------- */
 

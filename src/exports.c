@@ -113,6 +113,7 @@ hw_status hw_export_scaled_dot_product_attention(const hw_attention_arguments *a
   const hw_attention attention = {
       .batch = a->batch,
       .heads = a->heads,
+      .key_heads = a->heads,
       .query_tokens = a->query_tokens,
       .key_tokens = a->key_tokens,
       .key_width = a->key_width,
@@ -165,7 +166,7 @@ hw_status hw_export_linear_store(const hw_linear *linear, size_t first_row, size
 HW_EXPORT(linear_forward)
 hw_status hw_export_linear_forward(const hw_linear *linear, const float *x, size_t rows, float *y);
 hw_status hw_export_linear_forward(const hw_linear *linear, const float *x, size_t rows, float *y) {
-  return hw_linear_forward(linear, x, rows, y);
+  return hw_linear_forward(context, linear, x, rows, y);
 }
 
 /* ---- Attention modules ---- */

@@ -3,11 +3,19 @@
 #define HW_CORE_CONTEXT_H
 
 #include "core/memory.h"
+#include "core/parallel.h"
 #include "core/random.h"
+#include "core/tile.h"
 
 struct hw_context {
   hw_generator generator;
   hw_arena arena;
+  hw_team *team;
 };
+
+/* The threads for a job of so many multiply-adds: the caller's alone where waking the others takes longer. */
+static inline hw_team *hw_context_team(const hw_context *context, size_t work) {
+  return work < HW_PARALLEL_WORK ? NULL : context->team;
+}
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef HW_CORE_SIMD_H
 #define HW_CORE_SIMD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __wasm__
@@ -46,6 +47,21 @@ HW_INLINE hw_f32x4 hw_multiply_add(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c) {
 
 /* a < b ? b : a, so a NaN in a stays and a NaN in b is passed over; one instruction, unlike f32x4.max. */
 HW_INLINE hw_f32x4 hw_larger(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_pmax(a, b); }
+
+/* Comparisons give lanes of ones or zeros, for hw_and, hw_choose and hw_all_true. */
+HW_INLINE hw_f32x4 hw_equal(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_eq(a, b); }
+HW_INLINE hw_f32x4 hw_and(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_and(a, b); }
+HW_INLINE hw_f32x4 hw_choose(hw_f32x4 condition, hw_f32x4 yes, hw_f32x4 no) {
+  return wasm_v128_bitselect(yes, no, condition);
+}
+HW_INLINE bool hw_all_true(hw_f32x4 condition) { return wasm_i32x4_all_true(condition); }
+
+/* Lane by lane: `yes` where the byte is not zero. */
+HW_INLINE hw_f32x4 hw_choose_bytes(const uint8_t *bytes, hw_f32x4 yes, hw_f32x4 no) {
+  const v128_t halves = wasm_u16x8_extend_low_u8x16(wasm_v128_load32_zero(bytes));
+  const v128_t words = wasm_u32x4_extend_low_u16x8(halves);
+  return hw_choose(wasm_i32x4_eq(words, wasm_i32x4_splat(0)), no, yes);
+}
 
 HW_INLINE float hw_first_lane(hw_f32x4 x) { return wasm_f32x4_extract_lane(x, 0); }
 

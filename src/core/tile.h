@@ -14,20 +14,31 @@ enum {
   HW_TILE_VECTORS = HW_TILE_COLUMNS / HW_LANES,
   HW_TILE_ROWS = HW_FUSED ? 6 : 5,
 
-  /* Matrix product: columns that stay in the second-level cache while all rows pass by. */
-  HW_GEMM_COLUMNS = 256,
+  /* A single row is multiplied by this many panels at once. */
+  HW_ROW_PANELS = 4,
 
-  /* Attention: queries and keys per block. */
+  /* Matrix product: columns that stay in the second-level cache while all rows pass by, and rows of one item. */
+  HW_GEMM_COLUMNS = 256,
+  HW_GEMM_ROWS = 16 * HW_TILE_ROWS,
+
+  /* Attention: queries and keys per block; rows of scores lie a little further apart than a power of two. */
   HW_QUERY_BLOCK = 22 * HW_TILE_ROWS,
   HW_KEY_BLOCK = 512,
+  HW_STRIP_STRIDE = HW_KEY_BLOCK + 16,
+
+  /* Fewer multiply-adds than this are done before another thread has woken up. */
+  HW_PARALLEL_WORK = 1 << 17,
 };
 
 _Static_assert(HW_TILE_ROWS *HW_TILE_VECTORS + HW_TILE_VECTORS + 1 + (HW_FUSED ? 0 : 1) <= 15,
                "a tile fits V8's registers");
 _Static_assert(HW_TILE_ROWS *HW_TILE_VECTORS >= 8, "enough accumulators to hide the latency of an addition");
+_Static_assert(HW_ROW_PANELS *HW_TILE_VECTORS >= 8, "the same for a single row");
+_Static_assert(HW_ROW_PANELS *HW_TILE_VECTORS + 1 + 1 + (HW_FUSED ? 0 : 1) <= 15, "a single row fits the registers");
 _Static_assert(HW_QUERY_BLOCK % HW_TILE_ROWS == 0, "query blocks hold whole tiles");
 _Static_assert(HW_KEY_BLOCK % HW_TILE_COLUMNS == 0, "key blocks hold whole panels");
-_Static_assert(HW_TILE_ROWS *HW_KEY_BLOCK * 4 <= 16 * 1024, "a strip of scores stays in half of the first-level cache");
+_Static_assert(HW_TILE_ROWS *HW_STRIP_STRIDE * 4 <= 16 * 1024,
+               "a strip of scores stays in half of the first-level cache");
 _Static_assert(2 * HW_KEY_BLOCK * 64 * 4 <= 512 * 1024,
                "keys and values of a block stay in the second-level cache (head width 64)");
 

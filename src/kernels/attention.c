@@ -6,75 +6,51 @@
 #include "core/tile.h"
 #include "kernels/exp2.h"
 #include "kernels/micro_tile.h"
-#include "kernels/pack.h"
+#include "kernels/row_panels.h"
 #include "kernels/softmax.h"
-
-/* Packed values: per key block, per 8 columns of the value, the block's keys × 8. */
-typedef struct hw_packed_values {
-  float *panels;
-  size_t block_floats;
-  bool finite;
-} hw_packed_values;
 
 typedef struct hw_stream {
   const hw_attention_head *head;
   hw_score_source source;
-  hw_packed_values values;
   float *queries; /* [HW_QUERY_BLOCK, key_width], scaled */
-  float *context; /* [HW_QUERY_BLOCK, padded value width], not yet divided by the sums */
+  float *context; /* [HW_QUERY_BLOCK, context_stride], not yet divided by the sums */
   size_t context_stride;
-  float *strip; /* [HW_TILE_ROWS, HW_KEY_BLOCK]: scores, then weights */
+  hw_strip strip; /* scores, then weights */
 } hw_stream;
 
-/* Up to whole panels; SIZE_MAX if that does not fit. */
-static size_t padded(size_t width) { return hw_size_multiply(hw_ceil_divide(width, HW_TILE_COLUMNS), HW_TILE_COLUMNS); }
+/* The queries of a strip: `row` counts from the head's first, `block_row` from the block's. */
+typedef struct strip_rows {
+  size_t row;
+  size_t block_row;
+  size_t count;
+} strip_rows;
 
-size_t hw_pack_keys_scratch(size_t key_tokens, size_t key_width) {
-  return hw_arena_size(hw_size_multiply(padded(key_tokens), key_width), sizeof(float));
+size_t hw_attention_scratch_bytes(size_t key_width, size_t value_width) {
+  size_t bytes = hw_arena_size(hw_size_multiply(HW_QUERY_BLOCK, key_width), sizeof(float));
+  bytes =
+      hw_size_add(bytes, hw_arena_size(hw_size_multiply(HW_QUERY_BLOCK, hw_whole_panels(value_width)), sizeof(float)));
+  return hw_size_add(bytes, hw_arena_size((size_t)HW_TILE_ROWS * HW_STRIP_STRIDE, sizeof(float)));
 }
 
-const float *hw_pack_keys(hw_arena *arena, const hw_attention_head *head) {
-  float *panels = hw_arena_take_floats(arena, padded(head->key_tokens) * head->key_width);
-  hw_pack_panels(head->key, head->key_stride, 1, head->key_tokens, head->key_width, panels,
-                 head->key_width * HW_TILE_COLUMNS);
-  return panels;
+static hw_score_source source_of(const hw_attention_head *head) {
+  return (hw_score_source){head->panels.keys, head->panels.key_width, head->visible};
 }
 
-static size_t packed_values_floats(size_t key_tokens, size_t value_width) {
-  const size_t keys = hw_size_multiply(hw_ceil_divide(key_tokens, HW_KEY_BLOCK), HW_KEY_BLOCK);
-  return hw_size_multiply(keys, padded(value_width));
-}
-
-size_t hw_attention_stream_scratch(size_t key_tokens, size_t key_width, size_t value_width) {
-  size_t bytes = hw_arena_size(packed_values_floats(key_tokens, value_width), sizeof(float));
-  bytes = hw_size_add(bytes, hw_arena_size(hw_size_multiply(HW_QUERY_BLOCK, key_width), sizeof(float)));
-  bytes = hw_size_add(bytes, hw_arena_size(hw_size_multiply(HW_QUERY_BLOCK, padded(value_width)), sizeof(float)));
-  return hw_size_add(bytes, hw_arena_size((size_t)HW_TILE_ROWS * HW_KEY_BLOCK, sizeof(float)));
-}
-
-/* x·0 is 0 for every finite x and NaN for the others, and NaN spreads through sums. */
-static bool all_finite(const float *x, size_t stride, size_t rows, size_t columns) {
-  float sum = 0.0F;
-  for (size_t r = 0; r < rows; r++) {
-    for (size_t c = 0; c < columns; c++) {
-      sum += x[r * stride + c] * 0.0F;
-    }
-  }
-  return sum == 0.0F;
-}
-
-static hw_packed_values pack_values(hw_arena *arena, const hw_attention_head *head) {
-  hw_packed_values values = {
-      .panels = hw_arena_take_floats(arena, packed_values_floats(head->key_tokens, head->value_width)),
-      .block_floats = HW_KEY_BLOCK * padded(head->value_width),
-      .finite = all_finite(head->value, head->value_stride, head->key_tokens, head->value_width),
+static hw_stream stream_of(const hw_attention_head *head, unsigned char *scratch) {
+  const size_t value_width = hw_whole_panels(head->panels.value_width);
+  hw_arena arena = {
+      .memory = scratch,
+      .capacity = hw_attention_scratch_bytes(head->panels.key_width, head->panels.value_width),
   };
-  for (size_t key = 0; key < head->key_tokens; key += HW_KEY_BLOCK) {
-    hw_pack_panels(head->value + key * head->value_stride, 1, head->value_stride, head->value_width,
-                   hw_min(head->key_tokens - key, HW_KEY_BLOCK),
-                   values.panels + key / HW_KEY_BLOCK * values.block_floats, (size_t)HW_KEY_BLOCK * HW_TILE_COLUMNS);
-  }
-  return values;
+  return (hw_stream){
+      .head = head,
+      .source = source_of(head),
+      .queries = hw_arena_take_floats(&arena, HW_QUERY_BLOCK * head->panels.key_width),
+      .context = hw_arena_take_floats(&arena, HW_QUERY_BLOCK * value_width),
+      .context_stride = value_width,
+      .strip.stride = HW_STRIP_STRIDE,
+      .strip.scores = hw_arena_take_floats(&arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE),
+  };
 }
 
 static void apply_keep(const hw_keep *keep, size_t row, size_t key_start, float *weights, size_t count) {
@@ -94,157 +70,171 @@ static float shift_of(float maximum) { return maximum == -INFINITY ? 0.0F : maxi
 
 /* Turns one row of scores into weights relative to the row's maximum so far, and brings what was summed before to the
  * same maximum when that has risen. */
-static void update_row(const hw_stream *stream, size_t row, size_t block_row, size_t key_start, float *scores,
-                       size_t count) {
+static void update_row(const hw_stream *stream, const strip_rows *rows, size_t r, size_t key_start, size_t visible) {
   const hw_attention_head *head = stream->head;
+  const hw_strip *strip = &stream->strip;
+  const size_t row = rows->row + r;
   float *maximum = head->row_maximum + row;
   float *sum = head->row_sum + row;
-  const float largest = hw_row_maximum(scores, count);
-  if (largest > *maximum) {
-    const float factor = hw_exp2_scalar(*maximum - largest);
-    float *context = stream->context + block_row * stream->context_stride;
+  if (strip->maximum[r] > *maximum) {
+    const float factor = hw_exp2_scalar(*maximum - strip->maximum[r]);
+    float *context = stream->context + (rows->block_row + r) * stream->context_stride;
     hw_row_scale(context, context, stream->context_stride, factor);
     *sum *= factor;
-    *maximum = largest;
+    *maximum = strip->maximum[r];
   }
-  *sum += hw_row_exp2(scores, scores, count, shift_of(*maximum), 1.0F);
-  apply_keep(&head->keep, row, key_start, scores, count);
+  for (size_t i = 0; i < strip->run_count; i++) {
+    const hw_key_range run = strip->runs[i];
+    float *scores = strip->scores + r * HW_STRIP_STRIDE + run.start;
+    *sum += hw_row_exp2_shifted(scores, run.end - run.start, shift_of(*maximum));
+    apply_keep(&head->keep, row, key_start + run.start, scores, hw_min(run.end, visible) - run.start);
+  }
 }
 
 static __attribute__((noinline)) void context_tile(const float *weights, const float *panel, size_t keys,
                                                    float *context, size_t stride) {
   hw_tile tile;
-  hw_tile_load(tile, HW_TILE_ROWS, context, stride);
-  hw_tile_multiply_add(tile, HW_TILE_ROWS, weights, HW_KEY_BLOCK, panel, keys);
-  hw_tile_store(tile, HW_TILE_ROWS, context, stride);
+  hw_tile_load(tile, context, stride);
+  hw_tile_multiply_add(tile, weights, HW_STRIP_STRIDE, panel, keys);
+  hw_tile_store(tile, context, stride);
 }
 
-/* One row of the context plus weight times one key's values, rounded as context_tile rounds. */
-static void add_value(const float *block, size_t key, float weight, float *context, size_t width) {
+/* One row of the context plus weight times one token's values, rounded as context_tile rounds. */
+static void add_value(const hw_key_value_panels *panels, size_t token, float weight, float *context, size_t width) {
   const hw_f32x4 weights = hw_splat(weight);
   for (size_t c = 0; c < width; c += HW_LANES) {
-    const float *panel = block + c / HW_TILE_COLUMNS * HW_KEY_BLOCK * HW_TILE_COLUMNS;
-    const hw_f32x4 values = hw_load(panel + key * HW_TILE_COLUMNS + c % HW_TILE_COLUMNS);
+    const float *panel = panels->values + c / HW_TILE_COLUMNS * HW_TILE_COLUMNS * panels->capacity;
+    const hw_f32x4 values = hw_load(panel + token * HW_TILE_COLUMNS + c % HW_TILE_COLUMNS);
     hw_store(context + c, hw_multiply_add(weights, values, hw_load(context + c)));
   }
 }
 
 /* 0 · NaN is NaN: where values are not all finite, keys of weight 0 must be left out, not multiplied. */
-static void add_visible_values(const hw_stream *stream, const float *block, size_t rows, size_t keys, float *context) {
+static void add_visible_values(const hw_stream *stream, const float *weights, size_t rows, size_t token, size_t keys,
+                               float *context) {
   for (size_t r = 0; r < rows; r++) {
-    for (size_t key = 0; key < keys; key++) {
-      const float weight = stream->strip[r * HW_KEY_BLOCK + key];
+    for (size_t j = 0; j < keys; j++) {
+      const float weight = weights[r * HW_STRIP_STRIDE + j];
       if (weight != 0.0F) {
-        add_value(block, key, weight, context + r * stream->context_stride, stream->context_stride);
+        add_value(&stream->head->panels, token + j, weight, context + r * stream->context_stride,
+                  stream->context_stride);
       }
     }
   }
 }
 
-static void add_values(const hw_stream *stream, size_t key_start, size_t rows, size_t keys, float *context) {
-  const float *block = stream->values.panels + key_start / HW_KEY_BLOCK * stream->values.block_floats;
-  if (!stream->values.finite) {
-    add_visible_values(stream, block, rows, keys, context);
+/* The values of `keys` tokens from `token` on, by the strip's weights, onto the context of its rows. */
+static void add_values(const hw_stream *stream, const float *weights, size_t rows, size_t token, size_t keys,
+                       float *context) {
+  const hw_key_value_panels *panels = &stream->head->panels;
+  const float *values = panels->values + token * HW_TILE_COLUMNS;
+  const size_t panel_stride = panels->capacity * HW_TILE_COLUMNS;
+  if (!hw_values_are_finite(panels, token, token + keys)) {
+    add_visible_values(stream, weights, rows, token, keys, context);
+  } else if (rows == 1) {
+    hw_row_times_panels(weights, keys, values, panel_stride, stream->context_stride / HW_TILE_COLUMNS, context);
+  } else {
+    for (size_t column = 0; column < stream->context_stride; column += HW_TILE_COLUMNS) {
+      context_tile(weights, values + column * panels->capacity, keys, context + column, stream->context_stride);
+    }
+  }
+}
+
+/* One strip of queries against one block of keys. */
+static void stream_strip(hw_stream *stream, const strip_rows *rows, size_t key_start) {
+  const hw_attention_head *head = stream->head;
+  hw_strip *strip = &stream->strip;
+  hw_score_strip(&stream->source, stream->queries + rows->block_row * head->panels.key_width, rows->row, rows->count,
+                 key_start, key_start + HW_KEY_BLOCK, strip);
+  if (strip->run_count == 0) {
     return;
   }
-  for (size_t column = 0; column < stream->context_stride; column += HW_TILE_COLUMNS) {
-    context_tile(stream->strip, block + column * HW_KEY_BLOCK, keys, context + column, stream->context_stride);
+  const size_t visible = hw_keys_of_any(&head->visible, rows->row, rows->count).end - key_start;
+  for (size_t r = 0; r < rows->count; r++) {
+    update_row(stream, rows, r, key_start, visible);
+  }
+  float *context = stream->context + rows->block_row * stream->context_stride;
+  for (size_t i = 0; i < strip->run_count; i++) {
+    const hw_key_range run = strip->runs[i];
+    add_values(stream, strip->scores + run.start, rows->count, key_start + run.start,
+               hw_min(run.end, visible) - run.start, context);
   }
 }
 
-/* Up to HW_TILE_ROWS queries against one block of keys. */
-static void stream_strip(const hw_stream *stream, size_t row, size_t block_row, size_t rows, size_t key_start) {
-  const size_t key_end = hw_min(hw_visible_keys(&stream->source, row, rows), key_start + HW_KEY_BLOCK);
-  if (key_end <= key_start) {
-    return;
-  }
-  const size_t count = padded(key_end - key_start);
-  hw_score_strip(&stream->source, stream->queries + block_row * stream->head->key_width, row, rows, key_start, key_end,
-                 stream->strip, HW_KEY_BLOCK);
-  for (size_t r = 0; r < rows; r++) {
-    update_row(stream, row + r, block_row + r, key_start, stream->strip + r * HW_KEY_BLOCK, count);
-  }
-  add_values(stream, key_start, rows, key_end - key_start, stream->context + block_row * stream->context_stride);
-}
-
-static void finish_rows(const hw_stream *stream, size_t block, size_t rows) {
+static void finish_rows(const hw_stream *stream, size_t row, size_t rows) {
   const hw_attention_head *head = stream->head;
   for (size_t r = 0; r < rows; r++) {
-    const float sum = head->row_sum[block + r];
-    hw_row_scale(stream->context + r * stream->context_stride, head->output + (block + r) * head->output_stride,
-                 head->value_width, sum == 0.0F ? 0.0F : 1.0F / sum);
+    const float sum = head->row_sum[row + r];
+    hw_row_scale(stream->context + r * stream->context_stride, head->output + (row + r) * head->output_stride,
+                 head->panels.value_width, sum == 0.0F ? 0.0F : 1.0F / sum);
   }
 }
 
-static void stream_block(const hw_stream *stream, size_t block, size_t rows) {
-  const hw_attention_head *head = stream->head;
-  hw_pack_queries(head->query + block * head->query_stride, head->query_stride, rows, head->key_width, head->scale,
-                  stream->queries);
-  memset(stream->context, 0, HW_QUERY_BLOCK * stream->context_stride * sizeof(float));
+void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, unsigned char *scratch) {
+  hw_stream stream = stream_of(head, scratch);
+  hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, head->panels.key_width, head->scale,
+                  stream.queries);
+  const size_t whole = hw_ceil_divide(rows, HW_TILE_ROWS) * HW_TILE_ROWS;
+  memset(stream.context, 0, whole * stream.context_stride * sizeof(float));
   for (size_t r = 0; r < rows; r++) {
-    head->row_maximum[block + r] = -INFINITY;
-    head->row_sum[block + r] = 0.0F;
+    head->row_maximum[row + r] = -INFINITY;
+    head->row_sum[row + r] = 0.0F;
   }
-  const size_t keys = hw_visible_keys(&stream->source, block, rows);
-  for (size_t key_start = 0; key_start < keys; key_start += HW_KEY_BLOCK) {
+  const hw_key_range keys = hw_keys_of_any(&head->visible, row, rows);
+  for (size_t key = keys.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS; key < keys.end; key += HW_KEY_BLOCK) {
     for (size_t r = 0; r < rows; r += HW_TILE_ROWS) {
-      stream_strip(stream, block + r, r, hw_min(rows - r, HW_TILE_ROWS), key_start);
+      stream_strip(&stream, &(strip_rows){row + r, r, hw_min(rows - r, HW_TILE_ROWS)}, key);
     }
   }
-  finish_rows(stream, block, rows);
+  finish_rows(&stream, row, rows);
 }
 
-void hw_attention_stream(hw_arena *arena, const hw_attention_head *head, const float *key_panels) {
-  const size_t mark = arena->used;
-  const size_t value_width = padded(head->value_width);
-  const hw_stream stream = {
-      .head = head,
-      .source = {key_panels, head->key_tokens, head->key_width, head->visible},
-      .values = pack_values(arena, head),
-      .queries = hw_arena_take_floats(arena, HW_QUERY_BLOCK * head->key_width),
-      .context = hw_arena_take_floats(arena, HW_QUERY_BLOCK * value_width),
-      .context_stride = value_width,
-      .strip = hw_arena_take_floats(arena, (size_t)HW_TILE_ROWS * HW_KEY_BLOCK),
-  };
-  for (size_t block = 0; block < head->query_tokens; block += HW_QUERY_BLOCK) {
-    stream_block(&stream, block, hw_min(head->query_tokens - block, HW_QUERY_BLOCK));
-  }
-  arena->used = mark;
+size_t hw_attention_weights_scratch_bytes(size_t key_width) {
+  return hw_size_add(hw_arena_size(hw_size_multiply(HW_TILE_ROWS, key_width), sizeof(float)),
+                     hw_arena_size((size_t)HW_TILE_ROWS * HW_STRIP_STRIDE, sizeof(float)));
 }
 
-size_t hw_attention_weights_scratch(size_t key_tokens, size_t key_width) {
-  const size_t queries = hw_arena_size(hw_size_multiply(HW_TILE_ROWS, key_width), sizeof(float));
-  return hw_size_add(queries, hw_arena_size(hw_size_multiply(HW_TILE_ROWS, padded(key_tokens)), sizeof(float)));
-}
-
-static void weights_row(const hw_attention_head *head, size_t row, float *scores, size_t keys, float *out) {
+/* What a row's weights are multiplied by at the end. */
+static float inverse_sum(const hw_attention_head *head, size_t row) {
   const float sum = head->row_sum[row];
-  hw_row_exp2(scores, scores, padded(keys), shift_of(head->row_maximum[row]), 1.0F);
-  apply_keep(&head->keep, row, 0, scores, keys);
-  const float inverse = sum == 0.0F ? 0.0F : 1.0F / sum;
-  hw_row_scale(scores, out, keys, inverse);
-  for (size_t j = keys; j < head->key_tokens; j++) {
-    /* 0, or NaN where the row's sum is: a softmax is NaN as a whole. */
-    out[j] = 0.0F * inverse;
+  return sum == 0.0F ? 0.0F : 1.0F / sum;
+}
+
+static void store_weights(const hw_attention_head *head, const hw_strip *strip, size_t r, size_t row, size_t key_start,
+                          float *out) {
+  const size_t key_tokens = head->visible.key_tokens;
+  const float inverse = inverse_sum(head, row);
+  for (size_t i = 0; i < strip->run_count; i++) {
+    const hw_key_range run = strip->runs[i];
+    float *scores = strip->scores + r * HW_STRIP_STRIDE + run.start;
+    const size_t key = key_start + run.start;
+    const size_t count = hw_min(run.end - run.start, key_tokens - key);
+    hw_row_exp2_shifted(scores, run.end - run.start, shift_of(head->row_maximum[row]));
+    apply_keep(&head->keep, row, key, scores, count);
+    hw_row_scale(scores, out + key, count, inverse);
   }
 }
 
-void hw_attention_weights(hw_arena *arena, const hw_attention_head *head, const float *key_panels, size_t row_start,
-                          size_t row_end, float *out) {
-  const size_t mark = arena->used;
-  const hw_score_source source = {key_panels, head->key_tokens, head->key_width, head->visible};
-  const size_t stride = padded(head->key_tokens);
-  float *queries = hw_arena_take_floats(arena, HW_TILE_ROWS * head->key_width);
-  float *strip = hw_arena_take_floats(arena, HW_TILE_ROWS * stride);
-  for (size_t row = row_start; row < row_end; row += HW_TILE_ROWS) {
-    const size_t rows = hw_min(row_end - row, HW_TILE_ROWS);
-    const size_t keys = hw_visible_keys(&source, row, rows);
-    hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, head->key_width, head->scale,
-                    queries);
-    hw_score_strip(&source, queries, row, rows, 0, keys, strip, stride);
-    for (size_t r = 0; r < rows; r++) {
-      weights_row(head, row + r, strip + r * stride, keys, out + (row - row_start + r) * head->key_tokens);
+void hw_attention_weights(const hw_attention_head *head, size_t row, size_t rows, float *out, unsigned char *scratch) {
+  const size_t key_tokens = head->visible.key_tokens;
+  const hw_score_source source = source_of(head);
+  hw_arena arena = {.memory = scratch, .capacity = hw_attention_weights_scratch_bytes(source.key_width)};
+  float *queries = hw_arena_take_floats(&arena, HW_TILE_ROWS * source.key_width);
+  hw_strip strip = {.scores = hw_arena_take_floats(&arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE),
+                    .stride = HW_STRIP_STRIDE};
+  hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, source.key_width, head->scale,
+                  queries);
+  for (size_t r = 0; r < rows; r++) {
+    for (size_t j = 0; j < key_tokens; j++) {
+      /* 0, or NaN where the row's sum is: a softmax is NaN as a whole. */
+      out[r * key_tokens + j] = 0.0F * inverse_sum(head, row + r);
     }
   }
-  arena->used = mark;
+  const hw_key_range keys = hw_keys_of_any(&head->visible, row, rows);
+  for (size_t key = keys.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS; key < keys.end; key += HW_KEY_BLOCK) {
+    hw_score_strip(&source, queries, row, rows, key, key + HW_KEY_BLOCK, &strip);
+    for (size_t r = 0; r < rows; r++) {
+      store_weights(head, &strip, r, row + r, key, out + r * key_tokens);
+    }
+  }
 }

@@ -5,7 +5,7 @@
 #ifndef HW_KERNELS_ATTENTION_H
 #define HW_KERNELS_ATTENTION_H
 
-#include "core/memory.h"
+#include "kernels/key_value_panels.h"
 #include "kernels/scores.h"
 
 /* Which weights dropout keeps, for one head: bits [query_tokens][hw_keep_words(key_tokens)], NULL: all. */
@@ -17,18 +17,12 @@ typedef struct hw_keep {
 
 typedef struct hw_attention_head {
   size_t query_tokens;
-  size_t key_tokens;
-  size_t key_width;
-  size_t value_width;
   const float *query; /* [query_tokens, key_width] at query_stride */
-  const float *key;
-  const float *value;
-  float *output; /* [query_tokens, value_width] at output_stride */
+  float *output;      /* [query_tokens, value_width] at output_stride; may be the query if the widths are the same */
   size_t query_stride;
-  size_t key_stride;
-  size_t value_stride;
   size_t output_stride;
   float scale;
+  hw_key_value_panels panels; /* visible.key_tokens of them are read */
   hw_visibility visible;
   hw_keep keep;
   /* [query_tokens]: the log-sum-exp in two parts, since one float would lose bits: the largest score in base 2 and
@@ -37,19 +31,14 @@ typedef struct hw_attention_head {
   float *row_sum;
 } hw_attention_head;
 
-/* Keys of a head as panels, taken from the arena. */
-const float *hw_pack_keys(hw_arena *arena, const hw_attention_head *head);
-size_t hw_pack_keys_scratch(size_t key_tokens, size_t key_width);
+/* Queries [row, row + rows), rows <= HW_QUERY_BLOCK: writes their output, row_maximum and row_sum. The scratch has
+ * hw_attention_scratch_bytes, SIZE_MAX if that does not fit; at HW_ALIGNMENT. */
+void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, unsigned char *scratch);
+size_t hw_attention_scratch_bytes(size_t key_width, size_t value_width);
 
-/* Writes output, row_maximum and row_sum. Its scratch, as all of these, is a byte count for hw_arena_reserve,
- * SIZE_MAX if it does not fit. */
-void hw_attention_stream(hw_arena *arena, const hw_attention_head *head, const float *key_panels);
-size_t hw_attention_stream_scratch(size_t key_tokens, size_t key_width, size_t value_width);
-
-/* Weights from queries, keys and what hw_attention_stream left in row_maximum and row_sum: rows [row_start, row_end)
- * into out [row_end - row_start, key_tokens]. Value, output and weights of the head are not looked at. */
-void hw_attention_weights(hw_arena *arena, const hw_attention_head *head, const float *key_panels, size_t row_start,
-                          size_t row_end, float *out);
-size_t hw_attention_weights_scratch(size_t key_tokens, size_t key_width);
+/* Weights from queries, keys and what hw_attention_block left in row_maximum and row_sum: rows [row, row + rows) into
+ * out [rows, key_tokens], rows <= HW_TILE_ROWS. Values and output are not looked at. */
+void hw_attention_weights(const hw_attention_head *head, size_t row, size_t rows, float *out, unsigned char *scratch);
+size_t hw_attention_weights_scratch_bytes(size_t key_width);
 
 #endif

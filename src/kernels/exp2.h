@@ -10,21 +10,38 @@
 
 #include "core/simd.h"
 
-HW_INLINE hw_f32x4 hw_exp2(hw_f32x4 x) {
-  const hw_f32x4 magic = hw_splat(12582912.0F + 127.0F);
-  const hw_f32x4 clamped = hw_larger(x, hw_splat(-127.0F));
-  const hw_f32x4 rounded = hw_add(clamped, magic);
-  const hw_f32x4 f = hw_subtract(clamped, hw_subtract(rounded, magic));
-  hw_f32x4 y = hw_splat(0x1.5bba2ep-10F);
-  y = hw_multiply_add(y, f, hw_splat(0x1.3cea92p-7F));
-  y = hw_multiply_add(y, f, hw_splat(0x1.c6b752p-5F));
-  y = hw_multiply_add(y, f, hw_splat(0x1.ebf9bcp-3F));
-  y = hw_multiply_add(y, f, hw_splat(0x1.62e42ap-1F));
-  y = hw_multiply_add(y, f, hw_splat(1.0F));
+typedef struct hw_exp2_constants {
+  hw_f32x4 lowest;
+  hw_f32x4 magic;
+  hw_f32x4 coefficients[6]; /* the highest power's first */
+} hw_exp2_constants;
+
+/* Loaded, not written as literals: V8 makes a literal anew in every round of a loop. That needs a table whose contents
+ * the compiler cannot know. */
+extern float hw_exp2_table[8];
+
+HW_INLINE hw_exp2_constants hw_load_exp2_constants(void) {
+  hw_exp2_constants constants = {hw_load_splat(hw_exp2_table), hw_load_splat(hw_exp2_table + 1), {hw_splat(0.0F)}};
+#pragma GCC unroll 8
+  for (int i = 0; i < 6; i++) {
+    constants.coefficients[i] = hw_load_splat(hw_exp2_table + 2 + i);
+  }
+  return constants;
+}
+
+HW_INLINE hw_f32x4 hw_exp2(const hw_exp2_constants *constants, hw_f32x4 x) {
+  const hw_f32x4 clamped = hw_larger(x, constants->lowest);
+  const hw_f32x4 rounded = hw_add(clamped, constants->magic);
+  const hw_f32x4 f = hw_subtract(clamped, hw_subtract(rounded, constants->magic));
+  hw_f32x4 y = constants->coefficients[0];
+#pragma GCC unroll 8
+  for (int i = 1; i < 6; i++) {
+    y = hw_multiply_add(y, f, constants->coefficients[i]);
+  }
   return hw_multiply(y, hw_exponent_to_power(rounded));
 }
 
-HW_INLINE float hw_exp2_scalar(float x) { return hw_first_lane(hw_exp2(hw_splat(x))); }
+float hw_exp2_scalar(float x);
 
 static const float hw_log2_e = 1.44269504F;
 static const float hw_ln_2 = 0.693147181F;

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "kernels/micro_tile.h"
 #include "kernels/pack.h"
+#include "kernels/row_panels.h"
 
 size_t hw_gemm_panel_stride(size_t k) { return (k + 1) * HW_TILE_COLUMNS; }
 
@@ -22,71 +23,86 @@ void hw_gemm_pack(const float *source, size_t column_stride, size_t k_stride, si
   }
 }
 
-HW_INLINE void gemm_tile(size_t rows, const float *a, size_t a_stride, const float *panel, size_t k, float *c,
-                         size_t c_stride) {
+static __attribute__((noinline)) void gemm_tile(const float *a, size_t a_stride, const float *panel, size_t k, float *c,
+                                                size_t c_stride) {
   hw_tile tile;
-  hw_tile_fill(tile, panel);
-  hw_tile_multiply_add(tile, rows, a, a_stride, panel + HW_TILE_COLUMNS, k);
-  hw_tile_store(tile, rows, c, c_stride);
+  hw_tile_fill(tile, hw_load(panel), hw_load(panel + HW_LANES));
+  hw_tile_multiply_add(tile, a, a_stride, panel + HW_TILE_COLUMNS, k);
+  hw_tile_store(tile, c, c_stride);
 }
 
-static __attribute__((noinline)) void gemm_full_tile(const float *a, size_t a_stride, const float *panel, size_t k,
-                                                     float *c, size_t c_stride) {
-  gemm_tile(HW_TILE_ROWS, a, a_stride, panel, k, c, c_stride);
-}
-
-static void gemm_tile_of(size_t rows, const float *a, size_t a_stride, const float *panel, size_t k, float *c,
-                         size_t c_stride) {
-  switch (rows) {
-    case 1:
-      gemm_tile(1, a, a_stride, panel, k, c, c_stride);
-      break;
-    case 2:
-      gemm_tile(2, a, a_stride, panel, k, c, c_stride);
-      break;
-    case 3:
-      gemm_tile(3, a, a_stride, panel, k, c, c_stride);
-      break;
-    case 4:
-      gemm_tile(4, a, a_stride, panel, k, c, c_stride);
-      break;
-#if HW_FUSED
-    case 5:
-      gemm_tile(5, a, a_stride, panel, k, c, c_stride);
-      break;
-#endif
-    default:
-      gemm_full_tile(a, a_stride, panel, k, c, c_stride);
-  }
-}
-
-/* The last panel's missing columns are computed into a tile of their own and left there. */
-static void gemm_narrow_tile(size_t rows, const float *a, size_t a_stride, const float *panel, size_t k, float *c,
-                             size_t c_stride, size_t columns) {
+/* The last panel's missing columns are computed into a tile aside and left there. */
+static void gemm_narrow_tile(const float *a, size_t a_stride, const float *panel, size_t k, float *c, size_t c_stride,
+                             size_t columns) {
   float whole[HW_TILE_ROWS * HW_TILE_COLUMNS];
-  gemm_tile_of(rows, a, a_stride, panel, k, whole, HW_TILE_COLUMNS);
-  for (size_t r = 0; r < rows; r++) {
+  gemm_tile(a, a_stride, panel, k, whole, HW_TILE_COLUMNS);
+  for (size_t r = 0; r < HW_TILE_ROWS; r++) {
     memcpy(c + r * c_stride, whole + r * HW_TILE_COLUMNS, columns * sizeof(float));
   }
 }
 
-void hw_gemm(const float *a, size_t a_stride, const float *packed, float *c, size_t c_stride, size_t rows, size_t k,
-             size_t columns) {
-  assert(rows > 0 && k > 0 && columns > 0);
-  const size_t panel_stride = hw_gemm_panel_stride(k);
-  for (size_t chunk = 0; chunk < columns; chunk += HW_GEMM_COLUMNS) {
-    const size_t chunk_end = hw_min(columns, chunk + HW_GEMM_COLUMNS);
-    for (size_t row = 0; row < rows; row += HW_TILE_ROWS) {
-      const size_t tile_rows = hw_min(rows - row, HW_TILE_ROWS);
-      for (size_t column = chunk; column < chunk_end; column += HW_TILE_COLUMNS) {
-        const float *panel = packed + column / HW_TILE_COLUMNS * panel_stride;
-        float *target = c + row * c_stride + column;
-        if (columns - column >= HW_TILE_COLUMNS) {
-          gemm_tile_of(tile_rows, a + row * a_stride, a_stride, panel, k, target, c_stride);
-        } else {
-          gemm_narrow_tile(tile_rows, a + row * a_stride, a_stride, panel, k, target, c_stride, columns - column);
-        }
-      }
-    }
+typedef struct column_range {
+  size_t start; /* a multiple of HW_TILE_COLUMNS */
+  size_t end;
+} column_range;
+
+static const float *panel_of(const hw_gemm_product *g, size_t column) {
+  return g->packed + column / HW_TILE_COLUMNS * hw_gemm_panel_stride(g->k);
+}
+
+/* HW_TILE_ROWS rows. */
+static void gemm_strip(const hw_gemm_product *g, size_t row, column_range range) {
+  const float *a = g->a + row * g->a_stride;
+  float *c = g->c + row * g->c_stride;
+  size_t column = range.start;
+  for (; column + HW_TILE_COLUMNS <= range.end; column += HW_TILE_COLUMNS) {
+    gemm_tile(a, g->a_stride, panel_of(g, column), g->k, c + column, g->c_stride);
   }
+  if (column < range.end) {
+    gemm_narrow_tile(a, g->a_stride, panel_of(g, column), g->k, c + column, g->c_stride, range.end - column);
+  }
+}
+
+/* What remains below the last strip: one row. Sums run in the same order as a tile's, so the numbers are the same. */
+static void gemm_row(const hw_gemm_product *g, size_t row, column_range range) {
+  const float *a = g->a + row * g->a_stride;
+  float *c = g->c + row * g->c_stride;
+  const size_t stride = hw_gemm_panel_stride(g->k);
+  const size_t whole = (range.end - range.start) / HW_TILE_COLUMNS;
+  const float *panels = panel_of(g, range.start);
+  for (size_t i = 0; i < whole; i++) {
+    memcpy(c + range.start + i * HW_TILE_COLUMNS, panels + i * stride, HW_TILE_COLUMNS * sizeof(float));
+  }
+  hw_row_times_panels(a, g->k, panels + HW_TILE_COLUMNS, stride, whole, c + range.start);
+  const size_t column = range.start + whole * HW_TILE_COLUMNS;
+  if (column < range.end) {
+    float last[HW_TILE_COLUMNS];
+    memcpy(last, panels + whole * stride, sizeof last);
+    hw_row_times_panels(a, g->k, panels + whole * stride + HW_TILE_COLUMNS, stride, 1, last);
+    memcpy(c + column, last, (range.end - column) * sizeof(float));
+  }
+}
+
+/* Columns change slowest, so that their panels stay in the cache while the rows pass by. */
+static void gemm_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const hw_gemm_product *g = job;
+  const size_t row_blocks = hw_ceil_divide(g->rows, HW_GEMM_ROWS);
+  const size_t column = item / row_blocks * HW_GEMM_COLUMNS;
+  const column_range range = {column, hw_min(g->columns, column + HW_GEMM_COLUMNS)};
+  size_t row = item % row_blocks * HW_GEMM_ROWS;
+  const size_t row_end = hw_min(g->rows, row + HW_GEMM_ROWS);
+  for (; row + HW_TILE_ROWS <= row_end; row += HW_TILE_ROWS) {
+    gemm_strip(g, row, range);
+  }
+  for (; row < row_end; row++) {
+    gemm_row(g, row, range);
+  }
+}
+
+void hw_gemm(hw_team *team, const hw_gemm_product *product) {
+  const hw_gemm_product *g = product;
+  assert(g->rows > 0 && g->k > 0 && g->columns > 0);
+  const size_t items = hw_ceil_divide(g->rows, HW_GEMM_ROWS) * hw_ceil_divide(g->columns, HW_GEMM_COLUMNS);
+  hw_parallel_for(team, items, gemm_item, g);
 }

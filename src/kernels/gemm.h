@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "core/parallel.h"
+
 /*
  * A packed matrix: per panel one row of eight biases, then k rows.
  *
@@ -19,9 +21,20 @@ size_t hw_gemm_packed_floats(size_t columns, size_t k);
 /* As hw_pack_panels, with the bias rows zero. */
 void hw_gemm_pack(const float *source, size_t column_stride, size_t k_stride, size_t columns, size_t k, float *packed);
 
-/* c = a·B + bias: a [rows, k] at a_stride, packed B [k, columns], c [rows, columns] at c_stride. Reads and
- * writes exactly these elements; rows, k and columns are at least 1. */
-void hw_gemm(const float *a, size_t a_stride, const float *packed, float *c, size_t c_stride, size_t rows, size_t k,
-             size_t columns);
+/* c = a·B + bias: a [rows, k] at a_stride, packed B [k, columns], c [rows, columns] at c_stride. */
+typedef struct hw_gemm_product {
+  const float *a;
+  size_t a_stride;
+  const float *packed;
+  float *c;
+  size_t c_stride;
+  size_t rows;
+  size_t k;
+  size_t columns;
+} hw_gemm_product;
+
+/* Reads and writes exactly the product's elements; rows, k and columns are at least 1. The result does not depend on
+ * the team. */
+void hw_gemm(hw_team *team, const hw_gemm_product *product);
 
 #endif

@@ -5,6 +5,8 @@
  *     p=0 | b0 … b7 |
  *     p=1 | b0 … b7 |           accumulator[r][v] += a[r][p] · panel[p][4v … 4v+3]
  *      …
+ *
+ * k is never a constant where these are used: Node 20's V8 would unroll the loop and run out of registers.
  */
 #ifndef HW_KERNELS_MICRO_TILE_H
 #define HW_KERNELS_MICRO_TILE_H
@@ -15,9 +17,7 @@
 
 typedef hw_f32x4 hw_tile[HW_TILE_ROWS][HW_TILE_VECTORS];
 
-HW_INLINE void hw_tile_fill(hw_tile tile, const float *row) {
-  const hw_f32x4 low = hw_load(row);
-  const hw_f32x4 high = hw_load(row + HW_LANES);
+HW_INLINE void hw_tile_fill(hw_tile tile, hw_f32x4 low, hw_f32x4 high) {
 #pragma GCC unroll 8
   for (size_t r = 0; r < HW_TILE_ROWS; r++) {
     tile[r][0] = low;
@@ -25,35 +25,35 @@ HW_INLINE void hw_tile_fill(hw_tile tile, const float *row) {
   }
 }
 
-/* rows is a constant where this is called, so that the tile lives in registers. */
-HW_INLINE void hw_tile_load(hw_tile tile, size_t rows, const float *source, size_t stride) {
+HW_INLINE void hw_tile_load(hw_tile tile, const float *source, size_t stride) {
 #pragma GCC unroll 8
-  for (size_t r = 0; r < rows; r++) {
+  for (size_t r = 0; r < HW_TILE_ROWS; r++) {
     tile[r][0] = hw_load(source + r * stride);
     tile[r][1] = hw_load(source + r * stride + HW_LANES);
   }
 }
 
-HW_INLINE void hw_tile_store(hw_tile tile, size_t rows, float *target, size_t stride) {
+HW_INLINE void hw_tile_store(hw_tile tile, float *target, size_t stride) {
 #pragma GCC unroll 8
-  for (size_t r = 0; r < rows; r++) {
+  for (size_t r = 0; r < HW_TILE_ROWS; r++) {
     hw_store(target + r * stride, tile[r][0]);
     hw_store(target + r * stride + HW_LANES, tile[r][1]);
   }
 }
 
-HW_INLINE void hw_tile_multiply_add(hw_tile tile, size_t rows, const float *a, size_t a_stride, const float *panel,
-                                    size_t k) {
-  for (size_t p = 0; p < k; p++) {
-    const hw_f32x4 low = hw_load(panel + p * HW_TILE_COLUMNS);
-    const hw_f32x4 high = hw_load(panel + p * HW_TILE_COLUMNS + HW_LANES);
+HW_INLINE void hw_tile_multiply_add(hw_tile tile, const float *a, size_t a_stride, const float *panel, size_t k) {
+  for (; k != 0; k--) {
+    const hw_f32x4 low = hw_load(panel);
+    const hw_f32x4 high = hw_load(panel + HW_LANES);
 #pragma GCC unroll 8
-    for (size_t r = 0; r < rows; r++) {
+    for (size_t r = 0; r < HW_TILE_ROWS; r++) {
       hw_keep_order();
-      const hw_f32x4 element = hw_load_splat(a + r * a_stride + p);
+      const hw_f32x4 element = hw_load_splat(a + r * a_stride);
       tile[r][0] = hw_multiply_add(element, low, tile[r][0]);
       tile[r][1] = hw_multiply_add(element, high, tile[r][1]);
     }
+    a += 1;
+    panel += HW_TILE_COLUMNS;
   }
 }
 

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "kernels/exp2.h"
 #include "kernels/micro_tile.h"
+#include "kernels/row_panels.h"
 #include "kernels/softmax.h"
 
 void hw_pack_queries(const float *query, size_t token_stride, size_t rows, size_t key_width, float scale,
@@ -18,64 +19,110 @@ void hw_pack_queries(const float *query, size_t token_stride, size_t rows, size_
   memset(packed + rows * key_width, 0, (whole - rows) * key_width * sizeof(float));
 }
 
-static size_t causal_end(const hw_visibility *visible, size_t row, size_t key_tokens) {
-  if (!visible->is_causal) {
-    return key_tokens;
+HW_INLINE void raise_maxima(const float *scores, size_t rows, size_t stride, float *maxima) {
+  for (size_t r = 0; r < rows; r++) {
+    const float *row = scores + r * stride;
+    const hw_f32x4 larger = hw_larger(hw_load(row), hw_load(row + HW_LANES));
+    hw_store(maxima + r * HW_LANES, hw_larger(hw_load(maxima + r * HW_LANES), larger));
   }
-  const int64_t end = (int64_t)row + visible->causal_offset + 1;
-  return end <= 0 ? 0 : hw_min((size_t)end, key_tokens);
 }
 
-size_t hw_visible_keys(const hw_score_source *source, size_t row, size_t rows) {
-  return causal_end(&source->visible, row + rows - 1, source->key_tokens);
-}
-
+/* Raises maxima [HW_TILE_ROWS · HW_LANES] to the scores'. */
 static __attribute__((noinline)) void score_tile(const float *queries, const float *panel, size_t key_width,
-                                                 float *scores, size_t stride) {
+                                                 float *scores, size_t stride, float *maxima) {
+  const hw_f32x4 zero = hw_splat(0.0F);
   hw_tile tile;
-  const float zeros[HW_TILE_COLUMNS] = {0};
-  hw_tile_fill(tile, zeros);
-  hw_tile_multiply_add(tile, HW_TILE_ROWS, queries, key_width, panel, key_width);
-  hw_tile_store(tile, HW_TILE_ROWS, scores, stride);
+  hw_tile_fill(tile, zero, zero);
+  hw_tile_multiply_add(tile, queries, key_width, panel, key_width);
+  hw_tile_store(tile, scores, stride);
+  /* Read back: a second use of the sums would make older V8 keep less of the loop in registers. */
+  hw_keep_order();
+  raise_maxima(scores, HW_TILE_ROWS, stride, maxima);
 }
 
-static void mask_bool_row(const uint8_t *mask, size_t key_stride, float *scores, size_t count) {
-  for (size_t j = 0; j < count; j++) {
-    scores[j] = mask[j * key_stride] != 0 ? scores[j] : -INFINITY;
+/* A group of tiles in which the queries see everything, or in which each has to be looked at. */
+typedef struct tile_group {
+  size_t key;
+  size_t end;
+  hw_tile_visibility visibility;
+} tile_group;
+
+static tile_group group_at(const hw_visibility *visible, size_t row, size_t rows, size_t key, size_t end) {
+  tile_group group = {key, key + HW_TILE_COLUMNS, hw_see_tile(visible, row, rows, key)};
+  if (visible->mask_kind == HW_MASK_NONE && group.visibility == HW_TILE_VISIBLE) {
+    const size_t all_end = hw_keys_of_all(visible, row, rows).end;
+    group.end = hw_min(end, all_end / HW_TILE_COLUMNS * HW_TILE_COLUMNS);
+  } else {
+    while (group.end < end && hw_see_tile(visible, row, rows, group.end) == group.visibility) {
+      group.end += HW_TILE_COLUMNS;
+    }
+  }
+  return group;
+}
+
+static void add_run(hw_strip *strip, size_t start, size_t end) {
+  if (strip->run_count > 0 && strip->runs[strip->run_count - 1].end == start) {
+    strip->runs[strip->run_count - 1].end = end;
+  } else {
+    strip->runs[strip->run_count++] = (hw_key_range){start, end};
   }
 }
 
-static void mask_float_row(const float *mask, size_t key_stride, float *scores, size_t count) {
-  for (size_t j = 0; j < count; j++) {
-    const float added = mask[j * key_stride];
-    /* Chosen, not added: -inf forbids whatever the score is. */
-    scores[j] = added == -INFINITY ? -INFINITY : scores[j] + added * hw_log2_e;
+/* A single query is multiplied at the speed of memory; more share each panel. */
+static void score_group(const hw_score_source *source, const float *queries, size_t rows, const tile_group *group,
+                        float *scores, size_t stride, float *maxima) {
+  const float *panels = source->key_panels + group->key * source->key_width;
+  const size_t count = (group->end - group->key) / HW_TILE_COLUMNS;
+  if (rows == 1) {
+    memset(scores, 0, (group->end - group->key) * sizeof(float));
+    hw_row_times_panels(queries, source->key_width, panels, source->key_width * HW_TILE_COLUMNS, count, scores);
+    for (size_t i = 0; i < count; i++) {
+      raise_maxima(scores + i * HW_TILE_COLUMNS, 1, stride, maxima);
+    }
+  } else {
+    for (size_t i = 0; i < count; i++) {
+      score_tile(queries, panels + i * source->key_width * HW_TILE_COLUMNS, source->key_width,
+                 scores + i * HW_TILE_COLUMNS, stride, maxima);
+    }
   }
 }
 
-static void mask_row(const hw_visibility *visible, size_t row, size_t key_start, float *scores, size_t count) {
-  const size_t first = row * visible->query_stride + key_start * visible->key_stride;
-  if (visible->mask_kind == HW_MASK_BOOL) {
-    mask_bool_row((const uint8_t *)visible->mask + first, visible->key_stride, scores, count);
-  } else if (visible->mask_kind == HW_MASK_FLOAT) {
-    mask_float_row((const float *)visible->mask + first, visible->key_stride, scores, count);
+static void score_partial_group(const hw_score_source *source, const float *queries, size_t row, size_t rows,
+                                const tile_group *group, float *scores, size_t stride, float *maxima) {
+  float unmasked[HW_TILE_ROWS * HW_LANES];
+  memset(unmasked, 0, sizeof unmasked);
+  score_group(source, queries, rows, group, scores, stride, unmasked);
+  for (size_t key = group->key; key < group->end; key += HW_TILE_COLUMNS) {
+    float *tile = scores + (key - group->key);
+    hw_mask_tile(&source->visible, row, rows, key, tile, stride);
+    raise_maxima(tile, rows, stride, maxima);
   }
 }
 
 void hw_score_strip(const hw_score_source *source, const float *packed_queries, size_t row, size_t rows,
-                    size_t key_start, size_t key_end, float *strip, size_t strip_stride) {
-  const size_t width = hw_ceil_divide(key_end - key_start, HW_TILE_COLUMNS) * HW_TILE_COLUMNS;
-  const float *panel = source->key_panels + key_start * source->key_width;
-  for (size_t column = 0; column < width; column += HW_TILE_COLUMNS) {
-    score_tile(packed_queries, panel + column * source->key_width, source->key_width, strip + column, strip_stride);
+                    size_t key_start, size_t key_end, hw_strip *strip) {
+  float maxima[HW_TILE_ROWS * HW_LANES];
+  for (size_t r = 0; r < HW_TILE_ROWS; r++) {
+    hw_store(maxima + r * HW_LANES, hw_splat(-INFINITY));
   }
-  for (size_t r = 0; r < rows; r++) {
-    float *scores = strip + r * strip_stride;
-    const size_t end = hw_min(causal_end(&source->visible, row + r, source->key_tokens), key_end);
-    const size_t visible_count = end > key_start ? end - key_start : 0;
-    mask_row(&source->visible, row + r, key_start, scores, visible_count);
-    for (size_t j = visible_count; j < width; j++) {
-      scores[j] = -INFINITY;
+  strip->run_count = 0;
+  const hw_key_range any = hw_keys_of_any(&source->visible, row, rows);
+  const size_t end = hw_min(any.end, key_end);
+  size_t key = any.start > key_start ? any.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS : key_start;
+  while (key < end) {
+    const tile_group group = group_at(&source->visible, row, rows, key, end);
+    float *scores = strip->scores + (key - key_start);
+    if (group.visibility == HW_TILE_VISIBLE) {
+      score_group(source, packed_queries, rows, &group, scores, strip->stride, maxima);
+    } else if (group.visibility == HW_TILE_PARTIAL) {
+      score_partial_group(source, packed_queries, row, rows, &group, scores, strip->stride, maxima);
     }
+    if (group.visibility != HW_TILE_HIDDEN) {
+      add_run(strip, key - key_start, group.end - key_start);
+    }
+    key = group.end;
+  }
+  for (size_t r = 0; r < HW_TILE_ROWS; r++) {
+    strip->maximum[r] = hw_largest_lane(hw_load(maxima + r * HW_LANES));
   }
 }

@@ -20,10 +20,11 @@ float hw_row_maximum(const float *x, size_t count) {
 float hw_row_exp2(const float *x, float *y, size_t count, float shift, float scale) {
   const hw_f32x4 shifts = hw_splat(shift);
   const hw_f32x4 scales = hw_splat(scale);
+  const hw_exp2_constants constants = hw_load_exp2_constants();
   hw_f32x4 sums = hw_splat(0.0F);
   size_t i = 0;
   for (; i + HW_LANES <= count; i += HW_LANES) {
-    const hw_f32x4 power = hw_exp2(hw_multiply(hw_subtract(hw_load(x + i), shifts), scales));
+    const hw_f32x4 power = hw_exp2(&constants, hw_multiply(hw_subtract(hw_load(x + i), shifts), scales));
     hw_store(y + i, power);
     sums = hw_add(sums, power);
   }
@@ -33,6 +34,22 @@ float hw_row_exp2(const float *x, float *y, size_t count, float shift, float sca
     sum += y[i];
   }
   return sum;
+}
+
+float hw_row_exp2_shifted(float *x, size_t count, float shift) {
+  const hw_f32x4 shifts = hw_splat(shift);
+  const hw_exp2_constants constants = hw_load_exp2_constants();
+  hw_f32x4 low_sums = hw_splat(0.0F);
+  hw_f32x4 high_sums = low_sums;
+  for (size_t i = 0; i < count; i += (size_t)2 * HW_LANES) {
+    const hw_f32x4 low = hw_exp2(&constants, hw_subtract(hw_load(x + i), shifts));
+    const hw_f32x4 high = hw_exp2(&constants, hw_subtract(hw_load(x + i + HW_LANES), shifts));
+    hw_store(x + i, low);
+    hw_store(x + i + HW_LANES, high);
+    low_sums = hw_add(low_sums, low);
+    high_sums = hw_add(high_sums, high);
+  }
+  return hw_sum_lanes(hw_add(low_sums, high_sums));
 }
 
 void hw_row_scale(const float *x, float *y, size_t count, float factor) {

@@ -85,6 +85,7 @@ static hw_attention describe(const hw_causal_attention *module, const hw_module_
   return (hw_attention){
       .batch = input->batch,
       .heads = 1,
+      .key_heads = 1,
       .query_tokens = input->tokens,
       .key_tokens = input->tokens,
       .key_width = config->d_out,
@@ -100,12 +101,14 @@ static hw_attention describe(const hw_causal_attention *module, const hw_module_
   };
 }
 
-size_t hw_causal_attention_scratch(const hw_causal_attention *module, const hw_module_input *input,
-                                   const hw_forward_options *options) {
+size_t hw_causal_attention_scratch(const hw_context *context, const hw_causal_attention *module,
+                                   const hw_module_input *input, const hw_forward_options *options) {
+  const hw_attention_keeping nothing = {0};
   const hw_attention attention = describe(module, input, options);
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
   const size_t projection = hw_arena_size(hw_size_multiply(rows, module->config.d_out), sizeof(float));
-  return hw_size_add(hw_size_multiply(projection, PROJECTIONS), hw_attention_run_scratch(&attention, NULL));
+  return hw_size_add(hw_size_multiply(projection, PROJECTIONS),
+                     hw_attention_run_scratch(context, &attention, &nothing));
 }
 
 hw_status hw_causal_attention_trace(const hw_causal_attention *module, const hw_module_input *input,
@@ -126,7 +129,7 @@ void hw_causal_attention_run(hw_context *context, const hw_causal_attention *mod
   const float *projected[PROJECTIONS];
   for (size_t i = 0; i < PROJECTIONS; i++) {
     float *target = hw_arena_take_floats(&context->arena, rows * d_out);
-    hw_linear_run(module->projections[i], input->x, rows, target, d_out);
+    hw_linear_run(context, module->projections[i], input->x, module->config.d_in, rows, target, d_out);
     projected[i] = target;
   }
   hw_attention attention = describe(module, input, options);
@@ -139,12 +142,13 @@ void hw_causal_attention_run(hw_context *context, const hw_causal_attention *mod
   attention.mask.data = hw_mask_of_head(&options->mask, 0, place.head);
   attention.weights = options->weights == NULL ? NULL : options->weights + place.head * head_weights;
   attention.weights_batch_stride = place.num_heads * head_weights;
-  if (options->trace == NULL) {
-    hw_attention_run(context, &attention, NULL);
-  } else {
-    const hw_attention_record record = hw_trace_record(*options->trace, &attention, place.head);
-    hw_attention_run(context, &attention, &record);
+  hw_attention_keeping keeping = {0};
+  hw_attention_record record;
+  if (options->trace != NULL) {
+    record = hw_trace_record(*options->trace, &attention, place.head);
+    keeping.record = &record;
   }
+  hw_attention_run(context, &attention, &keeping);
   context->arena.used = mark;
 }
 
@@ -154,7 +158,7 @@ hw_status hw_causal_attention_forward(hw_context *context, hw_causal_attention *
   const hw_forward_options *asked = options == NULL ? &nothing : options;
   const hw_module_input input = {x, batch, tokens};
   HW_TRY(hw_causal_attention_check(module, &input, asked));
-  HW_TRY(hw_arena_reserve(&context->arena, hw_causal_attention_scratch(module, &input, asked)));
+  HW_TRY(hw_arena_reserve(&context->arena, hw_causal_attention_scratch(context, module, &input, asked)));
   HW_TRY(hw_causal_attention_trace(module, &input, asked, 1));
   hw_causal_attention_run(context, module, &input, y, asked, (hw_head_place){.head = 0, .num_heads = 1});
   return HW_OK;

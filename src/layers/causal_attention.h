@@ -26,8 +26,8 @@ size_t hw_causal_attention_weight_bytes(const hw_causal_attention_config *config
 /* Draws the weights in torch's order. Apart from the creation, so that one that fails leaves the generator alone. */
 void hw_causal_attention_draw(hw_context *context, hw_causal_attention *module);
 
-size_t hw_causal_attention_scratch(const hw_causal_attention *module, const hw_module_input *input,
-                                   const hw_forward_options *options);
+size_t hw_causal_attention_scratch(const hw_context *context, const hw_causal_attention *module,
+                                   const hw_module_input *input, const hw_forward_options *options);
 
 /* Creates the trace of a forward over num_heads such modules, if options ask for one. */
 hw_status hw_causal_attention_trace(const hw_causal_attention *module, const hw_module_input *input,

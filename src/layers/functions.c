@@ -10,11 +10,13 @@ hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *
   const size_t packed_floats = hw_gemm_packed_floats(n, k);
   HW_TRY(hw_arena_reserve(&context->arena, hw_arena_size(packed_floats, sizeof(float))));
   float *packed = hw_arena_take_floats(&context->arena, packed_floats);
+  hw_team *team = hw_context_team(context, hw_size_multiply(hw_size_multiply(m, k), n));
   for (size_t i = 0; i < batch; i++) {
     if (i == 0 || b_index[i] != b_index[i - 1]) {
       hw_gemm_pack(b + b_index[i] * k * n, 1, n, n, k, packed);
     }
-    hw_gemm(a + a_index[i] * m * k, k, packed, c + i * m * n, n, m, k, n);
+    const hw_gemm_product product = {a + a_index[i] * m * k, k, packed, c + i * m * n, n, m, k, n};
+    hw_gemm(team, &product);
   }
   return HW_OK;
 }

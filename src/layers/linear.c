@@ -101,14 +101,26 @@ hw_status hw_linear_store(const hw_linear *linear, size_t first_row, size_t rows
   return HW_OK;
 }
 
-void hw_linear_run(const hw_linear *linear, const float *x, size_t rows, float *y, size_t y_stride) {
-  hw_gemm(x, linear->in_features, linear->packed, y, y_stride, rows, linear->in_features, linear->out_features);
+void hw_linear_run(hw_context *context, const hw_linear *linear, const float *x, size_t x_stride, size_t rows, float *y,
+                   size_t y_stride) {
+  const hw_gemm_product product = {
+      .a = x,
+      .a_stride = x_stride,
+      .packed = linear->packed,
+      .c = y,
+      .c_stride = y_stride,
+      .rows = rows,
+      .k = linear->in_features,
+      .columns = linear->out_features,
+  };
+  const size_t weights = hw_size_multiply(linear->in_features, linear->out_features);
+  hw_gemm(hw_context_team(context, hw_size_multiply(rows, weights)), &product);
 }
 
-hw_status hw_linear_forward(const hw_linear *linear, const float *x, size_t rows, float *y) {
+hw_status hw_linear_forward(hw_context *context, const hw_linear *linear, const float *x, size_t rows, float *y) {
   if (rows == 0) {
     return HW_ERROR_SHAPE;
   }
-  hw_linear_run(linear, x, rows, y, linear->out_features);
+  hw_linear_run(context, linear, x, linear->in_features, rows, y, linear->out_features);
   return HW_OK;
 }

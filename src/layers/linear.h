@@ -7,6 +7,8 @@
 /* Draws rows [first_row, first_row + rows) as torch.nn.Linear(in, rows) would: weight, then bias. */
 void hw_linear_draw(hw_context *context, hw_linear *linear, size_t first_row, size_t rows);
 
-void hw_linear_run(const hw_linear *linear, const float *x, size_t rows, float *y, size_t y_stride);
+/* y = x·Wᵀ + b with rows of x and y at their strides. */
+void hw_linear_run(hw_context *context, const hw_linear *linear, const float *x, size_t x_stride, size_t rows, float *y,
+                   size_t y_stride);
 
 #endif

@@ -89,6 +89,7 @@ static hw_attention describe(const hw_multi_head_attention *module, size_t batch
   return (hw_attention){
       .batch = batch,
       .heads = config->num_heads,
+      .key_heads = config->num_heads,
       .query_tokens = tokens,
       .key_tokens = tokens,
       .key_width = head_dim,
@@ -106,14 +107,36 @@ static hw_attention describe(const hw_multi_head_attention *module, size_t batch
   };
 }
 
-static size_t forward_scratch(const hw_multi_head_attention *module, const hw_attention *attention) {
+/* Where the heads' outputs go before the output projection. */
+static bool merges_in_place(const hw_attention *attention) { return attention->weights == NULL; }
+
+static size_t forward_scratch(const hw_context *context, const hw_multi_head_attention *module,
+                              const hw_attention *attention) {
+  const hw_attention_keeping nothing = {0};
   const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
   const size_t qkv = hw_size_multiply(rows, hw_size_multiply(3, module->config.d_out));
-  size_t bytes = hw_size_add(hw_arena_size(qkv, sizeof(float)), hw_attention_run_scratch(attention, NULL));
-  if (module->out_proj != NULL) {
+  size_t bytes = hw_size_add(hw_arena_size(qkv, sizeof(float)), hw_attention_run_scratch(context, attention, &nothing));
+  if (module->out_proj != NULL && !merges_in_place(attention)) {
     bytes = hw_size_add(bytes, hw_arena_size(hw_size_multiply(rows, module->config.d_out), sizeof(float)));
   }
   return bytes;
+}
+
+/* Points the call at its projected tokens, and its output at y, or at what the output projection will read: over the
+ * queries, each of which only its own output needs. */
+static void place(hw_arena *arena, const hw_multi_head_attention *module, float *qkv, float *y,
+                  hw_attention *attention) {
+  const size_t d_out = module->config.d_out;
+  attention->query = qkv;
+  attention->key = qkv + d_out;
+  attention->value = qkv + 2 * d_out;
+  attention->output = y;
+  if (module->out_proj != NULL && merges_in_place(attention)) {
+    attention->output = qkv;
+    attention->output_strides = attention->query_strides;
+  } else if (module->out_proj != NULL) {
+    attention->output = hw_arena_take_floats(arena, attention->batch * attention->query_tokens * d_out);
+  }
 }
 
 static void forward(hw_context *context, const hw_multi_head_attention *module, const float *x, float *y,
@@ -121,20 +144,17 @@ static void forward(hw_context *context, const hw_multi_head_attention *module, 
   const size_t rows = attention->batch * attention->query_tokens;
   const size_t d_out = module->config.d_out;
   float *qkv = hw_arena_take_floats(&context->arena, rows * 3 * d_out);
-  float *merged = module->out_proj == NULL ? y : hw_arena_take_floats(&context->arena, rows * d_out);
-  hw_linear_run(module->qkv_proj, x, rows, qkv, 3 * d_out);
-  attention->query = qkv;
-  attention->key = qkv + d_out;
-  attention->value = qkv + 2 * d_out;
-  attention->output = merged;
-  if (trace == NULL) {
-    hw_attention_run(context, attention, NULL);
-  } else {
-    const hw_attention_record record = hw_trace_record(trace, attention, 0);
-    hw_attention_run(context, attention, &record);
+  hw_linear_run(context, module->qkv_proj, x, module->config.d_in, rows, qkv, 3 * d_out);
+  place(&context->arena, module, qkv, y, attention);
+  hw_attention_keeping keeping = {0};
+  hw_attention_record record;
+  if (trace != NULL) {
+    record = hw_trace_record(trace, attention, 0);
+    keeping.record = &record;
   }
+  hw_attention_run(context, attention, &keeping);
   if (module->out_proj != NULL) {
-    hw_linear_run(module->out_proj, merged, rows, y, d_out);
+    hw_linear_run(context, module->out_proj, attention->output, attention->output_strides.token, rows, y, d_out);
   }
 }
 
@@ -144,7 +164,7 @@ hw_status hw_multi_head_attention_forward(hw_context *context, hw_multi_head_att
   const hw_forward_options *asked = options == NULL ? &nothing : options;
   HW_TRY(hw_forward_check(asked, batch, tokens, module->config.context_length));
   hw_attention attention = describe(module, batch, tokens, asked);
-  HW_TRY(hw_arena_reserve(&context->arena, forward_scratch(module, &attention)));
+  HW_TRY(hw_arena_reserve(&context->arena, forward_scratch(context, module, &attention)));
   hw_trace *trace = NULL;
   if (asked->trace != NULL) {
     HW_TRY(hw_trace_create(&attention, attention.heads, &trace));

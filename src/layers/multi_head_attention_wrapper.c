@@ -67,7 +67,7 @@ hw_status hw_multi_head_attention_wrapper_forward(hw_context *context, hw_multi_
   const hw_forward_options *asked = options == NULL ? &nothing : options;
   const hw_module_input input = {x, batch, tokens};
   HW_TRY(hw_causal_attention_check(module->heads[0], &input, asked));
-  HW_TRY(hw_arena_reserve(&context->arena, hw_causal_attention_scratch(module->heads[0], &input, asked)));
+  HW_TRY(hw_arena_reserve(&context->arena, hw_causal_attention_scratch(context, module->heads[0], &input, asked)));
   HW_TRY(hw_causal_attention_trace(module->heads[0], &input, asked, module->num_heads));
   for (size_t h = 0; h < module->num_heads; h++) {
     const hw_head_place place = {.head = h, .num_heads = module->num_heads};

@@ -24,13 +24,29 @@ bool hw_mask_is_valid(const hw_mask *mask) {
 
 hw_status hw_attention_check(const hw_attention *attention) {
   const hw_attention *a = attention;
-  if (a->batch == 0 || a->heads == 0 || a->query_tokens == 0 || a->key_tokens == 0 || a->key_width == 0 ||
-      a->value_width == 0) {
+  if (a->batch == 0 || a->heads == 0 || a->key_heads == 0 || a->heads % a->key_heads != 0 || a->query_tokens == 0 ||
+      a->key_tokens == 0 || a->key_width == 0 || a->value_width == 0) {
     return HW_ERROR_SHAPE;
   }
   const bool pointers = a->query != NULL && a->key != NULL && a->value != NULL && a->output != NULL;
   const bool dropout = a->dropout >= 0.0 && a->dropout <= 1.0;
   return pointers && dropout && hw_mask_is_valid(&a->mask) ? HW_OK : HW_ERROR_VALUE;
+}
+
+/* A run under way. */
+typedef struct attention_run {
+  const hw_attention *call;
+  hw_attention_record record;
+  hw_key_value_store store;
+  size_t stored_tokens;
+  size_t pack_block;      /* tokens that one item packs */
+  unsigned char *scratch; /* thread_bytes for each thread */
+  size_t thread_bytes;
+} attention_run;
+
+static hw_team *team_of(const hw_context *context, const hw_attention *a) {
+  const size_t products = hw_size_multiply(hw_size_multiply(a->batch, a->heads), a->query_tokens);
+  return hw_context_team(context, hw_size_multiply(products, hw_size_multiply(a->key_tokens, a->key_width)));
 }
 
 static size_t record_rows(const hw_attention *a) {
@@ -58,12 +74,25 @@ static hw_attention_record take_record(hw_arena *arena, const hw_attention *a) {
   };
 }
 
-size_t hw_attention_run_scratch(const hw_attention *attention, const hw_attention_record *record) {
+static size_t own_store_bytes(const hw_attention *a) {
+  return hw_key_value_store_bytes(hw_size_multiply(a->batch, a->key_heads), a->key_tokens, a->key_width,
+                                  a->value_width);
+}
+
+static hw_key_value_store take_store(hw_arena *arena, const hw_attention *a) {
+  return (hw_key_value_store){hw_arena_take(arena, own_store_bytes(a), 1), a->key_tokens, a->key_width, a->value_width};
+}
+
+static size_t thread_bytes(const hw_attention *a) {
+  return hw_arena_size(hw_attention_scratch_bytes(a->key_width, a->value_width), 1);
+}
+
+size_t hw_attention_run_scratch(const hw_context *context, const hw_attention *attention,
+                                const hw_attention_keeping *keeping) {
   const hw_attention *a = attention;
-  size_t bytes = record == NULL ? own_record_scratch(a) : 0;
-  bytes = hw_size_add(bytes, hw_pack_keys_scratch(a->key_tokens, a->key_width));
-  bytes = hw_size_add(bytes, hw_attention_stream_scratch(a->key_tokens, a->key_width, a->value_width));
-  return hw_size_add(bytes, a->weights == NULL ? 0 : hw_attention_weights_scratch(a->key_tokens, a->key_width));
+  size_t bytes = hw_size_multiply(hw_team_threads(team_of(context, a)), thread_bytes(a));
+  bytes = hw_size_add(bytes, keeping->record == NULL ? own_record_scratch(a) : 0);
+  return hw_size_add(bytes, keeping->store == NULL ? hw_arena_size(own_store_bytes(a), 1) : 0);
 }
 
 static void draw_keep(hw_generator *generator, const hw_attention *a, const hw_attention_record *record) {
@@ -79,71 +108,142 @@ static void draw_keep(hw_generator *generator, const hw_attention *a, const hw_a
   }
 }
 
-hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record, size_t batch,
-                                       size_t head) {
+static hw_visibility visibility_of(const hw_attention *a, size_t batch, size_t head) {
+  hw_visibility visible = {
+      .start_shift = -HW_UNLIMITED,
+      .end_shift = HW_UNLIMITED,
+      .key_tokens = a->key_tokens,
+      .mask_kind = a->mask.kind,
+      .mask = hw_mask_of_head(&a->mask, batch, head),
+      .query_stride = a->mask.query_stride,
+      .key_stride = a->mask.key_stride,
+  };
+  const int64_t offset = a->causal_offset;
+  if (a->is_windowed && a->window_left >= 0) {
+    visible.start_shift = offset - a->window_left;
+  }
+  if (a->is_windowed && a->window_right >= 0) {
+    visible.end_shift = offset + a->window_right + 1;
+  }
+  if (a->is_causal && visible.end_shift > offset + 1) {
+    visible.end_shift = offset + 1;
+  }
+  return visible;
+}
+
+hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record,
+                                       const hw_key_value_store *store, size_t batch, size_t head) {
   const hw_attention *a = attention;
   const size_t first_row = (batch * record->batch_heads + head) * a->query_tokens;
   const size_t words = hw_keep_words(a->key_tokens);
+  const size_t key_head = batch * a->key_heads + head / (a->heads / a->key_heads);
   return (hw_attention_head){
       .query_tokens = a->query_tokens,
-      .key_tokens = a->key_tokens,
-      .key_width = a->key_width,
-      .value_width = a->value_width,
       .query = a->query + batch * a->query_strides.batch + head * a->query_strides.head,
-      .key = a->key + batch * a->key_strides.batch + head * a->key_strides.head,
-      .value = a->value + batch * a->value_strides.batch + head * a->value_strides.head,
       .output = a->output + batch * a->output_strides.batch + head * a->output_strides.head,
       .query_stride = a->query_strides.token,
-      .key_stride = a->key_strides.token,
-      .value_stride = a->value_strides.token,
       .output_stride = a->output_strides.token,
       .scale = a->scale,
-      .visible = {a->is_causal, a->causal_offset, a->mask.kind, hw_mask_of_head(&a->mask, batch, head),
-                  a->mask.query_stride, a->mask.key_stride},
+      .panels = hw_key_value_store_head(store, key_head),
+      .visible = visibility_of(a, batch, head),
       .keep = {record->keep == NULL ? NULL : record->keep + first_row * words, words, hw_keep_scale(a->dropout)},
       .row_maximum = record->row_maximum + first_row,
       .row_sum = record->row_sum + first_row,
   };
 }
 
-static void store_log_sum_exp(const hw_attention_head *head, float *out) {
-  for (size_t i = 0; i < head->query_tokens; i++) {
+static size_t blocks_of(size_t tokens, size_t block) { return hw_ceil_divide(tokens, block); }
+
+/* Some tokens of one head. */
+static void pack_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const attention_run *run = job;
+  const hw_attention *a = run->call;
+  const size_t blocks = blocks_of(a->key_tokens - run->stored_tokens, run->pack_block);
+  const size_t head = item / blocks;
+  const size_t batch = head / a->key_heads;
+  const hw_key_value_panels panels = hw_key_value_store_head(&run->store, head);
+  const size_t row = item % blocks * run->pack_block;
+  const size_t first = run->stored_tokens + row;
+  const size_t tokens = hw_min(a->key_tokens - first, run->pack_block);
+  const float *key = a->key + batch * a->key_strides.batch + head % a->key_heads * a->key_strides.head;
+  hw_pack_keys(&panels, first, tokens, key + row * a->key_strides.token, a->key_strides.token);
+  if (panels.value_width > 0) {
+    const float *value = a->value + batch * a->value_strides.batch + head % a->key_heads * a->value_strides.head;
+    hw_pack_values(&panels, first, tokens, value + row * a->value_strides.token, a->value_strides.token);
+  }
+}
+
+void hw_attention_pack(hw_team *team, const hw_attention *attention, const hw_key_value_store *store,
+                       size_t stored_tokens) {
+  const size_t tokens = attention->key_tokens - stored_tokens;
+  const attention_run run = {
+      .call = attention,
+      .store = *store,
+      .stored_tokens = stored_tokens,
+      /* Blocks that do not start where the store's do would share panels. */
+      .pack_block = stored_tokens == 0 ? HW_KEY_BLOCK : tokens,
+  };
+  hw_parallel_for(team, attention->batch * attention->key_heads * blocks_of(tokens, run.pack_block), pack_item, &run);
+}
+
+static void store_weights(const hw_attention *a, const hw_attention_head *head, size_t row, size_t rows, float *out,
+                          unsigned char *scratch) {
+  for (size_t r = 0; r < rows; r += HW_TILE_ROWS) {
+    hw_attention_weights(head, row + r, hw_min(rows - r, HW_TILE_ROWS), out + (row + r) * a->key_tokens, scratch);
+  }
+}
+
+static void store_log_sum_exp(const hw_attention_head *head, size_t row, size_t rows, float *out) {
+  for (size_t i = row; i < row + rows; i++) {
     out[i] = (float)(((double)head->row_maximum[i] + log2((double)head->row_sum[i])) * 0.69314718055994531);
   }
 }
 
-static void run_head(hw_context *context, const hw_attention *a, const hw_attention_record *record, size_t b,
-                     size_t h) {
-  hw_arena *arena = &context->arena;
-  const size_t mark = arena->used;
-  const hw_attention_head head = hw_attention_head_of(a, record, b, h);
-  const float *key_panels = hw_pack_keys(arena, &head);
-  hw_attention_stream(arena, &head, key_panels);
+/* One query block of one head, the last block first: under a causal mask it is the heaviest. */
+static void attention_item(const void *job, size_t item, size_t thread) {
+  const attention_run *run = job;
+  const hw_attention *a = run->call;
+  const size_t blocks = blocks_of(a->query_tokens, HW_QUERY_BLOCK);
+  const size_t b = item / blocks / a->heads;
+  const size_t h = item / blocks % a->heads;
+  const size_t row = (blocks - 1 - item % blocks) * HW_QUERY_BLOCK;
+  const size_t rows = hw_min(a->query_tokens - row, HW_QUERY_BLOCK);
+  const hw_attention_head head = hw_attention_head_of(a, &run->record, &run->store, b, h);
+  unsigned char *scratch = run->scratch + thread * run->thread_bytes;
+  hw_attention_block(&head, row, rows, scratch);
   if (a->weights != NULL) {
     float *weights = a->weights + b * a->weights_batch_stride + h * a->query_tokens * a->key_tokens;
-    hw_attention_weights(arena, &head, key_panels, 0, a->query_tokens, weights);
+    store_weights(a, &head, row, rows, weights, scratch);
   }
   if (a->log_sum_exp != NULL) {
-    store_log_sum_exp(&head, a->log_sum_exp + b * a->log_sum_exp_batch_stride + h * a->query_tokens);
+    store_log_sum_exp(&head, row, rows, a->log_sum_exp + b * a->log_sum_exp_batch_stride + h * a->query_tokens);
   }
-  arena->used = mark;
 }
 
-void hw_attention_run(hw_context *context, const hw_attention *attention, const hw_attention_record *record) {
+void hw_attention_run(hw_context *context, const hw_attention *attention, const hw_attention_keeping *keeping) {
   const size_t mark = context->arena.used;
-  const hw_attention_record kept = record == NULL ? take_record(&context->arena, attention) : *record;
-  draw_keep(&context->generator, attention, &kept);
-  for (size_t b = 0; b < attention->batch; b++) {
-    for (size_t h = 0; h < attention->heads; h++) {
-      run_head(context, attention, &kept, b, h);
-    }
-  }
+  const hw_attention *a = attention;
+  hw_arena *arena = &context->arena;
+  hw_team *team = team_of(context, a);
+  const attention_run run = {
+      .call = a,
+      .record = keeping->record == NULL ? take_record(arena, a) : *keeping->record,
+      .store = keeping->store == NULL ? take_store(arena, a) : *keeping->store,
+      .thread_bytes = thread_bytes(a),
+      .scratch = hw_arena_take(arena, hw_team_threads(team) * thread_bytes(a), 1),
+  };
+  draw_keep(&context->generator, a, &run.record);
+  hw_attention_pack(team, a, &run.store, keeping->stored_tokens);
+  const size_t items = a->batch * a->heads * blocks_of(a->query_tokens, HW_QUERY_BLOCK);
+  hw_parallel_for(team, items, attention_item, &run);
   context->arena.used = mark;
 }
 
 hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attention *attention) {
+  const hw_attention_keeping keeping = {0};
   HW_TRY(hw_attention_check(attention));
-  HW_TRY(hw_arena_reserve(&context->arena, hw_attention_run_scratch(attention, NULL)));
-  hw_attention_run(context, attention, NULL);
+  HW_TRY(hw_arena_reserve(&context->arena, hw_attention_run_scratch(context, attention, &keeping)));
+  hw_attention_run(context, attention, &keeping);
   return HW_OK;
 }

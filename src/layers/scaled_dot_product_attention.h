@@ -14,17 +14,33 @@ typedef struct hw_attention_record {
   size_t batch_heads;
 } hw_attention_record;
 
+/* What a run shares with its caller; all NULL: nothing. */
+typedef struct hw_attention_keeping {
+  /* Where to leave the record. */
+  const hw_attention_record *record;
+  /* Panels of batch · key_heads heads that already hold stored_tokens tokens. The run appends those that key and value
+   * point to, key_tokens - stored_tokens of them, and attends over all. */
+  const hw_key_value_store *store;
+  size_t stored_tokens;
+} hw_attention_keeping;
+
 hw_status hw_attention_check(const hw_attention *attention);
 
-/* Scratch of a run; record is NULL where the run has to keep its own. */
-size_t hw_attention_run_scratch(const hw_attention *attention, const hw_attention_record *record);
+/* Scratch of a run on the context's threads. */
+size_t hw_attention_run_scratch(const hw_context *context, const hw_attention *attention,
+                                const hw_attention_keeping *keeping);
 
-/* Draws dropout's mask, then runs. The attention has passed hw_attention_check, the arena holds the scratch. */
-void hw_attention_run(hw_context *context, const hw_attention *attention, const hw_attention_record *record);
+/* Draws dropout's mask, then runs. The attention has passed hw_attention_check, the arena holds the scratch. Output and
+ * query may be the same memory with the same strides, if no weights are asked for. */
+void hw_attention_run(hw_context *context, const hw_attention *attention, const hw_attention_keeping *keeping);
 
-/* One head of a call; what its mask, strides and record make of it. */
-hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record, size_t batch,
-                                       size_t head);
+/* Packs the keys and values (if the store has any) of every head, after the stored_tokens that are there. */
+void hw_attention_pack(hw_team *team, const hw_attention *attention, const hw_key_value_store *store,
+                       size_t stored_tokens);
+
+/* One head of a call: what its mask, strides and record make of it. */
+hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record,
+                                       const hw_key_value_store *store, size_t batch, size_t head);
 
 /* A known kind, and data where there is one. */
 bool hw_mask_is_valid(const hw_mask *mask);

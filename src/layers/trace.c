@@ -9,7 +9,7 @@ struct hw_trace {
   hw_attention call; /* query, key and mask point into memory; value and output are unused */
   hw_attention_record record;
   float *query;
-  float *key;
+  hw_key_value_store keys;
 };
 
 static size_t mask_elements(const hw_attention *a, size_t heads) {
@@ -23,12 +23,15 @@ static size_t mask_elements(const hw_attention *a, size_t heads) {
 
 static size_t mask_element_bytes(const hw_mask *mask) { return mask->kind == HW_MASK_BOOL ? 1 : sizeof(float); }
 
+static size_t keys_bytes(const hw_attention *a, size_t heads) {
+  return hw_key_value_store_bytes(hw_size_multiply(a->batch, heads), a->key_tokens, a->key_width, 0);
+}
+
 static size_t trace_bytes(const hw_attention *a, size_t heads) {
   const size_t batch_heads = hw_size_multiply(a->batch, heads);
   const size_t rows = hw_size_multiply(batch_heads, a->query_tokens);
-  const size_t keys = hw_size_multiply(batch_heads, a->key_tokens);
   size_t bytes = hw_arena_size(hw_size_multiply(rows, a->key_width), sizeof(float));
-  bytes = hw_size_add(bytes, hw_arena_size(hw_size_multiply(keys, a->key_width), sizeof(float)));
+  bytes = hw_size_add(bytes, hw_arena_size(keys_bytes(a, heads), 1));
   bytes = hw_size_add(bytes, hw_size_multiply(2, hw_arena_size(rows, sizeof(float))));
   bytes = hw_size_add(bytes, hw_arena_size(mask_elements(a, heads), mask_element_bytes(&a->mask)));
   if (a->dropout > 0.0) {
@@ -42,7 +45,11 @@ static void take_memory(hw_trace *trace) {
   hw_attention *call = &trace->call;
   const size_t rows = call->batch * call->heads * call->query_tokens;
   trace->query = hw_arena_take_floats(&trace->memory, rows * call->key_width);
-  trace->key = hw_arena_take_floats(&trace->memory, call->batch * call->heads * call->key_tokens * call->key_width);
+  trace->keys = (hw_key_value_store){
+      .memory = hw_arena_take(&trace->memory, keys_bytes(call, call->heads), 1),
+      .tokens = call->key_tokens,
+      .key_width = call->key_width,
+  };
   trace->record = (hw_attention_record){
       .row_maximum = hw_arena_take_floats(&trace->memory, rows),
       .row_sum = hw_arena_take_floats(&trace->memory, rows),
@@ -73,11 +80,10 @@ hw_status hw_trace_create(const hw_attention *attention, size_t heads, hw_trace 
   }
   created->call = *attention;
   created->call.heads = heads;
+  created->call.key_heads = heads;
   take_memory(created);
   created->call.query = created->query;
-  created->call.key = created->key;
   created->call.query_strides = head_major(heads, attention->query_tokens, attention->key_width);
-  created->call.key_strides = head_major(heads, attention->key_tokens, attention->key_width);
   *trace = created;
   return HW_OK;
 }
@@ -91,15 +97,14 @@ static void copy_rows(float *target, const float *source, size_t stride, size_t 
 hw_attention_record hw_trace_record(hw_trace *trace, const hw_attention *attention, size_t first_head) {
   const hw_attention *a = attention;
   const hw_strides *q = &trace->call.query_strides;
-  const hw_strides *k = &trace->call.key_strides;
   for (size_t b = 0; b < a->batch; b++) {
     for (size_t h = 0; h < a->heads; h++) {
       copy_rows(trace->query + b * q->batch + (first_head + h) * q->head,
                 a->query + b * a->query_strides.batch + h * a->query_strides.head, a->query_strides.token,
                 a->query_tokens, a->key_width);
-      copy_rows(trace->key + b * k->batch + (first_head + h) * k->head,
-                a->key + b * a->key_strides.batch + h * a->key_strides.head, a->key_strides.token, a->key_tokens,
-                a->key_width);
+      const hw_key_value_panels panels = hw_key_value_store_head(&trace->keys, b * trace->call.heads + first_head + h);
+      hw_pack_keys(&panels, 0, a->key_tokens, a->key + b * a->key_strides.batch + h * a->key_strides.head,
+                   a->key_strides.token);
     }
   }
   hw_attention_record record = trace->record;
@@ -126,14 +131,9 @@ hw_trace_shape hw_trace_get_shape(const hw_trace *trace) {
 
 size_t hw_trace_bytes(const hw_trace *trace) { return sizeof(hw_trace) + trace->memory.capacity; }
 
-static size_t weights_scratch(const hw_attention *call) {
-  return hw_size_add(hw_pack_keys_scratch(call->key_tokens, call->key_width),
-                     hw_attention_weights_scratch(call->key_tokens, call->key_width));
-}
-
 /* The traced head, without the parts that only a run needs. */
 static hw_attention_head traced_head(const hw_trace *trace, size_t batch, size_t head) {
-  return hw_attention_head_of(&trace->call, &trace->record, batch, head);
+  return hw_attention_head_of(&trace->call, &trace->record, &trace->keys, batch, head);
 }
 
 hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t row_start,
@@ -143,10 +143,14 @@ hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t ba
       out == NULL) {
     return HW_ERROR_VALUE;
   }
-  HW_TRY(hw_arena_reserve(&context->arena, weights_scratch(call)));
+  const size_t scratch_bytes = hw_arena_size(hw_attention_weights_scratch_bytes(call->key_width), 1);
+  HW_TRY(hw_arena_reserve(&context->arena, scratch_bytes));
+  unsigned char *scratch = hw_arena_take(&context->arena, scratch_bytes, 1);
   const hw_attention_head traced = traced_head(trace, batch, head);
-  const float *key_panels = hw_pack_keys(&context->arena, &traced);
-  hw_attention_weights(&context->arena, &traced, key_panels, row_start, row_end, out);
+  for (size_t row = row_start; row < row_end; row += HW_TILE_ROWS) {
+    hw_attention_weights(&traced, row, hw_min(row_end - row, HW_TILE_ROWS), out + (row - row_start) * call->key_tokens,
+                         scratch);
+  }
   return HW_OK;
 }
 
@@ -176,18 +180,19 @@ hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch,
   if (batch >= call->batch || head >= call->heads || size == 0 || out == NULL) {
     return HW_ERROR_VALUE;
   }
-  const size_t rows_scratch = hw_arena_size(hw_size_multiply(HW_TILE_ROWS, call->key_tokens), sizeof(float));
-  HW_TRY(hw_arena_reserve(&context->arena, hw_size_add(weights_scratch(call), rows_scratch)));
+  const size_t scratch_bytes = hw_arena_size(hw_attention_weights_scratch_bytes(call->key_width), 1);
+  const size_t rows_bytes = hw_arena_size(hw_size_multiply(HW_TILE_ROWS, call->key_tokens), sizeof(float));
   hw_arena *arena = &context->arena;
+  HW_TRY(hw_arena_reserve(arena, hw_size_add(scratch_bytes, rows_bytes)));
   const hw_attention_head traced = traced_head(trace, batch, head);
-  const float *key_panels = hw_pack_keys(arena, &traced);
+  unsigned char *scratch = hw_arena_take(arena, scratch_bytes, 1);
   float *weights = hw_arena_take_floats(arena, HW_TILE_ROWS * call->key_tokens);
   memset(out, 0, size * size * sizeof(float));
   for (size_t r = 0; r < size; r++) {
     const size_t end = cell_end(r, size, call->query_tokens);
     for (size_t row = cell_start(r, size, call->query_tokens); row < end; row += HW_TILE_ROWS) {
       const size_t rows = hw_min(end - row, HW_TILE_ROWS);
-      hw_attention_weights(arena, &traced, key_panels, row, row + rows, weights);
+      hw_attention_weights(&traced, row, rows, weights, scratch);
       for (size_t i = 0; i < rows; i++) {
         pool_row(weights + i * call->key_tokens, call->key_tokens, out + r * size, size);
       }

@@ -104,6 +104,7 @@ static inline attention_buffers case_create(const attention_case *c) {
   hw_attention a = {
       .batch = c->batch,
       .heads = c->heads,
+      .key_heads = c->heads,
       .query_tokens = c->queries,
       .key_tokens = c->keys,
       .key_width = c->key_width,

@@ -44,6 +44,7 @@ static void test_matmul(void) {
 static hw_attention good_attention(void) {
   return (hw_attention){.batch = 1,
                         .heads = 1,
+                        .key_heads = 1,
                         .query_tokens = TOKENS,
                         .key_tokens = TOKENS,
                         .key_width = WIDTH,
@@ -118,8 +119,8 @@ static void test_linear(void) {
     CHECK_STATUS(hw_linear_load(linear, WIDTH + 1, 0, x, NULL), HW_ERROR_SHAPE);
     CHECK_STATUS(hw_linear_load(linear, SIZE_MAX, 2, x, NULL), HW_ERROR_SHAPE);
     CHECK_STATUS(hw_linear_store(linear, 1, SIZE_MAX, y, NULL), HW_ERROR_SHAPE);
-    CHECK_STATUS(hw_linear_forward(linear, x, 0, y), HW_ERROR_SHAPE);
-    CHECK_STATUS(hw_linear_forward(linear, x, 1, y), HW_OK);
+    CHECK_STATUS(hw_linear_forward(context, linear, x, 0, y), HW_ERROR_SHAPE);
+    CHECK_STATUS(hw_linear_forward(context, linear, x, 1, y), HW_OK);
     hw_linear_destroy(linear);
   }
 }

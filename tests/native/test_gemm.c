@@ -78,7 +78,7 @@ static void run_gemm(gemm_case g) {
   for (size_t j = 0; j < g.columns; j++) {
     *bias_of(packed, &g, j) = check_random_float();
   }
-  hw_gemm(a, a_stride, packed, c, c_stride, g.rows, g.k, g.columns);
+  hw_gemm(NULL, &(hw_gemm_product){a, a_stride, packed, c, c_stride, g.rows, g.k, g.columns});
   check_product(&g, a, a_stride, source, packed, c, c_stride);
   check_case();
   free(a);
@@ -119,9 +119,9 @@ static void test_same_bits_in_any_tile(void) {
   float *all = check_floats((size_t)rows * columns);
   float *one = check_floats(columns);
   hw_gemm_pack(b, 1, columns, columns, k, packed);
-  hw_gemm(a, k, packed, all, columns, rows, k, columns);
+  hw_gemm(NULL, &(hw_gemm_product){a, k, packed, all, columns, rows, k, columns});
   for (size_t r = 0; r < rows; r++) {
-    hw_gemm(a + r * k, k, packed, one, columns, 1, k, columns);
+    hw_gemm(NULL, &(hw_gemm_product){a + r * k, k, packed, one, columns, 1, k, columns});
     CHECK(memcmp(one, all + r * columns, columns * sizeof(float)) == 0, "row %zu differs when computed alone", r);
     check_case();
   }
@@ -147,7 +147,7 @@ static void test_not_finite(void) {
     }
     a[2] = inputs[i];
     hw_gemm_pack(b, 1, columns, columns, k, packed);
-    hw_gemm(a, k, packed, c, columns, 2, k, columns);
+    hw_gemm(NULL, &(hw_gemm_product){a, k, packed, c, columns, 2, k, columns});
     for (size_t j = 0; j < columns; j++) {
       CHECK(isnan(inputs[i]) ? isnan(c[j]) : c[j] == inputs[i], "column %zu: %g", j, (double)c[j]);
       CHECK(isfinite(c[columns + j]), "the other row, column %zu: %g", j, (double)c[columns + j]);

@@ -29,7 +29,7 @@ static void test_linear(void) {
       CHECK(memcmp(weight, stored, out * in * sizeof(float)) == 0, "in=%zu out=%zu: weights changed", in, out);
       CHECK(hw_linear_store(linear, 0, out, NULL, stored) == HW_OK, "store");
       CHECK(memcmp(bias, stored, out * sizeof(float)) == 0, "in=%zu out=%zu: bias changed", in, out);
-      CHECK(hw_linear_forward(linear, x, 3, y) == HW_OK, "forward");
+      CHECK(hw_linear_forward(context, linear, x, 3, y) == HW_OK, "forward");
       for (size_t i = 0; i < 3 * out; i++) {
         double expected = (double)bias[i % out];
         for (size_t p = 0; p < in; p++) {
@@ -188,10 +188,11 @@ static void test_fused_is_its_parts(void) {
   float expected[tokens * d_out];
   check_fill(x, sizeof x / sizeof *x);
   CHECK_STATUS(hw_multi_head_attention_forward(context, module, x, 1, tokens, y, NULL), HW_OK);
-  CHECK_STATUS(hw_linear_forward(hw_multi_head_attention_qkv_proj(module), x, tokens, qkv), HW_OK);
+  CHECK_STATUS(hw_linear_forward(context, hw_multi_head_attention_qkv_proj(module), x, tokens, qkv), HW_OK);
   const hw_strides strides = {.head = width, .token = 3 * d_out};
   const hw_attention attention = {.batch = 1,
                                   .heads = heads,
+                                  .key_heads = heads,
                                   .query_tokens = tokens,
                                   .key_tokens = tokens,
                                   .key_width = width,
@@ -207,7 +208,7 @@ static void test_fused_is_its_parts(void) {
                                   .scale = (float)(1.0 / sqrt(width)),
                                   .is_causal = true};
   CHECK_STATUS(hw_scaled_dot_product_attention(context, &attention), HW_OK);
-  CHECK_STATUS(hw_linear_forward(hw_multi_head_attention_out_proj(module), merged, tokens, expected), HW_OK);
+  CHECK_STATUS(hw_linear_forward(context, hw_multi_head_attention_out_proj(module), merged, tokens, expected), HW_OK);
   CHECK(memcmp(y, expected, sizeof y) == 0, "y[0] %g, expected %g", (double)y[0], (double)expected[0]);
   hw_multi_head_attention_destroy(module);
 }

@@ -91,6 +91,7 @@ static hw_status run_attention(hw_context *context) {
   const hw_strides strides = {.head = TOKENS * D_IN, .token = D_IN};
   const hw_attention attention = {.batch = 1,
                                   .heads = BATCH,
+                                  .key_heads = BATCH,
                                   .query_tokens = TOKENS,
                                   .key_tokens = TOKENS,
                                   .key_width = D_IN,
@@ -285,6 +286,7 @@ static void test_huge_attention(void) {
     for (size_t field = 0; field < 6; field++) {
       hw_attention a = {.batch = 1,
                         .heads = 1,
+                        .key_heads = 1,
                         .query_tokens = 1,
                         .key_tokens = 1,
                         .key_width = 1,

@@ -1,0 +1,98 @@
+#include "kernels/key_value_panels.h"
+
+#include "core/tile.h"
+#include "kernels/pack.h"
+
+size_t hw_whole_panels(size_t width) {
+  return hw_size_multiply(hw_ceil_divide(width, HW_TILE_COLUMNS), HW_TILE_COLUMNS);
+}
+
+static size_t head_bytes(size_t tokens, size_t key_width, size_t value_width) {
+  const size_t capacity = hw_whole_panels(tokens);
+  size_t bytes = hw_arena_size(hw_size_multiply(capacity, key_width), sizeof(float));
+  bytes = hw_size_add(bytes, hw_arena_size(hw_size_multiply(capacity, hw_whole_panels(value_width)), sizeof(float)));
+  return hw_size_add(bytes, hw_arena_size(hw_ceil_divide(capacity, HW_KEY_BLOCK), 1));
+}
+
+size_t hw_key_value_store_bytes(size_t heads, size_t tokens, size_t key_width, size_t value_width) {
+  return hw_size_multiply(heads, head_bytes(tokens, key_width, value_width));
+}
+
+hw_key_value_panels hw_key_value_store_head(const hw_key_value_store *store, size_t head) {
+  const size_t bytes = head_bytes(store->tokens, store->key_width, store->value_width);
+  const size_t capacity = hw_whole_panels(store->tokens);
+  hw_arena arena = {.memory = store->memory + head * bytes, .capacity = bytes};
+  return (hw_key_value_panels){
+      .keys = hw_arena_take_floats(&arena, capacity * store->key_width),
+      .values = hw_arena_take_floats(&arena, capacity * hw_whole_panels(store->value_width)),
+      .finite = hw_arena_take(&arena, hw_ceil_divide(capacity, HW_KEY_BLOCK), 1),
+      .capacity = capacity,
+      .key_width = store->key_width,
+      .value_width = store->value_width,
+  };
+}
+
+/* Tokens before the next whole panel, one by one. */
+static size_t pack_leading_keys(const hw_key_value_panels *panels, size_t first, size_t tokens, const float *key,
+                                size_t key_stride) {
+  const size_t leading = hw_min(tokens, (HW_TILE_COLUMNS - first % HW_TILE_COLUMNS) % HW_TILE_COLUMNS);
+  float *panel = panels->keys + first / HW_TILE_COLUMNS * HW_TILE_COLUMNS * panels->key_width;
+  for (size_t t = 0; t < leading; t++) {
+    for (size_t i = 0; i < panels->key_width; i++) {
+      panel[i * HW_TILE_COLUMNS + first % HW_TILE_COLUMNS + t] = key[t * key_stride + i];
+    }
+  }
+  return leading;
+}
+
+void hw_pack_keys(const hw_key_value_panels *panels, size_t first, size_t tokens, const float *key, size_t key_stride) {
+  const size_t leading = pack_leading_keys(panels, first, tokens, key, key_stride);
+  if (leading < tokens) {
+    hw_pack_panels(key + leading * key_stride, key_stride, 1, tokens - leading, panels->key_width,
+                   panels->keys + (first + leading) * panels->key_width, panels->key_width * HW_TILE_COLUMNS);
+  }
+}
+
+/* x·0 is 0 for every finite x and NaN for the others, and NaN spreads through sums. */
+static bool all_finite(const float *x, size_t count) {
+  hw_f32x4 low = hw_splat(0.0F);
+  hw_f32x4 high = low;
+  const hw_f32x4 zero = low;
+  for (size_t i = 0; i < count; i += HW_TILE_COLUMNS) {
+    low = hw_add(low, hw_multiply(hw_load(x + i), zero));
+    high = hw_add(high, hw_multiply(hw_load(x + i + HW_LANES), zero));
+  }
+  return hw_sum_lanes(hw_add(low, high)) == 0.0F;
+}
+
+/* The tokens that one flag stands for. */
+static void update_finite(const hw_key_value_panels *panels, size_t block, size_t start, size_t end) {
+  const bool starts_block = start % HW_KEY_BLOCK == 0;
+  bool finite = starts_block || panels->finite[block] != 0;
+  for (size_t column = 0; column < panels->value_width; column += HW_TILE_COLUMNS) {
+    const float *panel = panels->values + column * panels->capacity;
+    finite = finite && all_finite(panel + start * HW_TILE_COLUMNS, (end - start) * HW_TILE_COLUMNS);
+  }
+  panels->finite[block] = finite;
+}
+
+void hw_pack_values(const hw_key_value_panels *panels, size_t first, size_t tokens, const float *value,
+                    size_t value_stride) {
+  hw_pack_panels(value, 1, value_stride, panels->value_width, tokens, panels->values + first * HW_TILE_COLUMNS,
+                 panels->capacity * HW_TILE_COLUMNS);
+  const size_t end = first + tokens;
+  for (size_t start = first; start < end;) {
+    const size_t block = start / HW_KEY_BLOCK;
+    const size_t block_end = hw_min(end, (block + 1) * HW_KEY_BLOCK);
+    update_finite(panels, block, start, block_end);
+    start = block_end;
+  }
+}
+
+bool hw_values_are_finite(const hw_key_value_panels *panels, size_t start, size_t end) {
+  bool finite = true;
+  for (size_t block = start / HW_KEY_BLOCK; block * HW_KEY_BLOCK < end; block++) {
+    finite = finite && panels->finite[block] != 0;
+  }
+  return finite;
+}

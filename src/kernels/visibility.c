@@ -1,0 +1,125 @@
+#include "kernels/visibility.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/tile.h"
+#include "kernels/exp2.h"
+
+/* One row of a mask as far as a tile reaches: what is added to scores, -inf where nothing may be seen. */
+typedef struct mask_row {
+  hw_f32x4 added[HW_TILE_VECTORS];
+} mask_row;
+
+static size_t cut(int64_t key, size_t key_tokens) {
+  return key <= 0 ? 0 : (size_t)(key < (int64_t)key_tokens ? key : (int64_t)key_tokens);
+}
+
+static hw_key_range keys_between(const hw_visibility *visible, size_t start_row, size_t end_row) {
+  return (hw_key_range){cut((int64_t)start_row + visible->start_shift, visible->key_tokens),
+                        cut((int64_t)end_row + visible->end_shift, visible->key_tokens)};
+}
+
+hw_key_range hw_keys_of_any(const hw_visibility *visible, size_t row, size_t rows) {
+  return keys_between(visible, row, row + rows - 1);
+}
+
+hw_key_range hw_keys_of_all(const hw_visibility *visible, size_t row, size_t rows) {
+  return keys_between(visible, row + rows - 1, row);
+}
+
+/* Scores are in base 2, so what is added to them is too. */
+static hw_f32x4 added_of_floats(hw_f32x4 mask) { return hw_multiply(mask, hw_splat(hw_log2_e)); }
+
+static mask_row load_bool_row(const uint8_t *mask) {
+  return (mask_row){{hw_choose_bytes(mask, hw_splat(0.0F), hw_splat(-INFINITY)),
+                     hw_choose_bytes(mask + HW_LANES, hw_splat(0.0F), hw_splat(-INFINITY))}};
+}
+
+static mask_row load_float_row(const float *mask) {
+  return (mask_row){{added_of_floats(hw_load(mask)), added_of_floats(hw_load(mask + HW_LANES))}};
+}
+
+/* Element by element: across the end of the keys, or with strides that leave gaps. */
+static mask_row gather_row(const hw_visibility *visible, size_t first, size_t count) {
+  float added[HW_TILE_COLUMNS];
+  for (size_t j = 0; j < HW_TILE_COLUMNS; j++) {
+    const size_t element = first + hw_min(j, count - 1) * visible->key_stride;
+    added[j] = visible->mask_kind == HW_MASK_FLOAT              ? ((const float *)visible->mask)[element]
+               : ((const uint8_t *)visible->mask)[element] != 0 ? 0.0F
+                                                                : -INFINITY;
+  }
+  return load_float_row(added);
+}
+
+static mask_row row_of_mask(const hw_visibility *visible, size_t row, size_t key) {
+  const size_t first = row * visible->query_stride + key * visible->key_stride;
+  const size_t count = visible->key_tokens - key;
+  if (visible->key_stride != 1 || count < HW_TILE_COLUMNS) {
+    return gather_row(visible, first, count);
+  }
+  return visible->mask_kind == HW_MASK_BOOL ? load_bool_row((const uint8_t *)visible->mask + first)
+                                            : load_float_row((const float *)visible->mask + first);
+}
+
+static hw_tile_visibility see_mask(const hw_visibility *visible, size_t row, size_t rows, size_t key) {
+  const hw_f32x4 hidden = hw_splat(-INFINITY);
+  const hw_f32x4 nothing = hw_splat(0.0F);
+  hw_f32x4 all_hidden = hw_equal(nothing, nothing);
+  hw_f32x4 all_visible = all_hidden;
+  for (size_t r = 0; r < rows; r++) {
+    const mask_row mask = row_of_mask(visible, row + r, key);
+    for (size_t v = 0; v < HW_TILE_VECTORS; v++) {
+      all_hidden = hw_and(all_hidden, hw_equal(mask.added[v], hidden));
+      all_visible = hw_and(all_visible, hw_equal(mask.added[v], nothing));
+    }
+  }
+  return hw_all_true(all_hidden) ? HW_TILE_HIDDEN : hw_all_true(all_visible) ? HW_TILE_VISIBLE : HW_TILE_PARTIAL;
+}
+
+hw_tile_visibility hw_see_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key) {
+  const hw_key_range any = hw_keys_of_any(visible, row, rows);
+  if (key >= any.end || key + HW_TILE_COLUMNS <= any.start) {
+    return HW_TILE_HIDDEN;
+  }
+  const hw_key_range all = hw_keys_of_all(visible, row, rows);
+  const hw_tile_visibility in_range =
+      key >= all.start && key + HW_TILE_COLUMNS <= all.end ? HW_TILE_VISIBLE : HW_TILE_PARTIAL;
+  if (visible->mask_kind == HW_MASK_NONE) {
+    return in_range;
+  }
+  const hw_tile_visibility by_mask = see_mask(visible, row, rows, key);
+  return by_mask == HW_TILE_VISIBLE ? in_range : by_mask;
+}
+
+/* Chosen, not added: -inf forbids whatever the score is. */
+static void add_mask(const mask_row *mask, float *scores) {
+  const hw_f32x4 hidden = hw_splat(-INFINITY);
+  for (size_t v = 0; v < HW_TILE_VECTORS; v++) {
+    const hw_f32x4 sum = hw_add(hw_load(scores + v * HW_LANES), mask->added[v]);
+    hw_store(scores + v * HW_LANES, hw_choose(hw_equal(mask->added[v], hidden), hidden, sum));
+  }
+}
+
+/* Leaves only the scores of keys in the range. */
+static void cut_row(hw_key_range range, size_t key, float *scores) {
+  for (size_t j = 0; j < HW_TILE_COLUMNS; j++) {
+    if (key + j < range.start || key + j >= range.end) {
+      scores[j] = -INFINITY;
+    }
+  }
+}
+
+void hw_mask_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key, float *scores, size_t stride) {
+  for (size_t r = 0; r < rows; r++) {
+    const hw_key_range range = hw_keys_of_any(visible, row + r, 1);
+    if (visible->mask_kind != HW_MASK_NONE) {
+      const mask_row mask = row_of_mask(visible, row + r, key);
+      add_mask(&mask, scores + r * stride);
+    }
+    if (range.start > key || range.end < key + HW_TILE_COLUMNS) {
+      cut_row(range, key, scores + r * stride);
+    }
+  }
+}
