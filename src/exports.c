@@ -100,6 +100,8 @@ typedef struct hw_attention_arguments {
   float scale;
   uint32_t is_causal;
   int32_t causal_offset;
+  int32_t window_left; /* negative: unlimited */
+  int32_t window_right;
   hw_mask mask;
 } hw_attention_arguments;
 
@@ -129,6 +131,9 @@ hw_status hw_export_scaled_dot_product_attention(const hw_attention_arguments *a
       .scale = a->scale,
       .is_causal = a->is_causal != 0,
       .causal_offset = a->causal_offset,
+      .is_windowed = true,
+      .window_left = a->window_left,
+      .window_right = a->window_right,
       .mask = a->mask,
       .weights = a->weights,
       .weights_batch_stride = (size_t)a->heads * a->query_tokens * a->key_tokens,

@@ -137,6 +137,18 @@ const calls = [
     ['causalOffset', '0.5'],
   ],
   [
+    'a window of one side',
+    () => attend(x, x, x, any({ window: [1] })),
+    'ERR_VALUE',
+    ['window', '[1]', '[left, right]'],
+  ],
+  [
+    'a window of less than nothing',
+    () => attend(x, x, x, { window: [-2, 0] }),
+    'ERR_VALUE',
+    ['window', '-2'],
+  ],
+  [
     'isCausal that is no boolean',
     () => attend(x, x, x, any({ isCausal: 1 })),
     'ERR_VALUE',

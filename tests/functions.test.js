@@ -208,9 +208,56 @@ test('causalOffset moves the diagonal, either way', () => {
     compare({ lead: [2], tokens: 6, keys: 10, width: 4 }, { isCausal: true, causalOffset });
 });
 
+test('window lets a query see so many keys to the left and to the right, causal or not', () => {
+  for (const window of [
+    [0, 0],
+    [3, -1],
+    [-1, 2],
+    [7, 8],
+    [40, 0],
+    [600, 5],
+  ])
+    for (const isCausal of [false, true])
+      for (const [tokens, keys] of [
+        [1, 9],
+        [20, 20],
+        [150, 140],
+        [140, 700],
+      ])
+        for (const causalOffset of [0, 13, -30])
+          compare({ tokens, keys, width: 4 }, { isCausal, causalOffset, window });
+});
+
 test('scale replaces one over the square root of the width', () => {
   for (const scale of [0, 0.1, 1, -2]) compare({ tokens: 9, width: 4 }, { scale });
 });
+
+/** @type {[string, (i: number, j: number) => boolean][]} */
+const patterns = [
+  ['a triangle', (i, j) => j <= i],
+  ['blocks on the diagonal', (i, j) => Math.floor(i / 50) === Math.floor(j / 50)],
+  ['every other tile', (i, j) => Math.floor(j / 8) % 2 === 0],
+  ['tiles far apart', (_, j) => Math.floor(j / 8) % 9 === 3],
+  ['one key in a thousand', (i, j) => (i * 31 + j) % 1000 === 0],
+  ['rows that see nothing', (i) => i % 4 !== 0],
+];
+
+for (const [name, allows] of patterns)
+  test(`a mask of ${name} hides and shows the same as a bool and as a float mask`, () => {
+    for (const [tokens, keys] of [
+      [9, 9],
+      [140, 140],
+      [30, 1100],
+    ]) {
+      const bools = Uint8Array.from({ length: tokens * keys }, (_, n) =>
+        Number(allows(Math.floor(n / keys), n % keys)),
+      );
+      const floats = Float32Array.from(bools, (allowed) => (allowed ? 0 : -Infinity));
+      for (const mask of [tensor(bools, [tokens, keys]), tensor(floats, [tokens, keys])])
+        for (const options of [{ mask }, { mask, isCausal: true }, { mask, window: [60, -1] }])
+          compare({ tokens, keys, width: 5 }, options);
+    }
+  });
 
 test('masks are broadcast from the right to [batch, heads, Lq, Lkv]', () => {
   const sizes = { lead: [2, 3], tokens: 6, keys: 9, width: 4 };

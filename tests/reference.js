@@ -5,7 +5,7 @@
  * @typedef {{ shape: readonly number[], data: ArrayLike<number>, dtype?: string }} Matrix
  * @typedef {{ shape: number[], data: Float64Array }} Result
  * @typedef {{ weight: Matrix, bias?: Matrix }} LinearWeights
- * @typedef {{ isCausal?: boolean, causalOffset?: number, mask?: Matrix, scale?: number }} AttentionOptions
+ * @typedef {{ isCausal?: boolean, causalOffset?: number, mask?: Matrix, scale?: number, window?: readonly number[] }} AttentionOptions
  */
 
 /** @param {readonly number[]} shape */
@@ -107,7 +107,7 @@ export function softmax(x) {
  * @param {AttentionOptions} [options]
  */
 export function scaledDotProductAttention(q, k, v, options = {}) {
-  const { isCausal = false, causalOffset = 0, mask } = options;
+  const { isCausal = false, causalOffset = 0, mask, window = [-1, -1] } = options;
   const [tokens, width] = q.shape.slice(-2);
   const [keys, valueWidth] = v.shape.slice(-2);
   const scale = options.scale ?? 1 / Math.sqrt(width);
@@ -116,7 +116,9 @@ export function scaledDotProductAttention(q, k, v, options = {}) {
   const weights = empty([...lead, tokens, keys]);
   for (let row = 0; row < sizeOf(lead) * tokens; row++) {
     const batch = Math.floor(row / tokens);
-    const last = isCausal ? (row % tokens) + causalOffset : keys;
+    const diagonal = (row % tokens) + causalOffset;
+    const first = window[0] < 0 ? 0 : diagonal - window[0];
+    const last = Math.min(isCausal ? diagonal : keys, window[1] < 0 ? keys : diagonal + window[1]);
     const scores = weights.data.subarray(row * keys, (row + 1) * keys);
     for (let j = 0; j < keys; j++) {
       let added = 0;
@@ -125,7 +127,7 @@ export function scaledDotProductAttention(q, k, v, options = {}) {
         if (index < 0 || (mask.dtype === 'bool' && mask.data[index] === 0)) added = -Infinity;
         else if (mask.dtype !== 'bool') added = mask.data[index];
       }
-      if (j > last || added === -Infinity) {
+      if (j < first || j > last || added === -Infinity) {
         scores[j] = -Infinity;
         continue;
       }

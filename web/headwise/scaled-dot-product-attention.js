@@ -14,6 +14,8 @@ import { sizeOf } from './tensor.js';
  * @property {Tensor} [mask] bool: true may attend; float32: added to the scaled scores; broadcast to […, Lq, Lkv], aligned
  *   at the right; a last axis shorter than Lkv is masked beyond its end
  * @property {number} [scale] default 1/√E
+ * @property {readonly [left: number, right: number]} [window] query i sees keys i + causalOffset - left to
+ *   i + causalOffset + right; -1: unlimited on that side
  * @property {boolean} [needWeights] default false
  */
 
@@ -24,7 +26,7 @@ import { sizeOf } from './tensor.js';
  */
 
 /** Words of hw_attention_arguments before its mask. */
-const headWords = 14;
+const headWords = 16;
 
 /**
  * @param {Tensor} q
@@ -89,6 +91,24 @@ function checkOffset(value) {
   return value;
 }
 
+const unlimited = /** @type {const} */ ([-1, -1]);
+
+/**
+ * @param {unknown} value
+ * @returns {readonly [number, number]}
+ */
+function checkWindow(value) {
+  const isSide = (/** @type {unknown} */ side) =>
+    typeof side === 'number' && Number.isInteger(side) && side >= -1 && side < 2 ** 31;
+  if (!Array.isArray(value) || value.length !== 2 || !value.every(isSide)) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `window is ${describe(value)}; expected [left, right], integers of at least -1 (-1: unlimited)`,
+    );
+  }
+  return /** @type {[number, number]} */ (value);
+}
+
 /**
  * @param {import('./engine.js').Engine} engine
  * @param {Tensor} q
@@ -98,7 +118,7 @@ function checkOffset(value) {
  * @returns {AttentionResult}
  */
 export function scaledDotProductAttention(engine, q, k, v, options) {
-  const known = ['isCausal', 'causalOffset', 'mask', 'scale', 'needWeights'];
+  const known = ['isCausal', 'causalOffset', 'mask', 'scale', 'window', 'needWeights'];
   const given = checkOptions(options, known, 'scaledDotProductAttention');
   checkOperands(q, k, v);
   const leading = q.shape.slice(0, -2);
@@ -108,6 +128,7 @@ export function scaledDotProductAttention(engine, q, k, v, options) {
   const isCausal = checkBoolean(given.isCausal ?? false, 'isCausal');
   const offset = checkOffset(given.causalOffset ?? 0);
   const scale = checkFinite(given.scale ?? 1 / Math.sqrt(keyWidth), 'scale');
+  const window = given.window === undefined ? unlimited : checkWindow(given.window);
   const needWeights = checkBoolean(given.needWeights ?? false, 'needWeights');
   const scoresShape = [...leading, queryTokens, keyTokens];
   if (given.mask !== undefined && given.mask.shape?.length > scoresShape.length) {
@@ -146,7 +167,7 @@ export function scaledDotProductAttention(engine, q, k, v, options) {
   const sizes = [batch, heads, queryTokens, keyTokens, keyWidth, valueWidth];
   const addresses = [qAt, kAt, vAt, output, needWeights ? weights : 0];
   const at = structAt / 4;
-  engine.words.set([...sizes, ...addresses, 0, Number(isCausal), offset], at);
+  engine.words.set([...sizes, ...addresses, 0, Number(isCausal), offset, ...window], at);
   engine.floats[at + sizes.length + addresses.length] = scale;
   writeMask(engine.words, at + headWords, mask, maskAt);
   engine.check(call.scaled_dot_product_attention(structAt), 'scaledDotProductAttention');
