@@ -208,7 +208,7 @@ void hw_linear_destroy(hw_linear *linear);
 hw_status hw_linear_load(hw_linear *linear, size_t first_row, size_t rows, const float *weight, const float *bias);
 hw_status hw_linear_store(const hw_linear *linear, size_t first_row, size_t rows, float *weight, float *bias);
 
-/* x [rows, in_features] → y [rows, out_features]. HW_ERROR_SHAPE: rows is zero. */
+/* x [rows, in_features] → y [rows, out_features]. HW_ERROR_SHAPE: rows is zero. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_linear_forward(hw_context *context, const hw_linear *linear, const float *x, size_t rows, float *y);
 
 /* ---- Attention modules ----------------------------------------------------------------------------- */

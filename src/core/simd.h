@@ -93,9 +93,9 @@ HW_INLINE void hw_transpose_4x4(hw_f32x4 rows[4]) {
   rows[3] = wasm_i64x2_shuffle(ab_high, cd_high, 1, 3);
 }
 
-/* Keeps older V8 (Node 20) from hoisting broadcasts out of reach of the registers; costs no instruction. */
+/* Keeps older V8 (Node 20, 22) from hoisting broadcasts out of reach of the registers; costs no instruction. */
 HW_INLINE void hw_keep_order(void) {
-#if defined(__wasm__) && !HW_FUSED
+#if defined(__wasm__)
   __asm__ volatile("" ::: "memory");
 #endif
 }

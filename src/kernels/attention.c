@@ -12,7 +12,7 @@
 typedef struct hw_stream {
   const hw_attention_head *head;
   hw_score_source source;
-  float *queries; /* [HW_QUERY_BLOCK, key_width], scaled */
+  float *queries; /* hw_pack_queries */
   float *context; /* [HW_QUERY_BLOCK, context_stride], not yet divided by the sums */
   size_t context_stride;
   hw_strip strip; /* scores, then weights */
@@ -26,7 +26,7 @@ typedef struct strip_rows {
 } strip_rows;
 
 size_t hw_attention_scratch_bytes(size_t key_width, size_t value_width) {
-  size_t bytes = hw_arena_size(hw_size_multiply(HW_QUERY_BLOCK, key_width), sizeof(float));
+  size_t bytes = hw_arena_size(hw_packed_queries_floats(HW_QUERY_BLOCK, key_width), sizeof(float));
   bytes =
       hw_size_add(bytes, hw_arena_size(hw_size_multiply(HW_QUERY_BLOCK, hw_whole_panels(value_width)), sizeof(float)));
   return hw_size_add(bytes, hw_arena_size((size_t)HW_TILE_ROWS * HW_STRIP_STRIDE, sizeof(float)));
@@ -45,7 +45,7 @@ static hw_stream stream_of(const hw_attention_head *head, unsigned char *scratch
   return (hw_stream){
       .head = head,
       .source = source_of(head),
-      .queries = hw_arena_take_floats(&arena, HW_QUERY_BLOCK * head->panels.key_width),
+      .queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_QUERY_BLOCK, head->panels.key_width)),
       .context = hw_arena_take_floats(&arena, HW_QUERY_BLOCK * value_width),
       .context_stride = value_width,
       .strip.stride = HW_STRIP_STRIDE,
@@ -77,10 +77,12 @@ static void update_row(const hw_stream *stream, const strip_rows *rows, size_t r
   float *maximum = head->row_maximum + row;
   float *sum = head->row_sum + row;
   if (strip->maximum[r] > *maximum) {
-    const float factor = hw_exp2_scalar(*maximum - strip->maximum[r]);
-    float *context = stream->context + (rows->block_row + r) * stream->context_stride;
-    hw_row_scale(context, context, stream->context_stride, factor);
-    *sum *= factor;
+    if (*sum != 0.0F) {
+      const float factor = hw_exp2_scalar(*maximum - strip->maximum[r]);
+      float *context = stream->context + (rows->block_row + r) * stream->context_stride;
+      hw_row_scale(context, context, stream->context_stride, factor);
+      *sum *= factor;
+    }
     *maximum = strip->maximum[r];
   }
   for (size_t i = 0; i < strip->run_count; i++) {
@@ -95,7 +97,7 @@ static __attribute__((noinline)) void context_tile(const float *weights, const f
                                                    float *context, size_t stride) {
   hw_tile tile;
   hw_tile_load(tile, context, stride);
-  hw_tile_multiply_add(tile, weights, HW_STRIP_STRIDE, panel, keys);
+  hw_tile_multiply_add(tile, weights, HW_STRIP_STRIDE, 1, panel, keys);
   hw_tile_store(tile, context, stride);
 }
 
@@ -144,8 +146,8 @@ static void add_values(const hw_stream *stream, const float *weights, size_t row
 static void stream_strip(hw_stream *stream, const strip_rows *rows, size_t key_start) {
   const hw_attention_head *head = stream->head;
   hw_strip *strip = &stream->strip;
-  hw_score_strip(&stream->source, stream->queries + rows->block_row * head->panels.key_width, rows->row, rows->count,
-                 key_start, key_start + HW_KEY_BLOCK, strip);
+  const float *queries = stream->queries + hw_packed_queries_floats(rows->block_row, head->panels.key_width);
+  hw_score_strip(&stream->source, queries, rows->row, rows->count, key_start, key_start + HW_KEY_BLOCK, strip);
   if (strip->run_count == 0) {
     return;
   }
@@ -190,7 +192,7 @@ void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, 
 }
 
 size_t hw_attention_weights_scratch_bytes(size_t key_width) {
-  return hw_size_add(hw_arena_size(hw_size_multiply(HW_TILE_ROWS, key_width), sizeof(float)),
+  return hw_size_add(hw_arena_size(hw_packed_queries_floats(HW_TILE_ROWS, key_width), sizeof(float)),
                      hw_arena_size((size_t)HW_TILE_ROWS * HW_STRIP_STRIDE, sizeof(float)));
 }
 
@@ -219,7 +221,7 @@ void hw_attention_weights(const hw_attention_head *head, size_t row, size_t rows
   const size_t key_tokens = head->visible.key_tokens;
   const hw_score_source source = source_of(head);
   hw_arena arena = {.memory = scratch, .capacity = hw_attention_weights_scratch_bytes(source.key_width)};
-  float *queries = hw_arena_take_floats(&arena, HW_TILE_ROWS * source.key_width);
+  float *queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_TILE_ROWS, source.key_width));
   hw_strip strip = {.scores = hw_arena_take_floats(&arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE),
                     .stride = HW_STRIP_STRIDE};
   hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, source.key_width, head->scale,

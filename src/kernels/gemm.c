@@ -23,19 +23,19 @@ void hw_gemm_pack(const float *source, size_t column_stride, size_t k_stride, si
   }
 }
 
-static __attribute__((noinline)) void gemm_tile(const float *a, size_t a_stride, const float *panel, size_t k, float *c,
+static __attribute__((noinline)) void gemm_tile(const float *packed_rows, const float *panel, size_t k, float *c,
                                                 size_t c_stride) {
   hw_tile tile;
   hw_tile_fill(tile, hw_load(panel), hw_load(panel + HW_LANES));
-  hw_tile_multiply_add(tile, a, a_stride, panel + HW_TILE_COLUMNS, k);
+  hw_tile_multiply_add(tile, packed_rows, 1, HW_TILE_ROWS, panel + HW_TILE_COLUMNS, k);
   hw_tile_store(tile, c, c_stride);
 }
 
 /* The last panel's missing columns are computed into a tile aside and left there. */
-static void gemm_narrow_tile(const float *a, size_t a_stride, const float *panel, size_t k, float *c, size_t c_stride,
+static void gemm_narrow_tile(const float *packed_rows, const float *panel, size_t k, float *c, size_t c_stride,
                              size_t columns) {
   float whole[HW_TILE_ROWS * HW_TILE_COLUMNS];
-  gemm_tile(a, a_stride, panel, k, whole, HW_TILE_COLUMNS);
+  gemm_tile(packed_rows, panel, k, whole, HW_TILE_COLUMNS);
   for (size_t r = 0; r < HW_TILE_ROWS; r++) {
     memcpy(c + r * c_stride, whole + r * HW_TILE_COLUMNS, columns * sizeof(float));
   }
@@ -51,15 +51,15 @@ static const float *panel_of(const hw_gemm_product *g, size_t column) {
 }
 
 /* HW_TILE_ROWS rows. */
-static void gemm_strip(const hw_gemm_product *g, size_t row, column_range range) {
-  const float *a = g->a + row * g->a_stride;
+static void gemm_strip(const hw_gemm_product *g, size_t row, column_range range, float *packed_rows) {
   float *c = g->c + row * g->c_stride;
   size_t column = range.start;
+  hw_pack_rows(g->a + row * g->a_stride, g->a_stride, HW_TILE_ROWS, g->k, 1.0F, packed_rows);
   for (; column + HW_TILE_COLUMNS <= range.end; column += HW_TILE_COLUMNS) {
-    gemm_tile(a, g->a_stride, panel_of(g, column), g->k, c + column, g->c_stride);
+    gemm_tile(packed_rows, panel_of(g, column), g->k, c + column, g->c_stride);
   }
   if (column < range.end) {
-    gemm_narrow_tile(a, g->a_stride, panel_of(g, column), g->k, c + column, g->c_stride, range.end - column);
+    gemm_narrow_tile(packed_rows, panel_of(g, column), g->k, c + column, g->c_stride, range.end - column);
   }
 }
 
@@ -83,17 +83,22 @@ static void gemm_row(const hw_gemm_product *g, size_t row, column_range range) {
   }
 }
 
+size_t hw_gemm_scratch_bytes(const hw_team *team, size_t k) {
+  const size_t thread_bytes = hw_arena_size(hw_packed_rows_floats(k), sizeof(float));
+  return hw_size_multiply(hw_team_threads(team), thread_bytes);
+}
+
 /* Columns change slowest, so that their panels stay in the cache while the rows pass by. */
 static void gemm_item(const void *job, size_t item, size_t thread) {
-  (void)thread;
   const hw_gemm_product *g = job;
+  float *packed_rows = (float *)(g->scratch + thread * hw_gemm_scratch_bytes(NULL, g->k));
   const size_t row_blocks = hw_ceil_divide(g->rows, HW_GEMM_ROWS);
   const size_t column = item / row_blocks * HW_GEMM_COLUMNS;
   const column_range range = {column, hw_min(g->columns, column + HW_GEMM_COLUMNS)};
   size_t row = item % row_blocks * HW_GEMM_ROWS;
   const size_t row_end = hw_min(g->rows, row + HW_GEMM_ROWS);
   for (; row + HW_TILE_ROWS <= row_end; row += HW_TILE_ROWS) {
-    gemm_strip(g, row, range);
+    gemm_strip(g, row, range, packed_rows);
   }
   for (; row < row_end; row++) {
     gemm_row(g, row, range);

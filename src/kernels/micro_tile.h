@@ -1,11 +1,12 @@
 /*
  * The register tile that every product is made of: rows of a by one panel of eight columns.
  *
- *   panel: k rows of 8          a: rows at a_stride, k elements each
+ *   panel: k rows of 8          a: element (r, p) at a[r·row_step + p·k_step]
  *     p=0 | b0 … b7 |
- *     p=1 | b0 … b7 |           accumulator[r][v] += a[r][p] · panel[p][4v … 4v+3]
+ *     p=1 | b0 … b7 |           accumulator[r][v] += a(r, p) · panel[p][4v … 4v+3]
  *      …
  *
+ * The steps are constants where these are used: one address serves all rows, and no instruction computes another.
  * k is never a constant where these are used: Node 20's V8 would unroll the loop and run out of registers.
  */
 #ifndef HW_KERNELS_MICRO_TILE_H
@@ -41,18 +42,19 @@ HW_INLINE void hw_tile_store(hw_tile tile, float *target, size_t stride) {
   }
 }
 
-HW_INLINE void hw_tile_multiply_add(hw_tile tile, const float *a, size_t a_stride, const float *panel, size_t k) {
+HW_INLINE void hw_tile_multiply_add(hw_tile tile, const float *a, size_t row_step, size_t k_step, const float *panel,
+                                    size_t k) {
   for (; k != 0; k--) {
     const hw_f32x4 low = hw_load(panel);
     const hw_f32x4 high = hw_load(panel + HW_LANES);
 #pragma GCC unroll 8
     for (size_t r = 0; r < HW_TILE_ROWS; r++) {
       hw_keep_order();
-      const hw_f32x4 element = hw_load_splat(a + r * a_stride);
+      const hw_f32x4 element = hw_load_splat(a + r * row_step);
       tile[r][0] = hw_multiply_add(element, low, tile[r][0]);
       tile[r][1] = hw_multiply_add(element, high, tile[r][1]);
     }
-    a += 1;
+    a += k_step;
     panel += HW_TILE_COLUMNS;
   }
 }

@@ -57,3 +57,42 @@ void hw_pack_panels(const float *source, size_t column_stride, size_t k_stride, 
     }
   }
 }
+
+size_t hw_packed_rows_floats(size_t k) {
+  /* The last store reaches beyond the last row. */
+  return hw_size_add(hw_size_multiply(k, HW_TILE_ROWS), HW_LANES);
+}
+
+static void load_scaled(const float *source, size_t row_stride, size_t rows, hw_f32x4 factor, hw_f32x4 vectors[4]) {
+  for (size_t r = 0; r < HW_LANES; r++) {
+    vectors[r] = hw_multiply(hw_load(source + hw_min(r, rows - 1) * row_stride), factor);
+  }
+}
+
+/* Four columns of whole tiles: the first four rows, then the others with some lanes too many, which the next column
+ * overwrites. */
+static void interleave_four(const float *source, size_t row_stride, hw_f32x4 factor, float *packed) {
+  hw_f32x4 first[4];
+  hw_f32x4 others[4];
+  load_scaled(source, row_stride, HW_LANES, factor, first);
+  load_scaled(source + HW_LANES * row_stride, row_stride, HW_TILE_ROWS - HW_LANES, factor, others);
+  hw_transpose_4x4(first);
+  hw_transpose_4x4(others);
+  for (size_t i = 0; i < HW_LANES; i++) {
+    hw_store(packed + i * HW_TILE_ROWS, first[i]);
+    hw_store(packed + i * HW_TILE_ROWS + HW_LANES, others[i]);
+  }
+}
+
+void hw_pack_rows(const float *source, size_t row_stride, size_t rows, size_t k, float factor, float *packed) {
+  const hw_f32x4 factors = hw_splat(factor);
+  size_t p = 0;
+  for (; rows == HW_TILE_ROWS && p + HW_LANES <= k; p += HW_LANES) {
+    interleave_four(source + p, row_stride, factors, packed + p * HW_TILE_ROWS);
+  }
+  for (; p < k; p++) {
+    for (size_t r = 0; r < HW_TILE_ROWS; r++) {
+      packed[p * HW_TILE_ROWS + r] = r < rows ? source[r * row_stride + p] * factor : 0.0F;
+    }
+  }
+}

@@ -18,4 +18,11 @@ size_t hw_panel_count(size_t columns);
 void hw_pack_panels(const float *source, size_t column_stride, size_t k_stride, size_t columns, size_t k, float *panels,
                     size_t panel_stride);
 
+/* Floats that hw_pack_rows needs room for; SIZE_MAX if that does not fit. */
+size_t hw_packed_rows_floats(size_t k);
+
+/* Interleaves up to HW_TILE_ROWS rows of k elements, times factor, as a tile reads them; missing rows are zero:
+ *   | p=0: r0 r1 … | p=1: r0 r1 … | … */
+void hw_pack_rows(const float *source, size_t row_stride, size_t rows, size_t k, float factor, float *packed);
+
 #endif

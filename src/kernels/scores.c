@@ -6,17 +6,26 @@
 #include "core/memory.h"
 #include "kernels/exp2.h"
 #include "kernels/micro_tile.h"
+#include "kernels/pack.h"
 #include "kernels/row_panels.h"
 #include "kernels/softmax.h"
+
+size_t hw_packed_queries_floats(size_t rows, size_t key_width) {
+  return hw_size_multiply(hw_ceil_divide(rows, HW_TILE_ROWS), hw_packed_rows_floats(key_width));
+}
 
 void hw_pack_queries(const float *query, size_t token_stride, size_t rows, size_t key_width, float scale,
                      float *packed) {
   const float factor = scale * hw_log2_e;
-  for (size_t r = 0; r < rows; r++) {
-    hw_row_scale(query + r * token_stride, packed + r * key_width, key_width, factor);
+  for (size_t row = 0; row < rows; row += HW_TILE_ROWS) {
+    const float *source = query + row * token_stride;
+    float *strip = packed + row / HW_TILE_ROWS * hw_packed_rows_floats(key_width);
+    if (rows - row == 1) {
+      hw_row_scale(source, strip, key_width, factor);
+    } else {
+      hw_pack_rows(source, token_stride, hw_min(rows - row, HW_TILE_ROWS), key_width, factor, strip);
+    }
   }
-  const size_t whole = hw_ceil_divide(rows, HW_TILE_ROWS) * HW_TILE_ROWS;
-  memset(packed + rows * key_width, 0, (whole - rows) * key_width * sizeof(float));
 }
 
 HW_INLINE void raise_maxima(const float *scores, size_t rows, size_t stride, float *maxima) {
@@ -33,7 +42,7 @@ static __attribute__((noinline)) void score_tile(const float *queries, const flo
   const hw_f32x4 zero = hw_splat(0.0F);
   hw_tile tile;
   hw_tile_fill(tile, zero, zero);
-  hw_tile_multiply_add(tile, queries, key_width, panel, key_width);
+  hw_tile_multiply_add(tile, queries, 1, HW_TILE_ROWS, panel, key_width);
   hw_tile_store(tile, scores, stride);
   /* Read back: a second use of the sums would make older V8 keep less of the loop in registers. */
   hw_keep_order();

@@ -26,12 +26,13 @@ typedef struct hw_strip {
   hw_key_range runs[HW_KEY_BLOCK / HW_TILE_COLUMNS / 2 + 1]; /* columns of `scores` */
 } hw_strip;
 
-/* Copies rows of queries, times scale · log2 e, into packed rows of key_width floats, and fills up with zero rows to a
- * multiple of HW_TILE_ROWS. */
+/* Packs rows of queries, times scale · log2 e, strip by strip: hw_pack_rows, or as it is if the last strip has but one
+ * row. */
+size_t hw_packed_queries_floats(size_t rows, size_t key_width);
 void hw_pack_queries(const float *query, size_t token_stride, size_t rows, size_t key_width, float scale,
                      float *packed);
 
-/* Fills the strip with queries [row, row + rows), rows <= HW_TILE_ROWS, against keys [key_start, key_end); key_start is
+/* Fills the strip with its packed queries [row, row + rows), rows <= HW_TILE_ROWS, against keys [key_start, key_end); key_start is
  * a multiple of 8, and there are at most HW_KEY_BLOCK keys. */
 void hw_score_strip(const hw_score_source *source, const float *packed_queries, size_t row, size_t rows,
                     size_t key_start, size_t key_end, hw_strip *strip);

@@ -7,15 +7,17 @@ hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *
   if (batch == 0 || m == 0 || k == 0 || n == 0) {
     return HW_ERROR_SHAPE;
   }
-  const size_t packed_floats = hw_gemm_packed_floats(n, k);
-  HW_TRY(hw_arena_reserve(&context->arena, hw_arena_size(packed_floats, sizeof(float))));
-  float *packed = hw_arena_take_floats(&context->arena, packed_floats);
   hw_team *team = hw_context_team(context, hw_size_multiply(hw_size_multiply(m, k), n));
+  const size_t packed_floats = hw_gemm_packed_floats(n, k);
+  const size_t scratch_bytes = hw_gemm_scratch_bytes(team, k);
+  HW_TRY(hw_arena_reserve(&context->arena, hw_size_add(hw_arena_size(packed_floats, sizeof(float)), scratch_bytes)));
+  unsigned char *scratch = hw_arena_take(&context->arena, scratch_bytes, 1);
+  float *packed = hw_arena_take_floats(&context->arena, packed_floats);
   for (size_t i = 0; i < batch; i++) {
     if (i == 0 || b_index[i] != b_index[i - 1]) {
       hw_gemm_pack(b + b_index[i] * k * n, 1, n, n, k, packed);
     }
-    const hw_gemm_product product = {a + a_index[i] * m * k, k, packed, c + i * m * n, n, m, k, n};
+    const hw_gemm_product product = {a + a_index[i] * m * k, k, packed, c + i * m * n, n, m, k, n, scratch};
     hw_gemm(team, &product);
   }
   return HW_OK;

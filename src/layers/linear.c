@@ -101,8 +101,18 @@ hw_status hw_linear_store(const hw_linear *linear, size_t first_row, size_t rows
   return HW_OK;
 }
 
+static hw_team *team_of(const hw_context *context, const hw_linear *linear, size_t rows) {
+  const size_t weights = hw_size_multiply(linear->in_features, linear->out_features);
+  return hw_context_team(context, hw_size_multiply(rows, weights));
+}
+
+size_t hw_linear_scratch(const hw_context *context, const hw_linear *linear, size_t rows) {
+  return hw_gemm_scratch_bytes(team_of(context, linear, rows), linear->in_features);
+}
+
 void hw_linear_run(hw_context *context, const hw_linear *linear, const float *x, size_t x_stride, size_t rows, float *y,
                    size_t y_stride) {
+  const size_t mark = context->arena.used;
   const hw_gemm_product product = {
       .a = x,
       .a_stride = x_stride,
@@ -112,15 +122,17 @@ void hw_linear_run(hw_context *context, const hw_linear *linear, const float *x,
       .rows = rows,
       .k = linear->in_features,
       .columns = linear->out_features,
+      .scratch = hw_arena_take(&context->arena, hw_linear_scratch(context, linear, rows), 1),
   };
-  const size_t weights = hw_size_multiply(linear->in_features, linear->out_features);
-  hw_gemm(hw_context_team(context, hw_size_multiply(rows, weights)), &product);
+  hw_gemm(team_of(context, linear, rows), &product);
+  context->arena.used = mark;
 }
 
 hw_status hw_linear_forward(hw_context *context, const hw_linear *linear, const float *x, size_t rows, float *y) {
   if (rows == 0) {
     return HW_ERROR_SHAPE;
   }
+  HW_TRY(hw_arena_reserve(&context->arena, hw_linear_scratch(context, linear, rows)));
   hw_linear_run(context, linear, x, linear->in_features, rows, y, linear->out_features);
   return HW_OK;
 }

@@ -66,6 +66,14 @@ static void check_product(const gemm_case *g, const float *a, size_t a_stride, c
   }
 }
 
+/* With scratch of exactly the size that is asked for. */
+static void run(const hw_gemm_product *product) {
+  hw_gemm_product with_scratch = *product;
+  with_scratch.scratch = check_memory(hw_gemm_scratch_bytes(NULL, product->k));
+  hw_gemm(NULL, &with_scratch);
+  free(with_scratch.scratch);
+}
+
 static void run_gemm(gemm_case g) {
   const size_t a_stride = check_prime_above(g.k);
   const size_t c_stride = check_prime_above(g.columns);
@@ -78,7 +86,7 @@ static void run_gemm(gemm_case g) {
   for (size_t j = 0; j < g.columns; j++) {
     *bias_of(packed, &g, j) = check_random_float();
   }
-  hw_gemm(NULL, &(hw_gemm_product){a, a_stride, packed, c, c_stride, g.rows, g.k, g.columns});
+  run(&(hw_gemm_product){a, a_stride, packed, c, c_stride, g.rows, g.k, g.columns, NULL});
   check_product(&g, a, a_stride, source, packed, c, c_stride);
   check_case();
   free(a);
@@ -119,9 +127,9 @@ static void test_same_bits_in_any_tile(void) {
   float *all = check_floats((size_t)rows * columns);
   float *one = check_floats(columns);
   hw_gemm_pack(b, 1, columns, columns, k, packed);
-  hw_gemm(NULL, &(hw_gemm_product){a, k, packed, all, columns, rows, k, columns});
+  run(&(hw_gemm_product){a, k, packed, all, columns, rows, k, columns, NULL});
   for (size_t r = 0; r < rows; r++) {
-    hw_gemm(NULL, &(hw_gemm_product){a + r * k, k, packed, one, columns, 1, k, columns});
+    run(&(hw_gemm_product){a + r * k, k, packed, one, columns, 1, k, columns, NULL});
     CHECK(memcmp(one, all + r * columns, columns * sizeof(float)) == 0, "row %zu differs when computed alone", r);
     check_case();
   }
@@ -147,7 +155,7 @@ static void test_not_finite(void) {
     }
     a[2] = inputs[i];
     hw_gemm_pack(b, 1, columns, columns, k, packed);
-    hw_gemm(NULL, &(hw_gemm_product){a, k, packed, c, columns, 2, k, columns});
+    run(&(hw_gemm_product){a, k, packed, c, columns, 2, k, columns, NULL});
     for (size_t j = 0; j < columns; j++) {
       CHECK(isnan(inputs[i]) ? isnan(c[j]) : c[j] == inputs[i], "column %zu: %g", j, (double)c[j]);
       CHECK(isfinite(c[columns + j]), "the other row, column %zu: %g", j, (double)c[columns + j]);
