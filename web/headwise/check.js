@@ -2,6 +2,9 @@ import { describe } from './describe.js';
 import { HeadwiseError } from './error.js';
 import { Tensor } from './tensor.js';
 
+/** @type {Record<string, any>} */
+const noOptions = Object.freeze({});
+
 /**
  * @param {unknown} options
  * @param {readonly string[]} known
@@ -10,7 +13,7 @@ import { Tensor } from './tensor.js';
  */
 export function checkOptions(options, known, owner) {
   if (options === undefined) {
-    return {};
+    return noOptions;
   }
   if (typeof options !== 'object' || options === null) {
     throw new HeadwiseError(
@@ -119,14 +122,14 @@ export function checkFloats(value, name) {
  * @param {Tensor} x
  * @param {string} name
  * @param {boolean} fits
- * @param {string} expected
+ * @param {() => string} expected in words, which are made only for the message
  */
 export function checkShape(x, name, fits, expected) {
   if (!fits || x.shape.includes(0)) {
     const because = fits ? ' without a zero' : '';
     throw new HeadwiseError(
       'ERR_SHAPE',
-      `${name} has shape ${describe(x.shape)}; expected ${expected}${because}`,
+      `${name} has shape ${describe(x.shape)}; expected ${expected()}${because}`,
     );
   }
 }

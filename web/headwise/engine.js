@@ -1,5 +1,5 @@
 import { HeadwiseError } from './error.js';
-import { newArray, sizeOf, Tensor } from './tensor.js';
+import { noArray, sizeOf, Tensor } from './tensor.js';
 
 /** hw_status of include/headwise.h. */
 const statusCodes = /** @type {const} */ ([undefined, 'ERR_SHAPE', 'ERR_VALUE', 'ERR_MEMORY']);
@@ -10,8 +10,11 @@ const alignment = 16;
 /** Words of hw_mask. */
 export const maskWords = 6;
 
-/** @type {(bytes: number) => number} */
-const aligned = (bytes) => Math.ceil(bytes / alignment) * alignment;
+/**
+ * What an array takes in staging memory, so that the next one begins where it may.
+ * @type {(bytes: number) => number}
+ */
+export const aligned = (bytes) => Math.ceil(bytes / alignment) * alignment;
 
 /**
  * One instance of the wasm module and its memory. With the modules and traces built on it, the only code that knows
@@ -141,20 +144,14 @@ export class Engine {
 
   /**
    * Room in staging memory, until the next call of this.
-   * @param {readonly number[]} sizes bytes of each array
-   * @returns {number[]} the address of each
+   * @param {number} bytes
+   * @returns {number} its address
    */
-  stage(sizes) {
-    const total = sizes.reduce((sum, size) => sum + aligned(size), 0);
-    if (total > this.#capacity) {
-      this.#grow(total);
+  stage(bytes) {
+    if (bytes > this.#capacity) {
+      this.#grow(bytes);
     }
-    let address = this.#staging;
-    return sizes.map((size) => {
-      const start = address;
-      address += aligned(size);
-      return start;
-    });
+    return this.#staging;
   }
 
   /**
@@ -175,8 +172,11 @@ export class Engine {
    * @param {readonly number[]} shape
    */
   read(address, shape) {
-    const data = newArray(Float32Array, sizeOf(shape, 'the result'));
-    data.set(this.floats.subarray(address / 4, address / 4 + data.length));
-    return new Tensor(data, shape);
+    const length = sizeOf(shape, 'the result');
+    try {
+      return new Tensor(this.floats.slice(address / 4, address / 4 + length), shape);
+    } catch (cause) {
+      throw noArray(length, cause);
+    }
   }
 }

@@ -1,5 +1,6 @@
 import { checkFloats, checkShape, checkSize } from './check.js';
 import { describe } from './describe.js';
+import { aligned } from './engine.js';
 import { HeadwiseError } from './error.js';
 import { newArray, sizeOf, Tensor } from './tensor.js';
 
@@ -14,7 +15,7 @@ import { newArray, sizeOf, Tensor } from './tensor.js';
 export function random(engine, draw, shape) {
   const size = sizeOf(shape, 'shape');
   const { call } = engine;
-  const [out] = engine.stage([size * 4]);
+  const out = engine.stage(size * 4);
   call[draw](out, size);
   return engine.read(out, shape);
 }
@@ -79,8 +80,8 @@ function broadcast(a, b) {
  * @returns {Tensor}
  */
 export function matmul(engine, a, b) {
-  checkShape(checkFloats(a, 'a'), 'a', a.shape.length >= 2, '[…, m, k]');
-  checkShape(checkFloats(b, 'b'), 'b', b.shape.length >= 2, '[…, k, n]');
+  checkShape(checkFloats(a, 'a'), 'a', a.shape.length >= 2, () => '[…, m, k]');
+  checkShape(checkFloats(b, 'b'), 'b', b.shape.length >= 2, () => '[…, k, n]');
   const [m, k] = a.shape.slice(-2);
   const [rows, n] = b.shape.slice(-2);
   const batch = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2));
@@ -92,15 +93,16 @@ export function matmul(engine, a, b) {
   }
   const shape = [...batch, m, n];
   const indices = [a, b].map((operand) => matrixIndex(batch, operand.shape.slice(0, -2)));
-  const indexBytes = indices[0].byteLength;
   const { call } = engine;
-  const [aAt, bAt, out, aIndex, bIndex] = engine.stage([
-    a.data.byteLength,
-    b.data.byteLength,
-    sizeOf(shape, 'the result') * 4,
-    indexBytes,
-    indexBytes,
-  ]);
+  const aBytes = aligned(a.data.byteLength);
+  const bBytes = aligned(b.data.byteLength);
+  const outBytes = aligned(sizeOf(shape, 'the result') * 4);
+  const indexBytes = aligned(indices[0].byteLength);
+  const aAt = engine.stage(aBytes + bBytes + outBytes + 2 * indexBytes);
+  const bAt = aAt + aBytes;
+  const out = bAt + bBytes;
+  const aIndex = out + outBytes;
+  const bIndex = aIndex + indexBytes;
   engine.write(aAt, a);
   engine.write(bAt, b);
   engine.words.set(indices[0], aIndex / 4);
@@ -116,10 +118,12 @@ export function matmul(engine, a, b) {
  */
 export function transpose(engine, x) {
   checkFloats(x, 'a');
-  checkShape(x, 'a', x.shape.length >= 2, '[…, rows, columns]');
+  checkShape(x, 'a', x.shape.length >= 2, () => '[…, rows, columns]');
   const [rows, columns] = x.shape.slice(-2);
   const { call } = engine;
-  const [at, out] = engine.stage([x.data.byteLength, x.data.byteLength]);
+  const bytes = aligned(x.data.byteLength);
+  const at = engine.stage(2 * bytes);
+  const out = at + bytes;
   engine.write(at, x);
   call.transpose(at, out, x.data.length / (rows * columns), rows, columns);
   return engine.read(out, [...x.shape.slice(0, -2), columns, rows]);
@@ -132,10 +136,10 @@ export function transpose(engine, x) {
  */
 export function softmax(engine, x) {
   checkFloats(x, 'x');
-  checkShape(x, 'x', x.shape.length >= 1, '[…, n]');
+  checkShape(x, 'x', x.shape.length >= 1, () => '[…, n]');
   const columns = x.shape[x.shape.length - 1];
   const { call } = engine;
-  const [at] = engine.stage([x.data.byteLength]);
+  const at = engine.stage(x.data.byteLength);
   engine.write(at, x);
   call.softmax(at, at, x.data.length / columns, columns);
   return engine.read(at, x.shape);

@@ -1,6 +1,5 @@
 import { checkTensor } from './check.js';
 import { describe } from './describe.js';
-import { maskWords } from './engine.js';
 import { HeadwiseError } from './error.js';
 import { newArray, Tensor } from './tensor.js';
 
@@ -77,7 +76,8 @@ export function prepareMask(value, scores, expected, shown = scores) {
  */
 export function writeMask(words, at, mask, address) {
   if (mask === undefined) {
-    words.fill(0, at, at + maskWords);
+    // HW_MASK_NONE; the other fields are not read.
+    words[at] = 0;
     return;
   }
   words[at] = kinds[mask.tensor.dtype];

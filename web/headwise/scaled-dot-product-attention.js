@@ -1,9 +1,9 @@
 import { checkBoolean, checkFloats, checkOptions, checkShape } from './check.js';
 import { describe } from './describe.js';
-import { maskWords } from './engine.js';
+import { aligned, maskWords } from './engine.js';
 import { HeadwiseError } from './error.js';
 import { maskBytes, prepareMask, writeMask } from './mask.js';
-import { sizeOf } from './tensor.js';
+import { sizeOf, withLast } from './tensor.js';
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 
@@ -25,8 +25,32 @@ import { sizeOf } from './tensor.js';
  * @property {Tensor} [weights] […, Lq, Lkv]
  */
 
-/** Words of hw_attention_arguments before its mask. */
-const headWords = 16;
+const knownOptions = /** @type {const} */ ([
+  'isCausal',
+  'causalOffset',
+  'mask',
+  'scale',
+  'window',
+  'needWeights',
+]);
+
+/** Where in hw_attention_arguments, in words, what follows the sizes and addresses begins. */
+const scaleWord = 11;
+const maskWord = 16;
+
+/**
+ * Whether all dimensions but the last two are the same.
+ * @param {readonly number[]} a
+ * @param {readonly number[]} b
+ */
+function sameBatch(a, b) {
+  for (let axis = 0; axis < a.length - 2; axis++) {
+    if (a[axis] !== b[axis]) {
+      return false;
+    }
+  }
+  return a.length === b.length;
+}
 
 /**
  * @param {Tensor} q
@@ -34,34 +58,26 @@ const headWords = 16;
  * @param {Tensor} v
  */
 function checkOperands(q, k, v) {
-  checkShape(
-    checkFloats(q, 'q'),
-    'q',
-    q.shape.length >= 2 && q.shape.length <= 4,
-    '[…, Lq, E] of rank 2, 3 or 4',
-  );
-  const leading = q.shape.slice(0, -2);
-  const [tokens, width] = [k, q].map(
-    (x, i) => checkFloats(x, 'kq'[i]).shape[x.shape.length - (i === 0 ? 2 : 1)],
-  );
-  /** @type {(x: Tensor, last?: number) => boolean} */
-  const matches = (x, last) =>
-    x.shape.length === q.shape.length &&
-    leading.every((n, i) => x.shape[i] === n) &&
-    x.shape[leading.length] === tokens &&
-    (last === undefined || x.shape[leading.length + 1] === last);
-  const prefix = leading.map((n) => `${n}, `).join('');
+  const rank = checkFloats(q, 'q').shape.length;
+  checkShape(q, 'q', rank >= 2 && rank <= 4, () => '[…, Lq, E] of rank 2, 3 or 4');
+  const width = q.shape[rank - 1];
+  const tokens = checkFloats(k, 'k').shape[k.shape.length - 2];
+  const prefix = () =>
+    q.shape
+      .slice(0, -2)
+      .map((n) => `${n}, `)
+      .join('');
   checkShape(
     k,
     'k',
-    matches(k, width),
-    `[${prefix}Lkv, ${width}], to go with q of shape ${describe(q.shape)}`,
+    sameBatch(q.shape, k.shape) && k.shape[rank - 1] === width,
+    () => `[${prefix()}Lkv, ${width}], to go with q of shape ${describe(q.shape)}`,
   );
   checkShape(
     checkFloats(v, 'v'),
     'v',
-    matches(v),
-    `[${prefix}${tokens}, Ev], to go with k of shape ${describe(k.shape)}`,
+    sameBatch(q.shape, v.shape) && v.shape[rank - 2] === tokens,
+    () => `[${prefix()}${tokens}, Ev], to go with k of shape ${describe(k.shape)}`,
   );
 }
 
@@ -110,6 +126,38 @@ function checkWindow(value) {
 }
 
 /**
+ * @param {Tensor | undefined} mask
+ * @param {readonly [number, number, number, number]} scores [batch, heads, Lq, Lkv]
+ * @param {readonly number[]} shape the scores' as the caller sees it
+ */
+function checkMask(mask, scores, shape) {
+  if (mask === undefined) {
+    return undefined;
+  }
+  if (mask.shape?.length > shape.length) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `mask has shape ${describe(mask.shape)}; expected at most the rank of the scores, ${describe(shape)}`,
+    );
+  }
+  return prepareMask(mask, scores, '[…, Lq, Lkv]', shape);
+}
+
+/**
+ * The sizes in the order of hw_attention_arguments.
+ * @param {Tensor} q
+ * @param {Tensor} k
+ * @param {Tensor} v
+ */
+function sizesOf(q, k, v) {
+  const rank = q.shape.length;
+  const batch = rank === 4 ? q.shape[0] : 1;
+  const heads = rank >= 3 ? q.shape[rank - 3] : 1;
+  const keyTokens = k.shape[rank - 2];
+  return [batch, heads, q.shape[rank - 2], keyTokens, q.shape[rank - 1], v.shape[rank - 1]];
+}
+
+/**
  * @param {import('./engine.js').Engine} engine
  * @param {Tensor} q
  * @param {Tensor} k
@@ -118,59 +166,46 @@ function checkWindow(value) {
  * @returns {AttentionResult}
  */
 export function scaledDotProductAttention(engine, q, k, v, options) {
-  const known = ['isCausal', 'causalOffset', 'mask', 'scale', 'window', 'needWeights'];
-  const given = checkOptions(options, known, 'scaledDotProductAttention');
+  const given = checkOptions(options, knownOptions, 'scaledDotProductAttention');
   checkOperands(q, k, v);
-  const leading = q.shape.slice(0, -2);
-  const [batch, heads] = leading.length === 2 ? leading : [1, leading[0] ?? 1];
-  const [queryTokens, keyWidth] = q.shape.slice(-2);
-  const [keyTokens, valueWidth] = v.shape.slice(-2);
+  const sizes = sizesOf(q, k, v);
+  const [batch, heads, queryTokens, keyTokens, keyWidth, valueWidth] = sizes;
   const isCausal = checkBoolean(given.isCausal ?? false, 'isCausal');
   const offset = checkOffset(given.causalOffset ?? 0);
   const scale = checkFinite(given.scale ?? 1 / Math.sqrt(keyWidth), 'scale');
   const window = given.window === undefined ? unlimited : checkWindow(given.window);
   const needWeights = checkBoolean(given.needWeights ?? false, 'needWeights');
-  const scoresShape = [...leading, queryTokens, keyTokens];
-  if (given.mask !== undefined && given.mask.shape?.length > scoresShape.length) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `mask has shape ${describe(given.mask.shape)}; expected at most the rank of the scores, ${describe(scoresShape)}`,
-    );
-  }
-  const mask =
-    given.mask === undefined
-      ? undefined
-      : prepareMask(
-          given.mask,
-          [batch, heads, queryTokens, keyTokens],
-          '[…, Lq, Lkv]',
-          scoresShape,
-        );
+  const outputShape = withLast(q.shape, valueWidth);
+  const weightsShape = withLast(q.shape, keyTokens);
+  const mask = checkMask(given.mask, [batch, heads, queryTokens, keyTokens], weightsShape);
 
-  const { call } = engine;
-  const outputShape = [...leading, queryTokens, valueWidth];
-  const [qAt, kAt, vAt, output, weights, maskAt, structAt] = engine.stage([
-    q.data.byteLength,
-    k.data.byteLength,
-    v.data.byteLength,
-    sizeOf(outputShape, 'output') * 4,
-    needWeights ? sizeOf(scoresShape, 'weights') * 4 : 0,
-    maskBytes(mask),
-    (headWords + maskWords) * 4,
-  ]);
-  engine.write(qAt, q);
-  engine.write(kAt, k);
-  engine.write(vAt, v);
+  const kOffset = aligned(q.data.byteLength);
+  const vOffset = kOffset + aligned(k.data.byteLength);
+  const outputOffset = vOffset + aligned(v.data.byteLength);
+  const weightsOffset = outputOffset + aligned(sizeOf(outputShape, 'output') * 4);
+  const weightsBytes = needWeights ? sizeOf(weightsShape, 'weights') * 4 : 0;
+  const maskOffset = weightsOffset + aligned(weightsBytes);
+  const structOffset = maskOffset + aligned(maskBytes(mask));
+  const at = engine.stage(structOffset + (maskWord + maskWords) * 4);
+  engine.write(at, q);
+  engine.write(at + kOffset, k);
+  engine.write(at + vOffset, v);
   if (mask !== undefined) {
-    engine.write(maskAt, mask.tensor);
+    engine.write(at + maskOffset, mask.tensor);
   }
-  const sizes = [batch, heads, queryTokens, keyTokens, keyWidth, valueWidth];
-  const addresses = [qAt, kAt, vAt, output, needWeights ? weights : 0];
-  const at = structAt / 4;
-  engine.words.set([...sizes, ...addresses, 0, Number(isCausal), offset, ...window], at);
-  engine.floats[at + sizes.length + addresses.length] = scale;
-  writeMask(engine.words, at + headWords, mask, maskAt);
-  engine.check(call.scaled_dot_product_attention(structAt), 'scaledDotProductAttention');
-  const result = { output: engine.read(output, outputShape) };
-  return needWeights ? { ...result, weights: engine.read(weights, scoresShape) } : result;
+  const weights = needWeights ? at + weightsOffset : 0;
+  const addresses = [at, at + kOffset, at + vOffset, at + outputOffset, weights];
+  const word = (at + structOffset) / 4;
+  engine.words.set(sizes, word);
+  engine.words.set(addresses, word + sizes.length);
+  engine.floats[word + scaleWord] = scale;
+  engine.words[word + scaleWord + 1] = Number(isCausal);
+  engine.words[word + scaleWord + 2] = offset;
+  engine.words[word + scaleWord + 3] = window[0];
+  engine.words[word + scaleWord + 4] = window[1];
+  writeMask(engine.words, word + maskWord, mask, at + maskOffset);
+  const status = engine.call.scaled_dot_product_attention(at + structOffset);
+  engine.check(status, 'scaledDotProductAttention');
+  const output = engine.read(at + outputOffset, outputShape);
+  return needWeights ? { output, weights: engine.read(weights, weightsShape) } : { output };
 }

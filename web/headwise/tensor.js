@@ -31,7 +31,7 @@ export class Tensor {
       );
     }
     /** @type {readonly number[]} */
-    this.shape = Object.freeze([...shape]);
+    this.shape = Object.isFrozen(shape) ? shape : Object.freeze([...shape]);
     /** @type {'float32' | 'bool'} */
     this.dtype = data instanceof Float32Array ? 'float32' : 'bool';
     this.data = data;
@@ -68,13 +68,16 @@ export class Tensor {
  * @throws {HeadwiseError} ERR_VALUE, or ERR_MEMORY if no array can be that long
  */
 export function sizeOf(shape, name) {
-  if (!Array.isArray(shape) || shape.some((n) => !Number.isSafeInteger(n) || n < 0)) {
+  let size = 1;
+  for (const n of Array.isArray(shape) ? shape : [NaN]) {
+    size *= Number.isSafeInteger(n) && n >= 0 ? n : NaN;
+  }
+  if (Number.isNaN(size)) {
     throw new HeadwiseError(
       'ERR_VALUE',
       `${name} is ${describe(shape)}; expected an array of integers that are not negative`,
     );
   }
-  const size = shape.reduce((product, n) => product * n, 1);
   if (size > largestLength) {
     throw new HeadwiseError(
       'ERR_MEMORY',
@@ -83,6 +86,24 @@ export function sizeOf(shape, name) {
   }
   return size;
 }
+
+/**
+ * A shape with another last dimension. Frozen, so that a tensor takes it without a copy.
+ * @param {readonly number[]} shape
+ * @param {number} last
+ */
+export function withLast(shape, last) {
+  const changed = [...shape];
+  changed[changed.length - 1] = last;
+  return Object.freeze(changed);
+}
+
+/**
+ * @param {number} length
+ * @param {unknown} cause
+ */
+export const noArray = (length, cause) =>
+  new HeadwiseError('ERR_MEMORY', `no memory for an array of ${length} elements`, { cause });
 
 /**
  * @template {Float32Array | Uint8Array} T
@@ -95,9 +116,7 @@ export function newArray(Type, length) {
   try {
     return new Type(length);
   } catch (cause) {
-    throw new HeadwiseError('ERR_MEMORY', `no memory for an array of ${length} elements`, {
-      cause,
-    });
+    throw noArray(length, cause);
   }
 }
 

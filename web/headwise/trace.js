@@ -54,7 +54,7 @@ export class Trace {
     const [start, end] = this.#checkRows(given.rows);
     const engine = this.#engine;
     const shape = [end - start, this.shape[3]];
-    const [out] = engine.stage([sizeOf(shape, 'weights') * 4]);
+    const out = engine.stage(sizeOf(shape, 'weights') * 4);
     engine.check(engine.call.trace_weights(pointer, batch, head, start, end, out), 'trace.weights');
     return engine.read(out, shape);
   }
@@ -71,7 +71,7 @@ export class Trace {
     const { batch, head } = this.#checkHead(given);
     const size = checkSize(given.size, 'size');
     const engine = this.#engine;
-    const [out] = engine.stage([sizeOf([size, size], 'map') * 4]);
+    const out = engine.stage(sizeOf([size, size], 'map') * 4);
     engine.check(engine.call.trace_map(pointer, batch, head, size, out), 'trace.map');
     return engine.read(out, [size, size]);
   }

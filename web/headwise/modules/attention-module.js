@@ -7,10 +7,10 @@ import {
   checkSize,
 } from '../check.js';
 import { describe } from '../describe.js';
-import { maskWords } from '../engine.js';
+import { aligned, maskWords } from '../engine.js';
 import { HeadwiseError } from '../error.js';
 import { maskBytes, prepareMask, writeMask } from '../mask.js';
-import { sizeOf } from '../tensor.js';
+import { sizeOf, withLast } from '../tensor.js';
 import { Trace } from '../trace.js';
 import { Module } from './module.js';
 
@@ -58,10 +58,37 @@ export function createModule(engine, create, values, what) {
   return engine.result;
 }
 
+const forwardOptions = /** @type {const} */ (['mask', 'needWeights', 'trace']);
+
+/** Words of hw_forward_arguments. */
+const argumentWords = maskWords + 2;
+
+/**
+ * Lays the mask and, behind it, an hw_forward_arguments into staging memory.
+ * @param {Engine} engine
+ * @param {number} address
+ * @param {import('../mask.js').Mask | undefined} mask
+ * @param {number} weights address, 0 for none
+ * @param {boolean} trace
+ * @returns {number} the struct's address
+ */
+function writeArguments(engine, address, mask, weights, trace) {
+  const struct = address + aligned(maskBytes(mask));
+  if (mask !== undefined) {
+    engine.write(address, mask.tensor);
+  }
+  const at = struct / 4;
+  writeMask(engine.words, at, mask, address);
+  engine.words[at + maskWords] = weights;
+  engine.words[at + maskWords + 1] = Number(trace);
+  return struct;
+}
+
 /** A module that attends: checks what goes into its forward and reads what comes out. */
 export class AttentionModule extends Module {
   #sizes;
   #exports;
+  #forwardName;
 
   /**
    * @param {Engine} engine
@@ -72,6 +99,7 @@ export class AttentionModule extends Module {
     super(engine, created);
     this.#exports = created;
     this.#sizes = sizes;
+    this.#forwardName = `${this.constructor.name}.forward`;
   }
 
   /**
@@ -89,8 +117,9 @@ export class AttentionModule extends Module {
     checkFloats(x, 'x');
     const fits =
       (x.shape.length === 2 || x.shape.length === 3) && x.shape[x.shape.length - 1] === dIn;
-    checkShape(x, 'x', fits, `[batch, tokens, ${dIn}] or [tokens, ${dIn}]`);
-    const [batch, tokens] = x.shape.length === 3 ? x.shape : [1, x.shape[0]];
+    checkShape(x, 'x', fits, () => `[batch, tokens, ${dIn}] or [tokens, ${dIn}]`);
+    const batch = x.shape.length === 3 ? x.shape[0] : 1;
+    const tokens = x.shape[x.shape.length - 2];
     if (tokens > contextLength) {
       throw new HeadwiseError(
         'ERR_SHAPE',
@@ -135,44 +164,38 @@ export class AttentionModule extends Module {
    */
   forward(x, options) {
     const { pointer, engine } = this;
-    const name = `${this.constructor.name}.forward`;
-    const given = checkOptions(options, ['mask', 'needWeights', 'trace'], name);
+    const given = checkOptions(options, forwardOptions, this.#forwardName);
     const { batch, tokens } = this.#checkInput(x);
     const mask = this.#checkMask(given.mask, batch, tokens);
     const needWeights = checkBoolean(given.needWeights ?? false, 'needWeights');
     const needTrace = checkBoolean(given.trace ?? false, 'trace');
-    const outputShape = [...x.shape.slice(0, -1), this.#sizes.width];
-    const weightsShape = [batch, this.#sizes.heads, tokens, tokens];
+    const { width, heads } = this.#sizes;
+    const outputShape = withLast(x.shape, width);
+    const weightsShape = [batch, heads, tokens, tokens];
 
-    const [at, output, weights, maskAt, structAt] = engine.stage([
-      x.data.byteLength,
-      sizeOf(outputShape, 'output') * 4,
-      needWeights ? sizeOf(weightsShape, 'weights') * 4 : 0,
-      maskBytes(mask),
-      (maskWords + 2) * 4,
-    ]);
-    engine.write(at, x);
-    if (mask !== undefined) {
-      engine.write(maskAt, mask.tensor);
-    }
-    writeMask(engine.words, structAt / 4, mask, maskAt);
-    engine.words[structAt / 4 + maskWords] = needWeights ? weights : 0;
-    engine.words[structAt / 4 + maskWords + 1] = Number(needTrace);
-    engine.check(
-      engine.call[this.#exports.forward](pointer, at, batch, tokens, output, structAt),
-      name,
+    const xBytes = aligned(x.data.byteLength);
+    const outputBytes = aligned(sizeOf(outputShape, 'output') * 4);
+    const weightsBytes = needWeights ? aligned(sizeOf(weightsShape, 'weights') * 4) : 0;
+    const at = engine.stage(
+      xBytes + outputBytes + weightsBytes + aligned(maskBytes(mask)) + argumentWords * 4,
     );
-    return this.#collect({
-      output,
-      outputShape,
-      weights: needWeights ? weights : 0,
-      weightsShape,
-      needTrace,
-    });
+    const output = at + xBytes;
+    const weights = needWeights ? output + outputBytes : 0;
+    const maskAt = output + outputBytes + weightsBytes;
+    engine.write(at, x);
+    const asked =
+      mask !== undefined || needWeights || needTrace
+        ? writeArguments(engine, maskAt, mask, weights, needTrace)
+        : 0;
+    engine.check(
+      engine.call[this.#exports.forward](pointer, at, batch, tokens, output, asked),
+      this.#forwardName,
+    );
+    return this.#collect({ output, outputShape, weights, weightsShape, needTrace });
   }
 
   /**
-   * @param {{ output: number, outputShape: number[], weights: number, weightsShape: number[], needTrace: boolean }} made
+   * @param {{ output: number, outputShape: readonly number[], weights: number, weightsShape: number[], needTrace: boolean }} made
    * @returns {ForwardResult}
    */
   #collect({ output, outputShape, weights, weightsShape, needTrace }) {

@@ -1,5 +1,6 @@
 import { checkBoolean, checkFloats, checkOptions, checkShape, checkSize } from '../check.js';
-import { sizeOf } from '../tensor.js';
+import { aligned } from '../engine.js';
+import { sizeOf, withLast } from '../tensor.js';
 import { linearParameters, Module } from './module.js';
 
 /** @typedef {import('../tensor.js').Tensor} Tensor */
@@ -49,10 +50,12 @@ export class Linear extends Module {
       x,
       'x',
       x.shape.length >= 1 && x.shape[x.shape.length - 1] === inFeatures,
-      `[…, ${inFeatures}]`,
+      () => `[…, ${inFeatures}]`,
     );
-    const shape = [...x.shape.slice(0, -1), this.outFeatures];
-    const [at, out] = engine.stage([x.data.byteLength, sizeOf(shape, 'the result') * 4]);
+    const shape = withLast(x.shape, this.outFeatures);
+    const bytes = aligned(x.data.byteLength);
+    const at = engine.stage(bytes + sizeOf(shape, 'the result') * 4);
+    const out = at + bytes;
     engine.write(at, x);
     engine.check(
       engine.call.linear_forward(pointer, at, x.data.length / inFeatures, out),

@@ -85,7 +85,7 @@ export class Module {
   /** @param {Parameter} parameter */
   #store({ linear, firstRow, shape }) {
     const { call } = this.engine;
-    const [at] = this.engine.stage([size(shape) * 4]);
+    const at = this.engine.stage(size(shape) * 4);
     const [weight, bias] = shape.length === 2 ? [at, 0] : [0, at];
     this.engine.check(call.linear_store(linear, firstRow, shape[0], weight, bias), 'stateDict');
     return this.engine.read(at, shape);
@@ -101,7 +101,7 @@ export class Module {
     void this.pointer;
     const tensors = this.#match(dict);
     // All the room there will be need for, so that nothing fails half-way.
-    this.engine.stage([tensors.reduce((most, { data }) => Math.max(most, data.byteLength), 0)]);
+    this.engine.stage(tensors.reduce((most, { data }) => Math.max(most, data.byteLength), 0));
     this.#parameters.forEach((parameter, i) => this.#load(parameter, tensors[i]));
     return this;
   }
@@ -153,7 +153,7 @@ export class Module {
    */
   #load({ linear, firstRow, shape }, tensor) {
     const { call } = this.engine;
-    const [at] = this.engine.stage([tensor.data.length * 4]);
+    const at = this.engine.stage(tensor.data.length * 4);
     this.engine.floats.set(tensor.data, at / 4);
     const [weight, bias] = shape.length === 2 ? [at, 0] : [0, at];
     this.engine.check(call.linear_load(linear, firstRow, shape[0], weight, bias), 'loadStateDict');
