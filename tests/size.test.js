@@ -1,0 +1,65 @@
+// What a page downloads for the package: its JavaScript as an app's bundler minifies it, and one wasm module.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'vite';
+
+const LIMIT = 40_000;
+
+/** @typedef {{ type: 'chunk', isEntry: boolean, code: string, fileName: string, imports: string[] }} Chunk */
+/** @typedef {{ type: 'asset', source: string | Uint8Array, originalFileNames: string[] }} Asset */
+
+/** @returns {Promise<(Chunk | Asset)[]>} what Vite's defaults make of an app that uses the whole package */
+async function bundle() {
+  const app = '\0app.js';
+  const result = await build({
+    configFile: false,
+    root: fileURLToPath(new URL('.', import.meta.url)),
+    logLevel: 'error',
+    build: { write: false, rolldownOptions: { input: app } },
+    plugins: [
+      {
+        name: 'app',
+        resolveId: (id) => (id === app ? app : undefined),
+        load: (id) =>
+          id === app
+            ? `import * as all from ${JSON.stringify(fileURLToPath(import.meta.resolve('headwise')))};
+               globalThis.headwise = all;`
+            : undefined,
+      },
+    ],
+  });
+  return /** @type {any} */ (result).output;
+}
+
+/**
+ * The entry and what it imports at once.
+ * @param {Chunk[]} chunks
+ */
+function firstChunks(chunks) {
+  const wanted = new Set(chunks.filter((chunk) => chunk.isEntry).map((chunk) => chunk.fileName));
+  for (const name of wanted)
+    for (const file of chunks.find((chunk) => chunk.fileName === name)?.imports ?? [])
+      wanted.add(file);
+  return chunks.filter((chunk) => wanted.has(chunk.fileName));
+}
+
+/** @param {string | Uint8Array} content */
+const gzipped = (content) => gzipSync(content, { level: 9 }).length;
+
+test(`JavaScript and module of one thread are at most ${LIMIT} bytes, gzipped`, async (t) => {
+  const files = await bundle();
+  const chunks = firstChunks(files.filter((file) => file.type === 'chunk'));
+  const script = chunks.reduce((sum, chunk) => sum + gzipped(chunk.code), 0);
+  assert.ok(script > 0);
+  for (const name of ['headwise-simd128.wasm', 'headwise-relaxed.wasm']) {
+    const module = files.find(
+      (file) => file.type === 'asset' && file.originalFileNames.some((path) => path.endsWith(name)),
+    );
+    assert.ok(module?.type === 'asset', `${name} is in the bundle`);
+    const wasm = gzipped(module.source);
+    t.diagnostic(`${name} ${wasm} + JavaScript ${script} = ${wasm + script} bytes`);
+    assert.ok(wasm + script <= LIMIT, `${name} ${wasm} + JavaScript ${script}`);
+  }
+});
