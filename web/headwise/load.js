@@ -122,11 +122,7 @@ async function compile(wasm, signal) {
     return wasm;
   }
   const isBytes = wasm instanceof ArrayBuffer || ArrayBuffer.isView(wasm);
-  const source = isBytes
-    ? 'wasm'
-    : wasm instanceof Response
-      ? wasm.url || 'wasm (a Response)'
-      : String(wasm);
+  let source = 'wasm';
   /** @type {BufferSource} */
   let bytes;
   if (isBytes) {
@@ -134,10 +130,13 @@ async function compile(wasm, signal) {
       ? new Uint8Array(wasm.buffer, wasm.byteOffset, wasm.byteLength)
       : new Uint8Array(wasm);
     bytes = checkMagic(/** @type {Uint8Array<ArrayBuffer>} */ (view), source, 'bytes');
-  } else if (wasm instanceof Response) {
-    bytes = await bytesOfResponse(wasm, source);
   } else if (typeof wasm === 'string' || wasm instanceof URL) {
+    source = String(wasm);
     bytes = await bytesOfAddress(wasm, signal);
+    // Last: to name Response takes Node 20 ms.
+  } else if (wasm instanceof Response) {
+    source = wasm.url || 'wasm (a Response)';
+    bytes = await bytesOfResponse(wasm, source);
   } else {
     throw new HeadwiseError(
       'ERR_VALUE',
