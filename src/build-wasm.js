@@ -1,14 +1,19 @@
-// npm run build: compiles src/ into web/headwise/wasm/ with Emscripten.
+// npm run build: compiles src/ into web/headwise/wasm/ (and the benchmark's ceiling into
+// web/page/bench/wasm/) with Emscripten.
 //   --check   builds into a temporary folder and compares byte by byte with what is committed
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { delimiter, dirname, join, relative } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const WASM_DIR = join(ROOT, 'web', 'headwise', 'wasm');
+/** Where modules are committed, by the CMake variable that says where they are written. */
+const WASM_DIRS = {
+  HEADWISE_WASM_DIR: join('web', 'headwise', 'wasm'),
+  HEADWISE_BENCH_WASM_DIR: join('web', 'page', 'bench', 'wasm'),
+};
 const PINNED = '3.1.69';
 const OLDEST = [3, 1, 60];
 const OLDEST_CMAKE = [3, 21];
@@ -141,33 +146,39 @@ function cmake(args, env) {
   }
 }
 
-/** @param {string} buildDir @param {string} outDir @param {boolean} [preferPinned] */
-function build(buildDir, outDir, preferPinned = false) {
+/**
+ * @param {string} buildDir
+ * @param {string} outRoot the folder below which WASM_DIRS are filled
+ * @param {boolean} [preferPinned]
+ */
+function build(buildDir, outRoot, preferPinned = false) {
   const generator = checkTools();
   const emscripten = findEmscripten(preferPinned);
   const env = { ...emscripten.env, HEADWISE_EMSCRIPTEN: emscripten.dir };
-  mkdirSync(outDir, { recursive: true });
   // Afresh: a cache of another Emscripten or generator would be kept silently.
   rmSync(buildDir, { recursive: true, force: true });
-  const out = `-DHEADWISE_WASM_DIR=${outDir}`;
-  cmake(['--preset', 'wasm', '-B', buildDir, '-G', generator, out], env);
+  const outs = Object.entries(WASM_DIRS).map(([name, dir]) => `-D${name}=${join(outRoot, dir)}`);
+  cmake(['--preset', 'wasm', '-B', buildDir, '-G', generator, ...outs], env);
   cmake(['--build', buildDir, '--parallel', '4'], env);
 }
 
-/** @param {string} dir */
-const artefacts = (dir) =>
-  existsSync(dir)
-    ? readdirSync(dir)
-        .filter((name) => name.endsWith('.wasm'))
-        .sort()
-    : [];
+/**
+ * @param {string} root
+ * @returns {string[]} the modules below it, as paths relative to it
+ */
+const artefacts = (root) =>
+  Object.values(WASM_DIRS)
+    .filter((dir) => existsSync(join(root, dir)))
+    .flatMap((dir) => readdirSync(join(root, dir)).map((name) => join(dir, name)))
+    .filter((path) => path.endsWith('.wasm'))
+    .sort();
 
-/** @param {string} dir */
-function report(dir) {
-  for (const name of artefacts(dir)) {
-    const bytes = readFileSync(join(dir, name));
+/** @param {string} root */
+function report(root) {
+  for (const path of artefacts(root)) {
+    const bytes = readFileSync(join(root, path));
     const gzip = gzipSync(bytes, { level: 9 }).length;
-    console.log(`${name.padEnd(24)} ${bytes.length} bytes, ${gzip} gzipped`);
+    console.log(`${basename(path).padEnd(24)} ${bytes.length} bytes, ${gzip} gzipped`);
   }
 }
 
@@ -175,22 +186,19 @@ function report(dir) {
 function check() {
   const temporary = mkdtempSync(join(tmpdir(), 'headwise-'));
   try {
-    const fresh = join(temporary, 'wasm');
-    build(join(temporary, 'build'), fresh, true);
-    report(fresh);
-    const names = [...new Set([...artefacts(WASM_DIR), ...artefacts(fresh)])].sort();
-    const differing = names.filter((name) => {
-      const [committed, built] = [join(WASM_DIR, name), join(fresh, name)];
+    build(join(temporary, 'build'), temporary, true);
+    report(temporary);
+    const paths = [...new Set([...artefacts(ROOT), ...artefacts(temporary)])].sort();
+    const differing = paths.filter((path) => {
+      const [committed, built] = [join(ROOT, path), join(temporary, path)];
       if (!existsSync(committed) || !existsSync(built)) return true;
       return !readFileSync(committed).equals(readFileSync(built));
     });
-    for (const name of differing) {
-      console.error(`differs from its sources: ${relative(ROOT, join(WASM_DIR, name))}`);
-    }
+    for (const path of differing) console.error(`differs from its sources: ${path}`);
     if (differing.length) {
       console.error(`Run npm run build with Emscripten ${PINNED} (.ci/toolchain) and commit.`);
-    } else console.log(`${names.length} modules are byte for byte what the sources give.`);
-    return names.length > 0 && differing.length === 0;
+    } else console.log(`${paths.length} modules are byte for byte what the sources give.`);
+    return paths.length > 0 && differing.length === 0;
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
@@ -204,8 +212,8 @@ try {
   if (option === '--check') {
     if (!check()) process.exitCode = 1;
   } else {
-    build(join(ROOT, 'build', 'wasm'), WASM_DIR);
-    report(WASM_DIR);
+    build(join(ROOT, 'build', 'wasm'), ROOT);
+    report(ROOT);
   }
 } catch (error) {
   if (!(error instanceof BuildError)) throw error;

@@ -1,0 +1,253 @@
+/**
+ * How each shape is run through the package's public names, and its right result.
+ *
+ * @import { Tensor } from '../../headwise/index.js'
+ * @import { Expected } from './check.js'
+ * @import { AttentionShape, DecodeShape, LinearShape, MultiHeadShape, Shape, Work } from './work.js'
+ */
+
+import { tensor } from '../../headwise/index.js';
+import { numbers, spread } from './data.js';
+import { attentionRows, decodeRow, linearRows, multiHeadRows } from './reference.js';
+import { workOf } from './work.js';
+
+/** @typedef {Awaited<ReturnType<typeof import('../../headwise/index.js').load>>} Engine */
+/** @typedef {Record<string, Tensor>} StateDict */
+
+/**
+ * @typedef {object} Prepared
+ * @property {() => Tensor} run tensors in, tensor out
+ * @property {() => Expected} expected
+ */
+
+/**
+ * One way to do a shape's work.
+ * @typedef {object} Case
+ * @property {string} name
+ * @property {Work} work
+ * @property {(hw: Engine) => Prepared} prepare
+ */
+
+/** Rows compared with float64: of products, and of attention with projections, which takes longer. */
+const ROWS = 24;
+const MULTI_HEAD_ROWS = 8;
+const SEED = 123;
+
+/**
+ * @param {LinearShape} shape
+ * @returns {Case[]}
+ */
+function linearCases(shape) {
+  const { rows, inFeatures, outFeatures } = shape;
+  return [
+    {
+      name: 'linear',
+      work: workOf(shape),
+      prepare(hw) {
+        hw.manualSeed(SEED);
+        const linear = new hw.Linear({ inFeatures, outFeatures });
+        const x = tensor(numbers(1, rows * inFeatures), [rows, inFeatures]);
+        return {
+          run: () => linear.forward(x).output,
+          expected() {
+            const { weight, bias } = linear.stateDict();
+            const layer = { weight: weight.data, bias: bias.data, inFeatures, outFeatures };
+            const chosen = spread(rows, ROWS);
+            return {
+              rows: chosen,
+              columns: outFeatures,
+              values: linearRows(x.data, layer, chosen),
+            };
+          },
+        };
+      },
+    },
+  ];
+}
+
+/**
+ * Which keys a query sees, and the options that say so.
+ * @param {AttentionShape} shape
+ * @returns {{ options: Record<string, unknown>, sees: (query: number, key: number) => boolean }}
+ */
+export function visibility({ tokens, visible, window = tokens }) {
+  const causal = (/** @type {number} */ query, /** @type {number} */ key) => key <= query;
+  /** @param {(query: number, key: number) => boolean} sees */
+  const bools = (sees) =>
+    Uint8Array.from({ length: tokens * tokens }, (_, at) =>
+      Number(sees(Math.floor(at / tokens), at % tokens)),
+    );
+  switch (visible) {
+    case 'causal':
+      return { options: { isCausal: true }, sees: causal };
+    case 'window':
+      return {
+        options: { isCausal: true, window: [window - 1, 0] },
+        sees: (query, key) => causal(query, key) && key > query - window,
+      };
+    case 'causalBoolMask':
+      return { options: { mask: tensor(bools(causal), [tokens, tokens]) }, sees: causal };
+    case 'causalFloatMask': {
+      const added = Float32Array.from(bools(causal), (bool) => (bool ? 0 : -Infinity));
+      return { options: { mask: tensor(added, [tokens, tokens]) }, sees: causal };
+    }
+    case 'randomBoolMask': {
+      const random = numbers(9, tokens * tokens);
+      const sees = (/** @type {number} */ query, /** @type {number} */ key) =>
+        random[query * tokens + key] > 0;
+      return { options: { mask: tensor(bools(sees), [tokens, tokens]) }, sees };
+    }
+  }
+}
+
+/**
+ * @param {AttentionShape} shape
+ * @returns {Case[]}
+ */
+function attentionCases(shape) {
+  const { heads, tokens, headDim } = shape;
+  return [
+    {
+      name: 'attention',
+      work: workOf(shape),
+      prepare(hw) {
+        const [q, k, v] = [1, 2, 3].map((seed) =>
+          tensor(numbers(seed, heads * tokens * headDim), [1, heads, tokens, headDim]),
+        );
+        const { options, sees } = visibility(shape);
+        return {
+          run: () => hw.scaledDotProductAttention(q, k, v, options).output,
+          expected() {
+            const rows = spread(heads * tokens, ROWS);
+            const values = attentionRows(q.data, k.data, v.data, { tokens, headDim, sees }, rows);
+            return { rows, columns: headDim, values };
+          },
+        };
+      },
+    },
+  ];
+}
+
+/**
+ * @param {StateDict} state of a MultiHeadAttention
+ * @returns {import('./reference.js').Projections}
+ */
+const fusedProjections = (state) => ({
+  query: state['W_query.weight'].data,
+  key: state['W_key.weight'].data,
+  value: state['W_value.weight'].data,
+  out: { weight: state['out_proj.weight'].data, bias: state['out_proj.bias'].data },
+});
+
+/**
+ * @param {StateDict} state of a MultiHeadAttentionWrapper
+ * @param {number} heads
+ * @returns {import('./reference.js').Projections}
+ */
+function wrapperProjections(state, heads) {
+  const [query, key, value] = ['W_query', 'W_key', 'W_value'].map((name) => {
+    const parts = Array.from({ length: heads }, (_, h) => state[`heads.${h}.${name}.weight`].data);
+    const whole = new Float32Array(parts.length * parts[0].length);
+    parts.forEach((part, i) => whole.set(part, i * part.length));
+    return whole;
+  });
+  return { query, key, value };
+}
+
+/**
+ * @param {MultiHeadShape} shape
+ * @returns {Case[]}
+ */
+function multiHeadCases(shape) {
+  const { batch, tokens, dIn, dOut, heads } = shape;
+  const x = () => tensor(numbers(1, batch * tokens * dIn), [batch, tokens, dIn]);
+  /**
+   * @param {{ forward(x: Tensor): { output: Tensor }, stateDict(): StateDict }} module
+   * @param {(state: StateDict) => import('./reference.js').Projections} projections
+   * @returns {Prepared}
+   */
+  const prepared = (module, projections) => {
+    const input = x();
+    return {
+      run: () => module.forward(input).output,
+      expected() {
+        const rows = spread(batch * tokens, MULTI_HEAD_ROWS);
+        const state = projections(module.stateDict());
+        return { rows, columns: dOut, values: multiHeadRows(input.data, state, shape, rows) };
+      },
+    };
+  };
+  return [
+    {
+      name: 'wrapper',
+      work: workOf(shape, false),
+      prepare(hw) {
+        hw.manualSeed(SEED);
+        const options = { dIn, dOut: dOut / heads, contextLength: tokens, numHeads: heads };
+        const module = new hw.MultiHeadAttentionWrapper(options);
+        return prepared(module, (state) => wrapperProjections(state, heads));
+      },
+    },
+    {
+      name: 'fused',
+      work: workOf(shape),
+      prepare(hw) {
+        hw.manualSeed(SEED);
+        const options = { dIn, dOut, contextLength: tokens, numHeads: heads };
+        return prepared(new hw.MultiHeadAttention(options), fusedProjections);
+      },
+    },
+  ];
+}
+
+/**
+ * @param {DecodeShape} shape
+ * @returns {Case[]}
+ */
+function decodeCases(shape) {
+  const { past, dIn, dOut, heads } = shape;
+  return [
+    {
+      name: 'decode',
+      work: workOf(shape),
+      prepare(hw) {
+        hw.manualSeed(SEED);
+        const options = { dIn, dOut, contextLength: past + 1, numHeads: heads };
+        const module = /** @type {any} */ (new hw.MultiHeadAttention(options));
+        const x = tensor(numbers(1, dIn), [1, dIn]);
+        const [key, value] = [2, 3].map((seed) =>
+          tensor(numbers(seed, past * dOut), [1, heads, past, dOut / heads]),
+        );
+        const cache = module.createCache({ past: { key, value } });
+        return {
+          run() {
+            cache.truncate(past);
+            return module.forward(x, { cache }).output;
+          },
+          expected() {
+            const state = fusedProjections(module.stateDict());
+            const cached = { key: key.data, value: value.data };
+            return { rows: [0], columns: dOut, values: decodeRow(x.data, cached, state, shape) };
+          },
+        };
+      },
+    },
+  ];
+}
+
+/**
+ * @param {Shape} shape
+ * @returns {Case[]}
+ */
+export function casesOf(shape) {
+  switch (shape.kind) {
+    case 'linear':
+      return linearCases(shape);
+    case 'attention':
+      return attentionCases(shape);
+    case 'multiHeadAttention':
+      return multiHeadCases(shape);
+    case 'decode':
+      return decodeCases(shape);
+  }
+}

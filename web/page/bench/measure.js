@@ -1,0 +1,84 @@
+/** One sample lasts at least this long: browsers' clocks tick in 5 or 100 µs. */
+const SAMPLE_MS = 5;
+const FEWEST_TURNS = 3;
+const MAX_CALLS = 2 ** 20;
+
+/**
+ * @typedef {object} Samples
+ * @property {number} minimum ms of one call
+ * @property {number} median
+ * @property {number} turns
+ */
+
+/** @typedef {{ run: () => unknown, calls: number, spent: number, times: number[] }} Contestant */
+
+/**
+ * @param {() => unknown} run what it returns is awaited if it is a promise
+ * @param {number} calls
+ * @returns {Promise<number>} ms of one call
+ */
+async function sample(run, calls) {
+  const start = performance.now();
+  for (let i = 0; i < calls; i++) {
+    const result = run();
+    if (result instanceof Promise) await result;
+  }
+  return (performance.now() - start) / calls;
+}
+
+/** @param {() => unknown} run */
+async function callsOf(run) {
+  let calls = 1;
+  while ((await sample(run, calls)) * calls < SAMPLE_MS && calls < MAX_CALLS) calls *= 2;
+  return calls;
+}
+
+/** @param {readonly number[]} values */
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** @param {readonly number[]} times */
+const summary = (times) => ({
+  minimum: Math.min(...times),
+  median: median(times),
+  turns: times.length,
+});
+
+/**
+ * Times several functions in one run by turns, so that a slow moment of the machine hits all, and the yardstick before each
+ * of them. A function stops when it has had its seconds, but not before its third turn unless that would take ten times as
+ * long.
+ *
+ * @param {() => unknown} yardstick
+ * @param {readonly (() => unknown)[]} runs
+ * @param {number} seconds for each of runs
+ * @returns {Promise<{ yardstick: Samples, runs: Samples[] }>}
+ */
+export async function takeTurns(yardstick, runs, seconds) {
+  const yardstickCalls = await callsOf(yardstick);
+  /** @type {number[]} */
+  const yardstickTimes = [];
+  /** @type {Contestant[]} */
+  const contestants = [];
+  for (const run of runs) contestants.push({ run, calls: await callsOf(run), spent: 0, times: [] });
+  const unfinished = () =>
+    contestants.filter(({ times, spent }) => {
+      const limit = times.length < FEWEST_TURNS ? 10_000 * seconds : 1000 * seconds;
+      return times.length === 0 || spent < limit;
+    });
+  for (let next = unfinished(); next.length > 0; next = unfinished()) {
+    for (const contestant of next) {
+      yardstickTimes.push(await sample(yardstick, yardstickCalls));
+      const time = await sample(contestant.run, contestant.calls);
+      contestant.times.push(time);
+      contestant.spent += time * contestant.calls;
+    }
+  }
+  return {
+    yardstick: summary(yardstickTimes),
+    runs: contestants.map(({ times }) => summary(times)),
+  };
+}

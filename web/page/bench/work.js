@@ -1,0 +1,88 @@
+/**
+ * The shapes of the benchmark and how much work they are: 2·m·n·k operations a matrix product; of attention only the pairs
+ * of query and key that may see each other, causal work as half.
+ *
+ * @typedef {'causal' | 'causalBoolMask' | 'causalFloatMask' | 'randomBoolMask' | 'window'} Visible
+ *
+ * @typedef {object} MultiHeadShape causal self-attention with projections
+ * @property {'multiHeadAttention'} kind
+ * @property {number} batch
+ * @property {number} tokens
+ * @property {number} dIn
+ * @property {number} dOut all heads together
+ * @property {number} heads
+ *
+ * @typedef {object} AttentionShape scaled dot-product attention alone
+ * @property {'attention'} kind
+ * @property {number} heads
+ * @property {number} tokens
+ * @property {number} headDim
+ * @property {Visible} visible
+ * @property {number} [window] keys that a query sees, with visible 'window'
+ *
+ * @typedef {object} LinearShape
+ * @property {'linear'} kind
+ * @property {number} rows
+ * @property {number} inFeatures
+ * @property {number} outFeatures
+ *
+ * @typedef {object} DecodeShape one new token against a cache, with projections
+ * @property {'decode'} kind
+ * @property {number} past tokens in the cache
+ * @property {number} dIn
+ * @property {number} dOut
+ * @property {number} heads
+ *
+ * @typedef {MultiHeadShape | AttentionShape | LinearShape | DecodeShape} Shape
+ *
+ * @typedef {{ flops: number, bytes?: number }} Work bytes: where reading them is what limits
+ */
+
+/** @type {(m: number, n: number, k: number) => number} */
+const product = (m, n, k) => 2 * m * n * k;
+
+/** @param {{ tokens: number, visible: Visible, window?: number }} shape */
+export function visiblePairs({ tokens, visible, window = tokens }) {
+  switch (visible) {
+    case 'window': {
+      const rising = Math.min(window, tokens);
+      return (rising * (rising + 1)) / 2 + (tokens - rising) * rising;
+    }
+    // No block of such a mask is empty: nothing can be left out.
+    case 'randomBoolMask':
+      return tokens * tokens;
+    default:
+      return (tokens * tokens) / 2;
+  }
+}
+
+/** Scores and weighted values of one head. */
+const attentionFlops = (/** @type {number} */ pairs, /** @type {number} */ headDim) =>
+  2 * product(pairs, 1, headDim);
+
+/**
+ * @param {Shape} shape
+ * @param {boolean} outProj whether there is an output projection (the wrapper has none)
+ * @returns {Work}
+ */
+export function workOf(shape, outProj = true) {
+  switch (shape.kind) {
+    case 'linear':
+      return { flops: product(shape.rows, shape.outFeatures, shape.inFeatures) };
+    case 'attention':
+      return { flops: shape.heads * attentionFlops(visiblePairs(shape), shape.headDim) };
+    case 'multiHeadAttention': {
+      const { batch, tokens, dIn, dOut } = shape;
+      const qkv = product(batch * tokens, 3 * dOut, dIn);
+      const out = outProj ? product(batch * tokens, dOut, dOut) : 0;
+      const pairs = visiblePairs({ tokens, visible: 'causal' });
+      return { flops: qkv + batch * attentionFlops(pairs, dOut) + out };
+    }
+    case 'decode': {
+      const { past, dIn, dOut } = shape;
+      const weights = 3 * dIn * dOut + dOut * dOut;
+      const cache = 2 * past * dOut;
+      return { flops: 2 * (weights + cache), bytes: 4 * (weights + cache) };
+    }
+  }
+}
