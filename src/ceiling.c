@@ -1,6 +1,6 @@
 /*
  * The machine's ceiling, for the benchmark: the most that one thread can multiply and add, and read. A module of its
- * own, two exports, no imports. A buffer may lie anywhere from __heap_base on; JavaScript grows the memory for it.
+ * own, no imports. A buffer may lie anywhere from __heap_base on; JavaScript grows the memory for it.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -13,53 +13,72 @@
 #define HW_EXPORT(name)
 #endif
 
-enum {
-  /* Independent chains: with the factor they fill the 15 vector registers that V8 allocates on x64, and 14 hide the
-   * latency of a multiplication and an addition one after the other (3 + 3 cycles, two of each a cycle: 12). */
-  CHAINS = 14,
-  /* Sums for the read, and loads for each a round; they fit the registers even if every load comes first. */
-  SUMS = 4,
-  LOADS = 2,
-};
+#if HW_FUSED
+/* Chains of multiply-adds, more than two a cycle of four cycles' latency need; factor and chains fit the 15 vector
+ * registers that V8 allocates on x64. */
+enum { CHAINS = 14 };
+#else
+/* Chains of products, each added to a sum: product after sum in one chain would take more registers than V8 has. */
+enum { CHAINS = 6 };
+#endif
 
-/* chain = chain·factor + factor, rounds times in CHAINS × HW_LANES lanes that start at 0, 1, 2, …; their sum.
- * 2 · CHAINS · HW_LANES = 112 operations a round, registers only. */
+/* Multiplies and adds in registers, rounds times CHAINS × HW_LANES of both; factor should be 1, so that all stays
+ * finite and normal. Returns a sum of everything, which is to be thrown away. */
 HW_EXPORT(multiply_add) float hw_ceiling_multiply_add(uint32_t rounds, float factor);
 float hw_ceiling_multiply_add(uint32_t rounds, float factor) {
-  static const float lane_numbers[HW_LANES] = {0, 1, 2, 3};
   const hw_f32x4 factors = hw_splat(factor);
-  hw_f32x4 chain[CHAINS];
+  hw_f32x4 sums[CHAINS];
+  hw_f32x4 products[CHAINS];
 #pragma GCC unroll 14
   for (size_t i = 0; i < CHAINS; i++) {
-    chain[i] = hw_add(hw_load(lane_numbers), hw_splat((float)(i * HW_LANES)));
+    sums[i] = hw_splat((float)i);
+    products[i] = hw_splat(factor + (float)i);
   }
+#pragma clang loop unroll(disable)
   for (uint32_t round = 0; round < rounds; round++) {
 #pragma GCC unroll 14
     for (size_t i = 0; i < CHAINS; i++) {
-      chain[i] = hw_multiply_add(chain[i], factors, factors);
+#if HW_FUSED
+      sums[i] = hw_multiply_add(sums[i], factors, factors);
+#else
+      products[i] = hw_multiply(products[i], factors);
+      sums[i] = hw_add(sums[i], products[i]);
+#endif
     }
   }
-  hw_f32x4 sum = chain[0];
+  hw_f32x4 all = hw_splat(0);
 #pragma GCC unroll 14
-  for (size_t i = 1; i < CHAINS; i++) {
-    sum = hw_add(sum, chain[i]);
+  for (size_t i = 0; i < CHAINS; i++) {
+    all = hw_add(all, hw_add(sums[i], products[i]));
   }
-  return hw_sum_lanes(sum);
+  return hw_sum_lanes(all);
 }
 
-/* The sum of count floats, a multiple of LOADS · SUMS · HW_LANES = 32: a streaming read. */
+/* Operations of one round. */
+HW_EXPORT(operations) uint32_t hw_ceiling_operations(void);
+uint32_t hw_ceiling_operations(void) { return 2 * CHAINS * HW_LANES; }
+
+/* Additions that do not wait for each other; sums and loads fit the registers. */
+enum { READ_SUMS = 6 };
+
+/* The sum of count floats, a multiple of READ_SUMS · HW_LANES = 24: a streaming read. */
 HW_EXPORT(read) float hw_ceiling_read(const float *values, size_t count);
 float hw_ceiling_read(const float *values, size_t count) {
-  hw_f32x4 sums[SUMS];
-#pragma GCC unroll 4
-  for (size_t i = 0; i < SUMS; i++) {
+  hw_f32x4 sums[READ_SUMS];
+#pragma GCC unroll 6
+  for (size_t i = 0; i < READ_SUMS; i++) {
     sums[i] = hw_splat(0);
   }
-  for (size_t at = 0; at < count; at += (size_t)LOADS * SUMS * HW_LANES) {
-#pragma GCC unroll 8
-    for (size_t i = 0; i < LOADS * SUMS; i++) {
-      sums[i % SUMS] = hw_add(sums[i % SUMS], hw_load(values + at + i * HW_LANES));
+  for (size_t at = 0; at < count; at += (size_t)READ_SUMS * HW_LANES) {
+#pragma GCC unroll 6
+    for (size_t i = 0; i < READ_SUMS; i++) {
+      sums[i] = hw_add(sums[i], hw_load(values + at + i * HW_LANES));
     }
   }
-  return hw_sum_lanes(hw_add(hw_add(sums[0], sums[1]), hw_add(sums[2], sums[3])));
+  hw_f32x4 all = sums[0];
+#pragma GCC unroll 6
+  for (size_t i = 1; i < READ_SUMS; i++) {
+    all = hw_add(all, sums[i]);
+  }
+  return hw_sum_lanes(all);
 }

@@ -1,7 +1,23 @@
-/** What src/ceiling.c counts and wants. */
-const FLOPS_A_ROUND = 112;
-const FLOATS_A_STEP = 32;
+/**
+ * @typedef {object} Yardstick
+ * @property {() => unknown} run
+ * @property {number} amount operations or bytes of one call
+ * @property {number} fastest ms of one call, over all that was measured so far
+ */
+
+/**
+ * @typedef {object} CeilingExports src/ceiling.c
+ * @property {WebAssembly.Memory} memory
+ * @property {WebAssembly.Global} __heap_base
+ * @property {(rounds: number, factor: number) => number} multiply_add
+ * @property {() => number} operations
+ * @property {(address: number, count: number) => number} read
+ */
+
 const PAGE = 65536;
+const CACHE_LINE = 64;
+/** A read's count is a multiple of this. */
+const FLOATS_A_STEP = 24;
 /** About a millisecond. */
 const ROUNDS = 2 ** 19;
 
@@ -12,32 +28,28 @@ export class Ceiling {
   /** @param {WebAssembly.Module} module src/ceiling.c, compiled */
   constructor(module) {
     const { exports } = new WebAssembly.Instance(module);
-    this.#exports =
-      /** @type {{ memory: WebAssembly.Memory, __heap_base: WebAssembly.Global, multiply_add(rounds: number, factor: number): number, read(address: number, count: number): number }} */ (
-        /** @type {unknown} */ (exports)
-      );
-  }
-
-  /** @returns {{ run: () => number, flops: number }} multiply-adds in registers */
-  arithmetic() {
-    return {
-      run: () => this.#exports.multiply_add(ROUNDS, 0.5),
-      flops: ROUNDS * FLOPS_A_ROUND,
+    this.#exports = /** @type {CeilingExports} */ (/** @type {unknown} */ (exports));
+    /** @type {Yardstick} multiplications and additions in registers */
+    this.arithmetic = {
+      run: () => this.#exports.multiply_add(ROUNDS, 1),
+      amount: ROUNDS * this.#exports.operations(),
+      fastest: Infinity,
     };
   }
 
   /**
+   * A read of so many bytes, again and again: from the last-level cache if they fit there.
    * @param {number} bytes
-   * @returns {{ run: () => number, bytes: number }} a read of so many bytes, again and again
+   * @returns {Yardstick} until the next call of this
    */
   reading(bytes) {
-    const { memory, __heap_base } = this.#exports;
-    const start = Math.ceil(__heap_base.value / 64) * 64;
+    const { memory, __heap_base, read } = this.#exports;
+    const start = Math.ceil(__heap_base.value / CACHE_LINE) * CACHE_LINE;
     const count = Math.ceil(bytes / 4 / FLOATS_A_STEP) * FLOATS_A_STEP;
     const missing = start + count * 4 - memory.buffer.byteLength;
     if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
-    // A page that was never written is one page of zeros, read from the cache.
+    // Memory that was never written is one page of zeros to the system, and never leaves the cache.
     new Float32Array(memory.buffer, start, count).fill(1);
-    return { run: () => this.#exports.read(start, count), bytes: count * 4 };
+    return { run: () => read(start, count), amount: count * 4, fastest: Infinity };
   }
 }

@@ -1,0 +1,206 @@
+// The benchmark on tiny shapes: that it validates, counts and prints. How long anything takes is not tested.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { bench } from '../web/page/bench/bench.js';
+import { check } from '../web/page/bench/check.js';
+import { median, takeTurns } from '../web/page/bench/measure.js';
+import { visiblePairs, workOf } from '../web/page/bench/work.js';
+import { visibility } from '../web/page/bench/cases.js';
+import { readShapes } from './bench/options.js';
+
+/** @typedef {import('../web/page/bench/bench.js').Result} Result */
+/** @typedef {import('../web/page/bench/work.js').Shape} Shape */
+/** @typedef {import('../web/page/bench/work.js').Visible} Visible */
+
+const RUN = fileURLToPath(new URL('bench/run.js', import.meta.url));
+const ENGINE = new URL('../web/headwise/engine.js', import.meta.url).href;
+
+/** @param {string} simd */
+const ceilingBytes = (simd) =>
+  readFile(new URL(`../web/page/bench/wasm/ceiling-${simd}.wasm`, import.meta.url));
+
+/**
+ * npm run bench, fast.
+ * @param {string[]} args
+ * @param {string[]} [nodeArgs]
+ */
+function run(args, nodeArgs = []) {
+  const all = [...nodeArgs, RUN, '--seconds', '0.02', ...args];
+  return spawnSync(process.execPath, all, { encoding: 'utf8' });
+}
+
+/** @param {Record<string, Shape>} shapes @returns {Promise<Result[]>} */
+async function runHere(shapes) {
+  const simd = process.env.HEADWISE_SIMD ?? 'simd128';
+  const ceilings = { [simd]: await WebAssembly.compile(await ceilingBytes(simd)) };
+  const results = [];
+  const options = { shapes, ceilings, threads: [1], seconds: 0.001 };
+  for await (const result of bench(options)) results.push(result);
+  return results;
+}
+
+test('the JSON of a run is well formed and its figures agree with each other', () => {
+  const { status, stdout, stderr } = run(['--shape', 's0', '--threads', '1', '--json']);
+  assert.equal(status, 0, stderr);
+  const { runtime, results } = JSON.parse(stdout);
+  assert.match(runtime, /^Node v\d+/);
+  const ways = results.map((/** @type {Result} */ { name }) => name);
+  assert.deepEqual([...new Set(ways)], ['wrapper', 'fused']);
+  for (const { shape, name, simd, threads, timing } of results) {
+    assert.deepEqual([shape, threads], ['S0', 1]);
+    assert.ok(['simd128', 'relaxed'].includes(simd));
+    const { flops } = workOf(
+      { kind: 'multiHeadAttention', batch: 2, tokens: 6, dIn: 3, dOut: 2, heads: 2 },
+      name === 'fused',
+    );
+    assert.ok(timing.minimum > 0 && timing.minimum <= timing.median);
+    assert.ok(Math.abs(timing.rate / (flops / timing.minimum / 1e6) - 1) < 1e-9);
+    assert.ok(Math.abs(timing.percent / ((100 * timing.rate) / timing.ceiling) - 1) < 1e-9);
+    assert.ok(timing.ceiling > 0 && timing.runs >= 1 && timing.memoryBytes > 0);
+    assert.ok(timing.maxError < 1e-6);
+    assert.equal(timing.unit, 'GFLOP/s');
+  }
+});
+
+test('the table has one line a case, with its percentage of the ceiling', () => {
+  const { status, stdout, stderr } = run(['--shape', 'S0', '--simd', 'simd128', '--threads', '1']);
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /^shape .* of ceiling/m);
+  assert.match(stdout, /^S0 +wrapper +simd128 +1 .* GFLOP\/s +\d+\.\d %/m);
+  assert.match(stdout, /^S0 +fused +simd128 +1 .* GFLOP\/s +\d+\.\d %/m);
+});
+
+test('a wrong result is shown as such and makes the run fail', () => {
+  const spoil = `import { Engine } from ${JSON.stringify(ENGINE)};
+    const { read } = Engine.prototype;
+    Engine.prototype.read = function (...args) {
+      const tensor = read.apply(this, args);
+      tensor.data[0] += 1e-3;
+      return tensor;
+    };`;
+  const preload = `--import=data:text/javascript,${encodeURIComponent(spoil)}`;
+  const { status, stdout } = run(['--shape', 'S0', '--threads', '1'], [preload]);
+  assert.equal(status, 1);
+  assert.match(stdout, /^S0 +fused .* FAILED: wrong: row 0, column 0 is .*float64 gives/m);
+});
+
+for (const [args, complaint] of /** @type {[string[], RegExp][]} */ ([
+  [['--shape', 'S9'], /--shape is S9; expected some of S0, /],
+  [['--threads', '0'], /--threads is 0; expected integers of at least 1/],
+  [['--seconds', ''], /--seconds is ; expected a number of seconds/],
+  [['--simd', 'avx'], /--simd is avx; expected some of relaxed, simd128/],
+  [['--browser', 'lynx'], /--browser is lynx; expected some of chromium/],
+  [['--fast'], /--fast/],
+]))
+  test(`${args.join(' ')} is refused with a usage line`, () => {
+    const { status, stdout, stderr } = run(args);
+    assert.equal(status, 2);
+    assert.equal(stdout, '');
+    assert.match(stderr, complaint);
+    assert.match(stderr, /^usage: npm run bench/m);
+  });
+
+/** @type {Visible[]} */
+const VISIBLE = ['causal', 'causalBoolMask', 'causalFloatMask', 'randomBoolMask'];
+
+test('every kind of shape agrees with float64', async () => {
+  const attention = VISIBLE.map((visible) => [
+    visible,
+    /** @type {Shape} */ ({ kind: 'attention', heads: 3, tokens: 21, headDim: 5, visible }),
+  ]);
+  const results = await runHere({
+    ...Object.fromEntries(attention),
+    linear: { kind: 'linear', rows: 33, inFeatures: 13, outFeatures: 7 },
+    heads: { kind: 'multiHeadAttention', batch: 2, tokens: 11, dIn: 9, dOut: 12, heads: 3 },
+  });
+  assert.equal(results.length, VISIBLE.length + 1 + 2);
+  for (const { shape, name, timing, problem } of results) {
+    assert.equal(problem, undefined, `${shape} ${name}`);
+    assert.ok(timing && timing.maxError < 1e-6, `${shape} ${name}`);
+  }
+});
+
+test('what throws is a failure of its case, not of the run', async () => {
+  const results = await runHere({
+    huge: { kind: 'linear', rows: 1, inFeatures: 2 ** 20, outFeatures: 2 ** 20 },
+    small: { kind: 'linear', rows: 1, inFeatures: 2, outFeatures: 2 },
+  });
+  assert.match(results[0].problem ?? '', /HeadwiseError/);
+  assert.equal(results[0].timing, undefined);
+  assert.ok(results[1].timing);
+});
+
+test('a result is wrong if one sampled element is off, or any is not finite', () => {
+  const expected = { rows: [0, 2], columns: 2, values: Float64Array.of(1, 2, 5, 6) };
+  assert.deepEqual(check([1, 2, 3, 4, 5, 6], expected), { maxError: 0 });
+  assert.match(check([1, 2, 3, 4, 5, 6.01], expected).problem ?? '', /row 2, column 1 is 6.01/);
+  assert.match(check([1, NaN, 3, 4, 5, 6], expected).problem ?? '', /row 0, column 1 is NaN/);
+  assert.match(check([1, 2, Infinity, 4, 5, 6], expected).problem ?? '', /element 2 is Infinity/);
+});
+
+test('visible pairs are those that the mask shows, causal work counted as half', () => {
+  const tokens = 40;
+  const count = (/** @type {any} */ shape) => {
+    const { sees } = visibility(shape);
+    let pairs = 0;
+    for (let i = 0; i < tokens; i++) for (let j = 0; j < tokens; j++) pairs += Number(sees(i, j));
+    return pairs;
+  };
+  const base = /** @type {const} */ ({ kind: 'attention', heads: 1, headDim: 1, tokens });
+  for (const window of [1, 7, 40, 64]) {
+    const shape = { ...base, visible: /** @type {const} */ ('window'), window };
+    assert.equal(visiblePairs(shape), count(shape));
+  }
+  // Half of n², where the diagonal makes it half a row more.
+  for (const visible of VISIBLE.slice(0, 3))
+    assert.equal(visiblePairs({ ...base, visible }), count({ ...base, visible }) - tokens / 2);
+  assert.equal(visiblePairs({ ...base, visible: 'randomBoolMask' }), tokens ** 2);
+});
+
+test('operations of the large shapes are those of the published table', async () => {
+  const shapes = await readShapes();
+  const giga = (/** @type {string} */ name) => workOf(shapes[name]).flops / 1e9;
+  assert.equal(giga('S2'), (2 * 1024 * 768 * 768 * 4 + 2 * 1024 * 1024 * 768) / 1e9);
+  assert.equal(giga('C2'), (2 * 4096 * 4096 * 64 * 12) / 1e9);
+  assert.equal(giga('G2'), (2 * 1024 * 768 * 2304) / 1e9);
+  assert.equal(workOf(shapes.D1).bytes, 4 * (4 * 768 * 768 + 2 * 1024 * 768));
+});
+
+test('contestants take turns, the yardstick before each', async () => {
+  /** @type {string[]} */
+  const log = [];
+  const slow = (/** @type {string} */ name) => () => {
+    log.push(name);
+    for (const end = performance.now() + 6; performance.now() < end;);
+  };
+  const { runs } = await takeTurns(slow('|'), [slow('a'), slow('b')], 0.001);
+  assert.deepEqual(
+    runs.map(({ turns }) => turns),
+    [1, 1],
+  );
+  assert.equal(log.join(''), '|ab|||a|||b');
+  assert.equal(median([3, 1, 2]), 2);
+  assert.equal(median([4, 1, 2, 3]), 2.5);
+});
+
+for (const simd of ['simd128', 'relaxed'])
+  test(`the ${simd} ceiling multiplies, adds and reads what it says`, async (t) => {
+    const bytes = await ceilingBytes(simd);
+    if (!WebAssembly.validate(bytes)) return t.skip('no relaxed SIMD here');
+    const { exports } = new WebAssembly.Instance(await WebAssembly.compile(bytes));
+    const { memory, __heap_base, multiply_add, operations, read } =
+      /** @type {import('../web/page/bench/ceiling.js').CeilingExports} */ (
+        /** @type {unknown} */ (exports)
+      );
+    // With a factor of 1 every sum grows by a constant a round: twice the rounds, twice the growth.
+    const [none, some, twice] = [0, 10, 20].map((rounds) => multiply_add(rounds, 1));
+    assert.ok(some > none && twice - some === some - none);
+    assert.equal(operations() % 8, 0);
+    const start = Math.ceil(__heap_base.value / 16) * 16;
+    const values = new Float32Array(memory.buffer, start, 480).map((_, i) => i);
+    new Float32Array(memory.buffer, start, 480).set(values);
+    assert.equal(read(start, 480), (479 * 480) / 2);
+  });
