@@ -40,6 +40,6 @@ export default [
   }),
   platform(['web/page/**'], globals.browser, globals.worker),
   platform(['*.js', 'src/**', 'tests/**'], globals.node),
-  // Tests of the page hand functions to the browser.
-  platform(['tests/page/**'], globals.browser),
+  // Tests of the page and the benchmark hand functions to the browser.
+  platform(['tests/page/**', 'tests/bench/**'], globals.browser),
 ];

@@ -53,7 +53,7 @@ function parse(args) {
       options: {
         shape: { type: 'string' },
         threads: { type: 'string', default: '1,2' },
-        simd: { type: 'string' },
+        simd: { type: 'string', default: 'relaxed,simd128' },
         browser: { type: 'string' },
         seconds: { type: 'string', default: '1' },
         json: { type: 'boolean', default: false },
@@ -65,9 +65,18 @@ function parse(args) {
 }
 
 /**
+ * @typedef {object} Options
+ * @property {Record<string, Shape>} shapes
+ * @property {number[]} threads
+ * @property {Simd[]} simds
+ * @property {'chromium' | undefined} browser
+ * @property {number} seconds for each case
+ * @property {boolean} json
+ */
+
+/**
  * @param {readonly string[]} args
- * @returns {Promise<{ shapes: Record<string, Shape>, threads: number[], simds: Simd[] | undefined, browser: 'chromium' | undefined,
- *   seconds: number, json: boolean }>} simds undefined: all that the runtime has
+ * @returns {Promise<Options>}
  * @throws {UsageError}
  */
 export async function readOptions(args) {
@@ -80,10 +89,7 @@ export async function readOptions(args) {
     threads: threads
       .split(',')
       .map((count) => number('threads', count, whole, 'integers of at least 1')),
-    simds:
-      simd === undefined
-        ? undefined
-        : /** @type {Simd[]} */ (choose('simd', simd, ['relaxed', 'simd128'])),
+    simds: /** @type {Simd[]} */ (choose('simd', simd, ['relaxed', 'simd128'])),
     browser:
       browser === undefined
         ? undefined

@@ -1,5 +1,6 @@
 // npm run bench: validates and times every shape of web/page/bench/shapes.json, in Node or in a browser.
 import { benchHeader, benchLine } from './table.js';
+import { runInChromium } from './in-chromium.js';
 import { runInNode } from './in-node.js';
 import { readOptions, USAGE, UsageError } from './options.js';
 
@@ -8,20 +9,28 @@ import { readOptions, USAGE, UsageError } from './options.js';
 /** @param {readonly string[]} args */
 async function main(args) {
   const options = await readOptions(args);
-  const { runtime, notes, results } = await runInNode(options);
-  if (!options.json) {
-    console.log(`${runtime}; ceiling: this machine's, of the same run, times the threads`);
+  const { json, browser } = options;
+  const run = await (browser ? runInChromium(options) : runInNode(options));
+  const { runtime, notes } = run;
+  if (!json) {
+    console.log(`${runtime}; the ceiling is this machine's, of the same run, times the threads`);
     notes.forEach((note) => console.log(note));
     console.log(`\n${benchHeader()}`);
   }
   /** @type {Result[]} */
-  const all = [];
-  for await (const result of results) {
-    all.push(result);
-    if (!options.json) console.log(benchLine(result));
+  const results = [];
+  try {
+    for await (const result of run.results) {
+      results.push(result);
+      if (!json) console.log(benchLine(result));
+    }
+  } finally {
+    await run.close();
   }
-  if (options.json) console.log(JSON.stringify({ runtime, notes, results: all }, null, 2));
-  if (all.some(({ problem }) => problem !== undefined)) process.exitCode = 1;
+  if (json) console.log(JSON.stringify({ runtime, notes, results }, null, 2));
+  // A run without a single case is no success.
+  if (results.length === 0 || results.some(({ problem }) => problem !== undefined))
+    process.exitCode = 1;
 }
 
 try {

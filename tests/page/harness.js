@@ -2,7 +2,8 @@
 // error, waiting for results, and reading tables and maps.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findBrowser, launch, NO_BROWSER, servePage } from './browser.js';
+import { findBrowser, launch } from '../browser.js';
+import { NO_BROWSER, servePage } from './browser.js';
 
 /** @import { Browser, Page } from 'puppeteer-core' */
 

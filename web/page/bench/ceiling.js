@@ -53,3 +53,23 @@ export class Ceiling {
     return { run: () => read(start, count), amount: count * 4, fastest: Infinity };
   }
 }
+
+/**
+ * @template {string} Simd
+ * @param {readonly Simd[]} simds
+ * @param {(simd: Simd) => Promise<BufferSource>} read the bytes of ceiling-{simd}.wasm
+ * @returns {Promise<{ ceilings: Partial<Record<Simd, WebAssembly.Module>>, missing: Simd[] }>}
+ *   missing: those that do not run here
+ */
+export async function compileCeilings(simds, read) {
+  /** @type {Partial<Record<Simd, WebAssembly.Module>>} */
+  const ceilings = {};
+  /** @type {Simd[]} */
+  const missing = [];
+  for (const simd of simds) {
+    const bytes = await read(simd);
+    if (WebAssembly.validate(bytes)) ceilings[simd] = await WebAssembly.compile(bytes);
+    else missing.push(simd);
+  }
+  return { ceilings, missing };
+}

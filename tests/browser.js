@@ -1,0 +1,94 @@
+// Chromium, and a static server for it to look at.
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { delimiter, extname, join, normalize } from 'node:path';
+import puppeteer from 'puppeteer-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+const PLACES = ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'];
+
+/** Chromium's path, from CHROMIUM_PATH or PATH; undefined if there is none. */
+export function findBrowser() {
+  const { CHROMIUM_PATH, PATH = '' } = process.env;
+  if (CHROMIUM_PATH) return CHROMIUM_PATH;
+  const folders = PATH.split(delimiter).filter(Boolean);
+  const places = folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  return [...places, ...PLACES].find((place) => existsSync(place));
+}
+
+/**
+ * @param {string} executablePath
+ * @param {{ protocolTimeout?: number }} [options] protocolTimeout: ms that one call into the page may take; 0: any
+ */
+export function launch(executablePath, options) {
+  return puppeteer.launch({
+    ...options,
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--disable-dev-shm-usage',
+    ],
+  });
+}
+
+/** @type {Record<string, string>} */
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.css': 'text/css',
+  '.wasm': 'application/wasm',
+};
+
+/** What a page needs to have SharedArrayBuffer, and so threads. */
+const ISOLATION = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
+
+/**
+ * Serves a folder's files as they are, on a free port of this machine.
+ *
+ * @param {string} root
+ * @param {{ isolated?: boolean, onRequest?: (path: string, body: Buffer) => void }} [options]
+ *   isolated: pages have SharedArrayBuffer; onRequest is told every file that was sent
+ * @returns {Promise<{ url: string, withhold(ending: string): void, close(): void }>}
+ *   url ends in a slash; `withhold` makes files that end so missing
+ */
+export async function serve(root, { isolated = false, onRequest } = {}) {
+  let missing = '';
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const path = normalize(decodeURIComponent(pathname)).replace(/\/$/, '/index.html');
+    try {
+      if (missing && path.endsWith(missing)) throw new Error('withheld');
+      const body = await readFile(join(root, path));
+      const type = TYPES[extname(path)] ?? 'application/octet-stream';
+      const headers = { 'content-type': type, 'cache-control': 'no-store' };
+      response.writeHead(200, { ...headers, ...(isolated ? ISOLATION : {}) }).end(body);
+      onRequest?.(path, body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const address = server.address();
+  const port = address && typeof address === 'object' ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    withhold(ending) {
+      missing = ending;
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
