@@ -63,19 +63,42 @@ static mask_row row_of_mask(const hw_visibility *visible, size_t row, size_t key
                                             : load_float_row((const float *)visible->mask + first);
 }
 
-static hw_tile_visibility see_mask(const hw_visibility *visible, size_t row, size_t rows, size_t key) {
+/* Eight bytes at once; a byte is zero where (word - ones) & ~word has its top bit set. */
+static hw_tile_visibility see_bools(const uint8_t *mask, size_t query_stride, size_t rows) {
+  const uint64_t ones = 0x0101010101010101u;
+  uint64_t any = 0;
+  uint64_t zeros = 0;
+  for (size_t r = 0; r < rows; r++) {
+    uint64_t word;
+    memcpy(&word, mask + r * query_stride, sizeof word);
+    any |= word;
+    zeros |= (word - ones) & ~word & (ones << 7);
+  }
+  return any == 0 ? HW_TILE_HIDDEN : zeros == 0 ? HW_TILE_VISIBLE : HW_TILE_PARTIAL;
+}
+
+static hw_tile_visibility see_floats(const float *mask, size_t query_stride, size_t rows) {
   const hw_f32x4 hidden = hw_splat(-INFINITY);
   const hw_f32x4 nothing = hw_splat(0.0F);
   hw_f32x4 all_hidden = hw_equal(nothing, nothing);
   hw_f32x4 all_visible = all_hidden;
   for (size_t r = 0; r < rows; r++) {
-    const mask_row mask = row_of_mask(visible, row + r, key);
-    for (size_t v = 0; v < HW_TILE_VECTORS; v++) {
-      all_hidden = hw_and(all_hidden, hw_equal(mask.added[v], hidden));
-      all_visible = hw_and(all_visible, hw_equal(mask.added[v], nothing));
-    }
+    const hw_f32x4 low = hw_load(mask + r * query_stride);
+    const hw_f32x4 high = hw_load(mask + r * query_stride + HW_LANES);
+    all_hidden = hw_and(all_hidden, hw_and(hw_equal(low, hidden), hw_equal(high, hidden)));
+    all_visible = hw_and(all_visible, hw_and(hw_equal(low, nothing), hw_equal(high, nothing)));
   }
   return hw_all_true(all_hidden) ? HW_TILE_HIDDEN : hw_all_true(all_visible) ? HW_TILE_VISIBLE : HW_TILE_PARTIAL;
+}
+
+static hw_tile_visibility see_mask(const hw_visibility *visible, size_t row, size_t rows, size_t key) {
+  if (visible->key_stride != 1 || visible->key_tokens - key < HW_TILE_COLUMNS) {
+    return HW_TILE_PARTIAL;
+  }
+  const size_t first = row * visible->query_stride + key;
+  return visible->mask_kind == HW_MASK_BOOL
+             ? see_bools((const uint8_t *)visible->mask + first, visible->query_stride, rows)
+             : see_floats((const float *)visible->mask + first, visible->query_stride, rows);
 }
 
 hw_tile_visibility hw_see_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key) {
@@ -104,11 +127,20 @@ static void add_mask(const mask_row *mask, float *scores) {
 
 /* Leaves only the scores of keys in the range. */
 static void cut_row(hw_key_range range, size_t key, float *scores) {
-  for (size_t j = 0; j < HW_TILE_COLUMNS; j++) {
-    if (key + j < range.start || key + j >= range.end) {
-      scores[j] = -INFINITY;
-    }
-  }
+  enum { N = HW_TILE_COLUMNS };
+  static const float edges[3 * N] = {
+      [0] = -INFINITY,  [1] = -INFINITY,  [2] = -INFINITY,  [3] = -INFINITY,  [4] = -INFINITY,  [5] = -INFINITY,
+      [6] = -INFINITY,  [7] = -INFINITY,  [16] = -INFINITY, [17] = -INFINITY, [18] = -INFINITY, [19] = -INFINITY,
+      [20] = -INFINITY, [21] = -INFINITY, [22] = -INFINITY, [23] = -INFINITY,
+  };
+  const size_t before = range.start > key ? hw_min(range.start - key, N) : 0;
+  const size_t until = range.end > key ? hw_min(range.end - key, N) : 0;
+  const float *left = edges + N - before;
+  const float *right = edges + 2 * N - until;
+  const mask_row left_row = {{hw_load(left), hw_load(left + HW_LANES)}};
+  const mask_row right_row = {{hw_load(right), hw_load(right + HW_LANES)}};
+  add_mask(&left_row, scores);
+  add_mask(&right_row, scores);
 }
 
 void hw_mask_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key, float *scores, size_t stride) {
