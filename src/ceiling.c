@@ -34,7 +34,7 @@ float hw_ceiling_multiply_add(uint32_t rounds, float factor) {
     sums[i] = hw_splat((float)i);
     products[i] = hw_splat(factor + (float)i);
   }
-#pragma clang loop unroll(disable)
+#pragma GCC unroll 1
   for (uint32_t round = 0; round < rounds; round++) {
 #pragma GCC unroll 14
     for (size_t i = 0; i < CHAINS; i++) {

@@ -203,6 +203,11 @@ test('attention takes rank 2, 3 and 4', () => {
       compare({ lead, tokens: 9, keys: 11, width: 6 }, { isCausal });
 });
 
+test('attention takes more keys than are packed at a time', () => {
+  for (const isCausal of [false, true])
+    compare({ lead: [2, 3], tokens: 7, keys: 5000, width: 33 }, { isCausal, causalOffset: 4993 });
+});
+
 test('causalOffset moves the diagonal, either way', () => {
   for (const causalOffset of [0, 1, 4, 100, -1, -3])
     compare({ lead: [2], tokens: 6, keys: 10, width: 4 }, { isCausal: true, causalOffset });

@@ -26,6 +26,9 @@ enum {
   HW_KEY_BLOCK = 512,
   HW_STRIP_STRIDE = HW_KEY_BLOCK + 16,
 
+  /* Keys and values that are packed before they are used: about what the second-level cache holds. */
+  HW_WAVE_BYTES = 1 << 20,
+
   /* Fewer multiply-adds than this are done before another thread has woken up. */
   HW_PARALLEL_WORK = 1 << 17,
 };

@@ -21,7 +21,7 @@ size_t hw_key_value_store_bytes(size_t heads, size_t tokens, size_t key_width, s
 hw_key_value_panels hw_key_value_store_head(const hw_key_value_store *store, size_t head) {
   const size_t bytes = head_bytes(store->tokens, store->key_width, store->value_width);
   const size_t capacity = hw_whole_panels(store->tokens);
-  hw_arena arena = {.memory = store->memory + head * bytes, .capacity = bytes};
+  hw_arena arena = {.memory = store->memory + (head - store->first_head) * bytes, .capacity = bytes};
   return (hw_key_value_panels){
       .keys = hw_arena_take_floats(&arena, capacity * store->key_width),
       .values = hw_arena_take_floats(&arena, capacity * hw_whole_panels(store->value_width)),

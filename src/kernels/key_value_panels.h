@@ -29,6 +29,7 @@ size_t hw_whole_panels(size_t width);
 /* The panels of many heads, one after another. */
 typedef struct hw_key_value_store {
   unsigned char *memory; /* at HW_ALIGNMENT */
+  size_t first_head;     /* whose panels come first */
   size_t tokens;
   size_t key_width;
   size_t value_width; /* 0: keys only */

@@ -136,7 +136,7 @@ static void cut_row(hw_key_range range, size_t key, float *scores) {
   const size_t before = range.start > key ? hw_min(range.start - key, N) : 0;
   const size_t until = range.end > key ? hw_min(range.end - key, N) : 0;
   const float *left = edges + N - before;
-  const float *right = edges + 2 * N - until;
+  const float *right = edges + (size_t)2 * N - until;
   const mask_row left_row = {{hw_load(left), hw_load(left + HW_LANES)}};
   const mask_row right_row = {{hw_load(right), hw_load(right + HW_LANES)}};
   add_mask(&left_row, scores);

@@ -40,6 +40,7 @@ typedef struct attention_run {
   hw_key_value_store store;
   size_t stored_tokens;
   size_t pack_block;      /* tokens that one item packs */
+  size_t first_head;      /* of the wave: of keys and values, counted over the batch */
   unsigned char *scratch; /* thread_bytes for each thread */
   size_t thread_bytes;
 } attention_run;
@@ -74,13 +75,25 @@ static hw_attention_record take_record(hw_arena *arena, const hw_attention *a) {
   };
 }
 
-static size_t own_store_bytes(const hw_attention *a) {
-  return hw_key_value_store_bytes(hw_size_multiply(a->batch, a->key_heads), a->key_tokens, a->key_width,
-                                  a->value_width);
+/* Heads whose keys and values are packed at a time: at least one for each thread. */
+static size_t wave_heads(const hw_team *team, const hw_attention *a) {
+  const size_t head_bytes = hw_key_value_store_bytes(1, a->key_tokens, a->key_width, a->value_width);
+  const size_t threads = hw_team_threads(team);
+  const size_t heads = HW_WAVE_BYTES / head_bytes > threads ? HW_WAVE_BYTES / head_bytes : threads;
+  return hw_min(heads, hw_size_multiply(a->batch, a->key_heads));
 }
 
-static hw_key_value_store take_store(hw_arena *arena, const hw_attention *a) {
-  return (hw_key_value_store){hw_arena_take(arena, own_store_bytes(a), 1), a->key_tokens, a->key_width, a->value_width};
+static size_t wave_bytes(const hw_team *team, const hw_attention *a) {
+  return hw_key_value_store_bytes(wave_heads(team, a), a->key_tokens, a->key_width, a->value_width);
+}
+
+static hw_key_value_store take_store(hw_arena *arena, const hw_team *team, const hw_attention *a) {
+  return (hw_key_value_store){
+      .memory = hw_arena_take(arena, wave_bytes(team, a), 1),
+      .tokens = a->key_tokens,
+      .key_width = a->key_width,
+      .value_width = a->value_width,
+  };
 }
 
 static size_t thread_bytes(const hw_attention *a) {
@@ -92,7 +105,7 @@ size_t hw_attention_run_scratch(const hw_context *context, const hw_attention *a
   const hw_attention *a = attention;
   size_t bytes = hw_size_multiply(hw_team_threads(team_of(context, a)), thread_bytes(a));
   bytes = hw_size_add(bytes, keeping->record == NULL ? own_record_scratch(a) : 0);
-  return hw_size_add(bytes, keeping->store == NULL ? hw_arena_size(own_store_bytes(a), 1) : 0);
+  return hw_size_add(bytes, keeping->store == NULL ? hw_arena_size(wave_bytes(team_of(context, a), a), 1) : 0);
 }
 
 static void draw_keep(hw_generator *generator, const hw_attention *a, const hw_attention_record *record) {
@@ -160,31 +173,16 @@ static void pack_item(const void *job, size_t item, size_t thread) {
   const attention_run *run = job;
   const hw_attention *a = run->call;
   const size_t blocks = blocks_of(a->key_tokens - run->stored_tokens, run->pack_block);
-  const size_t head = item / blocks;
+  const size_t head = run->first_head + item / blocks;
   const size_t batch = head / a->key_heads;
   const hw_key_value_panels panels = hw_key_value_store_head(&run->store, head);
   const size_t row = item % blocks * run->pack_block;
   const size_t first = run->stored_tokens + row;
   const size_t tokens = hw_min(a->key_tokens - first, run->pack_block);
   const float *key = a->key + batch * a->key_strides.batch + head % a->key_heads * a->key_strides.head;
+  const float *value = a->value + batch * a->value_strides.batch + head % a->key_heads * a->value_strides.head;
   hw_pack_keys(&panels, first, tokens, key + row * a->key_strides.token, a->key_strides.token);
-  if (panels.value_width > 0) {
-    const float *value = a->value + batch * a->value_strides.batch + head % a->key_heads * a->value_strides.head;
-    hw_pack_values(&panels, first, tokens, value + row * a->value_strides.token, a->value_strides.token);
-  }
-}
-
-void hw_attention_pack(hw_team *team, const hw_attention *attention, const hw_key_value_store *store,
-                       size_t stored_tokens) {
-  const size_t tokens = attention->key_tokens - stored_tokens;
-  const attention_run run = {
-      .call = attention,
-      .store = *store,
-      .stored_tokens = stored_tokens,
-      /* Blocks that do not start where the store's do would share panels. */
-      .pack_block = stored_tokens == 0 ? HW_KEY_BLOCK : tokens,
-  };
-  hw_parallel_for(team, attention->batch * attention->key_heads * blocks_of(tokens, run.pack_block), pack_item, &run);
+  hw_pack_values(&panels, first, tokens, value + row * a->value_strides.token, a->value_strides.token);
 }
 
 static void store_weights(const hw_attention *a, const hw_attention_head *head, size_t row, size_t rows, float *out,
@@ -205,8 +203,9 @@ static void attention_item(const void *job, size_t item, size_t thread) {
   const attention_run *run = job;
   const hw_attention *a = run->call;
   const size_t blocks = blocks_of(a->query_tokens, HW_QUERY_BLOCK);
-  const size_t b = item / blocks / a->heads;
-  const size_t h = item / blocks % a->heads;
+  const size_t head_of_all = run->first_head * (a->heads / a->key_heads) + item / blocks;
+  const size_t b = head_of_all / a->heads;
+  const size_t h = head_of_all % a->heads;
   const size_t row = (blocks - 1 - item % blocks) * HW_QUERY_BLOCK;
   const size_t rows = hw_min(a->query_tokens - row, HW_QUERY_BLOCK);
   const hw_attention_head head = hw_attention_head_of(a, &run->record, &run->store, b, h);
@@ -221,22 +220,38 @@ static void attention_item(const void *job, size_t item, size_t thread) {
   }
 }
 
+/* Packs keys and values of some heads, then attends to them while they are in the cache. */
+static void run_wave(hw_team *team, const attention_run *run, size_t heads) {
+  const hw_attention *a = run->call;
+  const size_t pack_blocks = blocks_of(a->key_tokens - run->stored_tokens, run->pack_block);
+  hw_parallel_for(team, heads * pack_blocks, pack_item, run);
+  const size_t query_heads = heads * (a->heads / a->key_heads);
+  hw_parallel_for(team, query_heads * blocks_of(a->query_tokens, HW_QUERY_BLOCK), attention_item, run);
+}
+
 void hw_attention_run(hw_context *context, const hw_attention *attention, const hw_attention_keeping *keeping) {
   const size_t mark = context->arena.used;
   const hw_attention *a = attention;
   hw_arena *arena = &context->arena;
   hw_team *team = team_of(context, a);
-  const attention_run run = {
+  const bool is_stored = keeping->store != NULL;
+  const size_t heads = a->batch * a->key_heads;
+  const size_t wave = is_stored ? heads : wave_heads(team, a);
+  attention_run run = {
       .call = a,
       .record = keeping->record == NULL ? take_record(arena, a) : *keeping->record,
-      .store = keeping->store == NULL ? take_store(arena, a) : *keeping->store,
+      .store = is_stored ? *keeping->store : take_store(arena, team, a),
+      .stored_tokens = keeping->stored_tokens,
+      /* Blocks that do not start where the store's do would share panels. */
+      .pack_block = keeping->stored_tokens == 0 ? HW_KEY_BLOCK : a->key_tokens - keeping->stored_tokens,
       .thread_bytes = thread_bytes(a),
       .scratch = hw_arena_take(arena, hw_team_threads(team) * thread_bytes(a), 1),
   };
   draw_keep(&context->generator, a, &run.record);
-  hw_attention_pack(team, a, &run.store, keeping->stored_tokens);
-  const size_t items = a->batch * a->heads * blocks_of(a->query_tokens, HW_QUERY_BLOCK);
-  hw_parallel_for(team, items, attention_item, &run);
+  for (; run.first_head < heads; run.first_head += wave) {
+    run.store.first_head = is_stored ? 0 : run.first_head;
+    run_wave(team, &run, hw_min(heads - run.first_head, wave));
+  }
   context->arena.used = mark;
 }
 

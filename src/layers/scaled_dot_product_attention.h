@@ -34,10 +34,6 @@ size_t hw_attention_run_scratch(const hw_context *context, const hw_attention *a
  * query may be the same memory with the same strides, if no weights are asked for. */
 void hw_attention_run(hw_context *context, const hw_attention *attention, const hw_attention_keeping *keeping);
 
-/* Packs the keys and values (if the store has any) of every head, after the stored_tokens that are there. */
-void hw_attention_pack(hw_team *team, const hw_attention *attention, const hw_key_value_store *store,
-                       size_t stored_tokens);
-
 /* One head of a call: what its mask, strides and record make of it. */
 hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record,
                                        const hw_key_value_store *store, size_t batch, size_t head);
