@@ -10,12 +10,14 @@ import { median, takeTurns } from '../web/page/bench/measure.js';
 import { visiblePairs, workOf } from '../web/page/bench/work.js';
 import { visibility } from '../web/page/bench/cases.js';
 import { readShapes } from './bench/options.js';
+import { contest } from './bench/peers/contest.js';
 
 /** @typedef {import('../web/page/bench/bench.js').Result} Result */
 /** @typedef {import('../web/page/bench/work.js').Shape} Shape */
 /** @typedef {import('../web/page/bench/work.js').Visible} Visible */
 
 const RUN = fileURLToPath(new URL('bench/run.js', import.meta.url));
+const RUN_PEERS = fileURLToPath(new URL('bench/peers/run.js', import.meta.url));
 const ENGINE = new URL('../web/headwise/engine.js', import.meta.url).href;
 
 /** @param {string} simd */
@@ -184,6 +186,40 @@ test('contestants take turns, the yardstick before each', async () => {
   assert.equal(log.join(''), '|ab|||a|||b');
   assert.equal(median([3, 1, 2]), 2);
   assert.equal(median([4, 1, 2, 3]), 2.5);
+});
+
+/** @type {Shape[]} */
+const TASKS = [
+  { kind: 'linear', rows: 5, inFeatures: 7, outFeatures: 9 },
+  { kind: 'attention', heads: 2, tokens: 9, headDim: 3, visible: 'causal' },
+  { kind: 'multiHeadAttention', batch: 2, tokens: 5, dIn: 6, dOut: 8, heads: 2 },
+];
+
+for (const shape of TASKS)
+  test(`a contest of ${shape.kind} validates and times those who take part`, async () => {
+    const options = { shape, threads: 1, seconds: 0.001 };
+    const { outcomes, ceiling, flops } = await contest(options, ceilingBytes, [
+      'headwise',
+      'plain',
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ name }) => name),
+      ['Headwise', 'plain JS'],
+    );
+    for (const { name, minimum = 0, maxError = 1, notes } of outcomes) {
+      assert.deepEqual(notes, [], name);
+      assert.ok(minimum > 0 && maxError < 1e-6, name);
+    }
+    assert.ok(ceiling > 0);
+    assert.equal(flops, workOf(shape).flops);
+  });
+
+test('npm run bench:peers refuses what it does not know with a usage line', () => {
+  const options = /** @type {const} */ ({ encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, [RUN_PEERS, '--shape', 'C1-d32'], options);
+  assert.equal(status, 2);
+  assert.match(stderr, /--shape is C1-d32; expected some of S0, /);
+  assert.match(stderr, /^usage: npm run bench:peers/m);
 });
 
 for (const simd of ['simd128', 'relaxed'])

@@ -17,7 +17,7 @@ export class UsageError extends Error {}
  * @param {readonly string[]} known
  * @returns {string[]} as known, whatever the case of the letters
  */
-function choose(option, given, known) {
+export function choose(option, given, known) {
   return given.split(',').map((name) => {
     const found = known.find((other) => other.toLowerCase() === name.trim().toLowerCase());
     if (found === undefined)
@@ -32,7 +32,7 @@ function choose(option, given, known) {
  * @param {(value: number) => boolean} fits
  * @param {string} expected
  */
-function number(option, given, fits, expected) {
+export function number(option, given, fits, expected) {
   const value = Number(given);
   if (given.trim() === '' || !fits(value))
     throw new UsageError(`--${option} is ${given}; expected ${expected}`);

@@ -1,0 +1,190 @@
+/** @import { Prepared, Started, Task } from './contestant.js' */
+
+import { causalMask, stack, transpose } from '../task.js';
+
+/** @typedef {typeof import('@tensorflow/tfjs-core')} Tf */
+/** @typedef {typeof import('@tensorflow/tfjs-backend-wasm')} Wasm */
+/** @typedef {import('@tensorflow/tfjs-core').Tensor} Tensor */
+
+const PACKAGES = new URL('../node_modules/@tensorflow/', import.meta.url);
+
+/** @param {URL} address a classic script */
+const loadScript = (address) =>
+  new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${address} did not load`));
+    script.src = address.href;
+    document.head.append(script);
+  });
+
+/** @returns {Promise<{ tf: Tf, wasm: Wasm }>} */
+async function loadPackages() {
+  if (typeof document === 'undefined') {
+    const tf = await import('@tensorflow/tfjs-core');
+    return { tf, wasm: await import('@tensorflow/tfjs-backend-wasm') };
+  }
+  await loadScript(new URL('tfjs-core/dist/tf-core.min.js', PACKAGES));
+  await loadScript(new URL('tfjs-backend-wasm/dist/tf-backend-wasm.min.js', PACKAGES));
+  const { tf } = /** @type {{ tf: Tf & { wasm: Wasm } }} */ (/** @type {unknown} */ (globalThis));
+  return { tf, wasm: tf.wasm };
+}
+
+/**
+ * softmax(q·kᵀ/√headDim + mask)·v of matrices; of more dimensions only matMul's slow path would do it.
+ * @param {Tf} tf
+ * @param {Tensor} q
+ * @param {Tensor} k
+ * @param {Tensor} v
+ * @param {Tensor} mask
+ */
+function attend(tf, q, k, v, mask) {
+  const scaled = tf.mul(q, 1 / Math.sqrt(q.shape[1] ?? 1));
+  const scores = tf.add(tf.matMul(scaled, tf.transpose(k)), mask);
+  return tf.matMul(tf.softmax(scores), v);
+}
+
+/**
+ * The weights as tensors, transposed to [in, out].
+ * @param {Tf} tf
+ * @param {{ weights: import('../task.js').AttentionWeights, dIn: number, dOut: number }} task
+ */
+function weightsOf(tf, { weights: { query, key, value, out }, dIn, dOut }) {
+  const qkv = transpose(stack([query, key, value]), 3 * dOut, dIn);
+  return {
+    qkv: tf.tensor(qkv, [dIn, 3 * dOut]),
+    out: tf.tensor(transpose(out.weight, dOut, dOut), [dOut, dOut]),
+    bias: tf.tensor(out.bias, [dOut]),
+  };
+}
+
+/**
+ * One head after another.
+ * @param {Tf} tf
+ * @param {Extract<Task, { kind: 'multiHeadAttention' }>} task
+ */
+function multiHeadAttention(tf, task) {
+  const { batch, tokens, dIn, dOut, heads } = task;
+  const { qkv: weight, out, bias } = weightsOf(tf, task);
+  const mask = tf.tensor(causalMask(tokens), [tokens, tokens]);
+  const width = dOut / heads;
+  return () => {
+    const qkv = tf.matMul(tf.tensor(task.x, [batch * tokens, dIn]), weight);
+    const entries = Array.from({ length: batch }, (_, entry) => {
+      const outputs = Array.from({ length: heads }, (__, head) => {
+        const [q, k, v] = [0, 1, 2].map((part) =>
+          tf.slice(qkv, [entry * tokens, part * dOut + head * width], [tokens, width]),
+        );
+        return attend(tf, q, k, v, mask);
+      });
+      return tf.concat(outputs, 1);
+    });
+    return tf.add(tf.matMul(tf.concat(entries, 0), out), bias);
+  };
+}
+
+/**
+ * One head after another.
+ * @param {Tf} tf
+ * @param {Extract<Task, { kind: 'attention' }>} task
+ */
+function attention(tf, task) {
+  const { heads, tokens, headDim } = task;
+  const mask = tf.tensor(causalMask(tokens), [tokens, tokens]);
+  const size = tokens * headDim;
+  return () => {
+    const outputs = Array.from({ length: heads }, (_, head) => {
+      const [q, k, v] = [task.q, task.k, task.v].map((data) =>
+        tf.tensor(data.subarray(head * size, (head + 1) * size), [tokens, headDim]),
+      );
+      return attend(tf, q, k, v, mask);
+    });
+    return tf.concat(outputs, 0);
+  };
+}
+
+/**
+ * The cache stays where it is; the new key and value are attended to beside it.
+ * @param {Tf} tf
+ * @param {Extract<Task, { kind: 'decode' }>} task
+ */
+function decode(tf, task) {
+  const { past, dIn, dOut, heads } = task;
+  const { qkv, out, bias } = weightsOf(tf, task);
+  const width = dOut / heads;
+  const keys = tf.tensor(task.key, [heads, past, width]);
+  const values = tf.tensor(task.value, [heads, past, width]);
+  return () => {
+    const x = tf.tensor(task.x, [1, dIn]);
+    const [q, k, v] = tf
+      .split(tf.matMul(x, qkv), 3, 1)
+      .map((part) => tf.reshape(part, [heads, 1, width]));
+    const scaled = tf.mul(q, 1 / Math.sqrt(width));
+    const before = tf.matMul(scaled, keys, false, true);
+    const scores = tf.concat([before, tf.matMul(scaled, k, false, true)], 2);
+    const [weightsBefore, weightNow] = tf.split(tf.softmax(scores), [past, 1], 2);
+    const attended = tf.add(tf.matMul(weightsBefore, values), tf.mul(weightNow, v));
+    return tf.add(tf.matMul(tf.reshape(attended, [1, dOut]), out), bias);
+  };
+}
+
+/**
+ * @param {Tf} tf
+ * @param {Task} task
+ * @returns {() => Tensor}
+ */
+function forwardOf(tf, task) {
+  switch (task.kind) {
+    case 'linear': {
+      const { rows, inFeatures, outFeatures, layer } = task;
+      const weight = tf.tensor(transpose(layer.weight, outFeatures, inFeatures), [
+        inFeatures,
+        outFeatures,
+      ]);
+      const bias = tf.tensor(layer.bias, [outFeatures]);
+      return () => tf.add(tf.matMul(tf.tensor(task.x, [rows, inFeatures]), weight), bias);
+    }
+    case 'attention':
+      return attention(tf, task);
+    case 'multiHeadAttention':
+      return multiHeadAttention(tf, task);
+    case 'decode':
+      return decode(tf, task);
+  }
+}
+
+/**
+ * @param {{ threads: number }} options
+ * @returns {Promise<Started>}
+ */
+export async function start({ threads }) {
+  const { tf, wasm } = await loadPackages();
+  if (typeof document !== 'undefined')
+    wasm.setWasmPaths(new URL('tfjs-backend-wasm/dist/', PACKAGES).href);
+  if (threads === 1) tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
+  else wasm.setThreadsCount(threads);
+  await tf.setBackend('wasm');
+  await tf.ready();
+  if (threads !== 1 && wasm.getThreadsCount() !== threads)
+    throw new Error(`asked for ${threads} threads, it works with ${wasm.getThreadsCount()}`);
+  return {
+    ways: (task) => [
+      {
+        name: 'matMul and softmax',
+        /** @returns {Prepared} */
+        prepare() {
+          const forward = forwardOf(tf, task);
+          return {
+            run() {
+              const y = tf.tidy(forward);
+              const data = /** @type {Float32Array} */ (y.dataSync());
+              y.dispose();
+              return data;
+            },
+            dispose() {},
+          };
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,147 @@
+// npm run bench:peers: the same work through Headwise and its peers, in one run, by turns.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { choose, number, readShapes, UsageError } from '../options.js';
+import { CONTESTANTS, FILES } from './contest.js';
+import { contestHeader, contestLines, startHeader, startLine } from './table.js';
+
+/**
+ * @import { Shape } from '../../../web/page/bench/work.js'
+ * @import { Contest } from './contest.js'
+ */
+/** @typedef {import('./in-chromium.js').Chromium | import('./in-node.js').InNode} Place */
+/** @typedef {{ shape: string, threads: number } & Partial<Contest> & { problem?: string }} Row */
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+/** Those of shapes.json that every peer can do. */
+const SHAPES = ['S0', 'S1', 'S2', 'S3', 'C1', 'C2', 'G1', 'G2', 'D1'];
+
+const USAGE =
+  'usage: npm run bench:peers [-- [--shape S2,C1] [--threads 1,2] [--seconds 1] [--node] [--json]]\n' +
+  `  --shape    some of ${SHAPES.join(', ')}; default: all\n` +
+  '  --seconds  for each contestant and shape\n' +
+  '  --node     in this Node instead of Chromium';
+
+/** @param {readonly string[]} args */
+function readOptions(args) {
+  const options = /** @type {const} */ ({
+    shape: { type: 'string', default: SHAPES.join(',') },
+    threads: { type: 'string', default: '1,2' },
+    seconds: { type: 'string', default: '1' },
+    node: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  });
+  let values;
+  try {
+    values = parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw new UsageError(/** @type {Error} */ (error).message);
+  }
+  const whole = (/** @type {number} */ value) => Number.isInteger(value) && value >= 1;
+  return {
+    names: choose('shape', values.shape, SHAPES),
+    threads: values.threads
+      .split(',')
+      .map((count) => number('threads', count, whole, 'integers of at least 1')),
+    seconds: number('seconds', values.seconds, (value) => value > 0, 'a number of seconds'),
+    node: values.node,
+    json: values.json,
+  };
+}
+
+/** The peers are no dependencies of the project: they come when first asked for. */
+function install() {
+  if (existsSync(`${HERE}node_modules`)) return;
+  console.error('Installing the peers into tests/bench/peers/node_modules (npm ci, once) …');
+  const command = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const { status, error } = spawnSync(command, ['ci', '--ignore-scripts'], {
+    cwd: HERE,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) throw new Error(`npm ci failed in ${HERE}`, { cause: error });
+}
+
+/**
+ * @param {Place} place
+ * @param {Record<string, Shape>} shapes
+ * @param {ReturnType<typeof readOptions>} options
+ * @param {(text: string) => void} say
+ */
+async function runContests(place, shapes, { threads, seconds }, say) {
+  /** @type {Row[]} */
+  const rows = [];
+  say(contestHeader());
+  for (const count of threads) {
+    for (const [name, shape] of Object.entries(shapes)) {
+      const what = { shape: name, threads: count };
+      try {
+        const result = await place.contest({ shape, threads: count, seconds });
+        rows.push({ ...what, ...result });
+        say(contestLines(what, result));
+      } catch (error) {
+        rows.push({ ...what, problem: String(error) });
+        say(`${name} on ${count} threads FAILED: ${error}`);
+      }
+    }
+  }
+  return rows;
+}
+
+/**
+ * @param {Place} place
+ * @param {Shape} shape a small one
+ * @param {(text: string) => void} say
+ */
+async function runStarts(place, shape, say) {
+  const rows = [];
+  say(`\n${startHeader()}`);
+  for (const file of FILES.filter((each) => each !== 'plain')) {
+    const name = CONTESTANTS[file];
+    try {
+      const start = { name, ...(await place.startUp(file, shape)) };
+      rows.push(start);
+      say(startLine(start));
+    } catch (error) {
+      rows.push({ name, problem: String(error) });
+      say(`${name} did not start: ${error}`);
+    }
+  }
+  return rows;
+}
+
+/** @param {ReturnType<typeof readOptions>} options */
+async function main(options) {
+  install();
+  const all = await readShapes();
+  const shapes = Object.fromEntries(options.names.map((name) => [name, all[name]]));
+  const place = options.node
+    ? new (await import('./in-node.js')).InNode()
+    : await (await import('./in-chromium.js')).Chromium.start();
+  const say = (/** @type {string} */ text) => void (options.json || console.log(text));
+  try {
+    const runtime = await place.runtime();
+    say(`${runtime}; fewest ms of one call, JavaScript arrays in and out; × times Headwise's\n`);
+    const contests = await runContests(place, shapes, options, say);
+    const starts = await runStarts(place, all.S0, say);
+    if (options.json) console.log(JSON.stringify({ runtime, contests, starts }, null, 2));
+    // A peer that fails is a finding; Headwise must not.
+    const failed = contests.some(({ outcomes }) => {
+      const own = outcomes?.[0];
+      return !own || (own.minimum === undefined && own.refused === undefined);
+    });
+    if (failed) process.exitCode = 1;
+  } finally {
+    await place.close();
+  }
+}
+
+try {
+  await main(readOptions(process.argv.slice(2)));
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  console.error(`${error.message}\n${USAGE}`);
+  process.exitCode = 2;
+}

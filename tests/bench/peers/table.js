@@ -1,0 +1,73 @@
+// The outcomes of the peers' benchmark as lines of tables.
+import { header, line, ms } from '../table.js';
+
+/**
+ * @import { Contest, Outcome } from './contest.js'
+ */
+
+const CELL = 18;
+/** @type {import('../table.js').Column[]} */
+const CONTEST_COLUMNS = [
+  { title: 'shape', width: 5, left: true },
+  { title: 'threads', width: 7 },
+  { title: 'Headwise', width: 9 },
+  ...['LiteRT.js', 'onnxruntime-web', 'tfjs-wasm', 'plain JS'].map((title) => ({
+    title,
+    width: CELL,
+  })),
+  { title: 'Headwise of ceiling', width: 19 },
+];
+
+export const contestHeader = () => header(CONTEST_COLUMNS);
+
+/**
+ * @param {Outcome} outcome
+ * @param {number | undefined} own ms of Headwise
+ */
+function cell({ minimum, refused, notes }, own) {
+  if (refused !== undefined) return 'not run';
+  if (minimum === undefined)
+    return notes.some((note) => note.includes('wrong')) ? 'wrong' : 'failed';
+  const time = ms(minimum) + (notes.length ? '*' : '');
+  return own === undefined ? time : `${time} (${(minimum / own).toFixed(2)}×)`;
+}
+
+/**
+ * One line, and below it why something was not timed.
+ * @param {{ shape: string, threads: number }} what
+ * @param {Contest} contest
+ */
+export function contestLines({ shape, threads }, { outcomes, ceiling, flops }) {
+  const [own, ...peers] = outcomes;
+  const limit = ceiling * threads;
+  const percent =
+    own.minimum === undefined
+      ? '–'
+      : `${((100 * flops) / own.minimum / 1e6 / limit).toFixed(1)} % of ${limit.toFixed(0)}`;
+  const cells = [cell(own, undefined), ...peers.map((outcome) => cell(outcome, own.minimum))];
+  const notes = outcomes.flatMap(({ name, refused, notes: failures }) =>
+    [...(refused === undefined ? [] : [refused]), ...failures].map(
+      (note) => `        ${name}: ${note.replaceAll(/\s+/g, ' ')}`,
+    ),
+  );
+  return [line(CONTEST_COLUMNS, [shape, String(threads), ...cells, percent]), ...notes].join('\n');
+}
+
+/** @type {import('../table.js').Column[]} */
+const START_COLUMNS = [
+  { title: 'start-up, 1 thread', width: 18, left: true },
+  { title: 'page bytes, gzip', width: 16 },
+  { title: 'ready ms', width: 9 },
+  { title: 'first answer ms', width: 15 },
+];
+
+export const startHeader = () => header(START_COLUMNS);
+
+/** @param {{ name: string, ready: number, answer: number, bytes?: number }} start */
+export const startLine = ({ name, ready, answer, bytes }) =>
+  line(START_COLUMNS, [
+    name,
+    bytes === undefined ? '–' : `${(bytes / 1000).toFixed(1)} kB`,
+    ms(ready),
+    ms(answer),
+  ]);
