@@ -36,6 +36,7 @@ export default [
   // The package runs in pages, Workers and Node: only what all three have.
   platform(['web/headwise/**'], globals['shared-node-browser'], {
     Response: false,
+    Worker: false,
     WebAssembly: false,
   }),
   platform(['web/page/**'], globals.browser, globals.worker),

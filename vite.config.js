@@ -1,6 +1,14 @@
 import { defineConfig } from 'vite';
 
+// What browsers ask for before they give a page SharedArrayBuffer, and with it threads.
+const headers = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+};
+
 export default defineConfig({
+  server: { headers },
+  preview: { headers },
   root: 'web',
   // Relative addresses: the build works in any folder of any static host.
   base: './',

@@ -6,22 +6,18 @@
  * their 32-bit fields are mirrored in web/headwise/, where mask.js,
  * scaled-dot-product-attention.js and modules/attention-module.js write them.
  */
+#include "exports.h"
+
 #include "core/memory.h"
 #include "core/simd.h"
 #include "headwise.h"
-
-#ifdef __wasm__
-#define HW_EXPORT(name) __attribute__((export_name(#name)))
-#else
-#define HW_EXPORT(name)
-#endif
 
 static hw_context *context;
 static void *result_slot;
 static void *staging;
 static size_t staging_bytes;
 
-#ifdef __EMSCRIPTEN__
+#if defined(__EMSCRIPTEN__) && !defined(HW_THREADS)
 /* Called by the allocator when memory grows; defining it here leaves the module without imports. */
 void emscripten_notify_memory_growth(size_t memory_index);
 void emscripten_notify_memory_growth(size_t memory_index) { (void)memory_index; }
@@ -31,6 +27,8 @@ void emscripten_notify_memory_growth(size_t memory_index) { (void)memory_index; 
 
 HW_EXPORT(engine_start) hw_status hw_export_engine_start(void);
 hw_status hw_export_engine_start(void) { return context != NULL ? HW_OK : hw_context_create(&context); }
+
+hw_context *hw_export_context(void) { return context; }
 
 HW_EXPORT(result_address) void *hw_export_result_address(void);
 void *hw_export_result_address(void) { return (void *)&result_slot; }

@@ -89,15 +89,6 @@ test('info says the version, the module, the threads and why', async () => {
   hw.dispose();
 });
 
-test('threads may be asked for, and info says why there is one', async () => {
-  for (const threads of /** @type {const} */ (['auto', 4])) {
-    const hw = await load({ threads });
-    assert.equal(hw.info.threads, 1);
-    assert.match(hw.info.threadsReason, /\w+ \w+/);
-    hw.dispose();
-  }
-});
-
 test('the SIMD128 module can be asked for', async () => {
   const hw = await load({ simd: 'simd128' });
   assert.equal(hw.info.simd, 'simd128');

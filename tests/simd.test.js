@@ -16,7 +16,10 @@ const environment = { ...process.env, HEADWISE_SIMD: simd };
 // With it, the child would report to this run instead of printing.
 delete environment.NODE_TEST_CONTEXT;
 
-for (const name of ['seeds', 'random', 'functions', 'modules', 'nan', 'state', 'errors', 'bench'])
+for (const name of [
+  ...['seeds', 'random', 'functions', 'modules', 'nan', 'state', 'errors'],
+  ...['bench', 'threads'],
+])
   test(`with the ${simd} module, the tests of ${name} pass`, () => {
     const { status, stdout, stderr, error } = spawnSync(
       process.execPath,

@@ -10,7 +10,7 @@
 struct hw_context {
   hw_generator generator;
   hw_arena arena;
-  hw_team *team;
+  hw_team *team; /* NULL: one thread; not owned */
 };
 
 /* The threads for a job of so many multiply-adds: the caller's alone where waking the others takes longer. */

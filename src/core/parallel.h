@@ -1,30 +1,64 @@
-/* Work shared between threads: items of one job, handed out as threads become free. */
+/*
+ * A loop spread over threads.
+ *
+ * Only builds with HW_THREADS have more than one: the modules with shared memory, and the native library for its tests.
+ * Elsewhere a team does not exist and hw_parallel_for is the plain loop.
+ */
 #ifndef HW_CORE_PARALLEL_H
 #define HW_CORE_PARALLEL_H
 
-#include <stddef.h>
+#include "headwise.h"
 
-/* The threads of an engine; NULL: the caller's alone. */
+/* Threads that share work: the one that calls hw_parallel_for is thread 0, the others are workers. NULL: one thread. */
 typedef struct hw_team hw_team;
 
-/* One item of a job. `thread` is unique among the threads that run at the same time. */
 typedef void (*hw_task)(const void *job, size_t item, size_t thread);
+
+#ifdef HW_THREADS
+
+/* Room for a team of `threads` >= 2. Workers join by hw_team_work, whenever they are ready: work never waits for one
+ * that has not joined. The caller owns *team; HW_ERROR_MEMORY leaves it NULL. */
+hw_status hw_team_create(size_t threads, hw_team **team);
+
+/* NULL is allowed. No worker may be inside hw_team_work any more. */
+void hw_team_destroy(hw_team *team);
+
+/* The life of worker `thread`, 1 <= thread < threads: works and sleeps until hw_team_stop. */
+void hw_team_work(hw_team *team, size_t thread);
+
+/* Lets every worker return from hw_team_work; the team runs nothing after this. */
+void hw_team_stop(hw_team *team);
+
+/* What the host of a worker calls when a trap has ended it: the call that waits for its item traps, too. */
+void hw_team_fail(hw_team *team);
+
+/* 1 for NULL */
+size_t hw_team_threads(const hw_team *team);
+
+/*
+ * Runs task(job, item, thread) once for every item < items, handed out in order, on the threads of the team; returns
+ * when all are done. thread < hw_team_threads(team) differs among tasks that run at the same time. Equivalent loop:
+ *
+ *   for (item = 0; item < items; item++) task(job, item, 0);
+ *
+ * One item, no team, or a call from within a task: that loop itself, on the calling thread. Tasks allocate nothing.
+ */
+void hw_parallel_for(hw_team *team, size_t items, hw_task task, const void *job);
+
+#else
 
 static inline size_t hw_team_threads(const hw_team *team) {
   (void)team;
   return 1;
 }
 
-/*
- * Runs task(job, item, thread) once for every item < items and returns when all are done; thread < hw_team_threads(team).
- * Items are handed out in their order, so heavy ones come first. Equivalent loop:
- *   for (item = 0; item < items; item++) task(job, item, 0);
- */
 static inline void hw_parallel_for(hw_team *team, size_t items, hw_task task, const void *job) {
   (void)team;
   for (size_t item = 0; item < items; item++) {
     task(job, item, 0);
   }
 }
+
+#endif
 
 #endif

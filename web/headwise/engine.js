@@ -26,15 +26,21 @@ export class Engine {
   #words = new Uint32Array(0);
   #staging = 0;
   #capacity = 0;
+  #isShared = false;
+  #growthsAt = 0;
+  #growths = 0;
+  /** @type {import('./threads.js').Crew | undefined} */
+  #crew;
 
   /**
    * @param {WebAssembly.Module} module
+   * @param {WebAssembly.Memory} [memory] for a module that imports it
    * @returns {Promise<Engine>}
    */
-  static async start(module) {
+  static async start(module, memory) {
     try {
-      const instance = await WebAssembly.instantiate(module);
-      return new Engine(instance.exports);
+      const instance = await WebAssembly.instantiate(module, memory && { env: { memory } });
+      return new Engine(instance.exports, memory);
     } catch (cause) {
       if (cause instanceof HeadwiseError) {
         throw cause;
@@ -48,11 +54,14 @@ export class Engine {
     }
   }
 
-  /** @param {WebAssembly.Exports} exports */
-  constructor(exports) {
+  /**
+   * @param {WebAssembly.Exports} exports
+   * @param {WebAssembly.Memory} [memory]
+   */
+  constructor(exports, memory = /** @type {WebAssembly.Memory} */ (exports.memory)) {
     /** @type {Record<string, (...values: (number | boolean)[]) => number> | undefined} */
     this.exports = /** @type {any} */ (exports);
-    this.memory = /** @type {WebAssembly.Memory} */ (exports.memory);
+    this.memory = memory;
     if (typeof exports._initialize !== 'function' || typeof exports.engine_start !== 'function') {
       throw new HeadwiseError(
         'ERR_LOAD',
@@ -62,6 +71,21 @@ export class Engine {
     this.call._initialize();
     this.check(this.call.engine_start(), 'the engine');
     this.resultSlot = this.call.result_address() >>> 0;
+    this.#isShared = memory !== exports.memory;
+    if (this.#isShared) {
+      this.#growthsAt = (this.call.growths_address() >>> 0) / 4;
+      this.#makeViews();
+    }
+  }
+
+  /**
+   * Shares the work with the crew from now on.
+   * @param {import('./threads.js').Crew} crew that has joined
+   */
+  startTeam(crew) {
+    this.check(this.call.team_start(crew.threads), 'the threads');
+    crew.begin((thread) => this.call.team_stack(thread) >>> 0);
+    this.#crew = crew;
   }
 
   /** The module's functions. */
@@ -77,6 +101,12 @@ export class Engine {
   }
 
   dispose() {
+    if (this.#crew !== undefined) {
+      // Inside the module workers are deaf, and some browsers take seconds to end such a one.
+      this.call.team_stop();
+      this.#crew.end();
+      this.#crew = undefined;
+    }
     this.exports = undefined;
     this.#capacity = 0;
     this.memory = /** @type {any} */ (undefined);
@@ -85,23 +115,37 @@ export class Engine {
     this.#words = new Uint32Array(0);
   }
 
-  /* Growth detaches views, so each is made anew when it is found empty. */
+  #makeViews() {
+    const { buffer } = this.memory;
+    this.#floats = new Float32Array(buffer);
+    this.#bytes = new Uint8Array(buffer);
+    this.#words = new Uint32Array(buffer);
+    this.#growths = this.#words[this.#growthsAt];
+  }
+
+  /* Growth detaches the views of a memory of one thread; those of a shared one it leaves as they are, too short. */
+  #refreshViews() {
+    const stale = this.#isShared
+      ? this.#words[this.#growthsAt] !== this.#growths
+      : this.#words.length === 0;
+    if (stale) {
+      this.#makeViews();
+    }
+  }
+
   get floats() {
-    return this.#floats.length > 0
-      ? this.#floats
-      : (this.#floats = new Float32Array(this.memory.buffer));
+    this.#refreshViews();
+    return this.#floats;
   }
 
   get bytes() {
-    return this.#bytes.length > 0
-      ? this.#bytes
-      : (this.#bytes = new Uint8Array(this.memory.buffer));
+    this.#refreshViews();
+    return this.#bytes;
   }
 
   get words() {
-    return this.#words.length > 0
-      ? this.#words
-      : (this.#words = new Uint32Array(this.memory.buffer));
+    this.#refreshViews();
+    return this.#words;
   }
 
   /**

@@ -37,15 +37,19 @@ export class Headwise {
 
   /**
    * @param {Engine} engine
+   * @param {number} threads
    * @param {string} threadsReason
    */
-  constructor(engine, threadsReason) {
+  constructor(engine, threads, threadsReason) {
     this.#engine = engine;
-    /** @type {Readonly<{ version: string, simd: 'relaxed' | 'simd128', threads: number, threadsReason: string }>} */
+    /**
+     * `threads` run; `threadsReason` says in words why they are fewer than were asked for, or one; else it is ''.
+     * @type {Readonly<{ version: string, simd: 'relaxed' | 'simd128', threads: number, threadsReason: string }>}
+     */
     this.info = Object.freeze({
       version,
       simd: engine.call.has_relaxed_simd() !== 0 ? 'relaxed' : 'simd128',
-      threads: 1,
+      threads,
       threadsReason,
     });
     /** torch.nn.Linear */
@@ -142,7 +146,8 @@ export class Headwise {
     return scaledDotProductAttention(this.#engine, q, k, v, options);
   }
 
-  /** Frees the engine's memory with all modules and traces in it. Calls after this throw ERR_DISPOSED. */
+  /** Frees the engine's memory with all modules and traces in it, and ends its threads. Calls after this throw
+   * ERR_DISPOSED. */
   dispose() {
     this.#engine.dispose();
   }

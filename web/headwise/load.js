@@ -3,13 +3,17 @@ import { describe } from './describe.js';
 import { Engine } from './engine.js';
 import { HeadwiseError } from './error.js';
 import { Headwise } from './headwise.js';
+import { importNode, isNode } from './node.js';
+import { Crew, sharedMemory, wantedThreads, whyOneThread } from './threads.js';
 
 /**
  * @typedef {object} LoadOptions
  * @property {URL | string | Response | BufferSource | WebAssembly.Module} [wasm] where the module comes from; default: the
  *   package's own files
  * @property {'auto' | 'relaxed' | 'simd128'} [simd] default 'auto': relaxed SIMD where the runtime has it
- * @property {number | 'auto'} [threads] default 1
+ * @property {number | 'auto'} [threads] default 1; 'auto': as many as the machine has cores, at most 8. Several need
+ *   SharedArrayBuffer (in pages: cross-origin isolation), Workers and, where `wasm` is given, a module for threads;
+ *   otherwise the engine has one, and `info.threadsReason` says why. Its Workers sleep when idle and end with `dispose`
  * @property {AbortSignal} [signal] ends a download
  */
 
@@ -25,9 +29,9 @@ const loadError = (source, problem, cause) =>
 
 /**
  * @param {'auto' | 'relaxed' | 'simd128'} simd
- * @returns {URL}
+ * @returns {{ single: URL, threads: URL }}
  */
-function packagedModule(simd) {
+function packagedModules(simd) {
   const hasRelaxed = WebAssembly.validate(relaxedProbe);
   if (simd === 'relaxed' && !hasRelaxed) {
     throw new HeadwiseError(
@@ -36,8 +40,14 @@ function packagedModule(simd) {
     );
   }
   return simd === 'simd128' || !hasRelaxed
-    ? new URL('./wasm/headwise-simd128.wasm', import.meta.url)
-    : new URL('./wasm/headwise-relaxed.wasm', import.meta.url);
+    ? {
+        single: new URL('./wasm/headwise-simd128.wasm', import.meta.url),
+        threads: new URL('./wasm/headwise-simd128-threads.wasm', import.meta.url),
+      }
+    : {
+        single: new URL('./wasm/headwise-relaxed.wasm', import.meta.url),
+        threads: new URL('./wasm/headwise-relaxed-threads.wasm', import.meta.url),
+      };
 }
 
 /**
@@ -81,9 +91,7 @@ function checkMagic(bytes, source, type) {
  * @returns {Promise<BufferSource>}
  */
 async function readFileUrl(url) {
-  /* A name that no bundler follows: browsers never get here. */
-  const fileSystem = ['node', 'fs/promises'].join(':');
-  const { readFile } = await import(/* @vite-ignore */ /* webpackIgnore: true */ fileSystem);
+  const { readFile } = await importNode('fs/promises');
   return checkMagic(new Uint8Array(await readFile(url)), url.href, 'a file');
 }
 
@@ -96,7 +104,7 @@ async function bytesOfAddress(address, signal) {
   const base = globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url;
   try {
     const url = new URL(address, base);
-    if (url.protocol === 'file:' && typeof globalThis.process === 'object') {
+    if (url.protocol === 'file:' && isNode) {
       return await readFileUrl(url);
     }
     return await bytesOfResponse(await fetch(url, { signal }), url.href);
@@ -154,21 +162,80 @@ async function compile(wasm, signal) {
   }
 }
 
+/** @type {(module: WebAssembly.Module) => boolean} */
+const importsMemory = (module) =>
+  WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
+
 /**
- * @param {unknown} threads
- * @returns {string} why the engine has one thread
+ * @param {WebAssembly.Module} module
+ * @param {string} reason
  */
-function threadsReason(threads) {
-  if (
-    threads !== 'auto' &&
-    !(typeof threads === 'number' && Number.isInteger(threads) && threads >= 1)
-  ) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `threads is ${describe(threads)}; expected 'auto' or an integer of at least 1`,
-    );
+async function startSingle(module, reason) {
+  const memory = importsMemory(module) ? sharedMemory() : undefined;
+  return new Headwise(await Engine.start(module, memory), 1, reason);
+}
+
+/**
+ * @param {Promise<WebAssembly.Module>} compiling a module for threads
+ * @param {number} threads
+ * @param {AbortSignal | undefined} signal
+ */
+async function startThreads(compiling, threads, signal) {
+  const starting = Crew.start(threads);
+  try {
+    const memory = sharedMemory();
+    const module = await compiling;
+    const engine = await Engine.start(module, memory);
+    const crew = await starting;
+    await crew.join(module, memory);
+    signal?.throwIfAborted();
+    if (crew.threads > 1) {
+      engine.startTeam(crew);
+    }
+    return new Headwise(engine, crew.threads, crew.reason);
+  } catch (error) {
+    (await starting).end();
+    throw error;
   }
-  return threads === 1 ? 'one thread was asked for' : 'this version computes on one thread';
+}
+
+/**
+ * @param {LoadOptions['wasm'] & {}} wasm
+ * @param {number} threads
+ * @param {string} reason why there can be only one; or ''
+ * @param {AbortSignal | undefined} signal
+ */
+async function startGiven(wasm, threads, reason, signal) {
+  const module = await compile(wasm, signal);
+  signal?.throwIfAborted();
+  if (reason === '' && importsMemory(module)) {
+    return startThreads(Promise.resolve(module), threads, signal);
+  }
+  return startSingle(module, reason || 'the wasm that was given is a module for one thread');
+}
+
+/**
+ * @param {'auto' | 'relaxed' | 'simd128'} simd
+ * @param {number} threads
+ * @param {string} reason why there can be only one; or ''
+ * @param {AbortSignal | undefined} signal
+ */
+async function startPackaged(simd, threads, reason, signal) {
+  const modules = packagedModules(simd);
+  let why = reason;
+  if (why === '') {
+    try {
+      return await startThreads(compile(modules.threads, signal), threads, signal);
+    } catch (error) {
+      if (signal?.aborted || !(error instanceof HeadwiseError)) {
+        throw error;
+      }
+      why = error.message;
+    }
+  }
+  const module = await compile(modules.single, signal);
+  signal?.throwIfAborted();
+  return startSingle(module, why);
 }
 
 /**
@@ -192,12 +259,14 @@ export async function load(options) {
       `simd is ${describe(simd)}; expected 'auto', 'relaxed' or 'simd128'`,
     );
   }
-  const reason = threadsReason(threads);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new HeadwiseError('ERR_VALUE', `signal is ${describe(signal)}; expected an AbortSignal`);
   }
   signal?.throwIfAborted();
-  const module = await compile(wasm ?? packagedModule(simd), signal);
-  signal?.throwIfAborted();
-  return new Headwise(await Engine.start(module), reason);
+  const wanted = await wantedThreads(threads);
+  const whyOne = threads === 'auto' ? 'this machine has one core' : 'one thread was asked for';
+  const reason = wanted === 1 ? whyOne : whyOneThread();
+  return wasm === undefined
+    ? startPackaged(simd, wanted, reason, signal)
+    : startGiven(wasm, wanted, reason, signal);
 }

@@ -1,0 +1,144 @@
+/*
+ * The protocol. `unclaimed` counts the open job's items that nobody has taken; 0 between jobs. The main thread describes
+ * the job, stores its item count there and takes items like everybody else. Whoever takes one keeps the job open until it
+ * has added it to `finished`, so the description needs no atomics, and a worker that is late, asleep or gone holds
+ * nothing up: only items in hand are waited for.
+ *
+ * The main thread spins for those, because the main thread of a page may not sleep. Workers sleep on `unclaimed`.
+ */
+#include "core/parallel.h"
+
+#ifdef HW_THREADS
+
+#include <stdatomic.h>
+
+#include "core/memory.h"
+
+#ifndef __wasm__
+#include <sched.h>
+#endif
+
+/* Looks at `unclaimed` before a worker sleeps: about as long as the gap between two jobs of a forward. */
+enum { patience = 2000 };
+
+/* A value of `unclaimed`: workers return. */
+static const uint32_t stopped = UINT32_MAX;
+
+struct hw_team {
+  _Alignas(HW_ALIGNMENT) _Atomic uint32_t unclaimed;
+  _Alignas(HW_ALIGNMENT) _Atomic uint32_t finished;
+  _Atomic uint32_t sleepers;
+  _Atomic uint32_t failed;
+  /* The open job */
+  _Alignas(HW_ALIGNMENT) hw_task task;
+  const void *job;
+  uint32_t items;
+  bool open;
+  size_t threads;
+};
+
+static void sleep_while_zero(_Atomic uint32_t *word) {
+#ifdef __wasm__
+  __builtin_wasm_memory_atomic_wait32((int32_t *)word, 0, -1);
+#else
+  (void)word;
+  sched_yield();
+#endif
+}
+
+static void wake_all(_Atomic uint32_t *word) {
+#ifdef __wasm__
+  __builtin_wasm_memory_atomic_notify((int32_t *)word, UINT32_MAX);
+#else
+  (void)word;
+#endif
+}
+
+hw_status hw_team_create(size_t threads, hw_team **team) {
+  *team = hw_allocate_zeroed(sizeof(hw_team));
+  if (*team == NULL) {
+    return HW_ERROR_MEMORY;
+  }
+  (*team)->threads = threads;
+  return HW_OK;
+}
+
+void hw_team_destroy(hw_team *team) { hw_release(team); }
+
+size_t hw_team_threads(const hw_team *team) { return team == NULL ? 1 : team->threads; }
+
+/* Takes items until none is left. */
+static void take_items(hw_team *team, size_t thread) {
+  uint32_t done = 0;
+  uint32_t left = atomic_load(&team->unclaimed);
+  while (left != 0 && left != stopped) {
+    if (atomic_compare_exchange_weak(&team->unclaimed, &left, left - 1)) {
+      team->task(team->job, team->items - left, thread);
+      done++;
+      left = atomic_load(&team->unclaimed);
+    }
+  }
+  if (done > 0) {
+    atomic_fetch_add(&team->finished, done);
+  }
+}
+
+static uint32_t wait_for_items(hw_team *team) {
+  for (size_t look = 0; look < patience; look++) {
+    const uint32_t left = atomic_load(&team->unclaimed);
+    if (left != 0) {
+      return left;
+    }
+  }
+  atomic_fetch_add(&team->sleepers, 1);
+  sleep_while_zero(&team->unclaimed);
+  atomic_fetch_sub(&team->sleepers, 1);
+  return atomic_load(&team->unclaimed);
+}
+
+void hw_team_work(hw_team *team, size_t thread) {
+  while (wait_for_items(team) != stopped) {
+    take_items(team, thread);
+  }
+}
+
+/* A worker about to sleep has either been counted here or finds the new value and does not sleep. */
+static void announce(hw_team *team, uint32_t unclaimed) {
+  atomic_store(&team->unclaimed, unclaimed);
+  if (atomic_load(&team->sleepers) != 0) {
+    wake_all(&team->unclaimed);
+  }
+}
+
+void hw_team_stop(hw_team *team) { announce(team, stopped); }
+
+void hw_team_fail(hw_team *team) { atomic_store(&team->failed, 1); }
+
+static void wait_for_finish(hw_team *team) {
+  while (atomic_load(&team->finished) != team->items) {
+    if (atomic_load(&team->failed) != 0) {
+      atomic_store(&team->unclaimed, 0);
+      __builtin_trap();
+    }
+  }
+}
+
+void hw_parallel_for(hw_team *team, size_t items, hw_task task, const void *job) {
+  if (team == NULL || items <= 1 || items >= stopped || team->open) {
+    for (size_t item = 0; item < items; item++) {
+      task(job, item, 0);
+    }
+    return;
+  }
+  team->task = task;
+  team->job = job;
+  team->items = (uint32_t)items;
+  team->open = true;
+  atomic_store(&team->finished, 0);
+  announce(team, (uint32_t)items);
+  take_items(team, 0);
+  wait_for_finish(team);
+  team->open = false;
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* Loops spread over real threads: every item once, from the start of a team to its end. */
+#include <pthread.h>
+
+#include "check.h"
+#include "core/parallel.h"
+
+enum { MOST_THREADS = 5, MOST_ITEMS = 257 };
+
+typedef struct worker {
+  pthread_t thread;
+  hw_team *team;
+  size_t number;
+} worker;
+
+static worker workers[MOST_THREADS];
+
+static void *work(void *argument) {
+  const worker *self = argument;
+  hw_team_work(self->team, self->number);
+  return NULL;
+}
+
+static void start_worker(hw_team *team, size_t number) {
+  workers[number] = (worker){.team = team, .number = number};
+  if (pthread_create(&workers[number].thread, NULL, work, &workers[number]) != 0) {
+    printf("no thread for the test itself\n");
+    exit(1);
+  }
+}
+
+static hw_team *start_team(size_t threads) {
+  hw_team *team = NULL;
+  CHECK(hw_team_create(threads, &team) == HW_OK, "create");
+  for (size_t number = 1; number < threads; number++) {
+    start_worker(team, number);
+  }
+  return team;
+}
+
+static void end_team(hw_team *team) {
+  const size_t threads = hw_team_threads(team);
+  hw_team_stop(team);
+  for (size_t number = 1; number < threads; number++) {
+    pthread_join(workers[number].thread, NULL);
+  }
+  hw_team_destroy(team);
+}
+
+/* What a task writes is plain memory: a race would show under ThreadSanitizer. */
+typedef struct tally {
+  uint32_t *runs;
+  uint32_t *busy; /* per thread: nonzero while it runs a task */
+  size_t threads;
+} tally;
+
+static void count(const void *job, size_t item, size_t thread) {
+  const tally *t = job;
+  CHECK(thread < t->threads, "thread %zu of %zu", thread, t->threads);
+  CHECK(t->busy[thread]++ == 0, "thread %zu runs two tasks at once", thread);
+  t->runs[item]++;
+  t->busy[thread]--;
+}
+
+static void check_loop(hw_team *team, size_t items) {
+  uint32_t runs[MOST_ITEMS] = {0};
+  uint32_t busy[MOST_THREADS] = {0};
+  const tally job = {runs, busy, hw_team_threads(team)};
+  hw_parallel_for(team, items, count, &job);
+  for (size_t item = 0; item < MOST_ITEMS; item++) {
+    CHECK(runs[item] == (item < items), "threads=%zu items=%zu: item %zu ran %u times", job.threads, items, item,
+          runs[item]);
+  }
+  check_case();
+}
+
+static void test_every_item_once(void) {
+  static const size_t sizes[] = {0, 1, 2, 3, 4, 5, 7, 64, MOST_ITEMS};
+  for (size_t threads = 1; threads <= MOST_THREADS; threads++) {
+    hw_team *team = threads == 1 ? NULL : start_team(threads);
+    for (size_t repeat = 0; repeat < 200; repeat++) {
+      check_loop(team, sizes[repeat % (sizeof sizes / sizeof *sizes)]);
+    }
+    if (team != NULL) {
+      end_team(team);
+    }
+  }
+}
+
+static void test_absent_workers(void) {
+  hw_team *team = NULL;
+  CHECK_STATUS(hw_team_create(MOST_THREADS, &team), HW_OK);
+  check_loop(team, MOST_ITEMS);
+  for (size_t number = 1; number < MOST_THREADS; number++) {
+    start_worker(team, number);
+    check_loop(team, MOST_ITEMS);
+  }
+  end_team(team);
+}
+
+static void test_start_and_end(void) {
+  for (size_t repeat = 0; repeat < 50; repeat++) {
+    hw_team *team = start_team(2 + repeat % (MOST_THREADS - 1));
+    if (repeat % 2 == 0) {
+      check_loop(team, 3);
+    }
+    end_team(team);
+    check_case();
+  }
+  hw_team_destroy(NULL);
+}
+
+/* A loop inside a task: a team that is busy runs it on the task's own thread. */
+typedef struct outer {
+  hw_team *team;
+  uint32_t (*sums)[MOST_ITEMS];
+} outer;
+
+static void add(const void *job, size_t item, size_t thread) {
+  CHECK(thread == 0, "thread %zu in a serial loop", thread);
+  uint32_t *sum = *(uint32_t *const *)job;
+  *sum = *sum * 31 + (uint32_t)item;
+}
+
+static void nest(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const outer *o = job;
+  uint32_t *sum = &(*o->sums)[item];
+  hw_parallel_for(o->team, item, add, &sum);
+}
+
+static void test_nested(void) {
+  hw_team *team = start_team(3);
+  uint32_t sums[MOST_ITEMS] = {0};
+  const outer job = {team, &sums};
+  hw_parallel_for(team, MOST_ITEMS, nest, &job);
+  end_team(team);
+  for (size_t item = 0; item < MOST_ITEMS; item++) {
+    uint32_t expected = 0;
+    for (size_t i = 0; i < item; i++) {
+      expected = expected * 31 + (uint32_t)i;
+    }
+    CHECK(sums[item] == expected, "item %zu", item);
+    check_case();
+  }
+}
+
+int main(void) {
+  check_run("every item runs once, on a thread of the team", test_every_item_once);
+  check_run("a loop waits for no worker that has not joined", test_absent_workers);
+  check_run("teams start and end, used or not", test_start_and_end);
+  check_run("a loop inside a task runs on the task's thread", test_nested);
+  return check_result();
+}

@@ -1,0 +1,183 @@
+import { describe } from './describe.js';
+import { HeadwiseError } from './error.js';
+import { importNode, isNode } from './node.js';
+
+/** Threads that 'auto' starts at most, and that an engine can have. */
+const autoThreads = 8;
+const mostThreads = 32;
+
+/** How long a worker may take to say that it is ready. */
+const patience = 5000;
+
+/** Pages of memory that the module asks for, and what it may grow to: the first that the runtime has addresses for. */
+const initialPages = 16;
+const maximumPages = [65536, 32768, 16384, 8192];
+
+/**
+ * How many threads `load` is to start.
+ * @param {unknown} threads
+ * @returns {Promise<number>}
+ */
+export async function wantedThreads(threads) {
+  if (threads === 'auto') {
+    const cores =
+      globalThis.navigator?.hardwareConcurrency ??
+      (isNode ? (await importNode('os')).availableParallelism() : 1);
+    return Math.min(cores, autoThreads);
+  }
+  if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 1) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `threads is ${describe(threads)}; expected 'auto' or an integer of at least 1`,
+    );
+  }
+  return threads;
+}
+
+/**
+ * Why this runtime gives an engine one thread; '' if it can have more.
+ * @returns {string}
+ */
+export function whyOneThread() {
+  if (typeof SharedArrayBuffer !== 'function' || globalThis.crossOriginIsolated === false) {
+    return 'SharedArrayBuffer is not available: a page must be sent with the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp';
+  }
+  return globalThis.Worker === undefined && !isNode ? 'Worker is not available' : '';
+}
+
+/**
+ * The memory of a module for threads.
+ * @returns {WebAssembly.Memory}
+ * @throws {RangeError}
+ */
+export function sharedMemory() {
+  for (const maximum of maximumPages.slice(0, -1)) {
+    try {
+      return new WebAssembly.Memory({ initial: initialPages, maximum, shared: true });
+    } catch {
+      // the next is smaller
+    }
+  }
+  const [maximum] = maximumPages.slice(-1);
+  return new WebAssembly.Memory({ initial: initialPages, maximum, shared: true });
+}
+
+/** @returns {Promise<any>} a Worker of the browser or of Node */
+async function newWorker() {
+  if (globalThis.Worker !== undefined) {
+    // Written out so that bundlers follow it.
+    return new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module' });
+  }
+  const { Worker: NodeWorker } = await importNode('worker_threads');
+  const address = import.meta.url.replace(/[^/]*$/, 'worker-thread.js');
+  return new NodeWorker(new URL(address), { execArgv: [] });
+}
+
+/**
+ * @param {any} worker
+ * @returns {Promise<string>} '' when it is ready; else why it is not
+ */
+function answerOf(worker) {
+  return new Promise((resolve) => {
+    /** @param {ErrorEvent} event or, in Node, an Error */
+    const failed = (event) => {
+      event.preventDefault?.();
+      resolve(
+        event.message || 'its script could not be loaded, or a policy of the page forbids it',
+      );
+    };
+    if (typeof worker.on === 'function') {
+      worker.on('message', resolve);
+      worker.on('error', failed);
+      worker.on('exit', () => resolve('it ended'));
+    } else {
+      worker.onmessage = (/** @type {MessageEvent} */ { data }) => resolve(data);
+      worker.onerror = failed;
+    }
+  });
+}
+
+/** The workers of an engine: its threads but the first. */
+export class Crew {
+  /** @type {any[]} */
+  #workers = [];
+  /** @type {Promise<string>[]} */
+  #answers = [];
+
+  /** Why there are fewer than were asked for; '' if there are not. */
+  reason = '';
+
+  /**
+   * Starts workers, which takes a while that `join` waits for.
+   * @param {number} threads of the engine, its first included
+   */
+  static async start(threads) {
+    const crew = new Crew();
+    const count = Math.min(threads, mostThreads) - 1;
+    if (threads > mostThreads) {
+      crew.reason = `${threads} threads were asked for; an engine has at most ${mostThreads}`;
+    }
+    try {
+      while (crew.#workers.length < count) {
+        const worker = await newWorker();
+        crew.#workers.push(worker);
+        crew.#answers.push(answerOf(worker));
+      }
+    } catch (error) {
+      crew.reason = `a Worker could not be started: ${/** @type {Error} */ (error).message}`;
+    }
+    return crew;
+  }
+
+  /** Threads of the engine. */
+  get threads() {
+    return this.#workers.length + 1;
+  }
+
+  /**
+   * Lets the workers instantiate the module; those that are not ready in time are ended.
+   * @param {WebAssembly.Module} module
+   * @param {WebAssembly.Memory} memory
+   */
+  async join(module, memory) {
+    /** @type {any} */
+    let timer;
+    const late = new Promise((/** @type {(text: string) => void} */ resolve) => {
+      timer = setTimeout(() => resolve(`it was not ready in ${patience / 1000} s`), patience);
+    });
+    const problems = await Promise.all(
+      this.#workers.map((worker, i) => {
+        worker.postMessage({ module, memory });
+        return Promise.race([this.#answers[i], late]);
+      }),
+    );
+    clearTimeout(timer);
+    const problem = problems.find(Boolean);
+    if (problem !== undefined) {
+      this.reason = `a Worker could not be started: ${problem}`;
+    }
+    this.#workers = this.#workers.filter((worker, i) => {
+      if (problems[i] === '') {
+        // Node: asleep, it does not keep the process alive.
+        worker.unref?.();
+        return true;
+      }
+      worker.terminate();
+      return false;
+    });
+  }
+
+  /**
+   * Sends the workers to their team.
+   * @param {(thread: number) => number} stackOf the top of a thread's stack
+   */
+  begin(stackOf) {
+    this.#workers.forEach((worker, i) =>
+      worker.postMessage({ thread: i + 1, stack: stackOf(i + 1) }),
+    );
+  }
+
+  end() {
+    this.#workers.splice(0).forEach((worker) => worker.terminate());
+  }
+}
