@@ -18,8 +18,8 @@
 #include <sched.h>
 #endif
 
-/* Looks at `unclaimed` before a worker sleeps: about as long as the gap between two jobs of a forward. */
-enum { patience = 2000 };
+/* Looks at `unclaimed` before a worker sleeps, 0.4 ns each in V8: together about as long as waking it takes. */
+enum { patience = 100000 };
 
 /* A value of `unclaimed`: workers return. */
 static const uint32_t stopped = UINT32_MAX;
