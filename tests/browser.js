@@ -48,7 +48,7 @@ const TYPES = {
 };
 
 /** What a page needs to have SharedArrayBuffer, and so threads. */
-const ISOLATION = {
+export const ISOLATION = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
 };
@@ -57,22 +57,23 @@ const ISOLATION = {
  * Serves a folder's files as they are, on a free port of this machine.
  *
  * @param {string} root
- * @param {{ isolated?: boolean, onRequest?: (path: string, body: Buffer) => void }} [options]
- *   isolated: pages have SharedArrayBuffer; onRequest is told every file that was sent
+ * @param {{ headersOf?: (path: string) => Record<string, string> | undefined, onRequest?: (path: string, body: Buffer) => void }} [options]
+ *   headersOf: more headers for a file, undefined if it is to be missing; onRequest is told every file that was sent
  * @returns {Promise<{ url: string, withhold(ending: string): void, close(): void }>}
  *   url ends in a slash; `withhold` makes files that end so missing
  */
-export async function serve(root, { isolated = false, onRequest } = {}) {
+export async function serve(root, { headersOf = () => ({}), onRequest } = {}) {
   let missing = '';
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const path = normalize(decodeURIComponent(pathname)).replace(/\/$/, '/index.html');
     try {
-      if (missing && path.endsWith(missing)) throw new Error('withheld');
+      const more = headersOf(path);
+      if (!more || (missing && path.endsWith(missing))) throw new Error('withheld');
       const body = await readFile(join(root, path));
       const type = TYPES[extname(path)] ?? 'application/octet-stream';
       const headers = { 'content-type': type, 'cache-control': 'no-store' };
-      response.writeHead(200, { ...headers, ...(isolated ? ISOLATION : {}) }).end(body);
+      response.writeHead(200, { ...headers, ...more }).end(body);
       onRequest?.(path, body);
     } catch {
       response.writeHead(404).end();

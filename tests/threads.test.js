@@ -7,9 +7,10 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { load, Tensor } from 'headwise';
+import { Engine } from '../web/headwise/engine.js';
+import { Headwise } from '../web/headwise/headwise.js';
+import { Crew, sharedMemory } from '../web/headwise/threads.js';
 import { data, engine, rejectsCode, throwsCode } from './helpers.js';
-
-/** @typedef {Awaited<ReturnType<typeof load>>} Engine */
 
 const simd = /** @type {'auto'} */ (process.env.HEADWISE_SIMD ?? 'auto');
 const wasm = new URL('../web/headwise/wasm/', import.meta.url);
@@ -36,7 +37,7 @@ async function endOf(workers) {
   }
 }
 
-/** Results of everything that computes. @param {Engine} hw */
+/** Results of everything that computes. @param {Headwise} hw */
 function results(hw) {
   hw.manualSeed(7);
   const linear = new hw.Linear({ inFeatures: 40, outFeatures: 52 });
@@ -59,7 +60,7 @@ function results(hw) {
     .map((result) => result.data);
 }
 
-/** @param {Engine} hw */
+/** @param {Headwise} hw */
 const works = (hw) => {
   const one = new hw.Linear({ inFeatures: 3, outFeatures: 2 });
   assert.deepEqual([...one.forward(data(1, [500, 3])).output.shape], [500, 2]);
@@ -293,5 +294,25 @@ test('more threads than an engine can have are not started', async () => {
   const hw = await loadWith({ Worker: Fake }, { threads: 1000 });
   assert.equal(hw.info.threads, 32);
   assert.match(hw.info.threadsReason, /1000.*32/);
+  works(hw);
+});
+
+test('a trap in a worker ends the call that it worked for, and one thread goes on', async () => {
+  const module = await WebAssembly.compile(await readFile(threadsModule));
+  const memory = sharedMemory();
+  const core = await Engine.start(module, memory);
+  const crew = await Crew.start(2);
+  await crew.join(module, memory);
+  // A stack that begins at address 0 has no room.
+  const begin = crew.begin.bind(crew);
+  crew.begin = () => begin(() => 0);
+  core.startTeam(crew);
+  const hw = new Headwise(core, 2, '');
+  const linear = new hw.Linear({ inFeatures: 64, outFeatures: 5 });
+  const x = data(1, [4000, 64]);
+  assert.throws(() => {
+    // The worker may need a while to wake up.
+    for (let i = 0; i < 10_000; i++) linear.forward(x);
+  }, WebAssembly.RuntimeError);
   works(hw);
 });

@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef NDEBUG
+_Thread_local bool hw_in_task;
+#endif
+
 void *hw_allocate(size_t bytes) {
+  assert(!hw_in_task);
   if (bytes > SIZE_MAX / 2) {
     return NULL;
   }
@@ -20,7 +25,10 @@ void *hw_allocate_zeroed(size_t bytes) {
   return memory;
 }
 
-void hw_release(void *memory) { free(memory); }
+void hw_release(void *memory) {
+  assert(!hw_in_task);
+  free(memory);
+}
 
 size_t hw_arena_size(size_t count, size_t element_bytes) {
   const size_t bytes = hw_size_add(hw_size_multiply(count, element_bytes), HW_ALIGNMENT - 1);

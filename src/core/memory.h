@@ -34,6 +34,12 @@ static inline size_t hw_ceil_divide(size_t a, size_t b) { return a / b + (a % b 
 
 static inline size_t hw_min(size_t a, size_t b) { return a < b ? a : b; }
 
+#ifndef NDEBUG
+/* Whether this thread runs a task of hw_parallel_for, which must not allocate: the allocator of the wasm modules serves
+ * one thread. */
+extern _Thread_local bool hw_in_task;
+#endif
+
 /* Aligned memory, or NULL; released by hw_release. */
 void *hw_allocate(size_t bytes);
 void *hw_allocate_zeroed(size_t bytes);

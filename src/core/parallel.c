@@ -67,13 +67,24 @@ void hw_team_destroy(hw_team *team) { hw_release(team); }
 
 size_t hw_team_threads(const hw_team *team) { return team == NULL ? 1 : team->threads; }
 
+static void run(hw_task task, const void *job, size_t item, size_t thread) {
+#ifndef NDEBUG
+  const bool nested = hw_in_task;
+  hw_in_task = true;
+#endif
+  task(job, item, thread);
+#ifndef NDEBUG
+  hw_in_task = nested;
+#endif
+}
+
 /* Takes items until none is left. */
 static void take_items(hw_team *team, size_t thread) {
   uint32_t done = 0;
   uint32_t left = atomic_load(&team->unclaimed);
   while (left != 0 && left != stopped) {
     if (atomic_compare_exchange_weak(&team->unclaimed, &left, left - 1)) {
-      team->task(team->job, team->items - left, thread);
+      run(team->task, team->job, team->items - left, thread);
       done++;
       left = atomic_load(&team->unclaimed);
     }
@@ -126,7 +137,7 @@ static void wait_for_finish(hw_team *team) {
 void hw_parallel_for(hw_team *team, size_t items, hw_task task, const void *job) {
   if (team == NULL || items <= 1 || items >= stopped || team->open) {
     for (size_t item = 0; item < items; item++) {
-      task(job, item, 0);
+      run(task, job, item, 0);
     }
     return;
   }

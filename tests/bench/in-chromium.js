@@ -1,6 +1,6 @@
 // The benchmark in Chromium, on the very files of the repository: no bundler in between.
 import { fileURLToPath } from 'node:url';
-import { findBrowser, launch, serve } from '../browser.js';
+import { ISOLATION, findBrowser, launch, serve } from '../browser.js';
 import { UsageError } from './options.js';
 
 /** @typedef {import('../../web/page/bench/bench.js').Result} Result */
@@ -31,7 +31,7 @@ async function* resultsOf(page) {
 export async function runInChromium({ shapes, threads, simds, seconds }) {
   const executable = findBrowser();
   if (!executable) throw new UsageError(NO_BROWSER);
-  const site = await serve(ROOT, { isolated: true });
+  const site = await serve(ROOT, { headersOf: () => ISOLATION });
   const browser = await launch(executable, { protocolTimeout: 0 });
   const close = async () => {
     await browser.close();

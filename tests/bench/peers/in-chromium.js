@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build, minifySync } from 'vite';
-import { findBrowser, launch, serve } from '../../browser.js';
+import { ISOLATION, findBrowser, launch, serve } from '../../browser.js';
 import { UsageError } from '../options.js';
 
 /**
@@ -75,7 +75,7 @@ export class Chromium {
     const onRequest = (/** @type {string} */ path, /** @type {Buffer} */ body) => {
       if (OF_CONTESTANT.test(path)) sent.set(path, body);
     };
-    const site = await serve(ROOT, { isolated: true, onRequest });
+    const site = await serve(ROOT, { headersOf: () => ISOLATION, onRequest });
     return new Chromium(await launch(executable, { protocolTimeout: LONGEST_MS }), site, sent);
   }
 

@@ -1,0 +1,208 @@
+// Threads in Chromium: with the headers they run, on a page and in its Workers, bundled or not; without the headers or
+// without Workers, load goes on with one thread and says why.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+import { ISOLATION, serve } from '../browser.js';
+import { browser, options } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PACKAGE = 'web/headwise/index.js';
+
+/**
+ * @typedef {object} Outcome
+ * @property {{ threads: number, threadsReason: string }[]} infos for one, two and three threads
+ * @property {boolean} same whether all gave the same bits
+ */
+
+/**
+ * Runs in the browser.
+ *
+ * @param {string} address of the package
+ * @returns {Promise<Outcome>}
+ */
+async function compute(address) {
+  const { load } = await import(address);
+  const infos = [];
+  /** @type {string[]} */
+  const outputs = [];
+  for (const threads of [1, 2, 3]) {
+    const hw = await load({ threads });
+    hw.manualSeed(1);
+    const linear = new hw.Linear({ inFeatures: 30, outFeatures: 50 });
+    const { output } = linear.forward(hw.randn([800, 30]));
+    infos.push({ ...hw.info });
+    outputs.push(output.toNested().flat().join());
+    hw.dispose();
+  }
+  return { infos, same: outputs.every((output) => output === outputs[0]) };
+}
+
+/**
+ * The same in a Worker.
+ *
+ * @param {string} address
+ * @param {string} body the function above
+ * @returns {Promise<Outcome>}
+ */
+async function computeInWorker(address, body) {
+  const source = `(${body})(${JSON.stringify(address)}).then(postMessage)`;
+  const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
+  const worker = new Worker(url, { type: 'module' });
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(message));
+  });
+}
+
+/**
+ * A test with a page and what it asked the server for.
+ *
+ * @param {string} title
+ * @param {(path: string) => Record<string, string> | undefined} headersOf
+ * @param {(page: Page, address: string, asked: string[]) => Promise<void>} body
+ * @param {string} [root]
+ */
+function isolationTest(title, headersOf, body, root = ROOT) {
+  test(title, options, async () => {
+    /** @type {string[]} */
+    const asked = [];
+    const server = await serve(root, {
+      headersOf(path) {
+        asked.push(path);
+        return headersOf(path);
+      },
+    });
+    const page = await browser.newPage();
+    /** @type {string[]} */
+    const errors = [];
+    page.on('pageerror', (error) => errors.push(String(error)));
+    try {
+      await page.goto(`${server.url}${PACKAGE}`);
+      await body(page, `${server.url}${PACKAGE}`, asked);
+      assert.deepEqual(errors, []);
+    } finally {
+      await page.close();
+      server.close();
+    }
+  });
+}
+
+/** @param {Outcome} outcome */
+function hasThreads({ infos, same }) {
+  assert.deepEqual(
+    infos.map(({ threads }) => threads),
+    [1, 2, 3],
+  );
+  assert.deepEqual([infos[1].threadsReason, infos[2].threadsReason], ['', '']);
+  assert.ok(same);
+}
+
+/** @param {Outcome} outcome @param {RegExp} reason */
+function hasOneThread({ infos, same }, reason) {
+  for (const { threads, threadsReason } of infos.slice(1)) {
+    assert.equal(threads, 1);
+    assert.match(threadsReason, reason);
+  }
+  assert.ok(same);
+}
+
+isolationTest(
+  'with cross-origin isolation two and three threads work, on the page and in a Worker',
+  () => ISOLATION,
+  async (page, address) => {
+    hasThreads(await page.evaluate(compute, address));
+    hasThreads(await page.evaluate(computeInWorker, address, String(compute)));
+  },
+);
+
+isolationTest(
+  'many engines with threads leave no Worker behind',
+  () => ISOLATION,
+  async (page, address) => {
+    const threads = await page.evaluate(async (path) => {
+      const { load, zeros } = await import(path);
+      Object.assign(globalThis, { last: await load({ threads: 4 }) });
+      const counts = new Set();
+      for (let i = 0; i < 30; i++) {
+        const hw = await load({ threads: 3 });
+        new hw.Linear({ inFeatures: 2, outFeatures: 2 }).forward(zeros([500, 2]));
+        counts.add(hw.info.threads);
+        hw.dispose();
+      }
+      return [...counts];
+    }, address);
+    assert.deepEqual(threads, [3]);
+    const left = async (/** @type {number} */ count) => {
+      while (page.workers().length !== count)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    await left(3);
+    await page.evaluate('last.dispose()');
+    await left(0);
+  },
+);
+
+isolationTest(
+  'without the headers there is one thread, and no module for threads is fetched',
+  () => ({}),
+  async (page, address, asked) => {
+    const reason = /SharedArrayBuffer.*Cross-Origin-Embedder-Policy/;
+    hasOneThread(await page.evaluate(compute, address), reason);
+    hasOneThread(await page.evaluate(computeInWorker, address, String(compute)), reason);
+    assert.ok(asked.some((path) => path.endsWith('.wasm')));
+    assert.deepEqual(
+      asked.filter((path) => path.includes('-threads.wasm') || path.endsWith('worker-thread.js')),
+      [],
+    );
+  },
+);
+
+isolationTest(
+  'a policy that forbids Workers leaves one thread and the reason',
+  () => ({ ...ISOLATION, 'content-security-policy': "worker-src 'none'" }),
+  async (page, address) => {
+    hasOneThread(await page.evaluate(compute, address), /^a Worker could not be started: /);
+  },
+);
+
+isolationTest(
+  "a missing file of the Workers' leaves one thread and the reason",
+  (path) => (path.endsWith('worker-thread.js') ? undefined : ISOLATION),
+  async (page, address) => {
+    hasOneThread(await page.evaluate(compute, address), /^a Worker could not be started: /);
+  },
+);
+
+isolationTest(
+  "a file of the Workers' that is sent without the headers leaves one thread and the reason",
+  (path) => (path.endsWith('worker-thread.js') ? {} : ISOLATION),
+  async (page, address) => {
+    hasOneThread(await page.evaluate(compute, address), /^a Worker could not be started: /);
+  },
+);
+
+test('threads work in what a bundler makes of the package', options, async () => {
+  const root = await mkdtemp(join(tmpdir(), 'headwise-bundle-'));
+  const entry = `import { load } from ${JSON.stringify(join(ROOT, PACKAGE))}; globalThis.load = load;`;
+  await writeFile(join(root, 'index.html'), '<script type="module" src="./main.js"></script>');
+  await writeFile(join(root, 'main.js'), entry);
+  await build({ configFile: false, root, base: './', logLevel: 'warn' });
+  const server = await serve(join(root, 'dist'), { headersOf: () => ISOLATION });
+  const page = await browser.newPage();
+  try {
+    await page.goto(server.url);
+    const bundled = 'data:text/javascript,export const { load } = globalThis';
+    hasThreads(await page.evaluate(compute, bundled));
+  } finally {
+    await page.close();
+    server.close();
+    await rm(root, { recursive: true, force: true });
+  }
+});
