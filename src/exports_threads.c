@@ -39,8 +39,8 @@ void hw_export_initialize(void) { __wasm_call_ctors(); }
 static hw_team *team;
 static unsigned char *stacks;
 
-/* Makes room for threads - 1 workers, each with a stack as large as the main thread's: the main thread runs the same tasks,
- * deeper in its stack, and traps if they do not fit. */
+/* Makes room for threads - 1 workers, each with a stack as large as the main thread's, which runs the same tasks deeper in
+ * its own. CMakeLists.txt bounds the frames. */
 HW_EXPORT(team_start) hw_status hw_export_team_start(size_t threads);
 hw_status hw_export_team_start(size_t threads) {
   if (threads < 2 || team != NULL) {

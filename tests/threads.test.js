@@ -159,20 +159,20 @@ test('a process with threads that sleep ends by itself', () => {
   assert.equal(status, 0);
 });
 
-test('threads work for an engine in a Worker', async () => {
+test('threads work for an engine in a Worker, which may be ended with it', async () => {
   const worker = new Worker(
     `const { parentPort, workerData } = require('node:worker_threads');
     import(workerData).then(async ({ load, zeros }) => {
       const hw = await load({ threads: 2 });
       const linear = new hw.Linear({ inFeatures: 4, outFeatures: 4 });
       parentPort.postMessage([hw.info.threads, linear.forward(zeros([700, 4])).output.shape]);
-      hw.dispose();
+      setInterval(() => linear.forward(zeros([700, 4])));
     });`,
     { eval: true, workerData: headwise },
   );
   const [message] = await once(worker, 'message');
   assert.deepEqual(message, [2, [700, 4]]);
-  await once(worker, 'exit');
+  await worker.terminate();
 });
 
 test('an aborted load ends the workers that it has started', async () => {
@@ -258,6 +258,7 @@ test('a Worker that is refused, fails or cannot run the module leaves one thread
       },
       /origin null/,
     ],
+    [(worker) => (worker.postMessage = () => structuredClone(() => {})), /could not be cloned/],
     [(worker) => setTimeout(() => worker.onerror({ preventDefault() {} })), /script.*policy/],
     [(worker) => setTimeout(() => worker.onmessage({ data: 'no atomics' })), /no atomics/],
   ];

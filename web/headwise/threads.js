@@ -9,7 +9,8 @@ const mostThreads = 32;
 /** How long a worker may take to say that it is ready. */
 const patience = 5000;
 
-/** Pages of memory that the module asks for, and what it may grow to: the first that the runtime has addresses for. */
+/** Pages of memory: what the module imports (CMakeLists.txt: INITIAL_MEMORY), and what it may grow to, the first of these
+ * that the runtime has addresses for. */
 const initialPages = 16;
 const maximumPages = [65536, 32768, 16384, 8192];
 
@@ -147,7 +148,11 @@ export class Crew {
     });
     const problems = await Promise.all(
       this.#workers.map((worker, i) => {
-        worker.postMessage({ module, memory });
+        try {
+          worker.postMessage({ module, memory });
+        } catch (error) {
+          return /** @type {Error} */ (error).message;
+        }
         return Promise.race([this.#answers[i], late]);
       }),
     );
