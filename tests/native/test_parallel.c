@@ -1,7 +1,9 @@
-/* Loops spread over real threads: every item once, from the start of a team to its end. */
+/* Loops spread over real threads: every item once, from the start of a team to its end, and results of modules to the bit.
+ */
 #include <pthread.h>
 
 #include "check.h"
+#include "core/context.h"
 #include "core/parallel.h"
 
 enum { MOST_THREADS = 5, MOST_ITEMS = 257 };
@@ -144,10 +146,67 @@ static void test_nested(void) {
   }
 }
 
+/* y of a module without a team, then with teams of 2 and more. */
+typedef void forward(hw_context *context, const void *module, const float *x, float *y);
+
+enum { TOKENS = 300, WIDTH = 64, HEADS = 4 };
+
+static void check_module(hw_context *context, forward *run, const void *module) {
+  const size_t count = (size_t)TOKENS * WIDTH;
+  float *x = check_floats(count);
+  float *expected = check_guarded(count);
+  check_fill(x, count);
+  run(context, module, x, expected);
+  for (size_t threads = 2; threads <= MOST_THREADS; threads++) {
+    float *y = check_guarded(count);
+    context->team = start_team(threads);
+    run(context, module, x, y);
+    end_team(context->team);
+    context->team = NULL;
+    CHECK(memcmp(y, expected, count * sizeof *y) == 0, "threads=%zu", threads);
+    check_case();
+    free(y);
+  }
+  free(x);
+  free(expected);
+}
+
+static void run_linear(hw_context *context, const void *module, const float *x, float *y) {
+  CHECK_STATUS(hw_linear_forward(context, module, x, TOKENS, y), HW_OK);
+}
+
+static void run_attention(hw_context *context, const void *module, const float *x, float *y) {
+  CHECK_STATUS(
+      hw_multi_head_attention_forward(context, *(hw_multi_head_attention *const *)module, x, 1, TOKENS, y, NULL),
+      HW_OK);
+}
+
+static void test_modules(void) {
+  const hw_multi_head_attention_config config = {.d_in = WIDTH,
+                                                 .d_out = WIDTH,
+                                                 .context_length = TOKENS,
+                                                 .num_heads = HEADS,
+                                                 .out_proj = true,
+                                                 .out_bias = true,
+                                                 .is_causal = true};
+  hw_context *context = NULL;
+  hw_linear *linear = NULL;
+  hw_multi_head_attention *attention = NULL;
+  CHECK_STATUS(hw_context_create(&context), HW_OK);
+  CHECK_STATUS(hw_linear_create(context, WIDTH, WIDTH, true, &linear), HW_OK);
+  CHECK_STATUS(hw_multi_head_attention_create(context, &config, &attention), HW_OK);
+  check_module(context, run_linear, linear);
+  check_module(context, run_attention, &attention);
+  hw_linear_destroy(linear);
+  hw_multi_head_attention_destroy(attention);
+  hw_context_destroy(context);
+}
+
 int main(void) {
   check_run("every item runs once, on a thread of the team", test_every_item_once);
   check_run("a loop waits for no worker that has not joined", test_absent_workers);
   check_run("teams start and end, used or not", test_start_and_end);
   check_run("a loop inside a task runs on the task's thread", test_nested);
+  check_run("modules give the same bits on 1 to 5 threads", test_modules);
   return check_result();
 }
