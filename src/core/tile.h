@@ -20,10 +20,12 @@ enum {
   /* Matrix product: columns that stay in the second-level cache while all rows pass by, and rows of one item. */
   HW_GEMM_COLUMNS = 256,
   HW_GEMM_ROWS = 16 * HW_TILE_ROWS,
+  /* Rows that are interleaved before they are used: some megabytes of the last-level cache. */
+  HW_GEMM_BYTES = 4 << 20,
 
   /* Attention: queries and keys per block; rows of scores lie a little further apart than a power of two. */
   HW_QUERY_BLOCK = 22 * HW_TILE_ROWS,
-  HW_KEY_BLOCK = 512,
+  HW_KEY_BLOCK = 384,
   HW_STRIP_STRIDE = HW_KEY_BLOCK + 16,
 
   /* Keys and values that are packed before they are used: about what the second-level cache holds. */

@@ -51,10 +51,9 @@ static const float *panel_of(const hw_gemm_product *g, size_t column) {
 }
 
 /* HW_TILE_ROWS rows. */
-static void gemm_strip(const hw_gemm_product *g, size_t row, column_range range, float *packed_rows) {
+static void gemm_strip(const hw_gemm_product *g, size_t row, column_range range, const float *packed_rows) {
   float *c = g->c + row * g->c_stride;
   size_t column = range.start;
-  hw_pack_rows(g->a + row * g->a_stride, g->a_stride, HW_TILE_ROWS, g->k, 1.0F, packed_rows);
   for (; column + HW_TILE_COLUMNS <= range.end; column += HW_TILE_COLUMNS) {
     gemm_tile(packed_rows, panel_of(g, column), g->k, c + column, g->c_stride);
   }
@@ -83,22 +82,43 @@ static void gemm_row(const hw_gemm_product *g, size_t row, column_range range) {
   }
 }
 
-size_t hw_gemm_scratch_bytes(const hw_team *team, size_t k) {
-  const size_t thread_bytes = hw_arena_size(hw_packed_rows_floats(k), sizeof(float));
-  return hw_size_multiply(hw_team_threads(team), thread_bytes);
+/* Rows that are packed at a time: whole items, as many as stay in the last-level cache. */
+static size_t rows_at_a_time(size_t rows, size_t k) {
+  const size_t item_bytes = hw_size_multiply(HW_GEMM_ROWS / HW_TILE_ROWS * sizeof(float), hw_packed_rows_floats(k));
+  const size_t items = hw_min(hw_ceil_divide(rows, HW_GEMM_ROWS), HW_GEMM_BYTES / item_bytes);
+  return (items > 0 ? items : 1) * HW_GEMM_ROWS;
+}
+
+size_t hw_gemm_scratch_bytes(size_t rows, size_t k) {
+  const size_t strips = hw_min(rows, rows_at_a_time(rows, k)) / HW_TILE_ROWS;
+  return hw_arena_size(hw_size_multiply(strips, hw_packed_rows_floats(k)), sizeof(float));
+}
+
+static float *packed_strip(const hw_gemm_product *g, size_t row) {
+  return g->scratch + row / HW_TILE_ROWS * hw_packed_rows_floats(g->k);
+}
+
+/* The whole strips of HW_GEMM_ROWS rows. */
+static void pack_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const hw_gemm_product *g = job;
+  const size_t end = hw_min(g->rows, (item + 1) * HW_GEMM_ROWS);
+  for (size_t row = item * HW_GEMM_ROWS; row + HW_TILE_ROWS <= end; row += HW_TILE_ROWS) {
+    hw_pack_rows(g->a + row * g->a_stride, g->a_stride, HW_TILE_ROWS, g->k, 1.0F, packed_strip(g, row));
+  }
 }
 
 /* Columns change slowest, so that their panels stay in the cache while the rows pass by. */
 static void gemm_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
   const hw_gemm_product *g = job;
-  float *packed_rows = (float *)(g->scratch + thread * hw_gemm_scratch_bytes(NULL, g->k));
   const size_t row_blocks = hw_ceil_divide(g->rows, HW_GEMM_ROWS);
   const size_t column = item / row_blocks * HW_GEMM_COLUMNS;
   const column_range range = {column, hw_min(g->columns, column + HW_GEMM_COLUMNS)};
   size_t row = item % row_blocks * HW_GEMM_ROWS;
   const size_t row_end = hw_min(g->rows, row + HW_GEMM_ROWS);
   for (; row + HW_TILE_ROWS <= row_end; row += HW_TILE_ROWS) {
-    gemm_strip(g, row, range, packed_rows);
+    gemm_strip(g, row, range, packed_strip(g, row));
   }
   for (; row < row_end; row++) {
     gemm_row(g, row, range);
@@ -106,8 +126,15 @@ static void gemm_item(const void *job, size_t item, size_t thread) {
 }
 
 void hw_gemm(hw_team *team, const hw_gemm_product *product) {
-  const hw_gemm_product *g = product;
-  assert(g->rows > 0 && g->k > 0 && g->columns > 0);
-  const size_t items = hw_ceil_divide(g->rows, HW_GEMM_ROWS) * hw_ceil_divide(g->columns, HW_GEMM_COLUMNS);
-  hw_parallel_for(team, items, gemm_item, g);
+  assert(product->rows > 0 && product->k > 0 && product->columns > 0);
+  const size_t step = rows_at_a_time(product->rows, product->k);
+  for (size_t row = 0; row < product->rows; row += step) {
+    hw_gemm_product part = *product;
+    part.a += row * part.a_stride;
+    part.c += row * part.c_stride;
+    part.rows = hw_min(product->rows - row, step);
+    const size_t row_blocks = hw_ceil_divide(part.rows, HW_GEMM_ROWS);
+    hw_parallel_for(team, row_blocks, pack_item, &part);
+    hw_parallel_for(team, row_blocks * hw_ceil_divide(part.columns, HW_GEMM_COLUMNS), gemm_item, &part);
+  }
 }

@@ -31,11 +31,11 @@ typedef struct hw_gemm_product {
   size_t rows;
   size_t k;
   size_t columns;
-  unsigned char *scratch; /* hw_gemm_scratch_bytes, at HW_ALIGNMENT */
+  float *scratch; /* hw_gemm_scratch_bytes, at HW_ALIGNMENT */
 } hw_gemm_product;
 
 /* SIZE_MAX if that does not fit. */
-size_t hw_gemm_scratch_bytes(const hw_team *team, size_t k);
+size_t hw_gemm_scratch_bytes(size_t rows, size_t k);
 
 /* Reads and writes exactly the product's elements; rows, k and columns are at least 1. The result does not depend on
  * the team. */

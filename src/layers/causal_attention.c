@@ -107,7 +107,7 @@ size_t hw_causal_attention_scratch(const hw_context *context, const hw_causal_at
   const hw_attention attention = describe(module, input, options);
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
   const size_t projection = hw_arena_size(hw_size_multiply(rows, module->config.d_out), sizeof(float));
-  const size_t linear = hw_linear_scratch(context, module->projections[QUERY], rows);
+  const size_t linear = hw_linear_scratch(module->projections[QUERY], rows);
   const size_t run = hw_attention_run_scratch(context, &attention, &nothing);
   return hw_size_add(hw_size_multiply(projection, PROJECTIONS), hw_size_add(linear, run));
 }

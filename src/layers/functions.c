@@ -9,9 +9,9 @@ hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *
   }
   hw_team *team = hw_context_team(context, hw_size_multiply(hw_size_multiply(m, k), n));
   const size_t packed_floats = hw_gemm_packed_floats(n, k);
-  const size_t scratch_bytes = hw_gemm_scratch_bytes(team, k);
+  const size_t scratch_bytes = hw_gemm_scratch_bytes(m, k);
   HW_TRY(hw_arena_reserve(&context->arena, hw_size_add(hw_arena_size(packed_floats, sizeof(float)), scratch_bytes)));
-  unsigned char *scratch = hw_arena_take(&context->arena, scratch_bytes, 1);
+  float *scratch = hw_arena_take(&context->arena, scratch_bytes, 1);
   float *packed = hw_arena_take_floats(&context->arena, packed_floats);
   for (size_t i = 0; i < batch; i++) {
     if (i == 0 || b_index[i] != b_index[i - 1]) {

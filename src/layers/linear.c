@@ -106,8 +106,8 @@ static hw_team *team_of(const hw_context *context, const hw_linear *linear, size
   return hw_context_team(context, hw_size_multiply(rows, weights));
 }
 
-size_t hw_linear_scratch(const hw_context *context, const hw_linear *linear, size_t rows) {
-  return hw_gemm_scratch_bytes(team_of(context, linear, rows), linear->in_features);
+size_t hw_linear_scratch(const hw_linear *linear, size_t rows) {
+  return hw_gemm_scratch_bytes(rows, linear->in_features);
 }
 
 void hw_linear_run(hw_context *context, const hw_linear *linear, const float *x, size_t x_stride, size_t rows, float *y,
@@ -122,7 +122,7 @@ void hw_linear_run(hw_context *context, const hw_linear *linear, const float *x,
       .rows = rows,
       .k = linear->in_features,
       .columns = linear->out_features,
-      .scratch = hw_arena_take(&context->arena, hw_linear_scratch(context, linear, rows), 1),
+      .scratch = hw_arena_take(&context->arena, hw_linear_scratch(linear, rows), 1),
   };
   hw_gemm(team_of(context, linear, rows), &product);
   context->arena.used = mark;
@@ -132,7 +132,7 @@ hw_status hw_linear_forward(hw_context *context, const hw_linear *linear, const 
   if (rows == 0) {
     return HW_ERROR_SHAPE;
   }
-  HW_TRY(hw_arena_reserve(&context->arena, hw_linear_scratch(context, linear, rows)));
+  HW_TRY(hw_arena_reserve(&context->arena, hw_linear_scratch(linear, rows)));
   hw_linear_run(context, linear, x, linear->in_features, rows, y, linear->out_features);
   return HW_OK;
 }

@@ -116,8 +116,8 @@ static size_t forward_scratch(const hw_context *context, const hw_multi_head_att
   const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
   const size_t qkv = hw_size_multiply(rows, hw_size_multiply(3, module->config.d_out));
   size_t bytes = hw_size_add(hw_arena_size(qkv, sizeof(float)), hw_attention_run_scratch(context, attention, &nothing));
-  bytes = hw_size_add(bytes, hw_linear_scratch(context, module->qkv_proj, rows));
-  bytes = hw_size_add(bytes, module->out_proj == NULL ? 0 : hw_linear_scratch(context, module->out_proj, rows));
+  bytes = hw_size_add(bytes, hw_linear_scratch(module->qkv_proj, rows));
+  bytes = hw_size_add(bytes, module->out_proj == NULL ? 0 : hw_linear_scratch(module->out_proj, rows));
   if (module->out_proj != NULL && !merges_in_place(attention)) {
     bytes = hw_size_add(bytes, hw_arena_size(hw_size_multiply(rows, module->config.d_out), sizeof(float)));
   }

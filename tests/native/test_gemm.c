@@ -69,7 +69,7 @@ static void check_product(const gemm_case *g, const float *a, size_t a_stride, c
 /* With scratch of exactly the size that is asked for. */
 static void run(const hw_gemm_product *product) {
   hw_gemm_product with_scratch = *product;
-  with_scratch.scratch = check_memory(hw_gemm_scratch_bytes(NULL, product->k));
+  with_scratch.scratch = check_memory(hw_gemm_scratch_bytes(product->rows, product->k));
   hw_gemm(NULL, &with_scratch);
   free(with_scratch.scratch);
 }
