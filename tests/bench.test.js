@@ -11,6 +11,7 @@ import { visiblePairs, workOf } from '../web/page/bench/work.js';
 import { visibility } from '../web/page/bench/cases.js';
 import { readShapes } from './bench/options.js';
 import { contest } from './bench/peers/contest.js';
+import { hotLoops } from './spills.js';
 
 /** @typedef {import('../web/page/bench/bench.js').Result} Result */
 /** @typedef {import('../web/page/bench/work.js').Shape} Shape */
@@ -21,8 +22,11 @@ const RUN_PEERS = fileURLToPath(new URL('bench/peers/run.js', import.meta.url));
 const ENGINE = new URL('../web/headwise/engine.js', import.meta.url).href;
 
 /** @param {string} simd */
-const ceilingBytes = (simd) =>
-  readFile(new URL(`../web/page/bench/wasm/ceiling-${simd}.wasm`, import.meta.url));
+const ceilingPath = (simd) =>
+  fileURLToPath(new URL(`../web/page/bench/wasm/ceiling-${simd}.wasm`, import.meta.url));
+
+/** @param {string} simd */
+const ceilingBytes = (simd) => readFile(ceilingPath(simd));
 
 /**
  * npm run bench, fast.
@@ -106,12 +110,19 @@ for (const [args, complaint] of /** @type {[string[], RegExp][]} */ ([
   });
 
 /** @type {Visible[]} */
-const VISIBLE = ['causal', 'causalBoolMask', 'causalFloatMask', 'randomBoolMask'];
+const VISIBLE = ['causal', 'causalBoolMask', 'causalFloatMask', 'randomBoolMask', 'window'];
 
 test('every kind of shape agrees with float64', async () => {
   const attention = VISIBLE.map((visible) => [
     visible,
-    /** @type {Shape} */ ({ kind: 'attention', heads: 3, tokens: 21, headDim: 5, visible }),
+    /** @type {Shape} */ ({
+      kind: 'attention',
+      heads: 3,
+      tokens: 21,
+      headDim: 5,
+      visible,
+      window: 6,
+    }),
   ]);
   const results = await runHere({
     ...Object.fromEntries(attention),
@@ -239,4 +250,17 @@ for (const simd of ['simd128', 'relaxed'])
     const values = new Float32Array(memory.buffer, start, 480).map((_, i) => i);
     new Float32Array(memory.buffer, start, 480).set(values);
     assert.equal(read(start, 480), (479 * 480) / 2);
+  });
+
+const skip = process.arch !== 'x64' && `machine code is read for x64, and this is ${process.arch}`;
+
+for (const simd of ['simd128', 'relaxed'])
+  test(`the ${simd} ceiling's loop of multiply-adds stays in registers`, { skip }, () => {
+    const loops = hotLoops(ceilingPath(simd), 6);
+    assert.ok(loops.length >= 1);
+    for (const { multiplyAdds, loads, broadcasts, stores, copies, stackMoves } of loops) {
+      const moved = { loads, broadcasts, stores, copies, stackMoves };
+      const none = { loads: 0, broadcasts: 0, stores: 0, copies: 0, stackMoves: 0 };
+      assert.deepEqual(moved, none, `${multiplyAdds} multiply-adds a round`);
+    }
   });

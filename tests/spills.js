@@ -37,7 +37,7 @@ import { fileURLToPath } from 'node:url';
  * @property {Instruction[]} code
  */
 
-/** Multiply-adds in one iteration of a loop that counts as a kernel. */
+/** A tile of the engine has at least so many multiply-adds. */
 const KERNEL = 8;
 
 export const modules = ['simd128', 'relaxed'].map((name) =>
@@ -45,16 +45,17 @@ export const modules = ['simd128', 'relaxed'].map((name) =>
 );
 
 /**
- * The innermost loops with at least KERNEL multiply-adds, in the code of V8's optimising compiler.
+ * The innermost loops with enough multiply-adds, in the code of V8's optimising compiler.
  * @param {string} module path of a wasm module
+ * @param {number} [least] multiply-adds in one iteration of a loop that counts as a kernel
  * @returns {Loop[]}
  */
-export function hotLoops(module) {
+export function hotLoops(module, least = KERNEL) {
   return [...functions(machineCode(module))]
     .flatMap(([index, instructions]) =>
       innermostLoops(blocksOf(instructions)).map((code) => measure(index, code)),
     )
-    .filter((loop) => loop.multiplyAdds >= KERNEL)
+    .filter((loop) => loop.multiplyAdds >= least)
     .sort((a, b) => a.function - b.function || a.offset - b.offset);
 }
 

@@ -2,6 +2,7 @@
  * How each shape is run through the package's public names, and its right result.
  *
  * @import { Tensor } from '../../headwise/index.js'
+ * @import { AttentionOptions } from '../../headwise/scaled-dot-product-attention.js'
  * @import { Expected } from './check.js'
  * @import { AttentionShape, DecodeShape, LinearShape, MultiHeadShape, Shape, Work } from './work.js'
  */
@@ -68,7 +69,7 @@ function linearCases(shape) {
 /**
  * Which keys a query sees, and the options that say so.
  * @param {AttentionShape} shape
- * @returns {{ options: Record<string, unknown>, sees: (query: number, key: number) => boolean }}
+ * @returns {{ options: AttentionOptions, sees: (query: number, key: number) => boolean }}
  */
 export function visibility({ tokens, visible, window = tokens }) {
   const causal = (/** @type {number} */ query, /** @type {number} */ key) => key <= query;
