@@ -40,6 +40,8 @@ import { fileURLToPath } from 'node:url';
 /** A tile of the engine has at least so many multiply-adds. */
 const KERNEL = 8;
 
+const RELAXED_FLAG = '--experimental-wasm-relaxed-simd';
+
 export const modules = ['simd128', 'relaxed'].map((name) =>
   fileURLToPath(new URL(`../web/headwise/wasm/headwise-${name}.wasm`, import.meta.url)),
 );
@@ -64,7 +66,8 @@ function machineCode(module) {
   // Without the baseline compiler and without waiting for a first call, everything is optimised at once.
   const flags = ['--print-wasm-code', '--no-liftoff', '--no-wasm-lazy-compilation'];
   // Node 20 has relaxed SIMD behind a flag that later versions do not know.
-  if (!WebAssembly.validate(readFileSync(module))) flags.push('--experimental-wasm-relaxed-simd');
+  if (process.execArgv.includes(RELAXED_FLAG) || !WebAssembly.validate(readFileSync(module)))
+    flags.push(RELAXED_FLAG);
   // One thread, so that functions are printed one after another.
   flags.push('--single-threaded');
   const compile = 'new WebAssembly.Module(require("node:fs").readFileSync(process.argv[1]))';

@@ -45,36 +45,38 @@ function attend(tf, q, k, v, mask) {
 }
 
 /**
- * The weights as tensors, transposed to [in, out].
+ * The output projection, transposed to [in, out].
  * @param {Tf} tf
- * @param {{ weights: import('../task.js').AttentionWeights, dIn: number, dOut: number }} task
+ * @param {{ weights: import('../task.js').AttentionWeights, dOut: number }} task
  */
-function weightsOf(tf, { weights: { query, key, value, out }, dIn, dOut }) {
-  const qkv = transpose(stack([query, key, value]), 3 * dOut, dIn);
-  return {
-    qkv: tf.tensor(qkv, [dIn, 3 * dOut]),
-    out: tf.tensor(transpose(out.weight, dOut, dOut), [dOut, dOut]),
-    bias: tf.tensor(out.bias, [dOut]),
-  };
-}
+const outWeights = (tf, { weights: { out }, dOut }) => ({
+  out: tf.tensor(transpose(out.weight, dOut, dOut), [dOut, dOut]),
+  bias: tf.tensor(out.bias, [dOut]),
+});
 
 /**
- * One head after another.
+ * One head after another, each with its part of the weights: cutting heads out of a common product costs more than it saves.
  * @param {Tf} tf
  * @param {Extract<Task, { kind: 'multiHeadAttention' }>} task
  */
 function multiHeadAttention(tf, task) {
-  const { batch, tokens, dIn, dOut, heads } = task;
-  const { qkv: weight, out, bias } = weightsOf(tf, task);
-  const mask = tf.tensor(causalMask(tokens), [tokens, tokens]);
+  const { batch, tokens, dIn, dOut, heads, weights } = task;
   const width = dOut / heads;
+  const size = width * dIn;
+  const { out, bias } = outWeights(tf, task);
+  const mask = tf.tensor(causalMask(tokens), [tokens, tokens]);
+  const parts = Array.from({ length: heads }, (_, head) =>
+    [weights.query, weights.key, weights.value].map((weight) => {
+      const part = weight.subarray(head * size, (head + 1) * size);
+      return tf.tensor(transpose(part, width, dIn), [dIn, width]);
+    }),
+  );
   return () => {
-    const qkv = tf.matMul(tf.tensor(task.x, [batch * tokens, dIn]), weight);
     const entries = Array.from({ length: batch }, (_, entry) => {
-      const outputs = Array.from({ length: heads }, (__, head) => {
-        const [q, k, v] = [0, 1, 2].map((part) =>
-          tf.slice(qkv, [entry * tokens, part * dOut + head * width], [tokens, width]),
-        );
+      const own = task.x.subarray(entry * tokens * dIn, (entry + 1) * tokens * dIn);
+      const x = tf.tensor(own, [tokens, dIn]);
+      const outputs = parts.map((part) => {
+        const [q, k, v] = part.map((weight) => tf.matMul(x, weight));
         return attend(tf, q, k, v, mask);
       });
       return tf.concat(outputs, 1);
@@ -109,8 +111,10 @@ function attention(tf, task) {
  * @param {Extract<Task, { kind: 'decode' }>} task
  */
 function decode(tf, task) {
-  const { past, dIn, dOut, heads } = task;
-  const { qkv, out, bias } = weightsOf(tf, task);
+  const { past, dIn, dOut, heads, weights } = task;
+  const { out, bias } = outWeights(tf, task);
+  const packed = transpose(stack([weights.query, weights.key, weights.value]), 3 * dOut, dIn);
+  const qkv = tf.tensor(packed, [dIn, 3 * dOut]);
   const width = dOut / heads;
   const keys = tf.tensor(task.key, [heads, past, width]);
   const values = tf.tensor(task.value, [heads, past, width]);
