@@ -22,7 +22,7 @@ const CEILING_SECONDS = 0.1;
  * @property {Record<string, Shape>} shapes
  * @property {Partial<Record<Simd, WebAssembly.Module>>} ceilings src/ceiling.c for each module that is to be measured
  * @property {readonly number[]} threads
- * @property {number} seconds for each case
+ * @property {number} seconds for each case on each number of threads
  */
 
 /**
@@ -36,6 +36,7 @@ const CEILING_SECONDS = 0.1;
  * @property {number} rate
  * @property {number} ceiling
  * @property {number} percent of the ceiling
+ * @property {number} [speedup] how many times faster than one thread, timed by turns with it
  * @property {number} memoryBytes the engine's memory, all it ever needed at once
  * @property {number} maxError against float64, relative to 1 + |right|
  */
@@ -53,25 +54,56 @@ const CEILING_SECONDS = 0.1;
  */
 
 /**
+ * One case on so many threads.
+ * @typedef {object} Entry
+ * @property {number} threads
+ * @property {Engine} [hw]
+ * @property {() => unknown} [run] there if the result was right
+ * @property {number} [maxError]
+ * @property {string} [skipped]
+ * @property {string} [problem]
+ */
+
+/**
+ * In an engine of its own, so that its memory is what this case needs.
  * @param {Case} subject
- * @param {Engine} hw
+ * @param {Simd} simd
+ * @param {number} threads
+ * @returns {Promise<Entry>}
+ */
+async function enter(subject, simd, threads) {
+  /** @type {Engine | undefined} */
+  let hw;
+  try {
+    hw = await load({ simd, threads });
+    if (hw.info.threads !== threads) return { threads, hw, skipped: hw.info.threadsReason };
+    const { run, expected } = subject.prepare(hw);
+    const { maxError, problem } = check(run().data, expected());
+    if (problem !== undefined) return { threads, hw, problem: `wrong: ${problem}` };
+    return { threads, hw, run, maxError };
+  } catch (error) {
+    return { threads, hw, problem: String(error) };
+  }
+}
+
+/**
+ * @param {Case} subject
+ * @param {Entry[]} entries that are right
  * @param {Ceiling} ceiling
  * @param {number} seconds
- * @returns {Promise<{ timing: Timing } | { problem: string }>}
+ * @returns {Promise<Timing[]>}
  */
-async function measure(subject, hw, ceiling, seconds) {
-  const { run, expected } = subject.prepare(hw);
-  const { maxError, problem } = check(run().data, expected());
-  if (problem !== undefined) return { problem: `wrong: ${problem}` };
-  const { flops, bytes } = subject.work;
+async function time({ work: { flops, bytes } }, entries, ceiling, seconds) {
   const yardstick = bytes === undefined ? ceiling.arithmetic : ceiling.reading(bytes);
-  const times = await takeTurns(yardstick.run, [run], seconds);
+  const runs = entries.map(({ run }) => /** @type {() => unknown} */ (run));
+  const times = await takeTurns(yardstick.run, runs, seconds);
   yardstick.fastest = Math.min(yardstick.fastest, times.yardstick);
-  const [{ minimum, median, turns }] = times.runs;
-  const rate = (bytes ?? flops) / minimum / 1e6;
-  const limit = (yardstick.amount / yardstick.fastest / 1e6) * hw.info.threads;
-  return {
-    timing: {
+  const single = times.runs[entries.findIndex(({ threads }) => threads === 1)]?.minimum;
+  return entries.map(({ threads, hw, maxError = NaN }, i) => {
+    const { minimum, median, turns } = times.runs[i];
+    const rate = (bytes ?? flops) / minimum / 1e6;
+    const limit = (yardstick.amount / yardstick.fastest / 1e6) * threads;
+    return {
       minimum,
       median,
       runs: turns,
@@ -79,28 +111,40 @@ async function measure(subject, hw, ceiling, seconds) {
       rate,
       ceiling: limit,
       percent: (100 * rate) / limit,
-      memoryBytes: hw.memoryBytes,
+      ...(single !== undefined && threads !== 1 && { speedup: single / minimum }),
+      memoryBytes: hw?.memoryBytes ?? NaN,
       maxError,
-    },
-  };
+    };
+  });
 }
 
 /**
- * In an engine of its own, so that its memory is what this case needs.
+ * A case on each number of threads, all by turns.
  * @param {Case} subject
- * @param {{ simd: Simd, threads: number, ceiling: Ceiling, seconds: number }} how
- * @returns {Promise<{ timing: Timing } | { skipped: string } | { problem: string }>}
+ * @param {{ simd: Simd, threads: readonly number[], ceiling: Ceiling, seconds: number }} how
+ * @returns {Promise<{ threads: number, timing?: Timing, skipped?: string, problem?: string }[]>}
  */
-async function runCase(subject, { simd, threads, ceiling, seconds }) {
-  let hw;
+async function measure(subject, { simd, threads, ceiling, seconds }) {
+  /** @type {Entry[]} */
+  const entries = [];
   try {
-    hw = await load({ simd, threads });
-    if (hw.info.threads !== threads) return { skipped: hw.info.threadsReason };
-    return await measure(subject, hw, ceiling, seconds);
+    for (const count of threads) entries.push(await enter(subject, simd, count));
+    const right = entries.filter(({ run }) => run);
+    const timings = right.length ? await time(subject, right, ceiling, seconds) : [];
+    return entries.map((entry) => {
+      const { threads: count, skipped, problem } = entry;
+      const timing = timings[right.indexOf(entry)];
+      return {
+        threads: count,
+        ...(timing && { timing }),
+        ...(skipped !== undefined && { skipped }),
+        ...(problem !== undefined && { problem }),
+      };
+    });
   } catch (error) {
-    return { problem: String(error) };
+    return threads.map((count) => ({ threads: count, problem: String(error) }));
   } finally {
-    hw?.dispose();
+    for (const { hw } of entries) hw?.dispose();
   }
 }
 
@@ -109,22 +153,16 @@ async function runCase(subject, { simd, threads, ceiling, seconds }) {
  * @returns {AsyncGenerator<Result, void, void>} one result per shape, way, module and number of threads
  */
 export async function* bench({ shapes, ceilings, threads, seconds }) {
-  for (const [simd, module] of Object.entries(ceilings)) {
+  for (const [simd, module] of /** @type {[Simd, WebAssembly.Module][]} */ (
+    Object.entries(ceilings)
+  )) {
     const ceiling = new Ceiling(module);
     const { arithmetic } = ceiling;
     arithmetic.fastest = await fastestOf(arithmetic.run, CEILING_SECONDS);
     for (const [shape, description] of Object.entries(shapes)) {
       for (const subject of casesOf(description)) {
-        for (const count of threads) {
-          const what = {
-            shape,
-            name: subject.name,
-            simd: /** @type {Simd} */ (simd),
-            threads: count,
-          };
-          const how = { simd: what.simd, threads: count, ceiling, seconds };
-          yield { ...what, ...(await runCase(subject, how)) };
-        }
+        const results = await measure(subject, { simd, threads, ceiling, seconds });
+        for (const result of results) yield { shape, name: subject.name, simd, ...result };
       }
     }
   }
