@@ -1,6 +1,7 @@
 #include "layers/scaled_dot_product_attention.h"
 
 #include <math.h>
+#include <string.h>
 
 float hw_attention_default_scale(size_t key_width) { return (float)(1.0 / sqrt((double)key_width)); }
 
@@ -144,12 +145,21 @@ static hw_visibility visibility_of(const hw_attention *a, size_t batch, size_t h
   return visible;
 }
 
+/* The number of the head whose keys and values a head reads. */
+static size_t key_head_of(const hw_attention *a, size_t batch, size_t head) {
+  return batch * a->key_heads + head / (a->heads / a->key_heads);
+}
+
+/* The wave's, counted over the batch. */
+static size_t first_query_head(const attention_run *run) {
+  return run->first_head * (run->call->heads / run->call->key_heads);
+}
+
 hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record,
                                        const hw_key_value_store *store, size_t batch, size_t head) {
   const hw_attention *a = attention;
   const size_t first_row = (batch * record->batch_heads + head) * a->query_tokens;
   const size_t words = hw_keep_words(a->key_tokens);
-  const size_t key_head = batch * a->key_heads + head / (a->heads / a->key_heads);
   return (hw_attention_head){
       .query_tokens = a->query_tokens,
       .query = a->query + batch * a->query_strides.batch + head * a->query_strides.head,
@@ -157,7 +167,7 @@ hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_a
       .query_stride = a->query_strides.token,
       .output_stride = a->output_strides.token,
       .scale = a->scale,
-      .panels = hw_key_value_store_head(store, key_head),
+      .panels = hw_key_value_store_head(store, key_head_of(a, batch, head)),
       .visible = visibility_of(a, batch, head),
       .keep = {record->keep == NULL ? NULL : record->keep + first_row * words, words, hw_keep_scale(a->dropout)},
       .row_maximum = record->row_maximum + first_row,
@@ -185,6 +195,19 @@ static void pack_item(const void *job, size_t item, size_t thread) {
   hw_pack_values(&panels, first, tokens, value + row * a->value_strides.token, a->value_strides.token);
 }
 
+/* One head's keys, out of the panels: of those that were stored before the run nothing else is left. */
+static void record_keys_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const attention_run *run = job;
+  const hw_attention *a = run->call;
+  const size_t head_of_all = first_query_head(run) + item;
+  const size_t b = head_of_all / a->heads;
+  const size_t h = head_of_all % a->heads;
+  const hw_key_value_panels from = hw_key_value_store_head(&run->store, key_head_of(a, b, h));
+  const hw_key_value_panels to = hw_key_value_store_head(&run->record.keys, b * run->record.batch_heads + h);
+  memcpy(to.keys, from.keys, to.capacity * to.key_width * sizeof(float));
+}
+
 static void store_weights(const hw_attention *a, const hw_attention_head *head, size_t row, size_t rows, float *out,
                           unsigned char *scratch) {
   for (size_t r = 0; r < rows; r += HW_TILE_ROWS) {
@@ -203,7 +226,7 @@ static void attention_item(const void *job, size_t item, size_t thread) {
   const attention_run *run = job;
   const hw_attention *a = run->call;
   const size_t blocks = blocks_of(a->query_tokens, HW_QUERY_BLOCK);
-  const size_t head_of_all = run->first_head * (a->heads / a->key_heads) + item / blocks;
+  const size_t head_of_all = first_query_head(run) + item / blocks;
   const size_t b = head_of_all / a->heads;
   const size_t h = head_of_all % a->heads;
   const size_t row = (blocks - 1 - item % blocks) * HW_QUERY_BLOCK;
@@ -226,6 +249,9 @@ static void run_wave(hw_team *team, const attention_run *run, size_t heads) {
   const size_t pack_blocks = blocks_of(a->key_tokens - run->stored_tokens, run->pack_block);
   hw_parallel_for(team, heads * pack_blocks, pack_item, run);
   const size_t query_heads = heads * (a->heads / a->key_heads);
+  if (run->record.keys.memory != NULL) {
+    hw_parallel_for(team, query_heads, record_keys_item, run);
+  }
   hw_parallel_for(team, query_heads * blocks_of(a->query_tokens, HW_QUERY_BLOCK), attention_item, run);
 }
 

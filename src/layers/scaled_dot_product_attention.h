@@ -10,7 +10,8 @@
 typedef struct hw_attention_record {
   float *row_maximum;
   float *row_sum;
-  uint32_t *keep; /* NULL without dropout; hw_keep_words(key_tokens) words a row */
+  uint32_t *keep;          /* NULL without dropout; hw_keep_words(key_tokens) words a row */
+  hw_key_value_store keys; /* for a copy of the keys, head (b, h) at b · batch_heads + h; memory NULL: not wanted */
   size_t batch_heads;
 } hw_attention_record;
 

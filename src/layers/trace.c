@@ -9,7 +9,6 @@ struct hw_trace {
   hw_attention call; /* query, key and mask point into memory; value and output are unused */
   hw_attention_record record;
   float *query;
-  hw_key_value_store keys;
 };
 
 static size_t mask_elements(const hw_attention *a, size_t heads) {
@@ -45,14 +44,12 @@ static void take_memory(hw_trace *trace) {
   hw_attention *call = &trace->call;
   const size_t rows = call->batch * call->heads * call->query_tokens;
   trace->query = hw_arena_take_floats(&trace->memory, rows * call->key_width);
-  trace->keys = (hw_key_value_store){
-      .memory = hw_arena_take(&trace->memory, keys_bytes(call, call->heads), 1),
-      .tokens = call->key_tokens,
-      .key_width = call->key_width,
-  };
   trace->record = (hw_attention_record){
       .row_maximum = hw_arena_take_floats(&trace->memory, rows),
       .row_sum = hw_arena_take_floats(&trace->memory, rows),
+      .keys = {.memory = hw_arena_take(&trace->memory, keys_bytes(call, call->heads), 1),
+               .tokens = call->key_tokens,
+               .key_width = call->key_width},
       .batch_heads = call->heads,
   };
   if (call->mask.kind != HW_MASK_NONE) {
@@ -102,15 +99,13 @@ hw_attention_record hw_trace_record(hw_trace *trace, const hw_attention *attenti
       copy_rows(trace->query + b * q->batch + (first_head + h) * q->head,
                 a->query + b * a->query_strides.batch + h * a->query_strides.head, a->query_strides.token,
                 a->query_tokens, a->key_width);
-      const hw_key_value_panels panels = hw_key_value_store_head(&trace->keys, b * trace->call.heads + first_head + h);
-      hw_pack_keys(&panels, 0, a->key_tokens, a->key + b * a->key_strides.batch + h * a->key_strides.head,
-                   a->key_strides.token);
     }
   }
   hw_attention_record record = trace->record;
   const size_t rows = first_head * a->query_tokens;
   record.row_maximum += rows;
   record.row_sum += rows;
+  record.keys.memory += hw_key_value_store_bytes(first_head, a->key_tokens, a->key_width, 0);
   if (record.keep != NULL) {
     record.keep += rows * hw_keep_words(a->key_tokens);
   }
@@ -133,7 +128,7 @@ size_t hw_trace_bytes(const hw_trace *trace) { return sizeof(hw_trace) + trace->
 
 /* The traced head, without the parts that only a run needs. */
 static hw_attention_head traced_head(const hw_trace *trace, size_t batch, size_t head) {
-  return hw_attention_head_of(&trace->call, &trace->record, &trace->keys, batch, head);
+  return hw_attention_head_of(&trace->call, &trace->record, &trace->record.keys, batch, head);
 }
 
 hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t row_start,

@@ -8,8 +8,7 @@
  * one call per head). Copies the mask, whose head 0 is the trace's head 0. */
 hw_status hw_trace_create(const hw_attention *attention, size_t heads, hw_trace **trace);
 
-/* Copies queries and keys of the call into the trace, as heads first_head and up, and returns where the call must
- * record. */
+/* Copies the call's queries into the trace, as heads first_head and up, and returns where the call must record. */
 hw_attention_record hw_trace_record(hw_trace *trace, const hw_attention *attention, size_t first_head);
 
 #endif
