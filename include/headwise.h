@@ -213,11 +213,16 @@ hw_status hw_linear_forward(hw_context *context, const hw_linear *linear, const 
 
 /* ---- Attention modules ----------------------------------------------------------------------------- */
 
+/* Keys and values of the tokens that a hw_multi_head_attention has seen, so that a forward computes only what is new. */
+typedef struct hw_key_value_cache hw_key_value_cache;
+
 /* What a forward may be asked for besides its output; a zeroed struct asks for nothing. */
 typedef struct hw_forward_options {
   hw_mask mask;     /* replaces the module's causal mask unless kind is HW_MASK_NONE */
-  float *weights;   /* NULL, or [batch, heads, tokens, tokens] */
+  float *weights;   /* NULL, or [batch, heads, tokens, tokens], with a cache [batch, heads, tokens, length + tokens] */
   hw_trace **trace; /* NULL, or receives a trace that the caller owns */
+  /* NULL, or a cache of this module; only hw_multi_head_attention has caches. */
+  hw_key_value_cache *cache;
 } hw_forward_options;
 
 /* Chapter 3.5's CausalAttention: one head with its own W_query, W_key, W_value. */
@@ -245,7 +250,7 @@ hw_linear *hw_causal_attention_linear(hw_causal_attention *module, size_t index)
 void hw_causal_attention_train(hw_causal_attention *module, bool training);
 
 /* x [batch, tokens, d_in] → y [batch, tokens, d_out]. HW_ERROR_SHAPE: a size is zero or tokens exceed
- * context_length. HW_ERROR_VALUE: a mask without data or of an unknown kind. HW_ERROR_MEMORY: no scratch, or no memory
+ * context_length. HW_ERROR_VALUE: a mask without data or of an unknown kind, or a cache. HW_ERROR_MEMORY: no scratch, or no memory
  * for the trace. After an error the trace is NULL. options may be NULL. */
 hw_status hw_causal_attention_forward(hw_context *context, hw_causal_attention *module, const float *x, size_t batch,
                                       size_t tokens, float *y, const hw_forward_options *options);
@@ -296,9 +301,32 @@ hw_linear *hw_multi_head_attention_qkv_proj(hw_multi_head_attention *module);
 hw_linear *hw_multi_head_attention_out_proj(hw_multi_head_attention *module);
 void hw_multi_head_attention_train(hw_multi_head_attention *module, bool training);
 
-/* x [batch, tokens, d_in] → y [batch, tokens, d_out]; otherwise as hw_causal_attention_forward. */
+/* x [batch, tokens, d_in] → y [batch, tokens, d_out]; otherwise as hw_causal_attention_forward.
+ *
+ * With a cache of `length` tokens, x's are tokens length and up of their sequences: their keys and values are appended
+ * to the cache, and they attend over all that is in it then, each up to itself if the module is causal. A mask is one
+ * over [batch, heads, tokens, length + tokens]. HW_ERROR_SHAPE: the cache is of another batch, or of a module of other
+ * sizes. HW_ERROR_VALUE: length + tokens exceeds context_length. After any error the cache is as it was. */
 hw_status hw_multi_head_attention_forward(hw_context *context, hw_multi_head_attention *module, const float *x,
                                           size_t batch, size_t tokens, float *y, const hw_forward_options *options);
+
+/* A cache for `batch` sequences of up to context_length tokens. It starts with a copy of past_key and past_value
+ * [batch, num_heads, past_tokens, head_dim], one head's matrix after another; empty if past_tokens is 0. All its memory
+ * is taken here. The caller owns *cache; it does not need the module to be destroyed. HW_ERROR_SHAPE: batch is zero.
+ * HW_ERROR_VALUE: more past_tokens than context_length, or a NULL where there are some. HW_ERROR_MEMORY: no memory, or
+ * context_length is beyond INT32_MAX. After an error *cache is NULL. */
+hw_status hw_multi_head_attention_create_cache(const hw_multi_head_attention *module, size_t batch,
+                                               const float *past_key, const float *past_value, size_t past_tokens,
+                                               hw_key_value_cache **cache);
+
+/* Frees the cache; NULL is allowed. */
+void hw_key_value_cache_destroy(hw_key_value_cache *cache);
+
+/* Tokens of each sequence that are in the cache. */
+size_t hw_key_value_cache_length(const hw_key_value_cache *cache);
+
+/* Forgets all tokens but the first `length`. HW_ERROR_VALUE: there are fewer. */
+hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length);
 
 #ifdef __cplusplus
 }

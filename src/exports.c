@@ -179,6 +179,7 @@ typedef struct hw_forward_arguments {
   hw_mask mask;
   float *weights;
   uint32_t trace; /* nonzero: leave a trace in the result slot */
+  hw_key_value_cache *cache;
 } hw_forward_arguments;
 
 static hw_forward_options options_of(const hw_forward_arguments *arguments) {
@@ -190,6 +191,7 @@ static hw_forward_options options_of(const hw_forward_arguments *arguments) {
       .mask = arguments->mask,
       .weights = arguments->weights,
       .trace = arguments->trace != 0 ? (hw_trace **)&result_slot : NULL,
+      .cache = arguments->cache,
   };
 }
 
@@ -298,6 +300,28 @@ hw_status hw_export_attention_forward(hw_multi_head_attention *module, const flo
                                       float *y, const hw_forward_arguments *arguments) {
   const hw_forward_options options = options_of(arguments);
   return hw_multi_head_attention_forward(context, module, x, batch, tokens, y, &options);
+}
+
+/* ---- Caches ---- */
+
+HW_EXPORT(attention_create_cache)
+hw_status hw_export_attention_create_cache(const hw_multi_head_attention *module, size_t batch, const float *past_key,
+                                           const float *past_value, size_t past_tokens);
+hw_status hw_export_attention_create_cache(const hw_multi_head_attention *module, size_t batch, const float *past_key,
+                                           const float *past_value, size_t past_tokens) {
+  return hw_multi_head_attention_create_cache(module, batch, past_key, past_value, past_tokens,
+                                              (hw_key_value_cache **)&result_slot);
+}
+
+HW_EXPORT(cache_destroy) void hw_export_cache_destroy(hw_key_value_cache *cache);
+void hw_export_cache_destroy(hw_key_value_cache *cache) { hw_key_value_cache_destroy(cache); }
+
+HW_EXPORT(cache_length) size_t hw_export_cache_length(const hw_key_value_cache *cache);
+size_t hw_export_cache_length(const hw_key_value_cache *cache) { return hw_key_value_cache_length(cache); }
+
+HW_EXPORT(cache_truncate) hw_status hw_export_cache_truncate(hw_key_value_cache *cache, size_t length);
+hw_status hw_export_cache_truncate(hw_key_value_cache *cache, size_t length) {
+  return hw_key_value_cache_truncate(cache, length);
 }
 
 /* ---- Traces ---- */

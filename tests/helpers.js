@@ -57,6 +57,20 @@ export function boolTensor(flat, shape) {
 }
 
 /**
+ * Tokens [start, end) of [batch, n, width].
+ * @param {Matrix} x
+ * @param {number} start
+ * @param {number} end
+ */
+export function tokens(x, start, end) {
+  const [batch, n, width] = x.shape;
+  const rows = Array.from({ length: batch }, (_, b) =>
+    Array.from(x.data).slice((b * n + start) * width, (b * n + end) * width),
+  );
+  return tensor(Float32Array.from(rows.flat()), [batch, end - start, width]);
+}
+
+/**
  * Fails unless shapes are equal and every |actual − expected| ≤ atol + rtol·|expected|; NaN equals NaN.
  * @param {Matrix} actual
  * @param {Matrix} expected

@@ -89,6 +89,13 @@ void hw_pack_values(const hw_key_value_panels *panels, size_t first, size_t toke
   }
 }
 
+void hw_forget_values(const hw_key_value_panels *panels, size_t first) {
+  const size_t block = first / HW_KEY_BLOCK;
+  if (first % HW_KEY_BLOCK != 0 && panels->finite[block] == 0) {
+    update_finite(panels, block, block * HW_KEY_BLOCK, first);
+  }
+}
+
 bool hw_values_are_finite(const hw_key_value_panels *panels, size_t start, size_t end) {
   bool finite = true;
   for (size_t block = start / HW_KEY_BLOCK; block * HW_KEY_BLOCK < end; block++) {

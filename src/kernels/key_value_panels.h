@@ -44,6 +44,9 @@ void hw_pack_keys(const hw_key_value_panels *panels, size_t first, size_t tokens
 void hw_pack_values(const hw_key_value_panels *panels, size_t first, size_t tokens, const float *value,
                     size_t value_stride);
 
+/* Tokens from `first` on are there no more: what is known of the values before them is brought up to date. */
+void hw_forget_values(const hw_key_value_panels *panels, size_t first);
+
 /* Whether all values of tokens [start, end) are finite; may say no because of a neighbour. */
 bool hw_values_are_finite(const hw_key_value_panels *panels, size_t start, size_t end);
 

@@ -16,7 +16,7 @@ typedef struct hw_module_input {
   size_t tokens;
 } hw_module_input;
 
-/* hw_forward_check with the module's context length. */
+/* hw_forward_check with the module's context length, and no cache. */
 hw_status hw_causal_attention_check(const hw_causal_attention *module, const hw_module_input *input,
                                     const hw_forward_options *options);
 

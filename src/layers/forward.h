@@ -4,7 +4,8 @@
 
 #include "headwise.h"
 
-/* Sets the trace to NULL if one is asked for, then checks the sizes (HW_ERROR_SHAPE) and the mask (HW_ERROR_VALUE). */
+/* Sets the trace to NULL if one is asked for, then checks the sizes (HW_ERROR_SHAPE) and the mask (HW_ERROR_VALUE). With
+ * a cache, whether the tokens fit the context is left to hw_key_value_cache_check. */
 hw_status hw_forward_check(const hw_forward_options *options, size_t batch, size_t tokens, size_t context_length);
 
 #endif

@@ -1,4 +1,5 @@
 #include "layers/forward.h"
+#include "layers/key_value_cache.h"
 #include "layers/linear.h"
 #include "layers/trace.h"
 
@@ -78,6 +79,42 @@ hw_linear *hw_multi_head_attention_out_proj(hw_multi_head_attention *module) { r
 
 void hw_multi_head_attention_train(hw_multi_head_attention *module, bool training) { module->training = training; }
 
+static hw_cache_shape cache_shape(const hw_multi_head_attention *module, size_t batch) {
+  const hw_multi_head_attention_config *config = &module->config;
+  return (hw_cache_shape){
+      .batch = batch,
+      .heads = config->num_heads,
+      .head_dim = config->d_out / config->num_heads,
+      .capacity = config->context_length,
+  };
+}
+
+hw_status hw_multi_head_attention_create_cache(const hw_multi_head_attention *module, size_t batch,
+                                               const float *past_key, const float *past_value, size_t past_tokens,
+                                               hw_key_value_cache **cache) {
+  const hw_cache_shape shape = cache_shape(module, batch);
+  HW_TRY(hw_key_value_cache_create(&shape, cache));
+  const hw_status status = hw_key_value_cache_fill(*cache, past_key, past_value, past_tokens);
+  if (status != HW_OK) {
+    hw_key_value_cache_destroy(*cache);
+    *cache = NULL;
+  }
+  return status;
+}
+
+static hw_status check_forward(const hw_multi_head_attention *module, size_t batch, size_t tokens,
+                               const hw_forward_options *options) {
+  HW_TRY(hw_forward_check(options, batch, tokens, module->config.context_length));
+  const hw_cache_shape shape = cache_shape(module, batch);
+  return options->cache == NULL ? HW_OK : hw_key_value_cache_check(options->cache, &shape, tokens);
+}
+
+static hw_attention_keeping keeping_of(const hw_forward_options *options) {
+  const hw_key_value_cache *cache = options->cache;
+  return cache == NULL ? (hw_attention_keeping){0}
+                       : (hw_attention_keeping){.store = &cache->store, .stored_tokens = cache->length};
+}
+
 /* Heads by strides: head h of a token is columns [h·head_dim, (h+1)·head_dim) of its row. Data pointers are filled in
  * by the forward. */
 static hw_attention describe(const hw_multi_head_attention *module, size_t batch, size_t tokens,
@@ -85,13 +122,14 @@ static hw_attention describe(const hw_multi_head_attention *module, size_t batch
   const hw_multi_head_attention_config *config = &module->config;
   const size_t head_dim = config->d_out / config->num_heads;
   const size_t qkv_row = 3 * config->d_out;
+  const size_t stored_tokens = keeping_of(options).stored_tokens;
   const hw_strides qkv = {.batch = tokens * qkv_row, .head = head_dim, .token = qkv_row};
   return (hw_attention){
       .batch = batch,
       .heads = config->num_heads,
       .key_heads = config->num_heads,
       .query_tokens = tokens,
-      .key_tokens = tokens,
+      .key_tokens = stored_tokens + tokens,
       .key_width = head_dim,
       .value_width = head_dim,
       .query_strides = qkv,
@@ -100,10 +138,11 @@ static hw_attention describe(const hw_multi_head_attention *module, size_t batch
       .output_strides = {.batch = tokens * config->d_out, .head = head_dim, .token = config->d_out},
       .scale = hw_attention_default_scale(head_dim),
       .is_causal = config->is_causal && options->mask.kind == HW_MASK_NONE,
+      .causal_offset = (int32_t)stored_tokens,
       .mask = options->mask,
       .dropout = module->training ? config->dropout : 0.0,
       .weights = options->weights,
-      .weights_batch_stride = config->num_heads * tokens * tokens,
+      .weights_batch_stride = config->num_heads * tokens * (stored_tokens + tokens),
   };
 }
 
@@ -111,11 +150,10 @@ static hw_attention describe(const hw_multi_head_attention *module, size_t batch
 static bool merges_in_place(const hw_attention *attention) { return attention->weights == NULL; }
 
 static size_t forward_scratch(const hw_context *context, const hw_multi_head_attention *module,
-                              const hw_attention *attention) {
-  const hw_attention_keeping nothing = {0};
+                              const hw_attention *attention, const hw_attention_keeping *keeping) {
   const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
   const size_t qkv = hw_size_multiply(rows, hw_size_multiply(3, module->config.d_out));
-  size_t bytes = hw_size_add(hw_arena_size(qkv, sizeof(float)), hw_attention_run_scratch(context, attention, &nothing));
+  size_t bytes = hw_size_add(hw_arena_size(qkv, sizeof(float)), hw_attention_run_scratch(context, attention, keeping));
   bytes = hw_size_add(bytes, hw_linear_scratch(module->qkv_proj, rows));
   bytes = hw_size_add(bytes, module->out_proj == NULL ? 0 : hw_linear_scratch(module->out_proj, rows));
   if (module->out_proj != NULL && !merges_in_place(attention)) {
@@ -142,16 +180,16 @@ static void place(hw_arena *arena, const hw_multi_head_attention *module, float 
 }
 
 static void forward(hw_context *context, const hw_multi_head_attention *module, const float *x, float *y,
-                    hw_attention *attention, hw_trace *trace) {
+                    hw_attention *attention, const hw_forward_options *options) {
   const size_t rows = attention->batch * attention->query_tokens;
   const size_t d_out = module->config.d_out;
   float *qkv = hw_arena_take_floats(&context->arena, rows * 3 * d_out);
   hw_linear_run(context, module->qkv_proj, x, module->config.d_in, rows, qkv, 3 * d_out);
   place(&context->arena, module, qkv, y, attention);
-  hw_attention_keeping keeping = {0};
+  hw_attention_keeping keeping = keeping_of(options);
   hw_attention_record record;
-  if (trace != NULL) {
-    record = hw_trace_record(trace, attention, 0);
+  if (options->trace != NULL) {
+    record = hw_trace_record(*options->trace, attention, 0);
     keeping.record = &record;
   }
   hw_attention_run(context, attention, &keeping);
@@ -164,14 +202,17 @@ hw_status hw_multi_head_attention_forward(hw_context *context, hw_multi_head_att
                                           size_t batch, size_t tokens, float *y, const hw_forward_options *options) {
   const hw_forward_options nothing = {0};
   const hw_forward_options *asked = options == NULL ? &nothing : options;
-  HW_TRY(hw_forward_check(asked, batch, tokens, module->config.context_length));
+  HW_TRY(check_forward(module, batch, tokens, asked));
   hw_attention attention = describe(module, batch, tokens, asked);
-  HW_TRY(hw_arena_reserve(&context->arena, forward_scratch(context, module, &attention)));
-  hw_trace *trace = NULL;
+  const hw_attention_keeping keeping = keeping_of(asked);
+  HW_TRY(hw_arena_reserve(&context->arena, forward_scratch(context, module, &attention, &keeping)));
   if (asked->trace != NULL) {
-    HW_TRY(hw_trace_create(&attention, attention.heads, &trace));
-    *asked->trace = trace;
+    HW_TRY(hw_trace_create(&attention, attention.heads, asked->trace));
   }
-  forward(context, module, x, y, &attention, trace);
+  /* Nothing fails from here on. */
+  forward(context, module, x, y, &attention, asked);
+  if (asked->cache != NULL) {
+    asked->cache->length += tokens;
+  }
   return HW_OK;
 }

@@ -1,7 +1,7 @@
 /* Every allocation of every function is made to fail once: the status says so, nothing leaks, and all works on. */
 #include "check.h"
 #include "core/memory.h"
-#include "headwise.h"
+#include "layers/key_value_cache.h"
 
 enum { D_IN = 7, WIDTH = 5, HEADS = 3, TOKENS = 9, BATCH = 2 };
 
@@ -166,9 +166,40 @@ static hw_status trace_alone(hw_context *context) {
   return use_trace(context, HW_OK, trace);
 }
 
-static scenario *const scenarios[] = {create_context,  create_linear, create_causal, create_wrapper,
-                                      create_fused,    run_matmul,    run_attention, forward_causal,
-                                      forward_wrapper, forward_fused, trace_alone};
+/* Appends to the cache; a failure leaves every byte of it as it was. */
+static hw_status append(hw_context *context, hw_key_value_cache *cache, size_t tokens) {
+  const hw_key_value_store *store = &cache->store;
+  const size_t bytes = hw_key_value_store_bytes(BATCH * HEADS, store->tokens, store->key_width, store->value_width);
+  const size_t length = cache->length;
+  unsigned char *before = check_memory(bytes);
+  memcpy(before, store->memory, bytes);
+  hw_trace *trace = NULL;
+  hw_forward_options asked = options(&trace);
+  asked.cache = cache;
+  const hw_status status = hw_multi_head_attention_forward(context, fused, x, BATCH, tokens, y, &asked);
+  const bool untouched = cache->length == length && memcmp(before, store->memory, bytes) == 0;
+  CHECK(status == HW_OK ? cache->length == length + tokens : untouched, "status %d, length %zu after %zu", (int)status,
+        cache->length, length);
+  free(before);
+  CHECK((status == HW_OK) == (trace != NULL), "status %d with%s trace", (int)status, trace == NULL ? "out" : "");
+  hw_trace_destroy(trace);
+  return status;
+}
+
+static hw_status forward_cached(hw_context *context) {
+  hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;
+  hw_status status = hw_multi_head_attention_create_cache(fused, BATCH, x, x, 2, &cache);
+  CHECK((status == HW_OK) == (cache != NULL), "status %d", (int)status);
+  for (size_t tokens = 1; tokens < 4 && status == HW_OK; tokens++) {
+    status = append(context, cache, tokens);
+  }
+  hw_key_value_cache_destroy(cache);
+  return status;
+}
+
+static scenario *const scenarios[] = {create_context,  create_linear, create_causal,  create_wrapper,
+                                      create_fused,    run_matmul,    run_attention,  forward_causal,
+                                      forward_wrapper, forward_fused, forward_cached, trace_alone};
 
 /* Run after a failure: must work, and give what a context that never failed gives. */
 static void check_works_on(hw_context *context, scenario *run, size_t failed) {

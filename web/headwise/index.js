@@ -1,5 +1,6 @@
 /** @typedef {import('./load.js').LoadOptions} LoadOptions */
 /** @typedef {import('./headwise.js').Headwise} Headwise */
+/** @typedef {import('./modules/key-value-cache.js').KeyValueCache} KeyValueCache */
 
 export { HeadwiseError } from './error.js';
 export { load } from './load.js';

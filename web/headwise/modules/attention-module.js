@@ -16,6 +16,7 @@ import { Module } from './module.js';
 
 /** @typedef {import('../engine.js').Engine} Engine */
 /** @typedef {import('../tensor.js').Tensor} Tensor */
+/** @typedef {import('./key-value-cache.js').KeyValueCache} KeyValueCache */
 
 /**
  * @typedef {object} ForwardOptions
@@ -58,21 +59,20 @@ export function createModule(engine, create, values, what) {
   return engine.result;
 }
 
-const forwardOptions = /** @type {const} */ (['mask', 'needWeights', 'trace']);
+export const forwardOptions = /** @type {const} */ (['mask', 'needWeights', 'trace']);
 
 /** Words of hw_forward_arguments. */
-const argumentWords = maskWords + 2;
+const argumentWords = maskWords + 3;
 
 /**
  * Lays the mask and, behind it, an hw_forward_arguments into staging memory.
  * @param {Engine} engine
  * @param {number} address
- * @param {import('../mask.js').Mask | undefined} mask
- * @param {number} weights address, 0 for none
- * @param {boolean} trace
+ * @param {{ mask: import('../mask.js').Mask | undefined, weights: number, trace: boolean, cache: number }} asked weights
+ *   and cache: addresses, 0 for none
  * @returns {number} the struct's address
  */
-function writeArguments(engine, address, mask, weights, trace) {
+function writeArguments(engine, address, { mask, weights, trace, cache }) {
   const struct = address + aligned(maskBytes(mask));
   if (mask !== undefined) {
     engine.write(address, mask.tensor);
@@ -81,6 +81,7 @@ function writeArguments(engine, address, mask, weights, trace) {
   writeMask(engine.words, at, mask, address);
   engine.words[at + maskWords] = weights;
   engine.words[at + maskWords + 1] = Number(trace);
+  engine.words[at + maskWords + 2] = cache;
   return struct;
 }
 
@@ -111,8 +112,11 @@ export class AttentionModule extends Module {
     return super.train(mode);
   }
 
-  /** @param {Tensor} x */
-  #checkInput(x) {
+  /**
+   * @param {Tensor} x
+   * @param {KeyValueCache | undefined} cache
+   */
+  #checkInput(x, cache) {
     const { dIn, contextLength } = this.#sizes;
     checkFloats(x, 'x');
     const fits =
@@ -120,25 +124,24 @@ export class AttentionModule extends Module {
     checkShape(x, 'x', fits, () => `[batch, tokens, ${dIn}] or [tokens, ${dIn}]`);
     const batch = x.shape.length === 3 ? x.shape[0] : 1;
     const tokens = x.shape[x.shape.length - 2];
+    const stored = cache === undefined ? 0 : cache.checkRoom(batch, tokens);
     if (tokens > contextLength) {
       throw new HeadwiseError(
         'ERR_SHAPE',
         `x has ${tokens} tokens; expected at most contextLength, ${contextLength}`,
       );
     }
-    return { batch, tokens };
+    return { batch, tokens, stored };
   }
 
   /**
    * @param {Tensor | undefined} mask
-   * @param {number} batch
-   * @param {number} tokens
+   * @param {[number, number, number, number]} scores their shape
    */
-  #checkMask(mask, batch, tokens) {
+  #checkMask(mask, scores) {
     if (mask === undefined) {
       return undefined;
     }
-    const { heads } = this.#sizes;
     if (mask.shape?.length === 3) {
       const hint =
         '[batch, 1, Lq, Lkv] for one per batch entry or [1, heads, Lq, Lkv] for one per head';
@@ -154,7 +157,7 @@ export class AttentionModule extends Module {
         `mask has shape ${describe(mask.shape)}; expected ${expected}`,
       );
     }
-    return prepareMask(mask, [batch, heads, tokens, tokens], expected);
+    return prepareMask(mask, scores, expected);
   }
 
   /**
@@ -163,15 +166,27 @@ export class AttentionModule extends Module {
    * @returns {ForwardResult}
    */
   forward(x, options) {
+    return this.attend(x, checkOptions(options, forwardOptions, this.#forwardName));
+  }
+
+  /**
+   * @protected
+   * @param {Tensor} x
+   * @param {Record<string, any>} given options that are known
+   * @param {KeyValueCache} [cache]
+   * @returns {ForwardResult}
+   */
+  attend(x, given, cache) {
     const { pointer, engine } = this;
-    const given = checkOptions(options, forwardOptions, this.#forwardName);
-    const { batch, tokens } = this.#checkInput(x);
-    const mask = this.#checkMask(given.mask, batch, tokens);
-    const needWeights = checkBoolean(given.needWeights ?? false, 'needWeights');
-    const needTrace = checkBoolean(given.trace ?? false, 'trace');
+    const cacheAt = cache === undefined ? 0 : cache.addressFor(this);
+    const { batch, tokens, stored } = this.#checkInput(x, cache);
     const { width, heads } = this.#sizes;
     const outputShape = withLast(x.shape, width);
-    const weightsShape = [batch, heads, tokens, tokens];
+    /** @type {[number, number, number, number]} */
+    const weightsShape = [batch, heads, tokens, stored + tokens];
+    const mask = this.#checkMask(given.mask, weightsShape);
+    const needWeights = checkBoolean(given.needWeights ?? false, 'needWeights');
+    const trace = checkBoolean(given.trace ?? false, 'trace');
 
     const xBytes = aligned(x.data.byteLength);
     const outputBytes = aligned(sizeOf(outputShape, 'output') * 4);
@@ -184,14 +199,19 @@ export class AttentionModule extends Module {
     const maskAt = output + outputBytes + weightsBytes;
     engine.write(at, x);
     const asked =
-      mask !== undefined || needWeights || needTrace
-        ? writeArguments(engine, maskAt, mask, weights, needTrace)
+      mask !== undefined || needWeights || trace || cache !== undefined
+        ? writeArguments(engine, maskAt, { mask, weights, trace, cache: cacheAt })
         : 0;
     engine.check(
       engine.call[this.#exports.forward](pointer, at, batch, tokens, output, asked),
       this.#forwardName,
     );
-    return this.#collect({ output, outputShape, weights, weightsShape, needTrace });
+    try {
+      return this.#collect({ output, outputShape, weights, weightsShape, needTrace: trace });
+    } catch (error) {
+      cache?.truncate(stored);
+      throw error;
+    }
   }
 
   /**

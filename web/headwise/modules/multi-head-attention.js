@@ -2,12 +2,20 @@ import { checkBoolean, checkOptions, checkSize } from '../check.js';
 import { describe } from '../describe.js';
 import { HeadwiseError } from '../error.js';
 import { newArray, Tensor } from '../tensor.js';
-import { AttentionModule, checkCommonOptions, createModule } from './attention-module.js';
+import {
+  AttentionModule,
+  checkCommonOptions,
+  createModule,
+  forwardOptions,
+} from './attention-module.js';
 import { projectionNames } from './causal-attention.js';
+import { KeyValueCache } from './key-value-cache.js';
 import { linearParameters } from './module.js';
 import { MultiHeadAttentionWrapper } from './multi-head-attention-wrapper.js';
 
 /** @typedef {import('../engine.js').Engine} Engine */
+/** @typedef {import('./attention-module.js').ForwardOptions} ForwardOptions */
+/** @typedef {import('./attention-module.js').ForwardResult} ForwardResult */
 
 /**
  * @typedef {object} MultiHeadAttentionOptions
@@ -28,6 +36,9 @@ const createOrder = /** @type {const} */ ([
   ...['dIn', 'dOut', 'contextLength', 'dropout', 'numHeads'],
   ...['qkvBias', 'outProj', 'outBias', 'isCausal', 'packedQkv'],
 ]);
+
+/** What forward takes. */
+const cachedOptions = /** @type {const} */ ([...forwardOptions, 'cache']);
 
 /** @param {MultiHeadAttentionOptions} options */
 function checkAll(options) {
@@ -107,6 +118,43 @@ export class MultiHeadAttention extends AttentionModule {
     super(engine, created, { dIn, width: dOut, heads: numHeads, contextLength });
     /** What the module was made with, defaults filled in. */
     this.options = Object.freeze(checked);
+  }
+
+  /**
+   * Room for keys and values of up to contextLength tokens, for `forward` to append to.
+   * @param {import('./key-value-cache.js').CacheOptions} [options]
+   * @returns {KeyValueCache}
+   * @throws {HeadwiseError} ERR_SHAPE: past has another shape; ERR_VALUE: batch is no size, or past has more tokens than
+   *   contextLength; ERR_MEMORY; ERR_DISPOSED
+   */
+  createCache(options) {
+    const { dOut, numHeads, contextLength } = this.options;
+    const sizes = { heads: numHeads, headDim: dOut / numHeads, contextLength };
+    return new KeyValueCache(
+      this.engine,
+      { module: this, pointer: this.pointer, ...sizes },
+      options,
+    );
+  }
+
+  /**
+   * @override
+   * @param {Tensor} x [batch, tokens, dIn] or [tokens, dIn]
+   * @param {ForwardOptions & { cache?: KeyValueCache }} [options] cache: of this module's createCache; x's tokens are
+   *   appended to it and attend over all that it holds then, causally offset by those it held before. Lkv, of a mask too,
+   *   is its new length
+   * @returns {ForwardResult}
+   * @throws {HeadwiseError} ERR_VALUE: no room for the tokens. After any error the cache is as it was
+   */
+  forward(x, options) {
+    const given = checkOptions(options, cachedOptions, 'MultiHeadAttention.forward');
+    if (given.cache !== undefined && !(given.cache instanceof KeyValueCache)) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `cache is ${describe(given.cache)}; expected what createCache returns`,
+      );
+    }
+    return this.attend(x, given, given.cache);
   }
 
   /**

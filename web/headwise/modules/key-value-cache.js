@@ -1,0 +1,178 @@
+import { checkFloats, checkIndex, checkOptions, checkShape, checkSize } from '../check.js';
+import { describe } from '../describe.js';
+import { aligned } from '../engine.js';
+import { HeadwiseError } from '../error.js';
+
+/** @typedef {import('../engine.js').Engine} Engine */
+/** @typedef {import('../tensor.js').Tensor} Tensor */
+
+/**
+ * @typedef {object} CacheOptions
+ * @property {number} [batch] sequences; default 1, or as many as past has
+ * @property {{ key: Tensor, value: Tensor }} [past] what the cache starts with, copied: [batch, heads, n, headDim] both;
+ *   default: nothing
+ */
+
+/**
+ * The module that a cache is for.
+ * @typedef {object} CacheOwner
+ * @property {object} module
+ * @property {number} pointer the module's address
+ * @property {number} heads
+ * @property {number} headDim
+ * @property {number} contextLength
+ */
+
+/**
+ * @param {unknown} past
+ * @param {number | undefined} batch
+ * @param {CacheOwner} owner
+ * @returns {{ key: Tensor, value: Tensor }}
+ */
+function checkPast(past, batch, { heads, headDim, contextLength }) {
+  const { key, value } = checkOptions(past, ['key', 'value'], 'past');
+  checkFloats(key, 'past.key');
+  checkFloats(value, 'past.value');
+  const [own, ownHeads, tokens, width] = key.shape;
+  const fits = key.shape.length === 4 && ownHeads === heads && width === headDim;
+  checkShape(
+    key,
+    'past.key',
+    fits && (batch === undefined || own === batch),
+    () => `[${batch ?? 'batch'}, ${heads}, n, ${headDim}]`,
+  );
+  checkShape(
+    value,
+    'past.value',
+    describe(value.shape) === describe(key.shape),
+    () => `${describe(key.shape)}, as past.key`,
+  );
+  if (tokens > contextLength) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `past has ${tokens} tokens; expected at most contextLength, ${contextLength}`,
+    );
+  }
+  return { key, value };
+}
+
+/**
+ * @param {Engine} engine
+ * @param {{ key: Tensor, value: Tensor }} past
+ * @returns {[number, number]} addresses in staging memory
+ */
+function writePast(engine, { key, value }) {
+  const keyBytes = aligned(key.data.byteLength);
+  const at = engine.stage(keyBytes + value.data.byteLength);
+  engine.write(at, key);
+  engine.write(at + keyBytes, value);
+  return [at, at + keyBytes];
+}
+
+/**
+ * Keys and values of the tokens that a MultiHeadAttention has seen, so that a forward computes only what is new.
+ * `createCache` of the module makes it. Frees its memory on `dispose`.
+ */
+export class KeyValueCache {
+  #engine;
+  #module;
+  #pointer;
+
+  /**
+   * @param {Engine} engine
+   * @param {CacheOwner} owner
+   * @param {CacheOptions} [options]
+   */
+  constructor(engine, owner, options) {
+    const given = checkOptions(options, ['batch', 'past'], 'createCache');
+    const asked = given.batch === undefined ? undefined : checkSize(given.batch, 'batch');
+    const past = given.past === undefined ? undefined : checkPast(given.past, asked, owner);
+    const batch = past?.key.shape[0] ?? asked ?? 1;
+    const [key, value] = past === undefined ? [0, 0] : writePast(engine, past);
+    const tokens = past?.key.shape[2] ?? 0;
+    engine.check(
+      engine.call.attention_create_cache(owner.pointer, batch, key, value, tokens),
+      `a cache of ${batch} × ${owner.contextLength} tokens`,
+    );
+    this.#engine = engine;
+    this.#module = owner.module;
+    this.#pointer = engine.result;
+    /** Sequences. */
+    this.batch = batch;
+    /** The most tokens of each: the module's contextLength. */
+    this.capacity = owner.contextLength;
+  }
+
+  #live() {
+    if (this.#engine.disposed || this.#pointer === 0) {
+      const what = this.#engine.disposed ? 'engine' : 'cache';
+      throw new HeadwiseError('ERR_DISPOSED', `the ${what} was disposed of; create another`);
+    }
+    return this.#pointer;
+  }
+
+  /**
+   * @internal
+   * @param {object} module the one that is about to append
+   * @returns {number} the cache's address
+   */
+  addressFor(module) {
+    const pointer = this.#live();
+    if (this.#module !== module) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        'cache belongs to another module; expected one that this module created',
+      );
+    }
+    return pointer;
+  }
+
+  /**
+   * @internal
+   * @param {number} batch
+   * @param {number} tokens that are about to be appended
+   * @returns {number} tokens that are there
+   */
+  checkRoom(batch, tokens) {
+    if (batch !== this.batch) {
+      throw new HeadwiseError(
+        'ERR_SHAPE',
+        `x has ${batch} sequences; expected ${this.batch}, the cache's batch`,
+      );
+    }
+    const { length, capacity } = this;
+    if (tokens > capacity - length) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `x has ${tokens} tokens and cache ${length}; expected at most contextLength, ${capacity}, together`,
+      );
+    }
+    return length;
+  }
+
+  /** Tokens of each sequence that are in the cache. */
+  get length() {
+    const pointer = this.#live();
+    return this.#engine.call.cache_length(pointer) >>> 0;
+  }
+
+  /**
+   * Forgets all tokens but the first.
+   * @param {number} length how many stay
+   * @returns {this}
+   * @throws {HeadwiseError} ERR_VALUE: not an integer from 0 to this.length
+   */
+  truncate(length) {
+    const kept = checkIndex(length, 'length', this.length + 1);
+    this.#engine.call.cache_truncate(this.#pointer, kept);
+    return this;
+  }
+
+  /** Frees the cache's memory. Calls after this throw ERR_DISPOSED. */
+  dispose() {
+    if (!this.#engine.disposed && this.#pointer !== 0) {
+      this.#engine.call.cache_destroy(this.#pointer);
+    }
+    this.#pointer = 0;
+  }
+}
