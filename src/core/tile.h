@@ -32,7 +32,7 @@ enum {
   HW_WAVE_BYTES = 1 << 20,
 
   /* Fewer multiply-adds than this are done before another thread has woken up. */
-  HW_PARALLEL_WORK = 1 << 17,
+  HW_PARALLEL_WORK = 1 << 19,
 };
 
 _Static_assert(HW_TILE_ROWS *HW_TILE_VECTORS + HW_TILE_VECTORS + 1 + (HW_FUSED ? 0 : 1) <= 15,
