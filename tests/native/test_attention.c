@@ -162,6 +162,15 @@ static void test_scales(void) {
   hw_context_destroy(context);
 }
 
+/* Beyond the packed keys and values. */
+static void test_scratch_of_a_thread(void) {
+  for (size_t width = 1; width <= 256; width++) {
+    CHECK(hw_attention_scratch_bytes(width, width) < 1u << 20, "%zu bytes for width %zu",
+          hw_attention_scratch_bytes(width, width), width);
+    check_case();
+  }
+}
+
 int main(void) {
   check_seed(3);
   check_run("attention around the tile equals float64's, with every mask", test_small_tiles);
@@ -174,5 +183,6 @@ int main(void) {
   check_run("dropout drops what the generator draws, in weights and output alike", test_dropout);
   check_run("dropout repeats with its seed", test_dropout_is_reproducible);
   check_run("any scale is taken", test_scales);
+  check_run("a thread needs less than a megabyte", test_scratch_of_a_thread);
   return check_result();
 }
