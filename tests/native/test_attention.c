@@ -1,6 +1,7 @@
 /* Scaled dot-product attention around every tile and block, with every mask, against float64. */
 #include "attention_case.h"
 #include "core/tile.h"
+#include "kernels/attention.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
