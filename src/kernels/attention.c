@@ -130,11 +130,19 @@ static void add_values(const hw_stream *stream, const float *weights, size_t row
                        float *context) {
   const hw_key_value_panels *panels = &stream->head->panels;
   const float *values = panels->values + token * HW_TILE_COLUMNS;
-  const size_t panel_stride = panels->capacity * HW_TILE_COLUMNS;
   if (!hw_values_are_finite(panels, token, token + keys)) {
     add_visible_values(stream, weights, rows, token, keys, context);
   } else if (rows == 1) {
-    hw_row_times_panels(weights, keys, values, panel_stride, stream->context_stride / HW_TILE_COLUMNS, context);
+    hw_row_times_panels(&(hw_row_product){
+        .a = weights,
+        .k = keys,
+        .panels = values,
+        .panel_stride = panels->capacity * HW_TILE_COLUMNS,
+        .count = stream->context_stride / HW_TILE_COLUMNS,
+        .start = context,
+        .start_stride = HW_TILE_COLUMNS,
+        .y = context,
+    });
   } else {
     for (size_t column = 0; column < stream->context_stride; column += HW_TILE_COLUMNS) {
       context_tile(weights, values + column * panels->capacity, keys, context + column, stream->context_stride);

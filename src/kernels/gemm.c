@@ -64,21 +64,30 @@ static void gemm_strip(const hw_gemm_product *g, size_t row, column_range range,
 
 /* What remains below the last strip: one row. Sums run in the same order as a tile's, so the numbers are the same. */
 static void gemm_row(const hw_gemm_product *g, size_t row, column_range range) {
-  const float *a = g->a + row * g->a_stride;
-  float *c = g->c + row * g->c_stride;
   const size_t stride = hw_gemm_panel_stride(g->k);
   const size_t whole = (range.end - range.start) / HW_TILE_COLUMNS;
   const float *panels = panel_of(g, range.start);
-  for (size_t i = 0; i < whole; i++) {
-    memcpy(c + range.start + i * HW_TILE_COLUMNS, panels + i * stride, HW_TILE_COLUMNS * sizeof(float));
-  }
-  hw_row_times_panels(a, g->k, panels + HW_TILE_COLUMNS, stride, whole, c + range.start);
-  const size_t column = range.start + whole * HW_TILE_COLUMNS;
-  if (column < range.end) {
+  float *c = g->c + row * g->c_stride + range.start;
+  hw_row_product product = {
+      .a = g->a + row * g->a_stride,
+      .k = g->k,
+      .panels = panels + HW_TILE_COLUMNS,
+      .panel_stride = stride,
+      .count = whole,
+      .start = panels,
+      .start_stride = stride,
+      .y = c,
+  };
+  hw_row_times_panels(&product);
+  const size_t column = whole * HW_TILE_COLUMNS;
+  if (range.start + column < range.end) {
     float last[HW_TILE_COLUMNS];
-    memcpy(last, panels + whole * stride, sizeof last);
-    hw_row_times_panels(a, g->k, panels + whole * stride + HW_TILE_COLUMNS, stride, 1, last);
-    memcpy(c + column, last, (range.end - column) * sizeof(float));
+    product.panels += whole * stride;
+    product.start += whole * stride;
+    product.count = 1;
+    product.y = last;
+    hw_row_times_panels(&product);
+    memcpy(c + column, last, (range.end - range.start - column) * sizeof(float));
   }
 }
 

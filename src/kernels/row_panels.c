@@ -2,45 +2,62 @@
 
 #include "core/tile.h"
 
-/* `width` is a constant where this is called, so that the sums live in registers. */
-HW_INLINE void row_times(size_t width, const float *a, size_t k, const float *panels, size_t panel_stride, float *y) {
+/* The panels first, first + apart, … `width` of them; a constant where this is called, so that the sums live in
+ * registers. */
+HW_INLINE void row_times(size_t width, const hw_row_product *product, size_t first, size_t apart) {
+  const float *a = product->a;
+  const float *row = product->panels + first * product->panel_stride;
+  const size_t stride = apart * product->panel_stride;
   hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS];
 #pragma GCC unroll 4
   for (size_t i = 0; i < width; i++) {
-    sums[i][0] = hw_load(y + i * HW_TILE_COLUMNS);
-    sums[i][1] = hw_load(y + i * HW_TILE_COLUMNS + HW_LANES);
+    const float *start = product->start + (first + i * apart) * product->start_stride;
+    sums[i][0] = hw_load(start);
+    sums[i][1] = hw_load(start + HW_LANES);
   }
-  for (size_t p = 0; p < k; p++) {
-    const hw_f32x4 element = hw_load_splat(a + p);
-    const float *row = panels + p * HW_TILE_COLUMNS;
+  for (size_t k = product->k; k != 0; k--) {
+    const hw_f32x4 element = hw_load_splat(a);
 #pragma GCC unroll 4
     for (size_t i = 0; i < width; i++) {
-      sums[i][0] = hw_multiply_add(element, hw_load(row + i * panel_stride), sums[i][0]);
-      sums[i][1] = hw_multiply_add(element, hw_load(row + i * panel_stride + HW_LANES), sums[i][1]);
+      sums[i][0] = hw_multiply_add(element, hw_load(row + i * stride), sums[i][0]);
+      sums[i][1] = hw_multiply_add(element, hw_load(row + i * stride + HW_LANES), sums[i][1]);
     }
+    a += 1;
+    row += HW_TILE_COLUMNS;
   }
 #pragma GCC unroll 4
   for (size_t i = 0; i < width; i++) {
-    hw_store(y + i * HW_TILE_COLUMNS, sums[i][0]);
-    hw_store(y + i * HW_TILE_COLUMNS + HW_LANES, sums[i][1]);
+    float *y = product->y + (first + i * apart) * HW_TILE_COLUMNS;
+    hw_store(y, sums[i][0]);
+    hw_store(y + HW_LANES, sums[i][1]);
   }
 }
 
-static __attribute__((noinline)) void row_times_many(const float *a, size_t k, const float *panels, size_t panel_stride,
-                                                     float *y) {
-  row_times(HW_ROW_PANELS, a, k, panels, panel_stride, y);
+static __attribute__((noinline)) void row_times_many(const hw_row_product *product, size_t first, size_t apart) {
+  row_times(HW_ROW_PANELS, product, first, apart);
 }
 
-static __attribute__((noinline)) void row_times_one(const float *a, size_t k, const float *panel, float *y) {
-  row_times(1, a, k, panel, 0, y);
+static __attribute__((noinline)) void row_times_two(const hw_row_product *product, size_t first) {
+  row_times(2, product, first, 1);
 }
 
-void hw_row_times_panels(const float *a, size_t k, const float *panels, size_t panel_stride, size_t count, float *y) {
-  size_t panel = 0;
-  for (; panel + HW_ROW_PANELS <= count; panel += HW_ROW_PANELS) {
-    row_times_many(a, k, panels + panel * panel_stride, panel_stride, y + panel * HW_TILE_COLUMNS);
+static __attribute__((noinline)) void row_times_one(const hw_row_product *product, size_t first) {
+  row_times(1, product, first, 0);
+}
+
+/* Panels that are multiplied together lie far apart, so that each stream of memory is long: panels side by side would
+ * begin four new ones with every group, faster than the hardware learns to fetch ahead. */
+void hw_row_times_panels(const hw_row_product *product) {
+  const size_t apart = product->count / HW_ROW_PANELS;
+  for (size_t panel = 0; panel < apart; panel++) {
+    row_times_many(product, panel, apart);
   }
-  for (; panel < count; panel++) {
-    row_times_one(a, k, panels + panel * panel_stride, y + panel * HW_TILE_COLUMNS);
+  size_t panel = apart * HW_ROW_PANELS;
+  if (panel + 2 <= product->count) {
+    row_times_two(product, panel);
+    panel += 2;
+  }
+  if (panel < product->count) {
+    row_times_one(product, panel);
   }
 }

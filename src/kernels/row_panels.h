@@ -4,7 +4,18 @@
 
 #include <stddef.h>
 
-/* y += a · panels: a [k], `count` panels of [k][8] panel_stride floats apart, y [count · 8]. */
-void hw_row_times_panels(const float *a, size_t k, const float *panels, size_t panel_stride, size_t count, float *y);
+/* y = start + a · panels, each sum in the order of k, as in a tile. */
+typedef struct hw_row_product {
+  const float *a; /* [k] */
+  size_t k;
+  const float *panels; /* `count` panels of [k][8], panel_stride floats apart */
+  size_t panel_stride;
+  size_t count;
+  const float *start; /* eight sums of each panel, start_stride floats apart; may be y */
+  size_t start_stride;
+  float *y; /* [count · 8] */
+} hw_row_product;
+
+void hw_row_times_panels(const hw_row_product *product);
 
 #endif

@@ -77,22 +77,37 @@ static void add_run(hw_strip *strip, size_t start, size_t end) {
   }
 }
 
-/* A single query is multiplied at the speed of memory; more share each panel. */
+/* A single query, at the speed of memory. */
+static void score_row(const hw_score_source *source, const float *query, const tile_group *group, float *scores,
+                      float *maxima) {
+  static const float zeros[HW_TILE_COLUMNS];
+  const size_t keys = group->end - group->key;
+  const hw_row_product product = {
+      .a = query,
+      .k = source->key_width,
+      .panels = source->key_panels + group->key * source->key_width,
+      .panel_stride = source->key_width * HW_TILE_COLUMNS,
+      .count = keys / HW_TILE_COLUMNS,
+      .start = zeros,
+      .y = scores,
+  };
+  hw_row_times_panels(&product);
+  hw_f32x4 largest = hw_load(maxima);
+  for (size_t i = 0; i < keys; i += HW_TILE_COLUMNS) {
+    largest = hw_larger(largest, hw_larger(hw_load(scores + i), hw_load(scores + i + HW_LANES)));
+  }
+  hw_store(maxima, largest);
+}
+
 static void score_group(const hw_score_source *source, const float *queries, size_t rows, const tile_group *group,
                         float *scores, size_t stride, float *maxima) {
-  const float *panels = source->key_panels + group->key * source->key_width;
-  const size_t count = (group->end - group->key) / HW_TILE_COLUMNS;
   if (rows == 1) {
-    memset(scores, 0, (group->end - group->key) * sizeof(float));
-    hw_row_times_panels(queries, source->key_width, panels, source->key_width * HW_TILE_COLUMNS, count, scores);
-    for (size_t i = 0; i < count; i++) {
-      raise_maxima(scores + i * HW_TILE_COLUMNS, 1, stride, maxima);
-    }
-  } else {
-    for (size_t i = 0; i < count; i++) {
-      score_tile(queries, panels + i * source->key_width * HW_TILE_COLUMNS, source->key_width,
-                 scores + i * HW_TILE_COLUMNS, stride, maxima);
-    }
+    score_row(source, queries, group, scores, maxima);
+    return;
+  }
+  for (size_t key = group->key; key < group->end; key += HW_TILE_COLUMNS) {
+    score_tile(queries, source->key_panels + key * source->key_width, source->key_width, scores + (key - group->key),
+               stride, maxima);
   }
 }
 
