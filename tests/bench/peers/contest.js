@@ -9,7 +9,7 @@
 
 import { Ceiling, compileCeilings } from '../../../web/page/bench/ceiling.js';
 import { check } from '../../../web/page/bench/check.js';
-import { takeTurns } from '../../../web/page/bench/measure.js';
+import { fastestOf, takeTurns } from '../../../web/page/bench/measure.js';
 import { expectedOf, flopsOf, taskOf } from './task.js';
 
 /** The modules in contestants/ and what they are called; what is measured is compared with the first. */
@@ -20,6 +20,9 @@ export const CONTESTANTS = /** @type {const} */ ({
   tfjs: 'tfjs-wasm',
   plain: 'plain JS',
 });
+
+/** For each way, to find the best. */
+const TRIAL_SECONDS = 0.05;
 
 /** @typedef {keyof typeof CONTESTANTS} File */
 
@@ -55,16 +58,6 @@ const importContestant = (file) => import(`./contestants/${file}.js`);
 const words = (error) => String(error instanceof Error ? error.message : error).slice(0, 300);
 
 /**
- * @param {() => unknown} run
- * @returns {Promise<number>} ms
- */
-async function timeOnce(run) {
-  const start = performance.now();
-  await run();
-  return performance.now() - start;
-}
-
-/**
  * The quickest of the right ways.
  * @param {Way[]} ways
  * @param {Expected} expected
@@ -81,7 +74,7 @@ async function bestWay(ways, expected, outcome) {
       prepared = await way.prepare();
       const { maxError, problem } = check(await prepared.run(), expected);
       if (problem !== undefined) throw new Error(`wrong: ${problem}`);
-      const time = Math.min(await timeOnce(prepared.run), await timeOnce(prepared.run));
+      const time = await fastestOf(prepared.run, TRIAL_SECONDS);
       if (best && best.time <= time) {
         await prepared.dispose();
         continue;

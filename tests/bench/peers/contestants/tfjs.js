@@ -6,6 +6,9 @@ import { causalMask, stack, transpose } from '../task.js';
 /** @typedef {typeof import('@tensorflow/tfjs-backend-wasm')} Wasm */
 /** @typedef {import('@tensorflow/tfjs-core').Tensor} Tensor */
 
+/** Beyond, the slow loop takes seconds. */
+const MOST_TOKENS_TOGETHER = 64;
+
 const PACKAGES = new URL('../node_modules/@tensorflow/', import.meta.url);
 
 /** @param {URL} address a classic script */
@@ -55,11 +58,43 @@ const outWeights = (tf, { weights: { out }, dOut }) => ({
 });
 
 /**
+ * [dIn, 3 · dOut]
+ * @param {Tf} tf
+ * @param {{ weights: import('../task.js').AttentionWeights, dIn: number, dOut: number }} task
+ */
+function packedWeight(tf, { weights: { query, key, value }, dIn, dOut }) {
+  const packed = transpose(stack([query, key, value]), 3 * dOut, dIn);
+  return tf.tensor(packed, [dIn, 3 * dOut]);
+}
+
+/**
+ * All heads in batched products, for which tfjs has a slow loop: good for a few tokens only.
+ * @param {Tf} tf
+ * @param {Extract<Task, { kind: 'multiHeadAttention' }>} task
+ */
+function headsTogether(tf, task) {
+  const { batch, tokens, dIn, dOut, heads } = task;
+  const { out, bias } = outWeights(tf, task);
+  const qkv = packedWeight(tf, task);
+  const byToken = [batch, tokens, 3 * heads, dOut / heads];
+  const scale = 1 / Math.sqrt(dOut / heads);
+  const mask = tf.tensor(causalMask(tokens), [1, tokens, tokens]);
+  return () => {
+    const x = tf.tensor(task.x, [batch * tokens, dIn]);
+    const all = tf.transpose(tf.reshape(tf.matMul(x, qkv), byToken), [0, 2, 1, 3]);
+    const [q, k, v] = tf.split(all, 3, 1);
+    const scores = tf.add(tf.mul(tf.matMul(q, k, false, true), scale), mask);
+    const attended = tf.transpose(tf.matMul(tf.softmax(scores), v), [0, 2, 1, 3]);
+    return tf.add(tf.matMul(tf.reshape(attended, [batch * tokens, dOut]), out), bias);
+  };
+}
+
+/**
  * One head after another, each with its part of the weights: cutting heads out of a common product costs more than it saves.
  * @param {Tf} tf
  * @param {Extract<Task, { kind: 'multiHeadAttention' }>} task
  */
-function multiHeadAttention(tf, task) {
+function headsApart(tf, task) {
   const { batch, tokens, dIn, dOut, heads, weights } = task;
   const width = dOut / heads;
   const size = width * dIn;
@@ -111,10 +146,9 @@ function attention(tf, task) {
  * @param {Extract<Task, { kind: 'decode' }>} task
  */
 function decode(tf, task) {
-  const { past, dIn, dOut, heads, weights } = task;
+  const { past, dIn, dOut, heads } = task;
   const { out, bias } = outWeights(tf, task);
-  const packed = transpose(stack([weights.query, weights.key, weights.value]), 3 * dOut, dIn);
-  const qkv = tf.tensor(packed, [dIn, 3 * dOut]);
+  const qkv = packedWeight(tf, task);
   const width = dOut / heads;
   const keys = tf.tensor(task.key, [heads, past, width]);
   const values = tf.tensor(task.value, [heads, past, width]);
@@ -134,28 +168,50 @@ function decode(tf, task) {
 
 /**
  * @param {Tf} tf
- * @param {Task} task
- * @returns {() => Tensor}
+ * @param {Extract<Task, { kind: 'linear' }>} task
  */
-function forwardOf(tf, task) {
+function linear(tf, { x, layer, rows, inFeatures, outFeatures }) {
+  const transposed = transpose(layer.weight, outFeatures, inFeatures);
+  const weight = tf.tensor(transposed, [inFeatures, outFeatures]);
+  const bias = tf.tensor(layer.bias, [outFeatures]);
+  return () => tf.add(tf.matMul(tf.tensor(x, [rows, inFeatures]), weight), bias);
+}
+
+/**
+ * @param {Tf} tf
+ * @param {Task} task
+ * @returns {{ name: string, forward: () => () => Tensor }[]}
+ */
+function forwardsOf(tf, task) {
   switch (task.kind) {
-    case 'linear': {
-      const { rows, inFeatures, outFeatures, layer } = task;
-      const weight = tf.tensor(transpose(layer.weight, outFeatures, inFeatures), [
-        inFeatures,
-        outFeatures,
-      ]);
-      const bias = tf.tensor(layer.bias, [outFeatures]);
-      return () => tf.add(tf.matMul(tf.tensor(task.x, [rows, inFeatures]), weight), bias);
-    }
+    case 'linear':
+      return [{ name: 'matMul', forward: () => linear(tf, task) }];
     case 'attention':
-      return attention(tf, task);
-    case 'multiHeadAttention':
-      return multiHeadAttention(tf, task);
+      return [{ name: 'heads apart', forward: () => attention(tf, task) }];
+    case 'multiHeadAttention': {
+      const apart = { name: 'heads apart', forward: () => headsApart(tf, task) };
+      const together = { name: 'heads together', forward: () => headsTogether(tf, task) };
+      return task.tokens > MOST_TOKENS_TOGETHER ? [apart] : [apart, together];
+    }
     case 'decode':
-      return decode(tf, task);
+      return [{ name: 'cache beside', forward: () => decode(tf, task) }];
   }
 }
+
+/**
+ * @param {Tf} tf
+ * @param {() => Tensor} forward
+ * @returns {Prepared}
+ */
+const prepared = (tf, forward) => ({
+  run() {
+    const y = tf.tidy(forward);
+    const data = y.dataSync();
+    y.dispose();
+    return data;
+  },
+  dispose() {},
+});
 
 /**
  * @param {{ threads: number }} options
@@ -172,23 +228,10 @@ export async function start({ threads }) {
   if (threads !== 1 && wasm.getThreadsCount() !== threads)
     throw new Error(`asked for ${threads} threads, it works with ${wasm.getThreadsCount()}`);
   return {
-    ways: (task) => [
-      {
-        name: 'matMul and softmax',
-        /** @returns {Prepared} */
-        prepare() {
-          const forward = forwardOf(tf, task);
-          return {
-            run() {
-              const y = tf.tidy(forward);
-              const data = /** @type {Float32Array} */ (y.dataSync());
-              y.dispose();
-              return data;
-            },
-            dispose() {},
-          };
-        },
-      },
-    ],
+    ways: (task) =>
+      forwardsOf(tf, task).map(({ name, forward }) => ({
+        name,
+        prepare: () => prepared(tf, forward()),
+      })),
   };
 }
