@@ -128,8 +128,9 @@ test('every kind of shape agrees with float64', async () => {
     ...Object.fromEntries(attention),
     linear: { kind: 'linear', rows: 33, inFeatures: 13, outFeatures: 7 },
     heads: { kind: 'multiHeadAttention', batch: 2, tokens: 11, dIn: 9, dOut: 12, heads: 3 },
+    decode: { kind: 'decode', past: 10, dIn: 9, dOut: 12, heads: 3 },
   });
-  assert.equal(results.length, VISIBLE.length + 1 + 2);
+  assert.equal(results.length, VISIBLE.length + 1 + 2 + 1);
   for (const { shape, name, timing, problem } of results) {
     assert.equal(problem, undefined, `${shape} ${name}`);
     assert.ok(timing && timing.maxError < 1e-6, `${shape} ${name}`);
@@ -204,6 +205,7 @@ const TASKS = [
   { kind: 'linear', rows: 5, inFeatures: 7, outFeatures: 9 },
   { kind: 'attention', heads: 2, tokens: 9, headDim: 3, visible: 'causal' },
   { kind: 'multiHeadAttention', batch: 2, tokens: 5, dIn: 6, dOut: 8, heads: 2 },
+  { kind: 'decode', past: 6, dIn: 6, dOut: 8, heads: 2 },
 ];
 
 for (const shape of TASKS)

@@ -214,7 +214,7 @@ function decodeCases(shape) {
       prepare(hw) {
         hw.manualSeed(SEED);
         const options = { dIn, dOut, contextLength: past + 1, numHeads: heads };
-        const module = /** @type {any} */ (new hw.MultiHeadAttention(options));
+        const module = new hw.MultiHeadAttention(options);
         const x = tensor(numbers(1, dIn), [1, dIn]);
         const [key, value] = [2, 3].map((seed) =>
           tensor(numbers(seed, past * dOut), [1, heads, past, dOut / heads]),

@@ -54,7 +54,7 @@ function runOf(headwise, hw, task) {
     }
     case 'decode': {
       const { past, dIn, dOut, heads } = task;
-      const module = /** @type {any} */ (moduleOf(headwise, hw, task, past + 1));
+      const module = moduleOf(headwise, hw, task, past + 1);
       const [key, value] = [task.key, task.value].map(
         (data) => new Tensor(data, [1, heads, past, dOut / heads]),
       );
