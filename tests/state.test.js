@@ -158,6 +158,45 @@ test('fc_out is taken for out_proj', () => {
   assert.equal('fc_out.weight' in state, false);
 });
 
+test('the causal mask that the notebooks save with their weights is accepted, and no other', () => {
+  const rows = (/** @type {number} */ n) => {
+    const columns = [...Array(n).keys()];
+    return columns.map((i) => columns.map((j) => Number(j > i)));
+  };
+  const causal = tensor(rows(6));
+  for (const [name, options, keys] of /** @type {[string, any, string[]][]} */ ([
+    ['CausalAttention', attention, ['mask']],
+    ['MultiHeadAttention', multi, ['mask']],
+    ['MultiHeadAttentionWrapper', multi, ['heads.0.mask', 'heads.1.mask']],
+  ])) {
+    const Class = /** @type {any} */ (hw)[name];
+    const module = new Class(options);
+    const other = new Class(options).stateDict();
+    const masks = Object.fromEntries(keys.map((key) => [key, causal]));
+    module.loadStateDict({ ...masks, ...other });
+    assert.deepEqual(module.stateDict(), other);
+
+    const before = module.stateDict();
+    const last = keys[keys.length - 1];
+    const load = (/** @type {any} */ mask) => () =>
+      module.loadStateDict({ ...new Class(options).stateDict(), ...masks, [last]: mask });
+    throwsCode(load(tensor(rows(7))), 'ERR_SHAPE', last, '[7, 7]', '[6, 6]');
+    throwsCode(load(zeros([6, 6])), 'ERR_VALUE', last, '0 at [0, 1]', 'causal');
+    throwsCode(load([1]), 'ERR_VALUE', last, 'Tensor');
+    assert.deepEqual(module.stateDict(), before);
+    const booleans = rows(6).map((row) => row.map(Boolean));
+    module.loadStateDict({ ...other, [last]: tensor(booleans) });
+    if (name === 'CausalAttention') continue;
+    const unmasked = new Class({ ...options, isCausal: false });
+    throwsCode(
+      () => unmasked.loadStateDict({ ...other, ...masks }),
+      'ERR_VALUE',
+      'unexpected',
+      last,
+    );
+  }
+});
+
 test('a bool tensor is no weight', () => {
   const module = new hw.Linear({ inFeatures: 1, outFeatures: 2, bias: false });
   throwsCode(

@@ -5,6 +5,7 @@ import {
   checkProbability,
   checkShape,
   checkSize,
+  checkTensor,
 } from '../check.js';
 import { describe } from '../describe.js';
 import { aligned, maskWords } from '../engine.js';
@@ -85,21 +86,46 @@ function writeArguments(engine, address, { mask, weights, trace, cache }) {
   return struct;
 }
 
+/**
+ * The notebooks' classes save their causal mask with their weights: ones above the diagonal.
+ * @param {unknown} value
+ * @param {string} key
+ * @param {number} n contextLength
+ */
+function checkSavedMask(value, key, n) {
+  const mask = checkTensor(value, key);
+  const fits = mask.shape.length === 2 && mask.shape[0] === n && mask.shape[1] === n;
+  checkShape(mask, key, fits, () => `[${n}, ${n}], contextLength on both sides`);
+  for (let i = 0; i < mask.data.length; i++) {
+    const row = Math.floor(i / n);
+    if (mask.data[i] !== Number(i % n > row)) {
+      const found = `${mask.data[i]} at [${row}, ${i % n}]`;
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `${key} holds ${found}; expected the causal mask, ones above the diagonal and zeros elsewhere`,
+      );
+    }
+  }
+}
+
 /** A module that attends: checks what goes into its forward and reads what comes out. */
 export class AttentionModule extends Module {
   #sizes;
   #exports;
   #forwardName;
+  #savedMasks;
 
   /**
    * @param {Engine} engine
-   * @param {ConstructorParameters<typeof Module>[1] & { forward: string, train: string }} created
+   * @param {ConstructorParameters<typeof Module>[1] & { forward: string, train: string, savedMasks: string[] }} created
+   *   savedMasks: keys under which torch saves the causal mask; none if the module has no such mask
    * @param {{ dIn: number, width: number, heads: number, contextLength: number }} sizes width: of the output
    */
   constructor(engine, created, sizes) {
     super(engine, created);
     this.#exports = created;
     this.#sizes = sizes;
+    this.#savedMasks = created.savedMasks;
     this.#forwardName = `${this.constructor.name}.forward`;
   }
 
@@ -110,6 +136,20 @@ export class AttentionModule extends Module {
   train(mode = true) {
     this.engine.call[this.#exports.train](this.pointer, mode);
     return super.train(mode);
+  }
+
+  /**
+   * @override
+   * @protected
+   * @param {string} key
+   * @param {unknown} value
+   */
+  ignoresEntry(key, value) {
+    if (!this.#savedMasks.includes(key)) {
+      return false;
+    }
+    checkSavedMask(value, key, this.#sizes.contextLength);
+    return true;
   }
 
   /**

@@ -13,7 +13,8 @@ export const projectionNames = /** @type {const} */ (['W_query', 'W_key', 'W_val
  * @property {boolean} [qkvBias] default false
  */
 
-/** One causal head. State dict: W_query.weight [dOut, dIn], W_key.weight, W_value.weight, and biases with qkvBias. */
+/** One causal head. State dict: W_query.weight [dOut, dIn], W_key.weight, W_value.weight, and biases with qkvBias; a causal
+ * `mask` is accepted on loading. */
 export class CausalAttention extends AttentionModule {
   /**
    * @param {import('../engine.js').Engine} engine
@@ -38,6 +39,7 @@ export class CausalAttention extends AttentionModule {
     const created = {
       pointer,
       parameters,
+      savedMasks: ['mask'],
       destroy: 'causal_attention_destroy',
       train: 'causal_attention_train',
       forward: 'causal_attention_forward',

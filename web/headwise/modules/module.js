@@ -73,6 +73,17 @@ export class Module {
   }
 
   /**
+   * Entries of torch's state dicts that say nothing new of this module are checked and left out on loading.
+   * @protected
+   * @param {string} _key
+   * @param {unknown} _value
+   * @throws {HeadwiseError} the entry says something else than this module does
+   */
+  ignoresEntry(_key, _value) {
+    return false;
+  }
+
+  /**
    * @returns {Record<string, Tensor>} copies of the parameters, under torch's names and in torch's shapes
    */
   stateDict() {
@@ -118,7 +129,9 @@ export class Module {
       );
     }
     const given = new Map(
-      Object.entries(dict).map(([key, value]) => [this.canonicalKey(key), value]),
+      Object.entries(dict)
+        .filter(([key, value]) => !this.ignoresEntry(key, value))
+        .map(([key, value]) => [this.canonicalKey(key), value]),
     );
     const keys = this.#parameters.map(({ key }) => key);
     const missing = keys.filter((key) => !given.has(key));

@@ -16,7 +16,7 @@ import { linearParameters } from './module.js';
 
 /**
  * One CausalAttention per head, run one after another, outputs side by side: [batch, tokens, numHeads · dOut]. State dict:
- * heads.0.W_query.weight [dOut, dIn] and so on.
+ * heads.0.W_query.weight [dOut, dIn] and so on; a causal heads.0.mask … is accepted on loading.
  */
 export class MultiHeadAttentionWrapper extends AttentionModule {
   /**
@@ -46,6 +46,9 @@ export class MultiHeadAttentionWrapper extends AttentionModule {
     const created = {
       pointer,
       parameters,
+      savedMasks: isCausal
+        ? Array.from({ length: numHeads }, (_, head) => `heads.${head}.mask`)
+        : [],
       destroy: 'wrapper_destroy',
       train: 'wrapper_train',
       forward: 'wrapper_forward',

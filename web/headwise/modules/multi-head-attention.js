@@ -90,7 +90,7 @@ function parametersOf(engine, pointer, { dIn, dOut, qkvBias, outProj, outBias, p
 /**
  * All heads from one projection, split by strides: [batch, tokens, dOut]. State dict: W_query.weight [dOut, dIn], W_key.weight,
  * W_value.weight (packed: qkv_proj.weight [3 · dOut, dIn]), out_proj.weight [dOut, dOut], out_proj.bias; fc_out.* is accepted
- * for out_proj.* on loading.
+ * for out_proj.* on loading, and a causal `mask` beside the weights.
  */
 export class MultiHeadAttention extends AttentionModule {
   /**
@@ -111,6 +111,7 @@ export class MultiHeadAttention extends AttentionModule {
     const created = {
       pointer,
       parameters: parametersOf(engine, pointer, checked),
+      savedMasks: checked.isCausal ? ['mask'] : [],
       destroy: 'attention_destroy',
       train: 'attention_train',
       forward: 'attention_forward',
