@@ -229,10 +229,17 @@ function runModule(hw, fixture, group) {
   const { seed, pieces } = fixture;
   const state = makeAll(fixture.state, group);
   const input = makeAll(fixture.input, group);
+  const Module = /** @type {any} */ (hw)[String(fixture.class)];
+  if (fixture.exactState) {
+    hw.manualSeed(Number(seed));
+    const drawn = new Module(fixture.options);
+    hasBits(drawn.stateDict(), state);
+    drawn.dispose();
+  }
   const create = () => {
-    if (seed !== undefined) hw.manualSeed(seed);
-    const module = new /** @type {any} */ (hw)[String(fixture.class)](fixture.options);
-    if (fixture.exactState) hasBits(module.stateDict(), state);
+    // What is loaded must come from the state dict: the module is not to have it already.
+    if (seed !== undefined) hw.manualSeed(state ? seed + 1 : seed);
+    const module = new Module(fixture.options);
     if (state) module.loadStateDict(state);
     return fixture.train ? module : module.eval();
   };

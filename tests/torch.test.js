@@ -4,4 +4,5 @@ import { testGroup } from './torch.js';
 
 const hw = await engine();
 
-for (const group of ['functions', 'attention', 'modules']) testGroup(hw, group);
+for (const group of ['functions', 'attention', 'modules', 'states', 'dropout'])
+  testGroup(hw, group);
