@@ -58,26 +58,37 @@ float hw_ceiling_multiply_add(uint32_t rounds, float factor) {
 HW_EXPORT(operations) uint32_t hw_ceiling_operations(void);
 uint32_t hw_ceiling_operations(void) { return 2 * CHAINS * HW_LANES; }
 
-/* Additions that do not wait for each other; sums and loads fit the registers. */
-enum { READ_SUMS = 6 };
+enum {
+  /* Places read from at once: more than one keeps more of the prefetchers busy. */
+  STREAMS = 4,
+  /* Vectors a round from each. */
+  STEPS = 2,
+  SUMS = STREAMS * STEPS,
+};
 
-/* The sum of count floats, a multiple of READ_SUMS · HW_LANES = 24: a streaming read. */
+/* The sum of count floats, a multiple of SUMS · HW_LANES = 32: a streaming read. */
 HW_EXPORT(read) float hw_ceiling_read(const float *values, size_t count);
 float hw_ceiling_read(const float *values, size_t count) {
-  hw_f32x4 sums[READ_SUMS];
-#pragma GCC unroll 6
-  for (size_t i = 0; i < READ_SUMS; i++) {
+  const size_t part = count / STREAMS;
+  hw_f32x4 sums[SUMS];
+#pragma GCC unroll 8
+  for (size_t i = 0; i < SUMS; i++) {
     sums[i] = hw_splat(0);
   }
-  for (size_t at = 0; at < count; at += (size_t)READ_SUMS * HW_LANES) {
-#pragma GCC unroll 6
-    for (size_t i = 0; i < READ_SUMS; i++) {
-      sums[i] = hw_add(sums[i], hw_load(values + at + i * HW_LANES));
+  for (size_t at = 0; at < part; at += (size_t)STEPS * HW_LANES) {
+#pragma GCC unroll 8
+    for (size_t i = 0; i < SUMS; i++) {
+#ifdef __wasm__
+      /* Or V8 11 loads everything before it adds anything, and runs out of registers. */
+      __asm__ volatile("" ::: "memory");
+#endif
+      const float *stream = values + i % STREAMS * part;
+      sums[i] = hw_add(sums[i], hw_load(stream + at + i / STREAMS * HW_LANES));
     }
   }
   hw_f32x4 all = sums[0];
-#pragma GCC unroll 6
-  for (size_t i = 1; i < READ_SUMS; i++) {
+#pragma GCC unroll 8
+  for (size_t i = 1; i < SUMS; i++) {
     all = hw_add(all, sums[i]);
   }
   return hw_sum_lanes(all);

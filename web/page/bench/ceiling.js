@@ -17,7 +17,7 @@
 const PAGE = 65536;
 const CACHE_LINE = 64;
 /** A read's count is a multiple of this. */
-const FLOATS_A_STEP = 24;
+const FLOATS_A_STEP = 32;
 /** About a millisecond. */
 const ROUNDS = 2 ** 19;
 
