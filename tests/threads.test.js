@@ -46,11 +46,15 @@ function results(hw) {
   const wrapper = new hw.MultiHeadAttentionWrapper({ ...shape, dOut: 16 });
   const x = data(1, [2, 700, 40]);
   const q = data(2, [2, 4, 300, 24]);
+  const cache = fused.createCache({ batch: 2 });
   return [
     linear.forward(x),
     linear.forward(data(3, [1, 40])),
     fused.forward(x, { needWeights: true }),
     fused.forward(data(4, [6, 40])),
+    fused.forward(data(9, [2, 600, 40]), { cache }),
+    fused.forward(data(10, [2, 1, 40]), { cache, needWeights: true }),
+    fused.forward(data(11, [2, 99, 40]), { cache }),
     wrapper.forward(x),
     hw.scaledDotProductAttention(q, q, q, { isCausal: true }),
     hw.matmul(data(5, [3, 130, 70]), data(6, [70, 90])),

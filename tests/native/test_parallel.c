@@ -181,6 +181,19 @@ static void run_attention(hw_context *context, const void *module, const float *
       HW_OK);
 }
 
+/* Half of the tokens, one, and the rest. */
+static void run_cached(hw_context *context, const void *module, const float *x, float *y) {
+  hw_multi_head_attention *attention = *(hw_multi_head_attention *const *)module;
+  const size_t pieces[] = {TOKENS / 2, 1, TOKENS - TOKENS / 2 - 1};
+  hw_forward_options options = {.cache = NULL};
+  CHECK_STATUS(hw_multi_head_attention_create_cache(attention, 1, NULL, NULL, 0, &options.cache), HW_OK);
+  for (size_t i = 0; i < 3; i++) {
+    const size_t at = hw_key_value_cache_length(options.cache) * WIDTH;
+    CHECK_STATUS(hw_multi_head_attention_forward(context, attention, x + at, 1, pieces[i], y + at, &options), HW_OK);
+  }
+  hw_key_value_cache_destroy(options.cache);
+}
+
 static void test_modules(void) {
   const hw_multi_head_attention_config config = {.d_in = WIDTH,
                                                  .d_out = WIDTH,
@@ -197,6 +210,7 @@ static void test_modules(void) {
   CHECK_STATUS(hw_multi_head_attention_create(context, &config, &attention), HW_OK);
   check_module(context, run_linear, linear);
   check_module(context, run_attention, &attention);
+  check_module(context, run_cached, &attention);
   hw_linear_destroy(linear);
   hw_multi_head_attention_destroy(attention);
   hw_context_destroy(context);
