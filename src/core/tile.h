@@ -27,6 +27,8 @@ enum {
   HW_QUERY_BLOCK = 22 * HW_TILE_ROWS,
   HW_KEY_BLOCK = 384,
   HW_STRIP_STRIDE = HW_KEY_BLOCK + 16,
+  /* A single query's keys that are scored before any is weighed: as many blocks as the strip's rows have room for. */
+  HW_ROW_KEYS = HW_TILE_ROWS * HW_STRIP_STRIDE / HW_KEY_BLOCK * HW_KEY_BLOCK,
 
   /* Keys and values that are packed before they are used: about what the second-level cache holds. */
   HW_WAVE_BYTES = 1 << 20,

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "core/tile.h"
-#include "kernels/exp2.h"
 #include "kernels/micro_tile.h"
+#include "kernels/online_softmax.h"
+#include "kernels/row_attention.h"
 #include "kernels/row_panels.h"
 #include "kernels/softmax.h"
 
@@ -36,37 +37,25 @@ static hw_score_source source_of(const hw_attention_head *head) {
   return (hw_score_source){head->panels.keys, head->panels.key_width, head->visible};
 }
 
-static hw_stream stream_of(const hw_attention_head *head, unsigned char *scratch) {
+/* Field by field: what a strip finds need not be cleared first. */
+static void start_strip(hw_strip *strip, hw_arena *arena) {
+  strip->scores = hw_arena_take_floats(arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE);
+  strip->stride = HW_STRIP_STRIDE;
+}
+
+static void start_stream(hw_stream *stream, const hw_attention_head *head, unsigned char *scratch) {
   const size_t value_width = hw_whole_panels(head->panels.value_width);
   hw_arena arena = {
       .memory = scratch,
       .capacity = hw_attention_scratch_bytes(head->panels.key_width, head->panels.value_width),
   };
-  return (hw_stream){
-      .head = head,
-      .source = source_of(head),
-      .queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_QUERY_BLOCK, head->panels.key_width)),
-      .context = hw_arena_take_floats(&arena, HW_QUERY_BLOCK * value_width),
-      .context_stride = value_width,
-      .strip.stride = HW_STRIP_STRIDE,
-      .strip.scores = hw_arena_take_floats(&arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE),
-  };
+  stream->head = head;
+  stream->source = source_of(head);
+  stream->queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_QUERY_BLOCK, head->panels.key_width));
+  stream->context = hw_arena_take_floats(&arena, HW_QUERY_BLOCK * value_width);
+  stream->context_stride = value_width;
+  start_strip(&stream->strip, &arena);
 }
-
-static void apply_keep(const hw_keep *keep, size_t row, size_t key_start, float *weights, size_t count) {
-  if (keep->bits == NULL) {
-    return;
-  }
-  const uint32_t *bits = keep->bits + row * keep->words_per_row;
-  for (size_t j = 0; j < count; j++) {
-    const size_t key = key_start + j;
-    const bool kept = (bits[key / 32] >> (key % 32) & 1u) != 0;
-    weights[j] = kept ? weights[j] * keep->scale : 0.0F;
-  }
-}
-
-/* What scores are shifted by. While nothing but -inf (or NaN) was seen it is 0, so that -inf gives 0 and NaN stays. */
-static float shift_of(float maximum) { return maximum == -INFINITY ? 0.0F : maximum; }
 
 /* Turns one row of scores into weights relative to the row's maximum so far, and brings what was summed before to the
  * same maximum when that has risen. */
@@ -74,22 +63,16 @@ static void update_row(const hw_stream *stream, const strip_rows *rows, size_t r
   const hw_attention_head *head = stream->head;
   const hw_strip *strip = &stream->strip;
   const size_t row = rows->row + r;
-  float *maximum = head->row_maximum + row;
-  float *sum = head->row_sum + row;
-  if (strip->maximum[r] > *maximum) {
-    if (*sum != 0.0F) {
-      const float factor = hw_exp2_scalar(*maximum - strip->maximum[r]);
-      float *context = stream->context + (rows->block_row + r) * stream->context_stride;
-      hw_row_scale(context, context, stream->context_stride, factor);
-      *sum *= factor;
-    }
-    *maximum = strip->maximum[r];
+  const float factor = hw_raise_maximum(head, row, strip->maximum[r]);
+  if (factor != 1.0F) {
+    float *context = stream->context + (rows->block_row + r) * stream->context_stride;
+    hw_row_scale(context, context, stream->context_stride, factor);
   }
   for (size_t i = 0; i < strip->run_count; i++) {
     const hw_key_range run = strip->runs[i];
     float *scores = strip->scores + r * HW_STRIP_STRIDE + run.start;
-    *sum += hw_row_exp2_shifted(scores, run.end - run.start, shift_of(*maximum));
-    apply_keep(&head->keep, row, key_start + run.start, scores, hw_min(run.end, visible) - run.start);
+    head->row_sum[row] += hw_weigh_scores(head, row, key_start + run.start, scores, run.end - run.start,
+                                          hw_min(run.end, visible) - run.start);
   }
 }
 
@@ -171,6 +154,14 @@ static void stream_strip(hw_stream *stream, const strip_rows *rows, size_t key_s
   }
 }
 
+static void stream_rows(hw_stream *stream, size_t row, size_t rows, hw_key_range keys) {
+  for (size_t key = keys.start; key < keys.end; key += HW_KEY_BLOCK) {
+    for (size_t r = 0; r < rows; r += HW_TILE_ROWS) {
+      stream_strip(stream, &(strip_rows){row + r, r, hw_min(rows - r, HW_TILE_ROWS)}, key);
+    }
+  }
+}
+
 static void finish_rows(const hw_stream *stream, size_t row, size_t rows) {
   const hw_attention_head *head = stream->head;
   for (size_t r = 0; r < rows; r++) {
@@ -181,7 +172,8 @@ static void finish_rows(const hw_stream *stream, size_t row, size_t rows) {
 }
 
 void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, unsigned char *scratch) {
-  hw_stream stream = stream_of(head, scratch);
+  hw_stream stream;
+  start_stream(&stream, head, scratch);
   hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, head->panels.key_width, head->scale,
                   stream.queries);
   const size_t whole = hw_ceil_divide(rows, HW_TILE_ROWS) * HW_TILE_ROWS;
@@ -190,11 +182,12 @@ void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, 
     head->row_maximum[row + r] = -INFINITY;
     head->row_sum[row + r] = 0.0F;
   }
-  const hw_key_range keys = hw_keys_of_any(&head->visible, row, rows);
-  for (size_t key = keys.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS; key < keys.end; key += HW_KEY_BLOCK) {
-    for (size_t r = 0; r < rows; r += HW_TILE_ROWS) {
-      stream_strip(&stream, &(strip_rows){row + r, r, hw_min(rows - r, HW_TILE_ROWS)}, key);
-    }
+  hw_key_range keys = hw_keys_of_any(&head->visible, row, rows);
+  keys.start = keys.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS;
+  if (rows == 1 && hw_values_are_finite(&head->panels, keys.start, keys.end)) {
+    hw_row_attention(head, row, stream.queries, keys, &stream.strip, stream.context);
+  } else {
+    stream_rows(&stream, row, rows, keys);
   }
   finish_rows(&stream, row, rows);
 }
@@ -219,8 +212,7 @@ static void store_weights(const hw_attention_head *head, const hw_strip *strip, 
     float *scores = strip->scores + r * HW_STRIP_STRIDE + run.start;
     const size_t key = key_start + run.start;
     const size_t count = hw_min(run.end - run.start, key_tokens - key);
-    hw_row_exp2_shifted(scores, run.end - run.start, shift_of(head->row_maximum[row]));
-    apply_keep(&head->keep, row, key, scores, count);
+    hw_weigh_scores(head, row, key, scores, run.end - run.start, count);
     hw_row_scale(scores, out + key, count, inverse);
   }
 }
@@ -230,8 +222,8 @@ void hw_attention_weights(const hw_attention_head *head, size_t row, size_t rows
   const hw_score_source source = source_of(head);
   hw_arena arena = {.memory = scratch, .capacity = hw_attention_weights_scratch_bytes(source.key_width)};
   float *queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_TILE_ROWS, source.key_width));
-  hw_strip strip = {.scores = hw_arena_take_floats(&arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE),
-                    .stride = HW_STRIP_STRIDE};
+  hw_strip strip;
+  start_strip(&strip, &arena);
   hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, source.key_width, head->scale,
                   queries);
   for (size_t r = 0; r < rows; r++) {

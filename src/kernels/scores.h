@@ -15,15 +15,15 @@ typedef struct hw_score_source {
 } hw_score_source;
 
 /*
- * Scores of up to HW_TILE_ROWS queries against at most HW_KEY_BLOCK keys. Only the runs hold scores, whole tiles of 8
- * keys, -inf where masked; what lies between them no query sees.
+ * Scores of up to HW_TILE_ROWS queries against at most HW_KEY_BLOCK keys, or of one against HW_ROW_KEYS. Only the runs
+ * hold scores, whole tiles of 8 keys, -inf where masked; what lies between them no query sees.
  */
 typedef struct hw_strip {
   float *scores; /* [HW_TILE_ROWS] rows, `stride` apart */
   size_t stride; /* HW_STRIP_STRIDE; not known to the compiler, or older V8 would keep less in registers */
   float maximum[HW_TILE_ROWS]; /* NaN passed over; -inf if there is nothing else */
   size_t run_count;
-  hw_key_range runs[HW_KEY_BLOCK / HW_TILE_COLUMNS / 2 + 1]; /* columns of `scores` */
+  hw_key_range runs[HW_ROW_KEYS / HW_TILE_COLUMNS / 2 + 1]; /* columns of `scores` */
 } hw_strip;
 
 /* Packs rows of queries, times scale · log2 e, strip by strip: hw_pack_rows, or as it is if the last strip has but one
@@ -32,8 +32,8 @@ size_t hw_packed_queries_floats(size_t rows, size_t key_width);
 void hw_pack_queries(const float *query, size_t token_stride, size_t rows, size_t key_width, float scale,
                      float *packed);
 
-/* Fills the strip with its packed queries [row, row + rows), rows <= HW_TILE_ROWS, against keys [key_start, key_end); key_start is
- * a multiple of 8, and there are at most HW_KEY_BLOCK keys. */
+/* Fills the strip with its packed queries [row, row + rows), rows <= HW_TILE_ROWS, against keys [key_start, key_end);
+ * key_start is a multiple of 8, and there are at most HW_KEY_BLOCK keys, or HW_ROW_KEYS for a single query. */
 void hw_score_strip(const hw_score_source *source, const float *packed_queries, size_t row, size_t rows,
                     size_t key_start, size_t key_end, hw_strip *strip);
 
