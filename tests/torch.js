@@ -173,6 +173,7 @@ function compareBoth(forward, fixture, group) {
  */
 function runFunction(hw, fixture, group) {
   const args = makeAll(fixture.args, group);
+  assert.ok(String(fixture.function) in hw, `the engine has no ${fixture.function}`);
   const call = (/** @type {any[]} */ ...values) =>
     /** @type {any} */ (hw)[String(fixture.function)](...values);
   if (fixture.options === undefined) {
@@ -230,6 +231,7 @@ function runModule(hw, fixture, group) {
   const state = makeAll(fixture.state, group);
   const input = makeAll(fixture.input, group);
   const Module = /** @type {any} */ (hw)[String(fixture.class)];
+  assert.ok(Module, `the engine has no ${fixture.class}`);
   if (fixture.exactState) {
     hw.manualSeed(Number(seed));
     const drawn = new Module(fixture.options);
