@@ -8,11 +8,10 @@ const INT64 = 7;
 const utf8 = new TextEncoder();
 
 /** @typedef {number[] | Uint8Array} Bytes */
-/** @typedef {number | string | number[]} Attribute a float if it has a fraction, or wrap it in `float` */
+/** @typedef {number | readonly number[]} Attribute integers */
 
 /** Wire types */
 const VARINT = 0;
-const FIXED32 = 5;
 const LENGTH_DELIMITED = 2;
 
 /** @param {number} value below 2^53, or negative down to -2^31 */
@@ -38,12 +37,6 @@ function concatenate(parts) {
 /** @param {number} number @param {number} value */
 const int = (number, value) => [...varint((number << 3) | VARINT), ...varint(value)];
 
-/** @param {number} number @param {number} value */
-const float = (number, value) => [
-  ...varint((number << 3) | FIXED32),
-  ...new Uint8Array(Float32Array.of(value).buffer),
-];
-
 /** @param {number} number @param {Bytes} value */
 const bytes = (number, value) =>
   concatenate([varint((number << 3) | LENGTH_DELIMITED), varint(value.length), value]);
@@ -54,13 +47,9 @@ const text = (number, value) => bytes(number, utf8.encode(value));
 /** @param {number} number @param {readonly Bytes[]} fields */
 const message = (number, fields) => bytes(number, concatenate(fields));
 
-/** AttributeProto. A number is an integer; a float comes as { float }. */
-const attribute = (
-  /** @type {string} */ name,
-  /** @type {number | { float: number } | readonly number[]} */ value,
-) => {
+/** AttributeProto */
+const attribute = (/** @type {string} */ name, /** @type {Attribute} */ value) => {
   if (typeof value === 'number') return message(5, [text(1, name), int(3, value), int(20, 2)]);
-  if ('float' in value) return message(5, [text(1, name), float(2, value.float), int(20, 1)]);
   return message(5, [text(1, name), ...value.map((each) => int(8, each)), int(20, 7)]);
 };
 
@@ -110,7 +99,7 @@ export class OnnxModel {
   /**
    * @param {string} type the operator, as domain:Operator if it is not ONNX's own
    * @param {readonly string[]} inputs
-   * @param {{ attributes?: Record<string, number | { float: number } | readonly number[]>, outputs?: number }} [options]
+   * @param {{ attributes?: Record<string, Attribute>, outputs?: number }} [options]
    * @returns {string[]} the names of the outputs
    */
   nodes(type, inputs, { attributes = {}, outputs = 1 } = {}) {
@@ -132,7 +121,7 @@ export class OnnxModel {
    * An operator with one output.
    * @param {string} type
    * @param {readonly string[]} inputs
-   * @param {Record<string, number | { float: number } | readonly number[]>} [attributes]
+   * @param {Record<string, Attribute>} [attributes]
    */
   node(type, inputs, attributes) {
     return this.nodes(type, inputs, { attributes })[0];

@@ -24,6 +24,7 @@ const OPERATORS = /** @type {const} */ ({
   SLICE: { code: 65, options: 48 },
   BATCH_MATMUL: { code: 126, options: 101 },
 });
+
 /** @typedef {keyof typeof OPERATORS} Operator */
 
 /**
@@ -101,7 +102,7 @@ export const options = {
 export class TfliteModel {
   /** @type {{ shape: readonly number[], type: number, data?: Float32Array | Int32Array }[]} */
   #tensors = [];
-  /** @type {{ operator: Operator, inputs: readonly number[], outputs: number[], write: WriteOptions }[]} */
+  /** @type {{ operator: Operator, inputs: readonly number[], output: number, write: WriteOptions }[]} */
   #nodes = [];
   /** @type {number[]} */
   #inputs = [];
@@ -128,25 +129,14 @@ export class TfliteModel {
   /**
    * @param {Operator} operator
    * @param {readonly number[]} inputs
-   * @param {readonly (readonly number[])[]} shapes of the outputs
+   * @param {readonly number[]} shape of the output
    * @param {WriteOptions} [write]
-   * @returns {number[]} the outputs
+   * @returns {number} the output
    */
-  nodes(operator, inputs, shapes, write = options.none()) {
-    const outputs = shapes.map((shape) => this.#tensor(shape));
-    this.#nodes.push({ operator, inputs, outputs, write });
-    return outputs;
-  }
-
-  /**
-   * An operator with one output.
-   * @param {Operator} operator
-   * @param {readonly number[]} inputs
-   * @param {readonly number[]} shape
-   * @param {WriteOptions} [write]
-   */
-  node(operator, inputs, shape, write) {
-    return this.nodes(operator, inputs, [shape], write)[0];
+  node(operator, inputs, shape, write = options.none()) {
+    const output = this.#tensor(shape);
+    this.#nodes.push({ operator, inputs, output, write });
+    return output;
   }
 
   /**
@@ -206,8 +196,8 @@ export class TfliteModel {
 
   /** @param {Builder} builder @param {readonly Operator[]} operators */
   #writeNodes(builder, operators) {
-    return this.#nodes.map(({ operator, inputs, outputs, write }) => {
-      const [from, to] = [intVector(builder, inputs), intVector(builder, outputs)];
+    return this.#nodes.map(({ operator, inputs, output, write }) => {
+      const [from, to] = [intVector(builder, inputs), intVector(builder, [output])];
       const written = write(builder);
       return table(builder, [
         (slot) => builder.addFieldInt32(slot, operators.indexOf(operator), 0),
