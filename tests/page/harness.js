@@ -35,8 +35,9 @@ after(async () => {
  * @param {string} title
  * @param {string} hash
  * @param {(page: Page) => Promise<void>} body
+ * @param {{ ready?: (page: Page) => Promise<void> }} [wait] ready: before the body; otherwise for Compare's first result
  */
-export function pageTest(title, hash, body) {
+export function pageTest(title, hash, body, { ready = settled } = {}) {
   test(title, options, async () => {
     const page = await browser.newPage();
     /** @type {string[]} */
@@ -52,7 +53,7 @@ export function pageTest(title, hash, body) {
     try {
       await page.setViewport({ width: 1280, height: 900 });
       await page.goto(site.url + hash);
-      await settled(page);
+      await ready(page);
       await body(page);
       assert.deepEqual(complaints, []);
     } finally {

@@ -1,8 +1,12 @@
-/** Starts the page: the store, its address, and the room. */
+/** Starts the page: the store, its address, and the rooms. */
 
 import { openCompare } from './compare/compare.js';
+import { connectRooms } from './rooms.js';
 import { mirrorInAddress, parseHash, Store } from './state.js';
 
 const store = new Store(parseHash(location.hash));
 mirrorInAddress(store);
-openCompare(store);
+connectRooms(store, {
+  compare: () => openCompare(store),
+  lessons: async () => (await import('./lessons/lessons.js')).openLessons(store),
+});

@@ -2,10 +2,11 @@
  * One store of what the visitor has chosen. The address mirrors it
  * (`#compare?mode=fused&head=3`), so that a link shows the same view.
  *
- * @import { Mode, Scale, Settings, Source } from './types.js'
+ * @import { Mode, Room, Scale, Settings, Source } from './types.js'
  *
  * @typedef {object} State
- * @property {string} room
+ * @property {Room} room
+ * @property {string} lesson the Lessons room's; '': its first
  * @property {Source} source
  * @property {string} text
  * @property {Mode} mode
@@ -18,6 +19,8 @@
  * @property {number} row the row that is read out; -1: the last one
  */
 
+/** @type {readonly Room[]} */
+export const ROOMS = ['compare', 'lessons'];
 export const WIDTHS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 768];
 export const MAX_HEADS = 12;
 export const MAX_SEED = 2 ** 32 - 1;
@@ -28,6 +31,7 @@ const MAX_LINK_TEXT = 4000;
 /** @type {Readonly<State>} */
 export const DEFAULTS = Object.freeze({
   room: 'compare',
+  lesson: '',
   source: 'example',
   text: 'The cat sat on the mat because it was tired',
   mode: 'wrapper',
@@ -54,16 +58,25 @@ export function headChoices(width) {
 }
 
 /**
- * A state from an address; what it does not say, or says wrongly, is default.
+ * A state from an address; what it does not say, or says wrongly, is default. What belongs to another room than the
+ * address's stays as it was.
  *
  * @param {string} hash with or without the `#`
+ * @param {State} [before]
  * @returns {State}
  */
-export function parseHash(hash) {
-  const [room, query = ''] = hash.replace(/^#/, '').split('?');
+export function parseHash(hash, before = DEFAULTS) {
+  const [name, query = ''] = hash.replace(/^#/, '').split('?');
   const params = new URLSearchParams(query);
+  const room = ROOMS.find((known) => known === name) ?? DEFAULTS.room;
+  return room === 'lessons'
+    ? { ...before, room, lesson: params.get('lesson') ?? '' }
+    : { ...parseCompare(params), room, lesson: before.lesson };
+}
+
+/** @param {URLSearchParams} params */
+function parseCompare(params) {
   const state = { ...DEFAULTS };
-  if (room) state.room = room;
   /**
    * @param {string} name
    * @param {number} min
@@ -99,6 +112,9 @@ export function parseHash(hash) {
  * @param {State} state
  */
 export function formatHash(state) {
+  if (state.room === 'lessons') {
+    return state.lesson ? `#lessons?${new URLSearchParams({ lesson: state.lesson })}` : '#lessons';
+  }
   const params = new URLSearchParams();
   if (state.source === 'own') {
     params.set('source', 'own');
@@ -187,6 +203,6 @@ export function mirrorInAddress(store) {
   });
   addEventListener('hashchange', () => {
     // `#main` is the skip link's: no state.
-    if (location.hash !== '#main') store.set(parseHash(location.hash));
+    if (location.hash !== '#main') store.set(parseHash(location.hash, store.get()));
   });
 }

@@ -1,6 +1,8 @@
 /**
  * The shapes of what the parts of the page hand to each other.
  *
+ * @typedef {'compare' | 'lessons'} Room
+ *
  * @typedef {'example' | 'own'} Source which sentence
  * @typedef {'wrapper' | 'fused' | 'difference'} Mode whose attention weights
  * @typedef {'unit' | 'head' | 'row'} Scale colour scale: 0…1, 0…the head's

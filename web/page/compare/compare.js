@@ -28,10 +28,12 @@ export function openCompare(store) {
     document.documentElement.dataset.run = String(summary.run);
   });
   store.subscribe((after, before) => {
-    const { mode, scale, head, row } = after;
+    const { room, mode, scale, head, row } = after;
     const same =
       mode === before.mode && scale === before.scale && head === before.head && row === before.row;
-    if (same) return;
+    // What was drawn while the room was hidden had no size.
+    const isBack = room === 'compare' && room !== before.room;
+    if (same && !isBack) return;
     explorer.draw().catch(runner.fail);
     pinInOutputs(explorer.row);
   });

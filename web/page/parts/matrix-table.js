@@ -15,10 +15,11 @@ import { formatCount, formatNumber } from '../format.js';
  * @param {string[]} [words.cols] label of every column; otherwise its number
  * @param {string} [words.corner] label of the labels
  * @param {(value: number, row: number, col: number) => string} [words.format]
+ * @param {(row: number, col: number) => boolean} [words.differs] marks a cell
  */
 export function matrixTable(
   { shape, rows, cols, values },
-  { caption, rows: names, cols: heads, corner = 'token', format },
+  { caption, rows: names, cols: heads, corner = 'token', format, differs },
 ) {
   const write = format ?? ((value) => formatNumber(value));
   const moreCols = shape[1] > cols;
@@ -34,7 +35,8 @@ export function matrixTable(
   for (let i = 0; i < rows; i++) {
     const line = el('tr', {}, el('th', { scope: 'row' }, names[i]));
     for (let j = 0; j < cols; j++) {
-      line.append(el('td', {}, write(values[i * cols + j], i, j)));
+      const marked = differs?.(i, j) && { class: 'differs' };
+      line.append(el('td', marked || {}, write(values[i * cols + j], i, j)));
     }
     if (moreCols) line.append(el('td', { class: 'more' }, '…'));
     body.append(line);

@@ -1,0 +1,120 @@
+// The lessons: plain modules that Node runs as they are; what they show is what the documents print.
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { before, test } from 'node:test';
+import { listen } from '../web/page/lessons/audience.js';
+import { judge } from '../web/page/lessons/check.js';
+import { DOCUMENTS } from '../web/page/lessons/documents.js';
+import { parseLesson } from '../web/page/lessons/parse.js';
+import { show, showMaps } from '../web/page/lessons/tools.js';
+import { exerciseTable, fusedTable, matmulTable, wrapperTable } from './seeds.js';
+import { tensor } from 'headwise';
+
+/** @import { Item } from '../web/page/lessons/audience.js' */
+/** @import { Lesson, Printed } from '../web/page/lessons/parse.js' */
+
+const FILES = new URL('../web/page/lessons/files/', import.meta.url);
+const names = (await readdir(FILES)).sort();
+/** @type {Map<string, Lesson>} */
+const lessons = new Map();
+for (const name of names) {
+  lessons.set(name, parseLesson(await readFile(new URL(name, FILES), 'utf8')));
+}
+
+/** @type {Item[]} */
+let shown = [];
+before(() => listen((item) => shown.push(item)));
+
+/** @param {Lesson} lesson */
+const printedIn = (lesson) => lesson.steps.flatMap(({ printed }) => printed);
+
+for (const [name, lesson] of lessons) {
+  test(`the lesson ${name} runs in Node and shows what its documents print`, async () => {
+    shown = [];
+    await import(new URL(name, FILES).href);
+    const items = shown;
+    const titles = items.map((item) => item.name);
+    assert.equal(new Set(titles).size, titles.length, 'every name is shown once');
+    const printed = printedIn(lesson);
+    assert.ok(printed.length > 0);
+    for (const one of printed) {
+      const item = items.find((candidate) => candidate.name === one.name);
+      assert.ok(item, `"${one.name}" is shown`);
+      const verdict = judge(item, one);
+      assert.ok(verdict.equal, `${one.name}: ${JSON.stringify({ item, expected: one.value })}`);
+    }
+  });
+
+  test(`the lesson ${name} says of every step what it is and where it comes from`, () => {
+    const numbers = DOCUMENTS.map(([number]) => number);
+    assert.ok(lesson.title.length <= 16, 'its title fits into the list');
+    for (const { title, text, from, code } of lesson.steps) {
+      assert.ok(text.length > 0, title);
+      assert.match(code, /\bshow(Maps)?\(/, title);
+      for (const place of from.split('; ')) {
+        assert.ok(numbers.includes(place.split(',')[0]), `${title}: ${place}`);
+      }
+    }
+  });
+}
+
+test('the lessons carry every table that the documents print', () => {
+  const all = [...lessons.values()].flatMap(printedIn).filter(({ by }) => by === 'prints');
+  const values = all.map(({ value }) => JSON.stringify(value));
+  const tables = {
+    wrapper: [wrapperTable, wrapperTable],
+    fused: [fusedTable, fusedTable],
+    exercise: [exerciseTable],
+    product: matmulTable,
+    'first head': matmulTable[0][0],
+    'second head': matmulTable[0][1],
+  };
+  for (const [name, table] of Object.entries(tables)) {
+    assert.ok(values.includes(JSON.stringify(table)), `the table of the ${name}`);
+  }
+});
+
+test('a value that differs in the last printed decimal is told apart', () => {
+  shown = [];
+  show('table', tensor([[0.12345, -0.00001]]));
+  show('shape', [2, 3]);
+  const [table, shape] = shown;
+  /** @param {unknown} value @returns {Printed} */
+  const printed = (value) => ({ by: 'prints', name: 'any', value });
+  assert.deepEqual(judge(table, printed([[0.1234, 0]])), { equal: false, total: 2, differing: 1 });
+  assert.deepEqual(judge(table, printed([[0.1235, 0]])), { equal: true, total: 2, differing: 0 });
+  assert.equal(judge(table, printed([0.1235, 0])).equal, false, 'another shape');
+  assert.equal(judge(shape, printed([2, 3])).equal, true);
+  assert.equal(judge(shape, printed([2, 4])).equal, false);
+});
+
+test('of a large tensor a corner is shown, with its whole shape', () => {
+  shown = [];
+  const x = tensor(
+    Float32Array.from({ length: 10 * 40 * 30 }, (_, i) => i),
+    [10, 40, 30],
+  );
+  show('large', x);
+  const [item] = shown;
+  assert.ok(item.kind === 'tensor');
+  assert.deepEqual(item.shape, [10, 40, 30]);
+  const second = item.parts[1];
+  assert.deepEqual(second.index, [1]);
+  assert.equal(second.values[second.cols], 40 * 30 + 30);
+});
+
+test('what cannot be shown is said in words', () => {
+  assert.throws(() => show('result', /** @type {any} */ (undefined)), /"result" is undefined/);
+  const weights = tensor([[[1]]]);
+  assert.throws(() => showMaps('maps', weights, { heads: [1], tokens: ['a'] }), /no head 1/);
+  assert.throws(
+    () => showMaps('maps', weights, { heads: [0], tokens: ['a', 'b'] }),
+    /\[…, heads, 2, 2\]|…, heads, 2, 2/,
+  );
+});
+
+test('a file that is no lesson is refused', () => {
+  assert.throws(() => parseLesson("console.log('hello');\n"), /begins with a comment/);
+  const half = '/**\n * Title\n */\n\n// %% Step\n\nshow(1);\n\n// prints a table\n';
+  assert.throws(() => parseLesson(half), /prints name = value/);
+});

@@ -1,0 +1,259 @@
+// The Lessons room in Chromium: every lesson, editing, errors, loops without end, keys, everyone.
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { cells, pageTest, textOf } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const FILES = new URL('../../web/page/lessons/files/', import.meta.url);
+const ids = (await readdir(FILES)).sort().map((name) => name.replace(/^\d+-|\.js$/g, ''));
+
+/** @param {Page} page @param {...string} states how the run ended */
+const ended = (page, ...states) =>
+  page.waitForFunction(
+    (/** @type {string[]} */ wanted) => {
+      const lesson = document.querySelector('#lessons-room .lesson');
+      return wanted.includes(/** @type {HTMLElement | null} */ (lesson)?.dataset.state ?? '');
+    },
+    { timeout: 60_000 },
+    states.length > 0 ? states : ['done'],
+  );
+
+/**
+ * Puts code in place of a step's and runs it with the keys.
+ *
+ * @param {Page} page
+ * @param {number} step from 1
+ * @param {string} code
+ */
+async function runInstead(page, step, code) {
+  await page.click(`.step:nth-of-type(${step}) .cm-content`);
+  await page.keyboard.down('Control');
+  await page.keyboard.press('a');
+  await page.keyboard.up('Control');
+  await page.keyboard.sendCharacter(code);
+  await page.keyboard.down('Control');
+  await page.keyboard.press('Enter');
+  await page.keyboard.up('Control');
+}
+
+/** @param {Page} page @param {number} step */
+const resultOf = (page, step) => textOf(page, `.step:nth-of-type(${step}) .results`);
+
+for (const id of ids) {
+  lessonTest(`the lesson ${id} opens by its address and comes out equal`, id, async (page) => {
+    assert.match(await textOf(page, '.lesson [role=status]'), /All \d+ results .* the same here/);
+    assert.deepEqual(await page.$$eval('.differs', (marks) => marks.map((m) => m.outerHTML)), []);
+    assert.ok((await page.$$('.mark')).length > 0);
+    const current = await page.$$eval('.lesson-list [aria-current]', (links) =>
+      links.map((link) => link.textContent),
+    );
+    assert.deepEqual(current, [await textOf(page, '.lesson h2')]);
+  });
+}
+
+/**
+ * @param {string} title
+ * @param {string} id of the lesson; '': the room's own address
+ * @param {(page: Page) => Promise<void>} body
+ */
+function lessonTest(title, id, body) {
+  pageTest(
+    title,
+    id ? `#lessons?lesson=${id}` : '#lessons',
+    async (page) => {
+      await ended(page);
+      await body(page);
+    },
+    { ready: () => Promise.resolve() },
+  );
+}
+
+lessonTest(
+  'what is shown is what runs: another seed gives other numbers',
+  'wrapper',
+  async (page) => {
+    const before = await cells(page, '.step:nth-of-type(2) .table-room');
+    assert.equal(before[0][0], '-0.4519');
+    const code = await page.$eval('.step:nth-of-type(2) .cm-content', (content) =>
+      [...content.querySelectorAll('.cm-line')].map((line) => line.textContent).join('\n'),
+    );
+    await runInstead(page, 2, code.replace('123', '7'));
+    await page.waitForSelector('.step:nth-of-type(2) .mark.differs');
+    await ended(page);
+    const after = await cells(page, '.step:nth-of-type(2) .table-room');
+    assert.notEqual(after[0][0], before[0][0]);
+    assert.match(await resultOf(page, 2), /48 of 48 differ/);
+    assert.match(
+      await textOf(page, '.lesson [role=status]'),
+      /Of \d+ results .* came out otherwise/,
+    );
+    // And back.
+    await page.click('.step:nth-of-type(2) .row button:nth-of-type(2)');
+    await page.waitForFunction(() => !document.querySelector('.differs'));
+    await ended(page);
+    assert.match(await resultOf(page, 2), /all 48 equal/);
+    assert.equal(
+      await page.evaluate(() => document.activeElement?.textContent),
+      'Run',
+      'the focus is not lost with the Reset button',
+    );
+  },
+);
+
+lessonTest('an error is told beside its step, with its line', 'wrapper', async (page) => {
+  await runInstead(page, 3, "const fine = 1;\nhw.matmul(batch, 'no tensor');");
+  await ended(page, 'error');
+  assert.match(await resultOf(page, 3), /^Line 2: b is /);
+  assert.match(await textOf(page, '.step:nth-of-type(3) .failed-line'), /hw\.matmul/);
+  assert.match(await resultOf(page, 2), /all 48 equal/);
+  assert.match(await resultOf(page, 4), /did not come this far/);
+  assert.match(await textOf(page, '.lesson [role=status]'), /ended in step 3 of 4/);
+
+  await runInstead(page, 3, 'const = 1;');
+  await page.waitForFunction(() =>
+    document.querySelector('.step:nth-of-type(3) .results')?.textContent?.includes('SyntaxError'),
+  );
+  await runInstead(page, 3, "Promise.reject(new Error('nobody waits for me'));");
+  await page.waitForFunction(() =>
+    document.querySelector('.lesson [data-state="failed"]')?.textContent?.includes('nobody waits'),
+  );
+  await runInstead(page, 3, "import { nothing } from 'elsewhere';");
+  await page.waitForFunction(() =>
+    document.querySelector('.step:nth-of-type(3) .results')?.textContent?.includes('elsewhere'),
+  );
+});
+
+lessonTest('a loop without end can be stopped, and the page works on', 'wrapper', async (page) => {
+  await runInstead(page, 3, "show('before', 1);\nfor (;;);");
+  await page.waitForSelector('.lesson .busy:not([hidden])');
+  assert.match(await textOf(page, '.lesson .busy'), /Running step 3/);
+  await page.click('.lesson .busy button');
+  await ended(page, 'stopped');
+  assert.match(await resultOf(page, 3), /before.*1.*Stopped before it came to an end/);
+  await runInstead(page, 3, "for (;;) show('again and again', 1);");
+  await ended(page, 'error');
+  assert.match(await resultOf(page, 3), /more than 200 things were shown/);
+  await page.click('.step:nth-of-type(3) .row button:nth-of-type(2)');
+  await ended(page);
+  assert.match(await textOf(page, '.lesson [role=status]'), /All \d+ results/);
+});
+
+lessonTest('edits stay while the visitor looks at another lesson', 'wrapper', async (page) => {
+  await runInstead(page, 4, "show('mine', 42);");
+  await page.waitForFunction(() =>
+    document.querySelector('.step:nth-of-type(4) .results')?.textContent?.includes('42'),
+  );
+  await ended(page);
+  assert.match(await resultOf(page, 4), /Its shape.*not shown.*differs/);
+  await page.click('.next a');
+  await page.waitForFunction(() => document.querySelector('.lesson h2')?.textContent === 'Fused');
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Fused');
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelector('.lesson h2')?.textContent === 'Wrapper');
+  await ended(page);
+  assert.match(await resultOf(page, 4), /mine.*42/);
+});
+
+pageTest(
+  'rooms are changed by links, address and history, each as it was left',
+  '',
+  async (page) => {
+    const room = () =>
+      page.evaluate(() => ({
+        hash: location.hash,
+        title: document.title.split(' ')[0],
+        current: document.querySelector('#rooms [aria-current]')?.textContent,
+        shown: [...document.querySelectorAll('.room:not([hidden])')].map(({ id }) => id),
+      }));
+    const compare = { title: 'Headwise:', current: 'Compare', shown: ['compare-room'] };
+    const lessons = { title: 'Lessons', current: 'Lessons', shown: ['lessons-room'] };
+    assert.deepEqual(await room(), { hash: '', ...compare });
+    await page.click('#mode input[value="fused"]');
+
+    const header = () =>
+      page.$eval('header.site', (bar) => JSON.stringify(bar.getBoundingClientRect()));
+    await page.evaluate(() => scrollTo(0, 0));
+    const before = await header();
+    await page.focus('#rooms li:nth-child(2) a');
+    await page.keyboard.press('Enter');
+    await ended(page);
+    assert.deepEqual(await room(), { hash: '#lessons', ...lessons });
+    assert.equal(await header(), before, 'the navigation stays where it is');
+    await page.click('.lesson-list a[href$="causal"]');
+    await page.waitForFunction(
+      () => document.querySelector('.lesson h2')?.textContent === 'Causal',
+    );
+    await ended(page);
+
+    await page.click('#rooms li:nth-child(1) a');
+    assert.deepEqual(await room(), { hash: '#compare?mode=fused', ...compare });
+    assert.ok(
+      await page.$eval('#mode input[value="fused"]', (input) => /** @type {any} */ (input).checked),
+    );
+    await page.goBack();
+    assert.deepEqual(await room(), { hash: '#lessons?lesson=causal', ...lessons });
+    assert.equal(await textOf(page, '.lesson h2'), 'Causal');
+  },
+);
+
+lessonTest('with keys alone: into the code, out of it, run', 'causal', async (page) => {
+  await page.focus('.lesson-list a[aria-current]');
+  const inside = () => page.evaluate(() => document.activeElement?.className ?? '');
+  for (let i = 0; i < 20 && !(await inside()).includes('cm-content'); i++) {
+    await page.keyboard.press('Tab');
+  }
+  assert.match(await inside(), /cm-content/);
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Run');
+  await page.$eval(
+    '.lesson',
+    (lesson) => delete (/** @type {HTMLElement} */ (lesson).dataset.state),
+  );
+  await page.keyboard.press('Enter');
+  await ended(page);
+});
+
+for (const width of [360, 768, 1280]) {
+  lessonTest(`no lesson is wider than a window of ${width} pixels`, '', async (page) => {
+    await page.setViewport({ width, height: 740 });
+    for (const id of ids) {
+      await page.evaluate((hash) => (location.hash = hash), `#lessons?lesson=${id}`);
+      await page.waitForFunction(
+        (/** @type {string} */ wanted) =>
+          document.getElementById('lessons-room')?.dataset.lesson === wanted,
+        {},
+        id,
+      );
+      await ended(page);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= width, `${id}: ${wide}`);
+    }
+  });
+}
+
+for (const scheme of ['light', 'dark']) {
+  lessonTest(`axe finds nothing to complain about in the lessons (${scheme})`, '', async (page) => {
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+    await page.addScriptTag({ path });
+    const violations = () =>
+      page.evaluate(async () => {
+        const { axe } = /** @type {{ axe: typeof import('axe-core') }} */ (
+          /** @type {unknown} */ (globalThis)
+        );
+        const result = await axe.run();
+        return result.violations.map(
+          ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
+        );
+      });
+    assert.deepEqual(await violations(), []);
+    await page.click('.documents summary');
+    await runInstead(page, 2, "show('wrong', 1);\nthrow new Error('on purpose');");
+    await ended(page, 'error');
+    assert.deepEqual(await violations(), []);
+    await page.setViewport({ width: 360, height: 740 });
+    assert.deepEqual(await violations(), []);
+  });
+}

@@ -1,0 +1,107 @@
+/**
+ * GPT-2 size
+ *
+ * The classes of the small tables, at the size of models that people use: 768 numbers a token and 12 heads in the
+ * smallest GPT-2, 1600 and 25 in the largest.
+ */
+
+// %% The smallest GPT-2
+// @from 000, exercise 3.3; 002, exercise 3.3
+// Twelve heads share 768 columns. The projections have biases, unlike the small examples, and dropout is set but does
+// nothing outside of training.
+
+import { load } from 'headwise';
+import { show } from '../tools.js';
+
+const hw = await load();
+const config = {
+  dIn: 768,
+  dOut: 768,
+  contextLength: 1024,
+  numHeads: 12,
+  dropout: 0.1,
+  qkvBias: true,
+};
+hw.manualSeed(123);
+const gpt2 = new hw.MultiHeadAttention(config);
+gpt2.eval();
+show('Head dimension', config.dOut / config.numHeads);
+
+// prints Head dimension = 64
+
+// %% Counting its numbers
+// @from 000, exercise 3.3, step 3
+// A square matrix and a bias, four times.
+
+const weights = gpt2.stateDict();
+const count = (name) =>
+  weights[`${name}.weight`].data.length +
+  weights[`${name}.bias`].data.length;
+
+show('Weight', weights['W_query.weight'].data.length);
+show('Bias', weights['W_query.bias'].data.length);
+show('W_query', count('W_query'));
+show('W_key', count('W_key'));
+show('W_value', count('W_value'));
+show('out_proj', count('out_proj'));
+show('TOTAL', gpt2.parameterCount());
+show('In 12 layers', 12 * gpt2.parameterCount());
+
+// prints Weight = 589824
+// prints Bias = 768
+// prints W_query = 590592
+// prints W_key = 590592
+// prints W_value = 590592
+// prints out_proj = 590592
+// prints TOTAL = 2362368
+// expected In 12 layers = 28348416
+
+// %% Two sequences of 128 tokens
+// @from 000, exercise 3.3, steps 4 and 5
+// What goes in comes out in the same shape. That is what lets layers be stacked.
+
+const sample = hw.randn([2, 128, 768]);
+show('Input shape', sample.shape);
+show('Output shape', gpt2.forward(sample).output.shape);
+
+// prints Input shape = [2, 128, 768]
+// expected Output shape = [2, 128, 768]
+
+// %% A full context
+// @from 001, exercise 3.3
+// 1,024 tokens at once, without a mask, as in the document. Each head would have a square of a million weights; none
+// of them is ever laid out.
+
+hw.manualSeed(123);
+const x = hw.randn([1, 1024, 768]);
+const unmasked = new hw.MultiHeadAttention({
+  ...config,
+  dropout: 0,
+  isCausal: false,
+});
+const { output } = unmasked.forward(x);
+show('Output shape of 1,024 tokens', output.shape);
+show('Every number is finite', output.data.every(Number.isFinite));
+
+// prints Output shape of 1,024 tokens = [1, 1024, 768]
+// expected Every number is finite = true
+
+// %% The largest GPT-2
+// @from 002, section 3.6.2
+// 1600 columns for 25 heads: again 64 for each. A head is as wide as before, there are only more of them.
+
+const largest = new hw.MultiHeadAttention({
+  dIn: 1600,
+  dOut: 1600,
+  contextLength: 1024,
+  numHeads: 25,
+  qkvBias: true,
+});
+const wide = hw.randn([1, 128, 1600]);
+show('Head dimension of the largest', 1600 / 25);
+show('Its numbers', largest.parameterCount());
+show('Its output', largest.forward(wide).output.shape);
+
+// expected Head dimension of the largest = 64
+// expected Its numbers = 10246400
+// expected Its output = [1, 128, 1600]

@@ -1,0 +1,156 @@
+/**
+ * Runs a lesson once, in a Worker of its own that the page can end at any time. It is sent `{ steps }`, the code of
+ * every step, and tells `{ step }` when one begins, `{ item }` for what it shows, and at last `{ done }` or
+ * `{ error: { step, message, line } }`.
+ *
+ * @import { Item } from './audience.js'
+ */
+
+import * as headwise from '../../headwise/index.js';
+import { listen } from './audience.js';
+import * as tools from './tools.js';
+
+/** What the lessons import, by the names that they import it by. */
+const MODULES = { headwise, '../tools.js': tools };
+
+/** Beyond this many things shown, something shows without end. */
+const MOST_ITEMS = 200;
+
+/** How long a promise that nobody waits for may take to fail. */
+const GRACE_MS = 10;
+
+/** Where code that comes from a text finds the above. */
+const DOOR = 'headwiseLesson';
+
+const port = /** @type {{ postMessage(message: unknown): void }} */ (
+  /** @type {unknown} */ (globalThis)
+);
+
+/** @param {string} text */
+const urlOf = (text) => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+
+let step = -1;
+let items = 0;
+
+const IMPORT = /\bfrom\s*(['"])([^'"\n]+)\1/g;
+
+/**
+ * The steps as one module: one scope for all, as in the file. A line before each tells where the run is.
+ *
+ * @param {string[]} steps
+ */
+function moduleOf(steps) {
+  const parts = steps.map((code, i) => {
+    step = i;
+    const source = code.replace(IMPORT, (_all, _quote, name) => `from '${shimOf(name)}'`);
+    return `${DOOR}.enter(${i});\n${source}\n`;
+  });
+  step = -1;
+  return parts.join('');
+}
+
+/**
+ * A module that a text can import, with the exports of one of ours.
+ *
+ * @param {string} name
+ */
+function shimOf(name) {
+  if (!(name in MODULES)) {
+    const names = Object.keys(MODULES).map((known) => `'${known}'`);
+    throw new Error(`'${name}' cannot be imported here; there are ${names.join(' and ')}`);
+  }
+  const keys = Object.keys(MODULES[/** @type {keyof typeof MODULES} */ (name)]);
+  const path = `${DOOR}.modules['${name}']`;
+  return urlOf(keys.map((key) => `export const ${key} = ${path}.${key};`).join('\n'));
+}
+
+/**
+ * The step up to which the code is no JavaScript; where all of it is, the last.
+ *
+ * @param {string[]} steps
+ */
+function stepThatDoesNotParse(steps) {
+  const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
+  let source = '';
+  const at = steps.findIndex((code) => {
+    source += code.replace(/^import\s*(\{[^}]*\})[^;]*;/gm, 'const $1 = {};') + '\n';
+    try {
+      new AsyncFunction(source);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  return at < 0 ? steps.length - 1 : at;
+}
+
+/**
+ * The step and its line, from 1, that an error came from, as its stack tells: a line of the step that runs, if there is
+ * one, for that is where a function of an earlier step was called.
+ *
+ * @param {unknown} error
+ * @param {string[]} steps
+ * @param {string} url of the module
+ */
+function placeOf(error, steps, url) {
+  const stack = error instanceof Error ? String(error.stack) : '';
+  const lines = stack.split(`${url}:`).slice(1);
+  const places = lines.map((text) => {
+    let line = Number.parseInt(text, 10) - 1;
+    const at = steps.findIndex((code) => {
+      const length = code.split('\n').length + 1;
+      if (line < length) return true;
+      line -= length;
+      return false;
+    });
+    return { step: at, line };
+  });
+  return places.find((place) => place.step === step) ?? places[0] ?? { step, line: undefined };
+}
+
+/** @param {unknown} error */
+function wordsOf(error) {
+  if (!(error instanceof Error)) return `The code threw ${String(error)}.`;
+  return error.name === 'HeadwiseError' ? error.message : `${error.name}: ${error.message}`;
+}
+
+/** @param {string[]} steps */
+async function run(steps) {
+  let url = '';
+  /** @param {unknown} error */
+  const fail = (error) => {
+    // What does not parse has entered no step.
+    const place =
+      step < 0 ? { step: stepThatDoesNotParse(steps) } : placeOf(error, steps, url || 'none');
+    port.postMessage({ error: { ...place, message: wordsOf(error) } });
+  };
+  addEventListener('unhandledrejection', (event) => {
+    event.preventDefault();
+    fail(event.reason);
+  });
+  try {
+    url = urlOf(moduleOf(steps));
+    await import(/* @vite-ignore */ url);
+    // What was not waited for may still fail.
+    await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
+    port.postMessage({ done: true });
+  } catch (error) {
+    fail(error);
+  }
+}
+
+Object.assign(globalThis, {
+  [DOOR]: {
+    modules: MODULES,
+    /** @param {number} next */
+    enter(next) {
+      step = next;
+      port.postMessage({ step });
+    },
+  },
+});
+listen((item) => {
+  if (++items > MOST_ITEMS) throw new RangeError(`more than ${MOST_ITEMS} things were shown`);
+  port.postMessage({ item });
+});
+addEventListener('message', ({ data }) => run(data.steps));

@@ -1,0 +1,246 @@
+/**
+ * What a step shows, next to what its document prints.
+ *
+ * @import { Item, MapsItem, TensorItem, ValueItem } from './audience.js'
+ * @import { Verdict } from './check.js'
+ * @import { Printed, Step } from './parse.js'
+ */
+
+import { el } from '../dom.js';
+import { formatCount, formatNumber, formatWeight, plural } from '../format.js';
+import { AttentionMap } from '../parts/attention-map.js';
+import { showLegend } from '../parts/legend.js';
+import { matrixTable } from '../parts/matrix-table.js';
+import { judge, sameCell } from './check.js';
+
+const HERE = 'Headwise';
+
+/** @param {Printed[]} printed */
+const whose = (printed) => (printed.every(({ by }) => by === 'prints') ? 'Document' : 'Expected');
+
+/** @param {readonly number[]} shape */
+const formatShape = (shape) => `[${shape.map(formatCount).join(', ')}]`;
+
+/**
+ * @param {unknown} value
+ * @param {boolean} printed a document gives it, to four decimals
+ * @returns {string}
+ */
+function formatValue(value, printed) {
+  if (Array.isArray(value)) {
+    const whole = value.every(Number.isInteger);
+    return whole ? formatShape(value) : `[${value.map(formatNumber).join(', ')}]`;
+  }
+  if (typeof value !== 'number') return String(value);
+  if (Number.isInteger(value) && !(printed && value === 1)) return formatCount(value);
+  return printed ? formatNumber(value) : formatWeight(value);
+}
+
+/**
+ * @param {Verdict} verdict
+ * @param {boolean} [counted] with numbers
+ */
+function markOf({ equal, total, differing }, counted = false) {
+  const few = equal ? 'equal' : 'differs';
+  const many = equal ? `all ${total} equal` : `${differing} of ${total} differ`;
+  const sign = el('span', { 'aria-hidden': 'true' }, equal ? '✓' : '✗');
+  return el('span', { class: equal ? 'mark' : 'mark differs' }, sign, ` ${counted ? many : few}`);
+}
+
+/**
+ * Numbers, shapes, truth values: a row each, a column for the document where it has one.
+ *
+ * @param {ValueItem[]} items
+ * @param {Printed[]} printed of the step
+ * @param {Printed[]} missing what is not shown
+ */
+function factsTable(items, printed, missing) {
+  const given = items.map(({ name }) => printed.find((one) => one.name === name));
+  const known = [...given.filter((one) => one !== undefined), ...missing];
+  const compared = known.length > 0;
+  const body = el('tbody');
+  /**
+   * @param {string} name
+   * @param {string} here
+   * @param {Printed | undefined} there
+   * @param {Verdict | undefined} verdict
+   */
+  const row = (name, here, there, verdict) => {
+    const line = el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, here));
+    if (compared) {
+      const value = there ? formatValue(there.value, true) : '';
+      line.append(el('td', {}, value), el('td', {}, verdict ? markOf(verdict) : ''));
+    }
+    body.append(line);
+  };
+  items.forEach((item, i) => {
+    const there = given[i];
+    const here = formatValue(item.value, there !== undefined);
+    row(item.name, here, there, there && judge(item, there));
+  });
+  for (const there of missing) {
+    row(there.name, 'not shown', there, { equal: false, total: 1, differing: 1 });
+  }
+  const heads = ['what', HERE, ...(compared ? [whose(known), 'compared'] : [])];
+  const head = el('tr', {}, ...heads.map((name) => el('th', { scope: 'col' }, name)));
+  return el('table', { class: 'facts' }, el('thead', {}, head), body);
+}
+
+/**
+ * @param {TensorItem} item
+ * @param {Printed | undefined} printed
+ */
+function tensorFigure(item, printed) {
+  const { name, shape, parts } = item;
+  const verdict = printed && judge(item, printed);
+  const caption = el(
+    'figcaption',
+    {},
+    el('span', {}, el('b', {}, name), ` ${formatShape(shape)}`),
+    ...(verdict ? [markOf(verdict, true)] : []),
+  );
+  const figure = el('figure', { class: 'result' }, caption);
+  /** @type {number[]} */
+  const there = printed ? [printed.value].flat(Infinity) : [];
+  // Numbers can be set side by side only where there are as many.
+  const fits =
+    verdict && there.length === parts.reduce((sum, { values }) => sum + values.length, 0);
+  const pairs = parts.map(() => el('div', { class: 'pair', 'data-cols': parts[0].cols }));
+  let start = 0;
+  parts.forEach((part, p) => {
+    const theirs = there.slice(start, start + part.values.length);
+    start += part.values.length;
+    const at = part.index.length > 0 ? ` [${part.index.join(', ')}]` : '';
+    const differs = (/** @type {number} */ i, /** @type {number} */ j) =>
+      Boolean(fits) && !sameCell(part.values[i * part.cols + j], theirs[i * part.cols + j]);
+    // Alone, the matrices stand next to each other; else each next to the document's.
+    const pair = pairs[fits ? p : 0];
+    pair.append(partTable(item, part, HERE + at, part.values, differs));
+    if (fits && printed) {
+      const table = partTable(
+        item,
+        part,
+        whose([printed]) + at,
+        Float32Array.from(theirs),
+        differs,
+      );
+      table.classList.add('theirs');
+      pair.append(table);
+    }
+  });
+  figure.append(...pairs.filter((pair) => pair.hasChildNodes()));
+  if (printed && !fits) {
+    const text = JSON.stringify(printed.value);
+    figure.append(el('p', { class: 'note' }, `${whose([printed])}: ${text}`));
+  }
+  const more = shape.slice(0, -2).reduce((product, size) => product * size, 1) - parts.length;
+  if (more > 0) figure.append(el('p', { class: 'note' }, `and ${plural(more, 'more matrix')}`));
+  return figure;
+}
+
+/**
+ * @param {TensorItem} item
+ * @param {import('./audience.js').TensorPart} part
+ * @param {string} caption
+ * @param {Float32Array} values
+ * @param {(row: number, col: number) => boolean} differs
+ */
+function partTable(item, { rows, cols }, caption, values, differs) {
+  const [height, width] = item.shape.length > 1 ? item.shape.slice(-2) : [1, item.shape[0] ?? 1];
+  const labelled = item.rows.length >= rows;
+  const numbers = (/** @type {number} */ count) =>
+    Array.from({ length: count }, (_, i) => String(i));
+  const table = matrixTable(
+    { shape: [height, width], rows, cols, values },
+    {
+      caption,
+      rows: labelled ? item.rows : numbers(rows),
+      cols: numbers(cols),
+      corner: labelled ? 'token' : 'row',
+      format: item.dtype === 'bool' ? String : formatNumber,
+      differs,
+    },
+  );
+  return el('div', { class: 'table-room' }, table);
+}
+
+/** @param {MapsItem} item */
+function mapsFigure({ name, tokens, causal, maps }) {
+  const n = tokens.length;
+  const labels = tokens.map((text) => ({ id: null, text }));
+  /** @type {AttentionMap[]} */
+  const elements = [];
+  const grid = el('div', { class: 'maps' });
+  for (const { head, values } of maps) {
+    const map = new AttentionMap();
+    elements.push(map);
+    map.addEventListener('pin', (event) => {
+      const row = /** @type {CustomEvent<number>} */ (event).detail;
+      for (const element of elements) element.pinned = row;
+    });
+    const title = `Head ${head}`;
+    const behind = matrixTable(
+      { shape: [n, n], rows: n, cols: n, values },
+      {
+        caption: `${name}, ${title}`,
+        rows: tokens,
+        cols: tokens,
+        corner: 'query \\ key',
+        format: formatWeight,
+      },
+    );
+    grid.append(
+      el(
+        'figure',
+        {},
+        el('figcaption', {}, title),
+        map,
+        el('div', { class: 'visually-hidden' }, behind),
+      ),
+    );
+    map.show({
+      map: { n, size: n, values, causal },
+      tokens: labels,
+      max: 1,
+      name: `${name}, ${title}`,
+    });
+  }
+  const legend = el('div');
+  showLegend(legend, { max: 1, what: 'attention weight', masked: causal });
+  grid.append(legend);
+  return el('figure', { class: 'result' }, el('figcaption', {}, el('b', {}, name)), grid);
+}
+
+/**
+ * @param {Step} step
+ * @param {Item[]} items what it has shown
+ * @param {boolean} complete whether it came to its end, so that what is missing is missing
+ * @returns {{ elements: HTMLElement[], given: number, equal: number }} given: values of the document; equal: of them
+ */
+export function resultsOf({ printed }, items, complete) {
+  /** @type {HTMLElement[]} */
+  const elements = [];
+  /** @type {ValueItem[]} */
+  let facts = [];
+  const names = new Set(items.map(({ name }) => name));
+  const missing = complete ? printed.filter(({ name }) => !names.has(name)) : [];
+  const flush = (/** @type {Printed[]} */ rest) => {
+    if (facts.length + rest.length > 0) elements.push(factsTable(facts, printed, rest));
+    facts = [];
+  };
+  for (const item of items) {
+    if (item.kind === 'value') {
+      facts.push(item);
+      continue;
+    }
+    flush([]);
+    const there = printed.find(({ name }) => name === item.name);
+    elements.push(item.kind === 'tensor' ? tensorFigure(item, there) : mapsFigure(item));
+  }
+  flush(missing);
+  const equal = printed.filter((one) => {
+    const item = items.find(({ name }) => name === one.name);
+    return item && judge(item, one).equal;
+  });
+  return { elements, given: printed.length, equal: equal.length };
+}

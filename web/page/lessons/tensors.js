@@ -1,0 +1,88 @@
+/**
+ * What torch calls reshape, permute and x[i], for lessons that follow its steps: each gives a new tensor.
+ *
+ * @import { Tensor } from '../../headwise/index.js'
+ */
+
+import { tensor } from '../../headwise/index.js';
+
+/** @param {readonly number[]} shape */
+const sizeOf = (shape) => shape.reduce((product, size) => product * size, 1);
+
+/**
+ * The same numbers in the same order, in another shape.
+ *
+ * @param {Tensor} x
+ * @param {number[]} shape
+ */
+export const reshape = (x, shape) => tensor(x.data, shape);
+
+/**
+ * Dimensions in another order: dimension i of the result is dimension order[i] of x.
+ *
+ * @param {Tensor} x
+ * @param {number[]} order
+ */
+export function permute(x, order) {
+  if ([...order].sort().join() !== x.shape.map((_, axis) => axis).join()) {
+    throw new RangeError(`order is [${order}]; expected each of ${x.shape.length} dimensions once`);
+  }
+  const shape = order.map((axis) => x.shape[axis]);
+  const steps = order.map((axis) => sizeOf(x.shape.slice(axis + 1)));
+  const data = new Float32Array(x.data.length);
+  const index = shape.map(() => 0);
+  let from = 0;
+  for (let to = 0; to < data.length; to++) {
+    data[to] = x.data[from];
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      from += steps[axis];
+      if (++index[axis] < shape[axis]) break;
+      from -= steps[axis] * shape[axis];
+      index[axis] = 0;
+    }
+  }
+  return tensor(data, shape);
+}
+
+/**
+ * x[i]: one entry of the first dimension.
+ *
+ * @param {Tensor} x
+ * @param {number} i
+ */
+export function pick(x, i) {
+  const shape = x.shape.slice(1);
+  const size = sizeOf(shape);
+  return tensor(x.data.slice(i * size, (i + 1) * size), shape);
+}
+
+/**
+ * |a − b| of every pair of numbers.
+ *
+ * @param {Tensor} a
+ * @param {Tensor} b
+ */
+function differences(a, b) {
+  if (a.shape.join() !== b.shape.join()) {
+    throw new RangeError(`shapes differ: [${a.shape}] and [${b.shape}]`);
+  }
+  return Array.from(a.data, (x, i) => Math.abs(x - b.data[i]));
+}
+
+/**
+ * The largest |a − b|.
+ *
+ * @param {Tensor} a
+ * @param {Tensor} b
+ */
+export const largestDifference = (a, b) =>
+  differences(a, b).reduce((largest, x) => Math.max(largest, x), 0);
+
+/**
+ * The mean of |a − b|.
+ *
+ * @param {Tensor} a
+ * @param {Tensor} b
+ */
+export const meanDifference = (a, b) =>
+  differences(a, b).reduce((sum, x) => sum + x, 0) / a.data.length;

@@ -1,0 +1,91 @@
+/**
+ * What the lessons have besides the package: showing, GPT-2's tokens, and a few of torch's words.
+ *
+ * @import { TensorPart } from './audience.js'
+ */
+
+import { Tensor } from '../../headwise/index.js';
+import { tell } from './audience.js';
+
+export { tokenize } from '../engine/tokenize.js';
+export { largestDifference, meanDifference, permute, pick, reshape } from './tensors.js';
+
+/** Of larger tensors a corner is shown. */
+const MOST = { parts: 6, rows: 16, cols: 8 };
+
+/**
+ * Shows a value under a name.
+ *
+ * @param {string} name
+ * @param {Tensor | readonly number[] | number | boolean | string} value
+ * @param {{ rows?: string[] }} [options] rows: a label for every row of a tensor
+ */
+export function show(name, value, { rows = [] } = {}) {
+  if (value instanceof Tensor) {
+    const { shape, dtype } = value;
+    const parts = partsOf(value);
+    tell({ kind: 'tensor', name, shape: [...shape], dtype, rows: rows.map(String), parts });
+  } else if (Array.isArray(value)) {
+    tell({ kind: 'value', name, value: value.map(Number) });
+  } else if (['number', 'boolean', 'string'].includes(typeof value)) {
+    const plain = /** @type {number | boolean | string} */ (value);
+    tell({ kind: 'value', name, value: plain });
+  } else {
+    const what = value === null ? 'null' : typeof value;
+    throw new TypeError(
+      `show takes a tensor, numbers, true, false or a text; "${name}" is ${what}`,
+    );
+  }
+}
+
+/**
+ * @param {Tensor} value
+ * @returns {TensorPart[]}
+ */
+function partsOf({ shape, data }) {
+  const [height = 1, width = 1] = shape.length > 1 ? shape.slice(-2) : [1, shape[0]];
+  const leading = shape.slice(0, -2);
+  const count = leading.reduce((product, size) => product * size, 1);
+  const rows = Math.min(height, MOST.rows);
+  const cols = Math.min(width, MOST.cols);
+  return Array.from({ length: Math.min(count, MOST.parts) }, (_, part) => {
+    const values = new Float32Array(rows * cols);
+    for (let row = 0; row < rows; row++) {
+      const start = (part * height + row) * width;
+      values.set(data.subarray(start, start + cols), row * cols);
+    }
+    /** @type {number[]} */
+    const index = [];
+    let rest = part;
+    for (const size of [...leading].reverse()) {
+      index.unshift(rest % size);
+      rest = Math.floor(rest / size);
+    }
+    return { index, rows, cols, values };
+  });
+}
+
+/**
+ * Draws the attention weights of some heads.
+ *
+ * @param {string} name
+ * @param {Tensor | undefined} weights [heads, n, n], or of a batch, whose first is drawn
+ * @param {{ heads: number[], tokens: string[], isCausal?: boolean }} options heads: counted from 0; isCausal: what lies
+ *   above the diagonal is drawn as masked
+ */
+export function showMaps(name, weights, { heads, tokens, isCausal = false }) {
+  const n = tokens.length;
+  const shape = weights?.shape.slice(-3) ?? [];
+  if (!weights || shape.length !== 3 || shape[1] !== n || shape[2] !== n) {
+    const what = weights ? `[${weights.shape.join(', ')}]` : 'not there';
+    throw new TypeError(`showMaps takes weights […, heads, ${n}, ${n}]; "${name}" is ${what}`);
+  }
+  const maps = heads.map((head) => {
+    if (!Number.isInteger(head) || head < 0 || head >= shape[0]) {
+      throw new RangeError(`"${name}" has ${shape[0]} heads, from 0; there is no head ${head}`);
+    }
+    const values = Float32Array.from(weights.data.subarray(head * n * n, (head + 1) * n * n));
+    return { head, values };
+  });
+  tell({ kind: 'maps', name, tokens: tokens.map(String), causal: isCausal, maps });
+}

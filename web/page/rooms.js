@@ -1,0 +1,58 @@
+/**
+ * The rooms of the page: one is shown, the others are hidden as they are. A room is opened when it is first entered.
+ *
+ * @import { Room } from './types.js'
+ * @import { Store } from './state.js'
+ */
+
+import { byId } from './dom.js';
+import { formatHash, ROOMS } from './state.js';
+
+/** @param {Room} room */
+function linkTo(room) {
+  const link = document.querySelector(`#rooms a[href="#${room}"]`);
+  if (link instanceof HTMLAnchorElement) return link;
+  throw new Error(`the navigation has no link to "${room}"`);
+}
+
+/**
+ * Navigation and rooms follow the store.
+ *
+ * @param {Store} store
+ * @param {Record<Room, () => unknown>} open called when a room is first entered
+ */
+export function connectRooms(store, open) {
+  const title = document.title;
+  /** @type {Set<Room>} */
+  const opened = new Set();
+  const links = ROOMS.map((room) => ({ room, link: linkTo(room) }));
+  for (const { room, link } of links) {
+    link.addEventListener('click', (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      // Not left to the browser: an address says less than the store where the visitor's text is long.
+      history.pushState(null, '', link.href);
+      store.set({ room });
+    });
+  }
+
+  const show = () => {
+    const state = store.get();
+    for (const { room, link } of links) {
+      const here = room === state.room;
+      link.href = formatHash({ ...state, room });
+      if (here) link.setAttribute('aria-current', 'page');
+      else link.removeAttribute('aria-current');
+      byId(`${room}-room`, HTMLElement).hidden = !here;
+      if (here) document.title = room === ROOMS[0] ? title : `${link.textContent} – ${title}`;
+    }
+    if (opened.has(state.room)) return;
+    opened.add(state.room);
+    open[state.room]();
+  };
+  store.subscribe((after, before) => {
+    show();
+    if (after.room !== before.room) scrollTo(0, 0);
+  });
+  show();
+}
