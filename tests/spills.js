@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
  * @property {string} text
  * @property {string} name without the v of the AVX form
  * @property {string[]} operands
+ * @property {number} target offset of the instruction that a jump leads to, else -1
  */
 
 /**
@@ -101,17 +102,31 @@ function functions(listing) {
 function instructionsOf(part) {
   /** @type {Instruction[]} */
   const instructions = [];
-  for (const [, offset, text] of part.matchAll(
+  // Padding before a loop is left out; who jumps there comes to the loop.
+  /** @type {Map<number, number>} */
+  const afterPadding = new Map();
+  /** @type {number[]} */
+  let padding = [];
+  for (const [, offsetText, text] of part.matchAll(
     /^0x[0-9a-f]+ +([0-9a-f]+) +[0-9a-f]+ +(?:REX\.W )?(\S.*)$/gm,
   )) {
+    const offset = parseInt(offsetText, 16);
     const space = text.indexOf(' ');
     const name = (space < 0 ? text : text.slice(0, space)).replace(/^v/, '');
-    // Padding before a loop; nothing jumps there.
-    if (name === 'nop') continue;
+    if (name === 'nop') {
+      padding.push(offset);
+      continue;
+    }
+    for (const skipped of padding) afterPadding.set(skipped, offset);
+    padding = [];
     const operands = space < 0 ? [] : text.slice(space + 1).split(/,(?![^[]*\])/);
-    instructions.push({ offset: parseInt(offset, 16), text, name, operands });
+    const target = name.startsWith('j') ? jumpTarget(text) : -1;
+    instructions.push({ offset, text, name, operands, target });
   }
-  return instructions;
+  return instructions.map((instruction) => ({
+    ...instruction,
+    target: afterPadding.get(instruction.target) ?? instruction.target,
+  }));
 }
 
 /** @param {Instruction} instruction */
@@ -120,8 +135,8 @@ const isJump = ({ name }) => name.startsWith('j');
 /** @param {Instruction} instruction */
 const endsFlow = ({ name }) => /^(jmp|ret|retl|ud2|int3)$/.test(name);
 
-/** @param {Instruction} instruction */
-function jumpTarget({ text }) {
+/** @param {string} text */
+function jumpTarget(text) {
   const target = /<\+0x([0-9a-f]+)>/.exec(text);
   return target ? parseInt(target[1], 16) : -1;
 }
@@ -131,7 +146,7 @@ function jumpTarget({ text }) {
  * @returns {Block[]}
  */
 function blocksOf(instructions) {
-  const starts = new Set(instructions.filter(isJump).map(jumpTarget));
+  const starts = new Set(instructions.map(({ target }) => target));
   /** @type {Block[]} */
   const blocks = [];
   /** @type {Map<number, number>} */
@@ -147,9 +162,8 @@ function blocksOf(instructions) {
   blocks.forEach((block, i) => {
     const last = block.instructions[block.instructions.length - 1];
     if (!endsFlow(last) && i + 1 < blocks.length) block.successors.push(i + 1);
-    const target = isJump(last) ? jumpTarget(last) : -1;
-    if (target < 0) return;
-    const next = blockAt.get(target);
+    if (last.target < 0) return;
+    const next = blockAt.get(last.target);
     if (next === undefined) throw new Error(`No instruction at the target of ${last.text}`);
     block.successors.push(next);
   });
