@@ -1,6 +1,5 @@
 #include "core/memory.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +29,6 @@ void hw_release(void *memory) {
   free(memory);
 }
 
-size_t hw_arena_size(size_t count, size_t element_bytes) {
-  const size_t bytes = hw_size_add(hw_size_multiply(count, element_bytes), HW_ALIGNMENT - 1);
-  return bytes == SIZE_MAX ? SIZE_MAX : bytes / HW_ALIGNMENT * HW_ALIGNMENT;
-}
-
 hw_status hw_arena_reserve(hw_arena *arena, size_t bytes) {
   arena->used = 0;
   if (bytes <= arena->capacity) {
@@ -45,14 +39,6 @@ hw_status hw_arena_reserve(hw_arena *arena, size_t bytes) {
   arena->memory = hw_allocate(bytes);
   arena->capacity = arena->memory == NULL ? 0 : bytes;
   return arena->memory == NULL ? HW_ERROR_MEMORY : HW_OK;
-}
-
-void *hw_arena_take(hw_arena *arena, size_t count, size_t element_bytes) {
-  const size_t bytes = hw_arena_size(count, element_bytes);
-  assert(bytes <= arena->capacity - arena->used);
-  void *memory = arena->memory + arena->used;
-  arena->used += bytes;
-  return memory;
 }
 
 void hw_arena_release(hw_arena *arena) {

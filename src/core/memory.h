@@ -2,6 +2,7 @@
 #ifndef HW_CORE_MEMORY_H
 #define HW_CORE_MEMORY_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,9 @@ static inline size_t hw_size_add(size_t a, size_t b) {
 
 static inline size_t hw_ceil_divide(size_t a, size_t b) { return a / b + (a % b != 0); }
 
+/* a / b where b is mostly 1. */
+static inline size_t hw_quotient(size_t a, size_t b) { return b == 1 ? a : a / b; }
+
 static inline size_t hw_min(size_t a, size_t b) { return a < b ? a : b; }
 
 #ifndef NDEBUG
@@ -46,7 +50,10 @@ void *hw_allocate_zeroed(size_t bytes);
 void hw_release(void *memory);
 
 /* Bytes that an array takes in an arena; SIZE_MAX if that does not fit. */
-size_t hw_arena_size(size_t count, size_t element_bytes);
+static inline size_t hw_arena_size(size_t count, size_t element_bytes) {
+  const size_t bytes = hw_size_add(hw_size_multiply(count, element_bytes), HW_ALIGNMENT - 1);
+  return bytes == SIZE_MAX ? SIZE_MAX : bytes / HW_ALIGNMENT * HW_ALIGNMENT;
+}
 
 typedef struct hw_arena {
   unsigned char *memory;
@@ -57,8 +64,15 @@ typedef struct hw_arena {
 /* Empties the arena and makes room: what was taken before is gone. The sum of hw_arena_size of all that the
  * run will take; after HW_ERROR_MEMORY the arena is empty and usable. */
 hw_status hw_arena_reserve(hw_arena *arena, size_t bytes);
-void *hw_arena_take(hw_arena *arena, size_t count, size_t element_bytes);
 void hw_arena_release(hw_arena *arena);
+
+/* The size was checked when room was reserved. */
+static inline void *hw_arena_take(hw_arena *arena, size_t count, size_t element_bytes) {
+  void *memory = arena->memory + arena->used;
+  assert(hw_arena_size(count, element_bytes) <= arena->capacity - arena->used);
+  arena->used += (count * element_bytes + HW_ALIGNMENT - 1) / HW_ALIGNMENT * HW_ALIGNMENT;
+  return memory;
+}
 
 static inline float *hw_arena_take_floats(hw_arena *arena, size_t count) {
   return hw_arena_take(arena, count, sizeof(float));

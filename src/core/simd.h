@@ -7,6 +7,7 @@
 #define HW_CORE_SIMD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __wasm__
@@ -31,6 +32,39 @@ typedef v128_t hw_f32x4;
 HW_INLINE hw_f32x4 hw_load(const float *p) { return wasm_v128_load(p); }
 HW_INLINE hw_f32x4 hw_load_splat(const float *p) { return wasm_v128_load32_splat(p); }
 HW_INLINE void hw_store(float *p, hw_f32x4 x) { wasm_v128_store(p, x); }
+
+/* The first `count` lanes, 1 to HW_LANES; nothing else is read, and the other lanes are 0. */
+HW_INLINE hw_f32x4 hw_load_lanes(const float *p, size_t count) {
+  switch (count) {
+    case 1:
+      return wasm_v128_load32_zero(p);
+    case 2:
+      return wasm_v128_load64_zero(p);
+    case 3:
+      return wasm_v128_load32_lane(p + 2, wasm_v128_load64_zero(p), 2);
+    default:
+      return hw_load(p);
+  }
+}
+
+/* The same for a store. */
+HW_INLINE void hw_store_lanes(float *p, hw_f32x4 x, size_t count) {
+  switch (count) {
+    case 1:
+      wasm_v128_store32_lane(p, x, 0);
+      break;
+    case 2:
+      wasm_v128_store64_lane(p, x, 0);
+      break;
+    case 3:
+      wasm_v128_store64_lane(p, x, 0);
+      wasm_v128_store32_lane(p + 2, x, 2);
+      break;
+    default:
+      hw_store(p, x);
+  }
+}
+
 HW_INLINE hw_f32x4 hw_splat(float x) { return wasm_f32x4_splat(x); }
 HW_INLINE hw_f32x4 hw_add(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_add(a, b); }
 HW_INLINE hw_f32x4 hw_subtract(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_sub(a, b); }
@@ -63,6 +97,23 @@ HW_INLINE hw_f32x4 hw_choose_bytes(const uint8_t *bytes, hw_f32x4 yes, hw_f32x4 
   return hw_choose(wasm_i32x4_eq(words, wasm_i32x4_splat(0)), no, yes);
 }
 
+/* Keeps the compiler from moving memory accesses across, and older V8 (Node 20, 22) from hoisting broadcasts out of
+ * reach of the registers; costs no instruction. */
+HW_INLINE void hw_keep_order(void) {
+#if defined(__wasm__)
+  __asm__ volatile("" ::: "memory");
+#endif
+}
+
+/* x in `count` floats, a multiple of HW_LANES. */
+HW_INLINE void hw_fill(float *p, size_t count, hw_f32x4 x) {
+  for (size_t i = 0; i < count; i += HW_LANES) {
+    /* Or it would become a call of memset, which takes longer for a few vectors. */
+    hw_keep_order();
+    hw_store(p + i, x);
+  }
+}
+
 HW_INLINE float hw_first_lane(hw_f32x4 x) { return wasm_f32x4_extract_lane(x, 0); }
 
 HW_INLINE float hw_largest_lane(hw_f32x4 x) {
@@ -91,13 +142,6 @@ HW_INLINE void hw_transpose_4x4(hw_f32x4 rows[4]) {
   rows[1] = wasm_i64x2_shuffle(ab_low, cd_low, 1, 3);
   rows[2] = wasm_i64x2_shuffle(ab_high, cd_high, 0, 2);
   rows[3] = wasm_i64x2_shuffle(ab_high, cd_high, 1, 3);
-}
-
-/* Keeps older V8 (Node 20, 22) from hoisting broadcasts out of reach of the registers; costs no instruction. */
-HW_INLINE void hw_keep_order(void) {
-#if defined(__wasm__)
-  __asm__ volatile("" ::: "memory");
-#endif
 }
 
 #endif

@@ -1,11 +1,11 @@
 #include "kernels/attention.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/tile.h"
 #include "kernels/micro_tile.h"
 #include "kernels/online_softmax.h"
+#include "kernels/pack.h"
 #include "kernels/row_attention.h"
 #include "kernels/row_panels.h"
 #include "kernels/softmax.h"
@@ -13,8 +13,9 @@
 typedef struct hw_stream {
   const hw_attention_head *head;
   hw_score_source source;
-  float *queries; /* hw_pack_queries */
-  float *context; /* [HW_QUERY_BLOCK, context_stride], not yet divided by the sums */
+  float *queries;     /* hw_pack_queries */
+  size_t query_strip; /* floats of a strip's */
+  float *context;     /* [HW_QUERY_BLOCK, context_stride], not yet divided by the sums */
   size_t context_stride;
   hw_strip strip; /* scores, then weights */
 } hw_stream;
@@ -34,45 +35,43 @@ size_t hw_attention_scratch_bytes(size_t key_width, size_t value_width) {
 }
 
 static hw_score_source source_of(const hw_attention_head *head) {
-  return (hw_score_source){head->panels.keys, head->panels.key_width, head->visible};
+  return (hw_score_source){head->panels.keys, head->panels.key_width, &head->visible};
 }
 
 /* Field by field: what a strip finds need not be cleared first. */
-static void start_strip(hw_strip *strip, hw_arena *arena) {
-  strip->scores = hw_arena_take_floats(arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE);
+static void start_strip(hw_strip *strip, float *scores) {
+  strip->scores = scores;
   strip->stride = HW_STRIP_STRIDE;
+  strip->run_count = 0;
 }
 
 static void start_stream(hw_stream *stream, const hw_attention_head *head, unsigned char *scratch) {
-  const size_t value_width = hw_whole_panels(head->panels.value_width);
-  hw_arena arena = {
-      .memory = scratch,
-      .capacity = hw_attention_scratch_bytes(head->panels.key_width, head->panels.value_width),
-  };
+  float *scores = (float *)scratch;
   stream->head = head;
   stream->source = source_of(head);
-  stream->queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_QUERY_BLOCK, head->panels.key_width));
-  stream->context = hw_arena_take_floats(&arena, HW_QUERY_BLOCK * value_width);
-  stream->context_stride = value_width;
-  start_strip(&stream->strip, &arena);
+  stream->context = scores + (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE;
+  stream->context_stride = hw_whole_panels(head->panels.value_width);
+  stream->queries = stream->context + HW_QUERY_BLOCK * stream->context_stride;
+  stream->query_strip = hw_packed_rows_floats(head->panels.key_width);
+  start_strip(&stream->strip, scores);
 }
 
-/* Turns one row of scores into weights relative to the row's maximum so far, and brings what was summed before to the
- * same maximum when that has risen. */
-static void update_row(const hw_stream *stream, const strip_rows *rows, size_t r, size_t key_start, size_t visible) {
+/* Turns the strip's scores into weights relative to the rows' maxima so far, and brings what was summed before to the
+ * same maxima where those have risen. */
+static void weigh_strip(const hw_stream *stream, const strip_rows *rows, size_t key_start, size_t visible) {
   const hw_attention_head *head = stream->head;
   const hw_strip *strip = &stream->strip;
-  const size_t row = rows->row + r;
-  const float factor = hw_raise_maximum(head, row, strip->maximum[r]);
-  if (factor != 1.0F) {
-    float *context = stream->context + (rows->block_row + r) * stream->context_stride;
-    hw_row_scale(context, context, stream->context_stride, factor);
+  for (size_t r = 0; r < rows->count; r++) {
+    const float factor = hw_raise_maximum(head, rows->row + r, strip->maximum[r]);
+    if (factor != 1.0F) {
+      float *context = stream->context + (rows->block_row + r) * stream->context_stride;
+      hw_row_scale(context, context, stream->context_stride, factor);
+    }
   }
   for (size_t i = 0; i < strip->run_count; i++) {
     const hw_key_range run = strip->runs[i];
-    float *scores = strip->scores + r * HW_STRIP_STRIDE + run.start;
-    head->row_sum[row] += hw_weigh_scores(head, row, key_start + run.start, scores, run.end - run.start,
-                                          hw_min(run.end, visible) - run.start);
+    const hw_scored_keys keys = {key_start + run.start, run.end - run.start, hw_min(run.end, visible) - run.start};
+    hw_weigh_scores(head, rows->row, rows->count, &keys, strip->scores + run.start, head->row_sum + rows->row);
   }
 }
 
@@ -95,8 +94,8 @@ static void add_value(const hw_key_value_panels *panels, size_t token, float wei
 }
 
 /* 0 · NaN is NaN: where values are not all finite, keys of weight 0 must be left out, not multiplied. */
-static void add_visible_values(const hw_stream *stream, const float *weights, size_t rows, size_t token, size_t keys,
-                               float *context) {
+static __attribute__((noinline)) void add_visible_values(const hw_stream *stream, const float *weights, size_t rows,
+                                                         size_t token, size_t keys, float *context) {
   for (size_t r = 0; r < rows; r++) {
     for (size_t j = 0; j < keys; j++) {
       const float weight = weights[r * HW_STRIP_STRIDE + j];
@@ -137,15 +136,13 @@ static void add_values(const hw_stream *stream, const float *weights, size_t row
 static void stream_strip(hw_stream *stream, const strip_rows *rows, size_t key_start) {
   const hw_attention_head *head = stream->head;
   hw_strip *strip = &stream->strip;
-  const float *queries = stream->queries + hw_packed_queries_floats(rows->block_row, head->panels.key_width);
+  const float *queries = stream->queries + rows->block_row / HW_TILE_ROWS * stream->query_strip;
   hw_score_strip(&stream->source, queries, rows->row, rows->count, key_start, key_start + HW_KEY_BLOCK, strip);
   if (strip->run_count == 0) {
     return;
   }
   const size_t visible = hw_keys_of_any(&head->visible, rows->row, rows->count).end - key_start;
-  for (size_t r = 0; r < rows->count; r++) {
-    update_row(stream, rows, r, key_start, visible);
-  }
+  weigh_strip(stream, rows, key_start, visible);
   float *context = stream->context + rows->block_row * stream->context_stride;
   for (size_t i = 0; i < strip->run_count; i++) {
     const hw_key_range run = strip->runs[i];
@@ -177,7 +174,7 @@ void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, 
   hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, head->panels.key_width, head->scale,
                   stream.queries);
   const size_t whole = hw_ceil_divide(rows, HW_TILE_ROWS) * HW_TILE_ROWS;
-  memset(stream.context, 0, whole * stream.context_stride * sizeof(float));
+  hw_fill(stream.context, whole * stream.context_stride, hw_splat(0.0F));
   for (size_t r = 0; r < rows; r++) {
     head->row_maximum[row + r] = -INFINITY;
     head->row_sum[row + r] = 0.0F;
@@ -212,7 +209,8 @@ static void store_weights(const hw_attention_head *head, const hw_strip *strip, 
     float *scores = strip->scores + r * HW_STRIP_STRIDE + run.start;
     const size_t key = key_start + run.start;
     const size_t count = hw_min(run.end - run.start, key_tokens - key);
-    hw_weigh_scores(head, row, key, scores, run.end - run.start, count);
+    float sum = 0.0F;
+    hw_weigh_scores(head, row, 1, &(hw_scored_keys){key, run.end - run.start, count}, scores, &sum);
     hw_row_scale(scores, out + key, count, inverse);
   }
 }
@@ -223,7 +221,7 @@ void hw_attention_weights(const hw_attention_head *head, size_t row, size_t rows
   hw_arena arena = {.memory = scratch, .capacity = hw_attention_weights_scratch_bytes(source.key_width)};
   float *queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_TILE_ROWS, source.key_width));
   hw_strip strip;
-  start_strip(&strip, &arena);
+  start_strip(&strip, hw_arena_take_floats(&arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE));
   hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, source.key_width, head->scale,
                   queries);
   for (size_t r = 0; r < rows; r++) {

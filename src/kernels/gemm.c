@@ -31,13 +31,22 @@ static __attribute__((noinline)) void gemm_tile(const float *packed_rows, const 
   hw_tile_store(tile, c, c_stride);
 }
 
+/* Up to HW_TILE_COLUMNS of one row. */
+static void store_columns(float *c, const float *row, size_t columns) {
+  hw_store_lanes(c, hw_load(row), hw_min(columns, HW_LANES));
+  if (columns > HW_LANES) {
+    hw_store_lanes(c + HW_LANES, hw_load(row + HW_LANES), columns - HW_LANES);
+  }
+}
+
 /* The last panel's missing columns are computed into a tile aside and left there. */
 static void gemm_narrow_tile(const float *packed_rows, const float *panel, size_t k, float *c, size_t c_stride,
                              size_t columns) {
   float whole[HW_TILE_ROWS * HW_TILE_COLUMNS];
   gemm_tile(packed_rows, panel, k, whole, HW_TILE_COLUMNS);
+#pragma GCC unroll 1
   for (size_t r = 0; r < HW_TILE_ROWS; r++) {
-    memcpy(c + r * c_stride, whole + r * HW_TILE_COLUMNS, columns * sizeof(float));
+    store_columns(c + r * c_stride, whole + r * HW_TILE_COLUMNS, columns);
   }
 }
 
@@ -87,12 +96,15 @@ static void gemm_row(const hw_gemm_product *g, size_t row, column_range range) {
     product.count = 1;
     product.y = last;
     hw_row_times_panels(&product);
-    memcpy(c + column, last, (range.end - range.start - column) * sizeof(float));
+    store_columns(c + column, last, range.end - range.start - column);
   }
 }
 
 /* Rows that are packed at a time: whole items, as many as stay in the last-level cache. */
 static size_t rows_at_a_time(size_t rows, size_t k) {
+  if (rows <= HW_GEMM_ROWS) {
+    return HW_GEMM_ROWS;
+  }
   const size_t item_bytes = hw_size_multiply(HW_GEMM_ROWS / HW_TILE_ROWS * sizeof(float), hw_packed_rows_floats(k));
   const size_t items = hw_min(hw_ceil_divide(rows, HW_GEMM_ROWS), HW_GEMM_BYTES / item_bytes);
   return (items > 0 ? items : 1) * HW_GEMM_ROWS;
@@ -122,9 +134,10 @@ static void gemm_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const hw_gemm_product *g = job;
   const size_t row_blocks = hw_ceil_divide(g->rows, HW_GEMM_ROWS);
-  const size_t column = item / row_blocks * HW_GEMM_COLUMNS;
+  const size_t column_block = hw_quotient(item, row_blocks);
+  const size_t column = column_block * HW_GEMM_COLUMNS;
   const column_range range = {column, hw_min(g->columns, column + HW_GEMM_COLUMNS)};
-  size_t row = item % row_blocks * HW_GEMM_ROWS;
+  size_t row = (item - column_block * row_blocks) * HW_GEMM_ROWS;
   const size_t row_end = hw_min(g->rows, row + HW_GEMM_ROWS);
   for (; row + HW_TILE_ROWS <= row_end; row += HW_TILE_ROWS) {
     gemm_strip(g, row, range, packed_strip(g, row));
@@ -134,16 +147,24 @@ static void gemm_item(const void *job, size_t item, size_t thread) {
   }
 }
 
+static void gemm_part(hw_team *team, const hw_gemm_product *part) {
+  const size_t row_blocks = hw_ceil_divide(part->rows, HW_GEMM_ROWS);
+  hw_parallel_for(team, row_blocks, pack_item, part);
+  hw_parallel_for(team, row_blocks * hw_ceil_divide(part->columns, HW_GEMM_COLUMNS), gemm_item, part);
+}
+
 void hw_gemm(hw_team *team, const hw_gemm_product *product) {
   assert(product->rows > 0 && product->k > 0 && product->columns > 0);
   const size_t step = rows_at_a_time(product->rows, product->k);
+  if (product->rows <= step) {
+    gemm_part(team, product);
+    return;
+  }
   for (size_t row = 0; row < product->rows; row += step) {
     hw_gemm_product part = *product;
     part.a += row * part.a_stride;
     part.c += row * part.c_stride;
     part.rows = hw_min(product->rows - row, step);
-    const size_t row_blocks = hw_ceil_divide(part.rows, HW_GEMM_ROWS);
-    hw_parallel_for(team, row_blocks, pack_item, &part);
-    hw_parallel_for(team, row_blocks * hw_ceil_divide(part.columns, HW_GEMM_COLUMNS), gemm_item, &part);
+    gemm_part(team, &part);
   }
 }

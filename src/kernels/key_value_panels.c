@@ -18,14 +18,20 @@ size_t hw_key_value_store_bytes(size_t heads, size_t tokens, size_t key_width, s
   return hw_size_multiply(heads, head_bytes(tokens, key_width, value_width));
 }
 
+static size_t whole(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
+
+/* Sizes as in head_bytes, which has found that they fit. */
 hw_key_value_panels hw_key_value_store_head(const hw_key_value_store *store, size_t head) {
-  const size_t bytes = head_bytes(store->tokens, store->key_width, store->value_width);
-  const size_t capacity = hw_whole_panels(store->tokens);
-  hw_arena arena = {.memory = store->memory + (head - store->first_head) * bytes, .capacity = bytes};
+  const size_t capacity = whole(store->tokens, HW_TILE_COLUMNS);
+  const size_t value_columns = whole(store->value_width, HW_TILE_COLUMNS);
+  const size_t keys = whole(capacity * store->key_width * sizeof(float), HW_ALIGNMENT);
+  const size_t values = whole(capacity * value_columns * sizeof(float), HW_ALIGNMENT);
+  const size_t finite = whole((capacity + HW_KEY_BLOCK - 1) / HW_KEY_BLOCK, HW_ALIGNMENT);
+  unsigned char *memory = store->memory + (head - store->first_head) * (keys + values + finite);
   return (hw_key_value_panels){
-      .keys = hw_arena_take_floats(&arena, capacity * store->key_width),
-      .values = hw_arena_take_floats(&arena, capacity * hw_whole_panels(store->value_width)),
-      .finite = hw_arena_take(&arena, hw_ceil_divide(capacity, HW_KEY_BLOCK), 1),
+      .keys = (float *)memory,
+      .values = (float *)(memory + keys),
+      .finite = memory + keys + values,
       .capacity = capacity,
       .key_width = store->key_width,
       .value_width = store->value_width,

@@ -10,6 +10,9 @@
 
 #include <stddef.h>
 
+#include "core/memory.h"
+#include "core/tile.h"
+
 /* Panels in `columns` columns. */
 size_t hw_panel_count(size_t columns);
 
@@ -18,8 +21,10 @@ size_t hw_panel_count(size_t columns);
 void hw_pack_panels(const float *source, size_t column_stride, size_t k_stride, size_t columns, size_t k, float *panels,
                     size_t panel_stride);
 
-/* Floats that hw_pack_rows needs room for; SIZE_MAX if that does not fit. */
-size_t hw_packed_rows_floats(size_t k);
+/* Floats that hw_pack_rows needs room for; SIZE_MAX if that does not fit. The last store reaches beyond the last row. */
+static inline size_t hw_packed_rows_floats(size_t k) {
+  return hw_size_add(hw_size_multiply(k, HW_TILE_ROWS), HW_LANES);
+}
 
 /* Interleaves up to HW_TILE_ROWS rows of k elements, times factor, as a tile reads them; missing rows are zero:
  *   | p=0: r0 r1 … | p=1: r0 r1 … | … */

@@ -49,8 +49,8 @@ static void weigh_block(hw_span *span, size_t block) {
     const hw_key_range part = part_of(strip->runs[i], block);
     if (part.start < part.end) {
       const size_t count = hw_min(part.end, span->visible) - part.start;
-      head->row_sum[span->row] += hw_weigh_scores(head, span->row, span->key + part.start, strip->scores + part.start,
-                                                  part.end - part.start, count);
+      const hw_scored_keys keys = {span->key + part.start, part.end - part.start, count};
+      hw_weigh_scores(head, span->row, 1, &keys, strip->scores + part.start, head->row_sum + span->row);
     }
   }
 }
@@ -90,7 +90,7 @@ static void add_values(const hw_span *span, float *context) {
 
 void hw_row_attention(const hw_attention_head *head, size_t row, const float *query, hw_key_range keys, hw_strip *strip,
                       float *context) {
-  const hw_score_source source = {head->panels.keys, head->panels.key_width, head->visible};
+  const hw_score_source source = {head->panels.keys, head->panels.key_width, &head->visible};
   for (size_t key = keys.start; key < keys.end; key += HW_ROW_KEYS) {
     hw_score_strip(&source, query, row, 1, key, key + HW_ROW_KEYS, strip);
     hw_span span = {

@@ -1,7 +1,6 @@
 #include "kernels/scores.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/memory.h"
 #include "kernels/exp2.h"
@@ -36,7 +35,7 @@ HW_INLINE void raise_maxima(const float *scores, size_t rows, size_t stride, flo
   }
 }
 
-/* Raises maxima [HW_TILE_ROWS · HW_LANES] to the scores'. */
+/* Raises maxima [HW_TILE_ROWS · HW_LANES] to the scores', if it is not NULL. */
 static __attribute__((noinline)) void score_tile(const float *queries, const float *panel, size_t key_width,
                                                  float *scores, size_t stride, float *maxima) {
   const hw_f32x4 zero = hw_splat(0.0F);
@@ -46,7 +45,9 @@ static __attribute__((noinline)) void score_tile(const float *queries, const flo
   hw_tile_store(tile, scores, stride);
   /* Read back: a second use of the sums would make older V8 keep less of the loop in registers. */
   hw_keep_order();
-  raise_maxima(scores, HW_TILE_ROWS, stride, maxima);
+  if (maxima != NULL) {
+    raise_maxima(scores, HW_TILE_ROWS, stride, maxima);
+  }
 }
 
 /* A group of tiles in which the queries see everything, or in which each has to be looked at. */
@@ -92,6 +93,9 @@ static void score_row(const hw_score_source *source, const float *query, const t
       .y = scores,
   };
   hw_row_times_panels(&product);
+  if (maxima == NULL) {
+    return;
+  }
   hw_f32x4 largest = hw_load(maxima);
   for (size_t i = 0; i < keys; i += HW_TILE_COLUMNS) {
     largest = hw_larger(largest, hw_larger(hw_load(scores + i), hw_load(scores + i + HW_LANES)));
@@ -113,12 +117,10 @@ static void score_group(const hw_score_source *source, const float *queries, siz
 
 static void score_partial_group(const hw_score_source *source, const float *queries, size_t row, size_t rows,
                                 const tile_group *group, float *scores, size_t stride, float *maxima) {
-  float unmasked[HW_TILE_ROWS * HW_LANES];
-  memset(unmasked, 0, sizeof unmasked);
-  score_group(source, queries, rows, group, scores, stride, unmasked);
+  score_group(source, queries, rows, group, scores, stride, NULL);
   for (size_t key = group->key; key < group->end; key += HW_TILE_COLUMNS) {
     float *tile = scores + (key - group->key);
-    hw_mask_tile(&source->visible, row, rows, key, tile, stride);
+    hw_mask_tile(source->visible, row, rows, key, tile, stride);
     raise_maxima(tile, rows, stride, maxima);
   }
 }
@@ -126,15 +128,13 @@ static void score_partial_group(const hw_score_source *source, const float *quer
 void hw_score_strip(const hw_score_source *source, const float *packed_queries, size_t row, size_t rows,
                     size_t key_start, size_t key_end, hw_strip *strip) {
   float maxima[HW_TILE_ROWS * HW_LANES];
-  for (size_t r = 0; r < HW_TILE_ROWS; r++) {
-    hw_store(maxima + r * HW_LANES, hw_splat(-INFINITY));
-  }
+  hw_fill(maxima, (size_t)HW_TILE_ROWS * HW_LANES, hw_splat(-INFINITY));
   strip->run_count = 0;
-  const hw_key_range any = hw_keys_of_any(&source->visible, row, rows);
+  const hw_key_range any = hw_keys_of_any(source->visible, row, rows);
   const size_t end = hw_min(any.end, key_end);
   size_t key = any.start > key_start ? any.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS : key_start;
   while (key < end) {
-    const tile_group group = group_at(&source->visible, row, rows, key, end);
+    const tile_group group = group_at(source->visible, row, rows, key, end);
     float *scores = strip->scores + (key - key_start);
     if (group.visibility == HW_TILE_VISIBLE) {
       score_group(source, packed_queries, rows, &group, scores, strip->stride, maxima);

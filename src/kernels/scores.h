@@ -11,7 +11,7 @@
 typedef struct hw_score_source {
   const float *key_panels; /* hw_key_value_panels' keys */
   size_t key_width;
-  hw_visibility visible;
+  const hw_visibility *visible;
 } hw_score_source;
 
 /*

@@ -1,5 +1,6 @@
 #include "kernels/softmax.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "kernels/exp2.h"
@@ -36,20 +37,29 @@ float hw_row_exp2(const float *x, float *y, size_t count, float shift, float sca
   return sum;
 }
 
-float hw_row_exp2_shifted(float *x, size_t count, float shift) {
-  const hw_f32x4 shifts = hw_splat(shift);
-  const hw_exp2_constants constants = hw_load_exp2_constants();
+HW_INLINE float exp2_of_row(const hw_exp2_constants *constants, float *x, size_t count, hw_f32x4 shift) {
   hw_f32x4 low_sums = hw_splat(0.0F);
   hw_f32x4 high_sums = low_sums;
-  for (size_t i = 0; i < count; i += (size_t)2 * HW_LANES) {
-    const hw_f32x4 low = hw_exp2(&constants, hw_subtract(hw_load(x + i), shifts));
-    const hw_f32x4 high = hw_exp2(&constants, hw_subtract(hw_load(x + i + HW_LANES), shifts));
+  size_t i = 0;
+  do {
+    const hw_f32x4 low = hw_exp2(constants, hw_subtract(hw_load(x + i), shift));
+    const hw_f32x4 high = hw_exp2(constants, hw_subtract(hw_load(x + i + HW_LANES), shift));
     hw_store(x + i, low);
     hw_store(x + i + HW_LANES, high);
     low_sums = hw_add(low_sums, low);
     high_sums = hw_add(high_sums, high);
-  }
+    i += (size_t)2 * HW_LANES;
+  } while (i < count);
   return hw_sum_lanes(hw_add(low_sums, high_sums));
+}
+
+void hw_rows_exp2(float *x, size_t stride, size_t rows, size_t count, const float *maxima, float *sums) {
+  const hw_exp2_constants constants = hw_load_exp2_constants();
+  for (size_t r = 0; r < rows; r++) {
+    /* Below a maximum of -inf there is only -inf, which gives 0, and NaN, which stays; -inf less -inf would be NaN. */
+    const hw_f32x4 shift = hw_larger(hw_load_splat(maxima + r), hw_splat(-FLT_MAX));
+    sums[r] += exp2_of_row(&constants, x + r * stride, count, shift);
+  }
 }
 
 void hw_row_scale(const float *x, float *y, size_t count, float factor) {
@@ -58,8 +68,8 @@ void hw_row_scale(const float *x, float *y, size_t count, float factor) {
   for (; i + HW_LANES <= count; i += HW_LANES) {
     hw_store(y + i, hw_multiply(hw_load(x + i), factors));
   }
-  for (; i < count; i++) {
-    y[i] = x[i] * factor;
+  if (i < count) {
+    hw_store_lanes(y + i, hw_multiply(hw_load_lanes(x + i, count - i), factors), count - i);
   }
 }
 

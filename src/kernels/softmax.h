@@ -13,8 +13,9 @@ float hw_row_maximum(const float *x, size_t count);
 /* y[i] = 2^((x[i] - shift)·scale), y may be x; returns the sum. (x[i] - shift)·scale must not exceed 0. */
 float hw_row_exp2(const float *x, float *y, size_t count, float shift, float scale);
 
-/* x[i] = 2^(x[i] - shift), count a multiple of 8; returns the sum. x[i] - shift must not exceed 0. */
-float hw_row_exp2_shifted(float *x, size_t count, float shift);
+/* For each of `rows` rows of x, `stride` apart: x[i] = 2^(x[i] - maximum), and the sum is added to the row's. count is a
+ * multiple of 8 and not 0; no x[i] exceeds its row's maximum, which may be -inf. */
+void hw_rows_exp2(float *x, size_t stride, size_t rows, size_t count, const float *maxima, float *sums);
 
 /* y[i] = x[i]·factor, y may be x. */
 void hw_row_scale(const float *x, float *y, size_t count, float factor);

@@ -125,33 +125,41 @@ static void add_mask(const mask_row *mask, float *scores) {
   }
 }
 
-/* Leaves only the scores of keys in the range. */
-static void cut_row(hw_key_range range, size_t key, float *scores) {
+/* Leaves only columns [start, end) of a tile's row. */
+static void cut_row(size_t start, size_t end, float *scores) {
   enum { N = HW_TILE_COLUMNS };
   static const float edges[3 * N] = {
       [0] = -INFINITY,  [1] = -INFINITY,  [2] = -INFINITY,  [3] = -INFINITY,  [4] = -INFINITY,  [5] = -INFINITY,
       [6] = -INFINITY,  [7] = -INFINITY,  [16] = -INFINITY, [17] = -INFINITY, [18] = -INFINITY, [19] = -INFINITY,
       [20] = -INFINITY, [21] = -INFINITY, [22] = -INFINITY, [23] = -INFINITY,
   };
-  const size_t before = range.start > key ? hw_min(range.start - key, N) : 0;
-  const size_t until = range.end > key ? hw_min(range.end - key, N) : 0;
-  const float *left = edges + N - before;
-  const float *right = edges + (size_t)2 * N - until;
-  const mask_row left_row = {{hw_load(left), hw_load(left + HW_LANES)}};
-  const mask_row right_row = {{hw_load(right), hw_load(right + HW_LANES)}};
-  add_mask(&left_row, scores);
-  add_mask(&right_row, scores);
+  const float *left = edges + N - start;
+  const float *right = edges + (size_t)2 * N - end;
+  const hw_f32x4 hidden = hw_splat(-INFINITY);
+  for (size_t c = 0; c < N; c += HW_LANES) {
+    const hw_f32x4 is_hidden = hw_equal(hw_add(hw_load(left + c), hw_load(right + c)), hidden);
+    hw_store(scores + c, hw_choose(is_hidden, hidden, hw_load(scores + c)));
+  }
+}
+
+static size_t within(int64_t column, size_t limit) {
+  return column <= 0 ? 0 : (size_t)(column < (int64_t)limit ? column : (int64_t)limit);
 }
 
 void hw_mask_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key, float *scores, size_t stride) {
+  const int64_t shift = (int64_t)row - (int64_t)key;
+  const int64_t first = shift + visible->start_shift;
+  const int64_t last = shift + visible->end_shift;
+  const size_t limit = hw_min(visible->key_tokens - key, HW_TILE_COLUMNS);
   for (size_t r = 0; r < rows; r++) {
-    const hw_key_range range = hw_keys_of_any(visible, row + r, 1);
+    const size_t start = within(first + (int64_t)r, HW_TILE_COLUMNS);
+    const size_t end = within(last + (int64_t)r, limit);
     if (visible->mask_kind != HW_MASK_NONE) {
       const mask_row mask = row_of_mask(visible, row + r, key);
       add_mask(&mask, scores + r * stride);
     }
-    if (range.start > key || range.end < key + HW_TILE_COLUMNS) {
-      cut_row(range, key, scores + r * stride);
+    if (start > 0 || end < HW_TILE_COLUMNS) {
+      cut_row(start, end, scores + r * stride);
     }
   }
 }

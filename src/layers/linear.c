@@ -113,6 +113,7 @@ size_t hw_linear_scratch(const hw_linear *linear, size_t rows) {
 void hw_linear_run(hw_context *context, const hw_linear *linear, const float *x, size_t x_stride, size_t rows, float *y,
                    size_t y_stride) {
   const size_t mark = context->arena.used;
+  hw_team *team = team_of(context, linear, rows);
   const hw_gemm_product product = {
       .a = x,
       .a_stride = x_stride,
@@ -124,7 +125,7 @@ void hw_linear_run(hw_context *context, const hw_linear *linear, const float *x,
       .columns = linear->out_features,
       .scratch = hw_arena_take(&context->arena, hw_linear_scratch(linear, rows), 1),
   };
-  hw_gemm(team_of(context, linear, rows), &product);
+  hw_gemm(team, &product);
   context->arena.used = mark;
 }
 

@@ -41,10 +41,15 @@ typedef struct attention_run {
   hw_key_value_store store;
   size_t stored_tokens;
   size_t pack_block;      /* tokens that one item packs */
+  size_t pack_blocks;     /* of each head */
+  size_t query_blocks;    /* of each head */
   size_t first_head;      /* of the wave: of keys and values, counted over the batch */
   unsigned char *scratch; /* thread_bytes for each thread */
   size_t thread_bytes;
 } attention_run;
+
+/* Heads that share a head of keys and values. */
+static size_t sharing_heads(const hw_attention *a) { return a->heads == a->key_heads ? 1 : a->heads / a->key_heads; }
 
 static hw_team *team_of(const hw_context *context, const hw_attention *a) {
   const size_t products = hw_size_multiply(hw_size_multiply(a->batch, a->heads), a->query_tokens);
@@ -84,13 +89,13 @@ static size_t wave_heads(const hw_team *team, const hw_attention *a) {
   return hw_min(heads, hw_size_multiply(a->batch, a->key_heads));
 }
 
-static size_t wave_bytes(const hw_team *team, const hw_attention *a) {
-  return hw_key_value_store_bytes(wave_heads(team, a), a->key_tokens, a->key_width, a->value_width);
+static size_t wave_bytes(size_t heads, const hw_attention *a) {
+  return hw_key_value_store_bytes(heads, a->key_tokens, a->key_width, a->value_width);
 }
 
-static hw_key_value_store take_store(hw_arena *arena, const hw_team *team, const hw_attention *a) {
+static hw_key_value_store take_store(hw_arena *arena, size_t heads, const hw_attention *a) {
   return (hw_key_value_store){
-      .memory = hw_arena_take(arena, wave_bytes(team, a), 1),
+      .memory = hw_arena_take(arena, wave_bytes(heads, a), 1),
       .tokens = a->key_tokens,
       .key_width = a->key_width,
       .value_width = a->value_width,
@@ -104,9 +109,10 @@ static size_t thread_bytes(const hw_attention *a) {
 size_t hw_attention_run_scratch(const hw_context *context, const hw_attention *attention,
                                 const hw_attention_keeping *keeping) {
   const hw_attention *a = attention;
-  size_t bytes = hw_size_multiply(hw_team_threads(team_of(context, a)), thread_bytes(a));
+  const hw_team *team = team_of(context, a);
+  size_t bytes = hw_size_multiply(hw_team_threads(team), thread_bytes(a));
   bytes = hw_size_add(bytes, keeping->record == NULL ? own_record_scratch(a) : 0);
-  return hw_size_add(bytes, keeping->store == NULL ? hw_arena_size(wave_bytes(team_of(context, a), a), 1) : 0);
+  return hw_size_add(bytes, keeping->store == NULL ? hw_arena_size(wave_bytes(wave_heads(team, a), a), 1) : 0);
 }
 
 static void draw_keep(hw_generator *generator, const hw_attention *a, const hw_attention_record *record) {
@@ -147,13 +153,11 @@ static hw_visibility visibility_of(const hw_attention *a, size_t batch, size_t h
 
 /* The number of the head whose keys and values a head reads. */
 static size_t key_head_of(const hw_attention *a, size_t batch, size_t head) {
-  return batch * a->key_heads + head / (a->heads / a->key_heads);
+  return batch * a->key_heads + hw_quotient(head, sharing_heads(a));
 }
 
 /* The wave's, counted over the batch. */
-static size_t first_query_head(const attention_run *run) {
-  return run->first_head * (run->call->heads / run->call->key_heads);
-}
+static size_t first_query_head(const attention_run *run) { return run->first_head * sharing_heads(run->call); }
 
 hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record,
                                        const hw_key_value_store *store, size_t batch, size_t head) {
@@ -175,22 +179,21 @@ hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_a
   };
 }
 
-static size_t blocks_of(size_t tokens, size_t block) { return hw_ceil_divide(tokens, block); }
-
 /* Some tokens of one head. */
 static void pack_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const attention_run *run = job;
   const hw_attention *a = run->call;
-  const size_t blocks = blocks_of(a->key_tokens - run->stored_tokens, run->pack_block);
-  const size_t head = run->first_head + item / blocks;
-  const size_t batch = head / a->key_heads;
+  const size_t head_of_wave = hw_quotient(item, run->pack_blocks);
+  const size_t head = run->first_head + head_of_wave;
+  const size_t batch = hw_quotient(head, a->key_heads);
+  const size_t head_of_batch = head - batch * a->key_heads;
   const hw_key_value_panels panels = hw_key_value_store_head(&run->store, head);
-  const size_t row = item % blocks * run->pack_block;
+  const size_t row = (item - head_of_wave * run->pack_blocks) * run->pack_block;
   const size_t first = run->stored_tokens + row;
   const size_t tokens = hw_min(a->key_tokens - first, run->pack_block);
-  const float *key = a->key + batch * a->key_strides.batch + head % a->key_heads * a->key_strides.head;
-  const float *value = a->value + batch * a->value_strides.batch + head % a->key_heads * a->value_strides.head;
+  const float *key = a->key + batch * a->key_strides.batch + head_of_batch * a->key_strides.head;
+  const float *value = a->value + batch * a->value_strides.batch + head_of_batch * a->value_strides.head;
   hw_pack_keys(&panels, first, tokens, key + row * a->key_strides.token, a->key_strides.token);
   hw_pack_values(&panels, first, tokens, value + row * a->value_strides.token, a->value_strides.token);
 }
@@ -226,11 +229,12 @@ static void store_log_sum_exp(const hw_attention_head *head, size_t row, size_t 
 static void attention_item(const void *job, size_t item, size_t thread) {
   const attention_run *run = job;
   const hw_attention *a = run->call;
-  const size_t blocks = blocks_of(a->query_tokens, HW_QUERY_BLOCK);
-  const size_t head_of_all = first_query_head(run) + item / blocks;
-  const size_t b = head_of_all / a->heads;
-  const size_t h = head_of_all % a->heads;
-  const size_t row = (blocks - 1 - item % blocks) * HW_QUERY_BLOCK;
+  const size_t head_of_wave = hw_quotient(item, run->query_blocks);
+  const size_t head_of_all = first_query_head(run) + head_of_wave;
+  const size_t b = hw_quotient(head_of_all, a->heads);
+  const size_t h = head_of_all - b * a->heads;
+  const size_t block = run->query_blocks - 1 - (item - head_of_wave * run->query_blocks);
+  const size_t row = block * HW_QUERY_BLOCK;
   const size_t rows = hw_min(a->query_tokens - row, HW_QUERY_BLOCK);
   const hw_attention_head head = hw_attention_head_of(a, &run->record, &run->store, b, h);
   unsigned char *scratch = run->scratch + thread * run->thread_bytes;
@@ -246,14 +250,12 @@ static void attention_item(const void *job, size_t item, size_t thread) {
 
 /* Packs keys and values of some heads, then attends to them while they are in the cache. */
 static void run_wave(hw_team *team, const attention_run *run, size_t heads) {
-  const hw_attention *a = run->call;
-  const size_t pack_blocks = blocks_of(a->key_tokens - run->stored_tokens, run->pack_block);
-  hw_parallel_for(team, heads * pack_blocks, pack_item, run);
-  const size_t query_heads = heads * (a->heads / a->key_heads);
+  const size_t query_heads = heads * sharing_heads(run->call);
+  hw_parallel_for(team, heads * run->pack_blocks, pack_item, run);
   if (run->record.keys.memory != NULL) {
     hw_parallel_for(team, query_heads, record_keys_item, run);
   }
-  hw_parallel_for(team, query_heads * blocks_of(a->query_tokens, HW_QUERY_BLOCK), attention_item, run);
+  hw_parallel_for(team, query_heads * run->query_blocks, attention_item, run);
 }
 
 void hw_attention_run(hw_context *context, const hw_attention *attention, const hw_attention_keeping *keeping) {
@@ -264,15 +266,20 @@ void hw_attention_run(hw_context *context, const hw_attention *attention, const 
   const bool is_stored = keeping->store != NULL;
   const size_t heads = a->batch * a->key_heads;
   const size_t wave = is_stored ? heads : wave_heads(team, a);
+  const size_t bytes = thread_bytes(a);
+  const size_t new_tokens = a->key_tokens - keeping->stored_tokens;
+  /* Blocks that do not start where the store's do would share panels. */
+  const bool in_blocks = keeping->stored_tokens == 0;
   attention_run run = {
       .call = a,
       .record = keeping->record == NULL ? take_record(arena, a) : *keeping->record,
-      .store = is_stored ? *keeping->store : take_store(arena, team, a),
+      .store = is_stored ? *keeping->store : take_store(arena, wave, a),
       .stored_tokens = keeping->stored_tokens,
-      /* Blocks that do not start where the store's do would share panels. */
-      .pack_block = keeping->stored_tokens == 0 ? HW_KEY_BLOCK : a->key_tokens - keeping->stored_tokens,
-      .thread_bytes = thread_bytes(a),
-      .scratch = hw_arena_take(arena, hw_team_threads(team) * thread_bytes(a), 1),
+      .pack_block = in_blocks ? HW_KEY_BLOCK : new_tokens,
+      .pack_blocks = in_blocks ? hw_ceil_divide(new_tokens, HW_KEY_BLOCK) : 1,
+      .query_blocks = hw_ceil_divide(a->query_tokens, HW_QUERY_BLOCK),
+      .thread_bytes = bytes,
+      .scratch = hw_arena_take(arena, hw_team_threads(team) * bytes, 1),
   };
   draw_keep(&context->generator, a, &run.record);
   for (; run.first_head < heads; run.first_head += wave) {
