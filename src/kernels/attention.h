@@ -25,8 +25,8 @@ typedef struct hw_attention_head {
   hw_key_value_panels panels; /* visible.key_tokens of them are read */
   hw_visibility visible;
   hw_keep keep;
-  /* [query_tokens]: the log-sum-exp in two parts, since one float would lose bits: the largest score in base 2 and
-   * the sum of 2^(score - largest). */
+  /* [query_tokens]: the log-sum-exp in two parts, since one float would lose bits: the largest score and the
+   * sum of exp(score - largest). */
   float *row_maximum;
   float *row_sum;
 } hw_attention_head;

@@ -13,7 +13,8 @@
 typedef struct hw_exp2_constants {
   hw_f32x4 lowest;
   hw_f32x4 magic;
-  hw_f32x4 coefficients[6]; /* the highest power's first */
+  hw_f32x4 coefficients[5]; /* the highest power's first */
+  hw_f32x4 log2_e;
 } hw_exp2_constants;
 
 /* Loaded, not written as literals: V8 makes a literal anew in every round of a loop. That needs a table whose contents
@@ -21,9 +22,12 @@ typedef struct hw_exp2_constants {
 extern float hw_exp2_table[8];
 
 HW_INLINE hw_exp2_constants hw_load_exp2_constants(void) {
-  hw_exp2_constants constants = {hw_load_splat(hw_exp2_table), hw_load_splat(hw_exp2_table + 1), {hw_splat(0.0F)}};
+  hw_exp2_constants constants;
+  constants.lowest = hw_load_splat(hw_exp2_table);
+  constants.magic = hw_load_splat(hw_exp2_table + 1);
+  constants.log2_e = hw_load_splat(hw_exp2_table + 7);
 #pragma GCC unroll 8
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 5; i++) {
     constants.coefficients[i] = hw_load_splat(hw_exp2_table + 2 + i);
   }
   return constants;
@@ -35,15 +39,20 @@ HW_INLINE hw_f32x4 hw_exp2(const hw_exp2_constants *constants, hw_f32x4 x) {
   const hw_f32x4 f = hw_subtract(clamped, hw_subtract(rounded, constants->magic));
   hw_f32x4 y = constants->coefficients[0];
 #pragma GCC unroll 8
-  for (int i = 1; i < 6; i++) {
+  for (int i = 1; i < 5; i++) {
     y = hw_multiply_add(y, f, constants->coefficients[i]);
   }
-  return hw_multiply(y, hw_exponent_to_power(rounded));
+  /* (y·f + 1)·2^n without a register for the 1. */
+  const hw_f32x4 power = hw_exponent_to_power(rounded);
+  return hw_multiply_add(hw_multiply(y, f), power, power);
+}
+
+/* e^x for x <= 0, as exactly as x · log2 e can be written. Take differences before: what is lost here grows with x. */
+HW_INLINE hw_f32x4 hw_exp(const hw_exp2_constants *constants, hw_f32x4 x) {
+  return hw_exp2(constants, hw_multiply(x, constants->log2_e));
 }
 
 float hw_exp2_scalar(float x);
-
-static const float hw_log2_e = 1.44269504F;
-static const float hw_ln_2 = 0.693147181F;
+float hw_exp_scalar(float x);
 
 #endif

@@ -13,7 +13,7 @@ static void apply_keep(const hw_keep *keep, size_t row, const hw_scored_keys *ke
 
 void hw_weigh_scores(const hw_attention_head *head, size_t row, size_t rows, const hw_scored_keys *keys, float *scores,
                      float *sums) {
-  hw_rows_exp2(scores, HW_STRIP_STRIDE, rows, keys->scored, head->row_maximum + row, sums);
+  hw_rows_exp(scores, HW_STRIP_STRIDE, rows, keys->scored, head->row_maximum + row, sums);
   for (size_t r = 0; head->keep.bits != NULL && r < rows; r++) {
     apply_keep(&head->keep, row + r, keys, scores + r * HW_STRIP_STRIDE);
   }

@@ -13,7 +13,7 @@ static inline float hw_raise_maximum(const hw_attention_head *head, size_t row, 
   float factor = 1.0F;
   if (block_maximum > *maximum) {
     if (*sum != 0.0F) {
-      factor = hw_exp2_scalar(*maximum - block_maximum);
+      factor = hw_exp_scalar(*maximum - block_maximum);
       *sum *= factor;
     }
     *maximum = block_maximum;

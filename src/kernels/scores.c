@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "kernels/exp2.h"
 #include "kernels/micro_tile.h"
 #include "kernels/pack.h"
 #include "kernels/row_panels.h"
@@ -15,14 +14,13 @@ size_t hw_packed_queries_floats(size_t rows, size_t key_width) {
 
 void hw_pack_queries(const float *query, size_t token_stride, size_t rows, size_t key_width, float scale,
                      float *packed) {
-  const float factor = scale * hw_log2_e;
   for (size_t row = 0; row < rows; row += HW_TILE_ROWS) {
     const float *source = query + row * token_stride;
     float *strip = packed + row / HW_TILE_ROWS * hw_packed_rows_floats(key_width);
     if (rows - row == 1) {
-      hw_row_scale(source, strip, key_width, factor);
+      hw_row_scale(source, strip, key_width, scale);
     } else {
-      hw_pack_rows(source, token_stride, hw_min(rows - row, HW_TILE_ROWS), key_width, factor, strip);
+      hw_pack_rows(source, token_stride, hw_min(rows - row, HW_TILE_ROWS), key_width, scale, strip);
     }
   }
 }

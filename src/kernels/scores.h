@@ -1,6 +1,5 @@
 /*
- * Attention scores of one head, strip by strip: HW_TILE_ROWS queries against a block of keys, scaled to base 2
- * (multiplied by scale · log2 e) and masked.
+ * Attention scores of one head, strip by strip: HW_TILE_ROWS queries against a block of keys, scaled and masked.
  */
 #ifndef HW_KERNELS_SCORES_H
 #define HW_KERNELS_SCORES_H
@@ -26,7 +25,7 @@ typedef struct hw_strip {
   hw_key_range runs[HW_ROW_KEYS / HW_TILE_COLUMNS / 2 + 1]; /* columns of `scores` */
 } hw_strip;
 
-/* Packs rows of queries, times scale · log2 e, strip by strip: hw_pack_rows, or as it is if the last strip has but one
+/* Packs rows of queries, times scale, strip by strip: hw_pack_rows, or as it is if the last strip has but one
  * row. */
 size_t hw_packed_queries_floats(size_t rows, size_t key_width);
 void hw_pack_queries(const float *query, size_t token_stride, size_t rows, size_t key_width, float scale,

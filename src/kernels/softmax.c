@@ -18,47 +18,50 @@ float hw_row_maximum(const float *x, size_t count) {
   return result;
 }
 
-float hw_row_exp2(const float *x, float *y, size_t count, float shift, float scale) {
+float hw_row_exp(const float *x, float *y, size_t count, float shift) {
   const hw_f32x4 shifts = hw_splat(shift);
-  const hw_f32x4 scales = hw_splat(scale);
   const hw_exp2_constants constants = hw_load_exp2_constants();
   hw_f32x4 sums = hw_splat(0.0F);
   size_t i = 0;
   for (; i + HW_LANES <= count; i += HW_LANES) {
-    const hw_f32x4 power = hw_exp2(&constants, hw_multiply(hw_subtract(hw_load(x + i), shifts), scales));
+    const hw_f32x4 power = hw_exp(&constants, hw_subtract(hw_load(x + i), shifts));
     hw_store(y + i, power);
     sums = hw_add(sums, power);
   }
   float sum = hw_sum_lanes(sums);
   for (; i < count; i++) {
-    y[i] = hw_exp2_scalar((x[i] - shift) * scale);
+    y[i] = hw_exp_scalar(x[i] - shift);
     sum += y[i];
   }
   return sum;
 }
 
-HW_INLINE float exp2_of_row(const hw_exp2_constants *constants, float *x, size_t count, hw_f32x4 shift) {
+HW_INLINE hw_f32x4 exp_of_four(const hw_exp2_constants *constants, float *x, hw_f32x4 shift) {
+  const hw_f32x4 power = hw_exp(constants, hw_subtract(hw_load(x), shift));
+  hw_store(x, power);
+  /* Two at once would take more registers than there are. */
+  hw_keep_order();
+  return power;
+}
+
+HW_INLINE float exp_of_row(const hw_exp2_constants *constants, float *x, size_t count, hw_f32x4 shift) {
   hw_f32x4 low_sums = hw_splat(0.0F);
   hw_f32x4 high_sums = low_sums;
   size_t i = 0;
   do {
-    const hw_f32x4 low = hw_exp2(constants, hw_subtract(hw_load(x + i), shift));
-    const hw_f32x4 high = hw_exp2(constants, hw_subtract(hw_load(x + i + HW_LANES), shift));
-    hw_store(x + i, low);
-    hw_store(x + i + HW_LANES, high);
-    low_sums = hw_add(low_sums, low);
-    high_sums = hw_add(high_sums, high);
+    low_sums = hw_add(low_sums, exp_of_four(constants, x + i, shift));
+    high_sums = hw_add(high_sums, exp_of_four(constants, x + i + HW_LANES, shift));
     i += (size_t)2 * HW_LANES;
   } while (i < count);
   return hw_sum_lanes(hw_add(low_sums, high_sums));
 }
 
-void hw_rows_exp2(float *x, size_t stride, size_t rows, size_t count, const float *maxima, float *sums) {
+void hw_rows_exp(float *x, size_t stride, size_t rows, size_t count, const float *maxima, float *sums) {
   const hw_exp2_constants constants = hw_load_exp2_constants();
   for (size_t r = 0; r < rows; r++) {
     /* Below a maximum of -inf there is only -inf, which gives 0, and NaN, which stays; -inf less -inf would be NaN. */
     const hw_f32x4 shift = hw_larger(hw_load_splat(maxima + r), hw_splat(-FLT_MAX));
-    sums[r] += exp2_of_row(&constants, x + r * stride, count, shift);
+    sums[r] += exp_of_row(&constants, x + r * stride, count, shift);
   }
 }
 
@@ -76,6 +79,6 @@ void hw_row_scale(const float *x, float *y, size_t count, float factor) {
 void hw_softmax_row(const float *x, float *y, size_t count) {
   const float maximum = hw_row_maximum(x, count);
   /* Without a finite or +inf value there is nothing to shift by: -inf gives 0, NaN stays. */
-  const float sum = hw_row_exp2(x, y, count, maximum == -INFINITY ? 0.0F : maximum, hw_log2_e);
+  const float sum = hw_row_exp(x, y, count, maximum == -INFINITY ? 0.0F : maximum);
   hw_row_scale(y, y, count, sum == 0.0F ? 0.0F : 1.0F / sum);
 }

@@ -10,12 +10,12 @@ void hw_softmax_row(const float *x, float *y, size_t count);
 /* Largest of count values (-inf if none), NaN passed over. */
 float hw_row_maximum(const float *x, size_t count);
 
-/* y[i] = 2^((x[i] - shift)·scale), y may be x; returns the sum. (x[i] - shift)·scale must not exceed 0. */
-float hw_row_exp2(const float *x, float *y, size_t count, float shift, float scale);
+/* y[i] = exp(x[i] - shift), y may be x; returns the sum. No x[i] exceeds shift. */
+float hw_row_exp(const float *x, float *y, size_t count, float shift);
 
-/* For each of `rows` rows of x, `stride` apart: x[i] = 2^(x[i] - maximum), and the sum is added to the row's. count is a
+/* For each of `rows` rows of x, `stride` apart: x[i] = exp(x[i] - maximum), and the sum is added to the row's. count is a
  * multiple of 8 and not 0; no x[i] exceeds its row's maximum, which may be -inf. */
-void hw_rows_exp2(float *x, size_t stride, size_t rows, size_t count, const float *maxima, float *sums);
+void hw_rows_exp(float *x, size_t stride, size_t rows, size_t count, const float *maxima, float *sums);
 
 /* y[i] = x[i]·factor, y may be x. */
 void hw_row_scale(const float *x, float *y, size_t count, float factor);

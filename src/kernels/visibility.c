@@ -5,7 +5,6 @@
 
 #include "core/memory.h"
 #include "core/tile.h"
-#include "kernels/exp2.h"
 
 /* One row of a mask as far as a tile reaches: what is added to scores, -inf where nothing may be seen. */
 typedef struct mask_row {
@@ -29,17 +28,12 @@ hw_key_range hw_keys_of_all(const hw_visibility *visible, size_t row, size_t row
   return keys_between(visible, row + rows - 1, row);
 }
 
-/* Scores are in base 2, so what is added to them is too. */
-static hw_f32x4 added_of_floats(hw_f32x4 mask) { return hw_multiply(mask, hw_splat(hw_log2_e)); }
-
 static mask_row load_bool_row(const uint8_t *mask) {
   return (mask_row){{hw_choose_bytes(mask, hw_splat(0.0F), hw_splat(-INFINITY)),
                      hw_choose_bytes(mask + HW_LANES, hw_splat(0.0F), hw_splat(-INFINITY))}};
 }
 
-static mask_row load_float_row(const float *mask) {
-  return (mask_row){{added_of_floats(hw_load(mask)), added_of_floats(hw_load(mask + HW_LANES))}};
-}
+static mask_row load_float_row(const float *mask) { return (mask_row){{hw_load(mask), hw_load(mask + HW_LANES)}}; }
 
 /* Element by element: across the end of the keys, or with strides that leave gaps. */
 static mask_row gather_row(const hw_visibility *visible, size_t first, size_t count) {

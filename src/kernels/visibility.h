@@ -36,7 +36,7 @@ typedef enum hw_tile_visibility {
 /* What queries [row, row + rows) see of the tile of HW_TILE_COLUMNS keys at `key`. */
 hw_tile_visibility hw_see_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key);
 
-/* Adds the mask to the tile's scores, which are in base 2, and sets what is not visible to -inf. */
+/* Adds the mask to the tile's scores and sets what is not visible to -inf. */
 void hw_mask_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key, float *scores, size_t stride);
 
 #endif

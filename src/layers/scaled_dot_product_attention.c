@@ -221,7 +221,7 @@ static void store_weights(const hw_attention *a, const hw_attention_head *head, 
 static void store_log_sum_exp(const hw_attention_head *head, size_t row, size_t rows, float *out) {
   for (size_t i = row; i < row + rows; i++) {
     /* log1p and no log2, whose table is 2 KB; random.c needs log1p anyway. */
-    out[i] = (float)((double)head->row_maximum[i] * 0.69314718055994531 + log1p((double)head->row_sum[i] - 1.0));
+    out[i] = (float)((double)head->row_maximum[i] + log1p((double)head->row_sum[i] - 1.0));
   }
 }
 
