@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/tile.h"
+#include "kernels/finite.h"
 #include "kernels/micro_tile.h"
 #include "kernels/online_softmax.h"
 #include "kernels/pack.h"
@@ -168,23 +169,48 @@ static void finish_rows(const hw_stream *stream, size_t row, size_t rows) {
   }
 }
 
+/* Onto a context of zeros. */
+static void attend(hw_stream *stream, size_t row, size_t rows) {
+  const hw_attention_head *head = stream->head;
+  const size_t whole = hw_ceil_divide(rows, HW_TILE_ROWS) * HW_TILE_ROWS;
+  hw_fill(stream->context, whole * stream->context_stride, hw_splat(0.0F));
+  hw_key_range keys = hw_keys_of_any(&head->visible, row, rows);
+  keys.start = keys.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS;
+  if (rows == 1 && hw_values_are_finite(&head->panels, keys.start, keys.end)) {
+    hw_row_attention(head, row, stream->queries, keys, &stream->strip, stream->context);
+  } else {
+    stream_rows(stream, row, rows, keys);
+  }
+}
+
+/* Values near the largest float overflow when they are added up before the division by the sum. From the log-sum-exp
+ * on, which is put in the maxima's place, the weights themselves add up to 1. */
+static bool lower_overflow(const hw_stream *stream, size_t row, size_t rows) {
+  const hw_attention_head *head = stream->head;
+  if (hw_all_finite(stream->context, rows * stream->context_stride)) {
+    return false;
+  }
+  for (size_t r = row; r < row + rows; r++) {
+    if (head->row_sum[r] > 1.0F) {
+      head->row_maximum[r] += (float)log1p((double)head->row_sum[r] - 1.0);
+    }
+    head->row_sum[r] = 0.0F;
+  }
+  return true;
+}
+
 void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, unsigned char *scratch) {
   hw_stream stream;
   start_stream(&stream, head, scratch);
   hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, head->panels.key_width, head->scale,
                   stream.queries);
-  const size_t whole = hw_ceil_divide(rows, HW_TILE_ROWS) * HW_TILE_ROWS;
-  hw_fill(stream.context, whole * stream.context_stride, hw_splat(0.0F));
-  for (size_t r = 0; r < rows; r++) {
-    head->row_maximum[row + r] = -INFINITY;
-    head->row_sum[row + r] = 0.0F;
+  for (size_t r = row; r < row + rows; r++) {
+    head->row_maximum[r] = -INFINITY;
+    head->row_sum[r] = 0.0F;
   }
-  hw_key_range keys = hw_keys_of_any(&head->visible, row, rows);
-  keys.start = keys.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS;
-  if (rows == 1 && hw_values_are_finite(&head->panels, keys.start, keys.end)) {
-    hw_row_attention(head, row, stream.queries, keys, &stream.strip, stream.context);
-  } else {
-    stream_rows(&stream, row, rows, keys);
+  attend(&stream, row, rows);
+  if (lower_overflow(&stream, row, rows)) {
+    attend(&stream, row, rows);
   }
   finish_rows(&stream, row, rows);
 }

@@ -1,6 +1,7 @@
 #include "kernels/key_value_panels.h"
 
 #include "core/tile.h"
+#include "kernels/finite.h"
 #include "kernels/pack.h"
 
 size_t hw_whole_panels(size_t width) {
@@ -59,25 +60,13 @@ void hw_pack_keys(const hw_key_value_panels *panels, size_t first, size_t tokens
   }
 }
 
-/* x·0 is 0 for every finite x and NaN for the others, and NaN spreads through sums. */
-static bool all_finite(const float *x, size_t count) {
-  hw_f32x4 low = hw_splat(0.0F);
-  hw_f32x4 high = low;
-  const hw_f32x4 zero = low;
-  for (size_t i = 0; i < count; i += HW_TILE_COLUMNS) {
-    low = hw_add(low, hw_multiply(hw_load(x + i), zero));
-    high = hw_add(high, hw_multiply(hw_load(x + i + HW_LANES), zero));
-  }
-  return hw_sum_lanes(hw_add(low, high)) == 0.0F;
-}
-
 /* The tokens that one flag stands for. */
 static void update_finite(const hw_key_value_panels *panels, size_t block, size_t start, size_t end) {
   const bool starts_block = start % HW_KEY_BLOCK == 0;
   bool finite = starts_block || panels->finite[block] != 0;
   for (size_t column = 0; column < panels->value_width; column += HW_TILE_COLUMNS) {
     const float *panel = panels->values + column * panels->capacity;
-    finite = finite && all_finite(panel + start * HW_TILE_COLUMNS, (end - start) * HW_TILE_COLUMNS);
+    finite = finite && hw_all_finite(panel + start * HW_TILE_COLUMNS, (end - start) * HW_TILE_COLUMNS);
   }
   panels->finite[block] = finite;
 }

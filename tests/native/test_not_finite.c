@@ -127,11 +127,49 @@ static void test_mask_values(void) {
   hw_context_destroy(context);
 }
 
+/* What an output is divided by comes last: before that, sums of such values are above the largest float. */
+static void test_large_values(void) {
+  hw_context *context = NULL;
+  CHECK(hw_context_create(&context) == HW_OK, "create");
+  for (size_t i = 0; i < 4; i++) {
+    attention_case c = {.batch = 1, .heads = 2, .queries = i < 2 ? 1 : QUERIES, .keys = KEYS, .is_causal = i % 2 == 1};
+    c.key_width = KEY_WIDTH;
+    c.value_width = VALUE_WIDTH;
+    c.causal_offset = KEYS - QUERIES;
+    c.records = true;
+    attention_buffers buffers = case_create(&c);
+    float *value = (float *)(uintptr_t)buffers.call.value;
+    for (size_t t = 0; t < KEYS * buffers.call.value_strides.token; t++) {
+      value[t] = fabsf(value[t]);
+    }
+    CHECK_STATUS(hw_scaled_dot_product_attention(context, &buffers.call), HW_OK);
+    float *small = check_floats(buffers.output_floats);
+    memcpy(small, buffers.call.output, buffers.output_floats * sizeof(float));
+    for (size_t t = 0; t < KEYS * buffers.call.value_strides.token; t++) {
+      value[t] = value[t] * 0x1p127F;
+    }
+    CHECK_STATUS(hw_scaled_dot_product_attention(context, &buffers.call), HW_OK);
+    for (size_t query = 0; query < c.queries; query++) {
+      for (size_t v = 0; v < VALUE_WIDTH; v++) {
+        const float expected = small[query * buffers.call.output_strides.token + v];
+        const float got = output_row(&buffers.call, query)[v] * 0x1p-127F;
+        CHECK(fabsf(got - expected) <= 1e-6F, "query %zu: %g times 2^127, expected %g", query, (double)got,
+              (double)expected);
+      }
+    }
+    check_case();
+    free(small);
+    case_destroy(&buffers);
+  }
+  hw_context_destroy(context);
+}
+
 int main(void) {
   check_seed(4);
   check_run("what a masked key holds reaches no query, a visible NaN does", test_keys);
   check_run("what a masked key's value holds reaches no query, a visible one does", test_values);
   check_run("a query's NaN stays in its row", test_queries);
   check_run("a float mask's NaN and +inf make their row NaN, its -inf forbids", test_mask_values);
+  check_run("values near the largest float are averaged, not added up first", test_large_values);
   return check_result();
 }

@@ -1,0 +1,15 @@
+#include "kernels/finite.h"
+
+#include "core/simd.h"
+
+/* x·0 is 0 for every finite x and NaN for the others, and NaN spreads through sums. */
+bool hw_all_finite(const float *x, size_t count) {
+  const hw_f32x4 zero = hw_splat(0.0F);
+  hw_f32x4 low = zero;
+  hw_f32x4 high = zero;
+  for (size_t i = 0; i < count; i += (size_t)2 * HW_LANES) {
+    low = hw_add(low, hw_multiply(hw_load(x + i), zero));
+    high = hw_add(high, hw_multiply(hw_load(x + i + HW_LANES), zero));
+  }
+  return hw_sum_lanes(hw_add(low, high)) == 0.0F;
+}
