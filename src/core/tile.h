@@ -30,6 +30,9 @@ enum {
   /* A single query's keys that are scored before any is weighed: as many blocks as the strip's rows have room for. */
   HW_ROW_KEYS = HW_TILE_ROWS * HW_STRIP_STRIDE / HW_KEY_BLOCK * HW_KEY_BLOCK,
 
+  /* Rows of a map's cells that one item pools. */
+  HW_MAP_ROWS = 32,
+
   /* Keys and values that are packed before they are used: about what the second-level cache holds. */
   HW_WAVE_BYTES = 1 << 20,
 

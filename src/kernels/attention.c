@@ -160,19 +160,10 @@ static void stream_rows(hw_stream *stream, size_t row, size_t rows, hw_key_range
   }
 }
 
-static void finish_rows(const hw_stream *stream, size_t row, size_t rows) {
-  const hw_attention_head *head = stream->head;
-  for (size_t r = 0; r < rows; r++) {
-    const float sum = head->row_sum[row + r];
-    hw_row_scale(stream->context + r * stream->context_stride, head->output + (row + r) * head->output_stride,
-                 head->panels.value_width, sum == 0.0F ? 0.0F : 1.0F / sum);
-  }
-}
-
 /* Onto a context of zeros. */
 static void attend(hw_stream *stream, size_t row, size_t rows) {
   const hw_attention_head *head = stream->head;
-  const size_t whole = hw_ceil_divide(rows, HW_TILE_ROWS) * HW_TILE_ROWS;
+  const size_t whole = rows == 1 ? 1 : hw_ceil_divide(rows, HW_TILE_ROWS) * HW_TILE_ROWS;
   hw_fill(stream->context, whole * stream->context_stride, hw_splat(0.0F));
   hw_key_range keys = hw_keys_of_any(&head->visible, row, rows);
   keys.start = keys.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS;
@@ -183,20 +174,37 @@ static void attend(hw_stream *stream, size_t row, size_t rows) {
   }
 }
 
-/* Values near the largest float overflow when they are added up before the division by the sum. From the log-sum-exp
- * on, which is put in the maxima's place, the weights themselves add up to 1. */
-static bool lower_overflow(const hw_stream *stream, size_t row, size_t rows) {
-  const hw_attention_head *head = stream->head;
-  if (hw_all_finite(stream->context, rows * stream->context_stride)) {
-    return false;
-  }
+/* From no keys on. */
+static void start_rows(const hw_attention_head *head, size_t row, size_t rows, float maximum) {
   for (size_t r = row; r < row + rows; r++) {
-    if (head->row_sum[r] > 1.0F) {
-      head->row_maximum[r] += (float)log1p((double)head->row_sum[r] - 1.0);
-    }
+    head->row_maximum[r] = maximum;
     head->row_sum[r] = 0.0F;
   }
-  return true;
+}
+
+/* Values near the largest float overflow when they are added up before the division by the sum. From the log-sum-exp
+ * on, in the maximum's place, a row's weights add up to 1. */
+static void attend_again(const hw_stream *stream, size_t row, float *context) {
+  const hw_attention_head *head = stream->head;
+  hw_stream alone = *stream;
+  alone.context = context;
+  hw_pack_queries(head->query + row * head->query_stride, head->query_stride, 1, head->panels.key_width, head->scale,
+                  alone.queries);
+  start_rows(head, row, 1, head->row_maximum[row] + (float)log1p((double)head->row_sum[row] - 1.0));
+  attend(&alone, row, 1);
+}
+
+/* The last row first: the output may be where the queries were, and those before are still needed. */
+static void finish_rows(const hw_stream *stream, size_t row, size_t rows) {
+  const hw_attention_head *head = stream->head;
+  for (size_t r = rows; r-- > 0;) {
+    float *context = stream->context + r * stream->context_stride;
+    if (!hw_all_finite(context, stream->context_stride) && head->row_sum[row + r] > 1.0F) {
+      attend_again(stream, row + r, context);
+    }
+    hw_row_scale(context, head->output + (row + r) * head->output_stride, head->panels.value_width,
+                 hw_inverse_sum(head, row + r));
+  }
 }
 
 void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, unsigned char *scratch) {
@@ -204,14 +212,8 @@ void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, 
   start_stream(&stream, head, scratch);
   hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, head->panels.key_width, head->scale,
                   stream.queries);
-  for (size_t r = row; r < row + rows; r++) {
-    head->row_maximum[r] = -INFINITY;
-    head->row_sum[r] = 0.0F;
-  }
+  start_rows(head, row, rows, -INFINITY);
   attend(&stream, row, rows);
-  if (lower_overflow(&stream, row, rows)) {
-    attend(&stream, row, rows);
-  }
   finish_rows(&stream, row, rows);
 }
 
@@ -220,16 +222,10 @@ size_t hw_attention_weights_scratch_bytes(size_t key_width) {
                      hw_arena_size((size_t)HW_TILE_ROWS * HW_STRIP_STRIDE, sizeof(float)));
 }
 
-/* What a row's weights are multiplied by at the end. */
-static float inverse_sum(const hw_attention_head *head, size_t row) {
-  const float sum = head->row_sum[row];
-  return sum == 0.0F ? 0.0F : 1.0F / sum;
-}
-
 static void store_weights(const hw_attention_head *head, const hw_strip *strip, size_t r, size_t row, size_t key_start,
                           float *out) {
   const size_t key_tokens = head->visible.key_tokens;
-  const float inverse = inverse_sum(head, row);
+  const float inverse = hw_inverse_sum(head, row);
   for (size_t i = 0; i < strip->run_count; i++) {
     const hw_key_range run = strip->runs[i];
     float *scores = strip->scores + r * HW_STRIP_STRIDE + run.start;
@@ -253,7 +249,7 @@ void hw_attention_weights(const hw_attention_head *head, size_t row, size_t rows
   for (size_t r = 0; r < rows; r++) {
     for (size_t j = 0; j < key_tokens; j++) {
       /* 0, or NaN where the row's sum is: a softmax is NaN as a whole. */
-      out[r * key_tokens + j] = 0.0F * inverse_sum(head, row + r);
+      out[r * key_tokens + j] = 0.0F * hw_inverse_sum(head, row + r);
     }
   }
   const hw_key_range keys = hw_keys_of_any(&head->visible, row, rows);

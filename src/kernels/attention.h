@@ -15,6 +15,10 @@ typedef struct hw_keep {
   float scale;
 } hw_keep;
 
+static inline bool hw_is_kept(const hw_keep *keep, size_t row, size_t key) {
+  return (keep->bits[row * keep->words_per_row + key / 32] >> (key % 32) & 1u) != 0;
+}
+
 typedef struct hw_attention_head {
   size_t query_tokens;
   const float *query; /* [query_tokens, key_width] at query_stride */
@@ -30,6 +34,11 @@ typedef struct hw_attention_head {
   float *row_maximum;
   float *row_sum;
 } hw_attention_head;
+
+/* What a row's weights are multiplied by at the end. */
+static inline float hw_inverse_sum(const hw_attention_head *head, size_t row) {
+  return head->row_sum[row] == 0.0F ? 0.0F : 1.0F / head->row_sum[row];
+}
 
 /* Queries [row, row + rows), rows <= HW_QUERY_BLOCK: writes their output, row_maximum and row_sum. The scratch has
  * hw_attention_scratch_bytes, SIZE_MAX if that does not fit; at HW_ALIGNMENT. */

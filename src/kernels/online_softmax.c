@@ -3,11 +3,8 @@
 #include "kernels/softmax.h"
 
 static void apply_keep(const hw_keep *keep, size_t row, const hw_scored_keys *keys, float *weights) {
-  const uint32_t *bits = keep->bits + row * keep->words_per_row;
   for (size_t j = 0; j < keys->count; j++) {
-    const size_t key = keys->key + j;
-    const bool kept = (bits[key / 32] >> (key % 32) & 1u) != 0;
-    weights[j] = kept ? weights[j] * keep->scale : 0.0F;
+    weights[j] = hw_is_kept(keep, row, keys->key + j) ? weights[j] * keep->scale : 0.0F;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/tile.h"
+#include "kernels/attention_map.h"
 
 struct hw_trace {
   hw_arena memory;
@@ -131,67 +132,82 @@ static hw_attention_head traced_head(const hw_trace *trace, size_t batch, size_t
   return hw_attention_head_of(&trace->call, &trace->record, &trace->record.keys, batch, head);
 }
 
-hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t row_start,
-                           size_t row_end, float *out) {
-  const hw_attention *call = &trace->call;
-  if (batch >= call->batch || head >= call->heads || row_start >= row_end || row_end > call->query_tokens ||
-      out == NULL) {
-    return HW_ERROR_VALUE;
-  }
-  const size_t scratch_bytes = hw_arena_size(hw_attention_weights_scratch_bytes(call->key_width), 1);
-  HW_TRY(hw_arena_reserve(&context->arena, scratch_bytes));
-  unsigned char *scratch = hw_arena_take(&context->arena, scratch_bytes, 1);
-  const hw_attention_head traced = traced_head(trace, batch, head);
-  for (size_t row = row_start; row < row_end; row += HW_TILE_ROWS) {
-    hw_attention_weights(&traced, row, hw_min(row_end - row, HW_TILE_ROWS), out + (row - row_start) * call->key_tokens,
-                         scratch);
-  }
+/* Rows of one head, shared among threads. */
+typedef struct trace_rows {
+  hw_attention_head head;
+  size_t row_start;
+  size_t row_end;
+  size_t block; /* rows of an item */
+  size_t size;  /* of a map */
+  float *out;
+  unsigned char *scratch;
+  size_t thread_bytes;
+} trace_rows;
+
+static bool has_head(const hw_trace *trace, size_t batch, size_t head) {
+  return batch < trace->call.batch && head < trace->call.heads;
+}
+
+/* Runs the task for each block of rows, with scratch for each thread. */
+static hw_status run_rows(hw_context *context, trace_rows *rows, hw_task task) {
+  const hw_attention_head *head = &rows->head;
+  const size_t scores = hw_size_multiply(head->query_tokens, head->visible.key_tokens);
+  hw_team *team = hw_context_team(context, hw_size_multiply(scores, head->panels.key_width));
+  rows->thread_bytes = hw_arena_size(rows->thread_bytes, 1);
+  const size_t bytes = hw_size_multiply(hw_team_threads(team), rows->thread_bytes);
+  HW_TRY(hw_arena_reserve(&context->arena, bytes));
+  rows->scratch = hw_arena_take(&context->arena, bytes, 1);
+  hw_parallel_for(team, hw_ceil_divide(rows->row_end - rows->row_start, rows->block), task, rows);
   return HW_OK;
 }
 
-/* Cell `index` of `size` covers [start, end) of n, at least one. */
-static size_t cell_start(size_t index, size_t size, size_t n) { return (size_t)((uint64_t)index * n / size); }
-
-static size_t cell_end(size_t index, size_t size, size_t n) {
-  const size_t end = cell_start(index + 1, size, n);
-  const size_t start = cell_start(index, size, n);
-  return end > start ? end : start + 1;
+static void weights_item(const void *job, size_t item, size_t thread) {
+  const trace_rows *rows = job;
+  const size_t first = rows->row_start + item * rows->block;
+  const size_t end = hw_min(first + rows->block, rows->row_end);
+  unsigned char *scratch = rows->scratch + thread * rows->thread_bytes;
+  for (size_t row = first; row < end; row += HW_TILE_ROWS) {
+    float *out = rows->out + (row - rows->row_start) * rows->head.visible.key_tokens;
+    hw_attention_weights(&rows->head, row, hw_min(end - row, HW_TILE_ROWS), out, scratch);
+  }
 }
 
-static void pool_row(const float *weights, size_t keys, float *cells, size_t size) {
-  for (size_t c = 0; c < size; c++) {
-    float cell = cells[c];
-    const size_t end = cell_end(c, size, keys);
-    for (size_t j = cell_start(c, size, keys); j < end; j++) {
-      /* A NaN weight must show, so it wins and stays. */
-      cell = weights[j] <= cell || cell != cell ? cell : weights[j];
-    }
-    cells[c] = cell;
+hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t row_start,
+                           size_t row_end, float *out) {
+  if (!has_head(trace, batch, head) || row_start >= row_end || row_end > trace->call.query_tokens || out == NULL) {
+    return HW_ERROR_VALUE;
   }
+  return run_rows(context,
+                  &(trace_rows){
+                      .head = traced_head(trace, batch, head),
+                      .row_start = row_start,
+                      .row_end = row_end,
+                      .block = HW_QUERY_BLOCK,
+                      .out = out,
+                      .thread_bytes = hw_attention_weights_scratch_bytes(trace->call.key_width),
+                  },
+                  weights_item);
+}
+
+static void map_item(const void *job, size_t item, size_t thread) {
+  const trace_rows *rows = job;
+  const size_t first = item * rows->block;
+  hw_attention_map_rows(&rows->head, rows->size, first, hw_min(first + rows->block, rows->row_end), rows->out,
+                        rows->scratch + thread * rows->thread_bytes);
 }
 
 hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size, float *out) {
-  const hw_attention *call = &trace->call;
-  if (batch >= call->batch || head >= call->heads || size == 0 || out == NULL) {
+  if (!has_head(trace, batch, head) || size == 0 || out == NULL) {
     return HW_ERROR_VALUE;
   }
-  const size_t scratch_bytes = hw_arena_size(hw_attention_weights_scratch_bytes(call->key_width), 1);
-  const size_t rows_bytes = hw_arena_size(hw_size_multiply(HW_TILE_ROWS, call->key_tokens), sizeof(float));
-  hw_arena *arena = &context->arena;
-  HW_TRY(hw_arena_reserve(arena, hw_size_add(scratch_bytes, rows_bytes)));
-  const hw_attention_head traced = traced_head(trace, batch, head);
-  unsigned char *scratch = hw_arena_take(arena, scratch_bytes, 1);
-  float *weights = hw_arena_take_floats(arena, HW_TILE_ROWS * call->key_tokens);
-  memset(out, 0, size * size * sizeof(float));
-  for (size_t r = 0; r < size; r++) {
-    const size_t end = cell_end(r, size, call->query_tokens);
-    for (size_t row = cell_start(r, size, call->query_tokens); row < end; row += HW_TILE_ROWS) {
-      const size_t rows = hw_min(end - row, HW_TILE_ROWS);
-      hw_attention_weights(&traced, row, rows, weights, scratch);
-      for (size_t i = 0; i < rows; i++) {
-        pool_row(weights + i * call->key_tokens, call->key_tokens, out + r * size, size);
-      }
-    }
-  }
-  return HW_OK;
+  return run_rows(context,
+                  &(trace_rows){
+                      .head = traced_head(trace, batch, head),
+                      .row_end = size,
+                      .block = HW_MAP_ROWS,
+                      .size = size,
+                      .out = out,
+                      .thread_bytes = hw_attention_map_scratch_bytes(trace->call.key_width, size),
+                  },
+                  map_item);
 }

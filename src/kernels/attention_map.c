@@ -1,0 +1,141 @@
+#include "kernels/attention_map.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/online_softmax.h"
+#include "kernels/softmax.h"
+
+/* A strip of queries on its way into the map. exp rises with its argument, so the largest score of a row in a cell is
+ * looked for first, and only that becomes a weight. */
+typedef struct map_strip {
+  const hw_attention_head *head;
+  size_t size;
+  size_t stride; /* floats of a row of cells, in whole vectors */
+  float *queries;
+  float *cells; /* [HW_TILE_ROWS, stride]: largest scores, then weights */
+  float *row;   /* [stride]: the map's row in the making */
+  hw_strip scores;
+} map_strip;
+
+static size_t cell_stride(size_t size) { return hw_whole_panels(size); }
+
+size_t hw_attention_map_scratch_bytes(size_t key_width, size_t size) {
+  const size_t stride = cell_stride(size);
+  size_t bytes = hw_attention_weights_scratch_bytes(key_width);
+  bytes = hw_size_add(bytes, hw_arena_size(hw_size_multiply(HW_TILE_ROWS, stride), sizeof(float)));
+  return hw_size_add(bytes, hw_arena_size(stride, sizeof(float)));
+}
+
+static void start(map_strip *strip, const hw_attention_head *head, size_t size, unsigned char *scratch) {
+  hw_arena arena = {.memory = scratch, .capacity = hw_attention_map_scratch_bytes(head->panels.key_width, size)};
+  strip->head = head;
+  strip->size = size;
+  strip->stride = cell_stride(size);
+  strip->queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_TILE_ROWS, head->panels.key_width));
+  strip->scores.scores = hw_arena_take_floats(&arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE);
+  strip->scores.stride = HW_STRIP_STRIDE;
+  strip->cells = hw_arena_take_floats(&arena, HW_TILE_ROWS * strip->stride);
+  strip->row = hw_arena_take_floats(&arena, strip->stride);
+}
+
+/* The first cell that reaches beyond a key. */
+static size_t cell_of(size_t key, size_t size, size_t keys) {
+  return size <= keys ? (size_t)((((uint64_t)key + 1) * size - 1) / keys)
+                      : (size_t)(((uint64_t)key * size + keys - 1) / keys);
+}
+
+/* Raises cells to the scores of the keys [key, key + count). */
+static void pool_scores(const float *scores, size_t key, size_t count, float *cells, size_t size, size_t keys) {
+  const size_t end = key + count;
+  for (size_t c = cell_of(key, size, keys); c < size && hw_cell_start(c, size, keys) < end; c++) {
+    const size_t from = hw_cell_start(c, size, keys);
+    const size_t first = from > key ? from : key;
+    const float largest = hw_row_maximum(scores + (first - key), hw_min(hw_cell_end(c, size, keys), end) - first);
+    cells[c] = largest > cells[c] ? largest : cells[c];
+  }
+}
+
+/* A weight that dropout leaves out is 0. */
+static void drop_scores(const hw_keep *keep, size_t row, size_t key, size_t count, float *scores) {
+  for (size_t j = 0; j < count; j++) {
+    if (!hw_is_kept(keep, row, key + j)) {
+      scores[j] = -INFINITY;
+    }
+  }
+}
+
+static void pool_block(map_strip *strip, size_t row, size_t rows, size_t key) {
+  const hw_attention_head *head = strip->head;
+  const size_t keys = head->visible.key_tokens;
+  const hw_score_source source = {head->panels.keys, head->panels.key_width, &head->visible};
+  hw_score_strip(&source, strip->queries, row, rows, key, key + HW_KEY_BLOCK, &strip->scores);
+  for (size_t i = 0; i < strip->scores.run_count; i++) {
+    const hw_key_range run = strip->scores.runs[i];
+    const size_t first = key + run.start;
+    const size_t count = hw_min(key + run.end, keys) - first;
+    for (size_t r = 0; r < rows; r++) {
+      float *scores = strip->scores.scores + r * HW_STRIP_STRIDE + run.start;
+      if (head->keep.bits != NULL) {
+        drop_scores(&head->keep, row + r, first, count, scores);
+      }
+      pool_scores(scores, first, count, strip->cells + r * strip->stride, strip->size, keys);
+    }
+  }
+}
+
+/* The weights of a row: NaN if one of its scores is, since then its sum is. */
+static void weigh_cells(const map_strip *strip, size_t row, float *cells) {
+  const hw_attention_head *head = strip->head;
+  float unused = 0.0F;
+  hw_rows_exp(cells, strip->stride, 1, strip->stride, head->row_maximum + row, &unused);
+  if (head->keep.bits != NULL) {
+    hw_row_scale(cells, cells, strip->stride, head->keep.scale);
+  }
+  hw_row_scale(cells, cells, strip->stride, hw_inverse_sum(head, row));
+}
+
+static void weigh_strip(map_strip *strip, size_t row, size_t rows) {
+  const hw_attention_head *head = strip->head;
+  const hw_key_range keys = hw_keys_of_any(&head->visible, row, rows);
+  hw_fill(strip->cells, HW_TILE_ROWS * strip->stride, hw_splat(-INFINITY));
+  hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, head->panels.key_width, head->scale,
+                  strip->queries);
+  for (size_t key = keys.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS; key < keys.end; key += HW_KEY_BLOCK) {
+    pool_block(strip, row, rows, key);
+  }
+  for (size_t r = 0; r < rows; r++) {
+    weigh_cells(strip, row + r, strip->cells + r * strip->stride);
+  }
+}
+
+/* A NaN stays whatever comes: a softmax is NaN as a whole. */
+static void raise_row(const map_strip *strip, const float *weights) {
+  for (size_t c = 0; c < strip->stride; c += HW_LANES) {
+    const hw_f32x4 weight = hw_load(weights + c);
+    const hw_f32x4 raised = hw_larger(hw_load(strip->row + c), weight);
+    hw_store(strip->row + c, hw_choose(hw_equal(weight, weight), raised, weight));
+  }
+}
+
+void hw_attention_map_rows(const hw_attention_head *head, size_t size, size_t first, size_t end, float *map,
+                           unsigned char *scratch) {
+  const size_t tokens = head->query_tokens;
+  const size_t last = hw_cell_end(end - 1, size, tokens);
+  map_strip strip;
+  start(&strip, head, size, scratch);
+  size_t row = 0; /* the strip holds [row, row_end) */
+  size_t row_end = 0;
+  for (size_t r = first; r < end; r++) {
+    hw_fill(strip.row, strip.stride, hw_splat(0.0F));
+    for (size_t i = hw_cell_start(r, size, tokens); i < hw_cell_end(r, size, tokens); i++) {
+      if (i >= row_end) {
+        row = i;
+        row_end = hw_min(i + HW_TILE_ROWS, last);
+        weigh_strip(&strip, row, row_end - row);
+      }
+      raise_row(&strip, strip.cells + (i - row) * strip.stride);
+    }
+    memcpy(map + r * size, strip.row, size * sizeof(float));
+  }
+}
