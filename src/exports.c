@@ -197,10 +197,10 @@ static hw_forward_options options_of(const hw_forward_arguments *arguments) {
 
 HW_EXPORT(causal_attention_create)
 hw_status hw_export_causal_attention_create(bool draw, size_t d_in, size_t d_out, size_t context_length, double dropout,
-                                            bool qkv_bias);
+                                            bool qkv_bias, bool is_causal);
 hw_status hw_export_causal_attention_create(bool draw, size_t d_in, size_t d_out, size_t context_length, double dropout,
-                                            bool qkv_bias) {
-  const hw_causal_attention_config config = {d_in, d_out, context_length, dropout, qkv_bias, true};
+                                            bool qkv_bias, bool is_causal) {
+  const hw_causal_attention_config config = {d_in, d_out, context_length, dropout, qkv_bias, is_causal};
   return hw_causal_attention_create(generator_of(draw), &config, (hw_causal_attention **)&result_slot);
 }
 

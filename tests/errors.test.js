@@ -9,6 +9,7 @@ const hw = await engine();
 const x = data(1, [2, 6, 3]);
 const options = { dIn: 3, dOut: 4, contextLength: 6, numHeads: 2 };
 const linear = new hw.Linear({ inFeatures: 3, outFeatures: 2 });
+const v1 = new hw.SelfAttentionV1({ dIn: 3, dOut: 4 });
 const head = new hw.CausalAttention({ dIn: 3, dOut: 4, contextLength: 6 });
 const wrapper = new hw.MultiHeadAttentionWrapper(options);
 const mha = new hw.MultiHeadAttention(options);
@@ -181,6 +182,20 @@ const calls = [
   ],
   ['no width', () => new hw.CausalAttention({ ...head1(), dIn: 0 }), 'ERR_VALUE', ['dIn', '0']],
   [
+    'a context to SelfAttentionV1',
+    () => new hw.SelfAttentionV1(any({ dIn: 3, dOut: 4, contextLength: 6 })),
+    'ERR_VALUE',
+    ['SelfAttentionV1', 'contextLength'],
+  ],
+  ['no SelfAttentionV2', () => new hw.SelfAttentionV2(any({})), 'ERR_VALUE', ['dIn', 'undefined']],
+  [
+    'weights of v2 to SelfAttentionV1, not transposed',
+    () =>
+      v1.loadStateDict({ W_query: zeros([4, 3]), W_key: zeros([3, 4]), W_value: zeros([3, 4]) }),
+    'ERR_SHAPE',
+    ['W_query', '[4, 3]', '[3, 4]'],
+  ],
+  [
     'half a context',
     () => new hw.MultiHeadAttentionWrapper({ ...options, contextLength: 1.5 }),
     'ERR_VALUE',
@@ -278,6 +293,9 @@ test('sizes that no memory holds are refused, and what was loaded stays', () => 
     () => new hw.Linear({ inFeatures: 2 ** 31, outFeatures: 2 }),
     () => new hw.Linear({ inFeatures: 2 ** 32, outFeatures: 1 }),
     () => new hw.MultiHeadAttention(huge),
+    () => new hw.SelfAttentionV1({ dIn: 1e6, dOut: 1e6 }),
+    () => new hw.SelfAttentionV1({ dIn: 25000, dOut: 25000 }),
+    () => new hw.SelfAttentionV2({ dIn: 1e6, dOut: 1e6 }),
     () => new hw.CausalAttention({ dIn: 1e6, dOut: 1e6, contextLength: 6 }),
     () => new hw.MultiHeadAttentionWrapper({ ...huge, numHeads: 1e6 }),
     () => attend(zeros([65536, 1]), zeros([65536, 1]), zeros([65536, 1]), { needWeights: true }),
@@ -290,6 +308,8 @@ test('sizes that no memory holds are refused, and what was loaded stays', () => 
 test('a module is refused after dispose, which may be called twice', () => {
   for (const module of [
     new hw.Linear({ inFeatures: 3, outFeatures: 2 }),
+    new hw.SelfAttentionV1({ dIn: 3, dOut: 4 }),
+    new hw.SelfAttentionV2({ dIn: 3, dOut: 4 }),
     new hw.CausalAttention(head1()),
     new hw.MultiHeadAttentionWrapper(options),
     new hw.MultiHeadAttention(options),

@@ -107,6 +107,27 @@ test('CausalAttention is one head of the wrapper', () => {
   allClose(actual.weights, expected.weights, loose);
 });
 
+test('SelfAttention has no mask: every token attends to all, in batches too', () => {
+  for (const [dIn, dOut, n] of [
+    [5, 7, 9],
+    [33, 80, 133],
+    [1, 1, 1],
+  ]) {
+    const v1 = new hw.SelfAttentionV1({ dIn, dOut });
+    const v2 = new hw.SelfAttentionV2({ dIn, dOut });
+    v2.loadStateDict(transposed(v1.stateDict()));
+    const x = data(n, [2, n, dIn], 0.5);
+    const expected = reference.multiHeadAttention(x, v2.stateDict(), { numHeads: 1 });
+    for (const module of [v1, v2]) {
+      const actual = module.forward(x, { needWeights: true });
+      assert.ok(actual.weights);
+      assert.deepEqual([...actual.weights.shape], [2, 1, n, n]);
+      allClose(actual.output, expected.output, loose);
+      allClose(actual.weights, expected.weights, loose);
+    }
+  }
+});
+
 test('packed and separate projections give the same numbers from the same weights', () => {
   const options = { dIn: 5, dOut: 8, contextLength: 9, numHeads: 2, qkvBias: true };
   const separate = new hw.MultiHeadAttention(options);
@@ -127,6 +148,8 @@ test('packed and separate projections give the same numbers from the same weight
 
 /** Every class with the same sizes: [batch, 6, 3] to [batch, 6, 4], two heads where there are heads. */
 const classes = () => ({
+  SelfAttentionV1: new hw.SelfAttentionV1({ dIn: 3, dOut: 4 }),
+  SelfAttentionV2: new hw.SelfAttentionV2({ dIn: 3, dOut: 4, qkvBias: true }),
   CausalAttention: new hw.CausalAttention({ dIn: 3, dOut: 4, contextLength: 8 }),
   MultiHeadAttentionWrapper: new hw.MultiHeadAttentionWrapper({
     dIn: 3,
@@ -137,13 +160,28 @@ const classes = () => ({
   MultiHeadAttention: new hw.MultiHeadAttention({ dIn: 3, dOut: 4, contextLength: 8, numHeads: 2 }),
 });
 
+/**
+ * The weights of a SelfAttentionV1 as Linear layers have them.
+ * @param {Record<string, import('headwise').Tensor>} state
+ */
+const transposed = (state) =>
+  Object.fromEntries(
+    Object.entries(state).map(([key, value]) => [`${key}.weight`, hw.transpose(value)]),
+  );
+
 for (const [name, module] of Object.entries(classes())) {
-  const heads = name === 'CausalAttention' ? 1 : 2;
+  const heads = name.startsWith('MultiHead') ? 2 : 1;
   /** @param {import('./helpers.js').Matrix} x @param {any} [options] */
-  const expected = (x, options) =>
-    name === 'MultiHeadAttentionWrapper'
-      ? reference.wrapper(x, module.stateDict(), { numHeads: heads, ...options })
-      : reference.multiHeadAttention(x, module.stateDict(), { numHeads: heads, ...options });
+  const expected = (x, options) => {
+    const state = module.stateDict();
+    const all = { numHeads: heads, ...options };
+    if (name === 'MultiHeadAttentionWrapper') return reference.wrapper(x, state, all);
+    return reference.multiHeadAttention(
+      x,
+      name === 'SelfAttentionV1' ? transposed(state) : state,
+      all,
+    );
+  };
 
   test(`${name} takes one sequence without a batch`, () => {
     const x = data(1, [6, 3]);
@@ -154,7 +192,7 @@ for (const [name, module] of Object.entries(classes())) {
     assert.deepEqual([...(single.weights?.data ?? [])], [...(whole.weights?.data ?? [1])]);
   });
 
-  test(`${name}: a mask replaces the causal mask`, () => {
+  test(`${name}: a mask decides alone what is visible`, () => {
     const x = data(2, [2, 6, 3]);
     const all = boolTensor(new Array(36).fill(true), [6, 6]);
     const masks = [all, boolData(1, [6, 6]), data(2, [6, 6], 2), boolData(3, [2, 1, 6, 6])];
@@ -214,7 +252,9 @@ for (const [name, module] of Object.entries(classes())) {
       trace.dispose();
     }
   });
+}
 
+for (const name of ['CausalAttention', 'MultiHeadAttentionWrapper', 'MultiHeadAttention'])
   test(`${name} is in training mode at first, where dropout acts; eval ends it, train resumes`, () => {
     const options = { dIn: 3, dOut: 4, contextLength: 6, numHeads: 2, dropout: 0.5 };
     const Class = /** @type {any} */ (hw)[name];
@@ -233,7 +273,6 @@ for (const [name, module] of Object.entries(classes())) {
     hw.manualSeed(1);
     assert.deepEqual(draw(), first);
   });
-}
 
 test('the output under dropout is what the returned weights make of the values', () => {
   const options = { dIn: 3, dOut: 3, contextLength: 40, dropout: 0.5 };

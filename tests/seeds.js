@@ -18,6 +18,26 @@ export const inputs = [
 /** torch.stack((inputs, inputs)) */
 export const batch = () => tensor([inputs, inputs]);
 
+/** SelfAttention_v1(3, 2), seed 123 */
+export const selfAttentionV1Table = [
+  [0.2996, 0.8053],
+  [0.3061, 0.821],
+  [0.3058, 0.8203],
+  [0.2948, 0.7939],
+  [0.2927, 0.7891],
+  [0.299, 0.804],
+];
+
+/** SelfAttention_v2(3, 2), seed 123 */
+export const selfAttentionV2Table = [
+  [-0.5337, -0.1051],
+  [-0.5323, -0.108],
+  [-0.5323, -0.1079],
+  [-0.5297, -0.1076],
+  [-0.5311, -0.1066],
+  [-0.5299, -0.1081],
+];
+
 /** MultiHeadAttentionWrapper(3, 2, 6, 0.0, num_heads=2), seed 123: each entry of the batch. */
 export const wrapperTable = [
   [-0.4519, 0.2216, 0.4772, 0.1063],

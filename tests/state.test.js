@@ -14,13 +14,32 @@ const shapes = (state) =>
 const count = (expected) =>
   Object.values(expected).reduce((sum, shape) => sum + shape.reduce((a, b) => a * b, 1), 0);
 
-const attention = { dIn: 3, dOut: 4, contextLength: 6 };
+const single = { dIn: 3, dOut: 4 };
+const attention = { ...single, contextLength: 6 };
 const multi = { ...attention, numHeads: 2 };
 
 /** @type {[string, any, Record<string, number[]>][]} */
 const table = [
   ['Linear', { inFeatures: 3, outFeatures: 2 }, { weight: [2, 3], bias: [2] }],
   ['Linear', { inFeatures: 3, outFeatures: 2, bias: false }, { weight: [2, 3] }],
+  ['SelfAttentionV1', single, { W_query: [3, 4], W_key: [3, 4], W_value: [3, 4] }],
+  [
+    'SelfAttentionV2',
+    single,
+    { 'W_query.weight': [4, 3], 'W_key.weight': [4, 3], 'W_value.weight': [4, 3] },
+  ],
+  [
+    'SelfAttentionV2',
+    { ...single, qkvBias: true },
+    {
+      'W_query.weight': [4, 3],
+      'W_query.bias': [4],
+      'W_key.weight': [4, 3],
+      'W_key.bias': [4],
+      'W_value.weight': [4, 3],
+      'W_value.bias': [4],
+    },
+  ],
   [
     'CausalAttention',
     attention,

@@ -3,6 +3,7 @@ import { CausalAttention } from './modules/causal-attention.js';
 import { Linear } from './modules/linear.js';
 import { MultiHeadAttention } from './modules/multi-head-attention.js';
 import { MultiHeadAttentionWrapper } from './modules/multi-head-attention-wrapper.js';
+import { SelfAttentionV1, SelfAttentionV2 } from './modules/self-attention.js';
 import { scaledDotProductAttention } from './scaled-dot-product-attention.js';
 import { version } from './version.js';
 
@@ -54,6 +55,10 @@ export class Headwise {
     });
     /** torch.nn.Linear */
     this.Linear = bind(engine, Linear);
+    /** One head without a mask, its weights [dIn, dOut] drawn by rand (exercise 3.1). */
+    this.SelfAttentionV1 = bind(engine, SelfAttentionV1);
+    /** The same head made of Linear layers: its weights are the transposes. */
+    this.SelfAttentionV2 = bind(engine, SelfAttentionV2);
     /** One head with a causal mask ("Build a Large Language Model", 3.5). */
     this.CausalAttention = bind(engine, CausalAttention);
     /** One module per head, one after another, outputs side by side (listing 3.4). */

@@ -6,13 +6,47 @@ import { HeadwiseError } from '../error.js';
 /** @typedef {import('../tensor.js').Tensor} Tensor */
 
 /**
- * Where a parameter lives: rows of an hw_linear's weight, or of its bias.
  * @typedef {object} Parameter
  * @property {string} key its name in the state dict, torch's
- * @property {number} linear address
- * @property {number} firstRow
- * @property {readonly number[]} shape [rows, inFeatures] of a weight, [rows] of a bias
+ * @property {readonly number[]} shape torch's
+ * @property {number} staged bytes of staging memory that reading and writing need
+ * @property {(engine: Engine) => Tensor} read
+ * @property {(engine: Engine, value: Tensor) => void} write
  */
+
+/** @type {(shape: readonly number[]) => number} */
+const size = (shape) => shape.reduce((product, n) => product * n, 1);
+
+/**
+ * Rows of an hw_linear's weight, or of its bias: they are packed, and copied by way of staging memory.
+ * @param {string} key
+ * @param {{ linear: number, firstRow: number }} place
+ * @param {readonly number[]} shape [rows, inFeatures] of a weight, [rows] of a bias
+ * @returns {Parameter}
+ */
+function packedParameter(key, { linear, firstRow }, shape) {
+  const staged = size(shape) * 4;
+  /** @type {(engine: Engine, copy: 'linear_load' | 'linear_store', at: number, what: string) => void} */
+  const copyRows = (engine, copy, at, what) => {
+    const [weight, bias] = shape.length === 2 ? [at, 0] : [0, at];
+    engine.check(engine.call[copy](linear, firstRow, shape[0], weight, bias), what);
+  };
+  return {
+    key,
+    shape,
+    staged,
+    read(engine) {
+      const at = engine.stage(staged);
+      copyRows(engine, 'linear_store', at, 'stateDict');
+      return engine.read(at, shape);
+    },
+    write(engine, value) {
+      const at = engine.stage(staged);
+      engine.write(at, value);
+      copyRows(engine, 'linear_load', at, 'loadStateDict');
+    },
+  };
+}
 
 /**
  * The parameters of `rows` rows of one hw_linear.
@@ -22,12 +56,10 @@ import { HeadwiseError } from '../error.js';
  */
 export function linearParameters(name, { linear, firstRow = 0, rows, inFeatures, bias }) {
   const prefix = name === '' ? '' : `${name}.`;
-  const weight = { key: `${prefix}weight`, linear, firstRow, shape: [rows, inFeatures] };
-  return bias ? [weight, { key: `${prefix}bias`, linear, firstRow, shape: [rows] }] : [weight];
+  const place = { linear, firstRow };
+  const weight = packedParameter(`${prefix}weight`, place, [rows, inFeatures]);
+  return bias ? [weight, packedParameter(`${prefix}bias`, place, [rows])] : [weight];
 }
-
-/** @type {(shape: readonly number[]) => number} */
-const size = (shape) => shape.reduce((product, n) => product * n, 1);
 
 /** What all modules share: parameters, mode and end of life. */
 export class Module {
@@ -88,18 +120,7 @@ export class Module {
    */
   stateDict() {
     void this.pointer;
-    return Object.fromEntries(
-      this.#parameters.map((parameter) => [parameter.key, this.#store(parameter)]),
-    );
-  }
-
-  /** @param {Parameter} parameter */
-  #store({ linear, firstRow, shape }) {
-    const { call } = this.engine;
-    const at = this.engine.stage(size(shape) * 4);
-    const [weight, bias] = shape.length === 2 ? [at, 0] : [0, at];
-    this.engine.check(call.linear_store(linear, firstRow, shape[0], weight, bias), 'stateDict');
-    return this.engine.read(at, shape);
+    return Object.fromEntries(this.#parameters.map(({ key, read }) => [key, read(this.engine)]));
   }
 
   /**
@@ -112,8 +133,8 @@ export class Module {
     void this.pointer;
     const tensors = this.#match(dict);
     // All the room there will be need for, so that nothing fails half-way.
-    this.engine.stage(tensors.reduce((most, { data }) => Math.max(most, data.byteLength), 0));
-    this.#parameters.forEach((parameter, i) => this.#load(parameter, tensors[i]));
+    this.engine.stage(this.#parameters.reduce((most, { staged }) => Math.max(most, staged), 0));
+    this.#parameters.forEach(({ write }, i) => write(this.engine, tensors[i]));
     return this;
   }
 
@@ -158,18 +179,6 @@ export class Module {
       );
     }
     return keys.map((key) => given.get(key));
-  }
-
-  /**
-   * @param {Parameter} parameter
-   * @param {Tensor} tensor
-   */
-  #load({ linear, firstRow, shape }, tensor) {
-    const { call } = this.engine;
-    const at = this.engine.stage(tensor.data.length * 4);
-    this.engine.floats.set(tensor.data, at / 4);
-    const [weight, bias] = shape.length === 2 ? [at, 0] : [0, at];
-    this.engine.check(call.linear_load(linear, firstRow, shape[0], weight, bias), 'loadStateDict');
   }
 
   /** @returns {number} numbers in all parameters */

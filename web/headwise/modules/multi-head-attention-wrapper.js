@@ -1,7 +1,7 @@
 import { checkBoolean, checkOptions, checkSize } from '../check.js';
 import { AttentionModule, checkCommonOptions, createModule } from './attention-module.js';
-import { projectionNames } from './causal-attention.js';
 import { linearParameters } from './module.js';
+import { projectionNames } from './single-head.js';
 
 /**
  * @typedef {object} MultiHeadAttentionWrapperOptions

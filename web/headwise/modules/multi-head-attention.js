@@ -8,10 +8,10 @@ import {
   createModule,
   forwardOptions,
 } from './attention-module.js';
-import { projectionNames } from './causal-attention.js';
 import { KeyValueCache } from './key-value-cache.js';
 import { linearParameters } from './module.js';
 import { MultiHeadAttentionWrapper } from './multi-head-attention-wrapper.js';
+import { projectionNames } from './single-head.js';
 
 /** @typedef {import('../engine.js').Engine} Engine */
 /** @typedef {import('./attention-module.js').ForwardOptions} ForwardOptions */
