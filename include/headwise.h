@@ -108,8 +108,20 @@ typedef struct hw_mask {
   size_t key_stride;
 } hw_mask;
 
+/* What `weights` receives: probabilities, or scores at a stage on their way. */
+typedef enum hw_weights_kind {
+  HW_WEIGHTS_PROBABILITIES = 0, /* after softmax and dropout */
+  HW_WEIGHTS_SCORES = 1,        /* Q·Kᵀ·scale of all keys, masked or not */
+  HW_WEIGHTS_SOFTCAPPED = 2,    /* the same after softcap */
+  HW_WEIGHTS_MASKED = 3,        /* what the softmax is of: -inf where a key is not visible */
+} hw_weights_kind;
+
+/* Beyond these a single-precision quotient by softcap would over- or underflow. */
+#define HW_SMALLEST_SOFTCAP 1e-30F
+#define HW_LARGEST_SOFTCAP  1e30F
+
 /*
- * One call of softmax(Q·Kᵀ·scale + mask)·V for every batch entry and head, streamed over blocks of keys
+ * One call of softmax(softcap(Q·Kᵀ·scale) + mask)·V for every batch entry and head, streamed over blocks of keys
  * (Dao et al. 2022, FlashAttention; Milakov & Gimelshein 2018, online softmax): the n×n matrix exists
  * only when `weights` asks for it.
  *
@@ -119,9 +131,12 @@ typedef struct hw_mask {
  *   output [batch, heads, query_tokens, value_width]    by output_strides
  *
  * Equivalent loop:
- *   for each b, h, i:  g = h / (heads / key_heads);  offset = causal_offset
- *                      s[j] = dot(query[b,h,i], key[b,g,j])·scale for the visible j: j <= i + offset if is_causal,
+ *   for each b, h, i:  g = h / (heads / key_heads);  length = key_lengths ? key_lengths[b] : key_tokens
+ *                      offset = causal_offset + (offset_from_end ? length - query_tokens : 0)
+ *                      s[j] = dot(query[b,h,i], key[b,g,j])·scale for the visible j: j < length,
+ *                             j <= i + offset if is_causal,
  *                             i + offset - window_left <= j <= i + offset + window_right if is_windowed
+ *                      s[j] = softcap·tanh(s[j] / softcap) if softcap != 0
  *                      p = softmax(mask(s)), dropped out;  output[b,h,i] = sum over j of p[j]·value[b,g,j]
  *
  * A key that is masked for a query has no influence on it, whatever it holds (NaN included), and neither has one whose
@@ -144,23 +159,28 @@ typedef struct hw_attention {
   hw_strides value_strides;
   hw_strides output_strides;
   float scale;
+  float softcap; /* 0: none (Gemma 2); else from HW_SMALLEST_SOFTCAP to HW_LARGEST_SOFTCAP */
   bool is_causal;
-  int32_t causal_offset; /* 0: top-left aligned, as torch; key_tokens - query_tokens: bottom-right */
+  bool offset_from_end;  /* causal_offset counts from bottom-right alignment: the last query sees the last key */
+  int32_t causal_offset; /* 0: top-left aligned, as torch, unless offset_from_end */
   bool is_windowed;
   int32_t window_left; /* negative: unlimited */
   int32_t window_right;
+  const uint32_t *key_lengths; /* NULL, or [batch]: how many keys there are of each entry, 0 to key_tokens */
   hw_mask mask;
   double dropout; /* probability of dropping a weight; 0 draws nothing */
-  /* NULL, or [batch, heads, query_tokens, key_tokens]: the weights, after dropout. */
+  /* NULL, or [batch, heads, query_tokens, key_tokens] */
   float *weights;
   size_t weights_batch_stride;
+  hw_weights_kind weights_kind;
   /* NULL, or [batch, heads, query_tokens]: natural log of the sum of exp of the scores; -inf if masked. */
   float *log_sum_exp;
   size_t log_sum_exp_batch_stride;
 } hw_attention;
 
-/* HW_ERROR_SHAPE: a size is zero, or heads is no multiple of key_heads. HW_ERROR_VALUE: a NULL pointer, or dropout
- * outside [0, 1]. HW_ERROR_MEMORY: no scratch. */
+/* HW_ERROR_SHAPE: a size is zero, or heads is no multiple of key_heads. HW_ERROR_VALUE: a NULL pointer, dropout outside
+ * [0, 1], softcap out of its range, a length above key_tokens, or a kind that does not exist. HW_ERROR_MEMORY: no
+ * scratch. */
 hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attention *attention);
 
 /* ---- Traces: exact attention weights, recomputed on demand --------------------------------------- */

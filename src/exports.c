@@ -86,6 +86,7 @@ void hw_export_softmax(const float *x, float *y, size_t rows, size_t columns) { 
 typedef struct hw_attention_arguments {
   uint32_t batch;
   uint32_t heads;
+  uint32_t key_heads;
   uint32_t query_tokens;
   uint32_t key_tokens;
   uint32_t key_width;
@@ -95,8 +96,12 @@ typedef struct hw_attention_arguments {
   const float *value;
   float *output;
   float *weights;
+  const uint32_t *key_lengths;
   float scale;
+  float softcap;
+  hw_weights_kind weights_kind;
   uint32_t is_causal;
+  uint32_t offset_from_end;
   int32_t causal_offset;
   int32_t window_left; /* negative: unlimited */
   int32_t window_right;
@@ -108,12 +113,12 @@ static hw_strides head_major(size_t heads, size_t tokens, size_t width) {
 }
 
 HW_EXPORT(scaled_dot_product_attention)
-hw_status hw_export_scaled_dot_product_attention(const hw_attention_arguments *a);
-hw_status hw_export_scaled_dot_product_attention(const hw_attention_arguments *a) {
+hw_status hw_export_scaled_dot_product_attention(const hw_attention_arguments *a, double dropout);
+hw_status hw_export_scaled_dot_product_attention(const hw_attention_arguments *a, double dropout) {
   const hw_attention attention = {
       .batch = a->batch,
       .heads = a->heads,
-      .key_heads = a->heads,
+      .key_heads = a->key_heads,
       .query_tokens = a->query_tokens,
       .key_tokens = a->key_tokens,
       .key_width = a->key_width,
@@ -123,17 +128,22 @@ hw_status hw_export_scaled_dot_product_attention(const hw_attention_arguments *a
       .value = a->value,
       .output = a->output,
       .query_strides = head_major(a->heads, a->query_tokens, a->key_width),
-      .key_strides = head_major(a->heads, a->key_tokens, a->key_width),
-      .value_strides = head_major(a->heads, a->key_tokens, a->value_width),
+      .key_strides = head_major(a->key_heads, a->key_tokens, a->key_width),
+      .value_strides = head_major(a->key_heads, a->key_tokens, a->value_width),
       .output_strides = head_major(a->heads, a->query_tokens, a->value_width),
       .scale = a->scale,
+      .softcap = a->softcap,
       .is_causal = a->is_causal != 0,
+      .offset_from_end = a->offset_from_end != 0,
       .causal_offset = a->causal_offset,
       .is_windowed = true,
       .window_left = a->window_left,
       .window_right = a->window_right,
+      .key_lengths = a->key_lengths,
       .mask = a->mask,
+      .dropout = dropout,
       .weights = a->weights,
+      .weights_kind = a->weights_kind,
       .weights_batch_stride = (size_t)a->heads * a->query_tokens * a->key_tokens,
   };
   return hw_scaled_dot_product_attention(context, &attention);

@@ -173,6 +173,17 @@ for (const p of [0.1, 0.3, 0.5]) {
   });
 }
 
+test('dropoutP of a call drops what torch drops in the order of its weights', () => {
+  const q = data(1, [2, 2, 6, 3]);
+  const { bits } = keptBits(0.5);
+  hw.manualSeed(123);
+  const options = { dropoutP: 0.5, needWeights: true };
+  const { weights } = hw.scaledDotProductAttention(q, q, q, options);
+  assert.ok(weights);
+  const kept = Array.from(weights.data, (weight) => weight !== 0);
+  assert.deepEqual(kept, bits.slice(0, 144));
+});
+
 test('the fused module draws its dropout mask in the order batch, head, query, key', () => {
   const [batch, heads, n] = [2, 2, 6];
   const module = new hw.MultiHeadAttention({

@@ -5,7 +5,8 @@
  * @typedef {{ shape: readonly number[], data: ArrayLike<number>, dtype?: string }} Matrix
  * @typedef {{ shape: number[], data: Float64Array }} Result
  * @typedef {{ weight: Matrix, bias?: Matrix }} LinearWeights
- * @typedef {{ isCausal?: boolean, causalOffset?: number, mask?: Matrix, scale?: number, window?: readonly number[] }} AttentionOptions
+ * @typedef {{ isCausal?: boolean, causalOffset?: number, mask?: Matrix, scale?: number, window?: readonly number[],
+ *   softcap?: number, enableGqa?: boolean, kvLengths?: readonly number[], past?: { key: Matrix, value: Matrix } }} AttentionOptions
  */
 
 /** @param {readonly number[]} shape */
@@ -99,53 +100,104 @@ export function softmax(x) {
 }
 
 /**
- * softmax(q·kᵀ·scale + mask)·v for rank 2, 3 and 4. A masked key has no influence on the query, whatever
- * it holds.
+ * Two tensors joined along their tokens, the last axis but one.
+ * @param {Matrix} first
+ * @param {Matrix} second
+ * @returns {Result}
+ */
+export function joinTokens(first, second) {
+  const lead = second.shape.slice(0, -2);
+  const width = second.shape[second.shape.length - 1];
+  const counts = [first, second].map((part) => part.shape[part.shape.length - 2]);
+  const result = empty([...lead, counts[0] + counts[1], width]);
+  let next = 0;
+  for (let head = 0; head < sizeOf(lead); head++)
+    for (const [part, tokens] of /** @type {const} */ ([
+      [first, counts[0]],
+      [second, counts[1]],
+    ]))
+      for (let i = 0; i < tokens * width; i++)
+        result.data[next++] = part.data[head * tokens * width + i];
+  return result;
+}
+
+/**
+ * Which keys [first, last] the query of a batch entry may see by causality, window and length.
+ * @param {AttentionOptions} options
+ * @param {{ batch: number, query: number, queries: number, keys: number, past: number }} place
+ */
+function keyRange(options, { batch, query, queries, keys, past }) {
+  const { isCausal = false, window = [-1, -1], kvLengths } = options;
+  const length = kvLengths ? kvLengths[batch] : keys;
+  const offset = options.causalOffset ?? (isCausal && kvLengths ? length - queries : past);
+  const diagonal = query + offset;
+  const ends = [length - 1];
+  if (isCausal) ends.push(diagonal);
+  if (window[1] >= 0) ends.push(diagonal + window[1]);
+  return { first: window[0] < 0 ? 0 : diagonal - window[0], last: Math.min(...ends) };
+}
+
+/**
+ * softmax(softcap(q·kᵀ·scale) + mask)·v for rank 2, 3 and 4. A masked key has no influence on the query, whatever
+ * it holds. With `scores`, of every key, `softcapped` and `masked`: what the weights are made of; `present`: keys and
+ * values with the past before them.
  * @param {Matrix} q
  * @param {Matrix} k
  * @param {Matrix} v
  * @param {AttentionOptions} [options]
  */
 export function scaledDotProductAttention(q, k, v, options = {}) {
-  const { isCausal = false, causalOffset = 0, mask, window = [-1, -1] } = options;
+  const { mask, past, softcap = 0 } = options;
+  const key = past ? joinTokens(past.key, k) : k;
+  const value = past ? joinTokens(past.value, v) : v;
   const [tokens, width] = q.shape.slice(-2);
-  const [keys, valueWidth] = v.shape.slice(-2);
+  const [keys, valueWidth] = value.shape.slice(-2);
   const scale = options.scale ?? 1 / Math.sqrt(width);
   const lead = q.shape.slice(0, -2);
+  const [heads, keyHeads] = [lead, k.shape.slice(0, -2)].map((shape) => shape.at(-1) ?? 1);
+  const group = options.enableGqa ? heads / keyHeads : 1;
   const output = empty([...lead, tokens, valueWidth]);
-  const weights = empty([...lead, tokens, keys]);
+  const [weights, scores, softcapped, masked] = [1, 2, 3, 4].map(() =>
+    empty([...lead, tokens, keys]),
+  );
   for (let row = 0; row < sizeOf(lead) * tokens; row++) {
-    const batch = Math.floor(row / tokens);
-    const diagonal = (row % tokens) + causalOffset;
-    const first = window[0] < 0 ? 0 : diagonal - window[0];
-    const last = Math.min(isCausal ? diagonal : keys, window[1] < 0 ? keys : diagonal + window[1]);
-    const scores = weights.data.subarray(row * keys, (row + 1) * keys);
+    const head = Math.floor(row / tokens);
+    const keyHead = Math.floor(head / group);
+    const { first, last } = keyRange(options, {
+      batch: lead.length === 2 ? Math.floor(head / heads) : 0,
+      query: row % tokens,
+      queries: tokens,
+      keys,
+      past: keys - k.shape[k.shape.length - 2],
+    });
+    const own = weights.data.subarray(row * keys, (row + 1) * keys);
     for (let j = 0; j < keys; j++) {
-      let added = 0;
-      if (mask) {
-        const index = broadcastIndex(mask.shape, weights.shape, row * keys + j);
+      const at = row * keys + j;
+      let added = j < first || j > last ? -Infinity : 0;
+      if (mask && added === 0) {
+        const index = broadcastIndex(mask.shape, weights.shape, at);
         if (index < 0 || (mask.dtype === 'bool' && mask.data[index] === 0)) added = -Infinity;
         else if (mask.dtype !== 'bool') added = mask.data[index];
       }
-      if (j < first || j > last || added === -Infinity) {
-        scores[j] = -Infinity;
-        continue;
-      }
       let dot = 0;
       for (let p = 0; p < width; p++)
-        dot += q.data[row * width + p] * k.data[(batch * keys + j) * width + p];
-      scores[j] = dot * scale + added;
+        dot += q.data[row * width + p] * key.data[(keyHead * keys + j) * width + p];
+      scores.data[at] = dot * scale;
+      softcapped.data[at] =
+        softcap === 0 ? dot * scale : softcap * Math.tanh((dot * scale) / softcap);
+      masked.data[at] = added === -Infinity ? added : softcapped.data[at] + added;
+      own[j] = masked.data[at];
     }
-    const visible = Array.from(scores, (score) => score !== -Infinity);
-    softmaxRow(scores);
+    const visible = Array.from(own, (score) => score !== -Infinity);
+    softmaxRow(own);
     for (let c = 0; c < valueWidth; c++) {
       let sum = 0;
       for (let j = 0; j < keys; j++)
-        if (visible[j]) sum += scores[j] * v.data[(batch * keys + j) * valueWidth + c];
+        if (visible[j]) sum += own[j] * value.data[(keyHead * keys + j) * valueWidth + c];
       output.data[row * valueWidth + c] = sum;
     }
   }
-  return { output, weights };
+  return { output, weights, scores, softcapped, masked, present: { key, value } };
 }
 
 /**

@@ -18,7 +18,8 @@ delete environment.NODE_TEST_CONTEXT;
 
 for (const name of [
   ...['seeds', 'random', 'functions', 'modules', 'nan', 'state', 'errors'],
-  ...['cache', 'cache-errors', 'bench', 'threads', 'torch'],
+  ...['attention-options', 'attention-options-errors', 'cache', 'cache-errors', 'bench'],
+  ...['threads', 'torch'],
 ])
   test(`with the ${simd} module, the tests of ${name} pass`, () => {
     const { status, stdout, stderr, error } = spawnSync(

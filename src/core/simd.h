@@ -69,6 +69,7 @@ HW_INLINE hw_f32x4 hw_splat(float x) { return wasm_f32x4_splat(x); }
 HW_INLINE hw_f32x4 hw_add(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_add(a, b); }
 HW_INLINE hw_f32x4 hw_subtract(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_sub(a, b); }
 HW_INLINE hw_f32x4 hw_multiply(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_mul(a, b); }
+HW_INLINE hw_f32x4 hw_divide(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_div(a, b); }
 
 /* a·b + c */
 HW_INLINE hw_f32x4 hw_multiply_add(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c) {
@@ -88,6 +89,8 @@ HW_INLINE hw_f32x4 hw_and(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_and(a, b); 
 HW_INLINE hw_f32x4 hw_choose(hw_f32x4 condition, hw_f32x4 yes, hw_f32x4 no) {
   return wasm_v128_bitselect(yes, no, condition);
 }
+/* |a| with the sign of b */
+HW_INLINE hw_f32x4 hw_copy_sign(hw_f32x4 a, hw_f32x4 b) { return hw_choose(hw_splat(-0.0F), b, a); }
 HW_INLINE bool hw_all_true(hw_f32x4 condition) { return wasm_i32x4_all_true(condition); }
 
 /* Lane by lane: `yes` where the byte is not zero. */

@@ -35,10 +35,6 @@ size_t hw_attention_scratch_bytes(size_t key_width, size_t value_width) {
   return hw_size_add(bytes, hw_arena_size((size_t)HW_TILE_ROWS * HW_STRIP_STRIDE, sizeof(float)));
 }
 
-static hw_score_source source_of(const hw_attention_head *head) {
-  return (hw_score_source){head->panels.keys, head->panels.key_width, &head->visible};
-}
-
 /* Field by field: what a strip finds need not be cleared first. */
 static void start_strip(hw_strip *strip, float *scores) {
   strip->scores = scores;
@@ -49,7 +45,7 @@ static void start_strip(hw_strip *strip, float *scores) {
 static void start_stream(hw_stream *stream, const hw_attention_head *head, unsigned char *scratch) {
   float *scores = (float *)scratch;
   stream->head = head;
-  stream->source = source_of(head);
+  stream->source = hw_attention_source(head);
   stream->context = scores + (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE;
   stream->context_stride = hw_whole_panels(head->panels.value_width);
   stream->queries = stream->context + HW_QUERY_BLOCK * stream->context_stride;
@@ -224,13 +220,12 @@ size_t hw_attention_weights_scratch_bytes(size_t key_width) {
 
 static void store_weights(const hw_attention_head *head, const hw_strip *strip, size_t r, size_t row, size_t key_start,
                           float *out) {
-  const size_t key_tokens = head->visible.key_tokens;
   const float inverse = hw_inverse_sum(head, row);
   for (size_t i = 0; i < strip->run_count; i++) {
     const hw_key_range run = strip->runs[i];
     float *scores = strip->scores + r * HW_STRIP_STRIDE + run.start;
     const size_t key = key_start + run.start;
-    const size_t count = hw_min(run.end - run.start, key_tokens - key);
+    const size_t count = hw_min(run.end - run.start, head->visible.key_tokens - key);
     float sum = 0.0F;
     hw_weigh_scores(head, row, 1, &(hw_scored_keys){key, run.end - run.start, count}, scores, &sum);
     hw_row_scale(scores, out + key, count, inverse);
@@ -238,8 +233,8 @@ static void store_weights(const hw_attention_head *head, const hw_strip *strip, 
 }
 
 void hw_attention_weights(const hw_attention_head *head, size_t row, size_t rows, float *out, unsigned char *scratch) {
-  const size_t key_tokens = head->visible.key_tokens;
-  const hw_score_source source = source_of(head);
+  const size_t key_tokens = head->key_tokens;
+  const hw_score_source source = hw_attention_source(head);
   hw_arena arena = {.memory = scratch, .capacity = hw_attention_weights_scratch_bytes(source.key_width)};
   float *queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_TILE_ROWS, source.key_width));
   hw_strip strip;

@@ -26,6 +26,8 @@ typedef struct hw_attention_head {
   size_t query_stride;
   size_t output_stride;
   float scale;
+  float softcap;              /* 0: none */
+  size_t key_tokens;          /* columns of the weights */
   hw_key_value_panels panels; /* visible.key_tokens of them are read */
   hw_visibility visible;
   hw_keep keep;
@@ -40,6 +42,11 @@ static inline float hw_inverse_sum(const hw_attention_head *head, size_t row) {
   return head->row_sum[row] == 0.0F ? 0.0F : 1.0F / head->row_sum[row];
 }
 
+/* What the head's scores are of; it points to the head's visibility. */
+static inline hw_score_source hw_attention_source(const hw_attention_head *head) {
+  return (hw_score_source){head->panels.keys, head->panels.key_width, head->softcap, &head->visible};
+}
+
 /* Queries [row, row + rows), rows <= HW_QUERY_BLOCK: writes their output, row_maximum and row_sum. The scratch has
  * hw_attention_scratch_bytes, SIZE_MAX if that does not fit; at HW_ALIGNMENT. */
 void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, unsigned char *scratch);
@@ -49,5 +56,10 @@ size_t hw_attention_scratch_bytes(size_t key_width, size_t value_width);
  * out [rows, key_tokens], rows <= HW_TILE_ROWS. Values and output are not looked at. */
 void hw_attention_weights(const hw_attention_head *head, size_t row, size_t rows, float *out, unsigned char *scratch);
 size_t hw_attention_weights_scratch_bytes(size_t key_width);
+
+/* The same rows of another kind than the probabilities. HW_WEIGHTS_SCORES and HW_WEIGHTS_SOFTCAPPED read the panels of
+ * all key_tokens. */
+void hw_attention_scores(const hw_attention_head *head, hw_weights_kind kind, size_t row, size_t rows, float *out,
+                         unsigned char *scratch);
 
 #endif

@@ -67,19 +67,18 @@ static void drop_scores(const hw_keep *keep, size_t row, size_t key, size_t coun
 
 static void pool_block(map_strip *strip, size_t row, size_t rows, size_t key) {
   const hw_attention_head *head = strip->head;
-  const size_t keys = head->visible.key_tokens;
-  const hw_score_source source = {head->panels.keys, head->panels.key_width, &head->visible};
+  const hw_score_source source = hw_attention_source(head);
   hw_score_strip(&source, strip->queries, row, rows, key, key + HW_KEY_BLOCK, &strip->scores);
   for (size_t i = 0; i < strip->scores.run_count; i++) {
     const hw_key_range run = strip->scores.runs[i];
     const size_t first = key + run.start;
-    const size_t count = hw_min(key + run.end, keys) - first;
+    const size_t count = hw_min(key + run.end, head->visible.key_tokens) - first;
     for (size_t r = 0; r < rows; r++) {
       float *scores = strip->scores.scores + r * HW_STRIP_STRIDE + run.start;
       if (head->keep.bits != NULL) {
         drop_scores(&head->keep, row + r, first, count, scores);
       }
-      pool_scores(scores, first, count, strip->cells + r * strip->stride, strip->size, keys);
+      pool_scores(scores, first, count, strip->cells + r * strip->stride, strip->size, head->key_tokens);
     }
   }
 }

@@ -90,7 +90,7 @@ static void add_values(const hw_span *span, float *context) {
 
 void hw_row_attention(const hw_attention_head *head, size_t row, const float *query, hw_key_range keys, hw_strip *strip,
                       float *context) {
-  const hw_score_source source = {head->panels.keys, head->panels.key_width, &head->visible};
+  const hw_score_source source = hw_attention_source(head);
   for (size_t key = keys.start; key < keys.end; key += HW_ROW_KEYS) {
     hw_score_strip(&source, query, row, 1, key, key + HW_ROW_KEYS, strip);
     hw_span span = {

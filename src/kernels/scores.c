@@ -6,6 +6,7 @@
 #include "kernels/micro_tile.h"
 #include "kernels/pack.h"
 #include "kernels/row_panels.h"
+#include "kernels/softcap.h"
 #include "kernels/softmax.h"
 
 size_t hw_packed_queries_floats(size_t rows, size_t key_width) {
@@ -113,12 +114,18 @@ static void score_group(const hw_score_source *source, const float *queries, siz
   }
 }
 
-static void score_partial_group(const hw_score_source *source, const float *queries, size_t row, size_t rows,
+/* Scores that are capped, masked or both. */
+static void score_changed_group(const hw_score_source *source, const float *queries, size_t row, size_t rows,
                                 const tile_group *group, float *scores, size_t stride, float *maxima) {
   score_group(source, queries, rows, group, scores, stride, NULL);
+  for (size_t r = 0; source->softcap != 0.0F && r < rows; r++) {
+    hw_row_softcap(scores + r * stride, group->end - group->key, source->softcap);
+  }
   for (size_t key = group->key; key < group->end; key += HW_TILE_COLUMNS) {
     float *tile = scores + (key - group->key);
-    hw_mask_tile(source->visible, row, rows, key, tile, stride);
+    if (group->visibility == HW_TILE_PARTIAL) {
+      hw_mask_tile(source->visible, row, rows, key, tile, stride);
+    }
     raise_maxima(tile, rows, stride, maxima);
   }
 }
@@ -134,10 +141,10 @@ void hw_score_strip(const hw_score_source *source, const float *packed_queries, 
   while (key < end) {
     const tile_group group = group_at(source->visible, row, rows, key, end);
     float *scores = strip->scores + (key - key_start);
-    if (group.visibility == HW_TILE_VISIBLE) {
+    if (group.visibility == HW_TILE_VISIBLE && source->softcap == 0.0F) {
       score_group(source, packed_queries, rows, &group, scores, strip->stride, maxima);
-    } else if (group.visibility == HW_TILE_PARTIAL) {
-      score_partial_group(source, packed_queries, row, rows, &group, scores, strip->stride, maxima);
+    } else if (group.visibility != HW_TILE_HIDDEN) {
+      score_changed_group(source, packed_queries, row, rows, &group, scores, strip->stride, maxima);
     }
     if (group.visibility != HW_TILE_HIDDEN) {
       add_run(strip, key - key_start, group.end - key_start);

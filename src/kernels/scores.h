@@ -1,5 +1,6 @@
 /*
- * Attention scores of one head, strip by strip: HW_TILE_ROWS queries against a block of keys, scaled and masked.
+ * Attention scores of one head, strip by strip: HW_TILE_ROWS queries against a block of keys, scaled, softcapped and
+ * masked.
  */
 #ifndef HW_KERNELS_SCORES_H
 #define HW_KERNELS_SCORES_H
@@ -10,6 +11,7 @@
 typedef struct hw_score_source {
   const float *key_panels; /* hw_key_value_panels' keys */
   size_t key_width;
+  float softcap; /* 0: none */
   const hw_visibility *visible;
 } hw_score_source;
 

@@ -31,7 +31,22 @@ hw_status hw_attention_check(const hw_attention *attention) {
   }
   const bool pointers = a->query != NULL && a->key != NULL && a->value != NULL && a->output != NULL;
   const bool dropout = a->dropout >= 0.0 && a->dropout <= 1.0;
-  return pointers && dropout && hw_mask_is_valid(&a->mask) ? HW_OK : HW_ERROR_VALUE;
+  const bool softcap = a->softcap == 0.0F || (a->softcap >= HW_SMALLEST_SOFTCAP && a->softcap <= HW_LARGEST_SOFTCAP);
+  const bool kind = a->weights_kind >= HW_WEIGHTS_PROBABILITIES && a->weights_kind <= HW_WEIGHTS_MASKED;
+  if (!pointers || !dropout || !softcap || !kind || !hw_mask_is_valid(&a->mask)) {
+    return HW_ERROR_VALUE;
+  }
+  for (size_t b = 0; a->key_lengths != NULL && b < a->batch; b++) {
+    if (a->key_lengths[b] > a->key_tokens) {
+      return HW_ERROR_VALUE;
+    }
+  }
+  return HW_OK;
+}
+
+/* The keys of a batch entry. */
+static size_t key_length(const hw_attention *a, size_t batch) {
+  return a->key_lengths == NULL ? a->key_tokens : a->key_lengths[batch];
 }
 
 /* A run under way. */
@@ -132,13 +147,16 @@ static hw_visibility visibility_of(const hw_attention *a, size_t batch, size_t h
   hw_visibility visible = {
       .start_shift = -HW_UNLIMITED,
       .end_shift = HW_UNLIMITED,
-      .key_tokens = a->key_tokens,
+      .key_tokens = key_length(a, batch),
       .mask_kind = a->mask.kind,
       .mask = hw_mask_of_head(&a->mask, batch, head),
       .query_stride = a->mask.query_stride,
       .key_stride = a->mask.key_stride,
   };
-  const int64_t offset = a->causal_offset;
+  int64_t offset = a->causal_offset;
+  if (a->offset_from_end) {
+    offset += (int64_t)visible.key_tokens - (int64_t)a->query_tokens;
+  }
   if (a->is_windowed && a->window_left >= 0) {
     visible.start_shift = offset - a->window_left;
   }
@@ -171,12 +189,19 @@ hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_a
       .query_stride = a->query_strides.token,
       .output_stride = a->output_strides.token,
       .scale = a->scale,
+      .softcap = a->softcap,
+      .key_tokens = a->key_tokens,
       .panels = hw_key_value_store_head(store, key_head_of(a, batch, head)),
       .visible = visibility_of(a, batch, head),
       .keep = {record->keep == NULL ? NULL : record->keep + first_row * words, words, hw_keep_scale(a->dropout)},
       .row_maximum = record->row_maximum + first_row,
       .row_sum = record->row_sum + first_row,
   };
+}
+
+/* Whether scores of keys are asked for that no query sees. */
+static bool wants_all_scores(const hw_attention *a) {
+  return a->weights != NULL && (a->weights_kind == HW_WEIGHTS_SCORES || a->weights_kind == HW_WEIGHTS_SOFTCAPPED);
 }
 
 /* Some tokens of one head. */
@@ -191,7 +216,11 @@ static void pack_item(const void *job, size_t item, size_t thread) {
   const hw_key_value_panels panels = hw_key_value_store_head(&run->store, head);
   const size_t row = (item - head_of_wave * run->pack_blocks) * run->pack_block;
   const size_t first = run->stored_tokens + row;
-  const size_t tokens = hw_min(a->key_tokens - first, run->pack_block);
+  const size_t end = wants_all_scores(a) ? a->key_tokens : key_length(a, batch);
+  if (first >= end) {
+    return;
+  }
+  const size_t tokens = hw_min(end - first, run->pack_block);
   const float *key = a->key + batch * a->key_strides.batch + head_of_batch * a->key_strides.head;
   const float *value = a->value + batch * a->value_strides.batch + head_of_batch * a->value_strides.head;
   hw_pack_keys(&panels, first, tokens, key + row * a->key_strides.token, a->key_strides.token);
@@ -214,7 +243,13 @@ static void record_keys_item(const void *job, size_t item, size_t thread) {
 static void store_weights(const hw_attention *a, const hw_attention_head *head, size_t row, size_t rows, float *out,
                           unsigned char *scratch) {
   for (size_t r = 0; r < rows; r += HW_TILE_ROWS) {
-    hw_attention_weights(head, row + r, hw_min(rows - r, HW_TILE_ROWS), out + (row + r) * a->key_tokens, scratch);
+    const size_t count = hw_min(rows - r, HW_TILE_ROWS);
+    float *target = out + (row + r) * a->key_tokens;
+    if (a->weights_kind == HW_WEIGHTS_PROBABILITIES) {
+      hw_attention_weights(head, row + r, count, target, scratch);
+    } else {
+      hw_attention_scores(head, a->weights_kind, row + r, count, target, scratch);
+    }
   }
 }
 

@@ -151,7 +151,7 @@ static bool has_head(const hw_trace *trace, size_t batch, size_t head) {
 /* Runs the task for each block of rows, with scratch for each thread. */
 static hw_status run_rows(hw_context *context, trace_rows *rows, hw_task task) {
   const hw_attention_head *head = &rows->head;
-  const size_t scores = hw_size_multiply(head->query_tokens, head->visible.key_tokens);
+  const size_t scores = hw_size_multiply(head->query_tokens, head->key_tokens);
   hw_team *team = hw_context_team(context, hw_size_multiply(scores, head->panels.key_width));
   rows->thread_bytes = hw_arena_size(rows->thread_bytes, 1);
   const size_t bytes = hw_size_multiply(hw_team_threads(team), rows->thread_bytes);
@@ -167,7 +167,7 @@ static void weights_item(const void *job, size_t item, size_t thread) {
   const size_t end = hw_min(first + rows->block, rows->row_end);
   unsigned char *scratch = rows->scratch + thread * rows->thread_bytes;
   for (size_t row = first; row < end; row += HW_TILE_ROWS) {
-    float *out = rows->out + (row - rows->row_start) * rows->head.visible.key_tokens;
+    float *out = rows->out + (row - rows->row_start) * rows->head.key_tokens;
     hw_attention_weights(&rows->head, row, hw_min(end - row, HW_TILE_ROWS), out, scratch);
   }
 }

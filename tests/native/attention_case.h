@@ -16,6 +16,7 @@ typedef enum mask_broadcast {
 typedef struct attention_case {
   size_t batch;
   size_t heads;
+  size_t key_heads; /* 0: as many as heads */
   size_t queries;
   size_t keys;
   size_t key_width;
@@ -28,6 +29,13 @@ typedef struct attention_case {
   bool records;       /* ask for weights and log-sum-exp */
   double dropout;
   float magnitude; /* of queries and keys; 0 is 1 */
+  float softcap;
+  bool has_lengths; /* from 0 keys in the first batch entry to all in the last */
+  bool offset_from_end;
+  bool is_windowed;
+  int32_t window_left;
+  int32_t window_right;
+  hw_weights_kind kind;
 } attention_case;
 
 typedef struct attention_buffers {
@@ -35,31 +43,55 @@ typedef struct attention_buffers {
   size_t output_floats;
 } attention_buffers;
 
-static inline hw_strides case_strides(const attention_case *c, size_t tokens, size_t width) {
+/* [heads, tokens, width] of one batch entry. */
+typedef struct case_shape {
+  size_t heads;
+  size_t tokens;
+  size_t width;
+} case_shape;
+
+static inline case_shape case_query(const attention_case *c) {
+  return (case_shape){c->heads, c->queries, c->key_width};
+}
+
+static inline case_shape case_key(const attention_case *c) {
+  return (case_shape){c->key_heads == 0 ? c->heads : c->key_heads, c->keys, c->key_width};
+}
+
+static inline case_shape case_value(const attention_case *c) {
+  return (case_shape){case_key(c).heads, c->keys, c->value_width};
+}
+
+static inline case_shape case_output(const attention_case *c) {
+  return (case_shape){c->heads, c->queries, c->value_width};
+}
+
+static inline hw_strides case_strides(const attention_case *c, case_shape shape) {
   hw_strides s;
   if (c->heads_in_row) {
-    s.token = check_prime_above(c->heads * width);
-    s.head = width;
-    s.batch = check_prime_above(tokens * s.token);
+    s.token = check_prime_above(shape.heads * shape.width);
+    s.head = shape.width;
+    s.batch = check_prime_above(shape.tokens * s.token);
   } else {
-    s.token = check_prime_above(width);
-    s.head = check_prime_above(tokens * s.token);
-    s.batch = check_prime_above(c->heads * s.head);
+    s.token = check_prime_above(shape.width);
+    s.head = check_prime_above(shape.tokens * s.token);
+    s.batch = check_prime_above(shape.heads * s.head);
   }
   return s;
 }
 
-static inline size_t case_floats(const attention_case *c, size_t tokens, size_t width, hw_strides s) {
-  return (c->batch - 1) * s.batch + (c->heads - 1) * s.head + (tokens - 1) * s.token + width;
+static inline size_t case_floats(const attention_case *c, case_shape shape, hw_strides s) {
+  return (c->batch - 1) * s.batch + (shape.heads - 1) * s.head + (shape.tokens - 1) * s.token + shape.width;
 }
 
 /* Elements among guards, a NaN that would show if read. */
-static inline float *case_tensor(const attention_case *c, size_t tokens, size_t width, hw_strides s, float magnitude) {
-  float *x = check_guarded(case_floats(c, tokens, width, s));
-  for (size_t i = 0; i < c->batch * c->heads * tokens * width; i++) {
-    const size_t t = i / width % tokens;
-    const size_t h = i / width / tokens % c->heads;
-    const size_t b = i / width / tokens / c->heads;
+static inline float *case_tensor(const attention_case *c, case_shape shape, hw_strides s, float magnitude) {
+  const size_t width = shape.width;
+  float *x = check_guarded(case_floats(c, shape, s));
+  for (size_t i = 0; i < c->batch * shape.heads * shape.tokens * width; i++) {
+    const size_t t = i / width % shape.tokens;
+    const size_t h = i / width / shape.tokens % shape.heads;
+    const size_t b = i / width / shape.tokens / shape.heads;
     x[b * s.batch + h * s.head + t * s.token + i % width] = check_random_float() * magnitude;
   }
   return x;
@@ -99,30 +131,45 @@ static inline hw_mask case_mask(const attention_case *c) {
   return m;
 }
 
+static inline const uint32_t *case_lengths(const attention_case *c) {
+  uint32_t *lengths = c->has_lengths ? check_memory(c->batch * sizeof *lengths) : NULL;
+  for (size_t b = 0; c->has_lengths && b < c->batch; b++) {
+    lengths[b] = (uint32_t)(c->batch == 1 ? c->keys / 2 : c->keys * b / (c->batch - 1));
+  }
+  return lengths;
+}
+
 static inline attention_buffers case_create(const attention_case *c) {
   const float magnitude = c->magnitude == 0.0F ? 1.0F : c->magnitude;
   hw_attention a = {
       .batch = c->batch,
       .heads = c->heads,
-      .key_heads = c->heads,
+      .key_heads = case_key(c).heads,
       .query_tokens = c->queries,
       .key_tokens = c->keys,
       .key_width = c->key_width,
       .value_width = c->value_width,
-      .query_strides = case_strides(c, c->queries, c->key_width),
-      .key_strides = case_strides(c, c->keys, c->key_width),
-      .value_strides = case_strides(c, c->keys, c->value_width),
-      .output_strides = case_strides(c, c->queries, c->value_width),
+      .query_strides = case_strides(c, case_query(c)),
+      .key_strides = case_strides(c, case_key(c)),
+      .value_strides = case_strides(c, case_value(c)),
+      .output_strides = case_strides(c, case_output(c)),
       .scale = (float)(1.0 / sqrt((double)c->key_width)),
+      .softcap = c->softcap,
       .is_causal = c->is_causal,
+      .offset_from_end = c->offset_from_end,
       .causal_offset = c->causal_offset,
+      .is_windowed = c->is_windowed,
+      .window_left = c->window_left,
+      .window_right = c->window_right,
+      .key_lengths = case_lengths(c),
+      .weights_kind = c->kind,
       .mask = case_mask(c),
       .dropout = c->dropout,
   };
-  a.query = case_tensor(c, c->queries, c->key_width, a.query_strides, magnitude);
-  a.key = case_tensor(c, c->keys, c->key_width, a.key_strides, magnitude);
-  a.value = case_tensor(c, c->keys, c->value_width, a.value_strides, 1.0F);
-  const size_t output_floats = case_floats(c, c->queries, c->value_width, a.output_strides);
+  a.query = case_tensor(c, case_query(c), a.query_strides, magnitude);
+  a.key = case_tensor(c, case_key(c), a.key_strides, magnitude);
+  a.value = case_tensor(c, case_value(c), a.value_strides, 1.0F);
+  const size_t output_floats = case_floats(c, case_output(c), a.output_strides);
   a.output = check_guarded(output_floats);
   if (c->records) {
     a.weights_batch_stride = check_prime_above(c->heads * c->queries * c->keys);
@@ -139,6 +186,7 @@ static inline void case_destroy(attention_buffers *buffers) {
   free((void *)(uintptr_t)a->key);
   free((void *)(uintptr_t)a->value);
   free((void *)(uintptr_t)a->mask.data);
+  free((void *)(uintptr_t)a->key_lengths);
   free(a->output);
   free(a->weights);
   free(a->log_sum_exp);
@@ -159,11 +207,25 @@ static inline void case_check_guards(const float *x, size_t count, const char *n
 
 static inline void case_check_close(const hw_attention *a, const char *name, size_t row, size_t column, double got,
                                     double expected, double tolerance) {
-  CHECK(fabs(got - expected) <= tolerance,
-        "%s, heads=%zu queries=%zu keys=%zu widths=%zu,%zu causal=%d%+d mask=%d, row %zu, %zu: %.9g, expected %.9g ± "
-        "%.2g",
-        name, a->heads, a->query_tokens, a->key_tokens, a->key_width, a->value_width, a->is_causal,
-        (int)a->causal_offset, (int)a->mask.kind, row, column, got, expected, tolerance);
+  CHECK(
+      fabs(got - expected) <= tolerance,
+      "%s, heads=%zu/%zu queries=%zu keys=%zu widths=%zu,%zu causal=%d%+d,%d window=%d,%d,%d mask=%d cap=%g lengths=%d "
+      "kind=%d, row %zu, %zu: %.9g, expected %.9g ± %.2g",
+      name, a->heads, a->key_heads, a->query_tokens, a->key_tokens, a->key_width, a->value_width, a->is_causal,
+      (int)a->causal_offset, a->offset_from_end, a->is_windowed, (int)a->window_left, (int)a->window_right,
+      (int)a->mask.kind, (double)a->softcap, a->key_lengths != NULL, (int)a->weights_kind, row, column, got, expected,
+      tolerance);
+}
+
+/* Of one element of a call that asked for scores. */
+static inline void case_check_score(const hw_attention *a, size_t row, size_t j, const reference_row *expected,
+                                    double got) {
+  const double score = expected->scores[j];
+  if (isnan(score) || isinf(score)) {
+    CHECK(isnan(score) ? isnan(got) : got == score, "row %zu: score %zu is %g, expected %g", row, j, got, score);
+  } else {
+    case_check_close(a, "scores", row, j, got, score, expected->relative + fabs(score) * 0x1p-21);
+  }
 }
 
 /* Row `row` counts all queries of all heads; weights come back with dropout applied. */
@@ -177,6 +239,10 @@ static inline void case_check_weights(const hw_attention *a, const uint32_t *kee
     if (a->weights != NULL) {
       const size_t at = row / rows * a->weights_batch_stride + row % rows * a->key_tokens + j;
       const float got = case_take(a->weights + at);
+      if (a->weights_kind != HW_WEIGHTS_PROBABILITIES) {
+        case_check_score(a, row, j, expected, (double)got);
+        continue;
+      }
       CHECK(expected->visible[j] || expected->poisoned || check_bits(got) == 0, "row %zu: masked weight %zu is %g", row,
             j, (double)got);
       if (!expected->poisoned) {
@@ -191,7 +257,7 @@ static inline void case_check_output(const hw_attention *a, size_t b, size_t h, 
                                      const reference_row *expected) {
   const size_t row = (b * a->heads + h) * a->query_tokens + i;
   float *output = a->output + b * a->output_strides.batch + h * a->output_strides.head + i * a->output_strides.token;
-  const float *values = a->value + b * a->value_strides.batch + h * a->value_strides.head;
+  const float *values = a->value + b * a->value_strides.batch + reference_key_head(a, h) * a->value_strides.head;
   for (size_t c = 0; c < a->value_width; c++) {
     double sum = 0.0;
     double terms = 0.0;

@@ -74,6 +74,11 @@ static void test_attention_sizes(void) {
     *fields[field] = 0;
     expect_attention(a, HW_ERROR_SHAPE);
   }
+  for (size_t key_heads = 0; key_heads <= 3; key_heads++) {
+    hw_attention a = good_attention();
+    a.key_heads = key_heads;
+    expect_attention(a, key_heads == 1 ? HW_OK : HW_ERROR_SHAPE);
+  }
 }
 
 static void test_attention_values(void) {
@@ -94,6 +99,20 @@ static void test_attention_values(void) {
   expect_attention(a, HW_ERROR_VALUE);
   a = good_attention();
   a.output = NULL;
+  expect_attention(a, HW_ERROR_VALUE);
+  a = good_attention();
+  const float softcaps[] = {-1.0F, NAN, INFINITY, 0.9e-30F, 1.1e30F};
+  for (size_t i = 0; i < sizeof softcaps / sizeof *softcaps; i++) {
+    a.softcap = softcaps[i];
+    expect_attention(a, HW_ERROR_VALUE);
+  }
+  a = good_attention();
+  const uint32_t lengths[] = {TOKENS, TOKENS + 1};
+  a.key_lengths = lengths + 1;
+  expect_attention(a, HW_ERROR_VALUE);
+  a.key_lengths = lengths;
+  expect_attention(a, HW_OK);
+  a.weights_kind = (hw_weights_kind)(HW_WEIGHTS_MASKED + 1);
   expect_attention(a, HW_ERROR_VALUE);
   a = good_attention();
   for (int kind = HW_MASK_BOOL; kind <= HW_MASK_FLOAT + 1; kind++) {
@@ -256,8 +275,8 @@ int main(void) {
   check_run("every status has a text of its own", test_status_texts);
   check_run("NULL may be destroyed", test_null_is_destroyed);
   check_run("products of nothing are refused", test_matmul);
-  check_run("attention refuses sizes of zero", test_attention_sizes);
-  check_run("attention refuses missing data, bad dropout and bad masks", test_attention_values);
+  check_run("attention refuses sizes of zero and heads that share unevenly", test_attention_sizes);
+  check_run("attention refuses missing data, bad dropout, soft caps, lengths, kinds and masks", test_attention_values);
   check_run("linear layers refuse empty sizes, rows out of range and a bias they lack", test_linear);
   check_run("causal attention and wrapper refuse bad configurations", test_head_configs);
   check_run("the fused module refuses bad configurations", test_fused_configs);

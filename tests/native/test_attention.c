@@ -172,6 +172,118 @@ static void test_scratch_of_a_thread(void) {
   }
 }
 
+static void test_grouped_heads(void) {
+  const size_t groups[][2] = {{2, 1}, {4, 2}, {6, 3}, {6, 1}, {5, 5}};
+  for (size_t i = 0; i < COUNT(groups); i++) {
+    for (int in_row = 0; in_row <= 1; in_row++) {
+      attention_case c = plain(7, 10, 5, 9);
+      c.batch = 2;
+      c.heads = groups[i][0];
+      c.key_heads = groups[i][1];
+      c.heads_in_row = in_row != 0;
+      run_masks(c);
+    }
+  }
+  attention_case many = plain(3, 2 * HW_KEY_BLOCK + 1, 16, 8);
+  many.batch = 2;
+  many.heads = 12;
+  many.key_heads = 6; /* more than are packed at a time */
+  run_masks(many);
+}
+
+static void test_softcap(void) {
+  const float caps[] = {HW_SMALLEST_SOFTCAP, 1e-3F, 0.5F, 1.0F, 50.0F, 1e4F, HW_LARGEST_SOFTCAP};
+  const float magnitudes[] = {1.0F, 10.0F, 300.0F};
+  for (size_t i = 0; i < COUNT(caps); i++) {
+    for (size_t m = 0; m < COUNT(magnitudes); m++) {
+      for (size_t keys = 5; keys <= HW_KEY_BLOCK + 13; keys += HW_KEY_BLOCK / 2) {
+        attention_case c = plain(HW_TILE_ROWS + 2, keys, 8, 5);
+        c.softcap = caps[i];
+        c.magnitude = magnitudes[m];
+        run_masks(c);
+        c.queries = 1;
+        run_masks(c);
+      }
+    }
+  }
+}
+
+static void test_key_lengths(void) {
+  for (size_t batch = 1; batch <= 5; batch += 2) {
+    for (size_t keys = 1; keys <= 2 * HW_KEY_BLOCK + 9; keys = 2 * keys + 7) {
+      attention_case c = plain(HW_TILE_ROWS + 2, keys, 5, 3);
+      c.batch = batch;
+      c.heads = 2;
+      c.has_lengths = true;
+      run_masks(c);
+      c.offset_from_end = true;
+      run_masks(c);
+      c.queries = 1;
+      run_masks(c);
+    }
+  }
+}
+
+static void test_offset_from_end(void) {
+  for (size_t keys = 1; keys <= 2 * HW_TILE_COLUMNS + 1; keys++) {
+    attention_case c = plain(HW_TILE_ROWS + 4, keys, 5, 3);
+    c.offset_from_end = true;
+    run_masks(c);
+  }
+}
+
+static void test_windows(void) {
+  const int32_t windows[][2] = {{0, 0}, {3, -1}, {-1, 2}, {7, 8}, {100, 1}, {INT32_MAX, INT32_MAX}};
+  for (size_t i = 0; i < COUNT(windows); i++) {
+    for (size_t keys = 3; keys <= 2 * HW_KEY_BLOCK + 9; keys = 3 * keys + 5) {
+      attention_case c = plain(2 * HW_TILE_ROWS + 3, keys, 5, 3);
+      c.is_windowed = true;
+      c.window_left = windows[i][0];
+      c.window_right = windows[i][1];
+      run_masks(c);
+      c.batch = 3;
+      c.has_lengths = true;
+      c.offset_from_end = true;
+      run_masks(c);
+    }
+  }
+}
+
+static void test_kinds_of_weights(void) {
+  for (hw_weights_kind kind = HW_WEIGHTS_SCORES; kind <= HW_WEIGHTS_MASKED; kind++) {
+    for (size_t keys = 1; keys <= 2 * HW_KEY_BLOCK + 9; keys = 3 * keys + 5) {
+      attention_case c = plain(HW_TILE_ROWS + 2, keys, 5, 3);
+      c.kind = kind;
+      c.batch = 3;
+      c.heads = 4;
+      c.key_heads = 2;
+      run_masks(c);
+      c.softcap = 0.5F;
+      c.has_lengths = true;
+      c.dropout = 0.5;
+      run_masks(c);
+    }
+  }
+}
+
+/* Everything at once, in every combination. */
+static void test_combinations(void) {
+  for (unsigned bits = 0; bits < 64; bits++) {
+    attention_case c = plain(HW_TILE_ROWS + 3, HW_KEY_BLOCK + 21, 7, 9);
+    c.batch = 3;
+    c.heads = 4;
+    c.key_heads = bits & 1u ? 2 : 4;
+    c.softcap = bits & 2u ? 1.5F : 0.0F;
+    c.has_lengths = (bits & 4u) != 0;
+    c.offset_from_end = (bits & 8u) != 0;
+    c.is_windowed = (bits & 16u) != 0;
+    c.window_left = 40;
+    c.window_right = 9;
+    c.dropout = bits & 32u ? 0.25 : 0.0;
+    run_masks(c);
+  }
+}
+
 int main(void) {
   check_seed(3);
   check_run("attention around the tile equals float64's, with every mask", test_small_tiles);
@@ -184,6 +296,13 @@ int main(void) {
   check_run("dropout drops what the generator draws, in weights and output alike", test_dropout);
   check_run("dropout repeats with its seed", test_dropout_is_reproducible);
   check_run("any scale is taken", test_scales);
+  check_run("grouped heads share keys and values", test_grouped_heads);
+  check_run("a soft cap bends scores before the mask", test_softcap);
+  check_run("keys beyond a batch entry's length are not there", test_key_lengths);
+  check_run("the diagonal may count from the end", test_offset_from_end);
+  check_run("windows move with the query", test_windows);
+  check_run("scores come back before and after cap and mask", test_kinds_of_weights);
+  check_run("grouped heads, cap, lengths, offset, window and dropout combine", test_combinations);
   check_run("a thread needs less than a megabyte", test_scratch_of_a_thread);
   return check_result();
 }

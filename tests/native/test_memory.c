@@ -110,6 +110,37 @@ static hw_status run_attention(hw_context *context) {
   return hw_scaled_dot_product_attention(context, &attention);
 }
 
+/* Heads that share keys, lengths, a soft cap, a window and raw scores. */
+static hw_status run_attention_options(hw_context *context) {
+  const uint32_t lengths[] = {TOKENS - 2};
+  const hw_strides strides = {.head = TOKENS * D_IN, .token = D_IN};
+  const hw_attention attention = {.batch = 1,
+                                  .heads = BATCH,
+                                  .key_heads = 1,
+                                  .query_tokens = TOKENS,
+                                  .key_tokens = TOKENS,
+                                  .key_width = D_IN,
+                                  .value_width = D_IN,
+                                  .query = x,
+                                  .key = x,
+                                  .value = x,
+                                  .output = y,
+                                  .query_strides = strides,
+                                  .key_strides = strides,
+                                  .value_strides = strides,
+                                  .output_strides = strides,
+                                  .scale = 1.0F,
+                                  .softcap = 2.0F,
+                                  .offset_from_end = true,
+                                  .is_windowed = true,
+                                  .window_left = 3,
+                                  .window_right = 1,
+                                  .key_lengths = lengths,
+                                  .weights = weights,
+                                  .weights_kind = HW_WEIGHTS_SCORES};
+  return hw_scaled_dot_product_attention(context, &attention);
+}
+
 static hw_forward_options options(hw_trace **trace) {
   return (hw_forward_options){
       .mask = {.kind = HW_MASK_FLOAT, .data = mask, .query_stride = TOKENS, .key_stride = 1},
@@ -197,9 +228,9 @@ static hw_status forward_cached(hw_context *context) {
   return status;
 }
 
-static scenario *const scenarios[] = {create_context,  create_linear, create_causal,  create_wrapper,
-                                      create_fused,    run_matmul,    run_attention,  forward_causal,
-                                      forward_wrapper, forward_fused, forward_cached, trace_alone};
+static scenario *const scenarios[] = {
+    create_context,        create_linear,  create_causal,   create_wrapper, create_fused,   run_matmul, run_attention,
+    run_attention_options, forward_causal, forward_wrapper, forward_fused,  forward_cached, trace_alone};
 
 /* Run after a failure: must work, and give what a context that never failed gives. */
 static void check_works_on(hw_context *context, scenario *run, size_t failed) {

@@ -84,6 +84,13 @@ static void run_masks(poison_fn *apply) {
     c.causal_offset = offsets[i];
     run_everywhere(c, apply);
   }
+  c.softcap = 1.5F;
+  run_everywhere(c, apply);
+  c.offset_from_end = true;
+  c.has_lengths = true;
+  c.is_windowed = true;
+  c.window_left = HW_KEY_BLOCK / 4;
+  run_everywhere(c, apply);
 }
 
 static void test_keys(void) { run_masks(poison_key); }

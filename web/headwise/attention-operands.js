@@ -1,0 +1,120 @@
+import { checkFloats, checkOptions, checkShape } from './check.js';
+import { describe } from './describe.js';
+import { HeadwiseError } from './error.js';
+
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+
+/**
+ * Keys and values of earlier tokens.
+ * @typedef {object} Past
+ * @property {Tensor} key […, n, E], n may be 0
+ * @property {Tensor} value […, n, Ev]
+ */
+
+/**
+ * Whether all dimensions but the last two go together.
+ * @param {readonly number[]} query
+ * @param {readonly number[]} key
+ * @param {boolean} isGrouped whether there may be fewer heads of keys
+ */
+function sameBatch(query, key, isGrouped) {
+  for (let axis = 0; axis < query.length - 2; axis++) {
+    const shares = isGrouped && axis === query.length - 3 && query[axis] % key[axis] === 0;
+    if (query[axis] !== key[axis] && !shares) {
+      return false;
+    }
+  }
+  return query.length === key.length;
+}
+
+/**
+ * The leading dimensions in words.
+ * @param {readonly number[]} shape
+ * @param {boolean} [isGrouped]
+ */
+function prefix(shape, isGrouped = false) {
+  const heads = shape.length - 3;
+  return shape
+    .slice(0, -2)
+    .map((n, axis) => `${isGrouped && axis === heads ? `heads that divide ${n}` : n}, `)
+    .join('');
+}
+
+/**
+ * @param {Tensor} q
+ * @param {Tensor} k
+ * @param {Tensor} v
+ * @param {boolean} isGrouped enableGqa
+ */
+export function checkOperands(q, k, v, isGrouped) {
+  const rank = checkFloats(q, 'q').shape.length;
+  checkShape(q, 'q', rank >= 2 && rank <= 4, () => '[…, Lq, E] of rank 2, 3 or 4');
+  const width = q.shape[rank - 1];
+  const tokens = checkFloats(k, 'k').shape[k.shape.length - 2];
+  checkShape(
+    k,
+    'k',
+    sameBatch(q.shape, k.shape, isGrouped) && k.shape[rank - 1] === width,
+    () =>
+      `[${prefix(q.shape, isGrouped)}Lkv, ${width}], to go with q of shape ${describe(q.shape)}`,
+  );
+  checkShape(
+    checkFloats(v, 'v'),
+    'v',
+    sameBatch(k.shape, v.shape, false) && v.shape[rank - 2] === tokens,
+    () => `[${prefix(k.shape)}${tokens}, Ev], to go with k of shape ${describe(k.shape)}`,
+  );
+}
+
+/**
+ * @param {Tensor} past
+ * @param {string} name
+ * @param {Tensor} own what it goes before
+ * @param {number | string} tokens
+ */
+function checkPart(past, name, own, tokens) {
+  const { shape } = checkFloats(past, name);
+  const rank = own.shape.length;
+  const width = own.shape[rank - 1];
+  const n = shape[rank - 2];
+  const fits = sameBatch(own.shape, shape, false) && shape[rank - 1] === width;
+  if (!fits || (typeof tokens === 'number' && n !== tokens)) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `${name} has shape ${describe(shape)}; expected [${prefix(own.shape)}${tokens}, ${width}]`,
+    );
+  }
+  return n;
+}
+
+/**
+ * @param {unknown} value
+ * @param {Tensor} k
+ * @param {Tensor} v
+ * @returns {{ key: Tensor, value: Tensor, tokens: number }}
+ */
+export function checkPast(value, k, v) {
+  const past = checkOptions(value ?? null, ['key', 'value'], 'past');
+  const tokens = checkPart(past.key, 'past.key', k, 'n');
+  checkPart(past.value, 'past.value', v, tokens);
+  return { key: past.key, value: past.value, tokens };
+}
+
+/**
+ * For every head its past rows and then its own, as the next call's past: [batch, heads, n + own tokens, width].
+ * @param {import('./engine.js').Engine} engine
+ * @param {number} address
+ * @param {Tensor} past
+ * @param {Tensor} own
+ */
+export function writeJoined(engine, address, past, own) {
+  const heads = own.shape.slice(0, -2).reduce((product, n) => product * n, 1);
+  let at = address / 4;
+  for (let head = 0; head < heads; head++) {
+    for (const { data } of [past, own]) {
+      const size = data.length / heads;
+      engine.floats.set(data.subarray(head * size, (head + 1) * size), at);
+      at += size;
+    }
+  }
+}
