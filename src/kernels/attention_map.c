@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/online_softmax.h"
+#include "kernels/attention_weights.h"
 #include "kernels/softmax.h"
 
 /* A strip of queries on its way into the map. exp rises with its argument, so the largest score of a row in a cell is

@@ -2,7 +2,7 @@
 #ifndef HW_KERNELS_ATTENTION_MAP_H
 #define HW_KERNELS_ATTENTION_MAP_H
 
-#include "kernels/attention.h"
+#include "kernels/attention_head.h"
 
 /* Cell `index` of `size` covers [start, end) of n tokens, at least one. */
 static inline size_t hw_cell_start(size_t index, size_t size, size_t n) { return (size_t)((uint64_t)index * n / size); }

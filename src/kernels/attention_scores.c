@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/attention.h"
+#include "kernels/attention_weights.h"
 
 void hw_attention_scores(const hw_attention_head *head, hw_weights_kind kind, size_t row, size_t rows, float *out,
                          unsigned char *scratch) {

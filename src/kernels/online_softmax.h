@@ -2,7 +2,7 @@
 #ifndef HW_KERNELS_ONLINE_SOFTMAX_H
 #define HW_KERNELS_ONLINE_SOFTMAX_H
 
-#include "kernels/attention.h"
+#include "kernels/attention_head.h"
 #include "kernels/exp2.h"
 
 /* Raises the row's maximum to a block's. Returns what the values that were summed before must be multiplied by; the sum

@@ -6,9 +6,9 @@
 #ifndef HW_KERNELS_ROW_ATTENTION_H
 #define HW_KERNELS_ROW_ATTENTION_H
 
-#include "kernels/attention.h"
+#include "kernels/attention_head.h"
 
-/* The query [key_width] is scaled to base 2, keys.start a multiple of 8, all values of the keys finite, the strip's
+/* The query [key_width] is scaled, keys.start a multiple of 8, all values of the keys finite, the strip's
  * room that of whole strips. Adds to the context [whole panels], not yet divided by the row's sum. */
 void hw_row_attention(const hw_attention_head *head, size_t row, const float *query, hw_key_range keys, hw_strip *strip,
                       float *context);

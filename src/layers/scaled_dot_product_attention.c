@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/attention.h"
+#include "kernels/attention_weights.h"
+
 float hw_attention_default_scale(size_t key_width) { return (float)(1.0 / sqrt((double)key_width)); }
 
 const void *hw_mask_of_head(const hw_mask *mask, size_t batch, size_t head) {

@@ -3,7 +3,7 @@
 #define HW_LAYERS_SCALED_DOT_PRODUCT_ATTENTION_H
 
 #include "core/context.h"
-#include "kernels/attention.h"
+#include "kernels/attention_head.h"
 
 /* Where a run leaves what its weights can be recomputed from. Head (b, h) has its rows at
  * (b · batch_heads + h) · query_tokens, so that the heads of a wrapper can share one record. */

@@ -4,6 +4,7 @@
 
 #include "core/tile.h"
 #include "kernels/attention_map.h"
+#include "kernels/attention_weights.h"
 
 struct hw_trace {
   hw_arena memory;

@@ -1,0 +1,47 @@
+#include "kernels/attention_weights.h"
+
+#include "kernels/online_softmax.h"
+#include "kernels/softmax.h"
+
+size_t hw_attention_weights_scratch_bytes(size_t key_width) {
+  return hw_size_add(hw_arena_size(hw_packed_queries_floats(HW_TILE_ROWS, key_width), sizeof(float)),
+                     hw_arena_size((size_t)HW_TILE_ROWS * HW_STRIP_STRIDE, sizeof(float)));
+}
+
+static void store_weights(const hw_attention_head *head, const hw_strip *strip, size_t r, size_t row, size_t key_start,
+                          float *out) {
+  const float inverse = hw_inverse_sum(head, row);
+  for (size_t i = 0; i < strip->run_count; i++) {
+    const hw_key_range run = strip->runs[i];
+    float *scores = strip->scores + r * HW_STRIP_STRIDE + run.start;
+    const size_t key = key_start + run.start;
+    const size_t count = hw_min(run.end - run.start, head->visible.key_tokens - key);
+    float sum = 0.0F;
+    hw_weigh_scores(head, row, 1, &(hw_scored_keys){key, run.end - run.start, count}, scores, &sum);
+    hw_row_scale(scores, out + key, count, inverse);
+  }
+}
+
+void hw_attention_weights(const hw_attention_head *head, size_t row, size_t rows, float *out, unsigned char *scratch) {
+  const size_t key_tokens = head->key_tokens;
+  const hw_score_source source = hw_attention_source(head);
+  hw_arena arena = {.memory = scratch, .capacity = hw_attention_weights_scratch_bytes(source.key_width)};
+  float *queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_TILE_ROWS, source.key_width));
+  hw_strip strip = {.scores = hw_arena_take_floats(&arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE),
+                    .stride = HW_STRIP_STRIDE};
+  hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, source.key_width, head->scale,
+                  queries);
+  for (size_t r = 0; r < rows; r++) {
+    for (size_t j = 0; j < key_tokens; j++) {
+      /* 0, or NaN where the row's sum is: a softmax is NaN as a whole. */
+      out[r * key_tokens + j] = 0.0F * hw_inverse_sum(head, row + r);
+    }
+  }
+  const hw_key_range keys = hw_keys_of_any(&head->visible, row, rows);
+  for (size_t key = keys.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS; key < keys.end; key += HW_KEY_BLOCK) {
+    hw_score_strip(&source, queries, row, rows, key, key + HW_KEY_BLOCK, &strip);
+    for (size_t r = 0; r < rows; r++) {
+      store_weights(head, &strip, r, row + r, key, out + r * key_tokens);
+    }
+  }
+}
