@@ -127,6 +127,7 @@ test('every kind of shape agrees with float64', async () => {
   const results = await runHere({
     ...Object.fromEntries(attention),
     linear: { kind: 'linear', rows: 33, inFeatures: 13, outFeatures: 7 },
+    maps: { kind: 'maps', tokens: 24, dIn: 9, dOut: 12, heads: 3, size: 8 },
     heads: { kind: 'multiHeadAttention', batch: 2, tokens: 11, dIn: 9, dOut: 12, heads: 3 },
     decode: { kind: 'decode', past: 10, dIn: 9, dOut: 12, heads: 3 },
   });

@@ -47,7 +47,11 @@ function results(hw) {
   const x = data(1, [2, 700, 40]);
   const q = data(2, [2, 4, 300, 24]);
   const cache = fused.createCache({ batch: 2 });
+  const { trace } = fused.forward(data(12, [2, 700, 40]), { trace: true });
+  assert.ok(trace);
   return [
+    trace.map({ batch: 1, head: 3, size: 90 }),
+    trace.weights({ batch: 1, head: 2, rows: [3, 690] }),
     linear.forward(x),
     linear.forward(data(3, [1, 40])),
     fused.forward(x, { needWeights: true }),

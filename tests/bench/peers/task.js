@@ -81,6 +81,8 @@ export function taskOf(shape) {
       const [key, value] = [2, 3].map((seed) => numbers(seed, shape.past * shape.dOut));
       return { ...shape, x: numbers(1, shape.dIn), key, value, weights: attentionWeights(shape) };
     }
+    case 'maps':
+      throw new Error('no peer draws maps');
   }
 }
 

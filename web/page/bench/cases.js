@@ -4,12 +4,12 @@
  * @import { Tensor } from '../../headwise/index.js'
  * @import { AttentionOptions } from '../../headwise/scaled-dot-product-attention.js'
  * @import { Expected } from './check.js'
- * @import { AttentionShape, DecodeShape, LinearShape, MultiHeadShape, Shape, Work } from './work.js'
+ * @import { AttentionShape, DecodeShape, LinearShape, MapsShape, MultiHeadShape, Shape, Work } from './work.js'
  */
 
 import { tensor } from '../../headwise/index.js';
 import { numbers, spread } from './data.js';
-import { attentionRows, decodeRow, linearRows, multiHeadRows } from './reference.js';
+import { attentionRows, decodeRow, linearRows, mapRows, multiHeadRows } from './reference.js';
 import { workOf } from './work.js';
 
 /** @typedef {Awaited<ReturnType<typeof import('../../headwise/index.js').load>>} Engine */
@@ -237,6 +237,41 @@ function decodeCases(shape) {
 }
 
 /**
+ * @param {MapsShape} shape
+ * @returns {Case[]}
+ */
+function mapsCases(shape) {
+  const { tokens, dIn, dOut, heads, size } = shape;
+  return [
+    {
+      name: 'maps',
+      work: workOf(shape),
+      prepare(hw) {
+        hw.manualSeed(SEED);
+        const options = { dIn, dOut, contextLength: tokens, numHeads: heads };
+        const module = new hw.MultiHeadAttention(options);
+        const x = tensor(numbers(1, tokens * dIn), [tokens, dIn]);
+        const { trace } = module.forward(x, { trace: true });
+        if (!trace) throw new Error('no trace');
+        const maps = new Float32Array(heads * size * size);
+        return {
+          run() {
+            for (let head = 0; head < heads; head++)
+              maps.set(trace.map({ head, size }).data, head * size * size);
+            return tensor(maps, [heads * size, size]);
+          },
+          expected() {
+            const rows = spread(heads * size, MULTI_HEAD_ROWS);
+            const state = fusedProjections(module.stateDict());
+            return { rows, columns: size, values: mapRows(x.data, state, shape, rows) };
+          },
+        };
+      },
+    },
+  ];
+}
+
+/**
  * @param {Shape} shape
  * @returns {Case[]}
  */
@@ -250,5 +285,7 @@ export function casesOf(shape) {
       return multiHeadCases(shape);
     case 'decode':
       return decodeCases(shape);
+    case 'maps':
+      return mapsCases(shape);
   }
 }

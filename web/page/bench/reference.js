@@ -125,8 +125,25 @@ export function attentionRows(q, k, v, { tokens, headDim, sees }, rows) {
  */
 
 /**
- * Causal multi-head self-attention of x [batch, tokens, dIn]; a row is one token. Keys and values of all tokens are never
- * formed: q·(W·x) is (Wᵀ·q)·x, and Σ p·(W·x) is W·(Σ p·x).
+ * The weights of one token in one head of causal self-attention. Keys of all tokens are never formed: q·(W·x) is (Wᵀ·q)·x.
+ * @param {Numbers} x from element `start` on
+ * @param {Projections} projections
+ * @param {{ start: number, token: number, head: number, dIn: number, headDim: number }} which
+ */
+function causalWeights(x, { query, key }, { start, token, head, dIn, headDim }) {
+  const row = Array.from({ length: dIn }, (_, i) => x[start + token * dIn + i]);
+  const at = head * headDim * dIn;
+  const asked = multiplyTransposed(key, multiply(query, row, headDim, at), dIn, at);
+  const scores = multiply(x, asked, token + 1, start);
+  return softmax(
+    scores.map((score) => score / Math.sqrt(headDim)),
+    () => true,
+  );
+}
+
+/**
+ * Causal multi-head self-attention of x [batch, tokens, dIn]; a row is one token. Values of all tokens are never formed:
+ * Σ p·(W·x) is W·(Σ p·x).
  * @param {Numbers} x
  * @param {Projections} projections
  * @param {{ tokens: number, dIn: number, dOut: number, heads: number }} shape
@@ -134,27 +151,46 @@ export function attentionRows(q, k, v, { tokens, headDim, sees }, rows) {
  */
 export function multiHeadRows(x, projections, { tokens, dIn, dOut, heads }, rows) {
   const headDim = dOut / heads;
-  const { query, key, value, out } = projections;
+  const { value, out } = projections;
   return join(
     rows.map((row) => {
       const start = (row - (row % tokens)) * dIn;
-      const count = (row % tokens) + 1;
-      const token = Array.from({ length: dIn }, (_, i) => x[row * dIn + i]);
+      const token = row % tokens;
       const context = join(
         Array.from({ length: heads }, (_, head) => {
           const at = head * headDim * dIn;
-          const q = multiply(query, token, headDim, at);
-          const asked = multiplyTransposed(key, q, dIn, at);
-          const scores = multiply(x, asked, count, start);
-          const weights = softmax(
-            scores.map((score) => score / Math.sqrt(headDim)),
-            () => true,
-          );
+          const weights = causalWeights(x, projections, { start, token, head, dIn, headDim });
           return multiply(value, multiplyTransposed(x, weights, dIn, start), headDim, at);
         }),
       );
       if (!out) return context;
       return multiply(out.weight, context, dOut).map((sum, i) => sum + out.bias[i]);
+    }),
+  );
+}
+
+/**
+ * Maps of causal self-attention of x [tokens, dIn], [heads, size, size]: each cell the largest of the weights that it
+ * covers. size divides tokens.
+ * @param {Numbers} x
+ * @param {Projections} projections
+ * @param {{ tokens: number, dIn: number, dOut: number, heads: number, size: number }} shape
+ * @param {readonly number[]} rows of heads · size
+ */
+export function mapRows(x, projections, { tokens, dIn, dOut, heads, size }, rows) {
+  const span = tokens / size;
+  return join(
+    rows.map((row) => {
+      const cells = new Float64Array(size);
+      for (let i = 0; i < span; i++) {
+        const token = (row % size) * span + i;
+        const which = { start: 0, token, head: Math.floor(row / size), dIn, headDim: dOut / heads };
+        causalWeights(x, projections, which).forEach((weight, j) => {
+          const cell = Math.floor(j / span);
+          cells[cell] = Math.max(cells[cell], weight);
+        });
+      }
+      return cells;
     }),
   );
 }

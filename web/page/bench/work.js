@@ -33,7 +33,15 @@
  * @property {number} dOut
  * @property {number} heads
  *
- * @typedef {MultiHeadShape | AttentionShape | LinearShape | DecodeShape} Shape
+ * @typedef {object} MapsShape maps of all heads, from the trace of causal self-attention
+ * @property {'maps'} kind
+ * @property {number} tokens
+ * @property {number} dIn
+ * @property {number} dOut
+ * @property {number} heads
+ * @property {number} size cells on each side
+ *
+ * @typedef {MultiHeadShape | AttentionShape | LinearShape | DecodeShape | MapsShape} Shape
  *
  * @typedef {{ flops: number, bytes?: number }} Work bytes: where reading them is what limits
  */
@@ -78,6 +86,9 @@ export function workOf(shape, outProj = true) {
       const pairs = visiblePairs({ tokens, visible: 'causal' });
       return { flops: qkv + batch * attentionFlops(pairs, dOut) + out };
     }
+    // Scores only: no values are weighted.
+    case 'maps':
+      return { flops: product(visiblePairs({ ...shape, visible: 'causal' }), 1, shape.dOut) };
     case 'decode': {
       const { past, dIn, dOut } = shape;
       const weights = 3 * dIn * dOut + dOut * dOut;
