@@ -131,7 +131,7 @@ test('every kind of shape agrees with float64', async () => {
     heads: { kind: 'multiHeadAttention', batch: 2, tokens: 11, dIn: 9, dOut: 12, heads: 3 },
     decode: { kind: 'decode', past: 10, dIn: 9, dOut: 12, heads: 3 },
   });
-  assert.equal(results.length, VISIBLE.length + 1 + 2 + 1);
+  assert.equal(results.length, VISIBLE.length + 1 + 1 + 2 + 1);
   for (const { shape, name, timing, problem } of results) {
     assert.equal(problem, undefined, `${shape} ${name}`);
     assert.ok(timing && timing.maxError < 1e-6, `${shape} ${name}`);
