@@ -81,6 +81,22 @@ void hw_transpose(const float *x, float *y, size_t batch, size_t rows, size_t co
  * with NaN or +inf is NaN, as in torch. */
 void hw_softmax(const float *x, float *y, size_t rows, size_t columns);
 
+typedef enum hw_gelu_approximation {
+  HW_GELU_NONE = 0, /* x·Φ(x), Φ the standard normal's distribution function */
+  HW_GELU_TANH = 1, /* x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))) */
+} hw_gelu_approximation;
+
+/* torch.nn.functional.gelu: x and y [count]; y may be x. -inf gives 0, the limit (torch: NaN). HW_ERROR_VALUE: no such
+ * approximation. */
+hw_status hw_gelu(hw_context *context, const float *x, float *y, size_t count, hw_gelu_approximation approximate);
+
+/* torch.nn.functional.layer_norm over the last dimension: y = (x - mean)/√(variance + eps)·weight + bias, with the biased
+ * variance. x and y [rows, columns], y may be x; weight and bias [columns], or NULL for ones and zeros. A constant row
+ * gives exactly the bias, with an eps of 0 NaN. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: eps is negative or not
+ * finite. */
+hw_status hw_layer_normalization(hw_context *context, const float *x, size_t rows, size_t columns, const float *weight,
+                                 const float *bias, double eps, float *y);
+
 /* ---- Scaled dot-product attention -------------------------------------------------------------- */
 
 /* Where a head finds its rows: element (b, h, t, i) is at b·batch + h·head + t·token + i. Splitting and
@@ -231,6 +247,66 @@ hw_status hw_linear_store(const hw_linear *linear, size_t first_row, size_t rows
 /* x [rows, in_features] → y [rows, out_features]. HW_ERROR_SHAPE: rows is zero. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_linear_forward(hw_context *context, const hw_linear *linear, const float *x, size_t rows, float *y);
 
+/* ---- LayerNorm: torch.nn.LayerNorm over the last dimension ------------------------------------------ */
+
+typedef struct hw_layer_norm hw_layer_norm;
+
+/* torch's default */
+#define HW_LAYER_NORM_EPS 1e-5
+
+/* Weights of 1, biases of 0; nothing is drawn. The caller owns *module. HW_ERROR_SHAPE: dim is zero. HW_ERROR_VALUE: eps
+ * is negative or not finite. HW_ERROR_MEMORY. After an error *module is NULL. */
+hw_status hw_layer_norm_create(size_t dim, double eps, hw_layer_norm **module);
+void hw_layer_norm_destroy(hw_layer_norm *module);
+
+/* [dim] each, owned by the module; they may be written. */
+float *hw_layer_norm_weight(hw_layer_norm *module);
+float *hw_layer_norm_bias(hw_layer_norm *module);
+
+/* hw_layer_normalization of x [rows, dim]; y may be x. HW_ERROR_SHAPE: rows is zero. */
+hw_status hw_layer_norm_forward(hw_context *context, const hw_layer_norm *module, const float *x, size_t rows,
+                                float *y);
+
+/* ---- Embedding: torch.nn.Embedding ------------------------------------------------------------------ */
+
+typedef struct hw_embedding hw_embedding;
+
+/* The weight [num_embeddings, embedding_dim] is drawn as torch draws it, by one randn (NULL context: zeros). The caller
+ * owns *module. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY. After an error *module is NULL. */
+hw_status hw_embedding_create(hw_context *context, size_t num_embeddings, size_t embedding_dim, hw_embedding **module);
+void hw_embedding_destroy(hw_embedding *module);
+
+/* Owned by the module; it may be written. */
+float *hw_embedding_weight(hw_embedding *module);
+
+/* y [count, embedding_dim]: row ids[i] of the weight for every i < count. HW_ERROR_VALUE: an id is not below
+ * num_embeddings; y is as it was. */
+hw_status hw_embedding_forward(const hw_embedding *module, const uint32_t *ids, size_t count, float *y);
+
+/* ---- FeedForward: fc2(dropout(gelu(fc1(x)))) ---------------------------------------------------------- */
+
+typedef struct hw_feed_forward hw_feed_forward;
+
+typedef struct hw_feed_forward_config {
+  size_t d_model;
+  size_t d_ff;
+  double dropout; /* of the hidden activations, in training mode */
+} hw_feed_forward_config;
+
+/* Draws fc1, then fc2, both with biases (NULL context: zeros). The caller owns *module. HW_ERROR_SHAPE: a size is zero.
+ * HW_ERROR_VALUE: dropout outside [0, 1]. HW_ERROR_MEMORY. After an error *module is NULL. */
+hw_status hw_feed_forward_create(hw_context *context, const hw_feed_forward_config *config, hw_feed_forward **module);
+void hw_feed_forward_destroy(hw_feed_forward *module);
+
+/* [d_ff, d_model] and [d_model, d_ff]; owned by the module. */
+hw_linear *hw_feed_forward_fc1(hw_feed_forward *module);
+hw_linear *hw_feed_forward_fc2(hw_feed_forward *module);
+void hw_feed_forward_train(hw_feed_forward *module, bool training);
+
+/* x [rows, d_model] → y [rows, d_model], with the exact GELU; y may be x. The hidden activations exist some megabytes at a
+ * time. HW_ERROR_SHAPE: rows is zero. HW_ERROR_MEMORY: no scratch. */
+hw_status hw_feed_forward_forward(hw_context *context, hw_feed_forward *module, const float *x, size_t rows, float *y);
+
 /* ---- Attention modules ----------------------------------------------------------------------------- */
 
 /* Keys and values of the tokens that a hw_multi_head_attention has seen, so that a forward computes only what is new. */
@@ -240,7 +316,7 @@ typedef struct hw_key_value_cache hw_key_value_cache;
 typedef struct hw_forward_options {
   hw_mask mask;     /* replaces the module's causal mask unless kind is HW_MASK_NONE */
   float *weights;   /* NULL, or [batch, heads, tokens, tokens], with a cache [batch, heads, tokens, length + tokens] */
-  hw_trace **trace; /* NULL, or receives a trace that the caller owns */
+  hw_trace **trace; /* NULL, or receives a trace that the caller owns (of a stack: one for each layer) */
   /* NULL, or a cache of this module; only hw_multi_head_attention has caches. */
   hw_key_value_cache *cache;
 } hw_forward_options;
@@ -251,7 +327,7 @@ typedef struct hw_causal_attention hw_causal_attention;
 typedef struct hw_causal_attention_config {
   size_t d_in;
   size_t d_out;
-  size_t context_length; /* more tokens than this are refused */
+  size_t context_length; /* more tokens than this are refused; SIZE_MAX: no limit */
   double dropout;        /* of the weights, in training mode */
   bool qkv_bias;
   bool is_causal;
@@ -347,6 +423,63 @@ size_t hw_key_value_cache_length(const hw_key_value_cache *cache);
 
 /* Forgets all tokens but the first `length`. HW_ERROR_VALUE: there are fewer. */
 hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length);
+
+/* ---- Transformer blocks ------------------------------------------------------------------------------- */
+
+/* Attention and feed-forward, each with a layer norm and a residual connection: GPT-2's block, but without biases of the
+ * attention's projections and with the exact GELU. */
+typedef struct hw_transformer_block hw_transformer_block;
+
+typedef struct hw_transformer_block_config {
+  size_t d_model; /* a multiple of num_heads */
+  size_t num_heads;
+  size_t d_ff;
+  double dropout;  /* of the weights, the hidden activations and both branches, in training mode */
+  bool norm_first; /* pre-norm (GPT-2); else post-norm (Vaswani et al. 2017) */
+  bool is_causal;
+} hw_transformer_block_config;
+
+/* Draws the attention's qkv_proj and out_proj, then fc1 and fc2 (NULL context: zeros). The caller owns *module.
+ * HW_ERROR_SHAPE: a size is zero, or d_model is not a multiple of num_heads. HW_ERROR_VALUE: dropout outside [0, 1].
+ * HW_ERROR_MEMORY. After an error *module is NULL. */
+hw_status hw_transformer_block_create(hw_context *context, const hw_transformer_block_config *config,
+                                      hw_transformer_block **module);
+void hw_transformer_block_destroy(hw_transformer_block *module);
+
+/* Owned by the block. */
+hw_layer_norm *hw_transformer_block_ln1(hw_transformer_block *module);
+hw_layer_norm *hw_transformer_block_ln2(hw_transformer_block *module);
+hw_multi_head_attention *hw_transformer_block_attn(hw_transformer_block *module);
+hw_feed_forward *hw_transformer_block_ffn(hw_transformer_block *module);
+void hw_transformer_block_train(hw_transformer_block *module, bool training);
+
+/* x [batch, tokens, d_model] → y [batch, tokens, d_model], as many tokens as memory holds; y may be x.
+ *
+ *   norm_first:  h = x + dropout(attn(ln1(x)));   y = h + dropout(ffn(ln2(h)))
+ *   else:        h = ln1(x + dropout(attn(x)));   y = ln2(h + dropout(ffn(h)))
+ *
+ * In training mode dropout draws for the attention's weights, its branch, the hidden activations and their branch, in
+ * this order. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: a mask without data or of an unknown kind, or a cache.
+ * HW_ERROR_MEMORY: no scratch, or no memory for the trace. After an error the trace is NULL. options may be NULL. */
+hw_status hw_transformer_block_forward(hw_context *context, hw_transformer_block *module, const float *x, size_t batch,
+                                       size_t tokens, float *y, const hw_forward_options *options);
+
+/* Blocks of one kind, one after another. */
+typedef struct hw_transformer_stack hw_transformer_stack;
+
+/* Draws block after block. Errors as hw_transformer_block_create; num_layers of zero is HW_ERROR_SHAPE. */
+hw_status hw_transformer_stack_create(hw_context *context, const hw_transformer_block_config *config, size_t num_layers,
+                                      hw_transformer_stack **module);
+void hw_transformer_stack_destroy(hw_transformer_stack *module);
+
+/* Owned by the stack; NULL beyond the last. */
+hw_transformer_block *hw_transformer_stack_block(hw_transformer_stack *module, size_t index);
+void hw_transformer_stack_train(hw_transformer_stack *module, bool training);
+
+/* As hw_transformer_block_forward, but options ask for every layer: weights is [num_layers, batch, heads, tokens, tokens]
+ * and trace points to room for num_layers traces, all of which exist afterwards or none. The mask is for all layers. */
+hw_status hw_transformer_stack_forward(hw_context *context, hw_transformer_stack *module, const float *x, size_t batch,
+                                       size_t tokens, float *y, const hw_forward_options *options);
 
 #ifdef __cplusplus
 }

@@ -30,6 +30,8 @@ hw_status hw_export_engine_start(void) { return context != NULL ? HW_OK : hw_con
 
 hw_context *hw_export_context(void) { return context; }
 
+void **hw_export_result_slot(void) { return &result_slot; }
+
 HW_EXPORT(result_address) void *hw_export_result_address(void);
 void *hw_export_result_address(void) { return (void *)&result_slot; }
 
@@ -184,26 +186,9 @@ hw_status hw_export_linear_forward(const hw_linear *linear, const float *x, size
 
 /* ---- Attention modules ---- */
 
-/* What a forward is asked for besides its output; 0 for nothing. */
-typedef struct hw_forward_arguments {
-  hw_mask mask;
-  float *weights;
-  uint32_t trace; /* nonzero: leave a trace in the result slot */
-  hw_key_value_cache *cache;
-} hw_forward_arguments;
-
-static hw_forward_options options_of(const hw_forward_arguments *arguments) {
-  result_slot = NULL;
-  if (arguments == NULL) {
-    return (hw_forward_options){0};
-  }
-  return (hw_forward_options){
-      .mask = arguments->mask,
-      .weights = arguments->weights,
-      .trace = arguments->trace != 0 ? (hw_trace **)&result_slot : NULL,
-      .cache = arguments->cache,
-  };
-}
+#ifdef __wasm__
+_Static_assert(sizeof(hw_forward_options) == 9 * sizeof(uint32_t), "as modules/attention-module.js writes it");
+#endif
 
 HW_EXPORT(causal_attention_create)
 hw_status hw_export_causal_attention_create(bool draw, size_t d_in, size_t d_out, size_t context_length, double dropout,
@@ -230,11 +215,10 @@ void hw_export_causal_attention_train(hw_causal_attention *module, bool training
 
 HW_EXPORT(causal_attention_forward)
 hw_status hw_export_causal_attention_forward(hw_causal_attention *module, const float *x, size_t batch, size_t tokens,
-                                             float *y, const hw_forward_arguments *arguments);
+                                             float *y, const hw_forward_options *options);
 hw_status hw_export_causal_attention_forward(hw_causal_attention *module, const float *x, size_t batch, size_t tokens,
-                                             float *y, const hw_forward_arguments *arguments) {
-  const hw_forward_options options = options_of(arguments);
-  return hw_causal_attention_forward(context, module, x, batch, tokens, y, &options);
+                                             float *y, const hw_forward_options *options) {
+  return hw_causal_attention_forward(context, module, x, batch, tokens, y, options);
 }
 
 HW_EXPORT(wrapper_create)
@@ -266,11 +250,10 @@ void hw_export_wrapper_train(hw_multi_head_attention_wrapper *module, bool train
 
 HW_EXPORT(wrapper_forward)
 hw_status hw_export_wrapper_forward(hw_multi_head_attention_wrapper *module, const float *x, size_t batch,
-                                    size_t tokens, float *y, const hw_forward_arguments *arguments);
+                                    size_t tokens, float *y, const hw_forward_options *options);
 hw_status hw_export_wrapper_forward(hw_multi_head_attention_wrapper *module, const float *x, size_t batch,
-                                    size_t tokens, float *y, const hw_forward_arguments *arguments) {
-  const hw_forward_options options = options_of(arguments);
-  return hw_multi_head_attention_wrapper_forward(context, module, x, batch, tokens, y, &options);
+                                    size_t tokens, float *y, const hw_forward_options *options) {
+  return hw_multi_head_attention_wrapper_forward(context, module, x, batch, tokens, y, options);
 }
 
 HW_EXPORT(attention_create)
@@ -305,11 +288,10 @@ void hw_export_attention_train(hw_multi_head_attention *module, bool training) {
 
 HW_EXPORT(attention_forward)
 hw_status hw_export_attention_forward(hw_multi_head_attention *module, const float *x, size_t batch, size_t tokens,
-                                      float *y, const hw_forward_arguments *arguments);
+                                      float *y, const hw_forward_options *options);
 hw_status hw_export_attention_forward(hw_multi_head_attention *module, const float *x, size_t batch, size_t tokens,
-                                      float *y, const hw_forward_arguments *arguments) {
-  const hw_forward_options options = options_of(arguments);
-  return hw_multi_head_attention_forward(context, module, x, batch, tokens, y, &options);
+                                      float *y, const hw_forward_options *options) {
+  return hw_multi_head_attention_forward(context, module, x, batch, tokens, y, options);
 }
 
 /* ---- Caches ---- */

@@ -13,4 +13,7 @@
 /* The module instance's context; NULL before engine_start. */
 hw_context *hw_export_context(void);
 
+/* Where a created object's address is left. */
+void **hw_export_result_slot(void);
+
 #endif

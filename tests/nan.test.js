@@ -95,3 +95,29 @@ test('a NaN token reaches itself and the tokens after it under the causal mask',
     });
   }
 });
+
+test('NaN and infinities pass gelu and layerNorm as in torch, but that gelu of -Infinity is 0, its limit', () => {
+  for (const approximate of /** @type {const} */ (['none', 'tanh'])) {
+    const y = hw.gelu(tensor([1, NaN, Infinity, -Infinity, 0]), { approximate }).data;
+    assert.deepEqual([...y.slice(1)], [NaN, Infinity, 0, 0]);
+  }
+  for (const poison of poisons) {
+    const y = hw.layerNorm(poisoned(data(1, [3, 5]), 7, poison)).data;
+    y.forEach((value, i) => assert.equal(Number.isNaN(value), i >= 5 && i < 10));
+  }
+});
+
+test('a NaN token reaches itself and the tokens after it in a causal stack, and no other sequence', () => {
+  for (const norm of /** @type {const} */ (['pre', 'post'])) {
+    const options = { dModel: 4, numHeads: 2, dFf: 9, numLayers: 2, norm };
+    const stack = new hw.TransformerStack(options);
+    const x = data(1, [2, 9, 4]);
+    const clean = stack.forward(x).output.data;
+    const { output } = stack.forward(poisoned(x, (9 + 5) * 4, NaN));
+    output.data.forEach((value, i) => {
+      const row = i >> 2;
+      if (row >= 9 + 5) assert.ok(Number.isNaN(value), `row ${row}`);
+      else assert.equal(value, clean[i]);
+    });
+  }
+});

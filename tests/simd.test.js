@@ -20,6 +20,7 @@ for (const name of [
   ...['seeds', 'random', 'functions', 'modules', 'nan', 'state', 'errors'],
   ...['attention-options', 'attention-options-errors', 'cache', 'cache-errors', 'bench'],
   ...['threads', 'torch', 'torch-options'],
+  ...['blocks', 'blocks-errors', 'chapter'],
 ])
   test(`with the ${simd} module, the tests of ${name} pass`, () => {
     const { status, stdout, stderr, error } = spawnSync(

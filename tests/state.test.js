@@ -110,6 +110,48 @@ const table = [
   ],
 ];
 
+/** @param {string} prefix */
+const blockShapes = (prefix) => ({
+  [`${prefix}ln1.weight`]: [4],
+  [`${prefix}ln1.bias`]: [4],
+  [`${prefix}ln2.weight`]: [4],
+  [`${prefix}ln2.bias`]: [4],
+  [`${prefix}attn.qkv_proj.weight`]: [12, 4],
+  [`${prefix}attn.out_proj.weight`]: [4, 4],
+  [`${prefix}ffn.fc1.weight`]: [6, 4],
+  [`${prefix}ffn.fc1.bias`]: [6],
+  [`${prefix}ffn.fc2.weight`]: [4, 6],
+  [`${prefix}ffn.fc2.bias`]: [4],
+});
+const block = { dModel: 4, numHeads: 2, dFf: 6 };
+
+table.push(
+  ['Embedding', { numEmbeddings: 5, embeddingDim: 3 }, { weight: [5, 3] }],
+  ['LayerNorm', { dim: 3 }, { weight: [3], bias: [3] }],
+  [
+    'FeedForward',
+    { dModel: 3, dFf: 5 },
+    { 'fc1.weight': [5, 3], 'fc1.bias': [5], 'fc2.weight': [3, 5], 'fc2.bias': [3] },
+  ],
+  ['TransformerBlock', block, blockShapes('')],
+  ['TransformerBlock', { ...block, norm: 'post' }, blockShapes('')],
+  [
+    'TransformerStack',
+    { ...block, numLayers: 2 },
+    { ...blockShapes('blocks.0.'), ...blockShapes('blocks.1.') },
+  ],
+);
+
+/** What a module of the table takes. @param {string} name */
+function inputOf(name) {
+  if (name === 'Embedding') return [0, 4, 2];
+  return data(1, name.startsWith('Transformer') ? [2, 6, 4] : [2, 6, 3]);
+}
+
+/** @param {Record<string, number[]>} expected @returns {Record<string, any>} */
+const otherState = (expected) =>
+  Object.fromEntries(Object.entries(expected).map(([key, shape], i) => [key, data(i, shape)]));
+
 for (const [name, options, expected] of table) {
   const title = `${name} ${JSON.stringify(options)}`;
   const make = () => new /** @type {any} */ (hw)[name](options);
@@ -123,7 +165,8 @@ for (const [name, options, expected] of table) {
 
   test(`${title} loads what another one of its kind gives`, () => {
     const [a, b] = [make(), make()];
-    const x = name === 'Linear' ? data(1, [5, 3]) : data(1, [2, 6, 3]);
+    a.loadStateDict(otherState(expected));
+    const x = inputOf(name);
     assert.notDeepEqual([...b.forward(x).output.data], [...a.forward(x).output.data]);
     b.loadStateDict(a.stateDict());
     assert.deepEqual([...b.forward(x).output.data], [...a.forward(x).output.data]);

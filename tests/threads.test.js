@@ -49,6 +49,8 @@ function results(hw) {
   const cache = fused.createCache({ batch: 2 });
   const { trace } = fused.forward(data(12, [2, 700, 40]), { trace: true });
   assert.ok(trace);
+  const block = { dModel: 40, numHeads: 4, dFf: 160, dropout: 0.1 };
+  const stack = new hw.TransformerStack({ ...block, numLayers: 2, norm: 'post' });
   return [
     trace.map({ batch: 1, head: 3, size: 90 }),
     trace.weights({ batch: 1, head: 2, rows: [3, 690] }),
@@ -63,6 +65,10 @@ function results(hw) {
     hw.scaledDotProductAttention(q, q, q, { isCausal: true }),
     hw.matmul(data(5, [3, 130, 70]), data(6, [70, 90])),
     hw.softmax(data(8, [300, 50])),
+    new hw.TransformerBlock(block).forward(x),
+    stack.forward(data(12, [700, 40])),
+    hw.gelu(data(13, [70000])),
+    hw.layerNorm(data(14, [300, 401])),
   ]
     .flatMap((result) => (result instanceof Tensor ? [result] : Object.values(result)))
     .map((result) => result.data);

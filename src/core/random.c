@@ -178,15 +178,29 @@ void hw_generator_normal(hw_generator *generator, float *out, size_t count) {
   }
 }
 
+/* Whether the next element is kept. */
+static bool is_kept(hw_generator *generator, double dropout) {
+  return dropout < 1.0 && uniform_double(generator) < 1.0 - dropout;
+}
+
 void hw_generator_keep(hw_generator *generator, double dropout, uint32_t *bits, size_t rows, size_t columns) {
-  const double keep = 1.0 - dropout;
   const size_t words = hw_keep_words(columns);
   memset(bits, 0, rows * words * sizeof *bits);
   for (size_t row = 0; row < rows; row++) {
     for (size_t column = 0; column < columns; column++) {
-      if (uniform_double(generator) < keep) {
+      if (is_kept(generator, dropout)) {
         bits[row * words + column / 32] |= 1u << (column % 32);
       }
     }
+  }
+}
+
+void hw_generator_dropout(hw_generator *generator, double dropout, float *x, size_t count) {
+  if (dropout == 0.0) {
+    return;
+  }
+  const float scale = hw_keep_scale(dropout);
+  for (size_t i = 0; i < count; i++) {
+    x[i] *= is_kept(generator, dropout) ? scale : 0.0F;
   }
 }

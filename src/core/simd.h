@@ -70,6 +70,7 @@ HW_INLINE hw_f32x4 hw_add(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_add(a, b);
 HW_INLINE hw_f32x4 hw_subtract(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_sub(a, b); }
 HW_INLINE hw_f32x4 hw_multiply(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_mul(a, b); }
 HW_INLINE hw_f32x4 hw_divide(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_div(a, b); }
+HW_INLINE hw_f32x4 hw_absolute(hw_f32x4 x) { return wasm_f32x4_abs(x); }
 
 /* a·b + c */
 HW_INLINE hw_f32x4 hw_multiply_add(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c) {
@@ -82,6 +83,10 @@ HW_INLINE hw_f32x4 hw_multiply_add(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c) {
 
 /* a < b ? b : a, so a NaN in a stays and a NaN in b is passed over; one instruction, unlike f32x4.max. */
 HW_INLINE hw_f32x4 hw_larger(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_pmax(a, b); }
+HW_INLINE hw_f32x4 hw_smaller(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_pmin(a, b); }
+
+/* x with the lower half of its 24 bits cleared: its square is exact. */
+HW_INLINE hw_f32x4 hw_upper_half(hw_f32x4 x) { return wasm_v128_and(x, wasm_i32x4_splat(-4096)); }
 
 /* Comparisons give lanes of ones or zeros, for hw_and, hw_choose and hw_all_true. */
 HW_INLINE hw_f32x4 hw_equal(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_eq(a, b); }
@@ -130,6 +135,20 @@ HW_INLINE float hw_sum_lanes(hw_f32x4 x) {
   const hw_f32x4 one = hw_add(pairs, wasm_i32x4_shuffle(pairs, pairs, 1, 0, 3, 2));
   return hw_first_lane(one);
 }
+
+/* Two doubles, for sums that floats are too coarse for. */
+typedef v128_t hw_f64x2;
+
+HW_INLINE hw_f64x2 hw_splat_double(double x) { return wasm_f64x2_splat(x); }
+HW_INLINE hw_f64x2 hw_add_doubles(hw_f64x2 a, hw_f64x2 b) { return wasm_f64x2_add(a, b); }
+HW_INLINE hw_f64x2 hw_subtract_doubles(hw_f64x2 a, hw_f64x2 b) { return wasm_f64x2_sub(a, b); }
+HW_INLINE hw_f64x2 hw_multiply_doubles(hw_f64x2 a, hw_f64x2 b) { return wasm_f64x2_mul(a, b); }
+HW_INLINE hw_f64x2 hw_low_doubles(hw_f32x4 x) { return wasm_f64x2_promote_low_f32x4(x); }
+HW_INLINE hw_f64x2 hw_high_doubles(hw_f32x4 x) { return wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(x, x, 1, 0)); }
+HW_INLINE hw_f32x4 hw_to_floats(hw_f64x2 low, hw_f64x2 high) {
+  return wasm_i64x2_shuffle(wasm_f32x4_demote_f64x2_zero(low), wasm_f32x4_demote_f64x2_zero(high), 0, 2);
+}
+HW_INLINE double hw_sum_doubles(hw_f64x2 x) { return wasm_f64x2_extract_lane(x, 0) + wasm_f64x2_extract_lane(x, 1); }
 
 /* Adding 1.5 · 2^23 + 127 to x in [-127, 127] rounds it to an integer n and leaves n + 127, the exponent field of
  * 2^n, in the low bits; shifted up they are 2^n (0 for n = -127). */

@@ -22,6 +22,8 @@ enum {
   HW_GEMM_ROWS = 16 * HW_TILE_ROWS,
   /* Rows that are interleaved before they are used: some megabytes of the last-level cache. */
   HW_GEMM_BYTES = 4 << 20,
+  /* The same for activations between two products. */
+  HW_HIDDEN_BYTES = 4 << 20,
 
   /* Attention: queries and keys per block; rows of scores lie a little further apart than a power of two. */
   HW_QUERY_BLOCK = 22 * HW_TILE_ROWS,

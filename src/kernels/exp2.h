@@ -33,10 +33,8 @@ HW_INLINE hw_exp2_constants hw_load_exp2_constants(void) {
   return constants;
 }
 
-HW_INLINE hw_f32x4 hw_exp2(const hw_exp2_constants *constants, hw_f32x4 x) {
-  const hw_f32x4 clamped = hw_larger(x, constants->lowest);
-  const hw_f32x4 rounded = hw_add(clamped, constants->magic);
-  const hw_f32x4 f = hw_subtract(clamped, hw_subtract(rounded, constants->magic));
+/* 2^(n + f), given f and n + magic. */
+HW_INLINE hw_f32x4 hw_exp2_of_parts(const hw_exp2_constants *constants, hw_f32x4 rounded, hw_f32x4 f) {
   hw_f32x4 y = constants->coefficients[0];
 #pragma GCC unroll 8
   for (int i = 1; i < 5; i++) {
@@ -45,6 +43,13 @@ HW_INLINE hw_f32x4 hw_exp2(const hw_exp2_constants *constants, hw_f32x4 x) {
   /* (y·f + 1)·2^n without a register for the 1. */
   const hw_f32x4 power = hw_exponent_to_power(rounded);
   return hw_multiply_add(hw_multiply(y, f), power, power);
+}
+
+HW_INLINE hw_f32x4 hw_exp2(const hw_exp2_constants *constants, hw_f32x4 x) {
+  const hw_f32x4 clamped = hw_larger(x, constants->lowest);
+  const hw_f32x4 rounded = hw_add(clamped, constants->magic);
+  const hw_f32x4 f = hw_subtract(clamped, hw_subtract(rounded, constants->magic));
+  return hw_exp2_of_parts(constants, rounded, f);
 }
 
 /* e^x for x <= 0, as exactly as x · log2 e can be written. Take differences before: what is lost here grows with x. */

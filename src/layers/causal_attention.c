@@ -1,7 +1,6 @@
 #include "layers/causal_attention.h"
 
 #include "kernels/gemm.h"
-#include "layers/forward.h"
 #include "layers/linear.h"
 
 enum { QUERY, KEY, VALUE, PROJECTIONS };

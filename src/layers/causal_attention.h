@@ -2,6 +2,7 @@
 #ifndef HW_LAYERS_CAUSAL_ATTENTION_H
 #define HW_LAYERS_CAUSAL_ATTENTION_H
 
+#include "layers/forward.h"
 #include "layers/trace.h"
 
 /* One head's place in a forward of num_heads heads: whose columns of y, whose weights, whose part of the trace. */
@@ -9,12 +10,6 @@ typedef struct hw_head_place {
   size_t head;
   size_t num_heads;
 } hw_head_place;
-
-typedef struct hw_module_input {
-  const float *x; /* [batch, tokens, d_in] */
-  size_t batch;
-  size_t tokens;
-} hw_module_input;
 
 /* hw_forward_check with the module's context length, and no cache. */
 hw_status hw_causal_attention_check(const hw_causal_attention *module, const hw_module_input *input,

@@ -1,4 +1,5 @@
-#include "layers/forward.h"
+#include "layers/multi_head_attention.h"
+
 #include "layers/key_value_cache.h"
 #include "layers/linear.h"
 #include "layers/trace.h"
@@ -28,8 +29,7 @@ static hw_status create_linears(hw_multi_head_attention *module) {
   return HW_OK;
 }
 
-/* After all memory is there, so that a failed creation leaves the generator where it was. */
-static void draw_weights(hw_context *context, const hw_multi_head_attention *module) {
+void hw_multi_head_attention_draw(hw_context *context, hw_multi_head_attention *module) {
   const size_t d_out = module->config.d_out;
   if (module->config.packed_qkv) {
     hw_linear_draw(context, module->qkv_proj, 0, 3 * d_out);
@@ -59,7 +59,7 @@ hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_hea
     return status;
   }
   if (context != NULL) {
-    draw_weights(context, created);
+    hw_multi_head_attention_draw(context, created);
   }
   *module = created;
   return HW_OK;
@@ -102,11 +102,11 @@ hw_status hw_multi_head_attention_create_cache(const hw_multi_head_attention *mo
   return status;
 }
 
-static hw_status check_forward(const hw_multi_head_attention *module, size_t batch, size_t tokens,
+static hw_status check_forward(const hw_multi_head_attention *module, const hw_module_input *input,
                                const hw_forward_options *options) {
-  HW_TRY(hw_forward_check(options, batch, tokens, module->config.context_length));
-  const hw_cache_shape shape = cache_shape(module, batch);
-  return options->cache == NULL ? HW_OK : hw_key_value_cache_check(options->cache, &shape, tokens);
+  HW_TRY(hw_forward_check(options, input->batch, input->tokens, module->config.context_length));
+  const hw_cache_shape shape = cache_shape(module, input->batch);
+  return options->cache == NULL ? HW_OK : hw_key_value_cache_check(options->cache, &shape, input->tokens);
 }
 
 static hw_attention_keeping keeping_of(const hw_forward_options *options) {
@@ -117,15 +117,16 @@ static hw_attention_keeping keeping_of(const hw_forward_options *options) {
 
 /* Heads by strides: head h of a token is columns [h·head_dim, (h+1)·head_dim) of its row. Data pointers are filled in
  * by the forward. */
-static hw_attention describe(const hw_multi_head_attention *module, size_t batch, size_t tokens,
+static hw_attention describe(const hw_multi_head_attention *module, const hw_module_input *input,
                              const hw_forward_options *options) {
   const hw_multi_head_attention_config *config = &module->config;
+  const size_t tokens = input->tokens;
   const size_t head_dim = config->d_out / config->num_heads;
   const size_t qkv_row = 3 * config->d_out;
   const size_t stored_tokens = keeping_of(options).stored_tokens;
   const hw_strides qkv = {.batch = tokens * qkv_row, .head = head_dim, .token = qkv_row};
   return (hw_attention){
-      .batch = batch,
+      .batch = input->batch,
       .heads = config->num_heads,
       .key_heads = config->num_heads,
       .query_tokens = tokens,
@@ -150,16 +151,32 @@ static hw_attention describe(const hw_multi_head_attention *module, size_t batch
 static bool merges_in_place(const hw_attention *attention) { return attention->weights == NULL; }
 
 static size_t forward_scratch(const hw_context *context, const hw_multi_head_attention *module,
-                              const hw_attention *attention, const hw_attention_keeping *keeping) {
+                              const hw_attention *attention, const hw_forward_options *options) {
+  const hw_attention_keeping keeping = keeping_of(options);
   const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
   const size_t qkv = hw_size_multiply(rows, hw_size_multiply(3, module->config.d_out));
-  size_t bytes = hw_size_add(hw_arena_size(qkv, sizeof(float)), hw_attention_run_scratch(context, attention, keeping));
+  size_t bytes = hw_size_add(hw_arena_size(qkv, sizeof(float)), hw_attention_run_scratch(context, attention, &keeping));
   bytes = hw_size_add(bytes, hw_linear_scratch(module->qkv_proj, rows));
   bytes = hw_size_add(bytes, module->out_proj == NULL ? 0 : hw_linear_scratch(module->out_proj, rows));
   if (module->out_proj != NULL && !merges_in_place(attention)) {
     bytes = hw_size_add(bytes, hw_arena_size(hw_size_multiply(rows, module->config.d_out), sizeof(float)));
   }
   return bytes;
+}
+
+size_t hw_multi_head_attention_scratch(const hw_context *context, const hw_multi_head_attention *module,
+                                       const hw_module_input *input, const hw_forward_options *options) {
+  const hw_attention attention = describe(module, input, options);
+  return forward_scratch(context, module, &attention, options);
+}
+
+hw_status hw_multi_head_attention_trace(const hw_multi_head_attention *module, const hw_module_input *input,
+                                        const hw_forward_options *options) {
+  if (options->trace == NULL) {
+    return HW_OK;
+  }
+  const hw_attention attention = describe(module, input, options);
+  return hw_trace_create(&attention, attention.heads, options->trace);
 }
 
 /* Points the call at its projected tokens, and its output at y, or at what the output projection will read: over the
@@ -181,6 +198,7 @@ static void place(hw_arena *arena, const hw_multi_head_attention *module, float 
 
 static void forward(hw_context *context, const hw_multi_head_attention *module, const float *x, float *y,
                     hw_attention *attention, const hw_forward_options *options) {
+  const size_t mark = context->arena.used;
   const size_t rows = attention->batch * attention->query_tokens;
   const size_t d_out = module->config.d_out;
   float *qkv = hw_arena_take_floats(&context->arena, rows * 3 * d_out);
@@ -196,16 +214,23 @@ static void forward(hw_context *context, const hw_multi_head_attention *module, 
   if (module->out_proj != NULL) {
     hw_linear_run(context, module->out_proj, attention->output, attention->output_strides.token, rows, y, d_out);
   }
+  context->arena.used = mark;
+}
+
+void hw_multi_head_attention_run(hw_context *context, const hw_multi_head_attention *module,
+                                 const hw_module_input *input, float *y, const hw_forward_options *options) {
+  hw_attention attention = describe(module, input, options);
+  forward(context, module, input->x, y, &attention, options);
 }
 
 hw_status hw_multi_head_attention_forward(hw_context *context, hw_multi_head_attention *module, const float *x,
                                           size_t batch, size_t tokens, float *y, const hw_forward_options *options) {
   const hw_forward_options nothing = {0};
   const hw_forward_options *asked = options == NULL ? &nothing : options;
-  HW_TRY(check_forward(module, batch, tokens, asked));
-  hw_attention attention = describe(module, batch, tokens, asked);
-  const hw_attention_keeping keeping = keeping_of(asked);
-  HW_TRY(hw_arena_reserve(&context->arena, forward_scratch(context, module, &attention, &keeping)));
+  const hw_module_input input = {x, batch, tokens};
+  HW_TRY(check_forward(module, &input, asked));
+  hw_attention attention = describe(module, &input, asked);
+  HW_TRY(hw_arena_reserve(&context->arena, forward_scratch(context, module, &attention, asked)));
   if (asked->trace != NULL) {
     HW_TRY(hw_trace_create(&attention, attention.heads, asked->trace));
   }

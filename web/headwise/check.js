@@ -93,6 +93,39 @@ export function checkProbability(value, name) {
 }
 
 /**
+ * What is added to a variance; 1e-5 if undefined.
+ * @param {unknown} value
+ * @returns {number}
+ */
+export function checkEps(value = 1e-5) {
+  if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `eps is ${describe(value)}; expected a finite number of at least 0`,
+    );
+  }
+  return value;
+}
+
+/**
+ * @template {string} T
+ * @param {unknown} value
+ * @param {string} name
+ * @param {readonly T[]} choices
+ * @returns {T}
+ */
+export function checkChoice(value, name, choices) {
+  if (!choices.includes(/** @type {T} */ (value))) {
+    const quoted = choices.map((choice) => describe(choice));
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `${name} is ${describe(value)}; expected ${quoted.join(' or ')}`,
+    );
+  }
+  return /** @type {T} */ (value);
+}
+
+/**
  * @param {unknown} value
  * @param {string} name
  * @returns {Tensor}

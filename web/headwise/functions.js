@@ -1,4 +1,11 @@
-import { checkFloats, checkShape, checkSize } from './check.js';
+import {
+  checkChoice,
+  checkEps,
+  checkFloats,
+  checkOptions,
+  checkShape,
+  checkSize,
+} from './check.js';
 import { describe } from './describe.js';
 import { aligned } from './engine.js';
 import { HeadwiseError } from './error.js';
@@ -142,6 +149,69 @@ export function softmax(engine, x) {
   const at = engine.stage(x.data.byteLength);
   engine.write(at, x);
   call.softmax(at, at, x.data.length / columns, columns);
+  return engine.read(at, x.shape);
+}
+
+/** hw_gelu_approximation */
+const approximations = /** @type {const} */ (['none', 'tanh']);
+
+/**
+ * @typedef {object} GeluOptions
+ * @property {'none' | 'tanh'} [approximate] default 'none': the exact one
+ */
+
+/**
+ * @param {Engine} engine
+ * @param {Tensor} x
+ * @param {GeluOptions} [options]
+ * @returns {Tensor}
+ */
+export function gelu(engine, x, options) {
+  const { approximate = 'none' } = checkOptions(options, ['approximate'], 'gelu');
+  const form = approximations.indexOf(checkChoice(approximate, 'approximate', approximations));
+  const { length } = checkFloats(x, 'x').data;
+  checkShape(x, 'x', true, () => 'any');
+  const { call } = engine;
+  const at = engine.stage(length * 4);
+  engine.write(at, x);
+  engine.check(call.gelu(at, at, length, form), 'gelu');
+  return engine.read(at, x.shape);
+}
+
+/**
+ * @typedef {object} LayerNormFunctionOptions
+ * @property {Tensor} [weight] [n]; default ones
+ * @property {Tensor} [bias] [n]; default zeros
+ * @property {number} [eps] default 1e-5; added to the variance
+ */
+
+/**
+ * @param {Engine} engine
+ * @param {Tensor} x
+ * @param {LayerNormFunctionOptions} [options]
+ * @returns {Tensor}
+ */
+export function layerNorm(engine, x, options) {
+  const given = checkOptions(options, ['weight', 'bias', 'eps'], 'layerNorm');
+  checkFloats(x, 'x');
+  checkShape(x, 'x', x.shape.length >= 1, () => '[…, n]');
+  const n = x.shape[x.shape.length - 1];
+  const eps = checkEps(given.eps);
+  const xBytes = aligned(x.data.byteLength);
+  const rowBytes = aligned(n * 4);
+  const { call } = engine;
+  const at = engine.stage(xBytes + 2 * rowBytes);
+  engine.write(at, x);
+  const [weight, bias] = ['weight', 'bias'].map((name, i) => {
+    if (given[name] === undefined) {
+      return 0;
+    }
+    const row = checkFloats(given[name], name);
+    checkShape(row, name, row.shape.length === 1 && row.shape[0] === n, () => `[${n}]`);
+    engine.write(at + xBytes + i * rowBytes, row);
+    return at + xBytes + i * rowBytes;
+  });
+  engine.check(call.layer_norm(at, x.data.length / n, n, weight, bias, eps, at), 'layerNorm');
   return engine.read(at, x.shape);
 }
 

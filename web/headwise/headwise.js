@@ -1,9 +1,14 @@
 import * as functions from './functions.js';
 import { CausalAttention } from './modules/causal-attention.js';
+import { Embedding } from './modules/embedding.js';
+import { FeedForward } from './modules/feed-forward.js';
+import { LayerNorm } from './modules/layer-norm.js';
 import { Linear } from './modules/linear.js';
 import { MultiHeadAttention } from './modules/multi-head-attention.js';
 import { MultiHeadAttentionWrapper } from './modules/multi-head-attention-wrapper.js';
 import { SelfAttentionV1, SelfAttentionV2 } from './modules/self-attention.js';
+import { TransformerBlock } from './modules/transformer-block.js';
+import { TransformerStack } from './modules/transformer-stack.js';
 import { scaledDotProductAttention } from './scaled-dot-product-attention.js';
 import { version } from './version.js';
 
@@ -55,6 +60,10 @@ export class Headwise {
     });
     /** torch.nn.Linear */
     this.Linear = bind(engine, Linear);
+    /** torch.nn.Embedding */
+    this.Embedding = bind(engine, Embedding);
+    /** torch.nn.LayerNorm over the last dimension */
+    this.LayerNorm = bind(engine, LayerNorm);
     /** One head without a mask, its weights [dIn, dOut] drawn by rand (exercise 3.1). */
     this.SelfAttentionV1 = bind(engine, SelfAttentionV1);
     /** The same head made of Linear layers: its weights are the transposes. */
@@ -67,6 +76,12 @@ export class Headwise {
     this.MultiHeadAttention = Object.assign(bind(engine, MultiHeadAttention), {
       fromWrapper: MultiHeadAttention.fromWrapper,
     });
+    /** fc2(dropout(gelu(fc1(x)))) */
+    this.FeedForward = bind(engine, FeedForward);
+    /** Attention and feed-forward with layer norms, before or after, and residual connections. */
+    this.TransformerBlock = bind(engine, TransformerBlock);
+    /** Transformer blocks one after another, in one call. */
+    this.TransformerStack = bind(engine, TransformerStack);
   }
 
   /** Bytes of the engine's memory: everything it holds or has held at once. */
@@ -127,6 +142,26 @@ export class Headwise {
    */
   softmax(x) {
     return functions.softmax(this.#engine, x);
+  }
+
+  /**
+   * torch.nn.functional.gelu: x·Φ(x), Φ the standard normal's distribution function, or its tanh form. -Infinity gives 0.
+   * @param {Tensor} x
+   * @param {functions.GeluOptions} [options]
+   * @returns {Tensor} like x
+   */
+  gelu(x, options) {
+    return functions.gelu(this.#engine, x, options);
+  }
+
+  /**
+   * torch.nn.functional.layer_norm over the last dimension, with the biased variance.
+   * @param {Tensor} x […, n]
+   * @param {functions.LayerNormFunctionOptions} [options]
+   * @returns {Tensor} like x
+   */
+  layerNorm(x, options) {
+    return functions.layerNorm(this.#engine, x, options);
   }
 
   /**

@@ -106,7 +106,7 @@ export const noArray = (length, cause) =>
   new HeadwiseError('ERR_MEMORY', `no memory for an array of ${length} elements`, { cause });
 
 /**
- * @template {Float32Array | Uint8Array} T
+ * @template {Float32Array | Uint8Array | Uint32Array} T
  * @param {new (length: number) => T} Type
  * @param {number} length
  * @returns {T}
@@ -134,7 +134,7 @@ export function zeros(shape) {
  * @param {unknown} nested
  * @returns {number[]}
  */
-function shapeOfNested(nested) {
+export function shapeOfNested(nested) {
   const shape = [];
   for (let level = nested; Array.isArray(level); level = level[0]) {
     shape.push(level.length);
@@ -145,9 +145,10 @@ function shapeOfNested(nested) {
 /**
  * @param {unknown} nested
  * @param {number[]} shape
+ * @param {string} name the argument's name, for the message
  * @returns {(number | boolean)[]} all values, row-major
  */
-function flatten(nested, shape) {
+export function flatten(nested, shape, name) {
   /** @type {(number | boolean)[]} */
   const values = [];
   /** @type {(level: unknown, axis: number, at: string) => void} */
@@ -157,7 +158,7 @@ function flatten(nested, shape) {
         const expected = `an array of ${shape[axis]}, like its neighbours`;
         throw new HeadwiseError(
           'ERR_SHAPE',
-          `array${at} is ${describe(level)}; expected ${expected}`,
+          `${name}${at} is ${describe(level)}; expected ${expected}`,
         );
       }
       level.forEach((entry, i) => visit(entry, axis + 1, `${at}[${i}]`));
@@ -167,7 +168,7 @@ function flatten(nested, shape) {
       const code = Array.isArray(level) ? 'ERR_SHAPE' : 'ERR_VALUE';
       throw new HeadwiseError(
         code,
-        `array${at} is ${describe(level)}; expected a number or a boolean`,
+        `${name}${at} is ${describe(level)}; expected a number or a boolean`,
       );
     }
   };
@@ -227,5 +228,5 @@ export function tensor(array, shape) {
     );
   }
   const nestedShape = shapeOfNested(array);
-  return new Tensor(dataOf(flatten(array, nestedShape)), shape ?? nestedShape);
+  return new Tensor(dataOf(flatten(array, nestedShape, 'array')), shape ?? nestedShape);
 }

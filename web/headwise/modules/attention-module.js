@@ -48,32 +48,28 @@ export function checkCommonOptions(given) {
   };
 }
 
-/**
- * Creates by an export that leaves the module's address in the result slot.
- * @param {Engine} engine
- * @param {string} create
- * @param {(number | boolean)[]} values
- * @param {string} what for the message
- */
-export function createModule(engine, create, values, what) {
-  engine.check(engine.call[create](...values), what);
-  return engine.result;
-}
-
 export const forwardOptions = /** @type {const} */ (['mask', 'needWeights', 'trace']);
 
-/** Words of hw_forward_arguments. */
-const argumentWords = maskWords + 3;
+/**
+ * What `needWeights` and `trace` of a module of several layers give: one for each.
+ * @typedef {object} LayerResults
+ * @property {Tensor} output
+ * @property {Tensor[]} [weights]
+ * @property {Trace[]} [trace]
+ */
+
+/** Words of hw_forward_options. */
+const optionWords = maskWords + 3;
 
 /**
- * Lays the mask and, behind it, an hw_forward_arguments into staging memory.
+ * Lays the mask and, behind it, an hw_forward_options and room for the addresses of traces into staging memory.
  * @param {Engine} engine
  * @param {number} address
  * @param {{ mask: import('../mask.js').Mask | undefined, weights: number, trace: boolean, cache: number }} asked weights
  *   and cache: addresses, 0 for none
  * @returns {number} the struct's address
  */
-function writeArguments(engine, address, { mask, weights, trace, cache }) {
+function writeOptions(engine, address, { mask, weights, trace, cache }) {
   const struct = address + aligned(maskBytes(mask));
   if (mask !== undefined) {
     engine.write(address, mask.tensor);
@@ -81,7 +77,7 @@ function writeArguments(engine, address, { mask, weights, trace, cache }) {
   const at = struct / 4;
   writeMask(engine.words, at, mask, address);
   engine.words[at + maskWords] = weights;
-  engine.words[at + maskWords + 1] = Number(trace);
+  engine.words[at + maskWords + 1] = trace ? struct + optionWords * 4 : 0;
   engine.words[at + maskWords + 2] = cache;
   return struct;
 }
@@ -108,34 +104,34 @@ function checkSavedMask(value, key, n) {
   }
 }
 
-/** A module that attends: checks what goes into its forward and reads what comes out. */
-export class AttentionModule extends Module {
+/** A module that attends, in one layer or several: checks what goes into its forward and reads what comes out. */
+export class AttendingModule extends Module {
   #sizes;
-  #exports;
+  #forward;
   #forwardName;
   #savedMasks;
 
   /**
    * @param {Engine} engine
-   * @param {ConstructorParameters<typeof Module>[1] & { forward: string, train: string, savedMasks: string[] }} created
-   *   savedMasks: keys under which torch saves the causal mask; none if the module has no such mask
-   * @param {{ dIn: number, width: number, heads: number, contextLength: number }} sizes width: of the output
+   * @param {ConstructorParameters<typeof Module>[1] & { forward: string, savedMasks?: string[] }} created savedMasks: keys
+   *   under which torch saves the causal mask, if it does
+   * @param {{ dIn: number, width: number, heads: number, contextLength: number, layers?: number }} sizes width: of the
+   *   output; layers: how many give weights and traces, default 1
    */
   constructor(engine, created, sizes) {
     super(engine, created);
-    this.#exports = created;
-    this.#sizes = sizes;
-    this.#savedMasks = created.savedMasks;
+    this.#forward = created.forward;
+    this.#savedMasks = created.savedMasks ?? [];
+    this.#sizes = { layers: 1, ...sizes };
     this.#forwardName = `${this.constructor.name}.forward`;
   }
 
   /**
-   * @override
-   * @param {boolean} [mode]
+   * @protected
+   * @param {unknown} options
    */
-  train(mode = true) {
-    this.engine.call[this.#exports.train](this.pointer, mode);
-    return super.train(mode);
+  checkForwardOptions(options) {
+    return checkOptions(options, forwardOptions, this.#forwardName);
   }
 
   /**
@@ -201,26 +197,17 @@ export class AttentionModule extends Module {
   }
 
   /**
-   * @param {Tensor} x [batch, tokens, dIn] or [tokens, dIn]
-   * @param {ForwardOptions} [options]
-   * @returns {ForwardResult}
-   */
-  forward(x, options) {
-    return this.attend(x, checkOptions(options, forwardOptions, this.#forwardName));
-  }
-
-  /**
    * @protected
    * @param {Tensor} x
    * @param {Record<string, any>} given options that are known
    * @param {KeyValueCache} [cache]
-   * @returns {ForwardResult}
+   * @returns {LayerResults}
    */
   attend(x, given, cache) {
     const { pointer, engine } = this;
     const cacheAt = cache === undefined ? 0 : cache.addressFor(this);
     const { batch, tokens, stored } = this.#checkInput(x, cache);
-    const { width, heads } = this.#sizes;
+    const { width, heads, layers } = this.#sizes;
     const outputShape = withLast(x.shape, width);
     /** @type {[number, number, number, number]} */
     const weightsShape = [batch, heads, tokens, stored + tokens];
@@ -230,50 +217,85 @@ export class AttentionModule extends Module {
 
     const xBytes = aligned(x.data.byteLength);
     const outputBytes = aligned(sizeOf(outputShape, 'output') * 4);
-    const weightsBytes = needWeights ? aligned(sizeOf(weightsShape, 'weights') * 4) : 0;
+    const layerBytes = needWeights ? sizeOf(weightsShape, 'weights') * 4 : 0;
+    const weightsBytes = aligned(layers * layerBytes);
+    const optionBytes = (optionWords + layers) * 4;
     const at = engine.stage(
-      xBytes + outputBytes + weightsBytes + aligned(maskBytes(mask)) + argumentWords * 4,
+      xBytes + outputBytes + weightsBytes + aligned(maskBytes(mask)) + optionBytes,
     );
     const output = at + xBytes;
     const weights = needWeights ? output + outputBytes : 0;
-    const maskAt = output + outputBytes + weightsBytes;
     engine.write(at, x);
     const asked =
       mask !== undefined || needWeights || trace || cache !== undefined
-        ? writeArguments(engine, maskAt, { mask, weights, trace, cache: cacheAt })
+        ? writeOptions(engine, output + outputBytes + weightsBytes, {
+            mask,
+            weights,
+            trace,
+            cache: cacheAt,
+          })
         : 0;
     engine.check(
-      engine.call[this.#exports.forward](pointer, at, batch, tokens, output, asked),
+      engine.call[this.#forward](pointer, at, batch, tokens, output, asked),
       this.#forwardName,
     );
+    const traces = trace ? this.#traces(asked + optionWords * 4, weightsShape) : undefined;
     try {
-      return this.#collect({ output, outputShape, weights, weightsShape, needTrace: trace });
+      /** @type {LayerResults} */
+      const result = { output: engine.read(output, outputShape) };
+      if (needWeights) {
+        result.weights = Array.from({ length: layers }, (_, layer) =>
+          engine.read(weights + layer * layerBytes, weightsShape),
+        );
+      }
+      if (traces !== undefined) {
+        result.trace = traces;
+      }
+      return result;
     } catch (error) {
+      traces?.forEach((each) => each.dispose());
       cache?.truncate(stored);
       throw error;
     }
   }
 
   /**
-   * @param {{ output: number, outputShape: readonly number[], weights: number, weightsShape: number[], needTrace: boolean }} made
+   * @param {number} address of the layers' traces' addresses
+   * @param {readonly number[]} shape
+   */
+  #traces(address, shape) {
+    const { engine } = this;
+    const { layers } = this.#sizes;
+    const pointers = engine.words.slice(address / 4, address / 4 + layers);
+    return Array.from(pointers, (pointer) => new Trace(engine, pointer, shape));
+  }
+}
+
+/**
+ * What a module of one layer returns.
+ * @param {LayerResults} results
+ * @returns {ForwardResult}
+ */
+export function firstLayer({ output, weights, trace }) {
+  /** @type {ForwardResult} */
+  const result = { output };
+  if (weights !== undefined) {
+    result.weights = weights[0];
+  }
+  if (trace !== undefined) {
+    result.trace = trace[0];
+  }
+  return result;
+}
+
+/** A module that attends in one layer. */
+export class AttentionModule extends AttendingModule {
+  /**
+   * @param {Tensor} x [batch, tokens, dIn] or [tokens, dIn]
+   * @param {ForwardOptions} [options]
    * @returns {ForwardResult}
    */
-  #collect({ output, outputShape, weights, weightsShape, needTrace }) {
-    const { engine } = this;
-    const trace = needTrace ? new Trace(engine, engine.result, weightsShape) : undefined;
-    try {
-      /** @type {ForwardResult} */
-      const result = { output: engine.read(output, outputShape) };
-      if (weights !== 0) {
-        result.weights = engine.read(weights, weightsShape);
-      }
-      if (trace !== undefined) {
-        result.trace = trace;
-      }
-      return result;
-    } catch (error) {
-      trace?.dispose();
-      throw error;
-    }
+  forward(x, options) {
+    return firstLayer(this.attend(x, this.checkForwardOptions(options)));
   }
 }

@@ -18,6 +18,33 @@ import { HeadwiseError } from '../error.js';
 const size = (shape) => shape.reduce((product, n) => product * n, 1);
 
 /**
+ * Creates by an export that leaves the module's address in the result slot.
+ * @param {Engine} engine
+ * @param {string} create
+ * @param {(number | boolean)[]} values
+ * @param {string} what for the message
+ */
+export function createModule(engine, create, values, what) {
+  engine.check(engine.call[create](...values), what);
+  return engine.result;
+}
+
+/**
+ * An array that a module keeps as it is.
+ * @param {string} key
+ * @param {number} address
+ * @param {readonly number[]} shape
+ * @returns {Parameter}
+ */
+export const arrayParameter = (key, address, shape) => ({
+  key,
+  shape,
+  staged: 0,
+  read: (engine) => engine.read(address, shape),
+  write: (engine, value) => engine.write(address, value),
+});
+
+/**
  * Rows of an hw_linear's weight, or of its bias: they are packed, and copied by way of staging memory.
  * @param {string} key
  * @param {{ linear: number, firstRow: number }} place
@@ -68,19 +95,22 @@ export class Module {
   /** @type {Parameter[]} */
   #parameters;
   #destroy;
+  #train;
 
   /**
    * @param {Engine} engine
    * @param {object} created
    * @param {number} created.pointer the module's address
    * @param {string} created.destroy the export that frees it
+   * @param {string} [created.train] the export that sets its mode, if it has modes
    * @param {Parameter[]} created.parameters in torch's order
    */
-  constructor(engine, { pointer, destroy, parameters }) {
+  constructor(engine, { pointer, destroy, train, parameters }) {
     this.engine = engine;
     Object.defineProperty(this, 'engine', { enumerable: false });
     this.#pointer = pointer;
     this.#destroy = destroy;
+    this.#train = train;
     this.#parameters = parameters;
     /** Whether dropout is active; as in torch, a new module is in training mode. */
     this.training = true;
@@ -192,7 +222,10 @@ export class Module {
    * @returns {this}
    */
   train(mode = true) {
-    void this.pointer;
+    const { pointer } = this;
+    if (this.#train !== undefined) {
+      this.engine.call[this.#train](pointer, mode);
+    }
     this.training = mode;
     return this;
   }

@@ -1,6 +1,6 @@
 import { checkBoolean, checkOptions, checkSize } from '../check.js';
-import { AttentionModule, checkCommonOptions, createModule } from './attention-module.js';
-import { linearParameters } from './module.js';
+import { AttentionModule, checkCommonOptions } from './attention-module.js';
+import { createModule, linearParameters } from './module.js';
 import { projectionNames } from './single-head.js';
 
 /**

@@ -5,11 +5,11 @@ import { newArray, Tensor } from '../tensor.js';
 import {
   AttentionModule,
   checkCommonOptions,
-  createModule,
+  firstLayer,
   forwardOptions,
 } from './attention-module.js';
 import { KeyValueCache } from './key-value-cache.js';
-import { linearParameters } from './module.js';
+import { createModule, linearParameters } from './module.js';
 import { MultiHeadAttentionWrapper } from './multi-head-attention-wrapper.js';
 import { projectionNames } from './single-head.js';
 
@@ -155,7 +155,7 @@ export class MultiHeadAttention extends AttentionModule {
         `cache is ${describe(given.cache)}; expected what createCache returns`,
       );
     }
-    return this.attend(x, given, given.cache);
+    return firstLayer(this.attend(x, given, given.cache));
   }
 
   /**

@@ -1,5 +1,5 @@
-import { AttentionModule, createModule } from './attention-module.js';
-import { linearParameters } from './module.js';
+import { AttentionModule } from './attention-module.js';
+import { createModule, linearParameters } from './module.js';
 
 /** @typedef {import('../engine.js').Engine} Engine */
 

@@ -1,0 +1,322 @@
+/* Embedding, feed-forward, blocks and stacks are their parts, one after another, to the bit. */
+#include "check.h"
+#include "core/context.h"
+
+enum { BATCH = 2, TOKENS = 9, HEADS = 3, D_MODEL = 12, D_FF = 20, LAYERS = 3, ROWS = BATCH * TOKENS };
+enum { COUNT = ROWS * D_MODEL, WEIGHTS = BATCH * HEADS * TOKENS * TOKENS };
+
+static hw_context *context;
+static const double rates[] = {0.0, 0.25, 1.0};
+static float x[COUNT];
+
+static hw_transformer_block_config config_of(double dropout, bool norm_first) {
+  return (hw_transformer_block_config){D_MODEL, HEADS, D_FF, dropout, norm_first, true};
+}
+
+static void expect_same(const float *got, const float *expected, size_t count, const char *what) {
+  for (size_t i = 0; i < count; i++) {
+    if (check_bits(got[i]) != check_bits(expected[i])) {
+      CHECK(false, "%s, %zu: %.9g, expected %.9g", what, i, (double)got[i], (double)expected[i]);
+      return;
+    }
+  }
+  check_case();
+}
+
+static void add(const float *a, const float *b, float *sum) {
+  for (size_t i = 0; i < COUNT; i++) {
+    sum[i] = a[i] + b[i];
+  }
+}
+
+/* ---- Embedding ---- */
+
+static void test_embedding(void) {
+  enum { num = 7, dim = 5, count = 4 };
+  const uint32_t ids[count] = {6, 0, 3, 6};
+  hw_embedding *module = NULL;
+  float expected[num * dim];
+  float y[count * dim];
+  hw_manual_seed(context, 1);
+  CHECK_STATUS(hw_embedding_create(context, num, dim, &module), HW_OK);
+  hw_manual_seed(context, 1);
+  hw_randn(context, expected, (size_t)num * dim);
+  expect_same(hw_embedding_weight(module), expected, (size_t)num * dim, "weight");
+  CHECK_STATUS(hw_embedding_forward(module, ids, count, y), HW_OK);
+  for (size_t i = 0; i < count; i++) {
+    expect_same(y + i * dim, expected + (size_t)ids[i] * dim, dim, "row");
+  }
+  float before[count * dim];
+  memcpy(before, y, sizeof y);
+  const uint32_t bad[] = {num, num + 1, 0x80000000u, UINT32_MAX};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    const uint32_t wrong[count] = {1, 2, 3, bad[i]};
+    CHECK_STATUS(hw_embedding_forward(module, wrong, count, y), HW_ERROR_VALUE);
+    expect_same(y, before, (size_t)count * dim, "y after an error");
+  }
+  hw_embedding_destroy(module);
+}
+
+/* ---- Feed-forward ---- */
+
+/* fc1, GELU, dropout, fc2 over all rows at once. */
+static void feed_forward_by_parts(hw_feed_forward *module, const hw_feed_forward_config *config, const float *input,
+                                  size_t rows, float *y) {
+  float *hidden = check_floats(rows * config->d_ff);
+  CHECK(hw_linear_forward(context, hw_feed_forward_fc1(module), input, rows, hidden) == HW_OK, "fc1");
+  CHECK(hw_gelu(context, hidden, hidden, rows * config->d_ff, HW_GELU_NONE) == HW_OK, "gelu");
+  hw_generator_dropout(&context->generator, config->dropout, hidden, rows * config->d_ff);
+  CHECK(hw_linear_forward(context, hw_feed_forward_fc2(module), hidden, rows, y) == HW_OK, "fc2");
+  free(hidden);
+}
+
+static void run_feed_forward(size_t d_model, size_t d_ff, size_t rows, double dropout) {
+  const hw_feed_forward_config config = {d_model, d_ff, dropout};
+  hw_feed_forward *module = NULL;
+  CHECK(hw_feed_forward_create(context, &config, &module) == HW_OK, "create");
+  float *input = check_floats(rows * d_model);
+  float *y = check_guarded(rows * d_model);
+  float *expected = check_floats(rows * d_model);
+  check_fill(input, rows * d_model);
+  hw_manual_seed(context, 3);
+  feed_forward_by_parts(module, &config, input, rows, expected);
+  hw_manual_seed(context, 3);
+  CHECK_STATUS(hw_feed_forward_forward(context, module, input, rows, y), HW_OK);
+  expect_same(y, expected, rows * d_model, "feed-forward");
+  hw_manual_seed(context, 3);
+  CHECK_STATUS(hw_feed_forward_forward(context, module, input, rows, input), HW_OK);
+  expect_same(input, expected, rows * d_model, "in place");
+  hw_feed_forward_destroy(module);
+  free(input);
+  free(y);
+  free(expected);
+}
+
+/* Some rows, and more than are computed at a time. */
+static void test_feed_forward(void) {
+  const size_t wide = HW_HIDDEN_BYTES / sizeof(float) / HW_GEMM_ROWS;
+  for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+    run_feed_forward(5, 9, 1, rates[i]);
+    run_feed_forward(5, 9, 2 * HW_GEMM_ROWS + 3, rates[i]);
+    run_feed_forward(3, wide, HW_GEMM_ROWS + 1, rates[i]);
+    run_feed_forward(2, wide + 1, 2 * HW_GEMM_ROWS + 3, rates[i]);
+  }
+}
+
+/* ---- Block ---- */
+
+static void dropout(double rate, float *branch) { hw_generator_dropout(&context->generator, rate, branch, COUNT); }
+
+static void block_by_parts(hw_transformer_block *module, const hw_transformer_block_config *config, const float *input,
+                           float *y, const hw_forward_options *options) {
+  hw_layer_norm *ln1 = hw_transformer_block_ln1(module);
+  hw_layer_norm *ln2 = hw_transformer_block_ln2(module);
+  hw_multi_head_attention *attn = hw_transformer_block_attn(module);
+  hw_feed_forward *ffn = hw_transformer_block_ffn(module);
+  float normed[COUNT];
+  float branch[COUNT];
+  float sum[COUNT];
+  if (config->norm_first) {
+    CHECK(hw_layer_norm_forward(context, ln1, input, ROWS, normed) == HW_OK, "ln1");
+  }
+  const float *attended = config->norm_first ? normed : input;
+  CHECK(hw_multi_head_attention_forward(context, attn, attended, BATCH, TOKENS, branch, options) == HW_OK, "attn");
+  dropout(config->dropout, branch);
+  add(input, branch, sum);
+  CHECK(hw_layer_norm_forward(context, config->norm_first ? ln2 : ln1, sum, ROWS, normed) == HW_OK, "the other");
+  CHECK(hw_feed_forward_forward(context, ffn, normed, ROWS, branch) == HW_OK, "ffn");
+  dropout(config->dropout, branch);
+  add(config->norm_first ? sum : normed, branch, y);
+  if (!config->norm_first) {
+    CHECK(hw_layer_norm_forward(context, ln2, y, ROWS, y) == HW_OK, "ln2");
+  }
+}
+
+/* Norms that do something. */
+static void fill_norms(hw_transformer_block *module) {
+  check_fill(hw_layer_norm_weight(hw_transformer_block_ln1(module)), D_MODEL);
+  check_fill(hw_layer_norm_bias(hw_transformer_block_ln1(module)), D_MODEL);
+  check_fill(hw_layer_norm_weight(hw_transformer_block_ln2(module)), D_MODEL);
+  check_fill(hw_layer_norm_bias(hw_transformer_block_ln2(module)), D_MODEL);
+}
+
+static void run_block(double rate, bool norm_first, bool masked) {
+  const hw_transformer_block_config config = config_of(rate, norm_first);
+  float mask[TOKENS * TOKENS];
+  float expected[COUNT];
+  float expected_weights[WEIGHTS];
+  float y[COUNT];
+  float weights[WEIGHTS];
+  hw_transformer_block *module = NULL;
+  CHECK_STATUS(hw_transformer_block_create(context, &config, &module), HW_OK);
+  fill_norms(module);
+  check_fill(mask, sizeof mask / sizeof *mask);
+  hw_forward_options options = {.weights = expected_weights};
+  if (masked) {
+    options.mask = (hw_mask){.kind = HW_MASK_FLOAT, .data = mask, .query_stride = TOKENS, .key_stride = 1};
+  }
+  hw_manual_seed(context, 5);
+  block_by_parts(module, &config, x, expected, &options);
+  options.weights = weights;
+  hw_manual_seed(context, 5);
+  CHECK_STATUS(hw_transformer_block_forward(context, module, x, BATCH, TOKENS, y, &options), HW_OK);
+  expect_same(y, expected, COUNT, norm_first ? "pre-norm" : "post-norm");
+  expect_same(weights, expected_weights, WEIGHTS, "weights");
+  if (!masked) {
+    memcpy(y, x, sizeof y);
+    hw_manual_seed(context, 5);
+    CHECK_STATUS(hw_transformer_block_forward(context, module, y, BATCH, TOKENS, y, NULL), HW_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+      CHECK(fabsf(y[i] - expected[i]) <= 1e-5F, "in place, %zu: %g, expected %g", i, (double)y[i], (double)expected[i]);
+    }
+  }
+  hw_transformer_block_destroy(module);
+}
+
+static void test_block(void) {
+  for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+    for (size_t kind = 0; kind < 4; kind++) {
+      run_block(rates[i], kind % 2 == 0, kind / 2 != 0);
+    }
+  }
+}
+
+/* qkv_proj and out_proj without biases, fc1, fc2; norms draw nothing and start as ones and zeros. */
+static void test_draws(void) {
+  const hw_transformer_block_config config = config_of(0.0, true);
+  const size_t shapes[4][3] = {
+      {3 * D_MODEL, D_MODEL, 0}, {D_MODEL, D_MODEL, 0}, {D_FF, D_MODEL, 1}, {D_MODEL, D_FF, 1}};
+  hw_transformer_block *module = NULL;
+  hw_manual_seed(context, 123);
+  CHECK_STATUS(hw_transformer_block_create(context, &config, &module), HW_OK);
+  const hw_linear *const linears[4] = {hw_multi_head_attention_qkv_proj(hw_transformer_block_attn(module)),
+                                       hw_multi_head_attention_out_proj(hw_transformer_block_attn(module)),
+                                       hw_feed_forward_fc1(hw_transformer_block_ffn(module)),
+                                       hw_feed_forward_fc2(hw_transformer_block_ffn(module))};
+  hw_manual_seed(context, 123);
+  for (size_t i = 0; i < 4; i++) {
+    const size_t count = shapes[i][0] * (shapes[i][1] + shapes[i][2]);
+    float *expected = check_floats(count);
+    float *stored = check_floats(count);
+    const float bound = (float)(1.0 / sqrt((double)shapes[i][1]));
+    hw_uniform(context, -bound, bound, expected, count);
+    float *bias = shapes[i][2] != 0 ? stored + shapes[i][0] * shapes[i][1] : NULL;
+    CHECK_STATUS(hw_linear_store(linears[i], 0, shapes[i][0], stored, bias), HW_OK);
+    expect_same(stored, expected, count, "drawn weights");
+    free(expected);
+    free(stored);
+  }
+  for (size_t i = 0; i < D_MODEL; i++) {
+    CHECK(hw_layer_norm_weight(hw_transformer_block_ln1(module))[i] == 1.0F, "weight %zu", i);
+    CHECK(hw_layer_norm_bias(hw_transformer_block_ln2(module))[i] == 0.0F, "bias %zu", i);
+  }
+  hw_transformer_block_destroy(module);
+}
+
+/* ---- Stack ---- */
+
+static void expect_same_traces(const hw_trace *a, const hw_trace *b) {
+  float rows[2][TOKENS * TOKENS];
+  for (size_t i = 0; i < (size_t)BATCH * HEADS; i++) {
+    CHECK(hw_trace_weights(context, a, i / HEADS, i % HEADS, 0, TOKENS, rows[0]) == HW_OK, "trace");
+    CHECK(hw_trace_weights(context, b, i / HEADS, i % HEADS, 0, TOKENS, rows[1]) == HW_OK, "trace");
+    expect_same(rows[0], rows[1], (size_t)TOKENS * TOKENS, "traced weights");
+  }
+}
+
+static void run_stack(double rate, bool norm_first) {
+  const hw_transformer_block_config config = config_of(rate, norm_first);
+  static float weights[LAYERS][WEIGHTS];
+  static float expected_weights[WEIGHTS];
+  hw_trace *traces[LAYERS];
+  float y[COUNT];
+  float expected[COUNT];
+  hw_transformer_stack *stack = NULL;
+  hw_manual_seed(context, 11);
+  CHECK_STATUS(hw_transformer_stack_create(context, &config, LAYERS, &stack), HW_OK);
+  CHECK(hw_transformer_stack_block(stack, LAYERS) == NULL, "a block too many");
+  const hw_forward_options options = {.weights = weights[0], .trace = traces};
+  hw_manual_seed(context, 12);
+  CHECK_STATUS(hw_transformer_stack_forward(context, stack, x, BATCH, TOKENS, y, &options), HW_OK);
+  hw_manual_seed(context, 12);
+  memcpy(expected, x, sizeof expected);
+  for (size_t i = 0; i < LAYERS; i++) {
+    hw_transformer_block *block = hw_transformer_stack_block(stack, i);
+    hw_trace *trace = NULL;
+    const hw_forward_options own = {.weights = expected_weights, .trace = &trace};
+    CHECK_STATUS(hw_transformer_block_forward(context, block, expected, BATCH, TOKENS, expected, &own), HW_OK);
+    expect_same(weights[i], expected_weights, WEIGHTS, "weights of a layer");
+    expect_same_traces(traces[i], trace);
+    hw_trace_destroy(trace);
+    hw_trace_destroy(traces[i]);
+  }
+  expect_same(y, expected, COUNT, "stack");
+  hw_transformer_stack_destroy(stack);
+}
+
+static void test_stack(void) {
+  for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+    run_stack(rates[i], true);
+    run_stack(rates[i], false);
+  }
+}
+
+/* Block after block, as blocks made one by one. */
+static void test_stack_draws(void) {
+  const hw_transformer_block_config config = config_of(0.0, true);
+  hw_transformer_stack *stack = NULL;
+  float got[D_FF * D_MODEL];
+  float expected[D_FF * D_MODEL];
+  hw_manual_seed(context, 4);
+  CHECK_STATUS(hw_transformer_stack_create(context, &config, LAYERS, &stack), HW_OK);
+  hw_manual_seed(context, 4);
+  for (size_t i = 0; i < LAYERS; i++) {
+    hw_transformer_block *block = NULL;
+    CHECK_STATUS(hw_transformer_block_create(context, &config, &block), HW_OK);
+    hw_feed_forward *alone = hw_transformer_block_ffn(block);
+    hw_feed_forward *stacked = hw_transformer_block_ffn(hw_transformer_stack_block(stack, i));
+    CHECK_STATUS(hw_linear_store(hw_feed_forward_fc2(alone), 0, D_MODEL, expected, NULL), HW_OK);
+    CHECK_STATUS(hw_linear_store(hw_feed_forward_fc2(stacked), 0, D_MODEL, got, NULL), HW_OK);
+    expect_same(got, expected, (size_t)D_FF * D_MODEL, "fc2");
+    hw_transformer_block_destroy(block);
+  }
+  hw_transformer_stack_destroy(stack);
+}
+
+/* A new stack is in training mode; outside it nothing is dropped. */
+static void test_training(void) {
+  const hw_transformer_block_config with = config_of(0.5, true);
+  const hw_transformer_block_config without = config_of(0.0, true);
+  hw_transformer_stack *stacks[2] = {NULL, NULL};
+  float y[2][COUNT];
+  hw_manual_seed(context, 6);
+  CHECK_STATUS(hw_transformer_stack_create(context, &with, LAYERS, &stacks[0]), HW_OK);
+  hw_manual_seed(context, 6);
+  CHECK_STATUS(hw_transformer_stack_create(context, &without, LAYERS, &stacks[1]), HW_OK);
+  for (size_t i = 0; i < 2; i++) {
+    CHECK_STATUS(hw_transformer_stack_forward(context, stacks[i], x, BATCH, TOKENS, y[i], NULL), HW_OK);
+  }
+  CHECK(memcmp(y[0], y[1], sizeof y[0]) != 0, "no dropout in training mode");
+  hw_transformer_stack_train(stacks[0], false);
+  CHECK_STATUS(hw_transformer_stack_forward(context, stacks[0], x, BATCH, TOKENS, y[0], NULL), HW_OK);
+  expect_same(y[0], y[1], COUNT, "outside training mode");
+  hw_transformer_stack_destroy(stacks[0]);
+  hw_transformer_stack_destroy(stacks[1]);
+}
+
+int main(void) {
+  check_seed(14);
+  check_fill(x, COUNT);
+  if (hw_context_create(&context) != HW_OK) {
+    return 1;
+  }
+  check_run("an embedding is drawn by randn, gives its rows and refuses other ids", test_embedding);
+  check_run("feed-forward is fc1, GELU, dropout, fc2, however many rows there are", test_feed_forward);
+  check_run("a block is its sublayers with dropout, residuals and norms before or after", test_block);
+  check_run("a block draws qkv_proj, out_proj, fc1, fc2", test_draws);
+  check_run("a stack is its blocks one after another, with weights and traces of each", test_stack);
+  check_run("a stack draws block after block", test_stack_draws);
+  check_run("dropout works in training mode only", test_training);
+  hw_context_destroy(context);
+  return check_result();
+}

@@ -1,0 +1,36 @@
+import { checkOptions, checkSize } from '../check.js';
+import { AttendingModule } from './attention-module.js';
+import { blockOptions, checkBlockOptions, createBlocks } from './transformer-block.js';
+
+/** @typedef {import('./transformer-block.js').TransformerBlockOptions & { numLayers: number }} TransformerStackOptions */
+
+/** numLayers Transformer blocks one after another, in one call. State dict: blocks.0.ln1.weight and so on. */
+export class TransformerStack extends AttendingModule {
+  /**
+   * @param {import('../engine.js').Engine} engine
+   * @param {TransformerStackOptions} options
+   */
+  constructor(engine, options) {
+    const given = checkOptions(options, ['numLayers', ...blockOptions], 'TransformerStack');
+    const numLayers = checkSize(given.numLayers, 'numLayers');
+    const checked = checkBlockOptions(given);
+    const { dModel, dFf } = checked;
+    const what = `a TransformerStack of ${numLayers} × ${dModel} × ${dFf}`;
+    const prefix = (/** @type {number} */ layer) => `blocks.${layer}.`;
+    const stack = { layers: numLayers, prefix, what };
+    const { created, sizes } = createBlocks(engine, checked, stack);
+    super(engine, created, sizes);
+    /** What the stack was made with, defaults filled in. */
+    this.options = Object.freeze({ numLayers, ...checked });
+  }
+
+  /**
+   * @param {import('../tensor.js').Tensor} x [batch, tokens, dModel] or [tokens, dModel]
+   * @param {import('./attention-module.js').ForwardOptions} [options] for every layer
+   * @returns {import('./attention-module.js').LayerResults} as a block's, but `weights` and `trace` are arrays: one for each
+   *   layer
+   */
+  forward(x, options) {
+    return this.attend(x, this.checkForwardOptions(options));
+  }
+}
