@@ -19,7 +19,7 @@ delete environment.NODE_TEST_CONTEXT;
 for (const name of [
   ...['seeds', 'random', 'functions', 'modules', 'nan', 'state', 'errors'],
   ...['attention-options', 'attention-options-errors', 'cache', 'cache-errors', 'bench'],
-  ...['threads', 'torch', 'torch-options'],
+  ...['threads', 'torch', 'torch-options', 'torch-blocks'],
   ...['blocks', 'blocks-errors', 'chapter'],
 ])
   test(`with the ${simd} module, the tests of ${name} pass`, () => {
