@@ -10,6 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Under AddressSanitizer sweeps take larger steps. */
+#if defined(__SANITIZE_ADDRESS__)
+#define CHECK_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CHECK_SANITIZED
+#endif
+#endif
+
 enum { CHECK_SHOWN_FAILURES = 10 };
 
 static size_t check_cases;

@@ -2,15 +2,7 @@
 #include "check.h"
 #include "kernels/exp2.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#ifdef SANITIZED
+#ifdef CHECK_SANITIZED
 enum { BIT_STRIDE = 97 };
 #else
 enum { BIT_STRIDE = 1 };

@@ -5,15 +5,7 @@
 #include "headwise.h"
 #include "kernels/gelu.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#ifdef SANITIZED
+#ifdef CHECK_SANITIZED
 enum { BIT_STRIDE = 9973 };
 #else
 enum { BIT_STRIDE = 251 };

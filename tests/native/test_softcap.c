@@ -3,15 +3,7 @@
 #include "core/simd.h"
 #include "kernels/softcap.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#ifdef SANITIZED
+#ifdef CHECK_SANITIZED
 enum { BIT_STRIDE = 997 };
 #else
 enum { BIT_STRIDE = 7 };
