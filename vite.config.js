@@ -20,9 +20,15 @@ export default defineConfig({
     chunkSizeWarningLimit: 1200,
   },
   worker: { format: 'es' },
-  // The tokenizer is first met in the worker, too late for the dev server.
+  // Met too late for the dev server: the tokenizer in the worker, the editor in the lessons.
   optimizeDeps: {
     include: [
+      '@codemirror/commands',
+      '@codemirror/lang-javascript',
+      '@codemirror/language',
+      '@codemirror/state',
+      '@codemirror/view',
+      '@lezer/highlight',
       'd3-scale-chromatic',
       'gpt-tokenizer/encoding/r50k_base',
       'gpt-tokenizer/bpeRanks/r50k_base',

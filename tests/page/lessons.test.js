@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { cells, pageTest, textOf } from './harness.js';
+import { test } from 'node:test';
+import { browser, cells, options, pageTest, settled, site, textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -257,3 +258,21 @@ for (const scheme of ['light', 'dark']) {
     assert.deepEqual(await violations(), []);
   });
 }
+
+test('a room that cannot be loaded says so, and Compare works on', options, async () => {
+  const page = await browser.newPage();
+  await page.setRequestInterception(true);
+  page.on('request', (request) =>
+    /lessons-.*\.js$/.test(request.url()) ? request.abort() : request.continue(),
+  );
+  try {
+    await page.goto(`${site.url}#lessons`);
+    await page.waitForSelector('#lessons-room .message.error');
+    assert.match(await textOf(page, '#lessons-room'), /could not be opened .* Reload the page/);
+    await page.click('#rooms li:nth-child(1) a');
+    await settled(page);
+    assert.equal((await cells(page, '#wrapper-table')).length, 6);
+  } finally {
+    await page.close();
+  }
+});

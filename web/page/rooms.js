@@ -5,7 +5,7 @@
  * @import { Store } from './state.js'
  */
 
-import { byId } from './dom.js';
+import { byId, el } from './dom.js';
 import { formatHash, ROOMS } from './state.js';
 
 /** @param {Room} room */
@@ -19,7 +19,7 @@ function linkTo(room) {
  * Navigation and rooms follow the store.
  *
  * @param {Store} store
- * @param {Record<Room, () => unknown>} open called when a room is first entered
+ * @param {Record<Room, () => void | Promise<void>>} open called when a room is first entered
  */
 export function connectRooms(store, open) {
   const title = document.title;
@@ -46,9 +46,19 @@ export function connectRooms(store, open) {
       byId(`${room}-room`, HTMLElement).hidden = !here;
       if (here) document.title = room === ROOMS[0] ? title : `${link.textContent} – ${title}`;
     }
-    if (opened.has(state.room)) return;
-    opened.add(state.room);
-    open[state.room]();
+    if (!opened.has(state.room)) enter(state.room);
+  };
+  /** @param {Room} room */
+  const enter = async (room) => {
+    opened.add(room);
+    try {
+      await open[room]();
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const words = `This room could not be opened (${why}). Reload the page to try again.`;
+      const message = el('p', { class: 'message error', role: 'alert' }, words);
+      byId(`${room}-room`, HTMLElement).prepend(message);
+    }
   };
   store.subscribe((after, before) => {
     show();
