@@ -29,7 +29,10 @@ const ended = (page, ...states) =>
  * @param {string} code
  */
 async function runInstead(page, step, code) {
-  await page.click(`.step:nth-of-type(${step}) .cm-content`);
+  const content = `.step:nth-of-type(${step}) .cm-content`;
+  await page.$eval(`.step:nth-of-type(${step})`, (section) => section.scrollIntoView());
+  await page.waitForSelector(content);
+  await page.click(content);
   await page.keyboard.down('Control');
   await page.keyboard.press('a');
   await page.keyboard.up('Control');

@@ -6,6 +6,7 @@ import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/
 import { EditorState, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, EditorView, keymap } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
+import { el } from '../dom.js';
 
 /** Marks a line, counted from 1; 0: none. */
 const markLine = /** @type {import('@codemirror/state').StateEffectType<number>} */ (
@@ -29,21 +30,71 @@ const mark = StateField.define({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+/** How far from what is seen code becomes an editor, in pixels. */
+const NEAR = '800px';
+
 /**
+ * Code that can be edited. Until it comes near the window it is plain text of the same height, for an editor knows its
+ * height only when it is seen.
+ *
  * @param {object} options
- * @param {HTMLElement} options.parent
+ * @param {HTMLElement} options.place
  * @param {string} options.code
  * @param {string} options.label what is edited, for those who do not see it
  * @param {(code: string) => void} options.onChange
  * @param {() => void} options.onRun Ctrl+Enter or ⌘+Enter
  */
-export function createEditor({ parent, code, label, onChange, onRun }) {
+export function createEditor({ place, code, label, onChange, onRun }) {
+  const text = el('pre', {}, code);
+  place.append(text);
+  /** @type {EditorView | undefined} */
+  let view;
+  let line = 0;
+  const open = () => {
+    view = makeView(text.textContent ?? '', label, onChange, onRun);
+    view.dispatch({ effects: markLine.of(line) });
+    text.replaceWith(view.dom);
+  };
+  const watch = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      watch.disconnect();
+      open();
+    },
+    { rootMargin: NEAR },
+  );
+  watch.observe(place);
+  return {
+    /** @param {string} next */
+    set(next) {
+      text.textContent = next;
+      if (view) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
+      else onChange(next);
+    },
+    /** @param {number} next the line that an error came from, from 1; 0: none */
+    mark(next) {
+      line = next;
+      view?.dispatch({ effects: markLine.of(line) });
+    },
+    destroy() {
+      watch.disconnect();
+      view?.destroy();
+    },
+  };
+}
+
+/**
+ * @param {string} code
+ * @param {string} label
+ * @param {(code: string) => void} onChange
+ * @param {() => void} onRun
+ */
+function makeView(code, label, onChange, onRun) {
   const run = () => {
     onRun();
     return true;
   };
-  const view = new EditorView({
-    parent,
+  return new EditorView({
     state: EditorState.create({
       doc: code,
       extensions: [
@@ -63,13 +114,4 @@ export function createEditor({ parent, code, label, onChange, onRun }) {
       ],
     }),
   });
-  return {
-    /** @param {string} text */
-    set(text) {
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
-    },
-    /** @param {number} line that an error came from, from 1; 0: none */
-    mark: (line) => view.dispatch({ effects: markLine.of(line) }),
-    destroy: () => view.destroy(),
-  };
 }

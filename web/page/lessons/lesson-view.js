@@ -90,7 +90,7 @@ export class LessonView {
     const reset = el('button', { type: 'button', class: 'quiet', hidden: true }, 'Reset');
     for (const button of [run, reset]) button.setAttribute('aria-describedby', id);
     const editor = createEditor({
-      parent: place,
+      place,
       code: this.#code[i],
       label: `Code of step ${number}`,
       onChange: (code) => {

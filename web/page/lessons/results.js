@@ -18,8 +18,11 @@ const HERE = 'Headwise';
 /** @param {Printed[]} printed */
 const whose = (printed) => (printed.every(({ by }) => by === 'prints') ? 'Document' : 'Expected');
 
-/** @param {readonly number[]} shape */
-const formatShape = (shape) => `[${shape.map(formatCount).join(', ')}]`;
+/** @param {readonly number[]} values */
+const formatList = (values) => {
+  const format = values.every(Number.isInteger) ? String : formatNumber;
+  return `[${values.map(format).join(', ')}]`;
+};
 
 /**
  * @param {unknown} value
@@ -27,10 +30,7 @@ const formatShape = (shape) => `[${shape.map(formatCount).join(', ')}]`;
  * @returns {string}
  */
 function formatValue(value, printed) {
-  if (Array.isArray(value)) {
-    const whole = value.every(Number.isInteger);
-    return whole ? formatShape(value) : `[${value.map(formatNumber).join(', ')}]`;
-  }
+  if (Array.isArray(value)) return formatList(value);
   if (typeof value !== 'number') return String(value);
   if (Number.isInteger(value) && !(printed && value === 1)) return formatCount(value);
   return printed ? formatNumber(value) : formatWeight(value);
@@ -66,10 +66,12 @@ function factsTable(items, printed, missing) {
    * @param {Verdict | undefined} verdict
    */
   const row = (name, here, there, verdict) => {
-    const line = el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, here));
-    if (compared) {
-      const value = there ? formatValue(there.value, true) : '';
-      line.append(el('td', {}, value), el('td', {}, verdict ? markOf(verdict) : ''));
+    const line = el('tr', {}, el('th', { scope: 'row' }, name));
+    if (there && verdict) {
+      const value = formatValue(there.value, true);
+      line.append(el('td', {}, here), el('td', {}, value), el('td', {}, markOf(verdict)));
+    } else {
+      line.append(el('td', compared ? { colspan: 3 } : {}, here));
     }
     body.append(line);
   };
@@ -96,7 +98,7 @@ function tensorFigure(item, printed) {
   const caption = el(
     'figcaption',
     {},
-    el('span', {}, el('b', {}, name), ` ${formatShape(shape)}`),
+    el('span', {}, el('b', {}, name), ` ${formatList(shape)}`),
     ...(verdict ? [markOf(verdict, true)] : []),
   );
   const figure = el('figure', { class: 'result' }, caption);
