@@ -17,9 +17,10 @@ export const plural = (count, noun) => `${formatCount(count)} ${noun}${count ===
  * @param {number} value
  */
 export const formatNumber = (value) =>
-  Number.isFinite(value)
-    ? value.toFixed(4).replace('-', '\u2212')
-    : String(value).replace('-', '\u2212');
+  (Number.isFinite(value) ? value.toFixed(4) : String(value).replace('Infinity', '∞')).replace(
+    '-',
+    '\u2212',
+  );
 
 /**
  * A weight between 0 and 1, or a difference that may be tiny.

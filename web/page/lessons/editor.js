@@ -45,13 +45,19 @@ const NEAR = '800px';
  * @param {() => void} options.onRun Ctrl+Enter or ⌘+Enter
  */
 export function createEditor({ place, code, label, onChange, onRun }) {
-  const text = el('pre', {}, code);
+  const text = el('pre');
+  let written = '';
+  const write = (/** @type {string} */ next) => {
+    written = next;
+    text.replaceChildren(...next.split('\n').map((line) => el('span', {}, `${line}\n`)));
+  };
+  write(code);
   place.append(text);
   /** @type {EditorView | undefined} */
   let view;
   let line = 0;
   const open = () => {
-    view = makeView(text.textContent ?? '', label, onChange, onRun);
+    view = makeView(written, label, onChange, onRun);
     view.dispatch({ effects: markLine.of(line) });
     text.replaceWith(view.dom);
   };
@@ -67,9 +73,12 @@ export function createEditor({ place, code, label, onChange, onRun }) {
   return {
     /** @param {string} next */
     set(next) {
-      text.textContent = next;
-      if (view) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
-      else onChange(next);
+      if (view) {
+        view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
+      } else {
+        write(next);
+        onChange(next);
+      }
     },
     /** @param {number} next the line that an error came from, from 1; 0: none */
     mark(next) {

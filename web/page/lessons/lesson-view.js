@@ -2,7 +2,7 @@
  * A lesson on the page: its steps with their code, which can be edited and run, and beside it what the run showed.
  *
  * @import { Item } from './audience.js'
- * @import { Lesson, Step } from './parse.js'
+ * @import { Lesson, Printed, Step } from './parse.js'
  * @import { Outcome } from './run.js'
  */
 
@@ -25,6 +25,15 @@ function prose(text) {
   return el('p', {}, ...parts.map((part, i) => (i % 2 ? el('code', {}, part) : part)));
 }
 
+/** @param {Printed[]} known */
+function sourcesOf(known) {
+  const printed = known.filter(({ by }) => by === 'prints').length;
+  const derived = known.length - printed;
+  if (printed === 0) return 'they follow from the documents';
+  if (derived === 0) return 'they are printed in the documents';
+  return `${printed} printed in the documents, ${derived} derived from them`;
+}
+
 /**
  * @typedef {object} StepView
  * @property {Step} step
@@ -32,7 +41,7 @@ function prose(text) {
  * @property {HTMLElement} results
  * @property {HTMLButtonElement} reset
  * @property {ReturnType<typeof createEditor>} editor
- * @property {{ given: number, equal: number }} score of the last run
+ * @property {number} equal results of the last run that are as the documents have them
  */
 
 export class LessonView {
@@ -130,7 +139,7 @@ export class LessonView {
       results,
       reset,
       editor,
-      score: { given: step.printed.length, equal: 0 },
+      equal: 0,
     };
   }
 
@@ -186,9 +195,9 @@ export class LessonView {
    */
   #show(at, complete, ...words) {
     const view = this.#views[at];
-    const { elements, given, equal } = resultsOf(view.step, this.#items[at], complete);
+    const { elements, equal } = resultsOf(view.step, this.#items[at], complete);
     view.results.replaceChildren(...elements, ...words);
-    view.score = { given, equal };
+    view.equal = equal;
     view.section.dataset.state = complete ? 'done' : 'failed';
   }
 
@@ -205,7 +214,7 @@ export class LessonView {
       for (const view of this.#views.slice(Math.max(step, this.#at) + 1)) {
         view.section.dataset.state = 'unreached';
         view.results.replaceChildren(el('p', { class: 'note' }, 'The run did not come this far.'));
-        view.score = { ...view.score, equal: 0 };
+        view.equal = 0;
       }
     }
     this.#status.textContent = this.#summary(how, step);
@@ -217,12 +226,12 @@ export class LessonView {
    * @param {number} step where
    */
   #summary(how, step) {
-    const given = this.#views.reduce((sum, { score }) => sum + score.given, 0);
-    const equal = this.#views.reduce((sum, { score }) => sum + score.equal, 0);
     const count = this.#views.length;
     if (how !== 'done') return `The run ended in step ${step + 1} of ${count}.`;
-    return equal === given
-      ? `${plural(count, 'step')}. All ${given} results that the documents give come out the same here.`
-      : `${plural(count, 'step')}. Of ${given} results that the documents give, ${given - equal} came out otherwise.`;
+    const equal = this.#views.reduce((sum, view) => sum + view.equal, 0);
+    const known = this.#views.flatMap((view) => view.step.printed);
+    return equal === known.length
+      ? `${plural(count, 'step')}. All ${equal} known results come out the same here: ${sourcesOf(known)}.`
+      : `${plural(count, 'step')}. Of ${known.length} known results, ${known.length - equal} came out differently.`;
   }
 }

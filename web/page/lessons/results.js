@@ -85,7 +85,7 @@ function factsTable(items, printed, missing) {
   }
   const heads = ['what', HERE, ...(compared ? [whose(known), 'compared'] : [])];
   const head = el('tr', {}, ...heads.map((name) => el('th', { scope: 'col' }, name)));
-  return el('table', { class: 'facts' }, el('thead', {}, head), body);
+  return el('table', { class: compared ? 'facts compared' : 'facts' }, el('thead', {}, head), body);
 }
 
 /**
@@ -217,7 +217,7 @@ function mapsFigure({ name, tokens, causal, maps }) {
  * @param {Step} step
  * @param {Item[]} items what it has shown
  * @param {boolean} complete whether it came to its end, so that what is missing is missing
- * @returns {{ elements: HTMLElement[], given: number, equal: number }} given: values of the document; equal: of them
+ * @returns {{ elements: HTMLElement[], equal: number }} equal: how many are as the document has them
  */
 export function resultsOf({ printed }, items, complete) {
   /** @type {HTMLElement[]} */
@@ -244,5 +244,5 @@ export function resultsOf({ printed }, items, complete) {
     const item = items.find(({ name }) => name === one.name);
     return item && judge(item, one).equal;
   });
-  return { elements, given: printed.length, equal: equal.length };
+  return { elements, equal: equal.length };
 }
