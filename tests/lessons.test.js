@@ -7,7 +7,7 @@ import { judge } from '../web/page/lessons/check.js';
 import { DOCUMENTS } from '../web/page/lessons/documents.js';
 import { parseLesson } from '../web/page/lessons/parse.js';
 import { show, showMaps } from '../web/page/lessons/tools.js';
-import { exerciseTable, fusedTable, matmulTable, wrapperTable } from './seeds.js';
+import * as seeds from './seeds.js';
 import { tensor } from 'headwise';
 
 /** @import { Item } from '../web/page/lessons/audience.js' */
@@ -58,19 +58,31 @@ for (const [name, lesson] of lessons) {
   });
 }
 
-test('the lessons carry every table that the documents print', () => {
+test('the lessons carry everything that the documents print', () => {
   const all = [...lessons.values()].flatMap(printedIn).filter(({ by }) => by === 'prints');
   const values = all.map(({ value }) => JSON.stringify(value));
-  const tables = {
-    wrapper: [wrapperTable, wrapperTable],
-    fused: [fusedTable, fusedTable],
-    exercise: [exerciseTable],
-    product: matmulTable,
-    'first head': matmulTable[0][0],
-    'second head': matmulTable[0][1],
+  const printed = {
+    '000, step 1': [seeds.inputs[1], 3],
+    '000, step 3': [
+      [2, 6, 3],
+      [seeds.wrapperTable, seeds.wrapperTable],
+      [2, 6, 4],
+    ],
+    '000, step 4': [
+      [seeds.fusedTable, seeds.fusedTable],
+      [2, 6, 2],
+    ],
+    '000, exercise 3.3': [768, 12, 64, 1024, 590592, 589824, 2362368, 2.36, [2, 128, 768]],
+    '001, exercise 3.1': [seeds.selfAttentionV1Table, seeds.selfAttentionV2Table, true],
+    '001, exercise 3.2': [[1, 5, 2], [seeds.exerciseTable]],
+    '001, exercise 3.3': [[1, 1024, 768]],
+    '002, section 3.6.2': [seeds.matmulTable, ...seeds.matmulTable[0]],
   };
-  for (const [name, table] of Object.entries(tables)) {
-    assert.ok(values.includes(JSON.stringify(table)), `the table of the ${name}`);
+  for (const [place, results] of Object.entries(printed)) {
+    for (const result of results) {
+      const text = JSON.stringify(result);
+      assert.ok(values.includes(text), `${place}: ${text}`);
+    }
   }
 });
 

@@ -116,7 +116,7 @@ lessonTest('an error is told beside its step, with its line', 'wrapper', async (
   assert.match(await textOf(page, '.step:nth-of-type(3) .failed-line'), /hw\.matmul/);
   assert.match(await resultOf(page, 2), /all 48 equal/);
   assert.match(await resultOf(page, 4), /did not come this far/);
-  assert.match(await textOf(page, '.lesson [role=status]'), /ended in step 3 of 4/);
+  assert.match(await textOf(page, '.lesson [role=status]'), /ended in step 3 of 5/);
 
   await runInstead(page, 3, 'const = 1;');
   await page.waitForFunction(() =>
@@ -148,19 +148,19 @@ lessonTest('a loop without end can be stopped, and the page works on', 'wrapper'
 });
 
 lessonTest('edits stay while the visitor looks at another lesson', 'wrapper', async (page) => {
-  await runInstead(page, 4, "show('mine', 42);");
+  await runInstead(page, 5, "show('mine', 42);");
   await page.waitForFunction(() =>
-    document.querySelector('.step:nth-of-type(4) .results')?.textContent?.includes('42'),
+    document.querySelector('.step:nth-of-type(5) .results')?.textContent?.includes('42'),
   );
   await ended(page);
-  assert.match(await resultOf(page, 4), /Its shape.*not shown.*differs/);
+  assert.match(await resultOf(page, 5), /Its shape.*not shown.*differs/);
   await page.click('.next a');
   await page.waitForFunction(() => document.querySelector('.lesson h2')?.textContent === 'Fused');
   assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Fused');
   await page.goBack();
   await page.waitForFunction(() => document.querySelector('.lesson h2')?.textContent === 'Wrapper');
   await ended(page);
-  assert.match(await resultOf(page, 4), /mine.*42/);
+  assert.match(await resultOf(page, 5), /mine.*42/);
 });
 
 pageTest(

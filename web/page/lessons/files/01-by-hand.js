@@ -11,7 +11,7 @@
 // Two sequences of six tokens, 768 numbers each, stand in for what an embedding layer gives.
 
 import { load, tensor } from 'headwise';
-import { largestDifference, show } from '../tools.js';
+import { largestDifference, pick, show } from '../tools.js';
 
 const hw = await load();
 hw.manualSeed(123);
@@ -109,7 +109,11 @@ show(
 // Each token ends up as a blend of all values. Its numbers now depend on its neighbours.
 
 const output = hw.matmul(weights, v);
+const firstTen = (x) => [...pick(pick(x, 0), 0).data.slice(0, 10)];
+
 show('Output', output.shape);
+show('Token 0, ten of its 768 numbers', firstTen(embeddings));
+show('Token 0 after attention, ten of 64', firstTen(output));
 
 // expected Output = [2, 6, 64]
 
@@ -124,6 +128,7 @@ const apart = largestDifference(whole.output, output);
 
 show('Output of the function', whole.output.shape);
 show('Its weights', whole.weights.shape);
+show('Its first row', [...whole.weights.data.slice(0, 6)]);
 show('Largest difference of the outputs', apart);
 show('Equal within 1e-6', apart < 1e-6);
 

@@ -10,7 +10,7 @@
 // Row i of the mask is query i; it may attend to the keys with a 1, itself and what came before.
 
 import { load, tensor } from 'headwise';
-import { largestDifference, show } from '../tools.js';
+import { largestDifference, pick, show } from '../tools.js';
 
 const hw = await load();
 const mask = hw.causalMask(6);
@@ -24,12 +24,39 @@ show('Causal mask', mask);
 //    [1, 1, 1, 1, 1, 0],
 //    [1, 1, 1, 1, 1, 1]]
 
+// %% −∞ before the softmax
+// @from 003, section 3
+// Where the mask has a 0, the score becomes −∞, and e to that power is 0: nothing of it is left in the sum.
+
+hw.manualSeed(123);
+const [q6, k6, v6] = [1, 2, 3].map(() => hw.randn([2, 6, 64]));
+const scores = hw.matmul(q6, hw.transpose(k6));
+const filled = tensor(
+  Float32Array.from(scores.data, (score, i) =>
+    mask.data[i % 36] ? score / 8 : -Infinity,
+  ),
+  scores.shape,
+);
+const byHand = hw.softmax(filled);
+const applied = hw.scaledDotProductAttention(q6, k6, v6, {
+  mask,
+  needWeights: true,
+});
+const apart = largestDifference(byHand, applied.weights);
+
+show('Scores of the first sequence', pick(filled, 0));
+show('Its weights', pick(byHand, 0));
+show('Output with mask', applied.output.shape);
+show('The function’s weights, within 1e-6', apart < 1e-6);
+
+// expected Output with mask = [2, 6, 64]
+// expected The function’s weights, within 1e-6 = true
+
 // %% With and without
-// @from 003, section 3; 003, exercise 2
+// @from 003, exercise 2
 // The same queries and keys twice. With the mask, the upper triangle is exactly zero, and the first token has nobody
 // to attend to but itself.
 
-hw.manualSeed(123);
 const [q, k, v] = [1, 2, 3].map(() => hw.randn([1, 5, 64]));
 const free = hw.scaledDotProductAttention(q, k, v, {
   needWeights: true,

@@ -89,6 +89,31 @@ show(
 //    [0.5321, 0.3428],
 //    [0.5077, 0.3493]]
 
+// %% Heads times width
+// @from 000, step 3
+// A third head adds two more columns, and changes nothing in the first four.
+
+hw.manualSeed(123);
+const three = new hw.MultiHeadAttentionWrapper({
+  dIn: 3,
+  dOut: 2,
+  contextLength: 6,
+  dropout: 0,
+  numHeads: 3,
+});
+const wider = three.forward(batch).output;
+const firstFour = wider
+  .toNested()
+  .map((rows) => rows.map((row) => row.slice(0, 4)));
+show('Three heads of two numbers', wider.shape);
+show(
+  'The first four columns differ by',
+  largestDifference(tensor(firstFour), output),
+);
+
+// expected Three heads of two numbers = [2, 6, 6]
+// expected The first four columns differ by = 0
+
 // %% Two columns instead of four
 // @from 002, exercise 3.2
 // Two heads are to stay, and the class as it is. What can give is the width of a head: with `dOut` 1 each gives one

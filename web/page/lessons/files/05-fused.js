@@ -130,6 +130,70 @@ show('The same, split', pick(split, 0));
 // expected view = [2, 6, 2, 2]
 // expected transpose(1, 2) = [2, 2, 6, 2]
 
+// %% Ten steps by hand
+// @from 000, step 4; 002, section 3.6.2
+// With the module’s own weights along the whole way: project, cut into heads, attend, join the heads, project again. The
+// table of step 3 has to come out.
+
+const state = mha.stateDict();
+const project = (x, name) =>
+  hw.matmul(x, hw.transpose(state[`${name}.weight`]));
+const cut = (x) => permute(reshape(x, [2, 6, 2, 1]), [0, 2, 1, 3]);
+const [q, k, v] = ['W_query', 'W_key', 'W_value'].map((name) =>
+  cut(project(batch, name)),
+);
+const attended = hw.scaledDotProductAttention(q, k, v, {
+  isCausal: true,
+  needWeights: true,
+});
+const merged = reshape(
+  permute(attended.output, [0, 2, 1, 3]),
+  [2, 6, 2],
+);
+const bias = state['out_proj.bias'].data;
+const byHand = tensor(
+  project(merged, 'out_proj').data.map((y, i) => y + bias[i % 2]),
+  [2, 6, 2],
+);
+
+show('Queries, cut', q.shape);
+show('Weights', attended.weights.shape);
+show('Context of each head', attended.output.shape);
+show('Heads joined', merged.shape);
+show('After out_proj', pick(byHand, 0), { rows: words });
+show(
+  'Equal to the module within 1e-6',
+  largestDifference(byHand, output) < 1e-6,
+);
+
+// expected Queries, cut = [2, 2, 6, 1]
+// expected Weights = [2, 2, 6, 6]
+// expected Context of each head = [2, 2, 6, 1]
+// expected Heads joined = [2, 6, 2]
+// expected After out_proj =
+//   [[0.3190, 0.4858],
+//    [0.2943, 0.3897],
+//    [0.2856, 0.3593],
+//    [0.2693, 0.3873],
+//    [0.2639, 0.3928],
+//    [0.2575, 0.4028]]
+// expected Equal to the module within 1e-6 = true
+
+// %% A width that cannot be split
+// @from 000, step 4; 002, listing 3.5
+// Every head gets the same number of columns, so `dOut` has to be a multiple of the heads.
+
+try {
+  new hw.MultiHeadAttention({
+    dIn: 3,
+    dOut: 3,
+    contextLength: 6,
+    numHeads: 2,
+  });
+} catch (error) {
+  show('Three columns for two heads', error.message);
+}
+
 // %% Wrapper and fused are one function
 // @from 002, figure 3.26
 // Stack the wrapper’s small matrices into large ones and leave the output projection out: the fused module then gives

@@ -35,7 +35,7 @@ show('Equal within 1e-5', largestDifference(side, one) < 1e-5);
 // expected Equal within 1e-5 = true
 
 // %% “Each head duplicates weights”
-// @from 004, naïve wrapper
+// @from 004, naïve wrapper; 000, step 3
 // It does not: twelve times three matrices of 768 × 64 hold as many numbers as three of 768 × 768. What the class has
 // more is the output projection.
 
@@ -45,10 +45,15 @@ const whole = new hw.MultiHeadAttention({
   contextLength: 128,
   numHeads: 12,
 });
+const matrices = (module) => Object.keys(module.stateDict()).length;
+show('Matrices of the wrapper', matrices(wrapper));
+show('Matrices of one class', matrices(fused));
 show('Weights of the wrapper', wrapper.parameterCount());
 show('Weights of one class', fused.parameterCount());
 show('With output projection', whole.parameterCount());
 
+// expected Matrices of the wrapper = 36
+// expected Matrices of one class = 3
 // expected Weights of the wrapper = 1769472
 // expected Weights of one class = 1769472
 // expected With output projection = 2360064
@@ -87,9 +92,9 @@ const time = (module) => {
 time(wrapper);
 time(fused);
 const [slow, quick] = [time(wrapper), time(fused)];
-show('Wrapper, milliseconds', slow);
-show('One class, milliseconds', quick);
-show('Times as fast', slow / quick);
+show('Wrapper run', `${slow.toFixed(1)} ms`);
+show('One class run', `${quick.toFixed(1)} ms`);
+show('Times as fast', (slow / quick).toFixed(2));
 
 // %% Causal in every head
 // @from 004, takeaways

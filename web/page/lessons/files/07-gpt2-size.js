@@ -6,7 +6,7 @@
  */
 
 // %% The smallest GPT-2
-// @from 000, exercise 3.3; 002, exercise 3.3
+// @from 000, exercise 3.3, steps 1 and 2; 002, exercise 3.3
 // Twelve heads share 768 columns. The projections have biases, unlike the small examples, and dropout is set but does
 // nothing outside of training.
 
@@ -25,27 +25,35 @@ const config = {
 hw.manualSeed(123);
 const gpt2 = new hw.MultiHeadAttention(config);
 gpt2.eval();
+const state = gpt2.stateDict();
+show('Embedding dimension', state['W_query.weight'].shape[1]);
+show('Number of heads', config.numHeads);
 show('Head dimension', config.dOut / config.numHeads);
+show('Context length', config.contextLength);
 
+// prints Embedding dimension = 768
+// prints Number of heads = 12
 // prints Head dimension = 64
+// prints Context length = 1024
 
 // %% Counting its numbers
 // @from 000, exercise 3.3, step 3
 // A square matrix and a bias, four times.
 
-const weights = gpt2.stateDict();
 const count = (name) =>
-  weights[`${name}.weight`].data.length +
-  weights[`${name}.bias`].data.length;
+  state[`${name}.weight`].data.length +
+  state[`${name}.bias`].data.length;
 
-show('Weight', weights['W_query.weight'].data.length);
-show('Bias', weights['W_query.bias'].data.length);
+show('Weight', state['W_query.weight'].data.length);
+show('Bias', state['W_query.bias'].data.length);
 show('W_query', count('W_query'));
 show('W_key', count('W_key'));
 show('W_value', count('W_value'));
 show('out_proj', count('out_proj'));
-show('TOTAL', gpt2.parameterCount());
-show('In 12 layers', 12 * gpt2.parameterCount());
+const total = gpt2.parameterCount();
+show('TOTAL', total);
+show('In millions', Math.round(total / 1e4) / 100);
+show('In 12 layers', 12 * total);
 
 // prints Weight = 589824
 // prints Bias = 768
@@ -54,6 +62,7 @@ show('In 12 layers', 12 * gpt2.parameterCount());
 // prints W_value = 590592
 // prints out_proj = 590592
 // prints TOTAL = 2362368
+// prints In millions = 2.36
 // expected In 12 layers = 28348416
 
 // %% Two sequences of 128 tokens

@@ -125,8 +125,38 @@ show('Equal within 1e-6', apart < 1e-6);
 
 // expected Equal within 1e-6 = true
 
+// %% Dropout in training
+// @from 003, section 4
+// In training mode a tenth of the weights is set to zero at random and the rest grows by as much, so that a row still
+// sums to one on average. What the module returns are the weights that it used.
+
+mha.train();
+const dropped = mha.forward(embeddings, {
+  mask: hw.causalMask(6),
+  needWeights: true,
+}).weights;
+mha.eval();
+const seen = [...weights.data.keys()].filter(
+  (i) => weights.data[i] > 0,
+);
+const kept = seen.filter((i) => dropped.data[i] > 0);
+
+show('Weights that the mask lets through', seen.length);
+show('Of these, kept by dropout', kept.length);
+show(
+  'Kept ones have grown to 1 / 0.9 of their size',
+  kept.every(
+    (i) => Math.abs(dropped.data[i] - weights.data[i] / 0.9) < 1e-6,
+  ),
+);
+show('Head 0 without dropout', pick(pick(weights, 0), 0));
+show('Head 0 with dropout', pick(pick(dropped, 0), 0));
+
+// expected Weights that the mask lets through = 504
+// expected Kept ones have grown to 1 / 0.9 of their size = true
+
 // %% One head or twelve: the same number of weights
-// @from 003, exercise 4; 000, divide and conquer
+// @from 003, exercise 4
 // Heads divide the width, they do not add to it. One head of 768 and twelve of 64 have the same matrices, and with the
 // same weights in them they still give different outputs: the softmax is taken over other sums.
 
@@ -164,3 +194,28 @@ show(
 // expected Twelve heads, parameters = 2359296
 // expected One head, output = [1, 16, 768]
 // expected Twelve heads, output = [1, 16, 768]
+
+// %% 256 in one piece or in eight
+// @from 000, divide and conquer
+// The same at another width: eight heads of 32 numbers see eight squares of weights where one head of 256 sees one.
+
+const sizes = {
+  dIn: 256,
+  dOut: 256,
+  contextLength: 16,
+  numHeads: 1,
+};
+const whole = new hw.MultiHeadAttention(sizes);
+const eight = new hw.MultiHeadAttention({ ...sizes, numHeads: 8 });
+const y = hw.randn([1, 16, 256]);
+const squares = (m) => m.forward(y, { needWeights: true }).weights;
+
+show('One head of 256', whole.parameterCount());
+show('Eight heads of 32', eight.parameterCount());
+show('Weights of one head', squares(whole).shape);
+show('Weights of eight', squares(eight).shape);
+
+// expected One head of 256 = 262400
+// expected Eight heads of 32 = 262400
+// expected Weights of one head = [1, 1, 16, 16]
+// expected Weights of eight = [1, 8, 16, 16]
