@@ -9,6 +9,7 @@
  * @property {number[]} shape of the whole
  * @property {'float32' | 'bool'} dtype
  * @property {string[]} rows labels of the rows, or none
+ * @property {string[]} cols labels of the columns, or none
  * @property {TensorPart[]} parts its matrices, as many as are shown
  *
  * @typedef {object} TensorPart the corner of a matrix that is shown

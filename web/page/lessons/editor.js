@@ -30,6 +30,18 @@ const mark = StateField.define({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+/** Beside its first line, where a line goes on that does not fit: the style sheet needs to know its indent. */
+const indentOf = (/** @type {string} */ line) => `--indent: ${line.search(/\S|$/)}`;
+
+const indents = EditorView.decorations.compute(['doc'], ({ doc }) =>
+  Decoration.set(
+    Array.from({ length: doc.lines }, (_, i) => {
+      const { from, text } = doc.line(i + 1);
+      return Decoration.line({ attributes: { style: indentOf(text) } }).range(from);
+    }),
+  ),
+);
+
 /** How far from what is seen code becomes an editor, in pixels. */
 const NEAR = '800px';
 
@@ -49,7 +61,10 @@ export function createEditor({ place, code, label, onChange, onRun }) {
   let written = '';
   const write = (/** @type {string} */ next) => {
     written = next;
-    text.replaceChildren(...next.split('\n').map((line) => el('span', {}, `${line}\n`)));
+    const lines = next.split('\n');
+    text.replaceChildren(
+      ...lines.map((line) => el('span', { style: indentOf(line) }, `${line}\n`)),
+    );
   };
   write(code);
   place.append(text);
@@ -115,6 +130,7 @@ function makeView(code, label, onChange, onRun) {
         bracketMatching(),
         indentOnInput(),
         mark,
+        indents,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': label }),
         EditorView.updateListener.of((update) => {

@@ -26,14 +26,16 @@ const formatList = (values) => {
 
 /**
  * @param {unknown} value
- * @param {boolean} printed a document gives it, to four decimals
+ * @param {unknown} [other] what it is set against, so that both are written alike
  * @returns {string}
  */
-function formatValue(value, printed) {
+function formatValue(value, other) {
   if (Array.isArray(value)) return formatList(value);
   if (typeof value !== 'number') return String(value);
-  if (Number.isInteger(value) && !(printed && value === 1)) return formatCount(value);
-  return printed ? formatNumber(value) : formatWeight(value);
+  if (typeof other !== 'number') {
+    return Number.isInteger(value) ? formatCount(value) : formatWeight(value);
+  }
+  return [value, other].every(Number.isInteger) ? formatCount(value) : formatNumber(value);
 }
 
 /**
@@ -61,24 +63,24 @@ function factsTable(items, printed, missing) {
   const body = el('tbody');
   /**
    * @param {string} name
-   * @param {string} here
+   * @param {unknown} here
    * @param {Printed | undefined} there
    * @param {Verdict | undefined} verdict
    */
   const row = (name, here, there, verdict) => {
     const line = el('tr', {}, el('th', { scope: 'row' }, name));
+    const words = formatValue(here, there?.value);
     if (there && verdict) {
-      const value = formatValue(there.value, true);
-      line.append(el('td', {}, here), el('td', {}, value), el('td', {}, markOf(verdict)));
+      const theirs = formatValue(there.value, here);
+      line.append(el('td', {}, words), el('td', {}, theirs), el('td', {}, markOf(verdict)));
     } else {
-      line.append(el('td', compared ? { colspan: 3 } : {}, here));
+      line.append(el('td', compared ? { colspan: 3 } : {}, words));
     }
     body.append(line);
   };
   items.forEach((item, i) => {
     const there = given[i];
-    const here = formatValue(item.value, there !== undefined);
-    row(item.name, here, there, there && judge(item, there));
+    row(item.name, item.value, there, there && judge(item, there));
   });
   for (const there of missing) {
     row(there.name, 'not shown', there, { equal: false, total: 1, differing: 1 });
@@ -117,7 +119,10 @@ function tensorFigure(item, printed) {
       Boolean(fits) && !sameCell(part.values[i * part.cols + j], theirs[i * part.cols + j]);
     // Alone, the matrices stand next to each other; else each next to the document's.
     const pair = pairs[fits ? p : 0];
-    pair.append(partTable(item, part, HERE + at, part.values, differs));
+    const ours = partTable(item, part, HERE + at, part.values, differs);
+    // Nothing stands beside it, and the figure has a name.
+    if (!verdict && at === '') ours.classList.add('unnamed');
+    pair.append(ours);
     if (fits && printed) {
       const table = partTable(
         item,
@@ -149,16 +154,15 @@ function tensorFigure(item, printed) {
  */
 function partTable(item, { rows, cols }, caption, values, differs) {
   const [height, width] = item.shape.length > 1 ? item.shape.slice(-2) : [1, item.shape[0] ?? 1];
-  const labelled = item.rows.length >= rows;
-  const numbers = (/** @type {number} */ count) =>
-    Array.from({ length: count }, (_, i) => String(i));
+  const labels = (/** @type {string[]} */ given, /** @type {number} */ count) =>
+    given.length >= count ? given : Array.from({ length: count }, (_, i) => String(i));
   const table = matrixTable(
     { shape: [height, width], rows, cols, values },
     {
       caption,
-      rows: labelled ? item.rows : numbers(rows),
-      cols: numbers(cols),
-      corner: labelled ? 'token' : 'row',
+      rows: labels(item.rows, rows),
+      cols: labels(item.cols, cols),
+      corner: 'row',
       format: item.dtype === 'bool' ? String : formatNumber,
       differs,
     },

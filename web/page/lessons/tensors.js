@@ -1,5 +1,5 @@
 /**
- * What torch calls reshape, permute and x[i], for lessons that follow its steps: each gives a new tensor.
+ * What torch calls reshape, permute, x[i] and +, for lessons that follow its steps: each gives a new tensor.
  *
  * @import { Tensor } from '../../headwise/index.js'
  */
@@ -57,15 +57,51 @@ export function pick(x, i) {
 }
 
 /**
+ * The part of a state dict whose keys begin so, without that beginning.
+ *
+ * @param {Record<string, Tensor>} state
+ * @param {string} beginning such as attn.
+ * @returns {Record<string, Tensor>}
+ */
+export const partOf = (state, beginning) =>
+  Object.fromEntries(
+    Object.entries(state)
+      .filter(([key]) => key.startsWith(beginning))
+      .map(([key, value]) => [key.slice(beginning.length), value]),
+  );
+
+/**
+ * a + b, number by number.
+ *
+ * @param {Tensor} a
+ * @param {Tensor} b of the same shape
+ */
+export function add(a, b) {
+  checkSameShape(a, b);
+  return tensor(
+    a.data.map((x, i) => x + b.data[i]),
+    a.shape,
+  );
+}
+
+/**
+ * @param {Tensor} a
+ * @param {Tensor} b
+ */
+function checkSameShape(a, b) {
+  if (a.shape.join() !== b.shape.join()) {
+    throw new RangeError(`shapes differ: [${a.shape}] and [${b.shape}]`);
+  }
+}
+
+/**
  * |a − b| of every pair of numbers.
  *
  * @param {Tensor} a
  * @param {Tensor} b
  */
 function differences(a, b) {
-  if (a.shape.join() !== b.shape.join()) {
-    throw new RangeError(`shapes differ: [${a.shape}] and [${b.shape}]`);
-  }
+  checkSameShape(a, b);
   return Array.from(a.data, (x, i) => Math.abs(x - b.data[i]));
 }
 

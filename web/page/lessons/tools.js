@@ -8,7 +8,15 @@ import { Tensor } from '../../headwise/index.js';
 import { tell } from './audience.js';
 
 export { tokenize } from '../engine/tokenize.js';
-export { largestDifference, meanDifference, permute, pick, reshape } from './tensors.js';
+export {
+  add,
+  largestDifference,
+  meanDifference,
+  partOf,
+  permute,
+  pick,
+  reshape,
+} from './tensors.js';
 
 /** Of larger tensors a corner is shown. */
 const MOST = { parts: 6, rows: 16, cols: 8 };
@@ -18,13 +26,14 @@ const MOST = { parts: 6, rows: 16, cols: 8 };
  *
  * @param {string} name
  * @param {Tensor | readonly number[] | number | boolean | string} value
- * @param {{ rows?: string[] }} [options] rows: a label for every row of a tensor
+ * @param {{ rows?: string[], cols?: string[] }} [options] a label for every row and column of a tensor
  */
-export function show(name, value, { rows = [] } = {}) {
+export function show(name, value, { rows = [], cols = [] } = {}) {
   if (value instanceof Tensor) {
     const { shape, dtype } = value;
     const parts = partsOf(value);
-    tell({ kind: 'tensor', name, shape: [...shape], dtype, rows: rows.map(String), parts });
+    const labels = { rows: rows.map(String), cols: cols.map(String) };
+    tell({ kind: 'tensor', name, shape: [...shape], dtype, ...labels, parts });
   } else if (Array.isArray(value)) {
     tell({ kind: 'value', name, value: value.map(Number) });
   } else if (['number', 'boolean', 'string'].includes(typeof value)) {
