@@ -58,6 +58,30 @@ for (const [name, lesson] of lessons) {
   });
 }
 
+test('every step and exercise of the five documents has a step in a lesson', () => {
+  const cited = [...lessons.values()].flatMap(({ steps }) =>
+    steps.flatMap(({ from }) => from.split('; ')),
+  );
+  const places = [
+    '000, divide and conquer',
+    ...[1, 2, 3, 4].map((step) => `000, step ${step}`),
+    ...['steps 1 and 2', 'step 3', 'steps 4 and 5'].map((steps) => `000, exercise 3.3, ${steps}`),
+    ...[1, 2, 3].map((exercise) => `001, exercise 3.${exercise}`),
+    ...['listing 3.4', 'listing 3.5', 'figure 3.24', 'figure 3.26'].map((what) => `002, ${what}`),
+    ...['section 3.6.2', 'exercise 3.2', 'exercise 3.3'].map((what) => `002, ${what}`),
+    ...[1, 2, 3, 4, 5, 6, 7].map((section) => `003, section ${section}`),
+    ...[1, 2, 3, 4, 5].map((step) => `003, section 2, step ${step}`),
+    '003, section 2, the complete function',
+    ...[1, 2, 3, 4, 5, 6, 7, 8].map((exercise) => `003, exercise ${exercise}`),
+    '004, naïve wrapper',
+    '004, class-based implementation',
+    '004, why the class is more efficient',
+    '004, takeaways',
+  ];
+  const missing = places.filter((place) => !cited.some((one) => one.startsWith(place)));
+  assert.deepEqual(missing, []);
+});
+
 test('the lessons carry everything that the documents print', () => {
   const all = [...lessons.values()].flatMap(printedIn).filter(({ by }) => by === 'prints');
   const values = all.map(({ value }) => JSON.stringify(value));

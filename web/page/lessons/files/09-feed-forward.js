@@ -1,0 +1,131 @@
+/**
+ * Feed-forward
+ *
+ * Attention moves numbers between tokens. What a block does with each token alone is here: a soft gate, a small network,
+ * and a layer that brings rows back to one scale.
+ */
+
+// %% GELU, a gate without a hard edge
+// @from 003, section 5
+// x times the share of a normal distribution that lies below x. Far to the right that is x, far to the left 0, as with
+// ReLU; around 0 it is smooth. GPT-2 takes a form with tanh that is nearly the same.
+
+import { load, tensor } from 'headwise';
+import {
+  largestDifference,
+  meanDifference,
+  partOf,
+  pick,
+  reshape,
+  show,
+} from '../tools.js';
+
+const hw = await load();
+const points = [-3, -2, -1, 0, 1, 2, 3];
+const line = tensor(points);
+const gates = tensor([
+  points.map((value) => Math.max(0, value)),
+  hw.gelu(line).toNested(),
+  hw.gelu(line, { approximate: 'tanh' }).toNested(),
+]);
+show('Gates', hw.transpose(gates), {
+  rows: points,
+  cols: ['ReLU', 'GELU', 'tanh'],
+});
+
+// expected Gates =
+//   [[0, -0.0040, -0.0036],
+//    [0, -0.0455, -0.0454],
+//    [0, -0.1587, -0.1588],
+//    [0, 0, 0],
+//    [1, 0.8413, 0.8412],
+//    [2, 1.9545, 1.9546],
+//    [3, 2.9960, 2.9964]]
+
+// %% Wider, gated, narrow again
+// @from 003, section 5
+// `FeedForward` is two linear layers with the gate in between: 768 numbers become 3,072 and 768 again. The same with the
+// parts:
+
+hw.manualSeed(123);
+const ffn = new hw.FeedForward({
+  dModel: 768,
+  dFf: 3072,
+  dropout: 0.1,
+}).eval();
+const x = hw.randn([2, 6, 768]);
+const { output } = ffn.forward(x);
+
+const state = ffn.stateDict();
+const fc1 = new hw.Linear({ inFeatures: 768, outFeatures: 3072 });
+const fc2 = new hw.Linear({ inFeatures: 3072, outFeatures: 768 });
+fc1.loadStateDict(partOf(state, 'fc1.'));
+fc2.loadStateDict(partOf(state, 'fc2.'));
+const hidden = fc1.forward(x).output;
+const parts = fc2.forward(hw.gelu(hidden)).output;
+const apart = largestDifference(parts, output);
+
+show('Input shape', x.shape);
+show('Hidden', hidden.shape);
+show('Output shape', output.shape);
+show('The parts, within 1e-5', apart < 1e-5);
+
+// expected Input shape = [2, 6, 768]
+// expected Hidden = [2, 6, 3072]
+// expected Output shape = [2, 6, 768]
+// expected The parts, within 1e-5 = true
+
+// %% Every token alone
+// @from 003, section 5
+// The same weights serve every position. A sequence by itself, or one token of it, gives the rows that it gives in
+// company.
+
+const sequence = pick(x, 1);
+const alone = ffn.forward(sequence).output;
+const row = (matrix, i) => reshape(pick(matrix, i), [1, 768]);
+const token = row(sequence, 4);
+const single = ffn.forward(token).output;
+
+show(
+  'Sequence 1 alone differs by',
+  largestDifference(alone, pick(output, 1)),
+);
+show(
+  'Token 4 alone, within 1e-5',
+  largestDifference(single, row(alone, 4)) < 1e-5,
+);
+
+// expected Token 4 alone, within 1e-5 = true
+
+// %% Layer norm: one scale for every row
+// @from 003, section 5
+// From each row its mean is taken away, and the rest divided by its spread. A row that has grown through many layers
+// comes out as one that has not. Weight and bias, ones and zeros before training, can scale it anew.
+
+const large = tensor(
+  x.data.map((value) => 5 + 20 * value),
+  x.shape,
+);
+const ln = new hw.LayerNorm({ dim: 768 });
+const normed = ln.forward(large).output;
+
+const mean = (values) =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+const variance = (values) => {
+  const middle = mean(values);
+  return mean(values.map((value) => (value - middle) ** 2));
+};
+const before = pick(pick(large, 0), 0).data;
+const after = pick(pick(normed, 0), 0).data;
+
+show('Mean before', mean(before));
+show('Variance before', variance(before));
+show('Mean after', mean(after));
+show('Variance after', variance(after));
+show(
+  'x itself comes out other by, on average',
+  meanDifference(ln.forward(x).output, normed),
+);
+
+// expected Mean after = 0
+// expected Variance after = 1.0

@@ -1,0 +1,140 @@
+/**
+ * Block
+ *
+ * Attention lets tokens talk, the feed-forward network lets each think it over. A block does one after the other, and
+ * adds what comes out to what went in.
+ */
+
+// %% In and out
+// @from 003, section 5
+// GPT-2 small is made of twelve of these. The output keeps the input’s shape; it should have moved away from it, but not
+// far.
+
+import { load } from 'headwise';
+import {
+  add,
+  largestDifference,
+  meanDifference,
+  partOf,
+  show,
+} from '../tools.js';
+
+const hw = await load();
+hw.manualSeed(123);
+const block = new hw.TransformerBlock({
+  dModel: 768,
+  numHeads: 12,
+  dFf: 3072,
+  dropout: 0.1,
+}).eval();
+const x = hw.randn([2, 6, 768]);
+const { output, weights } = block.forward(x, {
+  mask: hw.causalMask(6),
+  needWeights: true,
+});
+const mean = ({ data }) =>
+  data.reduce((sum, value) => sum + value, 0) / data.length;
+const moved = meanDifference(output, x);
+
+show('Input shape', x.shape);
+show('Output shape', output.shape);
+show('Attention weights shape', weights.shape);
+show('Input mean', mean(x));
+show('Output mean', mean(output));
+show('Difference', moved);
+show('Neither nothing nor huge', moved > 0.01 && moved < 1);
+
+// expected Input shape = [2, 6, 768]
+// expected Output shape = [2, 6, 768]
+// expected Attention weights shape = [2, 12, 6, 6]
+// expected Neither nothing nor huge = true
+
+// %% Two sublayers, two sums
+// @from 003, section 5
+// A block’s weights are those of its parts, under the names of the parts. Loaded into the parts and put together as two
+// lines, they give the block.
+
+const state = block.stateDict();
+const part = (name, module) => {
+  module.loadStateDict(partOf(state, `${name}.`));
+  return (input) => module.forward(input).output;
+};
+const ln1 = part('ln1', new hw.LayerNorm({ dim: 768 }));
+const ln2 = part('ln2', new hw.LayerNorm({ dim: 768 }));
+const attn = part(
+  'attn',
+  new hw.MultiHeadAttention({
+    dIn: 768,
+    dOut: 768,
+    contextLength: 6,
+    numHeads: 12,
+    outBias: false,
+    packedQkv: true,
+  }),
+);
+const ffn = part(
+  'ffn',
+  new hw.FeedForward({ dModel: 768, dFf: 3072 }),
+);
+
+const attended = add(x, attn(ln1(x)));
+const whole = add(attended, ffn(ln2(attended)));
+
+show('Parts against block', largestDifference(whole, output));
+show('Equal within 1e-5', largestDifference(whole, output) < 1e-5);
+
+// expected Equal within 1e-5 = true
+
+// %% The way past both
+// @from 003, section 5
+// Set the last matrix of each sublayer to zero and nothing is left to add: the input comes out untouched. Training can
+// start from there and change a little at a time.
+
+const silent = new hw.TransformerBlock({
+  dModel: 768,
+  numHeads: 12,
+  dFf: 3072,
+}).eval();
+const zeros = silent.stateDict();
+for (const name of [
+  'attn.out_proj.weight',
+  'ffn.fc2.weight',
+  'ffn.fc2.bias',
+]) {
+  zeros[name].data.fill(0);
+}
+silent.loadStateDict(zeros);
+const same = silent.forward(x).output;
+show('Output differs from input by', largestDifference(same, x));
+
+// expected Output differs from input by = 0
+
+// %% Counting a block
+// @from 003, exercise 8
+// Projections of attention without bias, a network with biases, two layer norms with a weight and a bias for each
+// column. Two thirds of a block are the network.
+
+const count = (prefix) =>
+  Object.entries(state)
+    .filter(([key]) => key.startsWith(prefix))
+    .reduce((total, [, { data }]) => total + data.length, 0);
+
+show('QKV projection', count('attn.qkv_proj'));
+show('Output projection', count('attn.out_proj'));
+show('fc1', count('ffn.fc1'));
+show('fc2', count('ffn.fc2'));
+show('Feed-forward', count('ffn.'));
+show('Layer norms', count('ln'));
+show('Sum', count(''));
+show('parameterCount()', block.parameterCount());
+show('In 12 blocks', 12 * block.parameterCount());
+
+// expected QKV projection = 1769472
+// expected Output projection = 589824
+// expected fc1 = 2362368
+// expected fc2 = 2360064
+// expected Feed-forward = 4722432
+// expected Layer norms = 3072
+// expected Sum = 7084800
+// expected parameterCount() = 7084800
+// expected In 12 blocks = 85017600
