@@ -155,7 +155,9 @@ function tensorFigure(item, printed) {
 function partTable(item, { rows, cols }, caption, values, differs) {
   const [height, width] = item.shape.length > 1 ? item.shape.slice(-2) : [1, item.shape[0] ?? 1];
   const labels = (/** @type {string[]} */ given, /** @type {number} */ count) =>
-    given.length >= count ? given : Array.from({ length: count }, (_, i) => String(i));
+    given.length >= count
+      ? given.map((label) => label.replace(/^-(?=\d)/, '\u2212'))
+      : Array.from({ length: count }, (_, i) => String(i));
   const table = matrixTable(
     { shape: [height, width], rows, cols, values },
     {
@@ -228,19 +230,24 @@ export function resultsOf({ printed }, items, complete) {
   const elements = [];
   /** @type {ValueItem[]} */
   let facts = [];
+  /** @type {Printed['by'] | undefined} of the facts: what is printed and what is derived have tables of their own */
+  let by;
   const names = new Set(items.map(({ name }) => name));
   const missing = complete ? printed.filter(({ name }) => !names.has(name)) : [];
   const flush = (/** @type {Printed[]} */ rest) => {
     if (facts.length + rest.length > 0) elements.push(factsTable(facts, printed, rest));
     facts = [];
+    by = undefined;
   };
   for (const item of items) {
+    const there = printed.find(({ name }) => name === item.name);
     if (item.kind === 'value') {
+      if (there && by && there.by !== by) flush([]);
+      by = there?.by ?? by;
       facts.push(item);
       continue;
     }
     flush([]);
-    const there = printed.find(({ name }) => name === item.name);
     elements.push(item.kind === 'tensor' ? tensorFigure(item, there) : mapsFigure(item));
   }
   flush(missing);

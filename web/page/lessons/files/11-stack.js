@@ -1,14 +1,14 @@
 /**
  * Stack
  *
- * A block gives what a block takes, so blocks can be put one on another. Each has weights of its own.
+ * A block gives what a block takes, so blocks can be put one upon another. Each has weights of its own.
  */
 
 // %% Three blocks
 // @from 003, exercise 6
 // The output of one is the input of the next. The shape stays through all of them.
 
-import { load } from 'headwise';
+import { load, tensor } from 'headwise';
 import {
   largestDifference,
   meanDifference,
@@ -48,10 +48,10 @@ const cosine = (a, b) =>
 const far = after.map((x) => meanDifference(x, embeddings));
 const near = after.map((x) => cosine(x, embeddings));
 
-for (const i of [1, 2, 3]) {
-  show(`Mean difference, block ${i}`, far[i]);
-}
-for (const i of [1, 2, 3]) show(`Cosine, block ${i}`, near[i]);
+show('Against the input', hw.transpose(tensor([far, near])), {
+  rows: ['input', 'block 1', 'block 2', 'block 3'],
+  cols: ['difference', 'cosine'],
+});
 show(
   'Each block leads further away',
   far[1] < far[2] && far[2] < far[3],

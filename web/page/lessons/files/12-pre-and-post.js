@@ -93,8 +93,8 @@ show('Variance with post-norm', variance(first(after)));
 // twelve blocks the last bias of one is moved a little, and the movement at the end compared with it.
 //
 // With pre-norm a change travels along the sum to the end, and no block is heard weaker than the last. With post-norm
-// every later norm scales it once more. Fresh weights hide this. With weights twice as large pre-norm slopes evenly, while
-// post-norm goes up and down and mutes some blocks by half.
+// every later norm scales it once more. Fresh weights hide this. With weights twice as large (×2) pre-norm slopes
+// evenly, while post-norm goes up and down and mutes some blocks by half.
 
 const deep = { ...config, numLayers: 12 };
 const stacks = [
@@ -133,11 +133,11 @@ for (const [key, { data, shape }] of Object.entries(fresh)) {
 const columns = [...compare(fresh), ...compare(doubled)];
 show('Answers', hw.transpose(tensor(columns)), {
   rows: blocks.map((block) => `block ${block}`),
-  cols: ['pre', 'post', 'pre, doubled', 'post, doubled'],
+  cols: ['pre', 'post', 'pre ×2', 'post ×2'],
 });
 const weakest = columns.map((column) => Math.min(...column));
-show('Weakest with pre-norm, doubled', weakest[2]);
-show('Weakest with post-norm, doubled', weakest[3]);
+show('Weakest, pre-norm ×2', weakest[2]);
+show('Weakest, post-norm ×2', weakest[3]);
 show('Pre-norm mutes no block', weakest[2] > 0.999);
 
 // expected Pre-norm mutes no block = true

@@ -1,8 +1,8 @@
 /**
  * Head to block
  *
- * The whole way once more, on six words: each step keeps the weights of the one before and adds a single thing. At each,
- * the last word’s numbers change sign, to see which rows take notice.
+ * The whole way once more, on six words: each step keeps what came before and adds a single thing. At each, the
+ * last word’s numbers change sign, to see which rows take notice.
  */
 
 // %% Self-attention
