@@ -39,7 +39,7 @@ export default [
     Worker: false,
     WebAssembly: false,
   }),
-  platform(['web/page/**'], globals.browser, globals.worker),
+  platform(['web/page/**', 'web/headwise/view/**'], globals.browser, globals.worker),
   platform(['*.js', 'src/**', 'tests/**'], globals.node),
   // Tests of the page and the benchmark hand functions to the browser.
   platform(['tests/page/**', 'tests/bench/**'], globals.browser),

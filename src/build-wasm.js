@@ -1,5 +1,5 @@
 // npm run build: compiles src/ into web/headwise/wasm/ (and the benchmark's ceiling into
-// web/page/bench/wasm/) with Emscripten.
+// web/page/bench/wasm/) with Emscripten, and writes the JavaScript of src/generated.js.
 //   --check   builds into a temporary folder and compares byte by byte with what is committed
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { homedir, tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { checkGenerated, writeGenerated } from './generated.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Where modules are committed, by the CMake variable that says where they are written. */
@@ -182,7 +183,7 @@ function report(root) {
   }
 }
 
-/** @returns {boolean} whether the committed modules are what the sources give */
+/** @returns {boolean} whether the committed modules and files are what the sources give */
 function check() {
   const temporary = mkdtempSync(join(tmpdir(), 'headwise-'));
   try {
@@ -194,11 +195,16 @@ function check() {
       if (!existsSync(committed) || !existsSync(built)) return true;
       return !readFileSync(committed).equals(readFileSync(built));
     });
-    for (const path of differing) console.error(`differs from its sources: ${path}`);
-    if (differing.length) {
+    const files = checkGenerated(ROOT, temporary);
+    const wrong = [...differing, ...files.differing];
+    for (const path of wrong) console.error(`differs from its sources: ${path}`);
+    if (wrong.length) {
       console.error(`Run npm run build with Emscripten ${PINNED} (.ci/toolchain) and commit.`);
-    } else console.log(`${paths.length} modules are byte for byte what the sources give.`);
-    return paths.length > 0 && differing.length === 0;
+    } else {
+      const count = `${paths.length} modules and ${files.count} files`;
+      console.log(`${count} are byte for byte what the sources give.`);
+    }
+    return paths.length > 0 && wrong.length === 0;
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
@@ -213,6 +219,7 @@ try {
     if (!check()) process.exitCode = 1;
   } else {
     build(join(ROOT, 'build', 'wasm'), ROOT);
+    writeGenerated(ROOT);
     report(ROOT);
   }
 } catch (error) {

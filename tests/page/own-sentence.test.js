@@ -86,10 +86,10 @@ pageTest(
     await page.waitForFunction(() =>
       document.getElementById('legend')?.textContent?.startsWith('attention weight0'),
     );
-    const size = await page.$eval('#map canvas', (map) =>
+    const size = await page.$eval('#map >>> canvas', (map) =>
       Number(/** @type {HTMLCanvasElement} */ (map).dataset.size),
     );
-    const [first] = await colours(page, '#map canvas', size);
+    const [first] = await colours(page, '#map >>> canvas', size);
     assert.deepEqual(first, [0xfd, 0xe7, 0x25]);
   },
 );

@@ -1,3 +1,5 @@
+export { el } from '../headwise/view/element.js';
+
 /**
  * The element with this id; the page's own markup promises that it is there.
  *
@@ -10,25 +12,4 @@ export function byId(id, type) {
   const found = document.getElementById(id);
   if (found instanceof type) return found;
   throw new Error(`the page has no <${type.name}> with id "${id}"`);
-}
-
-/**
- * A new element with properties and children.
- *
- * @template {keyof HTMLElementTagNameMap} K
- * @param {K} name
- * @param {Record<string, string | number | boolean>} [attributes] `true` sets
- *   an empty attribute, `false` leaves it out
- * @param {...(Node | string)} children
- * @returns {HTMLElementTagNameMap[K]}
- */
-export function el(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value !== false) {
-      element.setAttribute(key, value === true ? '' : String(value));
-    }
-  }
-  element.append(...children);
-  return element;
 }

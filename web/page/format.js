@@ -1,5 +1,7 @@
 /** Numbers as people read them. */
 
+export { formatNumber, formatWeight } from '../headwise/view/format.js';
+
 const whole = new Intl.NumberFormat('en');
 
 /** @param {number} value */
@@ -10,30 +12,6 @@ export const formatCount = (value) => whole.format(value);
  * @param {string} noun in the singular
  */
 export const plural = (count, noun) => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
-
-/**
- * Four decimals, as the notebooks print; a real minus sign.
- *
- * @param {number} value
- */
-export const formatNumber = (value) =>
-  (Number.isFinite(value) ? value.toFixed(4) : String(value).replace('Infinity', '∞')).replace(
-    '-',
-    '\u2212',
-  );
-
-/**
- * A weight between 0 and 1, or a difference that may be tiny.
- *
- * @param {number} value
- */
-export function formatWeight(value) {
-  if (value === 0) return '0';
-  if (!Number.isFinite(value) || value >= 5e-4) {
-    return formatNumber(value);
-  }
-  return value.toExponential(1).replace('-', '\u2212');
-}
 
 /** @param {number} ms */
 export function formatTime(ms) {

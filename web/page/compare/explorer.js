@@ -6,13 +6,13 @@
  * @import { Store } from '../state.js'
  */
 
+import { AttentionMap } from '../../headwise/view.js';
 import { byId, el } from '../dom.js';
 import { formatCount, formatWeight } from '../format.js';
-import { AttentionMap } from '../parts/attention-map.js';
 import { HeadGrid } from '../parts/head-grid.js';
 import { showLegend } from '../parts/legend.js';
+import { viewOf } from '../parts/map-view.js';
 import { matrixTable } from '../parts/matrix-table.js';
-import { largest, largestOfRows } from '../parts/paint-map.js';
 import { showRow } from '../parts/row-list.js';
 
 /** Up to here a whole map fits into a table that can be read. */
@@ -24,6 +24,13 @@ const NOTES = {
     'The fused module was given the wrapper’s weights (fromWrapper) and ran all heads at once.',
   difference: 'The absolute difference |wrapper − fused| of every weight.',
 };
+
+/** @param {MapData} map */
+function largest({ values }) {
+  let max = 0;
+  for (const value of values) if (value > max) max = value;
+  return max;
+}
 
 export class Explorer {
   /** @type {Store} */ #store;
@@ -119,13 +126,13 @@ export class Explorer {
   }
 
   /**
-   * The value at the end of a map's colour scale, or of every row's.
+   * The value at the end of a map's colour scale; 'row': every row's own.
    *
    * @param {MapData} map
    */
   #max(map) {
     const { mode, scale } = this.#store.get();
-    if (scale === 'row') return largestOfRows(map);
+    if (scale === 'row') return 'row';
     if (scale === 'head') return largest(map);
     return mode === 'difference' ? (this.#summary?.difference.weights ?? 0) : 1;
   }
@@ -145,7 +152,13 @@ export class Explorer {
     const title = `Head ${head + 1}: ${difference ? 'wrapper − fused' : mode}`;
     byId('map-title', HTMLElement).textContent = title;
     const name = `${difference ? 'Differences' : 'Attention weights'}, ${title}`;
-    this.#map.show({ map: data, tokens, max, name, difference });
+    this.#map.show({
+      ...viewOf(data),
+      tokens: tokens.map(({ text }) => text),
+      max,
+      name,
+      noun: difference ? 'difference' : 'weight',
+    });
     this.#map.pinned = this.row;
     byId('map-note', HTMLElement).textContent =
       map.size < map.n

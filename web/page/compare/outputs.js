@@ -3,14 +3,15 @@
  * example each module's maps beside its table.
  *
  * @import { EngineClient } from '../engine/engine-client.js'
- * @import { AttentionMap } from '../parts/attention-map.js'
  * @import { MapSource, Matrix, Summary, Token } from '../types.js'
  */
 
+import { AttentionMap } from '../../headwise/view.js';
 import { byId, el } from '../dom.js';
 import { formatCount, formatWeight, plural } from '../format.js';
 import { DEFAULTS } from '../state.js';
 import { showLegend } from '../parts/legend.js';
+import { viewOf } from '../parts/map-view.js';
 import { matrixTable } from '../parts/matrix-table.js';
 import { showTokens } from '../parts/token-strip.js';
 
@@ -100,7 +101,8 @@ async function showMaps(id, source, whose, summary, client, pin) {
   // The elements stay from run to run, so that focus does.
   const figures = [...room.querySelectorAll('figure')];
   while (figures.length < heads) {
-    const map = /** @type {AttentionMap} */ (document.createElement('attention-map'));
+    const map = new AttentionMap();
+    map.toggleAttribute('compact', true);
     map.addEventListener('pin', (event) => pin(/** @type {CustomEvent<number>} */ (event).detail));
     const caption = el('figcaption', {}, `Head ${figures.length + 1}`);
     const behind = el('div', { class: 'visually-hidden' });
@@ -114,8 +116,8 @@ async function showMaps(id, source, whose, summary, client, pin) {
     const { values } = maps[head];
     const name = `Head ${head + 1} of the ${whose}`;
     map.show({
-      map: { ...maps[head], causal: settings.causal },
-      tokens,
+      ...viewOf({ ...maps[head], causal: settings.causal }),
+      tokens: names,
       max: 1,
       name: `Attention weights of ${name.toLowerCase()}`,
     });

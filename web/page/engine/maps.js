@@ -6,7 +6,7 @@
  * @typedef {{ weights: Trace['weights'], map: Trace['map'] }} Maps
  */
 
-import { cellOf } from '../cells.js';
+import { cellOf } from '../../headwise/view/cells.js';
 
 /** Rows recomputed at a time. */
 const BLOCK = 128;
@@ -72,7 +72,7 @@ export function mapOf(trace, { n, head, size }) {
 export function mapOfDifference(a, b, { n, head, size }) {
   if (size >= n) return rowsOfDifference(a, b, head, 0, n);
   const pooled = new Float32Array(size * size);
-  const cells = Uint16Array.from({ length: n }, (_, i) => cellOf({ n, size }, i));
+  const cells = Uint16Array.from({ length: n }, (_, i) => cellOf(n, size, i));
   for (let start = 0; start < n; start += BLOCK) {
     const end = Math.min(n, start + BLOCK);
     const difference = rowsOfDifference(a, b, head, start, end);

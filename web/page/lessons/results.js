@@ -6,10 +6,11 @@
  * @import { Printed, Step } from './parse.js'
  */
 
+import { AttentionMap } from '../../headwise/view.js';
 import { el } from '../dom.js';
 import { formatCount, formatNumber, formatWeight, plural } from '../format.js';
-import { AttentionMap } from '../parts/attention-map.js';
 import { showLegend } from '../parts/legend.js';
+import { viewOf } from '../parts/map-view.js';
 import { matrixTable } from '../parts/matrix-table.js';
 import { judge, sameCell } from './check.js';
 
@@ -175,12 +176,12 @@ function partTable(item, { rows, cols }, caption, values, differs) {
 /** @param {MapsItem} item */
 function mapsFigure({ name, tokens, causal, maps }) {
   const n = tokens.length;
-  const labels = tokens.map((text) => ({ id: null, text }));
   /** @type {AttentionMap[]} */
   const elements = [];
   const grid = el('div', { class: 'maps' });
   for (const { head, values } of maps) {
     const map = new AttentionMap();
+    map.toggleAttribute('compact', true);
     elements.push(map);
     map.addEventListener('pin', (event) => {
       const row = /** @type {CustomEvent<number>} */ (event).detail;
@@ -207,8 +208,8 @@ function mapsFigure({ name, tokens, causal, maps }) {
       ),
     );
     map.show({
-      map: { n, size: n, values, causal },
-      tokens: labels,
+      ...viewOf({ n, size: n, values, causal }),
+      tokens,
       max: 1,
       name: `${name}, ${title}`,
     });

@@ -1,11 +1,13 @@
 /**
  * All heads as small maps; one of them is chosen.
  *
+ * @import { DrawOptions } from '../../headwise/view.js'
  * @import { MapData } from '../types.js'
  */
 
+import { drawWeights } from '../../headwise/view.js';
 import { el } from '../dom.js';
-import { paintMap } from './paint-map.js';
+import { viewOf } from './map-view.js';
 
 export class HeadGrid {
   /** @type {HTMLElement} */ #room;
@@ -50,12 +52,13 @@ export class HeadGrid {
   /**
    * @param {number} head
    * @param {MapData} map
-   * @param {number | Float32Array} max as in paintMap
+   * @param {DrawOptions['max']} max
    */
   show(head, map, max) {
     const canvas = this.#heads[head]?.canvas;
     if (!canvas) return;
-    paintMap(canvas, map, max);
+    const { weights, ...options } = viewOf(map);
+    drawWeights(canvas, weights, { ...options, max });
     canvas.dataset.size = String(map.size);
     canvas.dataset.pooled = String(map.size < map.n);
   }

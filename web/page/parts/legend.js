@@ -1,8 +1,8 @@
 /** What the colours of a map mean: the scale with its ends, and the mask. */
 
+import { gradient } from '../../headwise/view.js';
 import { el } from '../dom.js';
 import { formatWeight } from '../format.js';
-import { gradient } from './colour.js';
 
 /**
  * @param {HTMLElement} room

@@ -1,0 +1,52 @@
+// JavaScript that npm run build writes: what the package ships so that no embedder has to download it.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { interpolateViridis } from 'd3-scale-chromatic';
+
+const NOTE = '// Written by npm run build.\n';
+
+/** Colours of the scale. */
+const STEPS = 256;
+
+/** d3-scale-chromatic's viridis, six hexadecimal digits for each colour. */
+function viridis() {
+  const colours = Array.from({ length: STEPS }, (_, i) =>
+    interpolateViridis((i + 0.5) / STEPS).slice(1),
+  );
+  const lines = Array.from({ length: STEPS / 16 }, (_, line) =>
+    colours.slice(16 * line, 16 * (line + 1)).join(''),
+  );
+  return (
+    `${NOTE}\n/** Viridis: 256 colours of six hexadecimal digits, from the smallest value to the largest. */\n` +
+    `export const viridis =\n  ${lines.map((line) => `'${line}'`).join(' +\n  ')};\n`
+  );
+}
+
+/** What is written, by path relative to the repository's root. */
+const FILES = {
+  [join('web', 'headwise', 'view', 'viridis.js')]: viridis,
+};
+
+/** @param {string} root with freshly built modules, and written to */
+export function writeGenerated(root) {
+  for (const [path, content] of Object.entries(FILES)) {
+    writeFileSync(join(root, path), content(root));
+  }
+}
+
+/**
+ * @param {string} committed root of the repository
+ * @param {string} built root of freshly built modules
+ * @returns {{ count: number, differing: string[] }} differing: paths whose content is not what would be written
+ */
+export function checkGenerated(committed, built) {
+  const paths = Object.keys(FILES);
+  const differing = paths.filter((path) => {
+    try {
+      return readFileSync(join(committed, path), 'utf8') !== FILES[path](built);
+    } catch {
+      return true;
+    }
+  });
+  return { count: paths.length, differing };
+}

@@ -1,0 +1,192 @@
+// headwise/view in Chromium as an embedder has it: the element, and the function behind it, without the page.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { interpolateViridis } from 'd3-scale-chromatic';
+import { serve } from '../browser.js';
+import { browser, colours, options } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const ROOT = fileURLToPath(new URL('../../web/', import.meta.url));
+
+/**
+ * A test with an empty page that has `view`, `headwise` and an element `map` of 200 pixels.
+ *
+ * @param {string} title
+ * @param {(page: Page) => Promise<void>} body
+ */
+function viewTest(title, body) {
+  test(title, options, async () => {
+    const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'";
+    const server = await serve(ROOT, { headersOf: () => ({ 'content-security-policy': policy }) });
+    const page = await browser.newPage();
+    /** @type {string[]} */
+    const complaints = [];
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('console', (message) => {
+      const icon = message.location().url?.endsWith('favicon.ico');
+      if (message.type() === 'error' && !icon) complaints.push(message.text());
+    });
+    try {
+      // Any file that is served: a page without anything.
+      await page.goto(`${server.url}headwise/error.js`);
+      await page.evaluate(async (base) => {
+        Object.assign(globalThis, {
+          view: await import(`${base}headwise/view.js`),
+          headwise: await import(`${base}headwise/index.js`),
+          map: document.createElement('attention-map'),
+        });
+        document.body.replaceChildren(/** @type {any} */ (globalThis).map);
+        /** @type {any} */ (globalThis).map.style.width = '300px';
+      }, server.url);
+      await body(page);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await page.close();
+      server.close();
+    }
+  });
+}
+
+/** @param {number} share */
+function rgb(share) {
+  const hex = Number.parseInt(interpolateViridis(share).slice(1), 16);
+  return [hex >> 16, (hex >> 8) & 255, hex & 255];
+}
+
+/** @param {number[]} seen @param {number} share */
+const isColour = (seen, share) =>
+  rgb(share).forEach((value, i) =>
+    assert.ok(Math.abs(value - seen[i]) <= 4, `${seen}, expected ${rgb(share)} of ${share}`),
+  );
+
+/** @param {Page} page @param {string} words */
+const tip = async (page, words) =>
+  assert.equal(await page.$eval('attention-map >>> .map-tip', (el) => el.textContent), words);
+
+/** @param {Page} page @param {number} x @param {number} y shares of the field */
+async function hover(page, x, y) {
+  const box = await (await page.$('attention-map >>> .map-field'))?.boundingBox();
+  assert.ok(box);
+  await page.mouse.move(box.x + x * box.width, box.y + y * box.height);
+}
+
+viewTest('drawWeights draws a matrix in the colours of its values', async (page) => {
+  await page.evaluate(`{
+    const canvas = document.createElement('canvas');
+    canvas.id = 'plain';
+    canvas.style.cssText = 'width: 90px; height: 90px';
+    document.body.append(canvas);
+    view.drawWeights(canvas, headwise.tensor([[1, 0.5, 0], [0.25, 0.75, 2], [0, 0.1, 0.9]]));
+  }`);
+  const seen = await colours(page, '#plain', 3);
+  [1, 0.5, 0, 0.25, 0.75, 1, 0, 0.1, 0.9].forEach((share, i) =>
+    isColour(seen[i], Math.min(share, 0.999)),
+  );
+  await page.evaluate(`view.drawWeights(document.getElementById('plain'),
+    headwise.tensor([[0.5, 0, 0], [0.1, 0.2, 0], [0.1, 0.2, 0.4]]), { max: 'row', causal: true })`);
+  const rows = await colours(page, '#plain', 3);
+  isColour(rows[0], 0.999);
+  isColour(rows[3], 0.5);
+  isColour(rows[8], 0.999);
+  for (const i of [1, 2, 5]) {
+    assert.ok(Math.max(...rows[i]) - Math.min(...rows[i]) < 16, `masked is grey: ${rows[i]}`);
+    assert.ok(Math.min(...rows[i]) > 150, `masked is light: ${rows[i]}`);
+  }
+});
+
+viewTest(
+  'the element draws weights of fewer queries than keys, and reads them out',
+  async (page) => {
+    await page.evaluate(`map.show({
+    weights: headwise.tensor([[0.2, 0.8, 0, 0], [0.1, 0.2, 0.3, 0.4]]),
+    tokens: ['a', 'b', 'c', 'd'],
+    causal: true,
+  })`);
+    await hover(page, 0.3, 0.3);
+    await tip(page, '“c” (1) → “b” (2): 0.8000');
+    await hover(page, 0.9, 0.3);
+    await tip(page, '“c” (1) → “d” (4): masked: a later token');
+    await hover(page, 0.6, 0.3);
+    await tip(page, '“c” (1) → “c” (3): 0');
+    const side = await page.$eval('attention-map >>> .map-field', (field) => [
+      field.clientWidth,
+      field.clientHeight,
+    ]);
+    assert.ok(Math.abs(side[0] - 2 * side[1]) <= 1, `cells are square: ${side}`);
+  },
+);
+
+viewTest(
+  'the element draws a head of a trace, pooled where it is larger than the screen',
+  async (page) => {
+    const sizes = /** @type {string[]} */ (
+      await page.evaluate(`(async () => {
+      const hw = await headwise.load();
+      hw.manualSeed(1);
+      const options = { dIn: 8, dOut: 8, contextLength: 1000, numHeads: 2 };
+      const mha = new hw.MultiHeadAttention(options);
+      const sizes = [];
+      for (const n of [5, 1000]) {
+        const { trace } = mha.forward(hw.randn([n, 8]), { trace: true });
+        await map.show({ trace, head: 1, causal: true });
+        sizes.push(map.canvas.dataset.size);
+        globalThis.first = trace.weights({ head: 1, rows: [3, 4] }).data[0];
+      }
+      return sizes;
+    })()`)
+    );
+    assert.equal(sizes[0], '5');
+    assert.ok(Number(sizes[1]) > 100 && Number(sizes[1]) < 300, sizes[1]);
+    await hover(page, 0.001, 0.999);
+    const words = await page.$eval('attention-map >>> .map-tip', (el) => el.textContent);
+    assert.match(String(words), /^tokens 99\d to 1000 → tokens 1 to \d: largest weight 0\.00\d\d$/);
+  },
+);
+
+viewTest(
+  'keys move the cell; a click and Enter pin its row, brackets ask for another head',
+  async (page) => {
+    await page.evaluate(`{
+    globalThis.heard = [];
+    map.show({ weights: headwise.tensor([[1, 0], [0.5, 0.5]]) });
+    for (const name of ['pin', 'head']) {
+      map.addEventListener(name, ({ detail }) => heard.push([name, detail]));
+    }
+  }`);
+    await page.keyboard.press('Tab');
+    await tip(page, '“1” (1) → “1” (1): 1.0000');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press(']');
+    await page.keyboard.press('[');
+    assert.deepEqual(await page.evaluate('heard'), [
+      ['pin', 1],
+      ['head', 1],
+      ['head', -1],
+    ]);
+  },
+);
+
+viewTest('what cannot be drawn is refused in words', async (page) => {
+  const refused = (/** @type {string} */ call) =>
+    page.evaluate(
+      `(async () => { try { await ${call}; } catch (error) { return error.code + ' ' + error.message; } })()`,
+    );
+  assert.match(String(await refused('map.show({})')), /^ERR_VALUE neither weights nor trace/);
+  assert.match(
+    String(await refused('map.show({ weights: headwise.zeros([2, 3, 4]) })')),
+    /^ERR_SHAPE weights is a Tensor of shape \[2, 3, 4\]; expected one head/,
+  );
+  assert.match(
+    String(await refused("map.show({ weights: headwise.zeros([2, 2]), tokens: ['a'] })")),
+    /^ERR_SHAPE tokens has 1 labels; expected one for each of 2 tokens/,
+  );
+});
+
+test('where there are no elements, as on a server, importing the view is harmless', async () => {
+  const view = await import('headwise/view');
+  assert.equal(typeof view.AttentionMap, 'function');
+  assert.match(view.gradient(), /^linear-gradient\(to right, #440154, .*#fde725\)$/);
+});

@@ -1,0 +1,15 @@
+/** @typedef {import('./view/attention-map.js').View} View */
+/** @typedef {import('./view/attention-map.js').TraceLike} TraceLike */
+/** @typedef {import('./view/draw-weights.js').DrawOptions} DrawOptions */
+/** @typedef {import('./view/draw-weights.js').Weights} Weights */
+
+import { AttentionMap } from './view/attention-map.js';
+
+// On a server there are no elements, and importing this is harmless.
+if (globalThis.customElements?.get('attention-map') === undefined) {
+  globalThis.customElements?.define('attention-map', AttentionMap);
+}
+
+export { AttentionMap };
+export { gradient } from './view/colour.js';
+export { drawWeights } from './view/draw-weights.js';

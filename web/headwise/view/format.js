@@ -1,0 +1,23 @@
+/**
+ * Four decimals, as the notebooks print; a real minus sign.
+ *
+ * @param {number} value
+ */
+export const formatNumber = (value) =>
+  (Number.isFinite(value) ? value.toFixed(4) : String(value).replace('Infinity', '∞')).replace(
+    '-',
+    '\u2212',
+  );
+
+/**
+ * A weight between 0 and 1, or a difference that may be tiny.
+ *
+ * @param {number} value
+ */
+export function formatWeight(value) {
+  if (value === 0) return '0';
+  if (!Number.isFinite(value) || value >= 5e-4) {
+    return formatNumber(value);
+  }
+  return value.toExponential(1).replace('-', '\u2212');
+}
