@@ -10,7 +10,9 @@ const platform = (
 });
 
 export default [
-  { ignores: ['build/', 'dist/', 'web/headwise/types/', 'tests/fixtures/'] },
+  {
+    ignores: ['build/', 'dist/', 'web/headwise/types/', 'web/headwise/inline/', 'tests/fixtures/'],
+  },
   js.configs.recommended,
   {
     languageOptions: { ecmaVersion: 2023, sourceType: 'module' },
@@ -36,6 +38,7 @@ export default [
   // The package runs in pages, Workers and Node: only what all three have.
   platform(['web/headwise/**'], globals['shared-node-browser'], {
     Response: false,
+    atob: false,
     Worker: false,
     WebAssembly: false,
   }),

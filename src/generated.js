@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { interpolateViridis } from 'd3-scale-chromatic';
 
 const NOTE = '// Written by npm run build.\n';
+const INLINED = join('web', 'headwise', 'wasm', 'headwise-simd128.wasm');
 
 /** Colours of the scale. */
 const STEPS = 256;
@@ -22,8 +23,15 @@ function viridis() {
   );
 }
 
+/** @param {string} root the folder below which the modules are */
+function inlinedModule(root) {
+  const text = readFileSync(join(root, INLINED)).toString('base64');
+  return `${NOTE}\n/** headwise-simd128.wasm in base64. */\nexport const base64 =\n  '${text}';\n`;
+}
+
 /** What is written, by path relative to the repository's root. */
 const FILES = {
+  [join('web', 'headwise', 'inline', 'headwise-simd128.js')]: inlinedModule,
   [join('web', 'headwise', 'view', 'viridis.js')]: viridis,
 };
 

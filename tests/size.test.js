@@ -10,8 +10,11 @@ const LIMIT = 40_000;
 /** @typedef {{ type: 'chunk', isEntry: boolean, code: string, fileName: string, imports: string[] }} Chunk */
 /** @typedef {{ type: 'asset', source: string | Uint8Array, originalFileNames: string[] }} Asset */
 
-/** @returns {Promise<(Chunk | Asset)[]>} what Vite's defaults make of an app that uses the whole package */
-async function bundle() {
+/**
+ * @param {string} entry of the package
+ * @returns {Promise<(Chunk | Asset)[]>} what Vite's defaults make of an app that uses all of it
+ */
+async function bundle(entry) {
   const app = '\0app.js';
   const result = await build({
     configFile: false,
@@ -24,7 +27,7 @@ async function bundle() {
         resolveId: (id) => (id === app ? app : undefined),
         load: (id) =>
           id === app
-            ? `import * as all from ${JSON.stringify(fileURLToPath(import.meta.resolve('headwise')))};
+            ? `import * as all from ${JSON.stringify(fileURLToPath(import.meta.resolve(entry)))};
                globalThis.headwise = all;`
             : undefined,
       },
@@ -49,7 +52,7 @@ function firstChunks(chunks) {
 const gzipped = (content) => gzipSync(content, { level: 9 }).length;
 
 test(`JavaScript and module of one thread are at most ${LIMIT} bytes, gzipped`, async (t) => {
-  const files = await bundle();
+  const files = await bundle('headwise');
   const chunks = firstChunks(files.filter((file) => file.type === 'chunk'));
   const script = chunks.reduce((sum, chunk) => sum + gzipped(chunk.code), 0);
   assert.ok(script > 0);
@@ -62,4 +65,13 @@ test(`JavaScript and module of one thread are at most ${LIMIT} bytes, gzipped`, 
     t.diagnostic(`${name} ${wasm} + JavaScript ${script} = ${wasm + script} bytes`);
     assert.ok(wasm + script <= LIMIT, `${name} ${wasm} + JavaScript ${script}`);
   }
+});
+
+test('an app with headwise/inline is one file', async (t) => {
+  const files = await bundle('headwise/inline');
+  assert.equal(files.length, 1);
+  const [chunk] = files;
+  assert.ok(chunk.type === 'chunk');
+  assert.doesNotMatch(chunk.code, /\.wasm|new Worker/);
+  t.diagnostic(`${chunk.code.length} bytes, ${gzipped(chunk.code)} gzipped`);
 });

@@ -9,7 +9,8 @@ import { Worker } from 'node:worker_threads';
 import { load, Tensor } from 'headwise';
 import { Engine } from '../web/headwise/engine.js';
 import { Headwise } from '../web/headwise/headwise.js';
-import { Crew, sharedMemory } from '../web/headwise/threads.js';
+import { Crew } from '../web/headwise/threads.js';
+import { sharedMemory } from '../web/headwise/wanted-threads.js';
 import { data, engine, rejectsCode, throwsCode } from './helpers.js';
 
 const simd = /** @type {'auto'} */ (process.env.HEADWISE_SIMD ?? 'auto');

@@ -1,67 +1,10 @@
-import { describe } from './describe.js';
-import { HeadwiseError } from './error.js';
-import { importNode, isNode } from './node.js';
+import { importNode } from './node.js';
 
-/** Threads that 'auto' starts at most, and that an engine can have. */
-const autoThreads = 8;
+/** Threads that an engine can have. */
 const mostThreads = 32;
 
 /** How long a worker may take to say that it is ready. */
 const patience = 5000;
-
-/** Pages of memory: what the module imports (CMakeLists.txt: INITIAL_MEMORY), and what it may grow to, the first of these
- * that the runtime has addresses for. */
-const initialPages = 16;
-const maximumPages = [65536, 32768, 16384, 8192];
-
-/**
- * How many threads `load` is to start.
- * @param {unknown} threads
- * @returns {Promise<number>}
- */
-export async function wantedThreads(threads) {
-  if (threads === 'auto') {
-    const cores =
-      globalThis.navigator?.hardwareConcurrency ??
-      (isNode ? (await importNode('os')).availableParallelism() : 1);
-    return Math.min(cores, autoThreads);
-  }
-  if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 1) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `threads is ${describe(threads)}; expected 'auto' or an integer of at least 1`,
-    );
-  }
-  return threads;
-}
-
-/**
- * Why this runtime gives an engine one thread; '' if it can have more.
- * @returns {string}
- */
-export function whyOneThread() {
-  if (typeof SharedArrayBuffer !== 'function' || globalThis.crossOriginIsolated === false) {
-    return 'SharedArrayBuffer is not available: a page must be sent with the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp';
-  }
-  return globalThis.Worker === undefined && !isNode ? 'Worker is not available' : '';
-}
-
-/**
- * The memory of a module for threads.
- * @returns {WebAssembly.Memory}
- * @throws {RangeError}
- */
-export function sharedMemory() {
-  for (const maximum of maximumPages.slice(0, -1)) {
-    try {
-      return new WebAssembly.Memory({ initial: initialPages, maximum, shared: true });
-    } catch {
-      // the next is smaller
-    }
-  }
-  const [maximum] = maximumPages.slice(-1);
-  return new WebAssembly.Memory({ initial: initialPages, maximum, shared: true });
-}
 
 /** @returns {Promise<any>} a Worker of the browser or of Node */
 async function newWorker() {

@@ -1,0 +1,33 @@
+import { compile } from './compile.js';
+import { HeadwiseError } from './error.js';
+import { base64 } from './inline/headwise-simd128.js';
+import { checkLoadOptions, startSingle } from './start.js';
+
+/** @typedef {import('./start.js').LoadOptions} LoadOptions */
+/** @typedef {import('./headwise.js').Headwise} Headwise */
+
+export { HeadwiseError } from './error.js';
+export { Tensor, tensor, zeros } from './tensor.js';
+
+const embedded = () => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+
+/**
+ * As `load` of 'headwise', with the SIMD128 module inside this file: nothing is fetched, and every runtime gives the same
+ * bits. There is one thread.
+ *
+ * @param {LoadOptions} [options]
+ * @returns {Promise<Headwise>}
+ * @throws {HeadwiseError} ERR_LOAD: simd is 'relaxed'; the rest as `load` of 'headwise'
+ */
+export async function load(options) {
+  const { wasm, simd, whyOne, signal } = await checkLoadOptions(options);
+  if (wasm === undefined && simd === 'relaxed') {
+    throw new HeadwiseError(
+      'ERR_LOAD',
+      "simd is 'relaxed', but headwise/inline holds the SIMD128 module; expected 'auto' or 'simd128', or wasm",
+    );
+  }
+  const module = await compile(wasm ?? embedded(), signal);
+  signal?.throwIfAborted();
+  return startSingle(module, whyOne || 'headwise/inline has one thread');
+}
