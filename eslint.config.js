@@ -39,6 +39,8 @@ export default [
   platform(['web/headwise/**'], globals['shared-node-browser'], {
     Response: false,
     atob: false,
+    FinalizationRegistry: false,
+    WeakRef: false,
     Worker: false,
     WebAssembly: false,
   }),

@@ -54,14 +54,20 @@ async function readFileUrl(url) {
 }
 
 /**
+ * @param {URL | string} address as seen from the page or Worker
+ * @throws {TypeError} it is none
+ */
+export const resolve = (address) =>
+  new URL(address, globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url);
+
+/**
  * @param {URL | string} address
  * @param {AbortSignal | undefined} signal
  * @returns {Promise<BufferSource>}
  */
 async function bytesOfAddress(address, signal) {
-  const base = globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url;
   try {
-    const url = new URL(address, base);
+    const url = resolve(address);
     if (url.protocol === 'file:' && isNode) {
       return await readFileUrl(url);
     }

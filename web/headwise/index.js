@@ -1,4 +1,4 @@
-/** @typedef {import('./start.js').LoadOptions} LoadOptions */
+/** @typedef {import('./load-options.js').LoadOptions} LoadOptions */
 /** @typedef {import('./headwise.js').Headwise} Headwise */
 /** @typedef {import('./modules/key-value-cache.js').KeyValueCache} KeyValueCache */
 

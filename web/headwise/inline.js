@@ -1,9 +1,10 @@
 import { compile } from './compile.js';
 import { HeadwiseError } from './error.js';
 import { base64 } from './inline/headwise-simd128.js';
-import { checkLoadOptions, startSingle } from './start.js';
+import { checkLoadOptions } from './load-options.js';
+import { startSingle } from './start.js';
 
-/** @typedef {import('./start.js').LoadOptions} LoadOptions */
+/** @typedef {import('./load-options.js').LoadOptions} LoadOptions */
 /** @typedef {import('./headwise.js').Headwise} Headwise */
 
 export { HeadwiseError } from './error.js';

@@ -2,11 +2,12 @@ import { compile } from './compile.js';
 import { Engine } from './engine.js';
 import { HeadwiseError } from './error.js';
 import { Headwise } from './headwise.js';
-import { checkLoadOptions, importsMemory, startSingle } from './start.js';
+import { checkLoadOptions } from './load-options.js';
+import { importsMemory, startSingle } from './start.js';
 import { Crew } from './threads.js';
 import { sharedMemory, whyOneThread } from './wanted-threads.js';
 
-/** @typedef {import('./start.js').LoadOptions} LoadOptions */
+/** @typedef {import('./load-options.js').LoadOptions} LoadOptions */
 
 /** (module (func (param v128 v128 v128) (result v128) local.get 0 1 2 f32x4.relaxed_madd)) */
 const relaxedProbe = Uint8Array.of(

@@ -9,3 +9,14 @@ export const isNode =
  */
 export const importNode = (name) =>
   import(/* @vite-ignore */ /* webpackIgnore: true */ ['node', name].join(':'));
+
+/**
+ * Starts a Worker of Node's, from a file beside the caller's.
+ * @param {string} caller its import.meta.url
+ * @param {string} name of the file
+ * @returns {Promise<any>}
+ */
+export async function startNodeWorker(caller, name) {
+  const { Worker } = await importNode('worker_threads');
+  return new Worker(new URL(caller.replace(/[^/]*$/, name)), { execArgv: [] });
+}

@@ -1,4 +1,4 @@
-import { importNode } from './node.js';
+import { startNodeWorker } from './node.js';
 
 /** Threads that an engine can have. */
 const mostThreads = 32;
@@ -12,9 +12,7 @@ async function newWorker() {
     // Written out so that bundlers follow it.
     return new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module' });
   }
-  const { Worker: NodeWorker } = await importNode('worker_threads');
-  const address = import.meta.url.replace(/[^/]*$/, 'worker-thread.js');
-  return new NodeWorker(new URL(address), { execArgv: [] });
+  return startNodeWorker(import.meta.url, 'worker-thread.js');
 }
 
 /**

@@ -1,0 +1,156 @@
+// headwise/worker: the same engine behind calls that are awaited. Browsers are in tests/embed.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { load as loadHere } from 'headwise';
+import { load, tensor, transfer, zeros } from 'headwise/worker';
+import { allClose, data, rejectsCode } from './helpers.js';
+import { fusedTable, inputs } from './seeds.js';
+
+const modules = new URL('../web/headwise/wasm/', import.meta.url);
+
+test('an engine in a Worker gives the numbers of the notebooks, and the bits of one here', async () => {
+  const [there, here] = [await load(), await loadHere()];
+  there.manualSeed(123); // not awaited: calls keep their order
+  here.manualSeed(123);
+  const options = { dIn: 3, dOut: 2, contextLength: 6, numHeads: 2 };
+  const [far, near] = [
+    await new there.MultiHeadAttention(options),
+    new here.MultiHeadAttention(options),
+  ];
+  const x = tensor(inputs);
+  const [a, b] = [
+    await far.forward(x, { needWeights: true }),
+    near.forward(x, { needWeights: true }),
+  ];
+  allClose(a.output, tensor(fusedTable), { atol: 5.1e-5 });
+  assert.deepEqual(a, b);
+  assert.deepEqual(await far.stateDict(), near.stateDict());
+  assert.equal(await far.parameterCount(), near.parameterCount());
+  assert.deepEqual(there.info, here.info);
+  assert.deepEqual(far.options, near.options);
+  assert.equal(await there.memoryBytes, here.memoryBytes);
+  here.dispose();
+  await there.dispose();
+});
+
+test('traces, caches and other modules stay in the Worker and are used from here', async () => {
+  const hw = await load();
+  await hw.manualSeed(1);
+  const options = { dIn: 8, dOut: 4, contextLength: 10, numHeads: 2 };
+  const wrapper = await new hw.MultiHeadAttentionWrapper(options);
+  const fused = await hw.MultiHeadAttention.fromWrapper(wrapper);
+  const x = data(3, [10, 8]);
+  const [one, other] = [await wrapper.forward(x), await fused.forward(x, { trace: true })];
+  allClose(one.output, other.output);
+  assert.ok(other.trace);
+  assert.deepEqual(other.trace.shape, [1, 2, 10, 10]);
+  assert.deepEqual((await other.trace.weights({ head: 1 })).shape, [10, 10]);
+  assert.deepEqual((await other.trace.map({ head: 1, size: 3 })).shape, [3, 3]);
+  await other.trace.dispose();
+  await rejectsCode(other.trace.weights({ head: 1 }), 'ERR_DISPOSED', 'trace');
+
+  const cache = await fused.createCache();
+  await fused.forward(data(1, [3, 8]), { cache });
+  assert.equal(await cache.length, 3);
+  assert.equal(await cache.truncate(2), cache, 'a method that returns its object does so here');
+  assert.equal(await cache.length, 2);
+  assert.equal(await fused.eval(), fused);
+  await hw.dispose();
+});
+
+test('arguments are copied, or moved if transfer says so; a moved tensor is refused', async () => {
+  const hw = await load();
+  const x = data(1, [5, 6]);
+  const sum = (/** @type {ArrayLike<number>} */ values) =>
+    Array.from(values).reduce((total, value) => total + value, 0);
+  const first = await hw.softmax(x);
+  assert.ok(Math.abs(sum(first.data) - 5) < 1e-5);
+  assert.equal(x.data.length, 30);
+  assert.deepEqual(await hw.softmax(transfer(x)), first);
+  assert.equal(x.data.length, 0);
+  await rejectsCode(hw.softmax(x), 'ERR_VALUE', '[5, 6]', 'transferred');
+  const part = tensor(new Float32Array(8).fill(1).subarray(2, 6));
+  assert.deepEqual([...(await hw.softmax(part)).data], [0.25, 0.25, 0.25, 0.25]);
+  await hw.dispose();
+});
+
+test('errors arrive as HeadwiseErrors, and the engine works on', async () => {
+  const hw = await load();
+  await rejectsCode(hw.softmax(/** @type {any} */ (5)), 'ERR_VALUE', 'x is 5');
+  await rejectsCode(hw.matmul(zeros([2, 3]), zeros([2, 3])), 'ERR_SHAPE', '[2, 3]');
+  await rejectsCode(new hw.Linear(/** @type {any} */ ({})), 'ERR_VALUE', 'inFeatures');
+  await rejectsCode(hw.softmax(/** @type {any} */ (() => 1)), 'ERR_VALUE', 'softmax');
+  const other = await load();
+  const linear = await new other.Linear({ inFeatures: 2, outFeatures: 2 });
+  await rejectsCode(
+    hw.MultiHeadAttention.fromWrapper(/** @type {any} */ (linear)),
+    'ERR_VALUE',
+    'another engine',
+  );
+  await other.dispose();
+  assert.deepEqual((await hw.rand([2])).shape, [2]);
+  await hw.dispose();
+});
+
+test('every source of the module means the same here and in the Worker', async () => {
+  const address = new URL('headwise-simd128.wasm', modules);
+  const bytes = await readFile(address);
+  const module = await WebAssembly.compile(bytes);
+  for (const wasm of [address, address.href, bytes, module, new Response(bytes)]) {
+    const hw = await load({ wasm });
+    assert.equal(hw.info.simd, 'simd128');
+    await hw.dispose();
+  }
+  const missing = new URL('missing.wasm', modules);
+  await rejectsCode(load({ wasm: missing }), 'ERR_LOAD', missing.href);
+  await rejectsCode(load({ wasm: new Response('no', { status: 404 }) }), 'ERR_LOAD', '404');
+  await rejectsCode(load(/** @type {any} */ ({ simd: 'no' })), 'ERR_VALUE', 'simd');
+  const threads = await load({ threads: 2 });
+  assert.equal(threads.info.threads, 2);
+  await threads.dispose();
+});
+
+test('a signal ends loading, and an engine that was disposed of answers with that', async () => {
+  const reason = new Error('the page was left');
+  const controller = new AbortController();
+  const loading = load({ signal: controller.signal });
+  controller.abort(reason);
+  await assert.rejects(loading, reason);
+  const hw = await load();
+  const last = hw.rand([3]);
+  await hw.dispose();
+  assert.deepEqual((await last).shape, [3], 'what was asked before is answered');
+  await rejectsCode(hw.rand([1]), 'ERR_DISPOSED', 'load()');
+});
+
+test('a Worker that dies fails all who wait, and another engine can be loaded', async () => {
+  const script = `
+    import { createRequire } from 'node:module';
+    const threads = createRequire(import.meta.url)('node:worker_threads');
+    const started = [];
+    threads.Worker = class extends threads.Worker {
+      constructor(...args) { super(...args); started.push(this); }
+    };
+    (await import('node:module')).syncBuiltinESMExports();
+    const { load } = await import(${JSON.stringify(import.meta.resolve('headwise/worker'))});
+    const hw = await load();
+    const calls = [hw.rand([9]), hw.rand([2000, 2000])];
+    started[0].terminate();
+    const ends = await Promise.allSettled([...calls, new Promise((end) => setTimeout(end, 200)).then(() => hw.rand([1]))]);
+    console.log(ends.map(({ reason }) => reason ? reason.code + ' ' + reason.message : 'fine').join('\\n'));
+    console.log((await (await load()).rand([2])).shape.join());`;
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  const lines = child.stdout.trim().split('\n');
+  assert.equal(lines.length, 4, child.stderr);
+  assert.match(
+    lines[2],
+    /^ERR_LOAD the engine's Worker failed: it ended; load\(\) starts another$/,
+  );
+  assert.equal(lines[3], '2');
+  assert.equal(child.status, 0, 'nothing keeps the process alive');
+});

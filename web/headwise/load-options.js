@@ -1,0 +1,44 @@
+import { checkOptions } from './check.js';
+import { describe } from './describe.js';
+import { HeadwiseError } from './error.js';
+import { wantedThreads } from './wanted-threads.js';
+
+/**
+ * @typedef {object} LoadOptions
+ * @property {URL | string | Response | BufferSource | WebAssembly.Module} [wasm] where the module comes from; default: the
+ *   package's own
+ * @property {'auto' | 'relaxed' | 'simd128'} [simd] default 'auto': relaxed SIMD where the runtime has it
+ * @property {number | 'auto'} [threads] default 1; 'auto': as many as the machine has cores, at most 8. Several need
+ *   SharedArrayBuffer (in pages: cross-origin isolation), Workers and, where `wasm` is given, a module for threads;
+ *   otherwise the engine has one, and `info.threadsReason` says why. Its Workers sleep when idle and end with `dispose`
+ * @property {AbortSignal} [signal] ends a download
+ */
+
+/**
+ * @param {unknown} options LoadOptions
+ * @returns {Promise<{ wasm: LoadOptions['wasm'], simd: 'auto' | 'relaxed' | 'simd128', threads: number, whyOne: string, signal: AbortSignal | undefined }>}
+ *   threads: how many were asked for; whyOne: if it is one, why
+ * @throws {HeadwiseError} ERR_VALUE; an abort's reason
+ */
+export async function checkLoadOptions(options) {
+  const {
+    wasm,
+    simd = 'auto',
+    threads = 1,
+    signal,
+  } = checkOptions(options, ['wasm', 'simd', 'threads', 'signal'], 'load');
+  if (!['auto', 'relaxed', 'simd128'].includes(simd)) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `simd is ${describe(simd)}; expected 'auto', 'relaxed' or 'simd128'`,
+    );
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new HeadwiseError('ERR_VALUE', `signal is ${describe(signal)}; expected an AbortSignal`);
+  }
+  signal?.throwIfAborted();
+  const wanted = await wantedThreads(threads);
+  const auto = threads === 'auto';
+  const whyOne = auto ? 'this machine has one core' : 'one thread was asked for';
+  return { wasm, simd, threads: wanted, whyOne: wanted === 1 ? whyOne : '', signal };
+}
