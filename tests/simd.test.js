@@ -18,7 +18,7 @@ delete environment.NODE_TEST_CONTEXT;
 
 for (const name of [
   ...['seeds', 'random', 'functions', 'modules', 'nan', 'state', 'errors'],
-  ...['attention-options', 'attention-options-errors', 'cache', 'cache-errors', 'bench'],
+  ...['attention-options', 'bad-calls', 'cache', 'cache-errors', 'bench'],
   ...['threads', 'torch', 'torch-options', 'torch-blocks'],
   ...['blocks', 'blocks-errors', 'chapter'],
 ])

@@ -94,7 +94,7 @@ function checkPart(past, name, own, tokens) {
  * @returns {{ key: Tensor, value: Tensor, tokens: number }}
  */
 export function checkPast(value, k, v) {
-  const past = checkOptions(value ?? null, ['key', 'value'], 'past');
+  const past = checkOptions(value, ['key', 'value'], 'past', 'past');
   const tokens = checkPart(past.key, 'past.key', k, 'n');
   checkPart(past.value, 'past.value', v, tokens);
   return { key: past.key, value: past.value, tokens };

@@ -1,4 +1,4 @@
-import { checkBoolean, checkProbability } from './check.js';
+import { checkBoolean, checkProbability, checkTensor } from './check.js';
 import { describe } from './describe.js';
 import { HeadwiseError } from './error.js';
 import { prepareMask } from './mask.js';
@@ -52,10 +52,10 @@ function isInteger(value, least, most) {
 
 /** @param {unknown} value */
 function checkScale(value) {
-  if (!Number.isFinite(value)) {
-    throw badValue('scale', value, 'a finite number');
+  if (typeof value !== 'number' || !Number.isFinite(Math.fround(value))) {
+    throw badValue('scale', value, 'a number that is finite in float32');
   }
-  return Number(value);
+  return value;
 }
 
 /** @param {unknown} value */
@@ -100,7 +100,7 @@ function checkLengths(value, batch, keyTokens) {
   }
   const isLength = (/** @type {unknown} */ length) => isInteger(length, 0, keyTokens);
   if (!Array.isArray(value) || value.length !== batch || !value.every(isLength)) {
-    const expected = `${batch} integers from 0 to ${keyTokens}, one for each batch entry`;
+    const expected = `an array of ${batch} integers from 0 to ${keyTokens}, one for each batch entry`;
     throw badValue('kvLengths', value, expected);
   }
   return value;
@@ -132,7 +132,7 @@ function checkMask(mask, scores, shape) {
   if (mask === undefined) {
     return undefined;
   }
-  if (mask.shape?.length > shape.length) {
+  if (checkTensor(mask, 'mask').shape.length > shape.length) {
     throw new HeadwiseError(
       'ERR_SHAPE',
       `mask has shape ${describe(mask.shape)}; expected at most the rank of the scores, ${describe(shape)}`,

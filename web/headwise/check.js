@@ -9,16 +9,18 @@ const noOptions = Object.freeze({});
  * @param {unknown} options
  * @param {readonly string[]} known
  * @param {string} owner whose options they are, for the message
+ * @param {string} [name] the argument's
  * @returns {Record<string, any>}
  */
-export function checkOptions(options, known, owner) {
+export function checkOptions(options, known, owner, name = `${owner}: options`) {
   if (options === undefined) {
     return noOptions;
   }
-  if (typeof options !== 'object' || options === null) {
+  const isObject = typeof options === 'object' && options !== null;
+  if (!isObject || Array.isArray(options) || options instanceof Tensor) {
     throw new HeadwiseError(
       'ERR_VALUE',
-      `${owner}: options is ${describe(options)}; expected an object`,
+      `${name} is ${describe(options)}; expected an object of ${known.join(', ')}`,
     );
   }
   const unknown = Object.keys(options).filter((key) => !known.includes(key));
@@ -135,6 +137,17 @@ export function checkTensor(value, name) {
     const hint = Array.isArray(value) ? ' (tensor(…) makes one of nested arrays)' : '';
     throw new HeadwiseError('ERR_VALUE', `${name} is ${describe(value)}; expected a Tensor${hint}`);
   }
+  let size = 1;
+  for (const n of value.shape) {
+    size *= n;
+  }
+  // Data that was transferred to a Worker is empty; what is longer than its shape would be written over other things.
+  if (value.data.length !== size) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `${name} has shape ${describe(value.shape)} and ${value.data.length} values; expected ${size} (was its data transferred or replaced?)`,
+    );
+  }
   return value;
 }
 
@@ -159,7 +172,7 @@ export function checkFloats(value, name) {
  */
 export function checkShape(x, name, fits, expected) {
   if (!fits || x.shape.includes(0)) {
-    const because = fits ? ' without a zero' : '';
+    const because = fits ? ', none of them zero' : '';
     throw new HeadwiseError(
       'ERR_SHAPE',
       `${name} has shape ${describe(x.shape)}; expected ${expected()}${because}`,

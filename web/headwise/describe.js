@@ -23,7 +23,7 @@ export function describe(value) {
     const shape = /** @type {{ shape?: unknown }} */ (value).shape;
     const name = value.constructor?.name ?? 'object';
     return Array.isArray(shape)
-      ? `a ${name} of shape ${describe(shape)}`
+      ? `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name} of shape ${describe(shape)}`
       : `a value of type ${name}`;
   }
   return String(value);

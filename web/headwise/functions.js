@@ -33,7 +33,10 @@ export function random(engine, draw, shape) {
  */
 export function manualSeed(engine, seed) {
   if (typeof seed !== 'bigint' && !Number.isSafeInteger(seed)) {
-    throw new HeadwiseError('ERR_VALUE', `seed is ${describe(seed)}; expected an integer`);
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `seed is ${describe(seed)}; expected an integer, as a bigint if it is beyond 2^53 - 1`,
+    );
   }
   const wide = BigInt(seed);
   if (wide < -(2n ** 63n) || wide >= 2n ** 64n) {
@@ -93,9 +96,13 @@ export function matmul(engine, a, b) {
   const [rows, n] = b.shape.slice(-2);
   const batch = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2));
   if (rows !== k || batch === undefined) {
+    const expected =
+      rows === k
+        ? 'leading dimensions that are equal or 1'
+        : `[…, m, k] and […, k, n] with the same k, not ${k} and ${rows}`;
     throw new HeadwiseError(
       'ERR_SHAPE',
-      `a has shape ${describe(a.shape)} and b ${describe(b.shape)}; expected […, m, k] and […, k, n]`,
+      `a has shape ${describe(a.shape)} and b ${describe(b.shape)}; expected ${expected}`,
     );
   }
   const shape = [...batch, m, n];

@@ -7,6 +7,9 @@ import { describe } from './describe.js';
 /** More elements than this no runtime can hold in one array. */
 const largestLength = 2 ** 32;
 
+/** As in torch; also ends arrays that hold themselves. */
+const mostDimensions = 64;
+
 /**
  * A row-major array of numbers or truth values that owns its memory.
  */
@@ -27,7 +30,7 @@ export class Tensor {
     if (size !== data.length) {
       throw new HeadwiseError(
         'ERR_SHAPE',
-        `shape ${describe(shape)} holds ${size} elements, but data has ${data.length}`,
+        `shape is ${describe(shape)}, which holds ${size} elements; expected ${data.length}, as data has`,
       );
     }
     /** @type {readonly number[]} */
@@ -137,10 +140,18 @@ export function zeros(shape) {
 export function shapeOfNested(nested) {
   const shape = [];
   for (let level = nested; Array.isArray(level); level = level[0]) {
+    if (shape.length === mostDimensions) {
+      throw new HeadwiseError(
+        'ERR_SHAPE',
+        `array is nested more than ${mostDimensions} deep; expected at most ${mostDimensions} dimensions`,
+      );
+    }
     shape.push(level.length);
   }
   return shape;
 }
+
+const nestedOrTyped = 'nested arrays or a typed array of numbers';
 
 /**
  * @param {unknown} nested
@@ -161,15 +172,16 @@ export function flatten(nested, shape, name) {
           `${name}${at} is ${describe(level)}; expected ${expected}`,
         );
       }
-      level.forEach((entry, i) => visit(entry, axis + 1, `${at}[${i}]`));
+      // Not forEach, which skips holes.
+      for (let i = 0; i < level.length; i++) {
+        visit(level[i], axis + 1, `${at}[${i}]`);
+      }
     } else if (typeof level === 'number' || typeof level === 'boolean') {
       values.push(level);
     } else {
       const code = Array.isArray(level) ? 'ERR_SHAPE' : 'ERR_VALUE';
-      throw new HeadwiseError(
-        code,
-        `${name}${at} is ${describe(level)}; expected a number or a boolean`,
-      );
+      const expected = at === '' ? nestedOrTyped : 'a number or a boolean';
+      throw new HeadwiseError(code, `${name}${at} is ${describe(level)}; expected ${expected}`);
     }
   };
   visit(nested, 0, '');
@@ -222,10 +234,7 @@ export function tensor(array, shape) {
     return new Tensor(data, shape ?? [array.length]);
   }
   if (ArrayBuffer.isView(array)) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `array is ${describe(array)}; expected nested arrays or a typed array of numbers`,
-    );
+    throw new HeadwiseError('ERR_VALUE', `array is ${describe(array)}; expected ${nestedOrTyped}`);
   }
   const nestedShape = shapeOfNested(array);
   return new Tensor(dataOf(flatten(array, nestedShape, 'array')), shape ?? nestedShape);

@@ -49,7 +49,7 @@ export class Trace {
    */
   weights(where) {
     const pointer = this.#live();
-    const given = checkOptions(where ?? null, ['batch', 'head', 'rows'], 'trace.weights');
+    const given = checkOptions(where, ['batch', 'head', 'rows'], 'trace.weights');
     const { batch, head } = this.#checkHead(given);
     const [start, end] = this.#checkRows(given.rows);
     const engine = this.#engine;
@@ -67,7 +67,7 @@ export class Trace {
    */
   map(where) {
     const pointer = this.#live();
-    const given = checkOptions(where ?? null, ['batch', 'head', 'size'], 'trace.map');
+    const given = checkOptions(where, ['batch', 'head', 'size'], 'trace.map');
     const { batch, head } = this.#checkHead(given);
     const size = checkSize(given.size, 'size');
     const engine = this.#engine;

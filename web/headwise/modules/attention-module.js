@@ -178,7 +178,8 @@ export class AttendingModule extends Module {
     if (mask === undefined) {
       return undefined;
     }
-    if (mask.shape?.length === 3) {
+    const rank = checkTensor(mask, 'mask').shape.length;
+    if (rank === 3) {
       const hint =
         '[batch, 1, Lq, Lkv] for one per batch entry or [1, heads, Lq, Lkv] for one per head';
       throw new HeadwiseError(
@@ -187,7 +188,7 @@ export class AttendingModule extends Module {
       );
     }
     const expected = '[Lq, Lkv] or [batch, heads, Lq, Lkv]';
-    if (mask.shape?.length === 1) {
+    if (rank === 1) {
       throw new HeadwiseError(
         'ERR_SHAPE',
         `mask has shape ${describe(mask.shape)}; expected ${expected}`,

@@ -30,7 +30,7 @@ import { HeadwiseError } from '../error.js';
  * @returns {{ key: Tensor, value: Tensor }}
  */
 function checkPast(past, batch, { heads, headDim, contextLength }) {
-  const { key, value } = checkOptions(past, ['key', 'value'], 'past');
+  const { key, value } = checkOptions(past, ['key', 'value'], 'past', 'past');
   checkFloats(key, 'past.key');
   checkFloats(value, 'past.value');
   const [own, ownHeads, tokens, width] = key.shape;

@@ -1,4 +1,4 @@
-import { checkFloats } from '../check.js';
+import { checkBoolean, checkFloats } from '../check.js';
 import { describe } from '../describe.js';
 import { HeadwiseError } from '../error.js';
 
@@ -223,10 +223,10 @@ export class Module {
    */
   train(mode = true) {
     const { pointer } = this;
+    this.training = checkBoolean(mode, 'mode');
     if (this.#train !== undefined) {
       this.engine.call[this.#train](pointer, mode);
     }
-    this.training = mode;
     return this;
   }
 

@@ -1,0 +1,50 @@
+// Every bad call fails with its code and in words, and the engine still computes the course's table afterwards.
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { HeadwiseError } from 'headwise';
+import { operands } from './bad-calls/attention.js';
+import { attentionOptions } from './bad-calls/attention-options.js';
+import { caches } from './bad-calls/caches.js';
+import { endedEngine, loads } from './bad-calls/engines.js';
+import { functions } from './bad-calls/functions.js';
+import { constructors, forwards } from './bad-calls/modules.js';
+import { states, traces } from './bad-calls/states.js';
+import { tensors } from './bad-calls/tensors.js';
+import { engine, isHeadwiseError } from './helpers.js';
+import { checkFused } from './seeds.js';
+
+const hw = await engine();
+const ended = await engine();
+ended.dispose();
+
+afterEach(() => checkFused(hw));
+
+const table = [
+  ...[tensors, functions, operands, attentionOptions, constructors, forwards, states, traces],
+  ...[caches, loads],
+].flatMap((rows) => rows(hw));
+
+for (const [title, call, code, message] of [...table, ...endedEngine(ended)])
+  test(`${title}: ${code}`, async () => {
+    await assert.rejects(
+      async () => call(),
+      (error) => isHeadwiseError(error, code, [message]),
+    );
+  });
+
+test('what is thrown is an Error with a code and a name', () => {
+  const error = new HeadwiseError('ERR_VALUE', 'shape is 1');
+  assert.ok(error instanceof Error);
+  assert.deepEqual(
+    [error.name, error.code, error.message],
+    ['HeadwiseError', 'ERR_VALUE', 'shape is 1'],
+  );
+});
+
+test('titles of bad calls are unique, and messages name what was expected', () => {
+  const titles = table.map(([title]) => title);
+  assert.equal(new Set(titles).size, titles.length);
+  for (const [title, , code, message] of table)
+    if (code === 'ERR_SHAPE' || code === 'ERR_VALUE')
+      assert.match(message, /expected|missing|unexpected/, title);
+});

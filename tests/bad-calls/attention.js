@@ -1,0 +1,112 @@
+// Bad operands of scaledDotProductAttention.
+import { tensor, zeros } from 'headwise';
+import { any } from './table.js';
+
+/**
+ * @param {import('./table.js').Engine} hw
+ * @returns {import('./table.js').BadCall[]}
+ */
+export function operands(hw) {
+  const attend = hw.scaledDotProductAttention.bind(hw);
+  const x = zeros([2, 6, 3]);
+  const four = zeros([2, 4, 6, 3]);
+  return [
+    [
+      'q of rank 1',
+      () => attend(zeros([3]), zeros([3]), zeros([3])),
+      'ERR_SHAPE',
+      'q has shape [3]; expected […, Lq, E] of rank 2, 3 or 4',
+    ],
+    [
+      'q of rank 5',
+      () => attend(zeros([1, 1, 1, 2, 3]), x, x),
+      'ERR_SHAPE',
+      'q has shape [1, 1, 1, 2, 3]; expected […, Lq, E] of rank 2, 3 or 4',
+    ],
+    [
+      'an array as q',
+      () => attend(any([[1]]), x, x),
+      'ERR_VALUE',
+      'q is [[…]]; expected a Tensor (tensor(…) makes one of nested arrays)',
+    ],
+    ['no k', () => any(attend)(x), 'ERR_VALUE', 'k is undefined; expected a Tensor'],
+    [
+      'options for v',
+      () => any(attend)(x, x, { isCausal: true }),
+      'ERR_VALUE',
+      'v is a value of type Object; expected a Tensor',
+    ],
+    [
+      'a bool v',
+      () => attend(tensor([[1]]), tensor([[1]]), tensor([[true]])),
+      'ERR_VALUE',
+      'v has dtype bool; expected float32',
+    ],
+    [
+      'ranks that differ',
+      () => attend(zeros([6, 3]), x, x),
+      'ERR_SHAPE',
+      'k has shape [2, 6, 3]; expected [Lkv, 3], to go with q of shape [6, 3]',
+    ],
+    [
+      'k of another width',
+      () => attend(x, zeros([2, 6, 4]), x),
+      'ERR_SHAPE',
+      'k has shape [2, 6, 4]; expected [2, Lkv, 3], to go with q of shape [2, 6, 3]',
+    ],
+    [
+      'k of another batch',
+      () => attend(x, zeros([3, 6, 3]), x),
+      'ERR_SHAPE',
+      'k has shape [3, 6, 3]; expected [2, Lkv, 3], to go with q of shape [2, 6, 3]',
+    ],
+    [
+      'v of another length',
+      () => attend(x, x, zeros([2, 5, 3])),
+      'ERR_SHAPE',
+      'v has shape [2, 5, 3]; expected [2, 6, Ev], to go with k of shape [2, 6, 3]',
+    ],
+    [
+      'v of another batch',
+      () => attend(x, x, zeros([1, 6, 3])),
+      'ERR_SHAPE',
+      'v has shape [1, 6, 3]; expected [2, 6, Ev], to go with k of shape [2, 6, 3]',
+    ],
+    [
+      'no keys',
+      () => attend(x, zeros([2, 0, 3]), zeros([2, 0, 3])),
+      'ERR_SHAPE',
+      'k has shape [2, 0, 3]; expected [2, Lkv, 3], to go with q of shape [2, 6, 3], none of them zero',
+    ],
+    [
+      'no queries',
+      () => attend(zeros([0, 3]), zeros([6, 3]), zeros([6, 3])),
+      'ERR_SHAPE',
+      'q has shape [0, 3]; expected […, Lq, E] of rank 2, 3 or 4, none of them zero',
+    ],
+    [
+      'values of no width',
+      () => attend(x, x, zeros([2, 6, 0])),
+      'ERR_SHAPE',
+      'v has shape [2, 6, 0]; expected [2, 6, Ev], to go with k of shape [2, 6, 3], none of them zero',
+    ],
+    [
+      'heads that do not divide evenly',
+      () => attend(four, zeros([2, 3, 9, 3]), zeros([2, 3, 9, 3]), { enableGqa: true }),
+      'ERR_SHAPE',
+      'k has shape [2, 3, 9, 3]; expected [2, heads that divide 4, Lkv, 3], to go with q of shape [2, 4, 6, 3]',
+    ],
+    [
+      'more heads of values than of keys',
+      () => attend(four, zeros([2, 2, 9, 3]), zeros([2, 4, 9, 3]), { enableGqa: true }),
+      'ERR_SHAPE',
+      'v has shape [2, 4, 9, 3]; expected [2, 2, 9, Ev], to go with k of shape [2, 2, 9, 3]',
+    ],
+    [
+      'weights that no memory holds',
+      () => attend(zeros([65536, 1]), zeros([65536, 1]), zeros([65536, 1]), { needWeights: true }),
+      'ERR_MEMORY',
+      'not enough memory for 17180917868 bytes of inputs and results; what was loaded is still there',
+    ],
+  ];
+}

@@ -1,0 +1,224 @@
+// Bad calls of key-value caches.
+import { tensor, zeros } from 'headwise';
+import { any } from './table.js';
+
+const options = { dIn: 5, dOut: 12, contextLength: 40, numHeads: 3, qkvBias: true };
+
+/** @param {number[]} shape @param {number[]} [valueShape] */
+const pastOf = (shape, valueShape = shape) => ({ key: zeros(shape), value: zeros(valueShape) });
+
+/**
+ * A module and a cache of it with room for two more tokens.
+ * @param {import('./table.js').Engine} hw
+ */
+export function almostFull(hw) {
+  const mha = new hw.MultiHeadAttention(options);
+  const full = mha.createCache();
+  mha.forward(zeros([1, 38, 5]), { cache: full });
+  return { mha, full };
+}
+
+/**
+ * @param {import('./table.js').Engine} hw
+ * @param {ReturnType<typeof almostFull>} [own]
+ * @returns {import('./table.js').BadCall[]}
+ */
+export function caches(hw, { mha, full } = almostFull(hw)) {
+  const foreign = new hw.MultiHeadAttention(options).createCache();
+  const ended = mha.createCache();
+  ended.dispose();
+  const one = zeros([1, 1, 5]);
+  const append =
+    (/** @type {number[]} */ shape, /** @type {any} */ more = {}) =>
+    () =>
+      mha.forward(zeros(shape), { cache: full, ...more });
+  const create = (/** @type {any} */ asked) => () => mha.createCache(asked);
+  return [
+    [
+      'more tokens than there is room for',
+      append([1, 3, 5]),
+      'ERR_VALUE',
+      'x has 3 tokens and cache 38; expected at most contextLength, 40, together',
+    ],
+    [
+      'more tokens than a cache can hold',
+      append([1, 41, 5], { cache: mha.createCache() }),
+      'ERR_VALUE',
+      'x has 41 tokens and cache 0; expected at most contextLength, 40, together',
+    ],
+    [
+      'another batch',
+      append([2, 1, 5]),
+      'ERR_SHAPE',
+      "x has 2 sequences; expected 1, the cache's batch",
+    ],
+    [
+      'an x of another width with a cache',
+      append([1, 1, 6]),
+      'ERR_SHAPE',
+      'x has shape [1, 1, 6]; expected [batch, tokens, 5] or [tokens, 5]',
+    ],
+    [
+      'a mask without the cached tokens',
+      append([1, 2, 5], { mask: zeros([3, 40]) }),
+      'ERR_SHAPE',
+      'mask has shape [3, 40]; expected [Lq, Lkv] or [batch, heads, Lq, Lkv], broadcast to [1, 3, 2, 40]',
+    ],
+    [
+      'a mask with more keys than tokens',
+      append([1, 1, 5], { mask: zeros([1, 40]) }),
+      'ERR_SHAPE',
+      'mask has shape [1, 40]; expected [Lq, Lkv] or [batch, heads, Lq, Lkv], broadcast to [1, 3, 1, 39]',
+    ],
+    [
+      "another module's cache",
+      () => mha.forward(one, { cache: foreign }),
+      'ERR_VALUE',
+      'cache belongs to another module; expected one that this module created',
+    ],
+    [
+      'what is no cache',
+      () => mha.forward(one, any({ cache: { length: 3 } })),
+      'ERR_VALUE',
+      'cache is a value of type Object; expected what createCache returns',
+    ],
+    [
+      'null as cache',
+      () => mha.forward(one, any({ cache: null })),
+      'ERR_VALUE',
+      'cache is null; expected what createCache returns',
+    ],
+    [
+      'a disposed cache',
+      () => mha.forward(one, { cache: ended }),
+      'ERR_DISPOSED',
+      'the cache was disposed of; create another',
+    ],
+    [
+      'the length of a disposed cache',
+      () => ended.length,
+      'ERR_DISPOSED',
+      'the cache was disposed of; create another',
+    ],
+    [
+      'truncating a disposed cache',
+      () => ended.truncate(0),
+      'ERR_DISPOSED',
+      'the cache was disposed of; create another',
+    ],
+    [
+      'a truncation that would grow',
+      () => full.truncate(39),
+      'ERR_VALUE',
+      'length is 39; expected an integer from 0 to 38',
+    ],
+    [
+      'a truncation to half a token',
+      () => full.truncate(1.5),
+      'ERR_VALUE',
+      'length is 1.5; expected an integer from 0 to 38',
+    ],
+    [
+      'a negative truncation',
+      () => full.truncate(-1),
+      'ERR_VALUE',
+      'length is -1; expected an integer from 0 to 38',
+    ],
+    [
+      'a truncation to nothing said',
+      () => full.truncate(any(undefined)),
+      'ERR_VALUE',
+      'length is undefined; expected an integer from 0 to 38',
+    ],
+    [
+      'a batch of 0',
+      create({ batch: 0 }),
+      'ERR_VALUE',
+      'batch is 0; expected an integer of at least 1',
+    ],
+    [
+      'a batch of text',
+      create({ batch: '2' }),
+      'ERR_VALUE',
+      'batch is "2"; expected an integer of at least 1',
+    ],
+    [
+      'an unknown option of createCache',
+      create({ size: 2 }),
+      'ERR_VALUE',
+      'createCache: unknown option size; expected batch, past',
+    ],
+    [
+      'a batch that no memory holds',
+      create({ batch: 2 ** 31 }),
+      'ERR_MEMORY',
+      'not enough memory for a cache of 2147483648 × 40 tokens; what was loaded is still there',
+    ],
+    [
+      'a cache for a past by itself',
+      create(pastOf([1, 3, 2, 4])),
+      'ERR_VALUE',
+      'createCache: unknown option key, value; expected batch, past',
+    ],
+    [
+      'past as an array',
+      create({ past: [1] }),
+      'ERR_VALUE',
+      'past is [1]; expected an object of key, value',
+    ],
+    [
+      'past as null',
+      create({ past: null }),
+      'ERR_VALUE',
+      'past is null; expected an object of key, value',
+    ],
+    [
+      'past without values',
+      create({ past: { key: zeros([1, 3, 2, 4]) } }),
+      'ERR_VALUE',
+      'past.value is undefined; expected a Tensor',
+    ],
+    [
+      'past of bools',
+      create({ past: { key: tensor([[true]]), value: one } }),
+      'ERR_VALUE',
+      'past.key has dtype bool; expected float32',
+    ],
+    [
+      'past of other heads',
+      create({ past: pastOf([1, 4, 2, 4]) }),
+      'ERR_SHAPE',
+      'past.key has shape [1, 4, 2, 4]; expected [batch, 3, n, 4]',
+    ],
+    [
+      'past of another width',
+      create({ past: pastOf([1, 3, 2, 5]) }),
+      'ERR_SHAPE',
+      'past.key has shape [1, 3, 2, 5]; expected [batch, 3, n, 4]',
+    ],
+    [
+      'past of rank 3',
+      create({ past: pastOf([3, 2, 4]) }),
+      'ERR_SHAPE',
+      'past.key has shape [3, 2, 4]; expected [batch, 3, n, 4]',
+    ],
+    [
+      'past of another batch than asked for',
+      create({ batch: 2, past: pastOf([1, 3, 2, 4]) }),
+      'ERR_SHAPE',
+      'past.key has shape [1, 3, 2, 4]; expected [2, 3, n, 4]',
+    ],
+    [
+      'values of another length than keys',
+      create({ past: pastOf([1, 3, 2, 4], [1, 3, 1, 4]) }),
+      'ERR_SHAPE',
+      'past.value has shape [1, 3, 1, 4]; expected [1, 3, 2, 4], as past.key',
+    ],
+    [
+      'past beyond the context',
+      create({ past: pastOf([1, 3, 41, 4]) }),
+      'ERR_VALUE',
+      'past has 41 tokens; expected at most contextLength, 40',
+    ],
+  ];
+}

@@ -1,0 +1,191 @@
+// Bad calls of state dicts and traces.
+import { tensor, zeros } from 'headwise';
+import { any } from './table.js';
+
+const single = { dIn: 3, dOut: 4, contextLength: 6 };
+const several = { ...single, numHeads: 2 };
+
+/**
+ * @param {import('./table.js').Engine} hw
+ * @returns {import('./table.js').BadCall[]}
+ */
+export function states(hw) {
+  const linear = new hw.Linear({ inFeatures: 3, outFeatures: 2 });
+  const v1 = new hw.SelfAttentionV1({ dIn: 3, dOut: 4 });
+  const head = new hw.CausalAttention(single);
+  const state = linear.stateDict();
+  const causal = head.stateDict();
+  return [
+    [
+      'no state',
+      () => any(linear).loadStateDict(),
+      'ERR_VALUE',
+      'dict is undefined; expected an object of tensors',
+    ],
+    [
+      'a state as text',
+      () => linear.loadStateDict(any('{}')),
+      'ERR_VALUE',
+      'dict is "{}"; expected an object of tensors',
+    ],
+    [
+      'a missing key',
+      () => linear.loadStateDict({ weight: state.weight }),
+      'ERR_VALUE',
+      'dict does not fit Linear: missing: bias',
+    ],
+    [
+      'an unexpected key',
+      () => linear.loadStateDict({ ...state, scale: state.bias }),
+      'ERR_VALUE',
+      'dict does not fit Linear: unexpected: scale',
+    ],
+    [
+      'a weight transposed',
+      () => linear.loadStateDict({ ...state, weight: zeros([3, 2]) }),
+      'ERR_SHAPE',
+      'dict does not fit Linear: weight has shape [3, 2], expected [2, 3]',
+    ],
+    [
+      'an array as weight',
+      () => linear.loadStateDict(any({ ...state, weight: [[1]] })),
+      'ERR_VALUE',
+      'weight is [[…]]; expected a Tensor (tensor(…) makes one of nested arrays)',
+    ],
+    [
+      'booleans as bias',
+      () => linear.loadStateDict({ ...state, bias: tensor([true, true]) }),
+      'ERR_VALUE',
+      'bias has dtype bool; expected float32',
+    ],
+    [
+      'weights of v2 to SelfAttentionV1, not transposed',
+      () =>
+        v1.loadStateDict({ W_query: zeros([4, 3]), W_key: zeros([3, 4]), W_value: zeros([3, 4]) }),
+      'ERR_SHAPE',
+      'dict does not fit SelfAttentionV1: W_query has shape [4, 3], expected [3, 4]',
+    ],
+    [
+      'a saved mask that is not causal',
+      () => head.loadStateDict({ ...causal, mask: zeros([6, 6]) }),
+      'ERR_VALUE',
+      'mask holds 0 at [0, 1]; expected the causal mask, ones above the diagonal and zeros elsewhere',
+    ],
+    [
+      'a saved mask of another context',
+      () => head.loadStateDict({ ...causal, mask: zeros([5, 5]) }),
+      'ERR_SHAPE',
+      'mask has shape [5, 5]; expected [6, 6], contextLength on both sides',
+    ],
+  ];
+}
+
+/**
+ * @param {import('./table.js').Engine} hw
+ * @returns {import('./table.js').BadCall[]}
+ */
+export function traces(hw) {
+  const mha = new hw.MultiHeadAttention(several);
+  const traced = () => any(mha.forward(zeros([2, 6, 3]), { trace: true }).trace);
+  const trace = traced();
+  const ended = traced();
+  ended.dispose();
+  return [
+    [
+      'weights of no head',
+      () => trace.weights({ rows: [0, 1] }),
+      'ERR_VALUE',
+      'head is undefined; expected an integer from 0 to 1',
+    ],
+    [
+      'weights of nothing',
+      () => trace.weights(),
+      'ERR_VALUE',
+      'head is undefined; expected an integer from 0 to 1',
+    ],
+    [
+      'weights of a head by itself',
+      () => trace.weights(1),
+      'ERR_VALUE',
+      'trace.weights: options is 1; expected an object of batch, head, rows',
+    ],
+    [
+      'a head beyond the last',
+      () => trace.weights({ head: 2 }),
+      'ERR_VALUE',
+      'head is 2; expected an integer from 0 to 1',
+    ],
+    [
+      'a batch entry beyond the last',
+      () => trace.weights({ batch: 2, head: 0 }),
+      'ERR_VALUE',
+      'batch is 2; expected an integer from 0 to 1',
+    ],
+    [
+      'rows beyond the last',
+      () => trace.weights({ head: 0, rows: [0, 7] }),
+      'ERR_VALUE',
+      'rows is [0, 7]; expected [start, end] with 0 <= start < end <= 6',
+    ],
+    [
+      'rows that end before they start',
+      () => trace.weights({ head: 0, rows: [3, 2] }),
+      'ERR_VALUE',
+      'rows is [3, 2]; expected [start, end] with 0 <= start < end <= 6',
+    ],
+    [
+      'half a row',
+      () => trace.weights({ head: 0, rows: [0.5, 2] }),
+      'ERR_VALUE',
+      'rows is [0.5, 2]; expected [start, end] with 0 <= start < end <= 6',
+    ],
+    [
+      'a row instead of rows',
+      () => trace.weights({ head: 0, rows: 2 }),
+      'ERR_VALUE',
+      'rows is 2; expected [start, end] with 0 <= start < end <= 6',
+    ],
+    [
+      'a map of no size',
+      () => trace.map({ head: 0 }),
+      'ERR_VALUE',
+      'size is undefined; expected an integer of at least 1',
+    ],
+    [
+      'a map of size 0',
+      () => trace.map({ head: 0, size: 0 }),
+      'ERR_VALUE',
+      'size is 0; expected an integer of at least 1',
+    ],
+    [
+      'a map of a negative head',
+      () => trace.map({ head: -1, size: 2 }),
+      'ERR_VALUE',
+      'head is -1; expected an integer from 0 to 1',
+    ],
+    [
+      'a map that no memory holds',
+      () => trace.map({ head: 0, size: 1e5 }),
+      'ERR_MEMORY',
+      'map [100000, 100000] holds 10000000000 elements, more than any array can',
+    ],
+    [
+      'a map beyond all arrays',
+      () => trace.map({ head: 0, size: 1e6 }),
+      'ERR_MEMORY',
+      'map [1000000, 1000000] holds 1000000000000 elements, more than any array can',
+    ],
+    [
+      'weights of a disposed trace',
+      () => ended.weights({ head: 0 }),
+      'ERR_DISPOSED',
+      'the trace was disposed of; run a traced forward again',
+    ],
+    [
+      'the size of a disposed trace',
+      () => ended.byteLength,
+      'ERR_DISPOSED',
+      'the trace was disposed of; run a traced forward again',
+    ],
+  ];
+}
