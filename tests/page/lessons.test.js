@@ -42,6 +42,23 @@ async function runInstead(page, step, code) {
   await page.keyboard.up('Control');
 }
 
+/**
+ * Goes to a lesson by its address and waits for its run.
+ *
+ * @param {Page} page
+ * @param {string} id
+ */
+async function openLesson(page, id) {
+  await page.evaluate((hash) => (location.hash = hash), `#lessons?lesson=${id}`);
+  await page.waitForFunction(
+    (/** @type {string} */ wanted) =>
+      document.getElementById('lessons-room')?.dataset.lesson === wanted,
+    {},
+    id,
+  );
+  await ended(page);
+}
+
 /** @param {Page} page @param {number} step */
 const resultOf = (page, step) => textOf(page, `.step:nth-of-type(${step}) .results`);
 
@@ -226,42 +243,43 @@ for (const width of [360, 768, 1280]) {
   lessonTest(`no lesson is wider than a window of ${width} pixels`, '', async (page) => {
     await page.setViewport({ width, height: 740 });
     for (const id of ids) {
-      await page.evaluate((hash) => (location.hash = hash), `#lessons?lesson=${id}`);
-      await page.waitForFunction(
-        (/** @type {string} */ wanted) =>
-          document.getElementById('lessons-room')?.dataset.lesson === wanted,
-        {},
-        id,
-      );
-      await ended(page);
+      await openLesson(page, id);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${id}: ${wide}`);
     }
   });
 }
 
+/** @param {Page} page what axe complains about */
+async function violations(page) {
+  const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.addScriptTag({ path });
+  return page.evaluate(async () => {
+    const { axe } = /** @type {{ axe: typeof import('axe-core') }} */ (
+      /** @type {unknown} */ (globalThis)
+    );
+    const result = await axe.run();
+    return result.violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
+    );
+  });
+}
+
 for (const scheme of ['light', 'dark']) {
   lessonTest(`axe finds nothing to complain about in the lessons (${scheme})`, '', async (page) => {
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-    const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-    await page.addScriptTag({ path });
-    const violations = () =>
-      page.evaluate(async () => {
-        const { axe } = /** @type {{ axe: typeof import('axe-core') }} */ (
-          /** @type {unknown} */ (globalThis)
-        );
-        const result = await axe.run();
-        return result.violations.map(
-          ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
-        );
-      });
-    assert.deepEqual(await violations(), []);
+    // Colours apart, both schemes show the same: once through all of them will do.
+    for (const id of scheme === 'light' ? ids : ['wrapper', 'sentence']) {
+      await openLesson(page, id);
+      assert.deepEqual(await violations(page), [], id);
+    }
+    await openLesson(page, ids[0]);
     await page.click('.documents summary');
     await runInstead(page, 2, "show('wrong', 1);\nthrow new Error('on purpose');");
     await ended(page, 'error');
-    assert.deepEqual(await violations(), []);
+    assert.deepEqual(await violations(page), []);
     await page.setViewport({ width: 360, height: 740 });
-    assert.deepEqual(await violations(), []);
+    assert.deepEqual(await violations(page), []);
   });
 }
 

@@ -70,13 +70,13 @@ const stack = new hw.TransformerStack({
   ...config,
   numLayers: 3,
 });
-const keys = blocks.flatMap((block, i) =>
-  Object.entries(block.stateDict()).map(([key, value]) => [
-    `blocks.${i}.${key}`,
-    value,
-  ]),
-);
-stack.loadStateDict(Object.fromEntries(keys));
+const state = {};
+blocks.forEach((block, i) => {
+  for (const [key, value] of Object.entries(block.stateDict())) {
+    state[`blocks.${i}.${key}`] = value;
+  }
+});
+stack.loadStateDict(state);
 const { output, weights } = stack.forward(embeddings, {
   needWeights: true,
 });
