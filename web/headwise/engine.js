@@ -1,3 +1,4 @@
+import { net } from './dispose.js';
 import { HeadwiseError } from './error.js';
 import { noArray, sizeOf, Tensor } from './tensor.js';
 
@@ -17,6 +18,17 @@ export const maskWords = 6;
 export const aligned = (bytes) => Math.ceil(bytes / alignment) * alignment;
 
 /**
+ * What ends an engine's threads. Made here, where nothing is at hand that would keep the engine alive.
+ * @param {() => void} stop
+ * @param {import('./threads.js').Crew} crew
+ */
+const teamEnder = (stop, crew) => () => {
+  // Inside the module workers are deaf, and some browsers take seconds to end such a one.
+  stop();
+  crew.end();
+};
+
+/**
  * One instance of the wasm module and its memory. With the modules and traces built on it, the only code that knows
  * addresses. Arguments are checked before they come here; a status that comes back all the same becomes an error.
  */
@@ -29,8 +41,8 @@ export class Engine {
   #isShared = false;
   #growthsAt = 0;
   #growths = 0;
-  /** @type {import('./threads.js').Crew | undefined} */
-  #crew;
+  /** @type {(() => void) | undefined} */
+  #endTeam;
 
   /**
    * @param {WebAssembly.Module} module
@@ -85,7 +97,8 @@ export class Engine {
   startTeam(crew) {
     this.check(this.call.team_start(crew.threads), 'the threads');
     crew.begin((thread) => this.call.team_stack(thread) >>> 0);
-    this.#crew = crew;
+    this.#endTeam = teamEnder(this.call.team_stop, crew);
+    net.register(this, this.#endTeam, this);
   }
 
   /** The module's functions. */
@@ -96,16 +109,39 @@ export class Engine {
     return this.exports;
   }
 
+  /**
+   * Lets an export free what an object stands for, if nobody disposes of the object.
+   * @param {object} owner
+   * @param {string} destroy the export
+   * @param {number} pointer
+   */
+  catchForgotten(owner, destroy, pointer) {
+    net.register(owner, () => this.free(destroy, pointer), owner);
+  }
+
+  /**
+   * @param {string} destroy the export
+   * @param {number} pointer 0 for nothing
+   * @param {object} [owner] whom catchForgotten was told
+   */
+  free(destroy, pointer, owner) {
+    if (owner !== undefined) {
+      net.unregister(owner);
+    }
+    if (!this.disposed && pointer !== 0) {
+      this.call[destroy](pointer);
+    }
+  }
+
   get disposed() {
     return this.exports === undefined;
   }
 
   dispose() {
-    if (this.#crew !== undefined) {
-      // Inside the module workers are deaf, and some browsers take seconds to end such a one.
-      this.call.team_stop();
-      this.#crew.end();
-      this.#crew = undefined;
+    if (this.#endTeam !== undefined) {
+      net.unregister(this);
+      this.#endTeam();
+      this.#endTeam = undefined;
     }
     this.exports = undefined;
     this.#capacity = 0;

@@ -1,3 +1,4 @@
+import { disposeSymbol } from './dispose.js';
 import * as functions from './functions.js';
 import { CausalAttention } from './modules/causal-attention.js';
 import { Embedding } from './modules/embedding.js';
@@ -190,5 +191,9 @@ export class Headwise {
    * ERR_DISPOSED. */
   dispose() {
     this.#engine.dispose();
+  }
+
+  [disposeSymbol]() {
+    this.dispose();
   }
 }

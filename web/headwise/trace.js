@@ -1,5 +1,6 @@
 import { checkIndex, checkOptions, checkSize } from './check.js';
 import { describe } from './describe.js';
+import { disposeSymbol } from './dispose.js';
 import { HeadwiseError } from './error.js';
 import { sizeOf } from './tensor.js';
 
@@ -21,6 +22,7 @@ export class Trace {
   constructor(engine, pointer, shape) {
     this.#engine = engine;
     this.#pointer = pointer;
+    engine.catchForgotten(this, 'trace_destroy', pointer);
     /** Shape of the weights that can be asked for: [batch, heads, Lq, Lkv]. */
     this.shape = Object.freeze([...shape]);
   }
@@ -106,9 +108,11 @@ export class Trace {
 
   /** Frees the trace's memory. */
   dispose() {
-    if (!this.#engine.disposed && this.#pointer !== 0) {
-      this.#engine.call.trace_destroy(this.#pointer);
-    }
+    this.#engine.free('trace_destroy', this.#pointer, this);
     this.#pointer = 0;
+  }
+
+  [disposeSymbol]() {
+    this.dispose();
   }
 }

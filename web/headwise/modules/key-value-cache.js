@@ -1,5 +1,6 @@
 import { checkFloats, checkIndex, checkOptions, checkShape, checkSize } from '../check.js';
 import { describe } from '../describe.js';
+import { disposeSymbol } from '../dispose.js';
 import { aligned } from '../engine.js';
 import { HeadwiseError } from '../error.js';
 
@@ -97,6 +98,7 @@ export class KeyValueCache {
     this.#engine = engine;
     this.#module = owner.module;
     this.#pointer = engine.result;
+    engine.catchForgotten(this, 'cache_destroy', this.#pointer);
     /** Sequences. */
     this.batch = batch;
     /** The most tokens of each: the module's contextLength. */
@@ -170,9 +172,11 @@ export class KeyValueCache {
 
   /** Frees the cache's memory. Calls after this throw ERR_DISPOSED. */
   dispose() {
-    if (!this.#engine.disposed && this.#pointer !== 0) {
-      this.#engine.call.cache_destroy(this.#pointer);
-    }
+    this.#engine.free('cache_destroy', this.#pointer, this);
     this.#pointer = 0;
+  }
+
+  [disposeSymbol]() {
+    this.dispose();
   }
 }

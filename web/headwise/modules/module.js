@@ -1,5 +1,6 @@
 import { checkBoolean, checkFloats } from '../check.js';
 import { describe } from '../describe.js';
+import { disposeSymbol } from '../dispose.js';
 import { HeadwiseError } from '../error.js';
 
 /** @typedef {import('../engine.js').Engine} Engine */
@@ -112,6 +113,7 @@ export class Module {
     this.#destroy = destroy;
     this.#train = train;
     this.#parameters = parameters;
+    engine.catchForgotten(this, destroy, pointer);
     /** Whether dropout is active; as in torch, a new module is in training mode. */
     this.training = true;
   }
@@ -237,9 +239,11 @@ export class Module {
 
   /** Frees the module's memory; what it returned stays valid. Calls after this throw ERR_DISPOSED. */
   dispose() {
-    if (!this.engine.disposed && this.#pointer !== 0) {
-      this.engine.call[this.#destroy](this.#pointer);
-    }
+    this.engine.free(this.#destroy, this.#pointer, this);
     this.#pointer = 0;
+  }
+
+  [disposeSymbol]() {
+    this.dispose();
   }
 }

@@ -1,0 +1,130 @@
+// The end of engines, modules, traces and caches: nothing is left of them, whether they are disposed of or forgotten.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { engine, throwsCode, data } from './helpers.js';
+
+/**
+ * Runs a script in a Node of its own that lets it collect garbage. It has `load`, `tensor`, `collect`, and `memories`:
+ * weak references to the memory of every engine that was started.
+ *
+ * @param {string} body
+ * @returns {any} what it prints
+ */
+function inNode(body) {
+  const script = `
+    import { setTimeout as wait } from 'node:timers/promises';
+    import { syncBuiltinESMExports, createRequire } from 'node:module';
+    const memories = [];
+    const instantiate = WebAssembly.instantiate;
+    WebAssembly.instantiate = async (module, imports) => {
+      const instance = await instantiate(module, imports);
+      memories.push(new WeakRef(imports?.env?.memory ?? instance.exports.memory));
+      return instance;
+    };
+    const threads = createRequire(import.meta.url)('node:worker_threads');
+    let workers = 0;
+    threads.Worker = class extends threads.Worker {
+      constructor(...args) { super(...args); workers++; this.once('exit', () => workers--); }
+    };
+    syncBuiltinESMExports();
+    const alive = () => memories.filter((memory) => memory.deref() !== undefined).length;
+    const collect = async (done) => {
+      // What deref has touched stays until the job ends.
+      for (let i = 0; i < 50 && !done(); i++) { await wait(20); gc(); }
+    };
+    const { load, tensor, zeros } = await import(${JSON.stringify(import.meta.resolve('headwise'))});
+    ${body}`;
+  const args = ['--expose-gc', '--input-type=module', '-e', script];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.ok(stdout, stderr);
+  return JSON.parse(stdout);
+}
+
+/** A few modules, a trace and a cache of an engine `hw`. */
+const useAll = `
+  const mha = new hw.MultiHeadAttention({ dIn: 8, dOut: 8, contextLength: 16, numHeads: 2 });
+  const { trace } = mha.forward(hw.randn([16, 8]), { trace: true });
+  const cache = mha.createCache();
+  mha.forward(hw.randn([3, 8]), { cache });
+  const linear = new hw.Linear({ inFeatures: 100, outFeatures: 100 });`;
+
+test('Symbol.dispose disposes of engines, modules, traces and caches', async () => {
+  const hw = await engine();
+  const mha = new hw.MultiHeadAttention({ dIn: 4, dOut: 4, contextLength: 5, numHeads: 2 });
+  const { trace } = mha.forward(data(1, [5, 4]), { trace: true });
+  assert.ok(trace);
+  const cache = mha.createCache();
+  cache[Symbol.dispose]();
+  throwsCode(() => cache.length, 'ERR_DISPOSED', 'cache');
+  trace[Symbol.dispose]();
+  throwsCode(() => trace.weights({ head: 0 }), 'ERR_DISPOSED', 'trace');
+  mha[Symbol.dispose]();
+  throwsCode(() => mha.stateDict(), 'ERR_DISPOSED', 'MultiHeadAttention');
+  hw[Symbol.dispose]();
+  throwsCode(() => hw.rand([1]), 'ERR_DISPOSED', 'engine');
+});
+
+test('of a thousand engines that were loaded, used and disposed of no memory is left', () => {
+  const { count, left, peak } = inNode(`
+    const before = process.memoryUsage().rss;
+    let peak = 0;
+    for (let i = 0; i < 1000; i++) {
+      const hw = await load();
+      ${useAll}
+      if (i % 2) for (const each of [trace, cache, mha, linear]) each.dispose();
+      hw.dispose();
+      peak = Math.max(peak, process.memoryUsage().rss - before);
+    }
+    await collect(() => alive() === 0);
+    console.log(JSON.stringify({ count: memories.length, left: alive(), peak }));`);
+  assert.equal(count, 1000);
+  assert.ok(left <= 1, `${left} memories are left`);
+  assert.ok(peak < 500e6, `without asking for it, too: at most ${peak} bytes`);
+});
+
+test('a thousand modules, traces and caches leave an engine as large as it was', () => {
+  const { before, after, forgotten } = inNode(`
+    const hw = await load();
+    const round = () => { ${useAll} return [trace, cache, mha, linear]; };
+    const rounds = async (count, end) => {
+      for (let i = 0; i < count; i++) { end(round()); if (i % 20 === 0) await collect(() => true); }
+    };
+    const dispose = (all) => all.forEach((each) => each.dispose());
+    await rounds(3, dispose);
+    const before = hw.memoryBytes;
+    await rounds(1000, dispose);
+    const after = hw.memoryBytes;
+    await rounds(400, () => {});
+    for (let i = 0; i < 5; i++) { gc(); await wait(10); }
+    const most = hw.memoryBytes;
+    for (let i = 0; i < 600; i++) { round(); if (i % 20 === 0) { gc(); await wait(5); } }
+    console.log(JSON.stringify({ before, after, forgotten: hw.memoryBytes - most }));`);
+  assert.equal(after, before);
+  assert.equal(forgotten, 0, 'those that were forgotten are freed in time');
+});
+
+test('Workers end with their engine, and with one that was forgotten', () => {
+  const { started, disposed, kept, forgotten, left } = inNode(`
+    for (let i = 0; i < 20; i++) {
+      const hw = await load({ threads: 3 });
+      new hw.Linear({ inFeatures: 2, outFeatures: 2 }).forward(zeros([500, 2]));
+      hw.dispose();
+    }
+    const started = memories.length;
+    await collect(() => workers === 0 && alive() === 0);
+    const disposed = workers;
+    let last = await load({ threads: 3 });
+    let linear = new last.Linear({ inFeatures: 2, outFeatures: 2 });
+    last = undefined;
+    await collect(() => workers < 2);
+    const kept = workers;
+    linear = undefined;
+    await collect(() => workers === 0 && alive() === 0);
+    console.log(JSON.stringify({ started, disposed, kept, forgotten: workers, left: alive() }));`);
+  assert.equal(started, 20);
+  assert.equal(disposed, 0);
+  assert.equal(kept, 2, 'a module keeps its engine');
+  assert.equal(forgotten, 0);
+  assert.ok(left <= 1, `${left} memories are left`);
+});
