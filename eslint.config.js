@@ -47,5 +47,5 @@ export default [
   platform(['web/page/**', 'web/headwise/view/**'], globals.browser, globals.worker),
   platform(['*.js', 'src/**', 'tests/**'], globals.node),
   // Tests of the page and the benchmark hand functions to the browser.
-  platform(['tests/page/**', 'tests/bench/**'], globals.browser),
+  platform(['tests/page/**', 'tests/bench/**', 'tests/browsers/**'], globals.browser),
 ];

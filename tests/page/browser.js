@@ -8,10 +8,6 @@ import { serve } from '../browser.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-export const NO_BROWSER =
-  'The tests of the page did not run: no Chromium found. Install one ' +
-  '(for instance: apt install chromium) or name it: CHROMIUM_PATH=/path/to/chromium npm test';
-
 /**
  * Builds the page into a folder below a static server's root.
  *

@@ -1,8 +1,19 @@
-// The page for everyone, in Chromium: narrow windows, axe, a failing network.
+// The page for everyone: narrow windows, axe, a failing network.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
-import { browser, cells, options, pageTest, rerun, site, textOf } from './harness.js';
+import {
+  browser,
+  cells,
+  options,
+  pageTest,
+  rerun,
+  schemes,
+  site,
+  textOf,
+  useScheme,
+  widths,
+} from './harness.js';
 
 test(
   'an engine that cannot be loaded is said in words, and a later try works',
@@ -29,7 +40,7 @@ test(
   },
 );
 
-for (const width of [360, 768, 1280]) {
+for (const width of widths) {
   pageTest(`nothing is wider than a window of ${width} pixels`, '', async (page) => {
     await page.setViewport({ width, height: 740 });
     const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
@@ -42,15 +53,11 @@ for (const width of [360, 768, 1280]) {
   });
 }
 
-const looks = /** @type {const} */ ([
-  ['light', 1280],
-  ['dark', 1280],
-  ['light', 360],
-]);
-for (const [scheme, width] of looks) {
+const looks = [...schemes.map((scheme) => [scheme, 1280]), ['light', widths[0]]];
+for (const [scheme, width] of /** @type {[string, number][]} */ (looks)) {
   pageTest(`axe finds nothing to complain about (${scheme}, ${width} px)`, '', async (page) => {
     await page.setViewport({ width, height: 900 });
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    await useScheme(page, scheme);
     const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     await page.addScriptTag({ path });
     const violations = () =>

@@ -1,0 +1,90 @@
+// The browsers that the tests can run in, behind puppeteer's Browser and Page. HEADWISE_BROWSER chooses one.
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import puppeteer from 'puppeteer-core';
+import { findBrowser, launch } from '../browser.js';
+import { WebKitBrowser } from './webdriver.js';
+
+/** @import { Browser } from 'puppeteer-core' */
+
+/**
+ * @typedef {object} BrowserEngine
+ * @property {string} name
+ * @property {() => string | undefined} find the path of the program
+ * @property {(path: string) => Promise<Browser>} launch
+ * @property {string} hint how to get it
+ * @property {boolean} hasRelaxed whether it has relaxed SIMD
+ * @property {boolean} hasThreads whether pages that are cross-origin isolated have SharedArrayBuffer
+ * @property {boolean} hasEvents whether console, network and workers can be watched
+ * @property {boolean} hasCdp whether media features can be set
+ * @property {number} leastWidth of a window
+ */
+
+/** @param {string[]} names @param {string[]} places */
+function findProgram(names, places = []) {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  return [...folders.flatMap((folder) => names.map((name) => join(folder, name))), ...places].find(
+    (place) => existsSync(place),
+  );
+}
+
+/** @type {Record<string, BrowserEngine>} */
+export const engines = {
+  chromium: {
+    name: 'Chromium',
+    find: findBrowser,
+    launch: (path) => launch(path),
+    hint: 'apt install chromium, or CHROMIUM_PATH=/path/to/chromium',
+    hasRelaxed: true,
+    hasThreads: true,
+    hasEvents: true,
+    hasCdp: true,
+    leastWidth: 0,
+  },
+  firefox: {
+    name: 'Firefox',
+    find: () => process.env.FIREFOX_PATH ?? findProgram(['firefox-esr', 'firefox']),
+    launch: (executablePath) =>
+      puppeteer.launch({
+        browser: 'firefox',
+        executablePath,
+        extraPrefsFirefox: { 'browser.shell.checkDefaultBrowser': false },
+      }),
+    hint: 'apt install firefox-esr, or FIREFOX_PATH=/path/to/firefox',
+    hasRelaxed: true,
+    hasThreads: true,
+    hasEvents: true,
+    hasCdp: false,
+    leastWidth: 0,
+  },
+  webkit: {
+    name: 'WebKitGTK',
+    find: () =>
+      findProgram(['WebKitWebDriver']) && findProgram(['Xvfb'])
+        ? findProgram(
+            ['MiniBrowser'],
+            [
+              '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser',
+              '/usr/lib/aarch64-linux-gnu/webkit2gtk-4.1/MiniBrowser',
+            ],
+          )
+        : undefined,
+    launch: async (path) => /** @type {any} */ (await WebKitBrowser.launch(path)),
+    hint: 'apt install webkit2gtk-driver xvfb',
+    hasRelaxed: false,
+    hasThreads: false,
+    hasEvents: false,
+    hasCdp: false,
+    leastWidth: 450,
+  },
+};
+
+/** The browser of this run. */
+export const engine = engines[process.env.HEADWISE_BROWSER ?? 'chromium'];
+if (engine === undefined) {
+  throw new Error(
+    `HEADWISE_BROWSER is ${process.env.HEADWISE_BROWSER}; expected ${Object.keys(engines).join(', ')}`,
+  );
+}
+
+export const NO_BROWSER = `${engine.name} was not found, so nothing ran in it. To get it: ${engine.hint}`;

@@ -1,0 +1,34 @@
+// As much of node:test as the tests of the package use, for browsers: they run one after another when `run` is called.
+
+/** @typedef {() => unknown} Body */
+
+/** @type {[title: string, body: Body][]} */
+const tests = [];
+/** @type {Body[]} */
+const afterEachTest = [];
+
+/** @param {string} title @param {Body} body */
+export function test(title, body) {
+  tests.push([title, body]);
+}
+
+/** @param {Body} body */
+export function afterEach(body) {
+  afterEachTest.push(body);
+}
+
+/** @returns {Promise<{ title: string, error?: string }[]>} what became of each */
+export async function run() {
+  const results = [];
+  for (const [title, body] of tests) {
+    try {
+      await body();
+      for (const last of afterEachTest) await last();
+      results.push({ title });
+    } catch (error) {
+      const { name, message, stack } = /** @type {Error} */ (error);
+      results.push({ title, error: `${name}: ${message}\n${stack}` });
+    }
+  }
+  return results;
+}

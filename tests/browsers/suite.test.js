@@ -1,0 +1,68 @@
+// The package's own tests in a browser, as they are: an import map puts stand-ins in place of Node's modules.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { serve } from '../browser.js';
+import { engine, NO_BROWSER } from './engines.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const FILES = [
+  ...['seeds', 'functions', 'modules', 'attention-options', 'nan', 'state', 'random', 'memory'],
+  ...['cache', 'cache-errors', 'errors', 'bad-calls', 'torch', 'torch-options'],
+];
+
+const path = engine.find();
+if (!path && process.env.CI) test('a browser is there', () => assert.fail(NO_BROWSER));
+const options = { skip: path ? false : NO_BROWSER, timeout: 120_000 };
+
+/** @type {import('puppeteer-core').Browser} */
+let browser;
+/** @type {Awaited<ReturnType<typeof serve>>} */
+let server;
+
+before(async () => {
+  if (!path) return;
+  server = await serve(ROOT);
+  browser = await engine.launch(path);
+});
+
+after(async () => {
+  await browser?.close();
+  server?.close();
+});
+
+/**
+ * Runs in the browser.
+ *
+ * @param {string} folder
+ * @param {string} file
+ * @param {string} simd
+ * @returns {Promise<{ title: string, error?: string }[]>}
+ */
+async function runFile(folder, file, simd) {
+  Object.assign(globalThis, { process: { env: { HEADWISE_SIMD: simd } } });
+  await import(`${folder}${file}.test.js`);
+  const { run } = await import(`${folder}browsers/node-test.js`);
+  return run();
+}
+
+for (const simd of engine.hasRelaxed ? ['simd128', 'relaxed'] : ['simd128'])
+  for (const file of FILES)
+    test(
+      `with the ${simd} module, the tests of ${file} pass in ${engine.name}`,
+      options,
+      async (t) => {
+        const page = await browser.newPage();
+        try {
+          await page.goto(`${server.url}tests/browsers/suite.html`);
+          const results = await page.evaluate(runFile, `${server.url}tests/`, file, simd);
+          assert.ok(results.length > 0);
+          const failed = results.filter(({ error }) => error !== undefined);
+          const texts = failed.map(({ title, error }) => `${title}: ${error}`);
+          assert.equal(texts.length, 0, texts.join('\n'));
+          t.diagnostic(`${results.length} tests`);
+        } finally {
+          await page.close();
+        }
+      },
+    );

@@ -1,0 +1,318 @@
+// WebKitGTK by WebDriver (W3C), with as much of puppeteer's Page as the tests of the page use: puppeteer drives Chromium
+// and Firefox only.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+
+/** What WebDriver calls a reference to an element. */
+const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
+
+/** Keys with a name, as WebDriver writes them. @type {Record<string, string>} */
+const KEYS = {
+  ...{ Tab: '\uE004', Enter: '\uE007', Control: '\uE009', Shift: '\uE008', Escape: '\uE00C' },
+  ...{ ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014', ArrowDown: '\uE015' },
+  ...{ Home: '\uE011', End: '\uE010', Backspace: '\uE003', Delete: '\uE017' },
+};
+
+const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** @returns {Promise<number>} a port that nobody listens on */
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** An X server of its own. @returns {Promise<{ display: string, close(): void }>} */
+async function startDisplay() {
+  const child = spawn(
+    'Xvfb',
+    ['-displayfd', '3', '-screen', '0', '1600x1200x24', '-nolisten', 'tcp'],
+    {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    },
+  );
+  const failed = once(child, 'error').then(([error]) => Promise.reject(error));
+  const out = /** @type {import('node:stream').Readable} */ (child.stdio[3]);
+  const [number] = await Promise.race([once(out, 'data'), failed]);
+  return { display: `:${String(number).trim()}`, close: () => void child.kill() };
+}
+
+/** A browser that WebKitWebDriver drives. */
+export class WebKitBrowser {
+  #address = '';
+  /** @type {(() => void)[]} */
+  #ends = [];
+  #binary;
+
+  /** @param {string} binary MiniBrowser's path */
+  constructor(binary) {
+    this.#binary = binary;
+  }
+
+  /** @param {string} binary */
+  static async launch(binary) {
+    const browser = new WebKitBrowser(binary);
+    const { display, close } = await startDisplay();
+    browser.#ends.push(close);
+    const port = await freePort();
+    const env = {
+      ...process.env,
+      DISPLAY: display,
+      WEBKIT_DISABLE_COMPOSITING_MODE: '1',
+      WEBKIT_DISABLE_DMABUF_RENDERER: '1',
+    };
+    const driver = spawn('WebKitWebDriver', [`--port=${port}`], { env, stdio: 'ignore' });
+    browser.#ends.push(() => void driver.kill());
+    browser.#address = `http://127.0.0.1:${port}`;
+    for (let tries = 0; tries < 100; tries++) {
+      const answer = await fetch(`${browser.#address}/status`).catch(() => undefined);
+      if (answer?.ok) return browser;
+      await pause(50);
+    }
+    await browser.close();
+    throw new Error('WebKitWebDriver does not answer');
+  }
+
+  /** One at a time: WebKitWebDriver has one session. */
+  async newPage() {
+    const options = { binary: this.#binary, args: ['--automation'] };
+    const { sessionId } = await command(this.#address, 'POST', '/session', {
+      capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': options } },
+    });
+    return new WebKitPage(`${this.#address}/session/${sessionId}`);
+  }
+
+  async version() {
+    return 'WebKitGTK';
+  }
+
+  async close() {
+    for (const end of this.#ends.reverse()) end();
+  }
+}
+
+/**
+ * @param {string} address
+ * @param {'GET' | 'POST' | 'DELETE'} method
+ * @param {string} path
+ * @param {unknown} [body]
+ */
+async function command(address, method, path, body) {
+  const init = method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {};
+  const response = await fetch(address + path, { method, ...init });
+  const { value } = await response.json();
+  if (!response.ok) throw new Error(`WebDriver ${path}: ${value.error}: ${value.message}`);
+  return value;
+}
+
+/** Functions go to the page as their text. @param {((...args: any[]) => any) | string} body */
+const textOf = (body) => (typeof body === 'string' ? `() => (${body})` : String(body));
+
+/** Runs in the page, told where its answer goes. */
+const HARNESS = `
+  const done = arguments[arguments.length - 1];
+  const args = [...arguments].slice(0, -1);
+  Promise.resolve()
+    .then(() => run(...args))
+    .then((value) => done({ value }), (error) => done({ error: String(error?.stack ? error + '\\n' + error.stack : error) }));
+`;
+
+/** What of puppeteer's Page the tests use. Console, network and media cannot be seen or set by WebDriver. */
+export class WebKitPage {
+  #address;
+
+  /** @param {string} address of the session */
+  constructor(address) {
+    this.#address = address;
+    this.keyboard = {
+      down: (/** @type {string} */ key) =>
+        this.#keys([{ type: 'keyDown', value: KEYS[key] ?? key }]),
+      up: (/** @type {string} */ key) => this.#keys([{ type: 'keyUp', value: KEYS[key] ?? key }]),
+      press: (/** @type {string} */ key) =>
+        this.#keys(['keyDown', 'keyUp'].map((type) => ({ type, value: KEYS[key] ?? key }))),
+    };
+    this.mouse = {
+      move: (/** @type {number} */ x, /** @type {number} */ y) => this.#pointer(x, y, []),
+      click: (/** @type {number} */ x, /** @type {number} */ y) =>
+        this.#pointer(x, y, ['pointerDown', 'pointerUp']),
+    };
+  }
+
+  /** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body] */
+  #command(method, path, body) {
+    return command(this.#address, method, path, body);
+  }
+
+  /** @param {object[]} actions */
+  #keys(actions) {
+    return this.#command('POST', '/actions', {
+      actions: [{ type: 'key', id: 'keyboard', actions }],
+    });
+  }
+
+  /** @param {number} x @param {number} y @param {string[]} buttons */
+  #pointer(x, y, buttons) {
+    const move = { type: 'pointerMove', x: Math.round(x), y: Math.round(y), duration: 0 };
+    const presses = buttons.map((type) => ({ type, button: 0 }));
+    const actions = [{ type: 'pointer', id: 'mouse', actions: [move, ...presses] }];
+    return this.#command('POST', '/actions', { actions });
+  }
+
+  /** Nothing of this can be heard by WebDriver. */
+  on() {}
+
+  /** @param {string} url */
+  goto(url) {
+    return this.#command('POST', '/url', { url });
+  }
+
+  reload() {
+    return this.#command('POST', '/refresh');
+  }
+
+  goBack() {
+    return this.#command('POST', '/back');
+  }
+
+  /**
+   * @param {((...args: any[]) => any) | string} body
+   * @param {...unknown} args
+   */
+  async evaluate(body, ...args) {
+    const script = `const run = ${textOf(body)};${HARNESS}`;
+    const { value, error } = await this.#command('POST', '/execute/async', { script, args });
+    if (error !== undefined) throw new Error(error);
+    return value;
+  }
+
+  /** @param {string} selector @param {(element: any, ...args: any[]) => any} body @param {...unknown} args */
+  $eval(selector, body, ...args) {
+    const run = `(selector, ...args) => (${body})(document.querySelector(selector), ...args)`;
+    return this.#run(run, selector, ...args);
+  }
+
+  /** @param {string} selector @param {(elements: any[], ...args: any[]) => any} body @param {...unknown} args */
+  $$eval(selector, body, ...args) {
+    const run = `(selector, ...args) => (${body})([...document.querySelectorAll(selector)], ...args)`;
+    return this.#run(run, selector, ...args);
+  }
+
+  /** @param {string} text of a function @param {...unknown} args */
+  async #run(text, ...args) {
+    const script = `const run = ${text};${HARNESS}`;
+    const { value, error } = await this.#command('POST', '/execute/async', { script, args });
+    if (error !== undefined) throw new Error(error);
+    return value;
+  }
+
+  /**
+   * @param {((...args: any[]) => any) | string} condition
+   * @param {{ timeout?: number }} [options]
+   * @param {...unknown} args
+   */
+  async waitForFunction(condition, { timeout = 30_000 } = {}, ...args) {
+    const end = Date.now() + timeout;
+    while (!(await this.evaluate(condition, ...args))) {
+      if (Date.now() > end) throw new Error(`waited ${timeout} ms for ${condition}`);
+      await pause(30);
+    }
+  }
+
+  /** @param {string} selector */
+  waitForSelector(selector) {
+    return this.waitForFunction(
+      (/** @type {string} */ wanted) => document.querySelector(wanted) !== null,
+      {},
+      selector,
+    );
+  }
+
+  /** @param {string} selector @returns {Promise<string>} the path of WebDriver's commands about the element */
+  async #element(selector) {
+    const found = await this.#command('POST', '/element', {
+      using: 'css selector',
+      value: selector,
+    });
+    return `/element/${found[ELEMENT]}`;
+  }
+
+  /** @param {string} selector */
+  async click(selector) {
+    await this.#command('POST', `${await this.#element(selector)}/click`);
+  }
+
+  /** @param {string} selector @param {string} text */
+  async type(selector, text) {
+    await this.#command('POST', `${await this.#element(selector)}/value`, { text });
+  }
+
+  /** @param {string} selector */
+  focus(selector) {
+    return this.$eval(selector, (element) => element.focus());
+  }
+
+  /** @param {string} selector @param {string} value */
+  select(selector, value) {
+    return this.$eval(
+      selector,
+      (element, chosen) => {
+        element.value = chosen;
+        element.dispatchEvent(new Event('input', { bubbles: true }));
+        element.dispatchEvent(new Event('change', { bubbles: true }));
+        return [element.value];
+      },
+      value,
+    );
+  }
+
+  /** @param {string} selector */
+  async $(selector) {
+    await this.#element(selector);
+    return {
+      scrollIntoView: () =>
+        this.$eval(selector, (element) => element.scrollIntoView({ block: 'center' })),
+      boundingBox: () =>
+        this.$eval(selector, (element) => {
+          const { x, y, width, height } = element.getBoundingClientRect();
+          return { x, y, width, height };
+        }),
+    };
+  }
+
+  /** @param {string} selector @returns {Promise<unknown[]>} */
+  $$(selector) {
+    return this.$$eval(selector, (elements) => elements.map(() => ({})));
+  }
+
+  /** The inner size: a window's frame is found out and added. @param {{ width: number, height: number }} size */
+  async setViewport({ width, height }) {
+    await this.#command('POST', '/window/rect', { width, height });
+    const [inner, outer] = await this.evaluate(() => [
+      [innerWidth, innerHeight],
+      [outerWidth, outerHeight],
+    ]);
+    await this.#command('POST', '/window/rect', {
+      width: width + outer[0] - inner[0],
+      height: height + outer[1] - inner[1],
+    });
+  }
+
+  /** @param {{ path: string }} script */
+  async addScriptTag({ path }) {
+    await this.evaluate(
+      (/** @type {string} */ text) => {
+        document.head.append(Object.assign(document.createElement('script'), { text }));
+      },
+      await readFile(path, 'utf8'),
+    );
+  }
+
+  async close() {
+    await this.#command('DELETE', '');
+  }
+}
