@@ -17,7 +17,7 @@ import {
 } from './harness.js';
 import { engine } from '../browsers/engines.js';
 
-/** @import { Page } from 'puppeteer-core' */
+/** @import { HTTPRequest, Page } from 'puppeteer-core' */
 
 const FILES = new URL('../../web/page/lessons/files/', import.meta.url);
 const ids = (await readdir(FILES)).sort().map((name) => name.replace(/^\d+-|\.js$/g, ''));
@@ -310,14 +310,17 @@ const interception = {
 };
 test('a room that cannot be loaded says so, and Compare works on', interception, async () => {
   const page = await browser.newPage();
+  const refuse = (/** @type {HTTPRequest} */ request) =>
+    /lessons-.*\.js$/.test(request.url()) ? request.abort() : request.continue();
   await page.setRequestInterception(true);
-  page.on('request', (request) =>
-    /lessons-.*\.js$/.test(request.url()) ? request.abort() : request.continue(),
-  );
+  page.on('request', refuse);
   try {
     await page.goto(`${site.url}#lessons`);
     await page.waitForSelector('#lessons-room .message.error');
     assert.match(await textOf(page, '#lessons-room'), /could not be opened .* Reload the page/);
+    // Under load puppeteer forgets a Worker's requests.
+    page.off('request', refuse);
+    await page.setRequestInterception(false);
     await page.click('#rooms li:nth-child(1) a');
     await settled(page);
     assert.equal((await cells(page, '#wrapper-table')).length, 6);
