@@ -11,7 +11,15 @@ const platform = (
 
 export default [
   {
-    ignores: ['build/', 'dist/', 'web/headwise/types/', 'web/headwise/inline/', 'tests/fixtures/'],
+    ignores: [
+      'build/',
+      'dist/',
+      'web/headwise/types/',
+      'web/headwise/inline/',
+      'tests/fixtures/',
+      'tests/embed/build/',
+      'tests/embed/next/',
+    ],
   },
   js.configs.recommended,
   {
@@ -47,5 +55,8 @@ export default [
   platform(['web/page/**', 'web/headwise/view/**'], globals.browser, globals.worker),
   platform(['*.js', 'src/**', 'tests/**'], globals.node),
   // Tests of the page and the benchmark hand functions to the browser.
-  platform(['tests/page/**', 'tests/bench/**', 'tests/browsers/**'], globals.browser),
+  platform(
+    ['tests/page/**', 'tests/bench/**', 'tests/browsers/**', 'tests/embed/**'],
+    globals.browser,
+  ),
 ];

@@ -18,7 +18,7 @@ function viridis() {
     colours.slice(16 * line, 16 * (line + 1)).join(''),
   );
   return (
-    `${NOTE}\n/** Viridis: 256 colours of six hexadecimal digits, from the smallest value to the largest. */\n` +
+    `${NOTE}\n/** Viridis: 256 colours of six hexadecimal digits, from the smallest value to the largest. @type {string} */\n` +
     `export const viridis =\n  ${lines.map((line) => `'${line}'`).join(' +\n  ')};\n`
   );
 }
@@ -26,7 +26,7 @@ function viridis() {
 /** @param {string} root the folder below which the modules are */
 function inlinedModule(root) {
   const text = readFileSync(join(root, INLINED)).toString('base64');
-  return `${NOTE}\n/** headwise-simd128.wasm in base64. */\nexport const base64 =\n  '${text}';\n`;
+  return `${NOTE}\n/** headwise-simd128.wasm in base64. @type {string} */\nexport const base64 =\n  '${text}';\n`;
 }
 
 /** What is written, by path relative to the repository's root. */

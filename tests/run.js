@@ -1,6 +1,5 @@
 // npm test: runs every tests/**/*.test.js under node --test. Node 20 has no globs and later versions
-// take no folders, hence the list made here. Arguments choose by path: npm test -- page random; --without-browsers leaves
-// out what npm run test:browsers runs in all of them.
+// take no folders, hence the list made here. Arguments choose by path: npm test -- page random.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,15 +7,14 @@ import { fileURLToPath } from 'node:url';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const args = process.argv.slice(2);
-const options = args.filter((arg) => arg.startsWith('-') && arg !== '--without-browsers');
-const inBrowsers = /^tests.(page|browsers)./;
+const options = args.filter((arg) => arg.startsWith('-'));
 const wanted = args.filter((arg) => !arg.startsWith('-'));
 
 const files = readdirSync(HERE, { recursive: true })
   .map((name) => join('tests', String(name)))
   .filter((name) => name.endsWith('.test.js'))
   .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
-  .filter((name) => !(args.includes('--without-browsers') && inBrowsers.test(name)))
+  .filter((name) => !name.includes('node_modules'))
   .sort();
 
 if (files.length === 0) {

@@ -1,4 +1,4 @@
-/** The element's own style. It takes font and colours from where it stands; README.md lists what may be set. */
+/** The element's own style. It takes font and colours from where it stands; README.md lists what may be set. @type {string} */
 export const style = `
 :host {
   --label-ch: 4;

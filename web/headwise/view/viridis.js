@@ -1,6 +1,6 @@
 // Written by npm run build.
 
-/** Viridis: 256 colours of six hexadecimal digits, from the smallest value to the largest. */
+/** Viridis: 256 colours of six hexadecimal digits, from the smallest value to the largest. @type {string} */
 export const viridis =
   '44015444025645045745055946075a46085c460a5d460b5e470d60470e61471063471164471365481467481668481769' +
   '48186a481a6c481b6d481c6e481d6f481f70482071482173482374482475482576482677482878482979472a7a472c7a' +

@@ -1,0 +1,52 @@
+// What a TypeScript project sees of every entry, checked strictly, the package's own declarations too.
+import {
+  HeadwiseError,
+  load,
+  tensor,
+  type Headwise,
+  type LoadOptions,
+  type Tensor,
+} from 'headwise';
+import { load as loadInline } from 'headwise/inline';
+import { AttentionMap, drawWeights, gradient } from 'headwise/view';
+import { load as loadWorker, transfer, type RemoteHeadwise } from 'headwise/worker';
+
+export async function here(options: LoadOptions): Promise<number[][]> {
+  const hw: Headwise = await load(options);
+  const mha = new hw.MultiHeadAttention({ dIn: 3, dOut: 2, contextLength: 6, numHeads: 2 });
+  const { output, trace } = mha.forward(tensor([[1, 2, 3]]), { trace: true });
+  const map = new AttentionMap();
+  await map.show({ trace, head: 1, causal: true });
+  drawWeights(map.canvas, trace!.weights({ head: 0 }), { max: 'row' });
+  const nested: number[][] = output.toNested();
+  hw[Symbol.dispose]();
+  (await loadInline()).dispose();
+  return nested;
+}
+
+export async function there(): Promise<Tensor> {
+  const hw: RemoteHeadwise = await loadWorker({ threads: 'auto' });
+  const mha = await new hw.MultiHeadAttention({ dIn: 3, dOut: 2, contextLength: 6, numHeads: 2 });
+  const cache = await mha.createCache();
+  const { output, trace } = await mha.forward(transfer(tensor([[1, 2, 3]])), {
+    cache,
+    trace: true,
+  });
+  const length: number = await cache.length;
+  const shape: readonly number[] = trace!.shape;
+  await new AttentionMap().show({
+    trace,
+    head: 1,
+    tokens: [gradient(), String(length + shape[0])],
+  });
+  const threads: number = hw.info.threads;
+  await hw.dispose();
+  return threads > 0 ? output : (await mha.stateDict())['W_query.weight'];
+}
+
+// @ts-expect-error heads must be given
+export const missing = (hw: Headwise) => new hw.MultiHeadAttention({ dIn: 3, dOut: 2 });
+// @ts-expect-error a promise is no tensor
+export const forgotten = async (hw: RemoteHeadwise): Promise<Tensor> => hw.rand([2]).data;
+export const isOurs = (error: unknown) =>
+  error instanceof HeadwiseError && error.code === 'ERR_LOAD';
