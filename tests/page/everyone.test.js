@@ -1,10 +1,10 @@
 // The page for everyone: narrow windows, axe, a failing network.
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import {
   browser,
   cells,
+  contentWidth,
   options,
   pageTest,
   rerun,
@@ -12,6 +12,7 @@ import {
   site,
   textOf,
   useScheme,
+  violations,
   widths,
 } from './harness.js';
 
@@ -43,7 +44,7 @@ test(
 for (const width of widths) {
   pageTest(`nothing is wider than a window of ${width} pixels`, '', async (page) => {
     await page.setViewport({ width, height: 740 });
-    const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
+    const wide = () => contentWidth(page);
     assert.ok((await wide()) <= width);
     await page.click('#table-details summary');
     assert.ok((await wide()) <= width);
@@ -58,21 +59,9 @@ for (const [scheme, width] of /** @type {[string, number][]} */ (looks)) {
   pageTest(`axe finds nothing to complain about (${scheme}, ${width} px)`, '', async (page) => {
     await page.setViewport({ width, height: 900 });
     await useScheme(page, scheme);
-    const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-    await page.addScriptTag({ path });
-    const violations = () =>
-      page.evaluate(async () => {
-        const { axe } = /** @type {{ axe: typeof import('axe-core') }} */ (
-          /** @type {unknown} */ (globalThis)
-        );
-        const result = await axe.run();
-        return result.violations.map(
-          ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
-        );
-      });
-    assert.deepEqual(await violations(), []);
+    assert.deepEqual(await violations(page), []);
     await page.click('#table-details summary');
     await rerun(page, () => page.click('#source input[value="own"]'));
-    assert.deepEqual(await violations(), []);
+    assert.deepEqual(await violations(page), []);
   });
 }

@@ -1,6 +1,7 @@
 // What the tests of the page share: a page per test that must not report any
 // error, waiting for results, and reading tables and maps.
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { engine, NO_BROWSER } from '../browsers/engines.js';
 import { servePage } from './browser.js';
@@ -153,3 +154,21 @@ export const colours = (page, selector, size) =>
     },
     size,
   );
+
+/** @param {Page} page what axe complains about */
+export async function violations(page) {
+  const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.addScriptTag({ path });
+  return page.evaluate(async () => {
+    const { axe } = /** @type {{ axe: typeof import('axe-core') }} */ (
+      /** @type {unknown} */ (globalThis)
+    );
+    const result = await axe.run();
+    return result.violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
+    );
+  });
+}
+
+/** @param {Page} page how wide its content is */
+export const contentWidth = (page) => page.evaluate(() => document.documentElement.scrollWidth);

@@ -1,11 +1,11 @@
 // The Lessons room: every lesson, editing, errors, loops without end, keys, everyone.
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import {
   browser,
   cells,
+  contentWidth,
   options,
   pageTest,
   schemes,
@@ -13,6 +13,7 @@ import {
   site,
   textOf,
   useScheme,
+  violations,
   widths,
 } from './harness.js';
 import { engine } from '../browsers/engines.js';
@@ -264,24 +265,9 @@ for (const width of widths) {
     await page.setViewport({ width, height: 740 });
     for (const id of ids) {
       await openLesson(page, id);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      const wide = await contentWidth(page);
       assert.ok(wide <= width, `${id}: ${wide}`);
     }
-  });
-}
-
-/** @param {Page} page what axe complains about */
-async function violations(page) {
-  const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.addScriptTag({ path });
-  return page.evaluate(async () => {
-    const { axe } = /** @type {{ axe: typeof import('axe-core') }} */ (
-      /** @type {unknown} */ (globalThis)
-    );
-    const result = await axe.run();
-    return result.violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
-    );
   });
 }
 

@@ -8,5 +8,6 @@ const store = new Store(parseHash(location.hash));
 mirrorInAddress(store);
 connectRooms(store, {
   compare: () => openCompare(store),
+  bench: async () => (await import('./bench/room.js')).openBench(),
   lessons: async () => (await import('./lessons/lessons.js')).openLessons(store),
 });

@@ -20,7 +20,7 @@
  */
 
 /** @type {readonly Room[]} */
-export const ROOMS = ['compare', 'lessons'];
+export const ROOMS = ['compare', 'lessons', 'bench'];
 export const WIDTHS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 768];
 export const MAX_HEADS = 12;
 export const MAX_SEED = 2 ** 32 - 1;
@@ -69,9 +69,14 @@ export function parseHash(hash, before = DEFAULTS) {
   const [name, query = ''] = hash.replace(/^#/, '').split('?');
   const params = new URLSearchParams(query);
   const room = ROOMS.find((known) => known === name) ?? DEFAULTS.room;
-  return room === 'lessons'
-    ? { ...before, room, lesson: params.get('lesson') ?? '' }
-    : { ...parseCompare(params), room, lesson: before.lesson };
+  switch (room) {
+    case 'compare':
+      return { ...parseCompare(params), room, lesson: before.lesson };
+    case 'lessons':
+      return { ...before, room, lesson: params.get('lesson') ?? '' };
+    case 'bench':
+      return { ...before, room };
+  }
 }
 
 /** @param {URLSearchParams} params */
@@ -115,6 +120,7 @@ export function formatHash(state) {
   if (state.room === 'lessons') {
     return state.lesson ? `#lessons?${new URLSearchParams({ lesson: state.lesson })}` : '#lessons';
   }
+  if (state.room === 'bench') return '#bench';
   const params = new URLSearchParams();
   if (state.source === 'own') {
     params.set('source', 'own');
