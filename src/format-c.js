@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PINNED = '14';
 const check = process.argv.includes('--check');
 
-const files = ['include', 'src', 'tests/native']
+const files = ['include', 'src', 'tests/native', 'tests/embed/c']
   .filter((dir) => existsSync(join(ROOT, dir)))
   .flatMap((dir) =>
     readdirSync(join(ROOT, dir), { recursive: true }).map((name) => join(dir, String(name))),
