@@ -41,7 +41,6 @@ async function vite(out) {
     root: APP,
     base: './',
     logLevel: 'warn',
-    worker: { format: 'es' },
     build: { outDir: out, emptyOutDir: true },
   });
 }
