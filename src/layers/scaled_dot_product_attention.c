@@ -185,10 +185,11 @@ hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_a
   const hw_attention *a = attention;
   const size_t first_row = (batch * record->batch_heads + head) * a->query_tokens;
   const size_t words = hw_keep_words(a->key_tokens);
+  const size_t output_start = batch * a->output_strides.batch + head * a->output_strides.head;
   return (hw_attention_head){
       .query_tokens = a->query_tokens,
       .query = a->query + batch * a->query_strides.batch + head * a->query_strides.head,
-      .output = a->output + batch * a->output_strides.batch + head * a->output_strides.head,
+      .output = a->output == NULL ? NULL : a->output + output_start, /* a trace has none */
       .query_stride = a->query_strides.token,
       .output_stride = a->output_strides.token,
       .scale = a->scale,

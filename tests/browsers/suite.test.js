@@ -13,7 +13,7 @@ const FILES = [
 
 const path = engine.find();
 if (!path && process.env.CI) test('a browser is there', () => assert.fail(NO_BROWSER));
-const options = { skip: path ? false : NO_BROWSER, timeout: 120_000 };
+const options = { skip: path ? false : NO_BROWSER, timeout: 300_000 };
 
 /** @type {import('puppeteer-core').Browser} */
 let browser;

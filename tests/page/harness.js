@@ -12,7 +12,7 @@ const executable = engine.find();
 if (!executable && process.env.CI) {
   test('a browser is there to test the page in', () => assert.fail(NO_BROWSER));
 }
-export const options = { skip: executable ? false : NO_BROWSER, timeout: 120_000 };
+export const options = { skip: executable ? false : NO_BROWSER, timeout: 300_000 };
 
 /** Colour schemes that a page can be shown in: only Chromium can be told to use another one. */
 export const schemes = engine.hasCdp ? ['light', 'dark'] : ['light'];

@@ -1,4 +1,4 @@
-// headwise/view in Chromium as an embedder has it: the element, and the function behind it, without the page.
+// headwise/view as an embedder has it: the element, and the function behind it, without the page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
