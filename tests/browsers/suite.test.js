@@ -8,7 +8,17 @@ import { engine, NO_BROWSER } from './engines.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FILES = [
   ...['seeds', 'functions', 'modules', 'attention-options', 'nan', 'state', 'random', 'memory'],
-  ...['cache', 'cache-errors', 'errors', 'bad-calls', 'torch', 'torch-options'],
+  ...[
+    'cache',
+    'cache-errors',
+    'errors',
+    'bad-calls',
+    'torch',
+    'torch-options',
+    'torch-blocks',
+    'blocks',
+    'blocks-errors',
+  ],
 ];
 
 const path = engine.find();

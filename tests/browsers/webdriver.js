@@ -110,8 +110,21 @@ async function command(address, method, path, body) {
   return value;
 }
 
-/** Functions go to the page as their text. @param {((...args: any[]) => any) | string} body */
-const textOf = (body) => (typeof body === 'string' ? `() => (${body})` : String(body));
+/** Functions go to the page as their text; text is an expression or a block. @param {((...args: any[]) => any) | string} body */
+function textOf(body) {
+  if (typeof body !== 'string') return String(body);
+  return body.startsWith('{') ? `() => ${body}` : `() => (${body})`;
+}
+
+/** Puppeteer's selectors: >>> goes into shadow roots. */
+const FIND = `(selector, all) => {
+  const [first, ...inner] = selector.split('>>>').map((part) => part.trim());
+  const found = inner.reduce(
+    (elements, part) => elements.flatMap((element) => [...element.shadowRoot.querySelectorAll(part)]),
+    [...document.querySelectorAll(first)],
+  );
+  return all ? found : (found[0] ?? null);
+}`;
 
 /** Runs in the page, told where its answer goes. */
 const HARNESS = `
@@ -192,13 +205,13 @@ export class WebKitPage {
 
   /** @param {string} selector @param {(element: any, ...args: any[]) => any} body @param {...unknown} args */
   $eval(selector, body, ...args) {
-    const run = `(selector, ...args) => (${body})(document.querySelector(selector), ...args)`;
+    const run = `(selector, ...args) => (${body})((${FIND})(selector), ...args)`;
     return this.#run(run, selector, ...args);
   }
 
   /** @param {string} selector @param {(elements: any[], ...args: any[]) => any} body @param {...unknown} args */
   $$eval(selector, body, ...args) {
-    const run = `(selector, ...args) => (${body})([...document.querySelectorAll(selector)], ...args)`;
+    const run = `(selector, ...args) => (${body})((${FIND})(selector, true), ...args)`;
     return this.#run(run, selector, ...args);
   }
 
@@ -225,19 +238,14 @@ export class WebKitPage {
 
   /** @param {string} selector */
   waitForSelector(selector) {
-    return this.waitForFunction(
-      (/** @type {string} */ wanted) => document.querySelector(wanted) !== null,
-      {},
-      selector,
-    );
+    return this.waitForFunction(`(${FIND})(${JSON.stringify(selector)}) !== null`);
   }
 
   /** @param {string} selector @returns {Promise<string>} the path of WebDriver's commands about the element */
   async #element(selector) {
-    const found = await this.#command('POST', '/element', {
-      using: 'css selector',
-      value: selector,
-    });
+    const script = `return (${FIND})(...arguments)`;
+    const found = await this.#command('POST', '/execute/sync', { script, args: [selector] });
+    if (found === null) throw new Error(`no element ${selector}`);
     return `/element/${found[ELEMENT]}`;
   }
 
