@@ -60,6 +60,28 @@ test('traces, caches and other modules stay in the Worker and are used from here
   await hw.dispose();
 });
 
+test('everything that an engine has here it has in a Worker', async () => {
+  const [there, here] = [await load(), await loadHere()];
+  const prototype = Object.getOwnPropertyNames(Object.getPrototypeOf(here));
+  const names = [...Object.keys(here), ...prototype].filter((name) => name !== 'constructor');
+  assert.ok(names.length > 20);
+  assert.deepEqual(
+    names.filter((name) => !(name in there)),
+    [],
+  );
+  there.manualSeed(5);
+  here.manualSeed(5);
+  const options = { dModel: 8, numHeads: 2, dFf: 16 };
+  const [far, near] = [
+    await new there.TransformerBlock(options),
+    new here.TransformerBlock(options),
+  ];
+  const x = data(2, [4, 8]);
+  assert.deepEqual((await far.forward(x)).output, near.forward(x).output);
+  here.dispose();
+  await there.dispose();
+});
+
 test('arguments are copied, or moved if transfer says so; a moved tensor is refused', async () => {
   const hw = await load();
   const x = data(1, [5, 6]);
