@@ -48,6 +48,14 @@ void *hw_export_staging_reserve(size_t bytes) {
   return staging;
 }
 
+/* Gives it back, so that what comes after a call that ran out of memory has room. */
+HW_EXPORT(staging_release) void hw_export_staging_release(void);
+void hw_export_staging_release(void) {
+  hw_release(staging);
+  staging = NULL;
+  staging_bytes = 0;
+}
+
 HW_EXPORT(staging_capacity) size_t hw_export_staging_capacity(void);
 size_t hw_export_staging_capacity(void) { return staging_bytes; }
 

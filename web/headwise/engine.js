@@ -191,6 +191,9 @@ export class Engine {
   check(status, what) {
     const code = statusCodes[status];
     if (code === 'ERR_MEMORY') {
+      // Large inputs would leave no room for anything after them.
+      this.call.staging_release();
+      this.#capacity = 0;
       throw new HeadwiseError(
         code,
         `not enough memory for ${what}; what was loaded is still there`,

@@ -1,0 +1,181 @@
+// Memory that ends early, page by page: every call works, with the same bits, or ends in ERR_MEMORY and leaves the engine
+// as it was. And what a user holds when memory grows.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { HeadwiseError, load, Tensor, zeros } from 'headwise';
+import { Engine } from '../web/headwise/engine.js';
+import { Headwise } from '../web/headwise/headwise.js';
+import { boolData, data, tokens } from './helpers.js';
+import { checkFused } from './seeds.js';
+import { withMaximum } from './wasm-maximum.js';
+
+/** @typedef {import('./helpers.js').Engine} Hw */
+
+const folder = new URL('../web/headwise/wasm/', import.meta.url);
+const single = new Uint8Array(await readFile(new URL('headwise-simd128.wasm', folder)));
+const threads = await WebAssembly.compile(
+  await readFile(new URL('headwise-simd128-threads.wasm', folder)),
+);
+
+/** The modules' own first pages (CMakeLists.txt: INITIAL_MEMORY). */
+const firstPages = 16;
+
+const shape = { dIn: 48, dOut: 64, contextLength: 1200, numHeads: 4, qkvBias: true };
+const wide = { dIn: 400, dOut: 300, contextLength: 9, numHeads: 4 };
+const x = data(1, [2, 200, 48]);
+const q = data(2, [2, 4, 150, 24]);
+const mask = boolData(3, [2, 4, 150, 150]);
+const options = { mask, softcap: 20, kvLengths: [150, 90], needWeights: true };
+
+/**
+ * Calls that need memory, each in a few places; they free what they made.
+ * @type {Record<string, (hw: Hw) => Tensor[]>}
+ */
+const calls = {
+  randn: (hw) => [hw.randn([800, 600])],
+  softmax: (hw) => [hw.softmax(data(4, [800, 600]))],
+  transpose: (hw) => [hw.transpose(data(4, [800, 400]))],
+  matmul: (hw) => [hw.matmul(data(5, [3, 400, 300]), data(6, [300, 200]))],
+  attention: (hw) => {
+    const { output, weights } = hw.scaledDotProductAttention(q, q, q, options);
+    return weights ? [output, weights] : [];
+  },
+  linear: (hw) => {
+    const linear = new hw.Linear({ inFeatures: 600, outFeatures: 500 });
+    return ending([linear], () => [linear.forward(data(7, [90, 600])).output]);
+  },
+  fused: (hw) => {
+    const mha = new hw.MultiHeadAttention(shape);
+    return ending([mha], () => traced(mha));
+  },
+  wrapper: (hw) => {
+    const wrapper = new hw.MultiHeadAttentionWrapper({ ...shape, dOut: 16 });
+    return ending([wrapper], () => traced(wrapper));
+  },
+  state: (hw) => {
+    const mha = new hw.MultiHeadAttention(wide);
+    return ending([mha], () => Object.values(mha.loadStateDict(mha.stateDict()).stateDict()));
+  },
+  cache: (hw) => {
+    const mha = new hw.MultiHeadAttention(shape);
+    return ending([mha], () => {
+      const cache = mha.createCache({ batch: 2 });
+      return ending([cache], () => [
+        mha.forward(tokens(x, 0, 150), { cache }).output,
+        mha.forward(tokens(x, 150, 200), { cache }).output,
+      ]);
+    });
+  },
+};
+
+/** @param {{ dispose(): void }[]} made @param {() => Tensor[]} body */
+function ending(made, body) {
+  try {
+    return body();
+  } finally {
+    for (const each of made) each.dispose();
+  }
+}
+
+/** @param {any} module */
+function traced(module) {
+  const { output, weights, trace } = module.forward(x, { needWeights: true, trace: true });
+  return ending([trace], () => [
+    output,
+    weights,
+    trace.weights({ head: 1, rows: [3, 90] }),
+    trace.map({ head: 0, size: 200 }),
+  ]);
+}
+
+/** @param {Hw} hw @param {(hw: Hw) => Tensor[]} call */
+function outcome(hw, call) {
+  hw.manualSeed(5);
+  try {
+    return call(hw).map((result) => result.data);
+  } catch (error) {
+    assert.ok(error instanceof HeadwiseError, /** @type {Error} */ (error).stack);
+    assert.equal(error.code, 'ERR_MEMORY', error.message);
+    return undefined;
+  }
+}
+
+/** @type {[string, (pages: number) => Promise<Hw>][]} */
+const engines = [
+  ['one thread', (pages) => load({ wasm: withMaximum(single, pages) })],
+  [
+    'threads',
+    async (pages) => {
+      const limits = { initial: firstPages, maximum: pages, shared: true };
+      return new Headwise(await Engine.start(threads, new WebAssembly.Memory(limits)), 1, '');
+    },
+  ],
+];
+
+for (const [kind, start] of engines)
+  for (const [name, call] of Object.entries(calls))
+    test(`${name} with any little memory works or ends in ERR_MEMORY (module for ${kind})`, async () => {
+      const free = await load({ simd: 'simd128' });
+      const expected = outcome(free, call);
+      free.dispose();
+      assert.ok(expected);
+      let failures = 0;
+      for (let pages = firstPages; ; pages++) {
+        assert.ok(pages < firstPages + 200, 'never enough');
+        const hw = await start(pages);
+        const actual = outcome(hw, call);
+        // What has just fitted may leave no room; the failure that this is makes room.
+        if (actual !== undefined) outcome(hw, () => (checkFused(hw), []));
+        checkFused(hw);
+        assert.ok(hw.memoryBytes <= pages * 65536);
+        hw.dispose();
+        if (actual !== undefined) {
+          assert.deepEqual(actual, expected);
+          break;
+        }
+        failures++;
+      }
+      assert.ok(failures > 0, 'memory never ended');
+    });
+
+test('sizes whose bytes are near 2^31 and 4 GiB are computed or refused, never wrapped', async () => {
+  const hw = await load();
+  const linear = new hw.Linear({ inFeatures: 1, outFeatures: 65536, bias: false });
+  for (const rows of [32768, 65535, 65536, 65537])
+    assert.throws(() => linear.forward(zeros([rows, 1])), { code: 'ERR_MEMORY' });
+  const one = zeros([1, 1]);
+  for (const n of [2 ** 29 - 1, 2 ** 29, 2 ** 30 - 1, 2 ** 30, 2 ** 30 + 1, 2 ** 31, 2 ** 32 - 1]) {
+    for (const size of [
+      { dIn: n, dOut: 1 },
+      { dIn: 1, dOut: n },
+    ])
+      assert.throws(
+        () => new hw.MultiHeadAttention({ ...size, contextLength: 1, numHeads: 1, outProj: false }),
+        { code: 'ERR_MEMORY' },
+      );
+    assert.throws(() => hw.rand([n, 4]), { code: 'ERR_MEMORY' });
+    assert.throws(() => hw.matmul(zeros([65537, 1]), zeros([1, 65537])), { code: 'ERR_MEMORY' });
+    assert.equal(hw.softmax(one).data[0], 1);
+  }
+  checkFused(hw);
+  hw.dispose();
+});
+
+test('what a user holds stays as it is when memory grows', async () => {
+  const hw = await load();
+  const mha = new hw.MultiHeadAttention(shape);
+  const { output, trace } = mha.forward(x, { trace: true });
+  assert.ok(trace);
+  const cache = mha.createCache({ batch: 2 });
+  mha.forward(tokens(x, 0, 100), { cache });
+  const before = [output.data.slice(), trace.weights({ head: 2 }).data, mha.stateDict()];
+  const bytes = hw.memoryBytes;
+  new hw.Linear({ inFeatures: 3000, outFeatures: 3000 });
+  hw.randn([2000, 2000]);
+  assert.ok(hw.memoryBytes > bytes + 2 ** 24);
+  assert.deepEqual([output.data, trace.weights({ head: 2 }).data, mha.stateDict()], before);
+  const rest = mha.forward(tokens(x, 100, 200), { cache });
+  assert.deepEqual(rest.output, tokens(output, 100, 200));
+  hw.dispose();
+});
