@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { load } from 'headwise';
+import { bitsOf } from '../bits.js';
 import { serve } from '../browser.js';
 import { engine, NO_BROWSER } from './engines.js';
 
@@ -76,3 +78,19 @@ for (const simd of engine.hasRelaxed ? ['simd128', 'relaxed'] : ['simd128'])
         }
       },
     );
+
+test(`the SIMD128 module gives the same bits in ${engine.name} as in Node`, options, async () => {
+  const page = await browser.newPage();
+  try {
+    await page.goto(`${server.url}tests/browsers/suite.html`);
+    const bits = await page.evaluate(async (folder) => {
+      Object.assign(globalThis, { process: { env: {} } });
+      const { load: loadThere } = await import(`${folder}../web/headwise/index.js`);
+      const { bitsOf: bitsThere } = await import(`${folder}bits.js`);
+      return bitsThere(await loadThere({ simd: 'simd128' }));
+    }, `${server.url}tests/`);
+    assert.equal(bits, bitsOf(await load({ simd: 'simd128' })));
+  } finally {
+    await page.close();
+  }
+});

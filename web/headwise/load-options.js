@@ -7,7 +7,9 @@ import { wantedThreads } from './wanted-threads.js';
  * @typedef {object} LoadOptions
  * @property {URL | string | Response | BufferSource | WebAssembly.Module} [wasm] where the module comes from; default: the
  *   package's own
- * @property {'auto' | 'relaxed' | 'simd128'} [simd] default 'auto': relaxed SIMD where the runtime has it
+ * @property {'auto' | 'relaxed' | 'simd128'} [simd] default 'auto': relaxed SIMD where the runtime has it. The SIMD128 module
+ *   gives the same bits in every runtime; the relaxed one may round a product and a sum once instead of twice, as the
+ *   processor does. The number of threads changes no bit of either
  * @property {number | 'auto'} [threads] default 1; 'auto': as many as the machine has cores, at most 8. Several need
  *   SharedArrayBuffer (in pages: cross-origin isolation), Workers and, where `wasm` is given, a module for threads;
  *   otherwise the engine has one, and `info.threadsReason` says why. Its Workers sleep when idle and end with `dispose`
