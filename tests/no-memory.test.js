@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { HeadwiseError, load, Tensor, zeros } from 'headwise';
+import { HeadwiseError, load, zeros } from 'headwise';
 import { Engine } from '../web/headwise/engine.js';
 import { Headwise } from '../web/headwise/headwise.js';
 import { boolData, data, tokens } from './helpers.js';
@@ -11,6 +11,7 @@ import { checkFused } from './seeds.js';
 import { withMaximum } from './wasm-maximum.js';
 
 /** @typedef {import('./helpers.js').Engine} Hw */
+/** @typedef {import('headwise').Tensor} Tensor */
 
 const folder = new URL('../web/headwise/wasm/', import.meta.url);
 const single = new Uint8Array(await readFile(new URL('headwise-simd128.wasm', folder)));

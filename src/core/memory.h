@@ -68,7 +68,8 @@ void hw_arena_release(hw_arena *arena);
 
 /* The size was checked when room was reserved. */
 static inline void *hw_arena_take(hw_arena *arena, size_t count, size_t element_bytes) {
-  void *memory = arena->memory + arena->used;
+  /* Without memory nothing is taken but what is empty. */
+  void *memory = arena->memory == NULL ? NULL : arena->memory + arena->used;
   assert(hw_arena_size(count, element_bytes) <= arena->capacity - arena->used);
   arena->used += (count * element_bytes + HW_ALIGNMENT - 1) / HW_ALIGNMENT * HW_ALIGNMENT;
   return memory;
