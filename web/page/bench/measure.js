@@ -26,23 +26,31 @@ async function repeat(run, calls) {
 }
 
 /**
- * @param {() => unknown} run
- * @param {number} calls
+ * Calls as often as a sample needs to last, and remembers how often: what is compiled meanwhile gets faster.
+ * @param {{ run: () => unknown, calls: number }} subject
  * @returns {Promise<number>} ms of one call
  */
-async function sample(run, calls) {
-  // What ran in between took the caches; a call that is long does not feel it.
-  if (calls > 1) await repeat(run, 1);
-  const start = performance.now();
-  await repeat(run, calls);
-  return (performance.now() - start) / calls;
+async function sample(subject) {
+  for (;;) {
+    const { run, calls } = subject;
+    // What ran in between took the caches; a call that is long does not feel it.
+    if (calls > 1) await repeat(run, 1);
+    const start = performance.now();
+    await repeat(run, calls);
+    const spent = performance.now() - start;
+    if (spent >= SAMPLE_MS || calls >= MAX_CALLS) return spent / calls;
+    subject.calls *= 2;
+  }
 }
 
-/** @param {() => unknown} run */
-async function callsOf(run) {
-  let calls = 1;
-  while ((await sample(run, calls)) * calls < SAMPLE_MS && calls < MAX_CALLS) calls *= 2;
-  return calls;
+/**
+ * A function, run until it takes a sample's time.
+ * @param {() => unknown} run
+ */
+async function warm(run) {
+  const subject = { run, calls: 1 };
+  await sample(subject);
+  return subject;
 }
 
 /** @param {readonly number[]} values */
@@ -58,10 +66,10 @@ export function median(values) {
  * @returns {Promise<number>} the fewest ms of one call
  */
 export async function fastestOf(run, seconds) {
-  const calls = await callsOf(run);
+  const subject = await warm(run);
   const end = performance.now() + 1000 * seconds;
   let fastest = Infinity;
-  do fastest = Math.min(fastest, await sample(run, calls));
+  do fastest = Math.min(fastest, await sample(subject));
   while (performance.now() < end);
   return fastest;
 }
@@ -84,11 +92,11 @@ const summary = (times) => ({
  * @returns {Promise<{ yardstick: number, runs: Samples[] }>} yardstick: the fewest ms of one call
  */
 export async function takeTurns(yardstick, runs, seconds) {
-  const yardstickCalls = await callsOf(yardstick);
+  const measure = await warm(yardstick);
   let fastest = Infinity;
   /** @type {Contestant[]} */
   const contestants = [];
-  for (const run of runs) contestants.push({ run, calls: await callsOf(run), spent: 0, times: [] });
+  for (const run of runs) contestants.push({ ...(await warm(run)), spent: 0, times: [] });
   const unfinished = () =>
     contestants.filter(({ times, spent }) => {
       const limit = times.length < FEWEST_TURNS ? 10_000 * seconds : 1000 * seconds;
@@ -98,8 +106,8 @@ export async function takeTurns(yardstick, runs, seconds) {
     for (const contestant of next) {
       const start = performance.now();
       for (let i = 0; i < YARDSTICK_SAMPLES; i++)
-        fastest = Math.min(fastest, await sample(yardstick, yardstickCalls));
-      contestant.times.push(await sample(contestant.run, contestant.calls));
+        fastest = Math.min(fastest, await sample(measure));
+      contestant.times.push(await sample(contestant));
       contestant.spent += performance.now() - start;
     }
   }
