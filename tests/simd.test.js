@@ -20,7 +20,7 @@ for (const name of [
   ...['seeds', 'random', 'functions', 'modules', 'nan', 'state', 'errors'],
   ...['attention-options', 'bad-calls', 'cache', 'cache-errors', 'bench'],
   ...['threads', 'torch', 'torch-options', 'torch-blocks'],
-  ...['blocks', 'blocks-errors', 'chapter'],
+  ...['bits', 'blocks', 'blocks-errors', 'chapter'],
 ])
   test(`with the ${simd} module, the tests of ${name} pass`, () => {
     const { status, stdout, stderr, error } = spawnSync(
