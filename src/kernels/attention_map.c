@@ -45,14 +45,20 @@ static size_t cell_of(size_t key, size_t size, size_t keys) {
                       : (size_t)(((uint64_t)key * size + keys - 1) / keys);
 }
 
-/* Raises cells to the scores of the keys [key, key + count). */
-static void pool_scores(const float *scores, size_t key, size_t count, float *cells, size_t size, size_t keys) {
+/* Raises the cells that keys [key, key + count) lie in to these keys' scores. */
+static void pool_scores(const map_strip *strip, const float *scores, size_t rows, size_t key, size_t count) {
+  const size_t size = strip->size;
+  const size_t keys = strip->head->key_tokens;
   const size_t end = key + count;
   for (size_t c = cell_of(key, size, keys); c < size && hw_cell_start(c, size, keys) < end; c++) {
     const size_t from = hw_cell_start(c, size, keys);
     const size_t first = from > key ? from : key;
-    const float largest = hw_row_maximum(scores + (first - key), hw_min(hw_cell_end(c, size, keys), end) - first);
-    cells[c] = largest > cells[c] ? largest : cells[c];
+    const size_t covered = hw_min(hw_cell_end(c, size, keys), end) - first;
+    for (size_t r = 0; r < rows; r++) {
+      const float largest = hw_row_maximum(scores + r * HW_STRIP_STRIDE + (first - key), covered);
+      float *cell = strip->cells + r * strip->stride + c;
+      *cell = largest > *cell ? largest : *cell;
+    }
   }
 }
 
@@ -73,13 +79,11 @@ static void pool_block(map_strip *strip, size_t row, size_t rows, size_t key) {
     const hw_key_range run = strip->scores.runs[i];
     const size_t first = key + run.start;
     const size_t count = hw_min(key + run.end, head->visible.key_tokens) - first;
-    for (size_t r = 0; r < rows; r++) {
-      float *scores = strip->scores.scores + r * HW_STRIP_STRIDE + run.start;
-      if (head->keep.bits != NULL) {
-        drop_scores(&head->keep, row + r, first, count, scores);
-      }
-      pool_scores(scores, first, count, strip->cells + r * strip->stride, strip->size, head->key_tokens);
+    float *scores = strip->scores.scores + run.start;
+    for (size_t r = 0; head->keep.bits != NULL && r < rows; r++) {
+      drop_scores(&head->keep, row + r, first, count, scores + r * HW_STRIP_STRIDE);
     }
+    pool_scores(strip, scores, rows, first, count);
   }
 }
 
