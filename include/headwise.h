@@ -290,11 +290,12 @@ typedef struct hw_feed_forward hw_feed_forward;
 typedef struct hw_feed_forward_config {
   size_t d_model;
   size_t d_ff;
-  double dropout; /* of the hidden activations, in training mode */
+  double dropout;                    /* of the hidden activations, in training mode */
+  hw_gelu_approximation approximate; /* HW_GELU_NONE, 0: the exact GELU */
 } hw_feed_forward_config;
 
 /* Draws fc1, then fc2, both with biases (NULL context: zeros). The caller owns *module. HW_ERROR_SHAPE: a size is zero.
- * HW_ERROR_VALUE: dropout outside [0, 1]. HW_ERROR_MEMORY. After an error *module is NULL. */
+ * HW_ERROR_VALUE: dropout outside [0, 1] or no such approximation. HW_ERROR_MEMORY. After an error *module is NULL. */
 hw_status hw_feed_forward_create(hw_context *context, const hw_feed_forward_config *config, hw_feed_forward **module);
 void hw_feed_forward_destroy(hw_feed_forward *module);
 
@@ -303,7 +304,7 @@ hw_linear *hw_feed_forward_fc1(hw_feed_forward *module);
 hw_linear *hw_feed_forward_fc2(hw_feed_forward *module);
 void hw_feed_forward_train(hw_feed_forward *module, bool training);
 
-/* x [rows, d_model] → y [rows, d_model], with the exact GELU; y may be x. The hidden activations exist some megabytes at a
+/* x [rows, d_model] → y [rows, d_model]; y may be x. The hidden activations exist some megabytes at a
  * time. HW_ERROR_SHAPE: rows is zero. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_feed_forward_forward(hw_context *context, hw_feed_forward *module, const float *x, size_t rows, float *y);
 
@@ -317,8 +318,11 @@ typedef struct hw_forward_options {
   hw_mask mask;     /* replaces the module's causal mask unless kind is HW_MASK_NONE */
   float *weights;   /* NULL, or [batch, heads, tokens, tokens], with a cache [batch, heads, tokens, length + tokens] */
   hw_trace **trace; /* NULL, or receives a trace that the caller owns (of a stack: one for each layer) */
-  /* NULL, or a cache of this module; only hw_multi_head_attention has caches. */
+  /* NULL, or a cache of this module; only hw_multi_head_attention and hw_gpt2 have caches. */
   hw_key_value_cache *cache;
+  /* NULL, or a factor for every head's output, [num_heads], of a stack [num_layers, num_heads]: 0 mutes a head. Not for
+   * hw_causal_attention and the wrapper. */
+  const float *head_mask;
 } hw_forward_options;
 
 /* Chapter 3.5's CausalAttention: one head with its own W_query, W_key, W_value. */
@@ -346,8 +350,8 @@ hw_linear *hw_causal_attention_linear(hw_causal_attention *module, size_t index)
 void hw_causal_attention_train(hw_causal_attention *module, bool training);
 
 /* x [batch, tokens, d_in] → y [batch, tokens, d_out]. HW_ERROR_SHAPE: a size is zero or tokens exceed
- * context_length. HW_ERROR_VALUE: a mask without data or of an unknown kind, or a cache. HW_ERROR_MEMORY: no scratch, or no memory
- * for the trace. After an error the trace is NULL. options may be NULL. */
+ * context_length. HW_ERROR_VALUE: a mask without data or of an unknown kind, a cache or a head_mask. HW_ERROR_MEMORY: no
+ * scratch, or no memory for the trace. After an error the trace is NULL. options may be NULL. */
 hw_status hw_causal_attention_forward(hw_context *context, hw_causal_attention *module, const float *x, size_t batch,
                                       size_t tokens, float *y, const hw_forward_options *options);
 
@@ -426,8 +430,7 @@ hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length);
 
 /* ---- Transformer blocks ------------------------------------------------------------------------------- */
 
-/* Attention and feed-forward, each with a layer norm and a residual connection: GPT-2's block, but without biases of the
- * attention's projections and with the exact GELU. */
+/* Attention and feed-forward, each with a layer norm and a residual connection. */
 typedef struct hw_transformer_block hw_transformer_block;
 
 typedef struct hw_transformer_block_config {
@@ -437,11 +440,14 @@ typedef struct hw_transformer_block_config {
   double dropout;  /* of the weights, the hidden activations and both branches, in training mode */
   bool norm_first; /* pre-norm (GPT-2); else post-norm (Vaswani et al. 2017) */
   bool is_causal;
+  bool attention_bias;               /* of qkv_proj and out_proj */
+  hw_gelu_approximation approximate; /* HW_GELU_NONE, 0: the exact GELU */
+  double eps;                        /* of the layer norms; 0: HW_LAYER_NORM_EPS */
 } hw_transformer_block_config;
 
 /* Draws the attention's qkv_proj and out_proj, then fc1 and fc2 (NULL context: zeros). The caller owns *module.
- * HW_ERROR_SHAPE: a size is zero, or d_model is not a multiple of num_heads. HW_ERROR_VALUE: dropout outside [0, 1].
- * HW_ERROR_MEMORY. After an error *module is NULL. */
+ * HW_ERROR_SHAPE: a size is zero, or d_model is not a multiple of num_heads. HW_ERROR_VALUE: dropout outside [0, 1],
+ * no such approximation, or eps negative or not finite. HW_ERROR_MEMORY. After an error *module is NULL. */
 hw_status hw_transformer_block_create(hw_context *context, const hw_transformer_block_config *config,
                                       hw_transformer_block **module);
 void hw_transformer_block_destroy(hw_transformer_block *module);
@@ -480,6 +486,58 @@ void hw_transformer_stack_train(hw_transformer_stack *module, bool training);
  * and trace points to room for num_layers traces, all of which exist afterwards or none. The mask is for all layers. */
 hw_status hw_transformer_stack_forward(hw_context *context, hw_transformer_stack *module, const float *x, size_t batch,
                                        size_t tokens, float *y, const hw_forward_options *options);
+
+/* ---- GPT-2 ----------------------------------------------------------------------------------------------- */
+
+/* Radford et al. 2019: embeddings of tokens and positions, pre-norm blocks with biases, a last layer norm, and the token
+ * embedding as output head. For inference: it has no dropout. */
+typedef struct hw_gpt2 hw_gpt2;
+
+typedef struct hw_gpt2_config {
+  size_t vocab_size;
+  size_t context_length;
+  size_t d_model; /* a multiple of num_heads */
+  size_t num_heads;
+  size_t num_layers;
+  size_t d_ff;
+  double eps; /* of the layer norms; 0: HW_LAYER_NORM_EPS */
+  hw_gelu_approximation approximate;
+} hw_gpt2_config;
+
+/* Layer norms start as ones and zeros, all else as zeros. The caller owns *module. HW_ERROR_SHAPE: a size is zero, or
+ * d_model is not a multiple of num_heads. HW_ERROR_VALUE: eps is negative or not finite, or no such approximation.
+ * HW_ERROR_MEMORY. After an error *module is NULL. */
+hw_status hw_gpt2_create(const hw_gpt2_config *config, hw_gpt2 **module);
+void hw_gpt2_destroy(hw_gpt2 *module);
+
+/* Owned by the module. wte [vocab_size, d_model] has no bias and is the output head too; wpe [context_length, d_model]. The
+ * blocks' qkv_proj is Hugging Face's attn.c_attn transposed, out_proj attn.c_proj, fc1 mlp.c_fc, fc2 mlp.c_proj. */
+hw_linear *hw_gpt2_wte(hw_gpt2 *module);
+hw_embedding *hw_gpt2_wpe(hw_gpt2 *module);
+hw_transformer_stack *hw_gpt2_h(hw_gpt2 *module);
+hw_layer_norm *hw_gpt2_ln_f(hw_gpt2 *module);
+
+typedef struct hw_gpt2_input {
+  const uint32_t *ids; /* [batch, tokens] */
+  size_t batch;
+  size_t tokens;
+  size_t logits_start; /* logits are computed for tokens [logits_start, logits_end) of every sequence; none if equal */
+  size_t logits_end;
+} hw_gpt2_input;
+
+/* logits [batch, logits_end - logits_start, vocab_size]; NULL if there are none. Options ask for every layer, as a stack's;
+ * weights is [num_layers, batch, num_heads, tokens, length + tokens]. With a cache of `length` tokens, the ids are those of
+ * tokens length and up. HW_ERROR_SHAPE: a size is zero, more tokens than context_length, or the cache is of another batch
+ * or of a model of other sizes. HW_ERROR_VALUE: an id is not below vocab_size, logits_start or logits_end is out of
+ * order, a mask is unusable, or length + tokens exceeds context_length. HW_ERROR_MEMORY: no scratch, or no memory for the
+ * traces. After an error all traces are NULL and the cache is as it was. options may be NULL. */
+hw_status hw_gpt2_forward(hw_context *context, hw_gpt2 *module, const hw_gpt2_input *input, float *logits,
+                          const hw_forward_options *options);
+
+/* An empty cache for `batch` sequences of up to context_length tokens, with the keys and values of all layers. All its
+ * memory is taken here. The caller owns *cache. HW_ERROR_SHAPE: batch is zero. HW_ERROR_MEMORY: no memory, or
+ * context_length is beyond INT32_MAX. After an error *cache is NULL. */
+hw_status hw_gpt2_create_cache(const hw_gpt2 *module, size_t batch, hw_key_value_cache **cache);
 
 #ifdef __cplusplus
 }

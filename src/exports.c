@@ -195,7 +195,7 @@ hw_status hw_export_linear_forward(const hw_linear *linear, const float *x, size
 /* ---- Attention modules ---- */
 
 #ifdef __wasm__
-_Static_assert(sizeof(hw_forward_options) == 9 * sizeof(uint32_t), "as modules/attention-module.js writes it");
+_Static_assert(sizeof(hw_forward_options) == 10 * sizeof(uint32_t), "as modules/attention-module.js writes it");
 #endif
 
 HW_EXPORT(causal_attention_create)

@@ -63,7 +63,7 @@ hw_status hw_export_embedding_forward(const hw_embedding *module, const uint32_t
 HW_EXPORT(feed_forward_create)
 hw_status hw_export_feed_forward_create(size_t d_model, size_t d_ff, double dropout);
 hw_status hw_export_feed_forward_create(size_t d_model, size_t d_ff, double dropout) {
-  const hw_feed_forward_config config = {d_model, d_ff, dropout};
+  const hw_feed_forward_config config = {.d_model = d_model, .d_ff = d_ff, .dropout = dropout};
   return hw_feed_forward_create(hw_export_context(), &config, (hw_feed_forward **)hw_export_result_slot());
 }
 
@@ -92,7 +92,14 @@ hw_status hw_export_stack_create(size_t num_layers, size_t d_model, size_t num_h
                                  bool norm_first, bool is_causal);
 hw_status hw_export_stack_create(size_t num_layers, size_t d_model, size_t num_heads, size_t d_ff, double dropout,
                                  bool norm_first, bool is_causal) {
-  const hw_transformer_block_config config = {d_model, num_heads, d_ff, dropout, norm_first, is_causal};
+  const hw_transformer_block_config config = {
+      .d_model = d_model,
+      .num_heads = num_heads,
+      .d_ff = d_ff,
+      .dropout = dropout,
+      .norm_first = norm_first,
+      .is_causal = is_causal,
+  };
   return hw_transformer_stack_create(hw_export_context(), &config, num_layers,
                                      (hw_transformer_stack **)hw_export_result_slot());
 }

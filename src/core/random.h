@@ -18,6 +18,13 @@ typedef struct hw_generator {
 void hw_generator_seed(hw_generator *generator, uint64_t seed);
 uint32_t hw_generator_word(hw_generator *generator);
 
+/* Two words: uniform in [0, 1) with 53 bits. */
+double hw_generator_double(hw_generator *generator);
+
+/* fmaf without a library call: the double product is exact, and the double sum rounds to the same float in
+ * every case that torch's generator can reach. */
+static inline float hw_fused(float a, float b, float c) { return (float)((double)a * (double)b + (double)c); }
+
 /* One word a value: from + u·(to - from), u of 24 bits. */
 void hw_generator_uniform(hw_generator *generator, float from, float to, float *out, size_t count);
 

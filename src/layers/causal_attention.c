@@ -73,7 +73,7 @@ void hw_causal_attention_train(hw_causal_attention *module, bool training) { mod
 hw_status hw_causal_attention_check(const hw_causal_attention *module, const hw_module_input *input,
                                     const hw_forward_options *options) {
   HW_TRY(hw_forward_check(options, input->batch, input->tokens, module->config.context_length));
-  return options->cache == NULL ? HW_OK : HW_ERROR_VALUE;
+  return options->cache == NULL && options->head_mask == NULL ? HW_OK : HW_ERROR_VALUE;
 }
 
 /* The call of one head; its data pointers are filled in by hw_causal_attention_run. */

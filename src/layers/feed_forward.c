@@ -13,7 +13,7 @@ struct hw_feed_forward {
 
 hw_status hw_feed_forward_create(hw_context *context, const hw_feed_forward_config *config, hw_feed_forward **module) {
   *module = NULL;
-  if (!(config->dropout >= 0.0 && config->dropout <= 1.0)) {
+  if (!(config->dropout >= 0.0 && config->dropout <= 1.0) || !hw_gelu_is_known(config->approximate)) {
     return HW_ERROR_VALUE;
   }
   hw_feed_forward *created = hw_allocate_zeroed(sizeof(hw_feed_forward));
@@ -82,7 +82,7 @@ void hw_feed_forward_run(hw_context *context, const hw_feed_forward *module, con
   for (size_t row = 0; row < rows; row += step) {
     const size_t part = hw_min(rows - row, step);
     hw_linear_run(context, module->fc1, x + row * d_model, d_model, part, hidden, d_ff);
-    hw_gelu_run(context, HW_GELU_NONE, hidden, hidden, part * d_ff);
+    hw_gelu_run(context, module->config.approximate, hidden, hidden, part * d_ff);
     if (module->training) {
       hw_generator_dropout(&context->generator, module->config.dropout, hidden, part * d_ff);
     }

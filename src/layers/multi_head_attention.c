@@ -196,6 +196,19 @@ static void place(hw_arena *arena, const hw_multi_head_attention *module, float 
   }
 }
 
+/* Every head's output times its factor. */
+static void mask_heads(const hw_attention *attention, const float *head_mask) {
+  for (size_t head = 0; head < attention->heads; head++) {
+    float *column = attention->output + head * attention->output_strides.head;
+    for (size_t row = 0; head_mask[head] != 1.0F && row < attention->batch * attention->query_tokens; row++) {
+      float *part = column + row * attention->output_strides.token;
+      for (size_t i = 0; i < attention->value_width; i++) {
+        part[i] = head_mask[head] == 0.0F ? 0.0F : part[i] * head_mask[head];
+      }
+    }
+  }
+}
+
 static void forward(hw_context *context, const hw_multi_head_attention *module, const float *x, float *y,
                     hw_attention *attention, const hw_forward_options *options) {
   const size_t mark = context->arena.used;
@@ -211,6 +224,9 @@ static void forward(hw_context *context, const hw_multi_head_attention *module, 
     keeping.record = &record;
   }
   hw_attention_run(context, attention, &keeping);
+  if (options->head_mask != NULL) {
+    mask_heads(attention, options->head_mask);
+  }
   if (module->out_proj != NULL) {
     hw_linear_run(context, module->out_proj, attention->output, attention->output_strides.token, rows, y, d_out);
   }

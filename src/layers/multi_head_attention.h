@@ -16,7 +16,8 @@ size_t hw_multi_head_attention_scratch(const hw_context *context, const hw_multi
 hw_status hw_multi_head_attention_trace(const hw_multi_head_attention *module, const hw_module_input *input,
                                         const hw_forward_options *options);
 
-/* The input fits, the arena holds the scratch, the trace exists, and there is no cache. y may be x. */
+/* The input fits, the arena holds the scratch and the trace exists. y may be x. A cache has room for the tokens, which
+ * are appended to it; its length is left to the caller. */
 void hw_multi_head_attention_run(hw_context *context, const hw_multi_head_attention *module,
                                  const hw_module_input *input, float *y, const hw_forward_options *options);
 

@@ -58,7 +58,7 @@ void hw_add_run(const hw_context *context, const float *a, const float *b, float
 }
 
 hw_status hw_gelu(hw_context *context, const float *x, float *y, size_t count, hw_gelu_approximation approximate) {
-  if (approximate != HW_GELU_NONE && approximate != HW_GELU_TANH) {
+  if (!hw_gelu_is_known(approximate)) {
     return HW_ERROR_VALUE;
   }
   hw_gelu_run(context, approximate, x, y, count);

@@ -20,6 +20,11 @@ typedef struct hw_normalization {
 void hw_normalization_run(const hw_context *context, const hw_normalization *normalization, const float *x, size_t rows,
                           float *y);
 
+/* Whether there is such an approximation. */
+static inline bool hw_gelu_is_known(hw_gelu_approximation approximate) {
+  return approximate == HW_GELU_NONE || approximate == HW_GELU_TANH;
+}
+
 /* Whether eps is finite and not negative. */
 bool hw_eps_is_valid(double eps);
 

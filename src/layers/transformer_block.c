@@ -22,15 +22,23 @@ static hw_status create_parts(hw_transformer_block *module) {
       .context_length = SIZE_MAX,
       .num_heads = config->num_heads,
       .dropout = config->dropout,
+      .qkv_bias = config->attention_bias,
       .out_proj = true,
+      .out_bias = config->attention_bias,
       .is_causal = config->is_causal,
       .packed_qkv = true,
   };
-  const hw_feed_forward_config ffn = {config->d_model, config->d_ff, config->dropout};
+  const hw_feed_forward_config ffn = {
+      .d_model = config->d_model,
+      .d_ff = config->d_ff,
+      .dropout = config->dropout,
+      .approximate = config->approximate,
+  };
+  const double eps = config->eps == 0.0 ? HW_LAYER_NORM_EPS : config->eps;
   HW_TRY(hw_multi_head_attention_create(NULL, &attn, &module->attn));
   HW_TRY(hw_feed_forward_create(NULL, &ffn, &module->ffn));
-  HW_TRY(hw_layer_norm_create(config->d_model, HW_LAYER_NORM_EPS, &module->ln1));
-  return hw_layer_norm_create(config->d_model, HW_LAYER_NORM_EPS, &module->ln2);
+  HW_TRY(hw_layer_norm_create(config->d_model, eps, &module->ln1));
+  return hw_layer_norm_create(config->d_model, eps, &module->ln2);
 }
 
 hw_status hw_transformer_block_create(hw_context *context, const hw_transformer_block_config *config,

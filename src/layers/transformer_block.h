@@ -19,7 +19,7 @@ size_t hw_transformer_block_scratch(const hw_context *context, const hw_transfor
 hw_status hw_transformer_block_trace(const hw_transformer_block *module, const hw_module_input *input,
                                      const hw_forward_options *options);
 
-/* The input has passed the check, the arena holds the scratch and the trace exists. y may be x. */
+/* As hw_multi_head_attention_run. */
 void hw_transformer_block_run(hw_context *context, const hw_transformer_block *module, const hw_module_input *input,
                               float *y, const hw_forward_options *options);
 

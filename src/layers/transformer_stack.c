@@ -1,3 +1,6 @@
+#include "layers/transformer_stack.h"
+
+#include "layers/key_value_cache.h"
 #include "layers/transformer_block.h"
 
 struct hw_transformer_stack {
@@ -73,19 +76,35 @@ void hw_transformer_stack_train(hw_transformer_stack *module, bool training) {
   }
 }
 
-/* What one block is asked for. */
+/* The heads that one block has of the stack's cache. */
+static hw_key_value_cache cache_of(const hw_transformer_stack *module, const hw_key_value_cache *cache, size_t index) {
+  hw_key_value_cache own = *cache;
+  hw_key_value_store *store = &own.store;
+  own.heads = module->num_heads;
+  store->memory +=
+      index * hw_key_value_store_bytes(own.batch * own.heads, store->tokens, store->key_width, store->value_width);
+  return own;
+}
+
+/* What one block is asked for, but for the cache. */
 static hw_forward_options options_of(const hw_transformer_stack *module, const hw_module_input *input,
                                      const hw_forward_options *options, size_t index) {
   hw_forward_options own = *options;
   const size_t rows = input->batch * module->num_heads * input->tokens;
-  own.weights = options->weights == NULL ? NULL : options->weights + index * rows * input->tokens;
+  const size_t stored = options->cache == NULL ? 0 : options->cache->length;
+  own.weights = options->weights == NULL ? NULL : options->weights + index * rows * (stored + input->tokens);
   own.trace = options->trace == NULL ? NULL : options->trace + index;
+  own.head_mask = options->head_mask == NULL ? NULL : options->head_mask + index * module->num_heads;
   return own;
 }
 
-/* All traces that options ask for, or none. */
-static hw_status create_traces(const hw_transformer_stack *module, const hw_module_input *input,
-                               const hw_forward_options *options) {
+size_t hw_transformer_stack_scratch(const hw_context *context, const hw_transformer_stack *module,
+                                    const hw_module_input *input, const hw_forward_options *options) {
+  return hw_transformer_block_scratch(context, module->blocks[0], input, options);
+}
+
+hw_status hw_transformer_stack_trace(const hw_transformer_stack *module, const hw_module_input *input,
+                                     const hw_forward_options *options) {
   if (options->trace == NULL) {
     return HW_OK;
   }
@@ -103,21 +122,32 @@ static hw_status create_traces(const hw_transformer_stack *module, const hw_modu
   return HW_OK;
 }
 
+void hw_transformer_stack_run(hw_context *context, const hw_transformer_stack *module, const hw_module_input *input,
+                              float *y, const hw_forward_options *options) {
+  hw_module_input layer = *input;
+  for (size_t i = 0; i < module->num_layers; i++) {
+    hw_forward_options own = options_of(module, input, options, i);
+    hw_key_value_cache cache;
+    if (options->cache != NULL) {
+      cache = cache_of(module, options->cache, i);
+      own.cache = &cache;
+    }
+    hw_transformer_block_run(context, module->blocks[i], &layer, y, &own);
+    layer.x = y;
+  }
+}
+
 hw_status hw_transformer_stack_forward(hw_context *context, hw_transformer_stack *module, const float *x, size_t batch,
                                        size_t tokens, float *y, const hw_forward_options *options) {
   const hw_forward_options nothing = {0};
   const hw_forward_options *asked = options == NULL ? &nothing : options;
-  hw_module_input input = {x, batch, tokens};
+  const hw_module_input input = {x, batch, tokens};
   for (size_t i = 0; asked->trace != NULL && i < module->num_layers; i++) {
     asked->trace[i] = NULL;
   }
   HW_TRY(hw_transformer_block_check(&input, asked));
-  HW_TRY(hw_arena_reserve(&context->arena, hw_transformer_block_scratch(context, module->blocks[0], &input, asked)));
-  HW_TRY(create_traces(module, &input, asked));
-  for (size_t i = 0; i < module->num_layers; i++) {
-    const hw_forward_options own = options_of(module, &input, asked, i);
-    hw_transformer_block_run(context, module->blocks[i], &input, y, &own);
-    input.x = y;
-  }
+  HW_TRY(hw_arena_reserve(&context->arena, hw_transformer_stack_scratch(context, module, &input, asked)));
+  HW_TRY(hw_transformer_stack_trace(module, &input, asked));
+  hw_transformer_stack_run(context, module, &input, y, asked);
   return HW_OK;
 }

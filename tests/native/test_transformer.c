@@ -10,7 +10,14 @@ static const double rates[] = {0.0, 0.25, 1.0};
 static float x[COUNT];
 
 static hw_transformer_block_config config_of(double dropout, bool norm_first) {
-  return (hw_transformer_block_config){D_MODEL, HEADS, D_FF, dropout, norm_first, true};
+  return (hw_transformer_block_config){
+      .d_model = D_MODEL,
+      .num_heads = HEADS,
+      .d_ff = D_FF,
+      .dropout = dropout,
+      .norm_first = norm_first,
+      .is_causal = true,
+  };
 }
 
 static void expect_same(const float *got, const float *expected, size_t count, const char *what) {
@@ -71,7 +78,7 @@ static void feed_forward_by_parts(hw_feed_forward *module, const hw_feed_forward
 }
 
 static void run_feed_forward(size_t d_model, size_t d_ff, size_t rows, double dropout) {
-  const hw_feed_forward_config config = {d_model, d_ff, dropout};
+  const hw_feed_forward_config config = {.d_model = d_model, .d_ff = d_ff, .dropout = dropout};
   hw_feed_forward *module = NULL;
   CHECK(hw_feed_forward_create(context, &config, &module) == HW_OK, "create");
   float *input = check_floats(rows * d_model);

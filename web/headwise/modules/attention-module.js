@@ -59,7 +59,7 @@ export const forwardOptions = /** @type {const} */ (['mask', 'needWeights', 'tra
  */
 
 /** Words of hw_forward_options. */
-const optionWords = maskWords + 3;
+const optionWords = maskWords + 4;
 
 /**
  * Lays the mask and, behind it, an hw_forward_options and room for the addresses of traces into staging memory.
