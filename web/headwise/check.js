@@ -95,6 +95,29 @@ export function checkProbability(value, name) {
 }
 
 /**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {Function | undefined}
+ */
+export function checkFunction(value, name) {
+  if (value !== undefined && typeof value !== 'function') {
+    throw new HeadwiseError('ERR_VALUE', `${name} is ${describe(value)}; expected a function`);
+  }
+  return value;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {AbortSignal | undefined}
+ */
+export function checkSignal(value) {
+  if (value !== undefined && !(value instanceof AbortSignal)) {
+    throw new HeadwiseError('ERR_VALUE', `signal is ${describe(value)}; expected an AbortSignal`);
+  }
+  return value;
+}
+
+/**
  * What is added to a variance; 1e-5 if undefined.
  * @param {unknown} value
  * @returns {number}

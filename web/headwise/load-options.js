@@ -1,4 +1,4 @@
-import { checkOptions } from './check.js';
+import { checkOptions, checkSignal } from './check.js';
 import { describe } from './describe.js';
 import { HeadwiseError } from './error.js';
 import { wantedThreads } from './wanted-threads.js';
@@ -35,10 +35,7 @@ export async function checkLoadOptions(options) {
       `simd is ${describe(simd)}; expected 'auto', 'relaxed' or 'simd128'`,
     );
   }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new HeadwiseError('ERR_VALUE', `signal is ${describe(signal)}; expected an AbortSignal`);
-  }
-  signal?.throwIfAborted();
+  checkSignal(signal)?.throwIfAborted();
   const wanted = await wantedThreads(threads);
   const auto = threads === 'auto';
   const whyOne = auto ? 'this machine has one core' : 'one thread was asked for';

@@ -1,0 +1,406 @@
+// Tensor files: what is written can be read, what numpy wrote is read as numpy reads it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  openSafetensors,
+  readNpy,
+  readSafetensors,
+  tensor,
+  writeNpy,
+  writeSafetensors,
+} from 'headwise/formats';
+import { Tensor, zeros } from 'headwise';
+import {
+  decode,
+  fixtures,
+  fromBase64,
+  npyFile,
+  safetensorsFile,
+  sameValues,
+  sourcesOf,
+} from './formats.js';
+import { data, isHeadwiseError, rejectsCode, throwsCode } from './helpers.js';
+
+/** @typedef {import('headwise/formats').Piece} Piece */
+
+/** @param {AsyncIterable<Piece>} pieces */
+async function collect(pieces) {
+  /** @type {Piece[]} */
+  const all = [];
+  for await (const piece of pieces) all.push(piece);
+  return all;
+}
+
+const tensors = {
+  weight: data(1, [5, 3]),
+  mask: tensor([
+    [true, false],
+    [false, true],
+  ]),
+  scalar: tensor(-0),
+  none: zeros([3, 0, 2]),
+  rare: tensor([NaN, Infinity, -Infinity, 1e-45, 3e38]),
+};
+
+for (const { title, kind, base64, refused, tensors: expected, metadata } of fixtures()) {
+  const bytes = fromBase64(base64);
+  if (refused !== undefined)
+    test(`a .npy file of ${title} is refused by its type`, async () => {
+      await rejectsCode(readNpy(bytes), 'ERR_FORMAT', 'source', refused, 'f4');
+    });
+  else if (kind === 'npy')
+    test(`a .npy file is read as numpy reads it: ${title}`, async () => {
+      for (const [, source] of sourcesOf(bytes)) {
+        const { shape, data: values, dtype } = await readNpy(source());
+        assert.deepEqual([...shape], expected[''].shape);
+        assert.equal(
+          dtype,
+          title.startsWith('?') || title.includes('scalar in') ? 'bool' : 'float32',
+        );
+        sameValues(values, expected[''].values.map(Number), title);
+      }
+    });
+  else
+    test(`a .safetensors file is read as numpy would read it: ${title}`, async () => {
+      for (const [, source] of sourcesOf(bytes)) {
+        const read = await readSafetensors(source());
+        assert.deepEqual({ ...read.metadata }, metadata);
+        assert.deepEqual(Object.keys(read.tensors), Object.keys(expected));
+        for (const [name, { dtype, shape, values }] of Object.entries(expected)) {
+          assert.deepEqual([...read.tensors[name].shape], shape, name);
+          assert.equal(read.tensors[name].dtype, dtype === 'BOOL' ? 'bool' : 'float32', name);
+          sameValues(read.tensors[name].data, values.map(Number), name);
+        }
+      }
+    });
+}
+
+test('every float16 and every bfloat16 is read right', async () => {
+  const bytes = new Uint8Array(Uint16Array.from({ length: 65_536 }, (_, i) => i).buffer);
+  for (const dtype of ['F16', 'BF16'])
+    for (const pad of ['', ' ']) {
+      const header = JSON.stringify({ x: { dtype, shape: [65_536], data_offsets: [0, 131_072] } });
+      const read = await readSafetensors(safetensorsFile(header + pad, bytes));
+      sameValues(read.tensors.x.data, decode(dtype, bytes), dtype);
+    }
+});
+
+test('tensors that are written to .safetensors are read again', async () => {
+  const bytes = writeSafetensors(tensors, { format: 'pt', '': 'größer' });
+  for (const [what, source] of sourcesOf(bytes)) {
+    const read = await readSafetensors(source());
+    assert.deepEqual({ ...read.metadata }, { format: 'pt', '': 'größer' });
+    assert.deepEqual(Object.keys(read.tensors).sort(), Object.keys(tensors).sort());
+    for (const [name, { shape, dtype, data: values }] of Object.entries(tensors)) {
+      assert.deepEqual([...read.tensors[name].shape], [...shape], what);
+      assert.equal(read.tensors[name].dtype, dtype);
+      sameValues(read.tensors[name].data, values, name);
+    }
+  }
+});
+
+test('a written .safetensors file begins its data at a multiple of 8, and its numbers at multiples of 4', async () => {
+  for (const name of ['a', 'ab', 'abc', 'abcd', 'abcde', 'abcdef', 'abcdefg', 'abcdefgh']) {
+    const bytes = writeSafetensors({ mask: tensor([true]), [name]: tensor([1]) });
+    const header = new DataView(bytes.buffer).getUint32(0, true);
+    assert.equal(header % 8, 0);
+    const text = new TextDecoder().decode(bytes.subarray(8, 8 + header));
+    assert.deepEqual(JSON.parse(text), {
+      [name]: { dtype: 'F32', shape: [1], data_offsets: [0, 4] },
+      mask: { dtype: 'BOOL', shape: [1], data_offsets: [4, 5] },
+    });
+    assert.equal(bytes.length, 8 + header + 5);
+  }
+});
+
+test('names that mean something to JavaScript are names like others', async () => {
+  const named = Object.fromEntries(
+    ['__proto__', 'constructor', 'toString', '1', '', '\ud800'].map((name, i) => [
+      name,
+      tensor([i]),
+    ]),
+  );
+  const read = await readSafetensors(writeSafetensors(named));
+  assert.deepEqual(Object.keys(read.tensors).sort(), Object.keys(named).sort());
+  for (const [name, { data: values }] of Object.entries(named))
+    assert.deepEqual([...read.tensors[name].data], [...values], name);
+});
+
+test('the header says names, types, shapes and sizes before anything is read', async () => {
+  const file = await openSafetensors(writeSafetensors(tensors, { k: 'v' }), { name: 'my file' });
+  assert.equal(file.name, 'my file');
+  assert.equal(file.byteLength, writeSafetensors(tensors, { k: 'v' }).length);
+  assert.deepEqual([...file.tensors.keys()], ['weight', 'scalar', 'none', 'rare', 'mask']);
+  assert.deepEqual(file.tensors.get('weight'), { dtype: 'F32', shape: [5, 3], byteLength: 60 });
+  assert.deepEqual(file.tensors.get('mask'), { dtype: 'BOOL', shape: [2, 2], byteLength: 4 });
+  assert.deepEqual({ ...file.metadata }, { k: 'v' });
+});
+
+test('pieces are whole rows, as many as fit, in the order of the file', async () => {
+  const bytes = writeSafetensors(tensors);
+  for (const [, source] of sourcesOf(bytes)) {
+    const file = await openSafetensors(source());
+    const pieces = await collect(file.pieces({ pieceBytes: 31 }));
+    assert.deepEqual(
+      pieces.map(({ name, firstRow, rows, data: values }) => [name, firstRow, rows, values.length]),
+      [
+        ['weight', 0, 2, 6],
+        ['weight', 2, 2, 6],
+        ['weight', 4, 1, 3],
+        ['scalar', 0, 1, 1],
+        ['none', 0, 3, 0],
+        ['rare', 0, 5, 5],
+        ['mask', 0, 2, 4],
+      ],
+    );
+    assert.deepEqual([...pieces[1].data], [...tensors.weight.data.subarray(6, 12)]);
+    assert.deepEqual([...pieces[6].data], [1, 0, 0, 1]);
+    assert.deepEqual([pieces[6].dtype, [...pieces[6].shape]], ['BOOL', [2, 2]]);
+  }
+});
+
+test('a row that is larger than a piece is a piece', async () => {
+  const file = await openSafetensors(writeSafetensors({ x: data(2, [3, 10]) }));
+  const pieces = await collect(file.pieces({ pieceBytes: 1 }));
+  assert.deepEqual(
+    pieces.map(({ rows, data: values }) => [rows, values.length]),
+    [
+      [1, 10],
+      [1, 10],
+      [1, 10],
+    ],
+  );
+});
+
+test('axes of size 0 in every place make one piece without values', async () => {
+  for (const shape of [[0], [0, 0], [0, 2 ** 40], [2 ** 40, 0], [2, 0, 3], [0, 2 ** 52, 2 ** 52]]) {
+    const x = { dtype: 'F64', shape, data_offsets: [0, 0] };
+    const file = await openSafetensors(safetensorsFile({ x }));
+    const pieces = await collect(file.pieces());
+    assert.deepEqual(
+      pieces.map(({ firstRow, rows, data: values }) => [firstRow, rows, values.length]),
+      [[0, shape[0], 0]],
+    );
+  }
+});
+
+test('tensors that nobody wants are passed over', async () => {
+  const bytes = writeSafetensors(tensors);
+  /** @param {string} name */
+  const wants = (name) => name === 'scalar' || name === 'mask';
+  for (const [, source] of sourcesOf(bytes)) {
+    const pieces = await collect((await openSafetensors(source())).pieces({ wants }));
+    assert.deepEqual(
+      pieces.map(({ name }) => name),
+      ['scalar', 'mask'],
+    );
+    const read = await readSafetensors(source(), { wants });
+    assert.deepEqual(Object.keys(read.tensors), ['scalar', 'mask']);
+    assert.deepEqual([...read.tensors.mask.data], [1, 0, 0, 1]);
+  }
+});
+
+test('progress rises to the size of the file', async () => {
+  const bytes = writeSafetensors(tensors);
+  for (const wants of [() => true, () => false])
+    for (const [, source] of sourcesOf(bytes)) {
+      /** @type {number[]} */
+      const loaded = [];
+      const options = {
+        pieceBytes: 12,
+        wants,
+        onProgress: (/** @type {{ loaded: number, total: number }} */ progress) => {
+          assert.equal(progress.total, bytes.length);
+          loaded.push(progress.loaded);
+        },
+      };
+      await collect((await openSafetensors(source())).pieces(options));
+      assert.ok(loaded.length > 5);
+      assert.deepEqual(
+        loaded,
+        [...loaded].sort((a, b) => a - b),
+      );
+      assert.equal(loaded.at(-1), bytes.length);
+    }
+});
+
+test('bytes and Blobs can be read again and at the same time; a stream once, and the error says so', async () => {
+  const bytes = writeSafetensors(tensors);
+  for (const [what, source] of sourcesOf(bytes)) {
+    const file = await openSafetensors(source(), { name: 'f' });
+    const first = file.pieces({ pieceBytes: 12 });
+    await first.next();
+    if (what === 'bytes' || what === 'a Blob') {
+      assert.equal((await collect(file.pieces())).length, 5);
+      assert.equal((await collect(first)).length, 10);
+    } else {
+      throwsCode(() => file.pieces(), 'ERR_VALUE', 'f: ', 'once');
+      assert.ok((await collect(first)).length > 4);
+      throwsCode(() => file.pieces(), 'ERR_VALUE', 'f: ', 'once');
+    }
+  }
+});
+
+test('what is read is the caller’s: changing it changes no file', async () => {
+  const bytes = writeSafetensors(tensors);
+  const before = bytes.slice();
+  for (const { data: values } of await collect((await openSafetensors(bytes)).pieces()))
+    values.fill(7);
+  for (const x of Object.values((await readSafetensors(bytes)).tensors)) x.data.fill(1);
+  (await readNpy(writeNpy(tensors.weight))).data.fill(7);
+  assert.deepEqual(bytes, before);
+});
+
+test('tensors that are written to .npy are read again', async () => {
+  for (const x of Object.values(tensors))
+    for (const [, source] of sourcesOf(writeNpy(x))) {
+      const read = await readNpy(source());
+      assert.deepEqual([...read.shape], [...x.shape]);
+      assert.equal(read.dtype, x.dtype);
+      sameValues(read.data, x.data, 'npy');
+    }
+});
+
+test('a written .npy file has the header that numpy writes, and its data at a multiple of 64', () => {
+  for (const [shape, tuple] of /** @type {[number[], string][]} */ ([
+    [[], '()'],
+    [[3], '(3,)'],
+    [[2, 3], '(2, 3)'],
+    [Array(64).fill(1), `(${Array(64).fill(1).join(', ')})`],
+  ])) {
+    const x = zeros(shape);
+    const bytes = writeNpy(x);
+    const start = bytes.length - x.data.byteLength;
+    assert.equal(start % 64, 0);
+    const text = new TextDecoder('latin1').decode(bytes.subarray(0, start));
+    assert.ok(text.startsWith('\x93NUMPY\x01\x00'), text);
+    assert.equal(bytes[8] + 256 * bytes[9], start - 10);
+    const header = `{'descr': '<f4', 'fortran_order': False, 'shape': ${tuple}, }`;
+    assert.equal(text.slice(10), `${header.padEnd(start - 11)}\n`);
+  }
+});
+
+test('a .npy header of Python 2, and one of other spaces and quotes, is read', async () => {
+  for (const text of [
+    `{'descr': '<f4', 'fortran_order': False, 'shape': (2L, 1L)}`,
+    `{"shape":(2,1,),"fortran_order":True , "descr":"<f4"}   \n`,
+    `{'descr': '=f4', 'fortran_order': False, 'shape': [2, 1], }`,
+  ])
+    for (const version of [1, 2, 3]) {
+      const read = await readNpy(npyFile(text, 8, { version }));
+      assert.deepEqual([...read.shape], [2, 1]);
+    }
+});
+
+/** Past the types: what plain JavaScript can pass. */
+const any = (/** @type {unknown} */ value) => /** @type {any} */ (value);
+const good = writeSafetensors({ x: tensor([1]) });
+
+/** @type {[title: string, call: () => unknown, code: import('headwise').HeadwiseError['code'], message: string][]} */
+const badCalls = [
+  [
+    'no source',
+    () => openSafetensors(any(undefined)),
+    'ERR_VALUE',
+    'source is undefined; expected a Blob',
+  ],
+  ['a number', () => readNpy(any(3)), 'ERR_VALUE', 'source is 3; expected a Blob'],
+  [
+    'a Tensor',
+    () => readSafetensors(any(tensors.weight)),
+    'ERR_VALUE',
+    'source is a Tensor of shape [5, 3]',
+  ],
+  [
+    'another option',
+    () => openSafetensors(good, any({ nome: 1 })),
+    'ERR_VALUE',
+    'unknown option nome; expected name, signal',
+  ],
+  [
+    'a bad name',
+    () => readNpy(good, any({ name: 1 })),
+    'ERR_VALUE',
+    'name is 1; expected a string',
+  ],
+  [
+    'a bad signal',
+    () => readNpy(good, any({ signal: {} })),
+    'ERR_VALUE',
+    'expected an AbortSignal',
+  ],
+  [
+    'a bad pieceBytes',
+    () => readSafetensors(good, { pieceBytes: 0 }),
+    'ERR_VALUE',
+    'pieceBytes is 0; expected an integer of at least 1',
+  ],
+  [
+    'a bad wants',
+    () => readSafetensors(good, any({ wants: 'x' })),
+    'ERR_VALUE',
+    'wants is "x"; expected a function',
+  ],
+  [
+    'a bad onProgress',
+    () => readSafetensors(good, any({ onProgress: 1 })),
+    'ERR_VALUE',
+    'onProgress is 1; expected a function',
+  ],
+  [
+    'no tensors',
+    () => writeSafetensors(any(undefined)),
+    'ERR_VALUE',
+    'tensors is undefined; expected an object of Tensors',
+  ],
+  [
+    'an array for tensors',
+    () => writeSafetensors(any([1])),
+    'ERR_VALUE',
+    'tensors is [1]; expected an object of Tensors',
+  ],
+  [
+    'no Tensor among them',
+    () => writeSafetensors(any({ a: [1] })),
+    'ERR_VALUE',
+    'tensors["a"] is [1]; expected a Tensor',
+  ],
+  [
+    'the reserved name',
+    () => writeSafetensors({ __metadata__: tensor([1]) }),
+    'ERR_VALUE',
+    'tensors has the name __metadata__',
+  ],
+  [
+    'metadata that is text',
+    () => writeSafetensors({}, any('x')),
+    'ERR_VALUE',
+    'metadata is "x"; expected an object of strings',
+  ],
+  [
+    'metadata with a number',
+    () => writeSafetensors({}, any({ a: 1 })),
+    'ERR_VALUE',
+    'metadata["a"] is 1; expected a string',
+  ],
+  [
+    'writeNpy of an array',
+    () => writeNpy(any([1])),
+    'ERR_VALUE',
+    'tensor is [1]; expected a Tensor',
+  ],
+  [
+    'more axes than files have',
+    () => writeNpy(new Tensor(new Float32Array(1), Array(65).fill(1))),
+    'ERR_SHAPE',
+    'expected at most 64 integers',
+  ],
+];
+
+for (const [title, call, code, message] of badCalls)
+  test(`${title}: ${code}`, async () => {
+    await assert.rejects(
+      async () => call(),
+      (error) => isHeadwiseError(error, code, [message]),
+    );
+  });

@@ -1,0 +1,16 @@
+/** @typedef {import('./formats/source.js').Source} Source */
+/** @typedef {import('./formats/source.js').SourceOptions} SourceOptions */
+/** @typedef {import('./formats/convert.js').Dtype} Dtype */
+/** @typedef {import('./formats/safetensors.js').SafetensorsFile} SafetensorsFile */
+/** @typedef {import('./formats/safetensors.js').TensorInfo} TensorInfo */
+/** @typedef {import('./formats/safetensors.js').Piece} Piece */
+/** @typedef {import('./formats/safetensors.js').PiecesOptions} PiecesOptions */
+/** @typedef {import('./formats/gpt2-config.js').Gpt2Config} Gpt2Config */
+
+export { HeadwiseError } from './error.js';
+export { readGpt2Config } from './formats/gpt2-config.js';
+export { readNpy } from './formats/npy.js';
+export { openSafetensors, readSafetensors } from './formats/safetensors.js';
+export { writeNpy } from './formats/write-npy.js';
+export { writeSafetensors } from './formats/write-safetensors.js';
+export { Tensor, tensor } from './tensor.js';

@@ -1,0 +1,167 @@
+// A Hugging Face config.json of GPT-2:
+// https://huggingface.co/docs/transformers/model_doc/gpt2#transformers.GPT2Config
+import { checkOptions } from '../check.js';
+import { describe } from '../describe.js';
+import { HeadwiseError } from '../error.js';
+import { isObject, parseObject } from './json.js';
+import { checkName } from './source.js';
+
+/**
+ * @typedef {object} Gpt2Config
+ * @property {number} vocabSize
+ * @property {number} contextLength positions that have an embedding
+ * @property {number} dModel width of the embeddings
+ * @property {number} numHeads
+ * @property {number} numLayers
+ * @property {number} dFf width of the feed-forward's hidden layer
+ * @property {number} eps of every layer norm
+ * @property {'tanh' | 'none'} approximate how GELU is computed, as `gelu` takes it
+ * @property {boolean} tieWordEmbeddings whether the output head is `wte.weight`
+ */
+
+/** @type {Readonly<Record<string, 'tanh' | 'none'>>} */
+const activations = { gelu_new: 'tanh', gelu_pytorch_tanh: 'tanh', gelu: 'none' };
+
+/**
+ * Fields that must be so, because otherwise the model computes something else. (reorder_and_upcast_attn is not among them:
+ * it changes the order in which float16 is rounded.)
+ * @type {Readonly<Record<string, boolean>>}
+ */
+const fixed = {
+  scale_attn_weights: true,
+  scale_attn_by_inverse_layer_idx: false,
+  add_cross_attention: false,
+};
+
+/** The fields of one config, each checked where it is asked for. */
+class Fields {
+  #values;
+  #name;
+
+  /**
+   * @param {Record<string, unknown>} values
+   * @param {string} name the file's
+   */
+  constructor(values, name) {
+    this.#values = values;
+    this.#name = name;
+  }
+
+  /**
+   * @param {string} field
+   * @param {string} expected
+   */
+  error(field, expected) {
+    const value = this.#values[field];
+    const found = value === undefined ? 'is missing' : `is ${describe(value)}`;
+    return new HeadwiseError(
+      'ERR_FORMAT',
+      `${this.#name}: ${field} ${found}; expected ${expected}`,
+    );
+  }
+
+  /**
+   * A field's value; what is null is missing.
+   * @param {string} field
+   * @param {unknown} [otherwise] GPT2Config's own default
+   */
+  get(field, otherwise) {
+    return this.#values[field] ?? otherwise;
+  }
+
+  /**
+   * @param {string} field
+   * @param {number} [otherwise]
+   * @returns {number}
+   */
+  size(field, otherwise) {
+    const value = this.get(field, otherwise);
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value >= 2 ** 32) {
+      throw this.error(field, 'an integer from 1 to 2^32 - 1');
+    }
+    return value;
+  }
+
+  /**
+   * @param {string} field
+   * @param {boolean} otherwise
+   * @returns {boolean}
+   */
+  boolean(field, otherwise) {
+    const value = this.get(field, otherwise);
+    if (typeof value !== 'boolean') {
+      throw this.error(field, 'true or false');
+    }
+    return value;
+  }
+}
+
+/** @param {Fields} fields */
+function checkKind(fields) {
+  if (fields.get('model_type', 'gpt2') !== 'gpt2') {
+    throw fields.error('model_type', '"gpt2"');
+  }
+  for (const [field, value] of Object.entries(fixed)) {
+    if (fields.boolean(field, value) !== value) {
+      throw fields.error(field, `${value}: the other is not GPT-2's own mathematics`);
+    }
+  }
+}
+
+/** @param {Fields} fields */
+function checkActivation(fields) {
+  const activation = fields.get('activation_function', 'gelu_new');
+  if (typeof activation !== 'string' || !Object.hasOwn(activations, activation)) {
+    throw fields.error('activation_function', Object.keys(activations).join(' or '));
+  }
+  return activations[activation];
+}
+
+/** @param {Fields} fields */
+function checkEps(fields) {
+  const eps = fields.get('layer_norm_epsilon', 1e-5);
+  if (typeof eps !== 'number' || !(eps >= 0 && eps < Infinity)) {
+    throw fields.error('layer_norm_epsilon', 'a finite number of at least 0');
+  }
+  return eps;
+}
+
+/**
+ * What a Hugging Face `config.json` says of a GPT-2. Sizes must be there; other fields that are missing have GPT2Config's
+ * defaults.
+ *
+ * @param {string | object} json the file's text, or what it holds
+ * @param {{ name?: string }} [options] name: what messages call the file; default 'config.json'
+ * @returns {Gpt2Config}
+ * @throws {HeadwiseError} ERR_FORMAT, naming the field: it is missing or bad, or the model is not a GPT-2 or one that
+ *   computes something else
+ */
+export function readGpt2Config(json, options) {
+  const name = checkName(checkOptions(options, ['name'], 'readGpt2Config').name) ?? 'config.json';
+  /** @type {(problem: string, cause?: unknown) => Error} */
+  const error = (problem, cause) =>
+    new HeadwiseError('ERR_FORMAT', `${name}: ${problem}`, { cause });
+  const values = typeof json === 'string' ? parseObject(json, error) : json;
+  if (!isObject(values)) {
+    throw error(`is ${describe(values)}; expected an object`);
+  }
+  const fields = new Fields(values, name);
+  checkKind(fields);
+  const dModel = fields.size('n_embd');
+  const numHeads = fields.size('n_head');
+  if (dModel % numHeads !== 0) {
+    throw fields.error('n_embd', `a multiple of n_head, ${numHeads}`);
+  }
+  const hasOldName = fields.get('n_positions') === undefined && fields.get('n_ctx') !== undefined;
+  return {
+    vocabSize: fields.size('vocab_size'),
+    contextLength: fields.size(hasOldName ? 'n_ctx' : 'n_positions'),
+    dModel,
+    numHeads,
+    numLayers: fields.size('n_layer'),
+    dFf: fields.size('n_inner', 4 * dModel),
+    eps: checkEps(fields),
+    approximate: checkActivation(fields),
+    tieWordEmbeddings: fields.boolean('tie_word_embeddings', true),
+  };
+}

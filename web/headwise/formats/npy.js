@@ -1,0 +1,101 @@
+import { checkOptions } from '../check.js';
+import { describe } from '../describe.js';
+import { newArray, Tensor } from '../tensor.js';
+import { dtypes } from './convert.js';
+import { readNpyHeader } from './npy-header.js';
+import { openReader } from './source.js';
+
+/** @typedef {import('./npy-header.js').NpyHeader} NpyHeader */
+/** @typedef {import('./safetensors-header.js').Reader} Reader */
+/** @typedef {import('./source.js').Source} Source */
+/** @typedef {import('./source.js').SourceOptions} SourceOptions */
+
+/** Elements that are read at a time. */
+const stride = 2 ** 20;
+
+/**
+ * @param {Uint8Array} bytes
+ * @param {number} size of an element
+ * @returns {Uint8Array} a copy, in the other byte order
+ */
+function swapped(bytes, size) {
+  const copy = new Uint8Array(bytes.length);
+  for (let i = 0; i < bytes.length; i++) {
+    copy[i] = bytes[i - (i % size) + size - 1 - (i % size)];
+  }
+  return copy;
+}
+
+/**
+ * @param {Float32Array} values in Fortran's order, the first index fastest
+ * @param {readonly number[]} shape
+ * @returns {Float32Array} in C's order, the last index fastest
+ */
+function fromFortran(values, shape) {
+  const result = newArray(Float32Array, values.length);
+  const steps = shape.map((_, axis) => shape.slice(0, axis).reduce((step, n) => step * n, 1));
+  const index = shape.map(() => 0);
+  let from = 0;
+  for (let to = 0; to < result.length; to++) {
+    result[to] = values[from];
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      from += steps[axis];
+      index[axis]++;
+      if (index[axis] < shape[axis]) {
+        break;
+      }
+      from -= index[axis] * steps[axis];
+      index[axis] = 0;
+    }
+  }
+  return result;
+}
+
+/**
+ * @param {Reader} reader at the data
+ * @param {NpyHeader} header
+ */
+async function readValues(reader, { dtype, isBigEndian, shape, elements }) {
+  const { size, toFloats } = dtypes[dtype];
+  const values = newArray(Float32Array, elements);
+  for (let at = 0; at < elements; at += stride) {
+    const part = values.subarray(at, at + stride);
+    const bytes = await reader.read(part.length * size);
+    if (bytes.length < part.length * size) {
+      const there = at * size + bytes.length;
+      throw reader.formatError(
+        `truncated: ${there} bytes of data; expected ${elements * size}, as ${describe(shape)} of ${dtype} has`,
+      );
+    }
+    toFloats(isBigEndian ? swapped(bytes, size) : bytes, part);
+  }
+  return values;
+}
+
+/**
+ * Reads a .npy file of numbers or truth values. bool becomes a bool tensor, all else float32, rounded where it must be;
+ * arrays in Fortran's order are turned into C's.
+ *
+ * @param {Source} source
+ * @param {SourceOptions} [options]
+ * @returns {Promise<Tensor>}
+ * @throws {HeadwiseError} ERR_FORMAT: another kind of file, or of type (structures, objects, text, complex numbers), or a
+ *   file that is truncated or goes on; ERR_LOAD: it is not to be had, or a server sent a page instead; ERR_VALUE: a bad
+ *   argument; ERR_MEMORY. An abort rejects with the signal's reason.
+ */
+export async function readNpy(source, options) {
+  const reader = await openReader(source, checkOptions(options, ['name', 'signal'], 'readNpy'));
+  try {
+    const header = await readNpyHeader(reader);
+    const values = await readValues(reader, header);
+    if ((await reader.read(1)).length > 0) {
+      throw reader.formatError(
+        `bytes follow the data of shape ${describe(header.shape)}; expected the file's end`,
+      );
+    }
+    const data = header.isFortran ? fromFortran(values, header.shape) : values;
+    return new Tensor(header.dtype === 'BOOL' ? Uint8Array.from(data) : data, header.shape);
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,243 @@
+// Where bytes come from, one part after another.
+import { describe } from '../describe.js';
+import { HeadwiseError } from '../error.js';
+import { newArray } from '../tensor.js';
+
+/**
+ * A promise's value, or an abort's reason as soon as there is one.
+ * @template T
+ * @param {Promise<T>} promise
+ * @param {AbortSignal | undefined} signal
+ * @returns {Promise<T>}
+ */
+export function orAbort(promise, signal) {
+  if (signal === undefined) {
+    return promise;
+  }
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    if (signal.aborted) {
+      abort();
+    }
+  });
+}
+
+/** What the readers share: their file's name and the signals that end them. */
+class Reader {
+  /**
+   * @param {string} name what messages call the file
+   * @param {readonly (AbortSignal | undefined)[]} signals
+   */
+  constructor(name, signals) {
+    this.name = name;
+    this.signals = signals;
+    /** Bytes of the file, where that is known before its end. @type {number | undefined} */
+    this.size = undefined;
+    /** What a server said, in words. @type {string | undefined} */
+    this.answer = undefined;
+  }
+
+  /** @param {AbortSignal | undefined} signal one more that ends this */
+  addSignal(signal) {
+    this.signals = [...this.signals, signal];
+  }
+
+  /** @throws an abort's reason */
+  throwIfAborted() {
+    for (const signal of this.signals) {
+      signal?.throwIfAborted();
+    }
+  }
+
+  /**
+   * @template T
+   * @param {Promise<T>} promise of something that reading gives
+   * @returns {Promise<T>}
+   * @throws {HeadwiseError} ERR_LOAD; an abort's reason
+   */
+  async wait(promise) {
+    try {
+      return await this.signals.reduce(orAbort, promise);
+    } catch (cause) {
+      this.throwIfAborted();
+      const problem = `could not be read (${/** @type {Error} */ (cause)?.message ?? describe(cause)})`;
+      throw new HeadwiseError('ERR_LOAD', `${this.name}: ${problem}`, { cause });
+    }
+  }
+
+  /**
+   * @param {string} problem
+   * @param {unknown} [cause]
+   */
+  formatError(problem, cause) {
+    return new HeadwiseError('ERR_FORMAT', `${this.name}: ${problem}`, { cause });
+  }
+}
+
+/** Reads what can be read at any place, and again: bytes in memory, or a file. */
+export class PartReader extends Reader {
+  #whole;
+  #position;
+
+  /**
+   * @param {string} name
+   * @param {Uint8Array | Blob} whole
+   * @param {readonly (AbortSignal | undefined)[]} signals
+   * @param {number} [position] of the first byte to read
+   */
+  constructor(name, whole, signals, position = 0) {
+    super(name, signals);
+    this.#whole = whole;
+    this.#position = position;
+    this.size = whole instanceof Blob ? whole.size : whole.length;
+  }
+
+  /**
+   * The next bytes: as many as asked for, fewer at the end. They may be the caller's own memory.
+   * @param {number} length
+   */
+  async read(length) {
+    this.throwIfAborted();
+    const start = this.#position;
+    this.#position += length;
+    return this.#whole instanceof Blob
+      ? new Uint8Array(await this.wait(this.#whole.slice(start, start + length).arrayBuffer()))
+      : this.#whole.subarray(start, start + length);
+  }
+
+  /**
+   * Passes over bytes.
+   * @param {number} length
+   * @returns {Promise<number>} how many there were
+   */
+  async skip(length) {
+    this.throwIfAborted();
+    const there = Math.min(length, Math.max(0, /** @type {number} */ (this.size) - this.#position));
+    this.#position += length;
+    return there;
+  }
+
+  /**
+   * A reader of the same from a place on.
+   * @param {number} position
+   * @param {AbortSignal | undefined} signal
+   * @returns {PartReader | StreamReader}
+   */
+  from(position, signal) {
+    return new PartReader(this.name, this.#whole, [...this.signals, signal], position);
+  }
+
+  /** Ends reading. */
+  close() {}
+}
+
+/** So much of a stream is waited for at first, however much a header claims. */
+const firstBytes = 2 ** 20;
+
+/** Reads a stream, once. */
+export class StreamReader extends Reader {
+  #stream;
+  /** What has come and was not read. @type {Uint8Array} */
+  #rest = new Uint8Array(0);
+  #isTaken = false;
+
+  /**
+   * @param {string} name
+   * @param {ReadableStream<Uint8Array>} stream
+   * @param {readonly (AbortSignal | undefined)[]} signals
+   * @param {string} [answer] a server's, in words
+   */
+  constructor(name, stream, signals, answer) {
+    super(name, signals);
+    this.#stream = stream.getReader();
+    this.answer = answer;
+  }
+
+  /** Waits for bytes. @returns {Promise<boolean>} whether there are any, or the stream has ended */
+  async #hasMore() {
+    while (this.#rest.length === 0) {
+      this.throwIfAborted();
+      const { done, value } = await this.wait(this.#stream.read());
+      if (done) {
+        return false;
+      }
+      if (!ArrayBuffer.isView(value)) {
+        throw new HeadwiseError(
+          'ERR_VALUE',
+          `${this.name}: the stream gave ${describe(value)}; expected a Uint8Array`,
+        );
+      }
+      this.#rest = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    }
+    return true;
+  }
+
+  /** @param {number} most */
+  #take(most) {
+    const taken = this.#rest.subarray(0, most);
+    this.#rest = this.#rest.subarray(taken.length);
+    return taken;
+  }
+
+  /**
+   * The next bytes: as many as asked for, fewer at the end.
+   * @param {number} length
+   */
+  async read(length) {
+    let bytes = newArray(Uint8Array, Math.min(length, firstBytes));
+    let filled = 0;
+    while (filled < length && (await this.#hasMore())) {
+      const part = this.#take(length - filled);
+      if (filled + part.length > bytes.length) {
+        const longer = Math.min(length, Math.max(2 * bytes.length, filled + part.length));
+        const grown = newArray(Uint8Array, longer);
+        grown.set(bytes.subarray(0, filled));
+        bytes = grown;
+      }
+      bytes.set(part, filled);
+      filled += part.length;
+    }
+    return bytes.subarray(0, filled);
+  }
+
+  /**
+   * Passes over bytes.
+   * @param {number} length
+   * @returns {Promise<number>} how many there were
+   */
+  async skip(length) {
+    let skipped = 0;
+    while (skipped < length && (await this.#hasMore())) {
+      skipped += this.#take(length - skipped).length;
+    }
+    return skipped;
+  }
+
+  /**
+   * This, for one who reads on.
+   * @param {number} _position where the header ended, and this stands
+   * @param {AbortSignal | undefined} signal
+   * @returns {PartReader | StreamReader}
+   * @throws {HeadwiseError} ERR_VALUE the second time
+   */
+  from(_position, signal) {
+    if (this.#isTaken) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `${this.name}: what arrives as a stream can be read once; expected a Blob, a File or bytes to read again, or to open it again`,
+      );
+    }
+    this.#isTaken = true;
+    this.addSignal(signal);
+    return this;
+  }
+
+  /** Ends reading, a download too. */
+  close() {
+    this.#isTaken = true;
+    // A stream that failed cannot be cancelled; that it failed was said where it was read.
+    this.#stream.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,101 @@
+import { checkTensor } from '../check.js';
+import { describe } from '../describe.js';
+import { HeadwiseError } from '../error.js';
+import { newArray } from '../tensor.js';
+import { elementsOf, expectedShape } from './convert.js';
+import { isObject } from './json.js';
+
+/** @typedef {import('../tensor.js').Tensor} Tensor */
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {Tensor} with a shape that files can have
+ */
+export function checkWritable(value, name) {
+  const tensor = checkTensor(value, name);
+  if (Number.isNaN(elementsOf(tensor.shape))) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `${name} has shape ${describe(tensor.shape)}; expected ${expectedShape}`,
+    );
+  }
+  return tensor;
+}
+
+/** @param {Tensor} tensor */
+export const bytesOf = ({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+
+/**
+ * @param {unknown} tensors
+ * @returns {[name: string, tensor: Tensor][]} floats first, so that all numbers lie at multiples of 4
+ */
+function checkTensors(tensors) {
+  if (!isObject(tensors)) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `tensors is ${describe(tensors)}; expected an object of Tensors`,
+    );
+  }
+  if (Object.hasOwn(tensors, '__metadata__')) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      'tensors has the name __metadata__, which the format keeps; expected another',
+    );
+  }
+  /** @type {[string, Tensor][]} */
+  const named = Object.entries(tensors).map(([name, value]) => [
+    name,
+    checkWritable(value, `tensors[${describe(name)}]`),
+  ]);
+  const isBool = (/** @type {Tensor} */ { dtype }) => Number(dtype === 'bool');
+  return named.sort(([, a], [, b]) => isBool(a) - isBool(b));
+}
+
+/**
+ * @param {unknown} metadata
+ * @returns {Record<string, string>}
+ */
+function checkMetadata(metadata) {
+  const bad = isObject(metadata)
+    ? Object.entries(metadata).find(([, value]) => typeof value !== 'string')
+    : ['', metadata];
+  if (bad !== undefined) {
+    const where = isObject(metadata) ? `metadata[${describe(bad[0])}]` : 'metadata';
+    const expected = isObject(metadata) ? 'a string' : 'an object of strings';
+    throw new HeadwiseError('ERR_VALUE', `${where} is ${describe(bad[1])}; expected ${expected}`);
+  }
+  return /** @type {Record<string, string>} */ (metadata);
+}
+
+/**
+ * The bytes of a .safetensors file: F32 and BOOL, the data at a multiple of 8.
+ *
+ * @param {Readonly<Record<string, Tensor>>} tensors
+ * @param {Readonly<Record<string, string>>} [metadata] default: none
+ * @returns {Uint8Array<ArrayBuffer>}
+ * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE; ERR_MEMORY: no memory for the file
+ */
+export function writeSafetensors(tensors, metadata) {
+  const named = checkTensors(tensors);
+  /** @type {[string, unknown][]} */
+  const entries = metadata === undefined ? [] : [['__metadata__', checkMetadata(metadata)]];
+  let end = 0;
+  for (const [name, { dtype, shape, data }] of named) {
+    const start = end;
+    end += data.byteLength;
+    const type = dtype === 'bool' ? 'BOOL' : 'F32';
+    entries.push([name, { dtype: type, shape, data_offsets: [start, end] }]);
+  }
+  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(entries)));
+  const header = Math.ceil(json.length / 8) * 8;
+  const file = newArray(Uint8Array, 8 + header + end);
+  new DataView(file.buffer).setUint32(0, header, true);
+  file.fill(0x20, 8, 8 + header).set(json, 8);
+  let at = 8 + header;
+  for (const [, tensor] of named) {
+    file.set(bytesOf(tensor), at);
+    at += tensor.data.byteLength;
+  }
+  return file;
+}
