@@ -75,3 +75,12 @@ test('an app with headwise/inline is one file', async (t) => {
   assert.doesNotMatch(chunk.code, /\.wasm|new Worker/);
   t.diagnostic(`${chunk.code.length} bytes, ${gzipped(chunk.code)} gzipped`);
 });
+
+test('an app with headwise/formats is one file, without the engine and without Node', async (t) => {
+  const files = await bundle('headwise/formats');
+  assert.equal(files.length, 1);
+  const [chunk] = files;
+  assert.ok(chunk.type === 'chunk');
+  assert.doesNotMatch(chunk.code, /\.wasm|new Worker|node:/);
+  t.diagnostic(`${chunk.code.length} bytes, ${gzipped(chunk.code)} gzipped`);
+});

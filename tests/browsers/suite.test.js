@@ -20,6 +20,9 @@ const FILES = [
     'torch-blocks',
     'blocks',
     'blocks-errors',
+    'formats',
+    'formats-hostile',
+    'gpt2-config',
   ],
 ];
 

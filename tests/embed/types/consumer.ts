@@ -7,6 +7,14 @@ import {
   type LoadOptions,
   type Tensor,
 } from 'headwise';
+import {
+  openSafetensors,
+  readGpt2Config,
+  readNpy,
+  writeSafetensors,
+  type Gpt2Config,
+  type SafetensorsFile,
+} from 'headwise/formats';
 import { load as loadInline } from 'headwise/inline';
 import { AttentionMap, drawWeights, gradient } from 'headwise/view';
 import { load as loadWorker, transfer, type RemoteHeadwise } from 'headwise/worker';
@@ -50,3 +58,15 @@ export const missing = (hw: Headwise) => new hw.MultiHeadAttention({ dIn: 3, dOu
 export const forgotten = async (hw: RemoteHeadwise): Promise<Tensor> => hw.rand([2]).data;
 export const isOurs = (error: unknown) =>
   error instanceof HeadwiseError && error.code === 'ERR_LOAD';
+
+export async function files(source: File, config: string): Promise<Gpt2Config> {
+  const file: SafetensorsFile = await openSafetensors(source, { signal: AbortSignal.timeout(9) });
+  const wants = (name: string): boolean => file.tensors.get(name)?.dtype !== 'U8';
+  for await (const { name, firstRow, data } of file.pieces({ wants, onProgress: console.log })) {
+    const floats: Float32Array = data;
+    console.log(name, firstRow, floats.length, file.metadata.format);
+  }
+  const array: Tensor = await readNpy(new Uint8Array(8));
+  new Blob([writeSafetensors({ array }, { format: 'pt' })]);
+  return readGpt2Config(config, { name: 'config.json' });
+}
