@@ -64,7 +64,8 @@ async function readText(reader) {
   if (bytes.length !== length) {
     throw reader.formatError(`truncated: expected a header of ${length} bytes`);
   }
-  return new TextDecoder(version === 3 ? 'utf-8' : 'latin1').decode(bytes);
+  // Latin-1 before version 3: but only names in structures are not ASCII, and structures are refused.
+  return new TextDecoder().decode(bytes);
 }
 
 /**
