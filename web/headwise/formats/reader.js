@@ -10,7 +10,7 @@ import { newArray } from '../tensor.js';
  * @param {AbortSignal | undefined} signal
  * @returns {Promise<T>}
  */
-export function orAbort(promise, signal) {
+function orAbort(promise, signal) {
   if (signal === undefined) {
     return promise;
   }
