@@ -35,12 +35,22 @@ function bind(engine, Module) {
 }
 
 /**
+ * @internal The engine of a Headwise, for the package's other entries.
+ * @type {(hw: Headwise) => Engine}
+ */
+export let engineOf;
+
+/**
  * An engine with memory and a random number generator of its own; `load` makes it. Every method throws a HeadwiseError:
  * ERR_SHAPE and ERR_VALUE for arguments, ERR_MEMORY where memory ends, ERR_DISPOSED after `dispose`. Results are new
  * tensors that own their memory.
  */
 export class Headwise {
   #engine;
+
+  static {
+    engineOf = (hw) => hw.#engine;
+  }
 
   /**
    * @param {Engine} engine

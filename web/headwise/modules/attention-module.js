@@ -59,17 +59,17 @@ export const forwardOptions = /** @type {const} */ (['mask', 'needWeights', 'tra
  */
 
 /** Words of hw_forward_options. */
-const optionWords = maskWords + 4;
+export const optionWords = maskWords + 4;
 
 /**
  * Lays the mask and, behind it, an hw_forward_options and room for the addresses of traces into staging memory.
  * @param {Engine} engine
  * @param {number} address
- * @param {{ mask: import('../mask.js').Mask | undefined, weights: number, trace: boolean, cache: number }} asked weights
- *   and cache: addresses, 0 for none
+ * @param {{ mask?: import('../mask.js').Mask, weights: number, trace: boolean, cache: number, headMask?: number }} asked weights,
+ *   cache and headMask: addresses, 0 for none
  * @returns {number} the struct's address
  */
-function writeOptions(engine, address, { mask, weights, trace, cache }) {
+export function writeOptions(engine, address, { mask, weights, trace, cache, headMask = 0 }) {
   const struct = address + aligned(maskBytes(mask));
   if (mask !== undefined) {
     engine.write(address, mask.tensor);
@@ -79,6 +79,7 @@ function writeOptions(engine, address, { mask, weights, trace, cache }) {
   engine.words[at + maskWords] = weights;
   engine.words[at + maskWords + 1] = trace ? struct + optionWords * 4 : 0;
   engine.words[at + maskWords + 2] = cache;
+  engine.words[at + maskWords + 3] = headMask;
   return struct;
 }
 
@@ -160,7 +161,7 @@ export class AttendingModule extends Module {
     checkShape(x, 'x', fits, () => `[batch, tokens, ${dIn}] or [tokens, ${dIn}]`);
     const batch = x.shape.length === 3 ? x.shape[0] : 1;
     const tokens = x.shape[x.shape.length - 2];
-    const stored = cache === undefined ? 0 : cache.checkRoom(batch, tokens);
+    const stored = cache === undefined ? 0 : cache.checkRoom(batch, tokens, 'x');
     if (tokens > contextLength) {
       throw new HeadwiseError(
         'ERR_SHAPE',

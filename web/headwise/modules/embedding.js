@@ -49,7 +49,7 @@ function place(shape, flat) {
  * @param {unknown} ids
  * @param {number} count of embeddings
  */
-function checkIds(ids, count) {
+export function checkIds(ids, count) {
   const { values, shape } = unpack(ids);
   if (values.length === 0) {
     throw new HeadwiseError(

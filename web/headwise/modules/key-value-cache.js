@@ -18,7 +18,8 @@ import { HeadwiseError } from '../error.js';
  * The module that a cache is for.
  * @typedef {object} CacheOwner
  * @property {object} module
- * @property {number} pointer the module's address
+ * @property {(batch: number, key: number, value: number, tokens: number) => number} create makes it, of past keys and values at
+ *   these addresses; the engine's status
  * @property {number} heads
  * @property {number} headDim
  * @property {number} contextLength
@@ -92,7 +93,7 @@ export class KeyValueCache {
     const [key, value] = past === undefined ? [0, 0] : writePast(engine, past);
     const tokens = past?.key.shape[2] ?? 0;
     engine.check(
-      engine.call.attention_create_cache(owner.pointer, batch, key, value, tokens),
+      owner.create(batch, key, value, tokens),
       `a cache of ${batch} × ${owner.contextLength} tokens`,
     );
     this.#engine = engine;
@@ -133,20 +134,21 @@ export class KeyValueCache {
    * @internal
    * @param {number} batch
    * @param {number} tokens that are about to be appended
+   * @param {string} name of what they are in
    * @returns {number} tokens that are there
    */
-  checkRoom(batch, tokens) {
+  checkRoom(batch, tokens, name) {
     if (batch !== this.batch) {
       throw new HeadwiseError(
         'ERR_SHAPE',
-        `x has ${batch} sequences; expected ${this.batch}, the cache's batch`,
+        `${name} has ${batch} sequences; expected ${this.batch}, the cache's batch`,
       );
     }
     const { length, capacity } = this;
     if (tokens > capacity - length) {
       throw new HeadwiseError(
         'ERR_VALUE',
-        `x has ${tokens} tokens and cache ${length}; expected at most contextLength, ${capacity}, together`,
+        `${name} has ${tokens} tokens and cache ${length}; expected at most contextLength, ${capacity}, together`,
       );
     }
     return length;

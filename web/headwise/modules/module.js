@@ -52,7 +52,7 @@ export const arrayParameter = (key, address, shape) => ({
  * @param {readonly number[]} shape [rows, inFeatures] of a weight, [rows] of a bias
  * @returns {Parameter}
  */
-function packedParameter(key, { linear, firstRow }, shape) {
+export function packedParameter(key, { linear, firstRow }, shape) {
   const staged = size(shape) * 4;
   /** @type {(engine: Engine, copy: 'linear_load' | 'linear_store', at: number, what: string) => void} */
   const copyRows = (engine, copy, at, what) => {

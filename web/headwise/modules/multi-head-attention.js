@@ -130,12 +130,16 @@ export class MultiHeadAttention extends AttentionModule {
    */
   createCache(options) {
     const { dOut, numHeads, contextLength } = this.options;
-    const sizes = { heads: numHeads, headDim: dOut / numHeads, contextLength };
-    return new KeyValueCache(
-      this.engine,
-      { module: this, pointer: this.pointer, ...sizes },
-      options,
-    );
+    const { engine, pointer } = this;
+    const owner = {
+      module: this,
+      heads: numHeads,
+      headDim: dOut / numHeads,
+      contextLength,
+      create: (/** @type {number[]} */ ...past) =>
+        engine.call.attention_create_cache(pointer, ...past),
+    };
+    return new KeyValueCache(engine, owner, options);
   }
 
   /**

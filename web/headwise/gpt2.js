@@ -1,0 +1,9 @@
+/** @typedef {import('./gpt2/model.js').Gpt2Options} Gpt2Options */
+/** @typedef {import('./gpt2/model.js').Gpt2ForwardOptions} Gpt2ForwardOptions */
+/** @typedef {import('./gpt2/model.js').Gpt2Result} Gpt2Result */
+/** @typedef {import('./gpt2/generate.js').GenerateOptions} GenerateOptions */
+/** @typedef {import('./gpt2/load.js').LoadGpt2Options} LoadGpt2Options */
+
+export { HeadwiseError } from './error.js';
+export { loadGpt2 } from './gpt2/load.js';
+export { Gpt2 } from './gpt2/model.js';

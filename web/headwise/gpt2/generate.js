@@ -1,0 +1,132 @@
+import { checkIndex, checkOptions, checkSize } from '../check.js';
+import { describe } from '../describe.js';
+import { HeadwiseError } from '../error.js';
+import { manualSeed, random } from '../functions.js';
+
+/** @typedef {import('./model.js').Gpt2} Gpt2 */
+/** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../modules/key-value-cache.js').KeyValueCache} KeyValueCache */
+
+/**
+ * @typedef {object} GenerateOptions
+ * @property {number} [maxTokens] default 20
+ * @property {number} [temperature] default 0: the likeliest token, the first of several; above, drawn
+ * @property {number} [topK] draw among so many likeliest; default: all
+ * @property {number | bigint} [seed] as hw.manualSeed before the first token; default: the generator goes on
+ * @property {number} [eosTokenId] ends after this token
+ * @property {import('../tensor.js').Tensor | import('../tensor.js').NestedArray} [headMask] as forward's
+ * @property {KeyValueCache} [cache] of this model, batch 1, for the ids to be appended to; all tokens but the last will be in
+ *   it. Default: one for this call
+ */
+
+const known = ['maxTokens', 'temperature', 'topK', 'seed', 'eosTokenId', 'headMask', 'cache'];
+
+/** @param {unknown} value */
+function checkTemperature(value) {
+  if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `temperature is ${describe(value)}; expected a finite number of at least 0`,
+    );
+  }
+  return value;
+}
+
+/** @param {ArrayLike<number>} logits */
+function likeliest(logits) {
+  let best = 0;
+  for (let id = 1; id < logits.length; id++) {
+    if (logits[id] > logits[best]) {
+      best = id;
+    }
+  }
+  return best;
+}
+
+/**
+ * What a logit must at least be to be among the topK.
+ * @param {Float32Array} logits
+ * @param {number} topK
+ */
+const lowest = (logits, topK) =>
+  topK >= logits.length ? -Infinity : logits.slice().sort()[logits.length - topK];
+
+/**
+ * A token drawn from softmax(logits / temperature) among the topK; tokens as likely as the last of these are among them.
+ * @param {Float32Array} logits
+ * @param {{ temperature: number, topK: number }} options
+ * @param {number} uniform in [0, 1)
+ */
+export function draw(logits, { temperature, topK }, uniform) {
+  const threshold = lowest(logits, topK);
+  const top = logits[likeliest(logits)];
+  const weights = Float64Array.from(logits, (logit) =>
+    logit >= threshold ? Math.exp((logit - top) / temperature) : 0,
+  );
+  let left = uniform * weights.reduce((sum, weight) => sum + weight, 0);
+  // Of rounding at the end of the sum the last token that may be drawn gets the rest.
+  let chosen = likeliest(logits);
+  for (let id = 0; id < weights.length && left >= 0; id++) {
+    if (weights[id] > 0) {
+      chosen = id;
+      left -= weights[id];
+    }
+  }
+  return chosen;
+}
+
+/**
+ * @param {Gpt2} model
+ * @param {Ids} ids
+ * @param {GenerateOptions} [options]
+ */
+export function generate(model, ids, options) {
+  const given = checkOptions(options, known, 'generate');
+  const { vocabSize } = model.options;
+  const checked = {
+    maxTokens: checkSize(given.maxTokens ?? 20, 'maxTokens'),
+    temperature: checkTemperature(given.temperature ?? 0),
+    topK: checkSize(given.topK ?? vocabSize, 'topK'),
+    eosTokenId:
+      given.eosTokenId === undefined ? -1 : checkIndex(given.eosTokenId, 'eosTokenId', vocabSize),
+  };
+  if (given.seed !== undefined) {
+    manualSeed(model.engine, given.seed);
+  }
+  return tokens(model, ids, given, checked);
+}
+
+/**
+ * @param {Gpt2} model
+ * @param {Ids} ids
+ * @param {GenerateOptions} given
+ * @param {{ maxTokens: number, temperature: number, topK: number, eosTokenId: number }} checked
+ * @returns {Generator<number, void, void>}
+ */
+function* tokens(model, ids, { headMask, cache: given }, checked) {
+  const cache = given ?? model.createCache();
+  try {
+    /** @type {Ids} */
+    let next = ids;
+    for (let count = 1; ; count++) {
+      const { logits } = model.forward(next, { headMask, cache });
+      const values = /** @type {Float32Array} */ (logits?.data);
+      const id =
+        checked.temperature === 0
+          ? likeliest(values)
+          : draw(values, checked, random(model.engine, 'rand', [1]).data[0]);
+      yield id;
+      if (count === checked.maxTokens || id === checked.eosTokenId) {
+        return;
+      }
+      if (cache.length === cache.capacity) {
+        return;
+      }
+      next = [id];
+    }
+  } finally {
+    if (given === undefined) {
+      cache.dispose();
+    }
+  }
+}

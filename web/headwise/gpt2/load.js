@@ -1,0 +1,139 @@
+import { checkFunction, checkOptions, checkSignal } from '../check.js';
+import { HeadwiseError } from '../error.js';
+import { readGpt2Config } from '../formats/gpt2-config.js';
+import { openSafetensors } from '../formats/safetensors.js';
+import { openReader } from '../formats/source.js';
+import { describe } from '../describe.js';
+import { newArray, Tensor } from '../tensor.js';
+import { Gpt2 } from './model.js';
+import { canonicalName, isImplied } from './parameters.js';
+
+/** @typedef {import('../formats/source.js').Source} Source */
+/** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
+
+/**
+ * @typedef {object} LoadGpt2Options
+ * @property {Source | object} config Hugging Face's config.json: where it is, or what it holds
+ * @property {Source} weights model.safetensors: float32, float16 or bfloat16
+ * @property {(progress: { loaded: number, total: number }) => void} [onProgress] bytes of the weights that are read
+ * @property {AbortSignal} [signal] ends the loading
+ */
+
+/** A config larger than this is none. */
+const longestConfig = 2 ** 20;
+
+/**
+ * @param {unknown} config
+ * @param {AbortSignal | undefined} signal
+ */
+async function readConfig(config, signal) {
+  const isParsed =
+    typeof config === 'object' &&
+    config !== null &&
+    (Object.getPrototypeOf(config) === Object.prototype || Object.getPrototypeOf(config) === null);
+  if (isParsed) {
+    return readGpt2Config(config);
+  }
+  const reader = await openReader(config, { signal });
+  try {
+    const text = new TextDecoder().decode(await reader.read(longestConfig));
+    return readGpt2Config(text, { name: reader.name });
+  } finally {
+    reader.close();
+  }
+}
+
+/**
+ * Checks that the file has every parameter in its shape, and no others.
+ * @param {SafetensorsFile} file
+ * @param {ReadonlyMap<string, readonly number[]>} shapes
+ */
+function checkTensors(file, shapes) {
+  const found = new Map(Array.from(file.tensors, ([name, info]) => [canonicalName(name), info]));
+  const missing = [...shapes.keys()].filter((name) => !found.has(name));
+  const unexpected = [...found.keys()].filter((name) => !shapes.has(name) && !isImplied(name));
+  const misshapen = [...shapes].flatMap(([name, shape]) => {
+    const own = found.get(name)?.shape;
+    return own === undefined || describe(own) === describe(shape)
+      ? []
+      : [`${name} has shape ${describe(own)}, expected ${describe(shape)}`];
+  });
+  const problems = [
+    ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
+    ...(unexpected.length > 0 ? [`unexpected: ${unexpected.join(', ')}`] : []),
+    ...misshapen,
+  ];
+  if (problems.length > 0) {
+    throw new HeadwiseError(
+      'ERR_FORMAT',
+      `${file.name} does not fit the config: ${problems.join('; ')}`,
+    );
+  }
+}
+
+/**
+ * @param {Gpt2} model
+ * @param {SafetensorsFile} file
+ * @param {Pick<LoadGpt2Options, 'onProgress'>} options
+ */
+async function loadTensors(model, file, { onProgress }) {
+  const parameters = model.parametersByKey();
+  checkTensors(file, new Map(Array.from(parameters, ([key, { shape }]) => [key, shape])));
+  const wants = (/** @type {string} */ name) => parameters.has(canonicalName(name));
+  /** @type {Float32Array} */
+  let whole = new Float32Array(0);
+  for await (const { name, shape, firstRow, rows, data } of file.pieces({ wants, onProgress })) {
+    const key = canonicalName(name);
+    if (key === 'wte.weight') {
+      model.loadEmbeddingRows(firstRow, data);
+      continue;
+    }
+    const isWhole = rows === shape[0];
+    if (firstRow === 0) {
+      whole = isWhole ? data : newArray(Float32Array, (data.length / rows) * shape[0]);
+    }
+    if (!isWhole) {
+      whole.set(data, firstRow * (data.length / rows));
+    }
+    if (firstRow + rows === shape[0]) {
+      parameters.get(key)?.write(model.engine, new Tensor(whole, shape));
+    }
+  }
+}
+
+/**
+ * Loads a GPT-2 that Hugging Face's library saved. The weights are read piece by piece and kept once, as float32.
+ *
+ * @param {import('../headwise.js').Headwise} hw the engine that it will live in
+ * @param {LoadGpt2Options} options
+ * @returns {Promise<Gpt2>}
+ * @throws {HeadwiseError} ERR_FORMAT: a file is not what it should be, or the two do not fit each other; ERR_LOAD: one cannot be
+ *   had; ERR_MEMORY; ERR_VALUE: a bad option. An abort rejects with the signal's reason. After an error nothing of it is
+ *   left in the engine.
+ */
+export async function loadGpt2(hw, options) {
+  const known = ['config', 'weights', 'onProgress', 'signal'];
+  const given = checkOptions(options, known, 'loadGpt2');
+  const signal = checkSignal(given.signal);
+  checkFunction(given.onProgress, 'onProgress');
+  const { tieWordEmbeddings, ...config } = await readConfig(given.config, signal);
+  if (!tieWordEmbeddings) {
+    throw new HeadwiseError(
+      'ERR_FORMAT',
+      'config: tie_word_embeddings is false; expected true: the output head of GPT-2 is wte',
+    );
+  }
+  const file = await openSafetensors(given.weights, { signal });
+  try {
+    const model = new Gpt2(hw, config, false);
+    try {
+      await loadTensors(model, file, given);
+      return model;
+    } catch (error) {
+      model.dispose();
+      throw error;
+    }
+  } finally {
+    file.close();
+  }
+}
