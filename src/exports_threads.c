@@ -40,9 +40,9 @@ static hw_team *team;
 static unsigned char *stacks;
 
 /* Makes room for threads - 1 workers, each with a stack as large as the main thread's, which runs the same tasks deeper in
- * its own. CMakeLists.txt bounds the frames. */
-HW_EXPORT(team_start) hw_status hw_export_team_start(size_t threads);
-hw_status hw_export_team_start(size_t threads) {
+ * its own. CMakeLists.txt bounds the frames. patience: of hw_team_create, in units of 2^20 looks. */
+HW_EXPORT(team_start) hw_status hw_export_team_start(size_t threads, uint32_t patience);
+hw_status hw_export_team_start(size_t threads, uint32_t patience) {
   if (threads < 2 || team != NULL) {
     return HW_ERROR_VALUE;
   }
@@ -50,7 +50,7 @@ hw_status hw_export_team_start(size_t threads) {
   if (stacks == NULL) {
     return HW_ERROR_MEMORY;
   }
-  const hw_status status = hw_team_create(threads, &team);
+  const hw_status status = hw_team_create(threads, (uint64_t)patience << 20, &team);
   if (status != HW_OK) {
     hw_release(stacks);
     return status;

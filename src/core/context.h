@@ -14,8 +14,16 @@ struct hw_context {
 };
 
 /* The threads for a job of so many multiply-adds: the caller's alone where waking the others takes longer. */
-static inline hw_team *hw_context_team(const hw_context *context, size_t work) {
-  return work < HW_PARALLEL_WORK ? NULL : context->team;
+static inline hw_team *hw_context_team(const hw_context *context, double work) {
+#ifdef HW_THREADS
+  if (work >= (double)HW_PARALLEL_WORK) {
+    hw_team_expect(context->team, work);
+    return context->team;
+  }
+#endif
+  (void)context;
+  (void)work;
+  return NULL;
 }
 
 #endif

@@ -17,8 +17,10 @@ typedef void (*hw_task)(const void *job, size_t item, size_t thread);
 #ifdef HW_THREADS
 
 /* Room for a team of `threads` >= 2. Workers join by hw_team_work, whenever they are ready: work never waits for one
- * that has not joined. The caller owns *team; HW_ERROR_MEMORY leaves it NULL. */
-hw_status hw_team_create(size_t threads, hw_team **team);
+ * that has not joined, and one that is asleep may be gone. `patience`: how often hw_parallel_for looks for progress, about
+ * a nanosecond each, before it takes a worker with an item in hand for dead; large items are given more. The caller owns
+ * *team; HW_ERROR_MEMORY leaves it NULL. */
+hw_status hw_team_create(size_t threads, uint64_t patience, hw_team **team);
 
 /* NULL is allowed. No worker may be inside hw_team_work any more. */
 void hw_team_destroy(hw_team *team);
@@ -32,6 +34,9 @@ void hw_team_stop(hw_team *team);
 /* What the host of a worker calls when a trap has ended it: the call that waits for its item traps, too. */
 void hw_team_fail(hw_team *team);
 
+/* The next job has about so many multiply-adds. NULL is allowed. */
+void hw_team_expect(hw_team *team, double work);
+
 /* 1 for NULL */
 size_t hw_team_threads(const hw_team *team);
 
@@ -42,6 +47,7 @@ size_t hw_team_threads(const hw_team *team);
  *   for (item = 0; item < items; item++) task(job, item, 0);
  *
  * One item, no team, or a call from within a task: that loop itself, on the calling thread. Tasks allocate nothing.
+ * Traps if a worker has died with an item in hand: the team and all that the tasks write to is lost.
  */
 void hw_parallel_for(hw_team *team, size_t items, hw_task task, const void *job);
 

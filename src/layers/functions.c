@@ -7,7 +7,7 @@ hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *
   if (batch == 0 || m == 0 || k == 0 || n == 0) {
     return HW_ERROR_SHAPE;
   }
-  hw_team *team = hw_context_team(context, hw_size_multiply(hw_size_multiply(m, k), n));
+  hw_team *team = hw_context_team(context, (double)m * (double)k * (double)n);
   const size_t packed_floats = hw_gemm_packed_floats(n, k);
   const size_t scratch_bytes = hw_gemm_scratch_bytes(m, k);
   HW_TRY(hw_arena_reserve(&context->arena, hw_size_add(hw_arena_size(packed_floats, sizeof(float)), scratch_bytes)));

@@ -102,8 +102,7 @@ hw_status hw_linear_store(const hw_linear *linear, size_t first_row, size_t rows
 }
 
 static hw_team *team_of(const hw_context *context, const hw_linear *linear, size_t rows) {
-  const size_t weights = hw_size_multiply(linear->in_features, linear->out_features);
-  return hw_context_team(context, hw_size_multiply(rows, weights));
+  return hw_context_team(context, (double)rows * (double)linear->in_features * (double)linear->out_features);
 }
 
 size_t hw_linear_scratch(const hw_linear *linear, size_t rows) {

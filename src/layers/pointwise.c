@@ -43,7 +43,7 @@ static void add_item(const void *job, size_t item, size_t thread) {
 }
 
 static void run(const hw_context *context, size_t work, hw_task task, const elements *job) {
-  hw_team *team = hw_context_team(context, hw_size_multiply(job->count, work));
+  hw_team *team = hw_context_team(context, (double)job->count * (double)work);
   hw_parallel_for(team, hw_ceil_divide(job->count, BLOCK), task, job);
 }
 
@@ -87,7 +87,7 @@ void hw_normalization_run(const hw_context *context, const hw_normalization *nor
                           float *y) {
   const size_t columns = normalization->columns;
   const normalized_rows job = {normalization, x, y, rows, hw_ceil_divide(BLOCK, columns)};
-  hw_team *team = hw_context_team(context, hw_size_multiply(hw_size_multiply(rows, columns), NORMALIZATION_WORK));
+  hw_team *team = hw_context_team(context, (double)rows * (double)columns * (double)NORMALIZATION_WORK);
   hw_parallel_for(team, hw_ceil_divide(rows, job.block), normalization_item, &job);
 }
 

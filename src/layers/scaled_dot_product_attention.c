@@ -70,8 +70,8 @@ typedef struct attention_run {
 static size_t sharing_heads(const hw_attention *a) { return a->heads == a->key_heads ? 1 : a->heads / a->key_heads; }
 
 static hw_team *team_of(const hw_context *context, const hw_attention *a) {
-  const size_t products = hw_size_multiply(hw_size_multiply(a->batch, a->heads), a->query_tokens);
-  return hw_context_team(context, hw_size_multiply(products, hw_size_multiply(a->key_tokens, a->key_width)));
+  const double rows = (double)a->batch * (double)a->heads * (double)a->query_tokens;
+  return hw_context_team(context, rows * (double)a->key_tokens * (double)a->key_width);
 }
 
 static size_t record_rows(const hw_attention *a) {

@@ -152,8 +152,8 @@ static bool has_head(const hw_trace *trace, size_t batch, size_t head) {
 /* Runs the task for each block of rows, with scratch for each thread. */
 static hw_status run_rows(hw_context *context, trace_rows *rows, hw_task task) {
   const hw_attention_head *head = &rows->head;
-  const size_t scores = hw_size_multiply(head->query_tokens, head->key_tokens);
-  hw_team *team = hw_context_team(context, hw_size_multiply(scores, head->panels.key_width));
+  const double scores = (double)head->query_tokens * (double)head->key_tokens;
+  hw_team *team = hw_context_team(context, scores * (double)head->panels.key_width);
   rows->thread_bytes = hw_arena_size(rows->thread_bytes, 1);
   const size_t bytes = hw_size_multiply(hw_team_threads(team), rows->thread_bytes);
   HW_TRY(hw_arena_reserve(&context->arena, bytes));

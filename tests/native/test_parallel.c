@@ -1,12 +1,19 @@
 /* Loops spread over real threads: every item once, from the start of a team to its end, and results of modules to the bit.
  */
 #include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "core/context.h"
 #include "core/parallel.h"
 
 enum { MOST_THREADS = 5, MOST_ITEMS = 257 };
+
+/* Looks for progress: for ever, as far as a test can tell, and not for long. */
+static const uint64_t patience = (uint64_t)1 << 40;
+static const uint64_t impatience = 1000;
 
 typedef struct worker {
   pthread_t thread;
@@ -32,7 +39,7 @@ static void start_worker(hw_team *team, size_t number) {
 
 static hw_team *start_team(size_t threads) {
   hw_team *team = NULL;
-  CHECK(hw_team_create(threads, &team) == HW_OK, "create");
+  CHECK(hw_team_create(threads, patience, &team) == HW_OK, "create");
   for (size_t number = 1; number < threads; number++) {
     start_worker(team, number);
   }
@@ -90,7 +97,7 @@ static void test_every_item_once(void) {
 
 static void test_absent_workers(void) {
   hw_team *team = NULL;
-  CHECK_STATUS(hw_team_create(MOST_THREADS, &team), HW_OK);
+  CHECK_STATUS(hw_team_create(MOST_THREADS, patience, &team), HW_OK);
   check_loop(team, MOST_ITEMS);
   for (size_t number = 1; number < MOST_THREADS; number++) {
     start_worker(team, number);
@@ -109,6 +116,45 @@ static void test_start_and_end(void) {
     check_case();
   }
   hw_team_destroy(NULL);
+}
+
+/* A worker that ends with its item in hand; the main thread's items wait until it has one. */
+static void die(const void *job, size_t item, size_t thread) {
+  (void)item;
+  atomic_bool *taken = *(atomic_bool *const *)job;
+  if (thread != 0) {
+    atomic_store(taken, true);
+    pthread_exit(NULL);
+  }
+  while (!atomic_load(taken)) {
+  }
+}
+
+/* Runs in a process of its own, which must not survive it. */
+static void lose_worker(void) {
+  hw_team *team = NULL;
+  atomic_bool taken = false;
+  atomic_bool *const job = &taken;
+  if (hw_team_create(2, impatience, &team) != HW_OK) {
+    _exit(0);
+  }
+  start_worker(team, 1);
+  hw_team_expect(team, 1e6);
+  hw_parallel_for(team, 2, die, &job);
+  _exit(0);
+}
+
+static void test_dead_worker(void) {
+  int status = 0;
+  const pid_t child = fork();
+  CHECK(child >= 0, "no process");
+  if (child == 0) {
+    fclose(stderr);
+    lose_worker();
+  }
+  CHECK(waitpid(child, &status, 0) == child, "no end");
+  CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != 0, "the loop ended as if all items had run");
+  check_case();
 }
 
 /* A loop inside a task: a team that is busy runs it on the task's own thread. */
@@ -220,6 +266,7 @@ int main(void) {
   check_run("every item runs once, on a thread of the team", test_every_item_once);
   check_run("a loop waits for no worker that has not joined", test_absent_workers);
   check_run("teams start and end, used or not", test_start_and_end);
+  check_run("a loop whose worker has died with an item ends in a trap", test_dead_worker);
   check_run("a loop inside a task runs on the task's thread", test_nested);
   check_run("modules give the same bits on 1 to 5 threads", test_modules);
   return check_result();

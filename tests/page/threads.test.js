@@ -154,6 +154,66 @@ isolationTest(
   },
 );
 
+/**
+ * Runs in the browser: a thread is ended while it computes.
+ *
+ * @param {string} address of the package
+ * @param {string} mortal address of tests/mortal-worker.js
+ */
+async function computeUntilDeath(address, mortal) {
+  const { load } = await import(address);
+  const { Crew } = await import(new URL('threads.js', address).href);
+  const start = Crew.start.bind(Crew);
+  Crew.start = async (/** @type {number} */ count) =>
+    Object.assign(await start(count), { patience: 64 });
+  /** @type {Worker[]} */
+  const workers = [];
+  const Own = Worker;
+  Object.assign(globalThis, {
+    Worker: class extends Own {
+      /** @param {string | URL} script */
+      constructor(script) {
+        super(mortal, { type: 'module' });
+        this.postMessage({ script: String(script) });
+        workers.push(this);
+      }
+    },
+  });
+  const hw = await load({ threads: 3 });
+  const errors = [];
+  const q = hw.rand([6000, 64]);
+  // At another time each: one may be between two calls.
+  workers.forEach((worker, i) => worker.postMessage({ end: 100 + 230 * i }));
+  const end = performance.now() + 120_000;
+  while (errors.length < 2 && performance.now() < end) {
+    try {
+      hw.scaledDotProductAttention(q, q, q);
+    } catch (error) {
+      const { code, message } = /** @type {any} */ (error);
+      errors.push(`${code} ${message}`);
+    }
+  }
+  hw.dispose();
+  globalThis.Worker = Own;
+  const another = await load({ threads: 2 });
+  const { shape } = another.scaledDotProductAttention(q, q, q).output;
+  another.dispose();
+  return { threads: [hw.info.threads, another.info.threads], errors, shape };
+}
+
+isolationTest(
+  'a thread that is ended while it computes fails its call and all that follow; another engine works',
+  () => ISOLATION,
+  async (page, address) => {
+    const mortal = new URL('/tests/mortal-worker.js', address).href;
+    const { threads, errors, shape } = await page.evaluate(computeUntilDeath, address, mortal);
+    const error = 'ERR_LOAD a thread of the engine died; load() starts another';
+    assert.deepEqual(errors, [error, error]);
+    assert.deepEqual(threads, [3, 2]);
+    assert.deepEqual(shape, [6000, 64]);
+  },
+);
+
 isolationTest(
   'without the headers there is one thread, and no module for threads is fetched',
   () => ({}),

@@ -43,6 +43,8 @@ export class Engine {
   #growths = 0;
   /** @type {(() => void) | undefined} */
   #endTeam;
+  /** @type {unknown} what ended the engine, if that was a thread's death */
+  #failure;
 
   /**
    * @param {WebAssembly.Module} module
@@ -95,18 +97,60 @@ export class Engine {
    * @param {import('./threads.js').Crew} crew that has joined
    */
   startTeam(crew) {
-    this.check(this.call.team_start(crew.threads), 'the threads');
-    crew.begin((thread) => this.call.team_stack(thread) >>> 0);
-    this.#endTeam = teamEnder(this.call.team_stop, crew);
+    const { call } = this;
+    this.check(call.team_start(crew.threads, crew.patience), 'the threads');
+    crew.begin((thread) => call.team_stack(thread) >>> 0);
+    this.#endTeam = teamEnder(call.team_stop, crew);
     net.register(this, this.#endTeam, this);
+    // A call that waits for a thread that has died ends in a trap.
+    this.exports = Object.fromEntries(
+      Object.entries(call).map(([name, run]) => [name, (...values) => this.#try(run, values)]),
+    );
+  }
+
+  /** @param {(...values: any[]) => number} run @param {any[]} values */
+  #try(run, values) {
+    try {
+      return run(...values);
+    } catch (cause) {
+      this.dispose();
+      this.#failure = cause;
+      throw this.#end;
+    }
+  }
+
+  /** Why nothing can be called any more. */
+  get #end() {
+    const cause = this.#failure;
+    return cause
+      ? new HeadwiseError('ERR_LOAD', 'a thread of the engine died; load() starts another', {
+          cause,
+        })
+      : new HeadwiseError('ERR_DISPOSED', 'the engine was disposed of; load() starts another');
   }
 
   /** The module's functions. */
   get call() {
     if (this.exports === undefined) {
-      throw new HeadwiseError('ERR_DISPOSED', 'the engine was disposed of; load() starts another');
+      throw this.#end;
     }
     return this.exports;
+  }
+
+  /**
+   * @param {number} pointer of an object; 0 once it was disposed of
+   * @param {string} what it is
+   * @param {string} [remedy]
+   * @returns {number} the pointer
+   * @throws {HeadwiseError} ERR_DISPOSED, ERR_LOAD: the object or the engine is gone
+   */
+  live(pointer, what, remedy = 'create another') {
+    if (this.disposed || pointer === 0) {
+      throw this.disposed
+        ? this.#end
+        : new HeadwiseError('ERR_DISPOSED', `the ${what} was disposed of; ${remedy}`);
+    }
+    return pointer;
   }
 
   /**
@@ -144,6 +188,7 @@ export class Engine {
       this.#endTeam = undefined;
     }
     this.exports = undefined;
+    this.#failure = undefined;
     this.#capacity = 0;
     this.memory = /** @type {any} */ (undefined);
     this.#floats = new Float32Array(0);

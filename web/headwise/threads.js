@@ -46,6 +46,9 @@ export class Crew {
   /** @type {Promise<string>[]} */
   #answers = [];
 
+  /** How long a call waits for a thread in which nothing goes on: 2^20 looks, about a ms, each. */
+  patience = 2 ** 15;
+
   /** Why there are fewer than were asked for; '' if there are not. */
   reason = '';
 

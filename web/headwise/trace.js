@@ -28,14 +28,7 @@ export class Trace {
   }
 
   #live() {
-    if (this.#engine.disposed || this.#pointer === 0) {
-      const what = this.#engine.disposed ? 'engine' : 'trace';
-      throw new HeadwiseError(
-        'ERR_DISPOSED',
-        `the ${what} was disposed of; run a traced forward again`,
-      );
-    }
-    return this.#pointer;
+    return this.#engine.live(this.#pointer, 'trace', 'run a traced forward again');
   }
 
   /** Bytes that the trace holds. */

@@ -107,11 +107,7 @@ export class KeyValueCache {
   }
 
   #live() {
-    if (this.#engine.disposed || this.#pointer === 0) {
-      const what = this.#engine.disposed ? 'engine' : 'cache';
-      throw new HeadwiseError('ERR_DISPOSED', `the ${what} was disposed of; create another`);
-    }
-    return this.#pointer;
+    return this.#engine.live(this.#pointer, 'cache');
   }
 
   /**

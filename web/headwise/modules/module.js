@@ -120,11 +120,7 @@ export class Module {
 
   /** @protected */
   get pointer() {
-    if (this.engine.disposed || this.#pointer === 0) {
-      const what = this.engine.disposed ? 'engine' : this.constructor.name;
-      throw new HeadwiseError('ERR_DISPOSED', `the ${what} was disposed of; create another`);
-    }
-    return this.#pointer;
+    return this.engine.live(this.#pointer, this.constructor.name);
   }
 
   /**
