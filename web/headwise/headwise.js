@@ -42,8 +42,8 @@ export let engineOf;
 
 /**
  * An engine with memory and a random number generator of its own; `load` makes it. Every method throws a HeadwiseError:
- * ERR_SHAPE and ERR_VALUE for arguments, ERR_MEMORY where memory ends, ERR_DISPOSED after `dispose`. Results are new
- * tensors that own their memory.
+ * ERR_SHAPE and ERR_VALUE for arguments, ERR_MEMORY where memory ends, ERR_DISPOSED after `dispose`, ERR_LOAD once a thread
+ * has died at work. Results are new tensors that own their memory.
  */
 export class Headwise {
   #engine;
