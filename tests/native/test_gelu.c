@@ -1,9 +1,7 @@
 /* GELU against float64: the whole range of floats, every 251st of them (under sanitizers every 9973rd), and all lengths
  * around the vector. */
-#include "check.h"
-#include "core/context.h"
+#include "gelu_case.h"
 #include "headwise.h"
-#include "kernels/gelu.h"
 
 #ifdef CHECK_SANITIZED
 enum { BIT_STRIDE = 9973 };
@@ -15,47 +13,7 @@ enum { ROW = 64, LONGEST = 40 };
 
 static const uint32_t bits_of_infinity = 0x7f800000u;
 
-typedef void gelu_row(const float *x, float *y, size_t count);
-typedef double gelu_tail(double a);
-
-/* The probability that a standard normal is above a. */
-static double normal_tail(double a) { return 0.5 * erfc(a / sqrt(2.0)); }
-
-static double tanh_tail(double a) {
-  const double u = sqrt(2.0 / acos(-1.0)) * (a + 0.044715 * a * a * a);
-  return 1.0 / (1.0 + exp(2.0 * u));
-}
-
-typedef struct form {
-  const char *name;
-  gelu_row *row;
-  gelu_tail *tail;
-  double ulps_per_bit; /* of the tail */
-} form;
-
-static const form forms[] = {{"exact", hw_row_gelu, normal_tail, 0.0}, {"tanh", hw_row_gelu_tanh, tanh_tail, 2.0}};
-
-static double exact_gelu(const form *f, double x) { return fmax(x, 0.0) - fabs(x) * f->tail(fabs(x)); }
-
-static double ulp_of(double y) {
-  int exponent;
-  (void)frexp(fabs(y), &exponent);
-  return ldexp(1.0, (exponent < -125 ? -125 : exponent) - 24);
-}
-
-/* The error in ULP, where it is not below 2^-122. */
-static double check_value(const form *f, float x, float y) {
-  const double exact = exact_gelu(f, (double)x);
-  const double error = fabs((double)y - exact);
-  const double bits = x < 0.0F ? fmin(-log2(f->tail(-(double)x)), 200.0) : 0.0;
-  const double bound = 8.0 + bits * f->ulps_per_bit;
-  const double ulps = error / ulp_of(exact);
-  CHECK(ulps <= bound || (error <= 0x1p-122 && x < -1.0F), "%s %a: %a, expected %a: %g ULP", f->name, (double)x,
-        (double)y, exact, ulps);
-  return error <= 0x1p-122 ? 0.0 : ulps;
-}
-
-static void sweep(const form *f, uint32_t sign) {
+static void sweep(const gelu_form *f, uint32_t sign) {
   float x[ROW];
   float y[ROW];
   double worst = 0.0;
@@ -65,7 +23,7 @@ static void sweep(const form *f, uint32_t sign) {
     }
     f->row(x, y, ROW);
     for (uint32_t i = 0; i < ROW; i++) {
-      worst = fmax(worst, check_value(f, x[i], y[i]));
+      worst = fmax(worst, check_gelu(f, x[i], y[i]));
     }
     check_case();
   }
@@ -74,8 +32,8 @@ static void sweep(const form *f, uint32_t sign) {
 
 static void test_whole_range(void) {
   for (size_t i = 0; i < 2; i++) {
-    sweep(&forms[i], 0);
-    sweep(&forms[i], 1);
+    sweep(&gelu_forms[i], 0);
+    sweep(&gelu_forms[i], 1);
   }
 }
 
@@ -87,12 +45,12 @@ static void test_lengths(void) {
       for (size_t j = 0; j < count; j++) {
         x[j] = check_random_float() * 6.0F;
       }
-      forms[i].row(x, y, count);
+      gelu_forms[i].row(x, y, count);
       for (size_t j = 0; j < count; j++) {
-        (void)check_value(&forms[i], x[j], y[j]);
+        (void)check_gelu(&gelu_forms[i], x[j], y[j]);
       }
-      forms[i].row(x, x, count);
-      CHECK(memcmp(x, y, count * sizeof(float)) == 0, "%s, count=%zu: in place differs", forms[i].name, count);
+      gelu_forms[i].row(x, x, count);
+      CHECK(memcmp(x, y, count * sizeof(float)) == 0, "%s, count=%zu: in place differs", gelu_forms[i].name, count);
       check_case();
       free(x);
       free(y);
@@ -105,9 +63,9 @@ static void test_limits(void) {
   const float outputs[] = {INFINITY, 0.0F, 3.4e38F, 0.0F, 0.0F, 20.0F, 0.0F};
   for (size_t i = 0; i < 2; i++) {
     float y[7];
-    forms[i].row(inputs, y, 7);
+    gelu_forms[i].row(inputs, y, 7);
     for (size_t j = 0; j < 7; j++) {
-      CHECK(y[j] == outputs[j], "%s %g: %g", forms[i].name, (double)inputs[j], (double)y[j]);
+      CHECK(y[j] == outputs[j], "%s %g: %g", gelu_forms[i].name, (double)inputs[j], (double)y[j]);
     }
     check_case();
   }
@@ -119,7 +77,7 @@ static void test_nan(void) {
     for (size_t place = 0; place < 11; place++) {
       float x[11] = {0};
       x[place] = i % 2 == 0 ? NAN : -NAN;
-      forms[i / 2].row(x, x, 11);
+      gelu_forms[i / 2].row(x, x, 11);
       for (size_t j = 0; j < 11; j++) {
         CHECK(j == place ? isnan(x[j]) : x[j] == 0.0F, "NaN at %zu, %zu: %g", place, j, (double)x[j]);
       }
@@ -138,9 +96,9 @@ static void test_function(void) {
   float *expected = check_floats(count);
   check_fill(x, count);
   for (size_t i = 0; i < 2; i++) {
-    forms[i].row(x, expected, count);
+    gelu_forms[i].row(x, expected, count);
     CHECK_STATUS(hw_gelu(context, x, y, count, (hw_gelu_approximation)i), HW_OK);
-    CHECK(memcmp(y, expected, count * sizeof(float)) == 0, "%s", forms[i].name);
+    CHECK(memcmp(y, expected, count * sizeof(float)) == 0, "%s", gelu_forms[i].name);
   }
   CHECK_STATUS(hw_gelu(context, x, y, count, (hw_gelu_approximation)2), HW_ERROR_VALUE);
   free(x);

@@ -1,35 +1,11 @@
 /* Layer normalisation of every length around the vector, against long double. */
-#include "check.h"
 #include "headwise.h"
 #include "kernels/layer_norm.h"
+#include "layer_norm_case.h"
 
 enum { LONGEST = 40 };
 
 static const double default_eps = HW_LAYER_NORM_EPS;
-
-/* x normalised, times weight, plus bias: each of the three results is rounded once. */
-static void check_row(const float *x, const float *weight, const float *bias, double eps, const float *y,
-                      size_t count) {
-  long double mean = 0.0L;
-  long double variance = 0.0L;
-  for (size_t i = 0; i < count; i++) {
-    mean += (long double)x[i] / (long double)count;
-  }
-  for (size_t i = 0; i < count; i++) {
-    const long double difference = (long double)x[i] - mean;
-    variance += difference * difference / (long double)count;
-  }
-  const long double deviation = sqrtl(variance + (long double)eps);
-  for (size_t i = 0; i < count; i++) {
-    const double scaled = (double)(((long double)x[i] - mean) / deviation) * (weight == NULL ? 1.0 : (double)weight[i]);
-    const double exact = scaled + (bias == NULL ? 0.0 : (double)bias[i]);
-    /* Differences of sums of doubles: with an offset of 2^k, k more bits are lost, of 53. */
-    const double offset = (double)(fabsl(mean) / deviation) * 0x1p-48;
-    const double tolerance = (3.0 * fabs(scaled) + fabs(exact)) * 0x1p-24 + offset + 0x1p-149;
-    CHECK(fabs((double)y[i] - exact) <= tolerance, "count=%zu, %zu: %.9g, expected %.9g", count, i, (double)y[i],
-          exact);
-  }
-}
 
 static void run_row(size_t count, float magnitude, float offset, double eps) {
   float *x = check_floats(count);
@@ -47,7 +23,7 @@ static void run_row(size_t count, float magnitude, float offset, double eps) {
     float *in_place = check_floats(count);
     memcpy(in_place, x, count * sizeof(float));
     hw_layer_norm_row(x, w, b, eps, y, count);
-    check_row(x, w, b, eps, y, count);
+    check_layer_norm_row(x, w, b, eps, y, count);
     hw_layer_norm_row(in_place, w, b, eps, in_place, count);
     CHECK(memcmp(in_place, y, count * sizeof(float)) == 0, "count=%zu: in place differs", count);
     check_case();
@@ -148,7 +124,7 @@ static void test_rows(void) {
     if (row == 1) {
       CHECK(isnan(y[columns]) && isnan(y[2 * columns - 1]), "the row with NaN");
     } else {
-      check_row(x + row * columns, weight, bias, default_eps, y + row * columns, columns);
+      check_layer_norm_row(x + row * columns, weight, bias, default_eps, y + row * columns, columns);
     }
   }
   CHECK_STATUS(hw_layer_normalization(context, x, 0, columns, NULL, NULL, default_eps, y), HW_ERROR_SHAPE);

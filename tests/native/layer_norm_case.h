@@ -1,0 +1,31 @@
+/* A row of layer normalisation against long double. */
+#ifndef HW_TESTS_LAYER_NORM_CASE_H
+#define HW_TESTS_LAYER_NORM_CASE_H
+
+#include "check.h"
+
+/* x normalised, times weight, plus bias: each of the three results is rounded once. */
+static inline void check_layer_norm_row(const float *x, const float *weight, const float *bias, double eps,
+                                        const float *y, size_t count) {
+  long double mean = 0.0L;
+  long double variance = 0.0L;
+  for (size_t i = 0; i < count; i++) {
+    mean += (long double)x[i] / (long double)count;
+  }
+  for (size_t i = 0; i < count; i++) {
+    const long double difference = (long double)x[i] - mean;
+    variance += difference * difference / (long double)count;
+  }
+  const long double deviation = sqrtl(variance + (long double)eps);
+  for (size_t i = 0; i < count; i++) {
+    const double scaled = (double)(((long double)x[i] - mean) / deviation) * (weight == NULL ? 1.0 : (double)weight[i]);
+    const double exact = scaled + (bias == NULL ? 0.0 : (double)bias[i]);
+    /* Differences of sums of doubles: with an offset of 2^k, k more bits are lost, of 53. */
+    const double offset = (double)(fabsl(mean) / deviation) * 0x1p-48;
+    const double tolerance = (3.0 * fabs(scaled) + fabs(exact)) * 0x1p-24 + offset + 0x1p-149;
+    CHECK(fabs((double)y[i] - exact) <= tolerance, "count=%zu, %zu: %.9g, expected %.9g", count, i, (double)y[i],
+          exact);
+  }
+}
+
+#endif

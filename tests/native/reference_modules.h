@@ -1,0 +1,217 @@
+/*
+ * Modules in double, from their definitions in headwise.h, without dropout.
+ *
+ * With a `noise` every intermediate result is off by up to so much of itself, as if numbers had fewer digits: how far the
+ * outcome then moves says how far rounding may move the engine's.
+ */
+#ifndef HW_TESTS_REFERENCE_MODULES_H
+#define HW_TESTS_REFERENCE_MODULES_H
+
+#include "reference.h"
+
+typedef struct reference_tokens {
+  size_t batch;
+  size_t tokens;
+  size_t first; /* the first query's token: those before it are keys only */
+} reference_tokens;
+
+static inline double *reference_doubles(size_t count) { return check_memory(count * sizeof(double)); }
+
+static inline double *reference_widen(const float *x, size_t count) {
+  double *wide = reference_doubles(count);
+  for (size_t i = 0; i < count; i++) {
+    wide[i] = (double)x[i];
+  }
+  return wide;
+}
+
+static inline double reference_round(double x, double noise) {
+  return noise == 0.0 ? x : x * (1.0 + noise * (double)check_random_float());
+}
+
+/* y [rows, out] = x·Wᵀ + b, y not x */
+static inline void reference_linear(const hw_linear *linear, size_t in, size_t out, bool has_bias, const double *x,
+                                    size_t rows, double *y, double noise) {
+  float *weight = check_floats(in * out);
+  float *bias = check_floats(out);
+  memset(bias, 0, out * sizeof *bias);
+  CHECK(hw_linear_store(linear, 0, out, weight, has_bias ? bias : NULL) == HW_OK, "store");
+  for (size_t i = 0; i < rows * out; i++) {
+    double sum = (double)bias[i % out];
+    for (size_t p = 0; p < in; p++) {
+      sum += reference_round(x[i / out * in + p] * (double)weight[i % out * in + p], noise);
+    }
+    y[i] = reference_round(sum, noise);
+  }
+  free(weight);
+  free(bias);
+}
+
+/* y may be x */
+static inline void reference_layer_norm(hw_layer_norm *norm, size_t dim, const double *x, size_t rows, double *y,
+                                        double noise) {
+  for (size_t row = 0; row < rows; row++) {
+    double mean = 0.0;
+    double variance = 0.0;
+    for (size_t i = 0; i < dim; i++) {
+      mean += x[row * dim + i] / (double)dim;
+    }
+    for (size_t i = 0; i < dim; i++) {
+      variance += (x[row * dim + i] - mean) * (x[row * dim + i] - mean) / (double)dim;
+    }
+    for (size_t i = 0; i < dim; i++) {
+      const double scaled = (x[row * dim + i] - mean) / sqrt(variance + HW_LAYER_NORM_EPS);
+      const double weighted = scaled * (double)hw_layer_norm_weight(norm)[i] + (double)hw_layer_norm_bias(norm)[i];
+      y[row * dim + i] = reference_round(weighted, noise);
+    }
+  }
+}
+
+static inline void reference_feed_forward(hw_feed_forward *module, const hw_feed_forward_config *config,
+                                          const double *x, size_t rows, double *y, double noise) {
+  double *hidden = reference_doubles(rows * config->d_ff);
+  reference_linear(hw_feed_forward_fc1(module), config->d_model, config->d_ff, true, x, rows, hidden, noise);
+  for (size_t i = 0; i < rows * config->d_ff; i++) {
+    hidden[i] = reference_round(0.5 * hidden[i] * erfc(-hidden[i] / sqrt(2.0)), noise);
+  }
+  reference_linear(hw_feed_forward_fc2(module), config->d_ff, config->d_model, true, hidden, rows, y, noise);
+  free(hidden);
+}
+
+/* What is added to a score: 0, a number, or -inf. */
+static inline double reference_added(const hw_multi_head_attention_config *config, const hw_mask *mask, size_t batch,
+                                     size_t head, size_t query, size_t key) {
+  if (mask->kind == HW_MASK_NONE) {
+    return config->is_causal && key > query ? -(double)INFINITY : 0.0;
+  }
+  const size_t index = reference_mask_index(mask, batch, head, query, key);
+  if (mask->kind == HW_MASK_BOOL) {
+    return ((const uint8_t *)mask->data)[index] != 0 ? 0.0 : -(double)INFINITY;
+  }
+  return (double)((const float *)mask->data)[index];
+}
+
+/* weights [tokens] of one query; zeros if every key is masked. */
+static inline void reference_softmax(double *scores, size_t count) {
+  double largest = -(double)INFINITY;
+  double sum = 0.0;
+  for (size_t j = 0; j < count; j++) {
+    largest = fmax(largest, scores[j]);
+  }
+  for (size_t j = 0; j < count; j++) {
+    scores[j] = scores[j] == -(double)INFINITY ? 0.0 : exp(scores[j] - largest);
+    sum += scores[j];
+  }
+  for (size_t j = 0; j < count && sum != 0.0; j++) {
+    scores[j] /= sum;
+  }
+}
+
+/*
+ * x [batch, tokens, d_in] → y [batch, tokens - first, d_out], weights [batch, heads, tokens - first, tokens]. The mask is
+ * over the queries from `first`; a causal module's queries see the keys up to themselves.
+ */
+static inline void reference_multi_head_attention(hw_multi_head_attention *module,
+                                                  const hw_multi_head_attention_config *config, const double *x,
+                                                  const reference_tokens *t, const hw_mask *mask, double *y,
+                                                  double *weights, double noise) {
+  const size_t d_out = config->d_out;
+  const size_t width = d_out / config->num_heads;
+  const size_t queries = t->tokens - t->first;
+  double *qkv = reference_doubles(t->batch * t->tokens * 3 * d_out);
+  double *merged = reference_doubles(t->batch * queries * d_out);
+  reference_linear(hw_multi_head_attention_qkv_proj(module), config->d_in, 3 * d_out, config->qkv_bias, x,
+                   t->batch * t->tokens, qkv, noise);
+  for (size_t i = 0; i < t->batch * config->num_heads * queries; i++) {
+    const size_t b = i / queries / config->num_heads;
+    const size_t h = i / queries % config->num_heads;
+    const size_t query = i % queries;
+    const size_t shift = mask->kind == HW_MASK_NONE ? t->first : 0;
+    const double *rows = qkv + b * t->tokens * 3 * d_out + h * width;
+    double *scores = weights + i * t->tokens;
+    for (size_t j = 0; j < t->tokens; j++) {
+      double score = 0.0;
+      for (size_t p = 0; p < width; p++) {
+        score += reference_round(rows[(t->first + query) * 3 * d_out + p] * rows[(j * 3 + 1) * d_out + p], noise);
+      }
+      scores[j] =
+          reference_round(score, noise) / sqrt((double)width) + reference_added(config, mask, b, h, query + shift, j);
+    }
+    reference_softmax(scores, t->tokens);
+    for (size_t p = 0; p < width; p++) {
+      double sum = 0.0;
+      for (size_t j = 0; j < t->tokens; j++) {
+        sum += scores[j] == 0.0 ? 0.0 : reference_round(scores[j] * rows[(j * 3 + 2) * d_out + p], noise);
+      }
+      merged[(b * queries + query) * d_out + h * width + p] = reference_round(sum, noise);
+    }
+  }
+  if (config->out_proj) {
+    reference_linear(hw_multi_head_attention_out_proj(module), d_out, d_out, config->out_bias, merged,
+                     t->batch * queries, y, noise);
+  } else {
+    memcpy(y, merged, t->batch * queries * d_out * sizeof *y);
+  }
+  free(qkv);
+  free(merged);
+}
+
+static inline void reference_add(const double *branch, size_t count, double *sum, double noise) {
+  for (size_t i = 0; i < count; i++) {
+    sum[i] = reference_round(sum[i] + branch[i], noise);
+  }
+}
+
+/* x [batch, tokens, d_model] becomes the block's output; weights [batch, heads, tokens, tokens]. */
+static inline void reference_block(hw_transformer_block *block, const hw_transformer_block_config *config,
+                                   const reference_tokens *t, const hw_mask *mask, double *x, double *weights,
+                                   double noise) {
+  const hw_multi_head_attention_config attn = {.d_in = config->d_model,
+                                               .d_out = config->d_model,
+                                               .num_heads = config->num_heads,
+                                               .out_proj = true,
+                                               .is_causal = config->is_causal};
+  const hw_feed_forward_config ffn = {config->d_model, config->d_ff, 0.0};
+  const size_t rows = t->batch * t->tokens;
+  const size_t count = rows * config->d_model;
+  hw_layer_norm *ln1 = hw_transformer_block_ln1(block);
+  hw_layer_norm *ln2 = hw_transformer_block_ln2(block);
+  double *normed = reference_doubles(count);
+  double *branch = reference_doubles(count);
+  memcpy(normed, x, count * sizeof *x);
+  if (config->norm_first) {
+    reference_layer_norm(ln1, config->d_model, x, rows, normed, noise);
+  }
+  reference_multi_head_attention(hw_transformer_block_attn(block), &attn, normed, t, mask, branch, weights, noise);
+  reference_add(branch, count, x, noise);
+  reference_layer_norm(config->norm_first ? ln2 : ln1, config->d_model, x, rows, normed, noise);
+  if (!config->norm_first) {
+    memcpy(x, normed, count * sizeof *x);
+  }
+  reference_feed_forward(hw_transformer_block_ffn(block), &ffn, normed, rows, branch, noise);
+  reference_add(branch, count, x, noise);
+  if (!config->norm_first) {
+    reference_layer_norm(ln2, config->d_model, x, rows, x, noise);
+  }
+  free(normed);
+  free(branch);
+}
+
+/* About what a float's rounding is; sums are rounded more often than the noise says. */
+#define REFERENCE_NOISE 0x1p-22
+
+/* Compares with the exact numbers; `noisy` are those with REFERENCE_NOISE. */
+static inline void reference_compare(const float *got, const double *exact, const double *noisy, size_t count,
+                                     const char *what) {
+  double moved = 0.0;
+  for (size_t i = 0; i < count; i++) {
+    moved = fmax(moved, fabs(noisy[i] - exact[i]));
+  }
+  for (size_t i = 0; i < count; i++) {
+    const double tolerance = 16.0 * moved + 1e-6 * fabs(exact[i]) + 1e-30;
+    CHECK(fabs((double)got[i] - exact[i]) <= tolerance, "%s, %zu of %zu: %.9g, expected %.9g within %.3g", what, i,
+          count, (double)got[i], exact[i], tolerance);
+  }
+}
+
+#endif
