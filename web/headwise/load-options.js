@@ -12,7 +12,8 @@ import { wantedThreads } from './wanted-threads.js';
  *   processor does. The number of threads changes no bit of either
  * @property {number | 'auto'} [threads] default 1; 'auto': as many as the machine has cores, at most 8. Several need
  *   SharedArrayBuffer (in pages: cross-origin isolation), Workers and, where `wasm` is given, a module for threads;
- *   otherwise the engine has one, and `info.threadsReason` says why. Its Workers sleep when idle and end with `dispose`
+ *   otherwise the engine has one, and `info.threadsReason` says why. Its Workers sleep when idle and end with `dispose`. If
+ *   one is ended at work, the call throws ERR_LOAD after some tens of seconds, and so do all later ones
  * @property {AbortSignal} [signal] ends a download
  */
 
