@@ -82,12 +82,38 @@ static void destroy(const transformer *m) {
   free(m->x);
 }
 
-/* The stack in double: y, and the weights of every layer. */
+/* What the stack gives in double, and how far noise moves it. */
+typedef struct expectation {
+  double *y;
+  double *weights; /* of every layer */
+  double moved;
+  double moved_weights;
+} expectation;
+
 static void reference_stack(const transformer *m, double *y, double *weights, double noise) {
+  for (size_t i = 0; i < m->count; i++) {
+    y[i] = (double)m->x[i];
+  }
   for (size_t i = 0; i < m->layers; i++) {
     hw_transformer_block *block = hw_transformer_stack_block(m->stack, i);
     reference_block(block, &m->config, &m->t, &m->mask, y, weights + i * m->layer_weights, noise);
   }
+}
+
+static expectation expect(const transformer *m) {
+  const size_t cells = m->layers * m->layer_weights;
+  double *noisy = reference_doubles(m->count);
+  double *noisy_weights = reference_doubles(cells);
+  expectation e = {.y = reference_doubles(m->count), .weights = reference_doubles(cells)};
+  reference_stack(m, e.y, e.weights, 0.0);
+  for (size_t run = 0; run < REFERENCE_RUNS; run++) {
+    reference_stack(m, noisy, noisy_weights, REFERENCE_NOISE);
+    e.moved = fmax(e.moved, reference_distance(e.y, noisy, m->count));
+    e.moved_weights = fmax(e.moved_weights, reference_distance(e.weights, noisy_weights, cells));
+  }
+  free(noisy);
+  free(noisy_weights);
+  return e;
 }
 
 static void compare_trace(const transformer *m, const hw_trace *trace, const float *weights) {
@@ -106,15 +132,15 @@ static void compare_trace(const transformer *m, const hw_trace *trace, const flo
 }
 
 /* All layers, with all that can be asked for. */
-static void run_stack(const transformer *m, const double *exact, const double *noisy, const double *exact_weights,
-                      const double *noisy_weights) {
+static void run_stack(const transformer *m, const expectation *e) {
+  const size_t cells = m->layers * m->layer_weights;
   hw_trace *traces[3] = {NULL, NULL, NULL};
   float *y = check_guarded(m->count);
-  float *weights = check_guarded(m->layers * m->layer_weights);
+  float *weights = check_guarded(cells);
   const hw_forward_options all = {.mask = m->mask, .weights = weights, .trace = traces};
   CHECK(hw_transformer_stack_forward(m->context, m->stack, m->x, m->t.batch, m->t.tokens, y, &all) == HW_OK, "forward");
-  reference_compare(y, exact, noisy, m->count, "stack");
-  reference_compare(weights, exact_weights, noisy_weights, m->layers * m->layer_weights, "weights");
+  reference_compare(y, e->y, e->moved, m->count, "stack");
+  reference_compare(weights, e->weights, e->moved_weights, cells, "weights");
   for (size_t i = 0; i < m->layers; i++) {
     compare_trace(m, traces[i], weights + i * m->layer_weights);
     hw_trace_destroy(traces[i]);
@@ -124,32 +150,25 @@ static void run_stack(const transformer *m, const double *exact, const double *n
 }
 
 /* Block after block in place, with nothing but the mask. */
-static void run_blocks(const transformer *m, const double *exact, const double *noisy) {
+static void run_blocks(const transformer *m, const expectation *e) {
   const hw_forward_options options = {.mask = m->mask};
   for (size_t i = 0; i < m->layers; i++) {
     hw_transformer_block *block = hw_transformer_stack_block(m->stack, i);
     CHECK(hw_transformer_block_forward(m->context, block, m->x, m->t.batch, m->t.tokens, m->x, &options) == HW_OK,
           "forward");
   }
-  reference_compare(m->x, exact, noisy, m->count, "blocks in place");
+  reference_compare(m->x, e->y, e->moved, m->count, "blocks in place");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_bytes bytes = {data, size};
   check_seed(fuzz_byte(&bytes));
   const transformer m = draw(&bytes);
-  double *exact = reference_widen(m.x, m.count);
-  double *noisy = reference_widen(m.x, m.count);
-  double *exact_weights = reference_doubles(m.layers * m.layer_weights);
-  double *noisy_weights = reference_doubles(m.layers * m.layer_weights);
-  reference_stack(&m, exact, exact_weights, 0.0);
-  reference_stack(&m, noisy, noisy_weights, REFERENCE_NOISE);
-  run_stack(&m, exact, noisy, exact_weights, noisy_weights);
-  run_blocks(&m, exact, noisy);
+  const expectation e = expect(&m);
+  run_stack(&m, &e);
+  run_blocks(&m, &e);
   destroy(&m);
-  free(exact);
-  free(noisy);
-  free(exact_weights);
-  free(noisy_weights);
+  free(e.y);
+  free(e.weights);
   return fuzz_end();
 }
