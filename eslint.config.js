@@ -53,7 +53,7 @@ export default [
     WebAssembly: false,
   }),
   platform(['web/page/**', 'web/headwise/view/**'], globals.browser, globals.worker),
-  platform(['*.js', 'src/**', 'tests/**'], globals.node),
+  platform(['*.js', 'src/**', 'tests/**', 'web/reference/**'], globals.node),
   // Tests of the page and the benchmark hand functions to the browser.
   platform(
     ['tests/page/**', 'tests/bench/**', 'tests/browsers/**', 'tests/embed/**'],

@@ -6,10 +6,22 @@ const headers = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
+/** In the page's foot, where there is a reference: beside the page that was built. */
+const linkOfReference = {
+  name: 'link-of-reference',
+  apply: /** @type {const} */ ('build'),
+  transformIndexHtml: (/** @type {string} */ html) =>
+    html.replace(
+      '<!-- API reference -->',
+      '<p class="note"><a href="./reference/index.html">API reference</a></p>',
+    ),
+};
+
 export default defineConfig({
   server: { headers },
   preview: { headers },
   root: 'web',
+  plugins: [linkOfReference],
   // Relative addresses: the build works in any folder of any static host.
   base: './',
   build: {

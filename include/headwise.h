@@ -81,6 +81,7 @@ void hw_transpose(const float *x, float *y, size_t batch, size_t rows, size_t co
  * with NaN or +inf is NaN, as in torch. */
 void hw_softmax(const float *x, float *y, size_t rows, size_t columns);
 
+/* The two forms of GELU (Hendrycks & Gimpel 2016). */
 typedef enum hw_gelu_approximation {
   HW_GELU_NONE = 0, /* x·Φ(x), Φ the standard normal's distribution function */
   HW_GELU_TANH = 1, /* x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))) */
@@ -107,6 +108,7 @@ typedef struct hw_strides {
   size_t token;
 } hw_strides;
 
+/* What a mask is made of. */
 typedef enum hw_mask_kind {
   HW_MASK_NONE = 0,
   HW_MASK_BOOL = 1,  /* uint8_t; nonzero: the query may attend to the key */
@@ -205,6 +207,7 @@ hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attentio
  * that was passed in is copied; a forward in training mode with dropout also keeps one bit per weight.) */
 typedef struct hw_trace hw_trace;
 
+/* Sizes of a trace's weights, [batch, heads, query_tokens, key_tokens]. */
 typedef struct hw_trace_shape {
   size_t batch;
   size_t heads;
@@ -215,6 +218,7 @@ typedef struct hw_trace_shape {
 /* Frees the trace; NULL is allowed. */
 void hw_trace_destroy(hw_trace *trace);
 
+/* Of the weights that can be asked for. */
 hw_trace_shape hw_trace_get_shape(const hw_trace *trace);
 
 /* Bytes that the trace holds. */
@@ -231,12 +235,15 @@ hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch,
 
 /* ---- Linear: torch.nn.Linear ---------------------------------------------------------------------- */
 
+/* A linear layer, its weight packed for the kernels. It belongs to no context and is used through these functions only. */
 typedef struct hw_linear hw_linear;
 
 /* y = x·Wᵀ + b. Weight [out_features, in_features] and bias [out_features] are drawn as torch draws them
  * (weight first) from the context's generator; a NULL context draws nothing and leaves zeros.
  * The caller owns *linear. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: *linear is NULL. */
 hw_status hw_linear_create(hw_context *context, size_t in_features, size_t out_features, bool bias, hw_linear **linear);
+
+/* Frees the module; NULL is allowed. */
 void hw_linear_destroy(hw_linear *linear);
 
 /* Copies rows [first_row, first_row + rows) in or out: weight [rows, in_features], bias [rows]; either may be
@@ -249,14 +256,17 @@ hw_status hw_linear_forward(hw_context *context, const hw_linear *linear, const 
 
 /* ---- LayerNorm: torch.nn.LayerNorm over the last dimension ------------------------------------------ */
 
+/* A layer norm with a weight and a bias. */
 typedef struct hw_layer_norm hw_layer_norm;
 
-/* torch's default */
+/* torch's default eps. */
 #define HW_LAYER_NORM_EPS 1e-5
 
 /* Weights of 1, biases of 0; nothing is drawn. The caller owns *module. HW_ERROR_SHAPE: dim is zero. HW_ERROR_VALUE: eps
  * is negative or not finite. HW_ERROR_MEMORY. After an error *module is NULL. */
 hw_status hw_layer_norm_create(size_t dim, double eps, hw_layer_norm **module);
+
+/* Frees the module; NULL is allowed. */
 void hw_layer_norm_destroy(hw_layer_norm *module);
 
 /* [dim] each, owned by the module; they may be written. */
@@ -269,11 +279,14 @@ hw_status hw_layer_norm_forward(hw_context *context, const hw_layer_norm *module
 
 /* ---- Embedding: torch.nn.Embedding ------------------------------------------------------------------ */
 
+/* A table of vectors, one for each token id. */
 typedef struct hw_embedding hw_embedding;
 
 /* The weight [num_embeddings, embedding_dim] is drawn as torch draws it, by one randn (NULL context: zeros). The caller
  * owns *module. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY. After an error *module is NULL. */
 hw_status hw_embedding_create(hw_context *context, size_t num_embeddings, size_t embedding_dim, hw_embedding **module);
+
+/* Frees the module; NULL is allowed. */
 void hw_embedding_destroy(hw_embedding *module);
 
 /* Owned by the module; it may be written. */
@@ -285,8 +298,10 @@ hw_status hw_embedding_forward(const hw_embedding *module, const uint32_t *ids, 
 
 /* ---- FeedForward: fc2(dropout(gelu(fc1(x)))) ---------------------------------------------------------- */
 
+/* Two linear layers with the exact GELU between them. */
 typedef struct hw_feed_forward hw_feed_forward;
 
+/* Sizes of a feed-forward and its dropout. */
 typedef struct hw_feed_forward_config {
   size_t d_model;
   size_t d_ff;
@@ -297,11 +312,15 @@ typedef struct hw_feed_forward_config {
 /* Draws fc1, then fc2, both with biases (NULL context: zeros). The caller owns *module. HW_ERROR_SHAPE: a size is zero.
  * HW_ERROR_VALUE: dropout outside [0, 1] or no such approximation. HW_ERROR_MEMORY. After an error *module is NULL. */
 hw_status hw_feed_forward_create(hw_context *context, const hw_feed_forward_config *config, hw_feed_forward **module);
+
+/* Frees the module; NULL is allowed. */
 void hw_feed_forward_destroy(hw_feed_forward *module);
 
 /* [d_ff, d_model] and [d_model, d_ff]; owned by the module. */
 hw_linear *hw_feed_forward_fc1(hw_feed_forward *module);
 hw_linear *hw_feed_forward_fc2(hw_feed_forward *module);
+
+/* As hw_causal_attention_train. */
 void hw_feed_forward_train(hw_feed_forward *module, bool training);
 
 /* x [rows, d_model] → y [rows, d_model]; y may be x. The hidden activations exist some megabytes at a
@@ -328,6 +347,7 @@ typedef struct hw_forward_options {
 /* Chapter 3.5's CausalAttention: one head with its own W_query, W_key, W_value. */
 typedef struct hw_causal_attention hw_causal_attention;
 
+/* Sizes of one head, d_out of its output, and what it does. */
 typedef struct hw_causal_attention_config {
   size_t d_in;
   size_t d_out;
@@ -341,6 +361,8 @@ typedef struct hw_causal_attention_config {
  * HW_ERROR_VALUE: dropout outside [0, 1]. HW_ERROR_MEMORY: *module is NULL. */
 hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attention_config *config,
                                      hw_causal_attention **module);
+
+/* Frees the module; NULL is allowed. */
 void hw_causal_attention_destroy(hw_causal_attention *module);
 
 /* 0: W_query, 1: W_key, 2: W_value. Owned by the module. */
@@ -362,10 +384,14 @@ typedef struct hw_multi_head_attention_wrapper hw_multi_head_attention_wrapper;
  * HW_ERROR_SHAPE. */
 hw_status hw_multi_head_attention_wrapper_create(hw_context *context, const hw_causal_attention_config *config,
                                                  size_t num_heads, hw_multi_head_attention_wrapper **module);
+
+/* Frees the module; NULL is allowed. */
 void hw_multi_head_attention_wrapper_destroy(hw_multi_head_attention_wrapper *module);
 
 /* The head's own module; owned by the wrapper. */
 hw_causal_attention *hw_multi_head_attention_wrapper_head(hw_multi_head_attention_wrapper *module, size_t head);
+
+/* As hw_causal_attention_train. */
 void hw_multi_head_attention_wrapper_train(hw_multi_head_attention_wrapper *module, bool training);
 
 /* x [batch, tokens, d_in] → y [batch, tokens, num_heads · d_out]; otherwise as hw_causal_attention_forward. */
@@ -376,6 +402,7 @@ hw_status hw_multi_head_attention_wrapper_forward(hw_context *context, hw_multi_
 /* Listing 3.5's MultiHeadAttention: one projection for all heads, split by strides. */
 typedef struct hw_multi_head_attention hw_multi_head_attention;
 
+/* Sizes of all heads together, and what the module does. */
 typedef struct hw_multi_head_attention_config {
   size_t d_in;
   size_t d_out; /* all heads together; a multiple of num_heads */
@@ -393,12 +420,16 @@ typedef struct hw_multi_head_attention_config {
  * d_out is not a multiple of num_heads. Otherwise as hw_causal_attention_create. */
 hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
                                          hw_multi_head_attention **module);
+
+/* Frees the module; NULL is allowed. */
 void hw_multi_head_attention_destroy(hw_multi_head_attention *module);
 
 /* The packed projection: rows [0, d_out) are W_query, [d_out, 2·d_out) W_key, the rest W_value. */
 hw_linear *hw_multi_head_attention_qkv_proj(hw_multi_head_attention *module);
 /* NULL if the module has none. */
 hw_linear *hw_multi_head_attention_out_proj(hw_multi_head_attention *module);
+
+/* As hw_causal_attention_train. */
 void hw_multi_head_attention_train(hw_multi_head_attention *module, bool training);
 
 /* x [batch, tokens, d_in] → y [batch, tokens, d_out]; otherwise as hw_causal_attention_forward.
@@ -433,6 +464,7 @@ hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length);
 /* Attention and feed-forward, each with a layer norm and a residual connection. */
 typedef struct hw_transformer_block hw_transformer_block;
 
+/* Sizes of a block, and what it does. */
 typedef struct hw_transformer_block_config {
   size_t d_model; /* a multiple of num_heads */
   size_t num_heads;
@@ -450,6 +482,8 @@ typedef struct hw_transformer_block_config {
  * no such approximation, or eps negative or not finite. HW_ERROR_MEMORY. After an error *module is NULL. */
 hw_status hw_transformer_block_create(hw_context *context, const hw_transformer_block_config *config,
                                       hw_transformer_block **module);
+
+/* Frees the module; NULL is allowed. */
 void hw_transformer_block_destroy(hw_transformer_block *module);
 
 /* Owned by the block. */
@@ -457,6 +491,8 @@ hw_layer_norm *hw_transformer_block_ln1(hw_transformer_block *module);
 hw_layer_norm *hw_transformer_block_ln2(hw_transformer_block *module);
 hw_multi_head_attention *hw_transformer_block_attn(hw_transformer_block *module);
 hw_feed_forward *hw_transformer_block_ffn(hw_transformer_block *module);
+
+/* As hw_causal_attention_train. */
 void hw_transformer_block_train(hw_transformer_block *module, bool training);
 
 /* x [batch, tokens, d_model] → y [batch, tokens, d_model], as many tokens as memory holds; y may be x.
@@ -476,10 +512,14 @@ typedef struct hw_transformer_stack hw_transformer_stack;
 /* Draws block after block. Errors as hw_transformer_block_create; num_layers of zero is HW_ERROR_SHAPE. */
 hw_status hw_transformer_stack_create(hw_context *context, const hw_transformer_block_config *config, size_t num_layers,
                                       hw_transformer_stack **module);
+
+/* Frees the module; NULL is allowed. */
 void hw_transformer_stack_destroy(hw_transformer_stack *module);
 
 /* Owned by the stack; NULL beyond the last. */
 hw_transformer_block *hw_transformer_stack_block(hw_transformer_stack *module, size_t index);
+
+/* As hw_causal_attention_train. */
 void hw_transformer_stack_train(hw_transformer_stack *module, bool training);
 
 /* As hw_transformer_block_forward, but options ask for every layer: weights is [num_layers, batch, heads, tokens, tokens]
@@ -493,6 +533,7 @@ hw_status hw_transformer_stack_forward(hw_context *context, hw_transformer_stack
  * embedding as output head. For inference: it has no dropout. */
 typedef struct hw_gpt2 hw_gpt2;
 
+/* Sizes of a GPT-2, and what it does. */
 typedef struct hw_gpt2_config {
   size_t vocab_size;
   size_t context_length;
@@ -508,6 +549,8 @@ typedef struct hw_gpt2_config {
  * d_model is not a multiple of num_heads. HW_ERROR_VALUE: eps is negative or not finite, or no such approximation.
  * HW_ERROR_MEMORY. After an error *module is NULL. */
 hw_status hw_gpt2_create(const hw_gpt2_config *config, hw_gpt2 **module);
+
+/* Frees the module; NULL is allowed. */
 void hw_gpt2_destroy(hw_gpt2 *module);
 
 /* Owned by the module. wte [vocab_size, d_model] has no bias and is the output head too; wpe [context_length, d_model]. The
@@ -517,6 +560,7 @@ hw_embedding *hw_gpt2_wpe(hw_gpt2 *module);
 hw_transformer_stack *hw_gpt2_h(hw_gpt2 *module);
 hw_layer_norm *hw_gpt2_ln_f(hw_gpt2 *module);
 
+/* Which tokens go in, and of which of them logits come out. */
 typedef struct hw_gpt2_input {
   const uint32_t *ids; /* [batch, tokens] */
   size_t batch;

@@ -138,7 +138,7 @@ assert.ok(executable, 'Chromium is needed (apt install chromium, or CHROMIUM_PAT
 await install();
 if (isWanted('types')) {
   await attempt('TypeScript', 'strict', async () => {
-    run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', join(HERE, 'types')]);
+    run(process.execPath, ['node_modules/@typescript/native/bin/tsc', '-p', join(HERE, 'types')]);
   });
 }
 if (isWanted('node')) {

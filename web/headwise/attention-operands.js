@@ -5,7 +5,7 @@ import { HeadwiseError } from './error.js';
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 
 /**
- * Keys and values of earlier tokens.
+ * Keys and values of earlier tokens; a cache's are [batch, heads, n, headDim].
  * @typedef {object} Past
  * @property {Tensor} key […, n, E], n may be 0
  * @property {Tensor} value […, n, Ev]

@@ -1,9 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-/** `using` of TypeScript and of runtimes that have it; the others find it by the registered name, as compilers do. */
-export const disposeSymbol = /** @type {typeof Symbol.dispose} */ (
-  Symbol.dispose ?? Symbol.for('Symbol.dispose')
-);
+/**
+ * `using` of TypeScript and of runtimes that have it; the others find it by the registered name, as compilers do.
+ * @type {typeof Symbol.dispose}
+ */
+export const disposeSymbol = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
 /**
  * A net under those who forget to dispose: calls `free` some time after its object cannot be reached any more.

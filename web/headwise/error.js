@@ -1,4 +1,6 @@
 /**
+ * What went wrong: shapes that do not fit; a value outside its range or of another type; no memory; an engine that cannot be
+ * started or has ended; a file of another format; use after `dispose`.
  * @typedef {'ERR_SHAPE' | 'ERR_VALUE' | 'ERR_MEMORY' | 'ERR_LOAD' | 'ERR_FORMAT' | 'ERR_DISPOSED'} HeadwiseErrorCode
  */
 
@@ -11,8 +13,12 @@ export class HeadwiseError extends Error {
    */
   constructor(code, message, options) {
     super(message, options);
+    /** 'HeadwiseError' */
     this.name = 'HeadwiseError';
-    /** @type {HeadwiseErrorCode} */
+    /**
+     * Stable, unlike the message's words.
+     * @type {HeadwiseErrorCode}
+     */
     this.code = code;
   }
 }

@@ -1,3 +1,8 @@
+/**
+ * Reads and writes .safetensors and .npy files, and reads GPT-2's config.json: in any browser and in Node, without an engine.
+ * @module headwise/formats
+ */
+
 /** @typedef {import('./formats/source.js').Source} Source */
 /** @typedef {import('./formats/source.js').SourceOptions} SourceOptions */
 /** @typedef {import('./formats/convert.js').Dtype} Dtype */

@@ -163,6 +163,7 @@ export function softmax(engine, x) {
 const approximations = /** @type {const} */ (['none', 'tanh']);
 
 /**
+ * What `gelu` may be told.
  * @typedef {object} GeluOptions
  * @property {'none' | 'tanh'} [approximate] default 'none': the exact one
  */
@@ -186,6 +187,7 @@ export function gelu(engine, x, options) {
 }
 
 /**
+ * What `layerNorm` may be told.
  * @typedef {object} LayerNormFunctionOptions
  * @property {Tensor} [weight] [n]; default ones
  * @property {Tensor} [bias] [n]; default zeros

@@ -41,6 +41,15 @@ function bind(engine, Module) {
 export let engineOf;
 
 /**
+ * What an engine is.
+ * @typedef {object} EngineInfo
+ * @property {string} version the package's
+ * @property {'relaxed' | 'simd128'} simd which of the modules runs
+ * @property {number} threads how many run
+ * @property {string} threadsReason in words, why they are fewer than were asked for, or one; else ''
+ */
+
+/**
  * An engine with memory and a random number generator of its own; `load` makes it. Every method throws a HeadwiseError:
  * ERR_SHAPE and ERR_VALUE for arguments, ERR_MEMORY where memory ends, ERR_DISPOSED after `dispose`, ERR_LOAD once a thread
  * has died at work. Results are new tensors that own their memory.
@@ -53,6 +62,7 @@ export class Headwise {
   }
 
   /**
+   * @internal
    * @param {Engine} engine
    * @param {number} threads
    * @param {string} threadsReason
@@ -60,8 +70,8 @@ export class Headwise {
   constructor(engine, threads, threadsReason) {
     this.#engine = engine;
     /**
-     * `threads` run; `threadsReason` says in words why they are fewer than were asked for, or one; else it is ''.
-     * @type {Readonly<{ version: string, simd: 'relaxed' | 'simd128', threads: number, threadsReason: string }>}
+     * What this engine is.
+     * @type {Readonly<EngineInfo>}
      */
     this.info = Object.freeze({
       version,
@@ -85,6 +95,7 @@ export class Headwise {
     this.MultiHeadAttentionWrapper = bind(engine, MultiHeadAttentionWrapper);
     /** All heads from one projection (listing 3.5). */
     this.MultiHeadAttention = Object.assign(bind(engine, MultiHeadAttention), {
+      /** A wrapper's weights in the fused layout: the same numbers from the other implementation. */
       fromWrapper: MultiHeadAttention.fromWrapper,
     });
     /** fc2(dropout(gelu(fc1(x)))) */
@@ -102,8 +113,8 @@ export class Headwise {
   }
 
   /**
-   * torch.manual_seed.
-   * @param {number | bigint} seed
+   * torch.manual_seed: what is drawn from here on, initial weights and dropout too, is what torch draws.
+   * @param {number | bigint} seed an integer from -2^63 to 2^64 - 1
    */
   manualSeed(seed) {
     functions.manualSeed(this.#engine, seed);
@@ -176,6 +187,7 @@ export class Headwise {
   }
 
   /**
+   * A mask for tokens that see themselves and those before them.
    * @param {number} n
    * @returns {Tensor} bool [n, n], true on and below the diagonal
    */
@@ -197,12 +209,15 @@ export class Headwise {
     return scaledDotProductAttention(this.#engine, q, k, v, options);
   }
 
-  /** Frees the engine's memory with all modules and traces in it, and ends its threads. Calls after this throw
-   * ERR_DISPOSED. */
+  /**
+   * Frees the engine's memory with all modules and traces in it, and ends its threads. Calls after this throw
+   * ERR_DISPOSED.
+   */
   dispose() {
     this.#engine.dispose();
   }
 
+  /** `dispose`, for `using`. */
   [disposeSymbol]() {
     this.dispose();
   }

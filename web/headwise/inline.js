@@ -1,3 +1,9 @@
+/**
+ * The same with the SIMD128 module inside its JavaScript, for pages of one file and hosts that cannot serve `.wasm`: nothing
+ * is fetched.
+ * @module headwise/inline
+ */
+
 import { compile } from './compile.js';
 import { HeadwiseError } from './error.js';
 import { base64 } from './inline/headwise-simd128.js';

@@ -4,6 +4,7 @@ import { HeadwiseError } from './error.js';
 import { wantedThreads } from './wanted-threads.js';
 
 /**
+ * What `load` may be told.
  * @typedef {object} LoadOptions
  * @property {URL | string | Response | BufferSource | WebAssembly.Module} [wasm] where the module comes from; default: the
  *   package's own

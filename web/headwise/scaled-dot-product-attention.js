@@ -10,9 +10,10 @@ import { sizeOf, withLast } from './tensor.js';
 /** @typedef {import('./attention-options.js').AttentionOptions} AttentionOptions */
 
 /**
+ * What `scaledDotProductAttention` returns.
  * @typedef {object} AttentionResult
  * @property {Tensor} output […, Lq, Ev]
- * @property {Tensor} [weights] […, Lq, Lkv]
+ * @property {Tensor} [weights] […, Lq, Lkv], if needWeights asked for them
  * @property {import('./attention-operands.js').Past} [present] the past and then k and v: the next call's past
  */
 

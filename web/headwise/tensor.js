@@ -1,8 +1,14 @@
 import { HeadwiseError } from './error.js';
 import { describe } from './describe.js';
 
-/** @typedef {number | boolean | NestedArray[]} NestedArray */
-/** @typedef {Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array} NumberArray */
+/**
+ * A number, a truth value, or nested arrays of one of the two.
+ * @typedef {number | boolean | NestedArray[]} NestedArray
+ */
+/**
+ * A typed array whose elements are numbers.
+ * @typedef {Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array} NumberArray
+ */
 
 /** More elements than this no runtime can hold in one array. */
 const largestLength = 2 ** 32;
@@ -17,7 +23,7 @@ export class Tensor {
   /**
    * @param {Float32Array | Uint8Array} data taken over, not copied; a Uint8Array holds truth values, 0 and 1
    * @param {readonly number[]} shape
-   * @throws {HeadwiseError} ERR_SHAPE if the shape does not hold as many elements as data has
+   * @throws {HeadwiseError} ERR_SHAPE: the shape does not hold as many elements as data has; ERR_VALUE: not such an array
    */
   constructor(data, shape) {
     if (!(data instanceof Float32Array || data instanceof Uint8Array)) {
@@ -33,10 +39,17 @@ export class Tensor {
         `shape is ${describe(shape)}, which holds ${size} elements; expected ${data.length}, as data has`,
       );
     }
-    /** @type {readonly number[]} */
+    /**
+     * Sizes of the dimensions, frozen.
+     * @type {readonly number[]}
+     */
     this.shape = Object.isFrozen(shape) ? shape : Object.freeze([...shape]);
-    /** @type {'float32' | 'bool'} */
+    /**
+     * What `data` holds.
+     * @type {'float32' | 'bool'}
+     */
     this.dtype = data instanceof Float32Array ? 'float32' : 'bool';
+    /** The elements, row-major: the array itself. A bool tensor's are 0 and 1. */
     this.data = data;
   }
 
@@ -124,9 +137,10 @@ export function newArray(Type, length) {
 }
 
 /**
+ * A float32 tensor of zeros.
  * @param {readonly number[]} shape
- * @returns {Tensor} float32 zeros
- * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY
+ * @returns {Tensor}
+ * @throws {HeadwiseError} ERR_VALUE: not a shape; ERR_MEMORY
  */
 export function zeros(shape) {
   return new Tensor(newArray(Float32Array, sizeOf(shape, 'shape')), shape);

@@ -15,6 +15,7 @@ export class Trace {
   #pointer;
 
   /**
+   * @internal
    * @param {import('./engine.js').Engine} engine
    * @param {number} pointer
    * @param {readonly number[]} shape [batch, heads, Lq, Lkv]
@@ -38,9 +39,9 @@ export class Trace {
 
   /**
    * Exact weights of some queries of one head.
-   * @param {{ batch?: number, head: number, rows?: readonly [number, number] }} where rows [start, end); default all
+   * @param {{ batch?: number, head: number, rows?: readonly [number, number] }} where batch: default 0; rows: [start, end), default all
    * @returns {Tensor} [end - start, Lkv]
-   * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED
+   * @throws {HeadwiseError} ERR_VALUE: batch, head or rows out of range; ERR_MEMORY; ERR_DISPOSED
    */
   weights(where) {
     const pointer = this.#live();
@@ -56,9 +57,9 @@ export class Trace {
 
   /**
    * One head's whole map, pooled: each cell is the maximum of the weights it covers.
-   * @param {{ batch?: number, head: number, size: number }} where
+   * @param {{ batch?: number, head: number, size: number }} where batch: default 0; size: cells along each side
    * @returns {Tensor} [size, size]
-   * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED
+   * @throws {HeadwiseError} ERR_VALUE: batch or head out of range, or size is none; ERR_MEMORY; ERR_DISPOSED
    */
   map(where) {
     const pointer = this.#live();
@@ -99,12 +100,13 @@ export class Trace {
     return [start, end];
   }
 
-  /** Frees the trace's memory. */
+  /** Frees the trace's memory. Calls after this throw ERR_DISPOSED. */
   dispose() {
     this.#engine.free('trace_destroy', this.#pointer, this);
     this.#pointer = 0;
   }
 
+  /** `dispose`, for `using`. */
   [disposeSymbol]() {
     this.dispose();
   }

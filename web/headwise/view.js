@@ -1,4 +1,11 @@
+/**
+ * `<attention-map>`, an element that draws one head's weights with their tokens, and the function behind it. Neither needs a
+ * framework, or an engine.
+ * @module headwise/view
+ */
+
 /** @typedef {import('./view/attention-map.js').View} View */
+/** @typedef {import('./view/attention-map.js').ViewSource} ViewSource */
 /** @typedef {import('./view/attention-map.js').TraceLike} TraceLike */
 /** @typedef {import('./view/draw-weights.js').DrawOptions} DrawOptions */
 /** @typedef {import('./view/draw-weights.js').Weights} Weights */

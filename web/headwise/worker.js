@@ -1,3 +1,8 @@
+/**
+ * The same names with the engine in a Worker: nothing that it computes holds up the page, and everything is awaited.
+ * @module headwise/worker
+ */
+
 import { bytesOfResponse, resolve } from './compile.js';
 import { HeadwiseError } from './error.js';
 import { checkLoadOptions } from './load-options.js';
@@ -33,7 +38,10 @@ import { Connection } from './worker/connection.js';
  * }} Remote
  */
 
-/** @typedef {Remote<Headwise>} RemoteHeadwise */
+/**
+ * An engine in a Worker: Headwise, awaited.
+ * @typedef {Remote<Headwise>} RemoteHeadwise
+ */
 
 export { HeadwiseError } from './error.js';
 export { Tensor, tensor, zeros } from './tensor.js';

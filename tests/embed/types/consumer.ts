@@ -4,7 +4,9 @@ import {
   load,
   tensor,
   type Headwise,
+  type Linear,
   type LoadOptions,
+  type MultiHeadAttentionOptions,
   type Tensor,
 } from 'headwise';
 import {
@@ -21,14 +23,17 @@ import { load as loadWorker, transfer, type RemoteHeadwise } from 'headwise/work
 
 export async function here(options: LoadOptions): Promise<number[][]> {
   const hw: Headwise = await load(options);
-  const mha = new hw.MultiHeadAttention({ dIn: 3, dOut: 2, contextLength: 6, numHeads: 2 });
+  const asked: MultiHeadAttentionOptions = { dIn: 3, dOut: 2, contextLength: 6, numHeads: 2 };
+  const mha = new hw.MultiHeadAttention(asked);
   const { output, trace } = mha.forward(tensor([[1, 2, 3]]), { trace: true });
   const map = new AttentionMap();
   await map.show({ trace, head: 1, causal: true });
   drawWeights(map.canvas, trace!.weights({ head: 0 }), { max: 'row' });
   const nested: number[][] = output.toNested();
   hw[Symbol.dispose]();
-  (await loadInline()).dispose();
+  using inline = await loadInline();
+  using linear: Linear = new inline.Linear({ inFeatures: 1, outFeatures: 1 });
+  console.log(linear.outFeatures);
   return nested;
 }
 

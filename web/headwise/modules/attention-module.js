@@ -20,18 +20,20 @@ import { Module } from './module.js';
 /** @typedef {import('./key-value-cache.js').KeyValueCache} KeyValueCache */
 
 /**
+ * What a forward may be asked for besides its output.
  * @typedef {object} ForwardOptions
  * @property {Tensor} [mask] [Lq, Lkv] or 4-D, broadcast to [batch, heads, Lq, Lkv]; replaces the module's causal mask.
  *   bool: true may attend; float32: added to the scaled scores
- * @property {boolean} [needWeights] default false
+ * @property {boolean} [needWeights] default false: return the weights, the n×n matrix of every head
  * @property {boolean} [trace] default false: keep what exact weights can be recomputed from
  */
 
 /**
+ * What a forward returns.
  * @typedef {object} ForwardResult
  * @property {Tensor} output [batch, tokens, width], or [tokens, width] as x
  * @property {Tensor} [weights] [batch, heads, Lq, Lkv], after dropout when training
- * @property {Trace} [trace]
+ * @property {Trace} [trace] if it was asked for; the caller's to dispose of
  */
 
 /**
@@ -53,9 +55,9 @@ export const forwardOptions = /** @type {const} */ (['mask', 'needWeights', 'tra
 /**
  * What `needWeights` and `trace` of a module of several layers give: one for each.
  * @typedef {object} LayerResults
- * @property {Tensor} output
- * @property {Tensor[]} [weights]
- * @property {Trace[]} [trace]
+ * @property {Tensor} output of the last layer
+ * @property {Tensor[]} [weights] if they were asked for
+ * @property {Trace[]} [trace] if it was asked for; the caller's to dispose of
  */
 
 /** Words of hw_forward_options. */
@@ -113,6 +115,7 @@ export class AttendingModule extends Module {
   #savedMasks;
 
   /**
+   * @internal
    * @param {Engine} engine
    * @param {ConstructorParameters<typeof Module>[1] & { forward: string, savedMasks?: string[] }} created savedMasks: keys
    *   under which torch saves the causal mask, if it does
@@ -293,9 +296,12 @@ export function firstLayer({ output, weights, trace }) {
 /** A module that attends in one layer. */
 export class AttentionModule extends AttendingModule {
   /**
+   * Runs the module.
    * @param {Tensor} x [batch, tokens, dIn] or [tokens, dIn]
    * @param {ForwardOptions} [options]
    * @returns {ForwardResult}
+   * @throws {HeadwiseError} ERR_SHAPE: x or mask do not fit, or more tokens than contextLength; ERR_VALUE; ERR_MEMORY;
+   *   ERR_DISPOSED
    */
   forward(x, options) {
     return firstLayer(this.attend(x, this.checkForwardOptions(options)));

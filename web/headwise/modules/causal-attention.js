@@ -3,9 +3,10 @@ import { checkCommonOptions } from './attention-module.js';
 import { SingleHead } from './single-head.js';
 
 /**
+ * What a CausalAttention is made with.
  * @typedef {object} CausalAttentionOptions
- * @property {number} dIn
- * @property {number} dOut
+ * @property {number} dIn width of x
+ * @property {number} dOut width of the output
  * @property {number} contextLength the most tokens
  * @property {number} [dropout] default 0; of the weights, in training mode
  * @property {boolean} [qkvBias] default false
@@ -15,6 +16,7 @@ import { SingleHead } from './single-head.js';
  * `mask` is accepted on loading. */
 export class CausalAttention extends SingleHead {
   /**
+   * @internal
    * @param {import('../engine.js').Engine} engine
    * @param {CausalAttentionOptions} options
    */

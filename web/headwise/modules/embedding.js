@@ -6,13 +6,20 @@ import { flatten, newArray, shapeOfNested, sizeOf, Tensor } from '../tensor.js';
 import { arrayParameter, createModule, Module } from './module.js';
 
 /** @typedef {import('../tensor.js').NumberArray} NumberArray */
-/** @typedef {number | NestedIds[]} NestedIds */
-/** @typedef {NestedIds | NumberArray | BigInt64Array | BigUint64Array | Tensor} Ids */
+/**
+ * An id, or nested arrays of ids.
+ * @typedef {number | NestedIds[]} NestedIds
+ */
+/**
+ * Integers from 0 to numEmbeddings - 1: nested arrays, a typed array, or a float32 tensor.
+ * @typedef {NestedIds | NumberArray | BigInt64Array | BigUint64Array | Tensor} Ids
+ */
 
 /**
+ * What an Embedding is made with.
  * @typedef {object} EmbeddingOptions
- * @property {number} numEmbeddings
- * @property {number} embeddingDim
+ * @property {number} numEmbeddings how many ids there are
+ * @property {number} embeddingDim width of the output
  */
 
 /**
@@ -72,6 +79,7 @@ export class Embedding extends Module {
   #sizes;
 
   /**
+   * @internal
    * @param {import('../engine.js').Engine} engine
    * @param {EmbeddingOptions} options
    */
@@ -88,10 +96,12 @@ export class Embedding extends Module {
   }
 
   /**
+   * Looks ids up.
    * @param {Ids} ids integers from 0 to numEmbeddings - 1 of any shape: nested arrays, a typed array (whose shape is
    *   [length]; a Uint8Array holds ids, not truth values), or a float32 tensor
-   * @returns {{ output: Tensor }} […, embeddingDim]
-   * @throws {HeadwiseError} ERR_VALUE: no integer or out of range; ERR_SHAPE: ragged or empty
+   * @returns {import('./rowwise-module.js').ModuleResult} output: […, embeddingDim]
+   * @throws {HeadwiseError} ERR_VALUE: no integer or out of range; ERR_SHAPE: ragged or empty; ERR_MEMORY;
+   *   ERR_DISPOSED
    */
   forward(ids) {
     const { pointer, engine } = this;

@@ -3,8 +3,9 @@ import { createModule, linearParameters } from './module.js';
 import { RowwiseModule } from './rowwise-module.js';
 
 /**
+ * What a FeedForward is made with.
  * @typedef {object} FeedForwardOptions
- * @property {number} dModel
+ * @property {number} dModel width of x and of the output
  * @property {number} dFf of the hidden activations
  * @property {number} [dropout] default 0; of the hidden activations, in training mode
  */
@@ -36,6 +37,7 @@ export const feedForwardParameters = (prefix, linear, { dModel, dFf }) => [
  */
 export class FeedForward extends RowwiseModule {
   /**
+   * @internal
    * @param {import('../engine.js').Engine} engine
    * @param {FeedForwardOptions} options
    */

@@ -8,9 +8,10 @@ import { HeadwiseError } from '../error.js';
 /** @typedef {import('../tensor.js').Tensor} Tensor */
 
 /**
+ * What a cache starts with.
  * @typedef {object} CacheOptions
  * @property {number} [batch] sequences; default 1, or as many as past has
- * @property {{ key: Tensor, value: Tensor }} [past] what the cache starts with, copied: [batch, heads, n, headDim] both;
+ * @property {import('../attention-operands.js').Past} [past] what the cache starts with, copied: [batch, heads, n, headDim] both;
  *   default: nothing
  */
 
@@ -81,6 +82,7 @@ export class KeyValueCache {
   #pointer;
 
   /**
+   * @internal
    * @param {Engine} engine
    * @param {CacheOwner} owner
    * @param {CacheOptions} [options]
@@ -174,6 +176,7 @@ export class KeyValueCache {
     this.#pointer = 0;
   }
 
+  /** `dispose`, for `using`. */
   [disposeSymbol]() {
     this.dispose();
   }

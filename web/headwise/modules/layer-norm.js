@@ -5,8 +5,9 @@ import { RowwiseModule } from './rowwise-module.js';
 /** @typedef {import('../engine.js').Engine} Engine */
 
 /**
+ * What a LayerNorm is made with.
  * @typedef {object} LayerNormOptions
- * @property {number} dim
+ * @property {number} dim width of x
  * @property {number} [eps] default 1e-5; added to the variance
  */
 
@@ -27,6 +28,7 @@ export function normParameters(engine, name, norm, dim) {
 /** torch.nn.LayerNorm over the last dimension. State dict: weight [dim], bias [dim], ones and zeros at first. */
 export class LayerNorm extends RowwiseModule {
   /**
+   * @internal
    * @param {Engine} engine
    * @param {LayerNormOptions} options
    */

@@ -3,15 +3,17 @@ import { createModule, linearParameters } from './module.js';
 import { RowwiseModule } from './rowwise-module.js';
 
 /**
+ * What a Linear is made with.
  * @typedef {object} LinearOptions
- * @property {number} inFeatures
- * @property {number} outFeatures
+ * @property {number} inFeatures width of x
+ * @property {number} outFeatures width of the output
  * @property {boolean} [bias] default true
  */
 
 /** torch.nn.Linear: y = x·Wᵀ + b. State dict: weight [outFeatures, inFeatures], bias [outFeatures]. */
 export class Linear extends RowwiseModule {
   /**
+   * @internal
    * @param {import('../engine.js').Engine} engine
    * @param {LinearOptions} options
    */
@@ -30,7 +32,9 @@ export class Linear extends RowwiseModule {
       forward: 'linear_forward',
     };
     super(engine, created, inFeatures, outFeatures);
+    /** Width of x. */
     this.inFeatures = inFeatures;
+    /** Width of the output. */
     this.outFeatures = outFeatures;
   }
 }

@@ -99,6 +99,7 @@ export class Module {
   #train;
 
   /**
+   * @internal
    * @param {Engine} engine
    * @param {object} created
    * @param {number} created.pointer the module's address
@@ -107,6 +108,7 @@ export class Module {
    * @param {Parameter[]} created.parameters in torch's order
    */
   constructor(engine, { pointer, destroy, train, parameters }) {
+    /** @internal */
     this.engine = engine;
     Object.defineProperty(this, 'engine', { enumerable: false });
     this.#pointer = pointer;
@@ -144,7 +146,8 @@ export class Module {
   }
 
   /**
-   * @returns {Record<string, Tensor>} copies of the parameters, under torch's names and in torch's shapes
+   * The parameters, copied: what torch's state_dict gives.
+   * @returns {Record<string, Tensor>} under torch's names and in torch's shapes
    */
   stateDict() {
     void this.pointer;
@@ -153,7 +156,7 @@ export class Module {
 
   /**
    * Copies parameters in, strictly: all keys, no others, torch's shapes; or nothing is changed.
-   * @param {Record<string, Tensor>} dict
+   * @param {Record<string, Tensor>} dict float32, as `stateDict` gives it; copied
    * @returns {this}
    * @throws {HeadwiseError} ERR_VALUE names missing and unexpected keys, ERR_SHAPE misshapen ones
    */
@@ -209,14 +212,18 @@ export class Module {
     return keys.map((key) => given.get(key));
   }
 
-  /** @returns {number} numbers in all parameters */
+  /**
+   * How many numbers there are in all parameters.
+   * @returns {number}
+   */
   parameterCount() {
     void this.pointer;
     return this.#parameters.reduce((sum, { shape }) => sum + size(shape), 0);
   }
 
   /**
-   * @param {boolean} [mode]
+   * Sets training mode, in which dropout is active.
+   * @param {boolean} [mode] default true
    * @returns {this}
    */
   train(mode = true) {
@@ -228,7 +235,10 @@ export class Module {
     return this;
   }
 
-  /** @returns {this} */
+  /**
+   * Sets evaluation mode, in which nothing is dropped: `train(false)`.
+   * @returns {this}
+   */
   eval() {
     return this.train(false);
   }
@@ -239,6 +249,7 @@ export class Module {
     this.#pointer = 0;
   }
 
+  /** `dispose`, for `using`. */
   [disposeSymbol]() {
     this.dispose();
   }

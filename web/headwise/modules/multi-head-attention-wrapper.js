@@ -4,11 +4,12 @@ import { createModule, linearParameters } from './module.js';
 import { projectionNames } from './single-head.js';
 
 /**
+ * What a MultiHeadAttentionWrapper is made with.
  * @typedef {object} MultiHeadAttentionWrapperOptions
- * @property {number} dIn
+ * @property {number} dIn width of x
  * @property {number} dOut per head
  * @property {number} contextLength the most tokens
- * @property {number} numHeads
+ * @property {number} numHeads how many modules
  * @property {number} [dropout] default 0; of the weights, in training mode
  * @property {boolean} [qkvBias] default false
  * @property {boolean} [isCausal] default true
@@ -20,6 +21,7 @@ import { projectionNames } from './single-head.js';
  */
 export class MultiHeadAttentionWrapper extends AttentionModule {
   /**
+   * @internal
    * @param {import('../engine.js').Engine} engine
    * @param {MultiHeadAttentionWrapperOptions} options
    */
@@ -54,7 +56,10 @@ export class MultiHeadAttentionWrapper extends AttentionModule {
       forward: 'wrapper_forward',
     };
     super(engine, created, { dIn, width: numHeads * dOut, heads: numHeads, contextLength });
-    /** What the wrapper was made with, defaults filled in. */
+    /**
+     * What the wrapper was made with, defaults filled in.
+     * @type {Readonly<Required<MultiHeadAttentionWrapperOptions>>}
+     */
     this.options = Object.freeze({
       dIn,
       dOut,

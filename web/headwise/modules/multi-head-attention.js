@@ -18,11 +18,12 @@ import { projectionNames } from './single-head.js';
 /** @typedef {import('./attention-module.js').ForwardResult} ForwardResult */
 
 /**
+ * What a MultiHeadAttention is made with.
  * @typedef {object} MultiHeadAttentionOptions
- * @property {number} dIn
+ * @property {number} dIn width of x
  * @property {number} dOut all heads together; a multiple of numHeads
  * @property {number} contextLength the most tokens
- * @property {number} numHeads
+ * @property {number} numHeads each as wide as dOut / numHeads
  * @property {number} [dropout] default 0; of the weights, in training mode
  * @property {boolean} [qkvBias] default false
  * @property {boolean} [outProj] default true: an output projection
@@ -94,6 +95,7 @@ function parametersOf(engine, pointer, { dIn, dOut, qkvBias, outProj, outBias, p
  */
 export class MultiHeadAttention extends AttentionModule {
   /**
+   * @internal
    * @param {Engine} engine
    * @param {MultiHeadAttentionOptions} options
    * @param {boolean} [draw] false: leave the weights zero and the generator where it is
@@ -117,7 +119,10 @@ export class MultiHeadAttention extends AttentionModule {
       forward: 'attention_forward',
     };
     super(engine, created, { dIn, width: dOut, heads: numHeads, contextLength });
-    /** What the module was made with, defaults filled in. */
+    /**
+     * What the module was made with, defaults filled in.
+     * @type {Readonly<Required<MultiHeadAttentionOptions>>}
+     */
     this.options = Object.freeze(checked);
   }
 
@@ -143,6 +148,7 @@ export class MultiHeadAttention extends AttentionModule {
   }
 
   /**
+   * Runs the module, after what is in a cache if one is given.
    * @override
    * @param {Tensor} x [batch, tokens, dIn] or [tokens, dIn]
    * @param {ForwardOptions & { cache?: KeyValueCache }} [options] cache: of this module's createCache; x's tokens are

@@ -5,6 +5,12 @@ import { Module } from './module.js';
 
 /** @typedef {import('../tensor.js').Tensor} Tensor */
 
+/**
+ * What a module without attention returns.
+ * @typedef {object} ModuleResult
+ * @property {Tensor} output a new tensor
+ */
+
 /** A module that treats every row alone: whatever dimensions come before the last. */
 export class RowwiseModule extends Module {
   #forward;
@@ -12,6 +18,7 @@ export class RowwiseModule extends Module {
   #outWidth;
 
   /**
+   * @internal
    * @param {import('../engine.js').Engine} engine
    * @param {ConstructorParameters<typeof Module>[1] & { forward: string }} created
    * @param {number} width of x's last dimension
@@ -25,8 +32,10 @@ export class RowwiseModule extends Module {
   }
 
   /**
+   * Runs the module on every row of x.
    * @param {Tensor} x […, width]
-   * @returns {{ output: Tensor }} like x but for the last dimension
+   * @returns {ModuleResult} output: like x but for the last dimension
+   * @throws {HeadwiseError} ERR_SHAPE: x has another width; ERR_MEMORY; ERR_DISPOSED
    */
   forward(x) {
     const { pointer, engine } = this;

@@ -52,14 +52,16 @@ function transposedWeight(key, { linear, rows, inFeatures }) {
 }
 
 /**
+ * What a SelfAttentionV1 is made with.
  * @typedef {object} SelfAttentionV1Options
- * @property {number} dIn
- * @property {number} dOut
+ * @property {number} dIn width of x
+ * @property {number} dOut width of the output
  */
 
 /** One head without a mask, x · W written by hand. State dict: W_query [dIn, dOut], W_key, W_value, drawn by rand. */
 export class SelfAttentionV1 extends SingleHead {
   /**
+   * @internal
    * @param {Engine} engine
    * @param {SelfAttentionV1Options} options
    */
@@ -81,9 +83,10 @@ export class SelfAttentionV1 extends SingleHead {
 }
 
 /**
+ * What a SelfAttentionV2 is made with.
  * @typedef {object} SelfAttentionV2Options
- * @property {number} dIn
- * @property {number} dOut
+ * @property {number} dIn width of x
+ * @property {number} dOut width of the output
  * @property {boolean} [qkvBias] default false
  */
 
@@ -93,6 +96,7 @@ export class SelfAttentionV1 extends SingleHead {
  */
 export class SelfAttentionV2 extends SingleHead {
   /**
+   * @internal
    * @param {Engine} engine
    * @param {SelfAttentionV2Options} options
    */

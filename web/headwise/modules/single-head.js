@@ -8,6 +8,7 @@ export const projectionNames = /** @type {const} */ (['W_query', 'W_key', 'W_val
 /** One head over projections of its own, without an output projection. */
 export class SingleHead extends AttentionModule {
   /**
+   * @internal
    * @param {Engine} engine
    * @param {{ dIn: number, dOut: number, contextLength: number, dropout: number, qkvBias: boolean, isCausal: boolean }} options
    *   checked

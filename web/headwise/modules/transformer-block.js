@@ -8,8 +8,9 @@ import { createModule, linearParameters } from './module.js';
 /** @typedef {import('../engine.js').Engine} Engine */
 
 /**
+ * What a TransformerBlock is made with.
  * @typedef {object} TransformerBlockOptions
- * @property {number} dModel
+ * @property {number} dModel width of x and of the output
  * @property {number} numHeads a divisor of dModel
  * @property {number} dFf of the feed-forward's hidden activations
  * @property {number} [dropout] default 0; of the attention weights, the hidden activations and both branches, in training
@@ -97,6 +98,7 @@ export function createBlocks(engine, options, { layers, prefix, what }) {
  */
 export class TransformerBlock extends AttentionModule {
   /**
+   * @internal
    * @param {Engine} engine
    * @param {TransformerBlockOptions} options
    */
@@ -106,7 +108,10 @@ export class TransformerBlock extends AttentionModule {
     const stack = { layers: 1, prefix: () => '', what };
     const { created, sizes } = createBlocks(engine, checked, stack);
     super(engine, created, sizes);
-    /** What the block was made with, defaults filled in. */
+    /**
+     * What the block was made with, defaults filled in.
+     * @type {Readonly<Required<TransformerBlockOptions>>}
+     */
     this.options = Object.freeze(checked);
   }
 }

@@ -2,11 +2,21 @@ import { checkOptions, checkSize } from '../check.js';
 import { AttendingModule } from './attention-module.js';
 import { blockOptions, checkBlockOptions, createBlocks } from './transformer-block.js';
 
-/** @typedef {import('./transformer-block.js').TransformerBlockOptions & { numLayers: number }} TransformerStackOptions */
+/**
+ * What a TransformerStack is made with: a block's options, and how many blocks there are.
+ * @typedef {import('./transformer-block.js').TransformerBlockOptions & StackDepth} TransformerStackOptions
+ */
+
+/**
+ * How many blocks.
+ * @typedef {object} StackDepth
+ * @property {number} numLayers blocks
+ */
 
 /** numLayers Transformer blocks one after another, in one call. State dict: blocks.0.ln1.weight and so on. */
 export class TransformerStack extends AttendingModule {
   /**
+   * @internal
    * @param {import('../engine.js').Engine} engine
    * @param {TransformerStackOptions} options
    */
@@ -20,15 +30,20 @@ export class TransformerStack extends AttendingModule {
     const stack = { layers: numLayers, prefix, what };
     const { created, sizes } = createBlocks(engine, checked, stack);
     super(engine, created, sizes);
-    /** What the stack was made with, defaults filled in. */
+    /**
+     * What the stack was made with, defaults filled in.
+     * @type {Readonly<Required<TransformerStackOptions>>}
+     */
     this.options = Object.freeze({ numLayers, ...checked });
   }
 
   /**
+   * Runs all blocks.
    * @param {import('../tensor.js').Tensor} x [batch, tokens, dModel] or [tokens, dModel]
    * @param {import('./attention-module.js').ForwardOptions} [options] for every layer
    * @returns {import('./attention-module.js').LayerResults} as a block's, but `weights` and `trace` are arrays: one for each
    *   layer
+   * @throws {HeadwiseError} as a block's
    */
   forward(x, options) {
     return this.attend(x, this.checkForwardOptions(options));

@@ -13,22 +13,23 @@ import { style } from './style.js';
 /** @typedef {import('./source.js').TraceLike} TraceLike */
 
 /**
- * What the element draws.
- * @typedef {DrawOptions & {
- *   weights?: Weights,
- *   trace?: TraceLike,
- *   batch?: number,
- *   head?: number,
- *   tokens?: readonly string[],
- *   queryTokens?: readonly string[],
- *   name?: string,
- *   noun?: string,
- * }} View
- *   `weights`: one head's, a Tensor [Lq, Lkv]; or `trace`, what `forward(x, { trace: true })` returns, here or in a
- *   Worker, of which `head` (default 0) of `batch` (default 0) is drawn, pooled where it has more weights than the
- *   element has pixels. `tokens`: labels of the keys, and of the queries, which are the last of them unless
- *   `queryTokens` says otherwise; default: numbers. `name`: for those who do not see it; `noun`: what a value is called,
- *   default 'weight'
+ * What is to be seen, `weights` or a `trace`, and its names.
+ * @typedef {object} ViewSource
+ * @property {Weights} [weights] one head's, a Tensor [Lq, Lkv]
+ * @property {TraceLike} [trace] what `forward(x, { trace: true })` returns, here or in a Worker; pooled where it has more
+ *   weights than the element has pixels
+ * @property {number} [batch] of the trace; default 0
+ * @property {number} [head] of the trace; default 0
+ * @property {readonly string[]} [tokens] labels of the keys, and of the queries, which are the last of them; default:
+ *   numbers
+ * @property {readonly string[]} [queryTokens] labels of the queries, if they are others
+ * @property {string} [name] for those who do not see it; default 'Attention weights'
+ * @property {string} [noun] what a value is called; default 'weight'
+ */
+
+/**
+ * What the element draws, and how.
+ * @typedef {ViewSource & DrawOptions} View
  */
 
 const PAGE = 10;
@@ -92,11 +93,13 @@ export class AttentionMap extends Base {
     this.#listen();
   }
 
+  /** @internal */
   connectedCallback() {
     this.#watch.observe(this.#field);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', this.#repaint);
   }
 
+  /** @internal */
   disconnectedCallback() {
     this.#watch.disconnect();
     matchMedia('(prefers-color-scheme: dark)').removeEventListener('change', this.#repaint);
@@ -130,12 +133,16 @@ export class AttentionMap extends Base {
     return Promise.resolve();
   }
 
-  /** @param {number} row the pinned token, or −1 */
+  /**
+   * The token whose row is marked, −1 for none.
+   * @param {number} row
+   */
   set pinned(row) {
     this.#pinned = row;
     this.#placePin();
   }
 
+  /** The token whose row is marked, −1 for none. */
   get pinned() {
     return this.#pinned;
   }

@@ -6,10 +6,13 @@ import { putColour } from './colour.js';
 /**
  * One head's weights, a row for each query and a column for each key, or pooled, a row and a column for several: a
  * Tensor of shape [rows, columns] is one.
- * @typedef {{ readonly shape: readonly number[], readonly data: ArrayLike<number> }} Weights
+ * @typedef {object} Weights
+ * @property {readonly number[]} shape [rows, columns]
+ * @property {ArrayLike<number>} data row-major
  */
 
 /**
+ * How weights are drawn.
  * @typedef {object} DrawOptions
  * @property {number} [queries] tokens that the rows stand for, if the weights are pooled; default: as many as rows
  * @property {number} [keys] tokens that the columns stand for; default: as many as columns

@@ -6,8 +6,8 @@ import { HeadwiseError } from '../error.js';
  * What the element needs of a trace: the package's own, or one in a Worker.
  * @typedef {object} TraceLike
  * @property {readonly number[] | Promise<readonly number[]>} shape [batch, heads, Lq, Lkv]
- * @property {(where: { batch: number, head: number }) => Weights | Promise<Weights>} weights
- * @property {(where: { batch: number, head: number, size: number }) => Weights | Promise<Weights>} map
+ * @property {(where: { batch: number, head: number }) => Weights | Promise<Weights>} weights [Lq, Lkv] of one head
+ * @property {(where: { batch: number, head: number, size: number }) => Weights | Promise<Weights>} map [size, size], pooled
  */
 
 /**
