@@ -74,11 +74,12 @@ void hw_randn(hw_context *context, float *out, size_t count);
 hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *c, size_t batch,
                     const uint32_t *a_index, const uint32_t *b_index, size_t m, size_t k, size_t n);
 
-/* y[i] = transpose of x[i]: x [batch, rows, columns], y [batch, columns, rows]. */
+/* y[i] = transpose of x[i]: x [batch, rows, columns], y [batch, columns, rows], which must not overlap. A size of zero
+ * writes nothing. */
 void hw_transpose(const float *x, float *y, size_t batch, size_t rows, size_t columns);
 
 /* Softmax over the last dimension, x and y [rows, columns]; y may be x. A row of -inf gives zeros; a row
- * with NaN or +inf is NaN, as in torch. */
+ * with NaN or +inf is NaN, as in torch. A size of zero writes nothing. */
 void hw_softmax(const float *x, float *y, size_t rows, size_t columns);
 
 /* The two forms of GELU (Hendrycks & Gimpel 2016). */
@@ -182,18 +183,18 @@ typedef struct hw_attention {
   bool offset_from_end;  /* causal_offset counts from bottom-right alignment: the last query sees the last key */
   int32_t causal_offset; /* 0: top-left aligned, as torch, unless offset_from_end */
   bool is_windowed;
-  int32_t window_left; /* negative: unlimited */
-  int32_t window_right;
+  int32_t window_left;         /* negative: unlimited */
+  int32_t window_right;        /* negative: unlimited */
   const uint32_t *key_lengths; /* NULL, or [batch]: how many keys there are of each entry, 0 to key_tokens */
   hw_mask mask;
   double dropout; /* probability of dropping a weight; 0 draws nothing */
   /* NULL, or [batch, heads, query_tokens, key_tokens] */
   float *weights;
-  size_t weights_batch_stride;
+  size_t weights_batch_stride; /* floats from one entry's weights to the next's; within one its heads are dense */
   hw_weights_kind weights_kind;
   /* NULL, or [batch, heads, query_tokens]: natural log of the sum of exp of the scores; -inf if masked. */
   float *log_sum_exp;
-  size_t log_sum_exp_batch_stride;
+  size_t log_sum_exp_batch_stride; /* floats, likewise */
 } hw_attention;
 
 /* HW_ERROR_SHAPE: a size is zero, or heads is no multiple of key_heads. HW_ERROR_VALUE: a NULL pointer, dropout outside
@@ -357,15 +358,15 @@ typedef struct hw_causal_attention_config {
   bool is_causal;
 } hw_causal_attention_config;
 
-/* Draws W_query, W_key, W_value in this order (NULL context: zeros). HW_ERROR_SHAPE: a size is zero.
- * HW_ERROR_VALUE: dropout outside [0, 1]. HW_ERROR_MEMORY: *module is NULL. */
+/* Draws W_query, W_key, W_value in this order (NULL context: zeros). The caller owns *module. HW_ERROR_SHAPE: a size is
+ * zero. HW_ERROR_VALUE: dropout outside [0, 1]. HW_ERROR_MEMORY. After an error *module is NULL. */
 hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attention_config *config,
                                      hw_causal_attention **module);
 
 /* Frees the module; NULL is allowed. */
 void hw_causal_attention_destroy(hw_causal_attention *module);
 
-/* 0: W_query, 1: W_key, 2: W_value. Owned by the module. */
+/* 0: W_query, 1: W_key, 2: W_value; NULL beyond. Owned by the module. */
 hw_linear *hw_causal_attention_linear(hw_causal_attention *module, size_t index);
 
 /* In training mode dropout is active; a new module is in training mode, as in torch. */
@@ -380,15 +381,15 @@ hw_status hw_causal_attention_forward(hw_context *context, hw_causal_attention *
 /* Listing 3.4's MultiHeadAttentionWrapper: heads run one after another, outputs side by side. */
 typedef struct hw_multi_head_attention_wrapper hw_multi_head_attention_wrapper;
 
-/* d_out is per head. Draws head after head. Errors as hw_causal_attention_create; num_heads of zero is
- * HW_ERROR_SHAPE. */
+/* d_out is per head. Draws head after head. The caller owns *module. Errors as hw_causal_attention_create; num_heads of
+ * zero is HW_ERROR_SHAPE. */
 hw_status hw_multi_head_attention_wrapper_create(hw_context *context, const hw_causal_attention_config *config,
                                                  size_t num_heads, hw_multi_head_attention_wrapper **module);
 
 /* Frees the module; NULL is allowed. */
 void hw_multi_head_attention_wrapper_destroy(hw_multi_head_attention_wrapper *module);
 
-/* The head's own module; owned by the wrapper. */
+/* The head's own module; NULL beyond the last. Owned by the wrapper. */
 hw_causal_attention *hw_multi_head_attention_wrapper_head(hw_multi_head_attention_wrapper *module, size_t head);
 
 /* As hw_causal_attention_train. */
@@ -416,17 +417,18 @@ typedef struct hw_multi_head_attention_config {
   bool packed_qkv; /* initial weights drawn as one Linear(d_in, 3·d_out), not as three */
 } hw_multi_head_attention_config;
 
-/* Draws W_query, W_key, W_value (or qkv_proj), out_proj in this order. HW_ERROR_SHAPE: a size is zero or
- * d_out is not a multiple of num_heads. Otherwise as hw_causal_attention_create. */
+/* Draws W_query, W_key, W_value (or qkv_proj), out_proj in this order. The caller owns *module. HW_ERROR_SHAPE: a size is zero
+ * or d_out is not a multiple of num_heads. Otherwise as hw_causal_attention_create. */
 hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
                                          hw_multi_head_attention **module);
 
 /* Frees the module; NULL is allowed. */
 void hw_multi_head_attention_destroy(hw_multi_head_attention *module);
 
-/* The packed projection: rows [0, d_out) are W_query, [d_out, 2·d_out) W_key, the rest W_value. */
+/* The packed projection: rows [0, d_out) are W_query, [d_out, 2·d_out) W_key, the rest W_value. Owned by the module. */
 hw_linear *hw_multi_head_attention_qkv_proj(hw_multi_head_attention *module);
-/* NULL if the module has none. */
+
+/* The output projection; NULL if the module has none. Owned by the module. */
 hw_linear *hw_multi_head_attention_out_proj(hw_multi_head_attention *module);
 
 /* As hw_causal_attention_train. */
