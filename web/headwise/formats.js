@@ -6,6 +6,7 @@
 /** @typedef {import('./formats/source.js').Source} Source */
 /** @typedef {import('./formats/source.js').SourceOptions} SourceOptions */
 /** @typedef {import('./formats/convert.js').Dtype} Dtype */
+/** @typedef {import('./formats/safetensors.js').SafetensorsContents} SafetensorsContents */
 /** @typedef {import('./formats/safetensors.js').SafetensorsFile} SafetensorsFile */
 /** @typedef {import('./formats/safetensors.js').TensorInfo} TensorInfo */
 /** @typedef {import('./formats/safetensors.js').Piece} Piece */

@@ -1,3 +1,8 @@
+/**
+ * GPT-2 from Hugging Face's files: logits, traces, head masks, caches and generation, on an engine of 'headwise'.
+ * @module headwise/gpt2
+ */
+
 /** @typedef {import('./gpt2/model.js').Gpt2Options} Gpt2Options */
 /** @typedef {import('./gpt2/model.js').Gpt2ForwardOptions} Gpt2ForwardOptions */
 /** @typedef {import('./gpt2/model.js').Gpt2Result} Gpt2Result */

@@ -7,12 +7,13 @@ import { isObject, parseObject } from './json.js';
 import { checkName } from './source.js';
 
 /**
+ * What a config.json of GPT-2 says, under the names that a Gpt2 is made with.
  * @typedef {object} Gpt2Config
- * @property {number} vocabSize
+ * @property {number} vocabSize how many token ids there are
  * @property {number} contextLength positions that have an embedding
  * @property {number} dModel width of the embeddings
- * @property {number} numHeads
- * @property {number} numLayers
+ * @property {number} numHeads of each block
+ * @property {number} numLayers blocks
  * @property {number} dFf width of the feed-forward's hidden layer
  * @property {number} eps of every layer norm
  * @property {'tanh' | 'none'} approximate how GELU is computed, as `gelu` takes it

@@ -10,9 +10,10 @@ import { openReader } from './source.js';
 /** @typedef {import('./source.js').SourceOptions} SourceOptions */
 
 /**
+ * What a file's header says of a tensor.
  * @typedef {object} TensorInfo
  * @property {import('./convert.js').Dtype} dtype as in the file
- * @property {readonly number[]} shape
+ * @property {readonly number[]} shape as in the file
  * @property {number} byteLength in the file
  */
 
@@ -21,12 +22,13 @@ import { openReader } from './source.js';
  * @property {string} name the tensor's
  * @property {import('./convert.js').Dtype} dtype the tensor's, as in the file
  * @property {readonly number[]} shape the tensor's
- * @property {number} firstRow
+ * @property {number} firstRow of those that are here
  * @property {number} rows how many are here
  * @property {Float32Array} data the rows' values, which are the caller's from now on; truth values are 0 and 1
  */
 
 /**
+ * In what pieces a file is read.
  * @typedef {object} PiecesOptions
  * @property {number} [pieceBytes] most bytes of a piece's data, if a row is not larger; default 4 MiB
  * @property {(name: string) => boolean} [wants] whether a tensor is; default: every one. Others are passed over
@@ -51,6 +53,13 @@ function* rowsOf({ dtype, shape, start, end }, pieceBytes) {
     yield { firstRow, rows: count, elements: count * rowSize };
   }
 }
+
+/**
+ * What a whole file holds.
+ * @typedef {object} SafetensorsContents
+ * @property {Record<string, Tensor>} tensors by name; BOOL becomes bool, every other type float32
+ * @property {Readonly<Record<string, string>>} metadata `__metadata__`; empty if the file has none
+ */
 
 /** A .safetensors file of which the header has been read. `openSafetensors` makes it. */
 export class SafetensorsFile {
@@ -170,8 +179,7 @@ export async function openSafetensors(source, options) {
  *
  * @param {Source} source
  * @param {SourceOptions & PiecesOptions} [options]
- * @returns {Promise<{ tensors: Record<string, Tensor>, metadata: Readonly<Record<string, string>> }>} BOOL becomes bool, every
- *   other type float32
+ * @returns {Promise<SafetensorsContents>}
  * @throws {HeadwiseError} as `openSafetensors` and `pieces`
  */
 export async function readSafetensors(source, options) {

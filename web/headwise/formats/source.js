@@ -8,6 +8,7 @@ import { PartReader, StreamReader } from './reader.js';
 /** @typedef {Blob | ArrayBuffer | ArrayBufferView | Response | URL | string | ReadableStream<Uint8Array>} Source a string is an address */
 
 /**
+ * How a file is read.
  * @typedef {object} SourceOptions
  * @property {string} [name] what messages call the file; default: a File's name, an address, or 'source'
  * @property {AbortSignal} [signal] ends the reading

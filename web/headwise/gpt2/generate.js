@@ -8,8 +8,9 @@ import { manualSeed, random } from '../functions.js';
 /** @typedef {import('../modules/key-value-cache.js').KeyValueCache} KeyValueCache */
 
 /**
+ * How tokens are chosen.
  * @typedef {object} GenerateOptions
- * @property {number} [maxTokens] default 20
+ * @property {number} [maxTokens] how many at most; default 20
  * @property {number} [temperature] default 0: the likeliest token, the first of several; above, drawn
  * @property {number} [topK] draw among so many likeliest; default: all
  * @property {number | bigint} [seed] as hw.manualSeed before the first token; default: the generator goes on

@@ -12,6 +12,7 @@ import { canonicalName, isImplied } from './parameters.js';
 /** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
 
 /**
+ * Where a checkpoint is.
  * @typedef {object} LoadGpt2Options
  * @property {Source | object} config Hugging Face's config.json: where it is, or what it holds
  * @property {Source} weights model.safetensors: float32, float16 or bfloat16

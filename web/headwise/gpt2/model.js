@@ -25,18 +25,20 @@ import { canonicalName, gpt2Parameters, isImplied, wteRows } from './parameters.
 /** @typedef {import('../tensor.js').NestedArray} NestedArray */
 
 /**
+ * What a Gpt2 is made with.
  * @typedef {object} Gpt2Options
- * @property {number} vocabSize
+ * @property {number} vocabSize how many token ids there are
  * @property {number} contextLength the most tokens
- * @property {number} dModel
+ * @property {number} dModel width of the embeddings
  * @property {number} numHeads a divisor of dModel
- * @property {number} numLayers
+ * @property {number} numLayers blocks
  * @property {number} [dFf] of the feed-forward's hidden activations; default 4 · dModel
  * @property {number} [eps] of the layer norms, above 0; default 1e-5
  * @property {'tanh' | 'none'} [approximate] how GELU is computed; default 'tanh', as GPT-2's gelu_new
  */
 
 /**
+ * What a forward may be asked for.
  * @typedef {object} Gpt2ForwardOptions
  * @property {'last' | 'all' | 'none' | readonly [number, number]} [logits] of which tokens: the last (default), all, none, or
  *   those from start up to but not including end
@@ -48,6 +50,7 @@ import { canonicalName, gpt2Parameters, isImplied, wteRows } from './parameters.
  */
 
 /**
+ * What a forward returns: what it was asked for.
  * @typedef {object} Gpt2Result
  * @property {Tensor} [logits] [batch, tokens, vocabSize] of the tokens that were asked for; without batch if ids had none
  * @property {Trace[]} [trace] one for each layer
@@ -153,7 +156,10 @@ export class Gpt2 extends Module {
     );
     const parameters = gpt2Parameters(engine, pointer, checked);
     super(engine, { pointer, destroy: 'gpt2_destroy', parameters });
-    /** What the model was made with, defaults filled in. */
+    /**
+     * What the model was made with, defaults filled in.
+     * @type {Readonly<Required<Gpt2Options>>}
+     */
     this.options = Object.freeze(checked);
     this.#parameters = parameters;
     if (draw) {
