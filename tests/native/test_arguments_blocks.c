@@ -9,7 +9,8 @@ static hw_context *context;
 static float x[TOKENS * D_MODEL];
 static float y[TOKENS * D_MODEL];
 static const double bad_dropouts[] = {-0.1, 1.1, (double)NAN, (double)INFINITY};
-static const hw_transformer_block_config good_block = {D_MODEL, HEADS, D_FF, 0.0, true, true};
+static const hw_transformer_block_config good_block = {
+    .d_model = D_MODEL, .num_heads = HEADS, .d_ff = D_FF, .norm_first = true, .is_causal = true};
 
 static void test_null_is_destroyed(void) {
   hw_layer_norm_destroy(NULL);
@@ -47,16 +48,18 @@ static void test_embedding(void) {
 
 static void test_feed_forward(void) {
   hw_feed_forward *module = (hw_feed_forward *)(uintptr_t)64;
-  const hw_feed_forward_config empty[] = {{0, D_FF, 0.0}, {D_MODEL, 0, 0.0}};
+  const hw_feed_forward_config empty[] = {{.d_ff = D_FF}, {.d_model = D_MODEL}};
   for (size_t i = 0; i < 2; i++) {
     CHECK_STATUS(hw_feed_forward_create(context, &empty[i], &module), HW_ERROR_SHAPE);
   }
   for (size_t i = 0; i < sizeof bad_dropouts / sizeof *bad_dropouts; i++) {
-    const hw_feed_forward_config config = {D_MODEL, D_FF, bad_dropouts[i]};
+    const hw_feed_forward_config config = {.d_model = D_MODEL, .d_ff = D_FF, .dropout = bad_dropouts[i]};
     CHECK_STATUS(hw_feed_forward_create(context, &config, &module), HW_ERROR_VALUE);
   }
+  const hw_feed_forward_config formless = {.d_model = D_MODEL, .d_ff = D_FF, .approximate = (hw_gelu_approximation)2};
+  CHECK_STATUS(hw_feed_forward_create(context, &formless, &module), HW_ERROR_VALUE);
   CHECK(module == NULL, "left a pointer");
-  const hw_feed_forward_config good = {D_MODEL, D_FF, 1.0};
+  const hw_feed_forward_config good = {.d_model = D_MODEL, .d_ff = D_FF, .dropout = 1.0};
   CHECK_STATUS(hw_feed_forward_create(context, &good, &module), HW_OK);
   CHECK_STATUS(hw_feed_forward_forward(context, module, x, 0, y), HW_ERROR_SHAPE);
   CHECK_STATUS(hw_feed_forward_forward(context, module, x, TOKENS, y), HW_OK);
@@ -88,6 +91,12 @@ static void test_configs(void) {
     config.dropout = bad_dropouts[i];
     expect_config(&config, HW_ERROR_VALUE);
   }
+  hw_transformer_block_config other = good_block;
+  other.approximate = (hw_gelu_approximation)2;
+  expect_config(&other, HW_ERROR_VALUE);
+  other = good_block;
+  other.eps = -1e-5;
+  expect_config(&other, HW_ERROR_VALUE);
   hw_transformer_stack *stack = (hw_transformer_stack *)(uintptr_t)64;
   CHECK_STATUS(hw_transformer_stack_create(context, &good_block, 0, &stack), HW_ERROR_SHAPE);
   CHECK(stack == NULL, "left a pointer");

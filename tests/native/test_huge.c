@@ -18,7 +18,8 @@ static const hw_multi_head_attention_config fused_config = {.d_in = D_IN,
                                                             .num_heads = HEADS,
                                                             .out_proj = true,
                                                             .is_causal = true};
-static const hw_transformer_block_config block_config = {D_MODEL, HEADS, D_FF, 0.0, true, true};
+static const hw_transformer_block_config block_config = {
+    .d_model = D_MODEL, .num_heads = HEADS, .d_ff = D_FF, .norm_first = true, .is_causal = true};
 
 static hw_context *context;
 
@@ -42,7 +43,8 @@ static void test_rowwise(void) {
     CHECK_STATUS(hw_embedding_create(NULL, 1, n, &embedding), HW_ERROR_MEMORY);
     CHECK_STATUS(hw_embedding_create(NULL, n, n, &embedding), HW_ERROR_MEMORY);
     hw_feed_forward *ffn = (hw_feed_forward *)(uintptr_t)64;
-    const hw_feed_forward_config configs[] = {{n, 1, 0.0}, {1, n, 0.0}, {n, n, 0.0}};
+    const hw_feed_forward_config configs[] = {
+        {.d_model = n, .d_ff = 1}, {.d_model = 1, .d_ff = n}, {.d_model = n, .d_ff = n}};
     for (size_t j = 0; j < 3; j++) {
       CHECK_STATUS(hw_feed_forward_create(NULL, &configs[j], &ffn), HW_ERROR_MEMORY);
     }
@@ -78,10 +80,10 @@ static void test_attention_modules(void) {
 static void test_blocks(void) {
   for (size_t i = 0; i < HUGE_SIZES; i++) {
     const size_t n = huge[i];
-    const hw_transformer_block_config configs[] = {{n, 1, D_FF, 0.0, true, true},
-                                                   {n, n, D_FF, 0.0, true, true},
-                                                   {D_MODEL, HEADS, n, 0.0, true, true},
-                                                   {n, 1, n, 0.0, true, true}};
+    const hw_transformer_block_config configs[] = {{.d_model = n, .num_heads = 1, .d_ff = D_FF},
+                                                   {.d_model = n, .num_heads = n, .d_ff = D_FF},
+                                                   {.d_model = D_MODEL, .num_heads = HEADS, .d_ff = n},
+                                                   {.d_model = n, .num_heads = 1, .d_ff = n}};
     hw_transformer_block *block = (hw_transformer_block *)(uintptr_t)64;
     hw_transformer_stack *stack = (hw_transformer_stack *)(uintptr_t)64;
     for (size_t j = 0; j < sizeof configs / sizeof *configs; j++) {
@@ -90,6 +92,35 @@ static void test_blocks(void) {
     }
     CHECK_STATUS(hw_transformer_stack_create(NULL, &block_config, n, &stack), HW_ERROR_MEMORY);
     CHECK(block == NULL && stack == NULL, "size %zu left something", n);
+  }
+}
+
+static const hw_gpt2_config gpt2_config = {.vocab_size = 5,
+                                           .context_length = TOKENS,
+                                           .d_model = D_MODEL,
+                                           .num_heads = HEADS,
+                                           .num_layers = LAYERS,
+                                           .d_ff = D_FF};
+
+static void test_gpt2(void) {
+  for (size_t i = 0; i < HUGE_SIZES; i++) {
+    hw_gpt2 *module = (hw_gpt2 *)(uintptr_t)64;
+    for (size_t field = 0; field < 5; field++) {
+      hw_gpt2_config config = gpt2_config;
+      size_t *const fields[] = {&config.vocab_size, &config.context_length, &config.d_model, &config.num_layers,
+                                &config.d_ff};
+      *fields[field] = huge[i];
+      config.num_heads = 1;
+      CHECK_STATUS(hw_gpt2_create(&config, &module), HW_ERROR_MEMORY);
+      CHECK(module == NULL, "size %zu left something", huge[i]);
+    }
+    hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;
+    CHECK_STATUS(hw_gpt2_create(&gpt2_config, &module), HW_OK);
+    CHECK_STATUS(hw_gpt2_create_cache(module, huge[i], &cache), HW_ERROR_MEMORY);
+    CHECK(cache == NULL, "size %zu left something", huge[i]);
+    const hw_gpt2_input many = {.batch = 1, .tokens = huge[i]};
+    CHECK_STATUS(hw_gpt2_forward(context, module, &many, NULL, NULL), HW_ERROR_SHAPE);
+    hw_gpt2_destroy(module);
   }
 }
 
@@ -212,6 +243,7 @@ int main(void) {
   check_run("huge layer norms, embeddings and feed-forward layers are refused", test_rowwise);
   check_run("huge attention modules are refused", test_attention_modules);
   check_run("huge blocks and stacks are refused", test_blocks);
+  check_run("huge models are refused", test_gpt2);
   check_run("forwards of huge sizes are refused, and the next one works", test_forwards);
   check_run("attention of huge sizes is refused, and the next one works", test_attention);
   check_run("products of huge matrices are refused, and the next one works", test_matmul);

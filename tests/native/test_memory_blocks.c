@@ -1,16 +1,25 @@
-/* Every allocation of linear layers, layer norms, embeddings, feed-forward layers, blocks and stacks fails once. */
+/* Every allocation of linear layers, layer norms, embeddings, feed-forward layers, blocks, stacks and GPT-2 fails once. */
 #include "allocation_case.h"
 
 enum { D_MODEL = 6, D_FF = 11, ROWS = BATCH * TOKENS };
 
-static const hw_feed_forward_config ffn_config = {D_MODEL, D_FF, 0.5};
-static const hw_transformer_block_config block_configs[] = {{D_MODEL, HEADS, D_FF, 0.5, true, true},
-                                                            {D_MODEL, HEADS, D_FF, 0.5, false, false}};
+static const hw_feed_forward_config ffn_config = {.d_model = D_MODEL, .d_ff = D_FF, .dropout = 0.5};
+static const hw_transformer_block_config block_configs[] = {
+    {.d_model = D_MODEL, .num_heads = HEADS, .d_ff = D_FF, .dropout = 0.5, .norm_first = true, .is_causal = true},
+    {.d_model = D_MODEL, .num_heads = HEADS, .d_ff = D_FF, .dropout = 0.5, .attention_bias = true}};
+
+static const hw_gpt2_config gpt2_config = {.vocab_size = 5,
+                                           .context_length = TOKENS,
+                                           .d_model = D_MODEL,
+                                           .num_heads = HEADS,
+                                           .num_layers = LAYERS,
+                                           .d_ff = D_FF};
 
 static hw_linear *linear;
 static hw_feed_forward *ffn;
 static hw_transformer_block *blocks[2]; /* pre-norm, post-norm */
 static hw_transformer_stack *stack;
+static hw_gpt2 *gpt2;
 
 static hw_status forward_linear(hw_context *context) { return hw_linear_forward(context, linear, x, ROWS, results.y); }
 
@@ -89,9 +98,47 @@ static hw_status forward_stack(hw_context *context) {
   return used;
 }
 
+static hw_status create_gpt2(hw_context *context) {
+  hw_gpt2 *created = (hw_gpt2 *)(uintptr_t)64;
+  const hw_status status = hw_gpt2_create(&gpt2_config, &created);
+  check_created(context, status, created);
+  hw_gpt2_destroy(created);
+  return status;
+}
+
+/* Three tokens and then two, against a cache, with what can be asked for; a failure leaves the cache as it was. */
+static hw_status forward_gpt2(hw_context *context) {
+  static const uint32_t ids[] = {1, 0, 4, 2, 2, 3};
+  hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;
+  hw_status status = hw_gpt2_create_cache(gpt2, BATCH, &cache);
+  CHECK((status == HW_OK) == (cache != NULL), "status %d", (int)status);
+  for (size_t length = 0, tokens = 3; length < 5 && status == HW_OK; length += 3, tokens = 2) {
+    hw_trace *traces[LAYERS] = {(hw_trace *)(uintptr_t)64, (hw_trace *)(uintptr_t)64};
+    const hw_forward_options asked = {.weights = results.weights, .trace = traces, .cache = cache};
+    const hw_gpt2_input input = {ids, BATCH, tokens, 1, tokens};
+    status = hw_gpt2_forward(context, gpt2, &input, results.y, &asked);
+    CHECK(hw_key_value_cache_length(cache) == (status == HW_OK ? length + tokens : length), "length");
+    for (size_t i = 0; i < LAYERS; i++) {
+      CHECK((status == HW_OK) == (traces[i] != NULL), "status %d, layer %zu", (int)status, i);
+      hw_trace_destroy(traces[i]);
+    }
+  }
+  hw_key_value_cache_destroy(cache);
+  return status;
+}
+
 static scenario *const scenarios[] = {forward_linear,       create_layer_norm, create_embedding, create_feed_forward,
                                       forward_feed_forward, create_block,      forward_pre_norm, forward_post_norm,
-                                      forward_alone,        create_stack,      forward_stack};
+                                      forward_alone,        create_stack,      forward_stack,    create_gpt2,
+                                      forward_gpt2};
+
+/* Embeddings that are no zeros. */
+static void fill_gpt2(void) {
+  float wte[5 * D_MODEL];
+  check_fill(wte, sizeof wte / sizeof *wte);
+  CHECK(hw_linear_load(hw_gpt2_wte(gpt2), 0, 5, wte, NULL) == HW_OK, "load");
+  check_fill(hw_embedding_weight(hw_gpt2_wpe(gpt2)), (size_t)TOKENS * D_MODEL);
+}
 
 static void test_every_allocation(void) {
   hw_context *context = NULL;
@@ -103,6 +150,8 @@ static void test_every_allocation(void) {
   CHECK(hw_transformer_block_create(context, &block_configs[0], &blocks[0]) == HW_OK, "create");
   CHECK(hw_transformer_block_create(context, &block_configs[1], &blocks[1]) == HW_OK, "create");
   CHECK(hw_transformer_stack_create(context, &block_configs[0], LAYERS, &stack) == HW_OK, "create");
+  CHECK(hw_gpt2_create(&gpt2_config, &gpt2) == HW_OK, "create");
+  fill_gpt2();
   hw_context_destroy(context);
   for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
     sweep_failures(scenarios[i]);
@@ -112,6 +161,7 @@ static void test_every_allocation(void) {
   hw_transformer_block_destroy(blocks[0]);
   hw_transformer_block_destroy(blocks[1]);
   hw_transformer_stack_destroy(stack);
+  hw_gpt2_destroy(gpt2);
 }
 
 int main(void) {
