@@ -119,7 +119,7 @@ static void compare_traces(const session *s, const hw_trace *trace, size_t queri
 }
 
 /* y and weights of an append that fitted, against all tokens so far. */
-static void compare(const session *s, const reference_tokens *t, const hw_mask *mask, const float *y,
+static void compare(const session *s, const reference_tokens *t, const hw_forward_options *asked, const float *y,
                     const float *weights) {
   const size_t queries = t->tokens - t->first;
   const size_t outputs = s->batch * queries * s->config.d_out;
@@ -132,9 +132,9 @@ static void compare(const session *s, const reference_tokens *t, const hw_mask *
   double *noisy_weights = reference_doubles(cells);
   double moved = 0.0;
   double moved_weights = 0.0;
-  reference_multi_head_attention(s->module, &s->config, wide, t, mask, exact, exact_weights, 0.0);
+  reference_multi_head_attention(s->module, &s->config, wide, t, asked, exact, exact_weights, 0.0);
   for (size_t run = 0; run < REFERENCE_RUNS; run++) {
-    reference_multi_head_attention(s->module, &s->config, wide, t, mask, noisy, noisy_weights, REFERENCE_NOISE);
+    reference_multi_head_attention(s->module, &s->config, wide, t, asked, noisy, noisy_weights, REFERENCE_NOISE);
     moved = fmax(moved, reference_distance(exact, noisy, outputs));
     moved_weights = fmax(moved_weights, reference_distance(exact_weights, noisy_weights, cells));
   }
@@ -157,17 +157,22 @@ static void append(fuzz_bytes *bytes, session *s) {
   float *x = tokens_of(s, fits ? length : 0, queries);
   float *y = check_guarded(s->batch * queries * s->config.d_out);
   float *weights = check_guarded(s->batch * s->config.num_heads * queries * keys);
-  hw_mask mask = draw_mask(bytes, s, queries, keys);
+  const hw_mask mask = draw_mask(bytes, s, queries, keys);
   void *mask_data = (void *)(uintptr_t)mask.data;
   hw_trace *trace = NULL;
-  const hw_forward_options options = {.mask = mask, .weights = weights, .trace = &trace, .cache = s->cache};
+  const float head_mask[] = {check_random_float(), 0.0F, check_random_float()};
+  const hw_forward_options options = {.mask = mask,
+                                      .weights = weights,
+                                      .trace = &trace,
+                                      .cache = s->cache,
+                                      .head_mask = fuzz_bool(bytes) ? head_mask : NULL};
   const hw_status status = hw_multi_head_attention_forward(s->context, s->module, x, s->batch, queries, y, &options);
   CHECK(status == (fits ? HW_OK : HW_ERROR_VALUE), "status %d for %zu after %zu", (int)status, queries, length);
   CHECK(hw_key_value_cache_length(s->cache) == (fits ? keys : length), "length");
   CHECK((trace != NULL) == fits, "a trace or none");
   if (fits) {
     const reference_tokens t = {.batch = s->batch, .tokens = keys, .first = length};
-    compare(s, &t, &mask, y, weights);
+    compare(s, &t, &options, y, weights);
     compare_traces(s, trace, queries, keys, weights);
   }
   hw_trace_destroy(trace);

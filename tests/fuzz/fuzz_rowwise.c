@@ -121,7 +121,9 @@ static void run_embedding(fuzz_bytes *bytes) {
 }
 
 static void run_feed_forward(fuzz_bytes *bytes) {
-  const hw_feed_forward_config config = {fuzz_size(bytes, 1, 30), fuzz_size(bytes, 1, 70), 0.0};
+  const hw_feed_forward_config config = {.d_model = fuzz_size(bytes, 1, 30),
+                                         .d_ff = fuzz_size(bytes, 1, 70),
+                                         .approximate = (hw_gelu_approximation)(fuzz_byte(bytes) % 2)};
   const size_t rows = fuzz_size(bytes, 1, fuzz_byte(bytes) % 8 == 0 ? 2 * HW_GEMM_ROWS + 3 : 20);
   const size_t count = rows * config.d_model;
   hw_feed_forward *module = NULL;

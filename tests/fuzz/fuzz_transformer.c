@@ -11,6 +11,7 @@ typedef struct transformer {
   reference_tokens t;
   hw_mask mask;
   void *mask_data;
+  const float *head_mask; /* NULL, or of every layer */
   float *x; /* [batch, tokens, d_model] */
   size_t count;
   size_t layer_weights; /* of one layer: batch · heads · tokens · tokens */
@@ -52,7 +53,10 @@ static transformer draw(fuzz_bytes *bytes) {
                  .num_heads = heads,
                  .d_ff = fuzz_size(bytes, 1, 40),
                  .norm_first = fuzz_bool(bytes),
-                 .is_causal = fuzz_bool(bytes)},
+                 .is_causal = fuzz_bool(bytes),
+                 .attention_bias = fuzz_bool(bytes),
+                 .approximate = (hw_gelu_approximation)(fuzz_byte(bytes) % 2),
+                 .eps = fuzz_bool(bytes) ? 1e-3 : 0.0},
       .layers = fuzz_size(bytes, 1, 3),
       .t = {.batch = fuzz_size(bytes, 1, 2),
             .tokens = fuzz_byte(bytes) % 8 == 0 ? fuzz_size(bytes, 1, HW_QUERY_BLOCK + 9) : fuzz_size(bytes, 1, 25)},
@@ -72,6 +76,8 @@ static transformer draw(fuzz_bytes *bytes) {
   m.x = check_floats(m.count);
   check_fill(m.x, m.count);
   draw_mask(bytes, &m);
+  static const float head_mask[] = {1.0F, 0.0F, 0.5F, 0.0F, 1.0F, -1.0F, 2.0F, 1.0F, 0.0F};
+  m.head_mask = fuzz_bool(bytes) ? head_mask : NULL;
   return m;
 }
 
@@ -90,13 +96,20 @@ typedef struct expectation {
   double moved_weights;
 } expectation;
 
+/* The masks of one layer. */
+static hw_forward_options options_of(const transformer *m, size_t layer) {
+  const float *factors = m->head_mask == NULL ? NULL : m->head_mask + layer * m->config.num_heads;
+  return (hw_forward_options){.mask = m->mask, .head_mask = factors};
+}
+
 static void reference_stack(const transformer *m, double *y, double *weights, double noise) {
   for (size_t i = 0; i < m->count; i++) {
     y[i] = (double)m->x[i];
   }
   for (size_t i = 0; i < m->layers; i++) {
     hw_transformer_block *block = hw_transformer_stack_block(m->stack, i);
-    reference_block(block, &m->config, &m->t, &m->mask, y, weights + i * m->layer_weights, noise);
+    const hw_forward_options asked = options_of(m, i);
+    reference_block(block, &m->config, &m->t, &asked, y, weights + i * m->layer_weights, noise);
   }
 }
 
@@ -137,7 +150,7 @@ static void run_stack(const transformer *m, const expectation *e) {
   hw_trace *traces[3] = {NULL, NULL, NULL};
   float *y = check_guarded(m->count);
   float *weights = check_guarded(cells);
-  const hw_forward_options all = {.mask = m->mask, .weights = weights, .trace = traces};
+  const hw_forward_options all = {.mask = m->mask, .weights = weights, .trace = traces, .head_mask = m->head_mask};
   CHECK(hw_transformer_stack_forward(m->context, m->stack, m->x, m->t.batch, m->t.tokens, y, &all) == HW_OK, "forward");
   reference_compare(y, e->y, e->moved, m->count, "stack");
   reference_compare(weights, e->weights, e->moved_weights, cells, "weights");
@@ -149,10 +162,10 @@ static void run_stack(const transformer *m, const expectation *e) {
   free(weights);
 }
 
-/* Block after block in place, with nothing but the mask. */
+/* Block after block in place, with nothing but the masks. */
 static void run_blocks(const transformer *m, const expectation *e) {
-  const hw_forward_options options = {.mask = m->mask};
   for (size_t i = 0; i < m->layers; i++) {
+    const hw_forward_options options = options_of(m, i);
     hw_transformer_block *block = hw_transformer_stack_block(m->stack, i);
     CHECK(hw_transformer_block_forward(m->context, block, m->x, m->t.batch, m->t.tokens, m->x, &options) == HW_OK,
           "forward");

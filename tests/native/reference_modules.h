@@ -48,8 +48,8 @@ static inline void reference_linear(const hw_linear *linear, size_t in, size_t o
 }
 
 /* y may be x */
-static inline void reference_layer_norm(hw_layer_norm *norm, size_t dim, const double *x, size_t rows, double *y,
-                                        double noise) {
+static inline void reference_layer_norm(hw_layer_norm *norm, size_t dim, double eps, const double *x, size_t rows,
+                                        double *y, double noise) {
   for (size_t row = 0; row < rows; row++) {
     double mean = 0.0;
     double variance = 0.0;
@@ -60,11 +60,16 @@ static inline void reference_layer_norm(hw_layer_norm *norm, size_t dim, const d
       variance += (x[row * dim + i] - mean) * (x[row * dim + i] - mean) / (double)dim;
     }
     for (size_t i = 0; i < dim; i++) {
-      const double scaled = (x[row * dim + i] - mean) / sqrt(variance + HW_LAYER_NORM_EPS);
+      const double scaled = (x[row * dim + i] - mean) / sqrt(variance + eps);
       const double weighted = scaled * (double)hw_layer_norm_weight(norm)[i] + (double)hw_layer_norm_bias(norm)[i];
       y[row * dim + i] = reference_round(weighted, noise);
     }
   }
+}
+
+static inline double reference_gelu(hw_gelu_approximation approximate, double x) {
+  const double argument = sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x);
+  return approximate == HW_GELU_TANH ? 0.5 * x * (1.0 + tanh(argument)) : 0.5 * x * erfc(-x / sqrt(2.0));
 }
 
 static inline void reference_feed_forward(hw_feed_forward *module, const hw_feed_forward_config *config,
@@ -72,7 +77,7 @@ static inline void reference_feed_forward(hw_feed_forward *module, const hw_feed
   double *hidden = reference_doubles(rows * config->d_ff);
   reference_linear(hw_feed_forward_fc1(module), config->d_model, config->d_ff, true, x, rows, hidden, noise);
   for (size_t i = 0; i < rows * config->d_ff; i++) {
-    hidden[i] = reference_round(0.5 * hidden[i] * erfc(-hidden[i] / sqrt(2.0)), noise);
+    hidden[i] = reference_round(reference_gelu(config->approximate, hidden[i]), noise);
   }
   reference_linear(hw_feed_forward_fc2(module), config->d_ff, config->d_model, true, hidden, rows, y, noise);
   free(hidden);
@@ -108,12 +113,13 @@ static inline void reference_softmax(double *scores, size_t count) {
 }
 
 /*
- * x [batch, tokens, d_in] → y [batch, tokens - first, d_out], weights [batch, heads, tokens - first, tokens]. The mask is
- * over the queries from `first`; a causal module's queries see the keys up to themselves.
+ * x [batch, tokens, d_in] → y [batch, tokens - first, d_out], weights [batch, heads, tokens - first, tokens]. Of what
+ * is asked, mask and head_mask count; the mask is over the queries from `first`. A causal module's queries see the keys up
+ * to themselves.
  */
 static inline void reference_multi_head_attention(hw_multi_head_attention *module,
                                                   const hw_multi_head_attention_config *config, const double *x,
-                                                  const reference_tokens *t, const hw_mask *mask, double *y,
+                                                  const reference_tokens *t, const hw_forward_options *asked, double *y,
                                                   double *weights, double noise) {
   const size_t d_out = config->d_out;
   const size_t width = d_out / config->num_heads;
@@ -126,7 +132,8 @@ static inline void reference_multi_head_attention(hw_multi_head_attention *modul
     const size_t b = i / queries / config->num_heads;
     const size_t h = i / queries % config->num_heads;
     const size_t query = i % queries;
-    const size_t shift = mask->kind == HW_MASK_NONE ? t->first : 0;
+    const size_t shift = asked->mask.kind == HW_MASK_NONE ? t->first : 0;
+    const double factor = asked->head_mask == NULL ? 1.0 : (double)asked->head_mask[h];
     const double *rows = qkv + b * t->tokens * 3 * d_out + h * width;
     double *scores = weights + i * t->tokens;
     for (size_t j = 0; j < t->tokens; j++) {
@@ -134,8 +141,8 @@ static inline void reference_multi_head_attention(hw_multi_head_attention *modul
       for (size_t p = 0; p < width; p++) {
         score += reference_round(rows[(t->first + query) * 3 * d_out + p] * rows[(j * 3 + 1) * d_out + p], noise);
       }
-      scores[j] =
-          reference_round(score, noise) / sqrt((double)width) + reference_added(config, mask, b, h, query + shift, j);
+      scores[j] = reference_round(score, noise) / sqrt((double)width) +
+                  reference_added(config, &asked->mask, b, h, query + shift, j);
     }
     reference_softmax(scores, t->tokens);
     for (size_t p = 0; p < width; p++) {
@@ -143,7 +150,7 @@ static inline void reference_multi_head_attention(hw_multi_head_attention *modul
       for (size_t j = 0; j < t->tokens; j++) {
         sum += scores[j] == 0.0 ? 0.0 : reference_round(scores[j] * rows[(j * 3 + 2) * d_out + p], noise);
       }
-      merged[(b * queries + query) * d_out + h * width + p] = reference_round(sum, noise);
+      merged[(b * queries + query) * d_out + h * width + p] = reference_round(sum, noise) * factor;
     }
   }
   if (config->out_proj) {
@@ -164,14 +171,18 @@ static inline void reference_add(const double *branch, size_t count, double *sum
 
 /* x [batch, tokens, d_model] becomes the block's output; weights [batch, heads, tokens, tokens]. */
 static inline void reference_block(hw_transformer_block *block, const hw_transformer_block_config *config,
-                                   const reference_tokens *t, const hw_mask *mask, double *x, double *weights,
-                                   double noise) {
+                                   const reference_tokens *t, const hw_forward_options *asked, double *x,
+                                   double *weights, double noise) {
   const hw_multi_head_attention_config attn = {.d_in = config->d_model,
                                                .d_out = config->d_model,
                                                .num_heads = config->num_heads,
+                                               .qkv_bias = config->attention_bias,
                                                .out_proj = true,
+                                               .out_bias = config->attention_bias,
                                                .is_causal = config->is_causal};
-  const hw_feed_forward_config ffn = {config->d_model, config->d_ff, 0.0};
+  const hw_feed_forward_config ffn = {
+      .d_model = config->d_model, .d_ff = config->d_ff, .approximate = config->approximate};
+  const double eps = config->eps == 0.0 ? HW_LAYER_NORM_EPS : config->eps;
   const size_t rows = t->batch * t->tokens;
   const size_t count = rows * config->d_model;
   hw_layer_norm *ln1 = hw_transformer_block_ln1(block);
@@ -180,18 +191,18 @@ static inline void reference_block(hw_transformer_block *block, const hw_transfo
   double *branch = reference_doubles(count);
   memcpy(normed, x, count * sizeof *x);
   if (config->norm_first) {
-    reference_layer_norm(ln1, config->d_model, x, rows, normed, noise);
+    reference_layer_norm(ln1, config->d_model, eps, x, rows, normed, noise);
   }
-  reference_multi_head_attention(hw_transformer_block_attn(block), &attn, normed, t, mask, branch, weights, noise);
+  reference_multi_head_attention(hw_transformer_block_attn(block), &attn, normed, t, asked, branch, weights, noise);
   reference_add(branch, count, x, noise);
-  reference_layer_norm(config->norm_first ? ln2 : ln1, config->d_model, x, rows, normed, noise);
+  reference_layer_norm(config->norm_first ? ln2 : ln1, config->d_model, eps, x, rows, normed, noise);
   if (!config->norm_first) {
     memcpy(x, normed, count * sizeof *x);
   }
   reference_feed_forward(hw_transformer_block_ffn(block), &ffn, normed, rows, branch, noise);
   reference_add(branch, count, x, noise);
   if (!config->norm_first) {
-    reference_layer_norm(ln2, config->d_model, x, rows, x, noise);
+    reference_layer_norm(ln2, config->d_model, eps, x, rows, x, noise);
   }
   free(normed);
   free(branch);
