@@ -2,10 +2,10 @@ import { checkIndex, checkOptions, checkSize } from '../check.js';
 import { describe } from '../describe.js';
 import { HeadwiseError } from '../error.js';
 import { manualSeed, random } from '../functions.js';
+import { KeyValueCache } from '../modules/key-value-cache.js';
 
 /** @typedef {import('./model.js').Gpt2} Gpt2 */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
-/** @typedef {import('../modules/key-value-cache.js').KeyValueCache} KeyValueCache */
 
 /**
  * How tokens are chosen.
@@ -31,6 +31,16 @@ function checkTemperature(value) {
     );
   }
   return value;
+}
+
+/** @param {unknown} cache what else is wrong with it, forward says */
+function checkCacheBatch(cache) {
+  if (cache instanceof KeyValueCache && cache.batch !== 1) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `cache has ${cache.batch} sequences; expected 1, which is continued`,
+    );
+  }
 }
 
 /** @param {ArrayLike<number>} logits */
@@ -91,6 +101,7 @@ export function generate(model, ids, options) {
     eosTokenId:
       given.eosTokenId === undefined ? -1 : checkIndex(given.eosTokenId, 'eosTokenId', vocabSize),
   };
+  checkCacheBatch(given.cache);
   if (given.seed !== undefined) {
     manualSeed(model.engine, given.seed);
   }

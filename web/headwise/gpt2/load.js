@@ -20,6 +20,12 @@ import { canonicalName, isImplied } from './parameters.js';
  * @property {AbortSignal} [signal] ends the loading
  */
 
+/** @type {readonly string[]} */
+const floats = ['F32', 'F16', 'BF16'];
+
+/** How many tensors of a kind messages name. */
+const shown = 8;
+
 /** A config larger than this is none. */
 const longestConfig = 2 ** 20;
 
@@ -45,7 +51,17 @@ async function readConfig(config, signal) {
 }
 
 /**
- * Checks that the file has every parameter in its shape, and no others.
+ * A file of another model can miss hundreds.
+ * @param {string} what
+ * @param {readonly string[]} names
+ */
+function listed(what, names) {
+  const more = names.length > shown ? ` and ${names.length - shown} more` : '';
+  return names.length > 0 ? [`${what}: ${names.slice(0, shown).join(', ')}${more}`] : [];
+}
+
+/**
+ * Checks that the file has every parameter once, in its shape and of floats, and no others.
  * @param {SafetensorsFile} file
  * @param {ReadonlyMap<string, readonly number[]>} shapes
  */
@@ -53,16 +69,23 @@ function checkTensors(file, shapes) {
   const found = new Map(Array.from(file.tensors, ([name, info]) => [canonicalName(name), info]));
   const missing = [...shapes.keys()].filter((name) => !found.has(name));
   const unexpected = [...found.keys()].filter((name) => !shapes.has(name) && !isImplied(name));
-  const misshapen = [...shapes].flatMap(([name, shape]) => {
-    const own = found.get(name)?.shape;
-    return own === undefined || describe(own) === describe(shape)
+  const wanted = [...file.tensors.keys()].map(canonicalName).filter((name) => shapes.has(name));
+  const repeated = wanted.filter((name, i) => wanted.indexOf(name) !== i);
+  const unfit = [...shapes].flatMap(([name, shape]) => {
+    const own = found.get(name);
+    if (own !== undefined && describe(own.shape) !== describe(shape)) {
+      return [`${name} has shape ${describe(own.shape)}, expected ${describe(shape)}`];
+    }
+    // Integers under these names are quantized: without their scales they are no weights.
+    return own === undefined || floats.includes(own.dtype)
       ? []
-      : [`${name} has shape ${describe(own)}, expected ${describe(shape)}`];
+      : [`${name} has dtype ${own.dtype}, expected ${floats.join(' or ')}`];
   });
   const problems = [
-    ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
-    ...(unexpected.length > 0 ? [`unexpected: ${unexpected.join(', ')}`] : []),
-    ...misshapen,
+    ...listed('missing', missing),
+    ...listed('unexpected', unexpected),
+    ...listed('there with and without transformer.', repeated),
+    ...listed('unfit', unfit),
   ];
   if (problems.length > 0) {
     throw new HeadwiseError(

@@ -33,7 +33,7 @@ import { canonicalName, gpt2Parameters, isImplied, wteRows } from './parameters.
  * @property {number} numHeads a divisor of dModel
  * @property {number} numLayers blocks
  * @property {number} [dFf] of the feed-forward's hidden activations; default 4 · dModel
- * @property {number} [eps] of the layer norms, above 0; default 1e-5
+ * @property {number} [eps] what the layer norms add to the variance; default 1e-5
  * @property {'tanh' | 'none'} [approximate] how GELU is computed; default 'tanh', as GPT-2's gelu_new
  */
 
@@ -67,15 +67,6 @@ const forwardNames = ['logits', 'trace', 'needWeights', 'headMask', 'cache'];
 /** Standard deviation of GPT-2's initial weights. */
 const initialDeviation = 0.02;
 
-/** @param {unknown} value */
-function checkPositiveEps(value) {
-  const eps = checkEps(value);
-  if (eps === 0) {
-    throw new HeadwiseError('ERR_VALUE', 'eps is 0; expected a finite number above 0');
-  }
-  return eps;
-}
-
 /** @param {unknown} options */
 function checkGpt2Options(options) {
   const given = checkOptions(options, optionNames, 'Gpt2');
@@ -87,7 +78,7 @@ function checkGpt2Options(options) {
     numHeads: checkSize(given.numHeads, 'numHeads'),
     numLayers: checkSize(given.numLayers, 'numLayers'),
     dFf: checkSize(given.dFf ?? 4 * dModel, 'dFf'),
-    eps: checkPositiveEps(given.eps),
+    eps: checkEps(given.eps),
     approximate: checkChoice(given.approximate ?? 'tanh', 'approximate', ['tanh', 'none']),
   };
   if (dModel % checked.numHeads !== 0) {
@@ -146,7 +137,9 @@ export class Gpt2 extends Module {
     const engine = engineOf(hw);
     const checked = checkGpt2Options(options);
     const { vocabSize, dModel, numLayers, approximate } = checked;
-    const values = optionNames.slice(0, -1).map((name) => Number(checked[name]));
+    // Of the engine's config a zero eps is the default; to any variance the least double is a zero.
+    const engineOptions = { ...checked, eps: checked.eps || Number.MIN_VALUE };
+    const values = optionNames.slice(0, -1).map((name) => Number(engineOptions[name]));
     const what = `a Gpt2 of ${numLayers} layers × ${dModel} and ${vocabSize} tokens`;
     const pointer = createModule(
       engine,
