@@ -21,6 +21,7 @@ for (const name of [
   ...['attention-options', 'bad-calls', 'cache', 'cache-errors', 'bench'],
   ...['threads', 'torch', 'torch-options', 'torch-blocks'],
   ...['bits', 'blocks', 'blocks-errors', 'chapter'],
+  ...['torch-gpt2', 'gpt2', 'gpt2-state', 'gpt2-generate'],
 ])
   test(`with the ${simd} module, the tests of ${name} pass`, () => {
     const { status, stdout, stderr, error } = spawnSync(

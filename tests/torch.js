@@ -284,7 +284,7 @@ function hasBits(own, torchs) {
  * @param {Case} fixture
  * @param {Group} group
  */
-function noticesErrors(fixture, group) {
+export function noticesErrors(fixture, group) {
   for (const [name, expected] of Object.entries(fixture.expect)) {
     const { shape, at, every = 1, rtol, atol } = expected;
     const data = new Float64Array(sizeOf(shape));

@@ -23,6 +23,9 @@ const FILES = [
     'formats',
     'formats-hostile',
     'gpt2-config',
+    'torch-gpt2',
+    'gpt2-state',
+    'gpt2-generate',
   ],
 ];
 

@@ -1,0 +1,240 @@
+// Generation: greedy or drawn, from the tokens that may be drawn and as often as the softmax says, with seeds, ends and caches.
+// What PyTorch's greedy choice is, torch-gpt2 says.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Gpt2 } from 'headwise/gpt2';
+import { draw } from '../web/headwise/gpt2/generate.js';
+import { drawIds, small, smallModel } from './gpt2.js';
+import { data, engine, throwsCode } from './helpers.js';
+
+const hw = await engine();
+const model = smallModel(hw);
+const prompt = drawIds(1, 6);
+
+/** @param {ArrayLike<number>} values */
+const largest = (values) => Array.from(values).indexOf(Math.max(...Array.from(values)));
+
+/** Softmax in double. @param {ArrayLike<number>} logits @param {number} temperature */
+function softmax(logits, temperature) {
+  const top = Math.max(...Array.from(logits));
+  const raised = Array.from(logits, (x) => Math.exp((x - top) / temperature));
+  const sum = raised.reduce((a, b) => a + b);
+  return raised.map((x) => x / sum);
+}
+
+/** @param {number[]} ids */
+const nextLogits = (ids) => model.forward(ids).logits?.data ?? new Float32Array(0);
+
+test('by default twenty tokens are generated, or what the context holds, each the likeliest', () => {
+  const long = smallModel(hw, { contextLength: 40 });
+  assert.equal([...long.generate(prompt)].length, 20);
+  long.dispose();
+  const ids = [...prompt];
+  for (const id of model.generate(prompt, { maxTokens: 9 })) {
+    assert.equal(id, largest(nextLogits(ids)));
+    ids.push(id);
+  }
+  assert.equal(ids.length, prompt.length + 9);
+});
+
+test('of equally likely tokens the first is chosen', () => {
+  const flat = new Gpt2(hw, small, false);
+  assert.deepEqual([...flat.generate(prompt, { maxTokens: 3 })], [0, 0, 0]);
+  flat.dispose();
+});
+
+test('where the context is full generation ends: with a token for every position, and one more', () => {
+  const all = [...model.generate(prompt, { maxTokens: 1000 })];
+  assert.equal(all.length, small.contextLength - prompt.length + 1);
+  const full = drawIds(2, small.contextLength);
+  assert.deepEqual([...model.generate(full, { maxTokens: 5 })], [largest(nextLogits(full))]);
+});
+
+test('maxTokens tokens come, and the last one is not computed on', () => {
+  for (const maxTokens of [1, 2, 7]) {
+    const cache = model.createCache();
+    assert.equal([...model.generate(prompt, { maxTokens, cache })].length, maxTokens);
+    assert.equal(cache.length, prompt.length + maxTokens - 1);
+    cache.dispose();
+  }
+});
+
+test('eosTokenId ends generation after itself', () => {
+  const all = [...model.generate(prompt, { maxTokens: 12 })];
+  const eosTokenId = all[4];
+  const first = all.indexOf(eosTokenId);
+  assert.deepEqual(
+    [...model.generate(prompt, { maxTokens: 12, eosTokenId })],
+    all.slice(0, first + 1),
+  );
+  const absent = Array.from({ length: small.vocabSize }, (_, id) => id).find(
+    (id) => !all.includes(id),
+  );
+  assert.deepEqual([...model.generate(prompt, { maxTokens: 12, eosTokenId: absent })], all);
+});
+
+test('a seed repeats what was drawn; without one the generator goes on', () => {
+  const options = { maxTokens: 14, temperature: 1.5 };
+  const first = [...model.generate(prompt, { ...options, seed: 11 })];
+  const on = [...model.generate(prompt, options)];
+  assert.deepEqual([...model.generate(prompt, { ...options, seed: 11 })], first);
+  assert.deepEqual([...model.generate(prompt, options)], on);
+  assert.deepEqual([...model.generate(prompt, { ...options, seed: 11n })], first);
+  hw.manualSeed(11);
+  assert.deepEqual([...model.generate(prompt, options)], first);
+  assert.notDeepEqual(on, first);
+  assert.notDeepEqual([...model.generate(prompt, { ...options, seed: 12 })], first);
+});
+
+test('each drawn token takes one number of rand; the likeliest takes none', () => {
+  hw.manualSeed(3);
+  const numbers = hw.rand([8]).data;
+  hw.manualSeed(3);
+  assert.equal([...model.generate(prompt, { maxTokens: 7, temperature: 1 })].length, 7);
+  assert.equal(hw.rand([1]).data[0], numbers[7]);
+  hw.manualSeed(3);
+  assert.equal([...model.generate(prompt, { maxTokens: 7 })].length, 7);
+  assert.equal(hw.rand([1]).data[0], numbers[0]);
+});
+
+test('topK 1 is the likeliest at any temperature, and a temperature near 0 is greedy', () => {
+  const greedy = [...model.generate(prompt, { maxTokens: 10 })];
+  for (const options of [
+    { topK: 1, temperature: 100 },
+    { temperature: 1e-6 },
+    { temperature: 5e-324 },
+  ])
+    assert.deepEqual([...model.generate(prompt, { maxTokens: 10, ...options })], greedy);
+});
+
+for (const [temperature, topK] of [
+  [1, small.vocabSize],
+  [0.5, 7],
+  [2, 12],
+  [0.8, 1000],
+])
+  test(`at temperature ${temperature} and topK ${topK} tokens are drawn as often as the softmax says, no others`, () => {
+    const logits = nextLogits(prompt);
+    const sorted = [...logits].sort((a, b) => b - a);
+    const threshold = sorted[Math.min(topK, sorted.length) - 1];
+    const allowed = Array.from(logits, (x) => (x >= threshold ? x : -Infinity));
+    const expected = softmax(allowed, temperature);
+    const counts = new Array(small.vocabSize).fill(0);
+    const draws = 4000;
+    hw.manualSeed(9);
+    for (let i = 0; i < draws; i++) {
+      const [id] = model.generate(prompt, { maxTokens: 1, temperature, topK });
+      counts[id]++;
+    }
+    let chiSquare = 0;
+    let bins = 0;
+    let [rareExpected, rareCount] = [0, 0];
+    for (const [id, probability] of expected.entries()) {
+      if (probability === 0) assert.equal(counts[id], 0, `token ${id} is not among the topK`);
+      if (probability * draws >= 5) {
+        chiSquare += (counts[id] - probability * draws) ** 2 / (probability * draws);
+        bins++;
+      } else {
+        rareExpected += probability * draws;
+        rareCount += counts[id];
+      }
+    }
+    assert.ok(bins >= 3, 'most tokens are too rare to be counted');
+    assert.ok(rareCount <= 3 * rareExpected + 15);
+    // Mean bins, variance 2·bins: beyond eight deviations the frequencies are others.
+    assert.ok(chiSquare < bins + 8 * Math.sqrt(2 * bins), `chi-square ${chiSquare} of ${bins}`);
+  });
+
+test('a drawn token is where the running sum of probabilities passes the number', () => {
+  const logits = Float32Array.from([0, Math.log(2), -Infinity, Math.log(5)]);
+  const options = { temperature: 1, topK: 4 };
+  for (const [uniform, id] of [
+    ...[
+      [0, 0],
+      [0.12, 0],
+      [0.13, 1],
+      [0.37, 1],
+    ],
+    ...[
+      [0.38, 3],
+      [0.99, 3],
+      [1 - 2 ** -24, 3],
+    ],
+  ])
+    assert.equal(draw(logits, options, uniform), id, `${uniform}`);
+  assert.equal(draw(logits, { ...options, topK: 2 }, 0), 1);
+  // As likely as the last of the topK is as good.
+  assert.equal(draw(Float32Array.from([1, 1, 1]), { temperature: 1, topK: 1 }, 0.9), 2);
+  const wide = Float32Array.from(data(3, [50257], 4).data);
+  const id = draw(wide, { temperature: 1, topK: 50257 }, 1 - 2 ** -24);
+  assert.ok(id >= 0 && id < 50257);
+});
+
+test('the loop left early frees its own cache, and so does one that ends or fails', () => {
+  const round = () => {
+    for (const id of model.generate(prompt)) {
+      assert.ok(id >= 0);
+      break;
+    }
+    assert.equal([...model.generate(prompt, { maxTokens: 2 })].length, 2);
+    throwsCode(() => [...model.generate([99])], 'ERR_VALUE', 'ids[0]');
+    model.generate(prompt).return();
+  };
+  round();
+  const bytes = hw.memoryBytes;
+  for (let i = 0; i < 500; i++) round();
+  assert.equal(hw.memoryBytes, bytes);
+});
+
+test('a cache of the caller’s is continued and kept', () => {
+  const all = [...model.generate(prompt, { maxTokens: 12 })];
+  const cache = model.createCache();
+  const start = [...model.generate(prompt, { maxTokens: 5, cache })];
+  assert.deepEqual(start, all.slice(0, 5));
+  // All tokens but the last are in it.
+  assert.equal(cache.length, prompt.length + 4);
+  const rest = [...model.generate([start[4]], { maxTokens: 7, cache })];
+  assert.deepEqual(rest, all.slice(5));
+  cache.truncate(prompt.length);
+  assert.deepEqual([...model.generate([start[0]], { maxTokens: 11, cache })], all.slice(1));
+  for (const _ of model.generate([1], { cache })) break;
+  assert.equal(cache.length, prompt.length + 11 + 1);
+  cache.dispose();
+});
+
+test('a head mask holds for every token', () => {
+  const headMask = [
+    [0, 1, 1],
+    [1, 0, 0.5],
+  ];
+  const ids = [...prompt];
+  for (const id of model.generate(prompt, { maxTokens: 8, headMask })) {
+    assert.equal(id, largest(model.forward(ids, { headMask }).logits?.data ?? []));
+    ids.push(id);
+  }
+  assert.notDeepEqual(ids.slice(6), [...model.generate(prompt, { maxTokens: 8 })]);
+});
+
+test('ids may be a typed array or a batch of one', () => {
+  const expected = [...model.generate(prompt, { maxTokens: 4 })];
+  assert.deepEqual([...model.generate(Uint16Array.from(prompt), { maxTokens: 4 })], expected);
+  assert.deepEqual([...model.generate([prompt], { maxTokens: 4 })], expected);
+});
+
+test('two generations run side by side', () => {
+  const others = drawIds(4, 3);
+  const expected = [prompt, others].map((ids) => [...model.generate(ids, { maxTokens: 6 })]);
+  const loops = [prompt, others].map((ids) => model.generate(ids, { maxTokens: 6 }));
+  const found = /** @type {(number | void)[][]} */ ([[], []]);
+  for (let i = 0; i < 6; i++) loops.forEach((loop, n) => found[n].push(loop.next().value));
+  assert.deepEqual(found, expected);
+  assert.ok(loops.every((loop) => loop.next().done));
+});
+
+test('options are checked at once, before anything is drawn or computed', () => {
+  hw.manualSeed(2);
+  const next = hw.rand([1]).data[0];
+  hw.manualSeed(2);
+  throwsCode(() => model.generate(prompt, { seed: 9, topK: 0 }), 'ERR_VALUE', 'topK is 0');
+  assert.equal(hw.rand([1]).data[0], next);
+});
