@@ -105,7 +105,7 @@ export async function openReader(source, options) {
   const isLocked = source instanceof ReadableStream ? ' that is locked' : '';
   throw new HeadwiseError(
     'ERR_VALUE',
-    `source is ${describe(source)}${isLocked}; expected a Blob, BufferSource, Response, URL, string or unlocked ReadableStream`,
+    `${name ?? 'source'} is ${describe(source)}${isLocked}; expected a Blob, BufferSource, Response, URL, string or unlocked ReadableStream`,
   );
 }
 

@@ -5,7 +5,7 @@ import { openSafetensors } from '../formats/safetensors.js';
 import { openReader } from '../formats/source.js';
 import { describe } from '../describe.js';
 import { newArray, Tensor } from '../tensor.js';
-import { Gpt2 } from './model.js';
+import { checkEngine, Gpt2 } from './model.js';
 import { canonicalName, isImplied } from './parameters.js';
 
 /** @typedef {import('../formats/source.js').Source} Source */
@@ -30,6 +30,16 @@ const shown = 8;
 const longestConfig = 2 ** 20;
 
 /**
+ * What messages call a source: by its own name, if it has one, else by the option's.
+ * @param {any} source
+ * @param {string} option
+ */
+function nameFor(source, option) {
+  const isAddress = typeof source === 'string' || source instanceof URL;
+  return isAddress || source?.name || source?.url ? undefined : option;
+}
+
+/**
  * @param {unknown} config
  * @param {AbortSignal | undefined} signal
  */
@@ -41,7 +51,7 @@ async function readConfig(config, signal) {
   if (isParsed) {
     return readGpt2Config(config);
   }
-  const reader = await openReader(config, { signal });
+  const reader = await openReader(config, { name: nameFor(config, 'config'), signal });
   try {
     const text = new TextDecoder().decode(await reader.read(longestConfig));
     return readGpt2Config(text, { name: reader.name });
@@ -138,6 +148,7 @@ async function loadTensors(model, file, { onProgress }) {
 export async function loadGpt2(hw, options) {
   const known = ['config', 'weights', 'onProgress', 'signal'];
   const given = checkOptions(options, known, 'loadGpt2');
+  checkEngine(hw);
   const signal = checkSignal(given.signal);
   checkFunction(given.onProgress, 'onProgress');
   const { tieWordEmbeddings, ...config } = await readConfig(given.config, signal);
@@ -147,7 +158,10 @@ export async function loadGpt2(hw, options) {
       'config: tie_word_embeddings is false; expected true: the output head of GPT-2 is wte',
     );
   }
-  const file = await openSafetensors(given.weights, { signal });
+  const file = await openSafetensors(given.weights, {
+    name: nameFor(given.weights, 'weights'),
+    signal,
+  });
   try {
     const model = new Gpt2(hw, config, false);
     try {

@@ -67,6 +67,14 @@ const forwardNames = ['logits', 'trace', 'needWeights', 'headMask', 'cache'];
 /** Standard deviation of GPT-2's initial weights. */
 const initialDeviation = 0.02;
 
+/** @param {unknown} hw */
+export function checkEngine(hw) {
+  if (!(hw instanceof Headwise)) {
+    throw new HeadwiseError('ERR_VALUE', `hw is ${describe(hw)}; expected what load() gives`);
+  }
+  return engineOf(hw);
+}
+
 /** @param {unknown} options */
 function checkGpt2Options(options) {
   const given = checkOptions(options, optionNames, 'Gpt2');
@@ -131,10 +139,7 @@ export class Gpt2 extends Module {
    * @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE, ERR_MEMORY
    */
   constructor(hw, options, draw = true) {
-    if (!(hw instanceof Headwise)) {
-      throw new HeadwiseError('ERR_VALUE', `hw is ${describe(hw)}; expected what load() gives`);
-    }
-    const engine = engineOf(hw);
+    const engine = checkEngine(hw);
     const checked = checkGpt2Options(options);
     const { vocabSize, dModel, numLayers, approximate } = checked;
     // Of the engine's config a zero eps is the default; to any variance the least double is a zero.
