@@ -7,6 +7,8 @@ import { attentionOptions } from './bad-calls/attention-options.js';
 import { caches } from './bad-calls/caches.js';
 import { endedEngine, loads } from './bad-calls/engines.js';
 import { functions } from './bad-calls/functions.js';
+import { gpt2 } from './bad-calls/gpt2.js';
+import { gpt2Calls } from './bad-calls/gpt2-calls.js';
 import { constructors, forwards } from './bad-calls/modules.js';
 import { states, traces } from './bad-calls/states.js';
 import { tensors } from './bad-calls/tensors.js';
@@ -21,7 +23,7 @@ afterEach(() => checkFused(hw));
 
 const table = [
   ...[tensors, functions, operands, attentionOptions, constructors, forwards, states, traces],
-  ...[caches, loads],
+  ...[caches, loads, gpt2, gpt2Calls],
 ].flatMap((rows) => rows(hw));
 
 for (const [title, call, code, message] of [...table, ...endedEngine(ended)])

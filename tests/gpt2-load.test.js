@@ -202,7 +202,7 @@ const failures = [
     'missing tensors',
     () => withState(rest),
     'ERR_FORMAT',
-    ['source does not fit the config: missing: wpe.weight, h.1.ln_2.bias'],
+    ['weights does not fit the config: missing: wpe.weight, h.1.ln_2.bias'],
   ],
   [
     'an unexpected tensor',
@@ -232,19 +232,19 @@ const failures = [
     'a truncated file',
     () => ({ ...good, weights: good.weights.slice(0, -100) }),
     'ERR_FORMAT',
-    ['source', 'bytes'],
+    ['weights', 'bytes'],
   ],
   [
     'a truncated stream',
     () => ({ ...good, weights: oddStream(good.weights.slice(0, -100), [999]) }),
     'ERR_FORMAT',
-    ['source'],
+    ['weights'],
   ],
   [
     'a file that goes on',
     () => ({ ...good, weights: oddStream(new Uint8Array([...good.weights, 1]), [999]) }),
     'ERR_FORMAT',
-    ['source'],
+    ['weights'],
   ],
   [
     'a file of another kind',
@@ -286,7 +286,7 @@ const failures = [
     'a config that is no JSON',
     () => ({ ...good, config: new Blob(['{"n_embd": ']) }),
     'ERR_FORMAT',
-    ['source'],
+    ['config: cannot be parsed'],
   ],
   [
     'a config of no file’s name',

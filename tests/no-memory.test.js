@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { HeadwiseError, load, zeros } from 'headwise';
+import { HeadwiseError, load, Tensor, zeros } from 'headwise';
+import { Gpt2 } from 'headwise/gpt2';
 import { Engine } from '../web/headwise/engine.js';
 import { Headwise } from '../web/headwise/headwise.js';
 import { boolData, data, tokens } from './helpers.js';
@@ -11,7 +12,6 @@ import { checkFused } from './seeds.js';
 import { withMaximum } from './wasm-maximum.js';
 
 /** @typedef {import('./helpers.js').Engine} Hw */
-/** @typedef {import('headwise').Tensor} Tensor */
 
 const folder = new URL('../web/headwise/wasm/', import.meta.url);
 const single = new Uint8Array(await readFile(new URL('headwise-simd128.wasm', folder)));
@@ -99,6 +99,11 @@ const calls = {
       ]);
     });
   },
+  gpt2: (hw) => {
+    const sizes = { vocabSize: 900, contextLength: 300, dModel: 48, numHeads: 4, numLayers: 2 };
+    const gpt2 = new Gpt2(hw, sizes);
+    return ending([gpt2], () => predicted(gpt2));
+  },
 };
 
 /** @param {{ dispose(): void }[]} made @param {() => Tensor[]} body */
@@ -108,6 +113,28 @@ function ending(made, body) {
   } finally {
     for (const each of made) each.dispose();
   }
+}
+
+/** Of pieces and of one token at a time, which leave behind what fails on the way. @param {Gpt2} gpt2 */
+function predicted(gpt2) {
+  const cache = gpt2.createCache();
+  return ending([cache], () => {
+    const ids = new Uint16Array(200).map((_, i) => i);
+    try {
+      gpt2.forward(ids, { cache, needWeights: true });
+    } catch (error) {
+      assert.equal(cache.length, 0);
+      throw error;
+    }
+    const drawn = [...gpt2.generate([7], { cache, temperature: 1, maxTokens: 4 })];
+    const { logits, trace } = gpt2.forward(ids, { logits: 'all', trace: true });
+    assert.ok(logits && trace);
+    return ending(trace, () => [
+      new Tensor(Float32Array.from(drawn), [4]),
+      logits,
+      trace[1].map({ head: 3, size: 100 }),
+    ]);
+  });
 }
 
 /** @param {any} module */
