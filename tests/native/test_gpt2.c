@@ -1,0 +1,395 @@
+/* GPT-2 is its parts, to the bit; float64 from the definition; caches, head masks, and what is refused. */
+#include "core/context.h"
+#include "reference_modules.h"
+
+enum { VOCAB = 23, CONTEXT = 14, HEADS = 3, D_MODEL = 12, D_FF = 20, LAYERS = 2, BATCH = 2, TOKENS = 11 };
+enum { ROWS = BATCH * TOKENS, LAYER_WEIGHTS = BATCH * HEADS * TOKENS * TOKENS };
+
+static hw_context *context;
+static uint32_t ids[BATCH * CONTEXT];
+static const float head_mask[LAYERS * HEADS] = {1.0F, 0.0F, 0.5F, -1.0F, 1.0F, 2.0F};
+
+static hw_gpt2_config config_of(hw_gelu_approximation approximate, double eps) {
+  return (hw_gpt2_config){
+      .vocab_size = VOCAB,
+      .context_length = CONTEXT,
+      .d_model = D_MODEL,
+      .num_heads = HEADS,
+      .num_layers = LAYERS,
+      .d_ff = D_FF,
+      .eps = eps,
+      .approximate = approximate,
+  };
+}
+
+static void fill_linear(hw_linear *linear, size_t in, size_t out, bool has_bias) {
+  float *weight = check_floats(in * out);
+  float *bias = check_floats(out);
+  check_fill(weight, in * out);
+  check_fill(bias, out);
+  CHECK(hw_linear_load(linear, 0, out, weight, has_bias ? bias : NULL) == HW_OK, "load");
+  free(weight);
+  free(bias);
+}
+
+static void fill_norm(hw_layer_norm *norm) {
+  check_fill(hw_layer_norm_weight(norm), D_MODEL);
+  check_fill(hw_layer_norm_bias(norm), D_MODEL);
+}
+
+/* With weights of every part. */
+static hw_gpt2 *create(const hw_gpt2_config *config) {
+  hw_gpt2 *module = NULL;
+  CHECK_STATUS(hw_gpt2_create(config, &module), HW_OK);
+  fill_linear(hw_gpt2_wte(module), D_MODEL, VOCAB, false);
+  check_fill(hw_embedding_weight(hw_gpt2_wpe(module)), (size_t)CONTEXT * D_MODEL);
+  fill_norm(hw_gpt2_ln_f(module));
+  for (size_t i = 0; i < LAYERS; i++) {
+    hw_transformer_block *block = hw_transformer_stack_block(hw_gpt2_h(module), i);
+    hw_multi_head_attention *attn = hw_transformer_block_attn(block);
+    hw_feed_forward *ffn = hw_transformer_block_ffn(block);
+    fill_norm(hw_transformer_block_ln1(block));
+    fill_norm(hw_transformer_block_ln2(block));
+    fill_linear(hw_multi_head_attention_qkv_proj(attn), D_MODEL, (size_t)3 * D_MODEL, true);
+    fill_linear(hw_multi_head_attention_out_proj(attn), D_MODEL, D_MODEL, true);
+    fill_linear(hw_feed_forward_fc1(ffn), D_MODEL, D_FF, true);
+    fill_linear(hw_feed_forward_fc2(ffn), D_FF, D_MODEL, true);
+  }
+  return module;
+}
+
+static void expect_same(const float *got, const float *expected, size_t count, const char *what) {
+  for (size_t i = 0; i < count; i++) {
+    if (check_bits(got[i]) != check_bits(expected[i])) {
+      CHECK(false, "%s, %zu: %.9g, expected %.9g", what, i, (double)got[i], (double)expected[i]);
+      return;
+    }
+  }
+  check_case();
+}
+
+/* Another order of sums. */
+static void expect_near(const float *got, const float *expected, size_t count, const char *what) {
+  for (size_t i = 0; i < count; i++) {
+    const double tolerance = 2e-4 + 1e-4 * fabs((double)expected[i]);
+    CHECK(fabs((double)got[i] - (double)expected[i]) <= tolerance, "%s, %zu: %.9g, expected %.9g", what, i,
+          (double)got[i], (double)expected[i]);
+  }
+  check_case();
+}
+
+/* ---- The public parts, one after another ---- */
+
+static void forward_by_parts(hw_gpt2 *module, const hw_forward_options *options, float *logits) {
+  float wte[VOCAB * D_MODEL];
+  float x[ROWS * D_MODEL];
+  uint32_t positions[TOKENS];
+  for (uint32_t i = 0; i < TOKENS; i++) {
+    positions[i] = i;
+  }
+  CHECK(hw_linear_store(hw_gpt2_wte(module), 0, VOCAB, wte, NULL) == HW_OK, "wte");
+  for (size_t b = 0; b < BATCH; b++) {
+    float *rows = x + b * TOKENS * D_MODEL;
+    CHECK(hw_embedding_forward(hw_gpt2_wpe(module), positions, TOKENS, rows) == HW_OK, "wpe");
+    for (size_t i = 0; i < (size_t)TOKENS * D_MODEL; i++) {
+      rows[i] += wte[ids[b * TOKENS + i / D_MODEL] * D_MODEL + i % D_MODEL];
+    }
+  }
+  CHECK(hw_transformer_stack_forward(context, hw_gpt2_h(module), x, BATCH, TOKENS, x, options) == HW_OK, "h");
+  CHECK(hw_layer_norm_forward(context, hw_gpt2_ln_f(module), x, ROWS, x) == HW_OK, "ln_f");
+  CHECK(hw_linear_forward(context, hw_gpt2_wte(module), x, ROWS, logits) == HW_OK, "head");
+}
+
+static void compare_traces(hw_trace *const *got, hw_trace *const *expected) {
+  float rows[2][TOKENS * TOKENS];
+  for (size_t i = 0; i < (size_t)LAYERS * BATCH * HEADS; i++) {
+    const size_t layer = i / (BATCH * HEADS);
+    const size_t batch = i / HEADS % BATCH;
+    CHECK(hw_trace_weights(context, got[layer], batch, i % HEADS, 0, TOKENS, rows[0]) == HW_OK, "trace");
+    CHECK(hw_trace_weights(context, expected[layer], batch, i % HEADS, 0, TOKENS, rows[1]) == HW_OK, "trace");
+    expect_same(rows[0], rows[1], (size_t)TOKENS * TOKENS, "traced weights");
+  }
+}
+
+static void run_parts(hw_gpt2 *module, hw_forward_options options) {
+  static float weights[2][LAYERS * LAYER_WEIGHTS];
+  hw_trace *traces[2][LAYERS];
+  float *logits = check_guarded((size_t)ROWS * VOCAB);
+  float *expected = check_floats((size_t)ROWS * VOCAB);
+  const hw_gpt2_input input = {ids, BATCH, TOKENS, 0, TOKENS};
+  const bool with_all = options.head_mask != NULL;
+  options.weights = with_all ? weights[0] : NULL;
+  options.trace = with_all ? traces[0] : NULL;
+  forward_by_parts(module, &options, expected);
+  options.weights = with_all ? weights[1] : NULL;
+  options.trace = with_all ? traces[1] : NULL;
+  CHECK_STATUS(hw_gpt2_forward(context, module, &input, logits, &options), HW_OK);
+  expect_same(logits, expected, (size_t)ROWS * VOCAB, "logits");
+  if (with_all) {
+    expect_same(weights[1], weights[0], (size_t)LAYERS * LAYER_WEIGHTS, "weights");
+    compare_traces(traces[1], traces[0]);
+    for (size_t i = 0; i < (size_t)2 * LAYERS; i++) {
+      hw_trace_destroy(traces[i / LAYERS][i % LAYERS]);
+    }
+  }
+  free(logits);
+  free(expected);
+}
+
+static void test_parts(void) {
+  float mask[TOKENS * TOKENS];
+  check_fill(mask, sizeof mask / sizeof *mask);
+  for (int approximate = HW_GELU_NONE; approximate <= HW_GELU_TANH; approximate++) {
+    const hw_gpt2_config config = config_of((hw_gelu_approximation)approximate, approximate == 0 ? 0.0 : 1e-3);
+    hw_gpt2 *module = create(&config);
+    run_parts(module, (hw_forward_options){0});
+    run_parts(module, (hw_forward_options){.head_mask = head_mask});
+    const hw_mask added = {.kind = HW_MASK_FLOAT, .data = mask, .query_stride = TOKENS, .key_stride = 1};
+    run_parts(module, (hw_forward_options){.mask = added, .head_mask = head_mask});
+    hw_gpt2_destroy(module);
+  }
+}
+
+/* ---- The definition in double ---- */
+
+typedef struct expectation {
+  double logits[ROWS * VOCAB];
+  double weights[LAYERS * LAYER_WEIGHTS];
+} expectation;
+
+static void reference_gpt2(hw_gpt2 *module, const hw_gpt2_config *config, const float *factors, double noise,
+                           expectation *e) {
+  const hw_transformer_block_config block = {.d_model = D_MODEL,
+                                             .num_heads = HEADS,
+                                             .d_ff = D_FF,
+                                             .norm_first = true,
+                                             .is_causal = true,
+                                             .attention_bias = true,
+                                             .approximate = config->approximate,
+                                             .eps = config->eps};
+  const reference_tokens t = {BATCH, TOKENS, 0};
+  const double eps = config->eps == 0.0 ? HW_LAYER_NORM_EPS : config->eps;
+  float wte[VOCAB * D_MODEL];
+  double x[ROWS * D_MODEL];
+  CHECK(hw_linear_store(hw_gpt2_wte(module), 0, VOCAB, wte, NULL) == HW_OK, "wte");
+  for (size_t i = 0; i < (size_t)ROWS * D_MODEL; i++) {
+    const size_t row = i / D_MODEL;
+    const float *position = hw_embedding_weight(hw_gpt2_wpe(module)) + row % TOKENS * D_MODEL;
+    x[i] = reference_round((double)wte[ids[row] * D_MODEL + i % D_MODEL] + (double)position[i % D_MODEL], noise);
+  }
+  for (size_t i = 0; i < LAYERS; i++) {
+    const hw_forward_options asked = {.head_mask = factors == NULL ? NULL : factors + i * HEADS};
+    reference_block(hw_transformer_stack_block(hw_gpt2_h(module), i), &block, &t, &asked, x,
+                    e->weights + i * LAYER_WEIGHTS, noise);
+  }
+  reference_layer_norm(hw_gpt2_ln_f(module), D_MODEL, eps, x, ROWS, x, noise);
+  reference_linear(hw_gpt2_wte(module), D_MODEL, VOCAB, false, x, ROWS, e->logits, noise);
+}
+
+static void run_definition(const hw_gpt2_config *config, const float *factors) {
+  static expectation exact;
+  static expectation noisy;
+  static float weights[LAYERS * LAYER_WEIGHTS];
+  float logits[ROWS * VOCAB];
+  double moved = 0.0;
+  double moved_weights = 0.0;
+  hw_gpt2 *module = create(config);
+  reference_gpt2(module, config, factors, 0.0, &exact);
+  for (size_t run = 0; run < REFERENCE_RUNS; run++) {
+    reference_gpt2(module, config, factors, REFERENCE_NOISE, &noisy);
+    moved = fmax(moved, reference_distance(exact.logits, noisy.logits, (size_t)ROWS * VOCAB));
+    moved_weights =
+        fmax(moved_weights, reference_distance(exact.weights, noisy.weights, (size_t)LAYERS * LAYER_WEIGHTS));
+  }
+  const hw_gpt2_input input = {ids, BATCH, TOKENS, 0, TOKENS};
+  const hw_forward_options options = {.weights = weights, .head_mask = factors};
+  CHECK_STATUS(hw_gpt2_forward(context, module, &input, logits, &options), HW_OK);
+  reference_compare(logits, exact.logits, moved, (size_t)ROWS * VOCAB, "logits");
+  reference_compare(weights, exact.weights, moved_weights, (size_t)LAYERS * LAYER_WEIGHTS, "weights");
+  hw_gpt2_destroy(module);
+}
+
+static void test_definition(void) {
+  for (int i = 0; i < 8; i++) {
+    const hw_gpt2_config config = config_of((hw_gelu_approximation)(i % 2), i / 2 % 2 == 0 ? 0.0 : 0.5);
+    run_definition(&config, i / 4 == 0 ? NULL : head_mask);
+  }
+}
+
+/* ---- Ranges of logits, pieces through a cache ---- */
+
+static void test_ranges(void) {
+  const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
+  hw_gpt2 *module = create(&config);
+  float all[ROWS * VOCAB];
+  const hw_gpt2_input whole = {ids, BATCH, TOKENS, 0, TOKENS};
+  CHECK_STATUS(hw_gpt2_forward(context, module, &whole, all, NULL), HW_OK);
+  for (size_t start = 0; start <= TOKENS; start++) {
+    for (size_t end = start; end <= TOKENS; end++) {
+      const hw_gpt2_input input = {ids, BATCH, TOKENS, start, end};
+      const size_t count = (end - start) * VOCAB;
+      float *logits = check_guarded(BATCH * count + 1);
+      CHECK_STATUS(hw_gpt2_forward(context, module, &input, count == 0 ? NULL : logits, NULL), HW_OK);
+      for (size_t b = 0; b < BATCH; b++) {
+        expect_near(logits + b * count, all + (b * TOKENS + start) * VOCAB, count, "a range");
+      }
+      CHECK(check_is_guard(logits[BATCH * count]), "written beyond [%zu, %zu)", start, end);
+      free(logits);
+    }
+  }
+  hw_gpt2_destroy(module);
+}
+
+/* Appends tokens [start, end) of both sequences. */
+static void append(hw_gpt2 *module, hw_key_value_cache *cache, size_t start, size_t end, const float *whole) {
+  uint32_t piece[BATCH * CONTEXT];
+  float logits[BATCH * CONTEXT * VOCAB];
+  const size_t count = end - start;
+  for (size_t i = 0; i < BATCH * count; i++) {
+    piece[i] = ids[i / count * CONTEXT + start + i % count];
+  }
+  const hw_gpt2_input input = {piece, BATCH, count, 0, count};
+  const hw_forward_options options = {.cache = cache, .head_mask = head_mask};
+  CHECK_STATUS(hw_gpt2_forward(context, module, &input, logits, &options), HW_OK);
+  CHECK(hw_key_value_cache_length(cache) == end, "length");
+  for (size_t b = 0; whole != NULL && b < BATCH; b++) {
+    expect_near(logits + b * count * VOCAB, whole + (b * CONTEXT + start) * VOCAB, count * VOCAB, "a piece");
+  }
+}
+
+static void test_cache(void) {
+  const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
+  static float whole[BATCH * CONTEXT * VOCAB];
+  hw_gpt2 *module = create(&config);
+  hw_key_value_cache *cache = NULL;
+  const hw_gpt2_input input = {ids, BATCH, CONTEXT, 0, CONTEXT};
+  const hw_forward_options options = {.head_mask = head_mask};
+  CHECK_STATUS(hw_gpt2_forward(context, module, &input, whole, &options), HW_OK);
+  CHECK_STATUS(hw_gpt2_create_cache(module, BATCH, &cache), HW_OK);
+  for (size_t first = 1; first < CONTEXT; first++) {
+    for (size_t step = 1; step <= CONTEXT - first; step++) {
+      append(module, cache, 0, first, whole);
+      for (size_t start = first; start < CONTEXT; start += step) {
+        append(module, cache, start, start + step < CONTEXT ? start + step : CONTEXT, whole);
+      }
+      CHECK_STATUS(hw_key_value_cache_truncate(cache, first), HW_OK);
+      append(module, cache, first, CONTEXT, whole);
+      CHECK_STATUS(hw_key_value_cache_truncate(cache, 0), HW_OK);
+    }
+  }
+  hw_key_value_cache_destroy(cache);
+  hw_gpt2_destroy(module);
+}
+
+/* ---- What is refused ---- */
+
+static void expect_config(hw_gpt2_config config, hw_status expected) {
+  hw_gpt2 *module = (hw_gpt2 *)(uintptr_t)64;
+  CHECK_STATUS(hw_gpt2_create(&config, &module), expected);
+  CHECK((module != NULL) == (expected == HW_OK), "a pointer");
+  hw_gpt2_destroy(module);
+}
+
+static void test_configs(void) {
+  const hw_gpt2_config good = config_of(HW_GELU_TANH, 0.0);
+  hw_gpt2_destroy(NULL);
+  expect_config(good, HW_OK);
+  for (size_t field = 0; field < 6; field++) {
+    hw_gpt2_config config = good;
+    size_t *const fields[] = {&config.vocab_size, &config.context_length, &config.d_model,
+                              &config.num_heads,  &config.num_layers,     &config.d_ff};
+    *fields[field] = 0;
+    expect_config(config, HW_ERROR_SHAPE);
+  }
+  hw_gpt2_config config = good;
+  config.num_heads = 5;
+  expect_config(config, HW_ERROR_SHAPE);
+  const double bad_eps[] = {-1e-5, (double)NAN, (double)INFINITY};
+  for (size_t i = 0; i < 3; i++) {
+    expect_config(config_of(HW_GELU_TANH, bad_eps[i]), HW_ERROR_VALUE);
+  }
+  expect_config(config_of((hw_gelu_approximation)2, 0.0), HW_ERROR_VALUE);
+}
+
+/* Asked for traces, none may be left; the cache, if there is one, has as many tokens as before. */
+static void expect_forward(hw_gpt2 *module, const hw_gpt2_input *input, hw_forward_options options,
+                           hw_status expected) {
+  hw_trace *traces[LAYERS] = {(hw_trace *)(uintptr_t)64, (hw_trace *)(uintptr_t)64};
+  float logits[BATCH * CONTEXT * VOCAB];
+  options.trace = traces;
+  const size_t length = options.cache == NULL ? 0 : hw_key_value_cache_length(options.cache);
+  CHECK_STATUS(hw_gpt2_forward(context, module, input, logits, &options), expected);
+  CHECK(traces[0] == NULL && traces[1] == NULL, "left a trace");
+  CHECK(options.cache == NULL || hw_key_value_cache_length(options.cache) == length, "the cache has another length");
+}
+
+static void test_forwards(void) {
+  const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
+  hw_gpt2 *module = create(&config);
+  const hw_forward_options nothing = {0};
+  const uint32_t bad_ids[] = {VOCAB, UINT32_MAX};
+  const hw_gpt2_input shapes[] = {{ids, 0, 3, 0, 3}, {ids, 1, 0, 0, 0}, {ids, 1, CONTEXT + 1, 0, 1}};
+  const hw_gpt2_input ranges[] = {{ids, 1, 3, 2, 1}, {ids, 1, 3, 0, 4}, {ids, 1, 3, 4, 4}, {ids, 1, 3, 4, 3}};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    expect_forward(module, &shapes[i], nothing, HW_ERROR_SHAPE);
+  }
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    expect_forward(module, &ranges[i], nothing, HW_ERROR_VALUE);
+  }
+  for (size_t i = 0; i < sizeof bad_ids / sizeof *bad_ids; i++) {
+    const uint32_t wrong[] = {1, 2, bad_ids[i]};
+    const hw_gpt2_input input = {wrong, 1, 3, 0, 3};
+    expect_forward(module, &input, nothing, HW_ERROR_VALUE);
+  }
+  const hw_gpt2_input good = {ids, 1, 3, 0, 3};
+  const hw_mask empty = {.kind = HW_MASK_BOOL, .data = NULL};
+  expect_forward(module, &good, (hw_forward_options){.mask = empty}, HW_ERROR_VALUE);
+  hw_gpt2_destroy(module);
+}
+
+static void test_caches(void) {
+  const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
+  hw_gpt2_config longer = config;
+  longer.context_length = CONTEXT + 1;
+  hw_gpt2 *module = create(&config);
+  hw_gpt2 *other = NULL;
+  hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;
+  hw_key_value_cache *foreign = NULL;
+  CHECK_STATUS(hw_gpt2_create(&longer, &other), HW_OK);
+  CHECK_STATUS(hw_gpt2_create_cache(module, 0, &cache), HW_ERROR_SHAPE);
+  CHECK(cache == NULL, "left a pointer");
+  CHECK_STATUS(hw_gpt2_create_cache(module, BATCH, &cache), HW_OK);
+  CHECK_STATUS(hw_gpt2_create_cache(other, BATCH, &foreign), HW_OK);
+  append(module, cache, 0, CONTEXT - 2, NULL);
+  const hw_gpt2_input one = {ids, 1, 1, 0, 1};
+  const hw_gpt2_input three = {ids, BATCH, 3, 0, 3};
+  const hw_gpt2_input beyond = {ids, BATCH, SIZE_MAX, 0, 1};
+  expect_forward(module, &one, (hw_forward_options){.cache = cache}, HW_ERROR_SHAPE);
+  expect_forward(module, &three, (hw_forward_options){.cache = cache}, HW_ERROR_VALUE);
+  expect_forward(module, &beyond, (hw_forward_options){.cache = cache}, HW_ERROR_VALUE);
+  expect_forward(module, &three, (hw_forward_options){.cache = foreign}, HW_ERROR_SHAPE);
+  append(module, cache, CONTEXT - 2, CONTEXT, NULL);
+  hw_key_value_cache_destroy(cache);
+  hw_key_value_cache_destroy(foreign);
+  hw_gpt2_destroy(module);
+  hw_gpt2_destroy(other);
+}
+
+int main(void) {
+  check_seed(31);
+  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+    ids[i] = (uint32_t)(check_random() % VOCAB);
+  }
+  if (hw_context_create(&context) != HW_OK) {
+    return 1;
+  }
+  check_run("a GPT-2 is embeddings, stack, norm and head, with weights, traces and head masks", test_parts);
+  check_run("a GPT-2 is what its definition says in double", test_definition);
+  check_run("logits are those of the range that was asked for", test_ranges);
+  check_run("pieces through a cache, cut and continued, give the logits of the whole", test_cache);
+  check_run("GPT-2 refuses no size, uneven heads, a bad eps and an unknown GELU", test_configs);
+  check_run("GPT-2 refuses other ids, ranges and masks, and leaves no trace", test_forwards);
+  check_run("GPT-2 refuses caches of another shape or without room, and leaves them as they were", test_caches);
+  hw_context_destroy(context);
+  return check_result();
+}
