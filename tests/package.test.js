@@ -65,7 +65,7 @@ test('types come first in every condition of exports, and every file is there', 
 });
 
 test('importing leaves nothing in a bundle but of what defines an element', async () => {
-  const entries = ['headwise', 'headwise/inline', 'headwise/worker'];
+  const entries = ['', '/inline', '/worker', '/formats', '/gpt2'].map((name) => `headwise${name}`);
   const code = entries.map((entry) => `import ${JSON.stringify(entry)};`).join('\n');
   assert.equal(await bundled(code), '');
   assert.match(await bundled("import 'headwise/view';"), /attention-map/);

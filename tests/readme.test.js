@@ -46,3 +46,22 @@ test('the lines with a Worker run and end', () => {
   assert.ok(code);
   assert.equal(run(`${code}\nconsole.log(output.shape.join());`), '1,3\n');
 });
+
+test('the lines with a GPT-2 load a checkpoint, look into it and continue', () => {
+  const code = blocks.find((block) => block.includes("from 'headwise/gpt2'"));
+  assert.ok(code);
+  const folder = new URL('fixtures/gpt2/f32/', import.meta.url).href;
+  const here = code.replaceAll('https://example.org/gpt2/', folder);
+  assert.notEqual(here, code);
+  const [first, ...ids] =
+    run(`const print = (...values) => process.stdout.write(JSON.stringify(values) + '\\n');
+    ${here.replaceAll('console.log', 'print')}`)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  const [shape, weights] = first;
+  assert.deepEqual(shape, [1, 50]);
+  assert.deepEqual([weights.length, weights[0]], [4, [1, 0, 0, 0]]);
+  assert.equal(ids.length, 12);
+  assert.ok(ids.every(([id]) => Number.isInteger(id) && id >= 0 && id < 50));
+});

@@ -17,6 +17,13 @@ import {
   type Gpt2Config,
   type SafetensorsFile,
 } from 'headwise/formats';
+import {
+  Gpt2,
+  loadGpt2,
+  type GenerateOptions,
+  type Gpt2Options,
+  type Gpt2Result,
+} from 'headwise/gpt2';
 import { load as loadInline } from 'headwise/inline';
 import { AttentionMap, drawWeights, gradient } from 'headwise/view';
 import { load as loadWorker, transfer, type RemoteHeadwise } from 'headwise/worker';
@@ -75,3 +82,22 @@ export async function files(source: File, config: string): Promise<Gpt2Config> {
   new Blob([writeSafetensors({ array }, { format: 'pt' })]);
   return readGpt2Config(config, { name: 'config.json' });
 }
+
+export async function continued(hw: Headwise, files: [File, File]): Promise<number[]> {
+  const [config, weights] = files;
+  const onProgress = ({ loaded, total }: { loaded: number; total: number }) =>
+    console.log(loaded / total);
+  const model: Gpt2 = await loadGpt2(hw, { config, weights, onProgress });
+  const given: Readonly<Required<Gpt2Options>> = model.options;
+  const headMask = [Array<number>(given.numHeads).fill(1)];
+  const cache = model.createCache();
+  const { logits, trace }: Gpt2Result = model.forward([1, 2], { headMask, cache, trace: true });
+  console.log(logits!.shape, trace![0].map({ head: 0, size: 8 }).toNested());
+  const how: GenerateOptions = { temperature: 1, topK: 40, seed: 7n, cache };
+  using small = new Gpt2(hw, { ...given, numLayers: 1, approximate: 'none' });
+  return [...model.generate([3], how), ...small.generate(new Uint16Array([1]))];
+}
+
+// @ts-expect-error a model has layers
+export const flat = (hw: Headwise) =>
+  new Gpt2(hw, { vocabSize: 5, contextLength: 4, dModel: 2, numHeads: 1 });
