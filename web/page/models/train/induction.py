@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+"""Trains web/page/models/induction: two layers of attention alone, which learn to continue what repeats.
+
+    web/page/models/train/induction.py --minutes 3 --seed 1
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import torch
+
+from export import save_model
+from model import Config, Gpt2, optimizer, step, warm_cosine
+
+# A token is a character; what is none of these is "?".
+CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ?"
+TOKENS = 64
+
+
+def batch(rows: int, tokens: int, generator: torch.Generator):
+    """Random characters that repeat with a period of each row's own; the loss is taken where they do."""
+    periods = torch.randint(4, tokens // 2 + 1, (rows, 1), generator=generator)
+    drawn = torch.randint(len(CHARACTERS), (rows, tokens + 1), generator=generator)
+    at = torch.arange(tokens + 1)
+    text = drawn.gather(1, at % periods)
+    targets = text[:, 1:].masked_fill(at[1:] < periods, -100)
+    return text[:, :-1], targets, None
+
+
+@torch.no_grad()
+def attention_only(config: Config) -> Gpt2:
+    """A GPT-2 whose feed-forward parts are zero and stay so."""
+    model = Gpt2(config, std=config.n_embd**-0.5)
+    for block in model.h:
+        for parameter in [*block.mlp.parameters(), *block.ln_2.parameters()]:
+            parameter.requires_grad_(False)
+        for parameter in block.mlp.parameters():
+            parameter.zero_()
+    return model
+
+
+def tokenizer_json() -> dict:
+    """A BPE without merges: every character is a token."""
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": {"type": "Fuse"},
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": "?",
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "vocab": {character: id for id, character in enumerate(CHARACTERS)},
+            "merges": [],
+        },
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=3, help="of this process's processor time")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent.parent / "induction")
+    options = parser.parse_args()
+
+    torch.set_num_threads(1)
+    torch.manual_seed(options.seed)
+    generator = torch.Generator().manual_seed(options.seed)
+    model = attention_only(Config(len(CHARACTERS), TOKENS, n_embd=64, n_layer=2, n_head=8, n_inner=4))
+    adam = optimizer(model, 1e-3, decay=0.01)
+    start, steps, progress = time.process_time(), 0, 0.0
+    while progress < 1:
+        loss = step(model, adam, warm_cosine(steps, progress, 1e-3), batch(64, TOKENS, generator))
+        steps += 1
+        progress = (time.process_time() - start) / (60 * options.minutes)
+        if steps % 100 == 0:
+            print(f"step {steps}, {100 * progress:.0f} %: loss {loss:.3f}", flush=True)
+    save_model(options.out, model)
+    tokenizer = json.dumps(tokenizer_json(), indent=1)
+    (options.out / "tokenizer.json").write_text(tokenizer + "\n", encoding="utf-8")
+    run = {"steps": steps, "minutes": options.minutes, "seed": options.seed, "loss": round(loss, 4)}
+    (options.out / "training.json").write_text(json.dumps(run) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+#!/usr/bin/python3
+"""Trains web/page/models/austen, a GPT-2 of 1.3 million parameters, on Jane Austen's novels.
+
+    web/page/models/train/train.py --minutes 80 --seed 1
+
+The same seed gives the same start and the same batches; how far it comes and the learning rate go by the clock.
+"""
+
+import argparse
+import json
+import math
+import time
+from pathlib import Path
+
+import torch
+
+import bpe
+from batches import Batches, Text
+from export import save_model
+from model import Config, Gpt2, optimizer, step, warm_cosine
+from texts import novels
+
+CONFIG = Config(vocab_size=2048, n_positions=2048, n_embd=128, n_layer=4, n_head=8, n_inner=512)
+# The end of each novel is kept from training, to tell how well the model does on text it has not seen.
+HELD_OUT = 0.05
+TOKENS_PER_STEP = 2048
+# From these shares of the time on a row has one of so many tokens: attention over many costs more.
+LENGTHS = {0.0: [128], 0.5: [256], 0.9: [512, 1024, 1024, 2048]}
+PEAK_RATE = 3e-3
+
+
+def split(texts: dict[str, str]) -> tuple[str, str]:
+    """The parts to train on and the parts held out, cut at paragraphs."""
+    train, held_out = [], []
+    for text in texts.values():
+        cut = text.index("\n", round(len(text) * (1 - HELD_OUT))) + 1
+        train.append(text[:cut])
+        held_out.append(text[cut:])
+    return "".join(train), "".join(held_out)
+
+
+def sinusoids(count: int, width: int) -> torch.Tensor:
+    """Waves of 6 to 6,000 positions: from the start a shift by one is a rotation, the same at every position."""
+    rates = 1000 ** (-torch.arange(width // 2) / (width // 2))
+    angles = torch.arange(count)[:, None] * rates
+    return 0.03 * torch.cat([angles.sin(), angles.cos()], 1)
+
+
+def held_out_loss(model: Gpt2, ids: torch.Tensor, tokens: int, windows: int | None = None) -> float:
+    """Nats per token over windows that do not overlap: all, or so many evenly spread."""
+    starts = torch.arange(0, len(ids) - tokens, tokens)
+    if windows:
+        starts = starts[torch.linspace(0, len(starts) - 1, windows).long()]
+    with torch.no_grad():
+        losses = [model.loss(ids[None, at : at + tokens], ids[None, at + 1 : at + tokens + 1]) for at in starts]
+    return sum(map(float, losses)) / len(losses)
+
+
+def shape(progress: float, batches: Batches) -> tuple[int, int]:
+    """Rows and tokens of the next batch."""
+    lengths = LENGTHS[max(share for share in LENGTHS if share <= progress)]
+    tokens = lengths[batches.whole(0, len(lengths) - 1)]
+    return TOKENS_PER_STEP // tokens, tokens
+
+
+def prepare(folder: Path) -> tuple[bpe.Tokenizer, torch.Tensor, torch.Tensor, float]:
+    """The tokenizer, saved into the folder; ids to train on, ids held out, bytes per held-out token."""
+    train, held_out = split(novels())
+    tokenizer = bpe.train(train, CONFIG.vocab_size)
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(folder / "tokenizer.json")
+    ids, held_out_ids = (torch.tensor(tokenizer.encode(text)) for text in (train, held_out))
+    print(f"{len(ids)} tokens to train on, {len(held_out_ids)} held out", flush=True)
+    return tokenizer, ids, held_out_ids, len(held_out.encode()) / len(held_out_ids)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=80)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent.parent / "austen")
+    options = parser.parse_args()
+
+    torch.set_num_threads(1)
+    torch.manual_seed(options.seed)
+    tokenizer, ids, held_out, bytes_per_token = prepare(options.out)
+    model = Gpt2(CONFIG)
+    with torch.no_grad():
+        model.wpe.weight.copy_(sinusoids(CONFIG.n_positions, CONFIG.n_embd))
+    adam = optimizer(model, PEAK_RATE, decay=0.1)
+    text = Text(ids, newline=tokenizer.encode("\n")[0], end_of_text=tokenizer.end_of_text)
+    batches = Batches(text, CONFIG.n_positions, options.seed)
+
+    def save(**more) -> None:
+        save_model(options.out, model, tokenizer.end_of_text)
+        processor = time.process_time() / 60
+        run = {"steps": steps, "tokens": seen, "seed": options.seed, "processor_minutes": round(processor, 1), **more}
+        (options.out / "training.json").write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
+
+    start = told = time.monotonic()
+    steps, seen, progress, mean = 0, 0, 0.0, math.nan
+    while progress < 1:
+        rows, tokens = shape(progress, batches)
+        rate = warm_cosine(steps, progress, PEAK_RATE)
+        loss = step(model, adam, rate, batches.batch(rows, tokens))
+        mean = loss if math.isnan(mean) else 0.98 * mean + 0.02 * loss
+        steps += 1
+        seen += rows * tokens
+        now = time.monotonic()
+        progress = (now - start) / (60 * options.minutes)
+        if now - told > 120:
+            told = now
+            held = held_out_loss(model, held_out, 256, 24)
+            print(
+                f"{(now - start) / 60:.1f} min ({time.process_time() / 60:.1f} of processor), step {steps}, "
+                f"{seen} tokens, rate {rate:.1e}: loss {mean:.3f}, held out {held:.3f}",
+                flush=True,
+            )
+            save(minutes=round((now - start) / 60, 1))
+
+    minutes = round((time.monotonic() - start) / 60, 1)
+    final = {f"held_out_loss_{tokens}": held_out_loss(model, held_out, tokens) for tokens in (256, 1024)}
+    bits = final["held_out_loss_256"] / math.log(2) / bytes_per_token
+    save(minutes=minutes, **final, held_out_bits_per_byte=bits)
+    print(f"{minutes} minutes: {final}, {bits:.3f} bits per byte", flush=True)
+
+
+if __name__ == "__main__":
+    main()
