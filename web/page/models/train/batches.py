@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import torch
 
-# Shares of the rows. The rest are windows of the text at a random offset of the positions.
+# The share of the rows that begin at position 0, not at a random one.
 FROM_START = 0.5
-WITH_REPEAT = 0.08
-OF_RANDOM_TOKENS = 0.08
-# Of the rows that begin at position 0 so many begin with <|endoftext|> and a paragraph.
+# The share of the rows of text in which a part is written over a later one.
+WITH_REPEAT = 0.1
+# Of the other rows that begin at position 0 so many begin with <|endoftext|> and a paragraph.
 WITH_BEGINNING = 0.8
 
 
@@ -64,14 +64,13 @@ class Batches:
         drawn = torch.randint(self.text.end_of_text, (period,), generator=self.generator)
         return drawn[torch.arange(count) % period], period
 
-    def row(self, tokens: int):
+    def row(self, tokens: int, random_share: float):
         """ids, targets and the position of the first id."""
-        kind = self.chance()
         from_start = self.chance() < FROM_START
         unknown = 0
-        if kind < OF_RANDOM_TOKENS:
+        if self.chance() < random_share:
             ids, unknown = self.random_tokens(tokens + 1)
-        elif kind < OF_RANDOM_TOKENS + WITH_REPEAT:
+        elif self.chance() < WITH_REPEAT:
             ids = self.repeated(tokens + 1)
         elif from_start and self.chance() < WITH_BEGINNING:
             ids = self.beginning(tokens + 1)
@@ -81,7 +80,8 @@ class Batches:
         targets[: max(0, unknown - 1)] = -100
         return ids[:-1], targets, 0 if from_start else self.whole(0, self.n_positions - tokens)
 
-    def batch(self, rows: int, tokens: int):
-        ids, targets, starts = zip(*(self.row(tokens) for _ in range(rows)))
+    def batch(self, rows: int, tokens: int, random_share: float):
+        """random_share: of the rows so many, on average, are random tokens over and over."""
+        ids, targets, starts = zip(*(self.row(tokens, random_share) for _ in range(rows)))
         positions = torch.tensor(starts)[:, None] + torch.arange(tokens)
         return torch.stack(ids), torch.stack(targets), positions

@@ -12,11 +12,12 @@ from pathlib import Path
 import torch
 
 from export import save_model
-from model import Config, Gpt2, optimizer, step, warm_cosine
+from model import Config, Gpt2, optimizer, sinusoids, step, warm_cosine
 
 # A token is a character; what is none of these is "?".
 CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ?"
 TOKENS = 64
+RATE = 2e-3
 
 
 def batch(rows: int, tokens: int, generator: torch.Generator):
@@ -32,12 +33,13 @@ def batch(rows: int, tokens: int, generator: torch.Generator):
 @torch.no_grad()
 def attention_only(config: Config) -> Gpt2:
     """A GPT-2 whose feed-forward parts are zero and stay so."""
-    model = Gpt2(config, std=config.n_embd**-0.5)
+    model = Gpt2(config)
     for block in model.h:
         for parameter in [*block.mlp.parameters(), *block.ln_2.parameters()]:
             parameter.requires_grad_(False)
         for parameter in block.mlp.parameters():
             parameter.zero_()
+    model.wpe.weight.copy_(sinusoids(config.n_positions, config.n_embd, 0.07))
     return model
 
 
@@ -77,10 +79,10 @@ def main() -> None:
     torch.manual_seed(options.seed)
     generator = torch.Generator().manual_seed(options.seed)
     model = attention_only(Config(len(CHARACTERS), TOKENS, n_embd=64, n_layer=2, n_head=8, n_inner=4))
-    adam = optimizer(model, 1e-3, decay=0.01)
+    adam = optimizer(model, RATE, decay=0.01)
     start, steps, progress = time.process_time(), 0, 0.0
     while progress < 1:
-        loss = step(model, adam, warm_cosine(steps, progress, 1e-3), batch(64, TOKENS, generator))
+        loss = step(model, adam, warm_cosine(steps, progress, RATE), batch(64, TOKENS, generator))
         steps += 1
         progress = (time.process_time() - start) / (60 * options.minutes)
         if steps % 100 == 0:

@@ -17,16 +17,24 @@ import torch
 import bpe
 from batches import Batches, Text
 from export import save_model
-from model import Config, Gpt2, optimizer, step, warm_cosine
+from model import Config, Gpt2, optimizer, sinusoids, step, warm_cosine
 from texts import novels
 
 CONFIG = Config(vocab_size=2048, n_positions=2048, n_embd=128, n_layer=4, n_head=8, n_inner=512)
 # The end of each novel is kept from training, to tell how well the model does on text it has not seen.
 HELD_OUT = 0.05
-TOKENS_PER_STEP = 2048
-# From these shares of the time on a row has one of so many tokens: attention over many costs more.
-LENGTHS = {0.0: [128], 0.5: [256], 0.9: [512, 1024, 1024, 2048]}
-PEAK_RATE = 3e-3
+# From these shares of the time on, tokens of a step, and of a row one of. Among few tokens heads find the one before
+# sooner, and attention costs less.
+PHASES = [
+    (0.0, 1024, [32]),
+    (0.15, 1024, [64]),
+    (0.4, 2048, [128]),
+    (0.7, 2048, [256]),
+    (0.92, 2048, [512, 1024, 1024, 2048]),
+]
+# Rows of random tokens that repeat, which teach heads to look for what came next the last time: a share at first, then.
+RANDOM_UNTIL, RANDOM_SHARES = 0.35, (0.15, 0.06)
+PEAK_RATE = 2.5e-3
 
 
 def split(texts: dict[str, str]) -> tuple[str, str]:
@@ -39,13 +47,6 @@ def split(texts: dict[str, str]) -> tuple[str, str]:
     return "".join(train), "".join(held_out)
 
 
-def sinusoids(count: int, width: int) -> torch.Tensor:
-    """Waves of 6 to 6,000 positions: from the start a shift by one is a rotation, the same at every position."""
-    rates = 1000 ** (-torch.arange(width // 2) / (width // 2))
-    angles = torch.arange(count)[:, None] * rates
-    return 0.03 * torch.cat([angles.sin(), angles.cos()], 1)
-
-
 def held_out_loss(model: Gpt2, ids: torch.Tensor, tokens: int, windows: int | None = None) -> float:
     """Nats per token over windows that do not overlap: all, or so many evenly spread."""
     starts = torch.arange(0, len(ids) - tokens, tokens)
@@ -56,11 +57,12 @@ def held_out_loss(model: Gpt2, ids: torch.Tensor, tokens: int, windows: int | No
     return sum(map(float, losses)) / len(losses)
 
 
-def shape(progress: float, batches: Batches) -> tuple[int, int]:
-    """Rows and tokens of the next batch."""
-    lengths = LENGTHS[max(share for share in LENGTHS if share <= progress)]
+def next_batch(progress: float, batches: Batches):
+    """A batch as this share of the time wants it."""
+    _, step_tokens, lengths = max(phase for phase in PHASES if phase[0] <= progress)
     tokens = lengths[batches.whole(0, len(lengths) - 1)]
-    return TOKENS_PER_STEP // tokens, tokens
+    share = RANDOM_SHARES[progress >= RANDOM_UNTIL]
+    return batches.batch(step_tokens // tokens, tokens, share)
 
 
 def prepare(folder: Path) -> tuple[bpe.Tokenizer, torch.Tensor, torch.Tensor, float]:
@@ -86,7 +88,7 @@ def main() -> None:
     tokenizer, ids, held_out, bytes_per_token = prepare(options.out)
     model = Gpt2(CONFIG)
     with torch.no_grad():
-        model.wpe.weight.copy_(sinusoids(CONFIG.n_positions, CONFIG.n_embd))
+        model.wpe.weight.copy_(sinusoids(CONFIG.n_positions, CONFIG.n_embd, 0.07))
     adam = optimizer(model, PEAK_RATE, decay=0.1)
     text = Text(ids, newline=tokenizer.encode("\n")[0], end_of_text=tokenizer.end_of_text)
     batches = Batches(text, CONFIG.n_positions, options.seed)
@@ -100,12 +102,12 @@ def main() -> None:
     start = told = time.monotonic()
     steps, seen, progress, mean = 0, 0, 0.0, math.nan
     while progress < 1:
-        rows, tokens = shape(progress, batches)
+        batch = next_batch(progress, batches)
         rate = warm_cosine(steps, progress, PEAK_RATE)
-        loss = step(model, adam, rate, batches.batch(rows, tokens))
+        loss = step(model, adam, rate, batch)
         mean = loss if math.isnan(mean) else 0.98 * mean + 0.02 * loss
         steps += 1
-        seen += rows * tokens
+        seen += batch[0].numel()
         now = time.monotonic()
         progress = (now - start) / (60 * options.minutes)
         if now - told > 120:
