@@ -16,8 +16,8 @@ from model import Config, Gpt2, optimizer, sinusoids, step, warm_cosine
 
 # A token is a character; what is none of these is "?".
 CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ?"
-TOKENS = 64
-RATE = 2e-3
+TOKENS, ROWS = 64, 16
+RATE = 1.5e-3
 
 
 def batch(rows: int, tokens: int, generator: torch.Generator):
@@ -33,13 +33,13 @@ def batch(rows: int, tokens: int, generator: torch.Generator):
 @torch.no_grad()
 def attention_only(config: Config) -> Gpt2:
     """A GPT-2 whose feed-forward parts are zero and stay so."""
-    model = Gpt2(config)
+    model = Gpt2(config, token_std=0.125)
     for block in model.h:
         for parameter in [*block.mlp.parameters(), *block.ln_2.parameters()]:
             parameter.requires_grad_(False)
         for parameter in block.mlp.parameters():
             parameter.zero_()
-    model.wpe.weight.copy_(sinusoids(config.n_positions, config.n_embd, 0.07))
+    model.wpe.weight.copy_(sinusoids(config.n_positions, config.n_embd, 0.18))
     return model
 
 
@@ -82,10 +82,10 @@ def main() -> None:
     adam = optimizer(model, RATE, decay=0.01)
     start, steps, progress = time.process_time(), 0, 0.0
     while progress < 1:
-        loss = step(model, adam, warm_cosine(steps, progress, RATE), batch(64, TOKENS, generator))
+        loss = step(model, adam, warm_cosine(steps, progress, RATE), batch(ROWS, TOKENS, generator))
         steps += 1
         progress = (time.process_time() - start) / (60 * options.minutes)
-        if steps % 100 == 0:
+        if steps % 250 == 0:
             print(f"step {steps}, {100 * progress:.0f} %: loss {loss:.3f}", flush=True)
     save_model(options.out, model)
     tokenizer = json.dumps(tokenizer_json(), indent=1)

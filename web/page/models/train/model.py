@@ -82,7 +82,7 @@ class Block(nn.Module):
 
 
 class Gpt2(nn.Module):
-    def __init__(self, config: Config):
+    def __init__(self, config: Config, token_std: float = 0.05):
         super().__init__()
         self.config = config
         # Of GPT-2's 0.02 a model as narrow as these begins with heads that see all tokens alike, and stays so for long.
@@ -91,8 +91,8 @@ class Gpt2(nn.Module):
         self.wpe = nn.Embedding(config.n_positions, config.n_embd)
         self.h = nn.ModuleList(Block(config, std) for _ in range(config.n_layer))
         self.ln_f = nn.LayerNorm(config.n_embd, config.layer_norm_epsilon)
-        nn.init.normal_(self.wte.weight, std=0.05)
-        nn.init.normal_(self.wpe.weight, std=0.05)
+        nn.init.normal_(self.wte.weight, std=token_std)
+        nn.init.normal_(self.wpe.weight, std=token_std)
 
     def hidden(self, ids, positions=None):
         """What the head reads, [batch, tokens, n_embd], and each layer's weights. positions: 0, 1, … unless given."""

@@ -4,6 +4,7 @@
     web/page/models/train/train.py --minutes 80 --seed 1
 
 The same seed gives the same start and the same batches; how far it comes and the learning rate go by the clock.
+Every two minutes the model is saved as it is; --resume goes on from there, for what is left of the minutes.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import torch
 
 import bpe
 from batches import Batches, Text
-from export import save_model
+from export import load_model, save_model
 from model import Config, Gpt2, optimizer, sinusoids, step, warm_cosine
 from texts import novels
 
@@ -26,15 +27,15 @@ HELD_OUT = 0.05
 # From these shares of the time on, tokens of a step, and of a row one of. Among few tokens heads find the one before
 # sooner, and attention costs less.
 PHASES = [
-    (0.0, 1024, [32]),
-    (0.15, 1024, [64]),
-    (0.4, 2048, [128]),
-    (0.7, 2048, [256]),
+    (0.0, 512, [32]),
+    (0.15, 512, [64]),
+    (0.4, 1024, [128]),
+    (0.7, 1024, [256]),
     (0.92, 2048, [512, 1024, 1024, 2048]),
 ]
 # Rows of random tokens that repeat, which teach heads to look for what came next the last time: a share at first, then.
 RANDOM_UNTIL, RANDOM_SHARES = 0.35, (0.15, 0.06)
-PEAK_RATE = 2.5e-3
+PEAK_RATE = 2e-3
 
 
 def split(texts: dict[str, str]) -> tuple[str, str]:
@@ -76,55 +77,61 @@ def prepare(folder: Path) -> tuple[bpe.Tokenizer, torch.Tensor, torch.Tensor, fl
     return tokenizer, ids, held_out_ids, len(held_out.encode()) / len(held_out_ids)
 
 
+def begin(folder: Path, resume: bool) -> tuple[Gpt2, dict]:
+    """The model to train, and what its training was until now."""
+    if resume:
+        return load_model(folder).train(), json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    model = Gpt2(CONFIG)
+    with torch.no_grad():
+        model.wpe.weight.copy_(sinusoids(CONFIG.n_positions, CONFIG.n_embd, 0.07))
+    return model, {"steps": 0, "tokens": 0, "minutes": 0, "processor_minutes": 0}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=80)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--resume", action="store_true", help="the optimizer's moments begin anew")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent.parent / "austen")
     options = parser.parse_args()
 
     torch.set_num_threads(1)
     torch.manual_seed(options.seed)
     tokenizer, ids, held_out, bytes_per_token = prepare(options.out)
-    model = Gpt2(CONFIG)
-    with torch.no_grad():
-        model.wpe.weight.copy_(sinusoids(CONFIG.n_positions, CONFIG.n_embd, 0.07))
+    model, before = begin(options.out, options.resume)
     adam = optimizer(model, PEAK_RATE, decay=0.1)
     text = Text(ids, newline=tokenizer.encode("\n")[0], end_of_text=tokenizer.end_of_text)
-    batches = Batches(text, CONFIG.n_positions, options.seed)
+    batches = Batches(text, CONFIG.n_positions, options.seed + before["steps"])
 
-    def save(**more) -> None:
+    def minutes() -> float:
+        return round(before["minutes"] + (time.monotonic() - start) / 60, 1)
+
+    def save(**more) -> dict:
         save_model(options.out, model, tokenizer.end_of_text)
-        processor = time.process_time() / 60
-        run = {"steps": steps, "tokens": seen, "seed": options.seed, "processor_minutes": round(processor, 1), **more}
+        processor = round(before["processor_minutes"] + time.process_time() / 60, 1)
+        counts = {"steps": before["steps"] + steps, "tokens": before["tokens"] + seen, "seed": options.seed}
+        run = {**counts, "minutes": minutes(), "processor_minutes": processor, **more}
         (options.out / "training.json").write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
+        return run
 
     start = told = time.monotonic()
-    steps, seen, progress, mean = 0, 0, 0.0, math.nan
-    while progress < 1:
+    steps, seen, mean = 0, 0, math.nan
+    while minutes() < options.minutes:
+        progress = minutes() / options.minutes
         batch = next_batch(progress, batches)
         rate = warm_cosine(steps, progress, PEAK_RATE)
         loss = step(model, adam, rate, batch)
         mean = loss if math.isnan(mean) else 0.98 * mean + 0.02 * loss
         steps += 1
         seen += batch[0].numel()
-        now = time.monotonic()
-        progress = (now - start) / (60 * options.minutes)
-        if now - told > 120:
-            told = now
+        if time.monotonic() - told > 120:
+            told = time.monotonic()
             held = held_out_loss(model, held_out, 256, 24)
-            print(
-                f"{(now - start) / 60:.1f} min ({time.process_time() / 60:.1f} of processor), step {steps}, "
-                f"{seen} tokens, rate {rate:.1e}: loss {mean:.3f}, held out {held:.3f}",
-                flush=True,
-            )
-            save(minutes=round((now - start) / 60, 1))
+            print(f"{save()}: rate {rate:.1e}, loss {mean:.3f}, held out {held:.3f}", flush=True)
 
-    minutes = round((time.monotonic() - start) / 60, 1)
-    final = {f"held_out_loss_{tokens}": held_out_loss(model, held_out, tokens) for tokens in (256, 1024)}
+    final = {f"held_out_loss_{tokens}": round(held_out_loss(model, held_out, tokens), 3) for tokens in (256, 1024)}
     bits = final["held_out_loss_256"] / math.log(2) / bytes_per_token
-    save(minutes=minutes, **final, held_out_bits_per_byte=bits)
-    print(f"{minutes} minutes: {final}, {bits:.3f} bits per byte", flush=True)
+    print(save(**final, held_out_bits_per_byte=round(bits, 3)), flush=True)
 
 
 if __name__ == "__main__":
