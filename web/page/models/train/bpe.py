@@ -74,6 +74,15 @@ def learn_merges(text: str, count: int) -> list[Pair]:
     return merges
 
 
+def write_tokenizer(folder: Path, tokenizer: dict, config: dict) -> None:
+    """Without clean_up_tokenization_spaces false Hugging Face's decoders drop the space in " ." and the like."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(tokenizer, ensure_ascii=False, indent=1)
+    (folder / "tokenizer.json").write_text(text + "\n", encoding="utf-8")
+    config = {"clean_up_tokenization_spaces": False, **config}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+
 class Tokenizer:
     def __init__(self, merges: list[Pair]):
         self.merges = merges
@@ -103,8 +112,8 @@ class Tokenizer:
         characters = "".join(self.tokens[id] for id in ids if id != self.end_of_text)
         return bytes(self.bytes[character] for character in characters).decode(errors="replace")
 
-    def save(self, path: Path) -> None:
-        """tokenizer.json as Hugging Face's GPT-2 has it."""
+    def save(self, folder: Path) -> None:
+        """tokenizer.json and tokenizer_config.json as Hugging Face's GPT-2 has them."""
         level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
         special = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
         model = {
@@ -129,11 +138,11 @@ class Tokenizer:
             "decoder": level,
             "model": model,
         }
-        path.write_text(json.dumps(tokenizer, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        write_tokenizer(folder, tokenizer, {"bos_token": END_OF_TEXT, "eos_token": END_OF_TEXT, "unk_token": END_OF_TEXT})
 
     @classmethod
-    def load(cls, path: Path) -> "Tokenizer":
-        model = json.loads(path.read_text(encoding="utf-8"))["model"]
+    def load(cls, folder: Path) -> "Tokenizer":
+        model = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]
         return cls([tuple(merge.split(" ")) for merge in model["merges"]])
 
 

@@ -7,7 +7,6 @@ Each part stands between <!-- name --> and <!-- /name -->.
 """
 
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -30,7 +29,7 @@ def quoted(prompt: str, continuation: str) -> str:
 
 def text_samples(folder: Path) -> str:
     """One continuation of each prompt behind <|endoftext|>, as drawn."""
-    model, tokenizer = load_model(folder), bpe.Tokenizer.load(folder / "tokenizer.json")
+    model, tokenizer = load_model(folder), bpe.Tokenizer.load(folder)
     generator = torch.Generator().manual_seed(SEED)
     samples = []
     for prompt in PROMPTS:
@@ -54,7 +53,8 @@ def main(folder: Path) -> None:
     torch.set_num_threads(1)
     training, scores = (json.loads((folder / name).read_text()) for name in ("training.json", "scores.json"))
     has_merges = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["merges"]
-    losses = f"Loss on random tokens: {scores['loss_first']} nats at first, {scores['loss_again']} when they come again."
+    first, again = scores["loss_first"], scores["loss_again"]
+    losses = f"Loss on random tokens, in nats: {first} the first time, {again} when they come again."
     parts = {
         "training": "\n".join(f"- {name.replace('_', ' ')}: {value}" for name, value in training.items()),
         "scores": f"{table(scores['heads'])}\n\n{losses}",
@@ -62,9 +62,9 @@ def main(folder: Path) -> None:
     }
     card = (folder / "README.md").read_text(encoding="utf-8")
     for name, part in parts.items():
-        pattern = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", re.DOTALL)
-        assert len(pattern.findall(card)) == 1, f"README.md needs one <!-- {name} --> … <!-- /{name} -->"
-        card = pattern.sub(lambda match, text=part: match[1] + text + match[2], card)
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        before, after = card.split(begin)
+        card = before + begin + part + "\n" + end + after.split(end)[1]
     (folder / "README.md").write_text(card, encoding="utf-8")
 
 

@@ -1,16 +1,18 @@
 #!/usr/bin/python3
 """Trains web/page/models/induction: two layers of attention alone, which learn to continue what repeats.
 
-    web/page/models/train/induction.py --minutes 3 --seed 1
+    web/page/models/train/induction.py --steps 6000 --seed 1        two minutes
 """
 
 import argparse
 import json
+import math
 import time
 from pathlib import Path
 
 import torch
 
+from bpe import write_tokenizer
 from export import save_model
 from model import Config, Gpt2, optimizer, sinusoids, step, warm_cosine
 
@@ -70,7 +72,7 @@ def tokenizer_json() -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=3, help="of this process's processor time")
+    parser.add_argument("--steps", type=int, default=6000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent.parent / "induction")
     options = parser.parse_args()
@@ -80,18 +82,17 @@ def main() -> None:
     generator = torch.Generator().manual_seed(options.seed)
     model = attention_only(Config(len(CHARACTERS), TOKENS, n_embd=64, n_layer=2, n_head=8, n_inner=4))
     adam = optimizer(model, RATE, decay=0.01)
-    start, steps, progress = time.process_time(), 0, 0.0
-    while progress < 1:
-        loss = step(model, adam, warm_cosine(steps, progress, RATE), batch(ROWS, TOKENS, generator))
-        steps += 1
-        progress = (time.process_time() - start) / (60 * options.minutes)
-        if steps % 250 == 0:
-            print(f"step {steps}, {100 * progress:.0f} %: loss {loss:.3f}", flush=True)
+    mean = math.log(len(CHARACTERS))
+    for done in range(options.steps):
+        rate = warm_cosine(done, done / options.steps, RATE)
+        mean = 0.98 * mean + 0.02 * step(model, adam, rate, batch(ROWS, TOKENS, generator))
+        if (done + 1) % 500 == 0:
+            print(f"step {done + 1}: loss {mean:.3f}", flush=True)
     save_model(options.out, model)
-    tokenizer = json.dumps(tokenizer_json(), indent=1)
-    (options.out / "tokenizer.json").write_text(tokenizer + "\n", encoding="utf-8")
-    run = {"steps": steps, "minutes": options.minutes, "seed": options.seed, "loss": round(loss, 4)}
-    (options.out / "training.json").write_text(json.dumps(run) + "\n", encoding="utf-8")
+    write_tokenizer(options.out, tokenizer_json(), {"unk_token": "?"})
+    processor = round(time.process_time() / 60, 1)
+    run = {"steps": options.steps, "processor_minutes": processor, "seed": options.seed, "loss": round(mean, 3)}
+    (options.out / "training.json").write_text(json.dumps(run, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ def head_scores(folder: Path) -> dict:
     vocabulary = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]
     with torch.no_grad():
         if vocabulary["merges"]:
-            tokenizer = bpe.Tokenizer.load(folder / "tokenizer.json")
+            tokenizer = bpe.Tokenizer.load(folder)
             reading = {token: tokenizer.decode([id]) for id, token in enumerate(tokenizer.tokens[:-1])}
             flags = punctuation(tokenizer.ids, reading)
             scores = text_scores(model, held_out_windows(tokenizer), flags)

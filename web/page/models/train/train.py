@@ -34,7 +34,7 @@ PHASES = [
     (0.92, 2048, [512, 1024, 1024, 2048]),
 ]
 # Rows of random tokens that repeat, which teach heads to look for what came next the last time: a share at first, then.
-RANDOM_UNTIL, RANDOM_SHARES = 0.35, (0.15, 0.06)
+RANDOM_UNTIL, RANDOM_SHARES = 0.8, (0.25, 0.06)
 PEAK_RATE = 2e-3
 
 
@@ -70,8 +70,7 @@ def prepare(folder: Path) -> tuple[bpe.Tokenizer, torch.Tensor, torch.Tensor, fl
     """The tokenizer, saved into the folder; ids to train on, ids held out, bytes per held-out token."""
     train, held_out = split(novels())
     tokenizer = bpe.train(train, CONFIG.vocab_size)
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(folder / "tokenizer.json")
+    tokenizer.save(folder)
     ids, held_out_ids = (torch.tensor(tokenizer.encode(text)) for text in (train, held_out))
     print(f"{len(ids)} tokens to train on, {len(held_out_ids)} held out", flush=True)
     return tokenizer, ids, held_out_ids, len(held_out.encode()) / len(held_out_ids)
