@@ -10,7 +10,7 @@ import torch
 # The share of the rows that begin at position 0, not at a random one.
 FROM_START = 0.5
 # The share of the rows of text in which a part is written over a later one.
-WITH_REPEAT = 0.1
+WITH_REPEAT = 0.2
 # Of the other rows that begin at position 0 so many begin with <|endoftext|> and a paragraph.
 WITH_BEGINNING = 0.8
 
@@ -58,18 +58,19 @@ class Batches:
         ids[target : target + length] = ids[source : source + length]
         return ids
 
-    def random_tokens(self, count: int) -> tuple[torch.Tensor, int]:
-        """Random tokens over and over; and how many they are."""
+    def shuffled(self, count: int) -> tuple[torch.Tensor, int]:
+        """The distinct tokens of a window in random order, over and over; and how many they are."""
         period = self.whole(8, count // 2)
-        drawn = torch.randint(self.text.end_of_text, (period,), generator=self.generator)
-        return drawn[torch.arange(count) % period], period
+        distinct = self.window(2 * count).unique()
+        drawn = distinct[torch.randperm(len(distinct), generator=self.generator)[:period]]
+        return drawn[torch.arange(count) % len(drawn)], len(drawn)
 
-    def row(self, tokens: int, random_share: float):
+    def row(self, tokens: int, shuffled_share: float):
         """ids, targets and the position of the first id."""
         from_start = self.chance() < FROM_START
         unknown = 0
-        if self.chance() < random_share:
-            ids, unknown = self.random_tokens(tokens + 1)
+        if self.chance() < shuffled_share:
+            ids, unknown = self.shuffled(tokens + 1)
         elif self.chance() < WITH_REPEAT:
             ids = self.repeated(tokens + 1)
         elif from_start and self.chance() < WITH_BEGINNING:
@@ -80,8 +81,8 @@ class Batches:
         targets[: max(0, unknown - 1)] = -100
         return ids[:-1], targets, 0 if from_start else self.whole(0, self.n_positions - tokens)
 
-    def batch(self, rows: int, tokens: int, random_share: float):
-        """random_share: of the rows so many, on average, are random tokens over and over."""
-        ids, targets, starts = zip(*(self.row(tokens, random_share) for _ in range(rows)))
+    def batch(self, rows: int, tokens: int, shuffled_share: float):
+        """shuffled_share: of the rows so many, on average, are shuffled tokens over and over."""
+        ids, targets, starts = zip(*(self.row(tokens, shuffled_share) for _ in range(rows)))
         positions = torch.tensor(starts)[:, None] + torch.arange(tokens)
         return torch.stack(ids), torch.stack(targets), positions

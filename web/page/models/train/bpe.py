@@ -138,7 +138,7 @@ class Tokenizer:
             "decoder": level,
             "model": model,
         }
-        write_tokenizer(folder, tokenizer, {"bos_token": END_OF_TEXT, "eos_token": END_OF_TEXT, "unk_token": END_OF_TEXT})
+        write_tokenizer(folder, tokenizer, {"bos_token": END_OF_TEXT, "eos_token": END_OF_TEXT})
 
     @classmethod
     def load(cls, folder: Path) -> "Tokenizer":

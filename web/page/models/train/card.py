@@ -27,9 +27,9 @@ def quoted(prompt: str, continuation: str) -> str:
     return "\n>\n".join(f"> {line}" for line in lines.split("\n"))
 
 
-def text_samples(folder: Path) -> str:
+def text_samples(folder: Path, tokenizer: bpe.Tokenizer) -> str:
     """One continuation of each prompt behind <|endoftext|>, as drawn."""
-    model, tokenizer = load_model(folder), bpe.Tokenizer.load(folder)
+    model = load_model(folder)
     generator = torch.Generator().manual_seed(SEED)
     samples = []
     for prompt in PROMPTS:
@@ -52,13 +52,13 @@ def character_samples(folder: Path) -> str:
 def main(folder: Path) -> None:
     torch.set_num_threads(1)
     training, scores = (json.loads((folder / name).read_text()) for name in ("training.json", "scores.json"))
-    has_merges = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["merges"]
+    tokenizer = bpe.Tokenizer.load(folder)
     first, again = scores["loss_first"], scores["loss_again"]
     losses = f"Loss on random tokens, in nats: {first} the first time, {again} when they come again."
     parts = {
         "training": "\n".join(f"- {name.replace('_', ' ')}: {value}" for name, value in training.items()),
         "scores": f"{table(scores['heads'])}\n\n{losses}",
-        "samples": (text_samples if has_merges else character_samples)(folder),
+        "samples": text_samples(folder, tokenizer) if tokenizer.merges else character_samples(folder),
     }
     card = (folder / "README.md").read_text(encoding="utf-8")
     for name, part in parts.items():

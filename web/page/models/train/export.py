@@ -75,5 +75,6 @@ def load_model(folder: Path) -> Gpt2:
     """The model of a folder, computing in float32."""
     fields = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     model = Gpt2(Config(**{name: fields[name] for name in Config.__dataclass_fields__}))
-    model.load_state_dict({name: tensor.float() for name, tensor in load_safetensors(folder / "model.safetensors").items()})
+    tensors = load_safetensors(folder / "model.safetensors")
+    model.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
     return model.eval()

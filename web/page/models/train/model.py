@@ -133,8 +133,8 @@ class Gpt2(nn.Module):
 
 def sinusoids(count: int, width: int, amplitude: float) -> torch.Tensor:
     """
-    Waves of 3 to 3,000 positions to begin wpe with: a shift by one is then a rotation, the same at every position, which
-    heads that look at the token before find sooner than among random vectors.
+    Waves of 3 to 3,000 positions to begin wpe with: a shift by one is then a rotation, the same at every position,
+    which heads that look at the token before find sooner than among random vectors.
     """
     rates = 2 * 1000 ** (-torch.arange(width // 2) / (width // 2))
     angles = torch.arange(count)[:, None] * rates

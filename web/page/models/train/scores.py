@@ -87,35 +87,31 @@ def repeat_scores(model: Gpt2, ids: torch.Tensor) -> dict[str, torch.Tensor]:
     return {**scores, "loss_first": -first.mean(), "loss_again": -ahead.mean()}
 
 
-def punctuation(tokens: dict[str, int], reading: dict[str, str]) -> torch.Tensor:
-    """Of each id whether its token has neither letter nor digit."""
-    flags = torch.zeros(len(tokens), dtype=torch.bool)
-    for token, id in tokens.items():
-        text = reading.get(token, token)
-        flags[id] = not any(character.isalnum() for character in text) and bool(text.strip(" ") or text == "\n")
-    return flags
+def punctuation(tokenizer: bpe.Tokenizer) -> torch.Tensor:
+    """Of each id whether its token has neither letter nor digit, and is not a space alone."""
+    texts = [tokenizer.decode([id]) for id in range(len(tokenizer.tokens))]
+    return torch.tensor([text != " " and not any(character.isalnum() for character in text) for text in texts])
 
 
 def head_scores(folder: Path) -> dict:
     """heads: a list of layers of heads of scores; and of random tokens the loss at first and again, in nats."""
     model = load_model(folder)
-    vocabulary = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]
+    tokenizer = bpe.Tokenizer.load(folder)
     with torch.no_grad():
-        if vocabulary["merges"]:
-            tokenizer = bpe.Tokenizer.load(folder)
-            reading = {token: tokenizer.decode([id]) for id, token in enumerate(tokenizer.tokens[:-1])}
-            flags = punctuation(tokenizer.ids, reading)
-            scores = text_scores(model, held_out_windows(tokenizer), flags)
+        if tokenizer.merges:
+            scores = text_scores(model, held_out_windows(tokenizer), punctuation(tokenizer))
         else:
-            scores = text_scores(model, random_tokens(model, model.config.n_positions - 1), punctuation(vocabulary["vocab"], {}))
+            ids = random_tokens(model, model.config.n_positions - 1)
+            scores = text_scores(model, ids, torch.zeros(model.config.vocab_size))
             del scores["punctuation"]
         repeats = repeat_scores(model, random_tokens(model, min(64, model.config.n_positions // 2)))
     losses = {name: round(float(repeats.pop(name)), 3) for name in ("loss_first", "loss_again")}
     scores |= repeats
-    heads = [
-        [{name: round(float(values[layer, head]), 3) for name, values in scores.items()} for head in range(model.config.n_head)]
-        for layer in range(model.config.n_layer)
-    ]
+
+    def of_head(layer: int, head: int) -> dict[str, float]:
+        return {name: round(float(values[layer, head]), 3) for name, values in scores.items()}
+
+    heads = [[of_head(layer, head) for head in range(model.config.n_head)] for layer in range(model.config.n_layer)]
     return {"heads": heads, **losses}
 
 

@@ -33,9 +33,9 @@ PHASES = [
     (0.7, 1024, [256]),
     (0.92, 2048, [512, 1024, 1024, 2048]),
 ]
-# Rows of random tokens that repeat, which teach heads to look for what came next the last time: a share at first, then.
-RANDOM_UNTIL, RANDOM_SHARES = 0.8, (0.25, 0.06)
-PEAK_RATE = 2e-3
+# Rows of shuffled tokens that repeat, which teach heads to look for what came next the last time: their share, and later.
+SHUFFLED_UNTIL, SHUFFLED_SHARES = 0.8, (0.25, 0.03)
+PEAK_RATE = 3e-3
 
 
 def split(texts: dict[str, str]) -> tuple[str, str]:
@@ -62,7 +62,7 @@ def next_batch(progress: float, batches: Batches):
     """A batch as this share of the time wants it."""
     _, step_tokens, lengths = max(phase for phase in PHASES if phase[0] <= progress)
     tokens = lengths[batches.whole(0, len(lengths) - 1)]
-    share = RANDOM_SHARES[progress >= RANDOM_UNTIL]
+    share = SHUFFLED_SHARES[progress >= SHUFFLED_UNTIL]
     return batches.batch(step_tokens // tokens, tokens, share)
 
 
