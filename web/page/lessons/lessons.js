@@ -50,7 +50,7 @@ export function openLessons(store) {
     el(
       'details',
       { class: 'documents' },
-      el('summary', {}, 'The five documents'),
+      el('summary', {}, 'The documents'),
       el('ul', {}, ...documents),
       el(
         'p',

@@ -1,5 +1,5 @@
 /**
- * What the lessons have besides the package: showing, GPT-2's tokens, and a few of torch's words.
+ * What the lessons have besides the package: showing, GPT-2's tokens, a trained model, and a few of torch's words.
  *
  * @import { TensorPart } from './audience.js'
  */
@@ -8,6 +8,7 @@ import { Tensor } from '../../headwise/index.js';
 import { tell } from './audience.js';
 
 export { tokenize } from '../engine/tokenize.js';
+export { loadInductionModel } from './trained.js';
 export {
   add,
   largestDifference,
