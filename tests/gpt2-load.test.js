@@ -31,6 +31,8 @@ before(async () => {
   /** @type {Record<string, string | Uint8Array>} */
   const answers = { '/config.json': text, '/model.safetensors': weights };
   server = createServer(({ url = '' }, response) => {
+    // On a slow machine the server would end a kept connection just as it is taken again.
+    response.setHeader('connection', 'close');
     if (url === '/stalls') response.write(weights.subarray(0, 60_000));
     else if (url === '/page') response.end('<!doctype html><title>Sign in</title>');
     else if (answers[url]) response.end(answers[url]);
