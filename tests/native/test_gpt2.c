@@ -1,6 +1,6 @@
 /* GPT-2 is its parts, to the bit; float64 from the definition; caches, head masks, and what is refused. */
 #include "core/context.h"
-#include "reference_modules.h"
+#include "reference_gpt2.h"
 
 enum { VOCAB = 23, CONTEXT = 14, HEADS = 3, D_MODEL = 12, D_FF = 20, LAYERS = 2, BATCH = 2, TOKENS = 11 };
 enum { ROWS = BATCH * TOKENS, LAYER_WEIGHTS = BATCH * HEADS * TOKENS * TOKENS };
@@ -20,42 +20,6 @@ static hw_gpt2_config config_of(hw_gelu_approximation approximate, double eps) {
       .eps = eps,
       .approximate = approximate,
   };
-}
-
-static void fill_linear(hw_linear *linear, size_t in, size_t out, bool has_bias) {
-  float *weight = check_floats(in * out);
-  float *bias = check_floats(out);
-  check_fill(weight, in * out);
-  check_fill(bias, out);
-  CHECK(hw_linear_load(linear, 0, out, weight, has_bias ? bias : NULL) == HW_OK, "load");
-  free(weight);
-  free(bias);
-}
-
-static void fill_norm(hw_layer_norm *norm) {
-  check_fill(hw_layer_norm_weight(norm), D_MODEL);
-  check_fill(hw_layer_norm_bias(norm), D_MODEL);
-}
-
-/* With weights of every part. */
-static hw_gpt2 *create(const hw_gpt2_config *config) {
-  hw_gpt2 *module = NULL;
-  CHECK_STATUS(hw_gpt2_create(config, &module), HW_OK);
-  fill_linear(hw_gpt2_wte(module), D_MODEL, VOCAB, false);
-  check_fill(hw_embedding_weight(hw_gpt2_wpe(module)), (size_t)CONTEXT * D_MODEL);
-  fill_norm(hw_gpt2_ln_f(module));
-  for (size_t i = 0; i < LAYERS; i++) {
-    hw_transformer_block *block = hw_transformer_stack_block(hw_gpt2_h(module), i);
-    hw_multi_head_attention *attn = hw_transformer_block_attn(block);
-    hw_feed_forward *ffn = hw_transformer_block_ffn(block);
-    fill_norm(hw_transformer_block_ln1(block));
-    fill_norm(hw_transformer_block_ln2(block));
-    fill_linear(hw_multi_head_attention_qkv_proj(attn), D_MODEL, (size_t)3 * D_MODEL, true);
-    fill_linear(hw_multi_head_attention_out_proj(attn), D_MODEL, D_MODEL, true);
-    fill_linear(hw_feed_forward_fc1(ffn), D_MODEL, D_FF, true);
-    fill_linear(hw_feed_forward_fc2(ffn), D_FF, D_MODEL, true);
-  }
-  return module;
 }
 
 static void expect_same(const float *got, const float *expected, size_t count, const char *what) {
@@ -141,7 +105,7 @@ static void test_parts(void) {
   check_fill(mask, sizeof mask / sizeof *mask);
   for (int approximate = HW_GELU_NONE; approximate <= HW_GELU_TANH; approximate++) {
     const hw_gpt2_config config = config_of((hw_gelu_approximation)approximate, approximate == 0 ? 0.0 : 1e-3);
-    hw_gpt2 *module = create(&config);
+    hw_gpt2 *module = reference_create_gpt2(&config);
     run_parts(module, (hw_forward_options){0});
     run_parts(module, (hw_forward_options){.head_mask = head_mask});
     const hw_mask added = {.kind = HW_MASK_FLOAT, .data = mask, .query_stride = TOKENS, .key_stride = 1};
@@ -157,35 +121,6 @@ typedef struct expectation {
   double weights[LAYERS * LAYER_WEIGHTS];
 } expectation;
 
-static void reference_gpt2(hw_gpt2 *module, const hw_gpt2_config *config, const float *factors, double noise,
-                           expectation *e) {
-  const hw_transformer_block_config block = {.d_model = D_MODEL,
-                                             .num_heads = HEADS,
-                                             .d_ff = D_FF,
-                                             .norm_first = true,
-                                             .is_causal = true,
-                                             .attention_bias = true,
-                                             .approximate = config->approximate,
-                                             .eps = config->eps};
-  const reference_tokens t = {BATCH, TOKENS, 0};
-  const double eps = config->eps == 0.0 ? HW_LAYER_NORM_EPS : config->eps;
-  float wte[VOCAB * D_MODEL];
-  double x[ROWS * D_MODEL];
-  CHECK(hw_linear_store(hw_gpt2_wte(module), 0, VOCAB, wte, NULL) == HW_OK, "wte");
-  for (size_t i = 0; i < (size_t)ROWS * D_MODEL; i++) {
-    const size_t row = i / D_MODEL;
-    const float *position = hw_embedding_weight(hw_gpt2_wpe(module)) + row % TOKENS * D_MODEL;
-    x[i] = reference_round((double)wte[ids[row] * D_MODEL + i % D_MODEL] + (double)position[i % D_MODEL], noise);
-  }
-  for (size_t i = 0; i < LAYERS; i++) {
-    const hw_forward_options asked = {.head_mask = factors == NULL ? NULL : factors + i * HEADS};
-    reference_block(hw_transformer_stack_block(hw_gpt2_h(module), i), &block, &t, &asked, x,
-                    e->weights + i * LAYER_WEIGHTS, noise);
-  }
-  reference_layer_norm(hw_gpt2_ln_f(module), D_MODEL, eps, x, ROWS, x, noise);
-  reference_linear(hw_gpt2_wte(module), D_MODEL, VOCAB, false, x, ROWS, e->logits, noise);
-}
-
 static void run_definition(const hw_gpt2_config *config, const float *factors) {
   static expectation exact;
   static expectation noisy;
@@ -193,10 +128,11 @@ static void run_definition(const hw_gpt2_config *config, const float *factors) {
   float logits[ROWS * VOCAB];
   double moved = 0.0;
   double moved_weights = 0.0;
-  hw_gpt2 *module = create(config);
-  reference_gpt2(module, config, factors, 0.0, &exact);
+  const reference_tokens t = {BATCH, TOKENS, 0};
+  hw_gpt2 *module = reference_create_gpt2(config);
+  reference_gpt2(module, config, ids, &t, factors, exact.logits, exact.weights, 0.0);
   for (size_t run = 0; run < REFERENCE_RUNS; run++) {
-    reference_gpt2(module, config, factors, REFERENCE_NOISE, &noisy);
+    reference_gpt2(module, config, ids, &t, factors, noisy.logits, noisy.weights, REFERENCE_NOISE);
     moved = fmax(moved, reference_distance(exact.logits, noisy.logits, (size_t)ROWS * VOCAB));
     moved_weights =
         fmax(moved_weights, reference_distance(exact.weights, noisy.weights, (size_t)LAYERS * LAYER_WEIGHTS));
@@ -220,7 +156,7 @@ static void test_definition(void) {
 
 static void test_ranges(void) {
   const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
-  hw_gpt2 *module = create(&config);
+  hw_gpt2 *module = reference_create_gpt2(&config);
   float all[ROWS * VOCAB];
   const hw_gpt2_input whole = {ids, BATCH, TOKENS, 0, TOKENS};
   CHECK_STATUS(hw_gpt2_forward(context, module, &whole, all, NULL), HW_OK);
@@ -260,7 +196,7 @@ static void append(hw_gpt2 *module, hw_key_value_cache *cache, size_t start, siz
 static void test_cache(void) {
   const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
   static float whole[BATCH * CONTEXT * VOCAB];
-  hw_gpt2 *module = create(&config);
+  hw_gpt2 *module = reference_create_gpt2(&config);
   hw_key_value_cache *cache = NULL;
   const hw_gpt2_input input = {ids, BATCH, CONTEXT, 0, CONTEXT};
   const hw_forward_options options = {.head_mask = head_mask};
@@ -325,7 +261,7 @@ static void expect_forward(hw_gpt2 *module, const hw_gpt2_input *input, hw_forwa
 
 static void test_forwards(void) {
   const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
-  hw_gpt2 *module = create(&config);
+  hw_gpt2 *module = reference_create_gpt2(&config);
   const hw_forward_options nothing = {0};
   const uint32_t bad_ids[] = {VOCAB, UINT32_MAX};
   const hw_gpt2_input shapes[] = {{ids, 0, 3, 0, 3}, {ids, 1, 0, 0, 0}, {ids, 1, CONTEXT + 1, 0, 1}};
@@ -351,7 +287,7 @@ static void test_caches(void) {
   const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
   hw_gpt2_config longer = config;
   longer.context_length = CONTEXT + 1;
-  hw_gpt2 *module = create(&config);
+  hw_gpt2 *module = reference_create_gpt2(&config);
   hw_gpt2 *other = NULL;
   hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;
   hw_key_value_cache *foreign = NULL;

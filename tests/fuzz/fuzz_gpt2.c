@@ -1,0 +1,107 @@
+/* GPT-2 of any sizes: pieces appended to a cache that is cut now and then, against float64 of all tokens so far. */
+#include "fuzz.h"
+#include "reference_gpt2.h"
+
+enum { MOST_TOKENS = 24, MOST_BATCH = 2, MOST_STEPS = 6 };
+
+typedef struct model {
+  hw_context *context;
+  hw_gpt2_config config;
+  hw_gpt2 *module;
+  hw_key_value_cache *cache;
+  const float *head_mask;
+  size_t batch;
+  uint32_t ids[MOST_BATCH * MOST_TOKENS]; /* [batch, length so far] */
+} model;
+
+static model draw(fuzz_bytes *bytes) {
+  static const float head_mask[] = {1.0F, 0.0F, 0.5F, 0.0F, 1.0F, -1.0F};
+  const size_t heads = fuzz_size(bytes, 1, 3);
+  model m = {
+      .config = {.vocab_size = fuzz_size(bytes, 1, 40),
+                 .context_length = fuzz_size(bytes, 1, MOST_TOKENS),
+                 .d_model = heads * fuzz_size(bytes, 1, 9),
+                 .num_heads = heads,
+                 .num_layers = fuzz_size(bytes, 1, 2),
+                 .d_ff = fuzz_size(bytes, 1, 40),
+                 .eps = fuzz_bool(bytes) ? 1e-3 : 0.0,
+                 .approximate = (hw_gelu_approximation)(fuzz_byte(bytes) % 2)},
+      .batch = fuzz_size(bytes, 1, MOST_BATCH),
+      .head_mask = fuzz_bool(bytes) ? head_mask : NULL,
+  };
+  CHECK(hw_context_create(&m.context) == HW_OK, "create");
+  m.module = reference_create_gpt2(&m.config);
+  CHECK(hw_gpt2_create_cache(m.module, m.batch, &m.cache) == HW_OK, "create");
+  return m;
+}
+
+/* Other tokens from `length` on, as many as there are to be. */
+static void draw_ids(model *m, size_t length, size_t tokens) {
+  uint32_t kept[MOST_BATCH * MOST_TOKENS];
+  const size_t before = hw_key_value_cache_length(m->cache);
+  memcpy(kept, m->ids, sizeof kept);
+  CHECK(hw_key_value_cache_truncate(m->cache, length) == HW_OK, "truncate");
+  for (size_t i = 0; i < m->batch * tokens; i++) {
+    const size_t position = i % tokens;
+    m->ids[i] = position < length ? kept[i / tokens * before + position]
+                                  : (uint32_t)(check_random() % m->config.vocab_size);
+  }
+}
+
+/* Logits of tokens [start, end) of all, computed from a piece that begins at `length`. */
+static void compare(const model *m, const float *logits, size_t start, size_t end) {
+  const reference_tokens t = {m->batch, hw_key_value_cache_length(m->cache), 0};
+  const size_t vocab = m->config.vocab_size;
+  const size_t count = m->batch * t.tokens * vocab;
+  double *exact = reference_doubles(count);
+  double *noisy = reference_doubles(count);
+  double *weights = reference_doubles(m->config.num_layers * m->batch * m->config.num_heads * t.tokens * t.tokens);
+  double moved = 0.0;
+  reference_gpt2(m->module, &m->config, m->ids, &t, m->head_mask, exact, weights, 0.0);
+  for (size_t run = 0; run < REFERENCE_RUNS; run++) {
+    reference_gpt2(m->module, &m->config, m->ids, &t, m->head_mask, noisy, weights, REFERENCE_NOISE);
+    moved = fmax(moved, reference_distance(exact, noisy, count));
+  }
+  for (size_t b = 0; b < m->batch; b++) {
+    const size_t rows = (end - start) * vocab;
+    reference_compare(logits + b * rows, exact + (b * t.tokens + start) * vocab, moved, rows, "logits");
+  }
+  free(exact);
+  free(noisy);
+  free(weights);
+}
+
+static void append(fuzz_bytes *bytes, model *m) {
+  const size_t length = fuzz_size(bytes, 0, hw_key_value_cache_length(m->cache));
+  const size_t room = m->config.context_length - length;
+  if (room == 0) {
+    return;
+  }
+  const size_t piece = fuzz_size(bytes, 1, room);
+  draw_ids(m, length, length + piece);
+  const size_t start = fuzz_size(bytes, 0, piece - 1);
+  const size_t end = fuzz_size(bytes, start + 1, piece);
+  uint32_t ids[MOST_BATCH * MOST_TOKENS];
+  for (size_t i = 0; i < m->batch * piece; i++) {
+    ids[i] = m->ids[i / piece * (length + piece) + length + i % piece];
+  }
+  const hw_gpt2_input input = {ids, m->batch, piece, start, end};
+  const hw_forward_options options = {.cache = m->cache, .head_mask = m->head_mask};
+  float *logits = check_guarded(m->batch * (end - start) * m->config.vocab_size);
+  CHECK(hw_gpt2_forward(m->context, m->module, &input, logits, &options) == HW_OK, "forward");
+  compare(m, logits, length + start, length + end);
+  free(logits);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  fuzz_bytes bytes = {data, size};
+  check_seed(fuzz_byte(&bytes));
+  model m = draw(&bytes);
+  for (size_t step = 0; step < MOST_STEPS && (step == 0 || bytes.left > 0); step++) {
+    append(&bytes, &m);
+  }
+  hw_key_value_cache_destroy(m.cache);
+  hw_gpt2_destroy(m.module);
+  hw_context_destroy(m.context);
+  return fuzz_end();
+}
