@@ -43,9 +43,9 @@ import { canonicalName, gpt2Parameters, isImplied, wteRows } from './parameters.
  * @property {'last' | 'all' | 'none' | readonly [number, number]} [logits] of which tokens: the last (default), all, none, or
  *   those from start up to but not including end
  * @property {boolean} [trace] default false: keep what exact weights can be recomputed from
- * @property {boolean} [needWeights] default false
+ * @property {boolean} [needWeights] default false: return every layer's exact weights, which are quadratic in tokens
  * @property {Tensor | NestedArray} [headMask] [numLayers, numHeads]: what each head's output is multiplied by; 0 mutes it.
- *   Traces and weights stay as they are
+ *   Its own layer's trace and weights stay as they are; later layers read what is left
  * @property {KeyValueCache} [cache] of this model's createCache: the ids are appended to it
  */
 
@@ -53,7 +53,7 @@ import { canonicalName, gpt2Parameters, isImplied, wteRows } from './parameters.
  * What a forward returns: what it was asked for.
  * @typedef {object} Gpt2Result
  * @property {Tensor} [logits] [batch, tokens, vocabSize] of the tokens that were asked for; without batch if ids had none
- * @property {Trace[]} [trace] one for each layer
+ * @property {Trace[]} [trace] one for each layer, the caller's to dispose of
  * @property {Tensor[]} [weights] one for each layer, [batch, heads, Lq, Lkv]
  */
 
@@ -358,11 +358,12 @@ export class Gpt2 extends Module {
 
   /**
    * Continues the ids, one token after another: greedily, or drawn from the softmax of logits / temperature by the engine's
-   * random numbers. To end early, leave the loop. It ends by itself where the context is full.
+   * random numbers; with topK among the likeliest only (Fan, Lewis & Dauphin 2018). To end early, leave the loop. It ends by
+   * itself where the context is full.
    * @param {Ids} ids [tokens]
    * @param {import('./generate.js').GenerateOptions} [options]
-   * @returns {Generator<number, void, void>} of ids
-   * @throws {HeadwiseError} as forward
+   * @returns {Generator<number, void, void>} of ids. Options are checked at once, ids and cache when the first one is asked for
+   * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: a bad option; otherwise as forward
    */
   generate(ids, options) {
     return generate(this, ids, options);
