@@ -14,7 +14,9 @@ import { connectRunner } from './runner.js';
 
 /** @param {Store} store */
 export function openCompare(store) {
-  const client = new EngineClient();
+  const client = new EngineClient(
+    () => new Worker(new URL('../engine/engine-worker.js', import.meta.url), { type: 'module' }),
+  );
   const explorer = new Explorer(store, client);
   connectControls(store);
   const runner = connectRunner(store, client, async (summary) => {

@@ -2,7 +2,7 @@
  * The page's side of the Worker: a call is a promise, with progress and
  * cancellation. A worker that does not hear a cancellation is replaced.
  *
- * @typedef {{ fraction: number, label?: string }} Progress
+ * @typedef {import('./serve-calls.js').Progress} Progress
  * @typedef {object} Pending
  * @property {(value: any) => void} resolve
  * @property {(error: Error) => void} reject
@@ -15,9 +15,15 @@ import { Cancelled, PageError } from './errors.js';
 const PATIENCE_MS = 1500;
 
 export class EngineClient {
+  #startWorker;
   /** @type {Worker | undefined} */ #worker;
   /** @type {Map<number, Pending>} */ #pending = new Map();
   #lastId = 0;
+
+  /** @param {() => Worker} startWorker starts a script that serves calls: ./serve-calls.js */
+  constructor(startWorker) {
+    this.#startWorker = startWorker;
+  }
 
   /**
    * @param {string} type
@@ -39,9 +45,7 @@ export class EngineClient {
   }
 
   #start() {
-    const worker = new Worker(new URL('./engine-worker.js', import.meta.url), {
-      type: 'module',
-    });
+    const worker = this.#startWorker();
     worker.addEventListener('message', ({ data }) => this.#hear(data));
     worker.addEventListener('error', (event) => {
       event.preventDefault();

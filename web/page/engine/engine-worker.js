@@ -1,32 +1,24 @@
 /**
- * The engine in a Worker. It answers `{ id, type, payload }` with
- * `{ id, result }` or `{ id, error: { code, message } }`; on the way
- * `{ id, progress }`. Long work comes in slices, between which it hears
- * `{ cancel: id }` and questions about the last finished run.
+ * The Compare room's Worker: runs the experiment, and answers questions about the last finished run.
  *
  * @import { MapSource, Settings, Summary, Token } from '../types.js'
  * @import { Engine, Experiment } from './experiment.js'
  */
 
 import { load } from '../../headwise/index.js';
-import { Cancelled, PageError } from './errors.js';
+import { PageError } from './errors.js';
 import { WORDS } from './example.js';
 import { runExperiment } from './experiment.js';
 import { mapOf, mapOfDifference, rowsOfDifference } from './maps.js';
+import { serveCalls } from './serve-calls.js';
 import { tokenize } from './tokenize.js';
 
-/**
- * @typedef {{ postMessage(message: unknown, transfer: Transferable[]): void }} Port
- * @typedef {{ run: number, source: MapSource | 'difference', head: number }} Where
- */
-const port = /** @type {Port} */ (/** @type {unknown} */ (globalThis));
+/** @typedef {{ run: number, source: MapSource | 'difference', head: number }} Where */
 
 /** @type {Promise<Engine> | undefined} */
 let loading;
 /** @type {Experiment | undefined} */
 let current;
-/** @type {Set<number>} */
-const cancelled = new Set();
 
 function engine() {
   loading ??= load().catch((error) => {
@@ -36,30 +28,14 @@ function engine() {
   return loading;
 }
 
-const { port1, port2 } = new MessageChannel();
-/** @type {(() => void)[]} */
-const waiting = [];
-port1.onmessage = () => waiting.shift()?.();
-
-/** Lets the messages in: a task of its own, not slowed as timers are. */
-const breathe = () =>
-  new Promise((/** @type {(value?: undefined) => void} */ resolve) => {
-    waiting.push(resolve);
-    port2.postMessage(null);
-  });
-
 /**
  * @param {Settings} settings
- * @param {number} id
+ * @param {import('./serve-calls.js').Call} call
  * @returns {Promise<Summary>}
  */
-async function run(settings, id) {
+async function run(settings, { id, report }) {
   /** @type {import('./experiment.js').Step} */
-  const step = async (fraction, label) => {
-    port.postMessage({ id, progress: { fraction, label } }, []);
-    await breathe();
-    if (cancelled.has(id)) throw new Cancelled();
-  };
+  const step = (fraction, label) => report({ fraction, label });
   await step(0, 'Loading the engine');
   const hw = await engine();
   await step(0, 'Splitting the text into tokens');
@@ -109,38 +85,4 @@ function row(wanted) {
     : Float32Array.from(a.weights({ head, rows: [at, at + 1] }).data);
 }
 
-/**
- * @param {string} type
- * @param {any} payload
- * @param {number} id
- */
-function answer(type, payload, id) {
-  switch (type) {
-    case 'run':
-      return run(payload, id);
-    case 'map':
-      return map(payload);
-    case 'row':
-      return row(payload);
-    default:
-      throw new PageError('ERR_TYPE', `Unknown question "${type}".`);
-  }
-}
-
-addEventListener('message', async ({ data }) => {
-  if (data.cancel !== undefined) {
-    cancelled.add(data.cancel);
-    return;
-  }
-  const { id, type, payload } = data;
-  try {
-    port.postMessage({ id, result: await answer(type, payload, id) }, []);
-  } catch (error) {
-    const { code = 'ERR_INTERNAL', message } = /** @type {{ code?: string, message: string }} */ (
-      error
-    );
-    port.postMessage({ id, error: { code, message } }, []);
-  } finally {
-    cancelled.delete(id);
-  }
-});
+serveCalls({ run, map, row });

@@ -1,0 +1,245 @@
+// What the Explore room computes from weights: scores, means, rollout, pooled regions, against float64 written from the
+// definitions.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { columnOf, poolRegion } from '../web/page/explore/pool.js';
+import { rowsOf } from '../web/page/explore/rows.js';
+import { HeadScorer, inductionKeys } from '../web/page/explore/scores.js';
+
+/** @import { Heads } from '../web/page/explore/heads.js' */
+/** @import { What } from '../web/page/explore/rows.js' */
+
+/** @typedef {number[][]} Map2 rows of float64 */
+
+const LAYERS = 3;
+const HEADS = 2;
+const breathe = async () => {};
+
+/** @param {number} seed numbers in (0, 1) that repeat with the seed */
+function randomOf(seed) {
+  let state = seed;
+  return () => {
+    state = (state * 1103515245 + 12345) % 2 ** 31;
+    return (state + 1) / (2 ** 31 + 1);
+  };
+}
+
+/** @param {number} n @param {boolean} causal @param {() => number} random @returns {Map2} rows that sum to 1 */
+function randomMap(n, causal, random) {
+  return Array.from({ length: n }, (_, i) => {
+    const row = Array.from({ length: n }, (__, j) => (causal && j > i ? 0 : random() ** 4));
+    const sum = row.reduce((a, b) => a + b);
+    return row.map((value) => value / sum);
+  });
+}
+
+/** @param {number} n @param {boolean} causal */
+function makeSource(n, causal) {
+  const random = randomOf(n + Number(causal));
+  const maps = Array.from({ length: LAYERS }, () =>
+    Array.from({ length: HEADS }, () => randomMap(n, causal, random)),
+  );
+  /** @type {Heads} */
+  const source = {
+    n,
+    layers: LAYERS,
+    heads: HEADS,
+    causal,
+    rows: (layer, head, start, end) =>
+      Float32Array.from(maps[layer][head].slice(start, end).flat()),
+  };
+  return { maps, source };
+}
+
+/** @param {Map2[]} maps @param {(values: number[]) => number} combine @returns {Map2} */
+const cellwise = (maps, combine) =>
+  maps[0].map((row, i) => row.map((_, j) => combine(maps.map((map) => map[i][j]))));
+
+const mean = (/** @type {number[]} */ values) => values.reduce((a, b) => a + b) / values.length;
+
+/** @param {Map2} a @param {Map2} b @returns {Map2} */
+const product = (a, b) =>
+  a.map((row) => b[0].map((_, j) => row.reduce((sum, value, k) => sum + value * b[k][j], 0)));
+
+/** @param {Map2} map @returns {Map2} */
+const withResidual = (map) =>
+  map.map((row, i) => row.map((value, j) => value / 2 + (i === j ? 0.5 : 0)));
+
+/** @param {ArrayLike<number>} found @param {Map2} expected */
+function near(found, expected) {
+  const flat = expected.flat();
+  assert.equal(found.length, flat.length);
+  flat.forEach((value, i) => assert.ok(Math.abs(found[i] - value) < 1e-6, `${found[i]}, ${value}`));
+}
+
+/** @type {What} */
+const HEAD = { of: 'head', over: 'layer', layer: 1, head: 1, hideFirst: false };
+
+for (const causal of [true, false]) {
+  // More than one block of rows.
+  const n = 150;
+  const { maps, source } = makeSource(n, causal);
+  /** @param {Partial<What>} what @param {number} start @param {number} end */
+  const rows = (what, start, end) => rowsOf(source, { ...HEAD, ...what })(start, end);
+
+  test(`mean and max over heads are those of the definition (causal: ${causal})`, () => {
+    near(rows({ of: 'mean' }, 0, n), cellwise(maps[1], mean));
+    near(rows({ of: 'mean', over: 'all' }, 3, n), cellwise(maps.flat(), mean).slice(3));
+    const largest = (/** @type {number[]} */ values) => Math.max(...values);
+    near(rows({ of: 'max' }, 0, 7), cellwise(maps[1], largest).slice(0, 7));
+    near(rows({ of: 'max', over: 'all' }, 0, n), cellwise(maps.flat(), largest));
+  });
+
+  test(`rollout is the product of the layers' means with residuals (causal: ${causal})`, () => {
+    const layers = maps.map((heads) => withResidual(cellwise(heads, mean)));
+    const two = product(layers[1], layers[0]);
+    near(rows({ of: 'rollout', layer: 1 }, 0, n), two);
+    near(rows({ of: 'rollout', layer: 2 }, 130, 140), product(layers[2], two).slice(130, 140));
+    near(rows({ of: 'rollout', layer: 0 }, 0, n), layers[0]);
+  });
+
+  test(`without the first token, a row's rest sums to 1 again (causal: ${causal})`, () => {
+    const expected = maps[1][1].map(([first, ...rest]) => [
+      0,
+      ...rest.map((value) => (first < 1 ? value / (1 - first) : 0)),
+    ]);
+    near(rows({ hideFirst: true }, 0, n), expected);
+  });
+
+  test(`a difference of heads is signed, and each side hides its own first token (causal: ${causal})`, () => {
+    const minus = { layer: 2, head: 0 };
+    const difference = cellwise([maps[1][1], maps[2][0]], ([a, b]) => a - b);
+    near(rows({ minus }, 0, n), difference);
+    const [a, b] = [rows({ hideFirst: true }, 9, 10), rows({ hideFirst: true, ...minus }, 9, 10)];
+    near(rows({ minus, hideFirst: true }, 9, 10), [Array.from(a, (value, i) => value - b[i])]);
+  });
+
+  test(`a region's cells are the largest of what they cover (causal: ${causal})`, async () => {
+    const region = { queries: [20, 150], keys: [7, 140], height: 13, width: 19 };
+    const { values, largest } = await poolRegion(
+      (start, end) => source.rows(0, 0, start, end),
+      n,
+      /** @type {import('../web/page/explore/pool.js').Region} */ (region),
+      breathe,
+    );
+    const expected = new Float64Array(13 * 19);
+    const most = new Float64Array(13);
+    // Cell c covers [⌊c·tokens/cells⌋, ⌊(c+1)·tokens/cells⌋).
+    const cell = (
+      /** @type {number} */ at,
+      /** @type {number} */ tokens,
+      /** @type {number} */ cells,
+    ) =>
+      Array.from({ length: cells }, (_, c) => c).findLast(
+        (c) => Math.floor((c * tokens) / cells) <= at,
+      ) ?? 0;
+    for (let i = 20; i < 150; i++) {
+      const row = cell(i - 20, 130, 13);
+      for (let j = 0; j < n; j++) {
+        const value = Math.fround(maps[0][0][i][j]);
+        most[row] = Math.max(most[row], value);
+        if (j < 7 || j >= 140) continue;
+        const at = row * 19 + cell(j - 7, 133, 19);
+        expected[at] = Math.max(expected[at], value);
+      }
+    }
+    assert.deepEqual([...values], [...expected]);
+    assert.deepEqual([...largest], [...most]);
+  });
+
+  test(`a column is what every query gives to a key (causal: ${causal})`, async () => {
+    const column = await columnOf((a, b) => source.rows(2, 1, a, b), n, 5, breathe);
+    near(column, [maps[2][1].map((row) => row[5])]);
+  });
+}
+
+test('a pooled difference keeps the sign of what is furthest from zero', async () => {
+  const rows = () => Float32Array.from([0.1, -0.5, 0.2, 0.3]);
+  const region = { queries: [0, 2], keys: [0, 2], height: 1, width: 1 };
+  const { values, largest } = await poolRegion(
+    rows,
+    2,
+    /** @type {import('../web/page/explore/pool.js').Region} */ (region),
+    breathe,
+  );
+  assert.deepEqual([...values, ...largest], [-0.5, 0.5].map(Math.fround));
+});
+
+/** @param {number[]} ids @param {Map2} map @param {number} block rows added at a time */
+function scoresOf(ids, map, block) {
+  const scorer = new HeadScorer(ids.length, inductionKeys(ids));
+  for (let start = 0; start < ids.length; start += block) {
+    scorer.add(map.slice(start, start + block).flat(), start);
+  }
+  return scorer.scores;
+}
+
+/** @param {number} n @param {(query: number) => number} keyOf @returns {Map2} */
+const pointing = (n, keyOf) =>
+  Array.from({ length: n }, (_, i) =>
+    Array.from({ length: n }, (__, j) => Number(j === Math.max(0, keyOf(i)))),
+  );
+
+test('heads that do one thing have its score', () => {
+  const ids = [5, 6, 7, 5, 6, 7, 5];
+  const previous = scoresOf(
+    ids,
+    pointing(7, (i) => i - 1),
+    3,
+  );
+  assert.deepEqual(previous, { entropy: 0, first: 1 / 6, previous: 1, induction: 0, distance: 1 });
+  const induction = scoresOf(
+    ids,
+    pointing(7, (i) => i - 2),
+    7,
+  );
+  assert.equal(induction.induction, 1);
+  const first = scoresOf(
+    ids,
+    pointing(7, () => 0),
+    2,
+  );
+  assert.equal(first.first, 1);
+  assert.equal(first.distance, 3.5);
+});
+
+test('scores are those of the definitions, however the rows come', () => {
+  const ids = [1, 2, 1, 1, 3, 2, 1, 2, 9, 1];
+  const map = randomMap(10, true, randomOf(3));
+  let entropy = 0;
+  let distance = 0;
+  let induction = 0;
+  let repeats = 0;
+  for (let i = 1; i < 10; i++) {
+    const keys = new Set();
+    for (let j = 0; j < i - 1; j++) if (ids[j] === ids[i]) keys.add(j + 1);
+    repeats += Number(keys.size > 0);
+    for (let j = 0; j <= i; j++) {
+      entropy -= map[i][j] * Math.log2(map[i][j]);
+      distance += map[i][j] * (i - j);
+      if (keys.has(j)) induction += map[i][j];
+    }
+  }
+  for (const block of [1, 4, 10]) {
+    const scores = scoresOf(ids, map, block);
+    const close = (/** @type {number} */ a, /** @type {number} */ b) =>
+      assert.ok(Math.abs(a - b) < 1e-12, `${a}, ${b}`);
+    close(scores.entropy, entropy / 9);
+    close(scores.distance, distance / 9);
+    close(scores.induction, induction / repeats);
+    close(scores.first, mean(map.slice(1).map((row) => row[0])));
+    close(scores.previous, mean(map.slice(1).map((row, i) => row[i])));
+  }
+});
+
+test('a text in which nothing repeats has no induction score', () => {
+  assert.ok(
+    Number.isNaN(
+      scoresOf(
+        [1, 2, 3],
+        pointing(3, (i) => i),
+        3,
+      ).induction,
+    ),
+  );
+});

@@ -1,0 +1,70 @@
+/**
+ * Maps by rows: what every view asks for, of one head or of several together. A map is never held as a whole; whoever
+ * needs all of it walks through it in blocks.
+ *
+ * @typedef {(start: number, end: number) => Float32Array} Rows the weights of queries [start, end), each a row of n
+ *
+ * @typedef {object} Heads where the weights come from: a model's run, or tensors that were opened
+ * @property {number} n tokens
+ * @property {number} layers
+ * @property {number} heads in each layer
+ * @property {boolean} causal
+ * @property {(layer: number, head: number, start: number, end: number) => Float32Array} rows
+ * @property {(layer: number, head: number, size: number) => Float32Array} [map] the whole, pooled by maximum; quicker
+ *   than by rows
+ */
+
+/** Rows computed at a time. */
+export const BLOCK = 128;
+
+/**
+ * The rows of some heads together, weight by weight.
+ *
+ * @param {Heads} source
+ * @param {{ layer: number, head: number }[]} heads
+ * @param {(sum: number, weight: number) => number} combine
+ * @returns {Rows}
+ */
+function combined(source, heads, combine) {
+  return (start, end) => {
+    const [first, ...others] = heads;
+    const sum = source.rows(first.layer, first.head, start, end);
+    for (const { layer, head } of others) {
+      const rows = source.rows(layer, head, start, end);
+      for (let i = 0; i < sum.length; i++) sum[i] = combine(sum[i], rows[i]);
+    }
+    return sum;
+  };
+}
+
+/**
+ * @param {Heads} source
+ * @param {number} layer −1: every layer
+ */
+const headsOf = ({ layers, heads }, layer) =>
+  Array.from({ length: layers * heads }, (_, i) => ({
+    layer: Math.floor(i / heads),
+    head: i % heads,
+  })).filter((head) => layer < 0 || head.layer === layer);
+
+/**
+ * The mean of the weights over the heads of a layer, or of all (layer −1).
+ *
+ * @param {Heads} source
+ * @param {number} layer
+ * @returns {Rows}
+ */
+export function meanRows(source, layer) {
+  const heads = headsOf(source, layer);
+  const sums = combined(source, heads, (sum, weight) => sum + weight);
+  return (start, end) => sums(start, end).map((sum) => sum / heads.length);
+}
+
+/**
+ * The largest of the weights over the heads of a layer, or of all (layer −1). Its rows do not sum to 1.
+ *
+ * @param {Heads} source
+ * @param {number} layer
+ * @returns {Rows}
+ */
+export const maxRows = (source, layer) => combined(source, headsOf(source, layer), Math.max);

@@ -1,0 +1,79 @@
+/**
+ * The rows of any map that can be chosen.
+ *
+ * @import { Heads, Rows } from './heads.js'
+ *
+ * @typedef {'head' | 'mean' | 'max' | 'rollout'} Of
+ * @typedef {'layer' | 'all'} Over
+ *
+ * @typedef {object} What which map
+ * @property {Of} of
+ * @property {Over} over of mean and max: the layer's heads, or all
+ * @property {number} layer of rollout: up to this layer
+ * @property {number} head
+ * @property {boolean} hideFirst the first token's share is left out, and the rest made to sum to 1
+ * @property {{ layer: number, head: number }} [minus] another head, taken away
+ */
+
+import { maxRows, meanRows } from './heads.js';
+import { rollout } from './rollout.js';
+
+/**
+ * Rows without the first token, the rest made to sum to what they summed to with it. A row that had nothing else becomes
+ * zeros.
+ *
+ * @param {Rows} rows
+ * @param {number} n
+ * @returns {Rows}
+ */
+export function withoutFirst(rows, n) {
+  return (start, end) => {
+    const weights = rows(start, end);
+    for (let at = 0; at < weights.length; at += n) {
+      const row = weights.subarray(at, at + n);
+      const sum = row.reduce((total, weight) => total + weight, 0);
+      row[0] = 0;
+      const rest = row.reduce((total, weight) => total + weight, 0);
+      if (rest > 0) for (let key = 1; key < n; key++) row[key] *= sum / rest;
+    }
+    return weights;
+  };
+}
+
+/**
+ * @param {Heads} source
+ * @param {What} what without `minus` and `hideFirst`
+ * @returns {Rows}
+ */
+function plainRows(source, { of, over, layer, head }) {
+  const which = over === 'all' ? -1 : layer;
+  switch (of) {
+    case 'head':
+      return (start, end) => source.rows(layer, head, start, end);
+    case 'mean':
+      return meanRows(source, which);
+    case 'max':
+      return maxRows(source, which);
+    case 'rollout':
+      return rollout(source, layer);
+  }
+}
+
+/**
+ * The rows of a map.
+ *
+ * @param {Heads} source
+ * @param {What} what
+ * @returns {Rows}
+ */
+export function rowsOf(source, { minus, ...what }) {
+  const plain = plainRows(source, what);
+  const rows = what.hideFirst ? withoutFirst(plain, source.n) : plain;
+  if (!minus) return rows;
+  const others = rowsOf(source, { ...what, ...minus, of: 'head' });
+  return (start, end) => {
+    const weights = rows(start, end);
+    const away = others(start, end);
+    return weights.map((weight, i) => weight - away[i]);
+  };
+}
