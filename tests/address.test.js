@@ -1,6 +1,7 @@
 // The page's address: what it says of the state, and back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { formatExplore, parseExplore } from '../web/page/explore/address.js';
 import { DEFAULTS, formatHash, parseHash, ROOMS } from '../web/page/state.js';
 
 test('every room has an address that leads to it', () => {
@@ -27,4 +28,53 @@ test('a change of rooms leaves the other room as it was', () => {
   assert.deepEqual(lessons, { ...compare, room: 'lessons', lesson: 'causal' });
   const back = parseHash(formatHash({ ...lessons, room: 'compare' }), lessons);
   assert.deepEqual(back, { ...compare, lesson: 'causal' });
+});
+
+test('everything that is chosen in Explore is in its address, and comes back', () => {
+  const hash =
+    '#explore?model=induction&text=a+b+a&added=5_9&head=2.7&with=1.3&mute=1.4_2.1&pins=q3_k1&first=0' +
+    '&view=4_2.5_12&of=mean&over=all&scale=log&sort=induction&decoding=sample&topP=0.5&temperature=1.2&topK=7&seed=99&count=5';
+  const state = parseHash(hash);
+  assert.deepEqual(state.explore, {
+    model: 'induction',
+    text: 'a b a',
+    added: [5, 9],
+    layer: 1,
+    head: 6,
+    of: 'mean',
+    over: 'all',
+    other: { layer: 0, head: 2 },
+    muted: [
+      { layer: 0, head: 3 },
+      { layer: 1, head: 0 },
+    ],
+    pins: [
+      { side: 'query', token: 2 },
+      { side: 'key', token: 0 },
+    ],
+    scale: 'log',
+    sort: 'induction',
+    hideFirst: true,
+    topP: 0.5,
+    view: { query: 3, key: 1.5, span: 12 },
+    decoding: 'sample',
+    temperature: 1.2,
+    topK: 7,
+    seed: 99,
+    count: 5,
+  });
+  assert.equal(formatHash(state), hash);
+});
+
+test('what an Explore address says wrongly is default', () => {
+  const wrong =
+    'head=0.3&with=x&mute=1_2.&pins=z1_q0&view=1_2&of=median&topP=7&topK=1.5&seed=-1&added=1_x&scale=';
+  assert.deepEqual(parseExplore(new URLSearchParams(wrong)), DEFAULTS.explore);
+  assert.equal(String(formatExplore(DEFAULTS.explore)), '');
+});
+
+test('a long text and a long continuation are not in the address', () => {
+  const text = 'long '.repeat(1000);
+  const added = Array.from({ length: 600 }, (_, i) => i);
+  assert.equal(String(formatExplore({ ...DEFAULTS.explore, text, added })), '');
 });

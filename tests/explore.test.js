@@ -2,12 +2,12 @@
 // definitions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { columnOf, poolRegion } from '../web/page/explore/pool.js';
-import { rowsOf } from '../web/page/explore/rows.js';
+import { columnOf, poolRegion } from '../web/page/explore/worker/pool.js';
+import { rowsOf } from '../web/page/explore/worker/rows.js';
 import { HeadScorer, inductionKeys } from '../web/page/explore/scores.js';
 
-/** @import { Heads } from '../web/page/explore/heads.js' */
-/** @import { What } from '../web/page/explore/rows.js' */
+/** @import { Heads } from '../web/page/explore/worker/heads.js' */
+/** @import { What } from '../web/page/explore/worker/rows.js' */
 
 /** @typedef {number[][]} Map2 rows of float64 */
 
@@ -119,7 +119,7 @@ for (const causal of [true, false]) {
     const { values, largest } = await poolRegion(
       (start, end) => source.rows(0, 0, start, end),
       n,
-      /** @type {import('../web/page/explore/pool.js').Region} */ (region),
+      /** @type {import('../web/page/explore/worker/pool.js').Region} */ (region),
       breathe,
     );
     const expected = new Float64Array(13 * 19);
@@ -159,7 +159,7 @@ test('a pooled difference keeps the sign of what is furthest from zero', async (
   const { values, largest } = await poolRegion(
     rows,
     2,
-    /** @type {import('../web/page/explore/pool.js').Region} */ (region),
+    /** @type {import('../web/page/explore/worker/pool.js').Region} */ (region),
     breathe,
   );
   assert.deepEqual([...values, ...largest], [-0.5, 0.5].map(Math.fround));

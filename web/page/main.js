@@ -8,6 +8,7 @@ const store = new Store(parseHash(location.hash));
 mirrorInAddress(store);
 connectRooms(store, {
   compare: () => openCompare(store),
+  explore: async () => (await import('./explore/room.js')).openExplore(store),
   bench: async () => (await import('./bench/room.js')).openBench(),
   lessons: async () => (await import('./lessons/lessons.js')).openLessons(store),
 });

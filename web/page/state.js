@@ -2,6 +2,7 @@
  * One store of what the visitor has chosen. The address mirrors it
  * (`#compare?mode=fused&head=3`), so that a link shows the same view.
  *
+ * @import { ExploreState } from './explore/address.js'
  * @import { Mode, Room, Scale, Settings, Source } from './types.js'
  *
  * @typedef {object} State
@@ -17,10 +18,13 @@
  * @property {number} seed NaN while what is typed is no number
  * @property {number} head the large map's head, from 0
  * @property {number} row the row that is read out; -1: the last one
+ * @property {ExploreState} explore the Explore room's
  */
 
+import { EXPLORE_DEFAULTS, formatExplore, parseExplore } from './explore/address.js';
+
 /** @type {readonly Room[]} */
-export const ROOMS = ['compare', 'lessons', 'bench'];
+export const ROOMS = ['compare', 'explore', 'lessons', 'bench'];
 export const WIDTHS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 768];
 export const MAX_HEADS = 12;
 export const MAX_SEED = 2 ** 32 - 1;
@@ -42,6 +46,7 @@ export const DEFAULTS = Object.freeze({
   seed: 123,
   head: 0,
   row: -1,
+  explore: EXPLORE_DEFAULTS,
 });
 
 /**
@@ -71,7 +76,9 @@ export function parseHash(hash, before = DEFAULTS) {
   const room = ROOMS.find((known) => known === name) ?? DEFAULTS.room;
   switch (room) {
     case 'compare':
-      return { ...parseCompare(params), room, lesson: before.lesson };
+      return { ...parseCompare(params), room, lesson: before.lesson, explore: before.explore };
+    case 'explore':
+      return { ...before, room, explore: parseExplore(params) };
     case 'lessons':
       return { ...before, room, lesson: params.get('lesson') ?? '' };
     case 'bench':
@@ -121,6 +128,7 @@ export function formatHash(state) {
     return state.lesson ? `#lessons?${new URLSearchParams({ lesson: state.lesson })}` : '#lessons';
   }
   if (state.room === 'bench') return '#bench';
+  if (state.room === 'explore') return withQuery('explore', formatExplore(state.explore));
   const params = new URLSearchParams();
   if (state.source === 'own') {
     params.set('source', 'own');
@@ -139,8 +147,16 @@ export function formatHash(state) {
   }
   if (state.head !== DEFAULTS.head) params.set('head', String(state.head + 1));
   if (state.row !== DEFAULTS.row) params.set('row', String(state.row + 1));
+  return withQuery('compare', params);
+}
+
+/**
+ * @param {Room} room
+ * @param {URLSearchParams} params
+ */
+function withQuery(room, params) {
   const query = params.toString();
-  return `#${state.room}${query ? `?${query}` : ''}`;
+  return `#${room}${query ? `?${query}` : ''}`;
 }
 
 /**

@@ -10,22 +10,24 @@ import { formatWeight } from '../format.js';
  * @param {number} scale.max the value at the scale's end
  * @param {string} scale.what what is measured
  * @param {boolean} scale.masked whether the map has masked cells
+ * @param {string} [scale.start] the scale's other end, if it is not 0
+ * @param {string} [scale.colours] a CSS gradient, if it is not the weights'
  */
-export function showLegend(room, { max, what, masked }) {
+export function showLegend(room, { max, what, masked, start = '0', colours = gradient() }) {
   if (max === 0) {
     const none = el('p', { class: 'legend' }, `${what}: 0 everywhere`);
     room.replaceChildren(none);
     return;
   }
   const bar = el('div', { class: 'legend-bar' });
-  bar.style.backgroundImage = gradient();
+  bar.style.backgroundImage = colours;
   /** @param {number} value */
   const end = (value) => (value === 0 || value === 1 ? String(value) : formatWeight(value));
   const scale = el(
     'div',
     { class: 'legend' },
     el('span', { class: 'legend-what' }, what),
-    el('span', { class: 'legend-scale' }, el('span', {}, '0'), bar, el('span', {}, end(max))),
+    el('span', { class: 'legend-scale' }, el('span', {}, start), bar, el('span', {}, end(max))),
   );
   if (masked) {
     const swatch = el('span', { class: 'legend-mask' });

@@ -15,7 +15,7 @@
  * @property {Float32Array} largest of each row of cells: the largest weight, or distance from zero, over all its keys
  */
 
-import { cellOf } from '../../headwise/view/cells.js';
+import { cellOf } from '../../../headwise/view/cells.js';
 import { BLOCK } from './heads.js';
 
 /**

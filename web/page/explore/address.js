@@ -1,0 +1,187 @@
+/**
+ * What the visitor has chosen in the Explore room, and its address: `#explore?layer=2&head=5&pins=q12_k3`. Text and
+ * choices are in it, opened files never.
+ *
+ * @import { ScoreName } from './scores.js'
+ * @import { Of, Over } from './worker/rows.js'
+ *
+ * @typedef {'unit' | 'row' | 'head' | 'log'} MapScale
+ * @typedef {{ layer: number, head: number }} HeadName
+ * @typedef {{ side: 'query' | 'key', token: number }} Pin
+ * @typedef {{ query: number, key: number, span: number }} Viewport the square part of a map that is shown, in tokens
+ *
+ * @typedef {object} ExploreState numbers count from 0, in the address from 1
+ * @property {string} model
+ * @property {string | null} text null: the model's own sample
+ * @property {readonly number[]} added ids of the tokens that the model wrote behind the text
+ * @property {number} layer
+ * @property {number} head
+ * @property {Of} of which map: the head's, or of several heads together
+ * @property {Over} over
+ * @property {HeadName | null} other the head that is compared
+ * @property {readonly HeadName[]} muted
+ * @property {readonly Pin[]} pins
+ * @property {MapScale} scale
+ * @property {ScoreName | 'place'} sort
+ * @property {boolean} hideFirst
+ * @property {number} topP the share of a row that its lines show
+ * @property {Viewport | null} view null: the whole
+ * @property {'greedy' | 'sample'} decoding
+ * @property {number} temperature
+ * @property {number} topK 0: all
+ * @property {number} seed
+ * @property {number} count tokens to write at a time
+ */
+
+import { SCORES } from './scores.js';
+
+/** Longest text, and most written tokens, that the address takes along. */
+const MAX_LINK_TEXT = 4000;
+const MAX_LINK_TOKENS = 500;
+const MAX_TOKEN = 1e6;
+
+/** @type {Readonly<ExploreState>} */
+export const EXPLORE_DEFAULTS = Object.freeze({
+  model: 'austen',
+  text: null,
+  added: [],
+  layer: 0,
+  head: 0,
+  of: 'head',
+  over: 'layer',
+  other: null,
+  muted: [],
+  pins: [],
+  scale: 'unit',
+  sort: 'place',
+  hideFirst: false,
+  topP: 0.9,
+  view: null,
+  decoding: 'greedy',
+  temperature: 0.8,
+  topK: 40,
+  seed: 1,
+  count: 20,
+});
+
+/** What of the state is one of some words, by its name in the address. */
+const WORDS = /** @type {const} */ ({
+  of: ['head', 'mean', 'max', 'rollout'],
+  over: ['layer', 'all'],
+  scale: ['unit', 'row', 'head', 'log'],
+  sort: ['place', ...SCORES],
+  decoding: ['greedy', 'sample'],
+});
+
+/** What of the state is a number: smallest, largest, whether whole. @type {Record<string, [number, number, boolean]>} */
+export const NUMBERS = {
+  topP: [0.05, 1, false],
+  temperature: [0.05, 5, false],
+  topK: [0, 1000, true],
+  seed: [0, 2 ** 32 - 1, true],
+  count: [1, 200, true],
+};
+
+/** @param {string} text @returns {HeadName | null} */
+function headOf(text) {
+  const [, layer, head] = /^(\d{1,3})\.(\d{1,3})$/.exec(text) ?? [];
+  return Number(layer) > 0 && Number(head) > 0
+    ? { layer: Number(layer) - 1, head: Number(head) - 1 }
+    : null;
+}
+
+/** @param {HeadName} head as in the address and in the grid */
+export const shortName = ({ layer, head }) => `${layer + 1}.${head + 1}`;
+
+/** @param {HeadName} head */
+export const longName = ({ layer, head }) => `Layer ${layer + 1}, head ${head + 1}`;
+
+/** @param {HeadName | null} a @param {HeadName | null} b */
+export const isSameHead = (a, b) => a?.layer === b?.layer && a?.head === b?.head;
+
+/** @param {string} text @returns {Pin | null} */
+function pinOf(text) {
+  const [, side, token] = /^([qk])(\d{1,6})$/.exec(text) ?? [];
+  if (!(Number(token) > 0)) return null;
+  return { side: side === 'q' ? 'query' : 'key', token: Number(token) - 1 };
+}
+
+/** @template T @param {T | null} value @returns {value is T} */
+const isThere = (value) => value !== null;
+
+/** @param {string | null} text @returns {string[]} */
+const listOf = (text) => (text ? text.split('_') : []);
+
+/** @param {string | null} text */
+function viewOf(text) {
+  const [query, key, span] = listOf(text).map(Number);
+  const ok = [query, key, span].every((value) => value >= 1 && value <= MAX_TOKEN);
+  return ok ? { query: query - 1, key: key - 1, span } : null;
+}
+
+/** @param {string | null} text @returns {number[]} */
+function idsOf(text) {
+  const ids = listOf(text).map(Number);
+  return ids.every((id) => Number.isInteger(id) && id >= 0 && id < MAX_TOKEN) ? ids : [];
+}
+
+/** @param {URLSearchParams} params @returns {ExploreState} */
+export function parseExplore(params) {
+  /** @type {Record<string, unknown>} */
+  const state = { ...EXPLORE_DEFAULTS };
+  for (const [name, words] of Object.entries(WORDS)) {
+    const word = params.get(name);
+    if (/** @type {readonly (string | null)[]} */ (words).includes(word)) state[name] = word;
+  }
+  for (const [name, [least, most, isWhole]] of Object.entries(NUMBERS)) {
+    const value = Number(params.get(name) ?? NaN);
+    if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) {
+      state[name] = value;
+    }
+  }
+  const head = headOf(params.get('head') ?? '') ?? EXPLORE_DEFAULTS;
+  return {
+    .../** @type {ExploreState} */ (state),
+    model: params.get('model') ?? EXPLORE_DEFAULTS.model,
+    text: params.get('text'),
+    added: idsOf(params.get('added')),
+    layer: head.layer,
+    head: head.head,
+    other: headOf(params.get('with') ?? ''),
+    muted: listOf(params.get('mute')).map(headOf).filter(isThere),
+    pins: listOf(params.get('pins')).map(pinOf).filter(isThere),
+    hideFirst: params.get('first') === '0',
+    view: viewOf(params.get('view')),
+  };
+}
+
+/**
+ * @param {ExploreState} state
+ * @returns {URLSearchParams} only what differs from the default
+ */
+export function formatExplore(state) {
+  const params = new URLSearchParams();
+  const { model, text, added, muted, pins, other, view } = state;
+  if (model !== EXPLORE_DEFAULTS.model) params.set('model', model);
+  if (text !== null && text.length <= MAX_LINK_TEXT) params.set('text', text);
+  if (added.length > 0 && added.length <= MAX_LINK_TOKENS) params.set('added', added.join('_'));
+  if (!isSameHead(state, EXPLORE_DEFAULTS)) params.set('head', shortName(state));
+  if (other) params.set('with', shortName(other));
+  if (muted.length > 0) params.set('mute', muted.map(shortName).join('_'));
+  if (pins.length > 0) {
+    params.set('pins', pins.map(({ side, token }) => `${side[0]}${token + 1}`).join('_'));
+  }
+  if (state.hideFirst) params.set('first', '0');
+  if (view) params.set('view', [view.query + 1, view.key + 1, view.span].map(round).join('_'));
+  const simple = /** @type {(keyof ExploreState)[]} */ ([
+    ...Object.keys(WORDS),
+    ...Object.keys(NUMBERS),
+  ]);
+  for (const name of simple) {
+    if (state[name] !== EXPLORE_DEFAULTS[name]) params.set(name, String(state[name]));
+  }
+  return params;
+}
+
+/** @param {number} value */
+const round = (value) => Math.round(value * 100) / 100;

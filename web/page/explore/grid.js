@@ -1,0 +1,188 @@
+/**
+ * Every head as a small map: a row for each layer, or all in the order of a score.
+ *
+ * @import { ExploreState, HeadName, MapScale } from './address.js'
+ * @import { RunSummary, Session } from './session.js'
+ * @import { HeadScores } from './scores.js'
+ *
+ * @typedef {object} Tile
+ * @property {HeadName} name
+ * @property {HTMLButtonElement} button
+ * @property {HTMLCanvasElement} canvas
+ * @property {HTMLElement} score
+ * @property {{ size: number, values: Float32Array } | undefined} map
+ */
+
+import { el } from '../dom.js';
+import { isSameHead, longName, shortName } from './address.js';
+import { hatchOf, largestOf, pictureOf } from './colours.js';
+
+/** @param {Float32Array} values @param {number} size @returns {Float32Array} of each row */
+function largestOfRows(values, size) {
+  return Float32Array.from({ length: size }, (_, row) =>
+    largestOf(values.subarray(row * size, (row + 1) * size)),
+  );
+}
+
+export class HeadGrid {
+  #room;
+  #session;
+  /** @type {Tile[]} */ #tiles = [];
+  /** @type {HeadScores[] | undefined} */ #scores;
+  /** @type {RunSummary | undefined} */ #run;
+  #order = '';
+
+  /**
+   * @param {HTMLElement} room
+   * @param {Session} session
+   * @param {(head: HeadName, hasShift: boolean) => void} choose
+   */
+  constructor(room, session, choose) {
+    this.#room = room;
+    this.#session = session;
+    room.addEventListener('click', (event) => {
+      const tile = this.#tileOf(event.target);
+      if (tile) choose(tile.name, event.shiftKey);
+    });
+    room.addEventListener('keydown', (event) => this.#key(event));
+  }
+
+  /** @param {EventTarget | null} target */
+  #tileOf(target) {
+    const button = target instanceof Element ? target.closest('button') : null;
+    return this.#tiles.find((tile) => tile.button === button);
+  }
+
+  /**
+   * Reads the maps of a run and draws them, layer after layer.
+   *
+   * @param {RunSummary} run
+   * @param {ExploreState} state
+   */
+  async show(run, state) {
+    this.#run = run;
+    this.#scores = undefined;
+    if (this.#tiles.length !== run.layers * run.heads) this.#build(run);
+    this.mark(state);
+    const side = this.#tiles[0].canvas.clientWidth || 32;
+    const size = Math.min(run.n, Math.floor(side * (devicePixelRatio || 1)));
+    for (let layer = 0; layer < run.layers; layer++) {
+      const { maps } = await this.#session.thumbs(layer, size);
+      if (this.#run !== run) return;
+      maps.forEach((values, head) => {
+        const tile = this.#tiles[layer * run.heads + head];
+        tile.map = { size, values };
+        this.#paint(tile, state.scale);
+      });
+    }
+    this.#room.dataset.drawn = String(run.run);
+  }
+
+  /** @param {HeadScores[]} scores @param {ExploreState} state */
+  showScores(scores, state) {
+    this.#scores = scores;
+    this.mark(state);
+  }
+
+  /** @param {MapScale} scale */
+  colour(scale) {
+    for (const tile of this.#tiles) this.#paint(tile, scale);
+  }
+
+  /**
+   * Chosen, compared and muted heads, and their order.
+   *
+   * @param {ExploreState} state
+   */
+  mark(state) {
+    for (const { name, button } of this.#tiles) {
+      const isChosen = isSameHead(name, state);
+      const isMuted = state.muted.some((head) => isSameHead(head, name));
+      button.setAttribute('aria-pressed', String(isChosen));
+      button.tabIndex = isChosen ? 0 : -1;
+      button.classList.toggle('compared', isSameHead(name, state.other));
+      button.classList.toggle('muted', isMuted);
+      button.setAttribute('aria-label', `${longName(name)}${isMuted ? ', muted' : ''}`);
+    }
+    this.#sort(state.sort);
+  }
+
+  /** The heads as they stand. */
+  get order() {
+    return [...this.#room.querySelectorAll('button')].map(
+      (button) => /** @type {Tile} */ (this.#tileOf(button)).name,
+    );
+  }
+
+  /** @param {RunSummary} run */
+  #build({ layers, heads }) {
+    this.#tiles = Array.from({ length: layers * heads }, (_, i) => {
+      const name = { layer: Math.floor(i / heads), head: i % heads };
+      const canvas = el('canvas', { 'aria-hidden': 'true' });
+      const score = el('span', {}, shortName(name));
+      const button = el('button', { type: 'button', title: longName(name) }, canvas, score);
+      return { name, button, canvas, score, map: undefined };
+    });
+    this.#room.style.setProperty('--heads', String(heads));
+    this.#order = '';
+  }
+
+  /** @param {ExploreState['sort']} by */
+  #sort(by) {
+    const scores = this.#scores;
+    const order = by === 'place' || !scores ? 'place' : by;
+    const changed = `${order} ${this.#run?.run}`;
+    if (changed === this.#order) return;
+    this.#order = changed;
+    const active = document.activeElement;
+    const valueOf = (/** @type {number} */ i) => {
+      const value = order === 'place' ? 0 : (scores?.[i][order] ?? 0);
+      return Number.isNaN(value) ? -Infinity : value;
+    };
+    const places = this.#tiles.map((_, i) => i).sort((a, b) => valueOf(b) - valueOf(a) || a - b);
+    this.#room.replaceChildren(...places.map((i) => this.#tiles[i].button));
+    this.#room.dataset.sort = order;
+    this.#tiles.forEach(({ name, score }, i) => {
+      const value = order === 'place' ? NaN : valueOf(i);
+      score.textContent = Number.isFinite(value) ? value.toFixed(2) : shortName(name);
+    });
+    if (active instanceof HTMLElement && this.#room.contains(active)) active.focus();
+  }
+
+  /** @param {Tile} tile @param {MapScale} scale */
+  #paint({ canvas, map }, scale) {
+    if (!map || !this.#run) return;
+    const { size, values } = map;
+    const ratio = devicePixelRatio || 1;
+    const side = Math.round((canvas.clientWidth || 32) * ratio);
+    canvas.width = side;
+    canvas.height = side;
+    const context = canvas.getContext('2d');
+    if (!context) return;
+    const { n, causal } = this.#run;
+    /** @type {[number, number]} */
+    const all = [0, n];
+    const region = { queries: all, keys: all, height: size, width: size };
+    const cells = { ...region, values, largest: largestOfRows(values, size) };
+    context.fillStyle = context.createPattern(hatchOf(canvas, 1), 'repeat') ?? 'transparent';
+    context.fillRect(0, 0, side, side);
+    context.imageSmoothingEnabled = false;
+    const how = { scale, map: largestOf(values), isSigned: false, causal };
+    context.drawImage(pictureOf(cells, how), 0, 0, side, side);
+  }
+
+  /** Arrows go from head to head. @param {KeyboardEvent} event */
+  #key(event) {
+    const buttons = [...this.#room.querySelectorAll('button')];
+    const at = buttons.findIndex((button) => button === document.activeElement);
+    const across =
+      buttons.filter(({ offsetTop }) => offsetTop === buttons[0].offsetTop).length || 1;
+    /** @type {Record<string, number>} */
+    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across };
+    const next = buttons[at + (steps[event.key] ?? NaN)];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+    next.click();
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Keys that work anywhere in the room but in fields, and the dialog that lists all of them.
+ *
+ * @typedef {Record<string, () => void>} Keys
+ */
+
+import { el } from '../dom.js';
+
+const LISTED = [
+  [
+    '← ↑ → ↓',
+    'in a map: move the cell; in the grid: go to another head; in the text: to another token',
+  ],
+  ['Home End', 'in a map: to the first key, to the query itself'],
+  ['Page ↑ ↓', 'in a map: ten queries up or down'],
+  ['[ ]', 'the head before, the head after'],
+  ['{ }', 'the layer below, the layer above'],
+  ['P', 'pin the query under the cell, or let go of it; Enter too'],
+  ['K', 'the same with the key: who reads it'],
+  ['X', 'let go of all pins'],
+  ['M', 'mute this head, or let it be heard again'],
+  ['+ −', 'zoom in and out'],
+  ['0', 'the whole map'],
+  ['?', 'this list'],
+];
+
+/** @param {EventTarget | null} target */
+const isField = (target) =>
+  target instanceof Element && target.matches('input:not([type=checkbox]), textarea, select');
+
+/**
+ * @param {HTMLElement} room
+ * @param {Keys} keys
+ */
+export function listenToKeys(room, keys) {
+  document.addEventListener('keydown', (event) => {
+    if (room.hidden || event.defaultPrevented || isField(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (document.querySelector('dialog[open]')) return;
+    const act = keys[event.key] ?? keys[event.key.toLowerCase()];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+/** @param {HTMLElement} room @returns {() => void} opens the dialog */
+export function createHelp(room) {
+  const close = el('button', { type: 'submit' }, 'Close');
+  const rows = LISTED.map(([keys, words]) =>
+    el('tr', {}, el('th', { scope: 'row' }, el('kbd', {}, keys)), el('td', {}, words)),
+  );
+  const dialog = el(
+    'dialog',
+    { class: 'explore-help', 'aria-labelledby': 'explore-help-title' },
+    el('h2', { id: 'explore-help-title' }, 'Keys'),
+    el('table', {}, el('tbody', {}, ...rows)),
+    el(
+      'p',
+      { class: 'note' },
+      'With the pointer: a click pins a query, Shift and a click pins a key; in the grid Shift and a click compares. Drag moves a map that is zoomed in, Ctrl and the wheel or two fingers zoom.',
+    ),
+    el('form', { method: 'dialog' }, close),
+  );
+  room.append(dialog);
+  return () => dialog.showModal();
+}

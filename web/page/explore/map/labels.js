@@ -1,0 +1,108 @@
+/**
+ * Token labels along both sides of a map: every token where there is room, else round numbers.
+ *
+ * @import { Viewport } from '../address.js'
+ *
+ * @typedef {object} Frame in CSS pixels
+ * @property {number} left of the field
+ * @property {number} top
+ * @property {number} side of the field
+ */
+
+/** Room that a token's label needs, in CSS pixels. */
+const LABEL_PX = 12;
+const NUMBER_PX = 36;
+const LONGEST_LABEL = 9;
+const ROUND = [5, 10, 20, 50, 100, 200, 500, 1000];
+const FONT_PX = 12;
+const GAP_PX = 6;
+
+/** @param {string} text */
+const shortened = (text) => {
+  const letters = [...text];
+  return letters.length > LONGEST_LABEL ? `${letters.slice(0, LONGEST_LABEL - 1).join('')}…` : text;
+};
+
+/** @param {readonly string[]} names @returns {number} of the longest label, in characters */
+export const longestOf = (names) =>
+  Math.max(4, ...names.map((name) => Math.min(LONGEST_LABEL, [...name].length)));
+
+/**
+ * Room for labels of so many characters at the top and on the left, the rest a square.
+ *
+ * @param {number} width of all
+ * @param {number} longest
+ * @returns {Frame}
+ */
+export function frameOf(width, longest) {
+  const margin = Math.ceil(longest * FONT_PX * 0.6 + GAP_PX);
+  return { left: margin, top: margin, side: Math.max(0, width - margin) };
+}
+
+/**
+ * Which tokens of one side have a label.
+ *
+ * @param {number} start
+ * @param {number} span
+ * @param {number} n
+ * @param {number} side in CSS pixels
+ * @returns {{ tokens: number[], isNumbered: boolean }}
+ */
+export function labelledTokens(start, span, n, side) {
+  const cell = side / span;
+  const isNumbered = cell < LABEL_PX;
+  const step = isNumbered ? (ROUND.find((apart) => apart * cell >= NUMBER_PX) ?? n) : 1;
+  const tokens = [];
+  for (let token = Math.max(0, Math.floor(start)); token < Math.min(n, start + span); token++) {
+    const isIn = token + 0.5 >= start && token + 0.5 <= start + span;
+    if (isIn && (token + (isNumbered ? 1 : 0)) % step === 0) tokens.push(token);
+  }
+  return { tokens, isNumbered };
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context in CSS pixels
+ * @param {Frame} frame
+ * @param {Viewport} view
+ * @param {object} tokens
+ * @param {readonly string[]} tokens.names
+ * @param {{ query: number, key: number }} tokens.marked drawn strongly, whether or not the others have room
+ * @param {{ font: string, ink: string, soft: string }} style
+ */
+export function drawLabels(context, frame, view, { names, marked }, { font, ink, soft }) {
+  const cell = frame.side / view.span;
+  context.textBaseline = 'middle';
+  /**
+   * @param {number} start
+   * @param {number} strong
+   * @param {(text: string, at: number) => void} write
+   */
+  const side = (start, strong, write) => {
+    const { tokens, isNumbered } = labelledTokens(start, view.span, names.length, frame.side);
+    const at = (/** @type {number} */ token) => (token + 0.5 - start) * cell;
+    context.font = `${FONT_PX}px ${font}`;
+    context.fillStyle = isNumbered ? soft : ink;
+    for (const token of tokens) {
+      const hidden =
+        token === strong ||
+        (strong >= 0 && isNumbered && Math.abs(at(token) - at(strong)) < NUMBER_PX / 2);
+      if (!hidden) write(isNumbered ? String(token + 1) : shortened(names[token]), at(token));
+    }
+    if (strong < 0 || strong + 1 <= start || strong >= start + view.span) return;
+    context.font = `600 ${FONT_PX}px ${font}`;
+    context.fillStyle = ink;
+    write(shortened(names[strong]), Math.max(0, Math.min(frame.side, at(strong))));
+  };
+  context.textAlign = 'right';
+  side(view.query, marked.query, (text, at) =>
+    context.fillText(text, frame.left - GAP_PX, frame.top + at),
+  );
+  context.textAlign = 'left';
+  side(view.key, marked.key, (text, at) => {
+    context.save();
+    context.translate(frame.left + at, frame.top - GAP_PX);
+    context.rotate(-Math.PI / 2);
+    context.fillText(text, 0, 0);
+    context.restore();
+  });
+}

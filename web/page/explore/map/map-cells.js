@@ -1,0 +1,134 @@
+/**
+ * The computed cells of one map: the whole, pooled to the pixels there are, and the part that is looked at, closer. Both
+ * stay until something else is looked at, so that moving and zooming only draws.
+ *
+ * @import { Viewport } from '../address.js'
+ * @import { Cells, Region } from '../worker/pool.js'
+ *
+ * @typedef {Parameters<typeof pictureOf>[1]} How without `map`, which is known here
+ * @typedef {Cells & Region & { picture: HTMLCanvasElement }} Layer
+ */
+
+import { largestOf, pictureOf } from '../colours.js';
+import { newest } from '../newest.js';
+import { regionOf, suffices, wholeOf } from './viewport.js';
+
+export class MapCells {
+  #n = 0;
+  /** @type {(region: Region) => Promise<Cells>} */
+  #ask = () => Promise.reject(new Error('nothing is shown'));
+  /** @type {Omit<How, 'map'>} */
+  #how = { scale: 'unit', isSigned: false, causal: true };
+  /** @type {Layer | undefined} */ #whole;
+  /** @type {Layer | undefined} */ #part;
+  /** Counts what is shown, so that late answers to what was shown are dropped. */
+  #shown = 0;
+  #changed;
+  #want;
+  /** How often cells were computed: drawing must not ask. */
+  computed = 0;
+
+  /**
+   * @param {() => void} changed called when there is something new to draw
+   * @param {(error: unknown) => void} fail
+   */
+  constructor(changed, fail) {
+    this.#changed = changed;
+    this.#want = newest(
+      /** @param {Viewport} view @param {number} pixels */
+      (view, pixels) => this.#compute(view, pixels),
+      fail,
+    );
+  }
+
+  /**
+   * @param {object} map
+   * @param {number} map.n
+   * @param {(region: Region) => Promise<Cells>} map.ask
+   * @param {Omit<How, 'map'>} map.how
+   */
+  use({ n, ask, how }) {
+    this.#n = n;
+    this.#ask = ask;
+    this.#how = how;
+    this.#shown++;
+    // The old pictures stay until there are new ones, unless they are of another size.
+    if (this.#whole && this.#whole.queries[1] !== n) this.#whole = undefined;
+    this.#part = undefined;
+    this.#isOld = true;
+  }
+
+  #isOld = true;
+
+  /** @param {Omit<How, 'map'>} how */
+  colour(how) {
+    this.#how = how;
+    for (const layer of this.layers) layer.picture = this.#paint(layer);
+    this.#changed();
+  }
+
+  /** From the coarse to the fine. */
+  get layers() {
+    return [this.#whole, this.#part].filter((layer) => layer !== undefined);
+  }
+
+  /** The whole map's largest weight, or distance from zero. */
+  get largest() {
+    return this.#whole ? largestOf(this.#whole.values) : 0;
+  }
+
+  /**
+   * Computes what a view lacks, if anything.
+   *
+   * @param {Viewport} view
+   * @param {number} pixels along a side of it
+   * @returns {Promise<void>}
+   */
+  async want(view, pixels) {
+    if (pixels < 1 || this.#n === 0) return;
+    if (!this.#isOld && this.#isEnough(view, pixels)) return;
+    await this.#want(view, pixels);
+  }
+
+  /** @param {Viewport} view @param {number} pixels */
+  #isEnough(view, pixels) {
+    return this.layers.some((layer) => suffices(layer, view, this.#n, pixels));
+  }
+
+  /** @param {Viewport} view @param {number} pixels */
+  async #compute(view, pixels) {
+    const shown = this.#shown;
+    if (this.#isOld) {
+      const whole = await this.#cells(regionOf(wholeOf(this.#n), this.#n, pixels));
+      if (shown !== this.#shown) return;
+      this.#isOld = false;
+      this.#whole = this.#layer(whole);
+      this.#changed();
+    }
+    if (!this.#isEnough(view, pixels)) {
+      const part = await this.#cells(regionOf(view, this.#n, pixels));
+      if (shown !== this.#shown) return;
+      this.#part = this.#layer(part);
+      this.#changed();
+    }
+  }
+
+  /** @param {Region} region */
+  async #cells(region) {
+    this.computed++;
+    return { ...(await this.#ask(region)), ...region };
+  }
+
+  /** @param {Cells & Region} cells @returns {Layer} */
+  #layer(cells) {
+    // The scale's end is the whole map's; while that is being computed, this is it.
+    const layer = /** @type {Layer} */ (cells);
+    layer.picture = this.#paint(layer, this.#whole ? this.largest : largestOf(cells.values));
+    return layer;
+  }
+
+  /** @param {Layer} layer @param {number} [map] */
+  #paint(layer, map = this.largest) {
+    return pictureOf(layer, { ...this.#how, map });
+  }
+}

@@ -1,0 +1,393 @@
+/**
+ * One large map that can be zoomed from the whole to exact cells: cells, labels, crosshair and pins on one canvas, drawn
+ * once a frame from cells that were computed before.
+ *
+ * @import { MapScale, Pin, Viewport } from '../address.js'
+ * @import { Focus } from '../focus.js'
+ * @import { Cells, Region } from '../worker/pool.js'
+ *
+ * @typedef {object} Shown
+ * @property {string} title
+ * @property {string} key the same as long as the weights are
+ * @property {readonly string[]} names of the tokens
+ * @property {boolean} causal
+ * @property {boolean} isSigned a difference
+ * @property {MapScale} scale
+ * @property {(region: Region) => Promise<Cells>} ask
+ *
+ * @typedef {object} MapEvents
+ * @property {(pin: Pin) => void} pin
+ * @property {(view: Viewport | null) => void} view null: the whole
+ * @property {(error: unknown) => void} fail
+ */
+
+import { tokensOf } from '../../../headwise/view/cells.js';
+import { el } from '../../dom.js';
+import { formatCount, formatWeight } from '../../format.js';
+import { hatchOf } from '../colours.js';
+import { onceAFrame } from '../newest.js';
+import { listenTo } from './gestures.js';
+import { drawLabels, frameOf, longestOf } from './labels.js';
+import { MapCells } from './map-cells.js';
+import { fit, reveal, wholeOf, zoom } from './viewport.js';
+
+const PAGE = 10;
+const CLOSER = 0.5;
+
+export class ZoomMap {
+  #title = el('h3', {});
+  #canvas = el('canvas', { 'aria-hidden': 'true' });
+  #field = el('div', {
+    class: 'zoom-field',
+    role: 'application',
+    tabindex: 0,
+    'aria-roledescription': 'attention map',
+  });
+  #tip = el('p', { class: 'zoom-tip', role: 'status' });
+  element = el(
+    'div',
+    { class: 'zoom-map' },
+    this.#title,
+    el('div', { class: 'zoom-stage' }, this.#canvas, this.#field),
+    this.#tip,
+  );
+  /** @type {Shown | undefined} */ #shown;
+  #focus;
+  #on;
+  /** @type {Viewport} */ #view = wholeOf(0);
+  /** What was asked for, which a shorter text may not have; null: the whole. @type {Viewport | null} */
+  #wish = null;
+  /** @type {readonly Pin[]} */ #pins = [];
+  #frame = frameOf(0, 4);
+  #ratio = 1;
+  /** @type {HTMLCanvasElement | undefined} */ #hatch;
+  #cells;
+  #schedule = onceAFrame(() => this.#draw());
+
+  /**
+   * @param {Focus} focus
+   * @param {MapEvents} on
+   */
+  constructor(focus, on) {
+    this.#focus = focus;
+    this.#on = on;
+    this.#cells = new MapCells(() => this.#schedule(), on.fail);
+    focus.subscribe(() => {
+      this.#schedule();
+      this.#say();
+    });
+    new ResizeObserver(() => this.#measure()).observe(this.element);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+      if (this.#shown) this.#cells.colour(this.#shown);
+      this.#measure();
+    });
+    this.#listen();
+  }
+
+  get #n() {
+    return this.#shown?.names.length ?? 0;
+  }
+
+  /** The canvas, for those who export it, and the whole map's largest weight. */
+  get canvas() {
+    return this.#canvas;
+  }
+
+  get largest() {
+    return this.#cells.largest;
+  }
+
+  /** @param {Shown} shown @returns {Promise<void>} when it is drawn */
+  async show(shown) {
+    const before = this.#shown;
+    this.#shown = shown;
+    this.#title.textContent = shown.title;
+    this.#field.setAttribute(
+      'aria-label',
+      `Attention weights: ${shown.title}. Arrow keys move the cell, P pins its query, K its key, plus and minus zoom.`,
+    );
+    this.#view = fit(this.#wish, this.#n);
+    if (before?.key === shown.key) {
+      this.#cells.colour(shown);
+    } else {
+      this.#cells.use({ n: this.#n, ask: shown.ask, how: shown });
+      this.#measure();
+    }
+    await this.#want();
+    this.#say();
+  }
+
+  /** @param {Viewport | null} view null: the whole */
+  set view(view) {
+    this.#wish = view;
+    this.#view = fit(view, this.#n);
+    this.#schedule();
+    this.#want();
+  }
+
+  /** @param {readonly Pin[]} pins */
+  set pins(pins) {
+    this.#pins = pins;
+    this.#schedule();
+  }
+
+  /** @param {number} factor below 1: closer; around the cell in focus, else the middle */
+  zoomBy(factor) {
+    const { query, key } = this.#focus.place;
+    const share = (/** @type {number} */ token, /** @type {number} */ start) =>
+      token < 0 ? 0.5 : Math.max(0, Math.min(1, (token + 0.5 - start) / this.#view.span));
+    this.#zoom(factor, { x: share(key, this.#view.key), y: share(query, this.#view.query) });
+  }
+
+  #measure() {
+    const width = this.element.clientWidth;
+    if (width === 0) return;
+    this.#ratio = devicePixelRatio || 1;
+    this.#frame = frameOf(width, longestOf(this.#shown?.names ?? []));
+    const { left, top, side } = this.#frame;
+    this.#canvas.width = Math.round(width * this.#ratio);
+    this.#canvas.height = Math.round((top + side) * this.#ratio);
+    this.#canvas.style.height = `${top + side}px`;
+    Object.assign(this.#field.style, {
+      left: `${left}px`,
+      top: `${top}px`,
+      width: `${side}px`,
+      height: `${side}px`,
+    });
+    this.#hatch = hatchOf(this.element, this.#ratio);
+    this.#schedule();
+    this.#want();
+  }
+
+  async #want() {
+    await this.#cells.want(this.#view, Math.floor(this.#frame.side * this.#ratio));
+    this.#canvas.dataset.computed = String(this.#cells.computed);
+  }
+
+  #draw() {
+    const context = this.#canvas.getContext('2d');
+    if (!context || !this.#shown) return;
+    const { left, top, side } = this.#frame;
+    context.setTransform(this.#ratio, 0, 0, this.#ratio, 0, 0);
+    context.clearRect(0, 0, this.#canvas.width, this.#canvas.height);
+    this.#drawCells(context);
+    const style = getComputedStyle(this.element);
+    const colour = (/** @type {string} */ name) => style.getPropertyValue(name);
+    this.#drawMarks(context, colour('--accent'), colour('--ground'));
+    drawLabels(
+      context,
+      { left, top, side },
+      this.#view,
+      { names: this.#shown.names, marked: this.#focus.place },
+      { font: style.fontFamily, ink: colour('--ink'), soft: colour('--soft') },
+    );
+    this.#canvas.dataset.drawn = this.#shown.key;
+  }
+
+  /** @param {CanvasRenderingContext2D} context */
+  #drawCells(context) {
+    const { left, top, side } = this.#frame;
+    const { query, key, span } = this.#view;
+    const cell = side / span;
+    context.save();
+    context.beginPath();
+    context.rect(left, top, side, side);
+    context.clip();
+    context.imageSmoothingEnabled = false;
+    if (this.#shown?.causal && this.#hatch) {
+      const pattern = context.createPattern(this.#hatch, 'repeat');
+      pattern?.setTransform(new DOMMatrix().scale(1 / this.#ratio));
+      context.fillStyle = pattern ?? 'transparent';
+      context.fillRect(left, top, side, side);
+    }
+    for (const { picture, queries, keys } of this.#cells.layers) {
+      const x = left + (keys[0] - key) * cell;
+      const y = top + (queries[0] - query) * cell;
+      context.drawImage(
+        picture,
+        x,
+        y,
+        (keys[1] - keys[0]) * cell,
+        (queries[1] - queries[0]) * cell,
+      );
+    }
+    context.restore();
+  }
+
+  /**
+   * Pins and crosshair.
+   *
+   * @param {CanvasRenderingContext2D} context
+   * @param {string} accent
+   * @param {string} ground
+   */
+  #drawMarks(context, accent, ground) {
+    const { left, top, side } = this.#frame;
+    const cell = side / this.#view.span;
+    const thickness = Math.max(3, cell);
+    /** @param {Pin['side']} which @param {number} token */
+    const band = (which, token) => {
+      const start = which === 'query' ? this.#view.query : this.#view.key;
+      const at = (token - start) * cell;
+      const box =
+        which === 'query' ? [left, top + at, side, thickness] : [left + at, top, thickness, side];
+      return /** @type {[number, number, number, number]} */ (box);
+    };
+    context.save();
+    context.beginPath();
+    context.rect(left - 2, top - 2, side + 4, side + 4);
+    context.clip();
+    for (const { side: which, token } of this.#pins) {
+      for (const [width, colour] of /** @type {const} */ ([
+        [4, ground],
+        [2, accent],
+      ])) {
+        context.lineWidth = width;
+        context.strokeStyle = colour;
+        context.strokeRect(...band(which, token));
+      }
+    }
+    const { query, key } = this.#focus.place;
+    for (const [width, colour] of /** @type {const} */ ([
+      [3, 'rgb(0 0 0 / 55%)'],
+      [1, 'white'],
+    ])) {
+      context.lineWidth = width;
+      context.strokeStyle = colour;
+      if (query >= 0) context.strokeRect(...band('query', query));
+      if (key >= 0) context.strokeRect(...band('key', key));
+    }
+    context.restore();
+  }
+
+  /** Reads the cell in focus out. */
+  #say() {
+    const { query, key } = this.#focus.place;
+    const shown = this.#shown;
+    if (!shown || query < 0 || key < 0 || query >= this.#n || key >= this.#n) {
+      this.#tip.textContent = '';
+      return;
+    }
+    const cell = this.#cellAt(query, key);
+    /** @param {[number, number]} tokens */
+    const name = ([start, end]) =>
+      end - start === 1
+        ? `“${shown.names[start]}” (${formatCount(start + 1)})`
+        : `tokens ${formatCount(start + 1)} to ${formatCount(end)}`;
+    const noun = shown.isSigned ? 'difference' : 'weight';
+    const words = () => {
+      if (!cell) return '…';
+      const [queries, keys] = [cell.queries, cell.keys];
+      if (shown.causal && keys[0] > queries[1] - 1) return 'masked: a later token';
+      const isPooled = queries[1] - queries[0] > 1 || keys[1] - keys[0] > 1;
+      const number = formatWeight(Math.abs(cell.value));
+      const sign = cell.value < 0 ? '−' : shown.isSigned && cell.value > 0 ? '+' : '';
+      return `${isPooled ? `largest ${noun} ` : ''}${sign}${number}`;
+    };
+    const [queries, keys] = cell
+      ? [cell.queries, cell.keys]
+      : [
+          [query, query + 1],
+          [key, key + 1],
+        ];
+    this.#tip.textContent = `${name(/** @type {[number, number]} */ (queries))} → ${name(/** @type {[number, number]} */ (keys))}: ${words()}`;
+  }
+
+  /** The finest cell that is known of two tokens. @param {number} query @param {number} key */
+  #cellAt(query, key) {
+    for (const layer of this.#cells.layers.reverse()) {
+      const { queries, keys, height, width, values } = layer;
+      if (query < queries[0] || query >= queries[1] || key < keys[0] || key >= keys[1]) continue;
+      /** @param {number} token @param {[number, number]} side @param {number} cells */
+      const place = (token, [start, end], cells) => {
+        const n = end - start;
+        const cell = Math.ceil(((token - start + 1) * cells) / n) - 1;
+        const [first, past] = tokensOf(n, cells, cell);
+        return { cell, tokens: /** @type {[number, number]} */ ([start + first, start + past]) };
+      };
+      const row = place(query, queries, height);
+      const column = place(key, keys, width);
+      const value = values[row.cell * width + column.cell];
+      return { value, queries: row.tokens, keys: column.tokens };
+    }
+    return undefined;
+  }
+
+  #listen() {
+    /** @param {{ x: number, y: number }} at */
+    const cellAt = ({ x, y }) => {
+      const token = (/** @type {number} */ start, /** @type {number} */ share) =>
+        Math.max(0, Math.min(this.#n - 1, Math.floor(start + share * this.#view.span)));
+      return { query: token(this.#view.query, y), key: token(this.#view.key, x) };
+    };
+    listenTo(this.#field, {
+      hover: (at) => this.#focus.set(cellAt(at)),
+      leave: () => this.#focus.clear(),
+      click: (at, hasShift) => {
+        const { query, key } = cellAt(at);
+        this.#on.pin(hasShift ? { side: 'key', token: key } : { side: 'query', token: query });
+      },
+      drag: ({ x, y }) => {
+        const { query, key, span } = this.#view;
+        this.#move({ query: query - y * span, key: key - x * span, span });
+      },
+      zoom: (factor, at) => this.#zoom(factor, at),
+      settle: () => this.#want(),
+    });
+    this.#field.addEventListener('keydown', (event) => this.#key(event));
+    this.#field.addEventListener('focus', () => {
+      if (!this.#field.matches(':focus-visible') || this.#focus.place.query >= 0) return;
+      const pinned = this.#pins.find(({ side }) => side === 'query');
+      this.#go(pinned?.token ?? this.#n - 1, 0);
+    });
+    this.#field.addEventListener('blur', () => this.#focus.clear());
+  }
+
+  /** @param {Viewport} view */
+  #move(view) {
+    const whole = view.span >= this.#n;
+    this.view = whole ? null : view;
+    this.#on.view(whole ? null : this.#view);
+  }
+
+  /** @param {number} factor @param {{ x: number, y: number }} at */
+  #zoom(factor, at) {
+    this.#move(zoom(this.#view, this.#n, factor, at));
+  }
+
+  /** @param {number} query @param {number} key */
+  #go(query, key) {
+    const inside = (/** @type {number} */ token) => Math.max(0, Math.min(this.#n - 1, token));
+    const cell = { query: inside(query), key: inside(key) };
+    const view = reveal(this.#view, this.#n, cell);
+    if (view.query !== this.#view.query || view.key !== this.#view.key) this.#move(view);
+    this.#focus.set(cell);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { query, key } = this.#focus.place;
+    /** @type {Record<string, () => void>} */
+    const keys = {
+      ArrowUp: () => this.#go(query - 1, key),
+      ArrowDown: () => this.#go(query + 1, key),
+      ArrowLeft: () => this.#go(query, key - 1),
+      ArrowRight: () => this.#go(query, key + 1),
+      PageUp: () => this.#go(query - PAGE, key),
+      PageDown: () => this.#go(query + PAGE, key),
+      Home: () => this.#go(query, 0),
+      End: () => this.#go(query, query),
+      Enter: () => query >= 0 && this.#on.pin({ side: 'query', token: query }),
+      ' ': () => query >= 0 && this.#on.pin({ side: 'query', token: query }),
+      '+': () => this.zoomBy(CLOSER),
+      '=': () => this.zoomBy(CLOSER),
+      '-': () => this.zoomBy(1 / CLOSER),
+      0: () => this.#move(wholeOf(this.#n)),
+    };
+    const act = keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+}

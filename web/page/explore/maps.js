@@ -1,0 +1,128 @@
+/**
+ * The large maps: one, or two heads side by side and their difference, all showing the same part.
+ *
+ * @import { ExploreState, Pin, Viewport } from './address.js'
+ * @import { Focus } from './focus.js'
+ * @import { RunSummary, Session } from './session.js'
+ * @import { What } from './worker/rows.js'
+ */
+
+import { longName, shortName } from './address.js';
+import { titleOf } from './controls.js';
+import { ZoomMap } from './map/zoom-map.js';
+
+/** A view that still changes is not yet written into the address. */
+const SETTLE_MS = 250;
+
+/** @param {ExploreState} state @returns {What} the first map */
+export const whatOf = ({ of, over, layer, head, hideFirst }) => ({
+  of,
+  over,
+  layer,
+  head,
+  hideFirst,
+});
+
+export class Maps {
+  #room;
+  #session;
+  #focus;
+  #on;
+  /** @type {ZoomMap[]} */ #maps = [];
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ #settling;
+
+  /**
+   * @param {HTMLElement} room
+   * @param {Session} session
+   * @param {Focus} focus
+   * @param {import('./map/zoom-map.js').MapEvents} on view: called when it has settled
+   */
+  constructor(room, session, focus, on) {
+    this.#room = room;
+    this.#session = session;
+    this.#focus = focus;
+    this.#on = on;
+  }
+
+  /**
+   * @param {RunSummary} run
+   * @param {ExploreState} state
+   */
+  async show(run, state) {
+    const first = whatOf(state);
+    const { other } = state;
+    /** @type {{ what: What, title: string, isSigned: boolean }[]} */
+    const wanted = [{ what: first, title: titleOf(state), isSigned: false }];
+    if (other) {
+      wanted.push({
+        what: { ...first, ...other, of: 'head' },
+        title: longName(other),
+        isSigned: false,
+      });
+      const one = state.of === 'head' ? shortName(state) : titleOf(state);
+      const title = `Difference, ${one} − ${shortName(other)}`;
+      wanted.push({ what: { ...first, minus: other }, title, isSigned: true });
+    }
+    this.#take(wanted.length, state);
+    await Promise.all(
+      wanted.map(({ what, title, isSigned }, i) =>
+        this.#maps[i].show({
+          title: isSigned || !this.#isMuted(what, state) ? title : `${title}, muted`,
+          key: `${run.run} ${JSON.stringify(what)}`,
+          names: run.tokens.map(({ text }) => text),
+          causal: run.causal,
+          isSigned,
+          scale: state.scale,
+          ask: (region) => this.#session.region(`map ${i}`, what, region),
+        }),
+      ),
+    );
+  }
+
+  /** @param {What} what @param {ExploreState} state */
+  #isMuted({ of, layer, head }, { muted }) {
+    return of === 'head' && muted.some((name) => name.layer === layer && name.head === head);
+  }
+
+  /** The first map's largest weight. */
+  get largest() {
+    return this.#maps[0]?.largest ?? 0;
+  }
+
+  /** @param {Viewport | null} view */
+  set view(view) {
+    for (const map of this.#maps) map.view = view;
+  }
+
+  /** @param {readonly Pin[]} pins */
+  set pins(pins) {
+    for (const map of this.#maps) map.pins = pins;
+  }
+
+  /** @param {number} factor below 1: closer */
+  zoomBy(factor) {
+    this.#maps[0]?.zoomBy(factor);
+  }
+
+  /** @param {number} count @param {ExploreState} state */
+  #take(count, { view, pins }) {
+    if (this.#maps.length === count) return;
+    while (this.#maps.length < count) {
+      this.#maps.push(
+        new ZoomMap(this.#focus, {
+          ...this.#on,
+          view: (next) => {
+            this.view = next;
+            clearTimeout(this.#settling);
+            this.#settling = setTimeout(() => this.#on.view(next), SETTLE_MS);
+          },
+        }),
+      );
+    }
+    const shown = this.#maps.slice(0, count);
+    for (const map of this.#maps.splice(count)) map.element.remove();
+    this.#room.replaceChildren(...shown.map(({ element }) => element));
+    this.view = view;
+    this.pins = pins;
+  }
+}

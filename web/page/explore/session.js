@@ -1,0 +1,123 @@
+/**
+ * A model and its latest run, as the page knows them; what it is asked for is computed in the Worker.
+ *
+ * @import { Token } from '../types.js'
+ * @import { ExploreState, HeadName } from './address.js'
+ * @import { ModelFiles } from './models.js'
+ * @import { HeadScores } from './scores.js'
+ * @import { Cells, Region } from './worker/pool.js'
+ * @import { Prediction } from './worker/predict.js'
+ * @import { What } from './worker/rows.js'
+ *
+ * @typedef {object} RunSummary
+ * @property {number} run its number
+ * @property {number} n tokens
+ * @property {number} layers
+ * @property {number} heads
+ * @property {boolean} causal
+ * @property {number[]} ids
+ * @property {Token[]} tokens
+ * @property {HeadName[]} muted
+ * @property {number} ms of the forward
+ * @property {number} bytes held for all maps
+ *
+ * @typedef {object} ModelSummary
+ * @property {{ contextLength: number, vocabSize: number, numLayers: number, numHeads: number, dModel: number }} options
+ * @property {'relaxed' | 'simd128'} simd
+ * @property {number} threads
+ */
+
+import { EngineClient } from '../engine/engine-client.js';
+
+/** Rows that are kept, in weights. */
+const KEPT = 2 ** 20;
+
+export class Session {
+  #client = new EngineClient(
+    () => new Worker(new URL('./worker/explore-worker.js', import.meta.url), { type: 'module' }),
+  );
+  /** @type {Map<string, Promise<Float32Array>>} */ #kept = new Map();
+  /** @type {ModelSummary | undefined} */ model;
+  /** @type {RunSummary | undefined} */ run;
+
+  /**
+   * @param {ModelFiles} files
+   * @param {(progress: { fraction: number, label?: string }) => void} onProgress
+   */
+  async open(files, onProgress) {
+    this.model = await this.#client.call('open', files, { onProgress });
+  }
+
+  /**
+   * @param {string} text
+   * @param {Pick<ExploreState, 'added' | 'muted'>} state
+   * @returns {Promise<RunSummary>}
+   */
+  async read(text, { added, muted }) {
+    const run = await this.#client.call('run', { text, added, muted });
+    this.#kept.clear();
+    this.run = run;
+    return run;
+  }
+
+  /**
+   * @param {string} type
+   * @param {object} wanted
+   */
+  #ask(type, wanted) {
+    return this.#client.call(type, { run: this.run?.run, ...wanted });
+  }
+
+  /** @param {number} layer @param {number} size @returns {Promise<{ size: number, maps: Float32Array[] }>} */
+  thumbs(layer, size) {
+    return this.#ask('thumbs', { layer, size });
+  }
+
+  /** @param {string} slot @param {What} what @param {Region} region @returns {Promise<Cells & { ms: number }>} */
+  region(slot, what, region) {
+    return this.#ask('region', { slot, what, region });
+  }
+
+  /** @returns {Promise<HeadScores[]>} layer after layer */
+  scores() {
+    return this.#ask('scores', {});
+  }
+
+  /** @param {number} at @returns {Promise<Prediction[]>} of the token behind it */
+  predict(at) {
+    return this.#ask('predict', { at });
+  }
+
+  /** @param {What} what @param {number} query @returns {Promise<Float32Array>} */
+  row(what, query) {
+    return this.#keep(`row ${JSON.stringify(what)} ${query}`, () =>
+      this.#ask('rows', { what, start: query, end: query + 1 }),
+    );
+  }
+
+  /** @param {What} what @param {number} key @returns {Promise<Float32Array>} */
+  column(what, key) {
+    return this.#keep(`column ${JSON.stringify(what)} ${key}`, () =>
+      this.#ask('column', { slot: `column ${key}`, what, key }),
+    );
+  }
+
+  /** @param {What} what @param {{ side: 'query' | 'key', token: number }} pin */
+  line(what, { side, token }) {
+    return side === 'query' ? this.row(what, token) : this.column(what, token);
+  }
+
+  /** @param {string} name @param {() => Promise<Float32Array>} ask */
+  #keep(name, ask) {
+    const kept = this.#kept.get(name);
+    if (kept) return kept;
+    while (this.#kept.size > KEPT / (this.run?.n ?? 1)) {
+      const [oldest] = this.#kept.keys();
+      this.#kept.delete(oldest);
+    }
+    const asked = ask();
+    this.#kept.set(name, asked);
+    asked.catch(() => this.#kept.delete(name));
+    return asked;
+  }
+}

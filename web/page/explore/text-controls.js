@@ -1,0 +1,85 @@
+/**
+ * Which model reads which text.
+ *
+ * @import { ExploreState } from './address.js'
+ * @import { RunSummary, Session } from './session.js'
+ * @import { ExploreStore } from './slice.js'
+ */
+
+import { byId, el } from '../dom.js';
+import { formatCount } from '../format.js';
+import { EXPLORE_DEFAULTS } from './address.js';
+import { MODELS } from './models.js';
+
+/** How long a pause in typing is. */
+const TYPING_MS = 300;
+
+/** What belongs to a text, and ends with it. */
+const OF_TEXT = {
+  added: EXPLORE_DEFAULTS.added,
+  pins: EXPLORE_DEFAULTS.pins,
+  view: EXPLORE_DEFAULTS.view,
+};
+
+/** What belongs to a model, and ends with it. */
+const OF_MODEL = {
+  ...OF_TEXT,
+  text: null,
+  layer: 0,
+  head: 0,
+  other: null,
+  muted: EXPLORE_DEFAULTS.muted,
+};
+
+/** @param {ExploreState} state */
+export const textOf = ({ text, model }) => text ?? MODELS[model]?.sample ?? '';
+
+/** @param {ExploreStore} store */
+export function connectText(store) {
+  const model = byId('explore-model', HTMLSelectElement);
+  const edit = byId('explore-edit', HTMLButtonElement);
+  const editor = byId('explore-editor', HTMLElement);
+  const input = byId('explore-input', HTMLTextAreaElement);
+
+  model.replaceChildren(
+    ...Object.entries(MODELS).map(([value, { title }]) => el('option', { value }, title)),
+  );
+  model.addEventListener('change', () => store.set({ ...OF_MODEL, model: model.value }));
+
+  edit.addEventListener('click', () => {
+    editor.hidden = !editor.hidden;
+    edit.setAttribute('aria-expanded', String(!editor.hidden));
+    if (!editor.hidden) input.focus();
+  });
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let typing;
+  const take = () => {
+    clearTimeout(typing);
+    if (input.value !== textOf(store.get())) store.set({ ...OF_TEXT, text: input.value });
+  };
+  input.addEventListener('input', () => {
+    clearTimeout(typing);
+    typing = setTimeout(take, TYPING_MS);
+  });
+  input.addEventListener('change', take);
+  byId('explore-sample', HTMLButtonElement).addEventListener('click', () => {
+    clearTimeout(typing);
+    input.value = textOf({ ...store.get(), text: null });
+    store.set({ ...OF_TEXT, text: null });
+  });
+
+  return {
+    /** @param {ExploreState} state */
+    show(state) {
+      model.value = state.model;
+      if (document.activeElement !== input) input.value = textOf(state);
+    },
+
+    /** @param {RunSummary} run @param {Session} session */
+    count({ n }, { model: opened }) {
+      byId('explore-room-left', HTMLElement).textContent = opened
+        ? `${formatCount(n)} of at most ${formatCount(opened.options.contextLength)} tokens`
+        : '';
+    },
+  };
+}

@@ -1,0 +1,151 @@
+/**
+ * The text, each token tinted by what the token in question attends to, or is attended by.
+ *
+ * @import { Token } from '../types.js'
+ * @import { Pin } from './address.js'
+ * @import { Focus } from './focus.js'
+ */
+
+import { el } from '../dom.js';
+import { SPACE } from '../engine/tokenize.js';
+import { onceAFrame } from './newest.js';
+
+/** The strongest tint leaves the text readable. */
+const STRONGEST = 45;
+
+export class TextView {
+  #room;
+  #focus;
+  #pin;
+  /** @type {HTMLElement[]} */ #tokens = [];
+  /** @type {readonly Pin[]} */ #pins = [];
+  /** The one that Tab reaches. */
+  #stop = 0;
+  #schedule = onceAFrame(() => this.#mark());
+
+  /**
+   * @param {HTMLElement} room a listbox
+   * @param {Focus} focus
+   * @param {(pin: Pin) => void} pin
+   */
+  constructor(room, focus, pin) {
+    this.#room = room;
+    this.#focus = focus;
+    this.#pin = pin;
+    focus.subscribe(this.#schedule);
+    room.addEventListener('pointerover', ({ target }) => {
+      const at = this.#at(target);
+      if (at >= 0) focus.set({ query: at });
+    });
+    room.addEventListener('pointerleave', () => focus.clear());
+    room.addEventListener('focusin', ({ target }) => {
+      const at = this.#at(target);
+      if (at >= 0 && room.querySelector(':focus-visible')) focus.set({ query: at });
+    });
+    room.addEventListener('focusout', () => focus.clear());
+    room.addEventListener('click', (event) => this.#choose(this.#at(event.target), event.shiftKey));
+    room.addEventListener('keydown', (event) => this.#key(event));
+  }
+
+  /**
+   * @param {readonly Token[]} tokens
+   * @param {number} written how many of them, at the end, the model wrote
+   */
+  show(tokens, written) {
+    this.#tokens = tokens.map(({ text }, i) =>
+      el(
+        'span',
+        {
+          role: 'option',
+          tabindex: -1,
+          'data-at': i,
+          class: i >= tokens.length - written ? 'written' : '',
+          'aria-selected': 'false',
+        },
+        text,
+      ),
+    );
+    // Lines are broken where the text breaks them, else between words.
+    const parts = this.#tokens.flatMap((token) => {
+      const text = token.textContent ?? '';
+      if (text.includes('\u21b5')) return [token, el('br')];
+      return text.startsWith(SPACE) ? [el('wbr'), token] : [token];
+    });
+    this.#room.replaceChildren(...parts);
+    this.#moveStop(Math.min(this.#stop, tokens.length - 1));
+    this.pins = this.#pins;
+  }
+
+  /** @param {readonly Pin[]} pins */
+  set pins(pins) {
+    this.#pins = pins;
+    this.#tokens.forEach((token, i) => {
+      const pinned = pins.some((pin) => pin.token === i);
+      token.setAttribute('aria-selected', String(pinned));
+    });
+    this.#schedule();
+  }
+
+  /**
+   * @param {Float32Array} weights
+   * @param {number} about the token in question
+   */
+  tint(weights, about) {
+    const most = weights.reduce((largest, weight) => Math.max(largest, Math.abs(weight)), 0);
+    this.#tokens.forEach((token, i) => {
+      const share = most > 0 ? Math.abs(weights[i]) / most : 0;
+      token.style.setProperty('--tint', `${Math.round(STRONGEST * share)}%`);
+      token.classList.toggle('about', i === about);
+    });
+  }
+
+  #mark() {
+    const { query, key } = this.#focus.place;
+    for (const [name, at] of /** @type {const} */ ([
+      ['is-query', query],
+      ['is-key', key],
+    ])) {
+      this.#room.querySelector(`.${name}`)?.classList.remove(name);
+      this.#tokens[at]?.classList.add(name);
+    }
+  }
+
+  /** @param {EventTarget | null} target */
+  #at(target) {
+    return target instanceof HTMLElement && target.dataset.at !== undefined
+      ? Number(target.dataset.at)
+      : -1;
+  }
+
+  /** @param {number} at @param {boolean} hasShift */
+  #choose(at, hasShift) {
+    if (at < 0) return;
+    this.#moveStop(at);
+    this.#pin({ side: hasShift ? 'key' : 'query', token: at });
+  }
+
+  /** @param {number} at */
+  #moveStop(at) {
+    this.#tokens[this.#stop]?.setAttribute('tabindex', '-1');
+    this.#stop = Math.max(0, at);
+    this.#tokens[this.#stop]?.setAttribute('tabindex', '0');
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const last = this.#tokens.length - 1;
+    const at = this.#stop;
+    /** @type {Record<string, number>} */
+    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last };
+    if (event.key === 'Enter' || event.key === ' ') {
+      this.#choose(at, event.shiftKey);
+    } else if (event.key in places) {
+      this.#moveStop(Math.max(0, Math.min(last, places[event.key])));
+      this.#tokens[this.#stop].focus();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+}

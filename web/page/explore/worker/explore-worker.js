@@ -1,0 +1,181 @@
+/**
+ * The Explore room's Worker: a model, its latest run, and all questions about the run's heads. What is asked for anew in
+ * the same slot stops what was asked for before.
+ *
+ * @import { Call } from '../../engine/serve-calls.js'
+ * @import { HeadName } from '../address.js'
+ * @import { ModelFiles } from '../models.js'
+ * @import { Model, Run } from './model.js'
+ * @import { Region } from './pool.js'
+ * @import { What } from './rows.js'
+ */
+
+import { load } from '../../../headwise/index.js';
+import { PageError } from '../../engine/errors.js';
+import { serveCalls } from '../../engine/serve-calls.js';
+import { BLOCK } from './heads.js';
+import { headMaskOf, idsOf, openModel, runModel } from './model.js';
+import { columnOf, poolRegion } from './pool.js';
+import { likeliest, softmaxOf } from './predict.js';
+import { rowsOf } from './rows.js';
+import { HeadScorer, inductionKeys } from '../scores.js';
+
+/** How many of the likeliest next tokens are told. */
+const LIKELIEST = 10;
+
+/** @type {ReturnType<typeof load> | undefined} */
+let loading;
+/** @type {Model | undefined} */
+let model;
+/** @type {(Run & { number: number }) | undefined} */
+let current;
+/** @type {Map<string, number>} the latest call of each slot */
+const latest = new Map();
+
+function engine() {
+  loading ??= load({ threads: 'auto' }).catch((error) => {
+    loading = undefined; // so that another try is possible
+    throw error;
+  });
+  return loading;
+}
+
+const stale = () => new PageError('ERR_STALE', 'Something else was asked for since.');
+
+/**
+ * Takes a slot.
+ *
+ * @param {string} slot
+ * @param {Call} call
+ * @returns {() => Promise<void>} lets messages in; rejects when the slot was taken again
+ */
+function take(slot, { id, breathe }) {
+  latest.set(slot, id);
+  return async () => {
+    await breathe();
+    if (latest.get(slot) !== id) throw stale();
+  };
+}
+
+/** @param {number} number @returns {Run} */
+function runOf(number) {
+  if (current?.number !== number) throw stale();
+  return current;
+}
+
+/** @returns {Model} */
+function opened() {
+  if (model) return model;
+  throw new PageError('ERR_LOAD', 'No model is open.');
+}
+
+/** @param {ModelFiles} files @param {Call} call */
+async function open(files, call) {
+  const breathe = take('open', call);
+  await call.report({ fraction: 0, label: 'Loading the engine' });
+  const hw = await engine();
+  const next = await openModel(hw, files, (fraction) => {
+    call.report({ fraction, label: 'Loading the model' }).catch(() => {});
+  });
+  await breathe();
+  current?.dispose();
+  current = undefined;
+  model?.gpt2.dispose();
+  model = next;
+  return { options: next.gpt2.options, ...hw.info };
+}
+
+/**
+ * @param {{ text: string, added: readonly number[], muted: readonly HeadName[] }} wanted
+ * @param {Call} call
+ */
+function run({ text, added, muted }, { id }) {
+  const from = opened();
+  const ids = idsOf(from, text, added);
+  const next = runModel(from, ids, muted);
+  current?.dispose();
+  current = { ...next, number: id };
+  const { source, tokens, ms, bytes } = next;
+  const { n, layers, heads, causal } = source;
+  return { run: id, n, layers, heads, causal, ids, tokens, muted, ms, bytes };
+}
+
+/**
+ * Small maps of a layer's heads.
+ *
+ * @param {{ run: number, layer: number, size: number }} wanted
+ */
+function thumbs({ run: number, layer, size }) {
+  const { source } = runOf(number);
+  const { n, heads, map } = source;
+  const cells = Math.min(n, size);
+  return {
+    size: cells,
+    maps: Array.from({ length: heads }, (_, head) =>
+      map && cells < n ? map(layer, head, cells) : source.rows(layer, head, 0, n),
+    ),
+  };
+}
+
+/** @param {{ run: number, slot: string, what: What, region: Region }} wanted @param {Call} call */
+async function region({ run: number, slot, what, region: part }, call) {
+  const { source } = runOf(number);
+  const start = performance.now();
+  const cells = await poolRegion(rowsOf(source, what), source.n, part, take(slot, call));
+  return { ...cells, ms: performance.now() - start };
+}
+
+/** @param {{ run: number, what: What, start: number, end: number }} wanted */
+function rows({ run: number, what, start, end }) {
+  return rowsOf(runOf(number).source, what)(start, end);
+}
+
+/** @param {{ run: number, slot: string, what: What, key: number }} wanted @param {Call} call */
+function column({ run: number, slot, what, key }, call) {
+  const { source } = runOf(number);
+  return columnOf(rowsOf(source, what), source.n, key, take(slot, call));
+}
+
+/** @param {{ run: number }} wanted @param {Call} call */
+async function scores({ run: number }, call) {
+  const { source, ids } = runOf(number);
+  const breathe = take('scores', call);
+  const keys = inductionKeys(ids);
+  const found = [];
+  for (let head = 0; head < source.layers * source.heads; head++) {
+    const scorer = new HeadScorer(source.n, keys);
+    for (let start = 0; start < source.n; start += BLOCK) {
+      const end = Math.min(source.n, start + BLOCK);
+      const layer = Math.floor(head / source.heads);
+      scorer.add(source.rows(layer, head % source.heads, start, end), start);
+      await breathe();
+    }
+    found.push(scorer.scores);
+  }
+  return found;
+}
+
+/**
+ * What the model says after a token.
+ *
+ * @param {{ run: number, at: number }} wanted
+ * @param {Call} call
+ */
+async function predict({ run: number, at }, call) {
+  const { ids, muted } = runOf(number);
+  const { gpt2, text } = opened();
+  await take('predict', call)();
+  const read = ids.slice(0, at + 1);
+  const before = softmaxOf(gpt2.forward(read, { logits: 'last' }).logits.data);
+  const headMask = headMaskOf(gpt2, muted);
+  const after = headMask
+    ? softmaxOf(gpt2.forward(read, { logits: 'last', headMask }).logits.data)
+    : before;
+  return likeliest(before, after, LIKELIEST).map((id) => ({
+    token: text.token(id),
+    before: before[id],
+    after: after[id],
+  }));
+}
+
+serveCalls({ open, run, thumbs, region, rows, column, scores, predict });

@@ -1,0 +1,130 @@
+/**
+ * A model in GPT-2's format with its tokenizer, and its runs.
+ *
+ * @import { Token } from '../../types.js'
+ * @import { ModelFiles } from '../models.js'
+ * @import { HeadName } from '../address.js'
+ * @import { TextTokens } from './tokens.js'
+ * @import { Heads } from './heads.js'
+ *
+ * @typedef {Awaited<ReturnType<typeof import('../../../headwise/index.js').load>>} Engine
+ * @typedef {Awaited<ReturnType<typeof loadGpt2>>} Gpt2
+ *
+ * @typedef {object} Model
+ * @property {Gpt2} gpt2
+ * @property {TextTokens} text
+ *
+ * @typedef {object} Run one forward, and the traces it left
+ * @property {number[]} ids
+ * @property {Token[]} tokens
+ * @property {Heads} source
+ * @property {readonly HeadName[]} muted
+ * @property {number} ms of the forward
+ * @property {number} bytes that the traces hold
+ * @property {() => void} dispose
+ */
+
+import { PageError } from '../../engine/errors.js';
+import { readTokenizer } from './tokens.js';
+import { loadGpt2 } from './stand-in.js';
+
+/**
+ * @param {string | Blob} file
+ * @param {string} name
+ */
+async function readJson(file, name) {
+  const answer = file instanceof Blob ? new Response(file) : await fetch(file);
+  if (!answer.ok)
+    throw new PageError('ERR_LOAD', `${name} could not be fetched (${answer.status}).`);
+  try {
+    return await answer.json();
+  } catch (error) {
+    throw new PageError('ERR_FORMAT', `${name} is not JSON: ${String(error)}`);
+  }
+}
+
+/**
+ * @param {Engine} hw
+ * @param {ModelFiles} files
+ * @param {(fraction: number) => void} onProgress
+ * @returns {Promise<Model>}
+ */
+export async function openModel(hw, { config, weights, tokenizer }, onProgress) {
+  const [gpt2, text] = await Promise.all([
+    loadGpt2(hw, { config, weights, onProgress }),
+    readJson(tokenizer, 'tokenizer.json').then(readTokenizer),
+  ]);
+  return { gpt2, text };
+}
+
+/**
+ * A 1 for each head that is heard, a 0 for each that is muted.
+ *
+ * @param {Gpt2} gpt2
+ * @param {readonly HeadName[]} muted
+ * @returns {number[][] | undefined} [numLayers, numHeads]; undefined: all are heard
+ */
+export function headMaskOf({ options: { numLayers, numHeads } }, muted) {
+  if (muted.length === 0) return undefined;
+  const mask = Array.from({ length: numLayers }, () => Array(numHeads).fill(1));
+  for (const { layer, head } of muted) if (mask[layer]?.[head]) mask[layer][head] = 0;
+  return mask;
+}
+
+/**
+ * @param {Model} model
+ * @param {string} text
+ * @param {readonly number[]} added ids behind the text's
+ * @returns {number[]}
+ * @throws {PageError} no tokens, or more than fit
+ */
+export function idsOf({ gpt2, text: tokens }, text, added) {
+  const { contextLength, vocabSize } = gpt2.options;
+  const ids = [...tokens.encode(text), ...added.filter((id) => id < vocabSize)];
+  if (ids.length === 0) {
+    throw new PageError('ERR_EMPTY', 'There is no text yet: type a word.');
+  }
+  if (ids.length > contextLength) {
+    const format = new Intl.NumberFormat('en').format;
+    throw new PageError(
+      'ERR_TOO_LONG',
+      `This text has ${format(ids.length)} tokens, and this model reads at most ${format(contextLength)}. Shorten it by ${format(ids.length - contextLength)}.`,
+    );
+  }
+  return ids;
+}
+
+/**
+ * @param {Model} model
+ * @param {number[]} ids
+ * @param {readonly HeadName[]} muted
+ * @returns {Run}
+ */
+export function runModel({ gpt2, text }, ids, muted) {
+  const { numLayers, numHeads } = gpt2.options;
+  const start = performance.now();
+  const { trace = [] } = gpt2.forward(ids, {
+    trace: true,
+    headMask: headMaskOf(gpt2, muted),
+    logits: 'last',
+  });
+  const ms = performance.now() - start;
+  return {
+    ids,
+    tokens: ids.map(text.token),
+    source: {
+      n: ids.length,
+      layers: numLayers,
+      heads: numHeads,
+      causal: true,
+      rows: (layer, head, first, end) =>
+        /** @type {Float32Array} */ (trace[layer].weights({ head, rows: [first, end] }).data),
+      map: (layer, head, size) =>
+        /** @type {Float32Array} */ (trace[layer].map({ head, size }).data),
+    },
+    muted,
+    ms,
+    bytes: trace.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    dispose: () => trace.forEach((layer) => layer.dispose()),
+  };
+}
