@@ -2,7 +2,12 @@
 // definitions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { topEdges } from '../web/page/explore/edges.js';
+import { labelledTokens } from '../web/page/explore/map/labels.js';
+import { cellAt, wordsOf } from '../web/page/explore/map/readout.js';
+import { fit, regionOf, reveal, suffices, zoom } from '../web/page/explore/map/viewport.js';
 import { columnOf, poolRegion } from '../web/page/explore/worker/pool.js';
+import { likeliest, softmaxOf } from '../web/page/explore/worker/predict.js';
 import { rowsOf } from '../web/page/explore/worker/rows.js';
 import { HeadScorer, inductionKeys } from '../web/page/explore/scores.js';
 
@@ -242,4 +247,94 @@ test('a text in which nothing repeats has no induction score', () => {
       ).induction,
     ),
   );
+});
+
+test('lines carry the wanted share with the fewest keys, and say what they leave out', () => {
+  const row = [0.1, 0.4, 0, 0.3, 0.2];
+  const { edges, rest } = topEdges(row, 0.65);
+  assert.deepEqual(
+    edges.map(({ key }) => key),
+    [1, 3],
+  );
+  assert.ok(Math.abs(rest - 0.3) < 1e-12);
+  assert.deepEqual(
+    topEdges(row, 1).edges.map(({ key }) => key),
+    [1, 3, 4, 0],
+  );
+  assert.equal(topEdges(row, 1).rest, 0);
+  assert.deepEqual(topEdges([0, 0], 0.9), { edges: [], rest: 0 });
+  // Half of a row that sums to a half.
+  assert.equal(topEdges([0.25, 0.25], 0.5).edges.length, 1);
+});
+
+test('probabilities are the softmax of logits, large ones too', () => {
+  const found = softmaxOf([1000, 1001, 999]);
+  const powers = [Math.E ** -1, 1, Math.E ** -2];
+  const sum = powers.reduce((a, b) => a + b);
+  powers.forEach((power, i) => assert.ok(Math.abs(found[i] - power / sum) < 1e-15));
+});
+
+test('the likeliest tokens are those of before and after, in the order of after', () => {
+  const before = Float64Array.from([0.5, 0.1, 0.2, 0.15, 0.05]);
+  const after = Float64Array.from([0.01, 0.5, 0.3, 0.09, 0.1]);
+  assert.deepEqual(likeliest(before, after, 3), [1, 2, 0]);
+  assert.deepEqual(likeliest(before, before, 9), [0, 2, 3, 1, 4]);
+});
+
+test('a view stays in its map, zooms about a place, and moves as little as it must', () => {
+  assert.deepEqual(fit(null, 50), { query: 0, key: 0, span: 50 });
+  assert.deepEqual(fit({ query: 48, key: -3, span: 1 }, 50), { query: 44, key: 0, span: 6 });
+  assert.deepEqual(fit({ query: 1, key: 1, span: 9 }, 4), { query: 0, key: 0, span: 4 });
+  const view = { query: 10, key: 20, span: 20 };
+  assert.deepEqual(zoom(view, 100, 0.5, { x: 0.5, y: 1 }), { query: 20, key: 25, span: 10 });
+  assert.deepEqual(zoom(view, 100, 99, { x: 0.5, y: 1 }), { query: 0, key: 0, span: 100 });
+  assert.deepEqual(reveal(view, 100, { query: 31, key: 25 }), { query: 12, key: 20, span: 20 });
+  assert.deepEqual(reveal(view, 100, { query: 3, key: 19 }), { query: 3, key: 19, span: 20 });
+});
+
+test('what is computed for a view is it and a margin, in as many cells as pixels', () => {
+  const view = { query: 400, key: 100, span: 200 };
+  const region = regionOf(view, 1000, 100);
+  assert.deepEqual(region, { queries: [350, 650], keys: [50, 350], height: 150, width: 150 });
+  assert.ok(suffices(region, view, 1000, 100));
+  assert.ok(suffices(region, { ...view, query: 450 }, 1000, 100));
+  assert.ok(!suffices(region, { ...view, query: 460 }, 1000, 100), 'beyond the margin');
+  assert.ok(!suffices(region, { query: 400, key: 100, span: 100 }, 1000, 100), 'too coarse');
+  assert.ok(!suffices(undefined, view, 1000, 100));
+  const exact = regionOf({ query: 0, key: 0, span: 50 }, 1000, 100);
+  assert.deepEqual([exact.height, exact.width], [63, 63]);
+});
+
+test('labels are tokens where there is room, else round numbers', () => {
+  assert.deepEqual(labelledTokens(2, 5, 100, 300), { tokens: [2, 3, 4, 5, 6], isNumbered: false });
+  const { tokens, isNumbered } = labelledTokens(0, 100, 100, 300);
+  assert.ok(isNumbered);
+  assert.deepEqual(tokens.slice(0, 3), [19, 39, 59]);
+});
+
+test('a map’s tip names the finest cell that is known', () => {
+  const names = Array.from({ length: 8 }, (_, i) => `t${i}`);
+  const map = { names, causal: true, isSigned: false };
+  const whole = {
+    queries: /** @type {[number, number]} */ ([0, 8]),
+    keys: /** @type {[number, number]} */ ([0, 8]),
+    height: 2,
+    width: 2,
+    values: Float32Array.of(0.5, 0, 0.25, 0.75),
+    largest: Float32Array.of(0.5, 0.75),
+  };
+  const part = {
+    ...whole,
+    queries: /** @type {[number, number]} */ ([4, 6]),
+    keys: /** @type {[number, number]} */ ([2, 4]),
+    values: Float32Array.of(0.1, 0.2, 0.3, 0.4),
+  };
+  const say = (/** @type {number} */ query, /** @type {number} */ key, how = map) => {
+    const cell = cellAt([whole, part], query, key);
+    return cell && wordsOf(cell, how);
+  };
+  assert.equal(say(5, 2), '“t5” (6) → “t2” (3): 0.3000');
+  assert.equal(say(7, 2), 'tokens 5 to 8 → tokens 1 to 4: largest weight 0.2500');
+  assert.equal(say(0, 7), 'tokens 1 to 4 → tokens 5 to 8: masked: a later token');
+  assert.equal(say(5, 2, { ...map, isSigned: true }), '“t5” (6) → “t2” (3): +0.3000');
 });

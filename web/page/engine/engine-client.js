@@ -1,6 +1,6 @@
 /**
  * The page's side of the Worker: a call is a promise, with progress and
- * cancellation. A worker that does not hear a cancellation is replaced.
+ * cancellation.
  *
  * @typedef {import('./serve-calls.js').Progress} Progress
  * @typedef {object} Pending
@@ -16,13 +16,19 @@ const PATIENCE_MS = 1500;
 
 export class EngineClient {
   #startWorker;
+  #isReplaced;
   /** @type {Worker | undefined} */ #worker;
   /** @type {Map<number, Pending>} */ #pending = new Map();
   #lastId = 0;
 
-  /** @param {() => Worker} startWorker starts a script that serves calls: ./serve-calls.js */
-  constructor(startWorker) {
+  /**
+   * @param {() => Worker} startWorker starts a script that serves calls: ./serve-calls.js
+   * @param {{ isReplaced?: boolean }} [options] isReplaced, default true: a worker that does not hear a cancellation is
+   *   replaced; false where it holds what would be lost
+   */
+  constructor(startWorker, { isReplaced = true } = {}) {
     this.#startWorker = startWorker;
+    this.#isReplaced = isReplaced;
   }
 
   /**
@@ -72,6 +78,7 @@ export class EngineClient {
   #cancel(id) {
     if (!this.#pending.has(id)) return;
     this.#worker?.postMessage({ cancel: id });
+    if (!this.#isReplaced) return;
     setTimeout(() => {
       if (this.#pending.has(id)) this.#restart(new Cancelled());
     }, PATIENCE_MS);

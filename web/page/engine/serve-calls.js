@@ -3,7 +3,7 @@
  * `{ id, error: { code, message } }`; on the way `{ id, progress }`. Long work comes in slices, between which it hears
  * `{ cancel: id }` and other calls.
  *
- * @typedef {{ fraction: number, label?: string }} Progress
+ * @typedef {{ fraction: number, label?: string, detail?: unknown }} Progress
  *
  * @typedef {object} Call
  * @property {number} id

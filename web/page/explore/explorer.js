@@ -1,13 +1,16 @@
 /**
  * Keeps the room's views together: what the store says is computed and drawn, and only what changed.
  *
- * @import { ExploreState, HeadName, Pin } from './address.js'
+ * @import { ExploreState, Pin } from './address.js'
+ * @import { HeadScores } from './scores.js'
  * @import { ExploreStore } from './slice.js'
  */
 
 import { byId } from '../dom.js';
-import { formatBytes, formatTime, plural } from '../format.js';
-import { isSameHead } from './address.js';
+import { formatBytes, formatCount, formatTime, plural } from '../format.js';
+import { longName } from './address.js';
+import { Choices } from './choices.js';
+import { connectContinue } from './continue.js';
 import { createControls, titleOf } from './controls.js';
 import { Focus } from './focus.js';
 import { HeadGrid } from './grid.js';
@@ -19,6 +22,7 @@ import { filesOf } from './models.js';
 import { newest } from './newest.js';
 import { showNextTokens } from './next-token.js';
 import { createPins } from './pins.js';
+import { showScores } from './score-list.js';
 import { Session } from './session.js';
 import { showTable, TABLE_TOKENS } from './table-view.js';
 import { connectText, textOf } from './text-controls.js';
@@ -29,11 +33,14 @@ const SUPERSEDED = ['ERR_STALE', 'ERR_DISPOSED', 'ERR_CANCELLED'];
 
 const CLOSER = 0.5;
 
-/** @param {Pin} a @param {Pin} b */
-const isSamePin = (a, b) => a.side === b.side && a.token === b.token;
-
-/** @param {number} value @param {number} count */
-const around = (value, count) => (value + count) % count;
+/** @param {import('./map/zoom-map.js').Seen} seen */
+function showSeen({ queries, keys, isPooled }) {
+  const side = (/** @type {[number, number]} */ [start, end]) =>
+    `${formatCount(start + 1)} to ${formatCount(end)}`;
+  byId('explore-span', HTMLElement).textContent =
+    `Queries ${side(queries)}, keys ${side(keys)}` +
+    (isPooled ? '; each cell shows the largest of the weights it covers.' : '.');
+}
 
 export class Explorer {
   #room;
@@ -43,6 +50,8 @@ export class Explorer {
   #message = byId('explore-message', HTMLElement);
   #details = byId('explore-table', HTMLDetailsElement);
   #sort = byId('explore-sort', HTMLSelectElement);
+  #share = byId('explore-topp', HTMLInputElement);
+  #choices;
   #text;
   #textControls;
   #grid;
@@ -50,6 +59,8 @@ export class Explorer {
   #lines;
   #pins;
   #controls;
+  #continue;
+  /** @type {HeadScores[] | undefined} of the run */ #scores;
   #read;
   #drawLine;
   #drawNext;
@@ -63,7 +74,9 @@ export class Explorer {
     this.#store = store;
     const focus = this.#focus;
     const session = this.#session;
-    const pin = (/** @type {Pin} */ chosen) => this.#toggle(chosen);
+    const choices = new Choices(store, session);
+    this.#choices = choices;
+    const pin = (/** @type {Pin} */ chosen) => choices.pin(chosen);
     const fail = (/** @type {unknown} */ error) => this.#fail(error);
     const place = (/** @type {string} */ id) => byId(`explore-${id}`, HTMLElement);
     this.#textControls = connectText(store);
@@ -72,10 +85,14 @@ export class Explorer {
       store.set(hasShift ? { other: name } : { ...name, of: 'head' }),
     );
     const view = (/** @type {ExploreState['view']} */ next) => store.set({ view: next });
-    this.#maps = new Maps(place('maps'), session, focus, { pin, fail, view });
+    this.#maps = new Maps(place('maps'), session, focus, { pin, fail, view, moved: showSeen });
     this.#lines = new LinesView(place('lines'), focus, pin, fail);
-    this.#pins = createPins(place('pins'), focus, { turn: (old) => this.#turn(old), unpin: pin });
-    this.#controls = createControls(place('controls'), store, () => this.#mute());
+    this.#pins = createPins(place('pins'), focus, { turn: (old) => choices.turn(old), unpin: pin });
+    this.#controls = createControls(place('controls'), store, () => choices.mute());
+    this.#continue = connectContinue(byId('explore-continue', HTMLFormElement), store, session, {
+      written: (token) => this.#text.append(token),
+      fail,
+    });
     this.#read = newest(() => this.#readText(), fail);
     this.#drawLine = newest(() => this.#showLine(), fail);
     this.#drawNext = newest(() => this.#showNext(), fail);
@@ -90,46 +107,39 @@ export class Explorer {
   }
 
   #listen() {
+    const choices = this.#choices;
     this.#focus.subscribe(() => this.#drawLine());
     this.#sort.addEventListener('change', () =>
       this.#store.set({ sort: /** @type {ExploreState['sort']} */ (this.#sort.value) }),
+    );
+    this.#share.addEventListener('input', () =>
+      this.#store.set({ topP: Number(this.#share.value) }),
     );
     this.#details.addEventListener('toggle', () => this.#drawLine());
     const zoom = (/** @type {string} */ id, /** @type {() => void} */ act) =>
       byId(`explore-${id}`, HTMLButtonElement).addEventListener('click', act);
     zoom('closer', () => this.#maps.zoomBy(CLOSER));
     zoom('farther', () => this.#maps.zoomBy(1 / CLOSER));
-    zoom('whole', () => this.#store.set({ view: null }));
+    zoom('whole', () => {
+      this.#maps.view = null;
+      this.#store.set({ view: null });
+    });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
+      this.#grid.colour(choices.state.scale),
+    );
     const help = createHelp(this.#room);
     byId('explore-help', HTMLButtonElement).addEventListener('click', help);
     listenToKeys(this.#room, {
-      '[': () => this.#turnHead(-1),
-      ']': () => this.#turnHead(1),
-      '{': () => this.#turnLayer(-1),
-      '}': () => this.#turnLayer(1),
+      '[': () => choices.turnHead(-1, this.#grid.order),
+      ']': () => choices.turnHead(1, this.#grid.order),
+      '{': () => choices.turnLayer(-1),
+      '}': () => choices.turnLayer(1),
       p: () => this.#pinPlace('query'),
       k: () => this.#pinPlace('key'),
-      x: () => this.#store.set({ pins: [] }),
-      m: () => this.#mute(),
+      x: () => choices.unpin(),
+      m: () => choices.mute(),
       '?': help,
     });
-  }
-
-  // What is chosen
-
-  /** The state as far as the run has it: a layer, a head or a token that is not there is none. */
-  #state() {
-    const state = this.#store.get();
-    const { layers = 1, heads = 1, n = 0 } = this.#session.run ?? {};
-    const has = (/** @type {HeadName} */ name) => name.layer < layers && name.head < heads;
-    return {
-      ...state,
-      layer: Math.min(state.layer, layers - 1),
-      head: Math.min(state.head, heads - 1),
-      other: state.other && has(state.other) ? state.other : null,
-      muted: state.muted.filter(has),
-      pins: state.pins.filter(({ token }) => token < n),
-    };
   }
 
   /** What text and panel are about: what is pointed at, else the last pin, else the last token. @returns {Pin} */
@@ -137,59 +147,15 @@ export class Explorer {
     const { query, key } = this.#focus.place;
     if (query >= 0) return { side: 'query', token: query };
     if (key >= 0) return { side: 'key', token: key };
-    const { pins } = this.#state();
+    const { pins } = this.#choices.state;
     const last = { side: /** @type {const} */ ('query'), token: (this.#session.run?.n ?? 1) - 1 };
     return pins[pins.length - 1] ?? last;
-  }
-
-  /** @param {Pin} pin */
-  #toggle(pin) {
-    const { pins } = this.#state();
-    const others = pins.filter((other) => !isSamePin(other, pin));
-    this.#store.set({ pins: others.length < pins.length ? others : [...pins, pin] });
-  }
-
-  /** @param {Pin} pin shows its other side */
-  #turn(pin) {
-    const { pins } = this.#state();
-    const turned = {
-      ...pin,
-      side: /** @type {Pin['side']} */ (pin.side === 'query' ? 'key' : 'query'),
-    };
-    const others = pins.filter((other) => !isSamePin(other, turned));
-    const at = others.findIndex((other) => isSamePin(other, pin));
-    this.#store.set({
-      pins: at < 0 ? [...others, turned] : others.map((other, i) => (i === at ? turned : other)),
-    });
   }
 
   /** @param {Pin['side']} side */
   #pinPlace(side) {
     const token = this.#focus.place[side];
-    if (token >= 0) this.#toggle({ side, token });
-  }
-
-  /** @param {number} by */
-  #turnHead(by) {
-    const order = this.#grid.order;
-    const at = order.findIndex((name) => isSameHead(name, this.#state()));
-    if (order.length > 0) {
-      this.#store.set({ ...order[around(at + by, order.length)], of: 'head' });
-    }
-  }
-
-  /** @param {number} by */
-  #turnLayer(by) {
-    const { layers = 1 } = this.#session.run ?? {};
-    this.#store.set({ layer: around(this.#state().layer + by, layers) });
-  }
-
-  #mute() {
-    const { muted, layer, head } = this.#state();
-    const others = muted.filter((name) => !isSameHead(name, { layer, head }));
-    this.#store.set({
-      muted: others.length < muted.length ? others : [...muted, { layer, head }],
-    });
+    if (token >= 0) this.#choices.pin({ side, token });
   }
 
   // What is computed
@@ -199,6 +165,7 @@ export class Explorer {
     const differs = (/** @type {(keyof ExploreState)[]} */ ...keys) =>
       keys.some((key) => after[key] !== before[key]);
     this.#textControls.show(after);
+    this.#continue.show(after);
     if (differs('model')) {
       this.#open();
       return;
@@ -208,8 +175,9 @@ export class Explorer {
       return;
     }
     if (!this.#session.run) return;
-    const state = this.#state();
+    const state = this.#choices.state;
     if (differs('layer', 'head', 'other', 'sort')) this.#grid.mark(state);
+    if (differs('layer', 'head')) this.#drawScores();
     if (differs('scale')) this.#grid.colour(state.scale);
     if (differs('view')) this.#maps.view = state.view;
     if (differs('layer', 'head', 'of', 'over', 'other', 'scale', 'hideFirst')) this.#drawMaps();
@@ -220,6 +188,7 @@ export class Explorer {
   async #open() {
     const { model } = this.#store.get();
     this.#textControls.show(this.#store.get());
+    this.#continue.show(this.#store.get());
     this.#room.setAttribute('aria-busy', 'true');
     try {
       const files = filesOf(model);
@@ -248,15 +217,26 @@ export class Explorer {
   async #drawAll() {
     const { run } = this.#session;
     if (!run || this.#room.hidden) return;
-    const state = this.#state();
+    const state = this.#choices.state;
     this.#textControls.count(run, this.#session);
     this.#text.show(run.tokens, state.added.length);
     this.#showCost();
     await Promise.all([this.#drawMaps(), this.#drawPins(), this.#drawNext()]);
     await this.#grid.show(run, state);
     this.#room.dataset.run = String(run.run);
-    this.#grid.showScores(await this.#session.scores(), this.#state());
+    const scores = await this.#session.scores();
+    if (run !== this.#session.run) return;
+    this.#scores = scores;
+    this.#grid.showScores(scores, this.#choices.state);
+    this.#drawScores();
     this.#room.dataset.scored = String(run.run);
+  }
+
+  #drawScores() {
+    const { run } = this.#session;
+    const state = this.#choices.state;
+    const scores = this.#scores?.[state.layer * (run?.heads ?? 0) + state.head];
+    if (scores) showScores(byId('explore-scores', HTMLElement), longName(state), scores);
   }
 
   #showCost() {
@@ -271,7 +251,7 @@ export class Explorer {
   async #drawMaps() {
     const { run } = this.#session;
     if (!run) return;
-    const state = this.#state();
+    const state = this.#choices.state;
     this.#controls.show(state, run);
     this.#sort.value = state.sort;
     this.#room.classList.toggle('comparing', state.other !== null);
@@ -285,8 +265,11 @@ export class Explorer {
   async #drawLines() {
     const { run } = this.#session;
     if (!run) return;
-    const state = this.#state();
+    const state = this.#choices.state;
     const what = whatOf(state);
+    this.#share.value = String(state.topP);
+    byId('explore-topp-value', HTMLOutputElement).textContent =
+      `at least ${Math.round(100 * state.topP)} %`;
     await this.#lines.show({
       tokens: run.tokens,
       topP: state.topP,
@@ -296,7 +279,7 @@ export class Explorer {
   }
 
   async #drawPins() {
-    const { pins } = this.#state();
+    const { pins } = this.#choices.state;
     this.#maps.pins = pins;
     this.#text.pins = pins;
     this.#lines.pins = pins;
@@ -309,7 +292,7 @@ export class Explorer {
   async #showLine() {
     const { run } = this.#session;
     if (!run) return;
-    const state = this.#state();
+    const state = this.#choices.state;
     const what = whatOf(state);
     const subject = this.#subject();
     const pins = state.pins.length > 0 ? state.pins : [subject];
@@ -334,7 +317,7 @@ export class Explorer {
   async #showTable(pin, line) {
     const { run } = this.#session;
     if (!run) return;
-    const state = this.#state();
+    const state = this.#choices.state;
     const { n } = run;
     /** @type {[number, number]} */
     const all = [0, n];
@@ -350,7 +333,7 @@ export class Explorer {
   async #showNext() {
     const { run } = this.#session;
     if (!run) return;
-    const { pins } = this.#state();
+    const { pins } = this.#choices.state;
     const pinned = pins.filter(({ side }) => side === 'query').pop();
     const at = pinned?.token ?? run.n - 1;
     const predictions = await this.#session.predict(at);

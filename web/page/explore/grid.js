@@ -144,7 +144,10 @@ export class HeadGrid {
     this.#room.dataset.sort = order;
     this.#tiles.forEach(({ name, score }, i) => {
       const value = order === 'place' ? NaN : valueOf(i);
-      score.textContent = Number.isFinite(value) ? value.toFixed(2) : shortName(name);
+      const words = Number.isFinite(value)
+        ? [el('b', {}, value.toFixed(2)), shortName(name)]
+        : [shortName(name)];
+      score.replaceChildren(...words);
     });
     if (active instanceof HTMLElement && this.#room.contains(active)) active.focus();
   }

@@ -65,22 +65,33 @@ export function createPins(room, focus, on) {
           ? 'Nothing: every weight is 0.'
           : '';
     const other = side === 'query' ? 'key' : 'query';
-    const turn = el('button', { type: 'button', class: 'quiet' }, `${TITLES[other]}…`);
+    const name = tokens[token].text;
+    const turn = el(
+      'button',
+      { type: 'button', class: 'quiet', 'aria-label': `Show what ${name} ${TITLES[other]}` },
+      '⇄',
+    );
+    turn.title = `${TITLES[other]} …`;
     turn.addEventListener('click', () => on.turn(pin));
     const unpin = el(
       'button',
-      { type: 'button', class: 'quiet', 'aria-label': `Unpin ${tokens[token].text}` },
+      { type: 'button', class: 'quiet', 'aria-label': `Unpin ${name}` },
       '×',
     );
     unpin.addEventListener('click', () => on.unpin(pin));
-    const name = el('span', { class: 'token' }, tokens[token].text);
     return el(
       'div',
       { class: 'pin-card' },
       el(
         'div',
         { class: 'part-head' },
-        el('h3', {}, name, el('span', { class: 'at' }, formatCount(token + 1)), ` ${TITLES[side]}`),
+        el(
+          'h3',
+          {},
+          el('span', { class: 'token' }, name),
+          el('span', { class: 'at' }, formatCount(token + 1)),
+          ` ${TITLES[side]}`,
+        ),
         el('span', { class: 'pin-tools' }, turn, ...(isPinned ? [unpin] : [])),
       ),
       el('table', { class: 'bars' }, el('tbody', {}, ...rows)),

@@ -35,6 +35,7 @@ const KEPT = 2 ** 20;
 export class Session {
   #client = new EngineClient(
     () => new Worker(new URL('./worker/explore-worker.js', import.meta.url), { type: 'module' }),
+    { isReplaced: false },
   );
   /** @type {Map<string, Promise<Float32Array>>} */ #kept = new Map();
   /** @type {ModelSummary | undefined} */ model;
@@ -86,6 +87,21 @@ export class Session {
   /** @param {number} at @returns {Promise<Prediction[]>} of the token behind it */
   predict(at) {
     return this.#ask('predict', { at });
+  }
+
+  /**
+   * Lets the model write on.
+   *
+   * @param {Pick<ExploreState, 'decoding' | 'temperature' | 'topK' | 'seed' | 'count'>} how
+   * @param {{ signal: AbortSignal, onProgress: (progress: { token?: Token & { id: number } }) => void }} options
+   */
+  write({ decoding, temperature, topK, seed, count }, { signal, onProgress }) {
+    const how = decoding === 'greedy' ? { temperature: 0 } : { temperature, topK, seed };
+    const wanted = { run: this.run?.run, count, how };
+    return this.#client.call('write', wanted, {
+      signal,
+      onProgress: ({ detail }) => onProgress(/** @type {any} */ (detail ?? {})),
+    });
   }
 
   /** @param {What} what @param {number} query @returns {Promise<Float32Array>} */

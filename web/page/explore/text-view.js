@@ -10,8 +10,36 @@ import { el } from '../dom.js';
 import { SPACE } from '../engine/tokenize.js';
 import { onceAFrame } from './newest.js';
 
+const NEWLINE = '\u21b5';
+
 /** The strongest tint leaves the text readable. */
 const STRONGEST = 45;
+
+/** @param {Token} token @param {number} at −1: not yet part of the text @param {boolean} isWritten */
+const tokenOf = ({ text }, at, isWritten) =>
+  el(
+    'span',
+    {
+      role: 'option',
+      tabindex: -1,
+      class: isWritten ? 'written' : '',
+      'data-at': at >= 0 && at,
+      'aria-selected': 'false',
+    },
+    text.startsWith(SPACE) && text.length > 1 ? text.slice(1) : text,
+  );
+
+/**
+ * A token as text reads: a leading space stands before it, and lines are broken where the text breaks them.
+ *
+ * @param {HTMLElement} element
+ * @param {Token} token
+ */
+function inText(element, { text }) {
+  const space = text.startsWith(SPACE) && text.length > 1 ? [' '] : [];
+  const end = text.includes(NEWLINE) ? [el('br')] : [];
+  return [...space, element, ...end];
+}
 
 export class TextView {
   #room;
@@ -52,28 +80,17 @@ export class TextView {
    * @param {number} written how many of them, at the end, the model wrote
    */
   show(tokens, written) {
-    this.#tokens = tokens.map(({ text }, i) =>
-      el(
-        'span',
-        {
-          role: 'option',
-          tabindex: -1,
-          'data-at': i,
-          class: i >= tokens.length - written ? 'written' : '',
-          'aria-selected': 'false',
-        },
-        text,
-      ),
-    );
-    // Lines are broken where the text breaks them, else between words.
-    const parts = this.#tokens.flatMap((token) => {
-      const text = token.textContent ?? '';
-      if (text.includes('\u21b5')) return [token, el('br')];
-      return text.startsWith(SPACE) ? [el('wbr'), token] : [token];
-    });
-    this.#room.replaceChildren(...parts);
+    const first = tokens.length - written;
+    this.#tokens = tokens.map((token, i) => tokenOf(token, i, i >= first));
+    this.#room.replaceChildren(...tokens.flatMap((token, i) => inText(this.#tokens[i], token)));
     this.#moveStop(Math.min(this.#stop, tokens.length - 1));
     this.pins = this.#pins;
+  }
+
+  /** Shows a token that was written before it is part of the text. @param {Token} token */
+  append(token) {
+    this.#room.append(...inText(tokenOf(token, -1, true), token));
+    this.#room.scrollTop = this.#room.scrollHeight;
   }
 
   /** @param {readonly Pin[]} pins */

@@ -7,36 +7,40 @@
  * @property {number} left of the field
  * @property {number} top
  * @property {number} side of the field
+ * @property {number} letters that a label may have
  */
 
 /** Room that a token's label needs, in CSS pixels. */
 const LABEL_PX = 12;
 const NUMBER_PX = 36;
 const LONGEST_LABEL = 9;
+const SHORTEST_LABEL = 6;
 const ROUND = [5, 10, 20, 50, 100, 200, 500, 1000];
 const FONT_PX = 12;
+const LETTER_PX = 7.2;
 const GAP_PX = 6;
+/** Half a label stands out beyond the last token. */
+export const END_PX = 6;
 
-/** @param {string} text */
-const shortened = (text) => {
+/** @param {string} text @param {number} most */
+const shortened = (text, most) => {
   const letters = [...text];
-  return letters.length > LONGEST_LABEL ? `${letters.slice(0, LONGEST_LABEL - 1).join('')}…` : text;
+  return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : text;
 };
 
-/** @param {readonly string[]} names @returns {number} of the longest label, in characters */
-export const longestOf = (names) =>
-  Math.max(4, ...names.map((name) => Math.min(LONGEST_LABEL, [...name].length)));
-
 /**
- * Room for labels of so many characters at the top and on the left, the rest a square.
+ * Room for the labels at the top and on the left, the rest a square: less room where the whole map has numbers only.
  *
  * @param {number} width of all
- * @param {number} longest
+ * @param {readonly string[]} names
  * @returns {Frame}
  */
-export function frameOf(width, longest) {
-  const margin = Math.ceil(longest * FONT_PX * 0.6 + GAP_PX);
-  return { left: margin, top: margin, side: Math.max(0, width - margin) };
+export function frameOf(width, names) {
+  const longest = names.reduce((most, name) => Math.max(most, [...name].length), 4);
+  const isNumbered = width / names.length < LABEL_PX;
+  const letters = Math.min(isNumbered ? SHORTEST_LABEL : LONGEST_LABEL, longest);
+  const margin = Math.ceil(letters * LETTER_PX + GAP_PX);
+  return { left: margin, top: margin, side: Math.max(0, width - margin - END_PX), letters };
 }
 
 /**
@@ -86,14 +90,19 @@ export function drawLabels(context, frame, view, { names, marked }, { font, ink,
       const hidden =
         token === strong ||
         (strong >= 0 && isNumbered && Math.abs(at(token) - at(strong)) < NUMBER_PX / 2);
-      if (!hidden) write(isNumbered ? String(token + 1) : shortened(names[token]), at(token));
+      if (!hidden)
+        write(isNumbered ? String(token + 1) : shortened(names[token], frame.letters), at(token));
     }
     if (strong < 0 || strong + 1 <= start || strong >= start + view.span) return;
     context.font = `600 ${FONT_PX}px ${font}`;
     context.fillStyle = ink;
-    write(shortened(names[strong]), Math.max(0, Math.min(frame.side, at(strong))));
+    write(shortened(names[strong], frame.letters), Math.max(0, Math.min(frame.side, at(strong))));
   };
+  context.font = `${0.9 * FONT_PX}px ${font}`;
+  context.fillStyle = soft;
   context.textAlign = 'right';
+  context.fillText('key →', frame.left - GAP_PX, 0.5 * FONT_PX);
+  context.fillText('query ↓', frame.left - GAP_PX, 2 * FONT_PX);
   side(view.query, marked.query, (text, at) =>
     context.fillText(text, frame.left - GAP_PX, frame.top + at),
   );

@@ -18,17 +18,20 @@
  * @typedef {object} MapEvents
  * @property {(pin: Pin) => void} pin
  * @property {(view: Viewport | null) => void} view null: the whole
+ * @property {(seen: Seen) => void} moved what is seen, on every move
  * @property {(error: unknown) => void} fail
+ *
+ * @typedef {{ queries: [number, number], keys: [number, number], isPooled: boolean }} Seen tokens [first, past the last]
  */
 
-import { tokensOf } from '../../../headwise/view/cells.js';
 import { el } from '../../dom.js';
-import { formatCount, formatWeight } from '../../format.js';
 import { hatchOf } from '../colours.js';
 import { onceAFrame } from '../newest.js';
 import { listenTo } from './gestures.js';
-import { drawLabels, frameOf, longestOf } from './labels.js';
+import { drawLabels, END_PX, frameOf } from './labels.js';
 import { MapCells } from './map-cells.js';
+import { drawMarks } from './marks.js';
+import { cellAt, wordsOf } from './readout.js';
 import { fit, reveal, wholeOf, zoom } from './viewport.js';
 
 const PAGE = 10;
@@ -58,7 +61,7 @@ export class ZoomMap {
   /** What was asked for, which a shorter text may not have; null: the whole. @type {Viewport | null} */
   #wish = null;
   /** @type {readonly Pin[]} */ #pins = [];
-  #frame = frameOf(0, 4);
+  #frame = frameOf(0, []);
   #ratio = 1;
   /** @type {HTMLCanvasElement | undefined} */ #hatch;
   #cells;
@@ -71,11 +74,12 @@ export class ZoomMap {
   constructor(focus, on) {
     this.#focus = focus;
     this.#on = on;
-    this.#cells = new MapCells(() => this.#schedule(), on.fail);
-    focus.subscribe(() => {
+    const changed = () => {
       this.#schedule();
       this.#say();
-    });
+    };
+    this.#cells = new MapCells(changed, on.fail);
+    focus.subscribe(changed);
     new ResizeObserver(() => this.#measure()).observe(this.element);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
       if (this.#shown) this.#cells.colour(this.#shown);
@@ -113,6 +117,7 @@ export class ZoomMap {
       this.#cells.use({ n: this.#n, ask: shown.ask, how: shown });
       this.#measure();
     }
+    this.#on.moved(this.#seen);
     await this.#want();
     this.#say();
   }
@@ -121,8 +126,23 @@ export class ZoomMap {
   set view(view) {
     this.#wish = view;
     this.#view = fit(view, this.#n);
+    this.#on.moved(this.#seen);
     this.#schedule();
     this.#want();
+  }
+
+  /** @returns {Seen} */
+  get #seen() {
+    const { query, key, span } = this.#view;
+    const n = this.#n;
+    /** @param {number} start @returns {[number, number]} */
+    const side = (start) => [Math.floor(start), Math.min(n, Math.ceil(start + span))];
+    return { queries: side(query), keys: side(key), isPooled: span > this.#pixels };
+  }
+
+  /** Pixels of the screen along a side of the field. */
+  get #pixels() {
+    return Math.floor(this.#frame.side * this.#ratio);
   }
 
   /** @param {readonly Pin[]} pins */
@@ -143,11 +163,11 @@ export class ZoomMap {
     const width = this.element.clientWidth;
     if (width === 0) return;
     this.#ratio = devicePixelRatio || 1;
-    this.#frame = frameOf(width, longestOf(this.#shown?.names ?? []));
+    this.#frame = frameOf(width, this.#shown?.names ?? []);
     const { left, top, side } = this.#frame;
     this.#canvas.width = Math.round(width * this.#ratio);
-    this.#canvas.height = Math.round((top + side) * this.#ratio);
-    this.#canvas.style.height = `${top + side}px`;
+    this.#canvas.height = Math.round((top + side + END_PX) * this.#ratio);
+    this.#canvas.style.height = `${top + side + END_PX}px`;
     Object.assign(this.#field.style, {
       left: `${left}px`,
       top: `${top}px`,
@@ -160,23 +180,28 @@ export class ZoomMap {
   }
 
   async #want() {
-    await this.#cells.want(this.#view, Math.floor(this.#frame.side * this.#ratio));
+    await this.#cells.want(this.#view, this.#pixels);
     this.#canvas.dataset.computed = String(this.#cells.computed);
   }
 
   #draw() {
     const context = this.#canvas.getContext('2d');
     if (!context || !this.#shown) return;
-    const { left, top, side } = this.#frame;
     context.setTransform(this.#ratio, 0, 0, this.#ratio, 0, 0);
     context.clearRect(0, 0, this.#canvas.width, this.#canvas.height);
     this.#drawCells(context);
     const style = getComputedStyle(this.element);
     const colour = (/** @type {string} */ name) => style.getPropertyValue(name);
-    this.#drawMarks(context, colour('--accent'), colour('--ground'));
+    drawMarks(
+      context,
+      this.#frame,
+      this.#view,
+      { pins: this.#pins, place: this.#focus.place },
+      { accent: colour('--accent'), ground: colour('--ground') },
+    );
     drawLabels(
       context,
-      { left, top, side },
+      this.#frame,
       this.#view,
       { names: this.#shown.names, marked: this.#focus.place },
       { font: style.fontFamily, ink: colour('--ink'), soft: colour('--soft') },
@@ -214,52 +239,6 @@ export class ZoomMap {
     context.restore();
   }
 
-  /**
-   * Pins and crosshair.
-   *
-   * @param {CanvasRenderingContext2D} context
-   * @param {string} accent
-   * @param {string} ground
-   */
-  #drawMarks(context, accent, ground) {
-    const { left, top, side } = this.#frame;
-    const cell = side / this.#view.span;
-    const thickness = Math.max(3, cell);
-    /** @param {Pin['side']} which @param {number} token */
-    const band = (which, token) => {
-      const start = which === 'query' ? this.#view.query : this.#view.key;
-      const at = (token - start) * cell;
-      const box =
-        which === 'query' ? [left, top + at, side, thickness] : [left + at, top, thickness, side];
-      return /** @type {[number, number, number, number]} */ (box);
-    };
-    context.save();
-    context.beginPath();
-    context.rect(left - 2, top - 2, side + 4, side + 4);
-    context.clip();
-    for (const { side: which, token } of this.#pins) {
-      for (const [width, colour] of /** @type {const} */ ([
-        [4, ground],
-        [2, accent],
-      ])) {
-        context.lineWidth = width;
-        context.strokeStyle = colour;
-        context.strokeRect(...band(which, token));
-      }
-    }
-    const { query, key } = this.#focus.place;
-    for (const [width, colour] of /** @type {const} */ ([
-      [3, 'rgb(0 0 0 / 55%)'],
-      [1, 'white'],
-    ])) {
-      context.lineWidth = width;
-      context.strokeStyle = colour;
-      if (query >= 0) context.strokeRect(...band('query', query));
-      if (key >= 0) context.strokeRect(...band('key', key));
-    }
-    context.restore();
-  }
-
   /** Reads the cell in focus out. */
   #say() {
     const { query, key } = this.#focus.place;
@@ -268,63 +247,22 @@ export class ZoomMap {
       this.#tip.textContent = '';
       return;
     }
-    const cell = this.#cellAt(query, key);
-    /** @param {[number, number]} tokens */
-    const name = ([start, end]) =>
-      end - start === 1
-        ? `“${shown.names[start]}” (${formatCount(start + 1)})`
-        : `tokens ${formatCount(start + 1)} to ${formatCount(end)}`;
-    const noun = shown.isSigned ? 'difference' : 'weight';
-    const words = () => {
-      if (!cell) return '…';
-      const [queries, keys] = [cell.queries, cell.keys];
-      if (shown.causal && keys[0] > queries[1] - 1) return 'masked: a later token';
-      const isPooled = queries[1] - queries[0] > 1 || keys[1] - keys[0] > 1;
-      const number = formatWeight(Math.abs(cell.value));
-      const sign = cell.value < 0 ? '−' : shown.isSigned && cell.value > 0 ? '+' : '';
-      return `${isPooled ? `largest ${noun} ` : ''}${sign}${number}`;
-    };
-    const [queries, keys] = cell
-      ? [cell.queries, cell.keys]
-      : [
-          [query, query + 1],
-          [key, key + 1],
-        ];
-    this.#tip.textContent = `${name(/** @type {[number, number]} */ (queries))} → ${name(/** @type {[number, number]} */ (keys))}: ${words()}`;
-  }
-
-  /** The finest cell that is known of two tokens. @param {number} query @param {number} key */
-  #cellAt(query, key) {
-    for (const layer of this.#cells.layers.reverse()) {
-      const { queries, keys, height, width, values } = layer;
-      if (query < queries[0] || query >= queries[1] || key < keys[0] || key >= keys[1]) continue;
-      /** @param {number} token @param {[number, number]} side @param {number} cells */
-      const place = (token, [start, end], cells) => {
-        const n = end - start;
-        const cell = Math.ceil(((token - start + 1) * cells) / n) - 1;
-        const [first, past] = tokensOf(n, cells, cell);
-        return { cell, tokens: /** @type {[number, number]} */ ([start + first, start + past]) };
-      };
-      const row = place(query, queries, height);
-      const column = place(key, keys, width);
-      const value = values[row.cell * width + column.cell];
-      return { value, queries: row.tokens, keys: column.tokens };
-    }
-    return undefined;
+    const cell = cellAt(this.#cells.layers, query, key);
+    this.#tip.textContent = cell ? wordsOf(cell, shown) : '…';
   }
 
   #listen() {
     /** @param {{ x: number, y: number }} at */
-    const cellAt = ({ x, y }) => {
+    const tokensAt = ({ x, y }) => {
       const token = (/** @type {number} */ start, /** @type {number} */ share) =>
         Math.max(0, Math.min(this.#n - 1, Math.floor(start + share * this.#view.span)));
       return { query: token(this.#view.query, y), key: token(this.#view.key, x) };
     };
     listenTo(this.#field, {
-      hover: (at) => this.#focus.set(cellAt(at)),
+      hover: (at) => this.#focus.set(tokensAt(at)),
       leave: () => this.#focus.clear(),
       click: (at, hasShift) => {
-        const { query, key } = cellAt(at);
+        const { query, key } = tokensAt(at);
         this.#on.pin(hasShift ? { side: 'key', token: key } : { side: 'query', token: query });
       },
       drag: ({ x, y }) => {

@@ -77,7 +77,10 @@ async function open(files, call) {
   const next = await openModel(hw, files, (fraction) => {
     call.report({ fraction, label: 'Loading the model' }).catch(() => {});
   });
-  await breathe();
+  await breathe().catch((error) => {
+    next.gpt2.dispose();
+    throw error;
+  });
   current?.dispose();
   current = undefined;
   model?.gpt2.dispose();
@@ -178,4 +181,26 @@ async function predict({ run: number, at }, call) {
   }));
 }
 
-serveCalls({ open, run, thumbs, region, rows, column, scores, predict });
+/**
+ * Writes tokens behind the run's, and tells each.
+ *
+ * @param {{ run: number, count: number, how: { temperature: number, topK?: number, seed?: number } }} wanted
+ * @param {Call} call
+ */
+async function write({ run: number, count, how }, call) {
+  const { ids, muted } = runOf(number);
+  const { gpt2, text } = opened();
+  const left = gpt2.options.contextLength - ids.length;
+  if (left < 1) {
+    throw new PageError('ERR_TOO_LONG', 'The text is as long as this model can read.');
+  }
+  const maxTokens = Math.min(count, left);
+  const headMask = headMaskOf(gpt2, muted);
+  let written = 0;
+  for (const id of gpt2.generate(ids, { maxTokens, headMask, ...how })) {
+    const detail = { token: text.token(id) };
+    await call.report({ fraction: ++written / maxTokens, detail });
+  }
+}
+
+serveCalls({ open, run, thumbs, region, rows, column, scores, predict, write });

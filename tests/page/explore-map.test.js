@@ -1,0 +1,225 @@
+// The Explore room's large map alone, with weights of the test's: 2,000 tokens, zoomed and moved. That it is smooth is
+// shown by what it does not do: nothing is computed for a frame.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { serve } from '../browser.js';
+import { browser, options } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const ROOT = fileURLToPath(new URL('../../web/', import.meta.url));
+const N = 2000;
+
+/** What the page runs: weight (q, k) is (q · 7 + k · 3) mod 1000 / 1000 below the diagonal. */
+const SETUP = `(async () => {
+  const { ZoomMap } = await import('./page/explore/map/zoom-map.js');
+  const { Focus } = await import('./page/explore/focus.js');
+  const { poolRegion } = await import('./page/explore/worker/pool.js');
+  const rows = (start, end) => {
+    const weights = new Float32Array((end - start) * ${N});
+    for (let q = start; q < end; q++) {
+      for (let k = 0; k <= q; k++) weights[(q - start) * ${N} + k] = ((q * 7 + k * 3) % 1000) / 1000;
+    }
+    return weights;
+  };
+  globalThis.asked = [];
+  globalThis.pinned = [];
+  globalThis.views = [];
+  const focus = new Focus();
+  const map = new ZoomMap(focus, {
+    pin: (pin) => pinned.push(pin),
+    view: (view) => views.push(view),
+    moved: () => {},
+    fail: (error) => { throw error; },
+  });
+  map.element.style.width = '400px';
+  document.body.replaceChildren(map.element);
+  globalThis.show = (more) => map.show({
+    title: 'Test',
+    key: 'one',
+    names: Array.from({ length: ${N} }, (_, i) => 't' + i),
+    causal: true,
+    isSigned: false,
+    scale: 'unit',
+    ask: (region) => {
+      asked.push(region);
+      return poolRegion(rows, ${N}, region, async () => {});
+    },
+    ...more,
+  });
+  Object.assign(globalThis, { map, focus });
+  await show();
+})()`;
+
+/** @param {string} title @param {(page: Page) => Promise<void>} body */
+function mapTest(title, body) {
+  test(title, options, async () => {
+    const server = await serve(ROOT);
+    const page = await browser.newPage();
+    /** @type {string[]} */
+    const complaints = [];
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    try {
+      await page.setViewport({ width: 800, height: 700 });
+      // Any file that is served: a page without anything of its own.
+      await page.goto(`${server.url}headwise/error.js`);
+      await page.evaluate((base) => {
+        const element = document.createElement('base');
+        element.href = base;
+        const style = document.createElement('link');
+        style.rel = 'stylesheet';
+        style.href = 'page/style.css';
+        document.head.append(element, style);
+        return new Promise((resolve) => style.addEventListener('load', resolve));
+      }, server.url);
+      await page.evaluate(SETUP.replaceAll("'./page", `'${server.url}page`));
+      await body(page);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await page.close();
+      server.close();
+    }
+  });
+}
+
+/** @param {Page} page @param {string} name @returns {Promise<any>} */
+const read = (page, name) => page.evaluate(name);
+
+/** @param {Page} page @returns {Promise<import('../../web/page/explore/worker/pool.js').Region[]>} */
+const asked = (page) => read(page, 'asked');
+
+/** @param {Page} page until what was asked for is drawn */
+const drawn = (page) =>
+  page.evaluate(`(async () => {
+    for (let i = 0; i < 5; i++) await new Promise(requestAnimationFrame);
+  })()`);
+
+/** @param {Page} page @param {number} x @param {number} y shares of the field */
+async function at(page, x, y) {
+  const box = await (await page.$('.zoom-field'))?.boundingBox();
+  assert.ok(box);
+  return /** @type {[number, number]} */ ([box.x + x * box.width, box.y + y * box.height]);
+}
+
+/** @param {Page} page */
+const tip = (page) => page.$eval('.zoom-tip', (element) => element.textContent);
+
+mapTest('a long text is pooled to the pixels, and a closer look is exact', async (page) => {
+  const [whole, ...more] = await asked(page);
+  assert.deepEqual(more, []);
+  assert.deepEqual(whole.queries, [0, N]);
+  assert.ok(whole.height <= 400 && whole.height > 300, `${whole.height}`);
+  await page.mouse.move(...(await at(page, 0.1, 0.5)));
+  assert.match(
+    String(await tip(page)),
+    /^tokens [\d,]+ to [\d,]+ → tokens .*: largest weight 0\.6370$/,
+  );
+
+  await page.evaluate('map.view = { query: 1000, key: 200, span: 20 }');
+  await drawn(page);
+  const [, part] = await asked(page);
+  assert.deepEqual(part, { queries: [995, 1025], keys: [195, 225], height: 30, width: 30 });
+  await page.mouse.move(...(await at(page, 0.525, 0.125)));
+  // Query 1002, key 210: (7014 + 630) mod 1000.
+  assert.equal(await tip(page), '“t1002” (1,003) → “t210” (211): 0.6440');
+});
+
+mapTest('moving within what is there, hovering and another scale compute nothing', async (page) => {
+  await page.evaluate('map.view = { query: 1000, key: 200, span: 40 }');
+  await drawn(page);
+  const before = (await asked(page)).length;
+  assert.equal(before, 2);
+  const [x, y] = await at(page, 0.5, 0.5);
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  for (let i = 1; i <= 30; i++) await page.mouse.move(x + i, y + i);
+  await page.mouse.up();
+  for (let i = 0; i < 40; i++) await page.mouse.move(x - 5 * i, y - 3 * i);
+  for (const scale of ['row', 'head', 'log', 'unit'])
+    await page.evaluate(`show({ scale: '${scale}' })`);
+  await page.evaluate("map.pins = [{ side: 'query', token: 1005 }]");
+  await drawn(page);
+  assert.equal((await asked(page)).length, before);
+  const [last] = (await read(page, 'views')).slice(-1);
+  assert.ok(last.query < 999 && last.key < 199, JSON.stringify(last));
+});
+
+mapTest('a long way is computed a few times, not once a frame', async (page) => {
+  await page.evaluate(`(async () => {
+    globalThis.frames = 0;
+    for (let i = 0; i < 120; i++) {
+      map.view = { query: 3 * i, key: 2 * i, span: 100 + i };
+      await new Promise(requestAnimationFrame);
+      frames++;
+    }
+  })()`);
+  await drawn(page);
+  const count = (await asked(page)).length;
+  assert.ok(count < 30, `${count} computations for 120 frames`);
+  const end = (await asked(page))[count - 1];
+  assert.ok(end.queries[0] <= 357 && end.queries[1] >= 357 + 219, JSON.stringify(end));
+});
+
+mapTest('a click pins a query, with Shift a key; a drag pins nothing', async (page) => {
+  await page.evaluate('map.view = { query: 100, key: 50, span: 10 }');
+  await drawn(page);
+  const place = await at(page, 0.25, 0.35);
+  await page.mouse.click(...place);
+  await page.keyboard.down('Shift');
+  await page.mouse.click(...place);
+  await page.keyboard.up('Shift');
+  assert.deepEqual(await read(page, 'pinned'), [
+    { side: 'query', token: 103 },
+    { side: 'key', token: 52 },
+  ]);
+  await page.mouse.move(...place);
+  await page.mouse.down();
+  await page.mouse.move(place[0] + 60, place[1] + 60);
+  await page.mouse.up();
+  assert.equal((await read(page, 'pinned')).length, 2);
+});
+
+mapTest('Ctrl and the wheel zoom where the pointer is, plus, minus and 0 by keys', async (page) => {
+  const place = await at(page, 0.5, 0.75);
+  await page.mouse.move(...place);
+  await page.keyboard.down('Control');
+  await page.mouse.wheel({ deltaY: -300 });
+  await page.waitForFunction('views.length > 0');
+  await page.keyboard.up('Control');
+  await drawn(page);
+  const [view] = (await read(page, 'views')).slice(-1);
+  assert.ok(view.span < 0.4 * N, JSON.stringify(view));
+  assert.ok(Math.abs(view.key + view.span / 2 - N / 2) < 10, 'x stays');
+  assert.ok(Math.abs(view.query + 0.75 * view.span - 0.75 * N) < 10, 'y stays');
+
+  await page.focus('.zoom-field');
+  await page.keyboard.press('+');
+  const [closer] = (await read(page, 'views')).slice(-1);
+  assert.ok(Math.abs(closer.span - view.span / 2) < 1e-6);
+  await page.keyboard.press('-');
+  await page.keyboard.press('0');
+  assert.deepEqual((await read(page, 'views')).slice(-1), [null]);
+});
+
+mapTest('arrow keys move the cell and take the view along', async (page) => {
+  await page.evaluate('map.view = { query: 100, key: 50, span: 10 }');
+  await page.evaluate('focus.set({ query: 109, key: 59 })');
+  await page.focus('.zoom-field');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowRight');
+  await drawn(page);
+  assert.deepEqual(await page.evaluate('focus.place'), { query: 110, key: 60 });
+  assert.deepEqual((await read(page, 'views')).slice(-1), [{ query: 101, key: 51, span: 10 }]);
+  // Query 110, key 60: (770 + 180) mod 1000.
+  assert.equal(await tip(page), '“t110” (111) → “t60” (61): 0.9500');
+  await page.keyboard.press('End');
+  await page.waitForFunction(() =>
+    document.querySelector('.zoom-tip')?.textContent?.includes('→ “t110” (111)'),
+  );
+  await page.keyboard.press('ArrowRight');
+  await drawn(page);
+  assert.match(String(await tip(page)), /masked: a later token$/);
+  await page.keyboard.press('Enter');
+  assert.deepEqual(await read(page, 'pinned'), [{ side: 'query', token: 110 }]);
+});
