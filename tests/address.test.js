@@ -33,7 +33,7 @@ test('a change of rooms leaves the other room as it was', () => {
 test('everything that is chosen in Explore is in its address, and comes back', () => {
   const hash =
     '#explore?model=induction&text=a+b+a&added=5_9&head=2.7&with=1.3&mute=1.4_2.1&pins=q3_k1&first=0' +
-    '&view=4_2.5_12&of=mean&over=all&scale=log&sort=induction&decoding=sample&topP=0.5&temperature=1.2&topK=7&seed=99&count=5';
+    '&view=4_2.5_12&of=mean&over=all&scale=log&sort=induction&decoding=greedy&topP=0.5&temperature=1.2&topK=7&seed=99&count=5';
   const state = parseHash(hash);
   assert.deepEqual(state.explore, {
     model: 'induction',
@@ -57,7 +57,7 @@ test('everything that is chosen in Explore is in its address, and comes back', (
     hideFirst: true,
     topP: 0.5,
     view: { query: 3, key: 1.5, span: 12 },
-    decoding: 'sample',
+    decoding: 'greedy',
     temperature: 1.2,
     topK: 7,
     seed: 99,

@@ -57,7 +57,7 @@ export const EXPLORE_DEFAULTS = Object.freeze({
   hideFirst: false,
   topP: 0.9,
   view: null,
-  decoding: 'greedy',
+  decoding: 'sample',
   temperature: 0.8,
   topK: 40,
   seed: 1,

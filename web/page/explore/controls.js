@@ -48,6 +48,20 @@ export function titleOf(state) {
   }
 }
 
+/** What a map of several heads is, and is not. @param {ExploreState} state */
+function noteOf({ of, layer }) {
+  switch (of) {
+    case 'head':
+      return '';
+    case 'mean':
+      return 'The mean of the heads’ weights: no head need look like it.';
+    case 'max':
+      return 'Of each cell the largest weight of any head: its rows do not sum to 1.';
+    case 'rollout':
+      return `Attention rollout (Abnar & Zuidema 2020): the mean attention of layers 1 to ${layer + 1}, each half of it the residual connection, multiplied. It leaves out values, MLPs and norms.`;
+  }
+}
+
 /** @param {string} id @param {string} label @param {Node} control */
 const field = (id, label, control) =>
   el('div', { class: 'field' }, el('label', { for: id }, label), control);
@@ -67,12 +81,14 @@ export function createControls(room, store, mute) {
   const other = el('select', { id: 'explore-other' });
   const first = el('input', { type: 'checkbox', id: 'explore-first' });
   const muteButton = el('button', { type: 'button', id: 'explore-mute' }, 'Mute this head');
+  const note = el('p', { class: 'note', id: 'explore-map-note' });
   room.replaceChildren(
     field('explore-map', 'Map', map),
     field('explore-other', 'Compare with', other),
     field('explore-scale', 'Colour scale', scale),
     el('label', { class: 'check' }, first, 'Hide the first token'),
     muteButton,
+    note,
   );
   map.addEventListener('change', () => {
     const [, , chosen] = MAPS.find(([name]) => name === map.value) ?? MAPS[0];
@@ -92,6 +108,7 @@ export function createControls(room, store, mute) {
     /** @param {ExploreState} state @param {RunSummary} run */
     show(state, { layers, heads }) {
       map.value = mapNameOf(state);
+      note.textContent = noteOf(state);
       scale.value = state.scale;
       first.checked = state.hideFirst;
       const count = 1 + layers * heads;

@@ -18,7 +18,7 @@ import { createHelp, listenToKeys } from './keyboard.js';
 import { showMapLegend } from './legend.js';
 import { LinesView } from './lines.js';
 import { Maps, whatOf } from './maps.js';
-import { filesOf } from './models.js';
+import { filesOf } from './model-files.js';
 import { newest } from './newest.js';
 import { showNextTokens } from './next-token.js';
 import { createPins } from './pins.js';

@@ -9,22 +9,32 @@ const NOWHERE = Object.freeze({ query: -1, key: -1 });
 
 export class Focus {
   /** @type {Place} */ #place = NOWHERE;
+  /** @type {object | undefined} */ #owner;
   /** @type {Set<() => void>} */ #listeners = new Set();
 
   get place() {
     return this.#place;
   }
 
-  /** @param {Partial<Place>} place what is left out is nowhere */
-  set(place) {
+  /**
+   * @param {Partial<Place>} place what is left out is nowhere
+   * @param {object} owner the view that knows it
+   */
+  set(place, owner) {
+    this.#owner = owner;
     const next = { ...NOWHERE, ...place };
     if (next.query === this.#place.query && next.key === this.#place.key) return;
     this.#place = next;
     for (const listener of this.#listeners) listener();
   }
 
-  clear() {
-    this.set(NOWHERE);
+  /**
+   * Forgets the place, if it is still this view's: a pointer that leaves takes nothing from the keyboard elsewhere.
+   *
+   * @param {object} owner
+   */
+  clear(owner) {
+    if (owner === this.#owner) this.set(NOWHERE, owner);
   }
 
   /** @param {() => void} listener */

@@ -10,6 +10,7 @@
  * @property {HTMLButtonElement} button
  * @property {HTMLCanvasElement} canvas
  * @property {HTMLElement} score
+ * @property {HTMLElement} words what is not seen by all
  * @property {{ size: number, values: Float32Array } | undefined} map
  */
 
@@ -95,14 +96,16 @@ export class HeadGrid {
    * @param {ExploreState} state
    */
   mark(state) {
-    for (const { name, button } of this.#tiles) {
+    const hasFocus = this.#room.contains(document.activeElement);
+    for (const { name, button, words } of this.#tiles) {
       const isChosen = isSameHead(name, state);
       const isMuted = state.muted.some((head) => isSameHead(head, name));
       button.setAttribute('aria-pressed', String(isChosen));
       button.tabIndex = isChosen ? 0 : -1;
       button.classList.toggle('compared', isSameHead(name, state.other));
       button.classList.toggle('muted', isMuted);
-      button.setAttribute('aria-label', `${longName(name)}${isMuted ? ', muted' : ''}`);
+      words.textContent = ` ${longName(name)}${isMuted ? ', muted' : ''}`;
+      if (isChosen && hasFocus) button.focus();
     }
     this.#sort(state.sort);
   }
@@ -120,8 +123,9 @@ export class HeadGrid {
       const name = { layer: Math.floor(i / heads), head: i % heads };
       const canvas = el('canvas', { 'aria-hidden': 'true' });
       const score = el('span', {}, shortName(name));
-      const button = el('button', { type: 'button', title: longName(name) }, canvas, score);
-      return { name, button, canvas, score, map: undefined };
+      const words = el('span', { class: 'visually-hidden' });
+      const button = el('button', { type: 'button', title: longName(name) }, canvas, score, words);
+      return { name, button, canvas, score, words, map: undefined };
     });
     this.#room.style.setProperty('--heads', String(heads));
     this.#order = '';

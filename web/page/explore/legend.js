@@ -21,11 +21,10 @@ const SCALES = {
  * @param {number} map.largest of the first map
  * @param {boolean} map.causal
  */
-export function showMapLegend(room, { scale, other, hideFirst, of }, { largest, causal }) {
+export function showMapLegend(room, { scale, other, hideFirst }, { largest, causal }) {
   const isOne = scale === 'head' && !other;
   const what = [
     isOne ? 'weight' : SCALES[scale],
-    of === 'max' ? 'largest over heads: rows do not sum to 1' : '',
     hideFirst ? 'without the first token, the rest sums to 1' : '',
   ];
   const weights = document.createElement('div');

@@ -104,9 +104,9 @@ export class LinesView {
       target instanceof HTMLElement ? Number(target.dataset.at ?? NaN) : NaN;
     side.addEventListener('pointerover', ({ target }) => {
       const token = at(target);
-      if (token >= 0) this.#focus.set({ [name]: token });
+      if (token >= 0) this.#focus.set({ [name]: token }, this);
     });
-    side.addEventListener('pointerleave', () => this.#focus.clear());
+    side.addEventListener('pointerleave', () => this.#focus.clear(this));
     side.addEventListener('click', ({ target }) => {
       const token = at(target);
       if (token >= 0) this.#pin({ side: name, token });

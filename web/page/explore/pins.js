@@ -52,9 +52,9 @@ export function createPins(room, focus, on) {
         el('td', {}, signed(weights[i])),
       );
       row.addEventListener('pointerenter', () =>
-        focus.set(side === 'query' ? { query: token, key: i } : { query: i, key: token }),
+        focus.set(side === 'query' ? { query: token, key: i } : { query: i, key: token }, room),
       );
-      row.addEventListener('pointerleave', () => focus.clear());
+      row.addEventListener('pointerleave', () => focus.clear(room));
       return row;
     });
     const rest = keys.slice(most).reduce((sum, i) => sum + weights[i], 0);
@@ -99,11 +99,24 @@ export function createPins(room, focus, on) {
     );
   };
 
+  /** What the cards were made of. @type {unknown[]} */
+  let shown = [];
+
   return {
     /** @param {Token[]} tokens @param {Card[]} cards */
     show(tokens, cards) {
+      const wanted = [
+        tokens,
+        ...cards.flatMap(({ pin, weights, isPinned }) => [pin.side, pin.token, weights, isPinned]),
+      ];
+      // A card under the pointer stays the same element while it says the same.
+      if (wanted.length === shown.length && wanted.every((part, i) => part === shown[i])) return;
+      shown = wanted;
       const most = cards.length > 1 ? MOST_OF_SEVERAL : MOST;
+      const buttons = () => [...room.querySelectorAll('button')];
+      const focused = buttons().findIndex((button) => button === document.activeElement);
       room.replaceChildren(...cards.map((card) => cardOf(tokens, card, most)));
+      buttons()[focused]?.focus();
     },
   };
 }

@@ -3,7 +3,7 @@
  *
  * @import { Token } from '../types.js'
  * @import { ExploreState, HeadName } from './address.js'
- * @import { ModelFiles } from './models.js'
+ * @import { ModelFiles } from './model-files.js'
  * @import { HeadScores } from './scores.js'
  * @import { Cells, Region } from './worker/pool.js'
  * @import { Prediction } from './worker/predict.js'

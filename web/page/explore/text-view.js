@@ -63,14 +63,14 @@ export class TextView {
     focus.subscribe(this.#schedule);
     room.addEventListener('pointerover', ({ target }) => {
       const at = this.#at(target);
-      if (at >= 0) focus.set({ query: at });
+      if (at >= 0) focus.set({ query: at }, this);
     });
-    room.addEventListener('pointerleave', () => focus.clear());
+    room.addEventListener('pointerleave', () => focus.clear(this));
     room.addEventListener('focusin', ({ target }) => {
       const at = this.#at(target);
-      if (at >= 0 && room.querySelector(':focus-visible')) focus.set({ query: at });
+      if (at >= 0 && room.querySelector(':focus-visible')) focus.set({ query: at }, this);
     });
-    room.addEventListener('focusout', () => focus.clear());
+    room.addEventListener('focusout', () => focus.clear(this));
     room.addEventListener('click', (event) => this.#choose(this.#at(event.target), event.shiftKey));
     room.addEventListener('keydown', (event) => this.#key(event));
   }

@@ -125,6 +125,8 @@ export class ZoomMap {
   /** @param {Viewport | null} view null: the whole */
   set view(view) {
     this.#wish = view;
+    // One finger moves a map that is zoomed in, and scrolls the page otherwise.
+    this.#field.style.touchAction = view ? 'none' : 'pan-y';
     this.#view = fit(view, this.#n);
     this.#on.moved(this.#seen);
     this.#schedule();
@@ -259,8 +261,8 @@ export class ZoomMap {
       return { query: token(this.#view.query, y), key: token(this.#view.key, x) };
     };
     listenTo(this.#field, {
-      hover: (at) => this.#focus.set(tokensAt(at)),
-      leave: () => this.#focus.clear(),
+      hover: (at) => this.#focus.set(tokensAt(at), this),
+      leave: () => this.#focus.clear(this),
       click: (at, hasShift) => {
         const { query, key } = tokensAt(at);
         this.#on.pin(hasShift ? { side: 'key', token: key } : { side: 'query', token: query });
@@ -278,7 +280,7 @@ export class ZoomMap {
       const pinned = this.#pins.find(({ side }) => side === 'query');
       this.#go(pinned?.token ?? this.#n - 1, 0);
     });
-    this.#field.addEventListener('blur', () => this.#focus.clear());
+    this.#field.addEventListener('blur', () => this.#focus.clear(this));
   }
 
   /** @param {Viewport} view */
@@ -299,7 +301,7 @@ export class ZoomMap {
     const cell = { query: inside(query), key: inside(key) };
     const view = reveal(this.#view, this.#n, cell);
     if (view.query !== this.#view.query || view.key !== this.#view.key) this.#move(view);
-    this.#focus.set(cell);
+    this.#focus.set(cell, this);
   }
 
   /** @param {KeyboardEvent} event */

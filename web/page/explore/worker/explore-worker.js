@@ -4,7 +4,7 @@
  *
  * @import { Call } from '../../engine/serve-calls.js'
  * @import { HeadName } from '../address.js'
- * @import { ModelFiles } from '../models.js'
+ * @import { ModelFiles } from '../model-files.js'
  * @import { Model, Run } from './model.js'
  * @import { Region } from './pool.js'
  * @import { What } from './rows.js'

@@ -2,7 +2,7 @@
  * A model in GPT-2's format with its tokenizer, and its runs.
  *
  * @import { Token } from '../../types.js'
- * @import { ModelFiles } from '../models.js'
+ * @import { ModelFiles } from '../model-files.js'
  * @import { HeadName } from '../address.js'
  * @import { TextTokens } from './tokens.js'
  * @import { Heads } from './heads.js'

@@ -10,7 +10,8 @@ import { tensor } from '../../../headwise/index.js';
  */
 export async function loadGpt2(hw, { config, onProgress }) {
   onProgress?.(0.5);
-  const json = await (await fetch(config)).json();
+  const json =
+    config instanceof Blob ? JSON.parse(await config.text()) : await (await fetch(config)).json();
   const { n_embd: dModel, n_head: numHeads, n_layer: numLayers, vocab_size: vocabSize } = json;
   hw.manualSeed(7);
   const stack = new hw.TransformerStack({ numLayers, dModel, numHeads, dFf: 4 * dModel });
@@ -55,7 +56,9 @@ export async function loadGpt2(hw, { config, onProgress }) {
   return {
     options,
     forward,
-    *generate(ids, { maxTokens, headMask }) {
+    /** @param {any} ids @param {any} o @returns {Generator<number>} */
+    *generate(ids, o) {
+      const { maxTokens, headMask } = o;
       const all = [...ids];
       for (let i = 0; i < maxTokens; i++) {
         const l = forward(all, { headMask, logits: 'last' }).logits.data;
