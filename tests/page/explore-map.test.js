@@ -44,7 +44,7 @@ const SETUP = `(async () => {
     scale: 'unit',
     ask: (region) => {
       asked.push(region);
-      return poolRegion(rows, ${N}, region, async () => {});
+      return poolRegion(rows, ${N}, region, async () => {}).then((cells) => ({ ...cells, ms: 1 }));
     },
     ...more,
   });

@@ -53,6 +53,17 @@ function stepsOf(isSigned) {
   });
 }
 
+/** @type {Map<string, Uint32Array>} */
+const tables = new Map();
+
+/** @param {boolean} isSigned the steps as pixels */
+function coloursOf(isSigned) {
+  const name = `${isSigned} ${dark.matches}`;
+  const table = tables.get(name) ?? Uint32Array.from(stepsOf(isSigned), wordOf);
+  tables.set(name, table);
+  return table;
+}
+
 /** @param {boolean} isSigned @returns {string} the scale as a CSS gradient */
 export function gradientOf(isSigned) {
   if (!isSigned) return gradient();
@@ -100,7 +111,7 @@ export function largestOf(values) {
  */
 export function pictureOf(cells, { scale, map, isSigned, causal }) {
   const { values, largest, height, width, queries, keys } = cells;
-  const colours = Uint32Array.from(stepsOf(isSigned), wordOf);
+  const colours = coloursOf(isSigned);
   const last = colours.length - 1;
   const noNumber = wordOf(NOT_A_NUMBER);
   const image = new ImageData(width, height);

@@ -34,11 +34,11 @@ const SUPERSEDED = ['ERR_STALE', 'ERR_DISPOSED', 'ERR_CANCELLED'];
 const CLOSER = 0.5;
 
 /** @param {import('./map/zoom-map.js').Seen} seen */
-function showSeen({ queries, keys, isPooled }) {
+function showSeen({ queries, keys, isPooled, ms }) {
   const side = (/** @type {[number, number]} */ [start, end]) =>
     `${formatCount(start + 1)} to ${formatCount(end)}`;
   byId('explore-span', HTMLElement).textContent =
-    `Queries ${side(queries)}, keys ${side(keys)}` +
+    `Queries ${side(queries)}, keys ${side(keys)}, computed in ${formatTime(ms)}` +
     (isPooled ? '; each cell shows the largest of the weights it covers.' : '.');
 }
 

@@ -67,13 +67,14 @@ export class HeadGrid {
     this.mark(state);
     const side = this.#tiles[0].canvas.clientWidth || 32;
     const size = Math.min(run.n, Math.floor(side * (devicePixelRatio || 1)));
+    const hatch = hatchOf(this.#room, 1);
     for (let layer = 0; layer < run.layers; layer++) {
       const { maps } = await this.#session.thumbs(layer, size);
       if (this.#run !== run) return;
       maps.forEach((values, head) => {
         const tile = this.#tiles[layer * run.heads + head];
         tile.map = { size, values };
-        this.#paint(tile, state.scale);
+        this.#paint(tile, state.scale, hatch);
       });
     }
     this.#room.dataset.drawn = String(run.run);
@@ -87,7 +88,8 @@ export class HeadGrid {
 
   /** @param {MapScale} scale */
   colour(scale) {
-    for (const tile of this.#tiles) this.#paint(tile, scale);
+    const hatch = hatchOf(this.#room, 1);
+    for (const tile of this.#tiles) this.#paint(tile, scale, hatch);
   }
 
   /**
@@ -156,8 +158,8 @@ export class HeadGrid {
     if (active instanceof HTMLElement && this.#room.contains(active)) active.focus();
   }
 
-  /** @param {Tile} tile @param {MapScale} scale */
-  #paint({ canvas, map }, scale) {
+  /** @param {Tile} tile @param {MapScale} scale @param {HTMLCanvasElement} hatch */
+  #paint({ canvas, map }, scale, hatch) {
     if (!map || !this.#run) return;
     const { size, values } = map;
     const ratio = devicePixelRatio || 1;
@@ -171,7 +173,7 @@ export class HeadGrid {
     const all = [0, n];
     const region = { queries: all, keys: all, height: size, width: size };
     const cells = { ...region, values, largest: largestOfRows(values, size) };
-    context.fillStyle = context.createPattern(hatchOf(canvas, 1), 'repeat') ?? 'transparent';
+    context.fillStyle = context.createPattern(hatch, 'repeat') ?? 'transparent';
     context.fillRect(0, 0, side, side);
     context.imageSmoothingEnabled = false;
     const how = { scale, map: largestOf(values), isSigned: false, causal };

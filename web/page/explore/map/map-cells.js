@@ -15,7 +15,7 @@ import { regionOf, suffices, wholeOf } from './viewport.js';
 
 export class MapCells {
   #n = 0;
-  /** @type {(region: Region) => Promise<Cells>} */
+  /** @type {(region: Region) => Promise<Cells & { ms: number }>} */
   #ask = () => Promise.reject(new Error('nothing is shown'));
   /** @type {Omit<How, 'map'>} */
   #how = { scale: 'unit', isSigned: false, causal: true };
@@ -27,6 +27,8 @@ export class MapCells {
   #want;
   /** How often cells were computed: drawing must not ask. */
   computed = 0;
+  /** How long the newest took, in milliseconds. */
+  ms = 0;
 
   /**
    * @param {() => void} changed called when there is something new to draw
@@ -44,7 +46,7 @@ export class MapCells {
   /**
    * @param {object} map
    * @param {number} map.n
-   * @param {(region: Region) => Promise<Cells>} map.ask
+   * @param {(region: Region) => Promise<Cells & { ms: number }>} map.ask
    * @param {Omit<How, 'map'>} map.how
    */
   use({ n, ask, how }) {
@@ -116,7 +118,9 @@ export class MapCells {
   /** @param {Region} region */
   async #cells(region) {
     this.computed++;
-    return { ...(await this.#ask(region)), ...region };
+    const cells = await this.#ask(region);
+    this.ms = cells.ms;
+    return { ...cells, ...region };
   }
 
   /** @param {Cells & Region} cells @returns {Layer} */

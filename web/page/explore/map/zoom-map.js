@@ -13,7 +13,7 @@
  * @property {boolean} causal
  * @property {boolean} isSigned a difference
  * @property {MapScale} scale
- * @property {(region: Region) => Promise<Cells>} ask
+ * @property {(region: Region) => Promise<Cells & { ms: number }>} ask
  *
  * @typedef {object} MapEvents
  * @property {(pin: Pin) => void} pin
@@ -21,7 +21,8 @@
  * @property {(seen: Seen) => void} moved what is seen, on every move
  * @property {(error: unknown) => void} fail
  *
- * @typedef {{ queries: [number, number], keys: [number, number], isPooled: boolean }} Seen tokens [first, past the last]
+ * @typedef {{ queries: [number, number], keys: [number, number], isPooled: boolean, ms: number }} Seen tokens
+ *   [first, past the last]; ms: that the cells took
  */
 
 import { el } from '../../dom.js';
@@ -117,8 +118,8 @@ export class ZoomMap {
       this.#cells.use({ n: this.#n, ask: shown.ask, how: shown });
       this.#measure();
     }
-    this.#on.moved(this.#seen);
     await this.#want();
+    this.#on.moved(this.#seen);
     this.#say();
   }
 
@@ -139,7 +140,12 @@ export class ZoomMap {
     const n = this.#n;
     /** @param {number} start @returns {[number, number]} */
     const side = (start) => [Math.floor(start), Math.min(n, Math.ceil(start + span))];
-    return { queries: side(query), keys: side(key), isPooled: span > this.#pixels };
+    return {
+      queries: side(query),
+      keys: side(key),
+      isPooled: span > this.#pixels,
+      ms: this.#cells.ms,
+    };
   }
 
   /** Pixels of the screen along a side of the field. */
