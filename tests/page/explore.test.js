@@ -64,7 +64,11 @@ async function reread(page, act) {
 
 /** @param {string} title @param {string} query @param {(page: Page) => Promise<void>} body */
 const roomTest = (title, query, body) =>
-  pageTest(title, `#explore${query}`, body, { ready: async (page) => void (await scored(page)) });
+  pageTest(title, `#explore${query}`, body, {
+    ready: async (page) => void (await scored(page)),
+    // The reader of a model lets go of the file when it has all, which can be before the browser has seen its end.
+    isMeant: /^failed: .*\.safetensors$/,
+  });
 
 /** @param {Page} page @param {string} selector @param {RegExp} words */
 const says = (page, selector, words) =>
@@ -256,8 +260,8 @@ roomTest(
 
 /** @param {number[]} ids @param {number[][]} [headMask] probabilities of the next token */
 function probabilities(ids, headMask) {
-  const { data } = model.gpt2.forward(ids, { logits: 'last', headMask }).logits;
-  const powers = Array.from(data, (logit) => Math.exp(logit));
+  const { logits } = model.gpt2.forward(ids, { headMask });
+  const powers = Array.from(logits?.data ?? [], (logit) => Math.exp(logit));
   const sum = powers.reduce((total, power) => total + power, 0);
   return powers.map((power) => power / sum);
 }
@@ -374,9 +378,19 @@ roomTest(
 
 roomTest('writing can be stopped, and what was written stays', '?count=200', async (page) => {
   const button = '#explore-continue button[type=submit]';
-  await page.click(button);
-  await says(page, '#explore-continue', /[2-9] tokens, /);
-  await page.click(button);
+  // Stopped in the page as soon as something is written: a small model is quick.
+  await page.$eval(button, (element) => {
+    const stop = /** @type {HTMLElement} */ (element);
+    const seen = new MutationObserver(() => {
+      if (document.querySelectorAll('#explore-text .written').length < 2) return;
+      seen.disconnect();
+      stop.click();
+    });
+    seen.observe(/** @type {HTMLElement} */ (document.querySelector('#explore-text')), {
+      childList: true,
+    });
+    stop.click();
+  });
   await addressHas(page, 'added=');
   const count = await page.$$eval('#explore-text .written', (found) => found.length);
   assert.ok(count > 1 && count < 200, `${count}`);

@@ -37,8 +37,10 @@ const CLOSER = 0.5;
 function showSeen({ queries, keys, isPooled, ms }) {
   const side = (/** @type {[number, number]} */ [start, end]) =>
     `${formatCount(start + 1)} to ${formatCount(end)}`;
+  // The clock ticks in tenths of a millisecond.
+  const time = ms < 0.1 ? 'less than 0.1 ms' : formatTime(ms);
   byId('explore-span', HTMLElement).textContent =
-    `Queries ${side(queries)}, keys ${side(keys)}, computed in ${formatTime(ms)}` +
+    `Queries ${side(queries)}, keys ${side(keys)}, computed in ${time}` +
     (isPooled ? '; each cell shows the largest of the weights it covers.' : '.');
 }
 

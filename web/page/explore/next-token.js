@@ -59,7 +59,8 @@ export function showNextTokens(room, { token, at, predictions, muted }) {
     hasMuted ? 'muted' : 'probability',
     ...(hasMuted ? ['change'] : []),
   ];
-  const names = muted.length === 1 ? longName(muted[0]) : muted.map(shortName).join(', ');
+  const names =
+    muted.length === 1 ? longName(muted[0]).toLowerCase() : muted.map(shortName).join(', ');
   const note = hasMuted
     ? `Without ${names}; the pale bars are with ${muted.length === 1 ? 'it' : 'them'}.`
     : 'M mutes the chosen head and shows what changes.';
@@ -67,10 +68,9 @@ export function showNextTokens(room, { token, at, predictions, muted }) {
     el(
       'h3',
       {},
-      'After ',
+      'Next after ',
       el('span', { class: 'token' }, token.text),
       el('span', { class: 'at' }, formatCount(at + 1)),
-      ' the model expects',
     ),
     el(
       'table',

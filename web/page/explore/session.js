@@ -96,7 +96,10 @@ export class Session {
    * @param {{ signal: AbortSignal, onProgress: (progress: { token?: Token & { id: number } }) => void }} options
    */
   write({ decoding, temperature, topK, seed, count }, { signal, onProgress }) {
-    const how = decoding === 'greedy' ? { temperature: 0 } : { temperature, topK, seed };
+    const how =
+      decoding === 'greedy'
+        ? { temperature: 0 }
+        : { temperature, topK: topK === 0 ? undefined : topK, seed };
     const wanted = { run: this.run?.run, count, how };
     return this.#client.call('write', wanted, {
       signal,

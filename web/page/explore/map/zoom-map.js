@@ -79,7 +79,11 @@ export class ZoomMap {
       this.#schedule();
       this.#say();
     };
-    this.#cells = new MapCells(changed, on.fail);
+    const computed = () => {
+      changed();
+      on.moved(this.#seen);
+    };
+    this.#cells = new MapCells(computed, on.fail);
     focus.subscribe(changed);
     new ResizeObserver(() => this.#measure()).observe(this.element);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
@@ -119,7 +123,6 @@ export class ZoomMap {
       this.#measure();
     }
     await this.#want();
-    this.#on.moved(this.#seen);
     this.#say();
   }
 

@@ -169,11 +169,12 @@ async function predict({ run: number, at }, call) {
   const { gpt2, text } = opened();
   await take('predict', call)();
   const read = ids.slice(0, at + 1);
-  const before = softmaxOf(gpt2.forward(read, { logits: 'last' }).logits.data);
+  /** @param {number[][]} [headMask] */
+  const probabilities = (headMask) =>
+    softmaxOf(gpt2.forward(read, { headMask }).logits?.data ?? []);
+  const before = probabilities();
   const headMask = headMaskOf(gpt2, muted);
-  const after = headMask
-    ? softmaxOf(gpt2.forward(read, { logits: 'last', headMask }).logits.data)
-    : before;
+  const after = headMask ? probabilities(headMask) : before;
   return likeliest(before, after, LIKELIEST).map((id) => ({
     token: text.token(id),
     before: before[id],

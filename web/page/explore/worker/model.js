@@ -1,6 +1,7 @@
 /**
  * A model in GPT-2's format with its tokenizer, and its runs.
  *
+ * @import { Gpt2 } from '../../../headwise/gpt2.js'
  * @import { Token } from '../../types.js'
  * @import { ModelFiles } from '../model-files.js'
  * @import { HeadName } from '../address.js'
@@ -8,7 +9,6 @@
  * @import { Heads } from './heads.js'
  *
  * @typedef {Awaited<ReturnType<typeof import('../../../headwise/index.js').load>>} Engine
- * @typedef {Awaited<ReturnType<typeof loadGpt2>>} Gpt2
  *
  * @typedef {object} Model
  * @property {Gpt2} gpt2
@@ -24,9 +24,9 @@
  * @property {() => void} dispose
  */
 
+import { loadGpt2 } from '../../../headwise/gpt2.js';
 import { PageError } from '../../engine/errors.js';
 import { readTokenizer } from './tokens.js';
-import { loadGpt2 } from './stand-in.js';
 
 /**
  * @param {string | Blob} file
@@ -51,7 +51,11 @@ async function readJson(file, name) {
  */
 export async function openModel(hw, { config, weights, tokenizer }, onProgress) {
   const [gpt2, text] = await Promise.all([
-    loadGpt2(hw, { config, weights, onProgress }),
+    loadGpt2(hw, {
+      config,
+      weights,
+      onProgress: ({ loaded, total }) => onProgress(loaded / total),
+    }),
     readJson(tokenizer, 'tokenizer.json').then(readTokenizer),
   ]);
   return { gpt2, text };
