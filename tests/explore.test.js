@@ -6,7 +6,7 @@ import { topEdges } from '../web/page/explore/edges.js';
 import { labelledTokens } from '../web/page/explore/map/labels.js';
 import { cellAt, wordsOf } from '../web/page/explore/map/readout.js';
 import { fit, regionOf, reveal, suffices, zoom } from '../web/page/explore/map/viewport.js';
-import { columnOf, poolRegion } from '../web/page/explore/worker/pool.js';
+import { columnOf, pooledCells, poolRegion } from '../web/page/explore/worker/pool.js';
 import { likeliest, softmaxOf } from '../web/page/explore/worker/predict.js';
 import { rowsOf } from '../web/page/explore/worker/rows.js';
 import { HeadScorer, inductionKeys } from '../web/page/explore/scores.js';
@@ -157,6 +157,16 @@ for (const causal of [true, false]) {
     near(column, [maps[2][1].map((row) => row[5])]);
   });
 }
+
+test('a map that the engine pooled has the same cells', async () => {
+  const { source } = makeSource(150, true);
+  /** @type {[number, number]} */
+  const all = [0, 150];
+  const region = { queries: all, keys: all, height: 40, width: 40 };
+  const rows = (/** @type {number} */ a, /** @type {number} */ b) => source.rows(0, 0, a, b);
+  const cells = await poolRegion(rows, 150, region, breathe);
+  assert.deepEqual(pooledCells(cells.values, 40), cells);
+});
 
 test('a pooled difference keeps the sign of what is furthest from zero', async () => {
   const rows = () => Float32Array.from([0.1, -0.5, 0.2, 0.3]);

@@ -61,7 +61,11 @@ export class LinesView {
       el('span', {}, 'key (attended to)'),
     );
     room.replaceChildren(heads, this.#scroll, this.#note);
-    focus.subscribe(this.#schedule);
+    focus.subscribe(() => {
+      const { query } = focus.place;
+      if (query >= 0 && !this.#inner.matches(':hover')) this.reveal(query);
+      this.#schedule();
+    });
     this.#scroll.addEventListener('scroll', () => {
       this.#schedule();
       this.#read();

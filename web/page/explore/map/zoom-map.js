@@ -230,22 +230,20 @@ export class ZoomMap {
     context.rect(left, top, side, side);
     context.clip();
     context.imageSmoothingEnabled = false;
-    if (this.#shown?.causal && this.#hatch) {
-      const pattern = context.createPattern(this.#hatch, 'repeat');
-      pattern?.setTransform(new DOMMatrix().scale(1 / this.#ratio));
-      context.fillStyle = pattern ?? 'transparent';
-      context.fillRect(left, top, side, side);
-    }
+    const ground = this.#hatch && context.createPattern(this.#hatch, 'repeat');
+    ground?.setTransform(new DOMMatrix().scale(1 / this.#ratio));
+    context.fillStyle = ground ?? 'transparent';
     for (const { picture, queries, keys } of this.#cells.layers) {
-      const x = left + (keys[0] - key) * cell;
-      const y = top + (queries[0] - query) * cell;
-      context.drawImage(
-        picture,
-        x,
-        y,
+      /** @type {[number, number, number, number]} */
+      const box = [
+        left + (keys[0] - key) * cell,
+        top + (queries[0] - query) * cell,
         (keys[1] - keys[0]) * cell,
         (queries[1] - queries[0]) * cell,
-      );
+      ];
+      // Of a coarser layer nothing may show through where a finer one is masked.
+      context.fillRect(...box);
+      context.drawImage(picture, ...box);
     }
     context.restore();
   }

@@ -55,6 +55,22 @@ export async function poolRegion(rows, n, region, breathe) {
 }
 
 /**
+ * The same of a whole map that was pooled elsewhere.
+ *
+ * @param {Float32Array} values size × size, none negative
+ * @param {number} size
+ * @returns {Cells}
+ */
+export function pooledCells(values, size) {
+  const largest = new Float32Array(size);
+  values.forEach((value, i) => {
+    const row = Math.floor(i / size);
+    if (value > largest[row]) largest[row] = value;
+  });
+  return { values, largest };
+}
+
+/**
  * What all queries give to one key.
  *
  * @param {Rows} rows
