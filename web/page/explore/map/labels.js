@@ -104,14 +104,14 @@ export function drawLabels(context, frame, view, { names, marked }, { font, ink,
   context.fillText('key →', frame.left - GAP_PX, 0.5 * FONT_PX);
   context.fillText('query ↓', frame.left - GAP_PX, 2 * FONT_PX);
   side(view.query, marked.query, (text, at) =>
-    context.fillText(text, frame.left - GAP_PX, frame.top + at),
+    context.fillText(text, frame.left - GAP_PX, frame.top + at, frame.left - GAP_PX),
   );
   context.textAlign = 'left';
   side(view.key, marked.key, (text, at) => {
     context.save();
     context.translate(frame.left + at, frame.top - GAP_PX);
     context.rotate(-Math.PI / 2);
-    context.fillText(text, 0, 0);
+    context.fillText(text, 0, 0, frame.top - GAP_PX);
     context.restore();
   });
 }
