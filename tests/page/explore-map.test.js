@@ -64,14 +64,13 @@ function mapTest(title, body) {
       await page.setViewport({ width: 800, height: 700 });
       // Any file that is served: a page without anything of its own.
       await page.goto(`${server.url}headwise/error.js`);
-      await page.evaluate((base) => {
-        const element = document.createElement('base');
-        element.href = base;
-        const style = document.createElement('link');
-        style.rel = 'stylesheet';
-        style.href = 'page/style.css';
-        document.head.append(element, style);
-        return new Promise((resolve) => style.addEventListener('load', resolve));
+      await page.evaluate(async (base) => {
+        for (const name of ['base', 'explore']) {
+          const sheet = new CSSStyleSheet();
+          const answer = await fetch(`${base}page/style/${name}.css`);
+          sheet.replaceSync(await answer.text());
+          document.adoptedStyleSheets.push(sheet);
+        }
       }, server.url);
       await page.evaluate(SETUP.replaceAll("'./page", `'${server.url}page`));
       await body(page);
