@@ -148,11 +148,17 @@ export class WebKitPage {
       up: (/** @type {string} */ key) => this.#keys([{ type: 'keyUp', value: KEYS[key] ?? key }]),
       press: (/** @type {string} */ key) =>
         this.#keys(['keyDown', 'keyUp'].map((type) => ({ type, value: KEYS[key] ?? key }))),
+      type: (/** @type {string} */ text) =>
+        this.#keys(
+          [...text].flatMap((value) => ['keyDown', 'keyUp'].map((type) => ({ type, value }))),
+        ),
     };
     this.mouse = {
       move: (/** @type {number} */ x, /** @type {number} */ y) => this.#pointer(x, y, []),
       click: (/** @type {number} */ x, /** @type {number} */ y) =>
         this.#pointer(x, y, ['pointerDown', 'pointerUp']),
+      down: () => this.#pointer(undefined, undefined, ['pointerDown']),
+      up: () => this.#pointer(undefined, undefined, ['pointerUp']),
     };
   }
 
@@ -168,11 +174,14 @@ export class WebKitPage {
     });
   }
 
-  /** @param {number} x @param {number} y @param {string[]} buttons */
+  /** @param {number | undefined} x undefined: where it is @param {number | undefined} y @param {string[]} buttons */
   #pointer(x, y, buttons) {
-    const move = { type: 'pointerMove', x: Math.round(x), y: Math.round(y), duration: 0 };
+    const moves =
+      x === undefined || y === undefined
+        ? []
+        : [{ type: 'pointerMove', x: Math.round(x), y: Math.round(y), duration: 0 }];
     const presses = buttons.map((type) => ({ type, button: 0 }));
-    const actions = [{ type: 'pointer', id: 'mouse', actions: [move, ...presses] }];
+    const actions = [{ type: 'pointer', id: 'mouse', actions: [...moves, ...presses] }];
     return this.#command('POST', '/actions', { actions });
   }
 

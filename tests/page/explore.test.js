@@ -445,7 +445,7 @@ roomTest('the keyboard does everything', '', async (page) => {
   await page.keyboard.press('m');
   assert.doesNotMatch(await address(page), /mute/, 'a dialog takes the keys');
   await page.keyboard.press('Escape');
-  assert.equal(await page.$('dialog[open]'), null);
+  assert.equal((await page.$$('dialog[open]')).length, 0);
   // In the text: one stop, arrows inside it.
   await page.focus('#explore-text [tabindex="0"]');
   await page.keyboard.press('ArrowRight');
