@@ -30,6 +30,7 @@ export class Maps {
   #on;
   /** @type {ZoomMap[]} */ #maps = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #settling;
+  /** @type {RunSummary | undefined} */ #run;
 
   /**
    * @param {HTMLElement} room
@@ -49,6 +50,8 @@ export class Maps {
    * @param {ExploreState} state
    */
   async show(run, state) {
+    if (run !== this.#run) clearTimeout(this.#settling);
+    this.#run = run;
     const first = whatOf(state);
     const { other } = state;
     /** @type {{ what: What, title: string, isSigned: boolean }[]} */
@@ -106,7 +109,7 @@ export class Maps {
 
   /** @param {number} count @param {ExploreState} state */
   #take(count, { view, pins }) {
-    if (this.#maps.length === count) return;
+    if (this.#room.childElementCount === count) return;
     while (this.#maps.length < count) {
       this.#maps.push(
         new ZoomMap(this.#focus, {
@@ -119,9 +122,8 @@ export class Maps {
         }),
       );
     }
-    const shown = this.#maps.slice(0, count);
-    for (const map of this.#maps.splice(count)) map.element.remove();
-    this.#room.replaceChildren(...shown.map(({ element }) => element));
+    // Maps that are not shown are kept for another time.
+    this.#room.replaceChildren(...this.#maps.slice(0, count).map(({ element }) => element));
     this.view = view;
     this.pins = pins;
   }

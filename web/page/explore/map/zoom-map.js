@@ -191,6 +191,7 @@ export class ZoomMap {
   }
 
   async #want() {
+    if (!this.element.isConnected) return;
     await this.#cells.want(this.#view, this.#pixels);
     this.#canvas.dataset.computed = String(this.#cells.computed);
   }
