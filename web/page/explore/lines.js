@@ -12,8 +12,10 @@ import { plural } from '../format.js';
 import { topEdges } from './edges.js';
 import { newest, onceAFrame } from './newest.js';
 
-const LINE_PX = 24;
-const MOST_PX = 480;
+/** Lines are as high as shows the whole text, within these bounds. */
+const LEAST_LINE_PX = 15;
+const MOST_LINE_PX = 24;
+const MOST_PX = 600;
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** @param {number} share */
@@ -34,6 +36,8 @@ export class LinesView {
   #inner = el('div', { class: 'lines-inner' }, this.#queries, this.#keys);
   #scroll = el('div', { class: 'lines', tabindex: 0, role: 'group' }, this.#inner);
   #note = el('p', { class: 'note' });
+  /** Height of a line, in CSS pixels. */
+  #line = MOST_LINE_PX;
   #focus;
   #pin;
   /** @type {Lines | undefined} */ #lines;
@@ -79,7 +83,10 @@ export class LinesView {
   async show(lines) {
     this.#lines = lines;
     this.#rows = new Map();
-    const height = lines.tokens.length * LINE_PX;
+    const n = lines.tokens.length;
+    this.#line = Math.max(LEAST_LINE_PX, Math.min(MOST_LINE_PX, MOST_PX / n));
+    this.#inner.style.setProperty('--line', `${this.#line}px`);
+    const height = n * this.#line;
     this.#inner.style.height = `${height}px`;
     this.#scroll.style.height = `${Math.min(height, MOST_PX) + 2}px`;
     this.#scroll.setAttribute('aria-label', `Lines from queries to keys, ${lines.name}`);
@@ -95,9 +102,9 @@ export class LinesView {
 
   /** Scrolls to a token. @param {number} token */
   reveal(token) {
-    const top = token * LINE_PX;
+    const top = token * this.#line;
     const { scrollTop, clientHeight } = this.#scroll;
-    if (top < scrollTop || top + LINE_PX > scrollTop + clientHeight) {
+    if (top < scrollTop || top + this.#line > scrollTop + clientHeight) {
       this.#scroll.scrollTop = top - clientHeight / 2;
     }
   }
@@ -121,8 +128,11 @@ export class LinesView {
   #visible() {
     const n = this.#lines?.tokens.length ?? 0;
     const { scrollTop, clientHeight } = this.#scroll;
-    const first = Math.max(0, Math.floor(scrollTop / LINE_PX) - 1);
-    return [first, Math.min(n, Math.ceil((scrollTop + (clientHeight || MOST_PX)) / LINE_PX) + 1)];
+    const first = Math.max(0, Math.floor(scrollTop / this.#line) - 1);
+    return [
+      first,
+      Math.min(n, Math.ceil((scrollTop + (clientHeight || MOST_PX)) / this.#line) + 1),
+    ];
   }
 
   async #readRows() {
@@ -154,7 +164,7 @@ export class LinesView {
 
     const left = 0.36 * width;
     const right = 0.64 * width;
-    const top = first * LINE_PX;
+    const top = first * this.#line;
     const paths = [];
     let shown = 0;
     let most = 0;
@@ -164,8 +174,8 @@ export class LinesView {
       if (isChosen || !hasChosen) most = Math.max(most, rest);
       for (const { key, weight } of edges) {
         if (hasChosen && !isChosen && !chosen.key.has(key)) continue;
-        const y = (query + 0.5) * LINE_PX - top;
-        const to = (key + 0.5) * LINE_PX - top;
+        const y = (query + 0.5) * this.#line - top;
+        const to = (key + 0.5) * this.#line - top;
         const bend = (right - left) / 2;
         const path = document.createElementNS(SVG, 'path');
         path.setAttribute(
@@ -180,7 +190,7 @@ export class LinesView {
     }
     this.#svg.style.top = `${top}px`;
     this.#svg.setAttribute('width', String(width));
-    this.#svg.setAttribute('height', String((end - first) * LINE_PX));
+    this.#svg.setAttribute('height', String((end - first) * this.#line));
     this.#svg.setAttribute('aria-label', `${plural(shown, 'line')}, ${lines.name}`);
     this.#svg.replaceChildren(...paths);
     const each = chosen.query.size === 1 ? 'Its' : 'Each token’s';
@@ -197,7 +207,7 @@ export class LinesView {
         { 'data-at': token, class: strong.has(token) ? 'strong' : '' },
         tokens[token].text,
       );
-      label.style.top = `${token * LINE_PX}px`;
+      label.style.top = `${token * this.#line}px`;
       labels.push(label);
     }
     side.replaceChildren(...labels);

@@ -8,7 +8,7 @@ export const MODELS = {
       'Mr. Darcy danced only once with Mrs. Hurst and once with Miss Bingley, declined being introduced to any other lady, and spent the rest of the evening in walking about the room, speaking occasionally to one of his own party. Mr. Darcy was the proudest, most disagreeable man in the world.',
   },
   induction: {
-    title: 'Induction: repeated letters',
-    sample: 'q k z a m t w c e h q k z a m t w c e h q k z a m t w c e h',
+    title: 'Induction: letters that repeat',
+    sample: 'kT7eWm2cRq9fZkT7eWm2cRq9fZkT7eWm2cRq9fZkT7',
   },
 };

@@ -53,12 +53,7 @@ export function showNextTokens(room, { token, at, predictions, muted }) {
       ...(hasMuted ? [el('td', { class: 'change' }, changeOf(before, after))] : []),
     ),
   );
-  const heads = [
-    'next token',
-    '',
-    hasMuted ? 'muted' : 'probability',
-    ...(hasMuted ? ['change'] : []),
-  ];
+  const heads = ['token', '', hasMuted ? 'muted' : 'probability', ...(hasMuted ? ['change'] : [])];
   const names =
     muted.length === 1 ? longName(muted[0]).toLowerCase() : muted.map(shortName).join(', ');
   const note = hasMuted

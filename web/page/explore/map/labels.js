@@ -15,6 +15,8 @@ const LABEL_PX = 12;
 const NUMBER_PX = 36;
 const LONGEST_LABEL = 9;
 const SHORTEST_LABEL = 6;
+/** Labels so short are not turned. */
+const LEVEL_LABEL = 2;
 const ROUND = [5, 10, 20, 50, 100, 200, 500, 1000];
 const FONT_PX = 12;
 const LETTER_PX = 7.2;
@@ -36,7 +38,7 @@ const shortened = (text, most) => {
  * @returns {Frame}
  */
 export function frameOf(width, names) {
-  const longest = names.reduce((most, name) => Math.max(most, [...name].length), 4);
+  const longest = names.reduce((most, name) => Math.max(most, [...name].length), SHORTEST_LABEL);
   const isNumbered = width / names.length < LABEL_PX;
   const letters = Math.min(isNumbered ? SHORTEST_LABEL : LONGEST_LABEL, longest);
   const margin = Math.ceil(letters * LETTER_PX + GAP_PX);
@@ -106,6 +108,14 @@ export function drawLabels(context, frame, view, { names, marked }, { font, ink,
   side(view.query, marked.query, (text, at) =>
     context.fillText(text, frame.left - GAP_PX, frame.top + at, frame.left - GAP_PX),
   );
+  const { isNumbered } = labelledTokens(view.key, view.span, names.length, frame.side);
+  if (!isNumbered && names.every((name) => [...name].length <= LEVEL_LABEL)) {
+    context.textAlign = 'center';
+    side(view.key, marked.key, (text, at) =>
+      context.fillText(text, frame.left + at, frame.top - GAP_PX - FONT_PX / 2),
+    );
+    return;
+  }
   context.textAlign = 'left';
   side(view.key, marked.key, (text, at) => {
     context.save();
