@@ -307,6 +307,38 @@ roomTest('muting a head changes what the model says next, as much as in Node', '
   assert.doesNotMatch(await address(page), /mute/);
 });
 
+roomTest(
+  'the induction model continues what repeats, and no more without its induction heads',
+  '?model=induction&sort=induction&pins=q28',
+  async (page) => {
+    const likeliest = () =>
+      page.$eval('.next-tokens tbody tr', (row) => [
+        row.querySelector('.token')?.textContent,
+        Number.parseFloat(row.querySelectorAll('td')[1]?.textContent ?? ''),
+      ]);
+    assert.match(await textOf(page, '#explore-text'), /^kT7.*kT7.*kT7$/);
+    const [token, share] = await likeliest();
+    assert.equal(token, '7', 'after T');
+    assert.ok(Number(share) > 90, `${share} %`);
+    const heads = await page.$$eval('#explore-grid button', (buttons) =>
+      buttons.map((button) => button.querySelector('span')?.lastChild?.textContent),
+    );
+    const scores = await page.$$eval('#explore-grid b', (found) =>
+      found.map((score) => Number(score.textContent)),
+    );
+    const induction = heads.filter((_, i) => scores[i] > 0.4);
+    assert.ok(induction.length > 1 && induction.every((name) => name?.startsWith('2.')));
+    await reread(page, () =>
+      page.evaluate((muted) => (location.hash += `&mute=${muted}`), induction.join('_')),
+    );
+    const shown = await page.$$eval('.next-tokens tbody tr', (rows) =>
+      rows.map((row) => [row.querySelector('.token')?.textContent, row.lastChild?.textContent]),
+    );
+    const [, change] = shown.find(([name]) => name === '7') ?? [];
+    assert.ok(Number(change?.replace('−', '-')) < -50, `${change} points`);
+  },
+);
+
 roomTest('scale, first token and several heads together are named and drawn', '', async (page) => {
   await page.select('#explore-scale', 'log');
   await says(page, '#explore-legend', /logarithmic10⁻⁴ or less/);
