@@ -223,7 +223,7 @@ pageTest(
       page.$eval('header.site', (bar) => JSON.stringify(bar.getBoundingClientRect()));
     await page.evaluate(() => scrollTo(0, 0));
     const before = await header();
-    await page.focus('#rooms li:nth-child(2) a');
+    await page.focus('#rooms a[href^="#lessons"]');
     await page.keyboard.press('Enter');
     await ended(page);
     assert.deepEqual(await room(), { hash: '#lessons', ...lessons });
@@ -234,7 +234,7 @@ pageTest(
     );
     await ended(page);
 
-    await page.click('#rooms li:nth-child(1) a');
+    await page.click('#rooms a[href^="#compare"]');
     assert.deepEqual(await room(), { hash: '#compare?mode=fused', ...compare });
     assert.ok(
       await page.$eval('#mode input[value="fused"]', (input) => /** @type {any} */ (input).checked),
@@ -304,7 +304,7 @@ test('a room that cannot be loaded says so, and Compare works on', interception,
     // Under load puppeteer forgets a Worker's requests.
     page.off('request', refuse);
     await page.setRequestInterception(false);
-    await page.click('#rooms li:nth-child(1) a');
+    await page.click('#rooms a[href^="#compare"]');
     await settled(page);
     assert.equal((await cells(page, '#wrapper-table')).length, 6);
   } finally {
