@@ -35,7 +35,7 @@ before(async () => {
     weights: await file('model.safetensors'),
     tokenizer: await file('tokenizer.json'),
   };
-  model = await openModel(await load(), files, () => {});
+  model = await openModel(await load(), files);
   run = runModel(model, model.text.encode(MODELS.austen.sample), []);
   names = run.tokens.map(({ text }) => text);
 });

@@ -20,6 +20,7 @@ import { LinesView } from './lines.js';
 import { Maps, whatOf } from './maps.js';
 import { filesOf } from './model-files.js';
 import { newest } from './newest.js';
+import { connectOpen } from './open/panel.js';
 import { showNextTokens } from './next-token.js';
 import { createPins } from './pins.js';
 import { showScores } from './score-list.js';
@@ -62,6 +63,7 @@ export class Explorer {
   #pins;
   #controls;
   #continue;
+  #own;
   /** @type {HeadScores[] | undefined} of the run */ #scores;
   #read;
   #drawLine;
@@ -94,6 +96,10 @@ export class Explorer {
     this.#continue = connectContinue(byId('explore-continue', HTMLFormElement), store, session, {
       written: (token) => this.#text.append(token),
       fail,
+    });
+    this.#own = connectOpen(room, store, session, {
+      opened: () => this.#open(),
+      reread: () => this.#read(),
     });
     this.#read = newest(() => this.#readText(), fail);
     this.#drawLine = newest(() => this.#showLine(), fail);
@@ -139,7 +145,7 @@ export class Explorer {
       p: () => this.#pinPlace('query'),
       k: () => this.#pinPlace('key'),
       x: () => choices.unpin(),
-      m: () => choices.mute(),
+      m: () => this.#session.hasModel && choices.mute(),
       '?': help,
     });
   }
@@ -193,11 +199,12 @@ export class Explorer {
     this.#continue.show(this.#store.get());
     this.#room.setAttribute('aria-busy', 'true');
     try {
-      const files = filesOf(model);
+      const files = this.#own.filesOf(model) ?? filesOf(model);
       if (!files) throw new Error(`There is no model "${model}" here.`);
-      await this.#session.open(files, ({ fraction, label = 'Loading' }) =>
-        this.#say(`${label} … ${Math.round(100 * fraction)} %`),
-      );
+      await this.#session.open(files, {
+        onProgress: ({ fraction, label = 'Loading' }) =>
+          this.#say(`${label} … ${Math.round(100 * fraction)} %`),
+      });
       if (model !== this.#store.get().model) return;
       await this.#read();
     } catch (error) {
@@ -221,6 +228,7 @@ export class Explorer {
     if (!run || this.#room.hidden) return;
     const state = this.#choices.state;
     this.#textControls.count(run, this.#session);
+    this.#own.show();
     this.#text.show(run.tokens, state.added.length);
     this.#showCost();
     await Promise.all([this.#drawMaps(), this.#drawPins(), this.#drawNext()]);
@@ -245,8 +253,9 @@ export class Explorer {
     const { run, model } = this.#session;
     if (!run || !model) return;
     const { n, layers, heads, ms, bytes } = run;
+    const read = this.#session.hasModel ? `: read in ${formatTime(ms)}` : '';
     byId('explore-cost', HTMLElement).textContent =
-      `${plural(n, 'token')}, ${layers} × ${heads} heads: read in ${formatTime(ms)}; ` +
+      `${plural(n, 'token')}, ${layers} × ${heads} heads${read}; ` +
       `all maps from ${formatBytes(bytes)} (${formatBytes(4 * layers * heads * n * n)} as matrices)`;
   }
 
@@ -333,8 +342,8 @@ export class Explorer {
   }
 
   async #showNext() {
-    const { run } = this.#session;
-    if (!run) return;
+    const { run, hasModel } = this.#session;
+    if (!run || !hasModel) return;
     const { pins } = this.#choices.state;
     const pinned = pins.filter(({ side }) => side === 'query').pop();
     const at = pinned?.token ?? run.n - 1;

@@ -4,6 +4,8 @@
  * @import { Token } from '../types.js'
  * @import { ExploreState, HeadName } from './address.js'
  * @import { ModelFiles } from './model-files.js'
+ * @import { TensorFiles } from './open/sort-files.js'
+ * @import { Tensors } from './open/tensors.js'
  * @import { HeadScores } from './scores.js'
  * @import { Cells, Region } from './worker/pool.js'
  * @import { Prediction } from './worker/predict.js'
@@ -22,7 +24,9 @@
  * @property {number} bytes held for all maps
  *
  * @typedef {object} ModelSummary
- * @property {{ contextLength: number, vocabSize: number, numLayers: number, numHeads: number, dModel: number }} options
+ * @property {'model' | Tensors['kind']} kind
+ * @property {string} note what is odd about opened tensors
+ * @property {{ contextLength: number, vocabSize: number, numLayers: number, numHeads: number, dModel: number }} [options] of a model
  * @property {'relaxed' | 'simd128'} simd
  * @property {number} threads
  */
@@ -40,22 +44,36 @@ export class Session {
   /** @type {Map<string, Promise<Float32Array>>} */ #kept = new Map();
   /** @type {ModelSummary | undefined} */ model;
   /** @type {RunSummary | undefined} */ run;
+  /** What is open. @type {ModelFiles | TensorFiles | undefined} */ files;
+  /** Of queries and keys that were opened: whether later keys are masked. */
+  causal = true;
 
   /**
-   * @param {ModelFiles} files
-   * @param {(progress: { fraction: number, label?: string }) => void} onProgress
+   * @param {ModelFiles | TensorFiles} files
+   * @param {object} options
+   * @param {(progress: { fraction: number, label?: string }) => void} options.onProgress
+   * @param {AbortSignal} [options.signal]
    */
-  async open(files, onProgress) {
-    this.model = await this.#client.call('open', files, { onProgress });
+  async open(files, options) {
+    if (files === this.files) return;
+    this.model = await this.#client.call('open', files, options);
+    this.files = files;
+  }
+
+  /** Whether there is a model that reads texts, not only its tensors. */
+  get hasModel() {
+    return this.model?.kind === 'model';
   }
 
   /**
    * @param {string} text
-   * @param {Pick<ExploreState, 'added' | 'muted'>} state
+   * @param {Pick<ExploreState, 'text' | 'added' | 'muted'>} state its text is null if `text` is a sample
    * @returns {Promise<RunSummary>}
    */
-  async read(text, { added, muted }) {
-    const run = await this.#client.call('run', { text, added, muted });
+  async read(text, { text: own, added, muted }) {
+    const isSample = own === null;
+    const { causal } = this;
+    const run = await this.#client.call('run', { text, isSample, added, muted, causal });
     this.#kept.clear();
     this.run = run;
     return run;

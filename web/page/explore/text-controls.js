@@ -22,7 +22,7 @@ const OF_TEXT = {
 };
 
 /** What belongs to a model, and ends with it. */
-const OF_MODEL = {
+export const OF_MODEL = {
   ...OF_TEXT,
   text: null,
   layer: 0,
@@ -32,7 +32,7 @@ const OF_MODEL = {
 };
 
 /** @param {ExploreState} state */
-export const textOf = ({ text, model }) => text ?? MODELS[model]?.sample ?? '';
+export const textOf = ({ text, model }) => text ?? (MODELS[model] ?? MODELS.austen).sample;
 
 /** @param {ExploreStore} store */
 export function connectText(store) {
@@ -77,7 +77,7 @@ export function connectText(store) {
 
     /** @param {RunSummary} run @param {Session} session */
     count({ n }, { model: opened }) {
-      byId('explore-room-left', HTMLElement).textContent = opened
+      byId('explore-room-left', HTMLElement).textContent = opened?.options
         ? `${formatCount(n)} of at most ${formatCount(opened.options.contextLength)} tokens`
         : '';
     },

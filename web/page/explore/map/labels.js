@@ -14,6 +14,7 @@
 const LABEL_PX = 12;
 const NUMBER_PX = 36;
 const LONGEST_LABEL = 9;
+/** The axes' names need this, too. */
 const SHORTEST_LABEL = 6;
 /** Labels so short are not turned. */
 const LEVEL_LABEL = 2;

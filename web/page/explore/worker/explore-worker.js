@@ -5,6 +5,8 @@
  * @import { Call } from '../../engine/serve-calls.js'
  * @import { HeadName } from '../address.js'
  * @import { ModelFiles } from '../model-files.js'
+ * @import { TensorFiles } from '../open/sort-files.js'
+ * @import { Tensors } from '../open/tensors.js'
  * @import { Heads } from './heads.js'
  * @import { Model, Run } from './model.js'
  * @import { Region } from './pool.js'
@@ -14,6 +16,7 @@
 import { load } from '../../../headwise/index.js';
 import { PageError } from '../../engine/errors.js';
 import { serveCalls } from '../../engine/serve-calls.js';
+import { openTensors } from '../open/tensors.js';
 import { BLOCK } from './heads.js';
 import { headMaskOf, idsOf, openModel, runModel } from './model.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';
@@ -28,6 +31,8 @@ const LIKELIEST = 10;
 let loading;
 /** @type {Model | undefined} */
 let model;
+/** Opened instead of a model. @type {Tensors | undefined} */
+let tensors;
 /** @type {(Run & { number: number }) | undefined} */
 let current;
 /** @type {Map<string, number>} the latest call of each slot */
@@ -70,55 +75,56 @@ function opened() {
   throw new PageError('ERR_LOAD', 'No model is open.');
 }
 
-/** @param {ModelFiles} files @param {Call} call */
+/** @param {ModelFiles | TensorFiles} files @param {Call} call */
 async function open(files, call) {
   const breathe = take('open', call);
+  const stop = new AbortController();
+  const { signal } = stop;
   await call.report({ fraction: 0, label: 'Loading the engine' });
   const hw = await engine();
-  const next = await openModel(hw, files, (fraction) => {
-    call.report({ fraction, label: 'Loading the model' }).catch(() => {});
-  });
+  const onProgress = (/** @type {number} */ fraction) => {
+    call.report({ fraction, label: 'Loading' }).catch((error) => stop.abort(error));
+  };
+  const next =
+    'tensors' in files
+      ? { tensors: await openTensors(hw, files, { signal, onProgress }) }
+      : { model: await openModel(hw, files, { signal, onProgress }) };
   await breathe().catch((error) => {
-    next.gpt2.dispose();
+    next.model?.gpt2.dispose();
     throw error;
   });
   current?.dispose();
   current = undefined;
   model?.gpt2.dispose();
-  model = next;
-  return { options: next.gpt2.options, ...hw.info };
+  ({ model, tensors } = { model: undefined, tensors: undefined, ...next });
+  const { kind = 'model', note = '' } = tensors ?? {};
+  return { kind, note, options: model?.gpt2.options, ...hw.info };
 }
 
 /**
- * @param {{ text: string, added: readonly number[], muted: readonly HeadName[] }} wanted
+ * @typedef {object} Reading
+ * @property {string} text
+ * @property {boolean} isSample
+ * @property {readonly number[]} added
+ * @property {readonly HeadName[]} muted
+ * @property {boolean} causal of queries and keys that were opened
+ *
+ * @param {Reading} reading
  * @param {Call} call
  */
-function run({ text, added, muted }, { id }) {
-  const from = opened();
-  const ids = idsOf(from, text, added);
-  const next = runModel(from, ids, muted);
+function run(reading, { id }) {
+  const next = tensors ? tensors.run(reading.causal) : readText(reading);
   current?.dispose();
   current = { ...next, number: id };
-  const { source, tokens, ms, bytes } = next;
+  const { source, ids, tokens, ms, bytes } = next;
   const { n, layers, heads, causal } = source;
-  return { run: id, n, layers, heads, causal, ids, tokens, muted, ms, bytes };
+  return { run: id, n, layers, heads, causal, ids, tokens, muted: next.muted, ms, bytes };
 }
 
-/**
- * Small maps of a layer's heads.
- *
- * @param {{ run: number, layer: number, size: number }} wanted
- */
-function thumbs({ run: number, layer, size }) {
-  const { source } = runOf(number);
-  const { n, heads, map } = source;
-  const cells = Math.min(n, size);
-  return {
-    size: cells,
-    maps: Array.from({ length: heads }, (_, head) =>
-      map && cells < n ? map(layer, head, cells) : source.rows(layer, head, 0, n),
-    ),
-  };
+/** @param {Reading} reading */
+function readText({ text, isSample, added, muted }) {
+  const from = opened();
+  return runModel(from, idsOf(from, text, added, isSample), muted);
 }
 
 /**
@@ -134,14 +140,36 @@ function wholeHead({ n, map }, { of, layer, head, hideFirst, minus }, { queries,
   return pooledCells(map(layer, head, height), height);
 }
 
+/** @param {Heads} source @param {What} what @param {Region} part @param {() => Promise<void>} breathe */
+const cellsOf = async (source, what, part, breathe) =>
+  wholeHead(source, what, part) ?? poolRegion(rowsOf(source, what), source.n, part, breathe);
+
+/**
+ * Small maps of a layer's heads.
+ *
+ * @param {{ run: number, layer: number, size: number }} wanted
+ * @param {Call} call
+ */
+async function thumbs({ run: number, layer, size }, { breathe }) {
+  const { source } = runOf(number);
+  const cells = Math.min(source.n, size);
+  /** @type {[number, number]} */
+  const all = [0, source.n];
+  const whole = { queries: all, keys: all, height: cells, width: cells };
+  const maps = [];
+  for (let head = 0; head < source.heads; head++) {
+    const what = /** @type {const} */ ({ of: 'head', over: 'layer', layer, head, hideFirst: false });
+    maps.push((await cellsOf(source, what, whole, breathe)).values);
+  }
+  return { size: cells, maps };
+}
+
 /** @param {{ run: number, slot: string, what: What, region: Region }} wanted @param {Call} call */
 async function region({ run: number, slot, what, region: part }, call) {
   const { source } = runOf(number);
   const breathe = take(slot, call);
   const start = performance.now();
-  const cells =
-    wholeHead(source, what, part) ??
-    (await poolRegion(rowsOf(source, what), source.n, part, breathe));
+  const cells = await cellsOf(source, what, part, breathe);
   return { ...cells, ms: performance.now() - start };
 }
 

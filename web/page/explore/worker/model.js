@@ -46,19 +46,24 @@ async function readJson(file, name) {
 /**
  * @param {Engine} hw
  * @param {ModelFiles} files
- * @param {(fraction: number) => void} onProgress
+ * @param {{ onProgress?: (fraction: number) => void, signal?: AbortSignal }} [options]
  * @returns {Promise<Model>}
  */
-export async function openModel(hw, { config, weights, tokenizer }, onProgress) {
-  const [gpt2, text] = await Promise.all([
-    loadGpt2(hw, {
-      config,
-      weights,
-      onProgress: ({ loaded, total }) => onProgress(loaded / total),
-    }),
-    readJson(tokenizer, 'tokenizer.json').then(readTokenizer),
-  ]);
-  return { gpt2, text };
+export async function openModel(hw, { config, weights, tokenizer }, { onProgress, signal } = {}) {
+  const reading = readJson(tokenizer, 'tokenizer.json').then(readTokenizer);
+  reading.catch(() => {}); // told below
+  const gpt2 = await loadGpt2(hw, {
+    config,
+    weights,
+    signal,
+    onProgress: ({ loaded, total }) => onProgress?.(loaded / total),
+  });
+  try {
+    return { gpt2, text: await reading };
+  } catch (error) {
+    gpt2.dispose();
+    throw error;
+  }
 }
 
 /**
@@ -79,12 +84,14 @@ export function headMaskOf({ options: { numLayers, numHeads } }, muted) {
  * @param {Model} model
  * @param {string} text
  * @param {readonly number[]} added ids behind the text's
+ * @param {boolean} [isSample] the page's text and not the visitor's: what does not fit is left out
  * @returns {number[]}
  * @throws {PageError} no tokens, or more than fit
  */
-export function idsOf({ gpt2, text: tokens }, text, added) {
+export function idsOf({ gpt2, text: tokens }, text, added, isSample = false) {
   const { contextLength, vocabSize } = gpt2.options;
-  const ids = [...tokens.encode(text), ...added.filter((id) => id < vocabSize)];
+  const read = tokens.encode(text).slice(0, isSample ? contextLength : undefined);
+  const ids = [...read, ...added.filter((id) => id < vocabSize)];
   if (ids.length === 0) {
     throw new PageError('ERR_EMPTY', 'There is no text yet: type a word.');
   }

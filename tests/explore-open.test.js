@@ -1,0 +1,335 @@
+// Opening files in the Explore room: what they are together, shapes, labels, and the heads that tensors become.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { load, tensor } from 'headwise';
+import { writeNpy, writeSafetensors } from 'headwise/formats';
+import { tokenizerFrom } from '../web/page/explore/open/byte-level.js';
+import { readLabels } from '../web/page/explore/open/labels.js';
+import { fitQueriesAndKeys, fitWeights, roleOf } from '../web/page/explore/open/shapes.js';
+import { sortFiles } from '../web/page/explore/open/sort-files.js';
+import { openTensors } from '../web/page/explore/open/tensors.js';
+import { readTokenizer } from '../web/page/explore/worker/tokens.js';
+import { data } from './helpers.js';
+import { scaledDotProductAttention } from './reference.js';
+
+/** @param {string[]} paths */
+const found = (...paths) =>
+  paths.map((path) => ({ path, file: new File([], path.slice(path.lastIndexOf('/') + 1)) }));
+
+/** @param {RegExp} message */
+const refused = (message) => (/** @type {Error} */ error) => message.test(error.message);
+
+/** @param {string} name @param {number[]} shape */
+const part = (name, shape) => ({
+  label: `file: "${name}"`,
+  name,
+  shape,
+  data: new Float32Array(shape.reduce((product, size) => product * size, 1)),
+});
+
+test('a folder with a config is a model, whatever else is in it', () => {
+  const files = found(
+    'gpt2/README.md',
+    'gpt2/onnx/config.json',
+    'gpt2/config.json',
+    'gpt2/model.safetensors',
+    'gpt2/tokenizer.json',
+    'gpt2/pytorch_model.bin',
+  );
+  const model = sortFiles(files);
+  assert.ok(!('tensors' in model));
+  assert.equal(model.name, 'gpt2');
+  assert.equal(model.config, files[2].file);
+  assert.equal(model.weights, files[3].file);
+  assert.equal(model.tokenizer, files[4].file);
+});
+
+test('a model of loose files needs no folder', () => {
+  const model = sortFiles(found('tokenizer.json', 'tiny.safetensors', 'config.json'));
+  assert.ok(!('tensors' in model));
+  assert.equal(model.name, 'tiny.safetensors');
+});
+
+test('what a model lacks is named', () => {
+  const refusals = /** @type {[string[], RegExp][]} */ ([
+    [['config.json', 'tokenizer.json'], /model\.safetensors is missing/],
+    [['config.json', 'model.safetensors'], /tokenizer\.json is missing/],
+    [['config.json', 'model.safetensors', 'vocab.json'], /merges\.txt/],
+    [['config.json', 'tokenizer.json', 'pytorch_model.bin'], /pytorch_model\.bin is a pickle/],
+    [
+      ['config.json', 'model.safetensors.index.json', 'model-1.safetensors', 'model-2.safetensors'],
+      /index\.json says that the weights are in several files/,
+    ],
+    [['config.json', 'a.safetensors', 'b.safetensors'], /2 \.safetensors files/],
+    [['model.safetensors', 'tokenizer.json'], /config\.json is missing/],
+    [['photo.jpg'], /Nothing to open in photo\.jpg/],
+    [['.DS_Store'], /no file in it/],
+    [['attn.npy', 'photo.jpg'], /photo\.jpg came with attn\.npy/],
+    [['attn.npy', 'a.txt', 'b.json'], /a\.txt, b\.json came with/],
+  ]);
+  for (const [paths, message] of refusals) {
+    assert.throws(() => sortFiles(found(...paths)), refused(message), paths.join());
+  }
+});
+
+test('tensors come with at most one file of labels', () => {
+  const files = found('q.npy', 'tokens.txt', 'k.npy', '.DS_Store');
+  const tensors = sortFiles(files);
+  assert.ok('tensors' in tensors);
+  assert.deepEqual(tensors.tensors, [files[0].file, files[2].file]);
+  assert.equal(tensors.labels, files[1].file);
+});
+
+test('roles are words of a name', () => {
+  const roles = Object.fromEntries(
+    ['q', 'layers.0.k', 'query_states', 'key', 'attn_v', 'values2', 'attentions.3', 'quick'].map(
+      (name) => [name, roleOf(name)],
+    ),
+  );
+  assert.deepEqual(roles, {
+    q: 'q',
+    'layers.0.k': 'k',
+    query_states: 'q',
+    key: 'k',
+    attn_v: 'v',
+    values2: 'v',
+    'attentions.3': 'weights',
+    quick: 'weights',
+  });
+});
+
+test('weights of any rank become layers and heads, in the order of their numbers', () => {
+  const size = (/** @type {ReturnType<typeof part>[]} */ ...parts) => {
+    const { layers, heads, n } = fitWeights(parts);
+    return [layers, heads, n];
+  };
+  assert.deepEqual(size(part('a', [5, 5])), [1, 1, 5]);
+  assert.deepEqual(size(part('a', [3, 5, 5])), [1, 3, 5]);
+  assert.deepEqual(size(part('a', [2, 3, 5, 5])), [2, 3, 5]);
+  assert.deepEqual(size(part('a', [2, 1, 3, 5, 5])), [2, 3, 5]);
+  const { parts, layers } = fitWeights(
+    ['a.10', 'a.2', 'a.0'].map((name) => part(name, [1, 3, 5, 5])),
+  );
+  assert.equal(layers, 3);
+  assert.deepEqual(
+    parts.map(({ name }) => name),
+    ['a.0', 'a.2', 'a.10'],
+  );
+});
+
+test('shapes that do not fit are refused with the file and the axis', () => {
+  const refusals = /** @type {[ReturnType<typeof part>[], RegExp][]} */ ([
+    [
+      [part('a', [2, 3, 5, 6])],
+      /"a" has shape \[2, 3, 5, 6\]: axis 2 \(queries\) has 5 and axis 3 \(keys\) 6/,
+    ],
+    [[part('a', [5])], /it has 1 axes; expected \[layers, heads, n, n\]/],
+    [[part('a', [2, 4, 3, 5, 5])], /axis 1 \(batch\) has 4/],
+    [[part('a', [2, 0, 5, 5])], /axis 1 has no elements/],
+    [
+      [part('a.0', [3, 5, 5]), part('a.1', [4, 5, 5])],
+      /"a\.1" .* axis 0 \(heads\) has 4; expected 3/,
+    ],
+    [[part('a.0', [3, 5, 5]), part('a.1', [3, 6, 6])], /axis 1 \(queries\) has 6; expected 5/],
+  ]);
+  for (const [parts, message] of refusals) {
+    assert.throws(() => fitWeights(parts), refused(message), String(message));
+  }
+  const pairs = /** @type {[ReturnType<typeof part>[], RegExp][]} */ ([
+    [[part('q', [2, 5, 4])], /"q" has no keys beside it/],
+    [[part('l0.k', [2, 5, 4])], /has no queries beside it/],
+    [[part('q', [2, 5, 4]), part('k', [2, 5, 3])], /"k" .* axis 2 \(d\) has 3; expected 4/],
+    [[part('q', [2, 5, 4]), part('k', [2, 6, 4])], /axis 1 \(tokens\) has 6; expected 5/],
+    [
+      [part('q', [4, 5, 4]), part('k', [3, 5, 4])],
+      /axis 0 \(heads\) has 3; expected a divisor of 4/,
+    ],
+    [[part('q', [5, 4]), part('query', [5, 4])], /both say they are q/],
+    [[part('q', [2, 2, 5, 4]), part('k', [3, 2, 5, 4])], /axis 0 \(layers\) has 3; expected 2/],
+  ]);
+  for (const [parts, message] of pairs) {
+    assert.throws(() => fitQueriesAndKeys(parts), refused(message), String(message));
+  }
+});
+
+test('labels are a line, a word or an element each, and refused by the file’s name', () => {
+  const texts = (/** @type {string} */ name, /** @type {string} */ text, n = 3) =>
+    readLabels({ name, text }, n).map((token) => token.text);
+  assert.deepEqual(texts('t.txt', 'a\n b\na\n'), ['a', '␣b', 'a']);
+  assert.deepEqual(texts('t.txt', '[CLS] b c'), ['[CLS]', 'b', 'c']);
+  assert.deepEqual(texts('t.json', '["a", "Ġb", "▁c"]'), ['a', '␣b', '␣c']);
+  assert.deepEqual(texts('t.json', '{"tokens": ["a", 7, "\\n"]}'), ['a', '7', '↵']);
+  assert.deepEqual(
+    readLabels({ name: 't.txt', text: 'a b a' }, 3).map(({ id }) => id),
+    [0, 1, 0],
+  );
+  assert.deepEqual(
+    readLabels(undefined, 2).map(({ text }) => text),
+    ['1', '2'],
+  );
+  assert.throws(
+    () => texts('t.txt', 'a b'),
+    refused(/t\.txt: has 1 lines and 2 words; expected 3/),
+  );
+  assert.throws(() => texts('t.json', '["a"]'), refused(/t\.json: has 1 tokens; expected 3/));
+  assert.throws(() => texts('t.json', '["a", {}, "b"]'), refused(/element 1 is no text/));
+  assert.throws(() => texts('t.json', '{'), refused(/t\.json: is not JSON/));
+});
+
+test('vocab.json and merges.txt read texts as the tokenizer.json that has them both', () => {
+  const json = JSON.parse(
+    readFileSync(new URL('../web/page/models/austen/tokenizer.json', import.meta.url), 'utf8'),
+  );
+  const merges = json.model.merges.map((/** @type {string | string[]} */ pair) =>
+    typeof pair === 'string' ? pair : pair.join(' '),
+  );
+  const vocab = JSON.stringify(json.model.vocab);
+  const own = readTokenizer(tokenizerFrom(vocab, ['#version: 0.2', ...merges, ''].join('\n')));
+  const whole = readTokenizer(json);
+  const text = 'Mr. Darcy danced only once — with Mrs. Hurst;\nand once with Miss Bingley.';
+  assert.deepEqual(own.encode(text), whole.encode(text));
+  assert.ok(own.encode(text).length < text.length);
+  assert.throws(() => tokenizerFrom(vocab, 'a b\nc\n'), refused(/merges\.txt: its pair 2 is "c"/));
+  assert.throws(() => tokenizerFrom('{', ''), refused(/vocab\.json is not JSON/));
+});
+
+/** @param {Record<string, ReturnType<typeof tensor>>} tensors */
+const safetensors = (tensors) => new File([writeSafetensors(tensors)], 'own.safetensors');
+
+/** @param {ReturnType<typeof tensor>} one @param {string} name */
+const npy = (one, name) => new File([writeNpy(one)], name);
+
+/** @param {File[]} tensors @param {File} [labels] */
+const open = async (tensors, labels) =>
+  openTensors(
+    await load(),
+    { name: '', tensors, labels },
+    { signal: new AbortController().signal, onProgress: () => {} },
+  );
+
+test('weights from a file are the heads’ rows, and their zeros say whether they are causal', async () => {
+  const n = 5;
+  const weights = tensor(
+    Float32Array.from({ length: 2 * 3 * n * n }, (_, i) => (1 + (i % 7)) / 10),
+    [2, 3, n, n],
+  );
+  const { kind, note, run } = await open(
+    [npy(weights, 'attn.npy')],
+    new File(['a b a b c'], 'tokens.txt'),
+  );
+  const { source, tokens, ids } = run(true);
+  assert.equal(kind, 'weights');
+  assert.equal(note, '');
+  assert.deepEqual([source.layers, source.heads, source.n, source.causal], [2, 3, n, false]);
+  assert.deepEqual(ids, [0, 1, 0, 1, 2]);
+  assert.deepEqual(tokens.map(({ text }) => text).join(''), 'ababc');
+  const at = (1 * 3 + 2) * n * n;
+  assert.deepEqual(source.rows(1, 2, 1, 4), weights.data.slice(at + n, at + 4 * n));
+
+  // What is asked for may be changed by whoever asked.
+  source.rows(1, 2, 0, n).fill(7);
+  assert.deepEqual(source.rows(1, 2, 1, 4), weights.data.slice(at + n, at + 4 * n));
+
+  const lower = weights.data.map((weight, i) => (i % n > Math.floor(i / n) % n ? 0 : weight));
+  const causal = await open([npy(tensor(lower, [2, 3, n, n]), 'attn.npy')]);
+  assert.equal(causal.run(true).source.causal, true);
+});
+
+test('numbers that cannot be weights are remarked on', async () => {
+  const scores = await open([
+    npy(
+      tensor([
+        [-3.25, 2],
+        [0, 8],
+      ]),
+      's.npy',
+    ),
+  ]);
+  assert.match(scores.note, /from −3\.25 to 8/);
+  const nan = await open([
+    npy(
+      tensor([
+        [NaN, 0],
+        [0, 1],
+      ]),
+      's.npy',
+    ),
+  ]);
+  assert.match(nan.note, /NaN/);
+});
+
+for (const causal of [true, false]) {
+  test(`queries and keys become ${causal ? 'causal' : 'full'} weights as float64 has them`, async () => {
+    const [layers, heads, keyHeads, n, d] = [2, 4, 2, 37, 8];
+    const q = data(1, [layers, heads, n, d], 2);
+    const k = data(2, [layers, keyHeads, n, d], 2);
+    const v = data(3, [layers, keyHeads, n, d]);
+    const { kind, run } = await open([safetensors({ q, k, v })]);
+    assert.equal(kind, 'queries');
+    const { source } = run(causal);
+    assert.deepEqual([source.layers, source.heads, source.causal], [layers, heads, causal]);
+    const { weights } = scaledDotProductAttention(q, k, v, {
+      isCausal: causal,
+      enableGqa: true,
+    });
+    let compared = 0;
+    for (let head = 0; head < layers * heads; head++) {
+      for (const [start, end] of [
+        [0, 20],
+        [20, n],
+      ]) {
+        const rows = source.rows(Math.floor(head / heads), head % heads, start, end);
+        rows.forEach((weight, i) => {
+          const right = weights?.data[(head * n + start) * n + i] ?? NaN;
+          assert.ok(Math.abs(weight - right) < 2e-6, `${head} ${start} ${i}: ${weight} ${right}`);
+          compared++;
+        });
+      }
+    }
+    assert.equal(compared, layers * heads * n * n);
+  });
+}
+
+test('queries and keys of several layers, in .npy files of their own, are paired by their names', async () => {
+  const files = ['l0_q', 'l1_q', 'l0_k', 'l1_k'].map((name, seed) =>
+    npy(data(seed, [2, 6, 4]), `${name}.npy`),
+  );
+  const { source } = (await open(files)).run(false);
+  assert.deepEqual([source.layers, source.heads, source.n], [2, 2, 6]);
+  const { weights } = scaledDotProductAttention(
+    data(1, [2, 6, 4]),
+    data(3, [2, 6, 4]),
+    data(3, [2, 6, 4]),
+    {},
+  );
+  source.rows(1, 1, 0, 6).forEach((weight, i) => {
+    assert.ok(Math.abs(weight - (weights?.data[36 + i] ?? NaN)) < 2e-6);
+  });
+});
+
+test('files that hold something else are refused by name', async () => {
+  const refusals = /** @type {[File[], File | undefined, RegExp][]} */ ([
+    [[new File(['hello'], 'a.npy')], undefined, /a\.npy/],
+    [[new File(['PK\x03\x04'], 'b.safetensors')], undefined, /b\.safetensors/],
+    [[safetensors({ 'wte.weight': data(1, [4, 2]) })], undefined, /own\.safetensors is a model's/],
+    [[npy(data(1, [2, 3, 4]), 'v.npy')], undefined, /values alone/],
+    [[npy(data(1, [3, 4, 5]), 'attn.npy')], undefined, /attn\.npy has shape \[3, 4, 5\]: axis 1/],
+    [[npy(data(1, [3, 3]), 'attn.npy')], new File(['a b'], 't.txt'), /t\.txt: has/],
+    [[safetensors({ v: data(1, [4, 2]) })], undefined, /no tensor to look at/],
+  ]);
+  for (const [files, labels, message] of refusals) {
+    await assert.rejects(open(files, labels), refused(message), String(message));
+  }
+});
+
+test('an abort ends the reading', async () => {
+  const stop = new AbortController();
+  stop.abort(new Error('enough'));
+  const { signal } = stop;
+  const files = { name: '', tensors: [npy(data(1, [3, 3]), 'attn.npy')] };
+  await assert.rejects(
+    openTensors(await load(), files, { signal, onProgress: () => {} }),
+    refused(/enough/),
+  );
+});

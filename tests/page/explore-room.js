@@ -1,0 +1,44 @@
+// What the tests of the Explore room share: waiting until it is drawn and scored.
+import { pageTest } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+export const ROOM = '#explore-room';
+
+/** @param {Page} page until everything is drawn and scored, anew if `old` is the run before */
+export const scored = (page, old = '') =>
+  page.waitForFunction(
+    (/** @type {string} */ selector, /** @type {string} */ number) => {
+      const room = document.querySelector(selector);
+      const found = /** @type {HTMLElement | null} */ (room)?.dataset;
+      return found?.scored && found.scored !== number && found.scored === found.run;
+    },
+    { timeout: 60_000 },
+    ROOM,
+    old,
+  );
+
+/** @param {Page} page the number of the run that is scored */
+export const runOf = (page) =>
+  page.$eval(ROOM, (room) => /** @type {HTMLElement} */ (room).dataset.scored);
+
+/** @param {Page} page @param {() => Promise<unknown>} act something that makes the model read again */
+export async function reread(page, act) {
+  const old = await runOf(page);
+  await act();
+  await scored(page, old);
+}
+
+/** @param {string} title @param {string} query @param {(page: Page) => Promise<void>} body */
+export const roomTest = (title, query, body) =>
+  pageTest(title, `#explore${query}`, body, { ready: async (page) => void (await scored(page)) });
+
+/** @param {Page} page @param {string} selector @param {RegExp} words */
+export const says = (page, selector, words) =>
+  page.waitForFunction(
+    (/** @type {string} */ where, /** @type {string} */ pattern) =>
+      new RegExp(pattern).test(document.querySelector(where)?.textContent ?? ''),
+    { timeout: 20_000 },
+    selector,
+    words.source,
+  );

@@ -1,0 +1,134 @@
+/**
+ * What some files are together: a model in Hugging Face's format, or tensors with the tokens' labels. Decided by names;
+ * what is in them is checked where they are read.
+ *
+ * @import { ModelFiles } from '../model-files.js'
+ *
+ * @typedef {{ path: string, file: File }} Found path: from the folder that was opened, or the file's name
+ *
+ * @typedef {object} TensorFiles
+ * @property {string} name for those who look
+ * @property {File[]} tensors
+ * @property {File} [labels]
+ *
+ * @typedef {Omit<ModelFiles, 'tokenizer'> & { name: string, tokenizer?: File, vocab?: File, merges?: File }} OwnModel
+ */
+
+import { PageError } from '../../engine/errors.js';
+
+const WANTED =
+  'Expected a folder with config.json, model.safetensors and tokenizer.json, or .npy or .safetensors files with tensors.';
+
+/** Weights in formats that are not read, and why. @type {[RegExp, string][]} */
+const OTHER_WEIGHTS = [
+  [
+    /\.safetensors\.index\.json$/,
+    'says that the weights are in several files; save the model with a larger max_shard_size',
+  ],
+  [
+    /\.(bin|pt|pth|ckpt)$/,
+    'is a pickle, which is a program and not only numbers; save the model with safe_serialization=True',
+  ],
+  [/\.(h5|msgpack|onnx|gguf)$/, 'is in another format; save the model as model.safetensors'],
+];
+
+/** @param {string} path */
+const folderOf = (path) => path.slice(0, path.lastIndexOf('/') + 1);
+
+/** @param {string} path */
+const baseOf = (path) => path.slice(path.lastIndexOf('/') + 1);
+
+/** @param {string} problem */
+const refusal = (problem) => new PageError('ERR_FORMAT', problem);
+
+/** @param {Map<string, File>} files by name, of one folder @returns {File} */
+function weightsIn(files) {
+  const named = [...files.keys()].filter((name) => name.endsWith('.safetensors'));
+  const name = named.includes('model.safetensors') ? 'model.safetensors' : named[0];
+  const isOne = name === 'model.safetensors' || named.length === 1;
+  const file = files.get(name);
+  if (file && isOne) return file;
+  for (const [pattern, why] of OTHER_WEIGHTS) {
+    const other = [...files.keys()].find((key) => pattern.test(key));
+    if (other) throw refusal(`There is no model.safetensors, and ${other} ${why}.`);
+  }
+  throw refusal(
+    named.length > 1
+      ? `There are ${named.length} .safetensors files (${named.join(', ')}) beside config.json; expected one, model.safetensors.`
+      : 'model.safetensors is missing beside config.json.',
+  );
+}
+
+/** @param {Found[]} found @param {string} config path @returns {OwnModel} */
+function modelOf(found, config) {
+  const folder = folderOf(config);
+  const files = new Map(
+    found
+      .filter(({ path }) => folderOf(path) === folder)
+      .map(({ path, file }) => [baseOf(path), file]),
+  );
+  const weights = weightsIn(files);
+  const tokenizer = files.get('tokenizer.json');
+  const vocab = files.get('vocab.json');
+  const merges = files.get('merges.txt');
+  if (!tokenizer && !(vocab && merges)) {
+    throw refusal(
+      'tokenizer.json is missing beside config.json (or vocab.json and merges.txt): without it no text can be read.',
+    );
+  }
+  const name = folder.split('/').at(-2) ?? weights.name;
+  return {
+    name,
+    config: /** @type {File} */ (files.get('config.json')),
+    weights,
+    tokenizer,
+    vocab,
+    merges,
+  };
+}
+
+/** @param {Found[]} found @returns {TensorFiles} */
+function tensorsOf(found) {
+  const tensors = found.filter(({ path }) => /\.(npy|safetensors)$/i.test(path));
+  const others = found.filter((one) => !tensors.includes(one));
+  const names = (/** @type {Found[]} */ some) => some.map(({ path }) => path).join(', ');
+  if (tensors.length === 0) throw refusal(`Nothing to open in ${names(found)}. ${WANTED}`);
+  if (others.some(({ path }) => baseOf(path) === 'tokenizer.json')) {
+    throw refusal(
+      `config.json is missing beside ${names(tensors)}: open config.json, model.safetensors and tokenizer.json together.`,
+    );
+  }
+  const labels = others.filter(({ path }) => /\.(txt|json)$/i.test(path));
+  if (labels.length > 1 || others.length > labels.length) {
+    const odd = others.filter((one) => !labels.includes(one));
+    throw refusal(
+      `${names(odd.length > 0 ? odd : labels)} came with ${names(tensors)}; expected at most one text or JSON file, with the tokens.`,
+    );
+  }
+  return {
+    name: tensors.map(({ file }) => file.name).join(', '),
+    tensors: tensors.map(({ file }) => file),
+    labels: labels[0]?.file,
+  };
+}
+
+/** @param {string} path */
+const depthOf = (path) => path.split('/').length;
+
+/** Files that systems leave in every folder. @param {Found} found */
+const isMeant = ({ path }) => !baseOf(path).startsWith('.') && baseOf(path) !== 'Thumbs.db';
+
+/**
+ * @param {Found[]} all
+ * @returns {OwnModel | TensorFiles}
+ * @throws {PageError} ERR_FORMAT: says which file is missing or not wanted
+ */
+export function sortFiles(all) {
+  const found = all.filter(isMeant);
+  if (found.length === 0) throw refusal(`There is no file in it. ${WANTED}`);
+  const [config] = found
+    .map(({ path }) => path)
+    .filter((path) => baseOf(path) === 'config.json')
+    .sort((a, b) => depthOf(a) - depthOf(b));
+  return config === undefined ? tensorsOf(found) : modelOf(found, config);
+}
