@@ -17,12 +17,11 @@ import { load } from '../../../headwise/index.js';
 import { PageError } from '../../engine/errors.js';
 import { serveCalls } from '../../engine/serve-calls.js';
 import { openTensors } from '../open/tensors.js';
-import { BLOCK } from './heads.js';
 import { headMaskOf, idsOf, openModel, runModel } from './model.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';
 import { likeliest, softmaxOf } from './predict.js';
 import { rowsOf } from './rows.js';
-import { HeadScorer, inductionKeys } from '../scores.js';
+import { scoreHeads } from './score-heads.js';
 
 /** How many of the likeliest next tokens are told. */
 const LIKELIEST = 10;
@@ -158,7 +157,13 @@ async function thumbs({ run: number, layer, size }, { breathe }) {
   const whole = { queries: all, keys: all, height: cells, width: cells };
   const maps = [];
   for (let head = 0; head < source.heads; head++) {
-    const what = /** @type {const} */ ({ of: 'head', over: 'layer', layer, head, hideFirst: false });
+    const what = /** @type {const} */ ({
+      of: 'head',
+      over: 'layer',
+      layer,
+      head,
+      hideFirst: false,
+    });
     maps.push((await cellsOf(source, what, whole, breathe)).values);
   }
   return { size: cells, maps };
@@ -185,22 +190,9 @@ function column({ run: number, slot, what, key }, call) {
 }
 
 /** @param {{ run: number }} wanted @param {Call} call */
-async function scores({ run: number }, call) {
+function scores({ run: number }, call) {
   const { source, ids } = runOf(number);
-  const breathe = take('scores', call);
-  const keys = inductionKeys(ids);
-  const found = [];
-  for (let head = 0; head < source.layers * source.heads; head++) {
-    const scorer = new HeadScorer(source.n, keys);
-    for (let start = 0; start < source.n; start += BLOCK) {
-      const end = Math.min(source.n, start + BLOCK);
-      const layer = Math.floor(head / source.heads);
-      scorer.add(source.rows(layer, head % source.heads, start, end), start);
-      await breathe();
-    }
-    found.push(scorer.scores);
-  }
-  return found;
+  return scoreHeads(source, ids, take('scores', call));
 }
 
 /**
