@@ -1,4 +1,5 @@
-import { defineConfig } from 'vite';
+import { createHash } from 'node:crypto';
+import { build, defineConfig } from 'vite';
 
 // What browsers ask for before they give a page SharedArrayBuffer, and with it threads.
 const headers = {
@@ -17,11 +18,40 @@ const linkOfReference = {
     ),
 };
 
+/**
+ * `import { code, hash } from './entry.js?bundle'`: the entry with all it imports, as the text of one classic script, and
+ * its hash for a Content Security Policy. For pages that visitors save.
+ *
+ * @type {import('vite').Plugin}
+ */
+const bundledText = {
+  name: 'headwise-bundled-text',
+  enforce: 'pre',
+  async load(id) {
+    const [entry, query] = id.split('?');
+    if (query !== 'bundle') return null;
+    const result = await build({
+      configFile: false,
+      logLevel: 'warn',
+      build: {
+        write: false,
+        target: 'es2022',
+        modulePreload: false,
+        rollupOptions: { input: entry, output: { format: 'iife' } },
+      },
+    });
+    const { output } = /** @type {import('vite').Rollup.RollupOutput} */ (result);
+    const code = output[0].code.replaceAll('</script', '<\\/script');
+    const hash = `sha256-${createHash('sha256').update(code).digest('base64')}`;
+    return `export const code = ${JSON.stringify(code)}; export const hash = ${JSON.stringify(hash)};`;
+  },
+};
+
 export default defineConfig({
   server: { headers },
   preview: { headers },
   root: 'web',
-  plugins: [linkOfReference],
+  plugins: [linkOfReference, bundledText],
   // Relative addresses: the build works in any folder of any static host.
   base: './',
   build: {

@@ -7,7 +7,6 @@
  */
 
 import { tokensOf } from '../../headwise/view/cells.js';
-import { gradient } from '../../headwise/view.js';
 import { viridis } from '../../headwise/view/viridis.js';
 
 /** The logarithmic scale begins at 10 to the minus this. */
@@ -29,7 +28,7 @@ const SIGNED = {
   ],
 };
 
-const dark = matchMedia('(prefers-color-scheme: dark)');
+const isDark = () => matchMedia('(prefers-color-scheme: dark)').matches;
 
 /** @param {number[]} rgb as a pixel's 32 bits in memory */
 const wordOf = ([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
@@ -46,7 +45,7 @@ function stepsOf(isSigned) {
       return [hex >> 16, (hex >> 8) & 255, hex & 255];
     });
   }
-  const [neutral, first, second] = dark.matches ? SIGNED.dark : SIGNED.light;
+  const [neutral, first, second] = isDark() ? SIGNED.dark : SIGNED.light;
   return Array.from({ length: STEPS + 1 }, (_, i) => {
     const share = (2 * i) / STEPS - 1;
     return between(neutral, share < 0 ? second : first, Math.abs(share));
@@ -58,18 +57,24 @@ const tables = new Map();
 
 /** @param {boolean} isSigned the steps as pixels */
 function coloursOf(isSigned) {
-  const name = `${isSigned} ${dark.matches}`;
+  const name = `${isSigned} ${isDark()}`;
   const table = tables.get(name) ?? Uint32Array.from(stepsOf(isSigned), wordOf);
   tables.set(name, table);
   return table;
 }
 
+/** @param {boolean} isSigned @returns {string[]} colours of the scale at equal steps, from its start to its end */
+export const colourStops = (isSigned) => {
+  const steps = stepsOf(isSigned);
+  return Array.from({ length: 17 }, (_, i) => {
+    const rgb = steps[Math.round((i / 16) * (steps.length - 1))];
+    return `#${rgb.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
+  });
+};
+
 /** @param {boolean} isSigned @returns {string} the scale as a CSS gradient */
-export function gradientOf(isSigned) {
-  if (!isSigned) return gradient();
-  const stops = stepsOf(true).filter((_, i) => i % 16 === 0);
-  return `linear-gradient(to right, ${stops.map((rgb) => `rgb(${rgb.join(' ')})`).join(', ')})`;
-}
+export const gradientOf = (isSigned) =>
+  `linear-gradient(to right, ${colourStops(isSigned).join(', ')})`;
 
 /**
  * How far along the scale a weight is, from 0 to 1.

@@ -11,6 +11,7 @@ import { formatBytes, formatCount, formatTime, plural } from '../format.js';
 import { longName } from './address.js';
 import { Choices } from './choices.js';
 import { connectContinue } from './continue.js';
+import { connectExport } from './export/panel.js';
 import { createControls, titleOf } from './controls.js';
 import { Focus } from './focus.js';
 import { HeadGrid } from './grid.js';
@@ -101,6 +102,7 @@ export class Explorer {
       opened: () => this.#open(),
       reread: () => this.#read(),
     });
+    connectExport(room, () => this.#seen());
     this.#read = newest(() => this.#readText(), fail);
     this.#drawLine = newest(() => this.#showLine(), fail);
     this.#drawNext = newest(() => this.#showNext(), fail);
@@ -351,6 +353,21 @@ export class Explorer {
     if (run !== this.#session.run) return;
     const room = byId('explore-next', HTMLElement);
     showNextTokens(room, { token: run.tokens[at], at, predictions, muted: run.muted });
+  }
+
+  /** What can be exported. */
+  #seen() {
+    const session = this.#session;
+    const [model] = byId('explore-model', HTMLSelectElement).selectedOptions;
+    return (
+      session.run && {
+        state: this.#choices.state,
+        run: session.run,
+        session,
+        source: model?.text ?? '',
+        order: this.#grid.order,
+      }
+    );
   }
 
   // What is said

@@ -15,37 +15,54 @@ const SCALES = {
 };
 
 /**
- * @param {HTMLElement} room
- * @param {ExploreState} state
+ * @typedef {object} Legend of one scale
+ * @property {number} max the value at its end
+ * @property {string} what
+ * @property {boolean} masked
+ * @property {string} [start]
+ * @property {boolean} isSigned
+ *
+ * @param {Pick<ExploreState, 'scale' | 'other' | 'hideFirst'>} state
  * @param {object} map
  * @param {number} map.largest of the first map
  * @param {boolean} map.causal
+ * @returns {Legend[]} of the weights and, where two heads are compared, of their difference
  */
-export function showMapLegend(room, { scale, other, hideFirst }, { largest, causal }) {
+export function legendsOf({ scale, other, hideFirst }, { largest, causal }) {
   const isOne = scale === 'head' && !other;
   const what = [
     isOne ? 'weight' : SCALES[scale],
     hideFirst ? 'without the first token, the rest sums to 1' : '',
   ];
-  const weights = document.createElement('div');
-  showLegend(weights, {
+  const weights = {
     max: isOne ? largest : 1,
     what: what.filter(Boolean).join('; '),
     masked: causal,
     start: scale === 'log' ? `10⁻${'⁰¹²³⁴⁵⁶⁷⁸⁹'[DECADES]} or less` : '0',
+    isSigned: false,
+  };
+  if (!other) return [weights];
+  const end = scale === 'unit' || scale === 'log' ? '1' : 'largest';
+  const difference = {
+    max: 1,
+    what: `difference${scale === 'log' ? ', logarithmic on both sides' : ''}`,
+    masked: false,
+    start: `−${end}: more in the second`,
+    isSigned: true,
+  };
+  return [weights, difference];
+}
+
+/**
+ * @param {HTMLElement} room
+ * @param {ExploreState} state
+ * @param {{ largest: number, causal: boolean }} map
+ */
+export function showMapLegend(room, state, map) {
+  const parts = legendsOf(state, map).map(({ isSigned, ...legend }) => {
+    const part = document.createElement('div');
+    showLegend(part, { ...legend, colours: gradientOf(isSigned) });
+    return part;
   });
-  const parts = [weights];
-  if (other) {
-    const difference = document.createElement('div');
-    const end = scale === 'unit' ? '1' : scale === 'log' ? '1' : 'largest';
-    showLegend(difference, {
-      max: 1,
-      what: `difference${scale === 'log' ? ', logarithmic on both sides' : ''}`,
-      masked: false,
-      start: `−${end}: more in the second`,
-      colours: gradientOf(true),
-    });
-    parts.push(difference);
-  }
   room.replaceChildren(...parts);
 }

@@ -23,6 +23,29 @@ export const whatOf = ({ of, over, layer, head, hideFirst }) => ({
   hideFirst,
 });
 
+/**
+ * The maps that are drawn: one, or two and their difference.
+ *
+ * @param {ExploreState} state
+ * @returns {{ what: What, title: string, isSigned: boolean }[]}
+ */
+export function mapsOf(state) {
+  const { other } = state;
+  const first = { what: whatOf(state), title: titleOf(state), isSigned: false };
+  if (!other) return [first];
+  const second = { ...first.what, ...other, of: /** @type {const} */ ('head') };
+  const one = state.of === 'head' ? shortName(state) : titleOf(state);
+  return [
+    first,
+    { what: second, title: longName(other), isSigned: false },
+    {
+      what: { ...first.what, minus: other },
+      title: `Difference, ${one} − ${shortName(other)}`,
+      isSigned: true,
+    },
+  ];
+}
+
 export class Maps {
   #room;
   #session;
@@ -52,20 +75,7 @@ export class Maps {
   async show(run, state) {
     if (run !== this.#run) clearTimeout(this.#settling);
     this.#run = run;
-    const first = whatOf(state);
-    const { other } = state;
-    /** @type {{ what: What, title: string, isSigned: boolean }[]} */
-    const wanted = [{ what: first, title: titleOf(state), isSigned: false }];
-    if (other) {
-      wanted.push({
-        what: { ...first, ...other, of: 'head' },
-        title: longName(other),
-        isSigned: false,
-      });
-      const one = state.of === 'head' ? shortName(state) : titleOf(state);
-      const title = `Difference, ${one} − ${shortName(other)}`;
-      wanted.push({ what: { ...first, minus: other }, title, isSigned: true });
-    }
+    const wanted = mapsOf(state);
     this.#take(wanted.length, state);
     await Promise.all(
       wanted.map(({ what, title, isSigned }, i) =>

@@ -125,10 +125,15 @@ export class Session {
     });
   }
 
+  /** @param {What} what @param {number} start @param {number} end @returns {Promise<Float32Array>} not kept */
+  rows(what, start, end) {
+    return this.#ask('rows', { what, start, end });
+  }
+
   /** @param {What} what @param {number} query @returns {Promise<Float32Array>} */
   row(what, query) {
     return this.#keep(`row ${JSON.stringify(what)} ${query}`, () =>
-      this.#ask('rows', { what, start: query, end: query + 1 }),
+      this.rows(what, query, query + 1),
     );
   }
 

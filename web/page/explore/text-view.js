@@ -10,10 +10,10 @@ import { el } from '../dom.js';
 import { SPACE } from '../engine/tokenize.js';
 import { onceAFrame } from './newest.js';
 
-const NEWLINE = '\u21b5';
+export const NEWLINE = '\u21b5';
 
 /** The strongest tint leaves the text readable. */
-const STRONGEST = 45;
+export const STRONGEST = 45;
 
 /** @param {Token} token @param {number} at −1: not yet part of the text @param {boolean} isWritten */
 const tokenOf = ({ text }, at, isWritten) =>

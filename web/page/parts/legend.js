@@ -4,6 +4,9 @@ import { gradient } from '../../headwise/view.js';
 import { el } from '../dom.js';
 import { formatWeight } from '../format.js';
 
+/** The scale's end in figures. @param {number} max */
+export const legendEnd = (max) => (max === 1 ? '1' : formatWeight(max));
+
 /**
  * @param {HTMLElement} room
  * @param {object} scale
@@ -21,13 +24,17 @@ export function showLegend(room, { max, what, masked, start = '0', colours = gra
   }
   const bar = el('div', { class: 'legend-bar' });
   bar.style.backgroundImage = colours;
-  /** @param {number} value */
-  const end = (value) => (value === 0 || value === 1 ? String(value) : formatWeight(value));
   const scale = el(
     'div',
     { class: 'legend' },
     el('span', { class: 'legend-what' }, what),
-    el('span', { class: 'legend-scale' }, el('span', {}, start), bar, el('span', {}, end(max))),
+    el(
+      'span',
+      { class: 'legend-scale' },
+      el('span', {}, start),
+      bar,
+      el('span', {}, legendEnd(max)),
+    ),
   );
   if (masked) {
     const swatch = el('span', { class: 'legend-mask' });

@@ -1,0 +1,153 @@
+// Exporting from the Explore room: what can be checked without a page.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import test from 'node:test';
+import { load } from 'headwise';
+import { readNpy } from 'headwise/formats';
+import { EXPLORE_DEFAULTS } from '../web/page/explore/address.js';
+import { allNpy, mapJson, mapNpy, rowInJson } from '../web/page/explore/export/numbers.js';
+import { pageOf } from '../web/page/explore/export/page.js';
+import { settingsInWords, settingsOf } from '../web/page/explore/export/settings.js';
+import { escaped, tag } from '../web/page/explore/export/svg.js';
+import { rowsOf } from '../web/page/explore/worker/rows.js';
+import { data } from './helpers.js';
+
+const [LAYERS, HEADS, N] = [2, 3, 150];
+
+/** @import { Seen } from '../web/page/explore/export/settings.js' */
+
+/** @param {Partial<Seen['state']>} [state] @param {number} [n] @returns {Promise<Seen & { all: Float32Array }>} */
+async function makeSeen(state = {}, n = N) {
+  const hw = await load();
+  const { weights } = hw.scaledDotProductAttention(
+    data(1, [LAYERS, HEADS, n, 4], 3),
+    data(2, [LAYERS, HEADS, n, 4], 3),
+    data(3, [LAYERS, HEADS, n, 1]),
+    { needWeights: true, isCausal: true },
+  );
+  const all = /** @type {Float32Array} */ (weights?.data);
+  const source = {
+    n,
+    layers: LAYERS,
+    heads: HEADS,
+    causal: true,
+    rows: (/** @type {number[]} */ ...[layer, head, start, end]) => {
+      const at = (layer * HEADS + head) * n;
+      return all.slice((at + start) * n, (at + end) * n);
+    },
+  };
+  const tokens = Array.from({ length: n }, (_, i) => ({ id: i, text: `<t${i}>` }));
+  const seen = {
+    state: { ...EXPLORE_DEFAULTS, layer: 1, head: 2, ...state },
+    run: {
+      n,
+      layers: LAYERS,
+      heads: HEADS,
+      causal: true,
+      tokens,
+      ids: tokens.map(({ id }) => id),
+      muted: [],
+    },
+    session: {
+      rows: async (
+        /** @type {any} */ what,
+        /** @type {number} */ start,
+        /** @type {number} */ end,
+      ) => rowsOf(source, what)(start, end),
+    },
+    source: 'A model',
+    order: [],
+    all,
+  };
+  return /** @type {any} */ (seen);
+}
+
+test('a head as .npy is the head’s weights, bit for bit', async () => {
+  const seen = await makeSeen();
+  const { shape, data: values } = await readNpy(await mapNpy(seen));
+  assert.deepEqual(shape, [N, N]);
+  assert.deepEqual(values, seen.all.slice(5 * N * N));
+});
+
+test('all heads as .npy are all weights, whatever is hidden', async () => {
+  const seen = await makeSeen({ hideFirst: true });
+  const { shape, data: values } = await readNpy(await allNpy(seen));
+  assert.deepEqual(shape, [LAYERS, HEADS, N, N]);
+  assert.deepEqual(values, seen.all);
+});
+
+test('JSON has the same weights, with tokens and settings', async () => {
+  const seen = await makeSeen({ scale: 'log', pins: [{ side: 'key', token: 3 }] });
+  const read = JSON.parse(await (await mapJson(seen)).text());
+  assert.deepEqual(read.shape, [N, N]);
+  assert.deepEqual(Float32Array.from(read.weights.flat()), seen.all.slice(5 * N * N));
+  assert.equal(read.weights.length, N);
+  assert.equal(read.tokens[7], '<t7>');
+  assert.equal(read.settings.scale, 'log');
+  assert.equal(read.settings.head, '2.3');
+  assert.deepEqual(read.settings.pins, [{ side: 'key', token: 4 }]);
+});
+
+test('numbers in JSON are the shortest that give the float32 back, and NaN is null', () => {
+  const row = Float32Array.from([0, 1, 0.1, 1 / 3, 1e-30, 3.4e38, 1e-45, 0.7310586]);
+  const text = rowInJson(row);
+  assert.deepEqual(Float32Array.from(JSON.parse(text)), row);
+  assert.match(text, /^\[0,1,0\.1,0\.33333334,/);
+  assert.equal(rowInJson(Float32Array.of(NaN, Infinity)), '[null,null]');
+});
+
+test('files that would be too large are refused with their size', async () => {
+  const seen = await makeSeen();
+  const large = { ...seen, run: { ...seen.run, n: 5000 } };
+  await assert.rejects(mapJson(large), /5,000 tokens; as JSON or HTML at most 4,096/);
+  await assert.rejects(allNpy(large), /572\.2 MiB, and this page writes at most 512\.0 MiB/);
+});
+
+test('settings are in words and in data, and count as the page does', async () => {
+  const seen = await makeSeen({
+    pins: [{ side: 'query', token: 0 }],
+    view: { query: 3, key: 0, span: 20 },
+    hideFirst: true,
+  });
+  assert.equal(
+    settingsInWords(seen),
+    'A model: 150 tokens, 2 × 3 heads, causal; pinned: query “<t0>” (1); the first token hidden, the rest made to sum to 1; Headwise 0.1.0.',
+  );
+  const settings = settingsOf(seen);
+  assert.deepEqual(settings.view, { query: 4, key: 1, span: 20 });
+  assert.equal(settings.map, 'Layer 2, head 3');
+});
+
+test('SVG is well-formed whatever a token is', () => {
+  assert.equal(escaped('a<b>&"c"'), 'a&lt;b&gt;&amp;&quot;c&quot;');
+  assert.equal(escaped('\0x\x1b\ud800y\ud83d\ude00\uffff\t\n'), '\ufffdx\ufffd\ufffdy😀\ufffd\t\n');
+  assert.equal(
+    tag('rect', { x: 1 / 3, fill: 'url("#a")' }),
+    '<rect x="0.33" fill="url(&quot;#a&quot;)"/>',
+  );
+});
+
+test('a saved page lets its own script run and nothing else, whatever the tokens say', () => {
+  const code = 'alert(1)';
+  const hash = `sha256-${createHash('sha256').update(code).digest('base64')}`;
+  const tokens = ['</script><script>alert(2)</script>', '<!--', '"', '\u2028'];
+  const saved = {
+    title: '<i>',
+    words: '&',
+    settings: {},
+    tokens,
+    causal: true,
+    scale: 'unit',
+    maps: [],
+  };
+  const html = pageOf(saved, { code, hash }).join('');
+  assert.deepEqual([...html.matchAll(/<script/g)].length, 2);
+  assert.match(
+    html,
+    new RegExp(`content="default-src 'none'; script-src '${hash.replaceAll('+', '\\+')}'"`),
+  );
+  assert.ok(html.includes(`<script>${code}</script>`));
+  assert.match(html, /<title>&lt;i&gt;<\/title>/);
+  const [, json] = /id="saved">([^]*)<\/script>\n<script>/.exec(html) ?? [];
+  assert.deepEqual(JSON.parse(json), saved);
+});

@@ -1,0 +1,364 @@
+// Exporting from the Explore room: pictures, numbers and a page of its own, each opened again.
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { load } from 'headwise';
+import { readNpy } from 'headwise/formats';
+import { viridis } from '../../web/headwise/view/viridis.js';
+import { MODELS } from '../../web/page/explore/models.js';
+import { openModel, runModel } from '../../web/page/explore/worker/model.js';
+import { reread, roomTest, says } from './explore-room.js';
+import {
+  browser,
+  colours,
+  contentWidth,
+  schemes,
+  useScheme,
+  violations,
+  widths,
+} from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const FOLDER = new URL('../../web/page/models/induction/', import.meta.url);
+const QUERY = '?model=induction&head=2.3';
+
+/** @type {ReturnType<typeof runModel>} the sample text's run */
+let run;
+/** @type {string} */
+let folder;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'headwise-export-'));
+  const file = async (/** @type {string} */ name) =>
+    new Blob([await readFile(new URL(name, FOLDER))]);
+  const model = await openModel(await load(), {
+    config: await file('config.json'),
+    weights: await file('model.safetensors'),
+    tokenizer: await file('tokenizer.json'),
+  });
+  run = runModel(model, model.text.encode(MODELS.induction.sample), []);
+});
+
+after(async () => {
+  run.dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/**
+ * Chooses in the dialog, and reads what would be saved.
+ *
+ * @param {Page} page
+ * @param {string} what
+ * @param {string} format
+ */
+async function saved(page, what, format) {
+  if (!(await page.$('.explore-files[open]'))) await page.click('#explore-export');
+  await page.select('#export-what', what);
+  await page.select('#export-format', format);
+  await page.waitForFunction(
+    (/** @type {string} */ ending) =>
+      document.querySelector('#export-save')?.getAttribute('download')?.endsWith(`.${ending}`) &&
+      document.querySelector('#export-save')?.hasAttribute('href') &&
+      document.querySelector('.explore-files[open] .message')?.textContent?.includes('iB'),
+    { timeout: 60_000 },
+    format,
+  );
+  const { text, name, said } = await page.evaluate(async () => {
+    const link = /** @type {HTMLAnchorElement} */ (document.querySelector('#export-save'));
+    const bytes = new Uint8Array(await (await fetch(link.href)).arrayBuffer());
+    return {
+      text: Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''),
+      name: link.download,
+      said: document.querySelector('.explore-files[open] .message')?.textContent ?? '',
+    };
+  });
+  const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const [, size] = /: ([\d.]+) KiB$/.exec(said) ?? [];
+  assert.ok(Math.abs(Number(size) - bytes.length / 1024) <= 0.051, `${said}, ${bytes.length}`);
+  assert.ok(said.startsWith(name));
+  return { bytes, name };
+}
+
+/** What a browser makes of an SVG file. @param {Page} page @param {Uint8Array} bytes */
+const parsed = (page, bytes) =>
+  page.evaluate((text) => {
+    const xml = new DOMParser().parseFromString(text, 'image/svg+xml');
+    return {
+      hasError: xml.querySelector('parsererror') !== null,
+      title: xml.querySelector('title')?.textContent,
+      settings: JSON.parse(xml.querySelector('metadata')?.textContent ?? 'null'),
+      texts: [...xml.querySelectorAll('text')].map((element) => element.textContent),
+      images: xml.querySelectorAll('image').length,
+      paths: xml.querySelectorAll('#drawing path').length,
+      stops: [...xml.querySelectorAll('linearGradient')].map((one) => one.children.length),
+    };
+  }, new TextDecoder().decode(bytes));
+
+/** @param {number} weight @returns {number[]} RGB on the scale from 0 to 1 */
+function colourOf(weight) {
+  const step = Math.round(255 * Math.min(1, weight));
+  return [0, 2, 4].map((at) =>
+    Number.parseInt(viridis.slice(6 * step + at, 6 * step + at + 2), 16),
+  );
+}
+
+/** @param {number[]} actual @param {number[]} expected @param {string} what steps next to each other are alike */
+const isColour = (actual, expected, what) =>
+  assert.ok(
+    actual.every((value, i) => Math.abs(value - expected[i]) <= 5),
+    `${what}: ${actual}, expected ${expected}`,
+  );
+
+const n = () => run.source.n;
+const weights = () => run.source.rows(1, 2, 0, n());
+
+roomTest('every view is an SVG with title, legend and settings', QUERY, async (page) => {
+  const map = await saved(page, 'map', 'svg');
+  assert.equal(map.name, 'induction-repeated-letters-layer-2-head-3.svg');
+  const svg = await parsed(page, map.bytes);
+  assert.equal(svg.hasError, false);
+  assert.equal(svg.title, 'Layer 2, head 3');
+  assert.equal(svg.images, 1);
+  assert.deepEqual(svg.stops, [17]);
+  assert.equal(svg.settings.tokens, n());
+  assert.equal(svg.settings.head, '2.3');
+  for (const words of ['weight', 'masked: a later token', 'key →']) {
+    assert.ok(svg.texts.includes(words), words);
+  }
+  assert.ok(
+    svg.texts.some((words) => words?.startsWith(`Induction: repeated letters: ${n()} tokens`)),
+  );
+
+  const grid = await parsed(page, (await saved(page, 'grid', 'svg')).bytes);
+  assert.equal(grid.hasError, false);
+  assert.equal(grid.images, run.source.layers * run.source.heads);
+  assert.ok(grid.texts.includes('2.3'));
+
+  const lines = await parsed(page, (await saved(page, 'lines', 'svg')).bytes);
+  assert.equal(lines.hasError, false);
+  assert.ok(lines.paths >= n());
+  assert.ok(lines.texts.some((words) => words?.includes('carry at least 90 %')));
+
+  const text = await parsed(page, (await saved(page, 'text', 'svg')).bytes);
+  assert.equal(text.hasError, false);
+  assert.match(text.title ?? '', /what “.*” .* attends to/);
+});
+
+roomTest(
+  'two heads that are compared are in one picture with their difference',
+  `${QUERY}&with=1.2&scale=row`,
+  async (page) => {
+    const svg = await parsed(page, (await saved(page, 'map', 'svg')).bytes);
+    assert.equal(svg.hasError, false);
+    assert.equal(svg.images, 3);
+    assert.deepEqual(svg.stops, [17, 17]);
+    for (const words of ['Layer 2, head 3', 'Layer 1, head 2', 'Difference, 2.3 − 1.2']) {
+      assert.ok(svg.texts.includes(words), words);
+    }
+    assert.equal(svg.settings.with, '1.2');
+  },
+);
+
+roomTest('a PNG has twice the SVG’s size, and the weights’ colours', QUERY, async (page) => {
+  const { bytes } = await saved(page, 'map', 'svg');
+  const box = await page.evaluate((text) => {
+    const xml = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
+    const number = (/** @type {Element | null} */ element, /** @type {string} */ name) =>
+      Number(element?.getAttribute(name));
+    const image = xml.querySelector('image');
+    const [, x, y] =
+      /translate\(([\d.]+) ([\d.]+)\)/.exec(
+        xml.querySelector('#drawing')?.parentElement?.getAttribute('transform') ?? '',
+      ) ?? [];
+    const [, , top] =
+      /translate\(([\d.]+) ([\d.]+)\)/.exec(
+        xml.querySelector('#drawing')?.getAttribute('transform') ?? '',
+      ) ?? [];
+    return {
+      width: number(xml, 'width'),
+      height: number(xml, 'height'),
+      left: Number(x) + number(image, 'x'),
+      top: Number(y) + Number(top) + number(image, 'y'),
+      side: number(image, 'width'),
+    };
+  }, new TextDecoder().decode(bytes));
+  const png = (await saved(page, 'map', 'png')).bytes;
+  assert.deepEqual(
+    [...png.subarray(1, 4)],
+    [...'PNG'].map((letter) => letter.charCodeAt(0)),
+  );
+  const view = new DataView(png.buffer);
+  assert.deepEqual(
+    [view.getUint32(16), view.getUint32(20)],
+    [Math.floor(2 * Math.ceil(box.width)), Math.floor(2 * Math.ceil(box.height))],
+  );
+  const places = [
+    [1, 0],
+    [n() - 1, 3],
+    [n() - 1, n() - 1],
+    [20, 11],
+  ];
+  const pixels = await page.evaluate(
+    async (all, wanted, { left, top, side }, size) => {
+      const image = await createImageBitmap(
+        new Blob([Uint8Array.from(all)], { type: 'image/png' }),
+      );
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const context = canvas.getContext('2d', { willReadFrequently: true });
+      context?.drawImage(image, 0, 0);
+      return wanted.map(([query, key]) => {
+        const x = 2 * (left + ((key + 0.5) * side) / size);
+        const y = 2 * (top + ((query + 0.5) * side) / size);
+        return [...(context?.getImageData(Math.round(x), Math.round(y), 1, 1).data ?? [])].slice(
+          0,
+          3,
+        );
+      });
+    },
+    [...png],
+    places,
+    box,
+    n(),
+  );
+  places.forEach(([query, key], i) =>
+    isColour(pixels[i], colourOf(weights()[query * n() + key]), `query ${query}, key ${key}`),
+  );
+});
+
+/**
+ * The page's engine may round otherwise than Node's: with relaxed SIMD, or in another order.
+ *
+ * @param {ArrayLike<number>} actual
+ * @param {ArrayLike<number>} expected
+ */
+function areWeights(actual, expected) {
+  assert.equal(actual.length, expected.length);
+  for (let i = 0; i < expected.length; i++) {
+    assert.ok(
+      Math.abs(actual[i] - expected[i]) < 1e-5,
+      `${i}: ${actual[i]}, expected ${expected[i]}`,
+    );
+  }
+}
+
+roomTest('numbers are the trace’s, the same in every format', QUERY, async (page) => {
+  const npy = await readNpy((await saved(page, 'numbers', 'npy')).bytes);
+  assert.deepEqual(npy.shape, [n(), n()]);
+  areWeights(npy.data, weights());
+  const json = JSON.parse(new TextDecoder().decode((await saved(page, 'numbers', 'json')).bytes));
+  assert.deepEqual(Float32Array.from(json.weights.flat()), npy.data);
+  assert.deepEqual(json.ids, run.ids);
+  assert.equal(json.settings.source, 'Induction: repeated letters');
+
+  const all = await saved(page, 'all', 'npy');
+  const { shape, data } = await readNpy(all.bytes);
+  assert.deepEqual(shape, [run.source.layers, run.source.heads, n(), n()]);
+  const at = (run.source.heads + 2) * n() * n();
+  assert.deepEqual(data.slice(at, at + n() * n()), npy.data);
+});
+
+roomTest('what was saved can be opened again', QUERY, async (page) => {
+  const { bytes, name } = await saved(page, 'all', 'npy');
+  const path = join(folder, name);
+  await writeFile(path, bytes);
+  await page.keyboard.press('Escape');
+  await page.click('#explore-open');
+  const input = /** @type {import('puppeteer-core').ElementHandle<HTMLInputElement>} */ (
+    await page.$('input[aria-label="Files to open"]')
+  );
+  await reread(page, () => input.uploadFile(path));
+  await page.click('#explore-grid button:nth-child(7)');
+  const again = await readNpy((await saved(page, 'numbers', 'npy')).bytes);
+  const { data } = await readNpy(bytes);
+  assert.deepEqual(again.data, data.slice(6 * n() * n(), 7 * n() * n()));
+});
+
+roomTest(
+  'a saved page draws the same colours from the disk, and asks for nothing',
+  QUERY,
+  async (page) => {
+    const { bytes, name } = await saved(page, 'page', 'html');
+    assert.match(name, /\.html$/);
+    const path = join(folder, name);
+    await writeFile(path, bytes);
+    const own = await browser.newPage();
+    /** @type {string[]} */
+    const asked = [];
+    /** @type {string[]} */
+    const complaints = [];
+    own.on('request', (request) => asked.push(request.url()));
+    own.on('console', (message) => complaints.push(message.text()));
+    own.on('pageerror', (error) => complaints.push(String(error)));
+    await own.setOfflineMode(true);
+    await own.setViewport({ width: 1000, height: 900 });
+    await own.goto(pathToFileURL(path).href);
+    await own.waitForFunction(
+      () =>
+        document.querySelector('attention-map')?.shadowRoot?.querySelector('canvas')?.dataset.size,
+    );
+    const drawn = await colours(own, `attention-map >>> canvas`, n());
+    let compared = 0;
+    for (let query = 0; query < n(); query++) {
+      for (let key = 0; key <= query; key++) {
+        const at = query * n() + key;
+        isColour(drawn[at], colourOf(weights()[at]), `query ${query}, key ${key}`);
+        compared++;
+      }
+    }
+    assert.equal(compared, (n() * (n() + 1)) / 2);
+    await own.select('#scale', 'row');
+    assert.deepEqual(asked, [pathToFileURL(path).href]);
+    assert.deepEqual(complaints, []);
+    // The page's own policy would keep axe out.
+    await own.setBypassCSP(true);
+    await own.reload();
+    assert.deepEqual(await violations(own), []);
+    await own.close();
+  },
+);
+
+roomTest('a long text is pooled in the picture, which says so', '?scale=head', async (page) => {
+  await page.click('#explore-open');
+  const size = 1200;
+  const { writeNpy } = await import('headwise/formats');
+  const { tensor } = await import('headwise');
+  const values = new Float32Array(size * size);
+  for (let i = 0; i < size; i++) values[i * size + ((7 * i) % size)] = 1;
+  const path = join(folder, 'long.npy');
+  await writeFile(path, writeNpy(tensor(values, [size, size])));
+  const input = /** @type {import('puppeteer-core').ElementHandle<HTMLInputElement>} */ (
+    await page.$('input[aria-label="Files to open"]')
+  );
+  await reread(page, () => input.uploadFile(path));
+  const svg = await parsed(page, (await saved(page, 'map', 'svg')).bytes);
+  assert.ok(svg.texts.some((words) => words?.startsWith('Pooled: each cell')));
+  const lines = await parsed(page, (await saved(page, 'lines', 'svg')).bytes);
+  assert.ok(lines.texts.some((words) => words?.includes('Tokens 1,081 to 1,200 of 1,200')));
+});
+
+roomTest(
+  'the export dialog fits every width and has no accessibility violations',
+  '?model=induction',
+  async (page) => {
+    for (const scheme of schemes) {
+      await useScheme(page, scheme);
+      for (const width of widths) {
+        await page.setViewport({ width, height: 800 });
+        await page.click('#explore-export');
+        await says(page, '.explore-files[open] .message', /iB/);
+        assert.deepEqual(await violations(page), [], `${width} ${scheme}`);
+        assert.ok((await contentWidth(page)) <= width, `${width} ${scheme}`);
+        const over = await page.$eval(
+          '.explore-files[open]',
+          (dialog) => dialog.scrollWidth - dialog.clientWidth,
+        );
+        assert.equal(over, 0, `${width} ${scheme}`);
+        await page.keyboard.press('Escape');
+      }
+    }
+  },
+);

@@ -1,0 +1,39 @@
+/**
+ * Cells of a map as a picture inside of SVG: each cell many pixels, so that no viewer blurs one into the next.
+ *
+ * @import { Cells, Region } from '../worker/pool.js'
+ */
+
+import { pictureOf } from '../colours.js';
+import { tag } from './svg.js';
+
+/** Pixels of the picture for each of the drawing. */
+const DENSITY = 2;
+
+/**
+ * @param {Cells & Region} cells
+ * @param {Parameters<typeof pictureOf>[1]} how
+ * @param {{ x: number, y: number, side: number }} place
+ * @returns {string}
+ */
+export function cellsTag(cells, how, { x, y, side }) {
+  const picture = pictureOf(cells, how);
+  const factor = Math.max(1, Math.ceil((DENSITY * side) / picture.width));
+  const large = document.createElement('canvas');
+  large.width = picture.width * factor;
+  large.height = picture.height * factor;
+  const context = large.getContext('2d');
+  if (context) {
+    context.imageSmoothingEnabled = false;
+    context.drawImage(picture, 0, 0, large.width, large.height);
+  }
+  const box = { x, y, width: side, height: side };
+  return (
+    tag('rect', { ...box, fill: 'url(#masked)' }) +
+    tag('image', {
+      ...box,
+      href: large.toDataURL(),
+      style: 'image-rendering: pixelated',
+    })
+  );
+}

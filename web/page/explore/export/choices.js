@@ -1,0 +1,138 @@
+/**
+ * What can be exported, and in which formats.
+ *
+ * @import { Drawing, FigureLegend, Palette } from './figure.js'
+ * @import { Seen } from './settings.js'
+ *
+ * @typedef {'svg' | 'png' | 'npy' | 'json' | 'html'} Format
+ * @typedef {{ blob: Blob, name: string, isPicture: boolean }} Export
+ */
+
+import { longName } from '../address.js';
+import { titleOf } from '../controls.js';
+import { legendsOf } from '../legend.js';
+import { STRONGEST } from '../text-view.js';
+import { figureOf } from './figure.js';
+import { gridDrawing } from './grid-drawing.js';
+import { linesDrawing } from './lines-drawing.js';
+import { mapDrawing } from './map-drawing.js';
+import { allNpy, mapJson, mapNpy } from './numbers.js';
+import { standalonePage } from './page.js';
+import { pngOf } from './raster.js';
+import { settingsInWords, settingsOf } from './settings.js';
+import { textDrawing } from './text-drawing.js';
+
+/** @type {Record<Format, string>} */
+export const FORMATS = {
+  svg: 'SVG: lines and letters',
+  png: 'PNG: pixels',
+  npy: '.npy: NumPy, exact',
+  json: 'JSON: exact, with settings and tokens',
+  html: 'HTML: one file that works offline',
+};
+
+/** @type {[string, string, Format[]][]} name, words, formats */
+export const WHATS = [
+  ['map', 'The map, or the maps that are compared', ['svg', 'png']],
+  ['grid', 'All heads', ['svg', 'png']],
+  ['lines', 'Token to token', ['svg', 'png']],
+  ['text', 'The tinted text', ['svg', 'png']],
+  ['numbers', 'The map’s numbers', ['npy', 'json']],
+  ['all', 'The numbers of all heads', ['npy']],
+  ['page', 'The map as a page of its own', ['html']],
+];
+
+/** @param {Seen} seen */
+const mapTitle = ({ state }) =>
+  state.other ? `${titleOf(state)} and ${longName(state.other).toLowerCase()}` : titleOf(state);
+
+/** @param {string} from @param {string} to @param {number} share */
+function mixed(from, to, share) {
+  const channels = (/** @type {string} */ hex) =>
+    [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+  const [a, b] = [channels(from), channels(to)];
+  return `#${a
+    .map((value, i) => Math.round(value + share * (b[i] - value)))
+    .map((value) => value.toString(16).padStart(2, '0'))
+    .join('')}`;
+}
+
+/**
+ * @param {string} what
+ * @param {Seen} seen
+ * @param {Palette} palette
+ * @returns {Promise<{ title: string, drawing: Drawing, legends: FigureLegend[] }>}
+ */
+async function drawn(what, seen, palette) {
+  const { state, run } = seen;
+  const alone = { ...state, other: null };
+  const shown = { largest: 0, causal: run.causal };
+  switch (what) {
+    case 'grid': {
+      const legends = legendsOf({ ...alone, hideFirst: false, other: state.other }, shown);
+      return {
+        title: 'All heads',
+        drawing: await gridDrawing(seen, palette),
+        legends: [legends[0]],
+      };
+    }
+    case 'lines':
+      return {
+        title: `${titleOf(state)}: token to token`,
+        drawing: await linesDrawing(seen, palette),
+        legends: [],
+      };
+    case 'text': {
+      const { drawing, most, what: tint } = await textDrawing(seen, palette);
+      const colours = [palette.ground, mixed(palette.ground, palette.accent, STRONGEST / 100)];
+      const legend = { max: most, what: 'weight', masked: false, isSigned: false, colours };
+      return { title: `${titleOf(state)}: ${tint}`, drawing, legends: [legend] };
+    }
+    default: {
+      const { drawing, largest } = await mapDrawing(seen, palette);
+      return { title: mapTitle(seen), drawing, legends: legendsOf(state, { ...shown, largest }) };
+    }
+  }
+}
+
+/** @param {string} words for a file's name */
+const slug = (words) =>
+  words
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60);
+
+/**
+ * @param {string} what of WHATS
+ * @param {Format} format one of its formats
+ * @param {Seen} seen
+ * @param {Palette} palette
+ * @returns {Promise<Export>}
+ */
+export async function makeExport(what, format, seen, palette) {
+  const part = ['all', 'grid'].includes(what) ? 'all heads' : mapTitle(seen);
+  const file = (/** @type {string} */ view) =>
+    `${[slug(seen.source), slug(part), slug(view)].filter(Boolean).join('-')}.${format}`;
+  switch (format) {
+    case 'npy':
+      return {
+        blob: await (what === 'all' ? allNpy : mapNpy)(seen),
+        name: file(''),
+        isPicture: false,
+      };
+    case 'json':
+      return { blob: await mapJson(seen), name: file(''), isPicture: false };
+    case 'html':
+      return { blob: await standalonePage(seen, mapTitle(seen)), name: file(''), isPicture: false };
+    case 'svg':
+    case 'png': {
+      const settings = settingsOf(seen);
+      const words = settingsInWords(seen);
+      const figure = figureOf({ ...(await drawn(what, seen, palette)), settings, words }, palette);
+      const blob =
+        format === 'png' ? await pngOf(figure) : new Blob([figure.svg], { type: 'image/svg+xml' });
+      return { blob, name: file(['map', 'grid'].includes(what) ? '' : what), isPicture: true };
+    }
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The frame of every exported picture: its title, what is drawn, a legend with its scale, and the settings in words and
+ * as data.
+ *
+ * @import { Legend } from '../legend.js'
+ *
+ * @typedef {object} Palette the page's colours
+ * @property {string} ground
+ * @property {string} ink
+ * @property {string} soft
+ * @property {string} line
+ * @property {string} accent
+ * @property {string} wash
+ * @property {string} mask
+ * @property {string} maskLine
+ *
+ * @typedef {object} Drawing
+ * @property {number} width
+ * @property {number} height
+ * @property {string} content SVG, from the origin
+ * @property {string} [note] what the picture leaves out
+ */
+
+import { legendEnd } from '../../parts/legend.js';
+import { colourStops } from '../colours.js';
+import { FONT, SVG, escaped, tag, textAt, widthOf, wrapped } from './svg.js';
+
+const MARGIN = 24;
+const TITLE_PX = 18;
+const SMALL_PX = 12;
+const LINE_PX = 18;
+const BAR = { width: 160, height: 10 };
+
+/** @param {HTMLElement} place @returns {Palette} */
+export function paletteOf(place) {
+  const style = getComputedStyle(place);
+  // A canvas knows what light-dark() comes to; SVG readers elsewhere do not.
+  const context = document.createElement('canvas').getContext('2d');
+  const probe = document.createElement('span');
+  place.append(probe);
+  const colour = (/** @type {string} */ name) => {
+    probe.style.color = `var(${name})`;
+    if (!context) return style.getPropertyValue(name);
+    context.fillStyle = getComputedStyle(probe).color;
+    return String(context.fillStyle);
+  };
+  const palette = {
+    ground: colour('--ground'),
+    ink: colour('--ink'),
+    soft: colour('--soft'),
+    line: colour('--line'),
+    accent: colour('--accent'),
+    wash: colour('--wash'),
+    mask: colour('--mask'),
+    maskLine: colour('--mask-line'),
+  };
+  probe.remove();
+  return palette;
+}
+
+/** The ground of masked cells. @param {Palette} palette */
+export const hatchPattern = ({ mask, maskLine }) =>
+  tag(
+    'pattern',
+    { id: 'masked', width: 6, height: 6, patternUnits: 'userSpaceOnUse' },
+    tag('rect', { width: 6, height: 6, fill: mask }),
+    tag('path', { d: 'M-1 7L7 -1M-4 4L4 -4M2 10L10 2', stroke: maskLine, 'stroke-width': 1 }),
+  );
+
+/** @typedef {Legend & { colours?: string[] }} FigureLegend colours: if they are not the maps' */
+
+/** @param {FigureLegend} legend @param {number} i */
+function gradientTag({ isSigned, colours }, i) {
+  const stops = colours ?? colourStops(isSigned);
+  return tag(
+    'linearGradient',
+    { id: `scale-${i}` },
+    ...stops.map((colour, step) =>
+      tag('stop', { offset: `${(100 * step) / (stops.length - 1)}%`, 'stop-color': colour }),
+    ),
+  );
+}
+
+/** @param {FigureLegend} legend @param {number} i @param {number} y @param {Palette} palette */
+function legendRow({ max, what, masked, start = '0' }, i, y, { ink, line }) {
+  const small = { y: y + 10, 'font-size': SMALL_PX, fill: ink };
+  if (max === 0) return textAt(`${what}: 0 everywhere`, { x: 0, ...small });
+  const parts = [textAt(what, { x: 0, ...small })];
+  let x = widthOf(what, SMALL_PX) + 14;
+  const add = (/** @type {string} */ words) => {
+    parts.push(textAt(words, { x, ...small }));
+    x += widthOf(words, SMALL_PX) + 6;
+  };
+  add(start);
+  parts.push(tag('rect', { x, y, ...BAR, fill: `url(#scale-${i})`, stroke: line }));
+  x += BAR.width + 6;
+  add(legendEnd(max));
+  if (masked) {
+    x += 14;
+    parts.push(
+      tag('rect', { x, y: y - 1, width: 12, height: 12, fill: 'url(#masked)', stroke: line }),
+    );
+    x += 18;
+    add('masked: a later token');
+  }
+  return parts.join('');
+}
+
+/**
+ * @param {object} figure
+ * @param {string} figure.title
+ * @param {Drawing} figure.drawing
+ * @param {FigureLegend[]} figure.legends
+ * @param {Record<string, unknown>} figure.settings kept in the file as JSON
+ * @param {string} figure.words the settings for people
+ * @param {Palette} palette
+ * @returns {{ svg: string, width: number, height: number }}
+ */
+export function figureOf({ title, drawing, legends, settings, words }, palette) {
+  const inner = Math.max(drawing.width, 420);
+  const titles = wrapped(title, TITLE_PX * 1.08, inner);
+  const notes = [drawing.note ?? '', words]
+    .filter(Boolean)
+    .flatMap((note) => wrapped(note, SMALL_PX, inner));
+  const top = titles.length * 24 + 8;
+  const legendTop = top + drawing.height + 18;
+  const notesTop = legendTop + legends.length * (LINE_PX + 4) + 6;
+  const width = inner + 2 * MARGIN;
+  const height = notesTop + notes.length * LINE_PX + 2 * MARGIN;
+  const { ground, ink, soft } = palette;
+  const svg = tag(
+    'svg',
+    {
+      xmlns: SVG,
+      width,
+      height,
+      viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`,
+      'font-family': FONT,
+      role: 'img',
+    },
+    tag('title', {}, escaped(title)),
+    tag('desc', {}, escaped([drawing.note, words].filter(Boolean).join(' '))),
+    tag('metadata', {}, escaped(JSON.stringify(settings))),
+    tag('defs', {}, hatchPattern(palette), ...legends.map(gradientTag)),
+    tag('rect', { width: '100%', height: '100%', fill: ground }),
+    tag(
+      'g',
+      { transform: `translate(${MARGIN} ${MARGIN})` },
+      ...titles.map((line, i) =>
+        textAt(line, {
+          x: 0,
+          y: TITLE_PX + 24 * i,
+          'font-size': TITLE_PX,
+          'font-weight': 600,
+          fill: ink,
+        }),
+      ),
+      tag('g', { id: 'drawing', transform: `translate(0 ${top})` }, drawing.content),
+      ...legends.map((legend, i) => legendRow(legend, i, legendTop + i * (LINE_PX + 4), palette)),
+      ...notes.map((line, i) =>
+        textAt(line, { x: 0, y: notesTop + LINE_PX * (i + 1), 'font-size': SMALL_PX, fill: soft }),
+      ),
+    ),
+  );
+  return { svg, width: Math.ceil(width), height: Math.ceil(height) };
+}

@@ -1,0 +1,92 @@
+/**
+ * Every head as a small map, in the order that the grid has.
+ *
+ * @import { HeadScores } from '../scores.js'
+ * @import { Drawing, Palette } from './figure.js'
+ * @import { Seen } from './settings.js'
+ */
+
+import { isSameHead, shortName } from '../address.js';
+import { largestOf } from '../colours.js';
+import { pooledCells } from '../worker/pool.js';
+import { cellsTag } from './cells.js';
+import { tag, textAt } from './svg.js';
+
+const SIDE = 72;
+const STEP = { x: 82, y: 100 };
+/** Cells along a side of a small map, at most. */
+const MOST_CELLS = 144;
+
+/**
+ * @param {Seen} seen
+ * @param {Palette} palette
+ * @returns {Promise<Drawing>}
+ */
+export async function gridDrawing({ state, run, session, order }, palette) {
+  const { n, layers, heads, causal } = run;
+  const across = state.sort === 'place' ? heads : Math.ceil(Math.sqrt(2 * layers * heads));
+  const scores = state.sort === 'place' ? undefined : await session.scores();
+  /** @type {Float32Array[]} */
+  const maps = [];
+  let size = 0;
+  for (let layer = 0; layer < layers; layer++) {
+    const thumbs = await session.thumbs(layer, Math.min(n, MOST_CELLS));
+    size = thumbs.size;
+    maps.push(...thumbs.maps);
+  }
+  /** @type {[number, number]} */
+  const all = [0, n];
+  const parts = order.map((name, i) => {
+    const at = name.layer * heads + name.head;
+    const x = (i % across) * STEP.x;
+    const y = Math.floor(i / across) * STEP.y;
+    const cells = { queries: all, keys: all, height: size, width: size };
+    const how = { scale: state.scale, map: largestOf(maps[at]), isSigned: false, causal };
+    const isMuted = state.muted.some((head) => isSameHead(head, name));
+    const score = state.sort === 'place' ? undefined : scores?.[at][state.sort];
+    const words = [
+      shortName(name),
+      score === undefined || Number.isNaN(score) ? '' : score.toFixed(2),
+      isMuted ? 'muted' : '',
+    ];
+    const isChosen = isSameHead(name, state);
+    return [
+      cellsTag({ ...cells, ...pooledCells(maps[at], size) }, how, { x, y, side: SIDE }),
+      isChosen
+        ? tag('rect', {
+            x: x - 2,
+            y: y - 2,
+            width: SIDE + 4,
+            height: SIDE + 4,
+            fill: 'none',
+            stroke: palette.accent,
+            'stroke-width': 2,
+          })
+        : '',
+      textAt(words.filter(Boolean).join('  '), {
+        x: x + SIDE / 2,
+        y: y + SIDE + 14,
+        'font-size': 11,
+        'text-anchor': 'middle',
+        fill: palette.ink,
+      }),
+    ].join('');
+  });
+  return {
+    width: Math.min(across, order.length) * STEP.x,
+    height: Math.ceil(order.length / across) * STEP.y,
+    content: parts.join(''),
+    note:
+      (state.sort === 'place' ? '' : `Sorted by ${SORTS[state.sort]}. `) +
+      (size < n ? 'Pooled: each cell shows the largest of the weights it covers.' : ''),
+  };
+}
+
+/** @type {Record<keyof HeadScores, string>} */
+const SORTS = {
+  entropy: 'entropy, in bits',
+  first: 'weight on the first token',
+  previous: 'weight on the previous token',
+  induction: 'induction',
+  distance: 'distance, in tokens',
+};

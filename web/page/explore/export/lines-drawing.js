@@ -1,0 +1,98 @@
+/**
+ * The text twice, and the lines that carry the chosen share of each row: of the pinned tokens, or of all.
+ *
+ * @import { Drawing, Palette } from './figure.js'
+ * @import { Seen } from './settings.js'
+ */
+
+import { formatCount } from '../../format.js';
+import { topEdges } from '../edges.js';
+import { whatOf } from '../maps.js';
+import { subjectOf } from './settings.js';
+import { fitting, tag, textAt } from './svg.js';
+
+const WIDTH = 640;
+const LINE_PX = 22;
+const TOP = 24;
+const SIDE = 0.36 * WIDTH;
+/** Tokens that a picture of lines has; of a longer text, those around the last pin. */
+const MOST = 120;
+
+/**
+ * @param {Seen} seen
+ * @param {Palette} palette
+ * @returns {Promise<Drawing>}
+ */
+export async function linesDrawing(seen, palette) {
+  const { state, run, session } = seen;
+  const { n, tokens } = run;
+  const { token: about } = subjectOf(seen);
+  const first = Math.max(0, Math.min(n - MOST, about - MOST / 2));
+  const end = Math.min(n, first + MOST);
+  const pinned = (/** @type {'query' | 'key'} */ side) =>
+    new Set(state.pins.filter((pin) => pin.side === side).map(({ token }) => token));
+  const chosen = { query: pinned('query'), key: pinned('key') };
+  const yOf = (/** @type {number} */ token) => TOP + (token - first + 0.5) * LINE_PX;
+  const [left, right] = [SIDE, WIDTH - SIDE];
+  const bend = (right - left) / 2;
+  const lines = [];
+  let beyond = 0;
+  let most = 0;
+  for (let query = first; query < end; query++) {
+    const { edges, rest } = topEdges(await session.row(whatOf(state), query), state.topP);
+    const isAll = state.pins.length === 0 || chosen.query.has(query);
+    if (isAll) most = Math.max(most, rest);
+    for (const { key, weight } of edges) {
+      if (!isAll && !chosen.key.has(key)) continue;
+      if (key < first || key >= end) {
+        beyond++;
+        continue;
+      }
+      const [y, to] = [yOf(query), yOf(key)];
+      lines.push(
+        tag('path', {
+          d: `M${left} ${y}C${left + bend} ${y} ${right - bend} ${to} ${right} ${to}`,
+          fill: 'none',
+          stroke: palette.accent,
+          'stroke-opacity': Math.min(1, 0.12 + 0.88 * weight),
+          'stroke-width': 1 + 3 * Math.min(1, weight),
+        }),
+      );
+    }
+  }
+  const labels = tokens.slice(first, end).flatMap(({ text }, i) => {
+    const token = first + i;
+    const at = { y: yOf(token) + 4, 'font-size': 13, fill: palette.ink };
+    const words = fitting(text, 13, SIDE - 16);
+    /** @param {boolean} isStrong */
+    const weight = (isStrong) => (isStrong ? 'bold' : 'normal');
+    return [
+      textAt(words, {
+        ...at,
+        x: left - 8,
+        'text-anchor': 'end',
+        'font-weight': weight(chosen.query.has(token)),
+      }),
+      textAt(words, { ...at, x: right + 8, 'font-weight': weight(chosen.key.has(token)) }),
+    ];
+  });
+  const head = { y: 10, 'font-size': 11, fill: palette.soft };
+  const percent = (/** @type {number} */ share) => `${Math.round(1000 * share) / 10} %`;
+  const note = [
+    `A row’s lines carry at least ${percent(state.topP)} of it; up to ${percent(most)} is not shown.`,
+    end - first < n
+      ? `Tokens ${formatCount(first + 1)} to ${formatCount(end)} of ${formatCount(n)}; ${formatCount(beyond)} lines to tokens beyond are left out.`
+      : '',
+  ];
+  return {
+    width: WIDTH,
+    height: TOP + (end - first) * LINE_PX,
+    content: [
+      textAt('query (attends from)', { ...head, x: left - 8, 'text-anchor': 'end' }),
+      textAt('key (attended to)', { ...head, x: right + 8 }),
+      ...lines,
+      ...labels,
+    ].join(''),
+    note: note.filter(Boolean).join(' '),
+  };
+}

@@ -1,0 +1,63 @@
+/**
+ * What was seen when it was exported, for people and for programs.
+ *
+ * @import { ExploreState, Pin } from '../address.js'
+ * @import { RunSummary, Session } from '../session.js'
+ *
+ * @typedef {object} Seen
+ * @property {ExploreState} state
+ * @property {RunSummary} run
+ * @property {Session} session
+ * @property {string} source the model's title, or the opened files' names
+ * @property {readonly { layer: number, head: number }[]} order of the heads in the grid
+ */
+
+import { version } from '../../../headwise/version.js';
+import { formatCount, plural } from '../../format.js';
+import { shortName } from '../address.js';
+import { titleOf } from '../controls.js';
+
+/** @param {Pin} pin @param {RunSummary} run */
+const pinWords = ({ side, token }, { tokens }) =>
+  `${side} “${tokens[token].text}” (${formatCount(token + 1)})`;
+
+/** @param {Seen} seen @returns {string} */
+export function settingsInWords({ state, run, source }) {
+  const { muted, pins } = state;
+  const parts = [
+    `${source}: ${plural(run.n, 'token')}, ${run.layers} × ${run.heads} heads${run.causal ? ', causal' : ''}`,
+    run.muted.length > 0 ? `muted: ${muted.map(shortName).join(', ')}` : '',
+    pins.length > 0 ? `pinned: ${pins.map((pin) => pinWords(pin, run)).join(', ')}` : '',
+    state.hideFirst ? 'the first token hidden, the rest made to sum to 1' : '',
+    `Headwise ${version}`,
+  ];
+  return `${parts.filter(Boolean).join('; ')}.`;
+}
+
+/** @param {Seen} seen @returns {Record<string, unknown>} heads and tokens count from 1, as in the page */
+export function settingsOf({ state, run, source }) {
+  const { of, over, other, muted, pins, scale, hideFirst, topP, view } = state;
+  return {
+    software: `Headwise ${version}`,
+    source,
+    tokens: run.n,
+    layers: run.layers,
+    heads: run.heads,
+    causal: run.causal,
+    map: titleOf(state),
+    of,
+    over,
+    head: shortName(state),
+    with: other ? shortName(other) : null,
+    muted: muted.map(shortName),
+    pins: pins.map(({ side, token }) => ({ side, token: token + 1 })),
+    scale,
+    hideFirst,
+    linesCarry: topP,
+    view: view && { query: view.query + 1, key: view.key + 1, span: view.span },
+  };
+}
+
+/** What text and lines are about: the last pin, else the last token. @param {Seen} seen @returns {Pin} */
+export const subjectOf = ({ state: { pins }, run: { n } }) =>
+  pins[pins.length - 1] ?? { side: 'query', token: n - 1 };

@@ -1,0 +1,126 @@
+/**
+ * The script of a saved page: the maps that are in it, drawn by the same element as everywhere. Bundled as text; it asks
+ * for nothing and works from a disk.
+ *
+ * @typedef {object} SavedMap
+ * @property {string} title
+ * @property {string} weights float32, little endian, in base64
+ *
+ * @typedef {object} Saved
+ * @property {string} title
+ * @property {string} words
+ * @property {Record<string, unknown>} settings
+ * @property {string[]} tokens
+ * @property {boolean} causal
+ * @property {string} scale
+ * @property {SavedMap[]} maps
+ */
+
+import { AttentionMap, gradient } from '../../../headwise/view.js';
+import { el } from '../../../headwise/view/element.js';
+import { poolRegion } from '../worker/pool.js';
+
+/** @type {Record<string, { words: string, max: 1 | 'row' | 'map', end: string }>} */
+const SCALES = {
+  unit: { words: '0 to 1', max: 1, end: '1' },
+  row: { words: 'each row its own', max: 'row', end: 'the row’s largest' },
+  head: { words: 'each map its own', max: 'map', end: 'the map’s largest' },
+};
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(`
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; background: Canvas; color: CanvasText; }
+body { max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.4rem; line-height: 1.3; margin: 0 0 .5rem; }
+h2 { font-size: 1rem; margin: 0 0 .3rem; }
+p { margin: 0 0 1rem; overflow-wrap: anywhere; }
+.maps { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1.5rem; }
+.maps > * { max-width: 40rem; }
+.legend { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; margin: 0 0 1rem; font-size: .875rem; }
+.bar { width: 10rem; height: .6rem; }
+summary { cursor: pointer; }
+pre { overflow-x: auto; font-size: .8rem; }
+`);
+document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+
+/** @param {string} base64 */
+function floatsOf(base64) {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return new Float32Array(bytes.buffer);
+}
+
+/** @param {Float32Array} weights @param {number} n what <attention-map> takes of a trace: it asks for what it has pixels for */
+const traceOf = (weights, n) => ({
+  shape: [1, 1, n, n],
+  weights: () => ({ shape: [n, n], data: weights }),
+  async map(/** @type {{ size: number }} */ { size }) {
+    /** @type {[number, number]} */
+    const all = [0, n];
+    const rows = (/** @type {number} */ start, /** @type {number} */ end) =>
+      weights.subarray(start * n, end * n);
+    const region = { queries: all, keys: all, height: size, width: size };
+    const { values } = await poolRegion(rows, n, region, async () => {});
+    return { shape: [size, size], data: values };
+  },
+});
+
+/** @param {Saved} saved */
+function show({ title, words, settings, tokens, causal, scale, maps }) {
+  const shown = maps.map((map) => ({
+    ...map,
+    trace: traceOf(floatsOf(map.weights), tokens.length),
+    element: new AttentionMap(),
+  }));
+  const select = el(
+    'select',
+    { id: 'scale' },
+    ...Object.entries(SCALES).map(([value, one]) => el('option', { value }, one.words)),
+  );
+  select.value = scale in SCALES ? scale : 'unit';
+  const bar = el('span', { class: 'bar' });
+  bar.style.backgroundImage = gradient();
+  const end = el('span');
+  const draw = () => {
+    const { max, end: last } = SCALES[select.value];
+    end.textContent = last;
+    for (const { element, trace, title: name } of shown) {
+      element.show({ trace, tokens, causal, max, name });
+    }
+  };
+  select.addEventListener('change', draw);
+  document.title = title;
+  document.body.replaceChildren(
+    el(
+      'main',
+      {},
+      el('h1', {}, title),
+      el('p', {}, words),
+      el(
+        'p',
+        { class: 'legend' },
+        el('label', { for: 'scale' }, 'Colour scale'),
+        select,
+        el('span', {}, 'weight 0'),
+        bar,
+        end,
+        causal ? el('span', {}, 'hatched: masked, a later token') : '',
+      ),
+      el(
+        'div',
+        { class: 'maps' },
+        ...shown.map(({ element, title: name }) =>
+          el('section', { 'aria-label': name }, el('h2', {}, name), element),
+        ),
+      ),
+      el(
+        'details',
+        {},
+        el('summary', {}, 'Settings'),
+        el('pre', { tabindex: 0 }, JSON.stringify(settings, null, 2)),
+      ),
+    ),
+  );
+  draw();
+}
+
+show(JSON.parse(document.getElementById('saved')?.textContent ?? ''));
