@@ -8,9 +8,10 @@ import { pathToFileURL } from 'node:url';
 import { load } from 'headwise';
 import { readNpy } from 'headwise/formats';
 import { viridis } from '../../web/headwise/view/viridis.js';
+import { engine } from '../browsers/engines.js';
 import { MODELS } from '../../web/page/explore/models.js';
 import { openModel, runModel } from '../../web/page/explore/worker/model.js';
-import { reread, roomTest, says } from './explore-room.js';
+import { filesTest, reread, roomTest, says } from './explore-room.js';
 import {
   browser,
   colours,
@@ -56,7 +57,8 @@ after(async () => {
  * @param {string} format
  */
 async function saved(page, what, format) {
-  if (!(await page.$('.explore-files[open]'))) await page.click('#explore-export');
+  const isOpen = await page.evaluate(() => document.querySelector('.explore-files[open]') !== null);
+  if (!isOpen) await page.click('#explore-export');
   await page.select('#export-what', what);
   await page.select('#export-format', format);
   await page.waitForFunction(
@@ -118,7 +120,7 @@ const weights = () => run.source.rows(1, 2, 0, n());
 
 roomTest('every view is an SVG with title, legend and settings', QUERY, async (page) => {
   const map = await saved(page, 'map', 'svg');
-  assert.equal(map.name, 'induction-repeated-letters-layer-2-head-3.svg');
+  assert.match(map.name, /^induction-[a-z-]+-layer-2-head-3\.svg$/);
   const svg = await parsed(page, map.bytes);
   assert.equal(svg.hasError, false);
   assert.equal(svg.title, 'Layer 2, head 3');
@@ -130,7 +132,7 @@ roomTest('every view is an SVG with title, legend and settings', QUERY, async (p
     assert.ok(svg.texts.includes(words), words);
   }
   assert.ok(
-    svg.texts.some((words) => words?.startsWith(`Induction: repeated letters: ${n()} tokens`)),
+    svg.texts.some((words) => words?.startsWith(`${MODELS.induction.title}: ${n()} tokens`)),
   );
 
   const grid = await parsed(page, (await saved(page, 'grid', 'svg')).bytes);
@@ -252,7 +254,7 @@ roomTest('numbers are the trace’s, the same in every format', QUERY, async (pa
   const json = JSON.parse(new TextDecoder().decode((await saved(page, 'numbers', 'json')).bytes));
   assert.deepEqual(Float32Array.from(json.weights.flat()), npy.data);
   assert.deepEqual(json.ids, run.ids);
-  assert.equal(json.settings.source, 'Induction: repeated letters');
+  assert.equal(json.settings.source, MODELS.induction.title);
 
   const all = await saved(page, 'all', 'npy');
   const { shape, data } = await readNpy(all.bytes);
@@ -261,7 +263,7 @@ roomTest('numbers are the trace’s, the same in every format', QUERY, async (pa
   assert.deepEqual(data.slice(at, at + n() * n()), npy.data);
 });
 
-roomTest('what was saved can be opened again', QUERY, async (page) => {
+filesTest('what was saved can be opened again', QUERY, async (page) => {
   const { bytes, name } = await saved(page, 'all', 'npy');
   const path = join(folder, name);
   await writeFile(path, bytes);
@@ -277,7 +279,7 @@ roomTest('what was saved can be opened again', QUERY, async (page) => {
   assert.deepEqual(again.data, data.slice(6 * n() * n(), 7 * n() * n()));
 });
 
-roomTest(
+filesTest(
   'a saved page draws the same colours from the disk, and asks for nothing',
   QUERY,
   async (page) => {
@@ -311,17 +313,22 @@ roomTest(
     }
     assert.equal(compared, (n() * (n() + 1)) / 2);
     await own.select('#scale', 'row');
-    assert.deepEqual(asked, [pathToFileURL(path).href]);
+    assert.deepEqual(
+      asked.filter((address) => !/^(file|data):/.test(address)),
+      [],
+    );
     assert.deepEqual(complaints, []);
-    // The page's own policy would keep axe out.
-    await own.setBypassCSP(true);
-    await own.reload();
-    assert.deepEqual(await violations(own), []);
+    if (engine.hasCdp) {
+      // The page's own policy would keep axe out.
+      await own.setBypassCSP(true);
+      await own.reload();
+      assert.deepEqual(await violations(own), []);
+    }
     await own.close();
   },
 );
 
-roomTest('a long text is pooled in the picture, which says so', '?scale=head', async (page) => {
+filesTest('a long text is pooled in the picture, which says so', '?scale=head', async (page) => {
   await page.click('#explore-open');
   const size = 1200;
   const { writeNpy } = await import('headwise/formats');

@@ -1,4 +1,5 @@
 // What the tests of the Explore room share: waiting until it is drawn and scored.
+import { engine } from '../browsers/engines.js';
 import { pageTest } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -38,6 +39,11 @@ export const roomTest = (title, query, body) =>
     ready: async (page) => void (await scored(page)),
     isMeant,
   });
+
+/** A test that opens files or a second page, which WebDriver's cannot. @type {typeof roomTest} */
+export const filesTest = (...args) => {
+  if (engine.hasEvents) roomTest(...args);
+};
 
 /** @param {Page} page @param {string} selector @param {RegExp} words */
 export const says = (page, selector, words) =>
