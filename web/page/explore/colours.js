@@ -8,6 +8,7 @@
 
 import { tokensOf } from '../../headwise/view/cells.js';
 import { viridis } from '../../headwise/view/viridis.js';
+import { isDark, palette } from './palette.js';
 
 /** The logarithmic scale begins at 10 to the minus this. */
 export const DECADES = 4;
@@ -27,8 +28,6 @@ const SIGNED = {
     [178, 171, 210],
   ],
 };
-
-const isDark = () => matchMedia('(prefers-color-scheme: dark)').matches;
 
 /** @param {number[]} rgb as a pixel's 32 bits in memory */
 const wordOf = ([red, green, blue]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
@@ -143,18 +142,18 @@ export function pictureOf(cells, { scale, map, isSigned, causal }) {
   return picture;
 }
 
-/** A hatched ground for what is masked, in the page's colours. @param {HTMLElement} place @param {number} ratio */
-export function hatchOf(place, ratio) {
-  const style = getComputedStyle(place);
+/** A hatched ground for what is masked, in the page's colours. @param {number} ratio */
+export function hatchOf(ratio) {
+  const { mask, maskLine } = palette();
   const size = Math.round(6 * ratio);
   const tile = document.createElement('canvas');
   tile.width = size;
   tile.height = size;
   const context = tile.getContext('2d');
   if (context) {
-    context.fillStyle = style.getPropertyValue('--mask');
+    context.fillStyle = mask;
     context.fillRect(0, 0, size, size);
-    context.strokeStyle = style.getPropertyValue('--mask-line');
+    context.strokeStyle = maskLine;
     context.lineWidth = ratio;
     context.beginPath();
     for (const x of [-size, 0, size]) {

@@ -67,7 +67,7 @@ export class HeadGrid {
     this.mark(state);
     const side = this.#tiles[0].canvas.clientWidth || 32;
     const size = Math.min(run.n, Math.floor(side * (devicePixelRatio || 1)));
-    const hatch = hatchOf(this.#room, 1);
+    const hatch = hatchOf(1);
     for (let layer = 0; layer < run.layers; layer++) {
       const { maps } = await this.#session.thumbs(layer, size);
       if (this.#run !== run) return;
@@ -88,7 +88,7 @@ export class HeadGrid {
 
   /** @param {MapScale} scale */
   colour(scale) {
-    const hatch = hatchOf(this.#room, 1);
+    const hatch = hatchOf(1);
     for (const tile of this.#tiles) this.#paint(tile, scale, hatch);
   }
 

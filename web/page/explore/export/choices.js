@@ -1,7 +1,8 @@
 /**
  * What can be exported, and in which formats.
  *
- * @import { Drawing, FigureLegend, Palette } from './figure.js'
+ * @import { Drawing, FigureLegend } from './figure.js'
+ * @import { Palette } from '../palette.js'
  * @import { Seen } from './settings.js'
  *
  * @typedef {'svg' | 'png' | 'npy' | 'json' | 'html'} Format

@@ -3,16 +3,7 @@
  * as data.
  *
  * @import { Legend } from '../legend.js'
- *
- * @typedef {object} Palette the page's colours
- * @property {string} ground
- * @property {string} ink
- * @property {string} soft
- * @property {string} line
- * @property {string} accent
- * @property {string} wash
- * @property {string} mask
- * @property {string} maskLine
+ * @import { Palette } from '../palette.js'
  *
  * @typedef {object} Drawing
  * @property {number} width
@@ -30,33 +21,6 @@ const TITLE_PX = 18;
 const SMALL_PX = 12;
 const LINE_PX = 18;
 const BAR = { width: 160, height: 10 };
-
-/** @param {HTMLElement} place @returns {Palette} */
-export function paletteOf(place) {
-  const style = getComputedStyle(place);
-  // A canvas knows what light-dark() comes to; SVG readers elsewhere do not.
-  const context = document.createElement('canvas').getContext('2d');
-  const probe = document.createElement('span');
-  place.append(probe);
-  const colour = (/** @type {string} */ name) => {
-    probe.style.color = `var(${name})`;
-    if (!context) return style.getPropertyValue(name);
-    context.fillStyle = getComputedStyle(probe).color;
-    return String(context.fillStyle);
-  };
-  const palette = {
-    ground: colour('--ground'),
-    ink: colour('--ink'),
-    soft: colour('--soft'),
-    line: colour('--line'),
-    accent: colour('--accent'),
-    wash: colour('--wash'),
-    mask: colour('--mask'),
-    maskLine: colour('--mask-line'),
-  };
-  probe.remove();
-  return palette;
-}
 
 /** The ground of masked cells. @param {Palette} palette */
 export const hatchPattern = ({ mask, maskLine }) =>

@@ -2,7 +2,8 @@
  * Every head as a small map, in the order that the grid has.
  *
  * @import { HeadScores } from '../scores.js'
- * @import { Drawing, Palette } from './figure.js'
+ * @import { Drawing } from './figure.js'
+ * @import { Palette } from '../palette.js'
  * @import { Seen } from './settings.js'
  */
 

@@ -1,7 +1,8 @@
 /**
  * The text twice, and the lines that carry the chosen share of each row: of the pinned tokens, or of all.
  *
- * @import { Drawing, Palette } from './figure.js'
+ * @import { Drawing } from './figure.js'
+ * @import { Palette } from '../palette.js'
  * @import { Seen } from './settings.js'
  */
 

@@ -2,7 +2,8 @@
  * The large map as it is seen, or both heads that are compared and their difference.
  *
  * @import { Pin } from '../address.js'
- * @import { Drawing, Palette } from './figure.js'
+ * @import { Drawing } from './figure.js'
+ * @import { Palette } from '../palette.js'
  * @import { Seen } from './settings.js'
  */
 

@@ -9,7 +9,7 @@ import { byId, el } from '../../dom.js';
 import { formatBytes } from '../../format.js';
 import { newest } from '../newest.js';
 import { FORMATS, makeExport, WHATS } from './choices.js';
-import { paletteOf } from './figure.js';
+import { palette } from '../palette.js';
 
 /**
  * @param {HTMLElement} room
@@ -63,12 +63,7 @@ export function connectExport(room, seen) {
       status.textContent = 'Being made …';
       status.classList.remove('error');
       const wanted = /** @type {Format} */ (format.value);
-      const { blob, name, isPicture } = await makeExport(
-        what.value,
-        wanted,
-        there,
-        paletteOf(room),
-      );
+      const { blob, name, isPicture } = await makeExport(what.value, wanted, there, palette());
       if (!dialog.open) return;
       address = URL.createObjectURL(blob);
       save.href = address;

@@ -1,7 +1,8 @@
 /**
  * The text, tinted by what the last pinned token (or the last of all) attends to, or who attends to it.
  *
- * @import { Drawing, Palette } from './figure.js'
+ * @import { Drawing } from './figure.js'
+ * @import { Palette } from '../palette.js'
  * @import { Seen } from './settings.js'
  */
 

@@ -27,6 +27,7 @@
 
 import { el } from '../../dom.js';
 import { hatchOf } from '../colours.js';
+import { palette } from '../palette.js';
 import { onceAFrame } from '../newest.js';
 import { listenTo } from './gestures.js';
 import { drawLabels, END_PX, frameOf } from './labels.js';
@@ -185,7 +186,7 @@ export class ZoomMap {
       width: `${side}px`,
       height: `${side}px`,
     });
-    this.#hatch = hatchOf(this.element, this.#ratio);
+    this.#hatch = hatchOf(this.#ratio);
     this.#schedule();
     this.#want();
   }
@@ -202,21 +203,20 @@ export class ZoomMap {
     context.setTransform(this.#ratio, 0, 0, this.#ratio, 0, 0);
     context.clearRect(0, 0, this.#canvas.width, this.#canvas.height);
     this.#drawCells(context);
-    const style = getComputedStyle(this.element);
-    const colour = (/** @type {string} */ name) => style.getPropertyValue(name);
+    const { accent, ground, ink, soft } = palette();
     drawMarks(
       context,
       this.#frame,
       this.#view,
       { pins: this.#pins, place: this.#focus.place },
-      { accent: colour('--accent'), ground: colour('--ground') },
+      { accent, ground },
     );
     drawLabels(
       context,
       this.#frame,
       this.#view,
       { names: this.#shown.names, marked: this.#focus.place },
-      { font: style.fontFamily, ink: colour('--ink'), soft: colour('--soft') },
+      { font: getComputedStyle(this.element).fontFamily, ink, soft },
     );
     this.#canvas.dataset.drawn = this.#shown.key;
   }
