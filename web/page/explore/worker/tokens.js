@@ -1,12 +1,11 @@
 /**
- * Text to tokens and back to labels, as a tokenizer.json says.
+ * Text to tokens and their labels, as a tokenizer.json says.
  *
  * @import { Token } from '../../types.js'
  *
  * @typedef {object} TextTokens
  * @property {(text: string) => number[]} encode
  * @property {(id: number) => Token} token as shown
- * @property {(ids: number[]) => string} decode
  */
 
 import { Tokenizer } from '@huggingface/tokenizers';
@@ -61,6 +60,5 @@ export function readTokenizer(json) {
   return {
     encode: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
     token: (id) => ({ id, text: labelOfId(id) }),
-    decode: (ids) => tokenizer.decode(ids),
   };
 }
