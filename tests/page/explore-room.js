@@ -30,8 +30,9 @@ export async function reread(page, act) {
   await scored(page, old);
 }
 
-/** Chromium now and then reports a small model's download as aborted that was read to its end. */
-const isMeant = /^failed: .*\.safetensors$/;
+/** Chromium now and then reports a small model's download as aborted that was read to its end; and a preview that is
+ * replaced may not have been drawn yet. */
+const isMeant = /^failed: (.*\.safetensors|blob:.*)$/;
 
 /** @param {string} title @param {string} query @param {(page: Page) => Promise<void>} body */
 export const roomTest = (title, query, body) =>

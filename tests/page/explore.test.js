@@ -5,19 +5,11 @@ import { after, before } from 'node:test';
 import { load } from 'headwise';
 import { MODELS } from '../../web/page/explore/models.js';
 import { openModel, runModel } from '../../web/page/explore/worker/model.js';
-import {
-  contentWidth,
-  pageTest,
-  schemes,
-  textOf,
-  useScheme,
-  violations,
-  widths,
-} from './harness.js';
+import { ROOM, reread, roomTest, says, scored } from './explore-room.js';
+import { contentWidth, schemes, textOf, useScheme, violations, widths } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
-const ROOM = '#explore-room';
 const FOLDER = new URL('../../web/page/models/austen/', import.meta.url);
 
 /** @type {Awaited<ReturnType<typeof openModel>>} */
@@ -41,44 +33,6 @@ before(async () => {
 });
 
 after(() => run.dispose());
-
-/** @param {Page} page until everything is drawn and scored, anew if `old` is the run before */
-const scored = (page, old = '') =>
-  page.waitForFunction(
-    (/** @type {string} */ selector, /** @type {string} */ number) => {
-      const room = document.querySelector(selector);
-      const found = /** @type {HTMLElement | null} */ (room)?.dataset;
-      return found?.scored && found.scored !== number && found.scored === found.run;
-    },
-    { timeout: 60_000 },
-    ROOM,
-    old,
-  );
-
-/** @param {Page} page @param {() => Promise<unknown>} act something that makes the model read again */
-async function reread(page, act) {
-  const old = await page.$eval(ROOM, (room) => /** @type {HTMLElement} */ (room).dataset.scored);
-  await act();
-  await scored(page, old);
-}
-
-/** @param {string} title @param {string} query @param {(page: Page) => Promise<void>} body */
-const roomTest = (title, query, body) =>
-  pageTest(title, `#explore${query}`, body, {
-    ready: async (page) => void (await scored(page)),
-    // The reader of a model lets go of the file when it has all, which can be before the browser has seen its end.
-    isMeant: /^failed: .*\.safetensors$/,
-  });
-
-/** @param {Page} page @param {string} selector @param {RegExp} words */
-const says = (page, selector, words) =>
-  page.waitForFunction(
-    (/** @type {string} */ where, /** @type {string} */ pattern) =>
-      new RegExp(pattern).test(document.querySelector(where)?.textContent ?? ''),
-    { timeout: 20_000 },
-    selector,
-    words.source,
-  );
 
 /** @param {Page} page */
 const address = (page) => page.evaluate(() => location.hash);
