@@ -66,7 +66,7 @@ roomTest(
     }
     for (const width of widths) {
       await page.setViewport({ width, height: 800 });
-      assert.equal(await contentWidth(page), width);
+      assert.ok((await contentWidth(page)) <= width);
     }
   },
 );
