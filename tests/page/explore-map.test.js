@@ -211,15 +211,16 @@ mapTest(
 
 mapTest('plus, minus and 0 zoom by keys', async (page) => {
   await page.evaluate('map.view = { query: 1000, key: 200, span: 40 }');
-  // Focus that comes by the keyboard goes to the last query, and the view with it.
   await page.focus('.zoom-field');
-  await page.keyboard.press('+');
+  // Focus that comes by the keyboard goes to the last query, and the view with it; browsers differ in what they take for that.
+  const before = (await read(page, 'views')).length;
   const spans = async () =>
-    (await read(page, 'views')).map((/** @type {any} */ view) => view?.span);
-  assert.deepEqual(await spans(), [40, 20]);
+    (await read(page, 'views')).slice(before).map((/** @type {any} */ view) => view?.span);
+  await page.keyboard.press('+');
+  assert.deepEqual(await spans(), [20]);
   await page.keyboard.press('-');
   await page.keyboard.press('0');
-  assert.deepEqual(await spans(), [40, 20, 40, undefined]);
+  assert.deepEqual(await spans(), [20, 40, undefined]);
 });
 
 mapTest('arrow keys move the cell and take the view along', async (page) => {
