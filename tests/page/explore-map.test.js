@@ -105,6 +105,23 @@ async function at(page, x, y) {
 /** @param {Page} page */
 const tip = (page) => page.$eval('.zoom-tip', (element) => element.textContent);
 
+mapTest('the map is never empty while its size changes', async (page) => {
+  // An observer that is called after the map's own, before anything of the frame is seen.
+  const inked = await page.$eval('.zoom-map', (map) => {
+    const canvas = /** @type {HTMLCanvasElement} */ (map.querySelector('canvas'));
+    const { clientWidth, style } = /** @type {HTMLElement} */ (map);
+    style.width = `${clientWidth - 40}px`;
+    return new Promise((resolve) => {
+      new ResizeObserver(() => {
+        const middle = [canvas.width / 2, canvas.height / 2];
+        const pixel = canvas.getContext('2d')?.getImageData(middle[0], middle[1], 1, 1);
+        resolve((pixel?.data[3] ?? 0) > 0);
+      }).observe(map);
+    });
+  });
+  assert.equal(inked, true);
+});
+
 mapTest('a long text is pooled to the pixels, and a closer look is exact', async (page) => {
   const [whole, ...more] = await asked(page);
   assert.deepEqual(more, []);

@@ -86,7 +86,10 @@ export class ZoomMap {
     };
     this.#cells = new MapCells(computed, on.fail);
     focus.subscribe(changed);
-    new ResizeObserver(() => this.#measure()).observe(this.element);
+    new ResizeObserver(() => {
+      this.#measure();
+      this.#draw(); // at once: a canvas is empty when its size has changed, and would be seen so
+    }).observe(this.element);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
       if (this.#shown) this.#cells.colour(this.#shown);
       this.#measure();
