@@ -155,6 +155,9 @@ export function parseExplore(params) {
   };
 }
 
+/** Whether the address takes the text along. @param {string | null} text */
+export const isLinkable = (text) => text === null || text.length <= MAX_LINK_TEXT;
+
 /**
  * @param {ExploreState} state
  * @returns {URLSearchParams} only what differs from the default
@@ -163,7 +166,7 @@ export function formatExplore(state) {
   const params = new URLSearchParams();
   const { model, text, added, muted, pins, other, view } = state;
   if (model !== EXPLORE_DEFAULTS.model) params.set('model', model);
-  if (text !== null && text.length <= MAX_LINK_TEXT) params.set('text', text);
+  if (text !== null && isLinkable(text)) params.set('text', text);
   if (added.length > 0 && added.length <= MAX_LINK_TOKENS) params.set('added', added.join('_'));
   if (!isSameHead(state, EXPLORE_DEFAULTS)) params.set('head', shortName(state));
   if (other) params.set('with', shortName(other));

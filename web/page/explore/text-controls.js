@@ -8,7 +8,7 @@
 
 import { byId, el } from '../dom.js';
 import { formatCount } from '../format.js';
-import { EXPLORE_DEFAULTS } from './address.js';
+import { EXPLORE_DEFAULTS, isLinkable } from './address.js';
 import { MODELS } from './models.js';
 
 /** How long a pause in typing is. */
@@ -77,8 +77,12 @@ export function connectText(store) {
 
     /** @param {RunSummary} run @param {Session} session */
     count({ n }, { model: opened }) {
+      const most = formatCount(opened?.options?.contextLength ?? 0);
+      const link = isLinkable(store.get().text)
+        ? ''
+        : '; too long for the address: a link, or this page loaded again, shows the sample';
       byId('explore-room-left', HTMLElement).textContent = opened?.options
-        ? `${formatCount(n)} of at most ${formatCount(opened.options.contextLength)} tokens`
+        ? `${formatCount(n)} of at most ${most} tokens${link}`
         : '';
     },
   };
