@@ -58,7 +58,7 @@ function noteOf({ of, layer }) {
     case 'max':
       return 'Of each cell the largest weight of any head: its rows do not sum to 1.';
     case 'rollout':
-      return `Attention rollout (Abnar & Zuidema 2020): the mean attention of layers 1 to ${layer + 1}, each half of it the residual connection, multiplied. It leaves out values, MLPs and norms.`;
+      return `Attention rollout (Abnar & Zuidema 2020): the mean attention of ${layer > 0 ? `layers 1 to ${layer + 1}` : 'layer 1'}, each half of it the residual connection, multiplied. It leaves out values, MLPs and norms.`;
   }
 }
 

@@ -281,8 +281,9 @@ export class Explorer {
     const state = this.#choices.state;
     const what = whatOf(state);
     this.#share.value = String(state.topP);
-    byId('explore-topp-value', HTMLOutputElement).textContent =
-      `at least ${Math.round(100 * state.topP)} %`;
+    const share = `at least ${Math.round(100 * state.topP)} %`;
+    this.#share.setAttribute('aria-valuetext', share);
+    byId('explore-topp-value', HTMLOutputElement).textContent = share;
     await this.#lines.show({
       tokens: run.tokens,
       topP: state.topP,
