@@ -170,6 +170,11 @@ roomTest('heads are chosen by click and keys, and sorted by a score', '', async 
       scores,
       scores.toSorted((a, b) => b - a),
     );
+    const hidden = await page.$eval(
+      '#explore-grid',
+      ({ scrollHeight, clientHeight }) => scrollHeight - clientHeight,
+    );
+    assert.equal(hidden, 0, 'every head is seen without scrolling');
   }
   assert.match(await textOf(page, '#explore-scores'), /Entropy.*bits.*Induction.*Distance.*tokens/);
   assert.match(await address(page), /sort=distance/);
@@ -339,6 +344,8 @@ roomTest(
     for (let i = 0; i < 8; i++) await page.keyboard.press('ArrowLeft');
     await addressHas(page, 'topP=0.5');
     await says(page, '#explore-lines', /at least 50\.0 %/);
+    const said = await page.$eval('#explore-topp', (share) => share.getAttribute('aria-valuetext'));
+    assert.equal(said, 'at least 50 %');
     assert.equal(await paths(), fewest(0.5));
     const rest = 1 - weights.slice(0, fewest(0.5)).reduce((sum, weight) => sum + weight, 0);
     await says(page, '#explore-lines', new RegExp(`${(100 * rest).toFixed(1)} % is not shown`));
@@ -410,6 +417,13 @@ roomTest(
     );
     await page.click('#explore-sample');
     await says(page, '#explore-message', /^$/);
+    await page.$eval('#explore-input', (input) => {
+      /** @type {HTMLTextAreaElement} */ (input).value = 'a '.repeat(2001);
+      input.dispatchEvent(new Event('change'));
+    });
+    await says(page, '#explore-room-left', /tokens; too long for the address/);
+    await page.click('#explore-sample');
+    await says(page, '#explore-room-left', /tokens$/);
   },
 );
 
