@@ -299,7 +299,7 @@ hw_status hw_embedding_forward(const hw_embedding *module, const uint32_t *ids, 
 
 /* ---- FeedForward: fc2(dropout(gelu(fc1(x)))) ---------------------------------------------------------- */
 
-/* Two linear layers with the exact GELU between them. */
+/* Two linear layers with a GELU between them. */
 typedef struct hw_feed_forward hw_feed_forward;
 
 /* Sizes of a feed-forward and its dropout. */
@@ -324,8 +324,8 @@ hw_linear *hw_feed_forward_fc2(hw_feed_forward *module);
 /* As hw_causal_attention_train. */
 void hw_feed_forward_train(hw_feed_forward *module, bool training);
 
-/* x [rows, d_model] → y [rows, d_model]; y may be x. The hidden activations exist some megabytes at a
- * time. HW_ERROR_SHAPE: rows is zero. HW_ERROR_MEMORY: no scratch. */
+/* x [rows, d_model] → y [rows, d_model]; y may be x. The hidden activations exist some megabytes at a time.
+ * HW_ERROR_SHAPE: rows is zero. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_feed_forward_forward(hw_context *context, hw_feed_forward *module, const float *x, size_t rows, float *y);
 
 /* ---- Attention modules ----------------------------------------------------------------------------- */
