@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { delimiter, extname, join, normalize } from 'node:path';
+import { text } from 'node:stream/consumers';
 import puppeteer from 'puppeteer-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
@@ -17,25 +18,24 @@ export function findBrowser() {
   return [...places, ...PLACES].find((place) => existsSync(place));
 }
 
+/** What Chromium is started with. */
+export const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+];
+
 /**
  * @param {string} executablePath
  * @param {{ protocolTimeout?: number }} [options] protocolTimeout: ms that one call into the page may take; 0: any
  */
 export function launch(executablePath, options) {
-  return puppeteer.launch({
-    ...options,
-    executablePath,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--disable-dev-shm-usage',
-    ],
-  });
+  return puppeteer.launch({ ...options, executablePath, args: FLAGS });
 }
 
 /** @type {Record<string, string>} */
@@ -58,14 +58,21 @@ export const ISOLATION = {
  * Serves a folder's files as they are, on a free port of this machine.
  *
  * @param {string} root
- * @param {{ headersOf?: (path: string) => Record<string, string> | undefined, onRequest?: (path: string, body: Buffer) => void }} [options]
- *   headersOf: more headers for a file, undefined if it is to be missing; onRequest is told every file that was sent
+ * @param {{ headersOf?: (path: string) => Record<string, string> | undefined,
+ *   onRequest?: (path: string, body: Buffer) => void, onPost?: (body: string) => void }} [options]
+ *   headersOf: more headers for a file, undefined if it is to be missing; onRequest is told every file that was sent;
+ *   onPost is given what a page posts
  * @returns {Promise<{ url: string, withhold(ending: string): void, close(): void }>}
  *   url ends in a slash; `withhold` makes files that end so missing
  */
-export async function serve(root, { headersOf = () => ({}), onRequest } = {}) {
+export async function serve(root, { headersOf = () => ({}), onRequest, onPost } = {}) {
   let missing = '';
   const server = createServer(async (request, response) => {
+    if (request.method === 'POST') {
+      onPost?.(await text(request));
+      response.writeHead(204).end();
+      return;
+    }
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const path = normalize(decodeURIComponent(pathname)).replace(/\/$/, '/index.html');
     try {

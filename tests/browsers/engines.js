@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import puppeteer from 'puppeteer-core';
-import { findBrowser, launch } from '../browser.js';
+import { findBrowser, FLAGS, launch } from '../browser.js';
 import { WebKitBrowser } from './webdriver.js';
 
 /** @import { Browser } from 'puppeteer-core' */
@@ -12,6 +12,7 @@ import { WebKitBrowser } from './webdriver.js';
  * @property {string} name
  * @property {() => string | undefined} find the path of the program
  * @property {(path: string) => Promise<Browser>} launch
+ * @property {(profile: string) => string[]} flags to start it without a driver and without a window
  * @property {string} hint how to get it
  * @property {boolean} hasRelaxed whether it has relaxed SIMD
  * @property {boolean} hasThreads whether pages that are cross-origin isolated have SharedArrayBuffer
@@ -34,6 +35,7 @@ export const engines = {
     name: 'Chromium',
     find: findBrowser,
     launch: (path) => launch(path),
+    flags: (profile) => ['--headless', `--user-data-dir=${profile}`, ...FLAGS],
     hint: 'apt install chromium, or CHROMIUM_PATH=/path/to/chromium',
     hasRelaxed: true,
     hasThreads: true,
@@ -50,6 +52,7 @@ export const engines = {
         executablePath,
         extraPrefsFirefox: { 'browser.shell.checkDefaultBrowser': false },
       }),
+    flags: (profile) => ['--headless', '--no-remote', '--profile', profile],
     hint: 'apt install firefox-esr, or FIREFOX_PATH=/path/to/firefox',
     hasRelaxed: true,
     hasThreads: true,
@@ -70,6 +73,8 @@ export const engines = {
           )
         : undefined,
     launch: async (path) => /** @type {any} */ (await WebKitBrowser.launch(path)),
+    // It has no headless mode; what is shown without a driver needs threads, which it has not.
+    flags: () => [],
     hint: 'apt install webkit2gtk-driver xvfb',
     hasRelaxed: false,
     hasThreads: false,

@@ -15,6 +15,12 @@ const KEYS = {
   ...{ Home: '\uE011', End: '\uE010', Backspace: '\uE003', Delete: '\uE017' },
 };
 
+/** In ms, what a script and a load may take. */
+const TIMEOUTS = { script: 120_000, pageLoad: 60_000 };
+
+/** In ms, after which the driver is taken for stuck. */
+const PATIENCE = 150_000;
+
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** @returns {Promise<number>} a port that nobody listens on */
@@ -82,7 +88,7 @@ export class WebKitBrowser {
   async newPage() {
     const options = { binary: this.#binary, args: ['--automation'] };
     const { sessionId } = await command(this.#address, 'POST', '/session', {
-      capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': options } },
+      capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': options, timeouts: TIMEOUTS } },
     });
     return new WebKitPage(`${this.#address}/session/${sessionId}`);
   }
@@ -104,7 +110,10 @@ export class WebKitBrowser {
  */
 async function command(address, method, path, body) {
   const init = method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {};
-  const response = await fetch(address + path, { method, ...init });
+  const signal = AbortSignal.timeout(PATIENCE);
+  const response = await fetch(address + path, { method, signal, ...init }).catch((cause) => {
+    throw new Error(`WebDriver ${path}: no answer`, { cause });
+  });
   const { value } = await response.json();
   if (!response.ok) throw new Error(`WebDriver ${path}: ${value.error}: ${value.message}`);
   return value;

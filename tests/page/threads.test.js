@@ -8,60 +8,18 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { ISOLATION, serve } from '../browser.js';
+import { compute, computeInWorker } from '../browsers/compute-threads.js';
 import { engine } from '../browsers/engines.js';
+import { show } from '../browsers/show.js';
 import { browser, options } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
+/** @import { Outcome } from '../browsers/compute-threads.js' */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PACKAGE = 'web/headwise/index.js';
+const COMPUTE = 'tests/browsers/compute-threads';
 const NO_THREADS = engine.hasThreads ? false : `${engine.name} has no SharedArrayBuffer`;
-
-/**
- * @typedef {object} Outcome
- * @property {{ threads: number, threadsReason: string }[]} infos for one, two and three threads
- * @property {boolean} same whether all gave the same bits
- */
-
-/**
- * Runs in the browser.
- *
- * @param {string} address of the package
- * @returns {Promise<Outcome>}
- */
-async function compute(address) {
-  const { load } = await import(address);
-  const infos = [];
-  /** @type {string[]} */
-  const outputs = [];
-  for (const threads of [1, 2, 3]) {
-    const hw = await load({ threads });
-    hw.manualSeed(1);
-    const linear = new hw.Linear({ inFeatures: 30, outFeatures: 50 });
-    const { output } = linear.forward(hw.randn([800, 30]));
-    infos.push({ ...hw.info });
-    outputs.push(output.toNested().flat().join());
-    hw.dispose();
-  }
-  return { infos, same: outputs.every((output) => output === outputs[0]) };
-}
-
-/**
- * The same in a Worker.
- *
- * @param {string} address
- * @param {string} body the function above
- * @returns {Promise<Outcome>}
- */
-async function computeInWorker(address, body) {
-  const source = `(${body})(${JSON.stringify(address)}).then(postMessage)`;
-  const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
-  const worker = new Worker(url, { type: 'module' });
-  return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }) => resolve(data);
-    worker.onerror = ({ message }) => reject(new Error(message));
-  });
-}
 
 /**
  * A test with a page and what it asked the server for.
@@ -119,11 +77,28 @@ function hasOneThread({ infos, same }, reason) {
 }
 
 isolationTest(
-  'with cross-origin isolation two and three threads work, on the page and in a Worker',
+  'with cross-origin isolation two and three threads work on the page',
   () => ISOLATION,
-  async (page, address) => {
-    hasThreads(await page.evaluate(compute, address));
-    hasThreads(await page.evaluate(computeInWorker, address, String(compute)));
+  async (page, address) => hasThreads(await page.evaluate(compute, address)),
+);
+
+test(
+  'with cross-origin isolation two and three threads work in a Worker',
+  NO_THREADS ? { ...options, skip: NO_THREADS } : options,
+  async () => {
+    /** @type {(outcome: string) => void} */
+    let told = () => {};
+    const outcome = new Promise((/** @type {(text: string) => void} */ resolve) => {
+      told = resolve;
+    });
+    const server = await serve(ROOT, { headersOf: () => ISOLATION, onPost: told });
+    const close = await show(`${server.url}${COMPUTE}.html`);
+    try {
+      hasThreads(JSON.parse(await outcome));
+    } finally {
+      await close();
+      server.close();
+    }
   },
 );
 
@@ -220,7 +195,8 @@ isolationTest(
   async (page, address, asked) => {
     const reason = /SharedArrayBuffer.*Cross-Origin-Embedder-Policy/;
     hasOneThread(await page.evaluate(compute, address), reason);
-    hasOneThread(await page.evaluate(computeInWorker, address, String(compute)), reason);
+    const self = new URL(`/${COMPUTE}.js`, address).href;
+    hasOneThread(await page.evaluate(computeInWorker, address, self), reason);
     assert.ok(asked.some((path) => path.endsWith('.wasm')));
     assert.deepEqual(
       asked.filter((path) => path.includes('-threads.wasm') || path.endsWith('worker-thread.js')),
