@@ -132,9 +132,7 @@ hw_status hw_gpt2_forward(hw_context *context, hw_gpt2 *module, const hw_gpt2_in
                           const hw_forward_options *options) {
   const hw_forward_options nothing = {0};
   const hw_forward_options *asked = options == NULL ? &nothing : options;
-  for (size_t i = 0; asked->trace != NULL && i < module->config.num_layers; i++) {
-    asked->trace[i] = NULL;
-  }
+  hw_transformer_stack_clear_traces(module->h, asked);
   HW_TRY(check(module, input, asked));
   hw_module_input tokens = {NULL, input->batch, input->tokens};
   HW_TRY(hw_arena_reserve(&context->arena, scratch(context, module, &tokens, input, asked)));

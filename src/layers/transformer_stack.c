@@ -103,6 +103,12 @@ size_t hw_transformer_stack_scratch(const hw_context *context, const hw_transfor
   return hw_transformer_block_scratch(context, module->blocks[0], input, options);
 }
 
+void hw_transformer_stack_clear_traces(const hw_transformer_stack *module, const hw_forward_options *options) {
+  for (size_t i = 0; options->trace != NULL && i < module->num_layers; i++) {
+    options->trace[i] = NULL;
+  }
+}
+
 hw_status hw_transformer_stack_trace(const hw_transformer_stack *module, const hw_module_input *input,
                                      const hw_forward_options *options) {
   if (options->trace == NULL) {
@@ -142,9 +148,7 @@ hw_status hw_transformer_stack_forward(hw_context *context, hw_transformer_stack
   const hw_forward_options nothing = {0};
   const hw_forward_options *asked = options == NULL ? &nothing : options;
   const hw_module_input input = {x, batch, tokens};
-  for (size_t i = 0; asked->trace != NULL && i < module->num_layers; i++) {
-    asked->trace[i] = NULL;
-  }
+  hw_transformer_stack_clear_traces(module, asked);
   HW_TRY(hw_transformer_block_check(&input, asked));
   HW_TRY(hw_arena_reserve(&context->arena, hw_transformer_stack_scratch(context, module, &input, asked)));
   HW_TRY(hw_transformer_stack_trace(module, &input, asked));

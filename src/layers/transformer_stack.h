@@ -9,6 +9,9 @@
 size_t hw_transformer_stack_scratch(const hw_context *context, const hw_transformer_stack *module,
                                     const hw_module_input *input, const hw_forward_options *options);
 
+/* No layer has a trace, until it is created. */
+void hw_transformer_stack_clear_traces(const hw_transformer_stack *module, const hw_forward_options *options);
+
 /* Creates all traces that options ask for, or none. */
 hw_status hw_transformer_stack_trace(const hw_transformer_stack *module, const hw_module_input *input,
                                      const hw_forward_options *options);

@@ -47,7 +47,7 @@ export class Crew {
   #answers = [];
 
   /** How long a call waits for a thread in which nothing goes on: 2^20 looks, about a ms, each. */
-  patience = 2 ** 15;
+  patience = 2 ** 13;
 
   /** Why there are fewer than were asked for; '' if there are not. */
   reason = '';
