@@ -33,6 +33,7 @@
  * @property {number} count tokens to write at a time
  */
 
+import { firstHead } from './models.js';
 import { SCORES } from './scores.js';
 
 /** Longest text, and most written tokens, that the address takes along. */
@@ -45,8 +46,7 @@ export const EXPLORE_DEFAULTS = Object.freeze({
   model: 'austen',
   text: null,
   added: [],
-  layer: 0,
-  head: 0,
+  ...firstHead('austen'),
   of: 'head',
   over: 'layer',
   other: null,
@@ -139,14 +139,13 @@ export function parseExplore(params) {
       state[name] = value;
     }
   }
-  const head = headOf(params.get('head') ?? '') ?? EXPLORE_DEFAULTS;
+  const model = params.get('model') ?? EXPLORE_DEFAULTS.model;
   return {
     .../** @type {ExploreState} */ (state),
-    model: params.get('model') ?? EXPLORE_DEFAULTS.model,
+    model,
     text: params.get('text'),
     added: idsOf(params.get('added')),
-    layer: head.layer,
-    head: head.head,
+    ...(headOf(params.get('head') ?? '') ?? firstHead(model)),
     other: headOf(params.get('with') ?? ''),
     muted: listOf(params.get('mute')).map(headOf).filter(isThere),
     pins: listOf(params.get('pins')).map(pinOf).filter(isThere),
@@ -160,7 +159,7 @@ export const isLinkable = (text) => text === null || text.length <= MAX_LINK_TEX
 
 /**
  * @param {ExploreState} state
- * @returns {URLSearchParams} only what differs from the default
+ * @returns {URLSearchParams} only what differs from the default, of the head: from the model's first
  */
 export function formatExplore(state) {
   const params = new URLSearchParams();
@@ -168,7 +167,7 @@ export function formatExplore(state) {
   if (model !== EXPLORE_DEFAULTS.model) params.set('model', model);
   if (text !== null && isLinkable(text)) params.set('text', text);
   if (added.length > 0 && added.length <= MAX_LINK_TOKENS) params.set('added', added.join('_'));
-  if (!isSameHead(state, EXPLORE_DEFAULTS)) params.set('head', shortName(state));
+  if (!isSameHead(state, firstHead(model))) params.set('head', shortName(state));
   if (other) params.set('with', shortName(other));
   if (muted.length > 0) params.set('mute', muted.map(shortName).join('_'));
   if (pins.length > 0) {

@@ -9,7 +9,7 @@
 import { byId, el } from '../dom.js';
 import { formatCount } from '../format.js';
 import { EXPLORE_DEFAULTS, isLinkable } from './address.js';
-import { MODELS } from './models.js';
+import { firstHead, MODELS } from './models.js';
 
 /** How long a pause in typing is. */
 const TYPING_MS = 300;
@@ -21,15 +21,20 @@ const OF_TEXT = {
   view: EXPLORE_DEFAULTS.view,
 };
 
-/** What belongs to a model, and ends with it. */
-export const OF_MODEL = {
+/**
+ * What a model begins with.
+ *
+ * @param {string} model
+ * @returns {Partial<ExploreState>}
+ */
+export const beginning = (model) => ({
   ...OF_TEXT,
+  model,
   text: null,
-  layer: 0,
-  head: 0,
+  ...firstHead(model),
   other: null,
   muted: EXPLORE_DEFAULTS.muted,
-};
+});
 
 /** @param {ExploreState} state */
 export const textOf = ({ text, model }) => text ?? (MODELS[model] ?? MODELS.austen).sample;
@@ -44,7 +49,7 @@ export function connectText(store) {
   model.replaceChildren(
     ...Object.entries(MODELS).map(([value, { title }]) => el('option', { value }, title)),
   );
-  model.addEventListener('change', () => store.set({ ...OF_MODEL, model: model.value }));
+  model.addEventListener('change', () => store.set(beginning(model.value)));
 
   edit.addEventListener('click', () => {
     editor.hidden = !editor.hidden;

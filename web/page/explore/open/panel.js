@@ -9,7 +9,7 @@
 
 import { byId, el } from '../../dom.js';
 import { PageError } from '../../engine/errors.js';
-import { OF_MODEL } from '../text-controls.js';
+import { beginning } from '../text-controls.js';
 import { tokenizerFrom } from './byte-level.js';
 import { createOpenDialog } from './dialog.js';
 import { droppedFiles, hasFiles } from './dropped.js';
@@ -77,7 +77,7 @@ export function connectOpen(room, store, session, on) {
     showName(own.name);
     // The choices of an address wait for the files that they are about.
     const isAwaited = before.model === OPENED && !session.run;
-    if (!isAwaited) store.set({ ...OF_MODEL, model: OPENED });
+    if (!isAwaited) store.set(beginning(OPENED));
     if (before.model === OPENED) on.opened();
   };
 
