@@ -170,6 +170,19 @@ test('a drawn token is where the running sum of probabilities passes the number'
   assert.ok(id >= 0 && id < 50257);
 });
 
+test('whatever topK is, the topK largest logits can be drawn and no others', () => {
+  const logits = Float32Array.from(data(5, [1500], 4).data);
+  const sorted = [...logits].sort((a, b) => b - a);
+  for (const topK of [1, 2, 3, 40, 999, 1000, 1001, 1499]) {
+    // So hot that all are as likely.
+    const drawn = Array.from({ length: topK }, (_, i) =>
+      draw(logits, { temperature: 1e9, topK }, (i + 0.5) / topK),
+    );
+    const values = Array.from(new Set(drawn), (id) => logits[id]).sort((a, b) => b - a);
+    assert.deepEqual(values, sorted.slice(0, topK), `topK ${topK}`);
+  }
+});
+
 test('the loop left early frees its own cache, and so does one that ends or fails', () => {
   const round = () => {
     for (const id of model.generate(prompt)) {

@@ -54,13 +54,34 @@ function likeliest(logits) {
   return best;
 }
 
+/** Up to so many largest, inserting is quicker than sorting all. */
+const mostInserted = 1000;
+
 /**
  * What a logit must at least be to be among the topK.
  * @param {Float32Array} logits
  * @param {number} topK
  */
-const lowest = (logits, topK) =>
-  topK >= logits.length ? -Infinity : logits.slice().sort()[logits.length - topK];
+function lowest(logits, topK) {
+  if (topK >= logits.length) {
+    return -Infinity;
+  }
+  if (topK > mostInserted) {
+    return logits.slice().sort()[logits.length - topK];
+  }
+  const largest = logits.slice(0, topK).sort();
+  for (let id = topK; id < logits.length; id++) {
+    const logit = logits[id];
+    if (logit > largest[0]) {
+      let at = 1;
+      for (; at < topK && largest[at] < logit; at++) {
+        largest[at - 1] = largest[at];
+      }
+      largest[at - 1] = logit;
+    }
+  }
+  return largest[0];
+}
 
 /**
  * A token drawn from softmax(logits / temperature) among the topK; tokens as likely as the last of these are among them.
