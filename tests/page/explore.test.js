@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';
 import { load } from 'headwise';
 import { longName, shortName } from '../../web/page/explore/address.js';
+import { engine } from '../browsers/engines.js';
 import { MODELS } from '../../web/page/explore/models.js';
 import { openModel, runModel } from '../../web/page/explore/worker/model.js';
 import { ROOM, reread, roomTest, says, scored } from './explore-room.js';
@@ -272,6 +273,22 @@ roomTest('muting a head changes what the model says next, as much as in Node', '
   await reread(page, () => page.click('#explore-mute'));
   assert.doesNotMatch(await address(page), /mute/);
 });
+
+/** Only Chromium can be told that it is a phone. */
+const phone = { width: 390, height: 844, isMobile: true, hasTouch: true };
+
+if (engine.hasCdp) {
+  roomTest('a phone is told of no key that it does not have', '', async (page) => {
+    const note = '#explore-next > .note';
+    const seen = async () => {
+      await page.waitForSelector(note);
+      return page.$eval(note, (element) => /** @type {HTMLElement} */ (element).innerText);
+    };
+    assert.equal(await seen(), '“Mute this head” shows what changes (key M).');
+    await page.setViewport(phone); // reads the page again
+    assert.equal(await seen(), '“Mute this head” shows what changes.');
+  });
+}
 
 roomTest(
   'the induction model continues what repeats, and no more without its induction heads',

@@ -57,8 +57,12 @@ export function showNextTokens(room, { token, at, predictions, muted }) {
   const names =
     muted.length === 1 ? longName(muted[0]).toLowerCase() : muted.map(shortName).join(', ');
   const note = hasMuted
-    ? `Without ${names}; the pale bars are with ${muted.length === 1 ? 'it' : 'them'}.`
-    : 'M mutes the chosen head and shows what changes.';
+    ? [`Without ${names}; the pale bars are with ${muted.length === 1 ? 'it' : 'them'}.`]
+    : [
+        '“Mute this head” shows what changes',
+        el('span', { class: 'with-keyboard' }, ' (key ', el('kbd', {}, 'M'), ')'),
+        '.',
+      ];
   room.replaceChildren(
     el(
       'h3',
@@ -77,6 +81,6 @@ export function showNextTokens(room, { token, at, predictions, muted }) {
       ),
       el('tbody', {}, ...rows),
     ),
-    el('p', { class: 'note' }, note),
+    el('p', { class: 'note' }, ...note),
   );
 }
