@@ -161,6 +161,9 @@ roomTest(
     for (const words of ['Layer 2, head 3', 'Layer 1, head 2', 'Difference, 2.3 − 1.2']) {
       assert.ok(svg.texts.includes(words), words);
     }
+    for (const words of ['−largest: more in 1.2', '0', '+largest: more in 2.3']) {
+      assert.ok(svg.texts.includes(words), words);
+    }
     assert.equal(svg.settings.with, '1.2');
   },
 );

@@ -214,7 +214,21 @@ roomTest(
       written(b),
       sign + written(Math.abs(Math.fround(difference))),
     ]);
-    assert.match(await textOf(page, '#explore-legend'), /difference.*-1: more in the second.*1/);
+    const ends = () =>
+      page.$$eval('.legend:last-child .legend-scale > *', (found) =>
+        found.map((end) => end.textContent?.replace('−', '-')),
+      );
+    assert.match(await textOf(page, '#explore-legend'), /difference/);
+    assert.deepEqual((await ends()).slice(-3), ['-1: more in 2.1', '0', '+1: more in 1.2']);
+    await page.select('#explore-scale', 'head');
+    await page.waitForFunction(() =>
+      document.querySelector('#explore-legend')?.textContent?.includes('largest: more in 2.1'),
+    );
+    assert.deepEqual((await ends()).slice(-3), [
+      '-largest: more in 2.1',
+      '0',
+      '+largest: more in 1.2',
+    ]);
     await page.select('#explore-other', '');
     await page.waitForFunction(() => document.querySelectorAll('.zoom-map').length === 1);
     // Shift and a click in the grid compare too.
@@ -288,6 +302,29 @@ if (engine.hasCdp) {
     await page.setViewport(phone); // reads the page again
     assert.equal(await seen(), '“Mute this head” shows what changes.');
   });
+
+  roomTest(
+    'on a phone two heads fit side by side, and their difference below',
+    '',
+    async (page) => {
+      await page.setViewport(phone);
+      await scored(page);
+      await page.select('#explore-other', '2.1');
+      await page.waitForFunction(() => document.querySelectorAll('.zoom-map').length === 3);
+      const [one, two, difference] = await page.$$eval('.zoom-field', (fields) =>
+        fields.map((field) => {
+          const { left, right, top, bottom, width } = field.getBoundingClientRect();
+          return { left, right, top, bottom, width };
+        }),
+      );
+      assert.equal(one.top, two.top);
+      assert.ok(one.right <= two.left && two.right <= phone.width);
+      assert.ok(one.width > 150, `${one.width}`);
+      assert.ok(difference.top > one.bottom && difference.width > 1.7 * one.width);
+      assert.ok(difference.bottom - one.top < phone.height, 'all are seen at once');
+      assert.ok((await contentWidth(page)) <= phone.width);
+    },
+  );
 }
 
 roomTest(

@@ -4,8 +4,10 @@
  * @import { ExploreState } from './address.js'
  */
 
+import { shortName } from './address.js';
 import { showLegend } from '../parts/legend.js';
 import { DECADES, gradientOf } from './colours.js';
+import { firstName } from './maps.js';
 
 const SCALES = {
   unit: 'weight',
@@ -20,15 +22,18 @@ const SCALES = {
  * @property {string} what
  * @property {boolean} masked
  * @property {string} [start]
+ * @property {string} [end] if it is not `max`
+ * @property {string} [middle]
  * @property {boolean} isSigned
  *
- * @param {Pick<ExploreState, 'scale' | 'other' | 'hideFirst'>} state
+ * @param {ExploreState} state
  * @param {object} map
  * @param {number} map.largest of the first map
  * @param {boolean} map.causal
  * @returns {Legend[]} of the weights and, where two heads are compared, of their difference
  */
-export function legendsOf({ scale, other, hideFirst }, { largest, causal }) {
+export function legendsOf(state, { largest, causal }) {
+  const { scale, other, hideFirst } = state;
   const isOne = scale === 'head' && !other;
   const what = [
     isOne ? 'weight' : SCALES[scale],
@@ -47,7 +52,9 @@ export function legendsOf({ scale, other, hideFirst }, { largest, causal }) {
     max: 1,
     what: `difference${scale === 'log' ? ', logarithmic on both sides' : ''}`,
     masked: false,
-    start: `−${end}: more in the second`,
+    start: `−${end}: more in ${shortName(other)}`,
+    middle: '0',
+    end: `+${end}: more in ${firstName(state)}`,
     isSigned: true,
   };
   return [weights, difference];

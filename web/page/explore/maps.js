@@ -23,6 +23,9 @@ export const whatOf = ({ of, over, layer, head, hideFirst }) => ({
   hideFirst,
 });
 
+/** The first of two maps that are compared, as short as it can be named. @param {ExploreState} state */
+export const firstName = (state) => (state.of === 'head' ? shortName(state) : titleOf(state));
+
 /**
  * The maps that are drawn: one, or two and their difference.
  *
@@ -34,13 +37,12 @@ export function mapsOf(state) {
   const first = { what: whatOf(state), title: titleOf(state), isSigned: false };
   if (!other) return [first];
   const second = { ...first.what, ...other, of: /** @type {const} */ ('head') };
-  const one = state.of === 'head' ? shortName(state) : titleOf(state);
   return [
     first,
     { what: second, title: longName(other), isSigned: false },
     {
       what: { ...first.what, minus: other },
-      title: `Difference, ${one} − ${shortName(other)}`,
+      title: `Difference, ${firstName(state)} − ${shortName(other)}`,
       isSigned: true,
     },
   ];

@@ -14,16 +14,19 @@ export const legendEnd = (max) => (max === 1 ? '1' : formatWeight(max));
  * @param {string} scale.what what is measured
  * @param {boolean} scale.masked whether the map has masked cells
  * @param {string} [scale.start] the scale's other end, if it is not 0
+ * @param {string} [scale.end] the scale's end in words, if it is not `max`
+ * @param {string} [scale.middle] what lies halfway, if that has a name
  * @param {string} [scale.colours] a CSS gradient, if it is not the weights'
  */
-export function showLegend(room, { max, what, masked, start = '0', colours = gradient() }) {
+export function showLegend(room, { max, what, masked, start = '0', end, middle, colours }) {
   if (max === 0) {
     const none = el('p', { class: 'legend' }, `${what}: 0 everywhere`);
     room.replaceChildren(none);
     return;
   }
   const bar = el('div', { class: 'legend-bar' });
-  bar.style.backgroundImage = colours;
+  bar.style.backgroundImage = colours ?? gradient();
+  if (middle !== undefined) bar.append(el('span', { class: 'legend-middle' }, middle));
   const scale = el(
     'div',
     { class: 'legend' },
@@ -33,7 +36,7 @@ export function showLegend(room, { max, what, masked, start = '0', colours = gra
       { class: 'legend-scale' },
       el('span', {}, start),
       bar,
-      el('span', {}, legendEnd(max)),
+      el('span', {}, end ?? legendEnd(max)),
     ),
   );
   if (masked) {

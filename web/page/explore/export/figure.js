@@ -46,7 +46,7 @@ function gradientTag({ isSigned, colours }, i) {
 }
 
 /** @param {FigureLegend} legend @param {number} i @param {number} y @param {Palette} palette */
-function legendRow({ max, what, masked, start = '0' }, i, y, { ink, line }) {
+function legendRow({ max, what, masked, start = '0', end, middle }, i, y, { ink, line }) {
   const small = { y: y + 10, 'font-size': SMALL_PX, fill: ink };
   if (max === 0) return textAt(`${what}: 0 everywhere`, { x: 0, ...small });
   const parts = [textAt(what, { x: 0, ...small })];
@@ -57,8 +57,12 @@ function legendRow({ max, what, masked, start = '0' }, i, y, { ink, line }) {
   };
   add(start);
   parts.push(tag('rect', { x, y, ...BAR, fill: `url(#scale-${i})`, stroke: line }));
+  if (middle !== undefined) {
+    const place = { x: x + BAR.width / 2, y: y + BAR.height + SMALL_PX, 'text-anchor': 'middle' };
+    parts.push(textAt(middle, { ...small, ...place, 'font-size': 10 }));
+  }
   x += BAR.width + 6;
-  add(legendEnd(max));
+  add(end ?? legendEnd(max));
   if (masked) {
     x += 14;
     parts.push(

@@ -7,13 +7,15 @@
  * @property {number} left of the field
  * @property {number} top
  * @property {number} side of the field
- * @property {number} letters that a label may have
+ * @property {number} letters that a label may have; 0: there are none
  */
 
 /** Room that a token's label needs, in CSS pixels. */
 const LABEL_PX = 12;
 const NUMBER_PX = 36;
 const LONGEST_LABEL = 9;
+/** Below this a map has no labels: they would take a third of it. */
+const NARROW_PX = 220;
 /** The axes' names need this, too. */
 const SHORTEST_LABEL = 6;
 /** Labels so short are not turned. */
@@ -32,13 +34,15 @@ const shortened = (text, most) => {
 };
 
 /**
- * Room for the labels at the top and on the left, the rest a square: less room where the whole map has numbers only.
+ * Room for the labels at the top and on the left, the rest a square: less room where the whole map has numbers only, and
+ * none where there is little.
  *
  * @param {number} width of all
  * @param {readonly string[]} names
  * @returns {Frame}
  */
 export function frameOf(width, names) {
+  if (width < NARROW_PX) return { left: 0, top: 0, side: Math.max(0, width - END_PX), letters: 0 };
   const longest = names.reduce((most, name) => Math.max(most, [...name].length), SHORTEST_LABEL);
   const isNumbered = width / names.length < LABEL_PX;
   const letters = Math.min(isNumbered ? SHORTEST_LABEL : LONGEST_LABEL, longest);
@@ -77,6 +81,7 @@ export function labelledTokens(start, span, n, side) {
  * @param {{ font: string, ink: string, soft: string }} style
  */
 export function drawLabels(context, frame, view, { names, marked }, { font, ink, soft }) {
+  if (frame.letters === 0) return;
   const cell = frame.side / view.span;
   context.textBaseline = 'middle';
   /**
