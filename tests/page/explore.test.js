@@ -391,6 +391,35 @@ roomTest('scale, first token and several heads together are named and drawn', ''
 });
 
 roomTest(
+  'the legend says the largest weight in view, and offers more colours where it is small',
+  '?head=3.4&view=51_21_20',
+  async (page) => {
+    const seen = '#explore-legend .legend-seen';
+    const largestOf = (/** @type {number[]} */ [first, last], /** @type {number[]} */ keys) => {
+      const cells = Array.from({ length: last - first }, (_, i) =>
+        rowOf(2, 3, first + i).slice(...keys),
+      );
+      return Math.max(...cells.map((row) => Math.max(...row)));
+    };
+    const part = largestOf([50, 70], [20, 40]);
+    assert.ok(part < 0.25, `${part}`);
+    await says(page, seen, new RegExp(`Largest weight in view: ${written(part)}`));
+    const offer = `${seen} button`;
+    assert.equal(await textOf(page, offer), 'Use the full colours: logarithmic');
+    await page.focus(offer);
+    await page.keyboard.press('Enter');
+    await addressHas(page, 'scale=log');
+    await page.waitForSelector(`${offer}[hidden]`);
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'explore-scale');
+    await page.select('#explore-scale', 'unit');
+    await page.waitForSelector(`${offer}:not([hidden])`);
+    await page.click('#explore-whole');
+    await says(page, seen, /Largest weight in view: 1\.0000/);
+    await page.waitForSelector(`${offer}[hidden]`);
+  },
+);
+
+roomTest(
   'lines carry the share that is asked for, and say what is not shown',
   '?pins=q12',
   async (page) => {

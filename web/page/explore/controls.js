@@ -28,6 +28,9 @@ const SCALES = [
   ['log', 'logarithmic'],
 ];
 
+/** @param {MapScale} scale */
+export const nameOfScale = (scale) => SCALES.find(([name]) => name === scale)?.[1];
+
 /** @param {ExploreState} state @returns {string} of MAPS */
 export const mapNameOf = ({ of, over }) =>
   of === 'head' || of === 'rollout' ? of : `${of} ${over}`;

@@ -16,7 +16,7 @@ import { createControls, titleOf } from './controls.js';
 import { Focus } from './focus.js';
 import { HeadGrid } from './grid.js';
 import { createHelp, listenToKeys } from './keyboard.js';
-import { showMapLegend } from './legend.js';
+import { createLegend } from './legend.js';
 import { LinesView } from './lines.js';
 import { Maps, whatOf } from './maps.js';
 import { filesOf } from './model-files.js';
@@ -60,6 +60,7 @@ export class Explorer {
   #textControls;
   #grid;
   #maps;
+  #legend;
   #lines;
   #pins;
   #controls;
@@ -90,7 +91,18 @@ export class Explorer {
       store.set(hasShift ? { other: name } : { ...name, of: 'head' }),
     );
     const view = (/** @type {ExploreState['view']} */ next) => store.set({ view: next });
-    this.#maps = new Maps(place('maps'), session, focus, { pin, fail, view, moved: showSeen });
+    this.#legend = createLegend(place('legend'), {
+      seen: () => this.#maps.weightsSeen,
+      choose: (scale) => {
+        store.set({ scale });
+        place('scale').focus(); // the button goes; here is the choice
+      },
+    });
+    const moved = (/** @type {import('./map/zoom-map.js').Seen} */ seen) => {
+      showSeen(seen);
+      this.#legend.moved();
+    };
+    this.#maps = new Maps(place('maps'), session, focus, { pin, fail, view, moved });
     this.#lines = new LinesView(place('lines'), focus, pin, fail);
     this.#pins = createPins(place('pins'), focus, { turn: (old) => choices.turn(old), unpin: pin });
     this.#controls = createControls(place('controls'), store, () => choices.mute());
@@ -269,10 +281,7 @@ export class Explorer {
     this.#sort.value = state.sort;
     this.#room.classList.toggle('comparing', state.other !== null);
     await Promise.all([this.#maps.show(run, state), this.#drawLine(), this.#drawLines()]);
-    showMapLegend(byId('explore-legend', HTMLElement), state, {
-      largest: this.#maps.largest,
-      causal: run.causal,
-    });
+    this.#legend.show(state, { largest: this.#maps.largest, causal: run.causal });
   }
 
   async #drawLines() {

@@ -1,12 +1,16 @@
 /**
  * What the colours of the maps mean.
  *
- * @import { ExploreState } from './address.js'
+ * @import { ExploreState, MapScale } from './address.js'
+ * @import { SeenWeights } from './map/seen-weights.js'
  */
 
+import { el } from '../dom.js';
+import { formatWeight } from '../format.js';
 import { shortName } from './address.js';
 import { showLegend } from '../parts/legend.js';
 import { DECADES, gradientOf } from './colours.js';
+import { nameOfScale } from './controls.js';
 import { firstName } from './maps.js';
 
 const SCALES = {
@@ -60,16 +64,72 @@ export function legendsOf(state, { largest, causal }) {
   return [weights, difference];
 }
 
+/** Below this share of the scale what is seen is nearly one colour. */
+const DULL = 0.25;
+const SETTLE_MS = 150;
+
+/**
+ * The scale that would show more of what is seen, if little of the colours is used.
+ *
+ * @param {MapScale} scale
+ * @param {SeenWeights[]} seen
+ */
+function fullerScale(scale, seen) {
+  const brightest = Math.max(...seen.map((map) => map.brightest));
+  if (brightest === 0 || brightest >= DULL) return undefined;
+  const bits = (/** @type {'head' | 'log'} */ name) =>
+    seen.reduce((sum, { spread }) => sum + spread[name], 0);
+  const fuller = bits('log') > bits('head') ? 'log' : 'head';
+  return fuller === scale ? undefined : fuller;
+}
+
 /**
  * @param {HTMLElement} room
- * @param {ExploreState} state
- * @param {{ largest: number, causal: boolean }} map
+ * @param {object} maps
+ * @param {() => SeenWeights[]} maps.seen
+ * @param {(scale: MapScale) => void} maps.choose
  */
-export function showMapLegend(room, state, map) {
-  const parts = legendsOf(state, map).map(({ isSigned, ...legend }) => {
-    const part = document.createElement('div');
-    showLegend(part, { ...legend, colours: gradientOf(isSigned) });
-    return part;
+export function createLegend(room, { seen, choose }) {
+  const scales = el('div');
+  const largest = el('span');
+  const more = el('button', { type: 'button', class: 'quiet' });
+  room.replaceChildren(scales, el('div', { class: 'legend legend-seen' }, largest, more));
+  /** @type {MapScale} */
+  let shown = 'unit';
+  /** @type {MapScale | undefined} */
+  let fuller;
+  const count = () => {
+    const maps = seen();
+    if (maps.length === 0) return;
+    largest.textContent = `Largest weight in view: ${formatWeight(Math.max(...maps.map((map) => map.largest)))}`;
+    fuller = fullerScale(shown, maps);
+    more.hidden = !fuller;
+    more.textContent = `Use the full colours: ${nameOfScale(fuller ?? shown)}`;
+  };
+  more.hidden = true;
+  more.addEventListener('click', () => {
+    if (fuller) choose(fuller);
   });
-  room.replaceChildren(...parts);
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let settling;
+
+  return {
+    /** @param {ExploreState} state @param {{ largest: number, causal: boolean }} map */
+    show(state, map) {
+      const parts = legendsOf(state, map).map(({ isSigned, ...legend }) => {
+        const part = el('div');
+        showLegend(part, { ...legend, colours: gradientOf(isSigned) });
+        return part;
+      });
+      scales.replaceChildren(...parts);
+      shown = state.scale;
+      count();
+    },
+
+    /** What is seen has moved: counted when it rests. */
+    moved() {
+      clearTimeout(settling);
+      settling = setTimeout(count, SETTLE_MS);
+    },
+  };
 }

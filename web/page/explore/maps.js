@@ -104,6 +104,15 @@ export class Maps {
     return this.#maps[0]?.largest ?? 0;
   }
 
+  /** What is seen of the weights: of one map, or of both that are compared. */
+  get weightsSeen() {
+    const count = this.#room.childElementCount;
+    return this.#maps
+      .slice(0, count > 1 ? 2 : count)
+      .map((map) => map.weightsSeen)
+      .filter((seen) => seen !== undefined);
+  }
+
   /** @param {Viewport | null} view */
   set view(view) {
     for (const map of this.#maps) map.view = view;

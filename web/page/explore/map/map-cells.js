@@ -11,6 +11,7 @@
 
 import { largestOf, pictureOf } from '../colours.js';
 import { newest } from '../newest.js';
+import { seenIn } from './seen-weights.js';
 import { regionOf, suffices, wholeOf } from './viewport.js';
 
 export class MapCells {
@@ -77,6 +78,16 @@ export class MapCells {
   /** The whole map's largest weight, or distance from zero. */
   get largest() {
     return this.#whole ? largestOf(this.#whole.values) : 0;
+  }
+
+  /** What a view holds, as far as it is known. @param {Viewport} view */
+  seenIn(view) {
+    const covers = (/** @type {[number, number]} */ [first, end], /** @type {number} */ start) =>
+      first <= start && end >= Math.min(this.#n, start + view.span);
+    const layer = this.layers.findLast(
+      ({ queries, keys }) => covers(queries, view.query) && covers(keys, view.key),
+    );
+    return layer && seenIn(layer, view, { ...this.#how, map: this.largest });
   }
 
   /**

@@ -110,6 +110,11 @@ export class ZoomMap {
     return this.#cells.largest;
   }
 
+  /** What is seen of the weights, as far as they are known. */
+  get weightsSeen() {
+    return this.#cells.seenIn(this.#view);
+  }
+
   /** @param {Shown} shown @returns {Promise<void>} when it is drawn */
   async show(shown) {
     const before = this.#shown;
