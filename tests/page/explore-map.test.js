@@ -240,6 +240,74 @@ mapTest('plus, minus and 0 zoom by keys', async (page) => {
   assert.deepEqual(await spans(), [20, 40, undefined]);
 });
 
+/** Half of each row on the first key, the rest even, but for one cell that says something. */
+const SINK = `(async () => {
+  const { poolRegion } = await import('./page/explore/worker/pool.js');
+  const rows = (start, end) => {
+    const weights = new Float32Array((end - start) * ${N});
+    for (let q = start; q < end; q++) {
+      const row = weights.subarray((q - start) * ${N}, (q - start + 1) * ${N});
+      row.fill(0.5 / (q + 1), 0, q + 1);
+      row[0] += 0.5;
+      if (q === 1500) row[700] = 0.3;
+    }
+    return weights;
+  };
+  await show({
+    key: 'sink',
+    ask: async (region) => ({ ...(await poolRegion(rows, ${N}, region, async () => {})), ms: 1 }),
+  });
+})()`;
+
+/** @param {Page} page @param {number} query @param {number} key where a cell is on the screen, in shares */
+const placeIn = async (page, query, key) => {
+  const [view] = (await read(page, 'views')).slice(-1);
+  return [query, key].map((token, i) => (token - (i ? view.key : view.query)) / view.span);
+};
+
+mapTest('plus goes to the cell in focus, else to pins, else to what says most', async (page) => {
+  await page.evaluate(SINK.replaceAll("'./page", `'${new URL('/', page.url())}page`));
+  const closer = async () => {
+    for (let i = 0; i < 6; i++) {
+      await page.evaluate('map.zoomBy(0.5)');
+      await drawn(page);
+    }
+    const [view] = (await read(page, 'views')).slice(-1);
+    assert.ok(view.span < 40, JSON.stringify(view));
+  };
+  /** @param {number} query @param {number} key */
+  const stays = async (query, key) => {
+    const found = await placeIn(page, query, key);
+    [query, key].forEach((token, i) =>
+      assert.ok(Math.abs(found[i] - token / N) < 0.1, `${found}, expected ${token / N}`),
+    );
+    await page.evaluate('map.view = null');
+    await drawn(page);
+  };
+  await closer();
+  await stays(1500, 700);
+  await page.evaluate("map.pins = [{ side: 'query', token: 300 }, { side: 'key', token: 100 }]");
+  await closer();
+  await stays(300, 100);
+  await page.evaluate('focus.set({ query: 1800, key: 900 }, map)');
+  await closer();
+  await stays(1800, 900);
+  // A pinned key alone: the query that reads it most.
+  await page.evaluate("focus.clear(map); map.pins = [{ side: 'key', token: 700 }]");
+  await closer();
+  await stays(1500, 700);
+});
+
+mapTest('where all is zero plus goes to the last query at itself', async (page) => {
+  await page.evaluate(`show({ key: 'zeros', ask: async ({ height, width }) => ({
+    values: new Float32Array(height * width), largest: new Float32Array(height), ms: 1,
+  }) })`);
+  await page.evaluate('map.zoomBy(0.5)');
+  assert.deepEqual((await read(page, 'views')).slice(-1), [
+    { query: 0.5 * (N - 0.5), key: 0.5 * (N - 0.5), span: N / 2 },
+  ]);
+});
+
 mapTest('arrow keys move the cell and take the view along', async (page) => {
   await page.evaluate('map.view = { query: 100, key: 50, span: 10 }');
   await page.evaluate('focus.set({ query: 109, key: 59 })');

@@ -5,7 +5,8 @@
  * @typedef {{ query: number, key: number }} Place −1: none
  */
 
-const NOWHERE = Object.freeze({ query: -1, key: -1 });
+/** @type {Readonly<Place>} */
+export const NOWHERE = Object.freeze({ query: -1, key: -1 });
 
 export class Focus {
   /** @type {Place} */ #place = NOWHERE;

@@ -12,6 +12,7 @@
 import { largestOf, pictureOf } from '../colours.js';
 import { newest } from '../newest.js';
 import { seenIn } from './seen-weights.js';
+import { tellingCell } from './telling-cell.js';
 import { regionOf, suffices, wholeOf } from './viewport.js';
 
 export class MapCells {
@@ -80,14 +81,30 @@ export class MapCells {
     return this.#whole ? largestOf(this.#whole.values) : 0;
   }
 
-  /** What a view holds, as far as it is known. @param {Viewport} view */
-  seenIn(view) {
+  /** The finest layer that has all of a view. @param {Viewport} view */
+  #layerOf(view) {
     const covers = (/** @type {[number, number]} */ [first, end], /** @type {number} */ start) =>
       first <= start && end >= Math.min(this.#n, start + view.span);
-    const layer = this.layers.findLast(
+    return this.layers.findLast(
       ({ queries, keys }) => covers(queries, view.query) && covers(keys, view.key),
     );
+  }
+
+  /** What a view holds, as far as it is known. @param {Viewport} view */
+  seenIn(view) {
+    const layer = this.#layerOf(view);
     return layer && seenIn(layer, view, { ...this.#how, map: this.largest });
+  }
+
+  /**
+   * The cell of a view that says most.
+   *
+   * @param {Viewport} view
+   * @param {{ query: number, key: number }} chosen a token that is fixed; −1: the best
+   */
+  tellingIn(view, chosen) {
+    const { causal } = this.#how;
+    return tellingCell(this.#layerOf(view), view, { n: this.#n, causal }, chosen);
   }
 
   /**

@@ -3,7 +3,7 @@
  * once a frame from cells that were computed before.
  *
  * @import { MapScale, Pin, Viewport } from '../address.js'
- * @import { Focus } from '../focus.js'
+ * @import { Focus, Place } from '../focus.js'
  * @import { Cells, Region } from '../worker/pool.js'
  *
  * @typedef {object} Shown
@@ -29,6 +29,7 @@ import { el } from '../../dom.js';
 import { hatchOf } from '../colours.js';
 import { palette } from '../palette.js';
 import { onceAFrame } from '../newest.js';
+import { NOWHERE } from '../focus.js';
 import { listenTo } from './gestures.js';
 import { drawLabels, END_PX, frameOf } from './labels.js';
 import { MapCells } from './map-cells.js';
@@ -63,6 +64,8 @@ export class ZoomMap {
   /** What was asked for, which a shorter text may not have; null: the whole. @type {Viewport | null} */
   #wish = null;
   /** @type {readonly Pin[]} */ #pins = [];
+  /** The cell that keys were at last. @type {Readonly<Place>} */
+  #kept = NOWHERE;
   #frame = frameOf(0, []);
   #ratio = 1;
   /** @type {HTMLCanvasElement | undefined} */ #hatch;
@@ -171,12 +174,30 @@ export class ZoomMap {
     this.#schedule();
   }
 
-  /** @param {number} factor below 1: closer; around the cell in focus, else the middle */
+  /** @param {number} factor below 1: closer */
   zoomBy(factor) {
-    const { query, key } = this.#focus.place;
+    const { query, key } = this.#cell;
     const share = (/** @type {number} */ token, /** @type {number} */ start) =>
-      token < 0 ? 0.5 : Math.max(0, Math.min(1, (token + 0.5 - start) / this.#view.span));
+      Math.max(0, Math.min(1, (token + 0.5 - start) / this.#view.span));
     this.#zoom(factor, { x: share(key, this.#view.key), y: share(query, this.#view.query) });
+  }
+
+  /**
+   * The cell that keys are about: the one in focus, else the one that keys were at last, else of the latest pins, as far
+   * as they are in view; else what says most.
+   */
+  get #cell() {
+    const { place } = this.#focus;
+    const view = this.#view;
+    const isSeen = (/** @type {Pin['side']} */ side, /** @type {number} */ token) =>
+      token >= Math.floor(view[side]) && token < Math.min(this.#n, view[side] + view.span);
+    const { query, key } = this.#kept;
+    const kept = isSeen('query', query) && isSeen('key', key) ? this.#kept : NOWHERE;
+    const chosen = (/** @type {Pin['side']} */ side) => {
+      const pin = this.#pins.findLast((one) => one.side === side && isSeen(side, one.token));
+      return [place[side], kept[side], pin?.token ?? -1].find((token) => token >= 0) ?? -1;
+    };
+    return this.#cells.tellingIn(view, { query: chosen('query'), key: chosen('key') });
   }
 
   #measure() {
@@ -293,8 +314,8 @@ export class ZoomMap {
     this.#field.addEventListener('keydown', (event) => this.#key(event));
     this.#field.addEventListener('focus', () => {
       if (!this.#field.matches(':focus-visible') || this.#focus.place.query >= 0) return;
-      const pinned = this.#pins.find(({ side }) => side === 'query');
-      this.#go(pinned?.token ?? this.#n - 1, 0);
+      const { query, key } = this.#cell;
+      this.#go(query, key);
     });
     this.#field.addEventListener('blur', () => this.#focus.clear(this));
   }
@@ -317,13 +338,14 @@ export class ZoomMap {
     const cell = { query: inside(query), key: inside(key) };
     const view = reveal(this.#view, this.#n, cell);
     if (view.query !== this.#view.query || view.key !== this.#view.key) this.#move(view);
+    this.#kept = cell;
     this.#focus.set(cell, this);
   }
 
   /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const { query, key } = this.#focus.place;
+    const { query, key } = this.#cell;
     /** @type {Record<string, () => void>} */
     const keys = {
       ArrowUp: () => this.#go(query - 1, key),
@@ -334,8 +356,8 @@ export class ZoomMap {
       PageDown: () => this.#go(query + PAGE, key),
       Home: () => this.#go(query, 0),
       End: () => this.#go(query, query),
-      Enter: () => query >= 0 && this.#on.pin({ side: 'query', token: query }),
-      ' ': () => query >= 0 && this.#on.pin({ side: 'query', token: query }),
+      Enter: () => this.#on.pin({ side: 'query', token: query }),
+      ' ': () => this.#on.pin({ side: 'query', token: query }),
       '+': () => this.zoomBy(CLOSER),
       '=': () => this.zoomBy(CLOSER),
       '-': () => this.zoomBy(1 / CLOSER),
