@@ -32,6 +32,19 @@ const WORDS = {
 
 const NAMES = /** @type {ScoreName[]} */ (Object.keys(WORDS));
 
+function explanation() {
+  const terms = NAMES.map((score) => {
+    const { name, what } = WORDS[score];
+    return [el('dt', {}, name), el('dd', {}, what)];
+  });
+  return el(
+    'details',
+    { class: 'explain' },
+    el('summary', {}, 'What the scores mean'),
+    el('dl', {}, ...terms.flat()),
+  );
+}
+
 /**
  * @param {HTMLElement} room
  * @param {string} title
@@ -42,13 +55,11 @@ export function showScores(room, title, scores) {
     const { name, what, write } = WORDS[score];
     const value = scores[score];
     const words = Number.isNaN(value) ? 'no token repeats' : write(value);
-    return el(
-      'tr',
-      { title: what },
-      el('th', { scope: 'row' }, name, el('span', { class: 'visually-hidden' }, ` (${what})`)),
-      el('td', {}, words),
-    );
+    return el('tr', { title: what }, el('th', { scope: 'row' }, name), el('td', {}, words));
   });
   const caption = el('caption', {}, `${title}, mean over this text’s queries`);
-  room.replaceChildren(el('table', { class: 'score-list' }, caption, el('tbody', {}, ...rows)));
+  // The explanation stays as it is, open or not.
+  if (!room.querySelector('details')) room.append(explanation());
+  room.querySelector('table')?.remove();
+  room.prepend(el('table', { class: 'score-list' }, caption, el('tbody', {}, ...rows)));
 }
