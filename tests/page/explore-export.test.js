@@ -108,6 +108,9 @@ function colourOf(weight) {
   );
 }
 
+/** @param {number} weight how far along the logarithmic scale it is: four decades up to 1 */
+const logShare = (weight) => (weight > 0 ? Math.max(0, 1 + Math.log10(weight) / 4) : 0);
+
 /** @param {number[]} actual @param {number[]} expected @param {string} what steps next to each other are alike */
 const isColour = (actual, expected, what) =>
   assert.ok(
@@ -316,6 +319,16 @@ filesTest(
     }
     assert.equal(compared, (n() * (n() + 1)) / 2);
     await own.select('#scale', 'row');
+    await own.select('#scale', 'log');
+    const legend = await own.$eval('.legend', (element) => element.textContent ?? '');
+    assert.match(legend, /logarithmicweight 10⁻⁴ or less1/);
+    const logarithmic = await colours(own, `attention-map >>> canvas`, n());
+    for (let query = 0; query < n(); query++) {
+      for (let key = 0; key <= query; key++) {
+        const at = query * n() + key;
+        isColour(logarithmic[at], colourOf(logShare(weights()[at])), `log ${query}, ${key}`);
+      }
+    }
     assert.deepEqual(
       asked.filter((address) => !/^(file|data):/.test(address)),
       [],

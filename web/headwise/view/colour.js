@@ -24,14 +24,13 @@ function colours() {
  *
  * @param {Uint8ClampedArray} pixels RGBA
  * @param {number} at index of the pixel's first byte
- * @param {number} value
- * @param {number} max the value at the scale's end; it starts at 0
+ * @param {number} share how far along the scale it is: 0 its start, 1 its end
  */
-export function putColour(pixels, at, value, max) {
-  if (Number.isNaN(value)) {
+export function putColour(pixels, at, share) {
+  if (Number.isNaN(share)) {
     pixels.set(NOT_A_NUMBER, at);
   } else {
-    const start = 3 * stepOf(max > 0 ? value / max : 0);
+    const start = 3 * stepOf(share);
     pixels.set(colours().subarray(start, start + 3), at);
   }
   pixels[at + 3] = 255;

@@ -20,6 +20,7 @@ import { putColour } from './colour.js';
  *   last query is the last key's
  * @property {number | 'map' | 'row'} [max] the value at the colour scale's end; default 1; 'map': the largest weight,
  *   'row': of every row its own
+ * @property {'linear' | 'log'} [scale] default 'linear', from 0; 'log': from a ten-thousandth of the end, four decades
  */
 
 /**
@@ -32,7 +33,11 @@ import { putColour } from './colour.js';
  * @property {number} keys
  * @property {boolean} causal
  * @property {number | 'map' | 'row'} max
+ * @property {'linear' | 'log'} scale
  */
+
+/** Of the logarithmic scale. */
+const DECADES = 4;
 
 /** The hatched ground of masked cells: CSS properties, and their values where nobody sets them. */
 const GROUND = ['--attention-mask', 'light-dark(#eceef1, #262b33)'];
@@ -51,8 +56,8 @@ export function pictureOf(weights, options = {}) {
     throw new HeadwiseError('ERR_SHAPE', `weights is ${describe(weights)}; expected ${hint}`);
   }
   const [rows, columns] = shape;
-  const { queries = rows, keys = columns, causal = false, max = 1 } = options;
-  return { rows, columns, values: data, queries, keys, causal, max };
+  const { queries = rows, keys = columns, causal = false, max = 1, scale = 'linear' } = options;
+  return { rows, columns, values: data, queries, keys, causal, max, scale };
 }
 
 /**
@@ -118,6 +123,19 @@ function scalesOf({ rows, columns, values, max }) {
 }
 
 /**
+ * How far along the colour scale a value is.
+ *
+ * @param {number} value
+ * @param {number} max the value at the scale's end
+ * @param {'linear' | 'log'} scale
+ */
+function shareOf(value, max, scale) {
+  const share = max > 0 ? value / max : 0 * value; // NaN stays NaN
+  if (scale === 'linear') return share;
+  return share <= 0 ? 0 : 1 + Math.log10(share) / DECADES;
+}
+
+/**
  * Draws one head's weights on a canvas: a cell is a rectangle of one colour, masked cells show a hatched ground. The
  * canvas gets as many pixels as the screen has where it stands, so give it its size by CSS first.
  *
@@ -150,7 +168,7 @@ export function paint(canvas, picture) {
     for (let column = 0; column < columns; column++) {
       if (isMasked(picture, row, column)) continue; // stays transparent
       const cell = row * columns + column;
-      putColour(image.data, 4 * cell, values[cell], scales[row]);
+      putColour(image.data, 4 * cell, shareOf(values[cell], scales[row], picture.scale));
     }
   }
   const cells = document.createElement('canvas');

@@ -20,11 +20,17 @@ import { AttentionMap, gradient } from '../../../headwise/view.js';
 import { el } from '../../../headwise/view/element.js';
 import { poolRegion } from '../worker/pool.js';
 
-/** @type {Record<string, { words: string, max: 1 | 'row' | 'map', end: string }>} */
+/** @type {Record<string, { words: string, how: { max: 1 | 'row' | 'map', scale?: 'log' }, start: string, end: string }>} */
 const SCALES = {
-  unit: { words: '0 to 1', max: 1, end: '1' },
-  row: { words: 'each row its own', max: 'row', end: 'the row’s largest' },
-  head: { words: 'each map its own', max: 'map', end: 'the map’s largest' },
+  unit: { words: '0 to 1', how: { max: 1 }, start: '0', end: '1' },
+  row: { words: 'each row its own', how: { max: 'row' }, start: '0', end: 'the row’s largest' },
+  head: { words: 'each map its own', how: { max: 'map' }, start: '0', end: 'the map’s largest' },
+  log: {
+    words: 'logarithmic',
+    how: { max: 1, scale: 'log' },
+    start: '10⁻⁴ or less',
+    end: '1',
+  },
 };
 
 const sheet = new CSSStyleSheet();
@@ -79,12 +85,14 @@ function show({ title, words, settings, tokens, causal, scale, maps }) {
   select.value = scale in SCALES ? scale : 'unit';
   const bar = el('span', { class: 'bar' });
   bar.style.backgroundImage = gradient();
-  const end = el('span');
+  const start = el('span', { class: 'start' });
+  const end = el('span', { class: 'end' });
   const draw = () => {
-    const { max, end: last } = SCALES[select.value];
+    const { how, start: first, end: last } = SCALES[select.value];
+    start.textContent = `weight ${first}`;
     end.textContent = last;
     for (const { element, trace, title: name } of shown) {
-      element.show({ trace, tokens, causal, max, name });
+      element.show({ trace, tokens, causal, ...how, name });
     }
   };
   select.addEventListener('change', draw);
@@ -100,7 +108,7 @@ function show({ title, words, settings, tokens, causal, scale, maps }) {
         { class: 'legend' },
         el('label', { for: 'scale' }, 'Colour scale'),
         select,
-        el('span', {}, 'weight 0'),
+        start,
         bar,
         end,
         causal ? el('span', {}, 'hatched: masked, a later token') : '',
