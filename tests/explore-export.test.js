@@ -53,7 +53,7 @@ async function makeSeen(state = {}, n = N) {
         /** @type {any} */ what,
         /** @type {number} */ start,
         /** @type {number} */ end,
-      ) => rowsOf(source, what)(start, end),
+      ) => (await rowsOf(source, what, () => assert.fail('no rollout')))(start, end),
     },
     source: 'A model',
     order: [],

@@ -2,12 +2,14 @@
 // definitions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { load } from 'headwise';
 import { topEdges } from '../web/page/explore/edges.js';
 import { labelledTokens } from '../web/page/explore/map/labels.js';
 import { cellAt, wordsOf } from '../web/page/explore/map/readout.js';
 import { fit, regionOf, reveal, suffices, zoom } from '../web/page/explore/map/viewport.js';
 import { columnOf, pooledCells, poolRegion } from '../web/page/explore/worker/pool.js';
 import { likeliest, softmaxOf } from '../web/page/explore/worker/predict.js';
+import { Rollouts, rollout } from '../web/page/explore/worker/rollout.js';
 import { rowsOf } from '../web/page/explore/worker/rows.js';
 import { HeadScorer, inductionKeys } from '../web/page/explore/scores.js';
 
@@ -80,43 +82,77 @@ function near(found, expected) {
 /** @type {What} */
 const HEAD = { of: 'head', over: 'layer', layer: 1, head: 1, hideFirst: false };
 
+test('a rollout is computed once for all who ask, and anew for another layer or after it was stopped', async () => {
+  const { source } = makeSource(150, true);
+  const hw = await load();
+  let count = 0;
+  let isStopped = false;
+  const rollouts = new Rollouts((layer, pause) => {
+    count++;
+    return rollout(hw, source, layer, pause);
+  });
+  const begin = () => async () => {
+    if (isStopped) throw new Error('stopped');
+  };
+  const [a, b] = await Promise.all([rollouts.upTo(1, begin), rollouts.upTo(1, begin)]);
+  assert.equal(a, b);
+  assert.equal(await rollouts.upTo(1, begin), a);
+  assert.equal(count, 1);
+  await rollouts.upTo(2, begin);
+  assert.equal(count, 2);
+  isStopped = true;
+  await assert.rejects(rollouts.upTo(1, begin), /stopped/);
+  isStopped = false;
+  assert.deepEqual(await rollouts.upTo(1, begin), a);
+  assert.equal(count, 4);
+});
+
 for (const causal of [true, false]) {
   // More than one block of rows.
   const n = 150;
   const { maps, source } = makeSource(n, causal);
   /** @param {Partial<What>} what @param {number} start @param {number} end */
-  const rows = (what, start, end) => rowsOf(source, { ...HEAD, ...what })(start, end);
+  const rows = async (what, start, end) =>
+    (await rowsOf(source, { ...HEAD, ...what }, rolloutOf))(start, end);
+  const rolloutOf = async (/** @type {number} */ layer) =>
+    rollout(await load(), source, layer, async () => {});
 
-  test(`mean and max over heads are those of the definition (causal: ${causal})`, () => {
-    near(rows({ of: 'mean' }, 0, n), cellwise(maps[1], mean));
-    near(rows({ of: 'mean', over: 'all' }, 3, n), cellwise(maps.flat(), mean).slice(3));
+  test(`mean and max over heads are those of the definition (causal: ${causal})`, async () => {
+    near(await rows({ of: 'mean' }, 0, n), cellwise(maps[1], mean));
+    near(await rows({ of: 'mean', over: 'all' }, 3, n), cellwise(maps.flat(), mean).slice(3));
     const largest = (/** @type {number[]} */ values) => Math.max(...values);
-    near(rows({ of: 'max' }, 0, 7), cellwise(maps[1], largest).slice(0, 7));
-    near(rows({ of: 'max', over: 'all' }, 0, n), cellwise(maps.flat(), largest));
+    near(await rows({ of: 'max' }, 0, 7), cellwise(maps[1], largest).slice(0, 7));
+    near(await rows({ of: 'max', over: 'all' }, 0, n), cellwise(maps.flat(), largest));
   });
 
-  test(`rollout is the product of the layers' means with residuals (causal: ${causal})`, () => {
+  test(`rollout is the product of the layers' means with residuals (causal: ${causal})`, async () => {
     const layers = maps.map((heads) => withResidual(cellwise(heads, mean)));
     const two = product(layers[1], layers[0]);
-    near(rows({ of: 'rollout', layer: 1 }, 0, n), two);
-    near(rows({ of: 'rollout', layer: 2 }, 130, 140), product(layers[2], two).slice(130, 140));
-    near(rows({ of: 'rollout', layer: 0 }, 0, n), layers[0]);
+    near(await rows({ of: 'rollout', layer: 1 }, 0, n), two);
+    near(
+      await rows({ of: 'rollout', layer: 2 }, 130, 140),
+      product(layers[2], two).slice(130, 140),
+    );
+    near(await rows({ of: 'rollout', layer: 0 }, 0, n), layers[0]);
   });
 
-  test(`without the first token, a row's rest sums to 1 again (causal: ${causal})`, () => {
+  test(`without the first token, a row's rest sums to 1 again (causal: ${causal})`, async () => {
     const expected = maps[1][1].map(([first, ...rest]) => [
       0,
       ...rest.map((value) => (first < 1 ? value / (1 - first) : 0)),
     ]);
-    near(rows({ hideFirst: true }, 0, n), expected);
+    near(await rows({ hideFirst: true }, 0, n), expected);
   });
 
-  test(`a difference of heads is signed, and each side hides its own first token (causal: ${causal})`, () => {
+  test(`a difference of heads is signed, and each side hides its own first token (causal: ${causal})`, async () => {
     const minus = { layer: 2, head: 0 };
     const difference = cellwise([maps[1][1], maps[2][0]], ([a, b]) => a - b);
-    near(rows({ minus }, 0, n), difference);
-    const [a, b] = [rows({ hideFirst: true }, 9, 10), rows({ hideFirst: true, ...minus }, 9, 10)];
-    near(rows({ minus, hideFirst: true }, 9, 10), [Array.from(a, (value, i) => value - b[i])]);
+    near(await rows({ minus }, 0, n), difference);
+    const a = await rows({ hideFirst: true }, 9, 10);
+    const b = await rows({ hideFirst: true, ...minus }, 9, 10);
+    near(await rows({ minus, hideFirst: true }, 9, 10), [
+      Array.from(a, (value, i) => value - b[i]),
+    ]);
   });
 
   test(`a region's cells are the largest of what they cover (causal: ${causal})`, async () => {

@@ -20,11 +20,15 @@ import { openTensors } from '../open/tensors.js';
 import { headMaskOf, idsOf, openModel, runModel } from './model.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';
 import { likeliest, softmaxOf } from './predict.js';
+import { Rollouts, rollout } from './rollout.js';
 import { rowsOf } from './rows.js';
 import { scoreHeads } from './score-heads.js';
 
 /** How many of the likeliest next tokens are told. */
 const LIKELIEST = 10;
+
+/** The slot of the large map. */
+const FIRST_MAP = 'map 0';
 
 /** @type {ReturnType<typeof load> | undefined} */
 let loading;
@@ -32,7 +36,9 @@ let loading;
 let model;
 /** Opened instead of a model. @type {Tensors | undefined} */
 let tensors;
-/** @type {(Run & { number: number }) | undefined} */
+/** @typedef {Run & { number: number, rollouts: Rollouts }} Current */
+
+/** @type {Current | undefined} */
 let current;
 /** @type {Map<string, number>} the latest call of each slot */
 const latest = new Map();
@@ -62,7 +68,7 @@ function take(slot, { id, breathe }) {
   };
 }
 
-/** @param {number} number @returns {Run} */
+/** @param {number} number @returns {Current} */
 function runOf(number) {
   if (current?.number !== number) throw stale();
   return current;
@@ -114,7 +120,11 @@ async function open(files, call) {
 function run(reading, { id }) {
   const next = tensors ? tensors.run(reading.causal) : readText(reading);
   current?.dispose();
-  current = { ...next, number: id };
+  const rollouts = new Rollouts(async (layer, breathe) =>
+    rollout(await engine(), next.source, layer, breathe),
+  );
+  current = { ...next, number: id, rollouts };
+  latest.delete('rollout');
   const { source, ids, tokens, ms, bytes } = next;
   const { n, layers, heads, causal } = source;
   return { run: id, n, layers, heads, causal, ids, tokens, muted: next.muted, ms, bytes };
@@ -139,9 +149,26 @@ function wholeHead({ n, map }, { of, layer, head, hideFirst, minus }, { queries,
   return pooledCells(map(layer, head, height), height);
 }
 
-/** @param {Heads} source @param {What} what @param {Region} part @param {() => Promise<void>} breathe */
-const cellsOf = async (source, what, part, breathe) =>
-  wholeHead(source, what, part) ?? poolRegion(rowsOf(source, what), source.n, part, breathe);
+/**
+ * The rows of any map of a run. A rollout that is under way is stopped by another one and by another map in its place.
+ *
+ * @param {Current} from
+ * @param {What} what
+ * @param {Call} call
+ */
+const mapRows = ({ source, rollouts }, what, call) =>
+  rowsOf(source, what, (layer) => rollouts.upTo(layer, () => take('rollout', call)));
+
+/**
+ * @param {Current} from
+ * @param {What} what
+ * @param {Region} part
+ * @param {Call} call
+ * @param {() => Promise<void>} [breathe]
+ */
+const cellsOf = async (from, what, part, call, breathe = call.breathe) =>
+  wholeHead(from.source, what, part) ??
+  poolRegion(await mapRows(from, what, call), from.source.n, part, breathe);
 
 /**
  * Small maps of a layer's heads.
@@ -149,8 +176,9 @@ const cellsOf = async (source, what, part, breathe) =>
  * @param {{ run: number, layer: number, size: number }} wanted
  * @param {Call} call
  */
-async function thumbs({ run: number, layer, size }, { breathe }) {
-  const { source } = runOf(number);
+async function thumbs({ run: number, layer, size }, call) {
+  const from = runOf(number);
+  const { source } = from;
   const cells = Math.min(source.n, size);
   /** @type {[number, number]} */
   const all = [0, source.n];
@@ -164,29 +192,31 @@ async function thumbs({ run: number, layer, size }, { breathe }) {
       head,
       hideFirst: false,
     });
-    maps.push((await cellsOf(source, what, whole, breathe)).values);
+    maps.push((await cellsOf(from, what, whole, call)).values);
   }
   return { size: cells, maps };
 }
 
 /** @param {{ run: number, slot: string, what: What, region: Region }} wanted @param {Call} call */
 async function region({ run: number, slot, what, region: part }, call) {
-  const { source } = runOf(number);
+  const from = runOf(number);
   const breathe = take(slot, call);
+  if (slot === FIRST_MAP && what.of !== 'rollout') latest.delete('rollout');
   const start = performance.now();
-  const cells = await cellsOf(source, what, part, breathe);
+  const cells = await cellsOf(from, what, part, call, breathe);
   return { ...cells, ms: performance.now() - start };
 }
 
-/** @param {{ run: number, what: What, start: number, end: number }} wanted */
-function rows({ run: number, what, start, end }) {
-  return rowsOf(runOf(number).source, what)(start, end);
+/** @param {{ run: number, what: What, start: number, end: number }} wanted @param {Call} call */
+async function rows({ run: number, what, start, end }, call) {
+  return (await mapRows(runOf(number), what, call))(start, end);
 }
 
 /** @param {{ run: number, slot: string, what: What, key: number }} wanted @param {Call} call */
-function column({ run: number, slot, what, key }, call) {
-  const { source } = runOf(number);
-  return columnOf(rowsOf(source, what), source.n, key, take(slot, call));
+async function column({ run: number, slot, what, key }, call) {
+  const from = runOf(number);
+  const breathe = take(slot, call);
+  return columnOf(await mapRows(from, what, call), from.source.n, key, breathe);
 }
 
 /** @param {{ run: number }} wanted @param {Call} call */

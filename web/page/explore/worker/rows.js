@@ -16,7 +16,6 @@
  */
 
 import { maxRows, meanRows } from './heads.js';
-import { rollout } from './rollout.js';
 
 /**
  * Rows without the first token, the rest made to sum to what they summed to with it. A row that had nothing else becomes
@@ -43,9 +42,10 @@ export function withoutFirst(rows, n) {
 /**
  * @param {Heads} source
  * @param {What} what without `minus` and `hideFirst`
- * @returns {Rows}
+ * @param {(layer: number) => Promise<Float32Array>} rollout
+ * @returns {Promise<Rows>}
  */
-function plainRows(source, { of, over, layer, head }) {
+async function plainRows(source, { of, over, layer, head }, rollout) {
   const which = over === 'all' ? -1 : layer;
   switch (of) {
     case 'head':
@@ -54,8 +54,10 @@ function plainRows(source, { of, over, layer, head }) {
       return meanRows(source, which);
     case 'max':
       return maxRows(source, which);
-    case 'rollout':
-      return rollout(source, layer);
+    case 'rollout': {
+      const whole = await rollout(layer);
+      return (start, end) => whole.slice(start * source.n, end * source.n);
+    }
   }
 }
 
@@ -64,13 +66,14 @@ function plainRows(source, { of, over, layer, head }) {
  *
  * @param {Heads} source
  * @param {What} what
- * @returns {Rows}
+ * @param {(layer: number) => Promise<Float32Array>} rollout up to a layer, [n, n]: alone it is no matter of rows
+ * @returns {Promise<Rows>}
  */
-export function rowsOf(source, { minus, ...what }) {
-  const plain = plainRows(source, what);
+export async function rowsOf(source, { minus, ...what }, rollout) {
+  const plain = await plainRows(source, what, rollout);
   const rows = what.hideFirst ? withoutFirst(plain, source.n) : plain;
   if (!minus) return rows;
-  const others = rowsOf(source, { ...what, ...minus, of: 'head' });
+  const others = await rowsOf(source, { ...what, ...minus, of: 'head' }, rollout);
   return (start, end) => {
     const weights = rows(start, end);
     const away = others(start, end);
