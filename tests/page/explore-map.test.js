@@ -187,6 +187,13 @@ mapTest('a long way is computed a few times, not once a frame', async (page) => 
   assert.ok(end.queries[0] <= 357 && end.queries[1] >= 357 + 219, JSON.stringify(end));
 });
 
+mapTest('what is shown now does not wait for what was asked for before', async (page) => {
+  await page.evaluate(`show({ key: 'slow', ask: () => new Promise(() => {}) }), undefined`);
+  await drawn(page);
+  await page.evaluate("show({ key: 'next' })");
+  assert.equal((await asked(page)).length, 2);
+});
+
 mapTest('a click pins a query, with Shift a key; a drag pins nothing', async (page) => {
   await page.evaluate('map.view = { query: 100, key: 50, span: 10 }');
   await drawn(page);

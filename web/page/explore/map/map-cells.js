@@ -26,6 +26,7 @@ export class MapCells {
   /** Counts what is shown, so that late answers to what was shown are dropped. */
   #shown = 0;
   #changed;
+  #fail;
   #want;
   /** How often cells were computed: drawing must not ask. */
   computed = 0;
@@ -38,10 +39,16 @@ export class MapCells {
    */
   constructor(changed, fail) {
     this.#changed = changed;
-    this.#want = newest(
+    this.#fail = fail;
+    this.#want = this.#begin();
+  }
+
+  /** What is shown now waits for nothing that was asked for what was shown before. */
+  #begin() {
+    return newest(
       /** @param {Viewport} view @param {number} pixels */
       (view, pixels) => this.#compute(view, pixels),
-      fail,
+      this.#fail,
     );
   }
 
@@ -56,6 +63,7 @@ export class MapCells {
     this.#ask = ask;
     this.#how = how;
     this.#shown++;
+    this.#want = this.#begin();
     // The old pictures stay until there are new ones, unless they are of another size.
     if (this.#whole && this.#whole.queries[1] !== n) this.#whole = undefined;
     this.#part = undefined;
