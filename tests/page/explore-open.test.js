@@ -209,6 +209,7 @@ filesTest(
     assert.doesNotMatch(decodeURIComponent(hash), /cat|attn/);
     await page.reload();
     await says(page, '#explore-message', /does not carry them\. Open them again/);
+    assert.equal(await isSeen(page, '#explore-heads'), false);
     await choose(page, 'attn.npy');
     await scored(page);
     await says(page, '.zoom-map h3', /Layer 2, head 2/);

@@ -85,6 +85,8 @@ export class Explorer {
     const pin = (/** @type {Pin} */ chosen) => choices.pin(chosen);
     const fail = (/** @type {unknown} */ error) => this.#fail(error);
     const place = (/** @type {string} */ id) => byId(`explore-${id}`, HTMLElement);
+    // Until something is open, and read, what is about it is hidden.
+    room.classList.add('without-model', 'without-run');
     this.#textControls = connectText(store);
     this.#text = new TextView(place('text'), focus, pin);
     this.#grid = new HeadGrid(place('grid'), session, (name, hasShift) =>
@@ -151,7 +153,7 @@ export class Explorer {
     );
     const help = createHelp(this.#room);
     byId('explore-help', HTMLButtonElement).addEventListener('click', help);
-    listenToKeys(this.#room, {
+    const keys = {
       '[': () => choices.turnHead(-1, this.#grid.order),
       ']': () => choices.turnHead(1, this.#grid.order),
       '{': () => choices.turnLayer(-1),
@@ -161,7 +163,8 @@ export class Explorer {
       x: () => choices.unpin(),
       m: () => this.#session.hasModel && choices.mute(),
       '?': help,
-    });
+    };
+    listenToKeys(this.#room, () => (this.#session.run ? keys : { '?': help }));
   }
 
   /** What text and panel are about: what is pointed at, else the last pin, else the last token. @returns {Pin} */
@@ -214,17 +217,22 @@ export class Explorer {
     this.#room.setAttribute('aria-busy', 'true');
     try {
       const files = this.#own.filesOf(model) ?? filesOf(model);
-      if (!files) throw new Error(`There is no model "${model}" here.`);
+      if (!files) {
+        throw new Error(
+          `There is no model "${model}" here. Choose one of the list, or open files.`,
+        );
+      }
       await this.#session.open(files, {
         onProgress: ({ fraction, label = 'Loading' }) =>
           this.#say(`${label} … ${Math.round(100 * fraction)} %`),
       });
       if (model !== this.#store.get().model) return;
+      this.#own.show();
       await this.#read();
     } catch (error) {
       this.#fail(error);
     } finally {
-      this.#room.removeAttribute('aria-busy');
+      if (model === this.#store.get().model) this.#room.removeAttribute('aria-busy');
     }
   }
 
@@ -232,6 +240,7 @@ export class Explorer {
     const state = this.#store.get();
     await this.#session.read(textOf(state), state);
     this.#say('');
+    this.#room.classList.remove('without-run');
     await this.#drawAll();
   }
 
@@ -242,7 +251,6 @@ export class Explorer {
     if (!run || this.#room.hidden) return;
     const state = this.#choices.state;
     this.#textControls.count(run, this.#session);
-    this.#own.show();
     this.#text.show(run.tokens, state.added.length);
     this.#showCost();
     await Promise.all([this.#drawMaps(), this.#drawPins(), this.#drawNext()]);
@@ -392,6 +400,7 @@ export class Explorer {
   #fail(error) {
     const { code = '', message } = /** @type {{ code?: string, message: string }} */ (error);
     if (SUPERSEDED.includes(code)) return;
+    this.#room.classList.toggle('without-run', !this.#session.run);
     const still = this.#session.run ? ' Below is still the last text that could be read.' : '';
     this.#say(message + still, true);
   }

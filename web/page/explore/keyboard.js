@@ -30,13 +30,14 @@ const isField = (target) =>
 
 /**
  * @param {HTMLElement} room
- * @param {Keys} keys
+ * @param {() => Keys} keysNow those that do something now
  */
-export function listenToKeys(room, keys) {
+export function listenToKeys(room, keysNow) {
   document.addEventListener('keydown', (event) => {
     if (room.hidden || event.defaultPrevented || isField(event.target)) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector('dialog[open]')) return;
+    const keys = keysNow();
     const act = keys[event.key] ?? keys[event.key.toLowerCase()];
     if (!act) return;
     event.preventDefault();

@@ -58,6 +58,7 @@ export class Session {
     if (files === this.files) return;
     this.model = await this.#client.call('open', files, options);
     this.files = files;
+    this.run = undefined; // the Worker let go of it
   }
 
   /** Whether there is a model that reads texts, not only its tensors. */

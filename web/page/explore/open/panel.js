@@ -67,6 +67,8 @@ export function connectOpen(room, store, session, on) {
   /** @param {Promise<Found[]> | Found[]} found */
   const open = async (found) => {
     const before = store.get();
+    // The choices of an address wait for the files that they are about.
+    const isAwaited = before.model === OPENED && !session.run;
     const opened = await dialog.work(async ({ signal, onProgress }) => {
       const files = await readyFiles(sortFiles(await found));
       await session.open(files, { signal, onProgress });
@@ -75,8 +77,6 @@ export function connectOpen(room, store, session, on) {
     if (!opened) return;
     own = opened;
     showName(own.name);
-    // The choices of an address wait for the files that they are about.
-    const isAwaited = before.model === OPENED && !session.run;
     if (!isAwaited) store.set(beginning(OPENED));
     if (before.model === OPENED) on.opened();
   };
@@ -97,7 +97,7 @@ export function connectOpen(room, store, session, on) {
       showName('files that were opened');
       throw new PageError(
         'ERR_LOAD',
-        'This address is of files that were opened from a disk: it does not carry them. Open them again, or choose a model.',
+        'This address is of files that were opened from a disk: it does not carry them. Open them again, or choose a model of the page.',
       );
     },
 
