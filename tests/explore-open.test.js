@@ -9,6 +9,7 @@ import { readLabels } from '../web/page/explore/open/labels.js';
 import { fitQueriesAndKeys, fitWeights, roleOf } from '../web/page/explore/open/shapes.js';
 import { sortFiles } from '../web/page/explore/open/sort-files.js';
 import { openTensors } from '../web/page/explore/open/tensors.js';
+import { idTokens } from '../web/page/explore/worker/ids.js';
 import { readTokenizer } from '../web/page/explore/worker/tokens.js';
 import { data } from './helpers.js';
 import { scaledDotProductAttention } from './reference.js';
@@ -51,11 +52,42 @@ test('a model of loose files needs no folder', () => {
   assert.equal(model.name, 'tiny.safetensors');
 });
 
+test('a model needs no tokenizer', () => {
+  const model = sortFiles(found('tiny/config.json', 'tiny/model.safetensors', 'tiny/vocab.json'));
+  assert.ok(!('tensors' in model));
+  assert.deepEqual([model.tokenizer, model.merges], [undefined, undefined]);
+});
+
+test('token ids are read from numbers, and what is none of the vocabulary is named', () => {
+  const { encode, token, sample = '' } = idTokens(50);
+  assert.deepEqual(encode('0 49, 7\n07'), [0, 49, 7, 7]);
+  assert.deepEqual(encode(' '), []);
+  assert.deepEqual(token(49), { id: 49, text: '49' });
+  const ids = encode(sample);
+  assert.ok(new Set(ids).size > 2 && ids.length > 2);
+  for (const [text, word] of [
+    ['1 two 3', 'two'],
+    ['1 50', '50'],
+    ['-1', '-1'],
+    ['1.5', '1.5'],
+    ['9'.repeat(400), '99999…'],
+  ]) {
+    assert.throws(
+      () => encode(text),
+      refused(new RegExp(`${word}” is no token id .* from 0 to 49, with spaces`)),
+    );
+  }
+  // A vocabulary that is smaller than the sample is long.
+  assert.ok(
+    idTokens(1)
+      .encode(idTokens(1).sample ?? '')
+      .every((id) => id === 0),
+  );
+});
+
 test('what a model lacks is named', () => {
   const refusals = /** @type {[string[], RegExp][]} */ ([
     [['config.json', 'tokenizer.json'], /model\.safetensors is missing/],
-    [['config.json', 'model.safetensors'], /tokenizer\.json is missing/],
-    [['config.json', 'model.safetensors', 'vocab.json'], /merges\.txt/],
     [['config.json', 'tokenizer.json', 'pytorch_model.bin'], /pytorch_model\.bin is a pickle/],
     [
       ['config.json', 'model.safetensors.index.json', 'model-1.safetensors', 'model-2.safetensors'],

@@ -8,10 +8,10 @@ import { tensor } from 'headwise';
 import { writeNpy, writeSafetensors } from 'headwise/formats';
 import { engine } from '../browsers/engines.js';
 import { data } from '../helpers.js';
-import { filesTest, reread, roomTest, runOf, says, scored } from './explore-room.js';
+import { choose, filesTest, reread, roomTest, runOf, says, scored } from './explore-room.js';
 import { contentWidth, schemes, textOf, useScheme, violations, widths } from './harness.js';
 
-/** @import { CDPSession, ElementHandle, Page } from 'puppeteer-core' */
+/** @import { CDPSession, Page } from 'puppeteer-core' */
 
 const LAYERS = 2;
 const HEADS = 3;
@@ -106,14 +106,8 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** @param {Page} page @param {string[]} names chosen in the dialog */
-async function choose(page, ...names) {
-  await page.click('#explore-open');
-  const input = /** @type {ElementHandle<HTMLInputElement>} */ (
-    await page.$('.explore-files input[aria-label="Files to open"]')
-  );
-  await input.uploadFile(...names.map(at));
-}
+/** @param {Page} page @param {string[]} names */
+const chooseFiles = (page, ...names) => choose(page, ...names.map(at));
 
 /**
  * Drops from outside the browser, as a person does. Where that cannot be done, files are chosen.
@@ -123,7 +117,7 @@ async function choose(page, ...names) {
  */
 async function drop(page, ...names) {
   if (!engine.hasCdp) {
-    await choose(page, ...names);
+    await chooseFiles(page, ...names);
     return;
   }
   const session = /** @type {CDPSession} */ (await page.createCDPSession());
@@ -155,7 +149,7 @@ async function table(page) {
 }
 
 filesTest('weights from a file are drawn, with the tokens that came along', '', async (page) => {
-  await reread(page, () => choose(page, 'attn.npy', 'tokens.json'));
+  await reread(page, () => chooseFiles(page, 'attn.npy', 'tokens.json'));
   assert.equal(await isSeen(page, '.explore-files'), false);
   assert.match(await textOf(page, '#explore-cost'), /^5 tokens, 2 × 3 heads;/);
   assert.match(
@@ -182,7 +176,7 @@ filesTest('weights from a file are drawn, with the tokens that came along', '', 
 filesTest('what needs a model is gone with the model, and says why', '', async (page) => {
   const needing = ['#explore-edit', '#explore-continue', '#explore-next', '#explore-mute'];
   for (const selector of needing) assert.ok(await isSeen(page, selector), selector);
-  await reread(page, () => choose(page, 'attn.npy'));
+  await reread(page, () => chooseFiles(page, 'attn.npy'));
   for (const selector of needing) assert.equal(await isSeen(page, selector), false, selector);
   assert.match(
     await textOf(page, '#explore-opened'),
@@ -201,7 +195,7 @@ filesTest(
   'opened files are never in the address, and its choices wait for them',
   '',
   async (page) => {
-    await reread(page, () => choose(page, 'attn.npy', 'tokens.json'));
+    await reread(page, () => chooseFiles(page, 'attn.npy', 'tokens.json'));
     await page.click('#explore-grid button:nth-child(5)');
     await page.waitForFunction(() => location.hash.includes('head=2.2'));
     const hash = await page.evaluate(() => location.hash);
@@ -210,7 +204,7 @@ filesTest(
     await page.reload();
     await says(page, '#explore-message', /does not carry them\. Open them again/);
     assert.equal(await isSeen(page, '#explore-heads'), false);
-    await choose(page, 'attn.npy');
+    await chooseFiles(page, 'attn.npy');
     await scored(page);
     await says(page, '.zoom-map h3', /Layer 2, head 2/);
     assert.equal(await page.evaluate(() => location.hash), hash);
@@ -218,7 +212,7 @@ filesTest(
 );
 
 filesTest('queries and keys are causal or not, as the switch says', '', async (page) => {
-  await reread(page, () => choose(page, 'qk.safetensors'));
+  await reread(page, () => chooseFiles(page, 'qk.safetensors'));
   assert.match(await textOf(page, '#explore-cost'), /^9 tokens, 1 × 2 heads/);
   assert.equal((await table(page))[0][8], '–');
   await reread(page, () => page.click('#explore-causal'));
@@ -286,7 +280,7 @@ filesTest(
   'reading a large checkpoint shows how far it is, and can be cancelled',
   '',
   async (page) => {
-    await choose(
+    await chooseFiles(
       page,
       ...['config.json', 'model.safetensors', 'tokenizer.json'].map((name) => `large/${name}`),
     );

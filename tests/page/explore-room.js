@@ -2,7 +2,7 @@
 import { engine } from '../browsers/engines.js';
 import { pageTest } from './harness.js';
 
-/** @import { Page } from 'puppeteer-core' */
+/** @import { ElementHandle, Page } from 'puppeteer-core' */
 
 export const ROOM = '#explore-room';
 
@@ -55,3 +55,12 @@ export const says = (page, selector, words) =>
     selector,
     words.source,
   );
+
+/** @param {Page} page @param {string[]} paths of files that are chosen in the dialog */
+export async function choose(page, ...paths) {
+  await page.click('#explore-open');
+  const input = /** @type {ElementHandle<HTMLInputElement>} */ (
+    await page.$('.explore-files input[aria-label="Files to open"]')
+  );
+  await input.uploadFile(...paths);
+}

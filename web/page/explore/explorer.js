@@ -87,7 +87,7 @@ export class Explorer {
     const place = (/** @type {string} */ id) => byId(`explore-${id}`, HTMLElement);
     // Until something is open, and read, what is about it is hidden.
     room.classList.add('without-model', 'without-run');
-    this.#textControls = connectText(store);
+    this.#textControls = connectText(store, session);
     this.#text = new TextView(place('text'), focus, pin);
     this.#grid = new HeadGrid(place('grid'), session, (name, hasShift) =>
       store.set(hasShift ? { other: name } : { ...name, of: 'head' }),
@@ -228,6 +228,7 @@ export class Explorer {
       });
       if (model !== this.#store.get().model) return;
       this.#own.show();
+      this.#textControls.show(this.#store.get());
       await this.#read();
     } catch (error) {
       this.#fail(error);
@@ -238,7 +239,7 @@ export class Explorer {
 
   async #readText() {
     const state = this.#store.get();
-    await this.#session.read(textOf(state), state);
+    await this.#session.read(textOf(state, this.#session), state);
     this.#say('');
     this.#room.classList.remove('without-run');
     await this.#drawAll();
@@ -250,8 +251,11 @@ export class Explorer {
     const { run } = this.#session;
     if (!run || this.#room.hidden) return;
     const state = this.#choices.state;
-    this.#textControls.count(run, this.#session);
-    this.#text.show(run.tokens, state.added.length);
+    this.#textControls.count(run);
+    this.#text.show(run.tokens, {
+      written: state.added.length,
+      isApart: this.#session.isApart,
+    });
     this.#showCost();
     await Promise.all([this.#drawMaps(), this.#drawPins(), this.#drawNext()]);
     await this.#grid.show(run, state);

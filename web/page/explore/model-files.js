@@ -4,7 +4,7 @@
  * @typedef {object} ModelFiles addresses, or files that the visitor opened
  * @property {string | Blob} config
  * @property {string | Blob} weights
- * @property {string | Blob} tokenizer
+ * @property {string | Blob} [tokenizer] missing: the text is token ids
  */
 
 /** @type {Record<string, string>} */

@@ -25,8 +25,9 @@
  *
  * @typedef {object} ModelSummary
  * @property {'model' | Tensors['kind']} kind
- * @property {string} note what is odd about opened tensors
+ * @property {string} note what is odd about what was opened; empty: nothing
  * @property {{ contextLength: number, vocabSize: number, numLayers: number, numHeads: number, dModel: number }} [options] of a model
+ * @property {string} [sample] of a model without a tokenizer, whose text is token ids: some to begin with
  * @property {'relaxed' | 'simd128'} simd
  * @property {number} threads
  */
@@ -64,6 +65,11 @@ export class Session {
   /** Whether there is a model that reads texts, not only its tensors. */
   get hasModel() {
     return this.model?.kind === 'model';
+  }
+
+  /** Whether tokens are words or numbers of their own, and no parts of a text. */
+  get isApart() {
+    return !this.hasModel || this.model?.sample !== undefined;
   }
 
   /**

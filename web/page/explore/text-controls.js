@@ -36,15 +36,17 @@ export const beginning = (model) => ({
   muted: EXPLORE_DEFAULTS.muted,
 });
 
-/** @param {ExploreState} state */
-export const textOf = ({ text, model }) => text ?? (MODELS[model] ?? MODELS.austen).sample;
+/** @param {ExploreState} state @param {Session} session */
+export const textOf = ({ text, model }, session) =>
+  text ?? session.model?.sample ?? (MODELS[model] ?? MODELS.austen).sample;
 
-/** @param {ExploreStore} store */
-export function connectText(store) {
+/** @param {ExploreStore} store @param {Session} session */
+export function connectText(store, session) {
   const model = byId('explore-model', HTMLSelectElement);
   const edit = byId('explore-edit', HTMLButtonElement);
   const editor = byId('explore-editor', HTMLElement);
   const input = byId('explore-input', HTMLTextAreaElement);
+  const label = /** @type {HTMLLabelElement} */ (editor.querySelector('label'));
 
   model.replaceChildren(
     ...Object.entries(MODELS).map(([value, { title }]) => el('option', { value }, title)),
@@ -60,7 +62,7 @@ export function connectText(store) {
   let typing;
   const take = () => {
     clearTimeout(typing);
-    if (input.value !== textOf(store.get())) store.set({ ...OF_TEXT, text: input.value });
+    if (input.value !== textOf(store.get(), session)) store.set({ ...OF_TEXT, text: input.value });
   };
   input.addEventListener('input', () => {
     clearTimeout(typing);
@@ -69,7 +71,7 @@ export function connectText(store) {
   input.addEventListener('change', take);
   byId('explore-sample', HTMLButtonElement).addEventListener('click', () => {
     clearTimeout(typing);
-    input.value = textOf({ ...store.get(), text: null });
+    input.value = textOf({ ...store.get(), text: null }, session);
     store.set({ ...OF_TEXT, text: null });
   });
 
@@ -77,11 +79,14 @@ export function connectText(store) {
     /** @param {ExploreState} state */
     show(state) {
       model.value = state.model;
-      if (document.activeElement !== input) input.value = textOf(state);
+      if (document.activeElement !== input) input.value = textOf(state, session);
+      label.textContent =
+        session.model?.sample === undefined ? 'Your text' : 'Token ids, with spaces between';
     },
 
-    /** @param {RunSummary} run @param {Session} session */
-    count({ n }, { model: opened }) {
+    /** @param {RunSummary} run */
+    count({ n }) {
+      const opened = session.model;
       const most = formatCount(opened?.options?.contextLength ?? 0);
       const link = isLinkable(store.get().text)
         ? ''

@@ -34,9 +34,10 @@ const tokenOf = ({ text }, at, isWritten) =>
  *
  * @param {HTMLElement} element
  * @param {Token} token
+ * @param {boolean} isApart a space stands before each
  */
-function inText(element, { text }) {
-  const space = text.startsWith(SPACE) && text.length > 1 ? [' '] : [];
+function inText(element, { text }, isApart) {
+  const space = isApart || (text.startsWith(SPACE) && text.length > 1) ? [' '] : [];
   const end = text.includes(NEWLINE) ? [el('br')] : [];
   return [...space, element, ...end];
 }
@@ -47,6 +48,7 @@ export class TextView {
   #pin;
   /** @type {HTMLElement[]} */ #tokens = [];
   /** @type {readonly Pin[]} */ #pins = [];
+  #isApart = false;
   /** The one that Tab reaches. */
   #stop = 0;
   #schedule = onceAFrame(() => this.#mark());
@@ -77,19 +79,24 @@ export class TextView {
 
   /**
    * @param {readonly Token[]} tokens
-   * @param {number} written how many of them, at the end, the model wrote
+   * @param {object} how
+   * @param {number} how.written how many of them, at the end, the model wrote
+   * @param {boolean} how.isApart they are words or numbers of their own
    */
-  show(tokens, written) {
+  show(tokens, { written, isApart }) {
+    this.#isApart = isApart;
     const first = tokens.length - written;
     this.#tokens = tokens.map((token, i) => tokenOf(token, i, i >= first));
-    this.#room.replaceChildren(...tokens.flatMap((token, i) => inText(this.#tokens[i], token)));
+    this.#room.replaceChildren(
+      ...tokens.flatMap((token, i) => inText(this.#tokens[i], token, isApart)),
+    );
     this.#moveStop(Math.min(this.#stop, tokens.length - 1));
     this.pins = this.#pins;
   }
 
   /** Shows a token that was written before it is part of the text. @param {Token} token */
   append(token) {
-    this.#room.append(...inText(tokenOf(token, -1, true), token));
+    this.#room.append(...inText(tokenOf(token, -1, true), token, this.#isApart));
     this.#room.scrollTop = this.#room.scrollHeight;
   }
 

@@ -12,7 +12,7 @@ import { listedFiles } from './dropped.js';
 const OPENABLE = [
   [
     'A model',
-    'a GPT-2 in Hugging Face’s format: the folder, or its config.json, model.safetensors and tokenizer.json',
+    'a GPT-2 in Hugging Face’s format: the folder, or its config.json, model.safetensors and tokenizer.json; without a tokenizer it reads token ids',
   ],
   [
     'Attention weights',

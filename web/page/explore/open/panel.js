@@ -26,9 +26,8 @@ const KINDS = { model: 'a model', weights: 'attention weights', queries: 'querie
 async function readyFiles(sorted) {
   if ('tensors' in sorted) return sorted;
   const { name, config, weights, tokenizer, vocab, merges } = sorted;
-  if (tokenizer) return { name, config, weights, tokenizer };
-  const texts = await Promise.all([vocab, merges].map((file) => /** @type {File} */ (file).text()));
-  const json = JSON.stringify(tokenizerFrom(texts[0], texts[1]));
+  if (tokenizer || !vocab || !merges) return { name, config, weights, tokenizer };
+  const json = JSON.stringify(tokenizerFrom(await vocab.text(), await merges.text()));
   return { name, config, weights, tokenizer: new Blob([json]) };
 }
 

@@ -12,6 +12,7 @@
  * @property {File} [labels]
  *
  * @typedef {Omit<ModelFiles, 'tokenizer'> & { name: string, tokenizer?: File, vocab?: File, merges?: File }} OwnModel
+ *   without a tokenizer, or vocab and merges: its text is token ids
  */
 
 import { PageError } from '../../engine/errors.js';
@@ -68,22 +69,14 @@ function modelOf(found, config) {
       .map(({ path, file }) => [baseOf(path), file]),
   );
   const weights = weightsIn(files);
-  const tokenizer = files.get('tokenizer.json');
-  const vocab = files.get('vocab.json');
-  const merges = files.get('merges.txt');
-  if (!tokenizer && !(vocab && merges)) {
-    throw refusal(
-      'tokenizer.json is missing beside config.json (or vocab.json and merges.txt): without it no text can be read.',
-    );
-  }
   const name = folder.split('/').at(-2) ?? weights.name;
   return {
     name,
     config: /** @type {File} */ (files.get('config.json')),
     weights,
-    tokenizer,
-    vocab,
-    merges,
+    tokenizer: files.get('tokenizer.json'),
+    vocab: files.get('vocab.json'),
+    merges: files.get('merges.txt'),
   };
 }
 

@@ -102,8 +102,9 @@ async function open(files, call) {
   current = undefined;
   model?.gpt2.dispose();
   ({ model, tensors } = { model: undefined, tensors: undefined, ...next });
-  const { kind = 'model', note = '' } = tensors ?? {};
-  return { kind, note, options: model?.gpt2.options, ...hw.info };
+  const { kind = 'model', note = model?.note ?? '' } = tensors ?? {};
+  const { gpt2, text } = model ?? {};
+  return { kind, note, options: gpt2?.options, sample: text?.sample, ...hw.info };
 }
 
 /**

@@ -13,6 +13,7 @@
  * @typedef {object} Model
  * @property {Gpt2} gpt2
  * @property {TextTokens} text
+ * @property {string} [note] why its text is token ids, where it is
  *
  * @typedef {object} Run one forward, and the traces it left
  * @property {number[]} ids
@@ -26,6 +27,7 @@
 
 import { loadGpt2 } from '../../../headwise/gpt2.js';
 import { PageError } from '../../engine/errors.js';
+import { idTokens } from './ids.js';
 import { readTokenizer } from './tokens.js';
 
 /**
@@ -43,14 +45,22 @@ async function readJson(file, name) {
   }
 }
 
+/** @param {ModelFiles['tokenizer']} file */
+async function readTokens(file) {
+  if (file) return readTokenizer(await readJson(file, 'tokenizer.json'));
+  throw new PageError('ERR_FORMAT', 'There is no tokenizer.json beside config.json');
+}
+
 /**
+ * Opens a model; without a tokenizer that can be read, its text is token ids.
+ *
  * @param {Engine} hw
  * @param {ModelFiles} files
  * @param {{ onProgress?: (fraction: number) => void, signal?: AbortSignal }} [options]
  * @returns {Promise<Model>}
  */
 export async function openModel(hw, { config, weights, tokenizer }, { onProgress, signal } = {}) {
-  const reading = readJson(tokenizer, 'tokenizer.json').then(readTokenizer);
+  const reading = readTokens(tokenizer);
   reading.catch(() => {}); // told below
   const gpt2 = await loadGpt2(hw, {
     config,
@@ -61,6 +71,11 @@ export async function openModel(hw, { config, weights, tokenizer }, { onProgress
   try {
     return { gpt2, text: await reading };
   } catch (error) {
+    const { code, message } = /** @type {PageError} */ (error);
+    if (code === 'ERR_FORMAT') {
+      const note = `${message}. The text is therefore token ids.`;
+      return { gpt2, text: idTokens(gpt2.options.vocabSize), note };
+    }
     gpt2.dispose();
     throw error;
   }
@@ -93,7 +108,8 @@ export function idsOf({ gpt2, text: tokens }, text, added, isSample = false) {
   const read = tokens.encode(text).slice(0, isSample ? contextLength : undefined);
   const ids = [...read, ...added.filter((id) => id < vocabSize)];
   if (ids.length === 0) {
-    throw new PageError('ERR_EMPTY', 'There is no text yet: type a word.');
+    const unit = tokens.sample === undefined ? 'word' : 'token id';
+    throw new PageError('ERR_EMPTY', `There is no text yet: type a ${unit}.`);
   }
   if (ids.length > contextLength) {
     const format = new Intl.NumberFormat('en').format;

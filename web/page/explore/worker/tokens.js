@@ -6,6 +6,7 @@
  * @typedef {object} TextTokens
  * @property {(text: string) => number[]} encode
  * @property {(id: number) => Token} token as shown
+ * @property {string} [sample] where the text is token ids: some to begin with
  */
 
 import { Tokenizer } from '@huggingface/tokenizers';

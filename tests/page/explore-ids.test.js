@@ -1,0 +1,118 @@
+// The Explore room with a model that came without a tokenizer: its text is token ids.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { fileOf, small, smallConfig, smallModel } from '../gpt2.js';
+import { engine } from '../helpers.js';
+import { choose, filesTest, reread, says, scored } from './explore-room.js';
+import { textOf } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const FILES = ['config.json', 'model.safetensors'];
+const REPEATED = [5, 6, 7, 5, 6];
+
+/** @type {string} */
+let folder;
+/** @type {ReturnType<typeof smallModel>} */
+let model;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'headwise-ids-'));
+  model = smallModel(await engine());
+  await writeFile(join(folder, FILES[0]), JSON.stringify(smallConfig));
+  await writeFile(join(folder, FILES[1]), fileOf(model.stateDict()));
+  await writeFile(join(folder, 'tokenizer.json'), '{"model":{"type":"Odd"}}');
+});
+
+after(async () => {
+  model.dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** @param {Page} page @param {string[]} names */
+const openModel = (page, names = FILES) =>
+  reread(page, () => choose(page, ...names.map((name) => join(folder, name))));
+
+/** @param {Page} page */
+const shown = (page) =>
+  page.$$eval('#explore-text [role=option]', (all) => all.map((one) => Number(one.textContent)));
+
+/** @param {Page} page @param {string} text */
+const write = (page, text) =>
+  page.$eval(
+    '#explore-input',
+    (input, value) => {
+      /** @type {HTMLTextAreaElement} */ (input).value = value;
+      input.dispatchEvent(new Event('change'));
+    },
+    text,
+  );
+
+filesTest(
+  'without a tokenizer a model reads ids, continues them and is muted',
+  '',
+  async (page) => {
+    await openModel(page);
+    await says(page, '#explore-opened', /no tokenizer\.json .* text is therefore token ids/);
+    const sample = await shown(page);
+    assert.ok(sample.length > 2 && sample.every((id) => id < small.vocabSize), String(sample));
+    await page.click('#explore-edit');
+    assert.match(await textOf(page, 'label[for=explore-input]'), /^Token ids/);
+    const edited = await page.$eval(
+      '#explore-input',
+      (input) => /** @type {HTMLTextAreaElement} */ (input).value,
+    );
+    assert.equal(edited, sample.join(' '));
+    await reread(page, () => write(page, REPEATED.join(' ')));
+    assert.deepEqual(await shown(page), REPEATED);
+    const likeliest = await page.$eval('.next-tokens tbody .token', (one) =>
+      Number(one.textContent),
+    );
+    assert.deepEqual([likeliest], [...model.generate(REPEATED, { maxTokens: 1, temperature: 0 })]);
+    await page.$eval('#explore-continue summary', (how) =>
+      /** @type {HTMLElement} */ (how).click(),
+    );
+    await page.select('#explore-decoding', 'greedy');
+    await reread(page, () => page.click('#explore-continue button[type=submit]'));
+    // As many as there is room for.
+    const written = [...model.generate(REPEATED, { maxTokens: 15, temperature: 0 })];
+    assert.deepEqual(await shown(page), [...REPEATED, ...written]);
+    await reread(page, () => page.click('#explore-mute'));
+    await says(page, '#explore-next', /Without layer 1, head 1/);
+
+    const hash = await page.evaluate(() => location.hash);
+    assert.match(hash, /text=5\+6\+7\+5\+6&added=/);
+    await page.reload();
+    await page.waitForSelector('#explore-message.error');
+    await choose(page, ...FILES.map((name) => join(folder, name)));
+    await scored(page);
+    assert.deepEqual(await shown(page), [...REPEATED, ...written]);
+    assert.equal(await page.evaluate(() => location.hash), hash);
+  },
+);
+
+filesTest('what is no id is named, and can be mended', '', async (page) => {
+  await openModel(page);
+  const sample = await shown(page);
+  await page.click('#explore-edit');
+  await write(page, '1 two 3');
+  await says(page, '#explore-message', /^“two” is no token id .* from 0 to 30, .* still the last/);
+  await write(page, '1 2 31');
+  await says(page, '#explore-message', /^“31” is no token id/);
+  assert.deepEqual(await shown(page), sample);
+  await reread(page, () => write(page, '1 2 30'));
+  assert.equal(await textOf(page, '#explore-message'), '');
+});
+
+filesTest('a tokenizer that cannot be read is one that is missing', '', async (page) => {
+  await openModel(page, [...FILES, 'tokenizer.json']);
+  await says(page, '#explore-opened', /tokenizer\.json cannot be read: .* therefore token ids/);
+  assert.ok((await shown(page)).length > 2);
+  // A model of the page reads text again.
+  await reread(page, () => page.select('#explore-model', 'austen'));
+  assert.match(await textOf(page, '#explore-text'), /^Mr\. Darcy/);
+  assert.equal(await textOf(page, 'label[for=explore-input]'), 'Your text');
+});
