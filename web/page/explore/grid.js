@@ -1,5 +1,6 @@
 /**
- * Every head as a small map: a row for each layer, or all in the order of a score.
+ * Every head as a small map: a row for each layer and a column for each head, whose numbers stand at the sides; or all
+ * in the order of a score, each with its own name.
  *
  * @import { ExploreState, HeadName, MapScale } from './address.js'
  * @import { RunSummary, Session } from './session.js'
@@ -18,6 +19,9 @@ import { el } from '../dom.js';
 import { isSameHead, longName, shortName } from './address.js';
 import { hatchOf, largestOf, pictureOf } from './colours.js';
 
+/** Numbers of heads that stand beside one another without touching. */
+const MOST_NUMBERS = 12;
+
 /** @param {Float32Array} values @param {number} size @returns {Float32Array} of each row */
 function largestOfRows(values, size) {
   return Float32Array.from({ length: size }, (_, row) =>
@@ -25,10 +29,35 @@ function largestOfRows(values, size) {
   );
 }
 
+/** @param {number} count @param {number} step @returns {number[]} */
+const everyNth = (count, step) =>
+  Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
+
+/**
+ * The numbers of layers and heads, at the sides of the maps.
+ *
+ * @param {number} layers
+ * @param {number} heads
+ */
+function headingsOf(layers, heads) {
+  const heading = (/** @type {string} */ side, /** @type {number} */ at) =>
+    el(
+      'span',
+      { class: `heading ${side}`, 'aria-hidden': 'true', style: `--at: ${at}` },
+      String(at + 1),
+    );
+  return [
+    el('span', { class: 'heading corner', 'aria-hidden': 'true' }, 'layer ↓ head →'),
+    ...everyNth(heads, Math.ceil(heads / MOST_NUMBERS)).map((head) => heading('head', head)),
+    ...everyNth(layers, 1).map((layer) => heading('layer', layer)),
+  ];
+}
+
 export class HeadGrid {
   #room;
   #session;
   /** @type {Tile[]} */ #tiles = [];
+  /** @type {HTMLElement[]} */ #headings = [];
   /** @type {HeadScores[] | undefined} */ #scores;
   /** @type {RunSummary | undefined} */ #run;
   #order = '';
@@ -124,11 +153,14 @@ export class HeadGrid {
     this.#tiles = Array.from({ length: layers * heads }, (_, i) => {
       const name = { layer: Math.floor(i / heads), head: i % heads };
       const canvas = el('canvas', { 'aria-hidden': 'true' });
-      const score = el('span', {}, shortName(name));
+      const score = el('span', {});
       const words = el('span', { class: 'visually-hidden' });
       const button = el('button', { type: 'button', title: longName(name) }, canvas, score, words);
+      button.style.setProperty('--layer', String(name.layer));
+      button.style.setProperty('--head', String(name.head));
       return { name, button, canvas, score, words, map: undefined };
     });
+    this.#headings = headingsOf(layers, heads);
     this.#room.style.setProperty('--heads', String(heads));
     this.#order = '';
   }
@@ -146,14 +178,19 @@ export class HeadGrid {
       return Number.isNaN(value) ? -Infinity : value;
     };
     const places = this.#tiles.map((_, i) => i).sort((a, b) => valueOf(b) - valueOf(a) || a - b);
-    this.#room.replaceChildren(...places.map((i) => this.#tiles[i].button));
+    this.#room.replaceChildren(
+      ...places.map((i) => this.#tiles[i].button),
+      ...(order === 'place' ? this.#headings : []),
+    );
     this.#room.dataset.sort = order;
     this.#tiles.forEach(({ name, score }, i) => {
-      const value = order === 'place' ? NaN : valueOf(i);
-      const words = Number.isFinite(value)
-        ? [el('b', {}, value.toFixed(2)), shortName(name)]
-        : [shortName(name)];
-      score.replaceChildren(...words);
+      if (order === 'place') {
+        score.replaceChildren();
+        return;
+      }
+      const value = valueOf(i);
+      const number = Number.isFinite(value) ? [el('b', {}, value.toFixed(2))] : [];
+      score.replaceChildren(...number, shortName(name));
     });
     if (active instanceof HTMLElement && this.#room.contains(active)) active.focus();
   }

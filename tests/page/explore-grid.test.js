@@ -1,0 +1,142 @@
+// The grid of all heads where there are many: numbers at the sides, names that fit, maps that fingers can touch.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { engine as browserEngine } from '../browsers/engines.js';
+import { fileOf, smallModel } from '../gpt2.js';
+import { engine } from '../helpers.js';
+import { choose, filesTest, reread, scored } from './explore-room.js';
+import { contentWidth, textOf } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const LAYERS = 12;
+const HEADS = 16;
+const FILES = ['config.json', 'model.safetensors'];
+
+/** @type {string} */
+let folder;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'headwise-grid-'));
+  const sizes = {
+    vocabSize: 40,
+    contextLength: 32,
+    dModel: 64,
+    numHeads: HEADS,
+    numLayers: LAYERS,
+  };
+  const model = smallModel(await engine(), sizes);
+  const config = { vocab_size: 40, n_positions: 32, n_embd: 64, n_head: HEADS, n_layer: LAYERS };
+  await writeFile(join(folder, FILES[0]), JSON.stringify(config));
+  await writeFile(join(folder, FILES[1]), fileOf(model.stateDict()));
+  model.dispose();
+});
+
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** @param {Page} page @param {number} width @param {boolean} [hasTouch] */
+async function openModel(page, width, hasTouch = false) {
+  await page.setViewport({ width, height: 900, hasTouch, isMobile: hasTouch });
+  await scored(page); // some of this loads the page anew
+  await reread(page, () => choose(page, ...FILES.map((name) => join(folder, name))));
+}
+
+/** Where something's words, or it itself, stand. @param {Page} page @param {string} selector */
+const boxes = (page, selector) =>
+  page.$$eval(selector, (found) =>
+    found.map((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      const words = range.getBoundingClientRect().toJSON();
+      const { left, right, top, bottom, width, height } = element.getBoundingClientRect();
+      const name = element.getAttribute('title') ?? element.textContent;
+      return { name, left, right, top, bottom, width, height, words };
+    }),
+  );
+
+for (const width of [1280, 390]) {
+  filesTest(
+    `${LAYERS} × ${HEADS} heads have their numbers at the sides, which fit (${width} pixels)`,
+    '',
+    async (page) => {
+      await openModel(page, width);
+      const across = await boxes(page, '#explore-grid .head');
+      const down = await boxes(page, '#explore-grid .layer');
+      const tiles = new Map(
+        (await boxes(page, '#explore-grid button')).map((tile) => [tile.name, tile]),
+      );
+      assert.equal(tiles.size, LAYERS * HEADS);
+      assert.deepEqual(
+        down.map(({ name }) => name),
+        Array.from({ length: LAYERS }, (_, layer) => String(layer + 1)),
+      );
+      for (const [i, { words }] of across.entries()) {
+        assert.ok(i === 0 || words.left >= across[i - 1].words.right + 2, `heading ${i}`);
+      }
+      for (const [i, { words }] of down.entries()) {
+        assert.ok(i === 0 || words.top >= down[i - 1].words.bottom - 1, `heading ${i}`);
+      }
+      // Each number is beside the tiles that it is of.
+      const middle = (/** @type {number} */ a, /** @type {number} */ b) => (a + b) / 2;
+      for (const { name: head, left, right } of across) {
+        for (const { name: layer, top, bottom, words } of down) {
+          const tile = tiles.get(`Layer ${layer}, head ${head}`);
+          assert.ok(tile && Math.abs(middle(left, right) - middle(tile.left, tile.right)) < 1);
+          assert.ok(Math.abs(middle(top, bottom) - middle(tile.top, tile.bottom)) < 1);
+          assert.ok(words.right <= tile.left);
+        }
+      }
+      assert.equal(await textOf(page, '#explore-grid button > span:not(.visually-hidden)'), '');
+      assert.ok((await contentWidth(page)) <= width);
+
+      // In another order each has its name, which fits too.
+      await page.select('#explore-sort', 'entropy');
+      await page.waitForSelector('#explore-grid[data-sort=entropy]');
+      assert.deepEqual(await boxes(page, '#explore-grid .heading'), []);
+      const names = await page.$$eval('#explore-grid button > span:not(.visually-hidden)', (all) =>
+        all.map((one) => {
+          const range = document.createRange();
+          range.selectNodeContents(one);
+          const tile = /** @type {HTMLElement} */ (one.parentElement).getBoundingClientRect();
+          return {
+            name: one.lastChild?.textContent,
+            fits: range.getBoundingClientRect().width <= tile.width,
+          };
+        }),
+      );
+      assert.deepEqual(
+        names.filter(({ fits }) => !fits),
+        [],
+      );
+      assert.equal(new Set(names.map(({ name }) => name)).size, LAYERS * HEADS);
+      await page.select('#explore-sort', 'place');
+      await page.waitForSelector('#explore-grid .heading');
+    },
+  );
+}
+
+if (browserEngine.hasCdp) {
+  filesTest(
+    'fingers can touch every map, and scroll to those that do not fit',
+    '',
+    async (page) => {
+      await openModel(page, 390, true);
+      const tiles = await boxes(page, '#explore-grid button');
+      assert.deepEqual(
+        tiles.filter(({ width, height }) => width < 24 || height < 24),
+        [],
+      );
+      assert.ok((await contentWidth(page)) <= 390);
+      // The layers' numbers stay.
+      await page.$eval('#explore-grid', (grid) => grid.scrollTo(1000, 0));
+      const [grid] = await boxes(page, '#explore-grid');
+      const [layer] = await boxes(page, '#explore-grid .layer');
+      assert.ok(Math.abs(layer.left - grid.left) <= 2, `${layer.left}, ${grid.left}`);
+      const last = (await boxes(page, '#explore-grid button'))[HEADS - 1];
+      assert.ok(last.right <= grid.right);
+    },
+  );
+}
