@@ -411,9 +411,9 @@ roomTest(
   '?head=3.4&view=51_21_20',
   async (page) => {
     const seen = '#explore-legend .legend-seen';
-    const largestOf = (/** @type {number[]} */ [first, last], /** @type {number[]} */ keys) => {
-      const cells = Array.from({ length: last - first }, (_, i) =>
-        rowOf(2, 3, first + i).slice(...keys),
+    const largestOf = (/** @type {number[]} */ [start, end], /** @type {number[]} */ keys) => {
+      const cells = Array.from({ length: end - start }, (_, i) =>
+        rowOf(start + i, { layer: 2, head: 3 }).slice(...keys),
       );
       return Math.max(...cells.map((row) => Math.max(...row)));
     };
@@ -539,7 +539,7 @@ roomTest('the keyboard does everything', '', async (page) => {
   // It begins at the weight that is most above an even one.
   let [query, key, most] = [0, 0, 0];
   for (let q = 0; q < n; q++) {
-    const row = rowOf(0, 0, q);
+    const row = rowOf(q);
     for (let k = 1; k <= q; k++)
       if (row[k] * (q + 1) > most) [query, key, most] = [q, k, row[k] * (q + 1)];
   }
