@@ -469,6 +469,58 @@ roomTest(
   },
 );
 
+/** @param {Page} page @param {number} times the sample text, so often */
+const repeatText = (page, times) =>
+  reread(page, () =>
+    page.$eval(
+      '#explore-input',
+      (input, count) => {
+        const field = /** @type {HTMLTextAreaElement} */ (input);
+        field.value = `${field.value} `.repeat(count);
+        field.dispatchEvent(new Event('change'));
+      },
+      times,
+    ),
+  );
+
+roomTest(
+  'of a long text the strongest lines are drawn, and of one token all',
+  '?head=3.4',
+  async (page) => {
+    await repeatText(page, 10);
+    const paths = () => page.$$eval('#explore-lines path', (found) => found.length);
+    await page.$eval('#explore-lines .lines', (lines) => lines.scrollTo(0, lines.scrollHeight));
+    await says(page, '#explore-lines', /The 2,000 strongest of [\d,]+ lines in view/);
+    assert.equal(await paths(), 2000);
+    await page.click('#explore-text [data-at="600"]');
+    await says(page, '#explore-lines', /Its lines carry at least 90\.0 %/);
+    assert.ok((await paths()) < 601);
+  },
+);
+
+roomTest(
+  'a rollout of a long text is said to be on its way, and another map stops it',
+  '?head=4.1',
+  async (page) => {
+    await repeatText(page, 24);
+    await page.select('#explore-map', 'rollout');
+    await page.waitForSelector('#explore-maps[aria-busy]');
+    await page.select('#explore-map', 'head');
+    await page.waitForSelector('#explore-maps:not([aria-busy])');
+    const drawn = await page.$eval('.zoom-map canvas', (canvas) => canvas.dataset.drawn ?? '');
+    assert.match(drawn, /"of":"head"/);
+    assert.equal(await textOf(page, '#explore-message'), '');
+    await page.select('#explore-map', 'rollout');
+    await says(page, '#explore-pins', /reads from/);
+    await page.waitForFunction(
+      () =>
+        !document.querySelector('#explore-maps[aria-busy]') &&
+        document.querySelector('canvas[data-drawn*=rollout]'),
+      { timeout: 60_000 },
+    );
+  },
+);
+
 roomTest(
   'the model writes on, its tokens can be attended from, and be taken back',
   '?count=6&decoding=greedy',

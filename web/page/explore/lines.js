@@ -8,7 +8,7 @@
  */
 
 import { el } from '../dom.js';
-import { plural } from '../format.js';
+import { formatCount, plural } from '../format.js';
 import { topEdges } from './edges.js';
 import { newest, onceAFrame } from './newest.js';
 
@@ -16,6 +16,8 @@ import { newest, onceAFrame } from './newest.js';
 const LEAST_LINE_PX = 15;
 const MOST_LINE_PX = 24;
 const MOST_PX = 600;
+/** More lines of all tokens are a blur, and slow. */
+const MOST_LINES = 2000;
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** @param {number} share */
@@ -42,7 +44,8 @@ export class LinesView {
   #pin;
   /** @type {Lines | undefined} */ #lines;
   /** @type {readonly Pin[]} */ #pins = [];
-  /** @type {Map<number, Float32Array>} the rows in view */ #rows = new Map();
+  /** Lines of the queries in view. @type {Map<number, ReturnType<typeof topEdges>>} */
+  #rows = new Map();
   #schedule = onceAFrame(() => this.#draw());
   #read;
 
@@ -142,7 +145,7 @@ export class LinesView {
     const queries = Array.from({ length: end - first }, (_, i) => first + i);
     const rows = await Promise.all(queries.map((query) => lines.row(query)));
     if (lines !== this.#lines) return;
-    this.#rows = new Map(queries.map((query, i) => [query, rows[i]]));
+    this.#rows = new Map(queries.map((query, i) => [query, topEdges(rows[i], lines.topP)]));
     this.#schedule();
   }
 
@@ -165,35 +168,40 @@ export class LinesView {
     const left = 0.36 * width;
     const right = 0.64 * width;
     const top = first * this.#line;
-    const paths = [];
-    let shown = 0;
+    const all = [];
     let most = 0;
-    for (const [query, row] of this.#rows) {
-      const { edges, rest } = topEdges(row, lines.topP);
+    for (const [query, { edges, rest }] of this.#rows) {
       const isChosen = chosen.query.has(query);
       if (isChosen || !hasChosen) most = Math.max(most, rest);
       for (const { key, weight } of edges) {
-        if (hasChosen && !isChosen && !chosen.key.has(key)) continue;
-        const y = (query + 0.5) * this.#line - top;
-        const to = (key + 0.5) * this.#line - top;
-        const bend = (right - left) / 2;
-        const path = document.createElementNS(SVG, 'path');
-        path.setAttribute(
-          'd',
-          `M${left} ${y}C${left + bend} ${y} ${right - bend} ${to} ${right} ${to}`,
-        );
-        path.setAttribute('stroke-opacity', String(Math.min(1, 0.12 + 0.88 * weight)));
-        path.setAttribute('stroke-width', String(1 + 3 * Math.min(1, weight)));
-        paths.push(path);
-        shown++;
+        if (!hasChosen || isChosen || chosen.key.has(key)) all.push({ query, key, weight });
       }
     }
+    const isCut = !hasChosen && all.length > MOST_LINES;
+    const shown = isCut ? all.sort((a, b) => b.weight - a.weight).slice(0, MOST_LINES) : all;
+    const paths = shown.map(({ query, key, weight }) => {
+      const y = (query + 0.5) * this.#line - top;
+      const to = (key + 0.5) * this.#line - top;
+      const bend = (right - left) / 2;
+      const path = document.createElementNS(SVG, 'path');
+      path.setAttribute(
+        'd',
+        `M${left} ${y}C${left + bend} ${y} ${right - bend} ${to} ${right} ${to}`,
+      );
+      path.setAttribute('stroke-opacity', String(Math.min(1, 0.12 + 0.88 * weight)));
+      path.setAttribute('stroke-width', String(1 + 3 * Math.min(1, weight)));
+      return path;
+    });
     this.#svg.style.top = `${top}px`;
     this.#svg.setAttribute('width', String(width));
     this.#svg.setAttribute('height', String((end - first) * this.#line));
-    this.#svg.setAttribute('aria-label', `${plural(shown, 'line')}, ${lines.name}`);
+    this.#svg.setAttribute('aria-label', `${plural(shown.length, 'line')}, ${lines.name}`);
     this.#svg.replaceChildren(...paths);
     const each = chosen.query.size === 1 ? 'Its' : 'Each token’s';
+    if (isCut) {
+      this.#note.textContent = `The ${formatCount(shown.length)} strongest of ${plural(all.length, 'line')} in view; choose a token to see all of its own.`;
+      return;
+    }
     this.#note.textContent = `${each} lines carry at least ${percent(lines.topP)} of its attention; ${chosen.query.size === 1 ? '' : 'up to '}${percent(most)} is not shown.`;
   }
 

@@ -14,6 +14,9 @@ import { ZoomMap } from './map/zoom-map.js';
 /** A view that still changes is not yet written into the address. */
 const SETTLE_MS = 250;
 
+/** A map that is not there by then is said to be on its way. */
+const SLOW_MS = 300;
+
 /** @param {ExploreState} state @returns {What} the first map */
 export const whatOf = ({ of, over, layer, head, hideFirst }) => ({
   of,
@@ -56,6 +59,8 @@ export class Maps {
   /** @type {ZoomMap[]} */ #maps = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #settling;
   /** @type {RunSummary | undefined} */ #run;
+  #shown = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ #slow;
 
   /**
    * @param {HTMLElement} room
@@ -79,6 +84,9 @@ export class Maps {
     this.#run = run;
     const wanted = mapsOf(state);
     this.#take(wanted.length, state);
+    const shown = ++this.#shown;
+    clearTimeout(this.#slow);
+    this.#slow = setTimeout(() => this.#room.setAttribute('aria-busy', 'true'), SLOW_MS);
     await Promise.all(
       wanted.map(({ what, title, isSigned }, i) =>
         this.#maps[i].show({
@@ -92,6 +100,9 @@ export class Maps {
         }),
       ),
     );
+    if (shown !== this.#shown) return;
+    clearTimeout(this.#slow);
+    this.#room.removeAttribute('aria-busy');
   }
 
   /** @param {What} what @param {ExploreState} state */

@@ -5,16 +5,14 @@
  * @template {unknown[]} Args
  * @param {(...args: Args) => Promise<void>} work
  * @param {(error: unknown) => void} fail
- * @returns {(...args: Args) => Promise<void>}
+ * @returns {(...args: Args) => Promise<void>} when nothing is left to do
  */
 export function newest(work, fail) {
   /** @type {Args | undefined} */
   let next;
-  let isBusy = false;
-  return async (...args) => {
-    next = args;
-    if (isBusy) return;
-    isBusy = true;
+  /** @type {Promise<void> | undefined} */
+  let running;
+  const run = async () => {
     while (next) {
       const now = next;
       next = undefined;
@@ -24,7 +22,12 @@ export function newest(work, fail) {
         fail(error);
       }
     }
-    isBusy = false;
+    running = undefined;
+  };
+  return (...args) => {
+    next = args;
+    running ??= run();
+    return running;
   };
 }
 
