@@ -673,6 +673,23 @@ roomTest('coming back to the room shows it as it was', '?head=2.1', async (page)
   assert.match(await address(page), /head=2\.1/);
 });
 
+roomTest('on a phone every token is large enough for a finger, and reads on', '', async (page) => {
+  await page.setViewport({ width: Math.max(390, widths[0]), height: 800 });
+  const tokens = await page.$$eval('#explore-text [role=option]', (found) =>
+    found.map((token) => ({
+      text: token.textContent,
+      boxes: [...token.getClientRects()].map(({ width, height, top }) => ({ width, height, top })),
+    })),
+  );
+  const small = tokens.filter(({ boxes }) =>
+    boxes.some(({ width, height }) => width < 24 || height < 24),
+  );
+  assert.deepEqual(small, []);
+  const points = tokens.map(({ text }, i) => (text === '.' ? i : -1)).filter((i) => i > 0);
+  assert.ok(points.length > 2);
+  for (const i of points) assert.equal(tokens[i].boxes[0].top, tokens[i - 1].boxes.at(-1)?.top);
+});
+
 for (const width of widths) {
   roomTest(
     `the Explore room is not wider than a window of ${width} pixels`,
