@@ -7,12 +7,12 @@
  */
 
 import { byId } from '../dom.js';
-import { formatBytes, formatCount, formatTime, plural } from '../format.js';
 import { longName } from './address.js';
 import { Choices } from './choices.js';
 import { connectContinue } from './continue.js';
 import { connectExport } from './export/panel.js';
 import { createControls, titleOf } from './controls.js';
+import { showCost, showSeen } from './costs.js';
 import { Focus } from './focus.js';
 import { HeadGrid } from './grid.js';
 import { createHelp, listenToKeys } from './keyboard.js';
@@ -34,17 +34,6 @@ import { TextView } from './text-view.js';
 const SUPERSEDED = ['ERR_STALE', 'ERR_DISPOSED', 'ERR_CANCELLED'];
 
 const CLOSER = 0.5;
-
-/** @param {import('./map/zoom-map.js').Seen} seen */
-function showSeen({ queries, keys, isPooled, ms }) {
-  const side = (/** @type {[number, number]} */ [start, end]) =>
-    `${formatCount(start + 1)} to ${formatCount(end)}`;
-  // The clock ticks in tenths of a millisecond.
-  const time = ms < 0.1 ? 'less than 0.1 ms' : formatTime(ms);
-  byId('explore-span', HTMLElement).textContent =
-    `Queries ${side(queries)}, keys ${side(keys)}, computed in ${time}` +
-    (isPooled ? '; each cell shows the largest of the weights it covers.' : '.');
-}
 
 export class Explorer {
   #room;
@@ -256,7 +245,7 @@ export class Explorer {
       written: state.added.length,
       isApart: this.#session.isApart,
     });
-    this.#showCost();
+    showCost(run, this.#session);
     await Promise.all([this.#drawMaps(), this.#drawPins(), this.#drawNext()]);
     await this.#grid.show(run, state);
     this.#room.dataset.run = String(run.run);
@@ -273,16 +262,6 @@ export class Explorer {
     const state = this.#choices.state;
     const scores = this.#scores?.[state.layer * (run?.heads ?? 0) + state.head];
     if (scores) showScores(byId('explore-scores', HTMLElement), longName(state), scores);
-  }
-
-  #showCost() {
-    const { run, model } = this.#session;
-    if (!run || !model) return;
-    const { n, layers, heads, ms, bytes } = run;
-    const read = this.#session.hasModel ? `: read in ${formatTime(ms)}` : '';
-    byId('explore-cost', HTMLElement).textContent =
-      `${plural(n, 'token')}, ${layers} × ${heads} heads${read}; ` +
-      `all maps from ${formatBytes(bytes)} (${formatBytes(4 * layers * heads * n * n)} as matrices)`;
   }
 
   async #drawMaps() {
