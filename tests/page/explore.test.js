@@ -646,6 +646,27 @@ roomTest('a table stands behind the map', '?text=one+two+three+one', async (page
   assert.deepEqual(cells, expected);
 });
 
+roomTest(
+  'the names of rows and columns stay in sight in a table that is scrolled',
+  '?model=induction',
+  async (page) => {
+    await page.click('#explore-table summary');
+    await page.waitForSelector('#explore-table table');
+    await page.$eval('#explore-table .table-room', (room) => room.scrollTo(400, 400));
+    const left = (/** @type {string} */ selector) =>
+      page.$eval(selector, (element) => Math.round(element.getBoundingClientRect().left));
+    const top = (/** @type {string} */ selector) =>
+      page.$eval(selector, (element) => Math.round(element.getBoundingClientRect().top));
+    const room = '#explore-table .table-room';
+    assert.ok((await left('#explore-table table')) < (await left(room)) - 100);
+    assert.ok((await top('#explore-table table')) < (await top(room)) - 100);
+    assert.ok(Math.abs((await left('#explore-table tbody th')) - (await left(room))) < 2);
+    assert.ok(
+      Math.abs((await top('#explore-table thead th:nth-child(9)')) - (await top(room))) < 2,
+    );
+  },
+);
+
 roomTest('an unknown model in the address is said', '', async (page) => {
   await page.evaluate(() => (location.hash = '#explore?model=nobody'));
   await says(page, '#explore-message', /There is no model "nobody" here/);
