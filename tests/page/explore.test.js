@@ -694,21 +694,35 @@ roomTest('coming back to the room shows it as it was', '?head=2.1', async (page)
   assert.match(await address(page), /head=2\.1/);
 });
 
-roomTest('on a phone every token is large enough for a finger, and reads on', '', async (page) => {
+roomTest('on a phone a full stop is as large as a finger, and reads as ever', '', async (page) => {
   await page.setViewport({ width: Math.max(390, widths[0]), height: 800 });
-  const tokens = await page.$$eval('#explore-text [role=option]', (found) =>
-    found.map((token) => ({
-      text: token.textContent,
-      boxes: [...token.getClientRects()].map(({ width, height, top }) => ({ width, height, top })),
-    })),
+  const tokens = await page.$$eval('#explore-text [role=option]', (found) => {
+    found[0].scrollIntoView();
+    return found.map((token, i) => {
+      const { left, right, top, height } = token.getBoundingClientRect();
+      const [middle, line] = [(left + right) / 2, top + height / 2];
+      const hits = Array.from({ length: 23 }, (_, x) =>
+        document.elementFromPoint(middle - 11 + x, line),
+      ).filter((element) => element === token).length;
+      const next = found[i + 1]?.getBoundingClientRect();
+      return {
+        text: token.textContent,
+        hits,
+        height,
+        gap: next?.top === top ? next.left - right : 0,
+      };
+    });
+  });
+  assert.deepEqual(
+    tokens.filter(({ height }) => height < 24),
+    [],
   );
-  const small = tokens.filter(({ boxes }) =>
-    boxes.some(({ width, height }) => width < 24 || height < 24),
-  );
-  assert.deepEqual(small, []);
-  const points = tokens.map(({ text }, i) => (text === '.' ? i : -1)).filter((i) => i > 0);
-  assert.ok(points.length > 2);
-  for (const i of points) assert.equal(tokens[i].boxes[0].top, tokens[i - 1].boxes.at(-1)?.top);
+  const stops = tokens.slice(0, 20).filter(({ text }) => text === '.' || text === ',');
+  assert.ok(stops.length > 2);
+  for (const { hits, gap } of stops) {
+    assert.ok(hits >= 22, `${hits} of 23 pixels`);
+    assert.ok(gap < 10, `${gap} pixels to the next token`);
+  }
 });
 
 for (const width of widths) {

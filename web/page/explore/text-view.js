@@ -15,22 +15,21 @@ export const NEWLINE = '\u21b5';
 /** The strongest tint leaves the text readable. */
 export const STRONGEST = 45;
 
-/** Tokens of more characters are wide enough for a finger. */
-const MOST_NARROW = 5;
+/** A token of so few characters may be too narrow for a finger. */
+const NARROW = 2;
 
 /** @param {Token} token @param {number} at −1: not yet part of the text @param {boolean} isWritten */
-const tokenOf = ({ text }, at, isWritten) =>
-  el(
+function tokenOf({ text }, at, isWritten) {
+  const words = text.startsWith(SPACE) && text.length > 1 ? text.slice(1) : text;
+  const element = el(
     'span',
-    {
-      role: 'option',
-      tabindex: -1,
-      class: isWritten ? 'written' : '',
-      'data-at': at >= 0 && at,
-      'aria-selected': 'false',
-    },
-    text.startsWith(SPACE) && text.length > 1 ? text.slice(1) : text,
+    { role: 'option', tabindex: -1, 'data-at': at >= 0 && at, 'aria-selected': 'false' },
+    words,
   );
+  element.classList.toggle('written', isWritten);
+  element.classList.toggle('narrow', words.length <= NARROW);
+  return element;
+}
 
 /**
  * A token as text reads: a leading space stands before it, and lines are broken where the text breaks them.
@@ -52,7 +51,6 @@ export class TextView {
   /** @type {HTMLElement[]} */ #tokens = [];
   /** @type {readonly Pin[]} */ #pins = [];
   #isApart = false;
-  #pen = document.createElement('canvas').getContext('2d');
   /** The one that Tab reaches. */
   #stop = 0;
   #schedule = onceAFrame(() => this.#mark());
@@ -90,7 +88,7 @@ export class TextView {
   show(tokens, { written, isApart }) {
     this.#isApart = isApart;
     const first = tokens.length - written;
-    this.#tokens = tokens.map((token, i) => this.#widen(tokenOf(token, i, i >= first)));
+    this.#tokens = tokens.map((token, i) => tokenOf(token, i, i >= first));
     this.#room.replaceChildren(
       ...tokens.flatMap((token, i) => inText(this.#tokens[i], token, isApart)),
     );
@@ -100,17 +98,8 @@ export class TextView {
 
   /** Shows a token that was written before it is part of the text. @param {Token} token */
   append(token) {
-    this.#room.append(...inText(this.#widen(tokenOf(token, -1, true)), token, this.#isApart));
+    this.#room.append(...inText(tokenOf(token, -1, true), token, this.#isApart));
     this.#room.scrollTop = this.#room.scrollHeight;
-  }
-
-  /** Tells the style how wide a short token is, so that fingers get enough of it. @param {HTMLElement} token */
-  #widen(token) {
-    const text = token.textContent ?? '';
-    if (text.length > MOST_NARROW || !this.#pen) return token;
-    this.#pen.font = getComputedStyle(this.#room).font;
-    token.style.setProperty('--width', `${this.#pen.measureText(text).width}px`);
-    return token;
   }
 
   /** @param {readonly Pin[]} pins */
