@@ -1,0 +1,312 @@
+// The Explore room: heads that are chosen, compared, muted and coloured, against the same run in Node.
+import assert from 'node:assert/strict';
+import { shortName } from '../../web/page/explore/address.js';
+import { engine } from '../browsers/engines.js';
+import { reread, roomTest, says, scored } from './explore-room.js';
+import {
+  address,
+  addressHas,
+  card,
+  cardOf,
+  first,
+  model,
+  rowOf,
+  run,
+  written,
+} from './explore-run.js';
+import { contentWidth, textOf } from './harness.js';
+
+roomTest('heads are chosen by click and keys, and sorted by a score', '', async (page) => {
+  const { layers, heads } = run.source;
+  await page.click(`#explore-grid button:nth-child(${heads + 2})`);
+  await says(page, '.zoom-map h3', /^Layer 2, head 2$/);
+  assert.deepEqual(await card(page), cardOf(rowOf(run.source.n - 1, { layer: 1, head: 1 }), 8));
+  await page.keyboard.press(']');
+  await says(page, '.zoom-map h3', /^Layer 2, head 3$/);
+  await page.keyboard.press('{');
+  await says(page, '.zoom-map h3', /^Layer 1, head 3$/);
+  await page.keyboard.press('ArrowDown');
+  await says(page, '.zoom-map h3', /^Layer 2, head 3$/);
+  for (const sort of ['entropy', 'first', 'previous', 'induction', 'distance']) {
+    await page.select('#explore-sort', sort);
+    await page.waitForFunction(
+      (/** @type {string} */ by) =>
+        /** @type {HTMLElement} */ (document.querySelector('#explore-grid')).dataset.sort === by,
+      {},
+      sort,
+    );
+    const scores = await page.$$eval('#explore-grid b', (found) =>
+      found.map((score) => Number(score.textContent)),
+    );
+    assert.equal(scores.length, layers * heads);
+    assert.deepEqual(
+      scores,
+      scores.toSorted((a, b) => b - a),
+    );
+    const hidden = await page.$eval(
+      '#explore-grid',
+      ({ scrollHeight, clientHeight }) => scrollHeight - clientHeight,
+    );
+    assert.equal(hidden, 0, 'every head is seen without scrolling');
+  }
+  assert.match(await textOf(page, '#explore-scores'), /Entropy.*bits.*Induction.*Distance.*tokens/);
+  assert.match(await address(page), /sort=distance/);
+});
+
+roomTest(
+  'two heads stand side by side with their difference',
+  '?head=1.2&with=2.1',
+  async (page) => {
+    const titles = () => page.$$eval('.zoom-map h3', (found) => found.map((h3) => h3.textContent));
+    assert.deepEqual(await titles(), [
+      'Layer 1, head 2',
+      'Layer 2, head 1',
+      'Difference, 1.2 − 2.1',
+    ]);
+    // A cell by the keyboard: its weight in all three.
+    await page.focus('.zoom-map .zoom-field');
+    await page.keyboard.press('Home');
+    await says(page, '.zoom-tip', /\(1\): /);
+    const [, number] = /\((\d+)\) →/.exec(await textOf(page, '.zoom-tip')) ?? [];
+    const query = Number(number) - 1;
+    const a = rowOf(query, { layer: 0, head: 1 })[0];
+    const b = rowOf(query, { layer: 1, head: 0 })[0];
+    const tips = await page.$$eval('.zoom-tip', (found) =>
+      found.map((tip) => tip.textContent?.split(': ')[1]),
+    );
+    const difference = Math.fround(a) - Math.fround(b);
+    const sign = difference < 0 ? '−' : difference > 0 ? '+' : '';
+    assert.deepEqual(tips, [
+      written(a),
+      written(b),
+      sign + written(Math.abs(Math.fround(difference))),
+    ]);
+    const ends = () =>
+      page.$$eval('.legend:last-child .legend-scale > *', (found) =>
+        found.map((end) => end.textContent?.replace('−', '-')),
+      );
+    assert.match(await textOf(page, '#explore-legend'), /difference/);
+    assert.deepEqual((await ends()).slice(-3), ['-1: more in 2.1', '0', '+1: more in 1.2']);
+    await page.select('#explore-scale', 'head');
+    await page.waitForFunction(() =>
+      document.querySelector('#explore-legend')?.textContent?.includes('largest: more in 2.1'),
+    );
+    assert.deepEqual((await ends()).slice(-3), [
+      '-largest: more in 2.1',
+      '0',
+      '+largest: more in 1.2',
+    ]);
+    await page.select('#explore-other', '');
+    await page.waitForFunction(() => document.querySelectorAll('.zoom-map').length === 1);
+    // Shift and a click in the grid compare too.
+    await page.keyboard.down('Shift');
+    await page.click('#explore-grid button:nth-child(4)');
+    await page.keyboard.up('Shift');
+    await addressHas(page, 'with=1.4');
+  },
+);
+
+/** @param {number[]} ids @param {number[][]} [headMask] probabilities of the next token */
+function probabilities(ids, headMask) {
+  const { logits } = model.gpt2.forward(ids, { headMask });
+  const powers = Array.from(logits?.data ?? [], (logit) => Math.exp(logit));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return powers.map((power) => power / sum);
+}
+
+roomTest('muting a head changes what the model says next, as much as in Node', '', async (page) => {
+  const { layers, heads } = run.source;
+  const unmuted = await page.$$eval('.next-tokens tbody tr', (rows) => rows.length);
+  assert.equal(unmuted, 10);
+  await reread(page, () => page.keyboard.press('m'));
+  assert.ok((await address(page)).endsWith(`mute=${shortName(first)}`));
+  const headMask = Array.from({ length: layers }, () => Array(heads).fill(1));
+  headMask[first.layer][first.head] = 0;
+  const heard = probabilities(run.ids);
+  const without = probabilities(run.ids, headMask);
+  const shown = await page.$$eval('.next-tokens tbody tr', (rows) =>
+    rows.map((row) => [...row.children].map((cell) => cell.textContent)),
+  );
+  const ids = heard.map((_, id) => id);
+  ids.sort((a, b) => Math.max(heard[b], without[b]) - Math.max(heard[a], without[a]));
+  const expected = ids.slice(0, 10).sort((a, b) => without[b] - without[a]);
+  assert.deepEqual(
+    shown.map(([token]) => token),
+    expected.map((id) => model.text.token(id).text),
+  );
+  const [, , probability, change] = shown[0];
+  const share = 100 * without[expected[0]];
+  assert.ok(
+    Math.abs(Number.parseFloat(String(probability)) - share) < 0.06,
+    `${probability}, ${share}`,
+  );
+  const points = share - 100 * heard[expected[0]];
+  assert.ok(
+    Math.abs(Number(change?.replace('−', '-').replace('±', '')) - points) < 0.11,
+    `${change}, ${points}`,
+  );
+  assert.equal(
+    await page.$eval('#explore-mute', (button) => button.textContent),
+    'Unmute this head',
+  );
+  assert.equal((await page.$$('#explore-grid .muted')).length, 1);
+  assert.match(await textOf(page, '.zoom-map h3'), /muted$/);
+  await reread(page, () => page.click('#explore-mute'));
+  assert.doesNotMatch(await address(page), /mute/);
+});
+
+/** Only Chromium can be told that it is a phone. */
+const phone = { width: 390, height: 844, isMobile: true, hasTouch: true };
+
+if (engine.hasCdp) {
+  roomTest('a phone is told of no key that it does not have', '', async (page) => {
+    const note = '#explore-next > .note';
+    const seen = async () => {
+      await page.waitForSelector(note);
+      return page.$eval(note, (element) => /** @type {HTMLElement} */ (element).innerText);
+    };
+    assert.equal(await seen(), '“Mute this head” shows what changes (key M).');
+    await page.setViewport(phone); // reads the page again
+    assert.equal(await seen(), '“Mute this head” shows what changes.');
+  });
+
+  roomTest(
+    'on a phone two heads fit side by side, and their difference below',
+    '',
+    async (page) => {
+      await page.setViewport(phone);
+      await scored(page);
+      await page.select('#explore-other', '2.1');
+      await page.waitForFunction(() => document.querySelectorAll('.zoom-map').length === 3);
+      const [one, two, difference] = await page.$$eval('.zoom-field', (fields) =>
+        fields.map((field) => {
+          const { left, right, top, bottom, width } = field.getBoundingClientRect();
+          return { left, right, top, bottom, width };
+        }),
+      );
+      assert.equal(one.top, two.top);
+      assert.ok(one.right <= two.left && two.right <= phone.width);
+      assert.ok(one.width > 150, `${one.width}`);
+      assert.ok(difference.top > one.bottom && difference.width > 1.7 * one.width);
+      assert.ok(difference.bottom - one.top < phone.height, 'all are seen at once');
+      assert.ok((await contentWidth(page)) <= phone.width);
+    },
+  );
+}
+
+roomTest(
+  'the induction model continues what repeats, and no more without its induction heads',
+  '?model=induction&sort=induction&pins=q28',
+  async (page) => {
+    const likeliest = () =>
+      page.$eval('.next-tokens tbody tr', (row) => [
+        row.querySelector('.token')?.textContent,
+        Number.parseFloat(row.querySelectorAll('td')[1]?.textContent ?? ''),
+      ]);
+    assert.match(await textOf(page, '#explore-text'), /^kT7.*kT7.*kT7$/);
+    const [token, share] = await likeliest();
+    assert.equal(token, '7', 'after T');
+    assert.ok(Number(share) > 90, `${share} %`);
+    const heads = await page.$$eval('#explore-grid button', (buttons) =>
+      buttons.map((button) => button.querySelector('span')?.lastChild?.textContent),
+    );
+    const scores = await page.$$eval('#explore-grid b', (found) =>
+      found.map((score) => Number(score.textContent)),
+    );
+    const induction = heads.filter((_, i) => scores[i] > 0.4);
+    assert.ok(induction.length > 1 && induction.every((name) => name?.startsWith('2.')));
+    await reread(page, () =>
+      page.evaluate((muted) => (location.hash += `&mute=${muted}`), induction.join('_')),
+    );
+    const shown = await page.$$eval('.next-tokens tbody tr', (rows) =>
+      rows.map((row) => [row.querySelector('.token')?.textContent, row.lastChild?.textContent]),
+    );
+    const [, change] = shown.find(([name]) => name === '7') ?? [];
+    assert.ok(Number(change?.replace('−', '-')) < -50, `${change} points`);
+  },
+);
+
+roomTest('scale, first token and several heads together are named and drawn', '', async (page) => {
+  await page.select('#explore-scale', 'log');
+  await says(page, '#explore-legend', /logarithmic10⁻⁴ or less/);
+  await page.select('#explore-scale', 'row');
+  await says(page, '#explore-legend', /as a share of its row’s largest/);
+  const { n } = run.source;
+  await page.click('#explore-first');
+  await says(page, '#explore-legend', /without the first token, the rest sums to 1/);
+  const row = rowOf(n - 1);
+  const rest = row.slice(1).reduce((sum, weight) => sum + weight, 0);
+  const hidden = row.map((weight, key) => (key === 0 ? 0 : weight / rest));
+  const close = (/** @type {unknown[][]} */ found, /** @type {unknown[][]} */ expected) =>
+    found.forEach(([token, , weight], i) => {
+      assert.equal(token, expected[i][0]);
+      assert.ok(Math.abs(Number(weight) - Number(expected[i][2])) < 2e-4, `${weight}`);
+    });
+  close((await card(page)).slice(0, 3), cardOf(hidden, 3));
+  await page.click('#explore-first');
+  const layer = first.layer + 1;
+  for (const [map, title, note] of [
+    ['mean layer', `Mean of layer ${layer}’s heads`, /mean of the heads/],
+    ['max all', 'Largest of all layers’ heads', /do not sum to 1/],
+    ['rollout', `Rollout up to layer ${layer}`, /Abnar & Zuidema 2020/],
+  ]) {
+    await page.select('#explore-map', String(map));
+    await says(page, '.zoom-map h3', new RegExp(`^${title}$`));
+    await says(page, '#explore-map-note', /** @type {RegExp} */ (note));
+  }
+  await addressHas(page, 'of=rollout');
+});
+
+roomTest(
+  'what is seen is explained where it is seen, by touch and by keys',
+  '?head=1.1',
+  async (page) => {
+    const seen = (/** @type {string} */ selector) =>
+      page.$eval(selector, (element) => /** @type {HTMLElement} */ (element).innerText);
+    assert.doesNotMatch(await seen('#explore-heads'), /sum to 1/);
+    await page.tap('#explore-how summary');
+    assert.match(
+      await seen('#explore-how'),
+      /row is a query.*column is a key.*sum to 1.*is a head/s,
+    );
+    await page.focus('#explore-scores summary');
+    await page.keyboard.press('Enter');
+    assert.match(
+      await seen('#explore-scores'),
+      /Entropy\nhow spread a row is.*earlier occurrence/s,
+    );
+    await page.keyboard.press(']');
+    await says(page, '#explore-scores caption', /head 2/);
+    assert.match(await seen('#explore-scores'), /how spread a row is/, 'stays open');
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'SUMMARY');
+  },
+);
+
+roomTest(
+  'the legend says the largest weight in view, and offers more colours where it is small',
+  '?head=3.4&view=51_21_20',
+  async (page) => {
+    const seen = '#explore-legend .legend-seen';
+    const largestOf = (/** @type {number[]} */ [start, end], /** @type {number[]} */ keys) => {
+      const cells = Array.from({ length: end - start }, (_, i) =>
+        rowOf(start + i, { layer: 2, head: 3 }).slice(...keys),
+      );
+      return Math.max(...cells.map((row) => Math.max(...row)));
+    };
+    const part = largestOf([50, 70], [20, 40]);
+    assert.ok(part < 0.25, `${part}`);
+    await says(page, seen, new RegExp(`Largest weight in view: ${written(part)}`));
+    const offer = `${seen} button`;
+    assert.equal(await textOf(page, offer), 'Use the full colours: logarithmic');
+    await page.focus(offer);
+    await page.keyboard.press('Enter');
+    await addressHas(page, 'scale=log');
+    await page.waitForSelector(`${offer}[hidden]`);
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'explore-scale');
+    await page.select('#explore-scale', 'unit');
+    await page.waitForSelector(`${offer}:not([hidden])`);
+    await page.click('#explore-whole');
+    await says(page, seen, /Largest weight in view: 1\.0000/);
+    await page.waitForSelector(`${offer}[hidden]`);
+  },
+);

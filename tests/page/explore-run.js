@@ -1,0 +1,72 @@
+// What the tests of the Explore room compare with: the shipped model's run of its sample in Node, and what the page writes.
+import { readFile } from 'node:fs/promises';
+import { after, before } from 'node:test';
+import { load } from 'headwise';
+import { MODELS } from '../../web/page/explore/models.js';
+import { openModel, runModel } from '../../web/page/explore/worker/model.js';
+
+/** @import { Page } from 'puppeteer-core' */
+/** @import { HeadName } from '../../web/page/explore/address.js' */
+
+const FOLDER = new URL('../../web/page/models/austen/', import.meta.url);
+
+/** @type {Awaited<ReturnType<typeof openModel>>} */
+export let model;
+/** @type {ReturnType<typeof runModel>} the sample text's run */
+export let run;
+/** @type {string[]} labels of its tokens */
+export let names;
+
+before(async () => {
+  const file = async (/** @type {string} */ name) =>
+    new Blob([await readFile(new URL(name, FOLDER))]);
+  const files = {
+    config: await file('config.json'),
+    weights: await file('model.safetensors'),
+    tokenizer: await file('tokenizer.json'),
+  };
+  model = await openModel(await load(), files);
+  run = runModel(model, model.text.encode(MODELS.austen.sample), []);
+  names = run.tokens.map(({ text }) => text);
+});
+
+after(() => run.dispose());
+
+/** @param {Page} page */
+export const address = (page) => page.evaluate(() => location.hash);
+
+/** @param {Page} page @param {string} part until the address has it */
+export const addressHas = (page, part) =>
+  page.waitForFunction((/** @type {string} */ text) => location.hash.includes(text), {}, part);
+
+/** @param {number} weight as the page writes it */
+export const written = (weight) =>
+  weight === 0
+    ? '0'
+    : weight >= 5e-4
+      ? weight.toFixed(4)
+      : weight.toExponential(1).replace('-', '−');
+
+/** The head that is shown first. */
+export const { first } = MODELS.austen;
+
+/** @param {number} query @param {HeadName} [head] */
+export const rowOf = (query, { layer, head } = first) =>
+  run.source.rows(layer, head, query, query + 1);
+
+/** The rows of a card: tokens and weights. @param {Page} page @param {string} [selector] */
+export const card = (page, selector = '.pin-card') =>
+  page.$$eval(`${selector} tbody tr`, (rows) =>
+    rows.map((row) => [
+      row.querySelector('.token')?.textContent,
+      row.querySelector('.at')?.textContent,
+      row.querySelector('td:last-child')?.textContent,
+    ]),
+  );
+
+/** @param {ArrayLike<number>} weights @param {number} most the card that they give */
+export function cardOf(weights, most) {
+  const keys = Array.from(weights, (_, key) => key).filter((key) => weights[key] !== 0);
+  keys.sort((a, b) => weights[b] - weights[a] || a - b);
+  return keys.slice(0, most).map((key) => [names[key], String(key + 1), written(weights[key])]);
+}
