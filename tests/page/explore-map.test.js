@@ -66,7 +66,7 @@ function mapTest(title, body, more) {
       // Any file that is served: a page without anything of its own.
       await page.goto(`${server.url}headwise/error.js`);
       await page.evaluate(async (base) => {
-        for (const name of ['base', 'explore']) {
+        for (const name of ['base', 'explore-map']) {
           const sheet = new CSSStyleSheet();
           const answer = await fetch(`${base}page/style/${name}.css`);
           sheet.replaceSync(await answer.text());
@@ -232,6 +232,50 @@ mapTest(
   },
   wheel,
 );
+
+/** Fingers, which puppeteer has one of. @param {Page} page @param {number[][][]} moves places of each finger, of the map */
+async function touch(page, moves) {
+  const session = await page.createCDPSession();
+  await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+  const send = (/** @type {any} */ type, /** @type {any[]} */ touchPoints) =>
+    session.send('Input.dispatchTouchEvent', { type, touchPoints });
+  for (const [i, places] of moves.entries()) {
+    const points = places.map(async ([x, y], id) => {
+      const place = await at(page, x, y);
+      return { x: place[0], y: place[1], id };
+    });
+    await send(i === 0 ? 'touchStart' : 'touchMove', await Promise.all(points));
+  }
+  await send('touchEnd', []);
+}
+
+if (engine.hasCdp)
+  mapTest('two fingers zoom where they are, and then one moves', async (page) => {
+    const steps = [0, 1, 2, 3, 4, 5];
+    const last = async () => (await read(page, 'views')).slice(-1)[0];
+    await touch(
+      page,
+      steps.map((i) => [
+        [0.45 - 0.01 * i, 0.7],
+        [0.55 + 0.01 * i, 0.7],
+      ]),
+    );
+    await page.waitForFunction('views.length > 0');
+    const { span, query, key } = await last();
+    // From a tenth of the map to a fifth; the first move is another finger's than the last.
+    assert.ok(Math.abs(span - N / 2) < N / 50, `${span}`);
+    assert.ok(Math.abs(key + span / 2 - N / 2) < N / 50, `${key}`);
+    assert.ok(Math.abs(query + 0.7 * span - 0.7 * N) < N / 50, `${query}`);
+    await touch(
+      page,
+      steps.map((i) => [[0.5 + 0.02 * i, 0.5 + 0.04 * i]]),
+    );
+    await page.waitForFunction(`views.at(-1).key !== ${key}`);
+    const moved = await last();
+    assert.equal(moved.span, span);
+    assert.ok(Math.abs(key - moved.key - 0.1 * span) < N / 50, `${moved.key}`);
+    assert.ok(Math.abs(query - moved.query - 0.2 * span) < N / 50, `${moved.query}`);
+  });
 
 mapTest('plus, minus and 0 zoom by keys', async (page) => {
   await page.evaluate('map.view = { query: 1000, key: 200, span: 40 }');
