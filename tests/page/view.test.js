@@ -102,6 +102,22 @@ viewTest('drawWeights draws a matrix in the colours of its values', async (page)
   }
 });
 
+viewTest('what is no end and no kind of the colour scale is named', async (page) => {
+  for (const [given, message] of [
+    ["{ max: 'rows' }", 'ERR_VALUE max is "rows"; expected a number of at least 0, "map" or "row"'],
+    ['{ max: NaN }', 'ERR_VALUE max is NaN; expected a number of at least 0, "map" or "row"'],
+    ["{ scale: 'ln' }", 'ERR_VALUE scale is "ln"; expected "linear" or "log"'],
+  ]) {
+    const error = await page.evaluate(`(() => {
+      try {
+        const canvas = document.createElement('canvas');
+        view.drawWeights(canvas, headwise.tensor([[1]]), ${given});
+      } catch ({ code, message }) { return code + ' ' + message; }
+    })()`);
+    assert.equal(error, message);
+  }
+});
+
 viewTest(
   'the element draws weights of fewer queries than keys, and reads them out',
   async (page) => {

@@ -121,7 +121,7 @@ export class AttentionMap extends Base {
    *
    * @param {View} view
    * @returns {Promise<void>} when it is drawn
-   * @throws {HeadwiseError} ERR_VALUE: neither weights nor a trace, or both; ERR_SHAPE: weights are no matrix. What
+   * @throws {HeadwiseError} ERR_VALUE: neither weights nor a trace, or both, or a bad max or scale; ERR_SHAPE: weights are no matrix. What
    *   reading a trace throws rejects
    */
   show(view) {

@@ -1,3 +1,4 @@
+import { checkChoice } from '../check.js';
 import { HeadwiseError } from '../error.js';
 import { describe } from '../describe.js';
 import { tokensOf } from './cells.js';
@@ -47,7 +48,7 @@ const HATCH = ['--attention-mask-line', 'light-dark(#cfd4db, #3c444f)'];
  * @param {Weights} weights
  * @param {DrawOptions} [options]
  * @returns {Picture}
- * @throws {HeadwiseError} ERR_SHAPE: weights are no matrix
+ * @throws {HeadwiseError} ERR_SHAPE: weights are no matrix; ERR_VALUE: max or scale is none
  */
 export function pictureOf(weights, options = {}) {
   const { shape, data } = weights ?? {};
@@ -57,6 +58,13 @@ export function pictureOf(weights, options = {}) {
   }
   const [rows, columns] = shape;
   const { queries = rows, keys = columns, causal = false, max = 1, scale = 'linear' } = options;
+  if (!(typeof max === 'number' && max >= 0) && max !== 'map' && max !== 'row') {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `max is ${describe(max)}; expected a number of at least 0, "map" or "row"`,
+    );
+  }
+  checkChoice(scale, 'scale', ['linear', 'log']);
   return { rows, columns, values: data, queries, keys, causal, max, scale };
 }
 
@@ -142,7 +150,7 @@ function shareOf(value, max, scale) {
  * @param {HTMLCanvasElement} canvas
  * @param {Weights} weights
  * @param {DrawOptions} [options]
- * @throws {HeadwiseError} ERR_SHAPE: weights are no matrix
+ * @throws {HeadwiseError} ERR_SHAPE: weights are no matrix; ERR_VALUE: max or scale is none
  */
 export function drawWeights(canvas, weights, options) {
   paint(canvas, pictureOf(weights, options));
