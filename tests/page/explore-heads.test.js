@@ -237,10 +237,11 @@ roomTest('scale, first token and several heads together are named and drawn', ''
   const row = rowOf(n - 1);
   const rest = row.slice(1).reduce((sum, weight) => sum + weight, 0);
   const hidden = row.map((weight, key) => (key === 0 ? 0 : weight / rest));
+  const number = (/** @type {unknown} */ text) => Number(String(text).replace('−', '-'));
   const close = (/** @type {unknown[][]} */ found, /** @type {unknown[][]} */ expected) =>
     found.forEach(([token, , weight], i) => {
       assert.equal(token, expected[i][0]);
-      assert.ok(Math.abs(Number(weight) - Number(expected[i][2])) < 2e-4, `${weight}`);
+      assert.ok(Math.abs(number(weight) - number(expected[i][2])) < 2e-4, `${weight}`);
     });
   close((await card(page)).slice(0, 3), cardOf(hidden, 3));
   await page.click('#explore-first');

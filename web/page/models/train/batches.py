@@ -1,6 +1,6 @@
 """What the model of Austen's text is trained on: windows of the text, of which some repeat themselves.
 
-A batch is ids and targets, [rows, tokens], and the rows' positions, alike. A target of -100 does not count.
+A batch is ids and targets, [rows, tokens], and the rows' positions, alike.
 """
 
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ import torch
 
 # The share of the rows that begin at position 0, not at a random one.
 FROM_START = 0.5
-# The share of the rows of text in which a part is written over a later one.
-WITH_REPEAT = 0.2
+# The share of the rows in which a part is written over a later one.
+WITH_REPEAT = 0.1
 # Of the other rows that begin at position 0 so many begin with <|endoftext|> and a paragraph.
 WITH_BEGINNING = 0.8
 
@@ -58,31 +58,18 @@ class Batches:
         ids[target : target + length] = ids[source : source + length]
         return ids
 
-    def shuffled(self, count: int) -> tuple[torch.Tensor, int]:
-        """The distinct tokens of a window in random order, over and over; and how many they are."""
-        period = self.whole(8, count // 2)
-        distinct = self.window(2 * count).unique()
-        drawn = distinct[torch.randperm(len(distinct), generator=self.generator)[:period]]
-        return drawn[torch.arange(count) % len(drawn)], len(drawn)
-
-    def row(self, tokens: int, shuffled_share: float):
-        """ids, targets and the position of the first id."""
+    def row(self, tokens: int):
+        """tokens + 1 ids and the position of the first."""
         from_start = self.chance() < FROM_START
-        unknown = 0
-        if self.chance() < shuffled_share:
-            ids, unknown = self.shuffled(tokens + 1)
-        elif self.chance() < WITH_REPEAT:
+        if self.chance() < WITH_REPEAT:
             ids = self.repeated(tokens + 1)
         elif from_start and self.chance() < WITH_BEGINNING:
             ids = self.beginning(tokens + 1)
         else:
             ids = self.window(tokens + 1)
-        targets = ids[1:].clone()
-        targets[: max(0, unknown - 1)] = -100
-        return ids[:-1], targets, 0 if from_start else self.whole(0, self.n_positions - tokens)
+        return ids, 0 if from_start else self.whole(0, self.n_positions - tokens)
 
-    def batch(self, rows: int, tokens: int, shuffled_share: float):
-        """shuffled_share: of the rows so many, on average, are shuffled tokens over and over."""
-        ids, targets, starts = zip(*(self.row(tokens, shuffled_share) for _ in range(rows)))
-        positions = torch.tensor(starts)[:, None] + torch.arange(tokens)
-        return torch.stack(ids), torch.stack(targets), positions
+    def batch(self, rows: int, tokens: int):
+        ids, starts = zip(*(self.row(tokens) for _ in range(rows)))
+        text = torch.stack(ids)
+        return text[:, :-1], text[:, 1:], torch.tensor(starts)[:, None] + torch.arange(tokens)

@@ -33,8 +33,6 @@ PHASES = [
     (0.7, 1024, [256]),
     (0.92, 2048, [512, 1024, 1024, 2048]),
 ]
-# Rows of shuffled tokens that repeat, which teach heads to look for what came next the last time: their share, and later.
-SHUFFLED_UNTIL, SHUFFLED_SHARES = 0.8, (0.25, 0.03)
 PEAK_RATE = 3e-3
 
 
@@ -62,8 +60,7 @@ def next_batch(progress: float, batches: Batches):
     """A batch as this share of the time wants it."""
     _, step_tokens, lengths = max(phase for phase in PHASES if phase[0] <= progress)
     tokens = lengths[batches.whole(0, len(lengths) - 1)]
-    share = SHUFFLED_SHARES[progress >= SHUFFLED_UNTIL]
-    return batches.batch(step_tokens // tokens, tokens, share)
+    return batches.batch(step_tokens // tokens, tokens)
 
 
 def prepare(folder: Path) -> tuple[bpe.Tokenizer, torch.Tensor, torch.Tensor, float]:
