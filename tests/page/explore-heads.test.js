@@ -1,6 +1,7 @@
 // The Explore room: heads that are chosen, compared, muted and coloured, against the same run in Node.
 import assert from 'node:assert/strict';
-import { shortName } from '../../web/page/explore/address.js';
+import { longName, shortName } from '../../web/page/explore/address.js';
+import { MODELS } from '../../web/page/explore/models.js';
 import { engine } from '../browsers/engines.js';
 import { reread, roomTest, says, scored } from './explore-room.js';
 import {
@@ -10,6 +11,7 @@ import {
   cardOf,
   first,
   model,
+  names,
   rowOf,
   run,
   written,
@@ -309,5 +311,42 @@ roomTest(
     await page.click('#explore-whole');
     await says(page, seen, /Largest weight in view: 1\.0000/);
     await page.waitForSelector(`${offer}[hidden]`);
+  },
+);
+
+roomTest(
+  'heads worth a look are what they are said to be, and are shown at once',
+  '',
+  async (page) => {
+    /** What the queries of each look at, behind the first of these. @type {Record<string, RegExp | undefined>} */
+    const words = {
+      'the token before': undefined,
+      '“and” and full stops: what joins or ends clauses': /^(␣and|␣but|;|\.|—)$/,
+      'the last “to” or “of”': /^␣(to|of)$/,
+      'the last form of “be” or “have”': /^␣(be|being|been|is|was|were|had|have)$/,
+    };
+    const list = '#explore-telling li';
+    const told = await page.$$eval(list, (items) =>
+      items.map((item) => (item.lastChild?.textContent ?? '').trim()),
+    );
+    assert.deepEqual(told, Object.keys(words));
+    for (const [i, { layer, head, seen }] of MODELS.austen.telling.entries()) {
+      const begin = words[seen] ? names.findIndex((name) => words[seen]?.test(name)) : 1;
+      const shares = names.slice(begin).map((_, at) => {
+        const query = begin + at;
+        return rowOf(query, { layer, head }).reduce(
+          (sum, weight, key) =>
+            (words[seen]?.test(names[key]) ?? key === query - 1) ? sum + weight : sum,
+          0,
+        );
+      });
+      const mean = shares.reduce((a, b) => a + b) / shares.length;
+      assert.ok(mean > 0.9, `${seen}: ${mean}`);
+      await page.click(`${list}:nth-child(${i + 1}) button`);
+      await says(page, '.zoom-map h3', new RegExp(`^${longName({ layer, head })}$`));
+      await page.waitForSelector(`${list}:nth-child(${i + 1}) [aria-pressed=true]`);
+    }
+    await page.select('#explore-model', 'induction');
+    await says(page, list, /what came next the last time/);
   },
 );

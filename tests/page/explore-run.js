@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';
 import { load } from 'headwise';
-import { MODELS } from '../../web/page/explore/models.js';
+import { firstHead, MODELS } from '../../web/page/explore/models.js';
 import { openModel, runModel } from '../../web/page/explore/worker/model.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -48,7 +48,7 @@ export const written = (weight) =>
       : weight.toExponential(1).replace('-', '−');
 
 /** The head that is shown first. */
-export const { first } = MODELS.austen;
+export const first = firstHead('austen');
 
 /** @param {number} query @param {HeadName} [head] */
 export const rowOf = (query, { layer, head } = first) =>

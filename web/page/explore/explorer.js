@@ -27,6 +27,7 @@ import { createPins } from './pins.js';
 import { showScores } from './score-list.js';
 import { Session } from './session.js';
 import { showTable, TABLE_TOKENS } from './table-view.js';
+import { createTellingHeads } from './telling-heads.js';
 import { connectText, textOf } from './text-controls.js';
 import { TextView } from './text-view.js';
 
@@ -48,6 +49,7 @@ export class Explorer {
   #text;
   #textControls;
   #grid;
+  #tellingHeads;
   #maps;
   #legend;
   #lines;
@@ -80,6 +82,9 @@ export class Explorer {
     this.#text = new TextView(place('text'), focus, pin);
     this.#grid = new HeadGrid(place('grid'), session, (name, hasShift) =>
       store.set(hasShift ? { other: name } : { ...name, of: 'head' }),
+    );
+    this.#tellingHeads = createTellingHeads(place('telling'), (name) =>
+      store.set({ ...name, of: 'head' }),
     );
     const view = (/** @type {ExploreState['view']} */ next) => store.set({ view: next });
     this.#legend = createLegend(place('legend'), {
@@ -270,6 +275,7 @@ export class Explorer {
     const state = this.#choices.state;
     this.#controls.show(state, run);
     this.#sort.value = state.sort;
+    this.#tellingHeads(state);
     this.#room.classList.toggle('comparing', state.other !== null);
     await Promise.all([this.#maps.show(run, state), this.#drawLine(), this.#drawLines()]);
     this.#legend.show(state, { largest: this.#maps.largest, causal: run.causal });

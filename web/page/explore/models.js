@@ -1,23 +1,38 @@
 /** The models that come with the page. */
 
 /**
- * Titles, what is read first, and the head that is shown first: one whose work is plain to see.
- *
- * @type {Record<string, { title: string, sample: string, first: { layer: number, head: number } }>}
+ * @typedef {object} TellingHead one whose work is plain to see in the sample
+ * @property {number} layer
+ * @property {number} head
+ * @property {string} seen what its queries look at, in words
  */
+
+/** Titles, what is read first, and heads to begin with. @type {Record<string, { title: string, sample: string, telling: TellingHead[] }>} */
 export const MODELS = {
   austen: {
     title: 'Austen: prose',
     sample:
       'Mr. Darcy danced only once with Mrs. Hurst and once with Miss Bingley, declined being introduced to any other lady, and spent the rest of the evening in walking about the room, speaking occasionally to one of his own party. Mr. Darcy was the proudest, most disagreeable man in the world.',
-    first: { layer: 0, head: 7 },
+    telling: [
+      { layer: 0, head: 7, seen: 'the token before' },
+      { layer: 1, head: 3, seen: '“and” and full stops: what joins or ends clauses' },
+      { layer: 1, head: 6, seen: 'the last “to” or “of”' },
+      { layer: 1, head: 7, seen: 'the last form of “be” or “have”' },
+    ],
   },
   induction: {
     title: 'Induction: letters that repeat',
     sample: 'kT7eWm2cRq9fZkT7eWm2cRq9fZkT7eWm2cRq9fZkT7',
-    first: { layer: 1, head: 4 },
+    telling: [
+      { layer: 1, head: 4, seen: 'what came next the last time: induction' },
+      { layer: 0, head: 4, seen: 'the token before, which induction needs' },
+      { layer: 1, head: 0, seen: 'the first token, where there is nothing to see' },
+    ],
   },
 };
 
 /** @param {string} model @returns {{ layer: number, head: number }} the first head of a model that the page does not know */
-export const firstHead = (model) => MODELS[model]?.first ?? { layer: 0, head: 0 };
+export function firstHead(model) {
+  const { layer, head } = MODELS[model]?.telling[0] ?? { layer: 0, head: 0 };
+  return { layer, head };
+}
