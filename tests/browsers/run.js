@@ -16,6 +16,9 @@ const files = [
     .map((name) => join(PAGE, name)),
 ];
 
+/** What a file may take, so that one that hangs is named. */
+const FILE_MS = 15 * 60_000;
+
 /**
  * @param {string} browser
  * @param {string} file
@@ -29,6 +32,7 @@ function run(browser, file) {
     encoding: 'utf8',
     env,
     maxBuffer: 2 ** 28,
+    timeout: FILE_MS,
   });
   const count = (/** @type {string} */ what) =>
     Number(new RegExp(`^# ${what} (\\d+)`, 'm').exec(stdout)?.[1] ?? 0);
