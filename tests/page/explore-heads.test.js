@@ -261,13 +261,13 @@ roomTest('scale, first token and several heads together are named and drawn', ''
 });
 
 roomTest(
-  'what is seen is explained where it is seen, by touch and by keys',
+  'what is seen is explained where it is seen, by pointer and by keys',
   '?head=1.1',
   async (page) => {
     const seen = (/** @type {string} */ selector) =>
       page.$eval(selector, (element) => /** @type {HTMLElement} */ (element).innerText);
     assert.doesNotMatch(await seen('#explore-heads'), /sum to 1/);
-    await page.tap('#explore-how summary');
+    await page.click('#explore-how summary');
     assert.match(
       await seen('#explore-how'),
       /row is a query.*column is a key.*sum to 1.*is a head/s,
