@@ -317,7 +317,8 @@ const placeIn = async (page, query, key) => {
 };
 
 mapTest('plus goes to the cell in focus, else to pins, else to what says most', async (page) => {
-  await page.evaluate(SINK.replaceAll("'./page", `'${new URL('/', page.url())}page`));
+  const origin = await page.evaluate(() => location.origin);
+  await page.evaluate(SINK.replaceAll("'./page", `'${origin}/page`));
   const closer = async () => {
     for (let i = 0; i < 6; i++) {
       await page.evaluate('map.zoomBy(0.5)');
@@ -344,7 +345,8 @@ mapTest('plus goes to the cell in focus, else to pins, else to what says most', 
   await closer();
   await stays(1800, 900);
   // A pinned key alone: the query that reads it most.
-  await page.evaluate("focus.clear(map); map.pins = [{ side: 'key', token: 700 }]");
+  await page.evaluate('focus.clear(map)');
+  await page.evaluate("map.pins = [{ side: 'key', token: 700 }]");
   await closer();
   await stays(1500, 700);
 });
