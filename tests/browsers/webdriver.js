@@ -21,6 +21,9 @@ const TIMEOUTS = { script: 120_000, pageLoad: 60_000 };
 /** In ms, after which the driver is taken for stuck. */
 const PATIENCE = 150_000;
 
+/** In ms, what the start of a session may take. */
+const START = 30_000;
+
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** @returns {Promise<number>} a port that nobody listens on */
@@ -51,44 +54,56 @@ async function startDisplay() {
 /** A browser that WebKitWebDriver drives. */
 export class WebKitBrowser {
   #address = '';
-  /** @type {(() => void)[]} */
-  #ends = [];
   #binary;
+  #display;
+  /** @type {import('node:child_process').ChildProcess | undefined} */
+  #driver;
 
-  /** @param {string} binary MiniBrowser's path */
-  constructor(binary) {
+  /** @param {string} binary MiniBrowser's path @param {Awaited<ReturnType<typeof startDisplay>>} display */
+  constructor(binary, display) {
     this.#binary = binary;
+    this.#display = display;
   }
 
   /** @param {string} binary */
   static async launch(binary) {
-    const browser = new WebKitBrowser(binary);
-    const { display, close } = await startDisplay();
-    browser.#ends.push(close);
+    const browser = new WebKitBrowser(binary, await startDisplay());
+    await browser.#startDriver();
+    return browser;
+  }
+
+  async #startDriver() {
     const port = await freePort();
     const env = {
       ...process.env,
-      DISPLAY: display,
+      DISPLAY: this.#display.display,
       WEBKIT_DISABLE_COMPOSITING_MODE: '1',
       WEBKIT_DISABLE_DMABUF_RENDERER: '1',
     };
-    const driver = spawn('WebKitWebDriver', [`--port=${port}`], { env, stdio: 'ignore' });
-    browser.#ends.push(() => void driver.kill());
-    browser.#address = `http://127.0.0.1:${port}`;
+    this.#driver = spawn('WebKitWebDriver', [`--port=${port}`], { env, stdio: 'ignore' });
+    this.#address = `http://127.0.0.1:${port}`;
     for (let tries = 0; tries < 100; tries++) {
-      const answer = await fetch(`${browser.#address}/status`).catch(() => undefined);
-      if (answer?.ok) return browser;
+      const answer = await fetch(`${this.#address}/status`).catch(() => undefined);
+      if (answer?.ok) return;
       await pause(50);
     }
-    await browser.close();
+    await this.close();
     throw new Error('WebKitWebDriver does not answer');
   }
 
   /** One at a time: WebKitWebDriver has one session. */
   async newPage() {
     const options = { binary: this.#binary, args: ['--automation'] };
-    const { sessionId } = await command(this.#address, 'POST', '/session', {
-      capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': options, timeouts: TIMEOUTS } },
+    const capabilities = {
+      alwaysMatch: { 'webkitgtk:browserOptions': options, timeouts: TIMEOUTS },
+    };
+    const begin = () => command(this.#address, 'POST', '/session', { capabilities }, START);
+    const { sessionId } = await begin().catch(async (error) => {
+      if (!error.cause) throw error;
+      // One start in some hundreds is never answered; another driver's is.
+      this.#driver?.kill('SIGKILL');
+      await this.#startDriver();
+      return begin();
     });
     return new WebKitPage(`${this.#address}/session/${sessionId}`);
   }
@@ -98,7 +113,8 @@ export class WebKitBrowser {
   }
 
   async close() {
-    for (const end of this.#ends.reverse()) end();
+    this.#driver?.kill();
+    this.#display.close();
   }
 }
 
@@ -107,10 +123,11 @@ export class WebKitBrowser {
  * @param {'GET' | 'POST' | 'DELETE'} method
  * @param {string} path
  * @param {unknown} [body]
+ * @param {number} [patience] in ms
  */
-async function command(address, method, path, body) {
+async function command(address, method, path, body, patience = PATIENCE) {
   const init = method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {};
-  const signal = AbortSignal.timeout(PATIENCE);
+  const signal = AbortSignal.timeout(patience);
   const response = await fetch(address + path, { method, signal, ...init }).catch((cause) => {
     throw new Error(`WebDriver ${path}: no answer`, { cause });
   });
