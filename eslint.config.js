@@ -53,10 +53,16 @@ export default [
     WebAssembly: false,
   }),
   platform(['web/page/**', 'web/headwise/view/**'], globals.browser, globals.worker),
-  platform(['*.js', 'src/**', 'tests/**', 'web/reference/**'], globals.node),
+  platform(['*.js', 'web/build/**', 'tests/**', 'web/reference/**'], globals.node),
   // Tests of the page and the benchmark hand functions to the browser.
   platform(
-    ['tests/page/**', 'tests/bench/**', 'tests/browsers/**', 'tests/embed/**'],
+    [
+      'tests/readme.test.js',
+      'tests/page/**',
+      'tests/bench/**',
+      'tests/browsers/**',
+      'tests/embed/**',
+    ],
     globals.browser,
   ),
 ];

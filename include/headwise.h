@@ -5,6 +5,8 @@
  * - Numbers are 32-bit floats, matrices are row-major, sizes and strides count floats (not bytes).
  * - A context serves one thread at a time; two contexts are independent.
  * - Input and output must not overlap unless a function says so.
+ * - NULL for a context, a module, a trace, a cache or data that is needed is HW_ERROR_VALUE. A function without a status
+ *   returns NULL or 0 for a NULL object, or does nothing. Pointers to configs and to results of creation are never NULL.
  * - Nothing aborts. A function that can fail returns an hw_status; after any failure the context and
  *   every module stay usable and keep their weights, and no output is half-owned.
  *
@@ -38,7 +40,7 @@ const char *hw_status_text(hw_status status);
 
 /* ---- Context ----------------------------------------------------------------------------------- */
 
-/* Scratch memory (grown before a run, never during it) and the random number generator. */
+/* Scratch memory (grown before a run, never during it), the random number generator and threads. */
 typedef struct hw_context hw_context;
 
 /* Creates a context whose generator is seeded with torch's default seed. The caller owns *context and
@@ -48,23 +50,31 @@ hw_status hw_context_create(hw_context **context);
 /* Frees the context; NULL is allowed. Modules and traces do not belong to it and stay valid. */
 void hw_context_destroy(hw_context *context);
 
-/* Bytes of scratch that the context holds: what the largest run so far has needed, 0 after one failed for memory. */
+/* Computes on so many threads from now on, the calling one among them, with the same results to the bit. The others sleep
+ * between calls and end with the context. A new context has one. HW_ERROR_VALUE: no threads, or more than one where the
+ * library has none (WebAssembly). HW_ERROR_MEMORY: they cannot be started. After an error there is one thread. */
+hw_status hw_context_set_threads(hw_context *context, size_t threads);
+
+/* Bytes of scratch that the context holds: what the largest run has needed, 0 after one failed for memory. Of more than a
+ * mebibyte, what a run leaves unused is given back before it, if it needs less than a quarter. Where a larger run follows
+ * such a release, the next one takes twice as many small runs in a row, up to 16, so that sizes that alternate keep
+ * their memory. */
 size_t hw_context_scratch_bytes(const hw_context *context);
 
 /* ---- Random numbers: the values of torch's CPU generator (x86 build without MKL) ---------------- */
 
 /* torch.manual_seed(seed): also forgets the normal that a previous small randn cached. */
-void hw_manual_seed(hw_context *context, uint64_t seed);
+hw_status hw_manual_seed(hw_context *context, uint64_t seed);
 
 /* torch.rand: out [count], uniform in [0, 1), in row-major order. */
-void hw_rand(hw_context *context, float *out, size_t count);
+hw_status hw_rand(hw_context *context, float *out, size_t count);
 
 /* Tensor.uniform_(from, to): out [count]. */
-void hw_uniform(hw_context *context, float from, float to, float *out, size_t count);
+hw_status hw_uniform(hw_context *context, float from, float to, float *out, size_t count);
 
 /* torch.randn: out [count]. Fewer than 16 values are drawn one by one in double precision, 16 and more
  * in blocks in single precision: as in torch, randn of 20 is not randn of 10 twice. */
-void hw_randn(hw_context *context, float *out, size_t count);
+hw_status hw_randn(hw_context *context, float *out, size_t count);
 
 /* ---- Functions --------------------------------------------------------------------------------- */
 
@@ -76,11 +86,11 @@ hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *
 
 /* y[i] = transpose of x[i]: x [batch, rows, columns], y [batch, columns, rows], which must not overlap. A size of zero
  * writes nothing. */
-void hw_transpose(const float *x, float *y, size_t batch, size_t rows, size_t columns);
+hw_status hw_transpose(const float *x, float *y, size_t batch, size_t rows, size_t columns);
 
 /* Softmax over the last dimension, x and y [rows, columns]; y may be x. A row of -inf gives zeros; a row
  * with NaN or +inf is NaN, as in torch. A size of zero writes nothing. */
-void hw_softmax(const float *x, float *y, size_t rows, size_t columns);
+hw_status hw_softmax(const float *x, float *y, size_t rows, size_t columns);
 
 /* The two forms of GELU (Hendrycks & Gimpel 2016). */
 typedef enum hw_gelu_approximation {
@@ -234,73 +244,135 @@ hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t ba
  * covers queries [r·n/size, (r+1)·n/size) and keys likewise, at least one of each. Errors as above. */
 hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size, float *out);
 
+/* ---- Modules: parameters and a forward ----------------------------------------------------------------- */
+
+/* A module or a model. It belongs to no context; its creator owns it and ends it with hw_module_destroy. A create function
+ * draws the initial weights from the context's generator, in torch's order; a NULL context draws nothing. After an error
+ * of a create function *module is NULL and the generator is where it was. */
+typedef struct hw_module hw_module;
+
+/* Frees the module with all that is in it; NULL is allowed. Its traces and caches stay valid. */
+void hw_module_destroy(hw_module *module);
+
+/* In training mode dropout is active; a new module is in training mode, as in torch. Sets the modules inside, too. In a forward of
+ * a wrapper its own mode holds for all heads. */
+void hw_module_train(hw_module *module, bool training);
+
+/* A module inside this one by its name, such as attn or blocks.1; NULL if there is none. The parts of a decoder's blocks, h.0 and
+ * so on, have a block's names (h.0.ln1). Owned by this module. */
+hw_module *hw_module_child(hw_module *module, const char *name);
+
+/* Keys and values of past tokens, so that a forward computes only what is new. */
+typedef struct hw_key_value_cache hw_key_value_cache;
+
+/* What a forward is of: x of most modules, ids of hw_embedding and hw_decoder. A module that treats every row alone takes
+ * batch · tokens rows. */
+typedef struct hw_input {
+  const float *x;      /* [batch, tokens, width] */
+  const uint32_t *ids; /* [batch, tokens] */
+  size_t batch;
+  size_t tokens;
+  size_t logits_start; /* of hw_decoder: logits of tokens [logits_start, logits_end) of every sequence; none if equal */
+  size_t logits_end;
+} hw_input;
+
+/* Whether a forward hides later keys. A mask hides keys besides. */
+typedef enum hw_causality {
+  HW_CAUSALITY_DEFAULT = 0, /* as the module's config says; with a mask: off, the mask replaces it */
+  HW_CAUSALITY_OFF = 1,
+  HW_CAUSALITY_ON = 2,
+  HW_CAUSALITY_OWN = 3, /* as the module's config says, with a mask too */
+} hw_causality;
+
+/* What a forward of attention may be asked for besides its output; a zeroed struct asks for nothing. Of a module with
+ * several layers, every option but mask and cache is about each of them, one after another. */
+typedef struct hw_forward_options {
+  hw_mask mask;   /* which keys are visible, together with `causality` */
+  float *weights; /* NULL, or [batch, heads, tokens, tokens], with a cache [batch, heads, tokens, length + tokens] */
+  /* NULL, or receives a trace that the caller owns, one for each layer; after an error all are NULL. */
+  hw_trace **trace;
+  /* NULL, or a cache that hw_module_create_cache made for this module. */
+  hw_key_value_cache *cache;
+  /* NULL, or a factor for every head's output, [num_heads]: 0 mutes a head. Not for hw_causal_attention and the wrapper. */
+  const float *head_mask;
+  hw_causality causality;
+} hw_forward_options;
+
+/* Runs the module on the input, and writes its output y; the shapes stand with the create functions. options may be NULL.
+ * HW_ERROR_SHAPE: a size is zero, more tokens than the module's context_length, or a cache of another module or batch.
+ * HW_ERROR_VALUE: a NULL where data is needed, an id beyond the last, logits_start and logits_end out of order, a mask
+ * without data, an unknown kind of mask or causality, an option that the module does not have, or more tokens than the cache has room for.
+ * HW_ERROR_MEMORY: no scratch, or no memory for a trace. After any error the cache is as it was. */
+hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
+                            const hw_forward_options *options);
+
+/* ---- Parameters ---------------------------------------------------------------------------------------- */
+
+/* Longer than any parameter's name with its end. */
+#define HW_NAME_BYTES 96
+
+/* A parameter as torch's state dict has it. */
+typedef struct hw_parameter_info {
+  char name[HW_NAME_BYTES]; /* such as blocks.0.attn.qkv_proj.weight */
+  size_t rank;              /* 1 or 2 */
+  size_t shape[2];          /* shape[1] is 1 if the rank is */
+} hw_parameter_info;
+
+/* Parameters of a module, in the order of torch's state dict. */
+size_t hw_module_parameter_count(const hw_module *module);
+
+/* HW_ERROR_VALUE: there are fewer parameters. */
+hw_status hw_module_parameter(const hw_module *module, size_t index, hw_parameter_info *info);
+
+/* The index of a parameter; SIZE_MAX if no parameter has this name. */
+size_t hw_module_find_parameter(const hw_module *module, const char *name);
+
+/* Copies rows [first_row, first_row + rows) of a parameter in or out, [rows, shape[1]]. HW_ERROR_SHAPE: rows beyond
+ * shape[0]. HW_ERROR_VALUE: there are fewer parameters, or a NULL. */
+hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
+hw_status hw_module_store(const hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
+
 /* ---- Linear: torch.nn.Linear ---------------------------------------------------------------------- */
 
-/* A linear layer, its weight packed for the kernels. It belongs to no context and is used through these functions only. */
-typedef struct hw_linear hw_linear;
+/* Sizes of a linear layer. */
+typedef struct hw_linear_config {
+  size_t in_features;
+  size_t out_features;
+  bool bias;
+} hw_linear_config;
 
-/* y = x·Wᵀ + b. Weight [out_features, in_features] and bias [out_features] are drawn as torch draws them
- * (weight first) from the context's generator; a NULL context draws nothing and leaves zeros.
- * The caller owns *linear. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: *linear is NULL. */
-hw_status hw_linear_create(hw_context *context, size_t in_features, size_t out_features, bool bias, hw_linear **linear);
-
-/* Frees the module; NULL is allowed. */
-void hw_linear_destroy(hw_linear *linear);
-
-/* Copies rows [first_row, first_row + rows) in or out: weight [rows, in_features], bias [rows]; either may be
- * NULL. HW_ERROR_SHAPE: rows beyond out_features. HW_ERROR_VALUE: a bias where the layer has none. */
-hw_status hw_linear_load(hw_linear *linear, size_t first_row, size_t rows, const float *weight, const float *bias);
-hw_status hw_linear_store(const hw_linear *linear, size_t first_row, size_t rows, float *weight, float *bias);
-
-/* x [rows, in_features] → y [rows, out_features]. HW_ERROR_SHAPE: rows is zero. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_linear_forward(hw_context *context, const hw_linear *linear, const float *x, size_t rows, float *y);
+/* y = x·Wᵀ + b: x [rows, in_features] → y [rows, out_features]. Parameters: weight [out_features, in_features], bias
+ * [out_features]. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY. */
+hw_status hw_linear_create(hw_context *context, const hw_linear_config *config, hw_module **module);
 
 /* ---- LayerNorm: torch.nn.LayerNorm over the last dimension ------------------------------------------ */
-
-/* A layer norm with a weight and a bias. */
-typedef struct hw_layer_norm hw_layer_norm;
 
 /* torch's default eps. */
 #define HW_LAYER_NORM_EPS 1e-5
 
-/* Weights of 1, biases of 0; nothing is drawn. The caller owns *module. HW_ERROR_SHAPE: dim is zero. HW_ERROR_VALUE: eps
- * is negative or not finite. HW_ERROR_MEMORY. After an error *module is NULL. */
-hw_status hw_layer_norm_create(size_t dim, double eps, hw_layer_norm **module);
+/* Width of a layer norm, and what is added to the variance. */
+typedef struct hw_layer_norm_config {
+  size_t dim;
+  double eps;
+} hw_layer_norm_config;
 
-/* Frees the module; NULL is allowed. */
-void hw_layer_norm_destroy(hw_layer_norm *module);
-
-/* [dim] each, owned by the module; they may be written. */
-float *hw_layer_norm_weight(hw_layer_norm *module);
-float *hw_layer_norm_bias(hw_layer_norm *module);
-
-/* hw_layer_normalization of x [rows, dim]; y may be x. HW_ERROR_SHAPE: rows is zero. */
-hw_status hw_layer_norm_forward(hw_context *context, const hw_layer_norm *module, const float *x, size_t rows,
-                                float *y);
+/* hw_layer_normalization of x [rows, dim]; y may be x. Parameters: weight [dim], ones at first, bias [dim], zeros. Nothing is
+ * drawn. HW_ERROR_SHAPE: dim is zero. HW_ERROR_VALUE: eps is negative or not finite. HW_ERROR_MEMORY. */
+hw_status hw_layer_norm_create(hw_context *context, const hw_layer_norm_config *config, hw_module **module);
 
 /* ---- Embedding: torch.nn.Embedding ------------------------------------------------------------------ */
 
-/* A table of vectors, one for each token id. */
-typedef struct hw_embedding hw_embedding;
+/* Sizes of a table of vectors, one for each token id. */
+typedef struct hw_embedding_config {
+  size_t num_embeddings;
+  size_t embedding_dim;
+} hw_embedding_config;
 
-/* The weight [num_embeddings, embedding_dim] is drawn as torch draws it, by one randn (NULL context: zeros). The caller
- * owns *module. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY. After an error *module is NULL. */
-hw_status hw_embedding_create(hw_context *context, size_t num_embeddings, size_t embedding_dim, hw_embedding **module);
-
-/* Frees the module; NULL is allowed. */
-void hw_embedding_destroy(hw_embedding *module);
-
-/* Owned by the module; it may be written. */
-float *hw_embedding_weight(hw_embedding *module);
-
-/* y [count, embedding_dim]: row ids[i] of the weight for every i < count. HW_ERROR_VALUE: an id is not below
- * num_embeddings; y is as it was. */
-hw_status hw_embedding_forward(const hw_embedding *module, const uint32_t *ids, size_t count, float *y);
+/* y [batch, tokens, embedding_dim]: row ids[i] of the weight for every id. Parameter: weight [num_embeddings,
+ * embedding_dim], drawn by one randn. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY. */
+hw_status hw_embedding_create(hw_context *context, const hw_embedding_config *config, hw_module **module);
 
 /* ---- FeedForward: fc2(dropout(gelu(fc1(x)))) ---------------------------------------------------------- */
-
-/* Two linear layers with a GELU between them. */
-typedef struct hw_feed_forward hw_feed_forward;
 
 /* Sizes of a feed-forward and its dropout. */
 typedef struct hw_feed_forward_config {
@@ -310,43 +382,12 @@ typedef struct hw_feed_forward_config {
   hw_gelu_approximation approximate; /* HW_GELU_NONE, 0: the exact GELU */
 } hw_feed_forward_config;
 
-/* Draws fc1, then fc2, both with biases (NULL context: zeros). The caller owns *module. HW_ERROR_SHAPE: a size is zero.
- * HW_ERROR_VALUE: dropout outside [0, 1] or no such approximation. HW_ERROR_MEMORY. After an error *module is NULL. */
-hw_status hw_feed_forward_create(hw_context *context, const hw_feed_forward_config *config, hw_feed_forward **module);
+/* x [rows, d_model] → y [rows, d_model]; y may be x. Parameters: fc1.weight [d_ff, d_model], fc1.bias, fc2.weight [d_model,
+ * d_ff], fc2.bias. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: dropout outside [0, 1], or no such approximation.
+ * HW_ERROR_MEMORY. */
+hw_status hw_feed_forward_create(hw_context *context, const hw_feed_forward_config *config, hw_module **module);
 
-/* Frees the module; NULL is allowed. */
-void hw_feed_forward_destroy(hw_feed_forward *module);
-
-/* [d_ff, d_model] and [d_model, d_ff]; owned by the module. */
-hw_linear *hw_feed_forward_fc1(hw_feed_forward *module);
-hw_linear *hw_feed_forward_fc2(hw_feed_forward *module);
-
-/* As hw_causal_attention_train. */
-void hw_feed_forward_train(hw_feed_forward *module, bool training);
-
-/* x [rows, d_model] → y [rows, d_model]; y may be x. The hidden activations exist some megabytes at a time.
- * HW_ERROR_SHAPE: rows is zero. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_feed_forward_forward(hw_context *context, hw_feed_forward *module, const float *x, size_t rows, float *y);
-
-/* ---- Attention modules ----------------------------------------------------------------------------- */
-
-/* Keys and values of the tokens that a hw_multi_head_attention has seen, so that a forward computes only what is new. */
-typedef struct hw_key_value_cache hw_key_value_cache;
-
-/* What a forward may be asked for besides its output; a zeroed struct asks for nothing. */
-typedef struct hw_forward_options {
-  hw_mask mask;     /* replaces the module's causal mask unless kind is HW_MASK_NONE */
-  float *weights;   /* NULL, or [batch, heads, tokens, tokens], with a cache [batch, heads, tokens, length + tokens] */
-  hw_trace **trace; /* NULL, or receives a trace that the caller owns (of a stack: one for each layer) */
-  /* NULL, or a cache of this module; only hw_multi_head_attention and hw_gpt2 have caches. */
-  hw_key_value_cache *cache;
-  /* NULL, or a factor for every head's output, [num_heads], of a stack [num_layers, num_heads]: 0 mutes a head. Not for
-   * hw_causal_attention and the wrapper. */
-  const float *head_mask;
-} hw_forward_options;
-
-/* Chapter 3.5's CausalAttention: one head with its own W_query, W_key, W_value. */
-typedef struct hw_causal_attention hw_causal_attention;
+/* ---- Attention modules ---------------------------------------------------------------------------------- */
 
 /* Sizes of one head, d_out of its output, and what it does. */
 typedef struct hw_causal_attention_config {
@@ -356,52 +397,26 @@ typedef struct hw_causal_attention_config {
   double dropout;        /* of the weights, in training mode */
   bool qkv_bias;
   bool is_causal;
+  bool by_hand; /* chapter 3.4's SelfAttention_v1: W_query is a parameter [d_in, d_out], drawn by rand; no bias */
 } hw_causal_attention_config;
 
-/* Draws W_query, W_key, W_value in this order (NULL context: zeros). The caller owns *module. HW_ERROR_SHAPE: a size is
- * zero. HW_ERROR_VALUE: dropout outside [0, 1]. HW_ERROR_MEMORY. After an error *module is NULL. */
-hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attention_config *config,
-                                     hw_causal_attention **module);
+/* Chapter 3.5's CausalAttention: one head. x [batch, tokens, d_in] → y [batch, tokens, d_out]. Parameters: W_query.weight
+ * [d_out, d_in], W_query.bias, W_key.*, W_value.*; by hand W_query [d_in, d_out], W_key, W_value. HW_ERROR_SHAPE: a size is
+ * zero. HW_ERROR_VALUE: dropout outside [0, 1], or a bias by hand. HW_ERROR_MEMORY. */
+hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attention_config *config, hw_module **module);
 
-/* Frees the module; NULL is allowed. */
-void hw_causal_attention_destroy(hw_causal_attention *module);
+/* Heads that are modules of their own. */
+typedef struct hw_multi_head_attention_wrapper_config {
+  hw_causal_attention_config head;
+  size_t num_heads;
+} hw_multi_head_attention_wrapper_config;
 
-/* 0: W_query, 1: W_key, 2: W_value; NULL beyond. Owned by the module. */
-hw_linear *hw_causal_attention_linear(hw_causal_attention *module, size_t index);
-
-/* In training mode dropout is active; a new module is in training mode, as in torch. */
-void hw_causal_attention_train(hw_causal_attention *module, bool training);
-
-/* x [batch, tokens, d_in] → y [batch, tokens, d_out]. HW_ERROR_SHAPE: a size is zero or tokens exceed
- * context_length. HW_ERROR_VALUE: a mask without data or of an unknown kind, a cache or a head_mask. HW_ERROR_MEMORY: no
- * scratch, or no memory for the trace. After an error the trace is NULL. options may be NULL. */
-hw_status hw_causal_attention_forward(hw_context *context, hw_causal_attention *module, const float *x, size_t batch,
-                                      size_t tokens, float *y, const hw_forward_options *options);
-
-/* Listing 3.4's MultiHeadAttentionWrapper: heads run one after another, outputs side by side. */
-typedef struct hw_multi_head_attention_wrapper hw_multi_head_attention_wrapper;
-
-/* d_out is per head. Draws head after head. The caller owns *module. Errors as hw_causal_attention_create; num_heads of
- * zero is HW_ERROR_SHAPE. */
-hw_status hw_multi_head_attention_wrapper_create(hw_context *context, const hw_causal_attention_config *config,
-                                                 size_t num_heads, hw_multi_head_attention_wrapper **module);
-
-/* Frees the module; NULL is allowed. */
-void hw_multi_head_attention_wrapper_destroy(hw_multi_head_attention_wrapper *module);
-
-/* The head's own module; NULL beyond the last. Owned by the wrapper. */
-hw_causal_attention *hw_multi_head_attention_wrapper_head(hw_multi_head_attention_wrapper *module, size_t head);
-
-/* As hw_causal_attention_train. */
-void hw_multi_head_attention_wrapper_train(hw_multi_head_attention_wrapper *module, bool training);
-
-/* x [batch, tokens, d_in] → y [batch, tokens, num_heads · d_out]; otherwise as hw_causal_attention_forward. */
-hw_status hw_multi_head_attention_wrapper_forward(hw_context *context, hw_multi_head_attention_wrapper *module,
-                                                  const float *x, size_t batch, size_t tokens, float *y,
-                                                  const hw_forward_options *options);
-
-/* Listing 3.5's MultiHeadAttention: one projection for all heads, split by strides. */
-typedef struct hw_multi_head_attention hw_multi_head_attention;
+/* Listing 3.4's MultiHeadAttentionWrapper: heads run one after another, outputs side by side: x [batch, tokens, d_in] → y
+ * [batch, tokens, num_heads · d_out]. Parameters: heads.0.W_query.weight and so on. Errors as hw_causal_attention_create;
+ * num_heads of zero is HW_ERROR_SHAPE. */
+hw_status hw_multi_head_attention_wrapper_create(hw_context *context,
+                                                 const hw_multi_head_attention_wrapper_config *config,
+                                                 hw_module **module);
 
 /* Sizes of all heads together, and what the module does. */
 typedef struct hw_multi_head_attention_config {
@@ -414,43 +429,35 @@ typedef struct hw_multi_head_attention_config {
   bool out_proj;
   bool out_bias;
   bool is_causal;
-  bool packed_qkv; /* initial weights drawn as one Linear(d_in, 3·d_out), not as three */
+  bool packed_qkv; /* one qkv_proj, drawn as one Linear(d_in, 3·d_out), instead of W_query, W_key, W_value */
 } hw_multi_head_attention_config;
 
-/* Draws W_query, W_key, W_value (or qkv_proj), out_proj in this order. The caller owns *module. HW_ERROR_SHAPE: a size is zero
- * or d_out is not a multiple of num_heads. Otherwise as hw_causal_attention_create. */
-hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
-                                         hw_multi_head_attention **module);
-
-/* Frees the module; NULL is allowed. */
-void hw_multi_head_attention_destroy(hw_multi_head_attention *module);
-
-/* The packed projection: rows [0, d_out) are W_query, [d_out, 2·d_out) W_key, the rest W_value. Owned by the module. */
-hw_linear *hw_multi_head_attention_qkv_proj(hw_multi_head_attention *module);
-
-/* The output projection; NULL if the module has none. Owned by the module. */
-hw_linear *hw_multi_head_attention_out_proj(hw_multi_head_attention *module);
-
-/* As hw_causal_attention_train. */
-void hw_multi_head_attention_train(hw_multi_head_attention *module, bool training);
-
-/* x [batch, tokens, d_in] → y [batch, tokens, d_out]; otherwise as hw_causal_attention_forward.
+/* Listing 3.5's MultiHeadAttention: one projection for all heads, split by strides: x [batch, tokens, d_in] → y [batch, tokens,
+ * d_out]. Parameters: W_query.weight [d_out, d_in], W_query.bias, W_key.*, W_value.* (or qkv_proj.weight [3·d_out, d_in],
+ * qkv_proj.bias), out_proj.weight [d_out, d_out], out_proj.bias. HW_ERROR_SHAPE: a size is zero or d_out is not a multiple of
+ * num_heads. Otherwise as hw_causal_attention_create.
  *
- * With a cache of `length` tokens, x's are tokens length and up of their sequences: their keys and values are appended
- * to the cache, and they attend over all that is in it then, each up to itself if the module is causal. A mask is one
- * over [batch, heads, tokens, length + tokens]. HW_ERROR_SHAPE: the cache is of another batch, or of a module of other
- * sizes. HW_ERROR_VALUE: length + tokens exceeds context_length. After any error the cache is as it was. */
-hw_status hw_multi_head_attention_forward(hw_context *context, hw_multi_head_attention *module, const float *x,
-                                          size_t batch, size_t tokens, float *y, const hw_forward_options *options);
+ * With a cache of `length` tokens, x's are tokens length and up of their sequences: their keys and values are appended to
+ * the cache, and they attend over all that is in it then, each up to itself if the module is causal. A mask is one over
+ * [batch, heads, tokens, length + tokens]. */
+hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
+                                         hw_module **module);
 
-/* A cache for `batch` sequences of up to context_length tokens. It starts with a copy of past_key and past_value
- * [batch, num_heads, past_tokens, head_dim], one head's matrix after another; empty if past_tokens is 0. All its memory
- * is taken here. The caller owns *cache; it does not need the module to be destroyed. HW_ERROR_SHAPE: batch is zero.
- * HW_ERROR_VALUE: more past_tokens than context_length, or a NULL where there are some. HW_ERROR_MEMORY: no memory, or
+/* ---- Caches of hw_multi_head_attention and hw_decoder ---------------------------------------------------- */
+
+/* Where a cache starts; a zeroed struct is nothing. */
+typedef struct hw_past {
+  const float *key; /* [batch, heads, tokens, head_dim], one head's matrix after another, layer after layer */
+  const float *value;
+  size_t tokens;
+} hw_past;
+
+/* A cache for `batch` sequences of up to context_length tokens of each layer. It starts with a copy of past (NULL: empty).
+ * All its memory is taken here. The caller owns *cache. HW_ERROR_SHAPE: batch is zero. HW_ERROR_VALUE: the module has no
+ * caches, more past tokens than context_length, or a NULL where there are some. HW_ERROR_MEMORY: no memory, or
  * context_length is beyond INT32_MAX. After an error *cache is NULL. */
-hw_status hw_multi_head_attention_create_cache(const hw_multi_head_attention *module, size_t batch,
-                                               const float *past_key, const float *past_value, size_t past_tokens,
-                                               hw_key_value_cache **cache);
+hw_status hw_module_create_cache(const hw_module *module, size_t batch, const hw_past *past,
+                                 hw_key_value_cache **cache);
 
 /* Frees the cache; NULL is allowed. */
 void hw_key_value_cache_destroy(hw_key_value_cache *cache);
@@ -462,9 +469,6 @@ size_t hw_key_value_cache_length(const hw_key_value_cache *cache);
 hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length);
 
 /* ---- Transformer blocks ------------------------------------------------------------------------------- */
-
-/* Attention and feed-forward, each with a layer norm and a residual connection. */
-typedef struct hw_transformer_block hw_transformer_block;
 
 /* Sizes of a block, and what it does. */
 typedef struct hw_transformer_block_config {
@@ -479,64 +483,34 @@ typedef struct hw_transformer_block_config {
   double eps;                        /* of the layer norms; 0: HW_LAYER_NORM_EPS */
 } hw_transformer_block_config;
 
-/* Draws the attention's qkv_proj and out_proj, then fc1 and fc2 (NULL context: zeros). The caller owns *module.
- * HW_ERROR_SHAPE: a size is zero, or d_model is not a multiple of num_heads. HW_ERROR_VALUE: dropout outside [0, 1],
- * no such approximation, or eps negative or not finite. HW_ERROR_MEMORY. After an error *module is NULL. */
-hw_status hw_transformer_block_create(hw_context *context, const hw_transformer_block_config *config,
-                                      hw_transformer_block **module);
-
-/* Frees the module; NULL is allowed. */
-void hw_transformer_block_destroy(hw_transformer_block *module);
-
-/* Owned by the block. */
-hw_layer_norm *hw_transformer_block_ln1(hw_transformer_block *module);
-hw_layer_norm *hw_transformer_block_ln2(hw_transformer_block *module);
-hw_multi_head_attention *hw_transformer_block_attn(hw_transformer_block *module);
-hw_feed_forward *hw_transformer_block_ffn(hw_transformer_block *module);
-
-/* As hw_causal_attention_train. */
-void hw_transformer_block_train(hw_transformer_block *module, bool training);
-
-/* x [batch, tokens, d_model] → y [batch, tokens, d_model], as many tokens as memory holds; y may be x.
+/* Attention and feed-forward, each with a layer norm and a residual connection: x [batch, tokens, d_model] → y of the same
+ * shape, as many tokens as memory holds; y may be x.
  *
  *   norm_first:  h = x + dropout(attn(ln1(x)));   y = h + dropout(ffn(ln2(h)))
  *   else:        h = ln1(x + dropout(attn(x)));   y = ln2(h + dropout(ffn(h)))
  *
  * In training mode dropout draws for the attention's weights, its branch, the hidden activations and their branch, in
- * this order. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: a mask without data or of an unknown kind, or a cache.
- * HW_ERROR_MEMORY: no scratch, or no memory for the trace. After an error the trace is NULL. options may be NULL. */
-hw_status hw_transformer_block_forward(hw_context *context, hw_transformer_block *module, const float *x, size_t batch,
-                                       size_t tokens, float *y, const hw_forward_options *options);
+ * this order. Parameters: ln1.*, ln2.*, attn.qkv_proj.*, attn.out_proj.*, ffn.fc1.*, ffn.fc2.*, drawn in this order.
+ * HW_ERROR_SHAPE: a size is zero, or d_model is not a multiple of num_heads. HW_ERROR_VALUE: dropout outside [0, 1], no such
+ * approximation, or eps negative or not finite. HW_ERROR_MEMORY. */
+hw_status hw_transformer_block_create(hw_context *context, const hw_transformer_block_config *config,
+                                      hw_module **module);
 
 /* Blocks of one kind, one after another. */
-typedef struct hw_transformer_stack hw_transformer_stack;
+typedef struct hw_transformer_stack_config {
+  hw_transformer_block_config block;
+  size_t num_layers;
+} hw_transformer_stack_config;
 
-/* Draws block after block. Errors as hw_transformer_block_create; num_layers of zero is HW_ERROR_SHAPE. */
-hw_status hw_transformer_stack_create(hw_context *context, const hw_transformer_block_config *config, size_t num_layers,
-                                      hw_transformer_stack **module);
+/* Parameters: blocks.0.ln1.weight and so on. Errors as hw_transformer_block_create; num_layers of zero is HW_ERROR_SHAPE. */
+hw_status hw_transformer_stack_create(hw_context *context, const hw_transformer_stack_config *config,
+                                      hw_module **module);
 
-/* Frees the module; NULL is allowed. */
-void hw_transformer_stack_destroy(hw_transformer_stack *module);
+/* ---- Decoder: a language model ---------------------------------------------------------------------------- */
 
-/* Owned by the stack; NULL beyond the last. */
-hw_transformer_block *hw_transformer_stack_block(hw_transformer_stack *module, size_t index);
-
-/* As hw_causal_attention_train. */
-void hw_transformer_stack_train(hw_transformer_stack *module, bool training);
-
-/* As hw_transformer_block_forward, but options ask for every layer: weights is [num_layers, batch, heads, tokens, tokens]
- * and trace points to room for num_layers traces, all of which exist afterwards or none. The mask is for all layers. */
-hw_status hw_transformer_stack_forward(hw_context *context, hw_transformer_stack *module, const float *x, size_t batch,
-                                       size_t tokens, float *y, const hw_forward_options *options);
-
-/* ---- GPT-2 ----------------------------------------------------------------------------------------------- */
-
-/* Radford et al. 2019: embeddings of tokens and positions, pre-norm blocks with biases, a last layer norm, and the token
- * embedding as output head. For inference: it has no dropout. */
-typedef struct hw_gpt2 hw_gpt2;
-
-/* Sizes of a GPT-2, and what it does. */
-typedef struct hw_gpt2_config {
+/* Sizes of a decoder, and what it does: GPT-2 (Radford et al. 2019), embeddings of tokens and positions, pre-norm blocks
+ * with biases, a last layer norm, and the token embedding as output head. For inference: it has no dropout. */
+typedef struct hw_decoder_config {
   size_t vocab_size;
   size_t context_length;
   size_t d_model; /* a multiple of num_heads */
@@ -545,45 +519,16 @@ typedef struct hw_gpt2_config {
   size_t d_ff;
   double eps; /* of the layer norms; 0: HW_LAYER_NORM_EPS */
   hw_gelu_approximation approximate;
-} hw_gpt2_config;
+} hw_decoder_config;
 
-/* Layer norms start as ones and zeros, all else as zeros. The caller owns *module. HW_ERROR_SHAPE: a size is zero, or
- * d_model is not a multiple of num_heads. HW_ERROR_VALUE: eps is negative or not finite, or no such approximation.
- * HW_ERROR_MEMORY. After an error *module is NULL. */
-hw_status hw_gpt2_create(const hw_gpt2_config *config, hw_gpt2 **module);
-
-/* Frees the module; NULL is allowed. */
-void hw_gpt2_destroy(hw_gpt2 *module);
-
-/* Owned by the module. wte [vocab_size, d_model] has no bias and is the output head too; wpe [context_length, d_model]. The
- * blocks' qkv_proj is Hugging Face's attn.c_attn transposed, out_proj attn.c_proj, fc1 mlp.c_fc, fc2 mlp.c_proj. */
-hw_linear *hw_gpt2_wte(hw_gpt2 *module);
-hw_embedding *hw_gpt2_wpe(hw_gpt2 *module);
-hw_transformer_stack *hw_gpt2_h(hw_gpt2 *module);
-hw_layer_norm *hw_gpt2_ln_f(hw_gpt2 *module);
-
-/* Which tokens go in, and of which of them logits come out. */
-typedef struct hw_gpt2_input {
-  const uint32_t *ids; /* [batch, tokens] */
-  size_t batch;
-  size_t tokens;
-  size_t logits_start; /* logits are computed for tokens [logits_start, logits_end) of every sequence; none if equal */
-  size_t logits_end;
-} hw_gpt2_input;
-
-/* logits [batch, logits_end - logits_start, vocab_size]; NULL if there are none. Options ask for every layer, as a stack's;
- * weights is [num_layers, batch, num_heads, tokens, length + tokens]. With a cache of `length` tokens, the ids are those of
- * tokens length and up. HW_ERROR_SHAPE: a size is zero, more tokens than context_length, or the cache is of another batch
- * or of a model of other sizes. HW_ERROR_VALUE: an id is not below vocab_size, logits_start or logits_end is out of
- * order, a mask is unusable, or length + tokens exceeds context_length. HW_ERROR_MEMORY: no scratch, or no memory for the
- * traces. After an error all traces are NULL and the cache is as it was. options may be NULL. */
-hw_status hw_gpt2_forward(hw_context *context, hw_gpt2 *module, const hw_gpt2_input *input, float *logits,
-                          const hw_forward_options *options);
-
-/* An empty cache for `batch` sequences of up to context_length tokens, with the keys and values of all layers. All its
- * memory is taken here. The caller owns *cache. HW_ERROR_SHAPE: batch is zero. HW_ERROR_MEMORY: no memory, or
- * context_length is beyond INT32_MAX. After an error *cache is NULL. */
-hw_status hw_gpt2_create_cache(const hw_gpt2 *module, size_t batch, hw_key_value_cache **cache);
+/* ids → y [batch, logits_end - logits_start, vocab_size]; NULL if there are none. With a cache of `length` tokens, the ids
+ * are those of tokens length and up.
+ *
+ * Parameters are Hugging Face's, whose linear layers are Conv1D, [in_features, out_features]: wte.weight [vocab_size, d_model],
+ * wpe.weight, h.0.ln_1.*, h.0.attn.c_attn.*, h.0.attn.c_proj.*, h.0.ln_2.*, h.0.mlp.c_fc.*, h.0.mlp.c_proj.*, ln_f.*. Layer
+ * norms start as ones and zeros, all else as zeros. HW_ERROR_SHAPE: a size is zero, or d_model is not a multiple of
+ * num_heads. HW_ERROR_VALUE: eps is negative or not finite, or no such approximation. HW_ERROR_MEMORY. */
+hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,7 @@ test('every room has an address that leads to it', () => {
 
 test('no room or an unknown one is Compare', () => {
   assert.deepEqual(parseHash(''), DEFAULTS);
-  assert.deepEqual(parseHash('#attic?head=2'), { ...DEFAULTS, head: 1 });
+  assert.deepEqual(parseHash('#attic?head=H1'), { ...DEFAULTS, head: 1 });
 });
 
 test('a lesson is in the address', () => {
@@ -32,7 +32,7 @@ test('a change of rooms leaves the other room as it was', () => {
 
 test('everything that is chosen in Explore is in its address, and comes back', () => {
   const hash =
-    '#explore?model=induction&text=a+b+a&added=5_9&head=2.7&with=1.3&mute=1.4_2.1&pins=q3_k1&first=0' +
+    '#explore?model=induction&text=a+b+a&added=5_9&head=L1H6&with=L0H2&mute=L0H3_L1H0&pins=q3_k1&first=0' +
     '&view=4_2.5_12&of=mean&over=all&scale=log&sort=induction&decoding=greedy&topP=0.5&temperature=1.2&topK=7&seed=99&count=5';
   const state = parseHash(hash);
   assert.deepEqual(state.explore, {
@@ -66,9 +66,24 @@ test('everything that is chosen in Explore is in its address, and comes back', (
   assert.equal(formatHash(state), hash);
 });
 
+test('heads are named from 0; addresses from when they counted from 1 lead to the same heads', () => {
+  for (const [old, now] of [
+    ['#compare?head=2', '#compare?head=H1'],
+    ['#explore?head=2.7&with=1.3&mute=1.4_2.1', '#explore?head=L1H6&with=L0H2&mute=L0H3_L1H0'],
+  ]) {
+    assert.deepEqual(parseHash(old), parseHash(now));
+    assert.equal(formatHash(parseHash(old)), now);
+  }
+  assert.equal(parseHash('#compare?head=1').head, 0);
+  assert.equal(parseHash('#compare?head=H0').head, 0);
+  for (const wrong of ['0', 'H12', '13', 'H', 'h1', '-1']) {
+    assert.equal(parseHash(`#compare?head=${wrong}`).head, DEFAULTS.head, wrong);
+  }
+});
+
 test('what an Explore address says wrongly is default', () => {
   const wrong =
-    'head=0.3&with=x&mute=1_2.&pins=z1_q0&view=1_2&of=median&topP=7&topK=1.5&seed=-1&added=1_x&scale=';
+    'head=0.3&with=x&mute=1_2._L1_H2&pins=z1_q0&view=1_2&of=median&topP=7&topK=1.5&seed=-1&added=1_x&scale=';
   assert.deepEqual(parseExplore(new URLSearchParams(wrong)), DEFAULTS.explore);
   assert.equal(String(formatExplore(DEFAULTS.explore)), '');
 });

@@ -1,12 +1,12 @@
 // npm run bench:gpt2 on a tiny model: that it validates, counts and prints. How long anything takes is not tested.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Tensor } from 'headwise';
 import { readSafetensors } from 'headwise/formats';
 import { Gpt2 } from 'headwise/gpt2';
 import { decodeBytes, promptFlops, sizes } from './bench/gpt2/sizes.js';
+import { runNode } from './child.js';
 import { readCheckpoint } from './gpt2.js';
 import { engine } from './helpers.js';
 import { gpt2 } from './reference-gpt2.js';
@@ -18,11 +18,11 @@ const ENGINE = new URL('../web/headwise/engine.js', import.meta.url).href;
 /** @param {string[]} args @param {string[]} [nodeArgs] */
 function run(args, nodeArgs = []) {
   const all = [...nodeArgs, RUN, '--size', 'tiny', '--seconds', '0.01', ...args];
-  return spawnSync(process.execPath, all, { encoding: 'utf8' });
+  return runNode('bench:gpt2', all);
 }
 
-test('the JSON of a run is well formed and its figures agree with each other', () => {
-  const { status, stdout, stderr } = run(['--prompt', '8,64', '--threads', '1,2', '--json']);
+test('the JSON of a run is well formed and its figures agree with each other', async () => {
+  const { status, stdout, stderr } = await run(['--prompt', '8,64', '--threads', '1,2', '--json']);
   assert.equal(status, 0, stderr);
   const { runtime, results, loadings } = JSON.parse(stdout);
   assert.match(runtime, /^Node v\d+/);
@@ -53,8 +53,8 @@ test('the JSON of a run is well formed and its figures agree with each other', (
   );
 });
 
-test('the table has one line for a prompt and one for a token, then memory and loading', () => {
-  const { status, stdout, stderr } = run(['--prompt', '8', '--threads', '1']);
+test('the table has one line for a prompt and one for a token, then memory and loading', async () => {
+  const { status, stdout, stderr } = await run(['--prompt', '8', '--threads', '1']);
   assert.equal(status, 0, stderr);
   assert.match(stdout, /^tiny +\w+ +1 +prompt +8 .* GFLOP\/s +\d+\.\d %/m);
   assert.match(stdout, /^tiny +\w+ +1 +decode +8 .* GB\/s +\d+\.\d %/m);
@@ -62,7 +62,7 @@ test('the table has one line for a prompt and one for a token, then memory and l
   assert.match(stdout, /loaded from float16 in /);
 });
 
-test('wrong logits end the run', () => {
+test('wrong logits end the run', async () => {
   const spoil = `import { Engine } from ${JSON.stringify(ENGINE)};
     const { read } = Engine.prototype;
     Engine.prototype.read = function (...args) {
@@ -71,7 +71,7 @@ test('wrong logits end the run', () => {
       return tensor;
     };`;
   const preload = `--import=data:text/javascript,${encodeURIComponent(spoil)}`;
-  const { status, stderr } = run(['--prompt', '8', '--threads', '1'], [preload]);
+  const { status, stderr } = await run(['--prompt', '8', '--threads', '1'], [preload]);
   assert.equal(status, 1);
   assert.match(stderr, /wrong: row 0, column 0 is .*float64 gives/);
 });
@@ -83,8 +83,8 @@ for (const [args, complaint] of /** @type {[string[], RegExp][]} */ ([
   [['--seconds', '0'], /--seconds is 0; expected a number of seconds/],
   [['--fast'], /--fast/],
 ]))
-  test(`${args.join(' ')} is refused with a usage line`, () => {
-    const { status, stdout, stderr } = run(args);
+  test(`${args.join(' ')} is refused with a usage line`, async () => {
+    const { status, stdout, stderr } = await run(args);
     assert.equal(status, 2);
     assert.equal(stdout, '');
     assert.match(stderr, complaint);

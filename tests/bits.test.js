@@ -27,7 +27,7 @@ for (const simd of kinds)
     first.dispose();
   });
 
-// Where the runtime has no relaxed SIMD, tests/simd.test.js runs this with V8's flag for it.
+// Where the runtime has no relaxed SIMD, tests/simd.slow.test.js runs this with V8's flag for it.
 if (hasRelaxed)
   test('relaxed SIMD may round a product and a sum once instead of twice, no more', async () => {
     const [strict, relaxed] = [await load({ simd: 'simd128' }), await load({ simd: 'relaxed' })];

@@ -32,7 +32,7 @@ export const FLAGS = [
 
 /**
  * @param {string} executablePath
- * @param {{ protocolTimeout?: number }} [options] protocolTimeout: ms that one call into the page may take; 0: any
+ * @param {{ protocolTimeout?: number }} [options] protocolTimeout: ms that one call into the page may take
  */
 export function launch(executablePath, options) {
   return puppeteer.launch({ ...options, executablePath, args: FLAGS });

@@ -1,17 +1,18 @@
 // The end of engines, modules, traces and caches: nothing is left of them, whether they are disposed of or forgotten.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
+import { evaluate } from './child.js';
 import { engine, throwsCode, data } from './helpers.js';
 
 /**
  * Runs a script in a Node of its own that lets it collect garbage. It has `load`, `tensor`, `collect`, and `memories`:
  * weak references to the memory of every engine that was started.
  *
+ * @param {string} name
  * @param {string} body
- * @returns {any} what it prints
+ * @returns {Promise<any>} what it reports
  */
-function inNode(body) {
+function inNode(name, body) {
   const script = `
     import { setTimeout as wait } from 'node:timers/promises';
     import { syncBuiltinESMExports, createRequire } from 'node:module';
@@ -35,10 +36,7 @@ function inNode(body) {
     };
     const { load, tensor, zeros } = await import(${JSON.stringify(import.meta.resolve('headwise'))});
     ${body}`;
-  const args = ['--expose-gc', '--input-type=module', '-e', script];
-  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  assert.ok(stdout, stderr);
-  return JSON.parse(stdout);
+  return evaluate(name, script, { flags: ['--expose-gc'] });
 }
 
 /** A few modules, a trace and a cache of an engine `hw`. */
@@ -65,8 +63,10 @@ test('Symbol.dispose disposes of engines, modules, traces and caches', async () 
   throwsCode(() => hw.rand([1]), 'ERR_DISPOSED', 'engine');
 });
 
-test('of a thousand engines that were loaded, used and disposed of no memory is left', () => {
-  const { count, left, peak } = inNode(`
+test('of a thousand engines that were loaded, used and disposed of no memory is left', async () => {
+  const { count, left, peak } = await inNode(
+    'a thousand engines',
+    `
     const before = process.memoryUsage().rss;
     let peak = 0;
     for (let i = 0; i < 1000; i++) {
@@ -77,14 +77,17 @@ test('of a thousand engines that were loaded, used and disposed of no memory is 
       peak = Math.max(peak, process.memoryUsage().rss - before);
     }
     await collect(() => alive() === 0);
-    console.log(JSON.stringify({ count: memories.length, left: alive(), peak }));`);
+    report({ count: memories.length, left: alive(), peak });`,
+  );
   assert.equal(count, 1000);
   assert.ok(left <= 1, `${left} memories are left`);
   assert.ok(peak < 500e6, `without asking for it, too: at most ${peak} bytes`);
 });
 
-test('a thousand modules, traces and caches leave an engine as large as it was', () => {
-  const { before, after, forgotten } = inNode(`
+test('a thousand modules, traces and caches leave an engine as large as it was', async () => {
+  const { before, after, forgotten } = await inNode(
+    'a thousand modules',
+    `
     const hw = await load();
     const round = () => { ${useAll} return [trace, cache, mha, linear]; };
     const rounds = async (count, end) => {
@@ -99,13 +102,16 @@ test('a thousand modules, traces and caches leave an engine as large as it was',
     for (let i = 0; i < 5; i++) { gc(); await wait(10); }
     const most = hw.memoryBytes;
     for (let i = 0; i < 600; i++) { round(); if (i % 20 === 0) { gc(); await wait(5); } }
-    console.log(JSON.stringify({ before, after, forgotten: hw.memoryBytes - most }));`);
+    report({ before, after, forgotten: hw.memoryBytes - most });`,
+  );
   assert.equal(after, before);
   assert.equal(forgotten, 0, 'those that were forgotten are freed in time');
 });
 
-test('Workers end with their engine, and with one that was forgotten', () => {
-  const { started, disposed, kept, forgotten, left } = inNode(`
+test('Workers end with their engine, and with one that was forgotten', async () => {
+  const { started, disposed, kept, forgotten, left } = await inNode(
+    'Workers of engines',
+    `
     for (let i = 0; i < 20; i++) {
       const hw = await load({ threads: 3 });
       new hw.Linear({ inFeatures: 2, outFeatures: 2 }).forward(zeros([500, 2]));
@@ -121,7 +127,8 @@ test('Workers end with their engine, and with one that was forgotten', () => {
     const kept = workers;
     linear = undefined;
     await collect(() => workers === 0 && alive() === 0);
-    console.log(JSON.stringify({ started, disposed, kept, forgotten: workers, left: alive() }));`);
+    report({ started, disposed, kept, forgotten: workers, left: alive() });`,
+  );
   assert.equal(started, 20);
   assert.equal(disposed, 0);
   assert.equal(kept, 2, 'a module keeps its engine');

@@ -84,7 +84,7 @@ test('JSON has the same weights, with tokens and settings', async () => {
   assert.equal(read.weights.length, N);
   assert.equal(read.tokens[7], '<t7>');
   assert.equal(read.settings.scale, 'log');
-  assert.equal(read.settings.head, '2.3');
+  assert.equal(read.settings.head, 'L1H2');
   assert.deepEqual(read.settings.pins, [{ side: 'key', token: 4 }]);
 });
 
@@ -115,7 +115,7 @@ test('settings are in words and in data, and count as the page does', async () =
   );
   const settings = settingsOf(seen);
   assert.deepEqual(settings.view, { query: 4, key: 1, span: 20 });
-  assert.equal(settings.map, 'Layer 2, head 3');
+  assert.equal(settings.map, 'Head L1H2');
 });
 
 test('SVG is well-formed whatever a token is', () => {

@@ -115,9 +115,17 @@ test('tensors come with at most one file of labels', () => {
 
 test('roles are words of a name', () => {
   const roles = Object.fromEntries(
-    ['q', 'layers.0.k', 'query_states', 'key', 'attn_v', 'values2', 'attentions.3', 'quick'].map(
-      (name) => [name, roleOf(name)],
-    ),
+    [
+      'q',
+      'layers.0.k',
+      'query_states',
+      'key',
+      'attn_v',
+      'values2',
+      'attentions.3',
+      'quick',
+      'constructor',
+    ].map((name) => [name, roleOf(name)]),
   );
   assert.deepEqual(roles, {
     q: 'q',
@@ -128,6 +136,7 @@ test('roles are words of a name', () => {
     values2: 'v',
     'attentions.3': 'weights',
     quick: 'weights',
+    constructor: 'weights',
   });
 });
 
@@ -206,7 +215,7 @@ test('labels are a line, a word or an element each, and refused by the file’s 
   );
   assert.throws(() => texts('t.json', '["a"]'), refused(/t\.json: has 1 tokens; expected 3/));
   assert.throws(() => texts('t.json', '["a", {}, "b"]'), refused(/element 1 is no text/));
-  assert.throws(() => texts('t.json', '{'), refused(/t\.json: is not JSON/));
+  assert.throws(() => texts('t.json', '{'), refused(/t\.json: cannot be parsed/));
 });
 
 test('vocab.json and merges.txt read texts as the tokenizer.json that has them both', () => {
@@ -223,7 +232,7 @@ test('vocab.json and merges.txt read texts as the tokenizer.json that has them b
   assert.deepEqual(own.encode(text), whole.encode(text));
   assert.ok(own.encode(text).length < text.length);
   assert.throws(() => tokenizerFrom(vocab, 'a b\nc\n'), refused(/merges\.txt: its pair 2 is "c"/));
-  assert.throws(() => tokenizerFrom('{', ''), refused(/vocab\.json is not JSON/));
+  assert.throws(() => tokenizerFrom('{', ''), refused(/vocab\.json: cannot be parsed/));
 });
 
 /** @param {Record<string, ReturnType<typeof tensor>>} tensors */

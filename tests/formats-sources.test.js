@@ -1,9 +1,11 @@
 // Where tensor files come from: addresses, streams, files; what goes wrong on the way; and how much of them is in memory.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, realpath, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -15,6 +17,7 @@ import {
   writeNpy,
   writeSafetensors,
 } from 'headwise/formats';
+import { evaluate } from './child.js';
 import { safetensorsFile, streamOf } from './formats.js';
 import { data, rejectsCode } from './helpers.js';
 
@@ -102,6 +105,67 @@ test('a file is read from a file URL, again and again, and from a File by its na
     for await (const piece of opened.pieces()) assert.deepEqual(piece.data, x.data);
   assert.deepEqual((await readNpy(onDisk('x.npy'))).data, x.data);
   assert.equal((await openSafetensors(new File([file], 'mine.st'))).name, 'mine.st');
+});
+
+test('of a folder it is said that a file was expected', async () => {
+  for (const read of [openSafetensors, readNpy])
+    await rejectsCode(read(pathToFileURL(folder)), 'ERR_LOAD', 'expected a file, not a folder');
+});
+
+test('in Node a path is one from the working directory, and an error names the file tried', async () => {
+  const script = `
+    import { load } from ${JSON.stringify(import.meta.resolve('headwise'))};
+    import { load as loadWorker } from ${JSON.stringify(import.meta.resolve('headwise/worker'))};
+    import { openSafetensors, readNpy } from ${JSON.stringify(import.meta.resolve('headwise/formats'))};
+    const told = [];
+    told.push((await openSafetensors('x.safetensors')).name);
+    told.push((await openSafetensors('./odd #1 %41/x.safetensors')).tensors.size);
+    told.push((await readNpy('x.npy')).shape);
+    for (const start of [load, loadWorker]) {
+      const hw = await start({ wasm: 'headwise.wasm' });
+      told.push(hw.info.simd);
+      await hw.dispose();
+    }
+    const missing = [readNpy('no.npy'), readNpy('../no.npy', { name: 'mine' }), load({ wasm: 'no.wasm' })];
+    for (const { reason } of await Promise.allSettled(missing)) told.push(reason.code + ' ' + reason.message);
+    report(told);`;
+  const odd = join(folder, 'odd #1 %41');
+  await mkdir(odd);
+  await writeFile(join(odd, 'x.safetensors'), file);
+  const wasm = new URL('../web/headwise/wasm/headwise-simd128.wasm', import.meta.url);
+  await copyFile(wasm, join(folder, 'headwise.wasm'));
+  const told = await evaluate('a process in the folder of the files', script, { cwd: folder });
+  const here = pathToFileURL(await realpath(folder)).href;
+  const [name, size, shape, simd, simdInWorker, missing, named, noWasm] = told;
+  assert.equal(name, `${here}/x.safetensors`);
+  assert.deepEqual([size, shape, simd, simdInWorker], [1, [300, 20], 'simd128', 'simd128']);
+  assert.ok(missing.startsWith(`ERR_LOAD ${here}/no.npy: could not be read (`), missing);
+  const parent = new URL('..', `${here}/`).href;
+  assert.ok(named.startsWith(`ERR_LOAD mine: could not be read from ${parent}no.npy (`), named);
+  assert.ok(noWasm.includes(join(await realpath(folder), 'no.wasm')), noWasm);
+});
+
+test('a Readable of Node is read as a stream is: whole, in pieces, once', async () => {
+  await reads(createReadStream(join(folder, 'x.safetensors')));
+  await reads(Readable.from([file.subarray(0, 3), file.subarray(3, 3000), file.subarray(3000)]));
+  const npyStream = createReadStream(join(folder, 'x.npy'), { highWaterMark: 100 });
+  assert.deepEqual((await readNpy(npyStream)).data, x.data);
+  const stream = createReadStream(join(folder, 'x.safetensors'));
+  for await (const _ of (await openSafetensors(stream)).pieces({ pieceBytes: 80 })) break;
+  assert.ok(stream.destroyed, 'its reader left');
+  await rejectsCode(openSafetensors(stream), 'ERR_VALUE', 'ReadStream that has ended');
+  const cut = Readable.from([file.subarray(0, 5000)]);
+  await rejectsCode(readSafetensors(cut), 'ERR_FORMAT', 'truncated');
+  const failing = createReadStream(join(folder, 'missing'));
+  await rejectsCode(readNpy(failing, { name: 'f' }), 'ERR_LOAD', 'f: could not be read (ENOENT');
+  await rejectsCode(readNpy(Readable.from(['text'])), 'ERR_VALUE', 'the stream gave "text"');
+  const silent = new Readable({ read: () => undefined });
+  const reason = new Error('enough');
+  const controller = new AbortController();
+  const opening = openSafetensors(silent, { signal: controller.signal });
+  controller.abort(reason);
+  await assert.rejects(opening, (error) => error === reason);
+  assert.ok(silent.destroyed);
 });
 
 test('a part of a buffer, a DataView, a Node Buffer and shared memory are bytes', async () => {
@@ -203,11 +267,7 @@ test('a Response or stream that was read before, and a stream of other things, a
     'source is a value of type ReadableStream that is locked',
   );
   const texts = new ReadableStream({ start: (controller) => controller.enqueue('text') });
-  await rejectsCode(
-    openSafetensors(texts),
-    'ERR_VALUE',
-    'source: the stream gave "text"; expected a Uint8Array',
-  );
+  await rejectsCode(openSafetensors(texts), 'ERR_VALUE', 'source: ', '"text"', 'Uint8Array');
 });
 
 test('an abort rejects with the signal’s reason: before, while nothing comes, and while pieces come', async () => {
@@ -263,6 +323,48 @@ test('a stream is cancelled when its reader leaves, fails or closes the file', a
   const trailing = cancelled(npy);
   await rejectsCode(readNpy(trailing.stream), 'ERR_FORMAT', 'bytes follow');
   trailing.check();
+});
+
+test('a bad option leaves a stream as it was: it is read by the next call', async () => {
+  for (const bad of [
+    { pieceBytes: 0 },
+    { wants: 5 },
+    { onProgress: 5 },
+    { signal: 5 },
+    { no: 5 },
+  ]) {
+    const stream = streamOf(file, [5000]);
+    await rejectsCode(readSafetensors(stream, /** @type {any} */ (bad)), 'ERR_VALUE');
+    assert.ok(!stream.locked, Object.keys(bad).join());
+    await reads(stream);
+  }
+  const opened = await openSafetensors(streamOf(file));
+  assert.throws(() => opened.pieces({ pieceBytes: 0 }), { code: 'ERR_VALUE' });
+  for await (const piece of opened.pieces()) assert.deepEqual(piece.data, x.data);
+});
+
+test('no stream is locked when its reader is done with it, whatever the end', async () => {
+  const reason = new Error('own');
+  const broken = [
+    [file, () => {}],
+    [new Uint8Array(64), () => {}],
+    [file.subarray(0, 5000), () => {}],
+    [file, () => assert.fail(reason)],
+  ];
+  for (const [bytes, onProgress] of /** @type {[Uint8Array, () => void][]} */ (broken)) {
+    const stream = streamOf(bytes, [999]);
+    await Promise.allSettled([readSafetensors(stream, { onProgress })]);
+    assert.ok(!stream.locked);
+    const other = streamOf(bytes, [999]);
+    await Promise.allSettled([readNpy(other)]);
+    assert.ok(!other.locked);
+  }
+  const silent = new ReadableStream();
+  const controller = new AbortController();
+  const opening = openSafetensors(silent, { signal: controller.signal });
+  controller.abort(reason);
+  await assert.rejects(opening, (error) => error === reason);
+  assert.ok(!silent.locked);
 });
 
 test('an error of the caller’s own, in wants or onProgress, comes through', async () => {

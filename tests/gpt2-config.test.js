@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readGpt2Config } from 'headwise/formats';
-import { isHeadwiseError, throwsCode } from './helpers.js';
+import { throwsCode } from './helpers.js';
+import { checkMessage, Wording } from './wording.js';
 
 /** As published with the smallest GPT-2, in 2019. */
 const gpt2 = {
@@ -74,57 +75,53 @@ for (const [title, fields, differs] of variants)
   });
 
 const sizes = ['vocab_size', 'n_positions', 'n_embd', 'n_head', 'n_layer'];
-const anInteger = 'expected an integer from 1 to 2^32 - 1';
-
-/** @type {[fields: Record<string, unknown>, message: string][]} */
-const bad = [
-  ...sizes.map(
-    (name) =>
-      /** @type {[Record<string, unknown>, string]} */ ([
-        { [name]: undefined, n_ctx: undefined },
-        `my.json: ${name} is missing; ${anInteger}`,
-      ]),
+/** @type {[value: unknown, shown: string][]} */
+const odd = [
+  ...[undefined, 0, -1, 1.5, true, 2 ** 32, 1e300].map(
+    (value) =>
+      /** @type {[unknown, string]} */ ([value, value === undefined ? 'missing' : `${value}`]),
   ),
-  ...[0, -1, 1.5, '12', true, [12], {}, 2 ** 32, 1e300].flatMap((value) =>
-    sizes.map(
-      (name) =>
-        /** @type {[Record<string, unknown>, string]} */ ([
-          { [name]: value },
-          `my.json: ${name} is `,
-        ]),
-    ),
-  ),
-  [{ n_positions: null, n_ctx: 0.5 }, `my.json: n_ctx is 0.5; ${anInteger}`],
-  [{ n_inner: -4 }, `my.json: n_inner is -4; ${anInteger}`],
-  [{ n_embd: 770 }, 'my.json: n_embd is 770; expected a multiple of n_head, 12'],
-  [{ model_type: 'llama' }, 'my.json: model_type is "llama"; expected "gpt2"'],
-  [
-    { activation_function: 'relu' },
-    'my.json: activation_function is "relu"; expected gelu_new or gelu_pytorch_tanh or gelu',
-  ],
-  [{ activation_function: 'toString' }, 'my.json: activation_function is "toString"'],
-  [{ activation_function: 1 }, 'my.json: activation_function is 1'],
-  [
-    { layer_norm_epsilon: -1 },
-    'my.json: layer_norm_epsilon is -1; expected a finite number of at least 0',
-  ],
-  [{ layer_norm_epsilon: '1e-5' }, 'my.json: layer_norm_epsilon is "1e-5"'],
-  [{ tie_word_embeddings: 'no' }, 'my.json: tie_word_embeddings is "no"; expected true or false'],
-  [{ scale_attn_weights: false }, 'my.json: scale_attn_weights is false; expected true'],
-  [
-    { scale_attn_by_inverse_layer_idx: true },
-    'my.json: scale_attn_by_inverse_layer_idx is true; expected false',
-  ],
-  [{ add_cross_attention: true }, 'my.json: add_cross_attention is true; expected false'],
-  [{ add_cross_attention: 0 }, 'my.json: add_cross_attention is 0; expected true or false'],
+  ['12', '"12"'],
+  [[12], '[12]'],
+  [{}, 'a value of type Object'],
 ];
 
-test('every field that is missing, bad, or asks for another model is named', () => {
-  for (const [fields, message] of bad)
+/** How the messages are worded stands in tests/wording/. @type {[fields: Record<string, unknown>, name: string, came: string][]} */
+const bad = [
+  ...sizes.flatMap((name) =>
+    odd.map(([value, came]) => {
+      const fields = { [name]: value, ...(value === undefined && { n_ctx: undefined }) };
+      return /** @type {[Record<string, unknown>, string, string]} */ ([fields, name, came]);
+    }),
+  ),
+  [{ n_positions: null, n_ctx: 0.5 }, 'n_ctx', '0.5'],
+  [{ n_inner: -4 }, 'n_inner', '-4'],
+  [{ n_embd: 770 }, 'n_embd', '770'],
+  [{ model_type: 'llama' }, 'model_type', '"llama"'],
+  [{ activation_function: 'relu' }, 'activation_function', '"relu"'],
+  [{ activation_function: 'toString' }, 'activation_function', '"toString"'],
+  [{ activation_function: 1 }, 'activation_function', '1'],
+  [{ layer_norm_epsilon: -1 }, 'layer_norm_epsilon', '-1'],
+  [{ layer_norm_epsilon: '1e-5' }, 'layer_norm_epsilon', '"1e-5"'],
+  [{ tie_word_embeddings: 'no' }, 'tie_word_embeddings', '"no"'],
+  [{ scale_attn_weights: false }, 'scale_attn_weights', 'false'],
+  [{ scale_attn_by_inverse_layer_idx: true }, 'scale_attn_by_inverse_layer_idx', 'true'],
+  [{ add_cross_attention: true }, 'add_cross_attention', 'true'],
+  [{ add_cross_attention: 0 }, 'add_cross_attention', '0'],
+];
+
+test('every field that is missing, bad, or asks for another model is named', async () => {
+  const wording = new Wording('gpt2-config');
+  for (const [fields, name, came] of bad)
     assert.throws(
       () => readGpt2Config(changed(fields), { name: 'my.json' }),
-      (error) => isHeadwiseError(error, 'ERR_FORMAT', [message, 'expected']),
+      (error) => {
+        const message = checkMessage(error, 'ERR_FORMAT', `my.json: ${name}`, came);
+        assert.match(message, / expected \S/);
+        return wording.add(`${name} of ${came}`, message);
+      },
     );
+  await wording.check();
 });
 
 test('what is no JSON object is refused', () => {
@@ -138,7 +135,7 @@ test('what is no JSON object is refused', () => {
     '<!doctype html>',
     '{"n_embd":1,"n_embd":2}',
   ])
-    throwsCode(() => readGpt2Config(text), 'ERR_FORMAT', 'config.json: ', 'expected');
+    throwsCode(() => readGpt2Config(text), 'ERR_FORMAT', 'config.json: ', /expected \S/);
   for (const value of [null, [], 3, undefined])
     throwsCode(() => readGpt2Config(/** @type {any} */ (value)), 'ERR_FORMAT', 'config.json: is ');
   throwsCode(

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Gpt2 } from 'headwise/gpt2';
 import { draw } from '../web/headwise/gpt2/generate.js';
+import { MersenneTwister } from '../web/headwise/gpt2/mersenne-twister.js';
 import { drawIds, small, smallModel } from './gpt2.js';
 import { data, engine, throwsCode } from './helpers.js';
 
@@ -73,28 +74,105 @@ test('eosTokenId ends generation after itself', () => {
   assert.deepEqual([...model.generate(prompt, { maxTokens: 12, eosTokenId: absent })], all);
 });
 
-test('a seed repeats what was drawn; without one the generator goes on', () => {
+test('a seed repeats what was drawn; without one every generation is another', () => {
   const options = { maxTokens: 14, temperature: 1.5 };
   const first = [...model.generate(prompt, { ...options, seed: 11 })];
-  const on = [...model.generate(prompt, options)];
+  const others = [...model.generate(prompt, options)];
   assert.deepEqual([...model.generate(prompt, { ...options, seed: 11 })], first);
-  assert.deepEqual([...model.generate(prompt, options)], on);
   assert.deepEqual([...model.generate(prompt, { ...options, seed: 11n })], first);
-  hw.manualSeed(11);
-  assert.deepEqual([...model.generate(prompt, options)], first);
-  assert.notDeepEqual(on, first);
+  // As torch, of whose seeds 32 bits count.
+  assert.deepEqual([...model.generate(prompt, { ...options, seed: 11n - 2n ** 32n })], first);
+  assert.notDeepEqual(others, first);
+  assert.notDeepEqual([...model.generate(prompt, options)], others);
   assert.notDeepEqual([...model.generate(prompt, { ...options, seed: 12 })], first);
+  hw.manualSeed(5);
+  const fifth = [...model.generate(prompt, options)];
+  hw.manualSeed(5);
+  assert.deepEqual([...model.generate(prompt, options)], fifth);
 });
 
-test('each drawn token takes one number of rand; the likeliest takes none', () => {
+test('a seed’s numbers are those of rand after manualSeed', () => {
+  const seeded = { maxTokens: 14, temperature: 1.5, topK: small.vocabSize };
+  for (const seed of [0, 11, -3, 2 ** 40 + 7, 2n ** 64n - 1n]) {
+    hw.manualSeed(seed);
+    const ids = [...prompt];
+    for (const uniform of hw.rand([14]).data)
+      ids.push(draw(Float32Array.from(nextLogits(ids)), seeded, uniform));
+    assert.deepEqual([...model.generate(prompt, { ...seeded, seed })], ids.slice(prompt.length));
+  }
+});
+
+test('the own generator gives what torch’s gives, beyond its first 624 words', () => {
+  for (const seed of [0, 123, 2 ** 32 - 1]) {
+    hw.manualSeed(seed);
+    const own = new MersenneTwister(seed);
+    const drawn = Float32Array.from({ length: 2000 }, () => own.uniform());
+    assert.deepEqual(drawn, hw.rand([2000]).data);
+  }
+});
+
+test('generations with seeds run side by side without disturbing each other or the engine', () => {
+  const how = [
+    { temperature: 1.5, maxTokens: 8, seed: 1 },
+    { temperature: 1, maxTokens: 8, seed: 2 },
+    { temperature: 1.5, maxTokens: 8, seed: 1 },
+  ];
+  const expected = how.map((options) => [...model.generate(prompt, options)]);
+  hw.manualSeed(7);
+  const numbers = [...hw.rand([8]).data];
+  hw.manualSeed(7);
+  const loops = how.map((options) => model.generate(prompt, options));
+  const found = /** @type {(number | void)[][]} */ (how.map(() => []));
+  const between = [];
+  for (let i = 0; i < 8; i++) {
+    loops.forEach((loop, n) => found[n].push(loop.next().value));
+    between.push(hw.rand([1]).data[0]);
+  }
+  assert.deepEqual(found, expected);
+  assert.deepEqual(between, numbers);
+});
+
+test('without a seed, nothing that is drawn later disturbs a generation that began', () => {
+  const options = { temperature: 1.5, maxTokens: 8 };
   hw.manualSeed(3);
-  const numbers = hw.rand([8]).data;
+  const expected = [...model.generate(prompt, options)];
   hw.manualSeed(3);
-  assert.equal([...model.generate(prompt, { maxTokens: 7, temperature: 1 })].length, 7);
-  assert.equal(hw.rand([1]).data[0], numbers[7]);
+  const loop = model.generate(prompt, options);
+  const found = [loop.next().value];
+  hw.manualSeed(99);
+  hw.rand([5]);
+  assert.deepEqual([...found, ...loop], expected);
+});
+
+test('a drawn generation without a seed takes two numbers of rand, the others none', () => {
   hw.manualSeed(3);
-  assert.equal([...model.generate(prompt, { maxTokens: 7 })].length, 7);
+  const numbers = hw.rand([3]).data;
+  for (const [options, taken] of /** @type {const} */ ([
+    [{ temperature: 1 }, 2],
+    [{ temperature: 1, seed: 8 }, 0],
+    [{}, 0],
+  ])) {
+    hw.manualSeed(3);
+    assert.equal([...model.generate(prompt, { maxTokens: 7, ...options })].length, 7);
+    assert.equal(hw.rand([1]).data[0], numbers[taken]);
+  }
+  hw.manualSeed(3);
+  throwsCode(() => [...model.generate([99], { temperature: 1 })], 'ERR_VALUE', 'ids[0]');
   assert.equal(hw.rand([1]).data[0], numbers[0]);
+});
+
+test('NaN among the weights ends a generation in words, greedy or drawn', () => {
+  const broken = smallModel(hw);
+  const state = broken.stateDict();
+  state['wte.weight'].data[3 * small.dModel] = NaN;
+  broken.loadStateDict(state);
+  for (const temperature of [0, 1]) {
+    const loop = broken.generate([1, 2], { temperature, seed: 1 });
+    throwsCode(() => loop.next(), 'ERR_VALUE', 'logits[3] is NaN', 'expected numbers');
+    assert.ok(loop.next().done);
+  }
+  broken.dispose();
+  assert.equal([...model.generate(prompt, { maxTokens: 3 })].length, 3);
 });
 
 test('topK 1 is the likeliest at any temperature, and a temperature near 0 is greedy', () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
+import { Readable } from 'node:stream';
 import { zeros } from 'headwise';
 import { readSafetensors, writeSafetensors } from 'headwise/formats';
 import { HeadwiseError, loadGpt2 } from 'headwise/gpt2';
@@ -73,6 +74,10 @@ const places = [
   [
     'Files',
     async () => [new File([text], 'config.json'), new File([weights], 'model.safetensors')],
+  ],
+  [
+    'Node’s own streams',
+    async () => [Readable.from([Buffer.from(text)]), Readable.from([weights])],
   ],
   ['Responses', async () => [new Response(text), new Response(weights)]],
   ['file URLs', async () => [new URL('config.json', folder), new URL('model.safetensors', folder)]],
@@ -216,7 +221,7 @@ const failures = [
     'a misshapen tensor',
     () => withState({ ...state, 'wpe.weight': zeros([12, 20]) }),
     'ERR_FORMAT',
-    ['wpe.weight has shape [12, 20], expected [20, 12]'],
+    ['wpe.weight has shape [12, 20]', 'expected'],
   ],
   [
     'a tensor twice',
@@ -228,7 +233,7 @@ const failures = [
     'quantized weights',
     () => withType('I8', 'h.0.mlp.c_fc.weight'),
     'ERR_FORMAT',
-    ['h.0.mlp.c_fc.weight has dtype I8, expected F32 or F16 or BF16'],
+    ['h.0.mlp.c_fc.weight has dtype I8', 'expected'],
   ],
   [
     'a truncated file',
@@ -270,7 +275,7 @@ const failures = [
     'a config of another width',
     () => ({ ...good, config: { ...smallConfig, n_embd: 24 } }),
     'ERR_FORMAT',
-    ['wte.weight has shape [31, 12], expected [31, 24]'],
+    ['wte.weight has shape [31, 12]', 'expected'],
   ],
   [
     'a config without a size',
@@ -282,13 +287,19 @@ const failures = [
     'a config of another kind',
     () => ({ ...good, config: { ...smallConfig, model_type: 'bert' } }),
     'ERR_FORMAT',
-    ['model_type is "bert"; expected "gpt2"'],
+    ['model_type is "bert"', 'expected'],
   ],
   [
     'a config that is no JSON',
     () => ({ ...good, config: new Blob(['{"n_embd": ']) }),
     'ERR_FORMAT',
     ['config: cannot be parsed'],
+  ],
+  [
+    'a config that is another file',
+    () => ({ ...good, config: new Blob(['{"n_embd": 12', ' '.repeat(2 ** 20), '}']) }),
+    'ERR_FORMAT',
+    ['config: has more than 1048576 bytes; expected a config.json'],
   ],
   [
     'a config of no file’s name',
@@ -300,7 +311,7 @@ const failures = [
     'a head that is not tied',
     () => ({ ...good, config: { ...smallConfig, tie_word_embeddings: false } }),
     'ERR_FORMAT',
-    ['tie_word_embeddings is false; expected true'],
+    ['tie_word_embeddings is false', 'expected'],
   ],
   [
     'a config that is not there',

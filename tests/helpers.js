@@ -7,7 +7,7 @@ import { sizeOf } from './reference.js';
 /** @typedef {import('./reference.js').Matrix} Matrix */
 /** @typedef {'auto' | 'relaxed' | 'simd128'} Simd */
 
-/** The engine, with the module that HEADWISE_SIMD names (tests/simd.test.js sets it). */
+/** The engine, with the module that HEADWISE_SIMD names (tests/simd.slow.test.js sets it). */
 export const engine = () =>
   load({ simd: /** @type {Simd} */ (process.env.HEADWISE_SIMD ?? 'auto') });
 
@@ -44,17 +44,7 @@ export function boolData(seed, shape, share = 0.6) {
  * @param {boolean[]} flat
  * @param {number[]} shape
  */
-export function boolTensor(flat, shape) {
-  /** @type {any[]} */
-  let nested = flat;
-  for (let axis = shape.length - 1; axis > 0; axis--) {
-    const size = shape[axis];
-    nested = Array.from({ length: nested.length / size }, (_, i) =>
-      nested.slice(i * size, (i + 1) * size),
-    );
-  }
-  return tensor(nested);
-}
+export const boolTensor = (flat, shape) => tensor(flat, shape);
 
 /**
  * Tokens [start, end) of [batch, n, width].

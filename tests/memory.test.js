@@ -45,3 +45,16 @@ test('running again takes no more memory', async () => {
   assert.equal(hw.memoryBytes, after);
   hw.dispose();
 });
+
+test('after a long run and one of a token, its memory serves what comes next', async () => {
+  const hw = await engine();
+  const mha = new hw.MultiHeadAttention({ dIn: 64, dOut: 64, contextLength: 9000, numHeads: 4 });
+  mha.forward(zeros([9000, 64]));
+  const held = hw.memoryBytes;
+  mha.forward(zeros([1, 64]));
+  // Queries, keys and values of the long run, whose scratch it was, took three times the floats of its input.
+  const weights = new hw.Linear({ inFeatures: 1024, outFeatures: (9000 * 64 * 2) / 1024 });
+  assert.equal(hw.memoryBytes, held);
+  weights.dispose();
+  hw.dispose();
+});

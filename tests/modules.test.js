@@ -302,6 +302,17 @@ test('a trace under dropout gives the weights after dropout', () => {
   }
 });
 
+test('where dropout of 1 drops every weight, trace.map is 0 as trace.weights is', () => {
+  const options = { dIn: 3, dOut: 4, contextLength: 40, numHeads: 2, dropout: 1 };
+  const module = new hw.MultiHeadAttention(options);
+  const { trace } = module.forward(data(6, [1, 40, 3]), { trace: true });
+  assert.ok(trace);
+  const zeros = new Float32Array(1600);
+  assert.deepEqual(trace.weights({ head: 1, rows: [0, 40] }).data, zeros);
+  for (const size of [40, 7])
+    assert.deepEqual(trace.map({ head: 1, size }).data, zeros.subarray(0, size * size));
+});
+
 test('needWeights and trace change nothing in the output', () => {
   const { MultiHeadAttention: module } = classes();
   const x = data(7, [2, 6, 3]);

@@ -81,7 +81,7 @@ const calls = {
   },
   'feed-forward': (hw) => {
     const ffn = new hw.FeedForward({ dModel: 48, dFf: 3000, dropout: 0.1 });
-    return ending([ffn], () => [ffn.forward(x).output]);
+    return ending([ffn], () => [ffn.forward(data(9, [20, 48])).output]);
   },
   block: (hw) => {
     const block = new hw.TransformerBlock({ ...layer, dropout: 0.1 });
@@ -160,9 +160,21 @@ function outcome(hw, call) {
   }
 }
 
+/** By pages: compiled once for all calls. @type {Map<number, Promise<WebAssembly.Module>>} */
+const compiled = new Map();
+
+/** @param {number} pages */
+function moduleOf(pages) {
+  const module =
+    compiled.get(pages) ??
+    WebAssembly.compile(/** @type {Uint8Array<ArrayBuffer>} */ (withMaximum(single, pages)));
+  compiled.set(pages, module);
+  return module;
+}
+
 /** @type {[string, (pages: number) => Promise<Hw>][]} */
 const engines = [
-  ['one thread', (pages) => load({ wasm: withMaximum(single, pages) })],
+  ['one thread', async (pages) => load({ wasm: await moduleOf(pages) })],
   [
     'threads',
     async (pages) => {

@@ -1,11 +1,11 @@
 // The package as bundlers and npm see it. npm run test:embed tries it with each of them.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build, parseAst } from 'vite';
+import { run } from './child.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGE = join(ROOT, 'web', 'headwise');
@@ -86,7 +86,7 @@ test('no module waits at its top level, and none names a module of Node', async 
 
 test('npm packs what users need, and nothing else', async () => {
   const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
-  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' });
+  const { status, stdout, stderr } = await run('npm pack', 'npm', args, { cwd: ROOT });
   assert.equal(status, 0, stderr);
   const paths = JSON.parse(stdout)[0].files.map((/** @type {{ path: string }} */ { path }) => path);
   const others = paths.filter(

@@ -2,10 +2,10 @@
 // The modules carry no names, so a kernel is told by its work: an innermost loop with vector multiply-adds.
 //
 //   node tests/spills.js [module.wasm …]    prints a line per loop; without arguments both built modules
-import { spawnSync } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runNode } from './child.js';
 
 /**
  * @typedef {object} Instruction
@@ -51,10 +51,10 @@ export const modules = ['simd128', 'relaxed'].map((name) =>
  * The innermost loops with enough multiply-adds, in the code of V8's optimising compiler.
  * @param {string} module path of a wasm module
  * @param {number} [least] multiply-adds in one iteration of a loop that counts as a kernel
- * @returns {Loop[]}
+ * @returns {Promise<Loop[]>}
  */
-export function hotLoops(module, least = KERNEL) {
-  return [...functions(machineCode(module))]
+export async function hotLoops(module, least = KERNEL) {
+  return [...functions(await machineCode(module))]
     .flatMap(([index, instructions]) =>
       innermostLoops(blocksOf(instructions)).map((code) => measure(index, code)),
     )
@@ -63,7 +63,7 @@ export function hotLoops(module, least = KERNEL) {
 }
 
 /** @param {string} module */
-function machineCode(module) {
+async function machineCode(module) {
   // Without the baseline compiler and without waiting for a first call, everything is optimised at once.
   const flags = ['--print-wasm-code', '--no-liftoff', '--no-wasm-lazy-compilation'];
   // Node 20 has relaxed SIMD behind a flag that later versions do not know.
@@ -72,11 +72,7 @@ function machineCode(module) {
   // One thread, so that functions are printed one after another.
   flags.push('--single-threaded');
   const compile = 'new WebAssembly.Module(require("node:fs").readFileSync(process.argv[1]))';
-  const result = spawnSync(process.execPath, [...flags, '-e', compile, module], {
-    encoding: 'utf8',
-    maxBuffer: 2 ** 30,
-  });
-  if (result.error) throw result.error;
+  const result = await runNode(basename(module), [...flags, '-e', compile, module]);
   if (result.status !== 0) throw new Error(`${basename(module)}: ${result.stderr}`);
   return result.stdout;
 }
@@ -250,14 +246,15 @@ const isBroadcast = ({ name }) => /^broadcast|^movddup/.test(name);
 const isStore = ({ operands }) => /\[/.test(operands[0] ?? '');
 
 /** @param {string[]} paths */
-function print(paths) {
+async function print(paths) {
   for (const path of paths) {
     console.log(`${basename(path)}, node ${process.version}, V8 ${process.versions.v8}`);
-    console.table(hotLoops(path).map(({ code: _, ...numbers }) => numbers));
+    const loops = await hotLoops(path);
+    console.table(loops.map(({ code: _, ...numbers }) => numbers));
   }
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const paths = process.argv.slice(2);
-  print(paths.length > 0 ? paths : modules);
+  await print(paths.length > 0 ? paths : modules);
 }

@@ -9,8 +9,8 @@ import { hotLoops, modules } from './spills.js';
 const skip = process.arch !== 'x64' && `machine code is read for x64, and this is ${process.arch}`;
 
 for (const module of modules)
-  test(`no inner loop of ${basename(module)} keeps vectors on the stack`, { skip }, () => {
-    const loops = hotLoops(module);
+  test(`no inner loop of ${basename(module)} keeps vectors on the stack`, { skip }, async () => {
+    const loops = await hotLoops(module);
     // Projections, scores and weights times values: each has at least its whole tile.
     const products = loops.filter((loop) => loop.broadcasts > 0);
     assert.ok(products.length >= 3, `products found: ${products.length}`);
@@ -59,7 +59,7 @@ test('a loop with more accumulators than registers is found to spill', { skip },
     const path = join(folder, 'loop.wasm');
     for (const accumulators of [8, 20]) {
       await writeFile(path, loopModule(accumulators));
-      const loops = hotLoops(path);
+      const loops = await hotLoops(path);
       assert.equal(loops.length, 1);
       const [{ multiplyAdds, stackMoves }] = loops;
       assert.equal(multiplyAdds % accumulators, 0);

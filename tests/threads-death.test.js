@@ -60,17 +60,23 @@ async function mortalEngine(t, threads) {
   }
 }
 
-/** Calls until one throws. @param {() => unknown} call */
-function firstError(call) {
-  const end = performance.now() + 120_000;
-  while (performance.now() < end) {
+/**
+ * Calls until one throws.
+ *
+ * @param {() => unknown} call
+ * @param {number} [ms] how long, at least once
+ * @returns {Error | undefined}
+ */
+function firstError(call, ms = 120_000) {
+  const end = performance.now() + ms;
+  do {
     try {
       call();
     } catch (error) {
       return /** @type {Error} */ (error);
     }
-  }
-  assert.fail('no call has failed');
+  } while (performance.now() < end);
+  return undefined;
 }
 
 /** Nothing can be called, everything can be disposed of, and another engine be loaded. @param {Headwise} hw @param {any} linear */
@@ -90,13 +96,27 @@ async function isLost(hw, linear) {
   another.dispose();
 }
 
-test('a thread that is ended while it computes fails the call, and all that follow', async (t) => {
-  const { hw, workers } = await mortalEngine(t, 3);
-  const linear = new hw.Linear({ inFeatures: 8, outFeatures: 8 });
+/**
+ * An engine of which a thread was ended while it computed. Threads may be between two calls, on a busy machine all of them:
+ * then another engine is tried.
+ *
+ * @param {import('node:test').TestContext} t
+ */
+async function endedWhileComputing(t) {
   const q = data(1, [6000, 64]);
-  // At another time each: one may be between two calls.
-  workers.forEach((worker, i) => worker.endIn(100 + 230 * i));
-  const error = firstError(() => hw.scaledDotProductAttention(q, q, q));
+  for (let tries = 0; tries < 20; tries++) {
+    const { hw, workers } = await mortalEngine(t, 3);
+    const linear = new hw.Linear({ inFeatures: 8, outFeatures: 8 });
+    workers.forEach((worker, i) => worker.endIn(100 + 230 * i));
+    const error = firstError(() => hw.scaledDotProductAttention(q, q, q), 3000);
+    if (error) return { hw, workers, linear, error };
+    hw.dispose();
+  }
+  assert.fail('no call has failed');
+}
+
+test('a thread that is ended while it computes fails the call, and all that follow', async (t) => {
+  const { hw, workers, linear, error } = await endedWhileComputing(t);
   throwsCode(
     () => {
       throw error;
@@ -136,6 +156,6 @@ test('a trap in a thread fails the call that it worked for, and all that follow'
   const linear = new hw.Linear({ inFeatures: 8, outFeatures: 50 });
   const x = data(1, [4000, 8]);
   const error = firstError(() => linear.forward(x));
-  assert.match(error.message, /a thread of the engine died/);
+  assert.match(error?.message ?? '', /a thread of the engine died/);
   await isLost(hw, linear);
 });

@@ -1,12 +1,12 @@
 // Engines with several threads: the same numbers, workers that start, sleep, end and fail, and one thread with the
 // reason wherever there cannot be more.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { load, Tensor } from 'headwise';
+import { runNode } from './child.js';
 import { data, engine, rejectsCode, throwsCode } from './helpers.js';
 
 const simd = /** @type {'auto'} */ (process.env.HEADWISE_SIMD ?? 'auto');
@@ -157,16 +157,16 @@ test('memory grows under a team, and results are read from the grown memory', as
   hw.dispose();
 });
 
-test('a process with threads that sleep ends by itself', () => {
+test('a process with threads that sleep ends by itself', async () => {
   const script = `import { load, zeros } from ${JSON.stringify(headwise)};
     const hw = await load({ threads: 3 });
     const linear = new hw.Linear({ inFeatures: 8, outFeatures: 8 });
     console.log(hw.info.threads, linear.forward(zeros([900, 8])).output.shape.join('x'));`;
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--input-type=module', '--eval', script],
-    { encoding: 'utf8', timeout: 30_000 },
-  );
+  const { status, stdout, stderr } = await runNode('a process with threads', [
+    '--input-type=module',
+    '--eval',
+    script,
+  ]);
   assert.equal(stderr, '');
   assert.equal(stdout.trim(), '3 900x8');
   assert.equal(status, 0);

@@ -74,7 +74,7 @@ function units(seed) {
  * The tensor of a spec; tests/fixtures/torch_referee/data.py lists what a spec can be.
  * @param {any} spec
  * @param {Group} group
- * @returns {Tensor}
+ * @returns {any} a Tensor, of truth values where it is a mask
  */
 export function make(spec, { numbers }) {
   const { shape, seed, share, scale = 1, offset = 0, integers, emptyRows = [] } = spec;

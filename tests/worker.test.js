@@ -1,11 +1,11 @@
 // headwise/worker: the same engine behind calls that are awaited. Browsers are in tests/embed.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { load as loadHere } from 'headwise';
 import { load, tensor, transfer, zeros } from 'headwise/worker';
-import { allClose, data, rejectsCode } from './helpers.js';
+import { runNode } from './child.js';
+import { allClose, data, rejectsCode, throwsCode } from './helpers.js';
 import { fusedTable, inputs } from './seeds.js';
 
 const modules = new URL('../web/headwise/wasm/', import.meta.url);
@@ -44,7 +44,6 @@ test('traces, caches and other modules stay in the Worker and are used from here
   const x = data(3, [10, 8]);
   const [one, other] = [await wrapper.forward(x), await fused.forward(x, { trace: true })];
   allClose(one.output, other.output);
-  assert.ok(other.trace);
   assert.deepEqual(other.trace.shape, [1, 2, 10, 10]);
   assert.deepEqual((await other.trace.weights({ head: 1 })).shape, [10, 10]);
   assert.deepEqual((await other.trace.map({ head: 1, size: 3 })).shape, [3, 3]);
@@ -116,6 +115,24 @@ test('errors arrive as HeadwiseErrors, and the engine works on', async () => {
   await hw.dispose();
 });
 
+test('a class that extends one of a Worker’s is refused with what to extend instead', async () => {
+  const hw = await load();
+  const options = { inFeatures: 2, outFeatures: 2 };
+  class Lora extends hw.Linear {}
+  for (const make of [
+    () => new Lora(options),
+    () => Reflect.construct(hw.Linear, [options], class {}),
+  ])
+    throwsCode(
+      make,
+      'ERR_VALUE',
+      'Linear: classes of headwise/worker cannot be extended; expected',
+    );
+  const linear = await new hw.Linear(options);
+  assert.deepEqual((await linear.forward(zeros([1, 2]))).output.shape, [1, 2]);
+  await hw.dispose();
+});
+
 test('every source of the module means the same here and in the Worker', async () => {
   const address = new URL('headwise-simd128.wasm', modules);
   const bytes = await readFile(address);
@@ -165,12 +182,36 @@ test('a Worker that dies fails all who wait, and another engine can be loaded', 
     const ends = await Promise.allSettled([...calls, new Promise((end) => setTimeout(end, 200)).then(() => hw.rand([1]))]);
     console.log(ends.map(({ reason }) => reason ? reason.code + ' ' + reason.message : 'fine').join('\\n'));
     console.log((await (await load()).rand([2])).shape.join());`;
-  const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    encoding: 'utf8',
-    timeout: 30_000,
-  });
+  const child = await runNode('a process whose Worker dies', ['--input-type=module', '-e', script]);
   const lines = child.stdout.trim().split('\n');
   const failure = "ERR_LOAD the engine's Worker failed: it ended; load() starts another";
   assert.deepEqual(lines, [...Array(6).fill(failure), '2'], child.stderr);
   assert.equal(child.status, 0, 'nothing keeps the process alive');
+});
+
+test('arguments that end the Worker, hold themselves or cannot be read reject with a HeadwiseError', async () => {
+  const hw = await load();
+  /** @type {any[]} */
+  const cyclic = [];
+  cyclic.push(cyclic, cyclic);
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  /** @type {any} */
+  let deep = 1;
+  for (let i = 0; i < 20_000; i++) deep = [deep];
+  for (const value of [cyclic, proxy, deep, new Array(2 ** 32 - 1), { shape: cyclic }]) {
+    await rejectsCode(hw.softmax(/** @type {any} */ (value)), 'ERR_VALUE');
+    await rejectsCode(hw.gelu(zeros([2]), /** @type {any} */ (value)), 'ERR_VALUE');
+  }
+  allClose(await hw.softmax(zeros([2])), tensor([0.5, 0.5]));
+  /** @type {Promise<void> | undefined} */
+  let ended;
+  const ends = {
+    get approximate() {
+      ended = hw.dispose();
+      return 'none';
+    },
+  };
+  await rejectsCode(hw.gelu(zeros([2]), /** @type {any} */ (ends)), 'ERR_DISPOSED');
+  await ended;
 });

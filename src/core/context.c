@@ -1,5 +1,12 @@
 #include "core/context.h"
 
+enum {
+  /* What is held may be so many times what a run needs, and a little in any case. */
+  MUCH_LESS = 4,
+  LITTLE_BYTES = 1 << 20,
+  MOST_PATIENCE = 16,
+};
+
 /* torch's default_rng_seed_val */
 static const uint64_t default_seed = 67280421310721u;
 
@@ -9,26 +16,76 @@ hw_status hw_context_create(hw_context **context) {
     return HW_ERROR_MEMORY;
   }
   hw_generator_seed(&(*context)->generator, default_seed);
+  (*context)->patience = 1;
   return HW_OK;
 }
 
 void hw_context_destroy(hw_context *context) {
   if (context != NULL) {
+    hw_threads_stop(context->threads);
     hw_arena_release(&context->arena);
     hw_release(context);
   }
 }
 
-size_t hw_context_scratch_bytes(const hw_context *context) { return context->arena.capacity; }
-
-void hw_manual_seed(hw_context *context, uint64_t seed) { hw_generator_seed(&context->generator, seed); }
-
-void hw_rand(hw_context *context, float *out, size_t count) {
-  hw_generator_uniform(&context->generator, 0.0F, 1.0F, out, count);
+hw_status hw_context_set_threads(hw_context *context, size_t threads) {
+  if (context == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  hw_threads_stop(context->threads);
+  context->threads = NULL;
+  context->team = NULL;
+  if (threads > 1) {
+    HW_TRY(hw_threads_start(threads, &context->threads));
+    context->team = hw_threads_team(context->threads);
+  }
+  return threads == 0 ? HW_ERROR_VALUE : HW_OK;
 }
 
-void hw_uniform(hw_context *context, float from, float to, float *out, size_t count) {
+size_t hw_context_scratch_bytes(const hw_context *context) { return context == NULL ? 0 : context->arena.capacity; }
+
+/* Sizes that alternate would be given back and taken again for ever: each time that happens, it takes more small runs. */
+hw_status hw_context_reserve(hw_context *context, size_t bytes) {
+  hw_arena *arena = &context->arena;
+  const bool is_small = arena->capacity > LITTLE_BYTES && bytes < arena->capacity / MUCH_LESS;
+  context->small_runs = is_small ? context->small_runs + 1 : 0;
+  if (is_small && context->small_runs >= context->patience) {
+    hw_arena_release(arena);
+    context->small_runs = 0;
+    context->has_been_more = true;
+  } else if (bytes > arena->capacity && context->has_been_more) {
+    context->patience = hw_min(2 * context->patience, MOST_PATIENCE);
+    context->has_been_more = false;
+  }
+  return hw_arena_reserve(arena, bytes);
+}
+
+hw_status hw_manual_seed(hw_context *context, uint64_t seed) {
+  if (context == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  hw_generator_seed(&context->generator, seed);
+  return HW_OK;
+}
+
+static bool can_draw(const hw_context *context, const float *out, size_t count) {
+  return context != NULL && (count == 0 || out != NULL);
+}
+
+hw_status hw_rand(hw_context *context, float *out, size_t count) { return hw_uniform(context, 0.0F, 1.0F, out, count); }
+
+hw_status hw_uniform(hw_context *context, float from, float to, float *out, size_t count) {
+  if (!can_draw(context, out, count)) {
+    return HW_ERROR_VALUE;
+  }
   hw_generator_uniform(&context->generator, from, to, out, count);
+  return HW_OK;
 }
 
-void hw_randn(hw_context *context, float *out, size_t count) { hw_generator_normal(&context->generator, out, count); }
+hw_status hw_randn(hw_context *context, float *out, size_t count) {
+  if (!can_draw(context, out, count)) {
+    return HW_ERROR_VALUE;
+  }
+  hw_generator_normal(&context->generator, out, count);
+  return HW_OK;
+}

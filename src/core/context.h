@@ -1,29 +1,24 @@
-/* What a run needs besides its arguments. */
+/* What outlives a run: the generator, scratch memory and threads. */
 #ifndef HW_CORE_CONTEXT_H
 #define HW_CORE_CONTEXT_H
 
-#include "core/memory.h"
+#include "core/arena.h"
 #include "core/parallel.h"
 #include "core/random.h"
-#include "core/tile.h"
+#include "core/threads.h"
 
 struct hw_context {
   hw_generator generator;
   hw_arena arena;
-  hw_team *team; /* NULL: one thread; not owned */
+  hw_team *team;       /* NULL: one thread; that of `threads`, or JavaScript's */
+  hw_threads *threads; /* NULL, or those that the context has started */
+  size_t small_runs;   /* in a row, that needed much less than the arena holds */
+  size_t patience;     /* small runs after which it is given back */
+  bool has_been_more;  /* it was given back, and has not grown since */
 };
 
-/* The threads for a job of so many multiply-adds: the caller's alone where waking the others takes longer. */
-static inline hw_team *hw_context_team(const hw_context *context, double work) {
-#ifdef HW_THREADS
-  if (work >= (double)HW_PARALLEL_WORK) {
-    hw_team_expect(context->team, work);
-    return context->team;
-  }
-#endif
-  (void)context;
-  (void)work;
-  return NULL;
-}
+/* Before a run: empties the arena, makes room for `bytes`, and gives back what hw_context_scratch_bytes says is too much.
+ * HW_ERROR_MEMORY leaves the arena empty and usable. */
+hw_status hw_context_reserve(hw_context *context, size_t bytes);
 
 #endif

@@ -4,7 +4,8 @@
  * has added it to `finished`, so the description needs no atomics, and a worker that is late, asleep or gone holds
  * nothing up: only items in hand are waited for.
  *
- * The main thread spins for those, because the main thread of a page may not sleep. Workers sleep on `unclaimed`.
+ * The main thread spins for those, because the main thread of a page may not sleep. Workers sleep on `unclaimed`, natively until
+ * they are woken.
  */
 #include "core/parallel.h"
 
@@ -15,7 +16,7 @@
 #include "core/memory.h"
 
 #ifndef __wasm__
-#include <sched.h>
+#include <pthread.h>
 #endif
 
 /* Looks at `unclaimed` before a worker sleeps, 0.4 ns each in V8: together about as long as waking it takes. */
@@ -28,6 +29,7 @@ static const double looks_of_work = 8.0;
 /* A value of `unclaimed`: workers return. */
 static const uint32_t stopped = UINT32_MAX;
 
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what threads look at has cache lines of its own */
 struct hw_team {
   _Alignas(HW_ALIGNMENT) _Atomic uint32_t unclaimed;
   _Alignas(HW_ALIGNMENT) _Atomic uint32_t finished;
@@ -37,28 +39,44 @@ struct hw_team {
   _Alignas(HW_ALIGNMENT) hw_task task;
   const void *job;
   uint32_t items;
-  bool open;
   double work;
   uint64_t patience;
   size_t threads;
+#ifndef __wasm__
+  pthread_mutex_t mutex; /* of those that sleep */
+  pthread_cond_t is_awake;
+#endif
 };
 
-static void sleep_while_zero(_Atomic uint32_t *word) {
+/* Whose tasks this thread runs, and its number there. */
+static _Thread_local const hw_team *own_team;
+static _Thread_local size_t own_number;
+
+static size_t number_in(const hw_team *team) { return team != NULL && team == own_team ? own_number : 0; }
+
 #ifdef __wasm__
-  __builtin_wasm_memory_atomic_wait32((int32_t *)word, 0, -1);
+
+static void sleep_while_idle(hw_team *team) { __builtin_wasm_memory_atomic_wait32((int32_t *)&team->unclaimed, 0, -1); }
+
+static void wake_all(hw_team *team) { __builtin_wasm_memory_atomic_notify((int32_t *)&team->unclaimed, UINT32_MAX); }
+
 #else
-  (void)word;
-  sched_yield();
-#endif
+
+static void sleep_while_idle(hw_team *team) {
+  pthread_mutex_lock(&team->mutex);
+  while (atomic_load(&team->unclaimed) == 0) {
+    pthread_cond_wait(&team->is_awake, &team->mutex);
+  }
+  pthread_mutex_unlock(&team->mutex);
 }
 
-static void wake_all(_Atomic uint32_t *word) {
-#ifdef __wasm__
-  __builtin_wasm_memory_atomic_notify((int32_t *)word, UINT32_MAX);
-#else
-  (void)word;
-#endif
+static void wake_all(hw_team *team) {
+  pthread_mutex_lock(&team->mutex);
+  pthread_cond_broadcast(&team->is_awake);
+  pthread_mutex_unlock(&team->mutex);
 }
+
+#endif
 
 hw_status hw_team_create(size_t threads, uint64_t patience, hw_team **team) {
   *team = hw_allocate_zeroed(sizeof(hw_team));
@@ -67,14 +85,26 @@ hw_status hw_team_create(size_t threads, uint64_t patience, hw_team **team) {
   }
   (*team)->threads = threads;
   (*team)->patience = patience;
+#ifndef __wasm__
+  pthread_mutex_init(&(*team)->mutex, NULL);
+  pthread_cond_init(&(*team)->is_awake, NULL);
+#endif
   return HW_OK;
 }
 
-void hw_team_destroy(hw_team *team) { hw_release(team); }
+void hw_team_destroy(hw_team *team) {
+#ifndef __wasm__
+  if (team != NULL) {
+    pthread_mutex_destroy(&team->mutex);
+    pthread_cond_destroy(&team->is_awake);
+  }
+#endif
+  hw_release(team);
+}
 
 size_t hw_team_threads(const hw_team *team) { return team == NULL ? 1 : team->threads; }
 
-static void run(hw_task task, const void *job, size_t item, size_t thread) {
+static void run_item(hw_task task, const void *job, size_t item, size_t thread) {
 #ifndef NDEBUG
   const bool nested = hw_in_task;
   hw_in_task = true;
@@ -87,11 +117,15 @@ static void run(hw_task task, const void *job, size_t item, size_t thread) {
 
 /* Takes items until none is left. */
 static void take_items(hw_team *team, size_t thread) {
+  const hw_team *outer_team = own_team;
+  const size_t outer_number = own_number;
+  own_team = team;
+  own_number = thread;
   uint32_t done = 0;
   uint32_t left = atomic_load(&team->unclaimed);
   while (left != 0 && left != stopped) {
     if (atomic_compare_exchange_weak(&team->unclaimed, &left, left - 1)) {
-      run(team->task, team->job, team->items - left, thread);
+      run_item(team->task, team->job, team->items - left, thread);
       done++;
       left = atomic_load(&team->unclaimed);
     }
@@ -99,6 +133,8 @@ static void take_items(hw_team *team, size_t thread) {
   if (done > 0) {
     atomic_fetch_add(&team->finished, done);
   }
+  own_team = outer_team;
+  own_number = outer_number;
 }
 
 static uint32_t wait_for_items(hw_team *team) {
@@ -109,7 +145,7 @@ static uint32_t wait_for_items(hw_team *team) {
     }
   }
   atomic_fetch_add(&team->sleepers, 1);
-  sleep_while_zero(&team->unclaimed);
+  sleep_while_idle(team);
   atomic_fetch_sub(&team->sleepers, 1);
   return atomic_load(&team->unclaimed);
 }
@@ -124,19 +160,13 @@ void hw_team_work(hw_team *team, size_t thread) {
 static void announce(hw_team *team, uint32_t unclaimed) {
   atomic_store(&team->unclaimed, unclaimed);
   if (atomic_load(&team->sleepers) != 0) {
-    wake_all(&team->unclaimed);
+    wake_all(team);
   }
 }
 
 void hw_team_stop(hw_team *team) { announce(team, stopped); }
 
 void hw_team_fail(hw_team *team) { atomic_store(&team->failed, 1); }
-
-void hw_team_expect(hw_team *team, double work) {
-  if (team != NULL) {
-    team->work = work;
-  }
-}
 
 /*
  * A worker that its host has ended leaves the item in its hand unfinished for ever, and nobody can say so: a thread that
@@ -157,22 +187,22 @@ static void wait_for_finish(hw_team *team) {
   }
 }
 
-void hw_parallel_for(hw_team *team, size_t items, hw_task task, const void *job) {
-  if (team == NULL || items <= 1 || items >= stopped || team->open) {
+void hw_parallel_for(hw_team *team, double work, size_t items, hw_task task, const void *job) {
+  if (team == NULL || items <= 1 || items >= stopped || team == own_team) {
+    const size_t thread = number_in(team);
     for (size_t item = 0; item < items; item++) {
-      run(task, job, item, 0);
+      run_item(task, job, item, thread);
     }
     return;
   }
   team->task = task;
   team->job = job;
+  team->work = work;
   team->items = (uint32_t)items;
-  team->open = true;
   atomic_store(&team->finished, 0);
   announce(team, (uint32_t)items);
   take_items(team, 0);
   wait_for_finish(team);
-  team->open = false;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * A loop spread over threads.
  *
- * Only builds with HW_THREADS have more than one: the modules with shared memory, and the native library for its tests.
+ * Only builds with HW_THREADS have more than one: the modules with shared memory, and the native library.
  * Elsewhere a team does not exist and hw_parallel_for is the plain loop.
  */
 #ifndef HW_CORE_PARALLEL_H
@@ -34,9 +34,6 @@ void hw_team_stop(hw_team *team);
 /* What the host of a worker calls when a trap has ended it: the call that waits for its item traps, too. */
 void hw_team_fail(hw_team *team);
 
-/* The next job has about so many multiply-adds. NULL is allowed. */
-void hw_team_expect(hw_team *team, double work);
-
 /* 1 for NULL */
 size_t hw_team_threads(const hw_team *team);
 
@@ -46,10 +43,13 @@ size_t hw_team_threads(const hw_team *team);
  *
  *   for (item = 0; item < items; item++) task(job, item, 0);
  *
- * One item, no team, or a call from within a task: that loop itself, on the calling thread. Tasks allocate nothing.
+ * work: about how many multiply-adds all items have together, by which a dead worker is told from a slow one.
+ * One item, no team, or a call from within a task: that loop itself, on the calling thread. A task of the same team that
+ * calls this keeps its thread's number, so that the inner tasks' scratch is theirs; without a team the number is 0. Tasks
+ * allocate nothing.
  * Traps if a worker has died with an item in hand: the team and all that the tasks write to is lost.
  */
-void hw_parallel_for(hw_team *team, size_t items, hw_task task, const void *job);
+void hw_parallel_for(hw_team *team, double work, size_t items, hw_task task, const void *job);
 
 #else
 
@@ -58,8 +58,9 @@ static inline size_t hw_team_threads(const hw_team *team) {
   return 1;
 }
 
-static inline void hw_parallel_for(hw_team *team, size_t items, hw_task task, const void *job) {
+static inline void hw_parallel_for(hw_team *team, double work, size_t items, hw_task task, const void *job) {
   (void)team;
+  (void)work;
   for (size_t item = 0; item < items; item++) {
     task(job, item, 0);
   }

@@ -58,29 +58,18 @@ void hw_generator_uniform(hw_generator *generator, float from, float to, float *
   }
 }
 
-/* Whether the next element is kept. */
-static bool is_kept(hw_generator *generator, double dropout) {
+bool hw_generator_keeps(hw_generator *generator, double dropout) {
   return dropout < 1.0 && hw_generator_double(generator) < 1.0 - dropout;
 }
 
-void hw_generator_keep(hw_generator *generator, double dropout, uint32_t *bits, size_t rows, size_t columns) {
-  const size_t words = hw_keep_words(columns);
+void hw_generator_draw_kept(hw_generator *generator, double dropout, uint32_t *bits, size_t rows, size_t columns) {
+  const size_t words = hw_kept_words(columns);
   memset(bits, 0, rows * words * sizeof *bits);
   for (size_t row = 0; row < rows; row++) {
     for (size_t column = 0; column < columns; column++) {
-      if (is_kept(generator, dropout)) {
+      if (hw_generator_keeps(generator, dropout)) {
         bits[row * words + column / 32] |= 1u << (column % 32);
       }
     }
-  }
-}
-
-void hw_generator_dropout(hw_generator *generator, double dropout, float *x, size_t count) {
-  if (dropout == 0.0) {
-    return;
-  }
-  const float scale = hw_keep_scale(dropout);
-  for (size_t i = 0; i < count; i++) {
-    x[i] *= is_kept(generator, dropout) ? scale : 0.0F;
   }
 }

@@ -32,17 +32,17 @@ void hw_generator_uniform(hw_generator *generator, float from, float to, float *
  * in single precision, as torch's AVX2 build computes them; the cache is left alone. */
 void hw_generator_normal(hw_generator *generator, float *out, size_t count);
 
+/* Whether dropout keeps the next element: two words, none if dropout is 1, as in torch. */
+bool hw_generator_keeps(hw_generator *generator, double dropout);
+
 /* Dropout's mask: bit i of a row says whether its element i is kept. Every row takes whole 32-bit words,
- * hw_keep_words(columns) of them; elements are drawn in row-major order, two words each. Dropout of 1 draws
- * nothing, as in torch. */
-void hw_generator_keep(hw_generator *generator, double dropout, uint32_t *bits, size_t rows, size_t columns);
-static inline size_t hw_keep_words(size_t columns) { return columns / 32 + (columns % 32 != 0); }
+ * hw_kept_words(columns) of them; elements are drawn in row-major order. */
+void hw_generator_draw_kept(hw_generator *generator, double dropout, uint32_t *bits, size_t rows, size_t columns);
+static inline size_t hw_kept_words(size_t columns) { return columns / 32 + (columns % 32 != 0); }
 
-/* What kept elements are multiplied by. */
-static inline float hw_keep_scale(double dropout) { return 1.0F / (float)(1.0 - dropout); }
+static inline bool hw_dropout_is_valid(double dropout) { return dropout >= 0.0 && dropout <= 1.0; }
 
-/* Dropout in place, drawn likewise; 0 draws nothing, too. An element that is dropped is multiplied by 0, so that NaN
- * stays. */
-void hw_generator_dropout(hw_generator *generator, double dropout, float *x, size_t count);
+/* What kept elements are multiplied by; 0 where none is. */
+static inline float hw_kept_scale(double dropout) { return dropout < 1.0 ? 1.0F / (float)(1.0 - dropout) : 0.0F; }
 
 #endif

@@ -107,7 +107,7 @@ HW_INLINE hw_f32x4 hw_choose_bytes(const uint8_t *bytes, hw_f32x4 yes, hw_f32x4 
 
 /* Keeps the compiler from moving memory accesses across, and older V8 (Node 20, 22) from hoisting broadcasts out of
  * reach of the registers; costs no instruction. */
-HW_INLINE void hw_keep_order(void) {
+HW_INLINE void hw_order_barrier(void) {
 #if defined(__wasm__)
   __asm__ volatile("" ::: "memory");
 #endif
@@ -117,7 +117,7 @@ HW_INLINE void hw_keep_order(void) {
 HW_INLINE void hw_fill(float *p, size_t count, hw_f32x4 x) {
   for (size_t i = 0; i < count; i += HW_LANES) {
     /* Or it would become a call of memset, which takes longer for a few vectors. */
-    hw_keep_order();
+    hw_order_barrier();
     hw_store(p + i, x);
   }
 }

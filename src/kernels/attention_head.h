@@ -5,15 +5,15 @@
 #include "kernels/key_value_panels.h"
 #include "kernels/scores.h"
 
-/* Which weights dropout keeps, for one head: bits [query_tokens][hw_keep_words(key_tokens)], NULL: all. */
-typedef struct hw_keep {
+/* Which weights dropout keeps, for one head: bits [query_tokens][hw_kept_words(key_tokens)], NULL: all. */
+typedef struct hw_kept {
   const uint32_t *bits;
   size_t words_per_row;
   float scale;
-} hw_keep;
+} hw_kept;
 
-static inline bool hw_is_kept(const hw_keep *keep, size_t row, size_t key) {
-  return (keep->bits[row * keep->words_per_row + key / 32] >> (key % 32) & 1u) != 0;
+static inline bool hw_is_kept(const hw_kept *kept, size_t row, size_t key) {
+  return (kept->bits[row * kept->words_per_row + key / 32] >> (key % 32) & 1u) != 0;
 }
 
 typedef struct hw_attention_head {
@@ -27,7 +27,7 @@ typedef struct hw_attention_head {
   size_t key_tokens;          /* columns of the weights */
   hw_key_value_panels panels; /* visible.key_tokens of them are read */
   hw_visibility visible;
-  hw_keep keep;
+  hw_kept kept;
   /* [query_tokens]: the log-sum-exp in two parts, since one float would lose bits: the largest score and the
    * sum of exp(score - largest). */
   float *row_maximum;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/attention_weights.h"
+#include "kernels/pack.h"
 #include "kernels/softmax.h"
 
 /* A strip of queries on its way into the map. exp rises with its argument, so the largest score of a row in a cell is
@@ -18,25 +19,26 @@ typedef struct map_strip {
   hw_strip scores;
 } map_strip;
 
-static size_t cell_stride(size_t size) { return hw_whole_panels(size); }
+/* A strip's scratch, in the order in which it is taken. */
+static void take_scratch(hw_arena *arena, size_t key_width, size_t size, map_strip *strip) {
+  strip->stride = hw_whole_panels(size);
+  strip->queries = hw_take_strip(arena, key_width, &strip->scores);
+  strip->cells = hw_arena_take_floats(arena, hw_size_multiply(HW_TILE_ROWS, strip->stride));
+  strip->row = hw_arena_take_floats(arena, strip->stride);
+}
 
 size_t hw_attention_map_scratch_bytes(size_t key_width, size_t size) {
-  const size_t stride = cell_stride(size);
-  size_t bytes = hw_attention_weights_scratch_bytes(key_width);
-  bytes = hw_size_add(bytes, hw_arena_size(hw_size_multiply(HW_TILE_ROWS, stride), sizeof(float)));
-  return hw_size_add(bytes, hw_arena_size(stride, sizeof(float)));
+  hw_arena arena = {.measures = true};
+  map_strip strip;
+  take_scratch(&arena, key_width, size, &strip);
+  return arena.peak;
 }
 
 static void start(map_strip *strip, const hw_attention_head *head, size_t size, unsigned char *scratch) {
-  hw_arena arena = {.memory = scratch, .capacity = hw_attention_map_scratch_bytes(head->panels.key_width, size)};
+  hw_arena arena = {.memory = scratch, .capacity = SIZE_MAX};
+  take_scratch(&arena, head->panels.key_width, size, strip);
   strip->head = head;
   strip->size = size;
-  strip->stride = cell_stride(size);
-  strip->queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_TILE_ROWS, head->panels.key_width));
-  strip->scores.scores = hw_arena_take_floats(&arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE);
-  strip->scores.stride = HW_STRIP_STRIDE;
-  strip->cells = hw_arena_take_floats(&arena, HW_TILE_ROWS * strip->stride);
-  strip->row = hw_arena_take_floats(&arena, strip->stride);
 }
 
 /* The first cell that reaches beyond a key. */
@@ -63,9 +65,9 @@ static void pool_scores(const map_strip *strip, const float *scores, size_t rows
 }
 
 /* A weight that dropout leaves out is 0. */
-static void drop_scores(const hw_keep *keep, size_t row, size_t key, size_t count, float *scores) {
+static void drop_scores(const hw_kept *kept, size_t row, size_t key, size_t count, float *scores) {
   for (size_t j = 0; j < count; j++) {
-    if (!hw_is_kept(keep, row, key + j)) {
+    if (!hw_is_kept(kept, row, key + j)) {
       scores[j] = -INFINITY;
     }
   }
@@ -75,13 +77,13 @@ static void pool_block(map_strip *strip, size_t row, size_t rows, size_t key) {
   const hw_attention_head *head = strip->head;
   const hw_score_source source = hw_attention_source(head);
   hw_score_strip(&source, strip->queries, row, rows, key, key + HW_KEY_BLOCK, &strip->scores);
-  for (size_t i = 0; i < strip->scores.run_count; i++) {
-    const hw_key_range run = strip->scores.runs[i];
-    const size_t first = key + run.start;
-    const size_t count = hw_min(key + run.end, head->visible.key_tokens) - first;
-    float *scores = strip->scores.scores + run.start;
-    for (size_t r = 0; head->keep.bits != NULL && r < rows; r++) {
-      drop_scores(&head->keep, row + r, first, count, scores + r * HW_STRIP_STRIDE);
+  for (size_t i = 0; i < strip->scores.range_count; i++) {
+    const hw_key_range range = strip->scores.ranges[i];
+    const size_t first = key + range.start;
+    const size_t count = hw_min(key + range.end, head->visible.key_tokens) - first;
+    float *scores = strip->scores.scores + range.start;
+    for (size_t r = 0; head->kept.bits != NULL && r < rows; r++) {
+      drop_scores(&head->kept, row + r, first, count, scores + r * HW_STRIP_STRIDE);
     }
     pool_scores(strip, scores, rows, first, count);
   }
@@ -92,8 +94,8 @@ static void weigh_cells(const map_strip *strip, size_t row, float *cells) {
   const hw_attention_head *head = strip->head;
   float unused = 0.0F;
   hw_rows_exp(cells, strip->stride, 1, strip->stride, head->row_maximum + row, &unused);
-  if (head->keep.bits != NULL) {
-    hw_row_scale(cells, cells, strip->stride, head->keep.scale);
+  if (head->kept.bits != NULL) {
+    hw_row_scale(cells, cells, strip->stride, head->kept.scale);
   }
   hw_row_scale(cells, cells, strip->stride, hw_inverse_sum(head, row));
 }

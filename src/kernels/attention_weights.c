@@ -6,19 +6,26 @@
 #include "kernels/online_softmax.h"
 #include "kernels/softmax.h"
 
+float *hw_take_strip(hw_arena *arena, size_t key_width, hw_strip *strip) {
+  float *queries = hw_arena_take_floats(arena, hw_packed_queries_floats(HW_TILE_ROWS, key_width));
+  strip->scores = hw_arena_take_floats(arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE);
+  strip->stride = HW_STRIP_STRIDE;
+  return queries;
+}
+
 size_t hw_attention_weights_scratch_bytes(size_t key_width) {
-  return hw_size_add(hw_arena_size(hw_packed_queries_floats(HW_TILE_ROWS, key_width), sizeof(float)),
-                     hw_arena_size((size_t)HW_TILE_ROWS * HW_STRIP_STRIDE, sizeof(float)));
+  hw_arena arena = {.measures = true};
+  hw_strip strip;
+  hw_take_strip(&arena, key_width, &strip);
+  return arena.peak;
 }
 
 /* Room for the strip's scores; returns its queries, packed. */
 static const float *start_strip(const hw_attention_head *head, size_t row, size_t rows, hw_strip *strip,
                                 unsigned char *scratch) {
   const size_t width = head->panels.key_width;
-  hw_arena arena = {.memory = scratch, .capacity = hw_attention_weights_scratch_bytes(width)};
-  float *queries = hw_arena_take_floats(&arena, hw_packed_queries_floats(HW_TILE_ROWS, width));
-  strip->scores = hw_arena_take_floats(&arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE);
-  strip->stride = HW_STRIP_STRIDE;
+  hw_arena arena = {.memory = scratch, .capacity = SIZE_MAX};
+  float *queries = hw_take_strip(&arena, width, strip);
   hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, width, head->scale, queries);
   return queries;
 }
@@ -26,13 +33,13 @@ static const float *start_strip(const hw_attention_head *head, size_t row, size_
 static void store_weights(const hw_attention_head *head, const hw_strip *strip, size_t r, size_t row, size_t key_start,
                           float *out) {
   const float inverse = hw_inverse_sum(head, row);
-  for (size_t i = 0; i < strip->run_count; i++) {
-    const hw_key_range run = strip->runs[i];
-    float *scores = strip->scores + r * HW_STRIP_STRIDE + run.start;
-    const size_t key = key_start + run.start;
-    const size_t count = hw_min(run.end - run.start, head->visible.key_tokens - key);
+  for (size_t i = 0; i < strip->range_count; i++) {
+    const hw_key_range range = strip->ranges[i];
+    float *scores = strip->scores + r * HW_STRIP_STRIDE + range.start;
+    const size_t key = key_start + range.start;
+    const size_t count = hw_min(range.end - range.start, head->visible.key_tokens - key);
     float sum = 0.0F;
-    hw_weigh_scores(head, row, 1, &(hw_scored_keys){key, run.end - run.start, count}, scores, &sum);
+    hw_weigh_scores(head, row, 1, &(hw_scored_keys){key, range.end - range.start, count}, scores, &sum);
     hw_row_scale(scores, out + key, count, inverse);
   }
 }
@@ -74,11 +81,11 @@ void hw_attention_scores(const hw_attention_head *head, hw_weights_kind kind, si
   }
   for (size_t key = 0; key < source.visible->key_tokens; key += HW_KEY_BLOCK) {
     hw_score_strip(&source, queries, row, rows, key, key + HW_KEY_BLOCK, &strip);
-    for (size_t i = 0; i < rows * strip.run_count; i++) {
-      const hw_key_range run = strip.runs[i / rows];
-      const size_t end = hw_min(run.end, source.visible->key_tokens - key);
+    for (size_t i = 0; i < rows * strip.range_count; i++) {
+      const hw_key_range range = strip.ranges[i / rows];
+      const size_t end = hw_min(range.end, source.visible->key_tokens - key);
       const float *scores = strip.scores + i % rows * strip.stride;
-      memcpy(out + i % rows * columns + key + run.start, scores + run.start, (end - run.start) * sizeof(float));
+      memcpy(out + i % rows * columns + key + range.start, scores + range.start, (end - range.start) * sizeof(float));
     }
   }
 }

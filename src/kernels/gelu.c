@@ -52,7 +52,7 @@ HW_INLINE hw_f32x4 polynomial(size_t first, size_t count, hw_f32x4 x) {
   hw_f32x4 y = constant(first);
 #pragma GCC unroll 8
   for (size_t i = 1; i < count; i++) {
-    hw_keep_order();
+    hw_order_barrier();
     y = hw_multiply_add(y, x, constant(first + i));
   }
   return y;
@@ -97,7 +97,7 @@ static __attribute__((noinline)) void normal_vectors(const float *x, float *y, s
     const size_t end = count - start < BLOCK ? count - start : BLOCK;
     for (size_t i = 0; i < end; i += HW_LANES) {
       hw_store(bells + i, bell(&exp2, magnitude(hw_load(x + start + i))));
-      hw_keep_order();
+      hw_order_barrier();
     }
     for (size_t i = 0; i < end; i += HW_LANES) {
       const hw_f32x4 value = hw_load(x + start + i);

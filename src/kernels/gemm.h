@@ -1,44 +1,37 @@
-/* Matrix product with packed right-hand side. */
+/* Matrix product with a packed right-hand side: what one thread does of it. */
 #ifndef HW_KERNELS_GEMM_H
 #define HW_KERNELS_GEMM_H
 
 #include <stddef.h>
 
-#include "core/parallel.h"
-
-/*
- * A packed matrix: per panel one row of eight biases, then k rows.
- *
- *   | bias0 … bias7 |
- *   | k=0: c0 … c7  |
- *   |      …        |      hw_gemm_panel_stride(k) floats a panel
- */
-size_t hw_gemm_panel_stride(size_t k);
-
-/* Floats that a packed matrix of `columns` columns takes; SIZE_MAX if that does not fit. */
-size_t hw_gemm_packed_floats(size_t columns, size_t k);
-
-/* As hw_pack_panels, with the bias rows zero. */
-void hw_gemm_pack(const float *source, size_t column_stride, size_t k_stride, size_t columns, size_t k, float *packed);
-
-/* c = a·B + bias: a [rows, k] at a_stride, packed B [k, columns], c [rows, columns] at c_stride. */
+/* c = start + a·B: a [rows, k] at a_stride, B [k, columns] in panels as hw_pack_panels leaves them one after another, c
+ * [rows, columns] at c_stride. Sums begin with `start`, eight floats for each panel start_stride apart, and run in the order
+ * of k. */
 typedef struct hw_gemm_product {
   const float *a;
   size_t a_stride;
-  const float *packed;
+  const float *panels;
+  const float *start;
+  size_t start_stride;
   float *c;
   size_t c_stride;
   size_t rows;
   size_t k;
   size_t columns;
-  float *scratch; /* hw_gemm_scratch_bytes, at HW_ALIGNMENT */
+  float *strips; /* hw_gemm_strips_floats, at HW_ALIGNMENT */
 } hw_gemm_product;
 
-/* SIZE_MAX if that does not fit. */
-size_t hw_gemm_scratch_bytes(size_t rows, size_t k);
+/* Eight zeros: the start of a product without a bias, at a start_stride of 0. */
+extern const float hw_gemm_zeros[];
 
-/* Reads and writes exactly the product's elements; rows, k and columns are at least 1. The result does not depend on
- * the team. */
-void hw_gemm(hw_team *team, const hw_gemm_product *product);
+/* Floats of a product's interleaved rows; SIZE_MAX if that does not fit. */
+size_t hw_gemm_strips_floats(size_t rows, size_t k);
+
+/* Interleaves the whole strips of HW_TILE_ROWS among rows [row, end); row is a multiple of HW_TILE_ROWS. */
+void hw_gemm_pack_strips(const hw_gemm_product *g, size_t row, size_t end);
+
+/* Rows [row, row_end) and columns [column, column_end) of c, from strips that are packed; row is a multiple of HW_TILE_ROWS,
+ * column of HW_TILE_COLUMNS. Reads and writes exactly the product's elements. */
+void hw_gemm_block(const hw_gemm_product *g, size_t row, size_t row_end, size_t column, size_t column_end);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/memory.h"
+#include "core/arena.h"
 
 typedef struct hw_key_value_panels {
   float *keys;
@@ -22,9 +22,6 @@ typedef struct hw_key_value_panels {
   size_t key_width;
   size_t value_width;
 } hw_key_value_panels;
-
-/* Up to whole panels of 8; SIZE_MAX if that does not fit. */
-size_t hw_whole_panels(size_t width);
 
 /* The panels of many heads, one after another. */
 typedef struct hw_key_value_store {

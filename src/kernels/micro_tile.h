@@ -49,7 +49,7 @@ HW_INLINE void hw_tile_multiply_add(hw_tile tile, const float *a, size_t row_ste
     const hw_f32x4 high = hw_load(panel + HW_LANES);
 #pragma GCC unroll 8
     for (size_t r = 0; r < HW_TILE_ROWS; r++) {
-      hw_keep_order();
+      hw_order_barrier();
       const hw_f32x4 element = hw_load_splat(a + r * row_step);
       tile[r][0] = hw_multiply_add(element, low, tile[r][0]);
       tile[r][1] = hw_multiply_add(element, high, tile[r][1]);

@@ -16,6 +16,9 @@
 /* Panels in `columns` columns. */
 size_t hw_panel_count(size_t columns);
 
+/* Columns of whole panels; SIZE_MAX if that does not fit. */
+size_t hw_whole_panels(size_t columns);
+
 /* Writes columns × k elements, element (column, p) read at source[column·column_stride + p·k_stride], into panels that
  * lie panel_stride floats apart. One of the two strides is 1 where it should be fast. */
 void hw_pack_panels(const float *source, size_t column_stride, size_t k_stride, size_t columns, size_t k, float *panels,

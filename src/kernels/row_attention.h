@@ -9,8 +9,9 @@
 #include "kernels/attention_head.h"
 
 /* The query [key_width] is scaled, keys.start a multiple of 8, all values of the keys finite, the strip's
- * room that of whole strips. Adds to the context [whole panels], not yet divided by the row's sum. */
+ * room that of whole strips. Adds to the weighted values [whole panels], which are
+ * not yet divided by the sum of the row. */
 void hw_row_attention(const hw_attention_head *head, size_t row, const float *query, hw_key_range keys, hw_strip *strip,
-                      float *context);
+                      float *weighted);
 
 #endif

@@ -43,7 +43,7 @@ static __attribute__((noinline)) void score_tile(const float *queries, const flo
   hw_tile_multiply_add(tile, queries, 1, HW_TILE_ROWS, panel, key_width);
   hw_tile_store(tile, scores, stride);
   /* Read back: a second use of the sums would make older V8 keep less of the loop in registers. */
-  hw_keep_order();
+  hw_order_barrier();
   if (maxima != NULL) {
     raise_maxima(scores, HW_TILE_ROWS, stride, maxima);
   }
@@ -69,11 +69,11 @@ static tile_group group_at(const hw_visibility *visible, size_t row, size_t rows
   return group;
 }
 
-static void add_run(hw_strip *strip, size_t start, size_t end) {
-  if (strip->run_count > 0 && strip->runs[strip->run_count - 1].end == start) {
-    strip->runs[strip->run_count - 1].end = end;
+static void add_range(hw_strip *strip, size_t start, size_t end) {
+  if (strip->range_count > 0 && strip->ranges[strip->range_count - 1].end == start) {
+    strip->ranges[strip->range_count - 1].end = end;
   } else {
-    strip->runs[strip->run_count++] = (hw_key_range){start, end};
+    strip->ranges[strip->range_count++] = (hw_key_range){start, end};
   }
 }
 
@@ -134,7 +134,7 @@ void hw_score_strip(const hw_score_source *source, const float *packed_queries, 
                     size_t key_start, size_t key_end, hw_strip *strip) {
   float maxima[HW_TILE_ROWS * HW_LANES];
   hw_fill(maxima, (size_t)HW_TILE_ROWS * HW_LANES, hw_splat(-INFINITY));
-  strip->run_count = 0;
+  strip->range_count = 0;
   const hw_key_range any = hw_keys_of_any(source->visible, row, rows);
   const size_t end = hw_min(any.end, key_end);
   size_t key = any.start > key_start ? any.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS : key_start;
@@ -147,7 +147,7 @@ void hw_score_strip(const hw_score_source *source, const float *packed_queries, 
       score_changed_group(source, packed_queries, row, rows, &group, scores, strip->stride, maxima);
     }
     if (group.visibility != HW_TILE_HIDDEN) {
-      add_run(strip, key - key_start, group.end - key_start);
+      add_range(strip, key - key_start, group.end - key_start);
     }
     key = group.end;
   }

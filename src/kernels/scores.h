@@ -16,15 +16,15 @@ typedef struct hw_score_source {
 } hw_score_source;
 
 /*
- * Scores of up to HW_TILE_ROWS queries against at most HW_KEY_BLOCK keys, or of one against HW_ROW_KEYS. Only the runs
+ * Scores of up to HW_TILE_ROWS queries against at most HW_KEY_BLOCK keys, or of one against HW_ROW_KEYS. Only the ranges
  * hold scores, whole tiles of 8 keys, -inf where masked; what lies between them no query sees.
  */
 typedef struct hw_strip {
   float *scores; /* [HW_TILE_ROWS] rows, `stride` apart */
   size_t stride; /* HW_STRIP_STRIDE; not known to the compiler, or older V8 would keep less in registers */
   float maximum[HW_TILE_ROWS]; /* NaN passed over; -inf if there is nothing else */
-  size_t run_count;
-  hw_key_range runs[HW_ROW_KEYS / HW_TILE_COLUMNS / 2 + 1]; /* columns of `scores` */
+  size_t range_count;
+  hw_key_range ranges[HW_ROW_KEYS / HW_TILE_COLUMNS / 2 + 1]; /* columns of `scores` */
 } hw_strip;
 
 /* Packs rows of queries, times scale, strip by strip: hw_pack_rows, or as it is if the last strip has but one

@@ -40,7 +40,7 @@ HW_INLINE hw_f32x4 exp_of_four(const hw_exp2_constants *constants, float *x, hw_
   const hw_f32x4 power = hw_exp(constants, hw_subtract(hw_load(x), shift));
   hw_store(x, power);
   /* Two at once would take more registers than there are. */
-  hw_keep_order();
+  hw_order_barrier();
   return power;
 }
 

@@ -11,13 +11,14 @@ typedef struct mask_row {
   hw_f32x4 added[HW_TILE_VECTORS];
 } mask_row;
 
-static size_t cut(int64_t key, size_t key_tokens) {
-  return key <= 0 ? 0 : (size_t)(key < (int64_t)key_tokens ? key : (int64_t)key_tokens);
+/* index, or the nearest end of [0, limit]. */
+static size_t within(int64_t index, size_t limit) {
+  return index <= 0 ? 0 : (size_t)(index < (int64_t)limit ? index : (int64_t)limit);
 }
 
 static hw_key_range keys_between(const hw_visibility *visible, size_t start_row, size_t end_row) {
-  return (hw_key_range){cut((int64_t)start_row + visible->start_shift, visible->key_tokens),
-                        cut((int64_t)end_row + visible->end_shift, visible->key_tokens)};
+  return (hw_key_range){within((int64_t)start_row + visible->start_shift, visible->key_tokens),
+                        within((int64_t)end_row + visible->end_shift, visible->key_tokens)};
 }
 
 hw_key_range hw_keys_of_any(const hw_visibility *visible, size_t row, size_t rows) {
@@ -134,10 +135,6 @@ static void cut_row(size_t start, size_t end, float *scores) {
     const hw_f32x4 is_hidden = hw_equal(hw_add(hw_load(left + c), hw_load(right + c)), hidden);
     hw_store(scores + c, hw_choose(is_hidden, hidden, hw_load(scores + c)));
   }
-}
-
-static size_t within(int64_t column, size_t limit) {
-  return column <= 0 ? 0 : (size_t)(column < (int64_t)limit ? column : (int64_t)limit);
 }
 
 void hw_mask_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key, float *scores, size_t stride) {

@@ -4,89 +4,42 @@ import { any } from './table.js';
 
 /** @returns {import('./table.js').BadCall[]} */
 export const loads = () => [
-  [
-    'an address by itself',
-    () => load(any('a.wasm')),
-    'ERR_VALUE',
-    'load: options is "a.wasm"; expected an object of wasm, simd, threads, signal',
-  ],
-  [
-    'an unknown option of load',
-    () => load(any({ url: 'a.wasm' })),
-    'ERR_VALUE',
-    'load: unknown option url; expected wasm, simd, threads, signal',
-  ],
-  [
-    'an unknown kind of SIMD',
-    () => load(any({ simd: 'avx2' })),
-    'ERR_VALUE',
-    "simd is \"avx2\"; expected 'auto', 'relaxed' or 'simd128'",
-  ],
-  [
-    'no threads',
-    () => load({ threads: 0 }),
-    'ERR_VALUE',
-    "threads is 0; expected 'auto' or an integer of at least 1",
-  ],
-  [
-    'half a thread',
-    () => load({ threads: 1.5 }),
-    'ERR_VALUE',
-    "threads is 1.5; expected 'auto' or an integer of at least 1",
-  ],
+  ['an address by itself', () => load(any('a.wasm')), 'ERR_VALUE', 'load: options', '"a.wasm"'],
+  ['an unknown option of load', () => load(any({ url: 'a.wasm' })), 'ERR_VALUE', 'load', 'url'],
+  ['an unknown kind of SIMD', () => load(any({ simd: 'avx2' })), 'ERR_VALUE', 'simd', '"avx2"'],
+  ['no threads', () => load({ threads: 0 }), 'ERR_VALUE', 'threads', '0'],
+  ['half a thread', () => load({ threads: 1.5 }), 'ERR_VALUE', 'threads', '1.5'],
   [
     'threads by an unknown word',
     () => load(any({ threads: 'many' })),
     'ERR_VALUE',
-    'threads is "many"; expected \'auto\' or an integer of at least 1',
+    'threads',
+    '"many"',
   ],
-  [
-    'a number as wasm',
-    () => load(any({ wasm: 5 })),
-    'ERR_VALUE',
-    'wasm is 5; expected a URL, string, Response, BufferSource or WebAssembly.Module',
-  ],
-  [
-    'null as wasm',
-    () => load(any({ wasm: null })),
-    'ERR_VALUE',
-    'wasm is null; expected a URL, string, Response, BufferSource or WebAssembly.Module',
-  ],
+  ['a number as wasm', () => load(any({ wasm: 5 })), 'ERR_VALUE', 'wasm', '5'],
+  ['null as wasm', () => load(any({ wasm: null })), 'ERR_VALUE', 'wasm', 'null'],
   [
     'a controller as signal',
     () => load(any({ signal: new AbortController() })),
     'ERR_VALUE',
-    'signal is a value of type AbortController; expected an AbortSignal',
+    'signal',
+    'a value of type AbortController',
   ],
-  [
-    'an address that is none',
-    () => load({ wasm: 'https://' }),
-    'ERR_LOAD',
-    'https://: could not be read (',
-  ],
-  [
-    'no bytes',
-    () => load({ wasm: new Uint8Array(0) }),
-    'ERR_LOAD',
-    'wasm: arrived as bytes, 0 bytes that begin with ""; expected a wasm module',
-  ],
+  ['an address that is none', () => load({ wasm: 'https://' }), 'ERR_LOAD', 'https://'],
+  ['no bytes', () => load({ wasm: new Uint8Array(0) }), 'ERR_LOAD', 'wasm', '0 bytes'],
   [
     'a page for a module',
     () => load({ wasm: new Response('<!doctype html>') }),
     'ERR_LOAD',
-    '15 bytes that begin with "<!doctype html>"; expected a wasm module',
+    'wasm',
+    '"<!doctype html>"',
   ],
-  [
-    'half a header',
-    () => load({ wasm: Uint8Array.of(0, 97, 115, 109, 1) }),
-    'ERR_LOAD',
-    "; expected Headwise's module and a runtime with SIMD",
-  ],
+  ['half a header', () => load({ wasm: Uint8Array.of(0, 97, 115, 109, 1) }), 'ERR_LOAD', 'wasm'],
   [
     'another module',
     () => load({ wasm: Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0) }),
     'ERR_LOAD',
-    "wasm has not the functions that this version calls; expected Headwise's module",
+    'wasm',
   ],
 ];
 
@@ -95,40 +48,15 @@ export const loads = () => [
  * @returns {import('./table.js').BadCall[]}
  */
 export const endedEngine = (ended) => [
-  [
-    'manualSeed after dispose',
-    () => ended.manualSeed(1),
-    'ERR_DISPOSED',
-    'the engine was disposed of; load() starts another',
-  ],
-  [
-    'randn after dispose',
-    () => ended.randn([2]),
-    'ERR_DISPOSED',
-    'the engine was disposed of; load() starts another',
-  ],
-  [
-    'softmax after dispose',
-    () => ended.softmax(zeros([2])),
-    'ERR_DISPOSED',
-    'the engine was disposed of; load() starts another',
-  ],
-  [
-    'a mask after dispose',
-    () => ended.causalMask(2),
-    'ERR_DISPOSED',
-    'the engine was disposed of; load() starts another',
-  ],
+  ['manualSeed after dispose', () => ended.manualSeed(1), 'ERR_DISPOSED', 'engine'],
+  ['randn after dispose', () => ended.randn([2]), 'ERR_DISPOSED', 'engine'],
+  ['softmax after dispose', () => ended.softmax(zeros([2])), 'ERR_DISPOSED', 'engine'],
+  ['a mask after dispose', () => ended.causalMask(2), 'ERR_DISPOSED', 'engine'],
   [
     'a module after dispose',
     () => new ended.Linear({ inFeatures: 3, outFeatures: 2 }),
     'ERR_DISPOSED',
-    'the engine was disposed of; load() starts another',
+    'engine',
   ],
-  [
-    'the memory after dispose',
-    () => ended.memoryBytes,
-    'ERR_DISPOSED',
-    'the engine was disposed of; load() starts another',
-  ],
+  ['the memory after dispose', () => ended.memoryBytes, 'ERR_DISPOSED', 'engine'],
 ];

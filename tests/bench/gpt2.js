@@ -5,7 +5,7 @@ import { timeLoading } from './gpt2/checkpoint.js';
 import { measure } from './gpt2/measure.js';
 import { sizes } from './gpt2/sizes.js';
 import { choose, number, UsageError } from './options.js';
-import { header, line, ms } from './table.js';
+import { header, line, ms, withDoubt } from './table.js';
 
 /** @typedef {import('./gpt2/measure.js').Result} Result */
 
@@ -61,14 +61,14 @@ function readOptions(args) {
 
 /** @param {Result} result */
 function print({ size, simd, threads, timings, memoryBytes, maxError }) {
-  for (const { way, tokens, minimum, median, perSecond, rate, unit, percent, ceiling } of timings)
-    console.log(
-      line(COLUMNS, [
-        ...[size, simd, String(threads), way, String(tokens), ms(minimum), ms(median)],
-        ...[perSecond.toFixed(1), `${rate.toFixed(1)} ${unit}`, `${percent.toFixed(1)} %`],
-        ceiling.toFixed(1),
-      ]),
-    );
+  for (const { way, tokens, minimum, median, perSecond, rate, unit, percent, ceiling } of timings) {
+    const cells = [
+      ...[size, simd, String(threads), way, String(tokens), ms(minimum), ms(median)],
+      ...[perSecond.toFixed(1), `${rate.toFixed(1)} ${unit}`, `${percent.toFixed(1)} %`],
+      ceiling.toFixed(1),
+    ];
+    console.log(withDoubt(line(COLUMNS, cells), percent));
+  }
   const checked = maxError === undefined ? '' : `; off float64 by ${maxError.toExponential(0)}`;
   console.log(`  ${(memoryBytes / 1e6).toFixed(0)} MB of memory${checked}`);
 }

@@ -9,6 +9,9 @@ import { UsageError } from './options.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
+/** No call into the page, of one result, takes longer. */
+const LONGEST_MS = 900_000;
+
 const NO_BROWSER =
   '--browser is chromium, but there is none: install it or name it in CHROMIUM_PATH';
 
@@ -32,7 +35,7 @@ export async function runInChromium({ shapes, threads, simds, seconds }) {
   const executable = findBrowser();
   if (!executable) throw new UsageError(NO_BROWSER);
   const site = await serve(ROOT, { headersOf: () => ISOLATION });
-  const browser = await launch(executable, { protocolTimeout: 0 });
+  const browser = await launch(executable, { protocolTimeout: LONGEST_MS });
   const close = async () => {
     await browser.close();
     site.close();

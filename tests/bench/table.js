@@ -1,5 +1,7 @@
 // Results as lines of a table.
 
+import { doubtOf } from '../../web/page/bench/ceiling.js';
+
 /** @typedef {import('../../web/page/bench/bench.js').Result} Result */
 
 /** @typedef {{ title: string, width: number, left?: boolean }} Column */
@@ -43,6 +45,16 @@ export const header = (columns) => {
 export const ms = (value) =>
   value >= 100 ? value.toFixed(0) : value >= 0.1 ? value.toPrecision(3) : value.toFixed(4);
 
+/**
+ * A line of a table, and a warning after it if its share cannot be.
+ * @param {string} text
+ * @param {number} percent of the ceiling
+ */
+export function withDoubt(text, percent) {
+  const doubt = doubtOf(percent);
+  return doubt === undefined ? text : `${text}  WARNING: ${doubt}`;
+}
+
 export const benchHeader = () => header(COLUMNS);
 
 /** @param {Result} result */
@@ -52,7 +64,7 @@ export function benchLine({ shape, name, simd, threads, timing, skipped, problem
     const words = problem === undefined ? `not run: ${skipped}` : `FAILED: ${problem}`;
     return `${line(COLUMNS.slice(0, 4), what)}  ${words}`;
   }
-  return line(COLUMNS, [
+  const cells = [
     ...what,
     ms(timing.minimum),
     ms(timing.median),
@@ -62,5 +74,6 @@ export function benchLine({ shape, name, simd, threads, timing, skipped, problem
     timing.ceiling.toFixed(1),
     (timing.memoryBytes / 1e6).toFixed(1),
     timing.maxError.toExponential(0),
-  ]);
+  ];
+  return withDoubt(line(COLUMNS, cells), timing.percent);
 }

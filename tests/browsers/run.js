@@ -1,9 +1,10 @@
 // npm run test:browsers: the package's tests and the page's in all browsers, and one table of what came out.
 // Arguments choose browsers: npm run test:browsers -- firefox webkit
-import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inParallel, runFile } from '../files.js';
+import { withPage } from '../page/browser.js';
 import { engines } from './engines.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -16,33 +17,25 @@ const files = [
     .map((name) => join(PAGE, name)),
 ];
 
-/** What a file may take, so that one that hangs is named. */
-const FILE_MS = 15 * 60_000;
+/** In seconds, what a file may take, so that one that hangs is named. */
+const FILE_LIMIT = 15 * 60;
 
 /**
  * @param {string} browser
  * @param {string} file
- * @returns {string} what came out
+ * @returns {Promise<string>} what came out
  */
-function run(browser, file) {
-  /** @type {NodeJS.ProcessEnv} */
-  const env = { ...process.env, HEADWISE_BROWSER: browser };
-  delete env.NODE_TEST_CONTEXT;
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--test-reporter=tap', file], {
-    encoding: 'utf8',
-    env,
-    maxBuffer: 2 ** 28,
-    timeout: FILE_MS,
-  });
-  const count = (/** @type {string} */ what) =>
-    Number(new RegExp(`^# ${what} (\\d+)`, 'm').exec(stdout)?.[1] ?? 0);
-  const [passed, failed, skipped] = ['pass', 'fail', 'skipped'].map(count);
-  if (status !== 0 || passed + skipped === 0) {
-    console.error(stdout, stderr);
+async function run(browser, file) {
+  const env = { HEADWISE_BROWSER: browser };
+  const outcome = await runFile(file, { seconds: FILE_LIMIT, env });
+  const { passed, skipped, problem, output, seconds } = outcome;
+  if (problem) {
+    console.error(`${output}\n${engines[browser].name}, ${basename(file)}: ${problem}`);
     process.exitCode = 1;
-    return `${failed || 'all'} FAILED`;
+    return 'FAILED';
   }
-  return skipped > 0 ? `${passed} passed, ${skipped} skipped` : `${passed} passed`;
+  const counts = skipped > 0 ? `${passed} passed, ${skipped} skipped` : `${passed} passed`;
+  return `${counts} (${seconds.toFixed(0)} s)`;
 }
 
 const wanted = process.argv.slice(2);
@@ -54,13 +47,17 @@ if (unknown.length > 0) {
 const browsers = Object.keys(engines).filter(
   (name) => wanted.length === 0 || wanted.includes(name),
 );
-const rows = files.map((file) => [
-  basename(file, '.test.js'),
-  ...browsers.map((browser) => {
-    const result = run(browser, file);
+const jobs = files.flatMap((file) => browsers.map((browser) => ({ browser, file })));
+const results = await withPage(() =>
+  inParallel(jobs, async ({ browser, file }) => {
+    const result = await run(browser, file);
     console.error(`${engines[browser].name}, ${basename(file)}: ${result}`);
     return result;
   }),
+);
+const rows = files.map((file, i) => [
+  basename(file, '.test.js'),
+  ...results.slice(i * browsers.length, (i + 1) * browsers.length),
 ]);
 const table = [['', ...browsers.map((browser) => engines[browser].name)], ...rows];
 const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));

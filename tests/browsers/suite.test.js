@@ -9,7 +9,17 @@ import { engine, NO_BROWSER } from './engines.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FILES = [
-  ...['seeds', 'functions', 'modules', 'attention-options', 'nan', 'state', 'random', 'memory'],
+  ...[
+    'seeds',
+    'functions',
+    'modules',
+    'attention-options',
+    'forward-masks',
+    'nan',
+    'state',
+    'random',
+    'memory',
+  ],
   ...[
     'cache',
     'cache-errors',

@@ -47,7 +47,11 @@ async function startDisplay() {
   );
   const failed = once(child, 'error').then(([error]) => Promise.reject(error));
   const out = /** @type {import('node:stream').Readable} */ (child.stdio[3]);
-  const [number] = await Promise.race([once(out, 'data'), failed]);
+  const said = once(out, 'data', { signal: AbortSignal.timeout(START) }).catch((cause) => {
+    child.kill('SIGKILL');
+    throw new Error(`Xvfb named no display within ${START / 1000} s`, { cause });
+  });
+  const [number] = await Promise.race([said, failed]);
   return { display: `:${String(number).trim()}`, close: () => void child.kill() };
 }
 
@@ -83,7 +87,9 @@ export class WebKitBrowser {
     this.#driver = spawn('WebKitWebDriver', [`--port=${port}`], { env, stdio: 'ignore' });
     this.#address = `http://127.0.0.1:${port}`;
     for (let tries = 0; tries < 100; tries++) {
-      const answer = await fetch(`${this.#address}/status`).catch(() => undefined);
+      const answer = await fetch(`${this.#address}/status`, {
+        signal: AbortSignal.timeout(START),
+      }).catch(() => undefined);
       if (answer?.ok) return;
       await pause(50);
     }

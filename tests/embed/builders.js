@@ -1,13 +1,13 @@
 // How each tool makes a site of app/. Each takes the folder to build into, and what is special about the tool stands here
 // as README.md tells it.
-import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { run as runChild } from '../child.js';
 
 export const HERE = fileURLToPath(new URL('.', import.meta.url));
 const APP = join(HERE, 'app');
-const PACKAGE = join(HERE, 'node_modules', 'headwise', 'web', 'headwise');
+export const PACKAGE = join(HERE, 'node_modules', 'headwise', 'web', 'headwise');
 
 /**
  * Of this folder's own packages, which the project does not know.
@@ -124,15 +124,10 @@ async function parcel(out) {
 /** @param {string} out */
 async function next(out) {
   const site = join(HERE, 'next');
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [join(HERE, 'node_modules/next/dist/bin/next'), 'build'],
-    {
-      cwd: site,
-      encoding: 'utf8',
-      env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', CI: 'true' },
-    },
-  );
+  const args = [join(HERE, 'node_modules/next/dist/bin/next'), 'build'];
+  const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1', CI: 'true' };
+  const options = { cwd: site, env, seconds: 300 };
+  const { status, stdout, stderr } = await runChild('next build', process.execPath, args, options);
   if (status !== 0) throw new Error(stdout + stderr);
   await cp(join(site, 'out'), out, { recursive: true });
   await rm(join(site, 'out'), { recursive: true });

@@ -67,3 +67,25 @@ export async function checkSite(browser, url, isolated) {
     await page.close();
   }
 }
+
+/**
+ * A dev server that cannot serve what the package names is told with what to set.
+ * @param {Browser} browser
+ * @param {string} url
+ */
+export async function checkHint(browser, url) {
+  const page = await browser.newPage();
+  try {
+    await page.goto(url, { waitUntil: 'networkidle0' });
+    await page.waitForFunction('globalThis.site');
+    for (const entry of ['main', 'worker']) {
+      const told = await page.evaluate(
+        `site.${entry}().then(() => 'runs', ({ name, code, message }) => name + code + message)`,
+      );
+      const hint = /^HeadwiseErrorERR_LOAD.*optimizeDeps: \{ exclude: \['headwise'\] \}/;
+      assert.match(String(told), hint, entry);
+    }
+  } finally {
+    await page.close();
+  }
+}

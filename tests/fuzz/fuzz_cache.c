@@ -8,7 +8,7 @@
 typedef struct session {
   hw_context *context;
   hw_multi_head_attention_config config;
-  hw_multi_head_attention *module;
+  hw_module *module;
   hw_key_value_cache *cache;
   size_t batch;
   float *x; /* [batch, context_length, d_in] */
@@ -35,7 +35,7 @@ static session start(fuzz_bytes *bytes) {
 
 static void stop(session *s) {
   hw_key_value_cache_destroy(s->cache);
-  hw_multi_head_attention_destroy(s->module);
+  hw_module_destroy(s->module);
   hw_context_destroy(s->context);
   free(s->x);
 }
@@ -59,7 +59,7 @@ static float *past_of(const session *s, size_t tokens, size_t part) {
   float *x = tokens_of(s, 0, tokens);
   float *qkv = check_floats(rows * 3 * d_out);
   float *past = check_floats(rows * d_out);
-  CHECK(hw_linear_forward(s->context, hw_multi_head_attention_qkv_proj(s->module), x, rows, qkv) == HW_OK, "project");
+  run_qkv_part(s->context, whole(s->module), x, rows, qkv);
   for (size_t i = 0; i < rows * d_out; i++) {
     const size_t head = i % d_out / head_dim;
     const size_t row = (i / d_out / tokens * s->config.num_heads + head) * tokens + i / d_out % tokens;
@@ -75,8 +75,7 @@ static void create_cache(session *s, size_t past_tokens) {
   hw_key_value_cache_destroy(s->cache);
   float *key = past_tokens > 0 ? past_of(s, past_tokens, 1) : NULL;
   float *value = past_tokens > 0 ? past_of(s, past_tokens, 2) : NULL;
-  CHECK(hw_multi_head_attention_create_cache(s->module, s->batch, key, value, past_tokens, &s->cache) == HW_OK,
-        "create");
+  CHECK(hw_module_create_cache(s->module, s->batch, &(hw_past){key, value, past_tokens}, &s->cache) == HW_OK, "create");
   CHECK(hw_key_value_cache_length(s->cache) == past_tokens, "length");
   free(key);
   free(value);
@@ -132,9 +131,9 @@ static void compare(const session *s, const reference_tokens *t, const hw_forwar
   double *noisy_weights = reference_doubles(cells);
   double moved = 0.0;
   double moved_weights = 0.0;
-  reference_multi_head_attention(s->module, &s->config, wide, t, asked, exact, exact_weights, 0.0);
+  reference_multi_head_attention(whole(s->module), &s->config, wide, t, asked, exact, exact_weights, 0.0);
   for (size_t run = 0; run < REFERENCE_RUNS; run++) {
-    reference_multi_head_attention(s->module, &s->config, wide, t, asked, noisy, noisy_weights, REFERENCE_NOISE);
+    reference_multi_head_attention(whole(s->module), &s->config, wide, t, asked, noisy, noisy_weights, REFERENCE_NOISE);
     moved = fmax(moved, reference_distance(exact, noisy, outputs));
     moved_weights = fmax(moved_weights, reference_distance(exact_weights, noisy_weights, cells));
   }
@@ -166,7 +165,7 @@ static void append(fuzz_bytes *bytes, session *s) {
                                       .trace = &trace,
                                       .cache = s->cache,
                                       .head_mask = fuzz_bool(bytes) ? head_mask : NULL};
-  const hw_status status = hw_multi_head_attention_forward(s->context, s->module, x, s->batch, queries, y, &options);
+  const hw_status status = forward_tokens(s->context, s->module, x, s->batch, queries, y, &options);
   CHECK(status == (fits ? HW_OK : HW_ERROR_VALUE), "status %d for %zu after %zu", (int)status, queries, length);
   CHECK(hw_key_value_cache_length(s->cache) == (fits ? keys : length), "length");
   CHECK((trace != NULL) == fits, "a trace or none");

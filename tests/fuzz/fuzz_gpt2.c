@@ -6,8 +6,8 @@ enum { MOST_TOKENS = 24, MOST_BATCH = 2, MOST_STEPS = 6 };
 
 typedef struct model {
   hw_context *context;
-  hw_gpt2_config config;
-  hw_gpt2 *module;
+  hw_decoder_config config;
+  hw_module *module;
   hw_key_value_cache *cache;
   const float *head_mask;
   size_t batch;
@@ -31,7 +31,7 @@ static model draw(fuzz_bytes *bytes) {
   };
   CHECK(hw_context_create(&m.context) == HW_OK, "create");
   m.module = reference_create_gpt2(&m.config);
-  CHECK(hw_gpt2_create_cache(m.module, m.batch, &m.cache) == HW_OK, "create");
+  CHECK(hw_module_create_cache(m.module, m.batch, NULL, &m.cache) == HW_OK, "create");
   return m;
 }
 
@@ -43,8 +43,8 @@ static void draw_ids(model *m, size_t length, size_t tokens) {
   CHECK(hw_key_value_cache_truncate(m->cache, length) == HW_OK, "truncate");
   for (size_t i = 0; i < m->batch * tokens; i++) {
     const size_t position = i % tokens;
-    m->ids[i] = position < length ? kept[i / tokens * before + position]
-                                  : (uint32_t)(check_random() % m->config.vocab_size);
+    m->ids[i] =
+        position < length ? kept[i / tokens * before + position] : (uint32_t)(check_random() % m->config.vocab_size);
   }
 }
 
@@ -85,10 +85,10 @@ static void append(fuzz_bytes *bytes, model *m) {
   for (size_t i = 0; i < m->batch * piece; i++) {
     ids[i] = m->ids[i / piece * (length + piece) + length + i % piece];
   }
-  const hw_gpt2_input input = {ids, m->batch, piece, start, end};
+  const hw_input input = {NULL, ids, m->batch, piece, start, end};
   const hw_forward_options options = {.cache = m->cache, .head_mask = m->head_mask};
   float *logits = check_guarded(m->batch * (end - start) * m->config.vocab_size);
-  CHECK(hw_gpt2_forward(m->context, m->module, &input, logits, &options) == HW_OK, "forward");
+  CHECK(hw_module_forward(m->context, m->module, &input, logits, &options) == HW_OK, "forward");
   compare(m, logits, length + start, length + end);
   free(logits);
 }
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     append(&bytes, &m);
   }
   hw_key_value_cache_destroy(m.cache);
-  hw_gpt2_destroy(m.module);
+  hw_module_destroy(m.module);
   hw_context_destroy(m.context);
   return fuzz_end();
 }

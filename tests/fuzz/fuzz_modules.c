@@ -4,10 +4,11 @@
  */
 #include "fuzz.h"
 #include "headwise.h"
+#include "modules.h"
 
 typedef struct session {
   hw_context *context;
-  hw_multi_head_attention *module;
+  hw_module *module;
   hw_key_value_cache *cache;
   size_t batch;
   size_t d_in;
@@ -40,18 +41,17 @@ static session start(fuzz_bytes *bytes) {
                                                  .packed_qkv = fuzz_bool(bytes)};
   CHECK(hw_context_create(&s.context) == HW_OK, "create");
   CHECK(hw_multi_head_attention_create(s.context, &config, &s.module) == HW_OK, "create");
-  CHECK(hw_multi_head_attention_create_cache(s.module, s.batch, NULL, NULL, 0, &s.cache) == HW_OK, "create");
+  CHECK(hw_module_create_cache(s.module, s.batch, NULL, &s.cache) == HW_OK, "create");
   s.x = check_floats(s.batch * s.context_length * s.d_in);
   s.all = check_guarded(s.batch * s.context_length * s.d_out);
   check_fill(s.x, s.batch * s.context_length * s.d_in);
-  CHECK(hw_multi_head_attention_forward(s.context, s.module, s.x, s.batch, s.context_length, s.all, NULL) == HW_OK,
-        "forward");
+  CHECK(forward_tokens(s.context, s.module, s.x, s.batch, s.context_length, s.all, NULL) == HW_OK, "forward");
   return s;
 }
 
 static void stop(session *s) {
   hw_key_value_cache_destroy(s->cache);
-  hw_multi_head_attention_destroy(s->module);
+  hw_module_destroy(s->module);
   hw_context_destroy(s->context);
   free(s->x);
   free(s->all);
@@ -69,7 +69,7 @@ static void append(session *s, size_t tokens) {
            tokens * s->d_in * sizeof(float));
   }
   const hw_forward_options options = {.cache = s->cache};
-  const hw_status status = hw_multi_head_attention_forward(s->context, s->module, x, s->batch, tokens, y, &options);
+  const hw_status status = forward_tokens(s->context, s->module, x, s->batch, tokens, y, &options);
   CHECK((status == HW_OK) == fits, "status %d for %zu after %zu of %zu", (int)status, tokens, length,
         s->context_length);
   CHECK(hw_key_value_cache_length(s->cache) == length + (fits ? tokens : 0), "length");
@@ -96,7 +96,7 @@ static void trace(session *s, size_t tokens, size_t map_size) {
   float *map = check_guarded(map_size * map_size);
   hw_trace *kept = NULL;
   const hw_forward_options options = {.weights = weights, .trace = &kept};
-  CHECK(hw_multi_head_attention_forward(s->context, s->module, s->x, 1, tokens, y, &options) == HW_OK, "forward");
+  CHECK(forward_tokens(s->context, s->module, s->x, 1, tokens, y, &options) == HW_OK, "forward");
   for (size_t head = 0; head < s->heads; head++) {
     CHECK(hw_trace_weights(s->context, kept, 0, head, 0, tokens, recomputed) == HW_OK, "weights");
     float largest = 0.0F;

@@ -98,8 +98,8 @@ static void run_embedding(fuzz_bytes *bytes) {
   const size_t num = fuzz_size(bytes, 1, 40);
   const size_t dim = fuzz_size(bytes, 1, 70);
   const size_t count = fuzz_size(bytes, 1, 50);
-  hw_embedding *module = NULL;
-  CHECK(hw_embedding_create(context, num, dim, &module) == HW_OK, "create");
+  hw_module *module = NULL;
+  CHECK(make_embedding(context, num, dim, &module) == HW_OK, "create");
   uint32_t *ids = check_memory(count * sizeof *ids);
   float *y = check_guarded(count * dim);
   for (size_t i = 0; i < count; i++) {
@@ -109,13 +109,15 @@ static void run_embedding(fuzz_bytes *bytes) {
   if (is_bad) {
     ids[fuzz_size(bytes, 0, count - 1)] = (uint32_t)num + (uint32_t)fuzz_size(bytes, 0, 9) * 0x10000000u;
   }
-  const hw_status status = hw_embedding_forward(module, ids, count, y);
+  const hw_status status = forward_ids(context, module, ids, count, y);
   CHECK(status == (is_bad ? HW_ERROR_VALUE : HW_OK), "status %d", (int)status);
+  float *weight = stored(whole(module), "weight");
   for (size_t i = 0; i < count * dim; i++) {
-    const float expected = is_bad ? check_guard() : hw_embedding_weight(module)[ids[i / dim] * dim + i % dim];
+    const float expected = is_bad ? check_guard() : weight[ids[i / dim] * dim + i % dim];
     CHECK(check_bits(y[i]) == check_bits(expected), "%zu: %g, not %g", i, (double)y[i], (double)expected);
   }
-  hw_embedding_destroy(module);
+  hw_module_destroy(module);
+  free(weight);
   free(ids);
   free(y);
 }
@@ -126,23 +128,23 @@ static void run_feed_forward(fuzz_bytes *bytes) {
                                          .approximate = (hw_gelu_approximation)(fuzz_byte(bytes) % 2)};
   const size_t rows = fuzz_size(bytes, 1, fuzz_byte(bytes) % 8 == 0 ? 2 * HW_GEMM_ROWS + 3 : 20);
   const size_t count = rows * config.d_model;
-  hw_feed_forward *module = NULL;
+  hw_module *module = NULL;
   CHECK(hw_feed_forward_create(context, &config, &module) == HW_OK, "create");
   float *x = check_floats(count);
   check_fill(x, count);
   double *wide = reference_widen(x, count);
   double *exact = reference_doubles(count);
   double *noisy = reference_doubles(count);
-  reference_feed_forward(module, &config, wide, rows, exact, 0.0);
+  reference_feed_forward(whole(module), &config, wide, rows, exact, 0.0);
   double moved = 0.0;
   for (size_t run = 0; run < REFERENCE_RUNS; run++) {
-    reference_feed_forward(module, &config, wide, rows, noisy, REFERENCE_NOISE);
+    reference_feed_forward(whole(module), &config, wide, rows, noisy, REFERENCE_NOISE);
     moved = fmax(moved, reference_distance(exact, noisy, count));
   }
   float *y = output_for(x, count, fuzz_bool(bytes));
-  CHECK(hw_feed_forward_forward(context, module, x, rows, y) == HW_OK, "forward");
+  CHECK(forward_rows(context, module, x, rows, y) == HW_OK, "forward");
   reference_compare(y, exact, moved, count, "feed-forward");
-  hw_feed_forward_destroy(module);
+  hw_module_destroy(module);
   if (y != x) {
     free(y);
   }

@@ -7,12 +7,12 @@ typedef struct transformer {
   hw_context *context;
   hw_transformer_block_config config;
   size_t layers;
-  hw_transformer_stack *stack;
+  hw_module *stack;
   reference_tokens t;
   hw_mask mask;
   void *mask_data;
   const float *head_mask; /* NULL, or of every layer */
-  float *x; /* [batch, tokens, d_model] */
+  float *x;               /* [batch, tokens, d_model] */
   size_t count;
   size_t layer_weights; /* of one layer: batch · heads · tokens · tokens */
 } transformer;
@@ -62,14 +62,10 @@ static transformer draw(fuzz_bytes *bytes) {
             .tokens = fuzz_byte(bytes) % 8 == 0 ? fuzz_size(bytes, 1, HW_QUERY_BLOCK + 9) : fuzz_size(bytes, 1, 25)},
   };
   CHECK(hw_context_create(&m.context) == HW_OK, "create");
-  CHECK(hw_transformer_stack_create(m.context, &m.config, m.layers, &m.stack) == HW_OK, "create");
+  CHECK(make_stack(m.context, &m.config, m.layers, &m.stack) == HW_OK, "create");
   for (size_t i = 0; i < m.layers; i++) {
-    hw_transformer_block *block = hw_transformer_stack_block(m.stack, i);
-    hw_layer_norm *const norms[] = {hw_transformer_block_ln1(block), hw_transformer_block_ln2(block)};
-    for (size_t n = 0; n < 2; n++) {
-      check_fill(hw_layer_norm_weight(norms[n]), m.config.d_model);
-      check_fill(hw_layer_norm_bias(norms[n]), m.config.d_model);
-    }
+    fill_part(part_of(block_of(whole(m.stack), "blocks", i), "ln1"));
+    fill_part(part_of(block_of(whole(m.stack), "blocks", i), "ln2"));
   }
   m.count = m.t.batch * m.t.tokens * m.config.d_model;
   m.layer_weights = m.t.batch * heads * m.t.tokens * m.t.tokens;
@@ -82,7 +78,7 @@ static transformer draw(fuzz_bytes *bytes) {
 }
 
 static void destroy(const transformer *m) {
-  hw_transformer_stack_destroy(m->stack);
+  hw_module_destroy(m->stack);
   hw_context_destroy(m->context);
   free(m->mask_data);
   free(m->x);
@@ -102,14 +98,14 @@ static hw_forward_options options_of(const transformer *m, size_t layer) {
   return (hw_forward_options){.mask = m->mask, .head_mask = factors};
 }
 
-static void reference_stack(const transformer *m, double *y, double *weights, double noise) {
+static void reference_blocks(const transformer *m, double *y, double *weights, double noise) {
   for (size_t i = 0; i < m->count; i++) {
     y[i] = (double)m->x[i];
   }
   for (size_t i = 0; i < m->layers; i++) {
-    hw_transformer_block *block = hw_transformer_stack_block(m->stack, i);
     const hw_forward_options asked = options_of(m, i);
-    reference_block(block, &m->config, &m->t, &asked, y, weights + i * m->layer_weights, noise);
+    reference_block(block_of(whole(m->stack), "blocks", i), &m->config, &m->t, &asked, y,
+                    weights + i * m->layer_weights, noise);
   }
 }
 
@@ -118,9 +114,9 @@ static expectation expect(const transformer *m) {
   double *noisy = reference_doubles(m->count);
   double *noisy_weights = reference_doubles(cells);
   expectation e = {.y = reference_doubles(m->count), .weights = reference_doubles(cells)};
-  reference_stack(m, e.y, e.weights, 0.0);
+  reference_blocks(m, e.y, e.weights, 0.0);
   for (size_t run = 0; run < REFERENCE_RUNS; run++) {
-    reference_stack(m, noisy, noisy_weights, REFERENCE_NOISE);
+    reference_blocks(m, noisy, noisy_weights, REFERENCE_NOISE);
     e.moved = fmax(e.moved, reference_distance(e.y, noisy, m->count));
     e.moved_weights = fmax(e.moved_weights, reference_distance(e.weights, noisy_weights, cells));
   }
@@ -151,7 +147,7 @@ static void run_stack(const transformer *m, const expectation *e) {
   float *y = check_guarded(m->count);
   float *weights = check_guarded(cells);
   const hw_forward_options all = {.mask = m->mask, .weights = weights, .trace = traces, .head_mask = m->head_mask};
-  CHECK(hw_transformer_stack_forward(m->context, m->stack, m->x, m->t.batch, m->t.tokens, y, &all) == HW_OK, "forward");
+  CHECK(forward_tokens(m->context, m->stack, m->x, m->t.batch, m->t.tokens, y, &all) == HW_OK, "forward");
   reference_compare(y, e->y, e->moved, m->count, "stack");
   reference_compare(weights, e->weights, e->moved_weights, cells, "weights");
   for (size_t i = 0; i < m->layers; i++) {
@@ -166,9 +162,8 @@ static void run_stack(const transformer *m, const expectation *e) {
 static void run_blocks(const transformer *m, const expectation *e) {
   for (size_t i = 0; i < m->layers; i++) {
     const hw_forward_options options = options_of(m, i);
-    hw_transformer_block *block = hw_transformer_stack_block(m->stack, i);
-    CHECK(hw_transformer_block_forward(m->context, block, m->x, m->t.batch, m->t.tokens, m->x, &options) == HW_OK,
-          "forward");
+    hw_module *block = nth_child(m->stack, "blocks", i);
+    CHECK(forward_tokens(m->context, block, m->x, m->t.batch, m->t.tokens, m->x, &options) == HW_OK, "forward");
   }
   reference_compare(m->x, e->y, e->moved, m->count, "blocks in place");
 }

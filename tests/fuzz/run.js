@@ -3,11 +3,11 @@
 //   --minutes 10   in all; default 1
 //   --only c | js  one half, for all of the time
 // What is found is printed with how to run it again; it becomes a test.
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import * as child from '../child.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILD = join(ROOT, 'build', 'native-fuzz');
@@ -15,18 +15,18 @@ const BUILD = join(ROOT, 'build', 'native-fuzz');
 /**
  * @param {string} program
  * @param {string[]} args
- * @param {NodeJS.ProcessEnv} [env]
+ * @param {{ env?: NodeJS.ProcessEnv, seconds?: number }} [options] seconds: the limit
  */
-function run(program, args, env = process.env) {
-  const { status, error } = spawnSync(program, args, { cwd: ROOT, env, stdio: 'inherit' });
-  if (error) throw error;
+async function run(program, args, { env, seconds = 600 } = {}) {
+  const options = { cwd: ROOT, env, seconds, isShown: true };
+  const { status } = await child.run(basename(program), program, args, options);
   if (status !== 0) process.exit(1);
 }
 
 /** @param {number} minutes */
-function fuzzC(minutes) {
-  run('cmake', ['--preset', 'native-fuzz', '-G', 'Ninja']);
-  run('cmake', ['--build', '--preset', 'native-fuzz']);
+async function fuzzC(minutes) {
+  await run('cmake', ['--preset', 'native-fuzz', '-G', 'Ninja']);
+  await run('cmake', ['--build', '--preset', 'native-fuzz']);
   const targets = readdirSync(join(ROOT, 'tests', 'fuzz'))
     .filter((name) => name.startsWith('fuzz_') && name.endsWith('.c'))
     .map((name) => name.slice(0, -2));
@@ -37,22 +37,21 @@ function fuzzC(minutes) {
     const seconds = Math.max(1, Math.round((minutes * 60) / targets.length));
     console.log(`\n${target}: ${seconds} s`);
     const options = ['-max_len=256', '-timeout=60', '-print_final_stats=1', '-verbosity=0'];
-    run(join(BUILD, target), [
-      ...options,
-      `-max_total_time=${seconds}`,
-      `-artifact_prefix=${join(BUILD, `${target}-`)}`,
-      corpus,
-    ]);
+    const times = [`-max_total_time=${seconds}`];
+    const artifacts = `-artifact_prefix=${join(BUILD, `${target}-`)}`;
+    await run(join(BUILD, target), [...options, ...times, artifacts, corpus], {
+      seconds: seconds + 120,
+    });
   }
 }
 
 /** @param {number} minutes */
-function fuzzJavaScript(minutes) {
+async function fuzzJavaScript(minutes) {
   const end = Date.now() + minutes * 60_000;
   for (let round = 1; Date.now() < end; round++) {
     console.log(`\nproperties, round ${round}`);
     const env = { ...process.env, HEADWISE_FUZZ_RUNS: '2000' };
-    run(process.execPath, ['tests/run.js', 'properties', '--test-reporter=dot'], env);
+    await run(process.execPath, ['tests/run.js', 'properties'], { env, seconds: 1200 });
   }
 }
 
@@ -65,5 +64,5 @@ if (!(minutes > 0) || ![undefined, 'c', 'js'].includes(values.only)) {
   process.exit(1);
 }
 const share = values.only === undefined ? minutes / 2 : minutes;
-if (values.only !== 'js') fuzzC(share);
-if (values.only !== 'c') fuzzJavaScript(share);
+if (values.only !== 'js') await fuzzC(share);
+if (values.only !== 'c') await fuzzJavaScript(share);

@@ -1,5 +1,6 @@
 // npm run heads: what each head of a GPT-2 checkpoint does, as the Explore room counts it.
 import { HeadwiseError } from 'headwise';
+import { shortName } from '../../web/page/explore/address.js';
 import { UsageError } from '../bench/options.js';
 import { readOptions, USAGE } from './options.js';
 import { scoreCheckpoint } from './score.js';
@@ -10,7 +11,7 @@ const percent = (/** @type {number} */ share) => `${(100 * share).toFixed(1)} %`
 
 /** @type {[string, (score: HeadScore) => string][]} */
 const COLUMNS = [
-  ['head', ({ layer, head }) => `${layer}.${head}`],
+  ['head', shortName],
   ['previous', ({ previous }) => percent(previous)],
   ['induction', ({ induction }) => percent(induction)],
   ['entropy', ({ entropy }) => `${entropy.toFixed(2)} bits`],

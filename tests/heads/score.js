@@ -13,8 +13,8 @@ import { readTokenizer } from '../../web/page/explore/worker/tokens.js';
 
 /**
  * @typedef {object} HeadScore means over the text's queries but the first; induction over the repeated tokens'
- * @property {number} layer from 1
- * @property {number} head from 1
+ * @property {number} layer from 0
+ * @property {number} head from 0
  * @property {number} previous
  * @property {number} induction
  * @property {number} entropy in bits
@@ -82,8 +82,8 @@ export async function scoreCheckpoint({ folder, text, ids: given, seed }) {
     const ofRepeated = [];
     for (const sequence of repeated) ofRepeated.push(await scoresOf(model, sequence));
     const heads = ofText.map(({ previous, entropy, first, distance }, i) => ({
-      layer: 1 + Math.floor(i / numHeads),
-      head: 1 + (i % numHeads),
+      layer: Math.floor(i / numHeads),
+      head: i % numHeads,
       previous,
       induction: ofRepeated.reduce((sum, scores) => sum + scores[i].induction, 0) / SEQUENCES,
       entropy,

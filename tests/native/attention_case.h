@@ -232,7 +232,7 @@ static inline void case_check_score(const hw_attention *a, size_t row, size_t j,
 static inline void case_check_weights(const hw_attention *a, const uint32_t *keep, size_t row,
                                       reference_row *expected) {
   const size_t rows = a->heads * a->query_tokens;
-  const double scale = keep == NULL ? 1.0 : (double)hw_keep_scale(a->dropout);
+  const double scale = keep == NULL ? 1.0 : (double)hw_kept_scale(a->dropout);
   for (size_t j = 0; j < a->key_tokens; j++) {
     const bool kept = reference_is_kept(a, keep, row, j);
     expected->weights[j] = kept ? expected->weights[j] * scale : 0.0;

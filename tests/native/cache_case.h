@@ -2,9 +2,9 @@
 #ifndef HW_TESTS_CACHE_CASE_H
 #define HW_TESTS_CACHE_CASE_H
 
-#include "check.h"
 #include "core/tile.h"
-#include "layers/key_value_cache.h"
+#include "modules.h"
+#include "ops/key_value_cache.h"
 
 enum { D_IN = 7, BATCH = 2, HEADS = 3, WIDTH = 5, D_OUT = HEADS * WIDTH, CONTEXT_LENGTH = 2 * HW_KEY_BLOCK + 20 };
 
@@ -23,22 +23,22 @@ static inline hw_multi_head_attention_config config_of(bool is_causal) {
   };
 }
 
-static inline hw_multi_head_attention *create_module(const hw_multi_head_attention_config *config) {
-  hw_multi_head_attention *module = NULL;
+static inline hw_module *create_module(const hw_multi_head_attention_config *config) {
+  hw_module *module = NULL;
   CHECK(hw_multi_head_attention_create(context, config, &module) == HW_OK, "create");
   return module;
 }
 
-static inline hw_key_value_cache *create_cache(const hw_multi_head_attention *module) {
+static inline hw_key_value_cache *create_cache(const hw_module *module) {
   hw_key_value_cache *cache = NULL;
-  CHECK(hw_multi_head_attention_create_cache(module, BATCH, NULL, NULL, 0, &cache) == HW_OK, "create");
+  CHECK(hw_module_create_cache(module, BATCH, NULL, &cache) == HW_OK, "create");
   CHECK(hw_key_value_cache_length(cache) == 0, "not empty");
   return cache;
 }
 
 /* [BATCH, CONTEXT_LENGTH, D_IN] and what a module makes of it without a cache. */
 typedef struct sequences {
-  hw_multi_head_attention *module;
+  hw_module *module;
   float *x;
   float *qkv;    /* [BATCH, CONTEXT_LENGTH, 3 · D_OUT] */
   float *causal; /* [BATCH, CONTEXT_LENGTH, D_OUT]: a causal forward of all tokens */
@@ -49,15 +49,13 @@ static inline sequences create_sequences(const hw_multi_head_attention_config *c
   const sequences s = {create_module(config), check_floats(rows * D_IN), check_floats(rows * 3 * D_OUT),
                        check_floats(rows * D_OUT)};
   check_fill(s.x, rows * D_IN);
-  hw_linear *qkv_proj = hw_multi_head_attention_qkv_proj(s.module);
-  CHECK(hw_linear_forward(context, qkv_proj, s.x, rows, s.qkv) == HW_OK, "project");
-  CHECK(hw_multi_head_attention_forward(context, s.module, s.x, BATCH, CONTEXT_LENGTH, s.causal, NULL) == HW_OK,
-        "forward");
+  run_qkv_part(context, whole(s.module), s.x, rows, s.qkv);
+  CHECK(forward_tokens(context, s.module, s.x, BATCH, CONTEXT_LENGTH, s.causal, NULL) == HW_OK, "forward");
   return s;
 }
 
 static inline void destroy_sequences(const sequences *s) {
-  hw_multi_head_attention_destroy(s->module);
+  hw_module_destroy(s->module);
   free(s->x);
   free(s->qkv);
   free(s->causal);
@@ -78,7 +76,7 @@ static inline float *append(const sequences *s, hw_key_value_cache *cache, size_
   float *x = rows_of(s->x, D_IN, first, tokens);
   float *y = check_guarded(BATCH * tokens * D_OUT);
   options.cache = cache;
-  CHECK(hw_multi_head_attention_forward(context, s->module, x, BATCH, tokens, y, &options) == HW_OK, "append");
+  CHECK(forward_tokens(context, s->module, x, BATCH, tokens, y, &options) == HW_OK, "append");
   CHECK(hw_key_value_cache_length(cache) == first + tokens, "length %zu", hw_key_value_cache_length(cache));
   free(x);
   return y;

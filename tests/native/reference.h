@@ -115,16 +115,16 @@ static inline void reference_attention_row(const hw_attention *a, size_t b, size
   row->log_sum_exp = sum == 0.0 ? (double)-INFINITY : largest + log(sum);
 }
 
-/* Dropout's mask of a call, [batch, heads, query_tokens, hw_keep_words], drawn by a copy of the context's generator. */
+/* Dropout's mask of a call, [batch, heads, query_tokens, hw_kept_words], drawn by a copy of the context's generator. */
 static inline uint32_t *reference_keep(const hw_attention *a, hw_generator generator) {
   const size_t rows = a->batch * a->heads * a->query_tokens;
-  uint32_t *bits = check_memory(rows * hw_keep_words(a->key_tokens) * sizeof *bits);
-  hw_generator_keep(&generator, a->dropout, bits, rows, a->key_tokens);
+  uint32_t *bits = check_memory(rows * hw_kept_words(a->key_tokens) * sizeof *bits);
+  hw_generator_draw_kept(&generator, a->dropout, bits, rows, a->key_tokens);
   return bits;
 }
 
 static inline bool reference_is_kept(const hw_attention *a, const uint32_t *bits, size_t row, size_t j) {
-  return bits == NULL || (bits[row * hw_keep_words(a->key_tokens) + j / 32] >> (j % 32) & 1u) != 0;
+  return bits == NULL || (bits[row * hw_kept_words(a->key_tokens) + j / 32] >> (j % 32) & 1u) != 0;
 }
 
 #endif

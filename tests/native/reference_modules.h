@@ -7,6 +7,7 @@
 #ifndef HW_TESTS_REFERENCE_MODULES_H
 #define HW_TESTS_REFERENCE_MODULES_H
 
+#include "modules.h"
 #include "reference.h"
 
 typedef struct reference_tokens {
@@ -29,27 +30,63 @@ static inline double reference_round(double x, double noise) {
   return noise == 0.0 ? x : x * (1.0 + noise * (double)check_random_float());
 }
 
+/* The weight [out, in] of a part's linear layer, in rows that may stand under several names (W_query, W_key, W_value), and
+ * zeros for biases that it has not. */
+typedef struct reference_weights {
+  float *weight;
+  float *bias;
+} reference_weights;
+
+static inline reference_weights reference_stack(const module_part *parts, size_t count, size_t in, size_t out) {
+  const reference_weights w = {check_floats(in * out), check_floats(out)};
+  size_t row = 0;
+  memset(w.bias, 0, out * sizeof(float));
+  for (size_t i = 0; i < count; i++) {
+    const hw_parameter_info info = parameter_info(parts[i], "weight");
+    /* Hugging Face's Conv1D is [in, out]. */
+    const bool transposed = strstr(info.name, ".c_") != NULL;
+    const size_t rows = info.shape[transposed ? 1 : 0];
+    float *weight = stored(parts[i], "weight");
+    for (size_t e = 0; e < rows * in; e++) {
+      w.weight[(row + e / in) * in + e % in] = transposed ? weight[e % in * rows + e / in] : weight[e];
+    }
+    free(weight);
+    if (has_parameter(parts[i], "bias")) {
+      float *bias = stored(parts[i], "bias");
+      memcpy(w.bias + row, bias, rows * sizeof(float));
+      free(bias);
+    }
+    row += rows;
+  }
+  CHECK(row == out, "%zu rows, expected %zu", row, out);
+  return w;
+}
+
 /* y [rows, out] = x·Wᵀ + b, y not x */
-static inline void reference_linear(const hw_linear *linear, size_t in, size_t out, bool has_bias, const double *x,
-                                    size_t rows, double *y, double noise) {
-  float *weight = check_floats(in * out);
-  float *bias = check_floats(out);
-  memset(bias, 0, out * sizeof *bias);
-  CHECK(hw_linear_store(linear, 0, out, weight, has_bias ? bias : NULL) == HW_OK, "store");
+static inline void reference_linears(const module_part *parts, size_t count, size_t in, size_t out, const double *x,
+                                     size_t rows, double *y, double noise) {
+  const reference_weights w = reference_stack(parts, count, in, out);
   for (size_t i = 0; i < rows * out; i++) {
-    double sum = (double)bias[i % out];
+    double sum = (double)w.bias[i % out];
     for (size_t p = 0; p < in; p++) {
-      sum += reference_round(x[i / out * in + p] * (double)weight[i % out * in + p], noise);
+      sum += reference_round(x[i / out * in + p] * (double)w.weight[i % out * in + p], noise);
     }
     y[i] = reference_round(sum, noise);
   }
-  free(weight);
-  free(bias);
+  free(w.weight);
+  free(w.bias);
+}
+
+static inline void reference_linear(module_part linear, size_t in, size_t out, const double *x, size_t rows, double *y,
+                                    double noise) {
+  reference_linears(&linear, 1, in, out, x, rows, y, noise);
 }
 
 /* y may be x */
-static inline void reference_layer_norm(hw_layer_norm *norm, size_t dim, double eps, const double *x, size_t rows,
+static inline void reference_layer_norm(module_part norm, size_t dim, double eps, const double *x, size_t rows,
                                         double *y, double noise) {
+  float *weight = stored(norm, "weight");
+  float *bias = stored(norm, "bias");
   for (size_t row = 0; row < rows; row++) {
     double mean = 0.0;
     double variance = 0.0;
@@ -61,10 +98,12 @@ static inline void reference_layer_norm(hw_layer_norm *norm, size_t dim, double 
     }
     for (size_t i = 0; i < dim; i++) {
       const double scaled = (x[row * dim + i] - mean) / sqrt(variance + eps);
-      const double weighted = scaled * (double)hw_layer_norm_weight(norm)[i] + (double)hw_layer_norm_bias(norm)[i];
+      const double weighted = scaled * (double)weight[i] + (double)bias[i];
       y[row * dim + i] = reference_round(weighted, noise);
     }
   }
+  free(weight);
+  free(bias);
 }
 
 static inline double reference_gelu(hw_gelu_approximation approximate, double x) {
@@ -72,14 +111,14 @@ static inline double reference_gelu(hw_gelu_approximation approximate, double x)
   return approximate == HW_GELU_TANH ? 0.5 * x * (1.0 + tanh(argument)) : 0.5 * x * erfc(-x / sqrt(2.0));
 }
 
-static inline void reference_feed_forward(hw_feed_forward *module, const hw_feed_forward_config *config,
-                                          const double *x, size_t rows, double *y, double noise) {
+static inline void reference_feed_forward(module_part module, const hw_feed_forward_config *config, const double *x,
+                                          size_t rows, double *y, double noise) {
   double *hidden = reference_doubles(rows * config->d_ff);
-  reference_linear(hw_feed_forward_fc1(module), config->d_model, config->d_ff, true, x, rows, hidden, noise);
+  reference_linear(part_of(module, "fc1"), config->d_model, config->d_ff, x, rows, hidden, noise);
   for (size_t i = 0; i < rows * config->d_ff; i++) {
     hidden[i] = reference_round(reference_gelu(config->approximate, hidden[i]), noise);
   }
-  reference_linear(hw_feed_forward_fc2(module), config->d_ff, config->d_model, true, hidden, rows, y, noise);
+  reference_linear(part_of(module, "fc2"), config->d_ff, config->d_model, hidden, rows, y, noise);
   free(hidden);
 }
 
@@ -117,17 +156,20 @@ static inline void reference_softmax(double *scores, size_t count) {
  * is asked, mask and head_mask count; the mask is over the queries from `first`. A causal module's queries see the keys up
  * to themselves.
  */
-static inline void reference_multi_head_attention(hw_multi_head_attention *module,
-                                                  const hw_multi_head_attention_config *config, const double *x,
-                                                  const reference_tokens *t, const hw_forward_options *asked, double *y,
-                                                  double *weights, double noise) {
+static inline void reference_multi_head_attention(module_part module, const hw_multi_head_attention_config *config,
+                                                  const double *x, const reference_tokens *t,
+                                                  const hw_forward_options *asked, double *y, double *weights,
+                                                  double noise) {
   const size_t d_out = config->d_out;
   const size_t width = d_out / config->num_heads;
   const size_t queries = t->tokens - t->first;
   double *qkv = reference_doubles(t->batch * t->tokens * 3 * d_out);
   double *merged = reference_doubles(t->batch * queries * d_out);
-  reference_linear(hw_multi_head_attention_qkv_proj(module), config->d_in, 3 * d_out, config->qkv_bias, x,
-                   t->batch * t->tokens, qkv, noise);
+  const module_part projections[] = {part_of(module, "W_query"), part_of(module, "W_key"), part_of(module, "W_value")};
+  const module_part packed = part_of(module, "qkv_proj");
+  const bool is_packed = has_parameter(packed, "weight");
+  reference_linears(is_packed ? &packed : projections, is_packed ? 1 : 3, config->d_in, 3 * d_out, x,
+                    t->batch * t->tokens, qkv, noise);
   for (size_t i = 0; i < t->batch * config->num_heads * queries; i++) {
     const size_t b = i / queries / config->num_heads;
     const size_t h = i / queries % config->num_heads;
@@ -154,8 +196,7 @@ static inline void reference_multi_head_attention(hw_multi_head_attention *modul
     }
   }
   if (config->out_proj) {
-    reference_linear(hw_multi_head_attention_out_proj(module), d_out, d_out, config->out_bias, merged,
-                     t->batch * queries, y, noise);
+    reference_linear(part_of(module, "out_proj"), d_out, d_out, merged, t->batch * queries, y, noise);
   } else {
     memcpy(y, merged, t->batch * queries * d_out * sizeof *y);
   }
@@ -170,7 +211,7 @@ static inline void reference_add(const double *branch, size_t count, double *sum
 }
 
 /* x [batch, tokens, d_model] becomes the block's output; weights [batch, heads, tokens, tokens]. */
-static inline void reference_block(hw_transformer_block *block, const hw_transformer_block_config *config,
+static inline void reference_block(module_part block, const hw_transformer_block_config *config,
                                    const reference_tokens *t, const hw_forward_options *asked, double *x,
                                    double *weights, double noise) {
   const hw_multi_head_attention_config attn = {.d_in = config->d_model,
@@ -185,21 +226,21 @@ static inline void reference_block(hw_transformer_block *block, const hw_transfo
   const double eps = config->eps == 0.0 ? HW_LAYER_NORM_EPS : config->eps;
   const size_t rows = t->batch * t->tokens;
   const size_t count = rows * config->d_model;
-  hw_layer_norm *ln1 = hw_transformer_block_ln1(block);
-  hw_layer_norm *ln2 = hw_transformer_block_ln2(block);
+  const module_part ln1 = part_of(block, "ln1");
+  const module_part ln2 = part_of(block, "ln2");
   double *normed = reference_doubles(count);
   double *branch = reference_doubles(count);
   memcpy(normed, x, count * sizeof *x);
   if (config->norm_first) {
     reference_layer_norm(ln1, config->d_model, eps, x, rows, normed, noise);
   }
-  reference_multi_head_attention(hw_transformer_block_attn(block), &attn, normed, t, asked, branch, weights, noise);
+  reference_multi_head_attention(part_of(block, "attn"), &attn, normed, t, asked, branch, weights, noise);
   reference_add(branch, count, x, noise);
   reference_layer_norm(config->norm_first ? ln2 : ln1, config->d_model, eps, x, rows, normed, noise);
   if (!config->norm_first) {
     memcpy(x, normed, count * sizeof *x);
   }
-  reference_feed_forward(hw_transformer_block_ffn(block), &ffn, normed, rows, branch, noise);
+  reference_feed_forward(part_of(block, "ffn"), &ffn, normed, rows, branch, noise);
   reference_add(branch, count, x, noise);
   if (!config->norm_first) {
     reference_layer_norm(ln2, config->d_model, eps, x, rows, x, noise);

@@ -1,6 +1,6 @@
 /* Bad arguments of every public function: the documented status, and everything works on. */
-#include "check.h"
 #include "headwise.h"
+#include "modules.h"
 
 enum { D_IN = 7, WIDTH = 5, HEADS = 3, TOKENS = 9 };
 
@@ -23,10 +23,10 @@ static void test_status_texts(void) {
 static void test_null_is_destroyed(void) {
   hw_context_destroy(NULL);
   hw_trace_destroy(NULL);
-  hw_linear_destroy(NULL);
-  hw_causal_attention_destroy(NULL);
-  hw_multi_head_attention_wrapper_destroy(NULL);
-  hw_multi_head_attention_destroy(NULL);
+  hw_module_destroy(NULL);
+  hw_module_destroy(NULL);
+  hw_module_destroy(NULL);
+  hw_module_destroy(NULL);
   check_case();
 }
 
@@ -123,28 +123,36 @@ static void test_attention_values(void) {
 }
 
 static void test_linear(void) {
-  hw_linear *linear = (hw_linear *)(uintptr_t)64;
-  CHECK_STATUS(hw_linear_create(context, 0, 1, true, &linear), HW_ERROR_SHAPE);
+  hw_module *linear = (hw_module *)(uintptr_t)64;
+  CHECK_STATUS(make_linear(context, 0, 1, true, &linear), HW_ERROR_SHAPE);
   CHECK(linear == NULL, "left a pointer");
-  CHECK_STATUS(hw_linear_create(context, 1, 0, true, &linear), HW_ERROR_SHAPE);
+  CHECK_STATUS(make_linear(context, 1, 0, true, &linear), HW_ERROR_SHAPE);
   for (int bias = 0; bias <= 1; bias++) {
     const hw_status with_bias = bias != 0 ? HW_OK : HW_ERROR_VALUE;
-    CHECK_STATUS(hw_linear_create(context, D_IN, WIDTH, bias != 0, &linear), HW_OK);
-    CHECK_STATUS(hw_linear_load(linear, 0, WIDTH, x, NULL), HW_OK);
-    CHECK_STATUS(hw_linear_load(linear, 0, WIDTH, NULL, x), with_bias);
-    CHECK_STATUS(hw_linear_store(linear, 0, WIDTH, NULL, y), with_bias);
-    CHECK_STATUS(hw_linear_load(linear, 0, WIDTH + 1, x, NULL), HW_ERROR_SHAPE);
-    CHECK_STATUS(hw_linear_load(linear, WIDTH, 1, x, NULL), HW_ERROR_SHAPE);
-    CHECK_STATUS(hw_linear_load(linear, WIDTH + 1, 0, x, NULL), HW_ERROR_SHAPE);
-    CHECK_STATUS(hw_linear_load(linear, SIZE_MAX, 2, x, NULL), HW_ERROR_SHAPE);
-    CHECK_STATUS(hw_linear_store(linear, 1, SIZE_MAX, y, NULL), HW_ERROR_SHAPE);
-    CHECK_STATUS(hw_linear_forward(context, linear, x, 0, y), HW_ERROR_SHAPE);
-    CHECK_STATUS(hw_linear_forward(context, linear, x, 1, y), HW_OK);
-    hw_linear_destroy(linear);
+    hw_parameter_info info;
+    CHECK_STATUS(make_linear(context, D_IN, WIDTH, bias != 0, &linear), HW_OK);
+    CHECK(hw_module_parameter_count(linear) == (bias != 0 ? 2 : 1), "parameters");
+    CHECK(hw_module_find_parameter(linear, "bias") == (bias != 0 ? 1 : SIZE_MAX), "bias");
+    CHECK(hw_module_find_parameter(linear, "weigh") == SIZE_MAX, "a part of a name");
+    CHECK_STATUS(hw_module_parameter(linear, 2, &info), HW_ERROR_VALUE);
+    CHECK_STATUS(hw_module_load(linear, 0, 0, WIDTH, x), HW_OK);
+    CHECK_STATUS(hw_module_load(linear, 0, 0, WIDTH, NULL), HW_ERROR_VALUE);
+    CHECK_STATUS(hw_module_store(linear, 0, 0, WIDTH, NULL), HW_ERROR_VALUE);
+    CHECK_STATUS(hw_module_load(linear, 1, 0, WIDTH, x), with_bias);
+    CHECK_STATUS(hw_module_store(linear, 1, 0, WIDTH, y), with_bias);
+    CHECK_STATUS(hw_module_load(linear, 2, 0, WIDTH, x), HW_ERROR_VALUE);
+    CHECK_STATUS(hw_module_load(linear, 0, 0, WIDTH + 1, x), HW_ERROR_SHAPE);
+    CHECK_STATUS(hw_module_load(linear, 0, WIDTH, 1, x), HW_ERROR_SHAPE);
+    CHECK_STATUS(hw_module_load(linear, 0, WIDTH + 1, 0, x), HW_ERROR_SHAPE);
+    CHECK_STATUS(hw_module_load(linear, 0, SIZE_MAX, 2, x), HW_ERROR_SHAPE);
+    CHECK_STATUS(hw_module_store(linear, 0, 1, SIZE_MAX, y), HW_ERROR_SHAPE);
+    CHECK_STATUS(forward_rows(context, linear, x, 0, y), HW_ERROR_SHAPE);
+    CHECK_STATUS(forward_rows(context, linear, x, 1, y), HW_OK);
+    hw_module_destroy(linear);
   }
 }
 
-static const hw_causal_attention_config good_head = {D_IN, WIDTH, TOKENS, 0.0, true, true};
+static const hw_causal_attention_config good_head = {D_IN, WIDTH, TOKENS, 0.0, true, true, false};
 
 static void test_head_configs(void) {
   const double not_a_number = (double)NAN;
@@ -152,26 +160,27 @@ static void test_head_configs(void) {
     hw_causal_attention_config config;
     hw_status status;
   } cases[] = {
-      {{0, WIDTH, TOKENS, 0.0, true, true}, HW_ERROR_SHAPE},
-      {{D_IN, 0, TOKENS, 0.0, true, true}, HW_ERROR_SHAPE},
-      {{D_IN, WIDTH, 0, 0.0, true, true}, HW_ERROR_SHAPE},
-      {{D_IN, WIDTH, TOKENS, 2.0, true, true}, HW_ERROR_VALUE},
-      {{D_IN, WIDTH, TOKENS, -0.5, true, true}, HW_ERROR_VALUE},
-      {{D_IN, WIDTH, TOKENS, not_a_number, true, true}, HW_ERROR_VALUE},
+      {{0, WIDTH, TOKENS, 0.0, true, true, false}, HW_ERROR_SHAPE},
+      {{D_IN, 0, TOKENS, 0.0, true, true, false}, HW_ERROR_SHAPE},
+      {{D_IN, WIDTH, 0, 0.0, true, true, false}, HW_ERROR_SHAPE},
+      {{D_IN, WIDTH, TOKENS, 2.0, true, true, false}, HW_ERROR_VALUE},
+      {{D_IN, WIDTH, TOKENS, -0.5, true, true, false}, HW_ERROR_VALUE},
+      {{D_IN, WIDTH, TOKENS, not_a_number, true, true, false}, HW_ERROR_VALUE},
+      {{D_IN, WIDTH, TOKENS, 0.0, true, true, true}, HW_ERROR_VALUE},
   };
-  hw_multi_head_attention_wrapper *wrapper = NULL;
-  hw_causal_attention *causal = NULL;
+  hw_module *wrapper = NULL;
+  hw_module *causal = NULL;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_STATUS(hw_causal_attention_create(context, &cases[i].config, &causal), cases[i].status);
-    CHECK_STATUS(hw_multi_head_attention_wrapper_create(context, &cases[i].config, HEADS, &wrapper), cases[i].status);
+    CHECK_STATUS(make_wrapper(context, &cases[i].config, HEADS, &wrapper), cases[i].status);
     CHECK(causal == NULL && wrapper == NULL, "left a pointer");
   }
-  CHECK_STATUS(hw_multi_head_attention_wrapper_create(context, &good_head, 0, &wrapper), HW_ERROR_SHAPE);
+  CHECK_STATUS(make_wrapper(context, &good_head, 0, &wrapper), HW_ERROR_SHAPE);
 }
 
 static void test_fused_configs(void) {
   const hw_multi_head_attention_config good = {.d_in = D_IN, .d_out = 6, .context_length = TOKENS, .num_heads = 3};
-  hw_multi_head_attention *module = NULL;
+  hw_module *module = NULL;
   for (size_t field = 0; field < 4; field++) {
     hw_multi_head_attention_config config = good;
     size_t *const fields[] = {&config.d_in, &config.d_out, &config.context_length, &config.num_heads};
@@ -194,63 +203,62 @@ static void test_fused_configs(void) {
 
 static void test_forwards(void) {
   const hw_multi_head_attention_config config = {.d_in = D_IN, .d_out = 6, .context_length = TOKENS, .num_heads = 3};
-  hw_causal_attention *causal = NULL;
-  hw_multi_head_attention_wrapper *wrapper = NULL;
-  hw_multi_head_attention *fused = NULL;
+  hw_module *causal = NULL;
+  hw_module *wrapper = NULL;
+  hw_module *fused = NULL;
   CHECK_STATUS(hw_causal_attention_create(context, &good_head, &causal), HW_OK);
-  CHECK_STATUS(hw_multi_head_attention_wrapper_create(context, &good_head, 1, &wrapper), HW_OK);
+  CHECK_STATUS(make_wrapper(context, &good_head, 1, &wrapper), HW_OK);
   CHECK_STATUS(hw_multi_head_attention_create(context, &config, &fused), HW_OK);
   const size_t bad[][2] = {{0, 1}, {1, 0}, {1, TOKENS + 1}, {1, SIZE_MAX}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     const size_t b = bad[i][0];
     const size_t t = bad[i][1];
-    CHECK_STATUS(hw_causal_attention_forward(context, causal, x, b, t, y, NULL), HW_ERROR_SHAPE);
-    CHECK_STATUS(hw_multi_head_attention_wrapper_forward(context, wrapper, x, b, t, y, NULL), HW_ERROR_SHAPE);
-    CHECK_STATUS(hw_multi_head_attention_forward(context, fused, x, b, t, y, NULL), HW_ERROR_SHAPE);
+    CHECK_STATUS(forward_tokens(context, causal, x, b, t, y, NULL), HW_ERROR_SHAPE);
+    CHECK_STATUS(forward_tokens(context, wrapper, x, b, t, y, NULL), HW_ERROR_SHAPE);
+    CHECK_STATUS(forward_tokens(context, fused, x, b, t, y, NULL), HW_ERROR_SHAPE);
   }
-  CHECK_STATUS(hw_causal_attention_forward(context, causal, x, 1, TOKENS, y, NULL), HW_OK);
-  CHECK_STATUS(hw_multi_head_attention_wrapper_forward(context, wrapper, x, 1, TOKENS, y, NULL), HW_OK);
-  CHECK_STATUS(hw_multi_head_attention_forward(context, fused, x, 1, TOKENS, y, NULL), HW_OK);
-  CHECK(hw_causal_attention_linear(causal, 3) == NULL, "a fourth projection");
-  CHECK(hw_multi_head_attention_wrapper_head(wrapper, 1) == NULL, "a second head");
-  CHECK(hw_multi_head_attention_out_proj(fused) == NULL, "an output projection");
-  hw_causal_attention_destroy(causal);
-  hw_multi_head_attention_wrapper_destroy(wrapper);
-  hw_multi_head_attention_destroy(fused);
+  CHECK_STATUS(forward_tokens(context, causal, x, 1, TOKENS, y, NULL), HW_OK);
+  CHECK_STATUS(forward_tokens(context, wrapper, x, 1, TOKENS, y, NULL), HW_OK);
+  CHECK_STATUS(forward_tokens(context, fused, x, 1, TOKENS, y, NULL), HW_OK);
+  CHECK(nth_child(wrapper, "heads", 1) == NULL, "a second head");
+  CHECK(!has_parameter(whole(fused), "out_proj.weight"), "an output projection");
+  hw_module_destroy(causal);
+  hw_module_destroy(wrapper);
+  hw_module_destroy(fused);
 }
 
 /* A mask without data, and a kind that does not exist. */
 static void test_forward_masks(void) {
   const hw_multi_head_attention_config config = {.d_in = D_IN, .d_out = 6, .context_length = TOKENS, .num_heads = 3};
-  hw_causal_attention *causal = NULL;
-  hw_multi_head_attention_wrapper *wrapper = NULL;
-  hw_multi_head_attention *fused = NULL;
+  hw_module *causal = NULL;
+  hw_module *wrapper = NULL;
+  hw_module *fused = NULL;
   hw_trace *trace = NULL;
   CHECK_STATUS(hw_causal_attention_create(context, &good_head, &causal), HW_OK);
-  CHECK_STATUS(hw_multi_head_attention_wrapper_create(context, &good_head, 1, &wrapper), HW_OK);
+  CHECK_STATUS(make_wrapper(context, &good_head, 1, &wrapper), HW_OK);
   CHECK_STATUS(hw_multi_head_attention_create(context, &config, &fused), HW_OK);
   for (int kind = HW_MASK_FLOAT + 1; kind >= HW_MASK_BOOL; kind--) {
     hw_forward_options options = {.mask = {.kind = (hw_mask_kind)kind}};
     options.mask.data = kind > HW_MASK_FLOAT ? x : NULL;
     for (int traced = 0; traced <= 1; traced++) {
       options.trace = traced != 0 ? &trace : NULL;
-      CHECK_STATUS(hw_causal_attention_forward(context, causal, x, 1, 2, y, &options), HW_ERROR_VALUE);
-      CHECK_STATUS(hw_multi_head_attention_wrapper_forward(context, wrapper, x, 1, 2, y, &options), HW_ERROR_VALUE);
-      CHECK_STATUS(hw_multi_head_attention_forward(context, fused, x, 1, 2, y, &options), HW_ERROR_VALUE);
+      CHECK_STATUS(forward_tokens(context, causal, x, 1, 2, y, &options), HW_ERROR_VALUE);
+      CHECK_STATUS(forward_tokens(context, wrapper, x, 1, 2, y, &options), HW_ERROR_VALUE);
+      CHECK_STATUS(forward_tokens(context, fused, x, 1, 2, y, &options), HW_ERROR_VALUE);
       CHECK(trace == NULL, "left a trace");
     }
   }
-  hw_causal_attention_destroy(causal);
-  hw_multi_head_attention_wrapper_destroy(wrapper);
-  hw_multi_head_attention_destroy(fused);
+  hw_module_destroy(causal);
+  hw_module_destroy(wrapper);
+  hw_module_destroy(fused);
 }
 
 static void test_trace(void) {
-  hw_causal_attention *causal = NULL;
+  hw_module *causal = NULL;
   hw_trace *trace = NULL;
   const hw_forward_options options = {.trace = &trace};
   CHECK_STATUS(hw_causal_attention_create(context, &good_head, &causal), HW_OK);
-  CHECK_STATUS(hw_causal_attention_forward(context, causal, x, 1, TOKENS, y, &options), HW_OK);
+  CHECK_STATUS(forward_tokens(context, causal, x, 1, TOKENS, y, &options), HW_OK);
   CHECK_STATUS(hw_trace_weights(context, trace, 1, 0, 0, 1, y), HW_ERROR_VALUE);
   CHECK_STATUS(hw_trace_weights(context, trace, 0, 1, 0, 1, y), HW_ERROR_VALUE);
   CHECK_STATUS(hw_trace_weights(context, trace, 0, 0, 0, TOKENS + 1, y), HW_ERROR_VALUE);
@@ -263,7 +271,7 @@ static void test_trace(void) {
   CHECK_STATUS(hw_trace_map(context, trace, 0, 0, 2, NULL), HW_ERROR_VALUE);
   CHECK_STATUS(hw_trace_weights(context, trace, 0, 0, 0, TOKENS, y), HW_OK);
   hw_trace_destroy(trace);
-  hw_causal_attention_destroy(causal);
+  hw_module_destroy(causal);
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* Bad arguments of layer norms, embeddings, feed-forward layers, blocks and stacks: the documented status, nothing left
  * behind, and everything works on. */
-#include "check.h"
 #include "headwise.h"
+#include "modules.h"
 
 enum { D_MODEL = 6, HEADS = 3, D_FF = 4, TOKENS = 5, LAYERS = 2 };
 
@@ -13,41 +13,42 @@ static const hw_transformer_block_config good_block = {
     .d_model = D_MODEL, .num_heads = HEADS, .d_ff = D_FF, .norm_first = true, .is_causal = true};
 
 static void test_null_is_destroyed(void) {
-  hw_layer_norm_destroy(NULL);
-  hw_embedding_destroy(NULL);
-  hw_feed_forward_destroy(NULL);
-  hw_transformer_block_destroy(NULL);
-  hw_transformer_stack_destroy(NULL);
+  hw_module_destroy(NULL);
+  hw_module_destroy(NULL);
+  hw_module_destroy(NULL);
+  hw_module_destroy(NULL);
+  hw_module_destroy(NULL);
   hw_key_value_cache_destroy(NULL);
   check_case();
 }
 
 static void test_layer_norm(void) {
   const double bad[] = {-1e-9, (double)NAN, (double)INFINITY, (double)-INFINITY};
-  hw_layer_norm *module = (hw_layer_norm *)(uintptr_t)64;
-  CHECK_STATUS(hw_layer_norm_create(0, HW_LAYER_NORM_EPS, &module), HW_ERROR_SHAPE);
+  hw_module *module = (hw_module *)(uintptr_t)64;
+  CHECK_STATUS(make_layer_norm(0, HW_LAYER_NORM_EPS, &module), HW_ERROR_SHAPE);
   for (size_t i = 0; i < 4; i++) {
-    CHECK_STATUS(hw_layer_norm_create(D_MODEL, bad[i], &module), HW_ERROR_VALUE);
+    CHECK_STATUS(make_layer_norm(D_MODEL, bad[i], &module), HW_ERROR_VALUE);
   }
   CHECK(module == NULL, "left a pointer");
-  CHECK_STATUS(hw_layer_norm_create(D_MODEL, 0.0, &module), HW_OK);
-  CHECK_STATUS(hw_layer_norm_forward(context, module, x, 0, y), HW_ERROR_SHAPE);
-  CHECK_STATUS(hw_layer_norm_forward(context, module, x, TOKENS, y), HW_OK);
-  hw_layer_norm_destroy(module);
+  CHECK_STATUS(make_layer_norm(D_MODEL, 0.0, &module), HW_OK);
+  CHECK_STATUS(forward_rows(context, module, x, 0, y), HW_ERROR_SHAPE);
+  CHECK_STATUS(forward_rows(context, module, x, TOKENS, y), HW_OK);
+  hw_module_destroy(module);
 }
 
 static void test_embedding(void) {
-  hw_embedding *module = (hw_embedding *)(uintptr_t)64;
-  CHECK_STATUS(hw_embedding_create(context, 0, 1, &module), HW_ERROR_SHAPE);
-  CHECK_STATUS(hw_embedding_create(context, 1, 0, &module), HW_ERROR_SHAPE);
+  hw_module *module = (hw_module *)(uintptr_t)64;
+  CHECK_STATUS(make_embedding(context, 0, 1, &module), HW_ERROR_SHAPE);
+  CHECK_STATUS(make_embedding(context, 1, 0, &module), HW_ERROR_SHAPE);
   CHECK(module == NULL, "left a pointer");
-  CHECK_STATUS(hw_embedding_create(context, 1, 1, &module), HW_OK);
-  CHECK_STATUS(hw_embedding_forward(module, NULL, 0, NULL), HW_OK);
-  hw_embedding_destroy(module);
+  CHECK_STATUS(make_embedding(context, 1, 1, &module), HW_OK);
+  CHECK_STATUS(forward_ids(context, module, NULL, 1, x), HW_ERROR_VALUE);
+  CHECK_STATUS(forward_ids(context, module, NULL, 0, NULL), HW_ERROR_SHAPE);
+  hw_module_destroy(module);
 }
 
 static void test_feed_forward(void) {
-  hw_feed_forward *module = (hw_feed_forward *)(uintptr_t)64;
+  hw_module *module = (hw_module *)(uintptr_t)64;
   const hw_feed_forward_config empty[] = {{.d_ff = D_FF}, {.d_model = D_MODEL}};
   for (size_t i = 0; i < 2; i++) {
     CHECK_STATUS(hw_feed_forward_create(context, &empty[i], &module), HW_ERROR_SHAPE);
@@ -61,16 +62,16 @@ static void test_feed_forward(void) {
   CHECK(module == NULL, "left a pointer");
   const hw_feed_forward_config good = {.d_model = D_MODEL, .d_ff = D_FF, .dropout = 1.0};
   CHECK_STATUS(hw_feed_forward_create(context, &good, &module), HW_OK);
-  CHECK_STATUS(hw_feed_forward_forward(context, module, x, 0, y), HW_ERROR_SHAPE);
-  CHECK_STATUS(hw_feed_forward_forward(context, module, x, TOKENS, y), HW_OK);
-  hw_feed_forward_destroy(module);
+  CHECK_STATUS(forward_rows(context, module, x, 0, y), HW_ERROR_SHAPE);
+  CHECK_STATUS(forward_rows(context, module, x, TOKENS, y), HW_OK);
+  hw_module_destroy(module);
 }
 
 static void expect_config(const hw_transformer_block_config *config, hw_status expected) {
-  hw_transformer_block *block = (hw_transformer_block *)(uintptr_t)64;
-  hw_transformer_stack *stack = (hw_transformer_stack *)(uintptr_t)64;
+  hw_module *block = (hw_module *)(uintptr_t)64;
+  hw_module *stack = (hw_module *)(uintptr_t)64;
   CHECK_STATUS(hw_transformer_block_create(context, config, &block), expected);
-  CHECK_STATUS(hw_transformer_stack_create(context, config, LAYERS, &stack), expected);
+  CHECK_STATUS(make_stack(context, config, LAYERS, &stack), expected);
   CHECK(block == NULL && stack == NULL, "left a pointer");
 }
 
@@ -97,14 +98,14 @@ static void test_configs(void) {
   other = good_block;
   other.eps = -1e-5;
   expect_config(&other, HW_ERROR_VALUE);
-  hw_transformer_stack *stack = (hw_transformer_stack *)(uintptr_t)64;
-  CHECK_STATUS(hw_transformer_stack_create(context, &good_block, 0, &stack), HW_ERROR_SHAPE);
+  hw_module *stack = (hw_module *)(uintptr_t)64;
+  CHECK_STATUS(make_stack(context, &good_block, 0, &stack), HW_ERROR_SHAPE);
   CHECK(stack == NULL, "left a pointer");
 }
 
 typedef struct modules {
-  hw_transformer_block *block;
-  hw_transformer_stack *stack;
+  hw_module *block;
+  hw_module *stack;
 } modules;
 
 static void expect_forward(const modules *m, size_t batch, size_t tokens, hw_forward_options options,
@@ -115,27 +116,27 @@ static void expect_forward(const modules *m, size_t batch, size_t tokens, hw_for
     traces[0] = NULL;
     traces[1] = NULL;
     options.trace = traced != 0 ? traces : NULL;
-    CHECK_STATUS(hw_transformer_block_forward(context, m->block, x, batch, tokens, y, &options), expected);
+    CHECK_STATUS(forward_tokens(context, m->block, x, batch, tokens, y, &options), expected);
     CHECK(traces[0] == NULL, "left a trace");
-    CHECK_STATUS(hw_transformer_stack_forward(context, m->stack, x, batch, tokens, y, &options), expected);
+    CHECK_STATUS(forward_tokens(context, m->stack, x, batch, tokens, y, &options), expected);
     CHECK(traces[0] == NULL && traces[1] == NULL, "left a trace");
   }
-  CHECK_STATUS(hw_transformer_block_forward(context, m->block, x, 1, TOKENS, y, NULL), HW_OK);
-  CHECK_STATUS(hw_transformer_stack_forward(context, m->stack, x, 1, TOKENS, y, &nothing), HW_OK);
+  CHECK_STATUS(forward_tokens(context, m->block, x, 1, TOKENS, y, NULL), HW_OK);
+  CHECK_STATUS(forward_tokens(context, m->stack, x, 1, TOKENS, y, &nothing), HW_OK);
 }
 
 static void test_forwards(void) {
   modules m = {NULL, NULL};
   CHECK_STATUS(hw_transformer_block_create(context, &good_block, &m.block), HW_OK);
-  CHECK_STATUS(hw_transformer_stack_create(context, &good_block, LAYERS, &m.stack), HW_OK);
+  CHECK_STATUS(make_stack(context, &good_block, LAYERS, &m.stack), HW_OK);
   expect_forward(&m, 0, 1, (hw_forward_options){0}, HW_ERROR_SHAPE);
   expect_forward(&m, 1, 0, (hw_forward_options){0}, HW_ERROR_SHAPE);
   for (int kind = HW_MASK_FLOAT + 1; kind >= HW_MASK_BOOL; kind--) {
     const hw_mask mask = {.kind = (hw_mask_kind)kind, .data = kind > HW_MASK_FLOAT ? x : NULL};
     expect_forward(&m, 1, TOKENS, (hw_forward_options){.mask = mask}, HW_ERROR_VALUE);
   }
-  hw_transformer_block_destroy(m.block);
-  hw_transformer_stack_destroy(m.stack);
+  hw_module_destroy(m.block);
+  hw_module_destroy(m.stack);
 }
 
 /* A cache even of the block's own attention. */
@@ -143,18 +144,18 @@ static void test_cache(void) {
   const hw_multi_head_attention_config config = {
       .d_in = D_MODEL, .d_out = D_MODEL, .context_length = TOKENS, .num_heads = HEADS};
   modules m = {NULL, NULL};
-  hw_multi_head_attention *module = NULL;
+  hw_module *module = NULL;
   hw_forward_options options = {.cache = NULL};
   CHECK_STATUS(hw_transformer_block_create(context, &good_block, &m.block), HW_OK);
-  CHECK_STATUS(hw_transformer_stack_create(context, &good_block, LAYERS, &m.stack), HW_OK);
+  CHECK_STATUS(make_stack(context, &good_block, LAYERS, &m.stack), HW_OK);
   CHECK_STATUS(hw_multi_head_attention_create(context, &config, &module), HW_OK);
-  CHECK_STATUS(hw_multi_head_attention_create_cache(module, 1, NULL, NULL, 0, &options.cache), HW_OK);
+  CHECK_STATUS(hw_module_create_cache(module, 1, NULL, &options.cache), HW_OK);
   expect_forward(&m, 1, 1, options, HW_ERROR_VALUE);
   CHECK(hw_key_value_cache_length(options.cache) == 0, "appended");
   hw_key_value_cache_destroy(options.cache);
-  hw_multi_head_attention_destroy(module);
-  hw_transformer_block_destroy(m.block);
-  hw_transformer_stack_destroy(m.stack);
+  hw_module_destroy(module);
+  hw_module_destroy(m.block);
+  hw_module_destroy(m.stack);
 }
 
 int main(void) {

@@ -94,8 +94,7 @@ static float *by_parts(const sequences *s, size_t first, size_t tokens, bool is_
       .weights_batch_stride = HEADS * tokens * (first + tokens),
   };
   CHECK_STATUS(hw_scaled_dot_product_attention(context, &attention), HW_OK);
-  hw_linear *out_proj = hw_multi_head_attention_out_proj(s->module);
-  CHECK(hw_linear_forward(context, out_proj, merged, rows, y) == HW_OK, "project");
+  run_linear_part(context, part_of(whole(s->module), "out_proj"), merged, rows, y);
   free(merged);
   return y;
 }
@@ -193,7 +192,7 @@ static void test_past(void) {
     float *key = past_of(&s, 1, lengths[i]);
     float *value = past_of(&s, 2, lengths[i]);
     hw_key_value_cache *cache = NULL;
-    CHECK_STATUS(hw_multi_head_attention_create_cache(s.module, BATCH, key, value, lengths[i], &cache), HW_OK);
+    CHECK_STATUS(hw_module_create_cache(s.module, BATCH, &(hw_past){key, value, lengths[i]}, &cache), HW_OK);
     free(key);
     free(value);
     CHECK(hw_key_value_cache_length(cache) == lengths[i], "length %zu", hw_key_value_cache_length(cache));

@@ -3,32 +3,32 @@
 
 static void test_create_errors(void) {
   hw_multi_head_attention_config config = config_of(true);
-  hw_multi_head_attention *module = create_module(&config);
+  hw_module *module = create_module(&config);
   hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;
   const float past[D_OUT] = {0.0F};
   const size_t too_many = CONTEXT_LENGTH + 1;
-  CHECK_STATUS(hw_multi_head_attention_create_cache(module, 0, NULL, NULL, 0, &cache), HW_ERROR_SHAPE);
+  CHECK_STATUS(hw_module_create_cache(module, 0, NULL, &cache), HW_ERROR_SHAPE);
   CHECK(cache == NULL, "left a pointer");
-  CHECK_STATUS(hw_multi_head_attention_create_cache(module, 1, past, past, too_many, &cache), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_multi_head_attention_create_cache(module, 1, past, past, SIZE_MAX, &cache), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_multi_head_attention_create_cache(module, 1, NULL, past, 1, &cache), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_multi_head_attention_create_cache(module, 1, past, NULL, 1, &cache), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_multi_head_attention_create_cache(module, SIZE_MAX, NULL, NULL, 0, &cache), HW_ERROR_MEMORY);
+  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){past, past, too_many}, &cache), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){past, past, SIZE_MAX}, &cache), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){NULL, past, 1}, &cache), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){past, NULL, 1}, &cache), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_create_cache(module, SIZE_MAX, NULL, &cache), HW_ERROR_MEMORY);
   CHECK(cache == NULL, "left a pointer");
-  hw_multi_head_attention_destroy(module);
+  hw_module_destroy(module);
   const size_t lengths[] = {(size_t)INT32_MAX + 1, SIZE_MAX / 4, SIZE_MAX};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     config.context_length = lengths[i];
     module = create_module(&config);
-    CHECK_STATUS(hw_multi_head_attention_create_cache(module, 1, NULL, NULL, 0, &cache), HW_ERROR_MEMORY);
+    CHECK_STATUS(hw_module_create_cache(module, 1, NULL, &cache), HW_ERROR_MEMORY);
     CHECK(cache == NULL, "left a pointer");
-    hw_multi_head_attention_destroy(module);
+    hw_module_destroy(module);
   }
   hw_key_value_cache_destroy(NULL);
 }
 
 /* Tries a forward that must be refused; the cache, to its last byte, is as it was. */
-static void expect_refused(hw_multi_head_attention *module, hw_key_value_cache *cache, size_t batch, size_t tokens,
+static void expect_refused(hw_module *module, hw_key_value_cache *cache, size_t batch, size_t tokens,
                            hw_status expected) {
   const hw_key_value_store *store = &cache->store;
   const size_t bytes = hw_key_value_store_bytes(BATCH * HEADS, store->tokens, store->key_width, store->value_width);
@@ -38,7 +38,7 @@ static void expect_refused(hw_multi_head_attention *module, hw_key_value_cache *
   const hw_forward_options options = {.cache = cache};
   float x[D_IN] = {0.0F};
   float y[1];
-  CHECK_STATUS(hw_multi_head_attention_forward(context, module, x, batch, tokens, y, &options), expected);
+  CHECK_STATUS(forward_tokens(context, module, x, batch, tokens, y, &options), expected);
   CHECK(cache->length == length && memcmp(before, store->memory, bytes) == 0, "the cache changed");
   free(before);
 }
@@ -58,9 +58,9 @@ static void test_forward_errors(void) {
     other.num_heads += field == 0 ? 2 : 0;
     other.d_out *= field == 1 ? 2 : 1;
     other.context_length += field == 2 ? 1 : 0;
-    hw_multi_head_attention *module = create_module(&other);
+    hw_module *module = create_module(&other);
     expect_refused(module, cache, BATCH, 1, HW_ERROR_SHAPE);
-    hw_multi_head_attention_destroy(module);
+    hw_module_destroy(module);
   }
   CHECK_STATUS(hw_key_value_cache_truncate(cache, CONTEXT_LENGTH - 1), HW_ERROR_VALUE);
   CHECK_STATUS(hw_key_value_cache_truncate(cache, SIZE_MAX), HW_ERROR_VALUE);
@@ -73,22 +73,22 @@ static void test_forward_errors(void) {
 /* The modules that have no caches refuse one. */
 static void test_other_modules(void) {
   const hw_multi_head_attention_config config = config_of(true);
-  const hw_causal_attention_config head = {D_IN, D_OUT, CONTEXT_LENGTH, 0.0, true, true};
-  hw_multi_head_attention *module = create_module(&config);
-  hw_causal_attention *causal = NULL;
-  hw_multi_head_attention_wrapper *wrapper = NULL;
+  const hw_causal_attention_config head = {D_IN, D_OUT, CONTEXT_LENGTH, 0.0, true, true, false};
+  hw_module *module = create_module(&config);
+  hw_module *causal = NULL;
+  hw_module *wrapper = NULL;
   const hw_forward_options options = {.cache = create_cache(module)};
   float x[BATCH * D_IN] = {0.0F};
   float y[BATCH * D_OUT];
   CHECK_STATUS(hw_causal_attention_create(context, &head, &causal), HW_OK);
-  CHECK_STATUS(hw_multi_head_attention_wrapper_create(context, &head, 1, &wrapper), HW_OK);
-  CHECK_STATUS(hw_causal_attention_forward(context, causal, x, BATCH, 1, y, &options), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_multi_head_attention_wrapper_forward(context, wrapper, x, BATCH, 1, y, &options), HW_ERROR_VALUE);
+  CHECK_STATUS(make_wrapper(context, &head, 1, &wrapper), HW_OK);
+  CHECK_STATUS(forward_tokens(context, causal, x, BATCH, 1, y, &options), HW_ERROR_VALUE);
+  CHECK_STATUS(forward_tokens(context, wrapper, x, BATCH, 1, y, &options), HW_ERROR_VALUE);
   CHECK(hw_key_value_cache_length(options.cache) == 0, "appended");
   hw_key_value_cache_destroy(options.cache);
-  hw_causal_attention_destroy(causal);
-  hw_multi_head_attention_wrapper_destroy(wrapper);
-  hw_multi_head_attention_destroy(module);
+  hw_module_destroy(causal);
+  hw_module_destroy(wrapper);
+  hw_module_destroy(module);
 }
 
 int main(void) {

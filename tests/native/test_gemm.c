@@ -3,6 +3,8 @@
 #include "core/tile.h"
 #include "headwise.h"
 #include "kernels/gemm.h"
+#include "kernels/pack.h"
+#include "ops/matrix.h"
 
 static const size_t depths[] = {1, 2, 3, 4, 5, 7, 8, 33, 64, 80};
 
@@ -25,25 +27,28 @@ static float *strided(size_t rows, size_t columns, size_t row_stride, size_t col
   return x;
 }
 
-static float *bias_of(float *packed, const gemm_case *g, size_t column) {
-  return packed + column / HW_TILE_COLUMNS * hw_gemm_panel_stride(g->k) + column % HW_TILE_COLUMNS;
+static size_t panel_floats(size_t columns, size_t k) { return hw_panel_count(columns) * HW_TILE_COLUMNS * k; }
+
+/* Whole panels of biases. */
+static float *random_bias(size_t columns) {
+  float *bias = check_floats(hw_panel_count(columns) * HW_TILE_COLUMNS);
+  check_fill(bias, hw_panel_count(columns) * HW_TILE_COLUMNS);
+  return bias;
 }
 
-static void check_packed(float *packed, const gemm_case *g, const float *source) {
-  const size_t whole = (g->columns + HW_TILE_COLUMNS - 1) / HW_TILE_COLUMNS * HW_TILE_COLUMNS;
+static void check_packed(const float *panels, const gemm_case *g, const float *source) {
+  const size_t whole = hw_panel_count(g->columns) * HW_TILE_COLUMNS;
   for (size_t c = 0; c < whole; c++) {
-    const float *bias = bias_of(packed, g, c);
-    CHECK(*bias == 0.0F, "bias %zu is %g", c, (double)*bias);
     for (size_t p = 0; p < g->k; p++) {
       const float expected = c < g->columns ? source[c * g->column_stride + p * g->k_stride] : 0.0F;
-      const float got = bias[(p + 1) * HW_TILE_COLUMNS];
+      const float got = panels[(c / HW_TILE_COLUMNS * g->k + p) * HW_TILE_COLUMNS + c % HW_TILE_COLUMNS];
       CHECK(check_bits(got) == check_bits(expected), "k=%zu columns=%zu (%zu, %zu): %g, expected %g", g->k, g->columns,
             p, c, (double)got, (double)expected);
     }
   }
 }
 
-static void check_product(const gemm_case *g, const float *a, size_t a_stride, const float *source, float *packed,
+static void check_product(const gemm_case *g, const float *a, size_t a_stride, const float *source, const float *bias,
                           const float *c, size_t c_stride) {
   for (size_t r = 0; r < g->rows; r++) {
     for (size_t j = 0; j < c_stride && (r + 1 < g->rows || j < g->columns); j++) {
@@ -52,7 +57,7 @@ static void check_product(const gemm_case *g, const float *a, size_t a_stride, c
         CHECK(check_is_guard(got), "rows=%zu columns=%zu k=%zu: wrote beyond row %zu", g->rows, g->columns, g->k, r);
         continue;
       }
-      double expected = (double)*bias_of(packed, g, j);
+      double expected = (double)bias[j];
       double magnitude = fabs(expected);
       for (size_t p = 0; p < g->k; p++) {
         const double term = (double)a[r * a_stride + p] * (double)source[j * g->column_stride + p * g->k_stride];
@@ -66,12 +71,13 @@ static void check_product(const gemm_case *g, const float *a, size_t a_stride, c
   }
 }
 
-/* With scratch of exactly the size that is asked for. */
+/* All of a product, with strips of exactly the size that is asked for. */
 static void run(const hw_gemm_product *product) {
-  hw_gemm_product with_scratch = *product;
-  with_scratch.scratch = check_memory(hw_gemm_scratch_bytes(product->rows, product->k));
-  hw_gemm(NULL, &with_scratch);
-  free(with_scratch.scratch);
+  hw_gemm_product g = *product;
+  g.strips = check_memory((hw_gemm_strips_floats(g.rows, g.k) + 1) * sizeof(float));
+  hw_gemm_pack_strips(&g, 0, g.rows);
+  hw_gemm_block(&g, 0, g.rows, 0, g.columns);
+  free(g.strips);
 }
 
 static void run_gemm(gemm_case g) {
@@ -79,19 +85,18 @@ static void run_gemm(gemm_case g) {
   const size_t c_stride = check_prime_above(g.columns);
   float *a = strided(g.rows, g.k, a_stride, 1);
   float *source = strided(g.k, g.columns, g.k_stride, g.column_stride);
-  float *packed = check_guarded(hw_gemm_packed_floats(g.columns, g.k));
+  float *packed = check_guarded(panel_floats(g.columns, g.k));
+  float *bias = random_bias(g.columns);
   float *c = check_guarded((g.rows - 1) * c_stride + g.columns);
-  hw_gemm_pack(source, g.column_stride, g.k_stride, g.columns, g.k, packed);
+  hw_pack_panels(source, g.column_stride, g.k_stride, g.columns, g.k, packed, g.k * HW_TILE_COLUMNS);
   check_packed(packed, &g, source);
-  for (size_t j = 0; j < g.columns; j++) {
-    *bias_of(packed, &g, j) = check_random_float();
-  }
-  run(&(hw_gemm_product){a, a_stride, packed, c, c_stride, g.rows, g.k, g.columns, NULL});
-  check_product(&g, a, a_stride, source, packed, c, c_stride);
+  run(&(hw_gemm_product){a, a_stride, packed, bias, HW_TILE_COLUMNS, c, c_stride, g.rows, g.k, g.columns, NULL});
+  check_product(&g, a, a_stride, source, bias, c, c_stride);
   check_case();
   free(a);
   free(source);
   free(packed);
+  free(bias);
   free(c);
 }
 
@@ -123,13 +128,13 @@ static void test_same_bits_in_any_tile(void) {
   enum { rows = 2 * HW_TILE_ROWS + 1, k = 33, columns = 19 };
   float *a = strided(rows, k, k, 1);
   float *b = strided(k, columns, columns, 1);
-  float *packed = check_floats(hw_gemm_packed_floats(columns, k));
+  float *packed = check_floats(panel_floats(columns, k));
   float *all = check_floats((size_t)rows * columns);
   float *one = check_floats(columns);
-  hw_gemm_pack(b, 1, columns, columns, k, packed);
-  run(&(hw_gemm_product){a, k, packed, all, columns, rows, k, columns, NULL});
+  hw_pack_panels(b, 1, columns, columns, k, packed, k * HW_TILE_COLUMNS);
+  run(&(hw_gemm_product){a, k, packed, hw_gemm_zeros, 0, all, columns, rows, k, columns, NULL});
   for (size_t r = 0; r < rows; r++) {
-    run(&(hw_gemm_product){a + r * k, k, packed, one, columns, 1, k, columns, NULL});
+    run(&(hw_gemm_product){a + r * k, k, packed, hw_gemm_zeros, 0, one, columns, 1, k, columns, NULL});
     CHECK(memcmp(one, all + r * columns, columns * sizeof(float)) == 0, "row %zu differs when computed alone", r);
     check_case();
   }
@@ -154,8 +159,8 @@ static void test_not_finite(void) {
       b[2 * columns + j] = 0.5F;
     }
     a[2] = inputs[i];
-    hw_gemm_pack(b, 1, columns, columns, k, packed);
-    run(&(hw_gemm_product){a, k, packed, c, columns, 2, k, columns, NULL});
+    hw_pack_panels(b, 1, columns, columns, k, packed, k * HW_TILE_COLUMNS);
+    run(&(hw_gemm_product){a, k, packed, hw_gemm_zeros, 0, c, columns, 2, k, columns, NULL});
     for (size_t j = 0; j < columns; j++) {
       CHECK(isnan(inputs[i]) ? isnan(c[j]) : c[j] == inputs[i], "column %zu: %g", j, (double)c[j]);
       CHECK(isfinite(c[columns + j]), "the other row, column %zu: %g", j, (double)c[columns + j]);
@@ -165,10 +170,11 @@ static void test_not_finite(void) {
 }
 
 static void test_sizes_that_do_not_fit(void) {
-  CHECK(hw_gemm_packed_floats(SIZE_MAX, 1) == SIZE_MAX, "columns");
-  CHECK(hw_gemm_packed_floats(1, SIZE_MAX) == SIZE_MAX, "k");
-  CHECK(hw_gemm_packed_floats(SIZE_MAX / 2, SIZE_MAX / 2) == SIZE_MAX, "both");
-  CHECK(hw_gemm_packed_floats(9, 3) == 2 * 4 * 8, "two panels");
+  CHECK(hw_matrix_bytes(SIZE_MAX, 1) == SIZE_MAX, "rows");
+  CHECK(hw_matrix_bytes(1, SIZE_MAX) == SIZE_MAX, "columns");
+  CHECK(hw_matrix_bytes(SIZE_MAX / 2, SIZE_MAX / 2) == SIZE_MAX, "both");
+  CHECK(hw_matrix_bytes(9, 3) == 2 * 3 * 8 * sizeof(float), "two panels");
+  CHECK(hw_gemm_strips_floats(SIZE_MAX, SIZE_MAX) == SIZE_MAX, "strips");
   check_case();
 }
 

@@ -9,8 +9,8 @@ static hw_context *context;
 static uint32_t ids[BATCH * CONTEXT];
 static const float head_mask[LAYERS * HEADS] = {1.0F, 0.0F, 0.5F, -1.0F, 1.0F, 2.0F};
 
-static hw_gpt2_config config_of(hw_gelu_approximation approximate, double eps) {
-  return (hw_gpt2_config){
+static hw_decoder_config config_of(hw_gelu_approximation approximate, double eps) {
+  return (hw_decoder_config){
       .vocab_size = VOCAB,
       .context_length = CONTEXT,
       .d_model = D_MODEL,
@@ -44,24 +44,35 @@ static void expect_near(const float *got, const float *expected, size_t count, c
 
 /* ---- The public parts, one after another ---- */
 
-static void forward_by_parts(hw_gpt2 *module, const hw_forward_options *options, float *logits) {
-  float wte[VOCAB * D_MODEL];
+/* The blocks as modules of their own, one layer of weights and traces after another. */
+static void run_blocks(hw_module *module, const hw_forward_options *options, float *x) {
+  for (size_t i = 0; i < LAYERS; i++) {
+    hw_forward_options own = *options;
+    own.weights = options->weights == NULL ? NULL : options->weights + i * LAYER_WEIGHTS;
+    own.trace = options->trace == NULL ? NULL : options->trace + i;
+    own.head_mask = options->head_mask == NULL ? NULL : options->head_mask + i * HEADS;
+    CHECK(forward_tokens(context, nth_child(module, "h", i), x, BATCH, TOKENS, x, &own) == HW_OK, "h.%zu", i);
+  }
+}
+
+static void forward_by_parts(hw_module *module, const hw_forward_options *options, float *logits) {
   float x[ROWS * D_MODEL];
   uint32_t positions[TOKENS];
   for (uint32_t i = 0; i < TOKENS; i++) {
     positions[i] = i;
   }
-  CHECK(hw_linear_store(hw_gpt2_wte(module), 0, VOCAB, wte, NULL) == HW_OK, "wte");
+  float *wte = stored(whole(module), "wte.weight");
   for (size_t b = 0; b < BATCH; b++) {
     float *rows = x + b * TOKENS * D_MODEL;
-    CHECK(hw_embedding_forward(hw_gpt2_wpe(module), positions, TOKENS, rows) == HW_OK, "wpe");
+    CHECK(forward_ids(context, hw_module_child(module, "wpe"), positions, TOKENS, rows) == HW_OK, "wpe");
     for (size_t i = 0; i < (size_t)TOKENS * D_MODEL; i++) {
       rows[i] += wte[ids[b * TOKENS + i / D_MODEL] * D_MODEL + i % D_MODEL];
     }
   }
-  CHECK(hw_transformer_stack_forward(context, hw_gpt2_h(module), x, BATCH, TOKENS, x, options) == HW_OK, "h");
-  CHECK(hw_layer_norm_forward(context, hw_gpt2_ln_f(module), x, ROWS, x) == HW_OK, "ln_f");
-  CHECK(hw_linear_forward(context, hw_gpt2_wte(module), x, ROWS, logits) == HW_OK, "head");
+  free(wte);
+  run_blocks(module, options, x);
+  CHECK(forward_rows(context, hw_module_child(module, "ln_f"), x, ROWS, x) == HW_OK, "ln_f");
+  run_linear_part(context, part_of(whole(module), "wte"), x, ROWS, logits);
 }
 
 static void compare_traces(hw_trace *const *got, hw_trace *const *expected) {
@@ -75,19 +86,19 @@ static void compare_traces(hw_trace *const *got, hw_trace *const *expected) {
   }
 }
 
-static void run_parts(hw_gpt2 *module, hw_forward_options options) {
+static void run_parts(hw_module *module, hw_forward_options options) {
   static float weights[2][LAYERS * LAYER_WEIGHTS];
   hw_trace *traces[2][LAYERS];
   float *logits = check_guarded((size_t)ROWS * VOCAB);
   float *expected = check_floats((size_t)ROWS * VOCAB);
-  const hw_gpt2_input input = {ids, BATCH, TOKENS, 0, TOKENS};
+  const hw_input input = {NULL, ids, BATCH, TOKENS, 0, TOKENS};
   const bool with_all = options.head_mask != NULL;
   options.weights = with_all ? weights[0] : NULL;
   options.trace = with_all ? traces[0] : NULL;
   forward_by_parts(module, &options, expected);
   options.weights = with_all ? weights[1] : NULL;
   options.trace = with_all ? traces[1] : NULL;
-  CHECK_STATUS(hw_gpt2_forward(context, module, &input, logits, &options), HW_OK);
+  CHECK_STATUS(hw_module_forward(context, module, &input, logits, &options), HW_OK);
   expect_same(logits, expected, (size_t)ROWS * VOCAB, "logits");
   if (with_all) {
     expect_same(weights[1], weights[0], (size_t)LAYERS * LAYER_WEIGHTS, "weights");
@@ -104,13 +115,13 @@ static void test_parts(void) {
   float mask[TOKENS * TOKENS];
   check_fill(mask, sizeof mask / sizeof *mask);
   for (int approximate = HW_GELU_NONE; approximate <= HW_GELU_TANH; approximate++) {
-    const hw_gpt2_config config = config_of((hw_gelu_approximation)approximate, approximate == 0 ? 0.0 : 1e-3);
-    hw_gpt2 *module = reference_create_gpt2(&config);
+    const hw_decoder_config config = config_of((hw_gelu_approximation)approximate, approximate == 0 ? 0.0 : 1e-3);
+    hw_module *module = reference_create_gpt2(&config);
     run_parts(module, (hw_forward_options){0});
     run_parts(module, (hw_forward_options){.head_mask = head_mask});
     const hw_mask added = {.kind = HW_MASK_FLOAT, .data = mask, .query_stride = TOKENS, .key_stride = 1};
     run_parts(module, (hw_forward_options){.mask = added, .head_mask = head_mask});
-    hw_gpt2_destroy(module);
+    hw_module_destroy(module);
   }
 }
 
@@ -121,7 +132,7 @@ typedef struct expectation {
   double weights[LAYERS * LAYER_WEIGHTS];
 } expectation;
 
-static void run_definition(const hw_gpt2_config *config, const float *factors) {
+static void run_definition(const hw_decoder_config *config, const float *factors) {
   static expectation exact;
   static expectation noisy;
   static float weights[LAYERS * LAYER_WEIGHTS];
@@ -129,7 +140,7 @@ static void run_definition(const hw_gpt2_config *config, const float *factors) {
   double moved = 0.0;
   double moved_weights = 0.0;
   const reference_tokens t = {BATCH, TOKENS, 0};
-  hw_gpt2 *module = reference_create_gpt2(config);
+  hw_module *module = reference_create_gpt2(config);
   reference_gpt2(module, config, ids, &t, factors, exact.logits, exact.weights, 0.0);
   for (size_t run = 0; run < REFERENCE_RUNS; run++) {
     reference_gpt2(module, config, ids, &t, factors, noisy.logits, noisy.weights, REFERENCE_NOISE);
@@ -137,17 +148,17 @@ static void run_definition(const hw_gpt2_config *config, const float *factors) {
     moved_weights =
         fmax(moved_weights, reference_distance(exact.weights, noisy.weights, (size_t)LAYERS * LAYER_WEIGHTS));
   }
-  const hw_gpt2_input input = {ids, BATCH, TOKENS, 0, TOKENS};
+  const hw_input input = {NULL, ids, BATCH, TOKENS, 0, TOKENS};
   const hw_forward_options options = {.weights = weights, .head_mask = factors};
-  CHECK_STATUS(hw_gpt2_forward(context, module, &input, logits, &options), HW_OK);
+  CHECK_STATUS(hw_module_forward(context, module, &input, logits, &options), HW_OK);
   reference_compare(logits, exact.logits, moved, (size_t)ROWS * VOCAB, "logits");
   reference_compare(weights, exact.weights, moved_weights, (size_t)LAYERS * LAYER_WEIGHTS, "weights");
-  hw_gpt2_destroy(module);
+  hw_module_destroy(module);
 }
 
 static void test_definition(void) {
   for (int i = 0; i < 8; i++) {
-    const hw_gpt2_config config = config_of((hw_gelu_approximation)(i % 2), i / 2 % 2 == 0 ? 0.0 : 0.5);
+    const hw_decoder_config config = config_of((hw_gelu_approximation)(i % 2), i / 2 % 2 == 0 ? 0.0 : 0.5);
     run_definition(&config, i / 4 == 0 ? NULL : head_mask);
   }
 }
@@ -155,17 +166,17 @@ static void test_definition(void) {
 /* ---- Ranges of logits, pieces through a cache ---- */
 
 static void test_ranges(void) {
-  const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
-  hw_gpt2 *module = reference_create_gpt2(&config);
+  const hw_decoder_config config = config_of(HW_GELU_TANH, 0.0);
+  hw_module *module = reference_create_gpt2(&config);
   float all[ROWS * VOCAB];
-  const hw_gpt2_input whole = {ids, BATCH, TOKENS, 0, TOKENS};
-  CHECK_STATUS(hw_gpt2_forward(context, module, &whole, all, NULL), HW_OK);
+  const hw_input every = {NULL, ids, BATCH, TOKENS, 0, TOKENS};
+  CHECK_STATUS(hw_module_forward(context, module, &every, all, NULL), HW_OK);
   for (size_t start = 0; start <= TOKENS; start++) {
     for (size_t end = start; end <= TOKENS; end++) {
-      const hw_gpt2_input input = {ids, BATCH, TOKENS, start, end};
+      const hw_input input = {NULL, ids, BATCH, TOKENS, start, end};
       const size_t count = (end - start) * VOCAB;
       float *logits = check_guarded(BATCH * count + 1);
-      CHECK_STATUS(hw_gpt2_forward(context, module, &input, count == 0 ? NULL : logits, NULL), HW_OK);
+      CHECK_STATUS(hw_module_forward(context, module, &input, count == 0 ? NULL : logits, NULL), HW_OK);
       for (size_t b = 0; b < BATCH; b++) {
         expect_near(logits + b * count, all + (b * TOKENS + start) * VOCAB, count, "a range");
       }
@@ -173,20 +184,20 @@ static void test_ranges(void) {
       free(logits);
     }
   }
-  hw_gpt2_destroy(module);
+  hw_module_destroy(module);
 }
 
 /* Appends tokens [start, end) of both sequences. */
-static void append(hw_gpt2 *module, hw_key_value_cache *cache, size_t start, size_t end, const float *whole) {
+static void append(hw_module *module, hw_key_value_cache *cache, size_t start, size_t end, const float *whole) {
   uint32_t piece[BATCH * CONTEXT];
   float logits[BATCH * CONTEXT * VOCAB];
   const size_t count = end - start;
   for (size_t i = 0; i < BATCH * count; i++) {
     piece[i] = ids[i / count * CONTEXT + start + i % count];
   }
-  const hw_gpt2_input input = {piece, BATCH, count, 0, count};
+  const hw_input input = {NULL, piece, BATCH, count, 0, count};
   const hw_forward_options options = {.cache = cache, .head_mask = head_mask};
-  CHECK_STATUS(hw_gpt2_forward(context, module, &input, logits, &options), HW_OK);
+  CHECK_STATUS(hw_module_forward(context, module, &input, logits, &options), HW_OK);
   CHECK(hw_key_value_cache_length(cache) == end, "length");
   for (size_t b = 0; whole != NULL && b < BATCH; b++) {
     expect_near(logits + b * count * VOCAB, whole + (b * CONTEXT + start) * VOCAB, count * VOCAB, "a piece");
@@ -194,14 +205,14 @@ static void append(hw_gpt2 *module, hw_key_value_cache *cache, size_t start, siz
 }
 
 static void test_cache(void) {
-  const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
+  const hw_decoder_config config = config_of(HW_GELU_TANH, 0.0);
   static float whole[BATCH * CONTEXT * VOCAB];
-  hw_gpt2 *module = reference_create_gpt2(&config);
+  hw_module *module = reference_create_gpt2(&config);
   hw_key_value_cache *cache = NULL;
-  const hw_gpt2_input input = {ids, BATCH, CONTEXT, 0, CONTEXT};
+  const hw_input input = {NULL, ids, BATCH, CONTEXT, 0, CONTEXT};
   const hw_forward_options options = {.head_mask = head_mask};
-  CHECK_STATUS(hw_gpt2_forward(context, module, &input, whole, &options), HW_OK);
-  CHECK_STATUS(hw_gpt2_create_cache(module, BATCH, &cache), HW_OK);
+  CHECK_STATUS(hw_module_forward(context, module, &input, whole, &options), HW_OK);
+  CHECK_STATUS(hw_module_create_cache(module, BATCH, NULL, &cache), HW_OK);
   for (size_t first = 1; first < CONTEXT; first++) {
     for (size_t step = 1; step <= CONTEXT - first; step++) {
       append(module, cache, 0, first, whole);
@@ -214,30 +225,30 @@ static void test_cache(void) {
     }
   }
   hw_key_value_cache_destroy(cache);
-  hw_gpt2_destroy(module);
+  hw_module_destroy(module);
 }
 
 /* ---- What is refused ---- */
 
-static void expect_config(hw_gpt2_config config, hw_status expected) {
-  hw_gpt2 *module = (hw_gpt2 *)(uintptr_t)64;
-  CHECK_STATUS(hw_gpt2_create(&config, &module), expected);
+static void expect_config(hw_decoder_config config, hw_status expected) {
+  hw_module *module = (hw_module *)(uintptr_t)64;
+  CHECK_STATUS(hw_decoder_create(&config, &module), expected);
   CHECK((module != NULL) == (expected == HW_OK), "a pointer");
-  hw_gpt2_destroy(module);
+  hw_module_destroy(module);
 }
 
 static void test_configs(void) {
-  const hw_gpt2_config good = config_of(HW_GELU_TANH, 0.0);
-  hw_gpt2_destroy(NULL);
+  const hw_decoder_config good = config_of(HW_GELU_TANH, 0.0);
+  hw_module_destroy(NULL);
   expect_config(good, HW_OK);
   for (size_t field = 0; field < 6; field++) {
-    hw_gpt2_config config = good;
+    hw_decoder_config config = good;
     size_t *const fields[] = {&config.vocab_size, &config.context_length, &config.d_model,
                               &config.num_heads,  &config.num_layers,     &config.d_ff};
     *fields[field] = 0;
     expect_config(config, HW_ERROR_SHAPE);
   }
-  hw_gpt2_config config = good;
+  hw_decoder_config config = good;
   config.num_heads = 5;
   expect_config(config, HW_ERROR_SHAPE);
   const double bad_eps[] = {-1e-5, (double)NAN, (double)INFINITY};
@@ -248,24 +259,24 @@ static void test_configs(void) {
 }
 
 /* Asked for traces, none may be left; the cache, if there is one, has as many tokens as before. */
-static void expect_forward(hw_gpt2 *module, const hw_gpt2_input *input, hw_forward_options options,
-                           hw_status expected) {
+static void expect_forward(hw_module *module, const hw_input *input, hw_forward_options options, hw_status expected) {
   hw_trace *traces[LAYERS] = {(hw_trace *)(uintptr_t)64, (hw_trace *)(uintptr_t)64};
   float logits[BATCH * CONTEXT * VOCAB];
   options.trace = traces;
   const size_t length = options.cache == NULL ? 0 : hw_key_value_cache_length(options.cache);
-  CHECK_STATUS(hw_gpt2_forward(context, module, input, logits, &options), expected);
+  CHECK_STATUS(hw_module_forward(context, module, input, logits, &options), expected);
   CHECK(traces[0] == NULL && traces[1] == NULL, "left a trace");
   CHECK(options.cache == NULL || hw_key_value_cache_length(options.cache) == length, "the cache has another length");
 }
 
 static void test_forwards(void) {
-  const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
-  hw_gpt2 *module = reference_create_gpt2(&config);
+  const hw_decoder_config config = config_of(HW_GELU_TANH, 0.0);
+  hw_module *module = reference_create_gpt2(&config);
   const hw_forward_options nothing = {0};
   const uint32_t bad_ids[] = {VOCAB, UINT32_MAX};
-  const hw_gpt2_input shapes[] = {{ids, 0, 3, 0, 3}, {ids, 1, 0, 0, 0}, {ids, 1, CONTEXT + 1, 0, 1}};
-  const hw_gpt2_input ranges[] = {{ids, 1, 3, 2, 1}, {ids, 1, 3, 0, 4}, {ids, 1, 3, 4, 4}, {ids, 1, 3, 4, 3}};
+  const hw_input shapes[] = {{NULL, ids, 0, 3, 0, 3}, {NULL, ids, 1, 0, 0, 0}, {NULL, ids, 1, CONTEXT + 1, 0, 1}};
+  const hw_input ranges[] = {
+      {NULL, ids, 1, 3, 2, 1}, {NULL, ids, 1, 3, 0, 4}, {NULL, ids, 1, 3, 4, 4}, {NULL, ids, 1, 3, 4, 3}};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     expect_forward(module, &shapes[i], nothing, HW_ERROR_SHAPE);
   }
@@ -274,32 +285,32 @@ static void test_forwards(void) {
   }
   for (size_t i = 0; i < sizeof bad_ids / sizeof *bad_ids; i++) {
     const uint32_t wrong[] = {1, 2, bad_ids[i]};
-    const hw_gpt2_input input = {wrong, 1, 3, 0, 3};
+    const hw_input input = {NULL, wrong, 1, 3, 0, 3};
     expect_forward(module, &input, nothing, HW_ERROR_VALUE);
   }
-  const hw_gpt2_input good = {ids, 1, 3, 0, 3};
+  const hw_input good = {NULL, ids, 1, 3, 0, 3};
   const hw_mask empty = {.kind = HW_MASK_BOOL, .data = NULL};
   expect_forward(module, &good, (hw_forward_options){.mask = empty}, HW_ERROR_VALUE);
-  hw_gpt2_destroy(module);
+  hw_module_destroy(module);
 }
 
 static void test_caches(void) {
-  const hw_gpt2_config config = config_of(HW_GELU_TANH, 0.0);
-  hw_gpt2_config longer = config;
+  const hw_decoder_config config = config_of(HW_GELU_TANH, 0.0);
+  hw_decoder_config longer = config;
   longer.context_length = CONTEXT + 1;
-  hw_gpt2 *module = reference_create_gpt2(&config);
-  hw_gpt2 *other = NULL;
+  hw_module *module = reference_create_gpt2(&config);
+  hw_module *other = NULL;
   hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;
   hw_key_value_cache *foreign = NULL;
-  CHECK_STATUS(hw_gpt2_create(&longer, &other), HW_OK);
-  CHECK_STATUS(hw_gpt2_create_cache(module, 0, &cache), HW_ERROR_SHAPE);
+  CHECK_STATUS(hw_decoder_create(&longer, &other), HW_OK);
+  CHECK_STATUS(hw_module_create_cache(module, 0, NULL, &cache), HW_ERROR_SHAPE);
   CHECK(cache == NULL, "left a pointer");
-  CHECK_STATUS(hw_gpt2_create_cache(module, BATCH, &cache), HW_OK);
-  CHECK_STATUS(hw_gpt2_create_cache(other, BATCH, &foreign), HW_OK);
+  CHECK_STATUS(hw_module_create_cache(module, BATCH, NULL, &cache), HW_OK);
+  CHECK_STATUS(hw_module_create_cache(other, BATCH, NULL, &foreign), HW_OK);
   append(module, cache, 0, CONTEXT - 2, NULL);
-  const hw_gpt2_input one = {ids, 1, 1, 0, 1};
-  const hw_gpt2_input three = {ids, BATCH, 3, 0, 3};
-  const hw_gpt2_input beyond = {ids, BATCH, SIZE_MAX, 0, 1};
+  const hw_input one = {NULL, ids, 1, 1, 0, 1};
+  const hw_input three = {NULL, ids, BATCH, 3, 0, 3};
+  const hw_input beyond = {NULL, ids, BATCH, SIZE_MAX, 0, 1};
   expect_forward(module, &one, (hw_forward_options){.cache = cache}, HW_ERROR_SHAPE);
   expect_forward(module, &three, (hw_forward_options){.cache = cache}, HW_ERROR_VALUE);
   expect_forward(module, &beyond, (hw_forward_options){.cache = cache}, HW_ERROR_VALUE);
@@ -307,8 +318,8 @@ static void test_caches(void) {
   append(module, cache, CONTEXT - 2, CONTEXT, NULL);
   hw_key_value_cache_destroy(cache);
   hw_key_value_cache_destroy(foreign);
-  hw_gpt2_destroy(module);
-  hw_gpt2_destroy(other);
+  hw_module_destroy(module);
+  hw_module_destroy(other);
 }
 
 int main(void) {

@@ -1,5 +1,7 @@
 /* Sizes that memory cannot hold, or whose bytes would wrap, are refused, and what comes next works. */
 #include "allocation_case.h"
+#include "core/arena.h"
+#include "modules.h"
 
 enum { D_MODEL = 6, D_FF = 4 };
 
@@ -11,7 +13,7 @@ static const size_t huge[] = {((size_t)1 << 30) - 1, (size_t)1 << 30,  ((size_t)
 
 enum { HUGE_SIZES = sizeof huge / sizeof *huge };
 
-static const hw_causal_attention_config head_config = {D_IN, WIDTH, SIZE_MAX, 0.0, true, true};
+static const hw_causal_attention_config head_config = {D_IN, WIDTH, SIZE_MAX, 0.0, true, true, false};
 static const hw_multi_head_attention_config fused_config = {.d_in = D_IN,
                                                             .d_out = HEADS * WIDTH,
                                                             .context_length = SIZE_MAX,
@@ -25,10 +27,10 @@ static hw_context *context;
 
 static void test_linear(void) {
   for (size_t i = 0; i < HUGE_SIZES; i++) {
-    hw_linear *linear = (hw_linear *)(uintptr_t)64;
-    CHECK_STATUS(hw_linear_create(NULL, huge[i], 1, true, &linear), HW_ERROR_MEMORY);
-    CHECK_STATUS(hw_linear_create(NULL, 1, huge[i], true, &linear), HW_ERROR_MEMORY);
-    CHECK_STATUS(hw_linear_create(NULL, huge[i], huge[i], true, &linear), HW_ERROR_MEMORY);
+    hw_module *linear = (hw_module *)(uintptr_t)64;
+    CHECK_STATUS(make_linear(NULL, huge[i], 1, true, &linear), HW_ERROR_MEMORY);
+    CHECK_STATUS(make_linear(NULL, 1, huge[i], true, &linear), HW_ERROR_MEMORY);
+    CHECK_STATUS(make_linear(NULL, huge[i], huge[i], true, &linear), HW_ERROR_MEMORY);
     CHECK(linear == NULL, "size %zu left something", huge[i]);
   }
 }
@@ -36,13 +38,13 @@ static void test_linear(void) {
 static void test_rowwise(void) {
   for (size_t i = 0; i < HUGE_SIZES; i++) {
     const size_t n = huge[i];
-    hw_layer_norm *norm = (hw_layer_norm *)(uintptr_t)64;
-    CHECK_STATUS(hw_layer_norm_create(n, HW_LAYER_NORM_EPS, &norm), HW_ERROR_MEMORY);
-    hw_embedding *embedding = (hw_embedding *)(uintptr_t)64;
-    CHECK_STATUS(hw_embedding_create(NULL, n, 1, &embedding), HW_ERROR_MEMORY);
-    CHECK_STATUS(hw_embedding_create(NULL, 1, n, &embedding), HW_ERROR_MEMORY);
-    CHECK_STATUS(hw_embedding_create(NULL, n, n, &embedding), HW_ERROR_MEMORY);
-    hw_feed_forward *ffn = (hw_feed_forward *)(uintptr_t)64;
+    hw_module *norm = (hw_module *)(uintptr_t)64;
+    CHECK_STATUS(make_layer_norm(n, HW_LAYER_NORM_EPS, &norm), HW_ERROR_MEMORY);
+    hw_module *embedding = (hw_module *)(uintptr_t)64;
+    CHECK_STATUS(make_embedding(NULL, n, 1, &embedding), HW_ERROR_MEMORY);
+    CHECK_STATUS(make_embedding(NULL, 1, n, &embedding), HW_ERROR_MEMORY);
+    CHECK_STATUS(make_embedding(NULL, n, n, &embedding), HW_ERROR_MEMORY);
+    hw_module *ffn = (hw_module *)(uintptr_t)64;
     const hw_feed_forward_config configs[] = {
         {.d_model = n, .d_ff = 1}, {.d_model = 1, .d_ff = n}, {.d_model = n, .d_ff = n}};
     for (size_t j = 0; j < 3; j++) {
@@ -55,15 +57,16 @@ static void test_rowwise(void) {
 static void test_attention_modules(void) {
   for (size_t i = 0; i < HUGE_SIZES; i++) {
     const size_t n = huge[i];
-    hw_causal_attention *head = (hw_causal_attention *)(uintptr_t)64;
-    const hw_causal_attention_config configs[] = {{D_IN, n, 1, 0.0, true, true}, {n, WIDTH, 1, 0.0, true, true}};
-    hw_multi_head_attention_wrapper *heads = (hw_multi_head_attention_wrapper *)(uintptr_t)64;
+    hw_module *head = (hw_module *)(uintptr_t)64;
+    const hw_causal_attention_config configs[] = {{D_IN, n, 1, 0.0, true, true, false},
+                                                  {n, WIDTH, 1, 0.0, true, true, false}};
+    hw_module *heads = (hw_module *)(uintptr_t)64;
     for (size_t j = 0; j < 2; j++) {
       CHECK_STATUS(hw_causal_attention_create(NULL, &configs[j], &head), HW_ERROR_MEMORY);
-      CHECK_STATUS(hw_multi_head_attention_wrapper_create(NULL, &configs[j], HEADS, &heads), HW_ERROR_MEMORY);
+      CHECK_STATUS(make_wrapper(NULL, &configs[j], HEADS, &heads), HW_ERROR_MEMORY);
     }
-    CHECK_STATUS(hw_multi_head_attention_wrapper_create(NULL, &head_config, n, &heads), HW_ERROR_MEMORY);
-    hw_multi_head_attention *module = (hw_multi_head_attention *)(uintptr_t)64;
+    CHECK_STATUS(make_wrapper(NULL, &head_config, n, &heads), HW_ERROR_MEMORY);
+    hw_module *module = (hw_module *)(uintptr_t)64;
     hw_multi_head_attention_config all = fused_config;
     all.d_in = n;
     CHECK_STATUS(hw_multi_head_attention_create(NULL, &all, &module), HW_ERROR_MEMORY);
@@ -84,63 +87,64 @@ static void test_blocks(void) {
                                                    {.d_model = n, .num_heads = n, .d_ff = D_FF},
                                                    {.d_model = D_MODEL, .num_heads = HEADS, .d_ff = n},
                                                    {.d_model = n, .num_heads = 1, .d_ff = n}};
-    hw_transformer_block *block = (hw_transformer_block *)(uintptr_t)64;
-    hw_transformer_stack *stack = (hw_transformer_stack *)(uintptr_t)64;
+    hw_module *block = (hw_module *)(uintptr_t)64;
+    hw_module *stack = (hw_module *)(uintptr_t)64;
     for (size_t j = 0; j < sizeof configs / sizeof *configs; j++) {
       CHECK_STATUS(hw_transformer_block_create(NULL, &configs[j], &block), HW_ERROR_MEMORY);
-      CHECK_STATUS(hw_transformer_stack_create(NULL, &configs[j], LAYERS, &stack), HW_ERROR_MEMORY);
+      CHECK_STATUS(make_stack(NULL, &configs[j], LAYERS, &stack), HW_ERROR_MEMORY);
     }
-    CHECK_STATUS(hw_transformer_stack_create(NULL, &block_config, n, &stack), HW_ERROR_MEMORY);
+    CHECK_STATUS(make_stack(NULL, &block_config, n, &stack), HW_ERROR_MEMORY);
     CHECK(block == NULL && stack == NULL, "size %zu left something", n);
   }
 }
 
-static const hw_gpt2_config gpt2_config = {.vocab_size = 5,
-                                           .context_length = TOKENS,
-                                           .d_model = D_MODEL,
-                                           .num_heads = HEADS,
-                                           .num_layers = LAYERS,
-                                           .d_ff = D_FF};
+static const hw_decoder_config gpt2_config = {.vocab_size = 5,
+                                              .context_length = TOKENS,
+                                              .d_model = D_MODEL,
+                                              .num_heads = HEADS,
+                                              .num_layers = LAYERS,
+                                              .d_ff = D_FF};
 
 static void test_gpt2(void) {
   for (size_t i = 0; i < HUGE_SIZES; i++) {
-    hw_gpt2 *module = (hw_gpt2 *)(uintptr_t)64;
+    hw_module *module = (hw_module *)(uintptr_t)64;
     for (size_t field = 0; field < 5; field++) {
-      hw_gpt2_config config = gpt2_config;
+      hw_decoder_config config = gpt2_config;
       size_t *const fields[] = {&config.vocab_size, &config.context_length, &config.d_model, &config.num_layers,
                                 &config.d_ff};
       *fields[field] = huge[i];
       config.num_heads = 1;
-      CHECK_STATUS(hw_gpt2_create(&config, &module), HW_ERROR_MEMORY);
+      CHECK_STATUS(hw_decoder_create(&config, &module), HW_ERROR_MEMORY);
       CHECK(module == NULL, "size %zu left something", huge[i]);
     }
     hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;
-    CHECK_STATUS(hw_gpt2_create(&gpt2_config, &module), HW_OK);
-    CHECK_STATUS(hw_gpt2_create_cache(module, huge[i], &cache), HW_ERROR_MEMORY);
+    CHECK_STATUS(hw_decoder_create(&gpt2_config, &module), HW_OK);
+    CHECK_STATUS(hw_module_create_cache(module, huge[i], NULL, &cache), HW_ERROR_MEMORY);
     CHECK(cache == NULL, "size %zu left something", huge[i]);
-    const hw_gpt2_input many = {.batch = 1, .tokens = huge[i]};
-    CHECK_STATUS(hw_gpt2_forward(context, module, &many, NULL, NULL), HW_ERROR_SHAPE);
-    hw_gpt2_destroy(module);
+    const uint32_t id = 0;
+    const hw_input many = {.ids = &id, .batch = 1, .tokens = huge[i]};
+    CHECK_STATUS(hw_module_forward(context, module, &many, NULL, NULL), HW_ERROR_SHAPE);
+    hw_module_destroy(module);
   }
 }
 
 /* Modules that set no limit to the number of tokens. */
 typedef struct modules {
-  hw_causal_attention *causal;
-  hw_multi_head_attention_wrapper *wrapper;
-  hw_multi_head_attention *fused;
-  hw_transformer_block *block;
-  hw_transformer_stack *stack;
+  hw_module *causal;
+  hw_module *wrapper;
+  hw_module *fused;
+  hw_module *block;
+  hw_module *stack;
 } modules;
 
 static void forward_all(const modules *m, size_t batch, size_t tokens, const hw_forward_options *asked,
                         hw_status expected) {
   float *y = results.y;
-  CHECK_STATUS(hw_causal_attention_forward(context, m->causal, x, batch, tokens, y, asked), expected);
-  CHECK_STATUS(hw_multi_head_attention_wrapper_forward(context, m->wrapper, x, batch, tokens, y, asked), expected);
-  CHECK_STATUS(hw_multi_head_attention_forward(context, m->fused, x, batch, tokens, y, asked), expected);
-  CHECK_STATUS(hw_transformer_block_forward(context, m->block, x, batch, tokens, y, asked), expected);
-  CHECK_STATUS(hw_transformer_stack_forward(context, m->stack, x, batch, tokens, y, asked), expected);
+  CHECK_STATUS(forward_tokens(context, m->causal, x, batch, tokens, y, asked), expected);
+  CHECK_STATUS(forward_tokens(context, m->wrapper, x, batch, tokens, y, asked), expected);
+  CHECK_STATUS(forward_tokens(context, m->fused, x, batch, tokens, y, asked), expected);
+  CHECK_STATUS(forward_tokens(context, m->block, x, batch, tokens, y, asked), expected);
+  CHECK_STATUS(forward_tokens(context, m->stack, x, batch, tokens, y, asked), expected);
 }
 
 /* As many tokens or sequences as the size says. */
@@ -151,10 +155,10 @@ static void test_forwards(void) {
   const hw_forward_options traced = {.trace = traces};
   const hw_forward_options *const asked[] = {NULL, &all, &traced};
   CHECK(hw_causal_attention_create(context, &head_config, &m.causal) == HW_OK, "create");
-  CHECK(hw_multi_head_attention_wrapper_create(context, &head_config, HEADS, &m.wrapper) == HW_OK, "create");
+  CHECK(make_wrapper(context, &head_config, HEADS, &m.wrapper) == HW_OK, "create");
   CHECK(hw_multi_head_attention_create(context, &fused_config, &m.fused) == HW_OK, "create");
   CHECK(hw_transformer_block_create(context, &block_config, &m.block) == HW_OK, "create");
-  CHECK(hw_transformer_stack_create(context, &block_config, LAYERS, &m.stack) == HW_OK, "create");
+  CHECK(make_stack(context, &block_config, LAYERS, &m.stack) == HW_OK, "create");
   for (size_t i = 0; i < HUGE_SIZES; i++) {
     const size_t sizes[][2] = {{1, huge[i]}, {huge[i], 1}, {huge[i], huge[i]}};
     for (size_t j = 0; j < 9; j++) {
@@ -163,11 +167,11 @@ static void test_forwards(void) {
     }
     forward_all(&m, BATCH, TOKENS, NULL, HW_OK);
   }
-  hw_causal_attention_destroy(m.causal);
-  hw_multi_head_attention_wrapper_destroy(m.wrapper);
-  hw_multi_head_attention_destroy(m.fused);
-  hw_transformer_block_destroy(m.block);
-  hw_transformer_stack_destroy(m.stack);
+  hw_module_destroy(m.causal);
+  hw_module_destroy(m.wrapper);
+  hw_module_destroy(m.fused);
+  hw_module_destroy(m.block);
+  hw_module_destroy(m.stack);
 }
 
 static void test_attention(void) {
@@ -204,17 +208,17 @@ static void test_matmul(void) {
 }
 
 static void test_maps(void) {
-  hw_causal_attention *causal = NULL;
+  hw_module *causal = NULL;
   hw_trace *trace = NULL;
   const hw_forward_options asked = {.trace = &trace};
   CHECK(hw_causal_attention_create(context, &head_config, &causal) == HW_OK, "create");
-  CHECK(hw_causal_attention_forward(context, causal, x, BATCH, TOKENS, results.y, &asked) == HW_OK, "forward");
+  CHECK(forward_tokens(context, causal, x, BATCH, TOKENS, results.y, &asked) == HW_OK, "forward");
   for (size_t i = 0; i < HUGE_SIZES; i++) {
     CHECK_STATUS(hw_trace_map(context, trace, 0, 0, huge[i], results.y), HW_ERROR_MEMORY);
     CHECK_STATUS(hw_trace_map(context, trace, 0, 0, 4, results.y), HW_OK);
   }
   hw_trace_destroy(trace);
-  hw_causal_attention_destroy(causal);
+  hw_module_destroy(causal);
 }
 
 static void test_arena(void) {

@@ -1,7 +1,7 @@
 /* Linear, the attention modules and their traces: each built from parts that other tests compare with float64. */
-#include "check.h"
 #include "core/tile.h"
 #include "headwise.h"
+#include "modules.h"
 
 enum { D_IN = 7, BATCH = 2, CONTEXT_LENGTH = 600 };
 
@@ -12,24 +12,25 @@ static hw_context *context;
 static void test_linear(void) {
   for (size_t in = 1; in <= 9; in++) {
     for (size_t out = 1; out <= 17; out += 4) {
-      hw_linear *linear = NULL;
+      hw_module *linear = NULL;
       float *weight = check_floats(out * in);
-      float *stored = check_floats(out * in);
+      float *read = check_floats(out * in);
       float *bias = check_floats(out);
       float *x = check_floats(3 * in);
       float *y = check_guarded(3 * out);
       check_fill(weight, out * in);
       check_fill(bias, out);
       check_fill(x, 3 * in);
-      CHECK(hw_linear_create(NULL, in, out, true, &linear) == HW_OK, "create");
+      CHECK(make_linear(NULL, in, out, true, &linear) == HW_OK, "create");
       for (size_t row = 0; row < out; row++) {
-        CHECK(hw_linear_load(linear, row, 1, weight + row * in, bias + row) == HW_OK, "load row %zu", row);
+        CHECK(hw_module_load(linear, 0, row, 1, weight + row * in) == HW_OK, "load row %zu", row);
+        CHECK(hw_module_load(linear, 1, row, 1, bias + row) == HW_OK, "load row %zu", row);
       }
-      CHECK(hw_linear_store(linear, 0, out, stored, NULL) == HW_OK, "store");
-      CHECK(memcmp(weight, stored, out * in * sizeof(float)) == 0, "in=%zu out=%zu: weights changed", in, out);
-      CHECK(hw_linear_store(linear, 0, out, NULL, stored) == HW_OK, "store");
-      CHECK(memcmp(bias, stored, out * sizeof(float)) == 0, "in=%zu out=%zu: bias changed", in, out);
-      CHECK(hw_linear_forward(context, linear, x, 3, y) == HW_OK, "forward");
+      CHECK(hw_module_store(linear, 0, 0, out, read) == HW_OK, "store");
+      CHECK(memcmp(weight, read, out * in * sizeof(float)) == 0, "in=%zu out=%zu: weights changed", in, out);
+      CHECK(hw_module_store(linear, 1, 0, out, read) == HW_OK, "store");
+      CHECK(memcmp(bias, read, out * sizeof(float)) == 0, "in=%zu out=%zu: bias changed", in, out);
+      CHECK(forward_rows(context, linear, x, 3, y) == HW_OK, "forward");
       for (size_t i = 0; i < 3 * out; i++) {
         double expected = (double)bias[i % out];
         for (size_t p = 0; p < in; p++) {
@@ -40,9 +41,9 @@ static void test_linear(void) {
               (double)y[i], expected);
       }
       check_case();
-      hw_linear_destroy(linear);
+      hw_module_destroy(linear);
       free(weight);
-      free(stored);
+      free(read);
       free(bias);
       free(x);
       free(y);
@@ -53,21 +54,22 @@ static void test_linear(void) {
 /* Weight, then bias, uniform in ±1/√in, in row-major order. */
 static void test_linear_draws(void) {
   enum { in = 5, out = 11 };
-  hw_linear *linear = NULL;
+  hw_module *linear = NULL;
   float got[out * in + out];
   float expected[out * in + out];
   const float bound = (float)(1.0 / sqrt(in));
   hw_manual_seed(context, 123);
-  CHECK(hw_linear_create(context, in, out, true, &linear) == HW_OK, "create");
+  CHECK(make_linear(context, in, out, true, &linear) == HW_OK, "create");
   hw_manual_seed(context, 123);
   hw_uniform(context, -bound, bound, expected, out * in + out);
-  CHECK(hw_linear_store(linear, 0, out, got, got + (size_t)out * in) == HW_OK, "store");
+  CHECK(hw_module_store(linear, 0, 0, out, got) == HW_OK, "store");
+  CHECK(hw_module_store(linear, 1, 0, out, got + (size_t)out * in) == HW_OK, "store");
   CHECK(memcmp(got, expected, sizeof got) == 0, "drew something else");
-  hw_linear_destroy(linear);
+  hw_module_destroy(linear);
   check_case();
 }
 
-static hw_multi_head_attention *create_fused(size_t heads, size_t width, double dropout, bool out_proj) {
+static hw_module *create_fused(size_t heads, size_t width, double dropout, bool out_proj) {
   const hw_multi_head_attention_config config = {.d_in = D_IN,
                                                  .d_out = heads * width,
                                                  .context_length = CONTEXT_LENGTH,
@@ -77,30 +79,27 @@ static hw_multi_head_attention *create_fused(size_t heads, size_t width, double 
                                                  .out_proj = out_proj,
                                                  .out_bias = true,
                                                  .is_causal = true};
-  hw_multi_head_attention *module = NULL;
+  hw_module *module = NULL;
   CHECK(hw_multi_head_attention_create(context, &config, &module) == HW_OK, "create");
   return module;
 }
 
-static hw_multi_head_attention_wrapper *create_wrapper(size_t heads, size_t width, double dropout) {
-  const hw_causal_attention_config config = {D_IN, width, CONTEXT_LENGTH, dropout, true, true};
-  hw_multi_head_attention_wrapper *module = NULL;
-  CHECK(hw_multi_head_attention_wrapper_create(context, &config, heads, &module) == HW_OK, "create");
+static hw_module *create_wrapper(size_t heads, size_t width, double dropout) {
+  const hw_causal_attention_config config = {D_IN, width, CONTEXT_LENGTH, dropout, true, true, false};
+  hw_module *module = NULL;
+  CHECK(make_wrapper(context, &config, heads, &module) == HW_OK, "create");
   return module;
 }
 
-static void copy_weights(hw_multi_head_attention_wrapper *wrapper, size_t heads, size_t width,
-                         hw_multi_head_attention *fused) {
-  float *weight = check_floats(width * D_IN);
-  float *bias = check_floats(width);
-  for (size_t i = 0; i < heads * 3; i++) {
-    const hw_linear *from = hw_causal_attention_linear(hw_multi_head_attention_wrapper_head(wrapper, i / 3), i % 3);
-    hw_linear *to = hw_multi_head_attention_qkv_proj(fused);
-    CHECK(hw_linear_store(from, 0, width, weight, bias) == HW_OK, "store");
-    CHECK(hw_linear_load(to, i % 3 * heads * width + i / 3 * width, width, weight, bias) == HW_OK, "load");
+static void copy_weights(hw_module *wrapper, size_t heads, size_t width, hw_module *fused) {
+  static const char *const names[] = {"W_query.weight", "W_query.bias",   "W_key.weight",
+                                      "W_key.bias",     "W_value.weight", "W_value.bias"};
+  for (size_t i = 0; i < heads * 6; i++) {
+    float *values = stored(whole(nth_child(wrapper, "heads", i / 6)), names[i % 6]);
+    const size_t to = parameter_index(whole(fused), names[i % 6]);
+    CHECK(hw_module_load(fused, to, i / 6 * width, width, values) == HW_OK, "load");
+    free(values);
   }
-  free(weight);
-  free(bias);
 }
 
 /* A mask per head of the module; every third query of a head sees nothing. */
@@ -122,8 +121,8 @@ static void compare(const float *a, const float *b, size_t count, const char *wh
 }
 
 static void run_wrapper_and_fused(size_t heads, size_t width, size_t tokens, bool masked) {
-  hw_multi_head_attention_wrapper *wrapper = create_wrapper(heads, width, 0.0);
-  hw_multi_head_attention *fused = create_fused(heads, width, 0.0, false);
+  hw_module *wrapper = create_wrapper(heads, width, 0.0);
+  hw_module *fused = create_fused(heads, width, 0.0, false);
   copy_weights(wrapper, heads, width, fused);
   const size_t floats = BATCH * tokens * heads * width;
   const size_t weights = BATCH * heads * tokens * tokens;
@@ -134,13 +133,13 @@ static void run_wrapper_and_fused(size_t heads, size_t width, size_t tokens, boo
   hw_forward_options options = {0};
   float *mask = masked ? create_mask(heads, tokens, &options.mask) : NULL;
   options.weights = w[0];
-  CHECK_STATUS(hw_multi_head_attention_wrapper_forward(context, wrapper, x, BATCH, tokens, y[0], &options), HW_OK);
+  CHECK_STATUS(forward_tokens(context, wrapper, x, BATCH, tokens, y[0], &options), HW_OK);
   options.weights = w[1];
-  CHECK_STATUS(hw_multi_head_attention_forward(context, fused, x, BATCH, tokens, y[1], &options), HW_OK);
+  CHECK_STATUS(forward_tokens(context, fused, x, BATCH, tokens, y[1], &options), HW_OK);
   compare(y[0], y[1], floats, "output", tokens);
   compare(w[0], w[1], weights, "weights", tokens);
-  hw_multi_head_attention_wrapper_destroy(wrapper);
-  hw_multi_head_attention_destroy(fused);
+  hw_module_destroy(wrapper);
+  hw_module_destroy(fused);
   free(mask);
   free(x);
   for (size_t i = 0; i < 2; i++) {
@@ -158,37 +157,74 @@ static void test_wrapper_equals_fused(void) {
   }
 }
 
+/* A mask with causality is the same mask with -inf written above the diagonal. */
+static void test_mask_and_causality(void) {
+  enum { heads = 2, width = 4, tokens = 23, scores = heads * tokens * tokens, floats = tokens * heads * width };
+  hw_module *fused = create_fused(heads, width, 0.0, true);
+  float x[tokens * D_IN];
+  float y[floats];
+  float expected[2][floats]; /* by the mask alone, and by mask and causality */
+  check_fill(x, sizeof x / sizeof *x);
+  hw_forward_options options = {0};
+  float *mask = create_mask(heads, tokens, &options.mask);
+  float *causal = check_floats(scores);
+  for (size_t i = 0; i < scores; i++) {
+    causal[i] = i % tokens > i / tokens % tokens ? -INFINITY : mask[i];
+  }
+  const float *written[] = {mask, causal};
+  for (size_t i = 0; i < 2; i++) {
+    options.mask.data = written[i];
+    CHECK_STATUS(forward_tokens(context, fused, x, 1, tokens, expected[i], &options), HW_OK);
+  }
+  options.mask.data = mask;
+  const bool hides_later[] = {
+      [HW_CAUSALITY_DEFAULT] = false, [HW_CAUSALITY_OFF] = false, [HW_CAUSALITY_ON] = true, [HW_CAUSALITY_OWN] = true};
+  for (int causality = HW_CAUSALITY_DEFAULT; causality <= HW_CAUSALITY_OWN; causality++) {
+    options.causality = (hw_causality)causality;
+    CHECK_STATUS(forward_tokens(context, fused, x, 1, tokens, y, &options), HW_OK);
+    const float *right = expected[hides_later[causality] ? 1 : 0];
+    CHECK(memcmp(y, right, sizeof y) == 0, "causality %d: y[0] %g, expected %g", causality, (double)y[0],
+          (double)right[0]);
+    check_case();
+  }
+  options.causality = (hw_causality)(HW_CAUSALITY_OWN + 1);
+  CHECK_STATUS(forward_tokens(context, fused, x, 1, tokens, y, &options), HW_ERROR_VALUE);
+  hw_module_destroy(fused);
+  free(mask);
+  free(causal);
+}
+
 /* A wrapper of one head is CausalAttention, bit for bit. */
 static void test_causal_is_one_head(void) {
   enum { width = 5, tokens = 9 };
   float x[BATCH * tokens * D_IN];
   float alone[BATCH * tokens * width];
   float wrapped[BATCH * tokens * width];
-  hw_multi_head_attention_wrapper *wrapper = create_wrapper(1, width, 0.5);
+  hw_module *wrapper = create_wrapper(1, width, 0.5);
   check_fill(x, sizeof x / sizeof *x);
   for (uint64_t seed = 0; seed < 5; seed++) {
     hw_manual_seed(context, seed);
-    CHECK_STATUS(hw_multi_head_attention_wrapper_forward(context, wrapper, x, BATCH, tokens, wrapped, NULL), HW_OK);
+    CHECK_STATUS(forward_tokens(context, wrapper, x, BATCH, tokens, wrapped, NULL), HW_OK);
     hw_manual_seed(context, seed);
-    hw_causal_attention *head = hw_multi_head_attention_wrapper_head(wrapper, 0);
-    CHECK_STATUS(hw_causal_attention_forward(context, head, x, BATCH, tokens, alone, NULL), HW_OK);
+    hw_module *head = nth_child(wrapper, "heads", 0);
+    CHECK_STATUS(forward_tokens(context, head, x, BATCH, tokens, alone, NULL), HW_OK);
     CHECK(memcmp(alone, wrapped, sizeof alone) == 0, "seed %u", (unsigned)seed);
   }
-  hw_multi_head_attention_wrapper_destroy(wrapper);
+  hw_module_destroy(wrapper);
 }
 
 /* The projections, the function and the output projection, one after another. */
 static void test_fused_is_its_parts(void) {
   enum { heads = 3, width = 5, d_out = heads * width, tokens = 9 };
-  hw_multi_head_attention *module = create_fused(heads, width, 0.0, true);
+  hw_module *module = create_fused(heads, width, 0.0, true);
   float x[tokens * D_IN];
   float y[tokens * d_out];
   float qkv[tokens * 3 * d_out];
   float merged[tokens * d_out];
   float expected[tokens * d_out];
   check_fill(x, sizeof x / sizeof *x);
-  CHECK_STATUS(hw_multi_head_attention_forward(context, module, x, 1, tokens, y, NULL), HW_OK);
-  CHECK_STATUS(hw_linear_forward(context, hw_multi_head_attention_qkv_proj(module), x, tokens, qkv), HW_OK);
+  CHECK_STATUS(forward_tokens(context, module, x, 1, tokens, y, NULL), HW_OK);
+  run_qkv_part(context, whole(module), x, tokens, qkv);
   const hw_strides strides = {.head = width, .token = 3 * d_out};
   const hw_attention attention = {.batch = 1,
                                   .heads = heads,
@@ -208,26 +244,26 @@ static void test_fused_is_its_parts(void) {
                                   .scale = (float)(1.0 / sqrt(width)),
                                   .is_causal = true};
   CHECK_STATUS(hw_scaled_dot_product_attention(context, &attention), HW_OK);
-  CHECK_STATUS(hw_linear_forward(context, hw_multi_head_attention_out_proj(module), merged, tokens, expected), HW_OK);
+  run_linear_part(context, part_of(whole(module), "out_proj"), merged, tokens, expected);
   CHECK(memcmp(y, expected, sizeof y) == 0, "y[0] %g, expected %g", (double)y[0], (double)expected[0]);
-  hw_multi_head_attention_destroy(module);
+  hw_module_destroy(module);
 }
 
 static void test_training(void) {
   enum { tokens = 9, width = 8 };
-  hw_multi_head_attention *module = create_fused(1, width, 0.5, false);
+  hw_module *module = create_fused(1, width, 0.5, false);
   float x[tokens * D_IN];
   float first[tokens * width];
   float second[tokens * width];
   check_fill(x, sizeof x / sizeof *x);
-  CHECK_STATUS(hw_multi_head_attention_forward(context, module, x, 1, tokens, first, NULL), HW_OK);
-  CHECK_STATUS(hw_multi_head_attention_forward(context, module, x, 1, tokens, second, NULL), HW_OK);
+  CHECK_STATUS(forward_tokens(context, module, x, 1, tokens, first, NULL), HW_OK);
+  CHECK_STATUS(forward_tokens(context, module, x, 1, tokens, second, NULL), HW_OK);
   CHECK(memcmp(first, second, sizeof first) != 0, "a new module is not in training mode");
-  hw_multi_head_attention_train(module, false);
-  CHECK_STATUS(hw_multi_head_attention_forward(context, module, x, 1, tokens, first, NULL), HW_OK);
-  CHECK_STATUS(hw_multi_head_attention_forward(context, module, x, 1, tokens, second, NULL), HW_OK);
+  hw_module_train(module, false);
+  CHECK_STATUS(forward_tokens(context, module, x, 1, tokens, first, NULL), HW_OK);
+  CHECK_STATUS(forward_tokens(context, module, x, 1, tokens, second, NULL), HW_OK);
   CHECK(memcmp(first, second, sizeof first) == 0, "dropout outside training mode");
-  hw_multi_head_attention_destroy(module);
+  hw_module_destroy(module);
 }
 
 int main(void) {
@@ -238,6 +274,7 @@ int main(void) {
   check_run("a linear layer keeps what it is loaded with and multiplies by it", test_linear);
   check_run("a linear layer draws weight, then bias", test_linear_draws);
   check_run("wrapper and fused module agree on the same weights", test_wrapper_equals_fused);
+  check_run("a mask with causality hides what both hide", test_mask_and_causality);
   check_run("a wrapper of one head is CausalAttention to the bit", test_causal_is_one_head);
   check_run("the fused module is its projections around the function, to the bit", test_fused_is_its_parts);
   check_run("dropout works in training mode only, and a new module is in it", test_training);

@@ -1,8 +1,9 @@
 /* Every allocation of the context, the functions and the attention modules fails once. */
 #include "allocation_case.h"
-#include "layers/key_value_cache.h"
+#include "modules.h"
+#include "ops/key_value_cache.h"
 
-static const hw_causal_attention_config head_config = {D_IN, WIDTH, TOKENS, 0.5, true, true};
+static const hw_causal_attention_config head_config = {D_IN, WIDTH, TOKENS, 0.5, true, true, false};
 static const hw_multi_head_attention_config fused_config = {.d_in = D_IN,
                                                             .d_out = HEADS * WIDTH,
                                                             .context_length = TOKENS,
@@ -12,9 +13,9 @@ static const hw_multi_head_attention_config fused_config = {.d_in = D_IN,
                                                             .out_proj = true,
                                                             .is_causal = true};
 
-static hw_causal_attention *causal;
-static hw_multi_head_attention_wrapper *wrapper;
-static hw_multi_head_attention *fused;
+static hw_module *causal;
+static hw_module *wrapper;
+static hw_module *fused;
 
 static hw_status create_context(hw_context *context) {
   (void)context;
@@ -26,34 +27,34 @@ static hw_status create_context(hw_context *context) {
 }
 
 static hw_status create_linear(hw_context *context) {
-  hw_linear *created = (hw_linear *)(uintptr_t)64;
-  const hw_status status = hw_linear_create(context, D_IN, WIDTH, true, &created);
+  hw_module *created = (hw_module *)(uintptr_t)64;
+  const hw_status status = make_linear(context, D_IN, WIDTH, true, &created);
   check_created(context, status, created);
-  hw_linear_destroy(created);
+  hw_module_destroy(created);
   return status;
 }
 
 static hw_status create_causal(hw_context *context) {
-  hw_causal_attention *created = (hw_causal_attention *)(uintptr_t)64;
+  hw_module *created = (hw_module *)(uintptr_t)64;
   const hw_status status = hw_causal_attention_create(context, &head_config, &created);
   check_created(context, status, created);
-  hw_causal_attention_destroy(created);
+  hw_module_destroy(created);
   return status;
 }
 
 static hw_status create_wrapper(hw_context *context) {
-  hw_multi_head_attention_wrapper *created = (hw_multi_head_attention_wrapper *)(uintptr_t)64;
-  const hw_status status = hw_multi_head_attention_wrapper_create(context, &head_config, HEADS, &created);
+  hw_module *created = (hw_module *)(uintptr_t)64;
+  const hw_status status = make_wrapper(context, &head_config, HEADS, &created);
   check_created(context, status, created);
-  hw_multi_head_attention_wrapper_destroy(created);
+  hw_module_destroy(created);
   return status;
 }
 
 static hw_status create_fused(hw_context *context) {
-  hw_multi_head_attention *created = (hw_multi_head_attention *)(uintptr_t)64;
+  hw_module *created = (hw_module *)(uintptr_t)64;
   const hw_status status = hw_multi_head_attention_create(context, &fused_config, &created);
   check_created(context, status, created);
-  hw_multi_head_attention_destroy(created);
+  hw_module_destroy(created);
   return status;
 }
 
@@ -119,7 +120,7 @@ static hw_status run_attention_options(hw_context *context) {
 static hw_status forward_causal(hw_context *context) {
   hw_trace *trace = NULL;
   const hw_forward_options asked = options(&trace);
-  const hw_status status = hw_causal_attention_forward(context, causal, x, BATCH, TOKENS, results.y, &asked);
+  const hw_status status = forward_tokens(context, causal, x, BATCH, TOKENS, results.y, &asked);
   const hw_status used = use_trace(context, status, trace, results.traced);
   hw_trace_destroy(trace);
   return used;
@@ -128,15 +129,14 @@ static hw_status forward_causal(hw_context *context) {
 static hw_status forward_wrapper(hw_context *context) {
   hw_trace *trace = NULL;
   const hw_forward_options asked = options(&trace);
-  const hw_status status =
-      hw_multi_head_attention_wrapper_forward(context, wrapper, x, BATCH, TOKENS, results.y, &asked);
+  const hw_status status = forward_tokens(context, wrapper, x, BATCH, TOKENS, results.y, &asked);
   const hw_status used = use_trace(context, status, trace, results.traced);
   hw_trace_destroy(trace);
   return used;
 }
 
 static hw_status forward_alone(hw_context *context) {
-  return hw_multi_head_attention_forward(context, fused, x, BATCH, TOKENS, results.y, NULL);
+  return forward_tokens(context, fused, x, BATCH, TOKENS, results.y, NULL);
 }
 
 /* A trace that need not remember what was dropped, of one mask for all. */
@@ -144,9 +144,9 @@ static hw_status forward_evaluated(hw_context *context) {
   static const uint8_t bits[TOKENS] = {1, 0, 1};
   hw_trace *trace = NULL;
   const hw_forward_options asked = {.mask = {.kind = HW_MASK_BOOL, .data = bits, .key_stride = 1}, .trace = &trace};
-  hw_multi_head_attention_train(fused, false);
-  const hw_status status = hw_multi_head_attention_forward(context, fused, x, BATCH, TOKENS, results.y, &asked);
-  hw_multi_head_attention_train(fused, true);
+  hw_module_train(fused, false);
+  const hw_status status = forward_tokens(context, fused, x, BATCH, TOKENS, results.y, &asked);
+  hw_module_train(fused, true);
   const hw_status used = use_trace(context, status, trace, results.traced);
   hw_trace_destroy(trace);
   return used;
@@ -155,7 +155,7 @@ static hw_status forward_evaluated(hw_context *context) {
 static hw_status forward_fused(hw_context *context) {
   hw_trace *trace = NULL;
   const hw_forward_options asked = options(&trace);
-  const hw_status status = hw_multi_head_attention_forward(context, fused, x, BATCH, TOKENS, results.y, &asked);
+  const hw_status status = forward_tokens(context, fused, x, BATCH, TOKENS, results.y, &asked);
   const hw_status used = use_trace(context, status, trace, results.traced);
   hw_trace_destroy(trace);
   return used;
@@ -168,7 +168,7 @@ static hw_status trace_alone(hw_context *context) {
   const size_t failing = failing_allocation;
   failing_allocation = SIZE_MAX;
   CHECK(hw_context_create(&other) == HW_OK, "create");
-  CHECK(hw_multi_head_attention_forward(other, fused, x, BATCH, TOKENS, results.y, &asked) == HW_OK, "forward");
+  CHECK(forward_tokens(other, fused, x, BATCH, TOKENS, results.y, &asked) == HW_OK, "forward");
   hw_context_destroy(other);
   failing_allocation = failing;
   allocations = 0;
@@ -187,7 +187,7 @@ static hw_status append(hw_context *context, hw_key_value_cache *cache, size_t t
   hw_trace *trace = NULL;
   hw_forward_options asked = options(&trace);
   asked.cache = cache;
-  const hw_status status = hw_multi_head_attention_forward(context, fused, x, BATCH, tokens, results.y, &asked);
+  const hw_status status = forward_tokens(context, fused, x, BATCH, tokens, results.y, &asked);
   const bool untouched = cache->length == length && memcmp(before, store->memory, bytes) == 0;
   CHECK(status == HW_OK ? cache->length == length + tokens : untouched, "status %d, length %zu after %zu", (int)status,
         cache->length, length);
@@ -199,7 +199,7 @@ static hw_status append(hw_context *context, hw_key_value_cache *cache, size_t t
 
 static hw_status forward_cached(hw_context *context) {
   hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;
-  hw_status status = hw_multi_head_attention_create_cache(fused, BATCH, x, x, 2, &cache);
+  hw_status status = hw_module_create_cache(fused, BATCH, &(hw_past){x, x, 2}, &cache);
   CHECK((status == HW_OK) == (cache != NULL), "status %d", (int)status);
   for (size_t tokens = 1; tokens < 4 && status == HW_OK; tokens++) {
     status = append(context, cache, tokens);
@@ -219,15 +219,15 @@ static void test_every_allocation(void) {
   check_fill(mask, sizeof mask / sizeof *mask);
   CHECK(hw_context_create(&context) == HW_OK, "create");
   CHECK(hw_causal_attention_create(context, &head_config, &causal) == HW_OK, "create");
-  CHECK(hw_multi_head_attention_wrapper_create(context, &head_config, HEADS, &wrapper) == HW_OK, "create");
+  CHECK(make_wrapper(context, &head_config, HEADS, &wrapper) == HW_OK, "create");
   CHECK(hw_multi_head_attention_create(context, &fused_config, &fused) == HW_OK, "create");
   hw_context_destroy(context);
   for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
     sweep_failures(scenarios[i]);
   }
-  hw_causal_attention_destroy(causal);
-  hw_multi_head_attention_wrapper_destroy(wrapper);
-  hw_multi_head_attention_destroy(fused);
+  hw_module_destroy(causal);
+  hw_module_destroy(wrapper);
+  hw_module_destroy(fused);
 }
 
 int main(void) {

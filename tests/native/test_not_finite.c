@@ -171,6 +171,76 @@ static void test_large_values(void) {
   hw_context_destroy(context);
 }
 
+/* Scores of 0, but for the last key's, which is `gap`; large values, but for the last key's, which is 1. */
+static void set_gap(hw_attention *a, float gap, float large) {
+  float *query = (float *)(uintptr_t)a->query;
+  float *key = (float *)(uintptr_t)a->key;
+  float *value = (float *)(uintptr_t)a->value;
+  a->scale = 1.0F;
+  for (size_t i = 0; i < a->query_tokens * a->key_width; i++) {
+    query[i / a->key_width * a->query_strides.token + i % a->key_width] = i % a->key_width == 0 ? 1.0F : 0.0F;
+  }
+  for (size_t t = 0; t < a->key_tokens; t++) {
+    const bool last = t + 1 == a->key_tokens;
+    for (size_t i = 0; i < a->key_width; i++) {
+      key[t * a->key_strides.token + i] = last && i == 0 ? gap : 0.0F;
+    }
+    for (size_t i = 0; i < a->value_width; i++) {
+      value[t * a->value_strides.token + i] = last ? 1.0F : large;
+    }
+  }
+}
+
+static void check_gap(const attention_buffers *buffers, const uint32_t *keep, float gap, double large) {
+  const hw_attention *a = &buffers->call;
+  const double others = (double)a->key_tokens - 1.0;
+  const double weight = exp(-(double)gap);
+  for (size_t query = 0; query < a->query_tokens; query++) {
+    double kept = 0.0;
+    for (size_t t = 0; t + 1 < a->key_tokens; t++) {
+      kept += reference_is_kept(a, keep, query, t) ? 1.0 : 0.0;
+    }
+    const double last = reference_is_kept(a, keep, query, a->key_tokens - 1) ? 1.0 : 0.0;
+    const double scale = keep == NULL ? 1.0 : 1.0 / (1.0 - a->dropout);
+    const double expected = scale * (kept * weight * large + last) / (others * weight + 1.0);
+    /* A weight is exact to some roundings or to 2^-126. */
+    const double tolerance = expected * 1e-4 + others * large * 0x1p-125;
+    for (size_t i = 0; i < a->value_width; i++) {
+      const double got = (double)output_row(a, query)[i];
+      CHECK(fabs(got - expected) <= tolerance, "gap=%g queries=%zu keys=%zu dropout=%g, query %zu: %g, expected %g",
+            (double)gap, a->query_tokens, a->key_tokens, a->dropout, query, got, expected);
+    }
+  }
+}
+
+static void test_reduced_values(void) {
+  static const size_t queries[] = {1, 2, HW_TILE_ROWS + 1};
+  static const size_t keys[] = {HW_KEY_BLOCK + 1, 2 * HW_KEY_BLOCK + 3, HW_ROW_KEYS + 9};
+  static const float gaps[] = {0.0F, 20.0F, 60.0F, 80.0F, 87.0F, 95.0F, 120.0F, 200.0F};
+  static const float larges[] = {1e38F, 3e38F};
+  hw_context *context = NULL;
+  CHECK(hw_context_create(&context) == HW_OK, "create");
+  for (size_t i = 0; i < 3 * 3 * 8 * 2 * 2; i++) {
+    attention_case c = {.batch = 1, .heads = 1, .key_width = KEY_WIDTH, .value_width = VALUE_WIDTH};
+    c.queries = queries[i % 3];
+    c.keys = keys[i / 3 % 3];
+    c.dropout = i / 9 % 2 == 0 ? 0.0 : 0.25;
+    const float gap = gaps[i / 18 % 8];
+    const float large = larges[i / 144];
+    attention_buffers buffers = case_create(&c);
+    set_gap(&buffers.call, gap, large);
+    uint32_t *keep = c.dropout > 0.0 ? reference_keep(&buffers.call, context->generator) : NULL;
+    CHECK_STATUS(hw_scaled_dot_product_attention(context, &buffers.call), HW_OK);
+    /* Dropout's factor may take the output itself beyond the largest float. */
+    if (gap > 1.0F || keep == NULL) {
+      check_gap(&buffers, keep, gap, (double)large);
+    }
+    free(keep);
+    case_destroy(&buffers);
+  }
+  hw_context_destroy(context);
+}
+
 int main(void) {
   check_seed(4);
   check_run("what a masked key holds reaches no query, a visible NaN does", test_keys);
@@ -178,5 +248,7 @@ int main(void) {
   check_run("a query's NaN stays in its row", test_queries);
   check_run("a float mask's NaN and +inf make their row NaN, its -inf forbids", test_mask_values);
   check_run("values near the largest float are averaged, not added up first", test_large_values);
+  check_run("values near the largest float under weights that later keys make small or 0 give the mean, not NaN",
+            test_reduced_values);
   return check_result();
 }

@@ -5,9 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
 #include "core/context.h"
 #include "core/parallel.h"
+#include "modules.h"
 
 enum { MOST_THREADS = 5, MOST_ITEMS = 257 };
 
@@ -74,7 +74,7 @@ static void check_loop(hw_team *team, size_t items) {
   uint32_t runs[MOST_ITEMS] = {0};
   uint32_t busy[MOST_THREADS] = {0};
   const tally job = {runs, busy, hw_team_threads(team)};
-  hw_parallel_for(team, items, count, &job);
+  hw_parallel_for(team, 0.0, items, count, &job);
   for (size_t item = 0; item < MOST_ITEMS; item++) {
     CHECK(runs[item] == (item < items), "threads=%zu items=%zu: item %zu ran %u times", job.threads, items, item,
           runs[item]);
@@ -139,8 +139,7 @@ static void lose_worker(void) {
     _exit(0);
   }
   start_worker(team, 1);
-  hw_team_expect(team, 1e6);
-  hw_parallel_for(team, 2, die, &job);
+  hw_parallel_for(team, 1e6, 2, die, &job);
   _exit(0);
 }
 
@@ -157,30 +156,71 @@ static void test_dead_worker(void) {
   check_case();
 }
 
-/* A loop inside a task: a team that is busy runs it on the task's own thread. */
+/* A loop inside a task: a team that is busy runs it on the task's own thread, under that thread's number. */
 typedef struct outer {
   hw_team *team;
   uint32_t (*sums)[MOST_ITEMS];
+  uint32_t *scratch; /* of each thread: two that share some race, and one would see the other's item */
+  size_t threads;
+  _Atomic size_t *arrived; /* threads that have taken an item */
+  bool *has_arrived;       /* of each thread */
 } outer;
 
+typedef struct inner {
+  const outer *outer;
+  size_t item; /* of the outer loop */
+  size_t thread;
+} inner;
+
 static void add(const void *job, size_t item, size_t thread) {
-  CHECK(thread == 0, "thread %zu in a serial loop", thread);
-  uint32_t *sum = *(uint32_t *const *)job;
+  const inner *in = job;
+  CHECK(thread == in->thread, "thread %zu in a loop of thread %zu", thread, in->thread);
+  CHECK(in->outer->scratch[thread] == in->item, "thread %zu shares its scratch", thread);
+  uint32_t *sum = &(*in->outer->sums)[in->item];
   *sum = *sum * 31 + (uint32_t)item;
 }
 
+static void is_alone(const void *job, size_t item, size_t thread) {
+  (void)job;
+  CHECK(thread == 0, "item %zu without a team runs on thread %zu", item, thread);
+}
+
+/* Every thread has an item before any goes on. */
+static void await_all(const outer *o, size_t thread) {
+  if (!o->has_arrived[thread]) {
+    o->has_arrived[thread] = true;
+    atomic_fetch_add(o->arrived, 1);
+  }
+  while (atomic_load(o->arrived) < o->threads) {
+  }
+}
+
 static void nest(const void *job, size_t item, size_t thread) {
-  (void)thread;
   const outer *o = job;
-  uint32_t *sum = &(*o->sums)[item];
-  hw_parallel_for(o->team, item, add, &sum);
+  await_all(o, thread);
+  const inner in = {o, item, thread};
+  o->scratch[thread] = (uint32_t)item;
+  hw_parallel_for(o->team, 0.0, item, add, &in);
+  hw_parallel_for(NULL, 0.0, 2, is_alone, NULL);
+}
+
+/* Another team's loop does not know the number. */
+static void nest_team(const void *job, size_t item, size_t thread) {
+  (void)item;
+  if (thread == 0) {
+    hw_parallel_for(*(hw_team *const *)job, 0.0, 1, is_alone, NULL);
+    check_loop(*(hw_team *const *)job, MOST_ITEMS);
+  }
 }
 
 static void test_nested(void) {
   hw_team *team = start_team(3);
   uint32_t sums[MOST_ITEMS] = {0};
-  const outer job = {team, &sums};
-  hw_parallel_for(team, MOST_ITEMS, nest, &job);
+  uint32_t scratch[3];
+  _Atomic size_t arrived = 0;
+  bool has_arrived[3] = {false};
+  const outer job = {team, &sums, scratch, 3, &arrived, has_arrived};
+  hw_parallel_for(team, 0.0, MOST_ITEMS, nest, &job);
   end_team(team);
   for (size_t item = 0; item < MOST_ITEMS; item++) {
     uint32_t expected = 0;
@@ -190,6 +230,17 @@ static void test_nested(void) {
     CHECK(sums[item] == expected, "item %zu", item);
     check_case();
   }
+}
+
+static void test_nested_teams(void) {
+  hw_team *team = NULL;
+  hw_team *other = NULL;
+  CHECK_STATUS(hw_team_create(2, patience, &team), HW_OK);
+  CHECK_STATUS(hw_team_create(3, patience, &other), HW_OK);
+  hw_parallel_for(team, 0.0, MOST_ITEMS, nest_team, &other);
+  hw_parallel_for(other, 0.0, MOST_ITEMS, nest_team, &team);
+  hw_team_destroy(team);
+  hw_team_destroy(other);
 }
 
 /* y of a module without a team, then with teams of 2 and more. */
@@ -218,24 +269,22 @@ static void check_module(hw_context *context, forward *run, const void *module) 
 }
 
 static void run_linear(hw_context *context, const void *module, const float *x, float *y) {
-  CHECK_STATUS(hw_linear_forward(context, module, x, TOKENS, y), HW_OK);
+  CHECK_STATUS(forward_rows(context, module, x, TOKENS, y), HW_OK);
 }
 
 static void run_attention(hw_context *context, const void *module, const float *x, float *y) {
-  CHECK_STATUS(
-      hw_multi_head_attention_forward(context, *(hw_multi_head_attention *const *)module, x, 1, TOKENS, y, NULL),
-      HW_OK);
+  CHECK_STATUS(forward_tokens(context, *(hw_module *const *)module, x, 1, TOKENS, y, NULL), HW_OK);
 }
 
 /* Half of the tokens, one, and the rest. */
 static void run_cached(hw_context *context, const void *module, const float *x, float *y) {
-  hw_multi_head_attention *attention = *(hw_multi_head_attention *const *)module;
+  hw_module *attention = *(hw_module *const *)module;
   const size_t pieces[] = {TOKENS / 2, 1, TOKENS - TOKENS / 2 - 1};
   hw_forward_options options = {.cache = NULL};
-  CHECK_STATUS(hw_multi_head_attention_create_cache(attention, 1, NULL, NULL, 0, &options.cache), HW_OK);
+  CHECK_STATUS(hw_module_create_cache(attention, 1, NULL, &options.cache), HW_OK);
   for (size_t i = 0; i < 3; i++) {
     const size_t at = hw_key_value_cache_length(options.cache) * WIDTH;
-    CHECK_STATUS(hw_multi_head_attention_forward(context, attention, x + at, 1, pieces[i], y + at, &options), HW_OK);
+    CHECK_STATUS(forward_tokens(context, attention, x + at, 1, pieces[i], y + at, &options), HW_OK);
   }
   hw_key_value_cache_destroy(options.cache);
 }
@@ -249,16 +298,16 @@ static void test_modules(void) {
                                                  .out_bias = true,
                                                  .is_causal = true};
   hw_context *context = NULL;
-  hw_linear *linear = NULL;
-  hw_multi_head_attention *attention = NULL;
+  hw_module *linear = NULL;
+  hw_module *attention = NULL;
   CHECK_STATUS(hw_context_create(&context), HW_OK);
-  CHECK_STATUS(hw_linear_create(context, WIDTH, WIDTH, true, &linear), HW_OK);
+  CHECK_STATUS(make_linear(context, WIDTH, WIDTH, true, &linear), HW_OK);
   CHECK_STATUS(hw_multi_head_attention_create(context, &config, &attention), HW_OK);
   check_module(context, run_linear, linear);
   check_module(context, run_attention, &attention);
   check_module(context, run_cached, &attention);
-  hw_linear_destroy(linear);
-  hw_multi_head_attention_destroy(attention);
+  hw_module_destroy(linear);
+  hw_module_destroy(attention);
   hw_context_destroy(context);
 }
 
@@ -267,7 +316,8 @@ int main(void) {
   check_run("a loop waits for no worker that has not joined", test_absent_workers);
   check_run("teams start and end, used or not", test_start_and_end);
   check_run("a loop whose worker has died with an item ends in a trap", test_dead_worker);
-  check_run("a loop inside a task runs on the task's thread", test_nested);
+  check_run("a loop inside a task runs on the task's thread, under its number", test_nested);
+  check_run("a loop of one team may run loops of another", test_nested_teams);
   check_run("modules give the same bits on 1 to 5 threads", test_modules);
   return check_result();
 }

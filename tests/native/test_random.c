@@ -157,12 +157,12 @@ static void test_cached_normal(void) {
 static void test_keep(void) {
   for (size_t columns = 1; columns <= 70; columns++) {
     enum { rows = 3 };
-    const size_t words = hw_keep_words(columns);
+    const size_t words = hw_kept_words(columns);
     uint32_t *bits = check_memory(rows * words * sizeof *bits);
     uint32_t *none = check_memory(rows * words * sizeof *bits);
     hw_generator a = seeded(columns);
     hw_generator b = seeded(columns);
-    hw_generator_keep(&a, 0.5, bits, rows, columns);
+    hw_generator_draw_kept(&a, 0.5, bits, rows, columns);
     for (size_t i = 0; i < rows * words * 32; i++) {
       const size_t row = i / (words * 32);
       const size_t column = i % (words * 32);
@@ -175,7 +175,7 @@ static void test_keep(void) {
       CHECK(kept == expected, "columns=%zu, row %zu, column %zu", columns, row, column);
     }
     CHECK(hw_generator_word(&a) == hw_generator_word(&b), "columns=%zu: words drawn", columns);
-    hw_generator_keep(&a, 1.0, none, rows, columns);
+    hw_generator_draw_kept(&a, 1.0, none, rows, columns);
     for (size_t i = 0; i < rows * words; i++) {
       CHECK(none[i] == 0, "columns=%zu: dropout 1 keeps something", columns);
     }

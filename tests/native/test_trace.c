@@ -1,7 +1,7 @@
 /* Traces give the weights of their forward to the bit, from any module, with any mask, for any rows. */
-#include "check.h"
 #include "core/tile.h"
 #include "headwise.h"
+#include "modules.h"
 
 enum { D_IN = 7, BATCH = 2, WIDTH = 5 };
 
@@ -22,7 +22,7 @@ typedef struct forward_result {
 } forward_result;
 
 static hw_status forward(hw_context *context, const traced *t, const float *x, const hw_forward_options *options) {
-  const hw_causal_attention_config head = {D_IN, WIDTH, t->tokens, t->dropout, false, true};
+  const hw_causal_attention_config head = {D_IN, WIDTH, t->tokens, t->dropout, false, true, false};
   const hw_multi_head_attention_config fused = {.d_in = D_IN,
                                                 .d_out = t->heads * WIDTH,
                                                 .context_length = t->tokens,
@@ -30,25 +30,25 @@ static hw_status forward(hw_context *context, const traced *t, const float *x, c
                                                 .dropout = t->dropout,
                                                 .out_proj = true,
                                                 .is_causal = true};
-  hw_causal_attention *causal = NULL;
-  hw_multi_head_attention_wrapper *wrapper = NULL;
-  hw_multi_head_attention *module = NULL;
+  hw_module *causal = NULL;
+  hw_module *wrapper = NULL;
+  hw_module *module = NULL;
   float *y = check_guarded(BATCH * t->tokens * t->heads * WIDTH);
   hw_status status = HW_OK;
   if (t->kind == CAUSAL) {
     CHECK(hw_causal_attention_create(context, &head, &causal) == HW_OK, "create");
-    status = hw_causal_attention_forward(context, causal, x, BATCH, t->tokens, y, options);
+    status = forward_tokens(context, causal, x, BATCH, t->tokens, y, options);
   } else if (t->kind == WRAPPER) {
-    CHECK(hw_multi_head_attention_wrapper_create(context, &head, t->heads, &wrapper) == HW_OK, "create");
-    status = hw_multi_head_attention_wrapper_forward(context, wrapper, x, BATCH, t->tokens, y, options);
+    CHECK(make_wrapper(context, &head, t->heads, &wrapper) == HW_OK, "create");
+    status = forward_tokens(context, wrapper, x, BATCH, t->tokens, y, options);
   } else {
     CHECK(hw_multi_head_attention_create(context, &fused, &module) == HW_OK, "create");
-    status = hw_multi_head_attention_forward(context, module, x, BATCH, t->tokens, y, options);
+    status = forward_tokens(context, module, x, BATCH, t->tokens, y, options);
   }
   /* The trace must not need the module. */
-  hw_causal_attention_destroy(causal);
-  hw_multi_head_attention_wrapper_destroy(wrapper);
-  hw_multi_head_attention_destroy(module);
+  hw_module_destroy(causal);
+  hw_module_destroy(wrapper);
+  hw_module_destroy(module);
   free(y);
   return status;
 }
@@ -172,6 +172,8 @@ static void test_without_dropout(void) { sweep(0.0); }
 
 static void test_with_dropout(void) { sweep(0.3); }
 
+static void test_with_all_dropped(void) { sweep(1.0); }
+
 static void test_key_blocks(void) {
   run_trace((traced){WRAPPER, 2, HW_KEY_BLOCK + 1, 0.0, HW_MASK_NONE, false});
   run_trace((traced){FUSED, 2, HW_KEY_BLOCK + 1, 0.3, HW_MASK_FLOAT, true});
@@ -182,6 +184,7 @@ int main(void) {
   check_run("a trace's weights and maps are its forward's, after module, mask and context are gone",
             test_without_dropout);
   check_run("they are after dropout too", test_with_dropout);
+  check_run("they are where dropout leaves nothing", test_with_all_dropped);
   check_run("they are beyond one block of keys too", test_key_blocks);
   return check_result();
 }

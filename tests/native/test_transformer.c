@@ -1,6 +1,7 @@
 /* Embedding, feed-forward, blocks and stacks are their parts, one after another, to the bit. */
-#include "check.h"
 #include "core/context.h"
+#include "core/tile.h"
+#include "modules.h"
 
 enum { BATCH = 2, TOKENS = 9, HEADS = 3, D_MODEL = 12, D_FF = 20, LAYERS = 3, ROWS = BATCH * TOKENS };
 enum { COUNT = ROWS * D_MODEL, WEIGHTS = BATCH * HEADS * TOKENS * TOKENS };
@@ -36,20 +37,29 @@ static void add(const float *a, const float *b, float *sum) {
   }
 }
 
+/* torch's dropout: an element that is dropped becomes a zero, the others grow. */
+static void drop(double rate, float *values, size_t count) {
+  for (size_t i = 0; rate > 0.0 && i < count; i++) {
+    values[i] *= hw_generator_keeps(&context->generator, rate) ? hw_kept_scale(rate) : 0.0F;
+  }
+}
+
 /* ---- Embedding ---- */
 
 static void test_embedding(void) {
   enum { num = 7, dim = 5, count = 4 };
   const uint32_t ids[count] = {6, 0, 3, 6};
-  hw_embedding *module = NULL;
+  hw_module *module = NULL;
   float expected[num * dim];
   float y[count * dim];
   hw_manual_seed(context, 1);
-  CHECK_STATUS(hw_embedding_create(context, num, dim, &module), HW_OK);
+  CHECK_STATUS(make_embedding(context, num, dim, &module), HW_OK);
   hw_manual_seed(context, 1);
   hw_randn(context, expected, (size_t)num * dim);
-  expect_same(hw_embedding_weight(module), expected, (size_t)num * dim, "weight");
-  CHECK_STATUS(hw_embedding_forward(module, ids, count, y), HW_OK);
+  float *weight = stored(whole(module), "weight");
+  expect_same(weight, expected, (size_t)num * dim, "weight");
+  free(weight);
+  CHECK_STATUS(forward_ids(context, module, ids, count, y), HW_OK);
   for (size_t i = 0; i < count; i++) {
     expect_same(y + i * dim, expected + (size_t)ids[i] * dim, dim, "row");
   }
@@ -58,28 +68,28 @@ static void test_embedding(void) {
   const uint32_t bad[] = {num, num + 1, 0x80000000u, UINT32_MAX};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     const uint32_t wrong[count] = {1, 2, 3, bad[i]};
-    CHECK_STATUS(hw_embedding_forward(module, wrong, count, y), HW_ERROR_VALUE);
+    CHECK_STATUS(forward_ids(context, module, wrong, count, y), HW_ERROR_VALUE);
     expect_same(y, before, (size_t)count * dim, "y after an error");
   }
-  hw_embedding_destroy(module);
+  hw_module_destroy(module);
 }
 
 /* ---- Feed-forward ---- */
 
 /* fc1, GELU, dropout, fc2 over all rows at once. */
-static void feed_forward_by_parts(hw_feed_forward *module, const hw_feed_forward_config *config, const float *input,
+static void feed_forward_by_parts(hw_module *module, const hw_feed_forward_config *config, const float *input,
                                   size_t rows, float *y) {
   float *hidden = check_floats(rows * config->d_ff);
-  CHECK(hw_linear_forward(context, hw_feed_forward_fc1(module), input, rows, hidden) == HW_OK, "fc1");
+  run_linear_part(context, part_of(whole(module), "fc1"), input, rows, hidden);
   CHECK(hw_gelu(context, hidden, hidden, rows * config->d_ff, HW_GELU_NONE) == HW_OK, "gelu");
-  hw_generator_dropout(&context->generator, config->dropout, hidden, rows * config->d_ff);
-  CHECK(hw_linear_forward(context, hw_feed_forward_fc2(module), hidden, rows, y) == HW_OK, "fc2");
+  drop(config->dropout, hidden, rows * config->d_ff);
+  run_linear_part(context, part_of(whole(module), "fc2"), hidden, rows, y);
   free(hidden);
 }
 
 static void run_feed_forward(size_t d_model, size_t d_ff, size_t rows, double dropout) {
   const hw_feed_forward_config config = {.d_model = d_model, .d_ff = d_ff, .dropout = dropout};
-  hw_feed_forward *module = NULL;
+  hw_module *module = NULL;
   CHECK(hw_feed_forward_create(context, &config, &module) == HW_OK, "create");
   float *input = check_floats(rows * d_model);
   float *y = check_guarded(rows * d_model);
@@ -88,12 +98,12 @@ static void run_feed_forward(size_t d_model, size_t d_ff, size_t rows, double dr
   hw_manual_seed(context, 3);
   feed_forward_by_parts(module, &config, input, rows, expected);
   hw_manual_seed(context, 3);
-  CHECK_STATUS(hw_feed_forward_forward(context, module, input, rows, y), HW_OK);
+  CHECK_STATUS(forward_rows(context, module, input, rows, y), HW_OK);
   expect_same(y, expected, rows * d_model, "feed-forward");
   hw_manual_seed(context, 3);
-  CHECK_STATUS(hw_feed_forward_forward(context, module, input, rows, input), HW_OK);
+  CHECK_STATUS(forward_rows(context, module, input, rows, input), HW_OK);
   expect_same(input, expected, rows * d_model, "in place");
-  hw_feed_forward_destroy(module);
+  hw_module_destroy(module);
   free(input);
   free(y);
   free(expected);
@@ -112,39 +122,35 @@ static void test_feed_forward(void) {
 
 /* ---- Block ---- */
 
-static void dropout(double rate, float *branch) { hw_generator_dropout(&context->generator, rate, branch, COUNT); }
-
-static void block_by_parts(hw_transformer_block *module, const hw_transformer_block_config *config, const float *input,
-                           float *y, const hw_forward_options *options) {
-  hw_layer_norm *ln1 = hw_transformer_block_ln1(module);
-  hw_layer_norm *ln2 = hw_transformer_block_ln2(module);
-  hw_multi_head_attention *attn = hw_transformer_block_attn(module);
-  hw_feed_forward *ffn = hw_transformer_block_ffn(module);
+static void block_by_parts(hw_module *module, const hw_transformer_block_config *config, const float *input, float *y,
+                           const hw_forward_options *options) {
+  hw_module *ln1 = hw_module_child(module, "ln1");
+  hw_module *ln2 = hw_module_child(module, "ln2");
+  hw_module *attn = hw_module_child(module, "attn");
+  hw_module *ffn = hw_module_child(module, "ffn");
   float normed[COUNT];
   float branch[COUNT];
   float sum[COUNT];
   if (config->norm_first) {
-    CHECK(hw_layer_norm_forward(context, ln1, input, ROWS, normed) == HW_OK, "ln1");
+    CHECK(forward_rows(context, ln1, input, ROWS, normed) == HW_OK, "ln1");
   }
   const float *attended = config->norm_first ? normed : input;
-  CHECK(hw_multi_head_attention_forward(context, attn, attended, BATCH, TOKENS, branch, options) == HW_OK, "attn");
-  dropout(config->dropout, branch);
+  CHECK(forward_tokens(context, attn, attended, BATCH, TOKENS, branch, options) == HW_OK, "attn");
+  drop(config->dropout, branch, COUNT);
   add(input, branch, sum);
-  CHECK(hw_layer_norm_forward(context, config->norm_first ? ln2 : ln1, sum, ROWS, normed) == HW_OK, "the other");
-  CHECK(hw_feed_forward_forward(context, ffn, normed, ROWS, branch) == HW_OK, "ffn");
-  dropout(config->dropout, branch);
+  CHECK(forward_rows(context, config->norm_first ? ln2 : ln1, sum, ROWS, normed) == HW_OK, "the other");
+  CHECK(forward_rows(context, ffn, normed, ROWS, branch) == HW_OK, "ffn");
+  drop(config->dropout, branch, COUNT);
   add(config->norm_first ? sum : normed, branch, y);
   if (!config->norm_first) {
-    CHECK(hw_layer_norm_forward(context, ln2, y, ROWS, y) == HW_OK, "ln2");
+    CHECK(forward_rows(context, ln2, y, ROWS, y) == HW_OK, "ln2");
   }
 }
 
 /* Norms that do something. */
-static void fill_norms(hw_transformer_block *module) {
-  check_fill(hw_layer_norm_weight(hw_transformer_block_ln1(module)), D_MODEL);
-  check_fill(hw_layer_norm_bias(hw_transformer_block_ln1(module)), D_MODEL);
-  check_fill(hw_layer_norm_weight(hw_transformer_block_ln2(module)), D_MODEL);
-  check_fill(hw_layer_norm_bias(hw_transformer_block_ln2(module)), D_MODEL);
+static void fill_norms(hw_module *module) {
+  fill_part(whole(hw_module_child(module, "ln1")));
+  fill_part(whole(hw_module_child(module, "ln2")));
 }
 
 static void run_block(double rate, bool norm_first, bool masked) {
@@ -154,7 +160,7 @@ static void run_block(double rate, bool norm_first, bool masked) {
   float expected_weights[WEIGHTS];
   float y[COUNT];
   float weights[WEIGHTS];
-  hw_transformer_block *module = NULL;
+  hw_module *module = NULL;
   CHECK_STATUS(hw_transformer_block_create(context, &config, &module), HW_OK);
   fill_norms(module);
   check_fill(mask, sizeof mask / sizeof *mask);
@@ -166,18 +172,18 @@ static void run_block(double rate, bool norm_first, bool masked) {
   block_by_parts(module, &config, x, expected, &options);
   options.weights = weights;
   hw_manual_seed(context, 5);
-  CHECK_STATUS(hw_transformer_block_forward(context, module, x, BATCH, TOKENS, y, &options), HW_OK);
+  CHECK_STATUS(forward_tokens(context, module, x, BATCH, TOKENS, y, &options), HW_OK);
   expect_same(y, expected, COUNT, norm_first ? "pre-norm" : "post-norm");
   expect_same(weights, expected_weights, WEIGHTS, "weights");
   if (!masked) {
     memcpy(y, x, sizeof y);
     hw_manual_seed(context, 5);
-    CHECK_STATUS(hw_transformer_block_forward(context, module, y, BATCH, TOKENS, y, NULL), HW_OK);
+    CHECK_STATUS(forward_tokens(context, module, y, BATCH, TOKENS, y, NULL), HW_OK);
     for (size_t i = 0; i < COUNT; i++) {
       CHECK(fabsf(y[i] - expected[i]) <= 1e-5F, "in place, %zu: %g, expected %g", i, (double)y[i], (double)expected[i]);
     }
   }
-  hw_transformer_block_destroy(module);
+  hw_module_destroy(module);
 }
 
 static void test_block(void) {
@@ -193,31 +199,37 @@ static void test_draws(void) {
   const hw_transformer_block_config config = config_of(0.0, true);
   const size_t shapes[4][3] = {
       {3 * D_MODEL, D_MODEL, 0}, {D_MODEL, D_MODEL, 0}, {D_FF, D_MODEL, 1}, {D_MODEL, D_FF, 1}};
-  hw_transformer_block *module = NULL;
+  hw_module *module = NULL;
   hw_manual_seed(context, 123);
   CHECK_STATUS(hw_transformer_block_create(context, &config, &module), HW_OK);
-  const hw_linear *const linears[4] = {hw_multi_head_attention_qkv_proj(hw_transformer_block_attn(module)),
-                                       hw_multi_head_attention_out_proj(hw_transformer_block_attn(module)),
-                                       hw_feed_forward_fc1(hw_transformer_block_ffn(module)),
-                                       hw_feed_forward_fc2(hw_transformer_block_ffn(module))};
+  static const char *const linears[4] = {"attn.qkv_proj", "attn.out_proj", "ffn.fc1", "ffn.fc2"};
   hw_manual_seed(context, 123);
   for (size_t i = 0; i < 4; i++) {
     const size_t count = shapes[i][0] * (shapes[i][1] + shapes[i][2]);
     float *expected = check_floats(count);
-    float *stored = check_floats(count);
     const float bound = (float)(1.0 / sqrt((double)shapes[i][1]));
     hw_uniform(context, -bound, bound, expected, count);
-    float *bias = shapes[i][2] != 0 ? stored + shapes[i][0] * shapes[i][1] : NULL;
-    CHECK_STATUS(hw_linear_store(linears[i], 0, shapes[i][0], stored, bias), HW_OK);
-    expect_same(stored, expected, count, "drawn weights");
+    const module_part linear = part_of(whole(module), linears[i]);
+    float *weight = stored(linear, "weight");
+    expect_same(weight, expected, shapes[i][0] * shapes[i][1], "drawn weights");
+    free(weight);
+    CHECK(has_parameter(linear, "bias") == (shapes[i][2] != 0), "bias of %s", linears[i]);
+    if (shapes[i][2] != 0) {
+      float *bias = stored(linear, "bias");
+      expect_same(bias, expected + shapes[i][0] * shapes[i][1], shapes[i][0], "drawn biases");
+      free(bias);
+    }
     free(expected);
-    free(stored);
   }
+  float *weight = stored(whole(module), "ln1.weight");
+  float *bias = stored(whole(module), "ln2.bias");
   for (size_t i = 0; i < D_MODEL; i++) {
-    CHECK(hw_layer_norm_weight(hw_transformer_block_ln1(module))[i] == 1.0F, "weight %zu", i);
-    CHECK(hw_layer_norm_bias(hw_transformer_block_ln2(module))[i] == 0.0F, "bias %zu", i);
+    CHECK(weight[i] == 1.0F, "weight %zu", i);
+    CHECK(bias[i] == 0.0F, "bias %zu", i);
   }
-  hw_transformer_block_destroy(module);
+  free(weight);
+  free(bias);
+  hw_module_destroy(module);
 }
 
 /* ---- Stack ---- */
@@ -238,27 +250,27 @@ static void run_stack(double rate, bool norm_first) {
   hw_trace *traces[LAYERS];
   float y[COUNT];
   float expected[COUNT];
-  hw_transformer_stack *stack = NULL;
+  hw_module *stack = NULL;
   hw_manual_seed(context, 11);
-  CHECK_STATUS(hw_transformer_stack_create(context, &config, LAYERS, &stack), HW_OK);
-  CHECK(hw_transformer_stack_block(stack, LAYERS) == NULL, "a block too many");
+  CHECK_STATUS(make_stack(context, &config, LAYERS, &stack), HW_OK);
+  CHECK(nth_child(stack, "blocks", LAYERS) == NULL, "a block too many");
   const hw_forward_options options = {.weights = weights[0], .trace = traces};
   hw_manual_seed(context, 12);
-  CHECK_STATUS(hw_transformer_stack_forward(context, stack, x, BATCH, TOKENS, y, &options), HW_OK);
+  CHECK_STATUS(forward_tokens(context, stack, x, BATCH, TOKENS, y, &options), HW_OK);
   hw_manual_seed(context, 12);
   memcpy(expected, x, sizeof expected);
   for (size_t i = 0; i < LAYERS; i++) {
-    hw_transformer_block *block = hw_transformer_stack_block(stack, i);
+    hw_module *block = nth_child(stack, "blocks", i);
     hw_trace *trace = NULL;
     const hw_forward_options own = {.weights = expected_weights, .trace = &trace};
-    CHECK_STATUS(hw_transformer_block_forward(context, block, expected, BATCH, TOKENS, expected, &own), HW_OK);
+    CHECK_STATUS(forward_tokens(context, block, expected, BATCH, TOKENS, expected, &own), HW_OK);
     expect_same(weights[i], expected_weights, WEIGHTS, "weights of a layer");
     expect_same_traces(traces[i], trace);
     hw_trace_destroy(trace);
     hw_trace_destroy(traces[i]);
   }
   expect_same(y, expected, COUNT, "stack");
-  hw_transformer_stack_destroy(stack);
+  hw_module_destroy(stack);
 }
 
 static void test_stack(void) {
@@ -271,44 +283,42 @@ static void test_stack(void) {
 /* Block after block, as blocks made one by one. */
 static void test_stack_draws(void) {
   const hw_transformer_block_config config = config_of(0.0, true);
-  hw_transformer_stack *stack = NULL;
-  float got[D_FF * D_MODEL];
-  float expected[D_FF * D_MODEL];
+  hw_module *stack = NULL;
   hw_manual_seed(context, 4);
-  CHECK_STATUS(hw_transformer_stack_create(context, &config, LAYERS, &stack), HW_OK);
+  CHECK_STATUS(make_stack(context, &config, LAYERS, &stack), HW_OK);
   hw_manual_seed(context, 4);
   for (size_t i = 0; i < LAYERS; i++) {
-    hw_transformer_block *block = NULL;
+    hw_module *block = NULL;
     CHECK_STATUS(hw_transformer_block_create(context, &config, &block), HW_OK);
-    hw_feed_forward *alone = hw_transformer_block_ffn(block);
-    hw_feed_forward *stacked = hw_transformer_block_ffn(hw_transformer_stack_block(stack, i));
-    CHECK_STATUS(hw_linear_store(hw_feed_forward_fc2(alone), 0, D_MODEL, expected, NULL), HW_OK);
-    CHECK_STATUS(hw_linear_store(hw_feed_forward_fc2(stacked), 0, D_MODEL, got, NULL), HW_OK);
-    expect_same(got, expected, (size_t)D_FF * D_MODEL, "fc2");
-    hw_transformer_block_destroy(block);
+    float *alone = stored(whole(block), "ffn.fc2.weight");
+    float *stacked = stored(whole(nth_child(stack, "blocks", i)), "ffn.fc2.weight");
+    expect_same(stacked, alone, (size_t)D_FF * D_MODEL, "fc2");
+    free(alone);
+    free(stacked);
+    hw_module_destroy(block);
   }
-  hw_transformer_stack_destroy(stack);
+  hw_module_destroy(stack);
 }
 
 /* A new stack is in training mode; outside it nothing is dropped. */
 static void test_training(void) {
   const hw_transformer_block_config with = config_of(0.5, true);
   const hw_transformer_block_config without = config_of(0.0, true);
-  hw_transformer_stack *stacks[2] = {NULL, NULL};
+  hw_module *stacks[2] = {NULL, NULL};
   float y[2][COUNT];
   hw_manual_seed(context, 6);
-  CHECK_STATUS(hw_transformer_stack_create(context, &with, LAYERS, &stacks[0]), HW_OK);
+  CHECK_STATUS(make_stack(context, &with, LAYERS, &stacks[0]), HW_OK);
   hw_manual_seed(context, 6);
-  CHECK_STATUS(hw_transformer_stack_create(context, &without, LAYERS, &stacks[1]), HW_OK);
+  CHECK_STATUS(make_stack(context, &without, LAYERS, &stacks[1]), HW_OK);
   for (size_t i = 0; i < 2; i++) {
-    CHECK_STATUS(hw_transformer_stack_forward(context, stacks[i], x, BATCH, TOKENS, y[i], NULL), HW_OK);
+    CHECK_STATUS(forward_tokens(context, stacks[i], x, BATCH, TOKENS, y[i], NULL), HW_OK);
   }
   CHECK(memcmp(y[0], y[1], sizeof y[0]) != 0, "no dropout in training mode");
-  hw_transformer_stack_train(stacks[0], false);
-  CHECK_STATUS(hw_transformer_stack_forward(context, stacks[0], x, BATCH, TOKENS, y[0], NULL), HW_OK);
+  hw_module_train(stacks[0], false);
+  CHECK_STATUS(forward_tokens(context, stacks[0], x, BATCH, TOKENS, y[0], NULL), HW_OK);
   expect_same(y[0], y[1], COUNT, "outside training mode");
-  hw_transformer_stack_destroy(stacks[0]);
-  hw_transformer_stack_destroy(stacks[1]);
+  hw_module_destroy(stacks[0]);
+  hw_module_destroy(stacks[1]);
 }
 
 int main(void) {

@@ -3,32 +3,57 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { runNode } from '../child.js';
 import { serve } from '../browser.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
+/** Below a server's root: the page works in any folder. */
+const FOLDER = join('any', 'folder');
+
+/** @returns {Promise<string>} a new folder, with the page in it */
+async function buildPage() {
+  const root = await mkdtemp(join(tmpdir(), 'headwise-page-'));
+  const vite = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
+  const args = ['build', '--outDir', join(root, FOLDER), '--emptyOutDir', '--logLevel', 'warn'];
+  const { status, stdout, stderr } = await runNode('vite build', [vite, ...args], { cwd: ROOT });
+  if (status !== 0) throw new Error(`vite build failed\n${stdout}${stderr}`);
+  return root;
+}
+
+/** @param {string} root */
+const remove = (root) => rm(root, { recursive: true, force: true });
+
 /**
- * Builds the page into a folder below a static server's root.
+ * Builds the page once for all test files that `body` runs: their processes find it by HEADWISE_SITE.
  *
+ * @template T
+ * @param {() => Promise<T>} body
+ */
+export async function withPage(body) {
+  const root = await buildPage();
+  process.env.HEADWISE_SITE = root;
+  try {
+    return await body();
+  } finally {
+    await remove(root);
+  }
+}
+
+/**
  * @returns {Promise<{ url: string, withhold(ending: string): void, close(): Promise<void> }>}
  *   `withhold` makes files that end so missing
  */
 export async function servePage() {
-  const root = await mkdtemp(join(tmpdir(), 'headwise-page-'));
-  await build({
-    configFile: join(ROOT, 'vite.config.js'),
-    root: join(ROOT, 'web'),
-    logLevel: 'warn',
-    build: { outDir: join(root, 'any', 'folder'), emptyOutDir: true },
-  });
+  const shared = process.env.HEADWISE_SITE;
+  const root = shared ?? (await buildPage());
   const { url, withhold, close } = await serve(root);
   return {
     url: `${url}any/folder/`,
     withhold,
     async close() {
       close();
-      await rm(root, { recursive: true, force: true });
+      if (!shared) await remove(root);
     },
   };
 }

@@ -25,7 +25,7 @@ import {
 /** @import { Page } from 'puppeteer-core' */
 
 const FOLDER = new URL('../../web/page/models/induction/', import.meta.url);
-const QUERY = '?model=induction&head=2.3';
+const QUERY = '?model=induction&head=L1H2';
 
 /** @type {ReturnType<typeof runModel>} the sample text's run */
 let run;
@@ -123,14 +123,14 @@ const weights = () => run.source.rows(1, 2, 0, n());
 
 roomTest('every view is an SVG with title, legend and settings', QUERY, async (page) => {
   const map = await saved(page, 'map', 'svg');
-  assert.match(map.name, /^induction-[a-z-]+-layer-2-head-3\.svg$/);
+  assert.match(map.name, /^induction-[a-z-]+-head-l1h2\.svg$/);
   const svg = await parsed(page, map.bytes);
   assert.equal(svg.hasError, false);
-  assert.equal(svg.title, 'Layer 2, head 3');
+  assert.equal(svg.title, 'Head L1H2');
   assert.equal(svg.images, 1);
   assert.deepEqual(svg.stops, [17]);
   assert.equal(svg.settings.tokens, n());
-  assert.equal(svg.settings.head, '2.3');
+  assert.equal(svg.settings.head, 'L1H2');
   for (const words of ['weight', 'masked: a later token', 'key →']) {
     assert.ok(svg.texts.includes(words), words);
   }
@@ -141,7 +141,7 @@ roomTest('every view is an SVG with title, legend and settings', QUERY, async (p
   const grid = await parsed(page, (await saved(page, 'grid', 'svg')).bytes);
   assert.equal(grid.hasError, false);
   assert.equal(grid.images, run.source.layers * run.source.heads);
-  assert.ok(grid.texts.includes('2.3'));
+  assert.ok(grid.texts.includes('L1H2'));
 
   const lines = await parsed(page, (await saved(page, 'lines', 'svg')).bytes);
   assert.equal(lines.hasError, false);
@@ -155,19 +155,19 @@ roomTest('every view is an SVG with title, legend and settings', QUERY, async (p
 
 roomTest(
   'two heads that are compared are in one picture with their difference',
-  `${QUERY}&with=1.2&scale=row`,
+  `${QUERY}&with=L0H1&scale=row`,
   async (page) => {
     const svg = await parsed(page, (await saved(page, 'map', 'svg')).bytes);
     assert.equal(svg.hasError, false);
     assert.equal(svg.images, 3);
     assert.deepEqual(svg.stops, [17, 17]);
-    for (const words of ['Layer 2, head 3', 'Layer 1, head 2', 'Difference, 2.3 − 1.2']) {
+    for (const words of ['Head L1H2', 'Head L0H1', 'Difference, L1H2 − L0H1']) {
       assert.ok(svg.texts.includes(words), words);
     }
-    for (const words of ['−largest: more in 1.2', '0', '+largest: more in 2.3']) {
+    for (const words of ['−largest: more in L0H1', '0', '+largest: more in L1H2']) {
       assert.ok(svg.texts.includes(words), words);
     }
-    assert.equal(svg.settings.with, '1.2');
+    assert.equal(svg.settings.with, 'L0H1');
   },
 );
 

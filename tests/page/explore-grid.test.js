@@ -71,7 +71,7 @@ for (const width of [1280, 390]) {
       assert.equal(tiles.size, LAYERS * HEADS);
       assert.deepEqual(
         down.map(({ name }) => name),
-        Array.from({ length: LAYERS }, (_, layer) => String(layer + 1)),
+        Array.from({ length: LAYERS }, (_, layer) => `L${layer}`),
       );
       for (const [i, { words }] of across.entries()) {
         assert.ok(i === 0 || words.left >= across[i - 1].words.right + 2, `heading ${i}`);
@@ -83,7 +83,7 @@ for (const width of [1280, 390]) {
       const middle = (/** @type {number} */ a, /** @type {number} */ b) => (a + b) / 2;
       for (const { name: head, left, right } of across) {
         for (const { name: layer, top, bottom, words } of down) {
-          const tile = tiles.get(`Layer ${layer}, head ${head}`);
+          const tile = tiles.get(`Layer ${layer?.slice(1)}, head ${head?.slice(1)}`);
           assert.ok(tile && Math.abs(middle(left, right) - middle(tile.left, tile.right)) < 1);
           assert.ok(Math.abs(middle(top, bottom) - middle(tile.top, tile.bottom)) < 1);
           assert.ok(words.right <= tile.left);

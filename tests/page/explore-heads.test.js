@@ -21,14 +21,14 @@ import { contentWidth, textOf } from './harness.js';
 roomTest('heads are chosen by click and keys, and sorted by a score', '', async (page) => {
   const { layers, heads } = run.source;
   await page.click(`#explore-grid button:nth-child(${heads + 2})`);
-  await says(page, '.zoom-map h3', /^Layer 2, head 2$/);
+  await says(page, '.zoom-map h3', /^Head L1H1$/);
   assert.deepEqual(await card(page), cardOf(rowOf(run.source.n - 1, { layer: 1, head: 1 }), 8));
   await page.keyboard.press(']');
-  await says(page, '.zoom-map h3', /^Layer 2, head 3$/);
+  await says(page, '.zoom-map h3', /^Head L1H2$/);
   await page.keyboard.press('{');
-  await says(page, '.zoom-map h3', /^Layer 1, head 3$/);
+  await says(page, '.zoom-map h3', /^Head L0H2$/);
   await page.keyboard.press('ArrowDown');
-  await says(page, '.zoom-map h3', /^Layer 2, head 3$/);
+  await says(page, '.zoom-map h3', /^Head L1H2$/);
   for (const sort of ['entropy', 'first', 'previous', 'induction', 'distance']) {
     await page.select('#explore-sort', sort);
     await page.waitForFunction(
@@ -57,14 +57,10 @@ roomTest('heads are chosen by click and keys, and sorted by a score', '', async 
 
 roomTest(
   'two heads stand side by side with their difference',
-  '?head=1.2&with=2.1',
+  '?head=L0H1&with=L1H0',
   async (page) => {
     const titles = () => page.$$eval('.zoom-map h3', (found) => found.map((h3) => h3.textContent));
-    assert.deepEqual(await titles(), [
-      'Layer 1, head 2',
-      'Layer 2, head 1',
-      'Difference, 1.2 − 2.1',
-    ]);
+    assert.deepEqual(await titles(), ['Head L0H1', 'Head L1H0', 'Difference, L0H1 − L1H0']);
     // A cell by the keyboard: its weight in all three.
     await page.focus('.zoom-map .zoom-field');
     await page.keyboard.press('Home');
@@ -88,15 +84,15 @@ roomTest(
         found.map((end) => end.textContent?.replace('−', '-')),
       );
     assert.match(await textOf(page, '#explore-legend'), /difference/);
-    assert.deepEqual((await ends()).slice(-3), ['-1: more in 2.1', '0', '+1: more in 1.2']);
+    assert.deepEqual((await ends()).slice(-3), ['-1: more in L1H0', '0', '+1: more in L0H1']);
     await page.select('#explore-scale', 'head');
     await page.waitForFunction(() =>
-      document.querySelector('#explore-legend')?.textContent?.includes('largest: more in 2.1'),
+      document.querySelector('#explore-legend')?.textContent?.includes('largest: more in L1H0'),
     );
     assert.deepEqual((await ends()).slice(-3), [
-      '-largest: more in 2.1',
+      '-largest: more in L1H0',
       '0',
-      '+largest: more in 1.2',
+      '+largest: more in L0H1',
     ]);
     await page.select('#explore-other', '');
     await page.waitForFunction(() => document.querySelectorAll('.zoom-map').length === 1);
@@ -104,7 +100,7 @@ roomTest(
     await page.keyboard.down('Shift');
     await page.click('#explore-grid button:nth-child(4)');
     await page.keyboard.up('Shift');
-    await addressHas(page, 'with=1.4');
+    await addressHas(page, 'with=L0H3');
   },
 );
 
@@ -178,7 +174,7 @@ if (engine.hasCdp) {
     async (page) => {
       await page.setViewport(phone);
       await scored(page);
-      await page.select('#explore-other', '2.1');
+      await page.select('#explore-other', 'L1H0');
       await page.waitForFunction(() => document.querySelectorAll('.zoom-map').length === 3);
       const [one, two, difference] = await page.$$eval('.zoom-field', (fields) =>
         fields.map((field) => {
@@ -216,7 +212,7 @@ roomTest(
       found.map((score) => Number(score.textContent)),
     );
     const induction = heads.filter((_, i) => scores[i] > 0.4);
-    assert.ok(induction.length > 1 && induction.every((name) => name?.startsWith('2.')));
+    assert.ok(induction.length > 1 && induction.every((name) => name?.startsWith('L1H')));
     await reread(page, () =>
       page.evaluate((muted) => (location.hash += `&mute=${muted}`), induction.join('_')),
     );
@@ -247,7 +243,7 @@ roomTest('scale, first token and several heads together are named and drawn', ''
     });
   close((await card(page)).slice(0, 3), cardOf(hidden, 3));
   await page.click('#explore-first');
-  const layer = first.layer + 1;
+  const { layer } = first;
   for (const [map, title, note] of [
     ['mean layer', `Mean of layer ${layer}’s heads`, /mean of the heads/],
     ['max all', 'Largest of all layers’ heads', /do not sum to 1/],
@@ -262,7 +258,7 @@ roomTest('scale, first token and several heads together are named and drawn', ''
 
 roomTest(
   'what is seen is explained where it is seen, by pointer and by keys',
-  '?head=1.1',
+  '?head=L0H0',
   async (page) => {
     const seen = (/** @type {string} */ selector) =>
       page.$eval(selector, (element) => /** @type {HTMLElement} */ (element).innerText);
@@ -279,7 +275,7 @@ roomTest(
       /Entropy\nhow spread a row is.*earlier occurrence/s,
     );
     await page.keyboard.press(']');
-    await says(page, '#explore-scores caption', /head 2/);
+    await says(page, '#explore-scores caption', /H1/);
     assert.match(await seen('#explore-scores'), /how spread a row is/, 'stays open');
     assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'SUMMARY');
   },
@@ -287,7 +283,7 @@ roomTest(
 
 roomTest(
   'the legend says the largest weight in view, and offers more colours where it is small',
-  '?head=3.4&view=51_21_20',
+  '?head=L2H3&view=51_21_20',
   async (page) => {
     const seen = '#explore-legend .legend-seen';
     const largestOf = (/** @type {number[]} */ [start, end], /** @type {number[]} */ keys) => {
@@ -330,6 +326,11 @@ roomTest(
       items.map((item) => (item.lastChild?.textContent ?? '').trim()),
     );
     assert.deepEqual(told, Object.keys(words));
+    const tooNarrow = await page.$$eval(
+      `${list} button`,
+      (buttons) => buttons.filter((button) => button.scrollWidth > button.clientWidth).length,
+    );
+    assert.equal(tooNarrow, 0, 'names fit');
     for (const [i, { layer, head, seen }] of MODELS.austen.telling.entries()) {
       const begin = words[seen] ? names.findIndex((name) => words[seen]?.test(name)) : 1;
       const shares = names.slice(begin).map((_, at) => {

@@ -81,7 +81,7 @@ filesTest(
     const written = [...model.generate(REPEATED, { maxTokens: 15, temperature: 0 })];
     assert.deepEqual(await shown(page), [...REPEATED, ...written]);
     await reread(page, () => page.click('#explore-mute'));
-    await says(page, '#explore-next', /Without layer 1, head 1/);
+    await says(page, '#explore-next', /Without head L0H0/);
 
     const hash = await page.evaluate(() => location.hash);
     assert.match(hash, /text=5\+6\+7\+5\+6&added=/);

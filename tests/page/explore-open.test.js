@@ -161,7 +161,7 @@ filesTest('weights from a file are drawn, with the tokens that came along', '', 
     LABELS.map((label) => label.trim()),
   );
   await page.click('#explore-grid button:nth-child(6)');
-  await says(page, '.zoom-map h3', /Layer 2, head 3/);
+  await says(page, '.zoom-map h3', /Head L1H2/);
   const head = weights.data.subarray(5 * N * N);
   const right = Array.from({ length: N }, (_, query) =>
     Array.from({ length: N }, (__, key) => {
@@ -197,7 +197,7 @@ filesTest(
   async (page) => {
     await reread(page, () => chooseFiles(page, 'attn.npy', 'tokens.json'));
     await page.click('#explore-grid button:nth-child(5)');
-    await page.waitForFunction(() => location.hash.includes('head=2.2'));
+    await page.waitForFunction(() => location.hash.includes('head=L1H1'));
     const hash = await page.evaluate(() => location.hash);
     assert.deepEqual([...new URLSearchParams(hash.split('?')[1]).keys()].sort(), ['head', 'model']);
     assert.doesNotMatch(decodeURIComponent(hash), /cat|attn/);
@@ -206,7 +206,7 @@ filesTest(
     assert.equal(await isSeen(page, '#explore-heads'), false);
     await chooseFiles(page, 'attn.npy');
     await scored(page);
-    await says(page, '.zoom-map h3', /Layer 2, head 2/);
+    await says(page, '.zoom-map h3', /Head L1H1/);
     assert.equal(await page.evaluate(() => location.hash), hash);
   },
 );
@@ -272,7 +272,7 @@ filesTest(
     assert.equal(await runOf(page), old);
     assert.doesNotMatch(await page.evaluate(() => location.hash), /opened/);
     await page.click('#explore-mute');
-    await says(page, '#explore-next', /Without layer/i);
+    await says(page, '#explore-next', /Without head L\dH\d/);
   },
 );
 

@@ -33,7 +33,7 @@ export async function reread(page, act) {
 
 /** Chromium now and then reports a small model's download as aborted that was read to its end; and a preview that is
  * replaced may not have been drawn yet. */
-const isMeant = /^failed: (.*\.safetensors|blob:.*)$/;
+export const isMeant = /^failed: (.*\.safetensors|blob:.*)$/;
 
 /** @param {string} title @param {string} query @param {(page: Page) => Promise<void>} body */
 export const roomTest = (title, query, body) =>

@@ -47,7 +47,7 @@ const repeatText = (page, times) =>
 
 roomTest(
   'of a long text the strongest lines are drawn, and of one token all',
-  '?head=3.4',
+  '?head=L2H3',
   async (page) => {
     await repeatText(page, 10);
     const paths = () => page.$$eval('#explore-lines path', (found) => found.length);
@@ -62,7 +62,7 @@ roomTest(
 
 roomTest(
   'a rollout of a long text is said to be on its way, and another map stops it',
-  '?head=4.1',
+  '?head=L3H0',
   async (page) => {
     await repeatText(page, 24);
     await page.select('#explore-map', 'rollout');

@@ -1,7 +1,7 @@
 // The Explore room before anything is read, and where nothing can be: what needs a run is not there.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
-import { says, scored } from './explore-room.js';
+import { isMeant, says, scored } from './explore-room.js';
 import { pageTest, textOf, violations } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -34,11 +34,12 @@ const seen = (page, selectors) =>
 const emptyTest = (title, query, body) =>
   pageTest(title, `#explore${query}`, body, {
     ready: async (page) => void (await page.waitForSelector('#explore-message.error')),
+    isMeant,
   });
 
 emptyTest(
   'an unknown model in the address leaves the choice of another, and nothing else',
-  '?model=nobody&head=2.2&pins=q3',
+  '?model=nobody&head=L1H1&pins=q3',
   async (page) => {
     await says(page, '#explore-message', /no model "nobody" here\. Choose one .* or open files\.$/);
     assert.deepEqual(await seen(page, NEEDING_RUN), []);
@@ -56,9 +57,22 @@ emptyTest(
   },
 );
 
+for (const name of ['constructor', '__proto__', 'toString']) {
+  emptyTest(
+    `a model named "${name}" in the address is said, and leaves the page whole`,
+    `?model=${name}`,
+    async (page) => {
+      await says(page, '#explore-message', new RegExp(`no model "${name}" here`));
+      await page.select('#explore-model', 'induction');
+      await scored(page);
+      assert.deepEqual(await seen(page, NEEDING_RUN), NEEDING_RUN);
+    },
+  );
+}
+
 emptyTest(
   'an address of opened files asks for them, and shows nothing until they are there',
-  '?model=opened&head=2.2',
+  '?model=opened&head=L1H1',
   async (page) => {
     await says(page, '#explore-message', /Open them again, or choose a model of the page\.$/);
     assert.deepEqual(await seen(page, NEEDING_RUN), []);

@@ -206,24 +206,24 @@ roomTest('an unknown model in the address is said', '', async (page) => {
 
 roomTest(
   'an address that knows heads and tokens which are not there shows those that are',
-  '?head=99.99&with=50.1&pins=q9999&mute=77.1',
+  '?head=L98H98&with=L49H0&pins=q9999&mute=L76H0',
   async (page) => {
     const { layers, heads } = run.source;
     assert.match(
       await textOf(page, '.zoom-map h3'),
-      new RegExp(`^Layer ${layers}, head ${heads}$`),
+      new RegExp(`^Head L${layers - 1}H${heads - 1}$`),
     );
     assert.equal((await page.$$('.zoom-map')).length, 1);
   },
 );
 
-roomTest('coming back to the room shows it as it was', '?head=2.1', async (page) => {
+roomTest('coming back to the room shows it as it was', '?head=L1H0', async (page) => {
   await page.click('#rooms a[href^="#compare"]');
   await page.waitForSelector(`${ROOM}[hidden]`);
   await page.click('#rooms a[href^="#explore"]');
   await page.waitForSelector(`${ROOM}:not([hidden])`);
-  await says(page, '.zoom-map h3', /^Layer 2, head 1$/);
-  assert.match(await address(page), /head=2\.1/);
+  await says(page, '.zoom-map h3', /^Head L1H0$/);
+  assert.match(await address(page), /head=L1H0/);
 });
 
 roomTest('on a phone a full stop is as large as a finger, and reads as ever', '', async (page) => {
@@ -264,7 +264,7 @@ roomTest('on a phone a full stop is as large as a finger, and reads as ever', ''
 for (const width of widths) {
   roomTest(
     `the Explore room is not wider than a window of ${width} pixels`,
-    '?with=1.2',
+    '?with=L0H1',
     async (page) => {
       await page.setViewport({ width, height: 800 });
       await page.click('#explore-edit');

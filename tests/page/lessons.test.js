@@ -172,6 +172,34 @@ lessonTest(
   /nobody waits for me/,
 );
 
+lessonTest(
+  'an import in a comment or a text is none, and one that goes on for lines is one',
+  'wrapper',
+  async (page) => {
+    const code = [
+      "// In Python: from 'numpy' import array",
+      'import {',
+      "  tensor as asTensor, // not from 'numpy' either",
+      '} from "headwise";',
+      "const { add } = await import('../tools.js');",
+      "show('told', \"import np from 'numpy'\");",
+      "show('sum', add(asTensor([1]), asTensor([2])));",
+    ];
+    await runInstead(page, 3, code.join('\n'));
+    await page.waitForFunction(() =>
+      document.querySelector('.step:nth-of-type(3) .results')?.textContent?.includes('told'),
+    );
+    await ended(page);
+    assert.match(await resultOf(page, 3), /told.*import np from 'numpy'.*sum.*3/);
+    await runInstead(page, 3, "import { nothing } from 'constructor';");
+    await page.waitForFunction(() =>
+      document
+        .querySelector('.step:nth-of-type(3) .results')
+        ?.textContent?.includes("'constructor' cannot be imported here"),
+    );
+  },
+);
+
 lessonTest('a loop without end can be stopped, and the page works on', 'wrapper', async (page) => {
   await runInstead(page, 3, "show('before', 1);\nfor (;;);");
   await page.waitForSelector('.lesson .busy:not([hidden])');

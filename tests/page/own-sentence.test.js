@@ -45,10 +45,10 @@ pageTest(
 
 pageTest(
   'an address shows the view that it was taken from',
-  '#compare?source=own&text=one+two+three&heads=2&width=8&mode=difference&head=2&row=2',
+  '#compare?source=own&text=one+two+three&heads=2&width=8&mode=difference&head=H1&row=2',
   async (page) => {
     assert.match(await textOf(page, '#token-count'), /^3 tokens/);
-    assert.match(await textOf(page, '#map-title'), /^Head 2: wrapper - fused/);
+    assert.match(await textOf(page, '#map-title'), /^Head H1: wrapper - fused/);
     assert.match(await textOf(page, '#row-title'), /two differs by/);
     assert.equal((await page.$$('#grid button')).length, 2);
   },

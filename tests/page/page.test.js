@@ -21,7 +21,7 @@ const printed = (/** @type {number[][]} */ table) =>
 function assertColours(seen, weights, head) {
   seen.forEach((rgb, i) => {
     const [row, col] = [Math.floor(i / 6), i % 6];
-    const where = `head ${head + 1}, query ${row}, key ${col}: ${rgb}`;
+    const where = `head H${head}, query ${row}, key ${col}: ${rgb}`;
     if (col > row) {
       assert.ok(Math.max(...rgb) - Math.min(...rgb) < 16, `masked is grey, ${where}`);
       return;
@@ -91,9 +91,9 @@ pageTest("every map's pixels have the colours of its weights", '', async (page) 
     await page.click(button);
     await page.waitForFunction(
       (/** @type {number} */ number) =>
-        document.getElementById('map-title')?.textContent?.startsWith(`Head ${number}`),
+        document.getElementById('map-title')?.textContent?.startsWith(`Head H${number}:`),
       {},
-      head + 1,
+      head,
     );
     assertColours(await colours(page, '#map >>> canvas', 6), weights.wrapper, head);
   }
@@ -103,7 +103,7 @@ pageTest('Wrapper, Fused and Difference switch the maps on the same weights', ''
   const weights = await exampleWeights();
   await page.click('#mode input[value="fused"]');
   await page.waitForFunction(
-    () => document.getElementById('map-title')?.textContent === 'Head 1: fused',
+    () => document.getElementById('map-title')?.textContent === 'Head H0: fused',
   );
   // The wrapper's weights, from the other implementation.
   assertColours(await colours(page, '#map >>> canvas', 6), weights.wrapper, 0);
@@ -172,7 +172,7 @@ pageTest(
     );
     await page.keyboard.press(']');
     await page.waitForFunction(() =>
-      document.getElementById('map-title')?.textContent?.startsWith('Head 2'),
+      document.getElementById('map-title')?.textContent?.startsWith('Head H1'),
     );
     assert.ok(await page.evaluate(() => document.activeElement?.matches('#map')));
   },

@@ -57,6 +57,9 @@ function isolationTest(title, headersOf, body, { root = ROOT, isOff = NO_THREADS
   });
 }
 
+const NEEDS_COEP =
+  /its Workers' scripts must be sent with Cross-Origin-Embedder-Policy: require-corp too/;
+
 /** @param {Outcome} outcome */
 function hasThreads({ infos, same }) {
   assert.deepEqual(
@@ -233,10 +236,26 @@ isolationTest(
 );
 
 isolationTest(
-  "a file of the Workers' that is sent without the headers leaves one thread and the reason",
+  "a file of the Workers' that is sent without the headers leaves one thread and names the header",
   (path) => (path.endsWith('worker-thread.js') ? {} : ISOLATION),
   async (page, address) => {
-    hasOneThread(await page.evaluate(compute, address), /^a Worker could not be started: /);
+    hasOneThread(await page.evaluate(compute, address), NEEDS_COEP);
+  },
+);
+
+isolationTest(
+  'an engine whose Worker is sent without the headers is refused with the header it needs',
+  (path) => (path.endsWith('host.js') ? {} : ISOLATION),
+  async (page, address) => {
+    const told = await page.evaluate(async (path) => {
+      const { load } = await import(path);
+      return load().then(
+        () => 'runs',
+        (/** @type {any} */ { name, code, message }) => `${name} ${code}: ${message}`,
+      );
+    }, new URL('worker.js', address).href);
+    assert.match(told, /^HeadwiseError ERR_LOAD: /);
+    assert.match(told, NEEDS_COEP);
   },
 );
 

@@ -55,7 +55,7 @@ export const maskPlan = () =>
 /**
  * @param {MaskPlan} plan
  * @param {readonly number[]} scores their shape
- * @returns {Tensor}
+ * @returns {import('headwise').AnyTensor}
  */
 export function maskOf({ seed, isBool, rank, ones, short, share }, scores) {
   const own = scores.slice(-Math.min(rank, scores.length));

@@ -14,6 +14,7 @@ import {
 import {
   decodable,
   decode,
+  npyFile,
   safetensorsFile,
   sameValues,
   sizeOfType,
@@ -42,7 +43,9 @@ const sources = fc.oneof(
   chunks.map((sizes) => (/** @type {Uint8Array} */ bytes) => streamOf(bytes, sizes)),
 );
 
-/** @param {Tensor} actual @param {Tensor} expected */
+/** @typedef {import('headwise').AnyTensor} AnyTensor */
+
+/** @param {AnyTensor} actual @param {AnyTensor} expected */
 function same(actual, expected) {
   assert.deepEqual([...actual.shape], [...expected.shape]);
   assert.equal(actual.dtype, expected.dtype);
@@ -91,7 +94,7 @@ checkProperty(
 /**
  * Fails unless what was read is what the header says and the bytes are, by a second, slower reading.
  * @param {Uint8Array} file
- * @param {Record<string, Tensor>} read
+ * @param {Record<string, AnyTensor>} read
  */
 function checkAgainst(file, read) {
   const length = Number(new DataView(file.buffer).getBigUint64(0, true));
@@ -248,6 +251,44 @@ checkProperty(
     const read = await orRefused(readSafetensors(source(safetensorsFile(text))));
     if (read !== undefined) checkAgainst(safetensorsFile(text), read.tensors);
   }),
+);
+
+/** Parts of JSON, each many times: what bounds are for. */
+const bombs = fc.array(
+  fc.tuple(
+    fc.constantFrom(
+      '[',
+      ']',
+      '{"a":',
+      '}',
+      '{},',
+      '"a":{},',
+      '0,',
+      ' ',
+      '"',
+      '\\\\',
+      '1',
+
+      '{"shape":[',
+    ),
+    fc.oneof(fc.nat(3), fc.nat(20_000)),
+  ),
+  { maxLength: 6 },
+);
+
+checkProperty(
+  'a header, a description and a config of parts of JSON in any number give a HeadwiseError',
+  fc.asyncProperty(
+    bombs,
+    fc.constantFrom('', '{"x":', '{"__metadata__":'),
+    async (parts, start) => {
+      const text = start + parts.map(([part, count]) => part.repeat(count)).join('');
+      const read = await orRefused(readSafetensors(safetensorsFile(text)));
+      assert.deepEqual(Object.keys(read?.tensors ?? {}), []);
+      assert.equal(await orRefused(readNpy(npyFile(text.slice(0, 9000)))), undefined);
+      assert.equal(await orRefused((async () => readGpt2Config(text))()), undefined);
+    },
+  ),
 );
 
 const anything = fc.anything({

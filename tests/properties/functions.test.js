@@ -1,6 +1,7 @@
 // Functions with random shapes, options and values, against the definitions in float64.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { Tensor } from 'headwise';
 import { allClose, engine } from '../helpers.js';
 import * as reference from '../reference.js';
 import { maskOf, maskPlan, numbers, size, tensorOf } from './arbitraries.js';
@@ -167,4 +168,51 @@ checkProperty(
       assert.deepEqual(after, before);
     },
   ),
+);
+
+/** Scores in steps: each key's is the sum of the steps up to it, so that what came before weighs less and less. */
+const staircase = fc.record({
+  queries: fc.constantFrom(1, 2, 6, 7, 13),
+  keys: fc.integer({ min: 2, max: 2600 }),
+  // How many keys a step is for, counted from the last, and how high it is.
+  steps: fc.array(
+    fc.tuple(
+      fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 2600 })),
+      fc.constantFrom(0, 1, 20, 60, 86, 95, 200),
+    ),
+    { minLength: 1, maxLength: 3 },
+  ),
+  large: fc.constantFrom(1, 1e38, 2e38, 3.3e38),
+  signs: fc.constantFrom(0, 1, 2),
+  isCausal: fc.boolean(),
+});
+
+checkProperty(
+  'values near the largest float give what their weights make of them, however later keys change the weights',
+  fc.property(staircase, ({ queries, keys, steps, large, signs, isCausal }) => {
+    const width = 3;
+    const k = new Tensor(new Float32Array(keys), [keys, 1]);
+    const v = new Tensor(new Float32Array(keys * width), [keys, width]);
+    for (const [count, gap] of steps)
+      for (let j = Math.max(keys - count, 0); j < keys; j++) k.data[j] += gap;
+    const last = k.data[keys - 1];
+    for (let i = 0; i < v.data.length; i++) {
+      const isLarge = k.data[Math.floor(i / width)] < last || last === 0;
+      const sign = signs === 0 || (i % (signs + width)) % 2 === 0 ? 1 : -1;
+      v.data[i] = isLarge ? sign * large : 1;
+    }
+    const q = new Tensor(new Float32Array(queries).fill(1), [queries, 1]);
+    const options = { isCausal, causalOffset: isCausal ? keys - queries : undefined, scale: 1 };
+    const { output } = hw.scaledDotProductAttention(q, k, v, given(options));
+    const expected = reference.scaledDotProductAttention(q, k, v, given(options)).output;
+    const sizes = new Tensor(v.data.map(Math.abs), v.shape);
+    const terms = reference.scaledDotProductAttention(q, k, sizes, given(options)).output;
+    for (let i = 0; i < expected.data.length; i++) {
+      // A weight is exact to some roundings of its score and of the sums, or to the smallest normal float.
+      const roundings = 2 * last + 2 * keys + 24;
+      const allowed = roundings * 2 ** -24 * terms.data[i] + keys * large * 2 ** -125;
+      const error = Math.abs(output.data[i] - expected.data[i]);
+      assert.ok(error <= allowed, `[${i}] is ${output.data[i]}, expected ${expected.data[i]}`);
+    }
+  }),
 );

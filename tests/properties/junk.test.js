@@ -15,7 +15,7 @@ const linear = new hw.Linear({ inFeatures: 3, outFeatures: 2 });
 
 const shape = fc.array(fc.integer({ min: 0, max: 7 }), { maxLength: 5 });
 const tensors = shape.map((sizes) => zeros(sizes));
-const masks = shape.map((sizes) => new Tensor(new Uint8Array(zeros(sizes).data.length), sizes));
+const masks = shape.map((sizes) => tensor(zeros(sizes).data, sizes, { dtype: 'bool' }));
 const odd = fc.constantFrom(-1, 0.5, 2 ** 31, 2 ** 32, 2 ** 53, 1e300, NaN, Infinity, -0);
 const anything = fc.oneof(
   { weight: 3, arbitrary: tensors },
@@ -38,7 +38,9 @@ const attention = optionsOf([
   ...['isCausal', 'causalOffset', 'mask', 'scale', 'softcap', 'window', 'enableGqa', 'kvLengths'],
   ...['past', 'dropoutP', 'needWeights'],
 ]);
-const forward = optionsOf(['mask', 'needWeights', 'trace', 'cache']);
+const forward = optionsOf([
+  ...['mask', 'isCausal', 'keyPaddingMask', 'needWeights', 'trace', 'cache'],
+]);
 const sizes = optionsOf([
   ...['dIn', 'dOut', 'contextLength', 'dropout', 'numHeads', 'qkvBias', 'outProj', 'isCausal'],
 ]);

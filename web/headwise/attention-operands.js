@@ -1,7 +1,8 @@
-import { checkFloats, checkOptions, checkShape } from './check.js';
+import { checkFloats, checkOptions, checkShape, copyData } from './check.js';
 import { describe } from './describe.js';
 import { HeadwiseError } from './error.js';
 
+/** @typedef {import('./operand.js').FloatOperand} FloatOperand */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 
 /**
@@ -41,16 +42,16 @@ function prefix(shape, isGrouped = false) {
 }
 
 /**
- * @param {Tensor} q
- * @param {Tensor} k
- * @param {Tensor} v
+ * @param {readonly [q: unknown, k: unknown, v: unknown]} tensors
  * @param {boolean} isGrouped enableGqa
  */
-export function checkOperands(q, k, v, isGrouped) {
-  const rank = checkFloats(q, 'q').shape.length;
+export function checkOperands(tensors, isGrouped) {
+  const q = checkFloats(tensors[0], 'q');
+  const rank = q.shape.length;
   checkShape(q, 'q', rank >= 2 && rank <= 4, () => '[…, Lq, E] of rank 2, 3 or 4');
   const width = q.shape[rank - 1];
-  const tokens = checkFloats(k, 'k').shape[k.shape.length - 2];
+  const k = checkFloats(tensors[1], 'k');
+  const tokens = k.shape[k.shape.length - 2];
   checkShape(
     k,
     'k',
@@ -58,22 +59,25 @@ export function checkOperands(q, k, v, isGrouped) {
     () =>
       `[${prefix(q.shape, isGrouped)}Lkv, ${width}], to go with q of shape ${describe(q.shape)}`,
   );
+  const v = checkFloats(tensors[2], 'v');
   checkShape(
-    checkFloats(v, 'v'),
+    v,
     'v',
     sameBatch(k.shape, v.shape, false) && v.shape[rank - 2] === tokens,
     () => `[${prefix(k.shape)}${tokens}, Ev], to go with k of shape ${describe(k.shape)}`,
   );
+  return { q, k, v };
 }
 
 /**
- * @param {Tensor} past
+ * @param {unknown} value
  * @param {string} name
- * @param {Tensor} own what it goes before
+ * @param {FloatOperand} own what it goes before
  * @param {number | string} tokens
  */
-function checkPart(past, name, own, tokens) {
-  const { shape } = checkFloats(past, name);
+function checkPart(value, name, own, tokens) {
+  const part = checkFloats(value, name);
+  const { shape } = part;
   const rank = own.shape.length;
   const width = own.shape[rank - 1];
   const n = shape[rank - 2];
@@ -84,34 +88,34 @@ function checkPart(past, name, own, tokens) {
       `${name} has shape ${describe(shape)}; expected [${prefix(own.shape)}${tokens}, ${width}]`,
     );
   }
-  return n;
+  return part;
 }
 
 /**
  * @param {unknown} value
- * @param {Tensor} k
- * @param {Tensor} v
- * @returns {{ key: Tensor, value: Tensor, tokens: number }}
+ * @param {FloatOperand} k
+ * @param {FloatOperand} v
  */
 export function checkPast(value, k, v) {
   const past = checkOptions(value, ['key', 'value'], 'past', 'past');
-  const tokens = checkPart(past.key, 'past.key', k, 'n');
-  checkPart(past.value, 'past.value', v, tokens);
-  return { key: past.key, value: past.value, tokens };
+  const key = checkPart(past.key, 'past.key', k, 'n');
+  const tokens = key.shape[key.shape.length - 2];
+  return { key, value: checkPart(past.value, 'past.value', v, tokens), tokens };
 }
 
 /**
  * For every head its past rows and then its own, as the next call's past: [batch, heads, n + own tokens, width].
  * @param {import('./engine.js').Engine} engine
  * @param {number} address
- * @param {Tensor} past
- * @param {Tensor} own
+ * @param {FloatOperand} past
+ * @param {FloatOperand} own
  */
 export function writeJoined(engine, address, past, own) {
   const heads = own.shape.slice(0, -2).reduce((product, n) => product * n, 1);
+  const parts = [copyData(past), copyData(own)];
   let at = address / 4;
   for (let head = 0; head < heads; head++) {
-    for (const { data } of [past, own]) {
+    for (const data of parts) {
       const size = data.length / heads;
       engine.floats.set(data.subarray(head * size, (head + 1) * size), at);
       at += size;

@@ -1,18 +1,32 @@
 import { checkBoolean, checkProbability, checkTensor } from './check.js';
 import { describe } from './describe.js';
 import { HeadwiseError } from './error.js';
+import { copyArray } from './foreign.js';
 import { prepareMask } from './mask.js';
 
-/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {import('./tensor.js').AnyTensor} AnyTensor */
+
+/**
+ * A part of a result: there if what asks for it is `true` (or a word that does), else perhaps.
+ * @template Option
+ * @template {object} Part
+ * @typedef {[Option] extends [true | string | readonly number[]] ? Part : Partial<Part>} Asked
+ */
+
+/**
+ * What `needWeights` of `scaledDotProductAttention` may be.
+ * @typedef {boolean | 'scores' | 'softcapped' | 'masked'} WeightsKind
+ */
 
 /**
  * Order: scale, softcap, mask, softmax, dropout. A key must pass isCausal, window, kvLengths and mask, all that are given.
  * Lkv counts the past too.
+ * @template {WeightsKind} [NeedWeights=WeightsKind]
  * @typedef {object} AttentionOptions
  * @property {boolean} [isCausal] query i sees keys j <= i + causalOffset; default false
  * @property {number} [causalOffset] default: the past's tokens, else 0: aligned at the top left, as torch; with isCausal
  *   and kvLengths kvLengths[b] - Lq, as ONNX
- * @property {Tensor} [mask] bool: true may attend; float32: added to the scaled scores; broadcast to […, Lq, Lkv], aligned
+ * @property {AnyTensor} [mask] bool: true may attend; float32: added to the scaled scores; broadcast to […, Lq, Lkv], aligned
  *   at the right; a last axis shorter than Lkv is masked beyond its end
  * @property {number} [scale] default 1/√E
  * @property {number} [softcap] scores become softcap · tanh(score / softcap); default 0: they stay
@@ -23,7 +37,7 @@ import { prepareMask } from './mask.js';
  * @property {readonly number[]} [kvLengths] per batch entry, how many of its keys are valid; none gives zeros
  * @property {import('./attention-operands.js').Past} [past] goes before k and v; present is returned then
  * @property {number} [dropoutP] default 0; drawn from the engine's generator as torch does, whatever a module's mode is
- * @property {boolean | 'scores' | 'softcapped' | 'masked'} [needWeights] true: probabilities, after dropout; the others:
+ * @property {NeedWeights} [needWeights] true: probabilities, after dropout; the others:
  *   scaled scores before softcap, after it, after the mask. Default false
  */
 
@@ -82,10 +96,11 @@ const unlimited = /** @type {const} */ ([-1, -1]);
  */
 function checkWindow(value) {
   const isSide = (/** @type {unknown} */ side) => isInteger(side, -1, 2 ** 31 - 1);
-  if (!Array.isArray(value) || value.length !== 2 || !value.every(isSide)) {
+  const window = copyArray(value, 2);
+  if (window?.length !== 2 || !window.every(isSide)) {
     throw badValue('window', value, '[left, right], integers of at least -1 (-1: unlimited)');
   }
-  return /** @type {[number, number]} */ (value);
+  return /** @type {[number, number]} */ (window);
 }
 
 /**
@@ -99,11 +114,12 @@ function checkLengths(value, batch, keyTokens) {
     return undefined;
   }
   const isLength = (/** @type {unknown} */ length) => isInteger(length, 0, keyTokens);
-  if (!Array.isArray(value) || value.length !== batch || !value.every(isLength)) {
+  const lengths = copyArray(value, batch);
+  if (lengths?.length !== batch || !lengths.every(isLength)) {
     const expected = `an array of ${batch} integers from 0 to ${keyTokens}, one for each batch entry`;
     throw badValue('kvLengths', value, expected);
   }
-  return value;
+  return lengths;
 }
 
 const scoreKinds = ['scores', 'softcapped', 'masked'];
@@ -124,15 +140,16 @@ function checkKind(value) {
 }
 
 /**
- * @param {Tensor | undefined} mask
+ * @param {unknown} value
  * @param {readonly [number, number, number, number]} scores [batch, heads, Lq, Lkv]
  * @param {readonly number[]} shape the scores' as the caller sees it
  */
-function checkMask(mask, scores, shape) {
-  if (mask === undefined) {
+function checkMask(value, scores, shape) {
+  if (value === undefined) {
     return undefined;
   }
-  if (checkTensor(mask, 'mask').shape.length > shape.length) {
+  const mask = checkTensor(value, 'mask');
+  if (mask.shape.length > shape.length) {
     throw new HeadwiseError(
       'ERR_SHAPE',
       `mask has shape ${describe(mask.shape)}; expected at most the rank of the scores, ${describe(shape)}`,

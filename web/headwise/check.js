@@ -1,6 +1,17 @@
 import { describe } from './describe.js';
-import { HeadwiseError } from './error.js';
+import { HeadwiseError, misfit } from './error.js';
+import { unreadable } from './foreign.js';
 import { Tensor } from './tensor.js';
+
+/** @typedef {import('./operand.js').Operand} Operand */
+
+export { checkFloats, checkTensor, copyData } from './operand.js';
+
+/** @param {readonly string[]} known */
+const namesOf = (known) => known.join(', ') || 'none';
+
+/** @param {readonly string[]} known */
+const objectOf = (known) => (known.length > 0 ? 'an object of ' : '') + namesOf(known);
 
 /** @type {Record<string, any>} */
 const noOptions = Object.freeze({});
@@ -9,28 +20,45 @@ const noOptions = Object.freeze({});
  * @param {unknown} options
  * @param {readonly string[]} known
  * @param {string} owner whose options they are, for the message
- * @param {string} [name] the argument's
- * @returns {Record<string, any>}
+ * @param {string} name the argument's
  */
-export function checkOptions(options, known, owner, name = `${owner}: options`) {
-  if (options === undefined) {
-    return noOptions;
-  }
+function readOptions(options, known, owner, name) {
   const isObject = typeof options === 'object' && options !== null;
   if (!isObject || Array.isArray(options) || options instanceof Tensor) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `${name} is ${describe(options)}; expected an object of ${known.join(', ')}`,
-    );
+    throw misfit(options, name, objectOf(known));
   }
   const unknown = Object.keys(options).filter((key) => !known.includes(key));
   if (unknown.length > 0) {
     throw new HeadwiseError(
       'ERR_VALUE',
-      `${owner}: unknown option ${unknown.join(', ')}; expected ${known.join(', ')}`,
+      `${owner}: unknown option ${unknown.slice(0, 8).join(', ')}; expected ${namesOf(known)}`,
     );
   }
-  return options;
+  /** @type {Record<string, any>} */
+  const given = {};
+  for (const key of known) {
+    given[key] = /** @type {Record<string, any>} */ (options)[key];
+  }
+  return given;
+}
+
+/**
+ * Reads options, each once.
+ * @param {unknown} options
+ * @param {readonly string[]} known
+ * @param {string} owner whose options they are, for the message
+ * @param {string} [name] the argument's
+ * @returns {Record<string, any>} a copy with all that are known
+ */
+export function checkOptions(options, known, owner, name = `${owner}: options`) {
+  if (options === undefined) {
+    return noOptions;
+  }
+  try {
+    return readOptions(options, known, owner, name);
+  } catch (cause) {
+    throw unreadable(cause, name, objectOf(known));
+  }
 }
 
 /**
@@ -40,10 +68,7 @@ export function checkOptions(options, known, owner, name = `${owner}: options`) 
  */
 export function checkSize(value, name) {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `${name} is ${describe(value)}; expected an integer of at least 1`,
-    );
+    throw misfit(value, name, 'an integer of at least 1');
   }
   if (value >= 2 ** 32) {
     throw new HeadwiseError('ERR_MEMORY', `${name} is ${value}, more than memory can hold`);
@@ -59,10 +84,7 @@ export function checkSize(value, name) {
  */
 export function checkIndex(value, name, count) {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value >= count) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `${name} is ${describe(value)}; expected an integer from 0 to ${count - 1}`,
-    );
+    throw misfit(value, name, `an integer from 0 to ${count - 1}`);
   }
   return value;
 }
@@ -74,7 +96,7 @@ export function checkIndex(value, name, count) {
  */
 export function checkBoolean(value, name) {
   if (typeof value !== 'boolean') {
-    throw new HeadwiseError('ERR_VALUE', `${name} is ${describe(value)}; expected true or false`);
+    throw misfit(value, name, 'true or false');
   }
   return value;
 }
@@ -86,10 +108,7 @@ export function checkBoolean(value, name) {
  */
 export function checkProbability(value, name) {
   if (typeof value !== 'number' || !(value >= 0 && value <= 1)) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `${name} is ${describe(value)}; expected a number from 0 to 1`,
-    );
+    throw misfit(value, name, 'a number from 0 to 1');
   }
   return value;
 }
@@ -101,9 +120,23 @@ export function checkProbability(value, name) {
  */
 export function checkFunction(value, name) {
   if (value !== undefined && typeof value !== 'function') {
-    throw new HeadwiseError('ERR_VALUE', `${name} is ${describe(value)}; expected a function`);
+    throw misfit(value, name, 'a function');
   }
   return value;
+}
+
+/**
+ * Whether it is one, and not only something that inherits from AbortSignal.
+ * @param {unknown} value
+ * @returns {value is AbortSignal}
+ */
+function isSignal(value) {
+  try {
+    const own = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted');
+    return typeof own?.get?.call(value) === 'boolean';
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -111,8 +144,8 @@ export function checkFunction(value, name) {
  * @returns {AbortSignal | undefined}
  */
 export function checkSignal(value) {
-  if (value !== undefined && !(value instanceof AbortSignal)) {
-    throw new HeadwiseError('ERR_VALUE', `signal is ${describe(value)}; expected an AbortSignal`);
+  if (value !== undefined && !isSignal(value)) {
+    throw misfit(value, 'signal', 'an AbortSignal');
   }
   return value;
 }
@@ -124,10 +157,7 @@ export function checkSignal(value) {
  */
 export function checkEps(value = 1e-5) {
   if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `eps is ${describe(value)}; expected a finite number of at least 0`,
-    );
+    throw misfit(value, 'eps', 'a finite number of at least 0');
   }
   return value;
 }
@@ -142,53 +172,13 @@ export function checkEps(value = 1e-5) {
 export function checkChoice(value, name, choices) {
   if (!choices.includes(/** @type {T} */ (value))) {
     const quoted = choices.map((choice) => describe(choice));
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `${name} is ${describe(value)}; expected ${quoted.join(' or ')}`,
-    );
+    throw misfit(value, name, quoted.join(' or '));
   }
   return /** @type {T} */ (value);
 }
 
 /**
- * @param {unknown} value
- * @param {string} name
- * @returns {Tensor}
- */
-export function checkTensor(value, name) {
-  if (!(value instanceof Tensor)) {
-    const hint = Array.isArray(value) ? ' (tensor(…) makes one of nested arrays)' : '';
-    throw new HeadwiseError('ERR_VALUE', `${name} is ${describe(value)}; expected a Tensor${hint}`);
-  }
-  let size = 1;
-  for (const n of value.shape) {
-    size *= n;
-  }
-  // Data that was transferred to a Worker is empty; what is longer than its shape would be written over other things.
-  if (value.data.length !== size) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `${name} has shape ${describe(value.shape)} and ${value.data.length} values; expected ${size} (was its data transferred or replaced?)`,
-    );
-  }
-  return value;
-}
-
-/**
- * @param {unknown} value
- * @param {string} name
- * @returns {Tensor & { data: Float32Array }}
- */
-export function checkFloats(value, name) {
-  const checked = checkTensor(value, name);
-  if (checked.dtype !== 'float32') {
-    throw new HeadwiseError('ERR_VALUE', `${name} has dtype ${checked.dtype}; expected float32`);
-  }
-  return /** @type {Tensor & { data: Float32Array }} */ (checked);
-}
-
-/**
- * @param {Tensor} x
+ * @param {Operand} x
  * @param {string} name
  * @param {boolean} fits
  * @param {() => string} expected in words, which are made only for the message

@@ -1,5 +1,7 @@
 import { describe } from './describe.js';
 import { HeadwiseError } from './error.js';
+import { viteHint } from './hints.js';
+import { bytesOf, isA, reading } from './foreign.js';
 import { importNode, isNode } from './node.js';
 
 /** @typedef {URL | string | Response | BufferSource | WebAssembly.Module} WasmSource */
@@ -17,10 +19,7 @@ export async function bytesOfResponse(response, source) {
   if (!response.ok) {
     throw loadError(
       source,
-      `the server answered ${response.status} ${response.statusText}; expected a wasm module`.replace(
-        ' ;',
-        ';',
-      ),
+      `the server answered ${`${response.status} ${response.statusText}`.trim()}; expected a wasm module${viteHint(source)}`,
     );
   }
   const bytes = new Uint8Array(await response.arrayBuffer());
@@ -37,7 +36,7 @@ function checkMagic(bytes, source, type) {
     const start = new TextDecoder().decode(bytes.subarray(0, 24));
     throw loadError(
       source,
-      `arrived as ${type}, ${bytes.length} bytes that begin with ${describe(start)}; expected a wasm module`,
+      `arrived as ${type}, ${bytes.length} bytes that begin with ${describe(start)}; expected a wasm module${viteHint(source)}`,
     );
   }
   return bytes;
@@ -53,12 +52,21 @@ async function readFileUrl(url) {
   return checkMagic(new Uint8Array(await readFile(url)), url.href, 'a file');
 }
 
+/** Two letters at least: Windows has C:\\. */
+const hasScheme = (/** @type {string} */ address) => /^[a-z][a-z\d+.-]+:/i.test(address);
+
 /**
- * @param {URL | string} address as seen from the page or Worker
+ * @param {URL | string} address as seen from the page or Worker; in Node, a path from the working directory too
+ * @returns {Promise<URL>}
  * @throws {TypeError} it is none
  */
-export const resolve = (address) =>
-  new URL(address, globalThis.document?.baseURI ?? globalThis.location?.href ?? import.meta.url);
+export async function resolve(address) {
+  const base = globalThis.document?.baseURI ?? globalThis.location?.href;
+  if (isNode && base === undefined && typeof address === 'string' && !hasScheme(address)) {
+    return (await importNode('url')).pathToFileURL(address);
+  }
+  return new URL(address, base);
+}
 
 /**
  * @param {URL | string} address
@@ -67,7 +75,7 @@ export const resolve = (address) =>
  */
 async function bytesOfAddress(address, signal) {
   try {
-    const url = resolve(address);
+    const url = await resolve(address);
     if (url.protocol === 'file:' && isNode) {
       return await readFileUrl(url);
     }
@@ -84,44 +92,47 @@ async function bytesOfAddress(address, signal) {
   }
 }
 
+const expectedWasm = 'a URL, string, Response, BufferSource or WebAssembly.Module';
+
 /**
  * @param {WasmSource} wasm
  * @param {AbortSignal | undefined} signal
  * @returns {Promise<WebAssembly.Module>}
  */
 export async function compile(wasm, signal) {
-  if (wasm instanceof WebAssembly.Module) {
+  if (isA(wasm, WebAssembly.Module)) {
+    // Throws for what only inherits from it.
+    reading(() => WebAssembly.Module.imports(wasm), 'wasm', expectedWasm);
     return wasm;
   }
-  const isBytes = wasm instanceof ArrayBuffer || ArrayBuffer.isView(wasm);
   let source = 'wasm';
   /** @type {BufferSource} */
   let bytes;
-  if (isBytes) {
-    const view = ArrayBuffer.isView(wasm)
-      ? new Uint8Array(wasm.buffer, wasm.byteOffset, wasm.byteLength)
-      : new Uint8Array(wasm);
-    bytes = checkMagic(/** @type {Uint8Array<ArrayBuffer>} */ (view), source, 'bytes');
-  } else if (typeof wasm === 'string' || wasm instanceof URL) {
-    source = String(wasm);
+  if (isA(wasm, ArrayBuffer) || ArrayBuffer.isView(wasm)) {
+    bytes = checkMagic(
+      reading(() => bytesOf(wasm), source, expectedWasm),
+      source,
+      'bytes',
+    );
+  } else if (typeof wasm === 'string' || isA(wasm, URL)) {
+    source = reading(() => String(wasm), source, expectedWasm);
     bytes = await bytesOfAddress(wasm, signal);
     // Last: to name Response takes Node 20 ms.
-  } else if (wasm instanceof Response) {
-    source = wasm.url || 'wasm (a Response)';
+  } else if (isA(wasm, Response)) {
+    source =
+      reading(() => /** @type {Response} */ (wasm).url, source, expectedWasm) ||
+      'wasm (a Response)';
     bytes = await bytesOfResponse(wasm, source);
   } else {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `wasm is ${describe(wasm)}; expected a URL, string, Response, BufferSource or WebAssembly.Module`,
-    );
+    throw new HeadwiseError('ERR_VALUE', `wasm is ${describe(wasm)}; expected ${expectedWasm}`);
   }
   try {
     return await WebAssembly.compile(bytes);
   } catch (cause) {
-    throw loadError(
-      source,
-      `does not compile here (${/** @type {Error} */ (cause).message}); expected Headwise's module and a runtime with SIMD`,
-      cause,
-    );
+    const { message } = /** @type {Error} */ (cause);
+    const expected = message.includes('disallowed')
+      ? 'a compiled module, as load({ wasm }) takes it: this runtime compiles none itself'
+      : "Headwise's module and a runtime with SIMD";
+    throw loadError(source, `does not compile here (${message}); expected ${expected}`, cause);
   }
 }

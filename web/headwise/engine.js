@@ -1,5 +1,6 @@
 import { net } from './dispose.js';
 import { HeadwiseError } from './error.js';
+import { checkUnchanged } from './foreign.js';
 import { noArray, sizeOf, Tensor } from './tensor.js';
 
 /** hw_status of include/headwise.h. */
@@ -7,9 +8,6 @@ const statusCodes = /** @type {const} */ ([undefined, 'ERR_SHAPE', 'ERR_VALUE', 
 
 /** Every array in staging memory begins at a multiple of this many bytes. */
 const alignment = 16;
-
-/** Words of hw_mask. */
-export const maskWords = 6;
 
 /**
  * What an array takes in staging memory, so that the next one begins where it may.
@@ -73,7 +71,7 @@ export class Engine {
    * @param {WebAssembly.Memory} [memory]
    */
   constructor(exports, memory = /** @type {WebAssembly.Memory} */ (exports.memory)) {
-    /** @type {Record<string, (...values: (number | boolean)[]) => number> | undefined} */
+    /** @type {import('./abi.js').Exports | undefined} */
     this.exports = /** @type {any} */ (exports);
     this.memory = memory;
     if (typeof exports._initialize !== 'function' || typeof exports.engine_start !== 'function') {
@@ -103,12 +101,17 @@ export class Engine {
     this.#endTeam = teamEnder(call.team_stop, crew);
     net.register(this, this.#endTeam, this);
     // A call that waits for a thread that has died ends in a trap.
-    this.exports = Object.fromEntries(
-      Object.entries(call).map(([name, run]) => [name, (...values) => this.#try(run, values)]),
+    this.exports = /** @type {any} */ (
+      Object.fromEntries(
+        Object.entries(call).map(([name, run]) => [
+          name,
+          (/** @type {any[]} */ ...values) => this.#try(run, values),
+        ]),
+      )
     );
   }
 
-  /** @param {(...values: any[]) => number} run @param {any[]} values */
+  /** @param {(...values: any[]) => unknown} run @param {any[]} values */
   #try(run, values) {
     try {
       return run(...values);
@@ -127,6 +130,13 @@ export class Engine {
           cause,
         })
       : new HeadwiseError('ERR_DISPOSED', 'the engine was disposed of; load() starts another');
+  }
+
+  /** @throws {HeadwiseError} ERR_DISPOSED, ERR_LOAD: nothing can be called any more */
+  checkAlive() {
+    if (this.exports === undefined) {
+      throw this.#end;
+    }
   }
 
   /** The module's functions. */
@@ -156,7 +166,7 @@ export class Engine {
   /**
    * Lets an export free what an object stands for, if nobody disposes of the object.
    * @param {object} owner
-   * @param {string} destroy the export
+   * @param {'module_destroy' | 'cache_destroy' | 'trace_destroy'} destroy the export
    * @param {number} pointer
    */
   catchForgotten(owner, destroy, pointer) {
@@ -164,7 +174,7 @@ export class Engine {
   }
 
   /**
-   * @param {string} destroy the export
+   * @param {'module_destroy' | 'cache_destroy' | 'trace_destroy'} destroy the export
    * @param {number} pointer 0 for nothing
    * @param {object} [owner] whom catchForgotten was told
    */
@@ -197,6 +207,7 @@ export class Engine {
   }
 
   #makeViews() {
+    this.checkAlive();
     const { buffer } = this.memory;
     this.#floats = new Float32Array(buffer);
     this.#bytes = new Uint8Array(buffer);
@@ -284,13 +295,18 @@ export class Engine {
 
   /**
    * @param {number} address
-   * @param {Tensor} source
+   * @param {Pick<import('./operand.js').Operand, 'dtype' | 'data'> & { size?: number }} source size: elements that it had when room was asked for;
+   *   left out where nobody else has the data
+   * @throws {HeadwiseError} ERR_SHAPE: it has others now
    */
-  write(address, source) {
-    if (source.dtype === 'bool') {
-      this.bytes.set(source.data, address);
+  write(address, { dtype, data, size }) {
+    if (size !== undefined) {
+      checkUnchanged(data, size);
+    }
+    if (dtype === 'bool') {
+      this.bytes.set(data, address);
     } else {
-      this.floats.set(source.data, address / 4);
+      this.floats.set(data, address / 4);
     }
   }
 

@@ -1,3 +1,5 @@
+import { describe } from './describe.js';
+
 /**
  * What went wrong: shapes that do not fit; a value outside its range or of another type; no memory; an engine that cannot be
  * started or has ended; a file of another format; use after `dispose`.
@@ -22,3 +24,13 @@ export class HeadwiseError extends Error {
     this.code = code;
   }
 }
+
+/**
+ * The error of an argument that is not what was expected.
+ * @param {unknown} found
+ * @param {string} name the argument's
+ * @param {string} expected
+ * @param {HeadwiseErrorCode} [code]
+ */
+export const misfit = (found, name, expected, code = 'ERR_VALUE') =>
+  new HeadwiseError(code, `${name} is ${describe(found)}; expected ${expected}`);

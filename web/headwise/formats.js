@@ -3,6 +3,8 @@
  * @module headwise/formats
  */
 
+/** @typedef {import('./formats/node-stream.js').NodeStream} NodeStream */
+/** @typedef {import('./formats/node-stream.js').NodeStreamMembers} NodeStreamMembers */
 /** @typedef {import('./formats/source.js').Source} Source */
 /** @typedef {import('./formats/source.js').SourceOptions} SourceOptions */
 /** @typedef {import('./formats/convert.js').Dtype} Dtype */
@@ -19,4 +21,5 @@ export { readNpy } from './formats/npy.js';
 export { openSafetensors, readSafetensors } from './formats/safetensors.js';
 export { writeNpy } from './formats/write-npy.js';
 export { writeSafetensors } from './formats/write-safetensors.js';
-export { Tensor, tensor } from './tensor.js';
+export { tensor } from './make-tensor.js';
+export { Tensor } from './tensor.js';

@@ -1,3 +1,4 @@
+import { geluApproximation } from './abi.js';
 import {
   checkChoice,
   checkEps,
@@ -8,8 +9,8 @@ import {
 } from './check.js';
 import { describe } from './describe.js';
 import { aligned } from './engine.js';
-import { HeadwiseError } from './error.js';
-import { newArray, sizeOf, Tensor } from './tensor.js';
+import { HeadwiseError, misfit } from './error.js';
+import { newArray, readShape, sizeOf, Tensor } from './tensor.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
 
@@ -17,14 +18,31 @@ import { newArray, sizeOf, Tensor } from './tensor.js';
  * @param {Engine} engine
  * @param {'rand' | 'randn'} draw
  * @param {readonly number[]} shape
+ * @param {unknown} [options] there are none
  * @returns {Tensor}
  */
-export function random(engine, draw, shape) {
-  const size = sizeOf(shape, 'shape');
+export function random(engine, draw, shape, options) {
+  const { sizes, size } = readShape(shape, 'shape');
+  checkOptions(options, [], draw);
   const { call } = engine;
   const out = engine.stage(size * 4);
   call[draw](out, size);
-  return engine.read(out, shape);
+  return engine.read(out, sizes);
+}
+
+/**
+ * @param {unknown} seed
+ * @returns {bigint} its 64 bits
+ */
+export function checkSeed(seed) {
+  if (typeof seed !== 'bigint' && !Number.isSafeInteger(seed)) {
+    throw misfit(seed, 'seed', 'an integer, as a bigint if it is beyond 2^53 - 1');
+  }
+  const wide = BigInt(/** @type {number | bigint} */ (seed));
+  if (wide < -(2n ** 63n) || wide >= 2n ** 64n) {
+    throw misfit(seed, 'seed', 'an integer from -2^63 to 2^64 - 1');
+  }
+  return BigInt.asUintN(64, wide);
 }
 
 /**
@@ -32,20 +50,7 @@ export function random(engine, draw, shape) {
  * @param {number | bigint} seed
  */
 export function manualSeed(engine, seed) {
-  if (typeof seed !== 'bigint' && !Number.isSafeInteger(seed)) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `seed is ${describe(seed)}; expected an integer, as a bigint if it is beyond 2^53 - 1`,
-    );
-  }
-  const wide = BigInt(seed);
-  if (wide < -(2n ** 63n) || wide >= 2n ** 64n) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `seed is ${describe(seed)}; expected an integer from -2^63 to 2^64 - 1`,
-    );
-  }
-  const word = BigInt.asUintN(64, wide);
+  const word = checkSeed(seed);
   engine.call.manual_seed(Number(word & 0xffffffffn), Number(word >> 32n));
 }
 
@@ -85,13 +90,15 @@ function broadcast(a, b) {
 
 /**
  * @param {Engine} engine
- * @param {Tensor} a
- * @param {Tensor} b
+ * @param {Tensor} left
+ * @param {Tensor} right
  * @returns {Tensor}
  */
-export function matmul(engine, a, b) {
-  checkShape(checkFloats(a, 'a'), 'a', a.shape.length >= 2, () => '[…, m, k]');
-  checkShape(checkFloats(b, 'b'), 'b', b.shape.length >= 2, () => '[…, k, n]');
+export function matmul(engine, left, right) {
+  const a = checkFloats(left, 'a');
+  const b = checkFloats(right, 'b');
+  checkShape(a, 'a', a.shape.length >= 2, () => '[…, m, k]');
+  checkShape(b, 'b', b.shape.length >= 2, () => '[…, k, n]');
   const [m, k] = a.shape.slice(-2);
   const [rows, n] = b.shape.slice(-2);
   const batch = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2));
@@ -108,8 +115,8 @@ export function matmul(engine, a, b) {
   const shape = [...batch, m, n];
   const indices = [a, b].map((operand) => matrixIndex(batch, operand.shape.slice(0, -2)));
   const { call } = engine;
-  const aBytes = aligned(a.data.byteLength);
-  const bBytes = aligned(b.data.byteLength);
+  const aBytes = aligned(a.size * 4);
+  const bBytes = aligned(b.size * 4);
   const outBytes = aligned(sizeOf(shape, 'the result') * 4);
   const indexBytes = aligned(indices[0].byteLength);
   const aAt = engine.stage(aBytes + bBytes + outBytes + 2 * indexBytes);
@@ -127,40 +134,41 @@ export function matmul(engine, a, b) {
 
 /**
  * @param {Engine} engine
- * @param {Tensor} x
+ * @param {Tensor} a
+ * @param {unknown} options there are none
  * @returns {Tensor}
  */
-export function transpose(engine, x) {
-  checkFloats(x, 'a');
+export function transpose(engine, a, options) {
+  checkOptions(options, [], 'transpose of the last two dimensions');
+  const x = checkFloats(a, 'a');
   checkShape(x, 'a', x.shape.length >= 2, () => '[…, rows, columns]');
   const [rows, columns] = x.shape.slice(-2);
   const { call } = engine;
-  const bytes = aligned(x.data.byteLength);
+  const bytes = aligned(x.size * 4);
   const at = engine.stage(2 * bytes);
   const out = at + bytes;
   engine.write(at, x);
-  call.transpose(at, out, x.data.length / (rows * columns), rows, columns);
+  call.transpose(at, out, x.size / (rows * columns), rows, columns);
   return engine.read(out, [...x.shape.slice(0, -2), columns, rows]);
 }
 
 /**
  * @param {Engine} engine
- * @param {Tensor} x
+ * @param {Tensor} input
+ * @param {unknown} options there are none
  * @returns {Tensor}
  */
-export function softmax(engine, x) {
-  checkFloats(x, 'x');
+export function softmax(engine, input, options) {
+  checkOptions(options, [], 'softmax over the last dimension');
+  const x = checkFloats(input, 'x');
   checkShape(x, 'x', x.shape.length >= 1, () => '[…, n]');
   const columns = x.shape[x.shape.length - 1];
   const { call } = engine;
-  const at = engine.stage(x.data.byteLength);
+  const at = engine.stage(x.size * 4);
   engine.write(at, x);
-  call.softmax(at, at, x.data.length / columns, columns);
+  call.softmax(at, at, x.size / columns, columns);
   return engine.read(at, x.shape);
 }
-
-/** hw_gelu_approximation */
-const approximations = /** @type {const} */ (['none', 'tanh']);
 
 /**
  * What `gelu` may be told.
@@ -170,19 +178,19 @@ const approximations = /** @type {const} */ (['none', 'tanh']);
 
 /**
  * @param {Engine} engine
- * @param {Tensor} x
+ * @param {Tensor} input
  * @param {GeluOptions} [options]
  * @returns {Tensor}
  */
-export function gelu(engine, x, options) {
+export function gelu(engine, input, options) {
   const { approximate = 'none' } = checkOptions(options, ['approximate'], 'gelu');
-  const form = approximations.indexOf(checkChoice(approximate, 'approximate', approximations));
-  const { length } = checkFloats(x, 'x').data;
+  const form = geluApproximation[checkChoice(approximate, 'approximate', ['none', 'tanh'])];
+  const x = checkFloats(input, 'x');
   checkShape(x, 'x', true, () => 'any');
   const { call } = engine;
-  const at = engine.stage(length * 4);
+  const at = engine.stage(x.size * 4);
   engine.write(at, x);
-  engine.check(call.gelu(at, at, length, form), 'gelu');
+  engine.check(call.gelu(at, at, x.size, form), 'gelu');
   return engine.read(at, x.shape);
 }
 
@@ -196,37 +204,43 @@ export function gelu(engine, x, options) {
 
 /**
  * @param {Engine} engine
- * @param {Tensor} x
+ * @param {Tensor} input
  * @param {LayerNormFunctionOptions} [options]
  * @returns {Tensor}
  */
-export function layerNorm(engine, x, options) {
+export function layerNorm(engine, input, options) {
   const given = checkOptions(options, ['weight', 'bias', 'eps'], 'layerNorm');
-  checkFloats(x, 'x');
+  const x = checkFloats(input, 'x');
   checkShape(x, 'x', x.shape.length >= 1, () => '[…, n]');
   const n = x.shape[x.shape.length - 1];
   const eps = checkEps(given.eps);
-  const xBytes = aligned(x.data.byteLength);
+  const [weight, bias] = ['weight', 'bias'].map((name) => {
+    if (given[name] === undefined) {
+      return undefined;
+    }
+    const row = checkFloats(given[name], name);
+    checkShape(row, name, row.shape.length === 1 && row.shape[0] === n, () => `[${n}]`);
+    return row;
+  });
+  const xBytes = aligned(x.size * 4);
   const rowBytes = aligned(n * 4);
   const { call } = engine;
   const at = engine.stage(xBytes + 2 * rowBytes);
   engine.write(at, x);
-  const [weight, bias] = ['weight', 'bias'].map((name, i) => {
-    if (given[name] === undefined) {
-      return 0;
+  const rows = [weight, bias].map((row, i) => {
+    const rowAt = at + xBytes + i * rowBytes;
+    if (row !== undefined) {
+      engine.write(rowAt, row);
     }
-    const row = checkFloats(given[name], name);
-    checkShape(row, name, row.shape.length === 1 && row.shape[0] === n, () => `[${n}]`);
-    engine.write(at + xBytes + i * rowBytes, row);
-    return at + xBytes + i * rowBytes;
+    return row === undefined ? 0 : rowAt;
   });
-  engine.check(call.layer_norm(at, x.data.length / n, n, weight, bias, eps, at), 'layerNorm');
+  engine.check(call.layer_norm(at, x.size / n, n, rows[0], rows[1], eps, at), 'layerNorm');
   return engine.read(at, x.shape);
 }
 
 /**
  * @param {number} n
- * @returns {Tensor}
+ * @returns {Tensor<'bool'>}
  */
 export function causalMask(n) {
   checkSize(n, 'n');

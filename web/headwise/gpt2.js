@@ -4,8 +4,20 @@
  */
 
 /** @typedef {import('./gpt2/model.js').Gpt2Options} Gpt2Options */
-/** @typedef {import('./gpt2/model.js').Gpt2ForwardOptions} Gpt2ForwardOptions */
-/** @typedef {import('./gpt2/model.js').Gpt2Result} Gpt2Result */
+/**
+ * @template {import('./gpt2/model.js').LogitsOf} [Logits=import('./gpt2/model.js').LogitsOf]
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./gpt2/model.js').Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>} Gpt2ForwardOptions
+ */
+/**
+ * @template {import('./gpt2/model.js').LogitsOf} [Logits=import('./gpt2/model.js').LogitsOf]
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./gpt2/model.js').Gpt2Result<Logits, NeedWeights, WithTrace>} Gpt2Result
+ */
+/** @typedef {import('./gpt2/model.js').Gpt2Logits} Gpt2Logits */
+/** @typedef {import('./gpt2/model.js').LogitsOf} LogitsOf */
 /** @typedef {import('./gpt2/generate.js').GenerateOptions} GenerateOptions */
 /** @typedef {import('./gpt2/load.js').LoadGpt2Options} LoadGpt2Options */
 

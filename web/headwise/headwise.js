@@ -14,10 +14,13 @@ import { scaledDotProductAttention } from './scaled-dot-product-attention.js';
 import { version } from './version.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
-/** @typedef {import('./tensor.js').Tensor} Tensor */
+/**
+ * @template {import('./tensor.js').DType} [D='float32']
+ * @typedef {import('./tensor.js').Tensor<D>} Tensor
+ */
 
 /**
- * A module class whose instances belong to one engine.
+ * A module class whose instances belong to one engine; other classes may extend it.
  * @template {object} Options
  * @template {object} Instance
  * @param {Engine} engine
@@ -27,7 +30,9 @@ import { version } from './version.js';
 function bind(engine, Module) {
   /** @param {Options} options */
   function Bound(options) {
-    return new Module(engine, options);
+    // Of a class that extends this one, if it is called for such a one.
+    const Wanted = new.target === undefined || new.target === Bound ? Module : new.target;
+    return Reflect.construct(Module, [engine, options], Wanted);
   }
   Object.defineProperty(Bound, 'name', { value: Module.name });
   Object.defineProperty(Bound, 'prototype', { value: Module.prototype });
@@ -35,8 +40,8 @@ function bind(engine, Module) {
 }
 
 /**
- * @internal The engine of a Headwise, for the package's other entries.
- * @type {(hw: Headwise) => Engine}
+ * @internal The engine of a Headwise, for the package's other entries; undefined for what is none, a Proxy of one too.
+ * @type {(hw: unknown) => Engine | undefined}
  */
 export let engineOf;
 
@@ -58,7 +63,8 @@ export class Headwise {
   #engine;
 
   static {
-    engineOf = (hw) => hw.#engine;
+    engineOf = (hw) =>
+      typeof hw === 'object' && hw !== null && #engine in hw ? hw.#engine : undefined;
   }
 
   /**
@@ -108,7 +114,7 @@ export class Headwise {
 
   /** Bytes of the engine's memory: everything it holds or has held at once. */
   get memoryBytes() {
-    void this.#engine.call;
+    this.#engine.checkAlive();
     return this.#engine.memory.buffer.byteLength;
   }
 
@@ -123,19 +129,21 @@ export class Headwise {
   /**
    * torch.rand: uniform in [0, 1).
    * @param {readonly number[]} shape
+   * @param {Record<string, never>} [options] there are none: torch's `generator` and the like are refused
    * @returns {Tensor}
    */
-  rand(shape) {
-    return functions.random(this.#engine, 'rand', shape);
+  rand(shape, options) {
+    return functions.random(this.#engine, 'rand', shape, options);
   }
 
   /**
    * torch.randn: standard normal.
    * @param {readonly number[]} shape
+   * @param {Record<string, never>} [options] there are none: torch's `generator` and the like are refused
    * @returns {Tensor}
    */
-  randn(shape) {
-    return functions.random(this.#engine, 'randn', shape);
+  randn(shape, options) {
+    return functions.random(this.#engine, 'randn', shape, options);
   }
 
   /**
@@ -151,19 +159,21 @@ export class Headwise {
   /**
    * The last two dimensions swapped.
    * @param {Tensor} a […, rows, columns]
+   * @param {Record<string, never>} [options] there are none: torch's dimensions are refused
    * @returns {Tensor} […, columns, rows]
    */
-  transpose(a) {
-    return functions.transpose(this.#engine, a);
+  transpose(a, options) {
+    return functions.transpose(this.#engine, a, options);
   }
 
   /**
    * Softmax over the last dimension. A row of -Infinity gives zeros.
    * @param {Tensor} x […, n]
+   * @param {Record<string, never>} [options] there are none: torch's dimension is refused
    * @returns {Tensor} like x
    */
-  softmax(x) {
-    return functions.softmax(this.#engine, x);
+  softmax(x, options) {
+    return functions.softmax(this.#engine, x, options);
   }
 
   /**
@@ -189,24 +199,25 @@ export class Headwise {
   /**
    * A mask for tokens that see themselves and those before them.
    * @param {number} n
-   * @returns {Tensor} bool [n, n], true on and below the diagonal
+   * @returns {Tensor<'bool'>} [n, n], true on and below the diagonal
    */
   causalMask(n) {
-    void this.#engine.call;
+    this.#engine.checkAlive();
     return functions.causalMask(n);
   }
 
   /**
    * torch.nn.functional.scaled_dot_product_attention, streamed: no n×n matrix unless needWeights asks for it. A query
    * that may see no key gives zeros; a key that is masked for a query does not influence it, NaN or not.
+   * @template {import('./attention-options.js').WeightsKind} [NeedWeights=false]
    * @param {Tensor} q […, Lq, E], rank 2, 3 or 4: [batch, heads, tokens, headDim]
    * @param {Tensor} k […, Lkv, E]
    * @param {Tensor} v […, Lkv, Ev]
-   * @param {import('./scaled-dot-product-attention.js').AttentionOptions} [options]
-   * @returns {import('./scaled-dot-product-attention.js').AttentionResult}
+   * @param {import('./attention-options.js').AttentionOptions<NeedWeights>} [options]
+   * @returns {import('./scaled-dot-product-attention.js').AttentionResult<NeedWeights>}
    */
   scaledDotProductAttention(q, k, v, options) {
-    return scaledDotProductAttention(this.#engine, q, k, v, options);
+    return /** @type {any} */ (scaledDotProductAttention(this.#engine, [q, k, v], options));
   }
 
   /**
@@ -215,6 +226,11 @@ export class Headwise {
    */
   dispose() {
     this.#engine.dispose();
+  }
+
+  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  get [Symbol.toStringTag]() {
+    return 'Headwise';
   }
 
   /** `dispose`, for `using`. */

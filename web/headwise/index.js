@@ -4,16 +4,36 @@
  */
 
 /** @typedef {import('./attention-operands.js').Past} Past */
-/** @typedef {import('./attention-options.js').AttentionOptions} AttentionOptions */
+/**
+ * @template {import('./attention-options.js').WeightsKind} [NeedWeights=import('./attention-options.js').WeightsKind]
+ * @typedef {import('./attention-options.js').AttentionOptions<NeedWeights>} AttentionOptions
+ */
 /** @typedef {import('./error.js').HeadwiseErrorCode} HeadwiseErrorCode */
 /** @typedef {import('./functions.js').GeluOptions} GeluOptions */
 /** @typedef {import('./functions.js').LayerNormFunctionOptions} LayerNormFunctionOptions */
 /** @typedef {import('./headwise.js').EngineInfo} EngineInfo */
 /** @typedef {import('./headwise.js').Headwise} Headwise */
 /** @typedef {import('./load-options.js').LoadOptions} LoadOptions */
-/** @typedef {import('./modules/attention-module.js').ForwardOptions} ForwardOptions */
-/** @typedef {import('./modules/attention-module.js').ForwardResult} ForwardResult */
-/** @typedef {import('./modules/attention-module.js').LayerResults} LayerResults */
+/** @typedef {import('./make-tensor.js').BigIntArray} BigIntArray */
+/** @typedef {import('./make-tensor.js').NestedArray} NestedArray */
+/** @typedef {import('./make-tensor.js').NestedBooleans} NestedBooleans */
+/** @typedef {import('./make-tensor.js').NestedNumbers} NestedNumbers */
+/** @typedef {import('./make-tensor.js').NumberArray} NumberArray */
+/**
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./modules/attention-module.js').ForwardOptions<NeedWeights, WithTrace>} ForwardOptions
+ */
+/**
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./modules/attention-module.js').ForwardResult<NeedWeights, WithTrace>} ForwardResult
+ */
+/**
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./modules/attention-module.js').LayerResults<NeedWeights, WithTrace>} LayerResults
+ */
 /** @typedef {import('./modules/causal-attention.js').CausalAttention} CausalAttention */
 /** @typedef {import('./modules/causal-attention.js').CausalAttentionOptions} CausalAttentionOptions */
 /** @typedef {import('./modules/embedding.js').Embedding} Embedding */
@@ -43,11 +63,34 @@
 /** @typedef {import('./modules/transformer-stack.js').StackDepth} StackDepth */
 /** @typedef {import('./modules/transformer-stack.js').TransformerStack} TransformerStack */
 /** @typedef {import('./modules/transformer-stack.js').TransformerStackOptions} TransformerStackOptions */
-/** @typedef {import('./scaled-dot-product-attention.js').AttentionResult} AttentionResult */
-/** @typedef {import('./tensor.js').NestedArray} NestedArray */
-/** @typedef {import('./tensor.js').NumberArray} NumberArray */
+/**
+ * @template {import('./attention-options.js').WeightsKind} [NeedWeights=import('./attention-options.js').WeightsKind]
+ * @typedef {import('./scaled-dot-product-attention.js').AttentionResult<NeedWeights>} AttentionResult
+ */
+/** @typedef {import('./attention-options.js').WeightsKind} WeightsKind */
+/**
+ * @template Option
+ * @template {object} Part
+ * @typedef {import('./attention-options.js').Asked<Option, Part>} Asked
+ */
+/** @typedef {import('./modules/attention-module.js').ForwardOutput} ForwardOutput */
+/** @typedef {import('./modules/attention-module.js').ForwardTrace} ForwardTrace */
+/** @typedef {import('./modules/attention-module.js').ForwardWeights} ForwardWeights */
+/** @typedef {import('./modules/attention-module.js').LayerTraces} LayerTraces */
+/** @typedef {import('./modules/attention-module.js').LayerWeights} LayerWeights */
+/** @typedef {import('./modules/multi-head-attention.js').CacheOption} CacheOption */
+/** @typedef {import('./scaled-dot-product-attention.js').AttentionOutput} AttentionOutput */
+/** @typedef {import('./scaled-dot-product-attention.js').AttentionWeights} AttentionWeights */
+/** @typedef {import('./tensor.js').AnyTensor} AnyTensor */
+/**
+ * @template {import('./tensor.js').DType} D
+ * @typedef {import('./tensor.js').DataOf<D>} DataOf
+ */
+/** @typedef {import('./tensor.js').DType} DType */
+/** @typedef {import('./tensor.js').Range} Range */
 /** @typedef {import('./trace.js').Trace} Trace */
 
 export { HeadwiseError } from './error.js';
 export { load } from './load.js';
-export { Tensor, tensor, zeros } from './tensor.js';
+export { tensor } from './make-tensor.js';
+export { Tensor, zeros } from './tensor.js';

@@ -14,7 +14,8 @@ import { startSingle } from './start.js';
 /** @typedef {import('./headwise.js').Headwise} Headwise */
 
 export { HeadwiseError } from './error.js';
-export { Tensor, tensor, zeros } from './tensor.js';
+export { tensor } from './make-tensor.js';
+export { Tensor, zeros } from './tensor.js';
 
 const embedded = () => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 

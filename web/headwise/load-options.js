@@ -6,8 +6,8 @@ import { wantedThreads } from './wanted-threads.js';
 /**
  * What `load` may be told.
  * @typedef {object} LoadOptions
- * @property {URL | string | Response | BufferSource | WebAssembly.Module} [wasm] where the module comes from; default: the
- *   package's own
+ * @property {URL | string | Response | BufferSource | WebAssembly.Module} [wasm] where the module comes from: a string is
+ *   an address, in Node a path from the working directory too; default: the package's own
  * @property {'auto' | 'relaxed' | 'simd128'} [simd] default 'auto': relaxed SIMD where the runtime has it. The SIMD128 module
  *   gives the same bits in every runtime; the relaxed one may round a product and a sum once instead of twice, as the
  *   processor does. The number of threads changes no bit of either
@@ -19,18 +19,20 @@ import { wantedThreads } from './wanted-threads.js';
  */
 
 /**
+ * Reads them, not yet checked.
+ * @param {unknown} options LoadOptions
+ */
+export const readLoadOptions = (options) =>
+  checkOptions(options, ['wasm', 'simd', 'threads', 'signal'], 'load');
+
+/**
  * @param {unknown} options LoadOptions
  * @returns {Promise<{ wasm: LoadOptions['wasm'], simd: 'auto' | 'relaxed' | 'simd128', threads: number, whyOne: string, signal: AbortSignal | undefined }>}
  *   threads: how many were asked for; whyOne: if it is one, why
  * @throws {HeadwiseError} ERR_VALUE; an abort's reason
  */
 export async function checkLoadOptions(options) {
-  const {
-    wasm,
-    simd = 'auto',
-    threads = 1,
-    signal,
-  } = checkOptions(options, ['wasm', 'simd', 'threads', 'signal'], 'load');
+  const { wasm, simd = 'auto', threads = 1, signal } = readLoadOptions(options);
   if (!['auto', 'relaxed', 'simd128'].includes(simd)) {
     throw new HeadwiseError(
       'ERR_VALUE',

@@ -2,6 +2,7 @@ import { compile } from './compile.js';
 import { Engine } from './engine.js';
 import { HeadwiseError } from './error.js';
 import { Headwise } from './headwise.js';
+import { noAddress } from './hints.js';
 import { checkLoadOptions } from './load-options.js';
 import { importsMemory, startSingle } from './start.js';
 import { Crew } from './threads.js';
@@ -27,15 +28,23 @@ function packagedModules(simd) {
       "simd is 'relaxed', but this runtime has no relaxed SIMD; expected 'auto' or 'simd128'",
     );
   }
-  return simd === 'simd128' || !hasRelaxed
-    ? {
-        single: new URL('./wasm/headwise-simd128.wasm', import.meta.url),
-        threads: new URL('./wasm/headwise-simd128-threads.wasm', import.meta.url),
-      }
-    : {
-        single: new URL('./wasm/headwise-relaxed.wasm', import.meta.url),
-        threads: new URL('./wasm/headwise-relaxed-threads.wasm', import.meta.url),
-      };
+  try {
+    return simd === 'simd128' || !hasRelaxed
+      ? {
+          single: new URL('./wasm/headwise-simd128.wasm', import.meta.url),
+          threads: new URL('./wasm/headwise-simd128-threads.wasm', import.meta.url),
+        }
+      : {
+          single: new URL('./wasm/headwise-relaxed.wasm', import.meta.url),
+          threads: new URL('./wasm/headwise-relaxed-threads.wasm', import.meta.url),
+        };
+  } catch (cause) {
+    throw new HeadwiseError(
+      'ERR_LOAD',
+      `${noAddress}; expected load({ wasm }) with a file of headwise/wasm/, or headwise/inline`,
+      { cause },
+    );
+  }
 }
 
 /**

@@ -1,51 +1,56 @@
-import { checkTensor } from './check.js';
+import { mask as maskLayout, maskKind } from './abi.js';
+import { copyData } from './check.js';
 import { describe } from './describe.js';
 import { HeadwiseError } from './error.js';
-import { newArray, Tensor } from './tensor.js';
+import { wordsOf } from './struct.js';
+import { newArray } from './tensor.js';
 
-/** hw_mask_kind */
-const kinds = /** @type {const} */ ({ bool: 1, float32: 2 });
+/** @typedef {import('./tensor.js').AnyTensor} AnyTensor */
+
+const kinds = /** @type {const} */ ({ bool: maskKind.bool, float32: maskKind.float });
+const fields = wordsOf(maskLayout);
 
 /**
  * A mask that is ready to be laid into staging memory.
  * @typedef {object} Mask
- * @property {Tensor} tensor
+ * @property {import('./operand.js').Operand} tensor
  * @property {number[]} strides of batch, head, query and key; 0 broadcasts
  */
 
 /**
  * A last axis shorter than the keys (but not 1, which broadcasts) is filled up with "masked".
- * @param {Tensor} mask
+ * @param {import('./operand.js').Operand} mask
  * @param {number} keys
- * @returns {Tensor}
+ * @returns {import('./operand.js').Operand}
  */
 function padKeys(mask, keys) {
   const length = mask.shape[mask.shape.length - 1];
   if (length === 1 || length >= keys) {
     return mask;
   }
-  const rows = mask.data.length / length;
+  const own = copyData(mask);
+  const rows = mask.size / length;
   const isBool = mask.dtype === 'bool';
   const data = isBool
     ? newArray(Uint8Array, rows * keys)
     : newArray(Float32Array, rows * keys).fill(-Infinity);
   for (let row = 0; row < rows; row++) {
-    data.set(mask.data.subarray(row * length, (row + 1) * length), row * keys);
+    data.set(own.subarray(row * length, (row + 1) * length), row * keys);
   }
-  return new Tensor(data, [...mask.shape.slice(0, -1), keys]);
+  const shape = [...mask.shape.slice(0, -1), keys];
+  return { shape, dtype: mask.dtype, data, size: data.length };
 }
 
 /**
  * Aligns a mask at the right of the scores' shape.
- * @param {unknown} value
+ * @param {import('./operand.js').Operand} given
  * @param {readonly [number, number, number, number]} scores [batch, heads, Lq, Lkv]
  * @param {string} expected the shape that is asked for, in words
  * @param {readonly number[]} [shown] the scores' shape as the caller sees it
  * @returns {Mask}
- * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE
+ * @throws {HeadwiseError} ERR_SHAPE
  */
-export function prepareMask(value, scores, expected, shown = scores) {
-  const given = checkTensor(value, 'mask');
+export function prepareMask(given, scores, expected, shown = scores) {
   const misfit = () =>
     new HeadwiseError(
       'ERR_SHAPE',
@@ -71,22 +76,25 @@ export function prepareMask(value, scores, expected, shown = scores) {
  * Fills an hw_mask.
  * @param {Uint32Array} words
  * @param {number} at index of the first word
- * @param {Mask | undefined} mask
+ * @param {Mask | undefined} given
  * @param {number} address of the mask's data
  */
-export function writeMask(words, at, mask, address) {
-  if (mask === undefined) {
-    // HW_MASK_NONE; the other fields are not read.
-    words[at] = 0;
-    return;
+export function writeMask(words, at, given, address) {
+  // Of HW_MASK_NONE the other fields are not read.
+  words[at + fields.kind] = given === undefined ? maskKind.none : kinds[given.tensor.dtype];
+  if (given !== undefined) {
+    const [batch, head, query, key] = given.strides;
+    words[at + fields.data] = address;
+    words[at + fields.batchStride] = batch;
+    words[at + fields.headStride] = head;
+    words[at + fields.queryStride] = query;
+    words[at + fields.keyStride] = key;
   }
-  words[at] = kinds[mask.tensor.dtype];
-  words[at + 1] = address;
-  words.set(mask.strides, at + 2);
 }
 
 /**
  * Bytes that a mask takes in staging memory.
  * @param {Mask | undefined} mask
  */
-export const maskBytes = (mask) => (mask === undefined ? 0 : mask.tensor.data.byteLength);
+export const maskBytes = (mask) =>
+  mask === undefined ? 0 : mask.tensor.size * (mask.tensor.dtype === 'bool' ? 1 : 4);

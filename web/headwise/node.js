@@ -1,3 +1,5 @@
+import { noAddress } from './hints.js';
+
 /** Whether Node's own modules are there. */
 export const isNode =
   typeof globalThis.process === 'object' && Boolean(globalThis.process.versions?.node);
@@ -12,11 +14,17 @@ export const importNode = (name) =>
 
 /**
  * Starts a Worker of Node's, from a file beside the caller's.
- * @param {string} caller its import.meta.url
+ * @param {string | undefined} caller its import.meta.url, which a CommonJS bundle has not
  * @param {string} name of the file
  * @returns {Promise<any>}
  */
 export async function startNodeWorker(caller, name) {
+  if (!isNode) {
+    throw new Error('this runtime has no Worker');
+  }
+  if (caller === undefined) {
+    throw new Error(noAddress);
+  }
   const { Worker } = await importNode('worker_threads');
   return new Worker(new URL(caller.replace(/[^/]*$/, name)), { execArgv: [] });
 }

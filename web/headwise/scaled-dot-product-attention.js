@@ -1,63 +1,46 @@
+import { attentionArguments } from './abi.js';
 import { checkOperands, checkPast, writeJoined } from './attention-operands.js';
 import { checkAttentionOptions, knownOptions } from './attention-options.js';
 import { checkBoolean, checkOptions } from './check.js';
-import { aligned, maskWords } from './engine.js';
+import { aligned } from './engine.js';
 import { maskBytes, writeMask } from './mask.js';
+import { writeStruct } from './struct.js';
 import { sizeOf, withLast } from './tensor.js';
+
+/** Where in hw_attention_arguments the mask begins. */
+const maskWord = attentionArguments.word.mask / 4;
 
 /** @typedef {import('./engine.js').Engine} Engine */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
-/** @typedef {import('./attention-options.js').AttentionOptions} AttentionOptions */
+/** @typedef {import('./attention-options.js').WeightsKind} WeightsKind */
 
 /**
- * What `scaledDotProductAttention` returns.
- * @typedef {object} AttentionResult
+ * What `scaledDotProductAttention` always returns, and what with a past.
+ * @typedef {object} AttentionOutput
  * @property {Tensor} output […, Lq, Ev]
- * @property {Tensor} [weights] […, Lq, Lkv], if needWeights asked for them
  * @property {import('./attention-operands.js').Past} [present] the past and then k and v: the next call's past
  */
-
-/** Where in hw_attention_arguments, in words, what follows the sizes and addresses begins. */
-const scaleWord = 13;
-const maskWord = 21;
-
 /**
- * Fills an hw_attention_arguments.
- * @param {Engine} engine
- * @param {number} address
- * @param {readonly number[]} sizes in its order
- * @param {readonly number[]} addresses in its order
- * @param {ReturnType<typeof checkAttentionOptions>} asked
- * @param {number} maskAt
+ * What needWeights asks for.
+ * @typedef {object} AttentionWeights
+ * @property {Tensor} weights […, Lq, Lkv]
  */
-function writeArguments(engine, address, sizes, addresses, asked, maskAt) {
-  const { words, floats } = engine;
-  const word = address / 4;
-  const at = word + scaleWord;
-  words.set(sizes, word);
-  words.set(addresses, word + sizes.length);
-  floats[at] = asked.scale;
-  floats[at + 1] = asked.softcap;
-  words[at + 2] = Math.max(asked.kind, 0);
-  words[at + 3] = Number(asked.isCausal);
-  words[at + 4] = Number(asked.offsetFromEnd);
-  words[at + 5] = asked.causalOffset;
-  words[at + 6] = asked.window[0];
-  words[at + 7] = asked.window[1];
-  writeMask(words, word + maskWord, asked.mask, maskAt);
-}
+/**
+ * What `scaledDotProductAttention` returns.
+ * @template {WeightsKind} [NeedWeights=WeightsKind]
+ * @typedef {AttentionOutput & import('./attention-options.js').Asked<NeedWeights, AttentionWeights>} AttentionResult
+ */
 
 /**
  * @param {Engine} engine
- * @param {Tensor} q
- * @param {Tensor} k
- * @param {Tensor} v
- * @param {AttentionOptions} [options]
+ * @param {readonly [q: Tensor, k: Tensor, v: Tensor]} tensors
+ * @param {import('./attention-options.js').AttentionOptions} [options]
  * @returns {AttentionResult}
  */
-export function scaledDotProductAttention(engine, q, k, v, options) {
+export function scaledDotProductAttention(engine, tensors, options) {
   const given = checkOptions(options, knownOptions, 'scaledDotProductAttention');
-  checkOperands(q, k, v, checkBoolean(given.enableGqa ?? false, 'enableGqa'));
+  const isGrouped = checkBoolean(given.enableGqa ?? false, 'enableGqa');
+  const { q, k, v } = checkOperands(tensors, isGrouped);
   const past = given.past === undefined ? undefined : checkPast(given.past, k, v);
   const pastTokens = past === undefined ? 0 : past.tokens;
   const rank = q.shape.length;
@@ -80,7 +63,7 @@ export function scaledDotProductAttention(engine, q, k, v, options) {
   const needWeights = asked.kind >= 0;
 
   const rows = batch * keyHeads * keyTokens;
-  const kOffset = aligned(q.data.byteLength);
+  const kOffset = aligned(q.size * 4);
   const vOffset = kOffset + aligned(rows * keyWidth * 4);
   const outputOffset = vOffset + aligned(rows * valueWidth * 4);
   const weightsOffset = outputOffset + aligned(sizeOf(outputShape, 'output') * 4);
@@ -88,7 +71,7 @@ export function scaledDotProductAttention(engine, q, k, v, options) {
   const maskOffset = weightsOffset + aligned(weightsBytes);
   const lengthsOffset = maskOffset + aligned(maskBytes(mask));
   const structOffset = lengthsOffset + (kvLengths === undefined ? 0 : aligned(batch * 4));
-  const at = engine.stage(structOffset + (maskWord + maskWords) * 4);
+  const at = engine.stage(structOffset + attentionArguments.bytes);
   engine.write(at, q);
   if (past === undefined) {
     engine.write(at + kOffset, k);
@@ -103,12 +86,18 @@ export function scaledDotProductAttention(engine, q, k, v, options) {
   if (kvLengths !== undefined) {
     engine.words.set(kvLengths, (at + lengthsOffset) / 4);
   }
-  const sizes = [batch, heads, keyHeads, queryTokens, keyTokens, keyWidth, valueWidth];
   const weights = needWeights ? at + weightsOffset : 0;
-  const lengths = kvLengths === undefined ? 0 : at + lengthsOffset;
-  const addresses = [at, at + kOffset, at + vOffset, at + outputOffset, weights, lengths];
-  writeArguments(engine, at + structOffset, sizes, addresses, asked, at + maskOffset);
-  const status = engine.call.scaled_dot_product_attention(at + structOffset, asked.dropoutP);
+  writeStruct(engine, at + structOffset, attentionArguments, {
+    ...{ batch, heads, keyHeads, queryTokens, keyTokens, keyWidth, valueWidth },
+    ...{ query: at, key: at + kOffset, value: at + vOffset, output: at + outputOffset, weights },
+    keyLengths: kvLengths === undefined ? 0 : at + lengthsOffset,
+    ...{ scale: asked.scale, softcap: asked.softcap, weightsKind: Math.max(asked.kind, 0) },
+    ...{ isCausal: asked.isCausal, offsetFromEnd: asked.offsetFromEnd },
+    ...{ causalOffset: asked.causalOffset, dropout: asked.dropoutP },
+    ...{ windowLeft: asked.window[0], windowRight: asked.window[1] },
+  });
+  writeMask(engine.words, (at + structOffset) / 4 + maskWord, mask, at + maskOffset);
+  const status = engine.call.scaled_dot_product_attention(at + structOffset);
   engine.check(status, 'scaledDotProductAttention');
 
   /** @type {AttentionResult} */

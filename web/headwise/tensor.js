@@ -1,54 +1,67 @@
-import { HeadwiseError } from './error.js';
+import { checkOptions } from './check.js';
 import { describe } from './describe.js';
+import { HeadwiseError, misfit } from './error.js';
+import { checkUnchanged, copyArray, isArray, kindOf, lengthOf } from './foreign.js';
+import { checkTensor } from './operand.js';
+import { copyStrided, stridesOf } from './strided.js';
 
 /**
- * A number, a truth value, or nested arrays of one of the two.
- * @typedef {number | boolean | NestedArray[]} NestedArray
+ * What a tensor holds: numbers, or truth values.
+ * @typedef {'float32' | 'bool'} DType
  */
 /**
- * A typed array whose elements are numbers.
- * @typedef {Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array} NumberArray
+ * The array of a tensor's elements: truth values are 0 and 1.
+ * @template {DType} D
+ * @typedef {D extends 'bool' ? Uint8Array : Float32Array} DataOf
+ */
+/**
+ * A tensor of numbers or of truth values.
+ * @typedef {Tensor<DType>} AnyTensor
+ */
+/**
+ * Start and end of a slice along one axis: negative ones count from the end, those left out are the axis' own.
+ * @typedef {readonly [start?: number, end?: number]} Range
  */
 
 /** More elements than this no runtime can hold in one array. */
 const largestLength = 2 ** 32;
 
 /** As in torch; also ends arrays that hold themselves. */
-const mostDimensions = 64;
+export const mostDimensions = 64;
 
 /**
  * A row-major array of numbers or truth values that owns its memory.
+ * @template {DType} [D='float32']
  */
 export class Tensor {
   /**
-   * @param {Float32Array | Uint8Array} data taken over, not copied; a Uint8Array holds truth values, 0 and 1
+   * @param {DataOf<D>} data taken over, not copied; a Uint8Array holds truth values, 0 and 1
    * @param {readonly number[]} shape
    * @throws {HeadwiseError} ERR_SHAPE: the shape does not hold as many elements as data has; ERR_VALUE: not such an array
    */
   constructor(data, shape) {
-    if (!(data instanceof Float32Array || data instanceof Uint8Array)) {
-      throw new HeadwiseError(
-        'ERR_VALUE',
-        `data is ${describe(data)}; expected a Float32Array or a Uint8Array`,
-      );
+    const kind = kindOf(data);
+    if (kind !== 'Float32Array' && kind !== 'Uint8Array') {
+      throw misfit(data, 'data', 'a Float32Array or a Uint8Array');
     }
-    const size = sizeOf(shape, 'shape');
-    if (size !== data.length) {
+    const { sizes, size } = readShape(shape, 'shape');
+    const length = lengthOf(data);
+    if (size !== length) {
       throw new HeadwiseError(
         'ERR_SHAPE',
-        `shape is ${describe(shape)}, which holds ${size} elements; expected ${data.length}, as data has`,
+        `shape is ${describe(sizes)}, which holds ${size} elements; expected ${length}, as data has`,
       );
     }
     /**
      * Sizes of the dimensions, frozen.
      * @type {readonly number[]}
      */
-    this.shape = Object.isFrozen(shape) ? shape : Object.freeze([...shape]);
+    this.shape = Object.freeze(sizes);
     /**
      * What `data` holds.
-     * @type {'float32' | 'bool'}
+     * @type {D}
      */
-    this.dtype = data instanceof Float32Array ? 'float32' : 'bool';
+    this.dtype = /** @type {D} */ (kind === 'Float32Array' ? 'float32' : 'bool');
     /** The elements, row-major: the array itself. A bool tensor's are 0 and 1. */
     this.data = data;
   }
@@ -56,43 +69,234 @@ export class Tensor {
   /**
    * The values as nested arrays; of a tensor of rank 0, the value.
    * @returns {any}
+   * @throws {HeadwiseError} ERR_SHAPE: its data was transferred or replaced
    */
   toNested() {
+    const { data, dtype, shape, size } = readOwn(this);
     const value =
-      this.dtype === 'bool'
-        ? (/** @type {number} */ i) => this.data[i] !== 0
-        : (/** @type {number} */ i) => this.data[i];
-    /** @type {(axis: number, start: number, size: number) => any} */
-    const nest = (axis, start, size) => {
-      if (axis === this.shape.length) {
+      dtype === 'bool'
+        ? (/** @type {number} */ i) => data[i] !== 0
+        : (/** @type {number} */ i) => data[i];
+    /** @type {(axis: number, start: number, held: number) => any} */
+    const nest = (axis, start, held) => {
+      if (axis === shape.length) {
         return value(start);
       }
-      const step = this.shape[axis] === 0 ? 0 : size / this.shape[axis];
-      return Array.from({ length: this.shape[axis] }, (_, i) =>
-        nest(axis + 1, start + i * step, step),
-      );
+      const length = shape[axis];
+      const step = length === 0 ? 0 : held / length;
+      return Array.from({ length }, (_, i) => nest(axis + 1, start + i * step, step));
     };
-    return nest(0, 0, this.data.length);
+    return nest(0, 0, size);
+  }
+
+  /**
+   * The same elements in another shape, copied.
+   * @param {readonly number[]} shape of as many elements; one size may be -1: what is left
+   * @returns {Tensor<D>}
+   * @throws {HeadwiseError} ERR_SHAPE: of more or fewer elements; ERR_VALUE: not a shape; ERR_MEMORY
+   */
+  reshape(shape) {
+    const asked = copyArray(shape, mostDimensions);
+    const own = readOwn(this);
+    const sizes = asked?.includes(-1) ? fillIn(own, asked) : (asked ?? shape);
+    return pick(own, { offset: 0, shape: [own.size], strides: [1] }, sizes);
+  }
+
+  /**
+   * The axes in another order, copied.
+   * @param {readonly number[]} axes for each of the result's the number of this tensor's, from 0; negative ones count from the end
+   * @returns {Tensor<D>}
+   * @throws {HeadwiseError} ERR_VALUE: not every axis once; ERR_MEMORY
+   */
+  permute(axes) {
+    const asked = copyArray(axes, mostDimensions);
+    const own = readOwn(this);
+    const rank = own.shape.length;
+    const isOrder = asked?.length === rank && asked.every(Number.isInteger);
+    const order = isOrder ? asked.map((axis) => (axis < 0 ? axis + rank : axis)) : [];
+    if (order.length !== rank || !own.shape.every((_, axis) => order.includes(axis))) {
+      throw misfit(axes, 'axes', `each of ${rank} axes once, from 0`);
+    }
+    const strides = stridesOf(own.shape);
+    const shape = order.map((axis) => own.shape[axis]);
+    return pick(own, { offset: 0, shape, strides: order.map((axis) => strides[axis]) }, shape);
+  }
+
+  /**
+   * A part, copied: from start up to but not including end along each axis. As in torch, what lies outside is left out.
+   * @param {...(Range | undefined)} ranges one for each axis; axes without one are kept whole
+   * @returns {Tensor<D>} of as many axes
+   * @throws {HeadwiseError} ERR_VALUE: more ranges than axes, or not [start, end] of integers; ERR_MEMORY
+   */
+  slice(...ranges) {
+    const asked = ranges.map((range) => copyArray(range, 2) ?? range);
+    const own = readOwn(this);
+    if (ranges.length > own.shape.length) {
+      const found = `${ranges.length} ranges are given`;
+      throw new HeadwiseError('ERR_VALUE', `${found}; expected at most ${own.shape.length}`);
+    }
+    const strides = stridesOf(own.shape);
+    const bounds = own.shape.map((size, axis) => boundsOf(asked[axis], axis, size));
+    const offset = bounds.reduce((sum, [start], axis) => sum + start * strides[axis], 0);
+    const shape = bounds.map(([start, end]) => end - start);
+    return pick(own, { offset, shape, strides }, shape);
+  }
+
+  /**
+   * The value of a tensor of one element.
+   * @returns {D extends 'bool' ? boolean : number}
+   * @throws {HeadwiseError} ERR_SHAPE: not one element
+   */
+  item() {
+    const { data, dtype, shape, size } = readOwn(this);
+    if (size !== 1) {
+      const found = `the tensor has shape ${describe(shape)}`;
+      throw new HeadwiseError('ERR_SHAPE', `${found}; expected one element`);
+    }
+    const [value] = data;
+    return /** @type {any} */ (dtype === 'bool' ? value !== 0 : value);
+  }
+
+  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  get [Symbol.toStringTag]() {
+    return 'Tensor';
+  }
+
+  /**
+   * What the first axis holds, one tensor after another, copied.
+   * @returns {Generator<Tensor<D>, void, void>}
+   * @throws {HeadwiseError} ERR_SHAPE: a tensor of rank 0, or its data was transferred; ERR_MEMORY
+   */
+  [Symbol.iterator]() {
+    const own = readOwn(this);
+    if (own.shape.length === 0) {
+      throw new HeadwiseError('ERR_SHAPE', 'the tensor has shape []; expected an axis to go along');
+    }
+    return alongFirst(own);
   }
 }
 
 /**
- * Elements that a shape holds.
+ * A tensor's fields, read once.
+ * @template {DType} D
+ * @param {Tensor<D>} tensor
+ * @returns {import('./operand.js').Operand<D>}
+ * @throws {HeadwiseError} ERR_SHAPE: its data was transferred or replaced
+ */
+const readOwn = (tensor) => /** @type {any} */ (checkTensor(tensor, 'the tensor'));
+
+/**
+ * @param {{ size: number }} tensor
+ * @param {readonly number[]} shape with a size of -1
+ */
+function fillIn({ size }, shape) {
+  const known = sizeOf([...shape.filter((n) => n !== -1)], 'shape');
+  const left = known === 0 ? NaN : size / known;
+  if (!Number.isInteger(left) || shape.indexOf(-1) !== shape.lastIndexOf(-1)) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `shape is ${describe(shape)}; expected one of ${size} elements, with at most one -1`,
+    );
+  }
+  return shape.map((n) => (n === -1 ? left : n));
+}
+
+/**
+ * @param {unknown} range
+ * @param {number} axis
+ * @param {number} size
+ * @returns {[number, number]} within the axis, in order
+ */
+function boundsOf(range, axis, size) {
+  /** @type {any} */
+  const pair = range === undefined ? [] : range;
+  if (!isArray(pair) || pair.length > 2 || !pair.every((n = 0) => Number.isInteger(n))) {
+    throw misfit(range, `the range of axis ${axis}`, '[start, end], integers');
+  }
+  const [start, end] = [Number(pair[0] ?? 0), Number(pair[1] ?? size)].map((n) =>
+    Math.min(size, Math.max(0, n < 0 ? n + size : n)),
+  );
+  return [start, Math.max(start, end)];
+}
+
+/**
+ * @template {DType} D
+ * @param {import('./operand.js').Operand<D>} tensor
+ * @param {import('./strided.js').Strided} part of its elements
+ * @param {readonly number[]} shape of the result
+ * @returns {Tensor<D>}
+ * @throws {HeadwiseError} ERR_SHAPE: its data was transferred or resized since it was read
+ */
+function pick({ data, dtype, size }, part, shape) {
+  checkUnchanged(data, size);
+  const length = sizeOf(part.shape, 'the result');
+  const copy = dtype === 'bool' ? newArray(Uint8Array, length) : newArray(Float32Array, length);
+  copyStrided(data, part, copy);
+  return new Tensor(/** @type {DataOf<D>} */ (copy), shape);
+}
+
+/**
+ * @template {DType} D
+ * @param {import('./operand.js').Operand<D>} tensor
+ * @returns {Generator<Tensor<D>, void, void>}
+ */
+function* alongFirst(tensor) {
+  const [count, ...shape] = tensor.shape;
+  const step = tensor.size / count;
+  for (let i = 0; i < count; i++) {
+    yield pick(tensor, { offset: i * step, shape: [step], strides: [1] }, shape);
+  }
+}
+
+/**
+ * Reads a shape of the caller's, and counts the elements that it holds.
  * @param {unknown} shape
  * @param {string} name the argument's name, for the message
+ * @returns {{ sizes: number[], size: number }} sizes: a copy
+ * @throws {HeadwiseError} ERR_VALUE: no shape; otherwise as sizeOf
+ */
+export function readShape(shape, name) {
+  const sizes = copyArray(shape, mostDimensions);
+  if (sizes === undefined) {
+    throw notShape(shape, name);
+  }
+  return { sizes, size: sizeOf(sizes, name) };
+}
+
+/**
+ * @param {unknown} shape
+ * @param {string} name
+ */
+function notShape(shape, name) {
+  const tooMany = isArray(shape) && shape.length > mostDimensions;
+  return tooMany
+    ? new HeadwiseError(
+        'ERR_SHAPE',
+        `${name} has ${shape.length} dimensions; expected at most ${mostDimensions}`,
+      )
+    : new HeadwiseError(
+        'ERR_VALUE',
+        `${name} is ${describe(shape)}; expected an array of integers that are not negative`,
+      );
+}
+
+/** @type {(a: readonly number[], b: readonly number[]) => boolean} */
+export const sameShape = (a, b) => a.length === b.length && a.every((n, i) => n === b[i]);
+
+/**
+ * Elements that a shape holds, which nobody else has.
+ * @param {readonly number[]} shape
+ * @param {string} name the argument's name, for the message
  * @returns {number}
- * @throws {HeadwiseError} ERR_VALUE, or ERR_MEMORY if no array can be that long
+ * @throws {HeadwiseError} ERR_VALUE; ERR_SHAPE: too many dimensions; ERR_MEMORY: no array can be that long
  */
 export function sizeOf(shape, name) {
-  let size = 1;
-  for (const n of Array.isArray(shape) ? shape : [NaN]) {
+  let size = shape.length > mostDimensions ? NaN : 1;
+  for (const n of shape) {
     size *= Number.isSafeInteger(n) && n >= 0 ? n : NaN;
   }
   if (Number.isNaN(size)) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `${name} is ${describe(shape)}; expected an array of integers that are not negative`,
-    );
+    throw notShape(shape, name);
   }
   if (size > largestLength) {
     throw new HeadwiseError(
@@ -104,14 +308,14 @@ export function sizeOf(shape, name) {
 }
 
 /**
- * A shape with another last dimension. Frozen, so that a tensor takes it without a copy.
+ * A shape with another last dimension.
  * @param {readonly number[]} shape
  * @param {number} last
  */
 export function withLast(shape, last) {
   const changed = [...shape];
   changed[changed.length - 1] = last;
-  return Object.freeze(changed);
+  return changed;
 }
 
 /**
@@ -122,7 +326,7 @@ export const noArray = (length, cause) =>
   new HeadwiseError('ERR_MEMORY', `no memory for an array of ${length} elements`, { cause });
 
 /**
- * @template {Float32Array | Uint8Array | Uint32Array} T
+ * @template {Float32Array | Float64Array | Uint8Array | Uint32Array} T
  * @param {new (length: number) => T} Type
  * @param {number} length
  * @returns {T}
@@ -139,117 +343,12 @@ export function newArray(Type, length) {
 /**
  * A float32 tensor of zeros.
  * @param {readonly number[]} shape
+ * @param {Record<string, never>} [options] there are none: torch's `dtype` and the like are refused
  * @returns {Tensor}
  * @throws {HeadwiseError} ERR_VALUE: not a shape; ERR_MEMORY
  */
-export function zeros(shape) {
-  return new Tensor(newArray(Float32Array, sizeOf(shape, 'shape')), shape);
-}
-
-/**
- * Shape of nested arrays, judged by the first element of each level.
- * @param {unknown} nested
- * @returns {number[]}
- */
-export function shapeOfNested(nested) {
-  const shape = [];
-  for (let level = nested; Array.isArray(level); level = level[0]) {
-    if (shape.length === mostDimensions) {
-      throw new HeadwiseError(
-        'ERR_SHAPE',
-        `array is nested more than ${mostDimensions} deep; expected at most ${mostDimensions} dimensions`,
-      );
-    }
-    shape.push(level.length);
-  }
-  return shape;
-}
-
-const nestedOrTyped = 'nested arrays or a typed array of numbers';
-
-/**
- * @param {unknown} nested
- * @param {number[]} shape
- * @param {string} name the argument's name, for the message
- * @returns {(number | boolean)[]} all values, row-major
- */
-export function flatten(nested, shape, name) {
-  /** @type {(number | boolean)[]} */
-  const values = [];
-  /** @type {(level: unknown, axis: number, at: string) => void} */
-  const visit = (level, axis, at) => {
-    if (axis < shape.length) {
-      if (!Array.isArray(level) || level.length !== shape[axis]) {
-        const expected = `an array of ${shape[axis]}, like its neighbours`;
-        throw new HeadwiseError(
-          'ERR_SHAPE',
-          `${name}${at} is ${describe(level)}; expected ${expected}`,
-        );
-      }
-      // Not forEach, which skips holes.
-      for (let i = 0; i < level.length; i++) {
-        visit(level[i], axis + 1, `${at}[${i}]`);
-      }
-    } else if (typeof level === 'number' || typeof level === 'boolean') {
-      values.push(level);
-    } else {
-      const code = Array.isArray(level) ? 'ERR_SHAPE' : 'ERR_VALUE';
-      const expected = at === '' ? nestedOrTyped : 'a number or a boolean';
-      throw new HeadwiseError(code, `${name}${at} is ${describe(level)}; expected ${expected}`);
-    }
-  };
-  visit(nested, 0, '');
-  return values;
-}
-
-/**
- * @param {unknown} array
- * @returns {array is NumberArray}
- */
-function isNumberArray(array) {
-  return (
-    ArrayBuffer.isView(array) &&
-    !(array instanceof DataView) &&
-    typeof (/** @type {any} */ (array)[0] ?? 0) === 'number'
-  );
-}
-
-/**
- * @param {(number | boolean)[]} values
- * @returns {Float32Array | Uint8Array}
- */
-function dataOf(values) {
-  const booleans = values.filter((value) => typeof value === 'boolean').length;
-  if (booleans > 0 && booleans < values.length) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      'array mixes numbers and booleans; expected one of the two',
-    );
-  }
-  return booleans > 0
-    ? Uint8Array.from(values, Number)
-    : Float32Array.from(/** @type {number[]} */ (values));
-}
-
-/**
- * A tensor of a copy of the values.
- * @param {NestedArray | NumberArray} array nested arrays of numbers (float32) or of booleans (bool), or a typed array;
- *   a Uint8Array makes a bool tensor, every other one float32
- * @param {readonly number[]} [shape] default: as nested; a typed array's is [length]
- * @returns {Tensor}
- * @throws {HeadwiseError} ERR_SHAPE: ragged, or not as many values as the shape holds; ERR_VALUE: not numbers
- */
-export function tensor(array, shape) {
-  if (isNumberArray(array)) {
-    const data =
-      array instanceof Uint8Array
-        ? array.map((value) => (value === 0 ? 0 : 1))
-        : Float32Array.from(array);
-    return new Tensor(data, shape ?? [array.length]);
-  }
-  if (ArrayBuffer.isView(array)) {
-    throw new HeadwiseError('ERR_VALUE', `array is ${describe(array)}; expected ${nestedOrTyped}`);
-  }
-  const nestedShape = shapeOfNested(array);
-  return new Tensor(dataOf(flatten(array, nestedShape, 'array')), shape ?? nestedShape);
+export function zeros(shape, options) {
+  const { sizes, size } = readShape(shape, 'shape');
+  checkOptions(options, [], 'zeros');
+  return new Tensor(newArray(Float32Array, size), sizes);
 }

@@ -1,3 +1,4 @@
+import { whyNoWorker } from './hints.js';
 import { startNodeWorker } from './node.js';
 
 /** Threads that an engine can have. */
@@ -24,9 +25,7 @@ function answerOf(worker) {
     /** @param {ErrorEvent} event or, in Node, an Error */
     const failed = (event) => {
       event.preventDefault?.();
-      resolve(
-        event.message || 'its script could not be loaded, or a policy of the page forbids it',
-      );
+      resolve(whyNoWorker(event, import.meta.url));
     };
     if (typeof worker.on === 'function') {
       worker.on('message', resolve);
@@ -69,7 +68,8 @@ export class Crew {
         crew.#answers.push(answerOf(worker));
       }
     } catch (error) {
-      crew.reason = `a Worker could not be started: ${/** @type {Error} */ (error).message}`;
+      const why = whyNoWorker(/** @type {Error} */ (error), import.meta.url);
+      crew.reason = `a Worker could not be started: ${why}`;
     }
     return crew;
   }

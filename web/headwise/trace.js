@@ -2,6 +2,7 @@ import { checkIndex, checkOptions, checkSize } from './check.js';
 import { describe } from './describe.js';
 import { disposeSymbol } from './dispose.js';
 import { HeadwiseError } from './error.js';
+import { copyArray } from './foreign.js';
 import { sizeOf } from './tensor.js';
 
 /** @typedef {import('./tensor.js').Tensor} Tensor */
@@ -13,6 +14,7 @@ import { sizeOf } from './tensor.js';
 export class Trace {
   #engine;
   #pointer;
+  #shape;
 
   /**
    * @internal
@@ -26,6 +28,7 @@ export class Trace {
     engine.catchForgotten(this, 'trace_destroy', pointer);
     /** Shape of the weights that can be asked for: [batch, heads, Lq, Lkv]. */
     this.shape = Object.freeze([...shape]);
+    this.#shape = this.shape;
   }
 
   #live() {
@@ -44,12 +47,12 @@ export class Trace {
    * @throws {HeadwiseError} ERR_VALUE: batch, head or rows out of range; ERR_MEMORY; ERR_DISPOSED
    */
   weights(where) {
-    const pointer = this.#live();
     const given = checkOptions(where, ['batch', 'head', 'rows'], 'trace.weights');
     const { batch, head } = this.#checkHead(given);
     const [start, end] = this.#checkRows(given.rows);
+    const pointer = this.#live();
     const engine = this.#engine;
-    const shape = [end - start, this.shape[3]];
+    const shape = [end - start, this.#shape[3]];
     const out = engine.stage(sizeOf(shape, 'weights') * 4);
     engine.check(engine.call.trace_weights(pointer, batch, head, start, end, out), 'trace.weights');
     return engine.read(out, shape);
@@ -62,10 +65,10 @@ export class Trace {
    * @throws {HeadwiseError} ERR_VALUE: batch or head out of range, or size is none; ERR_MEMORY; ERR_DISPOSED
    */
   map(where) {
-    const pointer = this.#live();
     const given = checkOptions(where, ['batch', 'head', 'size'], 'trace.map');
     const { batch, head } = this.#checkHead(given);
     const size = checkSize(given.size, 'size');
+    const pointer = this.#live();
     const engine = this.#engine;
     const out = engine.stage(sizeOf([size, size], 'map') * 4);
     engine.check(engine.call.trace_map(pointer, batch, head, size, out), 'trace.map');
@@ -75,8 +78,8 @@ export class Trace {
   /** @param {Record<string, any>} given */
   #checkHead({ batch = 0, head }) {
     return {
-      batch: checkIndex(batch, 'batch', this.shape[0]),
-      head: checkIndex(head, 'head', this.shape[1]),
+      batch: checkIndex(batch, 'batch', this.#shape[0]),
+      head: checkIndex(head, 'head', this.#shape[1]),
     };
   }
 
@@ -85,12 +88,12 @@ export class Trace {
    * @returns {readonly [number, number]}
    */
   #checkRows(rows) {
-    const queries = this.shape[2];
+    const queries = this.#shape[2];
     if (rows === undefined) {
       return [0, queries];
     }
-    const [start, end] =
-      Array.isArray(rows) && rows.length === 2 && rows.every(Number.isInteger) ? rows : [0, 0];
+    const pair = copyArray(rows, 2);
+    const [start, end] = pair?.length === 2 && pair.every(Number.isInteger) ? pair : [0, 0];
     if (start < 0 || end <= start || end > queries) {
       throw new HeadwiseError(
         'ERR_VALUE',
@@ -104,6 +107,11 @@ export class Trace {
   dispose() {
     this.#engine.free('trace_destroy', this.#pointer, this);
     this.#pointer = 0;
+  }
+
+  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  get [Symbol.toStringTag]() {
+    return 'Trace';
   }
 
   /** `dispose`, for `using`. */

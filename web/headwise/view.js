@@ -4,6 +4,10 @@
  * @module headwise/view
  */
 
+/// <reference path="./view/elements.d.ts" preserve="true" />
+
+/** @typedef {import('./view/attention-map.js').AttentionMapEvents} AttentionMapEvents */
+/** @typedef {import('./view/attention-map.js').Listening} Listening */
 /** @typedef {import('./view/attention-map.js').View} View */
 /** @typedef {import('./view/attention-map.js').ViewSource} ViewSource */
 /** @typedef {import('./view/attention-map.js').TraceLike} TraceLike */

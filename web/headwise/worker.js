@@ -5,15 +5,41 @@
 
 import { bytesOfResponse, resolve } from './compile.js';
 import { HeadwiseError } from './error.js';
-import { checkLoadOptions } from './load-options.js';
+import { isA } from './foreign.js';
+import { checkLoadOptions, readLoadOptions } from './load-options.js';
 import { Connection } from './worker/connection.js';
 
 /** @typedef {import('./load-options.js').LoadOptions} LoadOptions */
 /** @typedef {import('./headwise.js').Headwise} Headwise */
-/** @typedef {import('./tensor.js').Tensor} AnyTensor */
+/** @typedef {import('./tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('./trace.js').Trace} Trace */
 /** @typedef {import('./modules/module.js').Module} Module */
 /** @typedef {import('./modules/key-value-cache.js').KeyValueCache} KeyValueCache */
+/** @typedef {import('./modules/attention-module.js').AttendingModule} AttendingModule */
+/** @typedef {import('./attention-options.js').WeightsKind} WeightsKind */
+/**
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./modules/attention-module.js').ForwardOptions<NeedWeights, WithTrace>} ForwardOptions
+ */
+/**
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./modules/attention-module.js').ForwardResult<NeedWeights, WithTrace>} ForwardResult
+ */
+/**
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./modules/attention-module.js').LayerResults<NeedWeights, WithTrace>} LayerResults
+ */
+/**
+ * @template {WeightsKind} [NeedWeights=WeightsKind]
+ * @typedef {import('./attention-options.js').AttentionOptions<NeedWeights>} AttentionOptions
+ */
+/**
+ * @template {WeightsKind} [NeedWeights=WeightsKind]
+ * @typedef {import('./scaled-dot-product-attention.js').AttentionResult<NeedWeights>} AttentionResult
+ */
 
 /**
  * A value on its way to the Worker or back: what lives there is Remote here.
@@ -24,14 +50,34 @@ import { Connection } from './worker/connection.js';
  */
 
 /**
+ * The forward of a module that attends. A mapped type forgets what was asked for, so that it is written out.
+ * @template Forward
+ * @typedef {Forward extends (x: any, options?: infer O) => infer R
+ *   ? <NeedWeights extends boolean = false, WithTrace extends boolean = false>(
+ *       x: import('./tensor.js').Tensor, options?: Sent<NonNullable<O>> & ForwardOptions<NeedWeights, WithTrace>
+ *     ) => Promise<Sent<R extends LayerResults
+ *       ? LayerResults<NeedWeights, WithTrace> : ForwardResult<NeedWeights, WithTrace>>>
+ *   : never} RemoteForward
+ */
+/**
+ * `scaledDotProductAttention`, for the same reason.
+ * @typedef {<NeedWeights extends WeightsKind = false>(
+ *   q: import('./tensor.js').Tensor, k: import('./tensor.js').Tensor, v: import('./tensor.js').Tensor,
+ *   options?: AttentionOptions<NeedWeights>
+ * ) => Promise<Sent<AttentionResult<NeedWeights>>>} RemoteAttention
+ */
+
+/**
  * An object of the Worker's, under the same names: calls, `new` too, and values are awaited; what is frozen (`info`,
- * `shape`, `options`) is there at once.
+ * `shape`, `options`) is there at once. Its classes cannot be extended.
  * @template T
  * @typedef {{
  *   [K in keyof T as K extends string ? K : never]:
  *     K extends 'info' | 'shape' | 'options' ? T[K]
+ *     : K extends 'scaledDotProductAttention' ? RemoteAttention
  *     : T[K] extends new (options: infer O) => infer I
  *       ? (new (options: O) => Promise<Remote<I>>) & Remote<T[K]>
+ *     : [K, T] extends ['forward', AttendingModule] ? RemoteForward<T[K]>
  *     : T[K] extends (...args: infer A) => infer R
  *       ? (...args: { [I in keyof A]: Sent<A[I]> }) => Promise<Sent<Awaited<R>>>
  *     : Promise<Sent<T[K]>>
@@ -44,7 +90,8 @@ import { Connection } from './worker/connection.js';
  */
 
 export { HeadwiseError } from './error.js';
-export { Tensor, tensor, zeros } from './tensor.js';
+export { tensor } from './make-tensor.js';
+export { Tensor, zeros } from './tensor.js';
 export { transfer } from './worker/wire.js';
 
 /**
@@ -52,14 +99,14 @@ export { transfer } from './worker/wire.js';
  * @param {LoadOptions['wasm']} wasm
  */
 async function portable(wasm) {
-  if (typeof wasm === 'string' || wasm instanceof URL) {
+  if (typeof wasm === 'string' || isA(wasm, URL)) {
     try {
-      return resolve(wasm).href;
+      return (await resolve(wasm)).href;
     } catch {
       return String(wasm); // the Worker says what is wrong with it
     }
   }
-  return typeof Response === 'function' && wasm instanceof Response
+  return typeof Response === 'function' && isA(wasm, Response)
     ? bytesOfResponse(wasm, wasm.url || 'wasm (a Response)')
     : wasm;
 }
@@ -74,8 +121,9 @@ async function portable(wasm) {
  * @throws {HeadwiseError} ERR_LOAD: also if the Worker cannot be started; the rest as `load` of 'headwise'
  */
 export async function load(options) {
-  const { signal } = await checkLoadOptions(options);
-  const { simd, threads, wasm } = options ?? {};
+  const given = readLoadOptions(options);
+  const { signal } = await checkLoadOptions(given);
+  const { simd, threads, wasm } = given;
   const wanted = { simd, threads, wasm: await portable(wasm) };
   const connection = await Connection.start();
   const abort = () => connection.end(signal?.reason);

@@ -1,6 +1,6 @@
 /**
  * One store of what the visitor has chosen. The address mirrors it
- * (`#compare?mode=fused&head=3`), so that a link shows the same view.
+ * (`#compare?mode=fused&head=H3`), so that a link shows the same view.
  *
  * @import { ExploreState } from './explore/address.js'
  * @import { Mode, Room, Scale, Settings, Source } from './types.js'
@@ -113,9 +113,20 @@ function parseCompare(params) {
   state.heads = nearestHeads(state.width, heads);
   state.causal = params.get('causal') !== '0';
   state.seed = whole('seed', 0, MAX_SEED, state.seed);
-  state.head = whole('head', 1, MAX_HEADS, 1) - 1;
+  state.head = headOf(params.get('head') ?? '');
   state.row = whole('row', 1, 1024, 0) - 1;
   return state;
+}
+
+/**
+ * A head by its name, `H2`; older addresses count from 1 and say `3`.
+ *
+ * @param {string} text
+ */
+function headOf(text) {
+  const [, letter, number] = /^(H?)(\d{1,2})$/.exec(text) ?? [];
+  const head = Number(number) - (letter ? 0 : 1);
+  return head >= 0 && head < MAX_HEADS ? head : DEFAULTS.head;
 }
 
 /**
@@ -145,7 +156,7 @@ export function formatHash(state) {
   if (state.seed !== DEFAULTS.seed && Number.isInteger(state.seed)) {
     params.set('seed', String(state.seed));
   }
-  if (state.head !== DEFAULTS.head) params.set('head', String(state.head + 1));
+  if (state.head !== DEFAULTS.head) params.set('head', `H${state.head}`);
   if (state.row !== DEFAULTS.row) params.set('row', String(state.row + 1));
   return withQuery('compare', params);
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc6');
 
-/** `export type A = import("./b.js").C;`, as JSDoc's imports of types become. */
-const ALIAS = /^export type (\w+) = import\("([^"]*)"\)\.(\w+);$/gm;
+/** `export type A = import("./b.js").C;`, with or without `<T>`, as JSDoc's imports of types become. */
+const ALIAS = /^export type (\w+)(?:<.*>)? = import\("([^"]*)"\)\.(\w+)(?:<[\w, ]+>)?;$/gm;
 
 /**
  * Aliases of what another file has become the thing itself, so that its members are shown and links lead to one place.

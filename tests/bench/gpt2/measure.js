@@ -4,7 +4,7 @@ import { load } from 'headwise';
 import { Gpt2 } from 'headwise/gpt2';
 import { Ceiling } from '../../../web/page/bench/ceiling.js';
 import { check } from '../../../web/page/bench/check.js';
-import { fastestOf, takeTurns } from '../../../web/page/bench/measure.js';
+import { takeTurns } from '../../../web/page/bench/measure.js';
 import { gpt2 } from '../../reference-gpt2.js';
 import { decodeBytes, promptFlops } from './sizes.js';
 
@@ -94,8 +94,10 @@ export async function measure(size, options, { threads, seconds, prompts }) {
     if (hw.info.threads !== threads) throw new Error(hw.info.threadsReason);
     const { simd } = hw.info;
     const url = new URL(`../../../web/page/bench/wasm/ceiling-${simd}.wasm`, import.meta.url);
-    const ceiling = new Ceiling(await WebAssembly.compile(await readFile(url)));
-    await fastestOf(ceiling.arithmetic.run, WARM_SECONDS);
+    const ceiling = await Ceiling.measure(
+      await WebAssembly.compile(await readFile(url)),
+      WARM_SECONDS,
+    );
     hw.manualSeed(1);
     const model = new Gpt2(hw, options);
     const parameters = model.parameterCount();

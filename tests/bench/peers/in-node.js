@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
  * @import { Contest, File } from './contest.js'
  */
 
+/** No contest takes longer. */
+const LONGEST_MS = 900_000;
 const CHILD = fileURLToPath(new URL('node-child.js', import.meta.url));
 
 /**
@@ -19,12 +21,19 @@ const ask = (what, args) =>
   new Promise((resolve, reject) => {
     const child = fork(CHILD, { silent: true });
     let complaints = '';
+    const late = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`the ${what} in Node took more than ${LONGEST_MS / 1000} s`));
+    }, LONGEST_MS);
     child.stderr?.on('data', (text) => (complaints += text));
     child.on('message', (/** @type {{ result?: unknown, error?: string }} */ { result, error }) => {
       if (error === undefined) resolve(result);
       else reject(new Error(error));
     });
-    child.on('exit', (code) => reject(new Error(`exit ${code} ${complaints.slice(-300)}`)));
+    child.on('exit', (code) => {
+      clearTimeout(late);
+      reject(new Error(`exit ${code} ${complaints.slice(-300)}`));
+    });
     child.send({ what, args });
   });
 

@@ -13,6 +13,6 @@ process.on('message', async (/** @type {{ what: string, args: any[] }} */ { what
   } catch (error) {
     answer = { error: String(error) };
   }
-  // Contestants leave workers behind.
-  process.send?.(answer, () => process.exit(0));
+  // Contestants leave workers behind, and an exit could wait for ever (nodejs/node#54918).
+  process.send?.(answer, () => process.kill(process.pid, 'SIGKILL'));
 });

@@ -1,8 +1,8 @@
 // npm run bench:peers: the same work through Headwise and its peers, in one run, by turns.
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { run } from '../../child.js';
 import { choose, number, readShapes, UsageError } from '../options.js';
 import { CONTESTANTS, FILES } from './contest.js';
 import { contestHeader, contestLines, startHeader, startLine } from './table.js';
@@ -52,16 +52,13 @@ function readOptions(args) {
 }
 
 /** The peers are no dependencies of the project: they come when first asked for. */
-function install() {
+async function install() {
   if (existsSync(`${HERE}node_modules`)) return;
   console.error('Installing the peers into tests/bench/peers/node_modules (npm ci, once) …');
   const command = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const { status, error } = spawnSync(command, ['ci', '--ignore-scripts'], {
-    cwd: HERE,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    shell: process.platform === 'win32',
-  });
-  if (status !== 0) throw new Error(`npm ci failed in ${HERE}`, { cause: error });
+  const options = { cwd: HERE, seconds: 600, shell: process.platform === 'win32' };
+  const { status, stderr } = await run('npm ci', command, ['ci', '--ignore-scripts'], options);
+  if (status !== 0) throw new Error(`npm ci failed in ${HERE}: ${stderr}`);
 }
 
 /**
@@ -114,7 +111,7 @@ async function runStarts(place, shape, say) {
 
 /** @param {ReturnType<typeof readOptions>} options */
 async function main(options) {
-  install();
+  await install();
   const all = await readShapes();
   const shapes = Object.fromEntries(options.names.map((name) => [name, all[name]]));
   const place = options.node

@@ -1,5 +1,5 @@
 // The outcomes of the peers' benchmark as lines of tables.
-import { header, line, ms } from '../table.js';
+import { header, line, ms, withDoubt } from '../table.js';
 
 /**
  * @import { Contest, Outcome } from './contest.js'
@@ -40,17 +40,16 @@ function cell({ minimum, refused, notes }, own) {
 export function contestLines({ shape, threads }, { outcomes, ceiling, flops }) {
   const [own, ...peers] = outcomes;
   const limit = ceiling * threads;
-  const percent =
-    own.minimum === undefined
-      ? '–'
-      : `${((100 * flops) / own.minimum / 1e6 / limit).toFixed(1)} % of ${limit.toFixed(0)}`;
+  const percent = (100 * flops) / (own.minimum ?? NaN) / 1e6 / limit;
+  const share = own.minimum === undefined ? '–' : `${percent.toFixed(1)} % of ${limit.toFixed(0)}`;
   const cells = [cell(own, undefined), ...peers.map((outcome) => cell(outcome, own.minimum))];
   const notes = outcomes.flatMap(({ name, refused, notes: failures }) =>
     [...(refused === undefined ? [] : [refused]), ...failures].map(
       (note) => `        ${name}: ${note.replaceAll(/\s+/g, ' ')}`,
     ),
   );
-  return [line(CONTEST_COLUMNS, [shape, String(threads), ...cells, percent]), ...notes].join('\n');
+  const text = line(CONTEST_COLUMNS, [shape, String(threads), ...cells, share]);
+  return [withDoubt(text, percent), ...notes].join('\n');
 }
 
 /** @type {import('../table.js').Column[]} */

@@ -28,7 +28,7 @@ async function attend(start) {
 }
 
 /** @param {() => Promise<any>} start */
-async function attendOnce(start) {
+export async function attendOnce(start) {
   const { hw, trace: _trace, ...result } = await attend(start);
   await hw.dispose();
   return result;

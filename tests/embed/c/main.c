@@ -19,10 +19,10 @@ static int fail(const char *what, hw_status status) {
   return 1;
 }
 
-static int attend(hw_context *context, hw_multi_head_attention *module) {
+static int attend(hw_context *context, hw_module *module) {
   float outputs[TOKENS][D_OUT];
-  const hw_status status =
-      hw_multi_head_attention_forward(context, module, &inputs[0][0], 1, TOKENS, &outputs[0][0], NULL);
+  const hw_status status = hw_module_forward(
+      context, module, &(hw_input){.x = &inputs[0][0], .batch = 1, .tokens = TOKENS}, &outputs[0][0], NULL);
   if (status != HW_OK) {
     return fail("forward", status);
   }
@@ -52,10 +52,10 @@ int main(void) {
       .out_bias = true,
       .is_causal = true,
   };
-  hw_multi_head_attention *module;
+  hw_module *module;
   status = hw_multi_head_attention_create(context, &config, &module);
   const int wrong = status == HW_OK ? attend(context, module) : fail("module", status);
-  hw_multi_head_attention_destroy(module);
+  hw_module_destroy(module);
   hw_context_destroy(context);
   return wrong;
 }

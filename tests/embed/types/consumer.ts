@@ -7,6 +7,7 @@ import {
   type Linear,
   type LoadOptions,
   type MultiHeadAttentionOptions,
+  type AnyTensor,
   type Tensor,
 } from 'headwise';
 import {
@@ -35,7 +36,7 @@ export async function here(options: LoadOptions): Promise<number[][]> {
   const { output, trace } = mha.forward(tensor([[1, 2, 3]]), { trace: true });
   const map = new AttentionMap();
   await map.show({ trace, head: 1, causal: true });
-  drawWeights(map.canvas, trace!.weights({ head: 0 }), { max: 'row' });
+  drawWeights(map.canvas, trace.weights({ head: 0 }), { max: 'row' });
   const nested: number[][] = output.toNested();
   hw[Symbol.dispose]();
   using inline = await loadInline();
@@ -53,7 +54,7 @@ export async function there(): Promise<Tensor> {
     trace: true,
   });
   const length: number = await cache.length;
-  const shape: readonly number[] = trace!.shape;
+  const shape: readonly number[] = trace.shape;
   await new AttentionMap().show({
     trace,
     head: 1,
@@ -63,6 +64,64 @@ export async function there(): Promise<Tensor> {
   await hw.dispose();
   return threads > 0 ? output : (await mha.stateDict())['W_query.weight'];
 }
+
+export async function askedThere(hw: RemoteHeadwise, maybe: boolean): Promise<Tensor[]> {
+  const x = tensor([[1, 2, 3, 4]]);
+  const options = { dModel: 4, numHeads: 2, dFf: 8, numLayers: 2 };
+  const stack = await new hw.TransformerStack(options);
+  const { weights, trace } = await stack.forward(x, { needWeights: true, trace: true });
+  const map = await trace[1].map({ head: 0, size: 1 });
+  const block = await new hw.TransformerBlock(options);
+  const one = await block.forward(x, { needWeights: true });
+  const mask = await hw.causalMask(1);
+  const scores = await hw.scaledDotProductAttention(x, x, x, { needWeights: 'scores', mask });
+  // @ts-expect-error it was not asked for
+  one.trace.shape;
+  // @ts-expect-error it may be false
+  (await stack.forward(x, { trace: maybe })).trace.length;
+  // @ts-expect-error a word that is not there
+  await stack.forward(x, { needWeight: true });
+  // @ts-expect-error a block has no cache
+  await block.forward(x, { cache: null });
+  return [weights[0], map, one.weights, scores.weights];
+}
+
+export function asked(hw: Headwise, gpt2: Gpt2, maybe: boolean): (number | boolean | Tensor)[] {
+  const x = tensor([[1, 2, 3, 4]]);
+  const stack = new hw.TransformerStack({ dModel: 4, numHeads: 2, dFf: 8, numLayers: 2 });
+  const { weights, trace } = stack.forward(x, { needWeights: true, trace: true });
+  const mask = tensor([[true]]);
+  const scores = hw.scaledDotProductAttention(x, x, x, { needWeights: 'scores', mask }).weights;
+  const { logits } = gpt2.forward([1, 2], { logits: [0, 2] });
+  const perhaps = stack.forward(x, { trace: maybe }).trace?.[0].shape[0] ?? 0;
+  // @ts-expect-error none were asked for
+  gpt2.forward([1], { logits: 'none' }).logits.shape;
+  // @ts-expect-error it may be false
+  stack.forward(x, { trace: maybe }).trace.length;
+  // @ts-expect-error a word that is not there
+  stack.forward(x, { needWeight: true });
+  // @ts-expect-error truth values are no numbers
+  hw.matmul(mask, mask);
+  const bytes: Uint8Array = hw.causalMask(2).data;
+  const floats: Float32Array = logits.data;
+  const [row] = x;
+  const truth: boolean = mask.item();
+  return [weights[0].item(), trace[1].shape[0], perhaps, scores, bytes[0], floats[0], row, truth];
+}
+
+export function listened(): void {
+  const map = document.querySelector('attention-map');
+  map?.addEventListener('pin', ({ detail }) => detail.toFixed());
+  map?.addEventListener('head', ({ detail: by }) => (by === 1 ? 'next' : 'last'));
+  map?.addEventListener('click', ({ clientX }) => clientX.toFixed());
+  // @ts-expect-error a token is a number
+  map?.addEventListener('pin', ({ detail }) => detail.trim());
+}
+
+class Scaled extends (null as unknown as Headwise).Linear {
+  factor = 2;
+}
+export const isScaled = (linear: Linear): linear is Scaled => linear instanceof Scaled;
 
 // @ts-expect-error heads must be given
 export const missing = (hw: Headwise) => new hw.MultiHeadAttention({ dIn: 3, dOut: 2 });
@@ -78,7 +137,7 @@ export async function files(source: File, config: string): Promise<Gpt2Config> {
     const floats: Float32Array = data;
     console.log(name, firstRow, floats.length, file.metadata.format);
   }
-  const array: Tensor = await readNpy(new Uint8Array(8));
+  const array: AnyTensor = await readNpy(new Uint8Array(8));
   new Blob([writeSafetensors({ array }, { format: 'pt' })]);
   return readGpt2Config(config, { name: 'config.json' });
 }
@@ -91,8 +150,12 @@ export async function continued(hw: Headwise, files: [File, File]): Promise<numb
   const given: Readonly<Required<Gpt2Options>> = model.options;
   const headMask = [Array<number>(given.numHeads).fill(1)];
   const cache = model.createCache();
-  const { logits, trace }: Gpt2Result = model.forward([1, 2], { headMask, cache, trace: true });
-  console.log(logits!.shape, trace![0].map({ head: 0, size: 8 }).toNested());
+  const { logits, trace }: Gpt2Result<'last', false, true> = model.forward([1, 2], {
+    headMask,
+    cache,
+    trace: true,
+  });
+  console.log(logits.shape, trace[0].map({ head: 0, size: 8 }).toNested());
   const how: GenerateOptions = { temperature: 1, topK: 40, seed: 7n, cache };
   using small = new Gpt2(hw, { ...given, numLayers: 1, approximate: 'none' });
   return [...model.generate([3], how), ...small.generate(new Uint16Array([1]))];

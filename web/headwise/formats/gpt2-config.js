@@ -3,6 +3,7 @@
 import { checkOptions } from '../check.js';
 import { describe } from '../describe.js';
 import { HeadwiseError } from '../error.js';
+import { entriesOf } from '../foreign.js';
 import { isObject, parseObject } from './json.js';
 import { checkName } from './source.js';
 
@@ -146,7 +147,7 @@ export function readGpt2Config(json, options) {
   if (!isObject(values)) {
     throw error(`is ${describe(values)}; expected an object`);
   }
-  const fields = new Fields(values, name);
+  const fields = new Fields(Object.fromEntries(entriesOf(values, name)), name);
   checkKind(fields);
   const dModel = fields.size('n_embd');
   const numHeads = fields.size('n_head');

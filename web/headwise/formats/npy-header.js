@@ -52,16 +52,21 @@ async function readText(reader) {
   }
   const size = version === 1 ? 2 : 4;
   const lengthBytes = await reader.read(size);
+  if (lengthBytes.length < size) {
+    throw reader.formatError(
+      `truncated: ends ${lengthBytes.length} bytes into its header's length; expected ${size}`,
+    );
+  }
   let length = 0;
   for (let i = size - 1; i >= 0; i--) {
-    length = length * 256 + (lengthBytes[i] ?? NaN);
+    length = length * 256 + lengthBytes[i];
   }
   if (length > longestHeader) {
     throw reader.formatError(`the header has ${length} bytes; expected at most ${longestHeader}`);
   }
   // A copy: TextDecoder takes no shared memory.
-  const bytes = Number.isNaN(length) ? lengthBytes : (await reader.read(length)).slice();
-  if (bytes.length !== length) {
+  const bytes = (await reader.read(length)).slice();
+  if (bytes.length < length) {
     throw reader.formatError(`truncated: expected a header of ${length} bytes`);
   }
   // Latin-1 before version 3: but only names in structures are not ASCII, and structures are refused.

@@ -78,7 +78,7 @@ async function readValues(reader, { dtype, isBigEndian, shape, elements }) {
  *
  * @param {Source} source
  * @param {SourceOptions} [options]
- * @returns {Promise<Tensor>}
+ * @returns {Promise<import('../tensor.js').AnyTensor>}
  * @throws {HeadwiseError} ERR_FORMAT: another kind of file, or of type (structures, objects, text, complex numbers), or a
  *   file that is truncated or goes on; ERR_LOAD: it is not to be had, or a server sent a page instead; ERR_VALUE: a bad
  *   argument; ERR_MEMORY. An abort rejects with the signal's reason.

@@ -54,16 +54,19 @@ class Reader {
   /**
    * @template T
    * @param {Promise<T>} promise of something that reading gives
+   * @param {string} expected
    * @returns {Promise<T>}
    * @throws {HeadwiseError} ERR_LOAD; an abort's reason
    */
-  async wait(promise) {
+  async wait(promise, expected) {
     try {
       return await this.signals.reduce(orAbort, promise);
     } catch (cause) {
       this.throwIfAborted();
       const problem = `could not be read (${/** @type {Error} */ (cause)?.message ?? describe(cause)})`;
-      throw new HeadwiseError('ERR_LOAD', `${this.name}: ${problem}`, { cause });
+      throw new HeadwiseError('ERR_LOAD', `${this.name}: ${problem}; expected ${expected}`, {
+        cause,
+      });
     }
   }
 
@@ -102,9 +105,11 @@ export class PartReader extends Reader {
     this.throwIfAborted();
     const start = this.#position;
     this.#position += length;
-    return this.#whole instanceof Blob
-      ? new Uint8Array(await this.wait(this.#whole.slice(start, start + length).arrayBuffer()))
-      : this.#whole.subarray(start, start + length);
+    if (!(this.#whole instanceof Blob)) {
+      return this.#whole.subarray(start, start + length);
+    }
+    const part = this.#whole.slice(start, start + length).arrayBuffer();
+    return new Uint8Array(await this.wait(part, 'a file, not a folder, that does not change'));
   }
 
   /**
@@ -136,22 +141,24 @@ export class PartReader extends Reader {
 /** So much of a stream is waited for at first, however much a header claims. */
 const firstBytes = 2 ** 20;
 
+/** What is used of a ReadableStreamDefaultReader. @typedef {Pick<ReadableStreamDefaultReader<any>, 'read' | 'cancel' | 'releaseLock'>} Chunks */
+
 /** Reads a stream, once. */
 export class StreamReader extends Reader {
-  #stream;
+  #chunks;
   /** What has come and was not read. @type {Uint8Array} */
   #rest = new Uint8Array(0);
   #isTaken = false;
 
   /**
    * @param {string} name
-   * @param {ReadableStream<Uint8Array>} stream
+   * @param {Chunks} chunks its stream's, which is this reader's from now on
    * @param {readonly (AbortSignal | undefined)[]} signals
    * @param {string} [answer] a server's, in words
    */
-  constructor(name, stream, signals, answer) {
+  constructor(name, chunks, signals, answer) {
     super(name, signals);
-    this.#stream = stream.getReader();
+    this.#chunks = chunks;
     this.answer = answer;
   }
 
@@ -159,7 +166,7 @@ export class StreamReader extends Reader {
   async #hasMore() {
     while (this.#rest.length === 0) {
       this.throwIfAborted();
-      const { done, value } = await this.wait(this.#stream.read());
+      const { done, value } = await this.wait(this.#chunks.read(), 'a stream that does not fail');
       if (done) {
         return false;
       }
@@ -238,6 +245,7 @@ export class StreamReader extends Reader {
   close() {
     this.#isTaken = true;
     // A stream that failed cannot be cancelled; that it failed was said where it was read.
-    this.#stream.cancel().catch(() => undefined);
+    this.#chunks.cancel().catch(() => undefined);
+    this.#chunks.releaseLock();
   }
 }

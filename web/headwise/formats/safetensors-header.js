@@ -11,6 +11,9 @@ import { notThisKind } from './source.js';
 /** The format's own limit. */
 const longestHeader = 100_000_000;
 
+/** Characters that a header may say of a tensor, its name included. Metadata may be longer. */
+const bounds = { member: 2 ** 16, freeMember: '__metadata__' };
+
 /**
  * A tensor's name in a message: names tell tensors apart at their ends.
  * @param {string} name
@@ -157,7 +160,7 @@ export async function readHeader(reader) {
   if (!text.startsWith('{')) {
     throw error(`begins with ${describe(text.slice(0, 8))}; expected {`);
   }
-  const { __metadata__: metadata, ...infos } = parseObject(text, error);
+  const { __metadata__: metadata, ...infos } = parseObject(text, error, bounds);
   const entries = Object.entries(infos)
     .map(([name, info]) => checkEntry(reader, name, info))
     .sort((a, b) => a.start - b.start || a.end - b.end);

@@ -37,7 +37,20 @@ import { openReader } from './source.js';
  * @property {AbortSignal} [signal] ends the reading
  */
 
-/** @typedef {{ pieceBytes: number, wants: (name: string) => boolean, onProgress?: PiecesOptions['onProgress'] }} Plan */
+/** @typedef {{ pieceBytes: number, wants: (name: string) => boolean, onProgress?: PiecesOptions['onProgress'], signal?: AbortSignal }} Plan */
+
+const piecesOptions = ['pieceBytes', 'wants', 'onProgress', 'signal'];
+
+/**
+ * @param {Record<string, any>} options PiecesOptions, whose names are checked
+ * @returns {Plan}
+ */
+function checkPlan({ pieceBytes = 2 ** 22, wants = () => true, onProgress, signal }) {
+  checkSize(pieceBytes, 'pieceBytes');
+  checkFunction(wants, 'wants');
+  checkFunction(onProgress, 'onProgress');
+  return { pieceBytes, wants, onProgress, signal: checkSignal(signal) };
+}
 
 /**
  * @param {Entry} entry
@@ -57,7 +70,7 @@ function* rowsOf({ dtype, shape, start, end }, pieceBytes) {
 /**
  * What a whole file holds.
  * @typedef {object} SafetensorsContents
- * @property {Record<string, Tensor>} tensors by name; BOOL becomes bool, every other type float32
+ * @property {Record<string, import('../tensor.js').AnyTensor>} tensors by name; BOOL becomes bool, every other type float32
  * @property {Readonly<Record<string, string>>} metadata `__metadata__`; empty if the file has none
  */
 
@@ -101,18 +114,8 @@ export class SafetensorsFile {
    *   truncated or goes on; ERR_LOAD: it cannot be read; ERR_MEMORY: no memory for a row; an abort's reason
    */
   pieces(options) {
-    const known = ['pieceBytes', 'wants', 'onProgress', 'signal'];
-    const {
-      pieceBytes = 2 ** 22,
-      wants = () => true,
-      onProgress,
-      signal,
-    } = checkOptions(options, known, 'pieces');
-    checkSize(pieceBytes, 'pieceBytes');
-    checkFunction(wants, 'wants');
-    checkFunction(onProgress, 'onProgress');
-    const reader = this.#reader.from(this.#data, checkSignal(signal));
-    return this.#read(reader, { pieceBytes, wants, onProgress });
+    const plan = checkPlan(checkOptions(options, piecesOptions, 'pieces'));
+    return this.#read(this.#reader.from(this.#data, plan.signal), plan);
   }
 
   /**
@@ -152,6 +155,11 @@ export class SafetensorsFile {
   close() {
     this.#reader.close();
   }
+
+  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  get [Symbol.toStringTag]() {
+    return 'SafetensorsFile';
+  }
 }
 
 /**
@@ -183,12 +191,14 @@ export async function openSafetensors(source, options) {
  * @throws {HeadwiseError} as `openSafetensors` and `pieces`
  */
 export async function readSafetensors(source, options) {
-  const known = ['name', 'signal', 'pieceBytes', 'wants', 'onProgress'];
+  const known = ['name', ...piecesOptions];
   const { name, signal, ...rest } = checkOptions(options, known, 'readSafetensors');
+  // Before the source is opened: a stream that is not read stays the caller's.
+  const plan = checkPlan(rest);
   const file = await openSafetensors(source, { name, signal });
   /** @type {Map<string, Float32Array>} */
   const values = new Map();
-  for await (const piece of file.pieces(rest)) {
+  for await (const piece of file.pieces(plan)) {
     const rowSize = piece.rows === 0 ? 0 : piece.data.length / piece.rows;
     if (piece.firstRow === 0) {
       const isAll = piece.rows === (piece.shape[0] ?? 1);
@@ -198,7 +208,10 @@ export async function readSafetensors(source, options) {
   }
   const tensors = Array.from(values, ([tensorName, data]) => {
     const { dtype, shape } = /** @type {TensorInfo} */ (file.tensors.get(tensorName));
-    return [tensorName, new Tensor(dtype === 'BOOL' ? Uint8Array.from(data) : data, shape)];
+    /** @type {import('../tensor.js').AnyTensor} */
+    const tensor =
+      dtype === 'BOOL' ? new Tensor(Uint8Array.from(data), shape) : new Tensor(data, shape);
+    return [tensorName, tensor];
   });
   return { tensors: Object.fromEntries(tensors), metadata: file.metadata };
 }

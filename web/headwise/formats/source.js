@@ -2,10 +2,17 @@ import { checkSignal } from '../check.js';
 import { resolve } from '../compile.js';
 import { describe } from '../describe.js';
 import { HeadwiseError } from '../error.js';
+import { bytesOf, reading } from '../foreign.js';
 import { importNode, isNode } from '../node.js';
+import { chunksOf, isNodeStream } from './node-stream.js';
 import { PartReader, StreamReader } from './reader.js';
 
-/** @typedef {Blob | ArrayBuffer | ArrayBufferView | Response | URL | string | ReadableStream<Uint8Array>} Source a string is an address */
+/** @typedef {import('./node-stream.js').NodeStream} NodeStream */
+
+/**
+ * @typedef {Blob | ArrayBuffer | ArrayBufferView | Response | URL | string | ReadableStream<Uint8Array> | NodeStream} Source
+ *   a string is an address; in Node, a path from the working directory too. A NodeStream is a Readable of Node's
+ */
 
 /**
  * How a file is read.
@@ -32,8 +39,11 @@ function readerOfResponse(response, name, signal) {
   }
   const type = response.headers.get('content-type') ?? 'no content type';
   const stream = response.body ?? new Blob([]).stream();
-  return new StreamReader(name, stream, [signal], `${answer} with ${type}`);
+  return new StreamReader(name, stream.getReader(), [signal], `${answer} with ${type}`);
 }
+
+/** @param {string} place */
+const isFile = (place) => place.startsWith('file:');
 
 /**
  * @param {URL | string} address
@@ -41,21 +51,25 @@ function readerOfResponse(response, name, signal) {
  * @param {AbortSignal | undefined} signal
  */
 async function readerOfAddress(address, name, signal) {
+  let place = String(address);
   try {
-    const url = resolve(address);
+    const url = await resolve(address);
+    place = url.href;
     if (url.protocol === 'file:' && isNode) {
       // Node's fetch does not read files.
       const { openAsBlob } = await importNode('fs');
-      return new PartReader(name ?? url.href, await openAsBlob(url), [signal]);
+      return new PartReader(name ?? place, await openAsBlob(url), [signal]);
     }
-    return readerOfResponse(await fetch(url, { signal }), name ?? url.href, signal);
+    return readerOfResponse(await fetch(url, { signal }), name ?? place, signal);
   } catch (cause) {
     if (cause instanceof HeadwiseError || signal?.aborted) {
       throw cause;
     }
+    const from = name === undefined ? '' : ` from ${place}`;
+    const problem = `could not be read${from} (${/** @type {Error} */ (cause).message})`;
     throw new HeadwiseError(
       'ERR_LOAD',
-      `${name ?? address}: could not be read (${/** @type {Error} */ (cause).message}); expected an address that answers`,
+      `${name ?? place}: ${problem}; expected ${isFile(place) ? 'a file' : 'an address that answers'}`,
       { cause },
     );
   }
@@ -72,22 +86,18 @@ export function checkName(name) {
   return name;
 }
 
+const expectedSource =
+  "a Blob, BufferSource, Response, URL, string, unlocked ReadableStream or Readable of Node's";
+
 /**
  * @param {unknown} source
- * @param {Record<string, any>} options SourceOptions, not yet checked
- * @returns {Promise<PartReader | StreamReader>}
- * @throws {HeadwiseError} ERR_VALUE, ERR_LOAD; an abort's reason
+ * @param {string | undefined} name
+ * @param {AbortSignal | undefined} signal
+ * @returns {PartReader | StreamReader | Promise<PartReader | StreamReader>}
  */
-export async function openReader(source, options) {
-  const name = checkName(options.name);
-  const signal = checkSignal(options.signal);
-  signal?.throwIfAborted();
-  if (source instanceof ArrayBuffer) {
-    return new PartReader(name ?? 'source', new Uint8Array(source), [signal]);
-  }
-  if (ArrayBuffer.isView(source)) {
-    const bytes = new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-    return new PartReader(name ?? 'source', bytes, [signal]);
+function readerOf(source, name, signal) {
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
+    return new PartReader(name ?? 'source', bytesOf(source), [signal]);
   }
   if (source instanceof Blob) {
     const ownName = /** @type {Partial<File>} */ (source).name;
@@ -100,13 +110,30 @@ export async function openReader(source, options) {
     return readerOfResponse(source, name ?? (source.url || 'source'), signal);
   }
   if (source instanceof ReadableStream && !source.locked) {
-    return new StreamReader(name ?? 'source', source, [signal]);
+    return new StreamReader(name ?? 'source', source.getReader(), [signal]);
+  }
+  if (isNodeStream(source) && !source.destroyed && !source.readableEnded) {
+    return new StreamReader(name ?? 'source', chunksOf(source), [signal]);
   }
   const isLocked = source instanceof ReadableStream ? ' that is locked' : '';
+  const state = isNodeStream(source) ? ' that has ended' : isLocked;
   throw new HeadwiseError(
     'ERR_VALUE',
-    `${name ?? 'source'} is ${describe(source)}${isLocked}; expected a Blob, BufferSource, Response, URL, string or unlocked ReadableStream`,
+    `${name ?? 'source'} is ${describe(source)}${state}; expected ${expectedSource}`,
   );
+}
+
+/**
+ * @param {unknown} source
+ * @param {Record<string, any>} options SourceOptions, not yet checked
+ * @returns {Promise<PartReader | StreamReader>}
+ * @throws {HeadwiseError} ERR_VALUE, ERR_LOAD; an abort's reason
+ */
+export async function openReader(source, options) {
+  const name = checkName(options.name);
+  const signal = checkSignal(options.signal);
+  signal?.throwIfAborted();
+  return reading(() => readerOf(source, name, signal), name ?? 'source', expectedSource);
 }
 
 /** What is often taken for a tensor file, by how it begins. */

@@ -1,28 +1,29 @@
 import { newArray } from '../tensor.js';
 import { magic } from './npy-header.js';
-import { bytesOf, checkWritable } from './write-safetensors.js';
+import { byteLengthOf, bytesOf, checkWritable } from './write-safetensors.js';
 
-/** @typedef {import('../tensor.js').Tensor} Tensor */
+/** @typedef {import('../tensor.js').AnyTensor} AnyTensor */
 
 /**
  * The bytes of a .npy file, version 1.0: float32 or bool in C's order, the data at a multiple of 64.
  *
- * @param {Tensor} tensor
+ * @param {AnyTensor} tensor
  * @returns {Uint8Array<ArrayBuffer>}
  * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: not a Tensor that can be written; ERR_MEMORY: no memory for the file
  */
 export function writeNpy(tensor) {
-  const { dtype, shape, data } = checkWritable(tensor, 'tensor');
+  const checked = checkWritable(tensor, 'tensor');
+  const { dtype, shape } = checked;
   const descr = dtype === 'bool' ? '|b1' : '<f4';
   // A tuple of one has a comma in Python.
   const tuple = `(${shape.join(', ')}${shape.length === 1 ? ',' : ''})`;
   const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }`;
   const start = Math.ceil((10 + text.length + 1) / 64) * 64;
-  const file = newArray(Uint8Array, start + data.byteLength);
+  const file = newArray(Uint8Array, start + byteLengthOf(checked));
   file.set(magic);
   file[6] = 1;
   new DataView(file.buffer).setUint16(8, start - 10, true);
   file.set(new TextEncoder().encode(`${text.padEnd(start - 11)}\n`), 10);
-  file.set(bytesOf(tensor), start);
+  file.set(bytesOf(checked), start);
   return file;
 }

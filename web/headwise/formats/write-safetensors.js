@@ -1,16 +1,18 @@
-import { checkTensor } from '../check.js';
+import { checkTensor, copyData } from '../check.js';
 import { describe } from '../describe.js';
 import { HeadwiseError } from '../error.js';
+import { entriesOf } from '../foreign.js';
 import { newArray } from '../tensor.js';
 import { elementsOf, expectedShape } from './convert.js';
 import { isObject } from './json.js';
 
-/** @typedef {import('../tensor.js').Tensor} Tensor */
+/** @typedef {import('../operand.js').Operand} Operand */
+/** @typedef {import('../tensor.js').AnyTensor} AnyTensor */
 
 /**
  * @param {unknown} value
  * @param {string} name
- * @returns {Tensor} with a shape that files can have
+ * @returns {Operand} with a shape that files can have
  */
 export function checkWritable(value, name) {
   const tensor = checkTensor(value, name);
@@ -23,12 +25,15 @@ export function checkWritable(value, name) {
   return tensor;
 }
 
-/** @param {Tensor} tensor */
-export const bytesOf = ({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+/** @param {Operand} tensor */
+export const bytesOf = (tensor) => new Uint8Array(copyData(tensor).buffer);
+
+/** @param {Operand} tensor */
+export const byteLengthOf = ({ dtype, size }) => (dtype === 'bool' ? size : 4 * size);
 
 /**
  * @param {unknown} tensors
- * @returns {[name: string, tensor: Tensor][]} floats first, so that all numbers lie at multiples of 4
+ * @returns {[name: string, tensor: Operand][]} floats first, so that all numbers lie at multiples of 4
  */
 function checkTensors(tensors) {
   if (!isObject(tensors)) {
@@ -37,18 +42,19 @@ function checkTensors(tensors) {
       `tensors is ${describe(tensors)}; expected an object of Tensors`,
     );
   }
-  if (Object.hasOwn(tensors, '__metadata__')) {
+  const entries = entriesOf(tensors, 'tensors');
+  if (entries.some(([name]) => name === '__metadata__')) {
     throw new HeadwiseError(
       'ERR_VALUE',
       'tensors has the name __metadata__, which the format keeps; expected another',
     );
   }
-  /** @type {[string, Tensor][]} */
-  const named = Object.entries(tensors).map(([name, value]) => [
+  /** @type {[string, Operand][]} */
+  const named = entries.map(([name, value]) => [
     name,
     checkWritable(value, `tensors[${describe(name)}]`),
   ]);
-  const isBool = (/** @type {Tensor} */ { dtype }) => Number(dtype === 'bool');
+  const isBool = (/** @type {Operand} */ { dtype }) => Number(dtype === 'bool');
   return named.sort(([, a], [, b]) => isBool(a) - isBool(b));
 }
 
@@ -57,21 +63,25 @@ function checkTensors(tensors) {
  * @returns {Record<string, string>}
  */
 function checkMetadata(metadata) {
-  const bad = isObject(metadata)
-    ? Object.entries(metadata).find(([, value]) => typeof value !== 'string')
-    : ['', metadata];
-  if (bad !== undefined) {
-    const where = isObject(metadata) ? `metadata[${describe(bad[0])}]` : 'metadata';
-    const expected = isObject(metadata) ? 'a string' : 'an object of strings';
-    throw new HeadwiseError('ERR_VALUE', `${where} is ${describe(bad[1])}; expected ${expected}`);
+  if (!isObject(metadata)) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `metadata is ${describe(metadata)}; expected an object of strings`,
+    );
   }
-  return /** @type {Record<string, string>} */ (metadata);
+  const entries = entriesOf(metadata, 'metadata');
+  const bad = entries.find(([, value]) => typeof value !== 'string');
+  if (bad !== undefined) {
+    const where = `metadata[${describe(bad[0])}]`;
+    throw new HeadwiseError('ERR_VALUE', `${where} is ${describe(bad[1])}; expected a string`);
+  }
+  return /** @type {Record<string, string>} */ (Object.fromEntries(entries));
 }
 
 /**
  * The bytes of a .safetensors file: F32 and BOOL, the data at a multiple of 8.
  *
- * @param {Readonly<Record<string, Tensor>>} tensors
+ * @param {Readonly<Record<string, AnyTensor>>} tensors
  * @param {Readonly<Record<string, string>>} [metadata] default: none
  * @returns {Uint8Array<ArrayBuffer>}
  * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE; ERR_MEMORY: no memory for the file
@@ -81,9 +91,10 @@ export function writeSafetensors(tensors, metadata) {
   /** @type {[string, unknown][]} */
   const entries = metadata === undefined ? [] : [['__metadata__', checkMetadata(metadata)]];
   let end = 0;
-  for (const [name, { dtype, shape, data }] of named) {
+  for (const [name, tensor] of named) {
+    const { dtype, shape } = tensor;
     const start = end;
-    end += data.byteLength;
+    end += byteLengthOf(tensor);
     const type = dtype === 'bool' ? 'BOOL' : 'F32';
     entries.push([name, { dtype: type, shape, data_offsets: [start, end] }]);
   }
@@ -95,7 +106,7 @@ export function writeSafetensors(tensors, metadata) {
   let at = 8 + header;
   for (const [, tensor] of named) {
     file.set(bytesOf(tensor), at);
-    at += tensor.data.byteLength;
+    at += byteLengthOf(tensor);
   }
   return file;
 }

@@ -1,8 +1,10 @@
 import { checkIndex, checkOptions, checkSize } from '../check.js';
 import { describe } from '../describe.js';
 import { HeadwiseError } from '../error.js';
-import { manualSeed, random } from '../functions.js';
+import { isA } from '../foreign.js';
+import { checkSeed, random } from '../functions.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
+import { MersenneTwister } from './mersenne-twister.js';
 
 /** @typedef {import('./model.js').Gpt2} Gpt2 */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
@@ -13,9 +15,10 @@ import { KeyValueCache } from '../modules/key-value-cache.js';
  * @property {number} [maxTokens] how many at most; default 20
  * @property {number} [temperature] default 0: the likeliest token, the first of several; above, drawn
  * @property {number} [topK] draw among so many likeliest; default: all
- * @property {number | bigint} [seed] as hw.manualSeed before the first token; default: the generator goes on
+ * @property {number | bigint} [seed] of this generation's own random numbers, which are those of hw.rand after
+ *   hw.manualSeed(seed); default: drawn from the engine's generator with the first token
  * @property {number} [eosTokenId] ends after this token
- * @property {import('../tensor.js').Tensor | import('../tensor.js').NestedArray} [headMask] as forward's
+ * @property {import('../tensor.js').Tensor | import('../make-tensor.js').NestedNumbers} [headMask] as forward's
  * @property {KeyValueCache} [cache] of this model, batch 1, for the ids to be appended to; all tokens but the last will be in
  *   it. Default: one for this call
  */
@@ -35,7 +38,7 @@ function checkTemperature(value) {
 
 /** @param {unknown} cache what else is wrong with it, forward says */
 function checkCacheBatch(cache) {
-  if (cache instanceof KeyValueCache && cache.batch !== 1) {
+  if (isA(cache, KeyValueCache) && cache.batch !== 1) {
     throw new HeadwiseError(
       'ERR_SHAPE',
       `cache has ${cache.batch} sequences; expected 1, which is continued`,
@@ -107,6 +110,36 @@ export function draw(logits, { temperature, topK }, uniform) {
   return chosen;
 }
 
+/** @param {Float32Array} logits of one token */
+function checkLogits(logits) {
+  const bad = logits.findIndex(Number.isNaN);
+  if (bad >= 0) {
+    const hint = 'are there NaN among the weights?';
+    throw new HeadwiseError('ERR_VALUE', `logits[${bad}] is NaN; expected numbers (${hint})`);
+  }
+  return logits;
+}
+
+/** @param {Gpt2} model whose engine's generator goes on by two numbers */
+function drawSeed({ engine }) {
+  const [upper, lower] = random(engine, 'rand', [2]).data;
+  return upper * 2 ** 32 + Math.floor(lower * 256);
+}
+
+/**
+ * How one generation chooses its tokens.
+ * @param {Gpt2} model
+ * @param {{ temperature: number, topK: number, seed: number | undefined }} options
+ * @returns {(logits: Float32Array) => number}
+ */
+function chooser(model, { temperature, topK, seed }) {
+  if (temperature === 0) {
+    return likeliest;
+  }
+  const numbers = new MersenneTwister(seed ?? drawSeed(model));
+  return (logits) => draw(logits, { temperature, topK }, numbers.uniform());
+}
+
 /**
  * @param {Gpt2} model
  * @param {Ids} ids
@@ -121,11 +154,9 @@ export function generate(model, ids, options) {
     topK: checkSize(given.topK ?? vocabSize, 'topK'),
     eosTokenId:
       given.eosTokenId === undefined ? -1 : checkIndex(given.eosTokenId, 'eosTokenId', vocabSize),
+    seed: given.seed === undefined ? undefined : Number(BigInt.asUintN(32, checkSeed(given.seed))),
   };
   checkCacheBatch(given.cache);
-  if (given.seed !== undefined) {
-    manualSeed(model.engine, given.seed);
-  }
   return tokens(model, ids, given, checked);
 }
 
@@ -133,21 +164,21 @@ export function generate(model, ids, options) {
  * @param {Gpt2} model
  * @param {Ids} ids
  * @param {GenerateOptions} given
- * @param {{ maxTokens: number, temperature: number, topK: number, eosTokenId: number }} checked
+ * @param {{ maxTokens: number, temperature: number, topK: number, eosTokenId: number, seed: number | undefined }} checked
  * @returns {Generator<number, void, void>}
  */
 function* tokens(model, ids, { headMask, cache: given }, checked) {
   const cache = given ?? model.createCache();
+  /** @type {ReturnType<typeof chooser> | undefined} */
+  let choose;
   try {
     /** @type {Ids} */
     let next = ids;
     for (let count = 1; ; count++) {
       const { logits } = model.forward(next, { headMask, cache });
-      const values = /** @type {Float32Array} */ (logits?.data);
-      const id =
-        checked.temperature === 0
-          ? likeliest(values)
-          : draw(values, checked, random(model.engine, 'rand', [1]).data[0]);
+      const values = checkLogits(/** @type {Float32Array} */ (logits?.data));
+      choose ??= chooser(model, checked);
+      const id = choose(values);
       yield id;
       if (count === checked.maxTokens || id === checked.eosTokenId) {
         return;

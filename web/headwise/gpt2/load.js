@@ -1,12 +1,13 @@
 import { checkFunction, checkOptions, checkSignal } from '../check.js';
 import { HeadwiseError } from '../error.js';
+import { reading } from '../foreign.js';
 import { readGpt2Config } from '../formats/gpt2-config.js';
 import { openSafetensors } from '../formats/safetensors.js';
 import { openReader } from '../formats/source.js';
 import { describe } from '../describe.js';
-import { newArray, Tensor } from '../tensor.js';
 import { checkEngine, Gpt2 } from './model.js';
 import { canonicalName, isImplied } from './parameters.js';
+import { sameShape } from '../tensor.js';
 
 /** @typedef {import('../formats/source.js').Source} Source */
 /** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
@@ -35,8 +36,9 @@ const longestConfig = 2 ** 20;
  * @param {string} option
  */
 function nameFor(source, option) {
-  const isAddress = typeof source === 'string' || source instanceof URL;
-  return isAddress || source?.name || source?.url ? undefined : option;
+  const named = () =>
+    typeof source === 'string' || source instanceof URL || source?.name || source?.url;
+  return reading(named, option, 'a source') ? undefined : option;
 }
 
 /**
@@ -44,16 +46,23 @@ function nameFor(source, option) {
  * @param {AbortSignal | undefined} signal
  */
 async function readConfig(config, signal) {
-  const isParsed =
-    typeof config === 'object' &&
-    config !== null &&
-    (Object.getPrototypeOf(config) === Object.prototype || Object.getPrototypeOf(config) === null);
-  if (isParsed) {
-    return readGpt2Config(config);
+  if (typeof config === 'object' && config !== null) {
+    const prototype = reading(
+      () => Object.getPrototypeOf(config),
+      'config',
+      'a source or an object',
+    );
+    if (prototype === Object.prototype || prototype === null) {
+      return readGpt2Config(config);
+    }
   }
   const reader = await openReader(config, { name: nameFor(config, 'config'), signal });
   try {
-    const text = new TextDecoder().decode(await reader.read(longestConfig));
+    const bytes = await reader.read(longestConfig + 1);
+    if (bytes.length > longestConfig) {
+      throw reader.formatError(`has more than ${longestConfig} bytes; expected a config.json`);
+    }
+    const text = new TextDecoder().decode(bytes);
     return readGpt2Config(text, { name: reader.name });
   } finally {
     reader.close();
@@ -83,7 +92,7 @@ function checkTensors(file, shapes) {
   const repeated = wanted.filter((name, i) => wanted.indexOf(name) !== i);
   const unfit = [...shapes].flatMap(([name, shape]) => {
     const own = found.get(name);
-    if (own !== undefined && describe(own.shape) !== describe(shape)) {
+    if (own !== undefined && !sameShape(own.shape, shape)) {
       return [`${name} has shape ${describe(own.shape)}, expected ${describe(shape)}`];
     }
     // Integers under these names are quantized: without their scales they are no weights.
@@ -111,26 +120,13 @@ function checkTensors(file, shapes) {
  * @param {Pick<LoadGpt2Options, 'onProgress'>} options
  */
 async function loadTensors(model, file, { onProgress }) {
-  const parameters = model.parametersByKey();
+  const parameters = new Map(model.parameterList.map((parameter) => [parameter.key, parameter]));
   checkTensors(file, new Map(Array.from(parameters, ([key, { shape }]) => [key, shape])));
   const wants = (/** @type {string} */ name) => parameters.has(canonicalName(name));
-  /** @type {Float32Array} */
-  let whole = new Float32Array(0);
-  for await (const { name, shape, firstRow, rows, data } of file.pieces({ wants, onProgress })) {
-    const key = canonicalName(name);
-    if (key === 'wte.weight') {
-      model.loadEmbeddingRows(firstRow, data);
-      continue;
-    }
-    const isWhole = rows === shape[0];
-    if (firstRow === 0) {
-      whole = isWhole ? data : newArray(Float32Array, (data.length / rows) * shape[0]);
-    }
-    if (!isWhole) {
-      whole.set(data, firstRow * (data.length / rows));
-    }
-    if (firstRow + rows === shape[0]) {
-      parameters.get(key)?.write(model.engine, new Tensor(whole, shape));
+  for await (const { name, firstRow, rows, data } of file.pieces({ wants, onProgress })) {
+    const parameter = parameters.get(canonicalName(name));
+    if (parameter !== undefined) {
+      model.loadRows(parameter, data, firstRow, rows);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { causality as causalities, decoderConfig, geluApproximation, moduleKind } from '../abi.js';
 import {
   checkBoolean,
   checkChoice,
@@ -8,21 +9,30 @@ import {
   checkSize,
 } from '../check.js';
 import { describe } from '../describe.js';
-import { aligned } from '../engine.js';
 import { HeadwiseError } from '../error.js';
+import { copyArray, isArray } from '../foreign.js';
 import { random } from '../functions.js';
-import { engineOf, Headwise } from '../headwise.js';
-import { optionWords, writeOptions } from '../modules/attention-module.js';
+import { engineOf } from '../headwise.js';
+import { tensor } from '../make-tensor.js';
 import { checkIds } from '../modules/embedding.js';
-import { KeyValueCache } from '../modules/key-value-cache.js';
+import { checkCache, KeyValueCache } from '../modules/key-value-cache.js';
 import { createModule, Module } from '../modules/module.js';
-import { sizeOf, Tensor, tensor } from '../tensor.js';
-import { Trace } from '../trace.js';
+import { runForward } from '../modules/run-forward.js';
 import { generate } from './generate.js';
-import { canonicalName, gpt2Parameters, isImplied, wteRows } from './parameters.js';
+import { canonicalName, isImplied } from './parameters.js';
+import { sameShape } from '../tensor.js';
 
+/**
+ * @template Option
+ * @template {object} Part
+ * @typedef {import('../attention-options.js').Asked<Option, Part>} Asked
+ */
+/** @typedef {import('../modules/attention-module.js').LayerTraces} LayerTraces */
+/** @typedef {import('../modules/attention-module.js').LayerWeights} LayerWeights */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
-/** @typedef {import('../tensor.js').NestedArray} NestedArray */
+/** @typedef {import('../tensor.js').Tensor} Tensor */
+/** @typedef {import('../trace.js').Trace} Trace */
+/** @typedef {import('../make-tensor.js').NestedNumbers} NestedNumbers */
 
 /**
  * What a Gpt2 is made with.
@@ -38,23 +48,37 @@ import { canonicalName, gpt2Parameters, isImplied, wteRows } from './parameters.
  */
 
 /**
+ * Of which tokens logits are wanted: the last, all, none, or those from start up to but not including end.
+ * @typedef {'last' | 'all' | 'none' | readonly [start: number, end: number]} LogitsOf
+ */
+
+/**
  * What a forward may be asked for.
+ * @template {LogitsOf} [Logits=LogitsOf]
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
  * @typedef {object} Gpt2ForwardOptions
- * @property {'last' | 'all' | 'none' | readonly [number, number]} [logits] of which tokens: the last (default), all, none, or
+ * @property {Logits} [logits] of which tokens: the last (default), all, none, or
  *   those from start up to but not including end
- * @property {boolean} [trace] default false: keep what exact weights can be recomputed from
- * @property {boolean} [needWeights] default false: return every layer's exact weights, which are quadratic in tokens
- * @property {Tensor | NestedArray} [headMask] [numLayers, numHeads]: what each head's output is multiplied by; 0 mutes it.
+ * @property {WithTrace} [trace] default false: keep what exact weights can be recomputed from
+ * @property {NeedWeights} [needWeights] default false: return every layer's exact weights, which are quadratic in tokens
+ * @property {Tensor | NestedNumbers} [headMask] [numLayers, numHeads]: what each head's output is multiplied by; 0 mutes it.
  *   Its own layer's trace and weights stay as they are; later layers read what is left
  * @property {KeyValueCache} [cache] of this model's createCache: the ids are appended to it
  */
 
 /**
+ * What `logits` asks for, unless it is 'none'.
+ * @typedef {object} Gpt2Logits
+ * @property {Tensor} logits [batch, tokens, vocabSize] of the tokens that were asked for; without batch if ids had none
+ */
+/**
  * What a forward returns: what it was asked for.
- * @typedef {object} Gpt2Result
- * @property {Tensor} [logits] [batch, tokens, vocabSize] of the tokens that were asked for; without batch if ids had none
- * @property {Trace[]} [trace] one for each layer, the caller's to dispose of
- * @property {Tensor[]} [weights] one for each layer, [batch, heads, Lq, Lkv]
+ * @template {LogitsOf} [Logits=LogitsOf]
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {Asked<'none' extends Logits ? false : Logits, Gpt2Logits> & Asked<NeedWeights, LayerWeights>
+ *   & Asked<WithTrace, LayerTraces>} Gpt2Result
  */
 
 const optionNames = /** @type {const} */ ([
@@ -69,10 +93,11 @@ const initialDeviation = 0.02;
 
 /** @param {unknown} hw */
 export function checkEngine(hw) {
-  if (!(hw instanceof Headwise)) {
+  const engine = engineOf(hw);
+  if (engine === undefined) {
     throw new HeadwiseError('ERR_VALUE', `hw is ${describe(hw)}; expected what load() gives`);
   }
-  return engineOf(hw);
+  return engine;
 }
 
 /** @param {unknown} options */
@@ -111,13 +136,13 @@ function checkLogits(logits, tokens) {
     ['none', [0, 0]],
   ]);
   const range = named.get(logits) ?? logits;
-  const isPair = Array.isArray(range) && range.length === 2 && range.every(Number.isInteger);
-  const [start, end] = isPair ? range : [1, 0];
+  const pair = copyArray(range, 2) ?? [];
+  const [start, end] = pair.length === 2 && pair.every(Number.isInteger) ? pair : [1, 0];
   if (start < 0 || end < start || end > tokens) {
-    const pair = `[start, end] with 0 <= start <= end <= ${tokens}`;
+    const bounds = `[start, end] with 0 <= start <= end <= ${tokens}`;
     throw new HeadwiseError(
       'ERR_VALUE',
-      `logits is ${describe(logits)}; expected "last", "all", "none" or ${pair}`,
+      `logits is ${describe(logits)}; expected "last", "all", "none" or ${bounds}`,
     );
   }
   return [start, end];
@@ -129,11 +154,11 @@ function checkLogits(logits, tokens) {
  * h.0.attn.c_attn.weight [dModel, 3 · dModel] and so on; names may begin with transformer. on loading.
  */
 export class Gpt2 extends Module {
-  #parameters;
+  #options;
 
   /**
    * Weights are drawn by randn, times 0.02 as GPT-2's, in the state dict's order; biases are zeros.
-   * @param {Headwise} hw the engine that it lives in
+   * @param {import('../headwise.js').Headwise} hw the engine that it lives in
    * @param {Gpt2Options} options
    * @param {boolean} [draw] false: leave the weights zero and the generator where it is
    * @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE, ERR_MEMORY
@@ -144,22 +169,16 @@ export class Gpt2 extends Module {
     const { vocabSize, dModel, numLayers, approximate } = checked;
     // Of the engine's config a zero eps is the default; to any variance the least double is a zero.
     const engineOptions = { ...checked, eps: checked.eps || Number.MIN_VALUE };
-    const values = optionNames.slice(0, -1).map((name) => Number(engineOptions[name]));
+    const config = { ...engineOptions, approximate: geluApproximation[approximate] };
     const what = `a Gpt2 of ${numLayers} layers × ${dModel} and ${vocabSize} tokens`;
-    const pointer = createModule(
-      engine,
-      'gpt2_create',
-      [...values, approximate === 'tanh' ? 1 : 0],
-      what,
-    );
-    const parameters = gpt2Parameters(engine, pointer, checked);
-    super(engine, { pointer, destroy: 'gpt2_destroy', parameters });
+    const kind = moduleKind.decoder;
+    super(engine, createModule(engine, kind, decoderConfig, config, { what, draw: false }));
     /**
      * What the model was made with, defaults filled in.
      * @type {Readonly<Required<Gpt2Options>>}
      */
     this.options = Object.freeze(checked);
-    this.#parameters = parameters;
+    this.#options = this.options;
     if (draw) {
       this.#draw();
     }
@@ -167,13 +186,13 @@ export class Gpt2 extends Module {
 
   #draw() {
     try {
-      for (const { shape, write } of this.#parameters.filter((each) => each.shape.length === 2)) {
-        const drawn = random(this.engine, 'randn', shape);
-        drawn.data.forEach((value, i) => (drawn.data[i] = value * initialDeviation));
-        write(this.engine, drawn);
+      for (const parameter of this.parameterList.filter((each) => each.shape.length === 2)) {
+        const { data } = random(this.engine, 'randn', parameter.shape);
+        data.forEach((value, i) => (data[i] = value * initialDeviation));
+        this.loadRows(parameter, data, 0, parameter.shape[0]);
       }
     } catch (error) {
-      this.dispose();
+      super.dispose();
       throw error;
     }
   }
@@ -196,23 +215,6 @@ export class Gpt2 extends Module {
     return isImplied(canonicalName(key));
   }
 
-  /** @internal */
-  parametersByKey() {
-    return new Map(this.#parameters.map((parameter) => [parameter.key, parameter]));
-  }
-
-  /**
-   * @internal
-   * @param {number} firstRow
-   * @param {Float32Array} data whole rows of wte.weight
-   */
-  loadEmbeddingRows(firstRow, data) {
-    const { dModel } = this.options;
-    const rows = data.length / dModel;
-    const part = wteRows(this.engine, this.pointer, firstRow, rows, this.options);
-    part.write(this.engine, new Tensor(data, [rows, dModel]));
-  }
-
   /**
    * Room for the keys and values of all layers and up to contextLength tokens, for `forward` to append to.
    * @param {{ batch?: number }} [options] batch: sequences; default 1
@@ -220,25 +222,25 @@ export class Gpt2 extends Module {
    * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED
    */
   createCache(options) {
-    const { engine, pointer } = this;
-    const { dModel, numHeads, contextLength } = this.options;
+    const { engine } = this;
+    const { dModel, numHeads, contextLength } = this.#options;
+    this.checkAlive();
     const owner = {
       module: this,
       heads: numHeads,
       headDim: dModel / numHeads,
       contextLength,
-      create: (/** @type {number} */ batch) => engine.call.gpt2_create_cache(pointer, batch),
+      pointer: () => this.pointer,
     };
     return new KeyValueCache(engine, owner, checkOptions(options, ['batch'], 'createCache'));
   }
 
   /**
-   * @param {Ids} ids
+   * @param {ReturnType<typeof checkIds>} checked
    * @param {KeyValueCache | undefined} cache
    */
-  #checkInput(ids, cache) {
-    const { vocabSize, contextLength } = this.options;
-    const checked = checkIds(ids, vocabSize);
+  #checkInput(checked, cache) {
+    const { contextLength } = this.#options;
     const { shape } = checked;
     if (shape.length !== 1 && shape.length !== 2) {
       const expected = '[tokens] or [batch, tokens]';
@@ -259,111 +261,82 @@ export class Gpt2 extends Module {
     return { ids: checked.ids, batch, tokens, stored, leading: shape.slice(0, -1) };
   }
 
-  /** @param {Tensor | NestedArray | undefined} headMask */
+  /** @param {Tensor | NestedNumbers | undefined} headMask */
   #checkHeadMask(headMask) {
     if (headMask === undefined) {
       return undefined;
     }
-    const { numLayers, numHeads } = this.options;
-    const isNested = Array.isArray(headMask);
-    const mask = checkFloats(isNested ? tensor(headMask) : headMask, 'headMask');
-    const fits = describe(mask.shape) === describe([numLayers, numHeads]);
+    const { numLayers, numHeads } = this.#options;
+    const isNested = isArray(headMask);
+    const mask = checkFloats(
+      isNested ? tensor(/** @type {NestedNumbers} */ (headMask)) : headMask,
+      'headMask',
+    );
+    const fits = sameShape(mask.shape, [numLayers, numHeads]);
     const expected = `[${numLayers}, ${numHeads}], layers and heads`;
     checkShape(mask, 'headMask', fits, () => expected);
     return mask;
   }
 
-  /** @param {unknown} cache */
-  #checkCache(cache) {
-    if (cache !== undefined && !(cache instanceof KeyValueCache)) {
-      const found = describe(cache);
-      throw new HeadwiseError('ERR_VALUE', `cache is ${found}; expected what createCache returns`);
-    }
-    return cache;
-  }
-
   /**
    * Predicts the token after each of the ids.
+   * @template {LogitsOf} [Logits='last']
+   * @template {boolean} [NeedWeights=false]
+   * @template {boolean} [WithTrace=false]
    * @param {Ids} ids [tokens] or [batch, tokens]: nested arrays, a typed array or a float32 tensor
-   * @param {Gpt2ForwardOptions} [options]
-   * @returns {Gpt2Result}
+   * @param {Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>} [options]
+   * @returns {Gpt2Result<Logits, NeedWeights, WithTrace>}
    * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or a cache of another batch; ERR_VALUE: an id that is
    *   none, or no room in the cache; ERR_MEMORY; ERR_DISPOSED. After any error the cache is as it was
    */
   forward(ids, options) {
-    const { pointer, engine } = this;
+    this.checkAlive();
     const given = checkOptions(options, forwardNames, 'Gpt2.forward');
-    const cache = this.#checkCache(given.cache);
-    const cacheAt = cache?.addressFor(this) ?? 0;
-    const input = this.#checkInput(ids, cache);
-    const { batch, tokens, stored } = input;
-    const { numLayers, numHeads, vocabSize } = this.options;
-    const [start, end] = checkLogits(given.logits ?? 'last', tokens);
+    const cache = checkCache(given.cache);
+    const { numLayers, numHeads, vocabSize } = this.#options;
+    const checked = checkIds(ids, vocabSize);
     const headMask = this.#checkHeadMask(given.headMask);
+    const logits = copyArray(given.logits, 2) ?? given.logits ?? 'last';
+    // From here on no code of the caller's runs, which could end the model or the cache, or fill one.
+    const { pointer, engine } = this;
+    const cacheAt = cache?.addressFor(this) ?? 0;
+    const input = this.#checkInput(checked, cache);
+    const { batch, tokens, stored } = input;
+    const [start, end] = checkLogits(logits, tokens);
     const needWeights = checkBoolean(given.needWeights ?? false, 'needWeights');
     const trace = checkBoolean(given.trace ?? false, 'trace');
     const weightsShape = [batch, numHeads, tokens, stored + tokens];
     const logitsShape = [...input.leading, end - start, vocabSize];
 
-    const idBytes = aligned(input.ids.byteLength);
-    const logitsBytes = aligned(sizeOf(logitsShape, 'logits') * 4);
-    const layerBytes = needWeights ? sizeOf(weightsShape, 'weights') * 4 : 0;
-    const weightsBytes = aligned(numLayers * layerBytes);
-    const maskBytes = aligned(headMask?.data.byteLength ?? 0);
-    const bytes = idBytes + logitsBytes + weightsBytes + maskBytes + (optionWords + numLayers) * 4;
-    const at = engine.stage(bytes);
-    const logitsAt = at + idBytes;
-    const weightsAt = logitsAt + logitsBytes;
-    const maskAt = weightsAt + weightsBytes;
-    engine.words.set(input.ids, at / 4);
-    if (headMask !== undefined) {
-      engine.write(maskAt, headMask);
-    }
-    const asked = writeOptions(engine, maskAt + maskBytes, {
-      weights: needWeights ? weightsAt : 0,
+    const { output, ...asked } = runForward(engine, {
+      pointer,
+      name: 'Gpt2.forward',
+      input: input.ids,
+      batch,
+      tokens,
+      logits: [start, end],
+      outputShape: logitsShape,
+      layers: numLayers,
+      weightsShape,
+      mask: undefined,
+      causality: causalities.own,
+      headMask,
+      cacheAt,
+      stored,
+      needWeights,
       trace,
-      cache: cacheAt,
-      headMask: headMask === undefined ? 0 : maskAt,
     });
-    const status = engine.call.gpt2_forward(
-      ...[pointer, at, batch, tokens, start, end, logitsAt, asked],
-    );
-    engine.check(status, 'Gpt2.forward');
-    const tracesAt = asked / 4 + optionWords;
-    const traces = Array.from(
-      engine.words.slice(tracesAt, tracesAt + (trace ? numLayers : 0)),
-      (each) => new Trace(engine, each, weightsShape),
-    );
-    try {
-      /** @type {Gpt2Result} */
-      const result = {};
-      if (end > start) {
-        result.logits = engine.read(logitsAt, logitsShape);
-      }
-      if (needWeights) {
-        result.weights = Array.from({ length: numLayers }, (_, layer) =>
-          engine.read(weightsAt + layer * layerBytes, weightsShape),
-        );
-      }
-      if (trace) {
-        result.trace = traces;
-      }
-      return result;
-    } catch (error) {
-      traces.forEach((each) => each.dispose());
-      cache?.truncate(stored);
-      throw error;
-    }
+    return /** @type {any} */ (given.logits === 'none' ? asked : { logits: output, ...asked });
   }
 
   /**
-   * Continues the ids, one token after another: greedily, or drawn from the softmax of logits / temperature by the engine's
-   * random numbers; with topK among the likeliest only (Fan, Lewis & Dauphin 2018). To end early, leave the loop. It ends by
+   * Continues the ids, one token after another: greedily, or drawn from the softmax of logits / temperature by
+   * random numbers of its own; with topK among the likeliest only (Fan, Lewis & Dauphin 2018). To end early, leave the loop. It ends by
    * itself where the context is full.
    * @param {Ids} ids [tokens]
    * @param {import('./generate.js').GenerateOptions} [options]
    * @returns {Generator<number, void, void>} of ids. Options are checked at once, ids and cache when the first one is asked for
-   * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: a bad option; otherwise as forward
+   * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: a bad option, or NaN among the logits; otherwise as forward
    */
   generate(ids, options) {
     return generate(this, ids, options);

@@ -1,3 +1,4 @@
+import { causality as causalities } from '../abi.js';
 import {
   checkBoolean,
   checkFloats,
@@ -7,33 +8,60 @@ import {
   checkSize,
   checkTensor,
 } from '../check.js';
-import { describe } from '../describe.js';
-import { aligned, maskWords } from '../engine.js';
+import { classOf, describe } from '../describe.js';
 import { HeadwiseError } from '../error.js';
-import { maskBytes, prepareMask, writeMask } from '../mask.js';
-import { sizeOf, withLast } from '../tensor.js';
-import { Trace } from '../trace.js';
+import { checkKeyPadding, hidePadding } from '../key-padding.js';
+import { prepareMask } from '../mask.js';
+import { withLast } from '../tensor.js';
 import { Module } from './module.js';
+import { runForward } from './run-forward.js';
 
+/**
+ * @template Option
+ * @template {object} Part
+ * @typedef {import('../attention-options.js').Asked<Option, Part>} Asked
+ */
 /** @typedef {import('../engine.js').Engine} Engine */
+/** @typedef {import('../tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('../tensor.js').Tensor} Tensor */
+/** @typedef {import('../trace.js').Trace} Trace */
 /** @typedef {import('./key-value-cache.js').KeyValueCache} KeyValueCache */
 
 /**
  * What a forward may be asked for besides its output.
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
  * @typedef {object} ForwardOptions
- * @property {Tensor} [mask] [Lq, Lkv] or 4-D, broadcast to [batch, heads, Lq, Lkv]; replaces the module's causal mask.
- *   bool: true may attend; float32: added to the scaled scores
- * @property {boolean} [needWeights] default false: return the weights, the n×n matrix of every head
- * @property {boolean} [trace] default false: keep what exact weights can be recomputed from
+ * @property {AnyTensor} [mask] [Lq, Lkv] or 4-D, broadcast to [batch, heads, Lq, Lkv]. bool: true may attend; float32: added to
+ *   the scaled scores. Replaces the module's causal mask unless isCausal is given
+ * @property {boolean} [isCausal] whether later keys are hidden, with a mask or without, whatever the module's own isCausal is;
+ *   default: the module's own, with a mask false
+ * @property {import('../tensor.js').Tensor<'bool'>} [keyPaddingMask] bool, [batch, Lkv] or, for x without a batch, [Lkv]; as torch's: true keys are ignored.
+ *   Hides keys besides mask and causality and replaces neither
+ * @property {NeedWeights} [needWeights] default false: return the weights, the n×n matrix of every head
+ * @property {WithTrace} [trace] default false: keep what exact weights can be recomputed from
  */
 
 /**
- * What a forward returns.
- * @typedef {object} ForwardResult
+ * What a forward always returns.
+ * @typedef {object} ForwardOutput
  * @property {Tensor} output [batch, tokens, width], or [tokens, width] as x
- * @property {Tensor} [weights] [batch, heads, Lq, Lkv], after dropout when training
- * @property {Trace} [trace] if it was asked for; the caller's to dispose of
+ */
+/**
+ * What `needWeights` asks for.
+ * @typedef {object} ForwardWeights
+ * @property {Tensor} weights [batch, heads, Lq, Lkv], after dropout when training
+ */
+/**
+ * What `trace` asks for.
+ * @typedef {object} ForwardTrace
+ * @property {Trace} trace the caller's to dispose of
+ */
+/**
+ * What a forward returns: its output, and what it was asked for.
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {ForwardOutput & Asked<NeedWeights, ForwardWeights> & Asked<WithTrace, ForwardTrace>} ForwardResult
  */
 
 /**
@@ -50,39 +78,36 @@ export function checkCommonOptions(given) {
   };
 }
 
-export const forwardOptions = /** @type {const} */ (['mask', 'needWeights', 'trace']);
+export const forwardOptions = /** @type {const} */ ([
+  ...['mask', 'isCausal', 'keyPaddingMask', 'needWeights', 'trace'],
+]);
 
 /**
- * What `needWeights` and `trace` of a module of several layers give: one for each.
- * @typedef {object} LayerResults
- * @property {Tensor} output of the last layer
- * @property {Tensor[]} [weights] if they were asked for
- * @property {Trace[]} [trace] if it was asked for; the caller's to dispose of
+ * What `needWeights` asks of several layers for.
+ * @typedef {object} LayerWeights
+ * @property {Tensor[]} weights one for each layer, [batch, heads, Lq, Lkv]
  */
-
-/** Words of hw_forward_options. */
-export const optionWords = maskWords + 4;
+/**
+ * What `trace` asks of several layers for.
+ * @typedef {object} LayerTraces
+ * @property {Trace[]} trace one for each layer, the caller's to dispose of
+ */
+/**
+ * What a module of several layers returns: the last one's output, and what it was asked for.
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {ForwardOutput & Asked<NeedWeights, LayerWeights> & Asked<WithTrace, LayerTraces>} LayerResults
+ */
 
 /**
- * Lays the mask and, behind it, an hw_forward_options and room for the addresses of traces into staging memory.
- * @param {Engine} engine
- * @param {number} address
- * @param {{ mask?: import('../mask.js').Mask, weights: number, trace: boolean, cache: number, headMask?: number }} asked weights,
- *   cache and headMask: addresses, 0 for none
- * @returns {number} the struct's address
+ * @param {unknown} isCausal as the caller gave it
+ * @param {boolean} hasMask whether there is a mask of the caller's, which replaces the module's own by default
  */
-export function writeOptions(engine, address, { mask, weights, trace, cache, headMask = 0 }) {
-  const struct = address + aligned(maskBytes(mask));
-  if (mask !== undefined) {
-    engine.write(address, mask.tensor);
+function causalityOf(isCausal, hasMask) {
+  if (isCausal === undefined) {
+    return hasMask ? causalities.off : causalities.own;
   }
-  const at = struct / 4;
-  writeMask(engine.words, at, mask, address);
-  engine.words[at + maskWords] = weights;
-  engine.words[at + maskWords + 1] = trace ? struct + optionWords * 4 : 0;
-  engine.words[at + maskWords + 2] = cache;
-  engine.words[at + maskWords + 3] = headMask;
-  return struct;
+  return checkBoolean(isCausal, 'isCausal') ? causalities.on : causalities.off;
 }
 
 /**
@@ -95,7 +120,7 @@ function checkSavedMask(value, key, n) {
   const mask = checkTensor(value, key);
   const fits = mask.shape.length === 2 && mask.shape[0] === n && mask.shape[1] === n;
   checkShape(mask, key, fits, () => `[${n}, ${n}], contextLength on both sides`);
-  for (let i = 0; i < mask.data.length; i++) {
+  for (let i = 0; i < mask.size; i++) {
     const row = Math.floor(i / n);
     if (mask.data[i] !== Number(i % n > row)) {
       const found = `${mask.data[i]} at [${row}, ${i % n}]`;
@@ -107,27 +132,28 @@ function checkSavedMask(value, key, n) {
   }
 }
 
+/** @param {unknown} value @param {string} name */
+const checkMaybe = (value, name) => (value === undefined ? undefined : checkTensor(value, name));
+
 /** A module that attends, in one layer or several: checks what goes into its forward and reads what comes out. */
 export class AttendingModule extends Module {
   #sizes;
-  #forward;
   #forwardName;
   #savedMasks;
 
   /**
    * @internal
    * @param {Engine} engine
-   * @param {ConstructorParameters<typeof Module>[1] & { forward: string, savedMasks?: string[] }} created savedMasks: keys
-   *   under which torch saves the causal mask, if it does
+   * @param {number} pointer the module's address
    * @param {{ dIn: number, width: number, heads: number, contextLength: number, layers?: number }} sizes width: of the
    *   output; layers: how many give weights and traces, default 1
+   * @param {readonly string[]} [savedMasks] keys under which torch saves the causal mask
    */
-  constructor(engine, created, sizes) {
-    super(engine, created);
-    this.#forward = created.forward;
-    this.#savedMasks = created.savedMasks ?? [];
+  constructor(engine, pointer, sizes, savedMasks = []) {
+    super(engine, pointer);
+    this.#savedMasks = savedMasks;
     this.#sizes = { layers: 1, ...sizes };
-    this.#forwardName = `${this.constructor.name}.forward`;
+    this.#forwardName = `${classOf(this)}.forward`;
   }
 
   /**
@@ -153,12 +179,11 @@ export class AttendingModule extends Module {
   }
 
   /**
-   * @param {Tensor} x
+   * @param {import('../operand.js').FloatOperand} x
    * @param {KeyValueCache | undefined} cache
    */
   #checkInput(x, cache) {
     const { dIn, contextLength } = this.#sizes;
-    checkFloats(x, 'x');
     const fits =
       (x.shape.length === 2 || x.shape.length === 3) && x.shape[x.shape.length - 1] === dIn;
     checkShape(x, 'x', fits, () => `[batch, tokens, ${dIn}] or [tokens, ${dIn}]`);
@@ -175,14 +200,14 @@ export class AttendingModule extends Module {
   }
 
   /**
-   * @param {Tensor | undefined} mask
+   * @param {import('../operand.js').Operand | undefined} mask
    * @param {[number, number, number, number]} scores their shape
    */
   #checkMask(mask, scores) {
     if (mask === undefined) {
       return undefined;
     }
-    const rank = checkTensor(mask, 'mask').shape.length;
+    const rank = mask.shape.length;
     if (rank === 3) {
       const hint =
         '[batch, 1, Lq, Lkv] for one per batch entry or [1, heads, Lq, Lkv] for one per head';
@@ -203,76 +228,51 @@ export class AttendingModule extends Module {
 
   /**
    * @protected
-   * @param {Tensor} x
-   * @param {Record<string, any>} given options that are known
+   * @param {Tensor} input
+   * @param {Record<string, any>} given options, read and known
    * @param {KeyValueCache} [cache]
    * @returns {LayerResults}
    */
-  attend(x, given, cache) {
+  attend(input, given, cache) {
+    this.checkAlive();
+    const x = checkFloats(input, 'x');
+    const givenMask = checkMaybe(given.mask, 'mask');
+    const givenPadding = checkMaybe(given.keyPaddingMask, 'keyPaddingMask');
+    // From here on no code of the caller's runs, which could end the module or the cache, or fill one.
     const { pointer, engine } = this;
     const cacheAt = cache === undefined ? 0 : cache.addressFor(this);
     const { batch, tokens, stored } = this.#checkInput(x, cache);
     const { width, heads, layers } = this.#sizes;
-    const outputShape = withLast(x.shape, width);
     /** @type {[number, number, number, number]} */
     const weightsShape = [batch, heads, tokens, stored + tokens];
-    const mask = this.#checkMask(given.mask, weightsShape);
+    const ownMask = this.#checkMask(givenMask, weightsShape);
+    const causality = causalityOf(given.isCausal, ownMask !== undefined);
+    const keys = stored + tokens;
+    checkKeyPadding(givenPadding, x.shape.length === 3 ? [batch, keys] : [keys]);
+    const mask = hidePadding(givenPadding, ownMask, weightsShape);
     const needWeights = checkBoolean(given.needWeights ?? false, 'needWeights');
     const trace = checkBoolean(given.trace ?? false, 'trace');
 
-    const xBytes = aligned(x.data.byteLength);
-    const outputBytes = aligned(sizeOf(outputShape, 'output') * 4);
-    const layerBytes = needWeights ? sizeOf(weightsShape, 'weights') * 4 : 0;
-    const weightsBytes = aligned(layers * layerBytes);
-    const optionBytes = (optionWords + layers) * 4;
-    const at = engine.stage(
-      xBytes + outputBytes + weightsBytes + aligned(maskBytes(mask)) + optionBytes,
+    return /** @type {any} */ (
+      runForward(engine, {
+        pointer,
+        name: this.#forwardName,
+        input: x,
+        batch,
+        tokens,
+        logits: undefined,
+        outputShape: withLast(x.shape, width),
+        layers,
+        weightsShape,
+        mask,
+        causality,
+        headMask: undefined,
+        cacheAt,
+        stored,
+        needWeights,
+        trace,
+      })
     );
-    const output = at + xBytes;
-    const weights = needWeights ? output + outputBytes : 0;
-    engine.write(at, x);
-    const asked =
-      mask !== undefined || needWeights || trace || cache !== undefined
-        ? writeOptions(engine, output + outputBytes + weightsBytes, {
-            mask,
-            weights,
-            trace,
-            cache: cacheAt,
-          })
-        : 0;
-    engine.check(
-      engine.call[this.#forward](pointer, at, batch, tokens, output, asked),
-      this.#forwardName,
-    );
-    const traces = trace ? this.#traces(asked + optionWords * 4, weightsShape) : undefined;
-    try {
-      /** @type {LayerResults} */
-      const result = { output: engine.read(output, outputShape) };
-      if (needWeights) {
-        result.weights = Array.from({ length: layers }, (_, layer) =>
-          engine.read(weights + layer * layerBytes, weightsShape),
-        );
-      }
-      if (traces !== undefined) {
-        result.trace = traces;
-      }
-      return result;
-    } catch (error) {
-      traces?.forEach((each) => each.dispose());
-      cache?.truncate(stored);
-      throw error;
-    }
-  }
-
-  /**
-   * @param {number} address of the layers' traces' addresses
-   * @param {readonly number[]} shape
-   */
-  #traces(address, shape) {
-    const { engine } = this;
-    const { layers } = this.#sizes;
-    const pointers = engine.words.slice(address / 4, address / 4 + layers);
-    return Array.from(pointers, (pointer) => new Trace(engine, pointer, shape));
   }
 }
 
@@ -297,13 +297,15 @@ export function firstLayer({ output, weights, trace }) {
 export class AttentionModule extends AttendingModule {
   /**
    * Runs the module.
+   * @template {boolean} [NeedWeights=false]
+   * @template {boolean} [WithTrace=false]
    * @param {Tensor} x [batch, tokens, dIn] or [tokens, dIn]
-   * @param {ForwardOptions} [options]
-   * @returns {ForwardResult}
+   * @param {ForwardOptions<NeedWeights, WithTrace>} [options]
+   * @returns {ForwardResult<NeedWeights, WithTrace>}
    * @throws {HeadwiseError} ERR_SHAPE: x or mask do not fit, or more tokens than contextLength; ERR_VALUE; ERR_MEMORY;
    *   ERR_DISPOSED
    */
   forward(x, options) {
-    return firstLayer(this.attend(x, this.checkForwardOptions(options)));
+    return /** @type {any} */ (firstLayer(this.attend(x, this.checkForwardOptions(options))));
   }
 }

@@ -1,18 +1,22 @@
+import { embeddingConfig, moduleKind } from '../abi.js';
 import { checkFloats, checkIndex, checkOptions, checkSize } from '../check.js';
 import { describe } from '../describe.js';
 import { aligned } from '../engine.js';
 import { HeadwiseError } from '../error.js';
-import { flatten, newArray, shapeOfNested, sizeOf, Tensor } from '../tensor.js';
-import { arrayParameter, createModule, Module } from './module.js';
+import { isA, kindOf, lengthOf, reading } from '../foreign.js';
+import { flatten, shapeOfNested } from '../make-tensor.js';
+import { inputBytes, writeInput } from '../struct.js';
+import { newArray, sizeOf, Tensor } from '../tensor.js';
+import { createModule, Module } from './module.js';
 
-/** @typedef {import('../tensor.js').NumberArray} NumberArray */
+/** @typedef {import('../make-tensor.js').NumberArray} NumberArray */
 /**
  * An id, or nested arrays of ids.
- * @typedef {number | NestedIds[]} NestedIds
+ * @typedef {import('../make-tensor.js').NestedNumbers} NestedIds
  */
 /**
  * Integers from 0 to numEmbeddings - 1: nested arrays, a typed array, or a float32 tensor.
- * @typedef {NestedIds | NumberArray | BigInt64Array | BigUint64Array | Tensor} Ids
+ * @typedef {NestedIds | NumberArray | import('../make-tensor.js').BigIntArray | Tensor} Ids
  */
 
 /**
@@ -24,18 +28,22 @@ import { arrayParameter, createModule, Module } from './module.js';
 
 /**
  * @param {unknown} ids
- * @returns {{ values: ArrayLike<unknown>, shape: readonly number[] }}
+ * @returns {{ values: ArrayLike<unknown>, shape: readonly number[], size: number }}
  */
 function unpack(ids) {
-  if (ids instanceof Tensor) {
-    return { values: checkFloats(ids, 'ids').data, shape: ids.shape };
+  if (isA(ids, Tensor)) {
+    const { data, shape, size } = checkFloats(ids, 'ids');
+    return { values: data, shape, size };
   }
-  if (ArrayBuffer.isView(ids) && !(ids instanceof DataView)) {
-    const values = /** @type {NumberArray} */ (/** @type {unknown} */ (ids));
-    return { values, shape: [values.length] };
+  if (kindOf(ids) !== undefined) {
+    const values = /** @type {NumberArray} */ (ids);
+    const size = lengthOf(values);
+    return { values, shape: [size], size };
   }
-  const shape = shapeOfNested(ids);
-  return { values: flatten(ids, shape, 'ids'), shape };
+  const shape = shapeOfNested(ids, 'ids');
+  const how = { name: 'ids', Type: Float64Array, takesBooleans: false };
+  const { values } = flatten(ids, shape, how);
+  return { values, shape, size: values.length };
 }
 
 /**
@@ -57,15 +65,15 @@ function place(shape, flat) {
  * @param {number} count of embeddings
  */
 export function checkIds(ids, count) {
-  const { values, shape } = unpack(ids);
-  if (values.length === 0) {
+  const { values, shape, size } = reading(() => unpack(ids), 'ids', 'integers');
+  if (size === 0) {
     throw new HeadwiseError(
       'ERR_SHAPE',
       `ids has shape ${describe(shape)}; expected an id or more`,
     );
   }
-  const checked = newArray(Uint32Array, values.length);
-  for (let i = 0; i < values.length; i++) {
+  const checked = newArray(Uint32Array, size);
+  for (let i = 0; i < size; i++) {
     const value = values[i];
     const id = typeof value === 'bigint' ? Number(value) : value;
     const fits = typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < count;
@@ -88,10 +96,9 @@ export class Embedding extends Module {
     const count = checkSize(given.numEmbeddings, 'numEmbeddings');
     const dim = checkSize(given.embeddingDim, 'embeddingDim');
     const what = `an Embedding of ${count} × ${dim}`;
-    const pointer = createModule(engine, 'embedding_create', [count, dim], what);
-    const weight = engine.call.embedding_weight(pointer) >>> 0;
-    const parameters = [arrayParameter('weight', weight, [count, dim])];
-    super(engine, { pointer, destroy: 'embedding_destroy', parameters });
+    const config = { numEmbeddings: count, embeddingDim: dim };
+    const pointer = createModule(engine, moduleKind.embedding, embeddingConfig, config, { what });
+    super(engine, pointer);
     this.#sizes = { count, dim };
   }
 
@@ -99,23 +106,25 @@ export class Embedding extends Module {
    * Looks ids up.
    * @param {Ids} ids integers from 0 to numEmbeddings - 1 of any shape: nested arrays, a typed array (whose shape is
    *   [length]; a Uint8Array holds ids, not truth values), or a float32 tensor
+   * @param {Record<string, never>} [options] there are none: `trace` and the like are refused
    * @returns {import('./rowwise-module.js').ModuleResult} output: […, embeddingDim]
-   * @throws {HeadwiseError} ERR_VALUE: no integer or out of range; ERR_SHAPE: ragged or empty; ERR_MEMORY;
+   * @throws {HeadwiseError} ERR_VALUE: no integer or out of range, or an option; ERR_SHAPE: ragged or empty; ERR_MEMORY;
    *   ERR_DISPOSED
    */
-  forward(ids) {
-    const { pointer, engine } = this;
+  forward(ids, options) {
+    checkOptions(options, [], 'Embedding.forward');
     const { count, dim } = this.#sizes;
     const checked = checkIds(ids, count);
+    const { pointer, engine } = this;
     const shape = [...checked.shape, dim];
-    const bytes = aligned(checked.ids.byteLength);
-    const at = engine.stage(bytes + sizeOf(shape, 'the result') * 4);
-    const out = at + bytes;
-    engine.words.set(checked.ids, at / 4);
-    engine.check(
-      engine.call.embedding_forward(pointer, at, checked.ids.length, out),
-      'Embedding.forward',
-    );
+    const tokens = checked.ids.length;
+    const bytes = aligned(tokens * 4);
+    const at = engine.stage(inputBytes + bytes + sizeOf(shape, 'the result') * 4);
+    const idsAt = at + inputBytes;
+    const out = idsAt + bytes;
+    engine.words.set(checked.ids, idsAt / 4);
+    writeInput(engine, at, { isIds: true, data: idsAt, batch: 1, tokens });
+    engine.check(engine.call.module_forward(pointer, at, out, 0), 'Embedding.forward');
     return { output: engine.read(out, shape) };
   }
 }

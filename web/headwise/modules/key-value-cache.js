@@ -3,9 +3,10 @@ import { describe } from '../describe.js';
 import { disposeSymbol } from '../dispose.js';
 import { aligned } from '../engine.js';
 import { HeadwiseError } from '../error.js';
+import { sameShape } from '../tensor.js';
 
 /** @typedef {import('../engine.js').Engine} Engine */
-/** @typedef {import('../tensor.js').Tensor} Tensor */
+/** @typedef {import('../operand.js').FloatOperand} FloatOperand */
 
 /**
  * What a cache starts with.
@@ -19,8 +20,7 @@ import { HeadwiseError } from '../error.js';
  * The module that a cache is for.
  * @typedef {object} CacheOwner
  * @property {object} module
- * @property {(batch: number, key: number, value: number, tokens: number) => number} create makes it, of past keys and values at
- *   these addresses; the engine's status
+ * @property {() => number} pointer the module's address, asked for when nothing of the caller's runs any more
  * @property {number} heads
  * @property {number} headDim
  * @property {number} contextLength
@@ -30,12 +30,12 @@ import { HeadwiseError } from '../error.js';
  * @param {unknown} past
  * @param {number | undefined} batch
  * @param {CacheOwner} owner
- * @returns {{ key: Tensor, value: Tensor }}
+ * @returns {{ key: FloatOperand, value: FloatOperand }}
  */
 function checkPast(past, batch, { heads, headDim, contextLength }) {
-  const { key, value } = checkOptions(past, ['key', 'value'], 'past', 'past');
-  checkFloats(key, 'past.key');
-  checkFloats(value, 'past.value');
+  const given = checkOptions(past, ['key', 'value'], 'past', 'past');
+  const key = checkFloats(given.key, 'past.key');
+  const value = checkFloats(given.value, 'past.value');
   const [own, ownHeads, tokens, width] = key.shape;
   const fits = key.shape.length === 4 && ownHeads === heads && width === headDim;
   checkShape(
@@ -47,7 +47,7 @@ function checkPast(past, batch, { heads, headDim, contextLength }) {
   checkShape(
     value,
     'past.value',
-    describe(value.shape) === describe(key.shape),
+    sameShape(value.shape, key.shape),
     () => `${describe(key.shape)}, as past.key`,
   );
   if (tokens > contextLength) {
@@ -61,15 +61,33 @@ function checkPast(past, batch, { heads, headDim, contextLength }) {
 
 /**
  * @param {Engine} engine
- * @param {{ key: Tensor, value: Tensor }} past
+ * @param {{ key: FloatOperand, value: FloatOperand }} past
  * @returns {[number, number]} addresses in staging memory
  */
 function writePast(engine, { key, value }) {
-  const keyBytes = aligned(key.data.byteLength);
-  const at = engine.stage(keyBytes + value.data.byteLength);
+  const keyBytes = aligned(key.size * 4);
+  const at = engine.stage(keyBytes + value.size * 4);
   engine.write(at, key);
   engine.write(at + keyBytes, value);
   return [at, at + keyBytes];
+}
+
+/** Whether a value is a cache, and not only a Proxy of one. @type {(value: unknown) => value is KeyValueCache} */
+let isCache;
+
+/**
+ * @param {unknown} value
+ * @returns {KeyValueCache | undefined}
+ * @throws {HeadwiseError} ERR_VALUE: neither a cache nor undefined
+ */
+export function checkCache(value) {
+  if (value !== undefined && !isCache(value)) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `cache is ${describe(value)}; expected what createCache returns`,
+    );
+  }
+  return value;
 }
 
 /**
@@ -80,6 +98,12 @@ export class KeyValueCache {
   #engine;
   #module;
   #pointer;
+  #batch;
+  #capacity;
+
+  static {
+    isCache = (value) => typeof value === 'object' && value !== null && #pointer in value;
+  }
 
   /**
    * @internal
@@ -95,7 +119,7 @@ export class KeyValueCache {
     const [key, value] = past === undefined ? [0, 0] : writePast(engine, past);
     const tokens = past?.key.shape[2] ?? 0;
     engine.check(
-      owner.create(batch, key, value, tokens),
+      engine.call.module_create_cache(owner.pointer(), batch, key, value, tokens),
       `a cache of ${batch} × ${owner.contextLength} tokens`,
     );
     this.#engine = engine;
@@ -106,6 +130,8 @@ export class KeyValueCache {
     this.batch = batch;
     /** The most tokens of each: the module's contextLength. */
     this.capacity = owner.contextLength;
+    this.#batch = batch;
+    this.#capacity = owner.contextLength;
   }
 
   #live() {
@@ -136,13 +162,14 @@ export class KeyValueCache {
    * @returns {number} tokens that are there
    */
   checkRoom(batch, tokens, name) {
-    if (batch !== this.batch) {
+    if (batch !== this.#batch) {
       throw new HeadwiseError(
         'ERR_SHAPE',
-        `${name} has ${batch} sequences; expected ${this.batch}, the cache's batch`,
+        `${name} has ${batch} sequences; expected ${this.#batch}, the cache's batch`,
       );
     }
-    const { length, capacity } = this;
+    const length = this.#length();
+    const capacity = this.#capacity;
     if (tokens > capacity - length) {
       throw new HeadwiseError(
         'ERR_VALUE',
@@ -154,6 +181,10 @@ export class KeyValueCache {
 
   /** Tokens of each sequence that are in the cache. */
   get length() {
+    return this.#length();
+  }
+
+  #length() {
     const pointer = this.#live();
     return this.#engine.call.cache_length(pointer) >>> 0;
   }
@@ -165,7 +196,7 @@ export class KeyValueCache {
    * @throws {HeadwiseError} ERR_VALUE: not an integer from 0 to this.length
    */
   truncate(length) {
-    const kept = checkIndex(length, 'length', this.length + 1);
+    const kept = checkIndex(length, 'length', this.#length() + 1);
     this.#engine.call.cache_truncate(this.#pointer, kept);
     return this;
   }
@@ -174,6 +205,11 @@ export class KeyValueCache {
   dispose() {
     this.#engine.free('cache_destroy', this.#pointer, this);
     this.#pointer = 0;
+  }
+
+  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  get [Symbol.toStringTag]() {
+    return 'KeyValueCache';
   }
 
   /** `dispose`, for `using`. */

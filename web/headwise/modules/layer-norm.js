@@ -1,5 +1,6 @@
+import { layerNormConfig, moduleKind } from '../abi.js';
 import { checkEps, checkOptions, checkSize } from '../check.js';
-import { arrayParameter, createModule } from './module.js';
+import { createModule } from './module.js';
 import { RowwiseModule } from './rowwise-module.js';
 
 /** @typedef {import('../engine.js').Engine} Engine */
@@ -10,20 +11,6 @@ import { RowwiseModule } from './rowwise-module.js';
  * @property {number} dim width of x
  * @property {number} [eps] default 1e-5; added to the variance
  */
-
-/**
- * @param {Engine} engine
- * @param {string} name such as ln1; empty for the module itself
- * @param {number} norm the address of an hw_layer_norm
- * @param {number} dim
- */
-export function normParameters(engine, name, norm, dim) {
-  const prefix = name === '' ? '' : `${name}.`;
-  return [
-    arrayParameter(`${prefix}weight`, engine.call.layer_norm_weight(norm) >>> 0, [dim]),
-    arrayParameter(`${prefix}bias`, engine.call.layer_norm_bias(norm) >>> 0, [dim]),
-  ];
-}
 
 /** torch.nn.LayerNorm over the last dimension. State dict: weight [dim], bias [dim], ones and zeros at first. */
 export class LayerNorm extends RowwiseModule {
@@ -36,13 +23,14 @@ export class LayerNorm extends RowwiseModule {
     const given = checkOptions(options, ['dim', 'eps'], 'LayerNorm');
     const dim = checkSize(given.dim, 'dim');
     const eps = checkEps(given.eps);
-    const pointer = createModule(engine, 'layer_norm_create', [dim, eps], `a LayerNorm of ${dim}`);
-    const created = {
-      pointer,
-      parameters: normParameters(engine, '', pointer, dim),
-      destroy: 'layer_norm_destroy',
-      forward: 'layer_norm_forward',
-    };
-    super(engine, created, dim, dim);
+    const what = `a LayerNorm of ${dim}`;
+    const pointer = createModule(
+      engine,
+      moduleKind.layerNorm,
+      layerNormConfig,
+      { dim, eps },
+      { what },
+    );
+    super(engine, pointer, dim, dim);
   }
 }

@@ -1,5 +1,6 @@
+import { linearConfig, moduleKind } from '../abi.js';
 import { checkBoolean, checkOptions, checkSize } from '../check.js';
-import { createModule, linearParameters } from './module.js';
+import { createModule } from './module.js';
 import { RowwiseModule } from './rowwise-module.js';
 
 /**
@@ -22,16 +23,10 @@ export class Linear extends RowwiseModule {
     const inFeatures = checkSize(given.inFeatures, 'inFeatures');
     const outFeatures = checkSize(given.outFeatures, 'outFeatures');
     const bias = checkBoolean(given.bias ?? true, 'bias');
-    const values = [true, inFeatures, outFeatures, bias];
     const what = `a Linear of ${inFeatures} × ${outFeatures}`;
-    const linear = createModule(engine, 'linear_create', values, what);
-    const created = {
-      pointer: linear,
-      parameters: linearParameters('', { linear, rows: outFeatures, inFeatures, bias }),
-      destroy: 'linear_destroy',
-      forward: 'linear_forward',
-    };
-    super(engine, created, inFeatures, outFeatures);
+    const config = { inFeatures, outFeatures, bias };
+    const pointer = createModule(engine, moduleKind.linear, linearConfig, config, { what });
+    super(engine, pointer, inFeatures, outFeatures);
     /** Width of x. */
     this.inFeatures = inFeatures;
     /** Width of the output. */

@@ -1,128 +1,93 @@
-import { checkBoolean, checkFloats } from '../check.js';
-import { describe } from '../describe.js';
+import { checkBoolean, checkFloats, checkOptions } from '../check.js';
+import { classOf, describe } from '../describe.js';
 import { disposeSymbol } from '../dispose.js';
-import { HeadwiseError } from '../error.js';
+import { HeadwiseError, misfit } from '../error.js';
+import { checkUnchanged, entriesOf } from '../foreign.js';
+import { writeStruct } from '../struct.js';
+import { sameShape } from '../tensor.js';
+import { listParameters, readParameter, writeParameter } from './parameters.js';
 
+/** @typedef {import('../operand.js').FloatOperand} FloatOperand */
 /** @typedef {import('../engine.js').Engine} Engine */
 /** @typedef {import('../tensor.js').Tensor} Tensor */
+/** @typedef {import('./parameters.js').Parameter} Parameter */
 
 /**
- * @typedef {object} Parameter
- * @property {string} key its name in the state dict, torch's
- * @property {readonly number[]} shape torch's
- * @property {number} staged bytes of staging memory that reading and writing need
- * @property {(engine: Engine) => Tensor} read
- * @property {(engine: Engine, value: Tensor) => void} write
- */
-
-/** @type {(shape: readonly number[]) => number} */
-const size = (shape) => shape.reduce((product, n) => product * n, 1);
-
-/**
- * Creates by an export that leaves the module's address in the result slot.
+ * Makes a module of the engine's.
  * @param {Engine} engine
- * @param {string} create
- * @param {(number | boolean)[]} values
- * @param {string} what for the message
+ * @param {number} kind of abi.js's moduleKind
+ * @param {import('../struct.js').Layout} layout of its config
+ * @param {Record<string, any>} config
+ * @param {object} how
+ * @param {string} how.what it is, for the message
+ * @param {boolean} [how.draw] false: leave the weights zero and the generator where it is
+ * @returns {number} its address
  */
-export function createModule(engine, create, values, what) {
-  engine.check(engine.call[create](...values), what);
+export function createModule(engine, kind, layout, config, { what, draw = true }) {
+  const at = engine.stage(layout.bytes);
+  writeStruct(engine, at, layout, config);
+  engine.check(engine.call.module_create(kind, at, draw), what);
   return engine.result;
-}
-
-/**
- * An array that a module keeps as it is.
- * @param {string} key
- * @param {number} address
- * @param {readonly number[]} shape
- * @returns {Parameter}
- */
-export const arrayParameter = (key, address, shape) => ({
-  key,
-  shape,
-  staged: 0,
-  read: (engine) => engine.read(address, shape),
-  write: (engine, value) => engine.write(address, value),
-});
-
-/**
- * Rows of an hw_linear's weight, or of its bias: they are packed, and copied by way of staging memory.
- * @param {string} key
- * @param {{ linear: number, firstRow: number }} place
- * @param {readonly number[]} shape [rows, inFeatures] of a weight, [rows] of a bias
- * @returns {Parameter}
- */
-export function packedParameter(key, { linear, firstRow }, shape) {
-  const staged = size(shape) * 4;
-  /** @type {(engine: Engine, copy: 'linear_load' | 'linear_store', at: number, what: string) => void} */
-  const copyRows = (engine, copy, at, what) => {
-    const [weight, bias] = shape.length === 2 ? [at, 0] : [0, at];
-    engine.check(engine.call[copy](linear, firstRow, shape[0], weight, bias), what);
-  };
-  return {
-    key,
-    shape,
-    staged,
-    read(engine) {
-      const at = engine.stage(staged);
-      copyRows(engine, 'linear_store', at, 'stateDict');
-      return engine.read(at, shape);
-    },
-    write(engine, value) {
-      const at = engine.stage(staged);
-      engine.write(at, value);
-      copyRows(engine, 'linear_load', at, 'loadStateDict');
-    },
-  };
-}
-
-/**
- * The parameters of `rows` rows of one hw_linear.
- * @param {string} name such as W_query; empty for the module itself
- * @param {{ linear: number, firstRow?: number, rows: number, inFeatures: number, bias: boolean }} place
- * @returns {Parameter[]}
- */
-export function linearParameters(name, { linear, firstRow = 0, rows, inFeatures, bias }) {
-  const prefix = name === '' ? '' : `${name}.`;
-  const place = { linear, firstRow };
-  const weight = packedParameter(`${prefix}weight`, place, [rows, inFeatures]);
-  return bias ? [weight, packedParameter(`${prefix}bias`, place, [rows])] : [weight];
 }
 
 /** What all modules share: parameters, mode and end of life. */
 export class Module {
   /** @type {number} */
   #pointer;
-  /** @type {Parameter[]} */
+  /** @type {readonly Parameter[] | undefined} listed when they are asked for */
   #parameters;
-  #destroy;
-  #train;
 
   /**
    * @internal
    * @param {Engine} engine
-   * @param {object} created
-   * @param {number} created.pointer the module's address
-   * @param {string} created.destroy the export that frees it
-   * @param {string} [created.train] the export that sets its mode, if it has modes
-   * @param {Parameter[]} created.parameters in torch's order
+   * @param {number} pointer the module's address
    */
-  constructor(engine, { pointer, destroy, train, parameters }) {
+  constructor(engine, pointer) {
     /** @internal */
     this.engine = engine;
-    Object.defineProperty(this, 'engine', { enumerable: false });
+    Object.defineProperty(this, 'engine', {
+      ...{ enumerable: false, writable: false, configurable: false },
+    });
     this.#pointer = pointer;
-    this.#destroy = destroy;
-    this.#train = train;
-    this.#parameters = parameters;
-    engine.catchForgotten(this, destroy, pointer);
+    engine.catchForgotten(this, 'module_destroy', pointer);
     /** Whether dropout is active; as in torch, a new module is in training mode. */
     this.training = true;
   }
 
+  /**
+   * @protected
+   * @throws {HeadwiseError} ERR_DISPOSED, ERR_LOAD: the module or its engine is gone
+   */
+  checkAlive() {
+    const { engine } = this;
+    if (this.#pointer === 0 || engine.disposed) {
+      engine.live(this.#pointer, classOf(this));
+    }
+  }
+
   /** @protected */
   get pointer() {
-    return this.engine.live(this.#pointer, this.constructor.name);
+    this.checkAlive();
+    return this.#pointer;
+  }
+
+  /** @internal */
+  get parameterList() {
+    this.#parameters ??= listParameters(this.engine, this.pointer);
+    return this.#parameters;
+  }
+
+  /**
+   * Copies whole rows of a parameter in.
+   * @internal
+   * @param {Parameter} parameter
+   * @param {Float32Array} data
+   * @param {number} firstRow
+   * @param {number} rows
+   */
+  loadRows(parameter, data, firstRow, rows) {
+    const value = { dtype: /** @type {const} */ ('float32'), data };
+    writeParameter(this.engine, this.pointer, parameter, value, firstRow, rows);
   }
 
   /**
@@ -150,66 +115,77 @@ export class Module {
    * @returns {Record<string, Tensor>} under torch's names and in torch's shapes
    */
   stateDict() {
-    void this.pointer;
-    return Object.fromEntries(this.#parameters.map(({ key, read }) => [key, read(this.engine)]));
+    const { engine, pointer } = this;
+    return Object.fromEntries(
+      this.parameterList.map((parameter) => [
+        parameter.key,
+        readParameter(engine, pointer, parameter),
+      ]),
+    );
   }
 
   /**
    * Copies parameters in, strictly: all keys, no others, torch's shapes; or nothing is changed.
-   * @param {Record<string, Tensor>} dict float32, as `stateDict` gives it; copied
+   * @param {Record<string, import('../tensor.js').AnyTensor>} dict float32, as `stateDict` gives it; copied
+   * @param {Record<string, never>} [options] there are none: torch's `strict: false` and the like are refused
    * @returns {this}
-   * @throws {HeadwiseError} ERR_VALUE names missing and unexpected keys, ERR_SHAPE misshapen ones
+   * @throws {HeadwiseError} ERR_VALUE names missing and unexpected keys, and options; ERR_SHAPE misshapen keys
    */
-  loadStateDict(dict) {
-    void this.pointer;
+  loadStateDict(dict, options) {
+    checkOptions(options, [], 'loadStateDict');
+    const parameters = this.parameterList;
     const tensors = this.#match(dict);
-    // All the room there will be need for, so that nothing fails half-way.
-    this.engine.stage(this.#parameters.reduce((most, { staged }) => Math.max(most, staged), 0));
-    this.#parameters.forEach(({ write }, i) => write(this.engine, tensors[i]));
+    // Reading the dict may have ended the module. Reserve the most room any parameter needs first, so that nothing fails half-way.
+    const { engine, pointer } = this;
+    engine.stage(parameters.reduce((most, { size }) => Math.max(most, size * 4), 0));
+    tensors.forEach(({ data, size: elements }) => checkUnchanged(data, elements));
+    parameters.forEach((parameter, i) => writeParameter(engine, pointer, parameter, tensors[i]));
     return this;
   }
 
   /**
    * @param {unknown} dict
-   * @returns {Tensor[]} in the parameters' order
+   * @returns {Map<string, unknown>} by the parameters' keys
    */
-  #match(dict) {
+  #read(dict) {
     if (typeof dict !== 'object' || dict === null) {
-      throw new HeadwiseError(
-        'ERR_VALUE',
-        `dict is ${describe(dict)}; expected an object of tensors`,
-      );
+      throw misfit(dict, 'dict', 'an object of tensors');
     }
-    const given = new Map(
-      Object.entries(dict)
+    return new Map(
+      entriesOf(dict, 'dict')
         .filter(([key, value]) => !this.ignoresEntry(key, value))
         .map(([key, value]) => [this.canonicalKey(key), value]),
     );
-    const keys = this.#parameters.map(({ key }) => key);
+  }
+
+  /**
+   * @param {unknown} dict
+   * @returns {FloatOperand[]} in the parameters' order
+   */
+  #match(dict) {
+    const given = this.#read(dict);
+    const keys = this.parameterList.map(({ key }) => key);
     const missing = keys.filter((key) => !given.has(key));
     const expected = new Set(keys);
     const unexpected = [...given.keys()].filter((key) => !expected.has(key));
-    const misshapen = this.#parameters
-      .filter(({ key }) => given.has(key))
-      .filter(
-        ({ key, shape }) => describe(checkFloats(given.get(key), key).shape) !== describe(shape),
-      );
+    const tensors = new Map(
+      keys.filter((key) => given.has(key)).map((key) => [key, checkFloats(given.get(key), key)]),
+    );
+    const misshapen = this.parameterList.flatMap(({ key, shape }) => {
+      const found = tensors.get(key)?.shape ?? shape;
+      const fits = sameShape(found, shape);
+      return fits ? [] : [`${key} has shape ${describe(found)}, expected ${describe(shape)}`];
+    });
     const problems = [
       ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
       ...(unexpected.length > 0 ? [`unexpected: ${unexpected.join(', ')}`] : []),
-      ...misshapen.map(
-        ({ key, shape }) =>
-          `${key} has shape ${describe(given.get(key).shape)}, expected ${describe(shape)}`,
-      ),
+      ...misshapen,
     ];
     if (problems.length > 0) {
       const code = missing.length + unexpected.length > 0 ? 'ERR_VALUE' : 'ERR_SHAPE';
-      throw new HeadwiseError(
-        code,
-        `dict does not fit ${this.constructor.name}: ${problems.join('; ')}`,
-      );
+      throw new HeadwiseError(code, `dict does not fit ${classOf(this)}: ${problems.join('; ')}`);
     }
-    return keys.map((key) => given.get(key));
+    return keys.map((key) => /** @type {FloatOperand} */ (tensors.get(key)));
   }
 
   /**
@@ -217,8 +193,8 @@ export class Module {
    * @returns {number}
    */
   parameterCount() {
-    void this.pointer;
-    return this.#parameters.reduce((sum, { shape }) => sum + size(shape), 0);
+    this.checkAlive();
+    return this.parameterList.reduce((sum, { size }) => sum + size, 0);
   }
 
   /**
@@ -228,10 +204,9 @@ export class Module {
    */
   train(mode = true) {
     const { pointer } = this;
-    this.training = checkBoolean(mode, 'mode');
-    if (this.#train !== undefined) {
-      this.engine.call[this.#train](pointer, mode);
-    }
+    checkBoolean(mode, 'mode');
+    this.engine.call.module_train(pointer, mode);
+    this.training = mode;
     return this;
   }
 
@@ -245,8 +220,13 @@ export class Module {
 
   /** Frees the module's memory; what it returned stays valid. Calls after this throw ERR_DISPOSED. */
   dispose() {
-    this.engine.free(this.#destroy, this.#pointer, this);
+    this.engine.free('module_destroy', this.#pointer, this);
     this.#pointer = 0;
+  }
+
+  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  get [Symbol.toStringTag]() {
+    return 'Module';
   }
 
   /** `dispose`, for `using`. */

@@ -1,7 +1,7 @@
+import { moduleKind, multiHeadAttentionWrapperConfig } from '../abi.js';
 import { checkBoolean, checkOptions, checkSize } from '../check.js';
 import { AttentionModule, checkCommonOptions } from './attention-module.js';
-import { createModule, linearParameters } from './module.js';
-import { projectionNames } from './single-head.js';
+import { createModule } from './module.js';
 
 /**
  * What a MultiHeadAttentionWrapper is made with.
@@ -15,11 +15,27 @@ import { projectionNames } from './single-head.js';
  * @property {boolean} [isCausal] default true
  */
 
+/** @type {(value: unknown) => value is object} */
+const isObject = (value) => typeof value === 'object' && value !== null;
+
+/**
+ * What a wrapper was made with; undefined for everything else, Proxies of wrappers too.
+ * @type {(value: unknown) => Readonly<Required<MultiHeadAttentionWrapperOptions>> | undefined}
+ */
+export let optionsOf;
+
 /**
  * One CausalAttention per head, run one after another, outputs side by side: [batch, tokens, numHeads · dOut]. State dict:
  * heads.0.W_query.weight [dOut, dIn] and so on; a causal heads.0.mask … is accepted on loading.
  */
 export class MultiHeadAttentionWrapper extends AttentionModule {
+  /** @type {Readonly<Required<MultiHeadAttentionWrapperOptions>>} */
+  #options;
+
+  static {
+    optionsOf = (value) => (isObject(value) && #options in value ? value.#options : undefined);
+  }
+
   /**
    * @internal
    * @param {import('../engine.js').Engine} engine
@@ -31,31 +47,14 @@ export class MultiHeadAttentionWrapper extends AttentionModule {
     const { dIn, dOut, contextLength, dropout, qkvBias } = checkCommonOptions(given);
     const numHeads = checkSize(given.numHeads, 'numHeads');
     const isCausal = checkBoolean(given.isCausal ?? true, 'isCausal');
-    const values = [true, dIn, dOut, contextLength, dropout, numHeads, qkvBias, isCausal];
     const what = `a MultiHeadAttentionWrapper of ${numHeads} heads of ${dIn} × ${dOut}`;
-    const pointer = createModule(engine, 'wrapper_create', values, what);
-    const parameters = Array.from({ length: numHeads }, (_, head) =>
-      projectionNames.flatMap((name, i) => {
-        const linear = engine.call.wrapper_linear(pointer, head, i) >>> 0;
-        return linearParameters(`heads.${head}.${name}`, {
-          linear,
-          rows: dOut,
-          inFeatures: dIn,
-          bias: qkvBias,
-        });
-      }),
-    ).flat();
-    const created = {
-      pointer,
-      parameters,
-      savedMasks: isCausal
-        ? Array.from({ length: numHeads }, (_, head) => `heads.${head}.mask`)
-        : [],
-      destroy: 'wrapper_destroy',
-      train: 'wrapper_train',
-      forward: 'wrapper_forward',
-    };
-    super(engine, created, { dIn, width: numHeads * dOut, heads: numHeads, contextLength });
+    const kind = moduleKind.multiHeadAttentionWrapper;
+    const head = { dIn, dOut, contextLength, dropout, qkvBias, isCausal };
+    const config = { head, numHeads };
+    const pointer = createModule(engine, kind, multiHeadAttentionWrapperConfig, config, { what });
+    const masks = Array.from({ length: isCausal ? numHeads : 0 }, (_, i) => `heads.${i}.mask`);
+    const sizes = { dIn, width: numHeads * dOut, heads: numHeads, contextLength };
+    super(engine, pointer, sizes, masks);
     /**
      * What the wrapper was made with, defaults filled in.
      * @type {Readonly<Required<MultiHeadAttentionWrapperOptions>>}
@@ -69,5 +68,6 @@ export class MultiHeadAttentionWrapper extends AttentionModule {
       qkvBias,
       isCausal,
     });
+    this.#options = this.options;
   }
 }

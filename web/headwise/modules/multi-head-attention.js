@@ -1,6 +1,6 @@
-import { checkBoolean, checkOptions, checkSize } from '../check.js';
-import { describe } from '../describe.js';
-import { HeadwiseError } from '../error.js';
+import { moduleKind, multiHeadAttentionConfig } from '../abi.js';
+import { checkBoolean, checkFloats, checkOptions, checkSize } from '../check.js';
+import { HeadwiseError, misfit } from '../error.js';
 import { newArray, Tensor } from '../tensor.js';
 import {
   AttentionModule,
@@ -8,14 +8,16 @@ import {
   firstLayer,
   forwardOptions,
 } from './attention-module.js';
-import { KeyValueCache } from './key-value-cache.js';
-import { createModule, linearParameters } from './module.js';
-import { MultiHeadAttentionWrapper } from './multi-head-attention-wrapper.js';
-import { projectionNames } from './single-head.js';
+import { checkCache, KeyValueCache } from './key-value-cache.js';
+import { createModule } from './module.js';
+import { optionsOf } from './multi-head-attention-wrapper.js';
 
 /** @typedef {import('../engine.js').Engine} Engine */
-/** @typedef {import('./attention-module.js').ForwardOptions} ForwardOptions */
-/** @typedef {import('./attention-module.js').ForwardResult} ForwardResult */
+/**
+ * What else a MultiHeadAttention's forward takes.
+ * @typedef {object} CacheOption
+ * @property {KeyValueCache} [cache] of this module's createCache
+ */
 
 /**
  * What a MultiHeadAttention is made with.
@@ -32,14 +34,31 @@ import { projectionNames } from './single-head.js';
  * @property {boolean} [packedQkv] default false: one qkv_proj instead of W_query, W_key, W_value
  */
 
-/** The options as attention_create takes them. */
-const createOrder = /** @type {const} */ ([
-  ...['dIn', 'dOut', 'contextLength', 'dropout', 'numHeads'],
-  ...['qkvBias', 'outProj', 'outBias', 'isCausal', 'packedQkv'],
-]);
+/** The prototype of what fromWrapper is making: its weights are not drawn. @type {unknown} */
+let undrawn;
 
 /** What forward takes. */
 const cachedOptions = /** @type {const} */ ([...forwardOptions, 'cache']);
+
+/**
+ * @param {Record<string, Tensor>} state a wrapper's
+ * @param {number} count of heads
+ * @returns {Record<string, Tensor>} the heads' rows one below another
+ */
+function stackHeads(state, count) {
+  const keys = Object.keys(state).filter((key) => key.startsWith('heads.0.'));
+  return Object.fromEntries(
+    keys.map((first) => {
+      const { size, shape } = checkFloats(state[first], first);
+      const key = first.slice('heads.0.'.length);
+      const data = newArray(Float32Array, size * count);
+      for (let head = 0; head < count; head++) {
+        data.set(state[`heads.${head}.${key}`].data, size * head);
+      }
+      return [key, new Tensor(data, [shape[0] * count, ...shape.slice(1)])];
+    }),
+  );
+}
 
 /** @param {MultiHeadAttentionOptions} options */
 function checkAll(options) {
@@ -64,66 +83,33 @@ function checkAll(options) {
 }
 
 /**
- * @param {Engine} engine
- * @param {number} pointer
- * @param {ReturnType<typeof checkAll>} options
- */
-function parametersOf(engine, pointer, { dIn, dOut, qkvBias, outProj, outBias, packedQkv }) {
-  const qkv = engine.call.attention_qkv_proj(pointer) >>> 0;
-  const out = engine.call.attention_out_proj(pointer) >>> 0;
-  const projections = packedQkv
-    ? linearParameters('qkv_proj', { linear: qkv, rows: 3 * dOut, inFeatures: dIn, bias: qkvBias })
-    : projectionNames.flatMap((name, part) =>
-        linearParameters(name, {
-          linear: qkv,
-          firstRow: part * dOut,
-          rows: dOut,
-          inFeatures: dIn,
-          bias: qkvBias,
-        }),
-      );
-  const output = outProj
-    ? linearParameters('out_proj', { linear: out, rows: dOut, inFeatures: dOut, bias: outBias })
-    : [];
-  return [...projections, ...output];
-}
-
-/**
  * All heads from one projection, split by strides: [batch, tokens, dOut]. State dict: W_query.weight [dOut, dIn], W_key.weight,
  * W_value.weight (packed: qkv_proj.weight [3 · dOut, dIn]), out_proj.weight [dOut, dOut], out_proj.bias; fc_out.* is accepted
  * for out_proj.* on loading, and a causal `mask` beside the weights.
  */
 export class MultiHeadAttention extends AttentionModule {
+  #options;
+
   /**
    * @internal
    * @param {Engine} engine
    * @param {MultiHeadAttentionOptions} options
-   * @param {boolean} [draw] false: leave the weights zero and the generator where it is
    */
-  constructor(engine, options, draw = true) {
+  constructor(engine, options) {
+    const draw = new.target.prototype !== undrawn;
     const checked = checkAll(options);
     const { dIn, dOut, contextLength, numHeads } = checked;
-    const values = [draw, ...createOrder.map((name) => checked[name])];
-    const pointer = createModule(
-      engine,
-      'attention_create',
-      values,
-      `a MultiHeadAttention of ${dIn} × ${dOut}`,
-    );
-    const created = {
-      pointer,
-      parameters: parametersOf(engine, pointer, checked),
-      savedMasks: checked.isCausal ? ['mask'] : [],
-      destroy: 'attention_destroy',
-      train: 'attention_train',
-      forward: 'attention_forward',
-    };
-    super(engine, created, { dIn, width: dOut, heads: numHeads, contextLength });
+    const what = `a MultiHeadAttention of ${dIn} × ${dOut}`;
+    const kind = moduleKind.multiHeadAttention;
+    const pointer = createModule(engine, kind, multiHeadAttentionConfig, checked, { what, draw });
+    const sizes = { dIn, width: dOut, heads: numHeads, contextLength };
+    super(engine, pointer, sizes, checked.isCausal ? ['mask'] : []);
     /**
      * What the module was made with, defaults filled in.
      * @type {Readonly<Required<MultiHeadAttentionOptions>>}
      */
     this.options = Object.freeze(checked);
+    this.#options = this.options;
   }
 
   /**
@@ -134,15 +120,15 @@ export class MultiHeadAttention extends AttentionModule {
    *   contextLength; ERR_MEMORY; ERR_DISPOSED
    */
   createCache(options) {
-    const { dOut, numHeads, contextLength } = this.options;
-    const { engine, pointer } = this;
+    const { dOut, numHeads, contextLength } = this.#options;
+    const { engine } = this;
+    this.checkAlive();
     const owner = {
       module: this,
       heads: numHeads,
       headDim: dOut / numHeads,
       contextLength,
-      create: (/** @type {number[]} */ ...past) =>
-        engine.call.attention_create_cache(pointer, ...past),
+      pointer: () => this.pointer,
     };
     return new KeyValueCache(engine, owner, options);
   }
@@ -150,22 +136,18 @@ export class MultiHeadAttention extends AttentionModule {
   /**
    * Runs the module, after what is in a cache if one is given.
    * @override
+   * @template {boolean} [NeedWeights=false]
+   * @template {boolean} [WithTrace=false]
    * @param {Tensor} x [batch, tokens, dIn] or [tokens, dIn]
-   * @param {ForwardOptions & { cache?: KeyValueCache }} [options] cache: of this module's createCache; x's tokens are
+   * @param {import('./attention-module.js').ForwardOptions<NeedWeights, WithTrace> & CacheOption} [options] cache: of this module's createCache; x's tokens are
    *   appended to it and attend over all that it holds then, causally offset by those it held before. Lkv, of a mask too,
    *   is its new length
-   * @returns {ForwardResult}
+   * @returns {import('./attention-module.js').ForwardResult<NeedWeights, WithTrace>}
    * @throws {HeadwiseError} ERR_VALUE: no room for the tokens. After any error the cache is as it was
    */
   forward(x, options) {
     const given = checkOptions(options, cachedOptions, 'MultiHeadAttention.forward');
-    if (given.cache !== undefined && !(given.cache instanceof KeyValueCache)) {
-      throw new HeadwiseError(
-        'ERR_VALUE',
-        `cache is ${describe(given.cache)}; expected what createCache returns`,
-      );
-    }
-    return firstLayer(this.attend(x, given, given.cache));
+    return /** @type {any} */ (firstLayer(this.attend(x, given, checkCache(given.cache))));
   }
 
   /**
@@ -179,42 +161,34 @@ export class MultiHeadAttention extends AttentionModule {
 
   /**
    * The wrapper's weights in the fused layout: the same numbers from the other implementation, no output projection.
-   * @param {MultiHeadAttentionWrapper} wrapper
-   * @returns {MultiHeadAttention}
-   * @throws {HeadwiseError} ERR_VALUE: not a wrapper; ERR_MEMORY; ERR_DISPOSED
+   * @template {MultiHeadAttention} M
+   * @this {new (options: any) => M} the engine's class, or one that extends it: its constructor is given the options
+   * @param {import('./multi-head-attention-wrapper.js').MultiHeadAttentionWrapper} wrapper
+   * @returns {M}
+   * @throws {HeadwiseError} ERR_VALUE: not a wrapper, or a class whose parameters are others; ERR_MEMORY; ERR_DISPOSED
    */
   static fromWrapper(wrapper) {
-    if (!(wrapper instanceof MultiHeadAttentionWrapper)) {
-      throw new HeadwiseError(
-        'ERR_VALUE',
-        `wrapper is ${describe(wrapper)}; expected a MultiHeadAttentionWrapper`,
-      );
+    const wrapped = optionsOf(wrapper);
+    if (wrapped === undefined) {
+      throw misfit(wrapper, 'wrapper', 'a MultiHeadAttentionWrapper');
     }
-    const { dOut, numHeads, qkvBias, ...same } = wrapper.options;
-    const heads = wrapper.stateDict();
-    const options = { ...same, dOut: dOut * numHeads, numHeads, qkvBias, outProj: false };
-    const fused = new MultiHeadAttention(wrapper.engine, options, false);
-    const kinds = qkvBias ? ['weight', 'bias'] : ['weight'];
-    const keys = projectionNames.flatMap((name) => kinds.map((kind) => `${name}.${kind}`));
-    const stacked = keys.map((key) => [
-      key,
-      stackRows(Array.from({ length: numHeads }, (_, head) => heads[`heads.${head}.${key}`])),
-    ]);
+    // What classes that extend these two do with states is not asked.
+    const { stateDict, loadStateDict } = MultiHeadAttention.prototype;
+    const state = stackHeads(stateDict.call(wrapper), wrapped.numHeads);
+    const dOut = wrapped.dOut * wrapped.numHeads;
+    let fused;
+    undrawn = this.prototype;
     try {
-      return fused.loadStateDict(Object.fromEntries(stacked)).train(wrapper.training);
+      fused = new this({ ...wrapped, dOut, outProj: false });
+    } finally {
+      undrawn = undefined;
+    }
+    try {
+      loadStateDict.call(fused, state);
+      return fused.train(wrapper.training);
     } catch (error) {
       fused.dispose();
       throw error;
     }
   }
-}
-
-/**
- * @param {Tensor[]} parts of one shape
- * @returns {Tensor} one below the other
- */
-function stackRows(parts) {
-  const data = newArray(Float32Array, parts.length * parts[0].data.length);
-  parts.forEach((part, i) => data.set(part.data, i * part.data.length));
-  return new Tensor(data, [parts.length * parts[0].shape[0], ...parts[0].shape.slice(1)]);
 }

@@ -1,5 +1,7 @@
-import { checkFloats, checkShape } from '../check.js';
+import { checkFloats, checkOptions, checkShape } from '../check.js';
+import { classOf } from '../describe.js';
 import { aligned } from '../engine.js';
+import { inputBytes, writeInput } from '../struct.js';
 import { sizeOf, withLast } from '../tensor.js';
 import { Module } from './module.js';
 
@@ -13,20 +15,20 @@ import { Module } from './module.js';
 
 /** A module that treats every row alone: whatever dimensions come before the last. */
 export class RowwiseModule extends Module {
-  #forward;
+  #forwardName;
   #width;
   #outWidth;
 
   /**
    * @internal
    * @param {import('../engine.js').Engine} engine
-   * @param {ConstructorParameters<typeof Module>[1] & { forward: string }} created
+   * @param {number} pointer the module's address
    * @param {number} width of x's last dimension
    * @param {number} outWidth of the output's
    */
-  constructor(engine, created, width, outWidth) {
-    super(engine, created);
-    this.#forward = created.forward;
+  constructor(engine, pointer, width, outWidth) {
+    super(engine, pointer);
+    this.#forwardName = `${classOf(this)}.forward`;
     this.#width = width;
     this.#outWidth = outWidth;
   }
@@ -34,28 +36,25 @@ export class RowwiseModule extends Module {
   /**
    * Runs the module on every row of x.
    * @param {Tensor} x […, width]
+   * @param {Record<string, never>} [options] there are none: `trace` and the like are refused
    * @returns {ModuleResult} output: like x but for the last dimension
-   * @throws {HeadwiseError} ERR_SHAPE: x has another width; ERR_MEMORY; ERR_DISPOSED
+   * @throws {HeadwiseError} ERR_VALUE: an option; ERR_SHAPE: x has another width; ERR_MEMORY; ERR_DISPOSED
    */
-  forward(x) {
-    const { pointer, engine } = this;
+  forward(x, options) {
+    checkOptions(options, [], this.#forwardName);
     const width = this.#width;
-    checkFloats(x, 'x');
-    checkShape(
-      x,
-      'x',
-      x.shape.length >= 1 && x.shape[x.shape.length - 1] === width,
-      () => `[…, ${width}]`,
-    );
-    const shape = withLast(x.shape, this.#outWidth);
-    const bytes = aligned(x.data.byteLength);
-    const at = engine.stage(bytes + sizeOf(shape, 'the result') * 4);
-    const out = at + bytes;
-    engine.write(at, x);
-    engine.check(
-      engine.call[this.#forward](pointer, at, x.data.length / width, out),
-      `${this.constructor.name}.forward`,
-    );
+    const input = checkFloats(x, 'x');
+    const { shape: own, size } = input;
+    checkShape(input, 'x', own.length >= 1 && own[own.length - 1] === width, () => `[…, ${width}]`);
+    const { pointer, engine } = this;
+    const shape = withLast(own, this.#outWidth);
+    const bytes = aligned(size * 4);
+    const at = engine.stage(inputBytes + bytes + sizeOf(shape, 'the result') * 4);
+    const xAt = at + inputBytes;
+    const out = xAt + bytes;
+    engine.write(xAt, input);
+    writeInput(engine, at, { isIds: false, data: xAt, batch: 1, tokens: size / width });
+    engine.check(engine.call.module_forward(pointer, at, out, 0), this.#forwardName);
     return { output: engine.read(out, shape) };
   }
 }

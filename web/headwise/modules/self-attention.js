@@ -1,10 +1,7 @@
 import { checkBoolean, checkOptions, checkSize } from '../check.js';
-import { aligned } from '../engine.js';
-import { random } from '../functions.js';
-import { projectionNames, SingleHead } from './single-head.js';
+import { SingleHead } from './single-head.js';
 
 /** @typedef {import('../engine.js').Engine} Engine */
-/** @typedef {import('./module.js').Parameter} Parameter */
 
 /** As many tokens as memory holds. */
 const contextLength = 2 ** 32 - 1;
@@ -22,36 +19,6 @@ const checkSelfAttention = (given) => ({
 });
 
 /**
- * The weight of an hw_linear, [rows, inFeatures] there, as x · W has it: [inFeatures, rows].
- * @param {string} key
- * @param {{ linear: number, rows: number, inFeatures: number }} place
- * @returns {Parameter[]}
- */
-function transposedWeight(key, { linear, rows, inFeatures }) {
-  const bytes = aligned(rows * inFeatures * 4);
-  const shape = [inFeatures, rows];
-  return [
-    {
-      key,
-      shape,
-      staged: 2 * bytes,
-      read(engine) {
-        const at = engine.stage(2 * bytes);
-        engine.check(engine.call.linear_store(linear, 0, rows, at, 0), 'stateDict');
-        engine.call.transpose(at, at + bytes, 1, rows, inFeatures);
-        return engine.read(at + bytes, shape);
-      },
-      write(engine, value) {
-        const at = engine.stage(2 * bytes);
-        engine.write(at, value);
-        engine.call.transpose(at, at + bytes, 1, inFeatures, rows);
-        engine.check(engine.call.linear_load(linear, 0, rows, at + bytes, 0), 'loadStateDict');
-      },
-    },
-  ];
-}
-
-/**
  * What a SelfAttentionV1 is made with.
  * @typedef {object} SelfAttentionV1Options
  * @property {number} dIn width of x
@@ -67,18 +34,7 @@ export class SelfAttentionV1 extends SingleHead {
    */
   constructor(engine, options) {
     const given = checkOptions(options, ['dIn', 'dOut'], 'SelfAttentionV1');
-    const checked = checkSelfAttention(given);
-    super(engine, checked, { draw: false, parametersOf: transposedWeight });
-    const shape = [checked.dIn, checked.dOut];
-    try {
-      // All the room there will be need for, so that a failure leaves the generator where it is.
-      engine.stage(2 * aligned(checked.dIn * checked.dOut * 4));
-      const drawn = projectionNames.map((name) => [name, random(engine, 'rand', shape)]);
-      this.loadStateDict(Object.fromEntries(drawn));
-    } catch (error) {
-      this.dispose();
-      throw error;
-    }
+    super(engine, { ...checkSelfAttention(given), byHand: true });
   }
 }
 

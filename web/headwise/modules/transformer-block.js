@@ -1,11 +1,8 @@
+import { moduleKind, transformerBlockConfig } from '../abi.js';
 import { checkBoolean, checkChoice, checkOptions, checkProbability, checkSize } from '../check.js';
 import { HeadwiseError } from '../error.js';
 import { AttentionModule } from './attention-module.js';
-import { feedForwardParameters } from './feed-forward.js';
-import { normParameters } from './layer-norm.js';
-import { createModule, linearParameters } from './module.js';
-
-/** @typedef {import('../engine.js').Engine} Engine */
+import { createModule } from './module.js';
 
 /**
  * What a TransformerBlock is made with.
@@ -42,54 +39,18 @@ export function checkBlockOptions(given) {
 }
 
 /**
- * @param {Engine} engine
- * @param {number} stack address
- * @param {number} layer
- * @param {string} prefix of the keys
- * @param {{ dModel: number, dFf: number }} sizes
- */
-function layerParameters(engine, stack, layer, prefix, { dModel, dFf }) {
-  const norm = (/** @type {number} */ index) => engine.call.stack_norm(stack, layer, index) >>> 0;
-  const linear = (/** @type {number} */ index) =>
-    engine.call.stack_linear(stack, layer, index) >>> 0;
-  const square = { inFeatures: dModel, bias: false };
-  return [
-    ...normParameters(engine, `${prefix}ln1`, norm(0), dModel),
-    ...normParameters(engine, `${prefix}ln2`, norm(1), dModel),
-    ...linearParameters(`${prefix}attn.qkv_proj`, {
-      linear: linear(0),
-      rows: 3 * dModel,
-      ...square,
-    }),
-    ...linearParameters(`${prefix}attn.out_proj`, { linear: linear(1), rows: dModel, ...square }),
-    ...feedForwardParameters(`${prefix}ffn.`, (index) => linear(2 + index), { dModel, dFf }),
-  ];
-}
-
-/**
- * What AttendingModule is made with for blocks one after another; the engine knows a single one as a stack of one layer.
- * @param {Engine} engine
+ * The engine's config of a block, and what an AttendingModule is made with.
  * @param {ReturnType<typeof checkBlockOptions>} options
- * @param {{ layers: number, prefix: (layer: number) => string, what: string }} stack prefix: of a layer's keys; what: for
- *   the message
  */
-export function createBlocks(engine, options, { layers, prefix, what }) {
-  const { dModel, numHeads, dFf, dropout, norm, isCausal } = options;
-  const values = [layers, dModel, numHeads, dFf, dropout, norm === 'pre', isCausal];
-  const pointer = createModule(engine, 'stack_create', values, what);
-  const parameters = Array.from({ length: layers }, (_, layer) =>
-    layerParameters(engine, pointer, layer, prefix(layer), options),
-  );
-  const created = {
-    pointer,
-    parameters: parameters.flat(),
-    destroy: 'stack_destroy',
-    train: 'stack_train',
-    forward: 'stack_forward',
-  };
-  const sizes = { dIn: dModel, width: dModel, heads: numHeads, contextLength: Infinity, layers };
-  return { created, sizes };
-}
+export const blockOf = ({ norm, ...block }) => ({
+  config: { ...block, normFirst: norm === 'pre' },
+  sizes: {
+    dIn: block.dModel,
+    width: block.dModel,
+    heads: block.numHeads,
+    contextLength: Infinity,
+  },
+});
 
 /**
  * Attention and feed-forward, each with its layer norm and residual connection: [batch, tokens, dModel] to the same, as
@@ -99,15 +60,15 @@ export function createBlocks(engine, options, { layers, prefix, what }) {
 export class TransformerBlock extends AttentionModule {
   /**
    * @internal
-   * @param {Engine} engine
+   * @param {import('../engine.js').Engine} engine
    * @param {TransformerBlockOptions} options
    */
   constructor(engine, options) {
     const checked = checkBlockOptions(checkOptions(options, blockOptions, 'TransformerBlock'));
     const what = `a TransformerBlock of ${checked.dModel} × ${checked.dFf}`;
-    const stack = { layers: 1, prefix: () => '', what };
-    const { created, sizes } = createBlocks(engine, checked, stack);
-    super(engine, created, sizes);
+    const { config, sizes } = blockOf(checked);
+    const kind = moduleKind.transformerBlock;
+    super(engine, createModule(engine, kind, transformerBlockConfig, config, { what }), sizes);
     /**
      * What the block was made with, defaults filled in.
      * @type {Readonly<Required<TransformerBlockOptions>>}

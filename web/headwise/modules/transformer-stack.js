@@ -1,6 +1,8 @@
+import { moduleKind, transformerStackConfig } from '../abi.js';
 import { checkOptions, checkSize } from '../check.js';
 import { AttendingModule } from './attention-module.js';
-import { blockOptions, checkBlockOptions, createBlocks } from './transformer-block.js';
+import { createModule } from './module.js';
+import { blockOf, blockOptions, checkBlockOptions } from './transformer-block.js';
 
 /**
  * What a TransformerStack is made with: a block's options, and how many blocks there are.
@@ -26,10 +28,11 @@ export class TransformerStack extends AttendingModule {
     const checked = checkBlockOptions(given);
     const { dModel, dFf } = checked;
     const what = `a TransformerStack of ${numLayers} × ${dModel} × ${dFf}`;
-    const prefix = (/** @type {number} */ layer) => `blocks.${layer}.`;
-    const stack = { layers: numLayers, prefix, what };
-    const { created, sizes } = createBlocks(engine, checked, stack);
-    super(engine, created, sizes);
+    const { config: block, sizes } = blockOf(checked);
+    const kind = moduleKind.transformerStack;
+    const config = { block, numLayers };
+    const pointer = createModule(engine, kind, transformerStackConfig, config, { what });
+    super(engine, pointer, { ...sizes, layers: numLayers });
     /**
      * What the stack was made with, defaults filled in.
      * @type {Readonly<Required<TransformerStackOptions>>}
@@ -39,13 +42,15 @@ export class TransformerStack extends AttendingModule {
 
   /**
    * Runs all blocks.
+   * @template {boolean} [NeedWeights=false]
+   * @template {boolean} [WithTrace=false]
    * @param {import('../tensor.js').Tensor} x [batch, tokens, dModel] or [tokens, dModel]
-   * @param {import('./attention-module.js').ForwardOptions} [options] for every layer
-   * @returns {import('./attention-module.js').LayerResults} as a block's, but `weights` and `trace` are arrays: one for each
+   * @param {import('./attention-module.js').ForwardOptions<NeedWeights, WithTrace>} [options] for every layer
+   * @returns {import('./attention-module.js').LayerResults<NeedWeights, WithTrace>} as a block's, but `weights` and `trace` are arrays: one for each
    *   layer
    * @throws {HeadwiseError} as a block's
    */
   forward(x, options) {
-    return this.attend(x, this.checkForwardOptions(options));
+    return /** @type {any} */ (this.attend(x, this.checkForwardOptions(options)));
   }
 }

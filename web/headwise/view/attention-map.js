@@ -1,6 +1,7 @@
+import { checkOptions } from '../check.js';
 import { HeadwiseError } from '../error.js';
 import { cellOf, tokensOf } from './cells.js';
-import { isMasked, paint, pictureOf } from './draw-weights.js';
+import { drawOptions, isMasked, paint, pictureOf } from './draw-weights.js';
 import { el } from './element.js';
 import { formatWeight } from './format.js';
 import { showLabels } from './labels.js';
@@ -32,10 +33,33 @@ import { style } from './style.js';
  * @typedef {ViewSource & DrawOptions} View
  */
 
+const viewOptions = /** @type {const} */ ([
+  ...['weights', 'trace', 'batch', 'head', 'tokens', 'queryTokens', 'name', 'noun'],
+  ...drawOptions,
+]);
+
 const PAGE = 10;
 
+/**
+ * The element's own events.
+ * @typedef {object} AttentionMapEvents
+ * @property {CustomEvent<number>} pin a row was clicked, or Enter pressed: `detail` is its token
+ * @property {CustomEvent<-1 | 1>} head `[` or `]` was pressed: `detail` says which way
+ */
+/**
+ * How to listen to them.
+ * @typedef {<Name extends keyof AttentionMapEvents>(type: Name, listener: (event: AttentionMapEvents[Name]) => unknown,
+ *   options?: boolean | AddEventListenerOptions) => void} Listening
+ */
+/**
+ * What an element has beside what every one has.
+ * @typedef {object} HasEvents
+ * @property {Listening} addEventListener listens to `pin` or `head`, or to any element's event
+ * @property {Listening} removeEventListener listens no more
+ */
+
 /** On a server there are no elements; the class is there all the same. */
-const Base = globalThis.HTMLElement ?? /** @type {typeof HTMLElement} */ (class {});
+const Base = /** @type {new () => HasEvents & HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
 /**
  * `<attention-map>`: one head's weights with token labels on both axes. A cell is read by hovering or by arrow keys; a
@@ -121,15 +145,16 @@ export class AttentionMap extends Base {
    *
    * @param {View} view
    * @returns {Promise<void>} when it is drawn
-   * @throws {HeadwiseError} ERR_VALUE: neither weights nor a trace, or both, or a bad max or scale; ERR_SHAPE: weights are no matrix. What
+   * @throws {HeadwiseError} ERR_VALUE: neither weights nor a trace, or both, an unknown option, or a bad max or scale; ERR_SHAPE: weights are no matrix. What
    *   reading a trace throws rejects
    */
   show(view) {
-    checkSource(view);
-    this.#view = view;
+    const given = checkOptions(view, viewOptions, 'show', 'view');
+    checkSource(given);
+    this.#view = given;
     this.#reading++;
-    if (view.trace) return this.#read(view.trace);
-    this.#take(pictureOf(/** @type {Weights} */ (view.weights), view));
+    if (given.trace) return this.#read(given.trace);
+    this.#take(pictureOf(/** @type {Weights} */ (given.weights), given));
     return Promise.resolve();
   }
 

@@ -1,6 +1,7 @@
-import { checkChoice } from '../check.js';
+import { checkChoice, checkOptions } from '../check.js';
 import { HeadwiseError } from '../error.js';
 import { describe } from '../describe.js';
+import { copyArray, reading } from '../foreign.js';
 import { tokensOf } from './cells.js';
 import { putColour } from './colour.js';
 
@@ -37,6 +38,9 @@ import { putColour } from './colour.js';
  * @property {'linear' | 'log'} scale
  */
 
+/** The names of DrawOptions. */
+export const drawOptions = /** @type {const} */ (['queries', 'keys', 'causal', 'max', 'scale']);
+
 /** Of the logarithmic scale. */
 const DECADES = 4;
 
@@ -51,8 +55,9 @@ const HATCH = ['--attention-mask-line', 'light-dark(#cfd4db, #3c444f)'];
  * @throws {HeadwiseError} ERR_SHAPE: weights are no matrix; ERR_VALUE: max or scale is none
  */
 export function pictureOf(weights, options = {}) {
-  const { shape, data } = weights ?? {};
-  if (!Array.isArray(shape) || shape.length !== 2 || data?.length !== shape[0] * shape[1]) {
+  const fields = () => ({ shape: copyArray(weights?.shape, 2), data: weights?.data });
+  const { shape, data } = reading(fields, 'weights', '[rows, columns]');
+  if (shape?.length !== 2 || data?.length !== shape[0] * shape[1]) {
     const hint = 'one head’s weights, [rows, columns]';
     throw new HeadwiseError('ERR_SHAPE', `weights is ${describe(weights)}; expected ${hint}`);
   }
@@ -150,10 +155,10 @@ function shareOf(value, max, scale) {
  * @param {HTMLCanvasElement} canvas
  * @param {Weights} weights
  * @param {DrawOptions} [options]
- * @throws {HeadwiseError} ERR_SHAPE: weights are no matrix; ERR_VALUE: max or scale is none
+ * @throws {HeadwiseError} ERR_SHAPE: weights are no matrix; ERR_VALUE: max or scale is none, or an unknown option
  */
 export function drawWeights(canvas, weights, options) {
-  paint(canvas, pictureOf(weights, options));
+  paint(canvas, pictureOf(weights, checkOptions(options, drawOptions, 'drawWeights')));
 }
 
 /**

@@ -1,4 +1,6 @@
 import { HeadwiseError } from '../error.js';
+import { reading } from '../foreign.js';
+import { whyNoWorker } from '../hints.js';
 import { startNodeWorker } from '../node.js';
 import { pack, unpack } from './wire.js';
 
@@ -25,7 +27,29 @@ const remotes = new FinalizationRegistry(
 /** Where the objects that stand for the Worker's are. @type {WeakMap<object, { connection: Connection, id: number, name: string }>} */
 const places = new WeakMap();
 
-class RemoteObject {}
+class RemoteObject {
+  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  get [Symbol.toStringTag]() {
+    return 'RemoteObject';
+  }
+}
+
+/**
+ * What stands for a class of the Worker's. Its instances live there, so that no class here can add to them.
+ * @param {string} name
+ * @param {(args: unknown[]) => Promise<any>} construct
+ */
+function remoteClass(name, construct) {
+  // Not an arrow: it is called with new.
+  return function Remote(/** @type {unknown[]} */ ...args) {
+    if (new.target !== undefined && new.target !== Remote) {
+      const problem = `${name}: classes of headwise/worker cannot be extended`;
+      const expected = `new ${name}(options), or a class that extends one of headwise`;
+      throw new HeadwiseError('ERR_VALUE', `${problem}; expected ${expected}`);
+    }
+    return construct(args);
+  };
+}
 
 /** @returns {Promise<any>} */
 async function startWorker() {
@@ -49,8 +73,8 @@ export class Connection {
     try {
       return new Connection(await startWorker());
     } catch (cause) {
-      const { message } = /** @type {Error} */ (cause);
-      throw new HeadwiseError('ERR_LOAD', `a Worker could not be started: ${message}`, { cause });
+      const why = whyNoWorker(/** @type {Error} */ (cause), import.meta.url);
+      throw new HeadwiseError('ERR_LOAD', `a Worker could not be started: ${why}`, { cause });
     }
   }
 
@@ -60,8 +84,8 @@ export class Connection {
     // The Worker must not hold what its end depends on.
     const self = new WeakRef(this);
     const hear = (/** @type {any} */ data) => self.deref()?.hear(data);
-    const fail = (/** @type {{ message?: string }} */ { message }) =>
-      self.deref()?.fail(message || 'its script could not be loaded, or a policy forbids it');
+    const fail = (/** @type {{ message?: string }} */ failure) =>
+      self.deref()?.fail(whyNoWorker(failure, import.meta.url));
     if (typeof worker.on === 'function') {
       worker.on('message', hear);
       worker.on('error', fail);
@@ -119,7 +143,13 @@ export class Connection {
       /** @type {Set<Transferable>} */
       const transfers = new Set();
       const packObject = (/** @type {object} */ object) => this.#packObject(object);
-      const packed = args.map((value) => pack(value, { transfers, moves: false, packObject }));
+      const packed = reading(
+        () => args.map((value) => pack(value, { transfers, moves: false, packObject })),
+        path.join('.'),
+        'arguments that can be posted',
+      );
+      // Reading them may have ended the Worker, of which no answer would come.
+      if (this.#ended !== undefined) throw this.#ended;
       const call = ++this.#lastCall;
       try {
         this.#worker.postMessage({ call, id, path, how, args: packed }, [...transfers]);
@@ -187,11 +217,7 @@ export class Connection {
       Object.defineProperty(remote, value, { get: () => this.send(id, [value], 'get', []) });
     }
     for (const [of, statics] of Object.entries(has.classes)) {
-      const construct = (/** @type {unknown[]} */ ...args) => this.send(id, [of], 'new', args);
-      // Not an arrow: it is called with new.
-      remote[of] = function (/** @type {unknown[]} */ ...args) {
-        return construct(...args);
-      };
+      remote[of] = remoteClass(of, (args) => this.send(id, [of], 'new', args));
       for (const method of statics) {
         remote[of][method] = (/** @type {unknown[]} */ ...args) =>
           this.send(id, [of, method], 'call', args);

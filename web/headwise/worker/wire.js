@@ -3,17 +3,25 @@
 //   { $: 'tensor', data, shape }
 //   { $: 'object', … } one that stays in the Worker: its id, and on its way out what it has (./host.js)
 //   { $: 'self' }      the object that was called
+import { describe } from '../describe.js';
 import { HeadwiseError } from '../error.js';
+import { copyArray } from '../foreign.js';
 import { Tensor } from '../tensor.js';
 
 /** @typedef {Set<Transferable>} Transfers */
+
+/** A tensor's dimensions and more; also ends arrays that hold themselves. */
+const deepest = 100;
+
+/** Arrays that are longer are holes. */
+const mostEntries = 2 ** 27;
 
 /** Tensors whose array may be moved. */
 const moving = new WeakSet();
 
 /**
  * Lets the next call move this tensor's array to the Worker instead of copying it. The tensor is empty afterwards.
- * @template {Tensor} T
+ * @template {import('../tensor.js').AnyTensor} T
  * @param {T} tensor
  * @returns {T} the same
  */
@@ -30,7 +38,7 @@ const isPlain = (value) =>
     Object.getPrototypeOf(value) === Object.prototype);
 
 /**
- * @param {Tensor} tensor
+ * @param {import('../tensor.js').AnyTensor} tensor
  * @param {Transfers} transfers
  * @param {boolean} move
  */
@@ -57,18 +65,26 @@ function packTensor(tensor, transfers, move) {
  * @param {Transfers} how.transfers filled
  * @param {boolean} how.moves whether all tensors move, not only those that were marked
  * @param {(object: object) => unknown} how.packObject of what is neither a tensor nor a plain object
+ * @param {number} [depth] of the value in what is sent
  * @returns {any} what can be posted
  */
-export function pack(value, how) {
+export function pack(value, how, depth = 0) {
+  const entries = Array.isArray(value) ? copyArray(value, mostEntries) : [];
+  if (depth > deepest || entries === undefined) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `an argument is ${describe(value)}; expected at most ${deepest} levels and arrays of at most ${mostEntries}`,
+    );
+  }
   if (value instanceof Tensor) {
     return packTensor(value, how.transfers, how.moves || moving.has(value));
   }
   if (Array.isArray(value)) {
-    return value.map((entry) => pack(entry, how));
+    return entries.map((entry) => pack(entry, how, depth + 1));
   }
   if (isPlain(value)) {
-    const entries = Object.entries(/** @type {object} */ (value));
-    return Object.fromEntries(entries.map(([key, entry]) => [key, pack(entry, how)]));
+    const named = Object.entries(/** @type {object} */ (value));
+    return Object.fromEntries(named.map(([key, entry]) => [key, pack(entry, how, depth + 1)]));
   }
   return typeof value === 'object' && value !== null ? how.packObject(value) : value;
 }

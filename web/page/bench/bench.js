@@ -10,17 +10,17 @@ import { load } from '../../headwise/index.js';
 import { casesOf } from './cases.js';
 import { Ceiling } from './ceiling.js';
 import { check } from './check.js';
-import { fastestOf, takeTurns } from './measure.js';
+import { takeTurns } from './measure.js';
 
 /** @typedef {'simd128' | 'relaxed'} Simd */
 
-/** Enough to be compiled well before it is first compared with anything. */
+/** For each loop: enough to be compiled well before it is compared with anything. */
 const CEILING_SECONDS = 0.1;
 
 /**
  * @typedef {object} Options
  * @property {Record<string, Shape>} shapes
- * @property {Partial<Record<Simd, WebAssembly.Module>>} ceilings src/ceiling.c for each module that is to be measured
+ * @property {Partial<Record<Simd, WebAssembly.Module>>} ceilings ceiling.c for each module that is to be measured
  * @property {readonly number[]} threads
  * @property {number} seconds for each case on each number of threads
  */
@@ -156,9 +156,7 @@ export async function* bench({ shapes, ceilings, threads, seconds }) {
   for (const [simd, module] of /** @type {[Simd, WebAssembly.Module][]} */ (
     Object.entries(ceilings)
   )) {
-    const ceiling = new Ceiling(module);
-    const { arithmetic } = ceiling;
-    arithmetic.fastest = await fastestOf(arithmetic.run, CEILING_SECONDS);
+    const ceiling = await Ceiling.measure(module, CEILING_SECONDS);
     for (const [shape, description] of Object.entries(shapes)) {
       for (const subject of casesOf(description)) {
         const results = await measure(subject, { simd, threads, ceiling, seconds });

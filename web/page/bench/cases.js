@@ -2,7 +2,7 @@
  * How each shape is run through the package's public names, and its right result.
  *
  * @import { Tensor } from '../../headwise/index.js'
- * @import { AttentionOptions } from '../../headwise/scaled-dot-product-attention.js'
+ * @import { AttentionOptions } from '../../headwise/attention-options.js'
  * @import { Expected } from './check.js'
  * @import { AttentionShape, DecodeShape, LinearShape, MapsShape, MultiHeadShape, Shape, Work } from './work.js'
  */
@@ -78,6 +78,8 @@ export function visibility({ tokens, visible, window = tokens }) {
     Uint8Array.from({ length: tokens * tokens }, (_, at) =>
       Number(sees(Math.floor(at / tokens), at % tokens)),
     );
+  /** @param {(query: number, key: number) => boolean} sees */
+  const boolMask = (sees) => tensor(bools(sees), [tokens, tokens], { dtype: 'bool' });
   switch (visible) {
     case 'causal':
       return { options: { isCausal: true }, sees: causal };
@@ -87,7 +89,7 @@ export function visibility({ tokens, visible, window = tokens }) {
         sees: (query, key) => causal(query, key) && key > query - window,
       };
     case 'causalBoolMask':
-      return { options: { mask: tensor(bools(causal), [tokens, tokens]) }, sees: causal };
+      return { options: { mask: boolMask(causal) }, sees: causal };
     case 'causalFloatMask': {
       const added = Float32Array.from(bools(causal), (bool) => (bool ? 0 : -Infinity));
       return { options: { mask: tensor(added, [tokens, tokens]) }, sees: causal };
@@ -96,7 +98,7 @@ export function visibility({ tokens, visible, window = tokens }) {
       const random = numbers(9, tokens * tokens);
       const sees = (/** @type {number} */ query, /** @type {number} */ key) =>
         random[query * tokens + key] > 0;
-      return { options: { mask: tensor(bools(sees), [tokens, tokens]) }, sees };
+      return { options: { mask: boolMask(sees) }, sees };
     }
   }
 }

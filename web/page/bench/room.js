@@ -7,6 +7,7 @@
 
 import { byId, el } from '../dom.js';
 import { formatBytes, formatTime, plural } from '../format.js';
+import { doubtOf } from './ceiling.js';
 import all from './shapes.json';
 
 const shapes = /** @type {Record<string, Shape>} */ (/** @type {unknown} */ (all));
@@ -48,6 +49,7 @@ function describe(shape) {
 /** @param {number} percent of the ceiling */
 function share(percent) {
   const words = `${percent.toFixed(1)} %`;
+  const doubt = doubtOf(percent);
   return el(
     'span',
     { class: 'share' },
@@ -58,6 +60,7 @@ function share(percent) {
       'aria-label': words,
     }),
     words,
+    doubt === undefined ? '' : el('span', { class: 'note' }, ` Warning: ${doubt}.`),
   );
 }
 

@@ -149,7 +149,7 @@ export class Explorer {
     const data = this.#data(map);
     const max = this.#max(data);
     const difference = mode === 'difference';
-    const title = `Head ${head + 1}: ${difference ? 'wrapper − fused' : mode}`;
+    const title = `Head H${head}: ${difference ? 'wrapper − fused' : mode}`;
     byId('map-title', HTMLElement).textContent = title;
     const name = `${difference ? 'Differences' : 'Attention weights'}, ${title}`;
     this.#map.show({

@@ -104,7 +104,7 @@ async function showMaps(id, source, whose, summary, client, pin) {
     const map = new AttentionMap();
     map.toggleAttribute('compact', true);
     map.addEventListener('pin', (event) => pin(/** @type {CustomEvent<number>} */ (event).detail));
-    const caption = el('figcaption', {}, `Head ${figures.length + 1}`);
+    const caption = el('figcaption', {}, `Head H${figures.length}`);
     const behind = el('div', { class: 'visually-hidden' });
     figures.push(el('figure', {}, caption, map, behind));
   }
@@ -114,18 +114,18 @@ async function showMaps(id, source, whose, summary, client, pin) {
   figures.forEach((figure, head) => {
     const map = /** @type {AttentionMap} */ (figure.children[1]);
     const { values } = maps[head];
-    const name = `Head ${head + 1} of the ${whose}`;
+    const name = `head H${head} of the ${whose}`;
     map.show({
       ...viewOf({ ...maps[head], causal: settings.causal }),
       tokens: names,
       max: 1,
-      name: `Attention weights of ${name.toLowerCase()}`,
+      name: `Attention weights of ${name}`,
     });
     figure.children[2].replaceChildren(
       matrixTable(
         { shape: [n, n], rows: n, cols: n, values },
         {
-          caption: `${name}: weights`,
+          caption: `Weights of ${name}`,
           rows: names,
           cols: names,
           corner: 'query \\ key',

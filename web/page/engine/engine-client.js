@@ -14,21 +14,33 @@ import { Cancelled, PageError } from './errors.js';
 /** How long a worker may take to hear a cancellation. */
 const PATIENCE_MS = 1500;
 
+/** @param {string} why */
+const inBrackets = (why) => (why ? ` (${why})` : '');
+
+/** @param {string} why */
+const notStarted = (why) =>
+  new PageError('ERR_LOAD', `The engine could not be started${inBrackets(why)}.`);
+
 export class EngineClient {
   #startWorker;
   #isReplaced;
+  #lost;
   /** @type {Worker | undefined} */ #worker;
   /** @type {Map<number, Pending>} */ #pending = new Map();
   #lastId = 0;
 
   /**
    * @param {() => Worker} startWorker starts a script that serves calls: ./serve-calls.js
-   * @param {{ isReplaced?: boolean }} [options] isReplaced, default true: a worker that does not hear a cancellation is
-   *   replaced; false where it holds what would be lost
+   * @param {object} [options]
+   * @param {boolean} [options.isReplaced] default true: a worker that does not hear a cancellation is replaced; false
+   *   where it holds what would be lost
+   * @param {(error: Error) => void} [options.lost] called when a worker failed, and all that it held is lost; the next
+   *   call starts another one
    */
-  constructor(startWorker, { isReplaced = true } = {}) {
+  constructor(startWorker, { isReplaced = true, lost = () => {} } = {}) {
     this.#startWorker = startWorker;
     this.#isReplaced = isReplaced;
+    this.#lost = lost;
   }
 
   /**
@@ -42,21 +54,37 @@ export class EngineClient {
   call(type, payload, { onProgress, signal } = {}) {
     if (signal?.aborted) return Promise.reject(new Cancelled());
     const id = ++this.#lastId;
-    const worker = (this.#worker ??= this.#start());
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject, onProgress });
+      const worker = (this.#worker ??= this.#start());
       worker.postMessage({ id, type, payload });
+      this.#pending.set(id, { resolve, reject, onProgress });
       signal?.addEventListener('abort', () => this.#cancel(id));
     });
   }
 
+  /** @returns {Worker} */
+  #makeWorker() {
+    try {
+      return this.#startWorker();
+    } catch (error) {
+      throw notStarted(/** @type {Error} */ (error).message);
+    }
+  }
+
   #start() {
-    const worker = this.#startWorker();
-    worker.addEventListener('message', ({ data }) => this.#hear(data));
+    const worker = this.#makeWorker();
+    let hasAnswered = false;
+    worker.addEventListener('message', ({ data }) => {
+      hasAnswered = true;
+      this.#hear(data);
+    });
     worker.addEventListener('error', (event) => {
       event.preventDefault();
-      const why = event.message ? ` (${event.message})` : '';
-      this.#restart(new PageError('ERR_LOAD', `The engine could not be started${why}.`));
+      if (worker !== this.#worker) return;
+      const stopped = `The engine stopped${inBrackets(event.message)}; your next choice starts it again.`;
+      const error = hasAnswered ? new PageError('ERR_LOAD', stopped) : notStarted(event.message);
+      this.#restart(error);
+      this.#lost(error);
     });
     return worker;
   }

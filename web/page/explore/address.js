@@ -1,6 +1,6 @@
 /**
- * What the visitor has chosen in the Explore room, and its address: `#explore?layer=2&head=5&pins=q12_k3`. Text and
- * choices are in it, opened files never.
+ * What the visitor has chosen in the Explore room, and its address: `#explore?head=L1H4&pins=q12_k3`. Text and choices
+ * are in it, opened files never. Layers and heads count from 0 everywhere, tokens from 1 where people read them.
  *
  * @import { ScoreName } from './scores.js'
  * @import { Of, Over } from './worker/rows.js'
@@ -10,7 +10,7 @@
  * @typedef {{ side: 'query' | 'key', token: number }} Pin
  * @typedef {{ query: number, key: number, span: number }} Viewport the square part of a map that is shown, in tokens
  *
- * @typedef {object} ExploreState numbers count from 0, in the address from 1
+ * @typedef {object} ExploreState numbers count from 0
  * @property {string} model
  * @property {string | null} text null: the model's own sample
  * @property {readonly number[]} added ids of the tokens that the model wrote behind the text
@@ -82,19 +82,28 @@ export const NUMBERS = {
   count: [1, 200, true],
 };
 
-/** @param {string} text @returns {HeadName | null} */
-function headOf(text) {
+/** A head by its short name. @param {string} text @returns {HeadName | null} */
+export function headOf(text) {
+  const [, layer, head] = /^L(\d{1,3})H(\d{1,3})$/.exec(text) ?? [];
+  return layer === undefined ? oldHeadOf(text) : { layer: Number(layer), head: Number(head) };
+}
+
+/** A head as older addresses name it: `2.5` is L1H4. @param {string} text @returns {HeadName | null} */
+function oldHeadOf(text) {
   const [, layer, head] = /^(\d{1,3})\.(\d{1,3})$/.exec(text) ?? [];
   return Number(layer) > 0 && Number(head) > 0
     ? { layer: Number(layer) - 1, head: Number(head) - 1 }
     : null;
 }
 
-/** @param {HeadName} head as in the address and in the grid */
-export const shortName = ({ layer, head }) => `${layer + 1}.${head + 1}`;
+/** `L0H7`: as in the address and in the grid. @param {HeadName} head */
+export const shortName = ({ layer, head }) => `L${layer}H${head}`;
 
-/** @param {HeadName} head */
-export const longName = ({ layer, head }) => `Layer ${layer + 1}, head ${head + 1}`;
+/** For titles. @param {HeadName} head */
+export const longName = (head) => `Head ${shortName(head)}`;
+
+/** To be read aloud, and to explain the short name. @param {HeadName} head */
+export const spokenName = ({ layer, head }) => `Layer ${layer}, head ${head}`;
 
 /** @param {HeadName | null} a @param {HeadName | null} b */
 export const isSameHead = (a, b) => a?.layer === b?.layer && a?.head === b?.head;

@@ -8,7 +8,7 @@
  */
 
 import { el } from '../dom.js';
-import { isSameHead, longName, shortName } from './address.js';
+import { headOf, isSameHead, longName, shortName } from './address.js';
 
 /** @type {[string, string, { of: Of, over: Over }][]} */
 const MAPS = [
@@ -38,7 +38,7 @@ export const mapNameOf = ({ of, over }) =>
 /** @param {ExploreState} state in words */
 export function titleOf(state) {
   const { of, over, layer } = state;
-  const which = over === 'all' ? 'all layers’ heads' : `layer ${layer + 1}’s heads`;
+  const which = over === 'all' ? 'all layers’ heads' : `layer ${layer}’s heads`;
   switch (of) {
     case 'head':
       return longName(state);
@@ -47,7 +47,7 @@ export function titleOf(state) {
     case 'max':
       return `Largest of ${which}`;
     case 'rollout':
-      return `Rollout up to layer ${layer + 1}`;
+      return `Rollout up to layer ${layer}`;
   }
 }
 
@@ -61,7 +61,7 @@ function noteOf({ of, layer }) {
     case 'max':
       return 'Of each cell the largest weight of any head: its rows do not sum to 1.';
     case 'rollout':
-      return `Attention rollout (Abnar & Zuidema 2020): the mean attention of ${layer > 0 ? `layers 1 to ${layer + 1}` : 'layer 1'}, each half of it the residual connection, multiplied. It leaves out values, MLPs and norms.`;
+      return `Attention rollout (Abnar & Zuidema 2020): the mean attention of ${layer > 0 ? `layers 0 to ${layer}` : 'layer 0'}, each half of it the residual connection, multiplied. It leaves out values, MLPs and norms.`;
   }
 }
 
@@ -100,10 +100,7 @@ export function createControls(room, store, mute) {
   scale.addEventListener('change', () =>
     store.set({ scale: /** @type {MapScale} */ (scale.value) }),
   );
-  other.addEventListener('change', () => {
-    const [layer, head] = other.value.split('.').map((number) => Number(number) - 1);
-    store.set({ other: other.value ? { layer, head } : null });
-  });
+  other.addEventListener('change', () => store.set({ other: headOf(other.value) }));
   first.addEventListener('change', () => store.set({ hideFirst: first.checked }));
   muteButton.addEventListener('click', mute);
 

@@ -39,7 +39,7 @@ const CLOSER = 0.5;
 export class Explorer {
   #room;
   #store;
-  #session = new Session();
+  #session = new Session({ lost: (error) => this.#recover(error) });
   #focus = new Focus();
   #message = byId('explore-message', HTMLElement);
   #details = byId('explore-table', HTMLDetailsElement);
@@ -58,6 +58,8 @@ export class Explorer {
   #continue;
   #own;
   /** @type {HeadScores[] | undefined} of the run */ #scores;
+  /** Whether what was open has been opened again since the visitor's last choice. */
+  #isRecovered = false;
   #read;
   #drawLine;
   #drawNext;
@@ -108,7 +110,7 @@ export class Explorer {
     });
     this.#own = connectOpen(room, store, session, {
       opened: () => this.#open(),
-      reread: () => this.#read(),
+      reread: () => this.#reread(),
     });
     connectExport(room, () => this.#seen());
     this.#read = newest(() => this.#readText(), fail);
@@ -185,12 +187,13 @@ export class Explorer {
       keys.some((key) => after[key] !== before[key]);
     this.#textControls.show(after);
     this.#continue.show(after);
+    this.#isRecovered = false;
     if (differs('model')) {
       this.#open();
       return;
     }
     if (differs('text', 'added', 'muted')) {
-      this.#read();
+      this.#reread();
       return;
     }
     if (!this.#session.run) return;
@@ -202,6 +205,16 @@ export class Explorer {
     if (differs('layer', 'head', 'of', 'over', 'other', 'scale', 'hideFirst')) this.#drawMaps();
     if (differs('pins')) this.#drawPins();
     if (differs('topP')) this.#drawLines();
+  }
+
+  /** Opens what a Worker lost in another one. Only once: what ended the one may end the other. @param {Error} error */
+  #recover(error) {
+    if (this.#isRecovered) {
+      this.#fail(error);
+      return;
+    }
+    this.#isRecovered = true;
+    this.#open();
   }
 
   async #open() {
@@ -229,6 +242,10 @@ export class Explorer {
     } finally {
       if (model === this.#store.get().model) this.#room.removeAttribute('aria-busy');
     }
+  }
+
+  #reread() {
+    return this.#session.isLost ? this.#open() : this.#read();
   }
 
   async #readText() {

@@ -16,7 +16,7 @@
  */
 
 import { el } from '../dom.js';
-import { isSameHead, longName, shortName } from './address.js';
+import { isSameHead, shortName, spokenName } from './address.js';
 import { hatchOf, largestOf, pictureOf } from './colours.js';
 
 /** Numbers of heads that stand beside one another without touching. */
@@ -40,11 +40,11 @@ const everyNth = (count, step) =>
  * @param {number} heads
  */
 function headingsOf(layers, heads) {
-  const heading = (/** @type {string} */ side, /** @type {number} */ at) =>
+  const heading = (/** @type {'head' | 'layer'} */ side, /** @type {number} */ at) =>
     el(
       'span',
       { class: `heading ${side}`, 'aria-hidden': 'true', style: `--at: ${at}` },
-      String(at + 1),
+      `${side === 'head' ? 'H' : 'L'}${at}`,
     );
   return [
     el('span', { class: 'heading corner', 'aria-hidden': 'true' }, 'layer ↓ head →'),
@@ -60,6 +60,7 @@ export class HeadGrid {
   /** @type {HTMLElement[]} */ #headings = [];
   /** @type {HeadScores[] | undefined} */ #scores;
   /** @type {RunSummary | undefined} */ #run;
+  /** The latest chosen, also for maps that are on their way. @type {MapScale} */ #scale = 'unit';
   #order = '';
 
   /**
@@ -93,17 +94,17 @@ export class HeadGrid {
     this.#run = run;
     this.#scores = undefined;
     if (this.#tiles.length !== run.layers * run.heads) this.#build(run);
+    this.#scale = state.scale;
     this.mark(state);
     const side = this.#tiles[0].canvas.clientWidth || 32;
     const size = Math.min(run.n, Math.floor(side * (devicePixelRatio || 1)));
-    const hatch = hatchOf(1);
     for (let layer = 0; layer < run.layers; layer++) {
       const { maps } = await this.#session.thumbs(layer, size);
       if (this.#run !== run) return;
       maps.forEach((values, head) => {
         const tile = this.#tiles[layer * run.heads + head];
         tile.map = { size, values };
-        this.#paint(tile, state.scale, hatch);
+        this.#paint(tile);
       });
     }
     this.#room.dataset.drawn = String(run.run);
@@ -117,8 +118,8 @@ export class HeadGrid {
 
   /** @param {MapScale} scale */
   colour(scale) {
-    const hatch = hatchOf(1);
-    for (const tile of this.#tiles) this.#paint(tile, scale, hatch);
+    this.#scale = scale;
+    for (const tile of this.#tiles) this.#paint(tile);
   }
 
   /**
@@ -135,7 +136,7 @@ export class HeadGrid {
       button.tabIndex = isChosen ? 0 : -1;
       button.classList.toggle('compared', isSameHead(name, state.other));
       button.classList.toggle('muted', isMuted);
-      words.textContent = ` ${longName(name)}${isMuted ? ', muted' : ''}`;
+      words.textContent = ` ${spokenName(name)}${isMuted ? ', muted' : ''}`;
       if (isChosen && hasFocus) button.focus();
     }
     this.#sort(state.sort);
@@ -155,7 +156,13 @@ export class HeadGrid {
       const canvas = el('canvas', { 'aria-hidden': 'true' });
       const score = el('span', {});
       const words = el('span', { class: 'visually-hidden' });
-      const button = el('button', { type: 'button', title: longName(name) }, canvas, score, words);
+      const button = el(
+        'button',
+        { type: 'button', title: spokenName(name) },
+        canvas,
+        score,
+        words,
+      );
       button.style.setProperty('--layer', String(name.layer));
       button.style.setProperty('--head', String(name.head));
       return { name, button, canvas, score, words, map: undefined };
@@ -195,8 +202,8 @@ export class HeadGrid {
     if (active instanceof HTMLElement && this.#room.contains(active)) active.focus();
   }
 
-  /** @param {Tile} tile @param {MapScale} scale @param {HTMLCanvasElement} hatch */
-  #paint({ canvas, map }, scale, hatch) {
+  /** @param {Tile} tile */
+  #paint({ canvas, map }) {
     if (!map || !this.#run) return;
     const { size, values } = map;
     const ratio = devicePixelRatio || 1;
@@ -210,10 +217,10 @@ export class HeadGrid {
     const all = [0, n];
     const region = { queries: all, keys: all, height: size, width: size };
     const cells = { ...region, values, largest: largestOfRows(values, size) };
-    context.fillStyle = context.createPattern(hatch, 'repeat') ?? 'transparent';
+    context.fillStyle = context.createPattern(hatchOf(1), 'repeat') ?? 'transparent';
     context.fillRect(0, 0, side, side);
     context.imageSmoothingEnabled = false;
-    const how = { scale, map: largestOf(values), isSigned: false, causal };
+    const how = { scale: this.#scale, map: largestOf(values), isSigned: false, causal };
     context.drawImage(pictureOf(cells, how), 0, 0, side, side);
   }
 

@@ -7,16 +7,20 @@
  * @property {string | Blob} [tokenizer] missing: the text is token ids
  */
 
-/** @type {Record<string, string>} */
-const addresses = import.meta.glob(
-  ['../models/*/config.json', '../models/*/model.safetensors', '../models/*/tokenizer.json'],
-  { query: '?url', import: 'default', eager: true },
+/** @type {Map<string, string>} by path */
+const addresses = new Map(
+  Object.entries(
+    import.meta.glob(
+      ['../models/*/config.json', '../models/*/model.safetensors', '../models/*/tokenizer.json'],
+      { query: '?url', import: 'default', eager: true },
+    ),
+  ),
 );
 
 /** @param {string} model @returns {ModelFiles | null} null: the page has none of that name */
 export function filesOf(model) {
   /** @param {string} name */
-  const file = (name) => addresses[`../models/${model}/${name}`];
+  const file = (name) => addresses.get(`../models/${model}/${name}`);
   const config = file('config.json');
   const weights = file('model.safetensors');
   const tokenizer = file('tokenizer.json');

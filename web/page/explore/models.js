@@ -31,8 +31,11 @@ export const MODELS = {
   },
 };
 
-/** @param {string} model @returns {{ layer: number, head: number }} the first head of a model that the page does not know */
+/** A model of the page, by a name that may come from an address. @param {string} name */
+export const pageModel = (name) => (Object.hasOwn(MODELS, name) ? MODELS[name] : undefined);
+
+/** The head that is shown first: (0, 0) of a model that the page does not know. @param {string} model */
 export function firstHead(model) {
-  const { layer, head } = MODELS[model]?.telling[0] ?? { layer: 0, head: 0 };
+  const { layer, head } = pageModel(model)?.telling[0] ?? { layer: 0, head: 0 };
   return { layer, head };
 }

@@ -8,7 +8,7 @@
 
 import { el } from '../dom.js';
 import { formatCount } from '../format.js';
-import { longName, shortName } from './address.js';
+import { shortName } from './address.js';
 
 /** @param {number} share */
 const percent = (share) => (share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : '< 0.1 %');
@@ -54,8 +54,7 @@ export function showNextTokens(room, { token, at, predictions, muted }) {
     ),
   );
   const heads = ['token', '', hasMuted ? 'muted' : 'probability', ...(hasMuted ? ['change'] : [])];
-  const names =
-    muted.length === 1 ? longName(muted[0]).toLowerCase() : muted.map(shortName).join(', ');
+  const names = `${muted.length === 1 ? 'head' : 'heads'} ${muted.map(shortName).join(', ')}`;
   const note = hasMuted
     ? [`Without ${names}; the pale bars are with ${muted.length === 1 ? 'it' : 'them'}.`]
     : [

@@ -37,17 +37,42 @@ import { EngineClient } from '../engine/engine-client.js';
 /** Rows that are kept, in weights. */
 const KEPT = 2 ** 20;
 
+const startExploreWorker = () =>
+  new Worker(new URL('./worker/explore-worker.js', import.meta.url), { type: 'module' });
+
 export class Session {
-  #client = new EngineClient(
-    () => new Worker(new URL('./worker/explore-worker.js', import.meta.url), { type: 'module' }),
-    { isReplaced: false },
-  );
+  #client;
+  #lost;
   /** @type {Map<string, Promise<Float32Array>>} */ #kept = new Map();
   /** @type {ModelSummary | undefined} */ model;
   /** @type {RunSummary | undefined} */ run;
   /** What is open. @type {ModelFiles | TensorFiles | undefined} */ files;
   /** Of queries and keys that were opened: whether later keys are masked. */
   causal = true;
+  /** Whether a Worker ended, and nothing has been opened in another one. */
+  isLost = false;
+
+  /**
+   * @param {object} [options]
+   * @param {(error: Error) => void} [options.lost] called when what was open went with its Worker
+   * @param {() => Worker} [options.startWorker] for tests
+   */
+  constructor({ lost = () => {}, startWorker = startExploreWorker } = {}) {
+    this.#client = new EngineClient(startWorker, {
+      isReplaced: false,
+      lost: (error) => this.#lose(error),
+    });
+    this.#lost = lost;
+  }
+
+  /** @param {Error} error */
+  #lose(error) {
+    const wasOpen = this.files !== undefined;
+    this.files = undefined;
+    this.run = undefined;
+    this.isLost = true;
+    if (wasOpen) this.#lost(error);
+  }
 
   /**
    * @param {ModelFiles | TensorFiles} files
@@ -59,6 +84,7 @@ export class Session {
     if (files === this.files) return;
     this.model = await this.#client.call('open', files, options);
     this.files = files;
+    this.isLost = false;
     this.run = undefined; // the Worker let go of it
   }
 
@@ -166,7 +192,10 @@ export class Session {
     }
     const asked = ask();
     this.#kept.set(name, asked);
-    asked.catch(() => this.#kept.delete(name));
+    asked.catch(() => {
+      // A later run may have asked under the same name meanwhile.
+      if (this.#kept.get(name) === asked) this.#kept.delete(name);
+    });
     return asked;
   }
 }

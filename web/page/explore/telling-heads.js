@@ -5,8 +5,8 @@
  */
 
 import { el } from '../dom.js';
-import { isSameHead, longName, shortName } from './address.js';
-import { MODELS } from './models.js';
+import { isSameHead, shortName, spokenName } from './address.js';
+import { pageModel } from './models.js';
 
 /**
  * @param {HTMLElement} room
@@ -20,13 +20,13 @@ export function createTellingHeads(room, choose) {
   /** @type {{ name: HeadName, button: HTMLButtonElement }[]} */
   let buttons = [];
   return (state) => {
-    const heads = MODELS[state.model]?.telling ?? [];
+    const heads = pageModel(state.model)?.telling ?? [];
     room.hidden = heads.length === 0;
     if (shown !== state.model) {
       shown = state.model;
       buttons = heads.map(({ layer, head }) => {
         const name = { layer, head };
-        const words = el('span', { class: 'visually-hidden' }, ` ${longName(name)}`);
+        const words = el('span', { class: 'visually-hidden' }, ` ${spokenName(name)}`);
         const button = el('button', { type: 'button' }, shortName(name), words);
         button.addEventListener('click', () => choose(name));
         return { name, button };

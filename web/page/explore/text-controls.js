@@ -9,7 +9,7 @@
 import { byId, el } from '../dom.js';
 import { formatCount } from '../format.js';
 import { EXPLORE_DEFAULTS, isLinkable } from './address.js';
-import { firstHead, MODELS } from './models.js';
+import { firstHead, MODELS, pageModel } from './models.js';
 
 /** How long a pause in typing is. */
 const TYPING_MS = 300;
@@ -38,7 +38,7 @@ export const beginning = (model) => ({
 
 /** @param {ExploreState} state @param {Session} session */
 export const textOf = ({ text, model }, session) =>
-  text ?? session.model?.sample ?? (MODELS[model] ?? MODELS.austen).sample;
+  text ?? session.model?.sample ?? (pageModel(model) ?? MODELS.austen).sample;
 
 /** @param {ExploreStore} store @param {Session} session */
 export function connectText(store, session) {

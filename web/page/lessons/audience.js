@@ -50,7 +50,7 @@ function print(item) {
       ? item.parts.map((part) => ({ title: [item.name, ...part.index].join(' '), ...part }))
       : item.maps.map(({ head, values }) => {
           const n = item.tokens.length;
-          return { title: `${item.name}, head ${head}`, rows: n, cols: n, values };
+          return { title: `${item.name}, head H${head}`, rows: n, cols: n, values };
         });
   if (item.kind === 'tensor') console.log(`${item.name}: [${item.shape.join(', ')}]`);
   for (const { title, rows, cols, values } of parts) {

@@ -1,9 +1,10 @@
 /**
  * Runs a lesson once, in a Worker of its own that the page can end at any time. It is sent `{ steps }`, the code of
- * every step, and tells `{ step }` when one begins, `{ item }` for what it shows, and at last `{ done }` or
+ * every step with its imports, and tells `{ step }` when one begins, `{ item }` for what it shows, and at last `{ done }` or
  * `{ error: { step, message, line } }`.
  *
  * @import { Item } from './audience.js'
+ * @import { StepCode } from './imports.js'
  */
 
 import * as headwise from '../../headwise/index.js';
@@ -32,17 +33,19 @@ const urlOf = (text) => URL.createObjectURL(new Blob([text], { type: 'text/javas
 let step = -1;
 let items = 0;
 
-const IMPORT = /\bfrom\s*(['"])([^'"\n]+)\1/g;
-
 /**
  * The steps as one module: one scope for all, as in the file. A line before each tells where the run is.
  *
- * @param {string[]} steps
+ * @param {StepCode[]} steps
  */
 function moduleOf(steps) {
-  const parts = steps.map((code, i) => {
+  const parts = steps.map(({ code, imports }, i) => {
     step = i;
-    const source = code.replace(IMPORT, (_all, _quote, name) => `from '${shimOf(name)}'`);
+    let source = code;
+    // From the last to the first, so that places stay.
+    for (const { name, from, to } of [...imports].reverse()) {
+      source = `${source.slice(0, from)}'${shimOf(name)}'${source.slice(to)}`;
+    }
     return `${DOOR}.enter(${i});\n${source}\n`;
   });
   step = -1;
@@ -55,7 +58,7 @@ function moduleOf(steps) {
  * @param {string} name
  */
 function shimOf(name) {
-  if (!(name in MODULES)) {
+  if (!Object.hasOwn(MODULES, name)) {
     const names = Object.keys(MODULES).map((known) => `'${known}'`);
     throw new Error(`'${name}' cannot be imported here; there are ${names.join(' and ')}`);
   }
@@ -67,13 +70,13 @@ function shimOf(name) {
 /**
  * The step up to which the code is no JavaScript; where all of it is, the last.
  *
- * @param {string[]} steps
+ * @param {StepCode[]} steps
  */
 function stepThatDoesNotParse(steps) {
   const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
   let source = '';
-  const at = steps.findIndex((code) => {
-    source += code.replace(/^import\s*(\{[^}]*\})[^;]*;/gm, 'const $1 = {};') + '\n';
+  const at = steps.findIndex(({ body }) => {
+    source += `${body}\n`;
     try {
       new AsyncFunction(source);
       return false;
@@ -89,7 +92,7 @@ function stepThatDoesNotParse(steps) {
  * one, for that is where a function of an earlier step was called.
  *
  * @param {unknown} error
- * @param {string[]} steps
+ * @param {StepCode[]} steps
  * @param {string} url of the module
  */
 function placeOf(error, steps, url) {
@@ -97,7 +100,7 @@ function placeOf(error, steps, url) {
   const lines = stack.split(`${url}:`).slice(1);
   const places = lines.map((text) => {
     let line = Number.parseInt(text, 10) - 1;
-    const at = steps.findIndex((code) => {
+    const at = steps.findIndex(({ code }) => {
       const length = code.split('\n').length + 1;
       if (line < length) return true;
       line -= length;
@@ -114,7 +117,7 @@ function wordsOf(error) {
   return error.name === 'HeadwiseError' ? error.message : `${error.name}: ${error.message}`;
 }
 
-/** @param {string[]} steps */
+/** @param {StepCode[]} steps */
 async function run(steps) {
   let url = '';
   /** @param {unknown} error */

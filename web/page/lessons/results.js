@@ -187,7 +187,7 @@ function mapsFigure({ name, tokens, causal, maps }) {
       const row = /** @type {CustomEvent<number>} */ (event).detail;
       for (const element of elements) element.pinned = row;
     });
-    const title = `Head ${head}`;
+    const title = `Head H${head}`;
     const behind = matrixTable(
       { shape: [n, n], rows: n, cols: n, values },
       {

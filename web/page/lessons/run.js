@@ -15,6 +15,8 @@
  * @property {(outcome: Outcome) => void} onEnd called once
  */
 
+import { readStep } from './imports.js';
+
 /**
  * @param {string[]} steps the code of each
  * @param {Listener} listener
@@ -49,6 +51,6 @@ export function startRun(steps, { onStep, onItem, onEnd }) {
     const message = event.message || 'The engine could not be started.';
     end({ how: 'error', step, message });
   });
-  worker.postMessage({ steps });
+  worker.postMessage({ steps: steps.map(readStep) });
   return () => end({ how: 'stopped', step });
 }

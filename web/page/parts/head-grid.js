@@ -35,7 +35,7 @@ export class HeadGrid {
     if (count === this.#heads.length) return;
     this.#heads = Array.from({ length: count }, (_, head) => {
       const canvas = el('canvas');
-      const label = el('span', {}, `Head ${head + 1}`);
+      const label = el('span', {}, `Head H${head}`);
       const button = el('button', { type: 'button' }, canvas, label);
       button.addEventListener('click', () => this.#choose(head));
       return { button, canvas };

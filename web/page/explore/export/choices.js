@@ -9,7 +9,7 @@
  * @typedef {{ blob: Blob, name: string, isPicture: boolean }} Export
  */
 
-import { longName } from '../address.js';
+import { shortName } from '../address.js';
 import { titleOf } from '../controls.js';
 import { legendsOf } from '../legend.js';
 import { STRONGEST } from '../text-view.js';
@@ -45,7 +45,7 @@ export const WHATS = [
 
 /** @param {Seen} seen */
 const mapTitle = ({ state }) =>
-  state.other ? `${titleOf(state)} and ${longName(state.other).toLowerCase()}` : titleOf(state);
+  state.other ? `${titleOf(state)} and head ${shortName(state.other)}` : titleOf(state);
 
 /** @param {string} from @param {string} to @param {number} share */
 function mixed(from, to, share) {

@@ -34,7 +34,7 @@ export function settingsInWords({ state, run, source }) {
   return `${parts.filter(Boolean).join('; ')}.`;
 }
 
-/** @param {Seen} seen @returns {Record<string, unknown>} heads and tokens count from 1, as in the page */
+/** @param {Seen} seen @returns {Record<string, unknown>} heads are named from 0, tokens count from 1, as in the page */
 export function settingsOf({ state, run, source }) {
   const { of, over, other, muted, pins, scale, hideFirst, topP, view } = state;
   return {

@@ -75,7 +75,9 @@ export class MapCells {
   /** @param {Omit<How, 'map'>} how */
   colour(how) {
     this.#how = how;
-    for (const layer of this.layers) layer.picture = this.#paint(layer);
+    for (const layer of this.layers) {
+      layer.picture = pictureOf(layer, { ...how, map: this.largest });
+    }
     this.#changed();
   }
 
@@ -140,13 +142,13 @@ export class MapCells {
       const whole = await this.#cells(regionOf(wholeOf(this.#n), this.#n, pixels));
       if (shown !== this.#shown) return;
       this.#isOld = false;
-      this.#whole = this.#layer(whole);
+      this.#whole = this.#layer(whole, largestOf(whole.values));
       this.#changed();
     }
     if (!this.#isEnough(view, pixels)) {
       const part = await this.#cells(regionOf(view, this.#n, pixels));
       if (shown !== this.#shown) return;
-      this.#part = this.#layer(part);
+      this.#part = this.#layer(part, this.largest);
       this.#changed();
     }
   }
@@ -159,16 +161,8 @@ export class MapCells {
     return { ...cells, ...region };
   }
 
-  /** @param {Cells & Region} cells @returns {Layer} */
-  #layer(cells) {
-    // The scale's end is the whole map's; while that is being computed, this is it.
-    const layer = /** @type {Layer} */ (cells);
-    layer.picture = this.#paint(layer, this.#whole ? this.largest : largestOf(cells.values));
-    return layer;
-  }
-
-  /** @param {Layer} layer @param {number} [map] */
-  #paint(layer, map = this.largest) {
-    return pictureOf(layer, { ...this.#how, map });
+  /** @param {Cells & Region} cells @param {number} map the whole map's largest weight @returns {Layer} */
+  #layer(cells, map) {
+    return { ...cells, picture: pictureOf(cells, { ...this.#how, map }) };
   }
 }

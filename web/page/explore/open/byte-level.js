@@ -1,4 +1,5 @@
 import { PageError } from '../../engine/errors.js';
+import { ownJson } from './own-text.js';
 
 /**
  * A tokenizer.json from the two files that GPT-2 had before there was one.
@@ -9,18 +10,13 @@ import { PageError } from '../../engine/errors.js';
  * @throws {PageError} ERR_FORMAT
  */
 export function tokenizerFrom(vocab, merges) {
-  let pieces;
-  try {
-    pieces = JSON.parse(vocab);
-  } catch (error) {
-    throw new PageError('ERR_FORMAT', `vocab.json is not JSON: ${String(error)}`);
-  }
+  const pieces = ownJson(vocab, 'vocab.json');
   const lines = merges.split('\n').filter((line) => line !== '' && !line.startsWith('#version'));
   const odd = lines.findIndex((line) => line.trim().split(' ').length !== 2);
   if (odd >= 0) {
     throw new PageError(
       'ERR_FORMAT',
-      `merges.txt: its pair ${odd + 1} is "${lines[odd]}"; expected two pieces with a space between.`,
+      `merges.txt: its pair ${odd + 1} is "${lines[odd].slice(0, 40)}"; expected two pieces with a space between.`,
     );
   }
   const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true };

@@ -6,6 +6,7 @@
 
 import { PageError } from '../../engine/errors.js';
 import { labelOf } from '../../engine/tokenize.js';
+import { ownJson } from './own-text.js';
 
 /** How byte-level and SentencePiece vocabularies write what is not seen. @type {[RegExp, string][]} */
 const MARKS = [
@@ -18,13 +19,8 @@ const refusal = (name, problem) => new PageError('ERR_FORMAT', `${name}: ${probl
 
 /** @param {string} text @param {string} name @param {number} n */
 function fromJson(text, name, n) {
-  let labels;
-  try {
-    labels = JSON.parse(text);
-  } catch (error) {
-    throw refusal(name, `is not JSON (${String(error)})`);
-  }
-  labels = labels?.tokens ?? labels;
+  const json = ownJson(text, name);
+  const labels = json?.tokens ?? json;
   if (!Array.isArray(labels)) throw refusal(name, `expected an array of ${n} tokens.`);
   const odd = labels.findIndex((label) => typeof label !== 'string' && typeof label !== 'number');
   if (odd >= 0) throw refusal(name, `element ${odd} is no text; expected an array of ${n} tokens.`);

@@ -13,6 +13,7 @@ import { beginning } from '../text-controls.js';
 import { tokenizerFrom } from './byte-level.js';
 import { createOpenDialog } from './dialog.js';
 import { droppedFiles, hasFiles } from './dropped.js';
+import { ownText } from './own-text.js';
 import { sortFiles } from './sort-files.js';
 
 /** What the address calls files that it cannot carry. */
@@ -27,7 +28,9 @@ async function readyFiles(sorted) {
   if ('tensors' in sorted) return sorted;
   const { name, config, weights, tokenizer, vocab, merges } = sorted;
   if (tokenizer || !vocab || !merges) return { name, config, weights, tokenizer };
-  const json = JSON.stringify(tokenizerFrom(await vocab.text(), await merges.text()));
+  const pieces = await ownText(vocab, 'vocab.json', 'json');
+  const pairs = await ownText(merges, 'merges.txt', 'text');
+  const json = JSON.stringify(tokenizerFrom(pieces, pairs));
   return { name, config, weights, tokenizer: new Blob([json]) };
 }
 

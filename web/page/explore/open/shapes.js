@@ -36,14 +36,14 @@ const wordsOf = (name) => name.toLowerCase().match(/[a-z]+|[0-9]+/g) ?? [];
 
 /** @param {string} name of a tensor @returns {Role} */
 export function roleOf(name) {
-  const word = wordsOf(name).find((part) => part in ROLES);
+  const word = wordsOf(name).find((part) => Object.hasOwn(ROLES, part));
   return word ? ROLES[word] : 'weights';
 }
 
 /** What remains of a name without its role: the same for the queries and keys of one layer. @param {string} name */
 const placeOf = (name) =>
   wordsOf(name)
-    .filter((word) => !(word in ROLES))
+    .filter((word) => !Object.hasOwn(ROLES, word))
     .join('.');
 
 const { compare } = new Intl.Collator('en', { numeric: true });

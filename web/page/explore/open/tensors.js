@@ -18,6 +18,7 @@ import { readNpy, readSafetensors } from '../../../headwise/formats.js';
 import { tensor, zeros } from '../../../headwise/index.js';
 import { PageError } from '../../engine/errors.js';
 import { readLabels } from './labels.js';
+import { ownText } from './own-text.js';
 import { fitQueriesAndKeys, fitWeights, roleOf } from './shapes.js';
 
 /**
@@ -174,7 +175,7 @@ export async function openTensors(hw, { tensors, labels }, { signal, onProgress 
     );
   }
   const headsOf = kind === 'queries' ? queryHeads(hw, used) : weightHeads(used);
-  const file = labels && { name: labels.name, text: await labels.text() };
+  const file = labels && { name: labels.name, text: await ownText(labels, labels.name, 'text') };
   const names = readLabels(file, headsOf(true).n);
   const bytes = used.reduce((sum, { data }) => sum + data.byteLength, 0);
   return {

@@ -27,6 +27,7 @@
 
 import { loadGpt2 } from '../../../headwise/gpt2.js';
 import { PageError } from '../../engine/errors.js';
+import { ownJson, ownText } from '../open/own-text.js';
 import { idTokens } from './ids.js';
 import { readTokenizer } from './tokens.js';
 
@@ -35,14 +36,11 @@ import { readTokenizer } from './tokens.js';
  * @param {string} name
  */
 async function readJson(file, name) {
-  const answer = file instanceof Blob ? new Response(file) : await fetch(file);
+  if (file instanceof Blob) return ownJson(await ownText(file, name, 'json'), name);
+  const answer = await fetch(file);
   if (!answer.ok)
     throw new PageError('ERR_LOAD', `${name} could not be fetched (${answer.status}).`);
-  try {
-    return await answer.json();
-  } catch (error) {
-    throw new PageError('ERR_FORMAT', `${name} is not JSON: ${String(error)}`);
-  }
+  return ownJson(await answer.text(), name);
 }
 
 /** @param {ModelFiles['tokenizer']} file */

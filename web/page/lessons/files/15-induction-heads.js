@@ -70,8 +70,8 @@ const table = (back, from) =>
       ),
     ),
   );
-const heads = [...Array(numHeads).keys()].map((h) => `head ${h}`);
-const labels = { rows: ['layer 0', 'layer 1'], cols: heads };
+const heads = [...Array(numHeads).keys()].map((h) => `H${h}`);
+const labels = { rows: ['L0', 'L1'], cols: heads };
 const previous = table(1, 1);
 show('Weight of the token before', previous, labels);
 const best = (scores, layer) => {

@@ -118,10 +118,10 @@ def head_scores(folder: Path) -> dict:
 def table(heads: list[list[dict[str, float]]]) -> str:
     """Markdown. Layers and heads are counted from 0, as in the weights' names."""
     names = list(heads[0][0])
-    lines = ["| layer.head | " + " | ".join(names) + " |", "| --- |" + " ---: |" * len(names)]
+    lines = ["| head | " + " | ".join(names) + " |", "| --- |" + " ---: |" * len(names)]
     for layer, row in enumerate(heads):
         for head, scores in enumerate(row):
-            lines.append(f"| {layer}.{head} | " + " | ".join(f"{scores[name]:.2f}" for name in names) + " |")
+            lines.append(f"| L{layer}H{head} | " + " | ".join(f"{scores[name]:.2f}" for name in names) + " |")
     return "\n".join(lines)
 
 

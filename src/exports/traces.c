@@ -1,0 +1,15 @@
+/* Traces: exact weights on demand. */
+#include "exports/exports.h"
+
+HW_EXPORT(void, trace_destroy, (hw_trace * trace)) { hw_trace_destroy(trace); }
+
+HW_EXPORT(size_t, trace_bytes, (const hw_trace *trace)) { return hw_trace_bytes(trace); }
+
+HW_EXPORT(hw_status, trace_weights,
+          (const hw_trace *trace, size_t batch, size_t head, size_t row_start, size_t row_end, float *out)) {
+  return hw_trace_weights(hw_export_context(), trace, batch, head, row_start, row_end, out);
+}
+
+HW_EXPORT(hw_status, trace_map, (const hw_trace *trace, size_t batch, size_t head, size_t size, float *out)) {
+  return hw_trace_map(hw_export_context(), trace, batch, head, size, out);
+}

@@ -1,0 +1,140 @@
+#include "modules/causal_attention.h"
+
+#include "modules/modules.h"
+#include "ops/trace.h"
+
+enum { QUERY, KEY, VALUE, PROJECTIONS };
+
+static const char *const names[PROJECTIONS] = {"W_query", "W_key", "W_value"};
+
+typedef struct causal_attention {
+  hw_module base;
+  hw_causal_attention_config config;
+  hw_linear projections[PROJECTIONS];
+} causal_attention;
+
+size_t hw_causal_attention_weight_bytes(const hw_causal_attention_config *config) {
+  return hw_size_multiply(PROJECTIONS, hw_matrix_bytes(config->d_out, config->d_in));
+}
+
+static hw_status create(hw_module *module) {
+  causal_attention *m = (causal_attention *)module;
+  const hw_causal_attention_config *config = &m->config;
+  if (config->d_in == 0 || config->d_out == 0 || config->context_length == 0) {
+    return HW_ERROR_SHAPE;
+  }
+  if (!hw_dropout_is_valid(config->dropout) || (config->by_hand && config->qkv_bias)) {
+    return HW_ERROR_VALUE;
+  }
+  m->base.layers = 1;
+  for (size_t i = 0; i < PROJECTIONS; i++) {
+    HW_TRY(hw_linear_init(config->d_in, config->d_out, config->qkv_bias, &m->projections[i]));
+  }
+  return HW_OK;
+}
+
+static void release(hw_module *module) {
+  causal_attention *m = (causal_attention *)module;
+  for (size_t i = 0; i < PROJECTIONS; i++) {
+    hw_linear_release(&m->projections[i]);
+  }
+}
+
+static void visit(hw_module *module, hw_visit *visit) {
+  causal_attention *m = (causal_attention *)module;
+  const hw_causal_attention_config *config = &m->config;
+  for (size_t i = 0; i < PROJECTIONS; i++) {
+    if (config->by_hand) {
+      hw_visit_parameter(visit, names[i],
+                         &(hw_parameter){
+                             .rank = 2,
+                             .rows = config->d_in,
+                             .columns = config->d_out,
+                             .matrix = &m->projections[i].weight,
+                             .is_transposed = true,
+                             .drawn = HW_DRAWN_UNIFORM,
+                             .to = 1.0F,
+                         });
+    } else {
+      hw_visit_linear(visit, names[i], &m->projections[i], 0, config->d_out);
+    }
+  }
+}
+
+static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
+  (void)options;
+  return input->tokens > ((const causal_attention *)module)->config.context_length ? HW_ERROR_SHAPE : HW_OK;
+}
+
+hw_attention hw_causal_attention_call(const hw_run *run, const hw_module *module, const hw_input *input,
+                                      bool training) {
+  const causal_attention *m = (const causal_attention *)module;
+  const hw_causal_attention_config *config = &m->config;
+  const size_t row = config->d_out;
+  const hw_strides strides = {.batch = input->tokens * row, .token = row};
+  return (hw_attention){
+      .batch = input->batch,
+      .heads = 1,
+      .key_heads = 1,
+      .query_tokens = input->tokens,
+      .key_tokens = input->tokens,
+      .key_width = config->d_out,
+      .value_width = config->d_out,
+      .query_strides = strides,
+      .key_strides = strides,
+      .value_strides = strides,
+      .scale = hw_attention_default_scale(config->d_out),
+      .is_causal = hw_forward_is_causal(run->options, config->is_causal),
+      .mask = run->options->mask,
+      .dropout = training ? config->dropout : 0.0,
+  };
+}
+
+void hw_causal_attention_head_forward(hw_run *run, const hw_module *module, const hw_input *input, float *y,
+                                      const hw_head_place *place) {
+  const causal_attention *m = (const causal_attention *)module;
+  const size_t mark = run->arena->used;
+  const size_t d_out = m->config.d_out;
+  const size_t y_row = place->num_heads * d_out;
+  const size_t head_weights = input->tokens * input->tokens;
+  const hw_rows x = {input->x, m->config.d_in, hw_size_multiply(input->batch, input->tokens)};
+  float *projected[PROJECTIONS];
+  for (size_t i = 0; i < PROJECTIONS; i++) {
+    projected[i] = hw_run_take_floats(run, x.count, d_out);
+    hw_linear_forward(run, &m->projections[i], &x, projected[i], d_out);
+  }
+  hw_attention attention = hw_causal_attention_call(run, module, input, place->training);
+  attention.query = projected[QUERY];
+  attention.key = projected[KEY];
+  attention.value = projected[VALUE];
+  attention.output = y == NULL ? NULL : y + place->head * d_out;
+  attention.output_strides = (hw_strides){.batch = input->tokens * y_row, .token = y_row};
+  attention.mask.data = hw_mask_of_head(&run->options->mask, 0, place->head);
+  if (run->options->weights != NULL) {
+    attention.weights = run->options->weights + place->head * head_weights;
+    attention.weights_batch_stride = place->num_heads * head_weights;
+  }
+  const hw_attention_state state = {.trace = place->trace, .first_head = place->head};
+  hw_attention_forward(run, &attention, &state);
+  run->arena->used = mark;
+}
+
+static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
+  const hw_attention call = hw_causal_attention_call(run, module, input, module->training);
+  const hw_head_place place = {.num_heads = 1, .trace = hw_trace_push(run, &call, 1), .training = module->training};
+  hw_causal_attention_head_forward(run, module, input, y, &place);
+}
+
+const hw_module_type hw_causal_attention_type = {
+    HW_MODULE_STRUCT(causal_attention),
+    .create = create,
+    .release = release,
+    .visit = visit,
+    .check = check,
+    .forward = forward,
+};
+
+hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attention_config *config,
+                                     hw_module **module) {
+  return hw_module_create(context, &hw_causal_attention_type, config, module);
+}

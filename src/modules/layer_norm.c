@@ -1,0 +1,49 @@
+#include "ops/layer_norm.h"
+
+#include "modules/modules.h"
+
+typedef struct layer_norm {
+  hw_module base;
+  hw_layer_norm_config config;
+  float *weight; /* and behind it the bias */
+} layer_norm;
+
+static hw_status create(hw_module *module) {
+  layer_norm *m = (layer_norm *)module;
+  const size_t dim = m->config.dim;
+  if (dim == 0) {
+    return HW_ERROR_SHAPE;
+  }
+  if (!hw_eps_is_valid(m->config.eps)) {
+    return HW_ERROR_VALUE;
+  }
+  m->weight = hw_allocate_zeroed(hw_size_multiply(dim, 2 * sizeof(float)));
+  for (size_t i = 0; m->weight != NULL && i < dim; i++) {
+    m->weight[i] = 1.0F;
+  }
+  return m->weight == NULL ? HW_ERROR_MEMORY : HW_OK;
+}
+
+static void release(hw_module *module) { hw_release(((layer_norm *)module)->weight); }
+
+static void visit(hw_module *module, hw_visit *visit) {
+  layer_norm *m = (layer_norm *)module;
+  const size_t dim = m->config.dim;
+  hw_visit_parameter(visit, "weight", &(hw_parameter){.rank = 1, .rows = dim, .columns = 1, .array = m->weight});
+  hw_visit_parameter(visit, "bias", &(hw_parameter){.rank = 1, .rows = dim, .columns = 1, .array = m->weight + dim});
+}
+
+static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
+  const layer_norm *m = (const layer_norm *)module;
+  const size_t dim = m->config.dim;
+  const hw_normalization normalization = {m->weight, m->weight + dim, m->config.eps, dim};
+  hw_normalization_forward(run, &normalization, input->x, hw_size_multiply(input->batch, input->tokens), y);
+}
+
+const hw_module_type hw_layer_norm_type = {
+    HW_MODULE_STRUCT(layer_norm), .create = create, .release = release, .visit = visit, .forward = forward,
+};
+
+hw_status hw_layer_norm_create(hw_context *context, const hw_layer_norm_config *config, hw_module **module) {
+  return hw_module_create(context, &hw_layer_norm_type, config, module);
+}

@@ -1,0 +1,33 @@
+#include "modules/modules.h"
+
+typedef struct linear_module {
+  hw_module base;
+  hw_linear_config config;
+  hw_linear linear;
+} linear_module;
+
+static hw_status create(hw_module *module) {
+  linear_module *m = (linear_module *)module;
+  return hw_linear_init(m->config.in_features, m->config.out_features, m->config.bias, &m->linear);
+}
+
+static void release(hw_module *module) { hw_linear_release(&((linear_module *)module)->linear); }
+
+static void visit(hw_module *module, hw_visit *visit) {
+  linear_module *m = (linear_module *)module;
+  hw_visit_linear(visit, "", &m->linear, 0, m->config.out_features);
+}
+
+static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
+  const linear_module *m = (const linear_module *)module;
+  const hw_rows x = {input->x, m->config.in_features, hw_size_multiply(input->batch, input->tokens)};
+  hw_linear_forward(run, &m->linear, &x, y, m->config.out_features);
+}
+
+const hw_module_type hw_linear_type = {
+    HW_MODULE_STRUCT(linear_module), .create = create, .release = release, .visit = visit, .forward = forward,
+};
+
+hw_status hw_linear_create(hw_context *context, const hw_linear_config *config, hw_module **module) {
+  return hw_module_create(context, &hw_linear_type, config, module);
+}

@@ -1,0 +1,52 @@
+/* Scaled dot-product attention over every batch entry and head. */
+#ifndef HW_OPS_ATTENTION_H
+#define HW_OPS_ATTENTION_H
+
+#include "kernels/attention_head.h"
+#include "ops/run.h"
+
+/* Where a run leaves what its weights can be recomputed from. Head (b, h) has its rows at
+ * (b · batch_heads + h) · query_tokens, so that the heads of a wrapper can share one record. */
+typedef struct hw_attention_record {
+  float *row_maximum;
+  float *row_sum;
+  uint32_t *kept;          /* NULL without dropout; hw_kept_words(key_tokens) words a row */
+  hw_key_value_store keys; /* for a copy of the keys, head (b, h) at b · batch_heads + h; memory NULL: not wanted */
+  size_t batch_heads;
+} hw_attention_record;
+
+/* What a run reads and leaves beside its operands; a zeroed struct is nothing. */
+typedef struct hw_attention_state {
+  hw_trace *trace; /* of which the run fills the heads from first_head on */
+  size_t first_head;
+  /* Panels of batch · key_heads heads that already hold stored_tokens tokens. The run appends those that key and value
+   * point to, key_tokens - stored_tokens of them, and attends over all. */
+  const hw_key_value_store *store;
+  size_t stored_tokens;
+} hw_attention_state;
+
+hw_status hw_attention_check(const hw_attention *attention);
+
+/* Draws dropout's mask, then attends. The attention has passed hw_attention_check, but for its pointers while the run is
+ * measured. Output and query may be the same memory with the same strides, if no weights are asked for. */
+void hw_attention_forward(const hw_run *run, const hw_attention *attention, const hw_attention_state *state);
+
+/* One head of a call: what its mask, strides and record make of it. */
+hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record,
+                                       const hw_key_value_store *store, size_t batch, size_t head);
+
+/* A known kind, and data where there is one. */
+bool hw_mask_is_valid(const hw_mask *mask);
+
+/* The mask's first element for one head; NULL for no mask. */
+const void *hw_mask_of_head(const hw_mask *mask, size_t batch, size_t head);
+
+/* Heads of `tokens` rows one after another. */
+static inline hw_strides hw_head_major(size_t heads, size_t tokens, size_t width) {
+  return (hw_strides){.batch = heads * tokens * width, .head = tokens * width, .token = width};
+}
+
+/* 1/√width */
+float hw_attention_default_scale(size_t key_width);
+
+#endif

@@ -1,0 +1,35 @@
+/* Keys and values of past tokens, layer after layer. */
+#ifndef HW_OPS_KEY_VALUE_CACHE_H
+#define HW_OPS_KEY_VALUE_CACHE_H
+
+#include "kernels/key_value_panels.h"
+
+/* What a cache and its module must agree on. */
+typedef struct hw_cache_shape {
+  size_t batch;
+  size_t layers;
+  size_t heads; /* of keys and values, of each layer */
+  size_t head_dim;
+  size_t capacity; /* tokens */
+} hw_cache_shape;
+
+struct hw_key_value_cache {
+  hw_cache_shape shape;
+  size_t length;            /* tokens that are there */
+  hw_key_value_store store; /* of layers · batch · heads heads */
+};
+
+/* The heads of one layer. */
+hw_key_value_store hw_key_value_cache_layer(const hw_key_value_cache *cache, size_t layer);
+
+/* Empty. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: *cache is NULL. */
+hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_cache **cache);
+
+/* Copies past tokens into an empty cache. HW_ERROR_VALUE: more than it holds, or NULL. */
+hw_status hw_key_value_cache_fill(hw_key_value_cache *cache, const hw_past *past);
+
+/* Whether `tokens` more of a forward fit: HW_ERROR_SHAPE if the cache has another shape, HW_ERROR_VALUE if it has no
+ * room for them. */
+hw_status hw_key_value_cache_check(const hw_key_value_cache *cache, const hw_cache_shape *shape, size_t tokens);
+
+#endif

@@ -1,0 +1,22 @@
+/* A weight with a bias: what every projection is made of. */
+#ifndef HW_OPS_LINEAR_H
+#define HW_OPS_LINEAR_H
+
+#include "ops/matrix.h"
+
+typedef struct hw_linear {
+  hw_matrix weight; /* [out_features, in_features] */
+  float *bias;      /* [out_features] in whole panels; NULL: none */
+} hw_linear;
+
+/* Zeros. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY; hw_linear_release frees what was made. */
+hw_status hw_linear_init(size_t in_features, size_t out_features, bool bias, hw_linear *linear);
+void hw_linear_release(hw_linear *linear);
+
+/* y = x·Wᵀ + b */
+static inline void hw_linear_forward(const hw_run *run, const hw_linear *linear, const hw_rows *x, float *y,
+                                     size_t y_stride) {
+  hw_matrix_multiply(run, &linear->weight, x, linear->bias, y, y_stride);
+}
+
+#endif

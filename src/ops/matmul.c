@@ -1,0 +1,123 @@
+#include "ops/matmul.h"
+
+#include "kernels/pack.h"
+
+/* Rows that are interleaved at a time: whole items, as many as stay in the last-level cache. */
+static size_t rows_at_a_time(size_t rows, size_t k) {
+  const size_t item_bytes = hw_size_multiply(HW_GEMM_ROWS / HW_TILE_ROWS * sizeof(float), hw_packed_rows_floats(k));
+  const size_t items = hw_min(hw_ceil_divide(rows, HW_GEMM_ROWS), HW_GEMM_BYTES / item_bytes);
+  return (items > 0 ? items : 1) * HW_GEMM_ROWS;
+}
+
+static void pack_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const hw_gemm_product *g = job;
+  const size_t row = item * HW_GEMM_ROWS;
+  hw_gemm_pack_strips(g, row, hw_min(g->rows, row + HW_GEMM_ROWS));
+}
+
+/* Columns change slowest, so that their panels stay in the cache while the rows pass by. */
+static void multiply_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const hw_gemm_product *g = job;
+  const size_t row_blocks = hw_ceil_divide(g->rows, HW_GEMM_ROWS);
+  const size_t column_block = hw_quotient(item, row_blocks);
+  const size_t row = (item - column_block * row_blocks) * HW_GEMM_ROWS;
+  const size_t column = column_block * HW_GEMM_COLUMNS;
+  hw_gemm_block(g, row, hw_min(g->rows, row + HW_GEMM_ROWS), column, hw_min(g->columns, column + HW_GEMM_COLUMNS));
+}
+
+static void multiply_part(hw_team *team, double work, const hw_gemm_product *part) {
+  const size_t row_blocks = hw_ceil_divide(part->rows, HW_GEMM_ROWS);
+  hw_parallel_for(team, work, row_blocks, pack_item, part);
+  hw_parallel_for(team, work, row_blocks * hw_ceil_divide(part->columns, HW_GEMM_COLUMNS), multiply_item, part);
+}
+
+void hw_matmul_forward(const hw_run *run, const hw_gemm_product *product) {
+  const size_t mark = run->arena->used;
+  const size_t rows = product->rows;
+  const size_t step = rows <= HW_GEMM_ROWS ? rows : rows_at_a_time(rows, product->k);
+  hw_gemm_product part = *product;
+  part.strips = hw_arena_take_floats(run->arena, hw_gemm_strips_floats(hw_min(rows, step), product->k));
+  run->arena->used = mark;
+  if (hw_run_measures(run)) {
+    return;
+  }
+  const double work = (double)rows * (double)product->k * (double)product->columns;
+  hw_team *team = hw_run_team(run, work);
+  for (size_t row = 0; row < rows; row += step) {
+    part.a = product->a + row * part.a_stride;
+    part.c = product->c + row * part.c_stride;
+    part.rows = hw_min(rows - row, step);
+    multiply_part(team, work, &part);
+  }
+}
+
+/* ---- hw_matmul ---- */
+
+typedef struct matmul {
+  const float *a;
+  const float *b;
+  float *c;
+  size_t batch;
+  const uint32_t *a_index;
+  const uint32_t *b_index;
+  size_t m;
+  size_t k;
+  size_t n;
+} matmul;
+
+static void matmul_forward(hw_run *run, const void *call) {
+  const matmul *f = call;
+  float *panels = hw_run_take_floats(run, hw_whole_panels(f->n), f->k);
+  hw_gemm_product product = {
+      .a_stride = f->k,
+      .panels = panels,
+      .start = hw_gemm_zeros,
+      .c_stride = f->n,
+      .rows = f->m,
+      .k = f->k,
+      .columns = f->n,
+  };
+  if (hw_run_measures(run)) {
+    hw_matmul_forward(run, &product);
+    return;
+  }
+  for (size_t i = 0; i < f->batch; i++) {
+    if (i == 0 || f->b_index[i] != f->b_index[i - 1]) {
+      hw_pack_panels(f->b + f->b_index[i] * f->k * f->n, 1, f->n, f->n, f->k, panels, f->k * HW_TILE_COLUMNS);
+    }
+    product.a = f->a + f->a_index[i] * f->m * f->k;
+    product.c = f->c + i * f->m * f->n;
+    hw_matmul_forward(run, &product);
+  }
+}
+
+hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *c, size_t batch,
+                    const uint32_t *a_index, const uint32_t *b_index, size_t m, size_t k, size_t n) {
+  if (batch == 0 || m == 0 || k == 0 || n == 0) {
+    return HW_ERROR_SHAPE;
+  }
+  if (a == NULL || b == NULL || c == NULL || a_index == NULL || b_index == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  return hw_run_forward(context, NULL, matmul_forward, &(matmul){a, b, c, batch, a_index, b_index, m, k, n});
+}
+
+hw_status hw_transpose(const float *x, float *y, size_t batch, size_t rows, size_t columns) {
+  const size_t size = rows * columns;
+  if (batch == 0 || rows == 0 || columns == 0) {
+    return HW_OK;
+  }
+  if (x == NULL || y == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  for (size_t i = 0; i < batch; i++) {
+    for (size_t r = 0; r < rows; r++) {
+      for (size_t c = 0; c < columns; c++) {
+        y[i * size + c * rows + r] = x[i * size + r * columns + c];
+      }
+    }
+  }
+  return HW_OK;
+}

@@ -1,0 +1,12 @@
+/* Products of matrices, shared among threads. */
+#ifndef HW_OPS_MATMUL_H
+#define HW_OPS_MATMUL_H
+
+#include "kernels/gemm.h"
+#include "ops/run.h"
+
+/* The product, but for its strips, which come from the run's arena. rows, k and columns are at least 1. The result does not
+ * depend on the number of threads. */
+void hw_matmul_forward(const hw_run *run, const hw_gemm_product *product);
+
+#endif

@@ -1,0 +1,93 @@
+#include "ops/matrix.h"
+
+#include "kernels/pack.h"
+#include "ops/matmul.h"
+
+size_t hw_matrix_bytes(size_t rows, size_t columns) {
+  return hw_size_multiply(hw_size_multiply(hw_whole_panels(rows), columns), sizeof(float));
+}
+
+hw_status hw_matrix_create(size_t rows, size_t columns, hw_matrix *matrix) {
+  if (rows == 0 || columns == 0) {
+    return HW_ERROR_SHAPE;
+  }
+  *matrix = (hw_matrix){HW_MATRIX_FLOAT32, rows, columns, hw_allocate_zeroed(hw_matrix_bytes(rows, columns))};
+  return matrix->panels == NULL ? HW_ERROR_MEMORY : HW_OK;
+}
+
+void hw_matrix_release(hw_matrix *matrix) {
+  hw_release(matrix->panels);
+  matrix->panels = NULL;
+}
+
+static float *element(const hw_matrix *matrix, size_t row, size_t column) {
+  return matrix->panels + row / HW_TILE_COLUMNS * HW_TILE_COLUMNS * matrix->columns + column * HW_TILE_COLUMNS +
+         row % HW_TILE_COLUMNS;
+}
+
+/* Rows [first, end) of a part that are whole panels, the last of the matrix counted as one. */
+typedef struct whole_rows {
+  size_t first;
+  size_t end;
+} whole_rows;
+
+static whole_rows whole_rows_of(const hw_matrix *matrix, const hw_matrix_part *part) {
+  const size_t part_end = part->row + part->rows;
+  const size_t first = hw_min(hw_ceil_divide(part->row, HW_TILE_COLUMNS) * HW_TILE_COLUMNS, part_end);
+  const size_t end = part_end == matrix->rows ? part_end : part_end / HW_TILE_COLUMNS * HW_TILE_COLUMNS;
+  return (whole_rows){first, end > first ? end : first};
+}
+
+static void load_row(hw_matrix *matrix, const hw_matrix_part *part, size_t row, const float *source,
+                     size_t column_stride) {
+  for (size_t j = 0; j < part->columns; j++) {
+    *element(matrix, row, part->column + j) = source[j * column_stride];
+  }
+}
+
+void hw_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
+                    size_t column_stride) {
+  const whole_rows whole = whole_rows_of(matrix, part);
+  const size_t end = part->row + part->rows;
+  for (size_t row = part->row; row < whole.first; row++) {
+    load_row(matrix, part, row, source + (row - part->row) * row_stride, column_stride);
+  }
+  if (whole.first < whole.end) {
+    hw_pack_panels(source + (whole.first - part->row) * row_stride, row_stride, column_stride, whole.end - whole.first,
+                   part->columns, element(matrix, whole.first, part->column), matrix->columns * HW_TILE_COLUMNS);
+  }
+  for (size_t row = whole.end; row < end; row++) {
+    load_row(matrix, part, row, source + (row - part->row) * row_stride, column_stride);
+  }
+}
+
+void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float *target, size_t row_stride,
+                     size_t column_stride) {
+  for (size_t i = 0; i < part->rows; i++) {
+    for (size_t j = 0; j < part->columns; j++) {
+      target[i * row_stride + j * column_stride] = *element(matrix, part->row + i, part->column + j);
+    }
+  }
+}
+
+void hw_matrix_row(const hw_matrix *matrix, size_t row, float *out) {
+  const hw_matrix_part part = {.row = row, .rows = 1, .columns = matrix->columns};
+  hw_matrix_store(matrix, &part, out, matrix->columns, 1);
+}
+
+void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
+                        size_t y_stride) {
+  const hw_gemm_product product = {
+      .a = x->data,
+      .a_stride = x->stride,
+      .panels = matrix->panels,
+      .start = bias == NULL ? hw_gemm_zeros : bias,
+      .start_stride = bias == NULL ? 0 : HW_TILE_COLUMNS,
+      .c = y,
+      .c_stride = y_stride,
+      .rows = x->count,
+      .k = matrix->columns,
+      .columns = matrix->rows,
+  };
+  hw_matmul_forward(run, &product);
+}

@@ -1,0 +1,59 @@
+/*
+ * A matrix of weights [rows, columns], kept as the kernels read it: only this file and the kernels know its type and layout.
+ *
+ *   panel 0: rows 0…7      panel 1: rows 8…15
+ *   | column 0: r0 … r7 |  | column 0: r8 … r15 |
+ *   | column 1: r0 … r7 |  | column 1: r8 … r15 |     … missing rows of the last panel are zero
+ */
+#ifndef HW_OPS_MATRIX_H
+#define HW_OPS_MATRIX_H
+
+#include "ops/run.h"
+
+typedef enum hw_matrix_type {
+  HW_MATRIX_FLOAT32 = 0,
+} hw_matrix_type;
+
+typedef struct hw_matrix {
+  hw_matrix_type type;
+  size_t rows;
+  size_t columns;
+  float *panels; /* NULL before hw_matrix_create */
+} hw_matrix;
+
+/* Rows [row, row + rows) and columns [column, column + columns). */
+typedef struct hw_matrix_part {
+  size_t row;
+  size_t rows;
+  size_t column;
+  size_t columns;
+} hw_matrix_part;
+
+/* Bytes of a matrix; SIZE_MAX if they do not fit. */
+size_t hw_matrix_bytes(size_t rows, size_t columns);
+
+/* Zeros. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY. */
+hw_status hw_matrix_create(size_t rows, size_t columns, hw_matrix *matrix);
+void hw_matrix_release(hw_matrix *matrix);
+
+/* Copies a part in or out; element (i, j) of the part is outside at i·row_stride + j·column_stride, one of which is 1. */
+void hw_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
+                    size_t column_stride);
+void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float *target, size_t row_stride,
+                     size_t column_stride);
+
+/* out [columns] = one row. */
+void hw_matrix_row(const hw_matrix *matrix, size_t row, float *out);
+
+/* Rows of floats, `stride` apart. */
+typedef struct hw_rows {
+  const float *data;
+  size_t stride;
+  size_t count;
+} hw_rows;
+
+/* y [x.count, rows] at y_stride = x·Wᵀ + bias; bias has floats for whole panels of 8 rows, NULL: zeros. */
+void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
+                        size_t y_stride);
+
+#endif

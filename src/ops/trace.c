@@ -1,0 +1,228 @@
+#include "ops/trace.h"
+
+#include <string.h>
+
+#include "kernels/attention_map.h"
+#include "kernels/attention_weights.h"
+
+struct hw_trace {
+  hw_arena memory;
+  hw_attention call; /* query, key and mask point into memory; value and output are unused */
+  hw_attention_record record;
+  float *query;
+};
+
+static size_t mask_elements(const hw_attention *a, size_t heads) {
+  const hw_mask *m = &a->mask;
+  if (m->kind == HW_MASK_NONE) {
+    return 0;
+  }
+  return (a->batch - 1) * m->batch_stride + (heads - 1) * m->head_stride + (a->query_tokens - 1) * m->query_stride +
+         (a->key_tokens - 1) * m->key_stride + 1;
+}
+
+static size_t mask_element_bytes(const hw_mask *mask) { return mask->kind == HW_MASK_BOOL ? 1 : sizeof(float); }
+
+static size_t keys_bytes(const hw_attention *a, size_t heads) {
+  return hw_key_value_store_bytes(hw_size_multiply(a->batch, heads), a->key_tokens, a->key_width, 0);
+}
+
+/* Lays the trace out in its memory; while that measures, nothing is copied. */
+static void take_memory(hw_trace *trace) {
+  hw_attention *call = &trace->call;
+  hw_arena *memory = &trace->memory;
+  const size_t rows = hw_size_multiply(hw_size_multiply(call->batch, call->heads), call->query_tokens);
+  trace->query = hw_arena_take_floats(memory, hw_size_multiply(rows, call->key_width));
+  trace->record = (hw_attention_record){
+      .row_maximum = hw_arena_take_floats(memory, rows),
+      .row_sum = hw_arena_take_floats(memory, rows),
+      .keys = {.memory = hw_arena_take(memory, keys_bytes(call, call->heads), 1),
+               .tokens = call->key_tokens,
+               .key_width = call->key_width},
+      .batch_heads = call->heads,
+  };
+  if (call->mask.kind != HW_MASK_NONE) {
+    const size_t elements = mask_elements(call, call->heads);
+    const size_t element_bytes = mask_element_bytes(&call->mask);
+    void *mask = hw_arena_take(memory, elements, element_bytes);
+    if (!memory->measures) {
+      memcpy(mask, call->mask.data, elements * element_bytes);
+      call->mask.data = mask;
+    }
+  }
+  if (call->dropout > 0.0) {
+    const size_t words = hw_size_multiply(rows, hw_kept_words(call->key_tokens));
+    trace->record.kept = hw_arena_take(memory, words, sizeof(uint32_t));
+  }
+}
+
+static hw_status create(const hw_attention *attention, size_t heads, hw_trace **trace) {
+  *trace = NULL;
+  hw_trace *created = hw_allocate_zeroed(sizeof(hw_trace));
+  if (created == NULL) {
+    return HW_ERROR_MEMORY;
+  }
+  created->call = *attention;
+  created->call.heads = heads;
+  created->call.key_heads = heads;
+  created->call.output = NULL;
+  created->call.weights = NULL;
+  created->memory.measures = true;
+  take_memory(created);
+  const size_t bytes = created->memory.peak;
+  created->memory = (hw_arena){0};
+  if (hw_arena_reserve(&created->memory, bytes) != HW_OK) {
+    hw_release(created);
+    return HW_ERROR_MEMORY;
+  }
+  take_memory(created);
+  created->call.query = created->query;
+  created->call.query_strides = hw_head_major(heads, attention->query_tokens, attention->key_width);
+  *trace = created;
+  return HW_OK;
+}
+
+hw_trace *hw_trace_push(hw_run *run, const hw_attention *attention, size_t heads) {
+  if (run->tape == NULL || run->status != HW_OK) {
+    return NULL;
+  }
+  hw_trace **entry = run->tape->entries + run->tape->count++;
+  if (hw_run_measures(run)) {
+    run->status = create(attention, heads, entry);
+  }
+  return *entry;
+}
+
+static void copy_rows(float *target, const float *source, size_t stride, size_t rows, size_t width) {
+  for (size_t r = 0; r < rows; r++) {
+    memcpy(target + r * width, source + r * stride, width * sizeof(float));
+  }
+}
+
+void hw_trace_copy_queries(hw_trace *trace, const hw_attention *attention, size_t first_head) {
+  const hw_attention *a = attention;
+  const hw_strides *q = &trace->call.query_strides;
+  for (size_t b = 0; b < a->batch; b++) {
+    for (size_t h = 0; h < a->heads; h++) {
+      copy_rows(trace->query + b * q->batch + (first_head + h) * q->head,
+                a->query + b * a->query_strides.batch + h * a->query_strides.head, a->query_strides.token,
+                a->query_tokens, a->key_width);
+    }
+  }
+}
+
+hw_attention_record hw_trace_record(const hw_trace *trace, size_t first_head) {
+  const hw_attention *call = &trace->call;
+  hw_attention_record record = trace->record;
+  const size_t rows = first_head * call->query_tokens;
+  record.row_maximum += rows;
+  record.row_sum += rows;
+  record.keys.memory += hw_key_value_store_bytes(first_head, call->key_tokens, call->key_width, 0);
+  if (record.kept != NULL) {
+    record.kept += rows * hw_kept_words(call->key_tokens);
+  }
+  return record;
+}
+
+void hw_trace_destroy(hw_trace *trace) {
+  if (trace != NULL) {
+    hw_arena_release(&trace->memory);
+    hw_release(trace);
+  }
+}
+
+hw_trace_shape hw_trace_get_shape(const hw_trace *trace) {
+  if (trace == NULL) {
+    return (hw_trace_shape){0};
+  }
+  const hw_attention *call = &trace->call;
+  return (hw_trace_shape){call->batch, call->heads, call->query_tokens, call->key_tokens};
+}
+
+size_t hw_trace_bytes(const hw_trace *trace) { return trace == NULL ? 0 : sizeof(hw_trace) + trace->memory.capacity; }
+
+/* The traced head, without the parts that only a run needs. */
+static hw_attention_head traced_head(const hw_trace *trace, size_t batch, size_t head) {
+  return hw_attention_head_of(&trace->call, &trace->record, &trace->record.keys, batch, head);
+}
+
+/* Rows of one head, shared among threads. */
+typedef struct trace_rows {
+  hw_attention_head head;
+  size_t row_start;
+  size_t row_end;
+  size_t block; /* rows of an item */
+  size_t size;  /* of a map */
+  float *out;
+  hw_task task;
+  unsigned char *scratch;
+  size_t thread_bytes;
+} trace_rows;
+
+static bool has_head(const hw_trace *trace, size_t batch, size_t head) {
+  return trace != NULL && batch < trace->call.batch && head < trace->call.heads;
+}
+
+/* Runs the task for each block of rows, with scratch for each thread. */
+static void rows_forward(hw_run *run, const void *call) {
+  trace_rows rows = *(const trace_rows *)call;
+  const double scores = (double)rows.head.query_tokens * (double)rows.head.key_tokens;
+  const double work = scores * (double)rows.head.panels.key_width;
+  hw_team *team = hw_run_team(run, work);
+  rows.thread_bytes = hw_arena_size(rows.thread_bytes, 1);
+  rows.scratch = hw_arena_take(run->arena, hw_size_multiply(hw_team_threads(team), rows.thread_bytes), 1);
+  if (!hw_run_measures(run)) {
+    hw_parallel_for(team, work, hw_ceil_divide(rows.row_end - rows.row_start, rows.block), rows.task, &rows);
+  }
+}
+
+static void weights_item(const void *job, size_t item, size_t thread) {
+  const trace_rows *rows = job;
+  const size_t first = rows->row_start + item * rows->block;
+  const size_t end = hw_min(first + rows->block, rows->row_end);
+  unsigned char *scratch = rows->scratch + thread * rows->thread_bytes;
+  for (size_t row = first; row < end; row += HW_TILE_ROWS) {
+    float *out = rows->out + (row - rows->row_start) * rows->head.key_tokens;
+    hw_attention_weights(&rows->head, row, hw_min(end - row, HW_TILE_ROWS), out, scratch);
+  }
+}
+
+hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t row_start,
+                           size_t row_end, float *out) {
+  if (!has_head(trace, batch, head) || row_start >= row_end || row_end > trace->call.query_tokens || out == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  const trace_rows rows = {
+      .head = traced_head(trace, batch, head),
+      .row_start = row_start,
+      .row_end = row_end,
+      .block = HW_QUERY_BLOCK,
+      .out = out,
+      .task = weights_item,
+      .thread_bytes = hw_attention_weights_scratch_bytes(trace->call.key_width),
+  };
+  return hw_run_forward(context, NULL, rows_forward, &rows);
+}
+
+static void map_item(const void *job, size_t item, size_t thread) {
+  const trace_rows *rows = job;
+  const size_t first = item * rows->block;
+  hw_attention_map_rows(&rows->head, rows->size, first, hw_min(first + rows->block, rows->row_end), rows->out,
+                        rows->scratch + thread * rows->thread_bytes);
+}
+
+hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size, float *out) {
+  if (!has_head(trace, batch, head) || size == 0 || out == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  const trace_rows rows = {
+      .head = traced_head(trace, batch, head),
+      .row_end = size,
+      .block = HW_MAP_ROWS,
+      .size = size,
+      .out = out,
+      .task = map_item,
+      .thread_bytes = hw_attention_map_scratch_bytes(trace->call.key_width, size),
+  };
+  return hw_run_forward(context, NULL, rows_forward, &rows);
+}

@@ -1,0 +1,143 @@
+// Stand-ins for what a browser gives the page: a Worker that answers when a test tells it to, and the few parts of the DOM
+// that a grid of canvases uses.
+
+/** A Worker whose script is the test: it keeps what it is sent, and answers when it is told to. */
+export class FakeWorker extends EventTarget {
+  /** All that were made since `reset`. @type {FakeWorker[]} */
+  static all = [];
+  /** What it was sent. @type {any[]} */ sent = [];
+  isTerminated = false;
+
+  constructor() {
+    super();
+    FakeWorker.all.push(this);
+  }
+
+  /** @returns {Worker} */
+  static start() {
+    return /** @type {any} */ (new FakeWorker());
+  }
+
+  /** @returns {FakeWorker} the one that was made last */
+  static get last() {
+    return FakeWorker.all[FakeWorker.all.length - 1];
+  }
+
+  static reset() {
+    FakeWorker.all = [];
+  }
+
+  /** @param {unknown} message a copy is kept, as a Worker gets one */
+  postMessage(message) {
+    this.sent.push(structuredClone(message));
+  }
+
+  terminate() {
+    this.isTerminated = true;
+  }
+
+  /** The calls of a type, in order. @param {string} type */
+  calls(type) {
+    return this.sent.filter((message) => message.type === type);
+  }
+
+  /** @param {unknown} data */
+  say(data) {
+    this.dispatchEvent(new MessageEvent('message', { data }));
+  }
+
+  /** Answers the newest call of a type. @param {string} type @param {unknown} result */
+  answer(type, result) {
+    this.say({ id: this.calls(type).at(-1).id, result });
+  }
+
+  /** Refuses the newest call of a type. @param {string} type @param {string} code */
+  refuse(type, code) {
+    this.say({ id: this.calls(type).at(-1).id, error: { code, message: `no ${type}` } });
+  }
+
+  /** Ends as a crash does. @param {string} [message] @returns {Event} */
+  crash(message = '') {
+    const event = Object.assign(new Event('error', { cancelable: true }), { message });
+    this.dispatchEvent(event);
+    return event;
+  }
+}
+
+/** Enough of an element for a button, a label and a canvas. */
+export class FakeElement extends EventTarget {
+  /** @type {Record<string, string>} */ dataset = {};
+  /** @type {Record<string, string>} */ attributes = {};
+  /** @type {Record<string, string>} */ style = {};
+  /** @type {(FakeElement | string)[]} */ children = [];
+  /** What was put on the canvas. @type {{ source: any, image?: any }[]} */ drawn = [];
+  width = 0;
+  height = 0;
+
+  /** @param {string} name @param {number} side of a canvas, in CSS pixels */
+  constructor(name, side = 0) {
+    super();
+    this.name = name;
+    this.clientWidth = side;
+    this.clientHeight = side;
+  }
+
+  /** @param {string} key @param {string} value */
+  setAttribute(key, value) {
+    this.attributes[key] = value;
+  }
+
+  /** @param {...(FakeElement | string)} children */
+  append(...children) {
+    this.children.push(...children);
+  }
+
+  /** @param {...(FakeElement | string)} children */
+  replaceChildren(...children) {
+    this.children = children;
+  }
+
+  /** @returns {string} */
+  get textContent() {
+    return this.children
+      .map((child) => (typeof child === 'string' ? child : child.textContent))
+      .join('');
+  }
+
+  click() {
+    this.dispatchEvent(new Event('click'));
+  }
+
+  /** A context that keeps the images it is given and draws nothing. */
+  getContext() {
+    const nothing = () => {};
+    return {
+      ...{ canvas: this, fillRect: nothing, stroke: nothing, beginPath: nothing },
+      ...{ moveTo: nothing, lineTo: nothing },
+      putImageData: (/** @type {any} */ image) => (this.image = image),
+      drawImage: (/** @type {any} */ source) =>
+        this.drawn.push({ source, image: source.image ?? undefined }),
+    };
+  }
+}
+
+/**
+ * Puts a document of fakes in the place of the browser's.
+ * @param {{ canvasSide: number, ratio: number }} screen
+ */
+export function installDocument({ canvasSide, ratio }) {
+  Object.assign(globalThis, {
+    document: {
+      createElement: (/** @type {string} */ name) =>
+        new FakeElement(name, name === 'canvas' ? canvasSide : 0),
+    },
+    devicePixelRatio: ratio,
+    getComputedStyle: () => ({ color: 'rgb(0, 0, 0)' }),
+    ImageData: class {
+      /** @param {number} width @param {number} height */
+      constructor(width, height) {
+        Object.assign(this, { width, height, data: new Uint8ClampedArray(4 * width * height) });
+      }
+    },
+  });
+}

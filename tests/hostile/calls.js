@@ -1,0 +1,380 @@
+// Every public call that takes something of the caller's, with arguments that fit: what the hostile cases are made of.
+import { readFileSync } from 'node:fs';
+import { load, Tensor, tensor, zeros } from 'headwise';
+import {
+  openSafetensors,
+  readGpt2Config,
+  readNpy,
+  readSafetensors,
+  writeNpy,
+  writeSafetensors,
+} from 'headwise/formats';
+import { Gpt2, loadGpt2 } from 'headwise/gpt2';
+import { data } from '../helpers.js';
+
+/** @typedef {import('../helpers.js').Engine} Engine */
+
+/**
+ * One call: its arguments, and what the caller can end while it runs.
+ * @typedef {object} Call
+ * @property {any[]} args
+ * @property {(...args: any[]) => any} run
+ * @property {{ dispose: () => void }[]} [owned] the module, the cache, the trace
+ */
+
+const heads = { dIn: 3, dOut: 4, contextLength: 6, numHeads: 2 };
+const block = { dModel: 4, numHeads: 2, dFf: 6, dropout: 0, norm: 'pre', isCausal: true };
+const gpt2 = { vocabSize: 9, contextLength: 6, dModel: 4, numHeads: 2, numLayers: 2 };
+
+/** @param {number} seed @param {number[]} shape */
+const x = (seed, shape) => resizable(data(seed, shape));
+
+/**
+ * The same values in a buffer that can grow and shrink, of which the array is all.
+ * @param {import('../../web/headwise/tensor.js').AnyTensor} from
+ */
+function resizable({ data: values, shape }) {
+  const bytes = values.byteLength;
+  const buffer = new /** @type {any} */ (ArrayBuffer)(bytes, { maxByteLength: bytes + 4096 });
+  const Type = values instanceof Float32Array ? Float32Array : Uint8Array;
+  const array = new Type(buffer);
+  array.set(values);
+  const made = new Tensor(/** @type {Float32Array} */ (array), shape);
+  made.shape = [...shape];
+  return made;
+}
+
+const bools = (/** @type {number[]} */ shape) =>
+  resizable(
+    new Tensor(/** @type {any} */ (new Uint8Array(zeros(shape).data.length).fill(1)), shape),
+  );
+
+/**
+ * A class of modules: its constructor, and what comes out of a forward.
+ * @param {string} name
+ * @param {object} options
+ * @param {number[]} [shape] of the forward's x
+ * @param {() => object} [forwardOptions]
+ * @returns {Record<string, (hw: Engine) => Call>}
+ */
+function moduleCalls(name, options, shape, forwardOptions) {
+  const make = (/** @type {Engine} */ hw, /** @type {any} */ given = options) =>
+    new /** @type {any} */ (hw)[name](given);
+  return {
+    [`new ${name}`]: (hw) => ({
+      args: [{ ...options }],
+      run(given) {
+        hw.manualSeed(1);
+        return make(hw, given);
+      },
+    }),
+    [`${name}.loadStateDict`]: (hw) => {
+      const module = make(hw);
+      const entries = Object.entries(module.stateDict());
+      const dict = Object.fromEntries(
+        entries.map(([key, value], i) => [key, x(i, [.../** @type {any} */ (value).shape])]),
+      );
+      return { args: [dict], run: (given) => module.loadStateDict(given), owned: [module] };
+    },
+    [`${name}.train`]: (hw) => {
+      const module = make(hw);
+      return { args: [false], run: (mode) => module.train(mode), owned: [module] };
+    },
+    ...(shape === undefined
+      ? {}
+      : {
+          [`${name}.forward`]: (/** @type {Engine} */ hw) => {
+            const module = make(hw);
+            const args = [x(1, shape), ...(forwardOptions ? [forwardOptions()] : [])];
+            return {
+              args,
+              run: module.forward.bind(module),
+              owned: [module],
+            };
+          },
+        }),
+  };
+}
+
+const asked = () => ({
+  mask: bools([3, 3]),
+  isCausal: true,
+  keyPaddingMask: bools([3]),
+  needWeights: true,
+  trace: true,
+});
+
+/** @type {Record<string, (hw: Engine) => Call>} */
+const modules = {
+  ...moduleCalls('Linear', { inFeatures: 3, outFeatures: 4, bias: true }, [2, 3]),
+  ...moduleCalls('Embedding', { numEmbeddings: 5, embeddingDim: 3 }),
+  ...moduleCalls('LayerNorm', { dim: 3, eps: 1e-5 }, [2, 3]),
+  ...moduleCalls('SelfAttentionV1', { dIn: 3, dOut: 2 }, [3, 3], asked),
+  ...moduleCalls('SelfAttentionV2', { dIn: 3, dOut: 2, qkvBias: true }, [3, 3], asked),
+  ...moduleCalls('CausalAttention', { dIn: 3, dOut: 2, contextLength: 6 }, [3, 3], asked),
+  ...moduleCalls('MultiHeadAttentionWrapper', { ...heads, isCausal: true }, [3, 3], asked),
+  ...moduleCalls('MultiHeadAttention', { ...heads, packedQkv: false }, [3, 3], asked),
+  ...moduleCalls('FeedForward', { dModel: 3, dFf: 5, dropout: 0 }, [2, 3]),
+  ...moduleCalls('TransformerBlock', block, [3, 4], asked),
+  ...moduleCalls('TransformerStack', { ...block, numLayers: 2 }, [3, 4], asked),
+};
+
+/** @type {Record<string, (hw: Engine) => Call>} */
+const caches = {
+  'forward with a cache': (hw) => {
+    const module = new hw.MultiHeadAttention(heads);
+    const cache = module.createCache();
+    module.forward(data(4, [1, 2, 3]), { cache });
+    return {
+      args: [x(1, [1, 2, 3]), { cache, mask: bools([2, 4]) }],
+      run(given, options) {
+        const result = module.forward(given, options);
+        return [result, cache.length];
+      },
+      owned: [module, cache],
+    };
+  },
+  createCache: (hw) => {
+    const module = new hw.MultiHeadAttention(heads);
+    const past = { key: x(1, [1, 2, 3, 2]), value: x(2, [1, 2, 3, 2]) };
+    return {
+      args: [{ batch: 1, past }],
+      run: (given) => module.createCache(given).length,
+      owned: [module],
+    };
+  },
+  truncate: (hw) => {
+    const module = new hw.MultiHeadAttention(heads);
+    const cache = module.createCache();
+    module.forward(data(4, [1, 3, 3]), { cache });
+    return {
+      args: [2],
+      run: (length) => cache.truncate(length).length,
+      owned: [module, cache],
+    };
+  },
+  fromWrapper: (hw) => {
+    const wrapper = new hw.MultiHeadAttentionWrapper(heads);
+    return {
+      args: [wrapper],
+      run: (given) => hw.MultiHeadAttention.fromWrapper(given),
+      owned: [wrapper],
+    };
+  },
+};
+
+/**
+ * @param {string} method
+ * @param {() => object} where
+ * @returns {(hw: Engine) => Call}
+ */
+const traceCall = (method, where) => (hw) => {
+  const module = new hw.MultiHeadAttention(heads);
+  const { trace } = module.forward(data(4, [1, 3, 3]), { trace: true });
+  return {
+    args: [{ batch: 0, head: 1, ...where() }],
+    run: (given) => /** @type {any} */ (trace)[method](given),
+    owned: [module, /** @type {any} */ (trace)],
+  };
+};
+
+/** @param {(model: Gpt2, ...given: any[]) => any} run @param {(model: Gpt2) => any[]} args @returns {(hw: Engine) => Call} */
+const gpt2Call = (run, args) => (hw) => {
+  hw.manualSeed(5);
+  const model = new Gpt2(hw, gpt2);
+  return { args: args(model), run: (...given) => run(model, ...given), owned: [model] };
+};
+
+/** @type {Record<string, (hw: Engine) => Call>} */
+const models = {
+  'new Gpt2': (hw) => ({
+    args: [{ ...gpt2 }],
+    run(given) {
+      hw.manualSeed(1);
+      return new Gpt2(hw, given);
+    },
+  }),
+  'Gpt2.forward': gpt2Call(
+    (model, ids, options) => model.forward(ids, options),
+    (model) => [
+      [[1, 2, 3]],
+      {
+        logits: [1, 3],
+        trace: true,
+        needWeights: true,
+        headMask: x(1, [2, 2]),
+        cache: model.createCache(),
+      },
+    ],
+  ),
+  'Gpt2.createCache': gpt2Call(
+    (model, given) => model.createCache(given).length,
+    () => [{ batch: 1 }],
+  ),
+  'Gpt2.generate': gpt2Call(
+    (model, ids, options) => [...model.generate(ids, options)],
+    (model) => [
+      Int32Array.of(1, 2),
+      {
+        maxTokens: 3,
+        temperature: 1,
+        topK: 4,
+        seed: 3,
+        eosTokenId: 8,
+        headMask: [
+          [1, 0],
+          [1, 1],
+        ],
+        cache: model.createCache(),
+      },
+    ],
+  ),
+  'Gpt2.loadStateDict': gpt2Call(
+    (model, dict) => model.loadStateDict(dict),
+    (model) => [
+      Object.fromEntries(
+        Object.entries(model.stateDict()).map(([key, { shape }], i) => [key, x(i, [...shape])]),
+      ),
+    ],
+  ),
+};
+
+/** @type {Record<string, (hw: Engine) => Call>} */
+const functions = {
+  tensor: () => ({
+    args: [
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      [4],
+    ],
+    run: tensor,
+  }),
+  'tensor of an array': () => ({ args: [x(1, [4]).data, [2, 2]], run: tensor }),
+  zeros: () => ({ args: [[2, 3]], run: zeros }),
+  reshape: () => ({ args: [[3, -1]], run: (shape) => data(1, [2, 3]).reshape(shape) }),
+  permute: () => ({ args: [[1, 0]], run: (axes) => data(1, [2, 3]).permute(axes) }),
+  slice: () => ({ args: [[0, 1]], run: (range) => data(1, [2, 3]).slice(range) }),
+  'new Tensor': () => ({
+    args: [x(1, [4]).data, [2, 2]],
+    run: (...given) => new Tensor(.../** @type {[any, any]} */ (given)),
+  }),
+  manualSeed: (hw) => ({
+    args: [7n],
+    run(seed) {
+      hw.manualSeed(seed);
+      return hw.rand([2]);
+    },
+  }),
+  rand: (hw) => ({
+    args: [[2, 3]],
+    run(shape) {
+      hw.manualSeed(1);
+      return hw.rand(shape);
+    },
+  }),
+  matmul: (hw) => ({
+    args: [x(1, [2, 2, 3]), x(2, [3, 4])],
+    run: (...given) => hw.matmul(.../** @type {[any, any]} */ (given)),
+  }),
+  transpose: (hw) => ({ args: [x(1, [2, 3])], run: (a) => hw.transpose(a) }),
+  softmax: (hw) => ({ args: [x(1, [2, 3])], run: (a) => hw.softmax(a) }),
+  gelu: (hw) => ({
+    args: [x(1, [2, 3]), { approximate: 'tanh' }],
+    run: (...given) => hw.gelu(.../** @type {[any]} */ (given)),
+  }),
+  layerNorm: (hw) => ({
+    args: [x(1, [2, 3]), { weight: x(2, [3]), bias: x(3, [3]), eps: 0.1 }],
+    run: (...given) => hw.layerNorm(.../** @type {[any]} */ (given)),
+  }),
+  causalMask: (hw) => ({ args: [3], run: (n) => hw.causalMask(n) }),
+  scaledDotProductAttention: (hw) => ({
+    args: [
+      x(1, [1, 2, 3, 4]),
+      x(2, [1, 2, 3, 4]),
+      x(3, [1, 2, 3, 2]),
+      {
+        isCausal: true,
+        causalOffset: 2,
+        mask: bools([3, 4]),
+        scale: 0.5,
+        softcap: 3,
+        window: [4, 1],
+        enableGqa: true,
+        kvLengths: [4],
+        past: { key: x(4, [1, 2, 2, 4]), value: x(5, [1, 2, 2, 2]) },
+        dropoutP: 0,
+        needWeights: true,
+      },
+    ],
+    run: (...given) => hw.scaledDotProductAttention(.../** @type {[any, any, any]} */ (given)),
+  }),
+  'Embedding.forward': (hw) => {
+    const module = new hw.Embedding({ numEmbeddings: 5, embeddingDim: 3 });
+    return {
+      args: [
+        [
+          [1, 2],
+          [0, 4],
+        ],
+      ],
+      run: (ids) => module.forward(ids),
+      owned: [module],
+    };
+  },
+  'Embedding.forward of a tensor': (hw) => {
+    const module = new hw.Embedding({ numEmbeddings: 5, embeddingDim: 3 });
+    const ids = resizable(tensor([1, 2, 4]));
+    return { args: [ids], run: (given) => module.forward(given), owned: [module] };
+  },
+  writeNpy: () => ({ args: [x(1, [2, 3])], run: writeNpy }),
+  writeSafetensors: () => ({
+    args: [{ a: x(1, [2, 3]), b: bools([2]) }, { format: 'pt' }],
+    run: writeSafetensors,
+  }),
+};
+
+const wasm = new URL('../../web/headwise/wasm/headwise-simd128.wasm', import.meta.url);
+const wasmBytes = readFileSync(wasm);
+const config = { vocab_size: 9, n_positions: 6, n_embd: 4, n_head: 2, n_layer: 1 };
+
+/** @param {Engine} hw */
+function checkpoint(hw) {
+  hw.manualSeed(3);
+  const model = new Gpt2(hw, { ...gpt2, numLayers: 1 });
+  return writeSafetensors(model.stateDict());
+}
+
+/** @type {Record<string, (hw: Engine) => Call>} */
+const files = {
+  load: () => ({
+    args: [{ wasm: wasmBytes.buffer.slice(0), simd: 'simd128', threads: 1 }],
+    run: async (options) => (await load(options)).info,
+  }),
+  readNpy: () => ({ args: [writeNpy(data(1, [2])), { name: 'x' }], run: readNpy }),
+  readSafetensors: () => ({
+    args: [writeSafetensors({ a: data(1, [2]) }), { name: 'x', pieceBytes: 64 }],
+    run: readSafetensors,
+  }),
+  openSafetensors: () => ({
+    args: [writeSafetensors({ a: data(1, [2]) }), { name: 'x' }],
+    run: async (source, options) => (await openSafetensors(source, options)).byteLength,
+  }),
+  readGpt2Config: () => ({ args: [{ ...config }, { name: 'x' }], run: readGpt2Config }),
+  loadGpt2: (hw) => ({
+    args: [hw, { config: { ...config }, weights: checkpoint(hw), onProgress: undefined }],
+    run: loadGpt2,
+  }),
+};
+
+/** @type {Record<string, (hw: Engine) => Call>} */
+export const calls = {
+  ...files,
+  ...functions,
+  ...modules,
+  ...caches,
+  'trace.weights': traceCall('weights', () => ({ rows: [0, 2] })),
+  'trace.map': traceCall('map', () => ({ size: 2 })),
+  ...models,
+};

@@ -1,0 +1,55 @@
+// What a step's code imports, however it is written.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readStep } from '../web/page/lessons/imports.js';
+
+/** @param {string} code */
+const importsOf = (code) => readStep(code).imports.map(({ name }) => name);
+
+test('every way to import or to hand on is found, with its place', () => {
+  const code = `import a, { b as c } from 'one';
+import * as d from "two";
+import 'three';
+export { e } from 'four';
+export * from 'five';
+const { f } = await import('six');`;
+  const { imports } = readStep(code);
+  assert.deepEqual(
+    imports.map(({ name }) => name),
+    ['one', 'two', 'three', 'four', 'five', 'six'],
+  );
+  for (const { name, from, to } of imports) {
+    assert.match(code.slice(from, to), new RegExp(`^(['"])${name}\\1$`));
+  }
+});
+
+test('comments, texts and computed names import nothing', () => {
+  for (const code of [
+    "// from 'numpy'",
+    "/* import x from 'numpy'; */",
+    `const text = 'import x from "numpy"';`,
+    "const text = `from 'numpy' ${1}`;",
+    "export default 'numpy';",
+    "export const name = 'numpy';",
+    'import(name);',
+    "const pattern = /from 'numpy'/;",
+    "Array.from('numpy');",
+  ]) {
+    assert.deepEqual(importsOf(code), [], code);
+  }
+});
+
+test('code that is not whole yet says what it imports all the same', () => {
+  assert.deepEqual(importsOf("import { a } from 'one';\nconst = 1;\nimport b from 'two'"), [
+    'one',
+    'two',
+  ]);
+});
+
+test('the body has what was imported as constants, so that a second declaration is seen', () => {
+  const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
+  const { body } = readStep("import a, { b as c } from 'one';\nimport 'two';\nlet d = 1;");
+  assert.doesNotThrow(() => new AsyncFunction(body));
+  assert.throws(() => new AsyncFunction(`${body}\nconst c = 1;`), SyntaxError);
+  assert.doesNotThrow(() => new AsyncFunction(`${body}\nconst b = 1;`));
+});

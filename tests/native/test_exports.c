@@ -1,0 +1,409 @@
+/* What JavaScript may call, with good and bad arguments, before the engine's start and after it: nothing crashes, bad ones
+ * are a status, NULL or 0. The sources are included: they have no header, and a call of each of them is counted. */
+#include "check.h"
+#include "core/context.h"
+/* NOLINTBEGIN(bugprone-suspicious-include): they have no header */
+#include "exports/engine.c"
+#include "exports/functions.c"
+#include "exports/memory.c"
+#include "exports/modules.c"
+#include "exports/threads.c"
+#include "exports/traces.c"
+/* NOLINTEND(bugprone-suspicious-include) */
+
+enum { WIDTH = 8, HEADS = 2, TOKENS = 5, LAYERS = 2, VOCAB = 11, FLOATS = 4096, MOST_EXPORTS = 128, NAME = 48 };
+
+static char called[MOST_EXPORTS][NAME];
+static size_t called_count;
+
+static bool was_called(const char *name) {
+  for (size_t i = 0; i < called_count; i++) {
+    if (strcmp(called[i], name) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void note(const char *name) {
+  check_case();
+  if (!was_called(name)) {
+    snprintf(called[called_count++], NAME, "%s", name);
+  }
+}
+
+#define CALL(name, ...)             (note(#name), hw_export_##name(__VA_ARGS__))
+#define CALL_PLAIN(name)            (note(#name), hw_export_##name())
+#define EXPECT(expected, name, ...) CHECK_STATUS(CALL(name, __VA_ARGS__), expected)
+#define VALUE(name, ...)            EXPECT(HW_ERROR_VALUE, name, __VA_ARGS__)
+#define OK(name, ...)               EXPECT(HW_OK, name, __VA_ARGS__)
+#define NOTHING(name, ...)          CHECK(!CALL(name, __VA_ARGS__), "%s is not NULL or 0", #name)
+#define SOMETHING(name, ...)        CHECK(CALL(name, __VA_ARGS__), "%s is NULL or 0", #name)
+
+static float x[FLOATS];
+static float y[FLOATS];
+static const uint32_t ids[TOKENS] = {3, 1, 4, 1, 5};
+static const uint32_t zero;
+
+static hw_attention_arguments attention_of(void) {
+  return (hw_attention_arguments){
+      .batch = 1,
+      .heads = HEADS,
+      .key_heads = HEADS,
+      .query_tokens = TOKENS,
+      .key_tokens = TOKENS,
+      .key_width = 4,
+      .value_width = 4,
+      .query = x,
+      .key = x,
+      .value = x,
+      .output = y,
+      .scale = 1.0F,
+      .window_left = -1,
+      .window_right = -1,
+  };
+}
+
+/* ---- Without a context; what has no state but that says so, too ---- */
+
+static void refuse_functions(void) {
+  const hw_attention_arguments attention = attention_of();
+  VALUE(manual_seed, 1, 2);
+  VALUE(rand, x, 4);
+  VALUE(randn, x, 4);
+  VALUE(matmul, x, x, y, 1, &zero, &zero, 2, 2, 2);
+  VALUE(scaled_dot_product_attention, &attention);
+  VALUE(gelu, x, y, 4, HW_GELU_NONE);
+  VALUE(layer_norm, x, 2, 2, NULL, NULL, 1e-5, y);
+}
+
+/* A module of every kind, with its input. */
+typedef struct kind_case {
+  hw_module_kind kind;
+  const void *config;
+  const void *bad_config; /* with a size of 0 */
+  hw_input input;
+  size_t parameters;
+} kind_case;
+
+static const hw_linear_config linear = {WIDTH, WIDTH, true};
+static const hw_linear_config bad_linear = {0, WIDTH, true};
+static const hw_layer_norm_config norm = {WIDTH, 1e-5};
+static const hw_layer_norm_config bad_norm = {0, 1e-5};
+static const hw_embedding_config embedding = {VOCAB, WIDTH};
+static const hw_embedding_config bad_embedding = {VOCAB, 0};
+static const hw_feed_forward_config ffn = {.d_model = WIDTH, .d_ff = 2 * WIDTH, .dropout = 0.5};
+static const hw_feed_forward_config bad_ffn = {.d_model = WIDTH};
+static const hw_causal_attention_config causal = {WIDTH, 4, TOKENS, 0.0, true, true, false};
+static const hw_causal_attention_config bad_causal = {WIDTH, 0, TOKENS, 0.0, true, true, false};
+static const hw_multi_head_attention_wrapper_config wrapper = {{WIDTH, 4, TOKENS, 0.0, true, true, false}, HEADS};
+static const hw_multi_head_attention_wrapper_config bad_wrapper = {{WIDTH, 4, TOKENS, 0.0, true, true, false}, 0};
+static const hw_multi_head_attention_config attention = {WIDTH, WIDTH, TOKENS, HEADS, 0.0,
+                                                         true,  true,  true,   true,  true};
+static const hw_multi_head_attention_config bad_attention = {WIDTH, WIDTH, TOKENS, 3,    0.0,
+                                                             true,  true,  true,   true, true};
+static const hw_transformer_block_config block = {.d_model = WIDTH, .num_heads = HEADS, .d_ff = WIDTH};
+static const hw_transformer_block_config bad_block = {.d_model = WIDTH, .num_heads = HEADS};
+static const hw_transformer_stack_config stack = {{.d_model = WIDTH, .num_heads = HEADS, .d_ff = WIDTH}, LAYERS};
+static const hw_transformer_stack_config bad_stack = {{.d_model = WIDTH, .num_heads = HEADS, .d_ff = WIDTH}, 0};
+static const hw_decoder_config decoder_config = {VOCAB, TOKENS, WIDTH, HEADS, LAYERS, WIDTH, 0.0, HW_GELU_TANH};
+static const hw_decoder_config bad_decoder = {0, TOKENS, WIDTH, HEADS, LAYERS, WIDTH, 0.0, HW_GELU_TANH};
+
+#define FLOAT_INPUT \
+  { .x = x, .batch = 1, .tokens = TOKENS }
+#define ID_INPUT \
+  { .ids = ids, .batch = 1, .tokens = TOKENS, .logits_end = TOKENS }
+
+static const kind_case kinds[] = {
+    {HW_MODULE_LINEAR, &linear, &bad_linear, FLOAT_INPUT, 2},
+    {HW_MODULE_LAYER_NORM, &norm, &bad_norm, FLOAT_INPUT, 2},
+    {HW_MODULE_EMBEDDING, &embedding, &bad_embedding, ID_INPUT, 1},
+    {HW_MODULE_FEED_FORWARD, &ffn, &bad_ffn, FLOAT_INPUT, 4},
+    {HW_MODULE_CAUSAL_ATTENTION, &causal, &bad_causal, FLOAT_INPUT, 6},
+    {HW_MODULE_MULTI_HEAD_ATTENTION_WRAPPER, &wrapper, &bad_wrapper, FLOAT_INPUT, 6 * HEADS},
+    {HW_MODULE_MULTI_HEAD_ATTENTION, &attention, &bad_attention, FLOAT_INPUT, 4},
+    {HW_MODULE_TRANSFORMER_BLOCK, &block, &bad_block, FLOAT_INPUT, 10},
+    {HW_MODULE_TRANSFORMER_STACK, &stack, &bad_stack, FLOAT_INPUT, 10 * LAYERS},
+    {HW_MODULE_DECODER, &decoder_config, &bad_decoder, ID_INPUT, 4 + 12 * LAYERS},
+};
+
+_Static_assert(sizeof kinds / sizeof *kinds == HW_MODULE_KINDS, "a case for every kind");
+
+/* Their modules are there, but nothing can run. */
+static void test_before_start(void) {
+  refuse_functions();
+  VALUE(team_start, 2, 1);
+  for (size_t i = 0; i < HW_MODULE_KINDS; i++) {
+    OK(module_create, kinds[i].kind, kinds[i].config, false);
+    hw_module *module = result_slot;
+    VALUE(module_forward, module, &kinds[i].input, y, NULL);
+    CALL(module_destroy, module);
+  }
+}
+
+/* ---- The engine, random numbers, functions ---- */
+
+static void test_engine(void) {
+  CHECK_STATUS(CALL_PLAIN(engine_start), HW_OK);
+  CHECK_STATUS(CALL_PLAIN(engine_start), HW_OK);
+  CHECK(CALL_PLAIN(result_address) == (void *)&result_slot && hw_export_result_slot() == &result_slot,
+        "the result slot");
+  CHECK(CALL_PLAIN(has_relaxed_simd) == HW_FUSED, "relaxed SIMD");
+  NOTHING(staging_reserve, SIZE_MAX);
+  CHECK(CALL_PLAIN(staging_capacity) == 0, "capacity");
+  SOMETHING(staging_reserve, 1000);
+  CHECK(CALL_PLAIN(staging_capacity) == 1000, "capacity");
+  CALL_PLAIN(staging_release);
+  CHECK(CALL_PLAIN(staging_capacity) == 0, "capacity");
+  CHECK(*CALL_PLAIN(growths_address) == 0, "memory has not grown");
+}
+
+static void test_functions(void) {
+  OK(manual_seed, 1, 2);
+  OK(rand, x, FLOATS);
+  OK(randn, x, FLOATS);
+  OK(randn, NULL, 0);
+  VALUE(rand, NULL, 4);
+  VALUE(randn, NULL, 4);
+  OK(transpose, x, y, 2, 3, 4);
+  OK(transpose, NULL, NULL, 2, 0, 4);
+  VALUE(transpose, NULL, y, 2, 3, 4);
+  VALUE(transpose, x, NULL, 2, 3, 4);
+  OK(softmax, x, y, 3, 4);
+  OK(softmax, NULL, NULL, 0, 4);
+  VALUE(softmax, NULL, y, 3, 4);
+  VALUE(softmax, x, NULL, 3, 4);
+  OK(gelu, x, y, 4, HW_GELU_TANH);
+  VALUE(gelu, x, y, 4, 2);
+  VALUE(gelu, NULL, y, 4, HW_GELU_NONE);
+  VALUE(gelu, x, NULL, 4, HW_GELU_NONE);
+  OK(layer_norm, x, 2, 4, x, x, 1e-5, y);
+  VALUE(layer_norm, NULL, 2, 4, x, x, 1e-5, y);
+  VALUE(layer_norm, x, 2, 4, x, x, 1e-5, NULL);
+  VALUE(layer_norm, x, 2, 4, x, x, -1.0, y);
+  EXPECT(HW_ERROR_SHAPE, layer_norm, x, 0, 4, x, x, 1e-5, y);
+}
+
+static void test_matmul(void) {
+  OK(matmul, x, x, y, 1, &zero, &zero, 2, 3, 4);
+  EXPECT(HW_ERROR_SHAPE, matmul, x, x, y, 1, &zero, &zero, 2, 0, 4);
+  VALUE(matmul, NULL, x, y, 1, &zero, &zero, 2, 3, 4);
+  VALUE(matmul, x, NULL, y, 1, &zero, &zero, 2, 3, 4);
+  VALUE(matmul, x, x, NULL, 1, &zero, &zero, 2, 3, 4);
+  VALUE(matmul, x, x, y, 1, NULL, &zero, 2, 3, 4);
+  VALUE(matmul, x, x, y, 1, &zero, NULL, 2, 3, 4);
+}
+
+static void test_attention_function(void) {
+  hw_attention_arguments good = attention_of();
+  OK(scaled_dot_product_attention, &good);
+  VALUE(scaled_dot_product_attention, NULL);
+  good.dropout = 2.0;
+  VALUE(scaled_dot_product_attention, &good);
+  good.dropout = 0.0;
+  good.value = NULL;
+  VALUE(scaled_dot_product_attention, &good);
+  good.batch = 0;
+  EXPECT(HW_ERROR_SHAPE, scaled_dot_product_attention, &good);
+}
+
+/* ---- Modules ---- */
+
+static void check_parameters(hw_module *module, size_t count) {
+  hw_parameter_info info;
+  CHECK(CALL(module_parameter_count, module) == count, "%zu parameters, expected %zu",
+        hw_export_module_parameter_count(module), count);
+  for (size_t i = 0; i < count; i++) {
+    OK(module_parameter, module, i, &info);
+    CHECK(info.name[0] != '\0' && info.rank >= 1 && info.rank <= 2, "parameter %zu", i);
+    OK(module_load, module, i, 0, info.shape[0], x);
+    OK(module_store, module, i, 0, info.shape[0], y);
+    EXPECT(HW_ERROR_SHAPE, module_load, module, i, 0, info.shape[0] + 1, x);
+    EXPECT(HW_ERROR_SHAPE, module_store, module, i, SIZE_MAX, 1, y);
+    VALUE(module_load, module, i, 0, 1, NULL);
+    VALUE(module_store, module, i, 0, 1, NULL);
+    VALUE(module_parameter, module, i, NULL);
+  }
+  VALUE(module_parameter, module, count, &info);
+  VALUE(module_load, module, count, 0, 0, x);
+  VALUE(module_store, module, SIZE_MAX, 0, 0, y);
+}
+
+static void check_forward(hw_module *module, const hw_input *good) {
+  hw_input bad = *good;
+  OK(module_forward, module, good, y, NULL);
+  VALUE(module_forward, NULL, good, y, NULL);
+  VALUE(module_forward, module, NULL, y, NULL);
+  VALUE(module_forward, module, good, NULL, NULL);
+  bad.x = NULL;
+  bad.ids = NULL;
+  VALUE(module_forward, module, &bad, y, NULL);
+  bad = *good;
+  bad.tokens = 0;
+  EXPECT(HW_ERROR_SHAPE, module_forward, module, &bad, y, NULL);
+}
+
+static void test_kinds(void) {
+  for (size_t i = 0; i < HW_MODULE_KINDS; i++) {
+    const kind_case *c = &kinds[i];
+    EXPECT(HW_ERROR_SHAPE, module_create, c->kind, c->bad_config, true);
+    CHECK(result_slot == NULL, "kind %zu left a pointer", i);
+    VALUE(module_create, c->kind, NULL, true);
+    OK(module_create, c->kind, c->config, true);
+    hw_module *module = result_slot;
+    CALL(module_train, module, false);
+    check_forward(module, &c->input);
+    check_parameters(module, c->parameters);
+    CALL(module_destroy, module);
+  }
+  VALUE(module_create, HW_MODULE_KINDS, &linear, true);
+  CALL(module_destroy, NULL);
+  CALL(module_train, NULL, false);
+  NOTHING(module_parameter_count, NULL);
+  VALUE(module_parameter, NULL, 0, NULL);
+  VALUE(module_load, NULL, 0, 0, 0, x);
+  VALUE(module_store, NULL, 0, 0, 0, y);
+}
+
+static void test_ids(void) {
+  const uint32_t beyond = VOCAB;
+  const hw_input bad = {.ids = &beyond, .batch = 1, .tokens = 1, .logits_end = 1};
+  const hw_module_kind with_ids[] = {HW_MODULE_EMBEDDING, HW_MODULE_DECODER};
+  for (size_t i = 0; i < 2; i++) {
+    OK(module_create, with_ids[i], kinds[with_ids[i]].config, true);
+    VALUE(module_forward, result_slot, &bad, y, NULL);
+    CALL(module_destroy, result_slot);
+  }
+  OK(module_create, HW_MODULE_DECODER, &decoder_config, true);
+  hw_input range = {.ids = ids, .batch = 1, .tokens = TOKENS, .logits_start = 1, .logits_end = 1};
+  OK(module_forward, result_slot, &range, NULL, NULL);
+  range.logits_end = TOKENS + 1;
+  VALUE(module_forward, result_slot, &range, y, NULL);
+  CALL(module_destroy, result_slot);
+}
+
+static void check_trace(hw_trace *trace) {
+  SOMETHING(trace_bytes, trace);
+  NOTHING(trace_bytes, NULL);
+  OK(trace_weights, trace, 0, HEADS - 1, 0, TOKENS, y);
+  VALUE(trace_weights, trace, 0, HEADS, 0, TOKENS, y);
+  VALUE(trace_weights, trace, 0, 0, 0, TOKENS + 1, y);
+  VALUE(trace_weights, trace, 0, 0, 0, TOKENS, NULL);
+  VALUE(trace_weights, NULL, 0, 0, 0, 1, y);
+  OK(trace_map, trace, 0, 0, 3, y);
+  VALUE(trace_map, trace, 1, 0, 3, y);
+  VALUE(trace_map, trace, 0, 0, 0, y);
+  VALUE(trace_map, trace, 0, 0, 3, NULL);
+  VALUE(trace_map, NULL, 0, 0, 3, y);
+  CALL(trace_destroy, trace);
+  CALL(trace_destroy, NULL);
+}
+
+static void check_cache(hw_module *module) {
+  EXPECT(HW_ERROR_SHAPE, module_create_cache, module, 0, NULL, NULL, 0);
+  VALUE(module_create_cache, module, 1, x, NULL, 2);
+  VALUE(module_create_cache, NULL, 1, NULL, NULL, 0);
+  CHECK(result_slot == NULL, "left a pointer");
+  OK(module_create_cache, module, 1, x, x, 2);
+  hw_key_value_cache *cache = result_slot;
+  const hw_forward_options options = {.cache = cache};
+  const hw_input rest = {.x = x, .batch = 1, .tokens = TOKENS - 2};
+  const hw_input one = {.x = x, .batch = 1, .tokens = 1};
+  OK(module_forward, module, &rest, y, &options);
+  VALUE(module_forward, module, &one, y, &options);
+  CHECK(CALL(cache_length, cache) == TOKENS, "length");
+  NOTHING(cache_length, NULL);
+  OK(cache_truncate, cache, 1);
+  VALUE(cache_truncate, cache, 2);
+  VALUE(cache_truncate, NULL, 0);
+  CALL(cache_destroy, cache);
+  CALL(cache_destroy, NULL);
+}
+
+static void test_attention(void) {
+  OK(module_create, HW_MODULE_MULTI_HEAD_ATTENTION, &attention, true);
+  hw_module *module = result_slot;
+  hw_trace *trace = (hw_trace *)(uintptr_t)64;
+  const hw_forward_options traced = {.trace = &trace};
+  const hw_input input = FLOAT_INPUT;
+  const hw_input nothing = {.batch = 1, .tokens = TOKENS};
+  VALUE(module_forward, module, &nothing, y, &traced);
+  CHECK(trace == NULL, "left a trace");
+  VALUE(module_forward, module, &input, NULL, &traced);
+  VALUE(module_forward, NULL, &input, y, &traced);
+  OK(module_forward, module, &input, y, &traced);
+  check_trace(trace);
+  check_cache(module);
+  CALL(module_destroy, module);
+  OK(module_create, HW_MODULE_LINEAR, &linear, true);
+  module = result_slot;
+  VALUE(module_forward, module, &input, y, &traced);
+  VALUE(module_create_cache, module, 1, NULL, NULL, 0);
+  CALL(module_destroy, module);
+}
+
+/* Without a team; then with one whose worker never comes. */
+static void test_team(void) {
+  CALL(team_work, 1);
+  CALL_PLAIN(team_fail);
+  CALL_PLAIN(team_stop);
+  NOTHING(team_stack, 1);
+  VALUE(team_start, 1, 1);
+  OK(team_start, 2, 1);
+  VALUE(team_start, 2, 1);
+  SOMETHING(team_stack, 1);
+  NOTHING(team_stack, 0);
+  NOTHING(team_stack, 2);
+  CALL(team_work, 2);
+  OK(matmul, x, x, y, 1, &zero, &zero, 2, 3, 4);
+  CALL_PLAIN(team_stop);
+  CALL(team_work, 1);
+}
+
+/* ---- All of them ---- */
+
+static void check_source(const char *name) {
+  char path[512];
+  char line[256];
+  snprintf(path, sizeof path, "%s/../src/%s", HW_TESTS_DIR, name);
+  FILE *file = fopen(path, "r");
+  CHECK(file != NULL, "%s", path);
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    char export[NAME];
+    /* Emscripten's own there is in WebAssembly only. */
+    if (sscanf(line, "HW_EXPORT(%*[^,], %47[a-z0-9_],", export) == 1 && export[0] != '_') {
+      CHECK(was_called(export), "%s is not called", export);
+      check_case();
+    }
+  }
+  if (file != NULL) {
+    fclose(file);
+  }
+}
+
+static void test_every_export(void) {
+  check_source("exports/engine.c");
+  check_source("exports/functions.c");
+  check_source("exports/memory.c");
+  check_source("exports/modules.c");
+  check_source("exports/threads.c");
+  check_source("exports/traces.c");
+}
+
+int main(void) {
+  check_seed(3);
+  check_run("before the engine's start nothing runs, and nothing crashes", test_before_start);
+  check_run("the engine starts, and lends memory", test_engine);
+  check_run("functions refuse NULL and bad numbers", test_functions);
+  check_run("matmul refuses NULL and sizes of 0", test_matmul);
+  check_run("attention refuses NULL and bad numbers", test_attention_function);
+  check_run("a module of every kind runs, has its parameters and refuses NULL, sizes of 0 and other rows", test_kinds);
+  check_run("unknown ids are refused, and logits of tokens that are not there", test_ids);
+  check_run("multi-head attention, its traces and caches refuse NULL", test_attention);
+  check_run("threads need a context and a team, and have stacks for workers only", test_team);
+  check_run("every export is called here", test_every_export);
+  hw_team_destroy(team);
+  hw_release(stacks);
+  hw_context_destroy(context);
+  return check_result();
+}

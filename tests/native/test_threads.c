@@ -1,0 +1,79 @@
+/* A C program's threads: the same bits with any number of them, and what is refused. */
+#include <time.h>
+
+#include "modules.h"
+
+enum { BATCH = 2, TOKENS = 70, D_MODEL = 96, HEADS = 4, D_FF = 200, LAYERS = 2, COUNT = BATCH * TOKENS * D_MODEL };
+
+static float x[COUNT];
+
+/* What a stack in training mode, with dropout, gives on a context of so many threads. */
+static void run(hw_context *context, float *y) {
+  const hw_transformer_block_config config = {
+      .d_model = D_MODEL, .num_heads = HEADS, .d_ff = D_FF, .dropout = 0.1, .norm_first = true, .is_causal = true};
+  hw_module *stack = NULL;
+  CHECK_STATUS(hw_manual_seed(context, 7), HW_OK);
+  CHECK_STATUS(make_stack(context, &config, LAYERS, &stack), HW_OK);
+  CHECK_STATUS(forward_tokens(context, stack, x, BATCH, TOKENS, y, NULL), HW_OK);
+  hw_module_destroy(stack);
+}
+
+static void test_same_bits(void) {
+  static const size_t counts[] = {1, 2, 4, 3, 1, 7};
+  static float expected[COUNT];
+  static float y[COUNT];
+  hw_context *context = NULL;
+  CHECK_STATUS(hw_context_create(&context), HW_OK);
+  run(context, expected);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    CHECK_STATUS(hw_context_set_threads(context, counts[i]), HW_OK);
+    run(context, y);
+    CHECK(memcmp(y, expected, sizeof y) == 0, "%zu threads give other bits", counts[i]);
+    check_case();
+  }
+  hw_context_destroy(context);
+}
+
+static void test_refused(void) {
+  hw_context *context = NULL;
+  CHECK_STATUS(hw_context_create(&context), HW_OK);
+  CHECK_STATUS(hw_context_set_threads(NULL, 2), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_context_set_threads(context, 0), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_context_set_threads(context, SIZE_MAX), HW_ERROR_MEMORY);
+  CHECK_STATUS(hw_context_set_threads(context, 3), HW_OK);
+  CHECK_STATUS(hw_context_set_threads(context, 0), HW_ERROR_VALUE);
+  static float y[COUNT];
+  run(context, y);
+  hw_context_destroy(context);
+  check_case();
+}
+
+static double cpu_seconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Workers look for work for a moment, then sleep: in half a second they take next to nothing. */
+static void test_idle(void) {
+  hw_context *context = NULL;
+  CHECK_STATUS(hw_context_create(&context), HW_OK);
+  CHECK_STATUS(hw_context_set_threads(context, 4), HW_OK);
+  static float y[COUNT];
+  run(context, y);
+  const struct timespec half_a_second = {.tv_nsec = 500000000};
+  const double before = cpu_seconds();
+  nanosleep(&half_a_second, NULL);
+  CHECK(cpu_seconds() - before < 0.25, "idle threads took %g s of half a second", cpu_seconds() - before);
+  hw_context_destroy(context);
+  check_case();
+}
+
+int main(void) {
+  check_seed(21);
+  check_fill(x, COUNT);
+  check_run("a stack gives the same bits with any number of threads", test_same_bits);
+  check_run("no threads, and more than memory holds, are refused, and the context works on", test_refused);
+  check_run("threads without work sleep", test_idle);
+  return check_result();
+}

@@ -1,0 +1,83 @@
+// The Explore room's colours while maps are still on their way: they are the chosen scale's, whenever a map arrives.
+import assert from 'node:assert/strict';
+import { reread, roomTest, says } from './explore-room.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+/** What canvases show, as short names of their pixels. @param {Page} page @param {string} selector @returns {Promise<string[]>} */
+const pictures = (page, selector) =>
+  page.evaluate(async (which) => {
+    for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+    const all = /** @type {NodeListOf<HTMLCanvasElement>} */ (document.querySelectorAll(which));
+    const pixels = [...all].map((canvas) => new TextEncoder().encode(canvas.toDataURL()));
+    const digests = pixels.map((bytes) => crypto.subtle.digest('SHA-1', bytes));
+    return (await Promise.all(digests)).map((digest) => new Uint32Array(digest)[0].toString(16));
+  }, selector);
+
+/** Holds what the page asks its Workers for: from then on, until it is let go. @param {Page} page @param {string} type */
+const hold = (page, type) =>
+  page.evaluate((held) => {
+    const post = Worker.prototype.postMessage;
+    /** @type {(() => void)[]} */
+    const waiting = [];
+    Worker.prototype.postMessage = function (/** @type {any} */ message) {
+      if (message.type === held) waiting.push(() => post.call(this, message));
+      else post.call(this, message);
+    };
+    Object.assign(globalThis, {
+      waiting,
+      letGo() {
+        Worker.prototype.postMessage = post;
+        for (const send of waiting) send();
+      },
+    });
+  }, type);
+
+/** @param {Page} page until something is held */
+const isHeld = (page) => page.waitForFunction('waiting.length > 0');
+
+roomTest(
+  'another colour scale colours every map, also of layers that arrive after it is chosen',
+  '?text=one+two+three+one+two+three',
+  async (page) => {
+    await hold(page, 'thumbs');
+    await reread(page, async () => {
+      await page.evaluate(() => (location.hash = '#explore?text=four+five+six+four+five+six'));
+      await isHeld(page);
+      await page.select('#explore-scale', 'row');
+      await says(page, '#explore-legend', /as a share of its row’s largest/);
+      await page.evaluate('letGo()');
+    });
+    const arrived = await pictures(page, '#explore-grid canvas');
+    await page.select('#explore-scale', 'unit');
+    const others = await pictures(page, '#explore-grid canvas');
+    await page.select('#explore-scale', 'row');
+    assert.deepEqual(await pictures(page, '#explore-grid canvas'), arrived);
+    assert.ok(arrived.every((picture, i) => picture !== others[i]));
+  },
+);
+
+roomTest(
+  'where each map has its own scale, a difference has its own from its first picture on',
+  '?scale=head&with=L0H0&text=one+two+three+one+two+three',
+  async (page) => {
+    for (const nth of [3, 10, 6]) {
+      const canvas = '.zoom-map:nth-child(3) canvas';
+      const computed = () =>
+        page.$eval(canvas, (map) => /** @type {HTMLElement} */ (map).dataset.computed);
+      const before = await computed();
+      await page.click(`#explore-grid button:nth-child(${nth})`);
+      await page.waitForFunction(
+        (/** @type {string} */ old) =>
+          /** @type {HTMLElement} */ (document.querySelector('.zoom-map:nth-child(3) canvas'))
+            .dataset.computed !== old,
+        {},
+        before ?? '',
+      );
+      const [arrived] = await pictures(page, canvas);
+      await page.select('#explore-scale', 'unit');
+      await page.select('#explore-scale', 'head');
+      assert.deepEqual(await pictures(page, canvas), [arrived], `head ${nth}`);
+    }
+  },
+);

@@ -1,0 +1,155 @@
+// Tensors: what makes them of arrays, and their methods, against plain nested arrays.
+import assert from 'node:assert/strict';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { tensor, zeros } from 'headwise';
+import { engine } from './helpers.js';
+
+/** [2, 3, 4], every element another. */
+const nested = [0, 1].map((i) =>
+  [0, 1, 2].map((j) => [0, 1, 2, 3].map((k) => 100 * i + 10 * j + k)),
+);
+const x = tensor(nested);
+
+test('a Uint8Array is numbers, as every typed array is', () => {
+  const values = [0, 1, 2, 200];
+  for (const Type of [
+    Uint8Array,
+    Uint8ClampedArray,
+    Uint16Array,
+    Int16Array,
+    Int32Array,
+    Uint32Array,
+  ]) {
+    const { dtype, data } = tensor(Type.from(values));
+    assert.deepEqual([dtype, [...data]], ['float32', values], Type.name);
+  }
+  const large = [-(2 ** 31), 2 ** 24, -(2 ** 24) - 2];
+  assert.deepEqual([...tensor(Int32Array.from(large)).data], large);
+  assert.deepEqual([...tensor(BigInt64Array.of(2n ** 60n, -3n)).data], [2 ** 60, -3]);
+});
+
+test('floats may come as doubles, which are rounded, or as halves', () => {
+  assert.deepEqual([...tensor(Float64Array.of(0.1, 1e300)).data], [Math.fround(0.1), Infinity]);
+  const Halves = /** @type {any} */ (globalThis).Float16Array;
+  // Where there are none, a class that looks like one from outside.
+  const halves = Halves?.of(1.5, -2) ?? Float32Array.of(1.5, -2);
+  assert.deepEqual([...tensor(halves).data], [1.5, -2]);
+});
+
+test('dtype says that any data is truth values, or numbers', () => {
+  const expected = [false, true, true, true];
+  for (const values of [
+    Uint8Array.of(0, 1, 2, 255),
+    Float64Array.of(-0, NaN, 1e-300, -Infinity),
+    BigInt64Array.of(0n, 1n, -1n, 2n ** 62n),
+    [0, 1e-300, NaN, 3],
+  ]) {
+    const truths = tensor(values, [2, 2], { dtype: 'bool' });
+    assert.equal(truths.dtype, 'bool');
+    assert.deepEqual(truths.reshape([4]).toNested(), expected);
+  }
+  assert.deepEqual(tensor([[true], [false]], undefined, { dtype: 'float32' }).toNested(), [
+    [1],
+    [0],
+  ]);
+  assert.equal(tensor([1], undefined, {}).dtype, 'float32');
+});
+
+test('a mask of bytes says with dtype that it is one', async () => {
+  const hw = await engine();
+  const q = tensor([[1], [2]]);
+  const mask = tensor(Uint8Array.of(1, 0, 1, 1), [2, 2], { dtype: 'bool' });
+  const { weights } = hw.scaledDotProductAttention(q, q, q, { mask, needWeights: true });
+  assert.deepEqual(weights?.slice([0, 1]).toNested(), [[1, 0]]);
+  hw.dispose();
+});
+
+test('nested arrays of a million numbers are read without a text for each', async () => {
+  const row = Array.from({ length: 1000 }, (_, j) => j);
+  const wide = row.map((i) => row.map((j) => i - j));
+  const { shape, data } = tensor(wide);
+  assert.deepEqual([...shape], [1000, 1000]);
+  assert.equal(data[123_456], 123 - 456);
+  // Ten million texts would be swept away some sixty times.
+  let sweeps = 0;
+  const observer = new PerformanceObserver((list) => (sweeps += list.getEntries().length));
+  observer.observe({ entryTypes: ['gc'] });
+  for (let i = 0; i < 10; i++) tensor(wide);
+  await setTimeout(50);
+  observer.disconnect();
+  assert.ok(sweeps < 20, `${sweeps} collections`);
+});
+
+test('reshape keeps the elements, and fills one size in', () => {
+  for (const shape of [[24], [4, 6], [2, 3, 4], [1, 24, 1], [-1], [3, -1], [2, -1, 2, 1]]) {
+    const reshaped = x.reshape(shape);
+    assert.deepEqual([...reshaped.data], nested.flat(2));
+    assert.deepEqual(
+      reshaped.shape.map((n, axis) => n === shape[axis] || shape[axis] === -1).includes(false),
+      false,
+    );
+  }
+  assert.deepEqual(tensor(7).reshape([1, 1]).toNested(), [[7]]);
+  assert.equal(
+    tensor([[7]])
+      .reshape([])
+      .toNested(),
+    7,
+  );
+  assert.deepEqual(zeros([0, 3]).reshape([3, 0]).shape, [3, 0]);
+});
+
+test('permute swaps axes as nested loops do', () => {
+  const flip = x.permute([2, 0, 1]);
+  assert.deepEqual(
+    flip.toNested(),
+    [0, 1, 2, 3].map((k) => [0, 1].map((i) => [0, 1, 2].map((j) => nested[i][j][k]))),
+  );
+  assert.deepEqual(x.permute([-1, 0, -2]), flip);
+  assert.deepEqual(flip.permute([1, 2, 0]), x);
+  assert.deepEqual(tensor(3).permute([]).toNested(), 3);
+  assert.deepEqual(zeros([0, 2]).permute([1, 0]).shape, [2, 0]);
+});
+
+test('slice takes a range for each axis, counted from either end', () => {
+  const same = (/** @type {import('headwise').Tensor} */ part, /** @type {unknown} */ expected) =>
+    assert.deepEqual(part.toNested(), expected);
+  same(x.slice([1, 2]), nested.slice(1, 2));
+  same(
+    x.slice([0, 2], [-2, -1]),
+    nested.map((rows) => rows.slice(-2, -1)),
+  );
+  same(
+    x.slice(undefined, [1], [1, 3]),
+    nested.map((rows) => rows.slice(1).map((row) => row.slice(1, 3))),
+  );
+  same(x.slice(), nested);
+  // As torch: what lies outside is left out.
+  same(x.slice([-9, 9], [2, 9], [3]), [[[23]], [[123]]]);
+  assert.deepEqual(x.slice([2, 1]).shape, [0, 3, 4]);
+  same(/** @type {any} */ (tensor([[true, false]]).slice([], [1, 2])), [[false]]);
+});
+
+test('item is the value, and a loop goes along the first axis', () => {
+  assert.equal(tensor([[[2.5]]]).item(), 2.5);
+  assert.equal(tensor([true]).item(), true);
+  assert.deepEqual(
+    Array.from(x, (part) => part.toNested()),
+    nested,
+  );
+  const [first, second] = tensor([true, false]);
+  assert.deepEqual([first.item(), second.item(), first.shape], [true, false, []]);
+  assert.deepEqual([...zeros([0, 2])], []);
+});
+
+test('what methods return owns its memory', () => {
+  const parts = [x.reshape([24]), x.permute([0, 1, 2]), x.slice(), ...x];
+  for (const part of parts) {
+    assert.notEqual(part.data.buffer, x.data.buffer);
+    assert.equal(part.data.byteLength, part.data.buffer.byteLength);
+    part.data.fill(-1);
+  }
+  assert.deepEqual(x.toNested(), nested);
+});

@@ -1,0 +1,84 @@
+// What a TypeScript project sees: the generated declarations, README's JavaScript and a consumer's code, checked strictly.
+import assert from 'node:assert/strict';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runNode } from './child.js';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const folder = await mkdtemp(join(tmpdir(), 'headwise-types-'));
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** @param {string[]} args @returns {Promise<string>} what it complains about */
+async function tsc(args) {
+  const path = join(ROOT, 'node_modules/@typescript/native/bin/tsc');
+  const { stdout, stderr } = await runNode('tsc', [path, ...args], { cwd: ROOT });
+  return stdout + stderr;
+}
+
+/** The package where a project has it, with the declarations that `npm pack` makes. */
+async function install() {
+  const place = join(folder, 'headwise');
+  for (const part of ['package.json', 'tsconfig.json', 'tsconfig.package.json', 'web/headwise'])
+    await cp(join(ROOT, part), join(place, part), {
+      recursive: true,
+      filter: (path) => !path.includes('types/'),
+    });
+  await mkdir(join(folder, 'node_modules'));
+  await symlink(place, join(folder, 'node_modules/headwise'));
+  const typeRoots = join(ROOT, 'node_modules/@types');
+  return tsc([
+    '-p',
+    join(place, 'tsconfig.package.json'),
+    '--types',
+    'node',
+    '--typeRoots',
+    typeRoots,
+  ]);
+}
+
+/**
+ * Checks files under the strictest options, the declarations too.
+ * @param {Record<string, string>} files name to code
+ */
+async function complaints(files) {
+  const name = Object.keys(files)[0].replace(/\..*/, '');
+  const compilerOptions = JSON.parse(
+    await readFile(join(ROOT, 'tests/embed/types/tsconfig.json'), 'utf8'),
+  ).compilerOptions;
+  for (const [file, code] of Object.entries(files)) await writeFile(join(folder, file), code);
+  const config = join(folder, `${name}.tsconfig.json`);
+  await writeFile(config, JSON.stringify({ compilerOptions, files: Object.keys(files) }));
+  return tsc(['-p', config]);
+}
+
+await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+const declared = await install();
+const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+const blocks = [...readme.matchAll(/```js\n([^]*?)```/g)].map(([, code]) => code);
+
+test('declarations are written without a complaint', () => assert.equal(declared, ''));
+
+test('every block of README compiles under strict', async () => {
+  assert.ok(blocks.length >= 5);
+  const files = Object.fromEntries(
+    blocks.map((code, i) => [`readme-${i + 1}.ts`, `${code}\nexport {};\n`]),
+  );
+  assert.equal(await complaints(files), '');
+});
+
+test('a consumer’s code compiles, and its errors are errors', async () => {
+  const path = join(ROOT, 'tests/embed/types/consumer.ts');
+  assert.equal(await complaints({ 'consumer.ts': await readFile(path, 'utf8') }), '');
+});
+
+test('what was not asked for is not there for sure', async () => {
+  const code = `import { load, tensor } from 'headwise';
+    const hw = await load();
+    const block = new hw.TransformerBlock({ dModel: 4, numHeads: 2, dFf: 8 });
+    console.log(block.forward(tensor([[1, 2, 3, 4]])).trace.shape);
+    export {};`;
+  assert.match(await complaints({ 'careless.ts': code }), /careless\.ts\(4,.*possibly 'undefined'/);
+});

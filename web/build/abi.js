@@ -1,0 +1,181 @@
+// The binary interface between the engine and JavaScript, read off the C headers and the compiler: names of structs, of their
+// fields and of enumerators from the headers, offsets from web/build/abi.c, functions from src/exports/.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const HEADERS = ['include/headwise.h', 'src/exports/exports.h'];
+
+/** Structs that JavaScript fills or reads. */
+const STRUCTS = [
+  ...['hw_mask', 'hw_input', 'hw_forward_options', 'hw_parameter_info', 'hw_attention_arguments'],
+  ...['hw_linear_config', 'hw_layer_norm_config', 'hw_embedding_config', 'hw_feed_forward_config'],
+  ...['hw_causal_attention_config', 'hw_multi_head_attention_wrapper_config'],
+  ...['hw_multi_head_attention_config', 'hw_transformer_block_config'],
+  ...['hw_transformer_stack_config', 'hw_decoder_config'],
+];
+
+const ENUMS = [
+  ...['hw_status', 'hw_mask_kind', 'hw_weights_kind', 'hw_gelu_approximation', 'hw_causality'],
+  'hw_module_kind',
+];
+
+/** @param {string} text of C */
+const withoutComments = (text) => text.replace(/\/\*[^]*?\*\//g, '');
+
+/** @param {string} root */
+const headersOf = (root) =>
+  withoutComments(HEADERS.map((path) => readFileSync(join(root, path), 'utf8')).join('\n'));
+
+/**
+ * @param {string} headers
+ * @param {'struct' | 'enum'} kind
+ * @param {string} name
+ */
+function bodyOf(headers, kind, name) {
+  const found = new RegExp(`typedef ${kind} ${name} \\{([^}]*)\\} ${name};`).exec(headers);
+  if (!found) throw new Error(`${name} is not in ${HEADERS.join(', ')}`);
+  return found[1];
+}
+
+/**
+ * @param {string} headers
+ * @param {string} struct
+ * @returns {string[]} its fields; those of a config inside as outer.inner
+ */
+function fieldsOf(headers, struct) {
+  return bodyOf(headers, 'struct', struct)
+    .split(';')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => {
+      const found = /^(?:const )?(\w+)([\s*]+)(\w+)(?:\[\w+\])?$/.exec(line);
+      if (found === null) throw new Error(`${struct}: ${line} is no field that can be read`);
+      return found;
+    })
+    .flatMap(([, type, pointer, field]) =>
+      !pointer.includes('*') && type.endsWith('_config')
+        ? fieldsOf(headers, type).map((inner) => `${field}.${inner}`)
+        : [field],
+    );
+}
+
+/** @param {string} root the repository's */
+export function abiRows(root) {
+  const headers = headersOf(root);
+  const fields = STRUCTS.flatMap((struct) =>
+    fieldsOf(headers, struct).map((field) => `FIELD(${struct}, ${field})`),
+  );
+  const values = ENUMS.flatMap((name) =>
+    [...bodyOf(headers, 'enum', name).matchAll(/\bHW_\w+/g)].map(
+      ([value]) => `VALUE(${name}, ${value})`,
+    ),
+  );
+  return `${[...fields, ...values].join('\n')}\n`;
+}
+
+/** @param {string} name hw_linear_config @returns {string} linearConfig */
+const camelCase = (name) =>
+  name.replace(/^hw_/, '').replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+
+/**
+ * @typedef {object} Row
+ * @property {string} type
+ * @property {string} name
+ * @property {number} offset
+ * @property {number} bytes
+ * @property {string} kind
+ */
+
+/** @param {Uint8Array<ArrayBuffer>} module abi.c, compiled @returns {Row[]} */
+function readRows(module) {
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module));
+  const { abi_rows, abi_row_count, memory } = /** @type {any} */ (exports);
+  const words = new Uint32Array(memory.buffer);
+  const bytes = new Uint8Array(memory.buffer);
+  const text = (/** @type {number} */ at) =>
+    String.fromCharCode(...bytes.subarray(at, bytes.indexOf(0, at)));
+  return Array.from({ length: abi_row_count() }, (_, i) => {
+    const [type, name, offset, size, kind] = words.subarray(abi_rows() / 4 + i * 5);
+    const letter = String.fromCharCode(kind);
+    return { type: text(type), name: text(name), offset, bytes: size, kind: letter };
+  });
+}
+
+/** How JavaScript writes fields, and abi.c's letters for it. */
+const KINDS = { word: 'ui', f32: 'f', f64: 'd', bool: 'b' };
+
+/** @param {string} name of a field, such as head.d_in */
+function keyOf(name) {
+  const key = name.split('.').map(camelCase).join('.');
+  return key.includes('.') ? `'${key}'` : key;
+}
+
+/** @param {Row[]} rows */
+function structsOf(rows) {
+  return STRUCTS.map((struct) => {
+    const fields = rows.filter((row) => row.type === struct);
+    const groups = Object.entries(KINDS).flatMap(([group, letters]) => {
+      const list = fields
+        .filter(({ kind }) => letters.includes(kind))
+        .map(({ name, offset }) => `${keyOf(name)}: ${offset}`);
+      return list.length > 0 ? [`${group}: { ${list.join(', ')} }`] : [];
+    });
+    const body = [`bytes: ${fields[0].bytes}`, ...groups].join(', ');
+    return `/** ${struct} */\nexport const ${camelCase(struct)} = { ${body} };`;
+  });
+}
+
+/** @param {Row[]} rows */
+function enumsOf(rows) {
+  return ENUMS.map((name) => {
+    const prefix = /** @param {string} a @param {string} b */ (a, b) => {
+      let length = 0;
+      while (a[length] !== undefined && a[length] === b[length]) length++;
+      return a.slice(0, a.slice(0, length).lastIndexOf('_') + 1);
+    };
+    const values = rows.filter((row) => row.type === name);
+    const common = values.map((row) => row.name).reduce(prefix);
+    const list = values.map(
+      (row) => `${camelCase(row.name.slice(common.length).toLowerCase())}: ${row.offset}`,
+    );
+    return `/** ${name} */\nexport const ${camelCase(name)} = { ${list.join(', ')} };`;
+  });
+}
+
+/** @param {string} type of C */
+const typeOf = (type) =>
+  type === 'void' ? 'void' : /\bbool$/.test(type) && !type.includes('*') ? 'boolean' : 'number';
+
+/** @param {string} root */
+function functionsOf(root) {
+  const folder = join(root, 'src', 'exports');
+  const sources = readdirSync(folder)
+    .filter((name) => name.endsWith('.c'))
+    .sort()
+    .map((name) => withoutComments(readFileSync(join(folder, name), 'utf8')));
+  const found = [...sources.join('\n').matchAll(/HW_EXPORT\(([^,]+),\s*(\w+),\s*\(([^)]*)\)\)/g)];
+  return found.map(([, result, name, parameters]) => {
+    const list = parameters
+      .split(',')
+      .map((parameter) => /^\s*(.*?)(\w+)\s*$/.exec(parameter) ?? ['', '', ''])
+      .filter(([, , parameter]) => parameter !== 'void')
+      .map(([, type, parameter]) => `${parameter}: ${typeOf(type.trim())}`);
+    return ` * @property {(${list.join(', ')}) => ${typeOf(result.trim())}} ${name}`;
+  });
+}
+
+/**
+ * @param {string} root the repository's
+ * @param {Uint8Array<ArrayBuffer>} module abi.c, compiled
+ * @returns {string} web/headwise/abi.js
+ */
+export function abiSource(root, module) {
+  const rows = readRows(module);
+  return [
+    '// Written by npm run build. Of structs: where fields are, in bytes, by how they are written.',
+    ['/**', ' * The functions of src/exports/.', ' * @typedef {object} Exports', ...functionsOf(root), ' */'].join('\n'),
+    ...structsOf(rows),
+    ...enumsOf(rows),
+    '',
+  ].join('\n');
+}

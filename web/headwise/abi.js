@@ -1,0 +1,85 @@
+// Written by npm run build. Of structs: where fields are, in bytes, by how they are written.
+/**
+ * The functions of src/exports/.
+ * @typedef {object} Exports
+ * @property {() => number} engine_start
+ * @property {() => number} result_address
+ * @property {(bytes: number) => number} staging_reserve
+ * @property {() => void} staging_release
+ * @property {() => number} staging_capacity
+ * @property {() => number} has_relaxed_simd
+ * @property {(low: number, high: number) => number} manual_seed
+ * @property {(out: number, count: number) => number} rand
+ * @property {(out: number, count: number) => number} randn
+ * @property {(a: number, b: number, c: number, batch: number, a_index: number, b_index: number, m: number, k: number, n: number) => number} matmul
+ * @property {(x: number, y: number, batch: number, rows: number, columns: number) => number} transpose
+ * @property {(x: number, y: number, rows: number, columns: number) => number} softmax
+ * @property {(x: number, y: number, count: number, approximate: number) => number} gelu
+ * @property {(x: number, rows: number, columns: number, weight: number, bias: number, eps: number, y: number) => number} layer_norm
+ * @property {(a: number) => number} scaled_dot_product_attention
+ * @property {() => number} growths_address
+ * @property {(kind: number, config: number, draw: boolean) => number} module_create
+ * @property {(module: number) => void} module_destroy
+ * @property {(module: number, training: boolean) => void} module_train
+ * @property {(module: number, input: number, y: number, options: number) => number} module_forward
+ * @property {(module: number) => number} module_parameter_count
+ * @property {(module: number, index: number, info: number) => number} module_parameter
+ * @property {(module: number, index: number, first_row: number, rows: number, source: number) => number} module_load
+ * @property {(module: number, index: number, first_row: number, rows: number, target: number) => number} module_store
+ * @property {(module: number, batch: number, past_key: number, past_value: number, past_tokens: number) => number} module_create_cache
+ * @property {(cache: number) => void} cache_destroy
+ * @property {(cache: number) => number} cache_length
+ * @property {(cache: number, length: number) => number} cache_truncate
+ * @property {() => void} _initialize
+ * @property {(threads: number, patience: number) => number} team_start
+ * @property {(thread: number) => number} team_stack
+ * @property {(thread: number) => void} team_work
+ * @property {() => void} team_fail
+ * @property {() => void} team_stop
+ * @property {(trace: number) => void} trace_destroy
+ * @property {(trace: number) => number} trace_bytes
+ * @property {(trace: number, batch: number, head: number, row_start: number, row_end: number, out: number) => number} trace_weights
+ * @property {(trace: number, batch: number, head: number, size: number, out: number) => number} trace_map
+ */
+/** hw_mask */
+export const mask = { bytes: 24, word: { kind: 0, data: 4, batchStride: 8, headStride: 12, queryStride: 16, keyStride: 20 } };
+/** hw_input */
+export const input = { bytes: 24, word: { x: 0, ids: 4, batch: 8, tokens: 12, logitsStart: 16, logitsEnd: 20 } };
+/** hw_forward_options */
+export const forwardOptions = { bytes: 44, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40 } };
+/** hw_parameter_info */
+export const parameterInfo = { bytes: 108, word: { name: 0, rank: 96, shape: 100 } };
+/** hw_attention_arguments */
+export const attentionArguments = { bytes: 112, word: { batch: 0, heads: 4, keyHeads: 8, queryTokens: 12, keyTokens: 16, keyWidth: 20, valueWidth: 24, query: 28, key: 32, value: 36, output: 40, weights: 44, keyLengths: 48, weightsKind: 60, causalOffset: 68, windowLeft: 72, windowRight: 76, mask: 80 }, f32: { scale: 52, softcap: 56 }, f64: { dropout: 104 }, bool: { isCausal: 64, offsetFromEnd: 65 } };
+/** hw_linear_config */
+export const linearConfig = { bytes: 12, word: { inFeatures: 0, outFeatures: 4 }, bool: { bias: 8 } };
+/** hw_layer_norm_config */
+export const layerNormConfig = { bytes: 16, word: { dim: 0 }, f64: { eps: 8 } };
+/** hw_embedding_config */
+export const embeddingConfig = { bytes: 8, word: { numEmbeddings: 0, embeddingDim: 4 } };
+/** hw_feed_forward_config */
+export const feedForwardConfig = { bytes: 24, word: { dModel: 0, dFf: 4, approximate: 16 }, f64: { dropout: 8 } };
+/** hw_causal_attention_config */
+export const causalAttentionConfig = { bytes: 32, word: { dIn: 0, dOut: 4, contextLength: 8 }, f64: { dropout: 16 }, bool: { qkvBias: 24, isCausal: 25, byHand: 26 } };
+/** hw_multi_head_attention_wrapper_config */
+export const multiHeadAttentionWrapperConfig = { bytes: 40, word: { 'head.dIn': 0, 'head.dOut': 4, 'head.contextLength': 8, numHeads: 32 }, f64: { 'head.dropout': 16 }, bool: { 'head.qkvBias': 24, 'head.isCausal': 25, 'head.byHand': 26 } };
+/** hw_multi_head_attention_config */
+export const multiHeadAttentionConfig = { bytes: 32, word: { dIn: 0, dOut: 4, contextLength: 8, numHeads: 12 }, f64: { dropout: 16 }, bool: { qkvBias: 24, outProj: 25, outBias: 26, isCausal: 27, packedQkv: 28 } };
+/** hw_transformer_block_config */
+export const transformerBlockConfig = { bytes: 40, word: { dModel: 0, numHeads: 4, dFf: 8, approximate: 28 }, f64: { dropout: 16, eps: 32 }, bool: { normFirst: 24, isCausal: 25, attentionBias: 26 } };
+/** hw_transformer_stack_config */
+export const transformerStackConfig = { bytes: 48, word: { 'block.dModel': 0, 'block.numHeads': 4, 'block.dFf': 8, 'block.approximate': 28, numLayers: 40 }, f64: { 'block.dropout': 16, 'block.eps': 32 }, bool: { 'block.normFirst': 24, 'block.isCausal': 25, 'block.attentionBias': 26 } };
+/** hw_decoder_config */
+export const decoderConfig = { bytes: 40, word: { vocabSize: 0, contextLength: 4, dModel: 8, numHeads: 12, numLayers: 16, dFf: 20, approximate: 32 }, f64: { eps: 24 } };
+/** hw_status */
+export const status = { ok: 0, errorShape: 1, errorValue: 2, errorMemory: 3 };
+/** hw_mask_kind */
+export const maskKind = { none: 0, bool: 1, float: 2 };
+/** hw_weights_kind */
+export const weightsKind = { probabilities: 0, scores: 1, softcapped: 2, masked: 3 };
+/** hw_gelu_approximation */
+export const geluApproximation = { none: 0, tanh: 1 };
+/** hw_causality */
+export const causality = { default: 0, off: 1, on: 2, own: 3 };
+/** hw_module_kind */
+export const moduleKind = { linear: 0, layerNorm: 1, embedding: 2, feedForward: 3, causalAttention: 4, multiHeadAttentionWrapper: 5, multiHeadAttention: 6, transformerBlock: 7, transformerStack: 8, decoder: 9, kinds: 10 };

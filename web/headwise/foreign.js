@@ -1,0 +1,152 @@
+import { HeadwiseError } from './error.js';
+
+// What a caller hands over can run the caller's code when it is read: getters, Proxies. So a call reads everything once, before it
+// computes anything, and works on what is read here, which the caller cannot change.
+
+const typedArray = Object.getPrototypeOf(Float32Array.prototype);
+
+/** @param {PropertyKey} name @param {object} [of] */
+const getterOf = (name, of = typedArray) =>
+  /** @type {() => any} */ (Object.getOwnPropertyDescriptor(of, name)?.get);
+
+const readKind = getterOf(Symbol.toStringTag);
+const readLength = getterOf('length');
+
+/**
+ * The kind of a typed array, whatever its own properties say.
+ * @param {unknown} value
+ * @returns {string | undefined} such as 'Float32Array'; undefined: not a typed array, or a Proxy of one
+ */
+export const kindOf = (value) => readKind.call(value);
+
+/**
+ * How many elements a typed array has now: none once its buffer was transferred or has shrunk.
+ * @param {ArrayBufferView} array
+ * @returns {number}
+ */
+export const lengthOf = (array) => readLength.call(array);
+
+/**
+ * The bytes of a buffer or a view, whatever the view's own properties say.
+ * @param {ArrayBuffer | ArrayBufferView} source
+ * @returns {Uint8Array<ArrayBuffer>}
+ * @throws {TypeError} it is none
+ */
+export function bytesOf(source) {
+  if (!ArrayBuffer.isView(source)) {
+    // Throws for what only inherits from ArrayBuffer, which would be taken for an array.
+    getterOf('byteLength', ArrayBuffer.prototype).call(source);
+    return new Uint8Array(source);
+  }
+  const of = kindOf(source) === undefined ? DataView.prototype : typedArray;
+  const [buffer, start, length] = ['buffer', 'byteOffset', 'byteLength'].map((name) =>
+    getterOf(name, of).call(source),
+  );
+  return new Uint8Array(buffer, start, length);
+}
+
+/**
+ * The caller's code may have run since an array was read.
+ * @param {ArrayBufferView} array
+ * @param {number} size elements that it had
+ * @throws {HeadwiseError} ERR_SHAPE
+ */
+export function checkUnchanged(array, size) {
+  const length = lengthOf(array);
+  if (length !== size) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `an array of ${size} elements has ${length} now; expected it not to change during the call`,
+    );
+  }
+}
+
+/**
+ * `instanceof` that does not throw.
+ * @template T
+ * @param {unknown} value
+ * @param {abstract new (...values: any[]) => T} Class
+ * @returns {value is T}
+ */
+export function isA(value, Class) {
+  try {
+    return value instanceof Class;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * `Array.isArray` that does not throw.
+ * @param {unknown} value
+ * @returns {value is unknown[]}
+ */
+export function isArray(value) {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A copy of an array.
+ * @param {unknown} value
+ * @param {number} most entries
+ * @returns {any[] | undefined} undefined: not an array, of more entries, or it cannot be read
+ */
+export function copyArray(value, most) {
+  try {
+    const length = Array.isArray(value) ? value.length : Infinity;
+    if (!(length <= most)) {
+      return undefined;
+    }
+    const copy = [];
+    for (let i = 0; i < length; i++) {
+      copy.push(/** @type {any[]} */ (value)[i]);
+    }
+    return copy;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * `Object.entries`, once.
+ * @param {object} object
+ * @param {string} name
+ * @returns {[string, unknown][]}
+ * @throws {HeadwiseError} ERR_VALUE: it cannot be read
+ */
+export function entriesOf(object, name) {
+  return reading(() => Object.entries(object), name, 'an object');
+}
+
+/**
+ * Reads what may run the caller's code, which may throw.
+ * @template T
+ * @param {() => T} read
+ * @param {string} name
+ * @param {string} expected
+ * @returns {T}
+ * @throws {HeadwiseError} ERR_VALUE: it cannot be read
+ */
+export function reading(read, name, expected) {
+  try {
+    return read();
+  } catch (cause) {
+    throw unreadable(cause, name, expected);
+  }
+}
+
+/**
+ * What to throw if the caller's code has thrown.
+ * @param {unknown} cause
+ * @param {string} name
+ * @param {string} expected
+ */
+export function unreadable(cause, name, expected) {
+  return isA(cause, HeadwiseError)
+    ? cause
+    : new HeadwiseError('ERR_VALUE', `${name} cannot be read; expected ${expected}`, { cause });
+}

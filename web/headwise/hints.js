@@ -1,0 +1,30 @@
+/**
+ * Vite 5 to 7 put what they made of the package into a folder `deps`, without the files that it names.
+ * @param {string | undefined} address of a file of the package that did not arrive
+ * @returns {string} ends a sentence
+ */
+export const viteHint = (address) =>
+  address?.includes('/deps/')
+    ? "; Vite's dev server, up to Vite 7, needs optimizeDeps: { exclude: ['headwise'] }"
+    : '';
+
+/** Why nothing beside the package can be found, where a bundle is no ES module. */
+export const noAddress = 'this bundle has no import.meta.url, which says where its other files are';
+
+/**
+ * Why a Worker does not run.
+ * @param {{ message?: string }} failure an Error, or the event that a browser sends
+ * @param {string | undefined} address of the file that starts it
+ * @returns {string}
+ */
+export function whyNoWorker({ message }, address) {
+  if (address === undefined && globalThis.Worker !== undefined) {
+    return noAddress;
+  }
+  const why = message || 'its script could not be loaded, or a policy of the page forbids it';
+  const isolated =
+    globalThis.crossOriginIsolated && !message
+      ? "; this page is cross-origin isolated: its Workers' scripts must be sent with Cross-Origin-Embedder-Policy: require-corp too"
+      : '';
+  return why + isolated + viteHint(address);
+}

@@ -1,0 +1,258 @@
+import { checkChoice, checkOptions } from './check.js';
+import { describe } from './describe.js';
+import { HeadwiseError, misfit } from './error.js';
+import { isArray, kindOf, lengthOf, reading } from './foreign.js';
+import { mostDimensions, newArray, sizeOf, Tensor } from './tensor.js';
+
+/** @typedef {import('./tensor.js').AnyTensor} AnyTensor */
+/** @typedef {import('./tensor.js').DType} DType */
+
+/**
+ * A number, or nested arrays of numbers.
+ * @typedef {number | readonly NestedNumbers[]} NestedNumbers
+ */
+/**
+ * A truth value, or nested arrays of them.
+ * @typedef {boolean | readonly NestedBooleans[]} NestedBooleans
+ */
+/**
+ * A number, a truth value, or nested arrays of one of the two.
+ * @typedef {number | boolean | readonly NestedArray[]} NestedArray
+ */
+/**
+ * A typed array whose elements are numbers, such as a Float64Array; a Float16Array too, where there is one.
+ * @typedef {ArrayBufferView & ArrayLike<number>} NumberArray
+ */
+/**
+ * A typed array of 64-bit integers.
+ * @typedef {BigInt64Array | BigUint64Array} BigIntArray
+ */
+
+const nestedOrTyped = 'nested arrays or a typed array of numbers';
+
+/**
+ * Shape of nested arrays, judged by the first element of each level.
+ * @param {unknown} nested
+ * @param {string} name the argument's name, for the message
+ * @returns {number[]}
+ * @throws {HeadwiseError} ERR_VALUE: nested too deep, or without end
+ */
+export function shapeOfNested(nested, name) {
+  const shape = [];
+  for (let level = nested; isArray(level); level = level[0]) {
+    if (shape.length === mostDimensions) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `${name} is nested more than ${mostDimensions} deep; expected at most ${mostDimensions} dimensions`,
+      );
+    }
+    shape.push(level.length);
+  }
+  return shape;
+}
+
+/**
+ * Takes a row as far as it holds numbers: nearly always all of it, and much quicker than value by value.
+ * @param {readonly unknown[]} row
+ * @param {number} length its own
+ * @param {Float32Array | Float64Array} values filled
+ * @param {number} at where the first one goes
+ * @returns {number} how many were taken
+ */
+function takeNumbers(row, length, values, at) {
+  for (let i = 0; i < length; i++) {
+    const value = row[i];
+    if (typeof value !== 'number') {
+      return i;
+    }
+    values[at + i] = value;
+  }
+  return length;
+}
+
+/**
+ * All values of nested arrays, row-major.
+ * @template {Float32Array | Float64Array} T
+ * @param {unknown} nested
+ * @param {readonly number[]} shape
+ * @param {object} how
+ * @param {string} how.name the argument's name, for the message
+ * @param {new (length: number) => T} how.Type what they are collected in
+ * @param {boolean} how.takesBooleans as 0 and 1
+ * @returns {{ values: T, booleans: number }} booleans: how many there were
+ * @throws {HeadwiseError} ERR_SHAPE: ragged; ERR_VALUE: something else; ERR_MEMORY
+ */
+export function flatten(nested, shape, { name, Type, takesBooleans }) {
+  const values = newArray(Type, sizeOf(shape, name));
+  /** @type {number[]} */
+  const index = [];
+  let at = 0;
+  let booleans = 0;
+  /** @type {(level: unknown, axis: number) => void} */
+  const visit = (level, axis) => {
+    if (axis < shape.length) {
+      const length = shape[axis];
+      if (!Array.isArray(level) || level.length !== length) {
+        const expected = `an array of ${length}, like its neighbours`;
+        throw misfit(level, `${name}${place(index)}`, expected, 'ERR_SHAPE');
+      }
+      const taken = axis + 1 === shape.length ? takeNumbers(level, length, values, at) : 0;
+      at += taken;
+      // Not forEach, which skips holes.
+      for (let i = taken; i < length; i++) {
+        index[axis] = i;
+        visit(level[i], axis + 1);
+      }
+      index.length = axis;
+    } else if (typeof level === 'number') {
+      values[at++] = level;
+    } else if (takesBooleans && typeof level === 'boolean') {
+      values[at++] = level ? 1 : 0;
+      booleans++;
+    } else {
+      const value = takesBooleans ? 'a number or a boolean' : 'a number';
+      const expected = shape.length === 0 ? nestedOrTyped : value;
+      const code = isArray(level) ? 'ERR_SHAPE' : 'ERR_VALUE';
+      throw misfit(level, `${name}${place(index)}`, expected, code);
+    }
+  };
+  visit(nested, 0);
+  return { values, booleans };
+}
+
+/**
+ * Where an element is, as one would write it: [0][3].
+ * @param {readonly number[]} index
+ */
+const place = (index) => index.map((i) => `[${i}]`).join('');
+
+/**
+ * @param {NumberArray | BigIntArray} array
+ * @returns {Float32Array} rounded once
+ * @throws {HeadwiseError} ERR_VALUE: integers that float32 does not hold; ERR_MEMORY
+ */
+function floatsOf(array) {
+  const floats = newArray(Float32Array, lengthOf(array));
+  // Floats are meant to be rounded, integers may be ids, which rounding would make others.
+  if (kindOf(array)?.startsWith('Float')) {
+    floats.set(/** @type {NumberArray} */ (array));
+    return floats;
+  }
+  for (let i = 0; i < floats.length; i++) {
+    const value = array[i];
+    floats[i] = Number(value);
+    if (floats[i] !== value && BigInt(floats[i]) !== value) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `array[${i}] is ${describe(value)}, which float32 would make ${floats[i]}; expected integers that float32 holds (a Float64Array is rounded)`,
+      );
+    }
+  }
+  return floats;
+}
+
+/**
+ * @param {NumberArray | BigIntArray} values
+ * @returns {Uint8Array} 1 where a value is not zero, as torch has it
+ */
+function truthsOf(values) {
+  const truths = newArray(Uint8Array, lengthOf(values));
+  for (let i = 0; i < truths.length; i++) {
+    truths[i] = Number(values[i]) === 0 ? 0 : 1;
+  }
+  return truths;
+}
+
+/**
+ * @param {unknown} nested
+ * @param {readonly number[]} shape
+ * @param {DType | undefined} dtype
+ */
+function dataOfNested(nested, shape, dtype) {
+  const how = { name: 'array', takesBooleans: true };
+  if (dtype === 'bool') {
+    return truthsOf(flatten(nested, shape, { ...how, Type: Float64Array }).values);
+  }
+  const { values, booleans } = flatten(nested, shape, { ...how, Type: Float32Array });
+  if (dtype === undefined && booleans > 0) {
+    if (booleans < values.length) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        'array mixes numbers and booleans; expected one of the two',
+      );
+    }
+    return truthsOf(values);
+  }
+  return values;
+}
+
+/**
+ * @param {unknown} array
+ * @param {DType | undefined} dtype
+ * @returns {{ data: Float32Array | Uint8Array, own: number[] }} the values, and their shape
+ */
+function copyOf(array, dtype) {
+  if (kindOf(array) !== undefined) {
+    const typed = /** @type {NumberArray} */ (array);
+    const data = dtype === 'bool' ? truthsOf(typed) : floatsOf(typed);
+    return { data, own: [data.length] };
+  }
+  if (ArrayBuffer.isView(array)) {
+    throw misfit(array, 'array', nestedOrTyped);
+  }
+  const own = shapeOfNested(array, 'array');
+  return { data: dataOfNested(array, own, dtype), own };
+}
+
+/**
+ * A tensor of a copy of the values.
+ * @overload
+ * @param {NestedNumbers | NumberArray | BigIntArray} array numbers: nested arrays, or a typed array
+ * @param {readonly number[]} [shape]
+ * @param {{ dtype?: 'float32' }} [options]
+ * @returns {Tensor}
+ */
+/**
+ * A bool tensor of a copy of truth values.
+ * @overload
+ * @param {NestedBooleans} array
+ * @param {readonly number[]} [shape]
+ * @param {{ dtype?: 'bool' }} [options]
+ * @returns {Tensor<'bool'>}
+ */
+/**
+ * A tensor of a copy of the values, as `dtype` says.
+ * @template {DType} D
+ * @overload
+ * @param {NestedArray | NumberArray | BigIntArray} array
+ * @param {readonly number[] | undefined} shape
+ * @param {{ dtype: D }} options
+ * @returns {Tensor<D>}
+ */
+/**
+ * @overload
+ * @param {NestedArray | NumberArray | BigIntArray} array
+ * @param {readonly number[]} [shape]
+ * @param {{ dtype?: DType }} [options]
+ * @returns {AnyTensor}
+ */
+/**
+ * A tensor of a copy of the values.
+ * @param {NestedArray | NumberArray | BigIntArray} array nested arrays of numbers (float32) or of booleans (bool), or a
+ *   typed array, whose values are numbers whatever its type: a Uint8Array's are no truth values, a Uint16Array's no
+ *   halves (a Float16Array has those). Integers must be such as float32 holds exactly
+ * @param {readonly number[]} [shape] default: as nested; a typed array's is [length]
+ * @param {{ dtype?: DType }} [options] dtype: 'bool' makes truth values of any data, all but zero true; 'float32' numbers
+ *   of booleans
+ * @returns {AnyTensor}
+ * @throws {HeadwiseError} ERR_SHAPE: ragged, or not as many values as the shape holds; ERR_VALUE: not numbers, or integers
+ *   that would change; ERR_MEMORY
+ */
+export function tensor(array, shape, options) {
+  const { dtype } = checkOptions(options, ['dtype'], 'tensor');
+  if (dtype !== undefined) {
+    checkChoice(dtype, 'dtype', ['float32', 'bool']);
+  }
+  const { data, own } = reading(() => copyOf(array, dtype), 'array', nestedOrTyped);
+  return /** @type {AnyTensor} */ (new Tensor(/** @type {any} */ (data), shape ?? own));
+}

@@ -1,0 +1,67 @@
+// The parameters of a module as the engine lists them: torch's names and shapes, copied by way of staging memory.
+import { parameterInfo } from '../abi.js';
+
+/** @typedef {import('../engine.js').Engine} Engine */
+/** @typedef {import('../operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('../tensor.js').Tensor} Tensor */
+
+/**
+ * @typedef {object} Parameter
+ * @property {string} key its name in the state dict, torch's
+ * @property {readonly number[]} shape torch's
+ * @property {number} index the engine's number for it
+ * @property {number} size elements
+ */
+
+const { word: fields, bytes: infoBytes } = parameterInfo;
+
+/** @param {Uint8Array} bytes @param {number} start */
+const textAt = (bytes, start) =>
+  String.fromCharCode(...bytes.subarray(start, bytes.indexOf(0, start)));
+
+/**
+ * @param {Engine} engine
+ * @param {number} module
+ * @returns {readonly Parameter[]} in torch's order
+ */
+export function listParameters(engine, module) {
+  const { call } = engine;
+  return Array.from({ length: call.module_parameter_count(module) }, (_, index) => {
+    const at = engine.stage(infoBytes);
+    engine.check(call.module_parameter(module, index, at), 'stateDict');
+    const { bytes, words } = engine;
+    const rank = words[(at + fields.rank) / 4];
+    const shapeAt = (at + fields.shape) / 4;
+    const shape = Object.freeze([...words.subarray(shapeAt, shapeAt + rank)]);
+    const size = shape.reduce((product, n) => product * n, 1);
+    return { key: textAt(bytes, at + fields.name), shape, index, size };
+  });
+}
+
+/**
+ * @param {Engine} engine
+ * @param {number} module
+ * @param {Parameter} parameter
+ */
+export function readParameter(engine, module, { index, shape, size }) {
+  const at = engine.stage(size * 4);
+  engine.check(engine.call.module_store(module, index, 0, shape[0], at), 'stateDict');
+  return engine.read(at, shape);
+}
+
+/**
+ * Copies rows of a parameter in.
+ * @param {Engine} engine
+ * @param {number} module
+ * @param {Parameter} parameter
+ * @param {Pick<FloatOperand, 'dtype' | 'data'> & { size?: number }} value whole rows
+ * @param {number} [firstRow]
+ * @param {number} [rows] default: all
+ */
+export function writeParameter(engine, module, parameter, value, firstRow = 0, rows) {
+  const { index, shape, size } = parameter;
+  const count = rows ?? shape[0];
+  const at = engine.stage((size / shape[0]) * count * 4);
+  engine.write(at, value);
+  engine.check(engine.call.module_load(module, index, firstRow, count, at), 'loadStateDict');
+}

@@ -1,0 +1,93 @@
+import { describe } from './describe.js';
+import { HeadwiseError } from './error.js';
+import { checkUnchanged, isA, isArray, kindOf, lengthOf } from './foreign.js';
+import { newArray, readShape, Tensor } from './tensor.js';
+
+/** @typedef {import('./tensor.js').DType} DType */
+
+/**
+ * A tensor as a call goes by it: its fields, read once.
+ * @template {DType} [D=DType]
+ * @typedef {object} Operand
+ * @property {readonly number[]} shape
+ * @property {D} dtype
+ * @property {import('./tensor.js').DataOf<D>} data the caller's own, which may still be transferred, shrink or grow
+ * @property {number} size elements, by the shape and, when it was read, by the data
+ */
+/** @typedef {Operand<'float32'>} FloatOperand */
+
+/** What holds a tensor's elements. @type {Readonly<Record<string, 'float32' | 'bool'>>} */
+const dtypes = Object.freeze({ Float32Array: 'float32', Uint8Array: 'bool' });
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @param {unknown} cause
+ */
+function notTensor(value, name, cause) {
+  const hint = isA(value, Tensor)
+    ? ', its shape and data as they were made'
+    : isArray(value)
+      ? ' (tensor(…) makes one of nested arrays)'
+      : '';
+  const problem = `${name} is ${describe(value)}; expected a Tensor${hint}`;
+  return new HeadwiseError('ERR_VALUE', problem, cause === undefined ? undefined : { cause });
+}
+
+/**
+ * Reads a tensor: what comes back is as it is now, but for its data.
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {Operand}
+ */
+export function checkTensor(value, name) {
+  let shape, data, cause;
+  try {
+    if (value instanceof Tensor) {
+      ({ shape, data } = value);
+    }
+  } catch (error) {
+    cause = error;
+  }
+  const dtype = dtypes[kindOf(data) ?? ''];
+  if (shape === undefined || data === undefined || dtype === undefined) {
+    throw notTensor(value, name, cause);
+  }
+  const { sizes, size } = readShape(shape, `the shape of ${name}`);
+  const length = lengthOf(data);
+  // Data that was transferred to a Worker is empty; what is longer than its shape would be written over other things.
+  if (length !== size) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `${name} has shape ${describe(sizes)} and ${length} values; expected ${size} (was its data transferred or replaced?)`,
+    );
+  }
+  return { shape: sizes, dtype, data, size };
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {FloatOperand}
+ */
+export function checkFloats(value, name) {
+  const checked = checkTensor(value, name);
+  if (checked.dtype !== 'float32') {
+    throw new HeadwiseError('ERR_VALUE', `${name} has dtype ${checked.dtype}; expected float32`);
+  }
+  return /** @type {FloatOperand} */ (checked);
+}
+
+/**
+ * A copy of an operand's data, of no class but its own.
+ * @template {Operand} T
+ * @param {T} operand
+ * @returns {T['data']}
+ * @throws {HeadwiseError} ERR_MEMORY; ERR_SHAPE: the data was transferred or resized since it was read
+ */
+export function copyData({ dtype, data, size }) {
+  checkUnchanged(data, size);
+  const copy = dtype === 'bool' ? newArray(Uint8Array, size) : newArray(Float32Array, size);
+  copy.set(data);
+  return copy;
+}

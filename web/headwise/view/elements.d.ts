@@ -1,0 +1,7 @@
+declare global {
+  interface HTMLElementTagNameMap {
+    'attention-map': import('headwise/view').AttentionMap;
+  }
+}
+
+export {};

@@ -1,0 +1,36 @@
+/**
+ * Text and JSON of files that the visitor opened: no longer, and JSON no larger, than tokenizers are.
+ */
+
+import { parseJson } from '../../../headwise/formats/json.js';
+import { PageError } from '../../engine/errors.js';
+
+/** Gemma's tokenizer.json, one of the largest, has 33 MB and two million values. */
+const MOST_BYTES = { json: 2 ** 26, text: 2 ** 24 };
+const MOST_VALUES = 2 ** 22;
+
+/**
+ * @param {Blob} file
+ * @param {string} name
+ * @param {keyof typeof MOST_BYTES} kind
+ * @returns {Promise<string>}
+ * @throws {PageError} ERR_FORMAT: it is longer than any such file
+ */
+export async function ownText(file, name, kind) {
+  const most = MOST_BYTES[kind];
+  if (file.size > most) {
+    throw new PageError('ERR_FORMAT', `${name} has ${file.size} bytes; expected at most ${most}`);
+  }
+  return file.text();
+}
+
+/**
+ * @param {string} text
+ * @param {string} name
+ * @returns {any}
+ * @throws {PageError} ERR_FORMAT, naming the file
+ */
+export const ownJson = (text, name) =>
+  parseJson(text, (problem) => new PageError('ERR_FORMAT', `${name}: ${problem}`), {
+    values: MOST_VALUES,
+  });
