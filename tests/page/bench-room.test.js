@@ -26,11 +26,8 @@ const results = (page, count) =>
     count,
   );
 
-/** Stopping may end a module's download. */
-const isMeant = /^failed: \S+\.wasm$/;
-
 /** @param {string} title @param {(page: Page) => Promise<void>} body */
-const roomTest = (title, body) => pageTest(title, '#bench', body, { ready, isMeant });
+const roomTest = (title, body) => pageTest(title, '#bench', body, { ready });
 
 roomTest(
   'the Bench room shows each result with its share of the ceiling, and stops',
