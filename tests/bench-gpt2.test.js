@@ -13,7 +13,7 @@ import { gpt2 } from './reference-gpt2.js';
 import { isTorchs, readGroup } from './torch.js';
 
 const RUN = fileURLToPath(new URL('bench/gpt2.js', import.meta.url));
-const ENGINE = new URL('../web/headwise/engine.js', import.meta.url).href;
+const ENGINE = new URL('../web/headwise/engine/engine.js', import.meta.url).href;
 
 /** @param {string[]} args @param {string[]} [nodeArgs] */
 function run(args, nodeArgs = []) {

@@ -22,7 +22,7 @@ import { hotLoops } from './spills.js';
 
 const RUN = fileURLToPath(new URL('bench/run.js', import.meta.url));
 const RUN_PEERS = fileURLToPath(new URL('bench/peers/run.js', import.meta.url));
-const ENGINE = new URL('../web/headwise/engine.js', import.meta.url).href;
+const ENGINE = new URL('../web/headwise/engine/engine.js', import.meta.url).href;
 
 /** @param {string} simd */
 const ceilingPath = (simd) =>

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { load } from 'headwise';
-import { layerNormConfig, moduleKind } from '../web/headwise/abi.js';
-import { Engine } from '../web/headwise/engine.js';
-import { engineOf, Headwise } from '../web/headwise/headwise.js';
+import { layerNormConfig, moduleKind } from '../web/headwise/engine/abi.js';
+import { Engine } from '../web/headwise/engine/engine.js';
+import { engineOf, Headwise } from '../web/headwise/engine/headwise.js';
 import { createModule } from '../web/headwise/modules/module.js';
-import { Crew } from '../web/headwise/threads.js';
+import { Crew } from '../web/headwise/engine/threads.js';
 import { data, isHeadwiseError } from './helpers.js';
 import { checkFused } from './seeds.js';
 import { withMaximum } from './wasm-maximum.js';

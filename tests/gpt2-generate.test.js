@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Gpt2 } from 'headwise/gpt2';
-import { draw } from '../web/headwise/gpt2/generate.js';
-import { MersenneTwister } from '../web/headwise/gpt2/mersenne-twister.js';
+import { draw } from '../web/headwise/models/generate.js';
+import { MersenneTwister } from '../web/headwise/models/mersenne-twister.js';
 import { drawIds, small, smallModel } from './gpt2.js';
 import { data, engine, throwsCode } from './helpers.js';
 

@@ -5,10 +5,10 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { load } from 'headwise';
-import { Engine } from '../web/headwise/engine.js';
-import { Headwise } from '../web/headwise/headwise.js';
-import { Crew } from '../web/headwise/threads.js';
-import { sharedMemory } from '../web/headwise/wanted-threads.js';
+import { Engine } from '../web/headwise/engine/engine.js';
+import { Headwise } from '../web/headwise/engine/headwise.js';
+import { Crew } from '../web/headwise/engine/threads.js';
+import { sharedMemory } from '../web/headwise/engine/wanted-threads.js';
 import { data, engine, throwsCode } from './helpers.js';
 
 const threadsModule = new URL(

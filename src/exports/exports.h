@@ -3,7 +3,7 @@
  *
  * One context per module instance. Pointers are addresses in the module's memory; a created object's address is left in the
  * result slot. Functions that can fail return an hw_status. Structs that JavaScript fills lie in staging memory; their
- * offsets, and the functions' names and types, are written into web/headwise/abi.js by npm run build, from here.
+ * offsets, and the functions' names and types, are written into web/headwise/engine/abi.js by npm run build, from here.
  */
 #ifndef HW_EXPORTS_H
 #define HW_EXPORTS_H

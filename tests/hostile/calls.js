@@ -31,7 +31,7 @@ const x = (seed, shape) => resizable(data(seed, shape));
 
 /**
  * The same values in a buffer that can grow and shrink, of which the array is all.
- * @param {import('../../web/headwise/tensor.js').AnyTensor} from
+ * @param {import('../../web/headwise/tensor/tensor.js').AnyTensor} from
  */
 function resizable({ data: values, shape }) {
   const bytes = values.byteLength;

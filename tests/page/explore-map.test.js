@@ -64,7 +64,7 @@ function mapTest(title, body, more) {
     try {
       await page.setViewport({ width: 800, height: 700 });
       // Any file that is served: a page without anything of its own.
-      await page.goto(`${server.url}headwise/error.js`);
+      await page.goto(`${server.url}headwise/checks/error.js`);
       await page.evaluate(async (base) => {
         for (const name of ['base', 'explore-map']) {
           const sheet = new CSSStyleSheet();

@@ -30,7 +30,7 @@ function viewTest(title, body) {
     });
     try {
       // Any file that is served: a page without anything.
-      await page.goto(`${server.url}headwise/error.js`);
+      await page.goto(`${server.url}headwise/checks/error.js`);
       await page.evaluate(async (base) => {
         Object.assign(globalThis, {
           view: await import(`${base}headwise/view.js`),

@@ -1,6 +1,6 @@
 /*
  * The compiler's word on the structs and enumerators that JavaScript shares with the engine: npm run build writes their
- * names into abi_rows.inc, runs this module and writes what it says into web/headwise/abi.js. No part of the engine.
+ * names into abi_rows.inc, runs this module and writes what it says into web/headwise/engine/abi.js. No part of the engine.
  */
 #include <stddef.h>
 

@@ -167,7 +167,7 @@ function functionsOf(root) {
 /**
  * @param {string} root the repository's
  * @param {Uint8Array<ArrayBuffer>} module abi.c, compiled
- * @returns {string} web/headwise/abi.js
+ * @returns {string} web/headwise/engine/abi.js
  */
 export function abiSource(root, module) {
   const rows = readRows(module);

@@ -40,7 +40,7 @@ const abi = (_root, build) =>
 
 /** What is written, by path relative to the repository's root. */
 const FILES = {
-  [join('web', 'headwise', 'abi.js')]: abi,
+  [join('web', 'headwise', 'engine', 'abi.js')]: abi,
   [join('web', 'headwise', 'inline', 'headwise-simd128.js')]: inlinedModule,
   [join('web', 'headwise', 'view', 'viridis.js')]: viridis,
 };

@@ -13,13 +13,13 @@
 /** @typedef {import('./formats/safetensors.js').TensorInfo} TensorInfo */
 /** @typedef {import('./formats/safetensors.js').Piece} Piece */
 /** @typedef {import('./formats/safetensors.js').PiecesOptions} PiecesOptions */
-/** @typedef {import('./formats/gpt2-config.js').Gpt2Config} Gpt2Config */
+/** @typedef {import('./models/gpt2-config.js').Gpt2Config} Gpt2Config */
 
-export { HeadwiseError } from './error.js';
-export { readGpt2Config } from './formats/gpt2-config.js';
+export { HeadwiseError } from './checks/error.js';
+export { readGpt2Config } from './models/gpt2-config.js';
 export { readNpy } from './formats/npy.js';
 export { openSafetensors, readSafetensors } from './formats/safetensors.js';
 export { writeNpy } from './formats/write-npy.js';
 export { writeSafetensors } from './formats/write-safetensors.js';
-export { tensor } from './make-tensor.js';
-export { Tensor } from './tensor.js';
+export { tensor } from './tensor/make-tensor.js';
+export { Tensor } from './tensor/tensor.js';

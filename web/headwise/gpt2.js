@@ -3,24 +3,24 @@
  * @module headwise/gpt2
  */
 
-/** @typedef {import('./gpt2/model.js').Gpt2Options} Gpt2Options */
+/** @typedef {import('./models/gpt2.js').Gpt2Options} Gpt2Options */
 /**
- * @template {import('./gpt2/model.js').LogitsOf} [Logits=import('./gpt2/model.js').LogitsOf]
+ * @template {import('./models/gpt2.js').LogitsOf} [Logits=import('./models/gpt2.js').LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
- * @typedef {import('./gpt2/model.js').Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>} Gpt2ForwardOptions
+ * @typedef {import('./models/gpt2.js').Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>} Gpt2ForwardOptions
  */
 /**
- * @template {import('./gpt2/model.js').LogitsOf} [Logits=import('./gpt2/model.js').LogitsOf]
+ * @template {import('./models/gpt2.js').LogitsOf} [Logits=import('./models/gpt2.js').LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
- * @typedef {import('./gpt2/model.js').Gpt2Result<Logits, NeedWeights, WithTrace>} Gpt2Result
+ * @typedef {import('./models/gpt2.js').Gpt2Result<Logits, NeedWeights, WithTrace>} Gpt2Result
  */
-/** @typedef {import('./gpt2/model.js').Gpt2Logits} Gpt2Logits */
-/** @typedef {import('./gpt2/model.js').LogitsOf} LogitsOf */
-/** @typedef {import('./gpt2/generate.js').GenerateOptions} GenerateOptions */
-/** @typedef {import('./gpt2/load.js').LoadGpt2Options} LoadGpt2Options */
+/** @typedef {import('./models/gpt2.js').Gpt2Logits} Gpt2Logits */
+/** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
+/** @typedef {import('./models/generate.js').GenerateOptions} GenerateOptions */
+/** @typedef {import('./models/load-gpt2.js').LoadGpt2Options} LoadGpt2Options */
 
-export { HeadwiseError } from './error.js';
-export { loadGpt2 } from './gpt2/load.js';
-export { Gpt2 } from './gpt2/model.js';
+export { HeadwiseError } from './checks/error.js';
+export { loadGpt2 } from './models/load-gpt2.js';
+export { Gpt2 } from './models/gpt2.js';

@@ -3,22 +3,22 @@
  * @module headwise
  */
 
-/** @typedef {import('./attention-operands.js').Past} Past */
+/** @typedef {import('./attention/operands.js').Past} Past */
 /**
- * @template {import('./attention-options.js').WeightsKind} [NeedWeights=import('./attention-options.js').WeightsKind]
- * @typedef {import('./attention-options.js').AttentionOptions<NeedWeights>} AttentionOptions
+ * @template {import('./attention/options.js').WeightsKind} [NeedWeights=import('./attention/options.js').WeightsKind]
+ * @typedef {import('./attention/options.js').AttentionOptions<NeedWeights>} AttentionOptions
  */
-/** @typedef {import('./error.js').HeadwiseErrorCode} HeadwiseErrorCode */
-/** @typedef {import('./functions.js').GeluOptions} GeluOptions */
-/** @typedef {import('./functions.js').LayerNormFunctionOptions} LayerNormFunctionOptions */
-/** @typedef {import('./headwise.js').EngineInfo} EngineInfo */
-/** @typedef {import('./headwise.js').Headwise} Headwise */
-/** @typedef {import('./load-options.js').LoadOptions} LoadOptions */
-/** @typedef {import('./make-tensor.js').BigIntArray} BigIntArray */
-/** @typedef {import('./make-tensor.js').NestedArray} NestedArray */
-/** @typedef {import('./make-tensor.js').NestedBooleans} NestedBooleans */
-/** @typedef {import('./make-tensor.js').NestedNumbers} NestedNumbers */
-/** @typedef {import('./make-tensor.js').NumberArray} NumberArray */
+/** @typedef {import('./checks/error.js').HeadwiseErrorCode} HeadwiseErrorCode */
+/** @typedef {import('./tensor/functions.js').GeluOptions} GeluOptions */
+/** @typedef {import('./tensor/functions.js').LayerNormFunctionOptions} LayerNormFunctionOptions */
+/** @typedef {import('./engine/headwise.js').EngineInfo} EngineInfo */
+/** @typedef {import('./engine/headwise.js').Headwise} Headwise */
+/** @typedef {import('./engine/load-options.js').LoadOptions} LoadOptions */
+/** @typedef {import('./tensor/make-tensor.js').BigIntArray} BigIntArray */
+/** @typedef {import('./tensor/make-tensor.js').NestedArray} NestedArray */
+/** @typedef {import('./tensor/make-tensor.js').NestedBooleans} NestedBooleans */
+/** @typedef {import('./tensor/make-tensor.js').NestedNumbers} NestedNumbers */
+/** @typedef {import('./tensor/make-tensor.js').NumberArray} NumberArray */
 /**
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
@@ -64,14 +64,14 @@
 /** @typedef {import('./modules/transformer-stack.js').TransformerStack} TransformerStack */
 /** @typedef {import('./modules/transformer-stack.js').TransformerStackOptions} TransformerStackOptions */
 /**
- * @template {import('./attention-options.js').WeightsKind} [NeedWeights=import('./attention-options.js').WeightsKind]
- * @typedef {import('./scaled-dot-product-attention.js').AttentionResult<NeedWeights>} AttentionResult
+ * @template {import('./attention/options.js').WeightsKind} [NeedWeights=import('./attention/options.js').WeightsKind]
+ * @typedef {import('./attention/scaled-dot-product-attention.js').AttentionResult<NeedWeights>} AttentionResult
  */
-/** @typedef {import('./attention-options.js').WeightsKind} WeightsKind */
+/** @typedef {import('./attention/options.js').WeightsKind} WeightsKind */
 /**
  * @template Option
  * @template {object} Part
- * @typedef {import('./attention-options.js').Asked<Option, Part>} Asked
+ * @typedef {import('./attention/options.js').Asked<Option, Part>} Asked
  */
 /** @typedef {import('./modules/attention-module.js').ForwardOutput} ForwardOutput */
 /** @typedef {import('./modules/attention-module.js').ForwardTrace} ForwardTrace */
@@ -79,18 +79,18 @@
 /** @typedef {import('./modules/attention-module.js').LayerTraces} LayerTraces */
 /** @typedef {import('./modules/attention-module.js').LayerWeights} LayerWeights */
 /** @typedef {import('./modules/multi-head-attention.js').CacheOption} CacheOption */
-/** @typedef {import('./scaled-dot-product-attention.js').AttentionOutput} AttentionOutput */
-/** @typedef {import('./scaled-dot-product-attention.js').AttentionWeights} AttentionWeights */
-/** @typedef {import('./tensor.js').AnyTensor} AnyTensor */
+/** @typedef {import('./attention/scaled-dot-product-attention.js').AttentionOutput} AttentionOutput */
+/** @typedef {import('./attention/scaled-dot-product-attention.js').AttentionWeights} AttentionWeights */
+/** @typedef {import('./tensor/tensor.js').AnyTensor} AnyTensor */
 /**
- * @template {import('./tensor.js').DType} D
- * @typedef {import('./tensor.js').DataOf<D>} DataOf
+ * @template {import('./tensor/tensor.js').DType} D
+ * @typedef {import('./tensor/tensor.js').DataOf<D>} DataOf
  */
-/** @typedef {import('./tensor.js').DType} DType */
-/** @typedef {import('./tensor.js').Range} Range */
-/** @typedef {import('./trace.js').Trace} Trace */
+/** @typedef {import('./tensor/tensor.js').DType} DType */
+/** @typedef {import('./tensor/tensor.js').Range} Range */
+/** @typedef {import('./attention/trace.js').Trace} Trace */
 
-export { HeadwiseError } from './error.js';
-export { load } from './load.js';
-export { tensor } from './make-tensor.js';
-export { Tensor, zeros } from './tensor.js';
+export { HeadwiseError } from './checks/error.js';
+export { load } from './engine/load.js';
+export { tensor } from './tensor/make-tensor.js';
+export { Tensor, zeros } from './tensor/tensor.js';

@@ -4,18 +4,18 @@
  * @module headwise/inline
  */
 
-import { compile } from './compile.js';
-import { HeadwiseError } from './error.js';
+import { compile } from './engine/compile.js';
+import { HeadwiseError } from './checks/error.js';
 import { base64 } from './inline/headwise-simd128.js';
-import { checkLoadOptions } from './load-options.js';
-import { startSingle } from './start.js';
+import { checkLoadOptions } from './engine/load-options.js';
+import { startSingle } from './engine/start.js';
 
-/** @typedef {import('./load-options.js').LoadOptions} LoadOptions */
-/** @typedef {import('./headwise.js').Headwise} Headwise */
+/** @typedef {import('./engine/load-options.js').LoadOptions} LoadOptions */
+/** @typedef {import('./engine/headwise.js').Headwise} Headwise */
 
-export { HeadwiseError } from './error.js';
-export { tensor } from './make-tensor.js';
-export { Tensor, zeros } from './tensor.js';
+export { HeadwiseError } from './checks/error.js';
+export { tensor } from './tensor/make-tensor.js';
+export { Tensor, zeros } from './tensor/tensor.js';
 
 const embedded = () => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 

@@ -3,20 +3,20 @@
  * @module headwise/worker
  */
 
-import { bytesOfResponse, resolve } from './compile.js';
-import { HeadwiseError } from './error.js';
-import { isA } from './foreign.js';
-import { checkLoadOptions, readLoadOptions } from './load-options.js';
+import { bytesOfResponse, resolve } from './engine/compile.js';
+import { HeadwiseError } from './checks/error.js';
+import { isA } from './checks/foreign.js';
+import { checkLoadOptions, readLoadOptions } from './engine/load-options.js';
 import { Connection } from './worker/connection.js';
 
-/** @typedef {import('./load-options.js').LoadOptions} LoadOptions */
-/** @typedef {import('./headwise.js').Headwise} Headwise */
-/** @typedef {import('./tensor.js').AnyTensor} AnyTensor */
-/** @typedef {import('./trace.js').Trace} Trace */
+/** @typedef {import('./engine/load-options.js').LoadOptions} LoadOptions */
+/** @typedef {import('./engine/headwise.js').Headwise} Headwise */
+/** @typedef {import('./tensor/tensor.js').AnyTensor} AnyTensor */
+/** @typedef {import('./attention/trace.js').Trace} Trace */
 /** @typedef {import('./modules/module.js').Module} Module */
 /** @typedef {import('./modules/key-value-cache.js').KeyValueCache} KeyValueCache */
 /** @typedef {import('./modules/attention-module.js').AttendingModule} AttendingModule */
-/** @typedef {import('./attention-options.js').WeightsKind} WeightsKind */
+/** @typedef {import('./attention/options.js').WeightsKind} WeightsKind */
 /**
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
@@ -34,11 +34,11 @@ import { Connection } from './worker/connection.js';
  */
 /**
  * @template {WeightsKind} [NeedWeights=WeightsKind]
- * @typedef {import('./attention-options.js').AttentionOptions<NeedWeights>} AttentionOptions
+ * @typedef {import('./attention/options.js').AttentionOptions<NeedWeights>} AttentionOptions
  */
 /**
  * @template {WeightsKind} [NeedWeights=WeightsKind]
- * @typedef {import('./scaled-dot-product-attention.js').AttentionResult<NeedWeights>} AttentionResult
+ * @typedef {import('./attention/scaled-dot-product-attention.js').AttentionResult<NeedWeights>} AttentionResult
  */
 
 /**
@@ -54,7 +54,7 @@ import { Connection } from './worker/connection.js';
  * @template Forward
  * @typedef {Forward extends (x: any, options?: infer O) => infer R
  *   ? <NeedWeights extends boolean = false, WithTrace extends boolean = false>(
- *       x: import('./tensor.js').Tensor, options?: Sent<NonNullable<O>> & ForwardOptions<NeedWeights, WithTrace>
+ *       x: import('./tensor/tensor.js').Tensor, options?: Sent<NonNullable<O>> & ForwardOptions<NeedWeights, WithTrace>
  *     ) => Promise<Sent<R extends LayerResults
  *       ? LayerResults<NeedWeights, WithTrace> : ForwardResult<NeedWeights, WithTrace>>>
  *   : never} RemoteForward
@@ -62,7 +62,7 @@ import { Connection } from './worker/connection.js';
 /**
  * `scaledDotProductAttention`, for the same reason.
  * @typedef {<NeedWeights extends WeightsKind = false>(
- *   q: import('./tensor.js').Tensor, k: import('./tensor.js').Tensor, v: import('./tensor.js').Tensor,
+ *   q: import('./tensor/tensor.js').Tensor, k: import('./tensor/tensor.js').Tensor, v: import('./tensor/tensor.js').Tensor,
  *   options?: AttentionOptions<NeedWeights>
  * ) => Promise<Sent<AttentionResult<NeedWeights>>>} RemoteAttention
  */
@@ -89,9 +89,9 @@ import { Connection } from './worker/connection.js';
  * @typedef {Remote<Headwise>} RemoteHeadwise
  */
 
-export { HeadwiseError } from './error.js';
-export { tensor } from './make-tensor.js';
-export { Tensor, zeros } from './tensor.js';
+export { HeadwiseError } from './checks/error.js';
+export { tensor } from './tensor/make-tensor.js';
+export { Tensor, zeros } from './tensor/tensor.js';
 export { transfer } from './worker/wire.js';
 
 /**

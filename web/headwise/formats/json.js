@@ -1,5 +1,5 @@
-import { describe } from '../describe.js';
-import { isArray } from '../foreign.js';
+import { describe } from '../checks/describe.js';
+import { isArray } from '../checks/foreign.js';
 
 /**
  * How large a JSON text may be. A text with more is no header, config or tokenizer, and would take minutes and gigabytes.

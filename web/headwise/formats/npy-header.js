@@ -1,5 +1,5 @@
 // The header of a .npy file: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-import { describe } from '../describe.js';
+import { describe } from '../checks/describe.js';
 import { dtypes, elementsOf, expectedShape } from './convert.js';
 import { parseObject } from './json.js';
 import { notThisKind } from './source.js';

@@ -1,6 +1,6 @@
-import { checkOptions } from '../check.js';
-import { describe } from '../describe.js';
-import { newArray, Tensor } from '../tensor.js';
+import { checkOptions } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { newArray, Tensor } from '../tensor/tensor.js';
 import { dtypes } from './convert.js';
 import { readNpyHeader } from './npy-header.js';
 import { openReader } from './source.js';
@@ -78,7 +78,7 @@ async function readValues(reader, { dtype, isBigEndian, shape, elements }) {
  *
  * @param {Source} source
  * @param {SourceOptions} [options]
- * @returns {Promise<import('../tensor.js').AnyTensor>}
+ * @returns {Promise<import('../tensor/tensor.js').AnyTensor>}
  * @throws {HeadwiseError} ERR_FORMAT: another kind of file, or of type (structures, objects, text, complex numbers), or a
  *   file that is truncated or goes on; ERR_LOAD: it is not to be had, or a server sent a page instead; ERR_VALUE: a bad
  *   argument; ERR_MEMORY. An abort rejects with the signal's reason.

@@ -1,7 +1,7 @@
 // Where bytes come from, one part after another.
-import { describe } from '../describe.js';
-import { HeadwiseError } from '../error.js';
-import { newArray } from '../tensor.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { newArray } from '../tensor/tensor.js';
 
 /**
  * A promise's value, or an abort's reason as soon as there is one.

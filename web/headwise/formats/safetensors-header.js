@@ -1,5 +1,5 @@
 // The header of a .safetensors file and what must hold of it: https://github.com/huggingface/safetensors#format
-import { describe } from '../describe.js';
+import { describe } from '../checks/describe.js';
 import { dtypes, elementsOf, expectedShape, isDtype } from './convert.js';
 import { isObject, parseObject } from './json.js';
 import { notThisKind } from './source.js';

@@ -1,5 +1,5 @@
-import { checkFunction, checkOptions, checkSignal, checkSize } from '../check.js';
-import { newArray, Tensor } from '../tensor.js';
+import { checkFunction, checkOptions, checkSignal, checkSize } from '../checks/check.js';
+import { newArray, Tensor } from '../tensor/tensor.js';
 import { dtypes } from './convert.js';
 import { checkEnd, readHeader } from './safetensors-header.js';
 import { openReader } from './source.js';
@@ -70,7 +70,7 @@ function* rowsOf({ dtype, shape, start, end }, pieceBytes) {
 /**
  * What a whole file holds.
  * @typedef {object} SafetensorsContents
- * @property {Record<string, import('../tensor.js').AnyTensor>} tensors by name; BOOL becomes bool, every other type float32
+ * @property {Record<string, import('../tensor/tensor.js').AnyTensor>} tensors by name; BOOL becomes bool, every other type float32
  * @property {Readonly<Record<string, string>>} metadata `__metadata__`; empty if the file has none
  */
 
@@ -208,7 +208,7 @@ export async function readSafetensors(source, options) {
   }
   const tensors = Array.from(values, ([tensorName, data]) => {
     const { dtype, shape } = /** @type {TensorInfo} */ (file.tensors.get(tensorName));
-    /** @type {import('../tensor.js').AnyTensor} */
+    /** @type {import('../tensor/tensor.js').AnyTensor} */
     const tensor =
       dtype === 'BOOL' ? new Tensor(Uint8Array.from(data), shape) : new Tensor(data, shape);
     return [tensorName, tensor];

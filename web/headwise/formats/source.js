@@ -1,9 +1,9 @@
-import { checkSignal } from '../check.js';
-import { resolve } from '../compile.js';
-import { describe } from '../describe.js';
-import { HeadwiseError } from '../error.js';
-import { bytesOf, reading } from '../foreign.js';
-import { importNode, isNode } from '../node.js';
+import { checkSignal } from '../checks/check.js';
+import { resolve } from '../engine/compile.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { bytesOf, reading } from '../checks/foreign.js';
+import { importNode, isNode } from '../engine/node.js';
 import { chunksOf, isNodeStream } from './node-stream.js';
 import { PartReader, StreamReader } from './reader.js';
 

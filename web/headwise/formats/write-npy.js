@@ -1,8 +1,8 @@
-import { newArray } from '../tensor.js';
+import { newArray } from '../tensor/tensor.js';
 import { magic } from './npy-header.js';
 import { byteLengthOf, bytesOf, checkWritable } from './write-safetensors.js';
 
-/** @typedef {import('../tensor.js').AnyTensor} AnyTensor */
+/** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 
 /**
  * The bytes of a .npy file, version 1.0: float32 or bool in C's order, the data at a multiple of 64.

@@ -1,13 +1,13 @@
-import { checkTensor, copyData } from '../check.js';
-import { describe } from '../describe.js';
-import { HeadwiseError } from '../error.js';
-import { entriesOf } from '../foreign.js';
-import { newArray } from '../tensor.js';
+import { checkTensor, copyData } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { entriesOf } from '../checks/foreign.js';
+import { newArray } from '../tensor/tensor.js';
 import { elementsOf, expectedShape } from './convert.js';
 import { isObject } from './json.js';
 
-/** @typedef {import('../operand.js').Operand} Operand */
-/** @typedef {import('../tensor.js').AnyTensor} AnyTensor */
+/** @typedef {import('../tensor/operand.js').Operand} Operand */
+/** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 
 /**
  * @param {unknown} value

@@ -1,4 +1,4 @@
-import { causality as causalities } from '../abi.js';
+import { causality as causalities } from '../engine/abi.js';
 import {
   checkBoolean,
   checkFloats,
@@ -7,24 +7,24 @@ import {
   checkShape,
   checkSize,
   checkTensor,
-} from '../check.js';
-import { classOf, describe } from '../describe.js';
-import { HeadwiseError } from '../error.js';
-import { checkKeyPadding, hidePadding } from '../key-padding.js';
-import { prepareMask } from '../mask.js';
-import { withLast } from '../tensor.js';
+} from '../checks/check.js';
+import { classOf, describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { checkKeyPadding, hidePadding } from '../attention/key-padding.js';
+import { prepareMask } from '../attention/mask.js';
+import { withLast } from '../tensor/tensor.js';
 import { Module } from './module.js';
 import { runForward } from './run-forward.js';
 
 /**
  * @template Option
  * @template {object} Part
- * @typedef {import('../attention-options.js').Asked<Option, Part>} Asked
+ * @typedef {import('../attention/options.js').Asked<Option, Part>} Asked
  */
-/** @typedef {import('../engine.js').Engine} Engine */
-/** @typedef {import('../tensor.js').AnyTensor} AnyTensor */
-/** @typedef {import('../tensor.js').Tensor} Tensor */
-/** @typedef {import('../trace.js').Trace} Trace */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+/** @typedef {import('../attention/trace.js').Trace} Trace */
 /** @typedef {import('./key-value-cache.js').KeyValueCache} KeyValueCache */
 
 /**
@@ -36,7 +36,7 @@ import { runForward } from './run-forward.js';
  *   the scaled scores. Replaces the module's causal mask unless isCausal is given
  * @property {boolean} [isCausal] whether later keys are hidden, with a mask or without, whatever the module's own isCausal is;
  *   default: the module's own, with a mask false
- * @property {import('../tensor.js').Tensor<'bool'>} [keyPaddingMask] bool, [batch, Lkv] or, for x without a batch, [Lkv]; as torch's: true keys are ignored.
+ * @property {import('../tensor/tensor.js').Tensor<'bool'>} [keyPaddingMask] bool, [batch, Lkv] or, for x without a batch, [Lkv]; as torch's: true keys are ignored.
  *   Hides keys besides mask and causality and replaces neither
  * @property {NeedWeights} [needWeights] default false: return the weights, the n×n matrix of every head
  * @property {WithTrace} [trace] default false: keep what exact weights can be recomputed from
@@ -179,7 +179,7 @@ export class AttendingModule extends Module {
   }
 
   /**
-   * @param {import('../operand.js').FloatOperand} x
+   * @param {import('../tensor/operand.js').FloatOperand} x
    * @param {KeyValueCache | undefined} cache
    */
   #checkInput(x, cache) {
@@ -200,7 +200,7 @@ export class AttendingModule extends Module {
   }
 
   /**
-   * @param {import('../operand.js').Operand | undefined} mask
+   * @param {import('../tensor/operand.js').Operand | undefined} mask
    * @param {[number, number, number, number]} scores their shape
    */
   #checkMask(mask, scores) {

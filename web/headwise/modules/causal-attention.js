@@ -1,4 +1,4 @@
-import { checkOptions } from '../check.js';
+import { checkOptions } from '../checks/check.js';
 import { checkCommonOptions } from './attention-module.js';
 import { SingleHead } from './single-head.js';
 
@@ -17,7 +17,7 @@ import { SingleHead } from './single-head.js';
 export class CausalAttention extends SingleHead {
   /**
    * @internal
-   * @param {import('../engine.js').Engine} engine
+   * @param {import('../engine/engine.js').Engine} engine
    * @param {CausalAttentionOptions} options
    */
   constructor(engine, options) {

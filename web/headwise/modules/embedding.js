@@ -1,22 +1,22 @@
-import { embeddingConfig, moduleKind } from '../abi.js';
-import { checkFloats, checkIndex, checkOptions, checkSize } from '../check.js';
-import { describe } from '../describe.js';
-import { aligned } from '../engine.js';
-import { HeadwiseError } from '../error.js';
-import { isA, kindOf, lengthOf, reading } from '../foreign.js';
-import { flatten, shapeOfNested } from '../make-tensor.js';
-import { inputBytes, writeInput } from '../struct.js';
-import { newArray, sizeOf, Tensor } from '../tensor.js';
+import { embeddingConfig, moduleKind } from '../engine/abi.js';
+import { checkFloats, checkIndex, checkOptions, checkSize } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { aligned } from '../engine/engine.js';
+import { HeadwiseError } from '../checks/error.js';
+import { isA, kindOf, lengthOf, reading } from '../checks/foreign.js';
+import { flatten, shapeOfNested } from '../tensor/make-tensor.js';
+import { inputBytes, writeInput } from '../engine/struct.js';
+import { newArray, sizeOf, Tensor } from '../tensor/tensor.js';
 import { createModule, Module } from './module.js';
 
-/** @typedef {import('../make-tensor.js').NumberArray} NumberArray */
+/** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */
 /**
  * An id, or nested arrays of ids.
- * @typedef {import('../make-tensor.js').NestedNumbers} NestedIds
+ * @typedef {import('../tensor/make-tensor.js').NestedNumbers} NestedIds
  */
 /**
  * Integers from 0 to numEmbeddings - 1: nested arrays, a typed array, or a float32 tensor.
- * @typedef {NestedIds | NumberArray | import('../make-tensor.js').BigIntArray | Tensor} Ids
+ * @typedef {NestedIds | NumberArray | import('../tensor/make-tensor.js').BigIntArray | Tensor} Ids
  */
 
 /**
@@ -88,7 +88,7 @@ export class Embedding extends Module {
 
   /**
    * @internal
-   * @param {import('../engine.js').Engine} engine
+   * @param {import('../engine/engine.js').Engine} engine
    * @param {EmbeddingOptions} options
    */
   constructor(engine, options) {

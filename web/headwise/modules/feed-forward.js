@@ -1,5 +1,5 @@
-import { feedForwardConfig, moduleKind } from '../abi.js';
-import { checkOptions, checkProbability, checkSize } from '../check.js';
+import { feedForwardConfig, moduleKind } from '../engine/abi.js';
+import { checkOptions, checkProbability, checkSize } from '../checks/check.js';
 import { createModule } from './module.js';
 import { RowwiseModule } from './rowwise-module.js';
 
@@ -18,7 +18,7 @@ import { RowwiseModule } from './rowwise-module.js';
 export class FeedForward extends RowwiseModule {
   /**
    * @internal
-   * @param {import('../engine.js').Engine} engine
+   * @param {import('../engine/engine.js').Engine} engine
    * @param {FeedForwardOptions} options
    */
   constructor(engine, options) {

@@ -1,18 +1,18 @@
-import { checkFloats, checkIndex, checkOptions, checkShape, checkSize } from '../check.js';
-import { describe } from '../describe.js';
-import { disposeSymbol } from '../dispose.js';
-import { aligned } from '../engine.js';
-import { HeadwiseError } from '../error.js';
-import { sameShape } from '../tensor.js';
+import { checkFloats, checkIndex, checkOptions, checkShape, checkSize } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { disposeSymbol } from '../engine/dispose.js';
+import { aligned } from '../engine/engine.js';
+import { HeadwiseError } from '../checks/error.js';
+import { sameShape } from '../tensor/tensor.js';
 
-/** @typedef {import('../engine.js').Engine} Engine */
-/** @typedef {import('../operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 
 /**
  * What a cache starts with.
  * @typedef {object} CacheOptions
  * @property {number} [batch] sequences; default 1, or as many as past has
- * @property {import('../attention-operands.js').Past} [past] what the cache starts with, copied: [batch, heads, n, headDim] both;
+ * @property {import('../attention/operands.js').Past} [past] what the cache starts with, copied: [batch, heads, n, headDim] both;
  *   default: nothing
  */
 

@@ -1,9 +1,9 @@
-import { layerNormConfig, moduleKind } from '../abi.js';
-import { checkEps, checkOptions, checkSize } from '../check.js';
+import { layerNormConfig, moduleKind } from '../engine/abi.js';
+import { checkEps, checkOptions, checkSize } from '../checks/check.js';
 import { createModule } from './module.js';
 import { RowwiseModule } from './rowwise-module.js';
 
-/** @typedef {import('../engine.js').Engine} Engine */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
 
 /**
  * What a LayerNorm is made with.

@@ -1,5 +1,5 @@
-import { linearConfig, moduleKind } from '../abi.js';
-import { checkBoolean, checkOptions, checkSize } from '../check.js';
+import { linearConfig, moduleKind } from '../engine/abi.js';
+import { checkBoolean, checkOptions, checkSize } from '../checks/check.js';
 import { createModule } from './module.js';
 import { RowwiseModule } from './rowwise-module.js';
 
@@ -15,7 +15,7 @@ import { RowwiseModule } from './rowwise-module.js';
 export class Linear extends RowwiseModule {
   /**
    * @internal
-   * @param {import('../engine.js').Engine} engine
+   * @param {import('../engine/engine.js').Engine} engine
    * @param {LinearOptions} options
    */
   constructor(engine, options) {

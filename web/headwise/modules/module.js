@@ -1,22 +1,22 @@
-import { checkBoolean, checkFloats, checkOptions } from '../check.js';
-import { classOf, describe } from '../describe.js';
-import { disposeSymbol } from '../dispose.js';
-import { HeadwiseError, misfit } from '../error.js';
-import { checkUnchanged, entriesOf } from '../foreign.js';
-import { writeStruct } from '../struct.js';
-import { sameShape } from '../tensor.js';
+import { checkBoolean, checkFloats, checkOptions } from '../checks/check.js';
+import { classOf, describe } from '../checks/describe.js';
+import { disposeSymbol } from '../engine/dispose.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { checkUnchanged, entriesOf } from '../checks/foreign.js';
+import { writeStruct } from '../engine/struct.js';
+import { sameShape } from '../tensor/tensor.js';
 import { listParameters, readParameter, writeParameter } from './parameters.js';
 
-/** @typedef {import('../operand.js').FloatOperand} FloatOperand */
-/** @typedef {import('../engine.js').Engine} Engine */
-/** @typedef {import('../tensor.js').Tensor} Tensor */
+/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('./parameters.js').Parameter} Parameter */
 
 /**
  * Makes a module of the engine's.
  * @param {Engine} engine
  * @param {number} kind of abi.js's moduleKind
- * @param {import('../struct.js').Layout} layout of its config
+ * @param {import('../engine/struct.js').Layout} layout of its config
  * @param {Record<string, any>} config
  * @param {object} how
  * @param {string} how.what it is, for the message
@@ -126,7 +126,7 @@ export class Module {
 
   /**
    * Copies parameters in, strictly: all keys, no others, torch's shapes; or nothing is changed.
-   * @param {Record<string, import('../tensor.js').AnyTensor>} dict float32, as `stateDict` gives it; copied
+   * @param {Record<string, import('../tensor/tensor.js').AnyTensor>} dict float32, as `stateDict` gives it; copied
    * @param {Record<string, never>} [options] there are none: torch's `strict: false` and the like are refused
    * @returns {this}
    * @throws {HeadwiseError} ERR_VALUE names missing and unexpected keys, and options; ERR_SHAPE misshapen keys

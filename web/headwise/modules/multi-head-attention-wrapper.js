@@ -1,5 +1,5 @@
-import { moduleKind, multiHeadAttentionWrapperConfig } from '../abi.js';
-import { checkBoolean, checkOptions, checkSize } from '../check.js';
+import { moduleKind, multiHeadAttentionWrapperConfig } from '../engine/abi.js';
+import { checkBoolean, checkOptions, checkSize } from '../checks/check.js';
 import { AttentionModule, checkCommonOptions } from './attention-module.js';
 import { createModule } from './module.js';
 
@@ -38,7 +38,7 @@ export class MultiHeadAttentionWrapper extends AttentionModule {
 
   /**
    * @internal
-   * @param {import('../engine.js').Engine} engine
+   * @param {import('../engine/engine.js').Engine} engine
    * @param {MultiHeadAttentionWrapperOptions} options
    */
   constructor(engine, options) {

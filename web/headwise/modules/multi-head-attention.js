@@ -1,7 +1,7 @@
-import { moduleKind, multiHeadAttentionConfig } from '../abi.js';
-import { checkBoolean, checkFloats, checkOptions, checkSize } from '../check.js';
-import { HeadwiseError, misfit } from '../error.js';
-import { newArray, Tensor } from '../tensor.js';
+import { moduleKind, multiHeadAttentionConfig } from '../engine/abi.js';
+import { checkBoolean, checkFloats, checkOptions, checkSize } from '../checks/check.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { newArray, Tensor } from '../tensor/tensor.js';
 import {
   AttentionModule,
   checkCommonOptions,
@@ -12,7 +12,7 @@ import { checkCache, KeyValueCache } from './key-value-cache.js';
 import { createModule } from './module.js';
 import { optionsOf } from './multi-head-attention-wrapper.js';
 
-/** @typedef {import('../engine.js').Engine} Engine */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
 /**
  * What else a MultiHeadAttention's forward takes.
  * @typedef {object} CacheOption

@@ -1,9 +1,9 @@
 // The parameters of a module as the engine lists them: torch's names and shapes, copied by way of staging memory.
-import { parameterInfo } from '../abi.js';
+import { parameterInfo } from '../engine/abi.js';
 
-/** @typedef {import('../engine.js').Engine} Engine */
-/** @typedef {import('../operand.js').FloatOperand} FloatOperand */
-/** @typedef {import('../tensor.js').Tensor} Tensor */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
  * @typedef {object} Parameter

@@ -1,11 +1,11 @@
-import { checkFloats, checkOptions, checkShape } from '../check.js';
-import { classOf } from '../describe.js';
-import { aligned } from '../engine.js';
-import { inputBytes, writeInput } from '../struct.js';
-import { sizeOf, withLast } from '../tensor.js';
+import { checkFloats, checkOptions, checkShape } from '../checks/check.js';
+import { classOf } from '../checks/describe.js';
+import { aligned } from '../engine/engine.js';
+import { inputBytes, writeInput } from '../engine/struct.js';
+import { sizeOf, withLast } from '../tensor/tensor.js';
 import { Module } from './module.js';
 
-/** @typedef {import('../tensor.js').Tensor} Tensor */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
  * What a module without attention returns.
@@ -21,7 +21,7 @@ export class RowwiseModule extends Module {
 
   /**
    * @internal
-   * @param {import('../engine.js').Engine} engine
+   * @param {import('../engine/engine.js').Engine} engine
    * @param {number} pointer the module's address
    * @param {number} width of x's last dimension
    * @param {number} outWidth of the output's

@@ -1,14 +1,14 @@
 // A module's forward: everything that goes in is laid into staging memory, and what comes out is copied.
-import { causality as causalities, forwardOptions } from '../abi.js';
-import { aligned } from '../engine.js';
-import { maskBytes, writeMask } from '../mask.js';
-import { inputBytes, wordsOf, writeInput } from '../struct.js';
-import { sizeOf } from '../tensor.js';
-import { Trace } from '../trace.js';
+import { causality as causalities, forwardOptions } from '../engine/abi.js';
+import { aligned } from '../engine/engine.js';
+import { maskBytes, writeMask } from '../attention/mask.js';
+import { inputBytes, wordsOf, writeInput } from '../engine/struct.js';
+import { sizeOf } from '../tensor/tensor.js';
+import { Trace } from '../attention/trace.js';
 
-/** @typedef {import('../engine.js').Engine} Engine */
-/** @typedef {import('../operand.js').FloatOperand} FloatOperand */
-/** @typedef {import('../tensor.js').Tensor} Tensor */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
  * A forward that is ready to run: nothing that follows runs code of the caller's.
@@ -22,7 +22,7 @@ import { Trace } from '../trace.js';
  * @property {readonly number[]} outputShape
  * @property {number} layers how many give weights and traces
  * @property {readonly number[]} weightsShape of a layer's, [batch, heads, Lq, Lkv]
- * @property {import('../mask.js').Mask | undefined} mask
+ * @property {import('../attention/mask.js').Mask | undefined} mask
  * @property {number} causality
  * @property {FloatOperand | undefined} headMask
  * @property {number} cacheAt a cache's address, 0 for none

@@ -1,7 +1,7 @@
-import { checkBoolean, checkOptions, checkSize } from '../check.js';
+import { checkBoolean, checkOptions, checkSize } from '../checks/check.js';
 import { SingleHead } from './single-head.js';
 
-/** @typedef {import('../engine.js').Engine} Engine */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
 
 /** As many tokens as memory holds. */
 const contextLength = 2 ** 32 - 1;

@@ -1,9 +1,9 @@
-import { causalAttentionConfig, moduleKind } from '../abi.js';
-import { classOf } from '../describe.js';
+import { causalAttentionConfig, moduleKind } from '../engine/abi.js';
+import { classOf } from '../checks/describe.js';
 import { AttentionModule } from './attention-module.js';
 import { createModule } from './module.js';
 
-/** @typedef {import('../engine.js').Engine} Engine */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
 
 /** One head over projections of its own, without an output projection. */
 export class SingleHead extends AttentionModule {

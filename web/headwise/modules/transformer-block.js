@@ -1,6 +1,12 @@
-import { moduleKind, transformerBlockConfig } from '../abi.js';
-import { checkBoolean, checkChoice, checkOptions, checkProbability, checkSize } from '../check.js';
-import { HeadwiseError } from '../error.js';
+import { moduleKind, transformerBlockConfig } from '../engine/abi.js';
+import {
+  checkBoolean,
+  checkChoice,
+  checkOptions,
+  checkProbability,
+  checkSize,
+} from '../checks/check.js';
+import { HeadwiseError } from '../checks/error.js';
 import { AttentionModule } from './attention-module.js';
 import { createModule } from './module.js';
 
@@ -60,7 +66,7 @@ export const blockOf = ({ norm, ...block }) => ({
 export class TransformerBlock extends AttentionModule {
   /**
    * @internal
-   * @param {import('../engine.js').Engine} engine
+   * @param {import('../engine/engine.js').Engine} engine
    * @param {TransformerBlockOptions} options
    */
   constructor(engine, options) {

@@ -1,5 +1,5 @@
-import { moduleKind, transformerStackConfig } from '../abi.js';
-import { checkOptions, checkSize } from '../check.js';
+import { moduleKind, transformerStackConfig } from '../engine/abi.js';
+import { checkOptions, checkSize } from '../checks/check.js';
 import { AttendingModule } from './attention-module.js';
 import { createModule } from './module.js';
 import { blockOf, blockOptions, checkBlockOptions } from './transformer-block.js';
@@ -19,7 +19,7 @@ import { blockOf, blockOptions, checkBlockOptions } from './transformer-block.js
 export class TransformerStack extends AttendingModule {
   /**
    * @internal
-   * @param {import('../engine.js').Engine} engine
+   * @param {import('../engine/engine.js').Engine} engine
    * @param {TransformerStackOptions} options
    */
   constructor(engine, options) {
@@ -44,7 +44,7 @@ export class TransformerStack extends AttendingModule {
    * Runs all blocks.
    * @template {boolean} [NeedWeights=false]
    * @template {boolean} [WithTrace=false]
-   * @param {import('../tensor.js').Tensor} x [batch, tokens, dModel] or [tokens, dModel]
+   * @param {import('../tensor/tensor.js').Tensor} x [batch, tokens, dModel] or [tokens, dModel]
    * @param {import('./attention-module.js').ForwardOptions<NeedWeights, WithTrace>} [options] for every layer
    * @returns {import('./attention-module.js').LayerResults<NeedWeights, WithTrace>} as a block's, but `weights` and `trace` are arrays: one for each
    *   layer

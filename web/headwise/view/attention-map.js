@@ -1,5 +1,5 @@
-import { checkOptions } from '../check.js';
-import { HeadwiseError } from '../error.js';
+import { checkOptions } from '../checks/check.js';
+import { HeadwiseError } from '../checks/error.js';
 import { cellOf, tokensOf } from './cells.js';
 import { drawOptions, isMasked, paint, pictureOf } from './draw-weights.js';
 import { el } from './element.js';

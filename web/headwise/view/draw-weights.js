@@ -1,7 +1,7 @@
-import { checkChoice, checkOptions } from '../check.js';
-import { HeadwiseError } from '../error.js';
-import { describe } from '../describe.js';
-import { copyArray, reading } from '../foreign.js';
+import { checkChoice, checkOptions } from '../checks/check.js';
+import { HeadwiseError } from '../checks/error.js';
+import { describe } from '../checks/describe.js';
+import { copyArray, reading } from '../checks/foreign.js';
 import { tokensOf } from './cells.js';
 import { putColour } from './colour.js';
 

@@ -1,4 +1,4 @@
-import { HeadwiseError } from '../error.js';
+import { HeadwiseError } from '../checks/error.js';
 
 /** @typedef {import('./draw-weights.js').Weights} Weights */
 

@@ -1,7 +1,7 @@
-import { HeadwiseError } from '../error.js';
-import { reading } from '../foreign.js';
-import { whyNoWorker } from '../hints.js';
-import { startNodeWorker } from '../node.js';
+import { HeadwiseError } from '../checks/error.js';
+import { reading } from '../checks/foreign.js';
+import { whyNoWorker } from '../engine/hints.js';
+import { startNodeWorker } from '../engine/node.js';
 import { pack, unpack } from './wire.js';
 
 /**

@@ -2,8 +2,8 @@
 //   { call, id, path, how, args }  how: 'call' or 'new' what is at the path from object id, or 'get' it
 //                                  → { call, value } or { call, error: { code, message } }
 //   { drop: id }                   nobody holds the object any more
-import { load } from '../load.js';
-import { importNode } from '../node.js';
+import { load } from '../engine/load.js';
+import { importNode } from '../engine/node.js';
 import { pack, unpack } from './wire.js';
 
 /**

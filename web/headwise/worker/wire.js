@@ -3,10 +3,10 @@
 //   { $: 'tensor', data, shape }
 //   { $: 'object', … } one that stays in the Worker: its id, and on its way out what it has (./host.js)
 //   { $: 'self' }      the object that was called
-import { describe } from '../describe.js';
-import { HeadwiseError } from '../error.js';
-import { copyArray } from '../foreign.js';
-import { Tensor } from '../tensor.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { copyArray } from '../checks/foreign.js';
+import { Tensor } from '../tensor/tensor.js';
 
 /** @typedef {Set<Transferable>} Transfers */
 
@@ -21,7 +21,7 @@ const moving = new WeakSet();
 
 /**
  * Lets the next call move this tensor's array to the Worker instead of copying it. The tensor is empty afterwards.
- * @template {import('../tensor.js').AnyTensor} T
+ * @template {import('../tensor/tensor.js').AnyTensor} T
  * @param {T} tensor
  * @returns {T} the same
  */
@@ -38,7 +38,7 @@ const isPlain = (value) =>
     Object.getPrototypeOf(value) === Object.prototype);
 
 /**
- * @param {import('../tensor.js').AnyTensor} tensor
+ * @param {import('../tensor/tensor.js').AnyTensor} tensor
  * @param {Transfers} transfers
  * @param {boolean} move
  */

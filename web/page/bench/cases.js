@@ -2,7 +2,7 @@
  * How each shape is run through the package's public names, and its right result.
  *
  * @import { Tensor } from '../../headwise/index.js'
- * @import { AttentionOptions } from '../../headwise/attention-options.js'
+ * @import { AttentionOptions } from '../../headwise/attention/options.js'
  * @import { Expected } from './check.js'
  * @import { AttentionShape, DecodeShape, LinearShape, MapsShape, MultiHeadShape, Shape, Work } from './work.js'
  */

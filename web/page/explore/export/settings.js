@@ -12,7 +12,7 @@
  * @property {readonly { layer: number, head: number }[]} order of the heads in the grid
  */
 
-import { version } from '../../../headwise/version.js';
+import { version } from '../../../headwise/engine/version.js';
 import { formatCount, plural } from '../../format.js';
 import { shortName } from '../address.js';
 import { titleOf } from '../controls.js';

@@ -1,22 +1,22 @@
 import { disposeSymbol } from './dispose.js';
-import * as functions from './functions.js';
-import { CausalAttention } from './modules/causal-attention.js';
-import { Embedding } from './modules/embedding.js';
-import { FeedForward } from './modules/feed-forward.js';
-import { LayerNorm } from './modules/layer-norm.js';
-import { Linear } from './modules/linear.js';
-import { MultiHeadAttention } from './modules/multi-head-attention.js';
-import { MultiHeadAttentionWrapper } from './modules/multi-head-attention-wrapper.js';
-import { SelfAttentionV1, SelfAttentionV2 } from './modules/self-attention.js';
-import { TransformerBlock } from './modules/transformer-block.js';
-import { TransformerStack } from './modules/transformer-stack.js';
-import { scaledDotProductAttention } from './scaled-dot-product-attention.js';
+import * as functions from '../tensor/functions.js';
+import { CausalAttention } from '../modules/causal-attention.js';
+import { Embedding } from '../modules/embedding.js';
+import { FeedForward } from '../modules/feed-forward.js';
+import { LayerNorm } from '../modules/layer-norm.js';
+import { Linear } from '../modules/linear.js';
+import { MultiHeadAttention } from '../modules/multi-head-attention.js';
+import { MultiHeadAttentionWrapper } from '../modules/multi-head-attention-wrapper.js';
+import { SelfAttentionV1, SelfAttentionV2 } from '../modules/self-attention.js';
+import { TransformerBlock } from '../modules/transformer-block.js';
+import { TransformerStack } from '../modules/transformer-stack.js';
+import { scaledDotProductAttention } from '../attention/scaled-dot-product-attention.js';
 import { version } from './version.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
 /**
- * @template {import('./tensor.js').DType} [D='float32']
- * @typedef {import('./tensor.js').Tensor<D>} Tensor
+ * @template {import('../tensor/tensor.js').DType} [D='float32']
+ * @typedef {import('../tensor/tensor.js').Tensor<D>} Tensor
  */
 
 /**
@@ -209,12 +209,12 @@ export class Headwise {
   /**
    * torch.nn.functional.scaled_dot_product_attention, streamed: no n×n matrix unless needWeights asks for it. A query
    * that may see no key gives zeros; a key that is masked for a query does not influence it, NaN or not.
-   * @template {import('./attention-options.js').WeightsKind} [NeedWeights=false]
+   * @template {import('../attention/options.js').WeightsKind} [NeedWeights=false]
    * @param {Tensor} q […, Lq, E], rank 2, 3 or 4: [batch, heads, tokens, headDim]
    * @param {Tensor} k […, Lkv, E]
    * @param {Tensor} v […, Lkv, Ev]
-   * @param {import('./attention-options.js').AttentionOptions<NeedWeights>} [options]
-   * @returns {import('./scaled-dot-product-attention.js').AttentionResult<NeedWeights>}
+   * @param {import('../attention/options.js').AttentionOptions<NeedWeights>} [options]
+   * @returns {import('../attention/scaled-dot-product-attention.js').AttentionResult<NeedWeights>}
    */
   scaledDotProductAttention(q, k, v, options) {
     return /** @type {any} */ (scaledDotProductAttention(this.#engine, [q, k, v], options));

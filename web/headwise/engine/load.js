@@ -1,6 +1,7 @@
+import { wasmAddresses } from '../addresses.js';
 import { compile } from './compile.js';
 import { Engine } from './engine.js';
-import { HeadwiseError } from './error.js';
+import { HeadwiseError } from '../checks/error.js';
 import { Headwise } from './headwise.js';
 import { noAddress } from './hints.js';
 import { checkLoadOptions } from './load-options.js';
@@ -29,15 +30,7 @@ function packagedModules(simd) {
     );
   }
   try {
-    return simd === 'simd128' || !hasRelaxed
-      ? {
-          single: new URL('./wasm/headwise-simd128.wasm', import.meta.url),
-          threads: new URL('./wasm/headwise-simd128-threads.wasm', import.meta.url),
-        }
-      : {
-          single: new URL('./wasm/headwise-relaxed.wasm', import.meta.url),
-          threads: new URL('./wasm/headwise-relaxed-threads.wasm', import.meta.url),
-        };
+    return wasmAddresses(simd === 'simd128' || !hasRelaxed ? 'simd128' : 'relaxed');
   } catch (cause) {
     throw new HeadwiseError(
       'ERR_LOAD',

@@ -1,9 +1,9 @@
-import { checkFloats, checkOptions, checkShape, copyData } from './check.js';
-import { describe } from './describe.js';
-import { HeadwiseError } from './error.js';
+import { checkFloats, checkOptions, checkShape, copyData } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
 
-/** @typedef {import('./operand.js').FloatOperand} FloatOperand */
-/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
  * Keys and values of earlier tokens; a cache's are [batch, heads, n, headDim].
@@ -105,7 +105,7 @@ export function checkPast(value, k, v) {
 
 /**
  * For every head its past rows and then its own, as the next call's past: [batch, heads, n + own tokens, width].
- * @param {import('./engine.js').Engine} engine
+ * @param {import('../engine/engine.js').Engine} engine
  * @param {number} address
  * @param {FloatOperand} past
  * @param {FloatOperand} own

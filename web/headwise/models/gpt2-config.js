@@ -1,11 +1,11 @@
 // A Hugging Face config.json of GPT-2:
 // https://huggingface.co/docs/transformers/model_doc/gpt2#transformers.GPT2Config
-import { checkOptions } from '../check.js';
-import { describe } from '../describe.js';
-import { HeadwiseError } from '../error.js';
-import { entriesOf } from '../foreign.js';
-import { isObject, parseObject } from './json.js';
-import { checkName } from './source.js';
+import { checkOptions } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { entriesOf } from '../checks/foreign.js';
+import { isObject, parseObject } from '../formats/json.js';
+import { checkName } from '../formats/source.js';
 
 /**
  * What a config.json of GPT-2 says, under the names that a Gpt2 is made with.

@@ -1,6 +1,6 @@
-import { describe } from './describe.js';
-import { HeadwiseError } from './error.js';
-import { checkUnchanged, isA, isArray, kindOf, lengthOf } from './foreign.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { checkUnchanged, isA, isArray, kindOf, lengthOf } from '../checks/foreign.js';
 import { newArray, readShape, Tensor } from './tensor.js';
 
 /** @typedef {import('./tensor.js').DType} DType */

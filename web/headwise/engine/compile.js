@@ -1,7 +1,7 @@
-import { describe } from './describe.js';
-import { HeadwiseError } from './error.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
 import { viteHint } from './hints.js';
-import { bytesOf, isA, reading } from './foreign.js';
+import { bytesOf, isA, reading } from '../checks/foreign.js';
 import { importNode, isNode } from './node.js';
 
 /** @typedef {URL | string | Response | BufferSource | WebAssembly.Module} WasmSource */

@@ -1,12 +1,12 @@
-import { checkIndex, checkOptions, checkSize } from '../check.js';
-import { describe } from '../describe.js';
-import { HeadwiseError } from '../error.js';
-import { isA } from '../foreign.js';
-import { checkSeed, random } from '../functions.js';
+import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { isA } from '../checks/foreign.js';
+import { checkSeed, random } from '../tensor/functions.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
 import { MersenneTwister } from './mersenne-twister.js';
 
-/** @typedef {import('./model.js').Gpt2} Gpt2 */
+/** @typedef {import('./gpt2.js').Gpt2} Gpt2 */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
 
 /**
@@ -18,7 +18,7 @@ import { MersenneTwister } from './mersenne-twister.js';
  * @property {number | bigint} [seed] of this generation's own random numbers, which are those of hw.rand after
  *   hw.manualSeed(seed); default: drawn from the engine's generator with the first token
  * @property {number} [eosTokenId] ends after this token
- * @property {import('../tensor.js').Tensor | import('../make-tensor.js').NestedNumbers} [headMask] as forward's
+ * @property {import('../tensor/tensor.js').Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] as forward's
  * @property {KeyValueCache} [cache] of this model, batch 1, for the ids to be appended to; all tokens but the last will be in
  *   it. Default: one for this call
  */

@@ -1,6 +1,6 @@
-import { checkOptions, checkSignal } from './check.js';
-import { describe } from './describe.js';
-import { HeadwiseError } from './error.js';
+import { checkOptions, checkSignal } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
 import { wantedThreads } from './wanted-threads.js';
 
 /**

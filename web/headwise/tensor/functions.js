@@ -1,4 +1,4 @@
-import { geluApproximation } from './abi.js';
+import { geluApproximation } from '../engine/abi.js';
 import {
   checkChoice,
   checkEps,
@@ -6,13 +6,13 @@ import {
   checkOptions,
   checkShape,
   checkSize,
-} from './check.js';
-import { describe } from './describe.js';
-import { aligned } from './engine.js';
-import { HeadwiseError, misfit } from './error.js';
+} from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { aligned } from '../engine/engine.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { newArray, readShape, sizeOf, Tensor } from './tensor.js';
 
-/** @typedef {import('./engine.js').Engine} Engine */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
 
 /**
  * @param {Engine} engine

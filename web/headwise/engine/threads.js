@@ -1,20 +1,11 @@
+import { startThread } from '../addresses.js';
 import { whyNoWorker } from './hints.js';
-import { startNodeWorker } from './node.js';
 
 /** Threads that an engine can have. */
 const mostThreads = 32;
 
 /** How long a worker may take to say that it is ready. */
 const patience = 5000;
-
-/** @returns {Promise<any>} a Worker of the browser or of Node */
-async function newWorker() {
-  if (globalThis.Worker !== undefined) {
-    // Written out so that bundlers follow it.
-    return new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module' });
-  }
-  return startNodeWorker(import.meta.url, 'worker-thread.js');
-}
 
 /**
  * @param {any} worker
@@ -63,7 +54,7 @@ export class Crew {
     }
     try {
       while (crew.#workers.length < count) {
-        const worker = await newWorker();
+        const worker = await startThread();
         crew.#workers.push(worker);
         crew.#answers.push(answerOf(worker));
       }

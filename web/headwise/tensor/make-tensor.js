@@ -1,7 +1,7 @@
-import { checkChoice, checkOptions } from './check.js';
-import { describe } from './describe.js';
-import { HeadwiseError, misfit } from './error.js';
-import { isArray, kindOf, lengthOf, reading } from './foreign.js';
+import { checkChoice, checkOptions } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { isArray, kindOf, lengthOf, reading } from '../checks/foreign.js';
 import { mostDimensions, newArray, sizeOf, Tensor } from './tensor.js';
 
 /** @typedef {import('./tensor.js').AnyTensor} AnyTensor */

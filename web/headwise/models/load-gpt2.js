@@ -1,13 +1,13 @@
-import { checkFunction, checkOptions, checkSignal } from '../check.js';
-import { HeadwiseError } from '../error.js';
-import { reading } from '../foreign.js';
-import { readGpt2Config } from '../formats/gpt2-config.js';
+import { checkFunction, checkOptions, checkSignal } from '../checks/check.js';
+import { HeadwiseError } from '../checks/error.js';
+import { reading } from '../checks/foreign.js';
+import { readGpt2Config } from './gpt2-config.js';
 import { openSafetensors } from '../formats/safetensors.js';
 import { openReader } from '../formats/source.js';
-import { describe } from '../describe.js';
-import { checkEngine, Gpt2 } from './model.js';
+import { describe } from '../checks/describe.js';
+import { checkEngine, Gpt2 } from './gpt2.js';
 import { canonicalName, isImplied } from './parameters.js';
-import { sameShape } from '../tensor.js';
+import { sameShape } from '../tensor/tensor.js';
 
 /** @typedef {import('../formats/source.js').Source} Source */
 /** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
@@ -134,7 +134,7 @@ async function loadTensors(model, file, { onProgress }) {
 /**
  * Loads a GPT-2 that Hugging Face's library saved. The weights are read piece by piece and kept once, as float32.
  *
- * @param {import('../headwise.js').Headwise} hw the engine that it will live in
+ * @param {import('../engine/headwise.js').Headwise} hw the engine that it will live in
  * @param {LoadGpt2Options} options
  * @returns {Promise<Gpt2>}
  * @throws {HeadwiseError} ERR_FORMAT: a file is not what it should be, or the two do not fit each other; ERR_LOAD: one cannot be

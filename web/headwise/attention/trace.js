@@ -1,11 +1,11 @@
-import { checkIndex, checkOptions, checkSize } from './check.js';
-import { describe } from './describe.js';
-import { disposeSymbol } from './dispose.js';
-import { HeadwiseError } from './error.js';
-import { copyArray } from './foreign.js';
-import { sizeOf } from './tensor.js';
+import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { disposeSymbol } from '../engine/dispose.js';
+import { HeadwiseError } from '../checks/error.js';
+import { copyArray } from '../checks/foreign.js';
+import { sizeOf } from '../tensor/tensor.js';
 
-/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
  * What a traced forward leaves behind: queries, keys and the softmax's maxima and sums, from which exact weights are
@@ -18,7 +18,7 @@ export class Trace {
 
   /**
    * @internal
-   * @param {import('./engine.js').Engine} engine
+   * @param {import('../engine/engine.js').Engine} engine
    * @param {number} pointer
    * @param {readonly number[]} shape [batch, heads, Lq, Lkv]
    */

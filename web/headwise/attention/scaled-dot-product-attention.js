@@ -1,24 +1,24 @@
-import { attentionArguments } from './abi.js';
-import { checkOperands, checkPast, writeJoined } from './attention-operands.js';
-import { checkAttentionOptions, knownOptions } from './attention-options.js';
-import { checkBoolean, checkOptions } from './check.js';
-import { aligned } from './engine.js';
+import { attentionArguments } from '../engine/abi.js';
+import { checkOperands, checkPast, writeJoined } from './operands.js';
+import { checkAttentionOptions, knownOptions } from './options.js';
+import { checkBoolean, checkOptions } from '../checks/check.js';
+import { aligned } from '../engine/engine.js';
 import { maskBytes, writeMask } from './mask.js';
-import { writeStruct } from './struct.js';
-import { sizeOf, withLast } from './tensor.js';
+import { writeStruct } from '../engine/struct.js';
+import { sizeOf, withLast } from '../tensor/tensor.js';
 
 /** Where in hw_attention_arguments the mask begins. */
 const maskWord = attentionArguments.word.mask / 4;
 
-/** @typedef {import('./engine.js').Engine} Engine */
-/** @typedef {import('./tensor.js').Tensor} Tensor */
-/** @typedef {import('./attention-options.js').WeightsKind} WeightsKind */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+/** @typedef {import('./options.js').WeightsKind} WeightsKind */
 
 /**
  * What `scaledDotProductAttention` always returns, and what with a past.
  * @typedef {object} AttentionOutput
  * @property {Tensor} output […, Lq, Ev]
- * @property {import('./attention-operands.js').Past} [present] the past and then k and v: the next call's past
+ * @property {import('./operands.js').Past} [present] the past and then k and v: the next call's past
  */
 /**
  * What needWeights asks for.
@@ -28,13 +28,13 @@ const maskWord = attentionArguments.word.mask / 4;
 /**
  * What `scaledDotProductAttention` returns.
  * @template {WeightsKind} [NeedWeights=WeightsKind]
- * @typedef {AttentionOutput & import('./attention-options.js').Asked<NeedWeights, AttentionWeights>} AttentionResult
+ * @typedef {AttentionOutput & import('./options.js').Asked<NeedWeights, AttentionWeights>} AttentionResult
  */
 
 /**
  * @param {Engine} engine
  * @param {readonly [q: Tensor, k: Tensor, v: Tensor]} tensors
- * @param {import('./attention-options.js').AttentionOptions} [options]
+ * @param {import('./options.js').AttentionOptions} [options]
  * @returns {AttentionResult}
  */
 export function scaledDotProductAttention(engine, tensors, options) {

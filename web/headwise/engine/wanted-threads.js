@@ -1,5 +1,5 @@
-import { describe } from './describe.js';
-import { HeadwiseError } from './error.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
 import { importNode, isNode } from './node.js';
 
 /** Threads that 'auto' starts at most. */

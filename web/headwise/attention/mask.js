@@ -1,11 +1,11 @@
-import { mask as maskLayout, maskKind } from './abi.js';
-import { copyData } from './check.js';
-import { describe } from './describe.js';
-import { HeadwiseError } from './error.js';
-import { wordsOf } from './struct.js';
-import { newArray } from './tensor.js';
+import { mask as maskLayout, maskKind } from '../engine/abi.js';
+import { copyData } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { wordsOf } from '../engine/struct.js';
+import { newArray } from '../tensor/tensor.js';
 
-/** @typedef {import('./tensor.js').AnyTensor} AnyTensor */
+/** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 
 const kinds = /** @type {const} */ ({ bool: maskKind.bool, float32: maskKind.float });
 const fields = wordsOf(maskLayout);
@@ -13,15 +13,15 @@ const fields = wordsOf(maskLayout);
 /**
  * A mask that is ready to be laid into staging memory.
  * @typedef {object} Mask
- * @property {import('./operand.js').Operand} tensor
+ * @property {import('../tensor/operand.js').Operand} tensor
  * @property {number[]} strides of batch, head, query and key; 0 broadcasts
  */
 
 /**
  * A last axis shorter than the keys (but not 1, which broadcasts) is filled up with "masked".
- * @param {import('./operand.js').Operand} mask
+ * @param {import('../tensor/operand.js').Operand} mask
  * @param {number} keys
- * @returns {import('./operand.js').Operand}
+ * @returns {import('../tensor/operand.js').Operand}
  */
 function padKeys(mask, keys) {
   const length = mask.shape[mask.shape.length - 1];
@@ -43,7 +43,7 @@ function padKeys(mask, keys) {
 
 /**
  * Aligns a mask at the right of the scores' shape.
- * @param {import('./operand.js').Operand} given
+ * @param {import('../tensor/operand.js').Operand} given
  * @param {readonly [number, number, number, number]} scores [batch, heads, Lq, Lkv]
  * @param {string} expected the shape that is asked for, in words
  * @param {readonly number[]} [shown] the scores' shape as the caller sees it

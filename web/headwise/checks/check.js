@@ -1,11 +1,11 @@
 import { describe } from './describe.js';
 import { HeadwiseError, misfit } from './error.js';
 import { unreadable } from './foreign.js';
-import { Tensor } from './tensor.js';
+import { Tensor } from '../tensor/tensor.js';
 
-/** @typedef {import('./operand.js').Operand} Operand */
+/** @typedef {import('../tensor/operand.js').Operand} Operand */
 
-export { checkFloats, checkTensor, copyData } from './operand.js';
+export { checkFloats, checkTensor, copyData } from '../tensor/operand.js';
 
 /** @param {readonly string[]} known */
 const namesOf = (known) => known.join(', ') || 'none';

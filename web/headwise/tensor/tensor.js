@@ -1,7 +1,7 @@
-import { checkOptions } from './check.js';
-import { describe } from './describe.js';
-import { HeadwiseError, misfit } from './error.js';
-import { checkUnchanged, copyArray, isArray, kindOf, lengthOf } from './foreign.js';
+import { checkOptions } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { checkUnchanged, copyArray, isArray, kindOf, lengthOf } from '../checks/foreign.js';
 import { checkTensor } from './operand.js';
 import { copyStrided, stridesOf } from './strided.js';
 

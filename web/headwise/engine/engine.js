@@ -1,7 +1,7 @@
 import { net } from './dispose.js';
-import { HeadwiseError } from './error.js';
-import { checkUnchanged } from './foreign.js';
-import { noArray, sizeOf, Tensor } from './tensor.js';
+import { HeadwiseError } from '../checks/error.js';
+import { checkUnchanged } from '../checks/foreign.js';
+import { noArray, sizeOf, Tensor } from '../tensor/tensor.js';
 
 /** hw_status of include/headwise.h. */
 const statusCodes = /** @type {const} */ ([undefined, 'ERR_SHAPE', 'ERR_VALUE', 'ERR_MEMORY']);
@@ -295,7 +295,7 @@ export class Engine {
 
   /**
    * @param {number} address
-   * @param {Pick<import('./operand.js').Operand, 'dtype' | 'data'> & { size?: number }} source size: elements that it had when room was asked for;
+   * @param {Pick<import('../tensor/operand.js').Operand, 'dtype' | 'data'> & { size?: number }} source size: elements that it had when room was asked for;
    *   left out where nobody else has the data
    * @throws {HeadwiseError} ERR_SHAPE: it has others now
    */

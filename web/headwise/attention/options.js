@@ -1,10 +1,10 @@
-import { checkBoolean, checkProbability, checkTensor } from './check.js';
-import { describe } from './describe.js';
-import { HeadwiseError } from './error.js';
-import { copyArray } from './foreign.js';
+import { checkBoolean, checkProbability, checkTensor } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { copyArray } from '../checks/foreign.js';
 import { prepareMask } from './mask.js';
 
-/** @typedef {import('./tensor.js').AnyTensor} AnyTensor */
+/** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 
 /**
  * A part of a result: there if what asks for it is `true` (or a word that does), else perhaps.
@@ -35,7 +35,7 @@ import { prepareMask } from './mask.js';
  * @property {boolean} [enableGqa] k and v may have fewer heads, a divisor of q's; each serves as many neighbours in q.
  *   Default false
  * @property {readonly number[]} [kvLengths] per batch entry, how many of its keys are valid; none gives zeros
- * @property {import('./attention-operands.js').Past} [past] goes before k and v; present is returned then
+ * @property {import('./operands.js').Past} [past] goes before k and v; present is returned then
  * @property {number} [dropoutP] default 0; drawn from the engine's generator as torch does, whatever a module's mode is
  * @property {NeedWeights} [needWeights] true: probabilities, after dropout; the others:
  *   scaled scores before softcap, after it, after the mask. Default false

@@ -1,4 +1,9 @@
-import { causality as causalities, decoderConfig, geluApproximation, moduleKind } from '../abi.js';
+import {
+  causality as causalities,
+  decoderConfig,
+  geluApproximation,
+  moduleKind,
+} from '../engine/abi.js';
 import {
   checkBoolean,
   checkChoice,
@@ -7,32 +12,32 @@ import {
   checkOptions,
   checkShape,
   checkSize,
-} from '../check.js';
-import { describe } from '../describe.js';
-import { HeadwiseError } from '../error.js';
-import { copyArray, isArray } from '../foreign.js';
-import { random } from '../functions.js';
-import { engineOf } from '../headwise.js';
-import { tensor } from '../make-tensor.js';
+} from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { copyArray, isArray } from '../checks/foreign.js';
+import { random } from '../tensor/functions.js';
+import { engineOf } from '../engine/headwise.js';
+import { tensor } from '../tensor/make-tensor.js';
 import { checkIds } from '../modules/embedding.js';
 import { checkCache, KeyValueCache } from '../modules/key-value-cache.js';
 import { createModule, Module } from '../modules/module.js';
 import { runForward } from '../modules/run-forward.js';
 import { generate } from './generate.js';
 import { canonicalName, isImplied } from './parameters.js';
-import { sameShape } from '../tensor.js';
+import { sameShape } from '../tensor/tensor.js';
 
 /**
  * @template Option
  * @template {object} Part
- * @typedef {import('../attention-options.js').Asked<Option, Part>} Asked
+ * @typedef {import('../attention/options.js').Asked<Option, Part>} Asked
  */
 /** @typedef {import('../modules/attention-module.js').LayerTraces} LayerTraces */
 /** @typedef {import('../modules/attention-module.js').LayerWeights} LayerWeights */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
-/** @typedef {import('../tensor.js').Tensor} Tensor */
-/** @typedef {import('../trace.js').Trace} Trace */
-/** @typedef {import('../make-tensor.js').NestedNumbers} NestedNumbers */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+/** @typedef {import('../attention/trace.js').Trace} Trace */
+/** @typedef {import('../tensor/make-tensor.js').NestedNumbers} NestedNumbers */
 
 /**
  * What a Gpt2 is made with.
@@ -158,7 +163,7 @@ export class Gpt2 extends Module {
 
   /**
    * Weights are drawn by randn, times 0.02 as GPT-2's, in the state dict's order; biases are zeros.
-   * @param {import('../headwise.js').Headwise} hw the engine that it lives in
+   * @param {import('../engine/headwise.js').Headwise} hw the engine that it lives in
    * @param {Gpt2Options} options
    * @param {boolean} [draw] false: leave the weights zero and the generator where it is
    * @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE, ERR_MEMORY

@@ -1,9 +1,9 @@
-import { copyData } from './check.js';
-import { describe } from './describe.js';
-import { HeadwiseError } from './error.js';
-import { newArray, sameShape } from './tensor.js';
+import { copyData } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { newArray, sameShape } from '../tensor/tensor.js';
 
-/** @typedef {import('./operand.js').Operand} Operand */
+/** @typedef {import('../tensor/operand.js').Operand} Operand */
 /** @typedef {import('./mask.js').Mask} Mask */
 
 /**

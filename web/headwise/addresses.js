@@ -1,0 +1,21 @@
+// Where the package's own files are. The addresses are written out, and lie beside those files, so that bundlers follow
+// them and what is not followed can be copied beside the bundle.
+import { startNodeWorker } from './engine/node.js';
+
+/** @type {(simd: 'relaxed' | 'simd128') => { single: URL, threads: URL }} the modules of the engine */
+export const wasmAddresses = (simd) =>
+  simd === 'relaxed'
+    ? {
+        single: new URL('./wasm/headwise-relaxed.wasm', import.meta.url),
+        threads: new URL('./wasm/headwise-relaxed-threads.wasm', import.meta.url),
+      }
+    : {
+        single: new URL('./wasm/headwise-simd128.wasm', import.meta.url),
+        threads: new URL('./wasm/headwise-simd128-threads.wasm', import.meta.url),
+      };
+
+/** @returns {Promise<any>} a Worker of the browser or of Node: a thread of an engine */
+export const startThread = async () =>
+  globalThis.Worker === undefined
+    ? startNodeWorker(import.meta.url, 'worker-thread.js')
+    : new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module' });
