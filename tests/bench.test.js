@@ -89,6 +89,16 @@ test('the table has one line a case, with its percentage of the ceiling', async 
   assert.match(stdout, /^S0 +fused +simd128 +1 .* GFLOP\/s +\d+\.\d %/m);
 });
 
+test('another commit is timed by turns with this one', async () => {
+  const args = ['--shape', 'S0', '--simd', 'simd128', '--threads', '1', '--against', 'HEAD'];
+  const { status, stdout, stderr } = await run([...args, '--json']);
+  assert.equal(status, 0, stderr);
+  const { notes, results } = JSON.parse(stdout);
+  assert.deepEqual(notes, ['Against: how many times as fast as HEAD, by turns in this run.']);
+  assert.equal(results.length, 2);
+  for (const { timing } of results) assert.ok(timing.against > 0);
+});
+
 test('a wrong result is shown as such and makes the run fail', async () => {
   const spoil = `import { Engine } from ${JSON.stringify(ENGINE)};
     const { read } = Engine.prototype;
@@ -108,6 +118,11 @@ for (const [args, complaint] of /** @type {[string[], RegExp][]} */ ([
   [['--threads', '0'], /--threads is 0; expected integers of at least 1/],
   [['--seconds', ''], /--seconds is ; expected a number of seconds/],
   [['--simd', 'avx'], /--simd is avx; expected some of relaxed, simd128/],
+  [['--against', 'no-such-commit'], /--against is no-such-commit: /],
+  [
+    ['--against', 'HEAD', '--browser', 'chromium'],
+    /--against works in Node; expected no --browser/,
+  ],
   [['--browser', 'lynx'], /--browser is lynx; expected some of chromium/],
   [['--fast'], /--fast/],
 ]))

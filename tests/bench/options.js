@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 
 export const USAGE =
   'usage: npm run bench [-- [--shape S2,C1] [--threads 1,2] [--simd relaxed,simd128]\n' +
-  '                         [--browser chromium] [--seconds 1] [--json]]';
+  '                         [--browser chromium] [--against commit] [--seconds 1] [--json]]';
 
 export class UsageError extends Error {}
 
@@ -55,6 +55,7 @@ function parse(args) {
         threads: { type: 'string', default: '1,2' },
         simd: { type: 'string', default: 'relaxed,simd128' },
         browser: { type: 'string' },
+        against: { type: 'string' },
         seconds: { type: 'string', default: '1' },
         json: { type: 'boolean', default: false },
       },
@@ -70,6 +71,7 @@ function parse(args) {
  * @property {number[]} threads
  * @property {Simd[]} simds
  * @property {'chromium' | undefined} browser
+ * @property {string | undefined} against a commit, whose package is timed by turns with this one; in Node
  * @property {number} seconds for each case
  * @property {boolean} json
  */
@@ -80,7 +82,9 @@ function parse(args) {
  * @throws {UsageError}
  */
 export async function readOptions(args) {
-  const { shape, threads, simd, browser, seconds, json } = parse(args);
+  const { shape, threads, simd, browser, against, seconds, json } = parse(args);
+  if (browser !== undefined && against !== undefined)
+    throw new UsageError('--against works in Node; expected no --browser beside it');
   const all = await readShapes();
   const names = shape === undefined ? Object.keys(all) : choose('shape', shape, Object.keys(all));
   const whole = (/** @type {number} */ value) => Number.isInteger(value) && value >= 1;
@@ -94,6 +98,7 @@ export async function readOptions(args) {
       browser === undefined
         ? undefined
         : /** @type {'chromium'} */ (choose('browser', browser, ['chromium'])[0]),
+    against,
     seconds: number('seconds', seconds, (value) => value > 0, 'a number of seconds'),
     json,
   };

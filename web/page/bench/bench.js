@@ -6,7 +6,7 @@
  * @import { Shape } from './work.js'
  */
 
-import { load } from '../../headwise/index.js';
+import * as headwise from '../../headwise/index.js';
 import { casesOf } from './cases.js';
 import { Ceiling } from './ceiling.js';
 import { check } from './check.js';
@@ -17,12 +17,15 @@ import { takeTurns } from './measure.js';
 /** For each loop: enough to be compiled well before it is compared with anything. */
 const CEILING_SECONDS = 0.1;
 
+/** What is used of the package. @typedef {Pick<typeof headwise, 'load' | 'tensor'>} Package */
+
 /**
  * @typedef {object} Options
  * @property {Record<string, Shape>} shapes
  * @property {Partial<Record<Simd, WebAssembly.Module>>} ceilings ceiling.c for each module that is to be measured
  * @property {readonly number[]} threads
  * @property {number} seconds for each case on each number of threads
+ * @property {Package} [before] an earlier version of the package, timed by turns with this one
  */
 
 /**
@@ -37,6 +40,7 @@ const CEILING_SECONDS = 0.1;
  * @property {number} ceiling
  * @property {number} percent of the ceiling
  * @property {number} [speedup] how many times faster than one thread, timed by turns with it
+ * @property {number} [against] how many times faster than `before`
  * @property {number} memoryBytes the engine's memory, all it ever needed at once
  * @property {number} maxError against float64, relative to 1 + |right|
  */
@@ -54,9 +58,10 @@ const CEILING_SECONDS = 0.1;
  */
 
 /**
- * One case on so many threads.
+ * One case on so many threads of a package.
  * @typedef {object} Entry
  * @property {number} threads
+ * @property {boolean} isBefore
  * @property {Engine} [hw]
  * @property {() => unknown} [run] there if the result was right
  * @property {number} [maxError]
@@ -69,20 +74,22 @@ const CEILING_SECONDS = 0.1;
  * @param {Case} subject
  * @param {Simd} simd
  * @param {number} threads
+ * @param {Package} [before] whose subject it is
  * @returns {Promise<Entry>}
  */
-async function enter(subject, simd, threads) {
-  /** @type {Engine | undefined} */
-  let hw;
+async function enter(subject, simd, threads, before) {
+  /** @type {Entry} */
+  const entry = { threads, isBefore: before !== undefined };
   try {
-    hw = await load({ simd, threads });
-    if (hw.info.threads !== threads) return { threads, hw, skipped: hw.info.threadsReason };
+    const hw = await (before ?? headwise).load({ simd, threads });
+    entry.hw = hw;
+    if (hw.info.threads !== threads) return { ...entry, skipped: hw.info.threadsReason };
     const { run, expected } = subject.prepare(hw);
     const { maxError, problem } = check(run().data, expected());
-    if (problem !== undefined) return { threads, hw, problem: `wrong: ${problem}` };
-    return { threads, hw, run, maxError };
+    if (problem !== undefined) return { ...entry, problem: `wrong: ${problem}` };
+    return { ...entry, run, maxError };
   } catch (error) {
-    return { threads, hw, problem: String(error) };
+    return { ...entry, problem: String(error) };
   }
 }
 
@@ -98,11 +105,14 @@ async function time({ work: { flops, bytes } }, entries, ceiling, seconds) {
   const runs = entries.map(({ run }) => /** @type {() => unknown} */ (run));
   const times = await takeTurns(yardstick.run, runs, seconds);
   yardstick.fastest = Math.min(yardstick.fastest, times.yardstick);
-  const single = times.runs[entries.findIndex(({ threads }) => threads === 1)]?.minimum;
-  return entries.map(({ threads, hw, maxError = NaN }, i) => {
+  const minimumOf = (/** @type {number} */ threads, /** @type {boolean} */ isBefore) =>
+    times.runs[entries.findIndex((e) => e.threads === threads && e.isBefore === isBefore)]?.minimum;
+  return entries.map(({ threads, hw, isBefore, maxError = NaN }, i) => {
     const { minimum, median, turns } = times.runs[i];
     const rate = (bytes ?? flops) / minimum / 1e6;
     const limit = (yardstick.amount / yardstick.fastest / 1e6) * threads;
+    const single = minimumOf(1, isBefore);
+    const earlier = minimumOf(threads, true);
     return {
       minimum,
       median,
@@ -112,35 +122,44 @@ async function time({ work: { flops, bytes } }, entries, ceiling, seconds) {
       ceiling: limit,
       percent: (100 * rate) / limit,
       ...(single !== undefined && threads !== 1 && { speedup: single / minimum }),
+      ...(earlier !== undefined && { against: earlier / minimum }),
       memoryBytes: hw?.memoryBytes ?? NaN,
       maxError,
     };
   });
 }
 
+/** @typedef {{ simd: Simd, threads: readonly number[], ceiling: Ceiling, seconds: number, before?: Package }} How */
+
 /**
  * A case on each number of threads, all by turns.
  * @param {Case} subject
- * @param {{ simd: Simd, threads: readonly number[], ceiling: Ceiling, seconds: number }} how
+ * @param {Case | undefined} earlier the same in `before`
+ * @param {How} how
  * @returns {Promise<{ threads: number, timing?: Timing, skipped?: string, problem?: string }[]>}
  */
-async function measure(subject, { simd, threads, ceiling, seconds }) {
+async function measure(subject, earlier, { simd, threads, ceiling, seconds, before }) {
   /** @type {Entry[]} */
   const entries = [];
   try {
-    for (const count of threads) entries.push(await enter(subject, simd, count));
+    for (const count of threads) {
+      entries.push(await enter(subject, simd, count));
+      if (earlier) entries.push(await enter(earlier, simd, count, before));
+    }
     const right = entries.filter(({ run }) => run);
     const timings = right.length ? await time(subject, right, ceiling, seconds) : [];
-    return entries.map((entry) => {
-      const { threads: count, skipped, problem } = entry;
-      const timing = timings[right.indexOf(entry)];
-      return {
-        threads: count,
-        ...(timing && { timing }),
-        ...(skipped !== undefined && { skipped }),
-        ...(problem !== undefined && { problem }),
-      };
-    });
+    return entries
+      .filter(({ isBefore }) => !isBefore)
+      .map((entry) => {
+        const { threads: count, skipped, problem } = entry;
+        const timing = timings[right.indexOf(entry)];
+        return {
+          threads: count,
+          ...(timing && { timing }),
+          ...(skipped !== undefined && { skipped }),
+          ...(problem !== undefined && { problem }),
+        };
+      });
   } catch (error) {
     return threads.map((count) => ({ threads: count, problem: String(error) }));
   } finally {
@@ -152,14 +171,16 @@ async function measure(subject, { simd, threads, ceiling, seconds }) {
  * @param {Options} options
  * @returns {AsyncGenerator<Result, void, void>} one result per shape, way, module and number of threads
  */
-export async function* bench({ shapes, ceilings, threads, seconds }) {
+export async function* bench({ shapes, ceilings, threads, seconds, before }) {
   for (const [simd, module] of /** @type {[Simd, WebAssembly.Module][]} */ (
     Object.entries(ceilings)
   )) {
     const ceiling = await Ceiling.measure(module, CEILING_SECONDS);
     for (const [shape, description] of Object.entries(shapes)) {
-      for (const subject of casesOf(description)) {
-        const results = await measure(subject, { simd, threads, ceiling, seconds });
+      const earlier = before && casesOf(description, before.tensor);
+      for (const [i, subject] of casesOf(description).entries()) {
+        const how = { simd, threads, ceiling, seconds, before };
+        const results = await measure(subject, earlier?.[i], how);
         for (const result of results) yield { shape, name: subject.name, simd, ...result };
       }
     }

@@ -7,12 +7,13 @@
  * @import { AttentionShape, DecodeShape, LinearShape, MapsShape, MultiHeadShape, Shape, Work } from './work.js'
  */
 
-import { tensor } from '../../headwise/index.js';
+import * as headwise from '../../headwise/index.js';
 import { numbers, spread } from './data.js';
 import { attentionRows, decodeRow, linearRows, mapRows, multiHeadRows } from './reference.js';
 import { workOf } from './work.js';
 
 /** @typedef {Awaited<ReturnType<typeof import('../../headwise/index.js').load>>} Engine */
+/** @typedef {typeof headwise.tensor} MakeTensor of the package that runs the case */
 /** @typedef {Record<string, Tensor>} StateDict */
 
 /**
@@ -36,9 +37,10 @@ const SEED = 123;
 
 /**
  * @param {LinearShape} shape
+ * @param {MakeTensor} tensor
  * @returns {Case[]}
  */
-function linearCases(shape) {
+function linearCases(shape, tensor) {
   const { rows, inFeatures, outFeatures } = shape;
   return [
     {
@@ -69,9 +71,10 @@ function linearCases(shape) {
 /**
  * Which keys a query sees, and the options that say so.
  * @param {AttentionShape} shape
+ * @param {MakeTensor} [tensor]
  * @returns {{ options: AttentionOptions, sees: (query: number, key: number) => boolean }}
  */
-export function visibility({ tokens, visible, window = tokens }) {
+export function visibility({ tokens, visible, window = tokens }, tensor = headwise.tensor) {
   const causal = (/** @type {number} */ query, /** @type {number} */ key) => key <= query;
   /** @param {(query: number, key: number) => boolean} sees */
   const bools = (sees) =>
@@ -105,9 +108,10 @@ export function visibility({ tokens, visible, window = tokens }) {
 
 /**
  * @param {AttentionShape} shape
+ * @param {MakeTensor} tensor
  * @returns {Case[]}
  */
-function attentionCases(shape) {
+function attentionCases(shape, tensor) {
   const { heads, tokens, headDim } = shape;
   return [
     {
@@ -117,7 +121,7 @@ function attentionCases(shape) {
         const [q, k, v] = [1, 2, 3].map((seed) =>
           tensor(numbers(seed, heads * tokens * headDim), [1, heads, tokens, headDim]),
         );
-        const { options, sees } = visibility(shape);
+        const { options, sees } = visibility(shape, tensor);
         return {
           run: () => hw.scaledDotProductAttention(q, k, v, options).output,
           expected() {
@@ -159,9 +163,10 @@ function wrapperProjections(state, heads) {
 
 /**
  * @param {MultiHeadShape} shape
+ * @param {MakeTensor} tensor
  * @returns {Case[]}
  */
-function multiHeadCases(shape) {
+function multiHeadCases(shape, tensor) {
   const { batch, tokens, dIn, dOut, heads } = shape;
   const x = () => tensor(numbers(1, batch * tokens * dIn), [batch, tokens, dIn]);
   /**
@@ -205,9 +210,10 @@ function multiHeadCases(shape) {
 
 /**
  * @param {DecodeShape} shape
+ * @param {MakeTensor} tensor
  * @returns {Case[]}
  */
-function decodeCases(shape) {
+function decodeCases(shape, tensor) {
   const { past, dIn, dOut, heads } = shape;
   return [
     {
@@ -240,9 +246,10 @@ function decodeCases(shape) {
 
 /**
  * @param {MapsShape} shape
+ * @param {MakeTensor} tensor
  * @returns {Case[]}
  */
-function mapsCases(shape) {
+function mapsCases(shape, tensor) {
   const { tokens, dIn, dOut, heads, size } = shape;
   return [
     {
@@ -275,19 +282,20 @@ function mapsCases(shape) {
 
 /**
  * @param {Shape} shape
+ * @param {MakeTensor} [tensor]
  * @returns {Case[]}
  */
-export function casesOf(shape) {
+export function casesOf(shape, tensor = headwise.tensor) {
   switch (shape.kind) {
     case 'linear':
-      return linearCases(shape);
+      return linearCases(shape, tensor);
     case 'attention':
-      return attentionCases(shape);
+      return attentionCases(shape, tensor);
     case 'multiHeadAttention':
-      return multiHeadCases(shape);
+      return multiHeadCases(shape, tensor);
     case 'decode':
-      return decodeCases(shape);
+      return decodeCases(shape, tensor);
     case 'maps':
-      return mapsCases(shape);
+      return mapsCases(shape, tensor);
   }
 }
