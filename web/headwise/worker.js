@@ -5,7 +5,7 @@
 
 import { bytesOfResponse, resolve } from './engine/compile.js';
 import { HeadwiseError } from './checks/error.js';
-import { isA } from './checks/foreign.js';
+import { isAddress, isOf } from './checks/foreign.js';
 import { checkLoadOptions, readLoadOptions } from './engine/load-options.js';
 import { Connection } from './worker/connection.js';
 
@@ -99,16 +99,14 @@ export { transfer } from './worker/wire.js';
  * @param {LoadOptions['wasm']} wasm
  */
 async function portable(wasm) {
-  if (typeof wasm === 'string' || isA(wasm, URL)) {
+  if (isAddress(wasm)) {
     try {
       return (await resolve(wasm)).href;
     } catch {
       return String(wasm); // the Worker says what is wrong with it
     }
   }
-  return typeof Response === 'function' && isA(wasm, Response)
-    ? bytesOfResponse(wasm, wasm.url || 'wasm (a Response)')
-    : wasm;
+  return isOf(wasm, 'Response') ? bytesOfResponse(wasm, wasm.url || 'wasm (a Response)') : wasm;
 }
 
 /**

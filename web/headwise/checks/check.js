@@ -1,7 +1,6 @@
 import { describe } from './describe.js';
 import { HeadwiseError, misfit } from './error.js';
-import { unreadable } from './foreign.js';
-import { Tensor } from '../tensor/tensor.js';
+import { isOf, tagOf, unreadable } from './foreign.js';
 
 /** @typedef {import('../tensor/operand.js').Operand} Operand */
 
@@ -24,7 +23,7 @@ const noOptions = Object.freeze({});
  */
 function readOptions(options, known, owner, name) {
   const isObject = typeof options === 'object' && options !== null;
-  if (!isObject || Array.isArray(options) || options instanceof Tensor) {
+  if (!isObject || Array.isArray(options) || tagOf(options) === 'Tensor') {
     throw misfit(options, name, objectOf(known));
   }
   const unknown = Object.keys(options).filter((key) => !known.includes(key));
@@ -126,25 +125,11 @@ export function checkFunction(value, name) {
 }
 
 /**
- * Whether it is one, and not only something that inherits from AbortSignal.
- * @param {unknown} value
- * @returns {value is AbortSignal}
- */
-function isSignal(value) {
-  try {
-    const own = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted');
-    return typeof own?.get?.call(value) === 'boolean';
-  } catch {
-    return false;
-  }
-}
-
-/**
  * @param {unknown} value
  * @returns {AbortSignal | undefined}
  */
 export function checkSignal(value) {
-  if (value !== undefined && !isSignal(value)) {
+  if (value !== undefined && !isOf(value, 'AbortSignal')) {
     throw misfit(value, 'signal', 'an AbortSignal');
   }
   return value;

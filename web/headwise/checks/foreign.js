@@ -11,6 +11,7 @@ const getterOf = (name, of = typedArray) =>
 
 const readKind = getterOf(Symbol.toStringTag);
 const readLength = getterOf('length');
+const readBytes = getterOf('byteLength', ArrayBuffer.prototype);
 
 /**
  * The kind of a typed array, whatever its own properties say.
@@ -30,12 +31,9 @@ export const lengthOf = (array) => readLength.call(array);
  * The bytes of a buffer or a view, whatever the view's own properties say.
  * @param {ArrayBuffer | ArrayBufferView} source
  * @returns {Uint8Array<ArrayBuffer>}
- * @throws {TypeError} it is none
  */
 export function bytesOf(source) {
   if (!ArrayBuffer.isView(source)) {
-    // Throws for what only inherits from ArrayBuffer, which would be taken for an array.
-    getterOf('byteLength', ArrayBuffer.prototype).call(source);
     return new Uint8Array(source);
   }
   const of = kindOf(source) === undefined ? DataView.prototype : typedArray;
@@ -71,6 +69,88 @@ export function checkUnchanged(array, size) {
 export function isA(value, Class) {
   try {
     return value instanceof Class;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * What an object says that it is: 'URL', 'Blob', 'Tensor'. Unlike `instanceof`, this knows objects of other realms: of an
+ * iframe, of Node inside jsdom, of another copy of this package.
+ * @param {any} value
+ * @returns {unknown} undefined: nothing, or it cannot be read
+ */
+export function tagOf(value) {
+  try {
+    return value?.[Symbol.toStringTag];
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether an object has properties alone, as literals and parsed JSON of any realm.
+ * @param {unknown} value
+ * @returns {value is Record<string, any>}
+ * @throws what a Proxy throws
+ */
+export function isPlain(value) {
+  if (typeof value !== 'object' || value === null) {
+    return false;
+  }
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Of the platform's classes a property that their objects alone have, and its type. */
+const ownProperty = /** @type {const} */ ({
+  ...{ AbortSignal: ['aborted', 'boolean'], ReadableStream: ['locked', 'boolean'] },
+  ...{ Blob: ['size', 'number'], File: ['size', 'number'] },
+  ...{ Response: ['ok', 'boolean'], URL: ['href', 'string'] },
+});
+
+/**
+ * Whether it is an object of one of the platform's classes, and not only one that inherits from it.
+ * @template {keyof typeof ownProperty} Name
+ * @param {any} value
+ * @param {...Name} names
+ * @returns {value is InstanceType<(typeof globalThis)[Name]>}
+ */
+export function isOf(value, ...names) {
+  const name = names.find((one) => one === tagOf(value));
+  try {
+    return name !== undefined && typeof value[ownProperty[name][0]] === ownProperty[name][1];
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is URL | string}
+ */
+export const isAddress = (value) => typeof value === 'string' || isOf(value, 'URL');
+
+/**
+ * Whether it is a WebAssembly.Module.
+ * @param {unknown} value
+ */
+export function isModule(value) {
+  try {
+    WebAssembly.Module.imports(/** @type {any} */ (value));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is ArrayBuffer | ArrayBufferView}
+ */
+export function isBytes(value) {
+  try {
+    return ArrayBuffer.isView(value) || typeof readBytes.call(value) === 'number';
   } catch {
     return false;
   }

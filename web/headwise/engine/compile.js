@@ -1,7 +1,7 @@
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { viteHint } from './hints.js';
-import { bytesOf, isA, reading } from '../checks/foreign.js';
+import { bytesOf, isAddress, isBytes, isModule, isOf, reading } from '../checks/foreign.js';
 import { importNode, isNode } from './node.js';
 
 /** @typedef {URL | string | Response | BufferSource | WebAssembly.Module} WasmSource */
@@ -100,28 +100,20 @@ const expectedWasm = 'a URL, string, Response, BufferSource or WebAssembly.Modul
  * @returns {Promise<WebAssembly.Module>}
  */
 export async function compile(wasm, signal) {
-  if (isA(wasm, WebAssembly.Module)) {
-    // Throws for what only inherits from it.
-    reading(() => WebAssembly.Module.imports(wasm), 'wasm', expectedWasm);
-    return wasm;
+  if (isModule(wasm)) {
+    return /** @type {WebAssembly.Module} */ (wasm);
   }
   let source = 'wasm';
   /** @type {BufferSource} */
   let bytes;
-  if (isA(wasm, ArrayBuffer) || ArrayBuffer.isView(wasm)) {
-    bytes = checkMagic(
-      reading(() => bytesOf(wasm), source, expectedWasm),
-      source,
-      'bytes',
-    );
-  } else if (typeof wasm === 'string' || isA(wasm, URL)) {
+  if (isBytes(wasm)) {
+    const given = reading(() => bytesOf(wasm), source, expectedWasm);
+    bytes = checkMagic(given, source, 'bytes');
+  } else if (isAddress(wasm)) {
     source = reading(() => String(wasm), source, expectedWasm);
-    bytes = await bytesOfAddress(wasm, signal);
-    // Last: to name Response takes Node 20 ms.
-  } else if (isA(wasm, Response)) {
-    source =
-      reading(() => /** @type {Response} */ (wasm).url, source, expectedWasm) ||
-      'wasm (a Response)';
+    bytes = await bytesOfAddress(source, signal);
+  } else if (isOf(wasm, 'Response')) {
+    source = reading(() => wasm.url, source, expectedWasm) || 'wasm (a Response)';
     bytes = await bytesOfResponse(wasm, source);
   } else {
     throw new HeadwiseError('ERR_VALUE', `wasm is ${describe(wasm)}; expected ${expectedWasm}`);

@@ -57,7 +57,8 @@ export class Engine {
       if (cause instanceof HeadwiseError) {
         throw cause;
       }
-      const code = cause instanceof RangeError ? 'ERR_MEMORY' : 'ERR_LOAD';
+      // Not instanceof: another realm's WebAssembly throws its own.
+      const code = /** @type {Error} */ (cause).name === 'RangeError' ? 'ERR_MEMORY' : 'ERR_LOAD';
       throw new HeadwiseError(
         code,
         `wasm does not start (${/** @type {Error} */ (cause).message}); expected Headwise's module`,

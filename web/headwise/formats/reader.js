@@ -94,7 +94,7 @@ export class PartReader extends Reader {
     super(name, signals);
     this.#whole = whole;
     this.#position = position;
-    this.size = whole instanceof Blob ? whole.size : whole.length;
+    this.size = 'size' in whole ? whole.size : whole.length;
   }
 
   /**
@@ -105,7 +105,7 @@ export class PartReader extends Reader {
     this.throwIfAborted();
     const start = this.#position;
     this.#position += length;
-    if (!(this.#whole instanceof Blob)) {
+    if ('subarray' in this.#whole) {
       return this.#whole.subarray(start, start + length);
     }
     const part = this.#whole.slice(start, start + length).arrayBuffer();

@@ -2,7 +2,7 @@ import { checkSignal } from '../checks/check.js';
 import { resolve } from '../engine/compile.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { bytesOf, reading } from '../checks/foreign.js';
+import { bytesOf, isAddress, isBytes, isOf, reading } from '../checks/foreign.js';
 import { importNode, isNode } from '../engine/node.js';
 import { chunksOf, isNodeStream } from './node-stream.js';
 import { PartReader, StreamReader } from './reader.js';
@@ -96,26 +96,27 @@ const expectedSource =
  * @returns {PartReader | StreamReader | Promise<PartReader | StreamReader>}
  */
 function readerOf(source, name, signal) {
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
+  if (isBytes(source)) {
     return new PartReader(name ?? 'source', bytesOf(source), [signal]);
   }
-  if (source instanceof Blob) {
+  if (isOf(source, 'Blob', 'File')) {
     const ownName = /** @type {Partial<File>} */ (source).name;
     return new PartReader(name ?? (ownName || 'source'), source, [signal]);
   }
-  if (typeof source === 'string' || source instanceof URL) {
+  if (isAddress(source)) {
     return readerOfAddress(source, name, signal);
   }
-  if (source instanceof Response) {
+  if (isOf(source, 'Response')) {
     return readerOfResponse(source, name ?? (source.url || 'source'), signal);
   }
-  if (source instanceof ReadableStream && !source.locked) {
+  const isStream = isOf(source, 'ReadableStream');
+  if (isStream && !source.locked) {
     return new StreamReader(name ?? 'source', source.getReader(), [signal]);
   }
   if (isNodeStream(source) && !source.destroyed && !source.readableEnded) {
     return new StreamReader(name ?? 'source', chunksOf(source), [signal]);
   }
-  const isLocked = source instanceof ReadableStream ? ' that is locked' : '';
+  const isLocked = isStream ? ' that is locked' : '';
   const state = isNodeStream(source) ? ' that has ended' : isLocked;
   throw new HeadwiseError(
     'ERR_VALUE',

@@ -1,6 +1,6 @@
 import { checkFunction, checkOptions, checkSignal } from '../checks/check.js';
 import { HeadwiseError } from '../checks/error.js';
-import { reading } from '../checks/foreign.js';
+import { isAddress, isPlain, reading } from '../checks/foreign.js';
 import { readGpt2Config } from './gpt2-config.js';
 import { openSafetensors } from '../formats/safetensors.js';
 import { openReader } from '../formats/source.js';
@@ -36,8 +36,7 @@ const longestConfig = 2 ** 20;
  * @param {string} option
  */
 function nameFor(source, option) {
-  const named = () =>
-    typeof source === 'string' || source instanceof URL || source?.name || source?.url;
+  const named = () => isAddress(source) || source?.name || source?.url;
   return reading(named, option, 'a source') ? undefined : option;
 }
 
@@ -46,15 +45,8 @@ function nameFor(source, option) {
  * @param {AbortSignal | undefined} signal
  */
 async function readConfig(config, signal) {
-  if (typeof config === 'object' && config !== null) {
-    const prototype = reading(
-      () => Object.getPrototypeOf(config),
-      'config',
-      'a source or an object',
-    );
-    if (prototype === Object.prototype || prototype === null) {
-      return readGpt2Config(config);
-    }
+  if (reading(() => isPlain(config), 'config', 'a source or an object')) {
+    return readGpt2Config(/** @type {object} */ (config));
   }
   const reader = await openReader(config, { name: nameFor(config, 'config'), signal });
   try {

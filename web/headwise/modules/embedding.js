@@ -3,10 +3,10 @@ import { checkFloats, checkIndex, checkOptions, checkSize } from '../checks/chec
 import { describe } from '../checks/describe.js';
 import { aligned } from '../engine/engine.js';
 import { HeadwiseError } from '../checks/error.js';
-import { isA, kindOf, lengthOf, reading } from '../checks/foreign.js';
+import { kindOf, lengthOf, reading, tagOf } from '../checks/foreign.js';
 import { flatten, shapeOfNested } from '../tensor/make-tensor.js';
 import { inputBytes, writeInput } from '../engine/struct.js';
-import { newArray, sizeOf, Tensor } from '../tensor/tensor.js';
+import { newArray, sizeOf } from '../tensor/tensor.js';
 import { createModule, Module } from './module.js';
 
 /** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */
@@ -16,7 +16,7 @@ import { createModule, Module } from './module.js';
  */
 /**
  * Integers from 0 to numEmbeddings - 1: nested arrays, a typed array, or a float32 tensor.
- * @typedef {NestedIds | NumberArray | import('../tensor/make-tensor.js').BigIntArray | Tensor} Ids
+ * @typedef {NestedIds | NumberArray | import('../tensor/make-tensor.js').BigIntArray | import('../tensor/tensor.js').Tensor} Ids
  */
 
 /**
@@ -31,7 +31,7 @@ import { createModule, Module } from './module.js';
  * @returns {{ values: ArrayLike<unknown>, shape: readonly number[], size: number }}
  */
 function unpack(ids) {
-  if (isA(ids, Tensor)) {
+  if (tagOf(ids) === 'Tensor') {
     const { data, shape, size } = checkFloats(ids, 'ids');
     return { values: data, shape, size };
   }

@@ -1,6 +1,6 @@
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { checkUnchanged, isA, isArray, kindOf, lengthOf } from '../checks/foreign.js';
+import { checkUnchanged, isArray, kindOf, lengthOf, tagOf } from '../checks/foreign.js';
 import { newArray, readShape, Tensor } from './tensor.js';
 
 /** @typedef {import('./tensor.js').DType} DType */
@@ -20,16 +20,24 @@ import { newArray, readShape, Tensor } from './tensor.js';
 const dtypes = Object.freeze({ Float32Array: 'float32', Uint8Array: 'bool' });
 
 /**
+ * Whether it is one of this package's, or of a copy of it in another realm.
+ * @param {unknown} value
+ * @returns {value is import('./tensor.js').AnyTensor}
+ */
+export const isTensor = (value) => value instanceof Tensor || tagOf(value) === 'Tensor';
+
+/**
  * @param {unknown} value
  * @param {string} name
  * @param {unknown} cause
  */
 function notTensor(value, name, cause) {
-  const hint = isA(value, Tensor)
-    ? ', its shape and data as they were made'
-    : isArray(value)
-      ? ' (tensor(…) makes one of nested arrays)'
-      : '';
+  const hint =
+    tagOf(value) === 'Tensor'
+      ? ', its shape and data as they were made'
+      : isArray(value)
+        ? ' (tensor(…) makes one of nested arrays)'
+        : '';
   const problem = `${name} is ${describe(value)}; expected a Tensor${hint}`;
   return new HeadwiseError('ERR_VALUE', problem, cause === undefined ? undefined : { cause });
 }
@@ -43,7 +51,7 @@ function notTensor(value, name, cause) {
 export function checkTensor(value, name) {
   let shape, data, cause;
   try {
-    if (value instanceof Tensor) {
+    if (isTensor(value)) {
       ({ shape, data } = value);
     }
   } catch (error) {

@@ -5,7 +5,7 @@
 //   { $: 'self' }      the object that was called
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { copyArray } from '../checks/foreign.js';
+import { copyArray, isPlain, tagOf } from '../checks/foreign.js';
 import { Tensor } from '../tensor/tensor.js';
 
 /** @typedef {Set<Transferable>} Transfers */
@@ -29,13 +29,6 @@ export function transfer(tensor) {
   moving.add(tensor);
   return tensor;
 }
-
-/** @param {unknown} value */
-const isPlain = (value) =>
-  Array.isArray(value) ||
-  (typeof value === 'object' &&
-    value !== null &&
-    Object.getPrototypeOf(value) === Object.prototype);
 
 /**
  * @param {import('../tensor/tensor.js').AnyTensor} tensor
@@ -76,8 +69,12 @@ export function pack(value, how, depth = 0) {
       `an argument is ${describe(value)}; expected at most ${deepest} levels and arrays of at most ${mostEntries}`,
     );
   }
-  if (value instanceof Tensor) {
-    return packTensor(value, how.transfers, how.moves || moving.has(value));
+  if (tagOf(value) === 'Tensor') {
+    return packTensor(
+      /** @type {Tensor} */ (value),
+      how.transfers,
+      how.moves || moving.has(/** @type {Tensor} */ (value)),
+    );
   }
   if (Array.isArray(value)) {
     return entries.map((entry) => pack(entry, how, depth + 1));
@@ -95,11 +92,11 @@ export function pack(value, how, depth = 0) {
  * @returns {any}
  */
 export function unpack(value, unpackObject) {
-  if (!isPlain(value)) {
-    return value;
-  }
   if (Array.isArray(value)) {
     return value.map((entry) => unpack(entry, unpackObject));
+  }
+  if (!isPlain(value)) {
+    return value;
   }
   if (value.$ === 'tensor') {
     return new Tensor(value.data, value.shape);
