@@ -1,7 +1,7 @@
 // The package as bundlers and npm see it. npm run test:embed tries it with each of them.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build, parseAst } from 'vite';
@@ -95,4 +95,27 @@ test('npm packs what users need, and nothing else', async () => {
   assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'package.json']);
   const wasm = paths.filter((/** @type {string} */ path) => path.endsWith('.wasm'));
   assert.equal(wasm.length, 4);
+});
+
+test('no file of the package imports itself in a circle, of which bundlers warn', async () => {
+  /** @type {Map<string, string[]>} what each imports, types apart */
+  const imports = new Map();
+  for (const path of await scripts()) {
+    const found = (await readFile(path, 'utf8')).matchAll(
+      /^(?:import|export)[^;]*?from '(\.[^']+)'/gm,
+    );
+    imports.set(
+      path,
+      Array.from(found, ([, name]) => join(dirname(path), name)),
+    );
+  }
+  const done = new Set();
+  /** @param {string} path @param {string[]} way */
+  const follow = (path, way) => {
+    assert.ok(!way.includes(path), [...way, path].join(' imports '));
+    if (!done.has(path)) imports.get(path)?.forEach((next) => follow(next, [...way, path]));
+    done.add(path);
+  };
+  for (const path of imports.keys()) follow(path, []);
+  assert.ok(done.size > 50);
 });

@@ -1,7 +1,7 @@
-import { copyData } from '../checks/check.js';
+import { copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { newArray, sameShape } from '../tensor/tensor.js';
+import { newArray, sameShape } from '../tensor/shape.js';
 
 /** @typedef {import('../tensor/operand.js').Operand} Operand */
 /** @typedef {import('./mask.js').Mask} Mask */

@@ -1,9 +1,9 @@
 import { mask as maskLayout, maskKind } from '../engine/abi.js';
-import { copyData } from '../checks/check.js';
+import { copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { wordsOf } from '../engine/struct.js';
-import { newArray } from '../tensor/tensor.js';
+import { newArray } from '../tensor/shape.js';
 
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 

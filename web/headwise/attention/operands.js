@@ -1,4 +1,5 @@
-import { checkFloats, checkOptions, checkShape, copyData } from '../checks/check.js';
+import { checkOptions, checkShape } from '../checks/check.js';
+import { checkFloats, copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 

@@ -1,4 +1,5 @@
-import { checkBoolean, checkProbability, checkTensor } from '../checks/check.js';
+import { checkBoolean, checkProbability } from '../checks/check.js';
+import { checkTensor } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';

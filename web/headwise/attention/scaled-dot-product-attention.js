@@ -5,7 +5,7 @@ import { checkBoolean, checkOptions } from '../checks/check.js';
 import { aligned } from '../engine/engine.js';
 import { maskBytes, writeMask } from './mask.js';
 import { writeStruct } from '../engine/struct.js';
-import { sizeOf, withLast } from '../tensor/tensor.js';
+import { sizeOf, withLast } from '../tensor/shape.js';
 
 /** Where in hw_attention_arguments the mask begins. */
 const maskWord = attentionArguments.word.mask / 4;

@@ -3,7 +3,7 @@ import { describe } from '../checks/describe.js';
 import { disposeSymbol } from '../engine/dispose.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
-import { sizeOf } from '../tensor/tensor.js';
+import { sizeOf } from '../tensor/shape.js';
 
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 

@@ -4,8 +4,6 @@ import { isOf, tagOf, unreadable } from './foreign.js';
 
 /** @typedef {import('../tensor/operand.js').Operand} Operand */
 
-export { checkFloats, checkTensor, copyData } from '../tensor/operand.js';
-
 /** @param {readonly string[]} known */
 const namesOf = (known) => known.join(', ') || 'none';
 

@@ -1,7 +1,8 @@
 import { net } from './dispose.js';
 import { HeadwiseError } from '../checks/error.js';
 import { checkUnchanged } from '../checks/foreign.js';
-import { noArray, sizeOf, Tensor } from '../tensor/tensor.js';
+import { noArray, sizeOf } from '../tensor/shape.js';
+import { Tensor } from '../tensor/tensor.js';
 
 /** hw_status of include/headwise.h. */
 const statusCodes = /** @type {const} */ ([undefined, 'ERR_SHAPE', 'ERR_VALUE', 'ERR_MEMORY']);

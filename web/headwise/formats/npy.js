@@ -1,6 +1,7 @@
 import { checkOptions } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
-import { newArray, Tensor } from '../tensor/tensor.js';
+import { newArray } from '../tensor/shape.js';
+import { Tensor } from '../tensor/tensor.js';
 import { dtypes } from './convert.js';
 import { readNpyHeader } from './npy-header.js';
 import { openReader } from './source.js';

@@ -1,7 +1,7 @@
 // Where bytes come from, one part after another.
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { newArray } from '../tensor/tensor.js';
+import { newArray } from '../tensor/shape.js';
 
 /**
  * A promise's value, or an abort's reason as soon as there is one.

@@ -1,5 +1,6 @@
 import { checkFunction, checkOptions, checkSignal, checkSize } from '../checks/check.js';
-import { newArray, Tensor } from '../tensor/tensor.js';
+import { newArray } from '../tensor/shape.js';
+import { Tensor } from '../tensor/tensor.js';
 import { dtypes } from './convert.js';
 import { checkEnd, readHeader } from './safetensors-header.js';
 import { openReader } from './source.js';

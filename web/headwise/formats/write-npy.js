@@ -1,4 +1,4 @@
-import { newArray } from '../tensor/tensor.js';
+import { newArray } from '../tensor/shape.js';
 import { magic } from './npy-header.js';
 import { byteLengthOf, bytesOf, checkWritable } from './write-safetensors.js';
 

@@ -1,8 +1,8 @@
-import { checkTensor, copyData } from '../checks/check.js';
+import { checkTensor, copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { entriesOf } from '../checks/foreign.js';
-import { newArray } from '../tensor/tensor.js';
+import { newArray } from '../tensor/shape.js';
 import { elementsOf, expectedShape } from './convert.js';
 import { isObject } from './json.js';
 

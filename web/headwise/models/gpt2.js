@@ -8,11 +8,11 @@ import {
   checkBoolean,
   checkChoice,
   checkEps,
-  checkFloats,
   checkOptions,
   checkShape,
   checkSize,
 } from '../checks/check.js';
+import { checkFloats } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
@@ -25,7 +25,7 @@ import { createModule, Module } from '../modules/module.js';
 import { runForward } from '../modules/run-forward.js';
 import { generate } from './generate.js';
 import { canonicalName, isImplied } from './parameters.js';
-import { sameShape } from '../tensor/tensor.js';
+import { sameShape } from '../tensor/shape.js';
 
 /**
  * @template Option

@@ -7,7 +7,7 @@ import { openReader } from '../formats/source.js';
 import { describe } from '../checks/describe.js';
 import { checkEngine, Gpt2 } from './gpt2.js';
 import { canonicalName, isImplied } from './parameters.js';
-import { sameShape } from '../tensor/tensor.js';
+import { sameShape } from '../tensor/shape.js';
 
 /** @typedef {import('../formats/source.js').Source} Source */
 /** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */

@@ -1,18 +1,17 @@
 import { causality as causalities } from '../engine/abi.js';
 import {
   checkBoolean,
-  checkFloats,
   checkOptions,
   checkProbability,
   checkShape,
   checkSize,
-  checkTensor,
 } from '../checks/check.js';
+import { checkFloats, checkTensor } from '../tensor/operand.js';
 import { classOf, describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { checkKeyPadding, hidePadding } from '../attention/key-padding.js';
 import { prepareMask } from '../attention/mask.js';
-import { withLast } from '../tensor/tensor.js';
+import { withLast } from '../tensor/shape.js';
 import { Module } from './module.js';
 import { runForward } from './run-forward.js';
 

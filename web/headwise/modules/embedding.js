@@ -1,12 +1,13 @@
 import { embeddingConfig, moduleKind } from '../engine/abi.js';
-import { checkFloats, checkIndex, checkOptions, checkSize } from '../checks/check.js';
+import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
+import { checkFloats } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { aligned } from '../engine/engine.js';
 import { HeadwiseError } from '../checks/error.js';
 import { kindOf, lengthOf, reading, tagOf } from '../checks/foreign.js';
 import { flatten, shapeOfNested } from '../tensor/make-tensor.js';
 import { inputBytes, writeInput } from '../engine/struct.js';
-import { newArray, sizeOf } from '../tensor/tensor.js';
+import { newArray, sizeOf } from '../tensor/shape.js';
 import { createModule, Module } from './module.js';
 
 /** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */

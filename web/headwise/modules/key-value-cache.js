@@ -1,9 +1,10 @@
-import { checkFloats, checkIndex, checkOptions, checkShape, checkSize } from '../checks/check.js';
+import { checkIndex, checkOptions, checkShape, checkSize } from '../checks/check.js';
+import { checkFloats } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { disposeSymbol } from '../engine/dispose.js';
 import { aligned } from '../engine/engine.js';
 import { HeadwiseError } from '../checks/error.js';
-import { sameShape } from '../tensor/tensor.js';
+import { sameShape } from '../tensor/shape.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */

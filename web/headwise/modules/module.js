@@ -1,10 +1,11 @@
-import { checkBoolean, checkFloats, checkOptions } from '../checks/check.js';
+import { checkBoolean, checkOptions } from '../checks/check.js';
+import { checkFloats } from '../tensor/operand.js';
 import { classOf, describe } from '../checks/describe.js';
 import { disposeSymbol } from '../engine/dispose.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { checkUnchanged, entriesOf } from '../checks/foreign.js';
 import { writeStruct } from '../engine/struct.js';
-import { sameShape } from '../tensor/tensor.js';
+import { sameShape } from '../tensor/shape.js';
 import { listParameters, readParameter, writeParameter } from './parameters.js';
 
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */

@@ -1,7 +1,9 @@
 import { moduleKind, multiHeadAttentionConfig } from '../engine/abi.js';
-import { checkBoolean, checkFloats, checkOptions, checkSize } from '../checks/check.js';
+import { checkBoolean, checkOptions, checkSize } from '../checks/check.js';
+import { checkFloats } from '../tensor/operand.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
-import { newArray, Tensor } from '../tensor/tensor.js';
+import { newArray } from '../tensor/shape.js';
+import { Tensor } from '../tensor/tensor.js';
 import {
   AttentionModule,
   checkCommonOptions,

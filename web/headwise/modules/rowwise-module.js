@@ -1,8 +1,9 @@
-import { checkFloats, checkOptions, checkShape } from '../checks/check.js';
+import { checkOptions, checkShape } from '../checks/check.js';
+import { checkFloats } from '../tensor/operand.js';
 import { classOf } from '../checks/describe.js';
 import { aligned } from '../engine/engine.js';
 import { inputBytes, writeInput } from '../engine/struct.js';
-import { sizeOf, withLast } from '../tensor/tensor.js';
+import { sizeOf, withLast } from '../tensor/shape.js';
 import { Module } from './module.js';
 
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */

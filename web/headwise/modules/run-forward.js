@@ -3,7 +3,7 @@ import { causality as causalities, forwardOptions } from '../engine/abi.js';
 import { aligned } from '../engine/engine.js';
 import { maskBytes, writeMask } from '../attention/mask.js';
 import { inputBytes, wordsOf, writeInput } from '../engine/struct.js';
-import { sizeOf } from '../tensor/tensor.js';
+import { sizeOf } from '../tensor/shape.js';
 import { Trace } from '../attention/trace.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */

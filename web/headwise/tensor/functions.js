@@ -1,16 +1,11 @@
 import { geluApproximation } from '../engine/abi.js';
-import {
-  checkChoice,
-  checkEps,
-  checkFloats,
-  checkOptions,
-  checkShape,
-  checkSize,
-} from '../checks/check.js';
+import { checkChoice, checkEps, checkOptions, checkShape, checkSize } from '../checks/check.js';
+import { checkFloats } from './operand.js';
 import { describe } from '../checks/describe.js';
 import { aligned } from '../engine/engine.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
-import { newArray, readShape, sizeOf, Tensor } from './tensor.js';
+import { newArray, readShape, sizeOf } from './shape.js';
+import { Tensor } from './tensor.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 

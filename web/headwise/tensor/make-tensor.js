@@ -2,7 +2,8 @@ import { checkChoice, checkOptions } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { isArray, kindOf, lengthOf, reading } from '../checks/foreign.js';
-import { mostDimensions, newArray, sizeOf, Tensor } from './tensor.js';
+import { mostDimensions, newArray, sizeOf } from './shape.js';
+import { Tensor } from './tensor.js';
 
 /** @typedef {import('./tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('./tensor.js').DType} DType */

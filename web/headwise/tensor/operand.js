@@ -1,7 +1,7 @@
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { checkUnchanged, isArray, kindOf, lengthOf, tagOf } from '../checks/foreign.js';
-import { newArray, readShape, Tensor } from './tensor.js';
+import { newArray, readShape } from './shape.js';
 
 /** @typedef {import('./tensor.js').DType} DType */
 
@@ -24,7 +24,7 @@ const dtypes = Object.freeze({ Float32Array: 'float32', Uint8Array: 'bool' });
  * @param {unknown} value
  * @returns {value is import('./tensor.js').AnyTensor}
  */
-export const isTensor = (value) => value instanceof Tensor || tagOf(value) === 'Tensor';
+export const isTensor = (value) => tagOf(value) === 'Tensor';
 
 /**
  * @param {unknown} value
