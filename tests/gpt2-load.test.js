@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { zeros } from 'headwise';
 import { readSafetensors, writeSafetensors } from 'headwise/formats';
 import { HeadwiseError, loadGpt2 } from 'headwise/gpt2';
+import { load as loadWorker } from 'headwise/worker';
 import { safetensorsFile, streamOf } from './formats.js';
 import { checkpoints, drawIds, readCheckpoint, smallConfig, smallModel } from './gpt2.js';
 import { engine, rejectsCode } from './helpers.js';
@@ -44,9 +45,12 @@ before(async () => {
   origin = `http://127.0.0.1:${address.port}`;
 });
 
+const hwThere = await loadWorker();
+
 after(() => {
   server.closeAllConnections();
   server.close();
+  return hwThere.dispose();
 });
 
 /** Pieces of these lengths, again and again. @param {Uint8Array} bytes @param {number[]} lengths */
@@ -102,11 +106,15 @@ const places = [
 ];
 
 for (const [title, place] of places)
-  test(`a model is loaded from ${title}`, async () => {
+  test(`a model is loaded from ${title}, here and in a Worker`, async () => {
     const [itsConfig, itsWeights] = await place();
     const loaded = await loadGpt2(hw, { config: itsConfig, weights: itsWeights });
     assert.deepEqual(loaded.forward(ids).logits, expected);
     loaded.dispose();
+    const [farConfig, farWeights] = await place();
+    const far = await loadGpt2(hwThere, { config: farConfig, weights: farWeights });
+    assert.deepEqual((await far.forward(ids)).logits, expected);
+    await far.dispose();
   });
 
 test('the weights are the file’s numbers, whatever their type and names', async () => {

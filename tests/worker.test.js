@@ -102,7 +102,8 @@ test('errors arrive as HeadwiseErrors, and the engine works on', async () => {
   await rejectsCode(hw.softmax(/** @type {any} */ (5)), 'ERR_VALUE', 'x is 5');
   await rejectsCode(hw.matmul(zeros([2, 3]), zeros([2, 3])), 'ERR_SHAPE', '[2, 3]');
   await rejectsCode(new hw.Linear(/** @type {any} */ ({})), 'ERR_VALUE', 'inFeatures');
-  await rejectsCode(hw.softmax(/** @type {any} */ (() => 1)), 'ERR_VALUE', 'softmax');
+  await rejectsCode(hw.softmax(/** @type {any} */ (() => 1)), 'ERR_VALUE', 'x is');
+  await rejectsCode(hw.softmax(/** @type {any} */ (Symbol('x'))), 'ERR_VALUE', 'softmax');
   const other = await load();
   const linear = await new other.Linear({ inFeatures: 2, outFeatures: 2 });
   await rejectsCode(

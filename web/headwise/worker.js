@@ -1,13 +1,14 @@
 /**
- * The same names with the engine in a Worker: nothing that it computes holds up the page, and everything is awaited.
+ * The same names with the engine in a Worker: nothing that it computes holds up the page, and everything is awaited. Models
+ * live there too: loadGpt2 of 'headwise/gpt2' takes this engine.
  * @module headwise/worker
  */
 
-import { bytesOfResponse, resolve } from './engine/compile.js';
+import { baseOf } from './engine/compile.js';
 import { HeadwiseError } from './checks/error.js';
-import { isAddress, isOf } from './checks/foreign.js';
 import { checkLoadOptions, readLoadOptions } from './engine/load-options.js';
-import { Connection } from './worker/connection.js';
+import { startHost } from './worker/start-host.js';
+import { loading } from './worker/there.js';
 
 /** @typedef {import('./engine/load-options.js').LoadOptions} LoadOptions */
 /** @typedef {import('./engine/headwise.js').Headwise} Headwise */
@@ -17,6 +18,22 @@ import { Connection } from './worker/connection.js';
 /** @typedef {import('./modules/key-value-cache.js').KeyValueCache} KeyValueCache */
 /** @typedef {import('./modules/attention-module.js').AttendingModule} AttendingModule */
 /** @typedef {import('./attention/options.js').WeightsKind} WeightsKind */
+/** @typedef {import('./modules/embedding.js').Ids} Ids */
+/** @typedef {import('./models/generate.js').GenerateOptions} GenerateOptions */
+/** @typedef {import('./models/gpt2.js').Gpt2} Gpt2 */
+/** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
+/**
+ * @template {LogitsOf} Logits
+ * @template {boolean} NeedWeights
+ * @template {boolean} WithTrace
+ * @typedef {import('./models/gpt2.js').Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>} Gpt2ForwardOptions
+ */
+/**
+ * @template {LogitsOf} Logits
+ * @template {boolean} NeedWeights
+ * @template {boolean} WithTrace
+ * @typedef {import('./models/gpt2.js').Gpt2Result<Logits, NeedWeights, WithTrace>} Gpt2Result
+ */
 /**
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
@@ -45,7 +62,7 @@ import { Connection } from './worker/connection.js';
  * A value on its way to the Worker or back: what lives there is Remote here.
  * @template T
  * @typedef {T extends Headwise | Module | Trace | KeyValueCache ? Remote<T>
- *   : T extends AnyTensor | readonly number[] | ArrayBufferView ? T
+ *   : T extends AnyTensor | readonly number[] | ArrayBufferView | Function | AbortSignal ? T
  *   : T extends object ? { [K in keyof T]: Sent<T[K]> } : T} Sent
  */
 
@@ -60,6 +77,20 @@ import { Connection } from './worker/connection.js';
  *   : never} RemoteForward
  */
 /**
+ * Options, with a cache of the Worker's.
+ * @template {{ cache?: KeyValueCache }} O
+ * @typedef {Omit<O, 'cache'> & { cache?: Remote<KeyValueCache> }} WithRemoteCache
+ */
+/**
+ * The forward of a Gpt2, for the same reason.
+ * @typedef {<Logits extends LogitsOf = 'last', NeedWeights extends boolean = false, WithTrace extends boolean = false>(
+ *   ids: Ids, options?: WithRemoteCache<Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>>
+ * ) => Promise<Sent<Gpt2Result<Logits, NeedWeights, WithTrace>>>} RemoteGpt2Forward
+ */
+/**
+ * @typedef {(ids: Ids, options?: WithRemoteCache<GenerateOptions>) => AsyncGenerator<number, void, void>} RemoteGenerate
+ */
+/**
  * `scaledDotProductAttention`, for the same reason.
  * @typedef {<NeedWeights extends WeightsKind = false>(
  *   q: import('./tensor/tensor.js').Tensor, k: import('./tensor/tensor.js').Tensor, v: import('./tensor/tensor.js').Tensor,
@@ -69,7 +100,8 @@ import { Connection } from './worker/connection.js';
 
 /**
  * An object of the Worker's, under the same names: calls, `new` too, and values are awaited; what is frozen (`info`,
- * `shape`, `options`) is there at once. Its classes cannot be extended.
+ * `shape`, `options`) is there at once. An iterator, such as `generate` returns, is an async one. Its classes cannot be
+ * extended.
  * @template T
  * @typedef {{
  *   [K in keyof T as K extends string ? K : never]:
@@ -77,6 +109,8 @@ import { Connection } from './worker/connection.js';
  *     : K extends 'scaledDotProductAttention' ? RemoteAttention
  *     : T[K] extends new (options: infer O) => infer I
  *       ? (new (options: O) => Promise<Remote<I>>) & Remote<T[K]>
+ *     : [K, T] extends ['forward', Gpt2] ? RemoteGpt2Forward
+ *     : K extends 'generate' ? RemoteGenerate
  *     : [K, T] extends ['forward', AttendingModule] ? RemoteForward<T[K]>
  *     : T[K] extends (...args: infer A) => infer R
  *       ? (...args: { [I in keyof A]: Sent<A[I]> }) => Promise<Sent<Awaited<R>>>
@@ -94,20 +128,8 @@ export { tensor } from './tensor/make-tensor.js';
 export { Tensor, zeros } from './tensor/tensor.js';
 export { transfer } from './worker/wire.js';
 
-/**
- * What can be posted, and means the same in the Worker.
- * @param {LoadOptions['wasm']} wasm
- */
-async function portable(wasm) {
-  if (isAddress(wasm)) {
-    try {
-      return (await resolve(wasm)).href;
-    } catch {
-      return String(wasm); // the Worker says what is wrong with it
-    }
-  }
-  return isOf(wasm, 'Response') ? bytesOfResponse(wasm, wasm.url || 'wasm (a Response)') : wasm;
-}
+/** An engine lives as long as anything in its Worker is held here. @type {WeakMap<object, object>} */
+const engines = new WeakMap();
 
 /**
  * As `load` of 'headwise', with the engine in a Worker: nothing that it computes holds up the page. The same names, all
@@ -122,13 +144,17 @@ export async function load(options) {
   const given = readLoadOptions(options);
   const { signal } = await checkLoadOptions(given);
   const { simd, threads, wasm } = given;
-  const wanted = { simd, threads, wasm: await portable(wasm) };
-  const connection = await Connection.start();
+  const connection = await startHost();
   const abort = () => connection.end(signal?.reason);
   signal?.addEventListener('abort', abort);
   try {
     signal?.throwIfAborted();
-    const hw = await connection.send(0, ['load'], 'call', [wanted]);
+    const call = (/** @type {string} */ name, /** @type {unknown[]} */ ...args) =>
+      connection.send(0, [name], 'call', args);
+    const hw = await call('load', { simd, threads, wasm }, baseOf());
+    engines.set(connection, hw);
+    hw[loading] = (/** @type {string} */ name, /** @type {unknown[]} */ ...args) =>
+      call(name, hw, ...args);
     const { dispose } = hw;
     hw.dispose = async () => {
       try {

@@ -163,3 +163,20 @@ export async function continued(hw: Headwise, files: [File, File]): Promise<numb
 
 // @ts-expect-error a model has layers
 export const flat: Gpt2Options = { vocabSize: 5, contextLength: 4, dModel: 2, numHeads: 1 };
+
+export async function continuedThere(hw: RemoteHeadwise, config: URL): Promise<number[]> {
+  const { signal } = new AbortController();
+  const onProgress = ({ loaded, total }: { loaded: number; total: number }) =>
+    console.log(loaded / total);
+  const weights = await fetch('model.safetensors');
+  const model = await loadGpt2(hw, { config, weights, onProgress, signal });
+  const cache = await model.createCache();
+  const { logits, trace } = await model.forward([1, 2], { trace: true, cache });
+  const map: Tensor = await trace[0].map({ head: 0, size: model.options.numHeads });
+  // @ts-expect-error none were asked for
+  (await model.forward([1], { logits: 'none' })).logits.shape;
+  const ids: number[] = [logits.shape[0], map.item()];
+  for await (const id of model.generate([3], { maxTokens: 4, cache })) ids.push(id);
+  await model.dispose();
+  return ids;
+}

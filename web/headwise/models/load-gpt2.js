@@ -8,6 +8,7 @@ import { describe } from '../checks/describe.js';
 import { checkEngine, Gpt2 } from './gpt2.js';
 import { canonicalName, isImplied } from './parameters.js';
 import { sameShape } from '../tensor/shape.js';
+import { loaderThere } from '../worker/there.js';
 
 /** @typedef {import('../formats/source.js').Source} Source */
 /** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
@@ -126,6 +127,7 @@ async function loadTensors(model, file, { onProgress }) {
 /**
  * Loads a GPT-2 that Hugging Face's library saved. The weights are read piece by piece and kept once, as float32.
  *
+ * @overload
  * @param {import('../engine/headwise.js').Headwise} hw the engine that it will live in
  * @param {LoadGpt2Options} options
  * @returns {Promise<Gpt2>}
@@ -133,7 +135,25 @@ async function loadTensors(model, file, { onProgress }) {
  *   had; ERR_MEMORY; ERR_VALUE: a bad option. An abort rejects with the signal's reason. After an error nothing of it is
  *   left in the engine.
  */
+/**
+ * The same in an engine of 'headwise/worker', where it is read and lives. What cannot be posted, such as Responses and
+ * streams, is read here, piece by piece.
+ *
+ * @overload
+ * @param {import('../worker.js').RemoteHeadwise} hw the engine that it will live in
+ * @param {LoadGpt2Options} options
+ * @returns {Promise<import('../worker.js').Remote<Gpt2>>} whose methods are awaited; generate is an async iterator
+ * @throws {HeadwiseError} as above
+ */
+/**
+ * @param {import('../engine/headwise.js').Headwise | import('../worker.js').RemoteHeadwise} hw
+ * @param {LoadGpt2Options} options
+ */
 export async function loadGpt2(hw, options) {
+  const there = loaderThere(hw);
+  if (there !== undefined) {
+    return there('loadGpt2', options);
+  }
   const known = ['config', 'weights', 'onProgress', 'signal'];
   const given = checkOptions(options, known, 'loadGpt2');
   checkEngine(hw);
@@ -151,7 +171,11 @@ export async function loadGpt2(hw, options) {
     signal,
   });
   try {
-    const model = new Gpt2(hw, config, false);
+    const model = new Gpt2(
+      /** @type {import('../engine/headwise.js').Headwise} */ (hw),
+      config,
+      false,
+    );
     try {
       await loadTensors(model, file, given);
       return model;

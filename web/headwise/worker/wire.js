@@ -1,8 +1,20 @@
-// What goes between a page and its engine in a Worker: structured clones, in which tensors and the Worker's objects are
-// marked.
+// What goes between a page and a Worker, which both send and hear:
+//   { call, id, path, how, args }  how: 'call' or 'new' what is at the path from object id, or 'get' it
+//   { answer, value } or { answer, error }  of the call of that number
+//   { abort: id, reason }          a signal that was lent
+//   { drop: id }                   nobody here holds the object any more
+// They are structured clones, in which what cannot be cloned is marked:
 //   { $: 'tensor', data, shape }
-//   { $: 'object', … } one that stays in the Worker: its id, and on its way out what it has (./host.js)
-//   { $: 'self' }      the object that was called
+//   { $: 'self' }                  the object that was called
+//   { $: 'object', id, name, has } stays where it is; what stands for it on the other side has these members (./remote.js)
+//   { $: 'yours', id }             an object of the receiver's
+//   { $: 'iterator', id }          becomes an async one
+//   { $: 'function', id }          an argument that is called where it came from
+//   { $: 'signal', id, reason? }   an AbortSignal; reason: it is aborted
+//   { $: 'reason', id }            that of a signal of the receiver's
+//   { $: 'stream', id }, { $: 'response', … }, { $: 'url', href }, { $: 'error', … }
+// What was lent with a call (functions, signals, streams) is let go of when it is answered, or when the iterator that it
+// returned has ended.
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyArray, isPlain, tagOf } from '../checks/foreign.js';
@@ -31,6 +43,13 @@ export function transfer(tensor) {
 }
 
 /**
+ * @param {unknown} value
+ * @returns {value is object}
+ */
+export const isObject = (value) =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function';
+
+/**
  * @param {import('../tensor/tensor.js').AnyTensor} tensor
  * @param {Transfers} transfers
  * @param {boolean} move
@@ -47,17 +66,27 @@ function packTensor(tensor, transfers, move) {
     transfers.add(data.buffer);
     return { $: 'tensor', data, shape };
   }
-  // A part of a buffer would be cloned with all of it.
-  const whole = data.byteLength === data.buffer.byteLength;
-  return { $: 'tensor', data: whole ? data : data.slice(), shape };
+  return { $: 'tensor', data: ownArray(data), shape };
 }
+
+/**
+ * A part of a buffer would be cloned with all of it.
+ * @template {ArrayBufferView} T
+ * @param {T} array
+ * @returns {T}
+ */
+export const ownArray = (array) =>
+  array.byteLength === array.buffer.byteLength || array instanceof DataView
+    ? array
+    : // Not the slice of Node's Buffer, which copies nothing.
+      Object.getPrototypeOf(Uint8Array.prototype).slice.call(array);
 
 /**
  * @param {unknown} value
  * @param {object} how
  * @param {Transfers} how.transfers filled
  * @param {boolean} how.moves whether all tensors move, not only those that were marked
- * @param {(object: object) => unknown} how.packObject of what is neither a tensor nor a plain object
+ * @param {(object: object) => unknown} how.packObject of a function, and of what is neither a tensor nor a plain object
  * @param {number} [depth] of the value in what is sent
  * @returns {any} what can be posted
  */
@@ -83,12 +112,12 @@ export function pack(value, how, depth = 0) {
     const named = Object.entries(/** @type {object} */ (value));
     return Object.fromEntries(named.map(([key, entry]) => [key, pack(entry, how, depth + 1)]));
   }
-  return typeof value === 'object' && value !== null ? how.packObject(value) : value;
+  return isObject(value) ? how.packObject(value) : value;
 }
 
 /**
  * @param {any} value what was posted
- * @param {(packed: any) => unknown} unpackObject of what is marked as an object, or as the one that was called
+ * @param {(packed: any) => unknown} unpackObject of what is marked as something else than a tensor
  * @returns {any}
  */
 export function unpack(value, unpackObject) {
@@ -106,4 +135,24 @@ export function unpack(value, unpackObject) {
   }
   const entries = Object.entries(value);
   return Object.fromEntries(entries.map(([key, entry]) => [key, unpack(entry, unpackObject)]));
+}
+
+/** @param {unknown} error whatever was thrown */
+export function packError(error) {
+  try {
+    if (typeof error === 'symbol') return String(error);
+    if (!isObject(error)) return error;
+    const { name, message, code } = /** @type {Error & { code?: unknown }} */ (error);
+    const isDom = tagOf(error) === 'DOMException';
+    return { $: 'error', name: String(name), message: String(message), code, isDom };
+  } catch {
+    return { $: 'error', name: 'Error', message: 'an error that cannot be read' };
+  }
+}
+
+/** @param {{ name: string, message: string, code?: any, isDom?: boolean }} packed */
+export function errorOf({ name, message, code, isDom }) {
+  if (name === 'HeadwiseError') return new HeadwiseError(code, message);
+  if (isDom) return new DOMException(message, name);
+  return Object.assign(new Error(message), { name, ...(code !== undefined && { code }) });
 }

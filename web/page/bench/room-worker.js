@@ -1,10 +1,10 @@
 /**
- * The benchmark in a Worker: takes { shapes, threads, seconds }, posts one { result } after another, then { done } with
- * the modules that this browser lacks.
+ * The benchmark in a Worker.
  *
  * @import { Options, Simd } from './bench.js'
  */
 
+import { serve } from '../../headwise/worker/serve.js';
 import { bench } from './bench.js';
 import { compileCeilings } from './ceiling.js';
 
@@ -23,12 +23,12 @@ async function fetchCeiling(simd) {
 }
 
 /** @param {Omit<Options, 'ceilings'>} options */
-async function run(options) {
+async function* measure(options) {
   const { ceilings, missing } = await compileCeilings(SIMDS, fetchCeiling);
-  for await (const result of bench({ ...options, ceilings })) postMessage({ result });
-  postMessage({ done: true, missing });
+  yield* bench({ ...options, ceilings });
+  return missing;
 }
 
-addEventListener('message', ({ data }) => {
-  run(data).catch((error) => postMessage({ failure: String(error) }));
-});
+const room = { measure };
+/** @typedef {typeof room} BenchWorker */
+serve(room);

@@ -1,11 +1,14 @@
 /**
  * The Bench room: the benchmark in the visitor's own browser, against the ceiling of the visitor's own machine.
  *
- * @import { Result, Simd } from './bench.js'
+ * @import { Connected } from '../engine/connect.js'
+ * @import { Result } from './bench.js'
+ * @import { BenchWorker } from './room-worker.js'
  * @import { Shape } from './work.js'
  */
 
 import { byId, el } from '../dom.js';
+import { connect } from '../engine/connect.js';
 import { formatBytes, formatTime, plural } from '../format.js';
 import { doubtOf } from './ceiling.js';
 import all from './shapes.json';
@@ -124,12 +127,12 @@ class BenchRoom {
     { class: 'bench-results', tabindex: '0', role: 'region', 'aria-label': 'Results', hidden: '' },
     this.#table,
   );
-  /** @type {Worker | undefined} */ #worker;
+  /** @type {Connected<BenchWorker>['end'] | undefined} */ #endWorker;
   #done = 0;
   #last = '';
 
   constructor() {
-    this.#start.addEventListener('click', () => (this.#worker ? this.#stop() : this.#run()));
+    this.#start.addEventListener('click', () => (this.#endWorker ? this.#stop() : this.#run()));
   }
 
   elements() {
@@ -150,32 +153,42 @@ class BenchRoom {
     this.#place.hidden = false;
     this.#start.textContent = 'Stop';
     this.#say('Measuring this machine’s ceiling …');
-    const worker = new Worker(new URL('./room-worker.js', import.meta.url), { type: 'module' });
-    this.#worker = worker;
-    worker.addEventListener('message', ({ data }) => this.#hear(data));
-    worker.addEventListener('error', (event) => {
-      event.preventDefault();
-      this.#end(`The benchmark could not run${event.message ? `: ${event.message}` : ''}.`);
-    });
-    worker.postMessage({
+    /** @type {Connected<BenchWorker>} */
+    const { remote, end } = connect(
+      () => new Worker(new URL('./room-worker.js', import.meta.url), { type: 'module' }),
+      { explain: (why) => new Error(why) },
+    );
+    this.#endWorker = end;
+    const results = remote.measure({
       shapes: Object.fromEntries(names.map((name) => [name, shapes[name]])),
       threads: threadCounts(),
       seconds: this.#long.checked ? SECONDS.all : SECONDS.short,
     });
+    this.#show(results, () => this.#endWorker === end);
   }
 
-  /** @param {{ result?: Result, done?: boolean, missing?: Simd[], failure?: string }} message */
-  #hear({ result, done, missing = [], failure }) {
-    if (result) {
-      this.#add(result);
-      this.#say(
-        `${plural(++this.#done, 'result')}. Each was compared with float64 before it was timed.`,
-      );
-    } else if (failure !== undefined) {
-      this.#end(`The benchmark could not run: ${failure}`);
-    } else if (done) {
-      const lacks = missing.map((simd) => ` This browser cannot run the ${simd} module.`).join('');
-      this.#end(`Done: ${plural(this.#done, 'result')}, each compared with float64 first.${lacks}`);
+  /**
+   * @param {ReturnType<Connected<BenchWorker>['remote']['measure']>} results
+   * @param {() => boolean} isWanted
+   */
+  async #show(results, isWanted) {
+    try {
+      for (;;) {
+        const { value, done } = await results.next();
+        if (!isWanted()) return;
+        if (done) {
+          const lacks = value.map((simd) => ` This browser cannot run the ${simd} module.`);
+          const words = `Done: ${plural(this.#done, 'result')}, each compared with float64 first.`;
+          this.#end(words + lacks.join(''));
+          return;
+        }
+        this.#add(value);
+        const count = plural(++this.#done, 'result');
+        this.#say(`${count}. Each was compared with float64 before it was timed.`);
+      }
+    } catch (error) {
+      const { message } = /** @type {Error} */ (error);
+      if (isWanted()) this.#end(`The benchmark could not run${message && `: ${message}`}.`);
     }
   }
 
@@ -193,8 +206,8 @@ class BenchRoom {
 
   /** @param {string} words */
   #end(words) {
-    this.#worker?.terminate();
-    this.#worker = undefined;
+    this.#endWorker?.(words);
+    this.#endWorker = undefined;
     this.#start.textContent = 'Run the benchmark';
     this.#say(words);
   }

@@ -1,11 +1,13 @@
 /**
  * The Compare room: wrapper, fused and their difference on the same weights.
  *
+ * @import { Connected } from '../engine/connect.js'
+ * @import { CompareWorker } from '../engine/engine-worker.js'
  * @import { Store } from '../state.js'
  */
 
 import { byId } from '../dom.js';
-import { EngineClient } from '../engine/engine-client.js';
+import { connect } from '../engine/connect.js';
 import { connectControls } from './controls.js';
 import { Explorer } from './explorer.js';
 import { showFigures } from './figures.js';
@@ -14,14 +16,15 @@ import { connectRunner } from './runner.js';
 
 /** @param {Store} store */
 export function openCompare(store) {
-  const client = new EngineClient(
+  /** @type {Connected<CompareWorker>} */
+  const engine = connect(
     () => new Worker(new URL('../engine/engine-worker.js', import.meta.url), { type: 'module' }),
   );
-  const explorer = new Explorer(store, client);
+  const explorer = new Explorer(store, engine.remote);
   connectControls(store);
-  const runner = connectRunner(store, client, async (summary) => {
+  const runner = connectRunner(store, engine, async (summary) => {
     showSentence(summary);
-    const maps = showOutputs(summary, client, (row) => store.set({ row }));
+    const maps = showOutputs(summary, engine.remote, (row) => store.set({ row }));
     showFigures(byId('figures', HTMLElement), summary);
     byId('engine-note', HTMLElement).textContent =
       `Everything is computed on this machine (WebAssembly, ${summary.simd}); nothing you type leaves it.`;

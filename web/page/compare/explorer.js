@@ -1,7 +1,8 @@
 /**
  * The heads on the same weights: grid, large map, pinned row, table.
  *
- * @import { EngineClient } from '../engine/engine-client.js'
+ * @import { Remote } from '../engine/connect.js'
+ * @import { CompareWorker } from '../engine/engine-worker.js'
  * @import { MapData, Summary } from '../types.js'
  * @import { Store } from '../state.js'
  */
@@ -34,7 +35,7 @@ function largest({ values }) {
 
 export class Explorer {
   /** @type {Store} */ #store;
-  /** @type {EngineClient} */ #client;
+  /** @type {Remote<CompareWorker>} */ #engine;
   /** @type {Summary | null} */ #summary = null;
   #map = byId('map', AttentionMap);
   #details = byId('table-details', HTMLDetailsElement);
@@ -45,11 +46,11 @@ export class Explorer {
 
   /**
    * @param {Store} store
-   * @param {EngineClient} client
+   * @param {Remote<CompareWorker>} engine
    */
-  constructor(store, client) {
+  constructor(store, engine) {
     this.#store = store;
-    this.#client = client;
+    this.#engine = engine;
     this.#grid = new HeadGrid(byId('grid', HTMLElement), (head) => store.set({ head }));
     this.#map.addEventListener('pin', (event) =>
       store.set({ row: /** @type {CustomEvent<number>} */ (event).detail }),
@@ -98,13 +99,13 @@ export class Explorer {
     byId('mode-note', HTMLElement).textContent = NOTES[mode];
     const size = this.#map.resolution;
     const [map, row] = await Promise.all([
-      this.#client.call('map', { run, source: mode, head, size }),
-      this.#client.call('row', { run, source: mode, head, row: this.row }),
+      this.#engine.map({ run, source: mode, head, size }),
+      this.#engine.row({ run, source: mode, head, row: this.row }),
     ]);
     if (ticket !== this.#ticket) return;
     this.#drawChosen(summary, map, row);
     for (let i = 0; i < summary.heads; i++) {
-      const small = await this.#client.call('map', {
+      const small = await this.#engine.map({
         run,
         source: mode,
         head: i,

@@ -2,7 +2,8 @@
  * The sentence and the outputs: tokens, shapes, both tables, and in the
  * example each module's maps beside its table.
  *
- * @import { EngineClient } from '../engine/engine-client.js'
+ * @import { Remote } from '../engine/connect.js'
+ * @import { CompareWorker } from '../engine/engine-worker.js'
  * @import { MapSource, Matrix, Summary, Token } from '../types.js'
  */
 
@@ -49,10 +50,10 @@ export function showSentence({ tokens, inputs, distinct, width, settings }) {
 
 /**
  * @param {Summary} summary
- * @param {EngineClient} client
+ * @param {Remote<CompareWorker>} engine
  * @param {(row: number) => void} pin
  */
-export async function showOutputs(summary, client, pin) {
+export async function showOutputs(summary, engine, pin) {
   const { tokens, heads, width, settings, notebook } = summary;
   const dOut = summary.wrapper.shape[1] / heads;
   const { seed, causal } = settings;
@@ -73,8 +74,8 @@ export async function showOutputs(summary, client, pin) {
   showTable('wrapper-table', summary.wrapper, tokens);
   showTable('fused-table', notebook ?? summary.fused, tokens);
   await Promise.all([
-    showMaps('wrapper-maps', 'wrapper', 'wrapper', summary, client, pin),
-    showMaps('fused-maps', 'notebook', 'fused module', summary, client, pin),
+    showMaps('wrapper-maps', 'wrapper', 'wrapper', summary, engine, pin),
+    showMaps('fused-maps', 'notebook', 'fused module', summary, engine, pin),
   ]);
 }
 
@@ -83,10 +84,10 @@ export async function showOutputs(summary, client, pin) {
  * @param {MapSource} source
  * @param {string} whose
  * @param {Summary} summary
- * @param {EngineClient} client
+ * @param {Remote<CompareWorker>} engine
  * @param {(row: number) => void} pin
  */
-async function showMaps(id, source, whose, summary, client, pin) {
+async function showMaps(id, source, whose, summary, engine, pin) {
   const room = byId(id, HTMLElement);
   if (!summary.notebook) {
     room.replaceChildren();
@@ -95,7 +96,7 @@ async function showMaps(id, source, whose, summary, client, pin) {
   const { run, tokens, heads, settings } = summary;
   const n = tokens.length;
   const calls = Array.from({ length: heads }, (_, head) =>
-    client.call('map', { run, source, head, size: n }),
+    engine.map({ run, source, head, size: n }),
   );
   const maps = await Promise.all(calls);
   // The elements stay from run to run, so that focus does.

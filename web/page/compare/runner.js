@@ -2,24 +2,31 @@
  * Runs the experiment whenever the settings change, and shows how far it is:
  * progress, a Cancel button, and words when it ends otherwise.
  *
- * @import { EngineClient } from '../engine/engine-client.js'
+ * @import { Connected } from '../engine/connect.js'
+ * @import { CompareWorker } from '../engine/engine-worker.js'
  * @import { Summary } from '../types.js'
  * @import { Store } from '../state.js'
  */
 
 import { byId } from '../dom.js';
+import { PageError } from '../engine/errors.js';
 import { settingsOf } from '../state.js';
 
 /** Work quicker than this shows no progress. */
 const QUIET_MS = 200;
 
+/** How long the Worker may take to hear that its work was cancelled. */
+const PATIENCE_MS = 1500;
+
+const cancelled = () => new PageError('ERR_CANCELLED', 'Cancelled.');
+
 /**
  * @param {Store} store
- * @param {EngineClient} client
+ * @param {Connected<CompareWorker>} engine
  * @param {(summary: Summary) => Promise<void>} finished draws a result
  * @returns {{ fail(error: unknown): void }} for errors from elsewhere
  */
-export function connectRunner(store, client, finished) {
+export function connectRunner(store, engine, finished) {
   const busy = byId('busy', HTMLDivElement);
   const bar = byId('progress', HTMLProgressElement);
   const label = byId('progress-label', HTMLSpanElement);
@@ -29,6 +36,7 @@ export function connectRunner(store, client, finished) {
   let work;
   let asked = '';
   let hasResult = false;
+  let runs = 0;
 
   /** @param {string} words */
   const say = (words) => {
@@ -51,20 +59,25 @@ export function connectRunner(store, client, finished) {
     const wanted = JSON.stringify(settings);
     if (wanted === asked) return;
     asked = wanted;
-    work?.abort();
+    work?.abort(cancelled());
     const mine = new AbortController();
+    const { signal } = mine;
     work = mine;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let replacing;
+    signal.addEventListener('abort', () => {
+      replacing = setTimeout(() => engine.end(signal.reason), PATIENCE_MS);
+    });
     const showing = setTimeout(() => (busy.hidden = false), QUIET_MS);
     main.setAttribute('aria-busy', 'true');
     try {
-      const summary = await client.call('run', settings, {
-        signal: mine.signal,
-        onProgress: (progress) => {
-          if (work !== mine) return;
-          bar.value = progress.fraction;
-          if (progress.label) label.textContent = `${progress.label}…`;
-        },
-      });
+      /** @param {number} fraction @param {string} [step] */
+      const onProgress = (fraction, step) => {
+        if (work !== mine) return;
+        bar.value = fraction;
+        if (step) label.textContent = `${step}…`;
+      };
+      const summary = await engine.remote.run(++runs, settings, onProgress, signal);
       if (work !== mine) return;
       hasResult = true;
       say('');
@@ -75,6 +88,7 @@ export function connectRunner(store, client, finished) {
       fail(error);
     } finally {
       clearTimeout(showing);
+      clearTimeout(replacing);
       if (work === mine) {
         work = undefined;
         busy.hidden = true;
@@ -84,7 +98,7 @@ export function connectRunner(store, client, finished) {
     }
   };
 
-  byId('cancel', HTMLButtonElement).addEventListener('click', () => work?.abort());
+  byId('cancel', HTMLButtonElement).addEventListener('click', () => work?.abort(cancelled()));
   store.subscribe((after, before) => {
     const same = JSON.stringify(settingsOf(after)) === JSON.stringify(settingsOf(before));
     if (!same) run();

@@ -6,11 +6,12 @@
  */
 
 import { load } from '../../headwise/index.js';
+import { serve } from '../../headwise/worker/serve.js';
+import { breathe } from './breathe.js';
 import { PageError } from './errors.js';
 import { WORDS } from './example.js';
 import { runExperiment } from './experiment.js';
 import { mapOf, mapOfDifference, rowsOfDifference } from './maps.js';
-import { serveCalls } from './serve-calls.js';
 import { tokenize } from './tokenize.js';
 
 /** @typedef {{ run: number, source: MapSource | 'difference', head: number }} Where */
@@ -29,13 +30,18 @@ function engine() {
 }
 
 /**
+ * @param {number} number of the run
  * @param {Settings} settings
- * @param {import('./serve-calls.js').Call} call
+ * @param {(fraction: number, label?: string) => unknown} onProgress
+ * @param {AbortSignal} signal
  * @returns {Promise<Summary>}
  */
-async function run(settings, { id, report }) {
+async function run(number, settings, onProgress, signal) {
   /** @type {import('./experiment.js').Step} */
-  const step = (fraction, label) => report({ fraction, label });
+  const step = (fraction, label) => {
+    onProgress(fraction, label);
+    return breathe(signal);
+  };
   await step(0, 'Loading the engine');
   const hw = await engine();
   await step(0, 'Splitting the text into tokens');
@@ -44,7 +50,7 @@ async function run(settings, { id, report }) {
     settings.source === 'example'
       ? WORDS.map((text) => ({ id: null, text }))
       : await tokenize(settings.text);
-  const next = await runExperiment(hw, settings, tokens, step, id);
+  const next = await runExperiment(hw, settings, tokens, step, number);
   current?.dispose();
   current = next;
   return next.summary;
@@ -85,4 +91,6 @@ function row(wanted) {
     : Float32Array.from(a.weights({ head, rows: [at, at + 1] }).data);
 }
 
-serveCalls({ run, map, row });
+const room = { run, map, row };
+/** @typedef {typeof room} CompareWorker */
+serve(room);

@@ -10,10 +10,3 @@ export class PageError extends Error {
     this.code = code;
   }
 }
-
-/** Work that was stopped because the visitor asked for it, or for another. */
-export class Cancelled extends PageError {
-  constructor() {
-    super('ERR_CANCELLED', 'Cancelled.');
-  }
-}

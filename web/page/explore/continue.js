@@ -78,16 +78,13 @@ export function connectContinue(form, store, session, on) {
     const ids = [];
     const start = performance.now();
     try {
-      await session.write(before, {
-        signal: mine.signal,
-        onProgress: ({ token }) => {
-          if (!token || mine.signal.aborted) return;
-          ids.push(token.id);
-          on.written(token);
-          const rate = (1000 * ids.length) / (performance.now() - start);
-          status.textContent = `${plural(ids.length, 'token')}, ${formatRate(rate)} per second`;
-        },
-      });
+      for await (const token of session.write(before)) {
+        if (mine.signal.aborted) break;
+        ids.push(token.id);
+        on.written(token);
+        const rate = (1000 * ids.length) / (performance.now() - start);
+        status.textContent = `${plural(ids.length, 'token')}, ${formatRate(rate)} per second`;
+      }
     } catch (error) {
       if (!mine.signal.aborted) on.fail(error);
     }

@@ -1,12 +1,14 @@
 /**
  * A model and its latest run, as the page knows them; what it is asked for is computed in the Worker.
  *
+ * @import { Connected } from '../engine/connect.js'
  * @import { Token } from '../types.js'
  * @import { ExploreState, HeadName } from './address.js'
  * @import { ModelFiles } from './model-files.js'
  * @import { TensorFiles } from './open/sort-files.js'
  * @import { Tensors } from './open/tensors.js'
  * @import { HeadScores } from './scores.js'
+ * @import { ExploreWorker } from './worker/explore-worker.js'
  * @import { Cells, Region } from './worker/pool.js'
  * @import { Prediction } from './worker/predict.js'
  * @import { What } from './worker/rows.js'
@@ -19,7 +21,7 @@
  * @property {boolean} causal
  * @property {number[]} ids
  * @property {Token[]} tokens
- * @property {HeadName[]} muted
+ * @property {readonly HeadName[]} muted
  * @property {number} ms of the forward
  * @property {number} bytes held for all maps
  *
@@ -32,7 +34,7 @@
  * @property {number} threads
  */
 
-import { EngineClient } from '../engine/engine-client.js';
+import { connect } from '../engine/connect.js';
 
 /** Rows that are kept, in weights. */
 const KEPT = 2 ** 20;
@@ -41,8 +43,9 @@ const startExploreWorker = () =>
   new Worker(new URL('./worker/explore-worker.js', import.meta.url), { type: 'module' });
 
 export class Session {
-  #client;
+  #remote;
   #lost;
+  #runs = 0;
   /** @type {Map<string, Promise<Float32Array>>} */ #kept = new Map();
   /** @type {ModelSummary | undefined} */ model;
   /** @type {RunSummary | undefined} */ run;
@@ -58,10 +61,9 @@ export class Session {
    * @param {() => Worker} [options.startWorker] for tests
    */
   constructor({ lost = () => {}, startWorker = startExploreWorker } = {}) {
-    this.#client = new EngineClient(startWorker, {
-      isReplaced: false,
-      lost: (error) => this.#lose(error),
-    });
+    /** @type {Connected<ExploreWorker>} */
+    const { remote } = connect(startWorker, { lost: (error) => this.#lose(error) });
+    this.#remote = remote;
     this.#lost = lost;
   }
 
@@ -80,9 +82,9 @@ export class Session {
    * @param {(progress: { fraction: number, label?: string }) => void} options.onProgress
    * @param {AbortSignal} [options.signal]
    */
-  async open(files, options) {
+  async open(files, { onProgress, signal }) {
     if (files === this.files) return;
-    this.model = await this.#client.call('open', files, options);
+    this.model = await this.#remote.open(files, onProgress, signal);
     this.files = files;
     this.isLost = false;
     this.run = undefined; // the Worker let go of it
@@ -106,61 +108,54 @@ export class Session {
   async read(text, { text: own, added, muted }) {
     const isSample = own === null;
     const { causal } = this;
-    const run = await this.#client.call('run', { text, isSample, added, muted, causal });
+    const reading = { text, isSample, added, muted, causal };
+    const run = await this.#remote.run(++this.#runs, reading);
     this.#kept.clear();
     this.run = run;
     return run;
   }
 
-  /**
-   * @param {string} type
-   * @param {object} wanted
-   */
-  #ask(type, wanted) {
-    return this.#client.call(type, { run: this.run?.run, ...wanted });
+  /** The number of the run that is asked about. */
+  get #number() {
+    return this.run?.run ?? 0;
   }
 
   /** @param {number} layer @param {number} size @returns {Promise<{ size: number, maps: Float32Array[] }>} */
   thumbs(layer, size) {
-    return this.#ask('thumbs', { layer, size });
+    return this.#remote.thumbs(this.#number, { layer, size });
   }
 
   /** @param {string} slot @param {What} what @param {Region} region @returns {Promise<Cells & { ms: number }>} */
   region(slot, what, region) {
-    return this.#ask('region', { slot, what, region });
+    return this.#remote.region(this.#number, { slot, what, region });
   }
 
   /** @returns {Promise<HeadScores[]>} layer after layer */
   scores() {
-    return this.#ask('scores', {});
+    return this.#remote.scores(this.#number);
   }
 
   /** @param {number} at @returns {Promise<Prediction[]>} of the token behind it */
   predict(at) {
-    return this.#ask('predict', { at });
+    return this.#remote.predict(this.#number, at);
   }
 
   /**
-   * Lets the model write on.
+   * Lets the model write on, until the loop over its tokens is left.
    *
    * @param {Pick<ExploreState, 'decoding' | 'temperature' | 'topK' | 'seed' | 'count'>} how
-   * @param {{ signal: AbortSignal, onProgress: (progress: { token?: Token & { id: number } }) => void }} options
    */
-  write({ decoding, temperature, topK, seed, count }, { signal, onProgress }) {
+  write({ decoding, temperature, topK, seed, count }) {
     const how =
       decoding === 'greedy'
         ? { temperature: 0 }
         : { temperature, topK: topK === 0 ? undefined : topK, seed };
-    const wanted = { run: this.run?.run, count, how };
-    return this.#client.call('write', wanted, {
-      signal,
-      onProgress: ({ detail }) => onProgress(/** @type {any} */ (detail ?? {})),
-    });
+    return this.#remote.write(this.#number, count, how);
   }
 
   /** @param {What} what @param {number} start @param {number} end @returns {Promise<Float32Array>} not kept */
   rows(what, start, end) {
-    return this.#ask('rows', { what, start, end });
+    return this.#remote.rows(this.#number, { what, start, end });
   }
 
   /** @param {What} what @param {number} query @returns {Promise<Float32Array>} */
@@ -173,7 +168,7 @@ export class Session {
   /** @param {What} what @param {number} key @returns {Promise<Float32Array>} */
   column(what, key) {
     return this.#keep(`column ${JSON.stringify(what)} ${key}`, () =>
-      this.#ask('column', { slot: `column ${key}`, what, key }),
+      this.#remote.column(this.#number, { slot: `column ${key}`, what, key }),
     );
   }
 

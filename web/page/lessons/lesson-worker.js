@@ -1,13 +1,13 @@
 /**
- * Runs a lesson once, in a Worker of its own that the page can end at any time. It is sent `{ steps }`, the code of
- * every step with its imports, and tells `{ step }` when one begins, `{ item }` for what it shows, and at last `{ done }` or
- * `{ error: { step, message, line } }`.
+ * Runs a lesson once, in a Worker of its own that the page can end at any time.
  *
  * @import { Item } from './audience.js'
  * @import { StepCode } from './imports.js'
+ * @import { Outcome } from './run.js'
  */
 
 import * as headwise from '../../headwise/index.js';
+import { serve } from '../../headwise/worker/serve.js';
 import { listen } from './audience.js';
 import * as tools from './tools.js';
 
@@ -22,10 +22,6 @@ const GRACE_MS = 10;
 
 /** Where code that comes from a text finds the above. */
 const DOOR = 'headwiseLesson';
-
-const port = /** @type {{ postMessage(message: unknown): void }} */ (
-  /** @type {unknown} */ (globalThis)
-);
 
 /** @param {string} text */
 const urlOf = (text) => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
@@ -117,43 +113,47 @@ function wordsOf(error) {
   return error.name === 'HeadwiseError' ? error.message : `${error.name}: ${error.message}`;
 }
 
-/** @param {StepCode[]} steps */
-async function run(steps) {
+/**
+ * @param {StepCode[]} steps the code of each with its imports
+ * @param {(step: number) => void} onStep a step begins
+ * @param {(item: Item) => void} onItem it shows something
+ * @returns {Promise<Outcome>}
+ */
+async function run(steps, onStep, onItem) {
   let url = '';
-  /** @param {unknown} error */
-  const fail = (error) => {
+  /** @param {unknown} error @returns {Outcome} */
+  const failure = (error) => {
     // What does not parse has entered no step.
     const place =
       step < 0 ? { step: stepThatDoesNotParse(steps) } : placeOf(error, steps, url || 'none');
-    port.postMessage({ error: { ...place, message: wordsOf(error) } });
+    return { how: 'error', ...place, message: wordsOf(error) };
   };
-  addEventListener('unhandledrejection', (event) => {
-    event.preventDefault();
-    fail(event.reason);
+  const enter = (/** @type {number} */ next) => {
+    step = next;
+    onStep(step);
+  };
+  Object.assign(globalThis, { [DOOR]: { modules: MODULES, enter } });
+  listen((item) => {
+    if (++items > MOST_ITEMS) throw new RangeError(`more than ${MOST_ITEMS} things were shown`);
+    onItem(item);
   });
-  try {
+  /** @type {Promise<Outcome>} */
+  const unheard = new Promise((resolve) =>
+    addEventListener('unhandledrejection', (event) => {
+      event.preventDefault();
+      resolve(failure(event.reason));
+    }),
+  );
+  const done = async () => {
     url = urlOf(moduleOf(steps));
     await import(/* @vite-ignore */ url);
     // What was not waited for may still fail.
     await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
-    port.postMessage({ done: true });
-  } catch (error) {
-    fail(error);
-  }
+    return /** @type {Outcome} */ ({ how: 'done', step });
+  };
+  return Promise.race([done().catch(failure), unheard]);
 }
 
-Object.assign(globalThis, {
-  [DOOR]: {
-    modules: MODULES,
-    /** @param {number} next */
-    enter(next) {
-      step = next;
-      port.postMessage({ step });
-    },
-  },
-});
-listen((item) => {
-  if (++items > MOST_ITEMS) throw new RangeError(`more than ${MOST_ITEMS} things were shown`);
-  port.postMessage({ item });
-});
-addEventListener('message', ({ data }) => run(data.steps));
+const lesson = { run };
+/** @typedef {typeof lesson} LessonWorker */
+serve(lesson);

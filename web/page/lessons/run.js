@@ -1,7 +1,9 @@
 /**
  * One run of a lesson, in a Worker of its own: nothing is left of an earlier one, and it can be stopped at any time.
  *
+ * @import { Connected } from '../engine/connect.js'
  * @import { Item } from './audience.js'
+ * @import { LessonWorker } from './lesson-worker.js'
  *
  * @typedef {object} Outcome
  * @property {'done' | 'error' | 'stopped'} how
@@ -15,6 +17,7 @@
  * @property {(outcome: Outcome) => void} onEnd called once
  */
 
+import { connect } from '../engine/connect.js';
 import { readStep } from './imports.js';
 
 /**
@@ -23,34 +26,31 @@ import { readStep } from './imports.js';
  * @returns {() => void} stops it
  */
 export function startRun(steps, { onStep, onItem, onEnd }) {
-  const worker = new Worker(new URL('./lesson-worker.js', import.meta.url), { type: 'module' });
+  /** @type {Connected<LessonWorker>} */
+  const { remote, end } = connect(
+    () => new Worker(new URL('./lesson-worker.js', import.meta.url), { type: 'module' }),
+    { explain: (why) => new Error(why || 'The engine could not be started.') },
+  );
   let step = 0;
-  let ended = false;
+  let hasEnded = false;
   /** @param {Outcome} outcome */
-  const end = (outcome) => {
-    if (ended) return;
-    ended = true;
-    worker.terminate();
+  const finish = (outcome) => {
+    if (hasEnded) return;
+    hasEnded = true;
+    end(outcome);
     onEnd(outcome);
   };
-  worker.addEventListener('message', ({ data }) => {
-    if (ended) return;
-    if (data.step !== undefined) {
-      step = data.step;
-      onStep(step);
-    } else if (data.item) {
-      onItem(step, data.item);
-    } else if (data.error) {
-      end({ how: 'error', ...data.error });
-    } else {
-      end({ how: 'done', step });
-    }
-  });
-  worker.addEventListener('error', (event) => {
-    event.preventDefault();
-    const message = event.message || 'The engine could not be started.';
-    end({ how: 'error', step, message });
-  });
-  worker.postMessage({ steps: steps.map(readStep) });
-  return () => end({ how: 'stopped', step });
+  /** @param {number} next */
+  const enter = (next) => {
+    step = next;
+    if (!hasEnded) onStep(step);
+  };
+  /** @param {Item} item */
+  const show = (item) => {
+    if (!hasEnded) onItem(step, item);
+  };
+  remote
+    .run(steps.map(readStep), enter, show)
+    .then(finish, ({ message }) => finish({ how: 'error', step, message }));
+  return () => finish({ how: 'stopped', step });
 }

@@ -23,7 +23,7 @@ import { fitQueriesAndKeys, fitWeights, roleOf } from './shapes.js';
 
 /**
  * @param {File} file
- * @param {AbortSignal} signal
+ * @param {AbortSignal | undefined} signal
  * @param {(loaded: number) => void} onProgress
  * @returns {Promise<Part[]>}
  */
@@ -149,7 +149,7 @@ const runOf = (source, tokens, bytes) => ({
 /**
  * @param {Engine} hw
  * @param {TensorFiles} files
- * @param {{ signal: AbortSignal, onProgress: (fraction: number) => void }} options
+ * @param {{ signal?: AbortSignal, onProgress: (fraction: number) => void }} options
  * @returns {Promise<Tensors>}
  * @throws {PageError} or HeadwiseError: names the file, and the axis or tensor
  */

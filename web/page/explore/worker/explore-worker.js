@@ -2,10 +2,10 @@
  * The Explore room's Worker: a model, its latest run, and all questions about the run's heads. What is asked for anew in
  * the same slot stops what was asked for before.
  *
- * @import { Call } from '../../engine/serve-calls.js'
  * @import { HeadName } from '../address.js'
  * @import { ModelFiles } from '../model-files.js'
  * @import { TensorFiles } from '../open/sort-files.js'
+ * @import { ModelSummary } from '../session.js'
  * @import { Tensors } from '../open/tensors.js'
  * @import { Heads } from './heads.js'
  * @import { Model, Run } from './model.js'
@@ -14,8 +14,9 @@
  */
 
 import { load } from '../../../headwise/index.js';
+import { serve } from '../../../headwise/worker/serve.js';
+import { breathe } from '../../engine/breathe.js';
 import { PageError } from '../../engine/errors.js';
-import { serveCalls } from '../../engine/serve-calls.js';
 import { openTensors } from '../open/tensors.js';
 import { headMaskOf, idsOf, openModel, runModel } from './model.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';
@@ -40,7 +41,7 @@ let tensors;
 
 /** @type {Current | undefined} */
 let current;
-/** @type {Map<string, number>} the latest call of each slot */
+/** @type {Map<string, symbol>} the latest call of each slot */
 const latest = new Map();
 
 function engine() {
@@ -57,14 +58,15 @@ const stale = () => new PageError('ERR_STALE', 'Something else was asked for sin
  * Takes a slot.
  *
  * @param {string} slot
- * @param {Call} call
- * @returns {() => Promise<void>} lets messages in; rejects when the slot was taken again
+ * @param {AbortSignal} [signal]
+ * @returns {() => Promise<void>} lets messages in; rejects when the slot was taken again, and when the signal is aborted
  */
-function take(slot, { id, breathe }) {
-  latest.set(slot, id);
+function take(slot, signal) {
+  const mine = Symbol(slot);
+  latest.set(slot, mine);
   return async () => {
-    await breathe();
-    if (latest.get(slot) !== id) throw stale();
+    await breathe(signal);
+    if (latest.get(slot) !== mine) throw stale();
   };
 }
 
@@ -80,21 +82,25 @@ function opened() {
   throw new PageError('ERR_LOAD', 'No model is open.');
 }
 
-/** @param {ModelFiles | TensorFiles} files @param {Call} call */
-async function open(files, call) {
-  const breathe = take('open', call);
-  const stop = new AbortController();
-  const { signal } = stop;
-  await call.report({ fraction: 0, label: 'Loading the engine' });
+/**
+ * @param {ModelFiles | TensorFiles} files
+ * @param {(progress: { fraction: number, label?: string }) => void} onProgress
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<ModelSummary>}
+ */
+async function open(files, onProgress, signal) {
+  const pause = take('open', signal);
+  onProgress({ fraction: 0, label: 'Loading the engine' });
   const hw = await engine();
-  const onProgress = (/** @type {number} */ fraction) => {
-    call.report({ fraction, label: 'Loading' }).catch((error) => stop.abort(error));
+  const how = {
+    signal,
+    onProgress: (/** @type {number} */ fraction) => onProgress({ fraction, label: 'Loading' }),
   };
   const next =
     'tensors' in files
-      ? { tensors: await openTensors(hw, files, { signal, onProgress }) }
-      : { model: await openModel(hw, files, { signal, onProgress }) };
-  await breathe().catch((error) => {
+      ? { tensors: await openTensors(hw, files, how) }
+      : { model: await openModel(hw, files, how) };
+  await pause().catch((error) => {
     next.model?.gpt2.dispose();
     throw error;
   });
@@ -102,7 +108,10 @@ async function open(files, call) {
   current = undefined;
   model?.gpt2.dispose();
   ({ model, tensors } = { model: undefined, tensors: undefined, ...next });
-  const { kind = 'model', note = model?.note ?? '' } = tensors ?? {};
+  const { kind, note } = tensors ?? {
+    kind: /** @type {const} */ ('model'),
+    note: model?.note ?? '',
+  };
   const { gpt2, text } = model ?? {};
   return { kind, note, options: gpt2?.options, sample: text?.sample, ...hw.info };
 }
@@ -115,20 +124,20 @@ async function open(files, call) {
  * @property {readonly HeadName[]} muted
  * @property {boolean} causal of queries and keys that were opened
  *
+ * @param {number} number of the run, by which it is asked about
  * @param {Reading} reading
- * @param {Call} call
  */
-function run(reading, { id }) {
+function run(number, reading) {
   const next = tensors ? tensors.run(reading.causal) : readText(reading);
   current?.dispose();
-  const rollouts = new Rollouts(async (layer, breathe) =>
-    rollout(await engine(), next.source, layer, breathe),
+  const rollouts = new Rollouts(async (layer, pause) =>
+    rollout(await engine(), next.source, layer, pause),
   );
-  current = { ...next, number: id, rollouts };
+  current = { ...next, number, rollouts };
   latest.delete('rollout');
   const { source, ids, tokens, ms, bytes } = next;
   const { n, layers, heads, causal } = source;
-  return { run: id, n, layers, heads, causal, ids, tokens, muted: next.muted, ms, bytes };
+  return { run: number, n, layers, heads, causal, ids, tokens, muted: next.muted, ms, bytes };
 }
 
 /** @param {Reading} reading */
@@ -155,29 +164,27 @@ function wholeHead({ n, map }, { of, layer, head, hideFirst, minus }, { queries,
  *
  * @param {Current} from
  * @param {What} what
- * @param {Call} call
  */
-const mapRows = ({ source, rollouts }, what, call) =>
-  rowsOf(source, what, (layer) => rollouts.upTo(layer, () => take('rollout', call)));
+const mapRows = ({ source, rollouts }, what) =>
+  rowsOf(source, what, (layer) => rollouts.upTo(layer, () => take('rollout')));
 
 /**
  * @param {Current} from
  * @param {What} what
  * @param {Region} part
- * @param {Call} call
- * @param {() => Promise<void>} [breathe]
+ * @param {() => Promise<void>} pause
  */
-const cellsOf = async (from, what, part, call, breathe = call.breathe) =>
+const cellsOf = async (from, what, part, pause) =>
   wholeHead(from.source, what, part) ??
-  poolRegion(await mapRows(from, what, call), from.source.n, part, breathe);
+  poolRegion(await mapRows(from, what), from.source.n, part, pause);
 
 /**
  * Small maps of a layer's heads.
  *
- * @param {{ run: number, layer: number, size: number }} wanted
- * @param {Call} call
+ * @param {number} number
+ * @param {{ layer: number, size: number }} wanted
  */
-async function thumbs({ run: number, layer, size }, call) {
+async function thumbs(number, { layer, size }) {
   const from = runOf(number);
   const { source } = from;
   const cells = Math.min(source.n, size);
@@ -193,49 +200,49 @@ async function thumbs({ run: number, layer, size }, call) {
       head,
       hideFirst: false,
     });
-    maps.push((await cellsOf(from, what, whole, call)).values);
+    maps.push((await cellsOf(from, what, whole, breathe)).values);
   }
   return { size: cells, maps };
 }
 
-/** @param {{ run: number, slot: string, what: What, region: Region }} wanted @param {Call} call */
-async function region({ run: number, slot, what, region: part }, call) {
+/** @param {number} number @param {{ slot: string, what: What, region: Region }} wanted */
+async function region(number, { slot, what, region: part }) {
   const from = runOf(number);
-  const breathe = take(slot, call);
+  const pause = take(slot);
   if (slot === FIRST_MAP && what.of !== 'rollout') latest.delete('rollout');
   const start = performance.now();
-  const cells = await cellsOf(from, what, part, call, breathe);
+  const cells = await cellsOf(from, what, part, pause);
   return { ...cells, ms: performance.now() - start };
 }
 
-/** @param {{ run: number, what: What, start: number, end: number }} wanted @param {Call} call */
-async function rows({ run: number, what, start, end }, call) {
-  return (await mapRows(runOf(number), what, call))(start, end);
+/** @param {number} number @param {{ what: What, start: number, end: number }} wanted */
+async function rows(number, { what, start, end }) {
+  return (await mapRows(runOf(number), what))(start, end);
 }
 
-/** @param {{ run: number, slot: string, what: What, key: number }} wanted @param {Call} call */
-async function column({ run: number, slot, what, key }, call) {
+/** @param {number} number @param {{ slot: string, what: What, key: number }} wanted */
+async function column(number, { slot, what, key }) {
   const from = runOf(number);
-  const breathe = take(slot, call);
-  return columnOf(await mapRows(from, what, call), from.source.n, key, breathe);
+  const pause = take(slot);
+  return columnOf(await mapRows(from, what), from.source.n, key, pause);
 }
 
-/** @param {{ run: number }} wanted @param {Call} call */
-function scores({ run: number }, call) {
+/** @param {number} number */
+async function scores(number) {
   const { source, ids } = runOf(number);
-  return scoreHeads(source, ids, take('scores', call));
+  return scoreHeads(source, ids, take('scores'));
 }
 
 /**
  * What the model says after a token.
  *
- * @param {{ run: number, at: number }} wanted
- * @param {Call} call
+ * @param {number} number
+ * @param {number} at
  */
-async function predict({ run: number, at }, call) {
+async function predict(number, at) {
   const { ids, muted } = runOf(number);
   const { gpt2, text } = opened();
-  await take('predict', call)();
+  await take('predict')();
   const read = ids.slice(0, at + 1);
   /** @param {number[][]} [headMask] */
   const probabilities = (headMask) =>
@@ -251,12 +258,13 @@ async function predict({ run: number, at }, call) {
 }
 
 /**
- * Writes tokens behind the run's, and tells each.
+ * Writes tokens behind the run's.
  *
- * @param {{ run: number, count: number, how: { temperature: number, topK?: number, seed?: number } }} wanted
- * @param {Call} call
+ * @param {number} number
+ * @param {number} count
+ * @param {{ temperature: number, topK?: number, seed?: number }} how
  */
-async function write({ run: number, count, how }, call) {
+async function* write(number, count, how) {
   const { ids, muted } = runOf(number);
   const { gpt2, text } = opened();
   const left = gpt2.options.contextLength - ids.length;
@@ -265,11 +273,11 @@ async function write({ run: number, count, how }, call) {
   }
   const maxTokens = Math.min(count, left);
   const headMask = headMaskOf(gpt2, muted);
-  let written = 0;
   for (const id of gpt2.generate(ids, { maxTokens, headMask, ...how })) {
-    const detail = { token: text.token(id) };
-    await call.report({ fraction: ++written / maxTokens, detail });
+    yield { ...text.token(id), id };
   }
 }
 
-serveCalls({ open, run, thumbs, region, rows, column, scores, predict, write });
+const room = { open, run, thumbs, region, rows, column, scores, predict, write };
+/** @typedef {typeof room} ExploreWorker */
+serve(room);

@@ -1,0 +1,168 @@
+// What stands on one side for an object of the other.
+import { HeadwiseError } from '../checks/error.js';
+
+/** An object as it is told of: its methods, values to be asked for, constants (what is frozen), and classes with their static methods. */
+/** @typedef {{ methods: Set<string>, values: Set<string>, constants: Record<string, unknown>, classes: Record<string, string[]> }} Members */
+
+/** Asks what is at a path from the object. @typedef {(path: string[], how: 'call' | 'new' | 'get', args: unknown[], target?: object) => Promise<any>} Ask */
+
+/** @param {any} value */
+const isClass = (value) => typeof value === 'function' && value.prototype !== undefined;
+
+/** @param {Function} Class */
+const staticsOf = (Class) =>
+  Object.keys(Class).filter((name) => typeof (/** @type {any} */ (Class)[name]) === 'function');
+
+/**
+ * @param {object} object
+ * @returns {Members}
+ */
+export function membersOf(object) {
+  /** @type {Members} */
+  const has = { methods: new Set(), values: new Set(), constants: {}, classes: {} };
+  for (let at = object; Object.getPrototypeOf(at) !== null; at = Object.getPrototypeOf(at)) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
+      if (name === 'constructor' || name === 'engine') continue;
+      if (isClass(value)) has.classes[name] = staticsOf(value);
+      else if (typeof value === 'function') has.methods.add(name);
+      else if (typeof value === 'object' && Object.isFrozen(value)) has.constants[name] = value;
+      else has.values.add(name);
+    }
+  }
+  return has;
+}
+
+/**
+ * What the other side asks of an object here.
+ * @param {any} object
+ * @param {string[]} path from it
+ * @param {'call' | 'new' | 'get'} how
+ * @param {unknown[]} args
+ */
+export function reach(object, path, how, args) {
+  const owner = path.slice(0, -1).reduce((at, name) => at[name], object);
+  const last = path[path.length - 1];
+  if (how === 'get') return owner[last];
+  if (how === 'new') return new owner[last](...args);
+  return last === undefined ? object(...args) : owner[last](...args);
+}
+
+class RemoteObject {
+  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  get [Symbol.toStringTag]() {
+    return 'RemoteObject';
+  }
+}
+
+/**
+ * What stands for a class. Its instances live on the other side, so that no class here can add to them.
+ * @param {string} name
+ * @param {(args: unknown[]) => Promise<any>} construct
+ */
+function remoteClass(name, construct) {
+  // Not an arrow: it is called with new.
+  return function Remote(/** @type {unknown[]} */ ...args) {
+    if (new.target !== undefined && new.target !== Remote) {
+      const problem = `${name}: classes of headwise/worker cannot be extended`;
+      const expected = `new ${name}(options), or a class that extends one of headwise`;
+      throw new HeadwiseError('ERR_VALUE', `${problem}; expected ${expected}`);
+    }
+    return construct(args);
+  };
+}
+
+/**
+ * @param {Members} has
+ * @param {Ask} ask
+ * @returns {Record<PropertyKey, any>}
+ */
+export function remoteObject(has, ask) {
+  /** @type {Record<PropertyKey, any>} */
+  const remote = Object.assign(new RemoteObject(), has.constants);
+  for (const method of has.methods) {
+    remote[method] = (/** @type {unknown[]} */ ...args) => ask([method], 'call', args, remote);
+  }
+  for (const value of has.values) {
+    Object.defineProperty(remote, value, { get: () => ask([value], 'get', []) });
+  }
+  for (const [of, statics] of Object.entries(has.classes)) {
+    remote[of] = remoteClass(of, (args) => ask([of], 'new', args));
+    for (const method of statics) {
+      remote[of][method] = (/** @type {unknown[]} */ ...args) => ask([of, method], 'call', args);
+    }
+  }
+  return remote;
+}
+
+/** @param {any} object */
+export const isIterator = (object) =>
+  typeof object.next === 'function' &&
+  (Symbol.iterator in object || Symbol.asyncIterator in object);
+
+/**
+ * An iterator, as the other side is to call it.
+ * @param {any} iterator
+ * @param {() => void} ended
+ */
+export function heldIterator(iterator, ended) {
+  const end = async () => {
+    ended();
+    await iterator.return?.();
+  };
+  return {
+    async next() {
+      try {
+        const result = await iterator.next();
+        if (result.done) ended();
+        return result;
+      } catch (error) {
+        ended();
+        throw error;
+      }
+    },
+    return: end,
+    dispose: end,
+  };
+}
+
+/**
+ * What stands for an iterator. Leaving its loop ends it on the other side.
+ * @param {Ask} ask
+ * @param {() => void} ended called once, when nothing more comes
+ * @returns {AsyncGenerator<any, any, void>}
+ */
+export async function* remoteIterator(ask, ended) {
+  let isOpen = true;
+  try {
+    while (isOpen) {
+      isOpen = false; // what throws has ended
+      const { value, done } = await ask(['next'], 'call', []);
+      if (done) return value;
+      isOpen = true;
+      yield value;
+    }
+  } finally {
+    if (isOpen) await ask(['return'], 'call', []);
+    ended();
+  }
+}
+
+/**
+ * A call whose result is an iterator can be iterated before that has arrived.
+ * @param {Promise<any>} call
+ * @returns {any} the same
+ */
+export const iterable = (call) => {
+  const step =
+    (/** @type {'next' | 'return' | 'throw'} */ name) =>
+    async (/** @type {unknown[]} */ ...args) =>
+      (await call)[name](...args);
+  return Object.assign(call, {
+    next: step('next'),
+    return: step('return'),
+    throw: step('throw'),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  });
+};

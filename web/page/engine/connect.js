@@ -1,0 +1,84 @@
+/**
+ * The page's side of a Worker: the methods of what it serves (../../headwise/worker/serve.js), awaited. The first call
+ * starts the Worker; the first one after its end starts another.
+ */
+
+import { Connection } from '../../headwise/worker/connection.js';
+import { iterable } from '../../headwise/worker/remote.js';
+import { PageError } from './errors.js';
+
+/**
+ * @template R
+ * @typedef {R extends AsyncGenerator<infer Y, infer N> ? AsyncGenerator<Y, N, void> : Promise<Awaited<R>>} Answer
+ */
+/**
+ * @template T what the Worker serves
+ * @typedef {{ [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Answer<R> : never }} Remote
+ */
+/**
+ * @template T what the Worker serves
+ * @typedef {object} Connected
+ * @property {Remote<T>} remote
+ * @property {(reason: unknown) => void} end ends the Worker; all who wait are told the reason
+ */
+
+/** @param {string} why @param {boolean} hasAnswered */
+function wordsOf(why, hasAnswered) {
+  const because = why ? ` (${why})` : '';
+  return new PageError(
+    'ERR_LOAD',
+    hasAnswered
+      ? `The engine stopped${because}; your next choice starts it again.`
+      : `The engine could not be started${because}.`,
+  );
+}
+
+/**
+ * @template T
+ * @param {() => Worker} startWorker
+ * @param {object} [options]
+ * @param {(why: string, hasAnswered: boolean) => Error} [options.explain] a failure of the Worker
+ * @param {(error: Error) => void} [options.lost] called when the Worker failed, and all that it held is lost
+ * @returns {Connected<T>}
+ */
+export function connect(startWorker, { explain = wordsOf, lost = () => {} } = {}) {
+  /** @type {Connection | undefined} */
+  let connection;
+
+  const start = () => {
+    let hasAnswered = false;
+    const worker = startWorker();
+    worker.addEventListener('message', () => (hasAnswered = true), { once: true });
+    return new Connection(worker, ({ message = '' }) => {
+      const error = explain(message, hasAnswered);
+      connection = undefined;
+      lost(error);
+      return error;
+    });
+  };
+
+  /** @param {string} name @param {unknown[]} args */
+  const call = (name, args) => {
+    try {
+      connection ??= start();
+    } catch (error) {
+      return iterable(Promise.reject(explain(/** @type {Error} */ (error).message, false)));
+    }
+    return connection.send(0, [name], 'call', args);
+  };
+
+  const remote = new Proxy(/** @type {any} */ ({}), {
+    get:
+      (_, name) =>
+      (/** @type {unknown[]} */ ...args) =>
+        call(String(name), args),
+  });
+  return {
+    remote,
+    end(reason) {
+      const ended = connection;
+      connection = undefined;
+      ended?.end(reason);
+    },
+  };
+}
