@@ -1,12 +1,20 @@
 // Stand-ins for what a browser gives the page: a Worker that answers when a test tells it to, and the few parts of the DOM
 // that a grid of canvases uses.
+import { Endpoint } from '../web/headwise/worker/endpoint.js';
+import { PageError } from '../web/page/engine/errors.js';
 
-/** A Worker whose script is the test: it keeps what it is sent, and answers when it is told to. */
+/** @typedef {{ name: string, args: any[], resolve: (result: unknown) => void, reject: (error: Error) => void }} Asked */
+
+/** A Worker whose script is the test: it keeps what it is asked, and answers when it is told to. */
 export class FakeWorker extends EventTarget {
   /** All that were made since `reset`. @type {FakeWorker[]} */
   static all = [];
-  /** What it was sent. @type {any[]} */ sent = [];
+  /** What it was asked, in order. @type {Asked[]} */ asked = [];
   isTerminated = false;
+  #endpoint = new Endpoint((message) => {
+    if (this.isTerminated) return;
+    this.dispatchEvent(new MessageEvent('message', { data: structuredClone(message) }));
+  }, this.#room());
 
   constructor() {
     super();
@@ -27,33 +35,50 @@ export class FakeWorker extends EventTarget {
     FakeWorker.all = [];
   }
 
-  /** @param {unknown} message a copy is kept, as a Worker gets one */
+  /** An object that has every method. */
+  #room() {
+    /** @type {(name: string, args: unknown[]) => Promise<unknown>} */
+    const ask = (name, args) =>
+      new Promise((resolve, reject) => this.asked.push({ name, args, resolve, reject }));
+    return new Proxy(
+      {},
+      {
+        get:
+          (_, name) =>
+          (/** @type {unknown[]} */ ...args) =>
+            ask(String(name), args),
+      },
+    );
+  }
+
+  /** @param {unknown} message a copy arrives, as in a Worker */
   postMessage(message) {
-    this.sent.push(structuredClone(message));
+    const copy = structuredClone(message);
+    if (!this.isTerminated) this.#endpoint.hear(copy);
   }
 
   terminate() {
     this.isTerminated = true;
   }
 
-  /** The calls of a type, in order. @param {string} type */
-  calls(type) {
-    return this.sent.filter((message) => message.type === type);
+  /** What was asked of a method, in order. @param {string} name */
+  calls(name) {
+    return this.asked.filter((asked) => asked.name === name);
   }
 
-  /** @param {unknown} data */
-  say(data) {
-    this.dispatchEvent(new MessageEvent('message', { data }));
+  /** @param {string} name */
+  newest(name) {
+    return /** @type {Asked} */ (this.calls(name).at(-1));
   }
 
-  /** Answers the newest call of a type. @param {string} type @param {unknown} result */
-  answer(type, result) {
-    this.say({ id: this.calls(type).at(-1).id, result });
+  /** Answers the newest call of a method. @param {string} name @param {unknown} result */
+  answer(name, result) {
+    this.newest(name).resolve(result);
   }
 
-  /** Refuses the newest call of a type. @param {string} type @param {string} code */
-  refuse(type, code) {
-    this.say({ id: this.calls(type).at(-1).id, error: { code, message: `no ${type}` } });
+  /** Refuses the newest call of a method. @param {string} name @param {string} code */
+  refuse(name, code) {
+    this.newest(name).reject(new PageError(code, `no ${name}`));
   }
 
   /** Ends as a crash does. @param {string} [message] @returns {Event} */

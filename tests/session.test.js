@@ -94,12 +94,12 @@ test('opening says how far it is and can be cancelled', async () => {
     onProgress: (progress) => heard.push(progress),
     signal: controller.signal,
   });
-  const [{ id }] = FakeWorker.last.sent;
-  FakeWorker.last.say({ id, progress: { fraction: 0.25 } });
-  controller.abort();
-  assert.deepEqual(FakeWorker.last.sent.at(-1), { cancel: id });
-  FakeWorker.last.refuse('open', 'ERR_CANCELLED');
-  await assert.rejects(opening, { code: 'ERR_CANCELLED' });
+  const [, tell, signal] = FakeWorker.last.newest('open').args;
+  await tell({ fraction: 0.25 });
+  controller.abort(new PageError('ERR_CANCELLED', 'Cancelled.'));
+  assert.equal(signal.reason.code, 'ERR_CANCELLED');
+  FakeWorker.last.newest('open').reject(signal.reason);
+  await assert.rejects(opening, (error) => error === controller.signal.reason);
   assert.deepEqual(heard, [{ fraction: 0.25 }]);
 });
 
@@ -119,15 +119,16 @@ test('reading tells the Worker the text, what was added and muted, and whether i
   session.causal = false;
   const muted = [{ layer: 0, head: 1 }];
   const reading = session.read('a sample', stateOf({ text: null, added: ' b', muted }));
-  const [{ payload }] = FakeWorker.last.calls('run');
-  assert.deepEqual(payload, {
-    ...{ text: 'a sample', isSample: true, added: ' b', muted, causal: false },
-  });
+  assert.deepEqual(FakeWorker.last.newest('run').args, [
+    1,
+    { text: 'a sample', isSample: true, added: ' b', muted, causal: false },
+  ]);
   FakeWorker.last.answer('run', { run: 7, n: 3 });
   assert.deepEqual(await reading, { run: 7, n: 3 });
   assert.deepEqual(session.run, { run: 7, n: 3 });
   session.read('own', stateOf()).catch(() => {});
-  assert.equal(FakeWorker.last.calls('run').at(-1).payload.isSample, false);
+  const [number, { isSample }] = FakeWorker.last.newest('run').args;
+  assert.deepEqual([number, isSample], [2, false]);
 });
 
 test('a text that cannot be read leaves the run and its rows that were there', async () => {
@@ -151,16 +152,15 @@ test('every question is about the run that the page shows', async () => {
   session.predict(3);
   session.rows(what, 1, 4);
   session.column(what, 2);
-  const asked = FakeWorker.last.sent.slice(2);
   assert.deepEqual(
-    asked.map(({ type, payload }) => [type, payload]),
+    FakeWorker.last.asked.slice(2).map(({ name, args }) => [name, ...args]),
     [
-      ['thumbs', { run: 1, layer: 2, size: 32 }],
-      ['region', { run: 1, slot: 'table', what, region: { rows: [0, 2] } }],
-      ['scores', { run: 1 }],
-      ['predict', { run: 1, at: 3 }],
-      ['rows', { run: 1, what, start: 1, end: 4 }],
-      ['column', { run: 1, slot: 'column 2', what, key: 2 }],
+      ['thumbs', 1, { layer: 2, size: 32 }],
+      ['region', 1, { slot: 'table', what, region: { rows: [0, 2] } }],
+      ['scores', 1],
+      ['predict', 1, 3],
+      ['rows', 1, { what, start: 1, end: 4 }],
+      ['column', 1, { slot: 'column 2', what, key: 2 }],
     ],
   );
 });
@@ -172,8 +172,8 @@ test('a row and a column are asked for once in a run, and anew in the next', asy
   FakeWorker.last.answer('rows', row(1, 2));
   FakeWorker.last.answer('column', row(3, 4));
   assert.deepEqual(await Promise.all([first, second, column]), [row(1, 2), row(1, 2), row(3, 4)]);
-  const { payload } = FakeWorker.last.calls('rows')[0];
-  assert.deepEqual([payload.start, payload.end], [3, 4]);
+  const [, { start, end }] = FakeWorker.last.calls('rows')[0].args;
+  assert.deepEqual([start, end], [3, 4]);
   await session.column(what, 3);
   assert.equal(FakeWorker.last.calls('rows').length, 1);
   assert.equal(FakeWorker.last.calls('column').length, 1);
@@ -182,14 +182,14 @@ test('a row and a column are asked for once in a run, and anew in the next', asy
   const anew = session.row(what, 3);
   FakeWorker.last.answer('rows', row(5, 6));
   assert.deepEqual(await anew, row(5, 6));
-  assert.equal(FakeWorker.last.calls('rows').at(-1).payload.run, 2);
+  assert.equal(FakeWorker.last.newest('rows').args[0], 2);
 });
 
 test('rows that arrive in another order belong to who asked for them', async () => {
   const session = await ready();
   const asked = [0, 1, 2].map((query) => session.row(what, query));
-  for (const { id, payload } of FakeWorker.last.calls('rows').reverse())
-    FakeWorker.last.say({ id, result: row(payload.start) });
+  for (const { args, resolve } of FakeWorker.last.calls('rows').reverse())
+    resolve(row(args[1].start));
   assert.deepEqual(await Promise.all(asked), [row(0), row(1), row(2)]);
 });
 
@@ -206,10 +206,10 @@ test('a row that failed is asked for again', async () => {
 test('a row that arrives after the next text was read is not taken for the new one’s', async () => {
   const session = await ready();
   const late = session.row(what, 0);
-  const [{ id }] = FakeWorker.last.calls('rows');
+  const [first] = FakeWorker.last.calls('rows');
   await read(session, 2);
   const current = session.row(what, 0);
-  FakeWorker.last.say({ id, result: row(1) });
+  first.resolve(row(1));
   assert.deepEqual(await late, row(1));
   FakeWorker.last.answer('rows', row(2));
   assert.deepEqual(await current, row(2));
@@ -219,13 +219,13 @@ test('a row that arrives after the next text was read is not taken for the new o
 test('a row of an earlier text that fails late does not make the new one be asked for twice', async () => {
   const session = await ready();
   const late = session.row(what, 0);
-  const [{ id }] = FakeWorker.last.calls('rows');
+  const [first] = FakeWorker.last.calls('rows');
   await read(session, 2);
   const current = session.row(what, 0);
   FakeWorker.last.answer('rows', row(2));
   await current;
-  FakeWorker.last.say({ id, error: { code: 'ERR_CANCELLED', message: 'another text' } });
-  await assert.rejects(late, { code: 'ERR_CANCELLED' });
+  first.reject(new PageError('ERR_STALE', 'another text'));
+  await assert.rejects(late, { code: 'ERR_STALE' });
   const kept = session.row(what, 0);
   assert.equal(FakeWorker.last.calls('rows').length, 2);
   assert.deepEqual(await kept, row(2));
@@ -248,26 +248,30 @@ test('of a long text few rows are kept, the newest', async () => {
   assert.equal(await ask(0), true);
 });
 
-test('the model writes on as it was asked to, and every token is told', async () => {
+test('the model writes on as it was asked to, until its loop is left', async () => {
   const session = await ready();
-  /** @type {unknown[]} */
-  const heard = [];
-  const { signal } = new AbortController();
-  const asking = { signal, onProgress: (/** @type {unknown} */ said) => heard.push(said) };
+  let isOver = false;
+  function* tokens() {
+    try {
+      for (let id = 9; ; id++) yield { id };
+    } finally {
+      isOver = true;
+    }
+  }
   const how = { decoding: 'sample', temperature: 0.5, topK: 4, seed: 3, count: 2 };
-  const writing = session.write(any(how), asking);
-  const [{ id, payload }] = FakeWorker.last.calls('write');
-  assert.deepEqual(payload, { run: 1, count: 2, how: { temperature: 0.5, topK: 4, seed: 3 } });
-  FakeWorker.last.say({ id, progress: { fraction: 0, detail: { token: { id: 9 } } } });
-  FakeWorker.last.say({ id, progress: { fraction: 0.5 } });
-  FakeWorker.last.answer('write', 'done');
-  assert.equal(await writing, 'done');
-  assert.deepEqual(heard, [{ token: { id: 9 } }, {}]);
+  const writing = session.write(any(how));
+  const { args } = FakeWorker.last.newest('write');
+  assert.deepEqual(args, [1, 2, { temperature: 0.5, topK: 4, seed: 3 }]);
+  FakeWorker.last.answer('write', tokens());
+  /** @type {number[]} */
+  const written = [];
+  for await (const { id } of writing) if (written.push(id) === 3) break;
+  assert.deepEqual([written, isOver], [[9, 10, 11], true]);
 
-  session.write(any({ ...how, decoding: 'greedy' }), asking);
-  assert.deepEqual(FakeWorker.last.calls('write').at(-1).payload.how, { temperature: 0 });
-  session.write(any({ ...how, topK: 0 }), asking);
-  assert.deepEqual(FakeWorker.last.calls('write').at(-1).payload.how, {
+  session.write(any({ ...how, decoding: 'greedy' }));
+  assert.deepEqual(FakeWorker.last.newest('write').args[2], { temperature: 0 });
+  session.write(any({ ...how, topK: 0 }));
+  assert.deepEqual(FakeWorker.last.newest('write').args[2], {
     ...{ temperature: 0.5, topK: undefined, seed: 3 },
   });
 });

@@ -114,14 +114,15 @@ export class Endpoint {
     /** @type {Scope} */
     const scope = [];
     const answer = new Promise((resolve, reject) => {
+      this.#pending.set(call, { resolve, reject, target, scope });
       try {
         this.#ask({ call, id, path, how, args }, scope);
+        this.waits(this.#pending.size > 0);
       } catch (error) {
+        this.#pending.delete(call);
         leave(scope);
         throw error;
       }
-      this.#pending.set(call, { resolve, reject, target, scope });
-      this.waits(true);
     });
     return iterable(answer);
   }
