@@ -1,7 +1,7 @@
 // connect, the page's side of a Worker, with a Worker that answers when the test tells it to.
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
-import { connect } from '../web/page/engine/connect.js';
+import { beforeEach, mock, test } from 'node:test';
+import { connect, orEnd } from '../web/page/engine/connect.js';
 import { PageError } from '../web/page/engine/errors.js';
 import { FakeWorker } from './fakes.js';
 
@@ -163,4 +163,54 @@ test('what cannot be sent rejects its call alone', async () => {
   await assert.rejects(remote.run(Symbol('no')), { code: 'ERR_VALUE' });
   FakeWorker.last.answer('run', 'done');
   assert.equal(await other, 'done');
+});
+
+test('a Worker that does not hear a cancellation is ended, and who waited for it is told', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const engine = connected();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const deaf = orEnd(engine, engine.remote.run(1, signal), signal);
+    const waiting = engine.remote.run(2);
+    const [old] = FakeWorker.all;
+    controller.abort(new PageError('ERR_CANCELLED', 'Cancelled.'));
+    mock.timers.tick(60_000);
+    await assert.rejects(deaf, (error) => error === signal.reason);
+    await assert.rejects(waiting, (error) => error === signal.reason);
+    assert.ok(old.isTerminated);
+
+    const next = engine.remote.run(3);
+    assert.equal(FakeWorker.all.length, 2);
+    FakeWorker.last.answer('run', 'new');
+    assert.equal(await next, 'new');
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test('a Worker that hears a cancellation, or has answered before, goes on', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const engine = connected();
+    for (const isHeard of [true, false]) {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const work = orEnd(engine, engine.remote.run(1, signal), signal);
+      const { args, resolve, reject } = FakeWorker.last.newest('run');
+      if (isHeard) {
+        controller.abort();
+        reject(args[1].reason);
+        await assert.rejects(work, (error) => error === signal.reason);
+      } else {
+        resolve('done');
+        assert.equal(await work, 'done');
+        controller.abort();
+      }
+      mock.timers.tick(60_000);
+      assert.equal(FakeWorker.last.isTerminated, false);
+    }
+  } finally {
+    mock.timers.reset();
+  }
 });

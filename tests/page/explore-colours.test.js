@@ -14,14 +14,14 @@ const pictures = (page, selector) =>
     return (await Promise.all(digests)).map((digest) => new Uint32Array(digest)[0].toString(16));
   }, selector);
 
-/** Holds what the page asks its Workers for: from then on, until it is let go. @param {Page} page @param {string} type */
-const hold = (page, type) =>
+/** Holds the calls of a Worker's method: from then on, until they are let go. @param {Page} page @param {string} method */
+const hold = (page, method) =>
   page.evaluate((held) => {
     const post = Worker.prototype.postMessage;
     /** @type {(() => void)[]} */
     const waiting = [];
     Worker.prototype.postMessage = function (/** @type {any} */ message) {
-      if (message.type === held) waiting.push(() => post.call(this, message));
+      if (message.path?.[0] === held) waiting.push(() => post.call(this, message));
       else post.call(this, message);
     };
     Object.assign(globalThis, {
@@ -31,7 +31,7 @@ const hold = (page, type) =>
         for (const send of waiting) send();
       },
     });
-  }, type);
+  }, method);
 
 /** @param {Page} page until something is held */
 const isHeld = (page) => page.waitForFunction('waiting.length > 0');

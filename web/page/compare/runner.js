@@ -9,16 +9,15 @@
  */
 
 import { byId } from '../dom.js';
+import { orEnd } from '../engine/connect.js';
 import { PageError } from '../engine/errors.js';
 import { settingsOf } from '../state.js';
 
 /** Work quicker than this shows no progress. */
 const QUIET_MS = 200;
 
-/** How long the Worker may take to hear that its work was cancelled. */
-const PATIENCE_MS = 1500;
-
-const cancelled = () => new PageError('ERR_CANCELLED', 'Cancelled.');
+/** Why a run ends that others follow. */
+const REPLACED = new PageError('ERR_STALE', 'Other settings were chosen since.');
 
 /**
  * @param {Store} store
@@ -59,15 +58,10 @@ export function connectRunner(store, engine, finished) {
     const wanted = JSON.stringify(settings);
     if (wanted === asked) return;
     asked = wanted;
-    work?.abort(cancelled());
+    work?.abort(REPLACED);
     const mine = new AbortController();
     const { signal } = mine;
     work = mine;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    let replacing;
-    signal.addEventListener('abort', () => {
-      replacing = setTimeout(() => engine.end(signal.reason), PATIENCE_MS);
-    });
     const showing = setTimeout(() => (busy.hidden = false), QUIET_MS);
     main.setAttribute('aria-busy', 'true');
     try {
@@ -77,7 +71,8 @@ export function connectRunner(store, engine, finished) {
         bar.value = fraction;
         if (step) label.textContent = `${step}…`;
       };
-      const summary = await engine.remote.run(++runs, settings, onProgress, signal);
+      const running = engine.remote.run(++runs, settings, onProgress, signal);
+      const summary = await orEnd(engine, running, signal);
       if (work !== mine) return;
       hasResult = true;
       say('');
@@ -85,10 +80,11 @@ export function connectRunner(store, engine, finished) {
     } catch (error) {
       if (work !== mine) return;
       asked = '';
-      fail(error);
+      // Its Worker was ended with the run before.
+      if (error === REPLACED) run();
+      else fail(error);
     } finally {
       clearTimeout(showing);
-      clearTimeout(replacing);
       if (work === mine) {
         work = undefined;
         busy.hidden = true;
@@ -98,7 +94,9 @@ export function connectRunner(store, engine, finished) {
     }
   };
 
-  byId('cancel', HTMLButtonElement).addEventListener('click', () => work?.abort(cancelled()));
+  byId('cancel', HTMLButtonElement).addEventListener('click', () =>
+    work?.abort(new PageError('ERR_CANCELLED', 'Cancelled.')),
+  );
   store.subscribe((after, before) => {
     const same = JSON.stringify(settingsOf(after)) === JSON.stringify(settingsOf(before));
     if (!same) run();

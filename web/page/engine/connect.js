@@ -22,6 +22,9 @@ import { PageError } from './errors.js';
  * @property {(reason: unknown) => void} end ends the Worker; all who wait are told the reason
  */
 
+/** How long a Worker may take to hear that its work was cancelled. */
+const PATIENCE_MS = 1500;
+
 /** @param {string} why @param {boolean} hasAnswered */
 function wordsOf(why, hasAnswered) {
   const because = why ? ` (${why})` : '';
@@ -81,4 +84,26 @@ export function connect(startWorker, { explain = wordsOf, lost = () => {} } = {}
       ended?.end(reason);
     },
   };
+}
+
+/**
+ * Ends a Worker that does not hear soon that its work was cancelled.
+ *
+ * @template T
+ * @param {{ end: (reason: unknown) => void }} connected
+ * @param {Promise<T>} work that was given the signal
+ * @param {AbortSignal} signal
+ * @returns {Promise<T>}
+ */
+export async function orEnd({ end }, work, signal) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let ending;
+  const abort = () => (ending = setTimeout(() => end(signal.reason), PATIENCE_MS));
+  signal.addEventListener('abort', abort);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(ending);
+    signal.removeEventListener('abort', abort);
+  }
 }
