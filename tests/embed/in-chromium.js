@@ -58,6 +58,8 @@ export async function checkSite(browser, url, isolated) {
     }
     checkOutput(/** @type {any} */ (await call('ownWorker')).output);
     checkPixel(/** @type {any} */ (await call('view')));
+    const { written, expected } = /** @type {any} */ (await call('continueThere'));
+    assert.deepEqual(written, expected);
     assert.deepEqual(complaints, []);
   } catch (error) {
     if (complaints.length > 0)

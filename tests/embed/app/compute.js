@@ -1,5 +1,7 @@
 // What every embedding does: the notebook's module, through every entry of the package.
 import { load, tensor } from 'headwise';
+import { writeSafetensors } from 'headwise/formats';
+import { Gpt2, loadGpt2 } from 'headwise/gpt2';
 import { load as loadInline } from 'headwise/inline';
 import { load as loadWorker } from 'headwise/worker';
 
@@ -41,6 +43,23 @@ export const entries = {
   inline: () => attendOnce(loadInline),
   worker: () => attendOnce(() => loadWorker({ threads: 2 })),
 };
+
+/** A GPT-2 that was sent into a Worker: what it writes there, and what it would write here. */
+export async function continueThere() {
+  const [hw, far] = [await load(), await loadWorker()];
+  const [vocabSize, contextLength, dModel, numHeads, numLayers] = [7, 6, 4, 2, 1];
+  const gpt2 = new Gpt2(hw, { vocabSize, contextLength, dModel, numHeads, numLayers });
+  const config = { vocab_size: 7, n_positions: 6, n_embd: 4, n_head: 2, n_layer: 1 };
+  const weights = new Response(writeSafetensors(gpt2.stateDict()));
+  const there = await loadGpt2(far, { config, weights });
+  const expected = [...gpt2.generate([1, 2])];
+  /** @type {number[]} */
+  const written = [];
+  for await (const id of there.generate([1, 2])) written.push(id);
+  await far.dispose();
+  hw.dispose();
+  return { written, expected };
+}
 
 /** @param {any} map an attention-map, which draws a trace that is in a Worker */
 export async function draw(map) {

@@ -1,5 +1,5 @@
 import 'headwise/view';
-import { draw, entries } from './compute.js';
+import { continueThere, draw, entries } from './compute.js';
 
 function ownWorker() {
   const worker = new Worker(new URL('./own-worker.js', import.meta.url), { type: 'module' });
@@ -14,6 +14,7 @@ Object.assign(globalThis, {
   site: {
     ...entries,
     ownWorker,
+    continueThere,
     async view() {
       const map = /** @type {any} */ (document.querySelector('attention-map'));
       await draw(map);
