@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { load } from 'headwise';
-import { layerNormConfig, moduleKind } from '../web/headwise/engine/abi.js';
 import { Engine } from '../web/headwise/engine/engine.js';
 import { engineOf, Headwise } from '../web/headwise/engine/headwise.js';
 import { createModule } from '../web/headwise/modules/module.js';
@@ -97,9 +96,7 @@ export class FilledMemory {
     let pointer = 0;
     const config = { dim, eps: 1e-5 };
     const make = () => {
-      pointer = createModule(engine, moduleKind.layerNorm, layerNormConfig, config, {
-        what: 'a block',
-      });
+      pointer = createModule(engine, { kind: 'layerNorm', config, what: 'a block' });
     };
     if (isRefused(make)) return false;
     const start = weightOf(engine, pointer);

@@ -23,7 +23,7 @@ function constructors(hw) {
       'a Gpt2 without options',
       () => new Gpt2(hw, any(undefined)),
       'ERR_VALUE',
-      'dModel',
+      'vocabSize',
       'undefined',
     ],
     ['an unknown option of Gpt2', create({ dropout: 0 }), 'ERR_VALUE', 'Gpt2', 'dropout'],

@@ -73,6 +73,27 @@ export function prepareMask(given, scores, expected, shown = scores) {
 }
 
 /**
+ * A mask of a module's.
+ * @param {import('../tensor/operand.js').Operand} mask
+ * @param {readonly [number, number, number, number]} scores [batch, heads, Lq, Lkv]
+ * @throws {HeadwiseError} ERR_SHAPE
+ */
+export function fitModuleMask(mask, scores) {
+  const rank = mask.shape.length;
+  const found = `mask has shape ${describe(mask.shape)}`;
+  if (rank === 3) {
+    const hint =
+      '[batch, 1, Lq, Lkv] for one per batch entry or [1, heads, Lq, Lkv] for one per head';
+    throw new HeadwiseError('ERR_SHAPE', `${found}, which is ambiguous; expected ${hint}`);
+  }
+  const expected = '[Lq, Lkv] or [batch, heads, Lq, Lkv]';
+  if (rank === 1) {
+    throw new HeadwiseError('ERR_SHAPE', `${found}; expected ${expected}`);
+  }
+  return prepareMask(mask, scores, expected);
+}
+
+/**
  * Fills an hw_mask.
  * @param {Uint32Array} words
  * @param {number} at index of the first word

@@ -2,8 +2,6 @@ import { describe } from './describe.js';
 import { HeadwiseError, misfit } from './error.js';
 import { isOf, tagOf, unreadable } from './foreign.js';
 
-/** @typedef {import('../tensor/operand.js').Operand} Operand */
-
 /** @param {readonly string[]} known */
 const namesOf = (known) => known.join(', ') || 'none';
 
@@ -57,6 +55,58 @@ export function checkOptions(options, known, owner, name = `${owner}: options`) 
     throw unreadable(cause, name, objectOf(known));
   }
 }
+
+/** @typedef {(value: any, name: string) => any} Check gives the value back, or what stands for it */
+/**
+ * What a table's checks give.
+ * @template {Readonly<Record<string, Check>>} Table
+ * @typedef {{ [Name in keyof Table]: ReturnType<Table[Name]> }} Checked
+ */
+
+/**
+ * Reads options, each once, and checks them.
+ * @template {Readonly<Record<string, Check>>} Table
+ * @param {unknown} options
+ * @param {Table} table what checks each of them
+ * @param {string} owner whose options they are, for the message
+ * @returns {Checked<Table>}
+ */
+export function checkTable(options, table, owner) {
+  const names = Object.keys(table);
+  const given = checkOptions(options, names, owner);
+  /** @type {Record<string, any>} */
+  const checked = {};
+  for (const name of names) {
+    checked[name] = table[name](given[name], name);
+  }
+  return /** @type {any} */ (checked);
+}
+
+/**
+ * A check of what may be left out.
+ * @template T
+ * @param {(value: any, name: string) => T} check
+ * @returns {(value: any, name: string) => T | undefined}
+ */
+export const maybe = (check) => (value, name) =>
+  value === undefined ? undefined : check(value, name);
+
+/**
+ * A check of what has a default.
+ * @template T
+ * @param {(value: any, name: string) => T} check
+ * @param {T} otherwise
+ * @returns {(value: any, name: string) => T}
+ */
+export const or = (check, otherwise) => (value, name) => check(value ?? otherwise, name);
+
+/**
+ * A check of what is one of several words.
+ * @template {string} T
+ * @param {readonly T[]} choices
+ * @returns {(value: any, name: string) => T}
+ */
+export const oneOf = (choices) => (value, name) => checkChoice(value, name, choices);
 
 /**
  * @param {unknown} value
@@ -161,7 +211,7 @@ export function checkChoice(value, name, choices) {
 }
 
 /**
- * @param {Operand} x
+ * @param {{ shape: readonly number[] }} x
  * @param {string} name
  * @param {boolean} fits
  * @param {() => string} expected in words, which are made only for the message

@@ -4,6 +4,9 @@ import { checkUnchanged } from '../checks/foreign.js';
 import { noArray, sizeOf } from '../tensor/shape.js';
 import { Tensor } from '../tensor/tensor.js';
 
+/** @typedef {import('../tensor/operand.js').Operand} Operand */
+/** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
+
 /** hw_status of include/headwise.h. */
 const statusCodes = /** @type {const} */ ([undefined, 'ERR_SHAPE', 'ERR_VALUE', 'ERR_MEMORY']);
 
@@ -297,18 +300,17 @@ export class Engine {
 
   /**
    * @param {number} address
-   * @param {Pick<import('../tensor/operand.js').Operand, 'dtype' | 'data'> & { size?: number }} source size: elements that it had when room was asked for;
-   *   left out where nobody else has the data
-   * @throws {HeadwiseError} ERR_SHAPE: it has others now
+   * @param {Operand | IdsOperand} source
+   * @throws {HeadwiseError} ERR_SHAPE: it has not the elements any more that it had when room was asked for
    */
   write(address, { dtype, data, size }) {
-    if (size !== undefined) {
-      checkUnchanged(data, size);
-    }
-    if (dtype === 'bool') {
+    checkUnchanged(data, size);
+    if (dtype === 'float32') {
+      this.floats.set(data, address / 4);
+    } else if (dtype === 'bool') {
       this.bytes.set(data, address);
     } else {
-      this.floats.set(data, address / 4);
+      this.words.set(data, address / 4);
     }
   }
 

@@ -49,22 +49,17 @@ export const inputBytes = Math.ceil(abi.input.bytes / 16) * 16;
 
 /**
  * Fills an hw_input.
- * @param {Engine} engine
- * @param {number} address
- * @param {object} input
- * @param {boolean} input.isIds whether data holds ids, not x
- * @param {number} input.data address
- * @param {number} input.batch
- * @param {number} input.tokens
- * @param {readonly [number, number]} [input.logits] of which tokens a decoder's output is
+ * @param {Uint32Array} words
+ * @param {number} at index of the first word
+ * @param {number} data address
+ * @param {import('../modules/forward.js').Call} call
  */
-export function writeInput(engine, address, { isIds, data, batch, tokens, logits }) {
-  const { words } = engine;
-  const at = address / 4;
+export function writeInput(words, at, data, { input, batch, tokens, logitsStart, logitsEnd }) {
+  const isIds = input.dtype === 'uint32';
   words[at + inputAt.x] = isIds ? 0 : data;
   words[at + inputAt.ids] = isIds ? data : 0;
   words[at + inputAt.batch] = batch;
   words[at + inputAt.tokens] = tokens;
-  words[at + inputAt.logitsStart] = logits === undefined ? 0 : logits[0];
-  words[at + inputAt.logitsEnd] = logits === undefined ? 0 : logits[1];
+  words[at + inputAt.logitsStart] = logitsStart;
+  words[at + inputAt.logitsEnd] = logitsEnd;
 }

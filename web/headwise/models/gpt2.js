@@ -1,31 +1,23 @@
+import { geluApproximation } from '../engine/abi.js';
+import { engineOf } from '../engine/headwise.js';
 import {
-  causality as causalities,
-  decoderConfig,
-  geluApproximation,
-  moduleKind,
-} from '../engine/abi.js';
-import {
-  checkBoolean,
-  checkChoice,
   checkEps,
   checkOptions,
   checkShape,
   checkSize,
+  checkTable,
+  oneOf,
+  or,
 } from '../checks/check.js';
-import { checkFloats } from '../tensor/operand.js';
-import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
-import { copyArray, isArray } from '../checks/foreign.js';
-import { random } from '../tensor/functions.js';
-import { engineOf } from '../engine/headwise.js';
-import { tensor } from '../tensor/make-tensor.js';
+import { misfit } from '../checks/error.js';
+import { checkHeads } from '../modules/attention-module.js';
 import { checkIds } from '../modules/embedding.js';
-import { checkCache, KeyValueCache } from '../modules/key-value-cache.js';
-import { createModule, Module } from '../modules/module.js';
-import { runForward } from '../modules/run-forward.js';
+import { decoderForward, runForward } from '../modules/forward.js';
+import { KeyValueCache } from '../modules/key-value-cache.js';
+import { Module } from '../modules/module.js';
+import { random } from '../tensor/functions.js';
 import { generate } from './generate.js';
 import { canonicalName, isImplied } from './parameters.js';
-import { sameShape } from '../tensor/shape.js';
 
 /**
  * @template Option
@@ -86,12 +78,11 @@ import { sameShape } from '../tensor/shape.js';
  *   & Asked<WithTrace, LayerTraces>} Gpt2Result
  */
 
-const optionNames = /** @type {const} */ ([
-  ...['vocabSize', 'contextLength', 'dModel', 'numHeads', 'numLayers'],
-  ...['dFf', 'eps', 'approximate'],
-]);
-
-const forwardNames = ['logits', 'trace', 'needWeights', 'headMask', 'cache'];
+const table = {
+  ...{ vocabSize: checkSize, contextLength: checkSize, dModel: checkSize, numHeads: checkSize },
+  ...{ numLayers: checkSize, dFf: (/** @type {any} */ value) => value, eps: checkEps },
+  approximate: or(oneOf(/** @type {const} */ (['tanh', 'none'])), 'tanh'),
+};
 
 /** Standard deviation of GPT-2's initial weights. */
 const initialDeviation = 0.02;
@@ -100,57 +91,17 @@ const initialDeviation = 0.02;
 export function checkEngine(hw) {
   const engine = engineOf(hw);
   if (engine === undefined) {
-    throw new HeadwiseError('ERR_VALUE', `hw is ${describe(hw)}; expected what load() gives`);
+    throw misfit(hw, 'hw', 'what load() gives');
   }
   return engine;
 }
 
 /** @param {unknown} options */
 function checkGpt2Options(options) {
-  const given = checkOptions(options, optionNames, 'Gpt2');
-  const dModel = checkSize(given.dModel, 'dModel');
-  const checked = {
-    vocabSize: checkSize(given.vocabSize, 'vocabSize'),
-    contextLength: checkSize(given.contextLength, 'contextLength'),
-    dModel,
-    numHeads: checkSize(given.numHeads, 'numHeads'),
-    numLayers: checkSize(given.numLayers, 'numLayers'),
-    dFf: checkSize(given.dFf ?? 4 * dModel, 'dFf'),
-    eps: checkEps(given.eps),
-    approximate: checkChoice(given.approximate ?? 'tanh', 'approximate', ['tanh', 'none']),
-  };
-  if (dModel % checked.numHeads !== 0) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `dModel is ${dModel}; expected a multiple of numHeads, ${checked.numHeads}`,
-    );
-  }
-  return checked;
-}
-
-/**
- * @param {unknown} logits
- * @param {number} tokens
- * @returns {readonly [number, number]}
- */
-function checkLogits(logits, tokens) {
-  /** @type {Map<unknown, unknown>} */
-  const named = new Map([
-    ['last', [tokens - 1, tokens]],
-    ['all', [0, tokens]],
-    ['none', [0, 0]],
-  ]);
-  const range = named.get(logits) ?? logits;
-  const pair = copyArray(range, 2) ?? [];
-  const [start, end] = pair.length === 2 && pair.every(Number.isInteger) ? pair : [1, 0];
-  if (start < 0 || end < start || end > tokens) {
-    const bounds = `[start, end] with 0 <= start <= end <= ${tokens}`;
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `logits is ${describe(logits)}; expected "last", "all", "none" or ${bounds}`,
-    );
-  }
-  return [start, end];
+  const checked = checkTable(options, table, 'Gpt2');
+  const { dModel, numHeads } = checked;
+  checkHeads(dModel, 'dModel', numHeads);
+  return { ...checked, dFf: checkSize(checked.dFf ?? 4 * dModel, 'dFf') };
 }
 
 /**
@@ -160,6 +111,7 @@ function checkLogits(logits, tokens) {
  */
 export class Gpt2 extends Module {
   #options;
+  #about;
 
   /**
    * Weights are drawn by randn, times 0.02 as GPT-2's, in the state dict's order; biases are zeros.
@@ -171,19 +123,23 @@ export class Gpt2 extends Module {
   constructor(hw, options, draw = true) {
     const engine = checkEngine(hw);
     const checked = checkGpt2Options(options);
-    const { vocabSize, dModel, numLayers, approximate } = checked;
+    const { vocabSize, contextLength, dModel, numHeads, numLayers, approximate } = checked;
     // Of the engine's config a zero eps is the default; to any variance the least double is a zero.
     const engineOptions = { ...checked, eps: checked.eps || Number.MIN_VALUE };
     const config = { ...engineOptions, approximate: geluApproximation[approximate] };
     const what = `a Gpt2 of ${numLayers} layers × ${dModel} and ${vocabSize} tokens`;
-    const kind = moduleKind.decoder;
-    super(engine, createModule(engine, kind, decoderConfig, config, { what, draw: false }));
+    super(engine, { kind: 'decoder', config, what, draw: false });
     /**
      * What the model was made with, defaults filled in.
      * @type {Readonly<Required<Gpt2Options>>}
      */
     this.options = Object.freeze(checked);
     this.#options = this.options;
+    /** @type {import('../modules/forward.js').Attending} */
+    this.#about = {
+      ...{ name: 'Gpt2.forward', input: 'ids', rank: 2, width: vocabSize },
+      ...{ heads: numHeads, layers: numLayers, contextLength },
+    };
     if (draw) {
       this.#draw();
     }
@@ -227,60 +183,10 @@ export class Gpt2 extends Module {
    * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED
    */
   createCache(options) {
-    const { engine } = this;
-    const { dModel, numHeads, contextLength } = this.#options;
+    const { dModel, numHeads: heads, contextLength } = this.#options;
     this.checkAlive();
-    const owner = {
-      module: this,
-      heads: numHeads,
-      headDim: dModel / numHeads,
-      contextLength,
-      pointer: () => this.pointer,
-    };
-    return new KeyValueCache(engine, owner, checkOptions(options, ['batch'], 'createCache'));
-  }
-
-  /**
-   * @param {ReturnType<typeof checkIds>} checked
-   * @param {KeyValueCache | undefined} cache
-   */
-  #checkInput(checked, cache) {
-    const { contextLength } = this.#options;
-    const { shape } = checked;
-    if (shape.length !== 1 && shape.length !== 2) {
-      const expected = '[tokens] or [batch, tokens]';
-      throw new HeadwiseError(
-        'ERR_SHAPE',
-        `ids has shape ${describe(shape)}; expected ${expected}`,
-      );
-    }
-    const tokens = shape[shape.length - 1];
-    const batch = shape.length === 2 ? shape[0] : 1;
-    const stored = cache?.checkRoom(batch, tokens, 'ids') ?? 0;
-    if (tokens > contextLength) {
-      throw new HeadwiseError(
-        'ERR_SHAPE',
-        `ids has ${tokens} tokens; expected at most contextLength, ${contextLength}`,
-      );
-    }
-    return { ids: checked.ids, batch, tokens, stored, leading: shape.slice(0, -1) };
-  }
-
-  /** @param {Tensor | NestedNumbers | undefined} headMask */
-  #checkHeadMask(headMask) {
-    if (headMask === undefined) {
-      return undefined;
-    }
-    const { numLayers, numHeads } = this.#options;
-    const isNested = isArray(headMask);
-    const mask = checkFloats(
-      isNested ? tensor(/** @type {NestedNumbers} */ (headMask)) : headMask,
-      'headMask',
-    );
-    const fits = sameShape(mask.shape, [numLayers, numHeads]);
-    const expected = `[${numLayers}, ${numHeads}], layers and heads`;
-    checkShape(mask, 'headMask', fits, () => expected);
-    return mask;
+    const checked = checkOptions(options, ['batch'], 'createCache');
+    return new KeyValueCache(this, { heads, headDim: dModel / heads, contextLength }, checked);
   }
 
   /**
@@ -296,42 +202,14 @@ export class Gpt2 extends Module {
    */
   forward(ids, options) {
     this.checkAlive();
-    const given = checkOptions(options, forwardNames, 'Gpt2.forward');
-    const cache = checkCache(given.cache);
-    const { numLayers, numHeads, vocabSize } = this.#options;
-    const checked = checkIds(ids, vocabSize);
-    const headMask = this.#checkHeadMask(given.headMask);
-    const logits = copyArray(given.logits, 2) ?? given.logits ?? 'last';
+    const asked = checkTable(options, decoderForward, 'Gpt2.forward');
+    const input = checkIds(ids, this.#options.vocabSize);
     // From here on no code of the caller's runs, which could end the model or the cache, or fill one.
-    const { pointer, engine } = this;
-    const cacheAt = cache?.addressFor(this) ?? 0;
-    const input = this.#checkInput(checked, cache);
-    const { batch, tokens, stored } = input;
-    const [start, end] = checkLogits(logits, tokens);
-    const needWeights = checkBoolean(given.needWeights ?? false, 'needWeights');
-    const trace = checkBoolean(given.trace ?? false, 'trace');
-    const weightsShape = [batch, numHeads, tokens, stored + tokens];
-    const logitsShape = [...input.leading, end - start, vocabSize];
-
-    const { output, ...asked } = runForward(engine, {
-      pointer,
-      name: 'Gpt2.forward',
-      input: input.ids,
-      batch,
-      tokens,
-      logits: [start, end],
-      outputShape: logitsShape,
-      layers: numLayers,
-      weightsShape,
-      mask: undefined,
-      causality: causalities.own,
-      headMask,
-      cacheAt,
-      stored,
-      needWeights,
-      trace,
-    });
-    return /** @type {any} */ (given.logits === 'none' ? asked : { logits: output, ...asked });
+    const { shape } = input;
+    const fits = shape.length === 1 || shape.length === 2;
+    checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
+    const { output, ...rest } = runForward(this, this.#about, input, asked);
+    return /** @type {any} */ (asked.logits === 'none' ? rest : { logits: output, ...rest });
   }
 
   /**

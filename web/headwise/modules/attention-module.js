@@ -1,19 +1,16 @@
-import { causality as causalities } from '../engine/abi.js';
 import {
   checkBoolean,
-  checkOptions,
   checkProbability,
   checkShape,
   checkSize,
+  checkTable,
+  or,
 } from '../checks/check.js';
 import { checkFloats, checkTensor } from '../tensor/operand.js';
-import { classOf, describe } from '../checks/describe.js';
+import { classOf } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { checkKeyPadding, hidePadding } from '../attention/key-padding.js';
-import { prepareMask } from '../attention/mask.js';
-import { withLast } from '../tensor/shape.js';
+import { attentionForward, nothing, runForward } from './forward.js';
 import { Module } from './module.js';
-import { runForward } from './run-forward.js';
 
 /**
  * @template Option
@@ -24,7 +21,6 @@ import { runForward } from './run-forward.js';
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('../attention/trace.js').Trace} Trace */
-/** @typedef {import('./key-value-cache.js').KeyValueCache} KeyValueCache */
 
 /**
  * What a forward may be asked for besides its output.
@@ -63,23 +59,28 @@ import { runForward } from './run-forward.js';
  * @typedef {ForwardOutput & Asked<NeedWeights, ForwardWeights> & Asked<WithTrace, ForwardTrace>} ForwardResult
  */
 
-/**
- * Options that all attention modules have, checked.
- * @param {Record<string, any>} given
- */
-export function checkCommonOptions(given) {
-  return {
-    dIn: checkSize(given.dIn, 'dIn'),
-    dOut: checkSize(given.dOut, 'dOut'),
-    contextLength: checkSize(given.contextLength, 'contextLength'),
-    dropout: checkProbability(given.dropout ?? 0, 'dropout'),
-    qkvBias: checkBoolean(given.qkvBias ?? false, 'qkvBias'),
-  };
-}
+/** Options that modules share. */
+export const sizeChecks = {
+  ...{ dIn: checkSize, dOut: checkSize, contextLength: checkSize },
+  dropout: or(checkProbability, 0),
+};
+export const qkvBias = or(checkBoolean, false);
+export const isCausal = or(checkBoolean, true);
 
-export const forwardOptions = /** @type {const} */ ([
-  ...['mask', 'isCausal', 'keyPaddingMask', 'needWeights', 'trace'],
-]);
+/**
+ * @param {number} width
+ * @param {string} name
+ * @param {number} numHeads
+ * @throws {HeadwiseError} ERR_SHAPE: heads of one width do not fill it
+ */
+export function checkHeads(width, name, numHeads) {
+  if (width % numHeads !== 0) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `${name} is ${width}; expected a multiple of numHeads, ${numHeads}`,
+    );
+  }
+}
 
 /**
  * What `needWeights` asks of several layers for.
@@ -97,17 +98,6 @@ export const forwardOptions = /** @type {const} */ ([
  * @template {boolean} [WithTrace=boolean]
  * @typedef {ForwardOutput & Asked<NeedWeights, LayerWeights> & Asked<WithTrace, LayerTraces>} LayerResults
  */
-
-/**
- * @param {unknown} isCausal as the caller gave it
- * @param {boolean} hasMask whether there is a mask of the caller's, which replaces the module's own by default
- */
-function causalityOf(isCausal, hasMask) {
-  if (isCausal === undefined) {
-    return hasMask ? causalities.off : causalities.own;
-  }
-  return checkBoolean(isCausal, 'isCausal') ? causalities.on : causalities.off;
-}
 
 /**
  * The notebooks' classes save their causal mask with their weights: ones above the diagonal.
@@ -131,36 +121,34 @@ function checkSavedMask(value, key, n) {
   }
 }
 
-/** @param {unknown} value @param {string} name */
-const checkMaybe = (value, name) => (value === undefined ? undefined : checkTensor(value, name));
-
 /** A module that attends, in one layer or several: checks what goes into its forward and reads what comes out. */
 export class AttendingModule extends Module {
-  #sizes;
-  #forwardName;
-  #savedMasks;
+  #about;
+  #dIn;
+  #isMask;
 
   /**
    * @internal
    * @param {Engine} engine
-   * @param {number} pointer the module's address
+   * @param {import('./module.js').Spec} spec
    * @param {{ dIn: number, width: number, heads: number, contextLength: number, layers?: number }} sizes width: of the
    *   output; layers: how many give weights and traces, default 1
-   * @param {readonly string[]} [savedMasks] keys under which torch saves the causal mask
+   * @param {(key: string) => boolean} [isMask] whether torch saves the causal mask under a key
    */
-  constructor(engine, pointer, sizes, savedMasks = []) {
-    super(engine, pointer);
-    this.#savedMasks = savedMasks;
-    this.#sizes = { layers: 1, ...sizes };
-    this.#forwardName = `${classOf(this)}.forward`;
-  }
-
-  /**
-   * @protected
-   * @param {unknown} options
-   */
-  checkForwardOptions(options) {
-    return checkOptions(options, forwardOptions, this.#forwardName);
+  constructor(
+    engine,
+    spec,
+    { dIn, width, heads, contextLength, layers = 1 },
+    isMask = () => false,
+  ) {
+    super(engine, spec);
+    this.#dIn = dIn;
+    this.#isMask = isMask;
+    /** @type {import('./forward.js').Attending} */
+    this.#about = {
+      ...{ name: `${classOf(this)}.forward`, input: 'x', rank: 3 },
+      ...{ width, heads, layers, contextLength },
+    };
   }
 
   /**
@@ -170,126 +158,48 @@ export class AttendingModule extends Module {
    * @param {unknown} value
    */
   ignoresEntry(key, value) {
-    if (!this.#savedMasks.includes(key)) {
+    if (!this.#isMask(key)) {
       return false;
     }
-    checkSavedMask(value, key, this.#sizes.contextLength);
+    checkSavedMask(value, key, this.#about.contextLength);
     return true;
-  }
-
-  /**
-   * @param {import('../tensor/operand.js').FloatOperand} x
-   * @param {KeyValueCache | undefined} cache
-   */
-  #checkInput(x, cache) {
-    const { dIn, contextLength } = this.#sizes;
-    const fits =
-      (x.shape.length === 2 || x.shape.length === 3) && x.shape[x.shape.length - 1] === dIn;
-    checkShape(x, 'x', fits, () => `[batch, tokens, ${dIn}] or [tokens, ${dIn}]`);
-    const batch = x.shape.length === 3 ? x.shape[0] : 1;
-    const tokens = x.shape[x.shape.length - 2];
-    const stored = cache === undefined ? 0 : cache.checkRoom(batch, tokens, 'x');
-    if (tokens > contextLength) {
-      throw new HeadwiseError(
-        'ERR_SHAPE',
-        `x has ${tokens} tokens; expected at most contextLength, ${contextLength}`,
-      );
-    }
-    return { batch, tokens, stored };
-  }
-
-  /**
-   * @param {import('../tensor/operand.js').Operand | undefined} mask
-   * @param {[number, number, number, number]} scores their shape
-   */
-  #checkMask(mask, scores) {
-    if (mask === undefined) {
-      return undefined;
-    }
-    const rank = mask.shape.length;
-    if (rank === 3) {
-      const hint =
-        '[batch, 1, Lq, Lkv] for one per batch entry or [1, heads, Lq, Lkv] for one per head';
-      throw new HeadwiseError(
-        'ERR_SHAPE',
-        `mask has shape ${describe(mask.shape)}, which is ambiguous; expected ${hint}`,
-      );
-    }
-    const expected = '[Lq, Lkv] or [batch, heads, Lq, Lkv]';
-    if (rank === 1) {
-      throw new HeadwiseError(
-        'ERR_SHAPE',
-        `mask has shape ${describe(mask.shape)}; expected ${expected}`,
-      );
-    }
-    return prepareMask(mask, scores, expected);
   }
 
   /**
    * @protected
    * @param {Tensor} input
-   * @param {Record<string, any>} given options, read and known
-   * @param {KeyValueCache} [cache]
+   * @param {unknown} options
+   * @param {Readonly<Record<string, import('../checks/check.js').Check>>} [table] what checks them
    * @returns {LayerResults}
    */
-  attend(input, given, cache) {
+  attend(input, options, table = attentionForward) {
     this.checkAlive();
+    const about = this.#about;
+    const asked = options === undefined ? nothing : checkTable(options, table, about.name);
     const x = checkFloats(input, 'x');
-    const givenMask = checkMaybe(given.mask, 'mask');
-    const givenPadding = checkMaybe(given.keyPaddingMask, 'keyPaddingMask');
     // From here on no code of the caller's runs, which could end the module or the cache, or fill one.
-    const { pointer, engine } = this;
-    const cacheAt = cache === undefined ? 0 : cache.addressFor(this);
-    const { batch, tokens, stored } = this.#checkInput(x, cache);
-    const { width, heads, layers } = this.#sizes;
-    /** @type {[number, number, number, number]} */
-    const weightsShape = [batch, heads, tokens, stored + tokens];
-    const ownMask = this.#checkMask(givenMask, weightsShape);
-    const causality = causalityOf(given.isCausal, ownMask !== undefined);
-    const keys = stored + tokens;
-    checkKeyPadding(givenPadding, x.shape.length === 3 ? [batch, keys] : [keys]);
-    const mask = hidePadding(givenPadding, ownMask, weightsShape);
-    const needWeights = checkBoolean(given.needWeights ?? false, 'needWeights');
-    const trace = checkBoolean(given.trace ?? false, 'trace');
-
-    return /** @type {any} */ (
-      runForward(engine, {
-        pointer,
-        name: this.#forwardName,
-        input: x,
-        batch,
-        tokens,
-        logits: undefined,
-        outputShape: withLast(x.shape, width),
-        layers,
-        weightsShape,
-        mask,
-        causality,
-        headMask: undefined,
-        cacheAt,
-        stored,
-        needWeights,
-        trace,
-      })
-    );
+    const { shape } = x;
+    const { length } = shape;
+    const width = this.#dIn;
+    const fits = (length === 2 || length === 3) && shape[length - 1] === width;
+    checkShape(x, 'x', fits, () => `[batch, tokens, ${width}] or [tokens, ${width}]`);
+    return /** @type {any} */ (runForward(this, about, x, asked));
   }
 }
 
 /**
  * What a module of one layer returns.
- * @param {LayerResults} results
+ * @param {any} results
  * @returns {ForwardResult}
  */
-export function firstLayer({ output, weights, trace }) {
-  /** @type {ForwardResult} */
-  const result = { output };
-  if (weights !== undefined) {
-    result.weights = weights[0];
+export function ofOneLayer(results) {
+  if (results.weights !== undefined) {
+    [results.weights] = results.weights;
   }
-  if (trace !== undefined) {
-    result.trace = trace[0];
+  if (results.trace !== undefined) {
+    [results.trace] = results.trace;
   }
-  return result;
+  return results;
 }
 
 /** A module that attends in one layer. */
@@ -305,6 +215,6 @@ export class AttentionModule extends AttendingModule {
    *   ERR_DISPOSED
    */
   forward(x, options) {
-    return /** @type {any} */ (firstLayer(this.attend(x, this.checkForwardOptions(options))));
+    return /** @type {any} */ (ofOneLayer(this.attend(x, options)));
   }
 }

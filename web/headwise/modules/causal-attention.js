@@ -1,5 +1,5 @@
-import { checkOptions } from '../checks/check.js';
-import { checkCommonOptions } from './attention-module.js';
+import { checkTable } from '../checks/check.js';
+import { qkvBias, sizeChecks } from './attention-module.js';
 import { SingleHead } from './single-head.js';
 
 /**
@@ -12,6 +12,8 @@ import { SingleHead } from './single-head.js';
  * @property {boolean} [qkvBias] default false
  */
 
+const table = { ...sizeChecks, qkvBias };
+
 /** One causal head. State dict: W_query.weight [dOut, dIn], W_key.weight, W_value.weight, and biases with qkvBias; a causal
  * `mask` is accepted on loading. */
 export class CausalAttention extends SingleHead {
@@ -21,8 +23,6 @@ export class CausalAttention extends SingleHead {
    * @param {CausalAttentionOptions} options
    */
   constructor(engine, options) {
-    const known = ['dIn', 'dOut', 'contextLength', 'dropout', 'qkvBias'];
-    const given = checkOptions(options, known, 'CausalAttention');
-    super(engine, { ...checkCommonOptions(given), isCausal: true });
+    super(engine, { ...checkTable(options, table, 'CausalAttention'), isCausal: true });
   }
 }

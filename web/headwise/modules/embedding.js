@@ -1,14 +1,12 @@
-import { embeddingConfig, moduleKind } from '../engine/abi.js';
-import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
+import { checkIndex, checkOptions, checkSize, checkTable } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
-import { aligned } from '../engine/engine.js';
 import { HeadwiseError } from '../checks/error.js';
 import { kindOf, lengthOf, reading, tagOf } from '../checks/foreign.js';
 import { flatten, shapeOfNested } from '../tensor/make-tensor.js';
-import { inputBytes, writeInput } from '../engine/struct.js';
-import { newArray, sizeOf } from '../tensor/shape.js';
-import { createModule, Module } from './module.js';
+import { newArray } from '../tensor/shape.js';
+import { runRows } from './forward.js';
+import { Module } from './module.js';
 
 /** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */
 /**
@@ -64,6 +62,7 @@ function place(shape, flat) {
 /**
  * @param {unknown} ids
  * @param {number} count of embeddings
+ * @returns {import('../tensor/operand.js').IdsOperand}
  */
 export function checkIds(ids, count) {
   const { values, shape, size } = reading(() => unpack(ids), 'ids', 'integers');
@@ -73,15 +72,17 @@ export function checkIds(ids, count) {
       `ids has shape ${describe(shape)}; expected an id or more`,
     );
   }
-  const checked = newArray(Uint32Array, size);
+  const data = newArray(Uint32Array, size);
   for (let i = 0; i < size; i++) {
     const value = values[i];
     const id = typeof value === 'bigint' ? Number(value) : value;
     const fits = typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < count;
-    checked[i] = fits ? id : checkIndex(value, `ids${place(shape, i)}`, count);
+    data[i] = fits ? id : checkIndex(value, `ids${place(shape, i)}`, count);
   }
-  return { ids: checked, shape };
+  return { shape, dtype: 'uint32', data, size };
 }
+
+const table = { numEmbeddings: checkSize, embeddingDim: checkSize };
 
 /** torch.nn.Embedding: a row of the weight for every id. State dict: weight [numEmbeddings, embeddingDim]. */
 export class Embedding extends Module {
@@ -93,14 +94,13 @@ export class Embedding extends Module {
    * @param {EmbeddingOptions} options
    */
   constructor(engine, options) {
-    const given = checkOptions(options, ['numEmbeddings', 'embeddingDim'], 'Embedding');
-    const count = checkSize(given.numEmbeddings, 'numEmbeddings');
-    const dim = checkSize(given.embeddingDim, 'embeddingDim');
-    const what = `an Embedding of ${count} × ${dim}`;
-    const config = { numEmbeddings: count, embeddingDim: dim };
-    const pointer = createModule(engine, moduleKind.embedding, embeddingConfig, config, { what });
-    super(engine, pointer);
-    this.#sizes = { count, dim };
+    const config = checkTable(options, table, 'Embedding');
+    const { numEmbeddings, embeddingDim } = config;
+    super(engine, {
+      ...{ kind: 'embedding', config },
+      what: `an Embedding of ${numEmbeddings} × ${embeddingDim}`,
+    });
+    this.#sizes = config;
   }
 
   /**
@@ -114,18 +114,9 @@ export class Embedding extends Module {
    */
   forward(ids, options) {
     checkOptions(options, [], 'Embedding.forward');
-    const { count, dim } = this.#sizes;
-    const checked = checkIds(ids, count);
-    const { pointer, engine } = this;
-    const shape = [...checked.shape, dim];
-    const tokens = checked.ids.length;
-    const bytes = aligned(tokens * 4);
-    const at = engine.stage(inputBytes + bytes + sizeOf(shape, 'the result') * 4);
-    const idsAt = at + inputBytes;
-    const out = idsAt + bytes;
-    engine.words.set(checked.ids, idsAt / 4);
-    writeInput(engine, at, { isIds: true, data: idsAt, batch: 1, tokens });
-    engine.check(engine.call.module_forward(pointer, at, out, 0), 'Embedding.forward');
-    return { output: engine.read(out, shape) };
+    const { numEmbeddings, embeddingDim } = this.#sizes;
+    const checked = checkIds(ids, numEmbeddings);
+    const shape = [...checked.shape, embeddingDim];
+    return { output: runRows(this, 'Embedding.forward', checked, checked.size, shape) };
   }
 }

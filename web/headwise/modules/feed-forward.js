@@ -1,6 +1,4 @@
-import { feedForwardConfig, moduleKind } from '../engine/abi.js';
-import { checkOptions, checkProbability, checkSize } from '../checks/check.js';
-import { createModule } from './module.js';
+import { checkProbability, checkSize, checkTable, or } from '../checks/check.js';
 import { RowwiseModule } from './rowwise-module.js';
 
 /**
@@ -10,6 +8,8 @@ import { RowwiseModule } from './rowwise-module.js';
  * @property {number} dFf of the hidden activations
  * @property {number} [dropout] default 0; of the hidden activations, in training mode
  */
+
+const table = { dModel: checkSize, dFf: checkSize, dropout: or(checkProbability, 0) };
 
 /**
  * fc2(dropout(gelu(fc1(x)))) with the exact GELU, for every row alone. State dict: fc1.weight [dFf, dModel], fc1.bias,
@@ -22,15 +22,9 @@ export class FeedForward extends RowwiseModule {
    * @param {FeedForwardOptions} options
    */
   constructor(engine, options) {
-    const given = checkOptions(options, ['dModel', 'dFf', 'dropout'], 'FeedForward');
-    const dModel = checkSize(given.dModel, 'dModel');
-    const dFf = checkSize(given.dFf, 'dFf');
-    const dropout = checkProbability(given.dropout ?? 0, 'dropout');
+    const config = checkTable(options, table, 'FeedForward');
+    const { dModel, dFf } = config;
     const what = `a FeedForward of ${dModel} × ${dFf}`;
-    const config = { dModel, dFf, dropout };
-    const pointer = createModule(engine, moduleKind.feedForward, feedForwardConfig, config, {
-      what,
-    });
-    super(engine, pointer, dModel, dModel);
+    super(engine, { kind: 'feedForward', config, what }, dModel, dModel);
   }
 }

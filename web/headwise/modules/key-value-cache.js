@@ -17,20 +17,12 @@ import { sameShape } from '../tensor/shape.js';
  *   default: nothing
  */
 
-/**
- * The module that a cache is for.
- * @typedef {object} CacheOwner
- * @property {object} module
- * @property {() => number} pointer the module's address, asked for when nothing of the caller's runs any more
- * @property {number} heads
- * @property {number} headDim
- * @property {number} contextLength
- */
+/** @typedef {{ heads: number, headDim: number, contextLength: number }} CacheSizes of a sequence in it */
 
 /**
  * @param {unknown} past
  * @param {number | undefined} batch
- * @param {CacheOwner} owner
+ * @param {CacheSizes} sizes
  * @returns {{ key: FloatOperand, value: FloatOperand }}
  */
 function checkPast(past, batch, { heads, headDim, contextLength }) {
@@ -108,31 +100,34 @@ export class KeyValueCache {
 
   /**
    * @internal
-   * @param {Engine} engine
-   * @param {CacheOwner} owner
+   * @param {import('./module.js').Module} module that it is for
+   * @param {CacheSizes} sizes
    * @param {CacheOptions} [options]
    */
-  constructor(engine, owner, options) {
+  constructor(module, sizes, options) {
     const given = checkOptions(options, ['batch', 'past'], 'createCache');
     const asked = given.batch === undefined ? undefined : checkSize(given.batch, 'batch');
-    const past = given.past === undefined ? undefined : checkPast(given.past, asked, owner);
+    const past = given.past === undefined ? undefined : checkPast(given.past, asked, sizes);
+    // Nothing of the caller's runs any more.
+    const { engine, pointer } = module;
+    const { contextLength } = sizes;
     const batch = past?.key.shape[0] ?? asked ?? 1;
     const [key, value] = past === undefined ? [0, 0] : writePast(engine, past);
     const tokens = past?.key.shape[2] ?? 0;
     engine.check(
-      engine.call.module_create_cache(owner.pointer(), batch, key, value, tokens),
-      `a cache of ${batch} × ${owner.contextLength} tokens`,
+      engine.call.module_create_cache(pointer, batch, key, value, tokens),
+      `a cache of ${batch} × ${contextLength} tokens`,
     );
     this.#engine = engine;
-    this.#module = owner.module;
+    this.#module = module;
     this.#pointer = engine.result;
     engine.catchForgotten(this, 'cache_destroy', this.#pointer);
     /** Sequences. */
     this.batch = batch;
     /** The most tokens of each: the module's contextLength. */
-    this.capacity = owner.contextLength;
+    this.capacity = contextLength;
     this.#batch = batch;
-    this.#capacity = owner.contextLength;
+    this.#capacity = contextLength;
   }
 
   #live() {

@@ -1,6 +1,4 @@
-import { linearConfig, moduleKind } from '../engine/abi.js';
-import { checkBoolean, checkOptions, checkSize } from '../checks/check.js';
-import { createModule } from './module.js';
+import { checkBoolean, checkSize, checkTable, or } from '../checks/check.js';
 import { RowwiseModule } from './rowwise-module.js';
 
 /**
@@ -11,6 +9,8 @@ import { RowwiseModule } from './rowwise-module.js';
  * @property {boolean} [bias] default true
  */
 
+const table = { inFeatures: checkSize, outFeatures: checkSize, bias: or(checkBoolean, true) };
+
 /** torch.nn.Linear: y = x·Wᵀ + b. State dict: weight [outFeatures, inFeatures], bias [outFeatures]. */
 export class Linear extends RowwiseModule {
   /**
@@ -19,14 +19,10 @@ export class Linear extends RowwiseModule {
    * @param {LinearOptions} options
    */
   constructor(engine, options) {
-    const given = checkOptions(options, ['inFeatures', 'outFeatures', 'bias'], 'Linear');
-    const inFeatures = checkSize(given.inFeatures, 'inFeatures');
-    const outFeatures = checkSize(given.outFeatures, 'outFeatures');
-    const bias = checkBoolean(given.bias ?? true, 'bias');
+    const config = checkTable(options, table, 'Linear');
+    const { inFeatures, outFeatures } = config;
     const what = `a Linear of ${inFeatures} × ${outFeatures}`;
-    const config = { inFeatures, outFeatures, bias };
-    const pointer = createModule(engine, moduleKind.linear, linearConfig, config, { what });
-    super(engine, pointer, inFeatures, outFeatures);
+    super(engine, { kind: 'linear', config, what }, inFeatures, outFeatures);
     /** Width of x. */
     this.inFeatures = inFeatures;
     /** Width of the output. */

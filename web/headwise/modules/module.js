@@ -1,3 +1,4 @@
+import * as abi from '../engine/abi.js';
 import { checkBoolean, checkOptions } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { classOf, describe } from '../checks/describe.js';
@@ -14,20 +15,24 @@ import { listParameters, readParameter, writeParameter } from './parameters.js';
 /** @typedef {import('./parameters.js').Parameter} Parameter */
 
 /**
- * Makes a module of the engine's.
- * @param {Engine} engine
- * @param {number} kind of abi.js's moduleKind
- * @param {import('../engine/struct.js').Layout} layout of its config
- * @param {Record<string, any>} config
- * @param {object} how
- * @param {string} how.what it is, for the message
- * @param {boolean} [how.draw] false: leave the weights zero and the generator where it is
- * @returns {number} its address
+ * What a module is made of.
+ * @typedef {object} Spec
+ * @property {Exclude<keyof typeof abi.moduleKind, 'kinds'>} kind
+ * @property {Record<string, any>} config the engine's
+ * @property {string} what it is, for messages
+ * @property {boolean} [draw] false: leave the weights zero and the generator where it is
  */
-export function createModule(engine, kind, layout, config, { what, draw = true }) {
+
+/**
+ * @param {Engine} engine
+ * @param {Spec} spec
+ * @returns {number} the address of a new module
+ */
+export function createModule(engine, { kind, config, what, draw = true }) {
+  const layout = abi[`${kind}Config`];
   const at = engine.stage(layout.bytes);
   writeStruct(engine, at, layout, config);
-  engine.check(engine.call.module_create(kind, at, draw), what);
+  engine.check(engine.call.module_create(abi.moduleKind[kind], at, draw), what);
   return engine.result;
 }
 
@@ -41,16 +46,16 @@ export class Module {
   /**
    * @internal
    * @param {Engine} engine
-   * @param {number} pointer the module's address
+   * @param {Spec} spec
    */
-  constructor(engine, pointer) {
+  constructor(engine, spec) {
+    this.#pointer = createModule(engine, spec);
+    engine.catchForgotten(this, 'module_destroy', this.#pointer);
     /** @internal */
     this.engine = engine;
     Object.defineProperty(this, 'engine', {
       ...{ enumerable: false, writable: false, configurable: false },
     });
-    this.#pointer = pointer;
-    engine.catchForgotten(this, 'module_destroy', pointer);
     /** Whether dropout is active; as in torch, a new module is in training mode. */
     this.training = true;
   }
@@ -66,7 +71,7 @@ export class Module {
     }
   }
 
-  /** @protected */
+  /** @internal */
   get pointer() {
     this.checkAlive();
     return this.#pointer;
@@ -87,7 +92,7 @@ export class Module {
    * @param {number} rows
    */
   loadRows(parameter, data, firstRow, rows) {
-    const value = { dtype: /** @type {const} */ ('float32'), data };
+    const value = { dtype: /** @type {const} */ ('float32'), shape: [], data, size: data.length };
     writeParameter(this.engine, this.pointer, parameter, value, firstRow, rows);
   }
 

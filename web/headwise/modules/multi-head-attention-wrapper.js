@@ -1,7 +1,5 @@
-import { moduleKind, multiHeadAttentionWrapperConfig } from '../engine/abi.js';
-import { checkBoolean, checkOptions, checkSize } from '../checks/check.js';
-import { AttentionModule, checkCommonOptions } from './attention-module.js';
-import { createModule } from './module.js';
+import { checkSize, checkTable } from '../checks/check.js';
+import { AttentionModule, isCausal, qkvBias, sizeChecks } from './attention-module.js';
 
 /**
  * What a MultiHeadAttentionWrapper is made with.
@@ -14,6 +12,8 @@ import { createModule } from './module.js';
  * @property {boolean} [qkvBias] default false
  * @property {boolean} [isCausal] default true
  */
+
+const table = { ...sizeChecks, numHeads: checkSize, qkvBias, isCausal };
 
 /** @type {(value: unknown) => value is object} */
 const isObject = (value) => typeof value === 'object' && value !== null;
@@ -42,32 +42,20 @@ export class MultiHeadAttentionWrapper extends AttentionModule {
    * @param {MultiHeadAttentionWrapperOptions} options
    */
   constructor(engine, options) {
-    const known = ['dIn', 'dOut', 'contextLength', 'dropout', 'numHeads', 'qkvBias', 'isCausal'];
-    const given = checkOptions(options, known, 'MultiHeadAttentionWrapper');
-    const { dIn, dOut, contextLength, dropout, qkvBias } = checkCommonOptions(given);
-    const numHeads = checkSize(given.numHeads, 'numHeads');
-    const isCausal = checkBoolean(given.isCausal ?? true, 'isCausal');
+    const checked = checkTable(options, table, 'MultiHeadAttentionWrapper');
+    const { numHeads, ...head } = checked;
+    const { dIn, dOut, contextLength } = head;
     const what = `a MultiHeadAttentionWrapper of ${numHeads} heads of ${dIn} × ${dOut}`;
-    const kind = moduleKind.multiHeadAttentionWrapper;
-    const head = { dIn, dOut, contextLength, dropout, qkvBias, isCausal };
-    const config = { head, numHeads };
-    const pointer = createModule(engine, kind, multiHeadAttentionWrapperConfig, config, { what });
-    const masks = Array.from({ length: isCausal ? numHeads : 0 }, (_, i) => `heads.${i}.mask`);
     const sizes = { dIn, width: numHeads * dOut, heads: numHeads, contextLength };
-    super(engine, pointer, sizes, masks);
+    const isMask = (/** @type {string} */ key) =>
+      head.isCausal && Number(/^heads\.(0|[1-9]\d*)\.mask$/.exec(key)?.[1]) < numHeads;
+    const config = { head, numHeads };
+    super(engine, { kind: 'multiHeadAttentionWrapper', config, what }, sizes, isMask);
     /**
      * What the wrapper was made with, defaults filled in.
      * @type {Readonly<Required<MultiHeadAttentionWrapperOptions>>}
      */
-    this.options = Object.freeze({
-      dIn,
-      dOut,
-      contextLength,
-      dropout,
-      numHeads,
-      qkvBias,
-      isCausal,
-    });
+    this.options = Object.freeze(checked);
     this.#options = this.options;
   }
 }

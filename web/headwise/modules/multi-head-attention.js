@@ -1,17 +1,18 @@
-import { moduleKind, multiHeadAttentionConfig } from '../engine/abi.js';
-import { checkBoolean, checkOptions, checkSize } from '../checks/check.js';
+import { checkBoolean, checkSize, checkTable, or } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
-import { HeadwiseError, misfit } from '../checks/error.js';
-import { newArray } from '../tensor/shape.js';
+import { misfit } from '../checks/error.js';
 import { Tensor } from '../tensor/tensor.js';
+import { newArray } from '../tensor/shape.js';
 import {
   AttentionModule,
-  checkCommonOptions,
-  firstLayer,
-  forwardOptions,
+  checkHeads,
+  isCausal,
+  ofOneLayer,
+  qkvBias,
+  sizeChecks,
 } from './attention-module.js';
-import { checkCache, KeyValueCache } from './key-value-cache.js';
-import { createModule } from './module.js';
+import { cachedForward } from './forward.js';
+import { KeyValueCache } from './key-value-cache.js';
 import { optionsOf } from './multi-head-attention-wrapper.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -39,9 +40,6 @@ import { optionsOf } from './multi-head-attention-wrapper.js';
 /** The prototype of what fromWrapper is making: its weights are not drawn. @type {unknown} */
 let undrawn;
 
-/** What forward takes. */
-const cachedOptions = /** @type {const} */ ([...forwardOptions, 'cache']);
-
 /**
  * @param {Record<string, Tensor>} state a wrapper's
  * @param {number} count of heads
@@ -62,27 +60,11 @@ function stackHeads(state, count) {
   );
 }
 
-/** @param {MultiHeadAttentionOptions} options */
-function checkAll(options) {
-  const flags = /** @type {const} */ (['outProj', 'outBias', 'isCausal', 'packedQkv']);
-  const known = ['dIn', 'dOut', 'contextLength', 'dropout', 'numHeads', 'qkvBias', ...flags];
-  const given = checkOptions(options, known, 'MultiHeadAttention');
-  const checked = {
-    ...checkCommonOptions(given),
-    numHeads: checkSize(given.numHeads, 'numHeads'),
-    outProj: checkBoolean(given.outProj ?? true, 'outProj'),
-    outBias: checkBoolean(given.outBias ?? true, 'outBias'),
-    isCausal: checkBoolean(given.isCausal ?? true, 'isCausal'),
-    packedQkv: checkBoolean(given.packedQkv ?? false, 'packedQkv'),
-  };
-  if (checked.dOut % checked.numHeads !== 0) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `dOut is ${checked.dOut}; expected a multiple of numHeads, ${checked.numHeads}`,
-    );
-  }
-  return checked;
-}
+const outProj = or(checkBoolean, true);
+const table = {
+  ...{ ...sizeChecks, numHeads: checkSize, qkvBias, outProj, outBias: outProj, isCausal },
+  packedQkv: qkvBias,
+};
 
 /**
  * All heads from one projection, split by strides: [batch, tokens, dOut]. State dict: W_query.weight [dOut, dIn], W_key.weight,
@@ -99,18 +81,18 @@ export class MultiHeadAttention extends AttentionModule {
    */
   constructor(engine, options) {
     const draw = new.target.prototype !== undrawn;
-    const checked = checkAll(options);
-    const { dIn, dOut, contextLength, numHeads } = checked;
+    const config = checkTable(options, table, 'MultiHeadAttention');
+    const { dIn, dOut, contextLength, numHeads } = config;
+    checkHeads(dOut, 'dOut', numHeads);
     const what = `a MultiHeadAttention of ${dIn} × ${dOut}`;
-    const kind = moduleKind.multiHeadAttention;
-    const pointer = createModule(engine, kind, multiHeadAttentionConfig, checked, { what, draw });
     const sizes = { dIn, width: dOut, heads: numHeads, contextLength };
-    super(engine, pointer, sizes, checked.isCausal ? ['mask'] : []);
+    const isMask = (/** @type {string} */ key) => config.isCausal && key === 'mask';
+    super(engine, { kind: 'multiHeadAttention', config, what, draw }, sizes, isMask);
     /**
      * What the module was made with, defaults filled in.
      * @type {Readonly<Required<MultiHeadAttentionOptions>>}
      */
-    this.options = Object.freeze(checked);
+    this.options = Object.freeze(config);
     this.#options = this.options;
   }
 
@@ -122,17 +104,9 @@ export class MultiHeadAttention extends AttentionModule {
    *   contextLength; ERR_MEMORY; ERR_DISPOSED
    */
   createCache(options) {
-    const { dOut, numHeads, contextLength } = this.#options;
-    const { engine } = this;
+    const { dOut, numHeads: heads, contextLength } = this.#options;
     this.checkAlive();
-    const owner = {
-      module: this,
-      heads: numHeads,
-      headDim: dOut / numHeads,
-      contextLength,
-      pointer: () => this.pointer,
-    };
-    return new KeyValueCache(engine, owner, options);
+    return new KeyValueCache(this, { heads, headDim: dOut / heads, contextLength }, options);
   }
 
   /**
@@ -148,8 +122,7 @@ export class MultiHeadAttention extends AttentionModule {
    * @throws {HeadwiseError} ERR_VALUE: no room for the tokens. After any error the cache is as it was
    */
   forward(x, options) {
-    const given = checkOptions(options, cachedOptions, 'MultiHeadAttention.forward');
-    return /** @type {any} */ (firstLayer(this.attend(x, given, checkCache(given.cache))));
+    return /** @type {any} */ (ofOneLayer(this.attend(x, options, cachedForward)));
   }
 
   /**

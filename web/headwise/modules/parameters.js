@@ -54,7 +54,7 @@ export function readParameter(engine, module, { index, shape, size }) {
  * @param {Engine} engine
  * @param {number} module
  * @param {Parameter} parameter
- * @param {Pick<FloatOperand, 'dtype' | 'data'> & { size?: number }} value whole rows
+ * @param {FloatOperand} value whole rows
  * @param {number} [firstRow]
  * @param {number} [rows] default: all
  */

@@ -1,9 +1,8 @@
 import { checkOptions, checkShape } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { classOf } from '../checks/describe.js';
-import { aligned } from '../engine/engine.js';
-import { inputBytes, writeInput } from '../engine/struct.js';
-import { sizeOf, withLast } from '../tensor/shape.js';
+import { withLast } from '../tensor/shape.js';
+import { runRows } from './forward.js';
 import { Module } from './module.js';
 
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
@@ -23,12 +22,12 @@ export class RowwiseModule extends Module {
   /**
    * @internal
    * @param {import('../engine/engine.js').Engine} engine
-   * @param {number} pointer the module's address
+   * @param {import('./module.js').Spec} spec
    * @param {number} width of x's last dimension
    * @param {number} outWidth of the output's
    */
-  constructor(engine, pointer, width, outWidth) {
-    super(engine, pointer);
+  constructor(engine, spec, width, outWidth) {
+    super(engine, spec);
     this.#forwardName = `${classOf(this)}.forward`;
     this.#width = width;
     this.#outWidth = outWidth;
@@ -42,20 +41,13 @@ export class RowwiseModule extends Module {
    * @throws {HeadwiseError} ERR_VALUE: an option; ERR_SHAPE: x has another width; ERR_MEMORY; ERR_DISPOSED
    */
   forward(x, options) {
-    checkOptions(options, [], this.#forwardName);
+    const name = this.#forwardName;
+    checkOptions(options, [], name);
     const width = this.#width;
     const input = checkFloats(x, 'x');
     const { shape: own, size } = input;
     checkShape(input, 'x', own.length >= 1 && own[own.length - 1] === width, () => `[…, ${width}]`);
-    const { pointer, engine } = this;
     const shape = withLast(own, this.#outWidth);
-    const bytes = aligned(size * 4);
-    const at = engine.stage(inputBytes + bytes + sizeOf(shape, 'the result') * 4);
-    const xAt = at + inputBytes;
-    const out = xAt + bytes;
-    engine.write(xAt, input);
-    writeInput(engine, at, { isIds: false, data: xAt, batch: 1, tokens: size / width });
-    engine.check(engine.call.module_forward(pointer, at, out, 0), this.#forwardName);
-    return { output: engine.read(out, shape) };
+    return { output: runRows(this, name, input, size / width, shape) };
   }
 }

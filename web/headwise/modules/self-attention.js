@@ -1,4 +1,4 @@
-import { checkBoolean, checkOptions, checkSize } from '../checks/check.js';
+import { checkBoolean, checkSize, checkTable, or } from '../checks/check.js';
 import { SingleHead } from './single-head.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -6,17 +6,11 @@ import { SingleHead } from './single-head.js';
 /** As many tokens as memory holds. */
 const contextLength = 2 ** 32 - 1;
 
-/**
- * @param {Record<string, any>} given known options
- */
-const checkSelfAttention = (given) => ({
-  dIn: checkSize(given.dIn, 'dIn'),
-  dOut: checkSize(given.dOut, 'dOut'),
-  qkvBias: checkBoolean(given.qkvBias ?? false, 'qkvBias'),
-  contextLength,
-  dropout: 0,
-  isCausal: false,
-});
+/** What the options leave open. */
+const rest = { contextLength, dropout: 0, isCausal: false };
+
+const table1 = { dIn: checkSize, dOut: checkSize };
+const table2 = { ...table1, qkvBias: or(checkBoolean, false) };
 
 /**
  * What a SelfAttentionV1 is made with.
@@ -33,8 +27,8 @@ export class SelfAttentionV1 extends SingleHead {
    * @param {SelfAttentionV1Options} options
    */
   constructor(engine, options) {
-    const given = checkOptions(options, ['dIn', 'dOut'], 'SelfAttentionV1');
-    super(engine, { ...checkSelfAttention(given), byHand: true });
+    const given = checkTable(options, table1, 'SelfAttentionV1');
+    super(engine, { ...rest, ...given, qkvBias: false, byHand: true });
   }
 }
 
@@ -57,7 +51,6 @@ export class SelfAttentionV2 extends SingleHead {
    * @param {SelfAttentionV2Options} options
    */
   constructor(engine, options) {
-    const given = checkOptions(options, ['dIn', 'dOut', 'qkvBias'], 'SelfAttentionV2');
-    super(engine, checkSelfAttention(given));
+    super(engine, { ...rest, ...checkTable(options, table2, 'SelfAttentionV2') });
   }
 }

@@ -1,7 +1,5 @@
-import { causalAttentionConfig, moduleKind } from '../engine/abi.js';
 import { classOf } from '../checks/describe.js';
 import { AttentionModule } from './attention-module.js';
-import { createModule } from './module.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 
@@ -16,9 +14,8 @@ export class SingleHead extends AttentionModule {
   constructor(engine, options) {
     const { dIn, dOut, contextLength, isCausal } = options;
     const what = `a ${classOf(new.target.prototype)} of ${dIn} × ${dOut}`;
-    const kind = moduleKind.causalAttention;
-    const pointer = createModule(engine, kind, causalAttentionConfig, options, { what });
     const sizes = { dIn, width: dOut, heads: 1, contextLength };
-    super(engine, pointer, sizes, isCausal ? ['mask'] : []);
+    const spec = { kind: /** @type {const} */ ('causalAttention'), config: options, what };
+    super(engine, spec, sizes, (key) => isCausal && key === 'mask');
   }
 }

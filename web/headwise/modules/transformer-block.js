@@ -1,14 +1,5 @@
-import { moduleKind, transformerBlockConfig } from '../engine/abi.js';
-import {
-  checkBoolean,
-  checkChoice,
-  checkOptions,
-  checkProbability,
-  checkSize,
-} from '../checks/check.js';
-import { HeadwiseError } from '../checks/error.js';
-import { AttentionModule } from './attention-module.js';
-import { createModule } from './module.js';
+import { checkProbability, checkSize, checkTable, oneOf, or } from '../checks/check.js';
+import { AttentionModule, checkHeads, isCausal } from './attention-module.js';
 
 /**
  * What a TransformerBlock is made with.
@@ -23,40 +14,25 @@ import { createModule } from './module.js';
  * @property {boolean} [isCausal] default true
  */
 
-export const blockOptions = ['dModel', 'numHeads', 'dFf', 'dropout', 'norm', 'isCausal'];
-
-/** @param {Record<string, any>} given */
-export function checkBlockOptions(given) {
-  const checked = {
-    dModel: checkSize(given.dModel, 'dModel'),
-    numHeads: checkSize(given.numHeads, 'numHeads'),
-    dFf: checkSize(given.dFf, 'dFf'),
-    dropout: checkProbability(given.dropout ?? 0, 'dropout'),
-    norm: checkChoice(given.norm ?? 'pre', 'norm', ['pre', 'post']),
-    isCausal: checkBoolean(given.isCausal ?? true, 'isCausal'),
-  };
-  if (checked.dModel % checked.numHeads !== 0) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `dModel is ${checked.dModel}; expected a multiple of numHeads, ${checked.numHeads}`,
-    );
-  }
-  return checked;
-}
+export const blockTable = {
+  ...{ dModel: checkSize, numHeads: checkSize, dFf: checkSize },
+  dropout: or(checkProbability, 0),
+  norm: or(oneOf(/** @type {const} */ (['pre', 'post'])), 'pre'),
+  isCausal,
+};
 
 /**
  * The engine's config of a block, and what an AttendingModule is made with.
- * @param {ReturnType<typeof checkBlockOptions>} options
+ * @param {Required<TransformerBlockOptions>} options
  */
-export const blockOf = ({ norm, ...block }) => ({
-  config: { ...block, normFirst: norm === 'pre' },
-  sizes: {
-    dIn: block.dModel,
-    width: block.dModel,
-    heads: block.numHeads,
-    contextLength: Infinity,
-  },
-});
+export function blockOf({ norm, ...block }) {
+  const { dModel, numHeads } = block;
+  checkHeads(dModel, 'dModel', numHeads);
+  return {
+    config: { ...block, normFirst: norm === 'pre' },
+    sizes: { dIn: dModel, width: dModel, heads: numHeads, contextLength: Infinity },
+  };
+}
 
 /**
  * Attention and feed-forward, each with its layer norm and residual connection: [batch, tokens, dModel] to the same, as
@@ -70,11 +46,10 @@ export class TransformerBlock extends AttentionModule {
    * @param {TransformerBlockOptions} options
    */
   constructor(engine, options) {
-    const checked = checkBlockOptions(checkOptions(options, blockOptions, 'TransformerBlock'));
-    const what = `a TransformerBlock of ${checked.dModel} × ${checked.dFf}`;
+    const checked = checkTable(options, blockTable, 'TransformerBlock');
     const { config, sizes } = blockOf(checked);
-    const kind = moduleKind.transformerBlock;
-    super(engine, createModule(engine, kind, transformerBlockConfig, config, { what }), sizes);
+    const what = `a TransformerBlock of ${checked.dModel} × ${checked.dFf}`;
+    super(engine, { kind: 'transformerBlock', config, what }, sizes);
     /**
      * What the block was made with, defaults filled in.
      * @type {Readonly<Required<TransformerBlockOptions>>}

@@ -1,8 +1,6 @@
-import { moduleKind, transformerStackConfig } from '../engine/abi.js';
-import { checkOptions, checkSize } from '../checks/check.js';
+import { checkSize, checkTable } from '../checks/check.js';
 import { AttendingModule } from './attention-module.js';
-import { createModule } from './module.js';
-import { blockOf, blockOptions, checkBlockOptions } from './transformer-block.js';
+import { blockOf, blockTable } from './transformer-block.js';
 
 /**
  * What a TransformerStack is made with: a block's options, and how many blocks there are.
@@ -15,6 +13,8 @@ import { blockOf, blockOptions, checkBlockOptions } from './transformer-block.js
  * @property {number} numLayers blocks
  */
 
+const table = { numLayers: checkSize, ...blockTable };
+
 /** numLayers Transformer blocks one after another, in one call. State dict: blocks.0.ln1.weight and so on. */
 export class TransformerStack extends AttendingModule {
   /**
@@ -23,21 +23,18 @@ export class TransformerStack extends AttendingModule {
    * @param {TransformerStackOptions} options
    */
   constructor(engine, options) {
-    const given = checkOptions(options, ['numLayers', ...blockOptions], 'TransformerStack');
-    const numLayers = checkSize(given.numLayers, 'numLayers');
-    const checked = checkBlockOptions(given);
+    const checked = checkTable(options, table, 'TransformerStack');
+    const { numLayers, ...each } = checked;
     const { dModel, dFf } = checked;
+    const { config: block, sizes } = blockOf(each);
     const what = `a TransformerStack of ${numLayers} × ${dModel} × ${dFf}`;
-    const { config: block, sizes } = blockOf(checked);
-    const kind = moduleKind.transformerStack;
     const config = { block, numLayers };
-    const pointer = createModule(engine, kind, transformerStackConfig, config, { what });
-    super(engine, pointer, { ...sizes, layers: numLayers });
+    super(engine, { kind: 'transformerStack', config, what }, { ...sizes, layers: numLayers });
     /**
      * What the stack was made with, defaults filled in.
      * @type {Readonly<Required<TransformerStackOptions>>}
      */
-    this.options = Object.freeze({ numLayers, ...checked });
+    this.options = Object.freeze(checked);
   }
 
   /**
@@ -51,6 +48,6 @@ export class TransformerStack extends AttendingModule {
    * @throws {HeadwiseError} as a block's
    */
   forward(x, options) {
-    return /** @type {any} */ (this.attend(x, this.checkForwardOptions(options)));
+    return /** @type {any} */ (this.attend(x, options));
   }
 }

@@ -15,6 +15,7 @@ import { newArray, readShape } from './shape.js';
  * @property {number} size elements, by the shape and, when it was read, by the data
  */
 /** @typedef {Operand<'float32'>} FloatOperand */
+/** @typedef {Omit<Operand, 'dtype' | 'data'> & { dtype: 'uint32', data: Uint32Array }} IdsOperand ids, which are the call's own */
 
 /** What holds a tensor's elements. @type {Readonly<Record<string, 'float32' | 'bool'>>} */
 const dtypes = Object.freeze({ Float32Array: 'float32', Uint8Array: 'bool' });

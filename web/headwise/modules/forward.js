@@ -1,0 +1,289 @@
+// The forward of every module: its options are checked, what goes in is laid into staging memory, what comes out is copied.
+import { causality as causalities, forwardOptions as layout } from '../engine/abi.js';
+import { checkKeyPadding, hidePadding } from '../attention/key-padding.js';
+import { fitModuleMask, maskBytes, writeMask } from '../attention/mask.js';
+import { Trace } from '../attention/trace.js';
+import { checkBoolean, checkShape, maybe, or } from '../checks/check.js';
+import { checkFloats, checkTensor } from '../tensor/operand.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { copyArray, isArray } from '../checks/foreign.js';
+import { aligned } from '../engine/engine.js';
+import { inputBytes, wordsOf, writeInput } from '../engine/struct.js';
+import { tensor } from '../tensor/make-tensor.js';
+import { sameShape, sizeOf } from '../tensor/shape.js';
+import { checkCache } from './key-value-cache.js';
+
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../tensor/operand.js').Operand} Operand */
+/** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
+/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+
+/**
+ * @param {any} value
+ * @param {string} name
+ */
+const checkHeadMask = (value, name) =>
+  checkFloats(isArray(value) ? tensor(/** @type {any} */ (value)) : value, name);
+
+const flag = or(checkBoolean, false);
+
+/**
+ * What a forward may be asked for: what checks it before shapes are known. Some of that runs code of the caller's, so that
+ * all of it comes first.
+ */
+export const attentionForward = {
+  ...{ mask: maybe(checkTensor), isCausal: maybe(checkBoolean) },
+  ...{ keyPaddingMask: maybe(checkTensor), needWeights: flag, trace: flag },
+};
+export const cachedForward = { ...attentionForward, cache: checkCache };
+export const decoderForward = {
+  logits: (/** @type {any} */ value) => copyArray(value, 2) ?? value ?? 'last',
+  ...{ trace: flag, needWeights: flag, headMask: maybe(checkHeadMask), cache: checkCache },
+};
+
+/** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward>>} Asked options that are checked */
+
+/** What is asked for by nothing. @type {Asked} */
+export const nothing = Object.freeze({ needWeights: false, trace: false });
+
+/**
+ * A module that attends, as its forward goes by it.
+ * @typedef {object} Attending
+ * @property {string} name its forward's
+ * @property {'x' | 'ids'} input what that is given: [batch, tokens, …], or without batch
+ * @property {number} rank of the input with a batch
+ * @property {number} width of the output
+ * @property {number} heads
+ * @property {number} layers how many give weights and traces
+ * @property {number} contextLength
+ */
+
+/**
+ * What an hw_forward_options says, and where its parts are once they are in staging memory.
+ * @typedef {object} Extras
+ * @property {number} layers
+ * @property {readonly [number, number, number, number]} scores the shape of a layer's: [batch, heads, Lq, Lkv]
+ * @property {import('../attention/mask.js').Mask | undefined} mask
+ * @property {FloatOperand | undefined} headMask
+ * @property {number} causality
+ * @property {number} cacheAt a cache's address, 0 for none
+ * @property {boolean} trace
+ * @property {number} weightsBytes of all layers, 0 for none
+ * @property {number} bytes that it takes in all
+ * @property {number} weightsAt
+ * @property {number} tracesAt
+ */
+
+/**
+ * A forward that is ready to run: nothing that follows runs code of the caller's.
+ * @typedef {object} Call
+ * @property {number} pointer the module's address
+ * @property {string} name for messages
+ * @property {FloatOperand | IdsOperand} input
+ * @property {number} batch
+ * @property {number} tokens
+ * @property {number} logitsStart of which tokens a decoder's output is
+ * @property {number} logitsEnd
+ * @property {number} outputSize in elements
+ * @property {Extras | undefined} extras
+ */
+
+const optionsAt = wordsOf(layout);
+
+/**
+ * @param {Engine} engine
+ * @param {number} address where its parts begin, the weights first
+ * @param {Extras} extras
+ * @returns {number} the struct's address
+ */
+function writeExtras(engine, address, extras) {
+  const { mask, headMask, weightsBytes } = extras;
+  const maskAt = address + aligned(weightsBytes);
+  const headMaskAt = maskAt + aligned(maskBytes(mask));
+  const struct = headMaskAt + aligned((headMask?.size ?? 0) * 4);
+  extras.weightsAt = address;
+  extras.tracesAt = struct + layout.bytes;
+  if (mask !== undefined) {
+    engine.write(maskAt, mask.tensor);
+  }
+  if (headMask !== undefined) {
+    engine.write(headMaskAt, headMask);
+  }
+  const { words } = engine;
+  const at = struct / 4;
+  writeMask(words, at + optionsAt.mask, mask, maskAt);
+  words[at + optionsAt.weights] = weightsBytes === 0 ? 0 : address;
+  words[at + optionsAt.trace] = extras.trace ? extras.tracesAt : 0;
+  words[at + optionsAt.cache] = extras.cacheAt;
+  words[at + optionsAt.headMask] = headMask === undefined ? 0 : headMaskAt;
+  words[at + optionsAt.causality] = extras.causality;
+  return struct;
+}
+
+/**
+ * Runs a module.
+ * @param {Engine} engine
+ * @param {Call} call
+ * @returns {number} the output's address
+ */
+export function callModule(engine, call) {
+  const { input, extras } = call;
+  const dataBytes = aligned(input.size * 4);
+  const outputBytes = aligned(call.outputSize * 4);
+  const bytes = inputBytes + dataBytes + outputBytes;
+  const at = engine.stage(extras === undefined ? bytes : bytes + extras.bytes);
+  const data = at + inputBytes;
+  const output = data + dataBytes;
+  engine.write(data, input);
+  const options = extras === undefined ? 0 : writeExtras(engine, output + outputBytes, extras);
+  writeInput(engine.words, at / 4, data, call);
+  engine.check(engine.call.module_forward(call.pointer, at, output, options), call.name);
+  return output;
+}
+
+/**
+ * Runs a module that treats every row or id alone.
+ * @param {import('./module.js').Module} module
+ * @param {string} name its forward's
+ * @param {FloatOperand | IdsOperand} input
+ * @param {number} tokens
+ * @param {readonly number[]} shape the output's
+ */
+export function runRows({ engine, pointer }, name, input, tokens, shape) {
+  const outputSize = sizeOf(shape, 'the result');
+  const none = { batch: 1, logitsStart: 0, logitsEnd: 0, extras: undefined };
+  const call = { pointer, name, input, tokens, outputSize, ...none };
+  return engine.read(callModule(engine, call), shape);
+}
+
+/**
+ * @param {unknown} logits
+ * @param {number} tokens
+ * @returns {readonly [number, number]}
+ */
+function checkLogits(logits, tokens) {
+  const words = { last: [tokens - 1, tokens], all: [0, tokens], none: [0, 0] };
+  const isWord = typeof logits === 'string' && Object.hasOwn(words, logits);
+  const pair = isWord ? words[/** @type {keyof typeof words} */ (logits)] : copyArray(logits, 2);
+  const [start, end] = pair?.length === 2 && pair.every(Number.isInteger) ? pair : [1, 0];
+  if (start < 0 || end < start || end > tokens) {
+    const bounds = `[start, end] with 0 <= start <= end <= ${tokens}`;
+    throw misfit(logits, 'logits', `"last", "all", "none" or ${bounds}`);
+  }
+  return [start, end];
+}
+
+/**
+ * Whether later keys are hidden: a mask of the caller's replaces the module's own by default.
+ * @param {boolean | undefined} isCausal
+ * @param {boolean} hasMask
+ */
+function causalityOf(isCausal, hasMask) {
+  const isOn = isCausal ?? !hasMask;
+  return isOn ? (isCausal === undefined ? causalities.own : causalities.on) : causalities.off;
+}
+
+/**
+ * Checks what is asked for against the shapes.
+ * @param {Asked} asked
+ * @param {Attending} about
+ * @param {Extras['scores']} scores
+ * @param {boolean} hasBatch
+ * @param {number} cacheAt
+ * @returns {Extras}
+ */
+function fitExtras(asked, { layers, heads }, scores, hasBatch, cacheAt) {
+  const { headMask, keyPaddingMask: padding, trace = false } = asked;
+  const own = asked.mask && fitModuleMask(asked.mask, scores);
+  checkKeyPadding(padding, hasBatch ? [scores[0], scores[3]] : [scores[3]]);
+  const mask = hidePadding(padding, own, scores);
+  if (headMask !== undefined) {
+    const expected = () => `[${layers}, ${heads}], layers and heads`;
+    checkShape(headMask, 'headMask', sameShape(headMask.shape, [layers, heads]), expected);
+  }
+  const weightsBytes = asked.needWeights ? layers * sizeOf(scores, 'weights') * 4 : 0;
+  const before = aligned(weightsBytes) + aligned(maskBytes(mask));
+  return {
+    ...{ layers, scores, mask, headMask, cacheAt, trace, weightsBytes, weightsAt: 0, tracesAt: 0 },
+    causality: causalityOf(asked.isCausal, own !== undefined),
+    bytes: before + aligned((headMask?.size ?? 0) * 4) + layout.bytes + layers * 4,
+  };
+}
+
+/**
+ * @param {Engine} engine
+ * @param {number} outputAt
+ * @param {readonly number[]} shape the output's
+ * @param {Extras} extras
+ * @param {number} stored tokens that were in the cache
+ * @returns {Results}
+ */
+function readResults(engine, outputAt, shape, extras, stored) {
+  const { layers, scores, weightsBytes, weightsAt, tracesAt, cacheAt } = extras;
+  const pointers = extras.trace ? engine.words.slice(tracesAt / 4, tracesAt / 4 + layers) : [];
+  const trace = Array.from(pointers, (pointer) => new Trace(engine, pointer, scores));
+  try {
+    /** @type {Results} */
+    const results = { output: engine.read(outputAt, shape) };
+    if (weightsBytes > 0) {
+      results.weights = Array.from({ length: layers }, (_, layer) =>
+        engine.read(weightsAt + layer * (weightsBytes / layers), scores),
+      );
+    }
+    if (extras.trace) {
+      results.trace = trace;
+    }
+    return results;
+  } catch (error) {
+    trace.forEach((each) => each.dispose());
+    if (cacheAt !== 0) {
+      engine.call.cache_truncate(cacheAt, stored);
+    }
+    throw error;
+  }
+}
+
+/** @typedef {{ output: Tensor, weights?: Tensor[], trace?: Trace[] }} Results weights and traces, one for each layer, if they were asked for; the traces are the caller's */
+
+/** Of what gives no logits. */
+const noLogits = /** @type {const} */ ([0, 0]);
+
+/**
+ * Runs a module that attends.
+ * @param {import('./module.js').Module} module
+ * @param {Attending} about
+ * @param {FloatOperand | IdsOperand} input whose shape was checked
+ * @param {Asked} asked
+ * @returns {Results}
+ */
+export function runForward(module, about, input, asked) {
+  const { engine, pointer } = module;
+  const { shape } = input;
+  const hasBatch = shape.length === about.rank;
+  const batch = hasBatch ? shape[0] : 1;
+  const tokens = hasBatch ? shape[1] : shape[0];
+  const { cache, logits } = asked;
+  const cacheAt = cache === undefined ? 0 : cache.addressFor(module);
+  const stored = cache === undefined ? 0 : cache.checkRoom(batch, tokens, about.input);
+  if (tokens > about.contextLength) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `${about.input} has ${tokens} tokens; expected at most contextLength, ${about.contextLength}`,
+    );
+  }
+  const [logitsStart, logitsEnd] = logits === undefined ? noLogits : checkLogits(logits, tokens);
+  const rows = logits === undefined ? tokens : logitsEnd - logitsStart;
+  const outputShape = hasBatch ? [batch, rows, about.width] : [rows, about.width];
+  const extras =
+    asked === nothing
+      ? undefined
+      : fitExtras(asked, about, [batch, about.heads, tokens, stored + tokens], hasBatch, cacheAt);
+  const outputSize = sizeOf(outputShape, 'output');
+  const { name } = about;
+  const call = { pointer, name, input, batch, tokens, logitsStart, logitsEnd, outputSize, extras };
+  const outputAt = callModule(engine, call);
+  return extras === undefined
+    ? { output: engine.read(outputAt, outputShape) }
+    : readResults(engine, outputAt, outputShape, extras, stored);
+}
