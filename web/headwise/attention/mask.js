@@ -112,10 +112,3 @@ export function writeMask(words, at, given, address) {
     words[at + fields.keyStride] = key;
   }
 }
-
-/**
- * Bytes that a mask takes in staging memory.
- * @param {Mask | undefined} mask
- */
-export const maskBytes = (mask) =>
-  mask === undefined ? 0 : mask.tensor.size * (mask.tensor.dtype === 'bool' ? 1 : 4);

@@ -1,7 +1,7 @@
-import { checkBoolean, checkProbability } from '../checks/check.js';
+import { checkBoolean, checkProbability, maybe, or } from '../checks/check.js';
 import { checkTensor } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
 import { prepareMask } from './mask.js';
 
@@ -42,19 +42,6 @@ import { prepareMask } from './mask.js';
  *   scaled scores before softcap, after it, after the mask. Default false
  */
 
-export const knownOptions = /** @type {const} */ ([
-  ...['isCausal', 'causalOffset', 'mask', 'scale', 'softcap', 'window', 'enableGqa'],
-  ...['kvLengths', 'past', 'dropoutP', 'needWeights'],
-]);
-
-/**
- * @param {string} name
- * @param {unknown} value
- * @param {string} expected
- */
-const badValue = (name, value, expected) =>
-  new HeadwiseError('ERR_VALUE', `${name} is ${describe(value)}; expected ${expected}`);
-
 /**
  * @param {unknown} value
  * @param {number} least
@@ -68,7 +55,7 @@ function isInteger(value, least, most) {
 /** @param {unknown} value */
 function checkScale(value) {
   if (typeof value !== 'number' || !Number.isFinite(Math.fround(value))) {
-    throw badValue('scale', value, 'a number that is finite in float32');
+    throw misfit(value, 'scale', 'a number that is finite in float32');
   }
   return value;
 }
@@ -76,7 +63,7 @@ function checkScale(value) {
 /** @param {unknown} value */
 function checkSoftcap(value) {
   if (typeof value !== 'number' || !(value === 0 || (value >= 1e-30 && value <= 1e30))) {
-    throw badValue('softcap', value, '0 or a number from 1e-30 to 1e30');
+    throw misfit(value, 'softcap', '0 or a number from 1e-30 to 1e30');
   }
   return value;
 }
@@ -84,12 +71,10 @@ function checkSoftcap(value) {
 /** @param {unknown} value */
 function checkOffset(value) {
   if (!isInteger(value, 1 - 2 ** 31, 2 ** 31 - 1)) {
-    throw badValue('causalOffset', value, 'an integer below 2^31');
+    throw misfit(value, 'causalOffset', 'an integer below 2^31');
   }
   return value;
 }
-
-const unlimited = /** @type {const} */ ([-1, -1]);
 
 /**
  * @param {unknown} value
@@ -99,28 +84,9 @@ function checkWindow(value) {
   const isSide = (/** @type {unknown} */ side) => isInteger(side, -1, 2 ** 31 - 1);
   const window = copyArray(value, 2);
   if (window?.length !== 2 || !window.every(isSide)) {
-    throw badValue('window', value, '[left, right], integers of at least -1 (-1: unlimited)');
+    throw misfit(value, 'window', '[left, right], integers of at least -1 (-1: unlimited)');
   }
   return /** @type {[number, number]} */ (window);
-}
-
-/**
- * @param {unknown} value
- * @param {number} batch
- * @param {number} keyTokens
- * @returns {readonly number[] | undefined}
- */
-function checkLengths(value, batch, keyTokens) {
-  if (value === undefined) {
-    return undefined;
-  }
-  const isLength = (/** @type {unknown} */ length) => isInteger(length, 0, keyTokens);
-  const lengths = copyArray(value, batch);
-  if (lengths?.length !== batch || !lengths.every(isLength)) {
-    const expected = `an array of ${batch} integers from 0 to ${keyTokens}, one for each batch entry`;
-    throw badValue('kvLengths', value, expected);
-  }
-  return lengths;
 }
 
 const scoreKinds = ['scores', 'softcapped', 'masked'];
@@ -135,53 +101,83 @@ function checkKind(value) {
   }
   const kind = scoreKinds.indexOf(/** @type {string} */ (value)) + 1;
   if (kind === 0) {
-    throw badValue('needWeights', value, "true, false, 'scores', 'softcapped' or 'masked'");
+    throw misfit(value, 'needWeights', "true, false, 'scores', 'softcapped' or 'masked'");
   }
   return kind;
 }
 
+/** What is checked once shapes are known. */
+const later = (/** @type {any} */ value) => value;
+
+/** What checks the options, as far as that can be said before shapes are known. */
+export const attentionTable = {
+  ...{ isCausal: or(checkBoolean, false), causalOffset: later, mask: maybe(checkTensor) },
+  ...{ scale: later, softcap: or(checkSoftcap, 0), window: maybe(checkWindow) },
+  ...{ enableGqa: or(checkBoolean, false), kvLengths: later, past: later },
+  ...{ dropoutP: or(checkProbability, 0), needWeights: checkKind },
+};
+
+/** @typedef {import('../checks/check.js').Checked<typeof attentionTable>} Given */
+
 /**
  * @param {unknown} value
- * @param {readonly [number, number, number, number]} scores [batch, heads, Lq, Lkv]
- * @param {readonly number[]} shape the scores' as the caller sees it
+ * @param {number} batch
+ * @param {number} keyTokens
+ * @returns {import('../tensor/operand.js').IdsOperand | undefined}
  */
-function checkMask(value, scores, shape) {
+function fitLengths(value, batch, keyTokens) {
   if (value === undefined) {
     return undefined;
   }
-  const mask = checkTensor(value, 'mask');
-  if (mask.shape.length > shape.length) {
+  const isLength = (/** @type {unknown} */ length) => isInteger(length, 0, keyTokens);
+  const lengths = copyArray(value, batch);
+  if (lengths?.length !== batch || !lengths.every(isLength)) {
+    const expected = `an array of ${batch} integers from 0 to ${keyTokens}, one for each batch entry`;
+    throw misfit(value, 'kvLengths', expected);
+  }
+  return { shape: [batch], dtype: 'uint32', data: Uint32Array.from(lengths), size: batch };
+}
+
+/**
+ * @param {Given['mask']} mask
+ * @param {Sizes} sizes
+ */
+function fitMask(mask, { scores, shape }) {
+  if (mask !== undefined && mask.shape.length > shape.length) {
     throw new HeadwiseError(
       'ERR_SHAPE',
       `mask has shape ${describe(mask.shape)}; expected at most the rank of the scores, ${describe(shape)}`,
     );
   }
-  return prepareMask(mask, scores, '[…, Lq, Lkv]', shape);
+  return mask && prepareMask(mask, scores, '[…, Lq, Lkv]', shape);
 }
 
 /**
- * The options that say how scores become weights, checked, defaults filled in.
- * @param {Record<string, any>} given
- * @param {object} sizes
- * @param {readonly [number, number, number, number]} sizes.scores [batch, heads, Lq, Lkv]
- * @param {readonly number[]} sizes.shape the scores' as the caller sees it
- * @param {number} sizes.keyWidth
- * @param {number} sizes.pastTokens
+ * @typedef {object} Sizes
+ * @property {readonly [number, number, number, number]} scores [batch, heads, Lq, Lkv]
+ * @property {readonly number[]} shape the scores' as the caller sees it
+ * @property {number} keyWidth
+ * @property {number} pastTokens
  */
-export function checkAttentionOptions(given, { scores, shape, keyWidth, pastTokens }) {
-  const isCausal = checkBoolean(given.isCausal ?? false, 'isCausal');
-  const kvLengths = checkLengths(given.kvLengths, scores[0], scores[3]);
-  const offsetFromEnd = isCausal && kvLengths !== undefined && given.causalOffset === undefined;
+
+/**
+ * How scores become weights.
+ * @param {Given} given
+ * @param {Sizes} sizes
+ */
+export function fitAttentionOptions(given, sizes) {
+  const { isCausal, softcap, window = [-1, -1], dropoutP: dropout, needWeights: kind } = given;
+  const lengths = fitLengths(given.kvLengths, sizes.scores[0], sizes.scores[3]);
+  const offsetFromEnd = isCausal && lengths !== undefined && given.causalOffset === undefined;
   return {
-    isCausal,
-    kvLengths,
-    offsetFromEnd,
-    causalOffset: checkOffset(given.causalOffset ?? (offsetFromEnd ? 0 : pastTokens)),
-    scale: checkScale(given.scale ?? 1 / Math.sqrt(keyWidth)),
-    softcap: checkSoftcap(given.softcap ?? 0),
-    window: given.window === undefined ? unlimited : checkWindow(given.window),
-    dropoutP: checkProbability(given.dropoutP ?? 0, 'dropoutP'),
-    kind: checkKind(given.needWeights),
-    mask: checkMask(given.mask, scores, shape),
+    mask: fitMask(given.mask, sizes),
+    lengths,
+    needWeights: kind >= 0,
+    fields: {
+      ...{ isCausal, offsetFromEnd, softcap, dropout, weightsKind: Math.max(kind, 0) },
+      causalOffset: checkOffset(given.causalOffset ?? (offsetFromEnd ? 0 : sizes.pastTokens)),
+      scale: checkScale(given.scale ?? 1 / Math.sqrt(sizes.keyWidth)),
+      ...{ windowLeft: window[0], windowRight: window[1] },
+    },
   };
 }

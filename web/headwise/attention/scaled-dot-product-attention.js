@@ -1,9 +1,8 @@
 import { attentionArguments } from '../engine/abi.js';
 import { checkOperands, checkPast, writeJoined } from './operands.js';
-import { checkAttentionOptions, knownOptions } from './options.js';
-import { checkBoolean, checkOptions } from '../checks/check.js';
-import { aligned } from '../engine/engine.js';
-import { maskBytes, writeMask } from './mask.js';
+import { attentionTable, fitAttentionOptions } from './options.js';
+import { checkTable } from '../checks/check.js';
+import { writeMask } from './mask.js';
 import { writeStruct } from '../engine/struct.js';
 import { sizeOf, withLast } from '../tensor/shape.js';
 
@@ -38,9 +37,8 @@ const maskWord = attentionArguments.word.mask / 4;
  * @returns {AttentionResult}
  */
 export function scaledDotProductAttention(engine, tensors, options) {
-  const given = checkOptions(options, knownOptions, 'scaledDotProductAttention');
-  const isGrouped = checkBoolean(given.enableGqa ?? false, 'enableGqa');
-  const { q, k, v } = checkOperands(tensors, isGrouped);
+  const given = checkTable(options, attentionTable, 'scaledDotProductAttention');
+  const { q, k, v } = checkOperands(tensors, given.enableGqa);
   const past = given.past === undefined ? undefined : checkPast(given.past, k, v);
   const pastTokens = past === undefined ? 0 : past.tokens;
   const rank = q.shape.length;
@@ -53,63 +51,41 @@ export function scaledDotProductAttention(engine, tensors, options) {
   const valueWidth = v.shape[rank - 1];
   const outputShape = withLast(q.shape, valueWidth);
   const weightsShape = withLast(q.shape, keyTokens);
-  const asked = checkAttentionOptions(given, {
+  const { mask, lengths, needWeights, fields } = fitAttentionOptions(given, {
     scores: [batch, heads, queryTokens, keyTokens],
     shape: weightsShape,
     keyWidth,
     pastTokens,
   });
-  const { kvLengths, mask } = asked;
-  const needWeights = asked.kind >= 0;
-
   const rows = batch * keyHeads * keyTokens;
-  const kOffset = aligned(q.size * 4);
-  const vOffset = kOffset + aligned(rows * keyWidth * 4);
-  const outputOffset = vOffset + aligned(rows * valueWidth * 4);
-  const weightsOffset = outputOffset + aligned(sizeOf(outputShape, 'output') * 4);
-  const weightsBytes = needWeights ? sizeOf(weightsShape, 'weights') * 4 : 0;
-  const maskOffset = weightsOffset + aligned(weightsBytes);
-  const lengthsOffset = maskOffset + aligned(maskBytes(mask));
-  const structOffset = lengthsOffset + (kvLengths === undefined ? 0 : aligned(batch * 4));
-  const at = engine.stage(structOffset + attentionArguments.bytes);
-  engine.write(at, q);
-  if (past === undefined) {
-    engine.write(at + kOffset, k);
-    engine.write(at + vOffset, v);
-  } else {
-    writeJoined(engine, at + kOffset, past.key, k);
-    writeJoined(engine, at + vOffset, past.value, v);
+  const [query, key, value, output, weights, maskAt, keyLengths, struct] = engine.lay([
+    ...[q, past ? rows * keyWidth * 4 : k, past ? rows * valueWidth * 4 : v],
+    sizeOf(outputShape, 'output') * 4,
+    needWeights ? sizeOf(weightsShape, 'weights') * 4 : undefined,
+    ...[mask?.tensor, lengths, attentionArguments.bytes],
+  ]);
+  if (past !== undefined) {
+    writeJoined(engine, key, past.key, k);
+    writeJoined(engine, value, past.value, v);
   }
-  if (mask !== undefined) {
-    engine.write(at + maskOffset, mask.tensor);
-  }
-  if (kvLengths !== undefined) {
-    engine.words.set(kvLengths, (at + lengthsOffset) / 4);
-  }
-  const weights = needWeights ? at + weightsOffset : 0;
-  writeStruct(engine, at + structOffset, attentionArguments, {
+  writeStruct(engine, struct, attentionArguments, {
     ...{ batch, heads, keyHeads, queryTokens, keyTokens, keyWidth, valueWidth },
-    ...{ query: at, key: at + kOffset, value: at + vOffset, output: at + outputOffset, weights },
-    keyLengths: kvLengths === undefined ? 0 : at + lengthsOffset,
-    ...{ scale: asked.scale, softcap: asked.softcap, weightsKind: Math.max(asked.kind, 0) },
-    ...{ isCausal: asked.isCausal, offsetFromEnd: asked.offsetFromEnd },
-    ...{ causalOffset: asked.causalOffset, dropout: asked.dropoutP },
-    ...{ windowLeft: asked.window[0], windowRight: asked.window[1] },
+    ...{ query, key, value, output, weights, keyLengths, ...fields },
   });
-  writeMask(engine.words, (at + structOffset) / 4 + maskWord, mask, at + maskOffset);
-  const status = engine.call.scaled_dot_product_attention(at + structOffset);
+  writeMask(engine.words, struct / 4 + maskWord, mask, maskAt);
+  const status = engine.call.scaled_dot_product_attention(struct);
   engine.check(status, 'scaledDotProductAttention');
 
   /** @type {AttentionResult} */
-  const result = { output: engine.read(at + outputOffset, outputShape) };
+  const result = { output: engine.read(output, outputShape) };
   if (needWeights) {
     result.weights = engine.read(weights, weightsShape);
   }
   if (past !== undefined) {
     const lead = k.shape.slice(0, -2);
     result.present = {
-      key: engine.read(at + kOffset, [...lead, keyTokens, keyWidth]),
-      value: engine.read(at + vOffset, [...lead, keyTokens, valueWidth]),
+      key: engine.read(key, [...lead, keyTokens, keyWidth]),
+      value: engine.read(value, [...lead, keyTokens, valueWidth]),
     };
   }
   return result;

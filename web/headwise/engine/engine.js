@@ -10,6 +10,9 @@ import { Tensor } from '../tensor/tensor.js';
 /** hw_status of include/headwise.h. */
 const statusCodes = /** @type {const} */ ([undefined, 'ERR_SHAPE', 'ERR_VALUE', 'ERR_MEMORY']);
 
+/** A result of fewer is copied faster by slice, of more by the constructor. */
+const fewFloats = 1024;
+
 /** Every array in staging memory begins at a multiple of this many bytes. */
 const alignment = 16;
 
@@ -17,7 +20,18 @@ const alignment = 16;
  * What an array takes in staging memory, so that the next one begins where it may.
  * @type {(bytes: number) => number}
  */
-export const aligned = (bytes) => Math.ceil(bytes / alignment) * alignment;
+export const aligned = (bytes) => bytes + (-bytes & (alignment - 1));
+
+/**
+ * @param {Operand | IdsOperand | number | undefined} part of staging memory
+ * @returns {number} its bytes
+ */
+export function bytesOf(part) {
+  if (typeof part !== 'object') {
+    return part ?? 0;
+  }
+  return part.dtype === 'bool' ? part.size : 4 * part.size;
+}
 
 /**
  * What ends an engine's threads. Made here, where nothing is at hand that would keep the engine alive.
@@ -315,14 +329,42 @@ export class Engine {
   }
 
   /**
+   * Lays arrays one behind another into staging memory.
+   * @param {readonly (Operand | IdsOperand | number | undefined)[]} parts number: room for so many bytes
+   * @returns {number[]} their addresses, 0 of what is undefined
+   */
+  lay(parts) {
+    const starts = /** @type {number[]} */ ([]);
+    let bytes = 0;
+    for (const part of parts) {
+      starts.push(bytes);
+      bytes += aligned(bytesOf(part));
+    }
+    const start = this.stage(bytes);
+    return parts.map((part, i) => {
+      if (typeof part === 'object') {
+        this.write(start + starts[i], part);
+      }
+      return part === undefined ? 0 : start + starts[i];
+    });
+  }
+
+  /**
    * A float32 tensor of a copy.
    * @param {number} address
    * @param {readonly number[]} shape
    */
   read(address, shape) {
+    const { floats } = this;
     const length = sizeOf(shape, 'the result');
+    const start = address / 4;
+    const end = start + length;
     try {
-      return new Tensor(this.floats.slice(address / 4, address / 4 + length), shape);
+      const copy =
+        length < fewFloats
+          ? floats.slice(start, end)
+          : new Float32Array(floats.subarray(start, end));
+      return new Tensor(copy, shape);
     } catch (cause) {
       throw noArray(length, cause);
     }

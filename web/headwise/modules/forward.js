@@ -1,7 +1,7 @@
 // The forward of every module: its options are checked, what goes in is laid into staging memory, what comes out is copied.
 import { causality as causalities, forwardOptions as layout } from '../engine/abi.js';
 import { checkKeyPadding, hidePadding } from '../attention/key-padding.js';
-import { fitModuleMask, maskBytes, writeMask } from '../attention/mask.js';
+import { fitModuleMask, writeMask } from '../attention/mask.js';
 import { Trace } from '../attention/trace.js';
 import { checkBoolean, checkShape, maybe, or } from '../checks/check.js';
 import { checkFloats, checkTensor } from '../tensor/operand.js';
@@ -70,7 +70,6 @@ export const nothing = Object.freeze({ needWeights: false, trace: false });
  * @property {number} cacheAt a cache's address, 0 for none
  * @property {boolean} trace
  * @property {number} weightsBytes of all layers, 0 for none
- * @property {number} bytes that it takes in all
  * @property {number} weightsAt
  * @property {number} tracesAt
  */
@@ -91,34 +90,29 @@ export const nothing = Object.freeze({ needWeights: false, trace: false });
 
 const optionsAt = wordsOf(layout);
 
+/** @param {Extras} extras */
+const partsOf = ({ layers, weightsBytes, mask, headMask }) => [
+  layout.bytes + layers * 4,
+  weightsBytes || undefined,
+  ...[mask?.tensor, headMask],
+];
+
 /**
+ * Fills an hw_forward_options.
  * @param {Engine} engine
- * @param {number} address where its parts begin, the weights first
  * @param {Extras} extras
- * @returns {number} the struct's address
+ * @param {readonly number[]} addresses of the struct, behind which the traces' addresses follow, and its parts
  */
-function writeExtras(engine, address, extras) {
-  const { mask, headMask, weightsBytes } = extras;
-  const maskAt = address + aligned(weightsBytes);
-  const headMaskAt = maskAt + aligned(maskBytes(mask));
-  const struct = headMaskAt + aligned((headMask?.size ?? 0) * 4);
-  extras.weightsAt = address;
+function writeExtras({ words }, extras, [, struct, weights, mask, headMask]) {
+  extras.weightsAt = weights;
   extras.tracesAt = struct + layout.bytes;
-  if (mask !== undefined) {
-    engine.write(maskAt, mask.tensor);
-  }
-  if (headMask !== undefined) {
-    engine.write(headMaskAt, headMask);
-  }
-  const { words } = engine;
   const at = struct / 4;
-  writeMask(words, at + optionsAt.mask, mask, maskAt);
-  words[at + optionsAt.weights] = weightsBytes === 0 ? 0 : address;
+  writeMask(words, at + optionsAt.mask, extras.mask, mask);
+  words[at + optionsAt.weights] = weights;
   words[at + optionsAt.trace] = extras.trace ? extras.tracesAt : 0;
   words[at + optionsAt.cache] = extras.cacheAt;
-  words[at + optionsAt.headMask] = headMask === undefined ? 0 : headMaskAt;
+  words[at + optionsAt.headMask] = headMask;
   words[at + optionsAt.causality] = extras.causality;
-  return struct;
 }
 
 /**
@@ -127,18 +121,24 @@ function writeExtras(engine, address, extras) {
  * @param {Call} call
  * @returns {number} the output's address
  */
-export function callModule(engine, call) {
+function callModule(engine, call) {
   const { input, extras } = call;
   const dataBytes = aligned(input.size * 4);
-  const outputBytes = aligned(call.outputSize * 4);
-  const bytes = inputBytes + dataBytes + outputBytes;
-  const at = engine.stage(extras === undefined ? bytes : bytes + extras.bytes);
+  const bytes = inputBytes + dataBytes + call.outputSize * 4;
+  let at;
+  let struct = 0;
+  if (extras === undefined) {
+    at = engine.stage(bytes);
+  } else {
+    const addresses = engine.lay([bytes, ...partsOf(extras)]);
+    [at, struct] = addresses;
+    writeExtras(engine, extras, addresses);
+  }
   const data = at + inputBytes;
   const output = data + dataBytes;
   engine.write(data, input);
-  const options = extras === undefined ? 0 : writeExtras(engine, output + outputBytes, extras);
   writeInput(engine.words, at / 4, data, call);
-  engine.check(engine.call.module_forward(call.pointer, at, output, options), call.name);
+  engine.check(engine.call.module_forward(call.pointer, at, output, struct), call.name);
   return output;
 }
 
@@ -203,11 +203,9 @@ function fitExtras(asked, { layers, heads }, scores, hasBatch, cacheAt) {
     checkShape(headMask, 'headMask', sameShape(headMask.shape, [layers, heads]), expected);
   }
   const weightsBytes = asked.needWeights ? layers * sizeOf(scores, 'weights') * 4 : 0;
-  const before = aligned(weightsBytes) + aligned(maskBytes(mask));
   return {
     ...{ layers, scores, mask, headMask, cacheAt, trace, weightsBytes, weightsAt: 0, tracesAt: 0 },
     causality: causalityOf(asked.isCausal, own !== undefined),
-    bytes: before + aligned((headMask?.size ?? 0) * 4) + layout.bytes + layers * 4,
   };
 }
 

@@ -2,7 +2,6 @@ import { checkIndex, checkOptions, checkShape, checkSize } from '../checks/check
 import { checkFloats } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { disposeSymbol } from '../engine/dispose.js';
-import { aligned } from '../engine/engine.js';
 import { HeadwiseError } from '../checks/error.js';
 import { sameShape } from '../tensor/shape.js';
 
@@ -52,19 +51,6 @@ function checkPast(past, batch, { heads, headDim, contextLength }) {
   return { key, value };
 }
 
-/**
- * @param {Engine} engine
- * @param {{ key: FloatOperand, value: FloatOperand }} past
- * @returns {[number, number]} addresses in staging memory
- */
-function writePast(engine, { key, value }) {
-  const keyBytes = aligned(key.size * 4);
-  const at = engine.stage(keyBytes + value.size * 4);
-  engine.write(at, key);
-  engine.write(at + keyBytes, value);
-  return [at, at + keyBytes];
-}
-
 /** Whether a value is a cache, and not only a Proxy of one. @type {(value: unknown) => value is KeyValueCache} */
 let isCache;
 
@@ -112,7 +98,7 @@ export class KeyValueCache {
     const { engine, pointer } = module;
     const { contextLength } = sizes;
     const batch = past?.key.shape[0] ?? asked ?? 1;
-    const [key, value] = past === undefined ? [0, 0] : writePast(engine, past);
+    const [key, value] = engine.lay([past?.key, past?.value]);
     const tokens = past?.key.shape[2] ?? 0;
     engine.check(
       engine.call.module_create_cache(pointer, batch, key, value, tokens),

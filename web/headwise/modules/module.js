@@ -1,4 +1,16 @@
-import * as abi from '../engine/abi.js';
+import {
+  causalAttentionConfig,
+  decoderConfig,
+  embeddingConfig,
+  feedForwardConfig,
+  layerNormConfig,
+  linearConfig,
+  moduleKind,
+  multiHeadAttentionConfig,
+  multiHeadAttentionWrapperConfig,
+  transformerBlockConfig,
+  transformerStackConfig,
+} from '../engine/abi.js';
 import { checkBoolean, checkOptions } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { classOf, describe } from '../checks/describe.js';
@@ -14,10 +26,20 @@ import { listParameters, readParameter, writeParameter } from './parameters.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('./parameters.js').Parameter} Parameter */
 
+/** The engine's configs, by kind. */
+const layouts = {
+  ...{ linear: linearConfig, layerNorm: layerNormConfig, embedding: embeddingConfig },
+  ...{ feedForward: feedForwardConfig, causalAttention: causalAttentionConfig },
+  multiHeadAttentionWrapper: multiHeadAttentionWrapperConfig,
+  multiHeadAttention: multiHeadAttentionConfig,
+  ...{ transformerBlock: transformerBlockConfig, transformerStack: transformerStackConfig },
+  decoder: decoderConfig,
+};
+
 /**
  * What a module is made of.
  * @typedef {object} Spec
- * @property {Exclude<keyof typeof abi.moduleKind, 'kinds'>} kind
+ * @property {keyof typeof layouts} kind
  * @property {Record<string, any>} config the engine's
  * @property {string} what it is, for messages
  * @property {boolean} [draw] false: leave the weights zero and the generator where it is
@@ -29,10 +51,10 @@ import { listParameters, readParameter, writeParameter } from './parameters.js';
  * @returns {number} the address of a new module
  */
 export function createModule(engine, { kind, config, what, draw = true }) {
-  const layout = abi[`${kind}Config`];
+  const layout = layouts[kind];
   const at = engine.stage(layout.bytes);
   writeStruct(engine, at, layout, config);
-  engine.check(engine.call.module_create(abi.moduleKind[kind], at, draw), what);
+  engine.check(engine.call.module_create(moduleKind[kind], at, draw), what);
   return engine.result;
 }
 

@@ -59,9 +59,8 @@ export function readParameter(engine, module, { index, shape, size }) {
  * @param {number} [rows] default: all
  */
 export function writeParameter(engine, module, parameter, value, firstRow = 0, rows) {
-  const { index, shape, size } = parameter;
+  const { index, shape } = parameter;
   const count = rows ?? shape[0];
-  const at = engine.stage((size / shape[0]) * count * 4);
-  engine.write(at, value);
+  const [at] = engine.lay([value]);
   engine.check(engine.call.module_load(module, index, firstRow, count, at), 'loadStateDict');
 }

@@ -2,9 +2,8 @@ import { geluApproximation } from '../engine/abi.js';
 import { checkChoice, checkEps, checkOptions, checkShape, checkSize } from '../checks/check.js';
 import { checkFloats } from './operand.js';
 import { describe } from '../checks/describe.js';
-import { aligned } from '../engine/engine.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
-import { newArray, readShape, sizeOf } from './shape.js';
+import { newArray, readShape, sameShape, sizeOf } from './shape.js';
 import { Tensor } from './tensor.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -53,11 +52,11 @@ export function manualSeed(engine, seed) {
  * For every matrix of the broadcast batch, the number of the operand's matrix.
  * @param {readonly number[]} batch
  * @param {readonly number[]} own the operand's leading dimensions
- * @returns {Uint32Array}
+ * @returns {import('./operand.js').IdsOperand}
  */
 function matrixIndex(batch, own) {
   const dims = [...Array(batch.length - own.length).fill(1), ...own];
-  return Uint32Array.from({ length: sizeOf([...batch], 'batch') }, (_, flat) => {
+  const data = Uint32Array.from({ length: sizeOf([...batch], 'batch') }, (_, flat) => {
     let index = 0;
     let stride = 1;
     for (let axis = batch.length - 1; axis >= 0; axis--) {
@@ -67,6 +66,7 @@ function matrixIndex(batch, own) {
     }
     return index;
   });
+  return { shape: batch, dtype: 'uint32', data, size: data.length };
 }
 
 /**
@@ -110,20 +110,9 @@ export function matmul(engine, left, right) {
   const shape = [...batch, m, n];
   const indices = [a, b].map((operand) => matrixIndex(batch, operand.shape.slice(0, -2)));
   const { call } = engine;
-  const aBytes = aligned(a.size * 4);
-  const bBytes = aligned(b.size * 4);
-  const outBytes = aligned(sizeOf(shape, 'the result') * 4);
-  const indexBytes = aligned(indices[0].byteLength);
-  const aAt = engine.stage(aBytes + bBytes + outBytes + 2 * indexBytes);
-  const bAt = aAt + aBytes;
-  const out = bAt + bBytes;
-  const aIndex = out + outBytes;
-  const bIndex = aIndex + indexBytes;
-  engine.write(aAt, a);
-  engine.write(bAt, b);
-  engine.words.set(indices[0], aIndex / 4);
-  engine.words.set(indices[1], bIndex / 4);
-  engine.check(call.matmul(aAt, bAt, out, indices[0].length, aIndex, bIndex, m, k, n), 'matmul');
+  const outBytes = sizeOf(shape, 'the result') * 4;
+  const [aAt, bAt, out, aIndex, bIndex] = engine.lay([a, b, outBytes, ...indices]);
+  engine.check(call.matmul(aAt, bAt, out, indices[0].size, aIndex, bIndex, m, k, n), 'matmul');
   return engine.read(out, shape);
 }
 
@@ -139,10 +128,7 @@ export function transpose(engine, a, options) {
   checkShape(x, 'a', x.shape.length >= 2, () => '[…, rows, columns]');
   const [rows, columns] = x.shape.slice(-2);
   const { call } = engine;
-  const bytes = aligned(x.size * 4);
-  const at = engine.stage(2 * bytes);
-  const out = at + bytes;
-  engine.write(at, x);
+  const [at, out] = engine.lay([x, x.size * 4]);
   call.transpose(at, out, x.size / (rows * columns), rows, columns);
   return engine.read(out, [...x.shape.slice(0, -2), columns, rows]);
 }
@@ -159,8 +145,7 @@ export function softmax(engine, input, options) {
   checkShape(x, 'x', x.shape.length >= 1, () => '[…, n]');
   const columns = x.shape[x.shape.length - 1];
   const { call } = engine;
-  const at = engine.stage(x.size * 4);
-  engine.write(at, x);
+  const [at] = engine.lay([x]);
   call.softmax(at, at, x.size / columns, columns);
   return engine.read(at, x.shape);
 }
@@ -183,8 +168,7 @@ export function gelu(engine, input, options) {
   const x = checkFloats(input, 'x');
   checkShape(x, 'x', true, () => 'any');
   const { call } = engine;
-  const at = engine.stage(x.size * 4);
-  engine.write(at, x);
+  const [at] = engine.lay([x]);
   engine.check(call.gelu(at, at, x.size, form), 'gelu');
   return engine.read(at, x.shape);
 }
@@ -209,27 +193,14 @@ export function layerNorm(engine, input, options) {
   checkShape(x, 'x', x.shape.length >= 1, () => '[…, n]');
   const n = x.shape[x.shape.length - 1];
   const eps = checkEps(given.eps);
-  const [weight, bias] = ['weight', 'bias'].map((name) => {
-    if (given[name] === undefined) {
-      return undefined;
-    }
-    const row = checkFloats(given[name], name);
-    checkShape(row, name, row.shape.length === 1 && row.shape[0] === n, () => `[${n}]`);
+  const rows = ['weight', 'bias'].map((name) => {
+    const row = given[name] === undefined ? undefined : checkFloats(given[name], name);
+    checkShape(row ?? { shape: [n] }, name, !row || sameShape(row.shape, [n]), () => `[${n}]`);
     return row;
   });
-  const xBytes = aligned(x.size * 4);
-  const rowBytes = aligned(n * 4);
   const { call } = engine;
-  const at = engine.stage(xBytes + 2 * rowBytes);
-  engine.write(at, x);
-  const rows = [weight, bias].map((row, i) => {
-    const rowAt = at + xBytes + i * rowBytes;
-    if (row !== undefined) {
-      engine.write(rowAt, row);
-    }
-    return row === undefined ? 0 : rowAt;
-  });
-  engine.check(call.layer_norm(at, x.size / n, n, rows[0], rows[1], eps, at), 'layerNorm');
+  const [at, weight, bias] = engine.lay([x, ...rows]);
+  engine.check(call.layer_norm(at, x.size / n, n, weight, bias, eps, at), 'layerNorm');
   return engine.read(at, x.shape);
 }
 
