@@ -217,7 +217,10 @@ roomTest(
       page.evaluate((muted) => (location.hash += `&mute=${muted}`), induction.join('_')),
     );
     const shown = await page.$$eval('.next-tokens tbody tr', (rows) =>
-      rows.map((row) => [row.querySelector('.token')?.textContent, row.lastChild?.textContent]),
+      rows.map((row) => [
+        row.querySelector('.token')?.textContent,
+        row.lastElementChild?.textContent,
+      ]),
     );
     const [, change] = shown.find(([name]) => name === '7') ?? [];
     assert.ok(Number(change?.replace('−', '-')) < -50, `${change} points`);
@@ -323,7 +326,7 @@ roomTest(
     };
     const list = '#explore-telling li';
     const told = await page.$$eval(list, (items) =>
-      items.map((item) => (item.lastChild?.textContent ?? '').trim()),
+      items.map((item) => item.lastElementChild?.textContent),
     );
     assert.deepEqual(told, Object.keys(words));
     const tooNarrow = await page.$$eval(

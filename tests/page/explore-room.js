@@ -52,7 +52,9 @@ export const filesTest = (title, ...rest) => {
 export const says = (page, selector, words) =>
   page.waitForFunction(
     (/** @type {string} */ where, /** @type {string} */ pattern) =>
-      new RegExp(pattern).test(document.querySelector(where)?.textContent ?? ''),
+      new RegExp(pattern).test(
+        (document.querySelector(where)?.textContent ?? '').replace(/\s+/g, ' ').trim(),
+      ),
     { timeout: 20_000 },
     selector,
     words.source,

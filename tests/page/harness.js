@@ -116,9 +116,11 @@ export async function rerun(page, act) {
   await settled(page);
 }
 
-/** @param {Page} page @param {string} selector */
+/** An element's text as it is read: templates break lines between elements. @param {Page} page @param {string} selector */
 export const textOf = (page, selector) =>
-  page.$eval(selector, (element) => (element.textContent ?? '').replaceAll('\u2212', '-'));
+  page.$eval(selector, (element) =>
+    (element.textContent ?? '').replace(/\s+/g, ' ').trim().replaceAll('\u2212', '-'),
+  );
 
 /** @param {Page} page @param {string} selector */
 export const cells = (page, selector) =>

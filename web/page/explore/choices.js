@@ -1,12 +1,19 @@
 /**
- * What the visitor can choose: each changes the store, and nothing else.
+ * What the visitor can choose: each changes what the address holds, and nothing else.
  *
- * @import { ExploreState, HeadName, Pin } from './address.js'
- * @import { Session } from './session.js'
- * @import { ExploreStore } from './slice.js'
+ * @import { HeadName, Pin } from './address.js'
+ * @import { Explorer } from './explorer.js'
  */
 
-import { isSameHead } from './address.js';
+import { EXPLORE_DEFAULTS, isSameHead } from './address.js';
+import { firstHead } from './models.js';
+
+/** What belongs to a text, and ends with it. */
+const OF_TEXT = {
+  added: EXPLORE_DEFAULTS.added,
+  pins: EXPLORE_DEFAULTS.pins,
+  view: EXPLORE_DEFAULTS.view,
+};
 
 /** @param {Pin} a @param {Pin} b */
 const isSamePin = (a, b) => a.side === b.side && a.token === b.token;
@@ -14,81 +21,66 @@ const isSamePin = (a, b) => a.side === b.side && a.token === b.token;
 /** @param {number} value @param {number} count */
 const around = (value, count) => (value + count) % count;
 
-export class Choices {
-  #store;
-  #session;
+/** @param {Explorer} room */
+export function createChoices(room) {
+  const { order, run, shown } = room;
+  const pinsBut = (/** @type {Pin} */ pin) =>
+    shown.peek().pins.filter((other) => !isSamePin(other, pin));
+  const choose = (/** @type {HeadName} */ { layer, head }) => room.set({ layer, head, of: 'head' });
 
-  /**
-   * @param {ExploreStore} store
-   * @param {Session} session
-   */
-  constructor(store, session) {
-    this.#store = store;
-    this.#session = session;
-  }
+  return {
+    /** Another model, as it begins. @param {string} model */
+    open: (model) =>
+      room.set({
+        ...OF_TEXT,
+        model,
+        text: null,
+        ...firstHead(model),
+        other: null,
+        muted: EXPLORE_DEFAULTS.muted,
+      }),
 
-  /**
-   * The state as far as the run has it: a layer, a head or a token that is not there is none.
-   *
-   * @returns {ExploreState}
-   */
-  get state() {
-    const state = this.#store.get();
-    const { layers = 1, heads = 1, n = 0 } = this.#session.run ?? {};
-    const has = (/** @type {HeadName} */ name) => name.layer < layers && name.head < heads;
-    return {
-      ...state,
-      layer: Math.min(state.layer, layers - 1),
-      head: Math.min(state.head, heads - 1),
-      other: state.other && has(state.other) ? state.other : null,
-      muted: state.muted.filter(has),
-      pins: state.pins.filter(({ token }) => token < n),
-    };
-  }
+    /** @param {string | null} text null: the model's own sample */
+    read: (text) => room.set({ ...OF_TEXT, text }),
 
-  /** Pins, or lets go. @param {Pin} pin */
-  pin(pin) {
-    const { pins } = this.state;
-    const others = pins.filter((other) => !isSamePin(other, pin));
-    this.#store.set({ pins: others.length < pins.length ? others : [...pins, pin] });
-  }
+    choose,
 
-  /** Shows a token's other side, pinned. @param {Pin} pin */
-  turn(pin) {
-    const { pins } = this.state;
-    /** @type {Pin} */
-    const turned = { token: pin.token, side: pin.side === 'query' ? 'key' : 'query' };
-    const others = pins.filter((other) => !isSamePin(other, turned));
-    const at = others.findIndex((other) => isSamePin(other, pin));
-    this.#store.set({
-      pins: at < 0 ? [...others, turned] : others.map((other, i) => (i === at ? turned : other)),
-    });
-  }
+    /** Pins, or lets go. @param {Pin} pin */
+    pin(pin) {
+      const others = pinsBut(pin);
+      const { pins } = shown.peek();
+      room.set({ pins: others.length < pins.length ? others : [...pins, pin] });
+    },
 
-  unpin() {
-    this.#store.set({ pins: [] });
-  }
+    /** Shows a token's other side, pinned. @param {Pin} pin */
+    turn(pin) {
+      /** @type {Pin} */
+      const turned = { token: pin.token, side: pin.side === 'query' ? 'key' : 'query' };
+      const others = pinsBut(turned);
+      const at = others.findIndex((other) => isSamePin(other, pin));
+      room.set({ pins: at < 0 ? [...others, turned] : others.with(at, turned) });
+    },
 
-  /** @param {number} by @param {HeadName[]} order of all heads */
-  turnHead(by, order) {
-    const at = order.findIndex((name) => isSameHead(name, this.state));
-    if (order.length > 0) {
-      this.#store.set({ ...order[around(at + by, order.length)], of: 'head' });
-    }
-  }
+    unpin: () => room.set({ pins: [] }),
 
-  /** @param {number} by */
-  turnLayer(by) {
-    const { layers = 1 } = this.#session.run ?? {};
-    this.#store.set({ layer: around(this.state.layer + by, layers) });
-  }
+    /** The next head in the grid, or the one before. @param {number} by */
+    turnHead(by) {
+      const { heads = 1 } = run.peek() ?? {};
+      const { layer, head } = shown.peek();
+      const all = order.peek();
+      const next = all[around(all.indexOf(layer * heads + head) + by, all.length)];
+      choose({ layer: Math.floor(next / heads), head: next % heads });
+    },
 
-  /** Mutes the chosen head, or lets it be heard again. */
-  mute() {
-    const { muted, layer, head } = this.state;
-    const others = muted.filter((name) => !isSameHead(name, { layer, head }));
-    this.#store.set({
-      muted: others.length < muted.length ? others : [...muted, { layer, head }],
-    });
-  }
+    /** @param {number} by */
+    turnLayer: (by) =>
+      room.set({ layer: around(shown.peek().layer + by, run.peek()?.layers ?? 1) }),
+
+    /** Mutes the chosen head, or lets it be heard again. */
+    mute() {
+      const { muted, layer, head } = shown.peek();
+      const others = muted.filter((name) => !isSameHead(name, { layer, head }));
+      room.set({ muted: others.length < muted.length ? others : [...muted, { layer, head }] });
+    },
+  };
 }

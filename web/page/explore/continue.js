@@ -3,17 +3,15 @@
  *
  * @import { Token } from '../types.js'
  * @import { ExploreState } from './address.js'
- * @import { Session } from './session.js'
- * @import { ExploreStore } from './slice.js'
+ * @import { Explorer } from './explorer.js'
  */
 
-import { el } from '../dom.js';
 import { plural } from '../format.js';
+import { derived, effect, signal } from '../signals.js';
+import { drawn, html, select, taking } from '../template.js';
 import { NUMBERS } from './address.js';
 
-/** @typedef {'temperature' | 'topK' | 'seed' | 'count'} NumberName */
-
-/** @type {[NumberName, string, number][]} name, label, step */
+/** @type {['count' | 'temperature' | 'topK' | 'seed', string, number][]} name, label, step */
 const FIELDS = [
   ['count', 'Tokens', 1],
   ['temperature', 'Temperature', 0.05],
@@ -21,103 +19,109 @@ const FIELDS = [
   ['seed', 'Seed', 1],
 ];
 
+const DECODINGS = [
+  ['greedy', 'the likeliest token'],
+  ['sample', 'a token drawn at random'],
+];
+
 /** @param {number} rate */
 const formatRate = (rate) => (rate >= 100 ? String(Math.round(rate)) : rate.toPrecision(2));
 
-/**
- * @param {HTMLFormElement} form
- * @param {ExploreStore} store
- * @param {Session} session
- * @param {object} on
- * @param {(token: Token) => void} on.written shows a token at once
- * @param {(error: unknown) => void} on.fail
- */
-export function connectContinue(form, store, session, on) {
-  const button = el('button', { type: 'submit' }, 'Continue');
-  const decoding = el(
-    'select',
-    { id: 'explore-decoding' },
-    el('option', { value: 'greedy' }, 'the likeliest token'),
-    el('option', { value: 'sample' }, 'a token drawn at random'),
-  );
-  const fields = FIELDS.map(([name, label, step]) => {
-    const [min, max] = NUMBERS[name];
-    const input = el('input', { id: `explore-${name}`, type: 'number', min, max, step });
-    input.addEventListener('change', () => {
-      if (input.checkValidity() && input.value !== '') store.set({ [name]: Number(input.value) });
-    });
-    return { name, input, label: el('label', { for: input.id }, label, input) };
+/** How tokens are chosen. @param {Explorer} room */
+const how = (room) =>
+  drawn(() => {
+    const state = room.state.value;
+    const take = (/** @type {string} */ name, /** @type {HTMLInputElement} */ input) => {
+      if (input.checkValidity() && input.value !== '') room.set({ [name]: Number(input.value) });
+    };
+    return html`<label for="explore-decoding"
+        >Each
+        time${select('explore-decoding', DECODINGS, state.decoding, (decoding) =>
+          room.set({ decoding: /** @type {ExploreState['decoding']} */ (decoding) }),
+        )}</label
+      >
+      ${FIELDS.map(([name, label, step]) => {
+        const [min, max] = NUMBERS[name];
+        return html`<label
+          for="explore-${name}"
+          ?hidden=${name !== 'count' && state.decoding === 'greedy'}
+          >${label}<input
+            id="explore-${name}"
+            type="number"
+            min=${min}
+            max=${max}
+            step=${step}
+            .value=${String(state[name])}
+            @change=${taking((field) => take(name, field))}
+        /></label>`;
+      })}`;
   });
-  const more = el(
-    'details',
-    {},
-    el('summary', {}, 'How'),
-    el(
-      'div',
-      { class: 'continue-how' },
-      el('label', { for: decoding.id }, 'Each time', decoding),
-      ...fields.map(({ label }) => label),
-    ),
-  );
-  const forget = el('button', { type: 'button', class: 'quiet', hidden: true }, 'Take it back');
-  const status = el('span', { class: 'note', role: 'status' });
-  form.replaceChildren(button, forget, more, status);
-  decoding.addEventListener('change', () =>
-    store.set({ decoding: /** @type {ExploreState['decoding']} */ (decoding.value) }),
-  );
-  forget.addEventListener('click', () => store.set({ added: [] }));
 
-  /** @type {AbortController | undefined} */
-  let work;
+/** @param {Explorer} room */
+export function continuation(room) {
+  const { session, state, draft, run, hasModel } = room;
+  /** What is under way. */
+  const work = signal(/** @type {AbortController | undefined} */ (undefined));
+  const status = signal('');
+  const about = derived(() => ({ model: state.value.model, text: state.value.text }));
+  effect(() => {
+    if (!about.value) return;
+    work.peek()?.abort();
+    status.value = '';
+  });
+
   const write = async () => {
     const mine = new AbortController();
-    work = mine;
-    button.textContent = 'Stop';
-    const before = store.get();
-    /** @type {number[]} */
-    const ids = [];
+    work.value = mine;
+    const before = state.peek();
+    const from = run.peek();
     const start = performance.now();
+    /** @type {(Token & { id: number })[]} */
+    let tokens = [];
     try {
       for await (const token of session.write(before)) {
         if (mine.signal.aborted) break;
-        ids.push(token.id);
-        on.written(token);
-        const rate = (1000 * ids.length) / (performance.now() - start);
-        status.textContent = `${plural(ids.length, 'token')}, ${formatRate(rate)} per second`;
+        tokens = [...tokens, token];
+        draft.value = { run: from, tokens };
+        const rate = (1000 * tokens.length) / (performance.now() - start);
+        status.value = `${plural(tokens.length, 'token')}, ${formatRate(rate)} per second`;
       }
     } catch (error) {
-      if (!mine.signal.aborted) on.fail(error);
+      if (!mine.signal.aborted) room.fail(error);
     }
-    if (work === mine) {
-      work = undefined;
-      button.textContent = 'Continue';
-    }
-    const { model, text, added } = store.get();
+    if (work.peek() === mine) work.value = undefined;
+    const { model, text, added } = state.peek();
     const isSame = model === before.model && text === before.text && added === before.added;
     // What was written until it was stopped is kept.
-    if (isSame && ids.length > 0) store.set({ added: [...added, ...ids] });
+    if (isSame && tokens.length > 0) room.set({ added: [...added, ...tokens.map(({ id }) => id)] });
   };
-  form.addEventListener('submit', (event) => {
+  const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (work) work.abort();
+    const current = work.peek();
+    if (current) current.abort();
     else write();
-  });
-  store.subscribe((after, before) => {
-    if (after.model !== before.model || after.text !== before.text) {
-      work?.abort();
-      status.textContent = '';
-    }
-  });
-
-  return {
-    /** @param {ExploreState} state */
-    show(state) {
-      decoding.value = state.decoding;
-      forget.hidden = state.added.length === 0;
-      for (const { name, input, label } of fields) {
-        if (document.activeElement !== input) input.value = String(state[name]);
-        label.hidden = name !== 'count' && state.decoding === 'greedy';
-      }
-    },
   };
+
+  return html`<form
+    id="explore-continue"
+    class="explore-continue"
+    autocomplete="off"
+    ?hidden=${drawn(() => !hasModel.value)}
+    @submit=${submit}
+  >
+    <button type="submit">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
+    <button
+      type="button"
+      class="quiet"
+      ?hidden=${drawn(() => state.value.added.length === 0)}
+      @click=${() => room.set({ added: [] })}
+    >
+      Take it back
+    </button>
+    <details>
+      <summary>How</summary>
+      <div class="continue-how">${how(room)}</div>
+    </details>
+    <span class="note" role="status">${drawn(() => status.value)}</span>
+  </form>`;
 }

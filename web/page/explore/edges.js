@@ -23,3 +23,24 @@ export function topEdges(weights, share) {
   }
   return { edges, rest: Math.max(0, sum - carried) };
 }
+
+/**
+ * A line from a query to a key, as SVG draws it: the stronger the weight, the stronger the line.
+ *
+ * @param {{ left: number, right: number }} sides where it begins and ends
+ * @param {number} from height of the query
+ * @param {number} to height of the key
+ * @param {number} weight
+ */
+export function curveOf({ left, right }, from, to, weight) {
+  const bend = (right - left) / 2;
+  return {
+    d: `M${left} ${from}C${left + bend} ${from} ${right - bend} ${to} ${right} ${to}`,
+    'stroke-opacity': Math.min(1, 0.12 + 0.88 * weight),
+    'stroke-width': 1 + 3 * Math.min(1, weight),
+  };
+}
+
+/** @param {readonly import('./address.js').Pin[]} pins @param {'query' | 'key'} side @returns {Set<number>} its tokens */
+export const pinnedOn = (pins, side) =>
+  new Set(pins.filter((pin) => pin.side === side).map(({ token }) => token));

@@ -4,7 +4,7 @@
  * @typedef {Record<string, () => void>} Keys
  */
 
-import { el } from '../dom.js';
+import { html } from '../template.js';
 
 const LISTED = [
   [
@@ -45,24 +45,27 @@ export function listenToKeys(room, keysNow) {
   });
 }
 
-/** @param {HTMLElement} room @returns {() => void} opens the dialog */
-export function createHelp(room) {
-  const close = el('button', { type: 'submit' }, 'Close');
-  const rows = LISTED.map(([keys, words]) =>
-    el('tr', {}, el('th', { scope: 'row' }, el('kbd', {}, keys)), el('td', {}, words)),
-  );
-  const dialog = el(
-    'dialog',
-    { class: 'explore-help', 'aria-labelledby': 'explore-help-title' },
-    el('h2', { id: 'explore-help-title' }, 'Keys'),
-    el('table', {}, el('tbody', {}, ...rows)),
-    el(
-      'p',
-      { class: 'note' },
-      'With the pointer: a click pins a query, Shift and a click pins a key; in the grid Shift and a click compares. Drag moves a map that is zoomed in, Ctrl and the wheel or two fingers zoom.',
-    ),
-    el('form', { method: 'dialog' }, close),
-  );
-  room.append(dialog);
-  return () => dialog.showModal();
-}
+/** The dialog that lists the keys. */
+export const help = html`<dialog
+  id="explore-help-dialog"
+  class="explore-help"
+  aria-labelledby="explore-help-title"
+>
+  <h2 id="explore-help-title">Keys</h2>
+  <table>
+    <tbody>
+      ${LISTED.map(
+        ([keys, words]) =>
+          html`<tr>
+            <th scope="row"><kbd>${keys}</kbd></th>
+            <td>${words}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>
+  <p class="note">
+    With the pointer: a click pins a query, Shift and a click pins a key; in the grid Shift and a
+    click compares. Drag moves a map that is zoomed in, Ctrl and the wheel or two fingers zoom.
+  </p>
+  <form method="dialog"><button type="submit">Close</button></form>
+</dialog>`;

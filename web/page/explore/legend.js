@@ -10,7 +10,7 @@ import { formatWeight } from '../format.js';
 import { shortName } from './address.js';
 import { showLegend } from '../parts/legend.js';
 import { DECADES, gradientOf } from './colours.js';
-import { nameOfScale } from './controls.js';
+import { nameOfScale } from './titles.js';
 import { firstName } from './maps.js';
 
 const SCALES = {

@@ -2,15 +2,16 @@
  * The text twice, and lines from each token to what it attends to: those that carry a chosen share of its row. Only what
  * is scrolled into view is drawn.
  *
- * @import { Token } from '../types.js'
  * @import { Pin } from './address.js'
- * @import { Focus } from './focus.js'
+ * @import { Explorer } from './explorer.js'
+ * @import { RunSummary } from './session.js'
  */
 
-import { el } from '../dom.js';
 import { formatCount, plural } from '../format.js';
-import { topEdges } from './edges.js';
-import { newest, onceAFrame } from './newest.js';
+import { computed, derived, effect, signal } from '../signals.js';
+import { drawn, html, made, svg, taking } from '../template.js';
+import { Asked } from './asked.js';
+import { curveOf, pinnedOn, topEdges } from './edges.js';
 
 /** Lines are as high as shows the whole text, within these bounds. */
 const LEAST_LINE_PX = 15;
@@ -18,206 +19,198 @@ const MOST_LINE_PX = 24;
 const MOST_PX = 600;
 /** More lines of all tokens are a blur, and slow. */
 const MOST_LINES = 2000;
-const SVG = 'http://www.w3.org/2000/svg';
 
 /** @param {number} share */
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
-/**
- * @typedef {object} Lines
- * @property {readonly Token[]} tokens
- * @property {number} topP
- * @property {(query: number) => Promise<Float32Array>} row
- * @property {string} name
- */
+/** @param {Event} event @returns {number} the token; NaN: none */
+const tokenAt = ({ target }) =>
+  target instanceof HTMLElement ? Number(target.dataset.at ?? NaN) : NaN;
 
-export class LinesView {
-  #svg = document.createElementNS(SVG, 'svg');
-  #queries = el('div', { class: 'lines-side queries' });
-  #keys = el('div', { class: 'lines-side keys' });
-  #inner = el('div', { class: 'lines-inner' }, this.#queries, this.#keys);
-  #scroll = el('div', { class: 'lines', tabindex: 0, role: 'group' }, this.#inner);
-  #note = el('p', { class: 'note' });
-  /** Height of a line, in CSS pixels. */
-  #line = MOST_LINE_PX;
-  #focus;
-  #pin;
-  /** @type {Lines | undefined} */ #lines;
-  /** @type {readonly Pin[]} */ #pins = [];
-  /** Lines of the queries in view. @type {Map<number, ReturnType<typeof topEdges>>} */
-  #rows = new Map();
-  #schedule = onceAFrame(() => this.#draw());
-  #read;
+/** The share that lines carry. @param {Explorer} room */
+export const shareChoice = (room) =>
+  drawn(() => {
+    const { topP } = room.shown.value;
+    const words = `at least ${Math.round(100 * topP)} %`;
+    return html`<label for="explore-topp">Lines carry</label>
+      <input
+        id="explore-topp"
+        type="range"
+        min="0.05"
+        max="1"
+        step="0.05"
+        .value=${String(topP)}
+        aria-valuetext=${words}
+        @input=${taking(({ value }) => room.set({ topP: Number(value) }))}
+      />
+      <output id="explore-topp-value" for="explore-topp">${words}</output>`;
+  });
 
-  /**
-   * @param {HTMLElement} room
-   * @param {Focus} focus
-   * @param {(pin: Pin) => void} pin
-   * @param {(error: unknown) => void} fail
-   */
-  constructor(room, focus, pin, fail) {
-    this.#focus = focus;
-    this.#pin = pin;
-    this.#read = newest(() => this.#readRows(), fail);
-    this.#svg.setAttribute('role', 'img');
-    this.#inner.append(this.#svg);
-    const heads = el(
-      'div',
-      { class: 'lines-heads note', 'aria-hidden': 'true' },
-      el('span', {}, 'query (attends from)'),
-      el('span', {}, 'key (attended to)'),
-    );
-    room.replaceChildren(heads, this.#scroll, this.#note);
-    focus.subscribe(() => {
-      const { query } = focus.place;
-      if (query >= 0 && !this.#inner.matches(':hover')) this.reveal(query);
-      this.#schedule();
-    });
-    this.#scroll.addEventListener('scroll', () => {
-      this.#schedule();
-      this.#read();
-    });
-    new ResizeObserver(this.#schedule).observe(this.#scroll);
-    this.#listen(this.#queries, 'query');
-    this.#listen(this.#keys, 'key');
-  }
-
-  /** @param {Lines} lines */
-  async show(lines) {
-    this.#lines = lines;
-    this.#rows = new Map();
-    const n = lines.tokens.length;
-    this.#line = Math.max(LEAST_LINE_PX, Math.min(MOST_LINE_PX, MOST_PX / n));
-    this.#inner.style.setProperty('--line', `${this.#line}px`);
-    const height = n * this.#line;
-    this.#inner.style.height = `${height}px`;
-    this.#scroll.style.height = `${Math.min(height, MOST_PX) + 2}px`;
-    this.#scroll.setAttribute('aria-label', `Lines from queries to keys, ${lines.name}`);
-    this.#schedule();
-    await this.#read();
-  }
-
-  /** @param {readonly Pin[]} pins */
-  set pins(pins) {
-    this.#pins = pins;
-    this.#schedule();
-  }
-
-  /** Scrolls to a token. @param {number} token */
-  reveal(token) {
-    const top = token * this.#line;
-    const { scrollTop, clientHeight } = this.#scroll;
-    if (top < scrollTop || top + this.#line > scrollTop + clientHeight) {
-      this.#scroll.scrollTop = top - clientHeight / 2;
-    }
-  }
-
-  /** @param {HTMLElement} side @param {Pin['side']} name */
-  #listen(side, name) {
-    const at = (/** @type {EventTarget | null} */ target) =>
-      target instanceof HTMLElement ? Number(target.dataset.at ?? NaN) : NaN;
-    side.addEventListener('pointerover', ({ target }) => {
-      const token = at(target);
-      if (token >= 0) this.#focus.set({ [name]: token }, this);
-    });
-    side.addEventListener('pointerleave', () => this.#focus.clear(this));
-    side.addEventListener('click', ({ target }) => {
-      const token = at(target);
-      if (token >= 0) this.#pin({ side: name, token });
-    });
-  }
-
-  /** Tokens in view: [first, past the last]. */
-  #visible() {
-    const n = this.#lines?.tokens.length ?? 0;
-    const { scrollTop, clientHeight } = this.#scroll;
-    const first = Math.max(0, Math.floor(scrollTop / this.#line) - 1);
+/** @param {Explorer} room */
+export function linesView(room) {
+  const { focus, place, pins, run, what, title, choices } = room;
+  const owner = {};
+  /** What is seen of them, in CSS pixels. */
+  const seen = signal({ top: 0, width: 0, height: 0 });
+  const lineHeight = derived(() =>
+    Math.max(LEAST_LINE_PX, Math.min(MOST_LINE_PX, MOST_PX / (run.value?.n ?? 1))),
+  );
+  /** Tokens in view: the first, and past the last. */
+  const visible = derived(() => {
+    const { top, height } = seen.value;
+    const line = lineHeight.value;
     return [
-      first,
-      Math.min(n, Math.ceil((scrollTop + (clientHeight || MOST_PX)) / this.#line) + 1),
+      Math.max(0, Math.floor(top / line) - 1),
+      Math.min(run.value?.n ?? 0, Math.ceil((top + (height || MOST_PX)) / line) + 1),
     ];
-  }
+  });
+  const rows = new Asked(room, () => {
+    const [[start, end], map, name] = [visible.value, what.value, title.value];
+    const queries = Array.from({ length: end - start }, (_, i) => start + i);
+    return async () => ({
+      name,
+      rows: await Promise.all(queries.map((query) => room.session.row(map, query))),
+      start,
+    });
+  });
+  const topP = derived(() => room.shown.value.topP);
+  const edges = computed(() => {
+    const { rows: all = [], start = 0 } = rows.answer.value ?? {};
+    return all.map((row, i) => ({ query: start + i, ...topEdges(row, topP.value) }));
+  });
 
-  async #readRows() {
-    const lines = this.#lines;
-    if (!lines) return;
-    const [first, end] = this.#visible();
-    const queries = Array.from({ length: end - first }, (_, i) => first + i);
-    const rows = await Promise.all(queries.map((query) => lines.row(query)));
-    if (lines !== this.#lines) return;
-    this.#rows = new Map(queries.map((query, i) => [query, topEdges(rows[i], lines.topP)]));
-    this.#schedule();
-  }
+  /** What is drawn strongly: what is pointed at, else pinned. */
+  const chosen = computed(() => {
+    const { query, key } = place.value;
+    if (query >= 0 || key >= 0)
+      return { query: new Set([query]), key: new Set(query < 0 ? [key] : []), isAny: true };
+    return {
+      query: pinnedOn(pins.value, 'query'),
+      key: pinnedOn(pins.value, 'key'),
+      isAny: pins.value.length > 0,
+    };
+  });
 
-  #draw() {
-    const lines = this.#lines;
-    if (!lines) return;
-    const [first, end] = this.#visible();
-    const width = this.#inner.clientWidth;
-    const place = this.#focus.place;
-    const pinned = (/** @type {Pin['side']} */ side) =>
-      new Set(this.#pins.filter((pin) => pin.side === side).map(({ token }) => token));
-    const hovers = place.query >= 0 || place.key >= 0;
-    const chosen = hovers
-      ? { query: new Set([place.query]), key: new Set(place.query < 0 ? [place.key] : []) }
-      : { query: pinned('query'), key: pinned('key') };
-    this.#label(this.#queries, first, end, chosen.query);
-    this.#label(this.#keys, first, end, new Set([...chosen.key, place.key]));
-    const hasChosen = hovers || this.#pins.length > 0;
+  /** @param {HTMLElement} scroll */
+  const follow = (scroll) => {
+    const measure = () => {
+      const { scrollTop: top, clientWidth: width, clientHeight: height } = scroll;
+      seen.value = { top, width, height };
+    };
+    scroll.addEventListener('scroll', measure);
+    new ResizeObserver(measure).observe(scroll);
+    /** @param {number} token */
+    const reveal = (token) => {
+      const [top, line] = [token * lineHeight.peek(), lineHeight.peek()];
+      const { scrollTop, clientHeight } = scroll;
+      if (top < scrollTop || top + line > scrollTop + clientHeight) {
+        scroll.scrollTop = top - clientHeight / 2;
+      }
+    };
+    effect(() => {
+      const { query } = place.value;
+      if (query >= 0 && !scroll.matches(':hover')) reveal(query);
+    });
+    effect(() => {
+      const last = pins.value.at(-1);
+      if (last) reveal(last.token);
+    });
+  };
 
-    const left = 0.36 * width;
-    const right = 0.64 * width;
-    const top = first * this.#line;
+  /** The lines that are drawn, and what is said of those that are not. */
+  const shown = computed(() => {
+    const { query: queries, key: keys, isAny } = chosen.value;
     const all = [];
     let most = 0;
-    for (const [query, { edges, rest }] of this.#rows) {
-      const isChosen = chosen.query.has(query);
-      if (isChosen || !hasChosen) most = Math.max(most, rest);
-      for (const { key, weight } of edges) {
-        if (!hasChosen || isChosen || chosen.key.has(key)) all.push({ query, key, weight });
+    for (const { query, edges: own, rest } of edges.value) {
+      const isChosen = !isAny || queries.has(query);
+      if (isChosen) most = Math.max(most, rest);
+      for (const { key, weight } of own) {
+        if (isChosen || keys.has(key)) all.push({ query, key, weight });
       }
     }
-    const isCut = !hasChosen && all.length > MOST_LINES;
-    const shown = isCut ? all.sort((a, b) => b.weight - a.weight).slice(0, MOST_LINES) : all;
-    const paths = shown.map(({ query, key, weight }) => {
-      const y = (query + 0.5) * this.#line - top;
-      const to = (key + 0.5) * this.#line - top;
-      const bend = (right - left) / 2;
-      const path = document.createElementNS(SVG, 'path');
-      path.setAttribute(
-        'd',
-        `M${left} ${y}C${left + bend} ${y} ${right - bend} ${to} ${right} ${to}`,
-      );
-      path.setAttribute('stroke-opacity', String(Math.min(1, 0.12 + 0.88 * weight)));
-      path.setAttribute('stroke-width', String(1 + 3 * Math.min(1, weight)));
-      return path;
-    });
-    this.#svg.style.top = `${top}px`;
-    this.#svg.setAttribute('width', String(width));
-    this.#svg.setAttribute('height', String((end - first) * this.#line));
-    this.#svg.setAttribute('aria-label', `${plural(shown.length, 'line')}, ${lines.name}`);
-    this.#svg.replaceChildren(...paths);
-    const each = chosen.query.size === 1 ? 'Its' : 'Each token’s';
-    if (isCut) {
-      this.#note.textContent = `The ${formatCount(shown.length)} strongest of ${plural(all.length, 'line')} in view; choose a token to see all of its own.`;
-      return;
+    if (!isAny && all.length > MOST_LINES) {
+      const lines = all.toSorted((a, b) => b.weight - a.weight).slice(0, MOST_LINES);
+      const note = `The ${formatCount(MOST_LINES)} strongest of ${plural(all.length, 'line')} in view; choose a token to see all of its own.`;
+      return { lines, note };
     }
-    this.#note.textContent = `${each} lines carry at least ${percent(lines.topP)} of its attention; ${chosen.query.size === 1 ? '' : 'up to '}${percent(most)} is not shown.`;
-  }
+    const [each, upTo] = queries.size === 1 ? ['Its', ''] : ['Each token’s', 'up to '];
+    const note = `${each} lines carry at least ${percent(topP.value)} of its attention; ${upTo}${percent(most)} is not shown.`;
+    return { lines: all, note };
+  });
 
-  /** @param {HTMLElement} side @param {number} first @param {number} end @param {Set<number>} strong */
-  #label(side, first, end, strong) {
-    const { tokens } = /** @type {Lines} */ (this.#lines);
-    const labels = [];
-    for (let token = first; token < end; token++) {
-      const label = el(
-        'div',
-        { 'data-at': token, class: strong.has(token) ? 'strong' : '' },
-        tokens[token].text,
-      );
-      label.style.top = `${token * this.#line}px`;
-      labels.push(label);
-    }
-    side.replaceChildren(...labels);
-  }
+  /** @param {Pin['side']} side @param {Set<number>} strong */
+  const labels = (side, strong) => {
+    const { tokens } = /** @type {RunSummary} */ (run.value);
+    const [first, end] = visible.value;
+    return html`<div
+      class="lines-side ${side === 'query' ? 'queries' : 'keys'}"
+      @pointerover=${(/** @type {Event} */ event) => {
+        if (tokenAt(event) >= 0) focus.set({ [side]: tokenAt(event) }, owner);
+      }}
+      @pointerleave=${() => focus.clear(owner)}
+      @click=${(/** @type {Event} */ event) => {
+        if (tokenAt(event) >= 0) choices.pin({ side, token: tokenAt(event) });
+      }}
+    >
+      ${tokens.slice(first, end).map(({ text }, i) => {
+        const at = first + i;
+        return html`<div
+          data-at=${at}
+          class=${strong.has(at) ? 'strong' : ''}
+          style="top: ${at * lineHeight.value}px"
+          .textContent=${text}
+        ></div>`;
+      })}
+    </div>`;
+  };
+
+  const curves = () => {
+    const { width } = seen.value;
+    const line = lineHeight.value;
+    const [first, end] = visible.value;
+    const sides = { left: 0.36 * width, right: 0.64 * width };
+    const yOf = (/** @type {number} */ token) => (token + 0.5 - first) * line;
+    const { lines } = shown.value;
+    const name = rows.answer.value?.name ?? '';
+    return html`<svg
+      role="img"
+      aria-label="${plural(lines.length, 'line')}, ${name}"
+      width=${width}
+      height=${(end - first) * line}
+      style="top: ${first * line}px"
+    >
+      ${lines.map(({ query, key, weight }) => {
+        const curve = curveOf(sides, yOf(query), yOf(key), weight);
+        return svg`<path d=${curve.d} stroke-opacity=${curve['stroke-opacity']} stroke-width=${curve['stroke-width']}></path>`;
+      })}
+    </svg>`;
+  };
+
+  const lines = () => {
+    if (!run.value) return '';
+    const height = run.value.n * lineHeight.value;
+    const { query, key } = chosen.value;
+    const keys = new Set([...key, place.value.key]);
+    return html`<div
+        class="lines"
+        tabindex="0"
+        role="group"
+        aria-label="Lines from queries to keys, ${title.value}"
+        style="height: ${Math.min(height, MOST_PX) + 2}px"
+        ${made(follow)}
+      >
+        <div class="lines-inner" style="--line: ${lineHeight.value}px; height: ${height}px">
+          ${labels('query', query)}${labels('key', keys)}${curves()}
+        </div>
+      </div>
+      <p class="note">${shown.value.note}</p>`;
+  };
+
+  return html`<div id="explore-lines">
+    <div class="lines-heads note" aria-hidden="true">
+      <span>query (attends from)</span><span>key (attended to)</span>
+    </div>
+    ${drawn(lines)}
+  </div>`;
 }

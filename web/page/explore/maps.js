@@ -8,7 +8,7 @@
  */
 
 import { longName, shortName } from './address.js';
-import { titleOf } from './controls.js';
+import { titleOf } from './titles.js';
 import { ZoomMap } from './map/zoom-map.js';
 
 /** A view that still changes is not yet written into the address. */

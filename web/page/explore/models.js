@@ -31,6 +31,9 @@ export const MODELS = {
   },
 };
 
+/** What addresses call files of the visitor's own, which they cannot carry. */
+export const OPENED = 'opened';
+
 /** A model of the page, by a name that may come from an address. @param {string} name */
 export const pageModel = (name) => (Object.hasOwn(MODELS, name) ? MODELS[name] : undefined);
 

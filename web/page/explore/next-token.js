@@ -1,24 +1,15 @@
 /**
  * What the model says behind a token: the likeliest tokens, before and after heads were muted.
  *
- * @import { Token } from '../types.js'
- * @import { HeadName } from './address.js'
- * @import { Prediction } from './worker/predict.js'
+ * @import { Explorer } from './explorer.js'
  */
 
-import { el } from '../dom.js';
-import { formatCount } from '../format.js';
+import { drawn, html } from '../template.js';
 import { shortName } from './address.js';
+import { bar, tokenName } from './bars.js';
 
 /** @param {number} share */
 const percent = (share) => (share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : '< 0.1 %');
-
-/** @param {number} share @param {number} most @param {string} name */
-function barOf(share, most, name) {
-  const bar = el('span', { class: `bar ${name}` });
-  bar.style.setProperty('--share', String(most > 0 ? share / most : 0));
-  return bar;
-}
 
 /** @param {number} before @param {number} after in points of a hundred */
 function changeOf(before, after) {
@@ -27,59 +18,45 @@ function changeOf(before, after) {
   return `${points > 0 ? '+' : '−'}${Math.abs(points).toFixed(1)}`;
 }
 
-/**
- * @param {HTMLElement} room
- * @param {object} shown
- * @param {Token} shown.token
- * @param {number} shown.at
- * @param {Prediction[]} shown.predictions
- * @param {readonly HeadName[]} shown.muted
- */
-export function showNextTokens(room, { token, at, predictions, muted }) {
-  const hasMuted = muted.length > 0;
-  const most = Math.max(...predictions.map(({ before, after }) => Math.max(before, after)));
-  const rows = predictions.map(({ token: next, before, after }) =>
-    el(
-      'tr',
-      {},
-      el('th', { scope: 'row' }, el('span', { class: 'token' }, next.text)),
-      el(
-        'td',
-        { class: 'bar-cell' },
-        ...(hasMuted ? [barOf(before, most, 'before')] : []),
-        barOf(after, most, 'after'),
-      ),
-      el('td', {}, percent(after)),
-      ...(hasMuted ? [el('td', { class: 'change' }, changeOf(before, after))] : []),
-    ),
-  );
-  const heads = ['token', '', hasMuted ? 'muted' : 'probability', ...(hasMuted ? ['change'] : [])];
-  const names = `${muted.length === 1 ? 'head' : 'heads'} ${muted.map(shortName).join(', ')}`;
-  const note = hasMuted
-    ? [`Without ${names}; the pale bars are with ${muted.length === 1 ? 'it' : 'them'}.`]
-    : [
-        '“Mute this head” shows what changes',
-        el('span', { class: 'with-keyboard' }, ' (key ', el('kbd', {}, 'M'), ')'),
-        '.',
-      ];
-  room.replaceChildren(
-    el(
-      'h3',
-      {},
-      'Next after ',
-      el('span', { class: 'token' }, token.text),
-      el('span', { class: 'at' }, formatCount(at + 1)),
-    ),
-    el(
-      'table',
-      { class: 'bars next-tokens' },
-      el(
-        'thead',
-        { class: hasMuted ? '' : 'visually-hidden' },
-        el('tr', {}, ...heads.map((head) => (head ? el('th', { scope: 'col' }, head) : el('td')))),
-      ),
-      el('tbody', {}, ...rows),
-    ),
-    el('p', { class: 'note' }, ...note),
-  );
-}
+const OFFER = html`“Mute this head” shows what changes<span class="with-keyboard">
+    (key <kbd>M</kbd>)</span
+  >.`;
+
+/** @param {Explorer} room */
+export const nextTokens = ({ next, hasModel }) =>
+  drawn(() => {
+    const { run, at, predictions } = next.answer.value ?? {};
+    if (!run || at === undefined || !predictions || !hasModel.value) return '';
+    const { muted, tokens } = run;
+    const hasMuted = muted.length > 0;
+    const most = Math.max(...predictions.map(({ before, after }) => Math.max(before, after)));
+    const [heads, they] = muted.length === 1 ? ['head', 'it'] : ['heads', 'them'];
+    const names = muted.map(shortName).join(', ');
+    return html`<h3>Next after ${tokenName(tokens[at], at)}</h3>
+      <table class="bars next-tokens">
+        <thead class=${hasMuted ? '' : 'visually-hidden'}>
+          <tr>
+            <th scope="col">token</th>
+            <td></td>
+            <th scope="col">${hasMuted ? 'muted' : 'probability'}</th>
+            ${hasMuted ? html`<th scope="col">change</th>` : ''}
+          </tr>
+        </thead>
+        <tbody>
+          ${predictions.map(
+            ({ token, before, after }) =>
+              html`<tr>
+                <th scope="row"><span class="token">${token.text}</span></th>
+                <td class="bar-cell">
+                  ${hasMuted ? bar(before, most, 'before') : ''}${bar(after, most, 'after')}
+                </td>
+                <td>${percent(after)}</td>
+                ${hasMuted ? html`<td class="change">${changeOf(before, after)}</td>` : ''}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+      <p class="note">
+        ${hasMuted ? `Without ${heads} ${names}; the pale bars are with ${they}.` : OFFER}
+      </p>`;
+  });

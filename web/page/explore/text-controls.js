@@ -1,99 +1,102 @@
 /**
  * Which model reads which text.
  *
- * @import { ExploreState } from './address.js'
- * @import { RunSummary, Session } from './session.js'
- * @import { ExploreStore } from './slice.js'
+ * @import { Explorer } from './explorer.js'
  */
 
-import { byId, el } from '../dom.js';
+import { byId } from '../dom.js';
 import { formatCount } from '../format.js';
-import { EXPLORE_DEFAULTS, isLinkable } from './address.js';
-import { firstHead, MODELS, pageModel } from './models.js';
+import { signal } from '../signals.js';
+import { drawn, html, select } from '../template.js';
+import { isLinkable } from './address.js';
+import { MODELS, OPENED } from './models.js';
 
 /** How long a pause in typing is. */
 const TYPING_MS = 300;
 
-/** What belongs to a text, and ends with it. */
-const OF_TEXT = {
-  added: EXPLORE_DEFAULTS.added,
-  pins: EXPLORE_DEFAULTS.pins,
-  view: EXPLORE_DEFAULTS.view,
-};
-
-/**
- * What a model begins with.
- *
- * @param {string} model
- * @returns {Partial<ExploreState>}
- */
-export const beginning = (model) => ({
-  ...OF_TEXT,
-  model,
-  text: null,
-  ...firstHead(model),
-  other: null,
-  muted: EXPLORE_DEFAULTS.muted,
-});
-
-/** @param {ExploreState} state @param {Session} session */
-export const textOf = ({ text, model }, session) =>
-  text ?? session.model?.sample ?? (pageModel(model) ?? MODELS.austen).sample;
-
-/** @param {ExploreStore} store @param {Session} session */
-export function connectText(store, session) {
-  const model = byId('explore-model', HTMLSelectElement);
-  const edit = byId('explore-edit', HTMLButtonElement);
-  const editor = byId('explore-editor', HTMLElement);
-  const input = byId('explore-input', HTMLTextAreaElement);
-  const label = /** @type {HTMLLabelElement} */ (editor.querySelector('label'));
-
-  model.replaceChildren(
-    ...Object.entries(MODELS).map(([value, { title }]) => el('option', { value }, title)),
-  );
-  model.addEventListener('change', () => store.set(beginning(model.value)));
-
-  edit.addEventListener('click', () => {
-    editor.hidden = !editor.hidden;
-    edit.setAttribute('aria-expanded', String(!editor.hidden));
-    if (!editor.hidden) input.focus();
+/** @param {Explorer} room */
+export function modelChoice({ state, own, choices }) {
+  return drawn(() => {
+    const models = Object.entries(MODELS).map(([value, { title }]) => [value, title]);
+    const opened = own.value?.name ?? 'files that were opened';
+    const hasOpened = own.value !== undefined || state.value.model === OPENED;
+    const all = hasOpened ? [...models, [OPENED, opened]] : models;
+    return html`<div class="field inline">
+      <label for="explore-model">Model</label>
+      ${select('explore-model', all, state.value.model, choices.open)}
+    </div>`;
   });
+}
+
+/** How much of the text the model reads, and whether the address has it. @param {Explorer} room */
+function countWords({ run, model, state }) {
+  const most = model.value?.options?.contextLength;
+  if (!run.value || most === undefined) return '';
+  const link = isLinkable(state.value.text)
+    ? ''
+    : '; too long for the address: a link, or this page loaded again, shows the sample';
+  return `${formatCount(run.value.n)} of at most ${formatCount(most)} tokens${link}`;
+}
+
+/** The button that opens the editor, and the editor. @param {Explorer} room */
+export function textEditor(room) {
+  const { text, sample, choices, hasModel, model, run } = room;
+  const isOpen = signal(false);
+  const input = () => byId('explore-input', HTMLTextAreaElement);
+  const toggle = () => {
+    isOpen.value = !isOpen.value;
+    if (isOpen.value) input().focus();
+  };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let typing;
   const take = () => {
     clearTimeout(typing);
-    if (input.value !== textOf(store.get(), session)) store.set({ ...OF_TEXT, text: input.value });
+    if (input().value !== text.peek()) choices.read(input().value);
   };
-  input.addEventListener('input', () => {
+  const typed = () => {
     clearTimeout(typing);
     typing = setTimeout(take, TYPING_MS);
-  });
-  input.addEventListener('change', take);
-  byId('explore-sample', HTMLButtonElement).addEventListener('click', () => {
-    clearTimeout(typing);
-    input.value = textOf({ ...store.get(), text: null }, session);
-    store.set({ ...OF_TEXT, text: null });
-  });
-
-  return {
-    /** @param {ExploreState} state */
-    show(state) {
-      model.value = state.model;
-      if (document.activeElement !== input) input.value = textOf(state, session);
-      label.textContent =
-        session.model?.sample === undefined ? 'Your text' : 'Token ids, with spaces between';
-    },
-
-    /** @param {RunSummary} run */
-    count({ n }) {
-      const opened = session.model;
-      const most = formatCount(opened?.options?.contextLength ?? 0);
-      const link = isLinkable(store.get().text)
-        ? ''
-        : '; too long for the address: a link, or this page loaded again, shows the sample';
-      byId('explore-room-left', HTMLElement).textContent = opened?.options
-        ? `${formatCount(n)} of at most ${most} tokens${link}`
-        : '';
-    },
   };
+  const takeSample = () => {
+    clearTimeout(typing);
+    input().value = sample.peek();
+    choices.read(null);
+  };
+  const button = drawn(
+    () =>
+      html`<button
+        type="button"
+        class=${run.value ? 'quiet' : 'quiet awaited'}
+        id="explore-edit"
+        aria-expanded=${isOpen.value}
+        aria-controls="explore-editor"
+        ?hidden=${!hasModel.value}
+        @click=${toggle}
+      >
+        Edit the text
+      </button>`,
+  );
+  const editor = drawn(
+    () =>
+      html`<div id="explore-editor" class="field" ?hidden=${!isOpen.value || !hasModel.value}>
+        <label for="explore-input"
+          >${model.value?.sample === undefined ? 'Your text' : 'Token ids, with spaces between'}</label
+        >
+        <textarea
+          id="explore-input"
+          rows="4"
+          spellcheck="false"
+          .value=${text.value}
+          @input=${typed}
+          @change=${take}
+        ></textarea>
+        <div class="row">
+          <p class="note" id="explore-room-left">${countWords(room)}</p>
+          <button type="button" class="quiet" id="explore-sample" @click=${takeSample}>
+            Back to the sample
+          </button>
+        </div>
+      </div>`,
+  );
+  return { button, editor };
 }

@@ -2,13 +2,12 @@
  * The text, each token tinted by what the token in question attends to, or is attended by.
  *
  * @import { Token } from '../types.js'
- * @import { Pin } from './address.js'
- * @import { Focus } from './focus.js'
+ * @import { Explorer } from './explorer.js'
  */
 
-import { el } from '../dom.js';
 import { SPACE } from '../engine/tokenize.js';
-import { onceAFrame } from './newest.js';
+import { effect, signal } from '../signals.js';
+import { drawn, html, made, nothing } from '../template.js';
 
 export const NEWLINE = '\u21b5';
 
@@ -18,160 +17,136 @@ export const STRONGEST = 45;
 /** A token of so few characters may be too narrow for a finger. */
 const NARROW = 2;
 
-/** @param {Token} token @param {number} at −1: not yet part of the text @param {boolean} isWritten */
-function tokenOf({ text }, at, isWritten) {
-  const words = text.startsWith(SPACE) && text.length > 1 ? text.slice(1) : text;
-  const element = el(
-    'span',
-    { role: 'option', tabindex: -1, 'data-at': at >= 0 && at, 'aria-selected': 'false' },
-    words,
-  );
-  element.classList.toggle('written', isWritten);
-  element.classList.toggle('narrow', words.length <= NARROW);
-  return element;
-}
-
 /**
  * A token as text reads: a leading space stands before it, and lines are broken where the text breaks them.
  *
- * @param {HTMLElement} element
  * @param {Token} token
  * @param {boolean} isApart a space stands before each
+ * @param {{ at?: number, classes: unknown[], isPinned?: boolean, isStop?: boolean, tint?: number }} how at: left out: it
+ *   is not yet part of the text
  */
-function inText(element, { text }, isApart) {
-  const space = isApart || (text.startsWith(SPACE) && text.length > 1) ? [' '] : [];
-  const end = text.includes(NEWLINE) ? [el('br')] : [];
-  return [...space, element, ...end];
+function tokenOf({ text }, isApart, { at, classes, isPinned = false, isStop, tint = 0 }) {
+  const hasSpace = text.startsWith(SPACE) && text.length > 1;
+  const words = hasSpace ? text.slice(1) : text;
+  const all = [...classes, words.length <= NARROW && 'narrow'].filter(Boolean);
+  const space = isApart || hasSpace ? ' ' : '';
+  const end = text.includes(NEWLINE) ? html`<br />` : '';
+  return html`${space}<span
+      role="option"
+      tabindex=${isStop ? 0 : -1}
+      data-at=${at ?? nothing}
+      aria-selected=${isPinned}
+      class=${all.join(' ')}
+      style="--tint: ${tint}%"
+      >${words}</span
+    >${end}`;
 }
 
-export class TextView {
-  #room;
-  #focus;
-  #pin;
-  /** @type {HTMLElement[]} */ #tokens = [];
-  /** @type {readonly Pin[]} */ #pins = [];
-  #isApart = false;
-  /** The one that Tab reaches. */
-  #stop = 0;
-  #schedule = onceAFrame(() => this.#mark());
+/** @param {Float32Array} weights @returns {number[]} in hundredths */
+function tintsOf(weights) {
+  const most = weights.reduce((largest, weight) => Math.max(largest, Math.abs(weight)), 0);
+  return Array.from(weights, (weight) =>
+    most > 0 ? Math.round((STRONGEST * Math.abs(weight)) / most) : 0,
+  );
+}
 
-  /**
-   * @param {HTMLElement} room a listbox
-   * @param {Focus} focus
-   * @param {(pin: Pin) => void} pin
-   */
-  constructor(room, focus, pin) {
-    this.#room = room;
-    this.#focus = focus;
-    this.#pin = pin;
-    focus.subscribe(this.#schedule);
-    room.addEventListener('pointerover', ({ target }) => {
-      const at = this.#at(target);
-      if (at >= 0) focus.set({ query: at }, this);
-    });
-    room.addEventListener('pointerleave', () => focus.clear(this));
-    room.addEventListener('focusin', ({ target }) => {
-      const at = this.#at(target);
-      if (at >= 0 && room.querySelector(':focus-visible')) focus.set({ query: at }, this);
-    });
-    room.addEventListener('focusout', () => focus.clear(this));
-    room.addEventListener('click', (event) => this.#choose(this.#at(event.target), event.shiftKey));
-    room.addEventListener('keydown', (event) => this.#key(event));
-  }
+/** @param {Event} event @returns {number} the token; −1: none that is part of the text */
+const tokenAt = ({ target }) => Number((target instanceof HTMLElement && target.dataset.at) || -1);
 
-  /**
-   * @param {readonly Token[]} tokens
-   * @param {object} how
-   * @param {number} how.written how many of them, at the end, the model wrote
-   * @param {boolean} how.isApart they are words or numbers of their own
-   */
-  show(tokens, { written, isApart }) {
-    this.#isApart = isApart;
-    const first = tokens.length - written;
-    this.#tokens = tokens.map((token, i) => tokenOf(token, i, i >= first));
-    this.#room.replaceChildren(
-      ...tokens.flatMap((token, i) => inText(this.#tokens[i], token, isApart)),
-    );
-    this.#moveStop(Math.min(this.#stop, tokens.length - 1));
-    this.pins = this.#pins;
-  }
-
-  /** Shows a token that was written before it is part of the text. @param {Token} token */
-  append(token) {
-    this.#room.append(...inText(tokenOf(token, -1, true), token, this.#isApart));
-    this.#room.scrollTop = this.#room.scrollHeight;
-  }
-
-  /** @param {readonly Pin[]} pins */
-  set pins(pins) {
-    this.#pins = pins;
-    this.#tokens.forEach((token, i) => {
-      const pinned = pins.some((pin) => pin.token === i);
-      token.setAttribute('aria-selected', String(pinned));
-    });
-    this.#schedule();
-  }
-
-  /**
-   * @param {Float32Array} weights
-   * @param {number} about the token in question
-   */
-  tint(weights, about) {
-    const most = weights.reduce((largest, weight) => Math.max(largest, Math.abs(weight)), 0);
-    this.#tokens.forEach((token, i) => {
-      const share = most > 0 ? Math.abs(weights[i]) / most : 0;
-      token.style.setProperty('--tint', `${Math.round(STRONGEST * share)}%`);
-      token.classList.toggle('about', i === about);
-    });
-  }
-
-  #mark() {
-    const { query, key } = this.#focus.place;
-    for (const [name, at] of /** @type {const} */ ([
-      ['is-query', query],
-      ['is-key', key],
-    ])) {
-      this.#room.querySelector(`.${name}`)?.classList.remove(name);
-      this.#tokens[at]?.classList.add(name);
-    }
-  }
-
-  /** @param {EventTarget | null} target */
-  #at(target) {
-    return target instanceof HTMLElement && target.dataset.at !== undefined
-      ? Number(target.dataset.at)
-      : -1;
-  }
-
+/** @param {Explorer} room */
+export function textView(room) {
+  const { focus, choices, run, draft } = room;
+  const owner = {};
+  /** The token that Tab reaches. */
+  const stop = signal(0);
+  const last = () => (run.peek()?.n ?? 1) - 1;
+  const stopNow = () => Math.min(stop.value, last());
   /** @param {number} at @param {boolean} hasShift */
-  #choose(at, hasShift) {
+  const choose = (at, hasShift) => {
     if (at < 0) return;
-    this.#moveStop(at);
-    this.#pin({ side: hasShift ? 'key' : 'query', token: at });
-  }
-
-  /** @param {number} at */
-  #moveStop(at) {
-    this.#tokens[this.#stop]?.setAttribute('tabindex', '-1');
-    this.#stop = Math.max(0, at);
-    this.#tokens[this.#stop]?.setAttribute('tabindex', '0');
-  }
-
+    stop.value = at;
+    choices.pin({ side: hasShift ? 'key' : 'query', token: at });
+  };
+  const point = (/** @type {Event} */ event) => {
+    const query = tokenAt(event);
+    const isMeant =
+      event.type !== 'focusin' || /** @type {Element} */ (event.target).matches(':focus-visible');
+    if (query >= 0 && isMeant) focus.set({ query }, owner);
+  };
+  const leave = () => focus.clear(owner);
   /** @param {KeyboardEvent} event */
-  #key(event) {
+  const key = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const last = this.#tokens.length - 1;
-    const at = this.#stop;
+    const at = stopNow();
     /** @type {Record<string, number>} */
-    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last };
+    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last() };
     if (event.key === 'Enter' || event.key === ' ') {
-      this.#choose(at, event.shiftKey);
+      choose(at, event.shiftKey);
     } else if (event.key in places) {
-      this.#moveStop(Math.max(0, Math.min(last, places[event.key])));
-      this.#tokens[this.#stop].focus();
+      stop.value = Math.max(0, Math.min(last(), places[event.key]));
+      /** @type {HTMLElement} */ (document.querySelector('#explore-text [tabindex="0"]')).focus();
     } else {
       return;
     }
     event.preventDefault();
-  }
+  };
+  /** What is written stays in sight. @param {HTMLElement} text */
+  const follow = (text) =>
+    effect(() => {
+      if (draft.value) requestAnimationFrame(() => text.scrollTo(0, text.scrollHeight));
+    });
+
+  const tokens = () => {
+    const now = run.value;
+    if (!now) return '';
+    const { query, key: pointed } = room.place.value;
+    const answer = room.line.answer.value;
+    const tints = answer?.run === now ? tintsOf(answer.line) : [];
+    const pinned = new Set(room.pins.value.map(({ token }) => token));
+    const written = now.n - room.written.value;
+    const isApart = room.isApart.value;
+    const begun = draft.value?.run === now ? draft.value.tokens : [];
+    return [
+      ...now.tokens.map((token, at) => {
+        const classes = [
+          at >= written && 'written',
+          at === answer?.subject.token && 'about',
+          at === query && 'is-query',
+          at === pointed && 'is-key',
+        ];
+        const how = { at, classes, isPinned: pinned.has(at), isStop: at === stopNow() };
+        return tokenOf(token, isApart, { ...how, tint: tints[at] });
+      }),
+      ...begun.map((token) => tokenOf(token, isApart, { classes: ['written'] })),
+    ];
+  };
+
+  return html`<div
+    id="explore-text"
+    class="explore-text"
+    role="listbox"
+    aria-multiselectable="true"
+    aria-label="Tokens: choose one to pin it"
+    ?hidden=${drawn(() => !run.value)}
+    @pointerover=${point}
+    @pointerleave=${leave}
+    @focusin=${point}
+    @focusout=${leave}
+    @click=${(/** @type {MouseEvent} */ event) => choose(tokenAt(event), event.shiftKey)}
+    @keydown=${key}
+    ${made(follow)}
+  >
+    ${drawn(tokens)}
+  </div>`;
 }
+
+/** What the text is tinted by. @param {Explorer} room */
+export const tintNote = ({ line }) =>
+  drawn(() => {
+    const { run, subject, title } = line.answer.value ?? {};
+    if (!run || !subject) return '';
+    const name = `“${run.tokens[subject.token].text}” (${subject.token + 1})`;
+    return subject.side === 'query'
+      ? `Tinted: what ${name} attends to. ${title}.`
+      : `Tinted: who attends to ${name}. ${title}.`;
+  });

@@ -10,7 +10,7 @@
  */
 
 import { shortName } from '../address.js';
-import { titleOf } from '../controls.js';
+import { titleOf } from '../titles.js';
 import { legendsOf } from '../legend.js';
 import { STRONGEST } from '../text-view.js';
 import { figureOf } from './figure.js';

@@ -7,7 +7,7 @@
  */
 
 import { formatCount } from '../../format.js';
-import { topEdges } from '../edges.js';
+import { curveOf, pinnedOn, topEdges } from '../edges.js';
 import { whatOf } from '../maps.js';
 import { subjectOf } from './settings.js';
 import { fitting, tag, textAt } from './svg.js';
@@ -30,12 +30,9 @@ export async function linesDrawing(seen, palette) {
   const { token: about } = subjectOf(seen);
   const first = Math.max(0, Math.min(n - MOST, about - MOST / 2));
   const end = Math.min(n, first + MOST);
-  const pinned = (/** @type {'query' | 'key'} */ side) =>
-    new Set(state.pins.filter((pin) => pin.side === side).map(({ token }) => token));
-  const chosen = { query: pinned('query'), key: pinned('key') };
+  const chosen = { query: pinnedOn(state.pins, 'query'), key: pinnedOn(state.pins, 'key') };
   const yOf = (/** @type {number} */ token) => TOP + (token - first + 0.5) * LINE_PX;
   const [left, right] = [SIDE, WIDTH - SIDE];
-  const bend = (right - left) / 2;
   const lines = [];
   let beyond = 0;
   let most = 0;
@@ -49,16 +46,8 @@ export async function linesDrawing(seen, palette) {
         beyond++;
         continue;
       }
-      const [y, to] = [yOf(query), yOf(key)];
-      lines.push(
-        tag('path', {
-          d: `M${left} ${y}C${left + bend} ${y} ${right - bend} ${to} ${right} ${to}`,
-          fill: 'none',
-          stroke: palette.accent,
-          'stroke-opacity': Math.min(1, 0.12 + 0.88 * weight),
-          'stroke-width': 1 + 3 * Math.min(1, weight),
-        }),
-      );
+      const curve = curveOf({ left, right }, yOf(query), yOf(key), weight);
+      lines.push(tag('path', { ...curve, fill: 'none', stroke: palette.accent }));
     }
   }
   const labels = tokens.slice(first, end).flatMap(({ text }, i) => {

@@ -15,7 +15,7 @@
 import { version } from '../../../headwise/engine/version.js';
 import { formatCount, plural } from '../../format.js';
 import { shortName } from '../address.js';
-import { titleOf } from '../controls.js';
+import { titleOf } from '../titles.js';
 
 /** @param {Pin} pin @param {RunSummary} run */
 const pinWords = ({ side, token }, { tokens }) =>

@@ -6,7 +6,9 @@
  * @typedef {(progress: { fraction: number, label?: string }) => void} OnProgress
  */
 
-import { el } from '../../dom.js';
+import { byId } from '../../dom.js';
+import { signal } from '../../signals.js';
+import { drawn, html } from '../../template.js';
 import { listedFiles } from './dropped.js';
 
 const OPENABLE = [
@@ -25,88 +27,86 @@ const OPENABLE = [
   ['The tokens', 'with tensors, a .txt with a token a line, or a .json with an array of them'],
 ];
 
-/**
- * @param {HTMLElement} room
- * @param {(found: Found[]) => void} open
- */
-export function createOpenDialog(room, open) {
-  const files = el('input', {
-    type: 'file',
-    multiple: true,
-    hidden: true,
-    'aria-label': 'Files to open',
-  });
-  const folder = el('input', {
-    type: 'file',
-    webkitdirectory: true,
-    hidden: true,
-    'aria-label': 'Folder to open',
-  });
-  const chooseFiles = el('button', { type: 'button' }, 'Choose files…');
-  const chooseFolder = el('button', { type: 'button' }, 'Choose a folder…');
-  const close = el('button', { type: 'button', class: 'quiet' }, 'Close');
-  const bar = el('progress', { max: 1, 'aria-label': 'Read so far' });
-  const percent = el('span', { class: 'note' });
-  const cancel = el('button', { type: 'button', class: 'quiet' }, 'Cancel');
-  const working = el('div', { class: 'open-working', hidden: true }, bar, percent, cancel);
-  const message = el('p', { class: 'message', role: 'status' });
-  const choosing = el('div', { class: 'row' }, chooseFiles, chooseFolder, close);
-  const dialog = el(
-    'dialog',
-    { class: 'explore-files', 'aria-labelledby': 'explore-open-title' },
-    el('h2', { id: 'explore-open-title' }, 'Open your own'),
-    el('p', {}, 'Choose files, or drop them anywhere in this room.'),
-    el('dl', {}, ...OPENABLE.flatMap(([term, words]) => [el('dt', {}, term), el('dd', {}, words)])),
-    el(
-      'p',
-      { class: 'note' },
-      'Nothing leaves this machine: the files are read in this tab, and the address never carries them.',
-    ),
-    message,
-    working,
-    choosing,
-    files,
-    folder,
-  );
-  room.append(dialog);
+/** @param {string} words */
+const told = (words, isError = false) => ({ words, isError });
 
-  for (const [button, input] of /** @type {const} */ ([
-    [chooseFiles, files],
-    [chooseFolder, folder],
-  ])) {
-    button.addEventListener('click', () => input.click());
-    input.addEventListener('change', () => {
-      const found = listedFiles(/** @type {FileList} */ (input.files));
-      input.value = ''; // the same file may be chosen again
-      if (found.length > 0) open(found);
-    });
-  }
+/** @param {(found: Found[]) => void} open */
+export function createOpenDialog(open) {
+  const message = signal(told(''));
+  /** How far files are that are being read. */
+  const progress = signal(
+    /** @type {{ fraction: number, label?: string } | undefined} */ (undefined),
+  );
   /** @type {AbortController | undefined} */
   let work;
-  close.addEventListener('click', () => dialog.close());
-  cancel.addEventListener('click', () => work?.abort());
-  dialog.addEventListener('close', () => work?.abort());
-
-  /** @param {string} words @param {boolean} isError */
-  const say = (words, isError) => {
-    message.textContent = words;
-    message.classList.toggle('error', isError);
-  };
-  /** @param {boolean} is */
-  const isWorking = (is) => {
-    working.hidden = !is;
-    choosing.hidden = is;
-    (is ? cancel : chooseFiles).focus();
-  };
-
+  const dialog = () => byId('explore-open-dialog', HTMLDialogElement);
   const show = () => {
-    if (dialog.open) return;
-    say('', false);
-    dialog.showModal();
+    if (dialog().open) return;
+    message.value = told('');
+    dialog().showModal();
+  };
+  /** What can be done now has the focus. @param {typeof progress.value} [now] */
+  const turnTo = (now) => {
+    progress.value = now;
+    const button = now ? '.open-working button' : '.row button';
+    /** @type {HTMLElement} */ (dialog().querySelector(button)).focus();
+  };
+  /** @param {{ target: HTMLInputElement }} event */
+  const chosen = ({ target }) => {
+    const found = listedFiles(/** @type {FileList} */ (target.files));
+    target.value = ''; // the same file may be chosen again
+    if (found.length > 0) open(found);
+  };
+  /** @param {{ currentTarget: HTMLElement }} event a button's, with its input behind it */
+  const choose = ({ currentTarget }) =>
+    /** @type {HTMLElement} */ (currentTarget.nextElementSibling).click();
+
+  const parts = () => {
+    const { words, isError } = message.value;
+    const { fraction = 0, label = 'Loading' } = progress.value ?? {};
+    return html`<p
+        class="message ${isError ? 'error' : ''}"
+        role="status"
+        .textContent=${words}
+      ></p>
+      <div class="open-working" ?hidden=${!progress.value}>
+        <progress max="1" aria-label="Read so far" .value=${fraction}></progress>
+        <span class="note">${label} … ${Math.round(100 * fraction)} %</span>
+        <button type="button" class="quiet" @click=${() => work?.abort()}>Cancel</button>
+      </div>
+      <div class="row" ?hidden=${progress.value}>
+        <button type="button" @click=${choose}>Choose files…</button>
+        <input type="file" multiple hidden aria-label="Files to open" @change=${chosen} />
+        <button type="button" @click=${choose}>Choose a folder…</button>
+        <input type="file" webkitdirectory hidden aria-label="Folder to open" @change=${chosen} />
+        <button type="button" class="quiet" @click=${() => dialog().close()}>Close</button>
+      </div>`;
   };
 
   return {
     show,
+
+    element: html`<dialog
+      id="explore-open-dialog"
+      class="explore-files"
+      aria-labelledby="explore-open-title"
+      @close=${() => work?.abort()}
+    >
+      <h2 id="explore-open-title">Open your own</h2>
+      <p>Choose files, or drop them anywhere in this room.</p>
+      <dl>
+        ${OPENABLE.map(
+          ([term, words]) =>
+            html`<dt>${term}</dt>
+              <dd>${words}</dd>`,
+        )}
+      </dl>
+      <p class="note">
+        Nothing leaves this machine: the files are read in this tab, and the address never carries
+        them.
+      </p>
+      ${drawn(parts)}
+    </dialog>`,
 
     /**
      * Reads files while the dialog shows how far it is; closes it when they are open.
@@ -120,34 +120,27 @@ export function createOpenDialog(room, open) {
       const mine = new AbortController();
       work = mine;
       show();
-      say('', false);
-      /** @type {OnProgress} */
-      const onProgress = ({ fraction, label = 'Loading' }) => {
-        if (work !== mine) return;
-        bar.value = fraction;
-        percent.textContent = `${label} … ${Math.round(100 * fraction)} %`;
-      };
-      onProgress({ fraction: 0 });
-      isWorking(true);
+      message.value = told('');
+      turnTo({ fraction: 0 });
+      const isMine = () => work === mine;
       try {
+        const onProgress = (/** @type {typeof progress.value} */ now) => {
+          if (isMine()) progress.value = now;
+        };
         const result = await read({ signal: mine.signal, onProgress });
-        if (work !== mine) return undefined;
+        if (!isMine()) return undefined;
         work = undefined;
-        dialog.close();
+        dialog().close();
+        turnTo();
         return result;
       } catch (error) {
-        if (work !== mine) return undefined;
-        const isCancelled = mine.signal.aborted;
-        say(
-          isCancelled ? 'Cancelled; what was open still is.' : /** @type {Error} */ (error).message,
-          !isCancelled,
-        );
+        if (!isMine()) return undefined;
+        work = undefined;
+        message.value = mine.signal.aborted
+          ? told('Cancelled; what was open still is.')
+          : told(/** @type {Error} */ (error).message, true);
+        turnTo();
         return undefined;
-      } finally {
-        if (work === mine || work === undefined) {
-          work = undefined;
-          isWorking(false);
-        }
       }
     },
   };

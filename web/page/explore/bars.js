@@ -1,0 +1,16 @@
+/**
+ * Tokens with bars.
+ *
+ * @import { Token } from '../types.js'
+ */
+
+import { formatCount } from '../format.js';
+import { html } from '../template.js';
+
+/** @param {number} value @param {number} most @param {string} [name] */
+export const bar = (value, most, name = '') =>
+  html`<span class="bar ${name}" style="--share: ${most > 0 ? value / most : 0}"></span>`;
+
+/** A token with its place, from 0. @param {Token} token @param {number} at */
+export const tokenName = ({ text }, at) =>
+  html`<span class="token">${text}</span><span class="at">${formatCount(at + 1)}</span>`;

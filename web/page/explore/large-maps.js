@@ -1,0 +1,103 @@
+/**
+ * The large maps, what moves them, and their legend.
+ *
+ * @import { Explorer } from './explorer.js'
+ * @import { Seen } from './map/zoom-map.js'
+ */
+
+import { byId } from '../dom.js';
+import { derived, effect, signal, untracked } from '../signals.js';
+import { drawn, html } from '../template.js';
+import { spanWords } from './costs.js';
+import { createLegend } from './legend.js';
+import { Maps } from './maps.js';
+
+const CLOSER = 0.5;
+
+/** @param {Explorer} room */
+export function largeMaps(room) {
+  const { shown, run, isShown, pins, mapped, choices } = room;
+  /** What of the state the maps show: the rest is marked on them, or seen of them. */
+  const look = derived(() => {
+    const { layer, head, of, over, other, scale, hideFirst } = shown.value;
+    return { layer, head, of, over, other, scale, hideFirst };
+  });
+  const view = derived(() => shown.value.view);
+  const seen = signal(/** @type {Seen | undefined} */ (undefined));
+
+  const element = document.createElement('div');
+  element.id = 'explore-maps';
+  element.className = 'explore-maps';
+  const maps = new Maps(element, room.session, room.focus, {
+    pin: choices.pin,
+    fail: room.fail,
+    view: (next) => room.set({ view: next }),
+    moved: (now) => {
+      seen.value = now;
+      legend.moved();
+    },
+  });
+  const key = document.createElement('div');
+  key.id = 'explore-legend';
+  const legend = createLegend(key, {
+    seen: () => maps.weightsSeen,
+    choose: (scale) => {
+      room.set({ scale });
+      byId('explore-scale', HTMLSelectElement).focus(); // the button goes; here is the choice
+    },
+  });
+
+  /** @type {typeof look.value} */
+  let latest;
+  effect(() => {
+    const about = isShown.value ? run.value : undefined;
+    latest = look.value;
+    if (!about) return;
+    const [state, mine] = [shown.peek(), latest];
+    untracked(async () => {
+      await maps.show(about, state);
+      if (mine !== latest || about !== run.peek()) return;
+      legend.show(state, { largest: maps.largest, causal: about.causal });
+      mapped.value = about;
+    });
+  });
+  effect(() => {
+    const now = view.value;
+    untracked(() => (maps.view = now));
+  });
+  effect(() => {
+    const now = pins.value;
+    untracked(() => (maps.pins = now));
+  });
+  const whole = () => {
+    maps.view = null;
+    room.set({ view: null });
+  };
+
+  return html`${element}
+    <div class="explore-zoom">
+      <button
+        type="button"
+        class="quiet"
+        id="explore-closer"
+        aria-label="Zoom in"
+        @click=${() => maps.zoomBy(CLOSER)}
+      >
+        +
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        id="explore-farther"
+        aria-label="Zoom out"
+        @click=${() => maps.zoomBy(1 / CLOSER)}
+      >
+        −
+      </button>
+      <button type="button" class="quiet" id="explore-whole" @click=${whole}>Whole map</button>
+      <span class="note" id="explore-span"
+        >${drawn(() => seen.value && spanWords(seen.value))}</span
+      >
+    </div>
+    ${key}`;
+}

@@ -1,0 +1,98 @@
+/**
+ * Opens the model that the address names, and reads its text; each anew when something else is to be opened or read.
+ *
+ * @import { Explorer } from './explorer.js'
+ */
+
+import { PageError } from '../engine/errors.js';
+import { batch, computed, derived, effect, signal, untracked } from '../signals.js';
+import { filesOf } from './model-files.js';
+import { OPENED } from './models.js';
+import { newest } from './newest.js';
+
+/** @param {string} model @param {import('./open/panel.js').Opened} [own] */
+async function wantedFiles(model, own) {
+  const files = model === OPENED ? own : filesOf(model);
+  if (files) return files;
+  throw new PageError(
+    'ERR_LOAD',
+    model === OPENED
+      ? 'This address is of files that were opened from a disk: it does not carry them. Open them again, or choose a model of the page.'
+      : `There is no model "${model}" here. Choose one of the list, or open files.`,
+  );
+}
+
+/** @param {Explorer} room @returns whether it is under way */
+export function connectReading(room) {
+  const { session, state, own, causal, model } = room;
+  /** Counts how often it is opened once more because its Worker ended. */
+  const again = signal(0);
+  const wanted = derived(() => {
+    const name = state.value.model;
+    return { name, own: name === OPENED ? own.value : undefined, again: again.value };
+  });
+  /** What was opened, or could not be, and the model whose text was read, or could not be. */
+  const opened = signal(/** @type {object | undefined} */ (undefined));
+  const read = signal(/** @type {object | undefined} */ (undefined));
+  const isOpening = computed(() => opened.value !== wanted.value);
+
+  const open = async () => {
+    const now = wanted.peek();
+    const isWanted = () => now === wanted.peek();
+    try {
+      const files = await wantedFiles(now.name, now.own);
+      await session.open(files, {
+        onProgress: ({ fraction, label = 'Loading' }) =>
+          isWanted() && room.say(`${label} … ${Math.round(100 * fraction)} %`),
+      });
+      if (isWanted() && session.model) {
+        const next = { ...session.model, files };
+        batch(() => ([model.value, opened.value] = [next, now]));
+      }
+    } catch (error) {
+      if (!isWanted()) return;
+      opened.value = now;
+      room.fail(error);
+    }
+  };
+  effect(() => {
+    if (wanted.value) untracked(open);
+  });
+
+  const readText = newest(async () => {
+    if (isOpening.peek()) return;
+    const about = model.peek();
+    const asked = state.peek();
+    try {
+      session.causal = causal.peek();
+      await session.read(room.text.peek(), asked);
+      batch(() => {
+        room.written.value = asked.added.length;
+        room.run.value = session.run;
+        room.say('');
+      });
+    } finally {
+      read.value = about;
+    }
+  }, room.fail);
+  const reading = derived(() => {
+    const { text, added, muted } = state.value;
+    return { text, added, muted, causal: causal.value, model: model.value };
+  });
+  effect(() => {
+    if (!reading.value.model || isOpening.peek()) return;
+    untracked(() => (session.isLost ? again.value++ : readText()));
+  });
+
+  /** What was chosen when it was opened once more: only once, as what ended one Worker may end the next. */
+  let recovered = {};
+  room.onLost = (error) => {
+    if (recovered === state.peek()) {
+      room.fail(error);
+      return;
+    }
+    recovered = state.peek();
+    again.value++;
+  };
+  return computed(() => isOpening.value || read.value !== model.value);
+}

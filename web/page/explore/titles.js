@@ -1,0 +1,63 @@
+/**
+ * What maps and scales are called.
+ *
+ * @import { ExploreState, MapScale } from './address.js'
+ * @import { Of, Over } from './worker/rows.js'
+ */
+
+import { longName } from './address.js';
+
+/** @type {[string, string, { of: Of, over: Over }][]} */
+export const MAPS = [
+  ['head', 'this head', { of: 'head', over: 'layer' }],
+  ['mean layer', 'mean of the layer’s heads', { of: 'mean', over: 'layer' }],
+  ['max layer', 'largest of the layer’s heads', { of: 'max', over: 'layer' }],
+  ['mean all', 'mean of all heads', { of: 'mean', over: 'all' }],
+  ['max all', 'largest of all heads', { of: 'max', over: 'all' }],
+  ['rollout', 'rollout up to this layer', { of: 'rollout', over: 'layer' }],
+];
+
+/** @type {[MapScale, string][]} */
+export const SCALES = [
+  ['unit', '0 to 1'],
+  ['row', 'each row its own'],
+  ['head', 'each map its own'],
+  ['log', 'logarithmic'],
+];
+
+/** @param {MapScale} scale */
+export const nameOfScale = (scale) => SCALES.find(([name]) => name === scale)?.[1];
+
+/** @param {ExploreState} state @returns {string} of MAPS */
+export const mapNameOf = ({ of, over }) =>
+  of === 'head' || of === 'rollout' ? of : `${of} ${over}`;
+
+/** @param {ExploreState} state in words */
+export function titleOf(state) {
+  const { of, over, layer } = state;
+  const which = over === 'all' ? 'all layers’ heads' : `layer ${layer}’s heads`;
+  switch (of) {
+    case 'head':
+      return longName(state);
+    case 'mean':
+      return `Mean of ${which}`;
+    case 'max':
+      return `Largest of ${which}`;
+    case 'rollout':
+      return `Rollout up to layer ${layer}`;
+  }
+}
+
+/** What a map of several heads is, and is not. @param {ExploreState} state */
+export function noteOf({ of, layer }) {
+  switch (of) {
+    case 'head':
+      return '';
+    case 'mean':
+      return 'The mean of the heads’ weights: no head need look like it.';
+    case 'max':
+      return 'Of each cell the largest weight of any head: its rows do not sum to 1.';
+    case 'rollout':
+      return `Attention rollout (Abnar & Zuidema 2020): the mean attention of ${layer > 0 ? `layers 0 to ${layer}` : 'layer 0'}, each half of it the residual connection, multiplied. It leaves out values, MLPs and norms.`;
+  }
+}
