@@ -327,6 +327,7 @@ test('errors keep code, name and words', async () => {
     new DOMException('a quota', 'QuotaExceededError'),
     'a text',
     undefined,
+    Object.assign(new Error('odd'), { code: () => 1 }),
     Object.defineProperty(new Error(), 'message', {
       get() {
         throw new Error('no');
@@ -338,9 +339,10 @@ test('errors keep code, name and words', async () => {
       throw thrown[i];
     },
   });
+  /** @type {any[]} */
   const caught = [];
   for (let i = 0; i < thrown.length; i++)
-    caught.push(await call('fail', i).catch((/** @type {any} */ e) => e));
+    await call('fail', i).then(assert.fail, (/** @type {any} */ error) => caught.push(error));
   assert.ok(caught[0] instanceof HeadwiseError);
   assert.ok(caught[3] instanceof DOMException);
   assert.deepEqual(
@@ -349,15 +351,17 @@ test('errors keep code, name and words', async () => {
   );
   assert.equal(caught[4], 'a text');
   assert.equal(caught[5], undefined);
-  assert.match(caught[6].message, /cannot be read/);
+  assert.equal(caught[6].message, 'odd');
+  assert.match(caught[7].message, /cannot be read/);
 });
 
 test('what cannot be posted rejects its call, and lets go of what was lent', async () => {
-  const { call } = connect({ take: () => 1, give: () => Symbol('s') });
+  const { call } = connect({ take: () => 1, give: () => Symbol('s'), giveFunction: () => () => 1 });
   const stream = new Blob(['x']).stream();
   await rejectsCode(call('take', stream, Symbol('s')), 'ERR_VALUE', 'take');
   assert.equal(stream.locked, false);
   await assert.rejects(call('give'), { name: 'DataCloneError' });
+  await assert.rejects(call('giveFunction'), { name: 'DataCloneError' });
   assert.equal(await call('take'), 1);
 });
 
@@ -377,4 +381,29 @@ test('the end of a conversation is told to all who wait, and is no error of a lo
   await assert.rejects(call('never'), (error) => error === why);
   await assert.rejects(going.next(), (error) => error === why);
   assert.deepEqual(await left.return(), { value: undefined, done: true });
+});
+
+test('an abort’s reason that another call rejects with is an error there', async () => {
+  /** @type {any} */
+  let shared;
+  const { call } = connect({
+    /** @param {AbortSignal} signal */
+    start: (signal) =>
+      (shared = new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      })),
+    join: () => shared,
+  });
+  const controller = new AbortController();
+  const first = call('start', controller.signal);
+  await settled();
+  controller.abort(new Error('the first was left'));
+  await assert.rejects(first, (error) => error === controller.signal.reason);
+  await assert.rejects(call('join'), { message: 'the first was left' });
+});
+
+test('objects with a key of the wire’s own are plain objects', async () => {
+  const { call } = connect({ same: (/** @type {unknown} */ value) => value });
+  const value = { $: tensor([1]), of: { $: 3 } };
+  assert.deepEqual(await call('same', value), value);
 });

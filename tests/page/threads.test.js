@@ -140,7 +140,7 @@ isolationTest(
  */
 async function computeUntilDeath(address, mortal) {
   const { load } = await import(address);
-  const { Crew } = await import(new URL('threads.js', address).href);
+  const { Crew } = await import(new URL('engine/threads.js', address).href);
   const start = Crew.start.bind(Crew);
   Crew.start = async (/** @type {number} */ count) =>
     Object.assign(await start(count), { patience: 64 });

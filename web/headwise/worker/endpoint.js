@@ -63,9 +63,7 @@ export class Endpoint {
    */
   waits(_isWaiting) {}
 
-  /**
-   * @param {unknown} reason what all who wait, and all later calls, are told
-   */
+  /** @param {unknown} reason what all who wait, and all later calls, are told */
   end(reason) {
     this.#ended = reason;
     for (const { reject, scope } of this.#pending.values()) {
@@ -151,21 +149,21 @@ export class Endpoint {
   }
 
   /** @param {{ answer: number, value?: unknown, error?: unknown }} message */
-  #settle({ answer, value, error }) {
+  #settle({ answer, value, ...failure }) {
     const pending = this.#pending.get(answer);
     if (pending === undefined) return;
     const { resolve, reject, target, scope, hasFailed } = pending;
     this.#pending.delete(answer);
     this.waits(this.#pending.size > 0);
     try {
-      if (error === undefined) resolve(this.#unpack(value, scope, target));
-      else reject(this.#unpack(error, scope));
+      if ('error' in failure) reject(this.#unpack(failure.error, scope));
+      else resolve(this.#unpack(value, scope, target));
     } catch (problem) {
       reject(problem);
     }
     leave(scope);
     const { $, id } = /** @type {any} */ (value ?? {});
-    if (hasFailed && ($ === 'object' || $ === 'iterator')) this.drop(id);
+    if (hasFailed && ['object', 'iterator'].includes($)) this.drop(id);
   }
 
   /** @param {Call} message */
@@ -200,7 +198,7 @@ export class Endpoint {
 
   // What is sent
 
-  /** @param {unknown} object @returns {number} */
+  /** @param {unknown} object */
   #hold(object) {
     this.#held.set(++this.#lastId, object);
     return this.#lastId;
@@ -218,6 +216,7 @@ export class Endpoint {
     }
     if (place !== undefined) return { $: 'yours', id: place.id };
     if (isOf(object, 'URL')) return { $: 'url', href: object.href };
+    if (ArrayBuffer.isView(object)) return ownArray(object);
     return isA(object, Error) ? this.#packError(object) : undefined;
   }
 
@@ -236,8 +235,7 @@ export class Endpoint {
       const { body, ...packed } = packResponse(object);
       return { $: 'response', ...packed, body: body && this.#lendStream(body, scope) };
     }
-    const stream = this.#lendStream(object, scope);
-    return stream ?? (ArrayBuffer.isView(object) ? ownArray(object) : object);
+    return this.#lendStream(object, scope) ?? object;
   }
 
   /**
@@ -294,15 +292,15 @@ export class Endpoint {
   #give(object, scope) {
     const known = this.#packKnown(object);
     if (known !== undefined) return known;
-    if (ArrayBuffer.isView(object)) return ownArray(object);
-    if (isBytes(object) || isOf(object, 'Blob', 'File')) return object;
+    const isFunction = typeof object === 'function'; // which is refused
+    if (isFunction || isBytes(object) || isOf(object, 'Blob', 'File')) return object;
     if (isIterator(object)) {
       const own = scope.splice(0); // it goes on until the iterator ends
-      const held = heldIterator(object, () => {
+      const ended = () => {
         this.#held.delete(id);
         leave(own);
-      });
-      const id = this.#hold(held);
+      };
+      const id = this.#hold(heldIterator(object, ended));
       return { $: 'iterator', id };
     }
     const { name } = object.constructor;
@@ -312,7 +310,10 @@ export class Endpoint {
   /** @param {any} error whatever was thrown */
   #packError(error) {
     const reason = this.#reasons.get(error);
-    return reason === undefined ? packError(error) : { $: 'reason', id: reason };
+    const packed = packError(error);
+    return reason === undefined
+      ? packed
+      : { .../** @type {object} */ (packed), $: 'reason', id: reason };
   }
 
   // What arrives
@@ -339,7 +340,7 @@ export class Endpoint {
         case 'signal':
           return this.#signal(packed, scope);
         case 'reason':
-          return this.#held.get(packed.id)?.reason;
+          return this.#held.has(packed.id) ? this.#held.get(packed.id).reason : errorOf(packed);
         case 'stream':
           return streamOf((path) => this.send(packed.id, path, 'call', []));
         case 'response':

@@ -11,7 +11,7 @@
 //   { $: 'iterator', id }          becomes an async one
 //   { $: 'function', id }          an argument that is called where it came from
 //   { $: 'signal', id, reason? }   an AbortSignal; reason: it is aborted
-//   { $: 'reason', id }            that of a signal of the receiver's
+//   { $: 'reason', id, … }         an error, which a signal of the receiver's had as its reason
 //   { $: 'stream', id }, { $: 'response', … }, { $: 'url', href }, { $: 'error', … }
 // What was lent with a call (functions, signals, streams) is let go of when it is answered, or when the iterator that it
 // returned has ended.
@@ -130,7 +130,7 @@ export function unpack(value, unpackObject) {
   if (value.$ === 'tensor') {
     return new Tensor(value.data, value.shape);
   }
-  if (value.$ !== undefined) {
+  if (typeof value.$ === 'string') {
     return unpackObject(value);
   }
   const entries = Object.entries(value);
@@ -143,8 +143,8 @@ export function packError(error) {
     if (typeof error === 'symbol') return String(error);
     if (!isObject(error)) return error;
     const { name, message, code } = /** @type {Error & { code?: unknown }} */ (error);
-    const isDom = tagOf(error) === 'DOMException';
-    return { $: 'error', name: String(name), message: String(message), code, isDom };
+    const told = { name: String(name), message: String(message), code: isObject(code) ? '' : code };
+    return { $: 'error', ...told, isDom: tagOf(error) === 'DOMException' };
   } catch {
     return { $: 'error', name: 'Error', message: 'an error that cannot be read' };
   }
