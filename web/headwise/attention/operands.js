@@ -92,11 +92,7 @@ function checkPart(value, name, own, tokens) {
   return part;
 }
 
-/**
- * @param {unknown} value
- * @param {FloatOperand} k
- * @param {FloatOperand} v
- */
+/** @param {unknown} value @param {FloatOperand} k @param {FloatOperand} v */
 export function checkPast(value, k, v) {
   const past = checkOptions(value, ['key', 'value'], 'past', 'past');
   const key = checkPart(past.key, 'past.key', k, 'n');

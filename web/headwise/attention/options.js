@@ -42,12 +42,7 @@ import { prepareMask } from './mask.js';
  *   scaled scores before softcap, after it, after the mask. Default false
  */
 
-/**
- * @param {unknown} value
- * @param {number} least
- * @param {number} most
- * @returns {value is number}
- */
+/** @param {unknown} value @param {number} least @param {number} most @returns {value is number} */
 function isInteger(value, least, most) {
   return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
 }
@@ -76,10 +71,7 @@ function checkOffset(value) {
   return value;
 }
 
-/**
- * @param {unknown} value
- * @returns {readonly [number, number]}
- */
+/** @param {unknown} value @returns {readonly [number, number]} */
 function checkWindow(value) {
   const isSide = (/** @type {unknown} */ side) => isInteger(side, -1, 2 ** 31 - 1);
   const window = copyArray(value, 2);
@@ -138,10 +130,7 @@ function fitLengths(value, batch, keyTokens) {
   return { shape: [batch], dtype: 'uint32', data: Uint32Array.from(lengths), size: batch };
 }
 
-/**
- * @param {Given['mask']} mask
- * @param {Sizes} sizes
- */
+/** @param {Given['mask']} mask @param {Sizes} sizes */
 function fitMask(mask, { scores, shape }) {
   if (mask !== undefined && mask.shape.length > shape.length) {
     throw new HeadwiseError(

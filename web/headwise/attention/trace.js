@@ -83,10 +83,7 @@ export class Trace {
     };
   }
 
-  /**
-   * @param {unknown} rows
-   * @returns {readonly [number, number]}
-   */
+  /** @param {unknown} rows @returns {readonly [number, number]} */
   #checkRows(rows) {
     const queries = this.#shape[2];
     if (rows === undefined) {

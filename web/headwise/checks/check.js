@@ -136,11 +136,7 @@ export function checkIndex(value, name, count) {
   return value;
 }
 
-/**
- * @param {unknown} value
- * @param {string} name
- * @returns {boolean}
- */
+/** @param {unknown} value @param {string} name @returns {boolean} */
 export function checkBoolean(value, name) {
   if (typeof value !== 'boolean') {
     throw misfit(value, name, 'true or false');
@@ -160,11 +156,7 @@ export function checkProbability(value, name) {
   return value;
 }
 
-/**
- * @param {unknown} value
- * @param {string} name
- * @returns {Function | undefined}
- */
+/** @param {unknown} value @param {string} name @returns {Function | undefined} */
 export function checkFunction(value, name) {
   if (value !== undefined && typeof value !== 'function') {
     throw misfit(value, name, 'a function');
@@ -172,10 +164,7 @@ export function checkFunction(value, name) {
   return value;
 }
 
-/**
- * @param {unknown} value
- * @returns {AbortSignal | undefined}
- */
+/** @param {unknown} value @returns {AbortSignal | undefined} */
 export function checkSignal(value) {
   if (value !== undefined && !isOf(value, 'AbortSignal')) {
     throw misfit(value, 'signal', 'an AbortSignal');

@@ -19,10 +19,7 @@ export function classOf(value) {
   }
 }
 
-/**
- * @param {readonly unknown[]} array
- * @param {number} depth
- */
+/** @param {readonly unknown[]} array @param {number} depth */
 function showArray(array, depth) {
   const { length } = array;
   const shown = [];
@@ -32,10 +29,7 @@ function showArray(array, depth) {
   return `[${shown.join(', ')}${length > longestArray ? ', …' : ''}]`;
 }
 
-/**
- * @param {object} object
- * @param {number} depth
- */
+/** @param {object} object @param {number} depth */
 function showObject(object, depth) {
   const { shape } = /** @type {{ shape?: unknown }} */ (object);
   const name = classOf(object);
@@ -45,11 +39,7 @@ function showObject(object, depth) {
     : `a value of type ${name}`;
 }
 
-/**
- * @param {unknown} value
- * @param {number} depth
- * @returns {string}
- */
+/** @param {unknown} value @param {number} depth @returns {string} */
 function show(value, depth) {
   if (typeof value === 'string') {
     return JSON.stringify(shorten(value));

@@ -8,11 +8,7 @@ import { describe } from './describe.js';
 
 /** What every failure of the package throws. The message names the argument, what it was and what was expected. */
 export class HeadwiseError extends Error {
-  /**
-   * @param {HeadwiseErrorCode} code
-   * @param {string} message
-   * @param {ErrorOptions} [options]
-   */
+  /** @param {HeadwiseErrorCode} code @param {string} message @param {ErrorOptions} [options] */
   constructor(code, message, options) {
     super(message, options);
     /** 'HeadwiseError' */

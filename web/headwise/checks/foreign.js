@@ -125,10 +125,7 @@ export function isOf(value, ...names) {
   }
 }
 
-/**
- * @param {unknown} value
- * @returns {value is URL | string}
- */
+/** @param {unknown} value @returns {value is URL | string} */
 export const isAddress = (value) => typeof value === 'string' || isOf(value, 'URL');
 
 /**
@@ -144,10 +141,7 @@ export function isModule(value) {
   }
 }
 
-/**
- * @param {unknown} value
- * @returns {value is ArrayBuffer | ArrayBufferView}
- */
+/** @param {unknown} value @returns {value is ArrayBuffer | ArrayBufferView} */
 export function isBytes(value) {
   try {
     return ArrayBuffer.isView(value) || typeof readBytes.call(value) === 'number';

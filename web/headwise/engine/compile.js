@@ -10,11 +10,7 @@ import { importNode, isNode } from './node.js';
 const loadError = (source, problem, cause) =>
   new HeadwiseError('ERR_LOAD', `${source}: ${problem}`, { cause });
 
-/**
- * @param {Response} response
- * @param {string} source
- * @returns {Promise<BufferSource>}
- */
+/** @param {Response} response @param {string} source @returns {Promise<BufferSource>} */
 export async function bytesOfResponse(response, source) {
   if (!response.ok) {
     throw loadError(
@@ -26,11 +22,7 @@ export async function bytesOfResponse(response, source) {
   return checkMagic(bytes, source, response.headers.get('content-type') ?? 'no content type');
 }
 
-/**
- * @param {Uint8Array<ArrayBuffer>} bytes
- * @param {string} source
- * @param {string} type
- */
+/** @param {Uint8Array<ArrayBuffer>} bytes @param {string} source @param {string} type */
 function checkMagic(bytes, source, type) {
   if (bytes[0] !== 0 || bytes[1] !== 97 || bytes[2] !== 115 || bytes[3] !== 109) {
     const start = new TextDecoder().decode(bytes.subarray(0, 24));

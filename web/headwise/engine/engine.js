@@ -85,10 +85,7 @@ export class Engine {
     }
   }
 
-  /**
-   * @param {WebAssembly.Exports} exports
-   * @param {WebAssembly.Memory} [memory]
-   */
+  /** @param {WebAssembly.Exports} exports @param {WebAssembly.Memory} [memory] */
   constructor(exports, memory = /** @type {WebAssembly.Memory} */ (exports.memory)) {
     /** @type {import('./abi.js').Exports | undefined} */
     this.exports = /** @type {any} */ (exports);

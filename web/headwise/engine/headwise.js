@@ -67,12 +67,7 @@ export class Headwise {
       typeof hw === 'object' && hw !== null && #engine in hw ? hw.#engine : undefined;
   }
 
-  /**
-   * @internal
-   * @param {Engine} engine
-   * @param {number} threads
-   * @param {string} threadsReason
-   */
+  /** @internal @param {Engine} engine @param {number} threads @param {string} threadsReason */
   constructor(engine, threads, threadsReason) {
     this.#engine = engine;
     /**

@@ -17,10 +17,7 @@ const relaxedProbe = Uint8Array.of(
   ...[10, 13, 1, 11, 0, 32, 0, 32, 1, 32, 2, 253, 133, 2, 11],
 );
 
-/**
- * @param {'auto' | 'relaxed' | 'simd128'} simd
- * @returns {{ single: URL, threads: URL }}
- */
+/** @param {'auto' | 'relaxed' | 'simd128'} simd @returns {{ single: URL, threads: URL }} */
 function packagedModules(simd) {
   const hasRelaxed = WebAssembly.validate(relaxedProbe);
   if (simd === 'relaxed' && !hasRelaxed) {

@@ -106,10 +106,7 @@ export const dtypes = Object.freeze({
   F64: { size: 8, toFloats: rounded(Float64Array) },
 });
 
-/**
- * @param {unknown} name
- * @returns {name is Dtype}
- */
+/** @param {unknown} name @returns {name is Dtype} */
 export const isDtype = (name) => typeof name === 'string' && Object.hasOwn(dtypes, name);
 
 /** As in torch; deeper arrays nobody has, and they would exhaust the stack. */

@@ -126,10 +126,7 @@ function repeatedKey(text) {
   return undefined;
 }
 
-/**
- * @param {unknown} value
- * @returns {value is Record<string, unknown>}
- */
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
 export const isObject = (value) => typeof value === 'object' && value !== null && !isArray(value);
 
 /**

@@ -13,19 +13,13 @@
  * @typedef {AsyncIterable<any> & NodeStreamMembers} NodeStream
  */
 
-/**
- * @param {any} source
- * @returns {source is NodeStream}
- */
+/** @param {any} source @returns {source is NodeStream} */
 export const isNodeStream = (source) =>
   typeof source?.pipe === 'function' &&
   typeof source.destroy === 'function' &&
   typeof source[Symbol.asyncIterator] === 'function';
 
-/**
- * @param {NodeStream} stream
- * @returns {import('./reader.js').Chunks}
- */
+/** @param {NodeStream} stream @returns {import('./reader.js').Chunks} */
 export function chunksOf(stream) {
   const chunks = stream[Symbol.asyncIterator]();
   return {

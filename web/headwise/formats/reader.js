@@ -70,10 +70,7 @@ class Reader {
     }
   }
 
-  /**
-   * @param {string} problem
-   * @param {unknown} [cause]
-   */
+  /** @param {string} problem @param {unknown} [cause] */
   formatError(problem, cause) {
     return new HeadwiseError('ERR_FORMAT', `${this.name}: ${problem}`, { cause });
   }

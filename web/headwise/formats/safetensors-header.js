@@ -36,10 +36,7 @@ async function readLength(reader) {
   return length;
 }
 
-/**
- * @param {Reader} reader
- * @param {number} length
- */
+/** @param {Reader} reader @param {number} length */
 async function readText(reader, length) {
   // A copy: TextDecoder takes no shared memory.
   const bytes = (await reader.read(length)).slice();
@@ -54,11 +51,7 @@ async function readText(reader, length) {
   }
 }
 
-/**
- * @param {Reader} reader
- * @param {unknown} metadata
- * @returns {Readonly<Record<string, string>>}
- */
+/** @param {Reader} reader @param {unknown} metadata @returns {Readonly<Record<string, string>>} */
 function checkMetadata(reader, metadata = {}) {
   const values = isObject(metadata) ? Object.values(metadata) : [metadata];
   const bad = isObject(metadata) ? values.find((value) => typeof value !== 'string') : metadata;
@@ -68,12 +61,7 @@ function checkMetadata(reader, metadata = {}) {
   return Object.freeze(/** @type {Record<string, string>} */ (metadata));
 }
 
-/**
- * @param {Reader} reader
- * @param {string} name
- * @param {unknown} info
- * @returns {Entry}
- */
+/** @param {Reader} reader @param {string} name @param {unknown} info @returns {Entry} */
 function checkEntry(reader, name, info) {
   /** @type {(problem: string) => Error} */
   const error = (problem) => reader.formatError(`${named(name)}: ${problem}`);

@@ -53,10 +53,7 @@ function checkPlan({ pieceBytes = 2 ** 22, wants = () => true, onProgress, signa
   return { pieceBytes, wants, onProgress, signal: checkSignal(signal) };
 }
 
-/**
- * @param {Entry} entry
- * @param {number} pieceBytes
- */
+/** @param {Entry} entry @param {number} pieceBytes */
 function* rowsOf({ dtype, shape, start, end }, pieceBytes) {
   const rows = shape[0] ?? 1;
   const rowSize = rows === 0 ? 0 : (end - start) / dtypes[dtype].size / rows;
@@ -81,10 +78,7 @@ export class SafetensorsFile {
   #entries;
   #data;
 
-  /**
-   * @param {Reader} reader
-   * @param {Awaited<ReturnType<typeof readHeader>>} header
-   */
+  /** @param {Reader} reader @param {Awaited<ReturnType<typeof readHeader>>} header */
   constructor(reader, { entries, metadata, data }) {
     this.#reader = reader;
     this.#entries = entries;

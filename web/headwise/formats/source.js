@@ -21,11 +21,7 @@ import { PartReader, StreamReader } from './reader.js';
  * @property {AbortSignal} [signal] ends the reading
  */
 
-/**
- * @param {Response} response
- * @param {string} name
- * @param {AbortSignal | undefined} signal
- */
+/** @param {Response} response @param {string} name @param {AbortSignal | undefined} signal */
 function readerOfResponse(response, name, signal) {
   const answer = `the server answered ${`${response.status} ${response.statusText}`.trim()}`;
   if (!response.ok) {
@@ -75,10 +71,7 @@ async function readerOfAddress(address, name, signal) {
   }
 }
 
-/**
- * @param {unknown} name
- * @returns {string | undefined}
- */
+/** @param {unknown} name @returns {string | undefined} */
 export function checkName(name) {
   if (name !== undefined && typeof name !== 'string') {
     throw new HeadwiseError('ERR_VALUE', `name is ${describe(name)}; expected a string`);

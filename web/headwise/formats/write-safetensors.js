@@ -58,10 +58,7 @@ function checkTensors(tensors) {
   return named.sort(([, a], [, b]) => isBool(a) - isBool(b));
 }
 
-/**
- * @param {unknown} metadata
- * @returns {Record<string, string>}
- */
+/** @param {unknown} metadata @returns {Record<string, string>} */
 function checkMetadata(metadata) {
   if (!isObject(metadata)) {
     throw new HeadwiseError(

@@ -140,11 +140,7 @@ function chooser(model, { temperature, topK, seed }) {
   return (logits) => draw(logits, { temperature, topK }, numbers.uniform());
 }
 
-/**
- * @param {Gpt2} model
- * @param {Ids} ids
- * @param {GenerateOptions} [options]
- */
+/** @param {Gpt2} model @param {Ids} ids @param {GenerateOptions} [options] */
 export function generate(model, ids, options) {
   const given = checkOptions(options, known, 'generate');
   const { vocabSize } = model.options;

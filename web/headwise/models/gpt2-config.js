@@ -49,10 +49,7 @@ class Fields {
     this.#name = name;
   }
 
-  /**
-   * @param {string} field
-   * @param {string} expected
-   */
+  /** @param {string} field @param {string} expected */
   error(field, expected) {
     const value = this.#values[field];
     const found = value === undefined ? 'is missing' : `is ${describe(value)}`;
@@ -71,11 +68,7 @@ class Fields {
     return this.#values[field] ?? otherwise;
   }
 
-  /**
-   * @param {string} field
-   * @param {number} [otherwise]
-   * @returns {number}
-   */
+  /** @param {string} field @param {number} [otherwise] @returns {number} */
   size(field, otherwise) {
     const value = this.get(field, otherwise);
     if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value >= 2 ** 32) {
@@ -84,11 +77,7 @@ class Fields {
     return value;
   }
 
-  /**
-   * @param {string} field
-   * @param {boolean} otherwise
-   * @returns {boolean}
-   */
+  /** @param {string} field @param {boolean} otherwise @returns {boolean} */
   boolean(field, otherwise) {
     const value = this.get(field, otherwise);
     if (typeof value !== 'boolean') {

@@ -158,20 +158,12 @@ export class Gpt2 extends Module {
     }
   }
 
-  /**
-   * @override
-   * @protected
-   * @param {string} key
-   */
+  /** @override @protected @param {string} key */
   canonicalKey(key) {
     return canonicalName(key);
   }
 
-  /**
-   * @override
-   * @protected
-   * @param {string} key
-   */
+  /** @override @protected @param {string} key */
   ignoresEntry(key) {
     return isImplied(canonicalName(key));
   }

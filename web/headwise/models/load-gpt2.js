@@ -41,10 +41,7 @@ function nameFor(source, option) {
   return reading(named, option, 'a source') ? undefined : option;
 }
 
-/**
- * @param {unknown} config
- * @param {AbortSignal | undefined} signal
- */
+/** @param {unknown} config @param {AbortSignal | undefined} signal */
 async function readConfig(config, signal) {
   if (reading(() => isPlain(config), 'config', 'a source or an object')) {
     return readGpt2Config(/** @type {object} */ (config));

@@ -151,12 +151,7 @@ export class AttendingModule extends Module {
     };
   }
 
-  /**
-   * @override
-   * @protected
-   * @param {string} key
-   * @param {unknown} value
-   */
+  /** @override @protected @param {string} key @param {unknown} value */
   ignoresEntry(key, value) {
     if (!this.#isMask(key)) {
       return false;

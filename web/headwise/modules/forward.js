@@ -19,10 +19,7 @@ import { checkCache } from './key-value-cache.js';
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
-/**
- * @param {any} value
- * @param {string} name
- */
+/** @param {any} value @param {string} name */
 const checkHeadMask = (value, name) =>
   checkFloats(isArray(value) ? tensor(/** @type {any} */ (value)) : value, name);
 
@@ -157,11 +154,7 @@ export function runRows({ engine, pointer }, name, input, tokens, shape) {
   return engine.read(callModule(engine, call), shape);
 }
 
-/**
- * @param {unknown} logits
- * @param {number} tokens
- * @returns {readonly [number, number]}
- */
+/** @param {unknown} logits @param {number} tokens @returns {readonly [number, number]} */
 function checkLogits(logits, tokens) {
   const words = { last: [tokens - 1, tokens], all: [0, tokens], none: [0, 0] };
   const isWord = typeof logits === 'string' && Object.hasOwn(words, logits);

@@ -65,11 +65,7 @@ export class Module {
   /** @type {readonly Parameter[] | undefined} listed when they are asked for */
   #parameters;
 
-  /**
-   * @internal
-   * @param {Engine} engine
-   * @param {Spec} spec
-   */
+  /** @internal @param {Engine} engine @param {Spec} spec */
   constructor(engine, spec) {
     this.#pointer = createModule(engine, spec);
     engine.catchForgotten(this, 'module_destroy', this.#pointer);

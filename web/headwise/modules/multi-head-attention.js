@@ -74,11 +74,7 @@ const table = {
 export class MultiHeadAttention extends AttentionModule {
   #options;
 
-  /**
-   * @internal
-   * @param {Engine} engine
-   * @param {MultiHeadAttentionOptions} options
-   */
+  /** @internal @param {Engine} engine @param {MultiHeadAttentionOptions} options */
   constructor(engine, options) {
     const draw = new.target.prototype !== undrawn;
     const config = checkTable(options, table, 'MultiHeadAttention');
@@ -125,11 +121,7 @@ export class MultiHeadAttention extends AttentionModule {
     return /** @type {any} */ (ofOneLayer(this.attend(x, options, cachedForward)));
   }
 
-  /**
-   * @override
-   * @protected
-   * @param {string} key
-   */
+  /** @override @protected @param {string} key */
   canonicalKey(key) {
     return key.replace(/^fc_out\./, 'out_proj.');
   }

@@ -38,11 +38,7 @@ export function listParameters(engine, module) {
   });
 }
 
-/**
- * @param {Engine} engine
- * @param {number} module
- * @param {Parameter} parameter
- */
+/** @param {Engine} engine @param {number} module @param {Parameter} parameter */
 export function readParameter(engine, module, { index, shape, size }) {
   const at = engine.stage(size * 4);
   engine.check(engine.call.module_store(module, index, 0, shape[0], at), 'stateDict');

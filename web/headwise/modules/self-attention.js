@@ -21,11 +21,7 @@ const table2 = { ...table1, qkvBias: or(checkBoolean, false) };
 
 /** One head without a mask, x · W written by hand. State dict: W_query [dIn, dOut], W_key, W_value, drawn by rand. */
 export class SelfAttentionV1 extends SingleHead {
-  /**
-   * @internal
-   * @param {Engine} engine
-   * @param {SelfAttentionV1Options} options
-   */
+  /** @internal @param {Engine} engine @param {SelfAttentionV1Options} options */
   constructor(engine, options) {
     const given = checkTable(options, table1, 'SelfAttentionV1');
     super(engine, { ...rest, ...given, qkvBias: false, byHand: true });
@@ -45,11 +41,7 @@ export class SelfAttentionV1 extends SingleHead {
  * with qkvBias.
  */
 export class SelfAttentionV2 extends SingleHead {
-  /**
-   * @internal
-   * @param {Engine} engine
-   * @param {SelfAttentionV2Options} options
-   */
+  /** @internal @param {Engine} engine @param {SelfAttentionV2Options} options */
   constructor(engine, options) {
     super(engine, { ...rest, ...checkTable(options, table2, 'SelfAttentionV2') });
   }

@@ -39,10 +39,7 @@ export function checkSeed(seed) {
   return BigInt.asUintN(64, wide);
 }
 
-/**
- * @param {Engine} engine
- * @param {number | bigint} seed
- */
+/** @param {Engine} engine @param {number | bigint} seed */
 export function manualSeed(engine, seed) {
   const word = checkSeed(seed);
   engine.call.manual_seed(Number(word & 0xffffffffn), Number(word >> 32n));
@@ -83,12 +80,7 @@ function broadcast(a, b) {
   return fits ? result : undefined;
 }
 
-/**
- * @param {Engine} engine
- * @param {Tensor} left
- * @param {Tensor} right
- * @returns {Tensor}
- */
+/** @param {Engine} engine @param {Tensor} left @param {Tensor} right @returns {Tensor} */
 export function matmul(engine, left, right) {
   const a = checkFloats(left, 'a');
   const b = checkFloats(right, 'b');
@@ -156,12 +148,7 @@ export function softmax(engine, input, options) {
  * @property {'none' | 'tanh'} [approximate] default 'none': the exact one
  */
 
-/**
- * @param {Engine} engine
- * @param {Tensor} input
- * @param {GeluOptions} [options]
- * @returns {Tensor}
- */
+/** @param {Engine} engine @param {Tensor} input @param {GeluOptions} [options] @returns {Tensor} */
 export function gelu(engine, input, options) {
   const { approximate = 'none' } = checkOptions(options, ['approximate'], 'gelu');
   const form = geluApproximation[checkChoice(approximate, 'approximate', ['none', 'tanh'])];
@@ -204,10 +191,7 @@ export function layerNorm(engine, input, options) {
   return engine.read(at, x.shape);
 }
 
-/**
- * @param {number} n
- * @returns {Tensor<'bool'>}
- */
+/** @param {number} n @returns {Tensor<'bool'>} */
 export function causalMask(n) {
   checkSize(n, 'n');
   const data = newArray(Uint8Array, sizeOf([n, n], 'the mask'));

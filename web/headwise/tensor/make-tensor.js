@@ -164,11 +164,7 @@ function truthsOf(values) {
   return truths;
 }
 
-/**
- * @param {unknown} nested
- * @param {readonly number[]} shape
- * @param {DType | undefined} dtype
- */
+/** @param {unknown} nested @param {readonly number[]} shape @param {DType | undefined} dtype */
 function dataOfNested(nested, shape, dtype) {
   const how = { name: 'array', takesBooleans: true };
   if (dtype === 'bool') {

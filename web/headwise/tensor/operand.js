@@ -27,11 +27,7 @@ const dtypes = Object.freeze({ Float32Array: 'float32', Uint8Array: 'bool' });
  */
 export const isTensor = (value) => tagOf(value) === 'Tensor';
 
-/**
- * @param {unknown} value
- * @param {string} name
- * @param {unknown} cause
- */
+/** @param {unknown} value @param {string} name @param {unknown} cause */
 function notTensor(value, name, cause) {
   const hint =
     tagOf(value) === 'Tensor'
@@ -74,11 +70,7 @@ export function checkTensor(value, name) {
   return { shape: sizes, dtype, data, size };
 }
 
-/**
- * @param {unknown} value
- * @param {string} name
- * @returns {FloatOperand}
- */
+/** @param {unknown} value @param {string} name @returns {FloatOperand} */
 export function checkFloats(value, name) {
   const checked = checkTensor(value, name);
   if (checked.dtype !== 'float32') {

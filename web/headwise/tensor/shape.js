@@ -24,10 +24,7 @@ export function readShape(shape, name) {
   return { sizes, size: sizeOf(sizes, name) };
 }
 
-/**
- * @param {unknown} shape
- * @param {string} name
- */
+/** @param {unknown} shape @param {string} name */
 function notShape(shape, name) {
   const tooMany = isArray(shape) && shape.length > mostDimensions;
   return tooMany
@@ -79,10 +76,7 @@ export function withLast(shape, last) {
   return changed;
 }
 
-/**
- * @param {number} length
- * @param {unknown} cause
- */
+/** @param {number} length @param {unknown} cause */
 export const noArray = (length, cause) =>
   new HeadwiseError('ERR_MEMORY', `no memory for an array of ${length} elements`, { cause });
 
