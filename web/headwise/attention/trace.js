@@ -1,6 +1,6 @@
 import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
-import { disposeSymbol } from '../engine/dispose.js';
+import { addressOf, Owned } from '../engine/owned.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
 import { sizeOf } from '../tensor/shape.js';
@@ -11,9 +11,8 @@ import { sizeOf } from '../tensor/shape.js';
  * What a traced forward leaves behind: queries, keys and the softmax's maxima and sums, from which exact weights are
  * recomputed for whoever looks. The n×n matrix never exists. Frees its memory on `dispose`.
  */
-export class Trace {
+export class Trace extends Owned {
   #engine;
-  #pointer;
   #shape;
 
   /**
@@ -23,16 +22,15 @@ export class Trace {
    * @param {readonly number[]} shape [batch, heads, Lq, Lkv]
    */
   constructor(engine, pointer, shape) {
+    super(engine, pointer, 'trace_destroy');
     this.#engine = engine;
-    this.#pointer = pointer;
-    engine.catchForgotten(this, 'trace_destroy', pointer);
     /** Shape of the weights that can be asked for: [batch, heads, Lq, Lkv]. */
     this.shape = Object.freeze([...shape]);
     this.#shape = this.shape;
   }
 
   #live() {
-    return this.#engine.live(this.#pointer, 'trace', 'run a traced forward again');
+    return addressOf(this, 'trace', 'run a traced forward again');
   }
 
   /** Bytes that the trace holds. */
@@ -100,19 +98,8 @@ export class Trace {
     return [start, end];
   }
 
-  /** Frees the trace's memory. Calls after this throw ERR_DISPOSED. */
-  dispose() {
-    this.#engine.free('trace_destroy', this.#pointer, this);
-    this.#pointer = 0;
-  }
-
   /** What it is, for consoles; Vue makes no proxy of what says so. */
   get [Symbol.toStringTag]() {
     return 'Trace';
-  }
-
-  /** `dispose`, for `using`. */
-  [disposeSymbol]() {
-    this.dispose();
   }
 }

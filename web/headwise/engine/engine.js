@@ -164,43 +164,14 @@ export class Engine {
   }
 
   /**
-   * @param {number} pointer of an object; 0 once it was disposed of
-   * @param {string} what it is
-   * @param {string} [remedy]
-   * @returns {number} the pointer
-   * @throws {HeadwiseError} ERR_DISPOSED, ERR_LOAD: the object or the engine is gone
+   * @param {string} what
+   * @param {string} remedy
+   * @returns {HeadwiseError} why it cannot be used: it was disposed of, or the engine has ended
    */
-  live(pointer, what, remedy = 'create another') {
-    if (this.disposed || pointer === 0) {
-      throw this.disposed
-        ? this.#end
-        : new HeadwiseError('ERR_DISPOSED', `the ${what} was disposed of; ${remedy}`);
-    }
-    return pointer;
-  }
-
-  /**
-   * Lets an export free what an object stands for, if nobody disposes of the object.
-   * @param {object} owner
-   * @param {'module_destroy' | 'cache_destroy' | 'trace_destroy'} destroy the export
-   * @param {number} pointer
-   */
-  catchForgotten(owner, destroy, pointer) {
-    net.register(owner, () => this.free(destroy, pointer), owner);
-  }
-
-  /**
-   * @param {'module_destroy' | 'cache_destroy' | 'trace_destroy'} destroy the export
-   * @param {number} pointer 0 for nothing
-   * @param {object} [owner] whom catchForgotten was told
-   */
-  free(destroy, pointer, owner) {
-    if (owner !== undefined) {
-      net.unregister(owner);
-    }
-    if (!this.disposed && pointer !== 0) {
-      this.call[destroy](pointer);
-    }
+  gone(what, remedy) {
+    return this.disposed
+      ? this.#end
+      : new HeadwiseError('ERR_DISPOSED', `the ${what} was disposed of; ${remedy}`);
   }
 
   get disposed() {

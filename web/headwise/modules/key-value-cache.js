@@ -1,8 +1,8 @@
 import { checkIndex, checkOptions, checkShape, checkSize } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
-import { disposeSymbol } from '../engine/dispose.js';
 import { HeadwiseError } from '../checks/error.js';
+import { addressOf, Owned } from '../engine/owned.js';
 import { sameShape } from '../tensor/shape.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -73,15 +73,14 @@ export function checkCache(value) {
  * Keys and values of the tokens that a MultiHeadAttention has seen, so that a forward computes only what is new.
  * `createCache` of the module makes it. Frees its memory on `dispose`.
  */
-export class KeyValueCache {
+export class KeyValueCache extends Owned {
   #engine;
   #module;
-  #pointer;
   #batch;
   #capacity;
 
   static {
-    isCache = (value) => typeof value === 'object' && value !== null && #pointer in value;
+    isCache = (value) => typeof value === 'object' && value !== null && #batch in value;
   }
 
   /**
@@ -104,10 +103,9 @@ export class KeyValueCache {
       engine.call.module_create_cache(pointer, batch, key, value, tokens),
       `a cache of ${batch} × ${contextLength} tokens`,
     );
+    super(engine, engine.result, 'cache_destroy');
     this.#engine = engine;
     this.#module = module;
-    this.#pointer = engine.result;
-    engine.catchForgotten(this, 'cache_destroy', this.#pointer);
     /** Sequences. */
     this.batch = batch;
     /** The most tokens of each: the module's contextLength. */
@@ -117,7 +115,7 @@ export class KeyValueCache {
   }
 
   #live() {
-    return this.#engine.live(this.#pointer, 'cache');
+    return addressOf(this, 'cache');
   }
 
   /**
@@ -179,23 +177,12 @@ export class KeyValueCache {
    */
   truncate(length) {
     const kept = checkIndex(length, 'length', this.#length() + 1);
-    this.#engine.call.cache_truncate(this.#pointer, kept);
+    this.#engine.call.cache_truncate(this.#live(), kept);
     return this;
-  }
-
-  /** Frees the cache's memory. Calls after this throw ERR_DISPOSED. */
-  dispose() {
-    this.#engine.free('cache_destroy', this.#pointer, this);
-    this.#pointer = 0;
   }
 
   /** What it is, for consoles; Vue makes no proxy of what says so. */
   get [Symbol.toStringTag]() {
     return 'KeyValueCache';
-  }
-
-  /** `dispose`, for `using`. */
-  [disposeSymbol]() {
-    this.dispose();
   }
 }

@@ -14,9 +14,9 @@ import {
 import { checkBoolean, checkOptions } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { classOf, describe } from '../checks/describe.js';
-import { disposeSymbol } from '../engine/dispose.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { checkUnchanged, entriesOf } from '../checks/foreign.js';
+import { addressOf, Owned } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
 import { sameShape } from '../tensor/shape.js';
 import { listParameters, readParameter, writeParameter } from './parameters.js';
@@ -59,16 +59,13 @@ export function createModule(engine, { kind, config, what, draw = true }) {
 }
 
 /** What all modules share: parameters, mode and end of life. */
-export class Module {
-  /** @type {number} */
-  #pointer;
+export class Module extends Owned {
   /** @type {readonly Parameter[] | undefined} listed when they are asked for */
   #parameters;
 
   /** @internal @param {Engine} engine @param {Spec} spec */
   constructor(engine, spec) {
-    this.#pointer = createModule(engine, spec);
-    engine.catchForgotten(this, 'module_destroy', this.#pointer);
+    super(engine, createModule(engine, spec), 'module_destroy');
     /** @internal */
     this.engine = engine;
     Object.defineProperty(this, 'engine', {
@@ -83,16 +80,12 @@ export class Module {
    * @throws {HeadwiseError} ERR_DISPOSED, ERR_LOAD: the module or its engine is gone
    */
   checkAlive() {
-    const { engine } = this;
-    if (this.#pointer === 0 || engine.disposed) {
-      engine.live(this.#pointer, classOf(this));
-    }
+    addressOf(this);
   }
 
   /** @internal */
   get pointer() {
-    this.checkAlive();
-    return this.#pointer;
+    return addressOf(this);
   }
 
   /** @internal */
@@ -242,19 +235,8 @@ export class Module {
     return this.train(false);
   }
 
-  /** Frees the module's memory; what it returned stays valid. Calls after this throw ERR_DISPOSED. */
-  dispose() {
-    this.engine.free('module_destroy', this.#pointer, this);
-    this.#pointer = 0;
-  }
-
   /** What it is, for consoles; Vue makes no proxy of what says so. */
   get [Symbol.toStringTag]() {
     return 'Module';
-  }
-
-  /** `dispose`, for `using`. */
-  [disposeSymbol]() {
-    this.dispose();
   }
 }

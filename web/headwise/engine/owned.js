@@ -1,0 +1,60 @@
+import { classOf } from '../checks/describe.js';
+import { disposeSymbol, net } from './dispose.js';
+
+/** @typedef {import('./engine.js').Engine} Engine */
+/** @typedef {'module_destroy' | 'cache_destroy' | 'trace_destroy'} Destroy an export that frees */
+
+/** @param {Engine} engine @param {Destroy} destroy @param {number} pointer 0 for nothing */
+function free(engine, destroy, pointer) {
+  if (!engine.disposed && pointer !== 0) {
+    engine.call[destroy](pointer);
+  }
+}
+
+/**
+ * The address of what lives in an engine's memory.
+ * @type {(owned: Owned, what?: string, remedy?: string) => number}
+ * @throws {HeadwiseError} ERR_DISPOSED, ERR_LOAD: it or its engine is gone
+ */
+export let addressOf;
+
+/** What lives in an engine's memory until it is disposed of. */
+export class Owned {
+  #engine;
+  #pointer;
+  #destroy;
+
+  static {
+    addressOf = (owned, what, remedy = 'create another') => {
+      if (owned.#pointer === 0 || owned.#engine.disposed) {
+        throw owned.#engine.gone(what ?? classOf(owned), remedy);
+      }
+      return owned.#pointer;
+    };
+  }
+
+  /**
+   * @internal
+   * @param {Engine} engine
+   * @param {number} pointer its address
+   * @param {Destroy} destroy
+   */
+  constructor(engine, pointer, destroy) {
+    this.#engine = engine;
+    this.#pointer = pointer;
+    this.#destroy = destroy;
+    net.register(this, () => free(engine, destroy, pointer), this);
+  }
+
+  /** Frees its memory; what it returned stays valid. Calls after this throw ERR_DISPOSED. */
+  dispose() {
+    net.unregister(this);
+    free(this.#engine, this.#destroy, this.#pointer);
+    this.#pointer = 0;
+  }
+
+  /** `dispose`, for `using`. */
+  [disposeSymbol]() {
+    this.dispose();
+  }
+}
