@@ -318,19 +318,20 @@ typedef struct hw_parameter_info {
   size_t shape[2];          /* shape[1] is 1 if the rank is */
 } hw_parameter_info;
 
-/* Parameters of a module, in the order of torch's state dict. */
-size_t hw_module_parameter_count(const hw_module *module);
+/* Parameters of a module, in the order of torch's state dict. The first of the functions below that a module meets lists them
+ * for all that come later: HW_ERROR_MEMORY, SIZE_MAX of hw_module_find_parameter: there is no room for the list. */
+size_t hw_module_parameter_count(hw_module *module);
 
 /* HW_ERROR_VALUE: there are fewer parameters. */
-hw_status hw_module_parameter(const hw_module *module, size_t index, hw_parameter_info *info);
+hw_status hw_module_parameter(hw_module *module, size_t index, hw_parameter_info *info);
 
 /* The index of a parameter; SIZE_MAX if no parameter has this name. */
-size_t hw_module_find_parameter(const hw_module *module, const char *name);
+size_t hw_module_find_parameter(hw_module *module, const char *name);
 
 /* Copies rows [first_row, first_row + rows) of a parameter in or out, [rows, shape[1]]. HW_ERROR_SHAPE: rows beyond
  * shape[0]. HW_ERROR_VALUE: there are fewer parameters, or a NULL. */
 hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
-hw_status hw_module_store(const hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
+hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
 
 /* ---- Linear: torch.nn.Linear ---------------------------------------------------------------------- */
 

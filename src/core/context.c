@@ -28,16 +28,21 @@ void hw_context_destroy(hw_context *context) {
   }
 }
 
+void hw_context_join(hw_context *context, hw_team *team) {
+  context->team = team;
+  context->last = (hw_scratch_key){0}; /* every thread has scratch */
+}
+
 hw_status hw_context_set_threads(hw_context *context, size_t threads) {
   if (context == NULL) {
     return HW_ERROR_VALUE;
   }
   hw_threads_stop(context->threads);
   context->threads = NULL;
-  context->team = NULL;
+  hw_context_join(context, NULL);
   if (threads > 1) {
     HW_TRY(hw_threads_start(threads, &context->threads));
-    context->team = hw_threads_team(context->threads);
+    hw_context_join(context, hw_threads_team(context->threads));
   }
   return threads == 0 ? HW_ERROR_VALUE : HW_OK;
 }

@@ -105,6 +105,13 @@ HW_INLINE hw_f32x4 hw_choose_bytes(const uint8_t *bytes, hw_f32x4 yes, hw_f32x4 
   return hw_choose(wasm_i32x4_eq(words, wasm_i32x4_splat(0)), no, yes);
 }
 
+/* Integers: the same in all lanes; first, first + 1, …; whether a > b. */
+HW_INLINE hw_f32x4 hw_splat_integer(int32_t x) { return wasm_i32x4_splat(x); }
+HW_INLINE hw_f32x4 hw_integers_from(int32_t first) {
+  return wasm_i32x4_add(wasm_i32x4_make(0, 1, 2, 3), wasm_i32x4_splat(first));
+}
+HW_INLINE hw_f32x4 hw_integer_above(hw_f32x4 a, hw_f32x4 b) { return wasm_i32x4_gt(a, b); }
+
 /* Keeps the compiler from moving memory accesses across, and older V8 (Node 20, 22) from hoisting broadcasts out of
  * reach of the registers; costs no instruction. */
 HW_INLINE void hw_order_barrier(void) {

@@ -35,9 +35,9 @@ HW_EXPORT(hw_status, module_forward,
   return hw_module_forward(hw_export_context(), module, input, y, options);
 }
 
-HW_EXPORT(size_t, module_parameter_count, (const hw_module *module)) { return hw_module_parameter_count(module); }
+HW_EXPORT(size_t, module_parameter_count, (hw_module * module)) { return hw_module_parameter_count(module); }
 
-HW_EXPORT(hw_status, module_parameter, (const hw_module *module, size_t index, hw_parameter_info *info)) {
+HW_EXPORT(hw_status, module_parameter, (hw_module * module, size_t index, hw_parameter_info *info)) {
   return hw_module_parameter(module, index, info);
 }
 
@@ -46,8 +46,7 @@ HW_EXPORT(hw_status, module_load,
   return hw_module_load(module, index, first_row, rows, source);
 }
 
-HW_EXPORT(hw_status, module_store,
-          (const hw_module *module, size_t index, size_t first_row, size_t rows, float *target)) {
+HW_EXPORT(hw_status, module_store, (hw_module * module, size_t index, size_t first_row, size_t rows, float *target)) {
   return hw_module_store(module, index, first_row, rows, target);
 }
 

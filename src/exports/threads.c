@@ -34,7 +34,7 @@ HW_EXPORT(hw_status, team_start, (size_t threads, uint32_t patience)) {
     hw_release(stacks);
     return status;
   }
-  hw_export_context()->team = team;
+  hw_context_join(hw_export_context(), team);
   return HW_OK;
 }
 

@@ -66,7 +66,7 @@ static void start_stream(hw_stream *stream, const hw_attention_head *head, unsig
 
 /* Turns the strip's scores into weights relative to the rows' maxima so far, and brings what was summed before to the
  * same maxima where those have risen. */
-static void weigh_strip(const hw_stream *stream, const strip_rows *rows, size_t key_start, size_t visible) {
+static void weigh_strip(const hw_stream *stream, const strip_rows *rows, size_t key_start) {
   const hw_attention_head *head = stream->head;
   const hw_strip *strip = &stream->strip;
   for (size_t r = 0; r < rows->count; r++) {
@@ -79,7 +79,7 @@ static void weigh_strip(const hw_stream *stream, const strip_rows *rows, size_t 
   for (size_t i = 0; i < strip->range_count; i++) {
     const hw_key_range range = strip->ranges[i];
     const hw_scored_keys keys = {key_start + range.start, range.end - range.start,
-                                 hw_min(range.end, visible) - range.start};
+                                 hw_min(range.end, strip->visible) - range.start};
     hw_weigh_scores(head, rows->row, rows->count, &keys, strip->scores + range.start, head->row_sum + rows->row);
     if (stream->share != 1.0F) {
       hw_row_scale(strip->scores + range.start, strip->scores + range.start, keys.scored, stream->share);
@@ -146,20 +146,18 @@ static void add_values(const hw_stream *stream, const float *weights, size_t row
 
 /* One strip of queries against one block of keys. */
 static void stream_strip(hw_stream *stream, const strip_rows *rows, size_t key_start) {
-  const hw_attention_head *head = stream->head;
   hw_strip *strip = &stream->strip;
   const float *queries = stream->queries + rows->block_row / HW_TILE_ROWS * stream->query_strip;
   hw_score_strip(&stream->source, queries, rows->row, rows->count, key_start, key_start + HW_KEY_BLOCK, strip);
   if (strip->range_count == 0) {
     return;
   }
-  const size_t visible = hw_keys_of_any(&head->visible, rows->row, rows->count).end - key_start;
-  weigh_strip(stream, rows, key_start, visible);
+  weigh_strip(stream, rows, key_start);
   float *weighted = stream->weighted + rows->block_row * stream->weighted_stride;
   for (size_t i = 0; i < strip->range_count; i++) {
     const hw_key_range range = strip->ranges[i];
     add_values(stream, strip->scores + range.start, rows->count, key_start + range.start,
-               hw_min(range.end, visible) - range.start, weighted);
+               hw_min(range.end, strip->visible) - range.start, weighted);
   }
 }
 
@@ -216,11 +214,12 @@ static void attend_again(const hw_stream *stream, size_t row, float *weighted) {
 /* The last row first: the output may be where the queries were, and those before are still needed. */
 static void finish_rows(const hw_stream *stream, size_t row, size_t rows) {
   const hw_attention_head *head = stream->head;
+  const bool is_finite = hw_all_finite(stream->weighted, rows * stream->weighted_stride);
   for (size_t r = rows; r-- > 0;) {
     float *weighted = stream->weighted + r * stream->weighted_stride;
     float factor = hw_inverse_sum(head, row + r);
     /* With a sum of NaN the row is NaN, whatever the values are. */
-    if (!hw_all_finite(weighted, stream->weighted_stride) && head->row_sum[row + r] >= 1.0F) {
+    if (!is_finite && !hw_all_finite(weighted, stream->weighted_stride) && head->row_sum[row + r] >= 1.0F) {
       attend_again(stream, row + r, weighted);
       factor = head->kept.scale;
     }

@@ -11,5 +11,5 @@ bool hw_all_finite(const float *x, size_t count) {
     low = hw_add(low, hw_multiply(hw_load(x + i), zero));
     high = hw_add(high, hw_multiply(hw_load(x + i + HW_LANES), zero));
   }
-  return hw_sum_lanes(hw_add(low, high)) == 0.0F;
+  return hw_all_true(hw_equal(hw_add(low, high), zero));
 }

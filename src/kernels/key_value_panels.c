@@ -4,41 +4,18 @@
 #include "kernels/finite.h"
 #include "kernels/pack.h"
 
-/* Bytes of one head's parts, in their order; SIZE_MAX for what does not fit. */
-typedef struct head_layout {
-  size_t keys;
-  size_t values;
-  size_t finite;
-} head_layout;
-
-static head_layout layout_of(size_t capacity, size_t key_width, size_t value_width) {
-  return (head_layout){
-      .keys = hw_arena_size(hw_size_multiply(capacity, key_width), sizeof(float)),
-      .values = hw_arena_size(hw_size_multiply(capacity, hw_whole_panels(value_width)), sizeof(float)),
-      .finite = hw_arena_size(hw_ceil_divide(capacity, HW_KEY_BLOCK), 1),
-  };
-}
-
-static size_t layout_bytes(const head_layout *layout) {
-  return hw_size_add(layout->keys, hw_size_add(layout->values, layout->finite));
-}
-
-size_t hw_key_value_store_bytes(size_t heads, size_t tokens, size_t key_width, size_t value_width) {
-  const head_layout layout = layout_of(hw_whole_panels(tokens), key_width, value_width);
-  return hw_size_multiply(heads, layout_bytes(&layout));
-}
-
-hw_key_value_panels hw_key_value_store_head(const hw_key_value_store *store, size_t head) {
-  const size_t capacity = hw_whole_panels(store->tokens);
-  const head_layout layout = layout_of(capacity, store->key_width, store->value_width);
-  unsigned char *memory = store->memory + (head - store->first_head) * layout_bytes(&layout);
-  return (hw_key_value_panels){
-      .keys = (float *)memory,
-      .values = (float *)(memory + layout.keys),
-      .finite = memory + layout.keys + layout.values,
+hw_key_value_store hw_key_value_store_of(size_t tokens, size_t key_width, size_t value_width) {
+  const size_t capacity = hw_whole_panels(tokens);
+  const size_t keys = hw_arena_size(hw_size_multiply(capacity, key_width), sizeof(float));
+  const size_t values = hw_arena_size(hw_size_multiply(capacity, hw_whole_panels(value_width)), sizeof(float));
+  const size_t finite = hw_arena_size(hw_ceil_divide(capacity, HW_KEY_BLOCK), 1);
+  return (hw_key_value_store){
       .capacity = capacity,
-      .key_width = store->key_width,
-      .value_width = store->value_width,
+      .key_width = key_width,
+      .value_width = value_width,
+      .values_at = keys,
+      .finite_at = hw_size_add(keys, values),
+      .head_bytes = hw_size_add(hw_size_add(keys, values), finite),
   };
 }
 

@@ -23,18 +23,32 @@ typedef struct hw_key_value_panels {
   size_t value_width;
 } hw_key_value_panels;
 
-/* The panels of many heads, one after another. */
+/* The panels of many heads, one after another; of each its keys, values and flags. */
 typedef struct hw_key_value_store {
   unsigned char *memory; /* at HW_ALIGNMENT */
   size_t first_head;     /* whose panels come first */
-  size_t tokens;
+  size_t capacity;
   size_t key_width;
-  size_t value_width; /* 0: keys only */
+  size_t value_width;
+  size_t values_at; /* in bytes from the head's first */
+  size_t finite_at;
+  size_t head_bytes; /* SIZE_MAX: they do not fit */
 } hw_key_value_store;
 
-/* Bytes of a store; SIZE_MAX if they do not fit. */
-size_t hw_key_value_store_bytes(size_t heads, size_t tokens, size_t key_width, size_t value_width);
-hw_key_value_panels hw_key_value_store_head(const hw_key_value_store *store, size_t head);
+/* A store for so many tokens, still without memory; value_width 0: keys only. */
+hw_key_value_store hw_key_value_store_of(size_t tokens, size_t key_width, size_t value_width);
+
+static inline hw_key_value_panels hw_key_value_store_head(const hw_key_value_store *store, size_t head) {
+  unsigned char *memory = store->memory + (head - store->first_head) * store->head_bytes;
+  return (hw_key_value_panels){
+      .keys = (float *)memory,
+      .values = (float *)(memory + store->values_at),
+      .finite = memory + store->finite_at,
+      .capacity = store->capacity,
+      .key_width = store->key_width,
+      .value_width = store->value_width,
+  };
+}
 
 /* Writes tokens [first, first + tokens): key and value point to the first of these, rows at their strides. */
 void hw_pack_keys(const hw_key_value_panels *panels, size_t first, size_t tokens, const float *key, size_t key_stride);

@@ -9,10 +9,12 @@ static size_t pack_four_columns(const float *source, size_t column_stride, size_
   size_t p = 0;
   for (; p + HW_LANES <= k; p += HW_LANES) {
     hw_f32x4 rows[4];
+#pragma GCC unroll 4
     for (size_t c = 0; c < HW_LANES; c++) {
       rows[c] = hw_load(source + c * column_stride + p);
     }
     hw_transpose_4x4(rows);
+#pragma GCC unroll 4
     for (size_t i = 0; i < HW_LANES; i++) {
       hw_store(panel + (p + i) * HW_TILE_COLUMNS, rows[i]);
     }
@@ -81,6 +83,7 @@ void hw_pack_panels(const float *source, size_t column_stride, size_t k_stride, 
 }
 
 static void load_scaled(const float *source, size_t row_stride, size_t rows, hw_f32x4 factor, hw_f32x4 vectors[4]) {
+#pragma GCC unroll 4
   for (size_t r = 0; r < HW_LANES; r++) {
     vectors[r] = hw_multiply(hw_load(source + hw_min(r, rows - 1) * row_stride), factor);
   }
@@ -95,6 +98,7 @@ static void interleave_four(const float *source, size_t row_stride, hw_f32x4 fac
   load_scaled(source + HW_LANES * row_stride, row_stride, HW_TILE_ROWS - HW_LANES, factor, others);
   hw_transpose_4x4(first);
   hw_transpose_4x4(others);
+#pragma GCC unroll 4
   for (size_t i = 0; i < HW_LANES; i++) {
     hw_store(packed + i * HW_TILE_ROWS, first[i]);
     hw_store(packed + i * HW_TILE_ROWS + HW_LANES, others[i]);

@@ -26,12 +26,10 @@ void hw_pack_queries(const float *query, size_t token_stride, size_t rows, size_
   }
 }
 
-HW_INLINE void raise_maxima(const float *scores, size_t rows, size_t stride, float *maxima) {
-  for (size_t r = 0; r < rows; r++) {
-    const float *row = scores + r * stride;
-    const hw_f32x4 larger = hw_larger(hw_load(row), hw_load(row + HW_LANES));
-    hw_store(maxima + r * HW_LANES, hw_larger(hw_load(maxima + r * HW_LANES), larger));
-  }
+/* Raises HW_LANES maxima to a row's scores in a tile. */
+HW_INLINE void raise_maxima(const float *scores, float *maxima) {
+  const hw_f32x4 larger = hw_larger(hw_load(scores), hw_load(scores + HW_LANES));
+  hw_store(maxima, hw_larger(hw_load(maxima), larger));
 }
 
 /* Raises maxima [HW_TILE_ROWS · HW_LANES] to the scores', if it is not NULL. */
@@ -44,8 +42,9 @@ static __attribute__((noinline)) void score_tile(const float *queries, const flo
   hw_tile_store(tile, scores, stride);
   /* Read back: a second use of the sums would make older V8 keep less of the loop in registers. */
   hw_order_barrier();
-  if (maxima != NULL) {
-    raise_maxima(scores, HW_TILE_ROWS, stride, maxima);
+#pragma GCC unroll 8
+  for (size_t r = 0; r < HW_TILE_ROWS && maxima != NULL; r++) {
+    raise_maxima(scores + r * stride, maxima + r * HW_LANES);
   }
 }
 
@@ -56,13 +55,12 @@ typedef struct tile_group {
   hw_tile_visibility visibility;
 } tile_group;
 
-static tile_group group_at(const hw_visibility *visible, size_t row, size_t rows, size_t key, size_t end) {
-  tile_group group = {key, key + HW_TILE_COLUMNS, hw_see_tile(visible, row, rows, key)};
-  if (visible->mask_kind == HW_MASK_NONE && group.visibility == HW_TILE_VISIBLE) {
-    const size_t all_end = hw_keys_of_all(visible, row, rows).end;
-    group.end = hw_min(end, all_end / HW_TILE_COLUMNS * HW_TILE_COLUMNS);
+static tile_group group_at(const hw_sight *sight, size_t key, size_t end) {
+  tile_group group = {key, key + HW_TILE_COLUMNS, hw_see_tile(sight, key)};
+  if (sight->visible->mask_kind == HW_MASK_NONE && group.visibility == HW_TILE_VISIBLE) {
+    group.end = hw_min(end, sight->all.end / HW_TILE_COLUMNS * HW_TILE_COLUMNS);
   } else {
-    while (group.end < end && hw_see_tile(visible, row, rows, group.end) == group.visibility) {
+    while (group.end < end && hw_see_tile(sight, group.end) == group.visibility) {
       group.end += HW_TILE_COLUMNS;
     }
   }
@@ -115,8 +113,9 @@ static void score_group(const hw_score_source *source, const float *queries, siz
 }
 
 /* Scores that are capped, masked or both. */
-static void score_changed_group(const hw_score_source *source, const float *queries, size_t row, size_t rows,
+static void score_changed_group(const hw_score_source *source, const float *queries, const hw_sight *sight,
                                 const tile_group *group, float *scores, size_t stride, float *maxima) {
+  const size_t rows = sight->rows;
   score_group(source, queries, rows, group, scores, stride, NULL);
   for (size_t r = 0; source->softcap != 0.0F && r < rows; r++) {
     hw_row_softcap(scores + r * stride, group->end - group->key, source->softcap);
@@ -124,9 +123,11 @@ static void score_changed_group(const hw_score_source *source, const float *quer
   for (size_t key = group->key; key < group->end; key += HW_TILE_COLUMNS) {
     float *tile = scores + (key - group->key);
     if (group->visibility == HW_TILE_PARTIAL) {
-      hw_mask_tile(source->visible, row, rows, key, tile, stride);
+      hw_mask_tile(sight, key, tile, stride);
     }
-    raise_maxima(tile, rows, stride, maxima);
+    for (size_t r = 0; r < rows; r++) {
+      raise_maxima(tile + r * stride, maxima + r * HW_LANES);
+    }
   }
 }
 
@@ -135,16 +136,17 @@ void hw_score_strip(const hw_score_source *source, const float *packed_queries, 
   float maxima[HW_TILE_ROWS * HW_LANES];
   hw_fill(maxima, (size_t)HW_TILE_ROWS * HW_LANES, hw_splat(-INFINITY));
   strip->range_count = 0;
-  const hw_key_range any = hw_keys_of_any(source->visible, row, rows);
-  const size_t end = hw_min(any.end, key_end);
-  size_t key = any.start > key_start ? any.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS : key_start;
+  const hw_sight sight = hw_sight_of(source->visible, row, rows);
+  strip->visible = sight.any.end - key_start;
+  const size_t end = hw_min(sight.any.end, key_end);
+  size_t key = sight.any.start > key_start ? sight.any.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS : key_start;
   while (key < end) {
-    const tile_group group = group_at(source->visible, row, rows, key, end);
+    const tile_group group = group_at(&sight, key, end);
     float *scores = strip->scores + (key - key_start);
     if (group.visibility == HW_TILE_VISIBLE && source->softcap == 0.0F) {
       score_group(source, packed_queries, rows, &group, scores, strip->stride, maxima);
     } else if (group.visibility != HW_TILE_HIDDEN) {
-      score_changed_group(source, packed_queries, row, rows, &group, scores, strip->stride, maxima);
+      score_changed_group(source, packed_queries, &sight, &group, scores, strip->stride, maxima);
     }
     if (group.visibility != HW_TILE_HIDDEN) {
       add_range(strip, key - key_start, group.end - key_start);

@@ -23,6 +23,7 @@ typedef struct hw_strip {
   float *scores; /* [HW_TILE_ROWS] rows, `stride` apart */
   size_t stride; /* HW_STRIP_STRIDE; not known to the compiler, or older V8 would keep less in registers */
   float maximum[HW_TILE_ROWS]; /* NaN passed over; -inf if there is nothing else */
+  size_t visible;              /* columns of keys that some query sees, the mask apart; of use if there are ranges */
   size_t range_count;
   hw_key_range ranges[HW_ROW_KEYS / HW_TILE_COLUMNS / 2 + 1]; /* columns of `scores` */
 } hw_strip;

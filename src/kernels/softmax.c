@@ -29,9 +29,12 @@ float hw_row_exp(const float *x, float *y, size_t count, float shift) {
     sums = hw_add(sums, power);
   }
   float sum = hw_sum_lanes(sums);
-  for (; i < count; i++) {
-    y[i] = hw_exp_scalar(x[i] - shift);
-    sum += y[i];
+  if (i < count) {
+    const hw_f32x4 power = hw_exp(&constants, hw_subtract(hw_load_lanes(x + i, count - i), shifts));
+    hw_store_lanes(y + i, power, count - i);
+    for (; i < count; i++) {
+      sum += y[i];
+    }
   }
   return sum;
 }

@@ -25,8 +25,8 @@ hw_key_range hw_keys_of_any(const hw_visibility *visible, size_t row, size_t row
   return keys_between(visible, row, row + rows - 1);
 }
 
-hw_key_range hw_keys_of_all(const hw_visibility *visible, size_t row, size_t rows) {
-  return keys_between(visible, row + rows - 1, row);
+hw_sight hw_sight_of(const hw_visibility *visible, size_t row, size_t rows) {
+  return (hw_sight){visible, row, rows, hw_keys_of_any(visible, row, rows), keys_between(visible, row + rows - 1, row)};
 }
 
 static mask_row load_bool_row(const uint8_t *mask) {
@@ -86,28 +86,27 @@ static hw_tile_visibility see_floats(const float *mask, size_t query_stride, siz
   return hw_all_true(all_hidden) ? HW_TILE_HIDDEN : hw_all_true(all_visible) ? HW_TILE_VISIBLE : HW_TILE_PARTIAL;
 }
 
-static hw_tile_visibility see_mask(const hw_visibility *visible, size_t row, size_t rows, size_t key) {
+static hw_tile_visibility see_mask(const hw_sight *sight, size_t key) {
+  const hw_visibility *visible = sight->visible;
   if (visible->key_stride != 1 || visible->key_tokens - key < HW_TILE_COLUMNS) {
     return HW_TILE_PARTIAL;
   }
-  const size_t first = row * visible->query_stride + key;
+  const size_t first = sight->row * visible->query_stride + key;
   return visible->mask_kind == HW_MASK_BOOL
-             ? see_bools((const uint8_t *)visible->mask + first, visible->query_stride, rows)
-             : see_floats((const float *)visible->mask + first, visible->query_stride, rows);
+             ? see_bools((const uint8_t *)visible->mask + first, visible->query_stride, sight->rows)
+             : see_floats((const float *)visible->mask + first, visible->query_stride, sight->rows);
 }
 
-hw_tile_visibility hw_see_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key) {
-  const hw_key_range any = hw_keys_of_any(visible, row, rows);
-  if (key >= any.end || key + HW_TILE_COLUMNS <= any.start) {
+hw_tile_visibility hw_see_tile(const hw_sight *sight, size_t key) {
+  if (key >= sight->any.end || key + HW_TILE_COLUMNS <= sight->any.start) {
     return HW_TILE_HIDDEN;
   }
-  const hw_key_range all = hw_keys_of_all(visible, row, rows);
   const hw_tile_visibility in_range =
-      key >= all.start && key + HW_TILE_COLUMNS <= all.end ? HW_TILE_VISIBLE : HW_TILE_PARTIAL;
-  if (visible->mask_kind == HW_MASK_NONE) {
+      key >= sight->all.start && key + HW_TILE_COLUMNS <= sight->all.end ? HW_TILE_VISIBLE : HW_TILE_PARTIAL;
+  if (sight->visible->mask_kind == HW_MASK_NONE) {
     return in_range;
   }
-  const hw_tile_visibility by_mask = see_mask(visible, row, rows, key);
+  const hw_tile_visibility by_mask = see_mask(sight, key);
   return by_mask == HW_TILE_VISIBLE ? in_range : by_mask;
 }
 
@@ -120,37 +119,38 @@ static void add_mask(const mask_row *mask, float *scores) {
   }
 }
 
-/* Leaves only columns [start, end) of a tile's row. */
-static void cut_row(size_t start, size_t end, float *scores) {
-  enum { N = HW_TILE_COLUMNS };
-  static const float edges[3 * N] = {
-      [0] = -INFINITY,  [1] = -INFINITY,  [2] = -INFINITY,  [3] = -INFINITY,  [4] = -INFINITY,  [5] = -INFINITY,
-      [6] = -INFINITY,  [7] = -INFINITY,  [16] = -INFINITY, [17] = -INFINITY, [18] = -INFINITY, [19] = -INFINITY,
-      [20] = -INFINITY, [21] = -INFINITY, [22] = -INFINITY, [23] = -INFINITY,
-  };
-  const float *left = edges + N - start;
-  const float *right = edges + (size_t)2 * N - end;
-  const hw_f32x4 hidden = hw_splat(-INFINITY);
-  for (size_t c = 0; c < N; c += HW_LANES) {
-    const hw_f32x4 is_hidden = hw_equal(hw_add(hw_load(left + c), hw_load(right + c)), hidden);
-    hw_store(scores + c, hw_choose(is_hidden, hidden, hw_load(scores + c)));
+/* A column of a tile, or one so far away that no row of the tile comes near it. */
+static int32_t near_tile(int64_t column) {
+  return (int32_t)within(column + HW_TILE_COLUMNS, (size_t)2 * HW_TILE_COLUMNS) - HW_TILE_COLUMNS;
+}
+
+/* Loaded, not written as a literal: V8 makes a literal anew in every round of a loop. */
+extern float hw_hidden_score;
+float hw_hidden_score = -INFINITY;
+
+/* Row r sees the columns from start + r up to end + r, but none from `limit` on. */
+static void cut_tile(int32_t start, int32_t end, int32_t limit, size_t rows, float *scores, size_t stride) {
+  const hw_f32x4 hidden = hw_load_splat(&hw_hidden_score);
+  for (int32_t c = 0; c < HW_TILE_COLUMNS; c += HW_LANES) {
+    const hw_f32x4 from_start = hw_integers_from(c - start + 1);
+    const hw_f32x4 from_end = hw_integers_from(c - end);
+    const hw_f32x4 exists = hw_integer_above(hw_splat_integer(limit - c), hw_integers_from(0));
+    for (size_t r = 0; r < rows; r++) {
+      const hw_f32x4 row = hw_splat_integer((int32_t)r);
+      const hw_f32x4 seen = hw_and(hw_integer_above(from_start, row), hw_integer_above(row, from_end));
+      float *four = scores + r * stride + c;
+      hw_store(four, hw_choose(hw_and(seen, exists), hw_load(four), hidden));
+    }
   }
 }
 
-void hw_mask_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key, float *scores, size_t stride) {
-  const int64_t shift = (int64_t)row - (int64_t)key;
-  const int64_t first = shift + visible->start_shift;
-  const int64_t last = shift + visible->end_shift;
-  const size_t limit = hw_min(visible->key_tokens - key, HW_TILE_COLUMNS);
-  for (size_t r = 0; r < rows; r++) {
-    const size_t start = within(first + (int64_t)r, HW_TILE_COLUMNS);
-    const size_t end = within(last + (int64_t)r, limit);
-    if (visible->mask_kind != HW_MASK_NONE) {
-      const mask_row mask = row_of_mask(visible, row + r, key);
-      add_mask(&mask, scores + r * stride);
-    }
-    if (start > 0 || end < HW_TILE_COLUMNS) {
-      cut_row(start, end, scores + r * stride);
-    }
+void hw_mask_tile(const hw_sight *sight, size_t key, float *scores, size_t stride) {
+  const hw_visibility *visible = sight->visible;
+  const int64_t shift = (int64_t)sight->row - (int64_t)key;
+  for (size_t r = 0; visible->mask_kind != HW_MASK_NONE && r < sight->rows; r++) {
+    const mask_row mask = row_of_mask(visible, sight->row + r, key);
+    add_mask(&mask, scores + r * stride);
   }
+  cut_tile(near_tile(shift + visible->start_shift), near_tile(shift + visible->end_shift),
+           near_tile((int64_t)visible->key_tokens - (int64_t)key), sight->rows, scores, stride);
 }

@@ -23,9 +23,19 @@ typedef struct hw_visibility {
   size_t key_stride;
 } hw_visibility;
 
-/* Keys that some query of [row, row + rows) sees, and those that all of them see, the mask apart. */
+/* Keys that some query of [row, row + rows) sees, the mask apart. */
 hw_key_range hw_keys_of_any(const hw_visibility *visible, size_t row, size_t rows);
-hw_key_range hw_keys_of_all(const hw_visibility *visible, size_t row, size_t rows);
+
+/* What queries [row, row + rows) see, the mask apart. */
+typedef struct hw_sight {
+  const hw_visibility *visible;
+  size_t row;
+  size_t rows;
+  hw_key_range any; /* keys that some of them see */
+  hw_key_range all; /* keys that all of them see */
+} hw_sight;
+
+hw_sight hw_sight_of(const hw_visibility *visible, size_t row, size_t rows);
 
 typedef enum hw_tile_visibility {
   HW_TILE_HIDDEN,
@@ -33,10 +43,10 @@ typedef enum hw_tile_visibility {
   HW_TILE_VISIBLE,
 } hw_tile_visibility;
 
-/* What queries [row, row + rows) see of the tile of HW_TILE_COLUMNS keys at `key`. */
-hw_tile_visibility hw_see_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key);
+/* What they see of the tile of HW_TILE_COLUMNS keys at `key`, the mask included. */
+hw_tile_visibility hw_see_tile(const hw_sight *sight, size_t key);
 
 /* Adds the mask to the tile's scores and sets what is not visible to -inf. */
-void hw_mask_tile(const hw_visibility *visible, size_t row, size_t rows, size_t key, float *scores, size_t stride);
+void hw_mask_tile(const hw_sight *sight, size_t key, float *scores, size_t stride);
 
 #endif

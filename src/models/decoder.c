@@ -2,16 +2,15 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "modules/embedding.h"
 #include "modules/modules.h"
-#include "modules/transformer_stack.h"
+#include "ops/embedding.h"
 
 typedef struct decoder {
   hw_module base;
   hw_decoder_config config;
   hw_matrix wte; /* [vocab_size, d_model]: looked up in, and the output head */
-  hw_module *wpe;
-  hw_module *h;
+  hw_matrix wpe; /* [context_length, d_model] */
+  hw_modules h;
   hw_module *ln_f;
 } decoder;
 
@@ -25,48 +24,39 @@ static const hw_alias aliases[] = {
 static hw_status create(hw_module *module) {
   decoder *m = (decoder *)module;
   const hw_decoder_config *config = &m->config;
-  const hw_transformer_stack_config stack = {
-      .block =
-          {
-              .d_model = config->d_model,
-              .num_heads = config->num_heads,
-              .d_ff = config->d_ff,
-              .norm_first = true,
-              .is_causal = true,
-              .attention_bias = true,
-              .approximate = config->approximate,
-              .eps = config->eps,
-          },
-      .num_layers = config->num_layers,
+  const hw_transformer_block_config block = {
+      .d_model = config->d_model,
+      .num_heads = config->num_heads,
+      .d_ff = config->d_ff,
+      .norm_first = true,
+      .is_causal = true,
+      .attention_bias = true,
+      .approximate = config->approximate,
+      .eps = config->eps,
   };
-  const hw_embedding_config positions = {config->context_length, config->d_model};
   const hw_layer_norm_config norm = {config->d_model, config->eps == 0.0 ? HW_LAYER_NORM_EPS : config->eps};
   m->base.layers = config->num_layers;
   HW_TRY(hw_matrix_create(config->vocab_size, config->d_model, &m->wte));
-  HW_TRY(hw_embedding_create(NULL, &positions, &m->wpe));
+  HW_TRY(hw_matrix_create(config->context_length, config->d_model, &m->wpe));
   HW_TRY(hw_layer_norm_create(NULL, &norm, &m->ln_f));
-  return hw_transformer_stack_create(NULL, &stack, &m->h);
+  return hw_modules_create(config->num_layers, hw_transformer_block_weight_bytes(&block), &hw_transformer_block_type,
+                           &block, &m->h);
 }
 
 static void release(hw_module *module) {
   decoder *m = (decoder *)module;
   hw_matrix_release(&m->wte);
-  hw_module_destroy(m->wpe);
-  hw_module_destroy(m->h);
+  hw_matrix_release(&m->wpe);
+  hw_modules_release(&m->h);
   hw_module_destroy(m->ln_f);
 }
 
 static void visit(hw_module *module, hw_visit *visit) {
   decoder *m = (decoder *)module;
-  const hw_decoder_config *config = &m->config;
-  hw_visit_parameter(
-      visit, "wte.weight",
-      &(hw_parameter){.rank = 2, .rows = config->vocab_size, .columns = config->d_model, .matrix = &m->wte});
-  hw_visit_child(visit, "wpe", SIZE_MAX, m->wpe);
-  for (size_t i = 0; i < config->num_layers; i++) {
-    hw_visit_child_by_aliases(visit, "h", i, hw_transformer_stack_block(m->h, i), aliases);
-  }
-  hw_visit_child(visit, "ln_f", SIZE_MAX, m->ln_f);
+  hw_visit_matrix(visit, "wte.weight", &m->wte, HW_DRAWN_NOT);
+  hw_visit_matrix(visit, "wpe.weight", &m->wpe, HW_DRAWN_NOT);
+  hw_visit_modules(visit, "h", &m->h, aliases);
+  hw_visit_child(visit, "ln_f", m->ln_f, NULL);
 }
 
 static hw_cache_shape cache_shape(const hw_module *module) {
@@ -84,26 +74,8 @@ static hw_status check(const hw_module *module, const hw_input *input, const hw_
   if (options->cache == NULL && input->tokens > config->context_length) {
     return HW_ERROR_SHAPE;
   }
-  bool fits = input->logits_start <= input->logits_end && input->logits_end <= input->tokens;
-  for (size_t i = 0; i < input->batch * input->tokens; i++) {
-    fits = fits && input->ids[i] < config->vocab_size;
-  }
-  return fits ? HW_OK : HW_ERROR_VALUE;
-}
-
-/* x = wte[id] + wpe[position] */
-static void embed(const hw_run *run, const decoder *m, const hw_input *input, float *x) {
-  const size_t d_model = m->config.d_model;
-  const size_t past = run->options->cache == NULL ? 0 : run->options->cache->length;
-  const float *table = hw_embedding_table(m->wpe);
-  for (size_t i = 0; i < input->batch * input->tokens; i++) {
-    const float *position = table + (past + i % input->tokens) * d_model;
-    float *row = x + i * d_model;
-    hw_matrix_row(&m->wte, input->ids[i], row);
-    for (size_t p = 0; p < d_model; p++) {
-      row[p] += position[p];
-    }
-  }
+  const bool in_order = input->logits_start <= input->logits_end && input->logits_end <= input->tokens;
+  return in_order && hw_ids_fit(input, config->vocab_size) ? HW_OK : HW_ERROR_VALUE;
 }
 
 /* Moves the asked-for tokens of all sequences to the front of x. */
@@ -132,26 +104,19 @@ static void predict(hw_run *run, const decoder *m, const hw_input *input, float 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const decoder *m = (const decoder *)module;
   const size_t mark = run->arena->used;
-  float *x = hw_run_take_floats(run, hw_size_multiply(input->batch, input->tokens), m->config.d_model);
-  if (!hw_run_measures(run)) {
-    embed(run, m, input, x);
-  }
-  hw_module_run(run, m->h, &(hw_input){.x = x, .batch = input->batch, .tokens = input->tokens}, x);
+  const size_t past = run->options->cache == NULL ? 0 : run->options->cache->length;
+  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  float *x = hw_run_take_floats(run, rows, m->config.d_model);
+  hw_embedding_forward(run, &m->wte, input->ids, rows, x);
+  hw_positions_forward(run, &m->wpe, past, input->tokens, rows, x);
+  hw_modules_run(run, &m->h, &(hw_input){.x = x, .batch = input->batch, .tokens = input->tokens}, x);
   predict(run, m, input, x, y);
   run->arena->used = mark;
 }
 
 const hw_module_type hw_decoder_type = {
-    HW_MODULE_STRUCT(decoder),
-    .create = create,
-    .release = release,
-    .visit = visit,
-    .check = check,
-    .forward = forward,
-    .cache_shape = cache_shape,
-    .takes_ids = true,
-    .has_logits = true,
-    .has_head_mask = true,
+    HW_MODULE_TYPE(decoder), .check = check,     .cache_shape = cache_shape,
+    .takes_ids = true,       .has_logits = true, .has_head_mask = true,
 };
 
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module) {

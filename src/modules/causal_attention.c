@@ -1,7 +1,6 @@
 #include "modules/causal_attention.h"
 
 #include "modules/modules.h"
-#include "ops/trace.h"
 
 enum { QUERY, KEY, VALUE, PROJECTIONS };
 
@@ -66,73 +65,56 @@ static hw_status check(const hw_module *module, const hw_input *input, const hw_
   return input->tokens > ((const causal_attention *)module)->config.context_length ? HW_ERROR_SHAPE : HW_OK;
 }
 
-hw_attention hw_causal_attention_call(const hw_run *run, const hw_module *module, const hw_input *input,
-                                      bool training) {
-  const causal_attention *m = (const causal_attention *)module;
-  const hw_causal_attention_config *config = &m->config;
-  const size_t row = config->d_out;
-  const hw_strides strides = {.batch = input->tokens * row, .token = row};
-  return (hw_attention){
-      .batch = input->batch,
-      .heads = 1,
-      .key_heads = 1,
-      .query_tokens = input->tokens,
-      .key_tokens = input->tokens,
-      .key_width = config->d_out,
-      .value_width = config->d_out,
-      .query_strides = strides,
-      .key_strides = strides,
-      .value_strides = strides,
-      .scale = hw_attention_default_scale(config->d_out),
-      .is_causal = hw_forward_is_causal(run->options, config->is_causal),
-      .mask = run->options->mask,
-      .dropout = training ? config->dropout : 0.0,
-  };
-}
-
 void hw_causal_attention_head_forward(hw_run *run, const hw_module *module, const hw_input *input, float *y,
                                       const hw_head_place *place) {
   const causal_attention *m = (const causal_attention *)module;
+  const hw_causal_attention_config *config = &m->config;
+  const hw_forward_options *options = run->options;
   const size_t mark = run->arena->used;
-  const size_t d_out = m->config.d_out;
+  const size_t tokens = input->tokens;
+  const size_t d_out = config->d_out;
   const size_t y_row = place->num_heads * d_out;
-  const size_t head_weights = input->tokens * input->tokens;
-  const hw_rows x = {input->x, m->config.d_in, hw_size_multiply(input->batch, input->tokens)};
+  const size_t head_weights = tokens * tokens;
+  const hw_rows x = {input->x, config->d_in, hw_size_multiply(input->batch, tokens)};
   float *projected[PROJECTIONS];
   for (size_t i = 0; i < PROJECTIONS; i++) {
     projected[i] = hw_run_take_floats(run, x.count, d_out);
     hw_linear_forward(run, &m->projections[i], &x, projected[i], d_out);
   }
-  hw_attention attention = hw_causal_attention_call(run, module, input, place->training);
-  attention.query = projected[QUERY];
-  attention.key = projected[KEY];
-  attention.value = projected[VALUE];
-  attention.output = y == NULL ? NULL : y + place->head * d_out;
-  attention.output_strides = (hw_strides){.batch = input->tokens * y_row, .token = y_row};
-  attention.mask.data = hw_mask_of_head(&run->options->mask, 0, place->head);
-  if (run->options->weights != NULL) {
-    attention.weights = run->options->weights + place->head * head_weights;
-    attention.weights_batch_stride = place->num_heads * head_weights;
-  }
-  const hw_attention_state state = {.trace = place->trace, .first_head = place->head};
-  hw_attention_forward(run, &attention, &state);
+  const hw_strides strides = {.batch = tokens * d_out, .token = d_out};
+  const hw_attention attention = {
+      .batch = input->batch,
+      .heads = 1,
+      .key_heads = 1,
+      .query_tokens = tokens,
+      .key_tokens = tokens,
+      .key_width = d_out,
+      .value_width = d_out,
+      .query = projected[QUERY],
+      .key = projected[KEY],
+      .value = projected[VALUE],
+      .output = y == NULL ? NULL : y + place->head * d_out,
+      .query_strides = strides,
+      .key_strides = strides,
+      .value_strides = strides,
+      .output_strides = {.batch = tokens * y_row, .token = y_row},
+      .scale = hw_attention_default_scale(d_out),
+      .is_causal = hw_forward_is_causal(options, config->is_causal),
+      .mask = hw_mask_from_head(&options->mask, place->head),
+      .dropout = place->training ? config->dropout : 0.0,
+      .weights = options->weights == NULL ? NULL : options->weights + place->head * head_weights,
+      .weights_batch_stride = place->num_heads * head_weights,
+  };
+  hw_attention_forward(run, &attention, &(hw_attention_state){place->head, place->num_heads, NULL, 0});
   run->arena->used = mark;
 }
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
-  const hw_attention call = hw_causal_attention_call(run, module, input, module->training);
-  const hw_head_place place = {.num_heads = 1, .trace = hw_trace_push(run, &call, 1), .training = module->training};
-  hw_causal_attention_head_forward(run, module, input, y, &place);
+  const hw_head_place alone = {.num_heads = 1, .training = module->training};
+  hw_causal_attention_head_forward(run, module, input, y, &alone);
 }
 
-const hw_module_type hw_causal_attention_type = {
-    HW_MODULE_STRUCT(causal_attention),
-    .create = create,
-    .release = release,
-    .visit = visit,
-    .check = check,
-    .forward = forward,
-};
+const hw_module_type hw_causal_attention_type = {HW_MODULE_TYPE(causal_attention), .check = check};
 
 hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attention_config *config,
                                      hw_module **module) {

@@ -5,20 +5,16 @@
 #include "modules/module.h"
 #include "ops/attention.h"
 
-/* A head's place among others: whose columns of y, whose weights, whose part of the trace. */
+/* A head's place among others: which columns of y, whose weights, which part of their trace. */
 typedef struct hw_head_place {
   size_t head;
   size_t num_heads;
-  hw_trace *trace; /* of all heads; NULL: none */
-  bool training;   /* the wrapper's, for all heads: one trace tells what was dropped */
+  bool training; /* the wrapper's, for all heads: one trace tells what was dropped */
 } hw_head_place;
 
 /* y [batch, tokens, num_heads · d_out] */
 void hw_causal_attention_head_forward(hw_run *run, const hw_module *module, const hw_input *input, float *y,
                                       const hw_head_place *place);
-
-/* The attention of one head but for its operands: what a trace of such heads is like. */
-hw_attention hw_causal_attention_call(const hw_run *run, const hw_module *module, const hw_input *input, bool training);
 
 /* Bytes of a module's weights; SIZE_MAX if they do not fit. */
 size_t hw_causal_attention_weight_bytes(const hw_causal_attention_config *config);

@@ -63,9 +63,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   run->arena->used = mark;
 }
 
-const hw_module_type hw_feed_forward_type = {
-    HW_MODULE_STRUCT(feed_forward), .create = create, .release = release, .visit = visit, .forward = forward,
-};
+const hw_module_type hw_feed_forward_type = {HW_MODULE_TYPE(feed_forward)};
 
 hw_status hw_feed_forward_create(hw_context *context, const hw_feed_forward_config *config, hw_module **module) {
   return hw_module_create(context, &hw_feed_forward_type, config, module);

@@ -40,9 +40,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   hw_normalization_forward(run, &normalization, input->x, hw_size_multiply(input->batch, input->tokens), y);
 }
 
-const hw_module_type hw_layer_norm_type = {
-    HW_MODULE_STRUCT(layer_norm), .create = create, .release = release, .visit = visit, .forward = forward,
-};
+const hw_module_type hw_layer_norm_type = {HW_MODULE_TYPE(layer_norm)};
 
 hw_status hw_layer_norm_create(hw_context *context, const hw_layer_norm_config *config, hw_module **module) {
   return hw_module_create(context, &hw_layer_norm_type, config, module);

@@ -24,9 +24,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   hw_linear_forward(run, &m->linear, &x, y, m->config.out_features);
 }
 
-const hw_module_type hw_linear_type = {
-    HW_MODULE_STRUCT(linear_module), .create = create, .release = release, .visit = visit, .forward = forward,
-};
+const hw_module_type hw_linear_type = {HW_MODULE_TYPE(linear_module)};
 
 hw_status hw_linear_create(hw_context *context, const hw_linear_config *config, hw_module **module) {
   return hw_module_create(context, &hw_linear_type, config, module);

@@ -31,15 +31,24 @@ typedef struct hw_module_type {
   bool has_head_mask;
 } hw_module_type;
 
+/* A parameter under its whole name. */
+typedef struct hw_named_parameter {
+  hw_parameter value;
+  char name[HW_NAME_BYTES];
+} hw_named_parameter;
+
 struct hw_module {
   const hw_module_type *type;
   bool training;
-  size_t layers; /* of attention, which have weights and traces; 0: none */
+  size_t layers;                  /* of attention, which have weights and traces; 0: none */
+  hw_named_parameter *parameters; /* NULL until the first is asked for by its number */
+  size_t parameter_count;
 };
 
-/* The first three fields of a type whose struct has its config under that name. */
-#define HW_MODULE_STRUCT(type) \
-  .bytes = sizeof(type), .config_bytes = sizeof(((type *)NULL)->config), .config_offset = offsetof(type, config)
+/* What every type has, of a file's struct with its config under that name, and of its functions under theirs. */
+#define HW_MODULE_TYPE(type)                                                                                      \
+  .bytes = sizeof(type), .config_bytes = sizeof(((type *)NULL)->config), .config_offset = offsetof(type, config), \
+  .create = create, .release = release, .visit = visit, .forward = forward
 
 /* config: the type's, which is copied. context NULL: nothing is drawn. */
 hw_status hw_module_create(hw_context *context, const hw_module_type *type, const void *config, hw_module **module);
@@ -48,8 +57,26 @@ static inline void hw_module_run(hw_run *run, const hw_module *module, const hw_
   module->type->forward(run, module, input, y);
 }
 
+/* Modules of one config, one after another. */
+typedef struct hw_modules {
+  hw_module **all;
+  size_t count;
+} hw_modules;
+
+/* weight_bytes: what one has at least. HW_ERROR_SHAPE: a count of zero. HW_ERROR_MEMORY, at once if the weights cannot fit.
+ * hw_modules_release frees what was made. */
+hw_status hw_modules_create(size_t count, size_t weight_bytes, const hw_module_type *type, const void *config,
+                            hw_modules *modules);
+void hw_modules_release(hw_modules *modules);
+
+/* Each module's output is the next one's input. */
+void hw_modules_run(hw_run *run, const hw_modules *modules, const hw_input *input, float *y);
+
 /* Whether later keys are hidden, in a module that is causal by itself or not. */
 bool hw_forward_is_causal(const hw_forward_options *options, bool module_is_causal);
+
+/* Whether every id is below the limit. */
+bool hw_ids_fit(const hw_input *input, size_t limit);
 
 /* ---- Visits ---- */
 
@@ -67,21 +94,22 @@ struct hw_visit {
   size_t length;
   const hw_alias *alias; /* NULL, or which part alone is shown: its name begins behind the first alias_start bytes */
   size_t alias_start;
-  bool done; /* set by a callback: nothing more is shown */
 };
 
 /* A walk over a module and all below it. */
 void hw_visit_module(hw_visit *visit, hw_module *module);
 
-/* What a module's visit calls. `index` is appended to the child's name unless it is SIZE_MAX. */
-void hw_visit_child(hw_visit *visit, const char *name, size_t index, hw_module *child);
+/* What a module's visit calls. With aliases, which end with a NULL name, the child is shown part by part in their order. */
+void hw_visit_child(hw_visit *visit, const char *name, hw_module *child, const hw_alias *aliases);
 
-/* The same, part by part in the order of the aliases, which end with a NULL name. */
-void hw_visit_child_by_aliases(hw_visit *visit, const char *name, size_t index, hw_module *child,
-                               const hw_alias *aliases);
+/* Modules by their numbers; aliases may be NULL. */
+void hw_visit_modules(hw_visit *visit, const char *name, const hw_modules *modules, const hw_alias *aliases);
 void hw_visit_parameter(hw_visit *visit, const char *name, const hw_parameter *parameter);
 
 /* Weight and bias of rows [first_row, first_row + rows), drawn as torch.nn.Linear(in_features, rows) draws them. */
 void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear, size_t first_row, size_t rows);
+
+/* All of a matrix, as it is. */
+void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, hw_drawn drawn);
 
 #endif

@@ -14,4 +14,7 @@ extern const hw_module_type hw_multi_head_attention_type;
 extern const hw_module_type hw_transformer_block_type;
 extern const hw_module_type hw_transformer_stack_type;
 
+/* A lower bound of a block's weights; SIZE_MAX if they do not fit. */
+size_t hw_transformer_block_weight_bytes(const hw_transformer_block_config *config);
+
 #endif

@@ -1,6 +1,6 @@
 #include "modules/modules.h"
 #include "ops/attention.h"
-#include "ops/trace.h"
+#include "ops/head_mask.h"
 
 typedef struct multi_head_attention {
   hw_module base;
@@ -112,19 +112,6 @@ static void place_output(const hw_run *run, const multi_head_attention *m, float
   }
 }
 
-/* Every head's output times its factor. */
-static void mask_heads(const hw_attention *attention, const float *head_mask) {
-  for (size_t head = 0; head < attention->heads; head++) {
-    float *column = attention->output + head * attention->output_strides.head;
-    for (size_t row = 0; head_mask[head] != 1.0F && row < attention->batch * attention->query_tokens; row++) {
-      float *part = column + row * attention->output_strides.token;
-      for (size_t i = 0; i < attention->value_width; i++) {
-        part[i] = head_mask[head] == 0.0F ? 0.0F : part[i] * head_mask[head];
-      }
-    }
-  }
-}
-
 /* Points a call that computes at its layer's weights; until then they may be larger than memory. */
 static void place_weights(const hw_run *run, hw_attention *attention) {
   if (attention->weights != NULL && !hw_run_measures(run)) {
@@ -135,15 +122,15 @@ static void place_weights(const hw_run *run, hw_attention *attention) {
 static void attend(hw_run *run, const hw_attention *attention) {
   const hw_forward_options *options = run->options;
   hw_key_value_store store;
-  hw_attention_state state = {.trace = hw_trace_push(run, attention, attention->heads)};
+  hw_attention_state state = {0};
   if (options->cache != NULL) {
     store = hw_key_value_cache_layer(options->cache, run->layer);
     state.store = &store;
     state.stored_tokens = options->cache->length;
   }
   hw_attention_forward(run, attention, &state);
-  if (options->head_mask != NULL && !hw_run_measures(run)) {
-    mask_heads(attention, options->head_mask + run->layer * attention->heads);
+  if (options->head_mask != NULL) {
+    hw_head_mask_forward(run, attention, options->head_mask + run->layer * attention->heads);
   }
   run->layer++;
 }
@@ -166,16 +153,8 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   run->arena->used = mark;
 }
 
-const hw_module_type hw_multi_head_attention_type = {
-    HW_MODULE_STRUCT(multi_head_attention),
-    .create = create,
-    .release = release,
-    .visit = visit,
-    .check = check,
-    .forward = forward,
-    .cache_shape = cache_shape,
-    .has_head_mask = true,
-};
+const hw_module_type hw_multi_head_attention_type = {HW_MODULE_TYPE(multi_head_attention), .check = check,
+                                                     .cache_shape = cache_shape, .has_head_mask = true};
 
 hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
                                          hw_module **module) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Floats that are drawn before they are packed. */
+/* Floats that are drawn before they are packed: whole blocks of 16. */
 enum { CHUNK = 64 };
 
 /* The part of the matrix that is rows [row, row + rows) and columns [column, column + columns) of the parameter. */
@@ -36,24 +36,33 @@ void hw_parameter_store(const hw_parameter *parameter, size_t row, size_t rows, 
   }
 }
 
-static void draw_row(const hw_parameter *p, hw_generator *generator, size_t row) {
-  float chunk[CHUNK];
-  for (size_t column = 0; column < p->columns; column += CHUNK) {
-    const size_t count = hw_min(p->columns - column, CHUNK);
-    hw_generator_uniform(generator, p->from, p->to, chunk, count);
-    load_part(p, &(hw_matrix_part){row, 1, column, count}, chunk);
+/* Elements from `first` on, in row-major order. */
+static void load_elements(const hw_parameter *p, size_t first, const float *source, size_t count) {
+  for (size_t done = 0, some; done < count; done += some) {
+    const size_t row = (first + done) / p->columns;
+    const size_t column = (first + done) % p->columns;
+    some = hw_min(count - done, p->columns - column);
+    if (p->matrix == NULL) {
+      memcpy(p->array + first + done, source + done, some * sizeof(float));
+    } else {
+      load_part(p, &(hw_matrix_part){row, 1, column, some}, source + done);
+    }
   }
 }
 
+/* Chunk by chunk, the last being one of 16 normals at least if there are so many: it may end with a block that begins before
+ * the last whole one ends. */
 void hw_parameter_draw(const hw_parameter *parameter, hw_generator *generator) {
   const hw_parameter *p = parameter;
-  if (p->drawn == HW_DRAWN_NORMAL) {
-    hw_generator_normal(generator, p->array, p->rows * p->columns);
-  } else if (p->drawn == HW_DRAWN_UNIFORM && p->matrix == NULL) {
-    hw_generator_uniform(generator, p->from, p->to, p->array, p->rows * p->columns);
-  } else if (p->drawn == HW_DRAWN_UNIFORM) {
-    for (size_t row = 0; row < p->rows; row++) {
-      draw_row(p, generator, row);
+  const size_t total = p->drawn == HW_DRAWN_NOT ? 0 : p->rows * p->columns;
+  float chunk[2 * CHUNK];
+  for (size_t first = 0, count; first < total; first += count) {
+    count = total - first < (size_t)2 * CHUNK ? total - first : CHUNK;
+    if (p->drawn == HW_DRAWN_NORMAL) {
+      hw_generator_normal(generator, chunk, count);
+    } else {
+      hw_generator_uniform(generator, p->from, p->to, chunk, count);
     }
+    load_elements(p, first, chunk, count);
   }
 }

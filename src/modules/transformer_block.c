@@ -10,6 +10,12 @@ typedef struct transformer_block {
   hw_module *ffn;
 } transformer_block;
 
+size_t hw_transformer_block_weight_bytes(const hw_transformer_block_config *config) {
+  const size_t attn = hw_size_multiply(4, config->d_model);
+  const size_t ffn = hw_size_multiply(2, config->d_ff);
+  return hw_size_multiply(hw_size_multiply(hw_size_add(attn, ffn), config->d_model), sizeof(float));
+}
+
 static hw_status create(hw_module *module) {
   transformer_block *m = (transformer_block *)module;
   const hw_transformer_block_config *config = &m->config;
@@ -49,10 +55,10 @@ static void release(hw_module *module) {
 
 static void visit(hw_module *module, hw_visit *visit) {
   transformer_block *m = (transformer_block *)module;
-  hw_visit_child(visit, "ln1", SIZE_MAX, m->ln1);
-  hw_visit_child(visit, "ln2", SIZE_MAX, m->ln2);
-  hw_visit_child(visit, "attn", SIZE_MAX, m->attn);
-  hw_visit_child(visit, "ffn", SIZE_MAX, m->ffn);
+  hw_visit_child(visit, "ln1", m->ln1, NULL);
+  hw_visit_child(visit, "ln2", m->ln2, NULL);
+  hw_visit_child(visit, "attn", m->attn, NULL);
+  hw_visit_child(visit, "ffn", m->ffn, NULL);
 }
 
 /* y = x + dropout(branch) */
@@ -88,14 +94,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   run->arena->used = mark;
 }
 
-const hw_module_type hw_transformer_block_type = {
-    HW_MODULE_STRUCT(transformer_block),
-    .create = create,
-    .release = release,
-    .visit = visit,
-    .forward = forward,
-    .has_head_mask = true,
-};
+const hw_module_type hw_transformer_block_type = {HW_MODULE_TYPE(transformer_block), .has_head_mask = true};
 
 hw_status hw_transformer_block_create(hw_context *context, const hw_transformer_block_config *config,
                                       hw_module **module) {

@@ -9,17 +9,22 @@
 
 float hw_attention_default_scale(size_t key_width) { return (float)(1.0 / sqrt((double)key_width)); }
 
-const void *hw_mask_of_head(const hw_mask *mask, size_t batch, size_t head) {
-  const size_t first = batch * mask->batch_stride + head * mask->head_stride;
+/* The mask's elements from one on; NULL for no mask. */
+static const void *mask_from(const hw_mask *mask, size_t element) {
   switch (mask->kind) {
-    case HW_MASK_NONE:
-      return NULL;
     case HW_MASK_BOOL:
-      return (const uint8_t *)mask->data + first;
+      return (const uint8_t *)mask->data + element;
     case HW_MASK_FLOAT:
-      return (const float *)mask->data + first;
+      return (const float *)mask->data + element;
+    default:
+      return NULL;
   }
-  return NULL;
+}
+
+hw_mask hw_mask_from_head(const hw_mask *mask, size_t head) {
+  hw_mask rest = *mask;
+  rest.data = mask_from(mask, head * mask->head_stride);
+  return rest;
 }
 
 bool hw_mask_is_valid(const hw_mask *mask) {
@@ -91,28 +96,10 @@ static hw_attention_record take_record(hw_arena *arena, const hw_attention *a) {
 }
 
 /* Heads whose keys and values are packed at a time: at least one for each thread. */
-static size_t wave_heads(const hw_team *team, const hw_attention *a) {
-  const size_t head_bytes = hw_key_value_store_bytes(1, a->key_tokens, a->key_width, a->value_width);
+static size_t wave_heads(const hw_team *team, size_t head_bytes) {
+  const size_t heads = HW_WAVE_BYTES / head_bytes;
   const size_t threads = hw_team_threads(team);
-  const size_t heads = HW_WAVE_BYTES / head_bytes > threads ? HW_WAVE_BYTES / head_bytes : threads;
-  return hw_min(heads, hw_size_multiply(a->batch, a->key_heads));
-}
-
-static size_t wave_bytes(size_t heads, const hw_attention *a) {
-  return hw_key_value_store_bytes(heads, a->key_tokens, a->key_width, a->value_width);
-}
-
-static hw_key_value_store take_store(hw_arena *arena, size_t heads, const hw_attention *a) {
-  return (hw_key_value_store){
-      .memory = hw_arena_take(arena, wave_bytes(heads, a), 1),
-      .tokens = a->key_tokens,
-      .key_width = a->key_width,
-      .value_width = a->value_width,
-  };
-}
-
-static size_t thread_bytes(const hw_attention *a) {
-  return hw_arena_size(hw_attention_scratch_bytes(a->key_width, a->value_width), 1);
+  return heads > threads ? heads : threads;
 }
 
 static void draw_kept(hw_generator *generator, const hw_attention *a, const hw_attention_record *record) {
@@ -134,7 +121,7 @@ static hw_visibility visibility_of(const hw_attention *a, size_t batch, size_t h
       .end_shift = HW_UNLIMITED,
       .key_tokens = key_length(a, batch),
       .mask_kind = a->mask.kind,
-      .mask = hw_mask_of_head(&a->mask, batch, head),
+      .mask = mask_from(&a->mask, batch * a->mask.batch_stride + head * a->mask.head_stride),
       .query_stride = a->mask.query_stride,
       .key_stride = a->mask.key_stride,
   };
@@ -280,34 +267,40 @@ static void attend_wave(hw_team *team, const attention_job *all, size_t heads) {
   hw_parallel_for(team, work, query_heads * all->query_blocks, attention_item, all);
 }
 
-void hw_attention_forward(const hw_run *run, const hw_attention *attention, const hw_attention_state *state) {
+void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_attention_state *state) {
   const hw_attention *a = attention;
   hw_arena *arena = run->arena;
   const size_t mark = arena->used;
+  hw_trace *trace = hw_trace_on_tape(run, a, state);
   hw_team *team = hw_run_team(run, work_of(a));
   const bool is_stored = state->store != NULL;
   const size_t heads = hw_size_multiply(a->batch, a->key_heads);
-  const size_t wave = is_stored ? heads : wave_heads(team, a);
+  hw_key_value_store store =
+      is_stored ? *state->store : hw_key_value_store_of(a->key_tokens, a->key_width, a->value_width);
+  const size_t wave = is_stored ? heads : hw_min(heads, wave_heads(team, store.head_bytes));
   const size_t new_tokens = a->key_tokens - state->stored_tokens;
   /* Blocks that do not start where the store's do would share panels. */
   const bool in_blocks = state->stored_tokens == 0;
   attention_job job = {
       .call = a,
-      .record = state->trace == NULL ? take_record(arena, a) : hw_trace_record(state->trace, state->first_head),
-      .store = is_stored ? *state->store : take_store(arena, wave, a),
+      .record = trace == NULL ? take_record(arena, a) : hw_trace_record(trace, state->first_head),
+      .store = store,
       .stored_tokens = state->stored_tokens,
       .pack_block = in_blocks ? HW_KEY_BLOCK : new_tokens,
       .pack_blocks = in_blocks ? hw_ceil_divide(new_tokens, HW_KEY_BLOCK) : 1,
       .query_blocks = hw_ceil_divide(a->query_tokens, HW_QUERY_BLOCK),
-      .thread_bytes = thread_bytes(a),
+      .thread_bytes = hw_arena_size(hw_attention_scratch_bytes(a->key_width, a->value_width), 1),
   };
+  if (!is_stored) {
+    job.store.memory = hw_arena_take(arena, wave, store.head_bytes);
+  }
   job.scratch = hw_arena_take(arena, hw_size_multiply(hw_team_threads(team), job.thread_bytes), 1);
   arena->used = mark;
   if (hw_run_measures(run)) {
     return;
   }
-  if (state->trace != NULL) {
-    hw_trace_copy_queries(state->trace, a, state->first_head);
+  if (trace != NULL) {
+    hw_trace_copy_queries(trace, a, state->first_head);
   }
   draw_kept(&run->context->generator, a, &job.record);
   for (; job.first_head < heads; job.first_head += wave) {
@@ -323,5 +316,5 @@ hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attentio
     return HW_ERROR_VALUE;
   }
   HW_TRY(hw_attention_check(attention));
-  return hw_run_forward(context, NULL, forward, attention);
+  return hw_run_forward(context, NULL, NULL, forward, attention);
 }

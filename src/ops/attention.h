@@ -17,8 +17,9 @@ typedef struct hw_attention_record {
 
 /* What a run reads and leaves beside its operands; a zeroed struct is nothing. */
 typedef struct hw_attention_state {
-  hw_trace *trace; /* of which the run fills the heads from first_head on */
+  /* Of a call for some of the heads that share a trace: the first of them, and all; 0: the call has them all. */
   size_t first_head;
+  size_t heads;
   /* Panels of batch · key_heads heads that already hold stored_tokens tokens. The run appends those that key and value
    * point to, key_tokens - stored_tokens of them, and attends over all. */
   const hw_key_value_store *store;
@@ -27,9 +28,9 @@ typedef struct hw_attention_state {
 
 hw_status hw_attention_check(const hw_attention *attention);
 
-/* Draws dropout's mask, then attends. The attention has passed hw_attention_check, but for its pointers while the run is
+/* Draws dropout's mask, then attends; leaves a trace on the run's tape, if there is one. The attention has passed hw_attention_check, but for its pointers while the run is
  * measured. Output and query may be the same memory with the same strides, if no weights are asked for. */
-void hw_attention_forward(const hw_run *run, const hw_attention *attention, const hw_attention_state *state);
+void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_attention_state *state);
 
 /* One head of a call: what its mask, strides and record make of it. */
 hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record,
@@ -38,8 +39,8 @@ hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_a
 /* A known kind, and data where there is one. */
 bool hw_mask_is_valid(const hw_mask *mask);
 
-/* The mask's first element for one head; NULL for no mask. */
-const void *hw_mask_of_head(const hw_mask *mask, size_t batch, size_t head);
+/* The mask of the heads from one on. */
+hw_mask hw_mask_from_head(const hw_mask *mask, size_t head);
 
 /* Heads of `tokens` rows one after another. */
 static inline hw_strides hw_head_major(size_t heads, size_t tokens, size_t width) {

@@ -13,26 +13,23 @@ hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_ca
     return HW_ERROR_SHAPE;
   }
   /* Zeros, so that a panel's columns without a token are numbers; and a causal offset has 31 bits. */
-  const size_t bytes = hw_key_value_store_bytes(heads_of(s), s->capacity, s->head_dim, s->head_dim);
-  unsigned char *memory = s->capacity > INT32_MAX ? NULL : hw_allocate_zeroed(bytes);
+  hw_key_value_store store = hw_key_value_store_of(s->capacity, s->head_dim, s->head_dim);
+  const size_t bytes = hw_size_multiply(heads_of(s), store.head_bytes);
+  store.memory = s->capacity > INT32_MAX ? NULL : hw_allocate_zeroed(bytes);
   hw_key_value_cache *created = hw_allocate(sizeof(hw_key_value_cache));
-  if (created == NULL || memory == NULL) {
+  if (created == NULL || store.memory == NULL) {
     hw_release(created);
-    hw_release(memory);
+    hw_release(store.memory);
     return HW_ERROR_MEMORY;
   }
-  *created = (hw_key_value_cache){
-      .shape = *s,
-      .store = {.memory = memory, .tokens = s->capacity, .key_width = s->head_dim, .value_width = s->head_dim},
-  };
+  *created = (hw_key_value_cache){.shape = *s, .store = store};
   *cache = created;
   return HW_OK;
 }
 
 hw_key_value_store hw_key_value_cache_layer(const hw_key_value_cache *cache, size_t layer) {
-  const hw_cache_shape *s = &cache->shape;
   hw_key_value_store store = cache->store;
-  store.memory += layer * hw_key_value_store_bytes(s->batch * s->heads, s->capacity, s->head_dim, s->head_dim);
+  store.memory += layer * cache->shape.batch * cache->shape.heads * store.head_bytes;
   return store;
 }
 

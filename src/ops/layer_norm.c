@@ -62,5 +62,5 @@ hw_status hw_layer_normalization(hw_context *context, const float *x, size_t row
   if (!hw_eps_is_valid(eps) || x == NULL || y == NULL) {
     return HW_ERROR_VALUE;
   }
-  return hw_run_forward(context, NULL, forward, &(normalization_call){{weight, bias, eps, columns}, x, rows, y});
+  return hw_run_forward(context, NULL, NULL, forward, &(normalization_call){{weight, bias, eps, columns}, x, rows, y});
 }

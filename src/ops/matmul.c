@@ -101,7 +101,7 @@ hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *
   if (a == NULL || b == NULL || c == NULL || a_index == NULL || b_index == NULL) {
     return HW_ERROR_VALUE;
   }
-  return hw_run_forward(context, NULL, matmul_forward, &(matmul){a, b, c, batch, a_index, b_index, m, k, n});
+  return hw_run_forward(context, NULL, NULL, matmul_forward, &(matmul){a, b, c, batch, a_index, b_index, m, k, n});
 }
 
 hw_status hw_transpose(const float *x, float *y, size_t batch, size_t rows, size_t columns) {

@@ -70,9 +70,11 @@ void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float 
   }
 }
 
-void hw_matrix_row(const hw_matrix *matrix, size_t row, float *out) {
-  const hw_matrix_part part = {.row = row, .rows = 1, .columns = matrix->columns};
-  hw_matrix_store(matrix, &part, out, matrix->columns, 1);
+void hw_matrix_row(const hw_matrix *matrix, size_t row, bool adds, float *out) {
+  const float *source = element(matrix, row, 0);
+  for (size_t j = 0; j < matrix->columns; j++) {
+    out[j] = adds ? out[j] + source[j * HW_TILE_COLUMNS] : source[j * HW_TILE_COLUMNS];
+  }
 }
 
 void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,

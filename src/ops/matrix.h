@@ -42,8 +42,8 @@ void hw_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *
 void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float *target, size_t row_stride,
                      size_t column_stride);
 
-/* out [columns] = one row. */
-void hw_matrix_row(const hw_matrix *matrix, size_t row, float *out);
+/* out [columns] = one row, or out plus the row. */
+void hw_matrix_row(const hw_matrix *matrix, size_t row, bool adds, float *out);
 
 /* Rows of floats, `stride` apart. */
 typedef struct hw_rows {

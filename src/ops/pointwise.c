@@ -82,5 +82,5 @@ hw_status hw_gelu(hw_context *context, const float *x, float *y, size_t count, h
   if (!hw_gelu_is_known(approximate) || (count > 0 && (x == NULL || y == NULL))) {
     return HW_ERROR_VALUE;
   }
-  return hw_run_forward(context, NULL, gelu_forward, &(gelu_call){approximate, x, y, count});
+  return hw_run_forward(context, NULL, NULL, gelu_forward, &(gelu_call){approximate, x, y, count});
 }

@@ -3,7 +3,7 @@
  *
  * A forward is run twice. The first time it is measured: its arena measures, operations compute nothing, and what the tape
  * keeps is allocated. The second time it computes, and nothing can fail any more: caches, traces and random numbers change
- * only then.
+ * only then. A call like the last one is not measured again.
  */
 #ifndef HW_OPS_RUN_H
 #define HW_OPS_RUN_H
@@ -28,9 +28,11 @@ typedef struct hw_run {
 
 typedef void (*hw_forward)(hw_run *run, const void *call);
 
-/* Measures the forward, makes room and runs it. options may be NULL. HW_ERROR_VALUE: no context. HW_ERROR_MEMORY: no
- * scratch, or no memory for what the tape keeps; then all entries of options->trace that were made are NULL again. */
-hw_status hw_run_forward(hw_context *context, const hw_forward_options *options, hw_forward forward, const void *call);
+/* Measures the forward, makes room and runs it. options may be NULL. key: NULL, or what tells a call without options that
+ * needs no measuring after one like it. HW_ERROR_VALUE: no context. HW_ERROR_MEMORY: no scratch, or no memory for what the
+ * tape keeps; then all entries of options->trace that were made are NULL again. */
+hw_status hw_run_forward(hw_context *context, const hw_forward_options *options, const hw_scratch_key *key,
+                         hw_forward forward, const void *call);
 
 static inline bool hw_run_measures(const hw_run *run) { return run->arena->measures; }
 

@@ -23,10 +23,6 @@ static size_t mask_elements(const hw_attention *a, size_t heads) {
 
 static size_t mask_element_bytes(const hw_mask *mask) { return mask->kind == HW_MASK_BOOL ? 1 : sizeof(float); }
 
-static size_t keys_bytes(const hw_attention *a, size_t heads) {
-  return hw_key_value_store_bytes(hw_size_multiply(a->batch, heads), a->key_tokens, a->key_width, 0);
-}
-
 /* Lays the trace out in its memory; while that measures, nothing is copied. */
 static void take_memory(hw_trace *trace) {
   hw_attention *call = &trace->call;
@@ -36,11 +32,11 @@ static void take_memory(hw_trace *trace) {
   trace->record = (hw_attention_record){
       .row_maximum = hw_arena_take_floats(memory, rows),
       .row_sum = hw_arena_take_floats(memory, rows),
-      .keys = {.memory = hw_arena_take(memory, keys_bytes(call, call->heads), 1),
-               .tokens = call->key_tokens,
-               .key_width = call->key_width},
+      .keys = hw_key_value_store_of(call->key_tokens, call->key_width, 0),
       .batch_heads = call->heads,
   };
+  trace->record.keys.memory =
+      hw_arena_take(memory, hw_size_multiply(call->batch, call->heads), trace->record.keys.head_bytes);
   if (call->mask.kind != HW_MASK_NONE) {
     const size_t elements = mask_elements(call, call->heads);
     const size_t element_bytes = mask_element_bytes(&call->mask);
@@ -82,13 +78,15 @@ static hw_status create(const hw_attention *attention, size_t heads, hw_trace **
   return HW_OK;
 }
 
-hw_trace *hw_trace_push(hw_run *run, const hw_attention *attention, size_t heads) {
-  if (run->tape == NULL || run->status != HW_OK) {
+hw_trace *hw_trace_on_tape(hw_run *run, const hw_attention *attention, const hw_attention_state *state) {
+  hw_tape *tape = run->tape;
+  if (tape == NULL || run->status != HW_OK) {
     return NULL;
   }
-  hw_trace **entry = run->tape->entries + run->tape->count++;
+  tape->count += state->first_head == 0 ? 1 : 0;
+  hw_trace **entry = tape->entries + tape->count - 1;
   if (hw_run_measures(run)) {
-    run->status = create(attention, heads, entry);
+    run->status = create(attention, state->heads == 0 ? attention->heads : state->heads, entry);
   }
   return *entry;
 }
@@ -117,7 +115,7 @@ hw_attention_record hw_trace_record(const hw_trace *trace, size_t first_head) {
   const size_t rows = first_head * call->query_tokens;
   record.row_maximum += rows;
   record.row_sum += rows;
-  record.keys.memory += hw_key_value_store_bytes(first_head, call->key_tokens, call->key_width, 0);
+  record.keys.memory += first_head * record.keys.head_bytes;
   if (record.kept != NULL) {
     record.kept += rows * hw_kept_words(call->key_tokens);
   }
@@ -201,7 +199,7 @@ hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t ba
       .task = weights_item,
       .thread_bytes = hw_attention_weights_scratch_bytes(trace->call.key_width),
   };
-  return hw_run_forward(context, NULL, rows_forward, &rows);
+  return hw_run_forward(context, NULL, NULL, rows_forward, &rows);
 }
 
 static void map_item(const void *job, size_t item, size_t thread) {
@@ -224,5 +222,5 @@ hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch,
       .task = map_item,
       .thread_bytes = hw_attention_map_scratch_bytes(trace->call.key_width, size),
   };
-  return hw_run_forward(context, NULL, rows_forward, &rows);
+  return hw_run_forward(context, NULL, NULL, rows_forward, &rows);
 }

@@ -4,10 +4,9 @@
 
 #include "ops/attention.h"
 
-/* The tape's next entry, for calls that look like `attention` and have `heads` heads in all (a wrapper fills it with one call
- * per head); NULL without a tape. A run that is measured allocates it, with a copy of the mask, whose head 0 is the trace's
- * head 0. */
-hw_trace *hw_trace_push(hw_run *run, const hw_attention *attention, size_t heads);
+/* The tape's entry for a call: a new one if it has the first of the heads that share it, else the last. NULL without a tape. A
+ * run that is measured allocates it, with a copy of the mask. */
+hw_trace *hw_trace_on_tape(hw_run *run, const hw_attention *attention, const hw_attention_state *state);
 
 /* Copies a call's queries into the trace, as heads first_head and up. */
 void hw_trace_copy_queries(hw_trace *trace, const hw_attention *attention, size_t first_head);

@@ -31,7 +31,7 @@ static void test_create_errors(void) {
 static void expect_refused(hw_module *module, hw_key_value_cache *cache, size_t batch, size_t tokens,
                            hw_status expected) {
   const hw_key_value_store *store = &cache->store;
-  const size_t bytes = hw_key_value_store_bytes(BATCH * HEADS, store->tokens, store->key_width, store->value_width);
+  const size_t bytes = BATCH * HEADS * store->head_bytes;
   const size_t length = cache->length;
   unsigned char *before = check_memory(bytes);
   memcpy(before, store->memory, bytes);

@@ -57,19 +57,13 @@ static void run_blocks(hw_module *module, const hw_forward_options *options, flo
 
 static void forward_by_parts(hw_module *module, const hw_forward_options *options, float *logits) {
   float x[ROWS * D_MODEL];
-  uint32_t positions[TOKENS];
-  for (uint32_t i = 0; i < TOKENS; i++) {
-    positions[i] = i;
-  }
   float *wte = stored(whole(module), "wte.weight");
-  for (size_t b = 0; b < BATCH; b++) {
-    float *rows = x + b * TOKENS * D_MODEL;
-    CHECK(forward_ids(context, hw_module_child(module, "wpe"), positions, TOKENS, rows) == HW_OK, "wpe");
-    for (size_t i = 0; i < (size_t)TOKENS * D_MODEL; i++) {
-      rows[i] += wte[ids[b * TOKENS + i / D_MODEL] * D_MODEL + i % D_MODEL];
-    }
+  float *wpe = stored(whole(module), "wpe.weight");
+  for (size_t i = 0; i < (size_t)ROWS * D_MODEL; i++) {
+    x[i] = wte[ids[i / D_MODEL] * D_MODEL + i % D_MODEL] + wpe[i % ((size_t)TOKENS * D_MODEL)];
   }
   free(wte);
+  free(wpe);
   run_blocks(module, options, x);
   CHECK(forward_rows(context, hw_module_child(module, "ln_f"), x, ROWS, x) == HW_OK, "ln_f");
   run_linear_part(context, part_of(whole(module), "wte"), x, ROWS, logits);

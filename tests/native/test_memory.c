@@ -180,7 +180,7 @@ static hw_status trace_alone(hw_context *context) {
 /* Appends to the cache; a failure leaves every byte of it as it was. */
 static hw_status append(hw_context *context, hw_key_value_cache *cache, size_t tokens) {
   const hw_key_value_store *store = &cache->store;
-  const size_t bytes = hw_key_value_store_bytes(BATCH * HEADS, store->tokens, store->key_width, store->value_width);
+  const size_t bytes = BATCH * HEADS * store->head_bytes;
   const size_t length = cache->length;
   unsigned char *before = check_memory(bytes);
   memcpy(before, store->memory, bytes);

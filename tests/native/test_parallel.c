@@ -256,10 +256,10 @@ static void check_module(hw_context *context, forward *run, const void *module) 
   run(context, module, x, expected);
   for (size_t threads = 2; threads <= MOST_THREADS; threads++) {
     float *y = check_guarded(count);
-    context->team = start_team(threads);
+    hw_context_join(context, start_team(threads));
     run(context, module, x, y);
     end_team(context->team);
-    context->team = NULL;
+    hw_context_join(context, NULL);
     CHECK(memcmp(y, expected, count * sizeof *y) == 0, "threads=%zu", threads);
     check_case();
     free(y);

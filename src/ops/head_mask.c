@@ -1,0 +1,14 @@
+#include "ops/head_mask.h"
+
+void hw_head_mask_forward(const hw_run *run, const hw_attention *attention, const float *factors) {
+  const hw_attention *a = attention;
+  for (size_t head = 0; !hw_run_measures(run) && head < a->heads; head++) {
+    float *column = a->output + head * a->output_strides.head;
+    for (size_t row = 0; factors[head] != 1.0F && row < a->batch * a->query_tokens; row++) {
+      float *part = column + row * a->output_strides.token;
+      for (size_t i = 0; i < a->value_width; i++) {
+        part[i] = factors[head] == 0.0F ? 0.0F : part[i] * factors[head];
+      }
+    }
+  }
+}
