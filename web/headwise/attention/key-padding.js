@@ -1,6 +1,6 @@
 import { copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misshapen } from '../checks/error.js';
 import { newArray, sameShape } from '../tensor/shape.js';
 
 /** @typedef {import('../tensor/operand.js').Operand} Operand */
@@ -24,10 +24,7 @@ export function checkKeyPadding(padding, shape) {
   }
   if (!sameShape(padding.shape, shape)) {
     const sizes = shape.length === 2 ? '[batch, Lkv]' : '[Lkv]';
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `keyPaddingMask has shape ${describe(padding.shape)}; expected ${sizes}, ${describe(shape)}`,
-    );
+    throw misshapen(padding.shape, 'keyPaddingMask', `${sizes}, ${describe(shape)}`);
   }
 }
 

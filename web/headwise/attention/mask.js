@@ -1,7 +1,7 @@
 import { mask as maskLayout, maskKind } from '../engine/abi.js';
 import { copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { misshapen } from '../checks/error.js';
 import { wordsOf } from '../engine/struct.js';
 import { newArray } from '../tensor/shape.js';
 
@@ -51,20 +51,17 @@ function padKeys(mask, keys) {
  * @throws {HeadwiseError} ERR_SHAPE
  */
 export function prepareMask(given, scores, expected, shown = scores) {
-  const misfit = () =>
-    new HeadwiseError(
-      'ERR_SHAPE',
-      `mask has shape ${describe(given.shape)}; expected ${expected}, broadcast to ${describe(shown)}`,
-    );
+  const unfit = () =>
+    misshapen(given.shape, 'mask', `${expected}, broadcast to ${describe(shown)}`);
   if (given.shape.length === 0 || given.shape.length > 4 || given.shape.includes(0)) {
-    throw misfit();
+    throw unfit();
   }
   const tensor = padKeys(given, scores[3]);
   const shape = [...Array(4 - tensor.shape.length).fill(1), ...tensor.shape];
   const strides = [0, 0, 0, 0];
   for (let axis = 3, stride = 1; axis >= 0; axis--) {
     if (shape[axis] !== 1 && shape[axis] !== scores[axis]) {
-      throw misfit();
+      throw unfit();
     }
     strides[axis] = shape[axis] === 1 ? 0 : stride;
     stride *= shape[axis];
@@ -80,15 +77,14 @@ export function prepareMask(given, scores, expected, shown = scores) {
  */
 export function fitModuleMask(mask, scores) {
   const rank = mask.shape.length;
-  const found = `mask has shape ${describe(mask.shape)}`;
   if (rank === 3) {
     const hint =
       '[batch, 1, Lq, Lkv] for one per batch entry or [1, heads, Lq, Lkv] for one per head';
-    throw new HeadwiseError('ERR_SHAPE', `${found}, which is ambiguous; expected ${hint}`);
+    throw misshapen(mask.shape, 'mask', hint, ', which is ambiguous');
   }
   const expected = '[Lq, Lkv] or [batch, heads, Lq, Lkv]';
   if (rank === 1) {
-    throw new HeadwiseError('ERR_SHAPE', `${found}; expected ${expected}`);
+    throw misshapen(mask.shape, 'mask', expected);
   }
   return prepareMask(mask, scores, expected);
 }

@@ -1,7 +1,7 @@
 import { checkOptions, checkShape } from '../checks/check.js';
 import { checkFloats, copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { misshapen } from '../checks/error.js';
 
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
@@ -84,10 +84,7 @@ function checkPart(value, name, own, tokens) {
   const n = shape[rank - 2];
   const fits = sameBatch(own.shape, shape, false) && shape[rank - 1] === width;
   if (!fits || (typeof tokens === 'number' && n !== tokens)) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `${name} has shape ${describe(shape)}; expected [${prefix(own.shape)}${tokens}, ${width}]`,
-    );
+    throw misshapen(shape, name, `[${prefix(own.shape)}${tokens}, ${width}]`);
   }
   return part;
 }

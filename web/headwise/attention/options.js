@@ -1,7 +1,7 @@
 import { checkBoolean, checkProbability, maybe, or } from '../checks/check.js';
 import { checkTensor } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError, misfit } from '../checks/error.js';
+import { misfit, misshapen } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
 import { prepareMask } from './mask.js';
 
@@ -133,10 +133,7 @@ function fitLengths(value, batch, keyTokens) {
 /** @param {Given['mask']} mask @param {Sizes} sizes */
 function fitMask(mask, { scores, shape }) {
   if (mask !== undefined && mask.shape.length > shape.length) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `mask has shape ${describe(mask.shape)}; expected at most the rank of the scores, ${describe(shape)}`,
-    );
+    throw misshapen(mask.shape, 'mask', `at most the rank of the scores, ${describe(shape)}`);
   }
   return mask && prepareMask(mask, scores, '[…, Lq, Lkv]', shape);
 }

@@ -1,7 +1,6 @@
 import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
-import { describe } from '../checks/describe.js';
 import { addressOf, Owned } from '../engine/owned.js';
-import { HeadwiseError } from '../checks/error.js';
+import { misfit } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
 import { sizeOf } from '../tensor/shape.js';
 
@@ -90,10 +89,7 @@ export class Trace extends Owned {
     const pair = copyArray(rows, 2);
     const [start, end] = pair?.length === 2 && pair.every(Number.isInteger) ? pair : [0, 0];
     if (start < 0 || end <= start || end > queries) {
-      throw new HeadwiseError(
-        'ERR_VALUE',
-        `rows is ${describe(rows)}; expected [start, end] with 0 <= start < end <= ${queries}`,
-      );
+      throw misfit(rows, 'rows', `[start, end] with 0 <= start < end <= ${queries}`);
     }
     return [start, end];
   }

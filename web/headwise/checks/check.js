@@ -1,5 +1,5 @@
 import { describe } from './describe.js';
-import { HeadwiseError, misfit } from './error.js';
+import { HeadwiseError, misfit, misshapen } from './error.js';
 import { isOf, tagOf, unreadable } from './foreign.js';
 
 /** @param {readonly string[]} known */
@@ -208,9 +208,6 @@ export function checkChoice(value, name, choices) {
 export function checkShape(x, name, fits, expected) {
   if (!fits || x.shape.includes(0)) {
     const because = fits ? ', none of them zero' : '';
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `${name} has shape ${describe(x.shape)}; expected ${expected()}${because}`,
-    );
+    throw misshapen(x.shape, name, `${expected()}${because}`);
   }
 }

@@ -30,3 +30,16 @@ export class HeadwiseError extends Error {
  */
 export const misfit = (found, name, expected, code = 'ERR_VALUE') =>
   new HeadwiseError(code, `${name} is ${describe(found)}; expected ${expected}`);
+
+/**
+ * The error of a tensor of another shape than was expected.
+ * @param {readonly number[]} shape
+ * @param {string} name the argument's
+ * @param {string} expected
+ * @param {string} [more] that was found
+ */
+export const misshapen = (shape, name, expected, more = '') =>
+  new HeadwiseError(
+    'ERR_SHAPE',
+    `${name} has shape ${describe(shape)}${more}; expected ${expected}`,
+  );

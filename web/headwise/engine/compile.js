@@ -1,5 +1,5 @@
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { viteHint } from './hints.js';
 import { bytesOf, isAddress, isBytes, isModule, isOf, reading } from '../checks/foreign.js';
 import { importNode, isNode } from './node.js';
@@ -119,7 +119,7 @@ export async function compile(wasm, signal) {
     source = reading(() => wasm.url, source, expectedWasm) || 'wasm (a Response)';
     bytes = await bytesOfResponse(wasm, source);
   } else {
-    throw new HeadwiseError('ERR_VALUE', `wasm is ${describe(wasm)}; expected ${expectedWasm}`);
+    throw misfit(wasm, 'wasm', expectedWasm);
   }
   try {
     return await WebAssembly.compile(bytes);

@@ -1,6 +1,5 @@
 import { checkOptions, checkSignal } from '../checks/check.js';
-import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { misfit } from '../checks/error.js';
 import { wantedThreads } from './wanted-threads.js';
 
 /**
@@ -34,10 +33,7 @@ export const readLoadOptions = (options) =>
 export async function checkLoadOptions(options) {
   const { wasm, simd = 'auto', threads = 1, signal } = readLoadOptions(options);
   if (!['auto', 'relaxed', 'simd128'].includes(simd)) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `simd is ${describe(simd)}; expected 'auto', 'relaxed' or 'simd128'`,
-    );
+    throw misfit(simd, 'simd', `'auto', 'relaxed' or 'simd128'`);
   }
   checkSignal(signal)?.throwIfAborted();
   const wanted = await wantedThreads(threads);

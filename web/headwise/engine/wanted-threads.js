@@ -1,5 +1,4 @@
-import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { misfit } from '../checks/error.js';
 import { importNode, isNode } from './node.js';
 
 /** Threads that 'auto' starts at most. */
@@ -23,10 +22,7 @@ export async function wantedThreads(threads) {
     return Math.min(cores, autoThreads);
   }
   if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 1) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `threads is ${describe(threads)}; expected 'auto' or an integer of at least 1`,
-    );
+    throw misfit(threads, 'threads', `'auto' or an integer of at least 1`);
   }
   return threads;
 }

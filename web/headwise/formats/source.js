@@ -1,7 +1,7 @@
 import { checkSignal } from '../checks/check.js';
 import { resolve } from '../engine/compile.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { bytesOf, isAddress, isBytes, isOf, reading } from '../checks/foreign.js';
 import { importNode, isNode } from '../engine/node.js';
 import { chunksOf, isNodeStream } from './node-stream.js';
@@ -74,7 +74,7 @@ async function readerOfAddress(address, name, signal) {
 /** @param {unknown} name @returns {string | undefined} */
 export function checkName(name) {
   if (name !== undefined && typeof name !== 'string') {
-    throw new HeadwiseError('ERR_VALUE', `name is ${describe(name)}; expected a string`);
+    throw misfit(name, 'name', 'a string');
   }
   return name;
 }

@@ -1,6 +1,6 @@
 import { checkTensor, copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
 import { entriesOf } from '../checks/foreign.js';
 import { newArray } from '../tensor/shape.js';
 import { elementsOf, expectedShape } from './convert.js';
@@ -17,10 +17,7 @@ import { isObject } from './json.js';
 export function checkWritable(value, name) {
   const tensor = checkTensor(value, name);
   if (Number.isNaN(elementsOf(tensor.shape))) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `${name} has shape ${describe(tensor.shape)}; expected ${expectedShape}`,
-    );
+    throw misshapen(tensor.shape, name, expectedShape);
   }
   return tensor;
 }
@@ -37,10 +34,7 @@ export const byteLengthOf = ({ dtype, size }) => (dtype === 'bool' ? size : 4 * 
  */
 function checkTensors(tensors) {
   if (!isObject(tensors)) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `tensors is ${describe(tensors)}; expected an object of Tensors`,
-    );
+    throw misfit(tensors, 'tensors', 'an object of Tensors');
   }
   const entries = entriesOf(tensors, 'tensors');
   if (entries.some(([name]) => name === '__metadata__')) {
@@ -61,16 +55,13 @@ function checkTensors(tensors) {
 /** @param {unknown} metadata @returns {Record<string, string>} */
 function checkMetadata(metadata) {
   if (!isObject(metadata)) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `metadata is ${describe(metadata)}; expected an object of strings`,
-    );
+    throw misfit(metadata, 'metadata', 'an object of strings');
   }
   const entries = entriesOf(metadata, 'metadata');
   const bad = entries.find(([, value]) => typeof value !== 'string');
   if (bad !== undefined) {
     const where = `metadata[${describe(bad[0])}]`;
-    throw new HeadwiseError('ERR_VALUE', `${where} is ${describe(bad[1])}; expected a string`);
+    throw misfit(bad[1], where, 'a string');
   }
   return /** @type {Record<string, string>} */ (Object.fromEntries(entries));
 }

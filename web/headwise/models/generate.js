@@ -1,6 +1,5 @@
 import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
-import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { isA } from '../checks/foreign.js';
 import { checkSeed, random } from '../tensor/functions.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
@@ -28,10 +27,7 @@ const known = ['maxTokens', 'temperature', 'topK', 'seed', 'eosTokenId', 'headMa
 /** @param {unknown} value */
 function checkTemperature(value) {
   if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `temperature is ${describe(value)}; expected a finite number of at least 0`,
-    );
+    throw misfit(value, 'temperature', 'a finite number of at least 0');
   }
   return value;
 }

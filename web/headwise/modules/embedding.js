@@ -1,7 +1,6 @@
 import { checkIndex, checkOptions, checkSize, checkTable } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
-import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { misshapen } from '../checks/error.js';
 import { kindOf, lengthOf, reading, tagOf } from '../checks/foreign.js';
 import { flatten, shapeOfNested } from '../tensor/make-tensor.js';
 import { newArray } from '../tensor/shape.js';
@@ -67,10 +66,7 @@ function place(shape, flat) {
 export function checkIds(ids, count) {
   const { values, shape, size } = reading(() => unpack(ids), 'ids', 'integers');
   if (size === 0) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `ids has shape ${describe(shape)}; expected an id or more`,
-    );
+    throw misshapen(shape, 'ids', 'an id or more');
   }
   const data = newArray(Uint32Array, size);
   for (let i = 0; i < size; i++) {

@@ -1,7 +1,7 @@
 import { checkIndex, checkOptions, checkShape, checkSize } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { sameShape } from '../tensor/shape.js';
 
@@ -61,10 +61,7 @@ let isCache;
  */
 export function checkCache(value) {
   if (value !== undefined && !isCache(value)) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `cache is ${describe(value)}; expected what createCache returns`,
-    );
+    throw misfit(value, 'cache', 'what createCache returns');
   }
   return value;
 }

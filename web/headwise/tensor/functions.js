@@ -2,7 +2,7 @@ import { geluApproximation } from '../engine/abi.js';
 import { checkChoice, checkEps, checkOptions, checkShape, checkSize } from '../checks/check.js';
 import { checkFloats } from './operand.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError, misfit } from '../checks/error.js';
+import { misfit, misshapen } from '../checks/error.js';
 import { newArray, readShape, sameShape, sizeOf } from './shape.js';
 import { Tensor } from './tensor.js';
 
@@ -12,7 +12,7 @@ import { Tensor } from './tensor.js';
  * @param {Engine} engine
  * @param {'rand' | 'randn'} draw
  * @param {readonly number[]} shape
- * @param {unknown} [options] there are none
+ * @param {unknown} [options]
  * @returns {Tensor}
  */
 export function random(engine, draw, shape, options) {
@@ -94,10 +94,7 @@ export function matmul(engine, left, right) {
       rows === k
         ? 'leading dimensions that are equal or 1'
         : `[…, m, k] and […, k, n] with the same k, not ${k} and ${rows}`;
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `a has shape ${describe(a.shape)} and b ${describe(b.shape)}; expected ${expected}`,
-    );
+    throw misshapen(a.shape, 'a', expected, ` and b ${describe(b.shape)}`);
   }
   const shape = [...batch, m, n];
   const indices = [a, b].map((operand) => matrixIndex(batch, operand.shape.slice(0, -2)));
@@ -108,12 +105,7 @@ export function matmul(engine, left, right) {
   return engine.read(out, shape);
 }
 
-/**
- * @param {Engine} engine
- * @param {Tensor} a
- * @param {unknown} options there are none
- * @returns {Tensor}
- */
+/** @param {Engine} engine @param {Tensor} a @param {unknown} options @returns {Tensor} */
 export function transpose(engine, a, options) {
   checkOptions(options, [], 'transpose of the last two dimensions');
   const x = checkFloats(a, 'a');
@@ -125,12 +117,7 @@ export function transpose(engine, a, options) {
   return engine.read(out, [...x.shape.slice(0, -2), columns, rows]);
 }
 
-/**
- * @param {Engine} engine
- * @param {Tensor} input
- * @param {unknown} options there are none
- * @returns {Tensor}
- */
+/** @param {Engine} engine @param {Tensor} input @param {unknown} options @returns {Tensor} */
 export function softmax(engine, input, options) {
   checkOptions(options, [], 'softmax over the last dimension');
   const x = checkFloats(input, 'x');

@@ -1,5 +1,5 @@
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misshapen } from '../checks/error.js';
 import { checkUnchanged, isArray, kindOf, lengthOf, tagOf } from '../checks/foreign.js';
 import { newArray, readShape } from './shape.js';
 
@@ -62,10 +62,8 @@ export function checkTensor(value, name) {
   const length = lengthOf(data);
   // Data that was transferred to a Worker is empty; what is longer than its shape would be written over other things.
   if (length !== size) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `${name} has shape ${describe(sizes)} and ${length} values; expected ${size} (was its data transferred or replaced?)`,
-    );
+    const expected = `${size} (was its data transferred or replaced?)`;
+    throw misshapen(sizes, name, expected, ` and ${length} values`);
   }
   return { shape: sizes, dtype, data, size };
 }

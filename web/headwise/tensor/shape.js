@@ -1,6 +1,6 @@
 // Shapes, and arrays for what they hold.
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 
 /** More elements than this no runtime can hold in one array. */
@@ -32,10 +32,7 @@ function notShape(shape, name) {
         'ERR_SHAPE',
         `${name} has ${shape.length} dimensions; expected at most ${mostDimensions}`,
       )
-    : new HeadwiseError(
-        'ERR_VALUE',
-        `${name} is ${describe(shape)}; expected an array of integers that are not negative`,
-      );
+    : misfit(shape, name, 'an array of integers that are not negative');
 }
 
 /** @type {(a: readonly number[], b: readonly number[]) => boolean} */

@@ -1,6 +1,6 @@
 import { checkOptions } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError, misfit } from '../checks/error.js';
+import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
 import { checkUnchanged, copyArray, isArray, kindOf, lengthOf } from '../checks/foreign.js';
 import { checkTensor } from './operand.js';
 import { mostDimensions, newArray, readShape, sizeOf } from './shape.js';
@@ -145,8 +145,7 @@ export class Tensor {
   item() {
     const { data, dtype, shape, size } = readOwn(this);
     if (size !== 1) {
-      const found = `the tensor has shape ${describe(shape)}`;
-      throw new HeadwiseError('ERR_SHAPE', `${found}; expected one element`);
+      throw misshapen(shape, 'the tensor', 'one element');
     }
     const [value] = data;
     return /** @type {any} */ (dtype === 'bool' ? value !== 0 : value);
@@ -165,7 +164,7 @@ export class Tensor {
   [Symbol.iterator]() {
     const own = readOwn(this);
     if (own.shape.length === 0) {
-      throw new HeadwiseError('ERR_SHAPE', 'the tensor has shape []; expected an axis to go along');
+      throw misshapen([], 'the tensor', 'an axis to go along');
     }
     return alongFirst(own);
   }
@@ -188,10 +187,8 @@ function fillIn({ size }, shape) {
   const known = sizeOf([...shape.filter((n) => n !== -1)], 'shape');
   const left = known === 0 ? NaN : size / known;
   if (!Number.isInteger(left) || shape.indexOf(-1) !== shape.lastIndexOf(-1)) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `shape is ${describe(shape)}; expected one of ${size} elements, with at most one -1`,
-    );
+    const expected = `one of ${size} elements, with at most one -1`;
+    throw misfit(shape, 'shape', expected, 'ERR_SHAPE');
   }
   return shape.map((n) => (n === -1 ? left : n));
 }
