@@ -77,18 +77,19 @@ import { loading } from './worker/there.js';
  *   : never} RemoteForward
  */
 /**
- * Options, with a cache of the Worker's.
- * @template {{ cache?: KeyValueCache }} O
- * @typedef {Omit<O, 'cache'> & { cache?: Remote<KeyValueCache> }} WithRemoteCache
+ * A cache of the Worker's.
+ * @typedef {object} RemoteCacheOption
+ * @property {Remote<KeyValueCache>} [cache] of this model's createCache: the ids are appended to it
  */
 /**
  * The forward of a Gpt2, for the same reason.
  * @typedef {<Logits extends LogitsOf = 'last', NeedWeights extends boolean = false, WithTrace extends boolean = false>(
- *   ids: Ids, options?: WithRemoteCache<Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>>
+ *   ids: Ids, options?: Omit<Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>, 'cache'> & RemoteCacheOption
  * ) => Promise<Sent<Gpt2Result<Logits, NeedWeights, WithTrace>>>} RemoteGpt2Forward
  */
 /**
- * @typedef {(ids: Ids, options?: WithRemoteCache<GenerateOptions>) => AsyncGenerator<number, void, void>} RemoteGenerate
+ * The generate of a model: an async iterator, which ends when its loop is left.
+ * @typedef {(ids: Ids, options?: Omit<GenerateOptions, 'cache'> & RemoteCacheOption) => AsyncGenerator<number, void, void>} RemoteGenerate
  */
 /**
  * `scaledDotProductAttention`, for the same reason.

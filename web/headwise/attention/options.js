@@ -109,7 +109,7 @@ export const attentionTable = {
   ...{ dropoutP: or(checkProbability, 0), needWeights: checkKind },
 };
 
-/** @typedef {import('../checks/check.js').Checked<typeof attentionTable>} Given */
+/** @typedef {Readonly<import('../checks/check.js').Checked<typeof attentionTable>>} Given */
 
 /**
  * @param {unknown} value
