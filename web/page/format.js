@@ -7,10 +7,7 @@ const whole = new Intl.NumberFormat('en');
 /** @param {number} value */
 export const formatCount = (value) => whole.format(value);
 
-/**
- * @param {number} count
- * @param {string} noun in the singular
- */
+/** @param {number} count @param {string} noun in the singular */
 export const plural = (count, noun) => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 /** @param {number} ms */

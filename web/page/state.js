@@ -89,12 +89,7 @@ export function parseHash(hash, before = DEFAULTS) {
 /** @param {URLSearchParams} params */
 function parseCompare(params) {
   const state = { ...DEFAULTS };
-  /**
-   * @param {string} name
-   * @param {number} min
-   * @param {number} max
-   * @param {number} otherwise
-   */
+  /** @param {string} name @param {number} min @param {number} max @param {number} otherwise */
   const whole = (name, min, max, otherwise) => {
     const text = params.get(name) ?? '';
     const value = Number(text);
@@ -161,10 +156,7 @@ export function formatHash(state) {
   return withQuery('compare', params);
 }
 
-/**
- * @param {Room} room
- * @param {URLSearchParams} params
- */
+/** @param {Room} room @param {URLSearchParams} params */
 function withQuery(room, params) {
   const query = params.toString();
   return `#${room}${query ? `?${query}` : ''}`;

@@ -77,15 +77,17 @@ export const taking = (take) => (/** @type {Event} */ event) =>
  * @param {string} chosen if it is none of them, nothing is seen
  * @param {(value: any) => void} choose
  */
-export const select = (id, options, chosen, choose) =>
-  html`<select id=${id} @change=${taking(({ value }) => choose(value))}>
+export function select(id, options, chosen, choose) {
+  const isThere = options.some(([value]) => value === chosen);
+  return html`<select id=${id} @change=${taking(({ value }) => choose(value))}>
     ${options.map(
       ([value, words]) =>
         html`<option value=${value} .selected=${value === chosen}>${words}</option>`,
     )}
-    ${
-      options.some(([value]) => value === chosen)
-        ? ''
-        : html`<option hidden .selected=${true}></option>`
-    }
+    ${isThere ? '' : html`<option hidden .selected=${true}></option>`}
   </select>`;
+}
+
+/** A menu with its name. @param {string} label @param {Parameters<typeof select>} args */
+export const field = (label, ...args) =>
+  html`<div class="field"><label for=${args[0]}>${label}</label>${select(...args)}</div>`;

@@ -96,6 +96,9 @@ function oldHeadOf(text) {
     : null;
 }
 
+/** A head by its place in the model. @param {number} i @param {number} heads in a layer @returns {HeadName} */
+export const headAt = (i, heads) => ({ layer: Math.floor(i / heads), head: i % heads });
+
 /** `L0H7`: as in the address and in the grid. @param {HeadName} head */
 export const shortName = ({ layer, head }) => `L${layer}H${head}`;
 

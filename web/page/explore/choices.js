@@ -5,7 +5,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { EXPLORE_DEFAULTS, isSameHead } from './address.js';
+import { EXPLORE_DEFAULTS, headAt, isSameHead } from './address.js';
 import { firstHead } from './models.js';
 
 /** What belongs to a text, and ends with it. */
@@ -68,8 +68,8 @@ export function createChoices(room) {
       const { heads = 1 } = run.peek() ?? {};
       const { layer, head } = shown.peek();
       const all = order.peek();
-      const next = all[around(all.indexOf(layer * heads + head) + by, all.length)];
-      choose({ layer: Math.floor(next / heads), head: next % heads });
+      const next = around(all.indexOf(layer * heads + head) + by, all.length);
+      choose(headAt(all[next], heads));
     },
 
     /** @param {number} by */

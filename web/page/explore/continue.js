@@ -2,7 +2,6 @@
  * The model writes on: tokens behind the text, one after another, until their number is reached or it is stopped.
  *
  * @import { Token } from '../types.js'
- * @import { ExploreState } from './address.js'
  * @import { Explorer } from './explorer.js'
  */
 
@@ -34,32 +33,22 @@ const how = (room) =>
     const take = (/** @type {string} */ name, /** @type {HTMLInputElement} */ input) => {
       if (input.checkValidity() && input.value !== '') room.set({ [name]: Number(input.value) });
     };
-    return html`<label for="explore-decoding"
-        >Each
-        time${select('explore-decoding', DECODINGS, state.decoding, (decoding) =>
-          room.set({ decoding: /** @type {ExploreState['decoding']} */ (decoding) }),
-        )}</label
-      >
+    const decoding = select('explore-decoding', DECODINGS, state.decoding, (value) =>
+      room.set({ decoding: value }),
+    );
+    return html`<label for="explore-decoding">Each time${decoding}</label>
       ${FIELDS.map(([name, label, step]) => {
         const [min, max] = NUMBERS[name];
-        return html`<label
-          for="explore-${name}"
-          ?hidden=${name !== 'count' && state.decoding === 'greedy'}
-          >${label}<input
-            id="explore-${name}"
-            type="number"
-            min=${min}
-            max=${max}
-            step=${step}
-            .value=${String(state[name])}
-            @change=${taking((field) => take(name, field))}
-        /></label>`;
+        return html`<label for="explore-${name}"
+          ?hidden=${name !== 'count' && state.decoding === 'greedy'}>${label}<input
+            id="explore-${name}" type="number" min=${min} max=${max} step=${step}
+            .value=${String(state[name])} @change=${taking((field) => take(name, field))} /></label>`;
       })}`;
   });
 
-/** @param {Explorer} room */
-export function continuation(room) {
-  const { session, state, draft, run, hasModel } = room;
+/** The writing of tokens. @param {Explorer} room */
+function createWriting(room) {
+  const { session, state, draft, run } = room;
   /** What is under way. */
   const work = signal(/** @type {AbortController | undefined} */ (undefined));
   const status = signal('');
@@ -73,9 +62,7 @@ export function continuation(room) {
   const write = async () => {
     const mine = new AbortController();
     work.value = mine;
-    const before = state.peek();
-    const from = run.peek();
-    const start = performance.now();
+    const [before, from, start] = [state.peek(), run.peek(), performance.now()];
     /** @type {(Token & { id: number })[]} */
     let tokens = [];
     try {
@@ -95,29 +82,23 @@ export function continuation(room) {
     // What was written until it was stopped is kept.
     if (isSame && tokens.length > 0) room.set({ added: [...added, ...tokens.map(({ id }) => id)] });
   };
+  return { work, status, write };
+}
+
+/** @param {Explorer} room */
+export function continuation(room) {
+  const { work, status, write } = createWriting(room);
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     const current = work.peek();
     if (current) current.abort();
     else write();
   };
-
-  return html`<form
-    id="explore-continue"
-    class="explore-continue"
-    autocomplete="off"
-    ?hidden=${drawn(() => !hasModel.value)}
-    @submit=${submit}
-  >
+  return html`<form id="explore-continue" class="explore-continue" autocomplete="off"
+    ?hidden=${drawn(() => !room.hasModel.value)} @submit=${submit}>
     <button type="submit">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
-    <button
-      type="button"
-      class="quiet"
-      ?hidden=${drawn(() => state.value.added.length === 0)}
-      @click=${() => room.set({ added: [] })}
-    >
-      Take it back
-    </button>
+    <button type="button" class="quiet" @click=${() => room.set({ added: [] })}
+      ?hidden=${drawn(() => room.state.value.added.length === 0)}>Take it back</button>
     <details>
       <summary>How</summary>
       <div class="continue-how">${how(room)}</div>

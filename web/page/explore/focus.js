@@ -17,10 +17,7 @@ export class Focus {
     return this.#place;
   }
 
-  /**
-   * @param {Partial<Place>} place what is left out is nowhere
-   * @param {object} owner the view that knows it
-   */
+  /** @param {Partial<Place>} place what is left out is nowhere @param {object} owner the view that knows it */
   set(place, owner) {
     this.#owner = owner;
     const next = { ...NOWHERE, ...place };

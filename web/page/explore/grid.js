@@ -9,7 +9,7 @@
 
 import { repeat } from 'lit-html/directives/repeat.js';
 import { drawn, html, made } from '../template.js';
-import { isSameHead, shortName, spokenName } from './address.js';
+import { headAt, isSameHead, shortName, spokenName } from './address.js';
 import { hatchOf, largestOf, pictureOf } from './colours.js';
 
 /** Numbers of heads that stand beside one another without touching. */
@@ -49,14 +49,13 @@ function headings({ layers, heads }) {
   const numbers = (/** @type {'head' | 'layer'} */ side, /** @type {number} */ count, step = 1) =>
     Array.from({ length: Math.ceil(count / step) }, (_, i) => {
       const words = `${side === 'head' ? 'H' : 'L'}${i * step}`;
-      return html`<span class="heading ${side}" aria-hidden="true" style="--at: ${i * step}"
-        >${words}</span
-      >`;
+      return html`<span class="heading ${side}" aria-hidden="true"
+        style="--at: ${i * step}">${words}</span>`;
     });
   return html`<span class="heading corner" aria-hidden="true">layer ↓ head →</span>${[
-      ...numbers('head', heads, Math.ceil(heads / MOST_NUMBERS)),
-      ...numbers('layer', layers),
-    ]}`;
+    ...numbers('head', heads, Math.ceil(heads / MOST_NUMBERS)),
+    ...numbers('layer', layers),
+  ]}`;
 }
 
 /** Arrows go from head to head. @param {KeyboardEvent} event */
@@ -83,7 +82,7 @@ function keepFocus(grid) {
 /** @param {Explorer} room @param {RunSummary} run @param {number} i which head */
 function tile(room, run, i) {
   const { shown, thumbs, by, scores, choices, isDark } = room;
-  const name = { layer: Math.floor(i / run.heads), head: i % run.heads };
+  const name = headAt(i, run.heads);
   const { muted, other, scale, ...chosen } = shown.value;
   const isMuted = muted.some((head) => isSameHead(head, name));
   const isChosen = isSameHead(name, chosen);
@@ -91,22 +90,16 @@ function tile(room, run, i) {
   const isPlace = by.value === 'place';
   const score = isPlace ? NaN : (scores.answer.value?.scores[i][by.value] ?? NaN);
   const number = Number.isFinite(score) ? html`<b>${score.toFixed(2)}</b>` : '';
-  return html`<button
-    type="button"
-    title=${spokenName(name)}
+  return html`<button type="button" title=${spokenName(name)}
     style="--layer: ${name.layer}; --head: ${name.head}"
     class="${isSameHead(name, other) ? 'compared' : ''} ${isMuted ? 'muted' : ''}"
-    tabindex=${isChosen ? 0 : -1}
-    aria-pressed=${isChosen}
+    tabindex=${isChosen ? 0 : -1} aria-pressed=${isChosen}
     @click=${(/** @type {MouseEvent} */ { shiftKey }) =>
-      shiftKey ? room.set({ other: name }) : choices.choose(name)}
-  >
-    <canvas
-      aria-hidden="true"
-      ${made(paint, small?.maps[i], small?.size, run, scale, isDark.value)}
-    ></canvas>
-    <span>${number}${isPlace ? '' : shortName(name)}</span
-    ><span class="visually-hidden"> ${spokenName(name)}${isMuted ? ', muted' : ''}</span>
+      shiftKey ? room.set({ other: name }) : choices.choose(name)}>
+    <canvas aria-hidden="true"
+      ${made(paint, small?.maps[i], small?.size, run, scale, isDark.value)}></canvas>
+    <span>${number}${isPlace ? '' : shortName(name)}</span>
+    <span class="visually-hidden"> ${spokenName(name)}${isMuted ? ', muted' : ''}</span>
   </button>`;
 }
 
@@ -121,16 +114,9 @@ export function headGrid(room) {
     if (!run) return '';
     const { layer, head } = room.shown.value;
     const key = (/** @type {number} */ i) => `${run.layers} ${run.heads} ${i}`;
-    return html`<div
-      id="explore-grid"
-      class="explore-grid"
-      role="group"
-      aria-labelledby="explore-grid-title"
-      data-sort=${room.by.value}
-      style="--heads: ${run.heads}"
-      @keydown=${followArrows}
-      ${made(keepFocus, layer, head, room.order.value)}
-    >
+    return html`<div id="explore-grid" class="explore-grid" role="group"
+      aria-labelledby="explore-grid-title" data-sort=${room.by.value} style="--heads: ${run.heads}"
+      @keydown=${followArrows} ${made(keepFocus, layer, head, room.order.value)}>
       ${repeat(room.order.value, key, (i) => tile(room, run, i))}
       ${room.by.value === 'place' ? headings(run) : ''}
     </div>`;

@@ -28,10 +28,7 @@ const LISTED = [
 const isField = (target) =>
   target instanceof Element && target.matches('input:not([type=checkbox]), textarea, select');
 
-/**
- * @param {HTMLElement} room
- * @param {() => Keys} keysNow those that do something now
- */
+/** @param {HTMLElement} room @param {() => Keys} keysNow those that do something now */
 export function listenToKeys(room, keysNow) {
   document.addEventListener('keydown', (event) => {
     if (room.hidden || event.defaultPrevented || isField(event.target)) return;
@@ -46,11 +43,8 @@ export function listenToKeys(room, keysNow) {
 }
 
 /** The dialog that lists the keys. */
-export const help = html`<dialog
-  id="explore-help-dialog"
-  class="explore-help"
-  aria-labelledby="explore-help-title"
->
+export const help = html`<dialog id="explore-help-dialog" class="explore-help"
+  aria-labelledby="explore-help-title">
   <h2 id="explore-help-title">Keys</h2>
   <table>
     <tbody>

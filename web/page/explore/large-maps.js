@@ -76,28 +76,12 @@ export function largeMaps(room) {
 
   return html`${element}
     <div class="explore-zoom">
-      <button
-        type="button"
-        class="quiet"
-        id="explore-closer"
-        aria-label="Zoom in"
-        @click=${() => maps.zoomBy(CLOSER)}
-      >
-        +
-      </button>
-      <button
-        type="button"
-        class="quiet"
-        id="explore-farther"
-        aria-label="Zoom out"
-        @click=${() => maps.zoomBy(1 / CLOSER)}
-      >
-        −
-      </button>
+      <button type="button" class="quiet" id="explore-closer" aria-label="Zoom in"
+        @click=${() => maps.zoomBy(CLOSER)}>+</button>
+      <button type="button" class="quiet" id="explore-farther" aria-label="Zoom out"
+        @click=${() => maps.zoomBy(1 / CLOSER)}>−</button>
       <button type="button" class="quiet" id="explore-whole" @click=${whole}>Whole map</button>
-      <span class="note" id="explore-span"
-        >${drawn(() => seen.value && spanWords(seen.value))}</span
-      >
+      <span class="note" id="explore-span">${drawn(() => seen.value && spanWords(seen.value))}</span>
     </div>
     ${key}`;
 }

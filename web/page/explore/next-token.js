@@ -19,8 +19,7 @@ function changeOf(before, after) {
 }
 
 const OFFER = html`“Mute this head” shows what changes<span class="with-keyboard">
-    (key <kbd>M</kbd>)</span
-  >.`;
+    (key <kbd>M</kbd>)</span>.`;
 
 /** @param {Explorer} room */
 export const nextTokens = ({ next, hasModel }) =>

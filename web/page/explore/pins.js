@@ -39,24 +39,10 @@ function cardOf({ focus, choices }, { tokens }, { pin, weights, isPinned }, most
     <div class="part-head">
       <h3>${tokenName(tokens[token], token)} ${TITLES[side]}</h3>
       <span class="pin-tools">
-        <button
-          type="button"
-          class="quiet"
-          aria-label="Show what ${name} ${TITLES[other]}"
-          title="${TITLES[other]} …"
-          @click=${() => choices.turn(pin)}
-        >
-          ⇄
-        </button>
-        <button
-          type="button"
-          class="quiet"
-          aria-label="Unpin ${name}"
-          ?hidden=${!isPinned}
-          @click=${() => choices.pin(pin)}
-        >
-          ×
-        </button>
+        <button type="button" class="quiet" aria-label="Show what ${name} ${TITLES[other]}"
+          title="${TITLES[other]} …" @click=${() => choices.turn(pin)}>⇄</button>
+        <button type="button" class="quiet" aria-label="Unpin ${name}" ?hidden=${!isPinned}
+          @click=${() => choices.pin(pin)}>×</button>
       </span>
     </div>
     <table class="bars">

@@ -2,7 +2,6 @@
  * The Explore room: a trained model's heads, layer by layer.
  *
  * @import { Store } from '../state.js'
- * @import { ExploreState } from './address.js'
  * @import { Asked } from './asked.js'
  */
 
@@ -22,20 +21,13 @@ import { nextTokens } from './next-token.js';
 import { connectOpen, openedLine } from './open/panel.js';
 import { pinCards } from './pins.js';
 import { connectReading } from './reading.js';
-import { scoreList } from './score-list.js';
+import { SCORES, scoreList } from './score-list.js';
 import { tableView } from './table-view.js';
 import { tellingHeads } from './telling-heads.js';
 import { modelChoice, textEditor } from './text-controls.js';
 import { textView, tintNote } from './text-view.js';
 
-const SORTS = [
-  ['place', 'layer'],
-  ['entropy', 'entropy'],
-  ['first', 'first token'],
-  ['previous', 'previous token'],
-  ['induction', 'induction'],
-  ['distance', 'distance'],
-];
+const SORTS = [['place', 'layer'], ...SCORES.map(([score, name]) => [score, name.toLowerCase()])];
 
 const lead = html`<div class="lead">
   <h1>Look inside a trained model, head by head.</h1>
@@ -61,36 +53,21 @@ const explanation = html`<details class="explain" id="explore-how">
   </p>
 </details>`;
 
-/**
- * @param {Explorer} room
- * @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog
- */
+/** @param {Explorer} room @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog */
 function textSection(room, show) {
   const { message, run } = room;
   const { button, editor } = textEditor(room);
   const needsRun = drawn(() => !run.value);
-  const tool = (
-    /** @type {string} */ id,
-    /** @type {unknown} */ words,
-    /** @type {() => void} */ act,
-  ) =>
-    html`<button
-      type="button"
-      id=${id}
-      class=${drawn(() => (run.value ? 'quiet' : 'quiet awaited'))}
-      ?hidden=${needsRun}
-      @click=${act}
-    >
-      ${words}
-    </button>`;
+  /** @param {string} id @param {unknown} words @param {() => void} act */
+  const tool = (id, words, act) =>
+    html`<button type="button" id=${id} @click=${act} ?hidden=${needsRun}
+      class=${drawn(() => (run.value ? 'quiet' : 'quiet awaited'))}>${words}</button>`;
   return html`<section aria-labelledby="explore-text-title">
     <div class="section-head">
       <h2 id="explore-text-title">The text</h2>
       <div class="explore-tools">
         ${modelChoice(room)}
-        <button type="button" class="quiet" id="explore-open" @click=${show.open}>
-          Open files…
-        </button>
+        <button type="button" class="quiet" id="explore-open" @click=${show.open}>Open files…</button>
         ${tool('explore-export', 'Export…', show.save)} ${button}
         ${tool('explore-help', html`Keys <kbd>?</kbd>`, show.help)}
       </div>
@@ -101,24 +78,18 @@ function textSection(room, show) {
       ${continuation(room)}
     </div>
     ${openedLine(room)}
-    <p
-      id="explore-message"
-      role="status"
+    <p id="explore-message" role="status"
       class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
-      .textContent=${drawn(() => message.value.words)}
-    ></p>
+      .textContent=${drawn(() => message.value.words)}></p>
   </section>`;
 }
 
 /** @param {Explorer} room */
 function headsSection(room) {
   const { shown, hasModel } = room;
-  return html`<section
-    aria-labelledby="explore-heads-title"
-    id="explore-heads"
+  return html`<section aria-labelledby="explore-heads-title" id="explore-heads"
     class=${drawn(() => (shown.value.other ? 'comparing' : ''))}
-    ?hidden=${drawn(() => !room.run.value)}
-  >
+    ?hidden=${drawn(() => !room.run.value)}>
     <div class="section-head">
       <h2 id="explore-heads-title">Layers and heads</h2>
       <p class="note" id="explore-cost" role="status">${drawn(() => costWords(room))}</p>
@@ -131,9 +102,7 @@ function headsSection(room) {
           <div class="field inline">
             <label for="explore-sort">Sort by</label>
             ${drawn(() =>
-              select('explore-sort', SORTS, shown.value.sort, (sort) =>
-                room.set({ sort: /** @type {ExploreState['sort']} */ (sort) }),
-              ),
+              select('explore-sort', SORTS, shown.value.sort, (sort) => room.set({ sort })),
             )}
           </div>
         </div>
@@ -147,20 +116,6 @@ function headsSection(room) {
         <div id="explore-next" ?hidden=${drawn(() => !hasModel.value)}>${nextTokens(room)}</div>
       </div>
     </div>
-  </section>`;
-}
-
-/** @param {Explorer} room */
-function linesSection(room) {
-  return html`<section
-    aria-labelledby="explore-lines-title"
-    ?hidden=${drawn(() => !room.run.value)}
-  >
-    <div class="section-head">
-      <h2 id="explore-lines-title">Token to token</h2>
-      <div class="field inline">${shareChoice(room)}</div>
-    </div>
-    ${linesView(room)}
   </section>`;
 }
 
@@ -190,13 +145,19 @@ export function openExplore(store) {
   const room = new Explorer(store);
   const open = connectOpen(element, room);
   const saving = exportDialog(room);
+  const needsRun = drawn(() => !room.run.value);
   const showHelp = () => byId('explore-help-dialog', HTMLDialogElement).showModal();
   render(
     html`${lead} ${textSection(room, { open: open.show, save: saving.show, help: showHelp })}
-      ${headsSection(room)} ${linesSection(room)}
-      <section aria-labelledby="explore-table-title" ?hidden=${drawn(() => !room.run.value)}>
-        ${tableView(room)}
+      ${headsSection(room)}
+      <section aria-labelledby="explore-lines-title" ?hidden=${needsRun}>
+        <div class="section-head">
+          <h2 id="explore-lines-title">Token to token</h2>
+          <div class="field inline">${shareChoice(room)}</div>
+        </div>
+        ${linesView(room)}
       </section>
+      <section aria-labelledby="explore-table-title" ?hidden=${needsRun}>${tableView(room)}</section>
       ${open.element} ${saving.element} ${help}`,
     element,
   );

@@ -12,7 +12,7 @@ import { longName } from './address.js';
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 /** @type {[ScoreName, string, string, (value: number) => string][]} name in words, what it is, and how it is written */
-const SCORES = [
+export const SCORES = [
   [
     'entropy',
     'Entropy',
@@ -43,9 +43,7 @@ export const scoreList = ({ scores, shown }) =>
     const own = all?.[layer * (run?.heads ?? 0) + head];
     if (!own) return '';
     return html`<table class="score-list">
-        <caption>
-          ${longName(shown.value)}, mean over this text’s queries
-        </caption>
+        <caption>${longName(shown.value)}, mean over this text’s queries</caption>
         <tbody>
           ${SCORES.map(([score, name, what, write]) => {
             const words = Number.isNaN(own[score]) ? 'no token repeats' : write(own[score]);

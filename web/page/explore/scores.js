@@ -42,10 +42,7 @@ export class HeadScorer {
   #queries = 0;
   #repeats = 0;
 
-  /**
-   * @param {number} n keys in a row
-   * @param {number[][]} keys inductionKeys of the text; the same for all heads
-   */
+  /** @param {number} n keys in a row @param {number[][]} keys inductionKeys of the text; the same for all heads */
   constructor(n, keys) {
     this.#n = n;
     this.#inductionKeys = keys;
@@ -63,11 +60,7 @@ export class HeadScorer {
     }
   }
 
-  /**
-   * @param {ArrayLike<number>} weights
-   * @param {number} at where the row begins
-   * @param {number} query
-   */
+  /** @param {ArrayLike<number>} weights @param {number} at where the row begins @param {number} query */
   #addRow(weights, at, query) {
     let entropy = 0;
     let distance = 0;

@@ -66,12 +66,10 @@ export function tableView(room) {
     );
   };
 
-  return html`<details
-    id="explore-table"
+  return html`<details id="explore-table"
     @toggle=${(/** @type {ToggleEvent} */ { currentTarget }) => {
       isOpen.value = /** @type {HTMLDetailsElement} */ (currentTarget).open;
-    }}
-  >
+    }}>
     <summary><h2 id="explore-table-title">The weights as a table</h2></summary>
     <div class="table-room" tabindex="0" role="group" aria-label="Weights">${drawn(table)}</div>
   </details>`;

@@ -18,11 +18,8 @@ export const tellingHeads = ({ shown, choices }) =>
         ${heads.map(
           (name) =>
             html`<li>
-              <button
-                type="button"
-                aria-pressed=${isSameHead(name, shown.value)}
-                @click=${() => choices.choose(name)}
-              >
+              <button type="button" aria-pressed=${isSameHead(name, shown.value)}
+                @click=${() => choices.choose(name)}>
                 ${shortName(name)}<span class="visually-hidden"> ${spokenName(name)}</span></button
               ><span>${name.seen}</span>
             </li>`,

@@ -64,32 +64,18 @@ export function textEditor(room) {
   };
   const button = drawn(
     () =>
-      html`<button
-        type="button"
-        class=${run.value ? 'quiet' : 'quiet awaited'}
-        id="explore-edit"
-        aria-expanded=${isOpen.value}
-        aria-controls="explore-editor"
-        ?hidden=${!hasModel.value}
-        @click=${toggle}
-      >
-        Edit the text
-      </button>`,
+      html`<button type="button" class=${run.value ? 'quiet' : 'quiet awaited'} id="explore-edit"
+        aria-expanded=${isOpen.value} aria-controls="explore-editor" ?hidden=${!hasModel.value}
+        @click=${toggle}>Edit the text</button>`,
   );
   const editor = drawn(
     () =>
       html`<div id="explore-editor" class="field" ?hidden=${!isOpen.value || !hasModel.value}>
-        <label for="explore-input"
-          >${model.value?.sample === undefined ? 'Your text' : 'Token ids, with spaces between'}</label
-        >
-        <textarea
-          id="explore-input"
-          rows="4"
-          spellcheck="false"
-          .value=${text.value}
-          @input=${typed}
-          @change=${take}
-        ></textarea>
+        <label for="explore-input">
+          ${model.value?.sample === undefined ? 'Your text' : 'Token ids, with spaces between'}
+        </label>
+        <textarea id="explore-input" rows="4" spellcheck="false" .value=${text.value}
+          @input=${typed} @change=${take}></textarea>
         <div class="row">
           <p class="note" id="explore-room-left">${countWords(room)}</p>
           <button type="button" class="quiet" id="explore-sample" @click=${takeSample}>

@@ -1,6 +1,7 @@
 /**
  * The text, each token tinted by what the token in question attends to, or is attended by.
  *
+ * @import { Signal } from '../signals.js'
  * @import { Token } from '../types.js'
  * @import { Explorer } from './explorer.js'
  */
@@ -31,15 +32,8 @@ function tokenOf({ text }, isApart, { at, classes, isPinned = false, isStop, tin
   const all = [...classes, words.length <= NARROW && 'narrow'].filter(Boolean);
   const space = isApart || hasSpace ? ' ' : '';
   const end = text.includes(NEWLINE) ? html`<br />` : '';
-  return html`${space}<span
-      role="option"
-      tabindex=${isStop ? 0 : -1}
-      data-at=${at ?? nothing}
-      aria-selected=${isPinned}
-      class=${all.join(' ')}
-      style="--tint: ${tint}%"
-      >${words}</span
-    >${end}`;
+  return html`${space}<span role="option" tabindex=${isStop ? 0 : -1} data-at=${at ?? nothing}
+    aria-selected=${isPinned} class=${all.join(' ')} style="--tint: ${tint}%">${words}</span>${end}`;
 }
 
 /** @param {Float32Array} weights @returns {number[]} in hundredths */
@@ -53,91 +47,80 @@ function tintsOf(weights) {
 /** @param {Event} event @returns {number} the token; −1: none that is part of the text */
 const tokenAt = ({ target }) => Number((target instanceof HTMLElement && target.dataset.at) || -1);
 
-/** @param {Explorer} room */
-export function textView(room) {
-  const { focus, choices, run, draft } = room;
-  const owner = {};
-  /** The token that Tab reaches. */
-  const stop = signal(0);
-  const last = () => (run.peek()?.n ?? 1) - 1;
-  const stopNow = () => Math.min(stop.value, last());
+/** What is done to the text. @param {Explorer} room @param {Signal<number>} stop the token that Tab reaches */
+function actionsOf({ focus, choices, run }, stop) {
   /** @param {number} at @param {boolean} hasShift */
   const choose = (at, hasShift) => {
     if (at < 0) return;
     stop.value = at;
     choices.pin({ side: hasShift ? 'key' : 'query', token: at });
   };
-  const point = (/** @type {Event} */ event) => {
-    const query = tokenAt(event);
-    const isMeant =
-      event.type !== 'focusin' || /** @type {Element} */ (event.target).matches(':focus-visible');
-    if (query >= 0 && isMeant) focus.set({ query }, owner);
+  return {
+    point(/** @type {Event} */ event) {
+      const target = /** @type {Element} */ (event.target);
+      const isMeant = event.type !== 'focusin' || target.matches(':focus-visible');
+      if (tokenAt(event) >= 0 && isMeant) focus.set({ query: tokenAt(event) }, stop);
+    },
+    leave: () => focus.clear(stop),
+    click: (/** @type {MouseEvent} */ event) => choose(tokenAt(event), event.shiftKey),
+    key(/** @type {KeyboardEvent} */ event) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const last = (run.peek()?.n ?? 1) - 1;
+      const at = Math.min(stop.value, last);
+      /** @type {Record<string, number>} */
+      const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last };
+      const text = /** @type {HTMLElement} */ (event.currentTarget);
+      if (event.key === 'Enter' || event.key === ' ') {
+        choose(at, event.shiftKey);
+      } else if (event.key in places) {
+        stop.value = Math.max(0, Math.min(last, places[event.key]));
+        /** @type {HTMLElement} */ (text.querySelector('[tabindex="0"]')).focus();
+      } else {
+        return;
+      }
+      event.preventDefault();
+    },
   };
-  const leave = () => focus.clear(owner);
-  /** @param {KeyboardEvent} event */
-  const key = (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = stopNow();
-    /** @type {Record<string, number>} */
-    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last() };
-    if (event.key === 'Enter' || event.key === ' ') {
-      choose(at, event.shiftKey);
-    } else if (event.key in places) {
-      stop.value = Math.max(0, Math.min(last(), places[event.key]));
-      /** @type {HTMLElement} */ (document.querySelector('#explore-text [tabindex="0"]')).focus();
-    } else {
-      return;
-    }
-    event.preventDefault();
-  };
+}
+
+/** @param {Explorer} room @param {number} stop the token that Tab reaches */
+function tokensOf({ run, place, line, pins, written, isApart, draft }, stop) {
+  const now = run.value;
+  if (!now) return '';
+  const answer = line.answer.value;
+  const tints = answer?.run === now ? tintsOf(answer.line) : [];
+  const pinned = new Set(pins.value.map(({ token }) => token));
+  const begun = draft.value?.run === now ? draft.value.tokens : [];
+  const tokens = now.tokens.map((token, at) => {
+    const classes = [
+      at >= now.n - written.value && 'written',
+      at === answer?.subject.token && 'about',
+      at === place.value.query && 'is-query',
+      at === place.value.key && 'is-key',
+    ];
+    const isStop = at === Math.min(stop, now.n - 1);
+    const how = { at, classes, isPinned: pinned.has(at), isStop, tint: tints[at] };
+    return tokenOf(token, isApart.value, how);
+  });
+  return [
+    ...tokens,
+    ...begun.map((token) => tokenOf(token, isApart.value, { classes: ['written'] })),
+  ];
+}
+
+/** @param {Explorer} room */
+export function textView(room) {
+  const stop = signal(0);
+  const { point, leave, click, key } = actionsOf(room, stop);
   /** What is written stays in sight. @param {HTMLElement} text */
   const follow = (text) =>
     effect(() => {
-      if (draft.value) requestAnimationFrame(() => text.scrollTo(0, text.scrollHeight));
+      if (room.draft.value) requestAnimationFrame(() => text.scrollTo(0, text.scrollHeight));
     });
-
-  const tokens = () => {
-    const now = run.value;
-    if (!now) return '';
-    const { query, key: pointed } = room.place.value;
-    const answer = room.line.answer.value;
-    const tints = answer?.run === now ? tintsOf(answer.line) : [];
-    const pinned = new Set(room.pins.value.map(({ token }) => token));
-    const written = now.n - room.written.value;
-    const isApart = room.isApart.value;
-    const begun = draft.value?.run === now ? draft.value.tokens : [];
-    return [
-      ...now.tokens.map((token, at) => {
-        const classes = [
-          at >= written && 'written',
-          at === answer?.subject.token && 'about',
-          at === query && 'is-query',
-          at === pointed && 'is-key',
-        ];
-        const how = { at, classes, isPinned: pinned.has(at), isStop: at === stopNow() };
-        return tokenOf(token, isApart, { ...how, tint: tints[at] });
-      }),
-      ...begun.map((token) => tokenOf(token, isApart, { classes: ['written'] })),
-    ];
-  };
-
-  return html`<div
-    id="explore-text"
-    class="explore-text"
-    role="listbox"
-    aria-multiselectable="true"
-    aria-label="Tokens: choose one to pin it"
-    ?hidden=${drawn(() => !run.value)}
-    @pointerover=${point}
-    @pointerleave=${leave}
-    @focusin=${point}
-    @focusout=${leave}
-    @click=${(/** @type {MouseEvent} */ event) => choose(tokenAt(event), event.shiftKey)}
-    @keydown=${key}
-    ${made(follow)}
-  >
-    ${drawn(tokens)}
-  </div>`;
+  return html`<div id="explore-text" class="explore-text" role="listbox" aria-multiselectable="true"
+    aria-label="Tokens: choose one to pin it" ?hidden=${drawn(() => !room.run.value)}
+    @pointerover=${point} @pointerleave=${leave} @focusin=${point} @focusout=${leave}
+    @click=${click} @keydown=${key} ${made(follow)}>${drawn(() => tokensOf(room, stop.value))}</div>`;
 }
 
 /** What the text is tinted by. @param {Explorer} room */

@@ -15,10 +15,7 @@ export class HeadGrid {
   #heads = [];
   /** @type {(head: number) => void} */ #choose;
 
-  /**
-   * @param {HTMLElement} room
-   * @param {(head: number) => void} choose
-   */
+  /** @param {HTMLElement} room @param {(head: number) => void} choose */
   constructor(room, choose) {
     this.#room = room;
     this.#choose = choose;
@@ -49,11 +46,7 @@ export class HeadGrid {
     this.#heads.forEach(({ button }, i) => button.setAttribute('aria-pressed', String(i === head)));
   }
 
-  /**
-   * @param {number} head
-   * @param {MapData} map
-   * @param {DrawOptions['max']} max
-   */
+  /** @param {number} head @param {MapData} map @param {DrawOptions['max']} max */
   show(head, map, max) {
     const canvas = this.#heads[head]?.canvas;
     if (!canvas) return;

@@ -7,11 +7,7 @@
 import { el } from '../dom.js';
 import { plural } from '../format.js';
 
-/**
- * @param {HTMLElement} room
- * @param {Token[]} tokens
- * @param {Matrix | null} inputs
- */
+/** @param {HTMLElement} room @param {Token[]} tokens @param {Matrix | null} inputs */
 export function showTokens(room, tokens, inputs) {
   const list = el('ol', { class: 'token-list' });
   tokens.forEach(({ id, text }, i) => {

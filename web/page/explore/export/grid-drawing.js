@@ -18,11 +18,7 @@ const STEP = { x: 82, y: 100 };
 /** Cells along a side of a small map, at most. */
 const MOST_CELLS = 144;
 
-/**
- * @param {Seen} seen
- * @param {Palette} palette
- * @returns {Promise<Drawing>}
- */
+/** @param {Seen} seen @param {Palette} palette @returns {Promise<Drawing>} */
 export async function gridDrawing({ state, run, session, order }, palette) {
   const { n, layers, heads, causal } = run;
   const across = state.sort === 'place' ? heads : Math.ceil(Math.sqrt(2 * layers * heads));
@@ -50,27 +46,14 @@ export async function gridDrawing({ state, run, session, order }, palette) {
       score === undefined || Number.isNaN(score) ? '' : score.toFixed(2),
       isMuted ? 'muted' : '',
     ];
-    const isChosen = isSameHead(name, state);
+    const box = { x: x - 2, y: y - 2, width: SIDE + 4, height: SIDE + 4 };
+    const label = { x: x + SIDE / 2, y: y + SIDE + 14, 'font-size': 11, 'text-anchor': 'middle' };
     return [
       cellsTag({ ...cells, ...pooledCells(maps[at], size) }, how, { x, y, side: SIDE }),
-      isChosen
-        ? tag('rect', {
-            x: x - 2,
-            y: y - 2,
-            width: SIDE + 4,
-            height: SIDE + 4,
-            fill: 'none',
-            stroke: palette.accent,
-            'stroke-width': 2,
-          })
+      isSameHead(name, state)
+        ? tag('rect', { ...box, fill: 'none', stroke: palette.accent, 'stroke-width': 2 })
         : '',
-      textAt(words.filter(Boolean).join('  '), {
-        x: x + SIDE / 2,
-        y: y + SIDE + 14,
-        'font-size': 11,
-        'text-anchor': 'middle',
-        fill: palette.ink,
-      }),
+      textAt(words.filter(Boolean).join('  '), { ...label, fill: palette.ink }),
     ].join('');
   });
   return {

@@ -19,11 +19,7 @@ const SIDE = 0.36 * WIDTH;
 /** Tokens that a picture of lines has; of a longer text, those around the last pin. */
 const MOST = 120;
 
-/**
- * @param {Seen} seen
- * @param {Palette} palette
- * @returns {Promise<Drawing>}
- */
+/** @param {Seen} seen @param {Palette} palette @returns {Promise<Drawing>} */
 export async function linesDrawing(seen, palette) {
   const { state, run, session } = seen;
   const { n, tokens } = run;

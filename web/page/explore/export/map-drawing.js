@@ -31,10 +31,7 @@ const BETWEEN = 28;
 /** @param {number} start @param {number} span @param {number} n @returns {[number, number]} whole tokens */
 const tokensIn = (start, span, n) => [Math.floor(start), Math.min(n, Math.ceil(start + span))];
 
-/**
- * @param {readonly string[]} names
- * @param {{ start: number, span: number, side: number, room: number }} axis
- */
+/** @param {readonly string[]} names @param {{ start: number, span: number, side: number, room: number }} axis */
 function labelsOf(names, { start, span, side, room }) {
   const { tokens, isNumbered } = labelledTokens(start, span, names.length, side);
   return tokens.map((token) => ({
@@ -107,41 +104,26 @@ export async function mapDrawing({ state, run, session }, palette) {
     const x = i * (room + GAP + side + BETWEEN) + room + GAP;
     const y = TITLE + room + GAP;
     const axis = { span: queries[1] - queries[0], side, room };
+    const small = { 'font-size': 10, 'text-anchor': 'end', fill: palette.soft };
+    const inked = (/** @type {boolean} */ isNumbered) => ({
+      'font-size': LABEL_PX,
+      fill: isNumbered ? palette.soft : palette.ink,
+    });
+    const heading = { x, y: 14, 'font-size': 14, 'font-weight': 600, fill: palette.ink };
     parts.push(
-      maps.length > 1
-        ? textAt(title, { x, y: 14, 'font-size': 14, 'font-weight': 600, fill: palette.ink })
-        : '',
-      textAt('key →', {
-        x: x - GAP,
-        y: y - GAP - 14,
-        'font-size': 10,
-        'text-anchor': 'end',
-        fill: palette.soft,
-      }),
-      textAt('query ↓', {
-        x: x - GAP,
-        y: y - GAP,
-        'font-size': 10,
-        'text-anchor': 'end',
-        fill: palette.soft,
-      }),
+      maps.length > 1 ? textAt(title, heading) : '',
+      textAt('key →', { x: x - GAP, y: y - GAP - 14, ...small }),
+      textAt('query ↓', { x: x - GAP, y: y - GAP, ...small }),
       cellsTag(cells, { scale: state.scale, map: end, isSigned, causal }, { x, y, side }),
-      ...labelsOf(names, { ...axis, start: queries[0] }).map(({ at, words, isNumbered }) =>
-        textAt(words, {
-          x: x - GAP,
-          y: y + at + LABEL_PX / 3,
-          'font-size': LABEL_PX,
-          'text-anchor': 'end',
-          fill: isNumbered ? palette.soft : palette.ink,
-        }),
-      ),
+      ...labelsOf(names, { ...axis, start: queries[0] }).map(({ at, words, isNumbered }) => {
+        const place = { x: x - GAP, y: y + at + LABEL_PX / 3, 'text-anchor': 'end' };
+        return textAt(words, { ...place, ...inked(isNumbered) });
+      }),
       ...labelsOf(names, { ...axis, start: keys[0], span: keys[1] - keys[0] }).map(
-        ({ at, words, isNumbered }) =>
-          textAt(words, {
-            transform: `translate(${x + at + LABEL_PX / 3} ${y - GAP}) rotate(-90)`,
-            'font-size': LABEL_PX,
-            fill: isNumbered ? palette.soft : palette.ink,
-          }),
+        ({ at, words, isNumbered }) => {
+          const transform = `translate(${x + at + LABEL_PX / 3} ${y - GAP}) rotate(-90)`;
+          return textAt(words, { transform, ...inked(isNumbered) });
+        },
       ),
       ...pinTags([...state.pins], { queries, keys, x, y, side }, palette),
     );

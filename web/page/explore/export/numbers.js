@@ -8,6 +8,7 @@
 import { tensor, writeNpy } from '../../../headwise/formats.js';
 import { PageError } from '../../engine/errors.js';
 import { formatBytes, formatCount } from '../../format.js';
+import { headAt } from '../address.js';
 import { mapsOf, whatOf } from '../maps.js';
 import { BLOCK } from '../worker/heads.js';
 import { settingsOf } from './settings.js';
@@ -36,11 +37,7 @@ function checkTokens(n) {
   );
 }
 
-/**
- * @param {Seen} seen
- * @param {What} what
- * @param {(rows: Float32Array, start: number) => void} use
- */
+/** @param {Seen} seen @param {What} what @param {(rows: Float32Array, start: number) => void} use */
 async function eachBlock({ session, run: { n } }, what, use) {
   for (let start = 0; start < n; start += BLOCK) {
     use(await session.rows(what, start, Math.min(n, start + BLOCK)), start);
@@ -69,7 +66,7 @@ export async function allNpy(seen) {
   checkBytes(4 * layers * heads * n * n);
   const all = new Float32Array(layers * heads * n * n);
   for (let at = 0; at < layers * heads; at++) {
-    const head = { layer: Math.floor(at / heads), head: at % heads };
+    const head = headAt(at, heads);
     const what = /** @type {const} */ ({ of: 'head', over: 'layer', hideFirst: false, ...head });
     await eachBlock(seen, what, (rows, start) => all.set(rows, (at * n + start) * n));
   }

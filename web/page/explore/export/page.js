@@ -25,11 +25,7 @@ function base64Of({ buffer }) {
   return parts.join('');
 }
 
-/**
- * @param {Saved} saved
- * @param {{ code: string, hash: string }} script
- * @returns {BlobPart[]} of an HTML file
- */
+/** @param {Saved} saved @param {{ code: string, hash: string }} script @returns {BlobPart[]} of an HTML file */
 export function pageOf(saved, { code, hash }) {
   // In HTML a script's data ends at "</script" alone.
   const data = JSON.stringify(saved).replaceAll('<', '\\u003c');

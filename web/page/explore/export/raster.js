@@ -5,10 +5,7 @@ const DENSITY = 2;
 const MOST_SIDE = 16_384;
 const MOST_PIXELS = 6e7;
 
-/**
- * @param {{ svg: string, width: number, height: number }} figure
- * @returns {Promise<Blob>} PNG
- */
+/** @param {{ svg: string, width: number, height: number }} figure @returns {Promise<Blob>} PNG */
 export async function pngOf({ svg, width, height }) {
   const factor = Math.min(
     DENSITY,

@@ -23,11 +23,7 @@ export const escaped = (text) =>
 /** @param {number} value in pixels, to a hundredth */
 const short = (value) => String(Math.round(100 * value) / 100);
 
-/**
- * @param {string} name
- * @param {Attributes} attributes numbers are rounded to hundredths
- * @param {...string} children
- */
+/** @param {string} name @param {Attributes} attributes numbers are rounded to hundredths @param {...string} children */
 export function tag(name, attributes, ...children) {
   const written = Object.entries(attributes).map(
     ([key, value]) => ` ${key}="${typeof value === 'number' ? short(value) : escaped(value)}"`,

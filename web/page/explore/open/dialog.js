@@ -8,7 +8,7 @@
 
 import { byId } from '../../dom.js';
 import { signal } from '../../signals.js';
-import { drawn, html } from '../../template.js';
+import { drawn, html, taking } from '../../template.js';
 import { listedFiles } from './dropped.js';
 
 const OPENABLE = [
@@ -27,19 +27,18 @@ const OPENABLE = [
   ['The tokens', 'with tensors, a .txt with a token a line, or a .json with an array of them'],
 ];
 
+const dialog = () => byId('explore-open-dialog', HTMLDialogElement);
+
 /** @param {string} words */
 const told = (words, isError = false) => ({ words, isError });
 
-/** @param {(found: Found[]) => void} open */
-export function createOpenDialog(open) {
+/** The reading of files, of which the dialog tells. */
+function createWork() {
   const message = signal(told(''));
-  /** How far files are that are being read. */
-  const progress = signal(
-    /** @type {{ fraction: number, label?: string } | undefined} */ (undefined),
-  );
+  /** @type {import('../../signals.js').Signal<Parameters<OnProgress>[0] | undefined>} */
+  const progress = signal(undefined);
   /** @type {AbortController | undefined} */
   let work;
-  const dialog = () => byId('explore-open-dialog', HTMLDialogElement);
   const show = () => {
     if (dialog().open) return;
     message.value = told('');
@@ -51,28 +50,66 @@ export function createOpenDialog(open) {
     const button = now ? '.open-working button' : '.row button';
     /** @type {HTMLElement} */ (dialog().querySelector(button)).focus();
   };
-  /** @param {{ target: HTMLInputElement }} event */
-  const chosen = ({ target }) => {
-    const found = listedFiles(/** @type {FileList} */ (target.files));
-    target.value = ''; // the same file may be chosen again
-    if (found.length > 0) open(found);
-  };
-  /** @param {{ currentTarget: HTMLElement }} event a button's, with its input behind it */
-  const choose = ({ currentTarget }) =>
-    /** @type {HTMLElement} */ (currentTarget.nextElementSibling).click();
+  return {
+    message,
+    progress,
+    show,
+    cancel: () => work?.abort(),
 
+    /**
+     * Reads files while the dialog shows how far it is; closes it when they are open.
+     *
+     * @template T
+     * @param {(how: { signal: AbortSignal, onProgress: OnProgress }) => Promise<T>} read
+     * @returns {Promise<T | undefined>} undefined: it was cancelled, or failed, and the dialog says why
+     */
+    async read(read) {
+      work?.abort();
+      const mine = new AbortController();
+      work = mine;
+      show();
+      message.value = told('');
+      turnTo({ fraction: 0 });
+      const isMine = () => work === mine;
+      /** @type {T | undefined} */
+      let result;
+      try {
+        const onProgress = (/** @type {typeof progress.value} */ now) => {
+          if (isMine()) progress.value = now;
+        };
+        result = await read({ signal: mine.signal, onProgress });
+        if (isMine()) dialog().close();
+      } catch (error) {
+        const { message: why } = /** @type {Error} */ (error);
+        const isCancelled = mine.signal.aborted;
+        const said = isCancelled ? told('Cancelled; what was open still is.') : told(why, true);
+        if (isMine()) message.value = said;
+      }
+      if (!isMine()) return undefined;
+      work = undefined;
+      turnTo();
+      return result;
+    },
+  };
+}
+
+/** @param {(found: Found[]) => void} open */
+export function createOpenDialog(open) {
+  const { message, progress, show, cancel, read } = createWork();
+  const chosen = taking((field) => {
+    const found = listedFiles(/** @type {FileList} */ (field.files));
+    field.value = ''; // the same file may be chosen again
+    if (found.length > 0) open(found);
+  });
+  const choose = taking((button) => /** @type {HTMLElement} */ (button.nextElementSibling).click());
   const parts = () => {
     const { words, isError } = message.value;
     const { fraction = 0, label = 'Loading' } = progress.value ?? {};
-    return html`<p
-        class="message ${isError ? 'error' : ''}"
-        role="status"
-        .textContent=${words}
-      ></p>
+    return html`<p class="message ${isError ? 'error' : ''}" role="status" .textContent=${words}></p>
       <div class="open-working" ?hidden=${!progress.value}>
         <progress max="1" aria-label="Read so far" .value=${fraction}></progress>
         <span class="note">${label} … ${Math.round(100 * fraction)} %</span>
-        <button type="button" class="quiet" @click=${() => work?.abort()}>Cancel</button>
+        <button type="button" class="quiet" @click=${cancel}>Cancel</button>
       </div>
       <div class="row" ?hidden=${progress.value}>
         <button type="button" @click=${choose}>Choose files…</button>
@@ -82,66 +119,15 @@ export function createOpenDialog(open) {
         <button type="button" class="quiet" @click=${() => dialog().close()}>Close</button>
       </div>`;
   };
-
-  return {
-    show,
-
-    element: html`<dialog
-      id="explore-open-dialog"
-      class="explore-files"
-      aria-labelledby="explore-open-title"
-      @close=${() => work?.abort()}
-    >
-      <h2 id="explore-open-title">Open your own</h2>
-      <p>Choose files, or drop them anywhere in this room.</p>
-      <dl>
-        ${OPENABLE.map(
-          ([term, words]) =>
-            html`<dt>${term}</dt>
-              <dd>${words}</dd>`,
-        )}
-      </dl>
-      <p class="note">
-        Nothing leaves this machine: the files are read in this tab, and the address never carries
-        them.
-      </p>
-      ${drawn(parts)}
-    </dialog>`,
-
-    /**
-     * Reads files while the dialog shows how far it is; closes it when they are open.
-     *
-     * @template T
-     * @param {(how: { signal: AbortSignal, onProgress: OnProgress }) => Promise<T>} read
-     * @returns {Promise<T | undefined>} undefined: it was cancelled, or failed, and the dialog says why
-     */
-    async work(read) {
-      work?.abort();
-      const mine = new AbortController();
-      work = mine;
-      show();
-      message.value = told('');
-      turnTo({ fraction: 0 });
-      const isMine = () => work === mine;
-      try {
-        const onProgress = (/** @type {typeof progress.value} */ now) => {
-          if (isMine()) progress.value = now;
-        };
-        const result = await read({ signal: mine.signal, onProgress });
-        if (!isMine()) return undefined;
-        work = undefined;
-        dialog().close();
-        turnTo();
-        return result;
-      } catch (error) {
-        if (!isMine()) return undefined;
-        work = undefined;
-        message.value = mine.signal.aborted
-          ? told('Cancelled; what was open still is.')
-          : told(/** @type {Error} */ (error).message, true);
-        turnTo();
-        return undefined;
-      }
-    },
-  };
+  const element = html`<dialog id="explore-open-dialog" class="explore-files"
+    aria-labelledby="explore-open-title" @close=${cancel}>
+    <h2 id="explore-open-title">Open your own</h2>
+    <p>Choose files, or drop them anywhere in this room.</p>
+    <dl>${OPENABLE.map(([term, words]) => html`<dt>${term}</dt><dd>${words}</dd>`)}</dl>
+    <p class="note">
+      Nothing leaves this machine: the files are read in this tab, and the address never carries them.
+    </p>
+    ${drawn(parts)}
+  </dialog>`;
+  return { element, show, read };
 }

@@ -13,11 +13,7 @@ const MOST_FILES = 2000;
 /** @param {FileSystemDirectoryReader} reader @returns {Promise<FileSystemEntry[]>} some; none: that was all */
 const someOf = (reader) => new Promise((resolve, reject) => reader.readEntries(resolve, reject));
 
-/**
- * @param {FileSystemEntry} entry
- * @param {Found[]} found is added to
- * @param {number} depth
- */
+/** @param {FileSystemEntry} entry @param {Found[]} found is added to @param {number} depth */
 async function walk(entry, found, depth) {
   if (found.length > MOST_FILES) {
     throw new PageError(

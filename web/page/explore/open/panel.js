@@ -44,27 +44,19 @@ export const openedLine = ({ model, own, hasModel, causal }) =>
     ];
     return html`<div id="explore-opened" class="explore-opened" ?hidden=${!isOwn}>
       <p class="note">${isOwn ? words.filter(Boolean).join(' ') : ''}</p>
-      <label class="check" for="explore-causal" ?hidden=${kind !== 'queries'}
-        ><input
-          type="checkbox"
-          id="explore-causal"
-          .checked=${causal.value}
-          @change=${taking(({ checked }) => (causal.value = checked))}
-        />Causal: later keys are masked</label
-      >
+      <label class="check" for="explore-causal" ?hidden=${kind !== 'queries'}>
+        <input type="checkbox" id="explore-causal" .checked=${causal.value}
+          @change=${taking(({ checked }) => (causal.value = checked))} />Causal: later keys are masked</label>
     </div>`;
   });
 
-/**
- * @param {HTMLElement} element the room, into which files are dropped
- * @param {Explorer} room
- */
+/** @param {HTMLElement} element the room, into which files are dropped @param {Explorer} room */
 export function connectOpen(element, room) {
   /** @param {Promise<Found[]> | Found[]} found */
   const open = async (found) => {
     // The choices of an address wait for the files that they are about.
     const isAwaited = room.state.peek().model === OPENED && !room.session.run;
-    const opened = await dialog.work(async (how) => {
+    const opened = await dialog.read(async (how) => {
       const files = await readyFiles(sortFiles(await found));
       await room.session.open(files, how);
       return files;

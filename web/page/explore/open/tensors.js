@@ -105,11 +105,7 @@ export function weightHeads(given) {
   return () => source;
 }
 
-/**
- * @param {Engine} hw
- * @param {Part[]} given
- * @returns {(causal: boolean) => Heads}
- */
+/** @param {Engine} hw @param {Part[]} given @returns {(causal: boolean) => Heads} */
 export function queryHeads(hw, given) {
   const { pairs, layersOf, layers, heads, keyHeads, n, d } = fitQueriesAndKeys(given);
   const places = placesOf(layersOf);
