@@ -138,7 +138,7 @@ export class FakeElement extends EventTarget {
     const nothing = () => {};
     return {
       ...{ canvas: this, fillRect: nothing, stroke: nothing, beginPath: nothing },
-      ...{ moveTo: nothing, lineTo: nothing },
+      ...{ moveTo: nothing, lineTo: nothing, clearRect: nothing, createPattern: nothing },
       putImageData: (/** @type {any} */ image) => (this.image = image),
       drawImage: (/** @type {any} */ source) =>
         this.drawn.push({ source, image: source.image ?? undefined }),

@@ -8,8 +8,9 @@ import { reread, roomTest, says } from './explore-room.js';
 const pictures = (page, selector) =>
   page.evaluate(async (which) => {
     for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
-    const all = /** @type {NodeListOf<HTMLCanvasElement>} */ (document.querySelectorAll(which));
-    const pixels = [...all].map((canvas) => new TextEncoder().encode(canvas.toDataURL()));
+    const all = /** @type {NodeListOf<any>} */ (document.querySelectorAll(which));
+    // Of an attention-map its canvas.
+    const pixels = [...all].map((one) => new TextEncoder().encode((one.canvas ?? one).toDataURL()));
     const digests = pixels.map((bytes) => crypto.subtle.digest('SHA-1', bytes));
     return (await Promise.all(digests)).map((digest) => new Uint32Array(digest)[0].toString(16));
   }, selector);
@@ -62,15 +63,17 @@ roomTest(
   '?scale=head&with=L0H0&text=one+two+three+one+two+three',
   async (page) => {
     for (const nth of [3, 10, 6]) {
-      const canvas = '.zoom-map:nth-child(3) canvas';
-      const computed = () =>
-        page.$eval(canvas, (map) => /** @type {HTMLElement} */ (map).dataset.computed);
-      const before = await computed();
+      const map = '.zoom-map:nth-child(3)';
+      const canvas = `${map} attention-map`;
+      const before = await page.$eval(
+        map,
+        (room) => /** @type {HTMLElement} */ (room).dataset.drawn,
+      );
       await page.click(`#explore-grid button:nth-child(${nth})`);
       await page.waitForFunction(
         (/** @type {string} */ old) =>
-          /** @type {HTMLElement} */ (document.querySelector('.zoom-map:nth-child(3) canvas'))
-            .dataset.computed !== old,
+          /** @type {HTMLElement} */ (document.querySelector('.zoom-map:nth-child(3)')).dataset
+            .drawn !== old,
         {},
         before ?? '',
       );

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { longName, shortName } from '../../web/page/explore/address.js';
 import { MODELS } from '../../web/page/explore/models.js';
 import { engine } from '../browsers/engines.js';
-import { reread, roomTest, says, scored } from './explore-room.js';
+import { FIELD, TIP, reread, roomTest, says, scored } from './explore-room.js';
 import {
   address,
   addressHas,
@@ -62,14 +62,14 @@ roomTest(
     const titles = () => page.$$eval('.zoom-map h3', (found) => found.map((h3) => h3.textContent));
     assert.deepEqual(await titles(), ['Head L0H1', 'Head L1H0', 'Difference, L0H1 − L1H0']);
     // A cell by the keyboard: its weight in all three.
-    await page.focus('.zoom-map .zoom-field');
+    await page.focus(FIELD);
     await page.keyboard.press('Home');
-    await says(page, '.zoom-tip', /\(1\): /);
-    const [, number] = /\((\d+)\) →/.exec(await textOf(page, '.zoom-tip')) ?? [];
+    await says(page, TIP, /\(1\): /);
+    const [, number] = /\((\d+)\) →/.exec(await textOf(page, TIP)) ?? [];
     const query = Number(number) - 1;
     const a = rowOf(query, { layer: 0, head: 1 })[0];
     const b = rowOf(query, { layer: 1, head: 0 })[0];
-    const tips = await page.$$eval('.zoom-tip', (found) =>
+    const tips = await page.$$eval(TIP, (found) =>
       found.map((tip) => tip.textContent?.split(': ')[1]),
     );
     const difference = Math.fround(a) - Math.fround(b);
@@ -176,7 +176,7 @@ if (engine.hasCdp) {
       await scored(page);
       await page.select('#explore-other', 'L1H0');
       await page.waitForFunction(() => document.querySelectorAll('.zoom-map').length === 3);
-      const [one, two, difference] = await page.$$eval('.zoom-field', (fields) =>
+      const [one, two, difference] = await page.$$eval(FIELD, (fields) =>
         fields.map((field) => {
           const { left, right, top, bottom, width } = field.getBoundingClientRect();
           return { left, right, top, bottom, width };

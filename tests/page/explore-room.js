@@ -7,6 +7,10 @@ import { pageTest } from './harness.js';
 
 export const ROOM = '#explore-room';
 
+/** Of the first large map. */
+export const FIELD = '.zoom-map attention-map >>> .map-field';
+export const TIP = '.zoom-map attention-map >>> .map-tip';
+
 /** @param {Page} page until everything is drawn and scored, anew if `old` is the run before */
 export const scored = (page, old = '') =>
   page.waitForFunction(
@@ -48,15 +52,22 @@ export const filesTest = (title, ...rest) => {
   else test(title, { skip: `nothing opens files or pages in ${engine.name} here` });
 };
 
-/** @param {Page} page @param {string} selector @param {RegExp} words */
+/** @param {Page} page @param {string} selector which may go into shadow roots @param {RegExp} words */
 export const says = (page, selector, words) =>
   page.waitForFunction(
-    (/** @type {string} */ where, /** @type {string} */ pattern) =>
-      new RegExp(pattern).test(
-        (document.querySelector(where)?.textContent ?? '').replace(/\s+/g, ' ').trim(),
-      ),
+    (/** @type {string[]} */ where, /** @type {string} */ pattern) => {
+      /** @type {ParentNode | null | undefined} */
+      let within = document;
+      /** @type {Element | null | undefined} */
+      let found;
+      for (const part of where) {
+        found = within?.querySelector(part);
+        within = found?.shadowRoot;
+      }
+      return new RegExp(pattern).test((found?.textContent ?? '').replace(/\s+/g, ' ').trim());
+    },
     { timeout: 20_000 },
-    selector,
+    selector.split(' >>> '),
     words.source,
   );
 

@@ -69,7 +69,10 @@ roomTest(
     await page.waitForSelector('#explore-maps[aria-busy]');
     await page.select('#explore-map', 'head');
     await page.waitForSelector('#explore-maps:not([aria-busy])');
-    const drawn = await page.$eval('.zoom-map canvas', (canvas) => canvas.dataset.drawn ?? '');
+    const drawn = await page.$eval(
+      '.zoom-map',
+      (map) => /** @type {HTMLElement} */ (map).dataset.drawn ?? '',
+    );
     assert.match(drawn, /"of":"head"/);
     assert.equal(await textOf(page, '#explore-message'), '');
     await page.select('#explore-map', 'rollout');
@@ -77,7 +80,7 @@ roomTest(
     await page.waitForFunction(
       () =>
         !document.querySelector('#explore-maps[aria-busy]') &&
-        document.querySelector('canvas[data-drawn*=rollout]'),
+        document.querySelector('[data-drawn*=rollout]'),
       { timeout: 60_000 },
     );
   },

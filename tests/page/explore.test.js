@@ -1,7 +1,7 @@
 // The Explore room: its text, pins, writing, keys, address and sizes, against the same run in Node.
 import assert from 'node:assert/strict';
 import { longName } from '../../web/page/explore/address.js';
-import { ROOM, reread, roomTest, says, scored } from './explore-room.js';
+import { FIELD, ROOM, TIP, reread, roomTest, says, scored } from './explore-room.js';
 import {
   address,
   addressHas,
@@ -36,7 +36,7 @@ roomTest(
   '',
   async (page) => {
     const { n } = run.source;
-    const field = await page.$('.zoom-field');
+    const field = await page.$(FIELD);
     await field?.scrollIntoView();
     const box = await field?.boundingBox();
     assert.ok(box);
@@ -47,11 +47,7 @@ roomTest(
     );
     const weight = written(rowOf(query)[key]);
     const tip = `“${names[query]}” (${query + 1}) → “${names[key]}” (${key + 1}): ${weight}`;
-    await page.waitForFunction(
-      (/** @type {string} */ text) => document.querySelector('.zoom-tip')?.textContent === text,
-      {},
-      tip,
-    );
+    await says(page, TIP, new RegExp(`^${tip.replace(/[()?*+.]/g, '\\$&')}$`));
     await page.waitForSelector(`#explore-text [data-at="${query}"].is-query`);
     await page.waitForSelector(`#explore-text [data-at="${key}"].is-key`);
     await says(page, '#explore-text-note', new RegExp(`\\(${query + 1}\\) attends to`));
@@ -175,10 +171,10 @@ roomTest('the keyboard does everything', '', async (page) => {
     for (let k = 1; k <= q; k++)
       if (row[k] * (q + 1) > most) [query, key, most] = [q, k, row[k] * (q + 1)];
   }
-  await page.focus('.zoom-field');
+  await page.focus(FIELD);
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('ArrowLeft');
-  await says(page, '.zoom-tip', new RegExp(`\\(${query}\\) → .*\\(${key}\\): `));
+  await says(page, TIP, new RegExp(`\\(${query}\\) → .*\\(${key}\\): `));
   await page.keyboard.press('p');
   await page.keyboard.press('k');
   await addressHas(page, `pins=q${query}_k${key}`);

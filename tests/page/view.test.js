@@ -1,76 +1,8 @@
 // headwise/view as an embedder has it: the element, and the function behind it, without the page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { interpolateViridis } from 'd3-scale-chromatic';
-import { serve } from '../browser.js';
-import { browser, colours, options } from './harness.js';
-
-/** @import { Page } from 'puppeteer-core' */
-
-const ROOT = fileURLToPath(new URL('../../web/', import.meta.url));
-
-/**
- * A test with an empty page that has `view`, `headwise` and an element `map` of 200 pixels.
- *
- * @param {string} title
- * @param {(page: Page) => Promise<void>} body
- */
-function viewTest(title, body) {
-  test(title, options, async () => {
-    const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'";
-    const server = await serve(ROOT, { headersOf: () => ({ 'content-security-policy': policy }) });
-    const page = await browser.newPage();
-    /** @type {string[]} */
-    const complaints = [];
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    page.on('console', (message) => {
-      const icon = message.location().url?.endsWith('favicon.ico');
-      if (message.type() === 'error' && !icon) complaints.push(message.text());
-    });
-    try {
-      // Any file that is served: a page without anything.
-      await page.goto(`${server.url}headwise/checks/error.js`);
-      await page.evaluate(async (base) => {
-        Object.assign(globalThis, {
-          view: await import(`${base}headwise/view.js`),
-          headwise: await import(`${base}headwise/index.js`),
-          map: document.createElement('attention-map'),
-        });
-        document.body.replaceChildren(/** @type {any} */ (globalThis).map);
-        /** @type {any} */ (globalThis).map.style.width = '300px';
-      }, server.url);
-      await body(page);
-      assert.deepEqual(complaints, []);
-    } finally {
-      await page.close();
-      server.close();
-    }
-  });
-}
-
-/** @param {number} share */
-function rgb(share) {
-  const hex = Number.parseInt(interpolateViridis(share).slice(1), 16);
-  return [hex >> 16, (hex >> 8) & 255, hex & 255];
-}
-
-/** @param {number[]} seen @param {number} share */
-const isColour = (seen, share) =>
-  rgb(share).forEach((value, i) =>
-    assert.ok(Math.abs(value - seen[i]) <= 4, `${seen}, expected ${rgb(share)} of ${share}`),
-  );
-
-/** @param {Page} page @param {string} words */
-const tip = async (page, words) =>
-  assert.equal(await page.$eval('attention-map >>> .map-tip', (el) => el.textContent), words);
-
-/** @param {Page} page @param {number} x @param {number} y shares of the field */
-async function hover(page, x, y) {
-  const box = await (await page.$('attention-map >>> .map-field'))?.boundingBox();
-  assert.ok(box);
-  await page.mouse.move(box.x + x * box.width, box.y + y * box.height);
-}
+import { colours } from './harness.js';
+import { hover, isColour, tip, viewTest } from './view-page.js';
 
 viewTest('drawWeights draws a matrix in the colours of its values', async (page) => {
   await page.evaluate(`{
@@ -105,8 +37,8 @@ viewTest('drawWeights draws a matrix in the colours of its values', async (page)
 viewTest(
   'an option that there is not is named, by the element and by drawWeights',
   async (page) => {
-    const known = 'queries, keys, causal, max, scale';
-    const viewed = `weights, trace, batch, head, tokens, queryTokens, name, noun, ${known}`;
+    const known = 'queries, keys, causal, max, scale, signed';
+    const viewed = `weights, trace, cells, batch, head, tokens, queryTokens, name, noun, ${known}`;
     for (const [call, message] of [
       ['map.show({ weights, casual: true })', `show: unknown option casual; expected ${viewed}`],
       [
@@ -190,7 +122,10 @@ viewTest(
     assert.ok(Number(sizes[1]) > 100 && Number(sizes[1]) < 300, sizes[1]);
     await hover(page, 0.001, 0.999);
     const words = await page.$eval('attention-map >>> .map-tip', (el) => el.textContent);
-    assert.match(String(words), /^tokens 99\d to 1000 → tokens 1 to \d: largest weight 0\.00\d\d$/);
+    assert.match(
+      String(words),
+      /^tokens 99\d to 1,000 → tokens 1 to \d: largest weight 0\.00\d\d$/,
+    );
   },
 );
 
@@ -223,7 +158,18 @@ viewTest('what cannot be drawn is refused in words', async (page) => {
     page.evaluate(
       `(async () => { try { await ${call}; } catch (error) { return error.code + ' ' + error.message; } })()`,
     );
-  assert.match(String(await refused('map.show({})')), /^ERR_VALUE neither weights nor trace/);
+  assert.match(
+    String(await refused('map.show({})')),
+    /^ERR_VALUE neither weights nor trace nor cells is given/,
+  );
+  assert.match(
+    String(await refused('map.show({ weights: [[1]], cells: () => {} })')),
+    /^ERR_VALUE weights and cells are given/,
+  );
+  assert.match(
+    String(await refused('map.show({ cells: () => {} })')),
+    /^ERR_VALUE .*tokens or keys/,
+  );
   assert.match(
     String(await refused('map.show({ weights: headwise.zeros([2, 3, 4]) })')),
     /^ERR_SHAPE weights is a Tensor of shape \[2, 3, 4\]; expected \S/,

@@ -6,13 +6,20 @@
 
 /// <reference path="./view/elements.d.ts" preserve="true" />
 
-/** @typedef {import('./view/attention-map.js').AttentionMapEvents} AttentionMapEvents */
-/** @typedef {import('./view/attention-map.js').Listening} Listening */
-/** @typedef {import('./view/attention-map.js').View} View */
-/** @typedef {import('./view/attention-map.js').ViewSource} ViewSource */
-/** @typedef {import('./view/attention-map.js').TraceLike} TraceLike */
 /** @typedef {import('./view/draw-weights.js').DrawOptions} DrawOptions */
+/** @typedef {import('./view/draw-weights.js').NestedWeights} NestedWeights */
 /** @typedef {import('./view/draw-weights.js').Weights} Weights */
+/** @typedef {import('./view/events.js').AttentionMapEvents} AttentionMapEvents */
+/** @typedef {import('./view/events.js').Listening} Listening */
+/** @typedef {import('./view/frame.js').Pin} Pin */
+/** @typedef {import('./view/frame.js').Place} Place */
+/** @typedef {import('./view/paint.js').KnownCells} KnownCells */
+/** @typedef {import('./view/pool.js').Cells} Cells */
+/** @typedef {import('./view/pool.js').Region} Region */
+/** @typedef {import('./view/read-view.js').View} View */
+/** @typedef {import('./view/read-view.js').ViewSource} ViewSource */
+/** @typedef {import('./view/source.js').TraceLike} TraceLike */
+/** @typedef {import('./view/viewport.js').Viewport} Viewport */
 
 import { AttentionMap } from './view/attention-map.js';
 

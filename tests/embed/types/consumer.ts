@@ -26,7 +26,7 @@ import {
   type Gpt2Result,
 } from 'headwise/gpt2';
 import { load as loadInline } from 'headwise/inline';
-import { AttentionMap, drawWeights, gradient } from 'headwise/view';
+import { AttentionMap, drawWeights, gradient, type Cells, type Region } from 'headwise/view';
 import { load as loadWorker, transfer, type RemoteHeadwise } from 'headwise/worker';
 
 export async function here(options: LoadOptions): Promise<number[][]> {
@@ -113,9 +113,24 @@ export function listened(): void {
   const map = document.querySelector('attention-map');
   map?.addEventListener('pin', ({ detail }) => detail.toFixed());
   map?.addEventListener('head', ({ detail: by }) => (by === 1 ? 'next' : 'last'));
+  map?.addEventListener('pin-key', ({ detail }) => detail.toFixed());
+  map?.addEventListener('view', ({ detail: part }) => part?.span.toFixed());
+  map?.addEventListener('point', ({ detail: cell }) => cell?.query.toFixed());
+  map?.addEventListener('error', ({ error }) => console.error(error));
   map?.addEventListener('click', ({ clientX }) => clientX.toFixed());
   // @ts-expect-error a token is a number
   map?.addEventListener('pin', ({ detail }) => detail.trim());
+  if (!map) return;
+  const cells = async ({ height, width }: Region): Promise<Cells> => ({
+    values: new Float32Array(height * width),
+  });
+  map.show({ cells, tokens: ['a', 'b'], signed: true, max: 'map' });
+  map.show({ weights: [[1], [0.5]] });
+  map.zoomable = true;
+  map.view = { query: 0, key: 0, span: 1 };
+  map.pins = [{ side: 'key', token: 1 }];
+  map.place = { query: 1, key: -1 };
+  map.style.background = gradient({ signed: true });
 }
 
 class Scaled extends (null as unknown as Headwise).Linear {

@@ -1,170 +1,147 @@
-import { checkOptions } from '../checks/check.js';
-import { HeadwiseError } from '../checks/error.js';
-import { cellOf, tokensOf } from './cells.js';
-import { drawOptions, isMasked, paint, pictureOf } from './draw-weights.js';
 import { el } from './element.js';
-import { formatWeight } from './format.js';
-import { showLabels } from './labels.js';
-import { checkSource, readTrace } from './source.js';
+import { Frame } from './frame.js';
+import { listenTo } from './gestures.js';
+import { Layers } from './layers.js';
+import { onceAFrame } from './once-a-frame.js';
+import { cellAt, wordsOf } from './readout.js';
+import { readView } from './read-view.js';
 import { style } from './style.js';
+import { tellingCell } from './telling-cell.js';
+import { clamp, fit, isSeen, reveal, spansOf, wholeOf, zoom } from './viewport.js';
 
-/** @typedef {import('./draw-weights.js').Weights} Weights */
-/** @typedef {import('./draw-weights.js').DrawOptions} DrawOptions */
-/** @typedef {import('./draw-weights.js').Picture} Picture */
-/** @typedef {import('./source.js').TraceLike} TraceLike */
-
-/**
- * What is to be seen, `weights` or a `trace`, and its names.
- * @typedef {object} ViewSource
- * @property {Weights} [weights] one head's, a Tensor [Lq, Lkv]
- * @property {TraceLike} [trace] what `forward(x, { trace: true })` returns, here or in a Worker; pooled where it has more
- *   weights than the element has pixels
- * @property {number} [batch] of the trace; default 0
- * @property {number} [head] of the trace; default 0
- * @property {readonly string[]} [tokens] labels of the keys, and of the queries, which are the last of them; default:
- *   numbers
- * @property {readonly string[]} [queryTokens] labels of the queries, if they are others
- * @property {string} [name] for those who do not see it; default 'Attention weights'
- * @property {string} [noun] what a value is called; default 'weight'
- */
-
-/**
- * What the element draws, and how.
- * @typedef {ViewSource & DrawOptions} View
- */
-
-const viewOptions = /** @type {const} */ ([
-  ...['weights', 'trace', 'batch', 'head', 'tokens', 'queryTokens', 'name', 'noun'],
-  ...drawOptions,
-]);
+/** @typedef {import('./events.js').HasEvents} HasEvents */
+/** @typedef {import('./frame.js').Pin} Pin */
+/** @typedef {import('./frame.js').Place} Place */
+/** @typedef {import('./paint.js').KnownCells} KnownCells */
+/** @typedef {import('./read-view.js').Given} Given */
+/** @typedef {import('./read-view.js').View} View */
+/** @typedef {import('./viewport.js').Viewport} Viewport */
 
 const PAGE = 10;
+const CLOSER = 0.5;
 
-/**
- * The element's own events.
- * @typedef {object} AttentionMapEvents
- * @property {CustomEvent<number>} pin a row was clicked, or Enter pressed: `detail` is its token
- * @property {CustomEvent<-1 | 1>} head `[` or `]` was pressed: `detail` says which way
- */
-/**
- * How to listen to them.
- * @typedef {<Name extends keyof AttentionMapEvents>(type: Name, listener: (event: AttentionMapEvents[Name]) => unknown,
- *   options?: boolean | AddEventListenerOptions) => void} Listening
- */
-/**
- * What an element has beside what every one has.
- * @typedef {object} HasEvents
- * @property {Listening} addEventListener listens to `pin` or `head`, or to any element's event
- * @property {Listening} removeEventListener listens no more
- */
+/** @type {Readonly<Place>} */
+const NOWHERE = Object.freeze({ query: -1, key: -1 });
 
 /** On a server there are no elements; the class is there all the same. */
 const Base = /** @type {new () => HasEvents & HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
 /**
  * `<attention-map>`: one head's weights with token labels on both axes. A cell is read by hovering or by arrow keys; a
- * click or Enter pins its row.
+ * click or Enter pins its row, with Shift its column.
  *
- * Events: `pin`, with `detail` the row (a token), and `head`, with `detail` −1 or 1 for the `[` and `]` keys.
+ * With the attribute `zoomable` it can be looked at closer, down to exact weights: Ctrl and the wheel, two fingers, a
+ * double click, plus and minus zoom; a drag and the arrow keys move; 0 shows the whole.
+ *
+ * It dispatches the events of AttentionMapEvents.
  */
 export class AttentionMap extends Base {
-  /** @type {View} */ #view = {};
-  /** @type {Picture | undefined} */ #picture;
-  /** @type {readonly string[]} */ #rowNames = [];
-  /** @type {readonly string[]} */ #columnNames = [];
-  #row = 0;
-  #column = 0;
-  #pinned = -1;
+  /** @internal */ static observedAttributes = ['zoomable'];
+  /** What is shown. */
+  #given = /** @type {Given} */ (readView({ weights: { shape: [0, 0], data: [] } }));
   /** The latest read of a trace; earlier ones are dropped. */
   #reading = 0;
-  #resolution = 0;
-  #canvas = el('canvas', { part: 'canvas' });
-  #rowLabels = el('div', { class: 'labels rows', 'aria-hidden': 'true' });
-  #columnLabels = el('div', { class: 'labels columns', 'aria-hidden': 'true' });
-  #cursor = el('div', { class: 'cell-cursor', hidden: true });
-  #pin = el('div', { class: 'row-pin', hidden: true });
+  /** What was asked for, which a shorter text may not have; null: the whole. @type {Viewport | null} */
+  #wish = null;
+  /** The part that is seen. */ #view = wholeOf(this.#size);
+  /** What is marked. @type {Readonly<Place>} */ #place = NOWHERE;
+  /** The cell that is read out. @type {Readonly<Place>} */ #said = NOWHERE;
+  /** The cell that keys were at last. @type {Readonly<Place>} */ #kept = NOWHERE;
+  #pinned = -1;
+  /** @type {readonly Pin[]} */ #pins = [];
   #tip = el('div', { class: 'map-tip', part: 'tip', role: 'status' });
-  #field = el(
-    'div',
-    {
-      class: 'map-field',
-      part: 'field',
-      role: 'application',
-      tabindex: 0,
-      'aria-roledescription': 'attention map',
-    },
-    this.#canvas,
-    this.#pin,
-    this.#cursor,
-  );
-  #watch = new ResizeObserver(() => this.#resized());
+  #frame = new Frame();
+  #layers = new Layers(this.#frame.canvas, () => this.#arrived());
+  #schedule = onceAFrame(() => this.#draw());
+  #watch = new ResizeObserver(() => {
+    this.#measure();
+    this.#draw(); // at once: a canvas is empty when its size has changed, and would be seen so
+    this.#want();
+  });
 
   constructor() {
     super();
-    const hide = { 'aria-hidden': 'true' };
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(style);
     const shadow = this.attachShadow({ mode: 'open' });
     shadow.adoptedStyleSheets = [sheet];
-    shadow.append(
-      el('div', { class: 'axis key-axis', ...hide }, 'key (attended to)'),
-      this.#columnLabels,
-      el('div', { class: 'axis query-axis', ...hide }, 'query (attends from)'),
-      this.#rowLabels,
-      this.#field,
-      this.#tip,
-    );
+    shadow.append(...this.#frame.elements, this.#tip);
     this.#listen();
   }
 
   /** @internal */
   connectedCallback() {
-    this.#watch.observe(this.#field);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', this.#repaint);
+    this.#watch.observe(this.#frame.ruler);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', this.#recolour);
+  }
+
+  /** @internal */
+  attributeChangedCallback() {
+    this.#measure();
+    this.#draw();
   }
 
   /** @internal */
   disconnectedCallback() {
     this.#watch.disconnect();
-    matchMedia('(prefers-color-scheme: dark)').removeEventListener('change', this.#repaint);
+    matchMedia('(prefers-color-scheme: dark)').removeEventListener('change', this.#recolour);
   }
 
   /** How many cells along a side have a pixel each. */
   get resolution() {
-    const ratio = devicePixelRatio || 1;
-    return Math.max(16, Math.floor(this.#field.clientWidth * ratio));
+    return this.#frame.resolution;
   }
 
   /** The canvas, for those who export it. */
   get canvas() {
-    return this.#canvas;
+    return this.#frame.canvas;
+  }
+
+  /** The whole map's largest weight, or distance from zero, as far as it is known: where `max: 'map'` ends. */
+  get largest() {
+    return this.#layers.largest;
+  }
+
+  /** The finest cells that are known of all that is shown. @returns {KnownCells | undefined} */
+  get cells() {
+    return this.#layers.of(this.#view);
+  }
+
+  /** The attribute `zoomable`: whether pointers and keys zoom. */
+  get zoomable() {
+    return this.hasAttribute('zoomable');
+  }
+
+  set zoomable(can) {
+    this.toggleAttribute('zoomable', can);
+  }
+
+  /** The part that is shown; null: the whole. @returns {Viewport | null} */
+  get view() {
+    return this.#wish && this.#view;
+  }
+
+  set view(view) {
+    this.#wish = view;
+    this.#view = fit(view, this.#size);
+    this.#frame.field.classList.toggle('closer', view !== null);
+    this.#schedule();
+    this.#want();
   }
 
   /**
-   * Draws weights at once, a trace when it was read.
-   *
-   * @param {View} view
-   * @returns {Promise<void>} when it is drawn
-   * @throws {HeadwiseError} ERR_VALUE: neither weights nor a trace, or both, an unknown option, or a bad max or scale; ERR_SHAPE: weights are no matrix. What
-   *   reading a trace throws rejects
+   * The cell whose row and column are marked, or one of the two. Pointer and keyboard set it; so may another view.
+   * @returns {Place}
    */
-  show(view) {
-    const given = checkOptions(view, viewOptions, 'show', 'view');
-    checkSource(given);
-    this.#view = given;
-    this.#reading++;
-    if (given.trace) return this.#read(given.trace);
-    this.#take(pictureOf(/** @type {Weights} */ (given.weights), given));
-    return Promise.resolve();
+  get place() {
+    return this.#place;
   }
 
-  /**
-   * The token whose row is marked, −1 for none.
-   * @param {number} row
-   */
-  set pinned(row) {
-    this.#pinned = row;
-    this.#placePin();
+  set place({ query, key }) {
+    this.#place = { query, key };
+    if (query >= 0 && key >= 0) this.#said = this.#place;
+    this.#say();
+    this.#schedule();
   }
 
   /** The token whose row is marked, −1 for none. */
@@ -172,199 +149,246 @@ export class AttentionMap extends Base {
     return this.#pinned;
   }
 
-  /** @param {TraceLike} trace */
-  async #read(trace) {
-    const view = this.#view;
-    const reading = this.#reading;
-    this.#resolution = this.resolution;
-    const { weights, queries, keys } = await readTrace(trace, view, this.#resolution);
-    if (reading === this.#reading) this.#take(pictureOf(weights, { ...view, queries, keys }));
+  set pinned(row) {
+    this.#pinned = row;
+    this.#schedule();
   }
 
-  /** @param {Picture} picture */
-  #take(picture) {
-    this.#picture = picture;
-    this.#nameTokens(picture);
-    this.#row = Math.min(this.#row, picture.rows - 1);
-    this.#column = Math.min(this.#column, picture.columns - 1);
-    const { name = 'Attention weights' } = this.#view;
-    this.#field.setAttribute(
-      'aria-label',
-      `${name}. Arrow keys move the cell, Enter pins its row.`,
-    );
-    this.#field.style.setProperty('--aspect', String(aspectOf(picture)));
-    this.#repaint();
-    if (!this.#cursor.hidden) this.#place(this.#row, this.#column);
+  /** Tokens whose rows or columns are marked, besides `pinned`. @returns {readonly Pin[]} */
+  get pins() {
+    return this.#pins;
   }
 
-  /** @param {Picture} picture */
-  #nameTokens({ queries, keys }) {
-    const numbers = Array.from({ length: Math.max(queries, keys) }, (_, i) => String(i + 1));
-    const { tokens = numbers } = this.#view;
-    const { queryTokens = tokens.slice(Math.max(0, keys - queries)) } = this.#view;
-    for (const [what, names, count] of /** @type {const} */ ([
-      ['tokens', tokens, keys],
-      ['queryTokens', queryTokens, queries],
-    ])) {
-      if (names.length < count) {
-        const found = `${what} has ${names.length} labels`;
-        throw new HeadwiseError('ERR_SHAPE', `${found}; expected one for each of ${count} tokens`);
-      }
-    }
-    if (names(this.#columnNames) !== names(tokens)) {
-      this.#row = 0;
-      this.#column = 0;
-      this.#cursor.hidden = true;
-      this.#tip.textContent = '';
-    }
-    this.#rowNames = queryTokens;
-    this.#columnNames = tokens;
-  }
-
-  #resized() {
-    const { trace } = this.#view;
-    // What another element's size cannot show is not read again, nor what is as large as before.
-    if (trace && this.resolution !== this.#resolution && this.#field.clientWidth > 0) {
-      this.#read(trace).catch(() => {});
-    }
-    this.#repaint();
-  }
-
-  #repaint = () => {
-    const { clientWidth: width, clientHeight: height } = this.#field;
-    if (!this.#picture || width === 0) return;
-    const { rows, queries, keys } = this.#picture;
-    paint(this.#canvas, this.#picture);
-    this.#canvas.dataset.size = String(rows);
-    const room = showLabels(
-      { element: this.#columnLabels, names: this.#columnNames.slice(0, keys), length: width },
-      { element: this.#rowLabels, names: this.#rowNames.slice(0, queries), length: height },
-    );
-    this.style.setProperty('--label-ch', String(room));
-    this.#placePin();
-  };
-
-  #placePin() {
-    const n = this.#picture?.queries ?? 0;
-    this.#pin.hidden = this.#pinned < 0 || this.#pinned >= n;
-    this.#pin.style.top = `${(100 * this.#pinned) / n}%`;
-    this.#pin.style.height = `${100 / n}%`;
+  set pins(pins) {
+    this.#pins = [...pins];
+    this.#schedule();
   }
 
   /**
-   * Reads a cell out.
+   * Draws weights at once, a trace or cells when they were read.
    *
-   * @param {number} row
-   * @param {number} column
+   * @param {View} view
+   * @returns {Promise<void>} when it is drawn
+   * @throws {HeadwiseError} ERR_VALUE: not one of weights, trace and cells, an unknown option, or a bad max or scale;
+   *   ERR_SHAPE: weights are no matrix, or labels are missing. What reading a trace or cells throws rejects
    */
-  #place(row, column) {
-    if (!this.#picture) return;
-    const { rows, columns } = this.#picture;
-    this.#row = Math.max(0, Math.min(rows - 1, row));
-    this.#column = Math.max(0, Math.min(columns - 1, column));
-    this.#cursor.hidden = false;
-    this.#cursor.style.top = `${(100 * this.#row) / rows}%`;
-    this.#cursor.style.left = `${(100 * this.#column) / columns}%`;
-    this.#cursor.style.width = `${100 / columns}%`;
-    this.#cursor.style.height = `${100 / rows}%`;
-    this.#tip.textContent = this.#words(this.#picture);
+  show(view) {
+    const given = readView(view);
+    const reading = ++this.#reading;
+    if (!(given instanceof Promise)) return this.#open(given);
+    return given.then((read) => (reading === this.#reading ? this.#open(read) : undefined));
   }
 
-  /** @param {Picture} picture */
-  #words(picture) {
-    const { rows, columns, queries, keys, values } = picture;
-    const { noun = 'weight' } = this.#view;
-    /** @param {[number, number]} tokens @param {readonly string[]} labels */
-    const name = ([start, end], labels) =>
-      end - start === 1 ? `“${labels[start]}” (${start + 1})` : `tokens ${start + 1} to ${end}`;
-    const query = name(tokensOf(queries, rows, this.#row), this.#rowNames);
-    const key = name(tokensOf(keys, columns, this.#column), this.#columnNames);
-    const number = formatWeight(values[this.#row * columns + this.#column]);
-    const pooled = rows < queries || columns < keys;
-    const what = isMasked(picture, this.#row, this.#column)
-      ? 'masked: a later token'
-      : `${pooled ? `largest ${noun} ` : noun === 'weight' ? '' : `${noun} `}${number}`;
-    return `${query} → ${key}: ${what}`;
+  /** @param {Given} given */
+  #open(given) {
+    if (given.keyNames.join('\0') !== this.#given.keyNames.join('\0')) {
+      this.#place = this.#said = this.#kept = NOWHERE;
+    }
+    this.#given = given;
+    this.#view = fit(this.#wish, this.#size);
+    this.#layers.use(given.source, given.how);
+    this.#measure();
+    const read = this.#layers.want(this.#view, this.#frame.pixels);
+    this.#draw();
+    this.#say();
+    return read ?? Promise.resolve();
+  }
+
+  #arrived() {
+    this.#draw();
+    this.#say();
+    this.dispatchEvent(new CustomEvent('drawn'));
+  }
+
+  /** Tokens along its sides. */
+  get #size() {
+    return this.#given.source.size;
+  }
+
+  get #hasCells() {
+    return this.#size.queries * this.#size.keys > 0;
+  }
+
+  #want() {
+    if (this.#frame.ruler.clientWidth === 0) return; // hidden: it will be measured
+    this.#layers.want(this.#view, this.#frame.pixels)?.catch((error) => {
+      const message = String(error);
+      this.dispatchEvent(new ErrorEvent('error', { error, message }));
+    });
+  }
+
+  #recolour = () => {
+    this.#layers.colour();
+    this.#frame.recolour();
+    this.#draw();
+  };
+
+  #measure() {
+    if (this.#hasCells) {
+      this.#frame.measure(this, { ...this.#given, size: this.#size }, this.zoomable);
+    }
+  }
+
+  #draw() {
+    const { queryNames, keyNames } = this.#given;
+    this.#frame.draw({
+      ...{ size: this.#size, queryNames, keyNames },
+      ...{ layers: this.#layers.all, view: this.#view, place: this.#place, pins: this.#allPins },
+    });
+  }
+
+  /** @returns {Pin[]} the latest at the end */
+  get #allPins() {
+    return [{ side: 'query', token: this.#pinned }, ...this.#pins];
+  }
+
+  /** Reads a cell out. */
+  #say() {
+    const { query, key } = this.#said;
+    const isThere = query >= 0 && query < this.#size.queries && key >= 0 && key < this.#size.keys;
+    const cell = isThere ? cellAt(this.#layers.all, query, key) : undefined;
+    const words = cell ? wordsOf(cell, this.#given) : isThere ? '…' : '';
+    if (this.#tip.textContent !== words) this.#tip.textContent = words;
+  }
+
+  /**
+   * The cell that keys are about: the one that is marked, else the one that keys were at last, else of the latest pins,
+   * as far as they are in view; else the first, or what says most of what can be zoomed.
+   *
+   * @returns {Place}
+   */
+  get #cell() {
+    const isIn = (/** @type {Pin} */ pin) => isSeen(this.#view, this.#size, pin);
+    const { query, key } = this.#kept;
+    const isKept = isIn({ side: 'query', token: query }) && isIn({ side: 'key', token: key });
+    const pins = this.#allPins.filter(isIn);
+    const chosen = (/** @type {Pin['side']} */ side) => {
+      const pin = pins.findLast((one) => one.side === side)?.token ?? -1;
+      return [this.#place[side], isKept ? this.#kept[side] : -1, pin].find((at) => at >= 0) ?? -1;
+    };
+    const cell = { query: chosen('query'), key: chosen('key') };
+    if (!this.zoomable) return { query: Math.max(0, cell.query), key: Math.max(0, cell.key) };
+    const map = { size: this.#size, causal: this.#given.how.causal };
+    return tellingCell(this.cells, this.#view, map, cell);
+  }
+
+  /**
+   * Looks closer at the cell that keys are about, or less close.
+   * @param {number} factor below 1: closer
+   */
+  zoomBy(factor) {
+    const { query, key } = this.#cell;
+    const { queries, keys } = spansOf(this.#view, this.#size);
+    const y = clamp((query + 0.5 - this.#view.query) / queries, 0, 1);
+    const x = clamp((key + 0.5 - this.#view.key) / keys, 0, 1);
+    this.#move(zoom(this.#view, this.#size, factor, { x, y }));
+  }
+
+  /** @param {Viewport} view */
+  #move(view) {
+    this.view = view.span >= this.#size.keys ? null : view;
+    this.dispatchEvent(new CustomEvent('view', { detail: this.view }));
+  }
+
+  /** @param {Place | null} place */
+  #point(place) {
+    const { query, key } = place ?? NOWHERE;
+    if (query === this.#place.query && key === this.#place.key) return;
+    this.place = { query, key };
+    this.dispatchEvent(new CustomEvent('point', { detail: place }));
+  }
+
+  /** @param {Place} cell @param {boolean} [isKey] */
+  #pin({ query, key }, isKey = false) {
+    const [name, detail] = isKey ? ['pin-key', key] : ['pin', query];
+    this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
   #listen() {
-    const field = this.#field;
-    /**
-     * @param {PointerEvent | MouseEvent} event
-     * @returns {[number, number]}
-     */
-    const cellAt = (event) => {
-      const box = field.getBoundingClientRect();
-      const { rows, columns } = this.#picture ?? { rows: 0, columns: 0 };
-      return [
-        Math.floor(((event.clientY - box.top) / box.height) * rows),
-        Math.floor(((event.clientX - box.left) / box.width) * columns),
-      ];
+    const { field } = this.#frame;
+    /** @param {import('./gestures.js').Point} at @returns {Place} */
+    const cellAtPoint = ({ x, y }) => {
+      const { queries, keys } = spansOf(this.#view, this.#size);
+      return {
+        query: clamp(Math.floor(this.#view.query + y * queries), 0, this.#size.queries - 1),
+        key: clamp(Math.floor(this.#view.key + x * keys), 0, this.#size.keys - 1),
+      };
     };
-    field.addEventListener('pointermove', (event) => this.#place(...cellAt(event)));
-    field.addEventListener('pointerleave', () => {
-      if (this.shadowRoot?.activeElement !== field) this.#cursor.hidden = true;
-    });
-    field.addEventListener('click', (event) => {
-      this.#place(...cellAt(event));
-      this.#pinHere();
-    });
-    field.addEventListener('focus', () => {
-      if (!field.matches(':focus-visible') || !this.#picture) return;
-      if (this.#cursor.hidden && this.#pinned >= 0) {
-        this.#row = cellOf(this.#picture.queries, this.#picture.rows, this.#pinned);
-      }
-      this.#place(this.#row, this.#column);
-    });
-    field.addEventListener('blur', () => {
-      this.#cursor.hidden = true;
+    const isKeyed = () => field.matches(':focus-visible');
+    listenTo(field, {
+      canZoom: () => this.zoomable,
+      hover: (at) => this.#point(cellAtPoint(at)),
+      leave: () => isKeyed() || this.#point(null),
+      click: (at, hasShift) => {
+        this.#point(cellAtPoint(at));
+        this.#pin(cellAtPoint(at), hasShift);
+      },
+      drag: ({ x, y }) => {
+        const { query, key, span } = this.#view;
+        const { queries, keys } = spansOf(this.#view, this.#size);
+        const moved = { query: query - y * queries, key: key - x * keys, span };
+        this.#move(fit(moved, this.#size));
+      },
+      zoom: (factor, at) => this.#move(zoom(this.#view, this.#size, factor, at)),
     });
     field.addEventListener('keydown', (event) => this.#key(event));
+    field.addEventListener('focus', () => {
+      if (isKeyed() && this.#place.query < 0 && this.#hasCells) this.#go(this.#cell);
+    });
+    field.addEventListener('blur', () => this.#point(null));
+  }
+
+  /** @param {Place} place */
+  #go({ query, key }) {
+    const cell = {
+      query: clamp(query, 0, this.#size.queries - 1),
+      key: clamp(key, 0, this.#size.keys - 1),
+    };
+    const view = reveal(this.#view, this.#size, cell);
+    if (view.query !== this.#view.query || view.key !== this.#view.key) this.#move(view);
+    this.#kept = cell;
+    this.#point(cell);
   }
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (!this.#picture || event.ctrlKey || event.metaKey || event.altKey) return;
-    const last = this.#picture.columns - 1;
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.#hasCells) return;
+    const { query, key } = this.#cell;
+    const { queries, keys } = this.#size;
+    // A step goes to the next cell, which may be several tokens.
+    const [top, bottom] = cellAt(this.#layers.all, query, key)?.queries ?? [query, query + 1];
+    const [left, right] = cellAt(this.#layers.all, query, key)?.keys ?? [key, key + 1];
+    const page = PAGE * (bottom - top);
+    const last = this.#given.how.causal ? Math.min(query + keys - queries, keys - 1) : keys - 1;
+    const pin = () => this.#pin({ query, key }, event.shiftKey);
+    const turn = (/** @type {number} */ by) =>
+      this.dispatchEvent(new CustomEvent('head', { detail: by }));
     /** @type {Record<string, () => void>} */
-    const keys = {
-      ArrowUp: () => this.#place(this.#row - 1, this.#column),
-      ArrowDown: () => this.#place(this.#row + 1, this.#column),
-      ArrowLeft: () => this.#place(this.#row, this.#column - 1),
-      ArrowRight: () => this.#place(this.#row, this.#column + 1),
-      PageUp: () => this.#place(this.#row - PAGE, this.#column),
-      PageDown: () => this.#place(this.#row + PAGE, this.#column),
-      Home: () => this.#place(this.#row, 0),
-      End: () => this.#place(this.#row, last),
-      Enter: () => this.#pinHere(),
-      ' ': () => this.#pinHere(),
-      '[': () => this.#turn(-1),
-      ']': () => this.#turn(1),
+    const zooms = {
+      '+': () => this.zoomBy(CLOSER),
+      '=': () => this.zoomBy(CLOSER),
+      '-': () => this.zoomBy(1 / CLOSER),
+      0: () => this.#move(wholeOf(this.#size)),
     };
-    const act = keys[event.key];
+    /** @type {Record<string, () => void>} */
+    const acts = {
+      ArrowUp: () => this.#go({ query: top - 1, key }),
+      ArrowDown: () => this.#go({ query: bottom, key }),
+      ArrowLeft: () => this.#go({ query, key: left - 1 }),
+      ArrowRight: () => this.#go({ query, key: right }),
+      PageUp: () => this.#go({ query: query - page, key }),
+      PageDown: () => this.#go({ query: query + page, key }),
+      Home: () => this.#go({ query, key: 0 }),
+      End: () => this.#go({ query, key: last }),
+      Enter: pin,
+      ' ': pin,
+      '[': () => turn(-1),
+      ']': () => turn(1),
+      ...(this.zoomable ? zooms : {}),
+    };
+    const act = acts[event.key];
     if (!act) return;
     event.preventDefault();
     act();
   }
-
-  /** @param {number} by */
-  #turn(by) {
-    this.dispatchEvent(new CustomEvent('head', { detail: by }));
-  }
-
-  #pinHere() {
-    if (!this.#picture) return;
-    const [row] = tokensOf(this.#picture.queries, this.#picture.rows, this.#row);
-    this.dispatchEvent(new CustomEvent('pin', { detail: row }));
-  }
 }
-
-/** @param {readonly string[]} labels */
-const names = (labels) => labels.join('\0');
-
-/**
- * Width by height: square cells, unless that would be a thread.
- *
- * @param {Picture} picture
- */
-const aspectOf = ({ queries, keys }) => Math.max(0.5, Math.min(8, keys / queries));

@@ -6,55 +6,109 @@ const LABEL_PX = 12;
 const NUMBER_PX = 36;
 const ROUND = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 const LONGEST_LABEL = 9;
+/** Where a map zooms, names of this many letters have room beside numbers, and so have the names of the axes. */
+const SHORTEST_ROOM = 6;
+const LONGEST_NUMBER = 4;
+/** Labels so short are not turned. */
+const LEVEL_LABEL = 2;
+/** Of a letter, in shares of the font's size, and in CSS pixels. */
+const LETTER_EM = 0.56;
+const LETTER_PX = 7;
 
 /**
+ * What is seen of one side of a map.
  * @typedef {object} Axis
- * @property {HTMLElement} element
- * @property {readonly string[]} names of its tokens
+ * @property {readonly string[]} names of all its tokens
+ * @property {number} start
+ * @property {number} span
  * @property {number} length in CSS pixels
+ * @property {number} strong a token that is named, whether or not the others have room; −1: none
  */
 
-/** @param {Axis} axis */
-const cellOf = ({ names, length }) => length / names.length;
-
-/** @param {Axis} axis */
-function show(axis) {
-  const { element, names } = axis;
-  const cell = cellOf(axis);
-  const n = names.length;
-  /** @type {HTMLElement[]} */
-  const shown = [];
-  /** @param {string} text @param {number} i */
-  const add = (text, i) => {
-    const label = el('span', {}, text);
-    label.style.setProperty('--at', String((i + 0.5) / n));
-    shown.push(label);
-  };
-  if (cell >= LABEL_PX) {
-    names.forEach(add);
-  } else {
-    const step = ROUND.find((tokensApart) => tokensApart * cell >= NUMBER_PX) ?? n;
-    for (let i = step; i <= n; i += step) add(String(i), i - 1);
+/**
+ * Which tokens of one side have a label: every one where there is room, else those of round numbers.
+ *
+ * @param {number} start
+ * @param {number} span
+ * @param {number} n
+ * @param {number} length in CSS pixels
+ * @returns {{ tokens: number[], isNumbered: boolean }}
+ */
+export function labelledTokens(start, span, n, length) {
+  const cell = length / span;
+  const isNumbered = cell < LABEL_PX;
+  const step = isNumbered ? (ROUND.find((apart) => apart * cell >= NUMBER_PX) ?? n) : 1;
+  const tokens = [];
+  for (let token = Math.max(0, Math.floor(start)); token < Math.min(n, start + span); token++) {
+    const isIn = token + 0.5 >= start && token + 0.5 <= start + span;
+    if (isIn && (token + (isNumbered ? 1 : 0)) % step === 0) tokens.push(token);
   }
-  element.classList.toggle('numbers', cell < LABEL_PX);
-  element.replaceChildren(...shown);
+  return { tokens, isNumbered };
 }
 
+/** @param {readonly string[]} names */
+const longest = (names) => names.reduce((most, name) => Math.max(most, [...name].length), 1);
+
 /**
- * Labels both axes: with every token where there is room, else with numbers.
+ * Room for the labels of a whole map. It stays while the map is zoomed.
  *
- * @param {Axis} columns
- * @param {Axis} rows
- * @returns {number} room for the longest label, in characters
+ * @param {object} map
+ * @param {number} map.width of labels and map, in CSS pixels
+ * @param {number} map.em size of the font
+ * @param {readonly (readonly string[])[]} map.names of the columns and of the rows
+ * @param {number} map.aspect
+ * @param {boolean} map.canZoom
+ * @returns {{ letters: number, isLevel: boolean }} letters: of the longest label; isLevel: the columns' labels have one line
  */
-export function showLabels(columns, rows) {
-  const words = [columns, rows].flatMap((axis) =>
-    cellOf(axis) >= LABEL_PX ? axis.names : ['1000'],
+export function roomFor({ width, em, names, aspect, canZoom }) {
+  const [columns, rows] = names;
+  const most = Math.min(LONGEST_LABEL, longest(names.flat()));
+  const field = width - (most + 1) * LETTER_EM * em;
+  const column = field / columns.length;
+  const isNumbered = column < LABEL_PX;
+  const areRowsNumbered = field / aspect / rows.length < LABEL_PX;
+  const named = [...(isNumbered ? [] : columns), ...(areRowsNumbered ? [] : rows)];
+  const letters = Math.max(
+    canZoom ? SHORTEST_ROOM : isNumbered || areRowsNumbered ? LONGEST_NUMBER : 1,
+    Math.min(LONGEST_LABEL, longest(named)),
   );
-  const longest = Math.max(...words.map((text) => [...text].length), 1);
-  const cell = cellOf(columns);
-  columns.element.classList.toggle('level', cell > LONGEST_LABEL * 7 || cell < LABEL_PX);
-  show(columns);
-  show(rows);
-  return Math.min(longest, LONGEST_LABEL) + 1;
+  return {
+    letters: letters + 1,
+    isLevel: (isNumbered && !canZoom) || isFlat(columns, column),
+  };
+}
+
+/** Whether labels of columns are level: short, or with much room. @param {readonly string[]} names @param {number} cell */
+const isFlat = (names, cell) => cell > LONGEST_LABEL * LETTER_PX || longest(names) <= LEVEL_LABEL;
+
+/**
+ * Labels one side of a map.
+ *
+ * @param {HTMLElement} element
+ * @param {Axis} axis
+ */
+export function showLabels(element, { names, start, span, length, strong }) {
+  const cell = length / span;
+  const { tokens, isNumbered } = labelledTokens(start, span, names.length, length);
+  const flat = isNumbered || isFlat(names, cell);
+  const at = (/** @type {number} */ token) => (token + 0.5 - start) * cell;
+  /** @param {string} text @param {number} place @param {string} name of its class */
+  const label = (text, place, name) => {
+    const made = el('span', { class: name }, text);
+    made.style.setProperty('--at', `${place}px`);
+    return made;
+  };
+  const isSeen = strong >= 0 && strong + 1 > start && strong < start + span;
+  const half = isSeen && flat ? ([...names[strong]].length * LETTER_PX) / 2 : 0;
+  const room = isNumbered ? Math.max(NUMBER_PX / 2, half + LETTER_PX * 3) : 0;
+  const shown = tokens
+    .filter((token) => !isSeen || (token !== strong && Math.abs(at(token) - at(strong)) >= room))
+    .map((token) => label(isNumbered ? String(token + 1) : names[token], at(token), ''));
+  if (isSeen) {
+    const place = Math.max(half, Math.min(length - half, at(strong)));
+    shown.push(label(names[strong], place, 'strong'));
+  }
+  element.classList.toggle('numbers', isNumbered);
+  element.classList.toggle('flat', flat);
+  element.replaceChildren(...shown);
 }

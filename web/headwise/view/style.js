@@ -2,15 +2,17 @@
 export const style = `
 :host {
   --label-ch: 4;
+  --room: calc(var(--label-ch) * 0.56em + 0.4em);
   --accent: var(--attention-accent, light-dark(#2456b8, #8db4ff));
   --soft: var(--attention-soft, light-dark(#555d6b, #a4acb9));
   display: grid;
-  grid-template-columns: 1.3rem calc(var(--label-ch) * 0.56em + 0.4em) minmax(0, 1fr);
+  grid-template-columns: auto auto minmax(0, 1fr);
   font-size: 0.8rem;
   max-width: 36rem;
 }
 :host([hidden]), [hidden] { display: none; }
 * { box-sizing: border-box; }
+.ruler { grid-column: 1 / -1; }
 .axis {
   color: var(--soft);
   font-size: 0.75rem;
@@ -22,10 +24,20 @@ export const style = `
 :host([compact]) .key-axis { grid-column: 1 / -1; text-align: right; }
 .query-axis {
   grid-column: 1;
-  grid-row: 3;
+  grid-row: 4;
+  width: 1.3rem;
   writing-mode: vertical-rl;
   transform: rotate(180deg);
 }
+:host([zoomable]) .key-axis {
+  grid-column: 1 / 3;
+  grid-row: 3;
+  padding-right: 0.4em;
+  text-align: right;
+  line-height: 1.3;
+  white-space: pre-line;
+}
+:host([zoomable]) .query-axis { display: none; }
 .labels { position: relative; line-height: 1; }
 .labels span {
   position: absolute;
@@ -33,10 +45,11 @@ export const style = `
   overflow: hidden;
   text-overflow: ellipsis;
 }
-.labels.numbers { color: var(--soft); }
-.columns { grid-column: 3; height: calc(var(--label-ch) * 0.56em + 0.4em); }
+.labels.numbers span:not(.strong) { color: var(--soft); }
+.labels .strong { font-weight: 600; }
+.columns { grid-column: 3; grid-row: 3; align-self: end; height: var(--room); }
 .columns span {
-  left: calc(var(--at) * 100%);
+  left: var(--at);
   bottom: 0.3em;
   max-height: 100%;
   writing-mode: vertical-rl;
@@ -44,39 +57,37 @@ export const style = `
   line-height: 1.2;
 }
 .columns.level { height: 1.5em; }
-.columns.level span { writing-mode: horizontal-tb; transform: translateX(-50%); }
-.rows { grid-column: 2; grid-row: 3; }
+.columns.flat span { writing-mode: horizontal-tb; transform: translateX(-50%); }
+.rows { grid-column: 2; grid-row: 4; width: var(--room); }
 .rows span {
-  top: calc(var(--at) * 100%);
+  top: var(--at);
   right: 0.4em;
-  max-width: 100%;
+  max-width: calc(100% - 0.4em);
   transform: translateY(-50%);
   line-height: 1.2;
 }
 .map-field {
   grid-column: 3;
-  grid-row: 3;
+  grid-row: 4;
   position: relative;
   aspect-ratio: var(--aspect, 1);
   cursor: crosshair;
   touch-action: manipulation;
 }
+:host([zoomable]) .map-field { touch-action: pan-y; }
+:host([zoomable]) .map-field.closer { touch-action: none; }
 .map-field:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 canvas { display: block; width: 100%; height: 100%; }
-.cell-cursor, .row-pin {
-  position: absolute;
-  pointer-events: none;
-  min-width: 4px;
-  min-height: 4px;
+.marks { position: absolute; inset: 0; clip-path: inset(-4px); pointer-events: none; }
+.marks div { position: absolute; inset: 0; min-width: 3px; min-height: 3px; }
+.cell-cursor {
+  outline: 1px solid #fff;
+  box-shadow: 0 0 0 2px rgb(0 0 0 / 55%), inset 0 0 0 1px rgb(0 0 0 / 55%);
 }
-.cell-cursor { box-shadow: inset 0 0 0 2px #fff, 0 0 0 1.5px #000; }
-.row-pin {
-  left: 0;
-  right: 0;
-  box-shadow: 0 0 0 1.5px Canvas, 0 0 0 3.5px var(--accent);
-}
+.row-pin { box-shadow: 0 0 0 1.5px Canvas, 0 0 0 3.5px var(--accent); }
 .map-tip {
   grid-column: 1 / -1;
+  grid-row: 5;
   min-height: 1.6em;
   margin-top: 0.4em;
   padding-left: 1.3rem;
@@ -84,4 +95,5 @@ canvas { display: block; width: 100%; height: 100%; }
   font-variant-numeric: tabular-nums;
   overflow-wrap: anywhere;
 }
+:host([zoomable]) .map-tip { padding-left: 0; }
 `;

@@ -8,6 +8,7 @@
  */
 
 import { AttentionMap } from '../../headwise/view.js';
+import { largestOf } from '../../headwise/view/paint.js';
 import { byId, el } from '../dom.js';
 import { formatCount, formatWeight } from '../format.js';
 import { HeadGrid } from '../parts/head-grid.js';
@@ -25,13 +26,6 @@ const NOTES = {
     'The fused module was given the wrapper’s weights (fromWrapper) and ran all heads at once.',
   difference: 'The absolute difference |wrapper − fused| of every weight.',
 };
-
-/** @param {MapData} map */
-function largest({ values }) {
-  let max = 0;
-  for (const value of values) if (value > max) max = value;
-  return max;
-}
 
 export class Explorer {
   /** @type {Store} */ #store;
@@ -52,11 +46,8 @@ export class Explorer {
     this.#store = store;
     this.#engine = engine;
     this.#grid = new HeadGrid(byId('grid', HTMLElement), (head) => store.set({ head }));
-    this.#map.addEventListener('pin', (event) =>
-      store.set({ row: /** @type {CustomEvent<number>} */ (event).detail }),
-    );
-    this.#map.addEventListener('head', (event) => {
-      const by = /** @type {CustomEvent<number>} */ (event).detail;
+    this.#map.addEventListener('pin', ({ detail: row }) => store.set({ row }));
+    this.#map.addEventListener('head', ({ detail: by }) => {
       const heads = this.#summary?.heads ?? 1;
       store.set({ head: (this.#head() + by + heads) % heads });
     });
@@ -134,7 +125,7 @@ export class Explorer {
   #max(map) {
     const { mode, scale } = this.#store.get();
     if (scale === 'row') return 'row';
-    if (scale === 'head') return largest(map);
+    if (scale === 'head') return largestOf(map.values);
     return mode === 'difference' ? (this.#summary?.difference.weights ?? 0) : 1;
   }
 

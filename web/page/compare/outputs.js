@@ -7,12 +7,10 @@
  * @import { MapSource, Matrix, Summary, Token } from '../types.js'
  */
 
-import { AttentionMap } from '../../headwise/view.js';
-import { byId, el } from '../dom.js';
-import { formatCount, formatWeight, plural } from '../format.js';
+import { byId } from '../dom.js';
+import { formatCount, plural } from '../format.js';
 import { DEFAULTS } from '../state.js';
-import { showLegend } from '../parts/legend.js';
-import { viewOf } from '../parts/map-view.js';
+import { showMaps } from '../parts/map-view.js';
 import { matrixTable } from '../parts/matrix-table.js';
 import { showTokens } from '../parts/token-strip.js';
 
@@ -74,8 +72,8 @@ export async function showOutputs(summary, engine, pin) {
   showTable('wrapper-table', summary.wrapper, tokens);
   showTable('fused-table', notebook ?? summary.fused, tokens);
   await Promise.all([
-    showMaps('wrapper-maps', 'wrapper', 'wrapper', summary, engine, pin),
-    showMaps('fused-maps', 'notebook', 'fused module', summary, engine, pin),
+    showHeads('wrapper-maps', 'wrapper', 'wrapper', summary, engine, pin),
+    showHeads('fused-maps', 'notebook', 'fused module', summary, engine, pin),
   ]);
 }
 
@@ -87,59 +85,22 @@ export async function showOutputs(summary, engine, pin) {
  * @param {Remote<CompareWorker>} engine
  * @param {(row: number) => void} pin
  */
-async function showMaps(id, source, whose, summary, engine, pin) {
+async function showHeads(id, source, whose, summary, engine, pin) {
   const room = byId(id, HTMLElement);
   if (!summary.notebook) {
     room.replaceChildren();
     return;
   }
   const { run, tokens, heads, settings } = summary;
-  const n = tokens.length;
-  const calls = Array.from({ length: heads }, (_, head) =>
-    engine.map({ run, source, head, size: n }),
+  const maps = await Promise.all(
+    Array.from({ length: heads }, async (_, head) => {
+      const { values } = await engine.map({ run, source, head, size: tokens.length });
+      const whole = `head H${head} of the ${whose}`;
+      const name = `Attention weights of ${whole}`;
+      return { head, values, name, caption: `Weights of ${whole}` };
+    }),
   );
-  const maps = await Promise.all(calls);
-  // The elements stay from run to run, so that focus does.
-  const figures = [...room.querySelectorAll('figure')];
-  while (figures.length < heads) {
-    const map = new AttentionMap();
-    map.toggleAttribute('compact', true);
-    map.addEventListener('pin', (event) => pin(/** @type {CustomEvent<number>} */ (event).detail));
-    const caption = el('figcaption', {}, `Head H${figures.length}`);
-    const behind = el('div', { class: 'visually-hidden' });
-    figures.push(el('figure', {}, caption, map, behind));
-  }
-  const legend = el('div');
-  room.replaceChildren(...figures, legend);
-  const names = tokens.map(({ text }) => text);
-  figures.forEach((figure, head) => {
-    const map = /** @type {AttentionMap} */ (figure.children[1]);
-    const { values } = maps[head];
-    const name = `head H${head} of the ${whose}`;
-    map.show({
-      ...viewOf({ ...maps[head], causal: settings.causal }),
-      tokens: names,
-      max: 1,
-      name: `Attention weights of ${name}`,
-    });
-    figure.children[2].replaceChildren(
-      matrixTable(
-        { shape: [n, n], rows: n, cols: n, values },
-        {
-          caption: `Weights of ${name}`,
-          rows: names,
-          cols: names,
-          corner: 'query \\ key',
-          format: formatWeight,
-        },
-      ),
-    );
-  });
-  showLegend(legend, {
-    max: 1,
-    what: 'attention weight',
-    masked: settings.causal,
-  });
+  showMaps(room, { maps, tokens: tokens.map(({ text }) => text), causal: settings.causal, pin });
 }
 
 /**
@@ -148,7 +109,7 @@ async function showMaps(id, source, whose, summary, engine, pin) {
  * @param {number} row
  */
 export function pinInOutputs(row) {
-  for (const map of document.querySelectorAll('.maps attention-map')) {
-    /** @type {AttentionMap} */ (map).pinned = row;
+  for (const room of document.querySelectorAll('.maps')) {
+    for (const map of room.querySelectorAll('attention-map')) map.pinned = row;
   }
 }

@@ -6,7 +6,7 @@
  * @typedef {{ weights: Trace['weights'], map: Trace['map'] }} Maps
  */
 
-import { cellOf } from '../../headwise/view/cells.js';
+import { pooling } from '../../headwise/view/pool.js';
 
 /** Rows recomputed at a time. */
 const BLOCK = 128;
@@ -71,19 +71,12 @@ export function mapOf(trace, { n, head, size }) {
  */
 export function mapOfDifference(a, b, { n, head, size }) {
   if (size >= n) return rowsOfDifference(a, b, head, 0, n);
-  const pooled = new Float32Array(size * size);
-  const cells = Uint16Array.from({ length: n }, (_, i) => cellOf(n, size, i));
+  /** @type {[number, number]} */
+  const all = [0, n];
+  const { cells, add } = pooling({ queries: all, keys: all, height: size, width: size }, n);
   for (let start = 0; start < n; start += BLOCK) {
     const end = Math.min(n, start + BLOCK);
-    const difference = rowsOfDifference(a, b, head, start, end);
-    for (let i = start; i < end; i++) {
-      const from = (i - start) * n;
-      const to = cells[i] * size;
-      for (let j = 0; j < n; j++) {
-        const cell = to + cells[j];
-        pooled[cell] = Math.max(pooled[cell], difference[from + j]);
-      }
-    }
+    add(rowsOfDifference(a, b, head, start, end), start, end);
   }
-  return pooled;
+  return cells.values;
 }

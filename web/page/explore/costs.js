@@ -2,7 +2,7 @@
  * What was computed, and what it took.
  *
  * @import { Explorer } from './explorer.js'
- * @import { Seen } from './map/zoom-map.js'
+ * @import { Seen } from './maps.js'
  */
 
 import { formatBytes, formatCount, formatTime, plural } from '../format.js';

@@ -8,9 +8,10 @@
  */
 
 import { repeat } from 'lit-html/directives/repeat.js';
+import { drawWeights } from '../../headwise/view.js';
 import { drawn, html, made } from '../template.js';
 import { headAt, isSameHead, shortName, spokenName } from './address.js';
-import { hatchOf, largestOf, pictureOf } from './colours.js';
+import { SCALES } from './colours.js';
 
 /** Numbers of heads that stand beside one another without touching. */
 const MOST_NUMBERS = 12;
@@ -26,22 +27,9 @@ const sideOf = (canvas) => (canvas.clientWidth || 32) * (devicePixelRatio || 1);
  * @param {MapScale} scale
  */
 function paint(canvas, values, size, { n, causal }, scale) {
-  const context = canvas.getContext('2d');
-  if (!values || !context) return;
-  const side = Math.round(sideOf(canvas));
-  canvas.width = side;
-  canvas.height = side;
-  /** @type {[number, number]} */
-  const all = [0, n];
-  const largest = Float32Array.from({ length: size }, (_, row) =>
-    largestOf(values.subarray(row * size, (row + 1) * size)),
-  );
-  const cells = { queries: all, keys: all, height: size, width: size, values, largest };
-  context.fillStyle = context.createPattern(hatchOf(1), 'repeat') ?? 'transparent';
-  context.fillRect(0, 0, side, side);
-  context.imageSmoothingEnabled = false;
-  const how = { scale, map: largestOf(values), isSigned: false, causal };
-  context.drawImage(pictureOf(cells, how), 0, 0, side, side);
+  if (!values) return;
+  const weights = { shape: [size, size], data: values };
+  drawWeights(canvas, weights, { queries: n, keys: n, causal, ...SCALES[scale] });
 }
 
 /** The numbers of layers and heads, at the sides of the maps. @param {RunSummary} run */

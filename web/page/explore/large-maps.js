@@ -2,7 +2,7 @@
  * The large maps, what moves them, and their legend.
  *
  * @import { Explorer } from './explorer.js'
- * @import { Seen } from './map/zoom-map.js'
+ * @import { Seen } from './maps.js'
  */
 
 import { byId } from '../dom.js';

@@ -2,14 +2,15 @@
  * What the colours of the maps mean.
  *
  * @import { ExploreState, MapScale } from './address.js'
- * @import { SeenWeights } from './map/seen-weights.js'
+ * @import { SeenWeights } from './seen-weights.js'
  */
 
 import { el } from '../dom.js';
 import { formatWeight } from '../format.js';
 import { shortName } from './address.js';
 import { showLegend } from '../parts/legend.js';
-import { DECADES, gradientOf } from './colours.js';
+import { gradient } from '../../headwise/view.js';
+import { DECADES } from '../../headwise/view/colour.js';
 import { nameOfScale } from './titles.js';
 import { firstName } from './maps.js';
 
@@ -118,7 +119,7 @@ export function createLegend(room, { seen, choose }) {
     show(state, map) {
       const parts = legendsOf(state, map).map(({ isSigned, ...legend }) => {
         const part = el('div');
-        showLegend(part, { ...legend, colours: gradientOf(isSigned) });
+        showLegend(part, { ...legend, colours: gradient({ signed: isSigned }) });
         return part;
       });
       scales.replaceChildren(...parts);

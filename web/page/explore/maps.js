@@ -1,15 +1,35 @@
 /**
  * The large maps: one, or two heads side by side and their difference, all showing the same part.
  *
- * @import { ExploreState, Pin, Viewport } from './address.js'
+ * @import { Cells, Region, Viewport } from '../../headwise/view.js'
+ * @import { ExploreState, Pin } from './address.js'
  * @import { Focus } from './focus.js'
  * @import { RunSummary, Session } from './session.js'
  * @import { What } from './worker/rows.js'
+ *
+ * @typedef {object} MapEvents
+ * @property {(pin: Pin) => void} pin
+ * @property {(view: Viewport | null) => void} view null: the whole; called when it has settled
+ * @property {(seen: Seen) => void} moved what is seen, on every move
+ * @property {(error: unknown) => void} fail
+ *
+ * @typedef {{ queries: [number, number], keys: [number, number], isPooled: boolean, ms: number }} Seen tokens
+ *   [first, past the last]; ms: that the cells took
+ *
+ * @typedef {object} Shown a map, and what it shows
+ * @property {HTMLElement} room
+ * @property {HTMLElement} title
+ * @property {AttentionMap} map
+ * @property {string} key of its weights
+ * @property {((region: Region) => Promise<Cells & { ms: number }>) | undefined} cells
  */
 
+import { AttentionMap } from '../../headwise/view.js';
+import { el } from '../dom.js';
 import { longName, shortName } from './address.js';
+import { SCALES } from './colours.js';
 import { titleOf } from './titles.js';
-import { ZoomMap } from './map/zoom-map.js';
+import { seenIn } from './seen-weights.js';
 
 /** A view that still changes is not yet written into the address. */
 const SETTLE_MS = 250;
@@ -56,23 +76,27 @@ export class Maps {
   #session;
   #focus;
   #on;
-  /** @type {ZoomMap[]} */ #maps = [];
+  /** @type {Shown[]} */ #maps = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #settling;
   /** @type {RunSummary | undefined} */ #run;
-  #shown = 0;
+  /** @type {ExploreState | undefined} what is shown */ #state;
+  #shows = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #slow;
 
   /**
    * @param {HTMLElement} room
    * @param {Session} session
    * @param {Focus} focus
-   * @param {import('./map/zoom-map.js').MapEvents} on view: called when it has settled
+   * @param {MapEvents} on
    */
   constructor(room, session, focus, on) {
     this.#room = room;
     this.#session = session;
     this.#focus = focus;
     this.#on = on;
+    focus.subscribe(() => {
+      for (const { map } of this.#maps) map.place = focus.place;
+    });
   }
 
   /**
@@ -82,27 +106,47 @@ export class Maps {
   async show(run, state) {
     if (run !== this.#run) clearTimeout(this.#settling);
     this.#run = run;
+    this.#state = state;
     const wanted = mapsOf(state);
     this.#take(wanted.length, state);
-    const shown = ++this.#shown;
+    const shows = ++this.#shows;
     clearTimeout(this.#slow);
     this.#slow = setTimeout(() => this.#room.setAttribute('aria-busy', 'true'), SLOW_MS);
     await Promise.all(
-      wanted.map(({ what, title, isSigned }, i) =>
-        this.#maps[i].show({
-          title: isSigned || !this.#isMuted(what, state) ? title : `${title}, muted`,
-          key: `${run.run} ${JSON.stringify(what)}`,
-          names: run.tokens.map(({ text }) => text),
-          causal: run.causal,
-          isSigned,
-          scale: state.scale,
-          ask: (region) => this.#session.region(`map ${i}`, what, region),
-        }),
-      ),
+      wanted.map((one, i) => this.#draw(i, one, run, state).catch((error) => this.#on.fail(error))),
     );
-    if (shown !== this.#shown) return;
+    if (shows !== this.#shows) return;
     clearTimeout(this.#slow);
     this.#room.removeAttribute('aria-busy');
+  }
+
+  /**
+   * @param {number} i which map
+   * @param {ReturnType<typeof mapsOf>[number]} wanted
+   * @param {RunSummary} run
+   * @param {ExploreState} state
+   */
+  async #draw(i, { what, title: name, isSigned }, run, state) {
+    const shown = this.#maps[i];
+    const { map, title, room } = shown;
+    const key = `${run.run} ${JSON.stringify(what)}`;
+    if (key !== shown.key) {
+      shown.key = key;
+      shown.cells = (region) => this.#session.region(`map ${i}`, what, region);
+    }
+    title.textContent = isSigned || !this.#isMuted(what, state) ? name : `${name}, muted`;
+    const drawn = map.show({
+      cells: shown.cells,
+      tokens: run.tokens.map(({ text }) => text),
+      causal: run.causal,
+      signed: isSigned,
+      ...SCALES[state.scale],
+      name: `Attention weights: ${title.textContent}`,
+      noun: isSigned ? 'difference' : 'weight',
+    });
+    map.place = this.#focus.place;
+    await drawn;
+    if (key === shown.key) room.dataset.drawn = key;
   }
 
   /** @param {What} what @param {ExploreState} state */
@@ -112,51 +156,80 @@ export class Maps {
 
   /** The first map's largest weight. */
   get largest() {
-    return this.#maps[0]?.largest ?? 0;
+    return this.#maps[0]?.map.largest ?? 0;
   }
 
   /** What is seen of the weights: of one map, or of both that are compared. */
   get weightsSeen() {
     const count = this.#room.childElementCount;
-    return this.#maps
-      .slice(0, count > 1 ? 2 : count)
-      .map((map) => map.weightsSeen)
-      .filter((seen) => seen !== undefined);
+    const { scale } = this.#state ?? { scale: 'unit' };
+    return this.#maps.slice(0, count > 1 ? 2 : count).flatMap(({ map }) => {
+      const { causal, n } = this.#run ?? { causal: true, n: 0 };
+      const view = map.view ?? { query: 0, key: 0, span: n };
+      return map.cells ? [seenIn(map.cells, view, { scale, map: map.largest, causal })] : [];
+    });
   }
 
   /** @param {Viewport | null} view */
   set view(view) {
-    for (const map of this.#maps) map.view = view;
+    for (const { map } of this.#maps) map.view = view;
+    this.#moved();
   }
 
   /** @param {readonly Pin[]} pins */
   set pins(pins) {
-    for (const map of this.#maps) map.pins = pins;
+    for (const { map } of this.#maps) map.pins = pins;
   }
 
   /** @param {number} factor below 1: closer */
   zoomBy(factor) {
-    this.#maps[0]?.zoomBy(factor);
+    this.#maps[0]?.map.zoomBy(factor);
+  }
+
+  /** Says what is seen, which is the same in all of them. */
+  #moved() {
+    const [first] = this.#maps;
+    if (!first) return;
+    const { map } = first;
+    const n = this.#run?.n ?? 0;
+    const { query, key, span } = map.view ?? { query: 0, key: 0, span: n };
+    /** @param {number} start @returns {[number, number]} */
+    const side = (start) => [Math.floor(start), Math.min(n, Math.ceil(start + span))];
+    const { ms = 0 } = /** @type {{ ms?: number }} */ (map.cells ?? {});
+    const isPooled = span > map.resolution;
+    this.#on.moved({ queries: side(query), keys: side(key), isPooled, ms });
   }
 
   /** @param {number} count @param {ExploreState} state */
   #take(count, { view, pins }) {
     if (this.#room.childElementCount === count) return;
-    while (this.#maps.length < count) {
-      this.#maps.push(
-        new ZoomMap(this.#focus, {
-          ...this.#on,
-          view: (next) => {
-            this.view = next;
-            clearTimeout(this.#settling);
-            this.#settling = setTimeout(() => this.#on.view(next), SETTLE_MS);
-          },
-        }),
-      );
-    }
+    while (this.#maps.length < count) this.#maps.push(this.#make());
     // Maps that are not shown are kept for another time.
-    this.#room.replaceChildren(...this.#maps.slice(0, count).map(({ element }) => element));
+    this.#room.replaceChildren(...this.#maps.slice(0, count).map(({ room }) => room));
     this.view = view;
     this.pins = pins;
+  }
+
+  /** @returns {Shown} */
+  #make() {
+    const title = el('h3', {});
+    const map = new AttentionMap();
+    map.zoomable = true;
+    map.addEventListener('point', ({ detail }) => {
+      if (detail) this.#focus.set(detail, map);
+      else this.#focus.clear(map);
+      map.place = this.#focus.place;
+    });
+    map.addEventListener('pin', ({ detail }) => this.#on.pin({ side: 'query', token: detail }));
+    map.addEventListener('pin-key', ({ detail }) => this.#on.pin({ side: 'key', token: detail }));
+    map.addEventListener('view', ({ detail }) => {
+      this.view = detail;
+      clearTimeout(this.#settling);
+      this.#settling = setTimeout(() => this.#on.view(detail), SETTLE_MS);
+    });
+    map.addEventListener('drawn', () => this.#moved());
+    map.addEventListener('error', ({ error }) => this.#on.fail(error));
+    const room = el('div', { class: 'zoom-map' }, title, map);
+    return { room, title, map, key: '', cells: undefined };
   }
 }

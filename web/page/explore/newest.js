@@ -30,21 +30,3 @@ export function newest(work, fail) {
     return running;
   };
 }
-
-/**
- * Calls a function once before the next frame, however often it is asked for.
- *
- * @param {() => void} draw
- * @returns {() => void}
- */
-export function onceAFrame(draw) {
-  let isAsked = false;
-  return () => {
-    if (isAsked) return;
-    isAsked = true;
-    requestAnimationFrame(() => {
-      isAsked = false;
-      draw();
-    });
-  };
-}

@@ -6,11 +6,9 @@
  * @import { Printed, Step } from './parse.js'
  */
 
-import { AttentionMap } from '../../headwise/view.js';
 import { el } from '../dom.js';
 import { formatCount, formatNumber, formatWeight, plural } from '../format.js';
-import { showLegend } from '../parts/legend.js';
-import { viewOf } from '../parts/map-view.js';
+import { showMaps } from '../parts/map-view.js';
 import { matrixTable } from '../parts/matrix-table.js';
 import { judge, sameCell } from './check.js';
 
@@ -175,48 +173,15 @@ function partTable(item, { rows, cols }, caption, values, differs) {
 
 /** @param {MapsItem} item */
 function mapsFigure({ name, tokens, causal, maps }) {
-  const n = tokens.length;
-  /** @type {AttentionMap[]} */
-  const elements = [];
   const grid = el('div', { class: 'maps' });
-  for (const { head, values } of maps) {
-    const map = new AttentionMap();
-    map.toggleAttribute('compact', true);
-    elements.push(map);
-    map.addEventListener('pin', (event) => {
-      const row = /** @type {CustomEvent<number>} */ (event).detail;
-      for (const element of elements) element.pinned = row;
-    });
-    const title = `Head H${head}`;
-    const behind = matrixTable(
-      { shape: [n, n], rows: n, cols: n, values },
-      {
-        caption: `${name}, ${title}`,
-        rows: tokens,
-        cols: tokens,
-        corner: 'query \\ key',
-        format: formatWeight,
-      },
-    );
-    grid.append(
-      el(
-        'figure',
-        {},
-        el('figcaption', {}, title),
-        map,
-        el('div', { class: 'visually-hidden' }, behind),
-      ),
-    );
-    map.show({
-      ...viewOf({ n, size: n, values, causal }),
-      tokens,
-      max: 1,
-      name: `${name}, ${title}`,
-    });
-  }
-  const legend = el('div');
-  showLegend(legend, { max: 1, what: 'attention weight', masked: causal });
-  grid.append(legend);
+  const named = maps.map(({ head, values }) => {
+    const title = `${name}, Head H${head}`;
+    return { head, values, name: title, caption: title };
+  });
+  const pin = (/** @type {number} */ row) => {
+    for (const map of grid.querySelectorAll('attention-map')) map.pinned = row;
+  };
+  showMaps(grid, { maps: named, tokens, causal, pin });
   return el('figure', { class: 'result' }, el('figcaption', {}, el('b', {}, name)), grid);
 }
 

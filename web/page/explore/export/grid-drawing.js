@@ -8,7 +8,7 @@
  */
 
 import { isSameHead, shortName } from '../address.js';
-import { largestOf } from '../colours.js';
+import { largestOf } from '../../../headwise/view/paint.js';
 import { pooledCells } from '../worker/pool.js';
 import { cellsTag } from './cells.js';
 import { tag, textAt } from './svg.js';

@@ -8,9 +8,9 @@
  */
 
 import { formatCount } from '../../format.js';
-import { largestOf } from '../colours.js';
-import { labelledTokens } from '../map/labels.js';
-import { fit } from '../map/viewport.js';
+import { largestOf } from '../../../headwise/view/paint.js';
+import { labelledTokens } from '../../../headwise/view/labels.js';
+import { fit } from '../../../headwise/view/viewport.js';
 import { mapsOf } from '../maps.js';
 import { cellsTag } from './cells.js';
 import { fitting, tag, textAt, widthOf } from './svg.js';
@@ -71,7 +71,7 @@ function pinTags(pins, { queries, keys, x, y, side }, { accent, ground }) {
  */
 export async function mapDrawing({ state, run, session }, palette) {
   const { n, causal } = run;
-  const { query, key, span } = fit(state.view, n);
+  const { query, key, span } = fit(state.view, { queries: n, keys: n });
   const queries = tokensIn(query, span, n);
   const keys = tokensIn(key, span, n);
   const maps = mapsOf(state);

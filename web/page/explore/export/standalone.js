@@ -18,7 +18,6 @@
 
 import { AttentionMap, gradient } from '../../../headwise/view.js';
 import { el } from '../../../headwise/view/element.js';
-import { poolRegion } from '../worker/pool.js';
 
 /** @type {Record<string, { words: string, how: { max: 1 | 'row' | 'map', scale?: 'log' }, start: string, end: string }>} */
 const SCALES = {
@@ -55,26 +54,11 @@ function floatsOf(base64) {
   return new Float32Array(bytes.buffer);
 }
 
-/** @param {Float32Array} weights @param {number} n what <attention-map> takes of a trace: it asks for what it has pixels for */
-const traceOf = (weights, n) => ({
-  shape: [1, 1, n, n],
-  weights: () => ({ shape: [n, n], data: weights }),
-  async map(/** @type {{ size: number }} */ { size }) {
-    /** @type {[number, number]} */
-    const all = [0, n];
-    const rows = (/** @type {number} */ start, /** @type {number} */ end) =>
-      weights.subarray(start * n, end * n);
-    const region = { queries: all, keys: all, height: size, width: size };
-    const { values } = await poolRegion(rows, n, region, async () => {});
-    return { shape: [size, size], data: values };
-  },
-});
-
 /** @param {Saved} saved */
 function show({ title, words, settings, tokens, causal, scale, maps }) {
   const shown = maps.map((map) => ({
     ...map,
-    trace: traceOf(floatsOf(map.weights), tokens.length),
+    weights: { shape: [tokens.length, tokens.length], data: floatsOf(map.weights) },
     element: new AttentionMap(),
   }));
   const select = el(
@@ -91,8 +75,8 @@ function show({ title, words, settings, tokens, causal, scale, maps }) {
     const { how, start: first, end: last } = SCALES[select.value];
     start.textContent = `weight ${first}`;
     end.textContent = last;
-    for (const { element, trace, title: name } of shown) {
-      element.show({ trace, tokens, causal, ...how, name });
+    for (const { element, weights, title: name } of shown) {
+      element.show({ weights, tokens, causal, ...how, name });
     }
   };
   select.addEventListener('change', draw);

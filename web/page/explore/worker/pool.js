@@ -3,59 +3,16 @@
  *
  * @import { Rows } from './heads.js'
  *
- * @typedef {object} Region tokens, and the cells that they are drawn in: no more than tokens
- * @property {[number, number]} queries [first, past the last]
- * @property {[number, number]} keys
- * @property {number} height cells
- * @property {number} width
- *
- * @typedef {object} Cells
- * @property {Float32Array} values height × width: of the weights that a cell covers the largest, or, where weights may
- *   be negative, the furthest from zero
- * @property {Float32Array} largest of each row of cells: the largest weight, or distance from zero, over all its keys
+ * @typedef {import('../../../headwise/view.js').Region} Region
+ * @typedef {{ values: Float32Array, largest: Float32Array }} Cells of a region, as the package's view takes them
  */
 
-import { cellOf } from '../../../headwise/view/cells.js';
 import { BLOCK } from './heads.js';
 
-/**
- * @param {Rows} rows
- * @param {number} n
- * @param {Region} region
- * @param {() => Promise<void>} breathe called between blocks
- * @returns {Promise<Cells>}
- */
-export async function poolRegion(rows, n, region, breathe) {
-  const { queries, keys, height, width } = region;
-  const [top, bottom] = queries;
-  const [left, right] = keys;
-  const values = new Float32Array(height * width);
-  const largest = new Float32Array(height);
-  const columns = Uint32Array.from({ length: right - left }, (_, i) =>
-    cellOf(right - left, width, i),
-  );
-  for (let start = top; start < bottom; start += BLOCK) {
-    const end = Math.min(bottom, start + BLOCK);
-    const weights = rows(start, end);
-    for (let query = start; query < end; query++) {
-      const row = cellOf(bottom - top, height, query - top);
-      const at = (query - start) * n;
-      for (let key = 0; key < n; key++) {
-        largest[row] = Math.max(largest[row], Math.abs(weights[at + key]));
-      }
-      for (let key = left; key < right; key++) {
-        const cell = row * width + columns[key - left];
-        const weight = weights[at + key];
-        if (Math.abs(weight) > Math.abs(values[cell])) values[cell] = weight;
-      }
-    }
-    await breathe();
-  }
-  return { values, largest };
-}
+export { poolRegion } from '../../../headwise/view/pool.js';
 
 /**
- * The same of a whole map that was pooled elsewhere.
+ * The cells of a whole map that was pooled elsewhere.
  *
  * @param {Float32Array} values size × size, none negative
  * @param {number} size

@@ -1,5 +1,5 @@
-// The Explore room's large map alone, with weights of the test's: 2,000 tokens, zoomed and moved. That it is smooth is
-// shown by what it does not do: nothing is computed for a frame.
+// <attention-map zoomable> with cells that the test computes: 2,000 tokens, zoomed and moved. That it is smooth is shown by
+// what it does not do: nothing is computed for a frame.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -11,13 +11,14 @@ import { browser, options } from './harness.js';
 
 const ROOT = fileURLToPath(new URL('../../web/', import.meta.url));
 const N = 2000;
+const FIELD = 'attention-map >>> .map-field';
+const TIP = 'attention-map >>> .map-tip';
 
 /** What the page runs: weight (q, k) is (q · 7 + k · 3) mod 1000 / 1000 below the diagonal. */
 const SETUP = `(async () => {
-  const { ZoomMap } = await import('./page/explore/map/zoom-map.js');
-  const { Focus } = await import('./page/explore/focus.js');
-  const { poolRegion } = await import('./page/explore/worker/pool.js');
-  const rows = (start, end) => {
+  await import('./headwise/view.js');
+  const { poolRegion } = await import('./headwise/view/pool.js');
+  const weightsOf = (start, end) => {
     const weights = new Float32Array((end - start) * ${N});
     for (let q = start; q < end; q++) {
       for (let k = 0; k <= q; k++) weights[(q - start) * ${N} + k] = ((q * 7 + k * 3) % 1000) / 1000;
@@ -27,29 +28,21 @@ const SETUP = `(async () => {
   globalThis.asked = [];
   globalThis.pinned = [];
   globalThis.views = [];
-  const focus = new Focus();
-  const map = new ZoomMap(focus, {
-    pin: (pin) => pinned.push(pin),
-    view: (view) => views.push(view),
-    moved: () => {},
-    fail: (error) => { throw error; },
-  });
-  map.element.style.width = '400px';
-  document.body.replaceChildren(map.element);
-  globalThis.show = (more) => map.show({
-    title: 'Test',
-    key: 'one',
-    names: Array.from({ length: ${N} }, (_, i) => 't' + i),
-    causal: true,
-    isSigned: false,
-    scale: 'unit',
-    ask: (region) => {
-      asked.push(region);
-      return poolRegion(rows, ${N}, region, async () => {}).then((cells) => ({ ...cells, ms: 1 }));
-    },
-    ...more,
-  });
-  Object.assign(globalThis, { map, focus });
+  globalThis.map = document.createElement('attention-map');
+  map.zoomable = true;
+  map.addEventListener('pin', ({ detail: token }) => pinned.push({ side: 'query', token }));
+  map.addEventListener('pin-key', ({ detail: token }) => pinned.push({ side: 'key', token }));
+  map.addEventListener('view', ({ detail }) => views.push(detail));
+  map.addEventListener('error', ({ error }) => { throw error; });
+  map.style.width = '400px';
+  document.body.replaceChildren(map);
+  globalThis.cellsOf = (rows) => (region) => {
+    asked.push(region);
+    return poolRegion(rows, ${N}, region, async () => {});
+  };
+  const cells = cellsOf(weightsOf);
+  const tokens = Array.from({ length: ${N} }, (_, i) => 't' + i);
+  globalThis.show = (more) => map.show({ cells, tokens, causal: true, ...more });
   await show();
 })()`;
 
@@ -65,15 +58,7 @@ function mapTest(title, body, more) {
       await page.setViewport({ width: 800, height: 700 });
       // Any file that is served: a page without anything of its own.
       await page.goto(`${server.url}headwise/checks/error.js`);
-      await page.evaluate(async (base) => {
-        for (const name of ['base', 'explore-map']) {
-          const sheet = new CSSStyleSheet();
-          const answer = await fetch(`${base}page/style/${name}.css`);
-          sheet.replaceSync(await answer.text());
-          document.adoptedStyleSheets.push(sheet);
-        }
-      }, server.url);
-      await page.evaluate(SETUP.replaceAll("'./page", `'${server.url}page`));
+      await page.evaluate(SETUP.replaceAll("'./headwise", `'${server.url}headwise`));
       await body(page);
       assert.deepEqual(complaints, []);
     } finally {
@@ -86,7 +71,7 @@ function mapTest(title, body, more) {
 /** @param {Page} page @param {string} name @returns {Promise<any>} */
 const read = (page, name) => page.evaluate(name);
 
-/** @param {Page} page @returns {Promise<import('../../web/page/explore/worker/pool.js').Region[]>} */
+/** @param {Page} page @returns {Promise<import('../../web/headwise/view.js').Region[]>} */
 const asked = (page) => read(page, 'asked');
 
 /** @param {Page} page until what was asked for is drawn */
@@ -97,19 +82,18 @@ const drawn = (page) =>
 
 /** @param {Page} page @param {number} x @param {number} y shares of the field */
 async function at(page, x, y) {
-  const box = await (await page.$('.zoom-field'))?.boundingBox();
+  const box = await (await page.$(FIELD))?.boundingBox();
   assert.ok(box);
   return /** @type {[number, number]} */ ([box.x + x * box.width, box.y + y * box.height]);
 }
 
 /** @param {Page} page */
-const tip = (page) => page.$eval('.zoom-tip', (element) => element.textContent);
+const tip = (page) => page.$eval(TIP, (element) => element.textContent);
 
 mapTest('the map is never empty while its size changes', async (page) => {
   // An observer that is called after the map's own, before anything of the frame is seen.
-  const inked = await page.$eval('.zoom-map', (map) => {
-    const canvas = /** @type {HTMLCanvasElement} */ (map.querySelector('canvas'));
-    const { clientWidth, style } = /** @type {HTMLElement} */ (map);
+  const inked = await page.$eval('attention-map', (map) => {
+    const { canvas, clientWidth, style } = map;
     style.width = `${clientWidth - 40}px`;
     return new Promise((resolve) => {
       new ResizeObserver(() => {
@@ -162,8 +146,8 @@ mapTest('moving within what is there, hovering and another scale compute nothing
   for (let i = 1; i <= 30; i++) await page.mouse.move(x + i, y + i);
   await page.mouse.up();
   for (let i = 0; i < 40; i++) await page.mouse.move(x - 5 * i, y - 3 * i);
-  for (const scale of ['row', 'head', 'log', 'unit'])
-    await page.evaluate(`show({ scale: '${scale}' })`);
+  for (const how of ["max: 'row'", "max: 'map'", "scale: 'log'", 'signed: true', ''])
+    await page.evaluate(`show({ ${how} })`);
   await page.evaluate("map.pins = [{ side: 'query', token: 1005 }]");
   await drawn(page);
   assert.equal((await asked(page)).length, before);
@@ -188,9 +172,9 @@ mapTest('a long way is computed a few times, not once a frame', async (page) => 
 });
 
 mapTest('what is shown now does not wait for what was asked for before', async (page) => {
-  await page.evaluate(`show({ key: 'slow', ask: () => new Promise(() => {}) }), undefined`);
+  await page.evaluate(`show({ cells: () => new Promise(() => {}) }), undefined`);
   await drawn(page);
-  await page.evaluate("show({ key: 'next' })");
+  await page.evaluate('show()');
   assert.equal((await asked(page)).length, 2);
 });
 
@@ -279,7 +263,7 @@ if (engine.hasCdp)
 
 mapTest('plus, minus and 0 zoom by keys', async (page) => {
   await page.evaluate('map.view = { query: 1000, key: 200, span: 40 }');
-  await page.focus('.zoom-field');
+  await page.focus(FIELD);
   // Focus that comes by the keyboard goes to the last query, and the view with it; browsers differ in what they take for that.
   const before = (await read(page, 'views')).length;
   const spans = async () =>
@@ -292,23 +276,16 @@ mapTest('plus, minus and 0 zoom by keys', async (page) => {
 });
 
 /** Half of each row on the first key, the rest even, but for one cell that says something. */
-const SINK = `(async () => {
-  const { poolRegion } = await import('./page/explore/worker/pool.js');
-  const rows = (start, end) => {
-    const weights = new Float32Array((end - start) * ${N});
-    for (let q = start; q < end; q++) {
-      const row = weights.subarray((q - start) * ${N}, (q - start + 1) * ${N});
-      row.fill(0.5 / (q + 1), 0, q + 1);
-      row[0] += 0.5;
-      if (q === 1500) row[700] = 0.3;
-    }
-    return weights;
-  };
-  await show({
-    key: 'sink',
-    ask: async (region) => ({ ...(await poolRegion(rows, ${N}, region, async () => {})), ms: 1 }),
-  });
-})()`;
+const SINK = `show({ cells: cellsOf((start, end) => {
+  const weights = new Float32Array((end - start) * ${N});
+  for (let q = start; q < end; q++) {
+    const row = weights.subarray((q - start) * ${N}, (q - start + 1) * ${N});
+    row.fill(0.5 / (q + 1), 0, q + 1);
+    row[0] += 0.5;
+    if (q === 1500) row[700] = 0.3;
+  }
+  return weights;
+}) })`;
 
 /** @param {Page} page @param {number} query @param {number} key where a cell is on the screen, in shares */
 const placeIn = async (page, query, key) => {
@@ -317,8 +294,7 @@ const placeIn = async (page, query, key) => {
 };
 
 mapTest('plus goes to the cell in focus, else to pins, else to what says most', async (page) => {
-  const origin = await page.evaluate(() => location.origin);
-  await page.evaluate(SINK.replaceAll("'./page", `'${origin}/page`));
+  await page.evaluate(SINK);
   const closer = async () => {
     for (let i = 0; i < 6; i++) {
       await page.evaluate('map.zoomBy(0.5)');
@@ -341,19 +317,19 @@ mapTest('plus goes to the cell in focus, else to pins, else to what says most', 
   await page.evaluate("map.pins = [{ side: 'query', token: 300 }, { side: 'key', token: 100 }]");
   await closer();
   await stays(300, 100);
-  await page.evaluate('focus.set({ query: 1800, key: 900 }, map)');
+  await page.evaluate('map.place = { query: 1800, key: 900 }');
   await closer();
   await stays(1800, 900);
   // A pinned key alone: the query that reads it most.
-  await page.evaluate('focus.clear(map)');
+  await page.evaluate('map.place = { query: -1, key: -1 }');
   await page.evaluate("map.pins = [{ side: 'key', token: 700 }]");
   await closer();
   await stays(1500, 700);
 });
 
 mapTest('where all is zero plus goes to the last query at itself', async (page) => {
-  await page.evaluate(`show({ key: 'zeros', ask: async ({ height, width }) => ({
-    values: new Float32Array(height * width), largest: new Float32Array(height), ms: 1,
+  await page.evaluate(`show({ cells: async ({ height, width }) => ({
+    values: new Float32Array(height * width),
   }) })`);
   await page.evaluate('map.zoomBy(0.5)');
   assert.deepEqual((await read(page, 'views')).slice(-1), [
@@ -363,19 +339,18 @@ mapTest('where all is zero plus goes to the last query at itself', async (page) 
 
 mapTest('arrow keys move the cell and take the view along', async (page) => {
   await page.evaluate('map.view = { query: 100, key: 50, span: 10 }');
-  await page.evaluate('focus.set({ query: 109, key: 59 })');
-  await page.focus('.zoom-field');
+  await page.evaluate('map.place = { query: 109, key: 59 }');
+  await page.focus(FIELD);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowRight');
   await drawn(page);
-  assert.deepEqual(await page.evaluate('focus.place'), { query: 110, key: 60 });
+  assert.deepEqual(await page.evaluate('map.place'), { query: 110, key: 60 });
   assert.deepEqual((await read(page, 'views')).slice(-1), [{ query: 101, key: 51, span: 10 }]);
   // Query 110, key 60: (770 + 180) mod 1000.
   assert.equal(await tip(page), '“t110” (111) → “t60” (61): 0.9500');
   await page.keyboard.press('End');
-  await page.waitForFunction(() =>
-    document.querySelector('.zoom-tip')?.textContent?.includes('→ “t110” (111)'),
-  );
+  await drawn(page);
+  assert.match(String(await tip(page)), /→ “t110” \(111\)/);
   await page.keyboard.press('ArrowRight');
   await drawn(page);
   assert.match(String(await tip(page)), /masked: a later token$/);

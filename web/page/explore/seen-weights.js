@@ -1,8 +1,8 @@
 /**
  * What the part of a map that is seen holds: its largest weight, and how much of the colours each scale would use.
  *
- * @import { MapScale, Viewport } from '../address.js'
- * @import { Cells, Region } from '../worker/pool.js'
+ * @import { MapScale } from './address.js'
+ * @import { KnownCells, Viewport } from '../../headwise/view.js'
  *
  * @typedef {object} SeenWeights
  * @property {number} largest
@@ -10,8 +10,10 @@
  * @property {{ head: number, log: number }} spread bits that a cell's colour would say with these scales
  */
 
-import { cellOf, tokensOf } from '../../../headwise/view/cells.js';
-import { shareOf } from '../colours.js';
+import { cellOf, tokensOf } from '../../headwise/view/cells.js';
+import { shareOf } from '../../headwise/view/colour.js';
+import { endOf } from '../../headwise/view/paint.js';
+import { SCALES } from './colours.js';
 
 /** A query of which fewer keys are visible has large weights of necessity: it says nothing about the scale. */
 const FEW_KEYS = 16;
@@ -35,7 +37,7 @@ function cellsIn([first, past], cells, start, span) {
 }
 
 /**
- * @param {Cells & Region} cells that cover the view
+ * @param {KnownCells} cells that cover the view
  * @param {Viewport} view
  * @param {{ scale: MapScale, map: number, causal: boolean }} how map: the whole map's largest weight
  * @returns {SeenWeights}
@@ -56,10 +58,11 @@ export function seenIn(cells, view, { scale, map, causal }) {
       const weight = Math.abs(values[row * width + column]);
       if (weight > most) most = weight;
       if (Number.isNaN(weight) || lastQuery < few) continue;
-      brightest = Math.max(brightest, shareOf(weight, scale, largest[row], map));
+      const share = (/** @type {MapScale} */ name) =>
+        shareOf(weight, endOf(SCALES[name], largest[row], map), SCALES[name].scale);
+      brightest = Math.max(brightest, share(scale));
       for (const [i, other] of OFFERED.entries()) {
-        const share = shareOf(weight, other, largest[row], map);
-        bins[i][Math.min(BINS - 1, Math.floor(share * BINS))]++;
+        bins[i][Math.min(BINS - 1, Math.floor(share(other) * BINS))]++;
       }
     }
   }

@@ -1,0 +1,221 @@
+// What <attention-map> can be given beside a matrix, and a closer look at it.
+import assert from 'node:assert/strict';
+import { colours, schemes, useScheme } from './harness.js';
+import { hover, isColour, tip, viewTest } from './view-page.js';
+
+viewTest(
+  'nested arrays are weights, and what is no number has a colour of its own',
+  async (page) => {
+    await page.evaluate('map.show({ weights: [[1, 0.5], [NaN, 0]] })');
+    const seen = await colours(page, 'attention-map >>> canvas', 2);
+    isColour(seen[0], 0.999);
+    isColour(seen[1], 0.5);
+    assert.deepEqual(seen[2], [214, 39, 108]);
+    isColour(seen[3], 0);
+  },
+);
+
+for (const scheme of schemes)
+  viewTest(`differences have a colour for each side of zero, in ${scheme}`, async (page) => {
+    await useScheme(page, scheme);
+    await page.evaluate(`{
+      document.documentElement.style.colorScheme = 'light dark';
+      map.show({ weights: [[0.5, -0.5], [0, 0.05]], signed: true, max: 'map', noun: 'difference' });
+    }`);
+    const ends = {
+      light: ['179,88,6', '84,39,136', '244,245,247'],
+      dark: ['253,184,99', '178,171,210', '40,45,54'],
+    }[scheme];
+    const seen = await colours(page, 'attention-map >>> canvas', 2);
+    assert.deepEqual(seen.slice(0, 3).map(String), ends);
+    await hover(page, 0.75, 0.25);
+    await tip(page, '“1” (1) → “2” (2): −0.5000');
+    await hover(page, 0.75, 0.75);
+    await tip(page, '“2” (2) → “2” (2): +0.0500');
+    const gradient = await page.evaluate(
+      '(map.style.background = view.gradient({ signed: true }), getComputedStyle(map).backgroundImage)',
+    );
+    const [from, ...more] = [...String(gradient).matchAll(/rgb\(([\d, ]+)\)/g)];
+    assert.deepEqual(
+      [more.at(-1)?.[1], from[1], more[7][1]].map((rgbs) => rgbs?.replaceAll(' ', '')),
+      ends,
+    );
+  });
+
+/** A bright cell in 800 × 800 others: row 500, column 20. */
+const LARGE = `{
+  const data = Float32Array.from({ length: 800 * 800 }, (_, i) => (i % 800) / 1e4);
+  data[500 * 800 + 20] = 1;
+  globalThis.large = { shape: [800, 800], data };
+}`;
+
+viewTest('more weights than pixels are pooled, and exact where one looks closer', async (page) => {
+  await page.evaluate(LARGE);
+  await page.evaluate('map.show({ weights: large })');
+  await hover(page, 20.5 / 800, 500.5 / 800);
+  const pooled = await page.$eval('attention-map >>> .map-tip', (el) => el.textContent);
+  assert.match(String(pooled), /^tokens \d+ to \d+ → tokens \d+ to \d+: largest weight 1\.0000$/);
+  assert.equal(await page.evaluate('map.largest'), 1);
+  await page.evaluate('map.view = { query: 495, key: 15, span: 10 }');
+  await hover(page, 0.55, 0.55);
+  await tip(page, '“501” (501) → “21” (21): 1.0000');
+  await hover(page, 0.65, 0.55);
+  await tip(page, '“501” (501) → “22” (22): 0.0021');
+  await page.waitForFunction('map.cells.height < 30');
+  const seen = await colours(page, 'attention-map >>> canvas', 10);
+  isColour(seen[55], 0.999);
+  isColour(seen[54], 0);
+});
+
+viewTest('a trace is recomputed where one looks closer', async (page) => {
+  const expected = await page.evaluate(`(async () => {
+    const hw = await headwise.load();
+    const mha = new hw.MultiHeadAttention({ dIn: 8, dOut: 8, contextLength: 1000, numHeads: 2 });
+    const { trace } = mha.forward(hw.randn([1000, 8]), { trace: true });
+    map.zoomable = true;
+    await map.show({ trace, head: 1, causal: true });
+    map.view = { query: 700, key: 300, span: 10 };
+    await new Promise((resolve) => { map.addEventListener('drawn', resolve); });
+    return trace.weights({ head: 1, rows: [705, 706] }).data[305];
+  })()`);
+  await hover(page, 0.55, 0.55);
+  await tip(page, `“706” (706) → “306” (306): ${Number(expected).toFixed(4)}`);
+});
+
+viewTest('what zooms does so only with the attribute zoomable', async (page) => {
+  await page.evaluate(`{
+    globalThis.views = [];
+    map.addEventListener('view', ({ detail }) => views.push(detail));
+  }`);
+  await page.evaluate(LARGE);
+  const axis = () => page.$eval('attention-map >>> .key-axis', (el) => el.textContent);
+  const zooms = async () => {
+    await page.focus('attention-map >>> .map-field');
+    await page.keyboard.press('+');
+    await hover(page, 0.5, 0.5);
+    const box = await (await page.$('attention-map >>> .map-field'))?.boundingBox();
+    assert.ok(box);
+    await page.mouse.click(box.x + 50, box.y + 50, { count: 2 });
+    return page.evaluate('views.length');
+  };
+  await page.evaluate('map.show({ weights: large })');
+  assert.equal(await zooms(), 0);
+  assert.equal(await axis(), 'key (attended to)');
+  await page.evaluate('map.zoomable = true');
+  assert.equal(await page.evaluate("map.getAttribute('zoomable')"), '');
+  assert.equal(await axis(), 'key →\nquery ↓');
+  assert.equal(await zooms(), 2);
+  const { span } = /** @type {any} */ (await page.evaluate('map.view'));
+  assert.equal(span, 200);
+});
+
+viewTest('a map of few queries over many keys zooms along its keys', async (page) => {
+  await page.evaluate(`{
+    const data = Float32Array.from({ length: 2 * 500 }, (_, i) => (i % 500) / 1000);
+    map.zoomable = true;
+    map.show({ weights: { shape: [2, 500], data }, causal: true });
+    map.view = { query: 0, key: 490, span: 10 };
+  }`);
+  await hover(page, 0.85, 0.25);
+  await tip(page, '“499” (1) → “499” (499): 0.4980');
+  await hover(page, 0.95, 0.25);
+  await tip(page, '“499” (1) → “500” (500): masked: a later token');
+  await page.focus('attention-map >>> .map-field');
+  await page.keyboard.press('End');
+  await tip(page, '“499” (1) → “499” (499): 0.4980');
+  await page.keyboard.press('Home');
+  await tip(page, '“499” (1) → “1” (1): 0');
+  assert.deepEqual(await page.evaluate('map.view'), { query: 0, key: 0, span: 10 });
+});
+
+viewTest('pointer and keyboard say where they are, with Shift they pin a column', async (page) => {
+  await page.evaluate(`{
+    globalThis.heard = [];
+    map.show({ weights: headwise.zeros([4, 4]) });
+    for (const name of ['point', 'pin', 'pin-key']) {
+      map.addEventListener(name, ({ detail }) => heard.push([name, detail]));
+    }
+    map.place = { query: 3, key: -1 };
+  }`);
+  await hover(page, 0.4, 0.6);
+  await page.mouse.move(799, 599);
+  await page.focus('attention-map >>> .map-field');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.down('Shift');
+  await page.keyboard.press('Enter');
+  await page.keyboard.up('Shift');
+  const heard = /** @type {[string, unknown][]} */ (await page.evaluate('heard'));
+  assert.deepEqual(heard.slice(0, 2), [
+    ['point', { query: 2, key: 1 }],
+    ['point', null],
+  ]);
+  assert.deepEqual(heard.at(-1), ['pin-key', 0]);
+  assert.equal(await page.$$eval('attention-map >>> .cell-cursor', (all) => all.length), 2);
+});
+
+viewTest('keys go from cell to cell of a pooled map', async (page) => {
+  await page.evaluate(LARGE);
+  await page.evaluate('map.show({ weights: large })');
+  await page.focus('attention-map >>> .map-field');
+  for (const key of /** @type {const} */ (['ArrowDown', 'ArrowDown', 'ArrowRight']))
+    await page.keyboard.press(key);
+  const { query, key } = /** @type {any} */ (await page.evaluate('map.place'));
+  const cells = /** @type {number} */ (await page.evaluate('map.cells.height'));
+  assert.deepEqual([query, key], [Math.floor((2 * 800) / cells), Math.floor(800 / cells)]);
+});
+
+viewTest(
+  'cells may be there at once, and are asked for again when there are more pixels',
+  async (page) => {
+    await page.evaluate(`{
+    globalThis.asked = [];
+    const cells = ({ height, width, ...region }) => {
+      asked.push([height, width]);
+      return { values: new Float32Array(height * width).fill(0.5) };
+    };
+    map.style.width = '200px';
+    map.style.maxWidth = 'none';
+    map.show({ cells, keys: 5000, max: 'row' });
+  }`);
+    isColour((await colours(page, 'attention-map >>> canvas', 1))[0], 0.999);
+    const [[before]] = /** @type {number[][]} */ (await page.evaluate('asked'));
+    await page.evaluate("map.style.width = '600px'");
+    await page.waitForFunction('asked.length > 1');
+    const [, [after]] = /** @type {number[][]} */ (await page.evaluate('asked'));
+    assert.ok(after > 3 * before, `${before}, ${after}`);
+    assert.equal(await page.evaluate('map.canvas.dataset.size'), String(after));
+  },
+);
+
+viewTest(
+  'cells that fail reject what shows them, and are an event where one looks closer',
+  async (page) => {
+    const heard = await page.evaluate(`(async () => {
+    const heard = [];
+    map.addEventListener('error', ({ error }) => heard.push(error.message));
+    const failing = async () => { throw new Error('no whole'); };
+    await map.show({ cells: failing, keys: 9 }).catch(({ message }) => heard.push(message));
+    const few = async () => ({ values: [1] });
+    await map.show({ cells: few, keys: 9 }).catch(({ code }) => heard.push(code));
+    const whole = async ({ keys: [start], height, width }) => {
+      if (start > 0) throw new Error('no part');
+      return { values: new Float32Array(height * width) };
+    };
+    await map.show({ cells: whole, keys: 5000 });
+    map.view = { query: 2000, key: 2000, span: 50 };
+    for (let i = 0; i < 100 && heard.length < 3; i++) await new Promise(requestAnimationFrame);
+    return heard;
+  })()`);
+    assert.deepEqual(heard, ['no whole', 'ERR_SHAPE', 'no part']);
+  },
+);
+
+viewTest('without a canvas the weights are read out all the same', async (page) => {
+  await page.evaluate(`{
+    HTMLCanvasElement.prototype.getContext = () => null;
+    map.show({ weights: [[1, 0], [0.25, 0.75]] });
+  }`);
+  await page.focus('attention-map >>> .map-field');
+  await page.keyboard.press('ArrowDown');
+  await tip(page, '“2” (2) → “1” (1): 0.2500');
+});

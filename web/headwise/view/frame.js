@@ -1,0 +1,150 @@
+import { el } from './element.js';
+import { roomFor, showLabels } from './labels.js';
+import { giveSize, hatchOf, paint } from './paint.js';
+import { clamp, spansOf } from './viewport.js';
+
+/** @typedef {import('./layers.js').Layer} Layer */
+/** @typedef {import('./viewport.js').Sides} Sides */
+/** @typedef {import('./viewport.js').Viewport} Viewport */
+
+/**
+ * A cell by its tokens; −1: none.
+ * @typedef {{ query: number, key: number }} Place
+ */
+/**
+ * A token whose row or column is marked.
+ * @typedef {{ side: 'query' | 'key', token: number }} Pin
+ */
+/**
+ * What is drawn.
+ * @typedef {object} Picture
+ * @property {readonly Layer[]} layers
+ * @property {Viewport} view
+ * @property {Sides} size
+ * @property {readonly string[]} queryNames
+ * @property {readonly string[]} keyNames
+ * @property {Readonly<Place>} place what the crosshair is at
+ * @property {readonly Pin[]} pins
+ */
+
+const hide = { 'aria-hidden': 'true' };
+
+/** Rows are at least this share of a column's length, and at most that. */
+const ASPECTS = /** @type {const} */ ([0.5, 8]);
+
+/** The canvas of a map with its labels, axes, pins and crosshair. */
+export class Frame {
+  canvas = el('canvas', { part: 'canvas' });
+  #marks = el('div', { class: 'marks' });
+  field = el(
+    'div',
+    {
+      class: 'map-field',
+      part: 'field',
+      role: 'application',
+      tabindex: 0,
+      'aria-roledescription': 'attention map',
+    },
+    this.canvas,
+    this.#marks,
+  );
+  #rowLabels = el('div', { class: 'labels rows', part: 'labels', ...hide });
+  #columnLabels = el('div', { class: 'labels columns', part: 'labels', ...hide });
+  #keyAxis = el('div', { class: 'axis key-axis', part: 'axis', ...hide });
+  #queryAxis = el(
+    'div',
+    { class: 'axis query-axis', part: 'axis', ...hide },
+    'query (attends from)',
+  );
+  /** As wide as all of it, whatever the labels take. */
+  ruler = el('div', { class: 'ruler' });
+  elements = [
+    this.ruler,
+    this.#keyAxis,
+    this.#columnLabels,
+    this.#queryAxis,
+    this.#rowLabels,
+    this.field,
+  ];
+  #hatch = this.canvas;
+  #aspect = 1;
+  /** Of the field, in CSS pixels. */
+  #width = 0;
+  #height = 0;
+
+  /** How many cells along a side have a pixel each. */
+  get resolution() {
+    return Math.max(16, Math.floor(this.field.clientWidth * (devicePixelRatio || 1)));
+  }
+
+  /** @returns {Sides} the same of both sides */
+  get pixels() {
+    const keys = this.resolution;
+    return { queries: Math.max(1, Math.round(keys / this.#aspect)), keys };
+  }
+
+  /**
+   * Gives labels and cells their room: when what is shown or the size has changed.
+   *
+   * @param {HTMLElement} host what all of it is in
+   * @param {Pick<Picture, 'size' | 'queryNames' | 'keyNames'> & { name: string }} map name: read aloud
+   * @param {boolean} canZoom
+   */
+  measure(host, { size, queryNames, keyNames, name }, canZoom) {
+    const more = canZoom ? ', plus and minus zoom' : '';
+    const label = `${name}. Arrow keys move the cell, Enter pins its row${more}.`;
+    this.field.setAttribute('aria-label', label);
+    // Square cells, unless the map would be a thread.
+    this.#aspect = clamp(size.keys / Math.max(1, size.queries), ...ASPECTS);
+    this.#keyAxis.textContent = canZoom ? 'key →\nquery ↓' : 'key (attended to)';
+    this.field.style.setProperty('--aspect', String(this.#aspect));
+    const { letters, isLevel } = roomFor({
+      width: this.ruler.clientWidth - this.#queryAxis.offsetWidth,
+      em: parseFloat(getComputedStyle(this.#columnLabels).fontSize) || 0,
+      names: [keyNames, queryNames],
+      aspect: this.#aspect,
+      canZoom,
+    });
+    host.style.setProperty('--label-ch', String(letters));
+    this.#columnLabels.classList.toggle('level', isLevel);
+    this.#width = this.field.clientWidth;
+    this.#height = this.field.clientHeight;
+    this.recolour();
+  }
+
+  /** The ground of masked cells has other colours. */
+  recolour() {
+    this.#hatch = hatchOf(this.canvas);
+  }
+
+  /** @param {Picture} picture */
+  draw({ layers, view, size, queryNames, keyNames, place, pins }) {
+    if (this.#width === 0 || layers.length === 0) return;
+    giveSize(this.canvas);
+    paint(this.canvas, { layers, view, size, hatch: this.#hatch });
+    this.canvas.dataset.size = String(layers[0].height);
+    const spans = spansOf(view, size);
+    for (const [element, names, side, span, length] of /** @type {const} */ ([
+      [this.#columnLabels, keyNames, 'key', spans.keys, this.#width],
+      [this.#rowLabels, queryNames, 'query', spans.queries, this.#height],
+    ])) {
+      showLabels(element, { names, start: view[side], span, length, strong: place[side] });
+    }
+    const band = (/** @type {Pin} */ { side, token }, /** @type {string} */ name) => {
+      const mark = el('div', { class: name });
+      const isRow = side === 'query';
+      const share = 100 / spans[isRow ? 'queries' : 'keys'];
+      mark.style.setProperty(isRow ? 'top' : 'left', `${share * (token - view[side])}%`);
+      mark.style.setProperty(isRow ? 'height' : 'width', `${share}%`);
+      return mark;
+    };
+    const isThere = (/** @type {Pin} */ { side, token }) =>
+      token >= 0 && token < (side === 'query' ? size.queries : size.keys);
+    const sides = /** @type {const} */ (['query', 'key']);
+    const cross = sides.map((side) => ({ side, token: place[side] }));
+    this.#marks.replaceChildren(
+      ...pins.filter(isThere).map((pin) => band(pin, 'row-pin')),
+      ...cross.filter(isThere).map((one) => band(one, 'cell-cursor')),
+    );
+  }
+}

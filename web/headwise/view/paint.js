@@ -1,0 +1,164 @@
+import { tokensOf } from './cells.js';
+import { coloursOf, shareOf } from './colour.js';
+import { spansOf } from './viewport.js';
+
+/** @typedef {import('./layers.js').Layer} Layer */
+/** @typedef {import('./draw-weights.js').How} How */
+/** @typedef {import('./viewport.js').Sides} Sides */
+/** @typedef {import('./viewport.js').Viewport} Viewport */
+/** @typedef {import('./pool.js').Region & { values: ArrayLike<number>, largest: ArrayLike<number> }} KnownCells */
+
+/** The hatched ground of masked cells: CSS properties, and their values where nobody sets them. */
+const GROUND = 'var(--attention-mask, light-dark(#eceef1, #262b33))';
+const HATCH = 'var(--attention-mask-line, light-dark(#cfd4db, #3c444f))';
+const HATCH_PX = 6;
+
+/**
+ * What CSS makes of a colour where an element is.
+ *
+ * @param {HTMLElement} element
+ * @param {string} colour
+ */
+function resolved(element, colour) {
+  const { color } = element.style;
+  element.style.color = colour;
+  const found = getComputedStyle(element).color;
+  element.style.color = color;
+  return found;
+}
+
+/** Whether the colours are dark where an element is. @param {HTMLElement} element */
+export const isDark = (element) =>
+  /255/.test(resolved(element, 'light-dark(rgb(0 0 0), rgb(255 255 255))'));
+
+/**
+ * @param {ArrayLike<number>} values
+ * @returns {number} the largest distance from zero
+ */
+export function largestOf(values) {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i]) || 0);
+  return most;
+}
+
+/**
+ * The value at the end of a row's colour scale.
+ *
+ * @param {{ max: How['max'] }} how
+ * @param {number} row its largest
+ * @param {number} map the whole map's largest
+ */
+export const endOf = ({ max }, row, map) => (max === 'row' ? row : max === 'map' ? map : max);
+
+/**
+ * A picture of cells, a pixel each; those of which every key comes after every query are left out.
+ *
+ * @param {KnownCells} cells
+ * @param {How} how
+ * @param {object} whole
+ * @param {Sides} whole.size of the map
+ * @param {number} whole.largest of the map
+ * @param {boolean} whole.dark
+ * @returns {HTMLCanvasElement}
+ */
+export function pictureOf(cells, how, { size, largest: map, dark }) {
+  const { values, largest, height, width, queries, keys } = cells;
+  const picture = document.createElement('canvas');
+  picture.width = width;
+  picture.height = height;
+  const context = picture.getContext('2d');
+  if (!context || width * height === 0) return picture;
+  const { causal, scale, signed } = how;
+  const colour = coloursOf(signed, dark);
+  const image = new ImageData(width, height);
+  const words = new Uint32Array(image.data.buffer);
+  const firstKeys = Uint32Array.from(
+    { length: width },
+    (_, column) => keys[0] + tokensOf(keys[1] - keys[0], width, column)[0],
+  );
+  for (let row = 0; row < height; row++) {
+    const pastLast = queries[0] + tokensOf(queries[1] - queries[0], height, row)[1];
+    const lastSeen = causal ? pastLast - 1 + size.keys - size.queries : Infinity;
+    const end = endOf(how, largest[row], map);
+    for (let column = 0; column < width && firstKeys[column] <= lastSeen; column++) {
+      const value = values[row * width + column];
+      const share = shareOf(signed ? Math.abs(value) : Math.max(0, value), end, scale);
+      words[row * width + column] = colour(signed && value < 0 ? -share : share);
+    }
+  }
+  context.putImageData(image, 0, 0);
+  return picture;
+}
+
+/**
+ * A tile of the hatched ground, in the colours where a canvas is.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @returns {HTMLCanvasElement}
+ */
+export function hatchOf(canvas) {
+  const ratio = devicePixelRatio || 1;
+  const size = Math.round(HATCH_PX * ratio);
+  const tile = document.createElement('canvas');
+  tile.width = size;
+  tile.height = size;
+  const context = tile.getContext('2d');
+  if (!context) return tile;
+  context.fillStyle = resolved(canvas, GROUND);
+  context.fillRect(0, 0, size, size);
+  context.strokeStyle = resolved(canvas, HATCH);
+  context.lineWidth = ratio;
+  context.beginPath();
+  for (const x of [-size, 0, size]) {
+    context.moveTo(x - ratio, size + ratio);
+    context.lineTo(x + size + ratio, -ratio);
+  }
+  context.stroke();
+  return tile;
+}
+
+/**
+ * As many pixels as the screen has where a canvas stands; to change them empties it.
+ *
+ * @param {HTMLCanvasElement} canvas
+ */
+export function giveSize(canvas) {
+  const ratio = devicePixelRatio || 1;
+  const width = Math.round(canvas.clientWidth * ratio);
+  const height = Math.round(canvas.clientHeight * ratio);
+  // What is hidden keeps the pixels that it has.
+  if (width > 0 && canvas.width !== width) canvas.width = width;
+  if (height > 0 && canvas.height !== height) canvas.height = height;
+}
+
+/**
+ * Draws the part of a map that is looked at.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {object} map
+ * @param {readonly Layer[]} map.layers from the coarse to the fine
+ * @param {Viewport} map.view
+ * @param {Sides} map.size
+ * @param {HTMLCanvasElement} map.hatch
+ */
+export function paint(canvas, { layers, view, size, hatch }) {
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  const { width, height } = canvas;
+  const spans = spansOf(view, size);
+  context.clearRect(0, 0, width, height);
+  context.imageSmoothingEnabled = false;
+  context.fillStyle = context.createPattern(hatch, 'repeat') ?? 'transparent';
+  for (const { picture, queries, keys } of layers) {
+    /** @type {[number, number, number, number]} */
+    const box = [
+      ((keys[0] - view.key) * width) / spans.keys,
+      ((queries[0] - view.query) * height) / spans.queries,
+      ((keys[1] - keys[0]) * width) / spans.keys,
+      ((queries[1] - queries[0]) * height) / spans.queries,
+    ];
+    // Of a coarser layer nothing may show through where a finer one is masked.
+    context.fillRect(...box);
+    if (picture.width * picture.height > 0) context.drawImage(picture, ...box);
+  }
+}

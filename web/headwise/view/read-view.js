@@ -1,0 +1,104 @@
+import { checkOptions } from '../checks/check.js';
+import { HeadwiseError } from '../checks/error.js';
+import { drawOptions, howOf, matrixOf } from './draw-weights.js';
+import { cellsSource, checkSource, traceSource, weightsSource } from './source.js';
+
+/** @typedef {import('./draw-weights.js').DrawOptions} DrawOptions */
+/** @typedef {import('./draw-weights.js').NestedWeights} NestedWeights */
+/** @typedef {import('./draw-weights.js').Weights} Weights */
+/** @typedef {import('./pool.js').Cells} Cells */
+/** @typedef {import('./pool.js').Region} Region */
+/** @typedef {import('./source.js').Source} Source */
+/** @typedef {import('./source.js').TraceLike} TraceLike */
+
+/**
+ * What is to be seen, one of `weights`, `trace` and `cells`, and its names.
+ * @typedef {object} ViewSource
+ * @property {Weights | NestedWeights} [weights] one head's, a Tensor or nested arrays [Lq, Lkv]
+ * @property {TraceLike} [trace] what `forward(x, { trace: true })` returns, here or in a Worker; pooled where it has more
+ *   weights than the element has pixels
+ * @property {number} [batch] of the trace; default 0
+ * @property {number} [head] of the trace; default 0
+ * @property {(region: Region) => Cells | PromiseLike<Cells>} [cells] computes a region in as many cells as there are
+ *   pixels for: the whole map, and what is looked at closer. While it is the same function, `show` only draws anew
+ * @property {readonly string[]} [tokens] labels of the keys, and of the queries, which are the last of them; default:
+ *   numbers. With `cells` there are as many keys as labels, and as many queries, unless `keys` and `queries` say
+ *   otherwise
+ * @property {readonly string[]} [queryTokens] labels of the queries, if they are others
+ * @property {string} [name] for those who do not see it; default 'Attention weights'
+ * @property {string} [noun] what a value is called; default 'weight'
+ */
+
+/**
+ * What the element draws, and how.
+ * @typedef {ViewSource & DrawOptions} View
+ */
+
+const viewOptions = /** @type {const} */ ([
+  ...['weights', 'trace', 'cells', 'batch', 'head', 'tokens', 'queryTokens', 'name', 'noun'],
+  ...drawOptions,
+]);
+
+/**
+ * A view, checked, with all that was left out.
+ * @typedef {object} Given
+ * @property {Source} source
+ * @property {import('./draw-weights.js').How} how
+ * @property {string} name
+ * @property {string} noun
+ * @property {readonly string[]} queryNames as many as there are queries
+ * @property {readonly string[]} keyNames
+ */
+
+/**
+ * @param {unknown} view
+ * @returns {Given | Promise<Given>}
+ * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE
+ */
+export function readView(view) {
+  const given = checkOptions(view, viewOptions, 'show', 'view');
+  checkSource(given);
+  const how = howOf(given);
+  const { name = 'Attention weights', noun = 'weight' } = given;
+  const withNames = (/** @type {Source} */ source) => ({
+    ...{ source, how, name, noun },
+    ...namesOf(given, source.size),
+  });
+  if (given.trace) return traceSource(given.trace, given).then(withNames);
+  return withNames(given.cells ? ofCells(given) : ofWeights(given));
+}
+
+/** @param {Record<string, any>} given */
+function ofWeights({ weights, queries, keys }) {
+  const matrix = matrixOf(weights);
+  return weightsSource(matrix, { queries: queries ?? matrix.rows, keys: keys ?? matrix.columns });
+}
+
+/** @param {Record<string, any>} given */
+function ofCells({ cells, tokens, queryTokens, keys = tokens?.length, queries }) {
+  if (keys === undefined) {
+    throw new HeadwiseError('ERR_VALUE', 'cells are given without tokens; expected tokens or keys');
+  }
+  return cellsSource(cells, { queries: queries ?? queryTokens?.length ?? keys, keys });
+}
+
+/**
+ * @param {{ tokens?: readonly string[], queryTokens?: readonly string[] }} given
+ * @param {import('./viewport.js').Sides} size
+ * @returns {{ queryNames: readonly string[], keyNames: readonly string[] }} as many as there are tokens
+ */
+function namesOf({ tokens, queryTokens }, { queries, keys }) {
+  const numbers = Array.from({ length: Math.max(queries, keys) }, (_, i) => String(i + 1));
+  const columns = tokens ?? numbers;
+  const rows = queryTokens ?? columns.slice(Math.max(0, keys - queries));
+  for (const [what, names, count] of /** @type {const} */ ([
+    ['tokens', columns, keys],
+    ['queryTokens', rows, queries],
+  ])) {
+    if (names.length < count) {
+      const found = `${what} has ${names.length} labels`;
+      throw new HeadwiseError('ERR_SHAPE', `${found}; expected one for each of ${count} tokens`);
+    }
+  }
+  return { queryNames: rows.slice(0, queries), keyNames: columns.slice(0, keys) };
+}

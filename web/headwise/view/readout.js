@@ -1,0 +1,64 @@
+import { cellOf, tokensOf } from './cells.js';
+import { formatWeight } from './format.js';
+
+/** @typedef {import('./pool.js').Region & { values: ArrayLike<number> }} Layer */
+/** @typedef {[number, number]} Tokens [first, past the last] */
+/** @typedef {{ value: number, queries: Tokens, keys: Tokens }} Cell */
+
+const whole = new Intl.NumberFormat('en');
+
+/** @param {number} token @param {Tokens} side @param {number} cells */
+function placeOf(token, [start, end], cells) {
+  const n = end - start;
+  const cell = cellOf(n, cells, token - start);
+  const [first, past] = tokensOf(n, cells, cell);
+  return { cell, tokens: /** @type {Tokens} */ ([start + first, start + past]) };
+}
+
+/**
+ * The finest cell that is known of two tokens.
+ *
+ * @param {readonly Layer[]} layers from the coarse to the fine
+ * @param {number} query
+ * @param {number} key
+ * @returns {Cell | undefined}
+ */
+export function cellAt(layers, query, key) {
+  const isIn = (/** @type {number} */ token, /** @type {Tokens} */ [start, end]) =>
+    token >= start && token < end;
+  const layer = layers.findLast(({ queries, keys }) => isIn(query, queries) && isIn(key, keys));
+  if (!layer) return undefined;
+  const row = placeOf(query, layer.queries, layer.height);
+  const column = placeOf(key, layer.keys, layer.width);
+  const value = layer.values[row.cell * layer.width + column.cell];
+  return { value, queries: row.tokens, keys: column.tokens };
+}
+
+/**
+ * A cell in words.
+ *
+ * @param {Cell} cell
+ * @param {object} map
+ * @param {readonly string[]} map.queryNames
+ * @param {readonly string[]} map.keyNames
+ * @param {string} map.noun what a value is called
+ * @param {{ causal: boolean, signed: boolean }} map.how
+ */
+export function wordsOf({ value, queries, keys }, { queryNames, keyNames, noun, how }) {
+  const { causal, signed } = how;
+  /** @param {Tokens} tokens @param {readonly string[]} names */
+  const name = ([start, end], names) =>
+    end - start === 1
+      ? `“${names[start]}” (${whole.format(start + 1)})`
+      : `tokens ${whole.format(start + 1)} to ${whole.format(end)}`;
+  const places = `${name(queries, queryNames)} → ${name(keys, keyNames)}`;
+  if (causal && keys[0] > queries[1] - 1 + keyNames.length - queryNames.length) {
+    return `${places}: masked: a later token`;
+  }
+  const isPooled = queries[1] - queries[0] > 1 || keys[1] - keys[0] > 1;
+  // A sign says enough.
+  const isNamed = isPooled || (noun !== 'weight' && !signed);
+  const sign = value < 0 ? '−' : signed && value > 0 ? '+' : '';
+  const what = isNamed ? `${isPooled ? 'largest ' : ''}${noun} ` : '';
+  return `${places}: ${what}${sign}${formatWeight(Math.abs(value))}`;
+}
