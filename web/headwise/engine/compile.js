@@ -11,7 +11,7 @@ const loadError = (source, problem, cause) =>
   new HeadwiseError('ERR_LOAD', `${source}: ${problem}`, { cause });
 
 /** @param {Response} response @param {string} source @returns {Promise<BufferSource>} */
-export async function bytesOfResponse(response, source) {
+async function bytesOfResponse(response, source) {
   if (!response.ok) {
     throw loadError(
       source,
