@@ -185,6 +185,14 @@ if (hasModules) {
     const logits = (/** @type {any} */ one) => [...one.forward(ids, { headMask }).logits.data];
     assert.deepEqual(logits(model), logits(expected));
     assert.deepEqual([...model.generate([1])].length, 4);
+    const far = await (await importThere('headwise/worker')).load({ wasm });
+    const { signal } = new AbortController();
+    for (const source of [weights, new Blob([weights]), new Response(weights)]) {
+      const there = await loadGpt2(far, { config, weights: source, signal, onProgress: () => {} });
+      const { logits: answered } = await there.forward(ids, { headMask });
+      assert.deepEqual([...answered.data], logits(expected));
+    }
+    await far.dispose();
     hw.dispose();
     engine.dispose();
   });

@@ -126,9 +126,8 @@ export class Endpoint {
   }
 
   /** @param {Call} message @param {Scope} scope */
-  #ask({ args, ...message }, scope) {
+  #ask({ call, id, path, how, args }, scope) {
     if (this.hasEnded) throw this.#ended;
-    const { call, path } = message;
     const name = path.join('.') || 'a callback';
     /** @type {Set<Transferable>} */
     const transfers = new Set();
@@ -141,22 +140,23 @@ export class Endpoint {
     // Reading them may have ended the Worker, of which no answer would come.
     if (this.hasEnded) throw this.#ended;
     try {
-      this.#post({ ...message, args: packed }, [...transfers]);
+      this.#post({ call, id, path, how, args: packed }, [...transfers]);
     } catch (cause) {
-      const { message: problem } = /** @type {Error} */ (cause);
-      throw new HeadwiseError('ERR_VALUE', `${name}: ${problem}`, { cause });
+      const { message } = /** @type {Error} */ (cause);
+      throw new HeadwiseError('ERR_VALUE', `${name}: ${message}`, { cause });
     }
   }
 
   /** @param {{ answer: number, value?: unknown, error?: unknown }} message */
-  #settle({ answer, value, ...failure }) {
+  #settle(message) {
+    const { answer, value } = message;
     const pending = this.#pending.get(answer);
     if (pending === undefined) return;
     const { resolve, reject, target, scope, hasFailed } = pending;
     this.#pending.delete(answer);
     this.waits(this.#pending.size > 0);
     try {
-      if ('error' in failure) reject(this.#unpack(failure.error, scope));
+      if ('error' in message) reject(this.#unpack(message.error, scope));
       else resolve(this.#unpack(value, scope, target));
     } catch (problem) {
       reject(problem);

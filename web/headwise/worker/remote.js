@@ -147,22 +147,22 @@ export async function* remoteIterator(ask, ended) {
   }
 }
 
+/** @param {'next' | 'return' | 'throw'} name @returns {(this: Promise<any>, value?: unknown) => Promise<any>} */
+const step = (name) =>
+  function (value) {
+    return this.then((iterator) => iterator[name](value));
+  };
+
+const steps = {
+  ...{ next: step('next'), return: step('return'), throw: step('throw') },
+  [Symbol.asyncIterator]() {
+    return this;
+  },
+};
+
 /**
  * A call whose result is an iterator can be iterated before that has arrived.
  * @param {Promise<any>} call
  * @returns {any} the same
  */
-export const iterable = (call) => {
-  const step =
-    (/** @type {'next' | 'return' | 'throw'} */ name) =>
-    async (/** @type {unknown[]} */ ...args) =>
-      (await call)[name](...args);
-  return Object.assign(call, {
-    next: step('next'),
-    return: step('return'),
-    throw: step('throw'),
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  });
-};
+export const iterable = (call) => Object.assign(call, steps);
