@@ -152,18 +152,14 @@ function fitMask(mask, { scores, shape }) {
  * @param {Sizes} sizes
  */
 export function fitAttentionOptions(given, sizes) {
-  const { isCausal, softcap, window = [-1, -1], dropoutP: dropout, needWeights: kind } = given;
+  const { isCausal, softcap, dropoutP: dropout, needWeights: kind } = given;
+  const [windowLeft, windowRight] = given.window ?? [-1, -1];
   const lengths = fitLengths(given.kvLengths, sizes.scores[0], sizes.scores[3]);
   const offsetFromEnd = isCausal && lengths !== undefined && given.causalOffset === undefined;
-  return {
-    mask: fitMask(given.mask, sizes),
-    lengths,
-    needWeights: kind >= 0,
-    fields: {
-      ...{ isCausal, offsetFromEnd, softcap, dropout, weightsKind: Math.max(kind, 0) },
-      causalOffset: checkOffset(given.causalOffset ?? (offsetFromEnd ? 0 : sizes.pastTokens)),
-      scale: checkScale(given.scale ?? 1 / Math.sqrt(sizes.keyWidth)),
-      ...{ windowLeft: window[0], windowRight: window[1] },
-    },
-  };
+  const causalOffset = checkOffset(given.causalOffset ?? (offsetFromEnd ? 0 : sizes.pastTokens));
+  const scale = checkScale(given.scale ?? 1 / Math.sqrt(sizes.keyWidth));
+  const weightsKind = Math.max(kind, 0);
+  const seen = { isCausal, offsetFromEnd, causalOffset, windowLeft, windowRight };
+  const fields = Object.assign(seen, { scale, softcap, dropout, weightsKind });
+  return { mask: fitMask(given.mask, sizes), lengths, needWeights: kind >= 0, fields };
 }

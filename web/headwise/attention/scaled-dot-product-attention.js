@@ -58,20 +58,24 @@ export function scaledDotProductAttention(engine, tensors, options) {
     pastTokens,
   });
   const rows = batch * keyHeads * keyTokens;
-  const [query, key, value, output, weights, maskAt, keyLengths, struct] = engine.lay([
-    ...[q, past ? rows * keyWidth * 4 : k, past ? rows * valueWidth * 4 : v],
+  const parts = [
+    q,
+    past ? rows * keyWidth * 4 : k,
+    past ? rows * valueWidth * 4 : v,
     sizeOf(outputShape, 'output') * 4,
     needWeights ? sizeOf(weightsShape, 'weights') * 4 : undefined,
-    ...[mask?.tensor, lengths, attentionArguments.bytes],
-  ]);
+    mask?.tensor,
+    lengths,
+    attentionArguments.bytes,
+  ];
+  const [query, key, value, output, weights, maskAt, keyLengths, struct] = engine.lay(parts);
   if (past !== undefined) {
     writeJoined(engine, key, past.key, k);
     writeJoined(engine, value, past.value, v);
   }
-  writeStruct(engine, struct, attentionArguments, {
-    ...{ batch, heads, keyHeads, queryTokens, keyTokens, keyWidth, valueWidth },
-    ...{ query, key, value, output, weights, keyLengths, ...fields },
-  });
+  const sizes = { batch, heads, keyHeads, queryTokens, keyTokens, keyWidth, valueWidth };
+  const addresses = { query, key, value, output, weights, keyLengths };
+  writeStruct(engine, struct, attentionArguments, Object.assign(fields, sizes, addresses));
   writeMask(engine.words, struct / 4 + maskWord, mask, maskAt);
   const status = engine.call.scaled_dot_product_attention(struct);
   engine.check(status, 'scaledDotProductAttention');

@@ -22,8 +22,9 @@ function readOptions(options, known, owner, name) {
   if (!isObject || Array.isArray(options) || tagOf(options) === 'Tensor') {
     throw misfit(options, name, objectOf(known));
   }
-  const unknown = Object.keys(options).filter((key) => !known.includes(key));
-  if (unknown.length > 0) {
+  const names = Object.keys(options);
+  if (!names.every((key) => known.includes(key))) {
+    const unknown = names.filter((key) => !known.includes(key));
     throw new HeadwiseError(
       'ERR_VALUE',
       `${owner}: unknown option ${unknown.slice(0, 8).join(', ')}; expected ${namesOf(known)}`,
@@ -74,8 +75,7 @@ export function checkOptions(options, known, owner, name = `${owner}: options`) 
 export function checkTable(options, table, owner) {
   const names = Object.keys(table);
   const given = checkOptions(options, names, owner);
-  /** @type {Record<string, any>} */
-  const checked = {};
+  const checked = given === noOptions ? {} : given;
   for (const name of names) {
     checked[name] = table[name](given[name], name);
   }

@@ -2,7 +2,7 @@ import { net } from './dispose.js';
 import { HeadwiseError } from '../checks/error.js';
 import { checkUnchanged } from '../checks/foreign.js';
 import { noArray, sizeOf } from '../tensor/shape.js';
-import { Tensor } from '../tensor/tensor.js';
+import { tensorOf } from '../tensor/tensor.js';
 
 /** @typedef {import('../tensor/operand.js').Operand} Operand */
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
@@ -302,29 +302,31 @@ export class Engine {
    * @returns {number[]} their addresses, 0 of what is undefined
    */
   lay(parts) {
-    const starts = /** @type {number[]} */ ([]);
     let bytes = 0;
-    for (const part of parts) {
-      starts.push(bytes);
-      bytes += aligned(bytesOf(part));
+    for (let i = 0; i < parts.length; i++) {
+      bytes += aligned(bytesOf(parts[i]));
     }
-    const start = this.stage(bytes);
-    return parts.map((part, i) => {
+    let at = this.stage(bytes);
+    const addresses = [];
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i];
+      addresses.push(part === undefined ? 0 : at);
       if (typeof part === 'object') {
-        this.write(start + starts[i], part);
+        this.write(at, part);
       }
-      return part === undefined ? 0 : start + starts[i];
-    });
+      at += aligned(bytesOf(part));
+    }
+    return addresses;
   }
 
   /**
    * A float32 tensor of a copy.
    * @param {number} address
-   * @param {readonly number[]} shape
+   * @param {readonly number[]} shape which nobody will change
+   * @param {number} [length] what the shape holds
    */
-  read(address, shape) {
+  read(address, shape, length = sizeOf(shape, 'the result')) {
     const { floats } = this;
-    const length = sizeOf(shape, 'the result');
     const start = address / 4;
     const end = start + length;
     try {
@@ -332,7 +334,7 @@ export class Engine {
         length < fewFloats
           ? floats.slice(start, end)
           : new Float32Array(floats.subarray(start, end));
-      return new Tensor(copy, shape);
+      return tensorOf(copy, shape);
     } catch (cause) {
       throw noArray(length, cause);
     }

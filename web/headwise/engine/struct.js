@@ -13,6 +13,22 @@ const writers = {
   bool: (view, at, value) => view.setUint8(at, Number(value)),
 };
 
+/** @typedef {{ keys: string[], at: number, write: (view: DataView, at: number, value: any) => void }} Field */
+
+/** The fields of layouts that were written. @type {WeakMap<Layout, Field[]>} */
+const known = new WeakMap();
+
+/** @param {Layout} layout @returns {Field[]} */
+function fieldsOf({ bytes: _, ...kinds }) {
+  return Object.entries(kinds).flatMap(([kind, places]) =>
+    Object.entries(places).map(([name, at]) => ({
+      keys: name.split('.'),
+      at,
+      write: writers[kind],
+    })),
+  );
+}
+
 /**
  * Fills a struct; fields that are left out become 0.
  * @param {Engine} engine
@@ -20,14 +36,13 @@ const writers = {
  * @param {Layout} layout
  * @param {Record<string, any>} values of fields, those of a struct inside under its name
  */
-export function writeStruct(engine, address, { bytes, ...kinds }, values) {
-  const view = new DataView(engine.memory.buffer, address, bytes);
-  for (const [kind, places] of Object.entries(kinds)) {
-    for (const [name, at] of Object.entries(places)) {
-      /** @type {any} */
-      const value = name.split('.').reduce((outer, key) => outer?.[key], values);
-      writers[kind](view, at, value ?? 0);
-    }
+export function writeStruct(engine, address, layout, values) {
+  const view = new DataView(engine.memory.buffer, address, layout.bytes);
+  const fields = known.get(layout) ?? fieldsOf(layout);
+  known.set(layout, fields);
+  for (const { keys, at, write } of fields) {
+    const value = keys.length === 1 ? values[keys[0]] : values[keys[0]]?.[keys[1]];
+    write(view, at, value ?? 0);
   }
 }
 

@@ -87,28 +87,22 @@ export const nothing = Object.freeze({ needWeights: false, trace: false });
 
 const optionsAt = wordsOf(layout);
 
-/** @param {Extras} extras */
-const partsOf = ({ layers, weightsBytes, mask, headMask }) => [
-  layout.bytes + layers * 4,
-  weightsBytes || undefined,
-  ...[mask?.tensor, headMask],
-];
-
 /**
  * Fills an hw_forward_options.
  * @param {Engine} engine
  * @param {Extras} extras
- * @param {readonly number[]} addresses of the struct, behind which the traces' addresses follow, and its parts
+ * @param {readonly number[]} addresses where the struct and its parts are, behind the input and the output
  */
-function writeExtras({ words }, extras, [, struct, weights, mask, headMask]) {
-  extras.weightsAt = weights;
+function writeExtras({ words }, extras, addresses) {
+  const struct = addresses[1];
   extras.tracesAt = struct + layout.bytes;
+  extras.weightsAt = addresses[2];
   const at = struct / 4;
-  writeMask(words, at + optionsAt.mask, extras.mask, mask);
-  words[at + optionsAt.weights] = weights;
+  writeMask(words, at + optionsAt.mask, extras.mask, addresses[3]);
+  words[at + optionsAt.weights] = extras.weightsAt;
   words[at + optionsAt.trace] = extras.trace ? extras.tracesAt : 0;
   words[at + optionsAt.cache] = extras.cacheAt;
-  words[at + optionsAt.headMask] = headMask;
+  words[at + optionsAt.headMask] = addresses[4];
   words[at + optionsAt.causality] = extras.causality;
 }
 
@@ -127,8 +121,12 @@ function callModule(engine, call) {
   if (extras === undefined) {
     at = engine.stage(bytes);
   } else {
-    const addresses = engine.lay([bytes, ...partsOf(extras)]);
-    [at, struct] = addresses;
+    const structBytes = layout.bytes + extras.layers * 4;
+    const weightsBytes = extras.weightsBytes || undefined;
+    const parts = [bytes, structBytes, weightsBytes, extras.mask?.tensor, extras.headMask];
+    const addresses = engine.lay(parts);
+    at = addresses[0];
+    struct = addresses[1];
     writeExtras(engine, extras, addresses);
   }
   const data = at + inputBytes;
@@ -151,7 +149,7 @@ export function runRows({ engine, pointer }, name, input, tokens, shape) {
   const outputSize = sizeOf(shape, 'the result');
   const none = { batch: 1, logitsStart: 0, logitsEnd: 0, extras: undefined };
   const call = { pointer, name, input, tokens, outputSize, ...none };
-  return engine.read(callModule(engine, call), shape);
+  return engine.read(callModule(engine, call), shape, outputSize);
 }
 
 /** @param {unknown} logits @param {number} tokens @returns {readonly [number, number]} */
@@ -196,9 +194,18 @@ function fitExtras(asked, { layers, heads }, scores, hasBatch, cacheAt) {
     checkShape(headMask, 'headMask', sameShape(headMask.shape, [layers, heads]), expected);
   }
   const weightsBytes = asked.needWeights ? layers * sizeOf(scores, 'weights') * 4 : 0;
+  const causality = causalityOf(asked.isCausal, own !== undefined);
   return {
-    ...{ layers, scores, mask, headMask, cacheAt, trace, weightsBytes, weightsAt: 0, tracesAt: 0 },
-    causality: causalityOf(asked.isCausal, own !== undefined),
+    layers,
+    scores,
+    mask,
+    headMask,
+    causality,
+    cacheAt,
+    trace,
+    weightsBytes,
+    weightsAt: 0,
+    tracesAt: 0,
   };
 }
 
@@ -212,8 +219,11 @@ function fitExtras(asked, { layers, heads }, scores, hasBatch, cacheAt) {
  */
 function readResults(engine, outputAt, shape, extras, stored) {
   const { layers, scores, weightsBytes, weightsAt, tracesAt, cacheAt } = extras;
-  const pointers = extras.trace ? engine.words.slice(tracesAt / 4, tracesAt / 4 + layers) : [];
-  const trace = Array.from(pointers, (pointer) => new Trace(engine, pointer, scores));
+  /** @type {Trace[]} */
+  const trace = [];
+  for (let layer = 0; extras.trace && layer < layers; layer++) {
+    trace.push(new Trace(engine, engine.words[tracesAt / 4 + layer], scores));
+  }
   try {
     /** @type {Results} */
     const results = { output: engine.read(outputAt, shape) };
@@ -263,7 +273,8 @@ export function runForward(module, about, input, asked) {
       `${about.input} has ${tokens} tokens; expected at most contextLength, ${about.contextLength}`,
     );
   }
-  const [logitsStart, logitsEnd] = logits === undefined ? noLogits : checkLogits(logits, tokens);
+  const range = logits === undefined ? noLogits : checkLogits(logits, tokens);
+  const [logitsStart, logitsEnd] = [range[0], range[1]];
   const rows = logits === undefined ? tokens : logitsEnd - logitsStart;
   const outputShape = hasBatch ? [batch, rows, about.width] : [rows, about.width];
   const extras =
@@ -275,6 +286,6 @@ export function runForward(module, about, input, asked) {
   const call = { pointer, name, input, batch, tokens, logitsStart, logitsEnd, outputSize, extras };
   const outputAt = callModule(engine, call);
   return extras === undefined
-    ? { output: engine.read(outputAt, outputShape) }
+    ? { output: engine.read(outputAt, outputShape, outputSize) }
     : readResults(engine, outputAt, outputShape, extras, stored);
 }

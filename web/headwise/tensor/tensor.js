@@ -24,6 +24,41 @@ import { copyStrided, stridesOf } from './strided.js';
  * @typedef {readonly [start?: number, end?: number]} Range
  */
 
+/** @type {readonly number[]} */
+const none = [];
+
+/** The shape of a result, which is not checked again. @type {readonly number[]} */
+let known = none;
+
+/**
+ * A tensor of a result.
+ * @param {Float32Array} data
+ * @param {readonly number[]} shape that it has, which nobody will change
+ */
+export function tensorOf(data, shape) {
+  known = shape;
+  return new Tensor(data, shape);
+}
+
+/**
+ * @param {unknown} data
+ * @param {unknown} shape
+ * @returns {number[]} a copy of the shape
+ */
+function checkFit(data, shape) {
+  const kind = kindOf(data);
+  if (kind !== 'Float32Array' && kind !== 'Uint8Array') {
+    throw misfit(data, 'data', 'a Float32Array or a Uint8Array');
+  }
+  const { sizes, size } = readShape(shape, 'shape');
+  const length = lengthOf(/** @type {Float32Array} */ (data));
+  if (size !== length) {
+    const found = `shape is ${describe(sizes)}, which holds ${size} elements`;
+    throw new HeadwiseError('ERR_SHAPE', `${found}; expected ${length}, as data has`);
+  }
+  return sizes;
+}
+
 /**
  * A row-major array of numbers or truth values that owns its memory.
  * @template {DType} [D='float32']
@@ -35,28 +70,18 @@ export class Tensor {
    * @throws {HeadwiseError} ERR_SHAPE: the shape does not hold as many elements as data has; ERR_VALUE: not such an array
    */
   constructor(data, shape) {
-    const kind = kindOf(data);
-    if (kind !== 'Float32Array' && kind !== 'Uint8Array') {
-      throw misfit(data, 'data', 'a Float32Array or a Uint8Array');
-    }
-    const { sizes, size } = readShape(shape, 'shape');
-    const length = lengthOf(data);
-    if (size !== length) {
-      throw new HeadwiseError(
-        'ERR_SHAPE',
-        `shape is ${describe(sizes)}, which holds ${size} elements; expected ${length}, as data has`,
-      );
-    }
+    const isKnown = shape === known;
+    known = none;
     /**
      * Sizes of the dimensions, frozen.
      * @type {readonly number[]}
      */
-    this.shape = Object.freeze(sizes);
+    this.shape = Object.freeze(isKnown ? shape : checkFit(data, shape));
     /**
      * What `data` holds.
      * @type {D}
      */
-    this.dtype = /** @type {D} */ (kind === 'Float32Array' ? 'float32' : 'bool');
+    this.dtype = /** @type {D} */ (kindOf(data) === 'Float32Array' ? 'float32' : 'bool');
     /** The elements, row-major: the array itself. A bool tensor's are 0 and 1. */
     this.data = data;
   }
@@ -184,8 +209,8 @@ const readOwn = (tensor) => /** @type {any} */ (checkTensor(tensor, 'the tensor'
  * @param {readonly number[]} shape with a size of -1
  */
 function fillIn({ size }, shape) {
-  const known = sizeOf([...shape.filter((n) => n !== -1)], 'shape');
-  const left = known === 0 ? NaN : size / known;
+  const others = sizeOf([...shape.filter((n) => n !== -1)], 'shape');
+  const left = others === 0 ? NaN : size / others;
   if (!Number.isInteger(left) || shape.indexOf(-1) !== shape.lastIndexOf(-1)) {
     const expected = `one of ${size} elements, with at most one -1`;
     throw misfit(shape, 'shape', expected, 'ERR_SHAPE');
