@@ -509,17 +509,13 @@ hw_status hw_transformer_stack_create(hw_context *context, const hw_transformer_
 
 /* ---- Decoder: a language model ---------------------------------------------------------------------------- */
 
-/* Sizes of a decoder, and what it does: GPT-2 (Radford et al. 2019), embeddings of tokens and positions, pre-norm blocks
- * with biases, a last layer norm, and the token embedding as output head. For inference: it has no dropout. */
+/* Sizes of a decoder, and what its blocks do: embeddings of tokens and positions, blocks, a last layer norm, and the token
+ * embedding as output head. GPT-2 (Radford et al. 2019) has blocks that are norm_first and causal, with attention_bias. */
 typedef struct hw_decoder_config {
   size_t vocab_size;
   size_t context_length;
-  size_t d_model; /* a multiple of num_heads */
-  size_t num_heads;
   size_t num_layers;
-  size_t d_ff;
-  double eps; /* of the layer norms; 0: HW_LAYER_NORM_EPS */
-  hw_gelu_approximation approximate;
+  hw_transformer_block_config block; /* its eps is the last norm's, too */
 } hw_decoder_config;
 
 /* ids → y [batch, logits_end - logits_start, vocab_size]; NULL if there are none. With a cache of `length` tokens, the ids

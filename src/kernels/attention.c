@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/tile.h"
-#include "kernels/finite.h"
+#include "kernels/elementwise.h"
 #include "kernels/micro_tile.h"
 #include "kernels/online_softmax.h"
 #include "kernels/pack.h"

@@ -21,3 +21,15 @@ void hw_row_multiply(const float *a, const float *b, float *y, size_t count) {
     y[i] = a[i] * b[i];
   }
 }
+
+/* x·0 is 0 for every finite x and NaN for the others, and NaN spreads through sums. */
+bool hw_all_finite(const float *x, size_t count) {
+  const hw_f32x4 zero = hw_splat(0.0F);
+  hw_f32x4 low = zero;
+  hw_f32x4 high = zero;
+  for (size_t i = 0; i < count; i += (size_t)2 * HW_LANES) {
+    low = hw_add(low, hw_multiply(hw_load(x + i), zero));
+    high = hw_add(high, hw_multiply(hw_load(x + i + HW_LANES), zero));
+  }
+  return hw_all_true(hw_equal(hw_add(low, high), zero));
+}

@@ -1,7 +1,7 @@
 #include "kernels/key_value_panels.h"
 
 #include "core/tile.h"
-#include "kernels/finite.h"
+#include "kernels/elementwise.h"
 #include "kernels/pack.h"
 
 hw_key_value_store hw_key_value_store_of(size_t tokens, size_t key_width, size_t value_width) {

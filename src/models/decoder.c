@@ -1,4 +1,4 @@
-/* GPT-2. */
+/* Language models: a config says which. */
 #include <string.h>
 
 #include "models/models.h"
@@ -24,23 +24,14 @@ static const hw_alias aliases[] = {
 static hw_status create(hw_module *module) {
   decoder *m = (decoder *)module;
   const hw_decoder_config *config = &m->config;
-  const hw_transformer_block_config block = {
-      .d_model = config->d_model,
-      .num_heads = config->num_heads,
-      .d_ff = config->d_ff,
-      .norm_first = true,
-      .is_causal = true,
-      .attention_bias = true,
-      .approximate = config->approximate,
-      .eps = config->eps,
-  };
-  const hw_layer_norm_config norm = {config->d_model, config->eps == 0.0 ? HW_LAYER_NORM_EPS : config->eps};
+  const hw_transformer_block_config *block = &config->block;
+  const hw_layer_norm_config norm = {block->d_model, block->eps == 0.0 ? HW_LAYER_NORM_EPS : block->eps};
   m->base.layers = config->num_layers;
-  HW_TRY(hw_matrix_create(config->vocab_size, config->d_model, &m->wte));
-  HW_TRY(hw_matrix_create(config->context_length, config->d_model, &m->wpe));
+  HW_TRY(hw_matrix_create(config->vocab_size, block->d_model, &m->wte));
+  HW_TRY(hw_matrix_create(config->context_length, block->d_model, &m->wpe));
   HW_TRY(hw_layer_norm_create(NULL, &norm, &m->ln_f));
-  return hw_modules_create(config->num_layers, hw_transformer_block_weight_bytes(&block), &hw_transformer_block_type,
-                           &block, &m->h);
+  return hw_modules_create(config->num_layers, hw_transformer_block_weight_bytes(block), &hw_transformer_block_type,
+                           block, &m->h);
 }
 
 static void release(hw_module *module) {
@@ -53,8 +44,8 @@ static void release(hw_module *module) {
 
 static void visit(hw_module *module, hw_visit *visit) {
   decoder *m = (decoder *)module;
-  hw_visit_matrix(visit, "wte.weight", &m->wte, HW_DRAWN_NOT);
-  hw_visit_matrix(visit, "wpe.weight", &m->wpe, HW_DRAWN_NOT);
+  hw_visit_matrix(visit, "wte.weight", &m->wte, false, HW_DRAWN_NOT);
+  hw_visit_matrix(visit, "wpe.weight", &m->wpe, false, HW_DRAWN_NOT);
   hw_visit_modules(visit, "h", &m->h, aliases);
   hw_visit_child(visit, "ln_f", m->ln_f, NULL);
 }
@@ -63,8 +54,8 @@ static hw_cache_shape cache_shape(const hw_module *module) {
   const hw_decoder_config *config = &((const decoder *)module)->config;
   return (hw_cache_shape){
       .layers = config->num_layers,
-      .heads = config->num_heads,
-      .head_dim = config->d_model / config->num_heads,
+      .heads = config->block.num_heads,
+      .head_dim = config->block.d_model / config->block.num_heads,
       .capacity = config->context_length,
   };
 }
@@ -89,7 +80,7 @@ static void gather(const hw_input *input, size_t d_model, float *x) {
 
 /* The asked-for tokens' logits, by one product: the vocabulary's matrix is read once. x is overwritten. */
 static void predict(hw_run *run, const decoder *m, const hw_input *input, float *x, float *logits) {
-  const size_t d_model = m->config.d_model;
+  const size_t d_model = m->config.block.d_model;
   const size_t rows = hw_size_multiply(input->batch, input->logits_end - input->logits_start);
   if (rows == 0) {
     return;
@@ -106,7 +97,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   const size_t mark = run->arena->used;
   const size_t past = run->options->cache == NULL ? 0 : run->options->cache->length;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
-  float *x = hw_run_take_floats(run, rows, m->config.d_model);
+  float *x = hw_run_take_floats(run, rows, m->config.block.d_model);
   hw_embedding_forward(run, &m->wte, input->ids, rows, x);
   hw_positions_forward(run, &m->wpe, past, input->tokens, rows, x);
   hw_modules_run(run, &m->h, &(hw_input){.x = x, .batch = input->batch, .tokens = input->tokens}, x);

@@ -41,21 +41,11 @@ static void release(hw_module *module) {
 
 static void visit(hw_module *module, hw_visit *visit) {
   causal_attention *m = (causal_attention *)module;
-  const hw_causal_attention_config *config = &m->config;
   for (size_t i = 0; i < PROJECTIONS; i++) {
-    if (config->by_hand) {
-      hw_visit_parameter(visit, names[i],
-                         &(hw_parameter){
-                             .rank = 2,
-                             .rows = config->d_in,
-                             .columns = config->d_out,
-                             .matrix = &m->projections[i].weight,
-                             .is_transposed = true,
-                             .drawn = HW_DRAWN_UNIFORM,
-                             .to = 1.0F,
-                         });
+    if (m->config.by_hand) {
+      hw_visit_matrix(visit, names[i], &m->projections[i].weight, true, HW_DRAWN_UNIFORM);
     } else {
-      hw_visit_linear(visit, names[i], &m->projections[i], 0, config->d_out);
+      hw_visit_linear(visit, names[i], &m->projections[i], 0, m->config.d_out);
     }
   }
 }

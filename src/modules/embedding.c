@@ -16,7 +16,7 @@ static hw_status create(hw_module *module) {
 static void release(hw_module *module) { hw_matrix_release(&((embedding *)module)->weight); }
 
 static void visit(hw_module *module, hw_visit *visit) {
-  hw_visit_matrix(visit, "weight", &((embedding *)module)->weight, HW_DRAWN_NORMAL);
+  hw_visit_matrix(visit, "weight", &((embedding *)module)->weight, false, HW_DRAWN_NORMAL);
 }
 
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {

@@ -109,7 +109,7 @@ void hw_visit_parameter(hw_visit *visit, const char *name, const hw_parameter *p
 /* Weight and bias of rows [first_row, first_row + rows), drawn as torch.nn.Linear(in_features, rows) draws them. */
 void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear, size_t first_row, size_t rows);
 
-/* All of a matrix, as it is. */
-void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, hw_drawn drawn);
+/* All of a matrix, drawn from [0, 1) if uniformly. */
+void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, bool is_transposed, hw_drawn drawn);
 
 #endif

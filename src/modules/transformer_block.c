@@ -61,36 +61,32 @@ static void visit(hw_module *module, hw_visit *visit) {
   hw_visit_child(visit, "ffn", m->ffn, NULL);
 }
 
-/* y = x + dropout(branch) */
-static void add_branch(const hw_run *run, const transformer_block *m, const hw_input *x, float *branch, float *y) {
+/* y = x + dropout(part(norm(x))), or norm(x + dropout(part(x))) */
+static void add_part(hw_run *run, const transformer_block *m, const hw_module *norm, const hw_module *part,
+                     const hw_input *x, float *branch, float *y) {
+  hw_input in = *x;
+  if (m->config.norm_first) {
+    hw_module_run(run, norm, x, branch);
+    in.x = branch;
+  }
+  hw_module_run(run, part, &in, branch);
   const size_t count = x->batch * x->tokens * m->config.d_model;
   hw_dropout_forward(run, m->base.training ? m->config.dropout : 0.0, branch, count);
   hw_add_forward(run, x->x, branch, y, count);
+  if (!m->config.norm_first) {
+    in.x = y;
+    hw_module_run(run, norm, &in, y);
+  }
 }
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const transformer_block *m = (const transformer_block *)module;
   const size_t mark = run->arena->used;
   float *branch = hw_run_take_floats(run, hw_size_multiply(input->batch, input->tokens), m->config.d_model);
-  hw_input in_branch = *input;
   hw_input in_y = *input;
-  in_branch.x = branch;
   in_y.x = y;
-  if (m->config.norm_first) {
-    hw_module_run(run, m->ln1, input, branch);
-    hw_module_run(run, m->attn, &in_branch, branch);
-    add_branch(run, m, input, branch, y);
-    hw_module_run(run, m->ln2, &in_y, branch);
-    hw_module_run(run, m->ffn, &in_branch, branch);
-    add_branch(run, m, &in_y, branch, y);
-  } else {
-    hw_module_run(run, m->attn, input, branch);
-    add_branch(run, m, input, branch, y);
-    hw_module_run(run, m->ln1, &in_y, y);
-    hw_module_run(run, m->ffn, &in_y, branch);
-    add_branch(run, m, &in_y, branch, y);
-    hw_module_run(run, m->ln2, &in_y, y);
-  }
+  add_part(run, m, m->ln1, m->attn, input, branch, y);
+  add_part(run, m, m->ln2, m->ffn, &in_y, branch, y);
   run->arena->used = mark;
 }
 

@@ -138,13 +138,15 @@ void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear, size_
   cut(visit, length);
 }
 
-void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, hw_drawn drawn) {
+void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, bool is_transposed, hw_drawn drawn) {
   const hw_parameter parameter = {
       .rank = 2,
-      .rows = matrix->rows,
-      .columns = matrix->columns,
+      .rows = is_transposed ? matrix->columns : matrix->rows,
+      .columns = is_transposed ? matrix->rows : matrix->columns,
       .matrix = matrix,
+      .is_transposed = is_transposed,
       .drawn = drawn,
+      .to = 1.0F,
   };
   hw_visit_parameter(visit, name, &parameter);
 }

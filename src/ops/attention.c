@@ -79,18 +79,14 @@ static double work_of(const hw_attention *a) {
   return rows * (double)a->key_tokens * (double)a->key_width;
 }
 
-static size_t record_rows(const hw_attention *a) {
-  return hw_size_multiply(hw_size_multiply(a->batch, a->heads), a->query_tokens);
-}
-
-static hw_attention_record take_record(hw_arena *arena, const hw_attention *a) {
-  const size_t rows = record_rows(a);
+hw_attention_record hw_attention_take_record(hw_arena *arena, const hw_attention *attention) {
+  const hw_attention *a = attention;
+  const size_t rows = hw_size_multiply(hw_size_multiply(a->batch, a->heads), a->query_tokens);
+  const size_t words = a->dropout > 0.0 ? hw_size_multiply(rows, hw_kept_words(a->key_tokens)) : 0;
   return (hw_attention_record){
       .row_maximum = hw_arena_take_floats(arena, rows),
       .row_sum = hw_arena_take_floats(arena, rows),
-      .kept = a->dropout > 0.0
-                  ? hw_arena_take(arena, hw_size_multiply(rows, hw_kept_words(a->key_tokens)), sizeof(uint32_t))
-                  : NULL,
+      .kept = words == 0 ? NULL : hw_arena_take(arena, words, sizeof(uint32_t)),
       .batch_heads = a->heads,
   };
 }
@@ -283,7 +279,7 @@ void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_a
   const bool in_blocks = state->stored_tokens == 0;
   attention_job job = {
       .call = a,
-      .record = trace == NULL ? take_record(arena, a) : hw_trace_record(trace, state->first_head),
+      .record = trace == NULL ? hw_attention_take_record(arena, a) : hw_trace_record(trace, state->first_head),
       .store = store,
       .stored_tokens = state->stored_tokens,
       .pack_block = in_blocks ? HW_KEY_BLOCK : new_tokens,

@@ -26,6 +26,9 @@ typedef struct hw_attention_state {
   size_t stored_tokens;
 } hw_attention_state;
 
+/* A record without keys. */
+hw_attention_record hw_attention_take_record(hw_arena *arena, const hw_attention *attention);
+
 hw_status hw_attention_check(const hw_attention *attention);
 
 /* Draws dropout's mask, then attends; leaves a trace on the run's tape, if there is one. The attention has passed hw_attention_check, but for its pointers while the run is

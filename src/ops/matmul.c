@@ -27,12 +27,6 @@ static void multiply_item(const void *job, size_t item, size_t thread) {
   hw_gemm_block(g, row, hw_min(g->rows, row + HW_GEMM_ROWS), column, hw_min(g->columns, column + HW_GEMM_COLUMNS));
 }
 
-static void multiply_part(hw_team *team, double work, const hw_gemm_product *part) {
-  const size_t row_blocks = hw_ceil_divide(part->rows, HW_GEMM_ROWS);
-  hw_parallel_for(team, work, row_blocks, pack_item, part);
-  hw_parallel_for(team, work, row_blocks * hw_ceil_divide(part->columns, HW_GEMM_COLUMNS), multiply_item, part);
-}
-
 void hw_matmul_forward(const hw_run *run, const hw_gemm_product *product) {
   const size_t mark = run->arena->used;
   const size_t rows = product->rows;
@@ -49,7 +43,9 @@ void hw_matmul_forward(const hw_run *run, const hw_gemm_product *product) {
     part.a = product->a + row * part.a_stride;
     part.c = product->c + row * part.c_stride;
     part.rows = hw_min(rows - row, step);
-    multiply_part(team, work, &part);
+    const size_t blocks = hw_ceil_divide(part.rows, HW_GEMM_ROWS);
+    hw_parallel_for(team, work, blocks, pack_item, &part);
+    hw_parallel_for(team, work, blocks * hw_ceil_divide(part.columns, HW_GEMM_COLUMNS), multiply_item, &part);
   }
 }
 

@@ -16,43 +16,34 @@ typedef struct elements {
   const float *b;
   float *y;
   size_t count;
+  void (*kernel)(const float *x, float *y, size_t count); /* NULL: y = a + b */
 } elements;
 
-static size_t block_length(const elements *e, size_t item) { return hw_min(e->count - item * BLOCK, BLOCK); }
-
-static void gelu_item(const void *job, size_t item, size_t thread) {
+static void elements_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const elements *e = job;
-  hw_row_gelu(e->a + item * BLOCK, e->y + item * BLOCK, block_length(e, item));
+  const size_t first = item * BLOCK;
+  const size_t count = hw_min(e->count - first, BLOCK);
+  if (e->kernel != NULL) {
+    e->kernel(e->a + first, e->y + first, count);
+  } else {
+    hw_row_add(e->a + first, e->b + first, e->y + first, count);
+  }
 }
 
-static void gelu_tanh_item(const void *job, size_t item, size_t thread) {
-  (void)thread;
-  const elements *e = job;
-  hw_row_gelu_tanh(e->a + item * BLOCK, e->y + item * BLOCK, block_length(e, item));
-}
-
-static void add_item(const void *job, size_t item, size_t thread) {
-  (void)thread;
-  const elements *e = job;
-  hw_row_add(e->a + item * BLOCK, e->b + item * BLOCK, e->y + item * BLOCK, block_length(e, item));
-}
-
-static void spread(const hw_run *run, size_t element_work, hw_task task, const elements *job) {
+static void spread(const hw_run *run, size_t element_work, const elements *job) {
   if (!hw_run_measures(run)) {
     const double work = (double)job->count * (double)element_work;
-    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(job->count, BLOCK), task, job);
+    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(job->count, BLOCK), elements_item, job);
   }
 }
 
 void hw_gelu_forward(const hw_run *run, hw_gelu_approximation approximate, const float *x, float *y, size_t count) {
-  const elements job = {.a = x, .y = y, .count = count};
-  spread(run, GELU_WORK, approximate == HW_GELU_TANH ? gelu_tanh_item : gelu_item, &job);
+  spread(run, GELU_WORK, &(elements){x, NULL, y, count, approximate == HW_GELU_TANH ? hw_row_gelu_tanh : hw_row_gelu});
 }
 
 void hw_add_forward(const hw_run *run, const float *a, const float *b, float *y, size_t count) {
-  const elements job = {a, b, y, count};
-  spread(run, ADD_WORK, add_item, &job);
+  spread(run, ADD_WORK, &(elements){a, b, y, count, NULL});
 }
 
 /* One element after another: they are drawn in torch's order. */

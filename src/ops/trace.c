@@ -27,16 +27,13 @@ static size_t mask_element_bytes(const hw_mask *mask) { return mask->kind == HW_
 static void take_memory(hw_trace *trace) {
   hw_attention *call = &trace->call;
   hw_arena *memory = &trace->memory;
-  const size_t rows = hw_size_multiply(hw_size_multiply(call->batch, call->heads), call->query_tokens);
+  const size_t heads = hw_size_multiply(call->batch, call->heads);
+  const size_t rows = hw_size_multiply(heads, call->query_tokens);
+  hw_attention_record *record = &trace->record;
   trace->query = hw_arena_take_floats(memory, hw_size_multiply(rows, call->key_width));
-  trace->record = (hw_attention_record){
-      .row_maximum = hw_arena_take_floats(memory, rows),
-      .row_sum = hw_arena_take_floats(memory, rows),
-      .keys = hw_key_value_store_of(call->key_tokens, call->key_width, 0),
-      .batch_heads = call->heads,
-  };
-  trace->record.keys.memory =
-      hw_arena_take(memory, hw_size_multiply(call->batch, call->heads), trace->record.keys.head_bytes);
+  *record = hw_attention_take_record(memory, call);
+  record->keys = hw_key_value_store_of(call->key_tokens, call->key_width, 0);
+  record->keys.memory = hw_arena_take(memory, heads, record->keys.head_bytes);
   if (call->mask.kind != HW_MASK_NONE) {
     const size_t elements = mask_elements(call, call->heads);
     const size_t element_bytes = mask_element_bytes(&call->mask);
@@ -45,10 +42,6 @@ static void take_memory(hw_trace *trace) {
       memcpy(mask, call->mask.data, elements * element_bytes);
       call->mask.data = mask;
     }
-  }
-  if (call->dropout > 0.0) {
-    const size_t words = hw_size_multiply(rows, hw_kept_words(call->key_tokens));
-    trace->record.kept = hw_arena_take(memory, words, sizeof(uint32_t));
   }
 }
 
@@ -139,11 +132,6 @@ hw_trace_shape hw_trace_get_shape(const hw_trace *trace) {
 
 size_t hw_trace_bytes(const hw_trace *trace) { return trace == NULL ? 0 : sizeof(hw_trace) + trace->memory.capacity; }
 
-/* The traced head, without the parts that only a run needs. */
-static hw_attention_head traced_head(const hw_trace *trace, size_t batch, size_t head) {
-  return hw_attention_head_of(&trace->call, &trace->record, &trace->record.keys, batch, head);
-}
-
 /* Rows of one head, shared among threads. */
 typedef struct trace_rows {
   hw_attention_head head;
@@ -174,6 +162,14 @@ static void rows_forward(hw_run *run, const void *call) {
   }
 }
 
+/* Runs the task on one head, without the parts of it that only a forward needs. */
+static hw_status recompute(hw_context *context, const hw_trace *trace, size_t batch, size_t head, hw_task task,
+                           trace_rows *rows) {
+  rows->task = task;
+  rows->head = hw_attention_head_of(&trace->call, &trace->record, &trace->record.keys, batch, head);
+  return hw_run_forward(context, NULL, NULL, rows_forward, rows);
+}
+
 static void weights_item(const void *job, size_t item, size_t thread) {
   const trace_rows *rows = job;
   const size_t first = rows->row_start + item * rows->block;
@@ -190,16 +186,9 @@ hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t ba
   if (!has_head(trace, batch, head) || row_start >= row_end || row_end > trace->call.query_tokens || out == NULL) {
     return HW_ERROR_VALUE;
   }
-  const trace_rows rows = {
-      .head = traced_head(trace, batch, head),
-      .row_start = row_start,
-      .row_end = row_end,
-      .block = HW_QUERY_BLOCK,
-      .out = out,
-      .task = weights_item,
-      .thread_bytes = hw_attention_weights_scratch_bytes(trace->call.key_width),
-  };
-  return hw_run_forward(context, NULL, NULL, rows_forward, &rows);
+  trace_rows rows = {.row_start = row_start, .row_end = row_end, .block = HW_QUERY_BLOCK, .out = out};
+  rows.thread_bytes = hw_attention_weights_scratch_bytes(trace->call.key_width);
+  return recompute(context, trace, batch, head, weights_item, &rows);
 }
 
 static void map_item(const void *job, size_t item, size_t thread) {
@@ -213,14 +202,7 @@ hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch,
   if (!has_head(trace, batch, head) || size == 0 || out == NULL) {
     return HW_ERROR_VALUE;
   }
-  const trace_rows rows = {
-      .head = traced_head(trace, batch, head),
-      .row_end = size,
-      .block = HW_MAP_ROWS,
-      .size = size,
-      .out = out,
-      .task = map_item,
-      .thread_bytes = hw_attention_map_scratch_bytes(trace->call.key_width, size),
-  };
-  return hw_run_forward(context, NULL, NULL, rows_forward, &rows);
+  trace_rows rows = {.row_end = size, .block = HW_MAP_ROWS, .size = size, .out = out};
+  rows.thread_bytes = hw_attention_map_scratch_bytes(trace->call.key_width, size);
+  return recompute(context, trace, batch, head, map_item, &rows);
 }

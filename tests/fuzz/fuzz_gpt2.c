@@ -20,12 +20,15 @@ static model draw(fuzz_bytes *bytes) {
   model m = {
       .config = {.vocab_size = fuzz_size(bytes, 1, 40),
                  .context_length = fuzz_size(bytes, 1, MOST_TOKENS),
-                 .d_model = heads * fuzz_size(bytes, 1, 9),
-                 .num_heads = heads,
                  .num_layers = fuzz_size(bytes, 1, 2),
-                 .d_ff = fuzz_size(bytes, 1, 40),
-                 .eps = fuzz_bool(bytes) ? 1e-3 : 0.0,
-                 .approximate = (hw_gelu_approximation)(fuzz_byte(bytes) % 2)},
+                 .block = {.d_model = heads * fuzz_size(bytes, 1, 9),
+                           .num_heads = heads,
+                           .d_ff = fuzz_size(bytes, 1, 40),
+                           .norm_first = true,
+                           .is_causal = true,
+                           .attention_bias = true,
+                           .approximate = (hw_gelu_approximation)(fuzz_byte(bytes) % 2),
+                           .eps = fuzz_bool(bytes) ? 1e-3 : 0.0}},
       .batch = fuzz_size(bytes, 1, MOST_BATCH),
       .head_mask = fuzz_bool(bytes) ? head_mask : NULL,
   };
@@ -55,7 +58,8 @@ static void compare(const model *m, const float *logits, size_t start, size_t en
   const size_t count = m->batch * t.tokens * vocab;
   double *exact = reference_doubles(count);
   double *noisy = reference_doubles(count);
-  double *weights = reference_doubles(m->config.num_layers * m->batch * m->config.num_heads * t.tokens * t.tokens);
+  double *weights =
+      reference_doubles(m->config.num_layers * m->batch * m->config.block.num_heads * t.tokens * t.tokens);
   double moved = 0.0;
   reference_gpt2(m->module, &m->config, m->ids, &t, m->head_mask, exact, weights, 0.0);
   for (size_t run = 0; run < REFERENCE_RUNS; run++) {

@@ -106,8 +106,10 @@ static const hw_transformer_block_config block = {.d_model = WIDTH, .num_heads =
 static const hw_transformer_block_config bad_block = {.d_model = WIDTH, .num_heads = HEADS};
 static const hw_transformer_stack_config stack = {{.d_model = WIDTH, .num_heads = HEADS, .d_ff = WIDTH}, LAYERS};
 static const hw_transformer_stack_config bad_stack = {{.d_model = WIDTH, .num_heads = HEADS, .d_ff = WIDTH}, 0};
-static const hw_decoder_config decoder_config = {VOCAB, TOKENS, WIDTH, HEADS, LAYERS, WIDTH, 0.0, HW_GELU_TANH};
-static const hw_decoder_config bad_decoder = {0, TOKENS, WIDTH, HEADS, LAYERS, WIDTH, 0.0, HW_GELU_TANH};
+static const hw_decoder_config decoder_config = {
+    VOCAB, TOKENS, LAYERS, {.d_model = WIDTH, .num_heads = HEADS, .d_ff = WIDTH, .attention_bias = true}};
+static const hw_decoder_config bad_decoder = {
+    0, TOKENS, LAYERS, {.d_model = WIDTH, .num_heads = HEADS, .d_ff = WIDTH, .attention_bias = true}};
 
 #define FLOAT_INPUT \
   { .x = x, .batch = 1, .tokens = TOKENS }

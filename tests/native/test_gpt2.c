@@ -13,12 +13,18 @@ static hw_decoder_config config_of(hw_gelu_approximation approximate, double eps
   return (hw_decoder_config){
       .vocab_size = VOCAB,
       .context_length = CONTEXT,
-      .d_model = D_MODEL,
-      .num_heads = HEADS,
       .num_layers = LAYERS,
-      .d_ff = D_FF,
-      .eps = eps,
-      .approximate = approximate,
+      .block =
+          {
+              .d_model = D_MODEL,
+              .num_heads = HEADS,
+              .d_ff = D_FF,
+              .norm_first = true,
+              .is_causal = true,
+              .attention_bias = true,
+              .approximate = approximate,
+              .eps = eps,
+          },
   };
 }
 
@@ -237,13 +243,13 @@ static void test_configs(void) {
   expect_config(good, HW_OK);
   for (size_t field = 0; field < 6; field++) {
     hw_decoder_config config = good;
-    size_t *const fields[] = {&config.vocab_size, &config.context_length, &config.d_model,
-                              &config.num_heads,  &config.num_layers,     &config.d_ff};
+    size_t *const fields[] = {&config.vocab_size,      &config.context_length, &config.block.d_model,
+                              &config.block.num_heads, &config.num_layers,     &config.block.d_ff};
     *fields[field] = 0;
     expect_config(config, HW_ERROR_SHAPE);
   }
   hw_decoder_config config = good;
-  config.num_heads = 5;
+  config.block.num_heads = 5;
   expect_config(config, HW_ERROR_SHAPE);
   const double bad_eps[] = {-1e-5, (double)NAN, (double)INFINITY};
   for (size_t i = 0; i < 3; i++) {

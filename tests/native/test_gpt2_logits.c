@@ -28,10 +28,13 @@ static void test_batch(void) {
   const hw_decoder_config config = {
       .vocab_size = VOCAB,
       .context_length = TOKENS,
-      .d_model = D_MODEL,
-      .num_heads = 2,
       .num_layers = 1,
-      .d_ff = 20,
+      .block = {.d_model = D_MODEL,
+                .num_heads = 2,
+                .d_ff = 20,
+                .norm_first = true,
+                .is_causal = true,
+                .attention_bias = true},
   };
   hw_module *module = reference_create_gpt2(&config);
   hw_context *context = NULL;

@@ -98,22 +98,30 @@ static void test_blocks(void) {
   }
 }
 
-static const hw_decoder_config gpt2_config = {.vocab_size = 5,
-                                              .context_length = TOKENS,
-                                              .d_model = D_MODEL,
-                                              .num_heads = HEADS,
-                                              .num_layers = LAYERS,
-                                              .d_ff = D_FF};
+static const hw_decoder_config gpt2_config = {
+    .vocab_size = 5,
+    .context_length = TOKENS,
+    .num_layers = LAYERS,
+    .block =
+        {
+            .d_model = D_MODEL,
+            .num_heads = HEADS,
+            .d_ff = D_FF,
+            .norm_first = true,
+            .is_causal = true,
+            .attention_bias = true,
+        },
+};
 
 static void test_gpt2(void) {
   for (size_t i = 0; i < HUGE_SIZES; i++) {
     hw_module *module = (hw_module *)(uintptr_t)64;
     for (size_t field = 0; field < 5; field++) {
       hw_decoder_config config = gpt2_config;
-      size_t *const fields[] = {&config.vocab_size, &config.context_length, &config.d_model, &config.num_layers,
-                                &config.d_ff};
+      size_t *const fields[] = {&config.vocab_size, &config.context_length, &config.block.d_model, &config.num_layers,
+                                &config.block.d_ff};
       *fields[field] = huge[i];
-      config.num_heads = 1;
+      config.block.num_heads = 1;
       CHECK_STATUS(hw_decoder_create(&config, &module), HW_ERROR_MEMORY);
       CHECK(module == NULL, "size %zu left something", huge[i]);
     }

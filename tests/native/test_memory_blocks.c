@@ -9,12 +9,20 @@ static const hw_transformer_block_config block_configs[] = {
     {.d_model = D_MODEL, .num_heads = HEADS, .d_ff = D_FF, .dropout = 0.5, .norm_first = true, .is_causal = true},
     {.d_model = D_MODEL, .num_heads = HEADS, .d_ff = D_FF, .dropout = 0.5, .attention_bias = true}};
 
-static const hw_decoder_config gpt2_config = {.vocab_size = 5,
-                                              .context_length = TOKENS,
-                                              .d_model = D_MODEL,
-                                              .num_heads = HEADS,
-                                              .num_layers = LAYERS,
-                                              .d_ff = D_FF};
+static const hw_decoder_config gpt2_config = {
+    .vocab_size = 5,
+    .context_length = TOKENS,
+    .num_layers = LAYERS,
+    .block =
+        {
+            .d_model = D_MODEL,
+            .num_heads = HEADS,
+            .d_ff = D_FF,
+            .norm_first = true,
+            .is_causal = true,
+            .attention_bias = true,
+        },
+};
 
 static hw_module *linear;
 static hw_module *ffn;

@@ -70,7 +70,7 @@ export const transformerBlockConfig = { bytes: 40, word: { dModel: 0, numHeads: 
 /** hw_transformer_stack_config */
 export const transformerStackConfig = { bytes: 48, word: { 'block.dModel': 0, 'block.numHeads': 4, 'block.dFf': 8, 'block.approximate': 28, numLayers: 40 }, f64: { 'block.dropout': 16, 'block.eps': 32 }, bool: { 'block.normFirst': 24, 'block.isCausal': 25, 'block.attentionBias': 26 } };
 /** hw_decoder_config */
-export const decoderConfig = { bytes: 40, word: { vocabSize: 0, contextLength: 4, dModel: 8, numHeads: 12, numLayers: 16, dFf: 20, approximate: 32 }, f64: { eps: 24 } };
+export const decoderConfig = { bytes: 56, word: { vocabSize: 0, contextLength: 4, numLayers: 8, 'block.dModel': 16, 'block.numHeads': 20, 'block.dFf': 24, 'block.approximate': 44 }, f64: { 'block.dropout': 32, 'block.eps': 48 }, bool: { 'block.normFirst': 40, 'block.isCausal': 41, 'block.attentionBias': 42 } };
 /** hw_status */
 export const status = { ok: 0, errorShape: 1, errorValue: 2, errorMemory: 3 };
 /** hw_mask_kind */

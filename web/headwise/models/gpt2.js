@@ -126,7 +126,9 @@ export class Gpt2 extends Module {
     const { vocabSize, contextLength, dModel, numHeads, numLayers, approximate } = checked;
     // Of the engine's config a zero eps is the default; to any variance the least double is a zero.
     const engineOptions = { ...checked, eps: checked.eps || Number.MIN_VALUE };
-    const config = { ...engineOptions, approximate: geluApproximation[approximate] };
+    const kind = { normFirst: true, isCausal: true, attentionBias: true };
+    const block = { ...engineOptions, ...kind, approximate: geluApproximation[approximate] };
+    const config = { ...checked, block };
     const what = `a Gpt2 of ${numLayers} layers × ${dModel} and ${vocabSize} tokens`;
     super(engine, { kind: 'decoder', config, what, draw: false });
     /**
