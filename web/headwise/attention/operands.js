@@ -1,5 +1,5 @@
 import { checkOptions, checkShape } from '../checks/check.js';
-import { checkFloats, copyData } from '../tensor/operand.js';
+import { checkFloats, viewOf } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { misshapen } from '../checks/error.js';
 
@@ -106,7 +106,7 @@ export function checkPast(value, k, v) {
  */
 export function writeJoined(engine, address, past, own) {
   const heads = own.shape.slice(0, -2).reduce((product, n) => product * n, 1);
-  const parts = [copyData(past), copyData(own)];
+  const parts = [viewOf(past), viewOf(own)];
   let at = address / 4;
   for (let head = 0; head < heads; head++) {
     for (const data of parts) {

@@ -1,6 +1,6 @@
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misshapen } from '../checks/error.js';
-import { checkUnchanged, isArray, kindOf, lengthOf, tagOf } from '../checks/foreign.js';
+import { bytesOf, checkUnchanged, isArray, kindOf, lengthOf, tagOf } from '../checks/foreign.js';
 import { newArray, readShape } from './shape.js';
 
 /** @typedef {import('./tensor.js').DType} DType */
@@ -75,6 +75,17 @@ export function checkFloats(value, name) {
     throw new HeadwiseError('ERR_VALUE', `${name} has dtype ${checked.dtype}; expected float32`);
   }
   return /** @type {FloatOperand} */ (checked);
+}
+
+/**
+ * An operand's data, seen through an array that has no properties of the caller's.
+ * @param {FloatOperand} operand
+ * @throws {HeadwiseError} ERR_SHAPE: the data was transferred or resized since it was read
+ */
+export function viewOf({ data, size }) {
+  checkUnchanged(data, size);
+  const { buffer, byteOffset } = bytesOf(data);
+  return new Float32Array(buffer, byteOffset, size);
 }
 
 /**
