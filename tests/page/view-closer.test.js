@@ -52,7 +52,7 @@ const LARGE = `{
 viewTest('more weights than pixels are pooled, and exact where one looks closer', async (page) => {
   await page.evaluate(LARGE);
   await page.evaluate('map.show({ weights: large })');
-  await hover(page, 20.5 / 800, 500.5 / 800);
+  await page.evaluate('map.place = { query: 500, key: 20 }');
   const pooled = await page.$eval('attention-map >>> .map-tip', (el) => el.textContent);
   assert.match(String(pooled), /^tokens \d+ to \d+ → tokens \d+ to \d+: largest weight 1\.0000$/);
   assert.equal(await page.evaluate('map.largest'), 1);
@@ -92,10 +92,9 @@ viewTest('what zooms does so only with the attribute zoomable', async (page) => 
   const zooms = async () => {
     await page.focus('attention-map >>> .map-field');
     await page.keyboard.press('+');
-    await hover(page, 0.5, 0.5);
-    const box = await (await page.$('attention-map >>> .map-field'))?.boundingBox();
-    assert.ok(box);
-    await page.mouse.click(box.x + 50, box.y + 50, { count: 2 });
+    await page.$eval('attention-map >>> .map-field', (field) =>
+      field.dispatchEvent(new MouseEvent('dblclick', { clientX: 99, clientY: 99 })),
+    );
     return page.evaluate('views.length');
   };
   await page.evaluate('map.show({ weights: large })');

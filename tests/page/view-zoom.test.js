@@ -117,7 +117,8 @@ mapTest('a long text is pooled to the pixels, and a closer look is exact', async
   const [firstQuery, lastQuery, firstKey, lastKey, largest] = found.map((number) =>
     Number(number.replace(',', '')),
   );
-  assert.ok(firstQuery <= 1001 && lastQuery >= 1001 && firstKey <= 201 && lastKey >= 201);
+  // A pixel is six tokens, and some browsers round to pixels.
+  assert.ok(firstQuery <= 1008 && lastQuery >= 994 && firstKey <= 208 && lastKey >= 194);
   let expected = 0;
   for (let query = firstQuery - 1; query < lastQuery; query++) {
     for (let key = firstKey - 1; key < lastKey; key++) {
