@@ -62,7 +62,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 1200,
   },
   worker: { format: 'es' },
-  // Met too late for the dev server: the tokenizer in the worker, the editor in the lessons.
+  // Met too late for the dev server: the tokenizer in the worker, the editor in the lessons, Explore's templates.
   optimizeDeps: {
     include: [
       '@codemirror/commands',
@@ -71,9 +71,14 @@ export default defineConfig({
       '@codemirror/state',
       '@codemirror/view',
       '@lezer/highlight',
+      '@preact/signals-core',
       'd3-scale-chromatic',
       'gpt-tokenizer/encoding/r50k_base',
       'gpt-tokenizer/bpeRanks/r50k_base',
+      'lit-html',
+      'lit-html/async-directive.js',
+      'lit-html/directive.js',
+      'lit-html/directives/repeat.js',
     ],
   },
 });

@@ -3,19 +3,8 @@ import assert from 'node:assert/strict';
 import { longName, shortName } from '../../web/page/explore/address.js';
 import { MODELS } from '../../web/page/explore/models.js';
 import { engine } from '../browsers/engines.js';
-import { FIELD, TIP, reread, roomTest, says, scored } from './explore-room.js';
-import {
-  address,
-  addressHas,
-  card,
-  cardOf,
-  first,
-  model,
-  names,
-  rowOf,
-  run,
-  written,
-} from './explore-run.js';
+import { FIELD, TIP, address, addressHas, reread, roomTest, says, scored } from './explore-room.js';
+import { card, cardOf, first, model, names, rowOf, run, written } from './explore-run.js';
 import { contentWidth, textOf } from './harness.js';
 
 roomTest('heads are chosen by click and keys, and sorted by a score', '', async (page) => {

@@ -79,3 +79,10 @@ export async function choose(page, ...paths) {
   );
   await input.uploadFile(...paths);
 }
+
+/** @param {Page} page */
+export const address = (page) => page.evaluate(() => location.hash);
+
+/** @param {Page} page @param {string} part until the address has it */
+export const addressHas = (page, part) =>
+  page.waitForFunction((/** @type {string} */ text) => location.hash.includes(text), {}, part);

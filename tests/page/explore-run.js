@@ -32,13 +32,6 @@ before(async () => {
 
 after(() => run.dispose());
 
-/** @param {Page} page */
-export const address = (page) => page.evaluate(() => location.hash);
-
-/** @param {Page} page @param {string} part until the address has it */
-export const addressHas = (page, part) =>
-  page.waitForFunction((/** @type {string} */ text) => location.hash.includes(text), {}, part);
-
 /** @param {number} weight as the page writes it */
 export const written = (weight) =>
   weight === 0

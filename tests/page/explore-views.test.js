@@ -1,8 +1,8 @@
 // The Explore room: lines, rollout and table, against the same run in Node.
 import assert from 'node:assert/strict';
 import { runModel } from '../../web/page/explore/worker/model.js';
-import { reread, roomTest, says } from './explore-room.js';
-import { addressHas, first, model, rowOf, written } from './explore-run.js';
+import { addressHas, reread, roomTest, says } from './explore-room.js';
+import { first, model, rowOf, written } from './explore-run.js';
 import { textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */

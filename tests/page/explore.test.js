@@ -1,19 +1,18 @@
 // The Explore room: its text, pins, writing, keys, address and sizes, against the same run in Node.
 import assert from 'node:assert/strict';
 import { longName } from '../../web/page/explore/address.js';
-import { FIELD, ROOM, TIP, reread, roomTest, says, scored } from './explore-room.js';
 import {
+  FIELD,
+  ROOM,
+  TIP,
   address,
   addressHas,
-  card,
-  cardOf,
-  first,
-  model,
-  names,
-  rowOf,
-  run,
-  written,
-} from './explore-run.js';
+  reread,
+  roomTest,
+  says,
+  scored,
+} from './explore-room.js';
+import { card, cardOf, first, model, names, rowOf, run, written } from './explore-run.js';
 import { contentWidth, schemes, textOf, useScheme, violations, widths } from './harness.js';
 
 roomTest('the first view has a text, every head and what they cost', '', async (page) => {

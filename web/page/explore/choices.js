@@ -5,15 +5,14 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { EXPLORE_DEFAULTS, headAt, isSameHead } from './address.js';
+import { EXPLORE_DEFAULTS as DEFAULTS, headAt, isSameHead } from './address.js';
 import { firstHead } from './models.js';
 
 /** What belongs to a text, and ends with it. */
-const OF_TEXT = {
-  added: EXPLORE_DEFAULTS.added,
-  pins: EXPLORE_DEFAULTS.pins,
-  view: EXPLORE_DEFAULTS.view,
-};
+const OF_TEXT = { added: DEFAULTS.added, pins: DEFAULTS.pins, view: DEFAULTS.view };
+
+/** What belongs to a model. */
+const OF_MODEL = { ...OF_TEXT, text: null, other: null, muted: DEFAULTS.muted };
 
 /** @param {Pin} a @param {Pin} b */
 const isSamePin = (a, b) => a.side === b.side && a.token === b.token;
@@ -30,15 +29,7 @@ export function createChoices(room) {
 
   return {
     /** Another model, as it begins. @param {string} model */
-    open: (model) =>
-      room.set({
-        ...OF_TEXT,
-        model,
-        text: null,
-        ...firstHead(model),
-        other: null,
-        muted: EXPLORE_DEFAULTS.muted,
-      }),
+    open: (model) => room.set({ ...OF_MODEL, model, ...firstHead(model) }),
 
     /** @param {string | null} text null: the model's own sample */
     read: (text) => room.set({ ...OF_TEXT, text }),

@@ -1,6 +1,7 @@
 /**
  * The large maps, what moves them, and their legend.
  *
+ * @import { Signal } from '../signals.js'
  * @import { Explorer } from './explorer.js'
  * @import { Seen } from './maps.js'
  */
@@ -13,6 +14,23 @@ import { createLegend } from './legend.js';
 import { Maps } from './maps.js';
 
 const CLOSER = 0.5;
+
+/** @param {Explorer} room @param {Maps} maps @param {Signal<Seen | undefined>} seen */
+function zoomBar(room, maps, seen) {
+  const whole = () => {
+    maps.view = null;
+    room.set({ view: null });
+  };
+  /** @param {string} id @param {string} name @param {string} words @param {() => void} act */
+  const button = (id, name, words, act) =>
+    html`<button type="button" class="quiet" id=${id} aria-label=${name} @click=${act}>${words}</button>`;
+  return html`<div class="explore-zoom">
+    ${button('explore-closer', 'Zoom in', '+', () => maps.zoomBy(CLOSER))}
+    ${button('explore-farther', 'Zoom out', '−', () => maps.zoomBy(1 / CLOSER))}
+    ${button('explore-whole', 'Whole map', 'Whole map', whole)}
+    <span class="note" id="explore-span">${drawn(() => seen.value && spanWords(seen.value))}</span>
+  </div>`;
+}
 
 /** @param {Explorer} room */
 export function largeMaps(room) {
@@ -69,19 +87,5 @@ export function largeMaps(room) {
     const now = pins.value;
     untracked(() => (maps.pins = now));
   });
-  const whole = () => {
-    maps.view = null;
-    room.set({ view: null });
-  };
-
-  return html`${element}
-    <div class="explore-zoom">
-      <button type="button" class="quiet" id="explore-closer" aria-label="Zoom in"
-        @click=${() => maps.zoomBy(CLOSER)}>+</button>
-      <button type="button" class="quiet" id="explore-farther" aria-label="Zoom out"
-        @click=${() => maps.zoomBy(1 / CLOSER)}>−</button>
-      <button type="button" class="quiet" id="explore-whole" @click=${whole}>Whole map</button>
-      <span class="note" id="explore-span">${drawn(() => seen.value && spanWords(seen.value))}</span>
-    </div>
-    ${key}`;
+  return html`${element} ${zoomBar(room, maps, seen)} ${key}`;
 }

@@ -22,20 +22,17 @@ async function wantedFiles(model, own) {
   );
 }
 
-/** @param {Explorer} room @returns whether it is under way */
-export function connectReading(room) {
-  const { session, state, own, causal, model } = room;
+/** @param {Explorer} room @returns what opens it once more, and whether it is under way */
+function connectOpening(room) {
+  const { session, state, own, model } = room;
   /** Counts how often it is opened once more because its Worker ended. */
   const again = signal(0);
   const wanted = derived(() => {
     const name = state.value.model;
     return { name, own: name === OPENED ? own.value : undefined, again: again.value };
   });
-  /** What was opened, or could not be, and the model whose text was read, or could not be. */
+  /** What was opened, or could not be. */
   const opened = signal(/** @type {object | undefined} */ (undefined));
-  const read = signal(/** @type {object | undefined} */ (undefined));
-  const isOpening = computed(() => opened.value !== wanted.value);
-
   const open = async () => {
     const now = wanted.peek();
     const isWanted = () => now === wanted.peek();
@@ -58,11 +55,19 @@ export function connectReading(room) {
   effect(() => {
     if (wanted.value) untracked(open);
   });
+  const isOpening = computed(() => opened.value !== wanted.value);
+  return { isOpening, reopen: () => void again.value++ };
+}
 
+/** @param {Explorer} room @returns whether something is opened or read */
+export function connectReading(room) {
+  const { session, state, causal, model } = room;
+  const { isOpening, reopen } = connectOpening(room);
+  /** The model whose text was read, or could not be. */
+  const read = signal(/** @type {object | undefined} */ (undefined));
   const readText = newest(async () => {
     if (isOpening.peek()) return;
-    const about = model.peek();
-    const asked = state.peek();
+    const [about, asked] = [model.peek(), state.peek()];
     try {
       session.causal = causal.peek();
       await session.read(room.text.peek(), asked);
@@ -81,7 +86,7 @@ export function connectReading(room) {
   });
   effect(() => {
     if (!reading.value.model || isOpening.peek()) return;
-    untracked(() => (session.isLost ? again.value++ : readText()));
+    untracked(() => (session.isLost ? reopen() : readText()));
   });
 
   /** What was chosen when it was opened once more: only once, as what ended one Worker may end the next. */
@@ -92,7 +97,7 @@ export function connectReading(room) {
       return;
     }
     recovered = state.peek();
-    again.value++;
+    reopen();
   };
   return computed(() => isOpening.value || read.value !== model.value);
 }

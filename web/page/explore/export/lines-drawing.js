@@ -50,16 +50,11 @@ export async function linesDrawing(seen, palette) {
     const token = first + i;
     const at = { y: yOf(token) + 4, 'font-size': 13, fill: palette.ink };
     const words = fitting(text, 13, SIDE - 16);
-    /** @param {boolean} isStrong */
-    const weight = (isStrong) => (isStrong ? 'bold' : 'normal');
+    const weight = (/** @type {Set<number>} */ strong) => (strong.has(token) ? 'bold' : 'normal');
+    const [from, to] = [weight(chosen.query), weight(chosen.key)];
     return [
-      textAt(words, {
-        ...at,
-        x: left - 8,
-        'text-anchor': 'end',
-        'font-weight': weight(chosen.query.has(token)),
-      }),
-      textAt(words, { ...at, x: right + 8, 'font-weight': weight(chosen.key.has(token)) }),
+      textAt(words, { ...at, x: left - 8, 'text-anchor': 'end', 'font-weight': from }),
+      textAt(words, { ...at, x: right + 8, 'font-weight': to }),
     ];
   });
   const head = { y: 10, 'font-size': 11, fill: palette.soft };

@@ -64,16 +64,11 @@ function pinTags(pins, { queries, keys, x, y, side }, { accent, ground }) {
   });
 }
 
-/**
- * @param {Seen} seen
- * @param {Palette} palette
- * @returns {Promise<{ drawing: Drawing, largest: number }>} largest: of the first map, for its legend
- */
-export async function mapDrawing({ state, run, session }, palette) {
-  const { n, causal } = run;
+/** @param {Seen} seen what every map of the picture has */
+function layoutOf({ state, run }) {
+  const { n } = run;
   const { query, key, span } = fit(state.view, { queries: n, keys: n });
   const queries = tokensIn(query, span, n);
-  const keys = tokensIn(key, span, n);
   const maps = mapsOf(state);
   const [least, most] = maps.length > 1 ? SIDES.several : SIDES.one;
   const tokens = queries[1] - queries[0];
@@ -82,49 +77,63 @@ export async function mapDrawing({ state, run, session }, palette) {
   const hasNumbers = labelledTokens(queries[0], tokens, n, side).isNumbered;
   const longest = hasNumbers ? 0 : Math.max(...names.map((name) => widthOf(name, LABEL_PX)));
   const room = Math.min(MOST_LABEL, Math.max(LEAST_LABEL, longest));
-  const shown = { queries, keys, all: /** @type {[number, number]} */ ([0, n]) };
+  const step = room + GAP + side + BETWEEN;
+  return { queries, keys: tokensIn(key, span, n), maps, side, names, room, step };
+}
+
+/** @param {ReturnType<typeof layoutOf>} layout @param {number} x @param {Palette} palette names and labels of both sides */
+function axisTags({ queries, keys, names, side, room }, x, { ink, soft }) {
+  const y = TITLE + room + GAP;
+  const small = { 'font-size': 10, 'text-anchor': 'end', fill: soft };
+  const labels = (/** @type {[number, number]} */ [start, end]) =>
+    labelsOf(names, { start, span: end - start, side, room }).map(({ isNumbered, ...label }) => ({
+      ...label,
+      style: { 'font-size': LABEL_PX, fill: isNumbered ? soft : ink },
+    }));
+  return [
+    textAt('key →', { x: x - GAP, y: y - GAP - 14, ...small }),
+    textAt('query ↓', { x: x - GAP, y: y - GAP, ...small }),
+    ...labels(queries).map(({ at, words, style }) =>
+      textAt(words, { x: x - GAP, y: y + at + LABEL_PX / 3, 'text-anchor': 'end', ...style }),
+    ),
+    ...labels(keys).map(({ at, words, style }) => {
+      const transform = `translate(${x + at + LABEL_PX / 3} ${y - GAP}) rotate(-90)`;
+      return textAt(words, { transform, ...style });
+    }),
+  ];
+}
+
+/** @param {Seen} seen @param {Palette} palette @returns {Promise<{ drawing: Drawing, largest: number }>} largest: of the first map, for its legend */
+export async function mapDrawing(seen, palette) {
+  const { state, run, session } = seen;
+  const { n, causal } = run;
+  const layout = layoutOf(seen);
+  const { queries, keys, maps, side, room, step } = layout;
+  /** @type {[number, number]} */
+  const all = [0, n];
+  const y = TITLE + room + GAP;
   const parts = [];
   let largest = 0;
   let isPooled = false;
   for (const [i, { what, title, isSigned }] of maps.entries()) {
     /** @param {[number, number]} rows @param {[number, number]} columns */
-    const cellsIn = async (rows, columns) => {
-      const region = {
-        queries: rows,
-        keys: columns,
-        height: Math.min(MOST_CELLS, rows[1] - rows[0]),
-        width: Math.min(MOST_CELLS, columns[1] - columns[0]),
-      };
+    const cellsOf = async (rows, columns) => {
+      const [height, width] = [rows, columns].map(([start, end]) =>
+        Math.min(MOST_CELLS, end - start),
+      );
+      const region = { queries: rows, keys: columns, height, width };
       return { ...region, ...(await session.region('export', what, region)) };
     };
-    const cells = await cellsIn(queries, keys);
-    const end = largestOf((state.view ? await cellsIn(shown.all, shown.all) : cells).values);
+    const cells = await cellsOf(queries, keys);
+    const end = largestOf((state.view ? await cellsOf(all, all) : cells).values);
     if (i === 0) largest = end;
     isPooled ||= cells.height < queries[1] - queries[0];
-    const x = i * (room + GAP + side + BETWEEN) + room + GAP;
-    const y = TITLE + room + GAP;
-    const axis = { span: queries[1] - queries[0], side, room };
-    const small = { 'font-size': 10, 'text-anchor': 'end', fill: palette.soft };
-    const inked = (/** @type {boolean} */ isNumbered) => ({
-      'font-size': LABEL_PX,
-      fill: isNumbered ? palette.soft : palette.ink,
-    });
+    const x = i * step + room + GAP;
     const heading = { x, y: 14, 'font-size': 14, 'font-weight': 600, fill: palette.ink };
     parts.push(
       maps.length > 1 ? textAt(title, heading) : '',
-      textAt('key →', { x: x - GAP, y: y - GAP - 14, ...small }),
-      textAt('query ↓', { x: x - GAP, y: y - GAP, ...small }),
       cellsTag(cells, { scale: state.scale, map: end, isSigned, causal }, { x, y, side }),
-      ...labelsOf(names, { ...axis, start: queries[0] }).map(({ at, words, isNumbered }) => {
-        const place = { x: x - GAP, y: y + at + LABEL_PX / 3, 'text-anchor': 'end' };
-        return textAt(words, { ...place, ...inked(isNumbered) });
-      }),
-      ...labelsOf(names, { ...axis, start: keys[0], span: keys[1] - keys[0] }).map(
-        ({ at, words, isNumbered }) => {
-          const transform = `translate(${x + at + LABEL_PX / 3} ${y - GAP}) rotate(-90)`;
-          return textAt(words, { transform, ...inked(isNumbered) });
-        },
-      ),
+      ...axisTags(layout, x, palette),
       ...pinTags([...state.pins], { queries, keys, x, y, side }, palette),
     );
   }
@@ -134,13 +143,7 @@ export async function mapDrawing({ state, run, session }, palette) {
     ? `Queries ${words(queries)}, keys ${words(keys)} of ${formatCount(n)}. `
     : '';
   const pooled = isPooled ? 'Pooled: each cell shows the largest of the weights it covers.' : '';
-  return {
-    largest,
-    drawing: {
-      width: maps.length * (room + GAP + side + BETWEEN) - BETWEEN,
-      height: TITLE + room + GAP + side,
-      content: parts.join(''),
-      note: (part + pooled).trim(),
-    },
-  };
+  const [width, height] = [maps.length * step - BETWEEN, y + side];
+  const note = (part + pooled).trim();
+  return { largest, drawing: { width, height, content: parts.join(''), note } };
 }
