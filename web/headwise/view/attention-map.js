@@ -112,7 +112,7 @@ export class AttentionMap extends Base {
     return this.hasAttribute('zoomable');
   }
 
-  set zoomable(can) {
+  /** Sets the attribute. */ set zoomable(can) {
     this.toggleAttribute('zoomable', can);
   }
 
@@ -121,7 +121,7 @@ export class AttentionMap extends Base {
     return this.#wish && this.#view;
   }
 
-  set view(view) {
+  /** Shows another part. */ set view(view) {
     this.#wish = view;
     this.#view = fit(view, this.#size);
     this.#frame.field.classList.toggle('closer', view !== null);
@@ -137,7 +137,7 @@ export class AttentionMap extends Base {
     return this.#place;
   }
 
-  set place({ query, key }) {
+  /** Marks another one. */ set place({ query, key }) {
     this.#place = { query, key };
     if (query >= 0 && key >= 0) this.#said = this.#place;
     this.#say();
@@ -149,7 +149,7 @@ export class AttentionMap extends Base {
     return this.#pinned;
   }
 
-  set pinned(row) {
+  /** Marks another one. */ set pinned(row) {
     this.#pinned = row;
     this.#schedule();
   }
@@ -159,7 +159,7 @@ export class AttentionMap extends Base {
     return this.#pins;
   }
 
-  set pins(pins) {
+  /** Marks others. */ set pins(pins) {
     this.#pins = [...pins];
     this.#schedule();
   }

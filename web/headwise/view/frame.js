@@ -9,11 +9,15 @@ import { clamp, spansOf } from './viewport.js';
 
 /**
  * A cell by its tokens; −1: none.
- * @typedef {{ query: number, key: number }} Place
+ * @typedef {object} Place
+ * @property {number} query its row
+ * @property {number} key its column
  */
 /**
  * A token whose row or column is marked.
- * @typedef {{ side: 'query' | 'key', token: number }} Pin
+ * @typedef {object} Pin
+ * @property {'query' | 'key'} side a query has a row, a key a column
+ * @property {number} token counted from 0
  */
 /**
  * What is drawn.

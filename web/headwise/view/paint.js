@@ -6,7 +6,10 @@ import { spansOf } from './viewport.js';
 /** @typedef {import('./draw-weights.js').How} How */
 /** @typedef {import('./viewport.js').Sides} Sides */
 /** @typedef {import('./viewport.js').Viewport} Viewport */
-/** @typedef {import('./pool.js').Region & { values: ArrayLike<number>, largest: ArrayLike<number> }} KnownCells */
+/**
+ * Cells with the region that they are of.
+ * @typedef {import('./pool.js').Region & Required<import('./pool.js').Cells>} KnownCells
+ */
 
 /** The hatched ground of masked cells: CSS properties, and their values where nobody sets them. */
 const GROUND = 'var(--attention-mask, light-dark(#eceef1, #262b33))';

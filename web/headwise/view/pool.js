@@ -4,9 +4,9 @@ import { cellOf } from './cells.js';
  * A part of a map, and the cells that it is drawn in: no more than it has tokens.
  * @typedef {object} Region
  * @property {[number, number]} queries [first, past the last]
- * @property {[number, number]} keys
- * @property {number} height cells
- * @property {number} width
+ * @property {[number, number]} keys likewise
+ * @property {number} height cells along the queries
+ * @property {number} width cells along the keys
  */
 
 /**

@@ -4,7 +4,7 @@
  * The part of a map that is shown, in tokens that need not be whole.
  * @typedef {object} Viewport
  * @property {number} query the first
- * @property {number} key
+ * @property {number} key the first
  * @property {number} span how many keys; of the queries it is the same share
  */
 /** @typedef {{ queries: number, keys: number }} Sides tokens along the sides of a map, or pixels */
