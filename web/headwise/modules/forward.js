@@ -147,8 +147,8 @@ function callModule(engine, call) {
  */
 export function runRows({ engine, pointer }, name, input, tokens, shape) {
   const outputSize = sizeOf(shape, 'the result');
-  const none = { batch: 1, logitsStart: 0, logitsEnd: 0, extras: undefined };
-  const call = { pointer, name, input, tokens, outputSize, ...none };
+  const [batch, logitsStart, logitsEnd, extras] = [1, 0, 0, undefined];
+  const call = { pointer, name, input, batch, tokens, logitsStart, logitsEnd, outputSize, extras };
   return engine.read(callModule(engine, call), shape, outputSize);
 }
 
