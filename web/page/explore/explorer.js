@@ -10,7 +10,7 @@
  * @import { ModelSummary, RunSummary } from './session.js'
  */
 
-import { computed, derived, signal } from '../signals.js';
+import { batch, computed, derived, signal } from '../signals.js';
 import { Asked, isSuperseded } from './asked.js';
 import { createChoices } from './choices.js';
 import { Focus, NOWHERE } from './focus.js';
@@ -69,10 +69,9 @@ export class Explorer {
   constructor(store) {
     this.#store = store;
     this.state = signal(store.get().explore);
-    store.subscribe(({ explore, room }) => {
-      this.state.value = explore;
-      this.isShown.value = room === 'explore';
-    });
+    store.subscribe(({ explore, room }) =>
+      batch(() => ([this.state.value, this.isShown.value] = [explore, room === 'explore'])),
+    );
     this.focus.subscribe(() => (this.place.value = this.focus.place));
     this.#dark.addEventListener('change', ({ matches }) => (this.isDark.value = matches));
   }
