@@ -5,19 +5,17 @@ import { join } from 'node:path';
 
 const HEADERS = ['include/headwise.h', 'src/exports/exports.h'];
 
-/** Structs that JavaScript fills or reads. */
+/** Structs that JavaScript fills or reads, besides the configs of modules. */
 const STRUCTS = [
   ...['hw_mask', 'hw_input', 'hw_forward_options', 'hw_parameter_info', 'hw_attention_arguments'],
-  ...['hw_linear_config', 'hw_layer_norm_config', 'hw_embedding_config', 'hw_feed_forward_config'],
-  ...['hw_causal_attention_config', 'hw_multi_head_attention_wrapper_config'],
-  ...['hw_multi_head_attention_config', 'hw_transformer_block_config'],
-  ...['hw_transformer_stack_config', 'hw_decoder_config'],
 ];
 
 const ENUMS = [
   ...['hw_status', 'hw_mask_kind', 'hw_weights_kind', 'hw_gelu_approximation', 'hw_causality'],
-  'hw_module_kind',
 ];
+
+/** The modules that JavaScript can create: of HW_MODULE_LINEAR the config is hw_linear_config. */
+const MODULES = 'hw_module_kind';
 
 /** @param {string} text of C */
 const withoutComments = (text) => text.replace(/\/\*[^]*?\*\//g, '');
@@ -59,16 +57,25 @@ function fieldsOf(headers, struct) {
     );
 }
 
+/** @param {string} headers @param {string} name of an enum @returns {string[]} */
+const valuesOf = (headers, name) =>
+  [...bodyOf(headers, 'enum', name).matchAll(/\bHW_\w+/g)].map(([value]) => value);
+
+/** @param {string} headers @returns {{ value: string, config: string }[]} */
+const modulesOf = (headers) =>
+  valuesOf(headers, MODULES)
+    .filter((value) => value !== 'HW_MODULE_KINDS')
+    .map((value) => ({ value, config: `${value.toLowerCase().replace('module_', '')}_config` }));
+
 /** @param {string} root the repository's */
 export function abiRows(root) {
   const headers = headersOf(root);
-  const fields = STRUCTS.flatMap((struct) =>
+  const modules = modulesOf(headers);
+  const fields = [...STRUCTS, ...modules.map(({ config }) => config)].flatMap((struct) =>
     fieldsOf(headers, struct).map((field) => `FIELD(${struct}, ${field})`),
   );
-  const values = ENUMS.flatMap((name) =>
-    [...bodyOf(headers, 'enum', name).matchAll(/\bHW_\w+/g)].map(
-      ([value]) => `VALUE(${name}, ${value})`,
-    ),
+  const values = [...ENUMS, MODULES].flatMap((name) =>
+    valuesOf(headers, name).map((value) => `VALUE(${name}, ${value})`),
   );
   return `${[...fields, ...values].join('\n')}\n`;
 }
@@ -110,19 +117,33 @@ function keyOf(name) {
   return key.includes('.') ? `'${key}'` : key;
 }
 
-/** @param {Row[]} rows */
-function structsOf(rows) {
-  return STRUCTS.map((struct) => {
-    const fields = rows.filter((row) => row.type === struct);
-    const groups = Object.entries(KINDS).flatMap(([group, letters]) => {
-      const list = fields
-        .filter(({ kind }) => letters.includes(kind))
-        .map(({ name, offset }) => `${keyOf(name)}: ${offset}`);
-      return list.length > 0 ? [`${group}: { ${list.join(', ')} }`] : [];
-    });
-    const body = [`bytes: ${fields[0].bytes}`, ...groups].join(', ');
-    return `/** ${struct} */\nexport const ${camelCase(struct)} = { ${body} };`;
+/** @param {Row[]} rows @param {string} struct @returns {string} its layout */
+function layoutOf(rows, struct) {
+  const fields = rows.filter((row) => row.type === struct);
+  const groups = Object.entries(KINDS).flatMap(([group, letters]) => {
+    const list = fields
+      .filter(({ kind }) => letters.includes(kind))
+      .map(({ name, offset }) => `${keyOf(name)}: ${offset}`);
+    return list.length > 0 ? [`${group}: { ${list.join(', ')} }`] : [];
   });
+  return `{ ${[`bytes: ${fields[0].bytes}`, ...groups].join(', ')} }`;
+}
+
+/** @param {Row[]} rows */
+const structsOf = (rows) =>
+  STRUCTS.map(
+    (name) => `/** ${name} */\nexport const ${camelCase(name)} = ${layoutOf(rows, name)};`,
+  );
+
+/** @param {Row[]} rows @param {string} headers */
+function modulesTable(rows, headers) {
+  const lines = modulesOf(headers).map(({ value, config }) => {
+    const kind = rows.find(({ name }) => name === value)?.offset;
+    const name = camelCase(config.replace(/_config$/, ''));
+    return `  ${name}: { kind: ${kind}, config: ${layoutOf(rows, config)} },`;
+  });
+  const note = `/** ${MODULES}: each module's number and the layout of its config. */`;
+  return [note, 'export const modules = {', ...lines, '};'];
 }
 
 /** @param {Row[]} rows */
@@ -176,6 +197,7 @@ export function abiSource(root, module) {
     ['/**', ' * The functions of src/exports/.', ' * @typedef {object} Exports', ...functionsOf(root), ' */'].join('\n'),
     ...structsOf(rows),
     ...enumsOf(rows),
+    ...modulesTable(rows, headersOf(root)),
     '',
   ].join('\n');
 }

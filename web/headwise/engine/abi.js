@@ -51,26 +51,6 @@ export const forwardOptions = { bytes: 44, word: { mask: 0, weights: 24, trace: 
 export const parameterInfo = { bytes: 108, word: { name: 0, rank: 96, shape: 100 } };
 /** hw_attention_arguments */
 export const attentionArguments = { bytes: 112, word: { batch: 0, heads: 4, keyHeads: 8, queryTokens: 12, keyTokens: 16, keyWidth: 20, valueWidth: 24, query: 28, key: 32, value: 36, output: 40, weights: 44, keyLengths: 48, weightsKind: 60, causalOffset: 68, windowLeft: 72, windowRight: 76, mask: 80 }, f32: { scale: 52, softcap: 56 }, f64: { dropout: 104 }, bool: { isCausal: 64, offsetFromEnd: 65 } };
-/** hw_linear_config */
-export const linearConfig = { bytes: 12, word: { inFeatures: 0, outFeatures: 4 }, bool: { bias: 8 } };
-/** hw_layer_norm_config */
-export const layerNormConfig = { bytes: 16, word: { dim: 0 }, f64: { eps: 8 } };
-/** hw_embedding_config */
-export const embeddingConfig = { bytes: 8, word: { numEmbeddings: 0, embeddingDim: 4 } };
-/** hw_feed_forward_config */
-export const feedForwardConfig = { bytes: 24, word: { dModel: 0, dFf: 4, approximate: 16 }, f64: { dropout: 8 } };
-/** hw_causal_attention_config */
-export const causalAttentionConfig = { bytes: 32, word: { dIn: 0, dOut: 4, contextLength: 8 }, f64: { dropout: 16 }, bool: { qkvBias: 24, isCausal: 25, byHand: 26 } };
-/** hw_multi_head_attention_wrapper_config */
-export const multiHeadAttentionWrapperConfig = { bytes: 40, word: { 'head.dIn': 0, 'head.dOut': 4, 'head.contextLength': 8, numHeads: 32 }, f64: { 'head.dropout': 16 }, bool: { 'head.qkvBias': 24, 'head.isCausal': 25, 'head.byHand': 26 } };
-/** hw_multi_head_attention_config */
-export const multiHeadAttentionConfig = { bytes: 32, word: { dIn: 0, dOut: 4, contextLength: 8, numHeads: 12 }, f64: { dropout: 16 }, bool: { qkvBias: 24, outProj: 25, outBias: 26, isCausal: 27, packedQkv: 28 } };
-/** hw_transformer_block_config */
-export const transformerBlockConfig = { bytes: 40, word: { dModel: 0, numHeads: 4, dFf: 8, approximate: 28 }, f64: { dropout: 16, eps: 32 }, bool: { normFirst: 24, isCausal: 25, attentionBias: 26 } };
-/** hw_transformer_stack_config */
-export const transformerStackConfig = { bytes: 48, word: { 'block.dModel': 0, 'block.numHeads': 4, 'block.dFf': 8, 'block.approximate': 28, numLayers: 40 }, f64: { 'block.dropout': 16, 'block.eps': 32 }, bool: { 'block.normFirst': 24, 'block.isCausal': 25, 'block.attentionBias': 26 } };
-/** hw_decoder_config */
-export const decoderConfig = { bytes: 56, word: { vocabSize: 0, contextLength: 4, numLayers: 8, 'block.dModel': 16, 'block.numHeads': 20, 'block.dFf': 24, 'block.approximate': 44 }, f64: { 'block.dropout': 32, 'block.eps': 48 }, bool: { 'block.normFirst': 40, 'block.isCausal': 41, 'block.attentionBias': 42 } };
 /** hw_status */
 export const status = { ok: 0, errorShape: 1, errorValue: 2, errorMemory: 3 };
 /** hw_mask_kind */
@@ -81,5 +61,16 @@ export const weightsKind = { probabilities: 0, scores: 1, softcapped: 2, masked:
 export const geluApproximation = { none: 0, tanh: 1 };
 /** hw_causality */
 export const causality = { default: 0, off: 1, on: 2, own: 3 };
-/** hw_module_kind */
-export const moduleKind = { linear: 0, layerNorm: 1, embedding: 2, feedForward: 3, causalAttention: 4, multiHeadAttentionWrapper: 5, multiHeadAttention: 6, transformerBlock: 7, transformerStack: 8, decoder: 9, kinds: 10 };
+/** hw_module_kind: each module's number and the layout of its config. */
+export const modules = {
+  linear: { kind: 0, config: { bytes: 12, word: { inFeatures: 0, outFeatures: 4 }, bool: { bias: 8 } } },
+  layerNorm: { kind: 1, config: { bytes: 16, word: { dim: 0 }, f64: { eps: 8 } } },
+  embedding: { kind: 2, config: { bytes: 8, word: { numEmbeddings: 0, embeddingDim: 4 } } },
+  feedForward: { kind: 3, config: { bytes: 24, word: { dModel: 0, dFf: 4, approximate: 16 }, f64: { dropout: 8 } } },
+  causalAttention: { kind: 4, config: { bytes: 32, word: { dIn: 0, dOut: 4, contextLength: 8 }, f64: { dropout: 16 }, bool: { qkvBias: 24, isCausal: 25, byHand: 26 } } },
+  multiHeadAttentionWrapper: { kind: 5, config: { bytes: 40, word: { 'head.dIn': 0, 'head.dOut': 4, 'head.contextLength': 8, numHeads: 32 }, f64: { 'head.dropout': 16 }, bool: { 'head.qkvBias': 24, 'head.isCausal': 25, 'head.byHand': 26 } } },
+  multiHeadAttention: { kind: 6, config: { bytes: 32, word: { dIn: 0, dOut: 4, contextLength: 8, numHeads: 12 }, f64: { dropout: 16 }, bool: { qkvBias: 24, outProj: 25, outBias: 26, isCausal: 27, packedQkv: 28 } } },
+  transformerBlock: { kind: 7, config: { bytes: 40, word: { dModel: 0, numHeads: 4, dFf: 8, approximate: 28 }, f64: { dropout: 16, eps: 32 }, bool: { normFirst: 24, isCausal: 25, attentionBias: 26 } } },
+  transformerStack: { kind: 8, config: { bytes: 48, word: { 'block.dModel': 0, 'block.numHeads': 4, 'block.dFf': 8, 'block.approximate': 28, numLayers: 40 }, f64: { 'block.dropout': 16, 'block.eps': 32 }, bool: { 'block.normFirst': 24, 'block.isCausal': 25, 'block.attentionBias': 26 } } },
+  decoder: { kind: 9, config: { bytes: 56, word: { vocabSize: 0, contextLength: 4, numLayers: 8, 'block.dModel': 16, 'block.numHeads': 20, 'block.dFf': 24, 'block.approximate': 44 }, f64: { 'block.dropout': 32, 'block.eps': 48 }, bool: { 'block.normFirst': 40, 'block.isCausal': 41, 'block.attentionBias': 42 } } },
+};

@@ -1,16 +1,4 @@
-import {
-  causalAttentionConfig,
-  decoderConfig,
-  embeddingConfig,
-  feedForwardConfig,
-  layerNormConfig,
-  linearConfig,
-  moduleKind,
-  multiHeadAttentionConfig,
-  multiHeadAttentionWrapperConfig,
-  transformerBlockConfig,
-  transformerStackConfig,
-} from '../engine/abi.js';
+import { modules } from '../engine/abi.js';
 import { checkBoolean, checkOptions } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { classOf, describe } from '../checks/describe.js';
@@ -26,20 +14,10 @@ import { listParameters, readParameter, writeParameter } from './parameters.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('./parameters.js').Parameter} Parameter */
 
-/** The engine's configs, by kind. */
-const layouts = {
-  ...{ linear: linearConfig, layerNorm: layerNormConfig, embedding: embeddingConfig },
-  ...{ feedForward: feedForwardConfig, causalAttention: causalAttentionConfig },
-  multiHeadAttentionWrapper: multiHeadAttentionWrapperConfig,
-  multiHeadAttention: multiHeadAttentionConfig,
-  ...{ transformerBlock: transformerBlockConfig, transformerStack: transformerStackConfig },
-  decoder: decoderConfig,
-};
-
 /**
  * What a module is made of.
  * @typedef {object} Spec
- * @property {keyof typeof layouts} kind
+ * @property {keyof typeof modules} kind
  * @property {Record<string, any>} config the engine's
  * @property {string} what it is, for messages
  * @property {boolean} [draw] false: leave the weights zero and the generator where it is
@@ -51,10 +29,10 @@ const layouts = {
  * @returns {number} the address of a new module
  */
 export function createModule(engine, { kind, config, what, draw = true }) {
-  const layout = layouts[kind];
+  const { kind: number, config: layout } = modules[kind];
   const at = engine.stage(layout.bytes);
   writeStruct(engine, at, layout, config);
-  engine.check(engine.call.module_create(moduleKind[kind], at, draw), what);
+  engine.check(engine.call.module_create(number, at, draw), what);
   return engine.result;
 }
 
