@@ -46,79 +46,104 @@ function fill(select, values, chosen) {
   select.value = String(chosen);
 }
 
-/** @param {Store} store */
-export function connectControls(store) {
-  const text = byId('text', HTMLTextAreaElement);
-  const own = byId('own', HTMLDivElement);
-  const width = selectOf('width');
-  const heads = selectOf('heads');
-  const seed = inputOf('seed');
-  const causal = inputOf('causal');
-  const scale = selectOf('scale');
-
-  const showSource = radios('source', (value) => {
-    const source = /** @type {Source} */ (value);
-    store.set({ source, row: -1, head: 0 });
-    if (source === 'own') text.focus({ preventScroll: true });
-  });
-  const showMode = radios('mode', (value) => store.set({ mode: /** @type {Mode} */ (value) }));
-
+/**
+ * The field of one's own text, taken over at a pause.
+ *
+ * @param {Store} store
+ * @param {HTMLTextAreaElement} text
+ */
+function connectText(store, text) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let typing;
-  const takeText = () => {
+  const take = () => {
     clearTimeout(typing);
     store.set({ text: text.value, row: -1 });
   };
   text.addEventListener('input', () => {
     clearTimeout(typing);
-    typing = setTimeout(takeText, TYPING_MS);
+    typing = setTimeout(take, TYPING_MS);
   });
-  text.addEventListener('change', takeText);
-  width.addEventListener('change', () => {
-    const value = Number(width.value);
-    store.set({
-      width: value,
-      heads: nearestHeads(value, store.get().heads),
-      head: 0,
-    });
-  });
-  heads.addEventListener('change', () => store.set({ heads: Number(heads.value), head: 0 }));
-  seed.addEventListener('input', () =>
-    store.set({ seed: seed.value === '' ? NaN : Number(seed.value) }),
-  );
-  causal.addEventListener('change', () => store.set({ causal: causal.checked }));
-  scale.addEventListener('change', () => store.set({ scale: /** @type {Scale} */ (scale.value) }));
+  text.addEventListener('change', take);
   byId('sample', HTMLButtonElement).addEventListener('click', () => {
     clearTimeout(typing);
     // Here and not by show: Safari leaves the focus, and so the old text, in the field.
     text.value = LONG_TEXT;
     store.set({ text: LONG_TEXT, row: -1, scale: 'row' });
   });
-  byId('gpt2', HTMLButtonElement).addEventListener('click', () =>
-    store.set({ width: 768, heads: 12, head: 0 }),
-  );
-  byId('controls', HTMLFormElement).addEventListener('submit', (event) => event.preventDefault());
+}
+
+class Controls {
+  #store;
+  #text = byId('text', HTMLTextAreaElement);
+  #own = byId('own', HTMLDivElement);
+  #width = selectOf('width');
+  #heads = selectOf('heads');
+  #seed = inputOf('seed');
+  #causal = inputOf('causal');
+  #scale = selectOf('scale');
+  #showSource = radios('source', (value) => {
+    const source = /** @type {Source} */ (value);
+    this.#store.set({ source, row: -1, head: 0 });
+    if (source === 'own') this.#text.focus({ preventScroll: true });
+  });
+  #showMode = radios('mode', (value) => this.#store.set({ mode: /** @type {Mode} */ (value) }));
+
+  /** @param {Store} store */
+  constructor(store) {
+    this.#store = store;
+    connectText(store, this.#text);
+    this.#listen();
+  }
+
+  #listen() {
+    const store = this.#store;
+    const [width, heads, seed, causal] = [this.#width, this.#heads, this.#seed, this.#causal];
+    const scale = this.#scale;
+    width.addEventListener('change', () => {
+      const value = Number(width.value);
+      store.set({ width: value, heads: nearestHeads(value, store.get().heads), head: 0 });
+    });
+    heads.addEventListener('change', () => store.set({ heads: Number(heads.value), head: 0 }));
+    seed.addEventListener('input', () =>
+      store.set({ seed: seed.value === '' ? NaN : Number(seed.value) }),
+    );
+    causal.addEventListener('change', () => store.set({ causal: causal.checked }));
+    scale.addEventListener('change', () =>
+      store.set({ scale: /** @type {Scale} */ (scale.value) }),
+    );
+    byId('gpt2', HTMLButtonElement).addEventListener('click', () =>
+      store.set({ width: 768, heads: 12, head: 0 }),
+    );
+    const form = byId('controls', HTMLFormElement);
+    form.addEventListener('submit', (event) => event.preventDefault());
+  }
 
   /** @param {State} state */
-  const show = (state) => {
-    showSource(state.source);
-    showMode(state.mode);
-    own.hidden = state.source !== 'own';
+  show(state) {
+    this.#showSource(state.source);
+    this.#showMode(state.mode);
+    this.#own.hidden = state.source !== 'own';
     for (const field of document.querySelectorAll('[data-own]')) {
       field.toggleAttribute('hidden', state.source !== 'own');
     }
-    if (text.value !== state.text && document.activeElement !== text) {
-      text.value = state.text;
-    }
-    fill(width, WIDTHS, state.width);
-    fill(heads, headChoices(state.width), state.heads);
+    const text = this.#text;
+    if (text.value !== state.text && document.activeElement !== text) text.value = state.text;
+    fill(this.#width, WIDTHS, state.width);
+    fill(this.#heads, headChoices(state.width), state.heads);
+    const seed = this.#seed;
     if (document.activeElement !== seed && Number.isInteger(state.seed)) {
       seed.value = String(state.seed);
     }
-    causal.checked = state.causal;
+    this.#causal.checked = state.causal;
+    const scale = this.#scale;
     scale.value = state.scale;
     scale.options[0].text = state.mode === 'difference' ? '0 to the largest of all' : '0 to 1';
-  };
-  show(store.get());
-  store.subscribe(show);
+  }
+}
+
+/** @param {Store} store */
+export function connectControls(store) {
+  const controls = new Controls(store);
+  controls.show(store.get());
+  store.subscribe((state) => controls.show(state));
 }

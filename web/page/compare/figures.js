@@ -48,67 +48,75 @@ function holds(ratio) {
 }
 
 /**
+ * @param {string} title
+ * @param {string} headline
+ * @param {HTMLElement[]} lines
+ * @param {string} note
+ */
+const figure = (title, headline, lines, note) =>
+  el(
+    'div',
+    {},
+    el('dt', {}, title),
+    el(
+      'dd',
+      {},
+      el('span', { class: 'figure-headline' }, headline),
+      ...lines,
+      el('span', { class: 'note' }, note),
+    ),
+  );
+
+/** @param {Summary['difference']} apart */
+function whyApart({ output, weights }) {
+  if (output === 0 && weights === 0) return 'Bit for bit the same numbers.';
+  return output <= 1e-5
+    ? 'The last bits of 32-bit floats: the same sums in another order.'
+    : 'More than rounding explains.';
+}
+
+/** @param {Summary['difference']} apart */
+function differenceFigure(apart) {
+  const weights = el(
+    'span',
+    { class: 'figure-line' },
+    el('span', {}, 'in the attention weights'),
+    el('b', {}, difference(apart.weights)),
+  );
+  const headline = `${difference(apart.output)} in the outputs`;
+  return figure('Largest absolute difference', headline, [weights], whyApart(apart));
+}
+
+/** @param {Summary['timing']} timing */
+function timeFigure({ wrapper, fused, runs, calls }) {
+  const times = calls === 1 ? '' : ` of ${calls} calls each`;
+  return figure(
+    'Time of one forward call',
+    inWords(wrapper / fused),
+    bars([
+      ['Wrapper', wrapper, formatTime(wrapper)],
+      ['Fused', fused, formatTime(fused)],
+    ]),
+    `Medians of ${runs} runs${times}, after a warm-up, on this machine.`,
+  );
+}
+
+/** @param {Summary['memory']} memory */
+const memoryFigure = ({ matrix, held }) =>
+  figure(
+    'Memory for the maps',
+    holds(matrix / held),
+    bars([
+      ['All maps, n × n', matrix, formatBytes(matrix)],
+      ['Held by fused', held, formatBytes(held)],
+    ]),
+    'Fused keeps queries, keys and the sums of each row, and recomputes any weight you look at. Maps grow with the square of the text, this with its length.',
+  );
+
+/**
  * @param {HTMLElement} room a `<dl>`
  * @param {Summary} summary
  */
-export function showFigures(room, summary) {
-  const { difference: apart, timing, memory } = summary;
-  const times = timing.calls === 1 ? '' : ` of ${timing.calls} calls each`;
-  const small = apart.output <= 1e-5;
-  /**
-   * @param {string} title
-   * @param {string} headline
-   * @param {HTMLElement[]} lines
-   * @param {string} note
-   */
-  const figure = (title, headline, lines, note) =>
-    el(
-      'div',
-      {},
-      el('dt', {}, title),
-      el(
-        'dd',
-        {},
-        el('span', { class: 'figure-headline' }, headline),
-        ...lines,
-        el('span', { class: 'note' }, note),
-      ),
-    );
-  room.replaceChildren(
-    figure(
-      'Largest absolute difference',
-      `${difference(apart.output)} in the outputs`,
-      [
-        el(
-          'span',
-          { class: 'figure-line' },
-          el('span', {}, 'in the attention weights'),
-          el('b', {}, difference(apart.weights)),
-        ),
-      ],
-      apart.output === 0 && apart.weights === 0
-        ? 'Bit for bit the same numbers.'
-        : small
-          ? 'The last bits of 32-bit floats: the same sums in another order.'
-          : 'More than rounding explains.',
-    ),
-    figure(
-      'Time of one forward call',
-      inWords(timing.wrapper / timing.fused),
-      bars([
-        ['Wrapper', timing.wrapper, formatTime(timing.wrapper)],
-        ['Fused', timing.fused, formatTime(timing.fused)],
-      ]),
-      `Medians of ${timing.runs} runs${times}, after a warm-up, on this machine.`,
-    ),
-    figure(
-      'Memory for the maps',
-      holds(memory.matrix / memory.held),
-      bars([
-        ['All maps, n × n', memory.matrix, formatBytes(memory.matrix)],
-        ['Held by fused', memory.held, formatBytes(memory.held)],
-      ]),
-      'Fused keeps queries, keys and the sums of each row, and recomputes any weight you look at. Maps grow with the square of the text, this with its length.',
-    ),
-  );
+export function showFigures(room, { difference: apart, timing, memory }) {
+  room.replaceChildren(differenceFigure(apart), timeFigure(timing), memoryFigure(memory));
 }

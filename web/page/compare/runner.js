@@ -19,6 +19,99 @@ const QUIET_MS = 200;
 /** Why a run ends that others follow. */
 const REPLACED = new PageError('ERR_STALE', 'Other settings were chosen since.');
 
+class Runner {
+  #store;
+  #engine;
+  #finished;
+  #busy = byId('busy', HTMLDivElement);
+  #bar = byId('progress', HTMLProgressElement);
+  #label = byId('progress-label', HTMLSpanElement);
+  #message = byId('message', HTMLParagraphElement);
+  #main = byId('main', HTMLElement);
+  /** @type {AbortController | undefined} */ #work;
+  #asked = '';
+  #hasResult = false;
+  #runs = 0;
+
+  /**
+   * @param {Store} store
+   * @param {Connected<CompareWorker>} engine
+   * @param {(summary: Summary) => Promise<void>} finished draws a result
+   */
+  constructor(store, engine, finished) {
+    this.#store = store;
+    this.#engine = engine;
+    this.#finished = finished;
+  }
+
+  /** @param {string} words */
+  #say(words) {
+    this.#message.textContent = words;
+    this.#message.classList.toggle('error', words !== '');
+    this.#main.classList.toggle('stale', words !== '' && this.#hasResult);
+  }
+
+  /** @param {unknown} error */
+  fail(error) {
+    const { code } = /** @type {{ code?: string }} */ (error);
+    if (code === 'ERR_STALE') return; // the next run draws
+    const words = error instanceof Error ? error.message : String(error);
+    this.#say(words + (this.#hasResult ? ' Below is still the last result.' : ''));
+  }
+
+  cancel() {
+    this.#work?.abort(new PageError('ERR_CANCELLED', 'Cancelled.'));
+  }
+
+  async run() {
+    const settings = settingsOf(this.#store.get());
+    const wanted = JSON.stringify(settings);
+    if (wanted === this.#asked) return;
+    this.#asked = wanted;
+    this.#work?.abort(REPLACED);
+    const mine = new AbortController();
+    this.#work = mine;
+    const showing = setTimeout(() => (this.#busy.hidden = false), QUIET_MS);
+    this.#main.setAttribute('aria-busy', 'true');
+    try {
+      const summary = await this.#compute(settings, mine);
+      if (this.#work !== mine) return;
+      this.#hasResult = true;
+      this.#say('');
+      await this.#finished(summary);
+    } catch (error) {
+      if (this.#work !== mine) return;
+      this.#asked = '';
+      // Its Worker was ended with the run before.
+      if (error === REPLACED) this.run();
+      else this.fail(error);
+    } finally {
+      clearTimeout(showing);
+      if (this.#work === mine) this.#rest();
+    }
+  }
+
+  /** @param {ReturnType<typeof settingsOf>} settings @param {AbortController} mine */
+  #compute(settings, mine) {
+    /** @param {number} fraction @param {string} [step] */
+    const onProgress = (fraction, step) => {
+      if (this.#work !== mine) return;
+      this.#bar.value = fraction;
+      if (step) this.#label.textContent = `${step}…`;
+    };
+    const { signal } = mine;
+    const running = this.#engine.remote.run(++this.#runs, settings, onProgress, signal);
+    return orEnd(this.#engine, running, signal);
+  }
+
+  #rest() {
+    this.#work = undefined;
+    this.#busy.hidden = true;
+    this.#bar.removeAttribute('value');
+    this.#main.removeAttribute('aria-busy');
+  }
+}
+
 /**
  * @param {Store} store
  * @param {Connected<CompareWorker>} engine
@@ -26,81 +119,12 @@ const REPLACED = new PageError('ERR_STALE', 'Other settings were chosen since.')
  * @returns {{ fail(error: unknown): void }} for errors from elsewhere
  */
 export function connectRunner(store, engine, finished) {
-  const busy = byId('busy', HTMLDivElement);
-  const bar = byId('progress', HTMLProgressElement);
-  const label = byId('progress-label', HTMLSpanElement);
-  const message = byId('message', HTMLParagraphElement);
-  const main = byId('main', HTMLElement);
-  /** @type {AbortController | undefined} */
-  let work;
-  let asked = '';
-  let hasResult = false;
-  let runs = 0;
-
-  /** @param {string} words */
-  const say = (words) => {
-    message.textContent = words;
-    message.classList.toggle('error', words !== '');
-    main.classList.toggle('stale', words !== '' && hasResult);
-  };
-
-  /** @param {unknown} error */
-  const fail = (error) => {
-    const { code } = /** @type {{ code?: string }} */ (error);
-    if (code === 'ERR_STALE') return; // the next run draws
-    const words = error instanceof Error ? error.message : String(error);
-    const still = hasResult ? ' Below is still the last result.' : '';
-    say(words + still);
-  };
-
-  const run = async () => {
-    const settings = settingsOf(store.get());
-    const wanted = JSON.stringify(settings);
-    if (wanted === asked) return;
-    asked = wanted;
-    work?.abort(REPLACED);
-    const mine = new AbortController();
-    const { signal } = mine;
-    work = mine;
-    const showing = setTimeout(() => (busy.hidden = false), QUIET_MS);
-    main.setAttribute('aria-busy', 'true');
-    try {
-      /** @param {number} fraction @param {string} [step] */
-      const onProgress = (fraction, step) => {
-        if (work !== mine) return;
-        bar.value = fraction;
-        if (step) label.textContent = `${step}…`;
-      };
-      const running = engine.remote.run(++runs, settings, onProgress, signal);
-      const summary = await orEnd(engine, running, signal);
-      if (work !== mine) return;
-      hasResult = true;
-      say('');
-      await finished(summary);
-    } catch (error) {
-      if (work !== mine) return;
-      asked = '';
-      // Its Worker was ended with the run before.
-      if (error === REPLACED) run();
-      else fail(error);
-    } finally {
-      clearTimeout(showing);
-      if (work === mine) {
-        work = undefined;
-        busy.hidden = true;
-        bar.removeAttribute('value');
-        main.removeAttribute('aria-busy');
-      }
-    }
-  };
-
-  byId('cancel', HTMLButtonElement).addEventListener('click', () =>
-    work?.abort(new PageError('ERR_CANCELLED', 'Cancelled.')),
-  );
+  const runner = new Runner(store, engine, finished);
+  byId('cancel', HTMLButtonElement).addEventListener('click', () => runner.cancel());
   store.subscribe((after, before) => {
     const same = JSON.stringify(settingsOf(after)) === JSON.stringify(settingsOf(before));
-    if (!same) run();
+    if (!same) runner.run();
   });
-  run();
-  return { fail };
+  runner.run();
+  return runner;
 }

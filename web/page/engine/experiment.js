@@ -88,11 +88,101 @@ function inputs(hw, settings, tokens) {
   return { ...embed(hw, tokens, width), dOut: width / heads };
 }
 
-/** @template T @param {T | undefined} trace @returns {T} */
-function present(trace) {
-  if (trace) return trace;
-  throw new PageError('ERR_TRACE', 'The engine gave no trace of its run.');
+/**
+ * Keeps what is to be disposed of with the experiment.
+ *
+ * @typedef {<T extends { dispose(): void }>(thing: T | undefined) => T} Own
+ */
+
+/**
+ * Both implementations on the same weights.
+ *
+ * @param {Engine} hw
+ * @param {Settings} settings
+ * @param {Token[]} tokens
+ * @param {Step} step
+ * @param {Own} own
+ */
+async function runBoth(hw, settings, tokens, step, own) {
+  await step(0, 'Drawing the weights');
+  hw.manualSeed(settings.seed);
+  const { x, distinct, dOut } = inputs(hw, settings, tokens);
+  const options = {
+    dIn: x.shape[1],
+    dOut,
+    contextLength: tokens.length,
+    dropout: 0,
+    numHeads: settings.heads,
+    isCausal: settings.causal,
+  };
+  const wrapper = own(new hw.MultiHeadAttentionWrapper(options));
+  await step(0.1);
+  const fused = own(hw.MultiHeadAttention.fromWrapper(wrapper));
+  await step(0.15, 'Running the wrapper, head after head');
+  const a = wrapper.forward(x, { trace: true });
+  const traceA = own(a.trace);
+  await step(0.2, 'Running the fused module');
+  const b = fused.forward(x, { trace: true });
+  const traceB = own(b.trace);
+  return { x, distinct, options, wrapper, fused, outputs: [a.output, b.output], traceA, traceB };
 }
+
+/** @typedef {Awaited<ReturnType<typeof runBoth>>} Both */
+
+/**
+ * The fused module on weights of its own, as the notebooks draw them.
+ *
+ * @param {Engine} hw
+ * @param {number} seed
+ * @param {Both} both
+ * @param {Own} own
+ */
+function runNotebook(hw, seed, { x, options }, own) {
+  hw.manualSeed(seed);
+  const { output, trace } = own(new hw.MultiHeadAttention(options)).forward(x, { trace: true });
+  return { output, trace: own(trace) };
+}
+
+/**
+ * @param {Both} both
+ * @param {Step} step
+ * @returns {Promise<Summary['difference']>}
+ */
+async function compareBoth({ outputs: [a, b], options, traceA, traceB }, step) {
+  await step(0.25, 'Comparing every weight of every head');
+  const size = { n: options.contextLength, heads: options.numHeads };
+  const weights = await largestDifference(traceA, traceB, size, (fraction) =>
+    step(0.25 + 0.25 * fraction),
+  );
+  const output = a.data.reduce((most, value, i) => Math.max(most, Math.abs(value - b.data[i])), 0);
+  return { output, weights };
+}
+
+/**
+ * @param {Both} both
+ * @param {Step} step
+ * @returns {Promise<Summary['timing']>}
+ */
+async function timeBoth({ x, wrapper, fused }, step) {
+  await step(0.5, 'Timing both');
+  const { first, second, runs, calls } = await timePair(
+    () => wrapper.forward(x),
+    () => fused.forward(x),
+    (fraction) => step(0.5 + 0.5 * fraction),
+  );
+  return { wrapper: first, fused: second, runs, calls };
+}
+
+/**
+ * All maps as matrices, and what the fused trace holds instead.
+ *
+ * @param {Both} both
+ * @returns {Summary['memory']}
+ */
+const memoryOf = ({ options: { numHeads: heads, contextLength: n }, traceB }) => ({
+  matrix: 4 * heads * n * n,
+  held: traceB.byteLength,
+});
 
 /**
  * @param {Engine} hw
@@ -103,97 +193,40 @@ function present(trace) {
  * @returns {Promise<Experiment>}
  */
 export async function runExperiment(hw, settings, tokens, step, run) {
-  const { heads, causal, seed } = settings;
-  checkSeed(seed);
+  checkSeed(settings.seed);
   /** @type {{ dispose(): void }[]} */
   const owned = [];
+  /** @type {Own} */
+  const own = (thing) => {
+    if (!thing) throw new PageError('ERR_TRACE', 'The engine gave no trace of its run.');
+    owned.push(thing);
+    return thing;
+  };
   const dispose = () => owned.splice(0).forEach((thing) => thing.dispose());
   try {
-    await step(0, 'Drawing the weights');
-    hw.manualSeed(seed);
-    const { x, distinct, dOut } = inputs(hw, settings, tokens);
-    const options = {
-      dIn: x.shape[1],
-      dOut,
-      contextLength: tokens.length,
-      dropout: 0,
-      numHeads: heads,
-      isCausal: causal,
-    };
-    const wrapper = new hw.MultiHeadAttentionWrapper(options);
-    owned.push(wrapper);
-    await step(0.1);
-    const fused = hw.MultiHeadAttention.fromWrapper(wrapper);
-    owned.push(fused);
-    await step(0.15, 'Running the wrapper, head after head');
-    const a = wrapper.forward(x, { trace: true });
-    const traceA = present(a.trace);
-    owned.push(traceA);
-    await step(0.2, 'Running the fused module');
-    const b = fused.forward(x, { trace: true });
-    const traceB = present(b.trace);
-    owned.push(traceB);
-    /** @type {Experiment['traces']} */
-    const traces = new Map([
-      ['wrapper', traceA],
-      ['fused', traceB],
-    ]);
-
-    let notebook = null;
-    if (settings.source === 'example') {
-      hw.manualSeed(seed);
-      const own = new hw.MultiHeadAttention(options);
-      owned.push(own);
-      const c = own.forward(x, { trace: true });
-      const traceC = present(c.trace);
-      owned.push(traceC);
-      traces.set('notebook', traceC);
-      notebook = corner(c.output);
-    }
-
-    await step(0.25, 'Comparing every weight of every head');
-    const n = tokens.length;
-    const weights = await largestDifference(traceA, traceB, { n, heads }, (fraction) =>
-      step(0.25 + 0.25 * fraction),
-    );
-    let output = 0;
-    a.output.data.forEach((value, i) => {
-      output = Math.max(output, Math.abs(value - b.output.data[i]));
-    });
-
-    await step(0.5, 'Timing both');
-    const times = await timePair(
-      () => wrapper.forward(x),
-      () => fused.forward(x),
-      (fraction) => step(0.5 + 0.5 * fraction),
-    );
-
-    // Q and K, and a log-sum-exp for every row of every head.
-    const held =
-      /** @type {{ byteLength?: number }} */ (traceB).byteLength ??
-      4 * (2 * n * dOut * heads + heads * n);
+    const both = await runBoth(hw, settings, tokens, step, own);
+    const isExample = settings.source === 'example';
+    const notebook = isExample ? runNotebook(hw, settings.seed, both, own) : undefined;
+    const difference = await compareBoth(both, step);
+    const timing = await timeBoth(both, step);
     /** @type {Summary} */
     const summary = {
-      run,
-      settings,
-      tokens,
-      heads,
-      width: x.shape[1],
-      distinct,
-      inputs: settings.source === 'example' ? corner(x) : null,
-      wrapper: corner(a.output),
-      fused: corner(b.output),
-      notebook,
-      difference: { output, weights },
-      timing: {
-        wrapper: times.first,
-        fused: times.second,
-        runs: times.runs,
-        calls: times.calls,
-      },
-      memory: { matrix: 4 * heads * n * n, held },
+      ...{ run, settings, tokens, difference, timing, heads: settings.heads },
+      width: both.x.shape[1],
+      distinct: both.distinct,
+      inputs: isExample ? corner(both.x) : null,
+      wrapper: corner(both.outputs[0]),
+      fused: corner(both.outputs[1]),
+      notebook: notebook ? corner(notebook.output) : null,
+      memory: memoryOf(both),
       simd: hw.info.simd,
     };
+    /** @type {Experiment['traces']} */
+    const traces = new Map([
+      ['wrapper', both.traceA],
+      ['fused', both.traceB],
+    ]);
+    if (notebook) traces.set('notebook', notebook.trace);
     return { summary, traces, dispose };
   } catch (error) {
     dispose();

@@ -24,88 +24,96 @@ const lessons = Object.entries(sources)
 /** @param {string} id */
 const address = (id) => `#lessons?${new URLSearchParams({ lesson: id })}`;
 
-/** @param {Store} store */
-export function openLessons(store) {
-  const room = byId('lessons-room', HTMLElement);
-  const links = lessons.map(({ id, lesson }) => el('a', { href: address(id) }, lesson.title));
-  const list = el('ol', {}, ...links.map((link) => el('li', {}, link)));
-  const place = el('div');
-  const documents = DOCUMENTS.map(([number, title]) =>
-    el('li', {}, el('b', {}, number), ` ${title}`),
-  );
-  room.append(
+const lead = () =>
+  el(
+    'div',
+    { class: 'lead' },
+    el('h1', {}, 'Build attention up, one step at a time.'),
     el(
-      'div',
-      { class: 'lead' },
-      el('h1', {}, 'Build attention up, one step at a time.'),
-      el(
-        'p',
-        {},
-        'Each step is a few lines of JavaScript that run here, in your browser, beside what they give. ',
-        'Change them and run them again. Where a document prints a result, its numbers stand next to these.',
-      ),
-    ),
-    el('nav', { class: 'lesson-list', 'aria-label': 'Lessons' }, list),
-    place,
-    el(
-      'details',
-      { class: 'documents' },
-      el('summary', {}, 'The documents'),
-      el('ul', {}, ...documents),
-      el(
-        'p',
-        { class: 'note' },
-        'Under “Document” stands what a document prints; under “Expected” what follows from it without being printed there.',
-      ),
+      'p',
+      {},
+      'Each step is a few lines of JavaScript that run here, in your browser, beside what they give. ',
+      'Change them and run them again. Where a document prints a result, its numbers stand next to these.',
     ),
   );
 
+const documents = () =>
+  el(
+    'details',
+    { class: 'documents' },
+    el('summary', {}, 'The documents'),
+    el(
+      'ul',
+      {},
+      ...DOCUMENTS.map(([number, title]) => el('li', {}, el('b', {}, number), ` ${title}`)),
+    ),
+    el(
+      'p',
+      { class: 'note' },
+      'Under “Document” stands what a document prints; under “Expected” what follows from it without being printed there.',
+    ),
+  );
+
+class LessonsRoom {
+  #room = byId('lessons-room', HTMLElement);
+  #links = lessons.map(({ id, lesson }) => el('a', { href: address(id) }, lesson.title));
+  #place = el('div');
   /** Code as edited, for as long as the page is open. @type {Map<string, string[]>} */
-  const edited = new Map();
-  /** @type {LessonView | undefined} */
-  let view;
-  let shown = '';
+  #edited = new Map();
+  /** @type {LessonView | undefined} */ #view;
+  #shown = '';
 
-  const show = () => {
-    const state = store.get();
+  constructor() {
+    const list = el('ol', {}, ...this.#links.map((link) => el('li', {}, link)));
+    const contents = el('nav', { class: 'lesson-list', 'aria-label': 'Lessons' }, list);
+    this.#room.append(lead(), contents, this.#place, documents());
+  }
+
+  /** @param {import('../state.js').State} state */
+  show(state) {
     if (state.room !== 'lessons') {
-      view?.stop();
+      this.#view?.stop();
       return;
     }
-    const at = Math.max(
-      0,
-      lessons.findIndex(({ id }) => id === state.lesson),
-    );
+    const named = lessons.findIndex(({ id }) => id === state.lesson);
+    const at = Math.max(0, named);
+    if (lessons[at].id !== this.#shown) this.#open(at);
+    else if (this.#view?.element.dataset.state === 'stopped') this.#view.run();
+  }
+
+  /** @param {number} at */
+  #open(at) {
     const { id, lesson } = lessons[at];
-    if (id === shown) {
-      if (view?.element.dataset.state === 'stopped') view.run();
-      return;
-    }
-    shown = id;
-    links.forEach((link, i) => {
+    this.#shown = id;
+    this.#links.forEach((link, i) => {
       if (i === at) link.setAttribute('aria-current', 'true');
       else link.removeAttribute('aria-current');
     });
-    const code = edited.get(id) ?? lesson.steps.map((step) => step.code);
-    edited.set(id, code);
-    const isFollowed = place.contains(document.activeElement);
-    view?.destroy();
+    const code = this.#edited.get(id) ?? lesson.steps.map((step) => step.code);
+    this.#edited.set(id, code);
+    const isFollowed = this.#place.contains(document.activeElement);
+    this.#view?.destroy();
     const heading = el('h2', { tabindex: -1 }, lesson.title);
-    view = new LessonView(lesson, code, heading);
+    this.#view = new LessonView(lesson, code, heading);
+    this.#place.replaceChildren(this.#view.element);
     const next = lessons[at + 1];
-    place.replaceChildren(view.element);
     if (next) {
       const link = el('a', { href: address(next.id) }, `Next: ${next.lesson.title}`);
-      place.append(el('p', { class: 'next' }, link));
+      this.#place.append(el('p', { class: 'next' }, link));
     }
     if (isFollowed) {
       // From the link at the end to the beginning of the next.
       heading.scrollIntoView();
       heading.focus({ preventScroll: true });
     }
-    room.dataset.lesson = id;
-    view.run();
-  };
-  store.subscribe(show);
-  show();
+    this.#room.dataset.lesson = id;
+    this.#view.run();
+  }
+}
+
+/** @param {Store} store */
+export function openLessons(store) {
+  const room = new LessonsRoom();
+  store.subscribe((state) => room.show(state));
+  room.show(store.get());
 }
