@@ -1,8 +1,8 @@
 // connect, the page's side of a Worker, with a Worker that answers when the test tells it to.
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
-import { connect, orEnd } from '../web/page/engine/connect.js';
-import { PageError } from '../web/page/engine/errors.js';
+import { connect, orEnd } from '../web/page/shared/connect.js';
+import { PageError } from '../web/page/shared/errors.js';
 import { FakeWorker } from './fakes.js';
 
 beforeEach(() => FakeWorker.reset());

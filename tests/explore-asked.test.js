@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Asked } from '../web/page/explore/asked.js';
-import { derived, effect, signal } from '../web/page/signals.js';
+import { derived, effect, signal } from '../web/page/shared/signals.js';
 
 /** @typedef {(answer: unknown) => void} Answer */
 

@@ -1,7 +1,7 @@
 // Stand-ins for what a browser gives the page: a Worker that answers when a test tells it to, and the few parts of the DOM
 // that a grid of canvases uses.
 import { Endpoint } from '../web/headwise/worker/endpoint.js';
-import { PageError } from '../web/page/engine/errors.js';
+import { PageError } from '../web/page/shared/errors.js';
 
 /** @typedef {{ name: string, args: any[], resolve: (result: unknown) => void, reject: (error: Error) => void }} Asked */
 

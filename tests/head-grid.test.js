@@ -1,7 +1,7 @@
 // HeadGrid, all heads of a layer as small maps, on elements that keep what is done to them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HeadGrid } from '../web/page/parts/head-grid.js';
+import { HeadGrid } from '../web/page/compare/head-grid.js';
 import { FakeElement, installDocument } from './fakes.js';
 
 const [SIDE, RATIO] = [60, 1.5];

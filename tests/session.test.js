@@ -1,7 +1,7 @@
 // The Explore room's Session: a model and its latest run, with a Worker that answers when the test tells it to.
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { PageError } from '../web/page/engine/errors.js';
+import { PageError } from '../web/page/shared/errors.js';
 import { Session } from '../web/page/explore/session.js';
 import { FakeWorker } from './fakes.js';
 

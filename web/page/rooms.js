@@ -5,7 +5,7 @@
  * @import { Store } from './state.js'
  */
 
-import { byId, el } from './dom.js';
+import { byId, el } from './shared/dom.js';
 import { formatHash, ROOMS } from './state.js';
 
 /** @param {Room} room */

@@ -1,15 +1,15 @@
 /**
  * The Bench room: the benchmark in the visitor's own browser, against the ceiling of the visitor's own machine.
  *
- * @import { Connected } from '../engine/connect.js'
+ * @import { Connected } from '../shared/connect.js'
  * @import { Result } from './bench.js'
  * @import { BenchWorker } from './room-worker.js'
  * @import { Shape } from './work.js'
  */
 
-import { byId, el } from '../dom.js';
-import { connect } from '../engine/connect.js';
-import { formatBytes, formatTime, plural } from '../format.js';
+import { byId, el } from '../shared/dom.js';
+import { connect } from '../shared/connect.js';
+import { formatBytes, formatTime, plural } from '../shared/format.js';
 import { doubtOf } from './ceiling.js';
 import all from './shapes.json';
 

@@ -1,13 +1,13 @@
 /**
  * The Compare room: wrapper, fused and their difference on the same weights.
  *
- * @import { Connected } from '../engine/connect.js'
- * @import { CompareWorker } from '../engine/engine-worker.js'
+ * @import { Connected } from '../shared/connect.js'
+ * @import { CompareWorker } from './worker/compare-worker.js'
  * @import { Store } from '../state.js'
  */
 
-import { byId } from '../dom.js';
-import { connect } from '../engine/connect.js';
+import { byId } from '../shared/dom.js';
+import { connect } from '../shared/connect.js';
 import { connectControls } from './controls.js';
 import { Explorer } from './explorer.js';
 import { showFigures } from './figures.js';
@@ -18,7 +18,7 @@ import { connectRunner } from './runner.js';
 export function openCompare(store) {
   /** @type {Connected<CompareWorker>} */
   const engine = connect(
-    () => new Worker(new URL('../engine/engine-worker.js', import.meta.url), { type: 'module' }),
+    () => new Worker(new URL('./worker/compare-worker.js', import.meta.url), { type: 'module' }),
   );
   const explorer = new Explorer(store, engine.remote);
   connectControls(store);

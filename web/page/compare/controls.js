@@ -6,7 +6,7 @@
  * @import { State, Store } from '../state.js'
  */
 
-import { byId, el } from '../dom.js';
+import { byId, el } from '../shared/dom.js';
 import { headChoices, nearestHeads, WIDTHS } from '../state.js';
 import { LONG_TEXT } from './samples.js';
 

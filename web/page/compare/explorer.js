@@ -1,21 +1,21 @@
 /**
  * The heads on the same weights: grid, large map, pinned row, table.
  *
- * @import { Remote } from '../engine/connect.js'
- * @import { CompareWorker } from '../engine/engine-worker.js'
+ * @import { Remote } from '../shared/connect.js'
+ * @import { CompareWorker } from './worker/compare-worker.js'
  * @import { MapData, Summary } from '../types.js'
  * @import { Store } from '../state.js'
  */
 
 import { AttentionMap } from '../../headwise/view.js';
 import { largestOf } from '../../headwise/view/paint.js';
-import { byId, el } from '../dom.js';
-import { formatCount, formatWeight } from '../format.js';
-import { HeadGrid } from '../parts/head-grid.js';
-import { showLegend } from '../parts/legend.js';
-import { viewOf } from '../parts/map-view.js';
-import { matrixTable } from '../parts/matrix-table.js';
-import { showRow } from '../parts/row-list.js';
+import { byId, el } from '../shared/dom.js';
+import { formatCount, formatWeight } from '../shared/format.js';
+import { HeadGrid } from './head-grid.js';
+import { showLegend } from '../shared/legend.js';
+import { viewOf } from '../shared/map-view.js';
+import { matrixTable } from '../shared/matrix-table.js';
+import { showRow } from './row-list.js';
 
 /** Up to here a whole map fits into a table that can be read. */
 const TABLE_TOKENS = 48;

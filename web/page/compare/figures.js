@@ -4,8 +4,8 @@
  * @import { Summary } from '../types.js'
  */
 
-import { el } from '../dom.js';
-import { formatBytes, formatTime } from '../format.js';
+import { el } from '../shared/dom.js';
+import { formatBytes, formatTime } from '../shared/format.js';
 
 /**
  * Two amounts as bars, the larger one full.

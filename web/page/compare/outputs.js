@@ -2,17 +2,17 @@
  * The sentence and the outputs: tokens, shapes, both tables, and in the
  * example each module's maps beside its table.
  *
- * @import { Remote } from '../engine/connect.js'
- * @import { CompareWorker } from '../engine/engine-worker.js'
+ * @import { Remote } from '../shared/connect.js'
+ * @import { CompareWorker } from './worker/compare-worker.js'
  * @import { MapSource, Matrix, Summary, Token } from '../types.js'
  */
 
-import { byId } from '../dom.js';
-import { formatCount, plural } from '../format.js';
+import { byId } from '../shared/dom.js';
+import { formatCount, plural } from '../shared/format.js';
 import { DEFAULTS } from '../state.js';
-import { showMaps } from '../parts/map-view.js';
-import { matrixTable } from '../parts/matrix-table.js';
-import { showTokens } from '../parts/token-strip.js';
+import { showMaps } from '../shared/map-view.js';
+import { matrixTable } from '../shared/matrix-table.js';
+import { showTokens } from './token-strip.js';
 
 /** @param {number[]} shape */
 const formatShape = (shape) => `[${shape.map(formatCount).join(', ')}]`;

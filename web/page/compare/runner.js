@@ -2,15 +2,15 @@
  * Runs the experiment whenever the settings change, and shows how far it is:
  * progress, a Cancel button, and words when it ends otherwise.
  *
- * @import { Connected } from '../engine/connect.js'
- * @import { CompareWorker } from '../engine/engine-worker.js'
+ * @import { Connected } from '../shared/connect.js'
+ * @import { CompareWorker } from './worker/compare-worker.js'
  * @import { Summary } from '../types.js'
  * @import { Store } from '../state.js'
  */
 
-import { byId } from '../dom.js';
-import { orEnd } from '../engine/connect.js';
-import { PageError } from '../engine/errors.js';
+import { byId } from '../shared/dom.js';
+import { orEnd } from '../shared/connect.js';
+import { PageError } from '../shared/errors.js';
 import { settingsOf } from '../state.js';
 
 /** Work quicker than this shows no progress. */

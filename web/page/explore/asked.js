@@ -2,11 +2,11 @@
  * What the Worker answers to what is asked now: asked anew whenever a signal that the question read has changed, one at a
  * time, and of what is asked meanwhile only the newest. An answer about a run that is over is dropped.
  *
- * @import { ReadonlySignal, Signal } from '../signals.js'
+ * @import { ReadonlySignal, Signal } from '../shared/signals.js'
  * @import { RunSummary, Session } from './session.js'
  */
 
-import { effect, signal, untracked } from '../signals.js';
+import { effect, signal, untracked } from '../shared/signals.js';
 import { newest } from './newest.js';
 
 /** Errors that only say that something newer is under way. */

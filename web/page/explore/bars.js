@@ -4,8 +4,8 @@
  * @import { Token } from '../types.js'
  */
 
-import { formatCount } from '../format.js';
-import { html } from '../template.js';
+import { formatCount } from '../shared/format.js';
+import { html } from '../shared/template.js';
 
 /** @param {number} value @param {number} most @param {string} [name] */
 export const bar = (value, most, name = '') =>

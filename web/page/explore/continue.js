@@ -5,9 +5,9 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { plural } from '../format.js';
-import { derived, effect, signal } from '../signals.js';
-import { drawn, html, select, taking } from '../template.js';
+import { plural } from '../shared/format.js';
+import { derived, effect, signal } from '../shared/signals.js';
+import { drawn, html, select, taking } from '../shared/template.js';
 import { NUMBERS } from './address.js';
 
 /** @type {['count' | 'temperature' | 'topK' | 'seed', string, number][]} name, label, step */

@@ -4,7 +4,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { drawn, field, html, taking } from '../template.js';
+import { drawn, field, html, taking } from '../shared/template.js';
 import { headAt, headOf, isSameHead, shortName } from './address.js';
 import { mapNameOf, MAPS, noteOf, SCALES } from './titles.js';
 

@@ -5,7 +5,7 @@
  * @import { Seen } from './maps.js'
  */
 
-import { formatBytes, formatCount, formatTime, plural } from '../format.js';
+import { formatBytes, formatCount, formatTime, plural } from '../shared/format.js';
 
 /** The part of the large map that is seen. @param {Seen} seen */
 export function spanWords({ queries, keys, isPooled, ms }) {

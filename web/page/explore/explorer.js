@@ -2,7 +2,7 @@
  * All that the Explore room knows, as signals, one way: what the address holds, and what is open and read, say what is
  * asked of the Worker; the views draw that and its answers.
  *
- * @import { Signal } from '../signals.js'
+ * @import { Signal } from '../shared/signals.js'
  * @import { Store } from '../state.js'
  * @import { Token } from '../types.js'
  * @import { ExploreState, HeadName, Pin } from './address.js'
@@ -10,7 +10,7 @@
  * @import { ModelSummary, RunSummary } from './session.js'
  */
 
-import { batch, computed, derived, signal } from '../signals.js';
+import { batch, computed, derived, signal } from '../shared/signals.js';
 import { Asked, isSuperseded } from './asked.js';
 import { createChoices } from './choices.js';
 import { Focus, NOWHERE } from './focus.js';

@@ -9,7 +9,7 @@
 
 import { repeat } from 'lit-html/directives/repeat.js';
 import { drawWeights } from '../../headwise/view.js';
-import { drawn, html, made } from '../template.js';
+import { drawn, html, made } from '../shared/template.js';
 import { headAt, isSameHead, shortName, spokenName } from './address.js';
 import { SCALES } from './colours.js';
 

@@ -4,7 +4,7 @@
  * @typedef {Record<string, () => void>} Keys
  */
 
-import { html } from '../template.js';
+import { html } from '../shared/template.js';
 
 const LISTED = [
   [

@@ -1,14 +1,14 @@
 /**
  * The large maps, what moves them, and their legend.
  *
- * @import { Signal } from '../signals.js'
+ * @import { Signal } from '../shared/signals.js'
  * @import { Explorer } from './explorer.js'
  * @import { Seen } from './maps.js'
  */
 
-import { byId } from '../dom.js';
-import { derived, effect, signal, untracked } from '../signals.js';
-import { drawn, html } from '../template.js';
+import { byId } from '../shared/dom.js';
+import { derived, effect, signal, untracked } from '../shared/signals.js';
+import { drawn, html } from '../shared/template.js';
 import { spanWords } from './costs.js';
 import { createLegend } from './legend.js';
 import { Maps } from './maps.js';

@@ -5,10 +5,10 @@
  * @import { SeenWeights } from './seen-weights.js'
  */
 
-import { el } from '../dom.js';
-import { formatWeight } from '../format.js';
+import { el } from '../shared/dom.js';
+import { formatWeight } from '../shared/format.js';
 import { shortName } from './address.js';
-import { showLegend } from '../parts/legend.js';
+import { showLegend } from '../shared/legend.js';
 import { gradient } from '../../headwise/view.js';
 import { DECADES } from '../../headwise/view/colour.js';
 import { nameOfScale } from './titles.js';

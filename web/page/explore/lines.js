@@ -9,9 +9,9 @@
  * @typedef {ReturnType<typeof createLines>} Lines
  */
 
-import { formatCount, plural } from '../format.js';
-import { computed, derived, effect, signal } from '../signals.js';
-import { drawn, html, made, svg, taking } from '../template.js';
+import { formatCount, plural } from '../shared/format.js';
+import { computed, derived, effect, signal } from '../shared/signals.js';
+import { drawn, html, made, svg, taking } from '../shared/template.js';
 import { Asked } from './asked.js';
 import { curveOf, pinnedOn, topEdges } from './edges.js';
 

@@ -25,7 +25,7 @@
  */
 
 import { AttentionMap } from '../../headwise/view.js';
-import { el } from '../dom.js';
+import { el } from '../shared/dom.js';
 import { longName, shortName } from './address.js';
 import { SCALES } from './colours.js';
 import { titleOf } from './titles.js';

@@ -4,7 +4,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { drawn, html } from '../template.js';
+import { drawn, html } from '../shared/template.js';
 import { shortName } from './address.js';
 import { bar, tokenName } from './bars.js';
 

@@ -8,8 +8,8 @@
  * @typedef {{ pin: Pin, weights: Float32Array, isPinned: boolean }} Card
  */
 
-import { formatCount, formatWeight } from '../format.js';
-import { drawn, html } from '../template.js';
+import { formatCount, formatWeight } from '../shared/format.js';
+import { drawn, html } from '../shared/template.js';
 import { bar, tokenName } from './bars.js';
 
 /** Tokens in a card; with several cards fewer. */

@@ -4,8 +4,8 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { PageError } from '../engine/errors.js';
-import { batch, computed, derived, effect, signal, untracked } from '../signals.js';
+import { PageError } from '../shared/errors.js';
+import { batch, computed, derived, effect, signal, untracked } from '../shared/signals.js';
 import { filesOf } from './model-files.js';
 import { OPENED } from './models.js';
 import { newest } from './newest.js';

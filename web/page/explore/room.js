@@ -5,9 +5,9 @@
  * @import { Asked } from './asked.js'
  */
 
-import { byId } from '../dom.js';
-import { effect } from '../signals.js';
-import { drawn, html, render, select } from '../template.js';
+import { byId } from '../shared/dom.js';
+import { effect } from '../shared/signals.js';
+import { drawn, html, render, select } from '../shared/template.js';
 import { continuation } from './continue.js';
 import { controls } from './controls.js';
 import { costWords } from './costs.js';

@@ -5,7 +5,7 @@
  * @import { ScoreName } from './scores.js'
  */
 
-import { drawn, html } from '../template.js';
+import { drawn, html } from '../shared/template.js';
 import { longName } from './address.js';
 
 /** @param {number} share */

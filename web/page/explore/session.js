@@ -1,7 +1,7 @@
 /**
  * A model and its latest run, as the page knows them; what it is asked for is computed in the Worker.
  *
- * @import { Connected } from '../engine/connect.js'
+ * @import { Connected } from '../shared/connect.js'
  * @import { Token } from '../types.js'
  * @import { ExploreState, HeadName } from './address.js'
  * @import { ModelFiles } from './model-files.js'
@@ -34,7 +34,7 @@
  * @property {number} threads
  */
 
-import { connect } from '../engine/connect.js';
+import { connect } from '../shared/connect.js';
 
 /** Rows that are kept, in weights. */
 const KEPT = 2 ** 20;

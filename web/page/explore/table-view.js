@@ -4,10 +4,10 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { formatCount, formatWeight } from '../format.js';
-import { matrixTable } from '../parts/matrix-table.js';
-import { signal } from '../signals.js';
-import { drawn, html } from '../template.js';
+import { formatCount, formatWeight } from '../shared/format.js';
+import { matrixTable } from '../shared/matrix-table.js';
+import { signal } from '../shared/signals.js';
+import { drawn, html } from '../shared/template.js';
 import { Asked } from './asked.js';
 
 /** Up to here a whole map fits into a table that can be read. */

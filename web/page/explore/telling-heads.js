@@ -4,7 +4,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { drawn, html } from '../template.js';
+import { drawn, html } from '../shared/template.js';
 import { isSameHead, shortName, spokenName } from './address.js';
 import { pageModel } from './models.js';
 

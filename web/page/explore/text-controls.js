@@ -4,10 +4,10 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { byId } from '../dom.js';
-import { formatCount } from '../format.js';
-import { signal } from '../signals.js';
-import { drawn, html, select } from '../template.js';
+import { byId } from '../shared/dom.js';
+import { formatCount } from '../shared/format.js';
+import { signal } from '../shared/signals.js';
+import { drawn, html, select } from '../shared/template.js';
 import { isLinkable } from './address.js';
 import { MODELS, OPENED } from './models.js';
 

@@ -1,14 +1,14 @@
 /**
  * The text, each token tinted by what the token in question attends to, or is attended by.
  *
- * @import { Signal } from '../signals.js'
+ * @import { Signal } from '../shared/signals.js'
  * @import { Token } from '../types.js'
  * @import { Explorer } from './explorer.js'
  */
 
-import { SPACE } from '../engine/tokenize.js';
-import { effect, signal } from '../signals.js';
-import { drawn, html, made, nothing } from '../template.js';
+import { SPACE } from '../shared/tokenize.js';
+import { effect, signal } from '../shared/signals.js';
+import { drawn, html, made, nothing } from '../shared/template.js';
 
 export const NEWLINE = '\u21b5';
 

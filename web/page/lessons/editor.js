@@ -6,7 +6,7 @@ import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/
 import { EditorState, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, EditorView, keymap } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
-import { el } from '../dom.js';
+import { el } from '../shared/dom.js';
 
 /** Marks a line, counted from 1; 0: none. */
 const markLine = /** @type {import('@codemirror/state').StateEffectType<number>} */ (

@@ -6,8 +6,8 @@
  * @import { Outcome } from './run.js'
  */
 
-import { el } from '../dom.js';
-import { plural } from '../format.js';
+import { el } from '../shared/dom.js';
+import { plural } from '../shared/format.js';
 import { createEditor } from './editor.js';
 import { resultsOf } from './results.js';
 import { startRun } from './run.js';

@@ -5,7 +5,7 @@
  * @import { Store } from '../state.js'
  */
 
-import { byId, el } from '../dom.js';
+import { byId, el } from '../shared/dom.js';
 import { DOCUMENTS } from './documents.js';
 import { LessonView } from './lesson-view.js';
 import { parseLesson } from './parse.js';

@@ -6,10 +6,10 @@
  * @import { Printed, Step } from './parse.js'
  */
 
-import { el } from '../dom.js';
-import { formatCount, formatNumber, formatWeight, plural } from '../format.js';
-import { showMaps } from '../parts/map-view.js';
-import { matrixTable } from '../parts/matrix-table.js';
+import { el } from '../shared/dom.js';
+import { formatCount, formatNumber, formatWeight, plural } from '../shared/format.js';
+import { showMaps } from '../shared/map-view.js';
+import { matrixTable } from '../shared/matrix-table.js';
 import { judge, sameCell } from './check.js';
 
 const HERE = 'Headwise';

@@ -1,7 +1,7 @@
 /**
  * One run of a lesson, in a Worker of its own: nothing is left of an earlier one, and it can be stopped at any time.
  *
- * @import { Connected } from '../engine/connect.js'
+ * @import { Connected } from '../shared/connect.js'
  * @import { Item } from './audience.js'
  * @import { LessonWorker } from './lesson-worker.js'
  *
@@ -17,7 +17,7 @@
  * @property {(outcome: Outcome) => void} onEnd called once
  */
 
-import { connect } from '../engine/connect.js';
+import { connect } from '../shared/connect.js';
 import { readStep } from './imports.js';
 
 /**

@@ -7,7 +7,7 @@
 import { Tensor } from '../../headwise/index.js';
 import { tell } from './audience.js';
 
-export { tokenize } from '../engine/tokenize.js';
+export { tokenize } from '../shared/tokenize.js';
 export { loadInductionModel } from './trained.js';
 export {
   add,

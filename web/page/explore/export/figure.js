@@ -12,7 +12,7 @@
  * @property {string} [note] what the picture leaves out
  */
 
-import { legendEnd } from '../../parts/legend.js';
+import { legendEnd } from '../../shared/legend.js';
 import { colourStops } from '../colours.js';
 import { FONT, SVG, escaped, tag, textAt, widthOf, wrapped } from './svg.js';
 

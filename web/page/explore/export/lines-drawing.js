@@ -6,7 +6,7 @@
  * @import { Seen } from './settings.js'
  */
 
-import { formatCount } from '../../format.js';
+import { formatCount } from '../../shared/format.js';
 import { curveOf, pinnedOn, topEdges } from '../edges.js';
 import { whatOf } from '../maps.js';
 import { subjectOf } from './settings.js';

@@ -7,7 +7,7 @@
  * @import { Seen } from './settings.js'
  */
 
-import { formatCount } from '../../format.js';
+import { formatCount } from '../../shared/format.js';
 import { largestOf } from '../../../headwise/view/paint.js';
 import { labelledTokens } from '../../../headwise/view/labels.js';
 import { fit } from '../../../headwise/view/viewport.js';

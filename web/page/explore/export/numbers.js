@@ -6,8 +6,8 @@
  */
 
 import { tensor, writeNpy } from '../../../headwise/formats.js';
-import { PageError } from '../../engine/errors.js';
-import { formatBytes, formatCount } from '../../format.js';
+import { PageError } from '../../shared/errors.js';
+import { formatBytes, formatCount } from '../../shared/format.js';
 import { headAt } from '../address.js';
 import { mapsOf, whatOf } from '../maps.js';
 import { BLOCK } from '../worker/heads.js';

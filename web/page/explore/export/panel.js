@@ -5,10 +5,10 @@
  * @import { Format } from './choices.js'
  */
 
-import { byId } from '../../dom.js';
-import { formatBytes } from '../../format.js';
-import { batch, effect, signal, untracked } from '../../signals.js';
-import { drawn, field, html, nothing } from '../../template.js';
+import { byId } from '../../shared/dom.js';
+import { formatBytes } from '../../shared/format.js';
+import { batch, effect, signal, untracked } from '../../shared/signals.js';
+import { drawn, field, html, nothing } from '../../shared/template.js';
 import { headAt } from '../address.js';
 import { pageModel } from '../models.js';
 import { newest } from '../newest.js';

@@ -13,7 +13,7 @@
  */
 
 import { version } from '../../../headwise/engine/version.js';
-import { formatCount, plural } from '../../format.js';
+import { formatCount, plural } from '../../shared/format.js';
 import { shortName } from '../address.js';
 import { titleOf } from '../titles.js';
 

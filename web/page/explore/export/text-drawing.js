@@ -6,8 +6,8 @@
  * @import { Seen } from './settings.js'
  */
 
-import { SPACE } from '../../engine/tokenize.js';
-import { formatCount } from '../../format.js';
+import { SPACE } from '../../shared/tokenize.js';
+import { formatCount } from '../../shared/format.js';
 import { whatOf } from '../maps.js';
 import { NEWLINE, STRONGEST } from '../text-view.js';
 import { subjectOf } from './settings.js';

@@ -1,4 +1,4 @@
-import { PageError } from '../../engine/errors.js';
+import { PageError } from '../../shared/errors.js';
 import { ownJson } from './own-text.js';
 
 /**

@@ -6,9 +6,9 @@
  * @typedef {(progress: { fraction: number, label?: string }) => void} OnProgress
  */
 
-import { byId } from '../../dom.js';
-import { signal } from '../../signals.js';
-import { drawn, html, taking } from '../../template.js';
+import { byId } from '../../shared/dom.js';
+import { signal } from '../../shared/signals.js';
+import { drawn, html, taking } from '../../shared/template.js';
 import { listedFiles } from './dropped.js';
 
 const OPENABLE = [
@@ -35,7 +35,7 @@ const told = (words, isError = false) => ({ words, isError });
 /** The reading of files, of which the dialog tells. */
 function createWork() {
   const message = signal(told(''));
-  /** @type {import('../../signals.js').Signal<Parameters<OnProgress>[0] | undefined>} */
+  /** @type {import('../../shared/signals.js').Signal<Parameters<OnProgress>[0] | undefined>} */
   const progress = signal(undefined);
   /** @type {AbortController | undefined} */
   let work;

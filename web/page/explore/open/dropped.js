@@ -4,7 +4,7 @@
  * @import { Found } from './sort-files.js'
  */
 
-import { PageError } from '../../engine/errors.js';
+import { PageError } from '../../shared/errors.js';
 
 /** Deeper, and more, a model's folder has not. */
 const MOST_DEEP = 4;

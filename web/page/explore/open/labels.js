@@ -4,8 +4,8 @@
  * @import { Token } from '../../types.js'
  */
 
-import { PageError } from '../../engine/errors.js';
-import { labelOf } from '../../engine/tokenize.js';
+import { PageError } from '../../shared/errors.js';
+import { labelOf } from '../../shared/tokenize.js';
 import { ownJson } from './own-text.js';
 
 /** How byte-level and SentencePiece vocabularies write what is not seen. @type {[RegExp, string][]} */

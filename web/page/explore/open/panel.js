@@ -6,8 +6,8 @@
  * @import { Found, OwnModel, TensorFiles } from './sort-files.js'
  */
 
-import { batch, signal } from '../../signals.js';
-import { drawn, html, taking } from '../../template.js';
+import { batch, signal } from '../../shared/signals.js';
+import { drawn, html, taking } from '../../shared/template.js';
 import { OPENED } from '../models.js';
 import { tokenizerFrom } from './byte-level.js';
 import { createOpenDialog } from './dialog.js';
@@ -82,7 +82,7 @@ export function connectOpen(element, room) {
 
 /**
  * @param {HTMLElement} room
- * @param {import('../../signals.js').Signal<boolean>} isOver whether files are held over the page
+ * @param {import('../../shared/signals.js').Signal<boolean>} isOver whether files are held over the page
  * @param {(transfer: DataTransfer) => void} dropped
  */
 function listenToDrops(room, isOver, dropped) {

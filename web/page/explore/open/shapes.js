@@ -16,7 +16,7 @@
  * @typedef {'q' | 'k' | 'v' | 'weights'} Role
  */
 
-import { PageError } from '../../engine/errors.js';
+import { PageError } from '../../shared/errors.js';
 
 /** @type {Record<string, Role>} */
 const ROLES = {

@@ -15,7 +15,7 @@
  *   without a tokenizer, or vocab and merges: its text is token ids
  */
 
-import { PageError } from '../../engine/errors.js';
+import { PageError } from '../../shared/errors.js';
 
 const WANTED =
   'Expected a folder with config.json, model.safetensors and tokenizer.json, or .npy or .safetensors files with tensors.';

@@ -16,7 +16,7 @@
 
 import { readNpy, readSafetensors } from '../../../headwise/formats.js';
 import { tensor, zeros } from '../../../headwise/index.js';
-import { PageError } from '../../engine/errors.js';
+import { PageError } from '../../shared/errors.js';
 import { readLabels } from './labels.js';
 import { ownText } from './own-text.js';
 import { fitQueriesAndKeys, fitWeights, roleOf } from './shapes.js';

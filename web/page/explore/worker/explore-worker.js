@@ -15,8 +15,8 @@
 
 import { load } from '../../../headwise/index.js';
 import { serve } from '../../../headwise/worker/serve.js';
-import { breathe } from '../../engine/breathe.js';
-import { PageError } from '../../engine/errors.js';
+import { breathe } from '../../shared/breathe.js';
+import { PageError } from '../../shared/errors.js';
 import { openTensors } from '../open/tensors.js';
 import { headMaskOf, idsOf, openModel, runModel } from './model.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';

@@ -4,8 +4,8 @@
  * @import { TextTokens } from './tokens.js'
  */
 
-import { PageError } from '../../engine/errors.js';
-import { formatCount } from '../../format.js';
+import { PageError } from '../../shared/errors.js';
+import { formatCount } from '../../shared/format.js';
 
 /** Ids of the sample, which is read twice: what repeats shows heads that look for it. */
 const SAMPLE_IDS = 8;

@@ -26,7 +26,7 @@
  */
 
 import { loadGpt2 } from '../../../headwise/gpt2.js';
-import { PageError } from '../../engine/errors.js';
+import { PageError } from '../../shared/errors.js';
 import { ownJson, ownText } from '../open/own-text.js';
 import { idTokens } from './ids.js';
 import { readTokenizer } from './tokens.js';

@@ -10,8 +10,8 @@
  */
 
 import { Tokenizer } from '@huggingface/tokenizers';
-import { PageError } from '../../engine/errors.js';
-import { labelOf, SPACE } from '../../engine/tokenize.js';
+import { PageError } from '../../shared/errors.js';
+import { labelOf, SPACE } from '../../shared/tokenize.js';
 
 /** The characters that stand for bytes in byte-level tokenizers (GPT-2's bytes_to_unicode). */
 const byteOf = (() => {

@@ -1,8 +1,8 @@
 /** What the colours of a map mean: the scale with its ends, and the mask. */
 
 import { gradient } from '../../headwise/view.js';
-import { el } from '../dom.js';
-import { formatWeight } from '../format.js';
+import { el } from './dom.js';
+import { formatWeight } from './format.js';
 
 /** The scale's end in figures. @param {number} max */
 export const legendEnd = (max) => (max === 1 ? '1' : formatWeight(max));

@@ -1,4 +1,4 @@
-export { el } from '../headwise/view/element.js';
+export { el } from '../../headwise/view/element.js';
 
 /**
  * The element with this id; the page's own markup promises that it is there.

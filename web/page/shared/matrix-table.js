@@ -4,8 +4,8 @@
  * @import { Matrix } from '../types.js'
  */
 
-import { el } from '../dom.js';
-import { formatCount, formatNumber } from '../format.js';
+import { el } from './dom.js';
+import { formatCount, formatNumber } from './format.js';
 
 /**
  * @param {Matrix} matrix

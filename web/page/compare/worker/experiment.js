@@ -2,10 +2,10 @@
  * What the worker runs for the Compare room: wrapper and fused module on the
  * same weights, their outputs, traces, difference, time and memory.
  *
- * @import { Tensor } from '../../headwise/index.js'
- * @import { Matrix, MapSource, Settings, Summary, Token } from '../types.js'
+ * @import { Tensor } from '../../../headwise/index.js'
+ * @import { Matrix, MapSource, Settings, Summary, Token } from '../../types.js'
  *
- * @typedef {Awaited<ReturnType<typeof import('../../headwise/index.js').load>>} Engine
+ * @typedef {Awaited<ReturnType<typeof import('../../../headwise/index.js').load>>} Engine
  *
  * @typedef {(fraction: number, label?: string) => Promise<void>} Step told
  *   between two pieces of work; rejects when the work is to be stopped
@@ -18,8 +18,8 @@
  * @property {() => void} dispose frees traces and modules
  */
 
-import { tensor } from '../../headwise/index.js';
-import { PageError } from './errors.js';
+import { tensor } from '../../../headwise/index.js';
+import { PageError } from '../../shared/errors.js';
 import { D_OUT, EMBEDDINGS, WORDS } from './example.js';
 import { largestDifference } from './maps.js';
 import { timePair } from './timing.js';

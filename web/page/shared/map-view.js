@@ -5,8 +5,8 @@
  */
 
 import { AttentionMap } from '../../headwise/view.js';
-import { el } from '../dom.js';
-import { formatWeight } from '../format.js';
+import { el } from './dom.js';
+import { formatWeight } from './format.js';
 import { showLegend } from './legend.js';
 import { matrixTable } from './matrix-table.js';
 

@@ -1,18 +1,18 @@
 /**
  * The Compare room's Worker: runs the experiment, and answers questions about the last finished run.
  *
- * @import { MapSource, Settings, Summary, Token } from '../types.js'
+ * @import { MapSource, Settings, Summary, Token } from '../../types.js'
  * @import { Engine, Experiment } from './experiment.js'
  */
 
-import { load } from '../../headwise/index.js';
-import { serve } from '../../headwise/worker/serve.js';
-import { breathe } from './breathe.js';
-import { PageError } from './errors.js';
+import { load } from '../../../headwise/index.js';
+import { serve } from '../../../headwise/worker/serve.js';
+import { breathe } from '../../shared/breathe.js';
+import { PageError } from '../../shared/errors.js';
 import { WORDS } from './example.js';
 import { runExperiment } from './experiment.js';
 import { mapOf, mapOfDifference, rowsOfDifference } from './maps.js';
-import { tokenize } from './tokenize.js';
+import { tokenize } from '../../shared/tokenize.js';
 
 /** @typedef {{ run: number, source: MapSource | 'difference', head: number }} Where */
 

@@ -6,7 +6,7 @@
  * @typedef {{ weights: Trace['weights'], map: Trace['map'] }} Maps
  */
 
-import { pooling } from '../../headwise/view/pool.js';
+import { pooling } from '../../../headwise/view/pool.js';
 
 /** Rows recomputed at a time. */
 const BLOCK = 128;

@@ -4,8 +4,8 @@
  * @import { Matrix, Token } from '../types.js'
  */
 
-import { el } from '../dom.js';
-import { plural } from '../format.js';
+import { el } from '../shared/dom.js';
+import { plural } from '../shared/format.js';
 
 /** @param {HTMLElement} room @param {Token[]} tokens @param {Matrix | null} inputs */
 export function showTokens(room, tokens, inputs) {

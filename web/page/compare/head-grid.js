@@ -6,8 +6,8 @@
  */
 
 import { drawWeights } from '../../headwise/view.js';
-import { el } from '../dom.js';
-import { viewOf } from './map-view.js';
+import { el } from '../shared/dom.js';
+import { viewOf } from '../shared/map-view.js';
 
 export class HeadGrid {
   /** @type {HTMLElement} */ #room;

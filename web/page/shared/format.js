@@ -1,6 +1,6 @@
 /** Numbers as people read them. */
 
-export { formatNumber, formatWeight } from '../headwise/view/format.js';
+export { formatNumber, formatWeight } from '../../headwise/view/format.js';
 
 const whole = new Intl.NumberFormat('en');
 

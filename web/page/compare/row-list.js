@@ -4,8 +4,8 @@
  * @import { Token } from '../types.js'
  */
 
-import { el } from '../dom.js';
-import { formatCount, formatWeight } from '../format.js';
+import { el } from '../shared/dom.js';
+import { formatCount, formatWeight } from '../shared/format.js';
 
 const MOST = 12;
 
