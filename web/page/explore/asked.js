@@ -10,7 +10,7 @@ import { effect, signal, untracked } from '../shared/signals.js';
 import { newest } from './newest.js';
 
 /** Errors that only say that something newer is under way. */
-const SUPERSEDED = ['ERR_STALE', 'ERR_DISPOSED', 'ERR_CANCELLED'];
+const SUPERSEDED = ['ERR_STALE', 'ERR_DISPOSED'];
 
 /** @param {unknown} error */
 export const isSuperseded = (error) =>

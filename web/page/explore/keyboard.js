@@ -11,7 +11,7 @@ const LISTED = [
     '← ↑ → ↓',
     'in a map: move the cell; in the grid: go to another head; in the text: to another token',
   ],
-  ['Home End', 'in a map: to the first key, to the query itself'],
+  ['Home End', 'in a map: to the first key, to the last that the query may see'],
   ['Page ↑ ↓', 'in a map: ten queries up or down'],
   ['[ ]', 'the head before, the head after'],
   ['{ }', 'the layer below, the layer above'],
