@@ -95,7 +95,8 @@ export function showLabels(element, { names, start, span, length, strong }) {
   /** @param {string} text @param {number} place @param {string} name of its class */
   const label = (text, place, name) => {
     const made = el('span', { class: name }, text);
-    made.style.setProperty('--at', `${place}px`);
+    // A share, so that it stays within a map that shrinks before it is measured again.
+    made.style.setProperty('--at', `${(100 * place) / length}%`);
     return made;
   };
   const isSeen = strong >= 0 && strong + 1 > start && strong < start + span;
