@@ -30,6 +30,20 @@ static inline hw_status make_stack(hw_context *context, const hw_transformer_blo
   return hw_transformer_stack_create(context, &(hw_transformer_stack_config){*block, num_layers}, module);
 }
 
+/* A small GPT-2; what is not named here is 0 until the test sets it. */
+static inline hw_decoder_config gpt2_config(size_t vocab_size, size_t context_length, size_t num_layers, size_t d_model,
+                                            size_t num_heads, size_t d_ff) {
+  const hw_transformer_block_config block = {
+      .d_model = d_model,
+      .num_heads = num_heads,
+      .d_ff = d_ff,
+      .norm_first = true,
+      .is_causal = true,
+      .attention_bias = true,
+  };
+  return (hw_decoder_config){vocab_size, context_length, num_layers, block};
+}
+
 /* blocks.1 of a stack */
 static inline hw_module *nth_child(hw_module *module, const char *name, size_t index) {
   char full[HW_NAME_BYTES];

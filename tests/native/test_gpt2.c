@@ -10,22 +10,10 @@ static uint32_t ids[BATCH * CONTEXT];
 static const float head_mask[LAYERS * HEADS] = {1.0F, 0.0F, 0.5F, -1.0F, 1.0F, 2.0F};
 
 static hw_decoder_config config_of(hw_gelu_approximation approximate, double eps) {
-  return (hw_decoder_config){
-      .vocab_size = VOCAB,
-      .context_length = CONTEXT,
-      .num_layers = LAYERS,
-      .block =
-          {
-              .d_model = D_MODEL,
-              .num_heads = HEADS,
-              .d_ff = D_FF,
-              .norm_first = true,
-              .is_causal = true,
-              .attention_bias = true,
-              .approximate = approximate,
-              .eps = eps,
-          },
-  };
+  hw_decoder_config config = gpt2_config(VOCAB, CONTEXT, LAYERS, D_MODEL, HEADS, D_FF);
+  config.block.approximate = approximate;
+  config.block.eps = eps;
+  return config;
 }
 
 static void expect_same(const float *got, const float *expected, size_t count, const char *what) {

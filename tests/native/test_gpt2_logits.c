@@ -25,17 +25,7 @@ static void forward(hw_context *context, hw_module *module, const hw_input *inpu
 
 /* Every range of tokens, of the batch and of each sequence alone. */
 static void test_batch(void) {
-  const hw_decoder_config config = {
-      .vocab_size = VOCAB,
-      .context_length = TOKENS,
-      .num_layers = 1,
-      .block = {.d_model = D_MODEL,
-                .num_heads = 2,
-                .d_ff = 20,
-                .norm_first = true,
-                .is_causal = true,
-                .attention_bias = true},
-  };
+  const hw_decoder_config config = gpt2_config(VOCAB, TOKENS, 1, D_MODEL, 2, 20);
   hw_module *module = reference_create_gpt2(&config);
   hw_context *context = NULL;
   CHECK(hw_context_create(&context) == HW_OK, "create");

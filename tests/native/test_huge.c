@@ -98,26 +98,12 @@ static void test_blocks(void) {
   }
 }
 
-static const hw_decoder_config gpt2_config = {
-    .vocab_size = 5,
-    .context_length = TOKENS,
-    .num_layers = LAYERS,
-    .block =
-        {
-            .d_model = D_MODEL,
-            .num_heads = HEADS,
-            .d_ff = D_FF,
-            .norm_first = true,
-            .is_causal = true,
-            .attention_bias = true,
-        },
-};
-
 static void test_gpt2(void) {
+  const hw_decoder_config good = gpt2_config(5, TOKENS, LAYERS, D_MODEL, HEADS, D_FF);
   for (size_t i = 0; i < HUGE_SIZES; i++) {
     hw_module *module = (hw_module *)(uintptr_t)64;
     for (size_t field = 0; field < 5; field++) {
-      hw_decoder_config config = gpt2_config;
+      hw_decoder_config config = good;
       size_t *const fields[] = {&config.vocab_size, &config.context_length, &config.block.d_model, &config.num_layers,
                                 &config.block.d_ff};
       *fields[field] = huge[i];
@@ -126,7 +112,7 @@ static void test_gpt2(void) {
       CHECK(module == NULL, "size %zu left something", huge[i]);
     }
     hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;
-    CHECK_STATUS(hw_decoder_create(&gpt2_config, &module), HW_OK);
+    CHECK_STATUS(hw_decoder_create(&good, &module), HW_OK);
     CHECK_STATUS(hw_module_create_cache(module, huge[i], NULL, &cache), HW_ERROR_MEMORY);
     CHECK(cache == NULL, "size %zu left something", huge[i]);
     const uint32_t id = 0;

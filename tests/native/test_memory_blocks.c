@@ -9,21 +9,6 @@ static const hw_transformer_block_config block_configs[] = {
     {.d_model = D_MODEL, .num_heads = HEADS, .d_ff = D_FF, .dropout = 0.5, .norm_first = true, .is_causal = true},
     {.d_model = D_MODEL, .num_heads = HEADS, .d_ff = D_FF, .dropout = 0.5, .attention_bias = true}};
 
-static const hw_decoder_config gpt2_config = {
-    .vocab_size = 5,
-    .context_length = TOKENS,
-    .num_layers = LAYERS,
-    .block =
-        {
-            .d_model = D_MODEL,
-            .num_heads = HEADS,
-            .d_ff = D_FF,
-            .norm_first = true,
-            .is_causal = true,
-            .attention_bias = true,
-        },
-};
-
 static hw_module *linear;
 static hw_module *ffn;
 static hw_module *blocks[2]; /* pre-norm, post-norm */
@@ -107,7 +92,8 @@ static hw_status forward_stack(hw_context *context) {
 
 static hw_status create_gpt2(hw_context *context) {
   hw_module *created = (hw_module *)(uintptr_t)64;
-  const hw_status status = hw_decoder_create(&gpt2_config, &created);
+  const hw_decoder_config config = gpt2_config(5, TOKENS, LAYERS, D_MODEL, HEADS, D_FF);
+  const hw_status status = hw_decoder_create(&config, &created);
   check_created(context, status, created);
   hw_module_destroy(created);
   return status;
@@ -161,7 +147,8 @@ static void test_every_allocation(void) {
   CHECK(hw_transformer_block_create(context, &block_configs[0], &blocks[0]) == HW_OK, "create");
   CHECK(hw_transformer_block_create(context, &block_configs[1], &blocks[1]) == HW_OK, "create");
   CHECK(make_stack(context, &block_configs[0], LAYERS, &stack) == HW_OK, "create");
-  CHECK(hw_decoder_create(&gpt2_config, &gpt2) == HW_OK, "create");
+  const hw_decoder_config config = gpt2_config(5, TOKENS, LAYERS, D_MODEL, HEADS, D_FF);
+  CHECK(hw_decoder_create(&config, &gpt2) == HW_OK, "create");
   fill_gpt2();
   hw_context_destroy(context);
   for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
