@@ -25,6 +25,12 @@ enum {
   /* The same for activations between two products. */
   HW_HIDDEN_BYTES = 4 << 20,
 
+  /* Gradients of weights: rows that are summed over at a time, so that a strip and a panel of them stay in the first-level
+   * cache; columns and rows of one item. */
+  HW_GRADIENT_DEPTH = 128,
+  HW_GRADIENT_COLUMNS = 64,
+  HW_GRADIENT_ROWS = 16 * HW_TILE_ROWS,
+
   /* Attention: queries and keys per block; rows of scores lie a little further apart than a power of two. */
   HW_QUERY_BLOCK = 22 * HW_TILE_ROWS,
   HW_KEY_BLOCK = 384,

@@ -2,11 +2,12 @@
 #ifndef HW_KERNELS_GEMM_H
 #define HW_KERNELS_GEMM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* c = start + a·B: a [rows, k] at a_stride, B [k, columns] in panels as hw_pack_panels leaves them one after another, c
- * [rows, columns] at c_stride. Sums begin with `start`, eight floats for each panel start_stride apart, and run in the order
- * of k. */
+ * [rows, columns] at c_stride. Sums begin with `start`, eight floats for each panel start_stride apart, or with c itself if
+ * `adds`, and run in the order of k. */
 typedef struct hw_gemm_product {
   const float *a;
   size_t a_stride;
@@ -19,6 +20,7 @@ typedef struct hw_gemm_product {
   size_t k;
   size_t columns;
   float *strips; /* hw_gemm_strips_floats, at HW_ALIGNMENT */
+  bool adds;     /* c += a·B; start is not read */
 } hw_gemm_product;
 
 /* Eight zeros: the start of a product without a bias, at a start_stride of 0. */

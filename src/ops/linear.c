@@ -1,6 +1,7 @@
 #include "ops/linear.h"
 
 #include "kernels/pack.h"
+#include "ops/column_sums.h"
 
 hw_status hw_linear_init(size_t in_features, size_t out_features, bool bias, hw_linear *linear) {
   HW_TRY(hw_matrix_create(out_features, in_features, &linear->weight));
@@ -14,4 +15,17 @@ hw_status hw_linear_init(size_t in_features, size_t out_features, bool bias, hw_
 void hw_linear_release(hw_linear *linear) {
   hw_matrix_release(&linear->weight);
   hw_release(linear->bias);
+}
+
+void hw_linear_backward(const hw_run *run, const hw_linear *linear, const hw_linear_gradient *gradient,
+                        const hw_rows *x, const hw_rows *dy, bool adds, float *dx, size_t dx_stride) {
+  if (gradient != NULL && gradient->weight != NULL) {
+    hw_matrix_add_gradient(run, gradient->weight, x, dy);
+  }
+  if (gradient != NULL && gradient->bias != NULL) {
+    hw_column_sums_add(run, dy, linear->weight.rows, gradient->bias);
+  }
+  if (dx != NULL || hw_run_measures(run)) {
+    hw_matrix_multiply_transposed(run, &linear->weight, dy, adds, dx, dx_stride);
+  }
 }

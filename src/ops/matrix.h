@@ -56,4 +56,12 @@ typedef struct hw_rows {
 void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
                         size_t y_stride);
 
+/* dx [dy.count, columns] at dx_stride = dy·W, or dx plus that: the gradient of x, for dy [dy.count, rows]. */
+void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds, float *dx,
+                                   size_t dx_stride);
+
+/* gradient += dyᵀ·x, for x [x.count, columns] and dy [x.count, rows]: the gradient of a matrix of the same sizes, summed in
+ * the order of the rows. */
+void hw_matrix_add_gradient(const hw_run *run, hw_matrix *gradient, const hw_rows *x, const hw_rows *dy);
+
 #endif

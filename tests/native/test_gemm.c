@@ -90,7 +90,7 @@ static void run_gemm(gemm_case g) {
   float *c = check_guarded((g.rows - 1) * c_stride + g.columns);
   hw_pack_panels(source, g.column_stride, g.k_stride, g.columns, g.k, packed, g.k * HW_TILE_COLUMNS);
   check_packed(packed, &g, source);
-  run(&(hw_gemm_product){a, a_stride, packed, bias, HW_TILE_COLUMNS, c, c_stride, g.rows, g.k, g.columns, NULL});
+  run(&(hw_gemm_product){a, a_stride, packed, bias, HW_TILE_COLUMNS, c, c_stride, g.rows, g.k, g.columns, NULL, false});
   check_product(&g, a, a_stride, source, bias, c, c_stride);
   check_case();
   free(a);
@@ -132,9 +132,9 @@ static void test_same_bits_in_any_tile(void) {
   float *all = check_floats((size_t)rows * columns);
   float *one = check_floats(columns);
   hw_pack_panels(b, 1, columns, columns, k, packed, k * HW_TILE_COLUMNS);
-  run(&(hw_gemm_product){a, k, packed, hw_gemm_zeros, 0, all, columns, rows, k, columns, NULL});
+  run(&(hw_gemm_product){a, k, packed, hw_gemm_zeros, 0, all, columns, rows, k, columns, NULL, false});
   for (size_t r = 0; r < rows; r++) {
-    run(&(hw_gemm_product){a + r * k, k, packed, hw_gemm_zeros, 0, one, columns, 1, k, columns, NULL});
+    run(&(hw_gemm_product){a + r * k, k, packed, hw_gemm_zeros, 0, one, columns, 1, k, columns, NULL, false});
     CHECK(memcmp(one, all + r * columns, columns * sizeof(float)) == 0, "row %zu differs when computed alone", r);
     check_case();
   }
@@ -160,7 +160,7 @@ static void test_not_finite(void) {
     }
     a[2] = inputs[i];
     hw_pack_panels(b, 1, columns, columns, k, packed, k * HW_TILE_COLUMNS);
-    run(&(hw_gemm_product){a, k, packed, hw_gemm_zeros, 0, c, columns, 2, k, columns, NULL});
+    run(&(hw_gemm_product){a, k, packed, hw_gemm_zeros, 0, c, columns, 2, k, columns, NULL, false});
     for (size_t j = 0; j < columns; j++) {
       CHECK(isnan(inputs[i]) ? isnan(c[j]) : c[j] == inputs[i], "column %zu: %g", j, (double)c[j]);
       CHECK(isfinite(c[columns + j]), "the other row, column %zu: %g", j, (double)c[columns + j]);

@@ -1,0 +1,10 @@
+/* Sums over rows: gradients of what is added to every row. */
+#ifndef HW_OPS_COLUMN_SUMS_H
+#define HW_OPS_COLUMN_SUMS_H
+
+#include "ops/matrix.h"
+
+/* sums [columns] += the sum of the rows, in their order. */
+void hw_column_sums_add(const hw_run *run, const hw_rows *rows, size_t columns, float *sums);
+
+#endif

@@ -1,0 +1,145 @@
+#include "kernels/pack.h"
+#include "kernels/transposed_product.h"
+#include "ops/matmul.h"
+#include "ops/matrix.h"
+
+/* ---- dx = dy·W ---- */
+
+enum {
+  /* Panels of a matrix that one item transposes. */
+  PANELS = 16,
+};
+
+typedef struct transposing {
+  const hw_matrix *matrix;
+  float *panels; /* of the transpose: columns are rows */
+} transposing;
+
+/* Eight rows of the matrix are eight of every panel's. */
+static void transpose_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const transposing *t = job;
+  const size_t rows = t->matrix->rows;
+  const size_t columns = t->matrix->columns;
+  const size_t end = hw_min(rows, (item + 1) * PANELS * HW_TILE_COLUMNS);
+  for (size_t row = item * PANELS * HW_TILE_COLUMNS; row < end; row += HW_TILE_COLUMNS) {
+    hw_pack_panels(t->matrix->panels + row * columns, HW_TILE_COLUMNS, 1, columns, hw_min(end - row, HW_TILE_COLUMNS),
+                   t->panels + row * HW_TILE_COLUMNS, rows * HW_TILE_COLUMNS);
+  }
+}
+
+static void transpose(const hw_run *run, const hw_matrix *matrix, float *panels) {
+  const double work = (double)matrix->rows * (double)matrix->columns;
+  hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(matrix->rows, (size_t)PANELS * HW_TILE_COLUMNS),
+                  transpose_item, &(transposing){matrix, panels});
+}
+
+void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds, float *dx,
+                                   size_t dx_stride) {
+  const size_t mark = run->arena->used;
+  const hw_gemm_product product = {
+      .a = dy->data,
+      .a_stride = dy->stride,
+      .panels = hw_run_take_floats(run, hw_whole_panels(matrix->columns), matrix->rows),
+      .start = hw_gemm_zeros,
+      .c = dx,
+      .c_stride = dx_stride,
+      .rows = dy->count,
+      .k = matrix->rows,
+      .columns = matrix->columns,
+      .adds = adds,
+  };
+  if (!hw_run_measures(run)) {
+    transpose(run, matrix, (float *)(uintptr_t)product.panels);
+  }
+  hw_matmul_forward(run, &product);
+  run->arena->used = mark;
+}
+
+/* ---- gradient += dyᵀ·x ---- */
+
+/* A block of rows of x and dy; the gradient's panels have dy's columns. */
+typedef struct gradient_block {
+  hw_matrix *gradient;
+  const float *x;
+  const float *dy;
+  size_t x_stride;
+  size_t dy_stride;
+  size_t depth;
+  float *strips; /* of x, as hw_pack_column_strips leaves them */
+  float *panels; /* of dy */
+} gradient_block;
+
+/* dy's columns come first, then x's. */
+static void pack_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const gradient_block *g = job;
+  const size_t dy_items = hw_ceil_divide(g->gradient->rows, HW_GRADIENT_COLUMNS);
+  if (item < dy_items) {
+    const size_t column = item * HW_GRADIENT_COLUMNS;
+    hw_pack_panels(g->dy + column, 1, g->dy_stride, hw_min(g->gradient->rows - column, HW_GRADIENT_COLUMNS), g->depth,
+                   g->panels + column * g->depth, g->depth * HW_TILE_COLUMNS);
+  } else {
+    const size_t column = (item - dy_items) * HW_GRADIENT_ROWS;
+    hw_pack_column_strips(g->x + column, g->x_stride, g->depth, hw_min(g->gradient->columns - column, HW_GRADIENT_ROWS),
+                          g->strips + column * g->depth);
+  }
+}
+
+/* A strip of x's columns, or the few that are left, times the panels [first, first + count). */
+static void add_strip(const gradient_block *g, size_t column, size_t columns, size_t first, size_t count) {
+  const bool is_whole = columns == HW_TILE_ROWS;
+  hw_add_transposed_product(&(hw_transposed_product){
+      .a = is_whole ? g->strips + column * g->depth : g->x + column,
+      .a_stride = is_whole ? HW_TILE_ROWS : g->x_stride,
+      .panels = g->panels + first * g->depth * HW_TILE_COLUMNS,
+      .panel_stride = g->depth * HW_TILE_COLUMNS,
+      .count = count,
+      .c = g->gradient->panels + (first * g->gradient->columns + column) * HW_TILE_COLUMNS,
+      .c_stride = HW_TILE_COLUMNS,
+      .c_panel_stride = g->gradient->columns * HW_TILE_COLUMNS,
+      .rows = columns,
+      .k = g->depth,
+  });
+}
+
+static void gradient_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const gradient_block *g = job;
+  const size_t row_blocks = hw_ceil_divide(g->gradient->columns, HW_GRADIENT_ROWS);
+  const size_t column_block = hw_quotient(item, row_blocks);
+  const size_t start = (item - column_block * row_blocks) * HW_GRADIENT_ROWS;
+  const size_t end = hw_min(g->gradient->columns, start + HW_GRADIENT_ROWS);
+  const size_t first = column_block * (HW_GRADIENT_COLUMNS / HW_TILE_COLUMNS);
+  const size_t count = hw_min(hw_panel_count(g->gradient->rows) - first, HW_GRADIENT_COLUMNS / HW_TILE_COLUMNS);
+  for (size_t column = start; column < end; column += HW_TILE_ROWS) {
+    add_strip(g, column, hw_min(end - column, HW_TILE_ROWS), first, count);
+  }
+}
+
+void hw_matrix_add_gradient(const hw_run *run, hw_matrix *gradient, const hw_rows *x, const hw_rows *dy) {
+  const size_t mark = run->arena->used;
+  const size_t most = hw_min(x->count, HW_GRADIENT_DEPTH);
+  gradient_block block = {
+      .gradient = gradient,
+      .x_stride = x->stride,
+      .dy_stride = dy->stride,
+      .strips = hw_run_take_floats(run, gradient->columns, most),
+      .panels = hw_run_take_floats(run, hw_whole_panels(gradient->rows), most),
+  };
+  run->arena->used = mark;
+  if (hw_run_measures(run)) {
+    return;
+  }
+  const double work = (double)most * (double)gradient->rows * (double)gradient->columns;
+  hw_team *team = hw_run_team(run, work);
+  const size_t row_blocks = hw_ceil_divide(gradient->columns, HW_GRADIENT_ROWS);
+  const size_t column_blocks = hw_ceil_divide(gradient->rows, HW_GRADIENT_COLUMNS);
+  for (size_t row = 0; row < x->count; row += HW_GRADIENT_DEPTH) {
+    block.depth = hw_min(x->count - row, HW_GRADIENT_DEPTH);
+    block.x = x->data + row * x->stride;
+    block.dy = dy->data + row * dy->stride;
+    hw_parallel_for(team, work, row_blocks + column_blocks, pack_item, &block);
+    hw_parallel_for(team, work, row_blocks * column_blocks, gradient_item, &block);
+  }
+}
