@@ -333,6 +333,131 @@ size_t hw_module_find_parameter(hw_module *module, const char *name);
 hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
 hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
 
+/* ---- Gradients ------------------------------------------------------------------------------------------ */
+
+/* What one forward kept for its backward: activations, and copies of the masks; a few floats for each token and layer, no
+ * matrix of tokens by tokens. */
+typedef struct hw_graph hw_graph;
+
+/* hw_module_forward, and *graph for hw_module_backward, which the caller owns. The output is the same to the bit, and traces
+ * and weights come as without it. Errors are those of hw_module_forward; HW_ERROR_VALUE besides: options has a cache.
+ * HW_ERROR_MEMORY: also no room for the graph. After an error *graph is NULL. */
+hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, const hw_input *input, float *y,
+                                     const hw_forward_options *options, hw_graph **graph);
+
+/*
+ * Backpropagation through that forward: adds to the gradient of every parameter of the module, and writes the gradient of
+ * the input's x to dx, unless it is NULL.
+ *
+ *   input  the forward's, with the same contents
+ *   dy     [as y], the gradient of the output
+ *   dx     [as input->x], or NULL; of a module that takes ids it is NULL. It must not overlap dy or x.
+ *
+ * The graph stays as it is: a second backward adds the same again. HW_ERROR_VALUE: a NULL, a dx where there is none, or the
+ * graph is of another module or of parameters that have changed since (hw_graph_is_current). HW_ERROR_SHAPE: the input has
+ * another batch, or other tokens. HW_ERROR_MEMORY: no scratch, or no room for the gradients. After an error no gradient has
+ * changed. */
+hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
+                             const float *dy, float *dx);
+
+/* Frees the graph; NULL is allowed. It may outlive its module. */
+void hw_graph_destroy(hw_graph *graph);
+
+/* Whether the graph is of this module, and no parameter has been loaded or stepped since. */
+bool hw_graph_is_current(const hw_graph *graph, hw_module *module);
+
+/* Bytes that the graph holds. */
+size_t hw_graph_bytes(const hw_graph *graph);
+
+/* Whether a parameter has a gradient: since a backward or hw_module_load_gradient, until it is cleared. */
+bool hw_module_has_gradient(hw_module *module, size_t index);
+
+/* Copies rows of a gradient in or out, as hw_module_load and hw_module_store do of the value. Where there was no gradient,
+ * loading makes one, whose other rows are zeros: HW_ERROR_MEMORY; storing is HW_ERROR_VALUE. */
+hw_status hw_module_load_gradient(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
+hw_status hw_module_store_gradient(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
+
+/* The parameter has no gradient from now on; its memory stays for the next. HW_ERROR_VALUE: there are fewer parameters. */
+hw_status hw_module_clear_gradient(hw_module *module, size_t index);
+
+/* ---- Optimizers ------------------------------------------------------------------------------------------ */
+
+/* What AdamW or SGD remembers of a module's parameters, in memory that is made at a parameter's first step. Where a function
+ * takes a list of parameters' numbers, each stands there at most once; NULL: all. Parameters without a gradient are passed
+ * over. */
+typedef struct hw_optimizer hw_optimizer;
+
+/* What is remembered of every element. */
+typedef enum hw_moment {
+  HW_MOMENT_FIRST = 0,  /* AdamW's exp_avg, SGD's momentum_buffer */
+  HW_MOMENT_SECOND = 1, /* AdamW's exp_avg_sq */
+} hw_moment;
+
+/* Nothing is remembered yet. The optimizer is the caller's, and is not used after the module's end. HW_ERROR_VALUE: no module.
+ * HW_ERROR_MEMORY. After an error *optimizer is NULL. */
+hw_status hw_optimizer_create(hw_module *module, hw_optimizer **optimizer);
+
+/* Frees the optimizer; NULL is allowed. */
+void hw_optimizer_destroy(hw_optimizer *optimizer);
+
+/* Settings of torch.optim.AdamW, whose defaults are 1e-3, 0.9, 0.999, 1e-8 and 1e-2. */
+typedef struct hw_adamw_config {
+  double lr;
+  double beta1; /* from 0 on, below 1 */
+  double beta2;
+  double eps;
+  double weight_decay;
+} hw_adamw_config;
+
+/* Settings of torch.optim.SGD; 0 for what is not wanted. */
+typedef struct hw_sgd_config {
+  double lr;
+  double momentum;
+  double weight_decay;
+  bool nesterov; /* with a momentum */
+} hw_sgd_config;
+
+/* One step by the gradients that are there, which stay. HW_ERROR_VALUE: a NULL, a setting that is negative, not finite or outside
+ * its range, or a parameter that does not exist. HW_ERROR_MEMORY: no room for what is remembered. After an error no parameter has
+ * changed. */
+hw_status hw_adamw_step(hw_context *context, hw_optimizer *optimizer, const hw_adamw_config *config,
+                        const uint32_t *parameters, size_t count);
+hw_status hw_sgd_step(hw_context *context, hw_optimizer *optimizer, const hw_sgd_config *config,
+                      const uint32_t *parameters, size_t count);
+
+/* How many steps a parameter has made; 0 if it does not exist. A state dict's `step` is set before or after the moments.
+ * HW_ERROR_VALUE: there are fewer parameters. */
+size_t hw_optimizer_steps(const hw_optimizer *optimizer, size_t index);
+hw_status hw_optimizer_set_steps(hw_optimizer *optimizer, size_t index, size_t steps);
+
+/* Whether a moment of a parameter is there: since a step that has it, or since it was loaded. */
+bool hw_optimizer_has_moment(const hw_optimizer *optimizer, size_t index, hw_moment moment);
+
+/* Copies rows of a moment in or out, as hw_module_load and hw_module_store do of the value. Where there was none, loading makes
+ * one, whose other rows are zeros: HW_ERROR_MEMORY; storing is HW_ERROR_VALUE. */
+hw_status hw_optimizer_load_moment(hw_optimizer *optimizer, size_t index, hw_moment moment, size_t first_row,
+                                   size_t rows, const float *source);
+hw_status hw_optimizer_store_moment(const hw_optimizer *optimizer, size_t index, hw_moment moment, size_t first_row,
+                                    size_t rows, float *target);
+
+/* torch.nn.utils.clip_grad_norm_ over all gradients of a module: *norm is their norm before, and where it is above max_norm they
+ * are multiplied by max_norm / (norm + 1e-6). HW_ERROR_VALUE: a NULL, or max_norm is negative or NaN. HW_ERROR_MEMORY: no
+ * scratch; then they are as before. */
+hw_status hw_clip_grad_norm(hw_context *context, hw_module *module, double max_norm, double *norm);
+
+/* Its parts, for norms over several modules: *sum += the squares of the gradients; the gradients times a factor. */
+hw_status hw_module_sum_gradient_squares(hw_context *context, hw_module *module, const uint32_t *parameters,
+                                         size_t count, double *sum);
+hw_status hw_module_scale_gradients(hw_context *context, hw_module *module, const uint32_t *parameters, size_t count,
+                                    float factor);
+
+/* The same steps of plain arrays of `count` floats; steps counts this one: 1 for the first, whose moments are zeros.
+ * momentum_buffer may be NULL if momentum is 0. */
+hw_status hw_adamw_step_array(hw_context *context, const hw_adamw_config *config, size_t steps, size_t count,
+                              float *value, const float *gradient, float *exp_avg, float *exp_avg_sq);
+hw_status hw_sgd_step_array(hw_context *context, const hw_sgd_config *config, size_t count, float *value,
+                            const float *gradient, float *momentum_buffer);
+
 /* ---- Linear: torch.nn.Linear ---------------------------------------------------------------------- */
 
 /* Sizes of a linear layer. */

@@ -70,6 +70,7 @@ HW_INLINE hw_f32x4 hw_add(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_add(a, b);
 HW_INLINE hw_f32x4 hw_subtract(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_sub(a, b); }
 HW_INLINE hw_f32x4 hw_multiply(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_mul(a, b); }
 HW_INLINE hw_f32x4 hw_divide(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_div(a, b); }
+HW_INLINE hw_f32x4 hw_square_root(hw_f32x4 x) { return wasm_f32x4_sqrt(x); }
 HW_INLINE hw_f32x4 hw_absolute(hw_f32x4 x) { return wasm_f32x4_abs(x); }
 
 /* a·b + c */

@@ -10,6 +10,8 @@ typedef struct decoder {
   hw_decoder_config config;
   hw_matrix wte; /* [vocab_size, d_model]: looked up in, and the output head */
   hw_matrix wpe; /* [context_length, d_model] */
+  hw_gradient wte_gradient;
+  hw_gradient wpe_gradient;
   hw_modules h;
   hw_module *ln_f;
 } decoder;
@@ -27,6 +29,7 @@ static hw_status create(hw_module *module) {
   const hw_transformer_block_config *block = &config->block;
   const hw_layer_norm_config norm = {block->d_model, block->eps == 0.0 ? HW_LAYER_NORM_EPS : block->eps};
   m->base.layers = config->num_layers;
+  m->base.heads = block->num_heads;
   HW_TRY(hw_matrix_create(config->vocab_size, block->d_model, &m->wte));
   HW_TRY(hw_matrix_create(config->context_length, block->d_model, &m->wpe));
   HW_TRY(hw_layer_norm_create(NULL, &norm, &m->ln_f));
@@ -38,14 +41,16 @@ static void release(hw_module *module) {
   decoder *m = (decoder *)module;
   hw_matrix_release(&m->wte);
   hw_matrix_release(&m->wpe);
+  hw_gradient_release(&m->wte_gradient);
+  hw_gradient_release(&m->wpe_gradient);
   hw_modules_release(&m->h);
   hw_module_destroy(m->ln_f);
 }
 
 static void visit(hw_module *module, hw_visit *visit) {
   decoder *m = (decoder *)module;
-  hw_visit_matrix(visit, "wte.weight", &m->wte, false, HW_DRAWN_NOT);
-  hw_visit_matrix(visit, "wpe.weight", &m->wpe, false, HW_DRAWN_NOT);
+  hw_visit_matrix(visit, "wte.weight", &m->wte, &m->wte_gradient, false, HW_DRAWN_NOT);
+  hw_visit_matrix(visit, "wpe.weight", &m->wpe, &m->wpe_gradient, false, HW_DRAWN_NOT);
   hw_visit_modules(visit, "h", &m->h, aliases);
   hw_visit_child(visit, "ln_f", m->ln_f, NULL);
 }

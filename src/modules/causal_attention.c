@@ -26,6 +26,7 @@ static hw_status create(hw_module *module) {
     return HW_ERROR_VALUE;
   }
   m->base.layers = 1;
+  m->base.heads = 1;
   for (size_t i = 0; i < PROJECTIONS; i++) {
     HW_TRY(hw_linear_init(config->d_in, config->d_out, config->qkv_bias, &m->projections[i]));
   }
@@ -42,10 +43,11 @@ static void release(hw_module *module) {
 static void visit(hw_module *module, hw_visit *visit) {
   causal_attention *m = (causal_attention *)module;
   for (size_t i = 0; i < PROJECTIONS; i++) {
+    hw_linear *projection = &m->projections[i];
     if (m->config.by_hand) {
-      hw_visit_matrix(visit, names[i], &m->projections[i].weight, true, HW_DRAWN_UNIFORM);
+      hw_visit_matrix(visit, names[i], &projection->weight, &projection->weight_gradient, true, HW_DRAWN_UNIFORM);
     } else {
-      hw_visit_linear(visit, names[i], &m->projections[i], 0, m->config.d_out);
+      hw_visit_linear(visit, names[i], projection, 0, m->config.d_out);
     }
   }
 }

@@ -6,6 +6,7 @@ typedef struct embedding {
   hw_module base;
   hw_embedding_config config;
   hw_matrix weight;
+  hw_gradient gradient;
 } embedding;
 
 static hw_status create(hw_module *module) {
@@ -13,10 +14,15 @@ static hw_status create(hw_module *module) {
   return hw_matrix_create(m->config.num_embeddings, m->config.embedding_dim, &m->weight);
 }
 
-static void release(hw_module *module) { hw_matrix_release(&((embedding *)module)->weight); }
+static void release(hw_module *module) {
+  embedding *m = (embedding *)module;
+  hw_matrix_release(&m->weight);
+  hw_gradient_release(&m->gradient);
+}
 
 static void visit(hw_module *module, hw_visit *visit) {
-  hw_visit_matrix(visit, "weight", &((embedding *)module)->weight, false, HW_DRAWN_NORMAL);
+  embedding *m = (embedding *)module;
+  hw_visit_matrix(visit, "weight", &m->weight, &m->gradient, false, HW_DRAWN_NORMAL);
 }
 
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {

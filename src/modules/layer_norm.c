@@ -6,6 +6,7 @@ typedef struct layer_norm {
   hw_module base;
   hw_layer_norm_config config;
   float *weight; /* and behind it the bias */
+  hw_gradient gradient;
 } layer_norm;
 
 static hw_status create(hw_module *module) {
@@ -24,13 +25,28 @@ static hw_status create(hw_module *module) {
   return m->weight == NULL ? HW_ERROR_MEMORY : HW_OK;
 }
 
-static void release(hw_module *module) { hw_release(((layer_norm *)module)->weight); }
+static void release(hw_module *module) {
+  layer_norm *m = (layer_norm *)module;
+  hw_release(m->weight);
+  hw_gradient_release(&m->gradient);
+}
 
 static void visit(hw_module *module, hw_visit *visit) {
   layer_norm *m = (layer_norm *)module;
   const size_t dim = m->config.dim;
-  hw_visit_parameter(visit, "weight", &(hw_parameter){.rank = 1, .rows = dim, .columns = 1, .array = m->weight});
-  hw_visit_parameter(visit, "bias", &(hw_parameter){.rank = 1, .rows = dim, .columns = 1, .array = m->weight + dim});
+  hw_parameter parameter = {
+      .rank = 1,
+      .rows = dim,
+      .columns = 1,
+      .array = m->weight,
+      .array_count = 2 * dim,
+      .gradient = &m->gradient,
+      .part = 1,
+  };
+  hw_visit_parameter(visit, "weight", &parameter);
+  parameter.first_row = dim;
+  parameter.part = 2;
+  hw_visit_parameter(visit, "bias", &parameter);
 }
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {

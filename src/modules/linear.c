@@ -1,3 +1,4 @@
+#include "modules/gradients.h"
 #include "modules/modules.h"
 
 typedef struct linear_module {
@@ -24,7 +25,15 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   hw_linear_forward(run, &m->linear, &x, y, m->config.out_features);
 }
 
-const hw_module_type hw_linear_type = {HW_MODULE_TYPE(linear_module)};
+static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
+  linear_module *m = (linear_module *)module;
+  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const hw_rows x = {input->x, m->config.in_features, rows};
+  const hw_rows dy_rows = {dy, m->config.out_features, rows};
+  hw_gradients_of_linear(run, &m->linear, &x, &dy_rows, false, dx, m->config.in_features);
+}
+
+const hw_module_type hw_linear_type = {HW_MODULE_TYPE(linear_module), .backward = backward};
 
 hw_status hw_linear_create(hw_context *context, const hw_linear_config *config, hw_module **module) {
   return hw_module_create(context, &hw_linear_type, config, module);

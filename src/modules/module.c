@@ -145,8 +145,8 @@ bool hw_forward_is_causal(const hw_forward_options *options, bool module_is_caus
   }
 }
 
-static hw_status check(const hw_module *module, const hw_input *input, const float *y,
-                       const hw_forward_options *options) {
+hw_status hw_module_check(const hw_module *module, const hw_input *input, const float *y,
+                          const hw_forward_options *options) {
   const hw_module_type *type = module->type;
   if (input->batch == 0 || input->tokens == 0) {
     return HW_ERROR_SHAPE;
@@ -200,7 +200,7 @@ hw_status hw_module_forward(hw_context *context, const hw_module *module, const 
   if (input == NULL) {
     return HW_ERROR_VALUE;
   }
-  HW_TRY(check(module, input, y, asked));
+  HW_TRY(hw_module_check(module, input, y, asked));
   const hw_scratch_key key = {
       .module = module,
       .version = version,

@@ -24,6 +24,9 @@ typedef struct hw_module_type {
   hw_status (*check)(const hw_module *module, const hw_input *input, const hw_forward_options *options);
   /* Runs on an input that fits; while the run is measured the pointers may be NULL. */
   void (*forward)(hw_run *run, const hw_module *module, const hw_input *input, float *y);
+  /* Adds to the gradients of the parameters, and writes that of the input, which may be where dy is if the module says so.
+   * The input is the forward's; dx NULL: not wanted, or the run is measured. */
+  void (*backward)(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx);
   /* The shape of the module's caches but for the batch; NULL: it has none. */
   hw_cache_shape (*cache_shape)(const hw_module *module);
   bool takes_ids;
@@ -34,13 +37,16 @@ typedef struct hw_module_type {
 /* A parameter under its whole name. */
 typedef struct hw_named_parameter {
   hw_parameter value;
+  hw_module *owner; /* whose own it is, of those inside the module */
   char name[HW_NAME_BYTES];
 } hw_named_parameter;
 
 struct hw_module {
   const hw_module_type *type;
   bool training;
+  uint64_t changes;               /* of its own parameters */
   size_t layers;                  /* of attention, which have weights and traces; 0: none */
+  size_t heads;                   /* of each layer */
   hw_named_parameter *parameters; /* NULL until the first is asked for by its number */
   size_t parameter_count;
 };
@@ -57,6 +63,11 @@ static inline void hw_module_run(hw_run *run, const hw_module *module, const hw_
   module->type->forward(run, module, input, y);
 }
 
+static inline void hw_module_run_backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy,
+                                          float *dx) {
+  module->type->backward(run, module, input, dy, dx);
+}
+
 /* Modules of one config, one after another. */
 typedef struct hw_modules {
   hw_module **all;
@@ -71,6 +82,10 @@ void hw_modules_release(hw_modules *modules);
 
 /* Each module's output is the next one's input. */
 void hw_modules_run(hw_run *run, const hw_modules *modules, const hw_input *input, float *y);
+
+/* What hw_module_forward checks. */
+hw_status hw_module_check(const hw_module *module, const hw_input *input, const float *y,
+                          const hw_forward_options *options);
 
 /* Whether later keys are hidden, in a module that is causal by itself or not. */
 bool hw_forward_is_causal(const hw_forward_options *options, bool module_is_causal);
@@ -90,6 +105,7 @@ typedef struct hw_alias {
 struct hw_visit {
   void (*parameter)(hw_visit *visit, const hw_parameter *parameter);
   void (*module)(hw_visit *visit, hw_module *module);
+  hw_module *owner;         /* of what is shown */
   char name[HW_NAME_BYTES]; /* of what is shown */
   size_t length;
   const hw_alias *alias; /* NULL, or which part alone is shown: its name begins behind the first alias_start bytes */
@@ -110,6 +126,16 @@ void hw_visit_parameter(hw_visit *visit, const char *name, const hw_parameter *p
 void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear, size_t first_row, size_t rows);
 
 /* All of a matrix, drawn from [0, 1) if uniformly. */
-void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, bool is_transposed, hw_drawn drawn);
+void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, hw_gradient *gradient, bool is_transposed,
+                     hw_drawn drawn);
+
+/* ---- Parameters by their number ---- */
+
+/* Errors are those of hw_module_parameter. The module owns *parameter. */
+hw_status hw_module_named_parameter(hw_module *module, size_t index, const hw_named_parameter **parameter);
+
+/* Errors are those of hw_module_load, whose data may not be NULL. */
+hw_status hw_module_parameter_rows(hw_module *module, size_t index, size_t first_row, size_t rows, const void *data,
+                                   const hw_named_parameter **parameter);
 
 #endif

@@ -22,6 +22,7 @@ static hw_status create(hw_module *module) {
   const hw_multi_head_attention_config *config = &m->config;
   HW_TRY(check_config(config));
   m->base.layers = 1;
+  m->base.heads = config->num_heads;
   HW_TRY(hw_linear_init(config->d_in, hw_size_multiply(3, config->d_out), config->qkv_bias, &m->qkv_proj));
   return config->out_proj ? hw_linear_init(config->d_out, config->d_out, config->out_bias, &m->out_proj) : HW_OK;
 }

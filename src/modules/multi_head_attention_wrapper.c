@@ -11,6 +11,7 @@ static hw_status create(hw_module *module) {
   wrapper *m = (wrapper *)module;
   const hw_causal_attention_config *head = &m->config.head;
   m->base.layers = 1;
+  m->base.heads = m->config.num_heads;
   return hw_modules_create(m->config.num_heads, hw_causal_attention_weight_bytes(head), &hw_causal_attention_type, head,
                            &m->heads);
 }

@@ -20,7 +20,7 @@ static void load_part(const hw_parameter *p, const hw_matrix_part *wanted, const
 void hw_parameter_load(const hw_parameter *parameter, size_t row, size_t rows, const float *source) {
   const hw_parameter *p = parameter;
   if (p->matrix == NULL) {
-    memcpy(p->array + row * p->columns, source, rows * p->columns * sizeof(float));
+    memcpy(p->array + (p->first_row + row) * p->columns, source, rows * p->columns * sizeof(float));
   } else {
     load_part(p, &(hw_matrix_part){row, rows, 0, p->columns}, source);
   }
@@ -29,11 +29,27 @@ void hw_parameter_load(const hw_parameter *parameter, size_t row, size_t rows, c
 void hw_parameter_store(const hw_parameter *parameter, size_t row, size_t rows, float *target) {
   const hw_parameter *p = parameter;
   if (p->matrix == NULL) {
-    memcpy(target, p->array + row * p->columns, rows * p->columns * sizeof(float));
+    memcpy(target, p->array + (p->first_row + row) * p->columns, rows * p->columns * sizeof(float));
   } else {
     const hw_matrix_part part = part_of(p, &(hw_matrix_part){row, rows, 0, p->columns});
     hw_matrix_store(p->matrix, &part, target, p->is_transposed ? 1 : p->columns, p->is_transposed ? p->columns : 1);
   }
+}
+
+hw_parameter hw_parameter_with(const hw_parameter *parameter, float *values, hw_matrix *matrix) {
+  hw_parameter other = *parameter;
+  if (parameter->matrix == NULL) {
+    other.array = values;
+  } else {
+    *matrix = (hw_matrix){HW_MATRIX_FLOAT32, parameter->matrix->rows, parameter->matrix->columns, values};
+    other.matrix = matrix;
+  }
+  return other;
+}
+
+size_t hw_parameter_bytes(const hw_parameter *parameter) {
+  const hw_matrix *matrix = parameter->matrix;
+  return matrix == NULL ? parameter->array_count * sizeof(float) : hw_matrix_bytes(matrix->rows, matrix->columns);
 }
 
 /* Elements from `first` on, in row-major order. */
@@ -43,7 +59,7 @@ static void load_elements(const hw_parameter *p, size_t first, const float *sour
     const size_t column = (first + done) % p->columns;
     some = hw_min(count - done, p->columns - column);
     if (p->matrix == NULL) {
-      memcpy(p->array + first + done, source + done, some * sizeof(float));
+      memcpy(p->array + p->first_row * p->columns + first + done, source + done, some * sizeof(float));
     } else {
       load_part(p, &(hw_matrix_part){row, 1, column, some}, source + done);
     }
@@ -64,5 +80,13 @@ void hw_parameter_draw(const hw_parameter *parameter, hw_generator *generator) {
       hw_generator_uniform(generator, p->from, p->to, chunk, count);
     }
     load_elements(p, first, chunk, count);
+  }
+}
+
+void hw_parameter_clear(const hw_parameter *parameter) {
+  static const float zeros[CHUNK];
+  const size_t total = parameter->rows * parameter->columns;
+  for (size_t first = 0; first < total; first += CHUNK) {
+    load_elements(parameter, first, zeros, hw_min(total - first, CHUNK));
   }
 }

@@ -3,6 +3,7 @@
 #define HW_MODULES_PARAMETER_H
 
 #include "core/context.h"
+#include "ops/gradient.h"
 #include "ops/matrix.h"
 
 /* What a new module draws. */
@@ -12,15 +13,19 @@ typedef enum hw_drawn {
   HW_DRAWN_NORMAL,
 } hw_drawn;
 
-/* The value is rows of a matrix, or else an array of floats in row-major order. */
+/* The value is rows of a matrix, or else a part of an array of floats in row-major order. Several parameters may be parts of
+ * one matrix or array, which then have one gradient. */
 typedef struct hw_parameter {
   size_t rank;
   size_t rows; /* shape [rows, columns]; of rank 1 columns are 1 */
   size_t columns;
   hw_matrix *matrix;
-  size_t first_row;   /* of the matrix */
+  float *array;       /* all of it */
+  size_t array_count; /* floats of all of it */
+  size_t first_row;   /* of the matrix or the array */
   bool is_transposed; /* the matrix's rows are the parameter's columns */
-  float *array;
+  hw_gradient *gradient;
+  uint32_t part; /* this parameter's bit of the gradient's `present` */
   hw_drawn drawn;
   float from;
   float to;
@@ -29,6 +34,16 @@ typedef struct hw_parameter {
 /* Copies rows [row, row + rows) in or out. */
 void hw_parameter_load(const hw_parameter *parameter, size_t row, size_t rows, const float *source);
 void hw_parameter_store(const hw_parameter *parameter, size_t row, size_t rows, float *target);
+
+/* The same shape and place with another value: a gradient, or what an optimizer remembers, in the value's layout. The matrix
+ * is set up for it. */
+hw_parameter hw_parameter_with(const hw_parameter *parameter, float *values, hw_matrix *matrix);
+
+/* Bytes of all that the parameter is a part of. */
+size_t hw_parameter_bytes(const hw_parameter *parameter);
+
+/* Zeros in place of the value. */
+void hw_parameter_clear(const hw_parameter *parameter);
 
 /* Draws the value in row-major order, as torch does. */
 void hw_parameter_draw(const hw_parameter *parameter, hw_generator *generator);

@@ -39,6 +39,7 @@ static hw_status create(hw_module *module) {
   };
   const hw_layer_norm_config norm = {config->d_model, config->eps == 0.0 ? HW_LAYER_NORM_EPS : config->eps};
   m->base.layers = 1;
+  m->base.heads = config->num_heads;
   HW_TRY(hw_multi_head_attention_create(NULL, &attn, &m->attn));
   HW_TRY(hw_feed_forward_create(NULL, &ffn, &m->ffn));
   HW_TRY(hw_layer_norm_create(NULL, &norm, &m->ln1));

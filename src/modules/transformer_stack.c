@@ -10,6 +10,7 @@ static hw_status create(hw_module *module) {
   transformer_stack *m = (transformer_stack *)module;
   const hw_transformer_block_config *block = &m->config.block;
   m->base.layers = m->config.num_layers;
+  m->base.heads = block->num_heads;
   return hw_modules_create(m->config.num_layers, hw_transformer_block_weight_bytes(block), &hw_transformer_block_type,
                            block, &m->blocks);
 }

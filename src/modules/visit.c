@@ -35,10 +35,13 @@ static void cut(hw_visit *visit, size_t length) {
 }
 
 void hw_visit_module(hw_visit *visit, hw_module *module) {
+  hw_module *outer = visit->owner;
+  visit->owner = module;
   if (visit->module != NULL) {
     visit->module(visit, module);
   }
   module->type->visit(module, visit);
+  visit->owner = outer;
 }
 
 /* The child under the name that the visit has by now. */
@@ -123,6 +126,8 @@ void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear, size_
       .columns = linear->weight.columns,
       .matrix = &linear->weight,
       .first_row = first_row,
+      .gradient = &linear->weight_gradient,
+      .part = 1u << first_row / rows,
       .drawn = HW_DRAWN_UNIFORM,
       .from = -bound,
       .to = bound,
@@ -132,19 +137,24 @@ void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear, size_
     parameter.rank = 1;
     parameter.columns = 1;
     parameter.matrix = NULL;
-    parameter.array = linear->bias + first_row;
+    parameter.array = linear->bias;
+    parameter.array_count = hw_linear_bias_count(linear);
+    parameter.gradient = &linear->bias_gradient;
     hw_visit_parameter(visit, "bias", &parameter);
   }
   cut(visit, length);
 }
 
-void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, bool is_transposed, hw_drawn drawn) {
+void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, hw_gradient *gradient, bool is_transposed,
+                     hw_drawn drawn) {
   const hw_parameter parameter = {
       .rank = 2,
       .rows = is_transposed ? matrix->columns : matrix->rows,
       .columns = is_transposed ? matrix->rows : matrix->columns,
       .matrix = matrix,
       .is_transposed = is_transposed,
+      .gradient = gradient,
+      .part = 1,
       .drawn = drawn,
       .to = 1.0F,
   };
@@ -164,6 +174,7 @@ static void list_parameter(hw_visit *visit, const hw_parameter *parameter) {
   listing *l = (listing *)visit;
   if (l->list != NULL) {
     l->list[l->count].value = *parameter;
+    l->list[l->count].owner = visit->owner;
     strcpy(l->list[l->count].name, visit->name);
   }
   l->count++;
@@ -183,7 +194,7 @@ size_t hw_module_parameter_count(hw_module *module) {
 }
 
 /* One walk for all parameters, not one for each. */
-static hw_status find(hw_module *module, size_t index, const hw_named_parameter **parameter) {
+hw_status hw_module_named_parameter(hw_module *module, size_t index, const hw_named_parameter **parameter) {
   const size_t count = hw_module_parameter_count(module);
   if (index >= count) {
     return HW_ERROR_VALUE;
@@ -201,7 +212,7 @@ static hw_status find(hw_module *module, size_t index, const hw_named_parameter 
 
 size_t hw_module_find_parameter(hw_module *module, const char *name) {
   const hw_named_parameter *found;
-  for (size_t i = 0; find(module, i, &found) == HW_OK; i++) {
+  for (size_t i = 0; hw_module_named_parameter(module, i, &found) == HW_OK; i++) {
     if (strcmp(found->name, name) == 0) {
       return i;
     }
@@ -211,7 +222,7 @@ size_t hw_module_find_parameter(hw_module *module, const char *name) {
 
 hw_status hw_module_parameter(hw_module *module, size_t index, hw_parameter_info *info) {
   const hw_named_parameter *found;
-  HW_TRY(find(module, index, &found));
+  HW_TRY(hw_module_named_parameter(module, index, &found));
   if (info == NULL) {
     return HW_ERROR_VALUE;
   }
@@ -220,11 +231,11 @@ hw_status hw_module_parameter(hw_module *module, size_t index, hw_parameter_info
   return HW_OK;
 }
 
-static hw_status find_rows(hw_module *module, size_t index, size_t first_row, size_t rows, const void *data,
-                           const hw_parameter **parameter) {
+hw_status hw_module_parameter_rows(hw_module *module, size_t index, size_t first_row, size_t rows, const void *data,
+                                   const hw_named_parameter **parameter) {
   const hw_named_parameter *found;
-  HW_TRY(find(module, index, &found));
-  *parameter = &found->value;
+  HW_TRY(hw_module_named_parameter(module, index, &found));
+  *parameter = found;
   if (data == NULL) {
     return HW_ERROR_VALUE;
   }
@@ -232,15 +243,16 @@ static hw_status find_rows(hw_module *module, size_t index, size_t first_row, si
 }
 
 hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source) {
-  const hw_parameter *parameter;
-  HW_TRY(find_rows(module, index, first_row, rows, source, &parameter));
-  hw_parameter_load(parameter, first_row, rows, source);
+  const hw_named_parameter *parameter;
+  HW_TRY(hw_module_parameter_rows(module, index, first_row, rows, source, &parameter));
+  hw_parameter_load(&parameter->value, first_row, rows, source);
+  parameter->owner->changes++;
   return HW_OK;
 }
 
 hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, size_t rows, float *target) {
-  const hw_parameter *parameter;
-  HW_TRY(find_rows(module, index, first_row, rows, target, &parameter));
-  hw_parameter_store(parameter, first_row, rows, target);
+  const hw_named_parameter *parameter;
+  HW_TRY(hw_module_parameter_rows(module, index, first_row, rows, target, &parameter));
+  hw_parameter_store(&parameter->value, first_row, rows, target);
   return HW_OK;
 }

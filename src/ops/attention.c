@@ -27,6 +27,16 @@ hw_mask hw_mask_from_head(const hw_mask *mask, size_t head) {
   return rest;
 }
 
+size_t hw_mask_bytes(const hw_mask *mask, const hw_trace_shape *scores) {
+  if (mask->kind == HW_MASK_NONE) {
+    return 0;
+  }
+  const size_t elements = (scores->batch - 1) * mask->batch_stride + (scores->heads - 1) * mask->head_stride +
+                          (scores->query_tokens - 1) * mask->query_stride +
+                          (scores->key_tokens - 1) * mask->key_stride + 1;
+  return elements * (mask->kind == HW_MASK_BOOL ? 1 : sizeof(float));
+}
+
 bool hw_mask_is_valid(const hw_mask *mask) {
   return mask->kind == HW_MASK_NONE ||
          ((mask->kind == HW_MASK_BOOL || mask->kind == HW_MASK_FLOAT) && mask->data != NULL);

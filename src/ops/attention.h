@@ -42,6 +42,9 @@ hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_a
 /* A known kind, and data where there is one. */
 bool hw_mask_is_valid(const hw_mask *mask);
 
+/* Bytes from a mask's first to its last element over scores of that shape; 0 for no mask. */
+size_t hw_mask_bytes(const hw_mask *mask, const hw_trace_shape *scores);
+
 /* The mask of the heads from one on. */
 hw_mask hw_mask_from_head(const hw_mask *mask, size_t head);
 

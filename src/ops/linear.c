@@ -3,10 +3,12 @@
 #include "kernels/pack.h"
 #include "ops/column_sums.h"
 
+size_t hw_linear_bias_count(const hw_linear *linear) { return hw_whole_panels(linear->weight.rows); }
+
 hw_status hw_linear_init(size_t in_features, size_t out_features, bool bias, hw_linear *linear) {
   HW_TRY(hw_matrix_create(out_features, in_features, &linear->weight));
   if (bias) {
-    linear->bias = hw_allocate_zeroed(hw_whole_panels(out_features) * sizeof(float));
+    linear->bias = hw_allocate_zeroed(hw_linear_bias_count(linear) * sizeof(float));
     return linear->bias == NULL ? HW_ERROR_MEMORY : HW_OK;
   }
   return HW_OK;
@@ -15,6 +17,8 @@ hw_status hw_linear_init(size_t in_features, size_t out_features, bool bias, hw_
 void hw_linear_release(hw_linear *linear) {
   hw_matrix_release(&linear->weight);
   hw_release(linear->bias);
+  hw_gradient_release(&linear->weight_gradient);
+  hw_gradient_release(&linear->bias_gradient);
 }
 
 void hw_linear_backward(const hw_run *run, const hw_linear *linear, const hw_linear_gradient *gradient,

@@ -7,12 +7,42 @@ static bool is_same(const hw_scratch_key *a, const hw_scratch_key *b) {
          a->logits == b->logits;
 }
 
-static void measure(hw_run *run, const hw_scratch_key *key, hw_forward forward, const void *call) {
+static void measure(hw_run *run, hw_forward forward, const void *call) {
   hw_arena measuring = {.measures = true};
   run->arena = &measuring;
   forward(run, call);
-  run->context->last = key == NULL ? (hw_scratch_key){0} : *key;
+  run->context->last = (hw_scratch_key){0};
   run->context->last_bytes = measuring.peak;
+}
+
+static hw_run begin(hw_context *context, const hw_forward_options *options) {
+  return (hw_run){
+      .context = context,
+      .tape.traces = options == NULL ? NULL : options->trace,
+      .options = options == NULL ? &no_options : options,
+  };
+}
+
+static void drop_traces(hw_tape *tape) {
+  for (size_t i = 0; i < tape->count; i++) {
+    hw_trace_destroy(tape->traces[i]);
+    tape->traces[i] = NULL;
+  }
+}
+
+/* After the run has been measured. */
+static hw_status compute(hw_run *run, hw_forward forward, const void *call) {
+  const hw_status status =
+      run->status == HW_OK ? hw_context_reserve(run->context, run->context->last_bytes) : run->status;
+  if (status != HW_OK) {
+    drop_traces(&run->tape);
+    return status;
+  }
+  run->arena = &run->context->arena;
+  run->layer = 0;
+  run->tape.count = 0;
+  forward(run, call);
+  return HW_OK;
 }
 
 hw_status hw_run_forward(hw_context *context, const hw_forward_options *options, const hw_scratch_key *key,
@@ -20,26 +50,46 @@ hw_status hw_run_forward(hw_context *context, const hw_forward_options *options,
   if (context == NULL) {
     return HW_ERROR_VALUE;
   }
-  hw_tape tape = {.entries = options == NULL ? NULL : options->trace};
-  hw_run run = {
-      .context = context,
-      .tape = tape.entries == NULL ? NULL : &tape,
-      .options = options == NULL ? &no_options : options,
-  };
+  hw_run run = begin(context, options);
   if (key == NULL || !is_same(key, &context->last)) {
-    measure(&run, key, forward, call);
+    measure(&run, forward, call);
+    context->last = key == NULL ? (hw_scratch_key){0} : *key;
   }
-  const hw_status status = run.status == HW_OK ? hw_context_reserve(context, context->last_bytes) : run.status;
+  return compute(&run, forward, call);
+}
+
+hw_status hw_run_recorded(hw_context *context, const hw_forward_options *options, hw_arena *kept, hw_forward forward,
+                          const void *call) {
+  if (context == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  hw_run run = begin(context, options);
+  hw_arena measuring = {.measures = true};
+  run.tape.kept = &measuring;
+  measure(&run, forward, call);
+  run.tape.kept = kept;
+  if (run.status == HW_OK) {
+    run.status = hw_arena_reserve(kept, measuring.peak);
+  }
+  const hw_status status = compute(&run, forward, call);
   if (status != HW_OK) {
-    for (size_t i = 0; i < tape.count; i++) {
-      hw_trace_destroy(tape.entries[i]);
-      tape.entries[i] = NULL;
-    }
-    return status;
+    hw_arena_release(kept);
   }
-  run.arena = &context->arena;
-  run.layer = 0;
-  tape.count = 0;
-  forward(&run, call);
-  return HW_OK;
+  return status;
+}
+
+hw_status hw_run_backward(hw_context *context, const hw_forward_options *options, hw_arena *kept, hw_forward backward,
+                          const void *call) {
+  if (context == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  const size_t full = kept->used;
+  hw_run run = begin(context, options);
+  run.tape.kept = kept;
+  measure(&run, backward, call);
+  kept->used = full;
+  const hw_status status = compute(&run, backward, call);
+  assert(status != HW_OK || kept->used == 0);
+  kept->used = full;
+  return status;
 }

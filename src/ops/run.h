@@ -4,6 +4,9 @@
  * A forward is run twice. The first time it is measured: its arena measures, operations compute nothing, and what the tape
  * keeps is allocated. The second time it computes, and nothing can fail any more: caches, traces and random numbers change
  * only then. A call like the last one is not measured again.
+ *
+ * A forward that is recorded pushes onto its tape what its backward will need; modules decide what that is. The backward pops
+ * it in reverse, and is measured and run like a forward. What it pops is there in both runs, and stays as it is.
  */
 #ifndef HW_OPS_RUN_H
 #define HW_OPS_RUN_H
@@ -11,16 +14,18 @@
 #include "core/context.h"
 #include "core/tile.h"
 
-/* What attention leaves behind, an entry for each layer in the order in which they run. */
+/* What a run leaves behind. */
 typedef struct hw_tape {
-  hw_trace **entries;
-  size_t count; /* that have been pushed, or found again by the run that computes */
+  hw_trace *
+      *traces;  /* NULL, or what attention leaves to be looked at: one for each layer in the order in which they run */
+  size_t count; /* of traces that have been made, or found again by the run that computes */
+  hw_arena *kept; /* NULL, or what a backward needs */
 } hw_tape;
 
 typedef struct hw_run {
   hw_context *context;
   hw_arena *arena;
-  hw_tape *tape;                     /* NULL: nothing is kept */
+  hw_tape tape;
   const hw_forward_options *options; /* of the whole call */
   size_t layer;                      /* how many layers of attention have run */
   hw_status status;                  /* of a run that is measured: what could not be kept */
@@ -34,11 +39,46 @@ typedef void (*hw_forward)(hw_run *run, const void *call);
 hw_status hw_run_forward(hw_context *context, const hw_forward_options *options, const hw_scratch_key *key,
                          hw_forward forward, const void *call);
 
+/* Forward: `kept`, an empty arena, gets what the backward needs, and belongs to the caller; after an error it is empty.
+ * Backward: `kept` is that arena again. */
+hw_status hw_run_recorded(hw_context *context, const hw_forward_options *options, hw_arena *kept, hw_forward forward,
+                          const void *call);
+hw_status hw_run_backward(hw_context *context, const hw_forward_options *options, hw_arena *kept, hw_forward backward,
+                          const void *call);
+
 static inline bool hw_run_measures(const hw_run *run) { return run->arena->measures; }
 
 /* Room for a matrix of floats, until the arena's `used` is set back; NULL while the run is measured. */
 static inline float *hw_run_take_floats(const hw_run *run, size_t rows, size_t columns) {
   return hw_arena_take_floats(run->arena, hw_size_multiply(rows, columns));
+}
+
+static inline bool hw_run_records(const hw_run *run) { return run->tape.kept != NULL; }
+
+/* Room on the tape, in a forward that is recorded. NULL while it is measured. */
+static inline void *hw_tape_push(const hw_run *run, size_t count, size_t element_bytes) {
+  return hw_arena_take(run->tape.kept, count, element_bytes);
+}
+
+static inline float *hw_tape_push_floats(const hw_run *run, size_t rows, size_t columns) {
+  return hw_tape_push(run, hw_size_multiply(rows, columns), sizeof(float));
+}
+
+/* What was pushed last and has not been popped; the arguments are those of the push. */
+static inline void *hw_tape_pop(const hw_run *run, size_t count, size_t element_bytes) {
+  hw_arena *kept = run->tape.kept;
+  assert(kept->used >= hw_arena_size(count, element_bytes));
+  kept->used -= hw_arena_size(count, element_bytes);
+  return kept->memory + kept->used;
+}
+
+static inline float *hw_tape_pop_floats(const hw_run *run, size_t rows, size_t columns) {
+  return hw_tape_pop(run, rows * columns, sizeof(float));
+}
+
+/* Room on the tape if the run records, else in the arena. */
+static inline float *hw_run_keep_floats(const hw_run *run, size_t rows, size_t columns) {
+  return hw_run_records(run) ? hw_tape_push_floats(run, rows, columns) : hw_run_take_floats(run, rows, columns);
 }
 
 /* The threads for a job of so many multiply-adds: the caller's alone where waking the others takes longer. */

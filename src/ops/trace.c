@@ -12,17 +12,6 @@ struct hw_trace {
   float *query;
 };
 
-static size_t mask_elements(const hw_attention *a, size_t heads) {
-  const hw_mask *m = &a->mask;
-  if (m->kind == HW_MASK_NONE) {
-    return 0;
-  }
-  return (a->batch - 1) * m->batch_stride + (heads - 1) * m->head_stride + (a->query_tokens - 1) * m->query_stride +
-         (a->key_tokens - 1) * m->key_stride + 1;
-}
-
-static size_t mask_element_bytes(const hw_mask *mask) { return mask->kind == HW_MASK_BOOL ? 1 : sizeof(float); }
-
 /* Lays the trace out in its memory; while that measures, nothing is copied. */
 static void take_memory(hw_trace *trace) {
   hw_attention *call = &trace->call;
@@ -35,11 +24,11 @@ static void take_memory(hw_trace *trace) {
   record->keys = hw_key_value_store_of(call->key_tokens, call->key_width, 0);
   record->keys.memory = hw_arena_take(memory, heads, record->keys.head_bytes);
   if (call->mask.kind != HW_MASK_NONE) {
-    const size_t elements = mask_elements(call, call->heads);
-    const size_t element_bytes = mask_element_bytes(&call->mask);
-    void *mask = hw_arena_take(memory, elements, element_bytes);
+    const hw_trace_shape scores = {call->batch, call->heads, call->query_tokens, call->key_tokens};
+    const size_t bytes = hw_mask_bytes(&call->mask, &scores);
+    void *mask = hw_arena_take(memory, bytes, 1);
     if (!memory->measures) {
-      memcpy(mask, call->mask.data, elements * element_bytes);
+      memcpy(mask, call->mask.data, bytes);
       call->mask.data = mask;
     }
   }
@@ -72,12 +61,12 @@ static hw_status create(const hw_attention *attention, size_t heads, hw_trace **
 }
 
 hw_trace *hw_trace_on_tape(hw_run *run, const hw_attention *attention, const hw_attention_state *state) {
-  hw_tape *tape = run->tape;
-  if (tape == NULL || run->status != HW_OK) {
+  hw_tape *tape = &run->tape;
+  if (tape->traces == NULL || run->status != HW_OK) {
     return NULL;
   }
   tape->count += state->first_head == 0 ? 1 : 0;
-  hw_trace **entry = tape->entries + tape->count - 1;
+  hw_trace **entry = tape->traces + tape->count - 1;
   if (hw_run_measures(run)) {
     run->status = create(attention, state->heads == 0 ? attention->heads : state->heads, entry);
   }

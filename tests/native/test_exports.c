@@ -1,6 +1,7 @@
 /* What JavaScript may call, with good and bad arguments, before the engine's start and after it: nothing crashes, bad ones
  * are a status, NULL or 0. The sources are included: they have no header, and a call of each of them is counted. */
-#include "check.h"
+#include "exports.h"
+
 #include "core/context.h"
 /* NOLINTBEGIN(bugprone-suspicious-include): they have no header */
 #include "exports/engine.c"
@@ -11,34 +12,7 @@
 #include "exports/traces.c"
 /* NOLINTEND(bugprone-suspicious-include) */
 
-enum { WIDTH = 8, HEADS = 2, TOKENS = 5, LAYERS = 2, VOCAB = 11, FLOATS = 4096, MOST_EXPORTS = 128, NAME = 48 };
-
-static char called[MOST_EXPORTS][NAME];
-static size_t called_count;
-
-static bool was_called(const char *name) {
-  for (size_t i = 0; i < called_count; i++) {
-    if (strcmp(called[i], name) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static void note(const char *name) {
-  check_case();
-  if (!was_called(name)) {
-    snprintf(called[called_count++], NAME, "%s", name);
-  }
-}
-
-#define CALL(name, ...)             (note(#name), hw_export_##name(__VA_ARGS__))
-#define CALL_PLAIN(name)            (note(#name), hw_export_##name())
-#define EXPECT(expected, name, ...) CHECK_STATUS(CALL(name, __VA_ARGS__), expected)
-#define VALUE(name, ...)            EXPECT(HW_ERROR_VALUE, name, __VA_ARGS__)
-#define OK(name, ...)               EXPECT(HW_OK, name, __VA_ARGS__)
-#define NOTHING(name, ...)          CHECK(!CALL(name, __VA_ARGS__), "%s is not NULL or 0", #name)
-#define SOMETHING(name, ...)        CHECK(CALL(name, __VA_ARGS__), "%s is NULL or 0", #name)
+enum { WIDTH = 8, HEADS = 2, TOKENS = 5, LAYERS = 2, VOCAB = 11, FLOATS = 4096 };
 
 static float x[FLOATS];
 static float y[FLOATS];
@@ -363,25 +337,6 @@ static void test_team(void) {
 }
 
 /* ---- All of them ---- */
-
-static void check_source(const char *name) {
-  char path[512];
-  char line[256];
-  snprintf(path, sizeof path, "%s/../src/%s", HW_TESTS_DIR, name);
-  FILE *file = fopen(path, "r");
-  CHECK(file != NULL, "%s", path);
-  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-    char export[NAME];
-    /* Emscripten's own there is in WebAssembly only. */
-    if (sscanf(line, "HW_EXPORT(%*[^,], %47[a-z0-9_],", export) == 1 && export[0] != '_') {
-      CHECK(was_called(export), "%s is not called", export);
-      check_case();
-    }
-  }
-  if (file != NULL) {
-    fclose(file);
-  }
-}
 
 static void test_every_export(void) {
   check_source("exports/engine.c");

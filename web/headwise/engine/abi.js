@@ -40,6 +40,28 @@
  * @property {(trace: number) => number} trace_bytes
  * @property {(trace: number, batch: number, head: number, row_start: number, row_end: number, out: number) => number} trace_weights
  * @property {(trace: number, batch: number, head: number, size: number, out: number) => number} trace_map
+ * @property {(module: number, input: number, y: number, options: number) => number} module_forward_recorded
+ * @property {(module: number, input: number, graph: number, dy: number, dx: number) => number} module_backward
+ * @property {(graph: number) => void} graph_destroy
+ * @property {(graph: number, module: number) => boolean} graph_is_current
+ * @property {(graph: number) => number} graph_bytes
+ * @property {(module: number, index: number) => boolean} module_has_gradient
+ * @property {(module: number, index: number, first_row: number, rows: number, source: number) => number} module_load_gradient
+ * @property {(module: number, index: number, first_row: number, rows: number, target: number) => number} module_store_gradient
+ * @property {(module: number, index: number) => number} module_clear_gradient
+ * @property {(module: number, parameters: number, count: number, sum: number) => number} module_sum_gradient_squares
+ * @property {(module: number, parameters: number, count: number, factor: number) => number} module_scale_gradients
+ * @property {(module: number) => number} optimizer_create
+ * @property {(optimizer: number) => void} optimizer_destroy
+ * @property {(optimizer: number, config: number, parameters: number, count: number) => number} adamw_step
+ * @property {(optimizer: number, config: number, parameters: number, count: number) => number} sgd_step
+ * @property {(optimizer: number, index: number) => number} optimizer_steps
+ * @property {(optimizer: number, index: number, steps: number) => number} optimizer_set_steps
+ * @property {(optimizer: number, index: number, moment: number) => boolean} optimizer_has_moment
+ * @property {(optimizer: number, index: number, moment: number, first_row: number, rows: number, source: number) => number} optimizer_load_moment
+ * @property {(optimizer: number, index: number, moment: number, first_row: number, rows: number, target: number) => number} optimizer_store_moment
+ * @property {(config: number, steps: number, count: number, value: number, gradient: number, exp_avg: number, exp_avg_sq: number) => number} adamw_step_array
+ * @property {(config: number, count: number, value: number, gradient: number, momentum_buffer: number) => number} sgd_step_array
  */
 /** hw_mask */
 export const mask = { bytes: 24, word: { kind: 0, data: 4, batchStride: 8, headStride: 12, queryStride: 16, keyStride: 20 } };
@@ -51,6 +73,10 @@ export const forwardOptions = { bytes: 44, word: { mask: 0, weights: 24, trace: 
 export const parameterInfo = { bytes: 108, word: { name: 0, rank: 96, shape: 100 } };
 /** hw_attention_arguments */
 export const attentionArguments = { bytes: 112, word: { batch: 0, heads: 4, keyHeads: 8, queryTokens: 12, keyTokens: 16, keyWidth: 20, valueWidth: 24, query: 28, key: 32, value: 36, output: 40, weights: 44, keyLengths: 48, weightsKind: 60, causalOffset: 68, windowLeft: 72, windowRight: 76, mask: 80 }, f32: { scale: 52, softcap: 56 }, f64: { dropout: 104 }, bool: { isCausal: 64, offsetFromEnd: 65 } };
+/** hw_adamw_config */
+export const adamwConfig = { bytes: 40, f64: { lr: 0, beta1: 8, beta2: 16, eps: 24, weightDecay: 32 } };
+/** hw_sgd_config */
+export const sgdConfig = { bytes: 32, f64: { lr: 0, momentum: 8, weightDecay: 16 }, bool: { nesterov: 24 } };
 /** hw_status */
 export const status = { ok: 0, errorShape: 1, errorValue: 2, errorMemory: 3 };
 /** hw_mask_kind */
@@ -61,6 +87,8 @@ export const weightsKind = { probabilities: 0, scores: 1, softcapped: 2, masked:
 export const geluApproximation = { none: 0, tanh: 1 };
 /** hw_causality */
 export const causality = { default: 0, off: 1, on: 2, own: 3 };
+/** hw_moment */
+export const moment = { first: 0, second: 1 };
 /** hw_module_kind: each module's number and the layout of its config. */
 export const modules = {
   linear: { kind: 0, config: { bytes: 12, word: { inFeatures: 0, outFeatures: 4 }, bool: { bias: 8 } } },

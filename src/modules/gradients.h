@@ -1,0 +1,21 @@
+/* Gradients of a module's parameters. */
+#ifndef HW_MODULES_GRADIENTS_H
+#define HW_MODULES_GRADIENTS_H
+
+#include "modules/module.h"
+
+/* Makes room for the gradient of every parameter, zeros where it is not there. HW_ERROR_MEMORY: what was there still is. */
+hw_status hw_gradients_prepare(hw_module *module);
+
+/* hw_linear_backward into the layer's own gradients, which are there. */
+void hw_gradients_of_linear(const hw_run *run, hw_linear *linear, const hw_rows *x, const hw_rows *dy, bool adds,
+                            float *dx, size_t dx_stride);
+
+/* From now on all are there. After hw_gradients_prepare. */
+void hw_gradients_finish(hw_module *module);
+
+static inline bool hw_parameter_has_gradient(const hw_parameter *parameter) {
+  return (parameter->gradient->present & parameter->part) != 0;
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* Forwards that are recorded, and their backwards. */
+#include "modules/graph.h"
+
+#include <string.h>
+
+#include "modules/gradients.h"
+#include "ops/attention.h"
+
+/* ---- Changes ---- */
+
+/* A visit that adds up how often the modules' parameters have changed: the sum only grows. */
+typedef struct change_count {
+  hw_visit visit;
+  uint64_t sum;
+} change_count;
+
+static void count_changes(hw_visit *visit, hw_module *module) { ((change_count *)visit)->sum += module->changes; }
+
+static uint64_t changes_of(hw_module *module) {
+  change_count count = {.visit.module = count_changes};
+  hw_visit_module(&count.visit, module);
+  return count.sum;
+}
+
+bool hw_graph_is_current(const hw_graph *graph, hw_module *module) {
+  return graph != NULL && module != NULL && graph->module == module && graph->changes == changes_of(module);
+}
+
+size_t hw_graph_bytes(const hw_graph *graph) { return graph == NULL ? 0 : sizeof(hw_graph) + graph->kept.capacity; }
+
+void hw_graph_destroy(hw_graph *graph) {
+  if (graph != NULL) {
+    hw_arena_release(&graph->kept);
+    hw_release(graph);
+  }
+}
+
+/* ---- Masks, which the caller may change after the forward ---- */
+
+static void keep(const hw_run *run, const void *data, size_t bytes, const void **kept) {
+  void *copy = hw_tape_push(run, bytes, 1);
+  if (bytes > 0 && !hw_run_measures(run)) {
+    memcpy(copy, data, bytes);
+    *kept = copy;
+  }
+}
+
+static size_t mask_bytes(const hw_graph *graph) {
+  const hw_input *input = &graph->shape;
+  const hw_trace_shape scores = {input->batch, graph->module->heads, input->tokens, input->tokens};
+  return hw_mask_bytes(&graph->options.mask, &scores);
+}
+
+static size_t head_mask_bytes(const hw_graph *graph) {
+  const bool is_there = graph->options.head_mask != NULL;
+  return is_there ? graph->module->layers * graph->module->heads * sizeof(float) : 0;
+}
+
+static void keep_masks(const hw_run *run, hw_graph *graph) {
+  hw_forward_options *options = &graph->options;
+  keep(run, options->mask.data, mask_bytes(graph), &options->mask.data);
+  keep(run, options->head_mask, head_mask_bytes(graph), (const void **)&options->head_mask);
+}
+
+static void pop_masks(const hw_run *run, const hw_graph *graph) {
+  hw_tape_pop(run, head_mask_bytes(graph), 1);
+  hw_tape_pop(run, mask_bytes(graph), 1);
+}
+
+/* ---- Forward and backward ---- */
+
+typedef struct recorded_call {
+  hw_graph *graph;
+  const hw_input *input;
+  float *y;
+} recorded_call;
+
+static void forward(hw_run *run, const void *call) {
+  const recorded_call *f = call;
+  keep_masks(run, f->graph);
+  hw_module_run(run, f->graph->module, f->input, f->y);
+}
+
+static hw_status check(const hw_module *module, const hw_input *input, const float *y,
+                       const hw_forward_options *options) {
+  if (module == NULL || input == NULL || module->type->backward == NULL || options->cache != NULL ||
+      (options->trace != NULL && module->layers == 0)) {
+    return HW_ERROR_VALUE;
+  }
+  return hw_module_check(module, input, y, options);
+}
+
+static hw_status record(hw_context *context, hw_graph *graph, const hw_input *input, float *y,
+                        const hw_forward_options *options) {
+  graph->shape = *input;
+  graph->options =
+      (hw_forward_options){.mask = options->mask, .head_mask = options->head_mask, .causality = options->causality};
+  return hw_run_recorded(context, options, &graph->kept, forward, &(recorded_call){graph, input, y});
+}
+
+hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, const hw_input *input, float *y,
+                                     const hw_forward_options *options, hw_graph **graph) {
+  static const hw_forward_options nothing;
+  const hw_forward_options *asked = options == NULL ? &nothing : options;
+  *graph = NULL;
+  HW_TRY(check(module, input, y, asked));
+  hw_graph *created = hw_allocate_zeroed(sizeof(hw_graph));
+  if (created == NULL) {
+    return HW_ERROR_MEMORY;
+  }
+  created->module = module;
+  created->changes = changes_of(module);
+  const hw_status status = record(context, created, input, y, asked);
+  if (status != HW_OK) {
+    hw_graph_destroy(created);
+    return status;
+  }
+  *graph = created;
+  return HW_OK;
+}
+
+typedef struct backward_call {
+  const hw_graph *graph;
+  hw_module *module;
+  const hw_input *input;
+  const float *dy;
+  float *dx;
+} backward_call;
+
+static void backward(hw_run *run, const void *call) {
+  const backward_call *f = call;
+  hw_module_run_backward(run, f->module, f->input, f->dy, f->dx);
+  pop_masks(run, f->graph);
+}
+
+hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
+                             const float *dy, float *dx) {
+  if (module == NULL || input == NULL || dy == NULL || !hw_graph_is_current(graph, module) ||
+      (module->type->takes_ids ? input->ids == NULL || dx != NULL : input->x == NULL)) {
+    return HW_ERROR_VALUE;
+  }
+  const hw_input *shape = &graph->shape;
+  if (input->batch != shape->batch || input->tokens != shape->tokens || input->logits_start != shape->logits_start ||
+      input->logits_end != shape->logits_end) {
+    return HW_ERROR_SHAPE;
+  }
+  HW_TRY(hw_gradients_prepare(module));
+  hw_arena kept = graph->kept;
+  const backward_call call = {graph, module, input, dy, dx};
+  HW_TRY(hw_run_backward(context, &graph->options, &kept, backward, &call));
+  hw_gradients_finish(module);
+  return HW_OK;
+}

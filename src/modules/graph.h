@@ -1,0 +1,15 @@
+/* A forward that was recorded. */
+#ifndef HW_MODULES_GRAPH_H
+#define HW_MODULES_GRAPH_H
+
+#include "modules/module.h"
+
+struct hw_graph {
+  hw_arena kept;              /* what the tape holds, full */
+  const hw_module *module;    /* which may be gone */
+  uint64_t changes;           /* of the module and all inside, as it was */
+  hw_input shape;             /* without data */
+  hw_forward_options options; /* masks alone, copied into `kept` */
+};
+
+#endif

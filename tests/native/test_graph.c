@@ -1,0 +1,107 @@
+/* A graph belongs to one module as it was: a backward through another, or after a change, is refused and changes nothing. */
+#include "modules.h"
+
+enum { IN = 5, OUT = 9, ROWS = 7, WEIGHTS = IN * OUT };
+
+static hw_context *context;
+static float x[ROWS * IN];
+static float dy[ROWS * OUT];
+static const hw_input input = {.x = x, .batch = 1, .tokens = ROWS};
+
+static hw_graph *record(hw_module *module) {
+  static float y[ROWS * OUT];
+  hw_graph *graph = NULL;
+  CHECK_STATUS(hw_module_forward_recorded(context, module, &input, y, NULL, &graph), HW_OK);
+  return graph;
+}
+
+static hw_module *make(void) {
+  hw_module *module = NULL;
+  CHECK_STATUS(make_linear(NULL, IN, OUT, true, &module), HW_OK);
+  fill_part(whole(module));
+  return module;
+}
+
+static void read_gradient(hw_module *module, size_t index, float *values) {
+  CHECK_STATUS(hw_module_store_gradient(module, index, 0, OUT, values), HW_OK);
+}
+
+static void test_adds(void) {
+  float once[WEIGHTS];
+  float twice[WEIGHTS];
+  hw_module *module = make();
+  hw_graph *graph = record(module);
+  CHECK(!hw_module_has_gradient(module, 0), "a gradient before a backward");
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_OK);
+  read_gradient(module, 0, once);
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_OK);
+  read_gradient(module, 0, twice);
+  for (size_t i = 0; i < WEIGHTS; i++) {
+    CHECK(fabsf(twice[i] - 2.0F * once[i]) <= 1e-5F, "%zu: %g, expected %g", i, (double)twice[i],
+          2.0 * (double)once[i]);
+  }
+  CHECK_STATUS(hw_module_clear_gradient(module, 0), HW_OK);
+  CHECK(!hw_module_has_gradient(module, 0) && hw_module_has_gradient(module, 1), "cleared one");
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_OK);
+  read_gradient(module, 0, twice);
+  CHECK(memcmp(once, twice, sizeof once) == 0, "a gradient that was cleared does not begin with zeros");
+  hw_graph_destroy(graph);
+  hw_module_destroy(module);
+}
+
+static void test_changes(void) {
+  hw_module *module = make();
+  hw_module *other = make();
+  hw_optimizer *optimizer = NULL;
+  float row[IN] = {0.0F};
+  hw_graph *graph = record(module);
+  CHECK_STATUS(hw_module_backward(context, other, &input, graph, dy, NULL), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_load(other, 0, 0, 1, row), HW_OK);
+  CHECK(hw_graph_is_current(graph, module), "a change of another module");
+  CHECK_STATUS(hw_module_load(module, 0, 1, 1, row), HW_OK);
+  CHECK(!hw_graph_is_current(graph, module), "a change");
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_ERROR_VALUE);
+  CHECK(!hw_module_has_gradient(module, 0) && !hw_module_has_gradient(other, 0), "a gradient after an error");
+  hw_graph_destroy(graph);
+  graph = record(module);
+  CHECK_STATUS(hw_optimizer_create(module, &optimizer), HW_OK);
+  CHECK_STATUS(hw_sgd_step(context, optimizer, &(hw_sgd_config){.lr = 0.1}, NULL, 0), HW_OK);
+  CHECK(hw_graph_is_current(graph, module), "a step without gradients");
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_OK);
+  CHECK_STATUS(hw_sgd_step(context, optimizer, &(hw_sgd_config){.lr = 0.1}, NULL, 0), HW_OK);
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_ERROR_VALUE);
+  hw_graph_destroy(graph);
+  hw_optimizer_destroy(optimizer);
+  hw_module_destroy(module);
+  hw_module_destroy(other);
+}
+
+static void test_other_input(void) {
+  float y[2 * ROWS * OUT];
+  hw_module *module = make();
+  hw_graph *graph = record(module);
+  hw_input other = input;
+  other.tokens = ROWS - 1;
+  CHECK_STATUS(hw_module_backward(context, module, &other, graph, dy, NULL), HW_ERROR_SHAPE);
+  other = input;
+  other.batch = ROWS;
+  CHECK_STATUS(hw_module_backward(context, module, &other, graph, dy, NULL), HW_ERROR_SHAPE);
+  hw_graph_destroy(graph);
+  const float added = 0.0F;
+  const hw_forward_options mask = {.mask = {.kind = HW_MASK_FLOAT, .data = &added}};
+  CHECK_STATUS(hw_module_forward_recorded(context, module, &input, y, &mask, &graph), HW_ERROR_VALUE);
+  CHECK(graph == NULL, "left a graph");
+  hw_module_destroy(module);
+}
+
+int main(void) {
+  check_seed(15);
+  check_fill(x, ROWS * IN);
+  check_fill(dy, ROWS * OUT);
+  CHECK(hw_context_create(&context) == HW_OK, "context");
+  check_run("gradients add up until they are cleared, through one graph too", test_adds);
+  check_run("a graph is of one module and its parameters as they were", test_changes);
+  check_run("a backward refuses an input of other sizes", test_other_input);
+  hw_context_destroy(context);
+  return check_result();
+}
