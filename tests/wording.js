@@ -1,6 +1,6 @@
 // How errors are worded, in one place: tests/wording/ has every message of the tables of bad calls. Other tests check codes,
 // names and values only. After a change of wording, or with a new bad call, `HEADWISE_WORDING=write npm test -- bad-calls`
-// (or formats, gpt2-config) writes the messages anew.
+// (or formats, config) writes the messages anew.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { isHeadwiseError } from './helpers.js';

@@ -3,9 +3,9 @@
 import { checkOptions } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { entriesOf } from '../checks/foreign.js';
 import { isObject, parseObject } from '../formats/json.js';
 import { checkName } from '../formats/source.js';
+import { Fields } from './config-fields.js';
 
 /**
  * What a config.json of GPT-2 says, under the names that a Gpt2 is made with.
@@ -35,58 +35,6 @@ const fixed = {
   add_cross_attention: false,
 };
 
-/** The fields of one config, each checked where it is asked for. */
-class Fields {
-  #values;
-  #name;
-
-  /**
-   * @param {Record<string, unknown>} values
-   * @param {string} name the file's
-   */
-  constructor(values, name) {
-    this.#values = values;
-    this.#name = name;
-  }
-
-  /** @param {string} field @param {string} expected */
-  error(field, expected) {
-    const value = this.#values[field];
-    const found = value === undefined ? 'is missing' : `is ${describe(value)}`;
-    return new HeadwiseError(
-      'ERR_FORMAT',
-      `${this.#name}: ${field} ${found}; expected ${expected}`,
-    );
-  }
-
-  /**
-   * A field's value; what is null is missing.
-   * @param {string} field
-   * @param {unknown} [otherwise] GPT2Config's own default
-   */
-  get(field, otherwise) {
-    return this.#values[field] ?? otherwise;
-  }
-
-  /** @param {string} field @param {number} [otherwise] @returns {number} */
-  size(field, otherwise) {
-    const value = this.get(field, otherwise);
-    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value >= 2 ** 32) {
-      throw this.error(field, 'an integer from 1 to 2^32 - 1');
-    }
-    return value;
-  }
-
-  /** @param {string} field @param {boolean} otherwise @returns {boolean} */
-  boolean(field, otherwise) {
-    const value = this.get(field, otherwise);
-    if (typeof value !== 'boolean') {
-      throw this.error(field, 'true or false');
-    }
-    return value;
-  }
-}
-
 /** @param {Fields} fields */
 function checkKind(fields) {
   if (fields.get('model_type', 'gpt2') !== 'gpt2') {
@@ -97,24 +45,6 @@ function checkKind(fields) {
       throw fields.error(field, `${value}: the other is not GPT-2's own mathematics`);
     }
   }
-}
-
-/** @param {Fields} fields */
-function checkActivation(fields) {
-  const activation = fields.get('activation_function', 'gelu_new');
-  if (typeof activation !== 'string' || !Object.hasOwn(activations, activation)) {
-    throw fields.error('activation_function', Object.keys(activations).join(' or '));
-  }
-  return activations[activation];
-}
-
-/** @param {Fields} fields */
-function checkEps(fields) {
-  const eps = fields.get('layer_norm_epsilon', 1e-5);
-  if (typeof eps !== 'number' || !(eps >= 0 && eps < Infinity)) {
-    throw fields.error('layer_norm_epsilon', 'a finite number of at least 0');
-  }
-  return eps;
 }
 
 /**
@@ -136,7 +66,7 @@ export function readGpt2Config(json, options) {
   if (!isObject(values)) {
     throw error(`is ${describe(values)}; expected an object`);
   }
-  const fields = new Fields(Object.fromEntries(entriesOf(values, name)), name);
+  const fields = new Fields(values, name);
   checkKind(fields);
   const dModel = fields.size('n_embd');
   const numHeads = fields.size('n_head');
@@ -151,8 +81,8 @@ export function readGpt2Config(json, options) {
     numHeads,
     numLayers: fields.size('n_layer'),
     dFf: fields.size('n_inner', 4 * dModel),
-    eps: checkEps(fields),
-    approximate: checkActivation(fields),
+    eps: fields.eps('layer_norm_epsilon', 1e-5),
+    approximate: fields.choice('activation_function', activations, 'gelu_new'),
     tieWordEmbeddings: fields.boolean('tie_word_embeddings', true),
   };
 }

@@ -1,0 +1,252 @@
+// Hugging Face's config.json of the models that can be opened, as one description of what is to be built:
+// https://huggingface.co/docs/transformers/main_classes/configuration
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { isObject, parseObject } from '../formats/json.js';
+import { architectures } from './architectures.js';
+import { Fields } from './config-fields.js';
+import { kinds } from './layer-kinds.js';
+import { readRotary } from './rotary.js';
+
+/** @typedef {import('./architectures.js').Architecture} Architecture */
+/** @typedef {import('./rotary.js').Rotary} Rotary */
+/** @typedef {'gelu' | 'gelu_tanh' | 'relu' | 'silu'} Activation */
+
+/**
+ * A layer's attention.
+ * @typedef {object} LayerConfig
+ * @property {number} window how many tokens a token sees, itself the last of them; 0: all before it
+ * @property {number} rotary which of the config's `rotary` turns its queries and keys; -1: none
+ */
+
+/**
+ * What a config says, defaults filled in: a model is built of it without another look at the config.
+ * @typedef {object} ModelConfig
+ * @property {string} modelType
+ * @property {boolean} isDecoder predicts next tokens; else hidden tokens, from both sides
+ * @property {number} vocabSize
+ * @property {number} contextLength the most tokens
+ * @property {number} dModel width of the residual stream
+ * @property {number} numLayers
+ * @property {number} numHeads of queries
+ * @property {number} numKeyValueHeads a divisor of numHeads
+ * @property {number} headDim
+ * @property {number} dFf
+ * @property {'layer' | 'rms'} norm
+ * @property {number} eps what norms add to the variance or mean square
+ * @property {0 | 1} gainOffset what is added to norms' weights
+ * @property {'pre' | 'post' | 'both'} normPlace before a branch, behind its residual connection, or before and behind the branch
+ * @property {boolean} isParallel attention and feed-forward both read the block's input
+ * @property {boolean} qkNorm whether each head's queries and keys are normed, before they turn
+ * @property {{ qkv: boolean, out: boolean, mlp: boolean }} biases of attention's projections in and out, and of the feed-forward
+ * @property {Activation} activation
+ * @property {Activation} headActivation of an encoder's masked-language-model head
+ * @property {boolean} isGated activation(gate) · up, else activation(up)
+ * @property {number} attentionScale what scores are multiplied by
+ * @property {number} attentionSoftcap of scaled scores; 0: none
+ * @property {number} logitSoftcap 0: none
+ * @property {number} embeddingScale what token embeddings are multiplied by
+ * @property {number} positions rows of learned position embeddings; 0: there are none
+ * @property {number} firstPosition row of the first token
+ * @property {number} tokenTypes 0: there are none
+ * @property {boolean} tiesHead whether the head's matrix is the token embedding
+ * @property {readonly Rotary[]} rotary
+ * @property {readonly LayerConfig[]} layers
+ */
+
+/** More layers, and wider heads, no model has; what is made for each would fill memory. */
+const most = 2 ** 16;
+
+/** @type {Readonly<Record<string, Activation>>} */
+const activations = {
+  ...{ gelu: 'gelu', gelu_python: 'gelu', gelu_new: 'gelu_tanh', gelu_fast: 'gelu_tanh' },
+  ...{ gelu_pytorch_tanh: 'gelu_tanh', relu: 'relu', silu: 'silu', swish: 'silu' },
+};
+
+/** Fields of any architecture that change what a model computes, by their names. */
+const matters =
+  /expert|moe|router|multiplier|scal|softcap|clip|alibi|sink|(?<!max_)window|sparse|rope|rotary|bias|residual|cross_attention|lora|quanti|bidirectional|relative|qk_?norm|pruned|head_dim|key_value/;
+
+/** @param {Fields} fields @param {Architecture} architecture */
+function readSizes(fields, { sizes, defaults, keyValueHeads, headDim: usual }) {
+  const names = sizes.split(',').map((each) => fields.spelling(each));
+  const [vocab, width, layers, heads, positions, inner] = names;
+  const dModel = fields.size(width, defaults[1]);
+  const numHeads = fields.size(heads, defaults[3]);
+  const numKeyValueHeads =
+    (keyValueHeads !== undefined && fields.sizeOrNone('num_key_value_heads', keyValueHeads)) ||
+    numHeads;
+  const given = usual === undefined ? 0 : fields.sizeOrNone('head_dim', usual);
+  if (given === 0 && dModel % numHeads !== 0) {
+    throw fields.error(width, `a multiple of ${heads}, ${numHeads}`, dModel);
+  }
+  if (given > most) {
+    throw fields.error('head_dim', `an integer from 1 to ${most}`);
+  }
+  if (numHeads % numKeyValueHeads !== 0) {
+    throw fields.error(
+      'num_key_value_heads',
+      `a divisor of ${heads}, ${numHeads}`,
+      numKeyValueHeads,
+    );
+  }
+  return {
+    ...{ vocabSize: fields.size(vocab, defaults[0]), dModel, numHeads, numKeyValueHeads },
+    ...{ numLayers: fields.size(layers, defaults[2], most), headDim: given || dModel / numHeads },
+    ...{
+      places: fields.size(positions, defaults[4]),
+      dFf: fields.size(inner, defaults[5] || 4 * dModel),
+    },
+  };
+}
+
+/**
+ * @param {Fields} fields
+ * @param {Architecture} architecture
+ * @param {number} places max_position_embeddings
+ */
+function readPositions(fields, { theta, isPadded, tokenTypes }, places) {
+  const pad = isPadded ? fields.get('pad_token_id', 1) : -1;
+  if (typeof pad !== 'number' || !Number.isInteger(pad) || pad < -1 || pad + 1 >= places) {
+    throw fields.error('pad_token_id', `an integer from 0 that leaves some of ${places} positions`);
+  }
+  const firstPosition = pad + 1;
+  return {
+    ...{ positions: theta === undefined ? places : 0, firstPosition },
+    contextLength: places - firstPosition,
+    tokenTypes: tokenTypes === undefined ? 0 : fields.size('type_vocab_size', tokenTypes),
+  };
+}
+
+/**
+ * How each kind of layer rotates.
+ * @param {Fields} fields
+ * @param {Architecture} architecture with a theta
+ * @param {{ headDim: number, contextLength: number }} shape
+ * @returns {(slides: boolean) => Rotary}
+ */
+function rotaries(fields, { theta: usual, localTheta, part: usualPart = 1 }, shape) {
+  const theta = fields.number(fields.spelling('rotary_emb_base rope_theta'), usual);
+  const local = localTheta && fields.number('rope_local_base_freq', localTheta);
+  const part = fields.number(fields.spelling('rotary_pct partial_rotary_factor'), usualPart);
+  const spelling = fields.spelling('rope_scaling rope_parameters');
+  const given = fields.inner(spelling);
+  const none = fields.none();
+  const byKind = kinds.map((kind) => given?.inner(kind));
+  const isByKind = byKind.some((each) => each !== undefined);
+  return (slides) => {
+    const shared = slides && local !== undefined ? none : given;
+    const own = isByKind ? byKind[Number(slides)] : shared;
+    return readRotary(own ?? none, { ...shape, theta: slides ? (local ?? theta) : theta, part });
+  };
+}
+
+/**
+ * @param {Fields} fields
+ * @param {Architecture} architecture
+ * @param {{ numLayers: number, headDim: number, contextLength: number }} shape
+ */
+function readLayers(fields, architecture, shape) {
+  const { numLayers } = shape;
+  const { window, slides, rotates } = architecture.layers?.(fields, numLayers) ?? {
+    window: 0,
+    slides: new Array(numLayers).fill(false),
+  };
+  if (architecture.layers === undefined) {
+    fields.list('layer_types', numLayers, kinds.slice(0, 1));
+  }
+  const rotaryOf =
+    architecture.theta === undefined ? undefined : rotaries(fields, architecture, shape);
+  const used = [false, true].filter((one) => slides.includes(one));
+  const rotary = rotaryOf === undefined ? [] : used.map(rotaryOf);
+  const layers = slides.map((one, layer) => ({
+    window: one ? window : 0,
+    rotary: rotary.length > 0 && (rotates?.[layer] ?? true) ? used.indexOf(one) : -1,
+  }));
+  return { layers, rotary };
+}
+
+/** @param {Fields} fields @param {Architecture} architecture */
+function readBiases(fields, { biases = [], attentionBias, mlpBias }) {
+  const attention = attentionBias !== undefined && fields.boolean('attention_bias', attentionBias);
+  return {
+    qkv: attention || biases.includes('qkv'),
+    out: attention || biases.includes('out'),
+    mlp: (mlpBias !== undefined && fields.boolean('mlp_bias', mlpBias)) || biases.includes('mlp'),
+  };
+}
+
+/** @param {Fields} fields @param {Architecture} architecture @param {{ headDim: number, dModel: number }} sizes */
+function readScales(fields, { queryScalar, softcaps }, { headDim, dModel }) {
+  const cap = (/** @type {string} */ name) =>
+    softcaps && fields.get(name) !== undefined ? fields.number(name, undefined) : 0;
+  const scalar = queryScalar && fields.number('query_pre_attn_scalar', queryScalar);
+  return {
+    attentionScale: (scalar ?? headDim) ** -0.5,
+    attentionSoftcap: cap('attn_logit_softcapping'),
+    logitSoftcap: cap('final_logit_softcapping'),
+    embeddingScale: queryScalar === undefined ? 1 : Math.sqrt(dModel),
+  };
+}
+
+/**
+ * @param {Fields} fields
+ * @param {string} modelType
+ * @returns {ModelConfig}
+ */
+function read(fields, modelType) {
+  const architecture = architectures[modelType];
+  const { isDecoder, norm, normPlace, epsField, eps = 1e-6, gainOffset = 0 } = architecture;
+  for (const [field, value] of architecture.fixed ?? []) {
+    if (fields.get(field, value) !== value) {
+      throw fields.error(field, `${describe(value)}: nothing else is implemented`);
+    }
+  }
+  const { places, ...sizes } = readSizes(fields, architecture);
+  const positions = readPositions(fields, architecture, places);
+  const activation = fields.choice(
+    architecture.activationField,
+    activations,
+    architecture.activation,
+  );
+  const config = {
+    ...{ modelType, isDecoder, ...sizes, ...positions, norm, normPlace, gainOffset },
+    eps: epsField === '' ? eps : fields.eps(epsField, eps),
+    isParallel: architecture.isParallel === true && fields.boolean('use_parallel_residual', true),
+    qkNorm: architecture.qkNorm === true,
+    biases: readBiases(fields, architecture),
+    activation,
+    headActivation: architecture.headActivation ?? activation,
+    isGated: architecture.isGated === true,
+    ...readScales(fields, architecture, sizes),
+    tiesHead: fields.boolean('tie_word_embeddings', architecture.ties),
+    ...readLayers(fields, architecture, { ...sizes, ...positions }),
+  };
+  fields.refuseOthers((field) => matters.test(field));
+  return config;
+}
+
+/**
+ * What a Hugging Face `config.json` says of a model. Fields that are missing have Hugging Face's defaults; what is not known to
+ * change a model, such as dropout or the tokens that end a text, is passed over.
+ *
+ * @param {string | object} json the file's text, or what it holds
+ * @param {string} [name] what messages call it
+ * @returns {ModelConfig}
+ * @throws {HeadwiseError} ERR_FORMAT, naming the field: it is bad, or asks for what is not implemented
+ */
+export function readModelConfig(json, name = 'config.json') {
+  /** @type {(problem: string, cause?: unknown) => Error} */
+  const error = (problem, cause) =>
+    new HeadwiseError('ERR_FORMAT', `${name}: ${problem}`, { cause });
+  const values = typeof json === 'string' ? parseObject(json, error) : json;
+  if (!isObject(values)) {
+    throw error(`is ${describe(values)}; expected an object`);
+  }
+  const fields = new Fields(values, name);
+  const modelType = fields.get('model_type');
+  if (typeof modelType !== 'string' || !Object.hasOwn(architectures, modelType)) {
+    throw fields.error('model_type', Object.keys(architectures).join(', '));
+  }
+  return read(fields, modelType);
+}

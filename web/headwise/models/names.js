@@ -1,0 +1,26 @@
+// The names of tensors in Hugging Face's files of a model.
+import { architectures } from './architectures.js';
+
+/**
+ * @typedef {object} Names
+ * @property {(key: string) => string} canonical a parameter's name in the state dict: files may leave out the base model's
+ *   prefix, and call a norm's weight and bias gamma and beta
+ * @property {(key: string) => boolean} isUnused whether a tensor of a canonical name is no parameter: a buffer, a pooler or another
+ *   task's head, or a copy of the embedding that the output head is tied to
+ */
+
+/** The output head's matrix, and copies of its bias, where encoders have a head that is more than that. */
+const projection = /^(lm_head|embed_out|vocab_projector)\.weight$|\.decoder\.(weight|bias)$/;
+
+/** @param {{ modelType: string, tiesHead: boolean }} config @returns {Names} */
+export function namesOf({ modelType, tiesHead }) {
+  const { prefix, head, unused } = architectures[modelType];
+  return {
+    canonical(key) {
+      const name = key.replace(/\.gamma$/, '.weight').replace(/\.beta$/, '.bias');
+      const isWhole = name.startsWith(prefix) || name.startsWith(head) || unused?.test(name);
+      return isWhole ? name : prefix + name;
+    },
+    isUnused: (key) => unused?.test(key) === true || (tiesHead && projection.test(key)),
+  };
+}
