@@ -109,6 +109,31 @@ hw_status hw_gelu(hw_context *context, const float *x, float *y, size_t count, h
 hw_status hw_layer_normalization(hw_context *context, const float *x, size_t rows, size_t columns, const float *weight,
                                  const float *bias, double eps, float *y);
 
+/* The most axes a tensor may have. */
+#define HW_MOST_AXES 64
+
+/* Operations on two tensors, element by element. */
+typedef enum hw_binary_operation {
+  HW_BINARY_ADD = 0,
+  HW_BINARY_SUBTRACT = 1, /* a - b */
+  HW_BINARY_MULTIPLY = 2,
+} hw_binary_operation;
+
+/* y = a (operation) b with broadcasting: y of shape [rank], a and b of shapes that have the same size for every axis, or 1.
+ * y may be an operand of its own shape. HW_ERROR_SHAPE: a size is zero or does not fit. HW_ERROR_VALUE: no such operation, or
+ * more than HW_MOST_AXES axes. */
+hw_status hw_broadcast(hw_binary_operation operation, size_t rank, const uint32_t *shape, const float *a,
+                       const uint32_t *a_shape, const float *b, const uint32_t *b_shape, float *y);
+
+/* y = scale · the sum of x along the axes whose size in y_shape is 1: x of shape [rank], y [rank] with the same sizes for the
+ * other axes. Added up in double precision, rounded once. x and y must not overlap. HW_ERROR_SHAPE: a size is zero or does
+ * not fit. HW_ERROR_VALUE: more than HW_MOST_AXES axes. */
+hw_status hw_sum(size_t rank, const uint32_t *shape, const float *x, const uint32_t *y_shape, double scale, float *y);
+
+/* torch.nn.functional.dropout: every element is dropped with this probability, the others are multiplied by 1/(1 - dropout); y
+ * may be x [count]. Draws as torch does; 0 draws nothing. HW_ERROR_VALUE: dropout outside [0, 1]. */
+hw_status hw_dropout(hw_context *context, const float *x, size_t count, double dropout, float *y);
+
 /* ---- Scaled dot-product attention -------------------------------------------------------------- */
 
 /* Where a head finds its rows: element (b, h, t, i) is at b·batch + h·head + t·token + i. Splitting and

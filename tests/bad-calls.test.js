@@ -5,6 +5,7 @@ import { HeadwiseError } from 'headwise';
 import { operands } from './bad-calls/attention.js';
 import { attentionOptions } from './bad-calls/attention-options.js';
 import { caches } from './bad-calls/caches.js';
+import { elementwise } from './bad-calls/elementwise.js';
 import { endedEngine, loads } from './bad-calls/engines.js';
 import { functions } from './bad-calls/functions.js';
 import { gpt2 } from './bad-calls/gpt2.js';
@@ -23,7 +24,17 @@ ended.dispose();
 afterEach(() => checkFused(hw));
 
 const table = [
-  ...[tensors, functions, operands, attentionOptions, constructors, forwards, states, traces],
+  ...[
+    tensors,
+    functions,
+    elementwise,
+    operands,
+    attentionOptions,
+    constructors,
+    forwards,
+    states,
+    traces,
+  ],
   ...[caches, loads, gpt2, gpt2Calls],
 ].flatMap((rows) => rows(hw));
 const wording = new Wording('bad-calls');

@@ -33,6 +33,21 @@ HW_EXPORT(hw_status, layer_norm,
   return hw_layer_normalization(hw_export_context(), x, rows, columns, weight, bias, eps, y);
 }
 
+HW_EXPORT(hw_status, broadcast,
+          (uint32_t operation, size_t rank, const uint32_t *shape, const float *a, const uint32_t *a_shape,
+           const float *b, const uint32_t *b_shape, float *y)) {
+  return hw_broadcast((hw_binary_operation)operation, rank, shape, a, a_shape, b, b_shape, y);
+}
+
+HW_EXPORT(hw_status, sum,
+          (size_t rank, const uint32_t *shape, const float *x, const uint32_t *y_shape, double scale, float *y)) {
+  return hw_sum(rank, shape, x, y_shape, scale, y);
+}
+
+HW_EXPORT(hw_status, dropout, (const float *x, size_t count, double probability, float *y)) {
+  return hw_dropout(hw_export_context(), x, count, probability, y);
+}
+
 HW_EXPORT(hw_status, scaled_dot_product_attention, (const hw_attention_arguments *a)) {
   if (a == NULL) {
     return HW_ERROR_VALUE;

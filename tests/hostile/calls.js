@@ -279,6 +279,38 @@ const functions = {
     run: (...given) => hw.matmul(.../** @type {[any, any]} */ (given)),
   }),
   transpose: (hw) => ({ args: [x(1, [2, 3])], run: (a) => hw.transpose(a) }),
+  add: (hw) => ({ args: [x(1, [2, 3]), x(2, [3])], run: (a, b) => hw.add(a, b) }),
+  sum: (hw) => ({
+    args: [x(1, [2, 3]), { axis: [0], keepDim: true }],
+    run: (a, options) => hw.sum(a, options),
+  }),
+  dropout: (hw) => ({
+    args: [x(1, [2, 3]), { p: 0.5 }],
+    run(a, options) {
+      hw.manualSeed(1);
+      return hw.dropout(a, options);
+    },
+  }),
+  embedding: (hw) => ({
+    args: [[1, 0], x(1, [2, 3])],
+    run: (ids, weight) => hw.embedding(ids, weight),
+  }),
+  mseLoss: (hw) => ({
+    args: [x(1, [2, 3]), x(2, [2, 3]), { reduction: 'sum' }],
+    run: (input, target, options) => hw.mseLoss(input, target, options),
+  }),
+  backward: (hw) => {
+    const leaf = data(1, [2, 3]);
+    leaf.requiresGrad = true;
+    const loss = hw.enableGrad(() => hw.multiply(leaf, leaf));
+    return {
+      args: [x(2, [2, 3]), { retainGraph: true }],
+      run(gradient, options) {
+        loss.backward(gradient, options);
+        return leaf.grad;
+      },
+    };
+  },
   softmax: (hw) => ({ args: [x(1, [2, 3])], run: (a) => hw.softmax(a) }),
   gelu: (hw) => ({
     args: [x(1, [2, 3]), { approximate: 'tanh' }],

@@ -49,6 +49,7 @@ static void refuse_functions(void) {
   VALUE(scaled_dot_product_attention, &attention);
   VALUE(gelu, x, y, 4, HW_GELU_NONE);
   VALUE(layer_norm, x, 2, 2, NULL, NULL, 1e-5, y);
+  VALUE(dropout, x, 4, 0.5, y);
 }
 
 /* A module of every kind, with its input. */
@@ -158,6 +159,21 @@ static void test_functions(void) {
   VALUE(layer_norm, x, 2, 4, x, x, 1e-5, NULL);
   VALUE(layer_norm, x, 2, 4, x, x, -1.0, y);
   EXPECT(HW_ERROR_SHAPE, layer_norm, x, 0, 4, x, x, 1e-5, y);
+  OK(dropout, x, 4, 0.5, y);
+  VALUE(dropout, NULL, 4, 0.5, y);
+  VALUE(dropout, x, 4, 1.5, y);
+}
+
+static void test_broadcasting(void) {
+  const uint32_t shape[] = {2, 3};
+  const uint32_t row[] = {1, 3};
+  OK(broadcast, HW_BINARY_ADD, 2, shape, x, shape, x, row, y);
+  VALUE(broadcast, 3, 2, shape, x, shape, x, row, y);
+  VALUE(broadcast, HW_BINARY_ADD, 2, shape, x, shape, NULL, row, y);
+  EXPECT(HW_ERROR_SHAPE, broadcast, HW_BINARY_ADD, 2, row, x, shape, x, row, y);
+  OK(sum, 2, shape, x, row, 1.0, y);
+  VALUE(sum, 2, shape, NULL, row, 1.0, y);
+  EXPECT(HW_ERROR_SHAPE, sum, 2, row, x, shape, 1.0, y);
 }
 
 static void test_matmul(void) {
@@ -353,6 +369,7 @@ int main(void) {
   check_run("the engine starts, and lends memory", test_engine);
   check_run("functions refuse NULL and bad numbers", test_functions);
   check_run("matmul refuses NULL and sizes of 0", test_matmul);
+  check_run("broadcasting refuses what does not fit", test_broadcasting);
   check_run("attention refuses NULL and bad numbers", test_attention_function);
   check_run("a module of every kind runs, has its parameters and refuses NULL, sizes of 0 and other rows", test_kinds);
   check_run("unknown ids are refused, and logits of tokens that are not there", test_ids);

@@ -9,6 +9,11 @@
  * @typedef {import('./attention/options.js').AttentionOptions<NeedWeights>} AttentionOptions
  */
 /** @typedef {import('./checks/error.js').HeadwiseErrorCode} HeadwiseErrorCode */
+/** @typedef {import('./autograd/backward.js').BackwardOptions} BackwardOptions */
+/** @typedef {import('./tensor/broadcast.js').DropoutOptions} DropoutOptions */
+/** @typedef {import('./tensor/broadcast.js').ReduceOptions} ReduceOptions */
+/** @typedef {import('./tensor/losses.js').MseLossOptions} MseLossOptions */
+/** @typedef {import('./tensor/losses.js').Reduction} Reduction */
 /** @typedef {import('./tensor/functions.js').GeluOptions} GeluOptions */
 /** @typedef {import('./tensor/functions.js').LayerNormFunctionOptions} LayerNormFunctionOptions */
 /** @typedef {import('./engine/headwise.js').EngineInfo} EngineInfo */

@@ -16,6 +16,9 @@
  * @property {(x: number, y: number, rows: number, columns: number) => number} softmax
  * @property {(x: number, y: number, count: number, approximate: number) => number} gelu
  * @property {(x: number, rows: number, columns: number, weight: number, bias: number, eps: number, y: number) => number} layer_norm
+ * @property {(operation: number, rank: number, shape: number, a: number, a_shape: number, b: number, b_shape: number, y: number) => number} broadcast
+ * @property {(rank: number, shape: number, x: number, y_shape: number, scale: number, y: number) => number} sum
+ * @property {(x: number, count: number, probability: number, y: number) => number} dropout
  * @property {(a: number) => number} scaled_dot_product_attention
  * @property {() => number} growths_address
  * @property {(kind: number, config: number, draw: boolean) => number} module_create
@@ -89,6 +92,8 @@ export const geluApproximation = { none: 0, tanh: 1 };
 export const causality = { default: 0, off: 1, on: 2, own: 3 };
 /** hw_moment */
 export const moment = { first: 0, second: 1 };
+/** hw_binary_operation */
+export const binaryOperation = { add: 0, subtract: 1, multiply: 2 };
 /** hw_module_kind: each module's number and the layout of its config. */
 export const modules = {
   linear: { kind: 0, config: { bytes: 12, word: { inFeatures: 0, outFeatures: 4 }, bool: { bias: 8 } } },

@@ -61,6 +61,8 @@ export class Engine {
   #endTeam;
   /** @type {unknown} what ended the engine, if that was a thread's death */
   #failure;
+  /** Whether what results came from is kept, for backward. */
+  isRecording = false;
 
   /**
    * @param {WebAssembly.Module} module

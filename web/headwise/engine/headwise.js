@@ -11,6 +11,12 @@ import { SelfAttentionV1, SelfAttentionV2 } from '../modules/self-attention.js';
 import { TransformerBlock } from '../modules/transformer-block.js';
 import { TransformerStack } from '../modules/transformer-stack.js';
 import { scaledDotProductAttention } from '../attention/scaled-dot-product-attention.js';
+import { binary, dropout, sumAlong } from '../tensor/broadcast.js';
+import { embedding } from '../tensor/embedding.js';
+import { mseLoss } from '../tensor/losses.js';
+import { setRecording } from '../autograd/record.js';
+import { checkBoolean } from '../checks/check.js';
+import { misfit } from '../checks/error.js';
 import { version } from './version.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
@@ -162,6 +168,56 @@ export class Headwise {
   }
 
   /**
+   * a + b, element by element, shapes broadcast.
+   * @param {Tensor | number} a
+   * @param {Tensor | number} b
+   * @returns {Tensor}
+   */
+  add(a, b) {
+    return binary(this.#engine, 'add', a, b);
+  }
+
+  /**
+   * a − b, element by element, shapes broadcast.
+   * @param {Tensor | number} a
+   * @param {Tensor | number} b
+   * @returns {Tensor}
+   */
+  subtract(a, b) {
+    return binary(this.#engine, 'subtract', a, b);
+  }
+
+  /**
+   * a · b, element by element, shapes broadcast.
+   * @param {Tensor | number} a
+   * @param {Tensor | number} b
+   * @returns {Tensor}
+   */
+  multiply(a, b) {
+    return binary(this.#engine, 'multiply', a, b);
+  }
+
+  /**
+   * The sum of all elements, or along some axes. Added up in double precision.
+   * @param {Tensor} x
+   * @param {import('../tensor/broadcast.js').ReduceOptions} [options]
+   * @returns {Tensor} of the axes that are left; of shape [] if none is
+   */
+  sum(x, options) {
+    return sumAlong(this.#engine, 'sum', x, options);
+  }
+
+  /**
+   * The mean of all elements, or along some axes.
+   * @param {Tensor} x
+   * @param {import('../tensor/broadcast.js').ReduceOptions} [options]
+   * @returns {Tensor} of the axes that are left; of shape [] if none is
+   */
+  mean(x, options) {
+    return sumAlong(this.#engine, 'mean', x, options);
+  }
+
+  /**
    * Softmax over the last dimension. A row of -Infinity gives zeros.
    * @param {Tensor} x […, n]
    * @param {Record<string, never>} [options] there are none: torch's dimension is refused
@@ -192,6 +248,37 @@ export class Headwise {
   }
 
   /**
+   * torch.nn.functional.dropout in training mode, with torch's masks.
+   * @param {Tensor} x
+   * @param {import('../tensor/broadcast.js').DropoutOptions} [options]
+   * @returns {Tensor} like x; what is kept is multiplied by 1/(1 − p)
+   */
+  dropout(x, options) {
+    return dropout(this.#engine, x, options);
+  }
+
+  /**
+   * torch.nn.functional.embedding: a row of the weight for every id.
+   * @param {import('../modules/embedding.js').Ids} ids integers from 0 to numEmbeddings - 1 of any shape
+   * @param {Tensor} weight [numEmbeddings, embeddingDim]
+   * @returns {Tensor} […, embeddingDim]
+   */
+  embedding(ids, weight) {
+    return embedding(this.#engine, ids, weight);
+  }
+
+  /**
+   * torch.nn.functional.mse_loss: the squares of input − target.
+   * @param {Tensor} input
+   * @param {Tensor} target of the same shape
+   * @param {import('../tensor/losses.js').MseLossOptions} [options]
+   * @returns {Tensor} of shape [], or like input with reduction 'none'
+   */
+  mseLoss(input, target, options) {
+    return mseLoss(this.#engine, input, target, options);
+  }
+
+  /**
    * A mask for tokens that see themselves and those before them.
    * @param {number} n
    * @returns {Tensor<'bool'>} [n, n], true on and below the diagonal
@@ -216,10 +303,65 @@ export class Headwise {
   }
 
   /**
+   * Whether results know from now on what they came from, for `backward`. Off at first, unlike torch's.
+   * @param {boolean} mode
+   */
+  setGradEnabled(mode) {
+    this.#engine.checkAlive();
+    setRecording(this.#engine, checkBoolean(mode, 'mode'));
+  }
+
+  /**
+   * Whether results know what they came from.
+   * @returns {boolean}
+   */
+  isGradEnabled() {
+    this.#engine.checkAlive();
+    return this.#engine.isRecording;
+  }
+
+  /**
+   * Calls a function with gradients on. Of an async function that is as far as its first await.
+   * @template T
+   * @param {() => T} fn
+   * @returns {T} what fn returns
+   */
+  enableGrad(fn) {
+    return this.#withGrad(true, fn);
+  }
+
+  /**
+   * Calls a function with gradients off. Of an async function that is as far as its first await.
+   * @template T
+   * @param {() => T} fn
+   * @returns {T} what fn returns
+   */
+  noGrad(fn) {
+    return this.#withGrad(false, fn);
+  }
+
+  /** @template T @param {boolean} mode @param {() => T} fn @returns {T} */
+  #withGrad(mode, fn) {
+    const engine = this.#engine;
+    engine.checkAlive();
+    if (typeof fn !== 'function') {
+      throw misfit(fn, 'fn', 'a function');
+    }
+    const before = engine.isRecording;
+    setRecording(engine, mode);
+    try {
+      return fn();
+    } finally {
+      setRecording(engine, before);
+    }
+  }
+
+  /**
    * Frees the engine's memory with all modules and traces in it, and ends its threads. Calls after this throw
    * ERR_DISPOSED.
    */
   dispose() {
+    setRecording(this.#engine, false);
     this.#engine.dispose();
   }
 

@@ -1,8 +1,9 @@
 import { geluApproximation } from '../engine/abi.js';
 import { checkChoice, checkEps, checkOptions, checkShape, checkSize } from '../checks/check.js';
+import { recordProduct, recordTranspose } from '../autograd/functions.js';
+import { product, transposed } from './compute.js';
 import { checkFloats } from './operand.js';
-import { describe } from '../checks/describe.js';
-import { misfit, misshapen } from '../checks/error.js';
+import { misfit } from '../checks/error.js';
 import { newArray, readShape, sameShape, sizeOf } from './shape.js';
 import { Tensor } from './tensor.js';
 
@@ -45,64 +46,14 @@ export function manualSeed(engine, seed) {
   engine.call.manual_seed(Number(word & 0xffffffffn), Number(word >> 32n));
 }
 
-/**
- * For every matrix of the broadcast batch, the number of the operand's matrix.
- * @param {readonly number[]} batch
- * @param {readonly number[]} own the operand's leading dimensions
- * @returns {import('./operand.js').IdsOperand}
- */
-function matrixIndex(batch, own) {
-  const dims = [...Array(batch.length - own.length).fill(1), ...own];
-  const data = Uint32Array.from({ length: sizeOf([...batch], 'batch') }, (_, flat) => {
-    let index = 0;
-    let stride = 1;
-    for (let axis = batch.length - 1; axis >= 0; axis--) {
-      index += dims[axis] === 1 ? 0 : (flat % batch[axis]) * stride;
-      stride *= dims[axis];
-      flat = Math.floor(flat / batch[axis]);
-    }
-    return index;
-  });
-  return { shape: batch, dtype: 'uint32', data, size: data.length };
-}
-
-/**
- * @param {readonly number[]} a
- * @param {readonly number[]} b
- * @returns {number[] | undefined} undefined if they do not broadcast
- */
-function broadcast(a, b) {
-  const length = Math.max(a.length, b.length);
-  const at = (/** @type {readonly number[]} */ shape, /** @type {number} */ i) =>
-    shape[shape.length - length + i] ?? 1;
-  const result = Array.from({ length }, (_, i) => Math.max(at(a, i), at(b, i)));
-  const fits = result.every((n, i) => [1, n].includes(at(a, i)) && [1, n].includes(at(b, i)));
-  return fits ? result : undefined;
-}
-
 /** @param {Engine} engine @param {Tensor} left @param {Tensor} right @returns {Tensor} */
 export function matmul(engine, left, right) {
   const a = checkFloats(left, 'a');
   const b = checkFloats(right, 'b');
   checkShape(a, 'a', a.shape.length >= 2, () => '[…, m, k]');
   checkShape(b, 'b', b.shape.length >= 2, () => '[…, k, n]');
-  const [m, k] = a.shape.slice(-2);
-  const [rows, n] = b.shape.slice(-2);
-  const batch = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2));
-  if (rows !== k || batch === undefined) {
-    const expected =
-      rows === k
-        ? 'leading dimensions that are equal or 1'
-        : `[…, m, k] and […, k, n] with the same k, not ${k} and ${rows}`;
-    throw misshapen(a.shape, 'a', expected, ` and b ${describe(b.shape)}`);
-  }
-  const shape = [...batch, m, n];
-  const indices = [a, b].map((operand) => matrixIndex(batch, operand.shape.slice(0, -2)));
-  const { call } = engine;
-  const outBytes = sizeOf(shape, 'the result') * 4;
-  const [aAt, bAt, out, aIndex, bIndex] = engine.lay([a, b, outBytes, ...indices]);
-  engine.check(call.matmul(aAt, bAt, out, indices[0].size, aIndex, bIndex, m, k, n), 'matmul');
-  return engine.read(out, shape);
+  const y = product(engine, a, b);
+  return engine.isRecording ? recordProduct(engine, y, [left, right], [a, b]) : y;
 }
 
 /** @param {Engine} engine @param {Tensor} a @param {unknown} options @returns {Tensor} */
@@ -110,11 +61,8 @@ export function transpose(engine, a, options) {
   checkOptions(options, [], 'transpose of the last two dimensions');
   const x = checkFloats(a, 'a');
   checkShape(x, 'a', x.shape.length >= 2, () => '[…, rows, columns]');
-  const [rows, columns] = x.shape.slice(-2);
-  const { call } = engine;
-  const [at, out] = engine.lay([x, x.size * 4]);
-  call.transpose(at, out, x.size / (rows * columns), rows, columns);
-  return engine.read(out, [...x.shape.slice(0, -2), columns, rows]);
+  const y = transposed(engine, x);
+  return engine.isRecording ? recordTranspose(engine, y, a) : y;
 }
 
 /** @param {Engine} engine @param {Tensor} input @param {unknown} options @returns {Tensor} */

@@ -101,3 +101,20 @@ export function copyData({ dtype, data, size }) {
   copy.set(data);
   return copy;
 }
+
+/**
+ * An operand that nobody else has.
+ * @param {FloatOperand} operand
+ * @returns {FloatOperand}
+ */
+export const copyOf = (operand) => ({ ...operand, data: copyData(operand) });
+
+/**
+ * Integers for the engine.
+ * @param {readonly number[]} values
+ * @returns {IdsOperand}
+ */
+export const wordsOperand = (values) => ({
+  ...{ shape: [values.length], dtype: 'uint32' },
+  ...{ data: Uint32Array.from(values), size: values.length },
+});

@@ -19,28 +19,53 @@ export function stridesOf(shape) {
 }
 
 /**
+ * Goes along the rows of a part: what its last axis holds.
+ * @param {Strided} part
+ * @param {(from: number, at: number, length: number, stride: number) => void} each where a row's first element is, how many
+ *   elements came before it, how many the row has and how far apart they are
+ */
+function visitRows({ offset, shape, strides }, each) {
+  const last = shape.length - 1;
+  let at = 0;
+  /** @type {(axis: number, from: number) => void} */
+  const visit = (axis, from) => {
+    if (axis >= last) {
+      const length = axis > last ? 1 : shape[last];
+      each(from, at, length, strides[last]);
+      at += length;
+      return;
+    }
+    for (let i = 0; i < shape[axis]; i++) {
+      visit(axis + 1, from + i * strides[axis]);
+    }
+  };
+  visit(0, offset);
+}
+
+/**
  * Copies elements one after another, in row-major order.
  * @param {Float32Array | Uint8Array} source
  * @param {Strided} part
  * @param {Float32Array | Uint8Array} target as long as the part has elements
  */
-export function copyStrided(source, { offset, shape, strides }, target) {
-  const last = shape.length - 1;
-  let at = 0;
-  /** @type {(axis: number, from: number) => void} */
-  const visit = (axis, from) => {
-    const stride = strides[axis];
-    for (let i = 0; i < shape[axis]; i++) {
-      if (axis < last) {
-        visit(axis + 1, from + i * stride);
-      } else {
-        target[at++] = source[from + i * stride];
-      }
+export function gatherStrided(source, part, target) {
+  visitRows(part, (from, at, length, stride) => {
+    for (let i = 0; i < length; i++) {
+      target[at + i] = source[from + i * stride];
     }
-  };
-  if (shape.length === 0) {
-    target[0] = source[offset];
-  } else if (target.length > 0) {
-    visit(0, offset);
-  }
+  });
+}
+
+/**
+ * Copies elements back to where they came from.
+ * @param {Float32Array} source as long as the part has elements
+ * @param {Strided} part
+ * @param {Float32Array} target
+ */
+export function scatterStrided(source, part, target) {
+  visitRows(part, (from, at, length, stride) => {
+    for (let i = 0; i < length; i++) {
+      target[from + i * stride] = source[at + i];
+    }
+  });
 }

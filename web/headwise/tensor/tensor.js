@@ -1,10 +1,19 @@
-import { checkOptions } from '../checks/check.js';
+import { checkBoolean, checkOptions } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
 import { checkUnchanged, copyArray, isArray, kindOf, lengthOf } from '../checks/foreign.js';
-import { checkTensor } from './operand.js';
+import {
+  attach,
+  gradOf,
+  isRecorded,
+  setGrad,
+  setRequiresGrad,
+  sourceOf,
+} from '../autograd/record.js';
+import { backward } from '../autograd/backward.js';
+import { checkFloats, checkTensor, copyData } from './operand.js';
 import { mostDimensions, newArray, readShape, sizeOf } from './shape.js';
-import { copyStrided, stridesOf } from './strided.js';
+import { gatherStrided, scatterStrided, stridesOf } from './strided.js';
 
 /**
  * What a tensor holds: numbers, or truth values.
@@ -119,7 +128,8 @@ export class Tensor {
     const asked = copyArray(shape, mostDimensions);
     const own = readOwn(this);
     const sizes = asked?.includes(-1) ? fillIn(own, asked) : (asked ?? shape);
-    return pick(own, { offset: 0, shape: [own.size], strides: [1] }, sizes);
+    const result = pick(own, { offset: 0, shape: [own.size], strides: [1] }, sizes);
+    return derived(this, result, (gradient) => gradient.data);
   }
 
   /**
@@ -139,7 +149,8 @@ export class Tensor {
     }
     const strides = stridesOf(own.shape);
     const shape = order.map((axis) => own.shape[axis]);
-    return pick(own, { offset: 0, shape, strides: order.map((axis) => strides[axis]) }, shape);
+    const part = { offset: 0, shape, strides: order.map((axis) => strides[axis]) };
+    return derived(this, pick(own, part, shape), ({ data }) => spread(data, part, own.size));
   }
 
   /**
@@ -159,7 +170,8 @@ export class Tensor {
     const bounds = own.shape.map((size, axis) => boundsOf(asked[axis], axis, size));
     const offset = bounds.reduce((sum, [start], axis) => sum + start * strides[axis], 0);
     const shape = bounds.map(([start, end]) => end - start);
-    return pick(own, { offset, shape, strides }, shape);
+    const part = { offset, shape, strides };
+    return derived(this, pick(own, part, shape), ({ data }) => spread(data, part, own.size));
   }
 
   /**
@@ -191,8 +203,83 @@ export class Tensor {
     if (own.shape.length === 0) {
       throw misshapen([], 'the tensor', 'an axis to go along');
     }
-    return alongFirst(own);
+    return alongFirst(this, own);
   }
+
+  /**
+   * Whether gradients lead here: asked for of a tensor that was made, true of one that was computed from such with gradients
+   * on. Data that is changed later changes no gradient: what a backward needs is kept as it was.
+   * @returns {boolean}
+   */
+  get requiresGrad() {
+    return sourceOf(this) !== undefined;
+  }
+
+  /** @throws {HeadwiseError} ERR_VALUE: a bool tensor, or false of a tensor that was computed */
+  set requiresGrad(value) {
+    checkBoolean(value, 'requiresGrad');
+    setRequiresGrad(this, checkFloats(this, 'the tensor'), value);
+  }
+
+  /**
+   * What backwards have added up, in a tensor that was made; null: none, or set back to null. It is a new tensor after each.
+   * @returns {Tensor | null}
+   */
+  get grad() {
+    return gradOf(this);
+  }
+
+  set grad(value) {
+    setGrad(this, value);
+  }
+
+  /**
+   * Goes back from here through all that this was computed from, and adds the gradients to the `grad` of tensors and
+   * parameters that require them. Frees the graph, unless it is told to keep it.
+   * @param {Tensor} [gradient] of this tensor, in its shape; default 1, for a tensor of one element
+   * @param {import('../autograd/backward.js').BackwardOptions} [options]
+   * @throws {HeadwiseError} ERR_VALUE: nothing was recorded, the graph was freed, or a module was changed since; ERR_SHAPE:
+   *   more than one element without a gradient, or one of another shape; ERR_MEMORY; ERR_DISPOSED
+   */
+  backward(gradient, options) {
+    backward(this, gradient, options, tensorOf);
+  }
+
+  /**
+   * A copy that knows nothing of what it came from.
+   * @returns {Tensor<D>}
+   */
+  detach() {
+    const own = readOwn(this);
+    return new Tensor(/** @type {DataOf<D>} */ (copyData(own)), own.shape);
+  }
+}
+
+/**
+ * A tensor made of another one's elements, recorded if that is.
+ * @template {DType} D
+ * @param {Tensor<D>} tensor
+ * @param {Tensor<D>} result
+ * @param {(gradient: import('./operand.js').FloatOperand) => Float32Array} back the tensor's gradient from the result's
+ */
+function derived(tensor, result, back) {
+  const source = sourceOf(tensor);
+  if (source !== undefined && isRecorded(source)) {
+    attach(source.engine, /** @type {any} */ (result), [source], (gradient) => [back(gradient)]);
+  }
+  return result;
+}
+
+/**
+ * A part's elements in their places, zeros elsewhere.
+ * @param {Float32Array} data
+ * @param {import('./strided.js').Strided} part
+ * @param {number} size of the whole
+ */
+function spread(data, part, size) {
+  const whole = newArray(Float32Array, size);
+  scatterStrided(data, part, whole);
+  return whole;
 }
 
 /**
@@ -248,20 +335,22 @@ function pick({ data, dtype, size }, part, shape) {
   checkUnchanged(data, size);
   const length = sizeOf(part.shape, 'the result');
   const copy = dtype === 'bool' ? newArray(Uint8Array, length) : newArray(Float32Array, length);
-  copyStrided(data, part, copy);
+  gatherStrided(data, part, copy);
   return new Tensor(/** @type {DataOf<D>} */ (copy), shape);
 }
 
 /**
  * @template {DType} D
- * @param {import('./operand.js').Operand<D>} tensor
+ * @param {Tensor<D>} tensor
+ * @param {import('./operand.js').Operand<D>} own its fields
  * @returns {Generator<Tensor<D>, void, void>}
  */
-function* alongFirst(tensor) {
-  const [count, ...shape] = tensor.shape;
-  const step = tensor.size / count;
+function* alongFirst(tensor, own) {
+  const [count, ...shape] = own.shape;
+  const step = own.size / count;
   for (let i = 0; i < count; i++) {
-    yield pick(tensor, { offset: i * step, shape: [step], strides: [1] }, shape);
+    const part = { offset: i * step, shape: [step], strides: [1] };
+    yield derived(tensor, pick(own, part, shape), ({ data }) => spread(data, part, own.size));
   }
 }
 

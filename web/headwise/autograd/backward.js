@@ -1,0 +1,120 @@
+import { checkBoolean, checkShape, checkTable, maybe, or } from '../checks/check.js';
+import { HeadwiseError, misshapen } from '../checks/error.js';
+import { describe } from '../checks/describe.js';
+import { checkFloats, copyData } from '../tensor/operand.js';
+import { newArray, sameShape } from '../tensor/shape.js';
+import { Leaf, nodesOf, sourceOf } from './record.js';
+
+/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+/** @typedef {import('./record.js').Source} Source */
+/** @typedef {import('./record.js').Node} Node */
+
+/**
+ * What `backward` may be told.
+ * @typedef {object} BackwardOptions
+ * @property {boolean} [retainGraph] default false: the graph is freed, and a second backward refused
+ */
+
+const table = { retainGraph: or(checkBoolean, false) };
+
+/**
+ * @param {Float32Array} a
+ * @param {ArrayLike<number>} b
+ * @returns {Float32Array} a new array
+ */
+function sumOf(a, b) {
+  const sum = newArray(Float32Array, a.length);
+  for (let i = 0; i < sum.length; i++) {
+    sum[i] = a[i] + b[i];
+  }
+  return sum;
+}
+
+/**
+ * @param {FloatOperand | undefined} given
+ * @param {Source} root
+ * @returns {Float32Array}
+ */
+function startOf(given, { shape, size }) {
+  if (given !== undefined) {
+    if (!sameShape(given.shape, shape)) {
+      throw misshapen(given.shape, 'gradient', `${describe(shape)}, as the tensor`);
+    }
+    return copyData(given);
+  }
+  if (size !== 1) {
+    throw misshapen(shape, 'backward: the tensor', 'one element, or a gradient of its shape');
+  }
+  return Float32Array.of(1);
+}
+
+/**
+ * @param {Leaf} leaf
+ * @param {Float32Array} data its gradient, which others may have got too
+ * @returns {Float32Array} with what it had before
+ */
+function added({ grad, shape }, data) {
+  if (grad === null) {
+    return data.slice();
+  }
+  const before = checkFloats(grad, 'grad');
+  checkShape(before, 'grad', sameShape(before.shape, shape), () => describe(shape));
+  return sumOf(data, before.data);
+}
+
+/**
+ * Goes back through the graph, and leaves gradients where they were asked for.
+ * @param {object} tensor
+ * @param {unknown} gradient
+ * @param {unknown} options
+ * @param {(data: Float32Array, shape: readonly number[]) => Tensor} tensorOf
+ */
+export function backward(tensor, gradient, options, tensorOf) {
+  const { retainGraph } = checkTable(options, table, 'backward');
+  const given = maybe(checkFloats)(gradient, 'gradient');
+  // From here on no code of the caller's runs, which could free the graph.
+  const root = sourceOf(tensor);
+  if (root === undefined) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      'backward: the tensor has no graph; expected one that was computed with gradients on (hw.setGradEnabled(true) or hw.enableGrad) from parameters or from tensors with requiresGrad',
+    );
+  }
+  const nodes = root instanceof Leaf ? [] : nodesOf(root);
+  const start = startOf(given, root);
+  /** @type {Map<Source, Float32Array>} */
+  const gradients = new Map([[root, start]]);
+  nodes.forEach((node) => passBack(node, gradients));
+  const sums = [...gradients].map(([leaf, data]) => added(/** @type {Leaf} */ (leaf), data));
+  [...gradients.keys()].forEach((leaf, i) => {
+    /** @type {Leaf} */ (leaf).grad = tensorOf(sums[i], leaf.shape);
+  });
+  if (!retainGraph) {
+    nodes.forEach((node) => node.free());
+  }
+}
+
+/**
+ * Takes a node's gradient off the list and adds those of its inputs.
+ * @param {Node} node
+ * @param {Map<Source, Float32Array>} gradients
+ */
+function passBack(node, gradients) {
+  const { shape, size, inputs } = node;
+  const data = gradients.get(node);
+  gradients.delete(node);
+  if (data === undefined) {
+    return;
+  }
+  const found = node.backward({ shape, size, data, dtype: 'float32' });
+  inputs.forEach((input, i) => {
+    const part = found[i];
+    // One may have been frozen since.
+    const isWanted = input instanceof Leaf ? input.requiresGrad : input !== undefined;
+    if (input !== undefined && part !== undefined && isWanted) {
+      const before = gradients.get(input);
+      gradients.set(input, before === undefined ? part : sumOf(before, part));
+    }
+  });
+}

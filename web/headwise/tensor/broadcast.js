@@ -1,0 +1,130 @@
+// Operations on two tensors of shapes that broadcast, and sums along axes.
+import { checkBoolean, checkProbability, checkShape, checkTable, or } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { misfit, misshapen } from '../checks/error.js';
+import { copyArray } from '../checks/foreign.js';
+import { recordBinary, recordSum } from '../autograd/elementwise.js';
+import { sourceOf } from '../autograd/record.js';
+import { broadcast, combine, reduce } from './compute.js';
+import { checkFloats } from './operand.js';
+import { mostDimensions, newArray, sizeOf } from './shape.js';
+
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('./operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {import('./compute.js').Operation} Operation */
+
+/**
+ * A tensor, or a number as one without axes.
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {FloatOperand}
+ */
+function checkTerm(value, name) {
+  if (typeof value === 'number') {
+    return { shape: [], dtype: 'float32', data: Float32Array.of(value), size: 1 };
+  }
+  const x = checkFloats(value, name);
+  checkShape(x, name, true, () => 'any');
+  return x;
+}
+
+/**
+ * @param {Engine} engine
+ * @param {Operation} operation
+ * @param {Tensor | number} left
+ * @param {Tensor | number} right
+ * @returns {Tensor}
+ */
+export function binary(engine, operation, left, right) {
+  const a = checkTerm(left, 'a');
+  const b = checkTerm(right, 'b');
+  const shape = broadcast(a.shape, b.shape);
+  if (shape === undefined) {
+    const expected = 'dimensions that are equal or 1, counted from the last';
+    throw misshapen(a.shape, 'a', expected, ` and b ${describe(b.shape)}`);
+  }
+  const y = combine(engine, operation, a, b, shape);
+  return engine.isRecording ? recordBinary(engine, y, operation, [left, right], [a, b]) : y;
+}
+
+/**
+ * What `sum` and `mean` may be told.
+ * @typedef {object} ReduceOptions
+ * @property {number | readonly number[]} [axis] along which, or several; negative ones count from the end. Default: all
+ * @property {boolean} [keepDim] default false: whether these axes stay, of size 1
+ */
+
+/** What checks them; axes once the rank is known. */
+const table = {
+  axis: (/** @type {unknown} */ value) => copyArray(value, mostDimensions) ?? value,
+  keepDim: or(checkBoolean, false),
+};
+
+/**
+ * @param {unknown} axis
+ * @param {number} rank
+ * @returns {Set<number>} from 0
+ */
+function checkAxes(axis, rank) {
+  if (axis === undefined) {
+    return new Set(Array(rank).keys());
+  }
+  const given = /** @type {number[]} */ (Array.isArray(axis) ? axis : [axis]);
+  const axes = given.map((one) => (Number.isInteger(one) && one < 0 ? one + rank : one));
+  const found = new Set(axes);
+  if (
+    !axes.every((one) => Number.isInteger(one) && one >= 0 && one < rank) ||
+    found.size < axes.length
+  ) {
+    throw misfit(axis, 'axis', `integers from ${-rank} to ${rank - 1}, each axis once`);
+  }
+  return found;
+}
+
+/**
+ * @param {Engine} engine
+ * @param {'sum' | 'mean'} name
+ * @param {Tensor} input
+ * @param {ReduceOptions} [options]
+ * @returns {Tensor}
+ */
+export function sumAlong(engine, name, input, options) {
+  const { axis, keepDim } = checkTable(options, table, name);
+  const x = checkFloats(input, 'x');
+  checkShape(x, 'x', true, () => 'any');
+  const axes = checkAxes(axis, x.shape.length);
+  const kept = x.shape.map((n, i) => (axes.has(i) ? 1 : n));
+  const shape = keepDim ? kept : x.shape.filter((_, i) => !axes.has(i));
+  const scale = name === 'mean' ? sizeOf(kept, 'the result') / x.size : 1;
+  const y = reduce(engine, x, kept, shape, scale);
+  return engine.isRecording ? recordSum(engine, y, input, x.shape, kept, scale) : y;
+}
+
+/**
+ * What `dropout` may be told.
+ * @typedef {object} DropoutOptions
+ * @property {number} [p] default 0.5: the probability that an element is dropped
+ */
+
+const dropoutTable = { p: or(checkProbability, 0.5) };
+
+/**
+ * @param {Engine} engine
+ * @param {Tensor} input
+ * @param {DropoutOptions} [options]
+ * @returns {Tensor}
+ */
+export function dropout(engine, input, options) {
+  const { p } = checkTable(options, dropoutTable, 'dropout');
+  const x = checkFloats(input, 'x');
+  checkShape(x, 'x', true, () => 'any');
+  const { call } = engine;
+  // What the mask does to ones is what x is multiplied by, and its gradient.
+  const isKept = engine.isRecording && sourceOf(input) !== undefined;
+  const ones = { ...x, data: newArray(Float32Array, isKept ? x.size : 0).fill(1) };
+  const [at] = engine.lay([isKept ? ones : x]);
+  engine.check(call.dropout(at, x.size, p, at), 'dropout');
+  const y = engine.read(at, x.shape);
+  return isKept ? binary(engine, 'multiply', input, y) : y;
+}

@@ -1,0 +1,131 @@
+// What functions and their backwards compute, of operands that were checked.
+import { binaryOperation } from '../engine/abi.js';
+import { describe } from '../checks/describe.js';
+import { misshapen } from '../checks/error.js';
+import { wordsOperand } from './operand.js';
+import { sizeOf } from './shape.js';
+
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('./operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {keyof typeof binaryOperation} Operation */
+
+/**
+ * Aligned at the right, as in torch.
+ * @param {readonly number[]} a
+ * @param {readonly number[]} b
+ * @returns {number[] | undefined} undefined if they do not broadcast
+ */
+export function broadcast(a, b) {
+  const length = Math.max(a.length, b.length);
+  const at = (/** @type {readonly number[]} */ shape, /** @type {number} */ i) =>
+    shape[shape.length - length + i] ?? 1;
+  const result = Array.from({ length }, (_, i) => Math.max(at(a, i), at(b, i)));
+  const fits = result.every((n, i) => [1, n].includes(at(a, i)) && [1, n].includes(at(b, i)));
+  return fits ? result : undefined;
+}
+
+/**
+ * A shape of as many axes, ones in front.
+ * @param {readonly number[]} shape
+ * @param {number} rank
+ */
+const padded = (shape, rank) =>
+  wordsOperand([.../** @type {number[]} */ (Array(rank - shape.length).fill(1)), ...shape]);
+
+/**
+ * @param {Engine} engine
+ * @param {Operation} operation
+ * @param {FloatOperand} a
+ * @param {FloatOperand} b
+ * @param {readonly number[]} shape of the result
+ * @returns {Tensor}
+ */
+export function combine(engine, operation, a, b, shape) {
+  const rank = shape.length;
+  const { call } = engine;
+  const shapes = [shape, a.shape, b.shape].map((each) => padded(each, rank));
+  const [aAt, bAt, y, own, aShape, bShape] = engine.lay([
+    ...[a, b],
+    ...[sizeOf(shape, 'the result') * 4, ...shapes],
+  ]);
+  const number = binaryOperation[operation];
+  engine.check(call.broadcast(number, rank, own, aAt, aShape, bAt, bShape, y), operation);
+  return engine.read(y, shape);
+}
+
+/**
+ * Sums along the axes whose size is 1 in `kept`.
+ * @param {Engine} engine
+ * @param {FloatOperand} x
+ * @param {readonly number[]} kept of as many axes as x at most, aligned at the right
+ * @param {readonly number[]} shape of the result, of as many elements
+ * @param {number} [scale] that the sums are multiplied by
+ * @returns {Tensor}
+ */
+export function reduce(engine, x, kept, shape, scale = 1) {
+  const rank = x.shape.length;
+  const { call } = engine;
+  const [at, own, keptAt, y] = engine.lay([
+    ...[x, wordsOperand(x.shape), padded(kept, rank)],
+    sizeOf(kept, 'the result') * 4,
+  ]);
+  engine.check(call.sum(rank, own, at, keptAt, scale, y), 'sum');
+  return engine.read(y, shape);
+}
+
+/**
+ * For every matrix of the broadcast batch, the number of the operand's matrix.
+ * @param {readonly number[]} batch
+ * @param {readonly number[]} own the operand's leading dimensions
+ * @returns {import('./operand.js').IdsOperand}
+ */
+function matrixIndex(batch, own) {
+  const dims = [...Array(batch.length - own.length).fill(1), ...own];
+  const data = Uint32Array.from({ length: sizeOf([...batch], 'batch') }, (_, flat) => {
+    let index = 0;
+    let stride = 1;
+    for (let axis = batch.length - 1; axis >= 0; axis--) {
+      index += dims[axis] === 1 ? 0 : (flat % batch[axis]) * stride;
+      stride *= dims[axis];
+      flat = Math.floor(flat / batch[axis]);
+    }
+    return index;
+  });
+  return { shape: batch, dtype: 'uint32', data, size: data.length };
+}
+
+/**
+ * @param {Engine} engine
+ * @param {FloatOperand} a […, m, k]
+ * @param {FloatOperand} b […, k, n]
+ * @returns {Tensor} […, m, n]
+ */
+export function product(engine, a, b) {
+  const [m, k] = a.shape.slice(-2);
+  const [rows, n] = b.shape.slice(-2);
+  const batch = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2));
+  if (rows !== k || batch === undefined) {
+    const expected =
+      rows === k
+        ? 'leading dimensions that are equal or 1'
+        : `[…, m, k] and […, k, n] with the same k, not ${k} and ${rows}`;
+    throw misshapen(a.shape, 'a', expected, ` and b ${describe(b.shape)}`);
+  }
+  const shape = [...batch, m, n];
+  const indices = [a, b].map((operand) => matrixIndex(batch, operand.shape.slice(0, -2)));
+  const { call } = engine;
+  const outBytes = sizeOf(shape, 'the result') * 4;
+  const [aAt, bAt, out, aIndex, bIndex] = engine.lay([a, b, outBytes, ...indices]);
+  engine.check(call.matmul(aAt, bAt, out, indices[0].size, aIndex, bIndex, m, k, n), 'matmul');
+  return engine.read(out, shape);
+}
+
+/** @param {Engine} engine @param {FloatOperand} x […, rows, columns] @returns {Tensor} */
+export function transposed(engine, x) {
+  const [rows, columns] = x.shape.slice(-2);
+  const { call } = engine;
+  const [at, out] = engine.lay([x, x.size * 4]);
+  call.transpose(at, out, x.size / (rows * columns), rows, columns);
+  return engine.read(out, [...x.shape.slice(0, -2), columns, rows]);
+}
