@@ -1,9 +1,5 @@
 #include "kernels/pack.h"
 
-size_t hw_panel_count(size_t columns) { return hw_ceil_divide(columns, HW_TILE_COLUMNS); }
-
-size_t hw_whole_panels(size_t columns) { return hw_size_multiply(hw_panel_count(columns), HW_TILE_COLUMNS); }
-
 /* Four columns, contiguous in k, by 4×4 transposes; returns how far in k that went. */
 static size_t pack_four_columns(const float *source, size_t column_stride, size_t k, float *panel) {
   size_t p = 0;

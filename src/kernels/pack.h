@@ -14,10 +14,12 @@
 #include "core/tile.h"
 
 /* Panels in `columns` columns. */
-size_t hw_panel_count(size_t columns);
+static inline size_t hw_panel_count(size_t columns) { return hw_ceil_divide(columns, HW_TILE_COLUMNS); }
 
 /* Columns of whole panels; SIZE_MAX if that does not fit. */
-size_t hw_whole_panels(size_t columns);
+static inline size_t hw_whole_panels(size_t columns) {
+  return hw_size_multiply(hw_panel_count(columns), HW_TILE_COLUMNS);
+}
 
 /* Writes columns × k elements, element (column, p) read at source[column·column_stride + p·k_stride], into panels that
  * lie panel_stride floats apart. One of the two strides is 1 where it should be fast. */

@@ -27,25 +27,27 @@ static void multiply_item(const void *job, size_t item, size_t thread) {
   hw_gemm_block(g, row, hw_min(g->rows, row + HW_GEMM_ROWS), column, hw_min(g->columns, column + HW_GEMM_COLUMNS));
 }
 
-void hw_matmul_forward(const hw_run *run, const hw_gemm_product *product) {
+void hw_matmul_forward(const hw_run *run, hw_gemm_product *product) {
   const size_t mark = run->arena->used;
   const size_t rows = product->rows;
   const size_t step = rows <= HW_GEMM_ROWS ? rows : rows_at_a_time(rows, product->k);
-  hw_gemm_product part = *product;
-  part.strips = hw_arena_take_floats(run->arena, hw_gemm_strips_floats(hw_min(rows, step), product->k));
+  product->strips = hw_arena_take_floats(run->arena, hw_gemm_strips_floats(hw_min(rows, step), product->k));
   run->arena->used = mark;
   if (hw_run_measures(run)) {
     return;
   }
   const double work = (double)rows * (double)product->k * (double)product->columns;
   hw_team *team = hw_run_team(run, work);
+  const size_t column_blocks = hw_ceil_divide(product->columns, HW_GEMM_COLUMNS);
+  const float *a = product->a;
+  float *c = product->c;
   for (size_t row = 0; row < rows; row += step) {
-    part.a = product->a + row * part.a_stride;
-    part.c = product->c + row * part.c_stride;
-    part.rows = hw_min(rows - row, step);
-    const size_t blocks = hw_ceil_divide(part.rows, HW_GEMM_ROWS);
-    hw_parallel_for(team, work, blocks, pack_item, &part);
-    hw_parallel_for(team, work, blocks * hw_ceil_divide(part.columns, HW_GEMM_COLUMNS), multiply_item, &part);
+    product->a = a + row * product->a_stride;
+    product->c = c + row * product->c_stride;
+    product->rows = hw_min(rows - row, step);
+    const size_t blocks = hw_ceil_divide(product->rows, HW_GEMM_ROWS);
+    hw_parallel_for(team, work, blocks, pack_item, product);
+    hw_parallel_for(team, work, blocks * column_blocks, multiply_item, product);
   }
 }
 
@@ -85,6 +87,7 @@ static void matmul_forward(hw_run *run, const void *call) {
     }
     product.a = f->a + f->a_index[i] * f->m * f->k;
     product.c = f->c + i * f->m * f->n;
+    product.rows = f->m;
     hw_matmul_forward(run, &product);
   }
 }

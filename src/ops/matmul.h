@@ -5,8 +5,8 @@
 #include "kernels/gemm.h"
 #include "ops/run.h"
 
-/* The product, but for its strips, which come from the run's arena. rows, k and columns are at least 1. The result does not
- * depend on the number of threads. */
-void hw_matmul_forward(const hw_run *run, const hw_gemm_product *product);
+/* The product, but for its strips, which come from the run's arena; the others of its fields may change. rows, k and columns are
+ * at least 1. The result does not depend on the number of threads. */
+void hw_matmul_forward(const hw_run *run, hw_gemm_product *product);
 
 #endif

@@ -79,7 +79,7 @@ void hw_matrix_row(const hw_matrix *matrix, size_t row, bool adds, float *out) {
 
 void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
                         size_t y_stride) {
-  const hw_gemm_product product = {
+  hw_gemm_product product = {
       .a = x->data,
       .a_stride = x->stride,
       .panels = matrix->panels,

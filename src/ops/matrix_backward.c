@@ -37,7 +37,7 @@ static void transpose(const hw_run *run, const hw_matrix *matrix, float *panels)
 void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds, float *dx,
                                    size_t dx_stride) {
   const size_t mark = run->arena->used;
-  const hw_gemm_product product = {
+  hw_gemm_product product = {
       .a = dy->data,
       .a_stride = dy->stride,
       .panels = hw_run_take_floats(run, hw_whole_panels(matrix->columns), matrix->rows),

@@ -325,9 +325,9 @@ export class Engine {
    * A float32 tensor of a copy.
    * @param {number} address
    * @param {readonly number[]} shape which nobody will change
-   * @param {number} [length] what the shape holds
+   * @param {number} [length] what the shape holds, if that is known and the shape is frozen
    */
-  read(address, shape, length = sizeOf(shape, 'the result')) {
+  read(address, shape, length = sizeOf(Object.freeze(shape), 'the result')) {
     const { floats } = this;
     const start = address / 4;
     const end = start + length;

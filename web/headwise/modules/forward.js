@@ -54,7 +54,35 @@ export const nothing = Object.freeze({ needWeights: false, trace: false });
  * @property {number} heads
  * @property {number} layers how many give weights and traces
  * @property {number} contextLength
+ * @property {Output} [output] of the last call
  */
+/**
+ * The shape of a forward's output. Made when it changes: to freeze one takes as long as to check an input.
+ * @typedef {object} Output
+ * @property {boolean} hasBatch
+ * @property {number} batch
+ * @property {number} rows
+ * @property {readonly number[]} shape frozen
+ * @property {number} size
+ */
+
+/**
+ * @param {Attending} about
+ * @param {boolean} hasBatch
+ * @param {number} batch
+ * @param {number} rows
+ * @returns {Output}
+ */
+function outputOf(about, hasBatch, batch, rows) {
+  const { output: last, width } = about;
+  if (last?.hasBatch === hasBatch && last.batch === batch && last.rows === rows) {
+    return last;
+  }
+  const shape = Object.freeze(hasBatch ? [batch, rows, width] : [rows, width]);
+  const output = { hasBatch, batch, rows, shape, size: sizeOf(shape, 'output') };
+  about.output = output;
+  return output;
+}
 
 /**
  * What an hw_forward_options says, and where its parts are once they are in staging memory.
@@ -146,7 +174,7 @@ function callModule(engine, call) {
  * @param {readonly number[]} shape the output's
  */
 export function runRows({ engine, pointer }, name, input, tokens, shape) {
-  const outputSize = sizeOf(shape, 'the result');
+  const outputSize = sizeOf(Object.freeze(shape), 'the result');
   const [batch, logitsStart, logitsEnd, extras] = [1, 0, 0, undefined];
   const call = { pointer, name, input, batch, tokens, logitsStart, logitsEnd, outputSize, extras };
   return engine.read(callModule(engine, call), shape, outputSize);
@@ -276,12 +304,11 @@ export function runForward(module, about, input, asked) {
   const range = logits === undefined ? noLogits : checkLogits(logits, tokens);
   const [logitsStart, logitsEnd] = [range[0], range[1]];
   const rows = logits === undefined ? tokens : logitsEnd - logitsStart;
-  const outputShape = hasBatch ? [batch, rows, about.width] : [rows, about.width];
+  const { shape: outputShape, size: outputSize } = outputOf(about, hasBatch, batch, rows);
   const extras =
     asked === nothing
       ? undefined
       : fitExtras(asked, about, [batch, about.heads, tokens, stored + tokens], hasBatch, cacheAt);
-  const outputSize = sizeOf(outputShape, 'output');
   const { name } = about;
   const call = { pointer, name, input, batch, tokens, logitsStart, logitsEnd, outputSize, extras };
   const outputAt = callModule(engine, call);

@@ -17,8 +17,9 @@ import { newArray, readShape } from './shape.js';
 /** @typedef {Operand<'float32'>} FloatOperand */
 /** @typedef {Omit<Operand, 'dtype' | 'data'> & { dtype: 'uint32', data: Uint32Array }} IdsOperand ids, which are the call's own */
 
-/** What holds a tensor's elements. @type {Readonly<Record<string, 'float32' | 'bool'>>} */
-const dtypes = Object.freeze({ Float32Array: 'float32', Uint8Array: 'bool' });
+/** @param {string | undefined} kind of what holds a tensor's elements. @returns {DType | undefined} */
+const dtypeOf = (kind) =>
+  kind === 'Float32Array' ? 'float32' : kind === 'Uint8Array' ? 'bool' : undefined;
 
 /**
  * Whether it is one of this package's, or of a copy of it in another realm.
@@ -54,7 +55,7 @@ export function checkTensor(value, name) {
   } catch (error) {
     cause = error;
   }
-  const dtype = dtypes[kindOf(data) ?? ''];
+  const dtype = dtypeOf(kindOf(data));
   if (shape === undefined || data === undefined || dtype === undefined) {
     throw notTensor(value, name, cause);
   }

@@ -42,7 +42,7 @@ let known = none;
 /**
  * A tensor of a result.
  * @param {Float32Array} data
- * @param {readonly number[]} shape that it has, which nobody will change
+ * @param {readonly number[]} shape that it has, frozen
  */
 export function tensorOf(data, shape) {
   known = shape;
@@ -85,7 +85,7 @@ export class Tensor {
      * Sizes of the dimensions, frozen.
      * @type {readonly number[]}
      */
-    this.shape = Object.freeze(isKnown ? shape : checkFit(data, shape));
+    this.shape = isKnown ? shape : Object.freeze(checkFit(data, shape));
     /**
      * What `data` holds.
      * @type {D}
