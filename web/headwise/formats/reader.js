@@ -10,7 +10,7 @@ import { newArray } from '../tensor/shape.js';
  * @param {AbortSignal | undefined} signal
  * @returns {Promise<T>}
  */
-function orAbort(promise, signal) {
+export function orAbort(promise, signal) {
   if (signal === undefined) {
     return promise;
   }
@@ -25,7 +25,7 @@ function orAbort(promise, signal) {
 }
 
 /** What the readers share: their file's name and the signals that end them. */
-class Reader {
+export class Reader {
   /**
    * @param {string} name what messages call the file
    * @param {readonly (AbortSignal | undefined)[]} signals
@@ -37,12 +37,20 @@ class Reader {
     this.size = undefined;
     /** What a server said, in words. @type {string | undefined} */
     this.answer = undefined;
+    /** Of Hugging Face's hub: the commit that the file is of. @type {string | undefined} */
+    this.commit = undefined;
   }
 
   /** @param {AbortSignal | undefined} signal one more that ends this */
   addSignal(signal) {
     this.signals = [...this.signals, signal];
   }
+
+  /**
+   * What will be read, for those that fetch it.
+   * @param {readonly (readonly [start: number, end: number])[]} _runs
+   */
+  plan(_runs) {}
 
   /** @throws an abort's reason */
   throwIfAborted() {

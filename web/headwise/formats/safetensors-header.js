@@ -5,7 +5,7 @@ import { isObject, parseObject } from './json.js';
 import { notThisKind } from './source.js';
 
 /** @typedef {import('./convert.js').Dtype} Dtype */
-/** @typedef {import('./reader.js').PartReader | import('./reader.js').StreamReader} Reader */
+/** @typedef {import('./reader.js').PartReader | import('./reader.js').StreamReader | import('./web-reader.js').WebReader} Reader */
 /** @typedef {{ name: string, dtype: Dtype, shape: readonly number[], start: number, end: number }} Entry start and end are counted from the end of the header */
 
 /** The format's own limit. */

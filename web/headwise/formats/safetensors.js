@@ -120,10 +120,12 @@ export class SafetensorsFile {
   async *#read(reader, { pieceBytes, wants, onProgress }) {
     let loaded = this.#data;
     try {
+      const wanted = new Set(this.#entries.filter(({ name }) => wants(name)));
+      reader.plan(Array.from(wanted, ({ start, end }) => [this.#data + start, this.#data + end]));
       for (const entry of this.#entries) {
         const { name, dtype, shape } = entry;
         const { size, toFloats } = dtypes[dtype];
-        const isWanted = wants(name);
+        const isWanted = wanted.has(entry);
         for (const { firstRow, rows, elements } of rowsOf(entry, pieceBytes)) {
           const end = loaded + elements * size;
           const bytes = isWanted ? await reader.read(elements * size) : undefined;
@@ -168,7 +170,11 @@ export class SafetensorsFile {
  */
 export async function openSafetensors(source, options) {
   const checked = checkOptions(options, ['name', 'signal'], 'openSafetensors');
-  const reader = await openReader(source, checked);
+  return readSafetensorsHeader(await openReader(source, checked));
+}
+
+/** @param {Reader} reader at the file's start, which is closed after an error */
+export async function readSafetensorsHeader(reader) {
   try {
     return new SafetensorsFile(reader, await readHeader(reader));
   } catch (error) {

@@ -21,9 +21,13 @@ import { PartReader, StreamReader } from './reader.js';
  * @property {AbortSignal} [signal] ends the reading
  */
 
+/** What a server said, in words. @param {Response} response */
+export const answerOf = ({ status, statusText }) =>
+  `the server answered ${`${status} ${statusText}`.trim()}`;
+
 /** @param {Response} response @param {string} name @param {AbortSignal | undefined} signal */
-function readerOfResponse(response, name, signal) {
-  const answer = `the server answered ${`${response.status} ${response.statusText}`.trim()}`;
+export function readerOfResponse(response, name, signal) {
+  const answer = answerOf(response);
   if (!response.ok) {
     throw new HeadwiseError('ERR_LOAD', `${name}: ${answer}; expected the file`);
   }
@@ -140,7 +144,7 @@ const lookAlikes = [
 
 /**
  * The error of a file that is none of its kind: an error of loading if a server sent a page instead.
- * @param {PartReader | StreamReader} reader
+ * @param {import('./safetensors-header.js').Reader} reader
  * @param {Uint8Array} start of the file
  * @param {string} expected
  */

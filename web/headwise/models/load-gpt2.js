@@ -1,9 +1,7 @@
 import { checkFunction, checkOptions, checkSignal } from '../checks/check.js';
 import { HeadwiseError } from '../checks/error.js';
-import { isAddress, isPlain, reading } from '../checks/foreign.js';
 import { readGpt2Config } from './gpt2-config.js';
-import { openSafetensors } from '../formats/safetensors.js';
-import { openReader } from '../formats/source.js';
+import { openParts } from './open-model.js';
 import { describe } from '../checks/describe.js';
 import { checkEngine, Gpt2 } from './gpt2.js';
 import { canonicalName, isImplied } from './parameters.js';
@@ -17,7 +15,8 @@ import { loaderThere } from '../worker/there.js';
  * Where a checkpoint is.
  * @typedef {object} LoadGpt2Options
  * @property {Source | object} config Hugging Face's config.json: where it is, or what it holds
- * @property {Source} weights model.safetensors: float32, float16 or bfloat16
+ * @property {Source | readonly Source[]} weights model.safetensors, or a list of its shards: float32, float16 or bfloat16. Of a
+ *   file on a server that gives parts only what is needed is fetched, and a download that is cut goes on
  * @property {(progress: { loaded: number, total: number }) => void} [onProgress] bytes of the weights that are read
  * @property {AbortSignal} [signal] ends the loading
  */
@@ -27,37 +26,6 @@ const floats = ['F32', 'F16', 'BF16'];
 
 /** How many tensors of a kind messages name. */
 const shown = 8;
-
-/** A config larger than this is none. */
-const longestConfig = 2 ** 20;
-
-/**
- * What messages call a source: by its own name, if it has one, else by the option's.
- * @param {any} source
- * @param {string} option
- */
-function nameFor(source, option) {
-  const named = () => isAddress(source) || source?.name || source?.url;
-  return reading(named, option, 'a source') ? undefined : option;
-}
-
-/** @param {unknown} config @param {AbortSignal | undefined} signal */
-async function readConfig(config, signal) {
-  if (reading(() => isPlain(config), 'config', 'a source or an object')) {
-    return readGpt2Config(/** @type {object} */ (config));
-  }
-  const reader = await openReader(config, { name: nameFor(config, 'config'), signal });
-  try {
-    const bytes = await reader.read(longestConfig + 1);
-    if (bytes.length > longestConfig) {
-      throw reader.formatError(`has more than ${longestConfig} bytes; expected a config.json`);
-    }
-    const text = new TextDecoder().decode(bytes);
-    return readGpt2Config(text, { name: reader.name });
-  } finally {
-    reader.close();
-  }
-}
 
 /**
  * A file of another model can miss hundreds.
@@ -70,15 +38,16 @@ function listed(what, names) {
 }
 
 /**
- * Checks that the file has every parameter once, in its shape and of floats, and no others.
- * @param {SafetensorsFile} file
+ * Checks that the files have every parameter once, in its shape and of floats, and no others.
+ * @param {readonly SafetensorsFile[]} files
  * @param {ReadonlyMap<string, readonly number[]>} shapes
  */
-function checkTensors(file, shapes) {
-  const found = new Map(Array.from(file.tensors, ([name, info]) => [canonicalName(name), info]));
+function checkTensors(files, shapes) {
+  const entries = files.flatMap(({ tensors }) => [...tensors]);
+  const found = new Map(entries.map(([name, info]) => [canonicalName(name), info]));
   const missing = [...shapes.keys()].filter((name) => !found.has(name));
   const unexpected = [...found.keys()].filter((name) => !shapes.has(name) && !isImplied(name));
-  const wanted = [...file.tensors.keys()].map(canonicalName).filter((name) => shapes.has(name));
+  const wanted = entries.map(([name]) => canonicalName(name)).filter((name) => shapes.has(name));
   const repeated = wanted.filter((name, i) => wanted.indexOf(name) !== i);
   const unfit = [...shapes].flatMap(([name, shape]) => {
     const own = found.get(name);
@@ -93,31 +62,42 @@ function checkTensors(file, shapes) {
   const problems = [
     ...listed('missing', missing),
     ...listed('unexpected', unexpected),
-    ...listed('there with and without transformer.', repeated),
+    ...listed(
+      `there ${files.length > 1 ? 'twice, or ' : ''}with and without transformer.`,
+      repeated,
+    ),
     ...listed('unfit', unfit),
   ];
   if (problems.length > 0) {
+    const [{ name }] = files;
+    const more = files.length > 1 ? ` and ${files.length - 1} more do` : ' does';
     throw new HeadwiseError(
       'ERR_FORMAT',
-      `${file.name} does not fit the config: ${problems.join('; ')}`,
+      `${name}${more} not fit the config: ${problems.join('; ')}`,
     );
   }
 }
 
 /**
  * @param {Gpt2} model
- * @param {SafetensorsFile} file
+ * @param {readonly SafetensorsFile[]} files
  * @param {Pick<LoadGpt2Options, 'onProgress'>} options
  */
-async function loadTensors(model, file, { onProgress }) {
+async function loadTensors(model, files, { onProgress }) {
   const parameters = new Map(model.parameterList.map((parameter) => [parameter.key, parameter]));
-  checkTensors(file, new Map(Array.from(parameters, ([key, { shape }]) => [key, shape])));
+  checkTensors(files, new Map(Array.from(parameters, ([key, { shape }]) => [key, shape])));
   const wants = (/** @type {string} */ name) => parameters.has(canonicalName(name));
-  for await (const { name, firstRow, rows, data } of file.pieces({ wants, onProgress })) {
-    const parameter = parameters.get(canonicalName(name));
-    if (parameter !== undefined) {
-      model.loadRows(parameter, data, firstRow, rows);
+  const total = files.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  let before = 0;
+  const told = ({ loaded = 0 }) => onProgress?.({ loaded: before + loaded, total });
+  for (const file of files) {
+    for await (const { name, firstRow, rows, data } of file.pieces({ wants, onProgress: told })) {
+      const parameter = parameters.get(canonicalName(name));
+      if (parameter !== undefined) {
+        model.loadRows(parameter, data, firstRow, rows);
+      }
     }
+    before += file.byteLength;
   }
 }
 
@@ -156,31 +136,27 @@ export async function loadGpt2(hw, options) {
   checkEngine(hw);
   const signal = checkSignal(given.signal);
   checkFunction(given.onProgress, 'onProgress');
-  const { tieWordEmbeddings, ...config } = await readConfig(given.config, signal);
+  const how = { signal, fetch: undefined, isKept: false };
+  const { config, name, openFiles } = await openParts(given.config, given.weights, how);
+  const { tieWordEmbeddings, ...sizes } = readGpt2Config(config, { name });
   if (!tieWordEmbeddings) {
     throw new HeadwiseError(
       'ERR_FORMAT',
       'config: tie_word_embeddings is false; expected true: the output head of GPT-2 is wte',
     );
   }
-  const file = await openSafetensors(given.weights, {
-    name: nameFor(given.weights, 'weights'),
-    signal,
-  });
+  const files = await openFiles();
   try {
-    const model = new Gpt2(
-      /** @type {import('../engine/headwise.js').Headwise} */ (hw),
-      config,
-      false,
-    );
+    const engine = /** @type {import('../engine/headwise.js').Headwise} */ (hw);
+    const model = new Gpt2(engine, sizes, false);
     try {
-      await loadTensors(model, file, given);
+      await loadTensors(model, files, given);
       return model;
     } catch (error) {
       model.dispose();
       throw error;
     }
   } finally {
-    file.close();
+    files.forEach((file) => file.close());
   }
 }

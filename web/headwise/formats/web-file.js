@@ -1,0 +1,155 @@
+// A file on a server: its beginning, and any part of it, as far as the server gives parts.
+import { HeadwiseError } from '../checks/error.js';
+import { answerOf } from './source.js';
+
+/** @typedef {typeof globalThis.fetch} Fetch */
+
+/** So much is fetched at first: most headers are shorter. */
+const headBytes = 2 ** 16;
+
+/** Answers that another attempt may change. */
+const passing = [408, 425, 429, 500, 502, 503, 504];
+
+/** What an answer's status means where models are. @type {Readonly<Record<number, string>>} */
+const meanings = {
+  401: 'it is private or gated, or there is no such model: expected one that is open, or options.fetch to send a token',
+  403: 'access to it has to be asked for: expected one that is open, or options.fetch to send a token',
+};
+
+/** A fetch that did not come about, or an answer that may be another one next time. */
+export class PassingError extends HeadwiseError {}
+
+/** There is no such file. */
+export class AbsentError extends HeadwiseError {}
+
+/** Why nothing answered, as far as that can be known. @param {URL} url */
+function whyNot(url) {
+  const { navigator, location } = /** @type {any} */ (globalThis);
+  if (navigator?.onLine === false) {
+    return 'this machine is offline';
+  }
+  return location?.origin === undefined || location.origin === url.origin
+    ? 'nobody answers'
+    : 'nobody answers, or the server does not allow pages of other origins (CORS)';
+}
+
+/** Of an answer with a part: where it begins, and the file's length if the server says it. @param {Response} response */
+function rangeOf(response) {
+  const match = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(response.headers.get('content-range') ?? '');
+  const size = match === null || match[2] === '*' ? undefined : Number(match[2]);
+  return { start: match === null ? undefined : Number(match[1]), size };
+}
+
+/** What tells a version of the file from others; '' if nothing does. @param {Response} response */
+const versionOf = ({ headers }) => headers.get('etag') ?? headers.get('last-modified') ?? '';
+
+export class WebFile {
+  /** Bytes, where the server says it. @type {number | undefined} */
+  size;
+  /** '' if the server does not say it. */
+  version = '';
+  /** Of Hugging Face's hub, whose answers name it. @type {string | undefined} */
+  commit;
+  /** Its first bytes. @type {Uint8Array<ArrayBuffer>} */
+  head = new Uint8Array(0);
+
+  /**
+   * @param {URL} url
+   * @param {string} name what messages call it
+   * @param {Fetch} fetch
+   */
+  constructor(url, name, fetch) {
+    this.url = url;
+    this.name = name;
+    this.fetch = fetch;
+  }
+
+  /** @param {string} problem @param {unknown} [cause] */
+  error(problem, cause) {
+    const from = this.name === this.url.href ? '' : ` from ${this.url.href}`;
+    return new HeadwiseError('ERR_LOAD', `${this.name}${from}: ${problem}`, { cause });
+  }
+
+  /**
+   * Asks for bytes from start on.
+   * @param {string | undefined} range undefined: the whole file
+   * @param {AbortSignal | undefined} signal
+   * @returns {Promise<Response>} with any status
+   * @throws {PassingError} nobody answers; an abort's reason
+   */
+  async #ask(range, signal) {
+    try {
+      const headers = range === undefined ? undefined : { range: `bytes=${range}` };
+      const response = await this.fetch.call(undefined, this.url.href, { headers, signal });
+      const commit = response.headers.get('x-repo-commit') ?? '';
+      this.commit ??= /^[0-9a-f]{40}$/.test(commit) ? commit : undefined;
+      return response;
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const { message } = this.error(`could not be read: ${whyNot(this.url)}; expected the file`);
+      throw new PassingError('ERR_LOAD', message, { cause });
+    }
+  }
+
+  /** @param {Response} response that has no file */
+  refusal(response) {
+    const meaning = meanings[response.status] ?? 'expected the file';
+    const error = this.error(`${answerOf(response)}; ${meaning}`);
+    if (response.status === 404 || response.status === 410) {
+      return new AbsentError('ERR_LOAD', error.message);
+    }
+    return passing.includes(response.status) ? new PassingError('ERR_LOAD', error.message) : error;
+  }
+
+  /**
+   * Asks for the file's beginning; a server may send all of it.
+   * @param {AbortSignal | undefined} signal
+   * @returns {Promise<Response | undefined>} the whole file, or what there is instead; undefined: the beginning is here
+   */
+  async begin(signal) {
+    let response;
+    try {
+      response = await this.#ask(`0-${headBytes - 1}`, signal);
+    } catch (error) {
+      // Of older browsers a Range asks servers of other origins for a leave that not all of them give.
+      if (whyNot(this.url).includes('CORS')) {
+        return this.#ask(undefined, signal);
+      }
+      throw error;
+    }
+    if (response.status === 416) {
+      return this.#ask(undefined, signal);
+    }
+    if (response.status !== 206) {
+      return response;
+    }
+    this.size = rangeOf(response).size;
+    this.version = versionOf(response);
+    this.head = new Uint8Array(await response.arrayBuffer());
+    return undefined;
+  }
+
+  /**
+   * Bytes from start to end.
+   * @param {number} start
+   * @param {number} end
+   * @param {AbortSignal | undefined} signal
+   * @returns {Promise<ReadableStreamDefaultReader<Uint8Array> | undefined>} undefined: the file has ended before
+   * @throws {HeadwiseError} ERR_LOAD; an abort's reason
+   */
+  async part(start, end, signal) {
+    const response = await this.#ask(`${start}-${end - 1}`, signal);
+    if (response.status === 416) {
+      return undefined;
+    }
+    if (!response.ok) {
+      throw this.refusal(response);
+    }
+    const isPart = response.status === 206 && (rangeOf(response).start ?? start) === start;
+    if (!isPart || versionOf(response) !== this.version) {
+      response.body?.cancel().catch(() => undefined);
+      throw this.error('changed while it was read; expected a file that stays as it is');
+    }
+    return (response.body ?? new Blob([]).stream()).getReader();
+  }
+}

@@ -1,0 +1,325 @@
+import { HeadwiseError } from '../checks/error.js';
+import { newArray } from '../tensor/shape.js';
+import { FileCache } from './file-cache.js';
+import { orAbort, Reader } from './reader.js';
+import { readerOfResponse } from './source.js';
+import { PassingError, WebFile } from './web-file.js';
+
+/** @typedef {import('./reader.js').StreamReader} StreamReader */
+
+/** Where less is not wanted between two parts, they are fetched as one. */
+const smallestGap = 2 ** 16;
+
+/** So much is fetched at a time while it is not known what will be read. */
+const blindBytes = 2 ** 20;
+
+/** So much is kept in the cache as one part. */
+const storedBytes = 2 ** 23;
+
+/** How often a download that brings nothing new is tried again, and how long is waited before, at first. */
+const attempts = 4;
+const firstWait = 200;
+
+/** An address under which a file never changes: Hugging Face's of a commit. */
+const fixed = /\/resolve\/[0-9a-f]{40}\//;
+
+/** @param {readonly (readonly [start: number, end: number])[]} runs in order @returns {[start: number, end: number][]} */
+function joined(runs) {
+  /** @type {[number, number][]} */
+  const all = [];
+  for (const [start, end] of runs) {
+    const last = all.at(-1);
+    if (last !== undefined && start - last[1] < smallestGap) {
+      last[1] = end;
+    } else if (end > start) {
+      all.push([start, end]);
+    }
+  }
+  return all;
+}
+
+/** @param {number} ms */
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Reads a file on a server that gives parts: only what is read is fetched, and a download that is cut goes on. */
+export class WebReader extends Reader {
+  #file;
+  #cache;
+  /** Where the next bytes of #rest and behind come from. */
+  #at;
+  /** What has come and was not read. @type {Uint8Array} */
+  #rest;
+  /** @type {[start: number, end: number][] | undefined} */
+  #runs;
+  /** @type {ReadableStreamDefaultReader<Uint8Array> | undefined} */
+  #stream;
+  /** Ends what is being fetched. */
+  #end = new AbortController();
+  #streamEnd = 0;
+  #failures = 0;
+  /** What has come of the part that will be stored. @type {Uint8Array<ArrayBuffer> | undefined} */
+  #storing;
+  #storedAt = 0;
+
+  /**
+   * @param {WebFile} file whose beginning is here
+   * @param {FileCache | undefined} cache
+   * @param {readonly (AbortSignal | undefined)[]} signals
+   * @param {number} [position]
+   */
+  constructor(file, cache, signals, position = 0) {
+    super(file.name, signals);
+    this.#file = file;
+    this.#cache = cache;
+    this.size = file.size;
+    this.#rest = file.head.subarray(position);
+    this.#at = Math.max(position, file.head.length);
+    this.commit = file.commit;
+  }
+
+  /** @override @param {readonly (readonly [start: number, end: number])[]} runs */
+  plan(runs) {
+    this.#runs = joined(runs);
+  }
+
+  /** Where the run ends that a place lies in. @param {number} at */
+  #runEnd(at) {
+    const run = this.#runs?.find(([start, end]) => start <= at && at < end);
+    return Math.min(run?.[1] ?? at + blindBytes, this.size ?? Infinity);
+  }
+
+  #closeStream() {
+    this.#end.abort();
+    this.#end = new AbortController();
+    this.#stream?.cancel().catch(() => undefined);
+    this.#stream = undefined;
+    this.#storing = undefined;
+  }
+
+  /** The name of the part that begins here, in the cache. */
+  get #part() {
+    const end = Math.min(this.#at + storedBytes, this.#streamEnd);
+    return `${this.#file.version} ${this.#at}-${end}`;
+  }
+
+  /** @param {Uint8Array} bytes that came, from #at on */
+  async #store(bytes) {
+    if (this.#cache === undefined || this.#file.version === '') {
+      return;
+    }
+    let start = 0;
+    while (start < bytes.length) {
+      const at = this.#at + start;
+      if (this.#storing === undefined) {
+        this.#storing = newArray(Uint8Array, Math.min(storedBytes, this.#streamEnd - at));
+        this.#storedAt = at;
+      }
+      const filled = at - this.#storedAt;
+      const taken = bytes.subarray(start, start + this.#storing.length - filled);
+      this.#storing.set(taken, filled);
+      start += taken.length;
+      if (filled + taken.length === this.#storing.length) {
+        const whole = this.#storing;
+        const end = this.#storedAt + whole.length;
+        this.#storing = undefined;
+        await this.#cache.put(`${this.#file.version} ${this.#storedAt}-${end}`, whole);
+      }
+    }
+  }
+
+  /** The next bytes from the server. @returns {Promise<Uint8Array | undefined>} undefined: the file has ended */
+  async #fetched() {
+    if (this.#stream === undefined) {
+      const part = this.#file.part(this.#at, this.#streamEnd, this.#end.signal);
+      this.#stream = await this.signals.reduce(orAbort, part);
+      if (this.#stream === undefined) {
+        return undefined;
+      }
+    }
+    const { done, value } = await this.signals.reduce(orAbort, this.#stream.read());
+    if (done) {
+      this.#stream = undefined;
+      throw new PassingError('ERR_LOAD', `${this.name}: the connection was cut; expected the rest`);
+    }
+    return value.subarray(0, this.#streamEnd - this.#at);
+  }
+
+  /** The next bytes, tried again where that may help. @returns {Promise<Uint8Array | undefined>} */
+  async #persistent() {
+    for (;;) {
+      this.throwIfAborted();
+      try {
+        const bytes = await this.#fetched();
+        this.#failures = 0;
+        return bytes;
+      } catch (cause) {
+        this.throwIfAborted();
+        this.#stream = undefined;
+        if (cause instanceof HeadwiseError && !(cause instanceof PassingError)) {
+          throw cause;
+        }
+        if (++this.#failures > attempts) {
+          throw cause instanceof HeadwiseError
+            ? cause
+            : this.#file.error(
+                `could not be read (${/** @type {Error} */ (cause).message})`,
+                cause,
+              );
+        }
+        await this.signals.reduce(orAbort, pause(firstWait * 2 ** (this.#failures - 1)));
+      }
+    }
+  }
+
+  /** Waits for bytes. @returns {Promise<boolean>} whether there are any, or the file has ended */
+  async #hasMore() {
+    while (this.#rest.length === 0) {
+      this.throwIfAborted();
+      if (this.#at >= (this.size ?? Infinity)) {
+        return false;
+      }
+      if (this.#at >= this.#streamEnd || this.#stream === undefined) {
+        this.#closeStream();
+        this.#streamEnd = this.#runEnd(this.#at);
+      }
+      const isStart = this.#storing === undefined && this.#file.version !== '';
+      const stored = isStart ? await this.#cache?.match(this.#part) : undefined;
+      if (stored !== undefined) {
+        this.#closeStream();
+      }
+      const bytes = stored?.bytes ?? (await this.#persistent());
+      if (bytes === undefined) {
+        return false;
+      }
+      if (stored === undefined) {
+        await this.#store(bytes);
+      }
+      this.#rest = bytes;
+      this.#at += bytes.length;
+    }
+    return true;
+  }
+
+  /** @param {number} most */
+  #take(most) {
+    const taken = this.#rest.subarray(0, most);
+    this.#rest = this.#rest.subarray(taken.length);
+    return taken;
+  }
+
+  /**
+   * The next bytes: as many as asked for, fewer at the end.
+   * @param {number} length
+   */
+  async read(length) {
+    const known = Math.min(length, (this.size ?? Infinity) - this.#at + this.#rest.length);
+    const bytes = newArray(Uint8Array, Math.max(0, Math.min(known, length)));
+    let filled = 0;
+    while (filled < bytes.length && (await this.#hasMore())) {
+      const part = this.#take(bytes.length - filled);
+      bytes.set(part, filled);
+      filled += part.length;
+    }
+    return bytes.subarray(0, filled);
+  }
+
+  /**
+   * Passes over bytes, which are fetched only if they lie within what will be read.
+   * @param {number} length
+   * @returns {Promise<number>} how many there were
+   */
+  async skip(length) {
+    let skipped = this.#take(length).length;
+    while (skipped < length) {
+      const left = length - skipped;
+      if (this.#at + left > this.#streamEnd) {
+        const there = Math.min(left, (this.size ?? Infinity) - this.#at);
+        this.#closeStream();
+        this.#streamEnd = 0;
+        this.#at += there;
+        return skipped + there;
+      }
+      if (!(await this.#hasMore())) {
+        break;
+      }
+      skipped += this.#take(left).length;
+    }
+    return skipped;
+  }
+
+  /**
+   * A reader of the same from a place on.
+   * @param {number} position
+   * @param {AbortSignal | undefined} signal
+   */
+  from(position, signal) {
+    this.#closeStream();
+    return new WebReader(this.#file, this.#cache, [...this.signals, signal], position);
+  }
+
+  /** Ends reading, a download too. */
+  close() {
+    this.#closeStream();
+  }
+}
+
+/**
+ * What is stored of a file's beginning, or the server's; for one that does not answer, what is stored.
+ * @param {WebFile} file
+ * @param {FileCache | undefined} cache
+ * @param {AbortSignal | undefined} signal
+ * @returns {Promise<Response | undefined>} as WebFile.begin
+ */
+async function begin(file, cache, signal) {
+  const stored = await cache?.match('head');
+  const restore = () => {
+    const { bytes, headers } = /** @type {NonNullable<typeof stored>} */ (stored);
+    file.head = bytes;
+    file.version = headers.get('x-version') ?? '';
+    file.size = Number(headers.get('x-size')) || undefined;
+    file.commit = headers.get('x-commit') || undefined;
+  };
+  if (stored !== undefined && fixed.test(file.url.href)) {
+    restore();
+    return undefined;
+  }
+  try {
+    const response = await orAbort(file.begin(signal), signal);
+    const { version, size, commit } = file;
+    if (response === undefined && version !== '' && stored?.headers.get('x-version') !== version) {
+      await cache?.sweep((part) => part.startsWith(`${version} `));
+      const headers = { 'x-version': version, 'x-size': `${size ?? ''}`, 'x-commit': commit ?? '' };
+      await cache?.put('head', file.head, headers);
+    }
+    return response;
+  } catch (error) {
+    if (stored === undefined || !(error instanceof PassingError)) {
+      throw error;
+    }
+    restore();
+    return undefined;
+  }
+}
+
+/**
+ * Opens a file on a server. What the server gives in parts is fetched as it is read; else it is a stream.
+ * @param {URL} url
+ * @param {{ name?: string, fetch: import('./web-file.js').Fetch, signal: AbortSignal | undefined, isKept: boolean }} options
+ *   name: what messages call it; isKept: whether parts are kept in the browser's cache
+ * @returns {Promise<WebReader | StreamReader>}
+ * @throws {HeadwiseError} ERR_LOAD; an abort's reason
+ */
+export async function openWeb(url, { name = url.href, fetch, signal, isKept }) {
+  const file = new WebFile(url, name, fetch);
+  const cache = isKept ? await FileCache.open(url.href) : undefined;
+  const response = await begin(file, cache, signal);
+  if (response === undefined) {
+    return new WebReader(file, cache, [signal]);
+  }
+  if (!response.ok) {
+    throw file.refusal(response);
+  }
+  const reader = readerOfResponse(response, name, signal);
+  reader.commit = file.commit;
+  return reader;
+}

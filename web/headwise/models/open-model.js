@@ -1,0 +1,216 @@
+// A model's config and the headers of its weights, from wherever they are.
+import { describe } from '../checks/describe.js';
+import { HeadwiseError } from '../checks/error.js';
+import { copyArray, isAddress, isPlain, reading } from '../checks/foreign.js';
+import { resolve } from '../engine/compile.js';
+import { isObject, parseObject } from '../formats/json.js';
+import { openSafetensors, readSafetensorsHeader } from '../formats/safetensors.js';
+import { openReader } from '../formats/source.js';
+import { AbsentError } from '../formats/web-file.js';
+import { openWeb } from '../formats/web-reader.js';
+import { placeOf } from './places.js';
+
+/** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
+/** @typedef {import('./places.js').Folder} Folder */
+
+/**
+ * How files are read.
+ * @typedef {object} Reading
+ * @property {AbortSignal | undefined} signal
+ * @property {typeof globalThis.fetch | undefined} fetch default: the platform's
+ * @property {boolean} isKept whether files of servers are kept in the browser's cache
+ */
+
+/**
+ * A model whose config was read.
+ * @typedef {object} OpenModel
+ * @property {object} config what its config.json holds
+ * @property {string} name what messages call that
+ * @property {() => Promise<SafetensorsFile[]>} openFiles opens the weights: one file, or shards
+ */
+
+/** A config larger than this is none; an index of shards is larger. */
+const longest = { config: 2 ** 20, index: 2 ** 25 };
+
+/** More shards no model has. */
+const mostShards = 4096;
+
+/**
+ * What messages call a source: by its own name, if it has one, else by the option's.
+ * @param {any} source
+ * @param {string} option
+ */
+function nameFor(source, option) {
+  const named = () => isAddress(source) || source?.name || source?.url;
+  return reading(named, option, 'a source') ? undefined : option;
+}
+
+/** @param {unknown} source @returns {Promise<URL | undefined>} undefined: it is no file on a server */
+async function webAddress(source) {
+  if (!isAddress(source)) {
+    return undefined;
+  }
+  try {
+    const url = await resolve(source);
+    return /^https?:$/.test(url.protocol) ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {unknown} source @param {string} option @param {Reading} how */
+async function openFile(source, option, { signal, fetch, isKept }) {
+  signal?.throwIfAborted();
+  const url = await webAddress(source);
+  if (url === undefined) {
+    return openReader(source, { name: nameFor(source, option), signal });
+  }
+  return openWeb(url, { fetch: fetch ?? globalThis.fetch, signal, isKept });
+}
+
+/**
+ * @param {unknown} source
+ * @param {'config' | 'index'} option
+ * @param {Reading} how
+ * @returns {Promise<{ values: Record<string, unknown>, name: string, commit?: string }>}
+ */
+async function readObject(source, option, how) {
+  const reader = await openFile(source, option, how);
+  try {
+    const most = longest[option];
+    const bytes = await reader.read(most + 1);
+    if (bytes.length > most) {
+      const what = option === 'config' ? 'config.json' : 'model.safetensors.index.json';
+      throw reader.formatError(`has more than ${most} bytes; expected a ${what}`);
+    }
+    // A copy: TextDecoder takes no shared memory.
+    const text = new TextDecoder().decode(bytes.slice());
+    /** @type {(problem: string, cause?: unknown) => Error} */
+    const error = (problem, cause) => reader.formatError(problem, cause);
+    return { values: parseObject(text, error), name: reader.name, commit: reader.commit };
+  } finally {
+    reader.close();
+  }
+}
+
+/** @param {unknown} source @param {string} option @param {Reading} how */
+async function openWeights(source, option, how) {
+  const url = await webAddress(source);
+  return url === undefined
+    ? openSafetensors(/** @type {any} */ (source), {
+        name: nameFor(source, option),
+        signal: how.signal,
+      })
+    : readSafetensorsHeader(await openFile(url, option, how));
+}
+
+/** Opens files one after another; after an error none is open. @param {readonly unknown[]} sources @param {Reading} how */
+async function openShards(sources, how) {
+  /** @type {SafetensorsFile[]} */
+  const files = [];
+  try {
+    for (const [i, source] of sources.entries()) {
+      const option = sources.length > 1 ? `weights[${i}]` : 'weights';
+      files.push(await openWeights(source, option, how));
+    }
+    return files;
+  } catch (error) {
+    files.forEach((file) => file.close());
+    throw error;
+  }
+}
+
+/**
+ * The names of the shards that an index lists.
+ * @param {Record<string, unknown>} index
+ * @param {string} name the file's
+ */
+function shardNames(index, name) {
+  const { weight_map: map } = index;
+  const names = isObject(map) ? [...new Set(Object.values(map))] : [];
+  const isName = (/** @type {unknown} */ one) =>
+    typeof one === 'string' && /^[^/\\]+\.safetensors$/.test(one);
+  if (names.length === 0 || names.length > mostShards || !names.every(isName)) {
+    const expected = `an object that names 1 to ${mostShards} .safetensors files beside it`;
+    const found = `weight_map is ${describe(map)}`;
+    throw new HeadwiseError('ERR_FORMAT', `${name}: ${found}; expected ${expected}`);
+  }
+  return /** @type {string[]} */ (names).sort();
+}
+
+/** @param {Folder} folder @param {string} file */
+function absent(folder, file) {
+  return new HeadwiseError(
+    'ERR_LOAD',
+    `${folder.name}: ${file} is not there; expected a folder with config.json and model.safetensors, or its shards and their index`,
+  );
+}
+
+/** @param {Folder} folder @param {string} file */
+function mustFind(folder, file) {
+  const source = folder.find(file);
+  if (source === undefined) {
+    throw absent(folder, file);
+  }
+  return source;
+}
+
+/** @param {Folder} folder @param {Reading} how @returns {Promise<SafetensorsFile[]>} */
+async function openFolderWeights(folder, how) {
+  const whole = folder.find('model.safetensors');
+  if (whole !== undefined) {
+    try {
+      return [await openWeights(whole, 'weights', how)];
+    } catch (error) {
+      if (!(error instanceof AbsentError)) {
+        throw error;
+      }
+    }
+  }
+  const list = 'model.safetensors.index.json';
+  const { values, name } = await readObject(mustFind(folder, list), 'index', how).catch((error) => {
+    throw error instanceof AbsentError ? absent(folder, 'model.safetensors') : error;
+  });
+  const shards = shardNames(values, name).map((shard) => mustFind(folder, shard));
+  return openShards(shards, how);
+}
+
+/** @param {Folder} folder @param {Reading} how @returns {Promise<OpenModel>} */
+async function openFolder(folder, how) {
+  const found = await readObject(mustFind(folder, 'config.json'), 'config', how);
+  const { values: config, name, commit } = found;
+  // What belongs together is read of one commit, even if another one comes meanwhile.
+  const same = commit === undefined ? undefined : folder.at?.(commit);
+  return { config, name, openFiles: () => openFolderWeights(same ?? folder, how) };
+}
+
+/**
+ * @param {unknown} config a source, or what the file holds
+ * @param {unknown} weights a source, or a list of them
+ * @param {Reading} how
+ * @returns {Promise<OpenModel>}
+ */
+export async function openParts(config, weights, how) {
+  const isHeld = reading(() => isPlain(config), 'config', 'a source or an object');
+  const { values, name } = isHeld
+    ? { values: /** @type {any} */ (config), name: 'config.json' }
+    : await readObject(config, 'config', how);
+  const shards = copyArray(weights, mostShards) ?? [weights];
+  if (shards.length === 0) {
+    throw new HeadwiseError('ERR_VALUE', 'weights is []; expected a source, or a list of shards');
+  }
+  return { config: values, name, openFiles: () => openShards(shards, how) };
+}
+
+/**
+ * Reads a model's config, from wherever it is.
+ * @param {unknown} source as loadModel takes it
+ * @param {string} revision of a model on the hub
+ * @param {Reading} how
+ * @returns {Promise<OpenModel>}
+ * @throws {HeadwiseError} ERR_VALUE: no such source; ERR_LOAD: a file is not to be had; ERR_FORMAT: it is none; an abort's reason
+ */
+export async function openModel(source, revision, how) {
+  const place = await placeOf(source, revision);
+  return 'find' in place ? openFolder(place, how) : openParts(place.config, place.weights, how);
+}

@@ -1,0 +1,114 @@
+// Where a model's files are: a folder on a server or on this machine, Hugging Face's hub, or files that are at hand.
+import { resolve } from '../engine/compile.js';
+import { importNode, isNode } from '../engine/node.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { copyArray, isAddress, isOf, isPlain, reading, tagOf } from '../checks/foreign.js';
+
+/** @typedef {import('../formats/source.js').Source} Source */
+
+/**
+ * What finds a model's files by their names.
+ * @typedef {object} Folder
+ * @property {string} name what messages call it
+ * @property {(file: string) => Source | undefined} find undefined: it is not there. An address may be found and not answer
+ * @property {(commit: string) => Folder} [at] of the hub: the same as it was at a commit
+ */
+
+const hub = 'https://huggingface.co/';
+
+/** `org/name`, or a name alone. */
+const id = /^[\w.-]+(\/[\w.-]+)?$/;
+
+const expected =
+  "a Hugging Face id ('org/name'), an address or path of a folder or its config.json, { config, weights } or a list of Files";
+
+/** @param {URL} url of a folder, or its config.json @returns {Folder} */
+function folderAt(url) {
+  const base = new URL(url);
+  base.pathname = /\.json$/.test(base.pathname)
+    ? base.pathname.replace(/[^/]*$/, '')
+    : base.pathname.replace(/\/?$/, '/');
+  const find = (/** @type {string} */ file) => {
+    const found = new URL(base);
+    found.pathname += file.split('/').map(encodeURIComponent).join('/');
+    return found;
+  };
+  return { name: base.href, find };
+}
+
+/** @param {string} name of a model @param {string} revision @returns {Folder} */
+const hubFolder = (name, revision) => ({
+  ...folderAt(new URL(`${name}/resolve/${encodeURIComponent(revision)}/`, hub)),
+  at: (commit) => hubFolder(name, commit),
+});
+
+/** @param {string | URL} path in Node @returns {Promise<boolean>} */
+async function isThere(path) {
+  const { existsSync } = await importNode('fs');
+  return existsSync(path);
+}
+
+/** A folder of this machine, in Node. @param {Folder} folder @returns {Promise<Folder>} */
+async function onDisk({ name, find }) {
+  const { existsSync } = await importNode('fs');
+  const findThere = (/** @type {string} */ file) => {
+    const url = find(file);
+    return existsSync(url) ? url : undefined;
+  };
+  return { name, find: findThere };
+}
+
+/** @param {readonly any[]} files @returns {Folder} */
+function folderOf(files) {
+  const bad = files.findIndex((file) => !isOf(file, 'File') || typeof file.name !== 'string');
+  if (bad >= 0) {
+    throw misfit(files[bad], `source[${bad}]`, 'a File');
+  }
+  const byName = new Map(files.map((file) => [file.name, file]));
+  return { name: 'the files', find: (file) => byName.get(file) };
+}
+
+/** The most Files that a model's folder has. */
+const mostFiles = 4096;
+
+/** @param {any} source an array, or a FileList @returns {any[] | undefined} */
+const listOf = (source) =>
+  tagOf(source) === 'FileList'
+    ? Array.from(/** @type {any} */ (source))
+    : copyArray(source, mostFiles);
+
+/**
+ * @param {unknown} source as loadModel takes it
+ * @param {string} revision of a model on the hub
+ * @returns {Promise<Folder | { config: unknown, weights: unknown }>}
+ * @throws {HeadwiseError} ERR_VALUE
+ */
+export async function placeOf(source, revision) {
+  const files = reading(() => listOf(source), 'source', expected);
+  if (files !== undefined) {
+    return folderOf(files);
+  }
+  if (isAddress(source)) {
+    const text = reading(() => String(source), 'source', expected);
+    const isId = typeof source === 'string' && id.test(text) && !text.endsWith('.json');
+    if (isId && !/^\.+$/.test(text) && !(isNode && (await isThere(text)))) {
+      return hubFolder(text, revision);
+    }
+    try {
+      const url = await resolve(text);
+      const folder = folderAt(url);
+      return isNode && url.protocol === 'file:' ? await onDisk(folder) : folder;
+    } catch (cause) {
+      throw new HeadwiseError('ERR_VALUE', `source is ${text}; expected ${expected}`, { cause });
+    }
+  }
+  if (!reading(() => isPlain(source), 'source', expected)) {
+    throw misfit(source, 'source', expected);
+  }
+  const given = /** @type {Record<string, unknown>} */ (source);
+  return reading(
+    () => ({ config: given.config, weights: given.weights }),
+    'source',
+    'config and weights',
+  );
+}
