@@ -17,16 +17,16 @@ pageTest("the visitor's own sentence becomes GPT-2's tokens and maps", '', async
   const space = '\u2423';
   const words = ['quick', 'brown', 'fox', 'jumps', 'over', 'the', 'lazy', 'dog'];
   assert.deepEqual(tokens, ['The', ...words.map((word) => space + word)]);
-  assert.equal((await page.$$('#grid button')).length, 4);
+  assert.equal((await page.$$('#grid [data-mode=fused] button')).length, 4);
   assert.match(await textOf(page, '#wrapper-table'), /\[9, 64\]/);
   assert.deepEqual(await cells(page, '#wrapper-table'), await cells(page, '#fused-table'));
   assert.match(await textOf(page, '#embedding-note'), /Nothing here is trained/);
 
   await rerun(page, () => page.click('#gpt2'));
-  assert.equal((await page.$$('#grid button')).length, 12);
+  assert.equal((await page.$$('#grid [data-mode=fused] button')).length, 12);
   assert.match(await textOf(page, '#fused-table'), /\[9, 768\]/);
   await rerun(page, () => page.select('#heads', '3'));
-  assert.equal((await page.$$('#grid button')).length, 3);
+  assert.equal((await page.$$('#grid [data-mode=fused] button')).length, 3);
   await rerun(page, () => page.click('#causal'));
   assert.doesNotMatch(await textOf(page, '#legend'), /masked/);
 });
@@ -50,7 +50,7 @@ pageTest(
     assert.match(await textOf(page, '#token-count'), /^3 tokens/);
     assert.match(await textOf(page, '#map-title'), /^Head H1: wrapper - fused/);
     assert.match(await textOf(page, '#row-title'), /two differs by/);
-    assert.equal((await page.$$('#grid button')).length, 2);
+    assert.equal((await page.$$('#grid [data-mode=fused] button')).length, 2);
   },
 );
 
@@ -74,7 +74,7 @@ pageTest(
     );
     assert.match(shown, /^A sentence is a row of words/);
     assert.ok(Number.parseInt(await textOf(page, '#token-count'), 10) > 300);
-    const pooled = await page.$$eval('#grid canvas', (maps) =>
+    const pooled = await page.$$eval('#grid [data-mode=wrapper] canvas', (maps) =>
       maps.map((map) => /** @type {HTMLCanvasElement} */ (map).dataset.pooled),
     );
     assert.deepEqual(pooled, Array(12).fill('true'));

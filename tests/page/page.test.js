@@ -86,7 +86,7 @@ pageTest("every map's pixels have the colours of its weights", '', async (page) 
     const nth = `figure:nth-of-type(${head + 1}) attention-map >>> canvas`;
     assertColours(await colours(page, `#wrapper-maps ${nth}`, 6), weights.wrapper, head);
     assertColours(await colours(page, `#fused-maps ${nth}`, 6), weights.fused, head);
-    const button = `#grid button:nth-child(${head + 1})`;
+    const button = `#grid [data-mode=wrapper] button:nth-of-type(${head + 1})`;
     assertColours(await colours(page, `${button} canvas`, 6), weights.wrapper, head);
     await page.click(button);
     await page.waitForFunction(
@@ -99,27 +99,32 @@ pageTest("every map's pixels have the colours of its weights", '', async (page) 
   }
 });
 
-pageTest('Wrapper, Fused and Difference switch the maps on the same weights', '', async (page) => {
-  const weights = await exampleWeights();
-  await page.click('#mode input[value="fused"]');
-  await page.waitForFunction(
-    () => document.getElementById('map-title')?.textContent === 'Head H0: fused',
-  );
-  // The wrapper's weights, from the other implementation.
-  assertColours(await colours(page, '#map >>> canvas', 6), weights.wrapper, 0);
-  assert.match(await page.evaluate(() => location.hash), /mode=fused/);
+pageTest(
+  'a click on a head of either module, or on their difference, shows it large',
+  '',
+  async (page) => {
+    const weights = await exampleWeights();
+    await page.click('#grid [data-mode=fused] button');
+    await page.waitForFunction(
+      () => document.getElementById('map-title')?.textContent === 'Head H0: fused',
+    );
+    // The wrapper's weights, from the other implementation.
+    assertColours(await colours(page, '#map >>> canvas', 6), weights.wrapper, 0);
+    assert.match(await page.evaluate(() => location.hash), /mode=fused/);
 
-  await page.click('#mode input[value="difference"]');
-  await page.waitForFunction(() =>
-    document.getElementById('map-title')?.textContent?.includes('wrapper − fused'),
-  );
-  assert.match(await textOf(page, '#legend'), /absolute difference/);
-  const figures = await textOf(page, '#figures');
-  const [, output] = /(\d[\d.e-]*) in the outputs/.exec(figures) ?? [];
-  assert.ok(Number(output) < 1e-6, figures);
-  assert.match(figures, /Medians of \d+ runs.* after a warm-up/);
-  assert.match(figures, /288 B/);
-});
+    // Arrow keys go on: down to the difference, right to the next head.
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(
+      () => document.getElementById('map-title')?.textContent === 'Head H1: wrapper − fused',
+    );
+    assert.equal(await textOf(page, '#legend'), 'absolute difference: 0 everywhere');
+    assert.equal(
+      await page.evaluate(() => document.activeElement?.getAttribute('aria-label')),
+      'Head H1: wrapper − fused',
+    );
+  },
+);
 
 pageTest('hovering tells tokens and weight, a click pins the row', '', async (page) => {
   const { wrapper } = await exampleWeights();

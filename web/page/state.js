@@ -26,7 +26,7 @@ import { EXPLORE_DEFAULTS, formatExplore, parseExplore } from './explore/address
 /** @type {readonly Room[]} */
 export const ROOMS = ['compare', 'explore', 'lessons', 'bench'];
 export const WIDTHS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 768];
-export const MAX_HEADS = 12;
+export const MAX_HEADS = 16;
 export const MAX_SEED = 2 ** 32 - 1;
 
 /** Longest text that the address takes along. */

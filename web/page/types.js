@@ -27,11 +27,20 @@
  * @property {number} cols shown
  * @property {Float32Array} values row-major, rows × cols
  *
- * @typedef {object} Timing
- * @property {number} wrapper milliseconds of one forward call (median)
- * @property {number} fused the same of the fused module
- * @property {number} runs how many runs the medians are over
- * @property {number} calls forward calls in one run
+ * @typedef {object} Samples milliseconds of one forward call
+ * @property {number} minimum of the fastest run
+ * @property {number} median of all runs
+ *
+ * @typedef {object} Timing of both on the same weights, by turns
+ * @property {Samples} wrapper
+ * @property {Samples} fused
+ *
+ * @typedef {object} Work a forward, of both modules
+ * @property {number} tokens
+ * @property {number} dIn
+ * @property {number} dOut of one head
+ * @property {number} heads
+ * @property {boolean} causal
  *
  * @typedef {object} Summary what one run of the experiment tells the page
  * @property {number} run number of the run: maps are asked for by it
@@ -46,8 +55,8 @@
  * @property {Matrix | null} notebook output of the notebook's own fused module
  * @property {{ output: number, weights: number }} difference the largest
  *   absolute differences between wrapper and fused, on the same weights
- * @property {Timing} timing
- * @property {{ matrix: number, held: number }} memory bytes
+ * @property {{ outputs: number, weights: number }} compared how many numbers of each were
+ * @property {Work} work what was run, to be timed
  * @property {string} simd which build of the engine ran
  *
  * @typedef {Mode | 'notebook'} MapSource whose map: `notebook` is the fused

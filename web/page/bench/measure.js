@@ -82,17 +82,17 @@ const summary = (times) => ({
 });
 
 /**
- * Times several functions in one run by turns, so that a slow moment of the machine hits all, and the yardstick before each
- * of them. A function stops when its turns have taken its seconds, but not before its third turn unless that would take ten
+ * Times several functions in one run by turns, so that a slow moment of the machine hits all, and the yardstick, if there
+ * is one, before each of them. A function stops when its turns have taken its seconds, but not before its third turn unless that would take ten
  * times as long.
  *
- * @param {() => unknown} yardstick
+ * @param {(() => unknown) | undefined} yardstick
  * @param {readonly (() => unknown)[]} runs
  * @param {number} seconds for each of runs
- * @returns {Promise<{ yardstick: number, runs: Samples[] }>} yardstick: the fewest ms of one call
+ * @returns {Promise<{ yardstick: number, runs: Samples[] }>} yardstick: the fewest ms of one call, or Infinity
  */
 export async function takeTurns(yardstick, runs, seconds) {
-  const measure = await warm(yardstick);
+  const measure = yardstick && (await warm(yardstick));
   let fastest = Infinity;
   /** @type {Contestant[]} */
   const contestants = [];
@@ -105,7 +105,7 @@ export async function takeTurns(yardstick, runs, seconds) {
   for (let next = unfinished(); next.length > 0; next = unfinished()) {
     for (const contestant of next) {
       const start = performance.now();
-      for (let i = 0; i < YARDSTICK_SAMPLES; i++)
+      for (let i = 0; measure && i < YARDSTICK_SAMPLES; i++)
         fastest = Math.min(fastest, await sample(measure));
       contestant.times.push(await sample(contestant));
       contestant.spent += performance.now() - start;

@@ -3,6 +3,7 @@
  *
  * @import { Connected } from '../shared/connect.js'
  * @import { CompareWorker } from './worker/compare-worker.js'
+ * @import { Summary } from '../types.js'
  * @import { Store } from '../state.js'
  */
 
@@ -10,9 +11,18 @@ import { byId } from '../shared/dom.js';
 import { connect } from '../shared/connect.js';
 import { connectControls } from './controls.js';
 import { Explorer } from './explorer.js';
-import { showFigures } from './figures.js';
 import { pinInOutputs, showOutputs, showSentence } from './outputs.js';
 import { connectRunner } from './runner.js';
+import { agreementOf } from './verdict.js';
+
+/** @param {Summary} summary */
+function showAgreement(summary) {
+  const { words, note } = agreementOf(summary);
+  byId('verdict', HTMLElement).textContent = words;
+  byId('verdict-note', HTMLElement).textContent = note;
+  byId('engine-note', HTMLElement).textContent =
+    `Everything is computed on this machine (WebAssembly, ${summary.simd}); nothing you type leaves it.`;
+}
 
 /** @param {Store} store */
 export function openCompare(store) {
@@ -22,13 +32,17 @@ export function openCompare(store) {
   );
   const explorer = new Explorer(store, engine.remote);
   connectControls(store);
+  /** @param {Summary} summary */
+  const explain = async (summary) => {
+    const { openWhy } = await import('./why/why.js');
+    const why = await openWhy(byId('why', HTMLElement), { store, remote: engine.remote });
+    why.show(summary);
+  };
   const runner = connectRunner(store, engine, async (summary) => {
+    showAgreement(summary);
     showSentence(summary);
     const maps = showOutputs(summary, engine.remote, (row) => store.set({ row }));
-    showFigures(byId('figures', HTMLElement), summary);
-    byId('engine-note', HTMLElement).textContent =
-      `Everything is computed on this machine (WebAssembly, ${summary.simd}); nothing you type leaves it.`;
-    await Promise.all([maps, explorer.show(summary)]);
+    await Promise.all([maps, explorer.show(summary), explain(summary)]);
     pinInOutputs(explorer.row);
     document.documentElement.dataset.run = String(summary.run);
   });

@@ -2,13 +2,13 @@
  * The controls of the room, both ways: what is chosen goes into the store,
  * what the store says is shown.
  *
- * @import { Mode, Scale, Source } from '../types.js'
+ * @import { Scale, Source } from '../types.js'
  * @import { State, Store } from '../state.js'
  */
 
 import { byId, el } from '../shared/dom.js';
 import { headChoices, nearestHeads, WIDTHS } from '../state.js';
-import { LONG_TEXT } from './samples.js';
+import { LONG_TEXT, LONGEST_TEXT } from './samples.js';
 
 /** How long a pause in typing is. */
 const TYPING_MS = 300;
@@ -64,12 +64,17 @@ function connectText(store, text) {
     typing = setTimeout(take, TYPING_MS);
   });
   text.addEventListener('change', take);
-  byId('sample', HTMLButtonElement).addEventListener('click', () => {
-    clearTimeout(typing);
-    // Here and not by show: Safari leaves the focus, and so the old text, in the field.
-    text.value = LONG_TEXT;
-    store.set({ text: LONG_TEXT, row: -1, scale: 'row' });
-  });
+  for (const [id, sample] of /** @type {const} */ ([
+    ['sample', LONG_TEXT],
+    ['longest', LONGEST_TEXT],
+  ])) {
+    byId(id, HTMLButtonElement).addEventListener('click', () => {
+      clearTimeout(typing);
+      // Here and not by show: Safari leaves the focus, and so the old text, in the field.
+      text.value = sample;
+      store.set({ text: sample, row: -1, scale: 'row' });
+    });
+  }
 }
 
 class Controls {
@@ -86,7 +91,6 @@ class Controls {
     this.#store.set({ source, row: -1, head: 0 });
     if (source === 'own') this.#text.focus({ preventScroll: true });
   });
-  #showMode = radios('mode', (value) => this.#store.set({ mode: /** @type {Mode} */ (value) }));
 
   /** @param {Store} store */
   constructor(store) {
@@ -111,9 +115,12 @@ class Controls {
     scale.addEventListener('change', () =>
       store.set({ scale: /** @type {Scale} */ (scale.value) }),
     );
-    byId('gpt2', HTMLButtonElement).addEventListener('click', () =>
-      store.set({ width: 768, heads: 12, head: 0 }),
-    );
+    for (const [id, size] of /** @type {const} */ ([
+      ['gpt2', { width: 768, heads: 12 }],
+      ['many-heads', { width: 64, heads: 16 }],
+    ])) {
+      byId(id, HTMLButtonElement).addEventListener('click', () => store.set({ ...size, head: 0 }));
+    }
     const form = byId('controls', HTMLFormElement);
     form.addEventListener('submit', (event) => event.preventDefault());
   }
@@ -121,11 +128,7 @@ class Controls {
   /** @param {State} state */
   show(state) {
     this.#showSource(state.source);
-    this.#showMode(state.mode);
     this.#own.hidden = state.source !== 'own';
-    for (const field of document.querySelectorAll('[data-own]')) {
-      field.toggleAttribute('hidden', state.source !== 'own');
-    }
     const text = this.#text;
     if (text.value !== state.text && document.activeElement !== text) text.value = state.text;
     fill(this.#width, WIDTHS, state.width);

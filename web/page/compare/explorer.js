@@ -1,9 +1,9 @@
 /**
- * The heads on the same weights: grid, large map, pinned row, table.
+ * The heads on the same weights: all of them, the chosen one's map, its pinned row, its table.
  *
  * @import { Remote } from '../shared/connect.js'
  * @import { CompareWorker } from './worker/compare-worker.js'
- * @import { MapData, Summary } from '../types.js'
+ * @import { MapData, Mode, Summary } from '../types.js'
  * @import { Store } from '../state.js'
  */
 
@@ -11,7 +11,7 @@ import { AttentionMap } from '../../headwise/view.js';
 import { largestOf } from '../../headwise/view/paint.js';
 import { byId, el } from '../shared/dom.js';
 import { formatCount, formatWeight } from '../shared/format.js';
-import { HeadGrid } from './head-grid.js';
+import { HeadTable, MODES } from './head-table.js';
 import { showLegend } from '../shared/legend.js';
 import { viewOf } from '../shared/map-view.js';
 import { matrixTable } from '../shared/matrix-table.js';
@@ -20,13 +20,6 @@ import { showRow } from './row-list.js';
 /** Up to here a whole map fits into a table that can be read. */
 const TABLE_TOKENS = 48;
 
-const NOTES = {
-  wrapper: 'The wrapper’s heads, one module each, run one after another.',
-  fused:
-    'The fused module was given the wrapper’s weights (fromWrapper) and ran all heads at once.',
-  difference: 'The absolute difference |wrapper − fused| of every weight.',
-};
-
 export class Explorer {
   /** @type {Store} */ #store;
   /** @type {Remote<CompareWorker>} */ #engine;
@@ -34,7 +27,9 @@ export class Explorer {
   #map = byId('map', AttentionMap);
   #details = byId('table-details', HTMLDetailsElement);
   #table = byId('map-table', HTMLElement);
-  /** @type {HeadGrid} */ #grid;
+  /** @type {HeadTable} */ #heads;
+  /** What the small maps were drawn for. */
+  #drawn = '';
   /** The latest picture asked for; answers to earlier ones are dropped. */
   #ticket = 0;
 
@@ -45,7 +40,7 @@ export class Explorer {
   constructor(store, engine) {
     this.#store = store;
     this.#engine = engine;
-    this.#grid = new HeadGrid(byId('grid', HTMLElement), (head) => store.set({ head }));
+    this.#heads = new HeadTable(byId('grid', HTMLElement), (choice) => store.set(choice));
     this.#map.addEventListener('pin', ({ detail: row }) => store.set({ row }));
     this.#map.addEventListener('head', ({ detail: by }) => {
       const heads = this.#summary?.heads ?? 1;
@@ -57,13 +52,16 @@ export class Explorer {
       if (innerWidth !== width) this.draw();
       width = innerWidth;
     });
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+      this.#drawn = '';
+      this.draw();
+    });
   }
 
   /** @param {Summary} summary */
   show(summary) {
     this.#summary = summary;
-    this.#grid.heads = summary.heads;
+    this.#heads.heads = summary.heads;
     return this.draw();
   }
 
@@ -86,8 +84,7 @@ export class Explorer {
     const { mode } = this.#store.get();
     const head = this.#head();
     const { run } = summary;
-    this.#grid.chosen = head;
-    byId('mode-note', HTMLElement).textContent = NOTES[mode];
+    this.#heads.chosen = { mode, head };
     const size = this.#map.resolution;
     const [map, row] = await Promise.all([
       this.#engine.map({ run, source: mode, head, size }),
@@ -95,18 +92,35 @@ export class Explorer {
     ]);
     if (ticket !== this.#ticket) return;
     this.#drawChosen(summary, map, row);
-    for (let i = 0; i < summary.heads; i++) {
-      const small = await this.#engine.map({
-        run,
-        source: mode,
-        head: i,
-        size: this.#grid.resolution,
-      });
-      if (ticket !== this.#ticket) return;
-      const data = this.#data(small);
-      this.#grid.show(i, data, this.#max(data));
+    await this.#drawAll(summary, ticket);
+  }
+
+  /** The small maps, where they are not the ones that are seen. @param {Summary} summary @param {number} ticket */
+  async #drawAll(summary, ticket) {
+    const { run, heads } = summary;
+    const size = this.#heads.resolution;
+    const wanted = [run, this.#store.get().scale, size].join(' ');
+    if (wanted === this.#drawn) return;
+    for (const mode of MODES) {
+      for (let head = 0; head < heads; head++) {
+        const map = await this.#smallMap(summary, { mode, head, size });
+        if (ticket !== this.#ticket) return;
+        const data = this.#data(map);
+        this.#heads.show({ mode, head }, data, this.#max(data, mode));
+      }
     }
-    byId('grid', HTMLElement).dataset.drawn = `${run} ${mode}`;
+    this.#drawn = wanted;
+    byId('grid', HTMLElement).dataset.drawn = String(run);
+  }
+
+  /** @param {Summary} summary @param {{ mode: Mode, head: number, size: number }} wanted */
+  #smallMap({ run, difference, tokens }, { mode, head, size }) {
+    const n = tokens.length;
+    if (mode === 'difference' && difference.weights === 0) {
+      const side = Math.min(n, size);
+      return { n, size: side, values: new Float32Array(side * side) };
+    }
+    return this.#engine.map({ run, source: mode, head, size });
   }
 
   /**
@@ -121,9 +135,10 @@ export class Explorer {
    * The value at the end of a map's colour scale; 'row': every row's own.
    *
    * @param {MapData} map
+   * @param {Mode} mode
    */
-  #max(map) {
-    const { mode, scale } = this.#store.get();
+  #max(map, mode) {
+    const { scale } = this.#store.get();
     if (scale === 'row') return 'row';
     if (scale === 'head') return largestOf(map.values);
     return mode === 'difference' ? (this.#summary?.difference.weights ?? 0) : 1;
@@ -139,7 +154,7 @@ export class Explorer {
     const head = this.#head();
     const { tokens } = summary;
     const data = this.#data(map);
-    const max = this.#max(data);
+    const max = this.#max(data, mode);
     const difference = mode === 'difference';
     const title = `Head H${head}: ${difference ? 'wrapper − fused' : mode}`;
     byId('map-title', HTMLElement).textContent = title;

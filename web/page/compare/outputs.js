@@ -56,10 +56,11 @@ export async function showOutputs(summary, engine, pin) {
   const dOut = summary.wrapper.shape[1] / heads;
   const { seed, causal } = settings;
   const printed = seed === DEFAULTS.seed && causal;
+  say('outputs-title', notebook ? 'The notebooks’ own two tables' : 'The outputs');
   say(
     'outputs-note',
     notebook
-      ? `Each module draws its own weights from seed ${seed}${printed ? ', and gives the tables that the notebooks print.' : '.'}`
+      ? `Here each module draws weights of its own from seed ${seed}, so the numbers differ.${printed ? ' The notebooks print these two tables.' : ''}`
       : 'Both on the same weights.',
   );
   say('wrapper-how', `${plural(heads, 'module')}, each ${width} → ${dOut} features, concatenated.`);

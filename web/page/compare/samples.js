@@ -5,3 +5,6 @@ export const LONG_TEXT = [
   'The other way is to notice that many small multiplications by the same input are one large multiplication. The matrices of all heads are stacked, the input is multiplied once, and the result is cut into heads by nothing more than counting in a different order. No number changes. What changes is how often memory is walked through, how well the processor can be kept busy, and whether the large square of weights has to exist at all, or whether each of its rows can be used the moment it is known and then be forgotten.',
   'That is why this page draws both. If the two maps were different, one of the programs would be wrong; because they are the same, all that is left to compare is time and memory. Look at the long text as a whole first, then walk along one row and read which words it gathers. With weights that were never trained, you will find a gentle fog: each token spreads its attention almost evenly over everything before it, and only the edge of the triangle is bright, where there is little to choose from.',
 ].join('\n\n');
+
+/** As much of it, again and again, as makes 1,024 of GPT-2's tokens: the most that fit. */
+export const LONGEST_TEXT = [LONG_TEXT, LONG_TEXT, LONG_TEXT].join('\n\n').slice(0, 4622);

@@ -5,11 +5,11 @@
  * @import { Engine, Experiment } from './experiment.js'
  */
 
-import { load } from '../../../headwise/index.js';
+import { load, tensor } from '../../../headwise/index.js';
 import { serve } from '../../../headwise/worker/serve.js';
 import { breathe } from '../../shared/breathe.js';
 import { PageError } from '../../shared/errors.js';
-import { WORDS } from './example.js';
+import { D_OUT, EMBEDDINGS, WORDS } from './example.js';
 import { runExperiment } from './experiment.js';
 import { mapOf, mapOfDifference, rowsOfDifference } from './maps.js';
 import { tokenize } from '../../shared/tokenize.js';
@@ -91,6 +91,39 @@ function row(wanted) {
     : Float32Array.from(a.weights({ head, rows: [at, at + 1] }).data);
 }
 
-const room = { run, map, row };
+/**
+ * The example's query projections, for a drawing: matrices row after row, weights as in x · W.
+ *
+ * @returns {Promise<{ words: string[], x: number[][], weights: number[][][], queries: number[][] }>} weights: a matrix a
+ *   head; queries: of all heads, from the stacked matrix
+ */
+async function projections() {
+  const hw = await engine();
+  hw.manualSeed(123);
+  const inFeatures = EMBEDDINGS[0].length;
+  const numHeads = 2;
+  const options = { dIn: inFeatures, dOut: D_OUT, contextLength: WORDS.length, numHeads };
+  const wrapper = new hw.MultiHeadAttentionWrapper(options);
+  const fused = hw.MultiHeadAttention.fromWrapper(wrapper);
+  const weight = fused.stateDict()['W_query.weight'];
+  const outFeatures = numHeads * D_OUT;
+  const linear = new hw.Linear({ inFeatures, outFeatures, bias: false });
+  linear.loadStateDict({ weight });
+  const { output } = linear.forward(tensor(EMBEDDINGS));
+  const state = wrapper.stateDict();
+  for (const module of [wrapper, fused, linear]) module.dispose();
+  /** @param {ArrayLike<number>} data @param {number} rows @param {number} columns @param {[number, number]} strides */
+  const matrix = (data, rows, columns, [down, right]) =>
+    Array.from({ length: rows }, (_, i) =>
+      Array.from({ length: columns }, (__, j) => data[i * down + j * right]),
+    );
+  const weights = Array.from({ length: numHeads }, (_, head) =>
+    matrix(state[`heads.${head}.W_query.weight`].data, inFeatures, D_OUT, [1, inFeatures]),
+  );
+  const queries = matrix(output.data, WORDS.length, outFeatures, [outFeatures, 1]);
+  return { words: WORDS, x: EMBEDDINGS, weights, queries };
+}
+
+const room = { run, map, row, projections };
 /** @typedef {typeof room} CompareWorker */
 serve(room);

@@ -1,6 +1,6 @@
 /**
  * What the worker runs for the Compare room: wrapper and fused module on the
- * same weights, their outputs, traces, difference, time and memory.
+ * same weights, their outputs, traces and difference.
  *
  * @import { Tensor } from '../../../headwise/index.js'
  * @import { Matrix, MapSource, Settings, Summary, Token } from '../../types.js'
@@ -22,7 +22,6 @@ import { tensor } from '../../../headwise/index.js';
 import { PageError } from '../../shared/errors.js';
 import { D_OUT, EMBEDDINGS, WORDS } from './example.js';
 import { largestDifference } from './maps.js';
-import { timePair } from './timing.js';
 
 const SHOWN_ROWS = 8;
 const SHOWN_COLS = 4;
@@ -124,7 +123,7 @@ async function runBoth(hw, settings, tokens, step, own) {
   await step(0.2, 'Running the fused module');
   const b = fused.forward(x, { trace: true });
   const traceB = own(b.trace);
-  return { x, distinct, options, wrapper, fused, outputs: [a.output, b.output], traceA, traceB };
+  return { x, distinct, options, outputs: [a.output, b.output], traceA, traceB };
 }
 
 /** @typedef {Awaited<ReturnType<typeof runBoth>>} Both */
@@ -152,36 +151,25 @@ async function compareBoth({ outputs: [a, b], options, traceA, traceB }, step) {
   await step(0.25, 'Comparing every weight of every head');
   const size = { n: options.contextLength, heads: options.numHeads };
   const weights = await largestDifference(traceA, traceB, size, (fraction) =>
-    step(0.25 + 0.25 * fraction),
+    step(0.25 + 0.75 * fraction),
   );
   const output = a.data.reduce((most, value, i) => Math.max(most, Math.abs(value - b.data[i])), 0);
   return { output, weights };
 }
 
-/**
- * @param {Both} both
- * @param {Step} step
- * @returns {Promise<Summary['timing']>}
- */
-async function timeBoth({ x, wrapper, fused }, step) {
-  await step(0.5, 'Timing both');
-  const { first, second, runs, calls } = await timePair(
-    () => wrapper.forward(x),
-    () => fused.forward(x),
-    (fraction) => step(0.5 + 0.5 * fraction),
-  );
-  return { wrapper: first, fused: second, runs, calls };
+/** How many numbers agree or differ. @param {Both} both @returns {Summary['compared']} */
+function countOf({ options: { numHeads: heads, contextLength: n, isCausal }, outputs: [output] }) {
+  const pairs = isCausal ? (n * (n + 1)) / 2 : n * n;
+  return { outputs: output.data.length, weights: heads * pairs };
 }
 
-/**
- * All maps as matrices, and what the fused trace holds instead.
- *
- * @param {Both} both
- * @returns {Summary['memory']}
- */
-const memoryOf = ({ options: { numHeads: heads, contextLength: n }, traceB }) => ({
-  matrix: 4 * heads * n * n,
-  held: traceB.byteLength,
+/** @param {Both} both @returns {Summary['work']} */
+const workOf = ({ options }) => ({
+  tokens: options.contextLength,
+  dIn: options.dIn,
+  dOut: options.dOut,
+  heads: options.numHeads,
+  causal: options.isCausal,
 });
 
 /**
@@ -208,17 +196,17 @@ export async function runExperiment(hw, settings, tokens, step, run) {
     const isExample = settings.source === 'example';
     const notebook = isExample ? runNotebook(hw, settings.seed, both, own) : undefined;
     const difference = await compareBoth(both, step);
-    const timing = await timeBoth(both, step);
     /** @type {Summary} */
     const summary = {
-      ...{ run, settings, tokens, difference, timing, heads: settings.heads },
+      ...{ run, settings, tokens, difference, heads: settings.heads },
       width: both.x.shape[1],
       distinct: both.distinct,
       inputs: isExample ? corner(both.x) : null,
       wrapper: corner(both.outputs[0]),
       fused: corner(both.outputs[1]),
       notebook: notebook ? corner(notebook.output) : null,
-      memory: memoryOf(both),
+      compared: countOf(both),
+      work: workOf(both),
       simd: hw.info.simd,
     };
     /** @type {Experiment['traces']} */

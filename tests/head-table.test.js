@@ -1,22 +1,43 @@
-// HeadGrid, all heads of a layer as small maps, on elements that keep what is done to them.
+// HeadTable, all heads of both modules as small maps, on elements that keep what is done to them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HeadGrid } from '../web/page/compare/head-grid.js';
+import { HeadTable } from '../web/page/compare/head-table.js';
+
+/** @import { Choice } from '../web/page/compare/head-table.js' */
 import { FakeElement, installDocument } from './fakes.js';
 
 const [SIDE, RATIO] = [60, 1.5];
 installDocument({ canvasSide: SIDE, ratio: RATIO });
 
-/** @param {number} [heads] */
+/** A table, of which the wrapper's row is looked at. @param {number} [heads] */
 function gridOf(heads) {
   const room = new FakeElement('div');
-  /** @type {number[]} */
+  /** @type {Choice[]} */
   const chosen = [];
-  const grid = new HeadGrid(/** @type {any} */ (room), (head) => chosen.push(head));
+  const table = new HeadTable(/** @type {any} */ (room), (choice) => chosen.push(choice));
+  const grid = {
+    table,
+    set heads(/** @type {number} */ count) {
+      table.heads = count;
+    },
+    set chosen(/** @type {number} */ head) {
+      table.chosen = { mode: 'wrapper', head };
+    },
+    get resolution() {
+      return table.resolution;
+    },
+    show: (/** @type {number} */ head, /** @type {any} */ map, /** @type {any} */ max) =>
+      table.show({ mode: 'wrapper', head }, map, max),
+  };
   if (heads !== undefined) grid.heads = heads;
-  const buttons = () => /** @type {FakeElement[]} */ (room.children);
+  /** @param {number} row */
+  const buttonsOf = (row) =>
+    /** @type {FakeElement[]} */ (
+      /** @type {FakeElement} */ (room.children[row + 1]).children.slice(1)
+    );
+  const buttons = () => buttonsOf(0);
   const canvases = () => buttons().map(({ children }) => /** @type {FakeElement} */ (children[0]));
-  return { grid, room, chosen, buttons, canvases };
+  return { grid, room, chosen, buttons, buttonsOf, canvases };
 }
 
 /**
@@ -44,15 +65,34 @@ test('each head has a button of its own with a map and a name', () => {
   assert.equal(room.dataset.heads, '3');
   assert.ok(buttons().every(({ name, attributes }) => name === 'button' && attributes.type));
   assert.ok(canvases().every(({ name }) => name === 'canvas'));
-  const names = buttons().map(({ textContent }) => textContent);
+  const names = buttons().map(({ attributes }) => attributes['aria-label']);
   assert.equal(new Set(names).size, 3);
   assert.ok(names.every((name) => /\d/.test(name)));
 });
 
-test('a click chooses the head that was clicked', () => {
-  const { chosen, buttons } = gridOf(3);
-  for (const head of [2, 0, 2]) buttons()[head].click();
-  assert.deepEqual(chosen, [2, 0, 2]);
+test('a click chooses the head that was clicked, of the module in whose row it is', () => {
+  const { chosen, buttonsOf } = gridOf(3);
+  buttonsOf(0)[2].click();
+  buttonsOf(1)[0].click();
+  buttonsOf(2)[2].click();
+  assert.deepEqual(chosen, [
+    { mode: 'wrapper', head: 2 },
+    { mode: 'fused', head: 0 },
+    { mode: 'difference', head: 2 },
+  ]);
+});
+
+test('a map of one module is not drawn in the row of another', () => {
+  const { grid, buttonsOf } = gridOf(2);
+  grid.table.show({ mode: 'fused', head: 1 }, mapOf([1]), 1);
+  const drawn = [0, 1, 2].map((row) =>
+    buttonsOf(row).map(({ children }) => /** @type {FakeElement} */ (children[0]).drawn.length),
+  );
+  assert.deepEqual(drawn, [
+    [0, 0],
+    [0, 1],
+    [0, 0],
+  ]);
 });
 
 test('the chosen head alone is pressed', () => {
@@ -71,7 +111,7 @@ test('as many heads as before keep their maps, another number gets new ones', ()
   const before = buttons();
   grid.show(0, mapOf([1, 0, 0, 1]), 1);
   grid.heads = 2;
-  assert.equal(buttons(), before);
+  assert.ok(buttons().every((button, i) => button === before[i]));
   assert.equal(canvases()[0].drawn.length, 1);
   grid.heads = 4;
   assert.equal(buttons().length, 4);

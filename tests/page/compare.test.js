@@ -1,0 +1,158 @@
+// The Compare room: what its first screen says, the drawing of what is fused, and the plots.
+import assert from 'node:assert/strict';
+import { engine } from '../browsers/engines.js';
+import { pageTest, rerun, textOf } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+pageTest(
+  'the first screen shows both modules’ heads, that they agree, and where to go on',
+  '',
+  async (page) => {
+    await page.setViewport({ width: 1440, height: 900 });
+    assert.equal(await textOf(page, '#verdict'), 'Wrapper = fused, bit for bit');
+    assert.equal(
+      await textOf(page, '#verdict-note'),
+      'All 42 weights and 24 outputs are the same numbers.',
+    );
+    const parts = [
+      'h1',
+      '#tokens',
+      '#verdict',
+      '#map',
+      '#grid',
+      '#row',
+      '#legend',
+      '.ways a:last-child',
+    ];
+    for (const part of parts) {
+      const bottom = await page.$eval(part, (element) => element.getBoundingClientRect().bottom);
+      assert.ok(bottom <= 800, `${part} ends at ${bottom}`);
+    }
+    for (const mode of ['wrapper', 'fused', 'difference']) {
+      assert.equal((await page.$$(`#grid [data-mode=${mode}] canvas[data-size="6"]`)).length, 2);
+    }
+    const ways = await page.$$eval('.ways a', (links) =>
+      links.map((link) => link.getAttribute('href')),
+    );
+    assert.deepEqual(ways, ['#explore', '#lessons?lesson=fused', '#bench']);
+  },
+);
+
+pageTest(
+  'agreement comes first, and the notebooks’ tables are named as other draws',
+  '',
+  async (page) => {
+    const order = await page.$$eval('#compare-room h2', (titles) => titles.map(({ id }) => id));
+    assert.deepEqual(order, ['verdict', 'why-title', 'time-title', 'outputs-title']);
+    assert.equal(await textOf(page, '#outputs-title'), 'The notebooks’ own two tables');
+    assert.match(await textOf(page, '#outputs-note'), /draws weights of its own from seed 123/);
+  },
+);
+
+/** The numbers of the drawing that are seen, by their class, each with its place. @param {Page} page */
+const drawnCells = (page) =>
+  page.$$eval('.drawn-cell', (cells) =>
+    cells
+      .filter((cell) => /** @type {SVGElement} */ (cell).style.opacity === '1')
+      .map((cell) => ({
+        of: cell.getAttribute('class')?.replace('drawn-cell of-', '') ?? '',
+        value: Number(cell.textContent?.trim().replace('\u2212', '-')),
+        place: /** @type {SVGElement} */ (cell).style.transform.match(/-?\d+/g)?.map(Number) ?? [],
+      })),
+  );
+
+pageTest(
+  'the drawing steps by keyboard from a product per head to one, and back to the same queries',
+  '',
+  async (page) => {
+    await page.focus('.stepper-steps button[aria-current=step]');
+    const count = async () => (await drawnCells(page)).length;
+    const step = () => textOf(page, '.stepper-steps [aria-current=step]');
+    // Twice x, two matrices, two results.
+    const first = await drawnCells(page);
+    assert.equal(first.length, 2 * 18 + 2 * 6 + 2 * 12);
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await step(), '2 Stack the matrices');
+    assert.equal(await count(), 18 + 2 * 6);
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await step(), '3 Multiply once');
+    const one = await drawnCells(page);
+    assert.equal(one.length, 18 + 12 + 24);
+    // The product is right: its first number is the first row of x by the first column of W_q.
+    const [x, w, q] = ['x', 'h0', 'h0'].map((of) => one.filter((cell) => cell.of === of));
+    const row = x.slice(0, 3).map(({ value }) => value);
+    const column = w
+      .slice(0, 6)
+      .filter((_, i) => i % 2 === 0)
+      .map(({ value }) => value);
+    const product = row.reduce((sum, value, i) => sum + value * column[i], 0);
+    assert.ok(Math.abs(product - q[6].value) < 0.02, `${product} and ${q[6].value}`);
+    await page.keyboard.press('ArrowRight');
+    const inMemory = await drawnCells(page);
+    assert.equal(
+      inMemory
+        .map(({ of }) => of)
+        .join(' ')
+        .slice(0, 23),
+      'h0 h0 h1 h1 h0 h0 h1 h1',
+    );
+    await page.keyboard.press('End');
+    assert.equal(await step(), '5 The same queries');
+    const last = await drawnCells(page);
+    assert.deepEqual(last, first.slice(-24));
+    assert.equal(
+      await page.evaluate(() => document.activeElement?.textContent?.includes('The same')),
+      true,
+    );
+    await page.keyboard.press('Home');
+    assert.equal(await step(), '1 Wrapper: a product per head');
+  },
+);
+
+if (engine.hasCdp)
+  pageTest('the drawing does not move where less movement is asked for', '', async (page) => {
+    const duration = () =>
+      page.$eval('.drawn-cell', (cell) => getComputedStyle(cell).transitionDuration);
+    assert.notEqual(await duration(), '0s');
+    await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }]);
+    assert.equal(await duration(), '0s');
+  });
+
+pageTest(
+  'time and memory are plotted for both, and the crossover of memory is marked',
+  '',
+  async (page) => {
+    await page.$eval('#time-room', (room) => room.scrollIntoView());
+    await page.waitForSelector('.plots .chart-mark', { timeout: 60_000 });
+    assert.match(
+      await textOf(page, '.plots > :last-child .plot-verdict'),
+      /^From \d+ tokens on the maps take more memory/,
+    );
+    await page.waitForFunction(
+      () => document.querySelectorAll('.plots > :first-child .of-fused circle').length >= 2,
+      { timeout: 60_000 },
+    );
+    const names = await page.$$eval('.plots > :last-child .chart-name', (all) =>
+      all.map(({ textContent }) => textContent),
+    );
+    assert.deepEqual(names, ['maps, n × n', 'wrapper', 'fused']);
+    assert.match(
+      await textOf(page, '#current-time'),
+      /^The sentence above: (Too close to call|(Fused|The wrapper) is [\d.]+ times as fast) wrapper [\d.]+ µs to [\d.]+ µs/,
+    );
+  },
+);
+
+pageTest(
+  'the menus reach 64 wide with 16 heads, and 1,024 tokens',
+  '#compare?source=own',
+  async (page) => {
+    await rerun(page, () => page.click('#many-heads'));
+    assert.equal(await page.evaluate(() => location.hash), '#compare?source=own&heads=16');
+    assert.equal((await page.$$('#grid [data-mode=fused] button')).length, 16);
+    await rerun(page, () => page.click('#longest'));
+    assert.match(await textOf(page, '#token-count'), /^1,024 tokens/);
+    assert.match(await textOf(page, '#verdict'), /^Wrapper = fused/);
+  },
+);

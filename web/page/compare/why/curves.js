@@ -1,0 +1,72 @@
+/**
+ * What the plots show: works along an axis, and what their times come to.
+ *
+ * @import { Point } from '../../shared/chart.js'
+ * @import { Timing, Work } from '../../types.js'
+ * @typedef {{ at: number, timing: Timing }} Timed
+ */
+
+import { formatCount } from '../../shared/format.js';
+import { isTooClose, ratioOf } from '../verdict.js';
+
+export const TOKENS = [8, 16, 32, 64, 128, 256, 512, 1024];
+export const HEADS = [1, 2, 4, 8, 16];
+
+/** @param {number} width @param {number} heads @param {number} tokens @returns {Work} */
+export const workOf = (width, heads, tokens) => ({
+  ...{ tokens, heads, causal: true },
+  ...{ dIn: width, dOut: width / heads },
+});
+
+/** @param {readonly Timed[]} timed @param {'wrapper' | 'fused'} way @returns {Point[]} */
+export const pointsOf = (timed, way) =>
+  timed.map(({ at, timing }) => ({ x: at, y: timing[way].minimum, high: timing[way].median }));
+
+/** What stands below a point. @param {Timing} timing */
+export function shortly(timing) {
+  const ratio = ratioOf(timing);
+  // 1.05 and 0.95, but 2.1.
+  return isTooClose(timing) ? '≈' : `${ratio.toFixed(Math.abs(ratio - 1) < 0.1 ? 2 : 1)}×`;
+}
+
+/**
+ * @param {readonly Timed[]} timed in order
+ * @param {string} noun of the axis
+ */
+export function headline(timed, noun) {
+  const clear = timed.filter(({ timing }) => !isTooClose(timing));
+  if (clear.length === 0) return 'Too close to call everywhere.';
+  const [best] = [...clear].sort((a, b) => ratioOf(b.timing) - ratioOf(a.timing));
+  const ratio = ratioOf(best.timing);
+  const first =
+    ratio > 1
+      ? `Fused is ${ratio.toFixed(1)} times as fast at ${formatCount(best.at)} ${noun}`
+      : 'The wrapper is faster wherever it can be told';
+  const last = timed[timed.length - 1];
+  if (last === best) return `${first}.`;
+  const then = isTooClose(last.timing)
+    ? 'too close to call'
+    : `${ratioOf(last.timing).toFixed(2)} times`;
+  return `${first}; at ${formatCount(last.at)} it is ${then}.`;
+}
+
+/**
+ * Where maps of n × n take as much memory as is held, which grows nearly as n: between the first number of tokens that
+ * holds less and the one before.
+ *
+ * @param {readonly number[]} tokens
+ * @param {readonly number[]} maps bytes
+ * @param {readonly number[]} held bytes
+ * @returns {number | undefined}
+ */
+export function crossover(tokens, maps, held) {
+  const at = maps.findIndex((bytes, i) => bytes > held[i]);
+  if (at < 1) return undefined;
+  // Straight lines, in logarithms.
+  const [before, after] = [at - 1, at].map((i) => Math.log(held[i] / maps[i]));
+  const share = before / (before - after);
+  return Math.round(tokens[at - 1] * (tokens[at] / tokens[at - 1]) ** share);
+}
+
+/** All heads' maps as 32-bit floats. @param {Work} work */
+export const mapBytes = ({ heads, tokens }) => 4 * heads * tokens * tokens;

@@ -1,0 +1,87 @@
+/** The drawing with its steps: buttons, arrow keys, and a way to let it play. */
+
+import { signal } from '../../shared/signals.js';
+import { drawn, html } from '../../shared/template.js';
+import { drawing, STEPS } from './drawing.js';
+
+/** @import { Numbers } from './drawing.js' */
+
+/** How long a step stands while it plays. */
+const STEP_MS = 3200;
+const LAST = STEPS.length - 1;
+
+/** @param {Numbers} numbers */
+export function stepper(numbers) {
+  const step = signal(0);
+  const isPlaying = signal(false);
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let next;
+
+  /** @param {number} wish */
+  const go = (wish) => (step.value = Math.min(LAST, Math.max(0, wish)));
+  const stop = () => {
+    clearTimeout(next);
+    isPlaying.value = false;
+  };
+  const play = () => {
+    next = setTimeout(() => {
+      go(step.value + 1);
+      if (step.value < LAST) play();
+      else stop();
+    }, STEP_MS);
+  };
+  const toggle = () => {
+    if (isPlaying.value) return stop();
+    go(step.value < LAST ? step.value + 1 : 0);
+    isPlaying.value = true;
+    play();
+  };
+  /** @param {number} wish */
+  const choose = (wish) => {
+    stop();
+    go(wish);
+  };
+  /** @param {KeyboardEvent} event */
+  const key = (event) => {
+    /** @type {Record<string, number>} */
+    const to = {
+      ...{ ArrowRight: step.value + 1, ArrowDown: step.value + 1, End: LAST },
+      ...{ ArrowLeft: step.value - 1, ArrowUp: step.value - 1, Home: 0 },
+    };
+    if (!(event.key in to) || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    choose(to[event.key]);
+    const list = /** @type {HTMLElement} */ (event.currentTarget);
+    list.querySelectorAll('button')[step.value].focus();
+  };
+  const steps = () =>
+    STEPS.map(
+      ({ name }, i) =>
+        html`<li>
+          <button
+            type="button"
+            aria-current=${i === step.value ? 'step' : 'false'}
+            tabindex=${i === step.value ? 0 : -1}
+            @click=${() => choose(i)}
+          >
+            <b>${i + 1}</b> ${name}
+          </button>
+        </li>`,
+    );
+  return html`<div class="stepper">
+    <div class="stepper-drawing">${drawn(() => drawing(numbers, step.value))}</div>
+    <div class="stepper-side">
+      <ol class="stepper-steps" aria-label="Steps" @keydown=${key}>
+        ${drawn(steps)}
+      </ol>
+      <p class="stepper-words" role="status">${drawn(() => STEPS[step.value].words)}</p>
+      <div class="row">
+        <button type="button" @click=${() => choose(step.value - 1)}>Back</button>
+        <button type="button" @click=${() => choose(step.value + 1)}>Next</button>
+        <button type="button" class="quiet" @click=${toggle}>
+          ${drawn(() => (isPlaying.value ? 'Pause' : 'Play'))}
+        </button>
+      </div>
+    </div>
+  </div>`;
+}
