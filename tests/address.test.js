@@ -76,7 +76,7 @@ test('heads are named from 0; addresses from when they counted from 1 lead to th
   }
   assert.equal(parseHash('#compare?head=1').head, 0);
   assert.equal(parseHash('#compare?head=H0').head, 0);
-  for (const wrong of ['0', 'H12', '13', 'H', 'h1', '-1']) {
+  for (const wrong of ['0', 'H16', '17', 'H', 'h1', '-1']) {
     assert.equal(parseHash(`#compare?head=${wrong}`).head, DEFAULTS.head, wrong);
   }
 });

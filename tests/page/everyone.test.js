@@ -49,6 +49,8 @@ for (const width of widths) {
     await page.click('#table-details summary');
     assert.ok((await wide()) <= width);
     await rerun(page, () => page.click('#source input[value="own"]'));
+    await rerun(page, () => page.click('#many-heads'));
+    assert.ok((await wide()) <= width);
     await rerun(page, () => page.click('#sample'));
     assert.ok((await wide()) <= width);
   });
