@@ -113,6 +113,33 @@ HW_INLINE hw_f32x4 hw_integers_from(int32_t first) {
 }
 HW_INLINE hw_f32x4 hw_integer_above(hw_f32x4 a, hw_f32x4 b) { return wasm_i32x4_gt(a, b); }
 
+HW_INLINE hw_f32x4 hw_shift_left(hw_f32x4 x, uint32_t bits) { return wasm_i32x4_shl(x, bits); }
+
+/* A float16 in the upper half of each lane, whatever is below, as a float's bits: its value times 2^-112. */
+HW_INLINE hw_f32x4 hw_float16_bits_to_float(hw_f32x4 x) {
+  return wasm_v128_and(wasm_i32x4_shr(x, 3), wasm_i32x4_splat((int32_t)0x8fffe000U));
+}
+
+/* Integers of 16 bits: c + a·b of neighbours, in lanes of 32; eight bytes with their signs. */
+HW_INLINE hw_f32x4 hw_add_pairs(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c) {
+  return wasm_i32x4_add(wasm_i32x4_dot_i16x8(a, b), c);
+}
+HW_INLINE hw_f32x4 hw_load_bytes(const int8_t *p) { return wasm_i16x8_load8x8(p); }
+HW_INLINE hw_f32x4 hw_float_of_integer(hw_f32x4 x) { return wasm_f32x4_convert_i32x4(x); }
+
+/* Floats in [-2^22, 2^22] to the nearest integers: 1.5 · 2^23 leaves no room for a fraction. */
+HW_INLINE hw_f32x4 hw_round_to_integers(hw_f32x4 x) {
+  const hw_f32x4 magic = wasm_f32x4_splat(12582912.0F);
+  return wasm_i32x4_sub(wasm_f32x4_add(x, magic), magic);
+}
+
+/* Four integers as 16 bits each, two by two. */
+HW_INLINE void hw_store_word_pairs(hw_f32x4 integers, int32_t *first, int32_t *second) {
+  const v128_t words = wasm_i16x8_narrow_i32x4(integers, integers);
+  wasm_v128_store32_lane(first, words, 0);
+  wasm_v128_store32_lane(second, words, 1);
+}
+
 /* Keeps the compiler from moving memory accesses across, and older V8 (Node 20, 22) from hoisting broadcasts out of
  * reach of the registers; costs no instruction. */
 HW_INLINE void hw_order_barrier(void) {

@@ -17,6 +17,9 @@ enum {
   /* A single row is multiplied by this many panels at once. */
   HW_ROW_PANELS = 4,
 
+  /* Rows of a tile of integers: products are never fused with sums. */
+  HW_INT8_ROWS = 5,
+
   /* Matrix product: columns that stay in the second-level cache while all rows pass by, and rows of one item. */
   HW_GEMM_COLUMNS = 256,
   HW_GEMM_ROWS = 16 * HW_TILE_ROWS,
@@ -24,6 +27,9 @@ enum {
   HW_GEMM_BYTES = 4 << 20,
   /* The same for activations between two products. */
   HW_HIDDEN_BYTES = 4 << 20,
+
+  /* Weights of 16 bits that are floats at a time, while all rows pass by. */
+  HW_EXPANDED_BYTES = 3 << 20,
 
   /* Gradients of weights: rows that are summed over at a time, so that a strip and a panel of them stay in the first-level
    * cache; columns and rows of one item. */
@@ -53,6 +59,7 @@ _Static_assert(HW_TILE_ROWS *HW_TILE_VECTORS + HW_TILE_VECTORS + 1 + (HW_FUSED ?
 _Static_assert(HW_TILE_ROWS *HW_TILE_VECTORS >= 8, "enough accumulators to hide the latency of an addition");
 _Static_assert(HW_ROW_PANELS *HW_TILE_VECTORS >= 8, "the same for a single row");
 _Static_assert(HW_ROW_PANELS *HW_TILE_VECTORS + 1 + 1 + (HW_FUSED ? 0 : 1) <= 15, "a single row fits the registers");
+_Static_assert(HW_INT8_ROWS *HW_TILE_VECTORS + HW_TILE_VECTORS + 1 + 1 <= 15, "a tile of integers fits the registers");
 _Static_assert(HW_TILE_ROWS <= (int)HW_TILE_COLUMNS,
                "a column that is a tile away from the first row is hidden from all");
 _Static_assert(HW_QUERY_BLOCK % HW_TILE_ROWS == 0, "query blocks hold whole tiles");

@@ -30,8 +30,8 @@ static hw_status create(hw_module *module) {
   const hw_layer_norm_config norm = {block->d_model, block->eps == 0.0 ? HW_LAYER_NORM_EPS : block->eps};
   m->base.layers = config->num_layers;
   m->base.heads = block->num_heads;
-  HW_TRY(hw_matrix_create(config->vocab_size, block->d_model, &m->wte));
-  HW_TRY(hw_matrix_create(config->context_length, block->d_model, &m->wpe));
+  HW_TRY(hw_matrix_create(HW_MATRIX_FLOAT32, config->vocab_size, block->d_model, &m->wte));
+  HW_TRY(hw_matrix_create(HW_MATRIX_FLOAT32, config->context_length, block->d_model, &m->wpe));
   HW_TRY(hw_layer_norm_create(NULL, &norm, &m->ln_f));
   return hw_modules_create(config->num_layers, hw_transformer_block_weight_bytes(block), &hw_transformer_block_type,
                            block, &m->h);

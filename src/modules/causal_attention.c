@@ -13,7 +13,7 @@ typedef struct causal_attention {
 } causal_attention;
 
 size_t hw_causal_attention_weight_bytes(const hw_causal_attention_config *config) {
-  return hw_size_multiply(PROJECTIONS, hw_matrix_bytes(config->d_out, config->d_in));
+  return hw_size_multiply(PROJECTIONS, hw_matrix_bytes(HW_MATRIX_FLOAT32, config->d_out, config->d_in));
 }
 
 static hw_status create(hw_module *module) {

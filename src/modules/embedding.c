@@ -11,7 +11,7 @@ typedef struct embedding {
 
 static hw_status create(hw_module *module) {
   embedding *m = (embedding *)module;
-  return hw_matrix_create(m->config.num_embeddings, m->config.embedding_dim, &m->weight);
+  return hw_matrix_create(HW_MATRIX_FLOAT32, m->config.num_embeddings, m->config.embedding_dim, &m->weight);
 }
 
 static void release(hw_module *module) {

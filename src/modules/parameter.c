@@ -49,7 +49,8 @@ hw_parameter hw_parameter_with(const hw_parameter *parameter, float *values, hw_
 
 size_t hw_parameter_bytes(const hw_parameter *parameter) {
   const hw_matrix *matrix = parameter->matrix;
-  return matrix == NULL ? parameter->array_count * sizeof(float) : hw_matrix_bytes(matrix->rows, matrix->columns);
+  return matrix == NULL ? parameter->array_count * sizeof(float)
+                        : hw_matrix_bytes(HW_MATRIX_FLOAT32, matrix->rows, matrix->columns);
 }
 
 /* Elements from `first` on, in row-major order. */

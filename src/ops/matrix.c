@@ -2,17 +2,29 @@
 
 #include "kernels/pack.h"
 #include "ops/matmul.h"
+#include "ops/small_matrix.h"
 
-size_t hw_matrix_bytes(size_t rows, size_t columns) {
-  return hw_size_multiply(hw_size_multiply(hw_whole_panels(rows), columns), sizeof(float));
+static bool is_small(const hw_matrix *matrix) { return matrix->type != HW_MATRIX_FLOAT32; }
+
+size_t hw_matrix_bytes(hw_matrix_type type, size_t rows, size_t columns) {
+  if (type == HW_MATRIX_FLOAT32) {
+    return hw_size_multiply(hw_size_multiply(hw_whole_panels(rows), columns), sizeof(float));
+  }
+  return hw_size_multiply(hw_panel_count(rows), hw_small_panel_bytes(type, columns));
 }
 
-hw_status hw_matrix_create(size_t rows, size_t columns, hw_matrix *matrix) {
+hw_status hw_matrix_create(hw_matrix_type type, size_t rows, size_t columns, hw_matrix *matrix) {
   if (rows == 0 || columns == 0) {
     return HW_ERROR_SHAPE;
   }
-  *matrix = (hw_matrix){HW_MATRIX_FLOAT32, rows, columns, hw_allocate_zeroed(hw_matrix_bytes(rows, columns))};
-  return matrix->panels == NULL ? HW_ERROR_MEMORY : HW_OK;
+  *matrix = (hw_matrix){type, rows, columns, hw_allocate_zeroed(hw_matrix_bytes(type, rows, columns))};
+  if (matrix->panels == NULL) {
+    return HW_ERROR_MEMORY;
+  }
+  if (is_small(matrix)) {
+    hw_small_matrix_init(matrix);
+  }
+  return HW_OK;
 }
 
 void hw_matrix_release(hw_matrix *matrix) {
@@ -23,6 +35,10 @@ void hw_matrix_release(hw_matrix *matrix) {
 static float *element(const hw_matrix *matrix, size_t row, size_t column) {
   return matrix->panels + row / HW_TILE_COLUMNS * HW_TILE_COLUMNS * matrix->columns + column * HW_TILE_COLUMNS +
          row % HW_TILE_COLUMNS;
+}
+
+static float value_of(const hw_matrix *matrix, size_t row, size_t column) {
+  return is_small(matrix) ? hw_small_matrix_get(matrix, row, column) : *element(matrix, row, column);
 }
 
 /* Rows [first, end) of a part that are whole panels, the last of the matrix counted as one. */
@@ -47,6 +63,10 @@ static void load_row(hw_matrix *matrix, const hw_matrix_part *part, size_t row, 
 
 void hw_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
                     size_t column_stride) {
+  if (is_small(matrix)) {
+    hw_small_matrix_load(matrix, part, source, row_stride, column_stride);
+    return;
+  }
   const whole_rows whole = whole_rows_of(matrix, part);
   const size_t end = part->row + part->rows;
   for (size_t row = part->row; row < whole.first; row++) {
@@ -65,20 +85,24 @@ void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float 
                      size_t column_stride) {
   for (size_t i = 0; i < part->rows; i++) {
     for (size_t j = 0; j < part->columns; j++) {
-      target[i * row_stride + j * column_stride] = *element(matrix, part->row + i, part->column + j);
+      target[i * row_stride + j * column_stride] = value_of(matrix, part->row + i, part->column + j);
     }
   }
 }
 
 void hw_matrix_row(const hw_matrix *matrix, size_t row, bool adds, float *out) {
-  const float *source = element(matrix, row, 0);
   for (size_t j = 0; j < matrix->columns; j++) {
-    out[j] = adds ? out[j] + source[j * HW_TILE_COLUMNS] : source[j * HW_TILE_COLUMNS];
+    const float value = value_of(matrix, row, j);
+    out[j] = adds ? out[j] + value : value;
   }
 }
 
 void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
                         size_t y_stride) {
+  if (is_small(matrix)) {
+    hw_small_matrix_multiply(run, matrix, x, bias, y, y_stride);
+    return;
+  }
   hw_gemm_product product = {
       .a = x->data,
       .a_stride = x->stride,

@@ -12,13 +12,16 @@
 
 typedef enum hw_matrix_type {
   HW_MATRIX_FLOAT32 = 0,
+  HW_MATRIX_BFLOAT16 = 1, /* kernels/half_panels.h */
+  HW_MATRIX_FLOAT16 = 2,
+  HW_MATRIX_INT8 = 3, /* kernels/int8_panels.h */
 } hw_matrix_type;
 
 typedef struct hw_matrix {
   hw_matrix_type type;
   size_t rows;
   size_t columns;
-  float *panels; /* NULL before hw_matrix_create */
+  float *panels; /* or smaller ones; NULL before hw_matrix_create */
 } hw_matrix;
 
 /* Rows [row, row + rows) and columns [column, column + columns). */
@@ -30,13 +33,14 @@ typedef struct hw_matrix_part {
 } hw_matrix_part;
 
 /* Bytes of a matrix; SIZE_MAX if they do not fit. */
-size_t hw_matrix_bytes(size_t rows, size_t columns);
+size_t hw_matrix_bytes(hw_matrix_type type, size_t rows, size_t columns);
 
 /* Zeros. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY. */
-hw_status hw_matrix_create(size_t rows, size_t columns, hw_matrix *matrix);
+hw_status hw_matrix_create(hw_matrix_type type, size_t rows, size_t columns, hw_matrix *matrix);
 void hw_matrix_release(hw_matrix *matrix);
 
-/* Copies a part in or out; element (i, j) of the part is outside at i·row_stride + j·column_stride, one of which is 1. */
+/* Copies a part in or out; element (i, j) of the part is outside at i·row_stride + j·column_stride, one of which is 1. What goes
+ * in is rounded to the matrix's type; of int8 a part has whole rows, whose scales follow from all of their elements. */
 void hw_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
                     size_t column_stride);
 void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float *target, size_t row_stride,

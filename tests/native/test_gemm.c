@@ -170,10 +170,10 @@ static void test_not_finite(void) {
 }
 
 static void test_sizes_that_do_not_fit(void) {
-  CHECK(hw_matrix_bytes(SIZE_MAX, 1) == SIZE_MAX, "rows");
-  CHECK(hw_matrix_bytes(1, SIZE_MAX) == SIZE_MAX, "columns");
-  CHECK(hw_matrix_bytes(SIZE_MAX / 2, SIZE_MAX / 2) == SIZE_MAX, "both");
-  CHECK(hw_matrix_bytes(9, 3) == 2 * 3 * 8 * sizeof(float), "two panels");
+  CHECK(hw_matrix_bytes(HW_MATRIX_FLOAT32, SIZE_MAX, 1) == SIZE_MAX, "rows");
+  CHECK(hw_matrix_bytes(HW_MATRIX_FLOAT32, 1, SIZE_MAX) == SIZE_MAX, "columns");
+  CHECK(hw_matrix_bytes(HW_MATRIX_FLOAT32, SIZE_MAX / 2, SIZE_MAX / 2) == SIZE_MAX, "both");
+  CHECK(hw_matrix_bytes(HW_MATRIX_FLOAT32, 9, 3) == 2 * 3 * 8 * sizeof(float), "two panels");
   CHECK(hw_gemm_strips_floats(SIZE_MAX, SIZE_MAX) == SIZE_MAX, "strips");
   check_case();
 }

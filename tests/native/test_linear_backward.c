@@ -58,7 +58,7 @@ static linear_call create(const linear_case *c, linear_before *before) {
                             check_floats(c->out)};
   memcpy(before->bias_gradient, call.bias_gradient, c->out * sizeof(float));
   CHECK(hw_linear_init(c->in, c->out, false, &call.linear) == HW_OK, "init");
-  CHECK(hw_matrix_create(c->out, c->in, &call.weight_gradient) == HW_OK, "create");
+  CHECK(hw_matrix_create(HW_MATRIX_FLOAT32, c->out, c->in, &call.weight_gradient) == HW_OK, "create");
   load(&call.linear.weight, &before->weight);
   load(&call.weight_gradient, &before->weight_gradient);
   return call;
@@ -114,7 +114,7 @@ static void check_weight(const linear_call *call, const linear_before *before) {
       case_check_sum("dW", o, i, got.data[o * got.stride + i], expected, terms, call->x.count);
     }
   }
-  const size_t floats = hw_matrix_bytes(got.count, got.columns) / sizeof(float);
+  const size_t floats = hw_matrix_bytes(HW_MATRIX_FLOAT32, got.count, got.columns) / sizeof(float);
   for (size_t i = 0; i < floats; i++) {
     const size_t row = i / (8 * got.columns) * 8 + i % 8;
     CHECK(row < got.count || call->weight_gradient.panels[i] == 0.0F, "row %zu, which is missing, is not zero", row);

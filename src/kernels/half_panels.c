@@ -1,0 +1,179 @@
+#include "kernels/half_panels.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "core/half.h"
+#include "core/memory.h"
+#include "core/tile.h"
+
+/* Half of what a float16's bits lack as a float's: on the row before the sum and on the sum, so that neither comes near the
+ * ends of what floats can hold. */
+static const float half_scale = 0x1p56F;
+
+/* What a float16 is multiplied by, if no weight of its row is too large. */
+static const float first_factor = 0x1p10F;
+
+static const float largest = 65504.0F;
+
+static size_t header_bytes(hw_half half) { return half == HW_HALF_FLOAT16 ? HW_TILE_COLUMNS * sizeof(float) : 0; }
+
+size_t hw_half_panel_bytes(hw_half half, size_t k) {
+  return hw_size_add(header_bytes(half), hw_size_multiply(k, HW_TILE_COLUMNS * sizeof(uint16_t)));
+}
+
+static float *scales_of(void *panel) { return panel; }
+
+void hw_half_panel_init(hw_half half, void *panel) {
+  for (size_t c = 0; half == HW_HALF_FLOAT16 && c < HW_TILE_COLUMNS; c++) {
+    scales_of(panel)[c] = half_scale / first_factor;
+  }
+}
+
+static uint16_t *element(hw_half half, void *panel, size_t k, size_t column) {
+  uint16_t *halves = (uint16_t *)((unsigned char *)panel + header_bytes(half));
+  return halves + k * HW_TILE_COLUMNS + column % HW_LANES * 2 + column / HW_LANES;
+}
+
+/* Keeps a column's weights times another power of two. */
+static void rescale(void *panel, size_t rows, size_t column, float scale) {
+  const float factor = scales_of(panel)[column] / scale;
+  for (size_t k = 0; k < rows; k++) {
+    uint16_t *kept = element(HW_HALF_FLOAT16, panel, k, column);
+    *kept = hw_float16_of(hw_float_of_float16(*kept) * factor);
+  }
+  scales_of(panel)[column] = scale;
+}
+
+static void set_float16(void *panel, size_t rows, size_t k, size_t column, float value) {
+  float *scale = scales_of(panel) + column;
+  uint16_t *kept = element(HW_HALF_FLOAT16, panel, k, column);
+  if (!isfinite(value)) {
+    *scale = NAN; /* so that the row's products are NaN, as with floats */
+  }
+  while (fabsf(value) * (half_scale / *scale) > largest) {
+    rescale(panel, rows, column, *scale * 2.0F);
+  }
+  *kept = hw_float16_of(value * (half_scale / *scale));
+}
+
+void hw_half_panel_set(hw_half half, void *panel, size_t rows, size_t k, size_t column, float value) {
+  if (half == HW_HALF_FLOAT16) {
+    set_float16(panel, rows, k, column, value);
+  } else {
+    *element(half, panel, k, column) = hw_bfloat16_of(value);
+  }
+}
+
+float hw_half_panel_get(hw_half half, const void *panel, size_t k, size_t column) {
+  void *same = (void *)(uintptr_t)panel;
+  const uint16_t kept = *element(half, same, k, column);
+  return half == HW_HALF_BFLOAT16 ? hw_float_of_bfloat16(kept)
+                                  : hw_float_of_float16(kept) * (scales_of(same)[column] / half_scale);
+}
+
+/* Columns 0 to 3, and 4 to 7: as floats, or for a float16 times 2^(exponent - 112). */
+HW_INLINE hw_f32x4 low_of(hw_half half, hw_f32x4 lanes) {
+  const hw_f32x4 bits = hw_shift_left(lanes, 16);
+  return half == HW_HALF_BFLOAT16 ? bits : hw_float16_bits_to_float(bits);
+}
+
+HW_INLINE hw_f32x4 high_of(hw_half half, hw_f32x4 lanes) {
+  return half == HW_HALF_BFLOAT16 ? hw_and(lanes, hw_splat_integer((int32_t)0xffff0000U))
+                                  : hw_float16_bits_to_float(lanes);
+}
+
+HW_INLINE void expand(hw_half half, const unsigned char *panel, size_t k, float *floats) {
+  hw_f32x4 scales[HW_TILE_VECTORS] = {hw_splat(1.0F), hw_splat(1.0F)};
+  if (half == HW_HALF_FLOAT16) {
+    scales[0] = hw_multiply(hw_load((const float *)panel), hw_splat(half_scale));
+    scales[1] = hw_multiply(hw_load((const float *)panel + HW_LANES), hw_splat(half_scale));
+    panel += header_bytes(half);
+  }
+  for (; k != 0; k--) {
+    const hw_f32x4 lanes = hw_load((const float *)panel);
+    const hw_f32x4 low = low_of(half, lanes);
+    const hw_f32x4 high = high_of(half, lanes);
+    hw_store(floats, half == HW_HALF_FLOAT16 ? hw_multiply(low, scales[0]) : low);
+    hw_store(floats + HW_LANES, half == HW_HALF_FLOAT16 ? hw_multiply(high, scales[1]) : high);
+    panel += HW_TILE_COLUMNS * sizeof(uint16_t);
+    floats += HW_TILE_COLUMNS;
+  }
+}
+
+void hw_half_panel_expand(hw_half half, const void *panel, size_t k, float *floats) {
+  if (half == HW_HALF_FLOAT16) {
+    expand(HW_HALF_FLOAT16, panel, k, floats);
+  } else {
+    expand(HW_HALF_BFLOAT16, panel, k, floats);
+  }
+}
+
+/* The panels first, first + apart, … `width` of them; half and width are constants where this is called. */
+HW_INLINE void row_times(hw_half half, size_t width, const hw_half_row_product *product, size_t first, size_t apart) {
+  const size_t panel_bytes = hw_half_panel_bytes(half, product->k);
+  const float *a = product->a;
+  const unsigned char *panel = product->panels + first * panel_bytes;
+  const unsigned char *row = panel + header_bytes(half);
+  const size_t stride = apart * panel_bytes;
+  const bool scaled = half == HW_HALF_FLOAT16;
+  hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS];
+#pragma GCC unroll 4
+  for (size_t i = 0; i < width; i++) {
+    const float *start = product->start + (first + i * apart) * product->start_stride;
+    sums[i][0] = scaled ? hw_splat(0.0F) : hw_load(start);
+    sums[i][1] = scaled ? hw_splat(0.0F) : hw_load(start + HW_LANES);
+  }
+  for (size_t k = product->k; k != 0; k--) {
+    hw_f32x4 e = hw_load_splat(a);
+    e = scaled ? hw_multiply(e, hw_splat(half_scale)) : e;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < width; i++) {
+      const hw_f32x4 lanes = hw_load((const float *)(row + i * stride));
+      sums[i][0] = hw_multiply_add(e, low_of(half, lanes), sums[i][0]);
+      sums[i][1] = hw_multiply_add(e, high_of(half, lanes), sums[i][1]);
+    }
+    a += 1;
+    row += HW_TILE_COLUMNS * sizeof(uint16_t);
+  }
+#pragma GCC unroll 4
+  for (size_t i = 0; i < width; i++) {
+    float *y = product->y + (first + i * apart) * HW_TILE_COLUMNS;
+    const float *start = product->start + (first + i * apart) * product->start_stride;
+    const float *scales = (const float *)(panel + i * stride);
+#pragma GCC unroll 2
+    for (size_t v = 0; v < HW_TILE_VECTORS; v++) {
+      const hw_f32x4 sum = sums[i][v];
+      hw_store(y + v * HW_LANES,
+               scaled ? hw_multiply_add(sum, hw_load(scales + v * HW_LANES), hw_load(start + v * HW_LANES)) : sum);
+    }
+  }
+}
+
+static __attribute__((noinline)) void bfloat16_times_many(const hw_half_row_product *p, size_t first, size_t apart) {
+  row_times(HW_HALF_BFLOAT16, HW_ROW_PANELS, p, first, apart);
+}
+
+static __attribute__((noinline)) void bfloat16_times_one(const hw_half_row_product *p, size_t first) {
+  row_times(HW_HALF_BFLOAT16, 1, p, first, 0);
+}
+
+static __attribute__((noinline)) void float16_times_many(const hw_half_row_product *p, size_t first, size_t apart) {
+  row_times(HW_HALF_FLOAT16, HW_ROW_PANELS, p, first, apart);
+}
+
+static __attribute__((noinline)) void float16_times_one(const hw_half_row_product *p, size_t first) {
+  row_times(HW_HALF_FLOAT16, 1, p, first, 0);
+}
+
+/* Panels that are multiplied together lie far apart: see hw_row_times_panels. */
+void hw_row_times_half_panels(const hw_half_row_product *product) {
+  const bool is_float16 = product->half == HW_HALF_FLOAT16;
+  const size_t apart = product->count / HW_ROW_PANELS;
+  for (size_t panel = 0; panel < apart; panel++) {
+    (is_float16 ? float16_times_many : bfloat16_times_many)(product, panel, apart);
+  }
+  for (size_t panel = apart * HW_ROW_PANELS; panel < product->count; panel++) {
+    (is_float16 ? float16_times_one : bfloat16_times_one)(product, panel);
+  }
+}

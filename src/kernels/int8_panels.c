@@ -1,0 +1,203 @@
+#include "kernels/int8_panels.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/tile.h"
+
+enum {
+  WORD_BYTES = 2 * HW_TILE_COLUMNS,
+  LARGEST_WEIGHT = 127,
+};
+
+static const size_t header_bytes = HW_TILE_COLUMNS * sizeof(float);
+
+size_t hw_int8_panel_bytes(size_t k) {
+  return hw_size_add(header_bytes, hw_size_multiply(hw_int8_words(k), WORD_BYTES));
+}
+
+static int8_t *element(void *panel, size_t k, size_t column) {
+  return (int8_t *)panel + header_bytes + k / 2 * WORD_BYTES + column * 2 + k % 2;
+}
+
+void hw_int8_panel_set(void *panel, size_t k, size_t column, const float *values, size_t stride) {
+  float most = 0.0F;
+  float zero = 0.0F; /* NaN if a value is not finite */
+  for (size_t i = 0; i < k; i++) {
+    most = fmaxf(most, fabsf(values[i * stride]));
+    zero += values[i * stride] * 0.0F;
+  }
+  const float inverse = most > 0.0F && zero == 0.0F ? (float)LARGEST_WEIGHT / most : 0.0F;
+  for (size_t i = 0; i < k; i++) {
+    const float scaled = inverse > 0.0F ? values[i * stride] * inverse : 0.0F;
+    *element(panel, i, column) = (int8_t)rintf(scaled);
+  }
+  ((float *)panel)[column] = most / (float)LARGEST_WEIGHT + zero;
+}
+
+float hw_int8_panel_get(const void *panel, size_t k, size_t column) {
+  const float scale = ((const float *)panel)[column];
+  return (float)*element((void *)(uintptr_t)panel, k, column) * scale;
+}
+
+/* The largest integer of the form 2^b - 1 whose products with k weights sum to less than 2^31, at most 13 bits. */
+static int32_t largest_activation(size_t k) {
+  int32_t largest = 4095;
+  while ((uint64_t)largest * LARGEST_WEIGHT * k > INT32_MAX) {
+    largest /= 2;
+  }
+  return largest;
+}
+
+typedef struct row_range {
+  float largest;
+  float zero; /* NaN if an element is not finite */
+} row_range;
+
+static row_range range_of(const float *row, size_t k) {
+  hw_f32x4 most = hw_splat(0.0F);
+  hw_f32x4 zero = hw_splat(0.0F);
+  size_t i = 0;
+  for (; i + HW_LANES <= k; i += HW_LANES) {
+    const hw_f32x4 x = hw_load(row + i);
+    most = hw_larger(most, hw_absolute(x));
+    zero = hw_add(zero, hw_multiply(x, hw_splat(0.0F)));
+  }
+  if (i < k) {
+    const hw_f32x4 x = hw_load_lanes(row + i, k - i);
+    most = hw_larger(most, hw_absolute(x));
+    zero = hw_add(zero, hw_multiply(x, hw_splat(0.0F)));
+  }
+  return (row_range){hw_largest_lane(most), hw_sum_lanes(zero)};
+}
+
+/* Four floats to two words. */
+HW_INLINE void scale_four(hw_f32x4 x, hw_f32x4 factor, int32_t *words, size_t step) {
+  hw_store_word_pairs(hw_round_to_integers(hw_multiply(x, factor)), words, words + step);
+}
+
+float hw_int8_scale_row(const float *row, size_t k, int32_t *words, size_t step) {
+  const row_range range = range_of(row, k);
+  const float largest = (float)largest_activation(k);
+  const bool scales = range.largest > 0.0F && range.zero == 0.0F;
+  const hw_f32x4 factor = hw_splat(scales ? largest / range.largest : 0.0F);
+  size_t i = 0;
+  for (; i + HW_LANES <= k; i += HW_LANES) {
+    scale_four(hw_load(row + i), factor, words + i / 2 * step, step);
+  }
+  if (i < k) {
+    int32_t last[2];
+    scale_four(hw_load_lanes(row + i, k - i), factor, last, 1);
+    for (size_t w = i / 2; w < hw_int8_words(k); w++) {
+      words[w * step] = last[w - i / 2];
+    }
+  }
+  return range.largest / largest + range.zero;
+}
+
+/* Integer sums of four columns, to floats: product and sum are rounded apart, so that all builds give the same. */
+HW_INLINE void finish(hw_f32x4 sums, const unsigned char *panel, float scale, const float *start, float *y) {
+  const hw_f32x4 factor = hw_multiply(hw_load((const float *)panel), hw_splat(scale));
+  hw_store(y, hw_add(hw_multiply(hw_float_of_integer(sums), factor), hw_load(start)));
+}
+
+/* The panels first, first + apart, … `width` of them; a constant where this is called. */
+HW_INLINE void row_times(size_t width, const hw_int8_product *product, size_t first, size_t apart) {
+  const size_t panel_bytes = hw_int8_panel_bytes(product->k);
+  const unsigned char *panel = product->panels + first * panel_bytes;
+  const int8_t *row = (const int8_t *)panel + header_bytes;
+  const size_t stride = apart * panel_bytes;
+  const int32_t *words = product->words;
+  hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS];
+#pragma GCC unroll 4
+  for (size_t i = 0; i < width; i++) {
+    sums[i][0] = hw_splat_integer(0);
+    sums[i][1] = hw_splat_integer(0);
+  }
+  for (size_t left = hw_int8_words(product->k); left != 0; left--) {
+    const hw_f32x4 word = hw_load_splat((const float *)words);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < width; i++) {
+      sums[i][0] = hw_add_pairs(word, hw_load_bytes(row + i * stride), sums[i][0]);
+      sums[i][1] = hw_add_pairs(word, hw_load_bytes(row + i * stride + WORD_BYTES / 2), sums[i][1]);
+    }
+    words += 1;
+    row += WORD_BYTES;
+  }
+#pragma GCC unroll 4
+  for (size_t i = 0; i < width; i++) {
+    const size_t number = first + i * apart;
+#pragma GCC unroll 2
+    for (size_t v = 0; v < HW_TILE_VECTORS; v++) {
+      finish(sums[i][v], panel + i * stride + v * HW_LANES * sizeof(float), product->scales[0],
+             product->start + number * product->start_stride + v * HW_LANES,
+             product->y + number * HW_TILE_COLUMNS + v * HW_LANES);
+    }
+  }
+}
+
+static __attribute__((noinline)) void row_times_many(const hw_int8_product *product, size_t first, size_t apart) {
+  row_times(HW_ROW_PANELS, product, first, apart);
+}
+
+static __attribute__((noinline)) void row_times_one(const hw_int8_product *product, size_t first) {
+  row_times(1, product, first, 0);
+}
+
+/* Panels that are multiplied together lie far apart: see hw_row_times_panels. */
+void hw_row_times_int8_panels(const hw_int8_product *product) {
+  const size_t apart = product->count / HW_ROW_PANELS;
+  for (size_t panel = 0; panel < apart; panel++) {
+    row_times_many(product, panel, apart);
+  }
+  for (size_t panel = apart * HW_ROW_PANELS; panel < product->count; panel++) {
+    row_times_one(product, panel);
+  }
+}
+
+/* The integer sums of HW_INT8_ROWS rows and a panel. */
+static __attribute__((noinline)) void sum_tile(const int32_t *words, const int8_t *row, size_t left, int32_t *out) {
+  hw_f32x4 sums[HW_INT8_ROWS][HW_TILE_VECTORS];
+#pragma GCC unroll 8
+  for (size_t r = 0; r < HW_INT8_ROWS; r++) {
+    sums[r][0] = hw_splat_integer(0);
+    sums[r][1] = hw_splat_integer(0);
+  }
+  for (; left != 0; left--) {
+    const hw_f32x4 low = hw_load_bytes(row);
+    const hw_f32x4 high = hw_load_bytes(row + WORD_BYTES / 2);
+#pragma GCC unroll 8
+    for (size_t r = 0; r < HW_INT8_ROWS; r++) {
+      hw_order_barrier();
+      const hw_f32x4 word = hw_load_splat((const float *)words + r);
+      sums[r][0] = hw_add_pairs(word, low, sums[r][0]);
+      sums[r][1] = hw_add_pairs(word, high, sums[r][1]);
+    }
+    words += HW_INT8_ROWS;
+    row += WORD_BYTES;
+  }
+#pragma GCC unroll 8
+  for (size_t r = 0; r < HW_INT8_ROWS; r++) {
+    hw_store((float *)out + r * HW_TILE_COLUMNS, sums[r][0]);
+    hw_store((float *)out + r * HW_TILE_COLUMNS + HW_LANES, sums[r][1]);
+  }
+}
+
+void hw_rows_times_int8_panels(const hw_int8_product *product) {
+  const hw_int8_product *p = product;
+  const size_t panel_bytes = hw_int8_panel_bytes(p->k);
+  int32_t sums[HW_INT8_ROWS * HW_TILE_COLUMNS];
+  for (size_t panel = 0; panel < p->count; panel++) {
+    const unsigned char *at = p->panels + panel * panel_bytes;
+    const float *start = p->start + panel * p->start_stride;
+    sum_tile(p->words, (const int8_t *)at + header_bytes, hw_int8_words(p->k), sums);
+    for (size_t r = 0; r < p->rows; r++) {
+      for (size_t v = 0; v < HW_TILE_COLUMNS; v += HW_LANES) {
+        const hw_f32x4 sum = hw_load((const float *)sums + r * HW_TILE_COLUMNS + v);
+        finish(sum, at + v * sizeof(float), p->scales[r], start + v,
+               p->y + r * p->y_stride + panel * HW_TILE_COLUMNS + v);
+      }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/*
+ * Panels of weights in eight bits, times rows of thirteen: "A13".
+ *
+ *   | scales s0 … s7 |  then, two k at a time,  | c0 k0, c0 k1, c1 k0, c1 k1 … c7 k0, c7 k1 |  in bytes
+ *
+ * A weight is a byte in -127…127 times its column's scale. A row of activations is scaled by its largest to integers that leave
+ * room for the sum over k in 32 bits: 13 bits up to k = 4,128. All sums are exact, so the numbers are the same in every build,
+ * and rows do not depend on each other.
+ */
+#ifndef HW_KERNELS_INT8_PANELS_H
+#define HW_KERNELS_INT8_PANELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of a panel of k rows; SIZE_MAX if they do not fit. */
+size_t hw_int8_panel_bytes(size_t k);
+
+/* Fills a column of a panel: element (k, column) is read at values[k · stride]. */
+void hw_int8_panel_set(void *panel, size_t k, size_t column, const float *values, size_t stride);
+float hw_int8_panel_get(const void *panel, size_t k, size_t column);
+
+/* Words of a row in integers: two k each. */
+static inline size_t hw_int8_words(size_t k) { return k / 2 + k % 2; }
+
+/* Scales a row of k floats to integers and writes word w at words[w · step]. Returns the scale that takes it back; NaN if a
+ * float is not finite. */
+float hw_int8_scale_row(const float *row, size_t k, int32_t *words, size_t step);
+
+/* y = start + a · panels. */
+typedef struct hw_int8_product {
+  const int32_t *words; /* of HW_INT8_ROWS rows, interleaved: hw_int8_words(k) · HW_INT8_ROWS; of one row: its words */
+  const float *scales;  /* of the rows */
+  size_t rows;          /* 1 to HW_INT8_ROWS */
+  size_t k;
+  const unsigned char *panels; /* one after another */
+  size_t count;
+  const float *start; /* eight sums of each panel, start_stride floats apart */
+  size_t start_stride;
+  float *y; /* [rows, count · 8] at y_stride */
+  size_t y_stride;
+} hw_int8_product;
+
+/* One row whose words lie one after another. */
+void hw_row_times_int8_panels(const hw_int8_product *product);
+
+/* Interleaved rows; missing ones may hold anything. */
+void hw_rows_times_int8_panels(const hw_int8_product *product);
+
+#endif

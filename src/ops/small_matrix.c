@@ -1,0 +1,280 @@
+#include "ops/small_matrix.h"
+
+#include <string.h>
+
+#include "kernels/half_panels.h"
+#include "kernels/int8_panels.h"
+#include "kernels/pack.h"
+#include "ops/matmul.h"
+
+static hw_half half_of(hw_matrix_type type) { return type == HW_MATRIX_FLOAT16 ? HW_HALF_FLOAT16 : HW_HALF_BFLOAT16; }
+
+size_t hw_small_panel_bytes(hw_matrix_type type, size_t columns) {
+  return type == HW_MATRIX_INT8 ? hw_int8_panel_bytes(columns) : hw_half_panel_bytes(half_of(type), columns);
+}
+
+/* The panel that has a row among its eight. */
+static unsigned char *panel_of(const hw_matrix *matrix, size_t row) {
+  return (unsigned char *)matrix->panels + row / HW_TILE_COLUMNS * hw_small_panel_bytes(matrix->type, matrix->columns);
+}
+
+void hw_small_matrix_init(hw_matrix *matrix) {
+  for (size_t row = 0; matrix->type != HW_MATRIX_INT8 && row < matrix->rows; row += HW_TILE_COLUMNS) {
+    hw_half_panel_init(half_of(matrix->type), panel_of(matrix, row));
+  }
+}
+
+static void load_row(hw_matrix *matrix, const hw_matrix_part *part, size_t row, const float *source,
+                     size_t column_stride) {
+  void *panel = panel_of(matrix, row);
+  const size_t lane = row % HW_TILE_COLUMNS;
+  if (matrix->type == HW_MATRIX_INT8) {
+    assert(part->columns == matrix->columns);
+    hw_int8_panel_set(panel, matrix->columns, lane, source, column_stride);
+    return;
+  }
+  for (size_t j = 0; j < part->columns; j++) {
+    hw_half_panel_set(half_of(matrix->type), panel, matrix->columns, part->column + j, lane, source[j * column_stride]);
+  }
+}
+
+void hw_small_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
+                          size_t column_stride) {
+  for (size_t i = 0; i < part->rows; i++) {
+    load_row(matrix, part, part->row + i, source + i * row_stride, column_stride);
+  }
+}
+
+float hw_small_matrix_get(const hw_matrix *matrix, size_t row, size_t column) {
+  const void *panel = panel_of(matrix, row);
+  const size_t lane = row % HW_TILE_COLUMNS;
+  return matrix->type == HW_MATRIX_INT8 ? hw_int8_panel_get(panel, column, lane)
+                                        : hw_half_panel_get(half_of(matrix->type), panel, column, lane);
+}
+
+/* ---- Products ---- */
+
+typedef struct small_product {
+  const hw_matrix *matrix;
+  hw_rows x;
+  const float *start; /* as a row product's */
+  size_t start_stride;
+  float *y;
+  size_t y_stride;
+  int32_t *words; /* of int8: the rows of x, strip by strip */
+  float *scales;
+} small_product;
+
+static small_product product_of(const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
+                                size_t y_stride) {
+  return (small_product){
+      .matrix = matrix,
+      .x = *x,
+      .start = bias == NULL ? hw_gemm_zeros : bias,
+      .start_stride = bias == NULL ? 0 : HW_TILE_COLUMNS,
+      .y = y,
+      .y_stride = y_stride,
+  };
+}
+
+/* The columns of y that an item computes: whole panels, and what the matrix's last one has. */
+typedef struct columns {
+  size_t first;
+  size_t whole; /* panels */
+  size_t left;  /* columns behind them */
+} columns;
+
+static columns columns_of(const small_product *p, size_t block) {
+  const size_t first = block * HW_GEMM_COLUMNS;
+  const size_t count = hw_min(p->matrix->rows - first, HW_GEMM_COLUMNS);
+  return (columns){first, count / HW_TILE_COLUMNS, count % HW_TILE_COLUMNS};
+}
+
+static size_t column_blocks(const small_product *p) { return hw_ceil_divide(p->matrix->rows, HW_GEMM_COLUMNS); }
+
+static const float *start_of(const small_product *p, size_t column) {
+  return p->start + column / HW_TILE_COLUMNS * p->start_stride;
+}
+
+/* ---- 16 bits, row by row ---- */
+
+static void half_row_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const small_product *p = job;
+  const size_t row = hw_quotient(item, column_blocks(p));
+  const columns c = columns_of(p, item - row * column_blocks(p));
+  const size_t last = c.first + c.whole * HW_TILE_COLUMNS;
+  hw_half_row_product product = {
+      .half = half_of(p->matrix->type),
+      .a = p->x.data + row * p->x.stride,
+      .k = p->matrix->columns,
+      .panels = panel_of(p->matrix, c.first),
+      .count = c.whole,
+      .start = start_of(p, c.first),
+      .start_stride = p->start_stride,
+      .y = p->y + row * p->y_stride + c.first,
+  };
+  hw_row_times_half_panels(&product);
+  if (c.left > 0) {
+    float narrow[HW_TILE_COLUMNS];
+    product.panels = panel_of(p->matrix, last);
+    product.count = 1;
+    product.start = start_of(p, last);
+    product.y = narrow;
+    hw_row_times_half_panels(&product);
+    memcpy(p->y + row * p->y_stride + last, narrow, c.left * sizeof(float));
+  }
+}
+
+/* ---- 16 bits, through floats ---- */
+
+typedef struct expansion {
+  const hw_matrix *matrix;
+  size_t first_row;
+  float *panels;
+} expansion;
+
+static void expand_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const expansion *e = job;
+  const size_t floats = e->matrix->columns * HW_TILE_COLUMNS;
+  hw_half_panel_expand(half_of(e->matrix->type), panel_of(e->matrix, e->first_row + item * HW_TILE_COLUMNS),
+                       e->matrix->columns, e->panels + item * floats);
+}
+
+/* Rows of the matrix that are floats at a time: whole blocks of a product's columns. */
+static size_t rows_at_a_time(const hw_matrix *matrix) {
+  const size_t block_bytes = hw_size_multiply(HW_GEMM_COLUMNS * sizeof(float), matrix->columns);
+  const size_t blocks = HW_EXPANDED_BYTES / block_bytes;
+  return hw_min(matrix->rows, (blocks > 0 ? blocks : 1) * HW_GEMM_COLUMNS);
+}
+
+static void multiply_expanded(const hw_run *run, const small_product *p) {
+  const hw_matrix *matrix = p->matrix;
+  const size_t mark = run->arena->used;
+  const size_t step = rows_at_a_time(matrix);
+  float *panels = hw_run_take_floats(run, hw_whole_panels(step), matrix->columns);
+  for (size_t row = 0; row < matrix->rows; row += step) {
+    hw_gemm_product product = {
+        .a = p->x.data,
+        .a_stride = p->x.stride,
+        .panels = panels,
+        .start = start_of(p, row),
+        .start_stride = p->start_stride,
+        .c = p->y + row,
+        .c_stride = p->y_stride,
+        .rows = p->x.count,
+        .k = matrix->columns,
+        .columns = hw_min(matrix->rows - row, step),
+    };
+    if (!hw_run_measures(run)) {
+      const double work = (double)product.columns * (double)matrix->columns;
+      hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(product.columns, HW_TILE_COLUMNS), expand_item,
+                      &(expansion){matrix, row, panels});
+    }
+    hw_matmul_forward(run, &product);
+  }
+  run->arena->used = mark;
+}
+
+/* ---- 8 bits ---- */
+
+/* Strips of rows that one item scales or multiplies. */
+enum { ITEM_STRIPS = 16, ITEM_ROWS = ITEM_STRIPS * HW_INT8_ROWS };
+
+static size_t strip_words(const small_product *p) { return hw_int8_words(p->matrix->columns) * HW_INT8_ROWS; }
+
+static void scale_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const small_product *p = job;
+  const size_t end = hw_min(p->x.count, (item + 1) * ITEM_ROWS);
+  const size_t step = p->x.count == 1 ? 1 : HW_INT8_ROWS;
+  for (size_t row = item * ITEM_ROWS; row < end; row++) {
+    int32_t *words = p->words + row / HW_INT8_ROWS * strip_words(p) + row % HW_INT8_ROWS;
+    p->scales[row] = hw_int8_scale_row(p->x.data + row * p->x.stride, p->matrix->columns, words, step);
+  }
+}
+
+static void multiply_strip(const small_product *p, size_t row, size_t rows, const columns *c) {
+  const size_t last = c->first + c->whole * HW_TILE_COLUMNS;
+  void (*times)(const hw_int8_product *) = p->x.count == 1 ? hw_row_times_int8_panels : hw_rows_times_int8_panels;
+  hw_int8_product product = {
+      .words = p->words + row / HW_INT8_ROWS * strip_words(p),
+      .scales = p->scales + row,
+      .rows = rows,
+      .k = p->matrix->columns,
+      .panels = panel_of(p->matrix, c->first),
+      .count = c->whole,
+      .start = start_of(p, c->first),
+      .start_stride = p->start_stride,
+      .y = p->y + row * p->y_stride + c->first,
+      .y_stride = p->y_stride,
+  };
+  times(&product);
+  if (c->left > 0) {
+    float narrow[HW_INT8_ROWS * HW_TILE_COLUMNS];
+    product.panels = panel_of(p->matrix, last);
+    product.count = 1;
+    product.start = start_of(p, last);
+    product.y = narrow;
+    product.y_stride = HW_TILE_COLUMNS;
+    times(&product);
+    for (size_t r = 0; r < rows; r++) {
+      memcpy(p->y + (row + r) * p->y_stride + last, narrow + r * HW_TILE_COLUMNS, c->left * sizeof(float));
+    }
+  }
+}
+
+/* Columns change slowest, so that their panels stay in the cache while the rows pass by. */
+static void int8_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const small_product *p = job;
+  const size_t row_blocks = hw_ceil_divide(p->x.count, ITEM_ROWS);
+  const size_t column_block = hw_quotient(item, row_blocks);
+  const columns c = columns_of(p, column_block);
+  const size_t first = (item - column_block * row_blocks) * ITEM_ROWS;
+  const size_t end = hw_min(p->x.count, first + ITEM_ROWS);
+  for (size_t row = first; row < end; row += HW_INT8_ROWS) {
+    multiply_strip(p, row, hw_min(end - row, HW_INT8_ROWS), &c);
+  }
+}
+
+/* Rows that are integers at a time: whole items, as many as stay in the last-level cache. */
+static size_t int8_rows_at_a_time(const small_product *p) {
+  const size_t item_bytes = hw_size_multiply(strip_words(p), ITEM_STRIPS * sizeof(int32_t));
+  const size_t items = HW_GEMM_BYTES / item_bytes;
+  return hw_min(p->x.count, (items > 0 ? items : 1) * ITEM_ROWS);
+}
+
+static void multiply_int8(const hw_run *run, const small_product *all) {
+  const size_t mark = run->arena->used;
+  const size_t step = int8_rows_at_a_time(all);
+  small_product part = *all;
+  part.words = hw_arena_take(run->arena, hw_size_multiply(hw_ceil_divide(step, HW_INT8_ROWS), strip_words(all)),
+                             sizeof(int32_t));
+  part.scales = hw_run_take_floats(run, step, 1);
+  run->arena->used = mark;
+  for (size_t row = 0; !hw_run_measures(run) && row < all->x.count; row += step) {
+    part.x.data = all->x.data + row * all->x.stride;
+    part.x.count = hw_min(all->x.count - row, step);
+    part.y = all->y + row * all->y_stride;
+    const double work = (double)part.x.count * (double)part.matrix->rows * (double)part.matrix->columns;
+    const size_t blocks = hw_ceil_divide(part.x.count, ITEM_ROWS);
+    hw_team *team = hw_run_team(run, work);
+    hw_parallel_for(team, work, blocks, scale_item, &part);
+    hw_parallel_for(team, work, blocks * column_blocks(&part), int8_item, &part);
+  }
+}
+
+void hw_small_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
+                              size_t y_stride) {
+  const small_product product = product_of(matrix, x, bias, y, y_stride);
+  if (matrix->type == HW_MATRIX_INT8) {
+    multiply_int8(run, &product);
+  } else if (x->count >= HW_TILE_ROWS) {
+    multiply_expanded(run, &product);
+  } else if (!hw_run_measures(run)) {
+    const double work = (double)x->count * (double)matrix->rows * (double)matrix->columns;
+    hw_parallel_for(hw_run_team(run, work), work, x->count * column_blocks(&product), half_row_item, &product);
+  }
+}

@@ -1,0 +1,18 @@
+/* Matrices of 16 and 8 bits: what ops/matrix.h does with them. */
+#ifndef HW_OPS_SMALL_MATRIX_H
+#define HW_OPS_SMALL_MATRIX_H
+
+#include "ops/matrix.h"
+
+size_t hw_small_panel_bytes(hw_matrix_type type, size_t columns);
+void hw_small_matrix_init(hw_matrix *matrix);
+void hw_small_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
+                          size_t column_stride);
+float hw_small_matrix_get(const hw_matrix *matrix, size_t row, size_t column);
+
+/* As hw_matrix_multiply. Few rows read the panels as they are; for many, panels of 16 bits become floats in scratch, block by
+ * block, and rows become integers for panels of 8 bits. */
+void hw_small_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
+                              size_t y_stride);
+
+#endif
