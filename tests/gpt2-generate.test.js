@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Gpt2 } from 'headwise/gpt2';
-import { draw } from '../web/headwise/models/generate.js';
+import { draw } from '../web/headwise/models/sample.js';
 import { MersenneTwister } from '../web/headwise/models/mersenne-twister.js';
 import { drawIds, small, smallModel } from './gpt2.js';
 import { data, engine, throwsCode } from './helpers.js';
@@ -258,6 +258,107 @@ test('whatever topK is, the topK largest logits can be drawn and no others', () 
     );
     const values = Array.from(new Set(drawn), (id) => logits[id]).sort((a, b) => b - a);
     assert.deepEqual(values, sorted.slice(0, topK), `topK ${topK}`);
+  }
+});
+
+/** The fewest likeliest that have topP together, and those as likely as the last. @param {number[]} probabilities @param {number} topP */
+function nucleus(probabilities, topP) {
+  const sorted = [...probabilities].sort((a, b) => b - a);
+  let sum = 0;
+  const count = sorted.findIndex((probability) => (sum += probability) >= topP - 1e-12);
+  const least = sorted[count < 0 ? sorted.length - 1 : count];
+  return probabilities.map((probability) => (probability >= least ? probability : 0));
+}
+
+for (const [temperature, topK, topP] of [
+  [1, 31, 0.9],
+  [2, 31, 0.35],
+  [1.5, 12, 0.8],
+  [1, 31, 1e-9],
+  [0.7, 5, 0.9999],
+])
+  test(`at temperature ${temperature}, topK ${topK} and topP ${topP} the nucleus alone is drawn, as often as the softmax says`, () => {
+    const logits = Float32Array.from(nextLogits(prompt));
+    const sorted = [...logits].sort((a, b) => b - a);
+    const among = Array.from(logits, (x) => (x >= sorted[topK - 1] ? x : -Infinity));
+    const kept = nucleus(softmax(among, temperature), topP);
+    const whole = kept.reduce((a, b) => a + b);
+    const draws = 2000;
+    const counts = new Array(logits.length).fill(0);
+    for (let i = 0; i < draws; i++)
+      counts[draw(logits, { temperature, topK, topP }, (i + 0.5) / draws)]++;
+    // Evenly spaced numbers: each token gets its share, but for one draw at either end.
+    for (const [id, probability] of kept.entries())
+      assert.ok(Math.abs(counts[id] - (draws * probability) / whole) <= 1.01, `token ${id}`);
+    assert.ok(kept.some((probability) => probability > 0));
+  });
+
+test('topP of 1 is all, and equally likely tokens at the nucleus’ edge are all in it', () => {
+  const options = { temperature: 1.5, maxTokens: 10, seed: 4 };
+  const all = [...model.generate(prompt, options)];
+  assert.deepEqual([...model.generate(prompt, { ...options, topP: 1 })], all);
+  assert.deepEqual(
+    [...model.generate(prompt, { ...options, topP: 1e-6 })],
+    [...model.generate(prompt, { maxTokens: 10 })],
+  );
+  const flat = new Float32Array(8);
+  const drawn = [0, 0.2, 0.4, 0.6, 0.8, 0.99].map((uniform) =>
+    draw(flat, { temperature: 1, topK: 8, topP: 0.1 }, uniform),
+  );
+  assert.deepEqual(drawn, [0, 1, 3, 4, 6, 7]);
+});
+
+test('a stop ends generation before itself, one or several', () => {
+  const all = [...model.generate(prompt, { maxTokens: 12 })];
+  const [third, fifth] = [all[2], all[4]];
+  const until = (/** @type {number[]} */ ids) => {
+    const end = all.findIndex((id) => ids.includes(id));
+    return all.slice(0, end < 0 ? undefined : end);
+  };
+  const absent = Array.from({ length: small.vocabSize }, (_, id) => id).find(
+    (id) => !all.includes(id),
+  );
+  for (const stop of [[third], [fifth], [third, fifth], [], [Number(absent)]]) {
+    const cache = model.createCache();
+    const found = [...model.generate(prompt, { maxTokens: 12, stop, cache })];
+    assert.deepEqual(found, until(stop));
+    const computed = stop.some((id) => all.includes(id)) ? found.length : found.length - 1;
+    assert.equal(cache.length, prompt.length + computed);
+    cache.dispose();
+  }
+  assert.deepEqual([...model.generate(prompt, { maxTokens: 12, stop: fifth })], until([fifth]));
+  assert.deepEqual([...model.generate(prompt, { stop: all[0] })], []);
+});
+
+test('a signal ends generation between tokens with its reason, and before the first', () => {
+  const reason = new Error('enough');
+  const isReason = (/** @type {unknown} */ error) => error === reason;
+  const controller = new AbortController();
+  const loop = model.generate(prompt, { maxTokens: 8, signal: controller.signal });
+  loop.next();
+  loop.next();
+  controller.abort(reason);
+  assert.throws(() => loop.next(), isReason);
+  assert.ok(loop.next().done);
+  const early = model.generate(prompt, { signal: AbortSignal.abort(reason) });
+  assert.throws(() => early.next(), isReason);
+});
+
+test('log-probabilities are those of all logits’ softmax, however a token was chosen', () => {
+  const how = [{}, { temperature: 1.7, topK: 6, topP: 0.8, seed: 3 }];
+  for (const options of how) {
+    const ids = [...prompt];
+    const plain = [...model.generate(prompt, { ...options, maxTokens: 9 })];
+    const given = [...model.generate(prompt, { ...options, maxTokens: 9, logProbabilities: true })];
+    assert.deepEqual(
+      given.map(({ id }) => id),
+      plain,
+    );
+    for (const { id, logProbability } of given) {
+      const expected = Math.log(softmax(nextLogits(ids), 1)[id]);
+      assert.ok(Math.abs(logProbability - expected) < 1e-5, `${logProbability}, not ${expected}`);
+      ids.push(id);
+    }
   }
 });
 

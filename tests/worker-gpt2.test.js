@@ -48,6 +48,24 @@ test('what it generates is iterated asynchronously, awaited before or not', asyn
   assert.deepEqual(await one.next(), { value: undefined, done: true });
 });
 
+test('log-probabilities, stops and signals reach it', async () => {
+  const options = { maxTokens: 6, temperature: 1, topP: 0.9, seed: 2 };
+  const expected = [...near.generate(ids, { ...options, logProbabilities: true })];
+  assert.deepEqual(
+    await listOf(far.generate(ids, { ...options, logProbabilities: true })),
+    expected,
+  );
+  const stop = [expected[3].id];
+  const before = [...near.generate(ids, { ...options, stop })];
+  assert.deepEqual(await listOf(far.generate(ids, { ...options, stop })), before);
+  const controller = new AbortController();
+  const reason = new Error('another text');
+  const loop = far.generate(ids, { ...options, signal: controller.signal });
+  await loop.next();
+  controller.abort(reason);
+  await assert.rejects(loop.next(), (error) => error === reason);
+});
+
 test('a loop that is left ends the generation there, and one that fails says why', async () => {
   const cache = await far.createCache();
   for await (const id of far.generate(ids, { cache })) {

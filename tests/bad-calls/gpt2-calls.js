@@ -175,7 +175,7 @@ function generations(model) {
     (/** @type {any} */ asked, /** @type {any} */ ids = [1]) =>
     () => [...model.generate(ids, asked)];
   return [
-    ['an unknown option of generate', generate({ topP: 0.9 }), 'ERR_VALUE', 'generate', 'topP'],
+    ['an unknown option of generate', generate({ beams: 2 }), 'ERR_VALUE', 'generate', 'beams'],
     ['no tokens to generate', generate({ maxTokens: 0 }), 'ERR_VALUE', 'maxTokens', '0'],
     ['half a token to generate', generate({ maxTokens: 0.5 }), 'ERR_VALUE', 'maxTokens', '0.5'],
     ['a negative temperature', generate({ temperature: -1 }), 'ERR_VALUE', 'temperature', '-1'],
@@ -190,6 +190,20 @@ function generations(model) {
     ['a temperature of text', generate({ temperature: '1' }), 'ERR_VALUE', 'temperature', '"1"'],
     ['a draw among no tokens', generate({ topK: 0 }), 'ERR_VALUE', 'topK', '0'],
     ['a draw among text', generate({ topK: '5' }), 'ERR_VALUE', 'topK', '"5"'],
+    ['a nucleus of nothing', generate({ topP: 0 }), 'ERR_VALUE', 'topP', '0'],
+    ['a nucleus of more than all', generate({ topP: 1.1 }), 'ERR_VALUE', 'topP', '1.1'],
+    ['a nucleus of text', generate({ topP: '1' }), 'ERR_VALUE', 'topP', '"1"'],
+    ['a stop that is no token', generate({ stop: 9 }), 'ERR_VALUE', 'stop', '9'],
+    ['a stop of text', generate({ stop: 'end' }), 'ERR_VALUE', 'stop', '"end"'],
+    ['stops one of which is no token', generate({ stop: [1, -1] }), 'ERR_VALUE', 'stop[1]', '-1'],
+    ['a signal that is none', generate({ signal: 'now' }), 'ERR_VALUE', 'signal', '"now"'],
+    [
+      'log-probabilities of a kind',
+      generate({ logProbabilities: 'top' }),
+      'ERR_VALUE',
+      'logProbabilities',
+      '"top"',
+    ],
     ['an end that is no token', generate({ eosTokenId: 9 }), 'ERR_VALUE', 'eosTokenId', '9'],
     ['a negative end', generate({ eosTokenId: -1 }), 'ERR_VALUE', 'eosTokenId', '-1'],
     ['a seed of generate that is none', generate({ seed: 1.5 }), 'ERR_VALUE', 'seed', '1.5'],

@@ -219,8 +219,11 @@ const models = {
         maxTokens: 3,
         temperature: 1,
         topK: 4,
+        topP: 0.9,
         seed: 3,
         eosTokenId: 8,
+        stop: [7],
+        logProbabilities: true,
         headMask: [
           [1, 0],
           [1, 1],

@@ -18,7 +18,11 @@
  */
 /** @typedef {import('./models/gpt2.js').Gpt2Logits} Gpt2Logits */
 /** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
-/** @typedef {import('./models/generate.js').GenerateOptions} GenerateOptions */
+/** @typedef {import('./models/generate.js').Generated} Generated */
+/**
+ * @template {boolean} [WithLogProbability=false]
+ * @typedef {import('./models/generate.js').GenerateOptions<WithLogProbability>} GenerateOptions
+ */
 /** @typedef {import('./models/load-gpt2.js').LoadGpt2Options} LoadGpt2Options */
 
 export { HeadwiseError } from './checks/error.js';

@@ -19,7 +19,11 @@ import { loading } from './worker/there.js';
 /** @typedef {import('./modules/attention-module.js').AttendingModule} AttendingModule */
 /** @typedef {import('./attention/options.js').WeightsKind} WeightsKind */
 /** @typedef {import('./modules/embedding.js').Ids} Ids */
-/** @typedef {import('./models/generate.js').GenerateOptions} GenerateOptions */
+/** @typedef {import('./models/generate.js').Generated} Generated */
+/**
+ * @template {boolean} [WithLogProbability=false]
+ * @typedef {import('./models/generate.js').GenerateOptions<WithLogProbability>} GenerateOptions
+ */
 /** @typedef {import('./models/gpt2.js').Gpt2} Gpt2 */
 /** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
 /**
@@ -89,7 +93,9 @@ import { loading } from './worker/there.js';
  */
 /**
  * The generate of a model: an async iterator, which ends when its loop is left.
- * @typedef {(ids: Ids, options?: Omit<GenerateOptions, 'cache'> & RemoteCacheOption) => AsyncGenerator<number, void, void>} RemoteGenerate
+ * @typedef {<WithLogProbability extends boolean = false>(
+ *   ids: Ids, options?: Omit<GenerateOptions<WithLogProbability>, 'cache'> & RemoteCacheOption
+ * ) => AsyncGenerator<WithLogProbability extends true ? Generated : number, void, void>} RemoteGenerate
  */
 /**
  * `scaledDotProductAttention`, for the same reason.

@@ -208,12 +208,14 @@ export class Gpt2 extends Module {
 
   /**
    * Continues the ids, one token after another: greedily, or drawn from the softmax of logits / temperature by
-   * random numbers of its own; with topK among the likeliest only (Fan, Lewis & Dauphin 2018). To end early, leave the loop. It ends by
-   * itself where the context is full.
+   * random numbers of its own; with topK (Fan, Lewis & Dauphin 2018) and topP (Holtzman et al. 2020) among the likeliest only.
+   * To end early, leave the loop. It ends by itself where the context is full.
+   * @template {boolean} [WithLogProbability=false]
    * @param {Ids} ids [tokens]
-   * @param {import('./generate.js').GenerateOptions} [options]
-   * @returns {Generator<number, void, void>} of ids. Options are checked at once, ids and cache when the first one is asked for
-   * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: a bad option, or NaN among the logits; otherwise as forward
+   * @param {import('./generate.js').GenerateOptions<WithLogProbability>} [options]
+   * @returns {Generator<WithLogProbability extends true ? import('./generate.js').Generated : number, void, void>} of ids.
+   *   Options are checked at once, ids and cache when the first one is asked for
+   * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: a bad option, or NaN among the logits; an abort's reason; otherwise as forward
    */
   generate(ids, options) {
     return generate(this, ids, options);
