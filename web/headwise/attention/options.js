@@ -158,8 +158,7 @@ export function fitAttentionOptions(given, sizes) {
   const offsetFromEnd = isCausal && lengths !== undefined && given.causalOffset === undefined;
   const causalOffset = checkOffset(given.causalOffset ?? (offsetFromEnd ? 0 : sizes.pastTokens));
   const scale = checkScale(given.scale ?? 1 / Math.sqrt(sizes.keyWidth));
-  const weightsKind = Math.max(kind, 0);
   const seen = { isCausal, offsetFromEnd, causalOffset, windowLeft, windowRight };
-  const fields = Object.assign(seen, { scale, softcap, dropout, weightsKind });
-  return { mask: fitMask(given.mask, sizes), lengths, needWeights: kind >= 0, fields };
+  const weighed = { scale, softcap, dropout, weightsKind: Math.max(kind, 0) };
+  return { mask: fitMask(given.mask, sizes), lengths, needWeights: kind >= 0, seen, weighed };
 }

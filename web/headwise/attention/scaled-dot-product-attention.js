@@ -31,6 +31,43 @@ const maskWord = attentionArguments.word.mask / 4;
  */
 
 /**
+ * Fills an hw_attention_arguments.
+ * @param {Engine} engine
+ * @param {Readonly<Record<'batch' | 'heads' | 'keyHeads' | 'queryTokens' | 'keyTokens' | 'keyWidth' | 'valueWidth', number>>} sizes
+ * @param {ReturnType<typeof fitAttentionOptions>} options
+ * @param {readonly number[]} addresses in staging memory, of what goes in and comes out and of the struct
+ */
+function writeArguments(engine, sizes, { seen, weighed, mask }, addresses) {
+  const [query, key, value, output, weights, maskAt, keyLengths, struct] = addresses;
+  // One by one: to join objects takes as long as a small call.
+  writeStruct(engine, struct, attentionArguments, {
+    query,
+    key,
+    value,
+    output,
+    weights,
+    keyLengths,
+    batch: sizes.batch,
+    heads: sizes.heads,
+    keyHeads: sizes.keyHeads,
+    queryTokens: sizes.queryTokens,
+    keyTokens: sizes.keyTokens,
+    keyWidth: sizes.keyWidth,
+    valueWidth: sizes.valueWidth,
+    isCausal: seen.isCausal,
+    offsetFromEnd: seen.offsetFromEnd,
+    causalOffset: seen.causalOffset,
+    windowLeft: seen.windowLeft,
+    windowRight: seen.windowRight,
+    scale: weighed.scale,
+    softcap: weighed.softcap,
+    dropout: weighed.dropout,
+    weightsKind: weighed.weightsKind,
+  });
+  writeMask(engine.words, struct / 4 + maskWord, mask, maskAt);
+}
+
+/**
  * @param {Engine} engine
  * @param {readonly [q: Tensor, k: Tensor, v: Tensor]} tensors
  * @param {import('./options.js').AttentionOptions} [options]
@@ -51,12 +88,13 @@ export function scaledDotProductAttention(engine, tensors, options) {
   const valueWidth = v.shape[rank - 1];
   const outputShape = withLast(q.shape, valueWidth);
   const weightsShape = withLast(q.shape, keyTokens);
-  const { mask, lengths, needWeights, fields } = fitAttentionOptions(given, {
+  const fitted = fitAttentionOptions(given, {
     scores: [batch, heads, queryTokens, keyTokens],
     shape: weightsShape,
     keyWidth,
     pastTokens,
   });
+  const { mask, lengths, needWeights } = fitted;
   const rows = batch * keyHeads * keyTokens;
   const parts = [
     q,
@@ -68,16 +106,15 @@ export function scaledDotProductAttention(engine, tensors, options) {
     lengths,
     attentionArguments.bytes,
   ];
-  const [query, key, value, output, weights, maskAt, keyLengths, struct] = engine.lay(parts);
+  const addresses = engine.lay(parts);
+  const [, key, value, output, weights] = addresses;
   if (past !== undefined) {
     writeJoined(engine, key, past.key, k);
     writeJoined(engine, value, past.value, v);
   }
   const sizes = { batch, heads, keyHeads, queryTokens, keyTokens, keyWidth, valueWidth };
-  const addresses = { query, key, value, output, weights, keyLengths };
-  writeStruct(engine, struct, attentionArguments, Object.assign(fields, sizes, addresses));
-  writeMask(engine.words, struct / 4 + maskWord, mask, maskAt);
-  const status = engine.call.scaled_dot_product_attention(struct);
+  writeArguments(engine, sizes, fitted, addresses);
+  const status = engine.call.scaled_dot_product_attention(addresses[7]);
   engine.check(status, 'scaledDotProductAttention');
 
   /** @type {AttentionResult} */

@@ -16,8 +16,9 @@ const noOptions = Object.freeze({});
  * @param {readonly string[]} known
  * @param {string} owner whose options they are, for the message
  * @param {string} name the argument's
+ * @param {Record<string, any>} given to be filled
  */
-function readOptions(options, known, owner, name) {
+function readOptions(options, known, owner, name, given) {
   const isObject = typeof options === 'object' && options !== null;
   if (!isObject || Array.isArray(options) || tagOf(options) === 'Tensor') {
     throw misfit(options, name, objectOf(known));
@@ -30,8 +31,6 @@ function readOptions(options, known, owner, name) {
       `${owner}: unknown option ${unknown.slice(0, 8).join(', ')}; expected ${namesOf(known)}`,
     );
   }
-  /** @type {Record<string, any>} */
-  const given = {};
   for (const key of known) {
     given[key] = /** @type {Record<string, any>} */ (options)[key];
   }
@@ -44,14 +43,15 @@ function readOptions(options, known, owner, name) {
  * @param {readonly string[]} known
  * @param {string} owner whose options they are, for the message
  * @param {string} [name] the argument's
+ * @param {Record<string, any>} [given] to be filled
  * @returns {Record<string, any>} a copy with all that are known
  */
-export function checkOptions(options, known, owner, name = `${owner}: options`) {
+export function checkOptions(options, known, owner, name = `${owner}: options`, given = {}) {
   if (options === undefined) {
     return noOptions;
   }
   try {
-    return readOptions(options, known, owner, name);
+    return readOptions(options, known, owner, name, given);
   } catch (cause) {
     throw unreadable(cause, name, objectOf(known));
   }
@@ -65,6 +65,25 @@ export function checkOptions(options, known, owner, name = `${owner}: options`) 
  */
 
 /**
+ * What a table says, for who goes through it again and again.
+ * @typedef {object} Plan
+ * @property {readonly string[]} names
+ * @property {readonly Check[]} checks
+ * @property {Readonly<Record<string, any>>} empty all names: to copy them is faster than to add them one by one
+ */
+/** @type {WeakMap<Readonly<Record<string, Check>>, Plan>} */
+const plans = new WeakMap();
+
+/** @param {Readonly<Record<string, Check>>} table */
+function planOf(table) {
+  const names = Object.keys(table);
+  const empty = Object.fromEntries(names.map((name) => [name, undefined]));
+  const plan = { names, checks: Object.values(table), empty };
+  plans.set(table, plan);
+  return plan;
+}
+
+/**
  * Reads options, each once, and checks them.
  * @template {Readonly<Record<string, Check>>} Table
  * @param {unknown} options
@@ -73,11 +92,11 @@ export function checkOptions(options, known, owner, name = `${owner}: options`) 
  * @returns {Checked<Table>}
  */
 export function checkTable(options, table, owner) {
-  const names = Object.keys(table);
-  const given = checkOptions(options, names, owner);
-  const checked = given === noOptions ? {} : given;
-  for (const name of names) {
-    checked[name] = table[name](given[name], name);
+  const { names, checks, empty } = plans.get(table) ?? planOf(table);
+  const checked = { ...empty };
+  checkOptions(options, names, owner, undefined, checked);
+  for (let i = 0; i < names.length; i++) {
+    checked[names[i]] = checks[i](checked[names[i]], names[i]);
   }
   return /** @type {any} */ (checked);
 }
