@@ -10,6 +10,20 @@
  */
 /** @typedef {import('./checks/error.js').HeadwiseErrorCode} HeadwiseErrorCode */
 /** @typedef {import('./autograd/backward.js').BackwardOptions} BackwardOptions */
+/** @typedef {import('./autograd/optimizers.js').AdamW} AdamW */
+/** @typedef {import('./autograd/optimizers.js').AdamWOptions} AdamWOptions */
+/** @typedef {import('./autograd/optimizers.js').SGD} SGD */
+/** @typedef {import('./autograd/optimizers.js').SGDOptions} SGDOptions */
+/**
+ * @template Settings
+ * @typedef {import('./autograd/optimizers.js').ParameterGroup<Settings>} ParameterGroup
+ */
+/**
+ * @template Settings
+ * @typedef {import('./autograd/optimizers.js').Parameters<Settings>} Parameters
+ */
+/** @typedef {import('./modules/composed-module.js').ComposedModule} ComposedModule */
+/** @typedef {import('./modules/parameter.js').Parameter} Parameter */
 /** @typedef {import('./tensor/broadcast.js').DropoutOptions} DropoutOptions */
 /** @typedef {import('./tensor/broadcast.js').ReduceOptions} ReduceOptions */
 /** @typedef {import('./tensor/losses.js').MseLossOptions} MseLossOptions */

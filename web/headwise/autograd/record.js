@@ -92,16 +92,24 @@ export function gradOf(tensor) {
   return source instanceof Leaf ? source.grad : null;
 }
 
-/** @param {object} tensor @param {unknown} value */
+/**
+ * @param {object} tensor
+ * @param {Tensor | null} value of the tensor's shape
+ */
 export function setGrad(tensor, value) {
-  if (value !== null) {
-    throw misfit(value, 'grad', 'null, which forgets the gradient');
-  }
   const source = sources.get(tensor);
   if (source instanceof Leaf) {
-    source.grad = null;
+    source.grad = value;
+  } else if (value !== null) {
+    throw misfit(value, 'grad', 'null, for a tensor without requiresGrad');
   }
 }
+
+/**
+ * Whether gradients add up in a tensor, or did before it was frozen.
+ * @param {any} tensor
+ */
+export const isLeaf = (tensor) => sources.get(tensor) instanceof Leaf;
 
 /**
  * @param {object} tensor

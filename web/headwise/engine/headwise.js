@@ -1,5 +1,6 @@
 import { disposeSymbol } from './dispose.js';
 import * as functions from '../tensor/functions.js';
+import { ComposedModule } from '../modules/composed-module.js';
 import { CausalAttention } from '../modules/causal-attention.js';
 import { Embedding } from '../modules/embedding.js';
 import { FeedForward } from '../modules/feed-forward.js';
@@ -14,12 +15,20 @@ import { scaledDotProductAttention } from '../attention/scaled-dot-product-atten
 import { binary, dropout, sumAlong } from '../tensor/broadcast.js';
 import { embedding } from '../tensor/embedding.js';
 import { mseLoss } from '../tensor/losses.js';
+import { clipGradNorm } from '../autograd/clip.js';
+import { AdamW, SGD } from '../autograd/optimizers.js';
 import { setRecording } from '../autograd/record.js';
 import { checkBoolean } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { version } from './version.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
+/** @typedef {import('../autograd/optimizers.js').AdamWOptions} AdamWOptions */
+/** @typedef {import('../autograd/optimizers.js').SGDOptions} SGDOptions */
+/**
+ * @template Settings
+ * @typedef {import('../autograd/optimizers.js').Parameters<Settings>} Parameters
+ */
 /**
  * @template {import('../tensor/tensor.js').DType} [D='float32']
  * @typedef {import('../tensor/tensor.js').Tensor<D>} Tensor
@@ -34,11 +43,11 @@ import { version } from './version.js';
  * @returns {new (options: Options) => Instance}
  */
 function bind(engine, Module) {
-  /** @param {Options} options */
-  function Bound(options) {
+  /** @param {any[]} given options, of an optimizer parameters before them */
+  function Bound(...given) {
     // Of a class that extends this one, if it is called for such a one.
     const Wanted = new.target === undefined || new.target === Bound ? Module : new.target;
-    return Reflect.construct(Module, [engine, options], Wanted);
+    return Reflect.construct(Module, [engine, ...given], Wanted);
   }
   Object.defineProperty(Bound, 'name', { value: Module.name });
   Object.defineProperty(Bound, 'prototype', { value: Module.prototype });
@@ -86,6 +95,10 @@ export class Headwise {
       threads,
       threadsReason,
     });
+    /** torch.nn.Module: the base of classes that are made of modules. */
+    this.Module = /** @type {new () => ComposedModule} */ (
+      /** @type {unknown} */ (bind(engine, ComposedModule))
+    );
     /** torch.nn.Linear */
     this.Linear = bind(engine, Linear);
     /** torch.nn.Embedding */
@@ -111,6 +124,20 @@ export class Headwise {
     this.TransformerBlock = bind(engine, TransformerBlock);
     /** Transformer blocks one after another, in one call. */
     this.TransformerStack = bind(engine, TransformerStack);
+    /** torch.optim.AdamW */
+    this.AdamW =
+      /** @type {new (parameters: Parameters<AdamWOptions>, options?: AdamWOptions) => AdamW} */ (
+        bind(engine, /** @type {any} */ (AdamW))
+      );
+    /** torch.optim.SGD */
+    this.SGD =
+      /** @type {new (parameters: Parameters<SGDOptions>, options?: SGDOptions) => SGD} */ (
+        bind(engine, /** @type {any} */ (SGD))
+      );
+    // What goes through an engine's classes finds those of its modules.
+    for (const name of ['Module', 'AdamW', 'SGD']) {
+      Object.defineProperty(this, name, { enumerable: false });
+    }
   }
 
   /** Bytes of the engine's memory: everything it holds or has held at once. */
@@ -300,6 +327,16 @@ export class Headwise {
    */
   scaledDotProductAttention(q, k, v, options) {
     return /** @type {any} */ (scaledDotProductAttention(this.#engine, [q, k, v], options));
+  }
+
+  /**
+   * torch.nn.utils.clip_grad_norm_: multiplies all gradients by maxNorm / norm where their norm is larger.
+   * @param {readonly (import('../modules/parameter.js').Parameter | Tensor)[]} parameters of modules, or tensors with requiresGrad
+   * @param {number} maxNorm
+   * @returns {number} their norm before
+   */
+  clipGradNorm(parameters, maxNorm) {
+    return clipGradNorm(this.#engine, parameters, maxNorm);
   }
 
   /**

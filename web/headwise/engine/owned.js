@@ -2,7 +2,7 @@ import { classOf } from '../checks/describe.js';
 import { disposeSymbol, net } from './dispose.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
-/** @typedef {'module_destroy' | 'cache_destroy' | 'trace_destroy'} Destroy an export that frees */
+/** @typedef {'module_destroy' | 'cache_destroy' | 'trace_destroy' | 'graph_destroy' | 'optimizer_destroy'} Destroy an export that frees */
 
 /** @param {Engine} engine @param {Destroy} destroy @param {number} pointer 0 for nothing */
 function free(engine, destroy, pointer) {

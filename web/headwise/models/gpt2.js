@@ -202,7 +202,7 @@ export class Gpt2 extends Module {
     const { shape } = input;
     const fits = shape.length === 1 || shape.length === 2;
     checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
-    const { output, ...rest } = runForward(this, this.#about, input, asked);
+    const { output, ...rest } = runForward(this, this.#about, input, asked, ids);
     return /** @type {any} */ (asked.logits === 'none' ? rest : { logits: output, ...rest });
   }
 

@@ -178,7 +178,7 @@ export class AttendingModule extends Module {
     const width = this.#dIn;
     const fits = (length === 2 || length === 3) && shape[length - 1] === width;
     checkShape(x, 'x', fits, () => `[batch, tokens, ${width}] or [tokens, ${width}]`);
-    return /** @type {any} */ (runForward(this, about, x, asked));
+    return /** @type {any} */ (runForward(this, about, x, asked, input));
   }
 }
 

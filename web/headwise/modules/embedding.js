@@ -113,6 +113,6 @@ export class Embedding extends Module {
     const { numEmbeddings, embeddingDim } = this.#sizes;
     const checked = checkIds(ids, numEmbeddings);
     const shape = [...checked.shape, embeddingDim];
-    return { output: runRows(this, 'Embedding.forward', checked, checked.size, shape) };
+    return { output: runRows(this, 'Embedding.forward', checked, checked.size, shape, ids) };
   }
 }

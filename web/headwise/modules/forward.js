@@ -3,6 +3,8 @@ import { causality as causalities, forwardOptions as layout } from '../engine/ab
 import { checkKeyPadding, hidePadding } from '../attention/key-padding.js';
 import { fitModuleMask, writeMask } from '../attention/mask.js';
 import { Trace } from '../attention/trace.js';
+import { attachForward, runRecorded, wantsGraph } from '../autograd/modules.js';
+import { sourceOf } from '../autograd/record.js';
 import { checkBoolean, checkShape, maybe, or } from '../checks/check.js';
 import { checkFloats, checkTensor } from '../tensor/operand.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
@@ -111,6 +113,8 @@ function outputOf(about, hasBatch, batch, rows) {
  * @property {number} logitsEnd
  * @property {number} outputSize in elements
  * @property {Extras | undefined} extras
+ * @property {boolean} isRecorded whether its graph is kept
+ * @property {import('../engine/owned.js').Owned} [graph] of a call that was recorded
  */
 
 const optionsAt = wordsOf(layout);
@@ -161,7 +165,11 @@ function callModule(engine, call) {
   const output = data + dataBytes;
   engine.write(data, input);
   writeInput(engine.words, at / 4, data, call);
-  engine.check(engine.call.module_forward(call.pointer, at, output, struct), call.name);
+  if (call.isRecorded) {
+    runRecorded(engine, call, at, output, struct);
+  } else {
+    engine.check(engine.call.module_forward(call.pointer, at, output, struct), call.name);
+  }
   return output;
 }
 
@@ -172,12 +180,28 @@ function callModule(engine, call) {
  * @param {FloatOperand | IdsOperand} input
  * @param {number} tokens
  * @param {readonly number[]} shape the output's
+ * @param {unknown} x the input as the caller gave it
  */
-export function runRows({ engine, pointer }, name, input, tokens, shape) {
+export function runRows(module, name, input, tokens, shape, x) {
+  const { engine, pointer } = module;
   const outputSize = sizeOf(Object.freeze(shape), 'the result');
   const [batch, logitsStart, logitsEnd, extras] = [1, 0, 0, undefined];
-  const call = { pointer, name, input, batch, tokens, logitsStart, logitsEnd, outputSize, extras };
-  return engine.read(callModule(engine, call), shape, outputSize);
+  const isRecorded = engine.isRecording && wantsGraph(module, x);
+  /** @type {Call} */
+  const call = {
+    pointer,
+    name,
+    input,
+    batch,
+    tokens,
+    logitsStart,
+    logitsEnd,
+    outputSize,
+    extras,
+    isRecorded,
+  };
+  const output = engine.read(callModule(engine, call), shape, outputSize);
+  return isRecorded ? attachForward(module, call, x, output) : output;
 }
 
 /** @param {unknown} logits @param {number} tokens @returns {readonly [number, number]} */
@@ -284,9 +308,10 @@ const noLogits = /** @type {const} */ ([0, 0]);
  * @param {Attending} about
  * @param {FloatOperand | IdsOperand} input whose shape was checked
  * @param {Asked} asked
+ * @param {unknown} x the input as the caller gave it
  * @returns {Results}
  */
-export function runForward(module, about, input, asked) {
+export function runForward(module, about, input, asked, x) {
   const { engine, pointer } = module;
   const { shape } = input;
   const hasBatch = shape.length === about.rank;
@@ -310,9 +335,42 @@ export function runForward(module, about, input, asked) {
       ? undefined
       : fitExtras(asked, about, [batch, about.heads, tokens, stored + tokens], hasBatch, cacheAt);
   const { name } = about;
-  const call = { pointer, name, input, batch, tokens, logitsStart, logitsEnd, outputSize, extras };
+  const isRecorded = engine.isRecording && isGraphWanted(module, asked, x);
+  /** @type {Call} */
+  const call = {
+    pointer,
+    name,
+    input,
+    batch,
+    tokens,
+    logitsStart,
+    logitsEnd,
+    outputSize,
+    extras,
+    isRecorded,
+  };
   const outputAt = callModule(engine, call);
-  return extras === undefined
-    ? { output: engine.read(outputAt, outputShape, outputSize) }
-    : readResults(engine, outputAt, outputShape, extras, stored);
+  const results =
+    extras === undefined
+      ? { output: engine.read(outputAt, outputShape, outputSize) }
+      : readResults(engine, outputAt, outputShape, extras, stored);
+  if (isRecorded) {
+    attachForward(module, call, x, results.output);
+  }
+  return results;
+}
+
+/**
+ * Whether a forward is to be recorded. What a cache holds is not: it continues texts.
+ * @param {import('./module.js').Module} module
+ * @param {Asked} asked
+ * @param {unknown} x
+ * @throws {HeadwiseError} ERR_VALUE: gradients would end at a cache
+ */
+function isGraphWanted(module, { cache, logits }, x) {
+  if (cache !== undefined && sourceOf(x) !== undefined) {
+    const expected = 'none with an x that requires gradients (or hw.noGrad)';
+    throw misfit(cache, 'cache', expected);
+  }
+  return cache === undefined && logits !== 'none' && wantsGraph(module, x);
 }

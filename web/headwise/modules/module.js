@@ -1,18 +1,16 @@
 import { modules } from '../engine/abi.js';
 import { checkBoolean, checkOptions } from '../checks/check.js';
-import { checkFloats } from '../tensor/operand.js';
-import { classOf, describe } from '../checks/describe.js';
-import { HeadwiseError, misfit } from '../checks/error.js';
-import { checkUnchanged, entriesOf } from '../checks/foreign.js';
+import { checkUnchanged } from '../checks/foreign.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
-import { sameShape } from '../tensor/shape.js';
+import { ModulePlace, Parameter } from './parameter.js';
+import { matchState } from './state.js';
 import { listParameters, readParameter, writeParameter } from './parameters.js';
 
-/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
-/** @typedef {import('./parameters.js').Parameter} Parameter */
+/** @typedef {import('./parameter.js').Place} Place */
+/** @typedef {import('./parameters.js').Parameter} Entry */
 
 /**
  * What a module is made of.
@@ -38,7 +36,7 @@ export function createModule(engine, { kind, config, what, draw = true }) {
 
 /** What all modules share: parameters, mode and end of life. */
 export class Module extends Owned {
-  /** @type {readonly Parameter[] | undefined} listed when they are asked for */
+  /** @type {readonly Entry[] | undefined} listed when they are asked for */
   #parameters;
 
   /** @internal @param {Engine} engine @param {Spec} spec */
@@ -72,10 +70,56 @@ export class Module extends Owned {
     return this.#parameters;
   }
 
+  /** @type {readonly ModulePlace[] | undefined} made when they are asked for */
+  #places;
+
+  /** @internal Whether gradients lead to a parameter. */
+  get trains() {
+    return this.#places === undefined || this.#places.some((place) => place.requiresGrad);
+  }
+
+  /** @internal Backwards give every parameter a gradient, frozen ones too. */
+  forgetFrozen() {
+    this.#places?.filter((place) => !place.requiresGrad).forEach((place) => place.clearGrad());
+  }
+
+  /** @internal @returns {readonly Place[]} */
+  get places() {
+    this.checkAlive();
+    this.#places ??= this.parameterList.map((entry) => new ModulePlace(this, entry));
+    return this.#places;
+  }
+
+  /**
+   * What the module learns, in the state dict's order.
+   * @returns {Parameter[]}
+   * @throws {HeadwiseError} ERR_DISPOSED
+   */
+  parameters() {
+    return this.places.map((place) => new Parameter(place.name, place));
+  }
+
+  /**
+   * The same as `parameters`: each knows its name.
+   * @returns {Parameter[]}
+   * @throws {HeadwiseError} ERR_DISPOSED
+   */
+  namedParameters() {
+    return this.parameters();
+  }
+
+  /**
+   * Forgets the gradients of all parameters.
+   * @throws {HeadwiseError} ERR_DISPOSED
+   */
+  zeroGrad() {
+    this.places.forEach((place) => place.clearGrad());
+  }
+
   /**
    * Copies whole rows of a parameter in.
    * @internal
-   * @param {Parameter} parameter
+   * @param {Entry} parameter
    * @param {Float32Array} data
    * @param {number} firstRow
    * @param {number} rows
@@ -129,58 +173,13 @@ export class Module extends Owned {
   loadStateDict(dict, options) {
     checkOptions(options, [], 'loadStateDict');
     const parameters = this.parameterList;
-    const tensors = this.#match(dict);
+    const tensors = matchState(dict, /** @type {any} */ (this), parameters);
     // Reading the dict may have ended the module. Reserve the most room any parameter needs first, so that nothing fails half-way.
     const { engine, pointer } = this;
     engine.stage(parameters.reduce((most, { size }) => Math.max(most, size * 4), 0));
     tensors.forEach(({ data, size: elements }) => checkUnchanged(data, elements));
     parameters.forEach((parameter, i) => writeParameter(engine, pointer, parameter, tensors[i]));
     return this;
-  }
-
-  /**
-   * @param {unknown} dict
-   * @returns {Map<string, unknown>} by the parameters' keys
-   */
-  #read(dict) {
-    if (typeof dict !== 'object' || dict === null) {
-      throw misfit(dict, 'dict', 'an object of tensors');
-    }
-    return new Map(
-      entriesOf(dict, 'dict')
-        .filter(([key, value]) => !this.ignoresEntry(key, value))
-        .map(([key, value]) => [this.canonicalKey(key), value]),
-    );
-  }
-
-  /**
-   * @param {unknown} dict
-   * @returns {FloatOperand[]} in the parameters' order
-   */
-  #match(dict) {
-    const given = this.#read(dict);
-    const keys = this.parameterList.map(({ key }) => key);
-    const missing = keys.filter((key) => !given.has(key));
-    const expected = new Set(keys);
-    const unexpected = [...given.keys()].filter((key) => !expected.has(key));
-    const tensors = new Map(
-      keys.filter((key) => given.has(key)).map((key) => [key, checkFloats(given.get(key), key)]),
-    );
-    const misshapen = this.parameterList.flatMap(({ key, shape }) => {
-      const found = tensors.get(key)?.shape ?? shape;
-      const fits = sameShape(found, shape);
-      return fits ? [] : [`${key} has shape ${describe(found)}, expected ${describe(shape)}`];
-    });
-    const problems = [
-      ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
-      ...(unexpected.length > 0 ? [`unexpected: ${unexpected.join(', ')}`] : []),
-      ...misshapen,
-    ];
-    if (problems.length > 0) {
-      const code = missing.length + unexpected.length > 0 ? 'ERR_VALUE' : 'ERR_SHAPE';
-      throw new HeadwiseError(code, `dict does not fit ${classOf(this)}: ${problems.join('; ')}`);
-    }
-    return keys.map((key) => /** @type {FloatOperand} */ (tensors.get(key)));
   }
 
   /**

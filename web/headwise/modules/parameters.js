@@ -45,6 +45,24 @@ export function readParameter(engine, module, { index, shape, size }) {
   return engine.read(at, shape);
 }
 
+/** @param {Engine} engine @param {number} module @param {Parameter} parameter that has a gradient */
+export function readGradient(engine, module, { index, shape, size }) {
+  const at = engine.stage(size * 4);
+  engine.check(engine.call.module_store_gradient(module, index, 0, shape[0], at), 'grad');
+  return engine.read(at, shape);
+}
+
+/**
+ * @param {Engine} engine
+ * @param {number} module
+ * @param {Parameter} parameter
+ * @param {FloatOperand} value of its shape
+ */
+export function writeGradient(engine, module, { index, shape }, value) {
+  const [at] = engine.lay([value]);
+  engine.check(engine.call.module_load_gradient(module, index, 0, shape[0], at), 'grad');
+}
+
 /**
  * Copies rows of a parameter in.
  * @param {Engine} engine

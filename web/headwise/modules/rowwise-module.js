@@ -48,6 +48,6 @@ export class RowwiseModule extends Module {
     const { shape: own, size } = input;
     checkShape(input, 'x', own.length >= 1 && own[own.length - 1] === width, () => `[…, ${width}]`);
     const shape = withLast(own, this.#outWidth);
-    return { output: runRows(this, name, input, size / width, shape) };
+    return { output: runRows(this, name, input, size / width, shape, x) };
   }
 }

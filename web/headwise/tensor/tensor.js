@@ -1,4 +1,4 @@
-import { checkBoolean, checkOptions } from '../checks/check.js';
+import { checkBoolean, checkOptions, checkShape } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
 import { checkUnchanged, copyArray, isArray, kindOf, lengthOf } from '../checks/foreign.js';
@@ -12,7 +12,7 @@ import {
 } from '../autograd/record.js';
 import { backward } from '../autograd/backward.js';
 import { checkFloats, checkTensor, copyData } from './operand.js';
-import { mostDimensions, newArray, readShape, sizeOf } from './shape.js';
+import { mostDimensions, newArray, readShape, sameShape, sizeOf } from './shape.js';
 import { gatherStrided, scatterStrided, stridesOf } from './strided.js';
 
 /**
@@ -222,7 +222,7 @@ export class Tensor {
   }
 
   /**
-   * What backwards have added up, in a tensor that was made; null: none, or set back to null. It is a new tensor after each.
+   * What backwards have added up, in a tensor that was made: a new tensor after each. null: none, or set back to null.
    * @returns {Tensor | null}
    */
   get grad() {
@@ -230,6 +230,11 @@ export class Tensor {
   }
 
   set grad(value) {
+    if (value !== null) {
+      const { shape } = checkFloats(value, 'grad');
+      const own = readOwn(this);
+      checkShape({ shape }, 'grad', sameShape(shape, own.shape), () => describe(own.shape));
+    }
     setGrad(this, value);
   }
 

@@ -1,0 +1,414 @@
+// Parameters, modules made of modules, optimizers: what a training loop is made of, and what it refuses.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { tensor, zeros } from 'headwise';
+import { readSafetensors, writeSafetensors } from 'headwise/formats';
+import { evaluate } from './child.js';
+import { data, engine, throwsCode } from './helpers.js';
+
+/** @typedef {import('headwise').Parameter} Parameter */
+/** @typedef {import('headwise').Tensor} Tensor */
+
+const hw = await engine();
+const linear = () => new hw.Linear({ inFeatures: 3, outFeatures: 2 });
+const x = data(1, [4, 3]);
+
+/** @param {{ forward: (x: Tensor) => { output: Tensor } }} module */
+const lossOf = (module) => hw.enableGrad(() => hw.sum(module.forward(x).output));
+
+/** @param {Parameter[]} parameters */
+const gradsOf = (parameters) => parameters.map(({ grad }) => grad?.toNested());
+
+/** Of everything a module can be made of. */
+class Net extends hw.Module {
+  inner = linear();
+  gain = Object.assign(tensor([1, 1]), { requiresGrad: true });
+  constant = tensor([3]);
+  layers = [new hw.Linear({ inFeatures: 2, outFeatures: 2 }), [new hw.LayerNorm({ dim: 2 })]];
+
+  /** @param {Tensor} given */
+  forward(given) {
+    const [first] = /** @type {InstanceType<typeof hw.Linear>[]} */ (this.layers);
+    const hidden = first.forward(this.inner.forward(given).output).output;
+    return { output: hw.multiply(hw.multiply(hidden, this.gain), this.constant) };
+  }
+}
+
+const names = [
+  ...['inner.weight', 'inner.bias', 'gain', 'layers.0.weight', 'layers.0.bias'],
+  ...['layers.1.0.weight', 'layers.1.0.bias'],
+];
+
+test('parameters have the state dict’s names, shapes and values', () => {
+  for (const module of [linear(), new Net()]) {
+    const state = module.stateDict();
+    const parameters = module.parameters();
+    assert.deepEqual(
+      parameters.map(({ name }) => name),
+      Object.keys(state),
+    );
+    for (const parameter of parameters) {
+      assert.deepEqual(parameter.data, state[parameter.name]);
+      assert.deepEqual([parameter.shape, parameter.grad], [state[parameter.name].shape, null]);
+      assert.equal(parameter.requiresGrad, true);
+    }
+    assert.deepEqual(module.namedParameters(), parameters);
+    assert.equal(
+      module.parameterCount(),
+      parameters.reduce((sum, parameter) => sum + parameter.data.data.length, 0),
+    );
+  }
+});
+
+test('gradients add up in parameters until they are forgotten', () => {
+  const module = linear();
+  const [weight, bias] = module.parameters();
+  lossOf(module).backward();
+  assert.deepEqual(bias.grad?.toNested(), [4, 4]);
+  lossOf(module).backward();
+  assert.deepEqual(bias.grad?.toNested(), [8, 8]);
+  bias.grad = null;
+  assert.equal(bias.grad, null);
+  assert.notEqual(weight.grad, null);
+  lossOf(module).backward();
+  assert.deepEqual(bias.grad, tensor([4, 4]));
+  bias.grad = tensor([1, 2]);
+  lossOf(module).backward();
+  assert.deepEqual(bias.grad, tensor([5, 6]));
+  module.zeroGrad();
+  assert.deepEqual(gradsOf(module.parameters()), [undefined, undefined]);
+});
+
+test('the same forward twice gives both gradients, retained ones once more', () => {
+  const module = linear();
+  const loss = hw.enableGrad(() => {
+    const once = module.forward(x).output;
+    return hw.sum(hw.add(once, module.forward(x).output));
+  });
+  loss.backward(undefined, { retainGraph: true });
+  assert.deepEqual(module.parameters()[1].grad, tensor([8, 8]));
+  loss.backward();
+  assert.deepEqual(module.parameters()[1].grad, tensor([16, 16]));
+  throwsCode(() => loss.backward(), 'ERR_VALUE', 'was freed');
+});
+
+test('a value is set from a tensor of its shape, and copied', () => {
+  for (const parameter of [linear().parameters()[1], new Net().parameters()[2]]) {
+    const value = tensor([5, 6]);
+    parameter.data = value;
+    value.data[0] = 0;
+    assert.deepEqual(parameter.data, tensor([5, 6]));
+    parameter.data.data[0] = 0;
+    assert.deepEqual(parameter.data, tensor([5, 6]));
+    throwsCode(
+      () => (parameter.data = zeros([3])),
+      'ERR_SHAPE',
+      'data has shape [3]; expected [2]',
+    );
+    throwsCode(
+      () => (parameter.grad = zeros([3])),
+      'ERR_SHAPE',
+      'grad has shape [3]; expected [2]',
+    );
+    throwsCode(() => (parameter.data = /** @type {any} */ ([5, 6])), 'ERR_VALUE', 'data is [5, 6]');
+    const mode = /** @type {any} */ ('yes');
+    throwsCode(() => (parameter.requiresGrad = mode), 'ERR_VALUE', 'requiresGrad is "yes"');
+  }
+});
+
+test('frozen parameters get no gradient; a module of nothing else is not recorded', () => {
+  const module = linear();
+  const [weight, bias] = module.parameters();
+  weight.requiresGrad = false;
+  lossOf(module).backward();
+  assert.deepEqual([weight.grad, bias.grad?.toNested()], [null, [4, 4]]);
+  module.parameters()[1].requiresGrad = false;
+  assert.equal(lossOf(module).requiresGrad, false);
+  const given = data(1, [4, 3]);
+  given.requiresGrad = true;
+  hw.enableGrad(() => hw.sum(module.forward(given).output)).backward();
+  assert.deepEqual(given.grad?.shape, [4, 3]);
+  bias.requiresGrad = true;
+  assert.equal(lossOf(module).requiresGrad, true);
+});
+
+test('a module changed, or gone, between forward and backward is named', () => {
+  const module = linear();
+  const changes = [
+    () => module.loadStateDict(module.stateDict()),
+    () => (module.parameters()[0].data = module.parameters()[0].data),
+    () => new hw.SGD(module.parameters()).step(),
+    () => new hw.SGD([{ params: module.parameters() }]).step(),
+  ];
+  for (const change of changes) {
+    lossOf(module).backward();
+    const loss = lossOf(module);
+    change();
+    throwsCode(
+      () => loss.backward(),
+      'ERR_VALUE',
+      'parameters of the Linear were changed',
+      'again',
+    );
+  }
+  const before = gradsOf(module.parameters());
+  const other = linear();
+  const both = hw.enableGrad(() => hw.add(lossOf(module), lossOf(other)));
+  other.dispose();
+  throwsCode(() => both.backward(), 'ERR_DISPOSED', 'the Linear was disposed of');
+  assert.deepEqual(gradsOf(module.parameters()), before, 'nothing was added');
+  throwsCode(() => other.parameters(), 'ERR_DISPOSED', 'the Linear was disposed of');
+});
+
+test('a module of modules finds its parts by name', () => {
+  const net = new Net();
+  assert.deepEqual(
+    net.parameters().map(({ name }) => name),
+    names,
+  );
+  const loss = lossOf(net);
+  loss.backward();
+  assert.deepEqual(
+    net.parameters().map(({ grad }) => grad !== null),
+    [true, true, true, true, true, false, false],
+  );
+  net.zeroGrad();
+  assert.ok(net.parameters().every(({ grad }) => grad === null));
+  assert.equal(net.train(false), net);
+  assert.deepEqual([net.training, net.inner.training], [false, false]);
+  net.train();
+  assert.deepEqual([net.training, net.inner.training], [true, true]);
+  net.dispose();
+  throwsCode(() => net.parameters(), 'ERR_DISPOSED', 'the Linear was disposed of');
+});
+
+test('a module of modules is saved and loaded strictly', () => {
+  const [net, other] = [new Net(), new Net()];
+  assert.equal(other.loadStateDict(net.stateDict()), other);
+  assert.deepEqual(other.stateDict(), net.stateDict());
+  const before = other.stateDict();
+  const { gain: _, ...rest } = net.stateDict();
+  throwsCode(
+    () => other.loadStateDict({ ...rest, more: zeros([1]) }),
+    ...['ERR_VALUE', 'dict does not fit Net: missing: gain; unexpected: more'],
+  );
+  const wrong = { ...rest, gain: zeros([3]), 'inner.bias': zeros([2]) };
+  throwsCode(() => other.loadStateDict(wrong), 'ERR_SHAPE', 'gain has shape [3], expected [2]');
+  assert.deepEqual(other.stateDict(), before);
+  class Wrapped extends hw.Module {
+    attention = new hw.MultiHeadAttention({ dIn: 4, dOut: 4, contextLength: 3, numHeads: 2 });
+  }
+  const wrapped = new Wrapped();
+  const old = Object.entries(wrapped.stateDict()).map(([key, value]) => [
+    key.replace('out_proj', 'fc_out'),
+    value,
+  ]);
+  new Wrapped().loadStateDict(Object.fromEntries(old));
+});
+
+test('what is shared counts once, circles end, and depth has a limit', () => {
+  class Tied extends hw.Module {
+    first = linear();
+    second = this.first;
+    /** @type {any} */ self = this;
+    gain = Object.assign(tensor([1]), { requiresGrad: true });
+    bias = this.gain;
+  }
+  const tied = new Tied();
+  assert.deepEqual(
+    tied.parameters().map(({ name }) => name),
+    ['first.weight', 'first.bias', 'gain'],
+  );
+  assert.equal(tied.parameterCount(), 9);
+  assert.equal(Object.keys(tied.stateDict()).length, 6);
+  tied.loadStateDict(tied.stateDict()).eval();
+  class Deep extends hw.Module {
+    /** @type {any} */ inner;
+  }
+  const top = new Deep();
+  let at = top;
+  for (let i = 0; i < 70; i++) at = at.inner = new Deep();
+  at.inner = linear();
+  throwsCode(() => top.parameters(), 'ERR_VALUE', 'expected at most 64');
+});
+
+for (const kind of /** @type {const} */ (['AdamW', 'SGD']))
+  test(`${kind} goes on to the bit from what a safetensors file holds`, async () => {
+    const options = kind === 'SGD' ? { momentum: 0.9, nesterov: true } : { betas: [0.7, 0.9] };
+    /** @param {Net} net */
+    const make = (net) =>
+      new hw[kind](
+        [
+          { params: net.inner.parameters(), lr: 0.07 },
+          { params: [net.gain, ...net.parameters().slice(3, 5)] },
+        ],
+        /** @type {any} */ ({ ...options, lr: 0.013 }),
+      );
+    /** @param {Net} net @param {import("headwise").AdamW | import("headwise").SGD} optimizer */
+    const step = (net, optimizer) => {
+      optimizer.zeroGrad();
+      lossOf(net).backward();
+      optimizer.step();
+    };
+    const net = new Net();
+    const optimizer = make(net);
+    for (let i = 0; i < 3; i++) step(net, optimizer);
+    optimizer.groups[1].weightDecay = 0.3;
+    const files = [net.stateDict(), optimizer.stateDict()].map((dict) => writeSafetensors(dict));
+    const [weights, state] = await Promise.all(files.map((file) => readSafetensors(file)));
+    const again = new Net().loadStateDict(/** @type {any} */ (weights.tensors));
+    const resumed = make(again);
+    step(again, resumed);
+    again.loadStateDict(/** @type {any} */ (weights.tensors));
+    assert.equal(resumed.loadStateDict(/** @type {any} */ (state.tensors)), resumed);
+    assert.deepEqual(resumed.stateDict(), optimizer.stateDict());
+    assert.deepEqual(
+      resumed.groups.map(({ params: _, ...settings }) => settings),
+      optimizer.groups.map(({ params: _, ...settings }) => settings),
+    );
+    for (let i = 0; i < 3; i++) {
+      step(net, optimizer);
+      step(again, resumed);
+    }
+    assert.deepEqual(again.stateDict(), net.stateDict());
+    assert.deepEqual(resumed.stateDict(), optimizer.stateDict());
+  });
+
+test('lr is the first group’s, and setting it sets all', () => {
+  const [a, b] = [linear(), linear()];
+  const optimizer = new hw.AdamW([
+    { params: a.parameters(), lr: 0.5, weightDecay: 0 },
+    { params: b.parameters() },
+  ]);
+  assert.deepEqual([optimizer.lr, ...optimizer.groups.map(({ lr }) => lr)], [0.5, 0.5, 1e-3]);
+  assert.deepEqual(optimizer.groups[1].betas, [0.9, 0.999]);
+  optimizer.lr = 0.25;
+  assert.deepEqual(
+    optimizer.groups.map(({ lr }) => lr),
+    [0.25, 0.25],
+  );
+  const before = a.stateDict();
+  optimizer.step();
+  assert.deepEqual(a.stateDict(), before, 'without gradients nothing changes');
+  optimizer.groups[0].lr = -1;
+  throwsCode(() => optimizer.step(), 'ERR_VALUE', 'lr is -1');
+});
+
+test('clipGradNorm gives the norm before, over modules and tensors', () => {
+  const module = linear();
+  const own = Object.assign(tensor([0, 0]), { requiresGrad: true });
+  module.parameters()[1].grad = tensor([3, 0]);
+  own.grad = tensor([0, 4]);
+  const all = [...module.parameters(), own, own];
+  assert.equal(hw.clipGradNorm(all, 10), 5);
+  assert.deepEqual(own.grad, tensor([0, 4]));
+  assert.equal(hw.clipGradNorm(all, 1), 5);
+  const near = (/** @type {number} */ a, /** @type {number} */ b) =>
+    assert.ok(Math.abs(a - b) < 1e-6);
+  near(own.grad.data[1], 0.8);
+  near(Number(module.parameters()[1].grad?.data[0]), 0.6);
+  assert.equal(hw.clipGradNorm(linear().parameters(), 1), 0);
+  throwsCode(() => hw.clipGradNorm(all, NaN), 'ERR_VALUE', 'maxNorm is NaN');
+  throwsCode(() => hw.clipGradNorm([], 1), 'ERR_VALUE', 'parameters is []');
+});
+
+test('optimizers refuse what they cannot use, in words', async () => {
+  const module = linear();
+  const parameters = module.parameters();
+  const any = (/** @type {unknown} */ value) => /** @type {any} */ (value);
+  const { AdamW, SGD } = hw;
+  throwsCode(() => new AdamW([]), 'ERR_VALUE', 'parameters is []');
+  throwsCode(() => new AdamW(any(undefined)), 'ERR_VALUE', 'parameters is undefined');
+  throwsCode(
+    () => new AdamW([zeros([2])]),
+    'ERR_VALUE',
+    'parameters[0] is a Tensor',
+    'requiresGrad',
+  );
+  throwsCode(() => new AdamW(any([1])), 'ERR_VALUE', 'parameters[0] is 1');
+  throwsCode(() => new AdamW(any([{ lr: 1 }])), 'ERR_VALUE', 'parameters[0].params is undefined');
+  throwsCode(() => new AdamW([...parameters, parameters[0]]), 'ERR_VALUE', 'a parameter twice');
+  throwsCode(
+    () => new AdamW(parameters, any({ momentum: 1 })),
+    'ERR_VALUE',
+    'AdamW: unknown option momentum',
+  );
+  throwsCode(() => new AdamW(parameters, { lr: -1 }), 'ERR_VALUE', 'lr is -1');
+  throwsCode(() => new AdamW(parameters, { betas: [0.9, 1] }), 'ERR_VALUE', 'betas[1] is 1');
+  throwsCode(() => new AdamW(parameters, { betas: any(0.9) }), 'ERR_VALUE', 'betas is 0.9');
+  throwsCode(() => new AdamW(parameters, { eps: NaN }), 'ERR_VALUE', 'eps is NaN');
+  throwsCode(
+    () => new SGD(parameters, { nesterov: true }),
+    'ERR_VALUE',
+    'nesterov is true',
+    'momentum',
+  );
+  const other = await engine();
+  throwsCode(() => new other.SGD(parameters), 'ERR_VALUE', 'parameters[0] is of another engine');
+  const optimizer = new AdamW(parameters);
+  throwsCode(() => (optimizer.lr = NaN), 'ERR_VALUE', 'lr is NaN');
+  const good = optimizer.stateDict();
+  throwsCode(() => optimizer.loadStateDict(any(null)), 'ERR_VALUE', 'dict is null');
+  throwsCode(() => optimizer.loadStateDict({}), 'ERR_VALUE', 'dict has no param_groups.0.params');
+  throwsCode(
+    () => optimizer.loadStateDict({ ...good, 'state.0.exp_avg': zeros([3]) }),
+    ...['ERR_SHAPE', 'state.0.exp_avg has shape [3]; expected [2, 3]'],
+  );
+  throwsCode(
+    () => optimizer.loadStateDict({ ...good, 'state.0.step': tensor(0.5) }),
+    ...['ERR_VALUE', 'state.0.step is 0.5'],
+  );
+  throwsCode(
+    () => optimizer.loadStateDict({ ...good, more: zeros([1]) }),
+    'ERR_VALUE',
+    'unexpected: more',
+  );
+  throwsCode(
+    () =>
+      optimizer.loadStateDict({
+        ...good,
+        'param_groups.0.lr': zeros([3]),
+        'param_groups.0.betas': tensor([
+          [2, 0, 0],
+          [0, 0, 0],
+        ]),
+      }),
+    ...['ERR_VALUE', 'betas[0] is 2'],
+  );
+  assert.deepEqual(optimizer.stateDict(), good);
+  module.dispose();
+  throwsCode(() => optimizer.step(), 'ERR_DISPOSED', 'the Linear was disposed of');
+  optimizer.dispose();
+  other.dispose();
+});
+
+test('a thousand steps do not grow, nor do graphs without a backward', async () => {
+  const script = `
+    const { load, tensor } = await import(${JSON.stringify(import.meta.resolve('headwise'))});
+    const hw = await load({ threads: 1 });
+    const module = new hw.Linear({ inFeatures: 64, outFeatures: 64 });
+    const optimizer = new hw.AdamW(module.parameters());
+    const x = hw.randn([64, 64]);
+    hw.setGradEnabled(true);
+    const wait = () => new Promise((done) => setTimeout(done, 10));
+    const steps = async (count, backward) => {
+      for (let i = 0; i < count; i++) {
+        const loss = hw.mean(module.forward(x).output);
+        if (backward) {
+          optimizer.zeroGrad();
+          loss.backward();
+          optimizer.step();
+        }
+        if (i % 50 === 0) { gc(); await wait(); }
+      }
+      for (let i = 0; i < 3; i++) { gc(); await wait(); }
+      return { wasm: hw.memoryBytes, arrays: process.memoryUsage().arrayBuffers };
+    };
+    await steps(100, true);
+    const before = await steps(100, false);
+    await steps(1000, true);
+    report({ before, after: await steps(200, false) });`;
+  const { before, after } = await evaluate('a thousand steps', script, { flags: ['--expose-gc'] });
+  assert.ok(after.wasm <= before.wasm, `${after.wasm} bytes, ${before.wasm} at first`);
+  assert.ok(after.arrays <= before.arrays + 5e5, `${after.arrays}, ${before.arrays} at first`);
+});

@@ -1,0 +1,83 @@
+// Groups of parameters, each with settings of its own, as torch's.
+import { checkOptions } from '../checks/check.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { copyArray, isArray, tagOf } from '../checks/foreign.js';
+import { checkParameter, ModulePlace } from '../modules/parameter.js';
+
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../modules/parameter.js').Parameter} Parameter */
+/** @typedef {import('../modules/parameter.js').Place} Place */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+
+/** More than any model has. */
+const most = 2 ** 20;
+
+/**
+ * What a place is of: the same parameter may be met under several names.
+ * @param {Place} place
+ */
+export const identityOf = (place) => (place instanceof ModulePlace ? place : place.tensor);
+
+/**
+ * @param {Engine} engine that they must be of
+ * @param {unknown} value a list of parameters, or one of them
+ * @param {string} name
+ * @returns {{ list: any[], places: Place[] }}
+ */
+export function checkParameters(engine, value, name) {
+  const list = isArray(value) ? copyArray(value, most) : [value];
+  if (list === undefined || list.length === 0) {
+    throw misfit(value, name, 'what parameters() gives, one or more');
+  }
+  const places = list.map((one, i) => {
+    const own = isArray(value) ? `${name}[${i}]` : name;
+    const place = checkParameter(one, own);
+    if (place instanceof ModulePlace && place.module.engine !== engine) {
+      throw new HeadwiseError('ERR_VALUE', `${own} is of another engine; expected one of this`);
+    }
+    return place;
+  });
+  return { list, places };
+}
+
+/**
+ * @typedef {object} Given
+ * @property {any[]} params as they were given
+ * @property {Place[]} places
+ * @property {Record<string, any>} settings
+ */
+
+/**
+ * @param {Engine} engine
+ * @param {unknown} value parameters, or groups of them
+ * @param {Record<string, any>} defaults
+ * @param {string} owner
+ * @returns {Given[]}
+ */
+export function checkGroups(engine, value, defaults, owner) {
+  const list = isArray(value) ? copyArray(value, most) : undefined;
+  const isOfGroups = list?.some((one) => tagOf(one) === undefined && !isArray(one));
+  const descriptions = isOfGroups ? /** @type {unknown[]} */ (list) : [{ params: value }];
+  const names = ['params', ...Object.keys(defaults)];
+  const groups = descriptions.map((one, i) => {
+    const name = isOfGroups ? `parameters[${i}]` : 'parameters';
+    const { params: given, ...own } = checkOptions(one, names, owner, name);
+    const { list: params, places } = checkParameters(
+      engine,
+      given,
+      isOfGroups ? `${name}.params` : name,
+    );
+    const settings = Object.fromEntries(
+      Object.entries(defaults).map(([key, otherwise]) => [key, own[key] ?? otherwise]),
+    );
+    return { params, places, settings };
+  });
+  const all = groups.flatMap(({ places }) => places.map(identityOf));
+  if (new Set(all).size < all.length) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      'parameters has a parameter twice; expected each once, in one group',
+    );
+  }
+  return groups;
+}

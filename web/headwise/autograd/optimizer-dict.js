@@ -1,0 +1,172 @@
+// The state dict of an optimizer: tensors alone, so that a safetensors file holds it.
+import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
+import { describe } from '../checks/describe.js';
+import { entriesOf } from '../checks/foreign.js';
+import { checkFloats, copyOf } from '../tensor/operand.js';
+import { sameShape } from '../tensor/shape.js';
+import { tensorOf } from '../tensor/tensor.js';
+
+/** @typedef {import('../modules/parameter.js').Place} Place */
+/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+/** @typedef {import('./optimizer.js').State} State */
+
+const threeFloats = Object.freeze([3]);
+/** @type {readonly number[]} */
+const one = Object.freeze([]);
+
+/**
+ * A double as three floats whose sum it is.
+ * @param {number} value
+ */
+function floatsOf(value) {
+  const first = Math.fround(value);
+  const second = Math.fround(value - first);
+  return [first, second, value - first - second];
+}
+
+/**
+ * A setting as rows of three floats.
+ * @param {any} value a number, a boolean or a list of numbers
+ */
+function settingOf(value) {
+  const rows = (Array.isArray(value) ? value : [Number(value)]).map(floatsOf);
+  const shape = rows.length === 1 ? threeFloats : Object.freeze([rows.length, 3]);
+  return tensorOf(Float32Array.from(rows.flat()), shape);
+}
+
+/**
+ * @param {FloatOperand} operand
+ * @param {any} like what the setting is now
+ */
+function readSetting({ data }, like) {
+  const values = Array.from({ length: data.length / 3 }, (_, i) =>
+    data.slice(3 * i, 3 * i + 3).reduce((sum, part) => sum + part, 0),
+  );
+  const [value] = values;
+  return Array.isArray(like) ? values : typeof like === 'boolean' ? value !== 0 : value;
+}
+
+/**
+ * @param {readonly any[]} groups
+ * @param {readonly Place[]} places of all groups
+ * @param {readonly State[]} states
+ * @param {readonly string[]} moments their names
+ * @returns {Record<string, Tensor>}
+ */
+export function dictOf(groups, places, states, moments) {
+  /** @type {Record<string, Tensor>} */
+  const dict = {};
+  let first = 0;
+  groups.forEach(({ params, ...settings }, g) => {
+    const numbers = Float32Array.from(params, (_, i) => first + i);
+    dict[`param_groups.${g}.params`] = tensorOf(numbers, Object.freeze([params.length]));
+    for (const [name, value] of Object.entries(settings)) {
+      dict[`param_groups.${g}.${name}`] = settingOf(value);
+    }
+    first += params.length;
+  });
+  places.forEach((place, i) => {
+    const state = states[i];
+    const steps = state.stepsOf(/** @type {any} */ (place));
+    if (steps > 0) {
+      dict[`state.${i}.step`] = tensorOf(Float32Array.of(steps), one);
+    }
+    moments.forEach((name, m) => {
+      const moment = state.readMoment(/** @type {any} */ (place), m);
+      if (moment !== undefined) {
+        dict[`state.${i}.${name}`] = moment;
+      }
+    });
+  });
+  return dict;
+}
+
+/**
+ * @param {Map<string, unknown>} given entries are taken out
+ * @param {string} key
+ * @param {readonly number[]} shape
+ * @returns {FloatOperand | undefined}
+ */
+function take(given, key, shape) {
+  if (!given.has(key)) {
+    return undefined;
+  }
+  const operand = checkFloats(given.get(key), key);
+  given.delete(key);
+  if (!sameShape(operand.shape, shape)) {
+    throw misshapen(operand.shape, key, describe(shape));
+  }
+  return copyOf(operand);
+}
+
+/**
+ * @param {Map<string, unknown>} given
+ * @param {string} key
+ * @param {readonly number[]} shape
+ */
+function takeNeeded(given, key, shape) {
+  const found = take(given, key, shape);
+  if (found === undefined) {
+    throw new HeadwiseError('ERR_VALUE', `dict has no ${key}; expected what stateDict() gave`);
+  }
+  return found;
+}
+
+/** @param {Map<string, unknown>} given @param {string} key */
+function takeSteps(given, key) {
+  const steps = take(given, key, one)?.data[0] ?? 0;
+  if (!Number.isInteger(steps) || steps < 0 || steps > 2 ** 31) {
+    throw misfit(steps, key, 'a number of steps');
+  }
+  return steps;
+}
+
+/**
+ * @param {Map<string, unknown>} given
+ * @param {any} group
+ * @param {string} prefix
+ * @param {number} first number of its parameters
+ */
+function takeGroup(given, { params, ...settings }, prefix, first) {
+  const numbers = takeNeeded(given, `${prefix}.params`, [params.length]);
+  if (!numbers.data.every((value, i) => value === first + i)) {
+    throw misfit([...numbers.data], `${prefix}.params`, `${first} and the numbers that follow`);
+  }
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => {
+      const { shape } = settingOf(value);
+      return [name, readSetting(takeNeeded(given, `${prefix}.${name}`, shape), value)];
+    }),
+  );
+}
+
+/**
+ * Reads a state dict.
+ * @param {unknown} dict
+ * @param {readonly any[]} groups that it is for
+ * @param {readonly Place[]} places
+ * @param {readonly string[]} moments their names
+ * @param {string} owner
+ */
+export function matchDict(dict, groups, places, moments, owner) {
+  if (typeof dict !== 'object' || dict === null) {
+    throw misfit(dict, 'dict', 'an object of tensors');
+  }
+  const given = new Map(entriesOf(dict, 'dict'));
+  let first = 0;
+  const settings = groups.map((group, g) => {
+    const found = takeGroup(given, group, `param_groups.${g}`, first);
+    first += group.params.length;
+    return found;
+  });
+  const entries = places.map(({ shape }, i) => ({
+    steps: takeSteps(given, `state.${i}.step`),
+    moments: moments.map((name) => take(given, `state.${i}.${name}`, shape)),
+  }));
+  if (given.size > 0) {
+    const keys = [...given.keys()].slice(0, 8).join(', ');
+    throw new HeadwiseError('ERR_VALUE', `dict does not fit ${owner}: unexpected: ${keys}`);
+  }
+  return { settings, entries };
+}

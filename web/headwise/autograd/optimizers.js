@@ -1,0 +1,125 @@
+import { adamwConfig, sgdConfig } from '../engine/abi.js';
+import { checkBoolean } from '../checks/check.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { copyArray } from '../checks/foreign.js';
+import { Optimizer } from './optimizer.js';
+
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../modules/parameter.js').Parameter} Parameter */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+
+/**
+ * Parameters, and settings of their own: those that are left out are the optimizer's.
+ * @template Settings
+ * @typedef {{ params: readonly (Parameter | Tensor)[] } & Partial<Settings>} ParameterGroup
+ */
+/**
+ * Parameters of modules, tensors with requiresGrad, or groups of them.
+ * @template Settings
+ * @typedef {readonly (Parameter | Tensor)[] | readonly ParameterGroup<Settings>[]} Parameters
+ */
+
+/** @param {number} [below] */
+const setting =
+  (below = Infinity) =>
+  (/** @type {unknown} */ value, /** @type {string} */ name) => {
+    if (typeof value !== 'number' || !(value >= 0 && value < below)) {
+      const limit =
+        below === Infinity ? 'a finite number of at least 0' : `a number from 0 on, below ${below}`;
+      throw misfit(value, name, limit);
+    }
+    return value;
+  };
+
+const beta = setting(1);
+
+/** @param {unknown} value @param {string} name @returns {readonly [number, number]} */
+function checkBetas(value, name) {
+  const pair = copyArray(value, 2);
+  if (pair?.length !== 2) {
+    throw misfit(value, name, 'two numbers from 0 on, below 1');
+  }
+  return [beta(pair[0], `${name}[0]`), beta(pair[1], `${name}[1]`)];
+}
+
+/**
+ * What an AdamW is made with.
+ * @typedef {object} AdamWOptions
+ * @property {number} [lr] default 1e-3
+ * @property {readonly [number, number]} [betas] default [0.9, 0.999]
+ * @property {number} [eps] default 1e-8
+ * @property {number} [weightDecay] default 1e-2
+ */
+
+/** @type {import('./optimizer.js').Method} */
+const adamw = {
+  settings: {
+    lr: { check: setting(), otherwise: 1e-3 },
+    betas: { check: checkBetas, otherwise: [0.9, 0.999] },
+    eps: { check: setting(), otherwise: 1e-8 },
+    weightDecay: { check: setting(), otherwise: 1e-2 },
+  },
+  moments: ['exp_avg', 'exp_avg_sq'],
+  layout: adamwConfig,
+  configOf: ({ betas, ...settings }) => ({ ...settings, beta1: betas[0], beta2: betas[1] }),
+  step: 'adamw_step',
+  stepArray: (call, [config, value, gradient, first, second], size, steps) =>
+    call.adamw_step_array(config, steps, size, value, gradient, first, second),
+};
+
+/** torch.optim.AdamW (Loshchilov & Hutter 2019). */
+export class AdamW extends Optimizer {
+  /**
+   * @internal
+   * @param {Engine} engine
+   * @param {Parameters<AdamWOptions>} parameters
+   * @param {AdamWOptions} [options]
+   */
+  constructor(engine, parameters, options) {
+    super(engine, parameters, options, adamw);
+  }
+}
+
+/**
+ * What an SGD is made with.
+ * @typedef {object} SGDOptions
+ * @property {number} [lr] default 1e-3
+ * @property {number} [momentum] default 0
+ * @property {number} [weightDecay] default 0
+ * @property {boolean} [nesterov] default false; with a momentum
+ */
+
+/** @type {import('./optimizer.js').Method} */
+const sgd = {
+  settings: {
+    lr: { check: setting(), otherwise: 1e-3 },
+    momentum: { check: setting(), otherwise: 0 },
+    weightDecay: { check: setting(), otherwise: 0 },
+    nesterov: { check: checkBoolean, otherwise: false },
+  },
+  checkTogether({ momentum, nesterov }) {
+    if (nesterov && momentum === 0) {
+      const problem = 'nesterov is true with momentum 0';
+      throw new HeadwiseError('ERR_VALUE', `${problem}; expected a momentum above 0`);
+    }
+  },
+  moments: ['momentum_buffer'],
+  layout: sgdConfig,
+  configOf: (settings) => settings,
+  step: 'sgd_step',
+  stepArray: (call, [config, value, gradient, momentum], size) =>
+    call.sgd_step_array(config, size, value, gradient, momentum),
+};
+
+/** torch.optim.SGD. */
+export class SGD extends Optimizer {
+  /**
+   * @internal
+   * @param {Engine} engine
+   * @param {Parameters<SGDOptions>} parameters
+   * @param {SGDOptions} [options]
+   */
+  constructor(engine, parameters, options) {
+    super(engine, parameters, options, sgd);
+  }
+}

@@ -1,0 +1,225 @@
+import { checkBoolean, checkShape } from '../checks/check.js';
+import { describe } from '../checks/describe.js';
+import { misfit } from '../checks/error.js';
+import { isLeaf } from '../autograd/record.js';
+import { checkFloats, copyData, viewOf } from '../tensor/operand.js';
+import { sameShape } from '../tensor/shape.js';
+import { tensorOf } from '../tensor/tensor.js';
+import { readGradient, readParameter, writeGradient, writeParameter } from './parameters.js';
+
+/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+/** @typedef {import('./module.js').Module} Module */
+/** @typedef {import('./parameters.js').Parameter} Entry */
+
+/**
+ * Where a parameter lives.
+ * @typedef {ModulePlace | TensorPlace} Place
+ */
+
+/** A parameter in an engine's memory, of a module. */
+export class ModulePlace {
+  requiresGrad = true;
+
+  /** @param {Module} module @param {Entry} entry */
+  constructor(module, entry) {
+    this.module = module;
+    this.entry = entry;
+    this.name = entry.key;
+    this.shape = entry.shape;
+  }
+
+  /** @throws {HeadwiseError} ERR_DISPOSED: it cannot be written */
+  check() {
+    return this.module.pointer;
+  }
+
+  /** @returns {Tensor} */
+  read() {
+    return readParameter(this.module.engine, this.module.pointer, this.entry);
+  }
+
+  /** @param {FloatOperand} value */
+  write(value) {
+    writeParameter(this.module.engine, this.module.pointer, this.entry, value);
+  }
+
+  get hasGrad() {
+    const { engine, pointer } = this.module;
+    // A boolean of the module's is a number here.
+    return Boolean(engine.call.module_has_gradient(pointer, this.entry.index));
+  }
+
+  /** @returns {Tensor | null} */
+  get grad() {
+    const { engine, pointer } = this.module;
+    return this.hasGrad ? readGradient(engine, pointer, this.entry) : null;
+  }
+
+  /** @param {FloatOperand} value */
+  writeGrad(value) {
+    writeGradient(this.module.engine, this.module.pointer, this.entry, value);
+  }
+
+  clearGrad() {
+    const { engine, pointer } = this.module;
+    engine.check(engine.call.module_clear_gradient(pointer, this.entry.index), 'grad');
+  }
+}
+
+/** A parameter that is a tensor of the caller's, with requiresGrad. */
+export class TensorPlace {
+  /** @param {Tensor} tensor @param {string} name */
+  constructor(tensor, name) {
+    this.tensor = tensor;
+    this.name = name;
+    this.shape = tensor.shape;
+  }
+
+  /** @throws {HeadwiseError} ERR_SHAPE: it cannot be written, for its data was transferred */
+  check() {
+    return checkFloats(this.tensor, this.name);
+  }
+
+  /** @returns {Tensor} */
+  read() {
+    return tensorOf(copyData(checkFloats(this.tensor, this.name)), this.shape);
+  }
+
+  /** @param {FloatOperand} value */
+  write(value) {
+    viewOf(checkFloats(this.tensor, this.name)).set(value.data);
+  }
+
+  get requiresGrad() {
+    return this.tensor.requiresGrad;
+  }
+
+  set requiresGrad(value) {
+    this.tensor.requiresGrad = value;
+  }
+
+  get hasGrad() {
+    return this.tensor.grad !== null;
+  }
+
+  get grad() {
+    return this.tensor.grad;
+  }
+
+  /** @param {FloatOperand} value */
+  writeGrad(value) {
+    this.tensor.grad = tensorOf(copyData(value), this.shape);
+  }
+
+  clearGrad() {
+    this.tensor.grad = null;
+  }
+}
+
+/**
+ * Where a parameter lives; undefined for what is none.
+ * @type {(value: unknown) => Place | undefined}
+ */
+export let placeOf;
+
+/** What a module learns: its value and its gradient are read and written as copies. */
+export class Parameter {
+  #place;
+
+  static {
+    placeOf = (value) =>
+      typeof value === 'object' && value !== null && #place in value ? value.#place : undefined;
+  }
+
+  /** @internal @param {string} name @param {Place} place */
+  constructor(name, place) {
+    /**
+     * Its name in the state dict.
+     * @type {string}
+     */
+    this.name = name;
+    /**
+     * Its shape, frozen.
+     * @type {readonly number[]}
+     */
+    this.shape = place.shape;
+    this.#place = place;
+  }
+
+  /**
+   * The value, a copy.
+   * @returns {Tensor}
+   */
+  get data() {
+    return this.#place.read();
+  }
+
+  /** @throws {HeadwiseError} ERR_SHAPE: of another shape; ERR_VALUE: no float32 tensor; ERR_DISPOSED */
+  set data(value) {
+    this.#place.write(this.#fit(value, 'data'));
+  }
+
+  /**
+   * What backwards have added up, a copy; null if there is none. Set to null it is forgotten; set to a tensor it is that.
+   * @returns {Tensor | null}
+   */
+  get grad() {
+    return this.#place.grad;
+  }
+
+  set grad(value) {
+    if (value === null) {
+      this.#place.clearGrad();
+    } else {
+      this.#place.writeGrad(this.#fit(value, 'grad'));
+    }
+  }
+
+  /**
+   * Whether backwards give it a gradient: true at first. Of a frozen parameter, gradients are forgotten.
+   * @returns {boolean}
+   */
+  get requiresGrad() {
+    return this.#place.requiresGrad;
+  }
+
+  set requiresGrad(value) {
+    this.#place.requiresGrad = checkBoolean(value, 'requiresGrad');
+  }
+
+  /** @param {unknown} value @param {string} name */
+  #fit(value, name) {
+    const given = checkFloats(value, name);
+    const { shape } = this;
+    checkShape(
+      given,
+      name,
+      sameShape(given.shape, shape),
+      () => `${describe(shape)}, as ${this.name}`,
+    );
+    return given;
+  }
+
+  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  get [Symbol.toStringTag]() {
+    return 'Parameter';
+  }
+}
+
+/**
+ * A parameter's place.
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {Place}
+ */
+export function checkParameter(value, name) {
+  const place = placeOf(value);
+  if (place !== undefined) {
+    return place;
+  }
+  if (isLeaf(value)) {
+    return new TensorPlace(/** @type {Tensor} */ (value), name);
+  }
+  throw misfit(value, name, 'what parameters() gives, or a tensor with requiresGrad');
+}

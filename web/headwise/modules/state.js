@@ -1,0 +1,65 @@
+// A state dict against what it is loaded into.
+import { classOf, describe } from '../checks/describe.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { entriesOf } from '../checks/foreign.js';
+import { checkFloats } from '../tensor/operand.js';
+import { sameShape } from '../tensor/shape.js';
+
+/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
+
+/**
+ * What a state dict is loaded into.
+ * @typedef {object} Owner
+ * @property {(key: string) => string} canonicalKey
+ * @property {(key: string, value: unknown) => boolean} ignoresEntry
+ */
+
+/**
+ * @param {unknown} dict
+ * @param {Owner} owner
+ * @returns {Map<string, unknown>} by the parameters' keys
+ */
+function readState(dict, owner) {
+  if (typeof dict !== 'object' || dict === null) {
+    throw misfit(dict, 'dict', 'an object of tensors');
+  }
+  return new Map(
+    entriesOf(dict, 'dict')
+      .filter(([key, value]) => !owner.ignoresEntry(key, value))
+      .map(([key, value]) => [owner.canonicalKey(key), value]),
+  );
+}
+
+/**
+ * The tensors of a state dict, strictly: all keys, no others, torch's shapes.
+ * @param {unknown} dict
+ * @param {Owner} owner
+ * @param {readonly { key: string, shape: readonly number[] }[]} parameters the owner's
+ * @returns {FloatOperand[]} in the parameters' order
+ * @throws {HeadwiseError} ERR_VALUE names missing and unexpected keys; ERR_SHAPE misshapen keys
+ */
+export function matchState(dict, owner, parameters) {
+  const given = readState(dict, owner);
+  const keys = parameters.map(({ key }) => key);
+  const missing = keys.filter((key) => !given.has(key));
+  const expected = new Set(keys);
+  const unexpected = [...given.keys()].filter((key) => !expected.has(key));
+  const tensors = new Map(
+    keys.filter((key) => given.has(key)).map((key) => [key, checkFloats(given.get(key), key)]),
+  );
+  const misshapen = parameters.flatMap(({ key, shape }) => {
+    const found = tensors.get(key)?.shape ?? shape;
+    const fits = sameShape(found, shape);
+    return fits ? [] : [`${key} has shape ${describe(found)}, expected ${describe(shape)}`];
+  });
+  const problems = [
+    ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
+    ...(unexpected.length > 0 ? [`unexpected: ${unexpected.join(', ')}`] : []),
+    ...misshapen,
+  ];
+  if (problems.length > 0) {
+    const code = missing.length + unexpected.length > 0 ? 'ERR_VALUE' : 'ERR_SHAPE';
+    throw new HeadwiseError(code, `dict does not fit ${classOf(owner)}: ${problems.join('; ')}`);
+  }
+  return keys.map((key) => /** @type {FloatOperand} */ (tensors.get(key)));
+}
