@@ -1,0 +1,37 @@
+// npm run make:model: a model of random weights in the shape of a published one, for benchmarks and to try the page with.
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { shapes } from './shapes.js';
+import { dtypes, writeModel } from './write.js';
+
+const USAGE = `usage: npm run make:model -- SHAPE FOLDER [--dtype bfloat16] [--seed 1] [--tokenizer tokenizer.json]
+SHAPE: ${Object.keys(shapes).join(', ')}; --dtype: ${Object.keys(dtypes).join(', ')}
+--tokenizer: one of no more ids than the shape has, which is copied`;
+
+try {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      dtype: { type: 'string', default: 'bfloat16' },
+      seed: { type: 'string', default: '1' },
+      tokenizer: { type: 'string' },
+    },
+  });
+  const [name = '', folder = ''] = positionals;
+  const { dtype, seed, tokenizer } = values;
+  if (positionals.length !== 2 || !Object.hasOwn(shapes, name) || !Object.hasOwn(dtypes, dtype)) {
+    throw new Error(USAGE);
+  }
+  const { parameters, bytes } = await writeModel(folder, shapes[name], {
+    dtype,
+    seed: Number(seed),
+  });
+  if (tokenizer !== undefined) await copyFile(tokenizer, join(folder, 'tokenizer.json'));
+  console.log(
+    `${folder}: ${(parameters / 1e6).toFixed(1)} million weights, ${(bytes / 1e6).toFixed(0)} MB`,
+  );
+} catch (error) {
+  console.error(/** @type {Error} */ (error).message);
+  process.exitCode = 1;
+}
