@@ -1,5 +1,7 @@
-// The Bench room: it measures, stops when told, and says what it cannot do. How long anything takes is not tested.
+// The Bench room: it shows what was measured before, measures, pauses, stops, and says what it cannot do. How long anything
+// takes is not tested.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import {
   contentWidth,
   pageTest,
@@ -13,50 +15,132 @@ import {
 /** @import { Page } from 'puppeteer-core' */
 
 const ROOM = '#bench-room';
+const published = JSON.parse(
+  await readFile(new URL('../../web/page/bench/peers.json', import.meta.url), 'utf8'),
+);
 
 /** @param {Page} page */
-const ready = async (page) => void (await page.waitForSelector(`${ROOM} button`));
+const ready = async (page) => void (await page.waitForSelector('#bench-run'));
+
+const RESULTS = `${ROOM} .bench-results td:nth-child(3)`;
 
 /** @param {Page} page @param {number} count */
 const results = (page, count) =>
   page.waitForFunction(
-    (/** @type {number} */ least) =>
-      document.querySelectorAll('#bench-room tbody td:nth-child(3)').length >= least,
+    (/** @type {string} */ cells, /** @type {number} */ least) =>
+      document.querySelectorAll(cells).length >= least,
     { timeout: 60_000 },
+    RESULTS,
     count,
   );
+
+/** @param {Page} page */
+const count = async (page) => (await page.$$(RESULTS)).length;
 
 /** @param {string} title @param {(page: Page) => Promise<void>} body */
 const roomTest = (title, body) => pageTest(title, '#bench', body, { ready });
 
 roomTest(
-  'the Bench room shows each result with its share of the ceiling, and stops',
+  'before anything runs, the Bench room shows the published ratios as bars',
   async (page) => {
-    assert.match(await textOf(page, `${ROOM} .lead`), /(may use threads|One thread)/);
-    await page.click(`${ROOM} button`);
-    await results(page, 2);
-    const heading = await textOf(page, `${ROOM} tbody tr`);
-    assert.match(
-      heading,
-      /^S0 multi-head attention, 2 × 6 tokens, 3 wide, 2 heads · (relaxed|simd128)/,
+    const { runtimes } = published;
+    const own = runtimes.find((/** @type {any} */ { name }) => name === 'Headwise');
+    const panels = await page.$$eval('.peers figure', (figures) =>
+      figures.map((figure) => ({
+        shape: figure.querySelector('figcaption b')?.textContent ?? '',
+        rows: [...figure.querySelectorAll('tr')].map((row) =>
+          [...row.children].map(({ textContent }) => textContent?.trim() ?? ''),
+        ),
+      })),
     );
-    const row = await textOf(page, `${ROOM} tbody tr:nth-child(2)`);
-    assert.match(row, /^wrapper1[\d.]+ (µs|ms)[\d.]+ GFLOP\/s[\d.]+ %[\d.]+ MiB$/);
-    const percent = await page.$eval(`${ROOM} meter`, (meter) => Number(meter.value));
-    assert.ok(percent > 0 && percent <= 100);
-    assert.equal(await textOf(page, `${ROOM} button`), 'Stop');
-    await page.click(`${ROOM} button`);
-    assert.match(await textOf(page, `${ROOM} [role=status]`), /^Stopped after \d+ results?\.$/);
-    assert.equal(await textOf(page, `${ROOM} button`), 'Run the benchmark');
+    assert.deepEqual(panels.map(({ shape }) => shape).sort(), Object.keys(own.ratios).sort());
+    const [{ rows }] = panels.filter(({ shape }) => shape === 'S3');
+    assert.deepEqual(
+      rows.map(([name, , ratio]) => [name, ratio]),
+      [
+        ['Headwise', '1'],
+        ['LiteRT.js', `${runtimes[1].ratios.S3}×*`],
+        ['onnxruntime-web', `${runtimes[2].ratios.S3}×*`],
+        ['tfjs', `${runtimes[3].ratios.S3}×`],
+      ],
+    );
+    const source = await textOf(page, '.peers + .note');
+    assert.match(source, /^Version \d+\.\d+\.\d+, \w+ \d+, 20\d\d, .*Chromium, one thread\./);
+    assert.equal(await count(page), 0);
   },
 );
 
 roomTest(
+  'the Bench room shows each result with its share of the ceiling, stops, and saves',
+  async (page) => {
+    assert.match(await textOf(page, ROOM), /(may use threads|One thread)/);
+    await page.click('#bench-run');
+    await results(page, 2);
+    const heading = await textOf(page, '.bench-results tbody tr');
+    assert.match(
+      heading,
+      /^S0 multi-head attention, 2 × 6 tokens, 3 wide, 2 heads · (relaxed|simd128)/,
+    );
+    const row = await textOf(page, '.bench-results tbody tr:nth-child(2)');
+    assert.match(row, /^wrapper 1 [\d.]+ (µs|ms) [\d.]+ GFLOP\/s [\d.]+ % [\d.]+ MiB$/);
+    const percent = await page.$eval(`${ROOM} meter`, (meter) => Number(meter.value));
+    assert.ok(percent > 0 && percent <= 100);
+    assert.match(await textOf(page, '#bench-ceiling'), /ceiling: [\d.]+ GFLOP\/s a thread/);
+    assert.match(
+      await textOf(page, `${ROOM} [role=status]`),
+      /^\d+ of \d+, about \d+ seconds? left$/,
+    );
+    assert.equal(await textOf(page, '#bench-run'), 'Stop');
+    await page.click('#bench-run');
+    assert.match(await textOf(page, `${ROOM} [role=status]`), /^Stopped: \d+ results?\.$/);
+    assert.equal(await textOf(page, '#bench-run'), 'Run the benchmark');
+    assert.notEqual(await textOf(page, '#bench-verdict'), '');
+    // What is saved is read where the page makes it.
+    const saved = await page.evaluate(async () => {
+      /** @type {Promise<string>} */
+      const text = new Promise((resolve) => {
+        const { createObjectURL } = URL;
+        URL.createObjectURL = (blob) => {
+          resolve(/** @type {Blob} */ (blob).text());
+          return createObjectURL.call(URL, blob);
+        };
+      });
+      HTMLAnchorElement.prototype.click = () => {};
+      /** @type {HTMLButtonElement} */ (document.querySelector('#bench-save')).click();
+      return text;
+    });
+    const report = JSON.parse(saved);
+    assert.equal(report.results.length, await count(page));
+    assert.ok(report.ceilingGflops > 0 && report.results[0].timing.minimum > 0);
+    assert.match(report.browser, /Mozilla/);
+  },
+);
+
+roomTest('the benchmark pauses while the room is left, and goes on after', async (page) => {
+  await page.click('#bench-run');
+  await results(page, 1);
+  await page.click('#rooms a[href^="#lessons"]');
+  assert.equal(
+    await textOf(page, `${ROOM} [role=status]`),
+    'Paused. It goes on when you come back.',
+  );
+  // The answer that was under way comes, and none after it.
+  await page.waitForSelector('#lessons-room :is(h1, h2)');
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  const paused = await count(page);
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  assert.equal(await count(page), paused);
+  await page.click('#rooms a[href^="#bench"]');
+  await results(page, paused + 1);
+  await page.click('#bench-run');
+});
+
+roomTest(
   'the Bench room fits every window, and axe finds nothing to complain about',
   async (page) => {
-    await page.click(`${ROOM} button`);
+    await page.click('#bench-run');
     await results(page, 1);
-    await page.click(`${ROOM} button`);
+    await page.click('#bench-run');
     for (const scheme of schemes) {
       await useScheme(page, scheme);
       assert.deepEqual(await violations(page), [], scheme);

@@ -9,6 +9,6 @@ mirrorInAddress(store);
 connectRooms(store, {
   compare: () => openCompare(store),
   explore: async () => (await import('./explore/room.js')).openExplore(store),
-  bench: async () => (await import('./bench/room.js')).openBench(),
+  bench: async () => (await import('./bench/room.js')).openBench(store),
   lessons: async () => (await import('./lessons/lessons.js')).openLessons(store),
 });

@@ -1,10 +1,13 @@
 // npm run bench:peers: the same work through Headwise and its peers, in one run, by turns.
 import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { run } from '../../child.js';
 import { choose, number, readShapes, UsageError } from '../options.js';
 import { CONTESTANTS, FILES } from './contest.js';
+import { published } from './published.js';
 import { contestHeader, contestLines, startHeader, startLine } from './table.js';
 
 /**
@@ -19,10 +22,11 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const SHAPES = ['S0', 'S1', 'S2', 'S3', 'C1', 'C2', 'G1', 'G2', 'D1'];
 
 const USAGE =
-  'usage: npm run bench:peers [-- [--shape S2,C1] [--threads 1,2] [--seconds 1] [--node] [--json]]\n' +
+  'usage: npm run bench:peers [-- [--shape S2,C1] [--threads 1,2] [--seconds 1] [--node] [--json] [--write]]\n' +
   `  --shape    some of ${SHAPES.join(', ')}; default: all\n` +
   '  --seconds  for each contestant and shape\n' +
-  '  --node     in this Node instead of Chromium';
+  '  --node     in this Node instead of Chromium\n' +
+  '  --write    keeps the ratios in web/page/bench/peers.json, for the page and README';
 
 /** @param {readonly string[]} args */
 function readOptions(args) {
@@ -32,6 +36,7 @@ function readOptions(args) {
     seconds: { type: 'string', default: '1' },
     node: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
   });
   let values;
   try {
@@ -48,6 +53,7 @@ function readOptions(args) {
     seconds: number('seconds', values.seconds, (value) => value > 0, 'a number of seconds'),
     node: values.node,
     json: values.json,
+    write: values.write,
   };
 }
 
@@ -109,6 +115,23 @@ async function runStarts(place, shape, say) {
   return rows;
 }
 
+/**
+ * @param {Row[]} contests
+ * @param {Awaited<ReturnType<typeof runStarts>>} starts
+ * @param {ReturnType<typeof readOptions>} options
+ */
+async function write(contests, starts, { threads, node }) {
+  const manifest = new URL('../../../package.json', import.meta.url);
+  const { version } = JSON.parse(await readFile(manifest, 'utf8'));
+  const all = cpus();
+  const data = published(contests, starts, {
+    ...{ date: new Date().toISOString().slice(0, 10), version, threads: threads[0] },
+    ...{ machine: `${all.length} × ${all[0].model}`, browser: node ? 'Node' : 'Chromium' },
+  });
+  const file = new URL('../../../web/page/bench/peers.json', import.meta.url);
+  await writeFile(file, `${JSON.stringify(data, null, 2)}\n`);
+}
+
 /** @param {ReturnType<typeof readOptions>} options */
 async function main(options) {
   await install();
@@ -124,6 +147,7 @@ async function main(options) {
     const contests = await runContests(place, shapes, options, say);
     const starts = await runStarts(place, all.S0, say);
     if (options.json) console.log(JSON.stringify({ runtime, contests, starts }, null, 2));
+    if (options.write) await write(contests, starts, options);
     // A peer that fails is a finding; Headwise must not.
     const failed = contests.some(({ outcomes }) => {
       const own = outcomes?.[0];

@@ -148,17 +148,18 @@ const fusedProjections = (state) => ({
 
 /**
  * @param {StateDict} state of a MultiHeadAttentionWrapper
+ * @param {StateDict} out of the Linear that follows it
  * @param {number} heads
  * @returns {import('./reference.js').Projections}
  */
-function wrapperProjections(state, heads) {
+function wrapperProjections(state, out, heads) {
   const [query, key, value] = ['W_query', 'W_key', 'W_value'].map((name) => {
     const parts = Array.from({ length: heads }, (_, h) => state[`heads.${h}.${name}.weight`].data);
     const whole = new Float32Array(parts.length * parts[0].length);
     parts.forEach((part, i) => whole.set(part, i * part.length));
     return whole;
   });
-  return { query, key, value };
+  return { query, key, value, out: { weight: out.weight.data, bias: out.bias.data } };
 }
 
 /**
@@ -170,30 +171,35 @@ function multiHeadCases(shape, tensor) {
   const { batch, tokens, dIn, dOut, heads } = shape;
   const x = () => tensor(numbers(1, batch * tokens * dIn), [batch, tokens, dIn]);
   /**
-   * @param {{ forward(x: Tensor): { output: Tensor }, stateDict(): StateDict }} module
-   * @param {(state: StateDict) => import('./reference.js').Projections} projections
+   * @param {(input: Tensor) => Tensor} forward
+   * @param {() => import('./reference.js').Projections} projections
    * @returns {Prepared}
    */
-  const prepared = (module, projections) => {
+  const prepared = (forward, projections) => {
     const input = x();
     return {
-      run: () => module.forward(input).output,
+      run: () => forward(input),
       expected() {
         const rows = spread(batch * tokens, MULTI_HEAD_ROWS);
-        const state = projections(module.stateDict());
-        return { rows, columns: dOut, values: multiHeadRows(input.data, state, shape, rows) };
+        const values = multiHeadRows(input.data, projections(), shape, rows);
+        return { rows, columns: dOut, values };
       },
     };
   };
   return [
     {
+      // It has no output projection of its own: a Linear follows, so that both do the same work.
       name: 'wrapper',
-      work: workOf(shape, false),
+      work: workOf(shape),
       prepare(hw) {
         hw.manualSeed(SEED);
         const options = { dIn, dOut: dOut / heads, contextLength: tokens, numHeads: heads };
         const module = new hw.MultiHeadAttentionWrapper(options);
-        return prepared(module, (state) => wrapperProjections(state, heads));
+        const out = new hw.Linear({ inFeatures: dOut, outFeatures: dOut });
+        return prepared(
+          (input) => out.forward(module.forward(input).output).output,
+          () => wrapperProjections(module.stateDict(), out.stateDict(), heads),
+        );
       },
     },
     {
@@ -202,7 +208,11 @@ function multiHeadCases(shape, tensor) {
       prepare(hw) {
         hw.manualSeed(SEED);
         const options = { dIn, dOut, contextLength: tokens, numHeads: heads };
-        return prepared(new hw.MultiHeadAttention(options), fusedProjections);
+        const module = new hw.MultiHeadAttention(options);
+        return prepared(
+          (input) => module.forward(input).output,
+          () => fusedProjections(module.stateDict()),
+        );
       },
     },
   ];

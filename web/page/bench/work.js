@@ -68,12 +68,8 @@ export function visiblePairs({ tokens, visible, window = tokens }) {
 const attentionFlops = (/** @type {number} */ pairs, /** @type {number} */ headDim) =>
   2 * product(pairs, 1, headDim);
 
-/**
- * @param {Shape} shape
- * @param {boolean} outProj whether there is an output projection (the wrapper has none)
- * @returns {Work}
- */
-export function workOf(shape, outProj = true) {
+/** @param {Shape} shape @returns {Work} */
+export function workOf(shape) {
   switch (shape.kind) {
     case 'linear':
       return { flops: product(shape.rows, shape.outFeatures, shape.inFeatures) };
@@ -82,7 +78,7 @@ export function workOf(shape, outProj = true) {
     case 'multiHeadAttention': {
       const { batch, tokens, dIn, dOut } = shape;
       const qkv = product(batch * tokens, 3 * dOut, dIn);
-      const out = outProj ? product(batch * tokens, dOut, dOut) : 0;
+      const out = product(batch * tokens, dOut, dOut);
       const pairs = visiblePairs({ tokens, visible: 'causal' });
       return { flops: qkv + batch * attentionFlops(pairs, dOut) + out };
     }

@@ -1,0 +1,65 @@
+/**
+ * How many times Headwise's time other runtimes take, as bars: measured before, by npm run bench:peers.
+ *
+ * @typedef {object} Runtime
+ * @property {string} name
+ * @property {number} [kilobytes] that a page downloads, gzip
+ * @property {Record<string, number>} ratios by shape
+ * @property {string[]} [otherwise] shapes that it does head by head or by another operator
+ *
+ * @typedef {{ date: string, version: string, machine: string, browser: string, threads: number, runtimes: Runtime[] }} Peers
+ *
+ * @import { Shape } from './work.js'
+ */
+
+import { formatCount } from '../shared/format.js';
+import { html } from '../shared/template.js';
+import { describe } from './words.js';
+
+/** The end of the bars' scale; what is longer is cut. */
+const MOST = 5;
+
+const date = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
+
+/** @param {Runtime} runtime @param {string} shape */
+function bar({ name, ratios, otherwise }, shape) {
+  const ratio = ratios[shape];
+  const isOwn = name === 'Headwise';
+  const width = `--share:${Math.min(ratio, MOST) / MOST}`;
+  const star = otherwise?.includes(shape) ? '*' : '';
+  return html`<tr class=${isOwn ? 'own' : ''}>
+    <th scope="row">${name.replace(', wasm backend', '')}</th>
+    <td class="bar-cell"><span class="bar ${ratio > MOST ? 'cut' : ''}" style=${width}></span></td>
+    <td>${isOwn ? '1' : `${ratio}×${star}`}</td>
+  </tr>`;
+}
+
+/** @param {Peers} peers @param {Record<string, Shape>} shapes */
+export function peersChart({ date: day, version, machine, browser, threads, runtimes }, shapes) {
+  // A hundred times slower than any: no bar of use.
+  const shown = runtimes.filter(({ name }) => name !== 'plain JavaScript');
+  const names = Object.keys(shown[0].ratios);
+  const order = [...names.filter((name) => name !== 'S0'), 'S0'];
+  const panels = order.map(
+    (name) =>
+      html`<figure>
+        <figcaption><b>${name}</b> ${describe(shapes[name])}</figcaption>
+        <table class="bars">
+          <caption class="visually-hidden">
+            Time of each runtime, as a multiple of Headwise’s, for ${name}
+          </caption>
+          <tbody>
+            ${shown.map((runtime) => bar(runtime, name))}
+          </tbody>
+        </table>
+      </figure>`,
+  );
+  const bytes = shown.map(({ name, kilobytes = 0 }) => `${name} ${formatCount(kilobytes)} kB`);
+  return html`<div class="peers">${panels}</div>
+    <p class="note">
+      Version ${version}, ${date.format(new Date(day))}, ${machine}, ${browser},
+      ${threads === 1 ? 'one thread' : `${threads} threads`}. Shorter is faster; bars are cut at ${MOST} times. A page
+      downloads, compressed: ${bytes.join(', ')}. * The direct operator fails or gives wrong numbers there, so another one
+      was timed. Measure it yourself with <code>npm run bench:peers</code>.
+    </p>`;
+}

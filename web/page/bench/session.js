@@ -1,0 +1,146 @@
+/**
+ * A run of the benchmark in the visitor's browser: results as they come, paused while the room is left.
+ *
+ * @import { Connected } from '../shared/connect.js'
+ * @import { Result } from './bench.js'
+ * @import { BenchWorker } from './room-worker.js'
+ * @import { Shape } from './work.js'
+ */
+
+import { connect } from '../shared/connect.js';
+import { plural } from '../shared/format.js';
+import { batch, signal } from '../shared/signals.js';
+import { leftOf, waysOf } from './words.js';
+
+/** What a first look needs. */
+const SHORT = ['S0', 'S1', 'S2', 'C1', 'G1', 'D1', 'M1'];
+/** For each result. */
+const SECONDS = { short: 0.3, all: 1 };
+/** The short choice ends here, whatever is left. */
+const SHORT_MS = 29_000;
+/** The longest that a timer waits. */
+const MAX_DELAY = 2 ** 31 - 1;
+
+/** Threads to try: one, and all that this page may use. */
+function threadCounts() {
+  const most = globalThis.crossOriginIsolated ? Math.min(navigator.hardwareConcurrency, 8) : 1;
+  return most > 1 ? [1, most] : [1];
+}
+
+export class BenchSession {
+  results = signal(/** @type {readonly Result[]} */ ([]));
+  /** What is said of the run. */ words = signal('');
+  /** Its share that is done; undefined: nothing runs. @type {import('../shared/signals.js').Signal<number | undefined>} */
+  progress = signal(undefined);
+  isAll = signal(false);
+  #shapes;
+  #isHere = true;
+  /** @type {(() => void)[]} */ #waiting = [];
+  /** @type {Connected<BenchWorker>['end'] | undefined} */ #end;
+  #spent = 0;
+
+  /** @param {Record<string, Shape>} shapes */
+  constructor(shapes) {
+    this.#shapes = shapes;
+  }
+
+  get isRunning() {
+    return this.progress.value !== undefined;
+  }
+
+  /** Whether the visitor is in the room. @param {boolean} isHere */
+  set isHere(isHere) {
+    this.#isHere = isHere;
+    if (isHere) this.#waiting.splice(0).forEach((go) => go());
+    else if (this.progress.peek() !== undefined)
+      this.words.value = 'Paused. It goes on when you come back.';
+  }
+
+  /** Until the visitor is in the room. */
+  async #there() {
+    while (!this.#isHere) {
+      await new Promise((/** @type {(value?: undefined) => void} */ go) => this.#waiting.push(go));
+    }
+  }
+
+  async start() {
+    const isAll = this.isAll.peek();
+    const names = isAll ? Object.keys(this.#shapes) : SHORT;
+    const shapes = Object.fromEntries(names.map((name) => [name, this.#shapes[name]]));
+    const threads = threadCounts();
+    batch(() => {
+      this.results.value = [];
+      this.progress.value = 0;
+      this.words.value = 'Measuring this machine’s ceiling …';
+    });
+    this.#spent = 0;
+    /** @type {Connected<BenchWorker>} */
+    const { remote, end } = connect(
+      () => new Worker(new URL('./room-worker.js', import.meta.url), { type: 'module' }),
+      { explain: (why) => new Error(why) },
+    );
+    this.#end = end;
+    const seconds = isAll ? SECONDS.all : SECONDS.short;
+    const ways = names.reduce((sum, name) => sum + waysOf(this.#shapes[name]), 0);
+    const answers = remote.measure({ shapes, threads, seconds, isAll });
+    const total = (/** @type {number} */ modules) => ways * threads.length * modules;
+    await this.#follow(answers, total, () => this.#end === end);
+  }
+
+  /**
+   * @param {ReturnType<Connected<BenchWorker>['remote']['measure']>} answers
+   * @param {(modules: number) => number} totalOf results
+   * @param {() => boolean} isWanted
+   */
+  async #follow(answers, totalOf, isWanted) {
+    let total = totalOf(1);
+    try {
+      for (;;) {
+        const start = performance.now();
+        const late = this.isAll.peek() ? MAX_DELAY : SHORT_MS - this.#spent;
+        const ending = setTimeout(() => this.stop('Ended after 30 seconds'), late);
+        const { value, done } = await answers.next().finally(() => clearTimeout(ending));
+        this.#spent += performance.now() - start;
+        if (!isWanted()) return;
+        if (done) {
+          const lacks = value.map((simd) => ` This browser cannot run the ${simd} module.`);
+          this.#close(`Done. Each result was compared with float64 first.${lacks.join('')}`);
+          return;
+        }
+        if ('simd' in value) this.#add(value, total);
+        else total = totalOf(value.modules);
+        await this.#there();
+        if (!isWanted()) return;
+      }
+    } catch (error) {
+      const { message } = /** @type {Error} */ (error);
+      if (isWanted()) this.#close(`The benchmark could not run${message && `: ${message}`}.`);
+    }
+  }
+
+  /** @param {Result} result @param {number} total */
+  #add(result, total) {
+    batch(() => {
+      this.results.value = [...this.results.value, result];
+      const done = this.results.value.length;
+      this.progress.value = done / total;
+      if (this.#isHere) this.words.value = leftOf(done, total, this.#spent);
+    });
+  }
+
+  /** @param {string} [why] */
+  stop(why = 'Stopped') {
+    this.#close(`${why}: ${plural(this.results.peek().length, 'result')}.`);
+  }
+
+  /** @param {string} words */
+  #close(words) {
+    this.#end?.(words);
+    this.#end = undefined;
+    this.#waiting.splice(0).forEach((go) => go());
+    batch(() => {
+      this.progress.value = undefined;
+      this.words.value = words;
+    });
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Shapes and results in words.
+ *
+ * @import { Result } from './bench.js'
+ * @import { Shape } from './work.js'
+ */
+
+import { formatCount, formatTime, plural } from '../shared/format.js';
+
+const MASKS = {
+  causal: 'causal',
+  causalBoolMask: 'causal by a bool mask',
+  causalFloatMask: 'causal by a float mask',
+  randomBoolMask: 'half masked at random',
+  window: 'a causal window',
+};
+
+/** @param {Shape} shape */
+export function describe(shape) {
+  switch (shape.kind) {
+    case 'multiHeadAttention': {
+      const { batch, tokens, dIn, heads } = shape;
+      const many = batch > 1 ? `${batch} × ` : '';
+      return `multi-head attention, ${many}${plural(tokens, 'token')}, ${dIn} wide, ${plural(heads, 'head')}`;
+    }
+    case 'attention': {
+      const { tokens, heads, headDim, visible } = shape;
+      return `attention alone, ${MASKS[visible]}, ${plural(tokens, 'token')}, ${heads} heads of ${headDim}`;
+    }
+    case 'linear':
+      return `linear layer, ${formatCount(shape.rows)} × ${shape.inFeatures} by ${formatCount(shape.outFeatures)}`;
+    case 'decode':
+      return `one more token after ${formatCount(shape.past)}, ${shape.dIn} wide`;
+    case 'maps':
+      return `maps of ${shape.heads} heads, ${formatCount(shape.tokens)} tokens, ${shape.size} cells a side`;
+  }
+}
+
+/** How many results a shape has on one number of threads of one module. @param {Shape} shape */
+export const waysOf = ({ kind }) => (kind === 'multiHeadAttention' ? 2 : 1);
+
+/**
+ * What is left of a run, from the time that its results took.
+ *
+ * @param {number} done
+ * @param {number} total
+ * @param {number} spent ms
+ */
+export function leftOf(done, total, spent) {
+  if (done === 0) return `0 of ${total}`;
+  const seconds = Math.ceil(((spent / done) * (total - done)) / 1000);
+  return `${done} of ${total}, about ${plural(seconds, 'second')} left`;
+}
+
+/** @param {readonly Result[]} results */
+const timed = (results) =>
+  results.flatMap(({ timing, ...rest }) => (timing ? [{ ...rest, ...timing }] : []));
+
+/** One thread's, and the module's that is fastest here. @param {readonly Result[]} results */
+export function ceilingOf(results) {
+  const rates = timed(results).filter(({ unit }) => unit === 'GFLOP/s');
+  return rates.length
+    ? Math.max(...rates.map(({ ceiling, threads }) => ceiling / threads))
+    : undefined;
+}
+
+/**
+ * What a run comes to, in a sentence or two.
+ *
+ * @param {readonly Result[]} results
+ * @returns {string}
+ */
+export function verdictOf(results) {
+  const all = timed(results).filter(({ shape }) => shape !== 'S0');
+  const single = all.filter(({ threads, unit }) => threads === 1 && unit === 'GFLOP/s');
+  const problems = results.filter(({ problem }) => problem !== undefined).length;
+  const wrong = problems ? ` ${plural(problems, 'result')} failed.` : '';
+  if (single.length === 0) return `Too little was measured for a verdict.${wrong}`;
+  const shares = single.map(({ percent }) => Math.round(percent));
+  const [low, high] = [Math.min(...shares), Math.max(...shares)];
+  const range = low === high ? `${low} %` : `${low} to ${high} %`;
+  const sentence = `On one thread Headwise reaches ${range} of what this machine can do in WebAssembly.`;
+  const speedups = all.flatMap(({ speedup }) => (speedup === undefined ? [] : [speedup]));
+  const threads = Math.max(...all.map((each) => each.threads));
+  const faster = speedups.length
+    ? ` On ${threads} threads it is up to ${Math.max(...speedups).toFixed(1)} times as fast.`
+    : '';
+  const attention = single.find(({ shape, name }) => shape === 'S2' && name === 'fused');
+  const example = attention
+    ? ` Attention over 1,024 tokens takes ${formatTime(attention.minimum)}.`
+    : '';
+  return sentence + faster + example + wrong;
+}
