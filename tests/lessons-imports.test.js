@@ -53,3 +53,14 @@ test('the body has what was imported as constants, so that a second declaration 
   assert.throws(() => new AsyncFunction(`${body}\nconst c = 1;`), SyntaxError);
   assert.doesNotThrow(() => new AsyncFunction(`${body}\nconst b = 1;`));
 });
+
+test('the line where code breaks off is known, and that of every name it declares', () => {
+  assert.equal(readStep('const a = 1;\nlet b = 2;\n').broken, 0);
+  assert.equal(readStep('const a = 1;\nconst = 2;\nconst c = 3;').broken, 2);
+  assert.equal(
+    readStep('const a = 1;\nif (a) {\n  a;\n').broken,
+    3,
+    'what is not closed: at the end',
+  );
+  assert.deepEqual(readStep('const a = 1;\nlet b;\nconst a = 2;').declared, { a: 3, b: 2 });
+});

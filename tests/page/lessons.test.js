@@ -17,65 +17,14 @@ import {
   violations,
   widths,
 } from './harness.js';
+import { ended, lessonTest, openLesson, resultOf, runInstead } from './lessons-room.js';
 
-/** @import { HTTPRequest, Page } from 'puppeteer-core' */
+/** @import { HTTPRequest } from 'puppeteer-core' */
 
 /** WebDriver cannot withhold a file whose name is not known. */
 const interception = engine.hasEvents ? options : { skip: `${engine.name} cannot intercept` };
 const FILES = new URL('../../web/page/lessons/files/', import.meta.url);
 const ids = (await readdir(FILES)).sort().map((name) => name.replace(/^\d+-|\.js$/g, ''));
-
-/** @param {Page} page @param {...string} states how the run ended */
-const ended = (page, ...states) =>
-  page.waitForFunction(
-    (/** @type {string[]} */ wanted) => {
-      const lesson = document.querySelector('#lessons-room .lesson');
-      return wanted.includes(/** @type {HTMLElement | null} */ (lesson)?.dataset.state ?? '');
-    },
-    { timeout: 60_000 },
-    states.length > 0 ? states : ['done'],
-  );
-
-/**
- * Puts code in place of a step's and runs it with the keys.
- *
- * @param {Page} page
- * @param {number} step from 1
- * @param {string} code
- */
-async function runInstead(page, step, code) {
-  const content = `.step:nth-of-type(${step}) .cm-content`;
-  await page.$eval(`.step:nth-of-type(${step})`, (section) => section.scrollIntoView());
-  await page.waitForSelector(content);
-  await page.click(content);
-  await page.keyboard.down('Control');
-  await page.keyboard.press('a');
-  await page.keyboard.up('Control');
-  await page.evaluate((text) => document.execCommand('insertText', false, text), code);
-  await page.keyboard.down('Control');
-  await page.keyboard.press('Enter');
-  await page.keyboard.up('Control');
-}
-
-/**
- * Goes to a lesson by its address and waits for its run.
- *
- * @param {Page} page
- * @param {string} id
- */
-async function openLesson(page, id) {
-  await page.evaluate((hash) => (location.hash = hash), `#lessons?lesson=${id}`);
-  await page.waitForFunction(
-    (/** @type {string} */ wanted) =>
-      document.getElementById('lessons-room')?.dataset.lesson === wanted,
-    {},
-    id,
-  );
-  await ended(page);
-}
-
-/** @param {Page} page @param {number} step */
-const resultOf = (page, step) => textOf(page, `.step:nth-of-type(${step}) .results`);
 
 for (const id of ids) {
   lessonTest(`the lesson ${id} opens by its address and comes out equal`, id, async (page) => {
@@ -85,29 +34,10 @@ for (const id of ids) {
     );
     assert.deepEqual(await page.$$eval('.differs', (marks) => marks.map((m) => m.outerHTML)), []);
     assert.ok((await page.$$('.mark')).length > 0);
-    const current = await page.$$eval('.lesson-list [aria-current]', (links) =>
-      links.map((link) => link.textContent),
-    );
-    assert.deepEqual(current, [await textOf(page, '.lesson h2')]);
+    const title = await textOf(page, '.lesson h1');
+    assert.equal(await page.title(), `${title} – Lessons – Headwise`);
+    assert.ok((await page.$$('.picture svg, .picture .bars')).length > 0, 'it has a picture');
   });
-}
-
-/**
- * @param {string} title
- * @param {string} id of the lesson; '': the room's own address
- * @param {(page: Page) => Promise<void>} body
- * @param {RegExp} [isMeant] errors that the body causes
- */
-function lessonTest(title, id, body, isMeant) {
-  pageTest(
-    title,
-    id ? `#lessons?lesson=${id}` : '#lessons',
-    async (page) => {
-      await ended(page);
-      await body(page);
-    },
-    { ready: () => Promise.resolve(), isMeant },
-  );
 }
 
 lessonTest(
@@ -116,22 +46,22 @@ lessonTest(
   async (page) => {
     const before = await cells(page, '.step:nth-of-type(2) .table-room');
     assert.equal(before[0][0], '-0.4519');
-    const code = await page.$eval('.step:nth-of-type(2) .cm-content', (content) =>
-      [...content.querySelectorAll('.cm-line')].map((line) => line.textContent).join('\n'),
+    const code = await page.$eval('.step:nth-of-type(2) .editor pre', ({ textContent }) =>
+      String(textContent),
     );
     await runInstead(page, 2, code.replace('123', '7'));
-    await page.waitForSelector('.step:nth-of-type(2) .mark.differs');
+    await page.waitForSelector('.step:nth-of-type(2) .mark.changed');
     await ended(page);
     const after = await cells(page, '.step:nth-of-type(2) .table-room');
     assert.notEqual(after[0][0], before[0][0]);
     assert.match(await resultOf(page, 2), /48 of 48 differ/);
     assert.match(
       await textOf(page, '.lesson [role=status]'),
-      /Of \d+ known results, \d+ came out differently/,
+      /With your change \d+ of \d+ known results come out differently/,
     );
     // And back.
     await page.click('.step:nth-of-type(2) .row button:nth-of-type(2)');
-    await page.waitForFunction(() => !document.querySelector('.differs'));
+    await page.waitForFunction(() => !document.querySelector('.changed, td.differs'));
     await ended(page);
     assert.match(await resultOf(page, 2), /all 48 equal/);
     assert.equal(
@@ -223,10 +153,14 @@ lessonTest('edits stay while the visitor looks at another lesson', 'wrapper', as
   await ended(page);
   assert.match(await resultOf(page, 5), /Its shape.*not shown.*differs/);
   await page.click('.next a');
-  await page.waitForFunction(() => document.querySelector('.lesson h2')?.textContent === 'Fused');
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Fused');
+  await page.waitForFunction(
+    () => document.querySelector('.lesson h1')?.textContent === 'All heads at once',
+  );
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'All heads at once');
   await page.goBack();
-  await page.waitForFunction(() => document.querySelector('.lesson h2')?.textContent === 'Wrapper');
+  await page.waitForFunction(
+    () => document.querySelector('.lesson h1')?.textContent === 'Several heads, one after another',
+  );
   await ended(page);
   assert.match(await resultOf(page, 5), /mine.*42/);
 });
@@ -253,12 +187,12 @@ pageTest(
     const before = await header();
     await page.focus('#rooms a[href^="#lessons"]');
     await page.keyboard.press('Enter');
-    await ended(page);
+    await page.waitForSelector('.contents');
     assert.deepEqual(await room(), { hash: '#lessons', ...lessons });
     assert.equal(await header(), before, 'the navigation stays where it is');
     await page.click('.lesson-list a[href$="causal"]');
-    await page.waitForFunction(
-      () => document.querySelector('.lesson h2')?.textContent === 'Causal',
+    await page.waitForFunction(() =>
+      document.querySelector('.lesson h1')?.textContent?.startsWith('The causal mask'),
     );
     await ended(page);
 
@@ -268,15 +202,19 @@ pageTest(
       await page.$eval('#mode input[value="fused"]', (input) => /** @type {any} */ (input).checked),
     );
     await page.goBack();
-    assert.deepEqual(await room(), { hash: '#lessons?lesson=causal', ...lessons });
-    assert.equal(await textOf(page, '.lesson h2'), 'Causal');
+    assert.deepEqual(await room(), {
+      hash: '#lessons?lesson=causal',
+      ...lessons,
+      title: 'The',
+    });
+    assert.match(await textOf(page, '.lesson h1'), /^The causal mask/);
   },
 );
 
 lessonTest('with keys alone: into the code, out of it, run', 'causal', async (page) => {
-  await page.focus('.lesson-list a[aria-current]');
+  await page.focus('.lesson-bar .all');
   const inside = () => page.evaluate(() => document.activeElement?.className ?? '');
-  for (let i = 0; i < 20 && !(await inside()).includes('cm-content'); i++) {
+  for (let i = 0; i < 30 && !(await inside()).includes('cm-content'); i++) {
     await page.keyboard.press('Tab');
   }
   assert.match(await inside(), /cm-content/);
@@ -291,7 +229,7 @@ lessonTest('with keys alone: into the code, out of it, run', 'causal', async (pa
 });
 
 for (const width of widths) {
-  lessonTest(`no lesson is wider than a window of ${width} pixels`, '', async (page) => {
+  lessonTest(`no lesson is wider than a window of ${width} pixels`, 'by-hand', async (page) => {
     await page.setViewport({ width, height: 740 });
     for (const id of ids) {
       await openLesson(page, id);
@@ -302,21 +240,24 @@ for (const width of widths) {
 }
 
 for (const scheme of schemes) {
-  lessonTest(`axe finds nothing to complain about in the lessons (${scheme})`, '', async (page) => {
-    await useScheme(page, scheme);
-    // Colours apart, both schemes show the same: once through all of them will do.
-    for (const id of scheme === 'light' ? ids : ['wrapper', 'sentence']) {
-      await openLesson(page, id);
-      assert.deepEqual(await violations(page), [], id);
-    }
-    await openLesson(page, ids[0]);
-    await page.click('.documents summary');
-    await runInstead(page, 2, "show('wrong', 1);\nthrow new Error('on purpose');");
-    await ended(page, 'error');
-    assert.deepEqual(await violations(page), []);
-    await page.setViewport({ width: widths[0], height: 740 });
-    assert.deepEqual(await violations(page), []);
-  });
+  lessonTest(
+    `axe finds nothing to complain about in the lessons (${scheme})`,
+    'by-hand',
+    async (page) => {
+      await useScheme(page, scheme);
+      // Colours apart, both schemes show the same: once through all of them will do.
+      for (const id of scheme === 'light' ? ids : ['wrapper', 'sentence']) {
+        await openLesson(page, id);
+        assert.deepEqual(await violations(page), [], id);
+      }
+      await openLesson(page, ids[0]);
+      await runInstead(page, 2, "show('wrong', 1);\nthrow new Error('on purpose');");
+      await ended(page, 'error');
+      assert.deepEqual(await violations(page), []);
+      await page.setViewport({ width: widths[0], height: 740 });
+      assert.deepEqual(await violations(page), []);
+    },
+  );
 }
 
 test('a room that cannot be loaded says so, and Compare works on', interception, async () => {

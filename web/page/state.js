@@ -7,7 +7,9 @@
  *
  * @typedef {object} State
  * @property {Room} room
- * @property {string} lesson the Lessons room's; '': its first
+ * @property {string} lesson the Lessons room's; '': the list of them
+ * @property {string} lessonStep the element of it to go to; '': none
+ * @property {string} lessonCode changed code that the address brings, packed; '': none
  * @property {Source} source
  * @property {string} text
  * @property {Mode} mode
@@ -36,6 +38,8 @@ const MAX_LINK_TEXT = 4000;
 export const DEFAULTS = Object.freeze({
   room: 'compare',
   lesson: '',
+  lessonStep: '',
+  lessonCode: '',
   source: 'example',
   text: 'The cat sat on the mat because it was tired',
   mode: 'wrapper',
@@ -80,7 +84,13 @@ export function parseHash(hash, before = DEFAULTS) {
     case 'explore':
       return { ...before, room, explore: parseExplore(params) };
     case 'lessons':
-      return { ...before, room, lesson: params.get('lesson') ?? '' };
+      return {
+        ...before,
+        room,
+        lesson: params.get('lesson') ?? '',
+        lessonStep: params.get('to') ?? '',
+        lessonCode: params.get('code') ?? '',
+      };
     case 'bench':
       return { ...before, room };
   }
@@ -131,7 +141,10 @@ function headOf(text) {
  */
 export function formatHash(state) {
   if (state.room === 'lessons') {
-    return state.lesson ? `#lessons?${new URLSearchParams({ lesson: state.lesson })}` : '#lessons';
+    const { lesson, lessonCode: code } = state;
+    return lesson
+      ? withQuery('lessons', new URLSearchParams({ lesson, ...(code && { code }) }))
+      : '#lessons';
   }
   if (state.room === 'bench') return '#bench';
   if (state.room === 'explore') return withQuery('explore', formatExplore(state.explore));

@@ -12,11 +12,12 @@
  * @property {string[]} cols labels of the columns, or none
  * @property {TensorPart[]} parts its matrices, as many as are shown
  *
- * @typedef {object} TensorPart the corner of a matrix that is shown
- * @property {number[]} index of the matrix in the leading dimensions
+ * @typedef {object} Corner the corner of a matrix that is shown
  * @property {number} rows
  * @property {number} cols
  * @property {Float32Array} values row-major
+ *
+ * @typedef {Corner & { index: number[] }} TensorPart index: of the matrix in the leading dimensions
  *
  * @typedef {object} MapsItem
  * @property {'maps'} kind
@@ -25,7 +26,44 @@
  * @property {boolean} causal
  * @property {{ head: number, values: Float32Array }[]} maps n × n each
  *
- * @typedef {ValueItem | TensorItem | MapsItem} Item
+ * @typedef {object} GridsPart a tensor as cells in colour
+ * @property {'grids'} kind
+ * @property {string} label
+ * @property {number[]} shape of the whole
+ * @property {number} height of a matrix; what is drawn of it may be less
+ * @property {number} width
+ * @property {number} heads how many; 0: none are told apart
+ * @property {'cols' | 'rows' | 'part'} by what belongs to a head: columns, rows, or a matrix
+ * @property {number | undefined} head to which all of it belongs
+ * @property {boolean} isWeights in the colours of attention weights
+ * @property {string[]} rows labels, or none
+ * @property {string[]} cols labels, or none
+ * @property {Corner[]} grids
+ *
+ * @typedef {{ kind: 'chain', name: string, parts: (string | GridsPart)[] }} ChainItem
+ *
+ * @typedef {{ label: string, note: string, part: GridsPart | undefined, head: number | undefined }} FlowNode
+ * @typedef {{ nodes: FlowNode[] } | { adds: string, around: FlowRow[] }} FlowRow
+ * @typedef {{ kind: 'flow', name: string, rows: FlowRow[] }} FlowItem
+ *
+ * @typedef {{ kind: 'strip', name: string, heads: number, values: Float32Array }} StripItem
+ *
+ * @typedef {object} LinesItem
+ * @property {'lines'} kind
+ * @property {string} name
+ * @property {number[]} x
+ * @property {{ label: string, values: number[] }[]} series
+ * @property {string} xLabel
+ * @property {string} yLabel
+ *
+ * @typedef {{ kind: 'bars', name: string, bars: { label: string, value: number }[] }} BarsItem
+ *
+ * @typedef {ChainItem | FlowItem | StripItem | LinesItem | BarsItem} PictureItem
+ *
+ * @typedef {{ kind: 'check', name: string, passed: boolean, words: string }} CheckItem words: what is still wrong
+ * @typedef {{ kind: 'log', name: string, level: 'log' | 'warn' | 'error', text: string }} LogItem what the console was told
+ *
+ * @typedef {ValueItem | TensorItem | MapsItem | PictureItem | CheckItem | LogItem} Item
  */
 
 /** @type {(item: Item) => void} */
@@ -43,6 +81,14 @@ export function listen(next) {
 function print(item) {
   if (item.kind === 'value') {
     console.log(`${item.name}:`, item.value);
+    return;
+  }
+  if (item.kind === 'check') {
+    console.log(item.passed ? `✓ ${item.name}` : `✗ ${item.name}: ${item.words}`);
+    return;
+  }
+  if (item.kind !== 'tensor' && item.kind !== 'maps') {
+    console.log(`${item.name}: a picture on the page`);
     return;
   }
   const parts =

@@ -1,9 +1,71 @@
-/** The documents that the lessons follow, by the names that the steps cite. */
+/** The documents that the lessons follow. The lessons cite them by number; the page shows their titles. */
+
+/** @typedef {{ id: string, title: string, short: string, href?: string, about: string }} Document */
+
+const BOOK = 'https://github.com/rasbt/LLMs-from-scratch/tree/main/ch03';
+
+/** @type {readonly Document[]} */
 export const DOCUMENTS = [
-  ['000', 'Multi-Head Attention: Seeing the World from Multiple Perspectives'],
-  ['001', 'Exercises 3.1 to 3.3'],
-  ['002', '3.6 Extending Single-Head Attention to Multi-Head Attention'],
-  ['003', 'Chapter 10: Attention Is All You Need'],
-  ['004', 'Section 3.6 – Multi-Head Attention'],
-  ['Olsson 2022', 'Olsson et al., In-context Learning and Induction Heads'],
+  {
+    id: '000',
+    title: 'Multi-Head Attention: Seeing the World from Multiple Perspectives',
+    short: 'Multi-Head Attention',
+    href: BOOK,
+    about: 'A notebook after chapter 3 of Build a Large Language Model (From Scratch).',
+  },
+  {
+    id: '001',
+    title: 'Exercises 3.1 to 3.3',
+    short: 'Exercises of chapter 3',
+    href: BOOK,
+    about: 'Solutions to the exercises of that chapter.',
+  },
+  {
+    id: '002',
+    title: '3.6 Extending Single-Head Attention to Multi-Head Attention',
+    short: 'Section 3.6',
+    href: BOOK,
+    about: 'The last section of that chapter, with its listings and figures.',
+  },
+  {
+    id: '003',
+    title: 'Chapter 10: Attention Is All You Need',
+    short: 'Attention Is All You Need',
+    href: 'https://arxiv.org/abs/1706.03762',
+    about: 'A notebook after Vaswani et al., 2017, from one head to a whole Transformer block.',
+  },
+  {
+    id: '004',
+    title: 'Section 3.6 – Multi-Head Attention',
+    short: 'Notes on section 3.6',
+    href: BOOK,
+    about: 'Notes on the wrapper and the fused class, and why the second is used.',
+  },
+  {
+    id: 'Olsson 2022',
+    title: 'In-context Learning and Induction Heads',
+    short: 'Olsson et al. 2022',
+    href: 'https://transformer-circuits.pub/2022/in-context-learning-and-induction-heads/index.html',
+    about: 'Where induction heads were found. Only the last lesson follows it.',
+  },
 ];
+
+/** The address of a document in the list of documents. @param {Document} document */
+export const addressOf = ({ id }) => `document-${id.replaceAll(' ', '-')}`;
+
+/**
+ * What a step cites.
+ *
+ * @param {string} from such as `002, listing 3.4; 004, naïve wrapper`
+ * @returns {{ document: Document, place: string }[]}
+ */
+export const citations = (from) =>
+  from
+    .split('; ')
+    .filter(Boolean)
+    .map((one) => {
+      const [id, ...place] = one.split(', ');
+      const document = DOCUMENTS.find((known) => known.id === id);
+      if (!document) throw new Error(`no document is called "${id}"`);
+      return { document, place: place.join(', ') };
+    });

@@ -5,7 +5,7 @@ import { javascriptLanguage } from '@codemirror/lang-javascript';
 import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { EditorState, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, EditorView, keymap } from '@codemirror/view';
-import { classHighlighter } from '@lezer/highlight';
+import { classHighlighter, highlightCode } from '@lezer/highlight';
 import { el } from '../shared/dom.js';
 
 /** Marks a line, counted from 1; 0: none. */
@@ -42,12 +42,33 @@ const indents = EditorView.decorations.compute(['doc'], ({ doc }) =>
   ),
 );
 
-/** How far from what is seen code becomes an editor, in pixels. */
-const NEAR = '800px';
+/**
+ * Lines of code in colour, each an element.
+ *
+ * @param {string} code
+ * @param {number} marked the line that an error came from, from 1
+ */
+function linesOf(code, marked) {
+  const texts = code.split('\n');
+  const lines = texts.map((text, i) => {
+    const line = el('span', { style: indentOf(text) });
+    if (i + 1 === marked) line.className = 'failed-line';
+    return line;
+  });
+  let at = 0;
+  highlightCode(
+    code,
+    javascriptLanguage.parser.parse(code),
+    classHighlighter,
+    (text, classes) => lines[at].append(classes ? el('span', { class: classes }, text) : text),
+    () => lines[at++].append('\n'),
+  );
+  return lines;
+}
 
 /**
- * Code that can be edited. Until it comes near the window it is plain text of the same height, for an editor knows its
- * height only when it is seen.
+ * Code that can be edited. Until somebody goes into it, it is text in colour: all of it can be found and printed, which
+ * an editor does not promise.
  *
  * @param {object} options
  * @param {HTMLElement} options.place
@@ -57,54 +78,75 @@ const NEAR = '800px';
  * @param {() => void} options.onRun Ctrl+Enter or ⌘+Enter
  */
 export function createEditor({ place, code, label, onChange, onRun }) {
-  const text = el('pre');
-  let written = '';
-  const write = (/** @type {string} */ next) => {
-    written = next;
-    const lines = next.split('\n');
-    text.replaceChildren(
-      ...lines.map((line) => el('span', { style: indentOf(line) }, `${line}\n`)),
-    );
-  };
-  write(code);
-  place.append(text);
+  const role = { role: 'textbox', 'aria-multiline': 'true', 'aria-readonly': 'true' };
+  const text = el('pre', { tabindex: 0, 'aria-label': label, ...role });
+  let written = code;
+  let line = 0;
   /** @type {EditorView | undefined} */
   let view;
-  let line = 0;
+  const write = () => text.replaceChildren(...linesOf(written, line));
   const open = () => {
+    if (view) return view;
     view = makeView(written, label, onChange, onRun);
     view.dispatch({ effects: markLine.of(line) });
     text.replaceWith(view.dom);
+    view.focus();
+    return view;
   };
-  const watch = new IntersectionObserver(
-    (entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      watch.disconnect();
-      open();
-    },
-    { rootMargin: NEAR },
-  );
-  watch.observe(place);
+  listenToText(text, open);
+  write();
+  place.append(text);
   return {
     /** @param {string} next */
     set(next) {
       if (view) {
         view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
       } else {
-        write(next);
+        written = next;
+        write();
         onChange(next);
       }
     },
     /** @param {number} next the line that an error came from, from 1; 0: none */
     mark(next) {
+      if (next === line) return;
       line = next;
-      view?.dispatch({ effects: markLine.of(line) });
+      if (view) view.dispatch({ effects: markLine.of(line) });
+      else write();
     },
     destroy() {
-      watch.disconnect();
       view?.destroy();
     },
   };
+}
+
+/**
+ * A click puts the cursor into the code, the Tab key leads there; a drag selects text as anywhere.
+ *
+ * @param {HTMLElement} text
+ * @param {() => EditorView} open
+ */
+function listenToText(text, open) {
+  let isPressed = false;
+  text.addEventListener('pointerdown', () => {
+    isPressed = true;
+    addEventListener('pointerup', () => (isPressed = false), { once: true });
+  });
+  text.addEventListener('focus', () => {
+    if (!isPressed) open();
+  });
+  text.addEventListener('click', ({ clientX: x, clientY: y }) => {
+    if (!getSelection()?.isCollapsed) return;
+    const view = open();
+    const anchor = view.posAtCoords({ x, y });
+    if (anchor !== null) view.dispatch({ selection: { anchor } });
+  });
+  text.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      open();
+    }
+  });
 }
 
 /**

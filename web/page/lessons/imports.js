@@ -1,5 +1,6 @@
 /**
- * What a step's code imports, as JavaScript's own grammar has it: words in comments and texts are none.
+ * What a step's code imports and declares, and where it breaks off, as JavaScript's own grammar has it: words in
+ * comments and texts are no imports.
  *
  * @typedef {object} Import
  * @property {string} name of the module
@@ -9,6 +10,8 @@
  * @typedef {object} StepCode
  * @property {string} code
  * @property {Import[]} imports
+ * @property {number} broken the line, from 1, where it is no JavaScript any more; 0: it is
+ * @property {Record<string, number>} declared the last line that declares each name
  * @property {string} body the code with constants in place of its import declarations: a function can have it
  */
 
@@ -30,8 +33,14 @@ export function readStep(code) {
   let copied = 0;
   /** @type {string[]} */
   let names = [];
+  let broken = 0;
+  /** @type {Record<string, number>} */
+  const declared = {};
+  const lineAt = (/** @type {number} */ at) => code.slice(0, at).trimEnd().split('\n').length;
   javascriptLanguage.parser.parse(code).iterate({
-    enter({ name, from, to, node }) {
+    enter({ name, from, to, node, type }) {
+      if (type.isError && broken === 0) broken = lineAt(Math.max(from, 1));
+      if (name === 'VariableDefinition') declared[code.slice(from, to)] = lineAt(to);
       if (name === 'String' && isModule(node)) {
         imports.push({ name: code.slice(from + 1, to - 1), from, to });
       }
@@ -44,5 +53,5 @@ export function readStep(code) {
       copied = to;
     },
   });
-  return { code, imports, body: body + code.slice(copied) };
+  return { code, imports, broken, declared, body: body + code.slice(copied) };
 }

@@ -1,52 +1,38 @@
 /**
- * A lesson on the page: its steps with their code, which can be edited and run, and beside it what the run showed.
+ * A lesson's steps on the page, which run one after another as one module.
  *
  * @import { Item } from './audience.js'
  * @import { Lesson, Printed, Step } from './parse.js'
  * @import { Outcome } from './run.js'
+ * @import { StepElements } from './step-view.js'
  */
 
 import { el } from '../shared/dom.js';
 import { plural } from '../shared/format.js';
-import { createEditor } from './editor.js';
 import { resultsOf } from './results.js';
 import { startRun } from './run.js';
+import { createStep } from './step-view.js';
 
 /** Runs quicker than this show no progress. */
 const QUIET_MS = 300;
-
-/**
- * Text in which `code` is marked.
- *
- * @param {string} text
- */
-function prose(text) {
-  const parts = text.split('`');
-  return el('p', {}, ...parts.map((part, i) => (i % 2 ? el('code', {}, part) : part)));
-}
 
 /** @param {Printed[]} known */
 function sourcesOf(known) {
   const printed = known.filter(({ by }) => by === 'prints').length;
   const derived = known.length - printed;
   if (printed === 0) return 'they follow from the documents';
-  if (derived === 0) return 'they are printed in the documents';
-  return `${printed} printed in the documents, ${derived} derived from them`;
+  if (derived === 0) return 'the documents print them';
+  return `the documents print ${printed}, ${derived} follow from them`;
 }
 
-/**
- * @typedef {object} StepView
- * @property {Step} step
- * @property {HTMLElement} section
- * @property {HTMLElement} results
- * @property {HTMLButtonElement} reset
- * @property {ReturnType<typeof createEditor>} editor
- * @property {number} equal results of the last run that are as the documents have them
- */
+/** @typedef {StepElements & { step: Step, equal: number }} StepView equal: results that are as the document has them */
 
 export class LessonView {
+  /** @type {Lesson} */ #lesson;
   /** @type {string[]} */ #code;
   /** @type {StepView[]} */ #views;
+  /** @type {(code: string[]) => void} */ #onChange;
+  /** @type {() => void} */ #onRun;
   /** @type {Item[][]} what each step of this run has shown */ #items = [];
   /** @type {(() => void) | undefined} */ #stopRun;
   #at = 0;
@@ -62,11 +48,17 @@ export class LessonView {
 
   /**
    * @param {Lesson} lesson
-   * @param {string[]} code of every step, as the visitor has edited it; edits are kept in it
-   * @param {Node} heading
+   * @param {object} options
+   * @param {string[]} options.code of every step, as the visitor has it
+   * @param {Node[]} options.head
+   * @param {(code: string[]) => void} options.onChange
+   * @param {() => void} options.onRun a run begins
    */
-  constructor(lesson, code, heading) {
-    this.#code = code;
+  constructor(lesson, { code, head, onChange, onRun }) {
+    this.#lesson = lesson;
+    this.#code = [...code];
+    this.#onChange = onChange;
+    this.#onRun = onRun;
     const stop = el('button', { type: 'button' }, 'Stop');
     stop.addEventListener('click', () => this.stop());
     this.#busy.append(stop);
@@ -75,76 +67,46 @@ export class LessonView {
     this.element = el(
       'article',
       { class: 'lesson' },
-      el('header', {}, heading, ...lesson.text.map(prose), this.#status),
+      el('header', {}, ...head, this.#status),
       ...this.#views.map(({ section }) => section),
       this.#busy,
     );
   }
 
-  /**
-   * @param {Step} step
-   * @param {number} i
-   * @returns {StepView}
-   */
+  /** The sections of the steps, in order. */
+  get sections() {
+    return this.#views.map(({ section }) => section);
+  }
+
+  /** Whether a step's code is not the lesson's own. */
+  get isChanged() {
+    return this.#lesson.steps.some(({ code }, i) => code !== this.#code[i]);
+  }
+
+  /** @param {Step} step @param {number} i @returns {StepView} */
   #makeStep(step, i) {
     const number = i + 1;
-    const id = `step-${number}`;
-    const place = el('div', { class: 'editor' });
-    const results = el('div', { class: 'results' });
-    const run = el(
-      'button',
-      { type: 'button', class: 'quiet', title: 'Ctrl+Enter in the code' },
-      'Run',
-    );
-    const reset = el('button', { type: 'button', class: 'quiet', hidden: true }, 'Reset');
-    for (const button of [run, reset]) button.setAttribute('aria-describedby', id);
-    const editor = createEditor({
-      place,
-      code: this.#code[i],
+    const title = el('span', {}, el('span', { class: 'number' }, String(number)), ` ${step.title}`);
+    const elements = createStep({
+      id: `step-${number}`,
+      title,
+      from: step.from,
+      text: step.text,
       label: `Code of step ${number}`,
+      code: this.#code[i],
+      original: step.code,
       onChange: (code) => {
         this.#code[i] = code;
-        reset.hidden = code === step.code;
+        this.#onChange(this.#code);
       },
       onRun: () => this.run(),
     });
-    reset.hidden = this.#code[i] === step.code;
-    run.addEventListener('click', () => this.run());
-    reset.addEventListener('click', () => {
-      editor.set(step.code);
-      run.focus();
-      this.run();
-    });
-    const section = el(
-      'section',
-      { class: 'step', 'aria-labelledby': id },
-      el(
-        'div',
-        { class: 'step-head' },
-        el('h3', { id }, el('span', { class: 'number' }, String(number)), ` ${step.title}`),
-        ...(step.from ? [el('p', { class: 'note' }, step.from)] : []),
-      ),
-      el(
-        'div',
-        { class: 'step-code' },
-        ...step.text.map(prose),
-        place,
-        el('div', { class: 'row' }, run, reset),
-      ),
-      results,
-    );
-    return {
-      step,
-      section,
-      results,
-      reset,
-      editor,
-      equal: 0,
-    };
+    return { ...elements, step, equal: 0 };
   }
 
   /** Runs the lesson from its first step, as the code is now. */
   run() {
+    this.#onRun();
     this.#end();
     this.#at = 0;
     this.#items = this.#views.map(() => []);
@@ -165,6 +127,12 @@ export class LessonView {
       onItem: (step, item) => this.#items[step].push(item),
       onEnd: (outcome) => this.#finish(outcome),
     });
+  }
+
+  /** Shows the code without running it: somebody else wrote it. @param {string} words */
+  wait(words) {
+    this.element.dataset.state = 'unrun';
+    this.#status.textContent = words;
   }
 
   /** Ends the run, if one is going on; what it has shown stays. */
@@ -195,7 +163,8 @@ export class LessonView {
    */
   #show(at, complete, ...words) {
     const view = this.#views[at];
-    const { elements, equal } = resultsOf(view.step, this.#items[at], complete);
+    const options = { complete, changed: this.isChanged };
+    const { elements, equal } = resultsOf(view.step, this.#items[at], options);
     view.results.replaceChildren(...elements, ...words);
     view.equal = equal;
     view.section.dataset.state = complete ? 'done' : 'failed';
@@ -230,8 +199,13 @@ export class LessonView {
     if (how !== 'done') return `The run ended in step ${step + 1} of ${count}.`;
     const equal = this.#views.reduce((sum, view) => sum + view.equal, 0);
     const known = this.#views.flatMap((view) => view.step.printed);
-    return equal === known.length
-      ? `${plural(count, 'step')}. All ${equal} known results come out the same here: ${sourcesOf(known)}.`
-      : `${plural(count, 'step')}. Of ${known.length} known results, ${known.length - equal} came out differently.`;
+    const steps = plural(count, 'step');
+    if (equal === known.length) {
+      return `${steps}. All ${equal} known results come out the same here: ${sourcesOf(known)}.`;
+    }
+    const others = `${known.length - equal} of ${known.length} known results`;
+    return this.isChanged
+      ? `${steps}. With your change ${others} come out differently.`
+      : `${steps}. ${others} came out differently.`;
   }
 }

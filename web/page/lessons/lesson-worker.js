@@ -8,7 +8,8 @@
 
 import * as headwise from '../../headwise/index.js';
 import { serve } from '../../headwise/worker/serve.js';
-import { listen } from './audience.js';
+import { listen, tell } from './audience.js';
+import { inspect } from './inspect.js';
 import * as tools from './tools.js';
 
 /** What the lessons import, by the names that they import it by. */
@@ -16,6 +17,9 @@ const MODULES = { headwise, '../tools.js': tools };
 
 /** Beyond this many things shown, something shows without end. */
 const MOST_ITEMS = 200;
+
+/** Of more the console says nothing. */
+const MOST_LOGS = 100;
 
 /** How long a promise that nobody waits for may take to fail. */
 const GRACE_MS = 10;
@@ -84,6 +88,36 @@ function stepThatDoesNotParse(steps) {
 }
 
 /**
+ * The step and the line of what is no JavaScript.
+ *
+ * @param {unknown} error as the browser words it
+ * @param {StepCode[]} steps
+ */
+function syntaxPlace(error, steps) {
+  const at = stepThatDoesNotParse(steps);
+  const { broken, declared } = steps[at];
+  // A name that is declared twice is the one error that grammar does not see.
+  const [, name = ''] = /['"]?([\w$]+)['"]? (?:has|was) already/.exec(String(error)) ?? [];
+  const line = broken || (Object.hasOwn(declared, name) ? declared[name] : undefined);
+  return { step: at, line };
+}
+
+/** The console's calls are shown beside the step. */
+function listenToConsole() {
+  let count = 0;
+  for (const level of /** @type {const} */ (['log', 'info', 'warn', 'error'])) {
+    const original = console[level];
+    console[level] = (...values) => {
+      original(...values);
+      if (++count > MOST_LOGS) return;
+      const shown = level === 'warn' || level === 'error' ? level : 'log';
+      const text = count < MOST_LOGS ? inspect(values) : 'More is shown in the browser’s console.';
+      tell({ kind: 'log', name: '', level: shown, text });
+    };
+  }
+}
+
+/**
  * The step and its line, from 1, that an error came from, as its stack tells: a line of the step that runs, if there is
  * one, for that is where a function of an earlier step was called.
  *
@@ -124,17 +158,18 @@ async function run(steps, onStep, onItem) {
   /** @param {unknown} error @returns {Outcome} */
   const failure = (error) => {
     // What does not parse has entered no step.
-    const place =
-      step < 0 ? { step: stepThatDoesNotParse(steps) } : placeOf(error, steps, url || 'none');
+    const place = step < 0 ? syntaxPlace(error, steps) : placeOf(error, steps, url || 'none');
     return { how: 'error', ...place, message: wordsOf(error) };
   };
   const enter = (/** @type {number} */ next) => {
     step = next;
     onStep(step);
   };
+  listenToConsole();
   Object.assign(globalThis, { [DOOR]: { modules: MODULES, enter } });
   listen((item) => {
-    if (++items > MOST_ITEMS) throw new RangeError(`more than ${MOST_ITEMS} things were shown`);
+    if (item.kind !== 'log' && ++items > MOST_ITEMS)
+      throw new RangeError(`more than ${MOST_ITEMS} things were shown`);
     onItem(item);
   });
   /** @type {Promise<Outcome>} */

@@ -1,119 +1,178 @@
 /**
- * The Lessons room: the list of lessons, and the one that the address names.
+ * The Lessons room: the list of lessons, or the one that the address names.
  *
- * @import { Lesson } from './parse.js'
- * @import { Store } from '../state.js'
+ * @import { Entry } from './catalogue.js'
+ * @import { State, Store } from '../state.js'
  */
 
 import { byId, el } from '../shared/dom.js';
-import { DOCUMENTS } from './documents.js';
+import { address, lessons } from './catalogue.js';
+import { showContents } from './contents.js';
+import { ExerciseView } from './exercise-view.js';
+import { keep, keptOf } from './keep.js';
+import { createBar } from './lesson-bar.js';
 import { LessonView } from './lesson-view.js';
-import { parseLesson } from './parse.js';
+import { packCode, unpackCode } from './share.js';
+import { prose } from './step-view.js';
 
-/** @type {Record<string, string>} */
-const sources = import.meta.glob('./files/*.js', { query: '?raw', import: 'default', eager: true });
+const SHARE = 'Copy a link with my changes';
+const UNRUN = 'The address brought changed code. It has not run yet: read it, then press Run.';
 
-/** @type {{ id: string, lesson: Lesson }[]} in the order of their files' names */
-const lessons = Object.entries(sources)
-  .sort(([a], [b]) => (a < b ? -1 : 1))
-  .map(([path, source]) => ({
-    id: path.replace(/^.*\/\d+-|\.js$/g, ''),
-    lesson: parseLesson(source),
-  }));
-
-/** @param {string} id */
-const address = (id) => `#lessons?${new URLSearchParams({ lesson: id })}`;
-
-const lead = () =>
-  el(
-    'div',
-    { class: 'lead' },
-    el('h1', {}, 'Build attention up, one step at a time.'),
-    el(
-      'p',
-      {},
-      'Each step is a few lines of JavaScript that run here, in your browser, beside what they give. ',
-      'Change them and run them again. Where a document prints a result, its numbers stand next to these.',
-    ),
+/** Only what differs from the lesson, by the step's title. @param {Entry} entry @param {string[]} code */
+const changesOf = ({ lesson }, code) =>
+  Object.fromEntries(
+    lesson.steps
+      .map((step, i) => [step.title, code[i], step.code])
+      .filter(([, now, before]) => now !== before),
   );
 
-const documents = () =>
-  el(
-    'details',
-    { class: 'documents' },
-    el('summary', {}, 'The documents'),
-    el(
-      'ul',
-      {},
-      ...DOCUMENTS.map(([number, title]) => el('li', {}, el('b', {}, number), ` ${title}`)),
-    ),
-    el(
-      'p',
-      { class: 'note' },
-      'Under “Document” stands what a document prints; under “Expected” what follows from it without being printed there.',
-    ),
-  );
+/**
+ * Somebody else's code that an address brings.
+ *
+ * @param {Entry} entry
+ * @param {string} packed
+ */
+async function broughtBy({ id }, packed) {
+  const code = await unpackCode(packed);
+  const isOwn = JSON.stringify(code) === JSON.stringify(keptOf(id).code);
+  return isOwn ? undefined : code;
+}
 
 class LessonsRoom {
+  /** @type {Store} */ #store;
   #room = byId('lessons-room', HTMLElement);
-  #links = lessons.map(({ id, lesson }) => el('a', { href: address(id) }, lesson.title));
   #place = el('div');
-  /** Code as edited, for as long as the page is open. @type {Map<string, string[]>} */
-  #edited = new Map();
   /** @type {LessonView | undefined} */ #view;
+  /** @type {ExerciseView | undefined} */ #exercise;
+  /** @type {ReturnType<typeof createBar> | undefined} */ #bar;
   #shown = '';
+  /** Code that the address brings, as it stands there. */
+  #packed = '';
 
-  constructor() {
-    const list = el('ol', {}, ...this.#links.map((link) => el('li', {}, link)));
-    const contents = el('nav', { class: 'lesson-list', 'aria-label': 'Lessons' }, list);
-    this.#room.append(lead(), contents, this.#place, documents());
+  /** @param {Store} store */
+  constructor(store) {
+    this.#store = store;
+    this.#room.append(this.#place);
   }
 
-  /** @param {import('../state.js').State} state */
-  show(state) {
+  /** @param {State} state */
+  async show(state) {
     if (state.room !== 'lessons') {
       this.#view?.stop();
+      this.#exercise?.stop();
       return;
     }
-    const named = lessons.findIndex(({ id }) => id === state.lesson);
-    const at = Math.max(0, named);
-    if (lessons[at].id !== this.#shown) this.#open(at);
+    const { lesson: id, lessonStep: to, lessonCode: packed } = state;
+    const entry = lessons.find((one) => one.id === id);
+    const isNew = packed !== this.#packed;
+    this.#packed = packed;
+    const brought = entry && packed && isNew ? await broughtBy(entry, packed) : undefined;
+    const isOther = (entry?.id ?? '') !== this.#shown || this.#room.dataset.lesson === undefined;
+    if (isOther || brought) this.#open(entry, brought);
     else if (this.#view?.element.dataset.state === 'stopped') this.#view.run();
+    document.title = `${entry ? `${entry.lesson.title} – ` : ''}Lessons – Headwise`;
+    // What was asked for once is no part of what is shown.
+    if (to) document.getElementById(to)?.scrollIntoView();
+    if (to) this.#store.set({ lessonStep: '' });
   }
 
-  /** @param {number} at */
-  #open(at) {
-    const { id, lesson } = lessons[at];
-    this.#shown = id;
-    this.#links.forEach((link, i) => {
-      if (i === at) link.setAttribute('aria-current', 'true');
-      else link.removeAttribute('aria-current');
-    });
-    const code = this.#edited.get(id) ?? lesson.steps.map((step) => step.code);
-    this.#edited.set(id, code);
+  /**
+   * @param {Entry | undefined} entry undefined: the list of lessons
+   * @param {Record<string, string>} [brought] code that came with the address
+   */
+  #open(entry, brought) {
     const isFollowed = this.#place.contains(document.activeElement);
     this.#view?.destroy();
-    const heading = el('h2', { tabindex: -1 }, lesson.title);
-    this.#view = new LessonView(lesson, code, heading);
-    this.#place.replaceChildren(this.#view.element);
-    const next = lessons[at + 1];
-    if (next) {
-      const link = el('a', { href: address(next.id) }, `Next: ${next.lesson.title}`);
-      this.#place.append(el('p', { class: 'next' }, link));
-    }
-    if (isFollowed) {
+    this.#exercise?.destroy();
+    this.#bar?.destroy();
+    this.#view = this.#exercise = this.#bar = undefined;
+    this.#shown = entry?.id ?? '';
+    this.#room.dataset.lesson = this.#shown;
+    const page = el('div');
+    this.#place.replaceChildren(page);
+    if (entry) this.#openLesson(entry, page, brought);
+    else showContents(page);
+    const heading = page.querySelector('h1');
+    if (isFollowed && heading) {
       // From the link at the end to the beginning of the next.
-      heading.scrollIntoView();
+      scrollTo(0, 0);
+      heading.tabIndex = -1;
       heading.focus({ preventScroll: true });
     }
-    this.#room.dataset.lesson = id;
-    this.#view.run();
   }
+
+  /**
+   * @param {Entry} entry
+   * @param {HTMLElement} page
+   * @param {Record<string, string> | undefined} brought
+   */
+  #openLesson(entry, page, brought) {
+    const { id, lesson, exercise } = entry;
+    const code = brought ?? keptOf(id).code;
+    let changes = code;
+    const share = el('button', { type: 'button', class: 'quiet', hidden: true }, SHARE);
+    share.addEventListener('click', () => this.#copyLink(entry, changes, share));
+    const view = new LessonView(lesson, {
+      code: lesson.steps.map((step) => code[step.title] ?? step.code),
+      head: [
+        el('p', { class: 'number-of' }, `Lesson ${entry.number} of ${lessons.length}`),
+        el('h1', {}, lesson.title),
+        ...lesson.text.map(prose),
+      ],
+      onChange: (now) => {
+        changes = changesOf(entry, now);
+        share.hidden = Object.keys(changes).length === 0;
+        share.textContent = SHARE;
+        keep(id, { code: changes });
+        this.#store.set({ lessonCode: '' });
+      },
+      onRun: () => {
+        if (brought) keep(id, { code: changes });
+      },
+    });
+    share.hidden = !view.isChanged;
+    view.element.querySelector('header')?.append(el('p', { class: 'share' }, share));
+    const task = new ExerciseView(exercise, {
+      code: keptOf(id).exercise,
+      onChange: (now) => keep(id, { exercise: now === exercise.start ? undefined : now }),
+      onSolved: () => {
+        keep(id, { solved: true });
+        this.#bar?.update();
+      },
+    });
+    view.element.append(task.element);
+    const bar = createBar(entry, [...view.sections, task.element]);
+    page.append(bar.element, view.element, nextLink(entry));
+    [this.#view, this.#exercise, this.#bar] = [view, task, bar];
+    if (brought) view.wait(UNRUN);
+    else view.run();
+  }
+
+  /** @param {Entry} entry @param {Record<string, string>} changes @param {HTMLButtonElement} button */
+  async #copyLink({ id }, changes, button) {
+    this.#packed = await packCode(changes);
+    this.#store.set({ lesson: id, lessonCode: this.#packed });
+    try {
+      await navigator.clipboard.writeText(location.href);
+      button.textContent = 'Copied; it is in the address bar too';
+    } catch {
+      button.textContent = 'The address bar has the link now';
+    }
+  }
+}
+
+/** @param {Entry} entry */
+function nextLink({ number }) {
+  const next = lessons[number];
+  const link = next
+    ? el('a', { href: address(next.id) }, `Next: ${next.lesson.title}`)
+    : el('a', { href: '#lessons' }, 'All lessons');
+  return el('p', { class: 'next' }, link);
 }
 
 /** @param {Store} store */
 export function openLessons(store) {
-  const room = new LessonsRoom();
+  const room = new LessonsRoom(store);
   store.subscribe((state) => room.show(state));
-  room.show(store.get());
+  return room.show(store.get());
 }

@@ -2,7 +2,7 @@
  * A lesson is a plain module in files/ that Node runs too, cut into steps by comments:
  *
  *     /**
- *      * Title of the lesson
+ *      * Name | Title of the lesson
  *      *
  *      * What it is about.
  *      *\/
@@ -28,6 +28,7 @@
  * @property {Printed[]} printed
  *
  * @typedef {object} Lesson
+ * @property {string} name short, for lists
  * @property {string} title
  * @property {string[]} text paragraphs
  * @property {Step[]} steps
@@ -53,15 +54,14 @@ const paragraphs = (lines) =>
  * @throws {Error} if it is none
  */
 export function parseLesson(source) {
-  const [head, ...steps] = source.split(MARK);
-  const [, comment] = /^\/\*\*\n([\s\S]*?)\n \*\//.exec(head) ?? [];
+  const [top, ...steps] = source.split(MARK);
+  const [, comment] = /^\/\*\*\n([\s\S]*?)\n \*\//.exec(top) ?? [];
   if (comment === undefined || steps.length === 0) {
     throw new Error('a lesson begins with a comment and has a line "// %% Title" for every step');
   }
-  const [title, ...text] = paragraphs(
-    comment.split('\n').map((line) => line.replace(/^ \* ?/, '')),
-  );
-  return { title, text, steps: steps.map(parseStep) };
+  const [head, ...text] = paragraphs(comment.split('\n').map((line) => line.replace(/^ \* ?/, '')));
+  const [name, title = name] = head.split(' | ');
+  return { name, title, text, steps: steps.map(parseStep) };
 }
 
 /**

@@ -1,13 +1,16 @@
 /**
- * What the lessons have besides the package: showing, GPT-2's tokens, a trained model, and a few of torch's words.
+ * What the lessons have besides the package: showing, drawing, checking, GPT-2's tokens, a trained model, and a few of
+ * torch's words.
  *
  * @import { TensorPart } from './audience.js'
  */
 
 import { Tensor } from '../../headwise/index.js';
 import { tell } from './audience.js';
+import { cornerOf } from './corner.js';
 
 export { tokenize } from '../shared/tokenize.js';
+export { showBars, showChain, showFlow, showLines, showStrip } from './pictures.js';
 export { loadInductionModel } from './trained.js';
 export {
   add,
@@ -52,18 +55,10 @@ export function show(name, value, { rows = [], cols = [] } = {}) {
  * @param {Tensor} value
  * @returns {TensorPart[]}
  */
-function partsOf({ shape, data }) {
-  const [height = 1, width = 1] = shape.length > 1 ? shape.slice(-2) : [1, shape[0]];
-  const leading = shape.slice(0, -2);
+function partsOf(value) {
+  const leading = value.shape.slice(0, -2);
   const count = leading.reduce((product, size) => product * size, 1);
-  const rows = Math.min(height, MOST.rows);
-  const cols = Math.min(width, MOST.cols);
   return Array.from({ length: Math.min(count, MOST.parts) }, (_, part) => {
-    const values = new Float32Array(rows * cols);
-    for (let row = 0; row < rows; row++) {
-      const start = (part * height + row) * width;
-      values.set(data.subarray(start, start + cols), row * cols);
-    }
     /** @type {number[]} */
     const index = [];
     let rest = part;
@@ -71,7 +66,7 @@ function partsOf({ shape, data }) {
       index.unshift(rest % size);
       rest = Math.floor(rest / size);
     }
-    return { index, rows, cols, values };
+    return { index, ...cornerOf(value, part, MOST) };
   });
 }
 
@@ -98,4 +93,15 @@ export function showMaps(name, weights, { heads, tokens, isCausal = false }) {
     return { head, values };
   });
   tell({ kind: 'maps', name, tokens: tokens.map(String), causal: isCausal, maps });
+}
+
+/**
+ * One thing that an exercise asks for.
+ *
+ * @param {string} name what is right if it passes
+ * @param {boolean} passed
+ * @param {string} wrong what is still wrong if it does not
+ */
+export function check(name, passed, wrong) {
+  tell({ kind: 'check', name, passed: Boolean(passed), words: passed ? '' : wrong });
 }

@@ -1,29 +1,39 @@
 /**
- * By hand
+ * By hand | Attention by hand, in five steps
  *
- * Attention in five small steps, each a line of code: queries, keys and values; scores; scaling; softmax; a weighted
- * sum. Everything later in these lessons is this, repeated and rearranged.
+ * Each token looks at the others and takes in what fits. Five lines of code do it: queries, keys and values; scores;
+ * scaling; softmax; a weighted sum. All later lessons repeat and rearrange these five.
  */
 
 // %% Six tokens, and nothing between them
 // @from 003, section 1
 // An embedding is looked up for each token alone: “bank” gets the same numbers beside “river” and beside “savings”.
-// Two sequences of six tokens, 768 numbers each, stand in for what an embedding layer gives.
+// Here random numbers stand in for embeddings: two sequences of six tokens, 768 numbers each.
+//
+// All code can be changed. Click into it, change 123 to another number and press Ctrl+Enter (⌘+Enter on a Mac): the
+// lesson runs again from its first step. `show(name, value)` writes a value beside the code, and `showChain` draws
+// matrices: orange above zero, purple below, stronger the further from zero. `console.log` works too.
 
 import { load, tensor } from 'headwise';
-import { largestDifference, pick, show } from '../tools.js';
+import {
+  largestDifference,
+  pick,
+  show,
+  showChain,
+} from '../tools.js';
 
 const hw = await load();
 hw.manualSeed(123);
 const embeddings = hw.randn([2, 6, 768]);
 show('Input', embeddings.shape);
+showChain('The first sequence', [['embeddings', embeddings]]);
 
 // expected Input = [2, 6, 768]
 
 // %% Three projections of each token
 // @from 003, section 2, step 1
 // A query says what a token looks for, a key what it can be found by, a value what it hands over. Three matrices
-// without bias make them, from 768 numbers to 64.
+// without bias make them, from 768 numbers to 64. The picture shows one of the three products.
 
 const dK = 64;
 const projection = () =>
@@ -44,6 +54,14 @@ const v = wValue.forward(embeddings).output;
 show('Q', q.shape);
 show('K', k.shape);
 show('V', v.shape);
+const wide = hw.transpose(wQuery.stateDict().weight);
+showChain('Each token becomes a query', [
+  ['x', embeddings],
+  '×',
+  ['W_query', wide],
+  '=',
+  ['Q', q],
+]);
 
 // expected Q = [2, 6, 64]
 // expected K = [2, 6, 64]
@@ -59,15 +77,21 @@ const scores = hw.matmul(q, kT);
 
 show('K transposed', kT.shape);
 show('Scores', scores.shape);
-show('Scores of the two sequences', scores);
+showChain('Each query meets each key', [
+  ['Q', q],
+  '×',
+  ['Kᵀ', kT],
+  '=',
+  ['scores', scores],
+]);
 
 // expected K transposed = [2, 64, 6]
 // expected Scores = [2, 6, 6]
 
 // %% Divided by the root of the width
 // @from 003, section 2, step 3
-// A sum of 64 products is √64 times as spread out as one of them. Without the division the largest score would take
-// nearly all of the softmax, and more so the wider the head.
+// A sum of 64 products is √64 times as spread out as one of them. Without the division the largest score takes nearly
+// all of the softmax: on the left one cell a row is bright and the others are dark.
 
 const scaled = tensor(
   Float32Array.from(scores.data, (score) => score / Math.sqrt(dK)),
@@ -83,6 +107,11 @@ show('Scaled scores', scaled.shape);
 show('√64', Math.sqrt(dK));
 show('Largest score before', largest(scores));
 show('Largest score after', largest(scaled));
+showChain('Softmax of the scores', [
+  ['undivided', hw.softmax(scores), { weights: true }],
+  'or',
+  ['divided by 8', hw.softmax(scaled), { weights: true }],
+]);
 
 // expected Scaled scores = [2, 6, 6]
 // expected √64 = 8
@@ -95,6 +124,11 @@ const weights = hw.softmax(scaled);
 const firstRow = weights.data.slice(0, 6);
 
 show('Attention weights', weights.shape);
+showChain('Scores become shares', [
+  ['scaled', scaled],
+  'softmax →',
+  ['weights', weights, { weights: true }],
+]);
 show('Weights of token 0', [...firstRow]);
 show(
   'Sum of the weights of token 0',
@@ -106,12 +140,19 @@ show(
 
 // %% Values, mixed by these shares
 // @from 003, section 2, step 5
-// Each token ends up as a blend of all values. Its numbers now depend on its neighbours.
+// Each token becomes a blend of all values. Its numbers now depend on its neighbours.
 
 const output = hw.matmul(weights, v);
 const firstTen = (x) => [...pick(pick(x, 0), 0).data.slice(0, 10)];
 
 show('Output', output.shape);
+showChain('Shares times values', [
+  ['weights', weights, { weights: true }],
+  '×',
+  ['V', v],
+  '=',
+  ['output', output],
+]);
 show('Token 0, ten of its 768 numbers', firstTen(embeddings));
 show('Token 0 after attention, ten of 64', firstTen(output));
 
@@ -119,7 +160,8 @@ show('Token 0 after attention, ten of 64', firstTen(output));
 
 // %% The five steps as one function
 // @from 003, section 2, the complete function
-// `scaledDotProductAttention` does the same in one pass, row by row: the square of weights is made only when asked for.
+// `scaledDotProductAttention` does all five in one pass, row by row. It makes the square of weights only for those who
+// ask for it.
 
 const whole = hw.scaledDotProductAttention(q, k, v, {
   needWeights: true,
@@ -171,6 +213,19 @@ const small = hw.scaledDotProductAttention(q2, k2, v2, {
   needWeights: true,
 });
 
+showChain('Small enough to follow every number', [
+  ['Q', q2],
+  '×',
+  ['Kᵀ', hw.transpose(k2)],
+  '=',
+  ['scores', hw.matmul(q2, hw.transpose(k2))],
+  '÷ √3, softmax →',
+  ['weights', small.weights, { weights: true }],
+  '×',
+  ['V', v2],
+  '=',
+  ['output', small.output],
+]);
 show('Q · Kᵀ', hw.matmul(q2, hw.transpose(k2)));
 show('Weights of two tokens', small.weights);
 show('Output of two tokens', small.output);

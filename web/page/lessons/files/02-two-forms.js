@@ -1,16 +1,21 @@
 /**
- * Two forms
+ * Two forms | One head, written twice
  *
- * One head without a mask, written twice: with bare matrices, and with linear layers. They draw their weights
- * differently and store them with rows and columns swapped. Everything else is the same.
+ * One head without a mask, first with bare matrices and then with linear layers. The two draw their weights differently
+ * and store them with rows and columns swapped. Everything else is the same.
  */
 
 // %% Six words, three numbers each
 // @from 000, step 1; 001, exercise 3.1
-// The sentence that most of these lessons share. Row 1 is “journey”; a row’s length is what a head takes in.
+// Most of these lessons share this sentence. Row 1 is “journey”. The length of a row is what a head takes in.
 
 import { load, tensor } from 'headwise';
-import { largestDifference, pick, show } from '../tools.js';
+import {
+  largestDifference,
+  pick,
+  show,
+  showChain,
+} from '../tools.js';
 
 const hw = await load();
 const words = ['Your', 'journey', 'starts', 'with', 'one', 'step'];
@@ -36,6 +41,14 @@ show('d_in', inputs.shape[1]);
 hw.manualSeed(123);
 const v1 = new hw.SelfAttentionV1({ dIn: 3, dOut: 2 });
 const first = v1.forward(inputs).output;
+const w = v1.stateDict().W_query;
+showChain('The queries of the first form', [
+  ['x', inputs, { rows: words }],
+  '×',
+  ['W_query', w],
+  '=',
+  ['queries', hw.matmul(inputs, w)],
+]);
 show('sa_v1', first, { rows: words });
 
 // prints sa_v1 =
@@ -66,16 +79,24 @@ show('sa_v2', second, { rows: words });
 
 // %% Rows and columns swapped
 // @from 001, exercise 3.1
-// A linear layer keeps one row for every number that it gives: `[dOut, dIn]`. The transpose is the matrix of the first
-// form.
+// A linear layer keeps one row for every number that it gives: `[dOut, dIn]`. Transposed, it has the shape of the first
+// form’s matrix.
 
 const linear = v2.stateDict();
-show('W_query of v1', v1.stateDict().W_query);
-show('W_query.weight of v2', linear['W_query.weight']);
+const stored = linear['W_query.weight'];
+showChain('Which way round', [
+  ['W_query of v1', w],
+  'and',
+  ['W_query.weight of v2', stored],
+  'transposed →',
+  ['for v1', hw.transpose(stored)],
+]);
+show('W_query of v1', w.shape);
+show('W_query.weight of v2', stored.shape);
 
 // %% The weights change places
 // @from 001, exercise 3.1
-// With the transposed weights of the second, the first form gives the second’s table.
+// The first form, with the transposed weights of the second, gives the table of the second.
 
 v1.loadStateDict({
   W_query: hw.transpose(linear['W_query.weight']),

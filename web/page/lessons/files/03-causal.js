@@ -1,16 +1,16 @@
 /**
- * Causal
+ * Causal | The causal mask: no looking ahead
  *
- * A model that writes may not read ahead. A mask takes the later tokens out of every row before the softmax, so that
- * what is left still sums to one.
+ * A model that writes must not read ahead. A mask takes the later tokens out of every row before the softmax, so that
+ * the rest still sums to one.
  */
 
 // %% Who may look where
 // @from 003, section 3
-// Row i of the mask is query i; it may attend to the keys with a 1, itself and what came before.
+// Row i of the mask is query i. It may attend to the keys with a 1: itself and the tokens before it.
 
 import { load, tensor } from 'headwise';
-import { largestDifference, pick, show } from '../tools.js';
+import { largestDifference, show, showChain } from '../tools.js';
 
 const hw = await load();
 const mask = hw.causalMask(6);
@@ -26,7 +26,7 @@ show('Causal mask', mask);
 
 // %% −∞ before the softmax
 // @from 003, section 3
-// Where the mask has a 0, the score becomes −∞, and e to that power is 0: nothing of it is left in the sum.
+// Where the mask has a 0, the score becomes −∞. Then e to that power is 0, and the softmax gives it no share.
 
 hw.manualSeed(123);
 const [q6, k6, v6] = [1, 2, 3].map(() => hw.randn([2, 6, 64]));
@@ -44,8 +44,13 @@ const applied = hw.scaledDotProductAttention(q6, k6, v6, {
 });
 const apart = largestDifference(byHand, applied.weights);
 
-show('Scores of the first sequence', pick(filled, 0));
-show('Its weights', pick(byHand, 0));
+showChain('The first sequence', [
+  ['mask', mask, { weights: true }],
+  '→',
+  ['scores with −∞', filled],
+  'softmax →',
+  ['weights', byHand, { weights: true }],
+]);
 show('Output with mask', applied.output.shape);
 show('The function’s weights, within 1e-6', apart < 1e-6);
 
@@ -69,8 +74,11 @@ const masked = hw.scaledDotProductAttention(q, k, v, {
 const above = masked.weights
   .toNested()[0]
   .flatMap((row, i) => row.slice(i + 1));
-show('Without a mask', free.weights);
-show('With the causal mask', masked.weights);
+showChain('The same queries and keys', [
+  ['without a mask', free.weights, { weights: true }],
+  'or',
+  ['with the causal mask', masked.weights, { weights: true }],
+]);
 show(
   'Upper triangle is zero',
   above.every((weight) => weight === 0),
@@ -80,8 +88,8 @@ show(
 
 // %% The mask need not exist
 // @from 003, section 3
-// `isCausal` says the same without a matrix: the work above the diagonal is skipped instead of computed and thrown
-// away.
+// `isCausal` says the same without a matrix. The work above the diagonal is skipped; with a mask it would be computed
+// and thrown away.
 
 const skipped = hw.scaledDotProductAttention(q, k, v, {
   isCausal: true,
@@ -99,8 +107,8 @@ show(
 
 // %% CausalAttention: one head
 // @from 000, step 2
-// Projections, causal mask, softmax and dropout in one class. It is the part that the next lesson takes several of.
-// Dropout is off here, as in the notebook.
+// Projections, causal mask, softmax and dropout in one class. The next lesson takes several of it. Dropout is off here,
+// as in the notebook.
 
 const words = ['Your', 'journey', 'starts', 'with', 'one', 'step'];
 const inputs = tensor([
@@ -121,7 +129,13 @@ const head = new hw.CausalAttention({
 const { output, weights } = head.forward(inputs, {
   needWeights: true,
 });
-show('Weights', weights);
+showChain('One head', [
+  ['x', inputs, { rows: words }],
+  '→',
+  ['weights', weights, { weights: true }],
+  '→',
+  ['output', output],
+]);
 show('CausalAttention', output, { rows: words });
 
 // expected CausalAttention =
@@ -135,7 +149,7 @@ show('CausalAttention', output, { rows: words });
 // %% Whose mask is it?
 // @from 003, section 4
 // With several heads, a mask of three dimensions could mean one per sequence or one per head. The document’s module
-// takes it for one per head without a word; this one refuses and says how to write either.
+// silently takes it for one per head. This one refuses it, and its message says how to write either.
 
 const heads = new hw.MultiHeadAttention({
   dIn: 3,

@@ -1,15 +1,22 @@
 /**
- * Wrapper
+ * Wrapper | Several heads, one after another
  *
- * Several heads, the plain way: several modules of one head, run one after another, their outputs laid side by side.
+ * The plain way to have several heads: several modules of one head. They run one after another, and their outputs are
+ * laid side by side.
  */
 
 // %% The same sentence twice
 // @from 000, step 3; 002, listing 3.4
-// Two copies of it make a batch. Entries of a batch know nothing of each other, so both have to come out the same.
+// Two copies of it make a batch. The entries of a batch do not see each other, so both must come out the same.
 
 import { load, tensor } from 'headwise';
-import { largestDifference, show } from '../tools.js';
+import {
+  largestDifference,
+  pick,
+  show,
+  showChain,
+  showFlow,
+} from '../tools.js';
 
 const hw = await load();
 const words = ['Your', 'journey', 'starts', 'with', 'one', 'step'];
@@ -22,14 +29,17 @@ const inputs = [
   [0.05, 0.8, 0.55],
 ];
 const batch = tensor([inputs, inputs]);
+showChain('One entry of the batch', [
+  ['x', inputs, { rows: words }],
+]);
 show('batch.shape', batch.shape);
 
 // prints batch.shape = [2, 6, 3]
 
 // %% Two heads of two numbers
 // @from 000, step 3; 002, listing 3.4; 004, naïve wrapper
-// `dOut` is what one head gives. Two heads side by side make four columns: the first two are head 0, the last two
-// head 1.
+// `dOut` is the width of one head. Two heads side by side make four columns: the first two are head 0, the last two
+// head 1. `showFlow` draws boxes with the numbers of this run.
 
 hw.manualSeed(123);
 const mha = new hw.MultiHeadAttentionWrapper({
@@ -40,6 +50,23 @@ const mha = new hw.MultiHeadAttentionWrapper({
   numHeads: 2,
 });
 const { output } = mha.forward(batch);
+const columnsOf = (x, from, to) =>
+  x.toNested().map((row) => row.slice(from, to));
+const one = pick(output, 0);
+showFlow('Two heads, side by side', [
+  { label: 'x', value: inputs, rows: words },
+  [
+    { label: 'Head H0', value: columnsOf(one, 0, 2), head: 0 },
+    { label: 'Head H1', value: columnsOf(one, 2, 4), head: 1 },
+  ],
+  {
+    label: 'context_vecs',
+    note: 'concatenated',
+    value: one,
+    rows: words,
+    heads: 2,
+  },
+]);
 show('context_vecs', output, { rows: words });
 show('context_vecs.shape', output.shape);
 
@@ -60,7 +87,7 @@ show('context_vecs.shape', output.shape);
 
 // %% A wrapper is its heads
 // @from 000, step 3; 002, figure 3.24
-// Give a single head the weights that the wrapper keeps under `heads.1.` and it gives columns 2 and 3 alone.
+// A single head with the weights that the wrapper keeps under `heads.1.` gives columns 2 and 3 alone.
 
 const weightsOf = mha.stateDict();
 const head = new hw.CausalAttention({
@@ -73,7 +100,7 @@ head.loadStateDict({
   'W_key.weight': weightsOf['heads.1.W_key.weight'],
   'W_value.weight': weightsOf['heads.1.W_value.weight'],
 });
-const columns = output.toNested()[0].map((row) => row.slice(2));
+const columns = columnsOf(one, 2, 4);
 const alone = head.forward(tensor(inputs)).output;
 show('Head 1 alone', alone, { rows: words });
 show(
@@ -102,13 +129,17 @@ const three = new hw.MultiHeadAttentionWrapper({
   numHeads: 3,
 });
 const wider = three.forward(batch).output;
-const firstFour = wider
-  .toNested()
-  .map((rows) => rows.map((row) => row.slice(0, 4)));
+const firstFour = (x) =>
+  tensor(x.toNested().map((rows) => columnsOf(tensor(rows), 0, 4)));
+showChain('Two heads and three', [
+  ['two', one, { heads: 2, rows: words }],
+  '→',
+  ['three', pick(wider, 0), { heads: 3 }],
+]);
 show('Three heads of two numbers', wider.shape);
 show(
   'The first four columns differ by',
-  largestDifference(tensor(firstFour), output),
+  largestDifference(firstFour(wider), firstFour(output)),
 );
 
 // expected Three heads of two numbers = [2, 6, 6]
@@ -116,7 +147,7 @@ show(
 
 // %% Two columns instead of four
 // @from 002, exercise 3.2
-// Two heads are to stay, and the class as it is. What can give is the width of a head: with `dOut` 1 each gives one
+// The class and its two heads stay as they are. Only the width of a head can change: with `dOut` 1 each head gives one
 // column.
 
 hw.manualSeed(123);

@@ -1,5 +1,5 @@
 /**
- * Fused
+ * Fused | All heads at once
  *
  * All heads from one projection. The long rows that it gives are cut into heads by counting in another order, and what
  * was a loop over modules is one multiplication.
@@ -17,6 +17,8 @@ import {
   pick,
   reshape,
   show,
+  showChain,
+  showFlow,
 } from '../tools.js';
 
 const hw = await load();
@@ -33,6 +35,13 @@ const heads = [
   ],
 ];
 const a = tensor([heads]);
+showChain('A product for each head', [
+  ['a', a, { heads: 2 }],
+  '×',
+  ['a.transpose(2, 3)', hw.transpose(a), { heads: 2 }],
+  '=',
+  ['product', hw.matmul(a, hw.transpose(a)), { heads: 2 }],
+]);
 show('a @ a.transpose(2, 3)', hw.matmul(a, hw.transpose(a)));
 
 // prints a @ a.transpose(2, 3) =
@@ -108,7 +117,7 @@ show('context_vecs.shape', output.shape);
 // %% Splitting is counting
 // @from 000, step 4; 002, figure 3.26
 // One query projection of width 4, two heads of 2. Number c of head h is column 2h + c of the projection. Torch writes
-// the cut as `view` and `transpose`; the engine just counts through memory in that order.
+// the cut as `view` and `transpose`; the engine reads memory in that order and copies nothing.
 
 hw.manualSeed(123);
 const wQuery = new hw.Linear({
@@ -123,8 +132,16 @@ const split = permute(viewed, [0, 2, 1, 3]);
 show('W_query(x)', queries.shape);
 show('view', viewed.shape);
 show('transpose(1, 2)', split.shape);
-show('W_query(x) of the first sentence', pick(queries, 0));
-show('The same, split', pick(split, 0));
+const w = hw.transpose(wQuery.stateDict().weight);
+showChain('One projection, two heads', [
+  ['x', inputs, { rows: words }],
+  '×',
+  ['W_query', w, { heads: 2 }],
+  '=',
+  ['Q', pick(queries, 0), { heads: 2 }],
+  'view, transpose →',
+  ['Q of each head', pick(split, 0), { heads: 2 }],
+]);
 
 // expected W_query(x) = [2, 6, 4]
 // expected view = [2, 6, 2, 2]
@@ -132,8 +149,8 @@ show('The same, split', pick(split, 0));
 
 // %% Ten steps by hand
 // @from 000, step 4; 002, section 3.6.2
-// With the module’s own weights along the whole way: project, cut into heads, attend, join the heads, project again. The
-// table of step 3 has to come out.
+// The whole way with the module’s own weights: project, cut into heads, attend, join the heads, project again. The
+// result must be the table of step 3.
 
 const state = mha.stateDict();
 const project = (x, name) =>
@@ -156,6 +173,28 @@ const byHand = tensor(
   [2, 6, 2],
 );
 
+showFlow('The ten steps', [
+  { label: 'x', value: inputs, rows: words },
+  [q, k, v].map((x, i) => ({
+    label: 'QKV'[i],
+    value: pick(x, 0),
+    heads: 2,
+  })),
+  {
+    label: 'Weights',
+    note: 'masked, softmax',
+    value: pick(attended.weights, 0),
+    heads: 2,
+    weights: true,
+  },
+  {
+    label: 'Context of each head',
+    value: pick(attended.output, 0),
+    heads: 2,
+  },
+  { label: 'Heads joined', value: pick(merged, 0), heads: 2 },
+  { label: 'After out_proj', value: pick(byHand, 0) },
+]);
 show('Queries, cut', q.shape);
 show('Weights', attended.weights.shape);
 show('Context of each head', attended.output.shape);
@@ -210,6 +249,18 @@ const wrapper = new hw.MultiHeadAttentionWrapper({
 const fused = hw.MultiHeadAttention.fromWrapper(wrapper);
 const there = wrapper.forward(batch).output;
 const here = fused.forward(batch).output;
+const small = wrapper.stateDict();
+const [w0, w1] = [0, 1].map((i) =>
+  hw.transpose(small[`heads.${i}.W_query.weight`]),
+);
+const large = hw.transpose(fused.stateDict()['W_query.weight']);
+showChain('Two small matrices make a large one', [
+  ['W_query of head 0', w0, { head: 0 }],
+  '|',
+  ['W_query of head 1', w1, { head: 1 }],
+  '=',
+  ['W_query, fused', large, { heads: 2 }],
+]);
 show('Fused, on the wrapper’s weights', here, { rows: words });
 show('Largest difference', largestDifference(here, there));
 show('Equal within 1e-6', largestDifference(here, there) <= 1e-6);

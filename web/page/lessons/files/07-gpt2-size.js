@@ -1,17 +1,17 @@
 /**
- * GPT-2 size
+ * GPT-2 size | The size of GPT-2
  *
- * The classes of the small tables, at the size of models that people use: 768 numbers a token and 12 heads in the
- * smallest GPT-2, 1600 and 25 in the largest.
+ * The same classes at the size of models that people use. The smallest GPT-2 has 768 numbers a token and 12 heads, the
+ * largest 1600 and 25.
  */
 
 // %% The smallest GPT-2
 // @from 000, exercise 3.3, steps 1 and 2; 002, exercise 3.3
-// Twelve heads share 768 columns. The projections have biases, unlike the small examples, and dropout is set but does
-// nothing outside of training.
+// Twelve heads share 768 columns: 64 each. The picture cuts one token into them. Unlike the small examples, the
+// projections have biases. Dropout is set, but works in training only.
 
 import { load } from 'headwise';
-import { show } from '../tools.js';
+import { show, showBars, showStrip } from '../tools.js';
 
 const hw = await load();
 const config = {
@@ -26,6 +26,10 @@ hw.manualSeed(123);
 const gpt2 = new hw.MultiHeadAttention(config);
 gpt2.eval();
 const state = gpt2.stateDict();
+const token = gpt2.forward(hw.randn([1, 768])).output;
+showStrip('One token: 768 numbers, 12 heads of 64', token, {
+  heads: 12,
+});
 show('Embedding dimension', state['W_query.weight'].shape[1]);
 show('Number of heads', config.numHeads);
 show('Head dimension', config.dOut / config.numHeads);
@@ -44,6 +48,11 @@ const count = (name) =>
   state[`${name}.weight`].data.length +
   state[`${name}.bias`].data.length;
 
+const parts = ['W_query', 'W_key', 'W_value', 'out_proj'];
+showBars(
+  'Parameters',
+  Object.fromEntries(parts.map((name) => [name, count(name)])),
+);
 show('Weight', state['W_query.weight'].data.length);
 show('Bias', state['W_query.bias'].data.length);
 show('W_query', count('W_query'));
@@ -67,7 +76,7 @@ show('In 12 layers', 12 * total);
 
 // %% Two sequences of 128 tokens
 // @from 000, exercise 3.3, steps 4 and 5
-// What goes in comes out in the same shape. That is what lets layers be stacked.
+// The output has the shape of the input. Because of that, layers can be stacked.
 
 const sample = hw.randn([2, 128, 768]);
 show('Input shape', sample.shape);
@@ -78,8 +87,8 @@ show('Output shape', gpt2.forward(sample).output.shape);
 
 // %% A full context
 // @from 001, exercise 3.3
-// 1,024 tokens at once, without a mask, as in the document. Each head would have a square of a million weights; none
-// of them is ever laid out.
+// 1,024 tokens at once, without a mask, as in the document. Each head has a million weights; the engine computes them
+// row by row and keeps none of the squares.
 
 hw.manualSeed(123);
 const x = hw.randn([1, 1024, 768]);
@@ -97,7 +106,7 @@ show('Every number is finite', output.data.every(Number.isFinite));
 
 // %% The largest GPT-2
 // @from 002, section 3.6.2
-// 1600 columns for 25 heads: again 64 for each. A head is as wide as before, there are only more of them.
+// 1600 columns for 25 heads: again 64 for each. A head is as wide as before. There are only more of them.
 
 const largest = new hw.MultiHeadAttention({
   dIn: 1600,

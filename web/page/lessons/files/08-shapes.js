@@ -1,8 +1,8 @@
 /**
- * Shapes
+ * Shapes | Follow the shapes
  *
- * Most of what makes multi-head attention look hard is keeping track of shapes. Here every step is taken on its own,
- * and at the end the module is asked whether it agrees.
+ * Multi-head attention looks hard mostly because of its shapes. Here every step stands on its own, and at the end the
+ * module has to agree.
  */
 
 // %% One projection for all three
@@ -17,6 +17,9 @@ import {
   pick,
   reshape,
   show,
+  showBars,
+  showChain,
+  showFlow,
 } from '../tools.js';
 
 const hw = await load();
@@ -35,6 +38,9 @@ const { output, weights } = mha.forward(embeddings, {
   mask: hw.causalMask(6),
   needWeights: true,
 });
+showChain('Four of twelve heads', [
+  ['weights', pick(weights, 0), { heads: 12, weights: true }],
+]);
 show('Input shape', embeddings.shape);
 show('Output shape', output.shape);
 show('Attention weights shape', weights.shape);
@@ -91,6 +97,24 @@ show('Heads joined', joined.shape);
 const result = outProj.forward(joined).output;
 show('After the output projection', result.shape);
 
+showFlow('The way of one sequence', [
+  { label: 'Input', value: x },
+  {
+    label: 'After the QKV projection',
+    note: 'queries, keys and values side by side',
+    value: projected,
+  },
+  [q, k, v].map((part, i) => ({
+    label: 'QKV'[i],
+    value: part,
+    heads: 8,
+  })),
+  { label: 'Scores', note: 'Q × Kᵀ', value: scores, heads: 8 },
+  { label: 'After attention', value: mixed, heads: 8 },
+  { label: 'Heads joined', value: joined, heads: 8 },
+  { label: 'After the output projection', value: result },
+]);
+
 // expected Input = [1, 10, 512]
 // expected After the QKV projection = [1, 10, 1536]
 // expected Cut into 3 × 8 × 64 = [1, 10, 3, 8, 64]
@@ -127,8 +151,8 @@ show('Equal within 1e-6', apart < 1e-6);
 
 // %% Dropout in training
 // @from 003, section 4
-// In training mode a tenth of the weights is set to zero at random and the rest grows by as much, so that a row still
-// sums to one on average. What the module returns are the weights that it used.
+// In training mode a tenth of the weights is set to zero at random. The rest grows by as much, so that a row still sums
+// to one on average. The module returns the weights that it used.
 
 mha.train();
 const dropped = mha.forward(embeddings, {
@@ -149,16 +173,19 @@ show(
     (i) => Math.abs(dropped.data[i] - weights.data[i] / 0.9) < 1e-6,
   ),
 );
-show('Head 0 without dropout', pick(pick(weights, 0), 0));
-show('Head 0 with dropout', pick(pick(dropped, 0), 0));
+showChain('Head 0', [
+  ['without dropout', pick(weights, 0), { weights: true }],
+  'or',
+  ['with dropout', pick(dropped, 0), { weights: true }],
+]);
 
 // expected Weights that the mask lets through = 504
 // expected Kept ones have grown to 1 / 0.9 of their size = true
 
 // %% One head or twelve: the same number of weights
 // @from 003, exercise 4
-// Heads divide the width, they do not add to it. One head of 768 and twelve of 64 have the same matrices, and with the
-// same weights in them they still give different outputs: the softmax is taken over other sums.
+// Heads divide the width; they do not add to it. One head of 768 and twelve of 64 have the same matrices. With the same
+// weights they still give different outputs, because the softmax is taken over other sums.
 
 const options = {
   dIn: 768,
@@ -181,6 +208,10 @@ const sentence = hw.randn([1, 16, 768]);
 const fromOne = single.forward(sentence).output;
 const fromTwelve = twelve.forward(sentence).output;
 
+showBars('Parameters', {
+  'One head of 768': single.parameterCount(),
+  'Twelve heads of 64': twelve.parameterCount(),
+});
 show('One head, parameters', single.parameterCount());
 show('Twelve heads, parameters', twelve.parameterCount());
 show('One head, output', fromOne.shape);
@@ -197,7 +228,7 @@ show(
 
 // %% 256 in one piece or in eight
 // @from 000, divide and conquer
-// The same at another width: eight heads of 32 numbers see eight squares of weights where one head of 256 sees one.
+// The same at another width. One head of 256 numbers has one square of weights, eight heads of 32 have eight.
 
 const sizes = {
   dIn: 256,
@@ -210,6 +241,11 @@ const eight = new hw.MultiHeadAttention({ ...sizes, numHeads: 8 });
 const y = hw.randn([1, 16, 256]);
 const squares = (m) => m.forward(y, { needWeights: true }).weights;
 
+showChain('Their weights', [
+  ['one head', squares(whole), { heads: 1, weights: true }],
+  'or',
+  ['eight heads', squares(eight), { heads: 8, weights: true }],
+]);
 show('One head of 256', whole.parameterCount());
 show('Eight heads of 32', eight.parameterCount());
 show('Weights of one head', squares(whole).shape);

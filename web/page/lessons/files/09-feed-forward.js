@@ -1,14 +1,14 @@
 /**
- * Feed-forward
+ * Feed-forward | The feed-forward network
  *
- * Attention moves numbers between tokens. What a block does with each token alone is here: a soft gate, a small network,
- * and a layer that brings rows back to one scale.
+ * Attention moves numbers between tokens. This lesson shows what a block does with each token alone: a soft gate, a small
+ * network, and a layer that brings rows back to one scale.
  */
 
 // %% GELU, a gate without a hard edge
 // @from 003, section 5
-// x times the share of a normal distribution that lies below x. Far to the right that is x, far to the left 0, as with
-// ReLU; around 0 it is smooth. GPT-2 takes a form with tanh that is nearly the same.
+// GELU is x times the share of a normal distribution that lies below x. Far to the right that is x, far to the left 0,
+// as with ReLU. Around 0 it is smooth. GPT-2 takes a form with tanh that is nearly the same.
 
 import { load, tensor } from 'headwise';
 import {
@@ -18,6 +18,8 @@ import {
   pick,
   reshape,
   show,
+  showChain,
+  showLines,
 } from '../tools.js';
 
 const hw = await load();
@@ -28,6 +30,15 @@ const gates = tensor([
   hw.gelu(line).toNested(),
   hw.gelu(line, { approximate: 'tanh' }).toNested(),
 ]);
+const fine = Array.from({ length: 49 }, (_, i) => (i - 24) / 8);
+showLines('Two gates', {
+  x: fine,
+  lines: {
+    ReLU: fine.map((value) => Math.max(0, value)),
+    GELU: [...hw.gelu(tensor(fine)).data],
+  },
+  xLabel: 'x',
+});
 show('Gates', hw.transpose(gates), {
   rows: points,
   cols: ['ReLU', 'GELU', 'tanh'],
@@ -44,8 +55,8 @@ show('Gates', hw.transpose(gates), {
 
 // %% Wider, gated, narrow again
 // @from 003, section 5
-// `FeedForward` is two linear layers with the gate in between: 768 numbers become 3,072 and 768 again. The same with the
-// parts:
+// `FeedForward` is two linear layers with the gate in between: 768 numbers become 3,072, and then 768 again. Here it is,
+// and its parts beside it.
 
 hw.manualSeed(123);
 const ffn = new hw.FeedForward({
@@ -65,6 +76,13 @@ const hidden = fc1.forward(x).output;
 const parts = fc2.forward(hw.gelu(hidden)).output;
 const apart = largestDifference(parts, output);
 
+showChain('Wider and narrow again', [
+  ['x', x],
+  'fc1, GELU →',
+  ['hidden', hw.gelu(hidden)],
+  'fc2 →',
+  ['output', output],
+]);
 show('Input shape', x.shape);
 show('Hidden', hidden.shape);
 show('Output shape', output.shape);
@@ -77,8 +95,7 @@ show('The parts, within 1e-5', apart < 1e-5);
 
 // %% Every token alone
 // @from 003, section 5
-// The same weights serve every position. A sequence by itself, or one token of it, gives the rows that it gives in
-// company.
+// The same weights serve every position. One sequence alone, or one token alone, gives the same rows as among others.
 
 const sequence = pick(x, 1);
 const alone = ffn.forward(sequence).output;
@@ -86,6 +103,11 @@ const row = (matrix, i) => reshape(pick(matrix, i), [1, 768]);
 const token = row(sequence, 4);
 const single = ffn.forward(token).output;
 
+showChain('Token 4', [
+  ['with the others', row(pick(output, 1), 4)],
+  'and',
+  ['alone', single],
+]);
 show(
   'Sequence 1 alone differs by',
   largestDifference(alone, pick(output, 1)),
@@ -99,8 +121,8 @@ show(
 
 // %% Layer norm: one scale for every row
 // @from 003, section 5
-// From each row its mean is taken away, and the rest divided by its spread. A row that has grown through many layers
-// comes out as one that has not. Weight and bias, ones and zeros before training, can scale it anew.
+// Layer norm takes its mean from each row and divides the rest by its spread. A row that has grown through many layers
+// comes out like one that has not. Weight and bias (ones and zeros before training) can scale it again.
 
 const large = tensor(
   x.data.map((value) => 5 + 20 * value),
@@ -118,6 +140,11 @@ const variance = (values) => {
 const before = pick(pick(large, 0), 0).data;
 const after = pick(pick(normed, 0), 0).data;
 
+showChain('Rows before and after', [
+  ['before', large],
+  'layer norm →',
+  ['after', normed],
+]);
 show('Mean before', mean(before));
 show('Variance before', variance(before));
 show('Mean after', mean(after));

@@ -1,14 +1,13 @@
 /**
- * Block
+ * Block | A Transformer block
  *
- * Attention lets tokens talk, the feed-forward network lets each think it over. A block does one after the other, and
- * adds what comes out to what went in.
+ * Attention mixes the tokens, and the feed-forward network works on each alone. A block does one after the other, and
+ * adds each result to what went in.
  */
 
 // %% In and out
 // @from 003, section 5
-// GPT-2 small is made of twelve of these. The output keeps the input’s shape; it should have moved away from it, but not
-// far.
+// GPT-2 small is made of twelve of these. The output has the shape of the input. It moves away from it, but not far.
 
 import { load } from 'headwise';
 import {
@@ -17,6 +16,9 @@ import {
   meanDifference,
   partOf,
   show,
+  showBars,
+  showChain,
+  showFlow,
 } from '../tools.js';
 
 const hw = await load();
@@ -36,6 +38,11 @@ const mean = ({ data }) =>
   data.reduce((sum, value) => sum + value, 0) / data.length;
 const moved = meanDifference(output, x);
 
+showChain('What a block changes', [
+  ['input', x],
+  'block →',
+  ['output', output],
+]);
 show('Input shape', x.shape);
 show('Output shape', output.shape);
 show('Attention weights shape', weights.shape);
@@ -51,8 +58,8 @@ show('Neither nothing nor huge', moved > 0.01 && moved < 1);
 
 // %% Two sublayers, two sums
 // @from 003, section 5
-// A block’s weights are those of its parts, under the names of the parts. Loaded into the parts and put together as two
-// lines, they give the block.
+// A block’s weights are those of its parts, under the names of the parts. The parts with these weights, put together in
+// two lines, give the block. The dashed lines lead past both sublayers.
 
 const state = block.stateDict();
 const part = (name, module) => {
@@ -80,6 +87,25 @@ const ffn = part(
 const attended = add(x, attn(ln1(x)));
 const whole = add(attended, ffn(ln2(attended)));
 
+showFlow('A block', [
+  { label: 'x', value: x },
+  {
+    adds: 'x',
+    around: [
+      { label: 'ln1', value: ln1(x) },
+      { label: 'attn', value: attn(ln1(x)) },
+    ],
+  },
+  { label: 'attended', value: attended },
+  {
+    adds: 'attended',
+    around: [
+      { label: 'ln2', value: ln2(attended) },
+      { label: 'ffn', value: ffn(ln2(attended)) },
+    ],
+  },
+  { label: 'output', value: whole },
+]);
 show('Parts against block', largestDifference(whole, output));
 show('Equal within 1e-5', largestDifference(whole, output) < 1e-5);
 
@@ -87,8 +113,8 @@ show('Equal within 1e-5', largestDifference(whole, output) < 1e-5);
 
 // %% The way past both
 // @from 003, section 5
-// Set the last matrix of each sublayer to zero and nothing is left to add: the input comes out untouched. Training can
-// start from there and change a little at a time.
+// Set the last matrix of each sublayer to zero: then nothing is added, and the input comes out as it was. Training can
+// begin there and change a little at a time.
 
 const silent = new hw.TransformerBlock({
   dModel: 768,
@@ -111,14 +137,21 @@ show('Output differs from input by', largestDifference(same, x));
 
 // %% Counting a block
 // @from 003, exercise 8
-// Projections of attention without bias, a network with biases, two layer norms with a weight and a bias for each
-// column. Two thirds of a block are the network.
+// Attention has projections without bias. The network has biases. Two layer norms have a weight and a bias for each
+// column. The network is two thirds of a block.
 
 const count = (prefix) =>
   Object.entries(state)
     .filter(([key]) => key.startsWith(prefix))
     .reduce((total, [, { data }]) => total + data.length, 0);
 
+showBars('Parameters of a block', {
+  'QKV projection': count('attn.qkv_proj'),
+  'Output projection': count('attn.out_proj'),
+  fc1: count('ffn.fc1'),
+  fc2: count('ffn.fc2'),
+  'Layer norms': count('ln'),
+});
 show('QKV projection', count('attn.qkv_proj'));
 show('Output projection', count('attn.out_proj'));
 show('fc1', count('ffn.fc1'));

@@ -1,18 +1,20 @@
 /**
- * Stack
+ * Stack | Blocks in a stack
  *
- * A block gives what a block takes, so blocks can be put one upon another. Each has weights of its own.
+ * A block gives what a block takes, so blocks can be stacked. Each has weights of its own.
  */
 
 // %% Three blocks
 // @from 003, exercise 6
 // The output of one is the input of the next. The shape stays through all of them.
 
-import { load, tensor } from 'headwise';
+import { load } from 'headwise';
 import {
   largestDifference,
   meanDifference,
   show,
+  showFlow,
+  showLines,
 } from '../tools.js';
 
 const hw = await load();
@@ -25,6 +27,13 @@ const after = [embeddings];
 for (const block of blocks) {
   after.push(block.forward(after.at(-1)).output);
 }
+showFlow(
+  'Three blocks',
+  after.map((x, i) => ({
+    label: i === 0 ? 'Input' : `After block ${i}`,
+    value: x,
+  })),
+);
 show('Input', embeddings.shape);
 show('After block 1', after[1].shape);
 show('After block 2', after[2].shape);
@@ -37,9 +46,9 @@ show('After block 3', after[3].shape);
 
 // %% How far from the input?
 // @from 003, exercise 6
-// Two measures: how much a number has changed on average, and whether the rows still point where they did (the cosine of
-// the angle between them: 1 for the same direction, 0 for none in common). Every block adds its part; the input is
-// still most of the sum.
+// Two measures: how much a number has changed on average, and whether the rows still point where they did. The second is
+// the cosine of the angle between them: 1 for the same direction, 0 for a right angle. Every block adds its part; most
+// of the sum is still the input. `showLines` draws a curve for each list of numbers.
 
 const dot = (a, b) =>
   a.data.reduce((total, value, i) => total + value * b.data[i], 0);
@@ -48,9 +57,10 @@ const cosine = (a, b) =>
 const far = after.map((x) => meanDifference(x, embeddings));
 const near = after.map((x) => cosine(x, embeddings));
 
-show('Against the input', hw.transpose(tensor([far, near])), {
-  rows: ['input', 'block 1', 'block 2', 'block 3'],
-  cols: ['difference', 'cosine'],
+showLines('Against the input', {
+  x: [0, 1, 2, 3],
+  lines: { cosine: near, difference: far },
+  xLabel: 'blocks',
 });
 show(
   'Each block leads further away',

@@ -1,8 +1,8 @@
 /**
- * Pre and post
+ * Pre and post | Norm before or after?
  *
- * The first Transformer took the layer norm after each sum, GPT-2 takes it before each sublayer. It is the same handful of
- * parts in another order, and it decides how deep a stack can be trained.
+ * The first Transformer took the layer norm after each sum. GPT-2 takes it before each sublayer. The parts are the same
+ * and only their order differs, but the order decides how deep a stack can be trained.
  */
 
 // %% The norm after the sum
@@ -16,6 +16,9 @@ import {
   partOf,
   pick,
   show,
+  showChain,
+  showFlow,
+  showLines,
 } from '../tools.js';
 
 const hw = await load();
@@ -53,6 +56,16 @@ const attended = ln1(add(x, attn(x)));
 const byHand = ln2(add(attended, ffn(attended)));
 const after = post.forward(x).output;
 
+showFlow('A block with post-norm', [
+  { label: 'x', value: x },
+  { adds: 'x', around: [{ label: 'attn', value: attn(x) }] },
+  { label: 'ln1', value: attended },
+  {
+    adds: 'its output',
+    around: [{ label: 'ffn', value: ffn(attended) }],
+  },
+  { label: 'ln2', value: byHand },
+]);
 show('Post-norm by hand', byHand.shape);
 show(
   'Equal to the block within 1e-5',
@@ -64,8 +77,8 @@ show(
 
 // %% The same input, the same weights
 // @from 003, exercise 7
-// The outputs differ. Rows of post-norm have just left a norm: mean 0, variance 1. Rows of pre-norm are sums that nothing
-// holds back, and they grow with every layer.
+// The outputs differ. A row of post-norm has just left a norm: mean 0, variance 1. A row of pre-norm is a sum without a
+// limit, and it grows with every layer.
 
 const before = pre.forward(x).output;
 const mean = (values) =>
@@ -76,6 +89,13 @@ const variance = (values) => {
 };
 const first = (batch) => pick(pick(batch, 0), 0).data;
 
+showChain('Two orders of the same parts', [
+  ['input', x],
+  '→',
+  ['pre-norm', before],
+  'or',
+  ['post-norm', after],
+]);
 show('Pre-norm', before.shape);
 show('Post-norm', after.shape);
 show('Largest difference', largestDifference(before, after));
@@ -89,12 +109,12 @@ show('Variance with post-norm', variance(first(after)));
 
 // %% Which gradients are steadier?
 // @from 003, exercise 7
-// A gradient says how strongly the output answers to a small change. So change something small and look: in stacks of
-// twelve blocks the last bias of one is moved a little, and the movement at the end compared with it.
+// A gradient says how strongly the output answers to a small change. So make a small change and look: in a stack of
+// twelve blocks, move the last bias of one block a little and compare the movement at the end with it.
 //
-// With pre-norm a change travels along the sum to the end, and no block is heard weaker than the last. With post-norm
-// every later norm scales it once more. Fresh weights hide this. With weights twice as large (×2) pre-norm slopes
-// evenly, while post-norm goes up and down and mutes some blocks by half.
+// With pre-norm a change travels along the sum to the end, and no block has less effect than the last. With post-norm
+// every later norm scales the change once more. Fresh weights hide this. With weights twice as large (×2) pre-norm falls
+// evenly, while post-norm goes up and down and halves the effect of some blocks.
 
 const deep = { ...config, numLayers: 12 };
 const stacks = [
@@ -131,9 +151,14 @@ for (const [key, { data, shape }] of Object.entries(fresh)) {
   }
 }
 const columns = [...compare(fresh), ...compare(doubled)];
-show('Answers', hw.transpose(tensor(columns)), {
-  rows: blocks.map((block) => `block ${block}`),
-  cols: ['pre', 'post', 'pre ×2', 'post ×2'],
+const names = ['pre', 'post', 'pre ×2', 'post ×2'];
+showLines('How strongly the output answers', {
+  x: blocks,
+  lines: Object.fromEntries(
+    names.map((name, i) => [name, columns[i]]),
+  ),
+  xLabel: 'the block that is changed',
+  yLabel: 'movement at the end / movement of the bias',
 });
 const weakest = columns.map((column) => Math.min(...column));
 show('Weakest, pre-norm ×2', weakest[2]);

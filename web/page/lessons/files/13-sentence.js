@@ -1,14 +1,14 @@
 /**
- * A sentence
+ * A sentence | From a sentence to maps
  *
- * From text to vectors that know their neighbours: tokens, embeddings, a block, and the maps of its heads. No weight in
- * here has been trained, so what the heads look at is chance.
+ * From text to vectors that depend on their neighbours: tokens, embeddings, a block, and the maps of its heads. No weight
+ * here is trained, so the heads look where chance leads them.
  */
 
 // %% Text becomes numbers
 // @from 003, section 7
-// GPT-2’s tokenizer cuts text into pieces that it has a number for. A box stands for a space, which belongs to the word
-// after it.
+// GPT-2’s tokenizer cuts text into pieces and has a number for each. A ␣ stands for a space; it belongs to the word after
+// it.
 
 import { load } from 'headwise';
 import {
@@ -16,6 +16,8 @@ import {
   meanDifference,
   pick,
   show,
+  showChain,
+  showFlow,
   showMaps,
   tokenize,
 } from '../tools.js';
@@ -43,6 +45,10 @@ const embed = new hw.Embedding({
 const embeddings = embed.forward([ids]).output;
 const firstTen = (x) => [...pick(pick(x, 0), 0).data.slice(0, 10)];
 
+const texts = tokens.map(({ text }) => text);
+showChain('A row for each token', [
+  ['embeddings', embeddings, { rows: texts }],
+]);
 show('Embeddings shape', embeddings.shape);
 show('First token, ten of its numbers', firstTen(embeddings));
 
@@ -50,7 +56,7 @@ show('First token, ten of its numbers', firstTen(embeddings));
 
 // %% Vectors take each other in
 // @from 003, section 7
-// One block. Twelve of them, and a layer that turns the last vectors into words, would be a GPT-2.
+// This is one block. Twelve of them, and a layer that turns the last vectors into words, are a GPT-2.
 
 const block = new hw.TransformerBlock({
   dModel: 768,
@@ -58,7 +64,21 @@ const block = new hw.TransformerBlock({
   dFf: 3072,
   dropout: 0.1,
 }).eval();
-const { output } = block.forward(embeddings);
+const { output, weights } = block.forward(embeddings, {
+  needWeights: true,
+});
+showFlow('From text to vectors in context', [
+  { label: 'The cat sat on the mat', note: ids.join(' · ') },
+  { label: 'Embeddings', value: embeddings, rows: texts },
+  {
+    label: 'Twelve heads',
+    note: 'inside the block',
+    value: pick(weights, 0),
+    heads: 12,
+    weights: true,
+  },
+  { label: 'Output', value: output, rows: texts },
+]);
 show('Output shape', output.shape);
 show('First token after the block', firstTen(output));
 
@@ -66,8 +86,8 @@ show('First token after the block', firstTen(output));
 
 // %% One word, two meanings
 // @from 003, section 1
-// “Bank” has one row in the table, beside a river or beside savings. After the block it has two vectors: each has taken
-// in the words before it.
+// “Bank” has one row in the table, beside a river or beside savings. After the block it has two different vectors,
+// because each has taken in the words before it.
 
 const lastOf = async (text) => {
   const list = (await tokenize(text)).map(({ id }) => id);
@@ -79,6 +99,14 @@ const lastOf = async (text) => {
 const river = await lastOf('the river bank');
 const savings = await lastOf('the savings bank');
 
+const asRow = ({ data }) => [[...data]];
+showChain('“bank” before and after the block', [
+  ['both before', asRow(river.before)],
+  '→',
+  ['river bank', asRow(river.after)],
+  'or',
+  ['savings bank', asRow(savings.after)],
+]);
 show(
   'Embeddings of “bank” differ by',
   largestDifference(river.before, savings.before),
@@ -92,8 +120,8 @@ show(
 
 // %% Four heads as maps
 // @from 003, section 6
-// A row is a token that looks, a column one that is looked at. What is above the diagonal is yet to come and masked. Each
-// head has weights of its own, so each looks elsewhere.
+// A row is a token that looks, a column a token that it looks at. Above the diagonal are later tokens, which are masked.
+// Each head has weights of its own, so each looks elsewhere.
 
 const lookAt = async (text) => {
   const found = await tokenize(text);
@@ -115,9 +143,9 @@ showMaps('The first four heads', fox.seen, {
 
 // %% Your own sentence
 // @from 003, exercise 5
-// Put your words in its place and run. Heads 0, 3, 7 and 11: does one look near, or far back? The numbers say how many
-// tokens back a head looks on average. Evenly spread attention would give 1 for five tokens, and heads that nothing has
-// taught are close to it.
+// Replace the sentence by your own and run. Does head 0, 3, 7 or 11 look near, or far back? The numbers say how many
+// tokens back a head looks on average. Evenly spread attention gives 1 for five tokens, and untrained heads are close to
+// it.
 
 const own = await lookAt('Alice gave Bob a book');
 const heads = [0, 3, 7, 11];

@@ -1,8 +1,8 @@
 /**
- * Head to block
+ * Head to block | From one head to a stack
  *
- * The whole way once more, on six words: each step keeps what came before and adds a single thing. At each, the
- * last word’s numbers change sign, to see which rows take notice.
+ * The whole way once more, on six words. Each step keeps the last one and adds a single thing. After each step the
+ * numbers of the last word change sign, to see which rows notice.
  */
 
 // %% Self-attention
@@ -10,7 +10,12 @@
 // One head, no mask. Every row mixes all six words, so every row notices.
 
 import { load, tensor } from 'headwise';
-import { largestDifference, show } from '../tools.js';
+import {
+  largestDifference,
+  show,
+  showChain,
+  showFlow,
+} from '../tools.js';
 
 const hw = await load();
 const words = ['Your', 'journey', 'starts', 'with', 'one', 'step'];
@@ -38,6 +43,15 @@ const notice = (module, x) => {
 hw.manualSeed(123);
 const self = new hw.SelfAttentionV2({ dIn: 3, dOut: 2 });
 const open = self.forward(inputs).output;
+const lit = (rows) =>
+  words.map((_, i) => [rows.includes(i) ? 1 : 0]);
+showChain('Which rows notice the last word', [
+  ['x', inputs, { rows: words }],
+  '→',
+  ['output', open],
+  '',
+  ['notice', lit(notice(self, inputs)), { weights: true }],
+]);
 show('Self-attention', open, { rows: words });
 show('Rows that notice', notice(self, inputs));
 
@@ -52,7 +66,7 @@ show('Rows that notice', notice(self, inputs));
 
 // %% + a mask: causal attention
 // @from 000, step 2
-// The same weights. Only the last row may still see the last word, and only it is as it was.
+// The same weights. Only the last row still sees the last word, and only its numbers are as before.
 
 const causal = new hw.CausalAttention({
   dIn: 3,
@@ -61,6 +75,13 @@ const causal = new hw.CausalAttention({
 });
 causal.loadStateDict(self.stateDict());
 const masked = causal.forward(inputs).output;
+showChain('With a mask only the last row notices', [
+  ['x', inputs, { rows: words }],
+  '→',
+  ['output', masked],
+  '',
+  ['notice', lit(notice(causal, inputs)), { weights: true }],
+]);
 show('Causal', masked, { rows: words });
 show('Rows that still notice', notice(causal, inputs));
 
@@ -75,7 +96,7 @@ show('Rows that still notice', notice(causal, inputs));
 
 // %% + a second head: the wrapper
 // @from 000, step 3; 002, listing 3.4
-// The seed draws the first head’s weights again and goes on to a second’s. Two columns are known, two are new.
+// The seed draws the weights of the first head again, and then those of a second. Two columns are known, two are new.
 
 hw.manualSeed(123);
 const wrapper = new hw.MultiHeadAttentionWrapper({
@@ -115,8 +136,8 @@ show('Rows that notice when fused', notice(fused, inputs));
 
 // %% + norms, a network, two sums: the block
 // @from 003, section 5
-// A block adds its output to its input, so both are equally wide: it gets the four columns from above. Two heads, four
-// columns, and still nothing is seen ahead.
+// A block adds its output to its input, so both are equally wide. It gets the four columns from above. Two heads, four
+// columns, and still no row looks ahead.
 
 const block = new hw.TransformerBlock({
   dModel: 4,
@@ -130,8 +151,8 @@ show('Rows that notice in a block', notice(block, stacked));
 
 // %% + more of the same: the stack
 // @from 003, exercise 6
-// Three blocks, and rows 0 to 4 have still not heard of the last word. With more width, more blocks and training this is
-// how GPT-2 reads.
+// After three blocks rows 0 to 4 still do not depend on the last word. With more width, more blocks and training, this
+// is GPT-2.
 
 const stack = new hw.TransformerStack({
   dModel: 4,
@@ -139,7 +160,14 @@ const stack = new hw.TransformerStack({
   dFf: 16,
   numLayers: 3,
 });
-show('Stack', stack.forward(stacked).output, { rows: words });
+const deep = stack.forward(stacked).output;
+showFlow('The whole way', [
+  { label: 'Six words', value: inputs, rows: words },
+  { label: 'One head, causal', value: masked, rows: words },
+  { label: 'Two heads', value: side, rows: words, heads: 2 },
+  { label: 'Three blocks', value: deep, rows: words },
+]);
+show('Stack', deep, { rows: words });
 show('Rows that notice in a stack', notice(stack, stacked));
 
 // expected Rows that notice in a stack = [5]

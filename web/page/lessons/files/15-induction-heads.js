@@ -1,17 +1,24 @@
 /**
- * Induction heads
+ * Induction heads | Induction heads in a trained model
  *
- * Until here no weight was trained. This model is: two layers of eight heads that have read random letters which repeat, and
- * learnt to go on with them. One head alone cannot do that. Two that work together can.
+ * No weight was trained so far. This model is trained: two layers of eight heads have read random letters that repeat,
+ * and have learnt to continue them. One head alone cannot do that. Two that work together can.
  */
 
 // %% A model that has learnt
 // @from Olsson 2022, attention-only models
-// A GPT-2 of two layers whose feed-forward parts are zero, so that all it knows is in its heads. A token is a letter. At
-// first a letter comes as it likes; once it has begun to repeat, what follows can be known.
+// A GPT-2 of two layers. Its feed-forward parts are zero, so that all it knows is in its heads. A token is a letter. The
+// first letters are random; once they repeat, the next letter can be known.
 
 import { load, tensor } from 'headwise';
-import { loadInductionModel, show, showMaps } from '../tools.js';
+import {
+  loadInductionModel,
+  show,
+  showBars,
+  showChain,
+  showLines,
+  showMaps,
+} from '../tools.js';
 
 const hw = await load();
 const { model, encode, decode } = await loadInductionModel(hw);
@@ -27,8 +34,8 @@ show('After gkQzbTxgkQz it writes', decode(next));
 
 // %% What it is sure of
 // @from Olsson 2022, definition of induction heads
-// Ten letters, three times. How probable did it think each letter to be before it saw it? The first time it could not know;
-// from the second time on it could. 1 in 64 is 0.0156.
+// Ten letters, three times. Which probability did it give each letter before it saw it? The first time it could not know;
+// from the second time on it could. Chance is 1 in 64, which is 0.0156.
 
 const text = 'bWq7mZfKd2'.repeat(3);
 const ids = encode(text);
@@ -43,6 +50,11 @@ const probabilityOfNext = (options) => {
 const mean = (list) =>
   list.reduce((a, b) => a + b, 0) / list.length;
 const sure = probabilityOfNext();
+showLines('The probability of the letter that came', {
+  x: sure.map((_, i) => i + 1),
+  lines: { probability: sure },
+  xLabel: 'place in the text',
+});
 show('First time', mean(sure.slice(0, 9)));
 show('Second time', mean(sure.slice(10, 19)));
 show('Third time', mean(sure.slice(20)));
@@ -52,7 +64,7 @@ show('It knows what repeats', mean(sure.slice(10)) > 0.5);
 
 // %% Heads that look one back
 // @from Olsson 2022, how induction heads work
-// How much of its weight does a head give to the token before? Some heads of layer 0 do little else: that is how a letter
+// How much of its weight does a head give to the token before? Some heads of layer 0 do little else. Through them a letter
 // learns which letter it follows.
 
 const { trace } = model.forward(ids, { trace: true });
@@ -73,7 +85,9 @@ const table = (back, from) =>
 const heads = [...Array(numHeads).keys()].map((h) => `H${h}`);
 const labels = { rows: ['L0', 'L1'], cols: heads };
 const previous = table(1, 1);
-show('Weight of the token before', previous, labels);
+showChain('Weight of the token before', [
+  ['layers × heads', previous, { ...labels, weights: true }],
+]);
 const best = (scores, layer) => {
   const row = scores.toNested()[layer];
   return row.indexOf(Math.max(...row));
@@ -88,11 +102,13 @@ showMaps('The head that looks one back', layer0, {
 
 // %% Heads that look for the last time
 // @from Olsson 2022, definition of induction heads
-// Ten back stands the same letter; nine back stands what came after it. Heads of layer 1 look there: they search for a place
-// that follows a letter like the present one, which layer 0 has written down.
+// Ten back stands the same letter, and nine back the letter that came after it. Heads of layer 1 look there. They search
+// for a place that follows a letter like the present one, and layer 0 has noted which places do.
 
 const induction = table(9, 10);
-show('Weight of what came next the last time', induction, labels);
+showChain('Weight of what came next the last time', [
+  ['layers × heads', induction, { ...labels, weights: true }],
+]);
 const inductionHead = best(induction, 1);
 const layer1 = model.forward(ids, { needWeights: true }).weights[1];
 showMaps('The head that looks nine back', layer1, {
@@ -110,8 +126,8 @@ show(
 
 // %% Muted
 // @from Olsson 2022, ablations
-// A map shows where a head looks, not whether it matters. So mute heads: their outputs times 0. Without the heads that look one
-// back the induction heads find nothing, though nobody has touched them. Other heads are missed less.
+// A map shows where a head looks, not whether it matters. So mute heads: multiply their outputs by 0. Without the heads
+// that look one back the induction heads find nothing, although they are unchanged. Other heads matter less.
 
 const without = (layer, list) => {
   const mask = [...Array(numLayers)].map(() =>
@@ -129,6 +145,12 @@ const half = numHeads / 2;
 const one = without(0, ranked(previous, 0).slice(0, half));
 const two = without(1, ranked(induction, 1).slice(0, half));
 const others = without(1, ranked(induction, 1).slice(half));
+showBars('Sure of what repeats', {
+  'all heads': all,
+  'without those that look one back': one,
+  'without the induction heads': two,
+  'without the others of layer 1': others,
+});
 show('All heads', all);
 show('Without those that look one back', one);
 show('Without the induction heads', two);

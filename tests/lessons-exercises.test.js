@@ -1,0 +1,124 @@
+// The exercises: what they begin with is not right yet and says why, their solutions are right, half-way is told apart.
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { listen } from '../web/page/lessons/audience.js';
+import { citations } from '../web/page/lessons/documents.js';
+import { parseExercise } from '../web/page/lessons/parse-exercise.js';
+
+/** @import { CheckItem, Item } from '../web/page/lessons/audience.js' */
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const LESSONS = new URL('../web/page/lessons/', import.meta.url);
+const names = (await readdir(new URL('exercises/', LESSONS))).sort();
+const exercises = new Map();
+for (const name of names) {
+  const source = await readFile(new URL(`exercises/${name}`, LESSONS), 'utf8');
+  exercises.set(name.replace('.md', ''), parseExercise(source));
+}
+
+/** @type {Item[]} */
+let shown = [];
+/** In the package, so that its name leads to it. @type {string} */
+let folder;
+before(async () => {
+  listen((item) => shown.push(item));
+  await mkdir(join(ROOT, 'build'), { recursive: true });
+  folder = await mkdtemp(join(ROOT, 'build', 'exercises-'));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+let files = 0;
+
+/**
+ * @param {string} code the visitor's
+ * @param {string} check
+ * @returns {Promise<CheckItem[]>}
+ */
+async function run(code, check) {
+  const file = join(folder, `${files++}.mjs`);
+  const tools = new URL('tools.js', LESSONS).href;
+  await writeFile(file, `${code}\n${check}`.replaceAll("'../tools.js'", `'${tools}'`));
+  shown = [];
+  await import(pathToFileURL(file).href);
+  return shown.filter((item) => item.kind === 'check');
+}
+
+const wrongIn = (/** @type {CheckItem[]} */ checks) => checks.filter(({ passed }) => !passed);
+
+test('every lesson has an exercise, and no exercise is without one', async () => {
+  const lessons = await readdir(new URL('files/', LESSONS));
+  assert.deepEqual(
+    lessons.map((name) => name.replace(/^\d+-|\.js$/g, '')).sort(),
+    [...exercises.keys()].sort(),
+  );
+});
+
+for (const [id, { from, start, solution, check }] of exercises) {
+  test(`the exercise of ${id} says what is wrong at its start, and passes with its solution`, async () => {
+    assert.ok(citations(from).length > 0);
+    const first = await run(start, check);
+    const wrong = wrongIn(first);
+    assert.ok(wrong.length > 0, 'there is something to do');
+    for (const { name, words } of wrong) {
+      assert.ok(words.length > 10 && !/undefined|NaN/.test(words), `${name}: ${words}`);
+    }
+    const solved = await run(solution, check);
+    assert.deepEqual(wrongIn(solved), []);
+    assert.deepEqual(
+      solved.map(({ name }) => name),
+      first.map(({ name }) => name),
+      'the same things are checked',
+    );
+  });
+}
+
+/**
+ * @param {string} id
+ * @param {[string | RegExp, string][]} changes of its start
+ */
+async function halfWay(id, changes) {
+  const { start, check } = exercises.get(id);
+  const code = changes.reduce((text, [from, to]) => {
+    const next = text.replace(from, to);
+    assert.notEqual(next, text, `${from} is in the start`);
+    return next;
+  }, start);
+  return wrongIn(await run(code, check)).map(({ name, words }) => `${name}: ${words}`);
+}
+
+test('half a solution is told what is still missing', async () => {
+  assert.deepEqual(await halfWay('wrapper', [['numHeads: 2', 'numHeads: 1']]), [
+    'There are two heads: There are 1. The heads have to stay.',
+  ]);
+  const [scaled, sums, whole] = await halfWay('by-hand', [
+    ['k.reshape([3, 2])', 'hw.transpose(k)'],
+  ]);
+  assert.match(scaled, /2 \/ √3 = 1\.1547; it is 2\.0000/);
+  assert.match(sums, /The rows sum to 2\.0000 and 3\.0000/);
+  assert.match(whole, /scaledDotProductAttention/);
+  const biases = await halfWay('gpt2-size', [
+    ['dIn: 3', 'dIn: 768'],
+    ['dOut: 2', 'dOut: 768'],
+    ['contextLength: 6', 'contextLength: 1024'],
+    ['numHeads: 2', 'numHeads: 12'],
+  ]);
+  assert.equal(biases.length, 1);
+  assert.match(biases[0], /3 · 768: the biases/);
+  const shapes = await halfWay('shapes', [['[1, 10, 3, 0, 0]', '[1, 10, 24, 64]']]);
+  assert.ok(shapes.some((words) => /It has 5 dimensions, not 4/.test(words)));
+});
+
+test('an exercise without a part is refused', () => {
+  const parts = ['Start', 'Hint', 'Solution', 'Check'].map(
+    (name) => `## ${name}\n${name === 'Hint' ? 'words' : '```js\n1;\n```'}\n`,
+  );
+  const head = '# Title\nFrom 000, step 1\n\nText with\ntwo lines.\n\n';
+  assert.deepEqual(parseExercise(head + parts.join('')).text, ['Text with two lines.']);
+  for (const part of parts) {
+    const rest = parts.filter((one) => one !== part);
+    assert.throws(() => parseExercise(head + rest.join('')), /Start, Hint, Solution and Check/);
+  }
+});

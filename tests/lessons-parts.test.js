@@ -1,0 +1,44 @@
+// Parts of the Lessons room that need no page: code in an address, values in the console, ticks of a chart.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { tensor } from 'headwise';
+import { inspect } from '../web/page/lessons/inspect.js';
+import { ticksOf } from '../web/page/lessons/pictures/ticks.js';
+import { packCode, unpackCode } from '../web/page/lessons/share.js';
+
+test('changed code comes back from an address as it went in', async () => {
+  const code = { 'Two heads': "show('ä € 😀', 1);\n", 'Heads times width': 'x'.repeat(5000) };
+  const packed = await packCode(code);
+  assert.match(packed, /^[\w-]+$/, 'it needs no escapes in an address');
+  assert.ok(packed.length < 200, `${packed.length}`);
+  assert.deepEqual(await unpackCode(packed), code);
+});
+
+test('what is no packed code is none, and a small text that unpacks to a huge one is none', async () => {
+  const bomb = await packCode({ step: 'x'.repeat(2e6) });
+  assert.ok(bomb.length < 10_000);
+  const notTexts = await packCode(/** @type {any} */ ({ step: 1 }));
+  for (const text of ['', 'no', '%%%', 'AAAA', notTexts, bomb, await packCode({})]) {
+    assert.equal(await unpackCode(text), undefined, text.slice(0, 20));
+  }
+});
+
+test('the console writes values, tensors and errors, and cuts what is long', () => {
+  assert.equal(inspect(['a', 1, true, null, undefined]), 'a 1 true null undefined');
+  assert.equal(inspect([{ a: [1, 'b'], c: {} }]), "{ a: [1, 'b'], c: {} }");
+  assert.equal(inspect([tensor([[1, 2]])]), 'tensor [1, 2] [1, 2]');
+  assert.equal(inspect([new RangeError('too far')]), 'RangeError: too far');
+  assert.match(inspect([Array(30).fill(0)]), /… 30 in all\]$/);
+  /** @type {any} */
+  const ring = {};
+  ring.ring = ring;
+  assert.ok(inspect([ring]).length < 100);
+  assert.ok(inspect(['x'.repeat(1e5)]).length < 5000);
+});
+
+test('ticks are round numbers that cover the range', () => {
+  assert.deepEqual(ticksOf(0.43, 4.07), [0, 1, 2, 3, 4, 5]);
+  assert.deepEqual(ticksOf(-0.2, 3), [-1, 0, 1, 2, 3]);
+  assert.deepEqual(ticksOf(0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1]);
+  assert.ok(ticksOf(2, 2).length > 1);
+});

@@ -1,0 +1,237 @@
+// Editing a lesson is rewarded: comparisons are neutral, the console shows, errors have a line, edits last and travel.
+import assert from 'node:assert/strict';
+import { browser, cells, options, pageTest, site, textOf, violations } from './harness.js';
+import { ended, lessonTest, openLesson, resultOf, runInstead } from './lessons-room.js';
+import { test } from 'node:test';
+
+/** @import { Page } from 'puppeteer-core' */
+
+/** @param {Page} page @param {number} step its code as it stands on the page */
+const codeOf = (page, step) =>
+  page.$eval(`.step:nth-of-type(${step}) .editor`, (editor) => editor.textContent ?? '');
+
+/** Three heads instead of two, in the lesson on the wrapper. @param {Page} page */
+async function takeThreeHeads(page) {
+  const code = await codeOf(page, 2);
+  await runInstead(page, 2, code.replace('numHeads: 2', 'numHeads: 3'));
+  await page.waitForSelector('.step:nth-of-type(2) .after-change');
+  await ended(page);
+}
+
+lessonTest(
+  'a change of shape is told as a table, without a mark of failure',
+  'wrapper',
+  async (page) => {
+    await takeThreeHeads(page);
+    const words = await resultOf(page, 2);
+    assert.match(
+      words,
+      /shape differs: \[2, 6, 6\] here, \[2, 6, 4\] there; first 4 columns equal/,
+    );
+    assert.doesNotMatch(words, /✗/);
+    assert.deepEqual(await page.$$('.step:nth-of-type(2) .mark.differs'), []);
+    const tables = await cells(page, '.step:nth-of-type(2) .table-room');
+    assert.deepEqual(tables[0].slice(0, 4), ['-0.4519', '0.2216', '0.4772', '0.1063']);
+    assert.equal(tables[0].length, 6);
+    const theirs = await cells(page, '.step:nth-of-type(2) .theirs');
+    assert.deepEqual(theirs[0], tables[0].slice(0, 4), 'the document’s table stands beside it');
+    assert.deepEqual(
+      await page.$$('.step:nth-of-type(2) td.differs'),
+      [],
+      'what both have is equal',
+    );
+  },
+);
+
+lessonTest(
+  'console.log shows beside its step',
+  'wrapper',
+  async (page) => {
+    await runInstead(
+      page,
+      1,
+      "console.log('shape', [2, 3]);\nconsole.warn({ a: 1 });\nconst hw = 1;",
+    );
+    await page.waitForSelector('.console .warn');
+    assert.match(await textOf(page, '.step:nth-of-type(1) .console'), /shape \[2, 3\].*\{ a: 1 \}/);
+  },
+  /\[object Object\]|JSHandle|a: 1/,
+);
+
+lessonTest(
+  'what is no JavaScript has a line, and so has a name that is declared twice',
+  'wrapper',
+  async (page) => {
+    await runInstead(page, 3, 'const fine = 1;\nconst = 2;\nconst more = 3;');
+    await ended(page, 'error');
+    assert.match(await resultOf(page, 3), /^Line 2: SyntaxError/);
+    assert.match(await textOf(page, '.step:nth-of-type(3) .failed-line'), /const = 2/);
+    await runInstead(page, 3, 'const one = 1;\nconst two = 2;\nlet one = 3;');
+    await page.waitForFunction(() =>
+      /Line 3: SyntaxError/.test(
+        document.querySelector('.step:nth-of-type(3) .results')?.textContent ?? '',
+      ),
+    );
+  },
+);
+
+lessonTest('edits and progress survive a reload, and can be forgotten', 'wrapper', async (page) => {
+  await takeThreeHeads(page);
+  await page.reload();
+  await ended(page);
+  assert.match(await codeOf(page, 2), /numHeads: 3/);
+  assert.match(await resultOf(page, 2), /first 4 columns equal/);
+  await page.$eval('.step:nth-of-type(2) .row', (row) => row.scrollIntoView());
+  await page.waitForSelector('.marks li:nth-child(2) .done');
+
+  await page.click('.lesson-bar .all');
+  await page.waitForSelector('.contents');
+  const entry = '.lesson-list li:has([href$="wrapper"])';
+  assert.match(await textOf(page, entry), /[1-5] of 5 steps/);
+  assert.match(await textOf(page, '.start'), /Go on with lesson/);
+  await page.click('.contents button');
+  assert.match(await textOf(page, entry), /0 of 5 steps/);
+  await openLesson(page, 'wrapper');
+  assert.doesNotMatch(await codeOf(page, 2), /numHeads: 3/);
+});
+
+lessonTest(
+  'changes travel in an address, and do not run before the visitor says so',
+  'wrapper',
+  async (page) => {
+    assert.equal(await page.$eval('.share button', ({ hidden }) => hidden), true);
+    await takeThreeHeads(page);
+    await page.click('.share button');
+    await page.waitForFunction(() => location.hash.includes('code='));
+    const address = page.url();
+    assert.ok(address.length < 1500, `${address.length}`);
+
+    const context = await browser.createBrowserContext();
+    const other = await context.newPage();
+    try {
+      await other.goto(address);
+      await ended(other, 'unrun');
+      assert.match(await codeOf(other, 2), /numHeads: 3/);
+      assert.match(await textOf(other, '.lesson [role=status]'), /has not run yet/);
+      assert.equal(await resultOf(other, 2), '');
+      await other.click('.step:nth-of-type(1) .row button');
+      await ended(other);
+      assert.match(await resultOf(other, 2), /first 4 columns equal/);
+      await other.reload();
+      await ended(other);
+      assert.match(await codeOf(other, 2), /numHeads: 3/);
+    } finally {
+      await context.close();
+    }
+  },
+);
+
+lessonTest(
+  'an exercise says what is still wrong, shows its solution and knows when it is solved',
+  'wrapper',
+  async (page) => {
+    await page.click('.exercise .row button');
+    await page.waitForSelector('.exercise .checks');
+    assert.match(
+      await textOf(page, '.exercise .results'),
+      /2 of 3 right so far.*It has 4: 2 heads of 2/,
+    );
+    assert.deepEqual(await page.$$('.exercise .message.error'), []);
+    await page.click('.exercise details:nth-of-type(1) summary');
+    assert.match(await textOf(page, '.exercise details[open]'), /is the width of one head/);
+    await page.click('.exercise details:nth-of-type(2) summary');
+    await page.click(
+      '.exercise details:nth-of-type(2) + button, .exercise details:nth-of-type(2) button',
+    );
+    await page.waitForSelector('.exercise .verdict.solved');
+    assert.match(await codeOf(page, 6), /dOut: 1/);
+    await page.waitForSelector('.marks .task.done');
+    assert.deepEqual(await violations(page), []);
+
+    await runInstead(page, 6, 'const = 1;');
+    await page.waitForSelector('.exercise .message.error');
+    assert.match(await resultOf(page, 6), /^Line 1: SyntaxError/);
+    await runInstead(page, 6, 'for (;;);');
+    await page.waitForSelector('.exercise .row button:nth-of-type(3):not([hidden])');
+    await page.click('.exercise .row button:nth-of-type(3)');
+    await page.waitForFunction(() =>
+      document.querySelector('.exercise .results')?.textContent?.includes('Stopped'),
+    );
+  },
+);
+
+lessonTest('all code and all solutions can be found and printed', 'shapes', async (page) => {
+  // An editor draws what is near the window; these texts are whole before anybody goes into them.
+  const code = await codeOf(page, 2);
+  assert.match(code, /const qkvProj/);
+  assert.match(code, /After the output projection/);
+  assert.ok((await page.$$('.cm-editor')).length === 0);
+  assert.ok((await page.$$eval('.editor pre span[class^=tok]', (spans) => spans.length)) > 200);
+  const hidden = await page.$$eval('.lesson :is(p, pre, td, th, h2, li, summary)', (all) =>
+    all
+      .filter(
+        (one) =>
+          one.textContent &&
+          getComputedStyle(one).display === 'none' &&
+          !one.closest('details, [hidden]'),
+      )
+      .map((one) => one.outerHTML),
+  );
+  assert.deepEqual(hidden, [], 'the browser finds what is not display: none, and opens <details>');
+  if (!('pdf' in page)) return;
+  await page.emulateMediaType('print').catch(() => {});
+  const printed = await page.evaluate(() => ({
+    bar: getComputedStyle(document.querySelector('.lesson-bar') ?? document.body).display,
+    code:
+      document.querySelector('.step:nth-of-type(2) .editor')?.getBoundingClientRect().height ?? 0,
+    wide: document.documentElement.scrollWidth <= innerWidth,
+  }));
+  assert.ok(printed.code > 800 && printed.wide);
+});
+
+pageTest(
+  'the list of lessons leads to lessons, to places in documents, and says what has been read',
+  '#lessons',
+  async (page) => {
+    assert.equal((await page.$$('.lesson-list li')).length, 15);
+    assert.equal(await page.title(), 'Lessons – Headwise');
+    const text = await textOf(page, '.documents');
+    for (const title of [
+      'Seeing the World from Multiple Perspectives',
+      'Attention Is All You Need',
+    ]) {
+      assert.ok(text.includes(title), title);
+    }
+    assert.doesNotMatch(text, /\b00\d\b/, 'documents have titles, not numbers');
+    assert.deepEqual(await violations(page), []);
+    await page.click('.documents a[href*="lesson=wrapper"][href*="to=step-5"]');
+    await page.waitForSelector('.lesson');
+    await ended(page);
+    const top = await page.$eval('#step-5', (heading) => heading.getBoundingClientRect().top);
+    assert.ok(top > 40 && top < 300, `step 5 is at ${top}, below the bar`);
+    await page.click('.step:nth-of-type(5) .source a');
+    await page.waitForSelector('.contents');
+    const place = await page.$eval('#document-002', (one) => one.getBoundingClientRect().top);
+    assert.ok(place >= 0 && place < 700, `the document is at ${place}`);
+  },
+  { ready: async (page) => void (await page.waitForSelector('.contents')) },
+);
+
+test('a page without storage keeps edits until it is closed', options, async () => {
+  const page = await browser.newPage();
+  try {
+    await page.evaluateOnNewDocument(() => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException('full', 'QuotaExceededError');
+      };
+    });
+    await page.goto(`${site.url}#lessons?lesson=wrapper`);
+    await ended(page);
+    await takeThreeHeads(page);
+    await openLesson(page, 'fused');
+    await openLesson(page, 'wrapper');
+    assert.match(await codeOf(page, 2), /numHeads: 3/);
+  } finally {
+    await page.close();
+  }
+});

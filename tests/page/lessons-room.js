@@ -1,0 +1,77 @@
+// What the tests of the Lessons room share: opening a lesson, waiting for its run, putting code in place of a step's.
+import { pageTest, textOf } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+/** @param {Page} page @param {...string} states how the run ended */
+export const ended = (page, ...states) =>
+  page.waitForFunction(
+    (/** @type {string[]} */ wanted) => {
+      const lesson = document.querySelector('#lessons-room .lesson');
+      return wanted.includes(/** @type {HTMLElement | null} */ (lesson)?.dataset.state ?? '');
+    },
+    { timeout: 60_000 },
+    states.length > 0 ? states : ['done'],
+  );
+
+/**
+ * Puts code in place of a step's and runs it with the keys.
+ *
+ * @param {Page} page
+ * @param {number} step from 1
+ * @param {string} code
+ */
+export async function runInstead(page, step, code) {
+  await page.focus(`.step:nth-of-type(${step}) .editor :is(pre, .cm-content)`);
+  await page.waitForSelector(`.step:nth-of-type(${step}) .cm-focused`);
+  await page.keyboard.down('Control');
+  await page.keyboard.press('a');
+  await page.keyboard.up('Control');
+  await page.evaluate((text) => document.execCommand('insertText', false, text), code);
+  await page.keyboard.down('Control');
+  await page.keyboard.press('Enter');
+  await page.keyboard.up('Control');
+}
+
+/**
+ * Goes to a lesson by its address and waits for its run.
+ *
+ * @param {Page} page
+ * @param {string} id
+ */
+export async function openLesson(page, id) {
+  await page.evaluate((hash) => (location.hash = hash), `#lessons?lesson=${id}`);
+  await page.waitForFunction(
+    (/** @type {string} */ wanted) =>
+      document.getElementById('lessons-room')?.dataset.lesson === wanted,
+    {},
+    id,
+  );
+  await ended(page);
+}
+
+/** @param {Page} page @param {number} step */
+export const resultOf = (page, step) => textOf(page, `.step:nth-of-type(${step}) .results`);
+
+/**
+ * @param {string} title
+ * @param {string} id of the lesson
+ * @param {(page: Page) => Promise<void>} body
+ * @param {RegExp} [isMeant] errors that the body causes
+ */
+export function lessonTest(title, id, body, isMeant) {
+  pageTest(
+    title,
+    `#lessons?lesson=${id}`,
+    async (page) => {
+      await ended(page);
+      try {
+        await body(page);
+      } finally {
+        // The next test's page would find the edits of this one.
+        await page.evaluate(() => localStorage.clear());
+      }
+    },
+    { ready: () => Promise.resolve(), isMeant },
+  );
+}

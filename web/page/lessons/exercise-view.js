@@ -1,0 +1,138 @@
+/**
+ * A lesson's exercise: a task, code to begin with, a check that says what is still wrong, a hint and a solution.
+ *
+ * @import { Item } from './audience.js'
+ * @import { Exercise } from './parse-exercise.js'
+ * @import { Outcome } from './run.js'
+ */
+
+import { el } from '../shared/dom.js';
+import { resultsOf } from './results.js';
+import { startRun } from './run.js';
+import { createStep, prose } from './step-view.js';
+
+/** Runs quicker than this show no button to stop them. */
+const QUIET_MS = 300;
+
+export class ExerciseView {
+  /** @type {Exercise} */ #exercise;
+  #code = '';
+  /** How many runs have begun or been dropped: only the newest may speak. */
+  #runs = 0;
+  /** @type {(() => void) | undefined} */ #stopRun;
+  /** @type {() => void} */ #onSolved;
+  /** @type {import('./step-view.js').StepElements} */ #step;
+  #stop = el('button', { type: 'button', class: 'quiet', hidden: true }, 'Stop');
+
+  /**
+   * @param {Exercise} exercise
+   * @param {object} options
+   * @param {string} [options.code] as the visitor has it
+   * @param {(code: string) => void} options.onChange
+   * @param {() => void} options.onSolved every part of the check has passed
+   */
+  constructor(exercise, { code = exercise.start, onChange, onSolved }) {
+    this.#exercise = exercise;
+    this.#code = code;
+    this.#onSolved = onSolved;
+    const { title, from, text, start, hint, solution } = exercise;
+    const heading = el('span', {}, el('span', { class: 'tag' }, 'Exercise'), ` ${title}`);
+    this.#step = createStep({
+      id: 'exercise-title',
+      title: heading,
+      from,
+      text,
+      label: 'Code of the exercise',
+      code,
+      original: start,
+      runWord: 'Check',
+      onChange: (next) => {
+        this.#code = next;
+        onChange(next);
+      },
+      onRun: () => this.run(),
+    });
+    const use = el('button', { type: 'button', class: 'quiet' }, 'Put it into the editor');
+    use.addEventListener('click', () => {
+      this.#step.editor.set(solution);
+      this.run();
+    });
+    const { section, row } = this.#step;
+    section.classList.add('exercise');
+    section.id = 'exercise';
+    this.#stop.addEventListener('click', () => this.#stopRun?.());
+    row.append(this.#stop);
+    row.after(
+      el('details', {}, el('summary', {}, 'Hint'), prose(hint)),
+      el('details', {}, el('summary', {}, 'Show solution'), el('pre', {}, solution), use),
+    );
+    this.element = section;
+    this.#say('The check has not run yet.');
+  }
+
+  /** @param {string} words */
+  #say(words) {
+    this.#step.results.replaceChildren(el('p', { class: 'note' }, words));
+  }
+
+  run() {
+    this.stop();
+    const run = ++this.#runs;
+    const { editor } = this.#step;
+    editor.mark(0);
+    this.element.dataset.state = 'running';
+    /** @type {Item[]} */
+    const items = [];
+    const showing = setTimeout(() => (this.#stop.hidden = false), QUIET_MS);
+    this.#stopRun = startRun([this.#code, this.#exercise.check], {
+      onStep() {},
+      onItem: (_, item) => items.push(item),
+      onEnd: (outcome) => {
+        clearTimeout(showing);
+        if (run === this.#runs) this.#finish(outcome, items);
+      },
+    });
+  }
+
+  /** @param {Outcome} outcome @param {Item[]} items */
+  #finish({ how, step, line, message }, items) {
+    this.#stop.hidden = true;
+    this.element.dataset.state = how;
+    const { elements } = resultsOf({ printed: [] }, items, { complete: true, changed: true });
+    // A line of the check would tell nothing: it is not seen.
+    const place = step === 0 ? line : undefined;
+    this.#step.editor.mark((how === 'error' && place) || 0);
+    const where = place === undefined ? '' : `Line ${place}: `;
+    const failure = how === 'error' ? `${where}${message}` : 'Stopped before it came to an end.';
+    const end = how === 'done' ? this.#verdict(items) : this.#failure(failure);
+    this.#step.results.replaceChildren(end, ...elements);
+  }
+
+  /** @param {string} words */
+  #failure(words) {
+    return el('p', { class: 'message error', role: 'alert' }, words);
+  }
+
+  /** @param {Item[]} items */
+  #verdict(items) {
+    const checks = items.filter((item) => item.kind === 'check');
+    const left = checks.filter(({ passed }) => !passed).length;
+    if (left === 0) this.#onSolved();
+    const words =
+      left === 0 ? 'Solved.' : `${checks.length - left} of ${checks.length} right so far.`;
+    return el('p', { class: left === 0 ? 'verdict solved' : 'verdict', role: 'status' }, words);
+  }
+
+  /** Ends a run without a word. */
+  stop() {
+    this.#runs++;
+    const stop = this.#stopRun;
+    this.#stopRun = undefined;
+    stop?.();
+  }
+
+  destroy() {
+    this.stop();
+    this.#step.editor.destroy();
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Curves over a common axis, each with its name at its end.
+ *
+ * @import { LinesItem } from '../audience.js'
+ */
+
+import { formatNumber, formatWeight } from '../../shared/format.js';
+import { html, svg } from '../../shared/template.js';
+import { colourOf } from './colours.js';
+import { ticksOf } from './ticks.js';
+
+const SIZE = { width: 520, height: 300, left: 48, right: 92, top: 26, bottom: 42 };
+
+/** Names at the ends of curves keep this distance. */
+const APART = 15;
+
+/** Dashes, so that curves are told apart without their colours. */
+const DASHES = ['', '6 3', '2 3', '8 3 2 3'];
+
+/** Moves what is closer than APART, from the top. @param {number[]} places */
+function spread(places) {
+  const order = places.map((_, i) => i).sort((a, b) => places[a] - places[b]);
+  const moved = [...places];
+  order.forEach((at, i) => {
+    if (i > 0) moved[at] = Math.max(moved[at], moved[order[i - 1]] + APART);
+  });
+  return moved;
+}
+
+/** @param {LinesItem} item */
+export function linesOf({ name, x, series, xLabel, yLabel }) {
+  const all = series.flatMap(({ values }) => values).filter(Number.isFinite);
+  const yTicks = ticksOf(Math.min(...all), Math.max(...all));
+  const [low, high] = [yTicks[0], yTicks[yTicks.length - 1]];
+  const [from, to] = [Math.min(...x), Math.max(...x)];
+  const { width, height, left, right, top, bottom } = SIZE;
+  const placeX = (/** @type {number} */ v) =>
+    left + ((v - from) / (to - from || 1)) * (width - left - right);
+  const placeY = (/** @type {number} */ v) =>
+    height - bottom - ((v - low) / (high - low || 1)) * (height - top - bottom);
+  const xTicks = x.length <= 13 ? x : ticksOf(from, to).filter((v) => v >= from && v <= to);
+  const ends = spread(series.map(({ values }) => placeY(values[values.length - 1])));
+  const write = (/** @type {number} */ v) => String(v).replace('-', '−');
+  return html`<svg
+      class="line-chart"
+      role="img"
+      aria-label="${name}: ${series.map(({ label }) => label).join(', ')}"
+      viewBox="0 0 ${width} ${height}"
+    >
+      ${yTicks.map(
+        (v) =>
+          svg`<path class="rule" d="M${left} ${placeY(v)}H${width - right}" />
+            <text class="tick-y" x=${left - 8} y=${placeY(v)}>${write(v)}</text>`,
+      )}
+      ${xTicks.map(
+        (v) =>
+          svg`<text class="tick-x" x=${placeX(v)} y=${height - bottom + 16}>${write(v)}</text>`,
+      )}
+      <text class="tick-x" x=${(left + width - right) / 2} y=${height - 8}>${xLabel}</text>
+      <text class="axis-y" x="4" y="12">${yLabel}</text>
+      ${series.map(({ label, values }, i) => {
+        const style = `--series-colour: ${colourOf(i)}`;
+        const points = values.map((v, at) => `${placeX(x[at])},${placeY(v)}`);
+        return svg`<g style=${style}>
+          <polyline points=${points.join(' ')} stroke-dasharray=${DASHES[i % DASHES.length]} />
+          ${values.map(
+            (v, at) =>
+              svg`<circle cx=${placeX(x[at])} cy=${placeY(v)} r="2.6">
+                <title>${label}, ${xLabel} ${x[at]}: ${formatWeight(v)}</title></circle>`,
+          )}
+          <text class="line-name" x=${width - right + 8} y=${ends[i]}>${label}</text>
+        </g>`;
+      })}
+    </svg>
+    <details class="numbers">
+      <summary>The numbers</summary>
+      <div class="table-room" tabindex="0" role="group" aria-label="The numbers of ${name}">
+        <table class="matrix">
+          <thead>
+            <tr>
+              <th scope="col">${xLabel || 'x'}</th>
+              ${series.map(({ label }) => html`<th scope="col">${label}</th>`)}
+            </tr>
+          </thead>
+          <tbody>
+            ${x.map(
+              (v, at) =>
+                html`<tr>
+                  <th scope="row">${write(v)}</th>
+                  ${series.map(({ values }) => html`<td>${formatNumber(values[at])}</td>`)}
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>
+    </details>`;
+}

@@ -1,0 +1,59 @@
+/**
+ * How values and verdicts are written.
+ *
+ * @import { Verdict } from './check.js'
+ * @import { Printed } from './parse.js'
+ */
+
+import { el } from '../shared/dom.js';
+import { formatCount, formatNumber, formatWeight } from '../shared/format.js';
+
+export const HERE = 'Headwise';
+
+/** @param {Printed[]} printed */
+export const whose = (printed) =>
+  printed.every(({ by }) => by === 'prints') ? 'Document' : 'Expected';
+
+/** @param {readonly number[]} values */
+export const formatList = (values) => {
+  const format = values.every(Number.isInteger) ? String : formatNumber;
+  return `[${values.map(format).join(', ')}]`;
+};
+
+/**
+ * @param {unknown} value
+ * @param {unknown} [other] what it is set against, so that both are written alike
+ * @returns {string}
+ */
+export function formatValue(value, other) {
+  if (Array.isArray(value)) return formatList(value);
+  if (typeof value !== 'number') return String(value);
+  if (typeof other !== 'number') {
+    return Number.isInteger(value) ? formatCount(value) : formatWeight(value);
+  }
+  return [value, other].every(Number.isInteger) ? formatCount(value) : formatNumber(value);
+}
+
+/**
+ * What comparing has given. After the visitor's change a difference is no mistake.
+ *
+ * @param {Verdict} verdict
+ * @param {object} options
+ * @param {boolean} options.changed
+ * @param {string} [options.words] in place of how many differ
+ * @param {boolean} [options.counted] with numbers
+ */
+export function markOf({ equal, total, differing }, { changed, words, counted = false }) {
+  if (equal) {
+    const sign = el('span', { 'aria-hidden': 'true' }, '✓');
+    return el('span', { class: 'mark' }, sign, counted ? ` all ${total} equal` : ' equal');
+  }
+  const text = words || (counted ? `${differing} of ${total} differ` : 'differs');
+  if (changed) return el('span', { class: 'mark changed' }, text);
+  return el(
+    'span',
+    { class: 'mark differs' },
+    el('span', { 'aria-hidden': 'true' }, '✗'),
+    ` ${text}`,
+  );
+}
