@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatExplore, parseExplore } from '../web/page/explore/address.js';
+import { TOURS } from '../web/page/explore/tours.js';
 import { DEFAULTS, formatHash, parseHash, ROOMS } from '../web/page/state.js';
 
 test('every room has an address that leads to it', () => {
@@ -32,8 +33,8 @@ test('a change of rooms leaves the other room as it was', () => {
 
 test('everything that is chosen in Explore is in its address, and comes back', () => {
   const hash =
-    '#explore?model=induction&text=a+b+a&added=5_9&head=L1H6&with=L0H2&mute=L0H3_L1H0&pins=q3_k1&first=0' +
-    '&view=4_2.5_12&of=mean&over=all&scale=log&sort=induction&decoding=greedy&topP=0.5&temperature=1.2&topK=7&seed=99&count=5';
+    '#explore?model=induction&text=a+b+a&added=5_9&head=L1H6&with=L0H2&mute=L0H3_L1H0&lines=L0H1&pins=q3_k1&first=0' +
+    '&view=4_2.5_12&target=7&against=9&of=mean&over=all&scale=log&sort=induction&by=effect&show=all&tint=loss&decoding=greedy&topP=0.5&temperature=1.2&topK=7&seed=99&count=5';
   const state = parseHash(hash);
   assert.deepEqual(state.explore, {
     model: 'induction',
@@ -44,16 +45,24 @@ test('everything that is chosen in Explore is in its address, and comes back', (
     of: 'mean',
     over: 'all',
     other: { layer: 0, head: 2 },
+    before: false,
     muted: [
       { layer: 0, head: 3 },
       { layer: 1, head: 0 },
     ],
+    overlay: [{ layer: 0, head: 1 }],
     pins: [
       { side: 'query', token: 2 },
       { side: 'key', token: 0 },
     ],
     scale: 'log',
     sort: 'induction',
+    by: 'effect',
+    show: 'all',
+    target: 7,
+    against: 9,
+    tint: 'loss',
+    tour: null,
     hideFirst: true,
     topP: 0.5,
     view: { query: 3, key: 1.5, span: 12 },
@@ -69,7 +78,7 @@ test('everything that is chosen in Explore is in its address, and comes back', (
 test('heads are named from 0; addresses from when they counted from 1 lead to the same heads', () => {
   for (const [old, now] of [
     ['#compare?head=2', '#compare?head=H1'],
-    ['#explore?head=2.7&with=1.3&mute=1.4_2.1', '#explore?head=L1H6&with=L0H2&mute=L0H3_L1H0'],
+    ['#explore?head=2.6&with=1.3&mute=1.4_2.1', '#explore?head=L1H5&with=L0H2&mute=L0H3_L1H0'],
   ]) {
     assert.deepEqual(parseHash(old), parseHash(now));
     assert.equal(formatHash(parseHash(old)), now);
@@ -83,13 +92,35 @@ test('heads are named from 0; addresses from when they counted from 1 lead to th
 
 test('what an Explore address says wrongly is default', () => {
   const wrong =
-    'head=0.3&with=x&mute=1_2._L1_H2&pins=z1_q0&view=1_2&of=median&topP=7&topK=1.5&seed=-1&added=1_x&scale=';
+    'head=0.3&with=x&mute=1_2._L1_H2&view=1_2&of=median&topP=7&topK=1.5&seed=-1&added=1_x&scale=&target=-1&against=x&tour=induction.9';
   assert.deepEqual(parseExplore(new URLSearchParams(wrong)), DEFAULTS.explore);
   assert.equal(String(formatExplore(DEFAULTS.explore)), '');
+});
+
+test('a step of a tour has an address, and what is changed in it is in the address too', () => {
+  for (const [name, { steps }] of Object.entries(TOURS)) {
+    for (const [step, { set }] of steps.entries()) {
+      const hash = `#explore?tour=${name}.${step + 1}`;
+      const state = parseHash(hash);
+      assert.deepEqual(state.explore, { ...state.explore, ...set, tour: { name, step } });
+      assert.equal(formatHash(state), hash);
+      const changed = `${hash}&head=L0H1&mute=&pins=`;
+      assert.equal(formatHash(parseHash(changed)).replace('mute=&', ''), `${hash}&head=L0H1&pins=`);
+    }
+  }
+  assert.deepEqual(parseHash('#explore?tour=induction.3&mute=').explore.muted, []);
+});
+
+test('what is pinned in a sample at first is not in the address; nothing pinned is', () => {
+  assert.deepEqual(parseHash('#explore').explore.pins, DEFAULTS.explore.pins);
+  assert.ok(DEFAULTS.explore.pins.length > 0);
+  assert.deepEqual(parseHash('#explore?pins=').explore.pins, []);
+  assert.equal(formatHash(parseHash('#explore?pins=')), '#explore?pins=');
+  assert.deepEqual(parseHash('#explore?text=a+b').explore.pins, []);
 });
 
 test('a long text and a long continuation are not in the address', () => {
   const text = 'long '.repeat(1000);
   const added = Array.from({ length: 600 }, (_, i) => i);
-  assert.equal(String(formatExplore({ ...DEFAULTS.explore, text, added })), '');
+  assert.equal(String(formatExplore({ ...DEFAULTS.explore, text, added, pins: [] })), '');
 });

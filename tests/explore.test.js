@@ -10,7 +10,7 @@ import { fit, regionOf, reveal, suffices, zoom } from '../web/headwise/view/view
 import { columnOf, pooledCells, poolRegion } from '../web/page/explore/worker/pool.js';
 import { likeliest, softmaxOf } from '../web/page/explore/worker/predict.js';
 import { Rollouts, rollout } from '../web/page/explore/worker/rollout.js';
-import { rowsOf } from '../web/page/explore/worker/rows.js';
+import { minusRows, rowsOf } from '../web/page/explore/worker/rows.js';
 import { HeadScorer, inductionKeys } from '../web/page/explore/scores.js';
 
 /** @import { Heads } from '../web/page/explore/worker/heads.js' */
@@ -112,8 +112,12 @@ for (const causal of [true, false]) {
   const n = 150;
   const { maps, source } = makeSource(n, causal);
   /** @param {Partial<What>} what @param {number} start @param {number} end */
-  const rows = async (what, start, end) =>
-    (await rowsOf(source, { ...HEAD, ...what }, rolloutOf))(start, end);
+  const rows = async ({ minus, ...what }, start, end) => {
+    const all = await rowsOf(source, { ...HEAD, ...what }, rolloutOf);
+    if (!minus) return all(start, end);
+    const others = await rowsOf(source, { ...HEAD, ...what, ...minus }, rolloutOf);
+    return minusRows(all, others)(start, end);
+  };
   const rolloutOf = async (/** @type {number} */ layer) =>
     rollout(await load(), source, layer, async () => {});
 

@@ -149,7 +149,8 @@ test('every question is about the run that the page shows', async () => {
   session.thumbs(2, 32);
   session.region('table', what, any({ rows: [0, 2] }));
   session.scores();
-  session.predict(3);
+  session.predict({ at: 3, target: null, against: 7 });
+  session.losses();
   session.rows(what, 1, 4);
   session.column(what, 2);
   assert.deepEqual(
@@ -158,7 +159,8 @@ test('every question is about the run that the page shows', async () => {
       ['thumbs', 1, { layer: 2, size: 32 }],
       ['region', 1, { slot: 'table', what, region: { rows: [0, 2] } }],
       ['scores', 1],
-      ['predict', 1, 3],
+      ['predict', 1, { at: 3, target: null, against: 7 }],
+      ['losses', 1],
       ['rows', 1, { what, start: 1, end: 4 }],
       ['column', 1, { slot: 'column 2', what, key: 2 }],
     ],

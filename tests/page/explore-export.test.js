@@ -11,7 +11,7 @@ import { viridis } from '../../web/headwise/view/viridis.js';
 import { engine } from '../browsers/engines.js';
 import { MODELS } from '../../web/page/explore/models.js';
 import { openModel, runModel } from '../../web/page/explore/worker/model.js';
-import { filesTest, reread, roomTest, says } from './explore-room.js';
+import { filesTest, openMenu, reread, roomTest, says } from './explore-room.js';
 import {
   browser,
   colours,
@@ -58,7 +58,10 @@ after(async () => {
  */
 async function saved(page, what, format) {
   const isOpen = await page.evaluate(() => document.querySelector('.explore-files[open]') !== null);
-  if (!isOpen) await page.click('#explore-export');
+  if (!isOpen) {
+    await openMenu(page, 'explore-files');
+    await page.click('#explore-export');
+  }
   await page.select('#export-what', what);
   await page.select('#export-format', format);
   await page.waitForFunction(
@@ -121,7 +124,7 @@ const isColour = (actual, expected, what) =>
 const n = () => run.source.n;
 const weights = () => run.source.rows(1, 2, 0, n());
 
-roomTest('every view is an SVG with title, legend and settings', QUERY, async (page) => {
+roomTest('every view is an SVG with title, legend and settings', `${QUERY}&pins=`, async (page) => {
   const map = await saved(page, 'map', 'svg');
   assert.match(map.name, /^induction-[a-z-]+-head-l1h2\.svg$/);
   const svg = await parsed(page, map.bytes);
@@ -274,6 +277,7 @@ filesTest('what was saved can be opened again', QUERY, async (page) => {
   const path = join(folder, name);
   await writeFile(path, bytes);
   await page.keyboard.press('Escape');
+  await openMenu(page, 'explore-files');
   await page.click('#explore-open');
   const input = /** @type {import('puppeteer-core').ElementHandle<HTMLInputElement>} */ (
     await page.$('input[aria-label="Files to open"]')
@@ -345,6 +349,7 @@ filesTest(
 );
 
 filesTest('a long text is pooled in the picture, which says so', '?scale=head', async (page) => {
+  await openMenu(page, 'explore-files');
   await page.click('#explore-open');
   const size = 1200;
   const { writeNpy } = await import('headwise/formats');
@@ -371,6 +376,7 @@ roomTest(
       await useScheme(page, scheme);
       for (const width of widths) {
         await page.setViewport({ width, height: 800 });
+        await openMenu(page, 'explore-files');
         await page.click('#explore-export');
         await says(page, '.explore-files[open] .message', /iB/);
         assert.deepEqual(await violations(page), [], `${width} ${scheme}`);

@@ -89,20 +89,21 @@ for (const width of [1280, 390]) {
           assert.ok(words.right <= tile.left);
         }
       }
-      assert.equal(await textOf(page, '#explore-grid button > span:not(.visually-hidden)'), '');
+      assert.equal(await textOf(page, '#explore-grid button > .words'), '');
       assert.ok((await contentWidth(page)) <= width);
 
       // In another order each has its name, which fits too.
-      await page.select('#explore-sort', 'entropy');
+      await page.select('#explore-by', 'entropy');
+      await page.click('#explore-sort');
       await page.waitForSelector('#explore-grid[data-sort=entropy]');
       assert.deepEqual(await boxes(page, '#explore-grid .heading'), []);
-      const names = await page.$$eval('#explore-grid button > span:not(.visually-hidden)', (all) =>
+      const names = await page.$$eval('#explore-grid button > .words', (all) =>
         all.map((one) => {
           const range = document.createRange();
           range.selectNodeContents(one);
           const tile = /** @type {HTMLElement} */ (one.parentElement).getBoundingClientRect();
           return {
-            name: one.lastChild?.textContent,
+            name: /L\d+H\d+/.exec(one.textContent ?? '')?.[0],
             fits: range.getBoundingClientRect().width <= tile.width,
           };
         }),
@@ -112,7 +113,7 @@ for (const width of [1280, 390]) {
         [],
       );
       assert.equal(new Set(names.map(({ name }) => name)).size, LAYERS * HEADS);
-      await page.select('#explore-sort', 'place');
+      await page.click('#explore-sort');
       await page.waitForSelector('#explore-grid .heading');
     },
   );

@@ -8,7 +8,16 @@ import { tensor } from 'headwise';
 import { writeNpy, writeSafetensors } from 'headwise/formats';
 import { engine } from '../browsers/engines.js';
 import { data } from '../helpers.js';
-import { choose, filesTest, reread, roomTest, runOf, says, scored } from './explore-room.js';
+import {
+  openMenu,
+  choose,
+  filesTest,
+  reread,
+  roomTest,
+  runOf,
+  says,
+  scored,
+} from './explore-room.js';
 import { contentWidth, schemes, textOf, useScheme, violations, widths } from './harness.js';
 
 /** @import { CDPSession, Page } from 'puppeteer-core' */
@@ -298,6 +307,7 @@ roomTest('the dialog fits every width and has no accessibility violations', '', 
     await useScheme(page, scheme);
     for (const width of widths) {
       await page.setViewport({ width, height: 800 });
+      await openMenu(page, 'explore-files');
       await page.click('#explore-open');
       assert.deepEqual(await violations(page), [], `${width} ${scheme}`);
       assert.ok((await contentWidth(page)) <= width, `${width} ${scheme}`);

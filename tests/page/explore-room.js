@@ -24,6 +24,9 @@ export const scored = (page, old = '') =>
     old,
   );
 
+/** Opens a menu. @param {Page} page @param {string} id */
+export const openMenu = (page, id) => page.$eval(`#${id}`, (menu) => menu.setAttribute('open', ''));
+
 /** @param {Page} page the number of the run that is scored */
 export const runOf = (page) =>
   page.$eval(ROOM, (room) => /** @type {HTMLElement} */ (room).dataset.scored);
@@ -73,6 +76,7 @@ export const says = (page, selector, words) =>
 
 /** @param {Page} page @param {string[]} paths of files that are chosen in the dialog */
 export async function choose(page, ...paths) {
+  await openMenu(page, 'explore-files');
   await page.click('#explore-open');
   const input = /** @type {ElementHandle<HTMLInputElement>} */ (
     await page.$('.explore-files input[aria-label="Files to open"]')

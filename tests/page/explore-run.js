@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';
 import { load } from 'headwise';
-import { firstHead, MODELS } from '../../web/page/explore/models.js';
+import { firstHead, firstPins, MODELS } from '../../web/page/explore/models.js';
 import { openModel, runModel } from '../../web/page/explore/worker/model.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -39,6 +39,12 @@ export const written = (weight) =>
     : weight >= 5e-4
       ? weight.toFixed(4)
       : weight.toExponential(1).replace('-', '−');
+
+/** The token that is pinned first. */
+export const [{ token: firstPin }] = firstPins('austen');
+
+/** Tokens in a card of one pin, and in each of several. */
+export const [MOST, MOST_OF_SEVERAL] = [6, 4];
 
 /** The head that is shown first. */
 export const first = firstHead('austen');

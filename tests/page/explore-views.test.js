@@ -49,7 +49,7 @@ roomTest(
   'of a long text the strongest lines are drawn, and of one token all',
   '?head=L2H3',
   async (page) => {
-    await repeatText(page, 10);
+    await repeatText(page, 32);
     const paths = () => page.$$eval('#explore-lines path', (found) => found.length);
     await page.$eval('#explore-lines .lines', (lines) => lines.scrollTo(0, lines.scrollHeight));
     await says(page, '#explore-lines', /The 2,000 strongest of [\d,]+ lines in view/);
@@ -64,7 +64,7 @@ roomTest(
   'a rollout of a long text is said to be on its way, and another map stops it',
   '?head=L3H0',
   async (page) => {
-    await repeatText(page, 24);
+    await repeatText(page, 80);
     await page.select('#explore-map', 'rollout');
     await page.waitForSelector('#explore-maps[aria-busy]');
     await page.select('#explore-map', 'head');

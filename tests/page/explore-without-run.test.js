@@ -7,9 +7,7 @@ import { pageTest, textOf, violations } from './harness.js';
 /** @import { Page } from 'puppeteer-core' */
 
 const NEEDING_RUN = [
-  '#explore-export',
   '#explore-edit',
-  '#explore-help',
   '#explore-text',
   '#explore-continue button',
   '#explore-heads',
@@ -43,7 +41,7 @@ emptyTest(
   async (page) => {
     await says(page, '#explore-message', /no model "nobody" here\. Choose one .* or open files\.$/);
     assert.deepEqual(await seen(page, NEEDING_RUN), []);
-    const staying = ['#explore-model', '#explore-open'];
+    const staying = ['#explore-model', '#explore-files'];
     assert.deepEqual(await seen(page, staying), staying);
     assert.deepEqual(await violations(page), []);
     // Keys of what is not there leave what the address says.
@@ -87,7 +85,7 @@ emptyTest(
   '?text=',
   async (page) => {
     await says(page, '#explore-message', /^There is no text yet: type a word\.$/);
-    const staying = ['#explore-model', '#explore-open', '#explore-edit'];
+    const staying = ['#explore-model', '#explore-files', '#explore-edit'];
     const others = NEEDING_RUN.filter((selector) => !staying.includes(selector));
     assert.deepEqual(await seen(page, others), []);
     assert.deepEqual(await seen(page, staying), staying);

@@ -39,7 +39,7 @@ const list = fc
 const names = [
   ...Object.keys(DEFAULTS),
   ...Object.keys(EXPLORE_DEFAULTS),
-  ...['with', 'mute', 'first', 'constructor', '__proto__'],
+  ...['with', 'mute', 'lines', 'first', 'constructor', '__proto__'],
 ];
 const known = [
   ...Object.keys(MODELS),
@@ -49,6 +49,11 @@ const known = [
   'row',
   'mean',
   'all',
+  'effect',
+  'loss',
+  'before',
+  'induction.1',
+  'induction.3',
   '0',
   '1',
 ];

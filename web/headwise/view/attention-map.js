@@ -65,7 +65,8 @@ export class AttentionMap extends Base {
     sheet.replaceSync(style);
     const shadow = this.attachShadow({ mode: 'open' });
     shadow.adoptedStyleSheets = [sheet];
-    shadow.append(...this.#frame.elements, this.#tip);
+    shadow.append(...this.#frame.elements);
+    this.#frame.field.append(this.#tip);
     this.#listen();
   }
 
@@ -249,6 +250,21 @@ export class AttentionMap extends Base {
     const cell = isThere ? cellAt(this.#layers.all, query, key) : undefined;
     const words = cell ? wordsOf(cell, this.#given) : isThere ? '…' : '';
     if (this.#tip.textContent !== words) this.#tip.textContent = words;
+    this.#tip.classList.toggle('away', !words || this.#place !== this.#said);
+    if (words) this.#putTip();
+  }
+
+  /** What is read out stands above or below its cell, and within the map. */
+  #putTip() {
+    const { query, key } = this.#said;
+    const { queries, keys } = spansOf(this.#view, this.#size);
+    const [x, y] = [
+      (key + 0.5 - this.#view.key) / keys,
+      (query + 0.5 - this.#view.query) / queries,
+    ];
+    this.#tip.style.setProperty('--x', `${100 * clamp(x, 0, 1)}%`);
+    this.#tip.style.setProperty('--y', `${100 * clamp(y, 0, 1)}%`);
+    this.#tip.classList.toggle('above', y > 0.5);
   }
 
   /**

@@ -18,6 +18,7 @@ import { clamp, spansOf } from './viewport.js';
  * @typedef {object} Pin
  * @property {'query' | 'key'} side a query has a row, a key a column
  * @property {number} token counted from 0
+ * @property {string} [colour] of its outline and label, as CSS has it; default: the accent
  */
 /**
  * What is drawn.
@@ -32,6 +33,9 @@ import { clamp, spansOf } from './viewport.js';
  */
 
 const hide = { 'aria-hidden': 'true' };
+
+/** Of a row that is thinner, an outline would hide it: it is marked at the map's edge. */
+const THIN_PX = 7;
 
 /** Rows are at least this share of a column's length, and at most that. */
 const ASPECTS = /** @type {const} */ ([0.5, 8]);
@@ -132,12 +136,18 @@ export class Frame {
       [this.#columnLabels, keyNames, 'key', spans.keys, this.#width],
       [this.#rowLabels, queryNames, 'query', spans.queries, this.#height],
     ])) {
-      showLabels(element, { names, start: view[side], span, length, strong: place[side] });
+      const pinned = pins.filter((pin) => pin.side === side).toReversed();
+      const strong = [{ token: place[side] }, ...pinned];
+      showLabels(element, { names, start: view[side], span, length, strong });
     }
-    const band = (/** @type {Pin} */ { side, token }, /** @type {string} */ name) => {
-      const mark = el('div', { class: name });
+    const band = (/** @type {Pin} */ { side, token, colour }, /** @type {string} */ name) => {
       const isRow = side === 'query';
       const share = 100 / spans[isRow ? 'queries' : 'keys'];
+      const isThin = (share / 100) * (isRow ? this.#height : this.#width) < THIN_PX;
+      const mark = el('div', {
+        class: `${name} ${isRow ? 'row' : 'column'}${isThin ? ' thin' : ''}`,
+      });
+      if (colour) mark.style.setProperty('--accent', colour);
       mark.style.setProperty(isRow ? 'top' : 'left', `${share * (token - view[side])}%`);
       mark.style.setProperty(isRow ? 'height' : 'width', `${share}%`);
       return mark;

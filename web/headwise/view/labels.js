@@ -15,6 +15,8 @@ const LEVEL_LABEL = 2;
 const LETTER_EM = 0.56;
 const LETTER_PX = 7;
 
+/** @typedef {{ token: number, colour?: string }} Strong */
+
 /**
  * What is seen of one side of a map.
  * @typedef {object} Axis
@@ -22,7 +24,7 @@ const LETTER_PX = 7;
  * @property {number} start
  * @property {number} span
  * @property {number} length in CSS pixels
- * @property {number} strong a token that is named, whether or not the others have room; −1: none
+ * @property {readonly Strong[]} strong tokens that are named, whether or not the others have room; the first goes before
  */
 
 /**
@@ -92,24 +94,33 @@ export function showLabels(element, { names, start, span, length, strong }) {
   const { tokens, isNumbered } = labelledTokens(start, span, names.length, length);
   const flat = isNumbered || isFlat(names, cell);
   const at = (/** @type {number} */ token) => (token + 0.5 - start) * cell;
-  /** @param {string} text @param {number} place @param {string} name of its class */
-  const label = (text, place, name) => {
-    const made = el('span', { class: name }, text);
+  /** @param {string} text @param {number} place @param {Strong} [named] */
+  const label = (text, place, named) => {
+    const made = el('span', { class: named ? 'strong' : '' }, text);
     // A share, so that it stays within a map that shrinks before it is measured again.
     made.style.setProperty('--at', `${(100 * place) / length}%`);
+    if (named?.colour) made.style.setProperty('color', named.colour);
     return made;
   };
-  const isSeen = strong >= 0 && strong + 1 > start && strong < start + span;
-  const half = isSeen && flat ? ([...names[strong]].length * LETTER_PX) / 2 : 0;
-  const room = isNumbered ? Math.max(NUMBER_PX / 2, half + LETTER_PX * 3) : 0;
+  /** What stands already: where, and how much room it needs on both sides. @type {[number, number][]} */
+  const taken = [];
+  const isFree = (/** @type {number} */ place, /** @type {number} */ room) =>
+    taken.every(([other, least]) => Math.abs(place - other) >= Math.max(room, least));
+  const named = strong.flatMap((one) => {
+    const { token } = one;
+    if (token < 0 || token >= names.length || token + 1 <= start || token >= start + span)
+      return [];
+    const half = flat ? ([...names[token]].length * LETTER_PX) / 2 : 0;
+    const place = Math.max(half, Math.min(length - half, at(token)));
+    const room = isNumbered ? Math.max(NUMBER_PX / 2, half + LETTER_PX * 3) : cell / 2;
+    if (!isFree(place, 0)) return [];
+    taken.push([at(token), room]);
+    return [label(names[token], place, one)];
+  });
   const shown = tokens
-    .filter((token) => !isSeen || (token !== strong && Math.abs(at(token) - at(strong)) >= room))
-    .map((token) => label(isNumbered ? String(token + 1) : names[token], at(token), ''));
-  if (isSeen) {
-    const place = Math.max(half, Math.min(length - half, at(strong)));
-    shown.push(label(names[strong], place, 'strong'));
-  }
+    .filter((token) => isFree(at(token), 0))
+    .map((token) => label(isNumbered ? String(token + 1) : names[token], at(token)));
   element.classList.toggle('numbers', isNumbered);
   element.classList.toggle('flat', flat);
-  element.replaceChildren(...shown);
+  element.replaceChildren(...shown, ...named);
 }

@@ -78,22 +78,42 @@ export const style = `
 :host([zoomable]) .map-field.closer { touch-action: none; }
 .map-field:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 canvas { display: block; width: 100%; height: 100%; }
-.marks { position: absolute; inset: 0; clip-path: inset(-4px); pointer-events: none; }
-.marks div { position: absolute; inset: 0; min-width: 3px; min-height: 3px; }
+.marks { position: absolute; inset: 0; clip-path: inset(-8px); pointer-events: none; }
+.marks div { position: absolute; inset: 0; min-width: 1px; min-height: 1px; }
 .cell-cursor {
   outline: 1px solid #fff;
   box-shadow: 0 0 0 2px rgb(0 0 0 / 55%), inset 0 0 0 1px rgb(0 0 0 / 55%);
 }
+.cell-cursor.thin { outline: none; box-shadow: 0 0 0 1px rgb(255 255 255 / 45%); }
 .row-pin { box-shadow: 0 0 0 1.5px Canvas, 0 0 0 3.5px var(--accent); }
+.row-pin.thin { box-shadow: none; }
+.row-pin.thin::before, .row-pin.thin::after {
+  content: '';
+  position: absolute;
+  background: var(--accent);
+}
+.row-pin.thin.row::before { inset: -2px auto -2px -8px; width: 7px; }
+.row-pin.thin.row::after { inset: -2px -8px -2px auto; width: 7px; }
+.row-pin.thin.column::before { inset: -8px -2px auto; height: 7px; }
+.row-pin.thin.column::after { inset: auto -2px -8px; height: 7px; }
 .map-tip {
-  grid-column: 1 / -1;
-  grid-row: 5;
-  min-height: 1.6em;
-  margin-top: 0.4em;
-  padding-left: 1.3rem;
+  position: absolute;
+  z-index: 1;
+  left: var(--x);
+  top: var(--y);
+  width: max-content;
+  max-width: max(100%, 8rem);
+  margin: 0.9em 0;
+  translate: calc(-1 * var(--x));
+  padding: 0.15em 0.5em;
+  border: 1px solid var(--soft);
+  border-radius: 0.35em;
+  background: var(--attention-ground, light-dark(#ffffff, #14171c));
   font-size: 0.8rem;
   font-variant-numeric: tabular-nums;
   overflow-wrap: anywhere;
+  pointer-events: none;
 }
-:host([zoomable]) .map-tip { padding-left: 0; }
+.map-tip.above { top: auto; bottom: calc(100% - var(--y)); }
+.map-tip.away { visibility: hidden; }
 `;

@@ -3,6 +3,7 @@
  * are in it, opened files never. Layers and heads count from 0 everywhere, tokens from 1 where people read them.
  *
  * @import { ScoreName } from './scores.js'
+ * @import { TourStep } from './tours.js'
  * @import { Of, Over } from './worker/rows.js'
  *
  * @typedef {'unit' | 'row' | 'head' | 'log'} MapScale
@@ -19,10 +20,18 @@
  * @property {Of} of which map: the head's, or of several heads together
  * @property {Over} over
  * @property {HeadName | null} other the head that is compared
+ * @property {boolean} before whether the map is compared with itself before heads were muted
  * @property {readonly HeadName[]} muted
+ * @property {readonly HeadName[]} overlay heads whose lines are drawn besides the chosen one's
  * @property {readonly Pin[]} pins
  * @property {MapScale} scale
- * @property {ScoreName | 'place'} sort
+ * @property {ScoreName | 'effect' | 'place'} sort what orders the heads
+ * @property {ScoreName | 'effect' | 'none'} by what colours them
+ * @property {'one' | 'all'} show whether one head is large, or all are
+ * @property {number | null} target id of the next token that is asked about; null: the one that comes next
+ * @property {number | null} against id of a token that it is compared with
+ * @property {'attention' | 'loss'} tint what tints the text
+ * @property {TourStep | null} tour
  * @property {boolean} hideFirst
  * @property {number} topP the share of a row that its lines show
  * @property {Viewport | null} view null: the whole
@@ -33,8 +42,9 @@
  * @property {number} count tokens to write at a time
  */
 
-import { firstHead } from './models.js';
+import { firstHead, firstPins } from './models.js';
 import { SCORES } from './scores.js';
+import { stepOf, TOURS } from './tours.js';
 
 /** Longest text, and most written tokens, that the address takes along. */
 const MAX_LINK_TEXT = 4000;
@@ -50,10 +60,18 @@ export const EXPLORE_DEFAULTS = Object.freeze({
   of: 'head',
   over: 'layer',
   other: null,
+  before: false,
   muted: [],
-  pins: [],
-  scale: 'unit',
+  overlay: [],
+  pins: firstPins('austen'),
+  scale: 'head',
   sort: 'place',
+  by: 'none',
+  show: 'one',
+  target: null,
+  against: null,
+  tint: 'attention',
+  tour: null,
   hideFirst: false,
   topP: 0.9,
   view: null,
@@ -69,7 +87,10 @@ const WORDS = /** @type {const} */ ({
   of: ['head', 'mean', 'max', 'rollout'],
   over: ['layer', 'all'],
   scale: ['unit', 'row', 'head', 'log'],
-  sort: ['place', ...SCORES],
+  sort: ['place', 'effect', ...SCORES],
+  by: ['none', 'effect', ...SCORES],
+  show: ['one', 'all'],
+  tint: ['attention', 'loss'],
   decoding: ['greedy', 'sample'],
 });
 
@@ -137,10 +158,51 @@ function idsOf(text) {
   return ids.every((id) => Number.isInteger(id) && id >= 0 && id < MAX_TOKEN) ? ids : [];
 }
 
+/** What the address calls the comparison with the map before heads were muted. */
+const BEFORE = 'before';
+
+/** @param {string | null} text @returns {number | null} */
+const idOf = (text) => (/^\d{1,6}$/.test(text ?? '') ? Number(text) : null);
+
+/** The step of a tour as the address names it: `induction.2`. @param {string | null} text @returns {TourStep | null} */
+function tourOf(text) {
+  const [, name, number] = /^(\w+)\.(\d)$/.exec(text ?? '') ?? [];
+  const step = Number(number) - 1;
+  return name && Object.hasOwn(TOURS, name) && TOURS[name].steps[step] ? { name, step } : null;
+}
+
+/**
+ * What an address means that says nothing else.
+ *
+ * @param {{ model?: string, text?: string | null, tour: TourStep | null }} said
+ * @returns {ExploreState}
+ */
+function defaultsFor({ tour, ...said }) {
+  const step = tour ? stepOf(tour) : {};
+  const { model = step.model ?? EXPLORE_DEFAULTS.model, text = step.text ?? null } = said;
+  const isSample = text === null;
+  return {
+    ...EXPLORE_DEFAULTS,
+    ...firstHead(model),
+    pins: isSample ? firstPins(model) : [],
+    ...step,
+    ...{ model, text, tour },
+  };
+}
+
+/** @param {readonly Pin[]} pins */
+const pinsText = (pins) => pins.map(({ side, token }) => `${side[0]}${token + 1}`).join('_');
+
+/** @param {readonly HeadName[]} heads */
+const headsText = (heads) => heads.map(shortName).join('_');
+
 /** @param {URLSearchParams} params @returns {ExploreState} */
 export function parseExplore(params) {
+  const model = params.get('model') ?? undefined;
+  const text = params.get('text') ?? undefined;
+  const defaults = defaultsFor({ model, text, tour: tourOf(params.get('tour')) });
   /** @type {Record<string, unknown>} */
-  const state = { ...EXPLORE_DEFAULTS };
+  const state = { ...defaults };
   for (const [name, words] of Object.entries(WORDS)) {
     const word = params.get(name);
     if (/** @type {readonly (string | null)[]} */ (words).includes(word)) state[name] = word;
@@ -151,16 +213,20 @@ export function parseExplore(params) {
       state[name] = value;
     }
   }
-  const model = params.get('model') ?? EXPLORE_DEFAULTS.model;
+  /** @template T @param {string} name @param {(text: string) => T | null} read @param {readonly T[]} otherwise @returns {readonly T[]} */
+  const all = (name, read, otherwise) =>
+    params.has(name) ? listOf(params.get(name)).map(read).filter(isThere) : otherwise;
   return {
     .../** @type {ExploreState} */ (state),
-    model,
-    text: params.get('text'),
     added: idsOf(params.get('added')),
-    ...(headOf(params.get('head') ?? '') ?? firstHead(model)),
+    ...headOf(params.get('head') ?? ''),
     other: headOf(params.get('with') ?? ''),
-    muted: listOf(params.get('mute')).map(headOf).filter(isThere),
-    pins: listOf(params.get('pins')).map(pinOf).filter(isThere),
+    before: params.get('with') === BEFORE,
+    muted: all('mute', headOf, defaults.muted),
+    overlay: all('lines', headOf, defaults.overlay),
+    pins: all('pins', pinOf, defaults.pins),
+    target: idOf(params.get('target')),
+    against: idOf(params.get('against')),
     hideFirst: params.get('first') === '0',
     view: viewOf(params.get('view')),
   };
@@ -171,28 +237,34 @@ export const isLinkable = (text) => text === null || text.length <= MAX_LINK_TEX
 
 /**
  * @param {ExploreState} state
- * @returns {URLSearchParams} only what differs from the default, of the head: from the model's first
+ * @returns {URLSearchParams} only what differs from what the address means without it
  */
 export function formatExplore(state) {
   const params = new URLSearchParams();
-  const { model, text, added, muted, pins, other, view } = state;
-  if (model !== EXPLORE_DEFAULTS.model) params.set('model', model);
-  if (text !== null && isLinkable(text)) params.set('text', text);
+  const { model, text, added, other, view, tour } = state;
+  if (tour) params.set('tour', `${tour.name}.${tour.step + 1}`);
+  const plain = defaultsFor({ tour });
+  if (model !== plain.model) params.set('model', model);
+  if (text !== null && text !== plain.text && isLinkable(text)) params.set('text', text);
+  const defaults = defaultsFor({ model, text, tour });
   if (added.length > 0 && added.length <= MAX_LINK_TOKENS) params.set('added', added.join('_'));
-  if (!isSameHead(state, firstHead(model))) params.set('head', shortName(state));
+  if (!isSameHead(state, defaults)) params.set('head', shortName(state));
   if (other) params.set('with', shortName(other));
-  if (muted.length > 0) params.set('mute', muted.map(shortName).join('_'));
-  if (pins.length > 0) {
-    params.set('pins', pins.map(({ side, token }) => `${side[0]}${token + 1}`).join('_'));
-  }
+  else if (state.before) params.set('with', BEFORE);
+  /** @param {string} name @param {string} words @param {string} otherwise */
+  const list = (name, words, otherwise) => words !== otherwise && params.set(name, words);
+  list('mute', headsText(state.muted), headsText(defaults.muted));
+  list('lines', headsText(state.overlay), headsText(defaults.overlay));
+  list('pins', pinsText(state.pins), pinsText(defaults.pins));
   if (state.hideFirst) params.set('first', '0');
   if (view) params.set('view', [view.query + 1, view.key + 1, view.span].map(round).join('_'));
   const simple = /** @type {(keyof ExploreState)[]} */ ([
+    ...['target', 'against'],
     ...Object.keys(WORDS),
     ...Object.keys(NUMBERS),
   ]);
   for (const name of simple) {
-    if (state[name] !== EXPLORE_DEFAULTS[name]) params.set(name, String(state[name]));
+    if (state[name] !== defaults[name]) params.set(name, String(state[name]));
   }
   return params;
 }

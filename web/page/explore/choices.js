@@ -1,18 +1,26 @@
 /**
  * What the visitor can choose: each changes what the address holds, and nothing else.
  *
- * @import { HeadName, Pin } from './address.js'
+ * @import { ExploreState, HeadName, Pin } from './address.js'
  * @import { Explorer } from './explorer.js'
+ * @import { TourStep } from './tours.js'
  */
 
 import { EXPLORE_DEFAULTS as DEFAULTS, headAt, isSameHead } from './address.js';
-import { firstHead } from './models.js';
+import { firstHead, firstPins } from './models.js';
+import { stepOf } from './tours.js';
 
 /** What belongs to a text, and ends with it. */
-const OF_TEXT = { added: DEFAULTS.added, pins: DEFAULTS.pins, view: DEFAULTS.view };
+const OF_TEXT = {
+  ...{ added: DEFAULTS.added, pins: /** @type {readonly Pin[]} */ ([]), view: DEFAULTS.view },
+  ...{ target: DEFAULTS.target, against: DEFAULTS.against, tour: DEFAULTS.tour },
+};
 
 /** What belongs to a model. */
-const OF_MODEL = { ...OF_TEXT, text: null, other: null, muted: DEFAULTS.muted };
+const OF_MODEL = {
+  ...OF_TEXT,
+  ...{ text: null, other: null, before: false, muted: DEFAULTS.muted, overlay: DEFAULTS.overlay },
+};
 
 /** @param {Pin} a @param {Pin} b */
 const isSamePin = (a, b) => a.side === b.side && a.token === b.token;
@@ -20,28 +28,48 @@ const isSamePin = (a, b) => a.side === b.side && a.token === b.token;
 /** @param {number} value @param {number} count */
 const around = (value, count) => (value + count) % count;
 
+/** A list with a head, or without it if it was there. @param {readonly HeadName[]} list @param {HeadName} head */
+function toggled(list, head) {
+  const others = list.filter((name) => !isSameHead(name, head));
+  return others.length < list.length ? others : [...list, head];
+}
+
 /** @param {Explorer} room */
 export function createChoices(room) {
   const { order, run, shown } = room;
   const pinsBut = (/** @type {Pin} */ pin) =>
     shown.peek().pins.filter((other) => !isSamePin(other, pin));
   const choose = (/** @type {HeadName} */ { layer, head }) => room.set({ layer, head, of: 'head' });
+  const chosen = () => {
+    const { layer, head } = shown.peek();
+    return { layer, head };
+  };
 
   return {
     /** Another model, as it begins. @param {string} model */
-    open: (model) => room.set({ ...OF_MODEL, model, ...firstHead(model) }),
+    open: (model) => room.set({ ...OF_MODEL, model, ...firstHead(model), pins: firstPins(model) }),
 
     /** @param {string | null} text null: the model's own sample */
-    read: (text) => room.set({ ...OF_TEXT, text }),
+    read: (text) =>
+      room.set({
+        ...OF_TEXT,
+        text,
+        pins: text === null ? firstPins(room.state.peek().model) : OF_TEXT.pins,
+      }),
 
     choose,
 
-    /** Pins, or lets go. @param {Pin} pin */
-    pin(pin) {
+    /** Pins a token in place of others, or besides them; what is pinned already is let go. @param {Pin} pin @param {boolean} [isAdded] */
+    pin(pin, isAdded = false) {
       const others = pinsBut(pin);
       const { pins } = shown.peek();
-      room.set({ pins: others.length < pins.length ? others : [...pins, pin] });
+      const wasPinned = others.length < pins.length;
+      if (isAdded) room.set({ pins: wasPinned ? others : [...pins, pin] });
+      else room.set({ pins: wasPinned && others.length === 0 ? [] : [pin] });
     },
+
+    /** Lets one go. @param {Pin} pin */
+    unpin: (pin) => room.set({ pins: pinsBut(pin) }),
 
     /** Shows a token's other side, pinned. @param {Pin} pin */
     turn(pin) {
@@ -52,7 +80,7 @@ export function createChoices(room) {
       room.set({ pins: at < 0 ? [...others, turned] : others.with(at, turned) });
     },
 
-    unpin: () => room.set({ pins: [] }),
+    unpinAll: () => room.set({ pins: [] }),
 
     /** The next head in the grid, or the one before. @param {number} by */
     turnHead(by) {
@@ -68,10 +96,33 @@ export function createChoices(room) {
       room.set({ layer: around(shown.peek().layer + by, run.peek()?.layers ?? 1) }),
 
     /** Mutes the chosen head, or lets it be heard again. */
-    mute() {
-      const { muted, layer, head } = shown.peek();
-      const others = muted.filter((name) => !isSameHead(name, { layer, head }));
-      room.set({ muted: others.length < muted.length ? others : [...muted, { layer, head }] });
+    mute: () => room.set({ muted: toggled(shown.peek().muted, chosen()) }),
+
+    unmuteAll: () => room.set({ muted: [], before: false }),
+
+    /** Keeps the chosen head to be compared with others, or compares no more. */
+    compare: () => room.set({ other: room.state.peek().other ? null : chosen(), before: false }),
+
+    /** Draws the chosen head's lines beside others', or no more. */
+    overlay: () => room.set({ overlay: toggled(room.state.peek().overlay, chosen()) }),
+
+    /** What the heads are coloured by. @param {ExploreState['by']} by */
+    measure(by) {
+      const isSorted = shown.peek().sort !== 'place' && by !== 'none';
+      room.set({ by, sort: isSorted ? by : 'place' });
     },
+
+    /** @param {boolean} isSorted */
+    sort(isSorted) {
+      const { by, sort } = shown.peek();
+      const measure = sort === 'place' ? by : sort;
+      room.set({ by: measure, sort: isSorted && measure !== 'none' ? measure : 'place' });
+    },
+
+    /** Goes to a step of a tour. @param {TourStep | null} tour null: ends it */
+    tour: (tour) =>
+      tour === null
+        ? room.set({ tour })
+        : room.set({ ...DEFAULTS, ...OF_MODEL, ...stepOf(tour), tour }),
   };
 }

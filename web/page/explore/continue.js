@@ -94,8 +94,9 @@ export function continuation(room) {
     if (current) current.abort();
     else write();
   };
-  return html`<form id="explore-continue" class="explore-continue" autocomplete="off"
-    ?hidden=${drawn(() => !room.hasModel.value)} @submit=${submit}>
+  const classes = () => (room.run.value ? 'explore-continue' : 'explore-continue awaited');
+  return html`<form id="explore-continue" class=${drawn(classes)} autocomplete="off"
+    ?hidden=${drawn(() => !room.hasModel.value || !room.run.value)} @submit=${submit}>
     <button type="submit">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
     <button type="button" class="quiet" @click=${() => room.set({ added: [] })}
       ?hidden=${drawn(() => room.state.value.added.length === 0)}>Take it back</button>

@@ -1,31 +1,41 @@
 /**
- * Which map is drawn, and how.
+ * What is done to the chosen head, and which map is drawn, and how.
  *
  * @import { Explorer } from './explorer.js'
  */
 
+import { menu } from '../shared/menu.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { headAt, headOf, isSameHead, shortName } from './address.js';
 import { mapNameOf, MAPS, noteOf, SCALES } from './titles.js';
 
+/** The menu's word for the map before heads were muted. */
+const BEFORE = 'before';
+
+/** @param {Explorer} room with which a map can be compared */
+function otherNames({ run, shown }) {
+  const { layers = 0, heads = 0, muted = [] } = run.value ?? {};
+  const names = Array.from({ length: layers * heads }, (_, i) => headAt(i, heads))
+    .filter((name) => shown.value.of !== 'head' || !isSameHead(name, shown.value))
+    .map(shortName);
+  return [
+    ['', 'nothing'],
+    ...(muted.length > 0 ? [[BEFORE, 'itself before muting']] : []),
+    ...names.map((name) => [name, `head ${name}`]),
+  ];
+}
+
 /** @param {Explorer} room */
-export const controls = (room) =>
+const choicesOfMap = (room) =>
   drawn(() => {
     const state = room.shown.value;
-    const { layers = 0, heads = 0 } = room.run.value ?? {};
-    const names = Array.from({ length: layers * heads }, (_, i) => shortName(headAt(i, heads)));
-    const others = ['', ...names].map((name) => [name, name ? `head ${name}` : 'no other head']);
-    const isMuted = state.muted.some((head) => isSameHead(head, state));
+    const other = state.other ? shortName(state.other) : state.before ? BEFORE : '';
     return html`<div id="explore-controls" class="explore-controls">
       ${field('Map', 'explore-map', MAPS, mapNameOf(state), (map) =>
         room.set(MAPS.find(([name]) => name === map)?.[2] ?? {}),
       )}
-      ${field(
-        'Compare with',
-        'explore-other',
-        others,
-        state.other ? shortName(state.other) : '',
-        (name) => room.set({ other: headOf(name) }),
+      ${field('Compare with', 'explore-other', otherNames(room), other, (name) =>
+        room.set({ other: headOf(name), before: name === BEFORE }),
       )}
       ${field('Colour scale', 'explore-scale', SCALES, state.scale, (scale) => room.set({ scale }))}
       <label class="check">
@@ -33,9 +43,29 @@ export const controls = (room) =>
           @change=${taking(({ checked }) => room.set({ hideFirst: checked }))} />
         Hide the first token
       </label>
-      <button type="button" id="explore-mute" ?hidden=${!room.hasModel.value}
-        aria-pressed=${isMuted} .textContent=${isMuted ? 'Unmute this head' : 'Mute this head'}
-        @click=${room.choices.mute}></button>
-      <p class="note" id="explore-map-note">${noteOf(state)}</p>
     </div>`;
   });
+
+/** @param {Explorer} room */
+export const controls = (room) => html`<div class="head-tools">
+    ${drawn(() => {
+      const { muted, other, before } = room.shown.value;
+      const isMuted = muted.some((head) => isSameHead(head, room.shown.value));
+      const kept = room.state.value.other;
+      return html`<button type="button" class="quiet" id="explore-mute" ?hidden=${!room.hasModel.value}
+          aria-pressed=${isMuted} .textContent=${isMuted ? 'Unmute this head' : 'Mute this head'}
+          @click=${room.choices.mute}></button>
+        <button type="button" class="quiet" id="explore-before" aria-pressed=${before}
+          ?hidden=${(room.run.value?.muted.length ?? 0) === 0}
+          @click=${() => room.set({ before: !before, other: null })}>Before/after</button>
+        <button type="button" class="quiet" id="explore-compare" aria-pressed=${kept !== null} ?hidden=${(room.run.value?.muted.length ?? 0) > 0 && !kept}
+          title="Key C: keeps this head; then choose another"
+          .textContent=${kept ? `Stop comparing with ${shortName(kept)}` : 'Compare'}
+          @click=${room.choices.compare}></button>
+        <span class="note" role="status" id="explore-compare-note">${
+          kept && !other ? `${shortName(kept)} is kept: choose another head.` : ''
+        }</span>`;
+    })}
+    ${menu('explore-more', 'More', choicesOfMap(room))}
+  </div>
+  <p class="note" id="explore-map-note">${drawn(() => noteOf(room.shown.value))}</p>`;

@@ -11,6 +11,7 @@
  */
 
 import { batch, computed, derived, signal } from '../shared/signals.js';
+import { isSameHead } from './address.js';
 import { Asked, isSuperseded } from './asked.js';
 import { createChoices } from './choices.js';
 import { Focus, NOWHERE } from './focus.js';
@@ -26,14 +27,21 @@ import { titleOf } from './titles.js';
  * @param {Partial<RunSummary>} run
  * @returns {ExploreState}
  */
-function possibleState(state, { layers = 1, heads = 1, n = 0 }) {
+function possibleState(state, { layers = 1, heads = 1, n = 0, muted = [] }) {
   const has = (/** @type {HeadName} */ { layer, head }) => layer < layers && head < heads;
-  return {
-    ...state,
+  const chosen = {
     layer: Math.min(state.layer, layers - 1),
     head: Math.min(state.head, heads - 1),
-    other: state.other && has(state.other) ? state.other : null,
+  };
+  const isOther = (/** @type {HeadName} */ name) =>
+    has(name) && (state.of !== 'head' || !isSameHead(name, chosen));
+  return {
+    ...state,
+    ...chosen,
+    other: state.other && isOther(state.other) ? state.other : null,
+    before: state.before && !state.other && muted.length > 0,
     muted: state.muted.filter(has),
+    overlay: state.overlay.filter(isOther),
     pins: state.pins.filter(({ token }) => token < n),
   };
 }
@@ -62,8 +70,12 @@ export class Explorer {
   /** What is written behind it, and not yet read. @type {Signal<{ run?: RunSummary, tokens: Token[] } | undefined>} */
   draft = signal(undefined);
   message = signal({ words: '', isError: false });
+  /** Whether something else is opened or read, and what is drawn is of what was before. */
+  isBusy = signal(true);
   /** The run whose large maps are drawn. @type {Signal<RunSummary | undefined>} */
   mapped = signal(undefined);
+  /** What is seen of them. @type {Signal<import('./maps.js').Seen | undefined>} */ seen =
+    signal(undefined);
 
   /** @param {Store} store */
   constructor(store) {
@@ -124,23 +136,41 @@ export class Explorer {
     return this.pins.value.at(-1) ?? of('query', (this.run.value?.n ?? 1) - 1);
   });
 
-  /** What orders the heads in the grid: a score, as soon as it is there. */
-  by = computed(() => {
-    const { sort } = this.shown.value;
-    return this.scores.answer.value?.run === this.run.value ? sort : 'place';
+  /** What the heads are measured by. */
+  measure = computed(() => {
+    const { sort, by } = this.shown.value;
+    return sort === 'place' ? by : sort;
   });
 
-  /** All heads in that order, by their places in the model. */
+  /** Every head's measure, as soon as it is there. */
+  values = computed(() => {
+    const measure = this.measure.value;
+    const { run, scores } = this.scores.answer.value ?? {};
+    if (measure === 'none') return undefined;
+    if (measure === 'effect') return this.effects.value?.effects;
+    return run === this.run.value ? scores?.map((own) => own[measure]) : undefined;
+  });
+
+  /** What orders the heads in the grid: a score, as soon as it is there. */
+  by = computed(() => (this.values.value ? this.shown.value.sort : 'place'));
+
+  /** All heads in that order, by their places in the model: what changes most is first. */
   order = derived(() => {
     const { layers = 0, heads = 0 } = this.run.value ?? {};
-    const by = this.by.value;
-    const scores = by === 'place' ? undefined : this.scores.answer.value?.scores;
-    const valueOf = (/** @type {number} */ i) => {
-      const value = by === 'place' ? 0 : (scores?.[i][by] ?? 0);
-      return Number.isNaN(value) ? -Infinity : value;
+    const values = this.by.value === 'place' ? undefined : this.values.value;
+    const sizeOf = (/** @type {number} */ i) => {
+      const value = values?.[i] ?? 0;
+      return Number.isNaN(value) ? -Infinity : this.by.value === 'effect' ? Math.abs(value) : value;
     };
     const all = Array.from({ length: layers * heads }, (_, i) => i);
-    return all.sort((a, b) => valueOf(b) - valueOf(a) || a - b);
+    return all.sort((a, b) => sizeOf(b) - sizeOf(a) || a - b);
+  });
+
+  /** The prediction that is asked about. */
+  about = derived(() => {
+    const { target, against } = this.shown.value;
+    const pinned = this.pins.value.findLast(({ side }) => side === 'query');
+    return { at: pinned?.token ?? (this.run.value?.n ?? 1) - 1, target, against };
   });
 
   // What is asked: first for what is looked at, then for all heads, then for their scores
@@ -160,11 +190,9 @@ export class Explorer {
   });
 
   /** What the model says next. */
-  next = new Asked(this, ({ n }) => {
-    if (!this.hasModel.value) return undefined;
-    const pinned = this.pins.value.findLast(({ side }) => side === 'query');
-    const at = pinned?.token ?? n - 1;
-    return async () => ({ at, predictions: await this.session.predict(at) });
+  next = new Asked(this, () => {
+    const about = this.about.value;
+    return this.hasModel.value ? () => this.session.predict(about) : undefined;
   });
 
   /** Side of a small map, in pixels. */
@@ -173,23 +201,59 @@ export class Explorer {
   /** Every head's map, small: more of them with each layer. */
   thumbs = new Asked(this, (run) => {
     const isNext = !this.hasModel.value || this.next.ended.value === run;
+    const { show } = this.shown.value;
     if (!isNext || this.line.ended.value !== run || this.mapped.value !== run) return undefined;
     return async (tell) => {
+      await new Promise((resolve) => setTimeout(resolve)); // until the grid has its size
       const wanted = Math.min(run.n, this.thumbSide());
       /** @type {Float32Array[]} */
       let all = [];
       for (let layer = 0; layer < run.layers; layer++) {
         const { maps } = await this.session.thumbs(layer, wanted);
         all = [...all, ...maps];
-        tell({ size: wanted, maps: all });
+        tell({ size: wanted, show, maps: all });
       }
-      return { size: wanted, maps: all };
+      return { size: wanted, show, maps: all };
     };
   });
 
   scores = new Asked(this, (run) =>
     this.thumbs.ended.value === run
       ? async () => ({ scores: await this.session.scores() })
+      : undefined,
+  );
+
+  /** Counts what was asked of all heads: an earlier sweep ends when another one is wanted, or none. */
+  #sweep = 0;
+
+  /** What each head does for the prediction. */
+  #effects = new Asked(this, (run) => {
+    const [about, isWanted] = [this.about.value, this.measure.value === 'effect'];
+    const mine = ++this.#sweep;
+    if (!isWanted || !this.hasModel.value || this.next.ended.value !== run) return undefined;
+    return async (tell) => {
+      /** @type {import('./worker/effects.js').Effects | undefined} */
+      let latest;
+      for await (const part of this.session.effects(about)) {
+        latest = part;
+        tell({ ...part, about });
+        if (mine !== this.#sweep) break;
+      }
+      return { ...(latest ?? { effects: new Float64Array(0), done: 0, target: 0 }), about };
+    };
+  });
+
+  /** What each head does, of what is asked now. */
+  effects = computed(() => {
+    const answer = this.#effects.answer.value;
+    const isNow = answer?.run === this.run.value && answer?.about === this.about.value;
+    return isNow && answer.done > 0 ? answer : undefined;
+  });
+
+  /** How badly the text was foreseen. */
+  losses = new Asked(this, (run) =>
+    this.hasModel.value && this.scores.ended.value === run
+      ? async () => ({ found: await this.session.losses() })
       : undefined,
   );
 

@@ -1,6 +1,6 @@
 /**
- * Every head as a small map: a row for each layer and a column for each head, whose numbers stand at the sides; or all
- * in the order of a score, each with its own name.
+ * Small maps of every head: a row for each layer and a column for each head, or the other way round where that makes
+ * larger maps, with numbers at the sides; or all in the order of a measure, each with its own name.
  *
  * @import { MapScale } from './address.js'
  * @import { Explorer } from './explorer.js'
@@ -12,6 +12,7 @@ import { drawWeights } from '../../headwise/view.js';
 import { drawn, html, made } from '../shared/template.js';
 import { headAt, isSameHead, shortName, spokenName } from './address.js';
 import { SCALES } from './colours.js';
+import { largestValue, writeValue } from './measures.js';
 
 /** Numbers of heads that stand beside one another without touching. */
 const MOST_NUMBERS = 12;
@@ -34,31 +35,42 @@ function paint(canvas, values, size, { n, causal }, scale) {
 
 /** The numbers of layers and heads, at the sides of the maps. @param {RunSummary} run */
 function headings({ layers, heads }) {
-  const numbers = (/** @type {'head' | 'layer'} */ side, /** @type {number} */ count, step = 1) =>
-    Array.from({ length: Math.ceil(count / step) }, (_, i) => {
+  const numbers = (/** @type {'head' | 'layer'} */ side, /** @type {number} */ count) => {
+    const step = side === 'head' ? Math.ceil(count / MOST_NUMBERS) : 1;
+    return Array.from({ length: Math.ceil(count / step) }, (_, i) => {
       const words = `${side === 'head' ? 'H' : 'L'}${i * step}`;
       return html`<span class="heading ${side}" aria-hidden="true"
         style="--at: ${i * step}">${words}</span>`;
     });
-  return html`<span class="heading corner" aria-hidden="true">layer ↓ head →</span>${[
-    ...numbers('head', heads, Math.ceil(heads / MOST_NUMBERS)),
-    ...numbers('layer', layers),
-  ]}`;
+  };
+  return [...numbers('head', heads), ...numbers('layer', layers)];
+}
+
+/** The button that lies next in a direction. @param {HTMLElement[]} buttons @param {HTMLElement} from @param {number} dx @param {number} dy */
+function neighbour(buttons, from, dx, dy) {
+  const placeOf = (/** @type {HTMLElement} */ { offsetLeft, offsetTop }) => [offsetLeft, offsetTop];
+  const [x, y] = placeOf(from);
+  const distance = (/** @type {HTMLElement} */ button) => {
+    const [left, top] = placeOf(button);
+    const [along, across] = dx ? [dx * (left - x), top - y] : [dy * (top - y), left - x];
+    return along > 1 ? along + 8 * Math.abs(across) : Infinity;
+  };
+  const best = buttons.reduce((a, b) => (distance(b) < distance(a) ? b : a));
+  return Number.isFinite(distance(best)) ? best : undefined;
 }
 
 /** Arrows go from head to head. @param {KeyboardEvent} event */
 function followArrows(event) {
+  /** @type {Record<string, [number, number]>} */
+  const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const way = ways[event.key];
+  const from = document.activeElement;
   const grid = /** @type {HTMLElement} */ (event.currentTarget);
-  const buttons = [...grid.querySelectorAll('button')];
-  const at = buttons.findIndex((button) => button === document.activeElement);
-  const across = buttons.filter(({ offsetTop }) => offsetTop === buttons[0].offsetTop).length || 1;
-  /** @type {Record<string, number>} */
-  const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across };
-  const next = buttons[at + (steps[event.key] ?? NaN)];
-  if (!next) return;
+  if (!way || !(from instanceof HTMLButtonElement) || !grid.contains(from)) return;
   event.preventDefault();
-  next.focus();
-  next.click();
+  const next = neighbour([...grid.querySelectorAll('button')], from, ...way);
+  next?.focus();
+  next?.click();
 }
 
 /** Keys that choose another head, and another order, take the focus along. @param {HTMLElement} grid */
@@ -69,24 +81,30 @@ function keepFocus(grid) {
 
 /** @param {Explorer} room @param {RunSummary} run @param {number} i which head */
 function tile(room, run, i) {
-  const { shown, thumbs, by, scores, choices, isDark } = room;
+  const { shown, state, thumbs, by, values, measure, choices, isDark } = room;
   const name = headAt(i, run.heads);
-  const { muted, other, scale, ...chosen } = shown.value;
+  const { muted, scale, ...chosen } = shown.value;
   const isMuted = muted.some((head) => isSameHead(head, name));
   const isChosen = isSameHead(name, chosen);
   const small = thumbs.answer.value?.run === run ? thumbs.answer.value : undefined;
-  const isPlace = by.value === 'place';
-  const score = isPlace ? NaN : (scores.answer.value?.scores[i][by.value] ?? NaN);
-  const number = Number.isFinite(score) ? html`<b>${score.toFixed(2)}</b>` : '';
+  const value = values.value?.[i] ?? NaN;
+  const number = Number.isFinite(value) ? html`<b>${writeValue(measure.value, value)}</b>` : '';
+  const share = value / largestValue(values.value ?? []) || 0;
+  const classes = [
+    isSameHead(name, state.value.other) && 'compared',
+    isMuted && 'muted',
+    share < 0 && 'negative',
+  ];
+  const act = (/** @type {MouseEvent} */ { shiftKey }) => {
+    if (shiftKey) room.set({ other: name, before: false });
+    else choices.choose(name);
+  };
   return html`<button type="button" title=${spokenName(name)}
-    style="--layer: ${name.layer}; --head: ${name.head}"
-    class="${isSameHead(name, other) ? 'compared' : ''} ${isMuted ? 'muted' : ''}"
-    tabindex=${isChosen ? 0 : -1} aria-pressed=${isChosen}
-    @click=${(/** @type {MouseEvent} */ { shiftKey }) =>
-      shiftKey ? room.set({ other: name }) : choices.choose(name)}>
-    <canvas aria-hidden="true"
-      ${made(paint, small?.maps[i], small?.size, run, scale, isDark.value)}></canvas>
-    <span>${number}${isPlace ? '' : shortName(name)}</span>
+    style="--layer: ${name.layer}; --head: ${name.head}; --value: ${Math.abs(100 * share).toFixed(1)}%"
+    class=${classes.filter(Boolean).join(' ')} tabindex=${isChosen ? 0 : -1}
+    aria-pressed=${isChosen} @click=${act}>
+    <canvas aria-hidden="true" ${made(paint, small?.maps[i], small?.size, run, scale, isDark.value, small?.show)}></canvas>
+    <span class="words">${number}${by.value === 'place' ? '' : html` ${shortName(name)}`}</span>
     <span class="visually-hidden"> ${spokenName(name)}${isMuted ? ', muted' : ''}</span>
   </button>`;
 }
@@ -101,9 +119,17 @@ export function headGrid(room) {
     const run = room.run.value;
     if (!run) return '';
     const { layer, head } = room.shown.value;
-    const key = (/** @type {number} */ i) => `${run.layers} ${run.heads} ${i}`;
-    return html`<div id="explore-grid" class="explore-grid" role="group"
-      aria-labelledby="explore-grid-title" data-sort=${room.by.value} style="--heads: ${run.heads}"
+    const { layers, heads } = run;
+    const key = (/** @type {number} */ i) => `${layers} ${heads} ${i}`;
+    const classes = [
+      'explore-grid',
+      room.values.value && 'measured',
+      room.measure.value === 'effect' && 'effect',
+      layers > heads && 'deep',
+    ];
+    return html`<div id="explore-grid" class=${classes.filter(Boolean).join(' ')} role="group"
+      aria-labelledby="explore-grid-title" data-sort=${room.by.value}
+      style="--heads: ${heads}; --layers: ${layers}"
       @keydown=${followArrows} ${made(keepFocus, layer, head, room.order.value)}>
       ${repeat(room.order.value, key, (i) => tile(room, run, i))}
       ${room.by.value === 'place' ? headings(run) : ''}

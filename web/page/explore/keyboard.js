@@ -9,14 +9,16 @@ import { html } from '../shared/template.js';
 const LISTED = [
   [
     '← ↑ → ↓',
-    'in a map: move the cell; in the grid: go to another head; in the text: to another token',
+    'in a map: move the cell; in the grid: go to another head; in the text: to another token, or another line',
   ],
   ['Home End', 'in a map: to the first key, to the last that the query may see'],
   ['Page ↑ ↓', 'in a map: ten queries up or down'],
   ['[ ]', 'the head before, the head after'],
   ['{ }', 'the layer below, the layer above'],
-  ['P', 'pin the query under the cell, or let go of it; Enter too'],
+  ['Enter', 'in a map or in the text: pin the query in place of others'],
+  ['P', 'pin the query under the cell besides others, or let go of it'],
   ['K', 'the same with the key: who reads it'],
+  ['C', 'keep this head, to compare it with the next one that is chosen; again: no more'],
   ['X', 'let go of all pins'],
   ['M', 'mute this head, or let it be heard again'],
   ['+ −', 'zoom in and out'],
@@ -58,8 +60,8 @@ export const help = html`<dialog id="explore-help-dialog" class="explore-help"
     </tbody>
   </table>
   <p class="note">
-    With the pointer: a click pins a query, Shift and a click pins a key; in the grid Shift and a
-    click compares. Drag moves a map that is zoomed in, Ctrl and the wheel or two fingers zoom.
+    With the pointer: a click pins a query in place of others, Ctrl (on a Mac Cmd) and a click pins
+    it besides them, Shift and a click pins a key; in the grid Shift and a click compares. Drag moves a map that is zoomed in, Ctrl and the wheel or two fingers zoom.
   </p>
   <form method="dialog"><button type="submit">Close</button></form>
 </dialog>`;

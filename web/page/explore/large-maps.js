@@ -1,22 +1,20 @@
 /**
  * The large maps, what moves them, and their legend.
  *
- * @import { Signal } from '../shared/signals.js'
  * @import { Explorer } from './explorer.js'
- * @import { Seen } from './maps.js'
  */
 
 import { byId } from '../shared/dom.js';
-import { derived, effect, signal, untracked } from '../shared/signals.js';
-import { drawn, html } from '../shared/template.js';
-import { spanWords } from './costs.js';
+import { derived, effect, untracked } from '../shared/signals.js';
+import { html } from '../shared/template.js';
 import { createLegend } from './legend.js';
 import { Maps } from './maps.js';
+import { colouredPins } from './pin-colours.js';
 
 const CLOSER = 0.5;
 
-/** @param {Explorer} room @param {Maps} maps @param {Signal<Seen | undefined>} seen */
-function zoomBar(room, maps, seen) {
+/** @param {Explorer} room @param {Maps} maps */
+function zoomBar(room, maps) {
   const whole = () => {
     maps.view = null;
     room.set({ view: null });
@@ -28,20 +26,18 @@ function zoomBar(room, maps, seen) {
     ${button('explore-closer', 'Zoom in', '+', () => maps.zoomBy(CLOSER))}
     ${button('explore-farther', 'Zoom out', '−', () => maps.zoomBy(1 / CLOSER))}
     ${button('explore-whole', 'Whole map', 'Whole map', whole)}
-    <span class="note" id="explore-span">${drawn(() => seen.value && spanWords(seen.value))}</span>
   </div>`;
 }
 
 /** @param {Explorer} room */
 export function largeMaps(room) {
-  const { shown, run, isShown, pins, mapped, choices } = room;
+  const { shown, run, isShown, pins, seen, mapped, choices } = room;
   /** What of the state the maps show: the rest is marked on them, or seen of them. */
   const look = derived(() => {
-    const { layer, head, of, over, other, scale, hideFirst } = shown.value;
-    return { layer, head, of, over, other, scale, hideFirst };
+    const { layer, head, of, over, other, before, scale, hideFirst } = shown.value;
+    return { layer, head, of, over, other, before, scale, hideFirst };
   });
   const view = derived(() => shown.value.view);
-  const seen = signal(/** @type {Seen | undefined} */ (undefined));
 
   const element = document.createElement('div');
   element.id = 'explore-maps';
@@ -61,7 +57,8 @@ export function largeMaps(room) {
     seen: () => maps.weightsSeen,
     choose: (scale) => {
       room.set({ scale });
-      byId('explore-scale', HTMLSelectElement).focus(); // the button goes; here is the choice
+      // The button goes; here is the choice.
+      byId('explore-more', HTMLElement).querySelector('summary')?.focus();
     },
   });
 
@@ -85,7 +82,8 @@ export function largeMaps(room) {
   });
   effect(() => {
     const now = pins.value;
-    untracked(() => (maps.pins = now));
+    untracked(() => (maps.pins = colouredPins(now)));
   });
-  return html`${element} ${zoomBar(room, maps, seen)} ${key}`;
+  return html`${element}
+    <div class="explore-under-map">${key} ${zoomBar(room, maps)}</div>`;
 }

@@ -7,12 +7,11 @@
 
 import { el } from '../shared/dom.js';
 import { formatWeight } from '../shared/format.js';
-import { shortName } from './address.js';
 import { showLegend } from '../shared/legend.js';
 import { gradient } from '../../headwise/view.js';
 import { DECADES } from '../../headwise/view/colour.js';
 import { nameOfScale } from './titles.js';
-import { firstName } from './maps.js';
+import { firstName, otherOf, secondName } from './maps.js';
 
 const SCALES = {
   unit: 'weight',
@@ -38,8 +37,9 @@ const SCALES = {
  * @returns {Legend[]} of the weights and, where two heads are compared, of their difference
  */
 export function legendsOf(state, { largest, causal }) {
-  const { scale, other, hideFirst } = state;
-  const isOne = scale === 'head' && !other;
+  const { scale, hideFirst } = state;
+  const isCompared = otherOf(state) !== undefined;
+  const isOne = scale === 'head' && !isCompared;
   const what = [
     isOne ? 'weight' : SCALES[scale],
     hideFirst ? 'without the first token, the rest sums to 1' : '',
@@ -51,15 +51,17 @@ export function legendsOf(state, { largest, causal }) {
     start: scale === 'log' ? `10⁻${'⁰¹²³⁴⁵⁶⁷⁸⁹'[DECADES]} or less` : '0',
     isSigned: false,
   };
-  if (!other) return [weights];
+  if (!isCompared) return [weights];
+  const wordsOf = (/** @type {string} */ name) => (state.before ? name : `in ${name}`);
+  const [firstWords, secondWords] = [wordsOf(firstName(state)), wordsOf(secondName(state))];
   const end = scale === 'unit' || scale === 'log' ? '1' : 'largest';
   const difference = {
     max: 1,
     what: `difference${scale === 'log' ? ', logarithmic on both sides' : ''}`,
     masked: false,
-    start: `−${end}: more in ${shortName(other)}`,
+    start: `−${end}: more ${secondWords}`,
     middle: '0',
-    end: `+${end}: more in ${firstName(state)}`,
+    end: `+${end}: more ${firstWords}`,
     isSigned: true,
   };
   return [weights, difference];
@@ -96,7 +98,7 @@ export function createLegend(room, { seen, choose }) {
   const more = el('button', { type: 'button', class: 'quiet' });
   room.replaceChildren(scales, el('div', { class: 'legend legend-seen' }, largest, more));
   /** @type {MapScale} */
-  let shown = 'unit';
+  let shown = 'head';
   /** @type {MapScale | undefined} */
   let fuller;
   const count = () => {

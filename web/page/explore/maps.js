@@ -8,7 +8,7 @@
  * @import { What } from './worker/rows.js'
  *
  * @typedef {object} MapEvents
- * @property {(pin: Pin) => void} pin
+ * @property {(pin: Pin, isAdded: boolean) => void} pin isAdded: besides others
  * @property {(view: Viewport | null) => void} view null: the whole; called when it has settled
  * @property {(seen: Seen) => void} moved what is seen, on every move
  * @property {(error: unknown) => void} fail
@@ -46,8 +46,18 @@ export const whatOf = ({ of, over, layer, head, hideFirst }) => ({
   hideFirst,
 });
 
+/** What is different of the map that is compared; undefined: none is. @param {ExploreState} state @returns {Partial<What> | undefined} */
+export function otherOf({ other, before }) {
+  if (other) return { ...other, of: 'head' };
+  return before ? { isBefore: true } : undefined;
+}
+
 /** The first of two maps that are compared, as short as it can be named. @param {ExploreState} state */
-export const firstName = (state) => (state.of === 'head' ? shortName(state) : titleOf(state));
+export const firstName = (state) =>
+  state.before ? 'after' : state.of === 'head' ? shortName(state) : titleOf(state);
+
+/** The second one. @param {ExploreState} state */
+export const secondName = ({ other }) => (other ? shortName(other) : 'before');
 
 /**
  * The maps that are drawn: one, or two and their difference.
@@ -56,16 +66,20 @@ export const firstName = (state) => (state.of === 'head' ? shortName(state) : ti
  * @returns {{ what: What, title: string, isSigned: boolean }[]}
  */
 export function mapsOf(state) {
-  const { other } = state;
+  const { other, before } = state;
   const first = { what: whatOf(state), title: titleOf(state), isSigned: false };
-  if (!other) return [first];
-  const second = { ...first.what, ...other, of: /** @type {const} */ ('head') };
+  const minus = otherOf(state);
+  if (!minus) return [first];
   return [
-    first,
-    { what: second, title: longName(other), isSigned: false },
+    before ? { ...first, title: `${first.title}, after muting` } : first,
     {
-      what: { ...first.what, minus: other },
-      title: `Difference, ${firstName(state)} − ${shortName(other)}`,
+      what: { ...first.what, ...minus },
+      title: other ? longName(other) : `${first.title}, before muting`,
+      isSigned: false,
+    },
+    {
+      what: { ...first.what, minus },
+      title: `Difference, ${firstName(state)} − ${secondName(state)}`,
       isSigned: true,
     },
   ];
@@ -80,6 +94,7 @@ export class Maps {
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #settling;
   /** @type {RunSummary | undefined} */ #run;
   /** @type {ExploreState | undefined} what is shown */ #state;
+  /** @type {readonly Pin[]} */ #pins = [];
   #shows = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #slow;
 
@@ -150,7 +165,8 @@ export class Maps {
   }
 
   /** @param {What} what @param {ExploreState} state */
-  #isMuted({ of, layer, head }, { muted }) {
+  #isMuted({ of, layer, head, isBefore }, { muted }) {
+    if (isBefore) return false;
     return of === 'head' && muted.some((name) => name.layer === layer && name.head === head);
   }
 
@@ -178,6 +194,7 @@ export class Maps {
 
   /** @param {readonly Pin[]} pins */
   set pins(pins) {
+    this.#pins = pins;
     for (const { map } of this.#maps) map.pins = pins;
   }
 
@@ -201,13 +218,13 @@ export class Maps {
   }
 
   /** @param {number} count @param {ExploreState} state */
-  #take(count, { view, pins }) {
+  #take(count, { view }) {
     if (this.#room.childElementCount === count) return;
     while (this.#maps.length < count) this.#maps.push(this.#make());
     // Maps that are not shown are kept for another time.
     this.#room.replaceChildren(...this.#maps.slice(0, count).map(({ room }) => room));
     this.view = view;
-    this.pins = pins;
+    this.pins = this.#pins;
   }
 
   /** @returns {Shown} */
@@ -220,8 +237,16 @@ export class Maps {
       else this.#focus.clear(map);
       map.place = this.#focus.place;
     });
-    map.addEventListener('pin', ({ detail }) => this.#on.pin({ side: 'query', token: detail }));
-    map.addEventListener('pin-key', ({ detail }) => this.#on.pin({ side: 'key', token: detail }));
+    let isAdded = false;
+    for (const type of /** @type {const} */ (['click', 'keydown'])) {
+      const look = (/** @type {MouseEvent | KeyboardEvent} */ event) =>
+        (isAdded = event.ctrlKey || event.metaKey);
+      map.addEventListener(type, look, { capture: true });
+    }
+    const pin = (/** @type {Pin['side']} */ side) => (/** @type {CustomEvent<number>} */ event) =>
+      this.#on.pin({ side, token: event.detail }, isAdded);
+    map.addEventListener('pin', pin('query'));
+    map.addEventListener('pin-key', pin('key'));
     map.addEventListener('view', ({ detail }) => {
       this.view = detail;
       clearTimeout(this.#settling);

@@ -1,28 +1,54 @@
-/** The models that come with the page. */
-
 /**
+ * The models that come with the page, and the texts to begin with.
+ *
+ * @import { Pin } from './address.js'
+ *
  * @typedef {object} TellingHead one whose work is plain to see in the sample
  * @property {number} layer
  * @property {number} head
  * @property {string} seen what its queries look at, in words
+ *
+ * @typedef {object} PageModel
+ * @property {string} title
+ * @property {string} sample what is read first
+ * @property {readonly Pin[]} pins what is pinned in it at first
+ * @property {[name: string, text: string][]} texts others to read
+ * @property {TellingHead[]} telling heads to begin with
  */
 
-/** Titles, what is read first, and heads to begin with. @type {Record<string, { title: string, sample: string, telling: TellingHead[] }>} */
+/** Random words of one token each, twice: what repeats and means nothing is the text that induction is scored on. */
+const REPEATED =
+  ' party half ten smile very doubt home letter few door pleasure party half ten smile very doubt home letter few door pleasure';
+
+/** @type {Record<string, PageModel>} */
 export const MODELS = {
   austen: {
     title: 'Austen: prose',
-    sample:
-      'Mr. Darcy danced only once with Mrs. Hurst and once with Miss Bingley, declined being introduced to any other lady, and spent the rest of the evening in walking about the room, speaking occasionally to one of his own party. Mr. Darcy was the proudest, most disagreeable man in the world.',
+    sample: 'It was not in her power to speak of him to her sister, for she was not able to speak.',
+    pins: [{ side: 'query', token: 18 }],
+    texts: [
+      [
+        'A longer text',
+        'Mr. Darcy danced only once with Mrs. Hurst and once with Miss Bingley, declined being introduced to any other lady, and spent the rest of the evening in walking about the room, speaking occasionally to one of his own party. Mr. Darcy was the proudest, most disagreeable man in the world.',
+      ],
+      ['Repeated random words', REPEATED],
+      ['Code-like', 'if (she.is_happy) { she.say("yes"); } else { she.say("no"); }'],
+    ],
     telling: [
+      { layer: 1, head: 6, seen: '“to” and “of”' },
       { layer: 0, head: 7, seen: 'the token before' },
-      { layer: 1, head: 3, seen: '“and” and full stops: what joins or ends clauses' },
-      { layer: 1, head: 6, seen: 'the last “to” or “of”' },
-      { layer: 1, head: 7, seen: 'the last form of “be” or “have”' },
+      { layer: 1, head: 3, seen: 'what begins a phrase: “in”, “to”, “for”, “and”, a full stop' },
+      { layer: 1, head: 7, seen: 'forms of “be” and “have”' },
     ],
   },
   induction: {
     title: 'Induction: letters that repeat',
-    sample: 'kT7eWm2cRq9fZkT7eWm2cRq9fZkT7eWm2cRq9fZkT7',
+    sample: 'kT7eWm2cRq9fkT7eWm2cRq9f',
+    pins: [{ side: 'query', token: 13 }],
+    texts: [
+      ['Three times', 'kT7eWm2cRq9fZkT7eWm2cRq9fZkT7eWm2cRq9fZkT7'],
+      ['Nothing repeats', 'kT7eWm2cRq9fZaB4xYu8sHjD'],
+    ],
     telling: [
       { layer: 1, head: 4, seen: 'what came next the last time: induction' },
       { layer: 0, head: 4, seen: 'the token before, which induction needs' },
@@ -30,6 +56,9 @@ export const MODELS = {
     ],
   },
 };
+
+/** Texts for a model of the visitor's own. @type {PageModel['texts']} */
+export const TEXTS = MODELS.austen.texts;
 
 /** What addresses call files of the visitor's own, which they cannot carry. */
 export const OPENED = 'opened';
@@ -42,3 +71,6 @@ export function firstHead(model) {
   const { layer, head } = pageModel(model)?.telling[0] ?? { layer: 0, head: 0 };
   return { layer, head };
 }
+
+/** What is pinned in the model's own sample at first. @param {string} model @returns {readonly Pin[]} */
+export const firstPins = (model) => pageModel(model)?.pins ?? [];

@@ -1,15 +1,17 @@
 /**
- * What the model says behind a token: the likeliest tokens, before and after heads were muted.
+ * What the model says behind a token: the likeliest tokens, before and after heads were muted, and the one that is asked
+ * about.
  *
  * @import { Explorer } from './explorer.js'
  */
 
 import { drawn, html } from '../shared/template.js';
+import { signal } from '../shared/signals.js';
 import { shortName } from './address.js';
 import { bar, tokenName } from './bars.js';
 
 /** @param {number} share */
-const percent = (share) => (share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : '< 0.1 %');
+export const percent = (share) => (share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : '< 0.1 %');
 
 /** @param {number} before @param {number} after in points of a hundred */
 function changeOf(before, after) {
@@ -18,44 +20,92 @@ function changeOf(before, after) {
   return `${points > 0 ? '+' : '−'}${Math.abs(points).toFixed(1)}`;
 }
 
-const OFFER = html`“Mute this head” shows what changes<span class="with-keyboard">
-    (key <kbd>M</kbd>)</span>.`;
+/**
+ * What is said of a token in the list.
+ *
+ * @param {number | null} id
+ * @param {{ actual: number | null, target: number, against: number | null }} asked
+ */
+function marksOf(id, { actual, target, against }) {
+  return [
+    id === actual && html`<span class="mark" title="comes next in the text">next</span>`,
+    id === target && html`<span class="visually-hidden"> target</span>`,
+    id === against && html`<span class="mark" title="is compared with">against</span>`,
+  ].map((mark) => mark || '');
+}
+
+/** Asks about another token. @param {Explorer} room */
+function otherToken(room) {
+  const words = signal('');
+  const take = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+    const input = /** @type {HTMLInputElement} */ (form.elements.namedItem('token'));
+    const name = event.submitter?.getAttribute('value') === 'against' ? 'against' : 'target';
+    try {
+      const { token, isWhole } = await room.session.tokenOf(input.value);
+      words.value = isWhole ? '' : `Taken: “${token.text}”, the first of several tokens.`;
+      room.set({ [name]: token.id });
+    } catch (error) {
+      words.value = /** @type {Error} */ (error).message;
+    }
+  };
+  return html`<details class="other-token">
+    <summary>Another token</summary>
+    <form @submit=${take} autocomplete="off">
+      <label for="explore-token">Token, with its space</label>
+      <input id="explore-token" name="token" size="8" />
+      <button type="submit" class="quiet" value="target">Target</button>
+      <button type="submit" class="quiet" value="against">Against</button>
+      <button type="button" class="quiet" @click=${() => room.set({ target: null, against: null })}>
+        Reset</button>
+      <p class="note" role="status">${drawn(() => words.value)}</p>
+    </form>
+  </details>`;
+}
 
 /** @param {Explorer} room */
-export const nextTokens = ({ next, hasModel }) =>
-  drawn(() => {
-    const { run, at, predictions } = next.answer.value ?? {};
-    if (!run || at === undefined || !predictions || !hasModel.value) return '';
-    const { muted, tokens } = run;
-    const hasMuted = muted.length > 0;
-    const most = Math.max(...predictions.map(({ before, after }) => Math.max(before, after)));
-    const [heads, they] = muted.length === 1 ? ['head', 'it'] : ['heads', 'them'];
-    const names = muted.map(shortName).join(', ');
-    return html`<h3>Next after ${tokenName(tokens[at], at)}</h3>
-      <table class="bars next-tokens">
-        <thead class=${hasMuted ? '' : 'visually-hidden'}>
-          <tr>
-            <th scope="col">token</th>
-            <td></td>
-            <th scope="col">${hasMuted ? 'muted' : 'probability'}</th>
-            ${hasMuted ? html`<th scope="col">change</th>` : ''}
-          </tr>
-        </thead>
-        <tbody>
-          ${predictions.map(
-            ({ token, before, after }) =>
-              html`<tr>
-                <th scope="row"><span class="token">${token.text}</span></th>
-                <td class="bar-cell">
-                  ${hasMuted ? bar(before, most, 'before') : ''}${bar(after, most, 'after')}
-                </td>
-                <td>${percent(after)}</td>
-                ${hasMuted ? html`<td class="change">${changeOf(before, after)}</td>` : ''}
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-      <p class="note">
-        ${hasMuted ? `Without ${heads} ${names}; the pale bars are with ${they}.` : OFFER}
-      </p>`;
-  });
+function list(room) {
+  const answer = room.next.answer.value;
+  if (!answer || !room.hasModel.value) return '';
+  const { run, predictions, at, target, actual, against } = answer;
+  const { muted, tokens } = run;
+  const hasMuted = muted.length > 0;
+  const most = Math.max(...predictions.map(({ before, after }) => Math.max(before, after)));
+  const [heads, they] = muted.length === 1 ? ['head', 'it'] : ['heads', 'them'];
+  const names = muted.map(shortName).join(', ');
+  const choose = (/** @type {number | null} */ id, /** @type {boolean} */ isAgainst) =>
+    room.set(isAgainst ? { against: id === against ? null : id } : { target: id });
+  return html`<h3>Next after ${tokenName(tokens[at], at)}</h3>
+    <table class="bars next-tokens">
+      <thead class=${hasMuted ? '' : 'visually-hidden'}>
+        <tr>
+          <th scope="col">token</th>
+          <td></td>
+          <th scope="col">${hasMuted ? 'muted' : 'probability'}</th>
+          ${hasMuted ? html`<th scope="col">change</th>` : ''}
+        </tr>
+      </thead>
+      <tbody>
+        ${predictions.map(({ token, before, after }) => {
+          const marks = marksOf(token.id, { target, actual, against });
+          return html`<tr class=${token.id === target ? 'target' : ''}>
+            <th scope="row"><button type="button" class="token" aria-pressed=${token.id === target}
+              title="Ask about this token; with Shift: compare the target with it"
+              @click=${(/** @type {MouseEvent} */ { shiftKey }) => choose(token.id, shiftKey)}>${token.text}</button>${marks}</th>
+            <td class="bar-cell">
+              ${hasMuted ? bar(before, most, 'before') : ''}${bar(after, most, 'after')}
+            </td>
+            <td>${percent(after)}</td>
+            ${hasMuted ? html`<td class="change">${changeOf(before, after)}</td>` : ''}
+          </tr>`;
+        })}
+      </tbody>
+    </table>
+    <p class="note">
+      ${hasMuted ? `Without ${heads} ${names}; the pale bars are with ${they}.` : ''}
+    </p>`;
+}
+
+/** @param {Explorer} room */
+export const nextTokens = (room) => html`${drawn(() => list(room))}${otherToken(room)}`;

@@ -11,10 +11,11 @@
 import { formatCount, formatWeight } from '../shared/format.js';
 import { drawn, html } from '../shared/template.js';
 import { bar, tokenName } from './bars.js';
+import { colourOf } from './pin-colours.js';
 
 /** Tokens in a card; with several cards fewer. */
-const MOST = 8;
-const MOST_OF_SEVERAL = 5;
+const MOST = 6;
+const MOST_OF_SEVERAL = 4;
 
 const TITLES = { query: 'reads from', key: 'is read by' };
 
@@ -22,7 +23,8 @@ const TITLES = { query: 'reads from', key: 'is read by' };
 const signed = (weight) => (weight < 0 ? `−${formatWeight(-weight)}` : formatWeight(weight));
 
 /** @param {Explorer} room @param {RunSummary} run @param {Card} card @param {number} most */
-function cardOf({ focus, choices }, { tokens }, { pin, weights, isPinned }, most) {
+function cardOf(room, { tokens }, { pin, weights, isPinned }, most) {
+  const { focus, choices } = room;
   const { side, token } = pin;
   const keys = Array.from(weights, (_, i) => i)
     .filter((i) => weights[i] !== 0)
@@ -35,14 +37,14 @@ function cardOf({ focus, choices }, { tokens }, { pin, weights, isPinned }, most
   const name = tokens[token].text;
   const point = (/** @type {number} */ i) =>
     focus.set(side === 'query' ? { query: token, key: i } : { query: i, key: token }, cardOf);
-  return html`<div class="pin-card">
+  return html`<div class="pin-card" style="--pin: ${isPinned ? colourOf(room.pins.value, pin) : 'var(--accent)'}">
     <div class="part-head">
       <h3>${tokenName(tokens[token], token)} ${TITLES[side]}</h3>
       <span class="pin-tools">
         <button type="button" class="quiet" aria-label="Show what ${name} ${TITLES[other]}"
           title="${TITLES[other]} …" @click=${() => choices.turn(pin)}>⇄</button>
         <button type="button" class="quiet" aria-label="Unpin ${name}" ?hidden=${!isPinned}
-          @click=${() => choices.pin(pin)}>×</button>
+          @click=${() => choices.unpin(pin)}>×</button>
       </span>
     </div>
     <table class="bars">

@@ -59,7 +59,7 @@ function connectOpening(room) {
   return { isOpening, reopen: () => void again.value++ };
 }
 
-/** @param {Explorer} room @returns whether something is opened or read */
+/** @param {Explorer} room */
 export function connectReading(room) {
   const { session, state, causal, model } = room;
   const { isOpening, reopen } = connectOpening(room);
@@ -99,5 +99,5 @@ export function connectReading(room) {
     recovered = state.peek();
     reopen();
   };
-  return computed(() => isOpening.value || read.value !== model.value);
+  effect(() => void (room.isBusy.value = isOpening.value || read.value !== model.value));
 }

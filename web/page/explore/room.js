@@ -6,77 +6,57 @@
  */
 
 import { byId } from '../shared/dom.js';
+import { menu } from '../shared/menu.js';
 import { effect } from '../shared/signals.js';
-import { drawn, html, render, select } from '../shared/template.js';
+import { drawn, html, render } from '../shared/template.js';
 import { continuation } from './continue.js';
 import { controls } from './controls.js';
-import { costWords } from './costs.js';
+import { copyLink } from './copy-link.js';
 import { Explorer } from './explorer.js';
 import { exportDialog } from './export/panel.js';
 import { headGrid } from './grid.js';
 import { help, listenToKeys } from './keyboard.js';
 import { largeMaps } from './large-maps.js';
+import { details, lead } from './lead.js';
 import { linesView, shareChoice } from './lines.js';
+import { measureControls } from './measures.js';
 import { nextTokens } from './next-token.js';
 import { connectOpen, openedLine } from './open/panel.js';
 import { pinCards } from './pins.js';
 import { connectReading } from './reading.js';
-import { SCORES, scoreList } from './score-list.js';
 import { tableView } from './table-view.js';
 import { tellingHeads } from './telling-heads.js';
-import { modelChoice, textEditor } from './text-controls.js';
-import { textView, tintNote } from './text-view.js';
-
-const SORTS = [['place', 'layer'], ...SCORES.map(([score, name]) => [score, name.toLowerCase()])];
-
-const lead = html`<div class="lead">
-  <h1>Look inside a trained model, head by head.</h1>
-  <p>
-    A small language model reads the text in this page, and every weight of every head is there to
-    be looked at, pinned, compared and muted. Attention is not by itself an explanation of what a
-    model does (<a href="https://aclanthology.org/N19-1357/">Jain &amp; Wallace 2019</a>,
-    <a href="https://aclanthology.org/D19-1002/">Wiegreffe &amp; Pinter 2019</a>): mute a head to
-    see whether it matters.
-  </p>
-</div>`;
-
-const explanation = html`<details class="explain" id="explore-how">
-  <summary>How to read this</summary>
-  <p>
-    Each row is a query, the token that looks; each column is a key, a token that is looked at. A
-    cell is the weight that the query gives the key, and the weights of a row sum to 1. Hatched
-    cells are masked: they belong to later tokens, which the query cannot see.
-  </p>
-  <p>
-    One such map is a head. Every layer has several, and each looks in its own way. Choose a row to
-    pin its query: what it reads from is then listed.
-  </p>
-</details>`;
+import { modelChoice, textChoice, textEditor } from './text-controls.js';
+import { textView, tintChoice, tintNote } from './text-view.js';
 
 /** @param {Explorer} room @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog */
 function textSection(room, show) {
   const { message, run } = room;
   const { button, editor } = textEditor(room);
   const needsRun = drawn(() => !run.value);
-  /** @param {string} id @param {unknown} words @param {() => void} act */
-  const tool = (id, words, act) =>
-    html`<button type="button" id=${id} @click=${act} ?hidden=${needsRun}
-      class=${drawn(() => (run.value ? 'quiet' : 'quiet awaited'))}>${words}</button>`;
-  return html`<section aria-labelledby="explore-text-title">
+  /** @param {string} id @param {unknown} words @param {() => void} act @param {boolean} [isAlways] */
+  const tool = (id, words, act, isAlways) =>
+    html`<button type="button" id=${id} @click=${act} class="quiet" data-opens
+      ?hidden=${isAlways ? false : needsRun}>${words}</button>`;
+  return html`<section aria-labelledby="explore-text-title" class="explore-text-section">
     <div class="section-head">
-      <h2 id="explore-text-title">The text</h2>
+      <h2 id="explore-text-title" class="visually-hidden">The text</h2>
       <div class="explore-tools">
-        ${modelChoice(room)}
-        <button type="button" class="quiet" id="explore-open" @click=${show.open}>Open files…</button>
-        ${tool('explore-export', 'Export…', show.save)} ${button}
-        ${tool('explore-help', html`Keys <kbd>?</kbd>`, show.help)}
+        ${modelChoice(room)} ${textChoice(room)} ${button} ${continuation(room)}
+        ${tintChoice(room)}
       </div>
+      ${menu(
+        'explore-files',
+        'Files, link, keys',
+        html`<div class="menu-tools">
+          ${tool('explore-open', 'Open files…', show.open, true)}
+          ${tool('explore-export', 'Export…', show.save)} ${copyLink(room)}
+          ${tool('explore-help', html`Keys <kbd>?</kbd>`, show.help)}
+        </div>`,
+      )}
     </div>
     ${editor} ${textView(room)}
-    <div class="explore-under" ?hidden=${needsRun}>
-      <p class="note" id="explore-text-note">${tintNote(room)}</p>
-      ${continuation(room)}
-    </div>
+    <p class="note explore-under" ?hidden=${needsRun}>${tintNote(room)}</p>
     ${openedLine(room)}
     <p id="explore-message" role="status"
       class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
@@ -84,34 +64,50 @@ function textSection(room, show) {
   </section>`;
 }
 
+/** All heads, what they are measured by, and those to begin with. @param {Explorer} room */
+function gridSide(room) {
+  const isAll = () => room.shown.value.show === 'all';
+  const toggle = () => {
+    room.set({ show: isAll() ? 'one' : 'all' });
+    byId('explore-heads', HTMLElement).scrollIntoView({ block: isAll() ? 'start' : 'nearest' });
+  };
+  return html`<div class="explore-side">
+    <div class="part-head">
+      <h3 id="explore-grid-title">${drawn(() => {
+        const { layers, heads } = room.run.value ?? {};
+        return `All heads: ${layers} layers × ${heads}`;
+      })}</h3>
+      ${drawn(() => {
+        const { length } = room.shown.value.muted;
+        return html`<button type="button" class="quiet" id="explore-unmute" ?hidden=${length === 0}
+          @click=${room.choices.unmuteAll}>Unmute all ${length}</button>`;
+      })}
+      <button type="button" class="quiet" id="explore-all" aria-pressed=${drawn(() => isAll())}
+        @click=${toggle}>Large</button>
+    </div>
+    ${headGrid(room)} ${measureControls(room)} ${tellingHeads(room)}
+  </div>`;
+}
+
 /** @param {Explorer} room */
 function headsSection(room) {
-  const { shown, hasModel } = room;
+  const { shown, hasModel, isBusy } = room;
+  const classes = () => {
+    const { other, before, show } = shown.value;
+    return [other || before ? 'comparing' : '', `show-${show}`, isBusy.value ? 'busy' : ''];
+  };
   return html`<section aria-labelledby="explore-heads-title" id="explore-heads"
-    class=${drawn(() => (shown.value.other ? 'comparing' : ''))}
+    class=${drawn(() => classes().filter(Boolean).join(' '))}
     ?hidden=${drawn(() => !room.run.value)}>
-    <div class="section-head">
-      <h2 id="explore-heads-title">Layers and heads</h2>
-      <p class="note" id="explore-cost" role="status">${drawn(() => costWords(room))}</p>
-    </div>
-    ${controls(room)}
+    <h2 id="explore-heads-title" class="visually-hidden">Layers and heads</h2>
     <div class="explore-main">
-      <div class="explore-side">
-        <div class="part-head">
-          <h3 id="explore-grid-title">All heads</h3>
-          <div class="field inline">
-            <label for="explore-sort">Sort by</label>
-            ${drawn(() =>
-              select('explore-sort', SORTS, shown.value.sort, (sort) => room.set({ sort })),
-            )}
-          </div>
-        </div>
-        ${headGrid(room)}
-        <div id="explore-scores">${scoreList(room)}</div>
-        ${tellingHeads(room)}
-      </div>
-      <div class="explore-center">${explanation} ${largeMaps(room)}</div>
+      <div class="explore-center">${controls(room)} ${largeMaps(room)}</div>
+      ${gridSide(room)}
       <div class="explore-panel">
+        <div class="pins-head" ?hidden=${drawn(() => room.pins.value.length < 2)}>
+          <button type="button" class="quiet" id="explore-unpin"
+            @click=${room.choices.unpinAll}>Clear pins</button>
+        </div>
         <div id="explore-pins">${pinCards(room)}</div>
         <div id="explore-next" ?hidden=${drawn(() => !hasModel.value)}>${nextTokens(room)}</div>
       </div>
@@ -123,7 +119,7 @@ function headsSection(room) {
 function keysOf({ session, focus, choices, hasModel }, showHelp) {
   const pin = (/** @type {'query' | 'key'} */ side) => () => {
     const token = focus.place[side];
-    if (token >= 0) choices.pin({ side, token });
+    if (token >= 0) choices.pin({ side, token }, true);
   };
   const keys = {
     '[': () => choices.turnHead(-1),
@@ -132,7 +128,8 @@ function keysOf({ session, focus, choices, hasModel }, showHelp) {
     '}': () => choices.turnLayer(1),
     p: pin('query'),
     k: pin('key'),
-    x: choices.unpin,
+    x: choices.unpinAll,
+    c: choices.compare,
     m: () => hasModel.peek() && choices.mute(),
     '?': showHelp,
   };
@@ -148,7 +145,7 @@ export function openExplore(store) {
   const needsRun = drawn(() => !room.run.value);
   const showHelp = () => byId('explore-help-dialog', HTMLDialogElement).showModal();
   render(
-    html`${lead} ${textSection(room, { open: open.show, save: saving.show, help: showHelp })}
+    html`${lead(room)} ${textSection(room, { open: open.show, save: saving.show, help: showHelp })}
       ${headsSection(room)}
       <section aria-labelledby="explore-lines-title" ?hidden=${needsRun}>
         <div class="section-head">
@@ -158,14 +155,14 @@ export function openExplore(store) {
         ${linesView(room)}
       </section>
       <section aria-labelledby="explore-table-title" ?hidden=${needsRun}>${tableView(room)}</section>
-      ${open.element} ${saving.element} ${help}`,
+      ${details(room)} ${open.element} ${saving.element} ${help}`,
     element,
   );
   listenToKeys(element, keysOf(room, showHelp));
 
-  const isBusy = connectReading(room);
+  connectReading(room);
   effect(() => {
-    if (isBusy.value) element.setAttribute('aria-busy', 'true');
+    if (room.isBusy.value) element.setAttribute('aria-busy', 'true');
     else element.removeAttribute('aria-busy');
   });
   /** @param {'run' | 'scored'} name @param {Asked<any>} asked when it is answered about a run, this run's number is told */

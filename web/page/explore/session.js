@@ -8,9 +8,8 @@
  * @import { TensorFiles } from './open/sort-files.js'
  * @import { Tensors } from './open/tensors.js'
  * @import { HeadScores } from './scores.js'
- * @import { ExploreWorker } from './worker/explore-worker.js'
+ * @import { About, ExploreWorker } from './worker/explore-worker.js'
  * @import { Cells, Region } from './worker/pool.js'
- * @import { Prediction } from './worker/predict.js'
  * @import { What } from './worker/rows.js'
  *
  * @typedef {object} RunSummary
@@ -135,9 +134,24 @@ export class Session {
     return this.#remote.scores(this.#number);
   }
 
-  /** @param {number} at @returns {Promise<Prediction[]>} of the token behind it */
-  predict(at) {
-    return this.#remote.predict(this.#number, at);
+  /** What the model says behind a token. @param {About} about */
+  predict(about) {
+    return this.#remote.predict(this.#number, about);
+  }
+
+  /** What every head does for a prediction, until the loop is left. @param {About} about */
+  effects(about) {
+    return this.#remote.effects(this.#number, about);
+  }
+
+  /** How badly each token was foreseen; null: nobody knows. */
+  losses() {
+    return this.#remote.losses(this.#number);
+  }
+
+  /** @param {string} words */
+  tokenOf(words) {
+    return this.#remote.tokenOf(words);
   }
 
   /**

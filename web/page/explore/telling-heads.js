@@ -13,7 +13,7 @@ export const tellingHeads = ({ shown, choices }) =>
   drawn(() => {
     const heads = pageModel(shown.value.model)?.telling ?? [];
     return html`<div id="explore-telling" class="explore-telling" ?hidden=${heads.length === 0}>
-      <h4>Worth a look</h4>
+      <h3>Worth a look</h3>
       <ul>
         ${heads.map(
           (name) =>

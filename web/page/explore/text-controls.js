@@ -9,7 +9,7 @@ import { formatCount } from '../shared/format.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html, select } from '../shared/template.js';
 import { isLinkable } from './address.js';
-import { MODELS, OPENED } from './models.js';
+import { MODELS, OPENED, pageModel, TEXTS } from './models.js';
 
 /** How long a pause in typing is. */
 const TYPING_MS = 300;
@@ -28,10 +28,29 @@ export function modelChoice({ state, own, choices }) {
   });
 }
 
+/** Texts to begin with. @param {Explorer} room */
+export function textChoice({ state, model, choices, hasModel }) {
+  return drawn(() => {
+    const isIds = model.value?.sample !== undefined;
+    const { model: name, text } = state.value;
+    const others = isIds ? [] : (pageModel(name)?.texts ?? TEXTS);
+    const texts = [['', 'The sample'], ...others.map(([title], i) => [String(i), title])];
+    const at = others.findIndex(([, words]) => words === text);
+    const chosen = text === null ? '' : at >= 0 ? String(at) : 'own';
+    const all = chosen === 'own' ? [...texts, ['own', 'Your own text']] : texts;
+    const choose = (/** @type {string} */ value) =>
+      value !== 'own' && choices.read(value === '' ? null : others[Number(value)][1]);
+    return html`<div class="field inline" ?hidden=${!hasModel.value}>
+      <label for="explore-texts">Text</label>
+      ${select('explore-texts', all, chosen, choose)}
+    </div>`;
+  });
+}
+
 /** How much of the text the model reads, and whether the address has it. @param {Explorer} room */
-function countWords({ run, model, state }) {
+function countWords({ run, model, state, message, isBusy }) {
   const most = model.value?.options?.contextLength;
-  if (!run.value || most === undefined) return '';
+  if (!run.value || most === undefined || message.value.isError || isBusy.value) return '';
   const link = isLinkable(state.value.text)
     ? ''
     : '; too long for the address: a link, or this page loaded again, shows the sample';

@@ -8,12 +8,21 @@
 
 import { SPACE } from '../shared/tokenize.js';
 import { effect, signal } from '../shared/signals.js';
-import { drawn, html, made, nothing } from '../shared/template.js';
+import { drawn, html, made, nothing, select } from '../shared/template.js';
+import { percent } from './next-token.js';
+import { colourOf } from './pin-colours.js';
 
 export const NEWLINE = '\u21b5';
 
 /** The strongest tint leaves the text readable. */
 export const STRONGEST = 45;
+
+/** So many nats are the strongest tint of a token that was not foreseen. */
+const WORST = 8;
+
+/** How many of a line's weights are told, and how large they must be. */
+const TOLD = 3;
+const LEAST_TOLD = 0.005;
 
 /** A token of so few characters may be too narrow for a finger. */
 const NARROW = 2;
@@ -23,17 +32,18 @@ const NARROW = 2;
  *
  * @param {Token} token
  * @param {boolean} isApart a space stands before each
- * @param {{ at?: number, classes: unknown[], isPinned?: boolean, isStop?: boolean, tint?: number }} how at: left out: it
- *   is not yet part of the text
+ * @param {{ at?: number, classes: unknown[], pin?: string, isStop?: boolean, tint?: number, title?: string }} how at: left
+ *   out: it is not yet part of the text; pin: its colour, if it is pinned
  */
-function tokenOf({ text }, isApart, { at, classes, isPinned = false, isStop, tint = 0 }) {
+function tokenOf({ text }, isApart, { at, classes, pin, isStop, tint = 0, title }) {
   const hasSpace = text.startsWith(SPACE) && text.length > 1;
   const words = hasSpace ? text.slice(1) : text;
   const all = [...classes, words.length <= NARROW && 'narrow'].filter(Boolean);
   const space = isApart || hasSpace ? ' ' : '';
   const end = text.includes(NEWLINE) ? html`<br />` : '';
   return html`${space}<span role="option" tabindex=${isStop ? 0 : -1} data-at=${at ?? nothing}
-    aria-selected=${isPinned} class=${all.join(' ')} style="--tint: ${tint}%">${words}</span>${end}`;
+    aria-selected=${pin !== undefined} title=${title ?? nothing}
+    class=${all.join(' ')} style="--tint: ${tint}%; --pin: ${pin ?? 'var(--accent)'}">${words}</span>${end}`;
 }
 
 /** @param {Float32Array} weights @returns {number[]} in hundredths */
@@ -47,13 +57,25 @@ function tintsOf(weights) {
 /** @param {Event} event @returns {number} the token; −1: none that is part of the text */
 const tokenAt = ({ target }) => Number((target instanceof HTMLElement && target.dataset.at) || -1);
 
+/** The token in the line above or below. @param {HTMLElement} text @param {number} at @param {1 | -1} way */
+function lineFrom(text, at, way) {
+  const boxes = [...text.querySelectorAll('[data-at]')].map((one) => one.getBoundingClientRect());
+  const { left, top } = boxes[at];
+  const others = boxes.filter((box) => way * (box.top - top) > 2).map((box) => box.top);
+  if (others.length === 0) return at;
+  const line = way > 0 ? Math.min(...others) : Math.max(...others);
+  const far = (/** @type {number} */ i) =>
+    Math.abs(boxes[i].top - line) > 2 ? Infinity : Math.abs(boxes[i].left - left);
+  return boxes.reduce((best, _, i) => (far(i) < far(best) ? i : best), 0);
+}
+
 /** What is done to the text. @param {Explorer} room @param {Signal<number>} stop the token that Tab reaches */
 function actionsOf({ focus, choices, run }, stop) {
-  /** @param {number} at @param {boolean} hasShift */
-  const choose = (at, hasShift) => {
+  /** @param {number} at @param {{ shiftKey: boolean, ctrlKey: boolean, metaKey: boolean }} event */
+  const choose = (at, { shiftKey, ctrlKey, metaKey }) => {
     if (at < 0) return;
     stop.value = at;
-    choices.pin({ side: hasShift ? 'key' : 'query', token: at });
+    choices.pin({ side: shiftKey ? 'key' : 'query', token: at }, ctrlKey || metaKey);
   };
   return {
     point(/** @type {Event} */ event) {
@@ -62,17 +84,22 @@ function actionsOf({ focus, choices, run }, stop) {
       if (tokenAt(event) >= 0 && isMeant) focus.set({ query: tokenAt(event) }, stop);
     },
     leave: () => focus.clear(stop),
-    click: (/** @type {MouseEvent} */ event) => choose(tokenAt(event), event.shiftKey),
+    click: (/** @type {MouseEvent} */ event) => choose(tokenAt(event), event),
+    /** Shift pins a key, and selects no text. @param {PointerEvent} event */
+    down: (event) => event.shiftKey && event.preventDefault(),
     key(/** @type {KeyboardEvent} */ event) {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.altKey) return;
       const last = (run.peek()?.n ?? 1) - 1;
       const at = Math.min(stop.value, last);
-      /** @type {Record<string, number>} */
-      const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last };
       const text = /** @type {HTMLElement} */ (event.currentTarget);
+      /** @type {Record<string, number>} */
+      const places = {
+        ...{ ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last },
+        ...{ ArrowUp: lineFrom(text, at, -1), ArrowDown: lineFrom(text, at, 1) },
+      };
       if (event.key === 'Enter' || event.key === ' ') {
-        choose(at, event.shiftKey);
-      } else if (event.key in places) {
+        choose(at, event);
+      } else if (event.key in places && !event.ctrlKey && !event.metaKey) {
         stop.value = Math.max(0, Math.min(last, places[event.key]));
         /** @type {HTMLElement} */ (text.querySelector('[tabindex="0"]')).focus();
       } else {
@@ -83,23 +110,44 @@ function actionsOf({ focus, choices, run }, stop) {
   };
 }
 
+/** Losses, each as a share of what is as bad as can be said, in hundredths. @param {Float32Array} losses */
+const lossTints = (losses) => [
+  0,
+  ...Array.from(losses, (loss) => Math.round(STRONGEST * Math.min(1, loss / WORST))),
+];
+
+/** What tints the text, and is said of each token. @param {Explorer} room */
+function tintsNow({ run, line, losses, shown }) {
+  const [answer, known] = [line.answer.value, losses.answer.value];
+  if (shown.value.tint === 'loss') {
+    const all = known?.run === run.value ? known?.found?.losses : undefined;
+    const title = (/** @type {number} */ at) =>
+      at > 0 && all
+        ? `loss ${all[at - 1].toFixed(2)}: foreseen with ${percent(Math.exp(-all[at - 1]))}`
+        : undefined;
+    return { tints: all ? lossTints(all) : [], title };
+  }
+  const tints = answer?.run === run.value && answer ? tintsOf(answer.line) : [];
+  return { tints, about: answer?.subject.token, title: () => undefined };
+}
+
 /** @param {Explorer} room @param {number} stop the token that Tab reaches */
-function tokensOf({ run, place, line, pins, written, isApart, draft }, stop) {
+function tokensOf(room, stop) {
+  const { run, place, pins, written, isApart, draft } = room;
   const now = run.value;
   if (!now) return '';
-  const answer = line.answer.value;
-  const tints = answer?.run === now ? tintsOf(answer.line) : [];
-  const pinned = new Set(pins.value.map(({ token }) => token));
+  const { tints, title, about } = tintsNow(room);
+  const colours = new Map(pins.value.map((pin) => [pin.token, colourOf(pins.value, pin)]));
   const begun = draft.value?.run === now ? draft.value.tokens : [];
   const tokens = now.tokens.map((token, at) => {
     const classes = [
       at >= now.n - written.value && 'written',
-      at === answer?.subject.token && 'about',
+      at === about && 'about',
       at === place.value.query && 'is-query',
       at === place.value.key && 'is-key',
     ];
     const isStop = at === Math.min(stop, now.n - 1);
-    const how = { at, classes, isPinned: pinned.has(at), isStop, tint: tints[at] };
+    const how = { at, classes, pin: colours.get(at), isStop, tint: tints[at], title: title(at) };
     return tokenOf(token, isApart.value, how);
   });
   return [
@@ -108,28 +156,84 @@ function tokensOf({ run, place, line, pins, written, isApart, draft }, stop) {
   ];
 }
 
+/** Brings a token into sight, within the text alone. @param {HTMLElement} text @param {number} at */
+function reveal(text, at) {
+  const token = text.querySelector(`[data-at="${at}"]`);
+  if (!token || text.matches(':hover') || text.contains(document.activeElement)) return;
+  const [box, room] = [token.getBoundingClientRect(), text.getBoundingClientRect()];
+  if (box.top < room.top || box.bottom > room.bottom) {
+    text.scrollTop += box.top - room.top - (room.height - box.height) / 2;
+  }
+}
+
 /** @param {Explorer} room */
 export function textView(room) {
   const stop = signal(0);
-  const { point, leave, click, key } = actionsOf(room, stop);
-  /** What is written stays in sight. @param {HTMLElement} text */
-  const follow = (text) =>
+  const { point, leave, click, down, key } = actionsOf(room, stop);
+  /** What is written stays in sight, and what is pointed at elsewhere, or pinned. @param {HTMLElement} text */
+  const follow = (text) => {
     effect(() => {
       if (room.draft.value) requestAnimationFrame(() => text.scrollTo(0, text.scrollHeight));
     });
-  return html`<div id="explore-text" class="explore-text" role="listbox" aria-multiselectable="true"
+    effect(() => {
+      const { query, key: column } = room.place.value;
+      const pinned = room.pins.value.at(-1)?.token;
+      const at = query >= 0 ? query : column >= 0 ? column : pinned;
+      if (at !== undefined && room.run.value) requestAnimationFrame(() => reveal(text, at));
+    });
+  };
+  const classes = () => {
+    const tokens = room.run.value?.tokens ?? [];
+    const narrow = tokens.filter(({ text: words }) => words.length <= NARROW).length;
+    return narrow > tokens.length / 2 ? 'explore-text narrow-tokens' : 'explore-text';
+  };
+  return html`<div id="explore-text" class=${drawn(classes)} role="listbox" aria-multiselectable="true"
     aria-label="Tokens: choose one to pin it" ?hidden=${drawn(() => !room.run.value)}
+    data-tint=${drawn(() => room.shown.value.tint)} @pointerdown=${down}
     @pointerover=${point} @pointerleave=${leave} @focusin=${point} @focusout=${leave}
     @click=${click} @keydown=${key} ${made(follow)}>${drawn(() => tokensOf(room, stop.value))}</div>`;
 }
 
+/** The whole text's loss, in words. @param {Explorer} room */
+function lossWords({ losses, run }) {
+  const { run: about, found } = losses.answer.value ?? {};
+  if (!found || about !== run.value || !about) return '';
+  const before = about.muted.length > 0 ? `; ${found.before.toFixed(2)} with all heads` : '';
+  return `Loss of the text: ${found.mean.toFixed(2)} nats per token${before}.`;
+}
+
 /** What the text is tinted by. @param {Explorer} room */
-export const tintNote = ({ line }) =>
-  drawn(() => {
-    const { run, subject, title } = line.answer.value ?? {};
-    if (!run || !subject) return '';
-    const name = `“${run.tokens[subject.token].text}” (${subject.token + 1})`;
-    return subject.side === 'query'
-      ? `Tinted: what ${name} attends to. ${title}.`
-      : `Tinted: who attends to ${name}. ${title}.`;
-  });
+const tintWords = (room) => {
+  if (room.shown.value.tint === 'loss') return 'The darker, the less foreseen.';
+  const answer = room.line.answer.value;
+  if (!answer) return '';
+  const { run, subject, title, line } = answer;
+  const name = `“${run.tokens[subject.token].text}” (${subject.token + 1})`;
+  const most = Array.from(line, (_, i) => i).sort((a, b) => Math.abs(line[b]) - Math.abs(line[a]));
+  const list = most
+    .slice(0, TOLD)
+    .filter((i) => Math.abs(line[i]) >= LEAST_TOLD)
+    .map((i) => `${run.tokens[i].text} ${line[i].toFixed(2).replace('-', '−')}`);
+  const verb = subject.side === 'query' ? 'attends to' : 'is attended to by';
+  return `Tinted: ${name} ${verb} ${list.join(', ') || 'nothing much'}. ${title}.`;
+};
+
+const TINTS = [
+  ['attention', 'attention'],
+  ['loss', 'surprise (loss)'],
+];
+
+/** @param {Explorer} room */
+export const tintChoice = (room) =>
+  drawn(
+    () =>
+      html`<div class="field inline" ?hidden=${!room.hasModel.value || !room.run.value}>
+        <label for="explore-tint">Tint</label>
+        ${select('explore-tint', TINTS, room.shown.value.tint, (tint) => room.set({ tint }))}
+      </div>`,
+  );
+
+/** What tints the text. @param {Explorer} room */
+export const tintNote = (room) =>
+  html`<span id="explore-text-note">${drawn(() => tintWords(room))}</span>
+    <span id="explore-loss">${drawn(() => lossWords(room))}</span>`;

@@ -16,6 +16,7 @@ import { STRONGEST } from '../text-view.js';
 import { figureOf } from './figure.js';
 import { gridDrawing } from './grid-drawing.js';
 import { linesDrawing } from './lines-drawing.js';
+import { mapsOf } from '../maps.js';
 import { mapDrawing } from './map-drawing.js';
 import { allNpy, mapJson, mapNpy } from './numbers.js';
 import { standalonePage } from './page.js';
@@ -45,7 +46,9 @@ export const WHATS = [
 
 /** @param {Seen} seen */
 const mapTitle = ({ state }) =>
-  state.other ? `${titleOf(state)} and head ${shortName(state.other)}` : titleOf(state);
+  mapsOf(state).length > 1
+    ? `${titleOf(state)} and ${state.other ? `head ${shortName(state.other)}` : 'before muting'}`
+    : titleOf(state);
 
 /** @param {string} from @param {string} to @param {number} share */
 function mixed(from, to, share) {
@@ -66,11 +69,14 @@ function mixed(from, to, share) {
  */
 async function drawn(what, seen, palette) {
   const { state, run } = seen;
-  const alone = { ...state, other: null };
+  const alone = { ...state, other: null, before: false };
   const shown = { largest: 0, causal: run.causal };
   switch (what) {
     case 'grid': {
-      const legends = legendsOf({ ...alone, hideFirst: false, other: state.other }, shown);
+      const legends = legendsOf(
+        { ...alone, hideFirst: false, other: { layer: 0, head: 0 } },
+        shown,
+      );
       return {
         title: 'All heads',
         drawing: await gridDrawing(seen, palette),

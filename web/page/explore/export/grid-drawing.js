@@ -1,7 +1,6 @@
 /**
  * Every head as a small map, in the order that the grid has.
  *
- * @import { HeadScores } from '../scores.js'
  * @import { Drawing } from './figure.js'
  * @import { Palette } from '../palette.js'
  * @import { Seen } from './settings.js'
@@ -9,6 +8,7 @@
 
 import { isSameHead, shortName } from '../address.js';
 import { largestOf } from '../../../headwise/view/paint.js';
+import { writeValue } from '../measures.js';
 import { pooledCells } from '../worker/pool.js';
 import { cellsTag } from './cells.js';
 import { tag, textAt } from './svg.js';
@@ -19,10 +19,9 @@ const STEP = { x: 82, y: 100 };
 const MOST_CELLS = 144;
 
 /** @param {Seen} seen @param {Palette} palette @returns {Promise<Drawing>} */
-export async function gridDrawing({ state, run, session, order }, palette) {
+export async function gridDrawing({ state, run, session, order, values, measure }, palette) {
   const { n, layers, heads, causal } = run;
   const across = state.sort === 'place' ? heads : Math.ceil(Math.sqrt(2 * layers * heads));
-  const scores = state.sort === 'place' ? undefined : await session.scores();
   /** @type {Float32Array[]} */
   const maps = [];
   let size = 0;
@@ -40,10 +39,10 @@ export async function gridDrawing({ state, run, session, order }, palette) {
     const cells = { queries: all, keys: all, height: size, width: size };
     const how = { scale: state.scale, map: largestOf(maps[at]), isSigned: false, causal };
     const isMuted = state.muted.some((head) => isSameHead(head, name));
-    const score = state.sort === 'place' ? undefined : scores?.[at][state.sort];
+    const value = values?.[at] ?? NaN;
     const words = [
       shortName(name),
-      score === undefined || Number.isNaN(score) ? '' : score.toFixed(2),
+      Number.isNaN(value) ? '' : writeValue(measure, value),
       isMuted ? 'muted' : '',
     ];
     const box = { x: x - 2, y: y - 2, width: SIDE + 4, height: SIDE + 4 };
@@ -61,13 +60,14 @@ export async function gridDrawing({ state, run, session, order }, palette) {
     height: Math.ceil(order.length / across) * STEP.y,
     content: parts.join(''),
     note:
-      (state.sort === 'place' ? '' : `Sorted by ${SORTS[state.sort]}. `) +
+      (values ? `${state.sort === 'place' ? 'Numbers' : 'Sorted by'}: ${WORDS[measure]}. ` : '') +
       (size < n ? 'Pooled: each cell shows the largest of the weights it covers.' : ''),
   };
 }
 
-/** @type {Record<keyof HeadScores, string>} */
-const SORTS = {
+/** @type {Record<string, string>} */
+const WORDS = {
+  effect: 'change of the prediction when the head is muted',
   entropy: 'entropy, in bits',
   first: 'weight on the first token',
   previous: 'weight on the previous token',

@@ -18,12 +18,15 @@ import { FORMATS, makeExport, WHATS } from './choices.js';
 /** @typedef {{ words: string, isError?: boolean, address?: string, name?: string, isPicture?: boolean }} Made */
 
 /** What can be exported. @param {Explorer} room */
-function seenIn({ session, shown, order, own, state }) {
+function seenIn({ session, shown, order, own, state, measure, values }) {
   const { run } = session;
   if (!run) return undefined;
   const source = pageModel(state.peek().model)?.title ?? own.peek()?.name ?? '';
   const names = order.peek().map((i) => headAt(i, run.heads));
-  return { state: shown.peek(), run, session, source, order: names };
+  return {
+    ...{ state: shown.peek(), run, session, source, order: names },
+    ...{ measure: measure.peek(), values: values.peek() },
+  };
 }
 
 /** @param {string} what @returns {Format[]} */

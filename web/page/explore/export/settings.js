@@ -10,6 +10,8 @@
  * @property {Session} session
  * @property {string} source the model's title, or the opened files' names
  * @property {readonly { layer: number, head: number }[]} order of the heads in the grid
+ * @property {string} measure what the heads are measured by
+ * @property {ArrayLike<number>} [values] every head's measure
  */
 
 import { version } from '../../../headwise/engine/version.js';

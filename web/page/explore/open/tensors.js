@@ -139,6 +139,8 @@ const runOf = (source, tokens, bytes) => ({
   muted: [],
   ms: 0,
   bytes,
+  logits: () => new Float32Array(0),
+  hasLogits: false,
   dispose: () => {},
 });
 

@@ -2,13 +2,16 @@
  * The Explore room's Worker: a model, its latest run, and all questions about the run's heads. What is asked for anew in
  * the same slot stops what was asked for before.
  *
+ * @import { Token } from '../../types.js'
  * @import { HeadName } from '../address.js'
+ * @import { HeadScores } from '../scores.js'
  * @import { ModelFiles } from '../model-files.js'
  * @import { TensorFiles } from '../open/sort-files.js'
  * @import { ModelSummary } from '../session.js'
  * @import { Tensors } from '../open/tensors.js'
  * @import { Heads } from './heads.js'
  * @import { Model, Run } from './model.js'
+ * @import { KnownRun } from './reading.js'
  * @import { Region } from './pool.js'
  * @import { What } from './rows.js'
  */
@@ -18,12 +21,14 @@ import { serve } from '../../../headwise/worker/serve.js';
 import { breathe } from '../../shared/breathe.js';
 import { PageError } from '../../shared/errors.js';
 import { openTensors } from '../open/tensors.js';
+import { effectsOf, lossesOf, targetOf } from './effects.js';
 import { headMaskOf, idsOf, openModel, runModel } from './model.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';
 import { likeliest, softmaxOf } from './predict.js';
+import { Reading } from './reading.js';
 import { Rollouts, rollout } from './rollout.js';
-import { rowsOf } from './rows.js';
-import { scoreHeads } from './score-heads.js';
+import { minusRows, rowsOf } from './rows.js';
+import { scoreLayer } from './score-heads.js';
 
 /** How many of the likeliest next tokens are told. */
 const LIKELIEST = 10;
@@ -37,10 +42,10 @@ let loading;
 let model;
 /** Opened instead of a model. @type {Tensors | undefined} */
 let tensors;
-/** @typedef {Run & { number: number, rollouts: Rollouts }} Current */
-
-/** @type {Current | undefined} */
-let current;
+/** What was read last. @type {Reading | undefined} */
+let reading;
+/** Of the latest run. */
+let number = 0;
 /** @type {Map<string, symbol>} the latest call of each slot */
 const latest = new Map();
 
@@ -70,10 +75,10 @@ function take(slot, signal) {
   };
 }
 
-/** @param {number} number @returns {Current} */
-function runOf(number) {
-  if (current?.number !== number) throw stale();
-  return current;
+/** @param {number} asked a run's number @returns {Reading} */
+function readingOf(asked) {
+  if (!reading || asked !== number) throw stale();
+  return reading;
 }
 
 /** @returns {Model} */
@@ -104,8 +109,8 @@ async function open(files, onProgress, signal) {
     next.model?.gpt2.dispose();
     throw error;
   });
-  current?.dispose();
-  current = undefined;
+  reading?.dispose();
+  reading = undefined;
   model?.gpt2.dispose();
   ({ model, tensors } = { model: undefined, tensors: undefined, ...next });
   const { kind, note } = tensors ?? {
@@ -117,33 +122,52 @@ async function open(files, onProgress, signal) {
 }
 
 /**
- * @typedef {object} Reading
+ * @typedef {object} Wanted
  * @property {string} text
  * @property {boolean} isSample
  * @property {readonly number[]} added
  * @property {readonly HeadName[]} muted
  * @property {boolean} causal of queries and keys that were opened
  *
- * @param {number} number of the run, by which it is asked about
- * @param {Reading} reading
+ * @param {number} next number of the run, by which it is asked about
+ * @param {Wanted} wanted
  */
-function run(number, reading) {
-  const next = tensors ? tensors.run(reading.causal) : readText(reading);
-  current?.dispose();
-  const rollouts = new Rollouts(async (layer, pause) =>
-    rollout(await engine(), next.source, layer, pause),
-  );
-  current = { ...next, number, rollouts };
+function run(next, wanted) {
+  const { name, read, muted } = tensors ? tensorsRun(tensors, wanted) : textRun(wanted);
+  if (reading?.name === name) {
+    reading.mute(muted);
+  } else {
+    const before = reading;
+    reading = new Reading(
+      name,
+      read,
+      muted,
+      (source) =>
+        new Rollouts(async (layer, pause) => rollout(await engine(), source, layer, pause)),
+    );
+    before?.dispose();
+  }
+  number = next;
   latest.delete('rollout');
-  const { source, ids, tokens, ms, bytes } = next;
+  const { source, ids, tokens, ms, bytes } = reading.now;
   const { n, layers, heads, causal } = source;
-  return { run: number, n, layers, heads, causal, ids, tokens, muted: next.muted, ms, bytes };
+  return { run: next, n, layers, heads, causal, ids, tokens, muted, ms, bytes };
 }
 
-/** @param {Reading} reading */
-function readText({ text, isSample, added, muted }) {
+/** @param {Tensors} from @param {Wanted} wanted */
+function tensorsRun(from, { causal }) {
+  const read = () => from.run(causal);
+  return { name: `tensors ${causal}`, read, muted: /** @type {HeadName[]} */ ([]) };
+}
+
+/** @param {Wanted} wanted */
+function textRun({ text, isSample, added, muted }) {
   const from = opened();
-  return runModel(from, idsOf(from, text, added, isSample), muted);
+  const ids = idsOf(from, text, added, isSample);
+  const { numLayers, numHeads } = from.gpt2.options;
+  const read = (/** @type {readonly HeadName[]} */ heads) => runModel(from, ids, heads);
+  const has = (/** @type {HeadName} */ { layer, head }) => layer < numLayers && head < numHeads;
+  return { name: ids.join(), read, muted: muted.filter(has) };
 }
 
 /**
@@ -159,55 +183,72 @@ function wholeHead({ n, map }, { of, layer, head, hideFirst, minus }, { queries,
   return pooledCells(map(layer, head, height), height);
 }
 
+/** The run that a map is of. @param {Reading} from @param {What} what */
+const runFor = (from, { isBefore }) => (isBefore ? from.heard : from.now);
+
 /**
  * The rows of any map of a run. A rollout that is under way is stopped by another one and by another map in its place.
  *
- * @param {Current} from
+ * @param {Reading} from
  * @param {What} what
+ * @returns {Promise<import('./heads.js').Rows>}
  */
-const mapRows = ({ source, rollouts }, what) =>
-  rowsOf(source, what, (layer) => rollouts.upTo(layer, () => take('rollout')));
+async function mapRows(from, what) {
+  const { minus, ...plain } = what;
+  const { source, known } = runFor(from, what);
+  const own = await rowsOf(source, plain, (layer) =>
+    known.rollouts.upTo(layer, () => take('rollout')),
+  );
+  return minus ? minusRows(own, await mapRows(from, { ...plain, ...minus })) : own;
+}
 
 /**
- * @param {Current} from
+ * @param {Reading} from
  * @param {What} what
  * @param {Region} part
  * @param {() => Promise<void>} pause
  */
 const cellsOf = async (from, what, part, pause) =>
-  wholeHead(from.source, what, part) ??
-  poolRegion(await mapRows(from, what), from.source.n, part, pause);
+  wholeHead(runFor(from, what).source, what, part) ??
+  poolRegion(await mapRows(from, what), from.now.source.n, part, pause);
 
 /**
  * Small maps of a layer's heads.
  *
- * @param {number} number
+ * @param {number} asked
  * @param {{ layer: number, size: number }} wanted
  */
-async function thumbs(number, { layer, size }) {
-  const from = runOf(number);
-  const { source } = from;
+async function thumbs(asked, { layer, size }) {
+  const from = readingOf(asked);
+  const { source, known } = from.runOf(layer);
+  const name = `${layer} ${size}`;
   const cells = Math.min(source.n, size);
+  const maps = known.thumbs.get(name) ?? (await layerMaps(source, layer, cells));
+  known.thumbs.set(name, maps);
+  return { size: cells, maps };
+}
+
+/** @param {Heads} source @param {number} layer @param {number} cells */
+async function layerMaps(source, layer, cells) {
   /** @type {[number, number]} */
   const all = [0, source.n];
   const whole = { queries: all, keys: all, height: cells, width: cells };
   const maps = [];
   for (let head = 0; head < source.heads; head++) {
-    const what = /** @type {const} */ ({
-      of: 'head',
-      over: 'layer',
-      layer,
-      head,
-      hideFirst: false,
-    });
-    maps.push((await cellsOf(from, what, whole, breathe)).values);
+    const what = { of: /** @type {const} */ ('head'), over: /** @type {const} */ ('layer'), layer };
+    const one = { ...what, head, hideFirst: false };
+    const own = await rowsOf(source, one, async () => new Float32Array(0));
+    const { values } =
+      wholeHead(source, one, whole) ?? (await poolRegion(own, source.n, whole, breathe));
+    maps.push(values);
+    await breathe();
   }
-  return { size: cells, maps };
+  return maps;
 }
 
-/** @param {number} number @param {{ slot: string, what: What, region: Region }} wanted */
-async function region(number, { slot, what, region: part }) {
-  const from = runOf(number);
+/** @param {number} asked @param {{ slot: string, what: What, region: Region }} wanted */
+async function region(asked, { slot, what, region: part }) {
+  const from = readingOf(asked);
   const pause = take(slot);
   if (slot === FIRST_MAP && what.of !== 'rollout') latest.delete('rollout');
   const start = performance.now();
@@ -215,57 +256,113 @@ async function region(number, { slot, what, region: part }) {
   return { ...cells, ms: performance.now() - start };
 }
 
-/** @param {number} number @param {{ what: What, start: number, end: number }} wanted */
-async function rows(number, { what, start, end }) {
-  return (await mapRows(runOf(number), what))(start, end);
+/** @param {number} asked @param {{ what: What, start: number, end: number }} wanted */
+async function rows(asked, { what, start, end }) {
+  return (await mapRows(readingOf(asked), what))(start, end);
 }
 
-/** @param {number} number @param {{ slot: string, what: What, key: number }} wanted */
-async function column(number, { slot, what, key }) {
-  const from = runOf(number);
+/** @param {number} asked @param {{ slot: string, what: What, key: number }} wanted */
+async function column(asked, { slot, what, key }) {
+  const from = readingOf(asked);
   const pause = take(slot);
-  return columnOf(await mapRows(from, what), from.source.n, key, pause);
+  return columnOf(await mapRows(from, what), from.now.source.n, key, pause);
 }
 
-/** @param {number} number */
-async function scores(number) {
-  const { source, ids } = runOf(number);
-  return scoreHeads(source, ids, take('scores'));
+/** @param {number} asked @returns {Promise<HeadScores[]>} layer after layer */
+async function scores(asked) {
+  const from = readingOf(asked);
+  const pause = take('scores');
+  const all = [];
+  for (let layer = 0; layer < from.now.source.layers; layer++) {
+    const { source, ids, known } = from.runOf(layer);
+    const own = known.scores.get(layer) ?? (await scoreLayer(source, layer, ids, pause));
+    known.scores.set(layer, own);
+    all.push(...own);
+  }
+  return all;
 }
 
 /**
- * What the model says after a token.
- *
- * @param {number} number
- * @param {number} at
+ * @typedef {object} About a prediction
+ * @property {number} at the token behind which it is
+ * @property {number | null} target id of the token that is asked about; null: the text's next, or the likeliest
+ * @property {number | null} against id of another one
  */
-async function predict(number, at) {
-  const { ids, muted } = runOf(number);
-  const { gpt2, text } = opened();
+
+/**
+ * What the model says after a token: the likeliest, and those that are asked about.
+ *
+ * @param {number} asked
+ * @param {About} about
+ */
+async function predict(asked, { at, target: chosen, against }) {
+  const { now, heard } = readingOf(asked);
+  const { text } = opened();
   await take('predict')();
-  const read = ids.slice(0, at + 1);
-  /** @param {number[][]} [headMask] */
-  const probabilities = (headMask) =>
-    softmaxOf(gpt2.forward(read, { headMask }).logits?.data ?? []);
-  const before = probabilities();
-  const headMask = headMaskOf(gpt2, muted);
-  const after = headMask ? probabilities(headMask) : before;
-  return likeliest(before, after, LIKELIEST).map((id) => ({
+  const after = softmaxOf(now.logits(at));
+  const before = now === heard ? after : softmaxOf(heard.logits(at));
+  const target = targetOf(now, heard, at, chosen);
+  const actual = now.ids[at + 1] ?? null;
+  const ids = likeliest(before, after, LIKELIEST);
+  const others = [actual, target, against].filter((id) => id !== null && !ids.includes(id));
+  const predictions = [...ids, ...new Set(/** @type {number[]} */ (others))].map((id) => ({
     token: text.token(id),
     before: before[id],
     after: after[id],
   }));
+  return { at, target, actual, against, predictions };
+}
+
+/**
+ * What every head does for a prediction.
+ *
+ * @param {number} asked
+ * @param {About} about
+ */
+async function* effects(asked, { at, target, against }) {
+  const { now, heard } = readingOf(asked);
+  const about = { at, target: targetOf(now, heard, at, target), against };
+  yield* effectsOf(opened(), now, about, take('effects'));
+}
+
+/**
+ * How badly the text was foreseen; nothing where it has too many logits.
+ *
+ * @param {number} asked
+ * @returns {Promise<{ losses: Float32Array, mean: number, before: number } | null>}
+ */
+async function losses(asked) {
+  const { now, heard } = readingOf(asked);
+  if (!now.hasLogits || now.ids.length < 2) return null;
+  const pause = take('losses');
+  const mean = (/** @type {Float32Array} */ all) =>
+    all.reduce((sum, loss) => sum + loss, 0) / all.length;
+  const [own, before] = [await lossesOf(now, pause), await lossesOf(heard, pause)];
+  return { losses: own, mean: mean(own), before: mean(before) };
+}
+
+/**
+ * The first token of some words, as the text would go on with them.
+ *
+ * @param {string} words
+ * @returns {{ token: Token, isWhole: boolean }} isWhole: whether it is all of them
+ */
+function tokenOf(words) {
+  const { text } = opened();
+  const ids = text.encode(words);
+  if (ids.length === 0) throw new PageError('ERR_EMPTY', 'Type a word or a sign.');
+  return { token: text.token(ids[0]), isWhole: ids.length === 1 };
 }
 
 /**
  * Writes tokens behind the run's.
  *
- * @param {number} number
+ * @param {number} asked
  * @param {number} count
  * @param {{ temperature: number, topK?: number, seed?: number }} how
  */
-async function* write(number, count, how) {
-  const { ids, muted } = runOf(number);
+async function* write(asked, count, how) {
+  const { ids, muted } = readingOf(asked).now;
   const { gpt2, text } = opened();
   const left = gpt2.options.contextLength - ids.length;
   if (left < 1) {
@@ -278,6 +375,9 @@ async function* write(number, count, how) {
   }
 }
 
-const room = { open, run, thumbs, region, rows, column, scores, predict, write };
+const room = {
+  ...{ open, run, thumbs, region, rows, column, scores },
+  ...{ predict, effects, losses, tokenOf, write },
+};
 /** @typedef {typeof room} ExploreWorker */
 serve(room);

@@ -22,6 +22,8 @@
  * @property {readonly HeadName[]} muted
  * @property {number} ms of the forward
  * @property {number} bytes that the traces hold
+ * @property {(at: number) => Float32Array} logits of the token behind one
+ * @property {boolean} hasLogits whether they are kept for every token
  * @property {() => void} dispose
  */
 
@@ -119,6 +121,12 @@ export function idsOf({ gpt2, text: tokens }, text, added, isSample = false) {
   return ids;
 }
 
+/** The most logits that a run keeps: those of longer texts are computed when they are asked for. */
+const MOST_LOGITS = 2 ** 24;
+
+/** @param {number[]} ids @param {Gpt2} gpt2 */
+const keepsLogits = (ids, { options }) => ids.length * options.vocabSize <= MOST_LOGITS;
+
 /**
  * @param {Model} model
  * @param {number[]} ids
@@ -126,12 +134,14 @@ export function idsOf({ gpt2, text: tokens }, text, added, isSample = false) {
  * @returns {Run}
  */
 export function runModel({ gpt2, text }, ids, muted) {
-  const { numLayers, numHeads } = gpt2.options;
+  const { numLayers, numHeads, vocabSize } = gpt2.options;
+  const headMask = headMaskOf(gpt2, muted);
   const start = performance.now();
-  const { trace = [] } = gpt2.forward(ids, {
+  const isKept = keepsLogits(ids, gpt2);
+  const { trace = [], logits } = gpt2.forward(ids, {
     trace: true,
-    headMask: headMaskOf(gpt2, muted),
-    logits: 'last',
+    headMask,
+    logits: isKept ? 'all' : 'none',
   });
   const ms = performance.now() - start;
   return {
@@ -150,6 +160,12 @@ export function runModel({ gpt2, text }, ids, muted) {
     muted,
     ms,
     bytes: trace.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    logits: (at) =>
+      /** @type {Float32Array} */ (
+        logits?.data.subarray(at * vocabSize, (at + 1) * vocabSize) ??
+          gpt2.forward(ids.slice(0, at + 1), { headMask }).logits.data
+      ),
+    hasLogits: isKept,
     dispose: () => trace.forEach((layer) => layer.dispose()),
   };
 }

@@ -21,6 +21,26 @@ export function softmaxOf(logits) {
   return weights.map((weight) => weight / sum);
 }
 
+/** @param {ArrayLike<number>} logits @param {number} id @returns {number} in nats */
+export function logProbability(logits, id) {
+  let largest = -Infinity;
+  for (let i = 0; i < logits.length; i++) largest = Math.max(largest, logits[i]);
+  let sum = 0;
+  for (let i = 0; i < logits.length; i++) sum += Math.exp(logits[i] - largest);
+  return logits[id] - largest - Math.log(sum);
+}
+
+/**
+ * How much a model is for a token: its log-probability, or by how much it exceeds another token's, which is the difference
+ * of their logits.
+ *
+ * @param {ArrayLike<number>} logits
+ * @param {number} target
+ * @param {number | null} against
+ */
+export const scoreOf = (logits, target, against) =>
+  against === null ? logProbability(logits, target) : logits[target] - logits[against];
+
 /**
  * The tokens that are likeliest before or after, the likeliest after first.
  *

@@ -12,7 +12,8 @@
  * @property {number} layer of rollout: up to this layer
  * @property {number} head
  * @property {boolean} hideFirst the first token's share is left out, and the rest made to sum to 1
- * @property {{ layer: number, head: number }} [minus] another head, taken away
+ * @property {boolean} [isBefore] before heads were muted
+ * @property {Partial<What>} [minus] another map, taken away: what is different of it
  */
 
 import { maxRows, meanRows } from './heads.js';
@@ -62,21 +63,21 @@ async function plainRows(source, { of, over, layer, head }, rollout) {
 }
 
 /**
- * The rows of a map.
+ * The rows of a map, but for what is taken away.
  *
  * @param {Heads} source
  * @param {What} what
  * @param {(layer: number) => Promise<Float32Array>} rollout up to a layer, [n, n]: alone it is no matter of rows
  * @returns {Promise<Rows>}
  */
-export async function rowsOf(source, { minus, ...what }, rollout) {
+export async function rowsOf(source, what, rollout) {
   const plain = await plainRows(source, what, rollout);
-  const rows = what.hideFirst ? withoutFirst(plain, source.n) : plain;
-  if (!minus) return rows;
-  const others = await rowsOf(source, { ...what, ...minus, of: 'head' }, rollout);
-  return (start, end) => {
-    const weights = rows(start, end);
-    const away = others(start, end);
-    return weights.map((weight, i) => weight - away[i]);
-  };
+  return what.hideFirst ? withoutFirst(plain, source.n) : plain;
 }
+
+/** @param {Rows} rows @param {Rows} away @returns {Rows} their difference */
+export const minusRows = (rows, away) => (start, end) => {
+  const weights = rows(start, end);
+  const others = away(start, end);
+  return weights.map((weight, i) => weight - others[i]);
+};

@@ -1,5 +1,5 @@
 /**
- * The scores of every head of a run.
+ * The scores of a layer's heads.
  *
  * @import { HeadScores } from '../scores.js'
  * @import { Heads } from './heads.js'
@@ -10,22 +10,37 @@ import { BLOCK } from './heads.js';
 
 /**
  * @param {Heads} source
+ * @param {number} layer
+ * @param {ArrayLike<number>} ids of the text
+ * @param {() => Promise<void>} breathe called between blocks
+ * @returns {Promise<HeadScores[]>}
+ */
+export async function scoreLayer(source, layer, ids, breathe) {
+  const { n, heads } = source;
+  const keys = inductionKeys(ids);
+  const found = [];
+  for (let head = 0; head < heads; head++) {
+    const scorer = new HeadScorer(n, keys);
+    for (let start = 0; start < n; start += BLOCK) {
+      const end = Math.min(n, start + BLOCK);
+      scorer.add(source.rows(layer, head, start, end), start);
+      await breathe();
+    }
+    found.push(scorer.scores);
+  }
+  return found;
+}
+
+/**
+ * @param {Heads} source
  * @param {ArrayLike<number>} ids of the text
  * @param {() => Promise<void>} breathe called between blocks
  * @returns {Promise<HeadScores[]>} layer after layer
  */
 export async function scoreHeads(source, ids, breathe) {
-  const { n, layers, heads } = source;
-  const keys = inductionKeys(ids);
   const found = [];
-  for (let head = 0; head < layers * heads; head++) {
-    const scorer = new HeadScorer(n, keys);
-    for (let start = 0; start < n; start += BLOCK) {
-      const end = Math.min(n, start + BLOCK);
-      scorer.add(source.rows(Math.floor(head / heads), head % heads, start, end), start);
-      await breathe();
-    }
-    found.push(scorer.scores);
+  for (let layer = 0; layer < source.layers; layer++) {
+    found.push(...(await scoreLayer(source, layer, ids, breathe)));
   }
   return found;
 }

@@ -1,0 +1,24 @@
+/**
+ * The address of what is seen, for others.
+ *
+ * @import { Explorer } from './explorer.js'
+ */
+
+import { signal } from '../shared/signals.js';
+import { drawn, html } from '../shared/template.js';
+
+/** @param {Explorer} room */
+export function copyLink(room) {
+  const words = signal('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      words.value = 'Copied.';
+    } catch {
+      words.value = 'Copy it from the address bar.';
+    }
+  };
+  return html`<button type="button" class="quiet" id="explore-link" @click=${copy}
+      ?hidden=${drawn(() => !room.run.value)}>Copy link</button>
+    <span class="note" role="status">${drawn(() => words.value)}</span>`;
+}

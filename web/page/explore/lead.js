@@ -1,0 +1,74 @@
+/**
+ * What the room is, and how to read a map: in a few sentences, and at length below.
+ *
+ * @import { Explorer } from './explorer.js'
+ */
+
+import { plural } from '../shared/format.js';
+import { drawn, html } from '../shared/template.js';
+import { costWords, spanWords } from './costs.js';
+import { scoreList } from './score-list.js';
+import { tours } from './tours-view.js';
+
+/** @param {Explorer} room */
+const sentences = ({ run, hasModel }) =>
+  html`<ul class="explore-read" id="explore-read">
+    <li>
+      <b>A head</b> looks back at the text in its own way. ${drawn(() => {
+        const { layers = 0, heads = 0 } = run.value ?? {};
+        return layers * heads > 0 && hasModel.value
+          ? `This model has ${layers * heads}, in ${plural(layers, 'layer')}: the small maps.`
+          : 'Each has a map.';
+      })}
+    </li>
+    <li><b>A row</b> is a token that looks. The columns are the tokens that it can look at.</li>
+    <li>
+      <b>A bright cell</b> gets much of its row’s attention. A row sums to 1; later tokens are
+      hatched.
+    </li>
+  </ul>`;
+
+/** @param {Explorer} room */
+export function lead(room) {
+  const { offer, card } = tours(room);
+  return html`<div class="lead explore-lead">
+    <div class="explore-title">
+      <h1>Look inside a trained model, head by head.</h1>
+      ${offer}
+    </div>
+    ${drawn(() => {
+      const { tour } = room.state.value;
+      return tour ? card(tour) : sentences(room);
+    })}
+  </div>`;
+}
+
+/** What a newcomer does not need. @param {Explorer} room */
+export const details = (room) =>
+  html`<section aria-labelledby="explore-details-title" ?hidden=${drawn(() => !room.run.value)}>
+    <h2 id="explore-details-title" class="visually-hidden">Details</h2>
+    <div class="explore-details">
+      <div id="explore-scores">${scoreList(room)}</div>
+      <details class="explain" id="explore-how">
+        <summary>How to read this</summary>
+        <p>
+          Each row is a query, the token that looks; each column is a key, a token that is looked at.
+          A cell is the weight that the query gives the key. The weights of a row sum to 1. Hatched
+          cells are masked: they are later tokens, which the query cannot see. One such map is a head.
+        </p>
+        <p>
+          The sign ␣ marks a space before a word: models read “␣was” and “was” as different tokens.
+        </p>
+        <p>
+          Attention is not by itself an explanation of what a model does
+          (<a href="https://aclanthology.org/N19-1357/">Jain &amp; Wallace 2019</a>,
+          <a href="https://aclanthology.org/D19-1002/">Wiegreffe &amp; Pinter 2019</a>). Mute a head
+          to see whether it matters.
+        </p>
+      </details>
+      <div class="explore-costs">
+        <p class="note" id="explore-cost">${drawn(() => costWords(room))}</p>
+        <p class="note" id="explore-span">${drawn(() => room.seen.value && spanWords(room.seen.value))}</p>
+      </div>
+    </div>
+  </section>`;

@@ -1,0 +1,98 @@
+/**
+ * What heads are measured by: scores of their weights, and what muting each does to the prediction.
+ *
+ * @import { ExploreState } from './address.js'
+ * @import { Explorer } from './explorer.js'
+ * @import { RunSummary } from './session.js'
+ */
+
+import { drawn, field, html, taking } from '../shared/template.js';
+import { formatCount } from '../shared/format.js';
+import { SCORES } from './score-list.js';
+
+/** @type {[ExploreState['by'], string][]} */
+const MEASURES = [
+  ['none', 'nothing'],
+  ['effect', 'effect on the prediction'],
+  ...SCORES.map(
+    ([score, name]) => /** @type {[ExploreState['by'], string]} */ ([score, name.toLowerCase()]),
+  ),
+];
+
+/** @param {ArrayLike<number>} values */
+export const largestValue = (values) =>
+  Array.from(values).reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
+
+/** @param {string} measure @param {number} value */
+export function writeValue(measure, value) {
+  const digits = Math.abs(value) >= 9.95 ? 1 : 2;
+  const words = Math.abs(value).toFixed(digits);
+  if (measure !== 'effect') return words;
+  return Number(words) === 0 ? '0' : `${value < 0 ? '−' : '+'}${words}`;
+}
+
+/** The prediction that is asked about, in words. @param {Explorer} room */
+function asked({ next, shown }) {
+  const { run, at = 0, target, predictions } = next.answer.value ?? {};
+  const textOf = (/** @type {number | null | undefined} */ id) =>
+    predictions?.find(({ token }) => token.id === id)?.token.text;
+  const [what, other] = [textOf(target), textOf(shown.value.against)];
+  if (!run || what === undefined) return undefined;
+  return { after: run.tokens[at]?.text ?? '', what, other };
+}
+
+/** What the colours of the heads mean. @param {Explorer} room */
+function legend(room) {
+  const { measure, values } = room;
+  if (!values.value) return '';
+  const most = writeValue(measure.value, largestValue(values.value));
+  if (measure.value !== 'effect') {
+    const [, name, what] = SCORES.find(([score]) => score === measure.value) ?? SCORES[0];
+    return html`<span class="measure-bar"></span> ${name}, 0 to ${most}: ${what}.`;
+  }
+  const about = asked(room);
+  const end = most.replace('+', '');
+  const score = about?.other
+    ? `the logit of “${about.what}” minus that of “${about.other}”`
+    : `the log-probability of “${about?.what}”`;
+  return html`<span class="legend-scale"><span>−${end}</span><span class="measure-bar effect"></span>
+    <span>+${end}</span></span> How muting the head changes ${score} after “${about?.after}”.
+    Purple: the head helps. Orange: it hinders.`;
+}
+
+/** @param {Explorer} room */
+export function measureControls(room) {
+  const { choices, measure, shown, effects, hasModel, by } = room;
+  const progress = () => {
+    const { effects: all, done = 0 } = effects.value ?? {};
+    const count = all?.length ?? 1;
+    if (measure.value !== 'effect' || (all && done === count)) return '';
+    return html`<progress max="1" .value=${done / count} aria-label="Heads muted so far"></progress>
+      <span class="note">${formatCount(done)} of ${all ? formatCount(count) : '…'} heads</span>
+      <button type="button" class="quiet" @click=${() => choices.measure('none')}>Cancel</button>`;
+  };
+  return html`<div class="measure-controls" id="explore-measure">
+      ${drawn(
+        () =>
+          html`<button type="button" id="explore-effects" ?hidden=${!hasModel.value || measure.value === 'effect'}
+            @click=${() => choices.measure('effect')}>Which heads matter for “${asked(room)?.what ?? '…'}”?</button>`,
+      )}
+      ${drawn(() =>
+        field(
+          'Colour the heads by',
+          'explore-by',
+          MEASURES.filter(([name]) => name !== 'effect' || hasModel.value),
+          measure.value,
+          choices.measure,
+        ),
+      )}
+      ${drawn(
+        () =>
+          html`<label class="check"><input type="checkbox" id="explore-sort" ?disabled=${measure.value === 'none'}
+            .checked=${shown.value.sort !== 'place'}
+            @change=${taking(({ checked }) => choices.sort(checked))} />Sort</label>`,
+      )}
+      ${drawn(progress)}
+    </div>
+    <p class="note measure-legend" id="explore-measure-legend" data-by=${drawn(() => by.value)}>${drawn(() => legend(room))}</p>`;
+}

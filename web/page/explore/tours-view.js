@@ -1,0 +1,94 @@
+/**
+ * The tour: offered on the first visit, and its steps, in the place of what is said of the room otherwise.
+ *
+ * @import { Explorer } from './explorer.js'
+ * @import { TourStep } from './tours.js'
+ */
+
+import { signal } from '../shared/signals.js';
+import { drawn, html, nothing } from '../shared/template.js';
+import { percent } from './next-token.js';
+import { TOURS } from './tours.js';
+
+/** The tour that is offered. */
+const FIRST = 'induction';
+
+/** Remembers that a tour was offered. */
+const KEY = 'headwise-explore-toured';
+
+/** A browser may forbid its pages to remember anything. */
+function wasOffered() {
+  try {
+    return localStorage.getItem(KEY) !== null;
+  } catch {
+    return true;
+  }
+}
+
+function remember() {
+  try {
+    localStorage.setItem(KEY, '1');
+  } catch {
+    // It is offered again.
+  }
+}
+
+/** What the prediction of the step comes to. @param {Explorer} room */
+function result({ next, run }) {
+  const { run: about, predictions, at = 0, target } = next.answer.value ?? {};
+  const found = predictions?.find(({ token }) => token.id === target);
+  if (!found || !about || about !== run.value) return '';
+  const { before, after, token } = found;
+  const shares =
+    about.muted.length > 0 ? `${percent(before)} becomes ${percent(after)}` : percent(after);
+  return html`<span class="tour-result">“${token.text}” after “${about.tokens[at].text}”: <b>${shares}</b>.</span>`;
+}
+
+/** @param {string} words @param {() => void} act @param {{ kind?: string, id?: string }} [how] */
+const button = (words, act, { kind = 'quiet', id } = {}) =>
+  html`<button type="button" class=${kind} id=${id ?? nothing} @click=${act}>${words}</button>`;
+
+/** @param {Explorer} room */
+export function tours(room) {
+  const isNew = signal(!wasOffered());
+  const go = (/** @type {TourStep | null} */ tour) => {
+    remember();
+    isNew.value = false;
+    room.choices.tour(tour);
+  };
+  const start = () => go({ name: FIRST, step: 0 });
+  const skip = () => go(null);
+
+  /** Starts it, and says what it is to who is here for the first time. */
+  const offer = drawn(() => {
+    if (room.state.value.tour) return '';
+    if (!isNew.value) return button('Take the tour', start, { id: 'explore-tour' });
+    return html`<p class="tour-offer" id="explore-tour-offer">
+      <b>New here?</b> Three steps show how two heads work together.
+      ${button('Take the tour', start, { kind: 'primary', id: 'explore-tour' })}
+      ${button('No, thanks', skip)}
+    </p>`;
+  });
+
+  /** @param {TourStep} tour */
+  const card = (tour) => {
+    const { title, steps } = TOURS[tour.name];
+    const { step } = tour;
+    const to = (/** @type {number} */ next) => () => go({ ...tour, step: next });
+    const isLast = step === steps.length - 1;
+    return html`<section class="tour-card" aria-label="Tour" id="explore-tour-card">
+      <div aria-live="polite">
+        <p>
+          <span class="note">${title}, ${step + 1} of ${steps.length}:</span>
+          ${steps[step].words} ${result(room)}
+        </p>
+      </div>
+      <div class="tour-buttons">
+        ${button(isLast ? 'End of the tour' : 'Skip the tour', skip)}
+        ${step > 0 ? button('Back', to(step - 1)) : ''}
+        ${isLast ? '' : button('Next', to(step + 1), { kind: 'primary', id: 'explore-tour-next' })}
+      </div>
+    </section>`;
+  };
+  return { offer, card };
+}

@@ -1,0 +1,34 @@
+/** A button that opens a panel over the page: what is needed now and then. */
+
+import { html } from './template.js';
+
+/** @param {Event} event a click elsewhere closes it */
+function close({ target }) {
+  for (const menu of document.querySelectorAll('details.menu[open]')) {
+    if (!(target instanceof Node) || !menu.contains(target)) menu.removeAttribute('open');
+  }
+}
+globalThis.document?.addEventListener('pointerdown', close);
+
+/** Escape closes it. @param {KeyboardEvent} event */
+function key(event) {
+  const menu = /** @type {HTMLDetailsElement} */ (event.currentTarget);
+  if (event.key !== 'Escape' || !menu.open) return;
+  event.preventDefault();
+  event.stopPropagation();
+  menu.open = false;
+  menu.querySelector('summary')?.focus();
+}
+
+/** What opens a dialog closes it. @param {Event} event */
+function closeFor({ target, currentTarget }) {
+  const opens = target instanceof Element && target.closest('[data-opens]');
+  if (opens) /** @type {HTMLDetailsElement} */ (currentTarget).open = false;
+}
+
+/** @param {string} id @param {unknown} words on the button @param {unknown} content */
+export const menu = (id, words, content) =>
+  html`<details class="menu" id=${id} @keydown=${key} @click=${closeFor}>
+    <summary>${words}</summary>
+    <div class="menu-panel">${content}</div>
+  </details>`;
