@@ -232,7 +232,12 @@ export const published = {
         model_type: 'smollm3',
         rope_scaling: null,
       },
-      ...{ no_rope_layer_interval: 4, no_rope_layers: [1, 1, 1, 0], num_attention_heads: 16 },
+      ...{
+        no_rope_layer_interval: 4,
+        no_rope_layers: [1, 1, 1, 0],
+        residual_dropout: 0.1,
+        num_attention_heads: 16,
+      },
       ...{ num_hidden_layers: 4, num_key_value_heads: 4, pretraining_tp: 2, rms_norm_eps: 1e-6 },
       ...{
         rope_theta: 5000000,

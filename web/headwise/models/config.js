@@ -65,7 +65,7 @@ const activations = {
 
 /** Fields of any architecture that change what a model computes, by their names. */
 const matters =
-  /expert|moe|router|multiplier|scal|softcap|clip|alibi|sink|(?<!max_)window|sparse|rope|rotary|bias|residual|cross_attention|lora|quanti|bidirectional|relative|qk_?norm|pruned|head_dim|key_value/;
+  /^(?!.*dropout).*(expert|moe|router|multiplier|scal|softcap|clip|alibi|sink|(?<!max_)window|sparse|rope|rotary|bias|residual|cross_attention|lora|quanti|bidirectional|relative|qk_?norm|pruned|head_dim|key_value)/;
 
 /** @param {Fields} fields @param {Architecture} architecture */
 function readSizes(fields, { sizes, defaults, keyValueHeads, headDim: usual }) {
