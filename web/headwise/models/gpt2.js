@@ -17,7 +17,7 @@ import { KeyValueCache } from '../modules/key-value-cache.js';
 import { Module } from '../modules/module.js';
 import { random } from '../tensor/functions.js';
 import { generate } from './generate.js';
-import { canonicalName, isImplied } from './parameters.js';
+import { gpt2Names } from './gpt2-names.js';
 
 /**
  * @template Option
@@ -162,12 +162,12 @@ export class Gpt2 extends Module {
 
   /** @override @protected @param {string} key */
   canonicalKey(key) {
-    return canonicalName(key);
+    return gpt2Names.canonical(key);
   }
 
   /** @override @protected @param {string} key */
   ignoresEntry(key) {
-    return isImplied(canonicalName(key));
+    return gpt2Names.isUnused(gpt2Names.canonical(key));
   }
 
   /**

@@ -3,6 +3,7 @@ import { architectures } from './architectures.js';
 
 /**
  * @typedef {object} Names
+ * @property {string} prefix the base model's, which files may leave out or have
  * @property {(key: string) => string} canonical a parameter's name in the state dict: files may leave out the base model's
  *   prefix, and call a norm's weight and bias gamma and beta
  * @property {(key: string) => boolean} isUnused whether a tensor of a canonical name is no parameter: a buffer, a pooler or another
@@ -16,6 +17,7 @@ const projection = /^(lm_head|embed_out|vocab_projector)\.weight$|\.decoder\.(we
 export function namesOf({ modelType, tiesHead }) {
   const { prefix, head, unused } = architectures[modelType];
   return {
+    prefix,
     canonical(key) {
       const name = key.replace(/\.gamma$/, '.weight').replace(/\.beta$/, '.bias');
       const isWhole = name.startsWith(prefix) || name.startsWith(head) || unused?.test(name);
