@@ -92,7 +92,14 @@ test('npm packs what users need, and nothing else', async () => {
   const others = paths.filter(
     (/** @type {string} */ path) => !/^web\/headwise\/.*\.(js|d\.ts|wasm)$/.test(path),
   );
-  assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'package.json']);
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const pictures = Array.from(readme.matchAll(/!\[.+\]\((.+)\)/g), ([, path]) => path);
+  assert.equal(pictures.length, 4, 'README shows pictures');
+  const documents = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md'];
+  assert.deepEqual(others.sort(), [...documents, 'package.json', ...pictures].sort());
+  for (const [, link] of readme.matchAll(/\]\(([^#)]+)\)/g)) {
+    assert.ok(paths.includes(link), `README links to ${link}, which is packed`);
+  }
   const wasm = paths.filter((/** @type {string} */ path) => path.endsWith('.wasm'));
   assert.equal(wasm.length, 4);
 });

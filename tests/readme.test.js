@@ -138,6 +138,29 @@ test('the first lines print the numbers of the notebooks', async () => {
   );
 });
 
+test('the lines that train come near to what is wanted', async () => {
+  const code = blocks.find((block) => block.includes('hw.AdamW')) ?? assert.fail('no lines');
+  ran.add(code);
+  const [[rows]] = await run(code);
+  assert.equal(rows.length, 3);
+  rows.forEach((/** @type {number[]} */ [value], /** @type {number} */ i) =>
+    assert.ok(Math.abs(value - (i + 1)) < 0.3, `${value}`),
+  );
+});
+
+test('every entry of the package has a heading of its own, and links within the file lead somewhere', async () => {
+  const { exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  const headings = Array.from(readme.matchAll(/^#+ (.+)$/gm), ([, heading]) => heading);
+  for (const entry of Object.keys(exports)) {
+    if (entry === '.' || /[.*]/.test(entry.slice(1))) continue;
+    assert.ok(headings.includes(entry.replace('.', 'headwise')), entry);
+  }
+  const places = headings.map((heading) => heading.toLowerCase().replaceAll(' ', '-'));
+  for (const [, place] of readme.matchAll(/\]\(#([^)]+)\)/g)) {
+    assert.ok(places.includes(place), place);
+  }
+});
+
 test('the lines with headers for Vite set them on every answer', async () => {
   const code = blocks.find((block) => block.includes('configureServer')) ?? assert.fail('no lines');
   ran.add(code);

@@ -1,0 +1,60 @@
+// node tests/pictures.js: README's pictures, from the page as it is now, into web/pictures/.
+import { mkdir, stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { engines } from './browsers/engines.js';
+import { servePage } from './page/browser.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const FOLDER = fileURLToPath(new URL('../web/pictures/', import.meta.url));
+
+/** How long a room may take to be drawn. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * @typedef {object} Picture
+ * @property {string} hash of the view
+ * @property {string} ready a selector of what is there when it is drawn
+ * @property {string} [from] what stands at the top of the picture, if not the page's top
+ */
+
+/** @type {Record<string, Picture>} */
+const PICTURES = {
+  compare: { hash: '', ready: '#compare-room attention-map' },
+  explore: { hash: '#explore', ready: '#explore-room attention-map' },
+  lessons: {
+    hash: '#lessons?lesson=wrapper',
+    ready: '.lesson[data-state="done"]',
+    from: '.step:nth-of-type(2)',
+  },
+  bench: { hash: '#bench', ready: '#bench-room h1' },
+};
+
+/** @param {Page} page @param {string} url @param {string} name @param {Picture} picture */
+async function take(page, url, name, { hash, ready, from }) {
+  await page.goto('about:blank');
+  await page.goto(url + hash);
+  await page.waitForSelector(ready, { timeout: PATIENCE_MS });
+  await page.waitForNetworkIdle({ idleTime: 1500, timeout: PATIENCE_MS });
+  if (from) await page.$eval(from, (element) => element.scrollIntoView());
+  const path = `${FOLDER}${name}.png`;
+  await page.screenshot({ path: /** @type {`${string}.png`} */ (path) });
+  console.log(`${name}.png: ${Math.round((await stat(path)).size / 1024)} kB`);
+}
+
+const { chromium } = engines;
+const program = chromium.find();
+if (!program) throw new Error(`Chromium was not found: ${chromium.hint}`);
+await mkdir(FOLDER, { recursive: true });
+const site = await servePage();
+const browser = await chromium.launch(program);
+try {
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1200, height: 720 });
+  for (const [name, picture] of Object.entries(PICTURES)) {
+    await take(page, site.url, name, picture);
+  }
+} finally {
+  await browser.close();
+  await site.close();
+}
