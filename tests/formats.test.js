@@ -11,12 +11,14 @@ import {
 } from 'headwise/formats';
 import { zeros } from 'headwise';
 import {
+  decodable,
   decode,
   fixtures,
   fromBase64,
   npyFile,
   safetensorsFile,
   sameValues,
+  sizeOfType,
   sourcesOf,
 } from './formats.js';
 import { data, rejectsCode, throwsCode } from './helpers.js';
@@ -135,6 +137,39 @@ test('the header says names, types, shapes and sizes before anything is read', a
   assert.deepEqual(file.tensors.get('weight'), { dtype: 'F32', shape: [5, 3], byteLength: 60 });
   assert.deepEqual(file.tensors.get('mask'), { dtype: 'BOOL', shape: [2, 2], byteLength: 4 });
   assert.deepEqual({ ...file.metadata }, { k: 'v' });
+});
+
+test('byte pieces are the same rows as they are in the file, of every type', async () => {
+  const entries = Object.fromEntries(
+    decodable.map((dtype, i) => {
+      const size = 6 * sizeOfType(dtype);
+      const start = decodable.slice(0, i).reduce((sum, type) => sum + 6 * sizeOfType(type), 0);
+      return [dtype, { dtype, shape: [3, 2], data_offsets: [start, start + size] }];
+    }),
+  );
+  const bytes = decodable.reduce((sum, type) => sum + 6 * sizeOfType(type), 0);
+  const content = Uint8Array.from({ length: bytes }, (_, i) => (i * 37) % 256);
+  for (const [kind, source] of sourcesOf(safetensorsFile(entries, content))) {
+    const wants = (/** @type {string} */ name) => name !== 'F32';
+    /** @type {Record<string, number[]>} */
+    const found = {};
+    for await (const piece of (await openSafetensors(source())).bytePieces({
+      wants,
+      pieceBytes: 8,
+    })) {
+      assert.equal(piece.rows, 1);
+      (found[piece.name] ??= []).push(...piece.bytes);
+    }
+    for (const [
+      name,
+      {
+        data_offsets: [start, end],
+      },
+    ] of Object.entries(entries))
+      assert.deepEqual(found[name], wants(name) ? [...content.slice(start, end)] : undefined, kind);
+  }
+  const opened = await openSafetensors(safetensorsFile(entries, content));
+  throwsCode(() => opened.bytePieces({ pieceBytes: 0 }), 'ERR_VALUE', 'pieceBytes is 0');
 });
 
 test('pieces are whole rows, as many as fit, in the order of the file', async () => {

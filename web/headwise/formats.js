@@ -11,6 +11,7 @@
 /** @typedef {import('./formats/safetensors.js').SafetensorsContents} SafetensorsContents */
 /** @typedef {import('./formats/safetensors.js').SafetensorsFile} SafetensorsFile */
 /** @typedef {import('./formats/safetensors.js').TensorInfo} TensorInfo */
+/** @typedef {import('./formats/safetensors.js').BytePiece} BytePiece */
 /** @typedef {import('./formats/safetensors.js').Piece} Piece */
 /** @typedef {import('./formats/safetensors.js').PiecesOptions} PiecesOptions */
 /** @typedef {import('./models/gpt2-config.js').Gpt2Config} Gpt2Config */

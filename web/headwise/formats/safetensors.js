@@ -29,6 +29,12 @@ import { openReader } from './source.js';
  */
 
 /**
+ * Some rows of a tensor as they are in the file.
+ * @typedef {Omit<Piece, 'data'> & { bytes: Uint8Array }} BytePiece bytes: in the tensor's type, little endian. They may be memory of
+ *   whoever gave the file: not to be changed
+ */
+
+/**
  * In what pieces a file is read.
  * @typedef {object} PiecesOptions
  * @property {number} [pieceBytes] most bytes of a piece's data, if a row is not larger; default 4 MiB
@@ -53,7 +59,7 @@ function checkPlan({ pieceBytes = 2 ** 22, wants = () => true, onProgress, signa
   return { pieceBytes, wants, onProgress, signal: checkSignal(signal) };
 }
 
-/** @param {Entry} entry @param {number} pieceBytes */
+/** @param {Entry} entry @param {number} pieceBytes of float32 */
 function* rowsOf({ dtype, shape, start, end }, pieceBytes) {
   const rows = shape[0] ?? 1;
   const rowSize = rows === 0 ? 0 : (end - start) / dtypes[dtype].size / rows;
@@ -71,6 +77,20 @@ function* rowsOf({ dtype, shape, start, end }, pieceBytes) {
  * @property {Record<string, import('../tensor/tensor.js').AnyTensor>} tensors by name; BOOL becomes bool, every other type float32
  * @property {Readonly<Record<string, string>>} metadata `__metadata__`; empty if the file has none
  */
+
+/**
+ * Pieces as float32.
+ * @param {AsyncGenerator<BytePiece, void, void>} pieces
+ * @returns {AsyncGenerator<Piece, void, void>}
+ */
+async function* floatsOf(pieces) {
+  for await (const { bytes, ...piece } of pieces) {
+    const { size, toFloats } = dtypes[piece.dtype];
+    const data = newArray(Float32Array, bytes.length / size);
+    toFloats(bytes, data);
+    yield { ...piece, data };
+  }
+}
 
 /** A .safetensors file of which the header has been read. `openSafetensors` makes it. */
 export class SafetensorsFile {
@@ -110,12 +130,25 @@ export class SafetensorsFile {
    */
   pieces(options) {
     const plan = checkPlan(checkOptions(options, piecesOptions, 'pieces'));
+    return floatsOf(this.#read(this.#reader.from(this.#data, plan.signal), plan));
+  }
+
+  /**
+   * The same as they are in the file, for those who convert them.
+   *
+   * @param {PiecesOptions} [options]
+   * @returns {AsyncGenerator<BytePiece, void, void>}
+   * @throws {HeadwiseError} as `pieces`
+   */
+  bytePieces(options) {
+    const plan = checkPlan(checkOptions(options, piecesOptions, 'bytePieces'));
     return this.#read(this.#reader.from(this.#data, plan.signal), plan);
   }
 
   /**
    * @param {Reader} reader at the data
    * @param {Plan} plan
+   * @returns {AsyncGenerator<BytePiece, void, void>}
    */
   async *#read(reader, { pieceBytes, wants, onProgress }) {
     let loaded = this.#data;
@@ -124,7 +157,7 @@ export class SafetensorsFile {
       reader.plan(Array.from(wanted, ({ start, end }) => [this.#data + start, this.#data + end]));
       for (const entry of this.#entries) {
         const { name, dtype, shape } = entry;
-        const { size, toFloats } = dtypes[dtype];
+        const { size } = dtypes[dtype];
         const isWanted = wanted.has(entry);
         for (const { firstRow, rows, elements } of rowsOf(entry, pieceBytes)) {
           const end = loaded + elements * size;
@@ -135,9 +168,7 @@ export class SafetensorsFile {
           }
           onProgress?.({ loaded, total: this.byteLength });
           if (bytes !== undefined) {
-            const data = newArray(Float32Array, elements);
-            toFloats(bytes, data);
-            yield { name, dtype, shape, firstRow, rows, data };
+            yield { name, dtype, shape, firstRow, rows, bytes };
           }
         }
       }
