@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatExplore, parseExplore } from '../web/page/explore/address.js';
+import { keyOf } from '../web/page/explore/linkable.js';
 import { TOURS } from '../web/page/explore/tours.js';
 import { DEFAULTS, formatHash, parseHash, ROOMS } from '../web/page/state.js';
 
@@ -39,6 +40,7 @@ test('everything that is chosen in Explore is in its address, and comes back', (
   assert.deepEqual(state.explore, {
     model: 'induction',
     text: 'a b a',
+    kept: null,
     added: [5, 9],
     layer: 1,
     head: 6,
@@ -119,8 +121,13 @@ test('what is pinned in a sample at first is not in the address; nothing pinned 
   assert.deepEqual(parseHash('#explore?text=a+b').explore.pins, []);
 });
 
-test('a long text and a long continuation are not in the address', () => {
+test('of a long text the address has a name, and of a long continuation nothing', () => {
   const text = 'long '.repeat(1000);
   const added = Array.from({ length: 600 }, (_, i) => i);
-  assert.equal(String(formatExplore({ ...DEFAULTS.explore, text, added, pins: [] })), '');
+  const said = String(formatExplore({ ...DEFAULTS.explore, text, added, pins: [] }));
+  assert.equal(said, `kept=${keyOf(text)}`);
+  const state = parseExplore(new URLSearchParams(said));
+  assert.deepEqual([state.text, state.kept, state.pins], [null, keyOf(text), []]);
+  assert.equal(String(formatExplore(state)), said);
+  assert.notEqual(keyOf(text), keyOf(`${text}.`));
 });

@@ -139,6 +139,7 @@ test('a saved page lets its own script run and nothing else, whatever the tokens
     causal: true,
     scale: 'unit',
     maps: [],
+    pins: [],
   };
   const html = pageOf(saved, { code, hash }).join('');
   assert.deepEqual([...html.matchAll(/<script/g)].length, 2);

@@ -259,7 +259,7 @@ test('weights from a file are the heads’ rows, and their zeros say whether the
     [npy(weights, 'attn.npy')],
     new File(['a b a b c'], 'tokens.txt'),
   );
-  const { source, tokens, ids } = run(true);
+  const { source, tokens, ids } = run({ causal: true, softmax: false });
   assert.equal(kind, 'weights');
   assert.equal(note, '');
   assert.deepEqual([source.layers, source.heads, source.n, source.causal], [2, 3, n, false]);
@@ -274,7 +274,47 @@ test('weights from a file are the heads’ rows, and their zeros say whether the
 
   const lower = weights.data.map((weight, i) => (i % n > Math.floor(i / n) % n ? 0 : weight));
   const causal = await open([npy(tensor(lower, [2, 3, n, n]), 'attn.npy')]);
-  assert.equal(causal.run(true).source.causal, true);
+  assert.equal(causal.run({ causal: true, softmax: false }).source.causal, true);
+});
+
+test('raw scores become the weights of their softmax, where that is wanted', async () => {
+  const n = 9;
+  const q = data(4, [2, n, 8], 2);
+  const k = data(5, [2, n, 8], 2);
+  const v = data(6, [2, n, 1]);
+  for (const isCausal of [false, true]) {
+    const hw = await load();
+    const how = { isCausal, needWeights: /** @type {const} */ ('masked') };
+    const { weights: scores } = hw.scaledDotProductAttention(q, k, v, how);
+    const { weights: right } = hw.scaledDotProductAttention(q, k, v, {
+      ...{ isCausal, needWeights: true },
+    });
+    const opened = await open([npy(tensor(scores.data, [2, n, n]), 'scores.npy')]);
+    assert.equal(opened.hasScores, true);
+    const raw = opened.run({ causal: true, softmax: false }).source;
+    assert.deepEqual(raw.rows(0, 1, 0, n), scores.data.slice(n * n));
+    const { source } = opened.run({ causal: true, softmax: true });
+    assert.equal(source.causal, isCausal);
+    for (let head = 0; head < 2; head++) {
+      const rows = source.rows(0, head, 0, n);
+      rows.forEach((weight, i) => {
+        const expected = right?.data[head * n * n + i] ?? NaN;
+        assert.ok(Math.abs(weight - expected) < 1e-6, `${head} ${i}: ${weight}, ${expected}`);
+      });
+      // What was opened stays.
+      assert.deepEqual(source.rows(0, head, 0, n), rows);
+    }
+  }
+  const weights = await open([
+    npy(
+      tensor([
+        [1, 0],
+        [0.5, 0.5],
+      ]),
+      'attn.npy',
+    ),
+  ]);
+  assert.equal(weights.hasScores, false);
 });
 
 test('numbers that cannot be weights are remarked on', async () => {
@@ -308,7 +348,7 @@ for (const causal of [true, false]) {
     const v = data(3, [layers, keyHeads, n, d]);
     const { kind, run } = await open([safetensors({ q, k, v })]);
     assert.equal(kind, 'queries');
-    const { source } = run(causal);
+    const { source } = run({ causal, softmax: false });
     assert.deepEqual([source.layers, source.heads, source.causal], [layers, heads, causal]);
     const { weights } = scaledDotProductAttention(q, k, v, {
       isCausal: causal,
@@ -336,7 +376,7 @@ test('queries and keys of several layers, in .npy files of their own, are paired
   const files = ['l0_q', 'l1_q', 'l0_k', 'l1_k'].map((name, seed) =>
     npy(data(seed, [2, 6, 4]), `${name}.npy`),
   );
-  const { source } = (await open(files)).run(false);
+  const { source } = (await open(files)).run({ causal: false, softmax: false });
   assert.deepEqual([source.layers, source.heads, source.n], [2, 2, 6]);
   const { weights } = scaledDotProductAttention(
     data(1, [2, 6, 4]),

@@ -121,7 +121,7 @@ test('reading tells the Worker the text, what was added and muted, and whether i
   const reading = session.read('a sample', stateOf({ text: null, added: ' b', muted }));
   assert.deepEqual(FakeWorker.last.newest('run').args, [
     1,
-    { text: 'a sample', isSample: true, added: ' b', muted, causal: false },
+    { text: 'a sample', isSample: true, added: ' b', muted, causal: false, softmax: false },
   ]);
   FakeWorker.last.answer('run', { run: 7, n: 3 });
   assert.deepEqual(await reading, { run: 7, n: 3 });

@@ -53,6 +53,7 @@ const known = [
   'loss',
   'before',
   'induction.1',
+  '4g0-1kx2',
   'induction.3',
   '0',
   '1',
@@ -94,6 +95,7 @@ function checkExplore(state) {
   assert.equal(typeof state.model, 'string');
   assert.ok(pageModel(state.model) === undefined || Object.keys(MODELS).includes(state.model));
   assert.ok(state.text === null || typeof state.text === 'string');
+  assert.ok(state.kept === null || (state.text === null && /^[\da-z]+-[\da-z]+$/.test(state.kept)));
   for (const id of state.added) assert.ok(isWhole(id));
   for (const name of [state, state.other, ...state.muted]) {
     assert.ok(name === null || (isWhole(name.layer, 0, 999) && isWhole(name.head, 0, 999)));

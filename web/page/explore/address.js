@@ -14,6 +14,7 @@
  * @typedef {object} ExploreState numbers count from 0
  * @property {string} model
  * @property {string | null} text null: the model's own sample
+ * @property {string | null} kept name of a text that this browser keeps, until it is read (kept-texts.js)
  * @property {readonly number[]} added ids of the tokens that the model wrote behind the text
  * @property {number} layer
  * @property {number} head
@@ -42,12 +43,12 @@
  * @property {number} count tokens to write at a time
  */
 
+import { isLinkable, keyOf } from './linkable.js';
 import { firstHead, firstPins } from './models.js';
 import { SCORES } from './scores.js';
 import { stepOf, TOURS } from './tours.js';
 
-/** Longest text, and most written tokens, that the address takes along. */
-const MAX_LINK_TEXT = 4000;
+/** Most written tokens that the address takes along. */
 const MAX_LINK_TOKENS = 500;
 const MAX_TOKEN = 1e6;
 
@@ -55,6 +56,7 @@ const MAX_TOKEN = 1e6;
 export const EXPLORE_DEFAULTS = Object.freeze({
   model: 'austen',
   text: null,
+  kept: null,
   added: [],
   ...firstHead('austen'),
   of: 'head',
@@ -196,11 +198,16 @@ const pinsText = (pins) => pins.map(({ side, token }) => `${side[0]}${token + 1}
 /** @param {readonly HeadName[]} heads */
 const headsText = (heads) => heads.map(shortName).join('_');
 
+/** @param {string | null} text */
+const keptOf = (text) => /^[\da-z]{1,6}-[\da-z]{1,7}$/.exec(text ?? '')?.[0] ?? null;
+
 /** @param {URLSearchParams} params @returns {ExploreState} */
 export function parseExplore(params) {
   const model = params.get('model') ?? undefined;
   const text = params.get('text') ?? undefined;
-  const defaults = defaultsFor({ model, text, tour: tourOf(params.get('tour')) });
+  const kept = text === undefined ? keptOf(params.get('kept')) : null;
+  const tour = tourOf(params.get('tour'));
+  const defaults = defaultsFor({ model, text: kept === null ? text : '', tour });
   /** @type {Record<string, unknown>} */
   const state = { ...defaults };
   for (const [name, words] of Object.entries(WORDS)) {
@@ -218,6 +225,7 @@ export function parseExplore(params) {
     params.has(name) ? listOf(params.get(name)).map(read).filter(isThere) : otherwise;
   return {
     .../** @type {ExploreState} */ (state),
+    ...(kept === null ? {} : { text: null, kept }),
     added: idsOf(params.get('added')),
     ...headOf(params.get('head') ?? ''),
     other: headOf(params.get('with') ?? ''),
@@ -232,9 +240,6 @@ export function parseExplore(params) {
   };
 }
 
-/** Whether the address takes the text along. @param {string | null} text */
-export const isLinkable = (text) => text === null || text.length <= MAX_LINK_TEXT;
-
 /**
  * @param {ExploreState} state
  * @returns {URLSearchParams} only what differs from what the address means without it
@@ -246,7 +251,10 @@ export function formatExplore(state) {
   const plain = defaultsFor({ tour });
   if (model !== plain.model) params.set('model', model);
   if (text !== null && text !== plain.text && isLinkable(text)) params.set('text', text);
-  const defaults = defaultsFor({ model, text, tour });
+  const isLong = !isLinkable(text);
+  const kept = isLong ? keyOf(text ?? '') : state.kept;
+  if (kept !== null) params.set('kept', kept);
+  const defaults = defaultsFor({ model, text: kept === null ? text : '', tour });
   if (added.length > 0 && added.length <= MAX_LINK_TOKENS) params.set('added', added.join('_'));
   if (!isSameHead(state, defaults)) params.set('head', shortName(state));
   if (other) params.set('with', shortName(other));

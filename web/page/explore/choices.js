@@ -13,7 +13,12 @@ import { stepOf } from './tours.js';
 /** What belongs to a text, and ends with it. */
 const OF_TEXT = {
   ...{ added: DEFAULTS.added, pins: /** @type {readonly Pin[]} */ ([]), view: DEFAULTS.view },
-  ...{ target: DEFAULTS.target, against: DEFAULTS.against, tour: DEFAULTS.tour },
+  ...{
+    kept: DEFAULTS.kept,
+    target: DEFAULTS.target,
+    against: DEFAULTS.against,
+    tour: DEFAULTS.tour,
+  },
 };
 
 /** What belongs to a model. */
@@ -103,8 +108,8 @@ export function createChoices(room) {
     /** Keeps the chosen head to be compared with others, or compares no more. */
     compare: () => room.set({ other: room.state.peek().other ? null : chosen(), before: false }),
 
-    /** Draws the chosen head's lines beside others', or no more. */
-    overlay: () => room.set({ overlay: toggled(room.state.peek().overlay, chosen()) }),
+    /** Draws a head's lines beside others', or no more. @param {HeadName} [head] default: the chosen one's */
+    overlay: (head = chosen()) => room.set({ overlay: toggled(room.state.peek().overlay, head) }),
 
     /** What the heads are coloured by. @param {ExploreState['by']} by */
     measure(by) {

@@ -15,7 +15,7 @@ import { isSameHead } from './address.js';
 import { Asked, isSuperseded } from './asked.js';
 import { createChoices } from './choices.js';
 import { Focus, NOWHERE } from './focus.js';
-import { whatOf } from './maps.js';
+import { firstName, otherOf, secondName, whatOf } from './maps.js';
 import { MODELS, pageModel } from './models.js';
 import { Session } from './session.js';
 import { titleOf } from './titles.js';
@@ -64,6 +64,8 @@ export class Explorer {
   model = signal(undefined);
   /** Of queries and keys that were opened: whether later keys are masked. */
   causal = signal(true);
+  /** Of scores that were opened: whether they are made weights. */
+  softmax = signal(false);
   /** The latest run. @type {Signal<RunSummary | undefined>} */ run = signal(undefined);
   /** How many tokens at its end the model wrote. */
   written = signal(0);
@@ -180,11 +182,22 @@ export class Explorer {
     const [what, subject, title] = [this.what.value, this.subject.value, this.title.value];
     const isPinned = this.pins.value.length > 0;
     const pins = isPinned ? this.pins.value : [subject];
+    const state = this.shown.value;
+    const other = otherOf(state);
+    const names = other && [firstName(state), secondName(state)];
+    const second = other && { ...what, ...other };
+    const linesOf = (/** @type {typeof what} */ map) =>
+      Promise.all(pins.map((pin) => this.session.line(map, pin)));
     return async () => {
-      const [line, ...lines] = await Promise.all(
-        [subject, ...pins].map((pin) => this.session.line(what, pin)),
-      );
-      const cards = pins.map((pin, i) => ({ pin, weights: lines[i], isPinned }));
+      const [line, lines, others] = await Promise.all([
+        this.session.line(what, subject),
+        linesOf(what),
+        second && linesOf(second),
+      ]);
+      const cards = pins.map((pin, i) => ({
+        ...{ pin, weights: lines[i], isPinned },
+        ...{ others: others?.[i], names },
+      }));
       return { subject, title, line, cards };
     };
   });

@@ -12,8 +12,10 @@
 import { formatCount, plural } from '../shared/format.js';
 import { computed, derived, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, svg, taking } from '../shared/template.js';
+import { isSameHead, shortName } from './address.js';
 import { Asked } from './asked.js';
 import { curveOf, pinnedOn, topEdges } from './edges.js';
+import { colourOf } from './pin-colours.js';
 
 /** Lines are as high as shows the whole text, within these bounds. */
 const LEAST_LINE_PX = 15;
@@ -21,6 +23,11 @@ const MOST_LINE_PX = 24;
 const MOST_PX = 600;
 /** More lines of all tokens are a blur, and slow. */
 const MOST_LINES = 2000;
+
+const HEAD = /** @type {const} */ ('head');
+
+/** Of a head's lines: the chosen one's are the accent's. @param {number} i */
+const headColour = (i) => (i === 0 ? 'var(--accent)' : `var(--pin-${1 + ((i - 1) % 5)})`);
 
 /** @param {number} share */
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
@@ -40,6 +47,28 @@ export const shareChoice = (room) =>
       <output id="explore-topp-value" for="explore-topp">${words}</output>`;
   });
 
+/** Which heads' lines are drawn, in their colours. @param {Explorer} room */
+export const overlayChoice = (room) =>
+  drawn(() => {
+    const { overlay } = room.shown.value;
+    const isIn = room.state.value.overlay.some((name) => isSameHead(name, room.shown.value));
+    const names = [room.title.value, ...overlay.map(shortName)];
+    return html`<div class="overlay" id="explore-overlay">
+      ${names.map(
+        (name, i) => html`<span class="overlay-head"
+          ><span class="swatch" style="background: ${headColour(i)}"></span>${name}${
+            i === 0
+              ? ''
+              : html` <button type="button" class="quiet" aria-label="Draw no lines of ${name}"
+                  @click=${() => room.choices.overlay(overlay[i - 1])}>×</button>`
+          }</span>`,
+      )}
+      <button type="button" class="quiet" id="explore-overlay-add" ?hidden=${room.shown.value.of !== 'head'}
+        aria-pressed=${isIn} title="Its lines stay, in a colour of their own, when another head is chosen"
+        @click=${() => room.choices.overlay()}>Keep ${shortName(room.shown.value)}’s lines</button>
+    </div>`;
+  });
+
 /** What is to be drawn of them. @param {Explorer} room */
 function createLines(room) {
   const { run, what, title, place, pins, shown, session } = room;
@@ -54,18 +83,24 @@ function createLines(room) {
     const end = Math.ceil((top + (height || MOST_PX)) / line.value) + 1;
     return [Math.max(0, Math.floor(top / line.value) - 1), Math.min(run.value?.n ?? 0, end)];
   });
+  /** The chosen map's lines, and those of heads that are drawn over them. */
   const rows = new Asked(room, () => {
     const [[start, end], map, name] = [visible.value, what.value, title.value];
+    const maps = [map, ...shown.value.overlay.map((head) => ({ ...map, ...head, of: HEAD }))];
     const queries = Array.from({ length: end - start }, (_, i) => start + i);
     return async () => {
-      const all = await Promise.all(queries.map((query) => session.row(map, query)));
+      const all = await Promise.all(
+        maps.map((one) => Promise.all(queries.map((query) => session.row(one, query)))),
+      );
       return { name, start, rows: all };
     };
   });
   const topP = computed(() => shown.value.topP);
   const edges = computed(() => {
     const { rows: all = [], start = 0 } = rows.answer.value ?? {};
-    return all.map((row, i) => ({ query: start + i, ...topEdges(row, topP.value) }));
+    return all.flatMap((own, map) =>
+      own.map((row, i) => ({ map, query: start + i, ...topEdges(row, topP.value) })),
+    );
   });
 
   /** Whose lines are drawn: what is pointed at, else pinned. */
@@ -81,10 +116,10 @@ function createLines(room) {
   const drawnNow = computed(() => {
     const { query: queries, key: keys, isAny } = chosen.value;
     const isAll = (/** @type {number} */ query) => !isAny || queries.has(query);
-    const lines = edges.value.flatMap(({ query, edges: own }) =>
+    const lines = edges.value.flatMap(({ map, query, edges: own }) =>
       own
         .filter(({ key }) => isAll(query) || keys.has(key))
-        .map(({ key, weight }) => ({ query, key, weight })),
+        .map(({ key, weight }) => ({ map, query, key, weight })),
     );
     if (!isAny && lines.length > MOST_LINES) {
       const strongest = lines.toSorted((a, b) => b.weight - a.weight).slice(0, MOST_LINES);
@@ -125,21 +160,26 @@ function follow(scroll, { place, pins }, { seen, line }) {
 }
 
 /** @param {Explorer} room @param {Lines} lines @param {Pin['side']} side @param {Set<number>} strong */
-function labels({ run, focus, choices }, { visible, line }, side, strong) {
+function labels({ run, focus, choices, pins }, { visible, line }, side, strong) {
+  const pinOf = (/** @type {number} */ token) =>
+    pins.value.find((pin) => pin.side === side && pin.token === token);
   const { tokens } = /** @type {RunSummary} */ (run.value);
   const [first, end] = visible.value;
   const point = (/** @type {Event} */ event) => {
     if (tokenAt(event) >= 0) focus.set({ [side]: tokenAt(event) }, labels);
   };
-  const pin = (/** @type {Event} */ event) => {
-    if (tokenAt(event) >= 0) choices.pin({ side, token: tokenAt(event) });
+  const pin = (/** @type {MouseEvent} */ event) => {
+    const token = tokenAt(event);
+    if (token >= 0) choices.pin({ side, token }, event.ctrlKey || event.metaKey);
   };
   return html`<div class="lines-side ${side === 'query' ? 'queries' : 'keys'}"
     @pointerover=${point} @pointerleave=${() => focus.clear(labels)} @click=${pin}>
-    ${tokens.slice(first, end).map(
-      ({ text }, i) => html`<div data-at=${first + i} class=${strong.has(first + i) ? 'strong' : ''}
-        style="top: ${(first + i) * line.value}px">${text}</div>`,
-    )}
+    ${tokens.slice(first, end).map(({ text }, i) => {
+      const pinned = pinOf(first + i);
+      const colour = pinned ? colourOf(pins.value, pinned) : 'inherit';
+      return html`<div data-at=${first + i} class=${strong.has(first + i) ? 'strong' : ''}
+          style="top: ${(first + i) * line.value}px; color: ${colour}">${text}</div>`;
+    })}
   </div>`;
 }
 
@@ -153,10 +193,10 @@ function curves({ seen, line, visible, rows, drawnNow }) {
   const name = `${plural(lines.length, 'line')}, ${rows.answer.value?.name ?? ''}`;
   return html`<svg role="img" aria-label=${name} width=${width} height=${(end - first) * line.value}
     style="top: ${first * line.value}px">
-    ${lines.map(({ query, key, weight }) => {
+    ${lines.map(({ map, query, key, weight }) => {
       const curve = curveOf(sides, yOf(query), yOf(key), weight);
       return svg`<path d=${curve.d} stroke-opacity=${curve['stroke-opacity']}
-        stroke-width=${curve['stroke-width']}></path>`;
+        stroke-width=${curve['stroke-width']} style="stroke: ${headColour(map)}"></path>`;
     })}
   </svg>`;
 }

@@ -5,7 +5,8 @@
  * @import { Explorer } from './explorer.js'
  * @import { RunSummary } from './session.js'
  *
- * @typedef {{ pin: Pin, weights: Float32Array, isPinned: boolean }} Card
+ * @typedef {{ pin: Pin, weights: Float32Array, isPinned: boolean, others?: Float32Array, names?: string[] }} Card others: of
+ *   the map that is compared; names: both maps'
  */
 
 import { formatCount, formatWeight } from '../shared/format.js';
@@ -23,13 +24,15 @@ const TITLES = { query: 'reads from', key: 'is read by' };
 const signed = (weight) => (weight < 0 ? `−${formatWeight(-weight)}` : formatWeight(weight));
 
 /** @param {Explorer} room @param {RunSummary} run @param {Card} card @param {number} most */
-function cardOf(room, { tokens }, { pin, weights, isPinned }, most) {
+function cardOf(room, { tokens }, { pin, weights, isPinned, others, names }, most) {
   const { focus, choices } = room;
   const { side, token } = pin;
+  const sizeOf = (/** @type {number} */ i) =>
+    Math.max(Math.abs(weights[i]), Math.abs(others?.[i] ?? 0));
   const keys = Array.from(weights, (_, i) => i)
-    .filter((i) => weights[i] !== 0)
-    .sort((a, b) => Math.abs(weights[b]) - Math.abs(weights[a]) || a - b);
-  const largest = Math.abs(weights[keys[0]] ?? 0);
+    .filter((i) => sizeOf(i) !== 0)
+    .sort((a, b) => sizeOf(b) - sizeOf(a) || a - b);
+  const largest = keys.length > 0 ? sizeOf(keys[0]) : 0;
   const rest = keys.slice(most).reduce((sum, i) => sum + weights[i], 0);
   const more =
     keys.length > most ? `${formatCount(keys.length - most)} more: ${signed(rest)} together` : '';
@@ -47,14 +50,29 @@ function cardOf(room, { tokens }, { pin, weights, isPinned }, most) {
           @click=${() => choices.unpin(pin)}>×</button>
       </span>
     </div>
-    <table class="bars">
+    <table class="bars ${names ? 'of-two' : ''}">
+      ${
+        names
+          ? html`<thead>
+              <tr>
+                <td></td>
+                <td></td>
+                ${names.map((one) => html`<th scope="col">${one}</th>`)}
+              </tr>
+            </thead>`
+          : ''
+      }
       <tbody>
         ${keys.slice(0, most).map(
           (i) =>
             html`<tr @pointerenter=${() => point(i)} @pointerleave=${() => focus.clear(cardOf)}>
               <th scope="row">${tokenName(tokens[i], i)}</th>
-              <td class="bar-cell">${bar(Math.abs(weights[i]), largest)}</td>
+              <td class="bar-cell">
+                ${bar(Math.abs(weights[i]), largest)}
+                ${others ? bar(Math.abs(others[i]), largest, 'before') : ''}
+              </td>
               <td>${signed(weights[i])}</td>
+              ${others ? html`<td>${signed(others[i])}</td>` : ''}
             </tr>`,
         )}
       </tbody>

@@ -61,7 +61,7 @@ function connectOpening(room) {
 
 /** @param {Explorer} room */
 export function connectReading(room) {
-  const { session, state, causal, model } = room;
+  const { session, state, causal, softmax, model } = room;
   const { isOpening, reopen } = connectOpening(room);
   /** The model whose text was read, or could not be. */
   const read = signal(/** @type {object | undefined} */ (undefined));
@@ -70,6 +70,7 @@ export function connectReading(room) {
     const [about, asked] = [model.peek(), state.peek()];
     try {
       session.causal = causal.peek();
+      session.softmax = softmax.peek();
       await session.read(room.text.peek(), asked);
       batch(() => {
         room.written.value = asked.added.length;
@@ -82,7 +83,7 @@ export function connectReading(room) {
   }, room.fail);
   const reading = derived(() => {
     const { text, added, muted } = state.value;
-    return { text, added, muted, causal: causal.value, model: model.value };
+    return { text, added, muted, causal: causal.value, softmax: softmax.value, model: model.value };
   });
   effect(() => {
     if (!reading.value.model || isOpening.peek()) return;

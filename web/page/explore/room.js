@@ -18,11 +18,12 @@ import { headGrid } from './grid.js';
 import { help, listenToKeys } from './keyboard.js';
 import { largeMaps } from './large-maps.js';
 import { details, lead } from './lead.js';
-import { linesView, shareChoice } from './lines.js';
+import { linesView, overlayChoice, shareChoice } from './lines.js';
 import { measureControls } from './measures.js';
 import { nextTokens } from './next-token.js';
 import { connectOpen, openedLine } from './open/panel.js';
 import { pinCards } from './pins.js';
+import { connectKeptTexts } from './kept-texts.js';
 import { connectReading } from './reading.js';
 import { tableView } from './table-view.js';
 import { tellingHeads } from './telling-heads.js';
@@ -58,6 +59,9 @@ function textSection(room, show) {
     ${editor} ${textView(room)}
     <p class="note explore-under" ?hidden=${needsRun}>${tintNote(room)}</p>
     ${openedLine(room)}
+    <p class="note" id="explore-kept" ?hidden=${drawn(() => room.state.value.kept === null)}>
+      This address is of a long text that another browser keeps. Here is the sample.
+    </p>
     <p id="explore-message" role="status"
       class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
       .textContent=${drawn(() => message.value.words)}></p>
@@ -152,7 +156,7 @@ export function openExplore(store) {
           <h2 id="explore-lines-title">Token to token</h2>
           <div class="field inline">${shareChoice(room)}</div>
         </div>
-        ${linesView(room)}
+        ${overlayChoice(room)} ${linesView(room)}
       </section>
       <section aria-labelledby="explore-table-title" ?hidden=${needsRun}>${tableView(room)}</section>
       ${details(room)} ${open.element} ${saving.element} ${help}`,
@@ -160,6 +164,7 @@ export function openExplore(store) {
   );
   listenToKeys(element, keysOf(room, showHelp));
 
+  connectKeptTexts(room);
   connectReading(room);
   effect(() => {
     if (room.isBusy.value) element.setAttribute('aria-busy', 'true');

@@ -27,6 +27,7 @@
  * @typedef {object} ModelSummary
  * @property {'model' | Tensors['kind']} kind
  * @property {string} note what is odd about what was opened; empty: nothing
+ * @property {boolean} [hasScores] whether it looks like scores before the softmax
  * @property {{ contextLength: number, vocabSize: number, numLayers: number, numHeads: number, dModel: number }} [options] of a model
  * @property {string} [sample] of a model without a tokenizer, whose text is token ids: some to begin with
  * @property {'relaxed' | 'simd128'} simd
@@ -51,6 +52,8 @@ export class Session {
   /** What is open. @type {ModelFiles | TensorFiles | undefined} */ files;
   /** Of queries and keys that were opened: whether later keys are masked. */
   causal = true;
+  /** Of scores that were opened: whether they are made weights. */
+  softmax = false;
   /** Whether a Worker ended, and nothing has been opened in another one. */
   isLost = false;
 
@@ -106,8 +109,8 @@ export class Session {
    */
   async read(text, { text: own, added, muted }) {
     const isSample = own === null;
-    const { causal } = this;
-    const reading = { text, isSample, added, muted, causal };
+    const { causal, softmax } = this;
+    const reading = { text, isSample, added, muted, causal, softmax };
     const run = await this.#remote.run(++this.#runs, reading);
     this.#kept.clear();
     this.run = run;

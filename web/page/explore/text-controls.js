@@ -8,7 +8,7 @@ import { byId } from '../shared/dom.js';
 import { formatCount } from '../shared/format.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html, select } from '../shared/template.js';
-import { isLinkable } from './address.js';
+import { isLinkable } from './linkable.js';
 import { MODELS, OPENED, pageModel, TEXTS } from './models.js';
 
 /** How long a pause in typing is. */
@@ -53,7 +53,7 @@ function countWords({ run, model, state, message, isBusy }) {
   if (!run.value || most === undefined || message.value.isError || isBusy.value) return '';
   const link = isLinkable(state.value.text)
     ? ''
-    : '; too long for the address: a link, or this page loaded again, shows the sample';
+    : '; too long for the address: this browser keeps it, others see the sample';
   return `${formatCount(run.value.n)} of at most ${formatCount(most)} tokens${link}`;
 }
 

@@ -31,6 +31,12 @@ async function loadTables() {
   };
 }
 
+/** A character that nobody sees, by its number. @param {string} character */
+const nameOf = (character) => {
+  const number = /** @type {number} */ (character.codePointAt(0)).toString(16).toUpperCase();
+  return `\u2039U+${number.padStart(4, '0')}\u203a`;
+};
+
 /**
  * The label of a token, from its bytes: a decoder would carry half characters
  * over from one token to the next.
@@ -52,7 +58,12 @@ export function labelOf(piece) {
       return `\u2039${hex.join(' ')}\u203a`;
     }
   }
-  return text.replaceAll(' ', SPACE).replaceAll('\n', '\u21b5').replaceAll('\t', '\u21e5');
+  if (text === '') return '\u2039nothing\u203a';
+  return text
+    .replaceAll(' ', SPACE)
+    .replaceAll('\n', '\u21b5')
+    .replaceAll('\t', '\u21e5')
+    .replace(/[\p{C}\p{Z}]/gu, nameOf);
 }
 
 /**

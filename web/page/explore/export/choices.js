@@ -1,7 +1,7 @@
 /**
  * What can be exported, and in which formats.
  *
- * @import { Drawing, FigureLegend } from './figure.js'
+ * @import { Drawing, FigureLegend, Wish } from './figure.js'
  * @import { Palette } from '../palette.js'
  * @import { Seen } from './settings.js'
  *
@@ -13,11 +13,11 @@ import { shortName } from '../address.js';
 import { titleOf } from '../titles.js';
 import { legendsOf } from '../legend.js';
 import { STRONGEST } from '../text-view.js';
-import { figureOf } from './figure.js';
+import { figureOf, MARGIN } from './figure.js';
 import { gridDrawing } from './grid-drawing.js';
 import { linesDrawing } from './lines-drawing.js';
 import { mapsOf } from '../maps.js';
-import { mapDrawing } from './map-drawing.js';
+import { LABEL_PX, mapDrawing } from './map-drawing.js';
 import { allNpy, mapJson, mapNpy } from './numbers.js';
 import { standalonePage } from './page.js';
 import { pngOf } from './raster.js';
@@ -44,6 +44,9 @@ export const WHATS = [
   ['page', 'The map as a page of its own', ['html']],
 ];
 
+/** @type {Wish} */
+const AS_IT_COMES = { title: '', caption: '', width: 0, font: 0 };
+
 /** @param {Seen} seen */
 const mapTitle = ({ state }) =>
   mapsOf(state).length > 1
@@ -65,9 +68,10 @@ function mixed(from, to, share) {
  * @param {string} what
  * @param {Seen} seen
  * @param {Palette} palette
+ * @param {Wish} wish
  * @returns {Promise<{ title: string, drawing: Drawing, legends: FigureLegend[] }>}
  */
-async function drawn(what, seen, palette) {
+async function drawn(what, seen, palette, { width, font }) {
   const { state, run } = seen;
   const alone = { ...state, other: null, before: false };
   const shown = { largest: 0, causal: run.causal };
@@ -96,7 +100,9 @@ async function drawn(what, seen, palette) {
       return { title: `${titleOf(state)}: ${tint}`, drawing, legends: [legend] };
     }
     default: {
-      const { drawing, largest } = await mapDrawing(seen, palette);
+      // Letters keep their size, and the maps get the rest.
+      const inner = width > 0 && font > 0 ? (width * LABEL_PX) / font - 2 * MARGIN : 0;
+      const { drawing, largest } = await mapDrawing(seen, palette, inner);
       return { title: mapTitle(seen), drawing, legends: legendsOf(state, { ...shown, largest }) };
     }
   }
@@ -115,9 +121,10 @@ const slug = (words) =>
  * @param {Format} format one of its formats
  * @param {Seen} seen
  * @param {Palette} palette
+ * @param {Wish} [wish]
  * @returns {Promise<Export>}
  */
-export async function makeExport(what, format, seen, palette) {
+export async function makeExport(what, format, seen, palette, wish = AS_IT_COMES) {
   const part = ['all', 'grid'].includes(what) ? 'all heads' : mapTitle(seen);
   const file = (/** @type {string} */ view) =>
     `${[slug(seen.source), slug(part), slug(view)].filter(Boolean).join('-')}.${format}`;
@@ -131,12 +138,18 @@ export async function makeExport(what, format, seen, palette) {
     case 'json':
       return { blob: await mapJson(seen), name: file(''), isPicture: false };
     case 'html':
-      return { blob: await standalonePage(seen, mapTitle(seen)), name: file(''), isPicture: false };
+      return {
+        blob: await standalonePage(seen, wish.title || mapTitle(seen), wish.caption),
+        name: file(''),
+        isPicture: false,
+      };
     case 'svg':
     case 'png': {
       const settings = settingsOf(seen);
-      const words = settingsInWords(seen);
-      const figure = figureOf({ ...(await drawn(what, seen, palette)), settings, words }, palette);
+      const words = wish.caption || settingsInWords(seen);
+      const made = await drawn(what, seen, palette, wish);
+      const title = wish.title || made.title;
+      const figure = figureOf({ ...made, title, settings, words, wide: wish.width }, palette);
       const blob =
         format === 'png' ? await pngOf(figure) : new Blob([figure.svg], { type: 'image/svg+xml' });
       return { blob, name: file(['map', 'grid'].includes(what) ? '' : what), isPicture: true };

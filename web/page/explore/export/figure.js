@@ -10,13 +10,19 @@
  * @property {number} height
  * @property {string} content SVG, from the origin
  * @property {string} [note] what the picture leaves out
+ *
+ * @typedef {object} Wish what the visitor wants of a picture; empty or 0: as it comes
+ * @property {string} title
+ * @property {string} caption in place of the settings in words
+ * @property {number} width in CSS pixels
+ * @property {number} font size of a map's labels, in CSS pixels
  */
 
 import { legendEnd } from '../../shared/legend.js';
 import { colourStops } from '../colours.js';
 import { FONT, SVG, escaped, tag, textAt, widthOf, wrapped } from './svg.js';
 
-const MARGIN = 24;
+export const MARGIN = 24;
 const TITLE_PX = 18;
 const SMALL_PX = 12;
 const LINE_PX = 18;
@@ -81,10 +87,11 @@ function legendRow({ max, what, masked, start = '0', end, middle }, i, y, { ink,
  * @param {FigureLegend[]} figure.legends
  * @param {Record<string, unknown>} figure.settings kept in the file as JSON
  * @param {string} figure.words the settings for people
+ * @param {number} [figure.wide] in CSS pixels; 0: as it comes
  * @param {Palette} palette
  * @returns {{ svg: string, width: number, height: number }}
  */
-export function figureOf({ title, drawing, legends, settings, words }, palette) {
+export function figureOf({ title, drawing, legends, settings, words, wide = 0 }, palette) {
   const inner = Math.max(drawing.width, 420);
   const titles = wrapped(title, TITLE_PX * 1.08, inner);
   const notes = [drawing.note ?? '', words]
@@ -96,12 +103,13 @@ export function figureOf({ title, drawing, legends, settings, words }, palette) 
   const width = inner + 2 * MARGIN;
   const height = notesTop + notes.length * LINE_PX + 2 * MARGIN;
   const { ground, ink, soft } = palette;
+  const scale = wide > 0 ? wide / width : 1;
   const svg = tag(
     'svg',
     {
       xmlns: SVG,
-      width,
-      height,
+      width: Math.ceil(scale * width),
+      height: Math.ceil(scale * height),
       viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`,
       'font-family': FONT,
       role: 'img',
@@ -130,5 +138,5 @@ export function figureOf({ title, drawing, legends, settings, words }, palette) 
       ),
     ),
   );
-  return { svg, width: Math.ceil(width), height: Math.ceil(height) };
+  return { svg, width: Math.ceil(scale * width), height: Math.ceil(scale * height) };
 }

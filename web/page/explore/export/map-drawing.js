@@ -20,10 +20,12 @@ const SIDES = { one: [560, 960], several: [360, 640] };
 const LABEL_STEP = 12.5;
 /** Cells along a side, at most. */
 const MOST_CELLS = 1024;
-const LABEL_PX = 11;
+export const LABEL_PX = 11;
 /** Room for labels: the axes' names need the least. */
 const LEAST_LABEL = 42;
 const MOST_LABEL = 76;
+/** A map is at least as large, whatever its labels are. */
+const LEAST_SIDE = 60;
 const TITLE = 24;
 const GAP = 8;
 const BETWEEN = 28;
@@ -64,19 +66,27 @@ function pinTags(pins, { queries, keys, x, y, side }, { accent, ground }) {
   });
 }
 
-/** @param {Seen} seen what every map of the picture has */
-function layoutOf({ state, run }) {
+/**
+ * What every map of the picture has.
+ *
+ * @param {Seen} seen
+ * @param {number} inner width that all have together; 0: as it comes
+ */
+function layoutOf({ state, run }, inner) {
   const { n } = run;
   const { query, key, span } = fit(state.view, { queries: n, keys: n });
   const queries = tokensIn(query, span, n);
   const maps = mapsOf(state);
-  const [least, most] = maps.length > 1 ? SIDES.several : SIDES.one;
+  const [least0, most] = maps.length > 1 ? SIDES.several : SIDES.one;
   const tokens = queries[1] - queries[0];
-  const side = Math.max(least, Math.min(most, LABEL_STEP * tokens));
   const names = run.tokens.map(({ text }) => text);
-  const hasNumbers = labelledTokens(queries[0], tokens, n, side).isNumbered;
+  const least = Math.max(least0, Math.min(most, LABEL_STEP * tokens));
+  const sideFor = (/** @type {number} */ labels) =>
+    inner > 0 ? Math.max(LEAST_SIDE, inner / maps.length - labels - GAP - BETWEEN) : least;
+  const hasNumbers = labelledTokens(queries[0], tokens, n, sideFor(LEAST_LABEL)).isNumbered;
   const longest = hasNumbers ? 0 : Math.max(...names.map((name) => widthOf(name, LABEL_PX)));
   const room = Math.min(MOST_LABEL, Math.max(LEAST_LABEL, longest));
+  const side = sideFor(room);
   const step = room + GAP + side + BETWEEN;
   return { queries, keys: tokensIn(key, span, n), maps, side, names, room, step };
 }
@@ -103,11 +113,16 @@ function axisTags({ queries, keys, names, side, room }, x, { ink, soft }) {
   ];
 }
 
-/** @param {Seen} seen @param {Palette} palette @returns {Promise<{ drawing: Drawing, largest: number }>} largest: of the first map, for its legend */
-export async function mapDrawing(seen, palette) {
+/**
+ * @param {Seen} seen
+ * @param {Palette} palette
+ * @param {number} [inner] width of all maps; 0: as it comes
+ * @returns {Promise<{ drawing: Drawing, largest: number }>} largest: of the first map, for its legend
+ */
+export async function mapDrawing(seen, palette, inner = 0) {
   const { state, run, session } = seen;
   const { n, causal } = run;
-  const layout = layoutOf(seen);
+  const layout = layoutOf(seen, inner);
   const { queries, keys, maps, side, room, step } = layout;
   /** @type {[number, number]} */
   const all = [0, n];

@@ -51,15 +51,16 @@ export function pageOf(saved, { code, hash }) {
   ];
 }
 
-/** @param {Seen} seen @param {string} title @returns {Promise<Blob>} */
-export async function standalonePage(seen, title) {
+/** @param {Seen} seen @param {string} title @param {string} [caption] in place of the settings in words @returns {Promise<Blob>} */
+export async function standalonePage(seen, title, caption = '') {
   const [script, maps] = await Promise.all([import('./standalone.js?bundle'), exactMaps(seen)]);
   const { run, state } = seen;
   const saved = {
     title,
-    words: settingsInWords(seen),
+    words: caption || settingsInWords(seen),
     settings: settingsOf(seen),
     tokens: run.tokens.map(({ text }) => text),
+    pins: state.pins,
     causal: run.causal,
     scale: state.scale,
     maps: maps.map(({ title: name, weights }) => ({ title: name, weights: base64Of(weights) })),

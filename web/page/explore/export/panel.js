@@ -8,7 +8,7 @@
 import { byId } from '../../shared/dom.js';
 import { formatBytes } from '../../shared/format.js';
 import { batch, effect, signal, untracked } from '../../shared/signals.js';
-import { drawn, field, html, nothing } from '../../shared/template.js';
+import { drawn, field, html, nothing, taking } from '../../shared/template.js';
 import { headAt } from '../address.js';
 import { pageModel } from '../models.js';
 import { newest } from '../newest.js';
@@ -37,15 +37,16 @@ function createMaking(room) {
   const isOpen = signal(false);
   const what = signal(WHATS[0][0]);
   const format = signal(formatsOf(what.value)[0]);
+  const wish = signal({ title: '', caption: '', width: 0, font: 0 });
   const file = signal(/** @type {Made} */ ({ words: '' }));
   const make = newest(
-    /** @param {boolean} isWanted @param {string} view @param {Format} as */
-    async (isWanted, view, as) => {
+    /** @param {boolean} isWanted @param {string} view @param {Format} as @param {typeof wish.value} how */
+    async (isWanted, view, as, how) => {
       URL.revokeObjectURL(file.value.address ?? '');
       const seen = isWanted && seenIn(room);
       file.value = { words: seen ? 'Being made …' : file.value.words };
       if (!seen) return;
-      const { blob, name, isPicture } = await makeExport(view, as, seen, palette());
+      const { blob, name, isPicture } = await makeExport(view, as, seen, palette(), how);
       if (!isOpen.value) return;
       const words = `${name}: ${formatBytes(blob.size)}`;
       file.value = { words, address: URL.createObjectURL(blob), name, isPicture };
@@ -55,16 +56,29 @@ function createMaking(room) {
     },
   );
   effect(() => {
-    const [isWanted, view, as] = [isOpen.value, what.value, format.value];
-    untracked(() => make(isWanted, view, as));
+    const [isWanted, view, as, how] = [isOpen.value, what.value, format.value, wish.value];
+    untracked(() => make(isWanted, view, as, how));
   });
-  return { isOpen, what, format, file };
+  return { isOpen, what, format, wish, file };
 }
 
 /** @param {Explorer} room */
 export function exportDialog(room) {
-  const { isOpen, what, format, file } = createMaking(room);
+  const { isOpen, what, format, wish, file } = createMaking(room);
   const dialog = () => byId('explore-export-dialog', HTMLDialogElement);
+  /** @param {'title' | 'caption' | 'width' | 'font'} name @param {string} label @param {[number, number]} [bounds] of a number */
+  const wanted = (name, label, bounds) => html`<label for="export-${name}">${label}
+    <input id="export-${name}" type=${bounds ? 'number' : 'text'} min=${bounds?.[0] ?? nothing}
+      max=${bounds?.[1] ?? nothing} placeholder=${bounds ? 'as it comes' : 'its own'}
+      @change=${taking((input) => {
+        if (!input.checkValidity()) return;
+        wish.value = { ...wish.value, [name]: bounds ? Number(input.value) : input.value.trim() };
+      })} /></label>`;
+  const wishes = html`<div class="export-wishes">
+    ${wanted('title', 'Title')} ${wanted('caption', 'Caption')}
+    ${wanted('width', 'Width in pixels', [200, 4000])}
+    ${wanted('font', 'Size of the labels in pixels', [5, 40])}
+  </div>`;
   const parts = () => {
     const { words, isError, address, name, isPicture } = file.value;
     const formats = formatsOf(what.value).map((value) => [value, FORMATS[value]]);
@@ -74,6 +88,7 @@ export function exportDialog(room) {
         )}
         ${field('As', 'export-format', formats, format.value, (value) => (format.value = value))}
       </div>
+      <div ?hidden=${!isPicture && format.value !== 'html'}>${wishes}</div>
       <img class="export-preview" alt="Preview" ?hidden=${!isPicture}
         src=${(isPicture && address) || nothing} />
       <p class="message ${isError ? 'error' : ''}" role="status" .textContent=${words}></p>

@@ -11,6 +11,7 @@
  * @property {string} words
  * @property {Record<string, unknown>} settings
  * @property {string[]} tokens
+ * @property {readonly { side: 'query' | 'key', token: number }[]} pins
  * @property {boolean} causal
  * @property {string} scale
  * @property {SavedMap[]} maps
@@ -44,6 +45,8 @@ p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 .legend { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; margin: 0 0 1rem; font-size: .875rem; }
 .bar { width: 10rem; height: .6rem; }
 summary { cursor: pointer; }
+.text button { font: inherit; color: inherit; border: 0; border-bottom: 1px solid GrayText; padding: .15rem; margin: 0; background: none; cursor: pointer; }
+.text [aria-pressed='true'] { outline: 2px solid Highlight; }
 pre { overflow-x: auto; font-size: .8rem; }
 `);
 document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
@@ -54,8 +57,55 @@ function floatsOf(base64) {
   return new Float32Array(bytes.buffer);
 }
 
+/**
+ * The text, whose tokens are pinned by a click, and tinted by what the pinned one attends to in the first map.
+ *
+ * @param {string[]} tokens
+ * @param {Saved['pins']} first what is pinned at first
+ * @param {{ element: AttentionMap, weights: { data: Float32Array } }[]} maps
+ */
+function textOf(tokens, first, maps) {
+  const note = el('p', { class: 'note', role: 'status' });
+  const buttons = tokens.map((token) => el('button', { type: 'button' }, token));
+  const n = tokens.length;
+  const mark = (/** @type {Saved['pins']} */ pins) => {
+    for (const { element } of maps) element.pins = pins;
+    const pin = pins.at(-1);
+    const { data } = maps[0].weights;
+    const line = tokens.map((_, i) => {
+      if (!pin) return 0;
+      return pin.side === 'query' ? data[pin.token * n + i] : data[i * n + pin.token];
+    });
+    const most = Math.max(...line.map(Math.abs));
+    buttons.forEach((button, i) => {
+      const share = most > 0 ? Math.abs(line[i]) / most : 0;
+      button.style.background = `color-mix(in srgb, Highlight ${Math.round(45 * share)}%, transparent)`;
+      button.setAttribute('aria-pressed', String(pins.some(({ token }) => token === i)));
+    });
+    const best = line.map((weight, i) => ({ weight, i })).sort((a, b) => b.weight - a.weight);
+    const list = best.slice(0, 3).map(({ weight, i }) => `${tokens[i]} ${weight.toFixed(2)}`);
+    const verb = pin?.side === 'key' ? 'is attended to by' : 'attends to';
+    note.textContent = pin
+      ? `“${tokens[pin.token]}” ${verb} ${list.join(', ')}.`
+      : 'Choose a token.';
+  };
+  let now = first;
+  const pin = (/** @type {'query' | 'key'} */ side, /** @type {number} */ token) => {
+    const isSame = now.length === 1 && now[0].side === side && now[0].token === token;
+    now = isSame ? [] : [{ side, token }];
+    mark(now);
+  };
+  buttons.forEach((button, i) => button.addEventListener('click', () => pin('query', i)));
+  for (const { element } of maps) {
+    element.addEventListener('pin', ({ detail }) => pin('query', detail));
+    element.addEventListener('pin-key', ({ detail }) => pin('key', detail));
+  }
+  mark(now);
+  return [el('p', { class: 'text' }, ...buttons), note];
+}
+
 /** @param {Saved} saved */
-function show({ title, words, settings, tokens, causal, scale, maps }) {
+function show({ title, words, settings, tokens, pins, causal, scale, maps }) {
   const shown = maps.map((map) => ({
     ...map,
     weights: { shape: [tokens.length, tokens.length], data: floatsOf(map.weights) },
@@ -79,6 +129,7 @@ function show({ title, words, settings, tokens, causal, scale, maps }) {
       element.show({ weights, tokens, causal, ...how, name });
     }
   };
+  const text = textOf(tokens, pins, shown);
   select.addEventListener('change', draw);
   document.title = title;
   document.body.replaceChildren(
@@ -87,6 +138,7 @@ function show({ title, words, settings, tokens, causal, scale, maps }) {
       {},
       el('h1', {}, title),
       el('p', {}, words),
+      ...text,
       el(
         'p',
         { class: 'legend' },

@@ -14,7 +14,10 @@ import { listedFiles } from './dropped.js';
 const OPENABLE = [
   [
     'A model',
-    'a GPT-2 in Hugging Face’s format: the folder, or its config.json, model.safetensors and tokenizer.json; without a tokenizer it reads token ids',
+    html`a GPT-2 in Hugging Face’s format: the folder, or its config.json, model.safetensors and
+      tokenizer.json. GPT-2’s own three files are at
+      <a href="https://huggingface.co/openai-community/gpt2/tree/main">openai-community/gpt2</a>.
+      Without a tokenizer it reads token ids.`,
   ],
   [
     'Attention weights',

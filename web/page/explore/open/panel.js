@@ -31,10 +31,10 @@ async function readyFiles(sorted) {
 }
 
 /** What is open, if it is the visitor's own. @param {Explorer} room */
-export const openedLine = ({ model, own, hasModel, causal }) =>
+export const openedLine = ({ model, own, hasModel, causal, softmax }) =>
   drawn(() => {
     const isOwn = own.value !== undefined && model.value?.files === own.value;
-    const { kind, note } = model.value ?? { kind: 'model', note: '' };
+    const { kind, note, hasScores } = model.value ?? { kind: 'model', note: '' };
     const words = [
       `${own.value?.name}: ${KINDS[kind]}, read in this tab and sent nowhere.`,
       note,
@@ -47,6 +47,9 @@ export const openedLine = ({ model, own, hasModel, causal }) =>
       <label class="check" for="explore-causal" ?hidden=${kind !== 'queries'}>
         <input type="checkbox" id="explore-causal" .checked=${causal.value}
           @change=${taking(({ checked }) => (causal.value = checked))} />Causal: later keys are masked</label>
+      <label class="check" for="explore-softmax" ?hidden=${!hasScores}>
+        <input type="checkbox" id="explore-softmax" .checked=${softmax.value}
+          @change=${taking(({ checked }) => (softmax.value = checked))} />Turn the scores into weights (softmax)</label>
     </div>`;
   });
 

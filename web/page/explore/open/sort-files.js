@@ -60,6 +60,17 @@ function weightsIn(files) {
   );
 }
 
+/**
+ * A model's name by its folder: of one in Hugging Face's cache, which ends in a commit, its name there.
+ *
+ * @param {string} folder with a slash at its end
+ */
+function nameOf(folder) {
+  const parts = folder.split('/').slice(0, -1);
+  const cached = parts.findLast((part) => part.startsWith('models--'));
+  return cached?.slice('models--'.length).replaceAll('--', '/') ?? parts.at(-1);
+}
+
 /** @param {Found[]} found @param {string} config path @returns {OwnModel} */
 function modelOf(found, config) {
   const folder = folderOf(config);
@@ -69,7 +80,7 @@ function modelOf(found, config) {
       .map(({ path, file }) => [baseOf(path), file]),
   );
   const weights = weightsIn(files);
-  const name = folder.split('/').at(-2) ?? weights.name;
+  const name = nameOf(folder) ?? weights.name;
   return {
     name,
     config: /** @type {File} */ (files.get('config.json')),

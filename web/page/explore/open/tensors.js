@@ -11,7 +11,9 @@
  * @typedef {object} Tensors
  * @property {'weights' | 'queries'} kind
  * @property {string} note what is odd about the numbers; empty: nothing
- * @property {(causal: boolean) => Run} run causal: of queries and keys; weights have their own zeros
+ * @property {boolean} hasScores whether they look like scores before the softmax
+ * @property {(how: { causal: boolean, softmax: boolean }) => Run} run causal: of queries and keys, weights have their own
+ *   zeros; softmax: scores become weights
  */
 
 import { readNpy, readSafetensors } from '../../../headwise/formats.js';
@@ -69,9 +71,12 @@ function oddities(parts) {
   }
   const format = (/** @type {number} */ value) =>
     String(Number(value.toPrecision(3))).replace('-', '−');
-  if (isOdd) return 'Some of the numbers are NaN; they are drawn in red.';
-  if (least >= 0 && most <= 1.001) return '';
-  return `The numbers go from ${format(least)} to ${format(most)}, and weights from 0 to 1: are these scores before the softmax?`;
+  if (isOdd) {
+    return { note: 'Some of the numbers are NaN; they are drawn in red.', hasScores: false };
+  }
+  if (least >= 0 && most <= 1.001) return { note: '', hasScores: false };
+  const note = `The numbers go from ${format(least)} to ${format(most)}, and weights from 0 to 1: these may be scores before the softmax.`;
+  return { note, hasScores: true };
 }
 
 /** @param {Heads['rows']} rows @param {number} heads @param {number} layers @param {number} n */
@@ -131,6 +136,32 @@ export function queryHeads(hw, given) {
   });
 }
 
+/**
+ * Raw scores as weights: a softmax over each row's visible keys.
+ *
+ * @param {Heads} source
+ * @returns {Heads}
+ */
+export function softmaxHeads(source) {
+  const { n, layers, heads } = source;
+  /** @type {Heads['rows']} */
+  const rows = (layer, head, start, end) => {
+    const scores = source.rows(layer, head, start, end).slice();
+    for (let query = start; query < end; query++) {
+      const row = scores.subarray((query - start) * n, (query - start + 1) * n);
+      const visible = row.subarray(0, source.causal ? query + 1 : n);
+      const most = visible.reduce((largest, score) => Math.max(largest, score), -Infinity);
+      // A row that is masked as a whole has no weight.
+      const powers = visible.map((score) => (most === -Infinity ? 0 : Math.exp(score - most)));
+      const sum = powers.reduce((total, power) => total + power, 0);
+      row.fill(0);
+      row.set(powers.map((power) => (sum > 0 ? power / sum : 0)));
+    }
+    return scores;
+  };
+  return { ...source, rows, causal: source.causal || isLowerTriangle(rows, layers, heads, n) };
+}
+
 /** @param {Heads} source @param {Token[]} tokens @param {number} bytes @returns {Run} */
 const runOf = (source, tokens, bytes) => ({
   ids: tokens.map(({ id }) => id ?? -1),
@@ -178,7 +209,10 @@ export async function openTensors(hw, { tensors, labels }, { signal, onProgress 
   const bytes = used.reduce((sum, { data }) => sum + data.byteLength, 0);
   return {
     kind,
-    note: kind === 'queries' ? '' : oddities(used),
-    run: (causal) => runOf(headsOf(causal), names, bytes),
+    ...(kind === 'queries' ? { note: '', hasScores: false } : oddities(used)),
+    run: ({ causal, softmax }) => {
+      const source = headsOf(causal);
+      return runOf(softmax ? softmaxHeads(source) : source, names, bytes);
+    },
   };
 }

@@ -113,12 +113,13 @@ async function open(files, onProgress, signal) {
   reading = undefined;
   model?.gpt2.dispose();
   ({ model, tensors } = { model: undefined, tensors: undefined, ...next });
-  const { kind, note } = tensors ?? {
+  const { kind, note, hasScores } = tensors ?? {
     kind: /** @type {const} */ ('model'),
     note: model?.note ?? '',
+    hasScores: false,
   };
   const { gpt2, text } = model ?? {};
-  return { kind, note, options: gpt2?.options, sample: text?.sample, ...hw.info };
+  return { kind, note, hasScores, options: gpt2?.options, sample: text?.sample, ...hw.info };
 }
 
 /**
@@ -128,6 +129,7 @@ async function open(files, onProgress, signal) {
  * @property {readonly number[]} added
  * @property {readonly HeadName[]} muted
  * @property {boolean} causal of queries and keys that were opened
+ * @property {boolean} softmax whether scores that were opened are made weights
  *
  * @param {number} next number of the run, by which it is asked about
  * @param {Wanted} wanted
@@ -155,9 +157,9 @@ function run(next, wanted) {
 }
 
 /** @param {Tensors} from @param {Wanted} wanted */
-function tensorsRun(from, { causal }) {
-  const read = () => from.run(causal);
-  return { name: `tensors ${causal}`, read, muted: /** @type {HeadName[]} */ ([]) };
+function tensorsRun(from, { causal, softmax }) {
+  const read = () => from.run({ causal, softmax: softmax && from.hasScores });
+  return { name: `tensors ${causal} ${softmax}`, read, muted: /** @type {HeadName[]} */ ([]) };
 }
 
 /** @param {Wanted} wanted */
