@@ -337,6 +337,20 @@ filesTest(
       asked.filter((address) => !/^(file|data):/.test(address)),
       [],
     );
+    // The text is there; a click pins, in text and map, and tells what it attends to.
+    const words = await own.$$eval('.text button', (all) => all.map((one) => one.textContent));
+    assert.equal(words.join(''), MODELS.induction.sample);
+    const marked = () => own.$$eval('attention-map >>> .row-pin', (all) => all.length);
+    assert.equal(await marked(), 1, 'the pin of the page');
+    await own.click('.text button:nth-child(6)');
+    const line = weights().slice(5 * n(), 6 * n());
+    const best = line.indexOf(Math.max(...line));
+    const said = `“${words[5]}” attends to ${words[best]} ${line[best].toFixed(2)}`;
+    assert.ok((await own.$eval('.note', (note) => note.textContent))?.startsWith(said));
+    await own.click('.text button:nth-child(6)');
+    assert.equal(await marked(), 0);
+    await own.click('attention-map >>> .map-field');
+    assert.equal(await marked(), 1);
     assert.deepEqual(complaints, []);
     if (engine.hasCdp) {
       // The page's own policy would keep axe out.
@@ -367,6 +381,37 @@ filesTest('a long text is pooled in the picture, which says so', '?scale=head', 
   const lines = await parsed(page, (await saved(page, 'lines', 'svg')).bytes);
   assert.ok(lines.texts.some((words) => words?.includes('Tokens 1,081 to 1,200 of 1,200')));
 });
+
+roomTest(
+  'a picture takes a title, a caption, a width and a size of its labels',
+  QUERY,
+  async (page) => {
+    const plain = await parsed(page, (await saved(page, 'map', 'svg')).bytes);
+    assert.equal(plain.title, 'Head L1H2');
+    const labels = async () => {
+      const svg = Buffer.from((await saved(page, 'map', 'svg')).bytes).toString();
+      const width = Number(/<svg[^>]* width="([\d.]+)"/.exec(svg)?.[1]);
+      const inner = Number(/viewBox="0 0 ([\d.]+)/.exec(svg)?.[1]);
+      return { width, label: (11 * width) / inner, svg };
+    };
+    for (const [name, value] of [
+      ['title', 'Who looks at whom'],
+      ['caption', 'Figure 3'],
+      ['width', '900'],
+      ['font', '20'],
+    ]) {
+      await page.type(`#export-${name}`, value);
+      await page.keyboard.press('Enter');
+    }
+    await page.waitForFunction(() => document.querySelector('.export-preview')?.clientWidth);
+    const { width, label, svg } = await labels();
+    assert.equal(width, 900);
+    assert.ok(Math.abs(label - 20) < 0.5, `${label}`);
+    assert.match(svg, />Who looks at whom</);
+    assert.match(svg, />Figure 3</);
+    assert.doesNotMatch(svg, />Induction: letters/);
+  },
+);
 
 roomTest(
   'the export dialog fits every width and has no accessibility violations',

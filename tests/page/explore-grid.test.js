@@ -119,6 +119,51 @@ for (const width of [1280, 390]) {
   );
 }
 
+filesTest('24 × 16 heads are seen on one screen, each as large as a finger', '', async (page) => {
+  const [layers, heads] = [24, 16];
+  const sizes = {
+    vocabSize: 40,
+    contextLength: 32,
+    dModel: 64,
+    numHeads: heads,
+    numLayers: layers,
+  };
+  const model = smallModel(await engine(), sizes);
+  const config = { vocab_size: 40, n_positions: 32, n_embd: 64, n_head: heads, n_layer: layers };
+  const large = await mkdtemp(join(tmpdir(), 'headwise-grid-'));
+  const paths = FILES.map((name) => join(large, name));
+  await writeFile(paths[0], JSON.stringify(config));
+  await writeFile(paths[1], fileOf(model.stateDict()));
+  model.dispose();
+  await page.setViewport({ width: 1440, height: 900 });
+  await reread(page, () => choose(page, ...paths));
+  await rm(large, { recursive: true, force: true });
+  await page.click('#explore-all');
+  await page.waitForSelector('.show-all');
+  const [grid] = await boxes(page, '#explore-grid');
+  const tiles = await boxes(page, '#explore-grid button');
+  assert.equal(tiles.length, layers * heads);
+  assert.ok(
+    grid.height <= 900 && grid.top >= 0 && grid.bottom <= 900,
+    `${grid.top}, ${grid.bottom}`,
+  );
+  assert.deepEqual(
+    tiles.filter(({ width, height }) => width < 30 || height < 30),
+    [],
+  );
+  // Arrows move to the neighbour, and stay at the edge.
+  await page.focus('#explore-grid [title="Layer 0, head 0"]');
+  const title = () => page.evaluate(() => document.activeElement?.getAttribute('title'));
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await title(), 'Layer 1, head 0');
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await title(), 'Layer 1, head 1');
+  for (const key of /** @type {const} */ (['ArrowUp', 'ArrowUp', 'ArrowLeft', 'ArrowLeft'])) {
+    await page.keyboard.press(key);
+  }
+  assert.equal(await title(), 'Layer 0, head 0');
+});
+
 if (browserEngine.hasCdp) {
   filesTest(
     'fingers can touch every map, and scroll to those that do not fit',

@@ -82,7 +82,9 @@ function layoutOf({ state, run }, inner) {
   const names = run.tokens.map(({ text }) => text);
   const least = Math.max(least0, Math.min(most, LABEL_STEP * tokens));
   const sideFor = (/** @type {number} */ labels) =>
-    inner > 0 ? Math.max(LEAST_SIDE, inner / maps.length - labels - GAP - BETWEEN) : least;
+    inner > 0
+      ? Math.max(LEAST_SIDE, (inner + BETWEEN) / maps.length - labels - GAP - BETWEEN)
+      : least;
   const hasNumbers = labelledTokens(queries[0], tokens, n, sideFor(LEAST_LABEL)).isNumbered;
   const longest = hasNumbers ? 0 : Math.max(...names.map((name) => widthOf(name, LABEL_PX)));
   const room = Math.min(MOST_LABEL, Math.max(LEAST_LABEL, longest));
