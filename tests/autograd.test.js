@@ -47,6 +47,29 @@ test('enableGrad and noGrad return what their function returns, and end with it'
   assert.equal(hw.isGradEnabled(), false);
 });
 
+test('an async function has its mode until it ends, whichever ends first', async () => {
+  const x = leaf([1, 2]);
+  /** @type {(() => void)[]} */
+  const resumes = [];
+  const wait = () => new Promise((/** @type {(value?: any) => void} */ go) => resumes.push(go));
+  const first = hw.enableGrad(async () => {
+    await wait();
+    return 1;
+  });
+  const second = hw.noGrad(async () => {
+    await wait();
+    return hw.add(x, 1).requiresGrad;
+  });
+  assert.equal(hw.isGradEnabled(), false);
+  resumes[0]();
+  assert.equal(await first, 1);
+  resumes[1]();
+  assert.equal(await second, false);
+  assert.equal(hw.isGradEnabled(), false);
+  await assert.rejects(async () => hw.enableGrad(() => Promise.reject(new Error('own'))), /own/);
+  assert.equal(hw.isGradEnabled(), false);
+});
+
 test('one engine’s gradients are not another one’s', async () => {
   const other = await engine();
   const x = leaf([1, 2]);

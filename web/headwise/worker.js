@@ -14,6 +14,9 @@ import { loading } from './worker/there.js';
 /** @typedef {import('./engine/headwise.js').Headwise} Headwise */
 /** @typedef {import('./tensor/tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('./attention/trace.js').Trace} Trace */
+/** @typedef {import('./autograd/optimizers.js').AdamW} AdamW */
+/** @typedef {import('./autograd/optimizers.js').SGD} SGD */
+/** @typedef {import('./modules/parameter.js').Parameter} Parameter */
 /** @typedef {import('./modules/module.js').Module} Module */
 /** @typedef {import('./modules/key-value-cache.js').KeyValueCache} KeyValueCache */
 /** @typedef {import('./modules/attention-module.js').AttendingModule} AttendingModule */
@@ -65,7 +68,7 @@ import { loading } from './worker/there.js';
 /**
  * A value on its way to the Worker or back: what lives there is Remote here.
  * @template T
- * @typedef {T extends Headwise | Module | Trace | KeyValueCache ? Remote<T>
+ * @typedef {T extends Headwise | Module | Trace | KeyValueCache | Parameter | AdamW | SGD ? Remote<T>
  *   : T extends AnyTensor | readonly number[] | ArrayBufferView | Function | AbortSignal ? T
  *   : T extends object ? { [K in keyof T]: Sent<T[K]> } : T} Sent
  */
@@ -106,6 +109,11 @@ import { loading } from './worker/there.js';
  */
 
 /**
+ * Parameters of the Worker's, and settings of their own.
+ * @template Settings
+ * @typedef {{ params: readonly Remote<Parameter>[] } & Partial<Settings>} RemoteGroup
+ */
+/**
  * An object of the Worker's, under the same names: calls, `new` too, and values are awaited; what is frozen (`info`,
  * `shape`, `options`) is there at once. An iterator, such as `generate` returns, is an async one. Its classes cannot be
  * extended.
@@ -114,6 +122,8 @@ import { loading } from './worker/there.js';
  *   [K in keyof T as K extends string ? K : never]:
  *     K extends 'info' | 'shape' | 'options' ? T[K]
  *     : K extends 'scaledDotProductAttention' ? RemoteAttention
+ *     : [K, T[K]] extends ['AdamW' | 'SGD', new (parameters: any, options?: infer O) => infer I]
+ *       ? new (parameters: readonly (Remote<Parameter> | RemoteGroup<O>)[], options?: O) => Promise<Remote<I>>
  *     : T[K] extends new (options: infer O) => infer I
  *       ? (new (options: O) => Promise<Remote<I>>) & Remote<T[K]>
  *     : [K, T] extends ['forward', Gpt2] ? RemoteGpt2Forward

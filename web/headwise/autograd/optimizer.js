@@ -34,6 +34,8 @@ export class Optimizer {
   #method;
   #table;
   #places;
+  /** @type {any[]} */
+  #groups;
   /** @type {State[]} of each place, in the groups' order */
   #states;
 
@@ -57,13 +59,10 @@ export class Optimizer {
     const groups = checkGroups(engine, parameters, defaults, owner);
     engine.checkAlive();
     this.#places = groups.map(({ places }) => places);
-    /**
-     * Parameters with their settings, which may be changed at any time.
-     * @type {readonly any[]}
-     */
-    this.groups = Object.freeze(
-      groups.map((group) => ({ params: group.params, ...this.#check(group.settings) })),
-    );
+    this.#groups = groups.map((group) => ({
+      params: group.params,
+      ...this.#check(group.settings),
+    }));
     this.#states = this.#newStates();
   }
 
@@ -89,14 +88,22 @@ export class Optimizer {
     });
   }
 
+  /**
+   * Parameters with their settings, which may be changed at any time.
+   * @returns {any[]}
+   */
+  get groups() {
+    return [...this.#groups];
+  }
+
   /** The learning rate of the first group. Setting it sets all groups'. */
   get lr() {
-    return this.groups[0].lr;
+    return this.#groups[0].lr;
   }
 
   set lr(value) {
     const lr = this.#table.lr(value, 'lr');
-    this.groups.forEach((group) => (group.lr = lr));
+    this.#groups.forEach((group) => (group.lr = lr));
   }
 
   /**
@@ -105,7 +112,7 @@ export class Optimizer {
    */
   step() {
     const names = Object.keys(this.#table);
-    const checked = this.groups.map((group) =>
+    const checked = this.#groups.map((group) =>
       this.#check(Object.fromEntries(names.map((name) => [name, group[name]]))),
     );
     // From here on no code of the caller's runs.
@@ -187,7 +194,7 @@ export class Optimizer {
    * @throws {HeadwiseError} ERR_MEMORY; ERR_DISPOSED
    */
   stateDict() {
-    return dictOf(this.groups, this.#places.flat(), this.#states, this.#method.moments);
+    return dictOf(this.#groups, this.#places.flat(), this.#states, this.#method.moments);
   }
 
   /**
@@ -200,7 +207,13 @@ export class Optimizer {
   loadStateDict(dict, options) {
     checkOptions(options, [], 'loadStateDict');
     const places = this.#places.flat();
-    const found = matchDict(dict, this.groups, places, this.#method.moments, this.constructor.name);
+    const found = matchDict(
+      dict,
+      this.#groups,
+      places,
+      this.#method.moments,
+      this.constructor.name,
+    );
     const settings = found.settings.map((group) => this.#check(group));
     const states = this.#newStates();
     try {
@@ -216,7 +229,7 @@ export class Optimizer {
     }
     this.#states.forEach((state) => state.dispose());
     this.#states = states;
-    settings.forEach((group, i) => Object.assign(this.groups[i], group));
+    settings.forEach((group, i) => Object.assign(this.#groups[i], group));
     return this;
   }
 

@@ -137,9 +137,46 @@ export function setRequiresGrad(tensor, { shape, size }, value) {
 let recording = 0;
 
 /** @param {Engine} engine @param {boolean} mode */
-export function setRecording(engine, mode) {
+function switchTo(engine, mode) {
   recording += Number(mode) - Number(engine.isRecording);
   engine.isRecording = mode;
+}
+
+/**
+ * Modes of an engine, the latest last: of the stretches that go on, and before them its own.
+ * @type {WeakMap<Engine, { mode: boolean }[]>}
+ */
+const modes = new WeakMap();
+
+/** @param {Engine} engine */
+function modesOf(engine) {
+  const known = modes.get(engine) ?? [{ mode: false }];
+  modes.set(engine, known);
+  return known;
+}
+
+/** @param {Engine} engine @param {boolean} mode of the latest stretch, or of the engine */
+export function setRecording(engine, mode) {
+  const list = modesOf(engine);
+  list[list.length - 1].mode = mode;
+  switchTo(engine, mode);
+}
+
+/**
+ * A stretch with another mode; async ones may end in any order.
+ * @param {Engine} engine
+ * @param {boolean} mode
+ * @returns {() => void} ends it
+ */
+export function beginStretch(engine, mode) {
+  const list = modesOf(engine);
+  const stretch = { mode };
+  list.push(stretch);
+  switchTo(engine, mode);
+  return () => {
+    list.splice(list.indexOf(stretch), 1);
+    switchTo(engine, !engine.disposed && list[list.length - 1].mode);
+  };
 }
 
 /**

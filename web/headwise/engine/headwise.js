@@ -17,7 +17,7 @@ import { embedding } from '../tensor/embedding.js';
 import { mseLoss } from '../tensor/losses.js';
 import { clipGradNorm } from '../autograd/clip.js';
 import { AdamW, SGD } from '../autograd/optimizers.js';
-import { setRecording } from '../autograd/record.js';
+import { beginStretch, setRecording } from '../autograd/record.js';
 import { checkBoolean } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { version } from './version.js';
@@ -53,6 +53,15 @@ function bind(engine, Module) {
   Object.defineProperty(Bound, 'prototype', { value: Module.prototype });
   return /** @type {any} */ (Bound);
 }
+
+/** @param {any} value */
+const isThenable = (value) => {
+  try {
+    return typeof value?.then === 'function';
+  } catch {
+    return false;
+  }
+};
 
 /**
  * @internal The engine of a Headwise, for the package's other entries; undefined for what is none, a Proxy of one too.
@@ -358,7 +367,7 @@ export class Headwise {
   }
 
   /**
-   * Calls a function with gradients on. Of an async function that is as far as its first await.
+   * Calls a function with gradients on, an async one until its promise settles.
    * @template T
    * @param {() => T} fn
    * @returns {T} what fn returns
@@ -368,7 +377,7 @@ export class Headwise {
   }
 
   /**
-   * Calls a function with gradients off. Of an async function that is as far as its first await.
+   * Calls a function with gradients off, an async one until its promise settles.
    * @template T
    * @param {() => T} fn
    * @returns {T} what fn returns
@@ -384,13 +393,19 @@ export class Headwise {
     if (typeof fn !== 'function') {
       throw misfit(fn, 'fn', 'a function');
     }
-    const before = engine.isRecording;
-    setRecording(engine, mode);
+    const end = beginStretch(engine, mode);
+    let result;
     try {
-      return fn();
-    } finally {
-      setRecording(engine, before);
+      result = fn();
+    } catch (error) {
+      end();
+      throw error;
     }
+    if (isThenable(result)) {
+      return /** @type {any} */ (Promise.resolve(result).finally(end));
+    }
+    end();
+    return result;
   }
 
   /**
@@ -398,8 +413,8 @@ export class Headwise {
    * ERR_DISPOSED.
    */
   dispose() {
-    setRecording(this.#engine, false);
     this.#engine.dispose();
+    setRecording(this.#engine, false);
   }
 
   /** What it is, for consoles; Vue makes no proxy of what says so. */

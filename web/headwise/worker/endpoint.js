@@ -1,5 +1,7 @@
+import { sourceOf } from '../autograd/record.js';
 import { HeadwiseError } from '../checks/error.js';
 import { isA, isBytes, isOf, reading } from '../checks/foreign.js';
+import { Tensor } from '../tensor/tensor.js';
 import {
   heldIterator,
   isIterator,
@@ -16,7 +18,7 @@ import { errorOf, isObject, ownArray, pack, packError, unpack } from './wire.js'
 
 /** @typedef {{ resolve: (value: any) => void, reject: (error: unknown) => void, target: object | undefined, scope: Scope, hasFailed?: boolean }} Pending */
 
-/** @typedef {{ call: number, id: number, path: string[], how: 'call' | 'new' | 'get', args: unknown[] }} Call */
+/** @typedef {{ call: number, id: number, path: string[], how: 'call' | 'new' | 'get' | 'set', args: unknown[] }} Call */
 
 /** A net under those who forget to dispose. */
 const remotes = new FinalizationRegistry(
@@ -102,7 +104,7 @@ export class Endpoint {
   /**
    * @param {number} id of an object of the other side
    * @param {string[]} path from it
-   * @param {'call' | 'new' | 'get'} how
+   * @param {'call' | 'new' | 'get' | 'set'} how
    * @param {unknown[]} args
    * @param {object} [target] what stands for the object here
    * @returns {Promise<any>} which can also be iterated, if an iterator comes
@@ -132,8 +134,9 @@ export class Endpoint {
     /** @type {Set<Transferable>} */
     const transfers = new Set();
     const packObject = (/** @type {object} */ object) => this.#lend(object, scope, call);
+    const packRecorded = (/** @type {object} */ tensor) => this.#lendRecorded(tensor);
     const packed = reading(
-      () => args.map((value) => pack(value, { transfers, moves: false, packObject })),
+      () => args.map((value) => pack(value, { transfers, moves: false, packObject, packRecorded })),
       name,
       'arguments that can be posted',
     );
@@ -175,13 +178,14 @@ export class Endpoint {
         throw new HeadwiseError('ERR_DISPOSED', 'a callback was called after its call had ended');
       }
       const target = this.#held.get(id);
-      const given = args.map((value) => this.#unpack(value, scope));
-      const result = await reach(target, path, how, given);
+      const own = args.map((value) => this.#unpack(value, scope));
+      const result = await reach(target, path, how, own);
       /** @type {Set<Transferable>} */
       const transfers = new Set();
       const packObject = (/** @type {object} */ object) => this.#give(object, scope);
-      const value =
-        result === target ? { $: 'self' } : pack(result, { transfers, moves: true, packObject });
+      const packRecorded = (/** @type {object} */ tensor) => this.#giveRecorded(tensor);
+      const given = { transfers, moves: true, packObject, packRecorded };
+      const value = result === target ? { $: 'self' } : pack(result, given);
       this.#post({ answer: call, value }, [...transfers]);
     } catch (error) {
       this.#post({ answer: call, error: this.#packError(error) }, []);
@@ -236,6 +240,31 @@ export class Endpoint {
       return { $: 'response', ...packed, body: body && this.#lendStream(body, scope) };
     }
     return this.#lendStream(object, scope) ?? object;
+  }
+
+  /**
+   * A tensor that was recorded on the other side is that one.
+   * @param {object} tensor
+   */
+  #packTheirs(tensor) {
+    const place = places.get(tensor);
+    return place?.endpoint === this ? { $: 'yours', id: place.id } : undefined;
+  }
+
+  /** @param {object} tensor that a result is, or has within */
+  #giveRecorded(tensor) {
+    const theirs = this.#packTheirs(tensor);
+    return theirs ?? (sourceOf(tensor) === undefined ? undefined : this.#hold(tensor));
+  }
+
+  /** @param {object} tensor that an argument is, or has within */
+  #lendRecorded(tensor) {
+    const theirs = this.#packTheirs(tensor);
+    if (theirs !== undefined) return theirs;
+    if (sourceOf(tensor) === undefined) return undefined;
+    const problem =
+      'an argument is a tensor with requiresGrad, which no gradient of a Worker reaches';
+    throw new HeadwiseError('ERR_VALUE', `${problem}; expected parameters of modules there`);
   }
 
   /**
@@ -333,6 +362,8 @@ export class Endpoint {
           return this.#held.get(packed.id);
         case 'object':
           return this.#remote(packed);
+        case 'tensor':
+          return this.#recorded(packed);
         case 'iterator':
           return this.#iterator(packed.id, scope);
         case 'function':
@@ -359,6 +390,23 @@ export class Endpoint {
     places.set(remote, { endpoint: this, id, name });
     remotes.register(remote, { endpoint: new WeakRef(this), id });
     return remote;
+  }
+
+  /**
+   * A tensor that was recorded on the other side: its values are here, its graph is there.
+   * @param {{ id: number, data: Float32Array, shape: number[] }} packed
+   */
+  #recorded({ id, data, shape }) {
+    const tensor = new Tensor(data, shape);
+    Object.defineProperties(tensor, {
+      requiresGrad: { value: true },
+      backward: {
+        value: (/** @type {unknown[]} */ ...args) => this.send(id, ['backward'], 'call', args),
+      },
+    });
+    places.set(tensor, { endpoint: this, id, name: 'Tensor' });
+    remotes.register(tensor, { endpoint: new WeakRef(this), id });
+    return tensor;
   }
 
   /** @param {number} id @param {Scope} scope emptied: it goes on until the iterator ends */

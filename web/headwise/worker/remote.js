@@ -4,7 +4,7 @@ import { HeadwiseError } from '../checks/error.js';
 /** An object as it is told of: its methods, values to be asked for, constants (what is frozen), and classes with their static methods. */
 /** @typedef {{ methods: Set<string>, values: Set<string>, constants: Record<string, unknown>, classes: Record<string, string[]> }} Members */
 
-/** Asks what is at a path from the object. @typedef {(path: string[], how: 'call' | 'new' | 'get', args: unknown[], target?: object) => Promise<any>} Ask */
+/** Asks what is at a path from the object. @typedef {(path: string[], how: 'call' | 'new' | 'get' | 'set', args: unknown[], target?: object) => Promise<any>} Ask */
 
 /** @param {any} value */
 const isClass = (value) => typeof value === 'function' && value.prototype !== undefined;
@@ -36,13 +36,14 @@ export function membersOf(object) {
  * What the other side asks of an object here.
  * @param {any} object
  * @param {string[]} path from it
- * @param {'call' | 'new' | 'get'} how
+ * @param {'call' | 'new' | 'get' | 'set'} how
  * @param {unknown[]} args
  */
 export function reach(object, path, how, args) {
   const owner = path.slice(0, -1).reduce((at, name) => at[name], object);
   const last = path[path.length - 1];
   if (how === 'get') return owner[last];
+  if (how === 'set') return void (owner[last] = args[0]);
   if (how === 'new') return new owner[last](...args);
   return last === undefined ? object(...args) : owner[last](...args);
 }
@@ -83,7 +84,13 @@ export function remoteObject(has, ask) {
     remote[method] = (/** @type {unknown[]} */ ...args) => ask([method], 'call', args, remote);
   }
   for (const value of has.values) {
-    Object.defineProperty(remote, value, { get: () => ask([value], 'get', []) });
+    Object.defineProperty(remote, value, {
+      get: () => ask([value], 'get', []),
+      // In order, as all else; what is refused is an unhandled rejection.
+      set(given) {
+        ask([value], 'set', [given]);
+      },
+    });
   }
   for (const [of, statics] of Object.entries(has.classes)) {
     remote[of] = remoteClass(of, (args) => ask([of], 'new', args));

@@ -1,10 +1,10 @@
 // What goes between a page and a Worker, which both send and hear:
-//   { call, id, path, how, args }  how: 'call' or 'new' what is at the path from object id, or 'get' it
+//   { call, id, path, how, args }  how: 'call' or 'new' what is at the path from object id, 'get' or 'set' it
 //   { answer, value } or { answer, error }  of the call of that number
 //   { abort: id, reason }          a signal that was lent
 //   { drop: id }                   nobody here holds the object any more
 // They are structured clones, in which what cannot be cloned is marked:
-//   { $: 'tensor', data, shape }
+//   { $: 'tensor', data, shape, id? }   id: it was recorded, and stays where it is, too
 //   { $: 'self' }                  the object that was called
 //   { $: 'object', id, name, has } stays where it is; what stands for it on the other side has these members (./remote.js)
 //   { $: 'yours', id }             an object of the receiver's
@@ -86,6 +86,7 @@ export const ownArray = (array) =>
  * @param {object} how
  * @param {Transfers} how.transfers filled
  * @param {boolean} how.moves whether all tensors move, not only those that were marked
+ * @param {(tensor: object) => number | { $: string } | undefined} how.packRecorded a number that it is held by, or what stands for it
  * @param {(object: object) => unknown} how.packObject of a function, and of what is neither a tensor nor a plain object
  * @param {number} [depth] of the value in what is sent
  * @returns {any} what can be posted
@@ -99,11 +100,13 @@ export function pack(value, how, depth = 0) {
     );
   }
   if (tagOf(value) === 'Tensor') {
-    return packTensor(
-      /** @type {Tensor} */ (value),
-      how.transfers,
-      how.moves || moving.has(/** @type {Tensor} */ (value)),
-    );
+    const tensor = /** @type {Tensor} */ (value);
+    const id = how.packRecorded(tensor);
+    if (typeof id === 'object') {
+      return id;
+    }
+    const moves = id === undefined && (how.moves || moving.has(tensor));
+    return { ...packTensor(tensor, how.transfers, moves), ...(id !== undefined && { id }) };
   }
   if (Array.isArray(value)) {
     return entries.map((entry) => pack(entry, how, depth + 1));
@@ -127,7 +130,7 @@ export function unpack(value, unpackObject) {
   if (!isPlain(value)) {
     return value;
   }
-  if (value.$ === 'tensor') {
+  if (value.$ === 'tensor' && value.id === undefined) {
     return new Tensor(value.data, value.shape);
   }
   if (typeof value.$ === 'string') {

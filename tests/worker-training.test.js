@@ -1,0 +1,89 @@
+// Training with the engine in a Worker: the same calls, awaited; the loop runs here, and pauses or ends where it likes.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as here from 'headwise';
+import { load } from 'headwise/worker';
+import { data, rejectsCode } from './helpers.js';
+
+const sizes = { inFeatures: 3, outFeatures: 2 };
+const [x, target] = [data(1, [4, 3]), data(2, [4, 2])];
+const any = (/** @type {unknown} */ value) => /** @type {any} */ (value);
+
+/**
+ * @param {any} hw an engine, perhaps in a Worker
+ * @param {AbortSignal} [signal]
+ * @param {(loss: number, step: number) => unknown} [onProgress] may take its time
+ */
+async function train(hw, signal, onProgress) {
+  await hw.manualSeed(3);
+  const module = await new hw.Linear(sizes);
+  const optimizer = await new hw.AdamW(await module.parameters(), { lr: 0.05 });
+  await hw.setGradEnabled(true);
+  const losses = [];
+  for (let step = 0; step < 5 && !signal?.aborted; step++) {
+    optimizer.lr = 0.05 / (step + 1);
+    await optimizer.zeroGrad();
+    const { output } = await module.forward(x);
+    const loss = await hw.mseLoss(output, target);
+    await loss.backward();
+    await hw.clipGradNorm(await module.parameters(), 1);
+    await optimizer.step();
+    losses.push(loss.item());
+    await onProgress?.(loss.item(), step);
+  }
+  return { losses, state: await module.stateDict(), kept: await optimizer.stateDict() };
+}
+
+test('a loop over an engine in a Worker gives the bits of one here', async () => {
+  const [near, far] = [await here.load({ threads: 1 }), await load({ threads: 1 })];
+  assert.deepEqual(await train(far), await train(near));
+  await far.dispose();
+  near.dispose();
+});
+
+test('a loop tells how far it is, waits, and ends on a signal', async () => {
+  const hw = await load();
+  const controller = new AbortController();
+  /** @type {number[]} */
+  const seen = [];
+  const { losses } = await train(hw, controller.signal, async (loss, step) => {
+    seen.push(loss);
+    await new Promise((resume) => setTimeout(resume, 5));
+    if (step === 2) controller.abort();
+  });
+  assert.deepEqual([losses.length, seen], [3, losses]);
+  await hw.dispose();
+});
+
+test('what was recorded in a Worker is itself when it comes back', async () => {
+  const hw = await load();
+  const module = await new hw.Linear(sizes);
+  const loss = /** @type {import('headwise').Tensor} */ (
+    await hw.enableGrad(async () => {
+      const { output } = await module.forward(x);
+      assert.equal(output.requiresGrad, true);
+      return hw.sum(await hw.multiply(output, target));
+    })
+  );
+  const [, bias] = await module.parameters();
+  assert.equal(await bias.name, 'bias');
+  await loss.backward(undefined, { retainGraph: true });
+  await loss.backward();
+  const sum = here.zeros([2]);
+  target.data.forEach((value, i) => (sum.data[i % 2] += 2 * value));
+  const { grad } = bias;
+  assert.deepEqual(Array.from(any(await grad).data, Math.fround), Array.from(sum.data));
+  await rejectsCode(any(loss.backward()), 'ERR_VALUE', 'was freed');
+  assert.equal((await module.forward(x)).output.requiresGrad, false, 'gradients are off again');
+  bias.grad = any(null);
+  assert.equal(await bias.grad, null);
+  await hw.dispose();
+});
+
+test('a tensor of the page that requires gradients is refused, as none reach it', async () => {
+  const hw = await load();
+  const own = here.tensor([1, 2]);
+  own.requiresGrad = true;
+  await rejectsCode(hw.sum(own), 'ERR_VALUE', 'an argument is a tensor with requiresGrad');
+  await hw.dispose();
+});
