@@ -67,8 +67,8 @@ export function exportDialog(room) {
   const { isOpen, what, format, wish, file } = createMaking(room);
   const dialog = () => byId('explore-export-dialog', HTMLDialogElement);
   /** @param {'title' | 'caption' | 'width' | 'font'} name @param {string} label @param {[number, number]} [bounds] of a number */
-  const wanted = (name, label, bounds) => html`<label for="export-${name}">${label}
-    <input id="export-${name}" type=${bounds ? 'number' : 'text'} min=${bounds?.[0] ?? nothing}
+  const wanted = (name, label, bounds) => html`<label for="export-wish-${name}">${label}
+    <input id="export-wish-${name}" type=${bounds ? 'number' : 'text'} min=${bounds?.[0] ?? nothing}
       max=${bounds?.[1] ?? nothing} placeholder=${bounds ? 'as it comes' : 'its own'}
       @change=${taking((input) => {
         if (!input.checkValidity()) return;
