@@ -99,9 +99,9 @@ lessonTest(
   'changes travel in an address, and do not run before the visitor says so',
   'wrapper',
   async (page) => {
-    assert.equal(await page.$eval('.share button', ({ hidden }) => hidden), true);
+    assert.equal(await page.$eval('.share-link button', ({ hidden }) => hidden), true);
     await takeThreeHeads(page);
-    await page.click('.share button');
+    await page.click('.share-link button');
     await page.waitForFunction(() => location.hash.includes('code='));
     const address = page.url();
     assert.ok(address.length < 1500, `${address.length}`);

@@ -36,7 +36,7 @@ for (const id of ids) {
     assert.ok((await page.$$('.mark')).length > 0);
     const title = await textOf(page, '.lesson h1');
     assert.equal(await page.title(), `${title} – Lessons – Headwise`);
-    assert.ok((await page.$$('.picture svg, .picture .bars')).length > 0, 'it has a picture');
+    assert.ok((await page.$$('.picture svg, .picture .value-bars')).length > 0, 'it has a picture');
   });
 }
 

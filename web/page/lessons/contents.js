@@ -80,7 +80,7 @@ const list = () =>
     const from = lessons.findIndex(({ id }) => id === first);
     const next = PARTS[i + 1];
     const to = next ? lessons.findIndex(({ id }) => id === next.first) : lessons.length;
-    return html`<section class="part">
+    return html`<section class="lesson-part">
       <h2>${title}</h2>
       <ol start=${from + 1}>
         ${lessons.slice(from, to).map(item)}
@@ -122,7 +122,7 @@ const documents = () => html`
           <h3>${document.title}</h3>
           <p>
             ${document.about}
-            ${document.href ? html`<a href=${document.href} rel="external">Its source</a>` : ''}
+            <a href=${document.href} rel="external">${document.link}</a>
           </p>
           <dl>
             ${placesOf(document.id).map(

@@ -1,6 +1,6 @@
 /** The documents that the lessons follow. The lessons cite them by number; the page shows their titles. */
 
-/** @typedef {{ id: string, title: string, short: string, href?: string, about: string }} Document */
+/** @typedef {{ id: string, title: string, short: string, href: string, link: string, about: string }} Document */
 
 const BOOK = 'https://github.com/rasbt/LLMs-from-scratch/tree/main/ch03';
 
@@ -11,6 +11,7 @@ export const DOCUMENTS = [
     title: 'Multi-Head Attention: Seeing the World from Multiple Perspectives',
     short: 'Multi-Head Attention',
     href: BOOK,
+    link: 'The book’s code',
     about: 'A notebook after chapter 3 of Build a Large Language Model (From Scratch).',
   },
   {
@@ -18,6 +19,7 @@ export const DOCUMENTS = [
     title: 'Exercises 3.1 to 3.3',
     short: 'Exercises of chapter 3',
     href: BOOK,
+    link: 'The book’s code',
     about: 'Solutions to the exercises of that chapter.',
   },
   {
@@ -25,6 +27,7 @@ export const DOCUMENTS = [
     title: '3.6 Extending Single-Head Attention to Multi-Head Attention',
     short: 'Section 3.6',
     href: BOOK,
+    link: 'The book’s code',
     about: 'The last section of that chapter, with its listings and figures.',
   },
   {
@@ -32,6 +35,7 @@ export const DOCUMENTS = [
     title: 'Chapter 10: Attention Is All You Need',
     short: 'Attention Is All You Need',
     href: 'https://arxiv.org/abs/1706.03762',
+    link: 'The paper',
     about: 'A notebook after Vaswani et al., 2017, from one head to a whole Transformer block.',
   },
   {
@@ -39,6 +43,7 @@ export const DOCUMENTS = [
     title: 'Section 3.6 – Multi-Head Attention',
     short: 'Notes on section 3.6',
     href: BOOK,
+    link: 'The book’s code',
     about: 'Notes on the wrapper and the fused class, and why the second is used.',
   },
   {
@@ -46,6 +51,7 @@ export const DOCUMENTS = [
     title: 'In-context Learning and Induction Heads',
     short: 'Olsson et al. 2022',
     href: 'https://transformer-circuits.pub/2022/in-context-learning-and-induction-heads/index.html',
+    link: 'The article',
     about: 'Where induction heads were found. Only the last lesson follows it.',
   },
 ];

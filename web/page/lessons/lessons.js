@@ -131,7 +131,7 @@ class LessonsRoom {
       },
     });
     share.hidden = !view.isChanged;
-    view.element.querySelector('header')?.append(el('p', { class: 'share' }, share));
+    view.element.querySelector('header')?.append(el('p', { class: 'share-link' }, share));
     const task = new ExerciseView(exercise, {
       code: keptOf(id).exercise,
       onChange: (now) => keep(id, { exercise: now === exercise.start ? undefined : now }),

@@ -86,7 +86,7 @@ function bodyOf(item) {
     case 'lines':
       return linesOf(item);
     case 'bars':
-      return html`<dl class="bars">${barsOf(item)}</dl>`;
+      return html`<dl class="value-bars">${barsOf(item)}</dl>`;
   }
 }
 
