@@ -134,6 +134,71 @@ hw_status hw_sum(size_t rank, const uint32_t *shape, const float *x, const uint3
  * may be x [count]. Draws as torch does; 0 draws nothing. HW_ERROR_VALUE: dropout outside [0, 1]. */
 hw_status hw_dropout(hw_context *context, const float *x, size_t count, double dropout, float *y);
 
+/* The same without centering, as HF's RMS norms (Zhang & Sennrich 2019): y = x/√(mean of x² + eps)·weight. weight may be NULL.
+ * Errors as above. */
+hw_status hw_rms_normalization(hw_context *context, const float *x, size_t rows, size_t columns, const float *weight,
+                               double eps, float *y);
+
+/* Functions of every element alone. */
+typedef enum hw_activation {
+  HW_ACTIVATION_GELU = 0,
+  HW_ACTIVATION_GELU_TANH = 1,
+  HW_ACTIVATION_RELU = 2,
+  HW_ACTIVATION_SILU = 3, /* x/(1 + exp(-x)); -inf gives 0, as GELU does */
+  HW_ACTIVATION_TANH = 4,
+} hw_activation;
+
+/* y = f(x), both [count]; y may be x. HW_ERROR_VALUE: no such activation. */
+hw_status hw_activate(hw_context *context, hw_activation activation, const float *x, float *y, size_t count);
+
+/* y [count, columns]: rows ids[i] of the table [rows, columns]. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: an id is not below
+ * rows. */
+hw_status hw_embed(const float *table, size_t rows, size_t columns, const uint32_t *ids, size_t count, float *y);
+
+/* ---- Losses ------------------------------------------------------------------------------------ */
+
+/* torch.nn.functional.cross_entropy of logits [rows, classes] and targets [rows], each below classes, or ignore_index. */
+typedef struct hw_cross_entropy_call {
+  const float *logits;
+  const int32_t *targets;
+  size_t rows;
+  size_t classes;
+  int32_t ignore_index;
+  float label_smoothing; /* 0 to 1 */
+  float *losses;         /* [rows], 0 for a target that is ignored; NULL: not wanted */
+  /* NULL, or [rows, classes]; may be the logits: the gradient of the sum of scale·losses[i]·row_scales[i]. */
+  float *gradient;
+  float scale;             /* 1/(targets that are not ignored): of the mean */
+  const float *row_scales; /* [rows]; NULL: ones */
+} hw_cross_entropy_call;
+
+/* HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: a target is no class, label_smoothing is outside [0, 1], or NULL. */
+hw_status hw_cross_entropy(hw_context *context, const hw_cross_entropy_call *call);
+
+/* ---- Gradients of functions ---------------------------------------------------------------------- */
+
+/* dx [count] = dy·f'(x); dx may be x or dy. */
+hw_status hw_activation_backward(hw_context *context, hw_activation activation, const float *x, const float *dy,
+                                 float *dx, size_t count);
+
+/* dx = y·(dy - sum over the row of y·dy), all [rows, columns], y being what hw_softmax gave; dx may be y or dy. A size of zero
+ * writes nothing. */
+hw_status hw_softmax_backward(const float *y, const float *dy, float *dx, size_t rows, size_t columns);
+
+/* Of hw_layer_normalization: dx [rows, columns], which may be dy, and the gradients of weight and bias [columns], which are
+ * added. NULL for each that is not wanted; weight NULL: ones. Errors as of the forward. */
+hw_status hw_layer_normalization_backward(hw_context *context, const float *x, size_t rows, size_t columns,
+                                          const float *weight, double eps, const float *dy, float *dx, float *d_weight,
+                                          float *d_bias);
+
+/* The same of hw_rms_normalization. */
+hw_status hw_rms_normalization_backward(hw_context *context, const float *x, size_t rows, size_t columns,
+                                        const float *weight, double eps, const float *dy, float *dx, float *d_weight);
+
+/* Of hw_embed: adds row i of dy [count, columns] to row ids[i] of d_table [rows, columns]. Errors as of the forward. */
+hw_status hw_embed_backward(const uint32_t *ids, size_t count, const float *dy, size_t rows, size_t columns,
+                            float *d_table);
+
 /* ---- Scaled dot-product attention -------------------------------------------------------------- */
 
 /* Where a head finds its rows: element (b, h, t, i) is at b·batch + h·head + t·token + i. Splitting and

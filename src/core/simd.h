@@ -91,12 +91,17 @@ HW_INLINE hw_f32x4 hw_upper_half(hw_f32x4 x) { return wasm_v128_and(x, wasm_i32x
 
 /* Comparisons give lanes of ones or zeros, for hw_and, hw_choose and hw_all_true. */
 HW_INLINE hw_f32x4 hw_equal(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_eq(a, b); }
+HW_INLINE hw_f32x4 hw_above(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_gt(a, b); }
 HW_INLINE hw_f32x4 hw_and(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_and(a, b); }
 HW_INLINE hw_f32x4 hw_choose(hw_f32x4 condition, hw_f32x4 yes, hw_f32x4 no) {
   return wasm_v128_bitselect(yes, no, condition);
 }
 /* |a| with the sign of b */
 HW_INLINE hw_f32x4 hw_copy_sign(hw_f32x4 a, hw_f32x4 b) { return hw_choose(hw_splat(-0.0F), b, a); }
+/* a, its sign turned where b's is negative */
+HW_INLINE hw_f32x4 hw_times_sign(hw_f32x4 a, hw_f32x4 b) {
+  return wasm_v128_xor(a, wasm_v128_and(b, wasm_f32x4_splat(-0.0F)));
+}
 HW_INLINE bool hw_all_true(hw_f32x4 condition) { return wasm_i32x4_all_true(condition); }
 
 /* Lane by lane: `yes` where the byte is not zero. */
@@ -104,6 +109,12 @@ HW_INLINE hw_f32x4 hw_choose_bytes(const uint8_t *bytes, hw_f32x4 yes, hw_f32x4 
   const v128_t halves = wasm_u16x8_extend_low_u8x16(wasm_v128_load32_zero(bytes));
   const v128_t words = wasm_u32x4_extend_low_u16x8(halves);
   return hw_choose(wasm_i32x4_eq(words, wasm_i32x4_splat(0)), no, yes);
+}
+
+/* Lane by lane: `yes` where one of the four lowest bits is set. */
+HW_INLINE hw_f32x4 hw_choose_bits(uint32_t bits, hw_f32x4 yes, hw_f32x4 no) {
+  const v128_t places = wasm_i32x4_make(1, 2, 4, 8);
+  return hw_choose(wasm_i32x4_eq(wasm_v128_and(wasm_i32x4_splat((int32_t)bits), places), places), yes, no);
 }
 
 /* Integers: the same in all lanes; first, first + 1, …; whether a > b. */

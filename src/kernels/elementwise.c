@@ -33,3 +33,14 @@ bool hw_all_finite(const float *x, size_t count) {
   }
   return hw_all_true(hw_equal(hw_add(low, high), zero));
 }
+
+void hw_row_keep(const float *x, const uint32_t *kept, float factor, float *y, size_t count) {
+  enum { WORD = 32 };
+  const hw_f32x4 factors = hw_splat(factor);
+  const hw_f32x4 zero = hw_splat(0.0F);
+  for (size_t i = 0; i < count; i += HW_LANES) {
+    const size_t lanes = count - i < HW_LANES ? count - i : HW_LANES;
+    const hw_f32x4 by = hw_choose_bits(kept[i / WORD] >> (i % WORD), factors, zero);
+    hw_store_lanes(y + i, hw_multiply(hw_load_lanes(x + i, lanes), by), lanes);
+  }
+}

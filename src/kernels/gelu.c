@@ -1,6 +1,7 @@
 #include "kernels/gelu.h"
 
 #include "kernels/exp2.h"
+#include "kernels/lanes.h"
 
 enum {
   LIMIT,
@@ -11,6 +12,9 @@ enum {
   DENOMINATOR = NUMERATOR + 5,
   TANH_LINEAR = DENOMINATOR + 6,
   TANH_CUBIC,
+  TANH_SLOPE,
+  TANH_CURVE,
+  DENSITY,
   CONSTANTS
 };
 
@@ -43,6 +47,11 @@ float hw_gelu_table[CONSTANTS][HW_LANES] = {
     /* -2·√(2/π)·log2(e), and that times 0.044715 */
     ALL_LANES(-2.30220819F),
     ALL_LANES(-0.102943242F),
+    /* 2·√(2/π), and that times 3·0.044715 */
+    ALL_LANES(1.59576912F),
+    ALL_LANES(0.214064440F),
+    /* 1/√(2π) */
+    ALL_LANES(0.398942280F),
 };
 
 /* Loaded where they are used, and the order kept: all together are more than there are registers. */
@@ -88,28 +97,63 @@ HW_INLINE hw_f32x4 gelu_of_tail(hw_f32x4 x, hw_f32x4 a, hw_f32x4 tail) {
   return hw_subtract(hw_larger(x, hw_splat(0.0F)), hw_multiply(a, tail));
 }
 
-/* For count a multiple of HW_LANES. Two loops: in one, the chain of operations would be too long for a processor to work
- * on enough elements at once, and the constants too many for the registers. */
-static __attribute__((noinline)) void normal_vectors(const float *x, float *y, size_t count) {
+/* Q(a) from exp(-a²/2). */
+HW_INLINE hw_f32x4 normal_tail(hw_f32x4 a, hw_f32x4 bell) {
+  const hw_f32x4 numerator = hw_multiply(bell, polynomial(NUMERATOR, DENOMINATOR - NUMERATOR, a));
+  return hw_divide(numerator, polynomial(DENOMINATOR, TANH_LINEAR - DENOMINATOR, a));
+}
+
+/* The slope: 1 - tail where x is positive, else the tail; and a times the tail's fall, with the sign of x. */
+HW_INLINE hw_f32x4 slope_of_tail(hw_f32x4 x, hw_f32x4 a, hw_f32x4 tail, hw_f32x4 fall) {
+  const hw_f32x4 half = hw_splat(0.5F);
+  return hw_add(half, hw_times_sign(hw_multiply_add(a, fall, hw_subtract(half, tail)), x));
+}
+
+/* exp(-x²/2) of at most BLOCK elements. A loop of its own: together with what follows the chain of operations would be too
+ * long for a processor to work on enough elements at once, and the constants too many for the registers. */
+static void bells_of(const hw_exp2_constants *exp2, const float *x, size_t count, float *bells) {
+  for (size_t i = 0; i < count; i += HW_LANES) {
+    hw_store(bells + i, bell(exp2, magnitude(hw_load(x + i))));
+    hw_order_barrier();
+  }
+}
+
+static __attribute__((noinline)) void normal_vectors(const float *x, const float *dy, float *y, size_t count) {
+  (void)dy;
   const hw_exp2_constants exp2 = hw_load_exp2_constants();
   float bells[BLOCK];
   for (size_t start = 0; start < count; start += BLOCK) {
     const size_t end = count - start < BLOCK ? count - start : BLOCK;
-    for (size_t i = 0; i < end; i += HW_LANES) {
-      hw_store(bells + i, bell(&exp2, magnitude(hw_load(x + start + i))));
-      hw_order_barrier();
-    }
+    bells_of(&exp2, x + start, end, bells);
     for (size_t i = 0; i < end; i += HW_LANES) {
       const hw_f32x4 value = hw_load(x + start + i);
       const hw_f32x4 a = magnitude(value);
-      const hw_f32x4 numerator = hw_multiply(hw_load(bells + i), polynomial(NUMERATOR, DENOMINATOR - NUMERATOR, a));
-      const hw_f32x4 denominator = polynomial(DENOMINATOR, TANH_LINEAR - DENOMINATOR, a);
-      hw_store(y + start + i, gelu_of_tail(value, a, hw_divide(numerator, denominator)));
+      hw_store(y + start + i, gelu_of_tail(value, a, normal_tail(a, hw_load(bells + i))));
     }
   }
 }
 
-static __attribute__((noinline)) void tanh_vectors(const float *x, float *y, size_t count) {
+static __attribute__((noinline)) void normal_backward(const float *x, const float *dy, float *dx, size_t count) {
+  const hw_exp2_constants exp2 = hw_load_exp2_constants();
+  float bells[BLOCK];
+  float tails[BLOCK];
+  for (size_t start = 0; start < count; start += BLOCK) {
+    const size_t end = count - start < BLOCK ? count - start : BLOCK;
+    bells_of(&exp2, x + start, end, bells);
+    for (size_t i = 0; i < end; i += HW_LANES) {
+      hw_store(tails + i, normal_tail(magnitude(hw_load(x + start + i)), hw_load(bells + i)));
+    }
+    for (size_t i = 0; i < end; i += HW_LANES) {
+      const hw_f32x4 value = hw_load(x + start + i);
+      const hw_f32x4 fall = hw_multiply(hw_load(bells + i), constant(DENSITY));
+      const hw_f32x4 slope = slope_of_tail(value, magnitude(value), hw_load(tails + i), fall);
+      hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), slope));
+    }
+  }
+}
+
+static __attribute__((noinline)) void tanh_vectors(const float *x, const float *dy, float *y, size_t count) {
+  (void)dy;
   const hw_exp2_constants exp2 = hw_load_exp2_constants();
   for (size_t i = 0; i < count; i += HW_LANES) {
     const hw_f32x4 value = hw_load(x + i);
@@ -118,20 +162,35 @@ static __attribute__((noinline)) void tanh_vectors(const float *x, float *y, siz
   }
 }
 
-typedef void vectors_function(const float *x, float *y, size_t count);
-
-static void row_gelu(const float *x, float *y, size_t count, vectors_function *vectors) {
-  const size_t rest = count % HW_LANES;
-  const size_t whole = count - rest;
-  vectors(x, y, whole);
-  if (rest != 0) {
-    float last[HW_LANES];
-    hw_store(last, hw_load_lanes(x + whole, rest));
-    vectors(last, last, HW_LANES);
-    hw_store_lanes(y + whole, hw_load(last), rest);
+/* The tail 1/(1 + exp(2u)) falls by tail·(1 - tail)·2u'. Two loops, again for the registers. */
+static __attribute__((noinline)) void tanh_backward(const float *x, const float *dy, float *dx, size_t count) {
+  const hw_exp2_constants exp2 = hw_load_exp2_constants();
+  float tails[BLOCK];
+  for (size_t start = 0; start < count; start += BLOCK) {
+    const size_t end = count - start < BLOCK ? count - start : BLOCK;
+    for (size_t i = 0; i < end; i += HW_LANES) {
+      hw_store(tails + i, tanh_tail(&exp2, magnitude(hw_load(x + start + i))));
+      hw_order_barrier();
+    }
+    for (size_t i = 0; i < end; i += HW_LANES) {
+      const hw_f32x4 value = hw_load(x + start + i);
+      const hw_f32x4 a = magnitude(value);
+      const hw_f32x4 tail = hw_load(tails + i);
+      const hw_f32x4 rise = hw_multiply_add(hw_multiply(a, a), constant(TANH_CURVE), constant(TANH_SLOPE));
+      const hw_f32x4 fall = hw_multiply(hw_multiply(tail, hw_subtract(hw_splat(1.0F), tail)), rise);
+      hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), slope_of_tail(value, a, tail, fall)));
+    }
   }
 }
 
-void hw_row_gelu(const float *x, float *y, size_t count) { row_gelu(x, y, count, normal_vectors); }
+void hw_row_gelu(const float *x, float *y, size_t count) { hw_row_of_vectors(normal_vectors, x, NULL, y, count); }
 
-void hw_row_gelu_tanh(const float *x, float *y, size_t count) { row_gelu(x, y, count, tanh_vectors); }
+void hw_row_gelu_tanh(const float *x, float *y, size_t count) { hw_row_of_vectors(tanh_vectors, x, NULL, y, count); }
+
+void hw_row_gelu_backward(const float *x, const float *dy, float *dx, size_t count) {
+  hw_row_of_vectors(normal_backward, x, dy, dx, count);
+}
+
+void hw_row_gelu_tanh_backward(const float *x, const float *dy, float *dx, size_t count) {
+  hw_row_of_vectors(tanh_backward, x, dy, dx, count);
+}

@@ -1,6 +1,7 @@
 #include "kernels/layer_norm.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/simd.h"
 #include "kernels/elementwise.h"
@@ -54,13 +55,76 @@ static void normalize(const float *x, double mean, double factor, float *y, size
   }
 }
 
-void hw_layer_norm_row(const float *x, const float *weight, const float *bias, double eps, float *y, size_t count) {
-  const double mean = mean_of(x, count);
-  normalize(x, mean, 1.0 / sqrt(variance_of(x, mean, count) + eps), y, count);
+double hw_normalize_row(const float *x, bool is_centered, double eps, float *y, size_t count) {
+  const double mean = is_centered ? mean_of(x, count) : 0.0;
+  const double factor = 1.0 / sqrt(variance_of(x, mean, count) + eps);
+  normalize(x, mean, factor, y, count);
+  return factor;
+}
+
+void hw_scale_normalized_row(const float *normalized, const float *weight, const float *bias, float *y, size_t count) {
   if (weight != NULL) {
-    hw_row_multiply(y, weight, y, count);
+    hw_row_multiply(normalized, weight, y, count);
+  } else if (y != normalized) {
+    memcpy(y, normalized, count * sizeof *y);
   }
   if (bias != NULL) {
     hw_row_add(y, bias, y, count);
+  }
+}
+
+/* dy times the weight, of lanes from i on. */
+HW_INLINE hw_f32x4 scaled_gradient(const hw_normalized_row *row, const float *dy, size_t i, size_t lanes) {
+  const hw_f32x4 g = hw_load_lanes(dy + i, lanes);
+  return row->weight == NULL ? g : hw_multiply(g, hw_load_lanes(row->weight + i, lanes));
+}
+
+/* Sums of g, and of g times the normalized row. */
+typedef struct gradient_sums {
+  hw_f32x4 plain;
+  hw_f32x4 products;
+} gradient_sums;
+
+HW_INLINE void add_lanes(gradient_sums *sums, const hw_normalized_row *row, const float *dy, size_t i, size_t lanes) {
+  const hw_f32x4 g = scaled_gradient(row, dy, i, lanes);
+  sums->plain = hw_add(sums->plain, g);
+  sums->products = hw_multiply_add(g, hw_load_lanes(row->normalized + i, lanes), sums->products);
+}
+
+/* What each lane of g becomes: (g - mean + normalized·slope)·factor. */
+typedef struct gradient_change {
+  hw_f32x4 mean;
+  hw_f32x4 slope;
+  hw_f32x4 factor;
+} gradient_change;
+
+HW_INLINE void change_lanes(const gradient_change *change, const hw_normalized_row *row, const float *dy, size_t i,
+                            size_t lanes, bool adds, float *dx) {
+  const hw_f32x4 g = hw_subtract(scaled_gradient(row, dy, i, lanes), change->mean);
+  const hw_f32x4 turned = hw_multiply_add(hw_load_lanes(row->normalized + i, lanes), change->slope, g);
+  const hw_f32x4 result = hw_multiply(turned, change->factor);
+  hw_store_lanes(dx + i, adds ? hw_add(hw_load_lanes(dx + i, lanes), result) : result, lanes);
+}
+
+void hw_normalize_row_backward(const hw_normalized_row *row, const float *dy, bool adds, float *dx) {
+  const size_t count = row->count;
+  const size_t whole = count / HW_LANES * HW_LANES;
+  gradient_sums sums = {hw_splat(0.0F), hw_splat(0.0F)};
+  for (size_t i = 0; i < whole; i += HW_LANES) {
+    add_lanes(&sums, row, dy, i, HW_LANES);
+  }
+  if (whole < count) {
+    add_lanes(&sums, row, dy, whole, count - whole);
+  }
+  const gradient_change change = {
+      hw_splat(row->is_centered ? hw_sum_lanes(sums.plain) / (float)count : 0.0F),
+      hw_splat(-hw_sum_lanes(sums.products) / (float)count),
+      hw_splat(row->factor),
+  };
+  for (size_t i = 0; i < whole; i += HW_LANES) {
+    change_lanes(&change, row, dy, i, HW_LANES, adds, dx);
+  }
+  if (whole < count) {
+    change_lanes(&change, row, dy, whole, count - whole, adds, dx);
   }
 }

@@ -1,14 +1,30 @@
-/* Layer normalisation of rows. */
+/* Layer normalisation of rows (Ba et al. 2016), and root mean square normalisation (Zhang & Sennrich 2019). */
 #ifndef HW_KERNELS_LAYER_NORM_H
 #define HW_KERNELS_LAYER_NORM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* y = (x - mean)/√(variance + eps)·weight + bias for one row; the variance is the biased one. weight and bias [count], or
- * NULL for ones and zeros. y may be x.
+/* y = (x - mean)·factor, with factor = 1/√(variance + eps), which it returns; of root mean square normalisation, which is not
+ * centered, the mean is 0. The variance is the biased one. y may be x.
  *
- * Mean, variance and differences are doubles: sums of equal floats are exact, so that a constant row gives exactly the
- * bias, and neither an offset nor the size of the numbers costs digits. */
-void hw_layer_norm_row(const float *x, const float *weight, const float *bias, double eps, float *y, size_t count);
+ * Mean, variance and differences are doubles: sums of equal floats are exact, so that a constant row gives exact zeros, and
+ * neither an offset nor the size of the numbers costs digits. */
+double hw_normalize_row(const float *x, bool is_centered, double eps, float *y, size_t count);
+
+/* y = normalized·weight + bias; weight and bias [count], or NULL for ones and zeros. y may be the normalized row. */
+void hw_scale_normalized_row(const float *normalized, const float *weight, const float *bias, float *y, size_t count);
+
+/* Of y = normalized·weight, given dy, normalized and its factor as above: dx = factor·(g - mean(g) - normalized·mean(g·normalized))
+ * with g = dy·weight, without mean(g) if not centered; or dx plus that. weight NULL: ones. dx may be dy if it does not add. */
+typedef struct hw_normalized_row {
+  const float *normalized;
+  const float *weight;
+  float factor;
+  bool is_centered;
+  size_t count;
+} hw_normalized_row;
+
+void hw_normalize_row_backward(const hw_normalized_row *row, const float *dy, bool adds, float *dx);
 
 #endif

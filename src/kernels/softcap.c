@@ -1,6 +1,6 @@
 #include "kernels/softcap.h"
 
-#include "core/simd.h"
+#include "kernels/tanh.h"
 
 enum { SCALE, LOWEST, MAGIC, ONE, TWO, COEFFICIENTS, COUNT = 6 };
 
@@ -17,7 +17,7 @@ static hw_f32x4 constant(size_t index) { return hw_load_splat(hw_tanh_table + in
 
 /* By e = exp(-2|x|) - 1: tanh|x| = -e / (e + 2). As in hw_exp2, exp(-2|x|) = 2^n · 2^f; with 2^f - 1 for 2^f nothing is
  * lost where x is small. */
-static hw_f32x4 tanh_of(hw_f32x4 x) {
+hw_f32x4 hw_tanh(hw_f32x4 x) {
   const hw_f32x4 power = hw_larger(hw_copy_sign(hw_multiply(x, constant(SCALE)), constant(LOWEST)), constant(LOWEST));
   const hw_f32x4 rounded = hw_add(power, constant(MAGIC));
   const hw_f32x4 f = hw_subtract(power, hw_subtract(rounded, constant(MAGIC)));
@@ -35,6 +35,6 @@ void hw_row_softcap(float *x, size_t count, float softcap) {
   const hw_f32x4 cap = hw_splat(softcap);
   const hw_f32x4 inverse = hw_splat(1.0F / softcap);
   for (size_t i = 0; i < count; i += HW_LANES) {
-    hw_store(x + i, hw_multiply(cap, tanh_of(hw_multiply(hw_load(x + i), inverse))));
+    hw_store(x + i, hw_multiply(cap, hw_tanh(hw_multiply(hw_load(x + i), inverse))));
   }
 }

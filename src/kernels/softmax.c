@@ -85,3 +85,28 @@ void hw_softmax_row(const float *x, float *y, size_t count) {
   const float sum = hw_row_exp(x, y, count, maximum == -INFINITY ? 0.0F : maximum);
   hw_row_scale(y, y, count, sum == 0.0F ? 0.0F : 1.0F / sum);
 }
+
+static float dot(const float *a, const float *b, size_t count) {
+  hw_f32x4 sums = hw_splat(0.0F);
+  size_t i = 0;
+  for (; i + HW_LANES <= count; i += HW_LANES) {
+    sums = hw_multiply_add(hw_load(a + i), hw_load(b + i), sums);
+  }
+  float sum = hw_sum_lanes(sums);
+  for (; i < count; i++) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
+void hw_softmax_row_backward(const float *y, const float *dy, float *dx, size_t count) {
+  const float mean = dot(y, dy, count);
+  const hw_f32x4 means = hw_splat(mean);
+  size_t i = 0;
+  for (; i + HW_LANES <= count; i += HW_LANES) {
+    hw_store(dx + i, hw_multiply(hw_load(y + i), hw_subtract(hw_load(dy + i), means)));
+  }
+  for (; i < count; i++) {
+    dx[i] = y[i] * (dy[i] - mean);
+  }
+}

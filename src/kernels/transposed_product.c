@@ -1,5 +1,7 @@
 #include "kernels/transposed_product.h"
 
+#include <stdbool.h>
+
 #include "core/memory.h"
 #include "kernels/micro_tile.h"
 
@@ -98,32 +100,52 @@ void hw_pack_column_strips(const float *a, size_t a_stride, size_t k, size_t col
   }
 }
 
-/* Eight rows at a time, so that sums are read and written once for all of them. `rows` is a constant where it is used. */
-HW_INLINE void add_rows(const float *x, size_t stride, size_t rows, size_t columns, float *sums) {
+/* Rows of a, or of a·b where b is not NULL. */
+typedef struct summed_rows {
+  const float *a;
+  const float *b;
+  size_t stride;
+} summed_rows;
+
+/* So many rows at a time, so that sums are read and written once for all of them. `rows`, and whether there is a b, are
+ * constants where it is used. */
+HW_INLINE void add_rows(const summed_rows *x, bool has_b, size_t rows, size_t columns, float *sums) {
   size_t column = 0;
   for (; column + HW_LANES <= columns; column += HW_LANES) {
     hw_f32x4 sum = hw_load(sums + column);
 #pragma GCC unroll 8
     for (size_t r = 0; r < rows; r++) {
-      sum = hw_add(sum, hw_load(x + r * stride + column));
+      const size_t at = r * x->stride + column;
+      sum = has_b ? hw_multiply_add(hw_load(x->a + at), hw_load(x->b + at), sum) : hw_add(sum, hw_load(x->a + at));
     }
     hw_store(sums + column, sum);
   }
   for (; column < columns; column++) {
     for (size_t r = 0; r < rows; r++) {
-      sums[column] += x[r * stride + column];
+      const size_t at = r * x->stride + column;
+      sums[column] += has_b ? x->a[at] * x->b[at] : x->a[at];
     }
   }
 }
 
+HW_INLINE void add_all_rows(summed_rows x, bool has_b, size_t rows, size_t columns, float *sums) {
+  enum { ROWS = 4 };
+  for (size_t row = 0; row + ROWS <= rows; row += ROWS) {
+    add_rows(&x, has_b, ROWS, columns, sums);
+    x.a += ROWS * x.stride;
+    x.b = has_b ? x.b + ROWS * x.stride : NULL;
+  }
+  for (size_t row = rows / ROWS * ROWS; row < rows; row++) {
+    add_rows(&x, has_b, 1, columns, sums);
+    x.a += x.stride;
+    x.b = has_b ? x.b + x.stride : NULL;
+  }
+}
+
 void hw_add_column_sums(const float *x, size_t stride, size_t rows, size_t columns, float *sums) {
-  enum { ROWS = 8 };
-  for (; rows >= ROWS; rows -= ROWS) {
-    add_rows(x, stride, ROWS, columns, sums);
-    x += ROWS * stride;
-  }
-  for (; rows > 0; rows--) {
-    add_rows(x, stride, 1, columns, sums);
-    x += stride;
-  }
+  add_all_rows((summed_rows){x, NULL, stride}, false, rows, columns, sums);
+}
+
+void hw_add_column_products(const float *a, const float *b, size_t stride, size_t rows, size_t columns, float *sums) {
+  add_all_rows((summed_rows){a, b, stride}, true, rows, columns, sums);
 }

@@ -32,4 +32,7 @@ void hw_pack_column_strips(const float *a, size_t a_stride, size_t k, size_t col
 /* sums[i] += x[0][i] + x[1][i] + … of x [rows, columns] at stride, in the order of the rows. */
 void hw_add_column_sums(const float *x, size_t stride, size_t rows, size_t columns, float *sums);
 
+/* sums[i] += a[0][i]·b[0][i] + a[1][i]·b[1][i] + …, likewise, both [rows, columns] at stride. */
+void hw_add_column_products(const float *a, const float *b, size_t stride, size_t rows, size_t columns, float *sums);
+
 #endif

@@ -52,7 +52,8 @@ static void visit(hw_module *module, hw_visit *visit) {
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const layer_norm *m = (const layer_norm *)module;
   const size_t dim = m->config.dim;
-  const hw_normalization normalization = {m->weight, m->weight + dim, m->config.eps, dim};
+  const hw_normalization normalization = {
+      .weight = m->weight, .bias = m->weight + dim, .eps = m->config.eps, .columns = dim};
   hw_normalization_forward(run, &normalization, input->x, hw_size_multiply(input->batch, input->tokens), y);
 }
 

@@ -10,7 +10,8 @@ enum {
 };
 
 typedef struct sums_job {
-  const hw_rows *rows;
+  hw_rows rows;
+  const float *factors; /* NULL, or what each element is multiplied by */
   size_t columns;
   float *sums;
 } sums_job;
@@ -19,15 +20,27 @@ static void sums_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const sums_job *s = job;
   const size_t column = item * COLUMNS;
-  hw_add_column_sums(s->rows->data + column, s->rows->stride, s->rows->count, hw_min(s->columns - column, COLUMNS),
-                     s->sums + column);
+  const size_t columns = hw_min(s->columns - column, COLUMNS);
+  if (s->factors == NULL) {
+    hw_add_column_sums(s->rows.data + column, s->rows.stride, s->rows.count, columns, s->sums + column);
+  } else {
+    hw_add_column_products(s->rows.data + column, s->factors + column, s->rows.stride, s->rows.count, columns,
+                           s->sums + column);
+  }
+}
+
+static void add(const hw_run *run, const sums_job *job) {
+  if (!hw_run_measures(run)) {
+    const double work = (double)job->rows.count * (double)job->columns * (double)ELEMENT_WORK;
+    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(job->columns, COLUMNS), sums_item, job);
+  }
 }
 
 void hw_column_sums_add(const hw_run *run, const hw_rows *rows, size_t columns, float *sums) {
-  if (hw_run_measures(run)) {
-    return;
-  }
-  const double work = (double)rows->count * (double)columns * (double)ELEMENT_WORK;
-  hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(columns, COLUMNS), sums_item,
-                  &(sums_job){rows, columns, sums});
+  add(run, &(sums_job){*rows, NULL, columns, sums});
+}
+
+void hw_column_products_add(const hw_run *run, const float *a, const float *b, size_t rows, size_t columns,
+                            float *sums) {
+  add(run, &(sums_job){{a, columns, rows}, b, columns, sums});
 }

@@ -1,5 +1,16 @@
 #include "ops/embedding.h"
 
+#include <string.h>
+
+#include "kernels/elementwise.h"
+
+enum {
+  /* Columns of one item: all rows in their order, so that threads share none. */
+  COLUMNS = 64,
+  /* What an element costs, in multiply-adds of a matrix product. */
+  ELEMENT_WORK = 16,
+};
+
 void hw_embedding_forward(const hw_run *run, const hw_matrix *table, const uint32_t *ids, size_t count, float *y) {
   for (size_t i = 0; !hw_run_measures(run) && i < count; i++) {
     hw_matrix_row(table, ids[i], false, y + i * table->columns);
@@ -11,4 +22,78 @@ void hw_positions_forward(const hw_run *run, const hw_matrix *table, size_t firs
   for (size_t i = 0; !hw_run_measures(run) && i < count; i++) {
     hw_matrix_row(table, first + i % tokens, true, y + i * table->columns);
   }
+}
+
+typedef struct scattering {
+  hw_matrix *gradient;
+  const uint32_t *ids; /* NULL: first + i % tokens */
+  size_t first;
+  size_t tokens;
+  size_t count;
+  const float *dy;
+} scattering;
+
+static void scatter_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const scattering *s = job;
+  const size_t all = s->gradient->columns;
+  const size_t column = item * COLUMNS;
+  for (size_t i = 0; i < s->count; i++) {
+    const size_t row = s->ids == NULL ? s->first + i % s->tokens : s->ids[i];
+    hw_matrix_add_to_row(s->gradient, row, column, hw_min(all - column, COLUMNS), s->dy + i * all + column);
+  }
+}
+
+static void scatter(const hw_run *run, const scattering *job) {
+  if (!hw_run_measures(run)) {
+    const double work = (double)job->count * (double)job->gradient->columns * (double)ELEMENT_WORK;
+    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(job->gradient->columns, COLUMNS), scatter_item, job);
+  }
+}
+
+void hw_embedding_backward(const hw_run *run, hw_matrix *gradient, const uint32_t *ids, size_t count, const float *dy) {
+  scatter(run, &(scattering){.gradient = gradient, .ids = ids, .count = count, .dy = dy});
+}
+
+void hw_positions_backward(const hw_run *run, hw_matrix *gradient, size_t first, size_t tokens, size_t count,
+                           const float *dy) {
+  scatter(run, &(scattering){gradient, NULL, first, tokens, count, dy});
+}
+
+/* ---- Tables of plain rows ---- */
+
+static hw_status check(const uint32_t *ids, size_t count, size_t rows, size_t columns) {
+  if (rows == 0 || columns == 0 || count == 0) {
+    return HW_ERROR_SHAPE;
+  }
+  for (size_t i = 0; ids != NULL && i < count; i++) {
+    if (ids[i] >= rows) {
+      return HW_ERROR_VALUE;
+    }
+  }
+  return ids == NULL ? HW_ERROR_VALUE : HW_OK;
+}
+
+hw_status hw_embed(const float *table, size_t rows, size_t columns, const uint32_t *ids, size_t count, float *y) {
+  HW_TRY(check(ids, count, rows, columns));
+  if (table == NULL || y == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  for (size_t i = 0; i < count; i++) {
+    memcpy(y + i * columns, table + ids[i] * columns, columns * sizeof *y);
+  }
+  return HW_OK;
+}
+
+hw_status hw_embed_backward(const uint32_t *ids, size_t count, const float *dy, size_t rows, size_t columns,
+                            float *d_table) {
+  HW_TRY(check(ids, count, rows, columns));
+  if (dy == NULL || d_table == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  for (size_t i = 0; i < count; i++) {
+    float *row = d_table + ids[i] * columns;
+    hw_row_add(row, dy + i * columns, row, columns);
+  }
+  return HW_OK;
 }

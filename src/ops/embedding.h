@@ -11,4 +11,9 @@ void hw_embedding_forward(const hw_run *run, const hw_matrix *table, const uint3
 void hw_positions_forward(const hw_run *run, const hw_matrix *table, size_t first, size_t tokens, size_t count,
                           float *y);
 
+/* Their gradients: gradient's row ids[i], or first + i % tokens, += row i of dy [count, columns], in the order of i. */
+void hw_embedding_backward(const hw_run *run, hw_matrix *gradient, const uint32_t *ids, size_t count, const float *dy);
+void hw_positions_backward(const hw_run *run, hw_matrix *gradient, size_t first, size_t tokens, size_t count,
+                           const float *dy);
+
 #endif

@@ -1,4 +1,4 @@
-/* Layer normalisation of rows, shared among threads. */
+/* Layer and root mean square normalisation of rows, shared among threads, and their gradients. */
 #ifndef HW_OPS_LAYER_NORM_H
 #define HW_OPS_LAYER_NORM_H
 
@@ -10,11 +10,31 @@ typedef struct hw_normalization {
   const float *bias;
   double eps;
   size_t columns;
+  bool is_rms; /* the mean is not subtracted, and the root mean square stands for the deviation */
 } hw_normalization;
+
+/* Where gradients are added; NULL: not wanted. */
+typedef struct hw_normalization_gradient {
+  float *weight;
+  float *bias;
+} hw_normalization_gradient;
 
 /* y may be x. */
 void hw_normalization_forward(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
                               float *y);
+
+/* The forward in two steps, to the same bits: first what a backward needs, the rows without weight and bias (they may be where x
+ * is) and what each was multiplied by, 1/√(variance + eps); then weight and bias. y may be the normalized rows. */
+void hw_normalization_normalize(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
+                                float *normalized, float *factors);
+void hw_normalization_scale(const hw_run *run, const hw_normalization *normalization, const float *normalized,
+                            size_t rows, float *y);
+
+/* dx [rows, columns], or dx plus that if `adds`, from dy and what hw_normalization_normalize left; dx may be dy if it does not
+ * add. Gradients of weight and bias are added; gradient NULL: neither of both. dx NULL: not wanted. */
+void hw_normalization_backward(const hw_run *run, const hw_normalization *normalization,
+                               const hw_normalization_gradient *gradient, const float *normalized, const float *factors,
+                               const float *dy, size_t rows, bool adds, float *dx);
 
 /* Whether eps is finite and not negative. */
 bool hw_eps_is_valid(double eps);

@@ -97,6 +97,13 @@ void hw_matrix_row(const hw_matrix *matrix, size_t row, bool adds, float *out) {
   }
 }
 
+void hw_matrix_add_to_row(hw_matrix *matrix, size_t row, size_t column, size_t columns, const float *values) {
+  float *target = element(matrix, row, column);
+  for (size_t j = 0; j < columns; j++) {
+    target[j * HW_TILE_COLUMNS] += values[j];
+  }
+}
+
 void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
                         size_t y_stride) {
   if (is_small(matrix)) {

@@ -49,6 +49,9 @@ void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float 
 /* out [columns] = one row, or out plus the row. */
 void hw_matrix_row(const hw_matrix *matrix, size_t row, bool adds, float *out);
 
+/* Columns [column, column + columns) of one row += values. */
+void hw_matrix_add_to_row(hw_matrix *matrix, size_t row, size_t column, size_t columns, const float *values);
+
 /* Rows of floats, `stride` apart. */
 typedef struct hw_rows {
   const float *data;

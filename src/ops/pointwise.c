@@ -1,22 +1,44 @@
 #include "ops/pointwise.h"
 
+#include <string.h>
+
+#include "kernels/activations.h"
 #include "kernels/elementwise.h"
 #include "kernels/gelu.h"
 
 enum {
-  /* Floats of one item. */
+  /* Floats of one item: whole words of dropout's mask. */
   BLOCK = 1 << 14,
   /* What an element costs, in multiply-adds of a matrix product. */
-  GELU_WORK = 24,
+  ACTIVATION_WORK = 24,
   ADD_WORK = 8,
 };
 
+typedef void forward_row(const float *x, float *y, size_t count);
+typedef void binary_row(const float *a, const float *b, float *y, size_t count);
+
+/* By hw_activation: the function, and the gradient of its x from x and the function's. */
+typedef struct activation_rows {
+  forward_row *forward;
+  binary_row *backward;
+} activation_rows;
+
+static const activation_rows activations[] = {
+    [HW_ACTIVATION_GELU] = {hw_row_gelu, hw_row_gelu_backward},
+    [HW_ACTIVATION_GELU_TANH] = {hw_row_gelu_tanh, hw_row_gelu_tanh_backward},
+    [HW_ACTIVATION_RELU] = {hw_row_relu, hw_row_relu_backward},
+    [HW_ACTIVATION_SILU] = {hw_row_silu, hw_row_silu_backward},
+    [HW_ACTIVATION_TANH] = {hw_row_tanh, hw_row_tanh_backward},
+};
+
+/* One of the two rows is set. */
 typedef struct elements {
   const float *a;
   const float *b;
   float *y;
   size_t count;
-  void (*kernel)(const float *x, float *y, size_t count); /* NULL: y = a + b */
+  forward_row *forward;
+  binary_row *binary;
 } elements;
 
 static void elements_item(const void *job, size_t item, size_t thread) {
@@ -24,27 +46,97 @@ static void elements_item(const void *job, size_t item, size_t thread) {
   const elements *e = job;
   const size_t first = item * BLOCK;
   const size_t count = hw_min(e->count - first, BLOCK);
-  if (e->kernel != NULL) {
-    e->kernel(e->a + first, e->y + first, count);
+  if (e->forward != NULL) {
+    e->forward(e->a + first, e->y + first, count);
   } else {
-    hw_row_add(e->a + first, e->b + first, e->y + first, count);
+    e->binary(e->a + first, e->b + first, e->y + first, count);
   }
 }
 
-static void spread(const hw_run *run, size_t element_work, const elements *job) {
+static void spread(const hw_run *run, size_t element_work, hw_task task, size_t count, const void *job) {
   if (!hw_run_measures(run)) {
-    const double work = (double)job->count * (double)element_work;
-    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(job->count, BLOCK), elements_item, job);
+    const double work = (double)count * (double)element_work;
+    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(count, BLOCK), task, job);
   }
+}
+
+void hw_activation_forward(const hw_run *run, hw_activation activation, const float *x, float *y, size_t count) {
+  spread(run, ACTIVATION_WORK, elements_item, count,
+         &(elements){.a = x, .y = y, .count = count, .forward = activations[activation].forward});
+}
+
+void hw_activation_backward_of(const hw_run *run, hw_activation activation, const float *x, const float *dy, float *dx,
+                               size_t count) {
+  spread(run, ACTIVATION_WORK, elements_item, count,
+         &(elements){.a = x, .b = dy, .y = dx, .count = count, .binary = activations[activation].backward});
+}
+
+static hw_activation gelu_of(hw_gelu_approximation approximate) {
+  return approximate == HW_GELU_TANH ? HW_ACTIVATION_GELU_TANH : HW_ACTIVATION_GELU;
 }
 
 void hw_gelu_forward(const hw_run *run, hw_gelu_approximation approximate, const float *x, float *y, size_t count) {
-  spread(run, GELU_WORK, &(elements){x, NULL, y, count, approximate == HW_GELU_TANH ? hw_row_gelu_tanh : hw_row_gelu});
+  hw_activation_forward(run, gelu_of(approximate), x, y, count);
 }
 
 void hw_add_forward(const hw_run *run, const float *a, const float *b, float *y, size_t count) {
-  spread(run, ADD_WORK, &(elements){a, b, y, count, NULL});
+  spread(run, ADD_WORK, elements_item, count,
+         &(elements){.a = a, .b = b, .y = y, .count = count, .binary = hw_row_add});
 }
+
+void hw_multiply_forward(const hw_run *run, const float *a, const float *b, float *y, size_t count) {
+  spread(run, ADD_WORK, elements_item, count,
+         &(elements){.a = a, .b = b, .y = y, .count = count, .binary = hw_row_multiply});
+}
+
+/* ---- Gated ---- */
+
+typedef struct gated {
+  const activation_rows *rows;
+  const float *gate;
+  const float *x;
+  const float *dy; /* NULL: forward */
+  float *d_gate;
+  float *y; /* or dx */
+  size_t count;
+} gated;
+
+/* Some elements of an item, so that what is between two steps stays in the first-level cache. */
+static void gated_part(const gated *g, size_t first, size_t count) {
+  enum { PART = 256 };
+  for (size_t i = first; i < first + count; i += PART) {
+    const size_t part = hw_min(first + count - i, PART);
+    float activated[PART];
+    float d_activated[PART];
+    g->rows->forward(g->gate + i, activated, part);
+    if (g->dy == NULL) {
+      hw_row_multiply(activated, g->x + i, g->y + i, part);
+    } else {
+      hw_row_multiply(g->dy + i, g->x + i, d_activated, part);
+      hw_row_multiply(g->dy + i, activated, g->y + i, part);
+      g->rows->backward(g->gate + i, d_activated, g->d_gate + i, part);
+    }
+  }
+}
+
+static void gated_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const gated *g = job;
+  const size_t first = item * BLOCK;
+  gated_part(g, first, hw_min(g->count - first, BLOCK));
+}
+
+void hw_gated_forward(const hw_run *run, hw_activation activation, const float *gate, const float *x, float *y,
+                      size_t count) {
+  spread(run, ACTIVATION_WORK, gated_item, count, &(gated){&activations[activation], gate, x, NULL, NULL, y, count});
+}
+
+void hw_gated_backward(const hw_run *run, hw_activation activation, const float *gate, const float *x, const float *dy,
+                       float *d_gate, float *dx, size_t count) {
+  spread(run, ACTIVATION_WORK, gated_item, count, &(gated){&activations[activation], gate, x, dy, d_gate, dx, count});
+}
+
+/* ---- Dropout ---- */
 
 /* One element after another: they are drawn in torch's order. */
 void hw_dropout_forward(const hw_run *run, double dropout, float *x, size_t count) {
@@ -57,21 +149,32 @@ void hw_dropout_forward(const hw_run *run, double dropout, float *x, size_t coun
   }
 }
 
-typedef struct gelu_call {
-  hw_gelu_approximation approximate;
+void hw_dropout_draw(const hw_run *run, double dropout, uint32_t *kept, size_t count) {
+  if (hw_run_measures(run)) {
+    return;
+  }
+  if (dropout == 0.0) {
+    memset(kept, 0xff, hw_kept_words(count) * sizeof *kept);
+  } else {
+    hw_generator_draw_kept(&run->context->generator, dropout, kept, 1, count);
+  }
+}
+
+typedef struct dropping {
+  const uint32_t *kept;
   const float *x;
   float *y;
   size_t count;
-} gelu_call;
+  float scale;
+} dropping;
 
-static void gelu_forward(hw_run *run, const void *call) {
-  const gelu_call *f = call;
-  hw_gelu_forward(run, f->approximate, f->x, f->y, f->count);
+static void dropout_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const dropping *d = job;
+  const size_t first = item * BLOCK;
+  hw_row_keep(d->x + first, d->kept + first / 32, d->scale, d->y + first, hw_min(d->count - first, BLOCK));
 }
 
-hw_status hw_gelu(hw_context *context, const float *x, float *y, size_t count, hw_gelu_approximation approximate) {
-  if (!hw_gelu_is_known(approximate) || (count > 0 && (x == NULL || y == NULL))) {
-    return HW_ERROR_VALUE;
-  }
-  return hw_run_forward(context, NULL, NULL, gelu_forward, &(gelu_call){approximate, x, y, count});
+void hw_dropout_apply(const hw_run *run, double dropout, const uint32_t *kept, const float *x, float *y, size_t count) {
+  spread(run, ADD_WORK, dropout_item, count, &(dropping){kept, x, y, count, hw_kept_scale(dropout)});
 }

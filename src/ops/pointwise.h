@@ -7,13 +7,36 @@
 /* y may be x, a or b. */
 void hw_gelu_forward(const hw_run *run, hw_gelu_approximation approximate, const float *x, float *y, size_t count);
 void hw_add_forward(const hw_run *run, const float *a, const float *b, float *y, size_t count);
+void hw_multiply_forward(const hw_run *run, const float *a, const float *b, float *y, size_t count);
+void hw_activation_forward(const hw_run *run, hw_activation activation, const float *x, float *y, size_t count);
+
+/* dx = dy·f'(x), x being what the activation was of; dx may be x or dy. */
+void hw_activation_backward_of(const hw_run *run, hw_activation activation, const float *x, const float *dy, float *dx,
+                               size_t count);
+
+/* y = f(gate)·x, as in gated feed-forwards (Shazeer 2020); y may be gate or x. */
+void hw_gated_forward(const hw_run *run, hw_activation activation, const float *gate, const float *x, float *y,
+                      size_t count);
+
+/* Its gradients; dx may be x or dy, and d_gate gate, but no other of them the same. */
+void hw_gated_backward(const hw_run *run, hw_activation activation, const float *gate, const float *x, const float *dy,
+                       float *d_gate, float *dx, size_t count);
 
 /* In place; 0 draws nothing. An element that is dropped is multiplied by 0, so that NaN stays. */
 void hw_dropout_forward(const hw_run *run, double dropout, float *x, size_t count);
 
+/* Dropout in two steps: draws which elements are kept, as hw_dropout_forward would, into hw_kept_words(count) words; then y = x
+ * with those times 1/(1 - dropout) and the others times 0. The gradient is the second step of dy. y may be x. */
+void hw_dropout_draw(const hw_run *run, double dropout, uint32_t *kept, size_t count);
+void hw_dropout_apply(const hw_run *run, double dropout, const uint32_t *kept, const float *x, float *y, size_t count);
+
 /* Whether there is such an approximation. */
 static inline bool hw_gelu_is_known(hw_gelu_approximation approximate) {
   return approximate == HW_GELU_NONE || approximate == HW_GELU_TANH;
+}
+
+static inline bool hw_activation_is_known(hw_activation activation) {
+  return activation >= HW_ACTIVATION_GELU && activation <= HW_ACTIVATION_TANH;
 }
 
 #endif

@@ -7,6 +7,11 @@ enum { LONGEST = 40 };
 
 static const double default_eps = HW_LAYER_NORM_EPS;
 
+static void layer_norm_row(const float *x, const float *weight, const float *bias, double eps, float *y, size_t count) {
+  hw_normalize_row(x, true, eps, y, count);
+  hw_scale_normalized_row(y, weight, bias, y, count);
+}
+
 static void run_row(size_t count, float magnitude, float offset, double eps) {
   float *x = check_floats(count);
   float *weight = check_floats(count);
@@ -22,9 +27,9 @@ static void run_row(size_t count, float magnitude, float offset, double eps) {
     float *y = check_guarded(count);
     float *in_place = check_floats(count);
     memcpy(in_place, x, count * sizeof(float));
-    hw_layer_norm_row(x, w, b, eps, y, count);
+    layer_norm_row(x, w, b, eps, y, count);
     check_layer_norm_row(x, w, b, eps, y, count);
-    hw_layer_norm_row(in_place, w, b, eps, in_place, count);
+    layer_norm_row(in_place, w, b, eps, in_place, count);
     CHECK(memcmp(in_place, y, count * sizeof(float)) == 0, "count=%zu: in place differs", count);
     check_case();
     free(y);
@@ -71,12 +76,12 @@ static void test_constant_rows(void) {
       for (size_t i = 0; i < count; i++) {
         x[i] = constants[c];
       }
-      hw_layer_norm_row(x, NULL, bias, default_eps, y, count);
+      layer_norm_row(x, NULL, bias, default_eps, y, count);
       for (size_t i = 0; i < count; i++) {
         CHECK(y[i] == bias[i], "count=%zu, all %g: %g, expected the bias %g", count, (double)constants[c], (double)y[i],
               (double)bias[i]);
       }
-      hw_layer_norm_row(x, NULL, bias, 0.0, y, count);
+      layer_norm_row(x, NULL, bias, 0.0, y, count);
       CHECK(isnan(y[0]) && isnan(y[count - 1]), "count=%zu, all %g, eps 0: %g", count, (double)constants[c],
             (double)y[0]);
       check_case();
@@ -95,7 +100,7 @@ static void test_nan_and_infinity(void) {
       for (size_t p = 0; p < 3; p++) {
         check_fill(x, count);
         x[place] = poisons[p];
-        hw_layer_norm_row(x, NULL, NULL, default_eps, x, count);
+        layer_norm_row(x, NULL, NULL, default_eps, x, count);
         for (size_t i = 0; i < count; i++) {
           CHECK(isnan(x[i]), "count=%zu, %g at %zu, %zu: %g", count, (double)poisons[p], place, i, (double)x[i]);
         }

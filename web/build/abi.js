@@ -8,12 +8,12 @@ const HEADERS = ['include/headwise.h', 'src/exports/exports.h'];
 /** Structs that JavaScript fills or reads, besides the configs of modules. */
 const STRUCTS = [
   ...['hw_mask', 'hw_input', 'hw_forward_options', 'hw_parameter_info', 'hw_attention_arguments'],
-  ...['hw_adamw_config', 'hw_sgd_config'],
+  ...['hw_adamw_config', 'hw_sgd_config', 'hw_cross_entropy_call'],
 ];
 
 const ENUMS = [
   ...['hw_status', 'hw_mask_kind', 'hw_weights_kind', 'hw_gelu_approximation', 'hw_causality'],
-  ...['hw_moment', 'hw_binary_operation'],
+  ...['hw_moment', 'hw_binary_operation', 'hw_activation'],
 ];
 
 /** The modules that JavaScript can create: of HW_MODULE_LINEAR the config is hw_linear_config. */

@@ -20,6 +20,15 @@
  * @property {(rank: number, shape: number, x: number, y_shape: number, scale: number, y: number) => number} sum
  * @property {(x: number, count: number, probability: number, y: number) => number} dropout
  * @property {(a: number) => number} scaled_dot_product_attention
+ * @property {(activation: number, x: number, y: number, count: number) => number} activate
+ * @property {(activation: number, x: number, dy: number, dx: number, count: number) => number} activation_backward
+ * @property {(y: number, dy: number, dx: number, rows: number, columns: number) => number} softmax_backward
+ * @property {(x: number, rows: number, columns: number, weight: number, eps: number, dy: number, dx: number, d_weight: number, d_bias: number) => number} layer_norm_backward
+ * @property {(x: number, rows: number, columns: number, weight: number, eps: number, y: number) => number} rms_norm
+ * @property {(x: number, rows: number, columns: number, weight: number, eps: number, dy: number, dx: number, d_weight: number) => number} rms_norm_backward
+ * @property {(table: number, rows: number, columns: number, ids: number, count: number, y: number) => number} embed
+ * @property {(ids: number, count: number, dy: number, rows: number, columns: number, d_table: number) => number} embed_backward
+ * @property {(call: number) => number} cross_entropy
  * @property {() => number} growths_address
  * @property {(kind: number, config: number, draw: boolean) => number} module_create
  * @property {(module: number) => void} module_destroy
@@ -80,6 +89,8 @@ export const attentionArguments = { bytes: 112, word: { batch: 0, heads: 4, keyH
 export const adamwConfig = { bytes: 40, f64: { lr: 0, beta1: 8, beta2: 16, eps: 24, weightDecay: 32 } };
 /** hw_sgd_config */
 export const sgdConfig = { bytes: 32, f64: { lr: 0, momentum: 8, weightDecay: 16 }, bool: { nesterov: 24 } };
+/** hw_cross_entropy_call */
+export const crossEntropyCall = { bytes: 40, word: { logits: 0, targets: 4, rows: 8, classes: 12, ignoreIndex: 16, losses: 24, gradient: 28, rowScales: 36 }, f32: { labelSmoothing: 20, scale: 32 } };
 /** hw_status */
 export const status = { ok: 0, errorShape: 1, errorValue: 2, errorMemory: 3 };
 /** hw_mask_kind */
@@ -94,6 +105,8 @@ export const causality = { default: 0, off: 1, on: 2, own: 3 };
 export const moment = { first: 0, second: 1 };
 /** hw_binary_operation */
 export const binaryOperation = { add: 0, subtract: 1, multiply: 2 };
+/** hw_activation */
+export const activation = { gelu: 0, geluTanh: 1, relu: 2, silu: 3, tanh: 4 };
 /** hw_module_kind: each module's number and the layout of its config. */
 export const modules = {
   linear: { kind: 0, config: { bytes: 12, word: { inFeatures: 0, outFeatures: 4 }, bool: { bias: 8 } } },

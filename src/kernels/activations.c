@@ -1,0 +1,103 @@
+#include "kernels/activations.h"
+
+#include "kernels/exp2.h"
+#include "kernels/lanes.h"
+#include "kernels/tanh.h"
+
+static void relu(const float *x, const float *dy, float *y, size_t count) {
+  (void)dy;
+  const hw_f32x4 zero = hw_splat(0.0F);
+  for (size_t i = 0; i < count; i += HW_LANES) {
+    hw_store(y + i, hw_larger(hw_load(x + i), zero));
+  }
+}
+
+static void relu_backward(const float *x, const float *dy, float *dx, size_t count) {
+  const hw_f32x4 zero = hw_splat(0.0F);
+  for (size_t i = 0; i < count; i += HW_LANES) {
+    hw_store(dx + i, hw_choose(hw_above(hw_load(x + i), zero), hw_load(dy + i), zero));
+  }
+}
+
+enum { BLOCK = 64 };
+
+/* |x|; beyond 128 the tail is 0 whatever it is. */
+HW_INLINE hw_f32x4 magnitude(hw_f32x4 x) { return hw_smaller(hw_absolute(x), hw_splat(128.0F)); }
+
+/* t(|x|), t(a) = 1/(1 + exp(a)), of at most BLOCK elements. A loop of its own: with what follows there would be more constants
+ * than registers. */
+static __attribute__((noinline)) void tails_of(const float *x, size_t count, float *tails) {
+  const hw_exp2_constants exp2 = hw_load_exp2_constants();
+  for (size_t i = 0; i < count; i += HW_LANES) {
+    const hw_f32x4 power = hw_exp(&exp2, hw_subtract(hw_splat(0.0F), magnitude(hw_load(x + i))));
+    hw_store(tails + i, hw_divide(power, hw_add(hw_splat(1.0F), power)));
+    hw_order_barrier();
+  }
+}
+
+/* SiLU as GELU is computed: max(x, 0) - |x|·t(|x|). */
+static void silu(const float *x, const float *dy, float *y, size_t count) {
+  (void)dy;
+  float tails[BLOCK];
+  for (size_t start = 0; start < count; start += BLOCK) {
+    const size_t end = count - start < BLOCK ? count - start : BLOCK;
+    tails_of(x + start, end, tails);
+    for (size_t i = 0; i < end; i += HW_LANES) {
+      const hw_f32x4 value = hw_load(x + start + i);
+      const hw_f32x4 less = hw_multiply(magnitude(value), hw_load(tails + i));
+      hw_store(y + start + i, hw_subtract(hw_larger(value, hw_splat(0.0F)), less));
+    }
+  }
+}
+
+/* With s = 1/(1 + exp(-x)): s + x·s·(1 - s), and s·(1 - s) = t·(1 - t). */
+static void silu_backward(const float *x, const float *dy, float *dx, size_t count) {
+  const hw_f32x4 one = hw_splat(1.0F);
+  const hw_f32x4 half = hw_splat(0.5F);
+  float tails[BLOCK];
+  for (size_t start = 0; start < count; start += BLOCK) {
+    const size_t end = count - start < BLOCK ? count - start : BLOCK;
+    tails_of(x + start, end, tails);
+    for (size_t i = 0; i < end; i += HW_LANES) {
+      const hw_f32x4 value = hw_load(x + start + i);
+      const hw_f32x4 tail = hw_load(tails + i);
+      const hw_f32x4 product = hw_multiply(tail, hw_subtract(one, tail));
+      const hw_f32x4 odd = hw_multiply_add(magnitude(value), product, hw_subtract(half, tail));
+      hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), hw_add(half, hw_times_sign(odd, value))));
+    }
+  }
+}
+
+static void tanh_forward(const float *x, const float *dy, float *y, size_t count) {
+  (void)dy;
+  for (size_t i = 0; i < count; i += HW_LANES) {
+    hw_store(y + i, hw_tanh(hw_load(x + i)));
+  }
+}
+
+static void tanh_backward(const float *x, const float *dy, float *dx, size_t count) {
+  const hw_f32x4 one = hw_splat(1.0F);
+  for (size_t i = 0; i < count; i += HW_LANES) {
+    const hw_f32x4 y = hw_tanh(hw_load(x + i));
+    const hw_f32x4 slope = hw_multiply(hw_subtract(one, y), hw_add(one, y));
+    hw_store(dx + i, hw_multiply(hw_load(dy + i), slope));
+  }
+}
+
+void hw_row_relu(const float *x, float *y, size_t count) { hw_row_of_vectors(relu, x, NULL, y, count); }
+
+void hw_row_silu(const float *x, float *y, size_t count) { hw_row_of_vectors(silu, x, NULL, y, count); }
+
+void hw_row_tanh(const float *x, float *y, size_t count) { hw_row_of_vectors(tanh_forward, x, NULL, y, count); }
+
+void hw_row_relu_backward(const float *x, const float *dy, float *dx, size_t count) {
+  hw_row_of_vectors(relu_backward, x, dy, dx, count);
+}
+
+void hw_row_silu_backward(const float *x, const float *dy, float *dx, size_t count) {
+  hw_row_of_vectors(silu_backward, x, dy, dx, count);
+}
+
+void hw_row_tanh_backward(const float *x, const float *dy, float *dx, size_t count) {
+  hw_row_of_vectors(tanh_backward, x, dy, dx, count);
+}
