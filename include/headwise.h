@@ -295,12 +295,40 @@ typedef struct hw_attention {
   /* NULL, or [batch, heads, query_tokens]: natural log of the sum of exp of the scores; -inf if masked. */
   float *log_sum_exp;
   size_t log_sum_exp_batch_stride; /* floats, likewise */
+  /* NULL, or what the call leaves for hw_scaled_dot_product_attention_backward: [batch, heads, query_tokens] each, the largest
+   * score and the sum of exp(score - largest), and with dropout kept [batch, heads, query_tokens, (key_tokens + 31) / 32]: bit
+   * j % 32 of word j / 32 says whether weight j is kept. */
+  float *row_maximum;
+  float *row_sum;
+  uint32_t *kept;
 } hw_attention;
 
 /* HW_ERROR_SHAPE: a size is zero, or heads is no multiple of key_heads. HW_ERROR_VALUE: a NULL pointer, dropout outside
  * [0, 1], softcap out of its range, a length above key_tokens, or a kind that does not exist. HW_ERROR_MEMORY: no
  * scratch. */
 hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attention *attention);
+
+/* Gradients of a call: that of its output, and where those of its operands are written, of their shapes. NULL: not wanted. */
+typedef struct hw_attention_gradient {
+  const float *output;
+  float *query;
+  float *key;
+  float *value;
+  hw_strides output_strides;
+  hw_strides query_strides;
+  hw_strides key_strides;
+  hw_strides value_strides;
+  float *
+      mask; /* where a mask of floats has its elements, this has their gradients, which are added; broadcast ones add up */
+} hw_attention_gradient;
+
+/* From a call that has run, with its operands, its output and what it left in row_maximum, row_sum and kept. Weights are
+ * recomputed in blocks (Dao et al. 2022, FlashAttention); there is no n×n matrix. A query that sees no key has a gradient of
+ * zeros and gives none, and neither does a key to queries that do not see it. weights and log_sum_exp are not looked
+ * at. HW_ERROR_SHAPE and HW_ERROR_VALUE as of the call; HW_ERROR_VALUE: no row_maximum, row_sum or, with dropout, kept, or a
+ * gradient of a mask that has none. HW_ERROR_MEMORY: no scratch. */
+hw_status hw_scaled_dot_product_attention_backward(hw_context *context, const hw_attention *attention,
+                                                   const hw_attention_gradient *gradient);
 
 /* ---- Traces: exact attention weights, recomputed on demand --------------------------------------- */
 

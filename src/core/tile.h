@@ -41,6 +41,10 @@ enum {
   HW_QUERY_BLOCK = 22 * HW_TILE_ROWS,
   HW_KEY_BLOCK = 384,
   HW_STRIP_STRIDE = HW_KEY_BLOCK + 16,
+  /* Its gradients: queries and keys per block. */
+  HW_GRADIENT_QUERIES = 12 * HW_TILE_ROWS,
+  HW_GRADIENT_KEYS = 256,
+  HW_GRADIENT_STRIDE = HW_GRADIENT_KEYS + 16,
   /* A single query's keys that are scored before any is weighed: as many blocks as the strip's rows have room for. */
   HW_ROW_KEYS = HW_TILE_ROWS * HW_STRIP_STRIDE / HW_KEY_BLOCK * HW_KEY_BLOCK,
 
@@ -64,6 +68,9 @@ _Static_assert(HW_TILE_ROWS <= (int)HW_TILE_COLUMNS,
                "a column that is a tile away from the first row is hidden from all");
 _Static_assert(HW_QUERY_BLOCK % HW_TILE_ROWS == 0, "query blocks hold whole tiles");
 _Static_assert(HW_KEY_BLOCK % HW_TILE_COLUMNS == 0, "key blocks hold whole panels");
+_Static_assert(HW_GRADIENT_KEYS % HW_TILE_COLUMNS == 0, "key blocks of gradients hold whole panels");
+_Static_assert(2 * HW_GRADIENT_QUERIES * HW_GRADIENT_STRIDE * 4 <= 256 * 1024,
+               "weights and gradients of scores of a block stay in the second-level cache");
 _Static_assert(HW_TILE_ROWS *HW_STRIP_STRIDE * 4 <= 16 * 1024,
                "a strip of scores stays in half of the first-level cache");
 _Static_assert(2 * HW_KEY_BLOCK * 64 * 4 <= 512 * 1024,

@@ -67,6 +67,20 @@ typedef struct hw_attention_arguments {
   int32_t window_right;
   hw_mask mask;
   double dropout;
+  float *row_maximum; /* as hw_attention's */
+  float *row_sum;
+  uint32_t *kept;
 } hw_attention_arguments;
+
+/* Gradients in the layouts of the operands; NULL: not wanted. */
+typedef struct hw_attention_gradient_arguments {
+  const float *output;
+  float *query;
+  float *key;
+  float *value;
+  float *mask;
+} hw_attention_gradient_arguments;
+
+hw_attention hw_export_attention(const hw_attention_arguments *arguments);
 
 #endif

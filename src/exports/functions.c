@@ -48,11 +48,9 @@ HW_EXPORT(hw_status, dropout, (const float *x, size_t count, double probability,
   return hw_dropout(hw_export_context(), x, count, probability, y);
 }
 
-HW_EXPORT(hw_status, scaled_dot_product_attention, (const hw_attention_arguments *a)) {
-  if (a == NULL) {
-    return HW_ERROR_VALUE;
-  }
-  const hw_attention attention = {
+hw_attention hw_export_attention(const hw_attention_arguments *arguments) {
+  const hw_attention_arguments *a = arguments;
+  return (hw_attention){
       .batch = a->batch,
       .heads = a->heads,
       .key_heads = a->key_heads,
@@ -82,6 +80,16 @@ HW_EXPORT(hw_status, scaled_dot_product_attention, (const hw_attention_arguments
       .weights = a->weights,
       .weights_kind = a->weights_kind,
       .weights_batch_stride = (size_t)a->heads * a->query_tokens * a->key_tokens,
+      .row_maximum = a->row_maximum,
+      .row_sum = a->row_sum,
+      .kept = a->kept,
   };
+}
+
+HW_EXPORT(hw_status, scaled_dot_product_attention, (const hw_attention_arguments *a)) {
+  if (a == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  const hw_attention attention = hw_export_attention(a);
   return hw_scaled_dot_product_attention(hw_export_context(), &attention);
 }

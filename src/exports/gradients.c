@@ -44,3 +44,23 @@ HW_EXPORT(hw_status, embed_backward,
 HW_EXPORT(hw_status, cross_entropy, (const hw_cross_entropy_call *call)) {
   return hw_cross_entropy(hw_export_context(), call);
 }
+
+HW_EXPORT(hw_status, scaled_dot_product_attention_backward,
+          (const hw_attention_arguments *a, const hw_attention_gradient_arguments *g)) {
+  if (a == NULL || g == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  const hw_attention attention = hw_export_attention(a);
+  const hw_attention_gradient gradient = {
+      .output = g->output,
+      .query = g->query,
+      .key = g->key,
+      .value = g->value,
+      .output_strides = attention.output_strides,
+      .query_strides = attention.query_strides,
+      .key_strides = attention.key_strides,
+      .value_strides = attention.value_strides,
+      .mask = g->mask,
+  };
+  return hw_scaled_dot_product_attention_backward(hw_export_context(), &attention, &gradient);
+}

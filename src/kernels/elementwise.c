@@ -22,6 +22,19 @@ void hw_row_multiply(const float *a, const float *b, float *y, size_t count) {
   }
 }
 
+float hw_row_dot(const float *a, const float *b, size_t count) {
+  hw_f32x4 sums = hw_splat(0.0F);
+  size_t i = 0;
+  for (; i + HW_LANES <= count; i += HW_LANES) {
+    sums = hw_multiply_add(hw_load(a + i), hw_load(b + i), sums);
+  }
+  float sum = hw_sum_lanes(sums);
+  for (; i < count; i++) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
 /* x·0 is 0 for every finite x and NaN for the others, and NaN spreads through sums. */
 bool hw_all_finite(const float *x, size_t count) {
   const hw_f32x4 zero = hw_splat(0.0F);

@@ -10,6 +10,9 @@
 void hw_row_add(const float *a, const float *b, float *y, size_t count);
 void hw_row_multiply(const float *a, const float *b, float *y, size_t count);
 
+/* The sum of a[i]·b[i]. */
+float hw_row_dot(const float *a, const float *b, size_t count);
+
 /* Whether all numbers are finite; count is a multiple of 8. */
 bool hw_all_finite(const float *x, size_t count);
 

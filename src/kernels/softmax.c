@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "kernels/elementwise.h"
 #include "kernels/exp2.h"
 
 float hw_row_maximum(const float *x, size_t count) {
@@ -86,21 +87,8 @@ void hw_softmax_row(const float *x, float *y, size_t count) {
   hw_row_scale(y, y, count, sum == 0.0F ? 0.0F : 1.0F / sum);
 }
 
-static float dot(const float *a, const float *b, size_t count) {
-  hw_f32x4 sums = hw_splat(0.0F);
-  size_t i = 0;
-  for (; i + HW_LANES <= count; i += HW_LANES) {
-    sums = hw_multiply_add(hw_load(a + i), hw_load(b + i), sums);
-  }
-  float sum = hw_sum_lanes(sums);
-  for (; i < count; i++) {
-    sum += a[i] * b[i];
-  }
-  return sum;
-}
-
 void hw_softmax_row_backward(const float *y, const float *dy, float *dx, size_t count) {
-  const float mean = dot(y, dy, count);
+  const float mean = hw_row_dot(y, dy, count);
   const hw_f32x4 means = hw_splat(mean);
   size_t i = 0;
   for (; i + HW_LANES <= count; i += HW_LANES) {

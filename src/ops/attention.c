@@ -94,9 +94,11 @@ hw_attention_record hw_attention_take_record(hw_arena *arena, const hw_attention
   const size_t rows = hw_size_multiply(hw_size_multiply(a->batch, a->heads), a->query_tokens);
   const size_t words = a->dropout > 0.0 ? hw_size_multiply(rows, hw_kept_words(a->key_tokens)) : 0;
   return (hw_attention_record){
-      .row_maximum = hw_arena_take_floats(arena, rows),
-      .row_sum = hw_arena_take_floats(arena, rows),
-      .kept = words == 0 ? NULL : hw_arena_take(arena, words, sizeof(uint32_t)),
+      .row_maximum = a->row_maximum != NULL ? a->row_maximum : hw_arena_take_floats(arena, rows),
+      .row_sum = a->row_sum != NULL ? a->row_sum : hw_arena_take_floats(arena, rows),
+      .kept = words == 0        ? NULL
+              : a->kept != NULL ? a->kept
+                                : hw_arena_take(arena, words, sizeof(uint32_t)),
       .batch_heads = a->heads,
   };
 }
@@ -273,6 +275,20 @@ static void attend_wave(hw_team *team, const attention_job *all, size_t heads) {
   hw_parallel_for(team, work, query_heads * all->query_blocks, attention_item, all);
 }
 
+/* Where the call wants it, if it went into a trace. */
+static void copy_record(const hw_attention *a, const hw_attention_record *record) {
+  const size_t rows = a->heads * a->query_tokens;
+  const size_t words = hw_kept_words(a->key_tokens);
+  for (size_t b = 0; a->row_maximum != NULL && b < a->batch; b++) {
+    const size_t from = b * record->batch_heads * a->query_tokens;
+    memcpy(a->row_maximum + b * rows, record->row_maximum + from, rows * sizeof(float));
+    memcpy(a->row_sum + b * rows, record->row_sum + from, rows * sizeof(float));
+    if (a->kept != NULL && record->kept != NULL) {
+      memcpy(a->kept + b * rows * words, record->kept + from * words, rows * words * sizeof *a->kept);
+    }
+  }
+}
+
 void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_attention_state *state) {
   const hw_attention *a = attention;
   hw_arena *arena = run->arena;
@@ -312,6 +328,9 @@ void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_a
   for (; job.first_head < heads; job.first_head += wave) {
     job.store.first_head = is_stored ? 0 : job.first_head;
     attend_wave(team, &job, hw_min(heads - job.first_head, wave));
+  }
+  if (trace != NULL) {
+    copy_record(a, &job.record);
   }
 }
 

@@ -35,6 +35,13 @@ hw_status hw_attention_check(const hw_attention *attention);
  * measured. Output and query may be the same memory with the same strides, if no weights are asked for. */
 void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_attention_state *state);
 
+/* The gradients of a call, from what its forward left where it points to; it has passed hw_attention_check and the gradient
+ * hw_attention_gradient_check, but for their pointers while the run is measured. Heads of keys and values are shared among
+ * threads. */
+void hw_attention_backward(const hw_run *run, const hw_attention *attention, const hw_attention_gradient *gradient);
+
+hw_status hw_attention_gradient_check(const hw_attention *attention, const hw_attention_gradient *gradient);
+
 /* One head of a call: what its mask, strides and record make of it. */
 hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record,
                                        const hw_key_value_store *store, size_t batch, size_t head);

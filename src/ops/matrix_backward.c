@@ -15,6 +15,17 @@ typedef struct transposing {
   float *panels; /* of the transpose: columns are rows */
 } transposing;
 
+/* Eight rows or fewer of a matrix that does not hold floats. */
+static void transpose_small(const transposing *t, size_t row, size_t rows) {
+  const hw_matrix *m = t->matrix;
+  for (size_t column = 0; column < m->columns; column += HW_TILE_COLUMNS) {
+    float *panel = t->panels + column * m->rows + row * HW_TILE_COLUMNS;
+    const hw_matrix_part part = {row, rows, column, hw_min(m->columns - column, HW_TILE_COLUMNS)};
+    hw_fill(panel, rows * HW_TILE_COLUMNS, hw_splat(0.0F));
+    hw_matrix_store(m, &part, panel, HW_TILE_COLUMNS, 1);
+  }
+}
+
 /* Eight rows of the matrix are eight of every panel's. */
 static void transpose_item(const void *job, size_t item, size_t thread) {
   (void)thread;
@@ -23,8 +34,13 @@ static void transpose_item(const void *job, size_t item, size_t thread) {
   const size_t columns = t->matrix->columns;
   const size_t end = hw_min(rows, (item + 1) * PANELS * HW_TILE_COLUMNS);
   for (size_t row = item * PANELS * HW_TILE_COLUMNS; row < end; row += HW_TILE_COLUMNS) {
-    hw_pack_panels(t->matrix->panels + row * columns, HW_TILE_COLUMNS, 1, columns, hw_min(end - row, HW_TILE_COLUMNS),
-                   t->panels + row * HW_TILE_COLUMNS, rows * HW_TILE_COLUMNS);
+    const size_t count = hw_min(end - row, HW_TILE_COLUMNS);
+    if (t->matrix->type != HW_MATRIX_FLOAT32) {
+      transpose_small(t, row, count);
+    } else {
+      hw_pack_panels(t->matrix->panels + row * columns, HW_TILE_COLUMNS, 1, columns, count,
+                     t->panels + row * HW_TILE_COLUMNS, rows * HW_TILE_COLUMNS);
+    }
   }
 }
 

@@ -74,11 +74,41 @@ static void test_cross_entropy(void) {
   SHAPE(cross_entropy, &call);
 }
 
+static void test_attention(void) {
+  hw_attention_arguments a = {.batch = 1,
+                              .heads = 1,
+                              .key_heads = 1,
+                              .query_tokens = 2,
+                              .key_tokens = 2,
+                              .key_width = 2,
+                              .value_width = 2,
+                              .query = x,
+                              .key = x,
+                              .value = x,
+                              .output = y,
+                              .scale = 1.0F,
+                              .window_left = -1,
+                              .window_right = -1,
+                              .row_maximum = y + 4,
+                              .row_sum = y + 6};
+  const hw_attention call = hw_export_attention(&a);
+  const hw_attention_gradient_arguments g = {x, y + 8, y + 8, y + 12, NULL};
+  CHECK_STATUS(hw_scaled_dot_product_attention(context, &call), HW_OK);
+  OK(scaled_dot_product_attention_backward, &a, &g);
+  VALUE(scaled_dot_product_attention_backward, NULL, &g);
+  VALUE(scaled_dot_product_attention_backward, &a, NULL);
+  a.row_sum = NULL;
+  VALUE(scaled_dot_product_attention_backward, &a, &g);
+  a.batch = 0;
+  SHAPE(scaled_dot_product_attention_backward, &a, &g);
+}
+
 int main(void) {
   check_run("before the engine's start nothing runs, and nothing crashes", test_before_start);
   check_run("functions of elements refuse NULL and bad numbers", test_elements);
   check_run("functions of rows do, too", test_rows);
   check_run("cross-entropy does, too", test_cross_entropy);
+  check_run("attention's gradient does, too", test_attention);
   hw_context_destroy(context);
   return check_result();
 }

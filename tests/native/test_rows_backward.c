@@ -365,7 +365,7 @@ static void check_embedding(size_t threads, size_t rows, size_t columns, size_t 
   check_fill(dy, count * columns);
   check_fill(table, rows * columns);
   embedding_call call = {.ids = ids, .dy = dy, .count = count};
-  CHECK(hw_matrix_create(rows, columns, &call.table) == HW_OK, "create");
+  CHECK(hw_matrix_create(HW_MATRIX_FLOAT32, rows, columns, &call.table) == HW_OK, "create");
   const hw_matrix_part all = {0, rows, 0, columns};
   hw_matrix_load(&call.table, &all, table, columns, 1);
   for (size_t i = 0; i < count; i++) {

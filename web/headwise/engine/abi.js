@@ -29,6 +29,7 @@
  * @property {(table: number, rows: number, columns: number, ids: number, count: number, y: number) => number} embed
  * @property {(ids: number, count: number, dy: number, rows: number, columns: number, d_table: number) => number} embed_backward
  * @property {(call: number) => number} cross_entropy
+ * @property {(a: number, g: number) => number} scaled_dot_product_attention_backward
  * @property {() => number} growths_address
  * @property {(kind: number, config: number, draw: boolean) => number} module_create
  * @property {(module: number) => void} module_destroy
@@ -84,13 +85,15 @@ export const forwardOptions = { bytes: 44, word: { mask: 0, weights: 24, trace: 
 /** hw_parameter_info */
 export const parameterInfo = { bytes: 108, word: { name: 0, rank: 96, shape: 100 } };
 /** hw_attention_arguments */
-export const attentionArguments = { bytes: 112, word: { batch: 0, heads: 4, keyHeads: 8, queryTokens: 12, keyTokens: 16, keyWidth: 20, valueWidth: 24, query: 28, key: 32, value: 36, output: 40, weights: 44, keyLengths: 48, weightsKind: 60, causalOffset: 68, windowLeft: 72, windowRight: 76, mask: 80 }, f32: { scale: 52, softcap: 56 }, f64: { dropout: 104 }, bool: { isCausal: 64, offsetFromEnd: 65 } };
+export const attentionArguments = { bytes: 128, word: { batch: 0, heads: 4, keyHeads: 8, queryTokens: 12, keyTokens: 16, keyWidth: 20, valueWidth: 24, query: 28, key: 32, value: 36, output: 40, weights: 44, keyLengths: 48, weightsKind: 60, causalOffset: 68, windowLeft: 72, windowRight: 76, mask: 80, rowMaximum: 112, rowSum: 116, kept: 120 }, f32: { scale: 52, softcap: 56 }, f64: { dropout: 104 }, bool: { isCausal: 64, offsetFromEnd: 65 } };
 /** hw_adamw_config */
 export const adamwConfig = { bytes: 40, f64: { lr: 0, beta1: 8, beta2: 16, eps: 24, weightDecay: 32 } };
 /** hw_sgd_config */
 export const sgdConfig = { bytes: 32, f64: { lr: 0, momentum: 8, weightDecay: 16 }, bool: { nesterov: 24 } };
 /** hw_cross_entropy_call */
 export const crossEntropyCall = { bytes: 40, word: { logits: 0, targets: 4, rows: 8, classes: 12, ignoreIndex: 16, losses: 24, gradient: 28, rowScales: 36 }, f32: { labelSmoothing: 20, scale: 32 } };
+/** hw_attention_gradient_arguments */
+export const attentionGradientArguments = { bytes: 20, word: { output: 0, query: 4, key: 8, value: 12, mask: 16 } };
 /** hw_status */
 export const status = { ok: 0, errorShape: 1, errorValue: 2, errorMemory: 3 };
 /** hw_mask_kind */

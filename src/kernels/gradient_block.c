@@ -1,0 +1,264 @@
+#include "kernels/gradient_block.h"
+
+#include <math.h>
+
+#include "kernels/elementwise.h"
+#include "kernels/micro_tile.h"
+#include "kernels/pack.h"
+#include "kernels/softcap.h"
+#include "kernels/softmax.h"
+
+void hw_take_gradient_block(hw_arena *arena, hw_gradient_block *block, size_t key_width, size_t value_width) {
+  const size_t cells = (size_t)HW_GRADIENT_QUERIES * HW_GRADIENT_STRIDE;
+  const size_t key_columns = hw_size_multiply(HW_GRADIENT_QUERIES, hw_whole_panels(key_width));
+  const size_t value_columns = hw_size_multiply(HW_GRADIENT_QUERIES, hw_whole_panels(value_width));
+  block->weights = hw_arena_take_floats(arena, cells);
+  block->scores = hw_arena_take_floats(arena, cells);
+  block->slopes = hw_arena_take_floats(arena, (size_t)HW_TILE_ROWS * HW_GRADIENT_STRIDE);
+  block->queries = hw_arena_take_floats(arena, hw_packed_queries_floats(HW_GRADIENT_QUERIES, key_width));
+  block->outputs = hw_arena_take_floats(arena, hw_packed_queries_floats(HW_GRADIENT_QUERIES, value_width));
+  block->query_columns = hw_arena_take_floats(arena, key_columns);
+  block->output_columns = hw_arena_take_floats(arena, value_columns);
+  block->output_rows = hw_arena_take_floats(arena, value_columns);
+  block->query_sums = hw_arena_take_floats(arena, key_columns);
+}
+
+static void drop_not_finite(float *x, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    x[i] = x[i] * 0.0F == 0.0F ? x[i] : 0.0F;
+  }
+}
+
+void hw_pack_finite_columns(const float *rows, size_t stride, size_t tokens, size_t width, size_t room,
+                            float *columns) {
+  const size_t panel = room * HW_TILE_COLUMNS;
+  hw_pack_panels(rows, 1, stride, width, tokens, columns, panel);
+  for (size_t column = 0; column < width; column += HW_TILE_COLUMNS) {
+    float *first = columns + column / HW_TILE_COLUMNS * panel;
+    if (!hw_all_finite(first, tokens * HW_TILE_COLUMNS)) {
+      drop_not_finite(first, tokens * HW_TILE_COLUMNS);
+    }
+  }
+}
+
+/* The output's gradients, divided by the sums, and their products with the output. A row that sees nothing has zeros. */
+static void start_outputs(const hw_key_gradients *g, const hw_gradient_head *head, hw_gradient_block *block) {
+  const size_t width = g->keys.value_width;
+  for (size_t r = 0; r < block->rows; r++) {
+    const size_t row = block->row + r;
+    const float *gradient = head->output_gradient + row * head->output_gradient_stride;
+    float *scaled = block->output_rows + r * width;
+    const float inverse = hw_inverse_sum(&head->head, row);
+    if (inverse == 0.0F) {
+      for (size_t i = 0; i < width; i++) {
+        scaled[i] = 0.0F;
+      }
+      block->deltas[r] = 0.0F;
+    } else {
+      hw_row_scale(gradient, scaled, width, inverse);
+      block->deltas[r] = hw_row_dot(scaled, head->head.output + row * head->head.output_stride, width);
+    }
+  }
+}
+
+static void pack_strips(const float *source, size_t stride, size_t rows, size_t width, float scale, float *packed) {
+  for (size_t row = 0; row < rows; row += HW_TILE_ROWS) {
+    hw_pack_rows(source + row * stride, stride, hw_min(rows - row, HW_TILE_ROWS), width, scale,
+                 packed + row / HW_TILE_ROWS * hw_packed_rows_floats(width));
+  }
+}
+
+void hw_start_gradient_block(const hw_key_gradients *gradients, const hw_gradient_head *head, size_t row, size_t rows) {
+  const hw_gradient_keys *keys = &gradients->keys;
+  hw_gradient_block *block = gradients->block;
+  const float *query = head->head.query + row * head->head.query_stride;
+  block->stride = HW_GRADIENT_STRIDE;
+  block->row = row;
+  block->rows = rows;
+  start_outputs(gradients, head, block);
+  pack_strips(query, head->head.query_stride, rows, keys->key_width, keys->scale, block->queries);
+  pack_strips(block->output_rows, keys->value_width, rows, keys->value_width, 1.0F, block->outputs);
+  hw_pack_finite_columns(query, head->head.query_stride, rows, keys->key_width, HW_GRADIENT_QUERIES,
+                         block->query_columns);
+  hw_pack_panels(block->output_rows, 1, keys->value_width, keys->value_width, rows, block->output_columns,
+                 (size_t)HW_GRADIENT_QUERIES * HW_TILE_COLUMNS);
+  hw_fill(block->query_sums, (size_t)HW_GRADIENT_QUERIES * hw_whole_panels(keys->key_width), hw_splat(0.0F));
+}
+
+/* A strip of queries: `r` counts from the block's first. */
+typedef struct gradient_strip {
+  const hw_gradient_head *head;
+  hw_gradient_block *block;
+  const hw_key_gradients *gradients;
+  hw_sight sight;
+  size_t r;
+  size_t rows;
+} gradient_strip;
+
+static __attribute__((noinline)) void product_tile(const float *strip, const float *panel, size_t k, float *out,
+                                                   size_t stride) {
+  const hw_f32x4 zero = hw_splat(0.0F);
+  hw_tile tile;
+  hw_tile_fill(tile, zero, zero);
+  hw_tile_multiply_add(tile, strip, 1, HW_TILE_ROWS, panel, k);
+  hw_tile_store(tile, out, stride);
+}
+
+/* sums += gradients of scores times keys. */
+static __attribute__((noinline)) void query_tile(const float *scores, const float *panel, size_t keys, float *sums,
+                                                 size_t stride) {
+  hw_tile tile;
+  hw_tile_load(tile, sums, stride);
+  hw_tile_multiply_add(tile, scores, HW_GRADIENT_STRIDE, 1, panel, keys);
+  hw_tile_store(tile, sums, stride);
+}
+
+/* A tile of eight columns becomes x. */
+static void fill_tile(float *tile, float x) {
+#pragma GCC unroll 1
+  for (size_t r = 0; r < HW_TILE_ROWS; r++) {
+    hw_fill(tile + r * HW_GRADIENT_STRIDE, HW_TILE_COLUMNS, hw_splat(x));
+  }
+}
+
+/* Caps a tile's scores, and leaves the cap's slopes, 1 - tanh². */
+static void cap_tile(float softcap, size_t rows, float *scores, float *slopes) {
+  for (size_t r = 0; r < rows; r++) {
+    float *row = scores + r * HW_GRADIENT_STRIDE;
+    hw_row_softcap(row, HW_TILE_COLUMNS, softcap);
+    for (size_t j = 0; j < HW_TILE_COLUMNS; j++) {
+      const float tangent = row[j] / softcap;
+      slopes[r * HW_GRADIENT_STRIDE + j] = (1.0F - tangent) * (1.0F + tangent);
+    }
+  }
+}
+
+/* Scores into the weights' place and dO·V into the scores'. */
+static void score_tile(const gradient_strip *s, size_t key) {
+  const hw_gradient_block *block = s->block;
+  const hw_gradient_keys *keys = &s->gradients->keys;
+  const size_t column = key - block->first_key;
+  const size_t at = s->r * HW_GRADIENT_STRIDE + column;
+  const bool is_seen_by_all = s->sight.visible->mask_kind == HW_MASK_NONE && key >= s->sight.all.start &&
+                              key + HW_TILE_COLUMNS <= s->sight.all.end;
+  const hw_tile_visibility seen = is_seen_by_all ? HW_TILE_VISIBLE : hw_see_tile(&s->sight, key);
+  if (seen == HW_TILE_HIDDEN) {
+    fill_tile(block->weights + at, -INFINITY);
+    fill_tile(block->scores + at, 0.0F);
+    fill_tile(block->slopes + column, 0.0F);
+    return;
+  }
+  const size_t strip = s->r / HW_TILE_ROWS;
+  product_tile(block->queries + strip * hw_packed_rows_floats(keys->key_width),
+               s->gradients->key_panels + key * keys->key_width, keys->key_width, block->weights + at, block->stride);
+  product_tile(block->outputs + strip * hw_packed_rows_floats(keys->value_width),
+               s->gradients->value_panels + key * keys->value_width, keys->value_width, block->scores + at,
+               block->stride);
+  if (s->head->head.softcap != 0.0F) {
+    cap_tile(s->head->head.softcap, s->rows, block->weights + at, block->slopes + column);
+  }
+  if (seen == HW_TILE_PARTIAL) {
+    hw_mask_tile(&s->sight, key, block->weights + at, HW_GRADIENT_STRIDE);
+  }
+}
+
+/* scores = weights·(scores - delta), 0 where the weight is, whatever the value was. */
+static void score_gradients(const float *weights, float *scores, size_t count, float delta) {
+  const hw_f32x4 deltas = hw_splat(delta);
+  const hw_f32x4 zero = hw_splat(0.0F);
+  for (size_t i = 0; i < count; i += HW_LANES) {
+    const hw_f32x4 weight = hw_load(weights + i);
+    const hw_f32x4 gradient = hw_multiply(weight, hw_subtract(hw_load(scores + i), deltas));
+    hw_store(scores + i, hw_choose(hw_equal(weight, zero), zero, gradient));
+  }
+}
+
+/* With dropout: of a weight that is dropped only the delta is left, and it meets no value. */
+static void dropped_gradients(const hw_kept *kept, size_t row, size_t key, size_t count, float delta, float *weights,
+                              float *scores) {
+  for (size_t j = 0; j < count; j++) {
+    const float factor = hw_is_kept(kept, row, key + j) ? kept->scale : 0.0F;
+    const float gradient = weights[j] * ((factor == 0.0F ? 0.0F : scores[j] * factor) - delta);
+    scores[j] = weights[j] == 0.0F ? 0.0F : gradient;
+    weights[j] *= factor;
+  }
+}
+
+static void add_to_mask(const gradient_strip *s, size_t r, const float *scores, size_t key, size_t count) {
+  const hw_visibility *visible = s->sight.visible;
+  float *out = s->head->mask_gradient + (s->sight.row + r) * visible->query_stride;
+  for (size_t j = 0; j < count; j++) {
+    out[(key + j) * visible->key_stride] += scores[j];
+  }
+}
+
+/* Weights and gradients of scores of a row, of keys [key, key + scored), the first `count` of which exist. */
+static void finish_row(const gradient_strip *s, size_t r, size_t key, size_t scored, size_t count) {
+  const hw_gradient_block *block = s->block;
+  const size_t column = key - block->first_key;
+  const size_t at = (s->r + r) * HW_GRADIENT_STRIDE + column;
+  float *scores = block->scores + at;
+  if (s->head->head.kept.bits == NULL) {
+    score_gradients(block->weights + at, scores, scored, block->deltas[s->r + r]);
+  } else {
+    dropped_gradients(&s->head->head.kept, s->sight.row + r, key, count, block->deltas[s->r + r], block->weights + at,
+                      scores);
+    for (size_t j = count; j < scored; j++) {
+      scores[j] = 0.0F;
+    }
+  }
+  if (s->head->mask_gradient != NULL) {
+    add_to_mask(s, r, scores, key, count);
+  }
+  if (s->head->head.softcap != 0.0F) {
+    hw_row_multiply(scores, block->slopes + r * HW_GRADIENT_STRIDE + column, scores, scored);
+  }
+}
+
+/* Zeros for keys [from, to), which none of the strip sees. */
+static void clear_columns(const gradient_strip *s, size_t from, size_t to) {
+  for (size_t r = 0; r < s->rows && from < to; r++) {
+    const size_t at = (s->r + r) * HW_GRADIENT_STRIDE + from - s->block->first_key;
+    hw_fill(s->block->weights + at, to - from, hw_splat(0.0F));
+    hw_fill(s->block->scores + at, to - from, hw_splat(0.0F));
+  }
+}
+
+static void fill_strip(const gradient_strip *s) {
+  const hw_gradient_block *block = s->block;
+  const hw_gradient_keys *keys = &s->gradients->keys;
+  const size_t from = s->sight.any.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS;
+  const size_t start = from > block->keys.start ? from : block->keys.start;
+  const size_t end = hw_min(hw_whole_panels(s->sight.any.end), block->keys.end);
+  if (start >= end) {
+    clear_columns(s, block->keys.start, block->keys.end);
+    return;
+  }
+  for (size_t key = start; key < end; key += HW_TILE_COLUMNS) {
+    score_tile(s, key);
+  }
+  const size_t at = s->r * HW_GRADIENT_STRIDE + start - block->first_key;
+  float sums[HW_TILE_ROWS] = {0.0F};
+  hw_rows_exp(block->weights + at, HW_GRADIENT_STRIDE, s->rows, end - start, s->head->head.row_maximum + s->sight.row,
+              sums);
+  const size_t count = hw_min(end, keys->visible) - start;
+  for (size_t r = 0; r < s->rows; r++) {
+    finish_row(s, r, start, end - start, count);
+  }
+  clear_columns(s, block->keys.start, start);
+  clear_columns(s, end, block->keys.end);
+  const size_t whole = hw_whole_panels(keys->key_width);
+  for (size_t column = 0; column < whole; column += HW_TILE_COLUMNS) {
+    const float *panel = s->gradients->key_columns + column * hw_whole_panels(keys->visible) + start * HW_TILE_COLUMNS;
+    query_tile(block->scores + at, panel, count, block->query_sums + s->r * whole + column, whole);
+  }
+}
+
+void hw_fill_gradient_block(const hw_key_gradients *gradients, const hw_gradient_head *head) {
+  hw_gradient_block *block = gradients->block;
+  for (size_t r = 0; r < block->rows; r += HW_TILE_ROWS) {
+    const size_t rows = hw_min(block->rows - r, HW_TILE_ROWS);
+    fill_strip(
+        &(gradient_strip){head, block, gradients, hw_sight_of(&head->head.visible, block->row + r, rows), r, rows});
+  }
+}
