@@ -85,7 +85,7 @@ function createWriting(room) {
   return { work, status, write };
 }
 
-/** @param {Explorer} room */
+/** The button that lets the model write, and how far it is. @param {Explorer} room */
 export function continuation(room) {
   const { work, status, write } = createWriting(room);
   const submit = (/** @type {Event} */ event) => {
@@ -95,7 +95,7 @@ export function continuation(room) {
     else write();
   };
   const classes = () => (room.run.value ? 'explore-continue' : 'explore-continue awaited');
-  return html`<form id="explore-continue" class=${drawn(classes)} autocomplete="off"
+  const form = html`<form id="explore-continue" class=${drawn(classes)} autocomplete="off"
     ?hidden=${drawn(() => !room.hasModel.value || !room.run.value)} @submit=${submit}>
     <button type="submit">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
     <button type="button" class="quiet" @click=${() => room.set({ added: [] })}
@@ -104,6 +104,7 @@ export function continuation(room) {
       <summary>How</summary>
       <div class="continue-how">${how(room)}</div>
     </details>
-    <span class="note" role="status">${drawn(() => status.value)}</span>
   </form>`;
+  const told = html`<span id="explore-written" role="status">${drawn(() => status.value)}</span>`;
+  return { form, told };
 }

@@ -34,6 +34,7 @@ import { textView, tintChoice, tintNote } from './text-view.js';
 function textSection(room, show) {
   const { message, run } = room;
   const { button, editor } = textEditor(room);
+  const { form, told } = continuation(room);
   const needsRun = drawn(() => !run.value);
   /** @param {string} id @param {unknown} words @param {() => void} act @param {boolean} [isAlways] */
   const tool = (id, words, act, isAlways) =>
@@ -43,8 +44,7 @@ function textSection(room, show) {
     <div class="section-head">
       <h2 id="explore-text-title" class="visually-hidden">The text</h2>
       <div class="explore-tools">
-        ${modelChoice(room)} ${textChoice(room)} ${button} ${continuation(room)}
-        ${tintChoice(room)}
+        ${modelChoice(room)} ${textChoice(room)} ${button} ${form}
       </div>
       ${menu(
         'explore-files',
@@ -57,7 +57,9 @@ function textSection(room, show) {
       )}
     </div>
     ${editor} ${textView(room)}
-    <p class="note explore-under" ?hidden=${needsRun}>${tintNote(room)}</p>
+    <div class="note explore-under" ?hidden=${needsRun}>
+      ${tintChoice(room)} ${tintNote(room)} ${told}
+    </div>
     ${openedLine(room)}
     <p class="note" id="explore-kept" ?hidden=${drawn(() => room.state.value.kept === null)}>
       This address is of a long text that another browser keeps. Here is the sample.

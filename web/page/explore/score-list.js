@@ -36,12 +36,12 @@ export const SCORES = [
 ];
 
 /** @param {Explorer} room */
-export const scoreList = ({ scores, shown }) =>
+export const scoreList = ({ scores, shown, run: now, isBusy }) =>
   drawn(() => {
     const { run, scores: all } = scores.answer.value ?? {};
     const { layer, head } = shown.value;
     const own = all?.[layer * (run?.heads ?? 0) + head];
-    if (!own) return '';
+    if (!own || run !== now.value || isBusy.value) return '';
     return html`<table class="score-list">
         <caption>${longName(shown.value)}, mean over this text’s queries</caption>
         <tbody>
