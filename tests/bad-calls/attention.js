@@ -67,7 +67,7 @@ export function operands(hw) {
       'weights that no memory holds',
       () => attend(zeros([65536, 1]), zeros([65536, 1]), zeros([65536, 1]), { needWeights: true }),
       'ERR_MEMORY',
-      '17180917872 bytes of inputs and results',
+      '17180917888 bytes of inputs and results',
     ],
   ];
 }

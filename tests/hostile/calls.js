@@ -302,6 +302,15 @@ const functions = {
     args: [x(1, [2, 3]), x(2, [2, 3]), { reduction: 'sum' }],
     run: (input, target, options) => hw.mseLoss(input, target, options),
   }),
+  crossEntropy: (hw) => ({
+    args: [x(1, [2, 3]), [1, -1], { ignoreIndex: -1, labelSmoothing: 0.5, reduction: 'none' }],
+    run: (logits, targets, options) => hw.crossEntropy(logits, targets, options),
+  }),
+  rmsNorm: (hw) => ({
+    args: [x(1, [2, 3]), { weight: x(2, [3]), eps: 0.5 }],
+    run: (a, options) => hw.rmsNorm(a, options),
+  }),
+  relu: (hw) => ({ args: [x(1, [2, 3])], run: (a) => hw.relu(a) }),
   backward: (hw) => {
     const leaf = data(1, [2, 3]);
     leaf.requiresGrad = true;

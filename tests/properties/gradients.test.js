@@ -52,6 +52,23 @@ const functions = {
     shapes: ([a, b]) => [[a, b]],
     run: (x) => hw.embedding([0, x.shape[0] - 1, 0], hw.multiply(x, x)),
   },
+  softmax: { shapes: ([a, b]) => [[a, b]], run: (x) => hw.softmax(hw.multiply(x, 2)) },
+  'gelu, silu and tanh': {
+    shapes: ([a, b]) => [[a, b]],
+    run: (x) => hw.add(hw.gelu(x), hw.multiply(hw.silu(x), hw.tanh(x))),
+  },
+  'norms of rows': {
+    shapes: ([a, b]) => [[a, b], [b], [b]],
+    run: (x, weight, bias) =>
+      hw.rmsNorm(hw.layerNorm(x, { weight, bias, eps: 0.5 }), { weight: bias, eps: 0.5 }),
+  },
+  crossEntropy: {
+    shapes: ([a, b]) => [[2, a, b]],
+    run: (x) => {
+      const targets = Array(2).fill(Array(x.shape[1]).fill(x.shape[2] - 1));
+      return hw.crossEntropy(x, targets, { labelSmoothing: 0.25, reduction: 'none' });
+    },
+  },
   'a Linear': {
     shapes: ([a, b]) => [[a, b]],
     run(x) {

@@ -26,6 +26,8 @@
 /** @typedef {import('./modules/parameter.js').Parameter} Parameter */
 /** @typedef {import('./tensor/broadcast.js').DropoutOptions} DropoutOptions */
 /** @typedef {import('./tensor/broadcast.js').ReduceOptions} ReduceOptions */
+/** @typedef {import('./tensor/losses.js').CrossEntropyOptions} CrossEntropyOptions */
+/** @typedef {import('./tensor/functions.js').RmsNormOptions} RmsNormOptions */
 /** @typedef {import('./tensor/losses.js').MseLossOptions} MseLossOptions */
 /** @typedef {import('./tensor/losses.js').Reduction} Reduction */
 /** @typedef {import('./tensor/functions.js').GeluOptions} GeluOptions */

@@ -14,7 +14,7 @@ import { TransformerStack } from '../modules/transformer-stack.js';
 import { scaledDotProductAttention } from '../attention/scaled-dot-product-attention.js';
 import { binary, dropout, sumAlong } from '../tensor/broadcast.js';
 import { embedding } from '../tensor/embedding.js';
-import { mseLoss } from '../tensor/losses.js';
+import { crossEntropy, mseLoss } from '../tensor/losses.js';
 import { clipGradNorm } from '../autograd/clip.js';
 import { AdamW, SGD } from '../autograd/optimizers.js';
 import { beginStretch, setRecording } from '../autograd/record.js';
@@ -312,6 +312,57 @@ export class Headwise {
    */
   mseLoss(input, target, options) {
     return mseLoss(this.#engine, input, target, options);
+  }
+
+  /**
+   * max(x, 0)
+   * @param {Tensor} x
+   * @param {Record<string, never>} [options] there are none
+   * @returns {Tensor} like x
+   */
+  relu(x, options) {
+    return functions.activate(this.#engine, 'relu', x, options);
+  }
+
+  /**
+   * torch.nn.functional.silu: x / (1 + exp(−x)). -Infinity gives 0.
+   * @param {Tensor} x
+   * @param {Record<string, never>} [options] there are none
+   * @returns {Tensor} like x
+   */
+  silu(x, options) {
+    return functions.activate(this.#engine, 'silu', x, options);
+  }
+
+  /**
+   * The hyperbolic tangent.
+   * @param {Tensor} x
+   * @param {Record<string, never>} [options] there are none
+   * @returns {Tensor} like x
+   */
+  tanh(x, options) {
+    return functions.activate(this.#engine, 'tanh', x, options);
+  }
+
+  /**
+   * x / √(mean of x² + eps) · weight over the last dimension (Zhang & Sennrich 2019).
+   * @param {Tensor} x […, n]
+   * @param {functions.RmsNormOptions} [options]
+   * @returns {Tensor} like x
+   */
+  rmsNorm(x, options) {
+    return functions.rmsNorm(this.#engine, x, options);
+  }
+
+  /**
+   * torch.nn.functional.cross_entropy: of each row of logits how unlikely its target is.
+   * @param {Tensor} logits […, classes]
+   * @param {import('../modules/embedding.js').Ids} targets integers from 0 to classes - 1, or ignoreIndex, of the shape of logits without the last dimension
+   * @param {import('../tensor/losses.js').CrossEntropyOptions} [options]
+   * @returns {Tensor} of shape [], or like targets with reduction 'none'. NaN if all targets are ignored
+   */
+  crossEntropy(logits, targets, options) {
+    return crossEntropy(this.#engine, logits, targets, options);
   }
 
   /**

@@ -26,11 +26,12 @@ import { Module } from './module.js';
 
 /**
  * @param {unknown} ids
+ * @param {string} name
  * @returns {{ values: ArrayLike<unknown>, shape: readonly number[], size: number }}
  */
-function unpack(ids) {
+function unpack(ids, name) {
   if (tagOf(ids) === 'Tensor') {
-    const { data, shape, size } = checkFloats(ids, 'ids');
+    const { data, shape, size } = checkFloats(ids, name);
     return { values: data, shape, size };
   }
   if (kindOf(ids) !== undefined) {
@@ -38,8 +39,8 @@ function unpack(ids) {
     const size = lengthOf(values);
     return { values, shape: [size], size };
   }
-  const shape = shapeOfNested(ids, 'ids');
-  const how = { name: 'ids', Type: Float64Array, takesBooleans: false };
+  const shape = shapeOfNested(ids, name);
+  const how = { name, Type: Float64Array, takesBooleans: false };
   const { values } = flatten(ids, shape, how);
   return { values, shape, size: values.length };
 }
@@ -60,23 +61,43 @@ function place(shape, flat) {
 
 /**
  * @param {unknown} ids
- * @param {number} count of embeddings
+ * @param {string} name
+ * @param {number} count one more than the largest
+ * @param {number} [ignored] what is allowed besides
  * @returns {import('../tensor/operand.js').IdsOperand}
  */
-export function checkIds(ids, count) {
-  const { values, shape, size } = reading(() => unpack(ids), 'ids', 'integers');
+function checkIntegers(ids, name, count, ignored) {
+  const { values, shape, size } = reading(() => unpack(ids, name), name, 'integers');
   if (size === 0) {
-    throw misshapen(shape, 'ids', 'an id or more');
+    throw misshapen(shape, name, 'an id or more');
   }
   const data = newArray(Uint32Array, size);
   for (let i = 0; i < size; i++) {
     const value = values[i];
     const id = typeof value === 'bigint' ? Number(value) : value;
-    const fits = typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < count;
-    data[i] = fits ? id : checkIndex(value, `ids${place(shape, i)}`, count);
+    const isId = typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < count;
+    // A negative one is as int32 has it.
+    data[i] =
+      isId || (ignored !== undefined && id === ignored)
+        ? Number(id)
+        : checkIndex(value, `${name}${place(shape, i)}`, count);
   }
   return { shape, dtype: 'uint32', data, size };
 }
+
+/**
+ * @param {unknown} ids
+ * @param {number} count of embeddings
+ */
+export const checkIds = (ids, count) => checkIntegers(ids, 'ids', count);
+
+/**
+ * @param {unknown} targets
+ * @param {number} count of classes
+ * @param {number} ignored
+ */
+export const checkTargets = (targets, count, ignored) =>
+  checkIntegers(targets, 'targets', count, ignored);
 
 const table = { numEmbeddings: checkSize, embeddingDim: checkSize };
 

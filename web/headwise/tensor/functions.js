@@ -1,6 +1,7 @@
-import { geluApproximation } from '../engine/abi.js';
+import { activation as activations, geluApproximation } from '../engine/abi.js';
 import { checkChoice, checkEps, checkOptions, checkShape, checkSize } from '../checks/check.js';
 import { recordProduct, recordTranspose } from '../autograd/functions.js';
+import { recordActivation, recordNorm, recordSoftmax } from '../autograd/rowwise.js';
 import { product, transposed } from './compute.js';
 import { checkFloats } from './operand.js';
 import { misfit } from '../checks/error.js';
@@ -74,7 +75,8 @@ export function softmax(engine, input, options) {
   const { call } = engine;
   const [at] = engine.lay([x]);
   call.softmax(at, at, x.size / columns, columns);
-  return engine.read(at, x.shape);
+  const y = engine.read(at, x.shape);
+  return engine.isRecording ? recordSoftmax(engine, y, input) : y;
 }
 
 /**
@@ -92,7 +94,27 @@ export function gelu(engine, input, options) {
   const { call } = engine;
   const [at] = engine.lay([x]);
   engine.check(call.gelu(at, at, x.size, form), 'gelu');
-  return engine.read(at, x.shape);
+  const y = engine.read(at, x.shape);
+  const kind = approximate === 'tanh' ? activations.geluTanh : activations.gelu;
+  return engine.isRecording ? recordActivation(engine, y, input, x, kind) : y;
+}
+
+/**
+ * @param {Engine} engine
+ * @param {'relu' | 'silu' | 'tanh'} name
+ * @param {Tensor} input
+ * @param {unknown} options
+ * @returns {Tensor}
+ */
+export function activate(engine, name, input, options) {
+  checkOptions(options, [], name);
+  const x = checkFloats(input, 'x');
+  checkShape(x, 'x', true, () => 'any');
+  const { call } = engine;
+  const [at] = engine.lay([x]);
+  engine.check(call.activate(activations[name], at, at, x.size), name);
+  const y = engine.read(at, x.shape);
+  return engine.isRecording ? recordActivation(engine, y, input, x, activations[name]) : y;
 }
 
 /**
@@ -102,6 +124,18 @@ export function gelu(engine, input, options) {
  * @property {Tensor} [bias] [n]; default zeros
  * @property {number} [eps] default 1e-5; added to the variance
  */
+
+/**
+ * A factor or a summand for every column.
+ * @param {unknown} value
+ * @param {string} name
+ * @param {number} n
+ */
+function checkRow(value, name, n) {
+  const row = value === undefined ? undefined : checkFloats(value, name);
+  checkShape(row ?? { shape: [n] }, name, !row || sameShape(row.shape, [n]), () => `[${n}]`);
+  return row;
+}
 
 /**
  * @param {Engine} engine
@@ -115,15 +149,40 @@ export function layerNorm(engine, input, options) {
   checkShape(x, 'x', x.shape.length >= 1, () => '[…, n]');
   const n = x.shape[x.shape.length - 1];
   const eps = checkEps(given.eps);
-  const rows = ['weight', 'bias'].map((name) => {
-    const row = given[name] === undefined ? undefined : checkFloats(given[name], name);
-    checkShape(row ?? { shape: [n] }, name, !row || sameShape(row.shape, [n]), () => `[${n}]`);
-    return row;
-  });
+  const rows = ['weight', 'bias'].map((name) => checkRow(given[name], name, n));
   const { call } = engine;
   const [at, weight, bias] = engine.lay([x, ...rows]);
   engine.check(call.layer_norm(at, x.size / n, n, weight, bias, eps, at), 'layerNorm');
-  return engine.read(at, x.shape);
+  const y = engine.read(at, x.shape);
+  const inputs = [input, given.weight, given.bias];
+  return engine.isRecording ? recordNorm(engine, y, inputs, x, rows[0], eps) : y;
+}
+
+/**
+ * What `rmsNorm` may be told.
+ * @typedef {object} RmsNormOptions
+ * @property {Tensor} [weight] [n]; default ones
+ * @property {number} [eps] default 1e-6; added to the mean of the squares
+ */
+
+/**
+ * @param {Engine} engine
+ * @param {Tensor} input
+ * @param {RmsNormOptions} [options]
+ * @returns {Tensor}
+ */
+export function rmsNorm(engine, input, options) {
+  const given = checkOptions(options, ['weight', 'eps'], 'rmsNorm');
+  const x = checkFloats(input, 'x');
+  checkShape(x, 'x', x.shape.length >= 1, () => '[…, n]');
+  const n = x.shape[x.shape.length - 1];
+  const eps = checkEps(given.eps ?? 1e-6);
+  const factors = checkRow(given.weight, 'weight', n);
+  const { call } = engine;
+  const [at, weight] = engine.lay([x, factors]);
+  engine.check(call.rms_norm(at, x.size / n, n, weight, eps, at), 'rmsNorm');
+  const y = engine.read(at, x.shape);
+  return engine.isRecording ? recordNorm(engine, y, [input, given.weight], x, factors, eps) : y;
 }
 
 /** @param {number} n @returns {Tensor<'bool'>} */

@@ -1,8 +1,13 @@
-import { checkShape, checkTable, oneOf, or } from '../checks/check.js';
+import { recordCrossEntropy } from '../autograd/losses.js';
+import { checkProbability, checkShape, checkTable, oneOf, or } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
+import { misfit } from '../checks/error.js';
+import { checkTargets } from '../modules/embedding.js';
 import { binary, sumAlong } from './broadcast.js';
 import { checkFloats } from './operand.js';
+import { entropies } from './entropies.js';
 import { sameShape } from './shape.js';
+import { tensorOf } from './tensor.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
@@ -37,4 +42,55 @@ export function mseLoss(engine, input, target, options) {
   const difference = binary(engine, 'subtract', input, target);
   const squares = binary(engine, 'multiply', difference, difference);
   return how === 'none' ? squares : sumAlong(engine, how, squares);
+}
+
+/**
+ * What `crossEntropy` may be told.
+ * @typedef {object} CrossEntropyOptions
+ * @property {number} [ignoreIndex] default -100: a target that does not count
+ * @property {Reduction} [reduction] default 'mean', over the targets that are not ignored
+ * @property {number} [labelSmoothing] default 0, at most 1: how much of each target goes to all classes
+ */
+
+/** @param {unknown} value @param {string} name */
+export function checkIgnored(value, name) {
+  if (!Number.isInteger(value) || Math.abs(Number(value)) >= 2 ** 31) {
+    throw misfit(value, name, 'an integer below 2^31');
+  }
+  return Number(value);
+}
+
+const entropyTable = {
+  ...{ ignoreIndex: or(checkIgnored, -100), reduction },
+  labelSmoothing: or(checkProbability, 0),
+};
+
+/**
+ * @param {Engine} engine
+ * @param {Tensor} logits
+ * @param {import('../modules/embedding.js').Ids} targets
+ * @param {CrossEntropyOptions} [options]
+ * @returns {Tensor}
+ */
+export function crossEntropy(engine, logits, targets, options) {
+  const asked = checkTable(options, entropyTable, 'crossEntropy');
+  const { reduction: how, ignoreIndex } = asked;
+  const x = checkFloats(logits, 'logits');
+  checkShape(x, 'logits', x.shape.length >= 1, () => '[…, classes]');
+  const lead = Object.freeze(x.shape.slice(0, -1));
+  const given = checkTargets(targets, x.shape[lead.length], ignoreIndex);
+  checkShape(given, 'targets', sameShape(given.shape, lead), () => `${describe(lead)}, as logits`);
+  const call = { x, targets: given, ...asked };
+  const losses = entropies(engine, call);
+  const { data } = losses;
+  const counted = given.data.reduce((sum, target) => sum + Number((target | 0) !== ignoreIndex), 0);
+  const scale = how === 'mean' ? 1 / counted : 1;
+  const y =
+    how === 'none'
+      ? losses
+      : tensorOf(
+          Float32Array.of(data.reduce((sum, loss) => sum + loss, 0) * scale),
+          Object.freeze([]),
+        );
+  return engine.isRecording ? recordCrossEntropy(engine, y, logits, call, scale) : y;
 }
