@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { build, defineConfig } from 'vite';
 
 // What browsers ask for before they give a page SharedArrayBuffer, and with it threads.
@@ -16,6 +18,25 @@ const linkOfReference = {
       '<!-- API reference -->',
       '<p class="note"><a href="./reference/index.html">API reference</a></p>',
     ),
+};
+
+/**
+ * The service worker beside the page, with the names of all files of this build: all but index.html carry the hash of their
+ * content.
+ *
+ * @type {import('vite').Plugin}
+ */
+const serviceWorker = {
+  name: 'headwise-service-worker',
+  apply: 'build',
+  async writeBundle({ dir = '' }, bundle) {
+    const files = Object.keys(bundle).sort();
+    const index = await readFile(join(dir, 'index.html'));
+    const version = createHash('sha256').update(files.join()).update(index).digest('hex');
+    const source = new URL('web/page/offline/service-worker.js', import.meta.url);
+    const known = `self.headwiseBuild = ${JSON.stringify({ version: version.slice(0, 16), files })};\n`;
+    await writeFile(join(dir, 'service-worker.js'), known + (await readFile(source, 'utf8')));
+  },
 };
 
 /**
@@ -51,7 +72,7 @@ export default defineConfig({
   server: { headers },
   preview: { headers },
   root: 'web',
-  plugins: [linkOfReference, bundledText],
+  plugins: [linkOfReference, bundledText, serviceWorker],
   // Relative addresses: the build works in any folder of any static host.
   base: './',
   build: {

@@ -41,8 +41,8 @@ export async function withPage(body) {
 }
 
 /**
- * @returns {Promise<{ url: string, withhold(ending: string): void, close(): Promise<void> }>}
- *   `withhold` makes files that end so missing
+ * @returns {Promise<{ url: string, root: string, withhold(ending: string): void, close(): Promise<void> }>}
+ *   root: the folder with index.html; `withhold` makes files that end so missing
  */
 export async function servePage() {
   const shared = process.env.HEADWISE_SITE;
@@ -50,6 +50,7 @@ export async function servePage() {
   const { url, withhold, close } = await serve(root);
   return {
     url: `${url}any/folder/`,
+    root: join(root, FOLDER),
     withhold,
     async close() {
       close();

@@ -261,7 +261,9 @@ for (const scheme of schemes) {
 }
 
 test('a room that cannot be loaded says so, and Compare works on', interception, async () => {
-  const page = await browser.newPage();
+  // Where no other test's service worker has kept the room.
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
   const refuse = (/** @type {HTTPRequest} */ request) =>
     /lessons-.*\.js$/.test(request.url()) ? request.abort() : request.continue();
   await page.setRequestInterception(true);
@@ -277,6 +279,6 @@ test('a room that cannot be loaded says so, and Compare works on', interception,
     await settled(page);
     assert.equal((await cells(page, '#wrapper-table')).length, 6);
   } finally {
-    await page.close();
+    await context.close();
   }
 });

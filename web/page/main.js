@@ -1,14 +1,20 @@
 /** Starts the page: the store, its address, and the rooms. */
 
 import { openCompare } from './compare/compare.js';
+import { keepAll } from './offline/keep.js';
 import { connectRooms } from './rooms.js';
 import { mirrorInAddress, parseHash, Store } from './state.js';
+
+const explore = () => import('./explore/room.js');
+const lessons = () => import('./lessons/lessons.js');
+const bench = () => import('./bench/room.js');
 
 const store = new Store(parseHash(location.hash));
 mirrorInAddress(store);
 connectRooms(store, {
   compare: () => openCompare(store),
-  explore: async () => (await import('./explore/room.js')).openExplore(store),
-  bench: async () => (await import('./bench/room.js')).openBench(store),
-  lessons: async () => (await import('./lessons/lessons.js')).openLessons(store),
+  explore: async () => (await explore()).openExplore(store),
+  lessons: async () => (await lessons()).openLessons(store),
+  bench: async () => (await bench()).openBench(store),
 });
+keepAll([explore, lessons, bench]);

@@ -51,13 +51,20 @@ export function connectRooms(store, open) {
   /** @param {Room} room */
   const enter = async (room) => {
     opened.add(room);
+    const place = byId(`${room}-room`, HTMLElement);
+    const name = links.find((one) => one.room === room)?.link.textContent;
+    const waiting = el('p', { class: 'opening', role: 'status' }, `Opening ${name} …`);
+    // Compare stands in the page's own markup.
+    if (!place.hasChildNodes()) place.append(waiting);
     try {
       await open[room]();
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const words = `This room could not be opened (${why}). Reload the page to try again.`;
       const message = el('p', { class: 'message error', role: 'alert' }, words);
-      byId(`${room}-room`, HTMLElement).prepend(message);
+      place.prepend(message);
+    } finally {
+      waiting.remove();
     }
   };
   store.subscribe((after, before) => {

@@ -1,0 +1,118 @@
+// The page without a network, after its first visit; and before anything has arrived.
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { serve } from '../browser.js';
+import { engine } from '../browsers/engines.js';
+import { browser, options, settled, site, textOf } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+/** @typedef {{ page: Page, root: string, stop: () => void }} Visit */
+
+/** Driven by WebDriver, WebKitGTK has no service workers and no contexts. */
+const contexts = engine.hasEvents ? options : { ...options, skip: 'needs browser contexts' };
+
+/** A visitor's first visit to a copy of the page, on a server of its own. @param {(visit: Visit) => Promise<void>} body */
+async function visit(body) {
+  const root = await mkdtemp(join(tmpdir(), 'headwise-offline-'));
+  await cp(site.root, root, { recursive: true });
+  const server = await serve(root);
+  const context = await browser.createBrowserContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(server.url);
+    await settled(page);
+    await page.waitForFunction(() => navigator.serviceWorker.controller, { timeout: 60_000 });
+    await body({ page, root, stop: () => server.close() });
+  } finally {
+    await context.close();
+    server.close();
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+test('after its first visit every room of the page works without a network', contexts, () =>
+  visit(async ({ page, stop }) => {
+    stop();
+    await page.reload();
+    await settled(page);
+    assert.match(await textOf(page, '#verdict'), /^Wrapper = fused/);
+    await page.click('#rooms a[href^="#explore"]');
+    // A trained model was read, and its heads are drawn.
+    await page.waitForSelector('#explore-room canvas', { timeout: 60_000 });
+    await page.click('#rooms a[href^="#lessons"]');
+    await page.waitForSelector('#lessons-room :is(h1, h2)', { timeout: 60_000 });
+    await page.click('#rooms a[href^="#bench"]');
+    await page.waitForSelector('#bench-run');
+    // A lesson that is left early says that it was stopped; nothing else is said.
+    const alerts = await page.$$eval('.message.error[role=alert]', (all) =>
+      all.map(({ textContent }) => textContent?.trim()).filter(Boolean),
+    );
+    assert.deepEqual(
+      alerts.filter((words) => !words?.startsWith('Stopped')),
+      [],
+    );
+  }),
+);
+
+test('what is kept is never shown where the network has something newer', contexts, () =>
+  visit(async ({ page, root, stop }) => {
+    const index = join(root, 'index.html');
+    const html = await readFile(index, 'utf8');
+    await writeFile(index, html.replace('<h1>', '<h1>Newer: '));
+    await page.reload();
+    await settled(page);
+    assert.match(await textOf(page, 'h1'), /^Newer: /);
+    // The other build has not been installed: what is kept is whole, and older.
+    stop();
+    await page.reload();
+    await settled(page);
+    assert.doesNotMatch(await textOf(page, 'h1'), /Newer/);
+  }),
+);
+
+test('rooms that were not opened are fetched when the page is idle', contexts, async () => {
+  const context = await browser.createBrowserContext();
+  try {
+    const page = await context.newPage();
+    /** @type {string[]} */
+    const files = [];
+    page.on('request', (request) => files.push(new URL(request.url()).pathname));
+    await page.goto(site.url);
+    await settled(page);
+    await page.waitForFunction(() => navigator.serviceWorker.controller, { timeout: 60_000 });
+    assert.ok(files.filter((file) => /\/room-.*\.js$/.test(file)).length >= 2, files.join(' '));
+    assert.ok(files.some((file) => /\/lessons-.*\.js$/.test(file)));
+  } finally {
+    await context.close();
+  }
+});
+
+test('the service worker names every file of the build', options, async () => {
+  const source = await readFile(join(site.root, 'service-worker.js'), 'utf8');
+  const { files } = JSON.parse(/self\.headwiseBuild = (.*);\n/.exec(source)?.[1] ?? '');
+  assert.ok(files.includes('index.html'));
+  for (const file of files) {
+    await readFile(join(site.root, file));
+    // A name is the same only where the content is.
+    assert.ok(file === 'index.html' || /-[\w-]{8}\.\w+$/.test(file), file);
+  }
+});
+
+test('without JavaScript the page says what it is and what it needs', options, async () => {
+  if (!engine.hasCdp) return;
+  const page = await browser.newPage();
+  try {
+    await page.setJavaScriptEnabled(false);
+    await page.goto(site.url);
+    assert.match(await textOf(page, '.no-script'), /^This page needs JavaScript\./);
+    const seen = await page.$$eval('#compare-room > *', (parts) =>
+      parts.filter((part) => part.getClientRects().length > 0).map(({ className }) => className),
+    );
+    assert.deepEqual(seen, ['lead']);
+  } finally {
+    await page.close();
+  }
+});
