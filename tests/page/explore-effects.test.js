@@ -43,7 +43,7 @@ const numbers = (page) =>
 /** @param {Page} page @param {number[]} expected */
 async function shows(page, expected) {
   await page.waitForSelector('#explore-grid.effect b');
-  await page.waitForSelector('#explore-measure progress', { hidden: true });
+  await page.waitForFunction(() => !document.querySelector('#explore-measure progress'));
   const found = await numbers(page);
   assert.equal(found.length, expected.length);
   for (const [i, value] of found.entries()) {
