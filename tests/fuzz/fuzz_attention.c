@@ -1,5 +1,5 @@
-/* One attention call of any shape, strides, mask and options, against float64. */
-#include "attention_case.h"
+/* One attention call of any shape, strides, mask and options, and its gradients, against float64. */
+#include "attention_gradient_case.h"
 #include "core/tile.h"
 #include "fuzz.h"
 
@@ -48,6 +48,8 @@ static attention_case draw(fuzz_bytes *bytes) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_bytes bytes = {data, size};
   check_seed(fuzz_byte(&bytes));
-  case_run(draw(&bytes));
+  const attention_case c = draw(&bytes);
+  case_run(c);
+  gradient_case_run(c);
   return fuzz_end();
 }

@@ -201,6 +201,38 @@ static void test_not_wanted(void) {
   destroy(&call, &before);
 }
 
+static void backward_to_x(hw_run *run, const void *call) {
+  const linear_call *f = call;
+  hw_matrix_multiply_transposed(run, &f->weight_gradient, &(hw_rows){f->dy.data, f->dy.stride, f->dy.count}, false,
+                                f->dx.data, f->dx.stride);
+}
+
+/* Of what a matrix of fewer bits holds, which is not quite what went in. */
+static void check_small(hw_matrix_type type, size_t count, size_t in, size_t out) {
+  linear_before before;
+  linear_call call = create(&(linear_case){count, in, out, false}, &before);
+  hw_matrix_release(&call.weight_gradient);
+  CHECK(hw_matrix_create(type, out, in, &call.weight_gradient) == HW_OK, "create");
+  load(&call.weight_gradient, &before.weight);
+  case_run_on(1, backward_to_x, &call);
+  free(before.weight.data);
+  before.weight = store(&call.weight_gradient);
+  check_dx(&call, &before);
+  check_case();
+  destroy(&call, &before);
+}
+
+static void test_small_types(void) {
+  const hw_matrix_type types[] = {HW_MATRIX_BFLOAT16, HW_MATRIX_FLOAT16, HW_MATRIX_INT8};
+  for (size_t t = 0; t < 3; t++) {
+    for (size_t out = 1; out <= 17; out += 4) {
+      for (size_t in = 1; in <= 19; in += 3) {
+        check_small(types[t], 7, in, out);
+      }
+    }
+  }
+}
+
 typedef struct huge_call {
   size_t count;
   size_t columns;
@@ -231,6 +263,7 @@ int main(void) {
   check_run("gradients around the blocks do too", test_block_edges);
   check_run("every number of threads gives the same bits", test_threads);
   check_run("what is not wanted is left alone", test_not_wanted);
+  check_run("matrices of fewer bits give the gradients of what they hold", test_small_types);
   check_run("sizes that memory cannot hold are refused", test_huge);
   return check_result();
 }
