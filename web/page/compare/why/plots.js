@@ -106,14 +106,14 @@ export function plots(measured, current) {
       ${drawn(() => [
         field('Width', 'plot-width', options(WIDTHS, 'wide'), String(width.value), choice(width)),
         field(
-          'In the first plot',
+          'First plot',
           'plot-heads',
           options(HEADS.slice(1), 'heads'),
           String(heads.value),
           choice(heads),
         ),
         field(
-          'In the second plot',
+          'Second plot',
           'plot-tokens',
           options(TOKENS, 'tokens'),
           String(tokens.value),
