@@ -2,4 +2,6 @@
 import { engine } from './helpers.js';
 import { testFunctionGradients } from './torch-gradients.js';
 
-testFunctionGradients(await engine(), 'gradients');
+const hw = await engine();
+
+for (const group of ['gradients', 'attention_gradients']) testFunctionGradients(hw, group);

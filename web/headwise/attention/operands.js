@@ -94,7 +94,7 @@ export function checkPast(value, k, v) {
   const past = checkOptions(value, ['key', 'value'], 'past', 'past');
   const key = checkPart(past.key, 'past.key', k, 'n');
   const tokens = key.shape[key.shape.length - 2];
-  return { key, value: checkPart(past.value, 'past.value', v, tokens), tokens };
+  return { key, value: checkPart(past.value, 'past.value', v, tokens), tokens, from: past };
 }
 
 /**

@@ -98,12 +98,20 @@ function checkKind(value) {
   return kind;
 }
 
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {(import('../tensor/operand.js').Operand & { from: unknown }) | undefined} from: the tensor itself
+ */
+const checkMask = (value, name) =>
+  value === undefined ? undefined : Object.assign(checkTensor(value, name), { from: value });
+
 /** What is checked once shapes are known. */
 const later = (/** @type {any} */ value) => value;
 
 /** What checks the options, as far as that can be said before shapes are known. */
 export const attentionTable = {
-  ...{ isCausal: or(checkBoolean, false), causalOffset: later, mask: maybe(checkTensor) },
+  ...{ isCausal: or(checkBoolean, false), causalOffset: later, mask: checkMask },
   ...{ scale: later, softcap: or(checkSoftcap, 0), window: maybe(checkWindow) },
   ...{ enableGqa: or(checkBoolean, false), kvLengths: later, past: later },
   ...{ dropoutP: or(checkProbability, 0), needWeights: checkKind },

@@ -2,12 +2,9 @@ import { attentionArguments } from '../engine/abi.js';
 import { checkOperands, checkPast, writeJoined } from './operands.js';
 import { attentionTable, fitAttentionOptions } from './options.js';
 import { checkTable } from '../checks/check.js';
-import { writeMask } from './mask.js';
-import { writeStruct } from '../engine/struct.js';
+import { attachAttention, attachPresent, recordBytes, sourcesOf } from '../autograd/attention.js';
+import { writeArguments } from './arguments.js';
 import { sizeOf, withLast } from '../tensor/shape.js';
-
-/** Where in hw_attention_arguments the mask begins. */
-const maskWord = attentionArguments.word.mask / 4;
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
@@ -29,43 +26,6 @@ const maskWord = attentionArguments.word.mask / 4;
  * @template {WeightsKind} [NeedWeights=WeightsKind]
  * @typedef {AttentionOutput & import('./options.js').Asked<NeedWeights, AttentionWeights>} AttentionResult
  */
-
-/**
- * Fills an hw_attention_arguments.
- * @param {Engine} engine
- * @param {Readonly<Record<'batch' | 'heads' | 'keyHeads' | 'queryTokens' | 'keyTokens' | 'keyWidth' | 'valueWidth', number>>} sizes
- * @param {ReturnType<typeof fitAttentionOptions>} options
- * @param {readonly number[]} addresses in staging memory, of what goes in and comes out and of the struct
- */
-function writeArguments(engine, sizes, { seen, weighed, mask }, addresses) {
-  const [query, key, value, output, weights, maskAt, keyLengths, struct] = addresses;
-  // One by one: to join objects takes as long as a small call.
-  writeStruct(engine, struct, attentionArguments, {
-    query,
-    key,
-    value,
-    output,
-    weights,
-    keyLengths,
-    batch: sizes.batch,
-    heads: sizes.heads,
-    keyHeads: sizes.keyHeads,
-    queryTokens: sizes.queryTokens,
-    keyTokens: sizes.keyTokens,
-    keyWidth: sizes.keyWidth,
-    valueWidth: sizes.valueWidth,
-    isCausal: seen.isCausal,
-    offsetFromEnd: seen.offsetFromEnd,
-    causalOffset: seen.causalOffset,
-    windowLeft: seen.windowLeft,
-    windowRight: seen.windowRight,
-    scale: weighed.scale,
-    softcap: weighed.softcap,
-    dropout: weighed.dropout,
-    weightsKind: weighed.weightsKind,
-  });
-  writeMask(engine.words, struct / 4 + maskWord, mask, maskAt);
-}
 
 /**
  * @param {Engine} engine
@@ -106,13 +66,19 @@ export function scaledDotProductAttention(engine, tensors, options) {
     lengths,
     attentionArguments.bytes,
   ];
+  const sizes = { batch, heads, keyHeads, queryTokens, keyTokens, keyWidth, valueWidth };
+  const inputs = engine.isRecording
+    ? sourcesOf([...tensors, past?.from.key, past?.from.value, given.mask?.from])
+    : undefined;
+  if (inputs !== undefined) {
+    parts.push(...recordBytes(sizes, given.dropoutP));
+  }
   const addresses = engine.lay(parts);
   const [, key, value, output, weights] = addresses;
   if (past !== undefined) {
     writeJoined(engine, key, past.key, k);
     writeJoined(engine, value, past.value, v);
   }
-  const sizes = { batch, heads, keyHeads, queryTokens, keyTokens, keyWidth, valueWidth };
   writeArguments(engine, sizes, fitted, addresses);
   const status = engine.call.scaled_dot_product_attention(addresses[7]);
   engine.check(status, 'scaledDotProductAttention');
@@ -128,6 +94,16 @@ export function scaledDotProductAttention(engine, tensors, options) {
       key: engine.read(key, [...lead, keyTokens, keyWidth]),
       value: engine.read(value, [...lead, keyTokens, valueWidth]),
     };
+  }
+  if (inputs !== undefined) {
+    const call = { sizes, fitted, pastTokens, maskShape: given.mask?.shape, addresses };
+    attachAttention(engine, result.output, inputs, call);
+  }
+  if (inputs !== undefined && result.present !== undefined) {
+    const keys = batch * keyHeads;
+    const { present } = result;
+    attachPresent(engine, present.key, [inputs[3], inputs[1]], keys, pastTokens * keyWidth);
+    attachPresent(engine, present.value, [inputs[4], inputs[2]], keys, pastTokens * valueWidth);
   }
   return result;
 }

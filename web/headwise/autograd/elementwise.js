@@ -21,7 +21,7 @@ export function sumTo(engine, gradient, shape, scale = 1) {
   return isWhole ? gradient.data : reduce(engine, gradient, shape, shape, scale).data;
 }
 
-/** @param {Tensor} tensor @returns {FloatOperand} */
+/** @param {Pick<Tensor, 'data' | 'shape'>} tensor @returns {FloatOperand} */
 export const operandOf = ({ data, shape }) => ({
   data,
   shape,
