@@ -57,12 +57,57 @@ test('every entry of the package has a page with all its exports, values and typ
 
 test('everything that an engine has is on its page', async () => {
   const hw = await load();
-  const text = page('interfaces/headwise.Headwise.html');
+  const text = page('classes/headwise.Headwise.html');
   const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(hw));
   for (const name of [...Object.keys(hw), ...methods.filter((each) => each !== 'constructor')]) {
     assert.ok(text.includes(`<span>${name}</span>`), name);
   }
   hw.dispose();
+});
+
+test('a class’s page has its constructor, as it is called', () => {
+  const called = {
+    Linear: /new Linear\(options: LinearOptions\): Linear/,
+    MultiHeadAttention:
+      /new MultiHeadAttention\( ?options: MultiHeadAttentionOptions,? ?\): MultiHeadAttention/,
+    TransformerBlock:
+      /new TransformerBlock\( ?options: TransformerBlockOptions,? ?\): TransformerBlock/,
+    AdamW: /new AdamW\( ?parameters: .*options\?: AdamWOptions/,
+  };
+  for (const [name, pattern] of Object.entries(called)) {
+    const text = page(`classes/headwise.${name}.html`).replaceAll(/<[^>]+>|\s+/g, ' ');
+    assert.match(
+      text
+        .replaceAll(/ +/g, ' ')
+        .replaceAll(/ ([(),:;?])/g, '$1')
+        .replaceAll('( ', '('),
+      pattern,
+    );
+  }
+});
+
+test('every page leads back to the page that it lies beside, and can be searched', async () => {
+  for (const [file, text] of pages) {
+    const [, href] = /<a href="([^"]*)"[^>]*>To the page/.exec(text) ?? assert.fail(file);
+    assert.equal(resolve(dirname(file), href), resolve(out, '..', 'index.html'));
+    assert.match(text, /id="tsd-search-trigger"|tsd-search/, file);
+    assert.ok(!text.includes('headwise.invalid'), file);
+  }
+  const index = await readFile(join(out, 'assets/search.js'), 'utf8');
+  assert.ok(index.length > 10_000);
+});
+
+test('the navigation names the package once', async () => {
+  const packed = await readFile(join(out, 'assets/navigation.js'), 'utf8');
+  const [, base64] = /"([^"]+)"/.exec(packed) ?? assert.fail('no data');
+  const stream = new Blob([Buffer.from(base64, 'base64')])
+    .stream()
+    .pipeThrough(new DecompressionStream('deflate'));
+  /** @type {{ text: string }[]} */
+  const entries = await new Response(stream).json();
+  const names = entries.map(({ text }) => text);
+  assert.equal(names.filter((name) => name === 'headwise').length, 1, names.join(', '));
+  assert.equal(new Set(names).size, names.length);
 });
 
 test('everything that headwise.h declares has a heading', async () => {
@@ -105,7 +150,7 @@ test('no link leads nowhere, neither to a missing file nor to a missing place in
   let links = 0;
   for (const [file, text] of pages) {
     for (const [, link] of text.matchAll(/\s(?:href|src)="([^"]*)"/g)) {
-      if (/^[a-z]+:/.test(link)) continue;
+      if (/^[a-z]+:/.test(link) || /^(\.\.\/)+index\.html$/.test(link)) continue;
       const [path, place] = decodeURIComponent(link.replaceAll('&amp;', '&')).split('#');
       const target = path === '' ? file : resolve(dirname(file), path);
       links++;

@@ -1,7 +1,7 @@
 // node web/reference/build.js FOLDER: writes the API reference there, of the package from its JSDoc and of the C library
 // from its header, by TypeDoc.
-import { readFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Application } from 'typedoc';
 import { writeDocuments } from './c-documents.js';
@@ -29,10 +29,24 @@ const typedoc = await Application.bootstrapWithPlugins({
   customCss: join(HERE, 'style.css'),
   out: resolve(out),
 });
+/** What typedoc.json writes in place of the page's address: a relative one is another in every folder. */
+const PAGE = 'https://headwise.invalid/';
+
+/** Leads back to the page, beside whose index.html the reference's folder lies. @param {string} folder */
+async function linkToPage(folder) {
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!name.endsWith('.html')) continue;
+    const file = join(folder, name);
+    const page = relative(dirname(file), join(folder, '..', 'index.html')).replaceAll('\\', '/');
+    await writeFile(file, (await readFile(file, 'utf8')).replaceAll(PAGE, page));
+  }
+}
+
 const project = await typedoc.convert();
 if (project !== undefined) {
   typedoc.validate(project);
   await typedoc.generateOutputs(project);
+  await linkToPage(resolve(out));
 }
 // What is not documented, and links that lead nowhere.
 if (typedoc.logger.hasErrors() || typedoc.logger.hasWarnings()) process.exitCode = 1;

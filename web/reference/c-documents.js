@@ -47,15 +47,20 @@ export function readHeader(header) {
   return { about, sections };
 }
 
+/** The place of a heading as TypeDoc names it. @param {string[]} names */
+const placeOf = (names) => names.join(', ').toLowerCase().replaceAll(',', '').replaceAll(' ', '-');
+
 /** @param {Section[]} sections @returns {Map<string, string>} addresses of what is declared */
 const addressesOf = (sections) =>
   new Map(
     sections.flatMap(({ file, declarations }) =>
       declarations.flatMap(({ names, code }) => [
-        ...names.map((name) => /** @type {[string, string]} */ ([name, `${file}#${names[0]}`])),
+        ...names.map(
+          (name) => /** @type {[string, string]} */ ([name, `${file}#${placeOf(names)}`]),
+        ),
         // An enum's values are shown with it.
         ...[...code.matchAll(/^ {2}(HW_\w+) =/gm)].map(
-          ([, value]) => /** @type {[string, string]} */ ([value, `${file}#${names[0]}`]),
+          ([, value]) => /** @type {[string, string]} */ ([value, `${file}#${placeOf(names)}`]),
         ),
       ]),
     ),

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc6');
 
@@ -18,6 +18,42 @@ export const unalias = (text) =>
     const same = name === alias ? name : `${name} as ${alias}`;
     return `import type { ${same} } from "${file}";\nexport type { ${alias} };`;
   });
+
+/** A class's constructor that takes the engine first, with its comment. */
+const CONSTRUCTOR =
+  /\/\*\*(?:(?!\*\/)[^])*@internal(?:(?!\*\/)[^])*\*\/\s*constructor\(engine: (?:import\("[^"]*"\)\.)?Engine(?:, )?((?:options\??: \w+Options|parameters: [^;]*)?)\);/g;
+
+/**
+ * Constructors as they are called: an engine's classes (`hw.Linear`) hand the engine over themselves.
+ * @param {string} text of a .d.ts file
+ */
+export const withConstructors = (text) =>
+  text.replace(CONSTRUCTOR, (_, parameters) => {
+    const options = parameters.startsWith('options')
+      ? '\n     * @param options what it is made with'
+      : '';
+    const throws = '@throws {HeadwiseError} ERR_VALUE, ERR_SHAPE, ERR_MEMORY, ERR_DISPOSED';
+    return `/**
+     * Classes hang on an engine: \`new hw.\` and the name of the class.${options}
+     * ${throws}
+     */
+    constructor(${parameters});`;
+  });
+
+/** A type that another file exports, as unalias writes it. */
+const TAKEN = /^import type \{ (\w+) \} from "([^"]*)";\nexport type \{ \1 \};/gm;
+
+/**
+ * Classes are handed on as classes, so that their pages have constructors.
+ * @param {string} text of a .d.ts file
+ * @param {(file: string, name: string) => boolean} isClass
+ */
+export const withClasses = (text, isClass) =>
+  text.replace(TAKEN, (whole, name, file) =>
+    isClass(file, name)
+      ? whole.replace(/export type .*/, `export { ${name} } from "${file}";`)
+      : whole,
+  );
 
 /** What an entry of the package says of itself, which tsc leaves out. */
 const MODULE = /^\/\*\*(?:(?!\*\/)[^])*@module[^]*?\*\/\n/;
@@ -36,11 +72,20 @@ export async function writeTypes(root, out) {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`tsc6: ${stdout}`);
+  /** @type {Map<string, string>} by their paths */
+  const texts = new Map();
   for (const name of await readdir(out, { recursive: true })) {
     if (!name.endsWith('.d.ts')) continue;
     const file = join(out, name);
     const source = join(root, 'web', 'headwise', name.replace(/\.d\.ts$/, '.js'));
     const [about = ''] = MODULE.exec(await readFile(source, 'utf8')) ?? [];
-    await writeFile(file, about + unalias(await readFile(file, 'utf8')));
+    texts.set(file, about + withConstructors(unalias(await readFile(file, 'utf8'))));
+  }
+  for (const [file, text] of texts) {
+    const isClass = (/** @type {string} */ from, /** @type {string} */ name) => {
+      const there = texts.get(join(dirname(file), from.replace(/\.js$/, '.d.ts')));
+      return new RegExp(`^export class ${name}\\b`, 'm').test(there ?? '');
+    };
+    await writeFile(file, withClasses(text, isClass));
   }
 }

@@ -101,6 +101,7 @@ export class Optimizer {
     return this.#groups[0].lr;
   }
 
+  /** Sets the learning rate of all groups. */
   set lr(value) {
     const lr = this.#table.lr(value, 'lr');
     this.#groups.forEach((group) => (group.lr = lr));

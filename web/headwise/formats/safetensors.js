@@ -98,7 +98,7 @@ export class SafetensorsFile {
   #entries;
   #data;
 
-  /** @param {Reader} reader @param {Awaited<ReturnType<typeof readHeader>>} header */
+  /** @internal @param {Reader} reader @param {Awaited<ReturnType<typeof readHeader>>} header */
   constructor(reader, { entries, metadata, data }) {
     this.#reader = reader;
     this.#entries = entries;

@@ -12,7 +12,7 @@ import { draw, likeliest, logProbability } from './sample.js';
 /**
  * A token with what the model thought of it.
  * @typedef {object} Generated
- * @property {number} id
+ * @property {number} id of the token
  * @property {number} logProbability the logarithm of its probability by the model: of the softmax of all logits, whatever
  *   temperature, topK and topP are
  */

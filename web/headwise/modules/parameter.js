@@ -161,13 +161,14 @@ export class Parameter {
   }
 
   /**
-   * What backwards have added up, a copy; null if there is none. Set to null it is forgotten; set to a tensor it is that.
+   * The sum of what all calls of `backward` gave, as a copy; null if there is none. Set it to null to clear it, or to a tensor.
    * @returns {Tensor | null}
    */
   get grad() {
     return this.#place.grad;
   }
 
+  /** @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE: not null and no tensor of the parameter's shape */
   set grad(value) {
     if (value === null) {
       this.#place.clearGrad();
@@ -177,13 +178,14 @@ export class Parameter {
   }
 
   /**
-   * Whether backwards give it a gradient: true at first. Of a frozen parameter, gradients are forgotten.
+   * Whether `backward` computes its gradient; true at first. Set it to false to freeze the parameter and drop its gradient.
    * @returns {boolean}
    */
   get requiresGrad() {
     return this.#place.requiresGrad;
   }
 
+  /** @throws {HeadwiseError} ERR_VALUE: neither true nor false */
   set requiresGrad(value) {
     this.#place.requiresGrad = checkBoolean(value, 'requiresGrad');
   }

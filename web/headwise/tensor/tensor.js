@@ -229,6 +229,7 @@ export class Tensor {
     return gradOf(this);
   }
 
+  /** @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE: not null and no tensor of this shape */
   set grad(value) {
     if (value !== null) {
       const { shape } = checkFloats(value, 'grad');
