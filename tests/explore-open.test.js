@@ -414,3 +414,19 @@ test('an abort ends the reading', async () => {
     refused(/enough/),
   );
 });
+
+test('every token of the page’s models has a name that can be seen', () => {
+  for (const [name, count] of /** @type {const} */ ([
+    ['austen', 2047],
+    ['induction', 64],
+  ])) {
+    const file = new URL(`../web/page/models/${name}/tokenizer.json`, import.meta.url);
+    const { token } = readTokenizer(JSON.parse(readFileSync(file, 'utf8')));
+    const names = Array.from({ length: count }, (_, id) => token(id).text);
+    assert.deepEqual(
+      names.filter((words) => words.trim() === '' || /^\s|\s$|\p{C}/u.test(words)),
+      [],
+    );
+    assert.ok(names.includes('␣') || name === 'austen');
+  }
+});

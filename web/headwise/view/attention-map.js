@@ -3,7 +3,7 @@ import { Frame } from './frame.js';
 import { listenTo } from './gestures.js';
 import { Layers } from './layers.js';
 import { onceAFrame } from './once-a-frame.js';
-import { cellAt, wordsOf } from './readout.js';
+import { cellAt, placeTip, wordsOf } from './readout.js';
 import { readView } from './read-view.js';
 import { style } from './style.js';
 import { tellingCell } from './telling-cell.js';
@@ -251,20 +251,12 @@ export class AttentionMap extends Base {
     const words = cell ? wordsOf(cell, this.#given) : isThere ? '…' : '';
     if (this.#tip.textContent !== words) this.#tip.textContent = words;
     this.#tip.classList.toggle('away', !words || this.#place !== this.#said);
-    if (words) this.#putTip();
-  }
-
-  /** What is read out stands above or below its cell, and within the map. */
-  #putTip() {
-    const { query, key } = this.#said;
     const { queries, keys } = spansOf(this.#view, this.#size);
-    const [x, y] = [
-      (key + 0.5 - this.#view.key) / keys,
-      (query + 0.5 - this.#view.query) / queries,
-    ];
-    this.#tip.style.setProperty('--x', `${100 * clamp(x, 0, 1)}%`);
-    this.#tip.style.setProperty('--y', `${100 * clamp(y, 0, 1)}%`);
-    this.#tip.classList.toggle('above', y > 0.5);
+    const place = {
+      x: (key + 0.5 - this.#view.key) / keys,
+      y: (query + 0.5 - this.#view.query) / queries,
+    };
+    if (words) placeTip(this.#tip, place);
   }
 
   /**

@@ -62,3 +62,16 @@ export function wordsOf({ value, queries, keys }, { queryNames, keyNames, noun, 
   const what = isNamed ? `${isPooled ? 'largest ' : ''}${noun} ` : '';
   return `${places}: ${what}${sign}${formatWeight(Math.abs(value))}`;
 }
+
+/**
+ * What is read out stands above or below its cell, and within the map.
+ *
+ * @param {HTMLElement} tip
+ * @param {{ x: number, y: number }} cell in shares of the map's sides
+ */
+export function placeTip(tip, { x, y }) {
+  const share = (/** @type {number} */ at) => `${100 * Math.max(0, Math.min(1, at))}%`;
+  tip.style.setProperty('--x', share(x));
+  tip.style.setProperty('--y', share(y));
+  tip.classList.toggle('above', y > 0.5);
+}

@@ -11,7 +11,7 @@
 
 import { Tokenizer } from '@huggingface/tokenizers';
 import { PageError } from '../../shared/errors.js';
-import { labelOf, SPACE } from '../../shared/tokenize.js';
+import { labelOf } from '../../shared/tokenize.js';
 
 /** The characters that stand for bytes in byte-level tokenizers (GPT-2's bytes_to_unicode). */
 const byteOf = (() => {
@@ -56,7 +56,7 @@ export function readTokenizer(json) {
     const piece = tokenizer.id_to_token(id);
     if (piece === undefined) return `#${id}`;
     if (special.has(id)) return piece;
-    return inBytes ? labelOfBytes(piece) : piece.replaceAll('▁', SPACE);
+    return inBytes ? labelOfBytes(piece) : labelOf(piece.replaceAll('▁', ' '));
   };
   return {
     encode: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
