@@ -1,175 +1,44 @@
 /* Gradients of a linear layer around the tile and its blocks, with strides and guards, against float64. */
-#include "backward_case.h"
-#include "ops/linear.h"
-
-typedef struct linear_case {
-  size_t count;
-  size_t in;
-  size_t out;
-  bool adds;
-} linear_case;
-
-typedef struct linear_call {
-  hw_linear linear;
-  hw_matrix weight_gradient;
-  case_rows x;
-  case_rows dy;
-  case_rows dx;
-  float *bias_gradient;
-  bool adds;
-} linear_call;
-
-static void backward(hw_run *run, const void *call) {
-  const linear_call *f = call;
-  hw_matrix weight = f->weight_gradient;
-  const hw_linear_gradient gradient = {&weight, f->bias_gradient};
-  hw_linear_backward(run, &f->linear, &gradient, &(hw_rows){f->x.data, f->x.stride, f->x.count},
-                     &(hw_rows){f->dy.data, f->dy.stride, f->dy.count}, f->adds, f->dx.data, f->dx.stride);
-}
-
-static void load(hw_matrix *matrix, const case_rows *rows) {
-  hw_matrix_load(matrix, &(hw_matrix_part){0, rows->count, 0, rows->columns}, rows->data, rows->stride, 1);
-}
-
-static case_rows store(const hw_matrix *matrix) {
-  const case_rows rows = case_rows_empty(matrix->rows, matrix->columns);
-  hw_matrix_store(matrix, &(hw_matrix_part){0, rows.count, 0, rows.columns}, rows.data, rows.stride, 1);
-  return rows;
-}
-
-/* Before the call: what is there already. */
-typedef struct linear_before {
-  case_rows weight;
-  case_rows weight_gradient;
-  case_rows dx;
-  float *bias_gradient;
-} linear_before;
-
-static linear_call create(const linear_case *c, linear_before *before) {
-  linear_call call = {
-      .x = case_rows_random(c->count, c->in),
-      .dy = case_rows_random(c->count, c->out),
-      .dx = c->adds ? case_rows_random(c->count, c->in) : case_rows_empty(c->count, c->in),
-      .bias_gradient = check_floats(c->out),
-      .adds = c->adds,
-  };
-  check_fill(call.bias_gradient, c->out);
-  *before = (linear_before){case_rows_random(c->out, c->in), case_rows_random(c->out, c->in), case_rows_copy(&call.dx),
-                            check_floats(c->out)};
-  memcpy(before->bias_gradient, call.bias_gradient, c->out * sizeof(float));
-  CHECK(hw_linear_init(c->in, c->out, false, &call.linear) == HW_OK, "init");
-  CHECK(hw_matrix_create(HW_MATRIX_FLOAT32, c->out, c->in, &call.weight_gradient) == HW_OK, "create");
-  load(&call.linear.weight, &before->weight);
-  load(&call.weight_gradient, &before->weight_gradient);
-  return call;
-}
-
-static void destroy(linear_call *call, linear_before *before) {
-  hw_linear_release(&call->linear);
-  hw_matrix_release(&call->weight_gradient);
-  free(call->x.data);
-  free(call->dy.data);
-  free(call->dx.data);
-  free(call->bias_gradient);
-  free(before->weight.data);
-  free(before->weight_gradient.data);
-  free(before->dx.data);
-  free(before->bias_gradient);
-}
-
-static void check_dx(const linear_call *call, const linear_before *before) {
-  for (size_t r = 0; r < call->dx.count; r++) {
-    for (size_t i = 0; i < call->dx.columns; i++) {
-      double expected = call->adds ? case_element(&before->dx, r, i) : 0.0;
-      double terms = fabs(expected);
-      for (size_t o = 0; o < call->dy.columns; o++) {
-        const double term = case_element(&call->dy, r, o) * case_element(&before->weight, o, i);
-        expected += term;
-        terms += fabs(term);
-      }
-      case_check_sum("dx", r, i, call->dx.data[r * call->dx.stride + i], expected, terms, call->dy.columns);
-    }
-  }
-  case_rows_check_guards(&call->dx, "dx");
-}
-
-static void check_weight(const linear_call *call, const linear_before *before) {
-  const case_rows got = store(&call->weight_gradient);
-  for (size_t o = 0; o < got.count; o++) {
-    double bias = (double)before->bias_gradient[o];
-    double bias_terms = fabs(bias);
-    for (size_t r = 0; r < call->x.count; r++) {
-      bias += case_element(&call->dy, r, o);
-      bias_terms += fabs(case_element(&call->dy, r, o));
-    }
-    case_check_sum("db", 0, o, call->bias_gradient[o], bias, bias_terms, call->x.count);
-    for (size_t i = 0; i < got.columns; i++) {
-      double expected = case_element(&before->weight_gradient, o, i);
-      double terms = fabs(expected);
-      for (size_t r = 0; r < call->x.count; r++) {
-        const double term = case_element(&call->dy, r, o) * case_element(&call->x, r, i);
-        expected += term;
-        terms += fabs(term);
-      }
-      case_check_sum("dW", o, i, got.data[o * got.stride + i], expected, terms, call->x.count);
-    }
-  }
-  const size_t floats = hw_matrix_bytes(HW_MATRIX_FLOAT32, got.count, got.columns) / sizeof(float);
-  for (size_t i = 0; i < floats; i++) {
-    const size_t row = i / (8 * got.columns) * 8 + i % 8;
-    CHECK(row < got.count || call->weight_gradient.panels[i] == 0.0F, "row %zu, which is missing, is not zero", row);
-  }
-  free(got.data);
-}
-
-static void run(linear_case c) {
-  linear_before before;
-  linear_call call = create(&c, &before);
-  case_run_on(1, backward, &call);
-  check_dx(&call, &before);
-  check_weight(&call, &before);
-  check_case();
-  destroy(&call, &before);
-}
+#include "linear_case.h"
 
 static void test_tile_edges(void) {
   for (size_t out = 1; out <= 17; out += out == 9 ? 6 : 1) {
     for (size_t in = 1; in <= (size_t)2 * HW_TILE_ROWS + 1; in++) {
-      run((linear_case){1 + (in * out) % 15, in, out, in % 2 == 0});
+      linear_case_run((linear_case){1 + (in * out) % 15, in, out, in % 2 == 0});
     }
   }
   for (size_t count = 1; count <= (size_t)2 * HW_TILE_ROWS + 1; count++) {
-    run((linear_case){count, 11, 10, true});
-    run((linear_case){count, 16, 16, false});
+    linear_case_run((linear_case){count, 11, 10, true});
+    linear_case_run((linear_case){count, 16, 16, false});
   }
 }
 
 static void test_block_edges(void) {
   const size_t counts[] = {HW_GRADIENT_DEPTH - 1, HW_GRADIENT_DEPTH, HW_GRADIENT_DEPTH + 1, 2 * HW_GRADIENT_DEPTH + 3};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    run((linear_case){counts[i], 13, 9, i % 2 == 0});
+    linear_case_run((linear_case){counts[i], 13, 9, i % 2 == 0});
   }
   for (size_t d = 0; d < 3; d++) {
-    run((linear_case){7, HW_GRADIENT_ROWS - 1 + d, HW_GRADIENT_COLUMNS + 1 - d, d == 1});
-    run((linear_case){HW_GEMM_ROWS - 1 + d, 3, HW_GRADIENT_COLUMNS * 2 + 5, d == 1});
+    linear_case_run((linear_case){7, HW_GRADIENT_ROWS - 1 + d, HW_GRADIENT_COLUMNS + 1 - d, d == 1});
+    linear_case_run((linear_case){HW_GEMM_ROWS - 1 + d, 3, HW_GRADIENT_COLUMNS * 2 + 5, d == 1});
   }
-  run((linear_case){9, HW_GEMM_COLUMNS + 3, 5, true});
+  linear_case_run((linear_case){9, HW_GEMM_COLUMNS + 3, 5, true});
 }
 
 /* Each thread count on a copy of what was there before. */
 static void test_threads(void) {
   linear_before before;
-  linear_call one = create(&(linear_case){301, 131, 149, true}, &before);
-  case_run_on(1, backward, &one);
-  const case_rows expected = store(&one.weight_gradient);
+  linear_call one = linear_create(&(linear_case){301, 131, 149, true}, &before);
+  case_run_on(1, linear_backward, &one);
+  const case_rows expected = linear_store(&one.weight_gradient);
   for (size_t i = 0; i < CASE_THREADS; i++) {
     linear_call many = one;
     many.dx = case_rows_copy(&before.dx);
     many.bias_gradient = check_floats(149);
     memcpy(many.bias_gradient, before.bias_gradient, 149 * sizeof(float));
-    load(&many.weight_gradient, &before.weight_gradient);
-    case_run_on(case_threads[i], backward, &many);
-    const case_rows got = store(&many.weight_gradient);
+    linear_load(&many.weight_gradient, &before.weight_gradient);
+    case_run_on(case_threads[i], linear_backward, &many);
+    const case_rows got = linear_store(&many.weight_gradient);
     CHECK(memcmp(got.data, expected.data, case_rows_floats(&got) * sizeof(float)) == 0, "dW");
     CHECK(memcmp(many.dx.data, one.dx.data, case_rows_floats(&one.dx) * sizeof(float)) == 0, "dx");
     CHECK(memcmp(many.bias_gradient, one.bias_gradient, 149 * sizeof(float)) == 0, "db");
@@ -179,7 +48,7 @@ static void test_threads(void) {
     free(many.bias_gradient);
   }
   free(expected.data);
-  destroy(&one, &before);
+  linear_destroy(&one, &before);
 }
 
 static void backward_of_nothing(hw_run *run, const void *call) {
@@ -193,12 +62,12 @@ static void backward_of_nothing(hw_run *run, const void *call) {
 
 static void test_not_wanted(void) {
   linear_before before;
-  linear_call call = create(&(linear_case){5, 7, 9, false}, &before);
+  linear_call call = linear_create(&(linear_case){5, 7, 9, false}, &before);
   case_run_on(1, backward_of_nothing, &call);
-  check_dx(&call, &before);
+  linear_check_dx(&call, &before);
   CHECK(memcmp(call.bias_gradient, before.bias_gradient, 9 * sizeof(float)) == 0, "bias gradient");
   check_case();
-  destroy(&call, &before);
+  linear_destroy(&call, &before);
 }
 
 static void backward_to_x(hw_run *run, const void *call) {
@@ -210,16 +79,16 @@ static void backward_to_x(hw_run *run, const void *call) {
 /* Of what a matrix of fewer bits holds, which is not quite what went in. */
 static void check_small(hw_matrix_type type, size_t count, size_t in, size_t out) {
   linear_before before;
-  linear_call call = create(&(linear_case){count, in, out, false}, &before);
+  linear_call call = linear_create(&(linear_case){count, in, out, false}, &before);
   hw_matrix_release(&call.weight_gradient);
   CHECK(hw_matrix_create(type, out, in, &call.weight_gradient) == HW_OK, "create");
-  load(&call.weight_gradient, &before.weight);
+  linear_load(&call.weight_gradient, &before.weight);
   case_run_on(1, backward_to_x, &call);
   free(before.weight.data);
-  before.weight = store(&call.weight_gradient);
-  check_dx(&call, &before);
+  before.weight = linear_store(&call.weight_gradient);
+  linear_check_dx(&call, &before);
   check_case();
-  destroy(&call, &before);
+  linear_destroy(&call, &before);
 }
 
 static void test_small_types(void) {
