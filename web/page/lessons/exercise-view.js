@@ -98,7 +98,12 @@ export class ExerciseView {
   #finish({ how, step, line, message }, items) {
     this.#stop.hidden = true;
     this.element.dataset.state = how;
-    const { elements } = resultsOf({ printed: [] }, items, { complete: true, changed: true });
+    // What is right and wrong comes first, what the code shows after it.
+    const checks = items.filter((item) => item.kind === 'check');
+    const others = items.filter((item) => item.kind !== 'check');
+    const elements = [checks, others].flatMap(
+      (some) => resultsOf({ printed: [] }, some, { complete: true, changed: true }).elements,
+    );
     // A line of the check would tell nothing: it is not seen.
     const place = step === 0 ? line : undefined;
     this.#step.editor.mark((how === 'error' && place) || 0);
