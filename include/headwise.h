@@ -458,7 +458,8 @@ hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, siz
 typedef struct hw_graph hw_graph;
 
 /* hw_module_forward, and *graph for hw_module_backward, which the caller owns. The output is the same to the bit, and traces
- * and weights come as without it. Errors are those of hw_module_forward; HW_ERROR_VALUE besides: options has a cache.
+ * and weights come as without it. Errors are those of hw_module_forward; HW_ERROR_VALUE besides: options has a cache, or a
+ * parameter is not of 32-bit floats.
  * HW_ERROR_MEMORY: also no room for the graph. After an error *graph is NULL. */
 hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, const hw_input *input, float *y,
                                      const hw_forward_options *options, hw_graph **graph);
@@ -725,6 +726,7 @@ typedef struct hw_transformer_block_config {
   bool attention_bias;               /* of qkv_proj and out_proj */
   hw_gelu_approximation approximate; /* HW_GELU_NONE, 0: the exact GELU */
   double eps;                        /* of the layer norms; 0: HW_LAYER_NORM_EPS */
+  bool attention_only;               /* neither feed-forward nor ln2; d_ff does not count */
 } hw_transformer_block_config;
 
 /* Attention and feed-forward, each with a layer norm and a residual connection: x [batch, tokens, d_model] → y of the same
@@ -769,6 +771,26 @@ typedef struct hw_decoder_config {
  * norms start as ones and zeros, all else as zeros. HW_ERROR_SHAPE: a size is zero, or d_model is not a multiple of
  * num_heads. HW_ERROR_VALUE: eps is negative or not finite, or no such approximation. HW_ERROR_MEMORY. */
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module);
+
+/* What a language model is trained on. */
+typedef struct hw_loss_input {
+  const uint32_t *ids;    /* [batch, tokens] */
+  const int32_t *targets; /* [batch, tokens]; NULL: the next id of the row, the last one's is ignored */
+  size_t batch;
+  size_t tokens;
+  int32_t ignore_index; /* a target that does not count; torch's default is -100 */
+} hw_loss_input;
+
+/* *loss = the mean cross-entropy of a decoder's logits and the targets that are not ignored; NaN if there are none. Logits exist for some
+ * rows at a time only. graph: NULL, or receives what hw_decoder_loss_backward needs, which the caller owns; ids and targets are
+ * copied. HW_ERROR_SHAPE: a size is zero, or more tokens than context_length. HW_ERROR_VALUE: a NULL, another module, or an id
+ * or target beyond vocab_size. HW_ERROR_MEMORY. After an error *graph is NULL. */
+hw_status hw_decoder_loss(hw_context *context, hw_module *decoder, const hw_loss_input *input, float *loss,
+                          hw_graph **graph);
+
+/* Adds scale times the loss's gradients to those of the parameters: of a micro-batch, scale is its share of the targets. Errors
+ * are those of hw_module_backward. */
+hw_status hw_decoder_loss_backward(hw_context *context, hw_module *decoder, const hw_graph *graph, float scale);
 
 #ifdef __cplusplus
 }

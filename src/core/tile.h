@@ -27,6 +27,8 @@ enum {
   HW_GEMM_BYTES = 4 << 20,
   /* The same for activations between two products. */
   HW_HIDDEN_BYTES = 4 << 20,
+  /* Logits that are there at a time, if a product's rows are not more: what the second-level cache holds. */
+  HW_LOGITS_BYTES = 1 << 20,
 
   /* Weights of 16 bits that are floats at a time, while all rows pass by. */
   HW_EXPANDED_BYTES = 3 << 20,

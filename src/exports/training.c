@@ -98,3 +98,13 @@ HW_EXPORT(hw_status, sgd_step_array,
           (const hw_sgd_config *config, size_t count, float *value, const float *gradient, float *momentum_buffer)) {
   return hw_sgd_step_array(hw_export_context(), config, count, value, gradient, momentum_buffer);
 }
+
+/* The result slot receives a graph, if one is wanted. */
+HW_EXPORT(hw_status, decoder_loss, (hw_module * decoder, const hw_loss_input *input, float *loss, bool records)) {
+  return hw_decoder_loss(hw_export_context(), decoder, input, loss,
+                         records ? (hw_graph **)hw_export_result_slot() : NULL);
+}
+
+HW_EXPORT(hw_status, decoder_loss_backward, (hw_module * decoder, const hw_graph *graph, float scale)) {
+  return hw_decoder_loss_backward(hw_export_context(), decoder, graph, scale);
+}

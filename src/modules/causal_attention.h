@@ -16,6 +16,10 @@ typedef struct hw_head_place {
 void hw_causal_attention_head_forward(hw_run *run, const hw_module *module, const hw_input *input, float *y,
                                       const hw_head_place *place);
 
+/* dy [batch, tokens, num_heads · d_out]; dx, or dx plus the head's part of it. `training` does not count: the tape knows. */
+void hw_causal_attention_head_backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy,
+                                       bool adds, float *dx, const hw_head_place *place);
+
 /* Bytes of a module's weights; SIZE_MAX if they do not fit. */
 size_t hw_causal_attention_weight_bytes(const hw_causal_attention_config *config);
 

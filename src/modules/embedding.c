@@ -1,5 +1,6 @@
 #include "ops/embedding.h"
 
+#include "modules/gradients.h"
 #include "modules/modules.h"
 
 typedef struct embedding {
@@ -35,7 +36,19 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   hw_embedding_forward(run, &m->weight, input->ids, hw_size_multiply(input->batch, input->tokens), y);
 }
 
-const hw_module_type hw_embedding_type = {HW_MODULE_TYPE(embedding), .check = check, .takes_ids = true};
+static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
+  (void)dx;
+  embedding *m = (embedding *)module;
+  hw_matrix gradient = hw_gradient_matrix(&m->gradient, &m->weight);
+  hw_embedding_backward(run, &gradient, input->ids, hw_size_multiply(input->batch, input->tokens), dy);
+}
+
+const hw_module_type hw_embedding_type = {
+    HW_MODULE_TYPE(embedding),
+    .backward = backward,
+    .check = check,
+    .takes_ids = true,
+};
 
 hw_status hw_embedding_create(hw_context *context, const hw_embedding_config *config, hw_module **module) {
   return hw_module_create(context, &hw_embedding_type, config, module);

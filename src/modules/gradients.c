@@ -6,9 +6,27 @@ static hw_parameter gradient_of(const hw_parameter *parameter, hw_matrix *matrix
   return hw_parameter_with(parameter, parameter->gradient->values, matrix);
 }
 
+static bool can_learn(const hw_parameter *parameter) {
+  return parameter->matrix == NULL || parameter->matrix->type == HW_MATRIX_FLOAT32;
+}
+
+hw_status hw_gradients_check(hw_module *module) {
+  const hw_named_parameter *parameter;
+  for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
+    HW_TRY(hw_module_named_parameter(module, i, &parameter));
+    if (!can_learn(&parameter->value)) {
+      return HW_ERROR_VALUE;
+    }
+  }
+  return HW_OK;
+}
+
 /* Room for the gradient, and zeros where it is not there. */
 static hw_status prepare(const hw_parameter *parameter) {
   hw_gradient *gradient = parameter->gradient;
+  if (!can_learn(parameter)) {
+    return HW_ERROR_VALUE;
+  }
   const size_t bytes = hw_parameter_bytes(parameter);
   hw_matrix matrix;
   if (gradient->values == NULL) {
@@ -35,9 +53,7 @@ hw_status hw_gradients_prepare(hw_module *module) {
 
 void hw_gradients_of_linear(const hw_run *run, hw_linear *linear, const hw_rows *x, const hw_rows *dy, bool adds,
                             float *dx, size_t dx_stride) {
-  hw_matrix weight = linear->weight;
-  weight.type = HW_MATRIX_FLOAT32;
-  weight.panels = linear->weight_gradient.values;
+  hw_matrix weight = hw_gradient_matrix(&linear->weight_gradient, &linear->weight);
   hw_linear_backward(run, linear, &(hw_linear_gradient){&weight, linear->bias_gradient.values}, x, dy, adds, dx,
                      dx_stride);
 }

@@ -4,8 +4,16 @@
 
 #include "modules/module.h"
 
+/* HW_ERROR_VALUE: a parameter is not of 32-bit floats, and so has no gradient. HW_ERROR_MEMORY: no room for their list. */
+hw_status hw_gradients_check(hw_module *module);
+
 /* Makes room for the gradient of every parameter, zeros where it is not there. HW_ERROR_MEMORY: what was there still is. */
 hw_status hw_gradients_prepare(hw_module *module);
+
+/* A matrix's gradient, which is there, as a matrix. */
+static inline hw_matrix hw_gradient_matrix(const hw_gradient *gradient, const hw_matrix *matrix) {
+  return (hw_matrix){HW_MATRIX_FLOAT32, matrix->rows, matrix->columns, gradient->values};
+}
 
 /* hw_linear_backward into the layer's own gradients, which are there. */
 void hw_gradients_of_linear(const hw_run *run, hw_linear *linear, const hw_rows *x, const hw_rows *dy, bool adds,

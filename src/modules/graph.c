@@ -83,11 +83,8 @@ static void forward(hw_run *run, const void *call) {
 
 static hw_status check(const hw_module *module, const hw_input *input, const float *y,
                        const hw_forward_options *options) {
-  if (module == NULL || input == NULL || module->type->backward == NULL || options->cache != NULL ||
-      (options->trace != NULL && module->layers == 0)) {
-    return HW_ERROR_VALUE;
-  }
-  return hw_module_check(module, input, y, options);
+  HW_TRY(hw_module_check(module, input, y, options));
+  return options->cache == NULL ? HW_OK : HW_ERROR_VALUE;
 }
 
 static hw_status record(hw_context *context, hw_graph *graph, const hw_input *input, float *y,
@@ -98,18 +95,26 @@ static hw_status record(hw_context *context, hw_graph *graph, const hw_input *in
   return hw_run_recorded(context, options, &graph->kept, forward, &(recorded_call){graph, input, y});
 }
 
+hw_status hw_graph_create(hw_module *module, hw_graph **graph) {
+  *graph = NULL;
+  HW_TRY(hw_gradients_check(module));
+  *graph = hw_allocate_zeroed(sizeof(hw_graph));
+  if (*graph == NULL) {
+    return HW_ERROR_MEMORY;
+  }
+  (*graph)->module = module;
+  (*graph)->changes = changes_of(module);
+  return HW_OK;
+}
+
 hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, const hw_input *input, float *y,
                                      const hw_forward_options *options, hw_graph **graph) {
   static const hw_forward_options nothing;
   const hw_forward_options *asked = options == NULL ? &nothing : options;
   *graph = NULL;
   HW_TRY(check(module, input, y, asked));
-  hw_graph *created = hw_allocate_zeroed(sizeof(hw_graph));
-  if (created == NULL) {
-    return HW_ERROR_MEMORY;
-  }
-  created->module = module;
-  created->changes = changes_of(module);
+  hw_graph *created;
+  HW_TRY(hw_graph_create(module, &created));
   const hw_status status = record(context, created, input, y, asked);
   if (status != HW_OK) {
     hw_graph_destroy(created);
@@ -129,13 +134,14 @@ typedef struct backward_call {
 
 static void backward(hw_run *run, const void *call) {
   const backward_call *f = call;
+  run->layer = f->module->layers;
   hw_module_run_backward(run, f->module, f->input, f->dy, f->dx);
   pop_masks(run, f->graph);
 }
 
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
                              const float *dy, float *dx) {
-  if (module == NULL || input == NULL || dy == NULL || !hw_graph_is_current(graph, module) ||
+  if (module == NULL || input == NULL || dy == NULL || !hw_graph_is_current(graph, module) || graph->is_loss ||
       (module->type->takes_ids ? input->ids == NULL || dx != NULL : input->x == NULL)) {
     return HW_ERROR_VALUE;
   }

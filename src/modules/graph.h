@@ -10,6 +10,11 @@ struct hw_graph {
   uint64_t changes;           /* of the module and all inside, as it was */
   hw_input shape;             /* without data */
   hw_forward_options options; /* masks alone, copied into `kept` */
+  bool is_loss;
+  hw_loss_input loss; /* of a loss, without data */
 };
+
+/* Empty; after an error of hw_gradients_check, or HW_ERROR_MEMORY, *graph is NULL. */
+hw_status hw_graph_create(hw_module *module, hw_graph **graph);
 
 #endif

@@ -1,6 +1,7 @@
-#include "ops/layer_norm.h"
+#include "modules/layer_norm.h"
 
 #include "modules/modules.h"
+#include "ops/layer_norm.h"
 
 typedef struct layer_norm {
   hw_module base;
@@ -49,15 +50,62 @@ static void visit(hw_module *module, hw_visit *visit) {
   hw_visit_parameter(visit, "bias", &parameter);
 }
 
-static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
-  const layer_norm *m = (const layer_norm *)module;
+static hw_normalization normalization_of(const layer_norm *m) {
   const size_t dim = m->config.dim;
-  const hw_normalization normalization = {
-      .weight = m->weight, .bias = m->weight + dim, .eps = m->config.eps, .columns = dim};
+  return (hw_normalization){.weight = m->weight, .bias = m->weight + dim, .eps = m->config.eps, .columns = dim};
+}
+
+static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
+  const hw_normalization normalization = normalization_of((const layer_norm *)module);
   hw_normalization_forward(run, &normalization, input->x, hw_size_multiply(input->batch, input->tokens), y);
 }
 
-const hw_module_type hw_layer_norm_type = {HW_MODULE_TYPE(layer_norm)};
+void hw_layer_norm_push(hw_run *run, const hw_module *module, const float *x, size_t rows, float *y) {
+  if (!hw_run_records(run)) {
+    hw_module_run(run, module, &(hw_input){.x = x, .batch = 1, .tokens = rows}, y);
+    return;
+  }
+  const hw_normalization normalization = normalization_of((const layer_norm *)module);
+  float *normalized = hw_tape_push_floats(run, rows, normalization.columns);
+  float *factors = hw_tape_push_floats(run, rows, 1);
+  hw_normalization_normalize(run, &normalization, x, rows, normalized, factors);
+  hw_normalization_scale(run, &normalization, normalized, rows, y);
+}
+
+hw_normalized hw_layer_norm_pop(const hw_run *run, const hw_module *module, size_t rows) {
+  hw_normalized normalized;
+  normalized.factors = hw_tape_pop_floats(run, rows, 1);
+  normalized.rows = hw_tape_pop_floats(run, rows, ((const layer_norm *)module)->config.dim);
+  return normalized;
+}
+
+void hw_layer_norm_restore(const hw_run *run, const hw_module *module, const hw_normalized *normalized, size_t rows,
+                           float *y) {
+  const hw_normalization normalization = normalization_of((const layer_norm *)module);
+  hw_normalization_scale(run, &normalization, normalized->rows, rows, y);
+}
+
+void hw_layer_norm_pull(const hw_run *run, hw_module *module, const hw_normalized *normalized, const float *dy,
+                        size_t rows, bool adds, float *dx) {
+  layer_norm *m = (layer_norm *)module;
+  const hw_normalization normalization = normalization_of(m);
+  const hw_normalization_gradient gradient = {m->gradient.values, m->gradient.values + m->config.dim};
+  hw_normalization_backward(run, &normalization, &gradient, normalized->rows, normalized->factors, dy, rows, adds, dx);
+}
+
+/* The caller has kept x, so that nothing is on the tape. */
+static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
+  const hw_normalization normalization = normalization_of((const layer_norm *)module);
+  const size_t mark = run->arena->used;
+  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const hw_normalized normalized = {hw_run_take_floats(run, rows, normalization.columns),
+                                    hw_run_take_floats(run, rows, 1)};
+  hw_normalization_normalize(run, &normalization, input->x, rows, normalized.rows, normalized.factors);
+  hw_layer_norm_pull(run, module, &normalized, dy, rows, false, dx);
+  run->arena->used = mark;
+}
+
+const hw_module_type hw_layer_norm_type = {HW_MODULE_TYPE(layer_norm), .backward = backward};
 
 hw_status hw_layer_norm_create(hw_context *context, const hw_layer_norm_config *config, hw_module **module) {
   return hw_module_create(context, &hw_layer_norm_type, config, module);

@@ -121,6 +121,13 @@ void hw_modules_run(hw_run *run, const hw_modules *modules, const hw_input *inpu
   }
 }
 
+void hw_modules_run_backward(hw_run *run, const hw_modules *modules, const hw_input *input, const float *dy,
+                             float *dx) {
+  for (size_t i = modules->count; i > 0; i--) {
+    hw_module_run_backward(run, modules->all[i - 1], input, i == modules->count ? dy : dx, dx);
+  }
+}
+
 static hw_status check_options(const hw_module *module, const hw_forward_options *options) {
   const bool attends = module->layers > 0;
   const bool has_cache = module->type->cache_shape != NULL;
@@ -147,6 +154,15 @@ bool hw_forward_is_causal(const hw_forward_options *options, bool module_is_caus
 
 hw_status hw_module_check(const hw_module *module, const hw_input *input, const float *y,
                           const hw_forward_options *options) {
+  if (module == NULL || (options->trace != NULL && module->layers == 0)) {
+    return HW_ERROR_VALUE;
+  }
+  for (size_t i = 0; options->trace != NULL && i < module->layers; i++) {
+    options->trace[i] = NULL;
+  }
+  if (input == NULL) {
+    return HW_ERROR_VALUE;
+  }
   const hw_module_type *type = module->type;
   if (input->batch == 0 || input->tokens == 0) {
     return HW_ERROR_SHAPE;
@@ -191,15 +207,6 @@ hw_status hw_module_forward(hw_context *context, const hw_module *module, const 
                             const hw_forward_options *options) {
   static const hw_forward_options nothing;
   const hw_forward_options *asked = options == NULL ? &nothing : options;
-  if (module == NULL || (asked->trace != NULL && module->layers == 0)) {
-    return HW_ERROR_VALUE;
-  }
-  for (size_t i = 0; asked->trace != NULL && i < module->layers; i++) {
-    asked->trace[i] = NULL;
-  }
-  if (input == NULL) {
-    return HW_ERROR_VALUE;
-  }
   HW_TRY(hw_module_check(module, input, y, asked));
   const hw_scratch_key key = {
       .module = module,

@@ -24,8 +24,8 @@ typedef struct hw_module_type {
   hw_status (*check)(const hw_module *module, const hw_input *input, const hw_forward_options *options);
   /* Runs on an input that fits; while the run is measured the pointers may be NULL. */
   void (*forward)(hw_run *run, const hw_module *module, const hw_input *input, float *y);
-  /* Adds to the gradients of the parameters, and writes that of the input, which may be where dy is if the module says so.
-   * The input is the forward's; dx NULL: not wanted, or the run is measured. */
+  /* Adds to the gradients of the parameters, and writes that of the input; of attention, feed-forward and blocks dx may be dy.
+   * The input is the forward's; blocks need no x. dx NULL: not wanted, or the run is measured. */
   void (*backward)(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx);
   /* The shape of the module's caches but for the batch; NULL: it has none. */
   hw_cache_shape (*cache_shape)(const hw_module *module);
@@ -83,7 +83,10 @@ void hw_modules_release(hw_modules *modules);
 /* Each module's output is the next one's input. */
 void hw_modules_run(hw_run *run, const hw_modules *modules, const hw_input *input, float *y);
 
-/* What hw_module_forward checks. */
+/* The backward of modules that need no input, and whose dx may be dy: blocks. dx may be dy, and is wanted. */
+void hw_modules_run_backward(hw_run *run, const hw_modules *modules, const hw_input *input, const float *dy, float *dx);
+
+/* What hw_module_forward checks of its arguments; makes the places for traces NULL. */
 hw_status hw_module_check(const hw_module *module, const hw_input *input, const float *y,
                           const hw_forward_options *options);
 

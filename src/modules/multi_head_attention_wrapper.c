@@ -29,13 +29,25 @@ static hw_status check(const hw_module *module, const hw_input *input, const hw_
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const hw_modules *heads = &((const wrapper *)module)->heads;
   hw_head_place place = {.num_heads = heads->count, .training = module->training};
-  /* All heads have the same config, so one head's scratch is as large as another's. */
-  for (; place.head < (hw_run_measures(run) ? 1 : heads->count); place.head++) {
+  /* All heads have the same config, so one head's scratch is as large as another's; a tape keeps all of theirs. */
+  for (; place.head < (hw_run_measures(run) && !hw_run_records(run) ? 1 : heads->count); place.head++) {
     hw_causal_attention_head_forward(run, heads->all[place.head], input, y, &place);
   }
 }
 
-const hw_module_type hw_multi_head_attention_wrapper_type = {HW_MODULE_TYPE(wrapper), .check = check};
+static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
+  const hw_modules *heads = &((const wrapper *)module)->heads;
+  for (size_t i = heads->count; i > 0; i--) {
+    const hw_head_place place = {.head = i - 1, .num_heads = heads->count};
+    hw_causal_attention_head_backward(run, heads->all[i - 1], input, dy, i < heads->count, dx, &place);
+  }
+}
+
+const hw_module_type hw_multi_head_attention_wrapper_type = {
+    HW_MODULE_TYPE(wrapper),
+    .backward = backward,
+    .check = check,
+};
 
 hw_status hw_multi_head_attention_wrapper_create(hw_context *context,
                                                  const hw_multi_head_attention_wrapper_config *config,

@@ -25,7 +25,20 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   hw_modules_run(run, &((const transformer_stack *)module)->blocks, input, y);
 }
 
-const hw_module_type hw_transformer_stack_type = {HW_MODULE_TYPE(transformer_stack), .has_head_mask = true};
+static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
+  const transformer_stack *m = (const transformer_stack *)module;
+  const size_t mark = run->arena->used;
+  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  float *d = dx == NULL ? hw_run_take_floats(run, rows, m->config.block.d_model) : dx;
+  hw_modules_run_backward(run, &m->blocks, input, dy, d);
+  run->arena->used = mark;
+}
+
+const hw_module_type hw_transformer_stack_type = {
+    HW_MODULE_TYPE(transformer_stack),
+    .backward = backward,
+    .has_head_mask = true,
+};
 
 hw_status hw_transformer_stack_create(hw_context *context, const hw_transformer_stack_config *config,
                                       hw_module **module) {

@@ -63,6 +63,10 @@ typedef struct hw_rows {
 void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
                         size_t y_stride);
 
+/* The transpose, in room that the run's arena lends: for several products with it. Its panels are NULL while the run is
+ * measured. */
+hw_matrix hw_matrix_transpose(const hw_run *run, const hw_matrix *matrix);
+
 /* dx [dy.count, columns] at dx_stride = dy·W, or dx plus that: the gradient of x, for dy [dy.count, rows]. */
 void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds, float *dx,
                                    size_t dx_stride);

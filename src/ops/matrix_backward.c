@@ -44,19 +44,24 @@ static void transpose_item(const void *job, size_t item, size_t thread) {
   }
 }
 
-static void transpose(const hw_run *run, const hw_matrix *matrix, float *panels) {
-  const double work = (double)matrix->rows * (double)matrix->columns;
-  hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(matrix->rows, (size_t)PANELS * HW_TILE_COLUMNS),
-                  transpose_item, &(transposing){matrix, panels});
+hw_matrix hw_matrix_transpose(const hw_run *run, const hw_matrix *matrix) {
+  float *panels = hw_run_take_floats(run, hw_whole_panels(matrix->columns), matrix->rows);
+  if (!hw_run_measures(run)) {
+    const double work = (double)matrix->rows * (double)matrix->columns;
+    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(matrix->rows, (size_t)PANELS * HW_TILE_COLUMNS),
+                    transpose_item, &(transposing){matrix, panels});
+  }
+  return (hw_matrix){HW_MATRIX_FLOAT32, matrix->columns, matrix->rows, panels};
 }
 
 void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds, float *dx,
                                    size_t dx_stride) {
   const size_t mark = run->arena->used;
+  const hw_matrix transposed = hw_matrix_transpose(run, matrix);
   hw_gemm_product product = {
       .a = dy->data,
       .a_stride = dy->stride,
-      .panels = hw_run_take_floats(run, hw_whole_panels(matrix->columns), matrix->rows),
+      .panels = transposed.panels,
       .start = hw_gemm_zeros,
       .c = dx,
       .c_stride = dx_stride,
@@ -65,9 +70,6 @@ void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, c
       .columns = matrix->columns,
       .adds = adds,
   };
-  if (!hw_run_measures(run)) {
-    transpose(run, matrix, (float *)(uintptr_t)product.panels);
-  }
   hw_matmul_forward(run, &product);
   run->arena->used = mark;
 }

@@ -27,7 +27,7 @@ typedef struct hw_run {
   hw_arena *arena;
   hw_tape tape;
   const hw_forward_options *options; /* of the whole call */
-  size_t layer;                      /* how many layers of attention have run */
+  size_t layer;                      /* how many layers of attention have run; in a backward, how many are left */
   hw_status status;                  /* of a run that is measured: what could not be kept */
 } hw_run;
 
@@ -79,6 +79,12 @@ static inline float *hw_tape_pop_floats(const hw_run *run, size_t rows, size_t c
 /* Room on the tape if the run records, else in the arena. */
 static inline float *hw_run_keep_floats(const hw_run *run, size_t rows, size_t columns) {
   return hw_run_records(run) ? hw_tape_push_floats(run, rows, columns) : hw_run_take_floats(run, rows, columns);
+}
+
+/* Floats `first` on; NULL stays NULL, as pointers are while a run is measured. */
+static inline float *hw_floats_from(float *floats, size_t first) { return floats == NULL ? NULL : floats + first; }
+static inline const float *hw_const_floats_from(const float *floats, size_t first) {
+  return floats == NULL ? NULL : floats + first;
 }
 
 /* The threads for a job of so many multiply-adds: the caller's alone where waking the others takes longer. */

@@ -67,7 +67,7 @@ hw_trace *hw_trace_on_tape(hw_run *run, const hw_attention *attention, const hw_
   }
   tape->count += state->first_head == 0 ? 1 : 0;
   hw_trace **entry = tape->traces + tape->count - 1;
-  if (hw_run_measures(run)) {
+  if (hw_run_measures(run) && state->first_head == 0) {
     run->status = create(attention, state->heads == 0 ? attention->heads : state->heads, entry);
   }
   return *entry;

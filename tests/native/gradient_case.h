@@ -144,6 +144,9 @@ static inline void gradient_check(hw_context *context, const gradient_case *c) {
   double *x = c->x_count == 0 ? NULL : reference_widen(c->input.x, c->x_count);
   check_fill(dy, c->y_count);
   CHECK_STATUS(hw_module_forward(context, c->module, &c->input, plain, c->options), HW_OK);
+  if (c->options != NULL && c->options->trace != NULL) {
+    hw_trace_destroy(*c->options->trace); /* of one layer */
+  }
   CHECK_STATUS(hw_module_forward_recorded(context, c->module, &c->input, y, c->options, &graph), HW_OK);
   CHECK(memcmp(y, plain, c->y_count * sizeof *y) == 0, "%s: recorded, another output", c->name);
   CHECK_STATUS(hw_module_backward(context, c->module, &c->input, graph, dy, c->x_count == 0 ? NULL : dx), HW_OK);

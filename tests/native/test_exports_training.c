@@ -127,6 +127,34 @@ static void test_arrays(void) {
   VALUE(sgd_step_array, NULL, 3, value, y, moments[0]);
 }
 
+static void test_loss(void) {
+  const hw_decoder_config config = {.vocab_size = 3,
+                                    .context_length = ROWS,
+                                    .num_layers = 1,
+                                    .block = {.d_model = 2, .num_heads = 1, .d_ff = 2, .norm_first = true}};
+  static const uint32_t ids[ROWS] = {0, 1, 2, 0};
+  const hw_loss_input good = {ids, NULL, 1, ROWS, -100};
+  const hw_loss_input bad = {NULL, NULL, 1, ROWS, -100};
+  hw_module *decoder = NULL;
+  float loss = 0.0F;
+  CHECK_STATUS(hw_decoder_create(&config, &decoder), HW_OK);
+  OK(decoder_loss, decoder, &good, &loss, false);
+  OK(decoder_loss, decoder, &good, &loss, true);
+  hw_graph *graph = result_slot;
+  VALUE(decoder_loss, decoder, &bad, &loss, true);
+  VALUE(decoder_loss, decoder, NULL, &loss, true);
+  VALUE(decoder_loss, decoder, &good, NULL, true);
+  VALUE(decoder_loss, NULL, &good, &loss, true);
+  VALUE(decoder_loss, linear, &good, &loss, true);
+  CHECK(result_slot == NULL, "left a pointer");
+  OK(decoder_loss_backward, decoder, graph, 1.0F);
+  VALUE(decoder_loss_backward, linear, graph, 1.0F);
+  VALUE(decoder_loss_backward, NULL, graph, 1.0F);
+  VALUE(decoder_loss_backward, decoder, NULL, 1.0F);
+  CALL(graph_destroy, graph);
+  hw_module_destroy(decoder);
+}
+
 static void test_end(void) {
   OK(module_clear_gradient, linear, 0);
   VALUE(module_clear_gradient, linear, 2);
@@ -141,6 +169,7 @@ int main(void) {
   check_run("gradients refuse NULL and rows that there are not", test_gradient);
   check_run("an optimizer refuses NULL, bad settings and parameters that there are not", test_optimizer);
   check_run("steps of arrays refuse NULL and bad settings", test_arrays);
+  check_run("a loss refuses NULL and modules that have none", test_loss);
   check_run("a gradient that is cleared is gone, and every export is called here", test_end);
   hw_module_destroy(linear);
   hw_context_destroy(context);

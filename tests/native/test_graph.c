@@ -94,6 +94,30 @@ static void test_other_input(void) {
   hw_module_destroy(module);
 }
 
+/* Sizes that wrap, or are beyond any memory: the measuring run says so before anything is read. */
+static void test_huge(void) {
+  const hw_transformer_block_config block = {
+      .d_model = 4, .num_heads = 2, .d_ff = 6, .dropout = 0.5, .norm_first = true, .is_causal = true};
+  const hw_causal_attention_config head = {.d_in = 4, .d_out = 2, .context_length = SIZE_MAX, .dropout = 0.5};
+  const size_t tokens[] = {SIZE_MAX, SIZE_MAX / 2 + 1, SIZE_MAX / 16, (size_t)1 << (sizeof(size_t) * 8 - 8)};
+  hw_transformer_block_config post = block;
+  hw_module *modules[3] = {NULL};
+  post.norm_first = false;
+  CHECK_STATUS(make_stack(NULL, &block, 2, &modules[0]), HW_OK);
+  CHECK_STATUS(hw_transformer_block_create(NULL, &post, &modules[1]), HW_OK);
+  CHECK_STATUS(make_wrapper(NULL, &head, 2, &modules[2]), HW_OK);
+  for (size_t i = 0; i < 3 * sizeof tokens / sizeof *tokens; i++) {
+    const hw_input huge = {.x = x, .batch = 1, .tokens = tokens[i / 3]};
+    hw_graph *graph = NULL;
+    float y = 0.0F;
+    CHECK_STATUS(hw_module_forward_recorded(context, modules[i % 3], &huge, &y, NULL, &graph), HW_ERROR_MEMORY);
+    CHECK(graph == NULL, "left a graph");
+  }
+  for (size_t i = 0; i < 3; i++) {
+    hw_module_destroy(modules[i]);
+  }
+}
+
 int main(void) {
   check_seed(15);
   check_fill(x, ROWS * IN);
@@ -102,6 +126,7 @@ int main(void) {
   check_run("gradients add up until they are cleared, through one graph too", test_adds);
   check_run("a graph is of one module and its parameters as they were", test_changes);
   check_run("a backward refuses an input of other sizes", test_other_input);
+  check_run("a forward that cannot be kept is refused", test_huge);
   hw_context_destroy(context);
   return check_result();
 }

@@ -75,6 +75,8 @@
  * @property {(optimizer: number, index: number, moment: number, first_row: number, rows: number, target: number) => number} optimizer_store_moment
  * @property {(config: number, steps: number, count: number, value: number, gradient: number, exp_avg: number, exp_avg_sq: number) => number} adamw_step_array
  * @property {(config: number, count: number, value: number, gradient: number, momentum_buffer: number) => number} sgd_step_array
+ * @property {(decoder: number, input: number, loss: number, records: boolean) => number} decoder_loss
+ * @property {(decoder: number, graph: number, scale: number) => number} decoder_loss_backward
  */
 /** hw_mask */
 export const mask = { bytes: 24, word: { kind: 0, data: 4, batchStride: 8, headStride: 12, queryStride: 16, keyStride: 20 } };
@@ -94,6 +96,8 @@ export const sgdConfig = { bytes: 32, f64: { lr: 0, momentum: 8, weightDecay: 16
 export const crossEntropyCall = { bytes: 40, word: { logits: 0, targets: 4, rows: 8, classes: 12, ignoreIndex: 16, losses: 24, gradient: 28, rowScales: 36 }, f32: { labelSmoothing: 20, scale: 32 } };
 /** hw_attention_gradient_arguments */
 export const attentionGradientArguments = { bytes: 20, word: { output: 0, query: 4, key: 8, value: 12, mask: 16 } };
+/** hw_loss_input */
+export const lossInput = { bytes: 20, word: { ids: 0, targets: 4, batch: 8, tokens: 12, ignoreIndex: 16 } };
 /** hw_status */
 export const status = { ok: 0, errorShape: 1, errorValue: 2, errorMemory: 3 };
 /** hw_mask_kind */
@@ -119,7 +123,7 @@ export const modules = {
   causalAttention: { kind: 4, config: { bytes: 32, word: { dIn: 0, dOut: 4, contextLength: 8 }, f64: { dropout: 16 }, bool: { qkvBias: 24, isCausal: 25, byHand: 26 } } },
   multiHeadAttentionWrapper: { kind: 5, config: { bytes: 40, word: { 'head.dIn': 0, 'head.dOut': 4, 'head.contextLength': 8, numHeads: 32 }, f64: { 'head.dropout': 16 }, bool: { 'head.qkvBias': 24, 'head.isCausal': 25, 'head.byHand': 26 } } },
   multiHeadAttention: { kind: 6, config: { bytes: 32, word: { dIn: 0, dOut: 4, contextLength: 8, numHeads: 12 }, f64: { dropout: 16 }, bool: { qkvBias: 24, outProj: 25, outBias: 26, isCausal: 27, packedQkv: 28 } } },
-  transformerBlock: { kind: 7, config: { bytes: 40, word: { dModel: 0, numHeads: 4, dFf: 8, approximate: 28 }, f64: { dropout: 16, eps: 32 }, bool: { normFirst: 24, isCausal: 25, attentionBias: 26 } } },
-  transformerStack: { kind: 8, config: { bytes: 48, word: { 'block.dModel': 0, 'block.numHeads': 4, 'block.dFf': 8, 'block.approximate': 28, numLayers: 40 }, f64: { 'block.dropout': 16, 'block.eps': 32 }, bool: { 'block.normFirst': 24, 'block.isCausal': 25, 'block.attentionBias': 26 } } },
-  decoder: { kind: 9, config: { bytes: 56, word: { vocabSize: 0, contextLength: 4, numLayers: 8, 'block.dModel': 16, 'block.numHeads': 20, 'block.dFf': 24, 'block.approximate': 44 }, f64: { 'block.dropout': 32, 'block.eps': 48 }, bool: { 'block.normFirst': 40, 'block.isCausal': 41, 'block.attentionBias': 42 } } },
+  transformerBlock: { kind: 7, config: { bytes: 48, word: { dModel: 0, numHeads: 4, dFf: 8, approximate: 28 }, f64: { dropout: 16, eps: 32 }, bool: { normFirst: 24, isCausal: 25, attentionBias: 26, attentionOnly: 40 } } },
+  transformerStack: { kind: 8, config: { bytes: 56, word: { 'block.dModel': 0, 'block.numHeads': 4, 'block.dFf': 8, 'block.approximate': 28, numLayers: 48 }, f64: { 'block.dropout': 16, 'block.eps': 32 }, bool: { 'block.normFirst': 24, 'block.isCausal': 25, 'block.attentionBias': 26, 'block.attentionOnly': 40 } } },
+  decoder: { kind: 9, config: { bytes: 64, word: { vocabSize: 0, contextLength: 4, numLayers: 8, 'block.dModel': 16, 'block.numHeads': 20, 'block.dFf': 24, 'block.approximate': 44 }, f64: { 'block.dropout': 32, 'block.eps': 48 }, bool: { 'block.normFirst': 40, 'block.isCausal': 41, 'block.attentionBias': 42, 'block.attentionOnly': 56 } } },
 };

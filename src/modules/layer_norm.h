@@ -1,0 +1,26 @@
+/* A layer norm inside another module: its backward works from what it made of its input, which nobody keeps. */
+#ifndef HW_MODULES_LAYER_NORM_H
+#define HW_MODULES_LAYER_NORM_H
+
+#include "modules/module.h"
+
+/* Rows without weight and bias, and what each was multiplied by. */
+typedef struct hw_normalized {
+  float *rows;    /* [rows, dim] */
+  float *factors; /* [rows] */
+} hw_normalized;
+
+/* hw_module_run of a layer norm; if the run records, what the backward needs goes onto its tape. y may be x. */
+void hw_layer_norm_push(hw_run *run, const hw_module *module, const float *x, size_t rows, float *y);
+
+hw_normalized hw_layer_norm_pop(const hw_run *run, const hw_module *module, size_t rows);
+
+/* The output again. */
+void hw_layer_norm_restore(const hw_run *run, const hw_module *module, const hw_normalized *normalized, size_t rows,
+                           float *y);
+
+/* Adds to the gradients of weight and bias. dx, or dx plus it; it may be dy if it does not add. */
+void hw_layer_norm_pull(const hw_run *run, hw_module *module, const hw_normalized *normalized, const float *dy,
+                        size_t rows, bool adds, float *dx);
+
+#endif

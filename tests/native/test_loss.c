@@ -1,0 +1,274 @@
+/* A decoder's loss is the mean cross-entropy of its logits, and its gradients are those of that. */
+#include "gradient_case.h"
+#include "reference_gpt2.h"
+
+enum { BATCH = 2, TOKENS = 5, ROWS = BATCH * TOKENS, VOCAB = 7, HEADS = 2, LAYERS = 2, IGNORED = -100 };
+
+static hw_context *context;
+static const uint32_t ids[ROWS] = {6, 0, 3, 6, 1, 3, 3, 5, 2, 6};
+static const int32_t next[ROWS] = {0, 3, 6, 1, IGNORED, 3, 5, 2, 6, IGNORED};
+static const int32_t some[ROWS] = {0, -1, -1, 4, 4, -1, 5, 6, 6, -1};
+
+static hw_module *make(double dropout) {
+  hw_decoder_config config = gpt2_config(VOCAB, TOKENS, LAYERS, 6, HEADS, 9);
+  hw_module *module = NULL;
+  config.block.eps = 1e-2;
+  config.block.dropout = dropout;
+  CHECK_STATUS(hw_decoder_create(&config, &module), HW_OK);
+  gradient_fill(module);
+  return module;
+}
+
+/* The targets of a case are its options' place: a case has no other. */
+typedef struct loss_case {
+  gradient_case base;
+  const int32_t *targets;
+  int32_t ignore_index;
+} loss_case;
+
+static void loss_reference(const gradient_case *c, const double *x, double *y) {
+  (void)x;
+  static double weights[LAYERS * BATCH * HEADS * TOKENS * TOKENS];
+  static double logits[ROWS * VOCAB];
+  const loss_case *own = (const loss_case *)c;
+  const hw_decoder_config *config = c->config;
+  const reference_tokens tokens = {BATCH, TOKENS, 0};
+  double count = 0.0;
+  y[0] = 0.0;
+  reference_gpt2(c->module, config, ids, &tokens, NULL, logits, weights, 0.0);
+  for (size_t row = 0; row < ROWS; row++) {
+    double sum = 0.0;
+    if (own->targets[row] == own->ignore_index) {
+      continue;
+    }
+    for (size_t i = 0; i < VOCAB; i++) {
+      sum += exp(logits[row * VOCAB + i]);
+    }
+    y[0] += log(sum) - logits[row * VOCAB + (size_t)own->targets[row]];
+    count += 1.0;
+  }
+  y[0] /= count;
+}
+
+static void check_loss(const loss_case *c, const hw_loss_input *input) {
+  hw_module *module = c->base.module;
+  hw_graph *graph = NULL;
+  float plain = 0.0F;
+  float loss = 0.0F;
+  double expected = 0.0;
+  const float scale = 0.75F;
+  loss_reference(&c->base, NULL, &expected);
+  CHECK_STATUS(hw_decoder_loss(context, module, input, &plain, NULL), HW_OK);
+  CHECK_STATUS(hw_decoder_loss(context, module, input, &loss, &graph), HW_OK);
+  CHECK(plain == loss && fabs((double)loss - expected) <= 1e-5, "%g and %g, expected %g", (double)plain, (double)loss,
+        expected);
+  CHECK(!hw_module_has_gradient(module, 0), "a loss alone left a gradient");
+  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, scale), HW_OK);
+  for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
+    gradient_check_parameter(&c->base, i, NULL, &scale);
+  }
+  hw_graph_destroy(graph);
+}
+
+static void test_loss(void) {
+  const hw_decoder_config config = {.vocab_size = VOCAB, .num_layers = LAYERS, .context_length = TOKENS};
+  for (size_t i = 0; i < 3; i++) {
+    hw_decoder_config own = config;
+    own.block = gpt2_config(VOCAB, TOKENS, LAYERS, 6, HEADS, 9).block;
+    own.block.eps = 1e-2;
+    loss_case c = {.base = {.name = "loss", .module = make(0.0), .config = &own, .y_count = 1}};
+    c.base.reference = loss_reference;
+    c.targets = i == 2 ? some : next;
+    c.ignore_index = i == 2 ? -1 : IGNORED;
+    check_loss(&c, &(hw_loss_input){ids, i == 0 ? NULL : c.targets, BATCH, TOKENS, c.ignore_index});
+    hw_module_destroy(c.base.module);
+  }
+}
+
+/* What a backward added, of all parameters. */
+static float *gradients_of(hw_module *module, size_t *count) {
+  float *all = check_floats(1 << 18);
+  *count = 0;
+  for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
+    hw_parameter_info info;
+    CHECK(hw_module_parameter(module, i, &info) == HW_OK, "parameter");
+    CHECK_STATUS(hw_module_store_gradient(module, i, 0, info.shape[0], all + *count), HW_OK);
+    *count += info.shape[0] * info.shape[1];
+    CHECK_STATUS(hw_module_clear_gradient(module, i), HW_OK);
+  }
+  return all;
+}
+
+static void expect_near(const float *got, const float *expected, size_t count) {
+  float largest = 0.0F;
+  for (size_t i = 0; i < count; i++) {
+    largest = fmaxf(largest, fabsf(expected[i]));
+  }
+  for (size_t i = 0; i < count; i++) {
+    CHECK(fabsf(got[i] - expected[i]) <= 1e-5F * largest, "%zu: %g, expected %g", i, (double)got[i],
+          (double)expected[i]);
+  }
+  check_case();
+}
+
+/* More rows than there are logits for at a time. */
+static void test_chunks(void) {
+  enum { batch = 3, tokens = 90, rows = batch * tokens, vocab = 4099, width = 4 };
+  const hw_decoder_config config = gpt2_config(vocab, tokens, 1, width, 1, 4);
+  static uint32_t many[rows];
+  hw_module *module = NULL;
+  hw_graph *graph = NULL;
+  float loss = 0.0F;
+  size_t count = 0;
+  CHECK_STATUS(hw_decoder_create(&config, &module), HW_OK);
+  fill_part(whole(module));
+  for (size_t i = 0; i < rows; i++) {
+    many[i] = (uint32_t)(check_random() % vocab);
+  }
+  const hw_loss_input all = {many, NULL, batch, tokens, IGNORED};
+  CHECK_STATUS(hw_decoder_loss(context, module, &all, &loss, &graph), HW_OK);
+  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_OK);
+  hw_graph_destroy(graph);
+  float *together = gradients_of(module, &count);
+  double sum = 0.0;
+  for (size_t b = 0; b < batch; b++) {
+    float part = 0.0F;
+    const hw_loss_input one = {many + b * tokens, NULL, 1, tokens, IGNORED};
+    CHECK_STATUS(hw_decoder_loss(context, module, &one, &part, &graph), HW_OK);
+    CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F / batch), HW_OK);
+    hw_graph_destroy(graph);
+    sum += (double)part / batch;
+  }
+  float *apart = gradients_of(module, &count);
+  CHECK(fabs((double)loss - sum) <= 1e-5, "%g, in micro-batches %g", (double)loss, sum);
+  expect_near(apart, together, count);
+  free(together);
+  free(apart);
+  hw_module_destroy(module);
+}
+
+static void test_errors(void) {
+  hw_module *module = make(0.0);
+  hw_module *linear = NULL;
+  hw_graph *graph = NULL;
+  float loss = 0.0F;
+  float logits[ROWS * VOCAB];
+  int32_t targets[ROWS];
+  const hw_loss_input good = {ids, targets, BATCH, TOKENS, IGNORED};
+  memcpy(targets, next, sizeof next);
+  CHECK_STATUS(make_linear(NULL, 2, 2, false, &linear), HW_OK);
+  CHECK_STATUS(hw_decoder_loss(context, linear, &good, &loss, &graph), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_decoder_loss(context, module, NULL, &loss, &graph), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_decoder_loss(context, module, &good, NULL, &graph), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_decoder_loss(NULL, module, &good, &loss, &graph), HW_ERROR_VALUE);
+  const int32_t bad[] = {VOCAB, -1, -99, INT32_MAX, INT32_MIN};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    targets[ROWS - 1] = bad[i];
+    CHECK_STATUS(hw_decoder_loss(context, module, &good, &loss, &graph), HW_ERROR_VALUE);
+    CHECK(graph == NULL, "left a graph");
+  }
+  targets[ROWS - 1] = IGNORED;
+  hw_loss_input other = good;
+  other.tokens = TOKENS + 1;
+  CHECK_STATUS(hw_decoder_loss(context, module, &other, &loss, &graph), HW_ERROR_SHAPE);
+  other.tokens = 0;
+  CHECK_STATUS(hw_decoder_loss(context, module, &other, &loss, &graph), HW_ERROR_SHAPE);
+  CHECK_STATUS(hw_decoder_loss(context, module, &good, &loss, &graph), HW_OK);
+  const hw_input input = {.ids = ids, .batch = BATCH, .tokens = TOKENS};
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, logits, NULL), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_decoder_loss_backward(context, linear, graph, 1.0F), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_decoder_loss_backward(context, module, NULL, 1.0F), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_decoder_loss_backward(NULL, module, graph, 1.0F), HW_ERROR_VALUE);
+  hw_module *norm = hw_module_child(module, "ln_f");
+  CHECK_STATUS(hw_module_load(norm, 0, 0, 1, &loss), HW_OK);
+  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_ERROR_VALUE);
+  CHECK(!hw_module_has_gradient(module, 0), "a gradient after an error");
+  hw_graph_destroy(graph);
+  CHECK_STATUS(hw_module_forward_recorded(context, module, &input, NULL, NULL, &graph), HW_OK);
+  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_ERROR_VALUE);
+  hw_graph_destroy(graph);
+  hw_module_destroy(module);
+  hw_module_destroy(linear);
+}
+
+/* As in torch: nothing to learn from is NaN, whose gradients are zeros. */
+static void test_all_ignored(void) {
+  hw_module *module = make(0.0);
+  hw_graph *graph = NULL;
+  float loss = 0.0F;
+  size_t count = 0;
+  const hw_loss_input one_token = {ids, NULL, ROWS, 1, IGNORED};
+  CHECK_STATUS(hw_decoder_loss(context, module, &one_token, &loss, &graph), HW_OK);
+  CHECK(isnan(loss), "%g", (double)loss);
+  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_OK);
+  float *gradients = gradients_of(module, &count);
+  for (size_t i = 0; i < count; i++) {
+    CHECK(gradients[i] == 0.0F, "%zu: %g", i, (double)gradients[i]);
+  }
+  free(gradients);
+  hw_graph_destroy(graph);
+  hw_module_destroy(module);
+}
+
+/* By differences of what the engine itself computes from the same seed: dropout drops the same in each. */
+static double dropped_loss(hw_module *module, size_t index, size_t row, const float *values) {
+  const hw_loss_input input = {ids, some, BATCH, TOKENS, -1};
+  float loss = 0.0F;
+  CHECK(hw_module_load(module, index, row, 1, values) == HW_OK, "load");
+  hw_manual_seed(context, 5);
+  CHECK(hw_decoder_loss(context, module, &input, &loss, NULL) == HW_OK, "loss");
+  return (double)loss;
+}
+
+static void test_dropout(void) {
+  hw_module *module = make(0.3);
+  hw_graph *graph = NULL;
+  float loss = 0.0F;
+  const hw_loss_input input = {ids, some, BATCH, TOKENS, -1};
+  hw_manual_seed(context, 5);
+  CHECK_STATUS(hw_decoder_loss(context, module, &input, &loss, &graph), HW_OK);
+  hw_module_train(module, false);
+  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_OK);
+  hw_module_train(module, true);
+  hw_graph_destroy(graph);
+  for (size_t index = 0; index < hw_module_parameter_count(module); index++) {
+    hw_parameter_info info;
+    CHECK(hw_module_parameter(module, index, &info) == HW_OK, "parameter");
+    const size_t row = info.shape[0] / 2;
+    float *values = check_floats(info.shape[1]);
+    float *gradient = check_floats(info.shape[1]);
+    CHECK_STATUS(hw_module_store(module, index, row, 1, values), HW_OK);
+    CHECK_STATUS(hw_module_store_gradient(module, index, row, 1, gradient), HW_OK);
+    for (size_t i = 0; i < info.shape[1]; i++) {
+      static const float at[4] = {0x1p-4F, 0x1p-5F, -0x1p-5F, -0x1p-4F};
+      const float before = values[i];
+      double losses[4];
+      for (size_t p = 0; p < 4; p++) {
+        values[i] = before + at[p];
+        losses[p] = dropped_loss(module, index, row, values);
+      }
+      values[i] = before;
+      dropped_loss(module, index, row, values);
+      const double expected = gradient_of_differences(losses, 0x1p-5);
+      CHECK(fabs((double)gradient[i] - expected) <= 2e-3 * fmax(fabs(expected), 0.1), "%s, %zu: %g, expected %g",
+            info.name, i, (double)gradient[i], expected);
+      check_case();
+    }
+    free(values);
+    free(gradient);
+  }
+  hw_module_destroy(module);
+}
+
+int main(void) {
+  check_seed(15);
+  CHECK(hw_context_create(&context) == HW_OK, "context");
+  check_run("the loss and its gradients are those of cross-entropy in double", test_loss);
+  check_run("chunks of rows and micro-batches give the same gradients", test_chunks);
+  check_run("a loss refuses other modules, targets beyond the vocabulary and graphs of something else", test_errors);
+  check_run("a loss over nothing is NaN, and teaches nothing", test_all_ignored);
+  check_run("dropout drops in the gradient what it dropped in the loss, in whatever mode the module is by then",
+            test_dropout);
+  hw_context_destroy(context);
+  return check_result();
+}
