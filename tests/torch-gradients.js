@@ -1,6 +1,7 @@
 // Gradients that PyTorch computed in float64, against the package's.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Gpt2 } from 'headwise/gpt2';
 import { isTorchs, make, makeAll, noticesErrors, readGroup } from './torch.js';
 
 /** @typedef {import('./helpers.js').Engine} Engine */
@@ -61,5 +62,75 @@ export function testFunctionGradients(hw, name) {
   test(`every fixture of ${name} notices a number that is off by more than its tolerance`, () => {
     assert.ok(cases.length > 0);
     for (const fixture of cases) noticesErrors(fixture, group);
+  });
+}
+
+/** @param {Engine} hw @param {GradientCase} fixture @param {Group} group */
+function runModule(hw, fixture, group) {
+  const { expect, seed } = fixture;
+  const [state, input] = [makeAll(fixture.state, group), makeAll(fixture.input, group)];
+  const module = new /** @type {any} */ (hw)[String(fixture.class)](fixture.options);
+  module.loadStateDict(state);
+  input.requiresGrad = 'grad.x' in expect;
+  const options = makeAll(fixture.forward, group);
+  const forward = () => {
+    if (seed !== undefined) hw.manualSeed(seed);
+    return options === undefined ? module.forward(input) : module.forward(input, options);
+  };
+  const plain = forward();
+  const outputs = hw.enableGrad(forward);
+  assert.deepEqual(outputs.output, plain.output, 'recorded or not');
+  isTorchs(outputs.output, expect.output, group, 'output');
+  hw.enableGrad(() => weighted(hw, outputs, fixture, group)).backward();
+  if (input.requiresGrad) isTorchs(input.grad, expect['grad.x'], group, 'x');
+  checkParameters(module, expect, group);
+  module.dispose();
+}
+
+/**
+ * @param {any} module
+ * @param {Record<string, import('./torch.js').Expected>} expect
+ * @param {Group} group
+ */
+function checkParameters(module, expect, group) {
+  const parameters = module.parameters();
+  const names = Object.keys(expect).filter((key) => key.startsWith('grad.') && key !== 'grad.x');
+  assert.deepEqual(
+    parameters.map((/** @type {any} */ { name }) => `grad.${name}`).sort(),
+    names.sort(),
+  );
+  for (const { name, grad } of parameters) isTorchs(grad, expect[`grad.${name}`], group, name);
+}
+
+/** @param {Engine} hw @param {any} fixture @param {Group} group */
+function runLoss(hw, fixture, group) {
+  const { options, state, input, targets, expect } = fixture;
+  const rows = (/** @type {any} */ { shape: [batch, tokens], values }) =>
+    Array.from({ length: batch }, (_, b) => values.slice(b * tokens, (b + 1) * tokens));
+  const model = new Gpt2(hw, options).loadStateDict(makeAll(state, group));
+  const given = [rows(input), ...(targets ? [rows(targets)] : [])];
+  const plain = model.loss(given[0], given[1]);
+  const loss = hw.enableGrad(() => model.loss(given[0], given[1]));
+  assert.equal(plain.requiresGrad, false);
+  for (const each of [plain, loss]) isTorchs(each, expect.loss, group, 'loss');
+  loss.backward();
+  checkParameters(model, expect, group);
+  model.dispose();
+}
+
+/**
+ * A test for each case of a group of modules and models.
+ * @param {Engine} hw
+ * @param {string} name
+ */
+export function testModuleGradients(hw, name) {
+  const group = readGroup(name);
+  for (const fixture of /** @type {any[]} */ (group.cases))
+    test(fixture.title, () =>
+      fixture.model ? runLoss(hw, fixture, group) : runModule(hw, fixture, group),
+    );
+  test(`every fixture of ${name} notices a number that is off by more than its tolerance`, () => {
+    assert.ok(group.cases.length > 0);
+    for (const fixture of group.cases) noticesErrors(fixture, group);
   });
 }

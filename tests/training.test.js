@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tensor, zeros } from 'headwise';
 import { readSafetensors, writeSafetensors } from 'headwise/formats';
+import { Gpt2 } from 'headwise/gpt2';
 import { evaluate } from './child.js';
 import { data, engine, throwsCode } from './helpers.js';
 
@@ -380,6 +381,43 @@ test('optimizers refuse what they cannot use, in words', async () => {
   throwsCode(() => optimizer.step(), 'ERR_DISPOSED', 'the Linear was disposed of');
   optimizer.dispose();
   other.dispose();
+});
+
+test('a model learns from its loss, whose graph and cache stay apart', () => {
+  hw.manualSeed(1);
+  const sizes = { vocabSize: 7, contextLength: 8, dModel: 16, numHeads: 2, numLayers: 1 };
+  const model = new Gpt2(hw, sizes);
+  const optimizer = new hw.AdamW(model.parameters(), { lr: 0.01 });
+  const ids = [[1, 2, 3, 4, 5, 6]];
+  const losses = Array.from({ length: 60 }, () => {
+    optimizer.zeroGrad();
+    const loss = hw.enableGrad(() => model.loss(ids));
+    loss.backward();
+    optimizer.step();
+    return loss.item();
+  });
+  assert.ok(losses[0] > 1.9 && losses[59] < 0.1, `${losses[0]} to ${losses[59]}`);
+  hw.setGradEnabled(true);
+  assert.deepEqual([...model.generate([1, 2], { maxTokens: 3 })], [3, 4, 5]);
+  hw.setGradEnabled(false);
+  const mha = new hw.MultiHeadAttention({ dIn: 3, dOut: 4, contextLength: 4, numHeads: 2 });
+  const cache = mha.createCache();
+  const given = data(1, [2, 3]);
+  const run = () => hw.enableGrad(() => mha.forward(given, { cache }).output.requiresGrad);
+  assert.equal(run(), false, 'what a cache holds is not recorded');
+  given.requiresGrad = true;
+  throwsCode(run, 'ERR_VALUE', 'cache is', 'requires gradients');
+  assert.equal(cache.length, 2);
+  const parts = Array.from(
+    { length: 3 },
+    (_, i) => new hw.TransformerBlock({ dModel: 4, numHeads: 2, dFf: 4 + i }),
+  );
+  const before = hw.memoryBytes;
+  for (let i = 0; i < 5; i++)
+    for (const part of parts)
+      hw.enableGrad(() => hw.sum(part.forward(data(2, [8, 4])).output)).backward();
+  assert.ok(hw.memoryBytes <= before + 2 ** 20);
+  for (const each of [model, mha, ...parts]) each.dispose();
 });
 
 test('a thousand steps do not grow, nor do graphs without a backward', async () => {

@@ -40,7 +40,23 @@ function forwards(hw, model) {
     `ids[1][1]`,
     `${shown}`,
   ];
+  const loss =
+    (/** @type {any} */ ...given) =>
+    () =>
+      /** @type {any} */ (model).loss(...given);
   return [
+    ['a loss of no ids', loss([]), 'ERR_SHAPE', 'ids', '[0]'],
+    ['a loss of an id too high', loss([[1, 9]]), 'ERR_VALUE', 'ids[0][1]', '9'],
+    ['a loss of too many tokens', loss([[1, 2, 3, 4, 5, 6, 7]]), 'ERR_SHAPE', 'ids', '[1, 7]'],
+    ['a loss of too few targets', loss([[1, 2]], [[2]]), 'ERR_SHAPE', 'targets', '[1, 1]'],
+    ['a loss of a target too low', loss([[1, 2]], [[2, -1]]), 'ERR_VALUE', 'targets[0][1]', '-1'],
+    [
+      'a loss with an option that there is not',
+      loss([[1, 2]], undefined, { reduction: 'sum' }),
+      'ERR_VALUE',
+      'Gpt2.loss',
+      'reduction',
+    ],
     ['no ids of a Gpt2', forward([], {}), 'ERR_SHAPE', 'ids', '[0]'],
     ['ragged ids of a Gpt2', forward([[1, 2], [3]], {}), 'ERR_SHAPE', 'ids[1]', '[3]'],
     ['ids of a Gpt2 in three axes', forward([[[1]]], {}), 'ERR_SHAPE', 'ids', '[1, 1, 1]'],

@@ -194,6 +194,15 @@ const models = {
       return new Gpt2(hw, given);
     },
   }),
+  'Gpt2.loss': (hw) => {
+    hw.manualSeed(1);
+    const model = new Gpt2(hw, gpt2);
+    return {
+      args: [[[1, 2, 3]], [[2, -1, 4]], { ignoreIndex: -1 }],
+      run: (ids, targets, options) => model.loss(ids, targets, options),
+      owned: [model],
+    };
+  },
   'Gpt2.forward': gpt2Call(
     (model, ids, options) => model.forward(ids, options),
     (model) => [

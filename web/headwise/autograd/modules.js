@@ -20,7 +20,7 @@ import { attach, sourceOf } from './record.js';
 export const wantsGraph = (module, x) => sourceOf(x) !== undefined || module.trains;
 
 /** What a forward left in the engine's memory for its backward. */
-class Graph extends Owned {
+export class Graph extends Owned {
   /** @param {Engine} engine @param {number} pointer */
   constructor(engine, pointer) {
     super(engine, pointer, 'graph_destroy');
@@ -68,7 +68,7 @@ export function attachForward(module, call, x, result) {
 }
 
 /** @param {Module} module @param {Graph} graph */
-function checkCurrent(module, graph) {
+export function checkCurrent(module, graph) {
   const { engine, pointer } = module;
   if (!engine.call.graph_is_current(addressOf(graph), pointer)) {
     throw new HeadwiseError(

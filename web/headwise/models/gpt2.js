@@ -1,4 +1,5 @@
 import { geluApproximation } from '../engine/abi.js';
+import { decoderLoss } from '../autograd/decoder-loss.js';
 import { engineOf } from '../engine/headwise.js';
 import {
   checkEps,
@@ -204,6 +205,22 @@ export class Gpt2 extends Module {
     checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
     const { output, ...rest } = runForward(this, this.#about, input, asked, ids);
     return /** @type {any} */ (asked.logits === 'none' ? rest : { logits: output, ...rest });
+  }
+
+  /**
+   * What the model is trained on: the mean cross-entropy of its predictions, computed without leaving the engine.
+   * @param {Ids} ids [batch, tokens] or [tokens]
+   * @param {Ids} [targets] of the same shape; default: each id's is the next id of its row, and the last one's is ignored
+   * @param {import('../autograd/decoder-loss.js').LossOptions} [options]
+   * @returns {Tensor} of shape []: the mean over targets that are not ignored; NaN if there are none
+   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or targets of another shape; ERR_VALUE: an id or a target
+   *   that is none; ERR_MEMORY; ERR_DISPOSED
+   */
+  loss(ids, targets, options) {
+    this.checkAlive();
+    const { vocabSize, contextLength } = this.#options;
+    const about = { name: 'Gpt2.loss', vocabSize, contextLength };
+    return decoderLoss(this, about, ids, targets, options);
   }
 
   /**
