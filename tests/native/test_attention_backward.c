@@ -251,6 +251,35 @@ static void test_unseen(void) {
   }
 }
 
+static void forward(hw_run *run, const void *call) { hw_attention_forward(run, call, &(hw_attention_state){0}); }
+
+/* A forward that leaves a trace leaves the same for a backward. */
+static void test_traced(void) {
+  attention_case c = plain;
+  c.dropout = 0.2;
+  gradient_buffers b = gradient_create(&c);
+  hw_attention a = b.forward.call;
+  gradient_run(&b, 1);
+  const size_t rows = a.batch * a.heads * a.query_tokens;
+  a.row_maximum = check_floats(rows);
+  a.row_sum = check_floats(rows);
+  a.kept = check_memory(rows * hw_kept_words(a.key_tokens) * sizeof *a.kept);
+  hw_trace *trace = NULL;
+  hw_context *context = NULL;
+  CHECK_STATUS(hw_context_create(&context), HW_OK);
+  CHECK_STATUS(hw_run_forward(context, &(hw_forward_options){.trace = &trace}, NULL, forward, &a), HW_OK);
+  CHECK(trace != NULL, "no trace");
+  CHECK(memcmp(a.row_maximum, b.forward.call.row_maximum, rows * sizeof(float)) == 0, "maxima");
+  CHECK(memcmp(a.row_sum, b.forward.call.row_sum, rows * sizeof(float)) == 0, "sums");
+  CHECK(memcmp(a.kept, b.forward.call.kept, rows * hw_kept_words(a.key_tokens) * sizeof *a.kept) == 0, "kept");
+  hw_trace_destroy(trace);
+  hw_context_destroy(context);
+  free(a.row_maximum);
+  free(a.row_sum);
+  free(a.kept);
+  gradient_destroy(&b);
+}
+
 static void test_wanted(void) {
   attention_case c = plain;
   gradient_buffers b = gradient_create(&c);
@@ -299,6 +328,7 @@ int main(void) {
   check_run("with masks, caps, windows, lengths, grouped heads and dropout they do too", test_options);
   check_run("every number of threads gives the same bits", test_threads);
   check_run("what no query sees, and a query that sees nothing, have zeros and spread nothing", test_unseen);
+  check_run("a forward that leaves a trace leaves what a backward needs, too", test_traced);
   check_run("what is not wanted is left out; bad calls and huge sizes are refused", test_wanted);
   return check_result();
 }
