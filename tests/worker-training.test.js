@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as here from 'headwise';
 import { load } from 'headwise/worker';
+import { loadCheckpoint } from './gpt2.js';
 import { data, rejectsCode } from './helpers.js';
 
 const sizes = { inFeatures: 3, outFeatures: 2 };
@@ -85,5 +86,22 @@ test('a tensor of the page that requires gradients is refused, as none reach it'
   const own = here.tensor([1, 2]);
   own.requiresGrad = true;
   await rejectsCode(hw.sum(own), 'ERR_VALUE', 'an argument is a tensor with requiresGrad');
+  await hw.dispose();
+});
+
+test('a model in a Worker learns from its loss', async () => {
+  const hw = await load();
+  const model = await loadCheckpoint(/** @type {any} */ (hw), 'f32');
+  const optimizer = await new hw.AdamW(any(await model.parameters()), { lr: 1e-3 });
+  await hw.setGradEnabled(true);
+  const losses = [];
+  for (let step = 0; step < 3; step++) {
+    await optimizer.zeroGrad();
+    const loss = await model.loss([[1, 2, 3, 4]]);
+    await loss.backward();
+    await optimizer.step();
+    losses.push(loss.item());
+  }
+  assert.ok(losses[2] < losses[1] && losses[1] < losses[0], String(losses));
   await hw.dispose();
 });
