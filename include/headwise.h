@@ -724,9 +724,9 @@ typedef struct hw_transformer_block_config {
   bool norm_first; /* pre-norm (GPT-2); else post-norm (Vaswani et al. 2017) */
   bool is_causal;
   bool attention_bias;               /* of qkv_proj and out_proj */
+  bool attention_only;               /* neither feed-forward nor ln2; d_ff does not count */
   hw_gelu_approximation approximate; /* HW_GELU_NONE, 0: the exact GELU */
   double eps;                        /* of the layer norms; 0: HW_LAYER_NORM_EPS */
-  bool attention_only;               /* neither feed-forward nor ln2; d_ff does not count */
 } hw_transformer_block_config;
 
 /* Attention and feed-forward, each with a layer norm and a residual connection: x [batch, tokens, d_model] → y of the same

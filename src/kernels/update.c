@@ -71,7 +71,7 @@ float hw_update_squares(const hw_update *update, const hw_update_arrays *arrays,
   hw_f32x4 even = hw_splat(0.0F);
   hw_f32x4 odd = even;
   size_t i = 0;
-  for (; i + 2 * HW_LANES <= count; i += 2 * HW_LANES) {
+  for (; i + (size_t)2 * HW_LANES <= count; i += (size_t)2 * HW_LANES) {
     const hw_f32x4 low = hw_load(arrays->gradient + i);
     const hw_f32x4 high = hw_load(arrays->gradient + i + HW_LANES);
     even = hw_multiply_add(low, low, even);

@@ -104,7 +104,7 @@ static hw_update_arrays arrays_of(const pass *p, size_t index) {
   float *gradient = parameter->gradient->values;
   float *value = parameter->matrix == NULL ? parameter->array : parameter->matrix->panels;
   hw_update_arrays arrays = {.value = p->of_gradients ? gradient : value, .gradient = gradient};
-  for (size_t m = 0; m < p->moments; m++) {
+  for (size_t m = 0; p->optimizer != NULL && m < p->moments; m++) {
     arrays.moments[m] = p->optimizer->memories[p->optimizer->memories[index].storage].moments[m];
   }
   return arrays;
@@ -172,7 +172,8 @@ static void forward(hw_run *run, const void *call) {
     if (p->optimizer != NULL && !hw_run_measures(run)) {
       count_step(p, index);
     }
-    const hw_update update = p->adamw == NULL ? p->update : adamw_update(p->adamw, p->optimizer->memories[index].steps);
+    const bool is_adamw = p->optimizer != NULL && p->adamw != NULL;
+    const hw_update update = is_adamw ? adamw_update(p->adamw, p->optimizer->memories[index].steps) : p->update;
     const double sum = update_parameter(run, p, index, &update);
     if (p->sum != NULL) {
       *p->sum += sum;

@@ -69,7 +69,8 @@ static inline void *hw_tape_pop(const hw_run *run, size_t count, size_t element_
   hw_arena *kept = run->tape.kept;
   assert(kept->used >= hw_arena_size(count, element_bytes));
   kept->used -= hw_arena_size(count, element_bytes);
-  return kept->memory + kept->used;
+  /* Without memory nothing was kept but what is empty. */
+  return kept->memory == NULL ? NULL : kept->memory + kept->used;
 }
 
 static inline float *hw_tape_pop_floats(const hw_run *run, size_t rows, size_t columns) {

@@ -161,7 +161,7 @@ static void multiply_expanded(const hw_run *run, const small_product *p) {
         .panels = panels,
         .start = start_of(p, row),
         .start_stride = p->start_stride,
-        .c = p->y + row,
+        .c = hw_run_measures(run) ? NULL : p->y + row,
         .c_stride = p->y_stride,
         .rows = p->x.count,
         .k = matrix->columns,

@@ -12,10 +12,10 @@ enum {
 /* Floats `first` on of each array. */
 static hw_update_arrays arrays_from(const hw_update_arrays *arrays, size_t first) {
   hw_update_arrays from = *arrays;
-  from.value += from.value == NULL ? 0 : first;
-  from.gradient += from.gradient == NULL ? 0 : first;
-  from.moments[0] += from.moments[0] == NULL ? 0 : first;
-  from.moments[1] += from.moments[1] == NULL ? 0 : first;
+  from.value = hw_floats_from(from.value, first);
+  from.gradient = hw_const_floats_from(from.gradient, first);
+  from.moments[0] = hw_floats_from(from.moments[0], first);
+  from.moments[1] = hw_floats_from(from.moments[1], first);
   return from;
 }
 

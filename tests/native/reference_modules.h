@@ -66,12 +66,14 @@ static inline reference_weights reference_stack(const module_part *parts, size_t
 static inline void reference_linears(const module_part *parts, size_t count, size_t in, size_t out, const double *x,
                                      size_t rows, double *y, double noise) {
   const reference_weights w = reference_stack(parts, count, in, out);
-  for (size_t i = 0; i < rows * out; i++) {
-    double sum = (double)w.bias[i % out];
-    for (size_t p = 0; p < in; p++) {
-      sum += reference_round(x[i / out * in + p] * (double)w.weight[i % out * in + p], noise);
+  for (size_t row = 0; row < rows; row++) {
+    for (size_t o = 0; o < out; o++) {
+      double sum = (double)w.bias[o];
+      for (size_t p = 0; p < in; p++) {
+        sum += reference_round(x[row * in + p] * (double)w.weight[o * in + p], noise);
+      }
+      y[row * out + o] = reference_round(sum, noise);
     }
-    y[i] = reference_round(sum, noise);
   }
   free(w.weight);
   free(w.bias);

@@ -125,7 +125,7 @@ static void check_optimizer(const optimizer_case *c, hw_module *module) {
   static float values[MOST];
   const size_t count = hw_module_parameter_count(module);
   hw_optimizer *optimizer = NULL;
-  stepped *all[16];
+  stepped *all[16] = {NULL};
   fill_part(whole(module));
   CHECK_STATUS(hw_optimizer_create(module, &optimizer), HW_OK);
   for (size_t i = 0; i < count; i++) {
@@ -198,7 +198,7 @@ static void test_resume(void) {
   hw_module *module = make_attention(5);
   hw_optimizer *first = NULL;
   hw_optimizer *second = NULL;
-  stepped *all[16];
+  stepped *all[16] = {NULL};
   const optimizer_case c = {.adamw = &adamw, .without_gradient = SIZE_MAX};
   for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
     all[i] = read_parameter(module, i);
@@ -206,7 +206,7 @@ static void test_resume(void) {
   CHECK_STATUS(hw_optimizer_create(module, &first), HW_OK);
   CHECK_STATUS(hw_optimizer_create(module, &second), HW_OK);
   step(&c, module, first, 1, all);
-  float *before[16];
+  float *before[16] = {NULL};
   for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
     const size_t rows = rows_of(module, i);
     for (size_t m = 0; m < 2; m++) {

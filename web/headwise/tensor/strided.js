@@ -31,7 +31,7 @@ function visitRows({ offset, shape, strides }, each) {
   const visit = (axis, from) => {
     if (axis >= last) {
       const length = axis > last ? 1 : shape[last];
-      each(from, at, length, strides[last]);
+      each(from, at, length, axis > last ? 1 : strides[last]);
       at += length;
       return;
     }
