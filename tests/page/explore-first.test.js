@@ -35,6 +35,7 @@ roomTest('text, map, words, legend, grid and lists lie within 800 pixels', '', a
     const [{ top, bottom, width }] = await boxes(page, selector);
     assert.ok(width > 0 && top > 0 && bottom <= SCREEN, `${selector}: ${top} to ${bottom}`);
   }
+  assert.match(await textOf(page, '#explore-sign'), /␣ is a space/);
   const sentences = await boxes(page, '#explore-read li');
   assert.deepEqual(
     sentences.map(({ text }) => /A (head|row|bright cell)/.exec(text ?? '')?.[1]),

@@ -233,7 +233,12 @@ export const tintChoice = (room) =>
       </div>`,
   );
 
+/** The sign in tokens' names. @param {Explorer} room */
+const signWords = (room) =>
+  room.run.value?.tokens.some(({ text }) => text.includes('␣')) ? '␣ is a space.' : '';
+
 /** What tints the text. @param {Explorer} room */
 export const tintNote = (room) =>
   html`<span id="explore-text-note">${drawn(() => tintWords(room))}</span>
+    <span id="explore-sign">${drawn(() => signWords(room))}</span>
     <span id="explore-loss">${drawn(() => lossWords(room))}</span>`;
