@@ -17,9 +17,7 @@ static inline void hw_row_of_vectors(hw_vectors_function *vectors, const float *
     float last[HW_LANES];
     float last_dy[HW_LANES];
     hw_store(last, hw_load_lanes(x + whole, rest));
-    if (dy != NULL) {
-      hw_store(last_dy, hw_load_lanes(dy + whole, rest));
-    }
+    hw_store(last_dy, dy == NULL ? hw_splat(0.0F) : hw_load_lanes(dy + whole, rest));
     vectors(last, last_dy, last, HW_LANES);
     hw_store_lanes(y + whole, hw_load(last), rest);
   }
