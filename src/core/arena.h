@@ -1,8 +1,8 @@
 /*
- * Scratch memory, taken in order and given back in reverse by setting `used` to what it was.
+ * Scratch memory. It is taken in order and released in reverse: set `used` back to its earlier value.
  *
- * An arena that measures has no memory: what is taken from it is NULL, and `peak` becomes what a run takes. So a run needs no
- * second description of its scratch: the code that takes it is run twice.
+ * A measuring arena has no memory: every take returns NULL, and `peak` becomes the size that the run needs. The same
+ * code runs twice, to measure and to compute, so the scratch of a run is described once.
  */
 #ifndef HW_CORE_ARENA_H
 #define HW_CORE_ARENA_H
@@ -13,7 +13,7 @@ typedef struct hw_arena {
   unsigned char *memory;
   size_t capacity;
   size_t used;
-  size_t peak; /* the most that was used at a time; SIZE_MAX: more than fits */
+  size_t peak; /* largest value of `used`; SIZE_MAX: too large for the address space */
   bool measures;
 } hw_arena;
 
@@ -32,7 +32,7 @@ static inline void *hw_arena_take(hw_arena *arena, size_t count, size_t element_
     return NULL;
   }
   assert(arena->used <= arena->capacity);
-  /* Without memory nothing is taken but what is empty. */
+  /* Without memory, only empty arrays are taken. */
   return arena->memory == NULL ? NULL : arena->memory + start;
 }
 
@@ -40,7 +40,7 @@ static inline float *hw_arena_take_floats(hw_arena *arena, size_t count) {
   return hw_arena_take(arena, count, sizeof(float));
 }
 
-/* Empties the arena and makes room: what was taken before is gone. After HW_ERROR_MEMORY the arena is empty and
+/* Empties the arena and reserves `bytes`. Earlier memory becomes invalid. After HW_ERROR_MEMORY the arena is empty and
  * usable. */
 hw_status hw_arena_reserve(hw_arena *arena, size_t bytes);
 void hw_arena_release(hw_arena *arena);

@@ -1,4 +1,4 @@
-/* What outlives a run: the generator, scratch memory and threads. */
+/* State that is kept between runs: the generator, scratch memory and threads. */
 #ifndef HW_CORE_CONTEXT_H
 #define HW_CORE_CONTEXT_H
 
@@ -7,9 +7,9 @@
 #include "core/random.h"
 #include "core/threads.h"
 
-/* Two runs with the same need the same scratch. */
+/* Two runs with equal keys need the same scratch. */
 typedef struct hw_scratch_key {
-  const void *module; /* NULL: nothing is known of the run */
+  const void *module; /* NULL: the run must be measured */
   uint64_t version;   /* of the module, and of whatever was where it is */
   size_t batch;
   size_t tokens;
@@ -19,20 +19,20 @@ typedef struct hw_scratch_key {
 struct hw_context {
   hw_generator generator;
   hw_arena arena;
-  hw_team *team;       /* NULL: one thread; that of `threads`, or JavaScript's */
-  hw_threads *threads; /* NULL, or those that the context has started */
-  size_t small_runs;   /* in a row, that needed much less than the arena holds */
-  size_t patience;     /* small runs after which it is given back */
-  bool has_been_more;  /* it was given back, and has not grown since */
+  hw_team *team;       /* NULL: one thread; else the team of `threads`, or of JavaScript */
+  hw_threads *threads; /* NULL, or the threads that the context has started */
+  size_t small_runs;   /* successive runs that needed much less than the arena holds */
+  size_t patience;     /* number of small runs after which the arena is released */
+  bool has_been_more;  /* the arena was released and has not grown since */
   hw_scratch_key last; /* the run that was measured last */
   size_t last_bytes;
 };
 
-/* From now on runs share their work among the team, NULL: nobody. */
+/* Sets the team that shares the work of runs. NULL: one thread. */
 void hw_context_join(hw_context *context, hw_team *team);
 
-/* Before a run: empties the arena, makes room for `bytes`, and gives back what hw_context_scratch_bytes says is too much.
- * HW_ERROR_MEMORY leaves the arena empty and usable. */
+/* Prepares a run: empties the arena, reserves `bytes`, and releases excess memory as hw_context_scratch_bytes
+ * describes. After HW_ERROR_MEMORY the arena is empty and usable. */
 hw_status hw_context_reserve(hw_context *context, size_t bytes);
 
 #endif

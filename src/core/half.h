@@ -1,5 +1,5 @@
-/* Numbers of 16 bits: bfloat16 (the upper half of a float) and IEEE 754's float16. Conversions round to the nearest, ties to
- * even; NaN stays NaN. */
+/* 16-bit floats: bfloat16 (the upper half of a float) and IEEE 754's float16. Conversions round to nearest, ties to
+ * even. NaN stays NaN. */
 #ifndef HW_CORE_HALF_H
 #define HW_CORE_HALF_H
 

@@ -20,7 +20,7 @@
     }                                       \
   } while (0)
 
-/* A byte count under construction: once it has wrapped it stays too large for any allocation. */
+/* A sum of byte counts. After an overflow it stays too large for any allocation. */
 static inline size_t hw_size_multiply(size_t a, size_t b) {
   size_t product;
   return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
@@ -44,8 +44,8 @@ static inline size_t hw_min(size_t a, size_t b) { return a < b ? a : b; }
 extern _Thread_local bool hw_in_task;
 #endif
 
-/* Aligned memory, or NULL; released by hw_release. At most half of what can be addressed: the distance of two pointers into it
- * must be a ptrdiff_t. Of the wasm modules: src/core/heap.h. */
+/* Aligned memory, or NULL; released by hw_release. At most half of what can be addressed: the distance of two pointers
+ * into it must be a ptrdiff_t. Of the wasm modules: src/core/heap.h. */
 void *hw_allocate(size_t bytes);
 void *hw_allocate_zeroed(size_t bytes);
 void hw_release(void *memory);

@@ -16,22 +16,23 @@ typedef void (*hw_task)(const void *job, size_t item, size_t thread);
 
 #ifdef HW_THREADS
 
-/* Room for a team of `threads` >= 2. Workers join by hw_team_work, whenever they are ready: work never waits for one
- * that has not joined, and one that is asleep may be gone. `patience`: how often hw_parallel_for looks for progress, about
- * a nanosecond each, before it takes a worker with an item in hand for dead; large items are given more. The caller owns
- * *team; HW_ERROR_MEMORY leaves it NULL. */
+/* Creates a team of `threads` >= 2. Workers join with hw_team_work when they are ready. Work never waits for a worker
+ * that has not joined. A worker may end while it sleeps. `patience`: how often hw_parallel_for looks for progress,
+ * about a nanosecond each, before it takes a worker with an item in hand for dead; large items are given more. The
+ * caller owns *team; HW_ERROR_MEMORY leaves it NULL. */
 hw_status hw_team_create(size_t threads, uint64_t patience, hw_team **team);
 
-/* NULL is allowed. No worker may be inside hw_team_work any more. */
+/* Frees the team. NULL is allowed. All workers must have left hw_team_work. */
 void hw_team_destroy(hw_team *team);
 
-/* The life of worker `thread`, 1 <= thread < threads: works and sleeps until hw_team_stop. */
+/* Runs worker `thread`, 1 <= thread < threads: it works and sleeps until hw_team_stop. */
 void hw_team_work(hw_team *team, size_t thread);
 
-/* Lets every worker return from hw_team_work; the team runs nothing after this. */
+/* Makes every worker return from hw_team_work. The team must not be used afterwards. */
 void hw_team_stop(hw_team *team);
 
-/* What the host of a worker calls when a trap has ended it: the call that waits for its item traps, too. */
+/* The host of a worker calls this after a trap has ended the worker. The call that waits for its item then traps,
+ * too. */
 void hw_team_fail(hw_team *team);
 
 /* 1 for NULL */
@@ -43,11 +44,10 @@ size_t hw_team_threads(const hw_team *team);
  *
  *   for (item = 0; item < items; item++) task(job, item, 0);
  *
- * work: about how many multiply-adds all items have together, by which a dead worker is told from a slow one.
- * One item, no team, or a call from within a task: that loop itself, on the calling thread. A task of the same team that
- * calls this keeps its thread's number, so that the inner tasks' scratch is theirs; without a team the number is 0. Tasks
- * allocate nothing.
- * Traps if a worker has died with an item in hand: the team and all that the tasks write to is lost.
+ * work: approximate number of multiply-adds of all items. It serves to tell a dead worker from a slow one. One item, no
+ * team, or a call from within a task: that loop itself, on the calling thread. A task of the same team that calls this
+ * keeps its thread's number, so that the inner tasks' scratch is theirs; without a team the number is 0. Tasks allocate
+ * nothing. Traps if a worker has died during an item. The team and the output of the tasks are then unusable.
  */
 void hw_parallel_for(hw_team *team, double work, size_t items, hw_task task, const void *job);
 

@@ -35,14 +35,14 @@ void hw_generator_normal(hw_generator *generator, float *out, size_t count);
 /* Whether dropout keeps the next element: two words, none if dropout is 1, as in torch. */
 bool hw_generator_keeps(hw_generator *generator, double dropout);
 
-/* Dropout's mask: bit i of a row says whether its element i is kept. Every row takes whole 32-bit words,
+/* Dropout's mask: bit i of a row is 1 if element i is kept. Every row takes whole 32-bit words,
  * hw_kept_words(columns) of them; elements are drawn in row-major order. */
 void hw_generator_draw_kept(hw_generator *generator, double dropout, uint32_t *bits, size_t rows, size_t columns);
 static inline size_t hw_kept_words(size_t columns) { return columns / 32 + (columns % 32 != 0); }
 
 static inline bool hw_dropout_is_valid(double dropout) { return dropout >= 0.0 && dropout <= 1.0; }
 
-/* What kept elements are multiplied by; 0 where none is. */
+/* Factor of kept elements; 0 if dropout is 1. */
 static inline float hw_kept_scale(double dropout) { return dropout < 1.0 ? 1.0F / (float)(1.0 - dropout) : 0.0F; }
 
 #endif

@@ -6,14 +6,14 @@
 
 typedef struct hw_threads hw_threads;
 
-/* Starts threads - 1 workers, which sleep between jobs; threads >= 2. HW_ERROR_VALUE: this build has no threads of its own.
- * HW_ERROR_MEMORY: no memory, or a thread cannot be started; then none is left, and *started is NULL. */
+/* Starts threads - 1 workers, which sleep between jobs; threads >= 2. HW_ERROR_VALUE: this build has no threads of its
+ * own. HW_ERROR_MEMORY: no memory, or a thread cannot be started; then none is left, and *started is NULL. */
 hw_status hw_threads_start(size_t threads, hw_threads **started);
 
-/* Ends them all; NULL is allowed. */
+/* Ends all threads. NULL is allowed. */
 void hw_threads_stop(hw_threads *threads);
 
-/* The workers with the calling thread. */
+/* The team of the workers and the calling thread. */
 hw_team *hw_threads_team(const hw_threads *threads);
 
 #endif

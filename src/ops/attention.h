@@ -15,7 +15,7 @@ typedef struct hw_attention_record {
   size_t batch_heads;
 } hw_attention_record;
 
-/* What a run reads and leaves beside its operands; a zeroed struct is nothing. */
+/* Inputs and outputs of a run besides its operands. A zeroed struct requests nothing. */
 typedef struct hw_attention_state {
   /* Of a call for some of the heads that share a trace: the first of them, and all; 0: the call has them all. */
   size_t first_head;
@@ -31,13 +31,14 @@ hw_attention_record hw_attention_take_record(hw_arena *arena, const hw_attention
 
 hw_status hw_attention_check(const hw_attention *attention);
 
-/* Draws dropout's mask, then attends; leaves a trace on the run's tape, if there is one. The attention has passed hw_attention_check, but for its pointers while the run is
- * measured. Output and query may be the same memory with the same strides, if no weights are asked for. */
+/* Draws dropout's mask, then attends; leaves a trace on the run's tape, if there is one. The attention has passed
+ * hw_attention_check, but for its pointers while the run is measured. Output and query may be the same memory with the
+ * same strides, if no weights are asked for. */
 void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_attention_state *state);
 
-/* The gradients of a call, from what its forward left where it points to; it has passed hw_attention_check and the gradient
- * hw_attention_gradient_check, but for their pointers while the run is measured. Heads of keys and values are shared among
- * threads. */
+/* The gradients of a call, from what its forward left where it points to; it has passed hw_attention_check and the
+ * gradient hw_attention_gradient_check, but for their pointers while the run is measured. Heads of keys and values are
+ * shared among threads. */
 void hw_attention_backward(const hw_run *run, const hw_attention *attention, const hw_attention_gradient *gradient);
 
 hw_status hw_attention_gradient_check(const hw_attention *attention, const hw_attention_gradient *gradient);
@@ -46,7 +47,7 @@ hw_status hw_attention_gradient_check(const hw_attention *attention, const hw_at
 hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record,
                                        const hw_key_value_store *store, size_t batch, size_t head);
 
-/* A known kind, and data where there is one. */
+/* Whether the kind is known and a mask has data. */
 bool hw_mask_is_valid(const hw_mask *mask);
 
 /* Bytes from a mask's first to its last element over scores of that shape; 0 for no mask. */

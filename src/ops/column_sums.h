@@ -1,4 +1,4 @@
-/* Sums over rows: gradients of what is added to every row. */
+/* Sums over rows: gradients of a vector that is added to every row. */
 #ifndef HW_OPS_COLUMN_SUMS_H
 #define HW_OPS_COLUMN_SUMS_H
 

@@ -4,8 +4,8 @@
 
 #include "ops/run.h"
 
-/* Of a call that has passed hw_cross_entropy_check, but for its pointers while the run is measured. Each row is treated alone, so
- * that a head may take its rows in chunks. */
+/* The call has passed hw_cross_entropy_check; its pointers may be NULL while the run is measured. Rows are independent,
+ * so a head may pass them in chunks. */
 void hw_cross_entropy_forward(const hw_run *run, const hw_cross_entropy_call *call);
 
 hw_status hw_cross_entropy_check(const hw_cross_entropy_call *call);

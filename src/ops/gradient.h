@@ -5,7 +5,7 @@
 #include "core/memory.h"
 
 typedef struct hw_gradient {
-  float *values; /* NULL until one is needed; then what backwards have added up since it was cleared */
+  float *values; /* NULL until first needed; then the sum of the backwards since the last clear */
   uint32_t
       present; /* a bit for each parameter that is a part of the value: whether it has a gradient; else its part is 0 */
 } hw_gradient;

@@ -4,7 +4,7 @@
 
 #include "ops/attention.h"
 
-/* Every head's output times its factor, in place; 0 gives 0, whatever the output is. */
+/* Multiplies the output of each head by its factor, in place. A factor of 0 gives 0, also for NaN and inf. */
 void hw_head_mask_forward(const hw_run *run, const hw_attention *attention, const float *factors);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "kernels/key_value_panels.h"
 
-/* What a cache and its module must agree on. */
+/* Sizes that a cache and its module must have in common. */
 typedef struct hw_cache_shape {
   size_t batch;
   size_t layers;
@@ -15,7 +15,7 @@ typedef struct hw_cache_shape {
 
 struct hw_key_value_cache {
   hw_cache_shape shape;
-  size_t length;            /* tokens that are there */
+  size_t length;            /* tokens in the cache */
   hw_key_value_store store; /* of layers · batch · heads heads */
 };
 
@@ -28,8 +28,8 @@ hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_ca
 /* Copies past tokens into an empty cache. HW_ERROR_VALUE: more than it holds, or NULL. */
 hw_status hw_key_value_cache_fill(hw_key_value_cache *cache, const hw_past *past);
 
-/* Whether `tokens` more of a forward fit: HW_ERROR_SHAPE if the cache has another shape, HW_ERROR_VALUE if it has no
- * room for them. */
+/* Checks that a forward of `tokens` more tokens fits. HW_ERROR_SHAPE: the cache has another shape. HW_ERROR_VALUE: it
+ * has too little room. */
 hw_status hw_key_value_cache_check(const hw_key_value_cache *cache, const hw_cache_shape *shape, size_t tokens);
 
 #endif

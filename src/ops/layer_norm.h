@@ -4,7 +4,7 @@
 
 #include "ops/run.h"
 
-/* How rows of `columns` floats are normalised; weight and bias may be NULL. */
+/* Settings of a normalization of rows of `columns` floats. weight and bias may be NULL. */
 typedef struct hw_normalization {
   const float *weight;
   const float *bias;
@@ -13,7 +13,7 @@ typedef struct hw_normalization {
   bool is_rms; /* the mean is not subtracted, and the root mean square stands for the deviation */
 } hw_normalization;
 
-/* Where gradients are added; NULL: not wanted. */
+/* Gradients to add to; NULL skips one. */
 typedef struct hw_normalization_gradient {
   float *weight;
   float *bias;
@@ -23,15 +23,16 @@ typedef struct hw_normalization_gradient {
 void hw_normalization_forward(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
                               float *y);
 
-/* The forward in two steps, to the same bits: first what a backward needs, the rows without weight and bias (they may be where x
- * is) and what each was multiplied by, 1/√(variance + eps); then weight and bias. y may be the normalized rows. */
+/* The forward in two steps, to the same bits: first what a backward needs, the rows without weight and bias (they may
+ * be where x is) and what each was multiplied by, 1/√(variance + eps); then weight and bias. y may be the normalized
+ * rows. */
 void hw_normalization_normalize(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
                                 float *normalized, float *factors);
 void hw_normalization_scale(const hw_run *run, const hw_normalization *normalization, const float *normalized,
                             size_t rows, float *y);
 
-/* dx [rows, columns], or dx plus that if `adds`, from dy and what hw_normalization_normalize left; dx may be dy if it does not
- * add. Gradients of weight and bias are added; gradient NULL: neither of both. dx NULL: not wanted. */
+/* dx [rows, columns], or dx plus that if `adds`, from dy and what hw_normalization_normalize left; dx may be dy if it
+ * does not add. Gradients of weight and bias are added; gradient NULL: neither of both. dx NULL: not wanted. */
 void hw_normalization_backward(const hw_run *run, const hw_normalization *normalization,
                                const hw_normalization_gradient *gradient, const float *normalized, const float *factors,
                                const float *dy, size_t rows, bool adds, float *dx);

@@ -1,4 +1,4 @@
-/* A weight with a bias: what every projection is made of. */
+/* A weight and a bias: the parameters of a projection. */
 #ifndef HW_OPS_LINEAR_H
 #define HW_OPS_LINEAR_H
 
@@ -25,14 +25,14 @@ static inline void hw_linear_forward(const hw_run *run, const hw_linear *linear,
   hw_matrix_multiply(run, &linear->weight, x, linear->bias, y, y_stride);
 }
 
-/* Where gradients are added; NULL: not wanted. */
+/* Gradients to add to; NULL skips one. */
 typedef struct hw_linear_gradient {
   hw_matrix *weight; /* [out_features, in_features] */
   float *bias;       /* [out_features] */
 } hw_linear_gradient;
 
-/* Of y = x·Wᵀ + b, given dy [x.count, out_features]: dx [x.count, in_features] at dx_stride = dy·W, or dx plus that if `adds`;
- * the gradients of weight and bias are added. dx NULL: not wanted. gradient NULL: neither of both. */
+/* Of y = x·Wᵀ + b, given dy [x.count, out_features]: dx [x.count, in_features] at dx_stride = dy·W, or dx plus that if
+ * `adds`; the gradients of weight and bias are added. dx NULL: not wanted. gradient NULL: neither of both. */
 void hw_linear_backward(const hw_run *run, const hw_linear *linear, const hw_linear_gradient *gradient,
                         const hw_rows *x, const hw_rows *dy, bool adds, float *dx, size_t dx_stride);
 

@@ -1,5 +1,6 @@
 /*
- * A matrix of weights [rows, columns], kept as the kernels read it: only this file and the kernels know its type and layout.
+ * A matrix of weights [rows, columns] in the layout of the kernels. Only this file and the kernels depend on its type
+ * and layout.
  *
  *   panel 0: rows 0…7      panel 1: rows 8…15
  *   | column 0: r0 … r7 |  | column 0: r8 … r15 |
@@ -39,8 +40,9 @@ size_t hw_matrix_bytes(hw_matrix_type type, size_t rows, size_t columns);
 hw_status hw_matrix_create(hw_matrix_type type, size_t rows, size_t columns, hw_matrix *matrix);
 void hw_matrix_release(hw_matrix *matrix);
 
-/* Copies a part in or out; element (i, j) of the part is outside at i·row_stride + j·column_stride, one of which is 1. What goes
- * in is rounded to the matrix's type; of int8 a part has whole rows, whose scales follow from all of their elements. */
+/* Copies a part in or out; element (i, j) of the part is outside at i·row_stride + j·column_stride, one of which is 1.
+ * What goes in is rounded to the matrix's type; of int8 a part has whole rows, whose scales follow from all of their
+ * elements. */
 void hw_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
                     size_t column_stride);
 void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float *target, size_t row_stride,
@@ -71,8 +73,8 @@ hw_matrix hw_matrix_transpose(const hw_run *run, const hw_matrix *matrix);
 void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds, float *dx,
                                    size_t dx_stride);
 
-/* gradient += dyᵀ·x, for x [x.count, columns] and dy [x.count, rows]: the gradient of a matrix of the same sizes, summed in
- * the order of the rows. */
+/* gradient += dyᵀ·x, for x [x.count, columns] and dy [x.count, rows]: the gradient of a matrix of the same sizes,
+ * summed in the order of the rows. */
 void hw_matrix_add_gradient(const hw_run *run, hw_matrix *gradient, const hw_rows *x, const hw_rows *dy);
 
 #endif

@@ -1,4 +1,4 @@
-/* Operations on every element alone, shared among threads. */
+/* Elementwise operations, shared among threads. */
 #ifndef HW_OPS_POINTWISE_H
 #define HW_OPS_POINTWISE_H
 
@@ -25,12 +25,13 @@ void hw_gated_backward(const hw_run *run, hw_activation activation, const float 
 /* In place; 0 draws nothing. An element that is dropped is multiplied by 0, so that NaN stays. */
 void hw_dropout_forward(const hw_run *run, double dropout, float *x, size_t count);
 
-/* Dropout in two steps: draws which elements are kept, as hw_dropout_forward would, into hw_kept_words(count) words; then y = x
- * with those times 1/(1 - dropout) and the others times 0. The gradient is the second step of dy. y may be x. */
+/* Dropout in two steps: draws which elements are kept, as hw_dropout_forward would, into hw_kept_words(count) words;
+ * then y = x with those times 1/(1 - dropout) and the others times 0. The gradient is the second step of dy. y may be
+ * x. */
 void hw_dropout_draw(const hw_run *run, double dropout, uint32_t *kept, size_t count);
 void hw_dropout_apply(const hw_run *run, double dropout, const uint32_t *kept, const float *x, float *y, size_t count);
 
-/* Whether there is such an approximation. */
+/* Whether the approximation is known. */
 static inline bool hw_gelu_is_known(hw_gelu_approximation approximate) {
   return approximate == HW_GELU_NONE || approximate == HW_GELU_TANH;
 }

@@ -1,12 +1,12 @@
 /*
- * A call under way: what every forward takes besides its own arguments.
+ * The state of a call. Every forward takes it besides its own arguments.
  *
- * A forward is run twice. The first time it is measured: its arena measures, operations compute nothing, and what the tape
- * keeps is allocated. The second time it computes, and nothing can fail any more: caches, traces and random numbers change
- * only then. A call like the last one is not measured again.
+ * A forward runs twice. The first run measures: the arena measures, operations compute nothing, and the memory of the
+ * tape is allocated. The second run computes and cannot fail. Caches, traces and the random number generator change
+ * only in the second run. A call like the last one is not measured again.
  *
- * A forward that is recorded pushes onto its tape what its backward will need; modules decide what that is. The backward pops
- * it in reverse, and is measured and run like a forward. What it pops is there in both runs, and stays as it is.
+ * A recorded forward pushes the data for its backward onto its tape; each module chooses that data. The backward pops
+ * it in reverse order, and is measured and run like a forward. The data exists in both runs and is not changed.
  */
 #ifndef HW_OPS_RUN_H
 #define HW_OPS_RUN_H
@@ -14,12 +14,11 @@
 #include "core/context.h"
 #include "core/tile.h"
 
-/* What a run leaves behind. */
+/* Results of a run besides its output. */
 typedef struct hw_tape {
-  hw_trace *
-      *traces;  /* NULL, or what attention leaves to be looked at: one for each layer in the order in which they run */
-  size_t count; /* of traces that have been made, or found again by the run that computes */
-  hw_arena *kept; /* NULL, or what a backward needs */
+  hw_trace **traces; /* NULL, or one trace for each layer of attention, in the order of the layers */
+  size_t count;      /* of traces that have been made, or found again by the run that computes */
+  hw_arena *kept;    /* NULL, or what a backward needs */
 } hw_tape;
 
 typedef struct hw_run {
@@ -27,15 +26,15 @@ typedef struct hw_run {
   hw_arena *arena;
   hw_tape tape;
   const hw_forward_options *options; /* of the whole call */
-  size_t layer;                      /* how many layers of attention have run; in a backward, how many are left */
+  size_t layer;                      /* layers of attention that have run; in a backward, layers that are left */
   hw_status status;                  /* of a run that is measured: what could not be kept */
 } hw_run;
 
 typedef void (*hw_forward)(hw_run *run, const void *call);
 
-/* Measures the forward, makes room and runs it. options may be NULL. key: NULL, or what tells a call without options that
- * needs no measuring after one like it. HW_ERROR_VALUE: no context. HW_ERROR_MEMORY: no scratch, or no memory for what the
- * tape keeps; then all entries of options->trace that were made are NULL again. */
+/* Measures the forward, makes room and runs it. options may be NULL. key: NULL, or what tells a call without options
+ * that needs no measuring after one like it. HW_ERROR_VALUE: no context. HW_ERROR_MEMORY: no scratch, or no memory for
+ * what the tape keeps; then all entries of options->trace that were made are NULL again. */
 hw_status hw_run_forward(hw_context *context, const hw_forward_options *options, const hw_scratch_key *key,
                          hw_forward forward, const void *call);
 
@@ -69,7 +68,7 @@ static inline void *hw_tape_pop(const hw_run *run, size_t count, size_t element_
   hw_arena *kept = run->tape.kept;
   assert(kept->used >= hw_arena_size(count, element_bytes));
   kept->used -= hw_arena_size(count, element_bytes);
-  /* Without memory nothing was kept but what is empty. */
+  /* Without memory, only empty arrays were kept. */
   return kept->memory == NULL ? NULL : kept->memory + kept->used;
 }
 
@@ -88,7 +87,7 @@ static inline const float *hw_const_floats_from(const float *floats, size_t firs
   return floats == NULL ? NULL : floats + first;
 }
 
-/* The threads for a job of so many multiply-adds: the caller's alone where waking the others takes longer. */
+/* The team for a job of so many multiply-adds. A small job stays on the calling thread: waking others takes longer. */
 static inline hw_team *hw_run_team(const hw_run *run, double work) {
 #ifdef HW_THREADS
   return work >= (double)HW_PARALLEL_WORK ? run->context->team : NULL;

@@ -1,4 +1,4 @@
-/* Matrices of 16 and 8 bits: what ops/matrix.h does with them. */
+/* Operations of ops/matrix.h on matrices of 16 and 8 bits. */
 #ifndef HW_OPS_SMALL_MATRIX_H
 #define HW_OPS_SMALL_MATRIX_H
 
@@ -10,8 +10,8 @@ void hw_small_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const f
                           size_t column_stride);
 float hw_small_matrix_get(const hw_matrix *matrix, size_t row, size_t column);
 
-/* As hw_matrix_multiply. Few rows read the panels as they are; for many, panels of 16 bits become floats in scratch, block by
- * block, and rows become integers for panels of 8 bits. */
+/* As hw_matrix_multiply. Few rows read the panels as they are; for many, panels of 16 bits become floats in scratch,
+ * block by block, and rows become integers for panels of 8 bits. */
 void hw_small_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
                               size_t y_stride);
 

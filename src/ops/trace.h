@@ -1,11 +1,11 @@
-/* What attention leaves on a tape, and what is recomputed from it. */
+/* Records of attention on a tape, and the weights recomputed from them. */
 #ifndef HW_OPS_TRACE_H
 #define HW_OPS_TRACE_H
 
 #include "ops/attention.h"
 
-/* The tape's entry for a call: a new one if it has the first of the heads that share it, else the last. NULL without a tape. A
- * run that is measured allocates it, with a copy of the mask. */
+/* The tape's entry for a call: a new one if it has the first of the heads that share it, else the last. NULL without a
+ * tape. A run that is measured allocates it, with a copy of the mask. */
 hw_trace *hw_trace_on_tape(hw_run *run, const hw_attention *attention, const hw_attention_state *state);
 
 /* Copies a call's queries into the trace, as heads first_head and up. */
