@@ -1,5 +1,5 @@
-// Where the package's own files are. The addresses are written out, and lie beside those files, so that bundlers follow
-// them and what is not followed can be copied beside the bundle.
+// The addresses of the package's own files. They are written out, and this file lies beside those files. So bundlers follow
+// the addresses, and files that a bundler does not follow can be copied beside the bundle.
 import { startNodeWorker } from './engine/node.js';
 
 /** @type {(simd: 'relaxed' | 'simd128') => { single: URL, threads: URL }} the modules of the engine */

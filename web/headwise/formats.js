@@ -1,5 +1,6 @@
 /**
- * Reads and writes .safetensors and .npy files, and reads GPT-2's config.json: in any browser and in Node, without an engine.
+ * Functions that read and write .safetensors and .npy files and read GPT-2's config.json. They run in any browser and in Node
+ * and need no engine.
  * @module headwise/formats
  */
 

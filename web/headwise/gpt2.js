@@ -1,5 +1,5 @@
 /**
- * GPT-2 from Hugging Face's files: logits, traces, head masks, caches and generation, on an engine of 'headwise'.
+ * GPT-2 from Hugging Face's files, on an engine of 'headwise': logits, traces, head masks, caches and generation.
  * @module headwise/gpt2
  */
 

@@ -1,5 +1,5 @@
 /**
- * The engine in this thread: `load()` starts one, and modules, functions and random numbers hang on it.
+ * The engine in this thread. `load()` starts an engine; its properties are the modules, functions and random numbers.
  * @module headwise
  */
 

@@ -1,6 +1,6 @@
 /**
- * The same with the SIMD128 module inside its JavaScript, for pages of one file and hosts that cannot serve `.wasm`: nothing
- * is fetched.
+ * 'headwise' with the SIMD128 module inside its JavaScript. It fetches nothing. It is for pages of one file and for hosts
+ * that cannot serve `.wasm`.
  * @module headwise/inline
  */
 
@@ -20,12 +20,12 @@ export { Tensor, zeros } from './tensor/tensor.js';
 const embedded = () => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 
 /**
- * As `load` of 'headwise', with the SIMD128 module inside this file: nothing is fetched, and every runtime gives the same
- * bits. There is one thread.
+ * Starts an engine, like `load` of 'headwise', from the SIMD128 module inside this file. It fetches nothing, and every
+ * runtime gives the same bits. The engine has one thread.
  *
  * @param {LoadOptions} [options]
  * @returns {Promise<Headwise>}
- * @throws {HeadwiseError} ERR_LOAD: simd is 'relaxed'; the rest as `load` of 'headwise'
+ * @throws {HeadwiseError} ERR_LOAD: simd is 'relaxed'; other errors as in `load` of 'headwise'
  */
 export async function load(options) {
   const { wasm, simd, whyOne, signal } = await checkLoadOptions(options);

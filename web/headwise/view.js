@@ -1,6 +1,6 @@
 /**
- * `<attention-map>`, an element that draws one head's weights with their tokens, and the function behind it. Neither needs a
- * framework, or an engine.
+ * The element `<attention-map>` draws one head's weights with their tokens; `drawWeights` draws the weights alone. Neither
+ * needs a framework or an engine.
  * @module headwise/view
  */
 
@@ -23,7 +23,7 @@
 
 import { AttentionMap } from './view/attention-map.js';
 
-// On a server there are no elements, and importing this is harmless.
+// A server has no custom elements: the import defines none there.
 if (globalThis.customElements?.get('attention-map') === undefined) {
   globalThis.customElements?.define('attention-map', AttentionMap);
 }

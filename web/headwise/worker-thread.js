@@ -1,4 +1,4 @@
-// A thread of an engine besides the one that loaded it. It imports nothing, so that it is one file wherever it is put.
+// A further thread of an engine. It imports nothing, so it stays a single file wherever it is copied.
 //   { module, memory }  → instantiates; answers '' or, in words, why it cannot
 //   { thread, stack }   works and sleeps inside the module, deaf to messages, until the engine stops its team
 

@@ -1,6 +1,6 @@
 /**
- * The same names with the engine in a Worker: nothing that it computes holds up the page, and everything is awaited. Models
- * live there too: loadGpt2 of 'headwise/gpt2' takes this engine.
+ * The names of 'headwise' with the engine in a Worker. Its computations never block the page, and every call is awaited.
+ * Models run in the Worker too: loadGpt2 of 'headwise/gpt2' takes this engine.
  * @module headwise/worker
  */
 
@@ -66,7 +66,7 @@ import { loading } from './worker/there.js';
  */
 
 /**
- * A value on its way to the Worker or back: what lives there is Remote here.
+ * A value on its way to the Worker or back. An object that stays in the Worker is Remote here.
  * @template T
  * @typedef {T extends Headwise | Module | Trace | KeyValueCache | Parameter | AdamW | SGD ? Remote<T>
  *   : T extends AnyTensor | readonly number[] | ArrayBufferView | Function | AbortSignal ? T
@@ -74,7 +74,7 @@ import { loading } from './worker/there.js';
  */
 
 /**
- * The forward of a module that attends. A mapped type forgets what was asked for, so that it is written out.
+ * The forward of an attention module. A mapped type loses the type parameters, so this type is written out.
  * @template Forward
  * @typedef {Forward extends (x: any, options?: infer O) => infer R
  *   ? <NeedWeights extends boolean = false, WithTrace extends boolean = false>(
@@ -84,24 +84,24 @@ import { loading } from './worker/there.js';
  *   : never} RemoteForward
  */
 /**
- * A cache of the Worker's.
+ * The option for a cache in the Worker.
  * @typedef {object} RemoteCacheOption
- * @property {Remote<KeyValueCache>} [cache] of this model's createCache: the ids are appended to it
+ * @property {Remote<KeyValueCache>} [cache] from this model's createCache; forward appends the ids to it
  */
 /**
- * The forward of a Gpt2, for the same reason.
+ * The forward of a Gpt2, written out for the same reason.
  * @typedef {<Logits extends LogitsOf = 'last', NeedWeights extends boolean = false, WithTrace extends boolean = false>(
  *   ids: Ids, options?: Omit<Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>, 'cache'> & RemoteCacheOption
  * ) => Promise<Sent<Gpt2Result<Logits, NeedWeights, WithTrace>>>} RemoteGpt2Forward
  */
 /**
- * The generate of a model: an async iterator, which ends when its loop is left.
+ * The generate of a model. It returns an async iterator, which ends when you leave the loop.
  * @typedef {<WithLogProbability extends boolean = false>(
  *   ids: Ids, options?: Omit<GenerateOptions<WithLogProbability>, 'cache'> & RemoteCacheOption
  * ) => AsyncGenerator<WithLogProbability extends true ? Generated : number, void, void>} RemoteGenerate
  */
 /**
- * `scaledDotProductAttention`, for the same reason.
+ * `scaledDotProductAttention`, written out for the same reason.
  * @typedef {<NeedWeights extends WeightsKind = false>(
  *   q: import('./tensor/tensor.js').Tensor, k: import('./tensor/tensor.js').Tensor, v: import('./tensor/tensor.js').Tensor,
  *   options?: AttentionOptions<NeedWeights>
@@ -109,14 +109,14 @@ import { loading } from './worker/there.js';
  */
 
 /**
- * Parameters of the Worker's, and settings of their own.
+ * Parameters in the Worker, with their own settings.
  * @template Settings
  * @typedef {{ params: readonly Remote<Parameter>[] } & Partial<Settings>} RemoteGroup
  */
 /**
- * An object of the Worker's, under the same names: calls, `new` too, and values are awaited; what is frozen (`info`,
- * `shape`, `options`) is there at once. An iterator, such as `generate` returns, is an async one. Its classes cannot be
- * extended.
+ * An object in the Worker, with the same member names. Await its calls (`new` too) and its values. Frozen values (`info`,
+ * `shape`, `options`) are available at once. An iterator, such as the result of `generate`, is asynchronous. Its classes
+ * cannot be extended.
  * @template T
  * @typedef {{
  *   [K in keyof T as K extends string ? K : never]:
@@ -136,7 +136,7 @@ import { loading } from './worker/there.js';
  */
 
 /**
- * An engine in a Worker: Headwise, awaited.
+ * A Headwise engine in a Worker; its calls are awaited.
  * @typedef {Remote<Headwise>} RemoteHeadwise
  */
 
@@ -145,17 +145,17 @@ export { tensor } from './tensor/make-tensor.js';
 export { Tensor, zeros } from './tensor/tensor.js';
 export { transfer } from './worker/wire.js';
 
-/** An engine lives as long as anything in its Worker is held here. @type {WeakMap<object, object>} */
+/** Keeps an engine alive as long as this thread holds an object of its Worker. @type {WeakMap<object, object>} */
 const engines = new WeakMap();
 
 /**
- * As `load` of 'headwise', with the engine in a Worker: nothing that it computes holds up the page. The same names, all
- * awaited; in order, whether awaited or not. Results are moved, not copied; arguments are copied unless `transfer` says
- * that they may be moved. `dispose` ends the Worker when what was asked before is answered.
+ * Starts an engine in a Worker, like `load` of 'headwise'. Its computations never block the page. The names are the same,
+ * and every call is awaited. Calls run in order, even if they are not awaited. Results are moved, not copied. Arguments
+ * are copied unless `transfer` marks them for moving. `dispose` ends the Worker after it has answered earlier calls.
  *
  * @param {LoadOptions} [options]
  * @returns {Promise<RemoteHeadwise>}
- * @throws {HeadwiseError} ERR_LOAD: also if the Worker cannot be started; the rest as `load` of 'headwise'
+ * @throws {HeadwiseError} ERR_LOAD: also if the Worker cannot be started; other errors as in `load` of 'headwise'
  */
 export async function load(options) {
   const given = readLoadOptions(options);

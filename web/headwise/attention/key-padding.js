@@ -42,7 +42,7 @@ function keysThatCount(padding, keys) {
 }
 
 /**
- * A mask that also hides padding; its axes of heads and queries still broadcast if the mask's did.
+ * A mask that also masks padding. Its axes of heads and queries still broadcast if the mask's did.
  * @param {Operand | undefined} padding
  * @param {Mask | undefined} mask
  * @param {readonly [number, number, number, number]} scores their shape, [batch, heads, Lq, Lkv]

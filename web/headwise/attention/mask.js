@@ -11,7 +11,7 @@ const kinds = /** @type {const} */ ({ bool: maskKind.bool, float32: maskKind.flo
 const fields = wordsOf(maskLayout);
 
 /**
- * A mask that is ready to be laid into staging memory.
+ * A mask that is ready for staging memory.
  * @typedef {object} Mask
  * @property {import('../tensor/operand.js').Operand} tensor
  * @property {number[]} strides of batch, head, query and key; 0 broadcasts

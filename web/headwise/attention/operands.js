@@ -7,7 +7,7 @@ import { misshapen } from '../checks/error.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
- * Keys and values of earlier tokens; a cache's are [batch, heads, n, headDim].
+ * Keys and values of earlier tokens. For a cache they are [batch, heads, n, headDim].
  * @typedef {object} Past
  * @property {Tensor} key […, n, E], n may be 0
  * @property {Tensor} value […, n, Ev]

@@ -8,38 +8,38 @@ import { prepareMask } from './mask.js';
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 
 /**
- * A part of a result: there if what asks for it is `true` (or a word that does), else perhaps.
+ * An optional part of a result. The type has it if the option is `true` (or a string or an array); otherwise it is Partial.
  * @template Option
  * @template {object} Part
  * @typedef {[Option] extends [true | string | readonly number[]] ? Part : Partial<Part>} Asked
  */
 
 /**
- * What `needWeights` of `scaledDotProductAttention` may be.
+ * The values of `needWeights` of `scaledDotProductAttention`.
  * @typedef {boolean | 'scores' | 'softcapped' | 'masked'} WeightsKind
  */
 
 /**
- * Order: scale, softcap, mask, softmax, dropout. A key must pass isCausal, window, kvLengths and mask, all that are given.
- * Lkv counts the past too.
+ * The order is: scale, softcap, mask, softmax, dropout. A query attends to a key only if isCausal, window, kvLengths and mask
+ * all allow it. Lkv includes the past.
  * @template {WeightsKind} [NeedWeights=WeightsKind]
  * @typedef {object} AttentionOptions
  * @property {boolean} [isCausal] query i sees keys j <= i + causalOffset; default false
- * @property {number} [causalOffset] default: the past's tokens, else 0: aligned at the top left, as torch; with isCausal
- *   and kvLengths kvLengths[b] - Lq, as ONNX
- * @property {AnyTensor} [mask] bool: true may attend; float32: added to the scaled scores; broadcast to […, Lq, Lkv], aligned
- *   at the right; a last axis shorter than Lkv is masked beyond its end
+ * @property {number} [causalOffset] default: the number of past tokens, or 0 without past, as in torch (aligned at the top
+ *   left). With isCausal and kvLengths: kvLengths[b] - Lq, as in ONNX
+ * @property {AnyTensor} [mask] bool: true may attend; float32: added to the scaled scores. It broadcasts to […, Lq, Lkv],
+ *   aligned at the right. If its last axis is shorter than Lkv, the keys beyond it are masked
  * @property {number} [scale] default 1/√E
- * @property {number} [softcap] scores become softcap · tanh(score / softcap); default 0: they stay
+ * @property {number} [softcap] scores become softcap · tanh(score / softcap); default 0: no softcap
  * @property {readonly [left: number, right: number]} [window] query i sees keys i + causalOffset - left to
  *   i + causalOffset + right; -1: unlimited on that side
- * @property {boolean} [enableGqa] k and v may have fewer heads, a divisor of q's; each serves as many neighbours in q.
+ * @property {boolean} [enableGqa] true lets k and v have fewer heads, a divisor of q's. Adjacent heads of q share each.
  *   Default false
- * @property {readonly number[]} [kvLengths] per batch entry, how many of its keys are valid; none gives zeros
- * @property {import('./operands.js').Past} [past] goes before k and v; present is returned then
- * @property {number} [dropoutP] default 0; drawn from the engine's generator as torch does, whatever a module's mode is
- * @property {NeedWeights} [needWeights] true: probabilities, after dropout; the others:
- *   scaled scores before softcap, after it, after the mask. Default false
+ * @property {readonly number[]} [kvLengths] the number of valid keys of each batch entry; 0 gives zeros
+ * @property {import('./operands.js').Past} [past] precedes k and v; the result then has present
+ * @property {number} [dropoutP] default 0; drawn from the engine's generator as in torch, regardless of any module's mode
+ * @property {NeedWeights} [needWeights] true: the probabilities after dropout; 'scores': the scaled scores before softcap;
+ *   'softcapped': after softcap; 'masked': after the mask. Default false
  */
 
 /** @param {unknown} value @param {number} least @param {number} most @returns {value is number} */
@@ -106,10 +106,10 @@ function checkKind(value) {
 const checkMask = (value, name) =>
   value === undefined ? undefined : Object.assign(checkTensor(value, name), { from: value });
 
-/** What is checked once shapes are known. */
+/** Options that are checked once shapes are known. */
 const later = (/** @type {any} */ value) => value;
 
-/** What checks the options, as far as that can be said before shapes are known. */
+/** The checks of the options that do not depend on shapes. */
 export const attentionTable = {
   ...{ isCausal: or(checkBoolean, false), causalOffset: later, mask: checkMask },
   ...{ scale: later, softcap: or(checkSoftcap, 0), window: maybe(checkWindow) },
@@ -155,7 +155,7 @@ function fitMask(mask, { scores, shape }) {
  */
 
 /**
- * How scores become weights.
+ * Checks the options against the shapes.
  * @param {Given} given
  * @param {Sizes} sizes
  */

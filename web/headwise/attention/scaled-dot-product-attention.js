@@ -11,18 +11,18 @@ import { sizeOf, withLast } from '../tensor/shape.js';
 /** @typedef {import('./options.js').WeightsKind} WeightsKind */
 
 /**
- * What `scaledDotProductAttention` always returns, and what with a past.
+ * The output of `scaledDotProductAttention`, and `present` with a past.
  * @typedef {object} AttentionOutput
  * @property {Tensor} output […, Lq, Ev]
- * @property {import('./operands.js').Past} [present] the past and then k and v: the next call's past
+ * @property {import('./operands.js').Past} [present] past followed by k and v; use it as the next call's past
  */
 /**
- * What needWeights asks for.
+ * The part of the result that needWeights adds.
  * @typedef {object} AttentionWeights
  * @property {Tensor} weights […, Lq, Lkv]
  */
 /**
- * What `scaledDotProductAttention` returns.
+ * The result of `scaledDotProductAttention`.
  * @template {WeightsKind} [NeedWeights=WeightsKind]
  * @typedef {AttentionOutput & import('./options.js').Asked<NeedWeights, AttentionWeights>} AttentionResult
  */

@@ -7,8 +7,8 @@ import { sizeOf } from '../tensor/shape.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
- * What a traced forward leaves behind: queries, keys and the softmax's maxima and sums, from which exact weights are
- * recomputed for whoever looks. The n×n matrix never exists. Frees its memory on `dispose`.
+ * A trace of one layer's forward: the queries, the keys and the softmax's maxima and sums. It recomputes exact weights on
+ * request and never stores the n×n matrix. `dispose` frees its memory.
  */
 export class Trace extends Owned {
   #engine;
@@ -23,7 +23,7 @@ export class Trace extends Owned {
   constructor(engine, pointer, shape) {
     super(engine, pointer, 'trace_destroy');
     this.#engine = engine;
-    /** Shape of the weights that can be asked for: [batch, heads, Lq, Lkv]. */
+    /** The shape of the weights: [batch, heads, Lq, Lkv]. */
     this.shape = Object.freeze([...shape]);
     this.#shape = this.shape;
   }
@@ -32,13 +32,13 @@ export class Trace extends Owned {
     return addressOf(this, 'trace', 'run a traced forward again');
   }
 
-  /** Bytes that the trace holds. */
+  /** The size of the trace in bytes. */
   get byteLength() {
     return this.#engine.call.trace_bytes(this.#live()) >>> 0;
   }
 
   /**
-   * Exact weights of some queries of one head.
+   * Computes the exact weights of some queries of one head.
    * @param {{ batch?: number, head: number, rows?: readonly [number, number] }} where batch: default 0; rows: [start, end), default all
    * @returns {Tensor} [end - start, Lkv]
    * @throws {HeadwiseError} ERR_VALUE: batch, head or rows out of range; ERR_MEMORY; ERR_DISPOSED
@@ -56,10 +56,10 @@ export class Trace extends Owned {
   }
 
   /**
-   * One head's whole map, pooled: each cell is the maximum of the weights it covers.
-   * @param {{ batch?: number, head: number, size: number }} where batch: default 0; size: cells along each side
+   * Computes one head's whole map, pooled: each cell is the maximum of the weights that it covers.
+   * @param {{ batch?: number, head: number, size: number }} where batch: default 0; size: the number of cells along each side
    * @returns {Tensor} [size, size]
-   * @throws {HeadwiseError} ERR_VALUE: batch or head out of range, or size is none; ERR_MEMORY; ERR_DISPOSED
+   * @throws {HeadwiseError} ERR_VALUE: batch or head out of range, or not a valid size; ERR_MEMORY; ERR_DISPOSED
    */
   map(where) {
     const given = checkOptions(where, ['batch', 'head', 'size'], 'trace.map');
@@ -94,7 +94,7 @@ export class Trace extends Owned {
     return [start, end];
   }
 
-  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
   get [Symbol.toStringTag]() {
     return 'Trace';
   }

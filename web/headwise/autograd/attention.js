@@ -1,4 +1,4 @@
-// The backward of scaledDotProductAttention, from what its call leaves: maxima and sums of rows, and kept bits of dropout.
+// The backward of scaledDotProductAttention. It uses values kept from the call: row maxima and sums, and dropout's kept bits.
 import { attentionArguments, attentionGradientArguments } from '../engine/abi.js';
 import { writeArguments } from '../attention/arguments.js';
 import { writeStruct } from '../engine/struct.js';
@@ -150,7 +150,7 @@ function runBackward(engine, { sizes, pastTokens, maskShape }, own, inputs, grad
     of.some((i) => inputs[i] !== undefined),
   );
   const mask = fitted.mask?.tensor;
-  // What is added to is laid in as zeros.
+  // The engine adds to these gradients, so they start as zeros.
   const zeros =
     mask && inputs[5] ? { ...mask, data: newArray(Float32Array, mask.size) } : undefined;
   const addresses = engine.lay([

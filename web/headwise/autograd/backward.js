@@ -11,9 +11,9 @@ import { Leaf, nodesOf, sourceOf } from './record.js';
 /** @typedef {import('./record.js').Node} Node */
 
 /**
- * What `backward` may be told.
+ * Options of `backward`.
  * @typedef {object} BackwardOptions
- * @property {boolean} [retainGraph] default false: the graph is freed, and a second backward refused
+ * @property {boolean} [retainGraph] default false: the graph is freed, and a second backward throws
  */
 
 const table = { retainGraph: or(checkBoolean, false) };
@@ -64,7 +64,7 @@ function added({ grad, shape }, data) {
 }
 
 /**
- * Goes back through the graph, and leaves gradients where they were asked for.
+ * Goes back through the graph and adds gradients to the tensors and parameters that require them.
  * @param {object} tensor
  * @param {unknown} gradient
  * @param {unknown} options
@@ -73,7 +73,7 @@ function added({ grad, shape }, data) {
 export function backward(tensor, gradient, options, tensorOf) {
   const { retainGraph } = checkTable(options, table, 'backward');
   const given = maybe(checkFloats)(gradient, 'gradient');
-  // From here on no code of the caller's runs, which could free the graph.
+  // No code of the caller's runs from here on: it could free the graph.
   const root = sourceOf(tensor);
   if (root === undefined) {
     throw new HeadwiseError(

@@ -1,4 +1,4 @@
-// The loss of a language model, which the engine computes without logits of all tokens.
+// The loss of a language model. The engine computes it without storing the logits of all tokens.
 import { lossInput } from '../engine/abi.js';
 import { checkShape, checkTable, or } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
@@ -15,9 +15,9 @@ import { attach } from './record.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
- * What `loss` may be told.
+ * Options of `loss`.
  * @typedef {object} LossOptions
- * @property {number} [ignoreIndex] default -100: a target that does not count
+ * @property {number} [ignoreIndex] default -100; targets of this value do not count
  */
 
 const table = { ignoreIndex: or(checkIgnored, -100) };

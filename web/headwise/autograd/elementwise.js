@@ -1,4 +1,4 @@
-// Backwards of what is computed element by element, and of sums.
+// Backwards of elementwise functions and of sums.
 import { combine, reduce } from '../tensor/compute.js';
 import { copyOf } from '../tensor/operand.js';
 import { sameShape } from '../tensor/shape.js';

@@ -36,7 +36,7 @@ export const recordTranspose = (engine, result, input) =>
  * @param {Engine} engine
  * @param {Tensor} result
  * @param {unknown} weight
- * @param {Uint32Array} rows the ids, which nobody will change
+ * @param {Uint32Array} rows the ids; they do not change any more
  * @param {readonly number[]} shape the weight's
  */
 export function recordEmbedding(engine, result, weight, rows, [count, width]) {

@@ -1,4 +1,4 @@
-// Groups of parameters, each with settings of its own, as torch's.
+// Groups of parameters, each with its own settings, as in torch.
 import { checkOptions } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray, tagOf } from '../checks/foreign.js';

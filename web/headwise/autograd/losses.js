@@ -1,4 +1,4 @@
-// Backwards of losses that the engine computes.
+// Backwards of losses. The engine computes them.
 import { copyOf } from '../tensor/operand.js';
 import { entropies } from '../tensor/entropies.js';
 import { record } from './record.js';

@@ -1,4 +1,4 @@
-// Forwards of modules that are recorded: what their backward needs stays in the engine's memory.
+// Recorded forwards of modules. The values for their backward stay in the engine's memory.
 import { HeadwiseError } from '../checks/error.js';
 import { classOf } from '../checks/describe.js';
 import { addressOf, Owned } from '../engine/owned.js';

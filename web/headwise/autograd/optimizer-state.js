@@ -1,4 +1,4 @@
-// What an optimizer remembers: of a module's parameters in the engine's memory, of a tensor here.
+// The state of an optimizer. For a module's parameters it is in the engine's memory; for a tensor it is in JavaScript.
 import { addressOf, Owned } from '../engine/owned.js';
 import { copyData } from '../tensor/operand.js';
 import { newArray, sizeOf } from '../tensor/shape.js';
@@ -12,7 +12,7 @@ import { tensorOf } from '../tensor/tensor.js';
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
-/** What is remembered of a module's parameters. */
+/** The optimizer state of a module's parameters. */
 export class ModuleState extends Owned {
   #engine;
 
@@ -65,7 +65,7 @@ export class ModuleState extends Owned {
   }
 }
 
-/** What is remembered of a tensor. */
+/** The optimizer state of a tensor. */
 export class TensorState {
   #steps = 0;
   /** @type {(Float32Array | undefined)[]} */

@@ -16,11 +16,11 @@ import { ModuleState, TensorState } from './optimizer-state.js';
 /** @typedef {ModuleState | TensorState} State */
 
 /**
- * What an optimizer computes.
+ * The method of an optimizer.
  * @typedef {object} Method
  * @property {Record<string, { check: import('../checks/check.js').Check, otherwise: any }>} settings
  * @property {(settings: Record<string, any>) => void} [checkTogether] throws if settings do not go together
- * @property {readonly string[]} moments what is remembered of every element, under torch's names
+ * @property {readonly string[]} moments the state of every element, under torch's names
  * @property {{ bytes: number }} layout of the engine's config
  * @property {(settings: Record<string, any>) => Record<string, any>} configOf
  * @property {'adamw_step' | 'sgd_step'} step of a module's parameters
@@ -28,7 +28,7 @@ import { ModuleState, TensorState } from './optimizer-state.js';
  *   of one array; addresses: of config, value, gradient and moments
  */
 
-/** What AdamW and SGD share: groups, what is remembered, and the state dict. */
+/** The base class of AdamW and SGD: parameter groups, optimizer state, and the state dict. */
 export class Optimizer {
   #engine;
   #method;
@@ -89,14 +89,14 @@ export class Optimizer {
   }
 
   /**
-   * Parameters with their settings, which may be changed at any time.
+   * The groups of parameters with their settings. You may change the settings at any time.
    * @returns {any[]}
    */
   get groups() {
     return [...this.#groups];
   }
 
-  /** The learning rate of the first group. Setting it sets all groups'. */
+  /** The learning rate of the first group. Setting it changes all groups. */
   get lr() {
     return this.#groups[0].lr;
   }
@@ -108,7 +108,7 @@ export class Optimizer {
   }
 
   /**
-   * Changes every parameter that has a gradient.
+   * Updates every parameter that has a gradient.
    * @throws {HeadwiseError} ERR_VALUE: a group's setting; ERR_MEMORY; ERR_DISPOSED
    */
   step() {
@@ -116,7 +116,7 @@ export class Optimizer {
     const checked = this.#groups.map((group) =>
       this.#check(Object.fromEntries(names.map((name) => [name, group[name]]))),
     );
-    // From here on no code of the caller's runs.
+    // No code of the caller's runs from here on.
     const states = this.#states;
     states.forEach((state) => state instanceof ModuleState && state.pointer);
     let at = 0;
@@ -181,7 +181,7 @@ export class Optimizer {
   }
 
   /**
-   * Forgets the gradients of all parameters.
+   * Clears the gradients of all parameters.
    * @throws {HeadwiseError} ERR_DISPOSED
    */
   zeroGrad() {
@@ -189,9 +189,9 @@ export class Optimizer {
   }
 
   /**
-   * What is remembered, and the groups' settings, as tensors that a safetensors file can hold: to the bit what a run goes on
-   * with. Parameters are named by their number: state.0.exp_avg, state.0.step, param_groups.0.lr and so on.
-   * @returns {Record<string, Tensor>} a setting is a tensor of three numbers whose sum is the double
+   * The optimizer state and the groups' settings, as tensors for a safetensors file. A run continues from them with the same
+   * bits. Keys number the parameters and groups: state.0.exp_avg, state.0.step, param_groups.0.lr and so on.
+   * @returns {Record<string, Tensor>} a setting is a tensor of three numbers; their sum is the double
    * @throws {HeadwiseError} ERR_MEMORY; ERR_DISPOSED
    */
   stateDict() {
@@ -199,11 +199,11 @@ export class Optimizer {
   }
 
   /**
-   * Goes on from what `stateDict` gave, strictly: the same parameters in the same groups; or nothing is changed.
+   * Loads a dict from `stateDict`. The groups must have the same parameters; otherwise nothing changes.
    * @param {Record<string, import('../tensor/tensor.js').AnyTensor>} dict
-   * @param {Record<string, never>} [options] there are none
+   * @param {Record<string, never>} [options] none are supported
    * @returns {this}
-   * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: what does not fit, by its key; ERR_MEMORY; ERR_DISPOSED
+   * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: an entry does not fit (key named); ERR_MEMORY; ERR_DISPOSED
    */
   loadStateDict(dict, options) {
     checkOptions(options, [], 'loadStateDict');
@@ -234,7 +234,7 @@ export class Optimizer {
     return this;
   }
 
-  /** Frees what is remembered; parameters and gradients stay. */
+  /** Frees the optimizer state. Parameters and gradients stay. */
   dispose() {
     this.#states.forEach((state) => state.dispose());
   }
@@ -244,7 +244,7 @@ export class Optimizer {
     this.dispose();
   }
 
-  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
   get [Symbol.toStringTag]() {
     return 'Optimizer';
   }

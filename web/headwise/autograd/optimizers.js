@@ -9,7 +9,7 @@ import { Optimizer } from './optimizer.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
- * Parameters, and settings of their own: those that are left out are the optimizer's.
+ * Parameters with their own settings. Missing settings are the optimizer's.
  * @template Settings
  * @typedef {{ params: readonly (Parameter | Tensor)[] } & Partial<Settings>} ParameterGroup
  */
@@ -43,7 +43,7 @@ function checkBetas(value, name) {
 }
 
 /**
- * What an AdamW is made with.
+ * Options of the AdamW constructor.
  * @typedef {object} AdamWOptions
  * @property {number} [lr] default 1e-3
  * @property {readonly [number, number]} [betas] default [0.9, 0.999]
@@ -81,12 +81,12 @@ export class AdamW extends Optimizer {
 }
 
 /**
- * What an SGD is made with.
+ * Options of the SGD constructor.
  * @typedef {object} SGDOptions
  * @property {number} [lr] default 1e-3
  * @property {number} [momentum] default 0
  * @property {number} [weightDecay] default 0
- * @property {boolean} [nesterov] default false; with a momentum
+ * @property {boolean} [nesterov] default false; true needs a momentum
  */
 
 /** @type {import('./optimizer.js').Method} */

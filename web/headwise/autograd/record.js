@@ -1,5 +1,5 @@
-// What recorded tensors came from: the graph that a backward goes back along. Nodes refer to nodes, never to tensors, so that
-// what nobody holds any more is freed with its tensor.
+// The graph of recorded tensors, which `backward` follows. Nodes refer to nodes, never to tensors, so the garbage collector
+// frees an unreachable tensor together with its nodes.
 import { HeadwiseError, misfit } from '../checks/error.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -225,7 +225,7 @@ export function attach(engine, result, inputs, backward, kept) {
  */
 export function nodesOf(root) {
   const found = new Set([root]);
-  // What is added on the way is visited too.
+  // The loop also visits nodes that it adds.
   for (const node of found) {
     if (node.isFreed) {
       throw new HeadwiseError(

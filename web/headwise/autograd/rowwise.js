@@ -1,4 +1,4 @@
-// Backwards of functions of rows and of elements, which the engine computes.
+// Backwards of functions of rows and of elements. The engine computes them.
 import { copyOf } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
 import { record } from './record.js';
@@ -66,7 +66,7 @@ export function recordNorm(engine, result, inputs, x, weight, eps) {
     const { shape, size } = own;
     const n = shape[shape.length - 1];
     return (gradient) => {
-      // What is added to is laid in as zeros.
+      // The engine adds to these gradients, so they start as zeros.
       const sums = [1, 2].map((i) => (needs[i] ? zerosOf(n) : undefined));
       const dxBytes = needs[0] ? size * 4 : undefined;
       const [at, weightAt, dy, dx, dWeight, dBias] = engine.lay([

@@ -1,12 +1,12 @@
 import { describe } from './describe.js';
 
 /**
- * What went wrong: shapes that do not fit; a value outside its range or of another type; no memory; an engine that cannot be
- * started or has ended; a file of another format; use after `dispose`.
+ * The kind of an error, in this order: shapes that do not fit; a value outside its range or of another type; no memory; an
+ * engine or file that cannot be loaded, or an engine that has ended; a file of another format; use after `dispose`.
  * @typedef {'ERR_SHAPE' | 'ERR_VALUE' | 'ERR_MEMORY' | 'ERR_LOAD' | 'ERR_FORMAT' | 'ERR_DISPOSED'} HeadwiseErrorCode
  */
 
-/** What every failure of the package throws. The message names the argument, what it was and what was expected. */
+/** The error that the package throws. The message names the argument, the value that came and the value expected. */
 export class HeadwiseError extends Error {
   /** @param {HeadwiseErrorCode} code @param {string} message @param {ErrorOptions} [options] */
   constructor(code, message, options) {
@@ -14,7 +14,7 @@ export class HeadwiseError extends Error {
     /** 'HeadwiseError' */
     this.name = 'HeadwiseError';
     /**
-     * Stable, unlike the message's words.
+     * The kind of the error. Codes are stable; the words of messages are not.
      * @type {HeadwiseErrorCode}
      */
     this.code = code;
@@ -22,7 +22,7 @@ export class HeadwiseError extends Error {
 }
 
 /**
- * The error of an argument that is not what was expected.
+ * The error for an argument other than expected.
  * @param {unknown} found
  * @param {string} name the argument's
  * @param {string} expected
@@ -32,7 +32,7 @@ export const misfit = (found, name, expected, code = 'ERR_VALUE') =>
   new HeadwiseError(code, `${name} is ${describe(found)}; expected ${expected}`);
 
 /**
- * The error of a tensor of another shape than was expected.
+ * The error for a tensor of another shape than expected.
  * @param {readonly number[]} shape
  * @param {string} name the argument's
  * @param {string} expected

@@ -61,7 +61,7 @@ export const baseOf = () => givenBase ?? globalThis.document?.baseURI ?? globalT
 /**
  * @param {URL | string} address as seen from the page or Worker; in Node, a path from the working directory too
  * @returns {Promise<URL>}
- * @throws {TypeError} it is none
+ * @throws {TypeError} not an address
  */
 export async function resolve(address) {
   const base = baseOf();

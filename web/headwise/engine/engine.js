@@ -324,8 +324,8 @@ export class Engine {
   /**
    * A float32 tensor of a copy.
    * @param {number} address
-   * @param {readonly number[]} shape which nobody will change
-   * @param {number} [length] what the shape holds, if that is known and the shape is frozen
+   * @param {readonly number[]} shape that does not change afterwards
+   * @param {number} [length] elements of the shape, if known and if the shape is frozen
    */
   read(address, shape, length = sizeOf(Object.freeze(shape), 'the result')) {
     const { floats } = this;

@@ -35,7 +35,7 @@ import { version } from './version.js';
  */
 
 /**
- * A module class whose instances belong to one engine; other classes may extend it.
+ * Makes a module class for one engine: its instances belong to that engine. Other classes may extend it.
  * @template {object} Options
  * @template {object} Instance
  * @param {Engine} engine
@@ -43,9 +43,9 @@ import { version } from './version.js';
  * @returns {new (options: Options) => Instance}
  */
 function bind(engine, Module) {
-  /** @param {any[]} given options, of an optimizer parameters before them */
+  /** @param {any[]} given options; for an optimizer, parameters and then options */
   function Bound(...given) {
-    // Of a class that extends this one, if it is called for such a one.
+    // If a class extends this one, the instance is of that class.
     const Wanted = new.target === undefined || new.target === Bound ? Module : new.target;
     return Reflect.construct(Module, [engine, ...given], Wanted);
   }
@@ -64,24 +64,24 @@ const isThenable = (value) => {
 };
 
 /**
- * @internal The engine of a Headwise, for the package's other entries; undefined for what is none, a Proxy of one too.
+ * @internal The engine of a Headwise, for the package's other entries. Undefined for other values, Proxies included.
  * @type {(hw: unknown) => Engine | undefined}
  */
 export let engineOf;
 
 /**
- * What an engine is.
+ * A description of an engine.
  * @typedef {object} EngineInfo
- * @property {string} version the package's
- * @property {'relaxed' | 'simd128'} simd which of the modules runs
- * @property {number} threads how many run
- * @property {string} threadsReason in words, why they are fewer than were asked for, or one; else ''
+ * @property {string} version the version of the package
+ * @property {'relaxed' | 'simd128'} simd the module that runs
+ * @property {number} threads the number of threads that run
+ * @property {string} threadsReason in words, why there is one thread, or fewer than requested; otherwise ''
  */
 
 /**
- * An engine with memory and a random number generator of its own; `load` makes it. Every method throws a HeadwiseError:
- * ERR_SHAPE and ERR_VALUE for arguments, ERR_MEMORY where memory ends, ERR_DISPOSED after `dispose`, ERR_LOAD once a thread
- * has died at work. Results are new tensors that own their memory.
+ * An engine with its own memory and random number generator. `load` makes it. Every method may throw a HeadwiseError:
+ * ERR_SHAPE or ERR_VALUE for bad arguments, ERR_MEMORY when memory runs out, ERR_DISPOSED after `dispose`, ERR_LOAD after
+ * a thread has ended during a computation. Results are new tensors that own their memory.
  */
 export class Headwise {
   #engine;
@@ -95,7 +95,7 @@ export class Headwise {
   constructor(engine, threads, threadsReason) {
     this.#engine = engine;
     /**
-     * What this engine is.
+     * A description of this engine.
      * @type {Readonly<EngineInfo>}
      */
     this.info = Object.freeze({
@@ -104,7 +104,7 @@ export class Headwise {
       threads,
       threadsReason,
     });
-    /** torch.nn.Module: the base of classes that are made of modules. */
+    /** torch.nn.Module: the base class for modules made of other modules. */
     this.Module = /** @type {new () => ComposedModule} */ (
       /** @type {unknown} */ (bind(engine, ComposedModule))
     );
@@ -114,22 +114,22 @@ export class Headwise {
     this.Embedding = bind(engine, Embedding);
     /** torch.nn.LayerNorm over the last dimension */
     this.LayerNorm = bind(engine, LayerNorm);
-    /** One head without a mask, its weights [dIn, dOut] drawn by rand (exercise 3.1). */
+    /** One head without a mask; `rand` draws its weights, [dIn, dOut] (exercise 3.1). */
     this.SelfAttentionV1 = bind(engine, SelfAttentionV1);
-    /** The same head made of Linear layers: its weights are the transposes. */
+    /** SelfAttentionV1 made of Linear layers: its weights are the transposes. */
     this.SelfAttentionV2 = bind(engine, SelfAttentionV2);
     /** One head with a causal mask ("Build a Large Language Model", 3.5). */
     this.CausalAttention = bind(engine, CausalAttention);
-    /** One module per head, one after another, outputs side by side (listing 3.4). */
+    /** One module per head, run one after another; the outputs are concatenated (listing 3.4). */
     this.MultiHeadAttentionWrapper = bind(engine, MultiHeadAttentionWrapper);
-    /** All heads from one projection (listing 3.5). */
+    /** All heads in one module, split from shared projections (listing 3.5). */
     this.MultiHeadAttention = Object.assign(bind(engine, MultiHeadAttention), {
-      /** A wrapper's weights in the fused layout: the same numbers from the other implementation. */
+      /** Makes a module with a wrapper's weights: the fused implementation computes the same numbers. */
       fromWrapper: MultiHeadAttention.fromWrapper,
     });
     /** fc2(dropout(gelu(fc1(x)))) */
     this.FeedForward = bind(engine, FeedForward);
-    /** Attention and feed-forward with layer norms, before or after, and residual connections. */
+    /** Attention and feed-forward with residual connections and layer norms, before (pre) or after (post) each. */
     this.TransformerBlock = bind(engine, TransformerBlock);
     /** Transformer blocks one after another, in one call. */
     this.TransformerStack = bind(engine, TransformerStack);
@@ -143,20 +143,20 @@ export class Headwise {
       /** @type {new (parameters: Parameters<SGDOptions>, options?: SGDOptions) => SGD} */ (
         bind(engine, /** @type {any} */ (SGD))
       );
-    // What goes through an engine's classes finds those of its modules.
+    // A loop over an engine's classes finds the module classes only.
     for (const name of ['Module', 'AdamW', 'SGD']) {
       Object.defineProperty(this, name, { enumerable: false });
     }
   }
 
-  /** Bytes of the engine's memory: everything it holds or has held at once. */
+  /** Size of the engine's memory in bytes. The memory grows with need and never shrinks. */
   get memoryBytes() {
     this.#engine.checkAlive();
     return this.#engine.memory.buffer.byteLength;
   }
 
   /**
-   * torch.manual_seed: what is drawn from here on, initial weights and dropout too, is what torch draws.
+   * torch.manual_seed: seeds the generator. Later random numbers, initial weights and dropout masks equal torch's for the seed.
    * @param {number | bigint} seed an integer from -2^63 to 2^64 - 1
    */
   manualSeed(seed) {
@@ -166,7 +166,7 @@ export class Headwise {
   /**
    * torch.rand: uniform in [0, 1).
    * @param {readonly number[]} shape
-   * @param {Record<string, never>} [options] there are none: torch's `generator` and the like are refused
+   * @param {Record<string, never>} [options] none are supported; torch's `generator`, for example, throws
    * @returns {Tensor}
    */
   rand(shape, options) {
@@ -176,7 +176,7 @@ export class Headwise {
   /**
    * torch.randn: standard normal.
    * @param {readonly number[]} shape
-   * @param {Record<string, never>} [options] there are none: torch's `generator` and the like are refused
+   * @param {Record<string, never>} [options] none are supported; torch's `generator`, for example, throws
    * @returns {Tensor}
    */
   randn(shape, options) {
@@ -184,7 +184,7 @@ export class Headwise {
   }
 
   /**
-   * Matrix product over the last two dimensions, the leading ones broadcast.
+   * Matrix product over the last two dimensions. The leading dimensions broadcast.
    * @param {Tensor} a […, m, k]
    * @param {Tensor} b […, k, n]
    * @returns {Tensor} […, m, n]
@@ -194,9 +194,9 @@ export class Headwise {
   }
 
   /**
-   * The last two dimensions swapped.
+   * Swaps the last two dimensions.
    * @param {Tensor} a […, rows, columns]
-   * @param {Record<string, never>} [options] there are none: torch's dimensions are refused
+   * @param {Record<string, never>} [options] none are supported; torch's dimensions throw
    * @returns {Tensor} […, columns, rows]
    */
   transpose(a, options) {
@@ -204,7 +204,7 @@ export class Headwise {
   }
 
   /**
-   * a + b, element by element, shapes broadcast.
+   * a + b, element by element. The shapes broadcast.
    * @param {Tensor | number} a
    * @param {Tensor | number} b
    * @returns {Tensor}
@@ -214,7 +214,7 @@ export class Headwise {
   }
 
   /**
-   * a − b, element by element, shapes broadcast.
+   * a − b, element by element. The shapes broadcast.
    * @param {Tensor | number} a
    * @param {Tensor | number} b
    * @returns {Tensor}
@@ -224,7 +224,7 @@ export class Headwise {
   }
 
   /**
-   * a · b, element by element, shapes broadcast.
+   * a · b, element by element. The shapes broadcast.
    * @param {Tensor | number} a
    * @param {Tensor | number} b
    * @returns {Tensor}
@@ -234,10 +234,10 @@ export class Headwise {
   }
 
   /**
-   * The sum of all elements, or along some axes. Added up in double precision.
+   * The sum of all elements, or along some axes. It is accumulated in double precision.
    * @param {Tensor} x
    * @param {import('../tensor/broadcast.js').ReduceOptions} [options]
-   * @returns {Tensor} of the axes that are left; of shape [] if none is
+   * @returns {Tensor} with the remaining axes; shape [] if none remain
    */
   sum(x, options) {
     return sumAlong(this.#engine, 'sum', x, options);
@@ -247,7 +247,7 @@ export class Headwise {
    * The mean of all elements, or along some axes.
    * @param {Tensor} x
    * @param {import('../tensor/broadcast.js').ReduceOptions} [options]
-   * @returns {Tensor} of the axes that are left; of shape [] if none is
+   * @returns {Tensor} with the remaining axes; shape [] if none remain
    */
   mean(x, options) {
     return sumAlong(this.#engine, 'mean', x, options);
@@ -256,7 +256,7 @@ export class Headwise {
   /**
    * Softmax over the last dimension. A row of -Infinity gives zeros.
    * @param {Tensor} x […, n]
-   * @param {Record<string, never>} [options] there are none: torch's dimension is refused
+   * @param {Record<string, never>} [options] none are supported; torch's dimension throws
    * @returns {Tensor} like x
    */
   softmax(x, options) {
@@ -264,7 +264,7 @@ export class Headwise {
   }
 
   /**
-   * torch.nn.functional.gelu: x·Φ(x), Φ the standard normal's distribution function, or its tanh form. -Infinity gives 0.
+   * torch.nn.functional.gelu: x·Φ(x), or its tanh form. Φ is the standard normal distribution function. -Infinity gives 0.
    * @param {Tensor} x
    * @param {functions.GeluOptions} [options]
    * @returns {Tensor} like x
@@ -287,15 +287,15 @@ export class Headwise {
    * torch.nn.functional.dropout in training mode, with torch's masks.
    * @param {Tensor} x
    * @param {import('../tensor/broadcast.js').DropoutOptions} [options]
-   * @returns {Tensor} like x; what is kept is multiplied by 1/(1 − p)
+   * @returns {Tensor} like x; the kept elements are multiplied by 1/(1 − p)
    */
   dropout(x, options) {
     return dropout(this.#engine, x, options);
   }
 
   /**
-   * torch.nn.functional.embedding: a row of the weight for every id.
-   * @param {import('../modules/embedding.js').Ids} ids integers from 0 to numEmbeddings - 1 of any shape
+   * torch.nn.functional.embedding: looks up one row of the weight for each id.
+   * @param {import('../modules/embedding.js').Ids} ids integers from 0 to numEmbeddings - 1, of any shape
    * @param {Tensor} weight [numEmbeddings, embeddingDim]
    * @returns {Tensor} […, embeddingDim]
    */
@@ -304,7 +304,7 @@ export class Headwise {
   }
 
   /**
-   * torch.nn.functional.mse_loss: the squares of input − target.
+   * torch.nn.functional.mse_loss: the squared differences of input and target.
    * @param {Tensor} input
    * @param {Tensor} target of the same shape
    * @param {import('../tensor/losses.js').MseLossOptions} [options]
@@ -317,7 +317,7 @@ export class Headwise {
   /**
    * max(x, 0)
    * @param {Tensor} x
-   * @param {Record<string, never>} [options] there are none
+   * @param {Record<string, never>} [options] none are supported
    * @returns {Tensor} like x
    */
   relu(x, options) {
@@ -327,7 +327,7 @@ export class Headwise {
   /**
    * torch.nn.functional.silu: x / (1 + exp(−x)). -Infinity gives 0.
    * @param {Tensor} x
-   * @param {Record<string, never>} [options] there are none
+   * @param {Record<string, never>} [options] none are supported
    * @returns {Tensor} like x
    */
   silu(x, options) {
@@ -337,7 +337,7 @@ export class Headwise {
   /**
    * The hyperbolic tangent.
    * @param {Tensor} x
-   * @param {Record<string, never>} [options] there are none
+   * @param {Record<string, never>} [options] none are supported
    * @returns {Tensor} like x
    */
   tanh(x, options) {
@@ -355,7 +355,7 @@ export class Headwise {
   }
 
   /**
-   * torch.nn.functional.cross_entropy: of each row of logits how unlikely its target is.
+   * torch.nn.functional.cross_entropy: the cross-entropy of each row of logits and its target.
    * @param {Tensor} logits […, classes]
    * @param {import('../modules/embedding.js').Ids} targets integers from 0 to classes - 1, or ignoreIndex, of the shape of logits without the last dimension
    * @param {import('../tensor/losses.js').CrossEntropyOptions} [options]
@@ -366,7 +366,7 @@ export class Headwise {
   }
 
   /**
-   * A mask for tokens that see themselves and those before them.
+   * A mask that lets each token attend to itself and to earlier tokens.
    * @param {number} n
    * @returns {Tensor<'bool'>} [n, n], true on and below the diagonal
    */
@@ -376,8 +376,8 @@ export class Headwise {
   }
 
   /**
-   * torch.nn.functional.scaled_dot_product_attention, streamed: no n×n matrix unless needWeights asks for it. A query
-   * that may see no key gives zeros; a key that is masked for a query does not influence it, NaN or not.
+   * torch.nn.functional.scaled_dot_product_attention, streamed: it makes an n×n matrix only for needWeights. A query whose
+   * keys are all masked gives zeros. A masked key does not influence a query, not even if the key is NaN.
    * @template {import('../attention/options.js').WeightsKind} [NeedWeights=false]
    * @param {Tensor} q […, Lq, E], rank 2, 3 or 4: [batch, heads, tokens, headDim]
    * @param {Tensor} k […, Lkv, E]
@@ -390,17 +390,17 @@ export class Headwise {
   }
 
   /**
-   * torch.nn.utils.clip_grad_norm_: multiplies all gradients by maxNorm / norm where their norm is larger.
+   * torch.nn.utils.clip_grad_norm_: multiplies all gradients by maxNorm / norm if their norm is above maxNorm.
    * @param {readonly (import('../modules/parameter.js').Parameter | Tensor)[]} parameters of modules, or tensors with requiresGrad
    * @param {number} maxNorm
-   * @returns {number} their norm before
+   * @returns {number} the norm of all gradients before clipping
    */
   clipGradNorm(parameters, maxNorm) {
     return clipGradNorm(this.#engine, parameters, maxNorm);
   }
 
   /**
-   * Whether results know from now on what they came from, for `backward`. Off at first, unlike torch's.
+   * Turns the recording of operations for `backward` on or off. Unlike torch, it is off at first.
    * @param {boolean} mode
    */
   setGradEnabled(mode) {
@@ -409,7 +409,7 @@ export class Headwise {
   }
 
   /**
-   * Whether results know what they came from.
+   * Whether operations are recorded for `backward`.
    * @returns {boolean}
    */
   isGradEnabled() {
@@ -418,7 +418,7 @@ export class Headwise {
   }
 
   /**
-   * Calls a function with gradients on, an async one until its promise settles.
+   * Calls a function with gradients on. For an async function, they stay on until its promise settles.
    * @template T
    * @param {() => T} fn
    * @returns {T} what fn returns
@@ -428,7 +428,7 @@ export class Headwise {
   }
 
   /**
-   * Calls a function with gradients off, an async one until its promise settles.
+   * Calls a function with gradients off. For an async function, they stay off until its promise settles.
    * @template T
    * @param {() => T} fn
    * @returns {T} what fn returns
@@ -460,15 +460,14 @@ export class Headwise {
   }
 
   /**
-   * Frees the engine's memory with all modules and traces in it, and ends its threads. Calls after this throw
-   * ERR_DISPOSED.
+   * Frees the engine's memory with all its modules and traces, and ends its threads. Later calls throw ERR_DISPOSED.
    */
   dispose() {
     this.#engine.dispose();
     setRecording(this.#engine, false);
   }
 
-  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
   get [Symbol.toStringTag]() {
     return 'Headwise';
   }

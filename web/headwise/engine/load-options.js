@@ -3,22 +3,22 @@ import { misfit } from '../checks/error.js';
 import { wantedThreads } from './wanted-threads.js';
 
 /**
- * What `load` may be told.
+ * Options of `load`.
  * @typedef {object} LoadOptions
- * @property {URL | string | Response | BufferSource | WebAssembly.Module} [wasm] where the module comes from: a string is
- *   an address, in Node a path from the working directory too; default: the package's own
- * @property {'auto' | 'relaxed' | 'simd128'} [simd] default 'auto': relaxed SIMD where the runtime has it. The SIMD128 module
- *   gives the same bits in every runtime; the relaxed one may round a product and a sum once instead of twice, as the
- *   processor does. The number of threads changes no bit of either
- * @property {number | 'auto'} [threads] default 1; 'auto': as many as the machine has cores, at most 8. Several need
- *   SharedArrayBuffer (in pages: cross-origin isolation), Workers and, where `wasm` is given, a module for threads;
- *   otherwise the engine has one, and `info.threadsReason` says why. Its Workers sleep when idle and end with `dispose`. If
- *   one is ended at work, the call throws ERR_LOAD after some tens of seconds, and so do all later ones
- * @property {AbortSignal} [signal] ends a download
+ * @property {URL | string | Response | BufferSource | WebAssembly.Module} [wasm] the source of the module. A string is an
+ *   address; in Node it may also be a path, relative to the working directory. Default: the package's own module
+ * @property {'auto' | 'relaxed' | 'simd128'} [simd] default 'auto': relaxed SIMD if the runtime supports it. The SIMD128 module
+ *   gives the same bits in every runtime. The relaxed module may round a product and a sum once instead of twice, depending
+ *   on the processor. The number of threads changes no bit of either
+ * @property {number | 'auto'} [threads] default 1; 'auto': the number of cores, at most 8. Several threads need
+ *   SharedArrayBuffer (in pages: cross-origin isolation), Workers and, if `wasm` is given, a module for threads. Otherwise
+ *   the engine has one thread, and `info.threadsReason` gives the reason. Its Workers sleep when idle and end with
+ *   `dispose`. If a Worker is ended during a call, that call throws ERR_LOAD after some tens of seconds; so do all later calls
+ * @property {AbortSignal} [signal] aborts a download
  */
 
 /**
- * Reads them, not yet checked.
+ * Reads the options without checking their values.
  * @param {unknown} options LoadOptions
  */
 export const readLoadOptions = (options) =>
@@ -27,7 +27,7 @@ export const readLoadOptions = (options) =>
 /**
  * @param {unknown} options LoadOptions
  * @returns {Promise<{ wasm: LoadOptions['wasm'], simd: 'auto' | 'relaxed' | 'simd128', threads: number, whyOne: string, signal: AbortSignal | undefined }>}
- *   threads: how many were asked for; whyOne: if it is one, why
+ *   threads: the number requested; whyOne: the reason if it is one
  * @throws {HeadwiseError} ERR_VALUE; an abort's reason
  */
 export async function checkLoadOptions(options) {

@@ -101,12 +101,12 @@ async function startPackaged(simd, threads, reason, signal) {
 }
 
 /**
- * Starts an engine. May be called many times, and again after a failure; every engine has its own memory.
+ * Starts an engine. Each call starts another one with its own memory. After a failure, `load` may be called again.
  *
  * @param {LoadOptions} [options]
  * @returns {Promise<Headwise>}
- * @throws {HeadwiseError} ERR_LOAD: the module is not to be had, is something else, or does not run here; ERR_VALUE: a bad
- *   option; ERR_MEMORY: no memory for it. An abort rejects with the signal's reason.
+ * @throws {HeadwiseError} ERR_LOAD: the module cannot be loaded, is not an engine, or does not run here; ERR_VALUE: a bad
+ *   option; ERR_MEMORY: no memory for the engine. An abort rejects with the signal's reason.
  */
 export async function load(options) {
   const { wasm, simd, threads, whyOne, signal } = await checkLoadOptions(options);

@@ -1,6 +1,6 @@
 import { noAddress } from './hints.js';
 
-/** Whether Node's own modules are there. */
+/** Whether Node's own modules are available. */
 export const isNode =
   typeof globalThis.process === 'object' && Boolean(globalThis.process.versions?.node);
 

@@ -1,4 +1,4 @@
-// Bytes of a file, little endian, to float32. Like the engine, this takes the machine to be little endian too.
+// Converts little-endian bytes of a file to float32. Like the engine, it assumes a little-endian machine.
 
 /** @typedef {'BOOL' | 'U8' | 'I8' | 'U16' | 'I16' | 'U32' | 'I32' | 'U64' | 'I64' | 'F16' | 'BF16' | 'F32' | 'F64'} Dtype a type's name in safetensors */
 /** @typedef {(bytes: Uint8Array, floats: Float32Array) => void} Convert of as many values as floats has */
@@ -109,7 +109,7 @@ export const dtypes = Object.freeze({
 /** @param {unknown} name @returns {name is Dtype} */
 export const isDtype = (name) => typeof name === 'string' && Object.hasOwn(dtypes, name);
 
-/** As in torch; deeper arrays nobody has, and they would exhaust the stack. */
+/** The limit of torch. Deeper arrays do not occur in practice, and they would exhaust the stack. */
 const mostDimensions = 64;
 
 export const expectedShape = `at most ${mostDimensions} integers that are not negative, with a product below 2^53`;

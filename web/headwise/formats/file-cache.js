@@ -1,4 +1,4 @@
-// Parts of files in the browser's Cache API, so that a second visit loads them from disk and a download that was cut goes on.
+// Stores parts of files in the browser's Cache API. A second visit loads them from disk, and an interrupted download resumes.
 
 /** Of all files of the package. */
 const cacheName = 'headwise';
@@ -10,7 +10,7 @@ const mark = 'headwise-part=';
 const keyOf = (address, part) =>
   `${address}${address.includes('?') ? '&' : '?'}${mark}${encodeURIComponent(part)}`;
 
-/** @returns {Promise<Cache | undefined>} undefined: there is none here, or it may not be used */
+/** @returns {Promise<Cache | undefined>} undefined: no Cache API, or no access to it */
 async function openCache() {
   try {
     return await globalThis.caches?.open(cacheName);
@@ -19,7 +19,7 @@ async function openCache() {
   }
 }
 
-/** What is stored of one address. A cache that fails, or is full, is as good as none. */
+/** The stored parts of one address. A cache that fails or is full works like an empty one. */
 export class FileCache {
   #address;
   /** @type {Cache | undefined} */

@@ -1,15 +1,15 @@
-// Streams of Node's own, which are read as the web's are.
+// Reads Node's streams like web streams.
 
 /**
- * What a Readable has beside its pieces.
+ * The members of a Readable besides its iterator.
  * @typedef {object} NodeStreamMembers
- * @property {Function} pipe which it is known by
- * @property {() => unknown} destroy ends it
- * @property {boolean} [destroyed] whether that was done
- * @property {boolean} [readableEnded] whether all of it was read
+ * @property {Function} pipe identifies a Readable
+ * @property {() => unknown} destroy ends the stream
+ * @property {boolean} [destroyed] whether destroy was called
+ * @property {boolean} [readableEnded] whether the whole stream was read
  */
 /**
- * Node's Readable, of bytes.
+ * Node's Readable stream of bytes.
  * @typedef {AsyncIterable<any> & NodeStreamMembers} NodeStream
  */
 

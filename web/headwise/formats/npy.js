@@ -74,14 +74,14 @@ async function readValues(reader, { dtype, isBigEndian, shape, elements }) {
 }
 
 /**
- * Reads a .npy file of numbers or truth values. bool becomes a bool tensor, all else float32, rounded where it must be;
- * arrays in Fortran's order are turned into C's.
+ * Reads a .npy file of numbers or truth values. bool gives a bool tensor; all other types give float32, rounded if necessary.
+ * Arrays in Fortran order are converted to C order.
  *
  * @param {Source} source
  * @param {SourceOptions} [options]
  * @returns {Promise<import('../tensor/tensor.js').AnyTensor>}
- * @throws {HeadwiseError} ERR_FORMAT: another kind of file, or of type (structures, objects, text, complex numbers), or a
- *   file that is truncated or goes on; ERR_LOAD: it is not to be had, or a server sent a page instead; ERR_VALUE: a bad
+ * @throws {HeadwiseError} ERR_FORMAT: another kind of file, an unsupported type (structures, objects, text, complex numbers), or
+ *   a file that is truncated or too long; ERR_LOAD: it cannot be loaded, or a server sent a page instead; ERR_VALUE: a bad
  *   argument; ERR_MEMORY. An abort rejects with the signal's reason.
  */
 export async function readNpy(source, options) {

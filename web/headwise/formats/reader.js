@@ -1,4 +1,4 @@
-// Where bytes come from, one part after another.
+// Reads bytes from a source, one part after another.
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { newArray } from '../tensor/shape.js';
@@ -146,7 +146,7 @@ export class PartReader extends Reader {
 /** So much of a stream is waited for at first, however much a header claims. */
 const firstBytes = 2 ** 20;
 
-/** What is used of a ReadableStreamDefaultReader. @typedef {Pick<ReadableStreamDefaultReader<any>, 'read' | 'cancel' | 'releaseLock'>} Chunks */
+/** The used members of a ReadableStreamDefaultReader. @typedef {Pick<ReadableStreamDefaultReader<any>, 'read' | 'cancel' | 'releaseLock'>} Chunks */
 
 /** Reads a stream, once. */
 export class StreamReader extends Reader {

@@ -1,4 +1,4 @@
-// The header of a .safetensors file and what must hold of it: https://github.com/huggingface/safetensors#format
+// Reads and checks the header of a .safetensors file: https://github.com/huggingface/safetensors#format
 import { describe } from '../checks/describe.js';
 import { dtypes, elementsOf, expectedShape, isDtype } from './convert.js';
 import { isObject, parseObject } from './json.js';

@@ -11,7 +11,7 @@ import { openReader } from './source.js';
 /** @typedef {import('./source.js').SourceOptions} SourceOptions */
 
 /**
- * What a file's header says of a tensor.
+ * A tensor's entry in the header of a file.
  * @typedef {object} TensorInfo
  * @property {import('./convert.js').Dtype} dtype as in the file
  * @property {readonly number[]} shape as in the file
@@ -19,29 +19,29 @@ import { openReader } from './source.js';
  */
 
 /**
- * @typedef {object} Piece some rows of a tensor: indices of its first axis. A tensor of rank 0 has one row
+ * @typedef {object} Piece some rows of a tensor; rows are indices of the first axis. A tensor of rank 0 has one row
  * @property {string} name the tensor's
  * @property {import('./convert.js').Dtype} dtype the tensor's, as in the file
  * @property {readonly number[]} shape the tensor's
- * @property {number} firstRow of those that are here
- * @property {number} rows how many are here
- * @property {Float32Array} data the rows' values, which are the caller's from now on; truth values are 0 and 1
+ * @property {number} firstRow the first row of this piece
+ * @property {number} rows the number of rows in this piece
+ * @property {Float32Array} data the values of the rows, owned by the caller from now on; truth values are 0 and 1
  */
 
 /**
- * Some rows of a tensor as they are in the file.
- * @typedef {Omit<Piece, 'data'> & { bytes: Uint8Array }} BytePiece bytes: in the tensor's type, little endian. They may be memory of
- *   whoever gave the file: not to be changed
+ * Some rows of a tensor, as bytes of the file.
+ * @typedef {Omit<Piece, 'data'> & { bytes: Uint8Array }} BytePiece bytes: in the tensor's type, little endian. They may be
+ *   memory of the source: do not change them
  */
 
 /**
- * In what pieces a file is read.
+ * Options for reading a file in pieces.
  * @typedef {object} PiecesOptions
- * @property {number} [pieceBytes] most bytes of a piece's data, if a row is not larger; default 4 MiB
- * @property {(name: string) => boolean} [wants] whether a tensor is; default: every one. Others are passed over
- * @property {(progress: { loaded: number, total: number }) => void} [onProgress] bytes of the file that are done with, and
- *   all of them; called once for each piece, of unwanted tensors too
- * @property {AbortSignal} [signal] ends the reading
+ * @property {number} [pieceBytes] the largest size of a piece's data in bytes, unless one row is larger; default 4 MiB
+ * @property {(name: string) => boolean} [wants] whether to read a tensor; default: every tensor. Others are skipped
+ * @property {(progress: { loaded: number, total: number }) => void} [onProgress] gets the processed bytes and all bytes of the
+ *   file; called once for each piece, also for skipped tensors
+ * @property {AbortSignal} [signal] aborts the reading
  */
 
 /** @typedef {{ pieceBytes: number, wants: (name: string) => boolean, onProgress?: PiecesOptions['onProgress'], signal?: AbortSignal }} Plan */
@@ -49,7 +49,7 @@ import { openReader } from './source.js';
 const piecesOptions = ['pieceBytes', 'wants', 'onProgress', 'signal'];
 
 /**
- * @param {Record<string, any>} options PiecesOptions, whose names are checked
+ * @param {Record<string, any>} options PiecesOptions with checked names
  * @returns {Plan}
  */
 function checkPlan({ pieceBytes = 2 ** 22, wants = () => true, onProgress, signal }) {
@@ -64,7 +64,7 @@ function* rowsOf({ dtype, shape, start, end }, pieceBytes) {
   const rows = shape[0] ?? 1;
   const rowSize = rows === 0 ? 0 : (end - start) / dtypes[dtype].size / rows;
   const most = rowSize === 0 ? rows : Math.floor(pieceBytes / (4 * rowSize));
-  // A tensor without elements is one piece as well, so that nobody misses it.
+  // A tensor without elements is one piece too, so that every tensor appears.
   for (let firstRow = 0; firstRow === 0 || firstRow < rows; firstRow += Math.max(1, most)) {
     const count = Math.min(Math.max(1, most), rows - firstRow);
     yield { firstRow, rows: count, elements: count * rowSize };
@@ -72,7 +72,7 @@ function* rowsOf({ dtype, shape, start, end }, pieceBytes) {
 }
 
 /**
- * What a whole file holds.
+ * The contents of a whole file.
  * @typedef {object} SafetensorsContents
  * @property {Record<string, import('../tensor/tensor.js').AnyTensor>} tensors by name; BOOL becomes bool, every other type float32
  * @property {Readonly<Record<string, string>>} metadata `__metadata__`; empty if the file has none
@@ -92,7 +92,7 @@ async function* floatsOf(pieces) {
   }
 }
 
-/** A .safetensors file of which the header has been read. `openSafetensors` makes it. */
+/** A .safetensors file with its header read. `openSafetensors` makes it. */
 export class SafetensorsFile {
   #reader;
   #entries;
@@ -103,13 +103,13 @@ export class SafetensorsFile {
     this.#reader = reader;
     this.#entries = entries;
     this.#data = data;
-    /** What messages call the file. */
+    /** The name of the file in messages. */
     this.name = reader.name;
-    /** Bytes of the file, by its header. */
+    /** The size of the file in bytes, computed from its header. */
     this.byteLength = data + (entries.at(-1)?.end ?? 0);
     /** `__metadata__`; empty if the file has none. */
     this.metadata = metadata;
-    /** By name, in the order of the file. @type {ReadonlyMap<string, Readonly<TensorInfo>>} */
+    /** The tensors by name, in the order of the file. @type {ReadonlyMap<string, Readonly<TensorInfo>>} */
     this.tensors = new Map(
       entries.map(({ name, dtype, shape, start, end }) => [
         name,
@@ -119,14 +119,14 @@ export class SafetensorsFile {
   }
 
   /**
-   * The values of all tensors, in the order of the file, as pieces of whole rows. One piece is in memory at a time, once as
-   * in the file and once as float32. To end early, leave the loop. What arrives as a stream (an address, a Response) can be
-   * read once; Blobs and bytes, again and at the same time.
+   * Reads the values of all tensors, in the order of the file, as pieces of whole rows. One piece is in memory at a time, once
+   * as in the file and once as float32. To stop early, leave the loop. A stream (an address, a Response) can be read once.
+   * Blobs and bytes can be read several times, also at the same time.
    *
    * @param {PiecesOptions} [options]
    * @returns {AsyncGenerator<Piece, void, void>}
    * @throws {HeadwiseError} ERR_VALUE: a bad option, or a stream that was read before. While reading, ERR_FORMAT: the file is
-   *   truncated or goes on; ERR_LOAD: it cannot be read; ERR_MEMORY: no memory for a row; an abort's reason
+   *   truncated or too long; ERR_LOAD: it cannot be read; ERR_MEMORY: no memory for a row; an abort's reason
    */
   pieces(options) {
     const plan = checkPlan(checkOptions(options, piecesOptions, 'pieces'));
@@ -134,11 +134,11 @@ export class SafetensorsFile {
   }
 
   /**
-   * The same as they are in the file, for those who convert them.
+   * Reads the same pieces as bytes of the file, without conversion.
    *
    * @param {PiecesOptions} [options]
    * @returns {AsyncGenerator<BytePiece, void, void>}
-   * @throws {HeadwiseError} as `pieces`
+   * @throws {HeadwiseError} as in `pieces`
    */
   bytePieces(options) {
     const plan = checkPlan(checkOptions(options, piecesOptions, 'bytePieces'));
@@ -179,12 +179,12 @@ export class SafetensorsFile {
     }
   }
 
-  /** Ends the download of a file that is not to be read. */
+  /** Closes the source and ends its download, if the file will not be read. */
   close() {
     this.#reader.close();
   }
 
-  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
   get [Symbol.toStringTag]() {
     return 'SafetensorsFile';
   }
@@ -196,7 +196,7 @@ export class SafetensorsFile {
  * @param {Source} source
  * @param {SourceOptions} [options]
  * @returns {Promise<SafetensorsFile>}
- * @throws {HeadwiseError} ERR_FORMAT: the file breaks the format's rules; ERR_LOAD: it is not to be had, or a server sent a
+ * @throws {HeadwiseError} ERR_FORMAT: the file breaks the format's rules; ERR_LOAD: it cannot be loaded, or a server sent a
  *   page instead; ERR_VALUE: a bad argument. An abort rejects with the signal's reason.
  */
 export async function openSafetensors(source, options) {
@@ -215,12 +215,12 @@ export async function readSafetensorsHeader(reader) {
 }
 
 /**
- * Reads a whole .safetensors file: for small ones; `openSafetensors` reads large ones in pieces.
+ * Reads a whole small .safetensors file. For large files, use `openSafetensors`, which reads in pieces.
  *
  * @param {Source} source
  * @param {SourceOptions & PiecesOptions} [options]
  * @returns {Promise<SafetensorsContents>}
- * @throws {HeadwiseError} as `openSafetensors` and `pieces`
+ * @throws {HeadwiseError} as in `openSafetensors` and `pieces`
  */
 export async function readSafetensors(source, options) {
   const known = ['name', ...piecesOptions];

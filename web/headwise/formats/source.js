@@ -11,14 +11,14 @@ import { PartReader, StreamReader } from './reader.js';
 
 /**
  * @typedef {Blob | ArrayBuffer | ArrayBufferView | Response | URL | string | ReadableStream<Uint8Array> | NodeStream} Source
- *   a string is an address; in Node, a path from the working directory too. A NodeStream is a Readable of Node's
+ *   a string is an address; in Node it may also be a path, relative to the working directory. A NodeStream is Node's Readable
  */
 
 /**
- * How a file is read.
+ * Options for reading a file.
  * @typedef {object} SourceOptions
- * @property {string} [name] what messages call the file; default: a File's name, an address, or 'source'
- * @property {AbortSignal} [signal] ends the reading
+ * @property {string} [name] the name of the file in messages; default: a File's name, an address, or 'source'
+ * @property {AbortSignal} [signal] aborts the reading
  */
 
 /** What a server said, in words. @param {Response} response */
@@ -134,7 +134,7 @@ export async function openReader(source, options) {
   return reading(() => readerOf(source, name, signal), name ?? 'source', expectedSource);
 }
 
-/** What is often taken for a tensor file, by how it begins. */
+/** First bytes of files that are often mistaken for a tensor file. */
 const lookAlikes = [
   ['version ', 'a Git LFS pointer? Then the file itself was not downloaded'],
   ['PK', 'a zip, as torch.save writes'],
@@ -143,7 +143,7 @@ const lookAlikes = [
 ];
 
 /**
- * The error of a file that is none of its kind: an error of loading if a server sent a page instead.
+ * The error for a file of another kind. It is ERR_LOAD if a server sent a page instead, otherwise ERR_FORMAT.
  * @param {import('./safetensors-header.js').Reader} reader
  * @param {Uint8Array} start of the file
  * @param {string} expected

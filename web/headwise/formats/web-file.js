@@ -1,4 +1,4 @@
-// A file on a server: its beginning, and any part of it, as far as the server gives parts.
+// A file on a server: reads its beginning, and any part of it if the server supports range requests.
 import { HeadwiseError } from '../checks/error.js';
 import { answerOf } from './source.js';
 
@@ -75,7 +75,7 @@ export class WebFile {
    * @param {string | undefined} range undefined: the whole file
    * @param {AbortSignal | undefined} signal
    * @returns {Promise<Response>} with any status
-   * @throws {PassingError} nobody answers; an abort's reason
+   * @throws {PassingError} no answer; an abort's reason
    */
   async #ask(range, signal) {
     try {

@@ -264,7 +264,7 @@ export class WebReader extends Reader {
 }
 
 /**
- * What is stored of a file's beginning, or the server's; for one that does not answer, what is stored.
+ * Reads a file's beginning from the cache or from the server. If the server does not answer, it reads from the cache.
  * @param {WebFile} file
  * @param {FileCache | undefined} cache
  * @param {AbortSignal | undefined} signal

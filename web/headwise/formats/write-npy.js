@@ -5,7 +5,7 @@ import { byteLengthOf, bytesOf, checkWritable } from './write-safetensors.js';
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 
 /**
- * The bytes of a .npy file, version 1.0: float32 or bool in C's order, the data at a multiple of 64.
+ * Returns the bytes of a .npy file, version 1.0: float32 or bool in C order. The data starts at a multiple of 64 bytes.
  *
  * @param {AnyTensor} tensor
  * @returns {Uint8Array<ArrayBuffer>}

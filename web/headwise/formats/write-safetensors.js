@@ -67,7 +67,7 @@ function checkMetadata(metadata) {
 }
 
 /**
- * The bytes of a .safetensors file: F32 and BOOL, the data at a multiple of 8.
+ * Returns the bytes of a .safetensors file with F32 and BOOL tensors. The data starts at a multiple of 8 bytes.
  *
  * @param {Readonly<Record<string, AnyTensor>>} tensors
  * @param {Readonly<Record<string, string>>} [metadata] default: none

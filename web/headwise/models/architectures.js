@@ -1,5 +1,6 @@
-// What tells the architectures apart, one table each: which fields their configs have, with Hugging Face's defaults, and what
-// holds of all their models. An architecture is a config: `config.js` makes of a table and a config.json what the engine builds.
+// The differences between architectures, in one table each: the fields of their configs, with Hugging Face's defaults, and the
+// properties of all their models.
+// An architecture is a config: `config.js` makes of a table and a config.json what the engine builds.
 
 import { gemmaKinds, mistralKinds, qwenKinds, smolKinds } from './layer-kinds.js';
 

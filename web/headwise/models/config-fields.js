@@ -171,7 +171,7 @@ export class Fields {
   }
 
   /**
-   * Refuses fields that nobody asked for, and that ask for something.
+   * Throws if a field that was not read turns a feature on.
    * @param {(name: string) => boolean} matters
    */
   refuseOthers(matters) {

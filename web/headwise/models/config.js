@@ -1,4 +1,4 @@
-// Hugging Face's config.json of the models that can be opened, as one description of what is to be built:
+// Reads Hugging Face's config.json of the supported models into one description of the model to build:
 // https://huggingface.co/docs/transformers/main_classes/configuration
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';

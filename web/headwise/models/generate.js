@@ -10,30 +10,30 @@ import { draw, likeliest, logProbability } from './sample.js';
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
 
 /**
- * A token with what the model thought of it.
+ * A generated token with its log-probability.
  * @typedef {object} Generated
  * @property {number} id of the token
- * @property {number} logProbability the logarithm of its probability by the model: of the softmax of all logits, whatever
- *   temperature, topK and topP are
+ * @property {number} logProbability the natural logarithm of the token's probability in the softmax of all logits, without
+ *   temperature, topK and topP
  */
 
 /**
- * How tokens are chosen.
+ * Options of `generate`.
  * @template {boolean} [WithLogProbability=false]
  * @typedef {object} GenerateOptions
- * @property {number} [maxTokens] how many at most; default 20
- * @property {number} [temperature] default 0: the likeliest token, the first of several; above, drawn
- * @property {number} [topK] draw among so many likeliest; default: all
- * @property {number} [topP] and among the fewest likeliest of these that have this probability together; default 1: all
- * @property {number | bigint} [seed] of this generation's own random numbers, which are those of hw.rand after
- *   hw.manualSeed(seed); default: drawn from the engine's generator with the first token
- * @property {number} [eosTokenId] ends after this token
- * @property {number | readonly number[]} [stop] ends before this token, or any of several
- * @property {AbortSignal} [signal] ends with its reason, between tokens
- * @property {WithLogProbability} [logProbabilities] default false: give each token as { id, logProbability }
- * @property {import('../tensor/tensor.js').Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] as forward's
- * @property {KeyValueCache} [cache] of this model, batch 1, for the ids to be appended to; all tokens but the last will be in
- *   it. Default: one for this call
+ * @property {number} [maxTokens] the largest number of tokens; default 20
+ * @property {number} [temperature] default 0: take the most likely token, the first of equals; above 0: draw
+ * @property {number} [topK] draw among the topK most likely tokens; default: all
+ * @property {number} [topP] of these, draw among the fewest most likely tokens whose probabilities sum to topP; default 1: all
+ * @property {number | bigint} [seed] seeds this generation's own random numbers: they equal those of hw.rand after
+ *   hw.manualSeed(seed). Default: drawn from the engine's generator with the first token
+ * @property {number} [eosTokenId] stop after this token
+ * @property {number | readonly number[]} [stop] stop before this token, or before any of several
+ * @property {AbortSignal} [signal] aborts between tokens; the loop throws its reason
+ * @property {WithLogProbability} [logProbabilities] default false; true gives each token as { id, logProbability }
+ * @property {import('../tensor/tensor.js').Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] as in forward
+ * @property {KeyValueCache} [cache] from this model's createCache, batch 1. The ids and all generated tokens but the last are
+ *   appended to it. Default: a cache for this call only
  */
 
 const known = [
@@ -65,7 +65,7 @@ function checkStop(stop, vocabSize) {
     : new Set(list.map((id, i) => checkIndex(id, `stop[${i}]`, vocabSize)));
 }
 
-/** @param {unknown} cache what else is wrong with it, forward says */
+/** @param {unknown} cache forward checks the rest */
 function checkCacheBatch(cache) {
   if (isA(cache, KeyValueCache) && cache.batch !== 1) {
     throw new HeadwiseError(
@@ -92,7 +92,7 @@ function drawSeed({ engine }) {
 }
 
 /**
- * What a generation was asked for.
+ * The checked options of a generation.
  * @typedef {object} Plan
  * @property {number} maxTokens
  * @property {number} temperature

@@ -8,16 +8,16 @@ import { checkName } from '../formats/source.js';
 import { Fields } from './config-fields.js';
 
 /**
- * What a config.json of GPT-2 says, under the names that a Gpt2 is made with.
+ * The fields of GPT-2's config.json, under the names of Gpt2Options.
  * @typedef {object} Gpt2Config
- * @property {number} vocabSize how many token ids there are
- * @property {number} contextLength positions that have an embedding
+ * @property {number} vocabSize the number of token ids
+ * @property {number} contextLength the number of positions with an embedding
  * @property {number} dModel width of the embeddings
- * @property {number} numHeads of each block
- * @property {number} numLayers blocks
+ * @property {number} numHeads the number of heads of each block
+ * @property {number} numLayers the number of blocks
  * @property {number} dFf width of the feed-forward's hidden layer
  * @property {number} eps of every layer norm
- * @property {'tanh' | 'none'} approximate how GELU is computed, as `gelu` takes it
+ * @property {'tanh' | 'none'} approximate the form of GELU, as in the options of `gelu`
  * @property {boolean} tieWordEmbeddings whether the output head is `wte.weight`
  */
 
@@ -25,8 +25,8 @@ import { Fields } from './config-fields.js';
 const activations = { gelu_new: 'tanh', gelu_pytorch_tanh: 'tanh', gelu: 'none' };
 
 /**
- * Fields that must be so, because otherwise the model computes something else. (reorder_and_upcast_attn is not among them:
- * it changes the order in which float16 is rounded.)
+ * Fields that must have these values; with other values the model computes something else. (reorder_and_upcast_attn is not
+ * included: it only changes the order in which float16 is rounded.)
  * @type {Readonly<Record<string, boolean>>}
  */
 const fixed = {
@@ -48,14 +48,13 @@ function checkKind(fields) {
 }
 
 /**
- * What a Hugging Face `config.json` says of a GPT-2. Sizes must be there; other fields that are missing have GPT2Config's
- * defaults.
+ * Reads a Hugging Face `config.json` of a GPT-2. Sizes are required; other missing fields get GPT2Config's defaults.
  *
- * @param {string | object} json the file's text, or what it holds
- * @param {{ name?: string }} [options] name: what messages call the file; default 'config.json'
+ * @param {string | object} json the file's text, or the parsed object
+ * @param {{ name?: string }} [options] name: the name of the file in messages; default 'config.json'
  * @returns {Gpt2Config}
- * @throws {HeadwiseError} ERR_FORMAT, naming the field: it is missing or bad, or the model is not a GPT-2 or one that
- *   computes something else
+ * @throws {HeadwiseError} ERR_FORMAT: a field is missing or bad, or the model is not a GPT-2, or is one that computes
+ *   something else. The message names the field
  */
 export function readGpt2Config(json, options) {
   const name = checkName(checkOptions(options, ['name'], 'readGpt2Config').name) ?? 'config.json';

@@ -33,45 +33,45 @@ import { gpt2Names } from './gpt2-names.js';
 /** @typedef {import('../tensor/make-tensor.js').NestedNumbers} NestedNumbers */
 
 /**
- * What a Gpt2 is made with.
+ * Options of the Gpt2 constructor.
  * @typedef {object} Gpt2Options
- * @property {number} vocabSize how many token ids there are
- * @property {number} contextLength the most tokens
+ * @property {number} vocabSize the number of token ids
+ * @property {number} contextLength the largest number of tokens
  * @property {number} dModel width of the embeddings
  * @property {number} numHeads a divisor of dModel
- * @property {number} numLayers blocks
- * @property {number} [dFf] of the feed-forward's hidden activations; default 4 · dModel
- * @property {number} [eps] what the layer norms add to the variance; default 1e-5
- * @property {'tanh' | 'none'} [approximate] how GELU is computed; default 'tanh', as GPT-2's gelu_new
+ * @property {number} numLayers the number of blocks
+ * @property {number} [dFf] width of the feed-forward's hidden activations; default 4 · dModel
+ * @property {number} [eps] the layer norms add it to the variance; default 1e-5
+ * @property {'tanh' | 'none'} [approximate] the form of GELU; default 'tanh', as in GPT-2's gelu_new
  */
 
 /**
- * Of which tokens logits are wanted: the last, all, none, or those from start up to but not including end.
+ * The tokens whose logits are returned: the last, all, none, or those from start up to but not including end.
  * @typedef {'last' | 'all' | 'none' | readonly [start: number, end: number]} LogitsOf
  */
 
 /**
- * What a forward may be asked for.
+ * Options of `forward`.
  * @template {LogitsOf} [Logits=LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
  * @typedef {object} Gpt2ForwardOptions
- * @property {Logits} [logits] of which tokens: the last (default), all, none, or
- *   those from start up to but not including end
- * @property {WithTrace} [trace] default false: keep what exact weights can be recomputed from
- * @property {NeedWeights} [needWeights] default false: return every layer's exact weights, which are quadratic in tokens
- * @property {Tensor | NestedNumbers} [headMask] [numLayers, numHeads]: what each head's output is multiplied by; 0 mutes it.
- *   Its own layer's trace and weights stay as they are; later layers read what is left
- * @property {KeyValueCache} [cache] of this model's createCache: the ids are appended to it
+ * @property {Logits} [logits] the tokens whose logits are returned: the last (default), all,
+ *   none, or those from start up to but not including end
+ * @property {WithTrace} [trace] default false; true returns a Trace of every layer, which recomputes exact weights
+ * @property {NeedWeights} [needWeights] default false; true returns every layer's exact weights: their size is quadratic in tokens
+ * @property {Tensor | NestedNumbers} [headMask] [numLayers, numHeads]: factors of the heads' outputs; 0 mutes a head. They do
+ *   not change the trace and weights of the same layer, but they change the input of later layers
+ * @property {KeyValueCache} [cache] from this model's createCache; forward appends the ids to it
  */
 
 /**
- * What `logits` asks for, unless it is 'none'.
+ * The part of the result that `logits` adds, unless it is 'none'.
  * @typedef {object} Gpt2Logits
- * @property {Tensor} logits [batch, tokens, vocabSize] of the tokens that were asked for; without batch if ids had none
+ * @property {Tensor} logits [batch, tokens, vocabSize] for the requested tokens; [tokens, vocabSize] if ids have no batch
  */
 /**
- * What a forward returns: what it was asked for.
+ * The result of `forward`: logits, weights and traces, each if requested.
  * @template {LogitsOf} [Logits=LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
@@ -106,19 +106,19 @@ function checkGpt2Options(options) {
 }
 
 /**
- * GPT-2 (Radford et al. 2019) for inference: embeddings of tokens and positions, pre-norm blocks, a last layer norm, and the
- * token embedding as output head. State dict: Hugging Face's, wte.weight, wpe.weight, h.0.ln_1.weight,
- * h.0.attn.c_attn.weight [dModel, 3 · dModel] and so on; names may begin with transformer. on loading.
+ * GPT-2 (Radford et al. 2019): token and position embeddings, pre-norm blocks, a last layer norm, and the token embedding as
+ * output head. The state dict has Hugging Face's names: wte.weight, wpe.weight, h.0.ln_1.weight,
+ * h.0.attn.c_attn.weight [dModel, 3 · dModel] and so on. On loading, names may also begin with `transformer.`.
  */
 export class Gpt2 extends Module {
   #options;
   #about;
 
   /**
-   * Weights are drawn by randn, times 0.02 as GPT-2's, in the state dict's order; biases are zeros.
-   * @param {import('../engine/headwise.js').Headwise} hw the engine that it lives in
+   * Makes a model with random weights: randn times 0.02, as in GPT-2, in the order of the state dict. Biases are zeros.
+   * @param {import('../engine/headwise.js').Headwise} hw the engine of the model
    * @param {Gpt2Options} options
-   * @param {boolean} [draw] false: leave the weights zero and the generator where it is
+   * @param {boolean} [draw] false: leave the weights zero and the generator unchanged
    * @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE, ERR_MEMORY
    */
   constructor(hw, options, draw = true) {
@@ -133,7 +133,7 @@ export class Gpt2 extends Module {
     const what = `a Gpt2 of ${numLayers} layers × ${dModel} and ${vocabSize} tokens`;
     super(engine, { kind: 'decoder', config, what, draw: false });
     /**
-     * What the model was made with, defaults filled in.
+     * The options of the model, with defaults filled in.
      * @type {Readonly<Required<Gpt2Options>>}
      */
     this.options = Object.freeze(checked);
@@ -172,8 +172,8 @@ export class Gpt2 extends Module {
   }
 
   /**
-   * Room for the keys and values of all layers and up to contextLength tokens, for `forward` to append to.
-   * @param {{ batch?: number }} [options] batch: sequences; default 1
+   * Makes a cache for the keys and values of all layers and up to contextLength tokens. `forward` appends to it.
+   * @param {{ batch?: number }} [options] batch: the number of sequences; default 1
    * @returns {KeyValueCache}
    * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED
    */
@@ -185,21 +185,21 @@ export class Gpt2 extends Module {
   }
 
   /**
-   * Predicts the token after each of the ids.
+   * Computes the logits of the token that follows each id.
    * @template {LogitsOf} [Logits='last']
    * @template {boolean} [NeedWeights=false]
    * @template {boolean} [WithTrace=false]
    * @param {Ids} ids [tokens] or [batch, tokens]: nested arrays, a typed array or a float32 tensor
    * @param {Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>} [options]
    * @returns {Gpt2Result<Logits, NeedWeights, WithTrace>}
-   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or a cache of another batch; ERR_VALUE: an id that is
-   *   none, or no room in the cache; ERR_MEMORY; ERR_DISPOSED. After any error the cache is as it was
+   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or a cache of another batch; ERR_VALUE: an id out of
+   *   range, or no room in the cache; ERR_MEMORY; ERR_DISPOSED. After any error the cache is unchanged
    */
   forward(ids, options) {
     this.checkAlive();
     const asked = checkTable(options, decoderForward, 'Gpt2.forward');
     const input = checkIds(ids, this.#options.vocabSize);
-    // From here on no code of the caller's runs, which could end the model or the cache, or fill one.
+    // No code of the caller's runs from here on: it could end the model, or end or fill the cache.
     const { shape } = input;
     const fits = shape.length === 1 || shape.length === 2;
     checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
@@ -208,13 +208,13 @@ export class Gpt2 extends Module {
   }
 
   /**
-   * What the model is trained on: the mean cross-entropy of its predictions, computed without leaving the engine.
+   * Computes the training loss in the engine: the mean cross-entropy of the model's predictions.
    * @param {Ids} ids [batch, tokens] or [tokens]
-   * @param {Ids} [targets] of the same shape; default: each id's is the next id of its row, and the last one's is ignored
+   * @param {Ids} [targets] of the same shape; default: the target of each id is the next id of its row; the last id has no target
    * @param {import('../autograd/decoder-loss.js').LossOptions} [options]
    * @returns {Tensor} of shape []: the mean over targets that are not ignored; NaN if there are none
-   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or targets of another shape; ERR_VALUE: an id or a target
-   *   that is none; ERR_MEMORY; ERR_DISPOSED
+   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or targets of another shape; ERR_VALUE: an id or target out
+   *   of range; ERR_MEMORY; ERR_DISPOSED
    */
   loss(ids, targets, options) {
     this.checkAlive();
@@ -224,15 +224,15 @@ export class Gpt2 extends Module {
   }
 
   /**
-   * Continues the ids, one token after another: greedily, or drawn from the softmax of logits / temperature by
-   * random numbers of its own; with topK (Fan, Lewis & Dauphin 2018) and topP (Holtzman et al. 2020) among the likeliest only.
-   * To end early, leave the loop. It ends by itself where the context is full.
+   * Generates tokens that continue the ids, one after another. It takes the most likely token, or draws from the softmax of
+   * logits / temperature with its own random numbers. topK (Fan, Lewis & Dauphin 2018) and topP (Holtzman et al. 2020)
+   * restrict the draw to the most likely tokens. To stop early, leave the loop. It stops when the context is full.
    * @template {boolean} [WithLogProbability=false]
    * @param {Ids} ids [tokens]
    * @param {import('./generate.js').GenerateOptions<WithLogProbability>} [options]
    * @returns {Generator<WithLogProbability extends true ? import('./generate.js').Generated : number, void, void>} of ids.
-   *   Options are checked at once, ids and cache when the first one is asked for
-   * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: a bad option, or NaN among the logits; an abort's reason; otherwise as forward
+   *   Options are checked at once; ids and cache are checked before the first token
+   * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: a bad option, or NaN among the logits; an abort's reason; other errors as in forward
    */
   generate(ids, options) {
     return generate(this, ids, options);

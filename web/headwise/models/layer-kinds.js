@@ -1,4 +1,4 @@
-// Which layers attend to a window only, and which ones do not rotate, as each architecture's config says it.
+// Reads from each architecture's config which layers attend to a window only and which layers do not rotate.
 
 /** @typedef {import('./config-fields.js').Fields} Fields */
 

@@ -10,34 +10,35 @@ import { loaderThere } from '../worker/there.js';
 /** @typedef {import('../formats/source.js').Source} Source */
 
 /**
- * Where a checkpoint is.
+ * Options of `loadGpt2`: the place of a checkpoint.
  * @typedef {object} LoadGpt2Options
- * @property {Source | object} config Hugging Face's config.json: where it is, or what it holds
- * @property {Source | readonly Source[]} weights model.safetensors, or a list of its shards: float32, float16 or bfloat16. Of a
- *   file on a server that gives parts only what is needed is fetched, and a download that is cut goes on
- * @property {(progress: { loaded: number, total: number }) => void} [onProgress] bytes of the weights that are read
- * @property {AbortSignal} [signal] ends the loading
+ * @property {Source | object} config Hugging Face's config.json: its source, or the parsed object
+ * @property {Source | readonly Source[]} weights model.safetensors, or a list of its shards: float32, float16 or bfloat16. If a
+ *   server supports range requests, only the needed parts are fetched, and an interrupted download resumes
+ * @property {(progress: { loaded: number, total: number }) => void} [onProgress] gets the bytes of the weights read so far
+ * @property {AbortSignal} [signal] aborts the loading
  */
 
 /**
- * Loads a GPT-2 that Hugging Face's library saved. The weights are read piece by piece and kept once, as float32.
+ * Loads a GPT-2 checkpoint of Hugging Face's library. The weights are read piece by piece. The model keeps one copy, as
+ * float32.
  *
  * @overload
- * @param {import('../engine/headwise.js').Headwise} hw the engine that it will live in
+ * @param {import('../engine/headwise.js').Headwise} hw the engine for the model
  * @param {LoadGpt2Options} options
  * @returns {Promise<Gpt2>}
- * @throws {HeadwiseError} ERR_FORMAT: a file is not what it should be, or the two do not fit each other; ERR_LOAD: one cannot be
- *   had; ERR_MEMORY; ERR_VALUE: a bad option. An abort rejects with the signal's reason. After an error nothing of it is
- *   left in the engine.
+ * @throws {HeadwiseError} ERR_FORMAT: a file has another format, or config and weights do not fit each other; ERR_LOAD: a file
+ *   cannot be loaded; ERR_MEMORY; ERR_VALUE: a bad option. An abort rejects with the signal's reason. After an error the
+ *   engine keeps nothing of the model.
  */
 /**
- * The same in an engine of 'headwise/worker', where it is read and lives. What cannot be posted, such as Responses and
- * streams, is read here, piece by piece.
+ * Loads a model into an engine of 'headwise/worker'. The Worker reads the files and runs the model. This thread reads sources
+ * that cannot be posted, such as Responses and streams, piece by piece.
  *
  * @overload
- * @param {import('../worker.js').RemoteHeadwise} hw the engine that it will live in
+ * @param {import('../worker.js').RemoteHeadwise} hw the engine for the model
  * @param {LoadGpt2Options} options
- * @returns {Promise<import('../worker.js').Remote<Gpt2>>} whose methods are awaited; generate is an async iterator
+ * @returns {Promise<import('../worker.js').Remote<Gpt2>>} the model; its methods are awaited, and generate is an async iterator
  * @throws {HeadwiseError} as above
  */
 /**

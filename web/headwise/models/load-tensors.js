@@ -1,4 +1,4 @@
-// Weights of one file or several into a model.
+// Loads weights from one file or several into a model.
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { sameShape } from '../tensor/shape.js';

@@ -12,7 +12,7 @@ export class MersenneTwister {
   #state = new Uint32Array(words);
   #next = words;
 
-  /** @param {number} seed of which 32 bits count, as in torch */
+  /** @param {number} seed its low 32 bits are used, as in torch */
   constructor(seed) {
     const state = this.#state;
     state[0] = seed;

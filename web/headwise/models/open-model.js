@@ -1,4 +1,4 @@
-// A model's config and the headers of its weights, from wherever they are.
+// Reads a model's config and the headers of its weights from any source.
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyArray, isAddress, isPlain, reading } from '../checks/foreign.js';
@@ -29,10 +29,10 @@ import { placeOf } from './places.js';
  * @property {() => Promise<SafetensorsFile[]>} openFiles opens the weights: one file, or shards
  */
 
-/** A config larger than this is none; an index of shards is larger. */
+/** The largest size of a config. An index of shards may be larger. */
 const longest = { config: 2 ** 20, index: 2 ** 25 };
 
-/** More shards no model has. */
+/** No model has more shards than this. */
 const mostShards = 4096;
 
 /**
@@ -203,12 +203,12 @@ export async function openParts(config, weights, how) {
 }
 
 /**
- * Reads a model's config, from wherever it is.
+ * Reads a model's config from any source.
  * @param {unknown} source as loadModel takes it
  * @param {string} revision of a model on the hub
  * @param {Reading} how
  * @returns {Promise<OpenModel>}
- * @throws {HeadwiseError} ERR_VALUE: no such source; ERR_LOAD: a file is not to be had; ERR_FORMAT: it is none; an abort's reason
+ * @throws {HeadwiseError} ERR_VALUE: no such source; ERR_LOAD: a file cannot be loaded; ERR_FORMAT: another format; an abort's reason
  */
 export async function openModel(source, revision, how) {
   const place = await placeOf(source, revision);

@@ -1,4 +1,4 @@
-// Where a model's files are: a folder on a server or on this machine, Hugging Face's hub, or files that are at hand.
+// The place of a model's files: a folder on a server or on this machine, Hugging Face's hub, or files already in memory.
 import { resolve } from '../engine/compile.js';
 import { importNode, isNode } from '../engine/node.js';
 import { HeadwiseError, misfit } from '../checks/error.js';

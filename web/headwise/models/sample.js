@@ -1,4 +1,4 @@
-// How the next token is chosen from its logits.
+// Chooses the next token from its logits.
 
 /** @param {ArrayLike<number>} logits */
 export function likeliest(logits) {

@@ -23,37 +23,37 @@ import { Module } from './module.js';
 /** @typedef {import('../attention/trace.js').Trace} Trace */
 
 /**
- * What a forward may be asked for besides its output.
+ * Options of `forward`.
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
  * @typedef {object} ForwardOptions
  * @property {AnyTensor} [mask] [Lq, Lkv] or 4-D, broadcast to [batch, heads, Lq, Lkv]. bool: true may attend; float32: added to
- *   the scaled scores. Replaces the module's causal mask unless isCausal is given
- * @property {boolean} [isCausal] whether later keys are hidden, with a mask or without, whatever the module's own isCausal is;
- *   default: the module's own, with a mask false
- * @property {import('../tensor/tensor.js').Tensor<'bool'>} [keyPaddingMask] bool, [batch, Lkv] or, for x without a batch, [Lkv]; as torch's: true keys are ignored.
- *   Hides keys besides mask and causality and replaces neither
- * @property {NeedWeights} [needWeights] default false: return the weights, the n×n matrix of every head
- * @property {WithTrace} [trace] default false: keep what exact weights can be recomputed from
+ *   the scaled scores. It replaces the module's causal mask unless isCausal is given
+ * @property {boolean} [isCausal] whether later keys are masked, with or without mask. It overrides the module's isCausal.
+ *   Default: the module's isCausal, or false with a mask
+ * @property {import('../tensor/tensor.js').Tensor<'bool'>} [keyPaddingMask] bool, [batch, Lkv] or, for x without a batch, [Lkv]; as in torch: true keys are ignored.
+ *   It applies in addition to mask and isCausal
+ * @property {NeedWeights} [needWeights] default false; true returns the weights, an n×n matrix for every head
+ * @property {WithTrace} [trace] default false; true returns a Trace, which recomputes exact weights
  */
 
 /**
- * What a forward always returns.
+ * The part of the result that `forward` always returns.
  * @typedef {object} ForwardOutput
- * @property {Tensor} output [batch, tokens, width], or [tokens, width] as x
+ * @property {Tensor} output [batch, tokens, width], or [tokens, width] if x has no batch
  */
 /**
- * What `needWeights` asks for.
+ * The part of the result that `needWeights` adds.
  * @typedef {object} ForwardWeights
  * @property {Tensor} weights [batch, heads, Lq, Lkv], after dropout when training
  */
 /**
- * What `trace` asks for.
+ * The part of the result that `trace` adds.
  * @typedef {object} ForwardTrace
- * @property {Trace} trace the caller's to dispose of
+ * @property {Trace} trace owned by the caller, who disposes of it
  */
 /**
- * What a forward returns: its output, and what it was asked for.
+ * The result of `forward`: the output, and the weights and trace if requested.
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
  * @typedef {ForwardOutput & Asked<NeedWeights, ForwardWeights> & Asked<WithTrace, ForwardTrace>} ForwardResult
@@ -71,7 +71,7 @@ export const isCausal = or(checkBoolean, true);
  * @param {number} width
  * @param {string} name
  * @param {number} numHeads
- * @throws {HeadwiseError} ERR_SHAPE: heads of one width do not fill it
+ * @throws {HeadwiseError} ERR_SHAPE: width is not a multiple of numHeads
  */
 export function checkHeads(width, name, numHeads) {
   if (width % numHeads !== 0) {
@@ -83,17 +83,17 @@ export function checkHeads(width, name, numHeads) {
 }
 
 /**
- * What `needWeights` asks of several layers for.
+ * The part of the result that `needWeights` adds for several layers.
  * @typedef {object} LayerWeights
  * @property {Tensor[]} weights one for each layer, [batch, heads, Lq, Lkv]
  */
 /**
- * What `trace` asks of several layers for.
+ * The part of the result that `trace` adds for several layers.
  * @typedef {object} LayerTraces
- * @property {Trace[]} trace one for each layer, the caller's to dispose of
+ * @property {Trace[]} trace one for each layer, owned by the caller, who disposes of them
  */
 /**
- * What a module of several layers returns: the last one's output, and what it was asked for.
+ * The result of a module of several layers: the last layer's output, and every layer's weights and trace if requested.
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
  * @typedef {ForwardOutput & Asked<NeedWeights, LayerWeights> & Asked<WithTrace, LayerTraces>} LayerResults
@@ -121,7 +121,7 @@ function checkSavedMask(value, key, n) {
   }
 }
 
-/** A module that attends, in one layer or several: checks what goes into its forward and reads what comes out. */
+/** An attention module of one or several layers. It checks the arguments of `forward` and reads the results. */
 export class AttendingModule extends Module {
   #about;
   #dIn;
@@ -132,7 +132,7 @@ export class AttendingModule extends Module {
    * @param {Engine} engine
    * @param {import('./module.js').Spec} spec
    * @param {{ dIn: number, width: number, heads: number, contextLength: number, layers?: number }} sizes width: of the
-   *   output; layers: how many give weights and traces, default 1
+   *   output; layers: the number of layers with weights and traces, default 1
    * @param {(key: string) => boolean} [isMask] whether torch saves the causal mask under a key
    */
   constructor(
@@ -164,7 +164,7 @@ export class AttendingModule extends Module {
    * @protected
    * @param {Tensor} input
    * @param {unknown} options
-   * @param {Readonly<Record<string, import('../checks/check.js').Check>>} [table] what checks them
+   * @param {Readonly<Record<string, import('../checks/check.js').Check>>} [table] the checks of the options
    * @returns {LayerResults}
    */
   attend(input, options, table = attentionForward) {
@@ -172,7 +172,7 @@ export class AttendingModule extends Module {
     const about = this.#about;
     const asked = options === undefined ? nothing : checkTable(options, table, about.name);
     const x = checkFloats(input, 'x');
-    // From here on no code of the caller's runs, which could end the module or the cache, or fill one.
+    // No code of the caller's runs from here on: it could end the module, or end or fill the cache.
     const { shape } = x;
     const { length } = shape;
     const width = this.#dIn;
@@ -183,7 +183,7 @@ export class AttendingModule extends Module {
 }
 
 /**
- * What a module of one layer returns.
+ * The result of a module of one layer.
  * @param {any} results
  * @returns {ForwardResult}
  */
@@ -197,7 +197,7 @@ export function ofOneLayer(results) {
   return results;
 }
 
-/** A module that attends in one layer. */
+/** An attention module of one layer. */
 export class AttentionModule extends AttendingModule {
   /**
    * Runs the module.
@@ -206,7 +206,7 @@ export class AttentionModule extends AttendingModule {
    * @param {Tensor} x [batch, tokens, dIn] or [tokens, dIn]
    * @param {ForwardOptions<NeedWeights, WithTrace>} [options]
    * @returns {ForwardResult<NeedWeights, WithTrace>}
-   * @throws {HeadwiseError} ERR_SHAPE: x or mask do not fit, or more tokens than contextLength; ERR_VALUE; ERR_MEMORY;
+   * @throws {HeadwiseError} ERR_SHAPE: x or mask has a wrong shape, or more tokens than contextLength; ERR_VALUE; ERR_MEMORY;
    *   ERR_DISPOSED
    */
   forward(x, options) {

@@ -3,19 +3,19 @@ import { qkvBias, sizeChecks } from './attention-module.js';
 import { SingleHead } from './single-head.js';
 
 /**
- * What a CausalAttention is made with.
+ * Options of the CausalAttention constructor.
  * @typedef {object} CausalAttentionOptions
  * @property {number} dIn width of x
  * @property {number} dOut width of the output
- * @property {number} contextLength the most tokens
- * @property {number} [dropout] default 0; of the weights, in training mode
+ * @property {number} contextLength the largest number of tokens
+ * @property {number} [dropout] default 0; applied to the weights in training mode
  * @property {boolean} [qkvBias] default false
  */
 
 const table = { ...sizeChecks, qkvBias };
 
-/** One causal head. State dict: W_query.weight [dOut, dIn], W_key.weight, W_value.weight, and biases with qkvBias; a causal
- * `mask` is accepted on loading. */
+/** One causal head. State dict: W_query.weight [dOut, dIn], W_key.weight, W_value.weight, and biases with qkvBias. Loading
+ * also accepts a causal `mask`. */
 export class CausalAttention extends SingleHead {
   /**
    * @internal

@@ -17,7 +17,7 @@ import { matchState } from './state.js';
 const join = (prefix, name) => (prefix === '' ? name : `${prefix}.${name}`);
 
 /**
- * Modules and tensors with requiresGrad among an object's properties, in arrays too, in the order in which they were set.
+ * The modules and the tensors with requiresGrad in an object's properties and arrays, in the order in which they were set.
  * @param {object} owner
  * @param {string} prefix of names
  * @returns {Generator<{ name: string, value: Module | ComposedModule | Tensor }, void, void>}
@@ -34,7 +34,7 @@ function* partsOf(owner, prefix) {
 }
 
 /**
- * Knows the keys of modules inside as they do.
+ * An owner that passes each key to the inner module of that name.
  * @param {ComposedModule} owner
  * @param {readonly { name: string, value: Module | Tensor }[]} parts
  * @returns {import('./state.js').Owner}
@@ -63,8 +63,9 @@ function ownerOf({ constructor }, parts) {
 }
 
 /**
- * A module made of others: a class that extends this one keeps modules, and tensors with requiresGrad, in its properties (in
- * arrays too), and finds them there under their names, as torch.nn.Module does. Its `forward` is its own.
+ * The base class for modules made of other modules, like torch.nn.Module. A subclass keeps modules and tensors with
+ * requiresGrad in its properties or in arrays there. The base class finds them under their property names. The subclass
+ * defines `forward`.
  */
 export class ComposedModule {
   /** @internal @param {import('../engine/engine.js').Engine} engine */
@@ -79,9 +80,9 @@ export class ComposedModule {
   }
 
   /**
-   * Modules inside, each with its name, and what they are inside.
+   * The inner modules and tensors, each with its name, at every depth.
    * @param {string} [prefix]
-   * @param {readonly object[]} [outer] modules around, which are not gone into again
+   * @param {readonly object[]} [outer] the enclosing modules; they are not entered again
    * @returns {Generator<{ name: string, value: Module | Tensor }, void, void>}
    */
   *#leaves(prefix = '', outer = []) {
@@ -99,7 +100,7 @@ export class ComposedModule {
     }
   }
 
-  /** @returns {Entry[]} what is there twice under each of its names */
+  /** @returns {Entry[]} an entry for each name; a shared part has several */
   #entries() {
     return [...this.#leaves()].flatMap(({ name, value }) =>
       value instanceof Module
@@ -109,7 +110,7 @@ export class ComposedModule {
   }
 
   /**
-   * What all modules inside learn, and tensors with requiresGrad, each once.
+   * The parameters of all inner modules and the tensors with requiresGrad, each once.
    * @returns {Parameter[]}
    * @throws {HeadwiseError} ERR_DISPOSED
    */
@@ -124,7 +125,7 @@ export class ComposedModule {
   }
 
   /**
-   * The same as `parameters`: each knows its name.
+   * Returns the same as `parameters`. Each parameter has its name.
    * @returns {Parameter[]}
    * @throws {HeadwiseError} ERR_DISPOSED
    */
@@ -133,7 +134,7 @@ export class ComposedModule {
   }
 
   /**
-   * Forgets the gradients of all parameters.
+   * Clears the gradients of all parameters.
    * @throws {HeadwiseError} ERR_DISPOSED
    */
   zeroGrad() {
@@ -141,7 +142,7 @@ export class ComposedModule {
   }
 
   /**
-   * How many numbers there are in all parameters.
+   * The number of elements in all parameters.
    * @returns {number}
    */
   parameterCount() {
@@ -149,8 +150,8 @@ export class ComposedModule {
   }
 
   /**
-   * The parameters, copied.
-   * @returns {Record<string, Tensor>} such as fc1.weight or layers.0.weight, by where modules are
+   * Copies of the parameters.
+   * @returns {Record<string, Tensor>} by path, such as fc1.weight or layers.0.weight
    * @throws {HeadwiseError} ERR_DISPOSED
    */
   stateDict() {
@@ -158,17 +159,17 @@ export class ComposedModule {
   }
 
   /**
-   * Copies parameters in, strictly: all keys, no others, the same shapes; or nothing is changed.
-   * @param {Record<string, import('../tensor/tensor.js').AnyTensor>} dict float32, as `stateDict` gives it; copied
-   * @param {Record<string, never>} [options] there are none
+   * Copies parameters into the module. The dict must have exactly the module's keys and shapes; otherwise nothing changes.
+   * @param {Record<string, import('../tensor/tensor.js').AnyTensor>} dict float32 tensors, as from `stateDict`; they are copied
+   * @param {Record<string, never>} [options] none are supported
    * @returns {this}
-   * @throws {HeadwiseError} ERR_VALUE names missing and unexpected keys, and options; ERR_SHAPE misshapen keys
+   * @throws {HeadwiseError} ERR_VALUE: missing or unexpected keys (named), or an option; ERR_SHAPE: wrong shapes (keys named)
    */
   loadStateDict(dict, options) {
     checkOptions(options, [], 'loadStateDict');
     const entries = this.#entries();
     const tensors = matchState(dict, ownerOf(this, [...this.#leaves()]), entries);
-    // Reading the dict may have ended a module; then room for the largest, so that nothing fails half-way.
+    // Reading the dict may have ended a module. Then reserve room for the largest parameter, so that nothing fails half-way.
     const { engine } = this;
     entries.forEach(({ place }) => place.check());
     engine.stage(tensors.reduce((most, { size }) => Math.max(most, size * 4), 0));
@@ -178,7 +179,7 @@ export class ComposedModule {
   }
 
   /**
-   * Sets training mode here and in all modules inside.
+   * Sets training mode for this module and all inner modules.
    * @param {boolean} [mode] default true
    * @returns {this}
    */
@@ -208,7 +209,7 @@ export class ComposedModule {
     return this.train(false);
   }
 
-  /** Frees all modules inside. */
+  /** Frees all inner modules. */
   dispose() {
     for (const { value } of this.#leaves()) {
       if (value instanceof Module) {
@@ -222,11 +223,11 @@ export class ComposedModule {
     this.dispose();
   }
 
-  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
   get [Symbol.toStringTag]() {
     return 'Module';
   }
 }
 
-/** More than anyone nests. */
+/** Deeper than modules are nested in practice. */
 const deepest = 64;

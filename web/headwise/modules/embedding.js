@@ -18,9 +18,9 @@ import { Module } from './module.js';
  */
 
 /**
- * What an Embedding is made with.
+ * Options of the Embedding constructor.
  * @typedef {object} EmbeddingOptions
- * @property {number} numEmbeddings how many ids there are
+ * @property {number} numEmbeddings the number of ids
  * @property {number} embeddingDim width of the output
  */
 
@@ -46,7 +46,7 @@ function unpack(ids, name) {
 }
 
 /**
- * Where an element is, as one would write it: [0][3].
+ * The place of an element as an index expression: [0][3].
  * @param {readonly number[]} shape
  * @param {number} flat
  */
@@ -63,7 +63,7 @@ function place(shape, flat) {
  * @param {unknown} ids
  * @param {string} name
  * @param {number} count one more than the largest
- * @param {number} [ignored] what is allowed besides
+ * @param {number} [ignored] another value that is allowed
  * @returns {import('../tensor/operand.js').IdsOperand}
  */
 function checkIntegers(ids, name, count, ignored) {
@@ -101,7 +101,7 @@ export const checkTargets = (targets, count, ignored) =>
 
 const table = { numEmbeddings: checkSize, embeddingDim: checkSize };
 
-/** torch.nn.Embedding: a row of the weight for every id. State dict: weight [numEmbeddings, embeddingDim]. */
+/** torch.nn.Embedding: looks up one row of the weight for each id. State dict: weight [numEmbeddings, embeddingDim]. */
 export class Embedding extends Module {
   #sizes;
 
@@ -122,11 +122,11 @@ export class Embedding extends Module {
 
   /**
    * Looks ids up.
-   * @param {Ids} ids integers from 0 to numEmbeddings - 1 of any shape: nested arrays, a typed array (whose shape is
+   * @param {Ids} ids integers from 0 to numEmbeddings - 1, of any shape: nested arrays, a typed array (its shape is
    *   [length]; a Uint8Array holds ids, not truth values), or a float32 tensor
-   * @param {Record<string, never>} [options] there are none: `trace` and the like are refused
+   * @param {Record<string, never>} [options] none are supported; `trace`, for example, throws
    * @returns {import('./rowwise-module.js').ModuleResult} output: […, embeddingDim]
-   * @throws {HeadwiseError} ERR_VALUE: no integer or out of range, or an option; ERR_SHAPE: ragged or empty; ERR_MEMORY;
+   * @throws {HeadwiseError} ERR_VALUE: not an integer, out of range, or an option; ERR_SHAPE: ragged or empty; ERR_MEMORY;
    *   ERR_DISPOSED
    */
   forward(ids, options) {

@@ -1,4 +1,5 @@
-// The forward of every module: its options are checked, what goes in is laid into staging memory, what comes out is copied.
+// The forward of every module: it checks the options, copies the inputs to staging memory, runs the module and copies the
+// results.
 import { causality as causalities, forwardOptions as layout } from '../engine/abi.js';
 import { checkKeyPadding, hidePadding } from '../attention/key-padding.js';
 import { fitModuleMask, writeMask } from '../attention/mask.js';
@@ -43,11 +44,11 @@ export const decoderForward = {
 
 /** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward>>} Asked options that are checked */
 
-/** What is asked for by nothing. @type {Asked} */
+/** The options of a call without options. @type {Asked} */
 export const nothing = Object.freeze({ needWeights: false, trace: false });
 
 /**
- * A module that attends, as its forward goes by it.
+ * The description of an attention module that its forward uses.
  * @typedef {object} Attending
  * @property {string} name its forward's
  * @property {'x' | 'ids'} input what that is given: [batch, tokens, …], or without batch
@@ -109,7 +110,7 @@ function outputOf(about, hasBatch, batch, rows) {
  * @property {FloatOperand | IdsOperand} input
  * @property {number} batch
  * @property {number} tokens
- * @property {number} logitsStart of which tokens a decoder's output is
+ * @property {number} logitsStart the first token with logits in a decoder's output; logitsEnd is past the last
  * @property {number} logitsEnd
  * @property {number} outputSize in elements
  * @property {Extras | undefined} extras

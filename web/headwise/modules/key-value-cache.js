@@ -9,11 +9,11 @@ import { sameShape } from '../tensor/shape.js';
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 
 /**
- * What a cache starts with.
+ * Options of `createCache`.
  * @typedef {object} CacheOptions
- * @property {number} [batch] sequences; default 1, or as many as past has
- * @property {import('../attention/operands.js').Past} [past] what the cache starts with, copied: [batch, heads, n, headDim] both;
- *   default: nothing
+ * @property {number} [batch] the number of sequences; default 1, or the batch of past
+ * @property {import('../attention/operands.js').Past} [past] the first contents of the cache, copied; key and value are
+ *   [batch, heads, n, headDim]. Default: an empty cache
  */
 
 /** @typedef {{ heads: number, headDim: number, contextLength: number }} CacheSizes of a sequence in it */
@@ -67,8 +67,8 @@ export function checkCache(value) {
 }
 
 /**
- * Keys and values of the tokens that a MultiHeadAttention has seen, so that a forward computes only what is new.
- * `createCache` of the module makes it. Frees its memory on `dispose`.
+ * The keys and values of earlier tokens of an attention module, so that `forward` computes new tokens only. `createCache`
+ * of the module makes it. `dispose` frees its memory.
  */
 export class KeyValueCache extends Owned {
   #engine;
@@ -90,7 +90,7 @@ export class KeyValueCache extends Owned {
     const given = checkOptions(options, ['batch', 'past'], 'createCache');
     const asked = given.batch === undefined ? undefined : checkSize(given.batch, 'batch');
     const past = given.past === undefined ? undefined : checkPast(given.past, asked, sizes);
-    // Nothing of the caller's runs any more.
+    // No code of the caller's runs from here on.
     const { engine, pointer } = module;
     const { contextLength } = sizes;
     const batch = past?.key.shape[0] ?? asked ?? 1;
@@ -103,9 +103,9 @@ export class KeyValueCache extends Owned {
     super(engine, engine.result, 'cache_destroy');
     this.#engine = engine;
     this.#module = module;
-    /** Sequences. */
+    /** The number of sequences. */
     this.batch = batch;
-    /** The most tokens of each: the module's contextLength. */
+    /** The largest number of tokens of each sequence: the module's contextLength. */
     this.capacity = contextLength;
     this.#batch = batch;
     this.#capacity = contextLength;
@@ -156,7 +156,7 @@ export class KeyValueCache extends Owned {
     return length;
   }
 
-  /** Tokens of each sequence that are in the cache. */
+  /** The number of tokens of each sequence in the cache. */
   get length() {
     return this.#length();
   }
@@ -167,8 +167,8 @@ export class KeyValueCache extends Owned {
   }
 
   /**
-   * Forgets all tokens but the first.
-   * @param {number} length how many stay
+   * Keeps the first `length` tokens and drops the others.
+   * @param {number} length the number of tokens to keep
    * @returns {this}
    * @throws {HeadwiseError} ERR_VALUE: not an integer from 0 to this.length
    */
@@ -178,7 +178,7 @@ export class KeyValueCache extends Owned {
     return this;
   }
 
-  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
   get [Symbol.toStringTag]() {
     return 'KeyValueCache';
   }

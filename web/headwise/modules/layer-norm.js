@@ -2,7 +2,7 @@ import { checkEps, checkSize, checkTable } from '../checks/check.js';
 import { RowwiseModule } from './rowwise-module.js';
 
 /**
- * What a LayerNorm is made with.
+ * Options of the LayerNorm constructor.
  * @typedef {object} LayerNormOptions
  * @property {number} dim width of x
  * @property {number} [eps] default 1e-5; added to the variance
@@ -10,7 +10,7 @@ import { RowwiseModule } from './rowwise-module.js';
 
 const table = { dim: checkSize, eps: checkEps };
 
-/** torch.nn.LayerNorm over the last dimension. State dict: weight [dim], bias [dim], ones and zeros at first. */
+/** torch.nn.LayerNorm over the last dimension. State dict: weight [dim], bias [dim], initially ones and zeros. */
 export class LayerNorm extends RowwiseModule {
   /**
    * @internal

@@ -2,7 +2,7 @@ import { checkBoolean, checkSize, checkTable, or } from '../checks/check.js';
 import { RowwiseModule } from './rowwise-module.js';
 
 /**
- * What a Linear is made with.
+ * Options of the Linear constructor.
  * @typedef {object} LinearOptions
  * @property {number} inFeatures width of x
  * @property {number} outFeatures width of the output

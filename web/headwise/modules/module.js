@@ -13,7 +13,7 @@ import { listParameters, readParameter, writeParameter } from './parameters.js';
 /** @typedef {import('./parameters.js').Parameter} Entry */
 
 /**
- * What a module is made of.
+ * The specification of a module.
  * @typedef {object} Spec
  * @property {keyof typeof modules} kind
  * @property {Record<string, any>} config the engine's
@@ -34,7 +34,7 @@ export function createModule(engine, { kind, config, what, draw = true }) {
   return engine.result;
 }
 
-/** What all modules share: parameters, mode and end of life. */
+/** The base class of all modules: parameters, training mode and disposal. */
 export class Module extends Owned {
   /** @type {readonly Entry[] | undefined} listed when they are asked for */
   #parameters;
@@ -73,7 +73,7 @@ export class Module extends Owned {
   /** @type {readonly ModulePlace[] | undefined} made when they are asked for */
   #places;
 
-  /** @internal Whether gradients lead to a parameter. */
+  /** @internal Whether a parameter requires its gradient. */
   get trains() {
     return this.#places === undefined || this.#places.some((place) => place.requiresGrad);
   }
@@ -91,7 +91,7 @@ export class Module extends Owned {
   }
 
   /**
-   * What the module learns, in the state dict's order.
+   * The parameters of the module, in the order of the state dict.
    * @returns {Parameter[]}
    * @throws {HeadwiseError} ERR_DISPOSED
    */
@@ -100,7 +100,7 @@ export class Module extends Owned {
   }
 
   /**
-   * The same as `parameters`: each knows its name.
+   * Returns the same as `parameters`. Each parameter has its name.
    * @returns {Parameter[]}
    * @throws {HeadwiseError} ERR_DISPOSED
    */
@@ -109,7 +109,7 @@ export class Module extends Owned {
   }
 
   /**
-   * Forgets the gradients of all parameters.
+   * Clears the gradients of all parameters.
    * @throws {HeadwiseError} ERR_DISPOSED
    */
   zeroGrad() {
@@ -130,7 +130,7 @@ export class Module extends Owned {
   }
 
   /**
-   * Keys that are accepted for others on loading.
+   * Maps a key that loading accepts to the module's key.
    * @protected
    * @param {string} key
    */
@@ -139,19 +139,19 @@ export class Module extends Owned {
   }
 
   /**
-   * Entries of torch's state dicts that say nothing new of this module are checked and left out on loading.
+   * Whether loading skips an entry of torch's state dict. Such an entry, a causal mask for example, is checked and not loaded.
    * @protected
    * @param {string} _key
    * @param {unknown} _value
-   * @throws {HeadwiseError} the entry says something else than this module does
+   * @throws {HeadwiseError} the entry contradicts the module
    */
   ignoresEntry(_key, _value) {
     return false;
   }
 
   /**
-   * The parameters, copied: what torch's state_dict gives.
-   * @returns {Record<string, Tensor>} under torch's names and in torch's shapes
+   * Copies of the parameters, as from torch's state_dict.
+   * @returns {Record<string, Tensor>} with torch's names and shapes
    */
   stateDict() {
     const { engine, pointer } = this;
@@ -164,11 +164,11 @@ export class Module extends Owned {
   }
 
   /**
-   * Copies parameters in, strictly: all keys, no others, torch's shapes; or nothing is changed.
-   * @param {Record<string, import('../tensor/tensor.js').AnyTensor>} dict float32, as `stateDict` gives it; copied
-   * @param {Record<string, never>} [options] there are none: torch's `strict: false` and the like are refused
+   * Copies parameters into the module. The dict must have exactly the module's keys and shapes; otherwise nothing changes.
+   * @param {Record<string, import('../tensor/tensor.js').AnyTensor>} dict float32 tensors, as from `stateDict`; they are copied
+   * @param {Record<string, never>} [options] none are supported; torch's `strict: false`, for example, throws
    * @returns {this}
-   * @throws {HeadwiseError} ERR_VALUE names missing and unexpected keys, and options; ERR_SHAPE misshapen keys
+   * @throws {HeadwiseError} ERR_VALUE: missing or unexpected keys (named), or an option; ERR_SHAPE: wrong shapes (keys named)
    */
   loadStateDict(dict, options) {
     checkOptions(options, [], 'loadStateDict');
@@ -183,7 +183,7 @@ export class Module extends Owned {
   }
 
   /**
-   * How many numbers there are in all parameters.
+   * The number of elements in all parameters.
    * @returns {number}
    */
   parameterCount() {
@@ -192,7 +192,7 @@ export class Module extends Owned {
   }
 
   /**
-   * Sets training mode, in which dropout is active.
+   * Sets training mode: dropout is active.
    * @param {boolean} [mode] default true
    * @returns {this}
    */
@@ -205,14 +205,14 @@ export class Module extends Owned {
   }
 
   /**
-   * Sets evaluation mode, in which nothing is dropped: `train(false)`.
+   * Sets evaluation mode: dropout is off. It is the same as `train(false)`.
    * @returns {this}
    */
   eval() {
     return this.train(false);
   }
 
-  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
   get [Symbol.toStringTag]() {
     return 'Module';
   }

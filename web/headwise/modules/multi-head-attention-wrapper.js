@@ -2,13 +2,13 @@ import { checkSize, checkTable } from '../checks/check.js';
 import { AttentionModule, isCausal, qkvBias, sizeChecks } from './attention-module.js';
 
 /**
- * What a MultiHeadAttentionWrapper is made with.
+ * Options of the MultiHeadAttentionWrapper constructor.
  * @typedef {object} MultiHeadAttentionWrapperOptions
  * @property {number} dIn width of x
- * @property {number} dOut per head
- * @property {number} contextLength the most tokens
- * @property {number} numHeads how many modules
- * @property {number} [dropout] default 0; of the weights, in training mode
+ * @property {number} dOut output width of each head
+ * @property {number} contextLength the largest number of tokens
+ * @property {number} numHeads the number of heads: one CausalAttention each
+ * @property {number} [dropout] default 0; applied to the weights in training mode
  * @property {boolean} [qkvBias] default false
  * @property {boolean} [isCausal] default true
  */
@@ -19,14 +19,14 @@ const table = { ...sizeChecks, numHeads: checkSize, qkvBias, isCausal };
 const isObject = (value) => typeof value === 'object' && value !== null;
 
 /**
- * What a wrapper was made with; undefined for everything else, Proxies of wrappers too.
+ * The options of a wrapper. Undefined for other values, Proxies of wrappers included.
  * @type {(value: unknown) => Readonly<Required<MultiHeadAttentionWrapperOptions>> | undefined}
  */
 export let optionsOf;
 
 /**
- * One CausalAttention per head, run one after another, outputs side by side: [batch, tokens, numHeads · dOut]. State dict:
- * heads.0.W_query.weight [dOut, dIn] and so on; a causal heads.0.mask … is accepted on loading.
+ * One CausalAttention per head, run one after another. The output concatenates theirs: [batch, tokens, numHeads · dOut].
+ * State dict: heads.0.W_query.weight [dOut, dIn] and so on. Loading also accepts causal masks, heads.0.mask and so on.
  */
 export class MultiHeadAttentionWrapper extends AttentionModule {
   /** @type {Readonly<Required<MultiHeadAttentionWrapperOptions>>} */
@@ -52,7 +52,7 @@ export class MultiHeadAttentionWrapper extends AttentionModule {
     const config = { head, numHeads };
     super(engine, { kind: 'multiHeadAttentionWrapper', config, what }, sizes, isMask);
     /**
-     * What the wrapper was made with, defaults filled in.
+     * The options of the wrapper, with defaults filled in.
      * @type {Readonly<Required<MultiHeadAttentionWrapperOptions>>}
      */
     this.options = Object.freeze(checked);

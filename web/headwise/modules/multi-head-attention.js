@@ -17,27 +17,27 @@ import { optionsOf } from './multi-head-attention-wrapper.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /**
- * What else a MultiHeadAttention's forward takes.
+ * A further option of MultiHeadAttention's `forward`.
  * @typedef {object} CacheOption
- * @property {KeyValueCache} [cache] of this module's createCache
+ * @property {KeyValueCache} [cache] from this module's createCache
  */
 
 /**
- * What a MultiHeadAttention is made with.
+ * Options of the MultiHeadAttention constructor.
  * @typedef {object} MultiHeadAttentionOptions
  * @property {number} dIn width of x
- * @property {number} dOut all heads together; a multiple of numHeads
- * @property {number} contextLength the most tokens
- * @property {number} numHeads each as wide as dOut / numHeads
- * @property {number} [dropout] default 0; of the weights, in training mode
+ * @property {number} dOut output width of all heads together; a multiple of numHeads
+ * @property {number} contextLength the largest number of tokens
+ * @property {number} numHeads the number of heads; each has width dOut / numHeads
+ * @property {number} [dropout] default 0; applied to the weights in training mode
  * @property {boolean} [qkvBias] default false
  * @property {boolean} [outProj] default true: an output projection
- * @property {boolean} [outBias] default true: with a bias
+ * @property {boolean} [outBias] default true: a bias in the output projection
  * @property {boolean} [isCausal] default true
  * @property {boolean} [packedQkv] default false: one qkv_proj instead of W_query, W_key, W_value
  */
 
-/** The prototype of what fromWrapper is making: its weights are not drawn. @type {unknown} */
+/** The prototype of the module that fromWrapper is making. Its weights are not drawn. @type {unknown} */
 let undrawn;
 
 /**
@@ -67,9 +67,9 @@ const table = {
 };
 
 /**
- * All heads from one projection, split by strides: [batch, tokens, dOut]. State dict: W_query.weight [dOut, dIn], W_key.weight,
- * W_value.weight (packed: qkv_proj.weight [3 · dOut, dIn]), out_proj.weight [dOut, dOut], out_proj.bias; fc_out.* is accepted
- * for out_proj.* on loading, and a causal `mask` beside the weights.
+ * All heads in one module. Strides split the shared projections into heads. Output: [batch, tokens, dOut]. State dict:
+ * W_query.weight [dOut, dIn], W_key.weight, W_value.weight (packed: qkv_proj.weight [3 · dOut, dIn]), out_proj.weight
+ * [dOut, dOut], out_proj.bias. Loading also accepts fc_out.* for out_proj.*, and a causal `mask`.
  */
 export class MultiHeadAttention extends AttentionModule {
   #options;
@@ -85,7 +85,7 @@ export class MultiHeadAttention extends AttentionModule {
     const isMask = (/** @type {string} */ key) => config.isCausal && key === 'mask';
     super(engine, { kind: 'multiHeadAttention', config, what, draw }, sizes, isMask);
     /**
-     * What the module was made with, defaults filled in.
+     * The options of the module, with defaults filled in.
      * @type {Readonly<Required<MultiHeadAttentionOptions>>}
      */
     this.options = Object.freeze(config);
@@ -93,10 +93,10 @@ export class MultiHeadAttention extends AttentionModule {
   }
 
   /**
-   * Room for keys and values of up to contextLength tokens, for `forward` to append to.
+   * Makes a cache for the keys and values of up to contextLength tokens. `forward` appends to it.
    * @param {import('./key-value-cache.js').CacheOptions} [options]
    * @returns {KeyValueCache}
-   * @throws {HeadwiseError} ERR_SHAPE: past has another shape; ERR_VALUE: batch is no size, or past has more tokens than
+   * @throws {HeadwiseError} ERR_SHAPE: past has another shape; ERR_VALUE: batch is not a size, or past has more tokens than
    *   contextLength; ERR_MEMORY; ERR_DISPOSED
    */
   createCache(options) {
@@ -106,16 +106,16 @@ export class MultiHeadAttention extends AttentionModule {
   }
 
   /**
-   * Runs the module, after what is in a cache if one is given.
+   * Runs the module. If a cache is given, the tokens follow those in the cache.
    * @override
    * @template {boolean} [NeedWeights=false]
    * @template {boolean} [WithTrace=false]
    * @param {Tensor} x [batch, tokens, dIn] or [tokens, dIn]
-   * @param {import('./attention-module.js').ForwardOptions<NeedWeights, WithTrace> & CacheOption} [options] cache: of this module's createCache; x's tokens are
-   *   appended to it and attend over all that it holds then, causally offset by those it held before. Lkv, of a mask too,
-   *   is its new length
+   * @param {import('./attention-module.js').ForwardOptions<NeedWeights, WithTrace> & CacheOption} [options] cache: from this module's createCache. The
+   *   tokens of x are appended to it and attend to all its tokens; the causal mask is offset by the earlier ones. Lkv, also
+   *   for a mask, is the new length of the cache
    * @returns {import('./attention-module.js').ForwardResult<NeedWeights, WithTrace>}
-   * @throws {HeadwiseError} ERR_VALUE: no room for the tokens. After any error the cache is as it was
+   * @throws {HeadwiseError} ERR_VALUE: no room in the cache for the tokens. After any error the cache is unchanged
    */
   forward(x, options) {
     return /** @type {any} */ (ofOneLayer(this.attend(x, options, cachedForward)));
@@ -127,19 +127,19 @@ export class MultiHeadAttention extends AttentionModule {
   }
 
   /**
-   * The wrapper's weights in the fused layout: the same numbers from the other implementation, no output projection.
+   * Makes a module from a wrapper's weights, without an output projection. It computes the same numbers as the wrapper.
    * @template {MultiHeadAttention} M
-   * @this {new (options: any) => M} the engine's class, or one that extends it: its constructor is given the options
+   * @this {new (options: any) => M} the engine's class, or a subclass; its constructor gets the options
    * @param {import('./multi-head-attention-wrapper.js').MultiHeadAttentionWrapper} wrapper
    * @returns {M}
-   * @throws {HeadwiseError} ERR_VALUE: not a wrapper, or a class whose parameters are others; ERR_MEMORY; ERR_DISPOSED
+   * @throws {HeadwiseError} ERR_VALUE: not a wrapper, or a subclass with other parameters; ERR_MEMORY; ERR_DISPOSED
    */
   static fromWrapper(wrapper) {
     const wrapped = optionsOf(wrapper);
     if (wrapped === undefined) {
       throw misfit(wrapper, 'wrapper', 'a MultiHeadAttentionWrapper');
     }
-    // What classes that extend these two do with states is not asked.
+    // This does not call the state dict methods of subclasses.
     const { stateDict, loadStateDict } = MultiHeadAttention.prototype;
     const state = stackHeads(stateDict.call(wrapper), wrapped.numHeads);
     const dOut = wrapped.dOut * wrapped.numHeads;

@@ -13,11 +13,11 @@ import { readGradient, readParameter, writeGradient, writeParameter } from './pa
 /** @typedef {import('./parameters.js').Parameter} Entry */
 
 /**
- * Where a parameter lives.
+ * The place of a parameter's value and gradient.
  * @typedef {ModulePlace | TensorPlace} Place
  */
 
-/** A parameter in an engine's memory, of a module. */
+/** A module's parameter in an engine's memory. */
 export class ModulePlace {
   requiresGrad = true;
 
@@ -46,7 +46,7 @@ export class ModulePlace {
 
   get hasGrad() {
     const { engine, pointer } = this.module;
-    // A boolean of the module's is a number here.
+    // The engine returns a boolean as a number.
     return Boolean(engine.call.module_has_gradient(pointer, this.entry.index));
   }
 
@@ -67,7 +67,7 @@ export class ModulePlace {
   }
 }
 
-/** A parameter that is a tensor of the caller's, with requiresGrad. */
+/** A parameter that is the caller's tensor with requiresGrad. */
 export class TensorPlace {
   /** @param {Tensor} tensor @param {string} name */
   constructor(tensor, name) {
@@ -76,7 +76,7 @@ export class TensorPlace {
     this.shape = tensor.shape;
   }
 
-  /** @throws {HeadwiseError} ERR_SHAPE: it cannot be written, for its data was transferred */
+  /** @throws {HeadwiseError} ERR_SHAPE: it cannot be written because its data was transferred */
   check() {
     return checkFloats(this.tensor, this.name);
   }
@@ -118,12 +118,12 @@ export class TensorPlace {
 }
 
 /**
- * Where a parameter lives; undefined for what is none.
+ * The place of a parameter. Undefined for other values.
  * @type {(value: unknown) => Place | undefined}
  */
 export let placeOf;
 
-/** What a module learns: its value and its gradient are read and written as copies. */
+/** A trainable parameter of a module. Its value and its gradient are read and written as copies. */
 export class Parameter {
   #place;
 
@@ -135,12 +135,12 @@ export class Parameter {
   /** @internal @param {string} name @param {Place} place */
   constructor(name, place) {
     /**
-     * Its name in the state dict.
+     * The name in the state dict.
      * @type {string}
      */
     this.name = name;
     /**
-     * Its shape, frozen.
+     * The shape, frozen.
      * @type {readonly number[]}
      */
     this.shape = place.shape;
@@ -148,27 +148,28 @@ export class Parameter {
   }
 
   /**
-   * The value, a copy.
+   * A copy of the value.
    * @returns {Tensor}
    */
   get data() {
     return this.#place.read();
   }
 
-  /** @throws {HeadwiseError} ERR_SHAPE: of another shape; ERR_VALUE: no float32 tensor; ERR_DISPOSED */
+  /** @throws {HeadwiseError} ERR_SHAPE: another shape; ERR_VALUE: not a float32 tensor; ERR_DISPOSED */
   set data(value) {
     this.#place.write(this.#fit(value, 'data'));
   }
 
   /**
-   * The sum of what all calls of `backward` gave, as a copy; null if there is none. Set it to null to clear it, or to a tensor.
+   * A copy of the sum of the gradients from all calls of `backward`; null without a gradient. Set it to a tensor, or to null to
+   * clear it.
    * @returns {Tensor | null}
    */
   get grad() {
     return this.#place.grad;
   }
 
-  /** @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE: not null and no tensor of the parameter's shape */
+  /** @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE: neither null nor a tensor of the parameter's shape */
   set grad(value) {
     if (value === null) {
       this.#place.clearGrad();
@@ -178,7 +179,7 @@ export class Parameter {
   }
 
   /**
-   * Whether `backward` computes its gradient; true at first. Set it to false to freeze the parameter and drop its gradient.
+   * Whether `backward` computes the gradient. Default true. Set it to false to freeze the parameter and drop its gradient.
    * @returns {boolean}
    */
   get requiresGrad() {
@@ -203,7 +204,7 @@ export class Parameter {
     return given;
   }
 
-  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
   get [Symbol.toStringTag]() {
     return 'Parameter';
   }

@@ -1,4 +1,4 @@
-// The parameters of a module as the engine lists them: torch's names and shapes, copied by way of staging memory.
+// The parameters of a module, as listed by the engine with torch's names and shapes. They are copied through staging memory.
 import { parameterInfo } from '../engine/abi.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */

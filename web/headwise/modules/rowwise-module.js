@@ -8,12 +8,12 @@ import { Module } from './module.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
- * What a module without attention returns.
+ * The result of a module without attention.
  * @typedef {object} ModuleResult
  * @property {Tensor} output a new tensor
  */
 
-/** A module that treats every row alone: whatever dimensions come before the last. */
+/** A module that computes each row separately. Any dimensions may precede the last one. */
 export class RowwiseModule extends Module {
   #forwardName;
   #width;
@@ -36,8 +36,8 @@ export class RowwiseModule extends Module {
   /**
    * Runs the module on every row of x.
    * @param {Tensor} x […, width]
-   * @param {Record<string, never>} [options] there are none: `trace` and the like are refused
-   * @returns {ModuleResult} output: like x but for the last dimension
+   * @param {Record<string, never>} [options] none are supported; `trace`, for example, throws
+   * @returns {ModuleResult} output: the shape of x but for the last dimension
    * @throws {HeadwiseError} ERR_VALUE: an option; ERR_SHAPE: x has another width; ERR_MEMORY; ERR_DISPOSED
    */
   forward(x, options) {

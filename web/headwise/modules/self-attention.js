@@ -3,23 +3,23 @@ import { SingleHead } from './single-head.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 
-/** As many tokens as memory holds. */
+/** No limit: memory limits the number of tokens. */
 const contextLength = 2 ** 32 - 1;
 
-/** What the options leave open. */
+/** The settings that the options do not include. */
 const rest = { contextLength, dropout: 0, isCausal: false };
 
 const table1 = { dIn: checkSize, dOut: checkSize };
 const table2 = { ...table1, qkvBias: or(checkBoolean, false) };
 
 /**
- * What a SelfAttentionV1 is made with.
+ * Options of the SelfAttentionV1 constructor.
  * @typedef {object} SelfAttentionV1Options
  * @property {number} dIn width of x
  * @property {number} dOut width of the output
  */
 
-/** One head without a mask, x · W written by hand. State dict: W_query [dIn, dOut], W_key, W_value, drawn by rand. */
+/** One head without a mask; it multiplies x by W directly. State dict: W_query [dIn, dOut], W_key, W_value, drawn by rand. */
 export class SelfAttentionV1 extends SingleHead {
   /** @internal @param {Engine} engine @param {SelfAttentionV1Options} options */
   constructor(engine, options) {
@@ -29,7 +29,7 @@ export class SelfAttentionV1 extends SingleHead {
 }
 
 /**
- * What a SelfAttentionV2 is made with.
+ * Options of the SelfAttentionV2 constructor.
  * @typedef {object} SelfAttentionV2Options
  * @property {number} dIn width of x
  * @property {number} dOut width of the output
@@ -37,7 +37,7 @@ export class SelfAttentionV1 extends SingleHead {
  */
 
 /**
- * One head without a mask, of Linear layers. State dict: W_query.weight [dOut, dIn], W_key.weight, W_value.weight, and biases
+ * One head without a mask, made of Linear layers. State dict: W_query.weight [dOut, dIn], W_key.weight, W_value.weight, and biases
  * with qkvBias.
  */
 export class SelfAttentionV2 extends SingleHead {

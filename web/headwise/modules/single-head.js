@@ -3,7 +3,7 @@ import { AttentionModule } from './attention-module.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 
-/** One head over projections of its own, without an output projection. */
+/** One head with its own projections and without an output projection. */
 export class SingleHead extends AttentionModule {
   /**
    * @internal

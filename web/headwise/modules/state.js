@@ -1,4 +1,4 @@
-// A state dict against what it is loaded into.
+// The check of a state dict against the module that loads it.
 import { classOf, describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { entriesOf } from '../checks/foreign.js';
@@ -8,7 +8,7 @@ import { sameShape } from '../tensor/shape.js';
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 
 /**
- * What a state dict is loaded into.
+ * The module that loads a state dict.
  * @typedef {object} Owner
  * @property {(key: string) => string} canonicalKey
  * @property {(key: string, value: unknown) => boolean} ignoresEntry
@@ -31,12 +31,12 @@ function readState(dict, owner) {
 }
 
 /**
- * The tensors of a state dict, strictly: all keys, no others, torch's shapes.
+ * Reads the tensors of a state dict, which must have exactly the owner's keys and shapes.
  * @param {unknown} dict
  * @param {Owner} owner
  * @param {readonly { key: string, shape: readonly number[] }[]} parameters the owner's
  * @returns {FloatOperand[]} in the parameters' order
- * @throws {HeadwiseError} ERR_VALUE names missing and unexpected keys; ERR_SHAPE misshapen keys
+ * @throws {HeadwiseError} ERR_VALUE: missing or unexpected keys (named); ERR_SHAPE: wrong shapes (keys named)
  */
 export function matchState(dict, owner, parameters) {
   const given = readState(dict, owner);

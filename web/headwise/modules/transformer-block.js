@@ -2,15 +2,15 @@ import { checkProbability, checkSize, checkTable, oneOf, or } from '../checks/ch
 import { AttentionModule, checkHeads, isCausal } from './attention-module.js';
 
 /**
- * What a TransformerBlock is made with.
+ * Options of the TransformerBlock constructor.
  * @typedef {object} TransformerBlockOptions
  * @property {number} dModel width of x and of the output
  * @property {number} numHeads a divisor of dModel
- * @property {number} dFf of the feed-forward's hidden activations
- * @property {number} [dropout] default 0; of the attention weights, the hidden activations and both branches, in training
- *   mode
- * @property {'pre' | 'post'} [norm] default 'pre': layer norms before the sublayers, as GPT-2; 'post': after the residual
- *   sums, as the first Transformer
+ * @property {number} dFf width of the feed-forward's hidden activations
+ * @property {number} [dropout] default 0; applied to the attention weights, the hidden activations and both branches in
+ *   training mode
+ * @property {'pre' | 'post'} [norm] default 'pre': layer norms before the sublayers, as in GPT-2; 'post': after the residual
+ *   sums, as in the first Transformer
  * @property {boolean} [isCausal] default true
  */
 
@@ -35,8 +35,8 @@ export function blockOf({ norm, ...block }) {
 }
 
 /**
- * Attention and feed-forward, each with its layer norm and residual connection: [batch, tokens, dModel] to the same, as
- * many tokens as memory holds. State dict: ln1.weight, ln1.bias, ln2.*, attn.qkv_proj.weight [3 · dModel, dModel],
+ * Attention and feed-forward, each with its layer norm and residual connection. Input and output: [batch, tokens, dModel].
+ * Memory limits the number of tokens. State dict: ln1.weight, ln1.bias, ln2.*, attn.qkv_proj.weight [3 · dModel, dModel],
  * attn.out_proj.weight, ffn.fc1.weight [dFf, dModel], ffn.fc1.bias, ffn.fc2.*.
  */
 export class TransformerBlock extends AttentionModule {
@@ -51,7 +51,7 @@ export class TransformerBlock extends AttentionModule {
     const what = `a TransformerBlock of ${checked.dModel} × ${checked.dFf}`;
     super(engine, { kind: 'transformerBlock', config, what }, sizes);
     /**
-     * What the block was made with, defaults filled in.
+     * The options of the block, with defaults filled in.
      * @type {Readonly<Required<TransformerBlockOptions>>}
      */
     this.options = Object.freeze(checked);

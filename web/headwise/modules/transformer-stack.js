@@ -3,19 +3,19 @@ import { AttendingModule } from './attention-module.js';
 import { blockOf, blockTable } from './transformer-block.js';
 
 /**
- * What a TransformerStack is made with: a block's options, and how many blocks there are.
+ * Options of the TransformerStack constructor: a block's options and the number of blocks.
  * @typedef {import('./transformer-block.js').TransformerBlockOptions & StackDepth} TransformerStackOptions
  */
 
 /**
- * How many blocks.
+ * The number of blocks.
  * @typedef {object} StackDepth
- * @property {number} numLayers blocks
+ * @property {number} numLayers the number of blocks
  */
 
 const table = { numLayers: checkSize, ...blockTable };
 
-/** numLayers Transformer blocks one after another, in one call. State dict: blocks.0.ln1.weight and so on. */
+/** A sequence of numLayers Transformer blocks, run in one call. State dict: blocks.0.ln1.weight and so on. */
 export class TransformerStack extends AttendingModule {
   /**
    * @internal
@@ -31,7 +31,7 @@ export class TransformerStack extends AttendingModule {
     const config = { block, numLayers };
     super(engine, { kind: 'transformerStack', config, what }, { ...sizes, layers: numLayers });
     /**
-     * What the stack was made with, defaults filled in.
+     * The options of the stack, with defaults filled in.
      * @type {Readonly<Required<TransformerStackOptions>>}
      */
     this.options = Object.freeze(checked);
@@ -43,9 +43,9 @@ export class TransformerStack extends AttendingModule {
    * @template {boolean} [WithTrace=false]
    * @param {import('../tensor/tensor.js').Tensor} x [batch, tokens, dModel] or [tokens, dModel]
    * @param {import('./attention-module.js').ForwardOptions<NeedWeights, WithTrace>} [options] for every layer
-   * @returns {import('./attention-module.js').LayerResults<NeedWeights, WithTrace>} as a block's, but `weights` and `trace` are arrays: one for each
-   *   layer
-   * @throws {HeadwiseError} as a block's
+   * @returns {import('./attention-module.js').LayerResults<NeedWeights, WithTrace>} like a block's result, but `weights` and `trace` are arrays, one for
+   *   each layer
+   * @throws {HeadwiseError} as in a block's `forward`
    */
   forward(x, options) {
     return /** @type {any} */ (this.attend(x, options));

@@ -1,4 +1,4 @@
-// Operations on two tensors of shapes that broadcast, and sums along axes.
+// Operations on two tensors whose shapes broadcast, sums along axes, and dropout.
 import { checkBoolean, checkProbability, checkShape, checkTable, or } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
@@ -15,7 +15,7 @@ import { mostDimensions, newArray, sizeOf } from './shape.js';
 /** @typedef {import('./compute.js').Operation} Operation */
 
 /**
- * A tensor, or a number as one without axes.
+ * Reads a tensor, or a number as a tensor of rank 0.
  * @param {unknown} value
  * @param {string} name
  * @returns {FloatOperand}
@@ -49,13 +49,13 @@ export function binary(engine, operation, left, right) {
 }
 
 /**
- * What `sum` and `mean` may be told.
+ * Options of `sum` and `mean`.
  * @typedef {object} ReduceOptions
- * @property {number | readonly number[]} [axis] along which, or several; negative ones count from the end. Default: all
- * @property {boolean} [keepDim] default false: whether these axes stay, of size 1
+ * @property {number | readonly number[]} [axis] one axis or several; negative numbers count from the end. Default: all axes
+ * @property {boolean} [keepDim] default false; true keeps these axes with size 1
  */
 
-/** What checks them; axes once the rank is known. */
+/** The checks of these options. Axes are checked once the rank is known. */
 const table = {
   axis: (/** @type {unknown} */ value) => copyArray(value, mostDimensions) ?? value,
   keepDim: or(checkBoolean, false),
@@ -102,7 +102,7 @@ export function sumAlong(engine, name, input, options) {
 }
 
 /**
- * What `dropout` may be told.
+ * Options of `dropout`.
  * @typedef {object} DropoutOptions
  * @property {number} [p] default 0.5: the probability that an element is dropped
  */
@@ -120,7 +120,7 @@ export function dropout(engine, input, options) {
   const x = checkFloats(input, 'x');
   checkShape(x, 'x', true, () => 'any');
   const { call } = engine;
-  // What the mask does to ones is what x is multiplied by, and its gradient.
+  // Dropout of ones gives the factors of x, and of its gradient.
   const isKept = engine.isRecording && sourceOf(input) !== undefined;
   const ones = { ...x, data: newArray(Float32Array, isKept ? x.size : 0).fill(1) };
   const [at] = engine.lay([isKept ? ones : x]);

@@ -1,4 +1,4 @@
-// What functions and their backwards compute, of operands that were checked.
+// The computations of functions and their backwards, on checked operands.
 import { binaryOperation } from '../engine/abi.js';
 import { describe } from '../checks/describe.js';
 import { misshapen } from '../checks/error.js';

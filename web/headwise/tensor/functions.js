@@ -80,9 +80,9 @@ export function softmax(engine, input, options) {
 }
 
 /**
- * What `gelu` may be told.
+ * Options of `gelu`.
  * @typedef {object} GeluOptions
- * @property {'none' | 'tanh'} [approximate] default 'none': the exact one
+ * @property {'none' | 'tanh'} [approximate] default 'none': the exact form
  */
 
 /** @param {Engine} engine @param {Tensor} input @param {GeluOptions} [options] @returns {Tensor} */
@@ -118,7 +118,7 @@ export function activate(engine, name, input, options) {
 }
 
 /**
- * What `layerNorm` may be told.
+ * Options of `layerNorm`.
  * @typedef {object} LayerNormFunctionOptions
  * @property {Tensor} [weight] [n]; default ones
  * @property {Tensor} [bias] [n]; default zeros
@@ -126,7 +126,7 @@ export function activate(engine, name, input, options) {
  */
 
 /**
- * A factor or a summand for every column.
+ * Checks a weight or bias: one number for each column.
  * @param {unknown} value
  * @param {string} name
  * @param {number} n
@@ -159,7 +159,7 @@ export function layerNorm(engine, input, options) {
 }
 
 /**
- * What `rmsNorm` may be told.
+ * Options of `rmsNorm`.
  * @typedef {object} RmsNormOptions
  * @property {Tensor} [weight] [n]; default ones
  * @property {number} [eps] default 1e-6; added to the mean of the squares

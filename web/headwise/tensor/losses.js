@@ -13,14 +13,14 @@ import { tensorOf } from './tensor.js';
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 
 /**
- * What becomes of the losses of all elements: their mean, their sum, or nothing.
+ * How the losses of all elements are reduced: to their mean, to their sum, or not at all.
  * @typedef {'mean' | 'sum' | 'none'} Reduction
  */
 
 const reduction = or(oneOf(/** @type {const} */ (['mean', 'sum', 'none'])), 'mean');
 
 /**
- * What `mseLoss` may be told.
+ * Options of `mseLoss`.
  * @typedef {object} MseLossOptions
  * @property {Reduction} [reduction] default 'mean'
  */
@@ -45,11 +45,11 @@ export function mseLoss(engine, input, target, options) {
 }
 
 /**
- * What `crossEntropy` may be told.
+ * Options of `crossEntropy`.
  * @typedef {object} CrossEntropyOptions
- * @property {number} [ignoreIndex] default -100: a target that does not count
- * @property {Reduction} [reduction] default 'mean', over the targets that are not ignored
- * @property {number} [labelSmoothing] default 0, at most 1: how much of each target goes to all classes
+ * @property {number} [ignoreIndex] default -100; targets of this value do not count
+ * @property {Reduction} [reduction] default 'mean', over all targets but the ignored ones
+ * @property {number} [labelSmoothing] default 0, at most 1; the share of each target's probability that is spread over all classes
  */
 
 /** @param {unknown} value @param {string} name */

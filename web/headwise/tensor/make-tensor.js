@@ -21,7 +21,7 @@ import { Tensor } from './tensor.js';
  * @typedef {number | boolean | readonly NestedArray[]} NestedArray
  */
 /**
- * A typed array whose elements are numbers, such as a Float64Array; a Float16Array too, where there is one.
+ * A typed array of numbers, such as a Float64Array, or a Float16Array if the runtime has it.
  * @typedef {ArrayBufferView & ArrayLike<number>} NumberArray
  */
 /**
@@ -32,11 +32,11 @@ import { Tensor } from './tensor.js';
 const nestedOrTyped = 'nested arrays or a typed array of numbers';
 
 /**
- * Shape of nested arrays, judged by the first element of each level.
+ * The shape of nested arrays, read from the first element of each level.
  * @param {unknown} nested
  * @param {string} name the argument's name, for the message
  * @returns {number[]}
- * @throws {HeadwiseError} ERR_VALUE: nested too deep, or without end
+ * @throws {HeadwiseError} ERR_VALUE: nested too deep, or an array that contains itself
  */
 export function shapeOfNested(nested, name) {
   const shape = [];
@@ -53,12 +53,12 @@ export function shapeOfNested(nested, name) {
 }
 
 /**
- * Takes a row as far as it holds numbers: nearly always all of it, and much quicker than value by value.
+ * Copies the leading numbers of a row. Nearly always this is the whole row, and much faster than value by value.
  * @param {readonly unknown[]} row
- * @param {number} length its own
- * @param {Float32Array | Float64Array} values filled
- * @param {number} at where the first one goes
- * @returns {number} how many were taken
+ * @param {number} length of the row
+ * @param {Float32Array | Float64Array} values the destination
+ * @param {number} at the index of the first number in it
+ * @returns {number} how many numbers were copied
  */
 function takeNumbers(row, length, values, at) {
   for (let i = 0; i < length; i++) {
@@ -78,9 +78,9 @@ function takeNumbers(row, length, values, at) {
  * @param {readonly number[]} shape
  * @param {object} how
  * @param {string} how.name the argument's name, for the message
- * @param {new (length: number) => T} how.Type what they are collected in
+ * @param {new (length: number) => T} how.Type the type of the result
  * @param {boolean} how.takesBooleans as 0 and 1
- * @returns {{ values: T, booleans: number }} booleans: how many there were
+ * @returns {{ values: T, booleans: number }} booleans: how many of the values are booleans
  * @throws {HeadwiseError} ERR_SHAPE: ragged; ERR_VALUE: something else; ERR_MEMORY
  */
 export function flatten(nested, shape, { name, Type, takesBooleans }) {
@@ -122,7 +122,7 @@ export function flatten(nested, shape, { name, Type, takesBooleans }) {
 }
 
 /**
- * Where an element is, as one would write it: [0][3].
+ * The place of an element as an index expression: [0][3].
  * @param {readonly number[]} index
  */
 const place = (index) => index.map((i) => `[${i}]`).join('');
@@ -130,11 +130,11 @@ const place = (index) => index.map((i) => `[${i}]`).join('');
 /**
  * @param {NumberArray | BigIntArray} array
  * @returns {Float32Array} rounded once
- * @throws {HeadwiseError} ERR_VALUE: integers that float32 does not hold; ERR_MEMORY
+ * @throws {HeadwiseError} ERR_VALUE: integers that float32 does not represent exactly; ERR_MEMORY
  */
 function floatsOf(array) {
   const floats = newArray(Float32Array, lengthOf(array));
-  // Floats are meant to be rounded, integers may be ids, which rounding would make others.
+  // Floats are rounded. Integers may be ids: rounding would turn them into other ids.
   if (kindOf(array)?.startsWith('Float')) {
     floats.set(/** @type {NumberArray} */ (array));
     return floats;
@@ -154,7 +154,7 @@ function floatsOf(array) {
 
 /**
  * @param {NumberArray | BigIntArray} values
- * @returns {Uint8Array} 1 where a value is not zero, as torch has it
+ * @returns {Uint8Array} 1 where a value is not zero, as in torch
  */
 function truthsOf(values) {
   const truths = newArray(Uint8Array, lengthOf(values));
@@ -202,7 +202,7 @@ function copyOf(array, dtype) {
 }
 
 /**
- * A tensor of a copy of the values.
+ * Makes a tensor from a copy of the values.
  * @overload
  * @param {NestedNumbers | NumberArray | BigIntArray} array numbers: nested arrays, or a typed array
  * @param {readonly number[]} [shape]
@@ -210,7 +210,7 @@ function copyOf(array, dtype) {
  * @returns {Tensor}
  */
 /**
- * A bool tensor of a copy of truth values.
+ * Makes a bool tensor from a copy of truth values.
  * @overload
  * @param {NestedBooleans} array
  * @param {readonly number[]} [shape]
@@ -218,7 +218,7 @@ function copyOf(array, dtype) {
  * @returns {Tensor<'bool'>}
  */
 /**
- * A tensor of a copy of the values, as `dtype` says.
+ * Makes a tensor of type `dtype` from a copy of the values.
  * @template {DType} D
  * @overload
  * @param {NestedArray | NumberArray | BigIntArray} array
@@ -234,16 +234,16 @@ function copyOf(array, dtype) {
  * @returns {AnyTensor}
  */
 /**
- * A tensor of a copy of the values.
+ * Makes a tensor from a copy of the values.
  * @param {NestedArray | NumberArray | BigIntArray} array nested arrays of numbers (float32) or of booleans (bool), or a
- *   typed array, whose values are numbers whatever its type: a Uint8Array's are no truth values, a Uint16Array's no
- *   halves (a Float16Array has those). Integers must be such as float32 holds exactly
- * @param {readonly number[]} [shape] default: as nested; a typed array's is [length]
- * @param {{ dtype?: DType }} [options] dtype: 'bool' makes truth values of any data, all but zero true; 'float32' numbers
- *   of booleans
+ *   typed array. The values of every typed array are numbers: a Uint8Array does not hold truth values, a Uint16Array does
+ *   not hold float16 (a Float16Array does). Integers must be exact in float32
+ * @param {readonly number[]} [shape] default: the shape of the nested arrays; for a typed array [length]
+ * @param {{ dtype?: DType }} [options] dtype: 'bool' makes truth values from any data, true for all but zero; 'float32'
+ *   makes numbers from booleans
  * @returns {AnyTensor}
- * @throws {HeadwiseError} ERR_SHAPE: ragged, or not as many values as the shape holds; ERR_VALUE: not numbers, or integers
- *   that would change; ERR_MEMORY
+ * @throws {HeadwiseError} ERR_SHAPE: ragged, or another number of values than the shape has; ERR_VALUE: not numbers, or integers
+ *   that float32 would round; ERR_MEMORY
  */
 export function tensor(array, shape, options) {
   const { dtype } = checkOptions(options, ['dtype'], 'tensor');

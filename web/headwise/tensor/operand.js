@@ -6,23 +6,23 @@ import { newArray, readShape } from './shape.js';
 /** @typedef {import('./tensor.js').DType} DType */
 
 /**
- * A tensor as a call goes by it: its fields, read once.
+ * The fields of a tensor, read once at the start of a call.
  * @template {DType} [D=DType]
  * @typedef {object} Operand
  * @property {readonly number[]} shape
  * @property {D} dtype
- * @property {import('./tensor.js').DataOf<D>} data the caller's own, which may still be transferred, shrink or grow
- * @property {number} size elements, by the shape and, when it was read, by the data
+ * @property {import('./tensor.js').DataOf<D>} data the caller's array, not a copy; it may still be transferred, shrink or grow
+ * @property {number} size the number of elements, equal for shape and data when they were read
  */
 /** @typedef {Operand<'float32'>} FloatOperand */
-/** @typedef {Omit<Operand, 'dtype' | 'data'> & { dtype: 'uint32', data: Uint32Array }} IdsOperand ids, which are the call's own */
+/** @typedef {Omit<Operand, 'dtype' | 'data'> & { dtype: 'uint32', data: Uint32Array }} IdsOperand ids, copied for the call */
 
 /** @param {string | undefined} kind of what holds a tensor's elements. @returns {DType | undefined} */
 const dtypeOf = (kind) =>
   kind === 'Float32Array' ? 'float32' : kind === 'Uint8Array' ? 'bool' : undefined;
 
 /**
- * Whether it is one of this package's, or of a copy of it in another realm.
+ * Whether a value is a tensor of this package, or of a copy of the package in another realm.
  * @param {unknown} value
  * @returns {value is import('./tensor.js').AnyTensor}
  */
@@ -41,7 +41,7 @@ function notTensor(value, name, cause) {
 }
 
 /**
- * Reads a tensor: what comes back is as it is now, but for its data.
+ * Reads the fields of a tensor. Only the data is not copied.
  * @param {unknown} value
  * @param {string} name
  * @returns {Operand}
@@ -61,7 +61,7 @@ export function checkTensor(value, name) {
   }
   const { sizes, size } = readShape(shape, `the shape of ${name}`);
   const length = lengthOf(data);
-  // Data that was transferred to a Worker is empty; what is longer than its shape would be written over other things.
+  // Data that was transferred to a Worker is empty. Data longer than its shape would overwrite other memory.
   if (length !== size) {
     const expected = `${size} (was its data transferred or replaced?)`;
     throw misshapen(sizes, name, expected, ` and ${length} values`);
@@ -79,7 +79,7 @@ export function checkFloats(value, name) {
 }
 
 /**
- * An operand's data, seen through an array that has no properties of the caller's.
+ * A view of an operand's data: an array without properties that the caller added.
  * @param {FloatOperand} operand
  * @throws {HeadwiseError} ERR_SHAPE: the data was transferred or resized since it was read
  */
@@ -90,7 +90,7 @@ export function viewOf({ data, size }) {
 }
 
 /**
- * A copy of an operand's data, of no class but its own.
+ * A copy of an operand's data, never of a subclass.
  * @template {Operand} T
  * @param {T} operand
  * @returns {T['data']}
@@ -104,14 +104,14 @@ export function copyData({ dtype, data, size }) {
 }
 
 /**
- * An operand that nobody else has.
+ * A copy of an operand with its own data.
  * @param {FloatOperand} operand
  * @returns {FloatOperand}
  */
 export const copyOf = (operand) => ({ ...operand, data: copyData(operand) });
 
 /**
- * Integers for the engine.
+ * An operand of integers for the engine.
  * @param {readonly number[]} values
  * @returns {IdsOperand}
  */

@@ -1,20 +1,20 @@
-// Shapes, and arrays for what they hold.
+// Shapes, and arrays for their elements.
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 
-/** More elements than this no runtime can hold in one array. */
+/** No runtime has arrays of more elements than this. */
 const largestLength = 2 ** 32;
 
-/** As in torch; also ends arrays that hold themselves. */
+/** As in torch. It also stops at arrays that contain themselves. */
 export const mostDimensions = 64;
 
 /**
- * Reads a shape of the caller's, and counts the elements that it holds.
+ * Reads the caller's shape and counts its elements.
  * @param {unknown} shape
  * @param {string} name the argument's name, for the message
  * @returns {{ sizes: number[], size: number }} sizes: a copy
- * @throws {HeadwiseError} ERR_VALUE: no shape; otherwise as sizeOf
+ * @throws {HeadwiseError} ERR_VALUE: not a shape; other errors as in sizeOf
  */
 export function readShape(shape, name) {
   const sizes = copyArray(shape, mostDimensions);
@@ -39,7 +39,7 @@ function notShape(shape, name) {
 export const sameShape = (a, b) => a.length === b.length && a.every((n, i) => n === b[i]);
 
 /**
- * Elements that a shape holds, which nobody else has.
+ * Counts the elements of a shape. No caller can change the shape any more.
  * @param {readonly number[]} shape
  * @param {string} name the argument's name, for the message
  * @returns {number}

@@ -16,11 +16,11 @@ import { mostDimensions, newArray, readShape, sameShape, sizeOf } from './shape.
 import { gatherStrided, scatterStrided, stridesOf } from './strided.js';
 
 /**
- * What a tensor holds: numbers, or truth values.
+ * The type of a tensor's elements: numbers or truth values.
  * @typedef {'float32' | 'bool'} DType
  */
 /**
- * The array of a tensor's elements: truth values are 0 and 1.
+ * The array of a tensor's elements. Truth values are 0 and 1.
  * @template {DType} D
  * @typedef {D extends 'bool' ? Uint8Array : Float32Array} DataOf
  */
@@ -29,20 +29,20 @@ import { gatherStrided, scatterStrided, stridesOf } from './strided.js';
  * @typedef {Tensor<DType>} AnyTensor
  */
 /**
- * Start and end of a slice along one axis: negative ones count from the end, those left out are the axis' own.
+ * Start and end of a slice along one axis. Negative numbers count from the end. Defaults: the start and end of the axis.
  * @typedef {readonly [start?: number, end?: number]} Range
  */
 
 /** @type {readonly number[]} */
 const none = [];
 
-/** The shape of a result, which is not checked again. @type {readonly number[]} */
+/** The shape of a result; it is not checked again. @type {readonly number[]} */
 let known = none;
 
 /**
- * A tensor of a result.
+ * Makes the tensor of a result.
  * @param {Float32Array} data
- * @param {readonly number[]} shape that it has, frozen
+ * @param {readonly number[]} shape the shape of data, frozen
  */
 export function tensorOf(data, shape) {
   known = shape;
@@ -74,31 +74,31 @@ function checkFit(data, shape) {
  */
 export class Tensor {
   /**
-   * @param {DataOf<D>} data taken over, not copied; a Uint8Array holds truth values, 0 and 1
+   * @param {DataOf<D>} data owned by the tensor from now on, not copied; a Uint8Array holds truth values, 0 and 1
    * @param {readonly number[]} shape
-   * @throws {HeadwiseError} ERR_SHAPE: the shape does not hold as many elements as data has; ERR_VALUE: not such an array
+   * @throws {HeadwiseError} ERR_SHAPE: shape and data differ in their number of elements; ERR_VALUE: data is not such an array
    */
   constructor(data, shape) {
     const isKnown = shape === known;
     known = none;
     /**
-     * Sizes of the dimensions, frozen.
+     * The sizes of the dimensions, frozen.
      * @type {readonly number[]}
      */
     this.shape = isKnown ? shape : Object.freeze(checkFit(data, shape));
     /**
-     * What `data` holds.
+     * The type of the elements in `data`.
      * @type {D}
      */
     this.dtype = /** @type {D} */ (kindOf(data) === 'Float32Array' ? 'float32' : 'bool');
-    /** The elements, row-major: the array itself. A bool tensor's are 0 and 1. */
+    /** The elements, row-major: the array itself, not a copy. Elements of a bool tensor are 0 and 1. */
     this.data = data;
   }
 
   /**
-   * The values as nested arrays; of a tensor of rank 0, the value.
+   * The values as nested arrays. For a tensor of rank 0, the value itself.
    * @returns {any}
-   * @throws {HeadwiseError} ERR_SHAPE: its data was transferred or replaced
+   * @throws {HeadwiseError} ERR_SHAPE: the tensor's data was transferred or replaced
    */
   toNested() {
     const { data, dtype, shape, size } = readOwn(this);
@@ -119,10 +119,10 @@ export class Tensor {
   }
 
   /**
-   * The same elements in another shape, copied.
-   * @param {readonly number[]} shape of as many elements; one size may be -1: what is left
+   * A copy with the same elements in another shape.
+   * @param {readonly number[]} shape with the same number of elements; one size may be -1, which is computed from the others
    * @returns {Tensor<D>}
-   * @throws {HeadwiseError} ERR_SHAPE: of more or fewer elements; ERR_VALUE: not a shape; ERR_MEMORY
+   * @throws {HeadwiseError} ERR_SHAPE: another number of elements; ERR_VALUE: not a shape; ERR_MEMORY
    */
   reshape(shape) {
     const asked = copyArray(shape, mostDimensions);
@@ -133,10 +133,10 @@ export class Tensor {
   }
 
   /**
-   * The axes in another order, copied.
-   * @param {readonly number[]} axes for each of the result's the number of this tensor's, from 0; negative ones count from the end
+   * A copy with the axes in another order.
+   * @param {readonly number[]} axes axis axes[i] of this tensor becomes axis i of the result; negative numbers count from the end
    * @returns {Tensor<D>}
-   * @throws {HeadwiseError} ERR_VALUE: not every axis once; ERR_MEMORY
+   * @throws {HeadwiseError} ERR_VALUE: axes do not contain every axis exactly once; ERR_MEMORY
    */
   permute(axes) {
     const asked = copyArray(axes, mostDimensions);
@@ -154,9 +154,9 @@ export class Tensor {
   }
 
   /**
-   * A part, copied: from start up to but not including end along each axis. As in torch, what lies outside is left out.
-   * @param {...(Range | undefined)} ranges one for each axis; axes without one are kept whole
-   * @returns {Tensor<D>} of as many axes
+   * A copy of a part: from start up to but not including end along each axis. As in torch, ranges are clipped to the axis.
+   * @param {...(Range | undefined)} ranges one for each axis; an axis without a range is kept whole
+   * @returns {Tensor<D>} with the same number of axes
    * @throws {HeadwiseError} ERR_VALUE: more ranges than axes, or not [start, end] of integers; ERR_MEMORY
    */
   slice(...ranges) {
@@ -177,7 +177,7 @@ export class Tensor {
   /**
    * The value of a tensor of one element.
    * @returns {D extends 'bool' ? boolean : number}
-   * @throws {HeadwiseError} ERR_SHAPE: not one element
+   * @throws {HeadwiseError} ERR_SHAPE: more or fewer elements than one
    */
   item() {
     const { data, dtype, shape, size } = readOwn(this);
@@ -188,15 +188,15 @@ export class Tensor {
     return /** @type {any} */ (dtype === 'bool' ? value !== 0 : value);
   }
 
-  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
   get [Symbol.toStringTag]() {
     return 'Tensor';
   }
 
   /**
-   * What the first axis holds, one tensor after another, copied.
+   * Iterates over the first axis. Each tensor is a copy.
    * @returns {Generator<Tensor<D>, void, void>}
-   * @throws {HeadwiseError} ERR_SHAPE: a tensor of rank 0, or its data was transferred; ERR_MEMORY
+   * @throws {HeadwiseError} ERR_SHAPE: the rank is 0, or the data was transferred; ERR_MEMORY
    */
   [Symbol.iterator]() {
     const own = readOwn(this);
@@ -207,29 +207,31 @@ export class Tensor {
   }
 
   /**
-   * Whether gradients lead here: asked for of a tensor that was made, true of one that was computed from such with gradients
-   * on. Data that is changed later changes no gradient: what a backward needs is kept as it was.
+   * Whether `backward` computes gradients for this tensor. Set it on tensors that you make. It is true for results computed
+   * from such tensors with gradients on. `backward` uses the values at the time of the call: later changes of `data` do not
+   * affect gradients.
    * @returns {boolean}
    */
   get requiresGrad() {
     return sourceOf(this) !== undefined;
   }
 
-  /** @throws {HeadwiseError} ERR_VALUE: a bool tensor, or false of a tensor that was computed */
+  /** @throws {HeadwiseError} ERR_VALUE: the tensor is bool, or false was set on a computed tensor */
   set requiresGrad(value) {
     checkBoolean(value, 'requiresGrad');
     setRequiresGrad(this, checkFloats(this, 'the tensor'), value);
   }
 
   /**
-   * What backwards have added up, in a tensor that was made: a new tensor after each. null: none, or set back to null.
+   * The sum of the gradients from all calls of `backward`, for tensors that you make. Each call sets a new tensor. It is null
+   * before the first call and after it is set to null.
    * @returns {Tensor | null}
    */
   get grad() {
     return gradOf(this);
   }
 
-  /** @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE: not null and no tensor of this shape */
+  /** @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE: neither null nor a tensor of this shape */
   set grad(value) {
     if (value !== null) {
       const { shape } = checkFloats(value, 'grad');
@@ -240,19 +242,19 @@ export class Tensor {
   }
 
   /**
-   * Goes back from here through all that this was computed from, and adds the gradients to the `grad` of tensors and
-   * parameters that require them. Frees the graph, unless it is told to keep it.
-   * @param {Tensor} [gradient] of this tensor, in its shape; default 1, for a tensor of one element
+   * Computes the gradients of this tensor and adds them to the `grad` of all tensors and parameters that require them. It
+   * frees the graph unless `retainGraph` is true.
+   * @param {Tensor} [gradient] the gradient of this tensor, in its shape; default 1, for a tensor of one element
    * @param {import('../autograd/backward.js').BackwardOptions} [options]
-   * @throws {HeadwiseError} ERR_VALUE: nothing was recorded, the graph was freed, or a module was changed since; ERR_SHAPE:
-   *   more than one element without a gradient, or one of another shape; ERR_MEMORY; ERR_DISPOSED
+   * @throws {HeadwiseError} ERR_VALUE: nothing was recorded, the graph was freed, or a module has changed since; ERR_SHAPE:
+   *   no gradient for more than one element, or a gradient of another shape; ERR_MEMORY; ERR_DISPOSED
    */
   backward(gradient, options) {
     backward(this, gradient, options, tensorOf);
   }
 
   /**
-   * A copy that knows nothing of what it came from.
+   * A copy outside the graph: `backward` does not pass through it.
    * @returns {Tensor<D>}
    */
   detach() {
@@ -262,7 +264,7 @@ export class Tensor {
 }
 
 /**
- * A tensor made of another one's elements, recorded if that is.
+ * A tensor made of another tensor's elements. It is recorded if the other tensor is.
  * @template {DType} D
  * @param {Tensor<D>} tensor
  * @param {Tensor<D>} result
@@ -277,7 +279,7 @@ function derived(tensor, result, back) {
 }
 
 /**
- * A part's elements in their places, zeros elsewhere.
+ * An array with the elements of a part in their places and zeros elsewhere.
  * @param {Float32Array} data
  * @param {import('./strided.js').Strided} part
  * @param {number} size of the whole
@@ -363,7 +365,7 @@ function* alongFirst(tensor, own) {
 /**
  * A float32 tensor of zeros.
  * @param {readonly number[]} shape
- * @param {Record<string, never>} [options] there are none: torch's `dtype` and the like are refused
+ * @param {Record<string, never>} [options] none are supported; torch's `dtype`, for example, throws
  * @returns {Tensor}
  * @throws {HeadwiseError} ERR_VALUE: not a shape; ERR_MEMORY
  */

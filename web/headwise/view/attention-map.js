@@ -23,28 +23,28 @@ const CLOSER = 0.5;
 /** @type {Readonly<Place>} */
 const NOWHERE = Object.freeze({ query: -1, key: -1 });
 
-/** On a server there are no elements; the class is there all the same. */
+/** A server has no HTMLElement. The class is defined there too. */
 const Base = /** @type {new () => HasEvents & HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
 /**
- * `<attention-map>`: one head's weights with token labels on both axes. A cell is read by hovering or by arrow keys; a
- * click or Enter pins its row, with Shift its column.
+ * `<attention-map>`: one head's weights with token labels on both axes. Hovering or the arrow keys read a cell. A click or
+ * Enter pins its row; with Shift, its column.
  *
- * With the attribute `zoomable` it can be looked at closer, down to exact weights: Ctrl and the wheel, two fingers, a
- * double click, plus and minus zoom; a drag and the arrow keys move; 0 shows the whole.
+ * The attribute `zoomable` turns zooming on, down to exact weights. Ctrl with the wheel, two fingers, a double click, plus and
+ * minus zoom. A drag and the arrow keys move. 0 shows the whole map.
  *
- * It dispatches the events of AttentionMapEvents.
+ * The element dispatches the events of AttentionMapEvents.
  */
 export class AttentionMap extends Base {
   /** @internal */ static observedAttributes = ['zoomable'];
-  /** What is shown. */
+  /** The view that is shown. */
   #given = /** @type {Given} */ (readView({ weights: { shape: [0, 0], data: [] } }));
   /** The latest read of a trace; earlier ones are dropped. */
   #reading = 0;
   /** What was asked for, which a shorter text may not have; null: the whole. @type {Viewport | null} */
   #wish = null;
   /** The part that is seen. */ #view = wholeOf(this.#size);
-  /** What is marked. @type {Readonly<Place>} */ #place = NOWHERE;
+  /** The marked place. @type {Readonly<Place>} */ #place = NOWHERE;
   /** The cell that is read out. @type {Readonly<Place>} */ #said = NOWHERE;
   /** The cell that keys were at last. @type {Readonly<Place>} */ #kept = NOWHERE;
   #pinned = -1;
@@ -88,22 +88,22 @@ export class AttentionMap extends Base {
     matchMedia('(prefers-color-scheme: dark)').removeEventListener('change', this.#recolour);
   }
 
-  /** How many cells along a side have a pixel each. */
+  /** The number of cells along a side with one pixel each. */
   get resolution() {
     return this.#frame.resolution;
   }
 
-  /** The canvas, for those who export it. */
+  /** The canvas, for example for export. */
   get canvas() {
     return this.#frame.canvas;
   }
 
-  /** The whole map's largest weight, or distance from zero, as far as it is known: where `max: 'map'` ends. */
+  /** The largest weight or distance from zero known of the whole map: the end of the scale with `max: 'map'`. */
   get largest() {
     return this.#layers.largest;
   }
 
-  /** The finest cells that are known of all that is shown. @returns {KnownCells | undefined} */
+  /** The finest cells known for the whole visible part. @returns {KnownCells | undefined} */
   get cells() {
     return this.#layers.of(this.#view);
   }
@@ -117,12 +117,12 @@ export class AttentionMap extends Base {
     this.toggleAttribute('zoomable', can);
   }
 
-  /** The part that is shown; null: the whole. @returns {Viewport | null} */
+  /** The visible part; null: the whole map. @returns {Viewport | null} */
   get view() {
     return this.#wish && this.#view;
   }
 
-  /** Shows another part. */ set view(view) {
+  /** Sets the visible part. */ set view(view) {
     this.#wish = view;
     this.#view = fit(view, this.#size);
     this.#frame.field.classList.toggle('closer', view !== null);
@@ -131,47 +131,47 @@ export class AttentionMap extends Base {
   }
 
   /**
-   * The cell whose row and column are marked, or one of the two. Pointer and keyboard set it; so may another view.
+   * The cell whose row and column are marked, or only one of them. Pointer and keyboard set it. You may set it too.
    * @returns {Place}
    */
   get place() {
     return this.#place;
   }
 
-  /** Marks another one. */ set place({ query, key }) {
+  /** Sets the marked cell. */ set place({ query, key }) {
     this.#place = { query, key };
     if (query >= 0 && key >= 0) this.#said = this.#place;
     this.#say();
     this.#schedule();
   }
 
-  /** The token whose row is marked, −1 for none. */
+  /** The token of the pinned row; −1: no row. */
   get pinned() {
     return this.#pinned;
   }
 
-  /** Marks another one. */ set pinned(row) {
+  /** Sets the pinned row. */ set pinned(row) {
     this.#pinned = row;
     this.#schedule();
   }
 
-  /** Tokens whose rows or columns are marked, besides `pinned`. @returns {readonly Pin[]} */
+  /** Tokens whose rows or columns are also marked, in addition to `pinned`. @returns {readonly Pin[]} */
   get pins() {
     return this.#pins;
   }
 
-  /** Marks others. */ set pins(pins) {
+  /** Sets these tokens. */ set pins(pins) {
     this.#pins = [...pins];
     this.#schedule();
   }
 
   /**
-   * Draws weights at once, a trace or cells when they were read.
+   * Shows a view. It draws weights at once; it draws a trace or cells after reading them.
    *
    * @param {View} view
-   * @returns {Promise<void>} when it is drawn
+   * @returns {Promise<void>} resolves when the view is drawn
    * @throws {HeadwiseError} ERR_VALUE: not one of weights, trace and cells, an unknown option, or a bad max or scale;
-   *   ERR_SHAPE: weights are no matrix, or labels are missing. What reading a trace or cells throws rejects
+   *   ERR_SHAPE: weights are not a matrix, or labels are missing. Errors of reading a trace or cells reject the promise
    */
   show(view) {
     const given = readView(view);
@@ -260,8 +260,8 @@ export class AttentionMap extends Base {
   }
 
   /**
-   * The cell that keys are about: the one that is marked, else the one that keys were at last, else of the latest pins,
-   * as far as they are in view; else the first, or what says most of what can be zoomed.
+   * The cell that keys act on: the marked cell, else the last cell that keys moved to, else the cell of the latest pins, each
+   * if in view; else the first cell or, if the map is zoomable, the most telling cell.
    *
    * @returns {Place}
    */
@@ -281,8 +281,8 @@ export class AttentionMap extends Base {
   }
 
   /**
-   * Looks closer at the cell that keys are about, or less close.
-   * @param {number} factor below 1: closer
+   * Zooms in or out at the cell that keys act on.
+   * @param {number} factor below 1: zoom in
    */
   zoomBy(factor) {
     const { query, key } = this.#cell;

@@ -89,8 +89,8 @@ export function shareOf(value, max, scale) {
 
 /**
  * @param {object} [options]
- * @param {boolean} [options.signed] default false; of differences: what is below zero has other colours than what is above
- * @returns {string} the colour scale as a CSS gradient, from left to right: for a legend
+ * @param {boolean} [options.signed] default false; true is for differences: negative and positive values have different colours
+ * @returns {string} the colour scale as a CSS gradient from left to right, for a legend
  */
 export function gradient(options) {
   const { signed = false } = checkOptions(options, ['signed'], 'gradient');

@@ -8,8 +8,8 @@ import { weightsSource } from './source.js';
 import { wholeOf } from './viewport.js';
 
 /**
- * One head's weights, a row for each query and a column for each key, or pooled, a row and a column for several: a
- * Tensor of shape [rows, columns] is one.
+ * One head's weights: a row for each query and a column for each key. Pooled weights have a row or column for several
+ * tokens. A Tensor of shape [rows, columns] fits.
  * @typedef {object} Weights
  * @property {readonly number[]} shape [rows, columns]
  * @property {ArrayLike<number>} data row-major
@@ -20,16 +20,16 @@ import { wholeOf } from './viewport.js';
  */
 
 /**
- * How weights are drawn.
+ * Options for drawing weights.
  * @typedef {object} DrawOptions
- * @property {number} [queries] tokens that the rows stand for, if the weights are pooled; default: as many as rows
- * @property {number} [keys] tokens that the columns stand for; default: as many as columns
- * @property {boolean} [causal] default false: cells of which every key comes after every query are drawn as masked; the
- *   last query is the last key's
- * @property {number | 'map' | 'row'} [max] the value at the colour scale's end; default 1; 'map': the largest weight,
- *   'row': of every row its own
- * @property {'linear' | 'log'} [scale] default 'linear', from 0; 'log': from a ten-thousandth of the end, four decades
- * @property {boolean} [signed] default false; of differences: values below zero have colours of their own, and `max` is
+ * @property {number} [queries] the number of queries, if the weights are pooled; default: the number of rows
+ * @property {number} [keys] the number of keys, if the weights are pooled; default: the number of columns
+ * @property {boolean} [causal] default false; true draws a cell as masked if all its keys come after all its queries. The
+ *   last query and the last key are the same token
+ * @property {number | 'map' | 'row'} [max] the value at the colour scale's end; default 1; 'map': the largest
+ *   weight; 'row': the largest weight of each row
+ * @property {'linear' | 'log'} [scale] default 'linear', from 0; 'log': four decades, from max / 10000
+ * @property {boolean} [signed] default false; true is for differences: negative values have their own colours, and `max` is
  *   a distance from zero
  */
 
@@ -44,7 +44,7 @@ export const drawOptions = /** @type {const} */ ([
 /**
  * @param {DrawOptions} options
  * @returns {How}
- * @throws {HeadwiseError} ERR_VALUE: max or scale is none
+ * @throws {HeadwiseError} ERR_VALUE: a bad max or scale
  */
 export function howOf({ causal = false, max = 1, scale = 'linear', signed = false }) {
   if (!(typeof max === 'number' && max >= 0) && max !== 'map' && max !== 'row') {
@@ -60,7 +60,7 @@ export function howOf({ causal = false, max = 1, scale = 'linear', signed = fals
 /**
  * @param {Weights | NestedWeights} weights
  * @returns {Matrix}
- * @throws {HeadwiseError} ERR_SHAPE: weights are no matrix
+ * @throws {HeadwiseError} ERR_SHAPE: weights are not a matrix
  */
 export function matrixOf(weights) {
   const fields = () => {
@@ -79,14 +79,14 @@ export function matrixOf(weights) {
 }
 
 /**
- * Draws one head's weights on a canvas: a cell is a rectangle of one colour, masked cells show a hatched ground; where
- * there are more weights than pixels, a pixel shows the largest of those that it covers. The canvas gets as many pixels
- * as the screen has where it stands, so give it its size by CSS first.
+ * Draws one head's weights on a canvas. Each cell is a rectangle of one colour. Masked cells show a hatched ground. If there
+ * are more weights than pixels, a pixel shows the largest weight that it covers. The function sets the canvas's resolution
+ * to the screen's, so set its size by CSS first.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {Weights | NestedWeights} weights
  * @param {DrawOptions} [options]
- * @throws {HeadwiseError} ERR_SHAPE: weights are no matrix; ERR_VALUE: max or scale is none, or an unknown option
+ * @throws {HeadwiseError} ERR_SHAPE: weights are not a matrix; ERR_VALUE: a bad max or scale, or an unknown option
  */
 export function drawWeights(canvas, weights, options) {
   const given = checkOptions(options, drawOptions, 'drawWeights');

@@ -8,7 +8,7 @@ import { clamp, spansOf } from './viewport.js';
 /** @typedef {import('./viewport.js').Viewport} Viewport */
 
 /**
- * A cell by its tokens; −1: none.
+ * A cell, given by its tokens; −1 means no row or no column.
  * @typedef {object} Place
  * @property {number} query its row
  * @property {number} key its column
@@ -16,19 +16,19 @@ import { clamp, spansOf } from './viewport.js';
 /**
  * A token whose row or column is marked.
  * @typedef {object} Pin
- * @property {'query' | 'key'} side a query has a row, a key a column
+ * @property {'query' | 'key'} side 'query' marks a row, 'key' a column
  * @property {number} token counted from 0
- * @property {string} [colour] of its outline and label, as CSS has it; default: the accent
+ * @property {string} [colour] a CSS colour for the outline and label; default: the accent colour
  */
 /**
- * What is drawn.
+ * The contents of a drawing.
  * @typedef {object} Picture
  * @property {readonly Layer[]} layers
  * @property {Viewport} view
  * @property {Sides} size
  * @property {readonly string[]} queryNames
  * @property {readonly string[]} keyNames
- * @property {Readonly<Place>} place what the crosshair is at
+ * @property {Readonly<Place>} place the cell at the crosshair
  * @property {readonly Pin[]} pins
  */
 

@@ -18,7 +18,7 @@ const LETTER_PX = 7;
 /** @typedef {{ token: number, colour?: string }} Strong */
 
 /**
- * What is seen of one side of a map.
+ * The visible part of one side of a map.
  * @typedef {object} Axis
  * @property {readonly string[]} names of all its tokens
  * @property {number} start

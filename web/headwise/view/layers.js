@@ -30,7 +30,7 @@ export class Layers {
   /** Whether the whole is still that of the source before. */
   #isOld = true;
   /** @type {Promise<void> | undefined} */ #reading;
-  /** What is looked at. @type {Viewport} */ #view = { query: 0, key: 0, span: 0 };
+  /** The visible part. @type {Viewport} */ #view = { query: 0, key: 0, span: 0 };
   /** @type {Sides} */ #pixels = { queries: 1, keys: 1 };
 
   /**
@@ -116,7 +116,7 @@ export class Layers {
       const cells = await answer;
       if (source === this.#source) this.#take({ ...region, ...cells });
     } catch (error) {
-      // What failed of something that is no longer shown is nobody's concern.
+      // Ignore errors of a source that is no longer shown.
       if (source === this.#source) throw error;
     } finally {
       if (source === this.#source) this.#reading = undefined;
@@ -124,7 +124,7 @@ export class Layers {
     if (source === this.#source) await this.want(this.#view, this.#pixels);
   }
 
-  /** What is to be computed next. @returns {Region | undefined} */
+  /** The region to compute next. @returns {Region | undefined} */
   #missing() {
     const source = this.#source;
     if (!source || source.size.queries * source.size.keys === 0) return undefined;

@@ -7,11 +7,11 @@ import { spansOf } from './viewport.js';
 /** @typedef {import('./viewport.js').Sides} Sides */
 /** @typedef {import('./viewport.js').Viewport} Viewport */
 /**
- * Cells with the region that they are of.
+ * Cells together with their region.
  * @typedef {import('./pool.js').Region & Required<import('./pool.js').Cells>} KnownCells
  */
 
-/** The hatched ground of masked cells: CSS properties, and their values where nobody sets them. */
+/** The hatched ground of masked cells: CSS properties and their default values. */
 const GROUND = 'var(--attention-mask, light-dark(#eceef1, #262b33))';
 const HATCH = 'var(--attention-mask-line, light-dark(#cfd4db, #3c444f))';
 const HATCH_PX = 6;
@@ -54,7 +54,7 @@ export function largestOf(values) {
 export const endOf = ({ max }, row, map) => (max === 'row' ? row : max === 'map' ? map : max);
 
 /**
- * A picture of cells, a pixel each; those of which every key comes after every query are left out.
+ * A picture with one pixel for each cell. It leaves out cells whose keys all come after all their queries.
  *
  * @param {KnownCells} cells
  * @param {How} how
@@ -129,7 +129,7 @@ export function giveSize(canvas) {
   const ratio = devicePixelRatio || 1;
   const width = Math.round(canvas.clientWidth * ratio);
   const height = Math.round(canvas.clientHeight * ratio);
-  // What is hidden keeps the pixels that it has.
+  // A hidden canvas keeps its pixels.
   if (width > 0 && canvas.width !== width) canvas.width = width;
   if (height > 0 && canvas.height !== height) canvas.height = height;
 }

@@ -1,21 +1,21 @@
 import { cellOf } from './cells.js';
 
 /**
- * A part of a map, and the cells that it is drawn in: no more than it has tokens.
+ * A part of a map and its number of cells, at most one for each token.
  * @typedef {object} Region
  * @property {[number, number]} queries [first, past the last]
- * @property {[number, number]} keys likewise
- * @property {number} height cells along the queries
- * @property {number} width cells along the keys
+ * @property {[number, number]} keys [first, past the last]
+ * @property {number} height the number of cells along the queries
+ * @property {number} width the number of cells along the keys
  */
 
 /**
- * What its cells hold.
+ * The values of a region's cells.
  * @typedef {object} Cells
- * @property {ArrayLike<number>} values height × width: of the weights that a cell covers the largest, or, where weights may
- *   be negative, the furthest from zero
- * @property {ArrayLike<number>} [largest] of each row of cells: the largest weight, or distance from zero, over all its
- *   keys; default: over those of the region
+ * @property {ArrayLike<number>} values height × width: the largest weight that each cell covers or, if weights may be
+ *   negative, the weight furthest from zero
+ * @property {ArrayLike<number>} [largest] for each row of cells, the largest weight or distance from zero over all keys of the
+ *   map; default: over the keys of the region
  */
 
 /** Rows read at a time. */
@@ -50,7 +50,7 @@ export function pooling({ queries: [top, bottom], keys: [left, right], height, w
       for (let key = left; key < right; key++) {
         const cell = row * width + columns[key - left];
         const weight = weights[at + key];
-        // What is no number stays.
+        // NaN stays.
         if (Math.abs(weight) > Math.abs(values[cell]) || Number.isNaN(weight))
           values[cell] = weight;
       }

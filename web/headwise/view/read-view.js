@@ -12,25 +12,24 @@ import { cellsSource, checkSource, traceSource, weightsSource } from './source.j
 /** @typedef {import('./source.js').TraceLike} TraceLike */
 
 /**
- * What is to be seen, one of `weights`, `trace` and `cells`, and its names.
+ * The source of a map's weights, exactly one of `weights`, `trace` and `cells`, with its labels.
  * @typedef {object} ViewSource
- * @property {Weights | NestedWeights} [weights] one head's, a Tensor or nested arrays [Lq, Lkv]
- * @property {TraceLike} [trace] what `forward(x, { trace: true })` returns, here or in a Worker; pooled where it has more
- *   weights than the element has pixels
+ * @property {Weights | NestedWeights} [weights] one head's weights, a Tensor or nested arrays [Lq, Lkv]
+ * @property {TraceLike} [trace] a trace from `forward(x, { trace: true })`, in this thread or in a Worker; it is pooled if it
+ *   has more weights than the element has pixels
  * @property {number} [batch] of the trace; default 0
  * @property {number} [head] of the trace; default 0
- * @property {(region: Region) => Cells | PromiseLike<Cells>} [cells] computes a region in as many cells as there are
- *   pixels for: the whole map, and what is looked at closer. While it is the same function, `show` only draws anew
- * @property {readonly string[]} [tokens] labels of the keys, and of the queries, which are the last of them; default:
- *   numbers. With `cells` there are as many keys as labels, and as many queries, unless `keys` and `queries` say
- *   otherwise
- * @property {readonly string[]} [queryTokens] labels of the queries, if they are others
- * @property {string} [name] for those who do not see it; default 'Attention weights'
- * @property {string} [noun] what a value is called; default 'weight'
+ * @property {(region: Region) => Cells | PromiseLike<Cells>} [cells] computes a region, the whole map or a zoomed
+ *   part, in as many cells as there are pixels. If `show` gets the same function again, it only redraws
+ * @property {readonly string[]} [tokens] labels of the keys; the queries are the last of these tokens. Default: numbers. With
+ *   `cells`, the number of labels is the default for `keys` and `queries`
+ * @property {readonly string[]} [queryTokens] labels of the queries, if they differ from tokens
+ * @property {string} [name] the accessible name; default 'Attention weights'
+ * @property {string} [noun] the word for a value; default 'weight'
  */
 
 /**
- * What the element draws, and how.
+ * The argument of `show`: the source of the weights and the drawing options.
  * @typedef {ViewSource & DrawOptions} View
  */
 
@@ -40,7 +39,7 @@ const viewOptions = /** @type {const} */ ([
 ]);
 
 /**
- * A view, checked, with all that was left out.
+ * A checked view with defaults filled in.
  * @typedef {object} Given
  * @property {Source} source
  * @property {import('./draw-weights.js').How} how

@@ -64,7 +64,7 @@ export function wordsOf({ value, queries, keys }, { queryNames, keyNames, noun, 
 }
 
 /**
- * What is read out stands above or below its cell, and within the map.
+ * Places the readout above or below its cell, inside the map.
  *
  * @param {HTMLElement} tip
  * @param {{ x: number, y: number }} cell in shares of the map's sides

@@ -8,24 +8,24 @@ import { poolRegion, poolWeights } from './pool.js';
 /** @typedef {import('./viewport.js').Sides} Sides */
 
 /**
- * Cells, and those of the region that they are of which differ from what was asked for.
+ * Cells, and the fields of their region that differ from the requested region.
  * @typedef {Cells & Partial<Region>} Answer
  */
 /**
- * Where the cells of a map come from.
+ * The source of a map's cells.
  * @typedef {object} Source
  * @property {Sides} size tokens
  * @property {(region: Region) => Answer | PromiseLike<Answer>} ask
  * @property {boolean} [isFixed] there is one answer and nothing finer
- * @property {unknown} [key] sources of the same key and size give the same
+ * @property {unknown} [key] sources with the same key and size give the same cells
  */
 
 /**
- * What the element needs of a trace: the package's own, or one in a Worker.
+ * The members of a trace that the element uses. The package's traces have them, here and in a Worker.
  * @typedef {object} TraceLike
  * @property {readonly number[] | Promise<readonly number[]>} shape [batch, heads, Lq, Lkv]
  * @property {(where: { batch: number, head: number, rows: [number, number] }) => Weights | Promise<Weights>} weights [rows, Lkv]
- *   of one head; one that knows no rows gives all, [Lq, Lkv]
+ *   of one head; a trace that does not support rows returns all, [Lq, Lkv]
  * @property {(where: { batch: number, head: number, size: number }) => Weights | Promise<Weights>} map [size, size], pooled
  */
 
@@ -39,7 +39,7 @@ const breathe = () =>
   });
 
 /**
- * Weights that are all there, or pooled by whoever gives them.
+ * A source of weights that are complete, or that the caller has pooled.
  *
  * @param {Matrix} matrix
  * @param {Sides} size tokens
@@ -58,7 +58,7 @@ export function weightsSource({ rows, columns, values }, size) {
 const pair = (n) => [0, n];
 
 /**
- * One head's weights from a trace, pooled where there are more than can be drawn.
+ * A source of one head's weights from a trace. It pools them if there are more than the element can draw.
  *
  * @param {TraceLike} trace
  * @param {{ batch?: number, head?: number }} which
@@ -92,7 +92,7 @@ export async function traceSource(trace, { batch = 0, head = 0 }) {
 }
 
 /**
- * Cells that the embedder computes.
+ * A source of cells that the caller's function computes.
  *
  * @param {(region: Region) => Cells | PromiseLike<Cells>} cells
  * @param {Sides} size
@@ -124,7 +124,7 @@ const SOURCES = ['weights', 'trace', 'cells'];
 
 /**
  * @param {Record<string, any>} view
- * @throws {HeadwiseError} ERR_VALUE: not one of what weights come from
+ * @throws {HeadwiseError} ERR_VALUE: not exactly one of weights, trace and cells
  */
 export function checkSource(view) {
   const given = SOURCES.filter((name) => view[name] !== undefined);

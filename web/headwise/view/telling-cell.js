@@ -30,7 +30,7 @@ function cellsIn([first, past], cells, start, span, chosen) {
 const tokenOf = ({ first, last }, chosen) => (chosen < 0 ? Math.floor((first + last) / 2) : chosen);
 
 /**
- * The cell that says most, to go to where nobody has chosen one: the weight that is most above an even one,
+ * The most telling cell, the default if no cell is chosen: the weight that is most above an even one,
  * 1 / (visible keys). The first key is left out unless it is chosen: what heads with nothing to say give to it is larger
  * than all else, and the same everywhere. Where all is zero, it is the last query in view, at the last key that it sees.
  *

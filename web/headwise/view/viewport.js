@@ -1,11 +1,11 @@
 /** @typedef {import('./pool.js').Region} Region */
 
 /**
- * The part of a map that is shown, in tokens that need not be whole.
+ * The visible part of a map, in tokens; fractions are allowed.
  * @typedef {object} Viewport
- * @property {number} query the first
- * @property {number} key the first
- * @property {number} span how many keys; of the queries it is the same share
+ * @property {number} query the first query
+ * @property {number} key the first key
+ * @property {number} span the number of keys; the view shows the same share of the queries
  */
 /** @typedef {{ queries: number, keys: number }} Sides tokens along the sides of a map, or pixels */
 

@@ -1,9 +1,9 @@
 import { Endpoint } from './endpoint.js';
 
-/** Those that wait for an answer, which nobody else may hold. @type {Set<Connection>} */
+/** Connections that wait for an answer. This set keeps them alive. @type {Set<Connection>} */
 const waiting = new Set();
 
-/** A net under those who forget to dispose: a Worker that nobody can reach ends. */
+/** Ends a Worker when its connection is unreachable, even without `dispose`. */
 const workers = new FinalizationRegistry((/** @type {any} */ worker) => worker.terminate());
 
 /** A Worker, and calls to what it serves (./serve.js). */

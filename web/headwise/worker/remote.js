@@ -1,4 +1,4 @@
-// What stands on one side for an object of the other.
+// The stand-in on one side for an object of the other side.
 import { HeadwiseError } from '../checks/error.js';
 
 /** An object as it is told of: its methods, values to be asked for, constants (what is frozen), and classes with their static methods. */
@@ -49,7 +49,7 @@ export function reach(object, path, how, args) {
 }
 
 class RemoteObject {
-  /** What it is, for consoles; Vue makes no proxy of what says so. */
+  /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
   get [Symbol.toStringTag]() {
     return 'RemoteObject';
   }

@@ -1,4 +1,4 @@
-// Streams and Responses as arguments, read by the other side piece by piece.
+// Streams and Responses as arguments. The other side reads them piece by piece.
 import { HeadwiseError } from '../checks/error.js';
 import { isOf } from '../checks/foreign.js';
 import { chunksOf, isNodeStream } from '../formats/node-stream.js';
@@ -45,7 +45,7 @@ export const streamOf = (ask) =>
       },
       cancel: () => ask(['return']),
     },
-    { highWaterMark: 0 }, // nothing is read that nobody asks for
+    { highWaterMark: 0 }, // read only on request
   );
 
 /** @param {Response} response */

@@ -1,4 +1,4 @@
-// How a loader of models finds out that its engine is in a Worker, without the code that talks to one.
+// Lets a loader of models find out that its engine is in a Worker, without importing the Worker's client code.
 
 /** @typedef {(name: string, ...args: unknown[]) => Promise<any>} LoaderThere */
 

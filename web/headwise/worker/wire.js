@@ -1,9 +1,9 @@
-// What goes between a page and a Worker, which both send and hear:
+// The messages between a page and a Worker. Both sides send and receive them:
 //   { call, id, path, how, args }  how: 'call' or 'new' what is at the path from object id, 'get' or 'set' it
 //   { answer, value } or { answer, error }  of the call of that number
 //   { abort: id, reason }          a signal that was lent
-//   { drop: id }                   nobody here holds the object any more
-// They are structured clones, in which what cannot be cloned is marked:
+//   { drop: id }                   the sender holds the object no longer
+// They are structured clones. Objects that cannot be cloned become marks:
 //   { $: 'tensor', data, shape, id? }   id: it was recorded, and stays where it is, too
 //   { $: 'self' }                  the object that was called
 //   { $: 'object', id, name, has } stays where it is; what stands for it on the other side has these members (./remote.js)
