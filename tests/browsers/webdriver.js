@@ -341,14 +341,13 @@ export class WebKitPage {
   /** The inner size: a window's frame is found out and added. @param {{ width: number, height: number }} size */
   async setViewport({ width, height }) {
     await this.#command('POST', '/window/rect', { width, height });
-    const [inner, outer] = await this.evaluate(() => [
-      [innerWidth, innerHeight],
-      [outerWidth, outerHeight],
+    // The page may not know its window's new size yet: then it is not within it.
+    await this.waitForFunction(() => innerWidth <= outerWidth && innerHeight <= outerHeight);
+    const [across, down] = await this.evaluate(() => [
+      outerWidth - innerWidth,
+      outerHeight - innerHeight,
     ]);
-    await this.#command('POST', '/window/rect', {
-      width: width + outer[0] - inner[0],
-      height: height + outer[1] - inner[1],
-    });
+    await this.#command('POST', '/window/rect', { width: width + across, height: height + down });
   }
 
   /** @param {{ path: string }} script */
