@@ -338,6 +338,10 @@ export class WebKitPage {
     return this.$$eval(selector, (elements) => elements.map(() => ({})));
   }
 
+  title() {
+    return this.evaluate(() => document.title);
+  }
+
   /** The inner size: a window's frame is found out and added. @param {{ width: number, height: number }} size */
   async setViewport({ width, height }) {
     await this.#command('POST', '/window/rect', { width, height });

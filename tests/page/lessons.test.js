@@ -179,7 +179,7 @@ pageTest(
     const compare = { title: 'Headwise:', current: 'Compare', shown: ['compare-room'] };
     const lessons = { title: 'Lessons', current: 'Lessons', shown: ['lessons-room'] };
     assert.deepEqual(await room(), { hash: '', ...compare });
-    await page.click('#mode input[value="fused"]');
+    await page.click('#causal');
 
     const header = () =>
       page.$eval('header.site', (bar) => JSON.stringify(bar.getBoundingClientRect()));
@@ -197,9 +197,10 @@ pageTest(
     await ended(page);
 
     await page.click('#rooms a[href^="#compare"]');
-    assert.deepEqual(await room(), { hash: '#compare?mode=fused', ...compare });
-    assert.ok(
-      await page.$eval('#mode input[value="fused"]', (input) => /** @type {any} */ (input).checked),
+    assert.deepEqual(await room(), { hash: '#compare?causal=0', ...compare });
+    assert.equal(
+      await page.$eval('#causal', (input) => /** @type {HTMLInputElement} */ (input).checked),
+      false,
     );
     await page.goBack();
     assert.deepEqual(await room(), {

@@ -87,6 +87,13 @@ function stepThatDoesNotParse(steps) {
   return at < 0 ? steps.length - 1 : at;
 }
 
+/** A name that is declared twice, in the words of Chromium, Firefox and WebKit. */
+const declaredTwice = [
+  /['"]?([\w$]+)['"]? (?:has|was) already/,
+  /redeclaration of \w+ ([\w$]+)/,
+  /variable twice: '([\w$]+)'/,
+];
+
 /**
  * The step and the line of what is no JavaScript.
  *
@@ -97,7 +104,8 @@ function syntaxPlace(error, steps) {
   const at = stepThatDoesNotParse(steps);
   const { broken, declared } = steps[at];
   // A name that is declared twice is the one error that grammar does not see.
-  const [, name = ''] = /['"]?([\w$]+)['"]? (?:has|was) already/.exec(String(error)) ?? [];
+  const found = declaredTwice.map((words) => words.exec(String(error))).find((match) => match);
+  const name = found?.[1] ?? '';
   const line = broken || (Object.hasOwn(declared, name) ? declared[name] : undefined);
   return { step: at, line };
 }
