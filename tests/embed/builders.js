@@ -62,7 +62,7 @@ async function webpack(out) {
   );
   const problems = stats.compilation.errors.concat(
     stats.compilation.warnings.filter(
-      (/** @type {any} */ { name }) => !/Size|Performance|NoAsyncChunks/.test(name),
+      (/** @type {any} */ { name }) => !/Size|Performance|NoAsyncChunks|LargeChunk/.test(name),
     ),
   );
   if (problems.length > 0) throw new Error(problems.join('\n'));
