@@ -88,6 +88,9 @@ async function saved(page, what, format) {
   return { bytes, name };
 }
 
+/** Each file that the dialog makes has an address of its own. @param {Page} page */
+const addressMade = (page) => page.$eval('#export-save', (link) => link.getAttribute('href'));
+
 /** What a browser makes of an SVG file. @param {Page} page @param {Uint8Array} bytes */
 const parsed = (page, bytes) =>
   page.evaluate((text) => {
@@ -407,8 +410,17 @@ roomTest(
       ['width', '900'],
       ['font', '20'],
     ]) {
+      const last = await addressMade(page);
       await page.type(`#export-wish-${name}`, value);
       await page.keyboard.press('Enter');
+      await page.waitForFunction(
+        (/** @type {string | null} */ address) =>
+          ![null, undefined, address].includes(
+            document.querySelector('#export-save')?.getAttribute('href'),
+          ),
+        {},
+        last,
+      );
     }
     await page.waitForFunction(() => document.querySelector('.export-preview')?.clientWidth);
     const { width, label, svg } = await labels();

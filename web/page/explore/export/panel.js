@@ -32,6 +32,9 @@ function seenIn({ session, shown, order, own, state, measure, values }) {
 /** @param {string} what @returns {Format[]} */
 const formatsOf = (what) => (WHATS.find(([value]) => value === what) ?? WHATS[0])[2];
 
+/** Numbers take no title or size. It depends on the choice alone: fields stay while a file is made. @param {Format} format */
+const isNumbers = (format) => format === 'npy' || format === 'json';
+
 /** What is chosen, and the file that is made of it. @param {Explorer} room */
 function createMaking(room) {
   const isOpen = signal(false);
@@ -88,7 +91,7 @@ export function exportDialog(room) {
         )}
         ${field('As', 'export-format', formats, format.value, (value) => (format.value = value))}
       </div>
-      <div ?hidden=${!isPicture && format.value !== 'html'}>${wishes}</div>
+      <div ?hidden=${isNumbers(format.value)}>${wishes}</div>
       <img class="export-preview" alt="Preview" ?hidden=${!isPicture}
         src=${(isPicture && address) || nothing} />
       <p class="message ${isError ? 'error' : ''}" role="status" .textContent=${words}></p>
