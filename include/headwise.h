@@ -454,6 +454,14 @@ typedef struct hw_parameter_info {
   size_t shape[2];          /* shape[1] is 1 if rank is 1 */
 } hw_parameter_info;
 
+/* How the elements of weights are kept, by modules and in files. Norms and biases of modules are always float32. */
+typedef enum hw_matrix_type {
+  HW_MATRIX_FLOAT32 = 0,
+  HW_MATRIX_BFLOAT16 = 1,
+  HW_MATRIX_FLOAT16 = 2,
+  HW_MATRIX_INT8 = 3, /* of modules: a byte in -127…127 times a float32 scale of its row */
+} hw_matrix_type;
+
 /* Returns the number of a module's parameters, which are in the order of torch's state dict. The list of parameters is
  * built when it is first needed and then reused. If there is no memory for the list, functions with a status return
  * HW_ERROR_MEMORY and hw_module_find_parameter returns SIZE_MAX. */

@@ -11,13 +11,7 @@
 
 #include "ops/run.h"
 
-typedef enum hw_matrix_type {
-  HW_MATRIX_FLOAT32 = 0,
-  HW_MATRIX_BFLOAT16 = 1, /* kernels/half_panels.h */
-  HW_MATRIX_FLOAT16 = 2,
-  HW_MATRIX_INT8 = 3, /* kernels/int8_panels.h */
-} hw_matrix_type;
-
+/* The panels of 16 bits: kernels/half_panels.h; of int8: kernels/int8_panels.h. */
 typedef struct hw_matrix {
   hw_matrix_type type;
   size_t rows;
