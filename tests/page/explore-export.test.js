@@ -159,6 +159,31 @@ roomTest('every view is an SVG with title, legend and settings', `${QUERY}&pins=
   assert.match(text.title ?? '', /what “.*” .* attends to/);
 });
 
+roomTest('pins have their own in the picture', `${QUERY}&pins=q4_k2`, async (page) => {
+  const own = await page.evaluate(() => {
+    const probe = document.body.appendChild(document.createElement('span'));
+    const context = /** @type {CanvasRenderingContext2D} */ (
+      document.createElement('canvas').getContext('2d')
+    );
+    return [0, 1].map((i) => {
+      probe.style.color = `var(--pin-${i})`;
+      context.fillStyle = getComputedStyle(probe).color;
+      return String(context.fillStyle);
+    });
+  });
+  const map = Buffer.from((await saved(page, 'map', 'svg')).bytes).toString();
+  assert.deepEqual(
+    [...map.matchAll(/stroke="(#\w+)" stroke-width="2"/g)].map(([, colour]) => colour),
+    own,
+  );
+  const lines = Buffer.from((await saved(page, 'lines', 'svg')).bytes).toString();
+  for (const colour of own) {
+    assert.match(lines, new RegExp(`font-weight="bold" fill="${colour}"`));
+  }
+  const text = Buffer.from((await saved(page, 'text', 'svg')).bytes).toString();
+  assert.match(text, new RegExp(`height="2" fill="${own[1]}"`));
+});
+
 roomTest(
   'two heads that are compared are in one picture with their difference',
   `${QUERY}&with=L0H1&scale=row`,

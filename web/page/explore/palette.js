@@ -11,9 +11,12 @@
  * @property {string} wash
  * @property {string} mask
  * @property {string} maskLine
+ * @property {string[]} pins
  */
 
-/** @type {Record<keyof Palette, string>} */
+import { PIN_COLOURS } from './pin-colours.js';
+
+/** @type {Record<Exclude<keyof Palette, 'pins'>, string>} */
 const NAMES = {
   ground: '--ground',
   ink: '--ink',
@@ -35,15 +38,17 @@ function read() {
   const probe = document.createElement('span');
   const context = document.createElement('canvas').getContext('2d');
   document.body.append(probe);
-  const colours = Object.entries(NAMES).map(([name, variable]) => {
+  const colourOf = (/** @type {string} */ variable) => {
     probe.style.color = `var(${variable})`;
     const { color } = getComputedStyle(probe);
-    if (!context) return [name, color];
+    if (!context) return color;
     context.fillStyle = color;
-    return [name, String(context.fillStyle)];
-  });
+    return String(context.fillStyle);
+  };
+  const colours = Object.entries(NAMES).map(([name, variable]) => [name, colourOf(variable)]);
+  const pins = Array.from({ length: PIN_COLOURS }, (_, i) => colourOf(`--pin-${i}`));
   probe.remove();
-  return /** @type {Palette} */ (Object.fromEntries(colours));
+  return /** @type {Palette} */ ({ ...Object.fromEntries(colours), pins });
 }
 
 /** @returns {Palette} of the scheme that the page is in */

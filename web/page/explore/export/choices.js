@@ -139,7 +139,7 @@ export async function makeExport(what, format, seen, palette, wish = AS_IT_COMES
       return { blob: await mapJson(seen), name: file(''), isPicture: false };
     case 'html':
       return {
-        blob: await standalonePage(seen, wish.title || mapTitle(seen), wish.caption),
+        blob: await standalonePage(seen, palette, wish.title || mapTitle(seen), wish.caption),
         name: file(''),
         isPicture: false,
       };

@@ -1,6 +1,7 @@
 /**
  * The text twice, and the lines that carry the chosen share of each row: of the pinned tokens, or of all.
  *
+ * @import { Pin } from '../address.js'
  * @import { Drawing } from './figure.js'
  * @import { Palette } from '../palette.js'
  * @import { Seen } from './settings.js'
@@ -9,6 +10,7 @@
 import { formatCount } from '../../shared/format.js';
 import { curveOf, pinnedOn, topEdges } from '../edges.js';
 import { whatOf } from '../maps.js';
+import { paletteColourOf } from '../pin-colours.js';
 import { subjectOf } from './settings.js';
 import { fitting, tag, textAt } from './svg.js';
 
@@ -48,13 +50,15 @@ export async function linesDrawing(seen, palette) {
   }
   const labels = tokens.slice(first, end).flatMap(({ text }, i) => {
     const token = first + i;
-    const at = { y: yOf(token) + 4, 'font-size': 13, fill: palette.ink };
+    const at = { y: yOf(token) + 4, 'font-size': 13 };
     const words = fitting(text, 13, SIDE - 16);
-    const weight = (/** @type {Set<number>} */ strong) => (strong.has(token) ? 'bold' : 'normal');
-    const [from, to] = [weight(chosen.query), weight(chosen.key)];
+    const look = (/** @type {Pin['side']} */ side) =>
+      chosen[side].has(token)
+        ? { 'font-weight': 'bold', fill: paletteColourOf(palette, state.pins, { side, token }) }
+        : { 'font-weight': 'normal', fill: palette.ink };
     return [
-      textAt(words, { ...at, x: left - 8, 'text-anchor': 'end', 'font-weight': from }),
-      textAt(words, { ...at, x: right + 8, 'font-weight': to }),
+      textAt(words, { ...at, ...look('query'), x: left - 8, 'text-anchor': 'end' }),
+      textAt(words, { ...at, ...look('key'), x: right + 8 }),
     ];
   });
   const head = { y: 10, 'font-size': 11, fill: palette.soft };

@@ -12,6 +12,7 @@ import { largestOf } from '../../../headwise/view/paint.js';
 import { labelledTokens } from '../../../headwise/view/labels.js';
 import { fit } from '../../../headwise/view/viewport.js';
 import { mapsOf } from '../maps.js';
+import { paletteColourOf } from '../pin-colours.js';
 import { cellsTag } from './cells.js';
 import { fitting, tag, textAt, widthOf } from './svg.js';
 
@@ -48,8 +49,9 @@ function labelsOf(names, { start, span, side, room }) {
  * @param {{ queries: [number, number], keys: [number, number], x: number, y: number, side: number }} place
  * @param {Palette} palette
  */
-function pinTags(pins, { queries, keys, x, y, side }, { accent, ground }) {
-  return pins.flatMap(({ side: which, token }) => {
+function pinTags(pins, { queries, keys, x, y, side }, palette) {
+  return pins.flatMap((pin) => {
+    const { side: which, token } = pin;
     const [start, end] = which === 'query' ? queries : keys;
     if (token < start || token >= end) return [];
     const cell = side / (end - start);
@@ -59,9 +61,10 @@ function pinTags(pins, { queries, keys, x, y, side }, { accent, ground }) {
       which === 'query'
         ? { x, y: y + at, width: side, height: thick }
         : { x: x + at, y, width: thick, height: side };
+    const colour = paletteColourOf(palette, pins, pin);
     return [
-      tag('rect', { ...box, fill: 'none', stroke: ground, 'stroke-width': 4 }),
-      tag('rect', { ...box, fill: 'none', stroke: accent, 'stroke-width': 2 }),
+      tag('rect', { ...box, fill: 'none', stroke: palette.ground, 'stroke-width': 4 }),
+      tag('rect', { ...box, fill: 'none', stroke: colour, 'stroke-width': 2 }),
     ];
   });
 }

@@ -11,7 +11,7 @@
  * @property {string} words
  * @property {Record<string, unknown>} settings
  * @property {string[]} tokens
- * @property {readonly { side: 'query' | 'key', token: number }[]} pins
+ * @property {readonly { side: 'query' | 'key', token: number, colour?: string }[]} pins
  * @property {boolean} causal
  * @property {string} scale
  * @property {SavedMap[]} maps

@@ -9,6 +9,7 @@
 import { SPACE } from '../../shared/tokenize.js';
 import { formatCount } from '../../shared/format.js';
 import { whatOf } from '../maps.js';
+import { paletteColourOf } from '../pin-colours.js';
 import { NEWLINE, STRONGEST } from '../text-view.js';
 import { subjectOf } from './settings.js';
 import { tag, textAt, widthOf } from './svg.js';
@@ -27,6 +28,8 @@ export async function textDrawing(seen, palette) {
   const { state, run, session } = seen;
   const subject = subjectOf(seen);
   const weights = await session.line(whatOf(state), subject);
+  const pin = state.pins.at(-1);
+  const mark = pin ? paletteColourOf(palette, state.pins, pin) : palette.accent;
   const most = weights.reduce((largest, weight) => Math.max(largest, Math.abs(weight)), 0);
   let x = 0;
   let y = 0;
@@ -51,7 +54,7 @@ export async function textDrawing(seen, palette) {
     return [
       tag('rect', { ...box, fill: palette.accent, 'fill-opacity': (STRONGEST / 100) * share }),
       i === subject.token
-        ? tag('rect', { x: at, y: line + LINE_PX - 7, width, height: 2, fill: palette.accent })
+        ? tag('rect', { x: at, y: line + LINE_PX - 7, width, height: 2, fill: mark })
         : '',
       textAt(words, { x: at + 0.5, y: line + 16, 'font-size': FONT_PX, fill: palette.ink }),
     ].join('');
