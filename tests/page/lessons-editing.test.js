@@ -213,9 +213,7 @@ pageTest(
     await page.waitForSelector('.lesson');
     await ended(page);
     const top = await page.$eval('#step-5', (heading) => heading.getBoundingClientRect().top);
-    // WebKit does not hold a scroll position while pictures above are drawn.
-    const lowest = engine.name === 'WebKitGTK' ? 500 : 300;
-    assert.ok(top > 40 && top < lowest, `step 5 is at ${top}, below the bar`);
+    assert.ok(top > 40 && top < 300, `step 5 is at ${top}, below the bar`);
     await page.click('.step:nth-of-type(5) .source a');
     await page.waitForSelector('.contents');
     const place = await page.$eval('#document-002', (one) => one.getBoundingClientRect().top);

@@ -10,6 +10,7 @@ import { address, lessons } from './catalogue.js';
 import { showContents } from './contents.js';
 import { ExerciseView } from './exercise-view.js';
 import { keep, keptOf } from './keep.js';
+import { scrollAndHold } from './hold.js';
 import { createBar } from './lesson-bar.js';
 import { LessonView } from './lesson-view.js';
 import { packCode, unpackCode } from './share.js';
@@ -72,7 +73,8 @@ class LessonsRoom {
     else if (this.#view?.element.dataset.state === 'stopped') this.#view.run();
     document.title = `${entry ? `${entry.lesson.title} – ` : ''}Lessons – Headwise`;
     // What was asked for once is no part of what is shown.
-    if (to) document.getElementById(to)?.scrollIntoView();
+    const target = to && document.getElementById(to);
+    if (target) scrollAndHold(target, this.#room);
     if (to) this.#store.set({ lessonStep: '' });
   }
 
