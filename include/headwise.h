@@ -345,7 +345,7 @@ hw_status hw_scaled_dot_product_attention_backward(hw_context *context, const hw
 
 /* ---- Traces: exact attention weights, recomputed on demand --------------------------------------- */
 
-/* What a forward stores so that its attention weights can be recomputed: Q, K, the log-sum-exp rows and the mask. It
+/* What a forward stores so that its attention weights can be recomputed: Q, K, V, the log-sum-exp rows and the mask. It
  * takes O(tokens · width) memory, not O(tokens²). Two cases take more: a mask that the caller passed is copied, and a
  * forward in training mode with dropout stores one bit per weight. */
 typedef struct hw_trace hw_trace;
@@ -364,6 +364,9 @@ void hw_trace_destroy(hw_trace *trace);
 /* Returns the shape of the weights. */
 hw_trace_shape hw_trace_get_shape(const hw_trace *trace);
 
+/* Returns the width of a head's values and output. */
+size_t hw_trace_value_width(const hw_trace *trace);
+
 /* Returns the size of the trace in bytes. */
 size_t hw_trace_bytes(const hw_trace *trace);
 
@@ -376,6 +379,14 @@ hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t ba
  * covers queries [r·n/size, (r+1)·n/size) and keys [c·m/size, (c+1)·m/size), at least one of each. HW_ERROR_VALUE:
  * batch or head is out of range, or size is zero. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size, float *out);
+
+/* Copies the values of one head: out [key_tokens, head_dim]. Keys that no query sees because of the text's length are
+ * zeros. HW_ERROR_VALUE: batch or head is out of range. */
+hw_status hw_trace_values(const hw_trace *trace, size_t batch, size_t head, float *out);
+
+/* Computes the output of one head, before the output projection and before a head mask: out [query_tokens, head_dim].
+ * It is the forward's to the bit. HW_ERROR_VALUE: batch or head is out of range. HW_ERROR_MEMORY: no scratch. */
+hw_status hw_trace_output(hw_context *context, const hw_trace *trace, size_t batch, size_t head, float *out);
 
 /* ---- Modules: parameters and a forward ----------------------------------------------------------------- */
 
@@ -441,6 +452,14 @@ typedef struct hw_forward_options {
  * After an error the cache is unchanged. */
 hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
                             const hw_forward_options *options);
+
+/* Computes the norms of what one head writes to its output for each query and key, ‖weight · (x_j·W_V + b_V)·W_O‖
+ * (Kobayashi et al. 2020, "Attention is Not Only a Weight"): out [row_end - row_start, key_tokens] for queries
+ * row_start <= i < row_end. W_O is the head's part of the layer's output projection, or 1 without one. trace comes from
+ * a forward of the module. HW_ERROR_VALUE: layer, batch, head or rows are out of range, or the trace has other heads
+ * than the module. HW_ERROR_MEMORY: no scratch. */
+hw_status hw_module_value_norms(hw_context *context, const hw_module *module, size_t layer, const hw_trace *trace,
+                                size_t batch, size_t head, size_t row_start, size_t row_end, float *out);
 
 /* ---- Parameters ---------------------------------------------------------------------------------------- */
 

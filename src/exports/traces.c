@@ -10,6 +10,22 @@ HW_EXPORT(hw_status, trace_weights,
   return hw_trace_weights(hw_export_context(), trace, batch, head, row_start, row_end, out);
 }
 
+HW_EXPORT(size_t, trace_value_width, (const hw_trace *trace)) { return hw_trace_value_width(trace); }
+
+HW_EXPORT(hw_status, trace_values, (const hw_trace *trace, size_t batch, size_t head, float *out)) {
+  return hw_trace_values(trace, batch, head, out);
+}
+
+HW_EXPORT(hw_status, trace_output, (const hw_trace *trace, size_t batch, size_t head, float *out)) {
+  return hw_trace_output(hw_export_context(), trace, batch, head, out);
+}
+
+HW_EXPORT(hw_status, trace_norms,
+          (const hw_module *module, size_t layer, const hw_trace *trace, size_t batch, size_t head, size_t row_start,
+           size_t row_end, float *out)) {
+  return hw_module_value_norms(hw_export_context(), module, layer, trace, batch, head, row_start, row_end, out);
+}
+
 HW_EXPORT(hw_status, trace_map, (const hw_trace *trace, size_t batch, size_t head, size_t size, float *out)) {
   return hw_trace_map(hw_export_context(), trace, batch, head, size, out);
 }

@@ -1,5 +1,7 @@
 #include "kernels/key_value_panels.h"
 
+#include <string.h>
+
 #include "core/tile.h"
 #include "kernels/elementwise.h"
 #include "kernels/pack.h"
@@ -61,6 +63,24 @@ void hw_pack_values(const hw_key_value_panels *panels, size_t first, size_t toke
     const size_t block_end = hw_min(end, (block + 1) * HW_KEY_BLOCK);
     update_finite(panels, block, start, block_end);
     start = block_end;
+  }
+}
+
+void hw_copy_panels(const hw_key_value_panels *from, const hw_key_value_panels *to) {
+  memcpy(to->keys, from->keys, to->capacity * to->key_width * sizeof(float));
+  for (size_t column = 0; column < to->value_width; column += HW_TILE_COLUMNS) {
+    memcpy(to->values + column * to->capacity, from->values + column * from->capacity,
+           to->capacity * HW_TILE_COLUMNS * sizeof(float));
+  }
+  memcpy(to->finite, from->finite, hw_ceil_divide(to->capacity, HW_KEY_BLOCK));
+}
+
+void hw_unpack_values(const hw_key_value_panels *panels, size_t tokens, float *out) {
+  for (size_t t = 0; t < tokens; t++) {
+    for (size_t i = 0; i < panels->value_width; i++) {
+      const size_t panel = i / HW_TILE_COLUMNS * panels->capacity;
+      out[t * panels->value_width + i] = panels->values[(panel + t) * HW_TILE_COLUMNS + i % HW_TILE_COLUMNS];
+    }
   }
 }
 

@@ -55,6 +55,12 @@ void hw_pack_keys(const hw_key_value_panels *panels, size_t first, size_t tokens
 void hw_pack_values(const hw_key_value_panels *panels, size_t first, size_t tokens, const float *value,
                     size_t value_stride);
 
+/* Copies all tokens that `to` has room for; `from` has as many or more. */
+void hw_copy_panels(const hw_key_value_panels *from, const hw_key_value_panels *to);
+
+/* The values of tokens [0, tokens) as rows: out [tokens, value_width]. */
+void hw_unpack_values(const hw_key_value_panels *panels, size_t tokens, float *out);
+
 /* Tokens from `first` on are there no more: what is known of the values before them is brought up to date. */
 void hw_forget_values(const hw_key_value_panels *panels, size_t first);
 

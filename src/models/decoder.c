@@ -58,6 +58,10 @@ static hw_cache_shape cache_shape(const hw_module *module) {
   };
 }
 
+static const hw_linear *out_proj(const hw_module *module, size_t layer) {
+  return hw_modules_out_proj(&((const hw_decoder *)module)->h, layer);
+}
+
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
   const hw_decoder_config *config = &((const hw_decoder *)module)->config;
   if (options->cache == NULL && input->tokens > config->context_length) {
@@ -168,8 +172,8 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
 }
 
 const hw_module_type hw_decoder_type = {
-    HW_MODULE_TYPE(hw_decoder), .backward = backward, .check = check,        .cache_shape = cache_shape,
-    .takes_ids = true,          .has_logits = true,   .has_head_mask = true,
+    HW_MODULE_TYPE(hw_decoder), .backward = backward, .check = check,     .cache_shape = cache_shape,
+    .out_proj = out_proj,       .takes_ids = true,    .has_logits = true, .has_head_mask = true,
 };
 
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module) {

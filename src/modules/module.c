@@ -111,6 +111,11 @@ void hw_modules_release(hw_modules *modules) {
   hw_release((void *)modules->all);
 }
 
+const hw_linear *hw_modules_out_proj(const hw_modules *modules, size_t layer) {
+  const hw_module *module = modules->all[layer];
+  return module->type->out_proj(module, 0);
+}
+
 /* ---- Forward ---- */
 
 void hw_modules_run(hw_run *run, const hw_modules *modules, const hw_input *input, float *y) {

@@ -29,6 +29,8 @@ typedef struct hw_module_type {
   void (*backward)(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx);
   /* The shape of the module's caches but for the batch; NULL: it has none. */
   hw_cache_shape (*cache_shape)(const hw_module *module);
+  /* The projection of a layer's heads [width, heads · head_dim]; NULL: the module has none. */
+  const hw_linear *(*out_proj)(const hw_module *module, size_t layer);
   bool takes_ids;
   bool has_logits; /* the output is of the tokens that the input says; there may be none */
   bool has_head_mask;
@@ -79,6 +81,9 @@ typedef struct hw_modules {
 hw_status hw_modules_create(size_t count, size_t weight_bytes, const hw_module_type *type, const void *config,
                             hw_modules *modules);
 void hw_modules_release(hw_modules *modules);
+
+/* The projection of the heads of one of the modules, each a layer; NULL: there is none. */
+const hw_linear *hw_modules_out_proj(const hw_modules *modules, size_t layer);
 
 /* Each module's output is the next one's input. */
 void hw_modules_run(hw_run *run, const hw_modules *modules, const hw_input *input, float *y);

@@ -68,6 +68,12 @@ static hw_status check(const hw_module *module, const hw_input *input, const hw_
   return options->cache == NULL && input->tokens > context_length ? HW_ERROR_SHAPE : HW_OK;
 }
 
+static const hw_linear *out_proj(const hw_module *module, size_t layer) {
+  (void)layer;
+  const multi_head_attention *m = (const multi_head_attention *)module;
+  return m->config.out_proj ? &m->out_proj : NULL;
+}
+
 /* Heads by strides: head h of a token is columns [h·head_dim, (h+1)·head_dim) of its row. */
 static hw_attention call_of(const hw_run *run, const multi_head_attention *m, const hw_input *input, float *qkv) {
   const hw_multi_head_attention_config *config = &m->config;
@@ -243,9 +249,10 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   run->arena->used = mark;
 }
 
-const hw_module_type hw_multi_head_attention_type = {HW_MODULE_TYPE(multi_head_attention), .check = check,
-                                                     .backward = backward, .cache_shape = cache_shape,
-                                                     .has_head_mask = true};
+const hw_module_type hw_multi_head_attention_type = {
+    HW_MODULE_TYPE(multi_head_attention), .check = check,       .backward = backward,
+    .cache_shape = cache_shape,           .out_proj = out_proj, .has_head_mask = true,
+};
 
 hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
                                          hw_module **module) {

@@ -74,6 +74,11 @@ static void visit(hw_module *module, hw_visit *visit) {
   }
 }
 
+static const hw_linear *out_proj(const hw_module *module, size_t layer) {
+  const hw_module *attn = ((const transformer_block *)module)->attn;
+  return attn->type->out_proj(attn, layer);
+}
+
 /* ---- Forward ---- */
 
 static void drop(const hw_run *run, const transformer_block *m, float *branch, size_t count) {
@@ -224,6 +229,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
 const hw_module_type hw_transformer_block_type = {
     HW_MODULE_TYPE(transformer_block),
     .backward = backward,
+    .out_proj = out_proj,
     .has_head_mask = true,
 };
 

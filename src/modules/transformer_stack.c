@@ -21,6 +21,10 @@ static void visit(hw_module *module, hw_visit *visit) {
   hw_visit_modules(visit, "blocks", &((transformer_stack *)module)->blocks, NULL);
 }
 
+static const hw_linear *out_proj(const hw_module *module, size_t layer) {
+  return hw_modules_out_proj(&((const transformer_stack *)module)->blocks, layer);
+}
+
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   hw_modules_run(run, &((const transformer_stack *)module)->blocks, input, y);
 }
@@ -37,6 +41,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
 const hw_module_type hw_transformer_stack_type = {
     HW_MODULE_TYPE(transformer_stack),
     .backward = backward,
+    .out_proj = out_proj,
     .has_head_mask = true,
 };
 

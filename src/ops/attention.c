@@ -208,17 +208,16 @@ static void pack_item(const void *job, size_t item, size_t thread) {
   hw_pack_values(&panels, first, tokens, value + row * a->value_strides.token, a->value_strides.token);
 }
 
-/* One head's keys, out of the panels: of those that were stored before the run nothing else is left. */
-static void record_keys_item(const void *job, size_t item, size_t thread) {
+/* One head's keys and values, out of the panels: of those that were stored before the run nothing else is left. */
+static void record_panels_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const attention_job *all = job;
-  const hw_attention *a = all->call;
-  const size_t head_of_all = first_query_head(all) + item;
-  const size_t b = head_of_all / a->heads;
-  const size_t h = head_of_all % a->heads;
-  const hw_key_value_panels from = hw_key_value_store_head(&all->store, key_head_of(a, b, h));
-  const hw_key_value_panels to = hw_key_value_store_head(&all->record.keys, b * all->record.batch_heads + h);
-  memcpy(to.keys, from.keys, to.capacity * to.key_width * sizeof(float));
+  const size_t key_heads = all->call->key_heads;
+  const size_t head = all->first_head + item;
+  const size_t recorded = head / key_heads * all->record.batch_key_heads + head % key_heads;
+  const hw_key_value_panels from = hw_key_value_store_head(&all->store, head);
+  const hw_key_value_panels to = hw_key_value_store_head(&all->record.store, recorded);
+  hw_copy_panels(&from, &to);
 }
 
 static void store_weights(const hw_attention *a, const hw_attention_head *head, size_t row, size_t rows, float *out,
@@ -269,8 +268,8 @@ static void attend_wave(hw_team *team, const attention_job *all, size_t heads) {
   const double work = work_of(all->call);
   const size_t query_heads = heads * sharing_heads(all->call);
   hw_parallel_for(team, work, heads * all->pack_blocks, pack_item, all);
-  if (all->record.keys.memory != NULL) {
-    hw_parallel_for(team, work, query_heads, record_keys_item, all);
+  if (all->record.store.memory != NULL) {
+    hw_parallel_for(team, work, heads, record_panels_item, all);
   }
   hw_parallel_for(team, work, query_heads * all->query_blocks, attention_item, all);
 }

@@ -10,9 +10,11 @@
 typedef struct hw_attention_record {
   float *row_maximum;
   float *row_sum;
-  uint32_t *kept;          /* NULL without dropout; hw_kept_words(key_tokens) words a row */
-  hw_key_value_store keys; /* for a copy of the keys, head (b, h) at b · batch_heads + h; memory NULL: not wanted */
+  uint32_t *kept; /* NULL without dropout; hw_kept_words(key_tokens) words a row */
   size_t batch_heads;
+  /* For a copy of keys and values, their head (b, h) at b · batch_key_heads + h; memory NULL: not wanted. */
+  hw_key_value_store store;
+  size_t batch_key_heads;
 } hw_attention_record;
 
 /* Inputs and outputs of a run besides its operands. A zeroed struct requests nothing. */

@@ -104,6 +104,17 @@ void hw_matrix_add_to_row(hw_matrix *matrix, size_t row, size_t column, size_t c
   }
 }
 
+hw_matrix hw_matrix_copy(const hw_run *run, const hw_matrix *matrix, const hw_matrix_part *part) {
+  const hw_matrix copy = {HW_MATRIX_FLOAT32, part->rows, part->columns,
+                          hw_run_take_floats(run, hw_whole_panels(part->rows), part->columns)};
+  for (size_t i = 0; !hw_run_measures(run) && i < hw_whole_panels(part->rows); i++) {
+    for (size_t j = 0; j < part->columns; j++) {
+      *element(&copy, i, j) = i < part->rows ? value_of(matrix, part->row + i, part->column + j) : 0.0F;
+    }
+  }
+  return copy;
+}
+
 void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
                         size_t y_stride) {
   if (is_small(matrix)) {

@@ -63,6 +63,9 @@ void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_row
  * measured. */
 hw_matrix hw_matrix_transpose(const hw_run *run, const hw_matrix *matrix);
 
+/* A part as a matrix of floats, in room that the run's arena lends; its panels are NULL while the run is measured. */
+hw_matrix hw_matrix_copy(const hw_run *run, const hw_matrix *matrix, const hw_matrix_part *part);
+
 /* dx [dy.count, columns] at dx_stride = dy·W, or dx plus that: the gradient of x, for dy [dy.count, rows]. */
 void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds, float *dx,
                                    size_t dx_stride);

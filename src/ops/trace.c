@@ -2,12 +2,13 @@
 
 #include <string.h>
 
+#include "kernels/attention.h"
 #include "kernels/attention_map.h"
 #include "kernels/attention_weights.h"
 
 struct hw_trace {
   hw_arena memory;
-  hw_attention call; /* query, key and mask point into memory; value and output are unused */
+  hw_attention call; /* query and mask point into memory; key, value and output are unused */
   hw_attention_record record;
   float *query;
 };
@@ -21,8 +22,10 @@ static void take_memory(hw_trace *trace) {
   hw_attention_record *record = &trace->record;
   trace->query = hw_arena_take_floats(memory, hw_size_multiply(rows, call->key_width));
   *record = hw_attention_take_record(memory, call);
-  record->keys = hw_key_value_store_of(call->key_tokens, call->key_width, 0);
-  record->keys.memory = hw_arena_take(memory, heads, record->keys.head_bytes);
+  record->store = hw_key_value_store_of(call->key_tokens, call->key_width, call->value_width);
+  record->batch_key_heads = call->key_heads;
+  record->store.memory =
+      hw_arena_take(memory, hw_size_multiply(call->batch, call->key_heads), record->store.head_bytes);
   if (call->mask.kind != HW_MASK_NONE) {
     const hw_trace_shape scores = {call->batch, call->heads, call->query_tokens, call->key_tokens};
     const size_t bytes = hw_mask_bytes(&call->mask, &scores);
@@ -42,7 +45,7 @@ static hw_status create(const hw_attention *attention, size_t heads, hw_trace **
   }
   created->call = *attention;
   created->call.heads = heads;
-  created->call.key_heads = heads;
+  created->call.key_heads = heads == attention->heads ? attention->key_heads : heads;
   created->call.output = NULL;
   created->call.weights = NULL;
   created->memory.measures = true;
@@ -97,7 +100,7 @@ hw_attention_record hw_trace_record(const hw_trace *trace, size_t first_head) {
   const size_t rows = first_head * call->query_tokens;
   record.row_maximum += rows;
   record.row_sum += rows;
-  record.keys.memory += first_head * record.keys.head_bytes;
+  record.store.memory += first_head * record.store.head_bytes;
   if (record.kept != NULL) {
     record.kept += rows * hw_kept_words(call->key_tokens);
   }
@@ -144,6 +147,11 @@ static void rows_forward(hw_run *run, const void *call) {
   const double scores = (double)rows.head.query_tokens * (double)rows.head.key_tokens;
   const double work = scores * (double)rows.head.panels.key_width;
   hw_team *team = hw_run_team(run, work);
+  if (rows.head.output != NULL) {
+    /* The rows of the softmax come out again; the trace's are only read. */
+    rows.head.row_maximum = hw_run_take_floats(run, rows.row_end, 1);
+    rows.head.row_sum = hw_run_take_floats(run, rows.row_end, 1);
+  }
   rows.thread_bytes = hw_arena_size(rows.thread_bytes, 1);
   rows.scratch = hw_arena_take(run->arena, hw_size_multiply(hw_team_threads(team), rows.thread_bytes), 1);
   if (!hw_run_measures(run)) {
@@ -151,11 +159,15 @@ static void rows_forward(hw_run *run, const void *call) {
   }
 }
 
+static hw_attention_head head_of(const hw_trace *trace, size_t batch, size_t head) {
+  return hw_attention_head_of(&trace->call, &trace->record, &trace->record.store, batch, head);
+}
+
 /* Runs the task on one head, without the parts of it that only a forward needs. */
 static hw_status recompute(hw_context *context, const hw_trace *trace, size_t batch, size_t head, hw_task task,
                            trace_rows *rows) {
   rows->task = task;
-  rows->head = hw_attention_head_of(&trace->call, &trace->record, &trace->record.keys, batch, head);
+  rows->head = head_of(trace, batch, head);
   return hw_run_forward(context, NULL, NULL, rows_forward, rows);
 }
 
@@ -195,3 +207,37 @@ hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch,
   rows.thread_bytes = hw_attention_map_scratch_bytes(trace->call.key_width, size);
   return recompute(context, trace, batch, head, map_item, &rows);
 }
+
+hw_status hw_trace_values(const hw_trace *trace, size_t batch, size_t head, float *out) {
+  if (!has_head(trace, batch, head) || out == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  const hw_attention_head of = head_of(trace, batch, head);
+  const size_t width = trace->call.value_width;
+  const size_t tokens = of.visible.key_tokens;
+  hw_unpack_values(&of.panels, tokens, out);
+  memset(out + tokens * width, 0, (trace->call.key_tokens - tokens) * width * sizeof(float));
+  return HW_OK;
+}
+
+static void output_item(const void *job, size_t item, size_t thread) {
+  const trace_rows *rows = job;
+  const size_t row = item * rows->block;
+  hw_attention_block(&rows->head, row, hw_min(rows->row_end - row, rows->block),
+                     rows->scratch + thread * rows->thread_bytes);
+}
+
+hw_status hw_trace_output(hw_context *context, const hw_trace *trace, size_t batch, size_t head, float *out) {
+  if (!has_head(trace, batch, head) || out == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  const hw_attention *call = &trace->call;
+  trace_rows rows = {.row_end = call->query_tokens, .block = HW_QUERY_BLOCK, .task = output_item};
+  rows.head = head_of(trace, batch, head);
+  rows.head.output = out;
+  rows.head.output_stride = call->value_width;
+  rows.thread_bytes = hw_attention_scratch_bytes(call->key_width, call->value_width);
+  return hw_run_forward(context, NULL, NULL, rows_forward, &rows);
+}
+
+size_t hw_trace_value_width(const hw_trace *trace) { return trace == NULL ? 0 : trace->call.value_width; }

@@ -274,7 +274,7 @@ static void test_ids(void) {
   CALL(module_destroy, result_slot);
 }
 
-static void check_trace(hw_trace *trace) {
+static void check_trace(const hw_module *module, hw_trace *trace) {
   SOMETHING(trace_bytes, trace);
   NOTHING(trace_bytes, NULL);
   OK(trace_weights, trace, 0, HEADS - 1, 0, TOKENS, y);
@@ -287,6 +287,23 @@ static void check_trace(hw_trace *trace) {
   VALUE(trace_map, trace, 0, 0, 0, y);
   VALUE(trace_map, trace, 0, 0, 3, NULL);
   VALUE(trace_map, NULL, 0, 0, 3, y);
+  SOMETHING(trace_value_width, trace);
+  NOTHING(trace_value_width, NULL);
+  OK(trace_values, trace, 0, HEADS - 1, y);
+  VALUE(trace_values, trace, 0, HEADS, y);
+  VALUE(trace_values, trace, 0, 0, NULL);
+  VALUE(trace_values, NULL, 0, 0, y);
+  OK(trace_output, trace, 0, HEADS - 1, y);
+  VALUE(trace_output, trace, 1, 0, y);
+  VALUE(trace_output, trace, 0, 0, NULL);
+  VALUE(trace_output, NULL, 0, 0, y);
+  OK(trace_norms, module, 0, trace, 0, HEADS - 1, 0, TOKENS, y);
+  VALUE(trace_norms, module, 1, trace, 0, 0, 0, TOKENS, y);
+  VALUE(trace_norms, module, 0, trace, 0, 0, 1, 1, y);
+  VALUE(trace_norms, module, 0, trace, 0, HEADS, 0, TOKENS, y);
+  VALUE(trace_norms, module, 0, trace, 0, 0, 0, TOKENS, NULL);
+  VALUE(trace_norms, module, 0, NULL, 0, 0, 0, TOKENS, y);
+  VALUE(trace_norms, NULL, 0, trace, 0, 0, 0, TOKENS, y);
   CALL(trace_destroy, trace);
   CALL(trace_destroy, NULL);
 }
@@ -324,7 +341,7 @@ static void test_attention(void) {
   VALUE(module_forward, module, &input, NULL, &traced);
   VALUE(module_forward, NULL, &input, y, &traced);
   OK(module_forward, module, &input, y, &traced);
-  check_trace(trace);
+  check_trace(module, trace);
   check_cache(module);
   CALL(module_destroy, module);
   OK(module_create, HW_MODULE_LINEAR, &linear, true);

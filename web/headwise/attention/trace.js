@@ -7,22 +7,32 @@ import { sizeOf } from '../tensor/shape.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
- * A trace of one layer's forward: the queries, the keys and the softmax's maxima and sums. It recomputes exact weights on
- * request and never stores the n×n matrix. `dispose` frees its memory.
+ * The module and the layer of it that a trace is of.
+ * @typedef {object} Traced
+ * @property {import('../modules/module.js').Module} module
+ * @property {number} layer
+ */
+
+/**
+ * A trace of one layer's forward: the queries, keys and values and the softmax's maxima and sums. It recomputes exact
+ * weights on request and never stores the n×n matrix. `dispose` frees its memory.
  */
 export class Trace extends Owned {
   #engine;
   #shape;
+  #traced;
 
   /**
    * @internal
    * @param {import('../engine/engine.js').Engine} engine
    * @param {number} pointer
    * @param {readonly number[]} shape [batch, heads, Lq, Lkv]
+   * @param {Traced} traced
    */
-  constructor(engine, pointer, shape) {
+  constructor(engine, pointer, shape, traced) {
     super(engine, pointer, 'trace_destroy');
     this.#engine = engine;
+    this.#traced = traced;
     /** The shape of the weights: [batch, heads, Lq, Lkv]. */
     this.shape = Object.freeze([...shape]);
     this.#shape = this.shape;
@@ -44,15 +54,44 @@ export class Trace extends Owned {
    * @throws {HeadwiseError} ERR_VALUE: batch, head or rows out of range; ERR_MEMORY; ERR_DISPOSED
    */
   weights(where) {
-    const given = checkOptions(where, ['batch', 'head', 'rows'], 'trace.weights');
-    const { batch, head } = this.#checkHead(given);
-    const [start, end] = this.#checkRows(given.rows);
-    const pointer = this.#live();
-    const engine = this.#engine;
-    const shape = [end - start, this.#shape[3]];
-    const out = engine.stage(sizeOf(shape, 'weights') * 4);
-    engine.check(engine.call.trace_weights(pointer, batch, head, start, end, out), 'trace.weights');
-    return engine.read(out, shape);
+    return this.#ofRows(where, 'trace.weights', (pointer, ...rest) =>
+      this.#engine.call.trace_weights(pointer, ...rest),
+    );
+  }
+
+  /**
+   * Computes the norms of what a head writes for each query and key: ‖weight · (x_j W_V + b_V) W_O‖, with the head's part of
+   * the output projection (Kobayashi et al. 2020, "Attention is Not Only a Weight"). Without an output projection it is
+   * weight · ‖value‖. The projection is the module's present one.
+   * @param {{ batch?: number, head: number, rows?: readonly [number, number] }} where as for `weights`
+   * @returns {Tensor} [end - start, Lkv]
+   * @throws {HeadwiseError} ERR_VALUE: batch, head or rows out of range; ERR_MEMORY; ERR_DISPOSED: the trace or its module
+   */
+  norms(where) {
+    return this.#ofRows(where, 'trace.norms', (pointer, ...rest) => {
+      const { module, layer } = this.#traced;
+      return this.#engine.call.trace_norms(module.pointer, layer, pointer, ...rest);
+    });
+  }
+
+  /**
+   * Copies the values of one head. Heads that share keys and values have the same.
+   * @param {{ batch?: number, head: number }} where batch: default 0
+   * @returns {Tensor} [Lkv, headDim]; zeros for padded tokens
+   * @throws {HeadwiseError} ERR_VALUE: batch or head out of range; ERR_MEMORY; ERR_DISPOSED
+   */
+  values(where) {
+    return this.#ofHead(where, 'trace.values', 3);
+  }
+
+  /**
+   * Computes the output of one head, weights · values, before the output projection and before any headMask or replace.
+   * @param {{ batch?: number, head: number }} where batch: default 0
+   * @returns {Tensor} [Lq, headDim]
+   * @throws {HeadwiseError} ERR_VALUE: batch or head out of range; ERR_MEMORY; ERR_DISPOSED
+   */
+  output(where) {
+    return this.#ofHead(where, 'trace.output', 2);
   }
 
   /**
@@ -70,6 +109,40 @@ export class Trace extends Owned {
     const out = engine.stage(sizeOf([size, size], 'map') * 4);
     engine.check(engine.call.trace_map(pointer, batch, head, size, out), 'trace.map');
     return engine.read(out, [size, size]);
+  }
+
+  /**
+   * @param {any} where
+   * @param {string} name
+   * @param {(pointer: number, batch: number, head: number, start: number, end: number, out: number) => number} compute
+   */
+  #ofRows(where, name, compute) {
+    const given = checkOptions(where, ['batch', 'head', 'rows'], name);
+    const { batch, head } = this.#checkHead(given);
+    const [start, end] = this.#checkRows(given.rows);
+    const pointer = this.#live();
+    const engine = this.#engine;
+    const shape = [end - start, this.#shape[3]];
+    const out = engine.stage(sizeOf(shape, name) * 4);
+    engine.check(compute(pointer, batch, head, start, end, out), name);
+    return engine.read(out, shape);
+  }
+
+  /**
+   * @param {any} where
+   * @param {'trace.values' | 'trace.output'} name
+   * @param {2 | 3} axis of the shape: the tokens that the result has rows of
+   */
+  #ofHead(where, name, axis) {
+    const given = checkOptions(where, ['batch', 'head'], name);
+    const { batch, head } = this.#checkHead(given);
+    const pointer = this.#live();
+    const { call } = this.#engine;
+    const shape = [this.#shape[axis], call.trace_value_width(pointer)];
+    const out = this.#engine.stage(sizeOf(shape, name) * 4);
+    const compute = axis === 2 ? call.trace_output : call.trace_values;
+    this.#engine.check(compute(pointer, batch, head, out), name);
+    return this.#engine.read(out, shape);
   }
 
   /** @param {Record<string, any>} given */

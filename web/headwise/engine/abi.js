@@ -52,6 +52,10 @@
  * @property {(trace: number) => void} trace_destroy
  * @property {(trace: number) => number} trace_bytes
  * @property {(trace: number, batch: number, head: number, row_start: number, row_end: number, out: number) => number} trace_weights
+ * @property {(trace: number) => number} trace_value_width
+ * @property {(trace: number, batch: number, head: number, out: number) => number} trace_values
+ * @property {(trace: number, batch: number, head: number, out: number) => number} trace_output
+ * @property {(module: number, layer: number, trace: number, batch: number, head: number, row_start: number, row_end: number, out: number) => number} trace_norms
  * @property {(trace: number, batch: number, head: number, size: number, out: number) => number} trace_map
  * @property {(module: number, input: number, y: number, options: number) => number} module_forward_recorded
  * @property {(module: number, input: number, graph: number, dy: number, dx: number) => number} module_backward

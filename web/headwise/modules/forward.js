@@ -263,19 +263,21 @@ function fitExtras(asked, { layers, heads }, scores, hasBatch, cacheAt) {
 }
 
 /**
- * @param {Engine} engine
+ * @param {import('./module.js').Module} module
  * @param {number} outputAt
  * @param {readonly number[]} shape the output's
  * @param {Extras} extras
  * @param {number} stored tokens that were in the cache
  * @returns {Results}
  */
-function readResults(engine, outputAt, shape, extras, stored) {
+function readResults(module, outputAt, shape, extras, stored) {
+  const { engine } = module;
   const { layers, scores, weightsBytes, weightsAt, tracesAt, cacheAt } = extras;
   /** @type {Trace[]} */
   const trace = [];
   for (let layer = 0; extras.trace && layer < layers; layer++) {
-    trace.push(new Trace(engine, engine.words[tracesAt / 4 + layer], scores));
+    const pointer = engine.words[tracesAt / 4 + layer];
+    trace.push(new Trace(engine, pointer, scores, { module, layer }));
   }
   try {
     /** @type {Results} */
@@ -354,7 +356,7 @@ export function runForward(module, about, input, asked, x) {
   const results =
     extras === undefined
       ? { output: engine.read(outputAt, outputShape, outputSize) }
-      : readResults(engine, outputAt, outputShape, extras, stored);
+      : readResults(module, outputAt, outputShape, extras, stored);
   if (isRecorded) {
     attachForward(module, call, x, results.output);
   }
