@@ -38,6 +38,7 @@ function connectOpening(room) {
     const isWanted = () => now === wanted.peek();
     try {
       const files = await wantedFiles(now.name, now.own);
+      room.say('Loading …');
       await session.open(files, {
         onProgress: ({ fraction, label = 'Loading' }) =>
           isWanted() && room.say(`${label} … ${Math.round(100 * fraction)} %`),

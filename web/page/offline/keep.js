@@ -1,9 +1,11 @@
 /** What happens when nobody waits: the other rooms are fetched, and the page is kept for times without a network. */
 
-/** After the page has loaded, so that its first picture comes first. */
-const DELAY_MS = 2000;
+import { answered } from '../shared/connect.js';
 
-/** @returns {Promise<void>} when the page has loaded and is idle */
+/** After the page has loaded, so that its first picture comes first. */
+const DELAY_MS = 1000;
+
+/** @returns {Promise<void>} when the page has loaded, is idle, and no Worker loads or computes for it */
 async function idle() {
   if (document.readyState !== 'complete') {
     await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
@@ -13,6 +15,7 @@ async function idle() {
   if ('requestIdleCallback' in globalThis) {
     await new Promise((resolve) => requestIdleCallback(resolve, { timeout: DELAY_MS }));
   }
+  await answered();
 }
 
 /** Visitors who asked their browser to save data get what they open, no more. */
@@ -22,9 +25,12 @@ const savesData = () =>
 /** @param {readonly (() => Promise<unknown>)[]} rooms each imports one */
 export async function keepAll(rooms) {
   if (!import.meta.env.PROD || savesData()) return;
-  await idle();
   try {
-    for (const fetchRoom of rooms) await fetchRoom();
+    for (const fetchRoom of rooms) {
+      await idle();
+      await fetchRoom();
+    }
+    await idle();
     // Not there in pages that were opened without HTTPS.
     await navigator.serviceWorker?.register(new URL('service-worker.js', document.baseURI));
   } catch {

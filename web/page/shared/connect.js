@@ -25,6 +25,27 @@ import { PageError } from './errors.js';
 /** How long a Worker may take to hear that its work was cancelled. */
 const PATIENCE_MS = 1500;
 
+/** Calls of all Workers that have not been answered. */
+let waiting = 0;
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+/** @param {Promise<unknown>} call */
+function count(call) {
+  waiting++;
+  const end = () => {
+    if (--waiting > 0) return;
+    for (const tell of listeners) tell();
+    listeners.clear();
+  };
+  call.then(end, end);
+}
+
+/** @returns {Promise<void>} when no Worker owes an answer */
+export async function answered() {
+  while (waiting > 0) await new Promise((resolve) => listeners.add(() => resolve(undefined)));
+}
+
 /** @param {string} why @param {boolean} hasAnswered */
 function wordsOf(why, hasAnswered) {
   const because = why ? ` (${why})` : '';
@@ -67,7 +88,9 @@ export function connect(startWorker, { explain = wordsOf, lost = () => {} } = {}
     } catch (error) {
       return iterable(Promise.reject(explain(/** @type {Error} */ (error).message, false)));
     }
-    return connection.send(0, [name], 'call', args);
+    const answer = connection.send(0, [name], 'call', args);
+    count(answer);
+    return answer;
   };
 
   const remote = new Proxy(/** @type {any} */ ({}), {

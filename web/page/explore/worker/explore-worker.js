@@ -96,15 +96,14 @@ function opened() {
 async function open(files, onProgress, signal) {
   const pause = take('open', signal);
   onProgress({ fraction: 0, label: 'Loading the engine' });
-  const hw = await engine();
   const how = {
     signal,
     onProgress: (/** @type {number} */ fraction) => onProgress({ fraction, label: 'Loading' }),
   };
   const next =
     'tensors' in files
-      ? { tensors: await openTensors(hw, files, how) }
-      : { model: await openModel(hw, files, how) };
+      ? { tensors: await openTensors(await engine(), files, how) }
+      : { model: await openModel(engine(), files, how) };
   await pause().catch((error) => {
     next.model?.gpt2.dispose();
     throw error;
@@ -119,7 +118,14 @@ async function open(files, onProgress, signal) {
     hasScores: false,
   };
   const { gpt2, text } = model ?? {};
-  return { kind, note, hasScores, options: gpt2?.options, sample: text?.sample, ...hw.info };
+  return {
+    kind,
+    note,
+    hasScores,
+    options: gpt2?.options,
+    sample: text?.sample,
+    ...(await engine()).info,
+  };
 }
 
 /**

@@ -52,19 +52,32 @@ async function readTokens(file) {
 }
 
 /**
+ * Asks for a file while the engine is loaded. What fails is asked for again, by who says what is wrong.
+ *
+ * @param {string | Blob} file
+ * @param {AbortSignal} [signal]
+ */
+async function askEarly(file, signal) {
+  if (typeof file !== 'string') return file;
+  const answer = await fetch(file, { signal }).catch(() => undefined);
+  return answer?.ok ? answer : file;
+}
+
+/**
  * Opens a model; without a tokenizer that can be read, its text is token ids.
  *
- * @param {Engine} hw
+ * @param {Engine | Promise<Engine>} engine what it needs is fetched beside it
  * @param {ModelFiles} files
  * @param {{ onProgress?: (fraction: number) => void, signal?: AbortSignal }} [options]
  * @returns {Promise<Model>}
  */
-export async function openModel(hw, { config, weights, tokenizer }, { onProgress, signal } = {}) {
-  const reading = readTokens(tokenizer);
+export async function openModel(engine, files, { onProgress, signal } = {}) {
+  const reading = readTokens(files.tokenizer);
   reading.catch(() => {}); // told below
-  const gpt2 = await loadGpt2(hw, {
-    config,
-    weights,
+  const asked = askEarly(files.weights, signal);
+  const gpt2 = await loadGpt2(await engine, {
+    config: files.config,
+    weights: await asked,
     signal,
     onProgress: ({ loaded, total }) => onProgress?.(loaded / total),
   });
