@@ -6,6 +6,7 @@ import { connectRooms } from './rooms.js';
 import { mirrorInAddress, parseHash, Store } from './state.js';
 
 const explore = () => import('./explore/room.js');
+const train = () => import('./train/room.js');
 const lessons = () => import('./lessons/lessons.js');
 const bench = () => import('./bench/room.js');
 
@@ -14,7 +15,8 @@ mirrorInAddress(store);
 connectRooms(store, {
   compare: () => openCompare(store),
   explore: async () => (await explore()).openExplore(store),
+  train: async () => (await train()).openTrain(store),
   lessons: async () => (await lessons()).openLessons(store),
   bench: async () => (await bench()).openBench(store),
 });
-keepAll([explore, lessons, bench]);
+keepAll([explore, train, lessons, bench]);

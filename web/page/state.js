@@ -3,6 +3,7 @@
  * (`#compare?mode=fused&head=H3`), so that a link shows the same view.
  *
  * @import { ExploreState } from './explore/address.js'
+ * @import { TrainState } from './train/settings.js'
  * @import { Mode, Room, Scale, Settings, Source } from './types.js'
  *
  * @typedef {object} State
@@ -21,12 +22,14 @@
  * @property {number} head the large map's head, from 0
  * @property {number} row the row that is read out; -1: the last one
  * @property {ExploreState} explore the Explore room's
+ * @property {TrainState} train the Train room's
  */
 
 import { EXPLORE_DEFAULTS, formatExplore, parseExplore } from './explore/address.js';
+import { formatTrain, parseTrain, TRAIN_DEFAULTS } from './train/settings.js';
 
 /** @type {readonly Room[]} */
-export const ROOMS = ['compare', 'explore', 'lessons', 'bench'];
+export const ROOMS = ['compare', 'explore', 'train', 'lessons', 'bench'];
 export const WIDTHS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 768];
 export const MAX_HEADS = 16;
 export const MAX_SEED = 2 ** 32 - 1;
@@ -51,6 +54,7 @@ export const DEFAULTS = Object.freeze({
   head: 0,
   row: -1,
   explore: EXPLORE_DEFAULTS,
+  train: TRAIN_DEFAULTS,
 });
 
 /**
@@ -79,10 +83,14 @@ export function parseHash(hash, before = DEFAULTS) {
   const params = new URLSearchParams(query);
   const room = ROOMS.find((known) => known === name) ?? DEFAULTS.room;
   switch (room) {
-    case 'compare':
-      return { ...parseCompare(params), room, lesson: before.lesson, explore: before.explore };
+    case 'compare': {
+      const { lesson, explore, train } = before;
+      return { ...parseCompare(params), room, lesson, explore, train };
+    }
     case 'explore':
       return { ...before, room, explore: parseExplore(params) };
+    case 'train':
+      return { ...before, room, train: parseTrain(params) };
     case 'lessons':
       return {
         ...before,
@@ -147,6 +155,7 @@ export function formatHash(state) {
       : '#lessons';
   }
   if (state.room === 'bench') return '#bench';
+  if (state.room === 'train') return withQuery('train', formatTrain(state.train));
   if (state.room === 'explore') return withQuery('explore', formatExplore(state.explore));
   const params = new URLSearchParams();
   if (state.source === 'own') {

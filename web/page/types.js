@@ -1,7 +1,7 @@
 /**
  * The shapes of what the parts of the page hand to each other.
  *
- * @typedef {'compare' | 'explore' | 'lessons' | 'bench'} Room
+ * @typedef {'compare' | 'explore' | 'train' | 'lessons' | 'bench'} Room
  *
  * @typedef {'example' | 'own'} Source which sentence
  * @typedef {'wrapper' | 'fused' | 'difference'} Mode whose attention weights

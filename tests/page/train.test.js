@@ -1,0 +1,229 @@
+// The Train room: a run begins, pauses, goes step by step, is looked back at; another run stands beside it; a link shows the
+// same run. How long anything takes is not tested.
+import assert from 'node:assert/strict';
+import { engine } from '../browsers/engines.js';
+import {
+  contentWidth,
+  pageTest,
+  schemes,
+  textOf,
+  useScheme,
+  violations,
+  widths,
+} from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const ROOM = '#train-room';
+
+/** @param {Page} page @param {number} step waits until the runs have done it */
+const reached = (page, step) =>
+  page.waitForFunction(
+    (/** @type {number} */ least) =>
+      Number(document.getElementById('train-room')?.dataset.step) >= least &&
+      document.querySelector('.train-heads canvas'),
+    { timeout: 120_000 },
+    step,
+  );
+
+/** @param {Page} page */
+const stepOf = (page) =>
+  page.$eval(ROOM, (room) => Number(/** @type {HTMLElement} */ (room).dataset.step));
+
+/** @param {Page} page @param {string} words */
+const playSays = (page, words) =>
+  page.waitForFunction(
+    (/** @type {string} */ wanted) =>
+      document.getElementById('train-play')?.textContent?.trim() === wanted,
+    { timeout: 120_000 },
+    words,
+  );
+
+/** Pauses, and waits for the steps that were under way. @param {Page} page */
+async function pause(page) {
+  await page.click('#train-play');
+  await playSays(page, 'Play');
+  // A single step waits for those before it.
+  const before = await stepOf(page);
+  await page.click('#train-once');
+  await reached(page, before + 1);
+}
+
+/** @param {Page} page until the run has done all its steps */
+async function finished(page) {
+  await page.select('#train-speed', 'Infinity');
+  await playSays(page, 'Play');
+}
+
+/** All that is seen of a run: answers, scores, accuracy. @param {Page} page */
+const seen = async (page) => ({
+  step: await stepOf(page),
+  answers: await textOf(page, '.train-answers'),
+  heads: await textOf(page, '.train-heads'),
+  numbers: await page.$$eval('.train-number', (all) => all.map((one) => one.textContent)),
+});
+
+/** @param {string} title @param {string} hash @param {(page: Page) => Promise<void>} body */
+const roomTest = (title, hash, body) =>
+  pageTest(title, hash, body, { ready: async (page) => void (await reached(page, 1)) });
+
+roomTest('a run begins at once, pauses, and goes on by single steps', '#train', async (page) => {
+  assert.match(await textOf(page, `${ROOM} h1`), /heads form/);
+  assert.equal((await page.$$('.train-heads canvas')).length, 4);
+  await pause(page);
+  const paused = await stepOf(page);
+  await page.click('#train-once');
+  await reached(page, paused + 1);
+  assert.equal(await stepOf(page), paused + 1);
+  await page.click('#train-play');
+  await reached(page, paused + 3);
+});
+
+roomTest('the slider looks back, and play goes on from the latest step', '#train', async (page) => {
+  await reached(page, 20);
+  await pause(page);
+  const last = await stepOf(page);
+  const label = '.train-history label';
+  assert.match(await textOf(page, label), new RegExp(`^Step ${last} of 1,200$`));
+  await page.focus('#train-step');
+  await page.keyboard.press('Home');
+  assert.match(await textOf(page, label), /^Step 0 of/);
+  assert.equal(await stepOf(page), last);
+  const blur = await textOf(page, '[data-head=L0H0]');
+  assert.match(blur, /spread (0\.9|1\.0)/);
+  await page.click('#train-play');
+  await reached(page, last + 1);
+  assert.doesNotMatch(await textOf(page, label), /^Step 0 of/);
+});
+
+roomTest(
+  'reversal is learnt: the change is marked, heads look at the answers, and the link shows the same run',
+  '#train?task=reversal&seed=3',
+  async (page) => {
+    await finished(page);
+    const first = await seen(page);
+    assert.equal(first.step, 400);
+    assert.match(
+      await textOf(page, '#train-change'),
+      /^At step \d+ half of the answers were right\.$/,
+    );
+    assert.ok(await page.$('.train-track i'));
+    assert.match(first.heads, /L0H\d answer/);
+    assert.equal(await textOf(page, '.train-count'), '16 of 16');
+    await page.reload();
+    await reached(page, 1);
+    await finished(page);
+    assert.deepEqual(await seen(page), first);
+  },
+);
+
+roomTest('a head can be muted while the model learns, and heard again', '#train', async (page) => {
+  await pause(page);
+  await page.focus('[data-head=L1H0]');
+  await page.keyboard.press('ArrowRight');
+  assert.match(await textOf(page, '.train-large h2'), /L1H1/);
+  await page.click('#train-mute');
+  const muted = '[data-head=L1H1].muted';
+  await page.waitForSelector(muted);
+  assert.match(await textOf(page, muted), /muted/);
+  await page.click('#train-mute');
+  await page.waitForFunction(() => !document.querySelector('[data-head=L1H1].muted'));
+});
+
+roomTest('two runs stand side by side at the same step', '#train', async (page) => {
+  await page.select('#train-other', 'layers');
+  await page.waitForFunction(() => document.querySelectorAll('.train-heads').length === 2);
+  await reached(page, 5);
+  await pause(page);
+  const heads = await page.$$eval('.train-heads', (grids) =>
+    grids.map((grid) => grid.querySelectorAll('canvas').length),
+  );
+  assert.deepEqual(heads, [4, 2]);
+  assert.match(await textOf(page, '.train-name.second'), /one layer$/);
+  assert.match(await textOf(page, '#train-known'), /One layer cannot do induction/);
+  const hash = await page.evaluate(() => location.hash);
+  assert.equal(new URLSearchParams(hash.split('?')[1]).get('beside'), 'layers=1');
+  await page.select('#train-other', 'none');
+  await page.waitForFunction(() => document.querySelectorAll('.train-heads').length === 1);
+});
+
+roomTest('another task or setting begins anew, and the address has it', '#train', async (page) => {
+  await page.select('#train-task', 'sorting');
+  await page.waitForFunction(() => document.querySelectorAll('.train-heads canvas').length === 4);
+  assert.equal(await page.evaluate(() => location.hash), '#train?task=sorting');
+  await page.select('#train-heads', '1');
+  await page.waitForFunction(() => document.querySelectorAll('.train-heads canvas').length === 1);
+  assert.equal(await page.evaluate(() => location.hash), '#train?task=sorting&heads=1');
+  await reached(page, 1);
+});
+
+roomTest('a text is written by its model', '#train?task=austen', async (page) => {
+  await pause(page);
+  assert.match(await textOf(page, '.train-written'), /^She was ./);
+});
+
+pageTest(
+  'an own text has to be long enough, and is then learnt from',
+  '#train?task=own',
+  async (page) => {
+    assert.match(await textOf(page, '#train-message'), /at least 400 characters/);
+    await page.$eval('#train-text', (field) => {
+      /** @type {HTMLTextAreaElement} */ (field).value = 'the cat sat on the mat. '.repeat(40);
+    });
+    await page.click('.train-own button');
+    await reached(page, 1);
+    assert.match(await textOf(page, '.train-written'), /^the cat/);
+    assert.equal(await textOf(page, '#train-message'), '');
+  },
+  {
+    ready: async (page) =>
+      void (await page.waitForFunction(
+        () => document.querySelector('#train-message')?.textContent,
+      )),
+  },
+);
+
+if (engine.hasCdp) {
+  pageTest('where nothing is to move, the run is shown in stills', '', async (page) => {
+    await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }]);
+    await page.evaluate(() => {
+      const steps = /** @type {string[]} */ ([]);
+      Object.assign(globalThis, { steps });
+      const room = /** @type {HTMLElement} */ (document.getElementById('train-room'));
+      new MutationObserver(() => steps.push(room.dataset.step ?? '')).observe(room, {
+        attributeFilter: ['data-step'],
+      });
+    });
+    await page.click('#rooms a[href^="#train"]');
+    await reached(page, 100);
+    const steps = await page.evaluate(() => /** @type {any} */ (globalThis).steps.map(Number));
+    assert.ok(
+      steps.every((/** @type {number} */ step) => step % 50 === 0),
+      steps.join(),
+    );
+  });
+}
+
+roomTest(
+  'the Train room fits every window, and axe finds nothing to complain about',
+  '#train',
+  async (page) => {
+    await pause(page);
+    for (const scheme of schemes) {
+      await useScheme(page, scheme);
+      assert.deepEqual(await violations(page), [], scheme);
+    }
+    for (const width of widths) {
+      await page.setViewport({ width, height: 800 });
+      assert.ok((await contentWidth(page)) <= width, `${width}`);
+    }
+    await page.select('#train-other', 'seed');
+    await page.waitForFunction(() => document.querySelectorAll('.train-heads').length === 2);
+    await pause(page);
+    assert.deepEqual(await violations(page), []);
+    for (const width of widths) {
+      await page.setViewport({ width, height: 800 });
+      assert.ok((await contentWidth(page)) <= width, `${width} beside`);
+    }
+  },
+);

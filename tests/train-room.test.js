@@ -1,0 +1,250 @@
+// Parts of the Train room that need no page: tasks, addresses, the history, and the trainer.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { load } from 'headwise';
+import { changeOf, History } from '../web/page/train/history.js';
+import { sinusoids } from '../web/page/train/model.js';
+import { DEFAULTS, formatTrain, parseTrain, TASKS } from '../web/page/train/settings.js';
+import { randomBelow } from '../web/page/train/tasks/random.js';
+import { IGNORED } from '../web/page/train/tasks/task.js';
+import { AUSTEN, drawnTasks, PROMPT, textTask } from '../web/page/train/tasks/tasks.js';
+import { Trainer } from '../web/page/train/trainer.js';
+import { knownOf } from '../web/page/train/words.js';
+
+/** @import { Headwise } from 'headwise' */
+/** @import { Row, Task } from '../web/page/train/tasks/task.js' */
+/** @import { Settings } from '../web/page/train/settings.js' */
+
+/** @type {Headwise} */
+let hw;
+before(async () => (hw = await load({ simd: 'simd128' })));
+after(() => hw.dispose());
+
+const austen = textTask(await readFile(AUSTEN, 'utf8'), PROMPT);
+
+/** @param {Task} task @param {number[]} ids */
+const write = (task, ids) => ids.map((id) => [...task.characters][id]).join('');
+
+/** @param {Row} row what it asks for */
+const asked = ({ targets }) => targets.filter((target) => target !== IGNORED);
+
+/** @param {Task} task @param {(row: Row, words: string) => void} check */
+function eachRow(task, check) {
+  fc.assert(
+    fc.property(fc.nat(), (seed) => {
+      const row = task.row(randomBelow(seed));
+      assert.equal(row.ids.length, row.targets.length);
+      assert.equal(row.ids.length, row.answers.length);
+      assert.ok(row.ids.length <= task.tokens);
+      check(row, write(task, row.ids));
+    }),
+    { numRuns: 50 },
+  );
+}
+
+test('in induction each answer stands behind an earlier time of the same letter', () => {
+  eachRow(drawnTasks.induction, ({ ids, targets, answers }) => {
+    let count = 0;
+    answers.forEach((places, i) => {
+      for (const place of places) {
+        count++;
+        assert.ok(place <= i);
+        assert.equal(ids[place], targets[i]);
+        assert.equal(ids[place - 1] ?? ids[i], ids[i]);
+      }
+      assert.equal(places.length > 0, targets[i] !== IGNORED);
+    });
+    assert.ok(count > 0);
+  });
+});
+
+test('reversal asks for the letters backwards, sorting for their order', () => {
+  const { reversal, sorting } = drawnTasks;
+  eachRow(reversal, (row, words) => {
+    const letters = words.slice(0, words.indexOf('>'));
+    assert.equal(write(reversal, asked(row)), [...letters].reverse().join(''));
+  });
+  eachRow(sorting, (row, words) => {
+    const letters = words.slice(0, words.indexOf('>'));
+    assert.equal(new Set(letters).size, letters.length);
+    assert.equal(write(sorting, asked(row)), [...letters].sort().join(''));
+  });
+});
+
+test('addition asks for the sum, units first', () => {
+  const { addition } = drawnTasks;
+  eachRow(addition, (row, words) => {
+    const [, a, b] = /^(\d{4})\+(\d{4})=/.exec(words) ?? [];
+    const sum = String(Number(a) + Number(b)).padStart(5, '0');
+    assert.equal(write(addition, asked(row)), [...sum].reverse().join(''));
+  });
+});
+
+test('a text asks for each next character, and keeps its end for the held-out rows', () => {
+  eachRow(austen, (row, words) => {
+    assert.equal(write(austen, row.targets).slice(0, -1), words.slice(1));
+  });
+  const text = 'ab'.repeat(900) + 'cd'.repeat(100);
+  const task = textTask(text, 'ab');
+  eachRow(task, (_, words) => assert.match(words, /^[ab]+$/));
+  assert.match(write(task, task.row(randomBelow(1), true).ids), /^[cd]+$/);
+  assert.equal(task.prompt, 'ab');
+});
+
+test('an address holds the task, its settings and the run beside it', () => {
+  for (const task of TASKS) {
+    const settings = DEFAULTS[task];
+    assert.deepEqual(parseTrain(formatTrain({ settings, other: null })), { settings, other: null });
+  }
+  assert.equal(formatTrain({ settings: DEFAULTS.induction, other: null }).toString(), '');
+  /** @type {Settings} */
+  const settings = {
+    ...DEFAULTS.reversal,
+    seed: 7,
+    heads: 8,
+    lr: 1e-2,
+    only: false,
+    positions: 'none',
+  };
+  const state = { settings, other: { ...settings, layers: 2, seed: 8 } };
+  assert.deepEqual(parseTrain(formatTrain(state)), state);
+  const odd = 'task=none&seed=-1&heads=3&width=7&lr=2&layers=99&positions=x';
+  assert.deepEqual(parseTrain(new URLSearchParams(odd)).settings, DEFAULTS.induction);
+});
+
+test('what is known of settings is said, and nothing of the usual ones', () => {
+  for (const task of TASKS) assert.deepEqual(knownOf(DEFAULTS[task]), []);
+  const words = knownOf({ ...DEFAULTS.induction, lr: 1e-2, layers: 1 }).join(' ');
+  assert.match(words, /Above 0\.003/);
+  assert.match(words, /One layer cannot do induction/);
+});
+
+test('sinusoids are those of the definition', () => {
+  const [tokens, width] = [40, 16];
+  const values = sinusoids(tokens, width, 0.5);
+  values.forEach((value, i) => {
+    const [at, column] = [Math.floor(i / width), i % width];
+    const angle = at / 10000 ** ((column - (column % 2)) / width);
+    const right = 0.5 * (column % 2 ? Math.cos(angle) : Math.sin(angle));
+    assert.ok(Math.abs(value - right) < 1e-6, `${at} ${column}`);
+  });
+});
+
+/** @param {number} step @param {number} accuracy @param {number} [bytes] */
+const snapshot = (step, accuracy, bytes = 16) => ({
+  ...{ step, accuracy, maps: new Uint8Array(bytes), says: new Uint8Array(4), written: '' },
+  scores: Float32Array.of(0.1, 0, 1),
+});
+
+test('the history stays within its bound, and finds what was seen at a step', () => {
+  const history = new History();
+  for (let step = 0; step < 5000; step++)
+    history.add(snapshot(step, step / 5000), Float32Array.of(1, 2));
+  assert.ok(history.seen.length <= 600 && history.seen.length > 250);
+  assert.equal(history.last?.step, 4999);
+  assert.equal(history.seen[0].step, 0);
+  const { loss = NaN } = history.last ?? {};
+  assert.ok(loss > 1.4 && loss < 1.6);
+  const found = history.at(1000).step;
+  assert.ok(found <= 1000 && found > 980);
+  const large = new History();
+  for (let step = 0; step < 200; step++) large.add(snapshot(step, 0, 2 ** 17), new Float32Array(0));
+  assert.ok(large.bytes <= 6 * 2 ** 20);
+});
+
+test('the change is the first snapshot with half of the answers, or in a text a head that looks back', () => {
+  const seen = [0.1, 0.2, 0.6, 0.4, 0.9].map((accuracy, i) => ({
+    ...snapshot(10 * i, accuracy),
+    loss: 1,
+  }));
+  assert.equal(changeOf(seen, { isText: false, scores: 3 }), 20);
+  assert.equal(changeOf(seen, { isText: true, scores: 3 }), undefined);
+  seen[3].scores = Float32Array.of(0, 0.9, 0, 0.4, 0, 0);
+  assert.equal(changeOf(seen, { isText: true, scores: 3 }), 30);
+});
+
+/** @param {Partial<Settings>} [part] */
+const newTrainer = (part) =>
+  new Trainer(hw, drawnTasks.reversal, { ...DEFAULTS.reversal, ...part });
+
+/** @param {Trainer} trainer @param {number} steps */
+const losses = (trainer, steps) => Array.from({ length: steps }, () => trainer.train());
+
+test('reversal is learnt in 160 steps, and an anti-diagonal forms', () => {
+  const trainer = newTrainer();
+  const first = trainer.snapshot();
+  losses(trainer, 160);
+  const last = trainer.snapshot();
+  assert.ok(first.accuracy < 0.15 && last.accuracy > 0.9, `${first.accuracy} ${last.accuracy}`);
+  const best = (/** @type {Float32Array} */ scores) =>
+    Math.max(...[0, 1, 2, 3].map((i) => scores[3 * i + 1]));
+  assert.ok(best(first.scores) < 0.2 && best(last.scores) > 0.6);
+  trainer.dispose();
+});
+
+test('a run is decided by its settings, however it is watched', () => {
+  const [one, other] = [newTrainer({ seed: 5 }), newTrainer({ seed: 5 })];
+  const first = losses(one, 6);
+  const second = Array.from({ length: 6 }, () => {
+    other.snapshot();
+    return other.train();
+  });
+  assert.deepEqual(first, second);
+  assert.deepEqual(one.snapshot(), other.snapshot());
+  const third = newTrainer({ seed: 6 });
+  assert.notDeepEqual(losses(third, 6), first);
+  for (const trainer of [one, other, third]) trainer.dispose();
+});
+
+test('a run that is kept goes on to the bit', () => {
+  const [one, other] = [newTrainer(), newTrainer()];
+  losses(one, 5);
+  const saved = one.save();
+  other.restore(saved);
+  assert.equal(other.step, 5);
+  assert.deepEqual(losses(other, 5), losses(one, 5));
+  assert.deepEqual(other.snapshot(), one.snapshot());
+  for (const trainer of [one, other]) trainer.dispose();
+});
+
+test('a muted head adds nothing while it is muted, and then what it added before', () => {
+  const trainer = newTrainer({ heads: 1 });
+  losses(trainer, 3);
+  const projection = () => {
+    const { data } = trainer.model.stateDict()['h.0.attn.c_proj.weight'];
+    return /** @type {Float32Array} */ (data);
+  };
+  const was = projection();
+  trainer.mute({ layer: 0, head: 0 }, true);
+  assert.ok(projection().every((value) => value === 0));
+  losses(trainer, 3);
+  assert.ok(projection().every((value) => value === 0));
+  trainer.mute({ layer: 0, head: 0 }, false);
+  assert.deepEqual(projection(), was);
+  trainer.dispose();
+});
+
+test('with attention alone the feed-forward adds nothing, and stays so', () => {
+  const trainer = newTrainer();
+  losses(trainer, 3);
+  const entries = Object.entries(trainer.model.stateDict()).filter(([name]) =>
+    name.includes('mlp'),
+  );
+  assert.ok(entries.length > 0);
+  for (const [name, { data }] of entries)
+    assert.ok(
+      data.every((value) => value === 0),
+      name,
+    );
+  trainer.dispose();
+});
+
+test('a text’s model writes on from its prompt', () => {
+  const trainer = new Trainer(hw, austen, DEFAULTS.austen);
+  const { written } = trainer.snapshot();
+  assert.equal(written.length, austen.tokens - PROMPT.length);
+  assert.equal(trainer.snapshot().written, written);
+  trainer.dispose();
+});

@@ -1,0 +1,89 @@
+/**
+ * Play, pause, step, speed, seed, restart, and the slider over the history.
+ *
+ * @import { Training } from './training.js'
+ */
+
+import { formatBytes, formatCount, plural } from '../shared/format.js';
+import { drawn, field, html, taking } from '../shared/template.js';
+import { MAX_SEED } from './settings.js';
+import { isText } from './words.js';
+
+/** Steps a second. */
+const SPEEDS = [1, 5, 10, 25, 100, Infinity];
+
+/** @param {number} speed */
+const speedWords = (speed) =>
+  speed === Infinity ? 'As fast as possible' : plural(speed, 'step') + ' a second';
+
+/** @param {Training} room */
+const speedChoice = (room) =>
+  drawn(() =>
+    field(
+      'Speed',
+      'train-speed',
+      SPEEDS.map((speed) => [String(speed), speedWords(speed)]),
+      String(room.speed.value),
+      (value) => (room.speed.value = Number(value)),
+    ),
+  );
+
+/** @param {Training} room */
+const seedField = (room) => html`<div class="field">
+  <label for="train-seed">Seed</label>
+  <input type="number" id="train-seed" min="0" max=${MAX_SEED} step="1" inputmode="numeric"
+    .value=${drawn(() => String(room.settings.value.seed))}
+    @change=${taking(({ value, valueAsNumber: seed }) => {
+      const isSeed = value !== '' && Number.isInteger(seed) && seed >= 0 && seed <= MAX_SEED;
+      if (isSeed) room.change({ seed });
+    })} />
+</div>`;
+
+/** What the moment of the change is. @param {Training} room @param {number} step */
+const changeWords = (room, step) =>
+  isText(room.settings.value)
+    ? `At step ${formatCount(step)} a head looked at the character before.`
+    : `At step ${formatCount(step)} half of the answers were right.`;
+
+/** @param {Training} room */
+const slider = (room) =>
+  drawn(() => {
+    const [run] = room.runs.value;
+    const end = room.end.value;
+    const { value: step } = room.step;
+    const shown = room.shown.value;
+    const share = (/** @type {number} */ of) => `${((100 * of) / end).toFixed(2)}%`;
+    return html`<div class="train-history">
+      <label for="train-step">Step <b>${formatCount(shown)}</b> of ${formatCount(end)}</label>
+      <div class="train-track" style="--done: ${share(step)}">
+        <input type="range" id="train-step" min="0" max=${end} step="1" .value=${String(shown)}
+          aria-valuetext=${`Step ${shown} of ${end}, ${step} done`}
+          @input=${taking(({ valueAsNumber }) => room.scrub(valueAsNumber))} />
+        ${run?.change === undefined ? '' : html`<i style="left: ${share(run.change)}"></i>`}
+      </div>
+      <p class="note" id="train-change" role="status">${run?.change === undefined ? '' : changeWords(room, run.change)}</p>
+    </div>`;
+  });
+
+/** What the history holds. @param {Training} room */
+export const historyNote = (room) =>
+  drawn(() => {
+    void room.step.value;
+    const runs = room.runs.value;
+    const count = runs.reduce((sum, { history }) => sum + history.seen.length, 0);
+    const bytes = runs.reduce((sum, { history }) => sum + history.bytes, 0);
+    return `The history holds ${plural(count, 'snapshot')}, ${formatBytes(bytes)}.`;
+  });
+
+/** @param {Training} room */
+export const bar = (room) => html`<div class="train-bar">
+  <div class="train-buttons">
+    <button type="button" id="train-play" class="primary" @click=${() => room.play()}>
+      ${drawn(() => (room.isPlaying.value ? 'Pause' : 'Play'))}
+    </button>
+    <button type="button" id="train-once" @click=${() => room.stepOnce()}>One step</button>
+    <button type="button" id="train-restart" @click=${() => room.restart()}>Restart</button>
+  </div>
+  ${slider(room)}
+  <div class="train-how">${speedChoice(room)} ${seedField(room)}</div>
+</div>`;

@@ -1,0 +1,49 @@
+/**
+ * A run as a folder in Hugging Face's format, with what it takes to go on training.
+ *
+ * @import { Settings } from './settings.js'
+ * @import { Trainer } from './trainer.js'
+ */
+
+import { writeSafetensors } from '../../headwise/formats.js';
+
+/** A character is a token. @param {readonly string[]} characters */
+const tokenizerOf = (characters) => ({
+  version: '1.0',
+  ...{ truncation: null, padding: null, added_tokens: [], normalizer: null },
+  ...{ pre_tokenizer: null, post_processor: null, decoder: { type: 'Fuse' } },
+  model: {
+    ...{ type: 'BPE', dropout: null, unk_token: null, continuing_subword_prefix: null },
+    ...{ end_of_word_suffix: null, fuse_unk: false, byte_fallback: false },
+    vocab: Object.fromEntries(characters.map((character, id) => [character, id])),
+    merges: [],
+  },
+});
+
+/** @param {import('../../headwise/gpt2.js').Gpt2['options']} options */
+const configOf = ({ vocabSize, contextLength, dModel, numLayers, numHeads, dFf, eps }) => ({
+  ...{ architectures: ['GPT2LMHeadModel'], model_type: 'gpt2', activation_function: 'gelu_new' },
+  ...{ tie_word_embeddings: true, torch_dtype: 'float32', layer_norm_epsilon: eps },
+  ...{ vocab_size: vocabSize, n_positions: contextLength, n_embd: dModel },
+  ...{ n_layer: numLayers, n_head: numHeads, n_inner: dFf },
+});
+
+/** @param {unknown} value */
+const json = (value) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
+
+/**
+ * @param {Trainer} trainer
+ * @param {Settings} settings
+ * @returns {Record<string, Uint8Array<ArrayBuffer>>} files by name
+ */
+export function modelFiles(trainer, settings) {
+  const { model, optimizer, characters, step } = trainer;
+  return {
+    'config.json': json(configOf(model.options)),
+    'model.safetensors': writeSafetensors(model.stateDict(), { format: 'pt' }),
+    'tokenizer.json': json(tokenizerOf(characters)),
+    'tokenizer_config.json': json({ tokenizer_class: 'PreTrainedTokenizerFast' }),
+    'training.json': json({ step, ...settings }),
+    'optimizer.safetensors': writeSafetensors(optimizer.stateDict()),
+  };
+}

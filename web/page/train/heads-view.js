@@ -1,0 +1,154 @@
+/**
+ * All heads of a run as small maps, each with the curves of its scores; and the chosen one large.
+ *
+ * @import { AttentionMap } from '../../headwise/view.js'
+ * @import { Seen } from './history.js'
+ * @import { About, Run } from './run.js'
+ * @import { HeadName } from './trainer.js'
+ * @import { Training } from './training.js'
+ */
+
+import { line } from 'd3-shape';
+import { drawWeights } from '../../headwise/view.js';
+import { isSameHead, shortName, spokenName } from '../explore/address.js';
+import { showLegend } from '../shared/legend.js';
+import { drawn, html, made, svg } from '../shared/template.js';
+import { labelOf } from '../shared/tokenize.js';
+import { thinned } from './curves.js';
+import { FORMED } from './history.js';
+import { SCORES } from './scores.js';
+
+const [WIDTH, HEIGHT] = [100, 26];
+const MOST_POINTS = 60;
+/** Heads side by side on a phone. */
+const MOST_NARROW = 4;
+
+/** @param {Training} room @param {number} score its place in SCORES */
+export const scoreName = ({ words }, score) =>
+  ['token before', words.value.answer, 'spread'][score];
+
+/** A head's map, as the view takes it. @param {Seen} seen @param {number} i which head @param {number} n tokens */
+const weightsOf = ({ maps }, i, n) => ({
+  shape: [n, n],
+  data: Float32Array.from(maps.subarray(i * n * n, (i + 1) * n * n), (value) => value / 255),
+});
+
+/** @param {HTMLCanvasElement} canvas @param {Seen} seen @param {number} i @param {number} n */
+const paint = (canvas, seen, i, n) =>
+  drawWeights(canvas, weightsOf(seen, i, n), { causal: true, max: 1 });
+
+/** @param {readonly Seen[]} list @param {number} i which head @param {number} end the last step of the axis @param {number} at the step that is shown */
+function scoreCurves(list, i, end, at) {
+  const first = i * SCORES.length;
+  const x = (/** @type {number} */ step) => (WIDTH * step) / end;
+  const points = thinned(list, MOST_POINTS);
+  const paths = SCORES.map((_, score) =>
+    line(
+      (/** @type {Seen} */ one) => Math.round(10 * x(one.step)) / 10,
+      (one) => Math.round(10 * (1 + (HEIGHT - 2) * (1 - one.scores[first + score]))) / 10,
+    )(points),
+  );
+  return html`<svg class="train-scores" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true">
+    <line class="train-now" x1=${x(at)} x2=${x(at)} y1="0" y2=${HEIGHT}></line>
+    ${paths.map((d, score) => svg`<path class="train-line ${SCORES[score]}" d=${d ?? ''}></path>`)}
+  </svg>`;
+}
+
+/** What a head does that is plain to see; '': nothing. @param {Training} room @param {Float32Array} scores its own */
+function roleOf(room, scores) {
+  const [previous, answer] = scores;
+  if (Math.max(previous, answer) < FORMED) return '';
+  return scoreName(room, previous > answer ? 0 : 1);
+}
+
+/** @param {Training} room @param {Run} run @param {About} about @param {number} i which head */
+function tile(room, run, about, i) {
+  const { heads } = run.settings;
+  const name = { layer: Math.floor(i / heads), head: i % heads };
+  const seen = room.seenOf(run);
+  if (!seen) return '';
+  const scores = seen.scores.subarray(i * SCORES.length, (i + 1) * SCORES.length);
+  const isMuted = run.muted.value.some((head) => isSameHead(head, name));
+  const isChosen = isSameHead(name, room.chosen.value);
+  const role = isMuted ? 'muted' : roleOf(room, scores);
+  const spoken = SCORES.map((_, k) => `${scoreName(room, k)} ${scores[k].toFixed(2)}`).join(', ');
+  return html`<button type="button" class=${isMuted ? 'muted' : ''} aria-pressed=${isChosen} tabindex=${isChosen ? 0 : -1}
+    data-head=${shortName(name)} @click=${() => (room.chosen.value = name)}>
+    <span class="train-tile-head"><b>${shortName(name)}</b> <span class="train-role">${role}</span></span>
+    <canvas aria-hidden="true" ${made(paint, seen, i, about.ids.length, room.isDark.value)}></canvas>
+    ${scoreCurves(run.history.seen, i, room.axis.value, seen.step)}
+    <span class="visually-hidden">${spokenName(name)}: ${spoken}</span>
+  </button>`;
+}
+
+/** @type {Record<string, [number, number]>} */
+const WAYS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+/** Arrows go from head to head. @param {Training} room @param {Run} run @param {KeyboardEvent} event */
+function follow(room, { settings: { layers, heads } }, event) {
+  const way = WAYS[event.key];
+  if (!way || event.altKey || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  const { layer, head } = room.chosen.value;
+  const next = {
+    layer: (layer + way[0] + layers) % layers,
+    head: (head + way[1] + heads) % heads,
+  };
+  room.chosen.value = next;
+  const grid = /** @type {HTMLElement} */ (event.currentTarget);
+  /** @type {HTMLElement | null} */ (grid.querySelector(`[data-head=${shortName(next)}]`))?.focus();
+}
+
+/** @param {Training} room @param {Run} run @param {string} label */
+export const headsGrid = (room, run, label) =>
+  drawn(() => {
+    const about = run.about.value;
+    const { layers, heads } = run.settings;
+    if (!about) return '';
+    return html`<div class="train-heads" role="group" aria-label=${label} style="--heads: ${heads}; --narrow: ${Math.min(heads, MOST_NARROW)}; --layers: ${layers}"
+      @keydown=${(/** @type {KeyboardEvent} */ event) => follow(room, run, event)}>
+      ${Array.from({ length: layers * heads }, (_, i) => tile(room, run, about, i))}
+    </div>`;
+  });
+
+/** What the curves below the maps are. @param {Training} room */
+export const scoreKey = (room) =>
+  drawn(
+    () => html`<p class="train-key">
+      ${SCORES.map((score, i) => html`<span class=${score}>${scoreName(room, i)}</span>`)}
+    </p>`,
+  );
+
+/** @param {AttentionMap} map @param {Seen} seen @param {number} i @param {About} about @param {string} name */
+function showLarge(map, seen, i, { ids, characters }, name) {
+  const tokens = ids.map((id) => labelOf(characters[id]));
+  map.show({ weights: weightsOf(seen, i, ids.length), tokens, causal: true, max: 1, name });
+}
+
+/** @param {HTMLElement} element */
+const legend = (element) => showLegend(element, { max: 1, what: 'attention weight', masked: true });
+
+/** The chosen head's map with its tokens, and its mute. @param {Training} room @param {Run} run */
+export function largeHead(room, run) {
+  const has = ({ layer, head } = room.chosen.value) =>
+    layer < run.settings.layers && head < run.settings.heads;
+  const isMuted = () => run.muted.value.some((one) => isSameHead(one, room.chosen.value));
+  return html`<div class="train-large">
+    <div class="part-head">
+      <h2>${drawn(() => `Head ${shortName(room.chosen.value)}`)}</h2>
+      <button type="button" class="quiet" id="train-mute" aria-pressed=${drawn(isMuted)}
+        title="Its output is zero from the next step on; its own weights rest"
+        @click=${() => has() && run.mute(room.chosen.value).catch((error) => room.fail(error))}>
+        ${drawn(() => (isMuted() ? 'Muted: let it be heard' : 'Mute this head'))}
+      </button>
+    </div>
+    ${drawn(() => {
+      const [seen, about] = [room.seenOf(run), run.about.value];
+      const { layer, head } = room.chosen.value;
+      if (!seen || !about || !has()) return '';
+      const i = layer * run.settings.heads + head;
+      return html`<attention-map ${made(showLarge, seen, i, about, `Head ${shortName({ layer, head })}`)}></attention-map>`;
+    })}
+    <div ${made(legend)}></div>
+  </div>`;
+}

@@ -1,0 +1,122 @@
+/**
+ * The Train room: a small transformer learns, and its heads form before one's eyes.
+ *
+ * @import { Run } from './run.js'
+ * @import { Store } from '../state.js'
+ */
+
+import { byId } from '../shared/dom.js';
+import { effect } from '../shared/signals.js';
+import { drawn, html, render } from '../shared/template.js';
+import { answers } from './answers.js';
+import { bar, historyNote } from './bar.js';
+import { curvesChart, pointsOf } from './curves.js';
+import { headsGrid, largeHead, scoreKey } from './heads-view.js';
+import { settingsView, taskChoice } from './settings-view.js';
+import { Training } from './training.js';
+import { differenceOf } from './words.js';
+
+/** @param {Training} room */
+const lead = (room) => html`<div class="lead explore-lead">
+  <div class="explore-title">
+    <h1>Watch attention heads form</h1>
+    <div class="field inline train-task">${taskChoice(room)}</div>
+  </div>
+  <ul class="explore-read">
+    <li><b>What happens.</b> ${drawn(() => room.words.value.happens)}</li>
+    <li><b>What to look at.</b> ${drawn(() => room.words.value.look)}</li>
+    <li>
+      <b>How to read a map.</b> A row is a token that reads; a bright cell is a token that it reads much of. Pause and
+      pull the slider to look back.
+    </li>
+  </ul>
+</div>`;
+
+const percent = (/** @type {number} */ share) => `${Math.round(100 * share)} %`;
+
+/** @param {Training} room */
+const charts = (room) =>
+  drawn(() => {
+    const runs = room.runs.value;
+    const seen = runs.map((run) => room.seenOf(run));
+    const [end, at] = [room.axis.value, room.shown.value];
+    /** @param {'loss' | 'accuracy'} what */
+    const curves = (what) =>
+      runs.map((run, i) => ({
+        of: i === 0 ? 'first' : 'second',
+        points: pointsOf(run.history.seen, what),
+      }));
+    const losses = curves('loss');
+    const highest = Math.max(1, ...losses.flatMap(({ points }) => points.map(({ y }) => y)));
+    /** @param {(i: number) => string} each */
+    const values = (each) => runs.map((_, i) => each(i)).join(' · ');
+    const lossAt = (/** @type {number} */ i) =>
+      losses[i].points.findLast(({ x }) => x <= at)?.y.toFixed(2) ?? '–';
+    return html`
+      ${curvesChart({
+        ...{ title: 'Accuracy on rows never seen', end, at, top: 1, format: percent },
+        value: values((i) => percent(seen[i]?.accuracy ?? 0)),
+        curves: curves('accuracy'),
+        mark: runs[0]?.change,
+      })}
+      ${curvesChart({
+        ...{ title: 'Loss', end, at, top: Math.ceil(highest), format: String },
+        value: values(lossAt),
+        curves: losses,
+        mark: runs[0]?.change,
+      })}`;
+  });
+
+/** One run: its heads large and small. @param {Training} room @param {Run} run */
+const alone = (room, run) => html`
+  ${largeHead(room, run)}
+  <div class="train-all">
+    <div class="part-head"><h2>All heads</h2>${scoreKey(room)}</div>
+    ${headsGrid(room, run, 'All heads')}
+  </div>`;
+
+/** Two runs beside each other. @param {Training} room @param {readonly Run[]} runs */
+const beside = (room, runs) =>
+  runs.map((run, i) => {
+    const title =
+      i === 0 ? 'This run' : `Beside it: ${differenceOf(runs[0].settings, run.settings)}`;
+    return html`<div class="train-all">
+      <div class="part-head"><h2 class="train-name ${i === 0 ? 'first' : 'second'}">${title}</h2>${i ? '' : scoreKey(room)}</div>
+      ${headsGrid(room, run, title)}
+      <div class="train-below">${answers(room, run)}</div>
+    </div>`;
+  });
+
+/** @param {Store} store */
+export function openTrain(store) {
+  const element = byId('train-room', HTMLElement);
+  const room = new Training(store);
+  const { message } = room;
+  const views = drawn(() => {
+    const runs = room.runs.value;
+    return html`<div class="train-main ${runs.length > 1 ? 'beside' : ''}">
+      ${runs.length > 1 ? beside(room, runs) : runs.map((run) => alone(room, run))}
+      <div class="train-curves">${charts(room)}</div>
+    </div>
+    ${runs.length === 1 ? html`<div class="train-below">${answers(room, runs[0])}</div>` : ''}`;
+  });
+  render(
+    html`${lead(room)}
+      <section aria-label="The run">
+        ${bar(room)}
+        <p id="train-message" role="status" class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
+          .textContent=${drawn(() => message.value.words)}></p>
+        ${views}
+      </section>
+      ${settingsView(room)}
+      <section aria-labelledby="train-more-title">
+        <h2 id="train-more-title">What is behind it</h2>
+        <p class="note">
+          ${historyNote(room)} The address holds task, settings and seed: it shows the same run, to the bit, wherever it
+          is opened, as this room computes with the SIMD128 module alone.
+        </p>
+      </section>`,
+    element,
+  );
+  effect(() => void (element.dataset.step = String(room.step.value)));
+}

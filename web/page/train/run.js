@@ -1,0 +1,95 @@
+/**
+ * The page's side of one run: what its Worker told, and what to ask it for.
+ *
+ * @import { Connected } from '../shared/connect.js'
+ * @import { Signal } from '../shared/signals.js'
+ * @import { Settings } from './settings.js'
+ * @import { HeadName, Saved } from './trainer.js'
+ * @import { TrainWorker } from './worker/train-worker.js'
+ *
+ * @typedef {Awaited<ReturnType<Connected<TrainWorker>['remote']['start']>>} About
+ */
+
+import { connect } from '../shared/connect.js';
+import { signal } from '../shared/signals.js';
+import { changeOf, History } from './history.js';
+import { SCORES } from './scores.js';
+import { isText } from './words.js';
+
+/** The most that one call may take, so that the maps move: it is asked for fewer steps. */
+const CALL_MS = 40;
+
+export class Run {
+  #connected;
+  #msPerStep = CALL_MS;
+  history = new History();
+  /** Of the model, once it is there. @type {Signal<About | undefined>} */ about =
+    signal(undefined);
+  /** Counts what was added to the history. */ version = signal(0);
+  /** Heads that are muted now. @type {Signal<readonly HeadName[]>} */ muted = signal([]);
+  /** The step of the phase change. @type {number | undefined} */ change;
+  isEnded = false;
+
+  /** @param {Settings} settings */
+  constructor(settings) {
+    this.settings = settings;
+    /** @type {Connected<TrainWorker>} */
+    this.#connected = connect(
+      () => new Worker(new URL('./worker/train-worker.js', import.meta.url), { type: 'module' }),
+    );
+  }
+
+  get step() {
+    return this.history.last?.step ?? 0;
+  }
+
+  /** As many steps as a call may take. */
+  get most() {
+    return Math.max(1, Math.floor(CALL_MS / this.#msPerStep));
+  }
+
+  /** @param {Saved} [saved] what it goes on from */
+  async start(saved) {
+    const about = await this.#connected.remote.start(this.settings, saved);
+    this.#add(about.first, new Float32Array(0));
+    this.about.value = about;
+  }
+
+  /** @param {number} steps */
+  async advance(steps) {
+    const before = performance.now();
+    const { losses, snapshot } = await this.#connected.remote.advance(steps);
+    this.#msPerStep = (performance.now() - before) / steps;
+    if (!this.isEnded) this.#add(snapshot, losses);
+  }
+
+  /** @param {import('./trainer.js').Snapshot} snapshot @param {Float32Array} losses */
+  #add(snapshot, losses) {
+    this.history.add(snapshot, losses);
+    const how = { isText: isText(this.settings), scores: SCORES.length };
+    this.change ??= changeOf(this.history.seen, how);
+    this.version.value++;
+  }
+
+  /** Mutes a head, or lets it be heard again. @param {HeadName} head */
+  async mute({ layer, head }) {
+    const others = this.muted.peek().filter((one) => one.layer !== layer || one.head !== head);
+    const isMuted = others.length === this.muted.peek().length;
+    this.muted.value = isMuted ? [...others, { layer, head }] : others;
+    const snapshot = await this.#connected.remote.mute({ layer, head }, isMuted);
+    if (!this.isEnded) this.#add(snapshot, new Float32Array(0));
+  }
+
+  save() {
+    return this.#connected.remote.save();
+  }
+
+  files() {
+    return this.#connected.remote.files(this.settings);
+  }
+
+  end() {
+    this.isEnded = true;
+    this.#connected.end(new Error('This run has ended.'));
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * The task and its settings, what is known of them, and a second run beside the first.
+ *
+ * @import { Settings } from './settings.js'
+ * @import { Training } from './training.js'
+ */
+
+import { formatCount } from '../shared/format.js';
+import { drawn, field, html, taking } from '../shared/template.js';
+import { CHOICES, DEFAULTS, TASKS } from './settings.js';
+import { LEAST_TEXT } from './tasks/text.js';
+import { knownOf, TASK_WORDS } from './words.js';
+
+/** @param {Training} room */
+export const taskChoice = (room) =>
+  drawn(() =>
+    field(
+      'Task',
+      'train-task',
+      TASKS.map((task) => [task, TASK_WORDS[task].title]),
+      room.settings.value.task,
+      (/** @type {Settings['task']} */ task) => room.set({ settings: DEFAULTS[task], other: null }),
+    ),
+  );
+
+/** @param {Training} room @param {'layers' | 'heads' | 'width' | 'lr'} name @param {string} label */
+const count = (room, name, label) =>
+  drawn(() =>
+    field(
+      label,
+      `train-${name}`,
+      CHOICES[name].map((value) => [String(value), String(value)]),
+      String(room.settings.value[name]),
+      (value) => room.change({ [name]: Number(value) }),
+    ),
+  );
+
+const POSITIONS = [
+  ['sinusoids', 'Sinusoids at first'],
+  ['random', 'Random at first'],
+  ['none', 'None'],
+];
+
+/** @param {Training} room */
+const ownText = (room) => html`<form class="train-own" @submit=${(
+  /** @type {SubmitEvent} */ event,
+) => {
+  event.preventDefault();
+  const text = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('text'));
+  room.change({ text });
+}}>
+  <div class="field">
+    <label for="train-text">Your text: ${LEAST_TEXT} characters or more; some pages are better</label>
+    <textarea id="train-text" name="text" rows="4" spellcheck="false" .value=${room.settings.peek().text}></textarea>
+  </div>
+  <button type="submit">Train on this text</button>
+</form>`;
+
+/** What a run beside this one may differ in, that tells something. @param {Settings} settings @returns {[string, string, Partial<Settings>][]} */
+function others({ seed, layers, heads, lr }) {
+  /** @type {([string, string, Partial<Settings>] | false)[]} */
+  const all = [
+    ['seed', 'Another seed', { seed: (seed + 1) % 2 ** 32 }],
+    layers > 1 && ['layers', 'One layer', { layers: 1 }],
+    layers === 1 && ['layers', 'Two layers', { layers: 2 }],
+    heads > 1 && ['heads', 'One head', { heads: 1 }],
+    lr < 5e-3 && ['lr', 'Learning rate 0.01', { lr: 1e-2 }],
+  ];
+  return all.filter((one) => one !== false);
+}
+
+/** @param {Training} room */
+const comparison = (room) =>
+  drawn(() => {
+    const { settings, other } = room.state.value;
+    const choices = others(settings);
+    const isSame = (/** @type {Partial<Settings>} */ part) =>
+      JSON.stringify({ ...settings, ...part }) === JSON.stringify(other);
+    const chosen = other ? (choices.find(([, , part]) => isSame(part))?.[0] ?? 'own') : 'none';
+    return field(
+      'Beside it',
+      'train-other',
+      [['none', 'No other run'], ...choices],
+      chosen,
+      (value) => {
+        const part = choices.find(([name]) => name === value)?.[2];
+        room.set({ other: part ? { ...settings, ...part } : null });
+      },
+    );
+  });
+
+/** @param {Training} room */
+export const settingsView = (room) => html`<section aria-labelledby="train-settings-title">
+  <div class="section-head">
+    <h2 id="train-settings-title">The model</h2>
+    <p class="note">
+      ${drawn(() => {
+        const about = room.runs.value[0]?.about.value;
+        return about
+          ? `${formatCount(about.parameters)} parameters, drawn at random. Another choice begins anew.`
+          : '';
+      })}
+    </p>
+  </div>
+  ${drawn(() => (room.settings.value.task === 'own' ? ownText(room) : ''))}
+  <div class="train-settings">
+    ${comparison(room)} ${count(room, 'layers', 'Layers')} ${count(room, 'heads', 'Heads of a layer')}
+    ${count(room, 'width', 'Width')} ${count(room, 'lr', 'Learning rate')}
+    ${drawn(() =>
+      field('Positions', 'train-positions', POSITIONS, room.settings.value.positions, (positions) =>
+        room.change({ positions }),
+      ),
+    )}
+    <label class="check" for="train-only">
+      <input type="checkbox" id="train-only" .checked=${drawn(() => room.settings.value.only)}
+        @change=${taking(({ checked }) => room.change({ only: checked }))} />Attention only, no feed-forward</label>
+  </div>
+  <p class="note" id="train-known" role="status">${drawn(() =>
+    [
+      ...new Set(
+        [room.state.value.settings, room.state.value.other].flatMap((one) =>
+          one ? knownOf(one) : [],
+        ),
+      ),
+    ].join(' '),
+  )}</p>
+</section>`;

@@ -1,0 +1,110 @@
+/**
+ * What a run is decided by: with the same settings every run is the same, to the bit.
+ *
+ * @typedef {'induction' | 'reversal' | 'sorting' | 'addition' | 'austen' | 'own'} TaskName
+ * @typedef {'sinusoids' | 'random' | 'none'} Positions what position embeddings begin with; none: they stay zero
+ *
+ * @typedef {object} Settings
+ * @property {TaskName} task
+ * @property {string} text of the task `own`
+ * @property {number} seed of the first weights and of the rows
+ * @property {number} layers
+ * @property {number} heads of a layer
+ * @property {number} width
+ * @property {boolean} only attention alone, without feed-forward
+ * @property {Positions} positions
+ * @property {number} lr learning rate
+ */
+
+/** @type {readonly TaskName[]} */
+export const TASKS = ['induction', 'reversal', 'sorting', 'addition', 'austen', 'own'];
+
+/** What can be chosen, within what stays fast. */
+export const CHOICES = Object.freeze({
+  layers: [1, 2, 3, 4],
+  heads: [1, 2, 4, 8],
+  width: [16, 32, 64, 128],
+  positions: /** @type {const} */ (['sinusoids', 'random', 'none']),
+  lr: [3e-4, 1e-3, 3e-3, 5e-3, 1e-2],
+});
+export const MAX_SEED = 2 ** 32 - 1;
+
+const base = {
+  ...{ text: '', seed: 1, layers: 2, heads: 4, width: 64, only: true, lr: 3e-3 },
+  positions: /** @type {const} */ ('sinusoids'),
+};
+
+/** The settings with which each task is known to succeed. @type {Readonly<Record<TaskName, Settings>>} */
+export const DEFAULTS = Object.freeze({
+  induction: { ...base, task: 'induction', heads: 2, width: 32 },
+  reversal: { ...base, task: 'reversal', layers: 1 },
+  sorting: { ...base, task: 'sorting', layers: 1 },
+  addition: { ...base, task: 'addition', only: false },
+  austen: { ...base, task: 'austen', only: false },
+  own: { ...base, task: 'own', only: false },
+});
+
+/** The numbers of the settings, which are chosen of a few. */
+const COUNTS = /** @type {const} */ (['layers', 'heads', 'width', 'lr']);
+
+/** @param {URLSearchParams} params @param {Settings} otherwise @returns {Settings} of the same task */
+function read(params, otherwise) {
+  const settings = { ...otherwise };
+  for (const name of COUNTS) {
+    const value = Number(params.get(name));
+    if (CHOICES[name].includes(value)) settings[name] = value;
+  }
+  const positions = CHOICES.positions.find((one) => one === params.get('positions'));
+  if (positions) settings.positions = positions;
+  if (params.has('only')) settings.only = params.get('only') !== '0';
+  const seed = params.get('seed') ?? '';
+  if (/^\d+$/.test(seed) && Number(seed) <= MAX_SEED) settings.seed = Number(seed);
+  return settings;
+}
+
+/** @param {Settings} settings @param {Settings} otherwise @param {URLSearchParams} params takes what differs */
+function write(settings, otherwise, params) {
+  for (const name of /** @type {const} */ (['seed', ...COUNTS, 'positions'])) {
+    if (settings[name] !== otherwise[name]) params.set(name, String(settings[name]));
+  }
+  if (settings.only !== otherwise.only) params.set('only', settings.only ? '1' : '0');
+}
+
+/** Longest text that the address takes along. */
+const MAX_LINK_TEXT = 4000;
+
+/**
+ * What the visitor has chosen in the Train room.
+ *
+ * @typedef {object} TrainState
+ * @property {Settings} settings
+ * @property {Settings | null} other the run beside it; null: none
+ */
+
+/** @type {Readonly<TrainState>} */
+export const TRAIN_DEFAULTS = Object.freeze({ settings: DEFAULTS.induction, other: null });
+
+/** @param {URLSearchParams} params @returns {TrainState} */
+export function parseTrain(params) {
+  const task = TASKS.find((one) => one === params.get('task')) ?? 'induction';
+  const text = task === 'own' ? (params.get('text') ?? '') : '';
+  const settings = read(params, { ...DEFAULTS[task], text });
+  const beside = params.get('beside');
+  const other = beside === null ? null : read(new URLSearchParams(beside), settings);
+  return { settings, other };
+}
+
+/** @param {TrainState} state @returns {URLSearchParams} only what differs from the task's own settings */
+export function formatTrain({ settings, other }) {
+  const params = new URLSearchParams();
+  const { task, text } = settings;
+  if (task !== 'induction') params.set('task', task);
+  if (text && text.length <= MAX_LINK_TEXT) params.set('text', text);
+  write(settings, DEFAULTS[task], params);
+  if (other) {
+    const differs = new URLSearchParams();
+    write(other, settings, differs);
+    params.set('beside', differs.toString());
+  }
+  return params;
+}

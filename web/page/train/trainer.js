@@ -1,0 +1,237 @@
+/**
+ * A run: a model that learns a task, step by step, and what is seen of it. Free of the page: Workers and Node run it.
+ *
+ * @import { Headwise, Tensor } from '../../headwise/index.js'
+ * @import { Row, Task } from './tasks/task.js'
+ * @import { Settings } from './settings.js'
+ *
+ * @typedef {{ layer: number, head: number }} HeadName
+ *
+ * @typedef {object} Snapshot what is seen behind a step
+ * @property {number} step steps done
+ * @property {number} accuracy share of what held-out rows ask that the model says
+ * @property {Uint8Array} maps of the example: [layers, heads, tokens, tokens], 255 is a weight of 1
+ * @property {Float32Array} scores [layers, heads, SCORES]
+ * @property {Uint8Array} says for each of the example's tokens, what comes next according to the model
+ * @property {string} written what the model writes from the task's prompt; '': not asked for
+ *
+ * @typedef {object} Saved all that a run goes on from, to the bit
+ * @property {number} step
+ * @property {Record<string, SavedTensor>} weights
+ * @property {Record<string, SavedTensor>} optimizer
+ *
+ * @typedef {{ data: Float32Array, shape: readonly number[] }} SavedTensor
+ */
+
+import { Gpt2 } from '../../headwise/gpt2.js';
+import { tensor } from '../../headwise/index.js';
+import { HeadScorer } from '../explore/scores.js';
+import { drawWeights, groupsOf, optionsOf } from './model.js';
+import { SCORES } from './scores.js';
+import { randomBelow } from './tasks/random.js';
+import { IGNORED, times } from './tasks/task.js';
+
+const BETAS = /** @type {const} */ ([0.9, 0.98]);
+const MAX_NORM = 1;
+const WARM_UP = 50;
+/** Tokens of the rows that accuracy is measured on. */
+const HELD_OUT_TOKENS = 1024;
+/** Apart from every step's number. */
+const [HELD_OUT, EXAMPLE] = [2 ** 31, 2 ** 31 + 2];
+const TEMPERATURE = 0.6;
+
+/** @param {Row[]} rows @param {'ids' | 'targets'} what */
+function batchOf(rows, what) {
+  const flat = Float32Array.from(rows.flatMap((row) => row[what]));
+  return tensor(flat, [rows.length, rows[0].ids.length]);
+}
+
+/** @param {Float32Array} values @param {number} start @param {number} count @returns {number} the largest one's place */
+function largestIn(values, start, count) {
+  let best = 0;
+  for (let i = 1; i < count; i++) if (values[start + i] > values[start + best]) best = i;
+  return best;
+}
+
+/** What a row's weights spread over evenly would have as entropy, in bits. @param {number} tokens */
+const mostEntropy = (tokens) =>
+  times(tokens - 1, (i) => Math.log2(i + 2)).reduce((sum, bits) => sum + bits, 0) / (tokens - 1);
+
+/** @param {Record<string, Tensor>} dict @returns {Record<string, SavedTensor>} */
+const plain = (dict) =>
+  Object.fromEntries(
+    Object.entries(dict).map(([name, { data, shape }]) => [
+      name,
+      { data: /** @type {Float32Array} */ (data), shape: [...shape] },
+    ]),
+  );
+
+/** @param {Record<string, SavedTensor>} dict */
+const tensors = (dict) =>
+  Object.fromEntries(
+    Object.entries(dict).map(([name, { data, shape }]) => [name, tensor(data, shape)]),
+  );
+
+export class Trainer {
+  #hw;
+  #task;
+  #settings;
+  #groups;
+  #heldOut;
+  /** The rows of output projections that muted heads had. @type {Map<string, { head: HeadName, rows: Float32Array }>} */
+  #muted = new Map();
+  /** Steps done. */
+  step = 0;
+  /** What maps are drawn of. @type {Row} */
+  example;
+
+  /** @param {Headwise} hw @param {Task} task @param {Settings} settings */
+  constructor(hw, task, settings) {
+    this.#hw = hw;
+    this.#task = task;
+    this.#settings = settings;
+    this.characters = [...task.characters];
+    this.model = new Gpt2(hw, optionsOf(task, settings), false);
+    drawWeights(hw, this.model, settings);
+    this.#groups = groupsOf(this.model, settings);
+    this.optimizer = new hw.AdamW(this.#groups, { lr: settings.lr, betas: BETAS });
+    // The example and the rows of accuracy are the same for every seed, so that runs can be compared.
+    this.example = task.row(randomBelow(EXAMPLE), true);
+    const random = randomBelow(HELD_OUT);
+    this.#heldOut = times(Math.ceil(HELD_OUT_TOKENS / task.tokens), () => task.row(random, true));
+  }
+
+  /** A step on rows of its own: forward, backward, clipping, AdamW. @returns {number} its loss */
+  train() {
+    const { seed, lr } = this.#settings;
+    const random = randomBelow(seed, this.step);
+    const rows = times(this.#task.batch, () => this.#task.row(random));
+    const params = this.#groups.flatMap((group) => group.params);
+    const value = this.#hw.enableGrad(() => {
+      const loss = this.model.loss(batchOf(rows, 'ids'), batchOf(rows, 'targets'));
+      loss.backward();
+      return loss.item();
+    });
+    this.#hw.clipGradNorm(params, MAX_NORM);
+    this.optimizer.lr = lr * Math.min(1, (this.step + 1) / WARM_UP);
+    this.optimizer.step();
+    this.optimizer.zeroGrad();
+    for (const { head } of this.#muted.values()) this.#silence(head);
+    this.step++;
+    return value;
+  }
+
+  /** @returns {Snapshot} */
+  snapshot() {
+    const { ids } = this.example;
+    const { weights, logits } = this.model.forward(ids, { needWeights: true, logits: 'all' });
+    const { vocabSize } = this.model.options;
+    const all = /** @type {Float32Array} */ (logits.data);
+    const says = Uint8Array.from(ids, (_, i) => largestIn(all, i * vocabSize, vocabSize));
+    const written = this.#task.prompt ? this.#write() : '';
+    const seen = this.#look(weights);
+    return { step: this.step, accuracy: this.#accuracy(), ...seen, says, written };
+  }
+
+  /** @param {Tensor[]} weights of the example, layer after layer */
+  #look(weights) {
+    const { ids, answers } = this.example;
+    const { numHeads } = this.model.options;
+    const n = ids.length;
+    const cells = n * n;
+    const most = mostEntropy(n);
+    const maps = new Uint8Array(weights.length * numHeads * cells);
+    const scores = new Float32Array(weights.length * numHeads * SCORES.length);
+    for (let i = 0; i < weights.length * numHeads; i++) {
+      const start = (i % numHeads) * cells;
+      const { data } = weights[Math.floor(i / numHeads)];
+      const own = /** @type {Float32Array} */ (data).subarray(start, start + cells);
+      own.forEach((weight, at) => (maps[i * cells + at] = Math.round(255 * weight)));
+      const scorer = new HeadScorer(n, answers);
+      scorer.add(own, 0);
+      const { previous, induction, entropy } = scorer.scores;
+      scores.set([previous, induction, entropy / most], i * SCORES.length);
+    }
+    return { maps, scores };
+  }
+
+  #accuracy() {
+    const rows = this.#heldOut;
+    const { vocabSize } = this.model.options;
+    const { logits } = this.model.forward(batchOf(rows, 'ids'), { logits: 'all' });
+    const all = /** @type {Float32Array} */ (logits.data);
+    const targets = rows.flatMap((row) => row.targets);
+    let [asked, right] = [0, 0];
+    targets.forEach((target, i) => {
+      if (target === IGNORED) return;
+      asked++;
+      right += Number(largestIn(all, i * vocabSize, vocabSize) === target);
+    });
+    return right / asked;
+  }
+
+  #write() {
+    const { prompt, tokens } = this.#task;
+    const known = this.characters;
+    const ids = [...prompt].map((character) => known.indexOf(character));
+    const how = { maxTokens: tokens - ids.length, temperature: TEMPERATURE, seed: 1 };
+    return [...this.model.generate(ids, how)].map((id) => known[id]).join('');
+  }
+
+  /** A head's rows of its layer's output projection. @param {HeadName} head */
+  #projectionOf({ layer, head }) {
+    const name = `h.${layer}.attn.c_proj.weight`;
+    const parameter = this.model.namedParameters().find((one) => one.name === name);
+    if (!parameter) throw new Error(`there is no ${name}`);
+    const { dModel, numHeads } = this.model.options;
+    const size = (dModel / numHeads) * dModel;
+    return { parameter, start: head * size, size };
+  }
+
+  /** Writes a head's rows; default: zeros. @param {HeadName} head @param {Float32Array} [rows] */
+  #silence(head, rows) {
+    const { parameter, start, size } = this.#projectionOf(head);
+    const { data, shape } = parameter.data;
+    data.set(rows ?? new Float32Array(size), start);
+    parameter.data = tensor(data, shape);
+  }
+
+  /**
+   * Mutes a head from the next step on, or lets it be heard again with what it wrote before.
+   *
+   * @param {HeadName} head
+   * @param {boolean} isMuted
+   */
+  mute(head, isMuted) {
+    const key = `${head.layer} ${head.head}`;
+    const kept = this.#muted.get(key);
+    if (Boolean(kept) === isMuted) return;
+    if (kept) {
+      this.#muted.delete(key);
+      this.#silence(head, kept.rows);
+      return;
+    }
+    const { parameter, start, size } = this.#projectionOf(head);
+    const rows = /** @type {Float32Array} */ (parameter.data.data).slice(start, start + size);
+    this.#muted.set(key, { head, rows });
+    this.#silence(head);
+  }
+
+  /** @returns {Saved} */
+  save() {
+    const [weights, optimizer] = [this.model.stateDict(), this.optimizer.stateDict()];
+    return { step: this.step, weights: plain(weights), optimizer: plain(optimizer) };
+  }
+
+  /** Goes on from a run of the same settings. @param {Saved} saved */
+  restore({ step, weights, optimizer }) {
+    this.model.loadStateDict(tensors(weights));
+    this.optimizer.loadStateDict(tensors(optimizer));
+    this.#muted.clear();
+    this.step = step;
+  }
+
+  dispose() {
+    this.model.dispose();
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * All that the Train room knows, as signals: the settings of the address, the runs that they make, and what of them is
+ * shown. A loop asks the runs for steps, at most once a frame.
+ *
+ * @import { Store } from '../state.js'
+ * @import { Signal } from '../shared/signals.js'
+ * @import { Settings, TrainState } from './settings.js'
+ * @import { HeadName, Saved } from './trainer.js'
+ */
+
+import { batch, computed, derived, effect, signal, untracked } from '../shared/signals.js';
+import { Run } from './run.js';
+import { TASK_WORDS } from './words.js';
+
+/** Where nothing is to move: a still is shown this long, and these steps are between two at most. */
+const STILL_MS = 2000;
+const MOST_UNSEEN = 50;
+
+const LEAST_AXIS = 140;
+
+const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+
+/** @param {TrainState} state */
+const settingsIn = ({ settings, other }) => (other ? [settings, other] : [settings]);
+
+export class Training {
+  #store;
+  #calm = matchMedia('(prefers-reduced-motion: reduce)');
+  #dark = matchMedia('(prefers-color-scheme: dark)');
+  #isLooping = false;
+  /** @type {Promise<unknown>} steps that are under way */ #work = Promise.resolve();
+  /** What a run is to go on from instead of its first weights. @type {Saved | undefined} */ #saved;
+
+  /** What the address holds. @type {Signal<TrainState>} */ state;
+  isShown = signal(true);
+  isDark = signal(this.#dark.matches);
+  isCalm = signal(this.#calm.matches);
+  /** One, or two side by side. @type {Signal<readonly Run[]>} */ runs = signal([]);
+  isPlaying = signal(true);
+  /** Steps a second; Infinity: as fast as possible. */ speed = signal(0);
+  /** The step at which it pauses. */ end = signal(0);
+  /** The step that is looked back at; null: the latest. @type {Signal<number | null>} */ back =
+    signal(null);
+  /** @type {Signal<HeadName>} */ chosen = signal({ layer: 0, head: 0 });
+  message = signal({ words: '', isError: false });
+
+  /** @param {Store} store */
+  constructor(store) {
+    this.#store = store;
+    this.state = signal(store.get().train);
+    store.subscribe(({ train, room }) =>
+      batch(() => {
+        this.state.value = train;
+        this.isShown.value = room === 'train';
+      }),
+    );
+    this.#dark.addEventListener('change', () => (this.isDark.value = this.#dark.matches));
+    this.#calm.addEventListener('change', () => (this.isCalm.value = this.#calm.matches));
+    const wanted = derived(() => ({ state: JSON.stringify(settingsIn(this.state.value)) }));
+    effect(() => {
+      if (wanted.value) untracked(() => this.restart());
+    });
+    effect(() => {
+      if (this.isPlaying.value && this.isShown.value && this.runs.value.length > 0)
+        untracked(() => this.#loop());
+    });
+  }
+
+  /** What is chosen for the first run. */
+  settings = computed(() => this.state.value.settings);
+  words = computed(() => TASK_WORDS[this.settings.value.task]);
+  /** Steps done by all. */
+  step = computed(() => {
+    const runs = this.runs.value;
+    for (const { version } of runs) void version.value;
+    return runs.length ? Math.min(...runs.map((run) => run.step)) : 0;
+  });
+  /** The last step of the curves' axis: at first a part of all steps, doubled when it is full. */
+  axis = computed(() => {
+    let axis = this.end.value;
+    while (axis / 2 >= Math.max(LEAST_AXIS, this.step.value)) axis /= 2;
+    return axis;
+  });
+  /** The step that is shown. */
+  shown = computed(() => Math.min(this.back.value ?? Infinity, this.step.value));
+
+  /** What is seen of a run now. @param {Run} run */
+  seenOf(run) {
+    void run.version.value;
+    const { value } = this.back;
+    return value === null ? run.history.last : run.history.at(value);
+  }
+
+  /** @param {Partial<TrainState>} part */
+  set(part) {
+    this.#store.set({ train: { ...this.#store.get().train, ...part } });
+  }
+
+  /** Changes settings of the first run; the run beside it keeps what it differs in. @param {Partial<Settings>} part */
+  change(part) {
+    const { settings, other } = this.#store.get().train;
+    this.set({ settings: { ...settings, ...part }, other: other && { ...other, ...part } });
+  }
+
+  /** Goes on from a run that was kept. @param {Settings} settings @param {Saved} saved */
+  resume(settings, saved) {
+    this.#saved = saved;
+    this.set({ settings, other: null });
+    if (this.#saved) this.restart();
+  }
+
+  /** Begins anew with the settings. */
+  async restart() {
+    for (const run of this.runs.peek()) run.end();
+    const saved = this.#saved;
+    this.#saved = undefined;
+    const runs = settingsIn(this.state.peek()).map((settings) => new Run(settings));
+    const { pace, steps } = this.words.peek();
+    const { task, layers } = this.settings.peek();
+    batch(() => {
+      this.runs.value = [];
+      this.back.value = null;
+      this.isPlaying.value = true;
+      this.end.value = (saved?.step ?? 0) + steps;
+      this.speed.value = pace;
+      this.message.value = { words: '', isError: false };
+      this.chosen.value = { layer: task === 'induction' ? layers - 1 : 0, head: 0 };
+    });
+    this.#starting = runs;
+    try {
+      await Promise.all(runs.map((run) => run.start(saved)));
+      if (this.#starting === runs) this.runs.value = runs;
+    } catch (error) {
+      if (this.#starting === runs) this.fail(error);
+    }
+    if (this.#starting !== runs) for (const run of runs) run.end();
+  }
+
+  /** @type {readonly Run[]} */ #starting = [];
+
+  /** @param {unknown} error */
+  fail(error) {
+    const words = error instanceof Error ? error.message : String(error);
+    batch(() => {
+      this.isPlaying.value = false;
+      this.message.value = { words, isError: true };
+    });
+  }
+
+  async #loop() {
+    if (this.#isLooping) return;
+    this.#isLooping = true;
+    let last = performance.now();
+    let due = 0;
+    const goesOn = () => this.isPlaying.peek() && this.isShown.peek() && this.runs.peek().length;
+    while (goesOn()) {
+      await frame();
+      const now = performance.now();
+      const rate = this.speed.peek();
+      const most = Math.min(...this.runs.peek().map((run) => run.most));
+      if (this.isCalm.peek() && now - last < STILL_MS) continue;
+      due = rate === Infinity ? most : due + (rate * (now - last)) / 1000;
+      last = now;
+      if (due < 1 || !goesOn()) continue;
+      const isCalm = this.isCalm.peek();
+      const steps = isCalm ? Math.min(MOST_UNSEEN, 2 * rate) : Math.floor(Math.min(due, most));
+      due = Math.min(due - steps, 1);
+      await this.advance(steps);
+      if (this.step.peek() >= this.end.peek()) this.isPlaying.value = false;
+    }
+    this.#isLooping = false;
+  }
+
+  /** Lets all runs do steps. @param {number} steps */
+  async advance(steps) {
+    const runs = this.runs.peek();
+    this.#work = this.#work.then(async () => {
+      try {
+        const left = Math.max(1, Math.min(steps, this.end.peek() - this.step.peek()));
+        await Promise.all(runs.map((run) => run.advance(left)));
+      } catch (error) {
+        if (this.runs.peek() === runs) this.fail(error);
+      }
+    });
+    await this.#work;
+  }
+
+  /** Plays, from the latest step on, or pauses. */
+  play() {
+    const isPlaying = !this.isPlaying.peek();
+    if (isPlaying && this.runs.peek().length === 0) {
+      this.restart();
+      return;
+    }
+    batch(() => {
+      this.isPlaying.value = isPlaying;
+      if (!isPlaying) return;
+      this.back.value = null;
+      if (this.step.peek() >= this.end.peek()) this.end.value += this.words.peek().steps;
+    });
+  }
+
+  /** A single step. */
+  async stepOnce() {
+    batch(() => ([this.isPlaying.value, this.back.value] = [false, null]));
+    if (this.step.peek() >= this.end.peek()) this.end.value += this.words.peek().steps;
+    await this.advance(1);
+  }
+
+  /** Looks back. @param {number} step */
+  scrub(step) {
+    batch(() => {
+      this.isPlaying.value = false;
+      this.back.value = step >= this.step.peek() ? null : step;
+    });
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * What the room says of its tasks and settings.
+ *
+ * @import { Settings, TaskName } from './settings.js'
+ *
+ * @typedef {object} TaskWords
+ * @property {string} title
+ * @property {string} happens what the model reads and what it has to learn
+ * @property {string} look what to look at
+ * @property {string} answer name of the score for weight on where the answer stands
+ * @property {number} pace steps a second at which the maps can be watched; Infinity: as fast as possible
+ * @property {number} steps after which it pauses
+ */
+
+/** @type {Readonly<Record<TaskName, TaskWords>>} */
+export const TASK_WORDS = {
+  induction: {
+    title: 'Induction: letters that repeat',
+    happens:
+      'A small transformer with random weights reads letters that repeat with a period, and learns to say the next one.',
+    look: 'At first all maps are a blur. After about 300 steps a head of layer 0 turns to the token before; with its help heads of layer 1 find what came next the last time: induction heads. Accuracy jumps with them.',
+    ...{ answer: 'induction', pace: 25, steps: 1200 },
+  },
+  reversal: {
+    title: 'Reversal: say it backwards',
+    happens:
+      'A transformer of one layer reads 16 letters and a mark, and learns to say the letters backwards.',
+    look: 'Each answer stands at one place of the row. After about 100 steps an anti-diagonal appears: each query looks at the letter that it has to say.',
+    ...{ answer: 'answer', pace: 10, steps: 400 },
+  },
+  sorting: {
+    title: 'Sorting: letters in their order',
+    happens:
+      'A transformer of one layer reads 16 different letters and a mark, and learns to say them in alphabetical order.',
+    look: 'No place is right for all rows: the heads have to look for letters by what they are. The weights on the answer stay soft. After about 300 steps 95 % are right.',
+    ...{ answer: 'answer', pace: 10, steps: 600 },
+  },
+  addition: {
+    title: 'Addition: four digits',
+    happens:
+      'A transformer of two layers reads two numbers of four digits, and learns to write their sum, units first, as one adds by hand.',
+    look: 'For each digit of the sum two digits above each other are needed. Heads of layer 0 learn to look at both, as two diagonals.',
+    ...{ answer: 'two digits', pace: 25, steps: 1200 },
+  },
+  austen: {
+    title: 'Austen: characters of a novel',
+    happens:
+      'A transformer of two layers reads the beginning of Pride and Prejudice, and learns to say each next character.',
+    look: 'Below the maps the model writes: first noise, then letters as frequent as in English, then words. Heads of layer 0 turn to the characters just before.',
+    ...{ answer: 'repeats', pace: Infinity, steps: 3000 },
+  },
+  own: {
+    title: 'A text of your own',
+    happens:
+      'A transformer of two layers reads your text, and learns to say each next character. The text stays on this machine.',
+    look: 'Below the maps the model writes: first noise, then letters as frequent as in your text, then words.',
+    ...{ answer: 'repeats', pace: Infinity, steps: 3000 },
+  },
+};
+
+/** @param {Settings} settings */
+export const isText = ({ task }) => task === 'austen' || task === 'own';
+
+/**
+ * What is known of settings: sentences about those that are other than usual.
+ *
+ * @param {Settings} settings
+ * @returns {string[]}
+ */
+export function knownOf({ task, lr, layers, positions, heads, width, only }) {
+  /** @type {[boolean, string][]} */
+  const known = [
+    [
+      task === 'induction' && lr > 3e-3,
+      'Above 0.003 induction is a matter of luck: at 0.005 heads formed with two seeds of three, at 0.01 with none.',
+    ],
+    [
+      task === 'induction' && layers === 1,
+      'One layer cannot do induction: it takes a head that looks at the token before, and one above it that uses what was found.',
+    ],
+    [
+      task === 'induction' && positions === 'none',
+      'Without positions no head can know which token was the one before.',
+    ],
+    [
+      (task === 'reversal' || task === 'addition') && positions === 'none',
+      'Without positions the answer’s place cannot be found.',
+    ],
+    [lr < 1e-3, 'A small learning rate takes several times as many steps.'],
+    [width / heads < 8, `Each head has ${width / heads} numbers to match by: few.`],
+    [width === 128 || layers > 2, 'This size takes noticeably longer a step.'],
+    [
+      task === 'induction' && positions === 'random',
+      'From random positions induction forms late: half of the answers were right after some 800 steps.',
+    ],
+    [
+      task === 'sorting' && positions === 'none',
+      'Sorting needs no positions: without them it was learnt with eight seeds of eight.',
+    ],
+    [
+      task === 'addition' && only,
+      'With attention alone addition is a matter of luck: one seed of five had 95 % after 1,200 steps.',
+    ],
+    [task === 'sorting' && heads === 1, 'With one head sorting stayed below 95 % in 1,000 steps.'],
+  ];
+  return known.filter(([is]) => is).map(([, words]) => words);
+}
+
+/** What differs between two runs, in words. @param {Settings} a @param {Settings} b */
+export function differenceOf(a, b) {
+  const parts = [
+    a.seed !== b.seed && `seed ${b.seed}`,
+    a.layers !== b.layers && (b.layers === 1 ? 'one layer' : `${b.layers} layers`),
+    a.heads !== b.heads && (b.heads === 1 ? 'one head' : `${b.heads} heads`),
+    a.width !== b.width && `width ${b.width}`,
+    a.lr !== b.lr && `learning rate ${b.lr}`,
+    a.positions !== b.positions && `positions: ${b.positions}`,
+    a.only !== b.only && (b.only ? 'attention only' : 'with feed-forward'),
+  ];
+  return parts.filter(Boolean).join(', ') || 'the same settings';
+}
