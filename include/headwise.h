@@ -471,9 +471,10 @@ typedef struct hw_parameter_info {
   char name[HW_NAME_BYTES]; /* such as blocks.0.attn.qkv_proj.weight */
   size_t rank;              /* 1 or 2 */
   size_t shape[2];          /* shape[1] is 1 if rank is 1 */
+  bool loads_whole;         /* all rows have to be loaded at once */
 } hw_parameter_info;
 
-/* How the elements of weights are kept, by modules and in files. Norms and biases of modules are always float32. */
+/* Types of the elements of weights, in modules and in files. Norms and biases of modules are always float32. */
 typedef enum hw_matrix_type {
   HW_MATRIX_FLOAT32 = 0,
   HW_MATRIX_BFLOAT16 = 1,
@@ -497,6 +498,12 @@ size_t hw_module_find_parameter(hw_module *module, const char *name);
  * pointer is NULL. */
 hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
 hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
+
+/* hw_module_load from elements of a type: float32, bfloat16 or float16, aligned to their size. They are converted and packed in
+ * one pass, on the threads of the context (NULL: one). HW_ERROR_VALUE also: another type, or only some rows of a parameter that
+ * loads_whole. */
+hw_status hw_module_load_as(hw_context *context, hw_module *module, size_t index, size_t first_row, size_t rows,
+                            hw_matrix_type type, const void *source);
 
 /* ---- Gradients ------------------------------------------------------------------------------------------ */
 

@@ -93,6 +93,7 @@ HW_INLINE hw_f32x4 hw_upper_half(hw_f32x4 x) { return wasm_v128_and(x, wasm_i32x
 HW_INLINE hw_f32x4 hw_equal(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_eq(a, b); }
 HW_INLINE hw_f32x4 hw_above(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_gt(a, b); }
 HW_INLINE hw_f32x4 hw_and(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_and(a, b); }
+HW_INLINE hw_f32x4 hw_or(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_or(a, b); }
 HW_INLINE hw_f32x4 hw_choose(hw_f32x4 condition, hw_f32x4 yes, hw_f32x4 no) {
   return wasm_v128_bitselect(yes, no, condition);
 }
@@ -124,6 +125,9 @@ HW_INLINE hw_f32x4 hw_integers_from(int32_t first) {
 }
 HW_INLINE hw_f32x4 hw_integer_above(hw_f32x4 a, hw_f32x4 b) { return wasm_i32x4_gt(a, b); }
 
+HW_INLINE hw_f32x4 hw_add_integers(hw_f32x4 a, hw_f32x4 b) { return wasm_i32x4_add(a, b); }
+/* Of numbers without a sign. */
+HW_INLINE hw_f32x4 hw_shift_right(hw_f32x4 x, uint32_t bits) { return wasm_u32x4_shr(x, bits); }
 HW_INLINE hw_f32x4 hw_shift_left(hw_f32x4 x, uint32_t bits) { return wasm_i32x4_shl(x, bits); }
 
 /* A float16 in the upper half of each lane, whatever is below, as a float's bits: its value times 2^-112. */
@@ -142,6 +146,16 @@ HW_INLINE hw_f32x4 hw_float_of_integer(hw_f32x4 x) { return wasm_f32x4_convert_i
 HW_INLINE hw_f32x4 hw_round_to_integers(hw_f32x4 x) {
   const hw_f32x4 magic = wasm_f32x4_splat(12582912.0F);
   return wasm_i32x4_sub(wasm_f32x4_add(x, magic), magic);
+}
+
+/* Four numbers of 16 bits, each in a lane's lower half. */
+HW_INLINE hw_f32x4 hw_load_halves(const uint16_t *p) { return wasm_u32x4_load16x4(p); }
+
+/* Integers in [-128, 127] as bytes: a0 c0 a1 c1 … b3 d3. */
+HW_INLINE hw_f32x4 hw_byte_pairs(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c, hw_f32x4 d) {
+  const v128_t even = wasm_i16x8_narrow_i32x4(a, b);
+  const v128_t odd = wasm_i16x8_narrow_i32x4(c, d);
+  return wasm_v128_or(wasm_v128_and(even, wasm_i16x8_splat(0xff)), wasm_i16x8_shl(odd, 8));
 }
 
 /* Four integers as 16 bits each, two by two. */

@@ -30,6 +30,11 @@ enum {
   /* Logits that are there at a time, if a product's rows are not more: what the second-level cache holds. */
   HW_LOGITS_BYTES = 1 << 20,
 
+  /* Weights that are loaded at a time: columns, and panels if the source's rows are columns. Of these a row of floats is then
+   * some cache lines long. */
+  HW_LOAD_COLUMNS = 32,
+  HW_LOAD_PANELS = 16,
+
   /* Weights of 16 bits that are floats at a time, while all rows pass by. */
   HW_EXPANDED_BYTES = 3 << 20,
 

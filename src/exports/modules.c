@@ -42,8 +42,8 @@ HW_EXPORT(hw_status, module_parameter, (hw_module * module, size_t index, hw_par
 }
 
 HW_EXPORT(hw_status, module_load,
-          (hw_module * module, size_t index, size_t first_row, size_t rows, const float *source)) {
-  return hw_module_load(module, index, first_row, rows, source);
+          (hw_module * module, size_t index, size_t first_row, size_t rows, hw_matrix_type type, const void *source)) {
+  return hw_module_load_as(hw_export_context(), module, index, first_row, rows, type, source);
 }
 
 HW_EXPORT(hw_status, module_store, (hw_module * module, size_t index, size_t first_row, size_t rows, float *target)) {

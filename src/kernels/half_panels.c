@@ -6,6 +6,7 @@
 #include "core/half.h"
 #include "core/memory.h"
 #include "core/tile.h"
+#include "kernels/weights.h"
 
 /* Half of what a float16's bits lack as a float's: on the row before the sum and on the sum, so that neither comes near the
  * ends of what floats can hold. */
@@ -45,24 +46,75 @@ static void rescale(void *panel, size_t rows, size_t column, float scale) {
   scales_of(panel)[column] = scale;
 }
 
-static void set_float16(void *panel, size_t rows, size_t k, size_t column, float value) {
+/* Makes room for a value, or for what is not finite. */
+static void fit(void *panel, size_t rows, size_t column, float most) {
   float *scale = scales_of(panel) + column;
-  uint16_t *kept = element(HW_HALF_FLOAT16, panel, k, column);
-  if (!isfinite(value)) {
+  if (!isfinite(most)) {
     *scale = NAN; /* so that the row's products are NaN, as with floats */
   }
-  while (fabsf(value) * (half_scale / *scale) > largest) {
+  while (fabsf(most) * (half_scale / *scale) > largest) {
     rescale(panel, rows, column, *scale * 2.0F);
   }
-  *kept = hw_float16_of(value * (half_scale / *scale));
 }
 
 void hw_half_panel_set(hw_half half, void *panel, size_t rows, size_t k, size_t column, float value) {
+  uint16_t *kept = element(half, panel, k, column);
   if (half == HW_HALF_FLOAT16) {
-    set_float16(panel, rows, k, column, value);
+    fit(panel, rows, column, value);
+    *kept = hw_float16_of(value * (half_scale / scales_of(panel)[column]));
   } else {
-    *element(half, panel, k, column) = hw_bfloat16_of(value);
+    *kept = hw_bfloat16_of(value);
   }
+}
+
+/* In the upper half of each lane, as hw_bfloat16_of; below are other bits. */
+HW_INLINE hw_f32x4 to_bfloat16(hw_f32x4 x) {
+  const hw_f32x4 odd = hw_and(hw_shift_right(x, 16), hw_splat_integer(1));
+  const hw_f32x4 rounded = hw_add_integers(x, hw_add_integers(odd, hw_splat_integer(0x7fff)));
+  return hw_choose(hw_equal(x, x), rounded, hw_or(x, hw_splat_integer(0x400000)));
+}
+
+/* The same as hw_float16_of, of what is not larger than a float16. */
+HW_INLINE hw_f32x4 to_float16(hw_f32x4 x) {
+  const hw_f32x4 size = hw_absolute(x);
+  const hw_f32x4 odd = hw_and(hw_shift_right(size, 13), hw_splat_integer(1));
+  const hw_f32x4 normal = hw_add_integers(size, hw_add_integers(odd, hw_splat_integer(0xfff - (112 << 23))));
+  const hw_f32x4 small = hw_add_integers(hw_add(size, hw_splat(0.5F)), hw_splat_integer(-0x3f000000));
+  const hw_f32x4 bits =
+      hw_choose(hw_above(hw_splat(0x1p-14F), size), hw_shift_left(small, 16), hw_shift_left(normal, 3));
+  return hw_copy_sign(bits, x);
+}
+
+/* Half is a constant where this is called. */
+HW_INLINE void write_block(hw_half half, void *panel, size_t first, size_t count, const float *block) {
+  uint16_t *to = element(half, panel, first, 0);
+  hw_f32x4 low = hw_splat(1.0F);
+  hw_f32x4 high = low;
+  if (half == HW_HALF_FLOAT16) {
+    low = hw_divide(hw_splat(half_scale), hw_load(scales_of(panel)));
+    high = hw_divide(hw_splat(half_scale), hw_load(scales_of(panel) + HW_LANES));
+  }
+  for (size_t k = 0; k < count; k++) {
+    hw_f32x4 a = hw_load(block + k * HW_TILE_COLUMNS);
+    hw_f32x4 b = hw_load(block + k * HW_TILE_COLUMNS + HW_LANES);
+    a = half == HW_HALF_FLOAT16 ? to_float16(hw_multiply(a, low)) : to_bfloat16(a);
+    b = half == HW_HALF_FLOAT16 ? to_float16(hw_multiply(b, high)) : to_bfloat16(b);
+    const hw_f32x4 upper = hw_and(b, hw_splat_integer((int32_t)0xffff0000U));
+    hw_store((float *)(void *)(to + k * HW_TILE_COLUMNS), hw_or(hw_shift_right(a, 16), upper));
+  }
+}
+
+void hw_half_panel_write(hw_half half, void *panel, size_t rows, size_t first, size_t count, const float *block) {
+  if (half == HW_HALF_BFLOAT16) {
+    write_block(HW_HALF_BFLOAT16, panel, first, count, block);
+    return;
+  }
+  hw_rows_range range = {{0.0F}, {0.0F}};
+  hw_widen_range(block, count, &range);
+  for (size_t column = 0; column < HW_TILE_COLUMNS; column++) {
+    fit(panel, rows, column, range.largest[column] + range.zero[column]);
+  }
+  write_block(HW_HALF_FLOAT16, panel, first, count, block);
 }
 
 float hw_half_panel_get(hw_half half, const void *panel, size_t k, size_t column) {

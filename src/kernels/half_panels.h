@@ -26,6 +26,10 @@ void hw_half_panel_init(hw_half half, void *panel);
 /* Writes or reads element (k, column) of a panel of `rows` rows. A float16 larger than its column's others may round the
  * smallest of these again. */
 void hw_half_panel_set(hw_half half, void *panel, size_t rows, size_t k, size_t column, float value);
+
+/* Writes rows [first, first + count) from a block [count][8] of floats. */
+void hw_half_panel_write(hw_half half, void *panel, size_t rows, size_t first, size_t count, const float *block);
+
 float hw_half_panel_get(hw_half half, const void *panel, size_t k, size_t column);
 
 /* k · 8 floats, as a panel of floats has them. */

@@ -21,19 +21,29 @@ static int8_t *element(void *panel, size_t k, size_t column) {
   return (int8_t *)panel + header_bytes + k / 2 * WORD_BYTES + column * 2 + k % 2;
 }
 
-void hw_int8_panel_set(void *panel, size_t k, size_t column, const float *values, size_t stride) {
-  float most = 0.0F;
-  float zero = 0.0F; /* NaN if a value is not finite */
-  for (size_t i = 0; i < k; i++) {
-    most = fmaxf(most, fabsf(values[i * stride]));
-    zero += values[i * stride] * 0.0F;
+/* Four columns' integers. */
+HW_INLINE hw_f32x4 quantized(const float *row, const float *inverse) {
+  return hw_round_to_integers(hw_multiply(hw_load(row), hw_load(inverse)));
+}
+
+void hw_int8_panel_write(void *panel, const hw_rows_range *range, size_t from, size_t to, size_t first, size_t count,
+                         const float *block) {
+  static const float zeros[HW_TILE_COLUMNS];
+  float inverse[HW_TILE_COLUMNS] = {0.0F};
+  for (size_t c = from; c < to; c++) {
+    const float most = range->largest[c];
+    ((float *)panel)[c] = most / (float)LARGEST_WEIGHT + range->zero[c];
+    /* Of less, the inverse is infinite. */
+    inverse[c] = most >= 0x1p-120F && range->zero[c] == 0.0F ? (float)LARGEST_WEIGHT / most : 0.0F;
   }
-  const float inverse = most > 0.0F && zero == 0.0F ? (float)LARGEST_WEIGHT / most : 0.0F;
-  for (size_t i = 0; i < k; i++) {
-    const float scaled = inverse > 0.0F ? values[i * stride] * inverse : 0.0F;
-    *element(panel, i, column) = (int8_t)rintf(scaled);
+  for (size_t k = 0; k < count; k += 2) {
+    const float *even = block + k * HW_TILE_COLUMNS;
+    const float *odd = k + 1 < count ? even + HW_TILE_COLUMNS : zeros;
+    float words[HW_LANES];
+    hw_store(words, hw_byte_pairs(quantized(even, inverse), quantized(even + HW_LANES, inverse + HW_LANES),
+                                  quantized(odd, inverse), quantized(odd + HW_LANES, inverse + HW_LANES)));
+    memcpy(element(panel, first + k, from), (const char *)words + 2 * from, 2 * (to - from));
   }
-  ((float *)panel)[column] = most / (float)LARGEST_WEIGHT + zero;
 }
 
 float hw_int8_panel_get(const void *panel, size_t k, size_t column) {

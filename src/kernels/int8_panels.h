@@ -13,11 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/weights.h"
+
 /* Bytes of a panel of k rows; SIZE_MAX if they do not fit. */
 size_t hw_int8_panel_bytes(size_t k);
 
-/* Fills a column of a panel: element (k, column) is read at values[k · stride]. */
-void hw_int8_panel_set(void *panel, size_t k, size_t column, const float *values, size_t stride);
+/* Writes rows [first, first + count) of columns [from, to) from a block [count][8], and the columns' scales. range: of all rows,
+ * so that they are scaled alike. first is even, and count is if more rows follow. */
+void hw_int8_panel_write(void *panel, const hw_rows_range *range, size_t from, size_t to, size_t first, size_t count,
+                         const float *block);
 float hw_int8_panel_get(const void *panel, size_t k, size_t column);
 
 /* Words of a row in integers: two k each. */

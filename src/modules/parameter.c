@@ -11,19 +11,26 @@ static hw_matrix_part part_of(const hw_parameter *p, const hw_matrix_part *wante
                           : (hw_matrix_part){p->first_row + wanted->row, wanted->rows, wanted->column, wanted->columns};
 }
 
-static void load_part(const hw_parameter *p, const hw_matrix_part *wanted, const float *source) {
+static void load_part(hw_team *team, const hw_parameter *p, const hw_matrix_part *wanted, hw_matrix_type type,
+                      const void *source) {
   const hw_matrix_part part = part_of(p, wanted);
-  hw_matrix_load(p->matrix, &part, source, p->is_transposed ? 1 : wanted->columns,
-                 p->is_transposed ? wanted->columns : 1);
+  const size_t columns = wanted->columns;
+  const hw_weights weights = {type, source, p->is_transposed ? 1 : columns, p->is_transposed ? columns : 1};
+  hw_matrix_load_weights(team, p->matrix, &part, &weights);
+}
+
+void hw_parameter_load_as(hw_team *team, const hw_parameter *parameter, size_t row, size_t rows, hw_matrix_type type,
+                          const void *source) {
+  const hw_parameter *p = parameter;
+  if (p->matrix == NULL) {
+    hw_floats_of(type, source, rows * p->columns, p->array + (p->first_row + row) * p->columns);
+  } else {
+    load_part(team, p, &(hw_matrix_part){row, rows, 0, p->columns}, type, source);
+  }
 }
 
 void hw_parameter_load(const hw_parameter *parameter, size_t row, size_t rows, const float *source) {
-  const hw_parameter *p = parameter;
-  if (p->matrix == NULL) {
-    memcpy(p->array + (p->first_row + row) * p->columns, source, rows * p->columns * sizeof(float));
-  } else {
-    load_part(p, &(hw_matrix_part){row, rows, 0, p->columns}, source);
-  }
+  hw_parameter_load_as(NULL, parameter, row, rows, HW_MATRIX_FLOAT32, source);
 }
 
 void hw_parameter_store(const hw_parameter *parameter, size_t row, size_t rows, float *target) {
@@ -62,7 +69,7 @@ static void load_elements(const hw_parameter *p, size_t first, const float *sour
     if (p->matrix == NULL) {
       memcpy(p->array + p->first_row * p->columns + first + done, source + done, some * sizeof(float));
     } else {
-      load_part(p, &(hw_matrix_part){row, 1, column, some}, source + done);
+      load_part(NULL, p, &(hw_matrix_part){row, 1, column, some}, HW_MATRIX_FLOAT32, source + done);
     }
   }
 }

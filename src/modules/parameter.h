@@ -33,7 +33,14 @@ typedef struct hw_parameter {
 
 /* Copies rows [row, row + rows) in or out. */
 void hw_parameter_load(const hw_parameter *parameter, size_t row, size_t rows, const float *source);
+void hw_parameter_load_as(hw_team *team, const hw_parameter *parameter, size_t row, size_t rows, hw_matrix_type type,
+                          const void *source);
 void hw_parameter_store(const hw_parameter *parameter, size_t row, size_t rows, float *target);
+
+/* Whether all rows have to be loaded at once: they are columns of an int8 matrix. */
+static inline bool hw_parameter_loads_whole(const hw_parameter *parameter) {
+  return parameter->is_transposed && parameter->matrix->type == HW_MATRIX_INT8;
+}
 
 /* The same shape and place with another value: a gradient, or what an optimizer remembers, in the value's layout. The matrix
  * is set up for it. */

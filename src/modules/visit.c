@@ -226,7 +226,11 @@ hw_status hw_module_parameter(hw_module *module, size_t index, hw_parameter_info
   if (info == NULL) {
     return HW_ERROR_VALUE;
   }
-  *info = (hw_parameter_info){.rank = found->value.rank, .shape = {found->value.rows, found->value.columns}};
+  *info = (hw_parameter_info){
+      .rank = found->value.rank,
+      .shape = {found->value.rows, found->value.columns},
+      .loads_whole = hw_parameter_loads_whole(&found->value),
+  };
   strcpy(info->name, found->name);
   return HW_OK;
 }
@@ -242,12 +246,21 @@ hw_status hw_module_parameter_rows(hw_module *module, size_t index, size_t first
   return first_row > found->value.rows || rows > found->value.rows - first_row ? HW_ERROR_SHAPE : HW_OK;
 }
 
-hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source) {
+hw_status hw_module_load_as(hw_context *context, hw_module *module, size_t index, size_t first_row, size_t rows,
+                            hw_matrix_type type, const void *source) {
   const hw_named_parameter *parameter;
   HW_TRY(hw_module_parameter_rows(module, index, first_row, rows, source, &parameter));
-  hw_parameter_load(&parameter->value, first_row, rows, source);
+  const hw_parameter *value = &parameter->value;
+  if (type >= HW_MATRIX_INT8 || (hw_parameter_loads_whole(value) && rows < value->rows)) {
+    return HW_ERROR_VALUE;
+  }
+  hw_parameter_load_as(context == NULL ? NULL : context->team, value, first_row, rows, type, source);
   parameter->owner->changes++;
   return HW_OK;
+}
+
+hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source) {
+  return hw_module_load_as(NULL, module, index, first_row, rows, HW_MATRIX_FLOAT32, source);
 }
 
 hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, size_t rows, float *target) {

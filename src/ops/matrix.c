@@ -41,46 +41,6 @@ static float value_of(const hw_matrix *matrix, size_t row, size_t column) {
   return is_small(matrix) ? hw_small_matrix_get(matrix, row, column) : *element(matrix, row, column);
 }
 
-/* Rows [first, end) of a part that are whole panels, the last of the matrix counted as one. */
-typedef struct whole_rows {
-  size_t first;
-  size_t end;
-} whole_rows;
-
-static whole_rows whole_rows_of(const hw_matrix *matrix, const hw_matrix_part *part) {
-  const size_t part_end = part->row + part->rows;
-  const size_t first = hw_min(hw_ceil_divide(part->row, HW_TILE_COLUMNS) * HW_TILE_COLUMNS, part_end);
-  const size_t end = part_end == matrix->rows ? part_end : part_end / HW_TILE_COLUMNS * HW_TILE_COLUMNS;
-  return (whole_rows){first, end > first ? end : first};
-}
-
-static void load_row(hw_matrix *matrix, const hw_matrix_part *part, size_t row, const float *source,
-                     size_t column_stride) {
-  for (size_t j = 0; j < part->columns; j++) {
-    *element(matrix, row, part->column + j) = source[j * column_stride];
-  }
-}
-
-void hw_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
-                    size_t column_stride) {
-  if (is_small(matrix)) {
-    hw_small_matrix_load(matrix, part, source, row_stride, column_stride);
-    return;
-  }
-  const whole_rows whole = whole_rows_of(matrix, part);
-  const size_t end = part->row + part->rows;
-  for (size_t row = part->row; row < whole.first; row++) {
-    load_row(matrix, part, row, source + (row - part->row) * row_stride, column_stride);
-  }
-  if (whole.first < whole.end) {
-    hw_pack_panels(source + (whole.first - part->row) * row_stride, row_stride, column_stride, whole.end - whole.first,
-                   part->columns, element(matrix, whole.first, part->column), matrix->columns * HW_TILE_COLUMNS);
-  }
-  for (size_t row = whole.end; row < end; row++) {
-    load_row(matrix, part, row, source + (row - part->row) * row_stride, column_stride);
-  }
-}
-
 void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float *target, size_t row_stride,
                      size_t column_stride) {
   for (size_t i = 0; i < part->rows; i++) {

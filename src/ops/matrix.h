@@ -9,6 +9,7 @@
 #ifndef HW_OPS_MATRIX_H
 #define HW_OPS_MATRIX_H
 
+#include "kernels/weights.h"
 #include "ops/run.h"
 
 /* The panels of 16 bits: kernels/half_panels.h; of int8: kernels/int8_panels.h. */
@@ -34,11 +35,17 @@ size_t hw_matrix_bytes(hw_matrix_type type, size_t rows, size_t columns);
 hw_status hw_matrix_create(hw_matrix_type type, size_t rows, size_t columns, hw_matrix *matrix);
 void hw_matrix_release(hw_matrix *matrix);
 
-/* Copies a part in or out; element (i, j) of the part is outside at i·row_stride + j·column_stride, one of which is 1.
- * What goes in is rounded to the matrix's type; of int8 a part has whole rows, whose scales follow from all of their
- * elements. */
-void hw_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
-                    size_t column_stride);
+/* Copies a part in: converts and packs it in one pass, shared by the team. int8 is no source; and a part of int8 has whole
+ * rows, whose scales follow from all of their elements. */
+void hw_matrix_load_weights(hw_team *team, hw_matrix *matrix, const hw_matrix_part *part, const hw_weights *source);
+
+/* The same from floats, and out; element (i, j) of the part is outside at i·row_stride + j·column_stride, one of which is
+ * 1. */
+static inline void hw_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
+                                  size_t column_stride) {
+  const hw_weights weights = {HW_MATRIX_FLOAT32, source, row_stride, column_stride};
+  hw_matrix_load_weights(NULL, matrix, part, &weights);
+}
 void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float *target, size_t row_stride,
                      size_t column_stride);
 

@@ -24,24 +24,21 @@ void hw_small_matrix_init(hw_matrix *matrix) {
   }
 }
 
-static void load_row(hw_matrix *matrix, const hw_matrix_part *part, size_t row, const float *source,
-                     size_t column_stride) {
-  void *panel = panel_of(matrix, row);
-  const size_t lane = row % HW_TILE_COLUMNS;
+void hw_small_matrix_write(hw_matrix *matrix, size_t panel, size_t from, size_t to, size_t first, size_t count,
+                           const float *block, const hw_rows_range *range) {
+  unsigned char *at = panel_of(matrix, panel * HW_TILE_COLUMNS);
+  const hw_half half = half_of(matrix->type);
   if (matrix->type == HW_MATRIX_INT8) {
-    assert(part->columns == matrix->columns);
-    hw_int8_panel_set(panel, matrix->columns, lane, source, column_stride);
-    return;
-  }
-  for (size_t j = 0; j < part->columns; j++) {
-    hw_half_panel_set(half_of(matrix->type), panel, matrix->columns, part->column + j, lane, source[j * column_stride]);
-  }
-}
-
-void hw_small_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
-                          size_t column_stride) {
-  for (size_t i = 0; i < part->rows; i++) {
-    load_row(matrix, part, part->row + i, source + i * row_stride, column_stride);
+    hw_int8_panel_write(at, range, from, to, first, count, block);
+  } else if (from == 0 && (to == HW_TILE_COLUMNS || panel * HW_TILE_COLUMNS + to == matrix->rows)) {
+    hw_half_panel_write(half, at, matrix->columns, first, count, block);
+  } else {
+    for (size_t i = 0; i < count * HW_TILE_COLUMNS; i++) {
+      const size_t lane = i % HW_TILE_COLUMNS;
+      if (lane >= from && lane < to) {
+        hw_half_panel_set(half, at, matrix->columns, first + i / HW_TILE_COLUMNS, lane, block[i]);
+      }
+    }
   }
 }
 

@@ -2,12 +2,15 @@
 #ifndef HW_OPS_SMALL_MATRIX_H
 #define HW_OPS_SMALL_MATRIX_H
 
+#include "kernels/weights.h"
 #include "ops/matrix.h"
 
 size_t hw_small_panel_bytes(hw_matrix_type type, size_t columns);
 void hw_small_matrix_init(hw_matrix *matrix);
-void hw_small_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
-                          size_t column_stride);
+/* Writes a block [count][8] of columns [first, first + count), what lanes [from, to) of a panel hold: whole panels if these are
+ * all rows that it has. range: of int8, that of all columns. */
+void hw_small_matrix_write(hw_matrix *matrix, size_t panel, size_t from, size_t to, size_t first, size_t count,
+                           const float *block, const hw_rows_range *range);
 float hw_small_matrix_get(const hw_matrix *matrix, size_t row, size_t column);
 
 /* As hw_matrix_multiply. Few rows read the panels as they are; for many, panels of 16 bits become floats in scratch,

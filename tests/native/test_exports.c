@@ -208,16 +208,17 @@ static void check_parameters(hw_module *module, size_t count) {
   for (size_t i = 0; i < count; i++) {
     OK(module_parameter, module, i, &info);
     CHECK(info.name[0] != '\0' && info.rank >= 1 && info.rank <= 2, "parameter %zu", i);
-    OK(module_load, module, i, 0, info.shape[0], x);
+    OK(module_load, module, i, 0, info.shape[0], HW_MATRIX_FLOAT32, x);
     OK(module_store, module, i, 0, info.shape[0], y);
-    EXPECT(HW_ERROR_SHAPE, module_load, module, i, 0, info.shape[0] + 1, x);
+    EXPECT(HW_ERROR_SHAPE, module_load, module, i, 0, info.shape[0] + 1, HW_MATRIX_FLOAT32, x);
     EXPECT(HW_ERROR_SHAPE, module_store, module, i, SIZE_MAX, 1, y);
-    VALUE(module_load, module, i, 0, 1, NULL);
+    VALUE(module_load, module, i, 0, 1, HW_MATRIX_FLOAT32, NULL);
+    VALUE(module_load, module, i, 0, 1, HW_MATRIX_INT8, x);
     VALUE(module_store, module, i, 0, 1, NULL);
     VALUE(module_parameter, module, i, NULL);
   }
   VALUE(module_parameter, module, count, &info);
-  VALUE(module_load, module, count, 0, 0, x);
+  VALUE(module_load, module, count, 0, 0, HW_MATRIX_FLOAT32, x);
   VALUE(module_store, module, SIZE_MAX, 0, 0, y);
 }
 
@@ -253,7 +254,7 @@ static void test_kinds(void) {
   CALL(module_train, NULL, false);
   NOTHING(module_parameter_count, NULL);
   VALUE(module_parameter, NULL, 0, NULL);
-  VALUE(module_load, NULL, 0, 0, 0, x);
+  VALUE(module_load, NULL, 0, 0, 0, HW_MATRIX_FLOAT32, x);
   VALUE(module_store, NULL, 0, 0, 0, y);
 }
 

@@ -14,7 +14,7 @@ const STRUCTS = [
 
 const ENUMS = [
   ...['hw_status', 'hw_mask_kind', 'hw_weights_kind', 'hw_gelu_approximation', 'hw_causality'],
-  ...['hw_moment', 'hw_binary_operation', 'hw_activation'],
+  ...['hw_moment', 'hw_binary_operation', 'hw_activation', 'hw_matrix_type'],
 ];
 
 /** The modules that JavaScript can create: of HW_MODULE_LINEAR the config is hw_linear_config. */

@@ -37,7 +37,7 @@
  * @property {(module: number, input: number, y: number, options: number) => number} module_forward
  * @property {(module: number) => number} module_parameter_count
  * @property {(module: number, index: number, info: number) => number} module_parameter
- * @property {(module: number, index: number, first_row: number, rows: number, source: number) => number} module_load
+ * @property {(module: number, index: number, first_row: number, rows: number, type: number, source: number) => number} module_load
  * @property {(module: number, index: number, first_row: number, rows: number, target: number) => number} module_store
  * @property {(module: number, batch: number, past_key: number, past_value: number, past_tokens: number) => number} module_create_cache
  * @property {(cache: number) => void} cache_destroy
@@ -89,7 +89,7 @@ export const input = { bytes: 24, word: { x: 0, ids: 4, batch: 8, tokens: 12, lo
 /** hw_forward_options */
 export const forwardOptions = { bytes: 44, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40 } };
 /** hw_parameter_info */
-export const parameterInfo = { bytes: 108, word: { name: 0, rank: 96, shape: 100 } };
+export const parameterInfo = { bytes: 112, word: { name: 0, rank: 96, shape: 100 }, bool: { loadsWhole: 108 } };
 /** hw_attention_arguments */
 export const attentionArguments = { bytes: 128, word: { batch: 0, heads: 4, keyHeads: 8, queryTokens: 12, keyTokens: 16, keyWidth: 20, valueWidth: 24, query: 28, key: 32, value: 36, output: 40, weights: 44, keyLengths: 48, weightsKind: 60, causalOffset: 68, windowLeft: 72, windowRight: 76, mask: 80, rowMaximum: 112, rowSum: 116, kept: 120 }, f32: { scale: 52, softcap: 56 }, f64: { dropout: 104 }, bool: { isCausal: 64, offsetFromEnd: 65 } };
 /** hw_adamw_config */
@@ -118,6 +118,8 @@ export const moment = { first: 0, second: 1 };
 export const binaryOperation = { add: 0, subtract: 1, multiply: 2 };
 /** hw_activation */
 export const activation = { gelu: 0, geluTanh: 1, relu: 2, silu: 3, tanh: 4 };
+/** hw_matrix_type */
+export const matrixType = { float32: 0, bfloat16: 1, float16: 2, int8: 3 };
 /** hw_module_kind: each module's number and the layout of its config. */
 export const modules = {
   linear: { kind: 0, config: { bytes: 12, word: { inFeatures: 0, outFeatures: 4 }, bool: { bias: 8 } } },

@@ -16,6 +16,7 @@ import { checkIds } from '../modules/embedding.js';
 import { decoderForward, runForward } from '../modules/forward.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
 import { Module } from '../modules/module.js';
+import { writeParameter } from '../modules/parameters.js';
 import { random } from '../tensor/functions.js';
 import { generate } from './generate.js';
 import { gpt2Names } from './gpt2-names.js';
@@ -153,7 +154,9 @@ export class Gpt2 extends Module {
       for (const parameter of this.parameterList.filter((each) => each.shape.length === 2)) {
         const { data } = random(this.engine, 'randn', parameter.shape);
         data.forEach((value, i) => (data[i] = value * initialDeviation));
-        this.loadRows(parameter, data, 0, parameter.shape[0]);
+        writeParameter(this.engine, this.pointer, parameter, {
+          ...{ dtype: 'float32', shape: parameter.shape, data, size: data.length },
+        });
       }
     } catch (error) {
       super.dispose();

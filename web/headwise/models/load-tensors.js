@@ -1,14 +1,19 @@
 // Loads weights from one file or several into a model.
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
+import { matrixType } from '../engine/abi.js';
 import { sameShape } from '../tensor/shape.js';
 
 /** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
 /** @typedef {import('../modules/module.js').Module} Module */
+/** @typedef {import('../modules/parameters.js').Parameter} Parameter */
 /** @typedef {import('./names.js').Names} Names */
 
-/** @type {readonly string[]} */
-const floats = ['F32', 'F16', 'BF16'];
+/** The types of weights in files, and the engine's numbers for them. @type {Readonly<Record<string, number>>} */
+const types = { F32: matrixType.float32, F16: matrixType.float16, BF16: matrixType.bfloat16 };
+
+/** Bytes of float32 that a piece would have. */
+const pieceBytes = 2 ** 22;
 
 /** How many tensors of a kind messages name. */
 const shown = 8;
@@ -42,9 +47,9 @@ function checkTensors(files, shapes, { prefix, canonical, isUnused }) {
       return [`${name} has shape ${describe(own.shape)}, expected ${describe(shape)}`];
     }
     // Integers under these names are quantized: without their scales they are no weights.
-    return own === undefined || floats.includes(own.dtype)
+    return own === undefined || own.dtype in types
       ? []
-      : [`${name} has dtype ${own.dtype}, expected ${floats.join(' or ')}`];
+      : [`${name} has dtype ${own.dtype}, expected ${Object.keys(types).join(' or ')}`];
   });
   const problems = [
     ...listed('missing', missing),
@@ -62,8 +67,14 @@ function checkTensors(files, shapes, { prefix, canonical, isUnused }) {
   }
 }
 
+/** @param {readonly Parameter[]} parameters @returns {number} so that those which must come whole do */
+const pieceBytesFor = (parameters) =>
+  parameters
+    .filter(({ loadsWhole }) => loadsWhole)
+    .reduce((most, { size }) => Math.max(most, 4 * size), pieceBytes);
+
 /**
- * Copies the files' weights into a model, piece by piece.
+ * Copies the files' weights into a model, piece by piece, which the engine converts and packs.
  * @param {Module} model whose parameters have canonical names
  * @param {readonly SafetensorsFile[]} files one, or shards
  * @param {Names} names
@@ -78,11 +89,12 @@ export async function loadTensors(model, files, names, onProgress) {
   const total = files.reduce((sum, { byteLength }) => sum + byteLength, 0);
   let before = 0;
   const told = ({ loaded = 0 }) => onProgress?.({ loaded: before + loaded, total });
+  const how = { wants, onProgress: told, pieceBytes: pieceBytesFor(model.parameterList) };
   for (const file of files) {
-    for await (const { name, firstRow, rows, data } of file.pieces({ wants, onProgress: told })) {
+    for await (const { name, dtype, firstRow, rows, bytes } of file.bytePieces(how)) {
       const parameter = parameterOf(name);
       if (parameter !== undefined) {
-        model.loadRows(parameter, data, firstRow, rows);
+        model.loadRows(parameter, types[dtype], bytes, firstRow, rows);
       }
     }
     before += file.byteLength;

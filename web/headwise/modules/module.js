@@ -5,7 +5,7 @@ import { addressOf, Owned } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
 import { ModulePlace, Parameter } from './parameter.js';
 import { matchState } from './state.js';
-import { listParameters, readParameter, writeParameter } from './parameters.js';
+import { listParameters, readParameter, writeParameter, writeRows } from './parameters.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
@@ -120,13 +120,13 @@ export class Module extends Owned {
    * Copies whole rows of a parameter in.
    * @internal
    * @param {Entry} parameter
-   * @param {Float32Array} data
+   * @param {number} type of matrixType
+   * @param {Uint8Array} bytes
    * @param {number} firstRow
    * @param {number} rows
    */
-  loadRows(parameter, data, firstRow, rows) {
-    const value = { dtype: /** @type {const} */ ('float32'), shape: [], data, size: data.length };
-    writeParameter(this.engine, this.pointer, parameter, value, firstRow, rows);
+  loadRows(parameter, type, bytes, firstRow, rows) {
+    writeRows(this.engine, this.pointer, parameter, type, bytes, firstRow, rows);
   }
 
   /**

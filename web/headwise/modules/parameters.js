@@ -1,5 +1,5 @@
 // The parameters of a module, as listed by the engine with torch's names and shapes. They are copied through staging memory.
-import { parameterInfo } from '../engine/abi.js';
+import { matrixType, parameterInfo } from '../engine/abi.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
@@ -11,9 +11,10 @@ import { parameterInfo } from '../engine/abi.js';
  * @property {readonly number[]} shape torch's
  * @property {number} index the engine's number for it
  * @property {number} size elements
+ * @property {boolean} loadsWhole whether all rows have to be loaded at once
  */
 
-const { word: fields, bytes: infoBytes } = parameterInfo;
+const { word: fields, bool: flags, bytes: infoBytes } = parameterInfo;
 
 /** @param {Uint8Array} bytes @param {number} start */
 const textAt = (bytes, start) =>
@@ -34,7 +35,8 @@ export function listParameters(engine, module) {
     const shapeAt = (at + fields.shape) / 4;
     const shape = Object.freeze([...words.subarray(shapeAt, shapeAt + rank)]);
     const size = shape.reduce((product, n) => product * n, 1);
-    return { key: textAt(bytes, at + fields.name), shape, index, size };
+    const loadsWhole = bytes[at + flags.loadsWhole] !== 0;
+    return { key: textAt(bytes, at + fields.name), shape, index, size, loadsWhole };
   });
 }
 
@@ -64,17 +66,31 @@ export function writeGradient(engine, module, { index, shape }, value) {
 }
 
 /**
- * Copies rows of a parameter in.
+ * Copies a parameter in.
  * @param {Engine} engine
  * @param {number} module
  * @param {Parameter} parameter
- * @param {FloatOperand} value whole rows
- * @param {number} [firstRow]
- * @param {number} [rows] default: all
+ * @param {FloatOperand} value
  */
-export function writeParameter(engine, module, parameter, value, firstRow = 0, rows) {
-  const { index, shape } = parameter;
-  const count = rows ?? shape[0];
+export function writeParameter(engine, module, { index, shape }, value) {
   const [at] = engine.lay([value]);
-  engine.check(engine.call.module_load(module, index, firstRow, count, at), 'loadStateDict');
+  const status = engine.call.module_load(module, index, 0, shape[0], matrixType.float32, at);
+  engine.check(status, 'loadStateDict');
+}
+
+/**
+ * Copies rows of a parameter in, as a file has them.
+ * @param {Engine} engine
+ * @param {number} module
+ * @param {Parameter} parameter
+ * @param {number} type of matrixType
+ * @param {Uint8Array} bytes whole rows
+ * @param {number} firstRow
+ * @param {number} rows
+ */
+export function writeRows(engine, module, { index }, type, bytes, firstRow, rows) {
+  const at = engine.stage(bytes.length);
+  engine.bytes.set(bytes, at);
+  const status = engine.call.module_load(module, index, firstRow, rows, type, at);
+  engine.check(status, 'the weights');
 }
