@@ -176,6 +176,7 @@ static void project(const hw_run *run, const multi_head_attention *m, const hw_a
   const bool needs_copy = hw_run_records(run) && run->options->head_mask != NULL;
   float *copy = needs_copy ? hw_run_take_floats(run, rows, d_out) : NULL;
   const float *output = masked_output(run, attention, copy);
+  hw_head_replace_forward(run, attention);
   if (m->config.out_proj) {
     hw_linear_forward(run, &m->out_proj, &(hw_rows){output, attention->output_strides.token, rows}, y, d_out);
   } else if (hw_run_records(run) && !hw_run_measures(run)) {
