@@ -404,7 +404,8 @@ void hw_module_destroy(hw_module *module);
 void hw_module_train(hw_module *module, bool training);
 
 /* Finds a module inside this one by its name, such as attn or blocks.1. Returns NULL if there is none. This module owns
- * the result. The blocks of a decoder are h.0 and so on; their parts have the names of a block's parts (h.0.ln1). */
+ * the result. The blocks of a decoder have Hugging Face's names (h.0, model.layers.0); their parts have the names of a
+ * block's parts: ln1, attn, ln2, ffn. */
 hw_module *hw_module_child(hw_module *module, const char *name);
 
 /* A cache of the keys and values of past tokens. With it, a forward computes only the new tokens. */
@@ -420,14 +421,6 @@ typedef struct hw_input {
   size_t logits_start; /* hw_decoder computes logits of tokens [logits_start, logits_end) of each sequence */
   size_t logits_end;
 } hw_input;
-
-/* Another output for one head: zeros, a mean or that of another text, for ablation and patching. */
-typedef struct hw_head_output {
-  size_t layer;
-  size_t head;
-  const float *output; /* [rows, head_dim], before the output projection */
-  size_t rows;         /* batch · tokens, or tokens: the same for each sequence */
-} hw_head_output;
 
 /* Selects whether a forward hides later keys. This is in addition to the keys that a mask hides. */
 typedef enum hw_causality {
@@ -449,10 +442,6 @@ typedef struct hw_forward_options {
   /* NULL, or [num_heads], a factor for each head's output: 0 mutes it. Not for hw_causal_attention and the wrapper. */
   const float *head_mask;
   hw_causality causality;
-  /* NULL, or [replace_count]: what takes the place of heads' outputs, after head_mask; the last of one head counts. Traces and
-   * weights are those of the layer's own heads. Not for hw_causal_attention, the wrapper and recorded forwards. */
-  const hw_head_output *replace;
-  size_t replace_count;
 } hw_forward_options;
 
 /* Runs the module on the input and writes its output to y. The create functions give the shapes. options may be NULL.
@@ -827,26 +816,95 @@ typedef struct hw_transformer_stack_config {
 hw_status hw_transformer_stack_create(hw_context *context, const hw_transformer_stack_config *config,
                                       hw_module **module);
 
-/* ---- Decoder: a language model ---------------------------------------------------------------------------- */
+/* ---- Models: what decoders and encoders have in common ------------------------------------------------------ */
 
-/* Sizes and options of a decoder. It consists of token and position embeddings, blocks, a final layer norm, and the
- * token embedding as output head. In GPT-2 (Radford et al. 2019) the blocks are causal, with norm_first and
- * attention_bias. */
-typedef struct hw_decoder_config {
+/* Whose names a model's parameters have in state dicts. */
+typedef enum hw_names {
+  HW_NAMES_GPT2 = 0, /* transformer.h.0.attn.c_attn.weight; weights of linear layers are [in_features, out_features] */
+  HW_NAMES_GPT_NEOX = 1, /* gpt_neox.layers.0.attention.query_key_value.weight: rows [num_heads][q, k, v][head_dim] */
+  HW_NAMES_LLAMA = 2,    /* model.layers.0.self_attn.q_proj.weight: Llama, Mistral, Qwen 2 and 3, SmolLM3 */
+  HW_NAMES_GEMMA3 = 3,   /* Llama's, with four norms a layer */
+} hw_names;
+
+/* Where norms are: before attention and feed-forward (GPT-2), behind the residual connection of each (BERT), or before and
+ * behind each (Gemma 2). */
+typedef enum hw_norm_place {
+  HW_NORM_PRE = 0,
+  HW_NORM_POST = 1,
+  HW_NORM_BOTH = 2,
+} hw_norm_place;
+
+/* Rotary positions (Su et al. 2021), in Hugging Face's layout. Of the first 2 · pairs dimensions of a query or key, i and i +
+ * pairs are rotated together by position · frequencies[i]. Cosine and sine are multiplied by factor (YaRN, Peng et al. 2023). */
+typedef struct hw_rotary_config {
+  const double *frequencies; /* [pairs], radians a token */
+  size_t pairs;
+  double factor;
+} hw_rotary_config;
+
+/* What differs between the layers of a model. */
+typedef struct hw_layer_config {
+  size_t window;  /* how many tokens a token sees, itself the last of them; 0: all */
+  int32_t rotary; /* which of the model's rotaries; -1: none */
+} hw_layer_config;
+
+/* Most rotaries of a model. */
+#define HW_MOST_ROTARIES 8
+
+/* Sizes and options of a model: an architecture is such a config. What pointers point to is copied on creation. */
+typedef struct hw_model_config {
+  hw_names names;
+  bool is_bare;         /* names have no prefix such as transformer. */
+  hw_matrix_type dtype; /* of matrices, embeddings included; norms and biases are float32 */
   size_t vocab_size;
   size_t context_length;
+  size_t d_model;
   size_t num_layers;
-  hw_transformer_block_config block; /* its eps is also that of the final norm */
+  size_t num_heads;
+  size_t num_key_value_heads; /* divides num_heads; as many as those with GPT-2's and GPT-NeoX's names */
+  size_t head_dim;
+  size_t d_ff;        /* 0: blocks are attention only */
+  double dropout;     /* of the weights, the hidden activations and both branches, in training mode */
+  bool is_rms;        /* norms are RMS norms without bias (Zhang & Sennrich 2019); else layer norms */
+  double eps;         /* of all norms; it is used as it is */
+  double gain_offset; /* added to the weights of norms: 1 in Gemma */
+  hw_norm_place norm_place;
+  bool is_parallel; /* x + attention(norm1(x)) + feed_forward(norm2(x)) (GPT-J, GPT-NeoX); only with HW_NORM_PRE */
+  bool qk_norm;     /* RMS norms of each head's queries and keys, before rotary positions (Qwen 3, Gemma 3) */
+  bool qkv_bias;
+  bool out_bias;
+  bool mlp_bias;
+  hw_activation activation;
+  bool is_gated;                  /* down(activation(gate(x)) · up(x)) (Shazeer 2020); else down(activation(up(x))) */
+  double attention_scale;         /* 0: 1/√head_dim */
+  double attention_softcap;       /* 0: none */
+  double embedding_scale;         /* embeddings are multiplied by it: 1, or √d_model in Gemma */
+  size_t positions;               /* rows of learned positions; 0: none */
+  size_t rotary_count;            /* at most HW_MOST_ROTARIES */
+  const hw_rotary_config *rotary; /* [rotary_count] */
+  const hw_layer_config *layers;  /* [num_layers]; NULL: no windows and no rotary positions */
+} hw_model_config;
+
+/* ---- Decoder: a language model ---------------------------------------------------------------------------- */
+
+/* A model with causal attention, and what its output head is. */
+typedef struct hw_decoder_config {
+  hw_model_config model;
+  bool ties_head;       /* the token embedding is the output head; else a matrix of its own, without a bias */
+  double logit_softcap; /* 0: none; else logits are softcap·tanh(logits / softcap) (Gemma 2) */
 } hw_decoder_config;
 
 /* Decoder: ids [batch, tokens] → y [batch, logits_end - logits_start, vocab_size]. y is NULL if the range of logits is
- * empty. With a cache of `length` tokens, ids holds the tokens from position length on.
+ * empty. With a cache of `length` tokens, ids holds the tokens from position length on; keys are cached as attention reads them,
+ * normed and rotated.
  *
- * Parameters have Hugging Face's names: wte.weight [vocab_size, d_model], wpe.weight, h.0.ln_1.*, h.0.attn.c_attn.*,
- * h.0.attn.c_proj.*, h.0.ln_2.*, h.0.mlp.c_fc.*, h.0.mlp.c_proj.*, ln_f.*. Linear layers are Conv1D: their weights are
- * [in_features, out_features]. Layer norms start as ones and zeros; all other parameters start as zeros.
- * HW_ERROR_SHAPE: a size is zero, or d_model is not a multiple of num_heads. HW_ERROR_VALUE: eps is negative or not
- * finite, or the approximation is unknown. HW_ERROR_MEMORY: no memory. */
+ * Parameters have Hugging Face's names. Norms start as ones in effect (their weights as 1 - gain_offset), all else as zeros.
+ * Only a decoder whose dtype is float32 can be recorded.
+ *
+ * HW_ERROR_SHAPE: a size is zero, num_heads is no multiple of num_key_value_heads, a rotary has more pairs than a head, or there
+ * are fewer learned positions than context_length. HW_ERROR_VALUE: an enumerator is unknown, eps is negative, a softcap is
+ * neither 0 nor from HW_SMALLEST_SOFTCAP to HW_LARGEST_SOFTCAP, another number is not finite, a frequency is negative or too large
+ * for context_length tokens, a layer's rotary is not there, or options do not go together. HW_ERROR_MEMORY: no memory. */
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module);
 
 /* Training input of a language model. */

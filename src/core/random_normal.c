@@ -2,31 +2,7 @@
 #include <string.h>
 
 #include "core/random.h"
-
-/* fdlibm's kernels, for 0 <= angle < 2 pi: the C library's sin and cos bring 6 KB for larger angles. */
-static void sine_cosine_double(double angle, double *sine, double *cosine) {
-  static const double sine_coefficients[] = {1.58969099521155010221e-10, -2.50507602534068634195e-08,
-                                             2.75573137070700676789e-06, -1.98412698298579493134e-04,
-                                             8.33333333332248946124e-03, -1.66666666666666324348e-01};
-  static const double cosine_coefficients[] = {-1.13596475577881948265e-11, 2.08757232129817482790e-09,
-                                               -2.75573143513906633035e-07, 2.48015872894767294178e-05,
-                                               -1.38888888888741095749e-03, 4.16666666666666019037e-02};
-  const uint32_t quarter = (uint32_t)(angle * 6.36619772367581382433e-01 + 0.5);
-  /* Half of pi in two parts; quarter times the first is exact. */
-  const double x = (angle - quarter * 1.57079632673412561417) - quarter * 6.07710050650619224932e-11;
-  const double z = x * x;
-  double s = sine_coefficients[0];
-  double c = cosine_coefficients[0];
-  for (size_t i = 1; i < 6; i++) {
-    s = s * z + sine_coefficients[i];
-    c = c * z + cosine_coefficients[i];
-  }
-  s = x + x * z * s;
-  c = 1.0 - (0.5 * z - z * z * c);
-  const bool swapped = (quarter & 1) != 0;
-  *sine = ((quarter & 2) != 0 ? -1.0 : 1.0) * (swapped ? c : s);
-  *cosine = (((quarter + 1) & 2) != 0 ? -1.0 : 1.0) * (swapped ? s : c);
-}
+#include "core/sine.h"
 
 static float normal_single(hw_generator *generator) {
   if (generator->has_cached_normal) {
@@ -38,7 +14,7 @@ static float normal_single(hw_generator *generator) {
   const double radius = sqrt(-2.0 * log1p(-u2));
   double sine;
   double cosine;
-  sine_cosine_double(2.0 * 3.14159265358979323846 * u1, &sine, &cosine);
+  hw_sine_cosine(2.0 * 3.14159265358979323846 * u1, &sine, &cosine);
   generator->cached_normal = radius * sine;
   generator->has_cached_normal = true;
   return (float)(radius * cosine);

@@ -62,9 +62,18 @@ double hw_normalize_row(const float *x, bool is_centered, double eps, float *y, 
   return factor;
 }
 
-void hw_scale_normalized_row(const float *normalized, const float *weight, const float *bias, float *y, size_t count) {
-  if (weight != NULL) {
-    hw_row_multiply(normalized, weight, y, count);
+/* x times the gains, of lanes from i on. */
+HW_INLINE hw_f32x4 times_gains(hw_f32x4 x, hw_gains gains, size_t i, size_t lanes) {
+  return gains.weight == NULL ? x
+                              : hw_multiply(x, hw_add(hw_load_lanes(gains.weight + i, lanes), hw_splat(gains.offset)));
+}
+
+void hw_scale_normalized_row(const float *normalized, hw_gains gains, const float *bias, float *y, size_t count) {
+  if (gains.weight != NULL) {
+    for (size_t i = 0; i < count; i += HW_LANES) {
+      const size_t lanes = count - i < HW_LANES ? count - i : HW_LANES;
+      hw_store_lanes(y + i, times_gains(hw_load_lanes(normalized + i, lanes), gains, i, lanes), lanes);
+    }
   } else if (y != normalized) {
     memcpy(y, normalized, count * sizeof *y);
   }
@@ -73,10 +82,9 @@ void hw_scale_normalized_row(const float *normalized, const float *weight, const
   }
 }
 
-/* dy times the weight, of lanes from i on. */
+/* dy times the gains, of lanes from i on. */
 HW_INLINE hw_f32x4 scaled_gradient(const hw_normalized_row *row, const float *dy, size_t i, size_t lanes) {
-  const hw_f32x4 g = hw_load_lanes(dy + i, lanes);
-  return row->weight == NULL ? g : hw_multiply(g, hw_load_lanes(row->weight + i, lanes));
+  return times_gains(hw_load_lanes(dy + i, lanes), row->gains, i, lanes);
 }
 
 /* Sums of g, and of g times the normalized row. */

@@ -12,14 +12,20 @@
  * neither an offset nor the size of the numbers costs digits. */
 double hw_normalize_row(const float *x, bool is_centered, double eps, float *y, size_t count);
 
-/* y = normalized·weight + bias; weight and bias [count], or NULL for ones and zeros. y may be the normalized row. */
-void hw_scale_normalized_row(const float *normalized, const float *weight, const float *bias, float *y, size_t count);
+/* What a normalized row is multiplied by: weight [count] plus an offset. weight NULL: ones, and no offset. */
+typedef struct hw_gains {
+  const float *weight;
+  float offset;
+} hw_gains;
 
-/* Of y = normalized·weight, given dy, normalized and its factor as above: dx = factor·(g - mean(g) - normalized·mean(g·normalized))
- * with g = dy·weight, without mean(g) if not centered; or dx plus that. weight NULL: ones. dx may be dy if it does not add. */
+/* y = normalized·gains + bias; bias [count], or NULL for zeros. y may be the normalized row. */
+void hw_scale_normalized_row(const float *normalized, hw_gains gains, const float *bias, float *y, size_t count);
+
+/* Of y = normalized·gains, given dy, normalized and its factor as above: dx = factor·(g - mean(g) - normalized·mean(g·normalized))
+ * with g = dy·gains, without mean(g) if not centered; or dx plus that. dx may be dy if it does not add. */
 typedef struct hw_normalized_row {
   const float *normalized;
-  const float *weight;
+  hw_gains gains;
   float factor;
   bool is_centered;
   size_t count;

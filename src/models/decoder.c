@@ -1,75 +1,174 @@
 /* Language models: a config says which. */
 #include "models/decoder.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "models/models.h"
+#include "models/names.h"
+#include "modules/block.h"
 #include "modules/gradients.h"
-#include "modules/layer_norm.h"
-#include "modules/modules.h"
 #include "ops/embedding.h"
+#include "ops/pointwise.h"
+#include "ops/rotary.h"
 
-/* Hugging Face's names of a block's parts. */
-static const hw_alias aliases[] = {
-    {"ln1", "ln_1", false}, {"attn.qkv_proj", "attn.c_attn", true}, {"attn.out_proj", "attn.c_proj", true},
-    {"ln2", "ln_2", false}, {"ffn.fc1", "mlp.c_fc", true},          {"ffn.fc2", "mlp.c_proj", true},
-    {NULL, NULL, false},
-};
+/* ---- Life ---- */
+
+/* One array for all that the config points to: frequencies, then rotaries, then layers. */
+static hw_status copy_lists(hw_decoder *m) {
+  hw_model_config *model = &m->config.model;
+  size_t pairs = 0;
+  for (size_t i = 0; i < model->rotary_count; i++) {
+    pairs += model->rotary[i].pairs;
+  }
+  const size_t layers = model->layers == NULL ? 0 : model->num_layers;
+  const size_t bytes = hw_size_add(hw_size_multiply(pairs, sizeof(double)),
+                                   hw_size_add(hw_size_multiply(model->rotary_count, sizeof(hw_rotary_config)),
+                                               hw_size_multiply(layers, sizeof(hw_layer_config))));
+  if (bytes == 0) {
+    return HW_OK;
+  }
+  double *frequencies = hw_allocate(bytes);
+  m->lists = frequencies;
+  if (frequencies == NULL) {
+    return HW_ERROR_MEMORY;
+  }
+  hw_rotary_config *rotary = (hw_rotary_config *)(frequencies + pairs);
+  for (size_t i = 0; i < model->rotary_count; i++) {
+    const size_t count = model->rotary[i].pairs;
+    memcpy(frequencies, model->rotary[i].frequencies, count * sizeof(double));
+    rotary[i] = (hw_rotary_config){frequencies, count, model->rotary[i].factor};
+    frequencies += count;
+  }
+  model->rotary = rotary;
+  if (layers > 0) {
+    model->layers = memcpy(rotary + model->rotary_count, model->layers, layers * sizeof(hw_layer_config));
+  }
+  return HW_OK;
+}
+
+static hw_status create_blocks(hw_decoder *m) {
+  const hw_model_config *model = &m->config.model;
+  HW_TRY(hw_modules_reserve(model->num_layers, hw_model_block_weight_bytes(model), &m->blocks));
+  for (size_t i = 0; i < model->num_layers; i++) {
+    HW_TRY(hw_modules_add(&m->blocks, &hw_model_block_type, &(hw_model_block_config){model, i, true}));
+  }
+  return HW_OK;
+}
 
 static hw_status create(hw_module *module) {
   hw_decoder *m = (hw_decoder *)module;
-  const hw_decoder_config *config = &m->config;
-  const hw_transformer_block_config *block = &config->block;
-  const hw_layer_norm_config norm = {block->d_model, block->eps == 0.0 ? HW_LAYER_NORM_EPS : block->eps};
-  m->base.layers = config->num_layers;
-  m->base.heads = block->num_heads;
-  HW_TRY(hw_matrix_create(HW_MATRIX_FLOAT32, config->vocab_size, block->d_model, &m->wte));
-  HW_TRY(hw_matrix_create(HW_MATRIX_FLOAT32, config->context_length, block->d_model, &m->wpe));
-  HW_TRY(hw_layer_norm_create(NULL, &norm, &m->ln_f));
-  return hw_modules_create(config->num_layers, hw_transformer_block_weight_bytes(block), &hw_transformer_block_type,
-                           block, &m->h);
+  const hw_model_config *model = &m->config.model;
+  const float softcap = (float)m->config.logit_softcap;
+  HW_TRY(hw_model_check(model));
+  if (model->norm_place == HW_NORM_POST ||
+      (softcap != 0.0F && !(softcap >= HW_SMALLEST_SOFTCAP && softcap <= HW_LARGEST_SOFTCAP))) {
+    return HW_ERROR_VALUE;
+  }
+  const hw_norm_config norm = hw_model_norm(model);
+  m->base.layers = model->num_layers;
+  m->base.heads = model->num_heads;
+  HW_TRY(copy_lists(m));
+  HW_TRY(hw_matrix_create(model->dtype, model->vocab_size, model->d_model, &m->embedding));
+  if (model->positions > 0) {
+    HW_TRY(hw_matrix_create(model->dtype, model->positions, model->d_model, &m->positions));
+  }
+  if (!m->config.ties_head) {
+    HW_TRY(hw_matrix_create(model->dtype, model->vocab_size, model->d_model, &m->head));
+  }
+  HW_TRY(hw_module_create(NULL, &hw_norm_type, &norm, &m->norm));
+  return create_blocks(m);
 }
 
 static void release(hw_module *module) {
   hw_decoder *m = (hw_decoder *)module;
-  hw_matrix_release(&m->wte);
-  hw_matrix_release(&m->wpe);
-  hw_gradient_release(&m->wte_gradient);
-  hw_gradient_release(&m->wpe_gradient);
-  hw_modules_release(&m->h);
-  hw_module_destroy(m->ln_f);
+  hw_matrix_release(&m->embedding);
+  hw_matrix_release(&m->positions);
+  hw_matrix_release(&m->head);
+  hw_gradient_release(&m->embedding_gradient);
+  hw_gradient_release(&m->positions_gradient);
+  hw_gradient_release(&m->head_gradient);
+  hw_modules_release(&m->blocks);
+  hw_module_destroy(m->norm);
+  hw_release(m->lists);
 }
 
 static void visit(hw_module *module, hw_visit *visit) {
   hw_decoder *m = (hw_decoder *)module;
-  hw_visit_matrix(visit, "wte.weight", &m->wte, &m->wte_gradient, false, HW_DRAWN_NOT);
-  hw_visit_matrix(visit, "wpe.weight", &m->wpe, &m->wpe_gradient, false, HW_DRAWN_NOT);
-  hw_visit_modules(visit, "h", &m->h, aliases);
-  hw_visit_child(visit, "ln_f", m->ln_f, NULL);
+  const hw_model_names *names = hw_model_names_of(&m->config.model);
+  const size_t start = m->config.model.is_bare ? names->prefix : 0;
+  hw_visit_matrix(visit, names->embedding + start, &m->embedding, &m->embedding_gradient, false, HW_DRAWN_NOT);
+  if (m->config.model.positions > 0) {
+    hw_visit_matrix(visit, names->positions + start, &m->positions, &m->positions_gradient, false, HW_DRAWN_NOT);
+  }
+  hw_visit_modules(visit, names->blocks + start, &m->blocks, names->parts);
+  hw_visit_child(visit, names->norm + start, m->norm, NULL);
+  if (!m->config.ties_head) {
+    hw_visit_matrix(visit, names->head, &m->head, &m->head_gradient, false, HW_DRAWN_NOT);
+  }
 }
 
 static hw_cache_shape cache_shape(const hw_module *module) {
-  const hw_decoder_config *config = &((const hw_decoder *)module)->config;
+  const hw_model_config *model = &((const hw_decoder *)module)->config.model;
   return (hw_cache_shape){
-      .layers = config->num_layers,
-      .heads = config->block.num_heads,
-      .head_dim = config->block.d_model / config->block.num_heads,
-      .capacity = config->context_length,
+      .layers = model->num_layers,
+      .heads = model->num_key_value_heads,
+      .head_dim = model->head_dim,
+      .capacity = model->context_length,
   };
 }
 
 static const hw_linear *out_proj(const hw_module *module, size_t layer) {
-  return hw_modules_out_proj(&((const hw_decoder *)module)->h, layer);
+  return hw_modules_out_proj(&((const hw_decoder *)module)->blocks, layer);
 }
 
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
-  const hw_decoder_config *config = &((const hw_decoder *)module)->config;
-  if (options->cache == NULL && input->tokens > config->context_length) {
+  const hw_model_config *model = &((const hw_decoder *)module)->config.model;
+  if (options->cache == NULL && input->tokens > model->context_length) {
     return HW_ERROR_SHAPE;
   }
   const bool in_order = input->logits_start <= input->logits_end && input->logits_end <= input->tokens;
-  return in_order && hw_ids_fit(input, config->vocab_size) ? HW_OK : HW_ERROR_VALUE;
+  return in_order && hw_ids_fit(input, model->vocab_size) ? HW_OK : HW_ERROR_VALUE;
 }
+
+/* ---- Logits ---- */
+
+const hw_matrix *hw_decoder_head(const hw_decoder *decoder) {
+  return decoder->config.ties_head ? &decoder->embedding : &decoder->head;
+}
+
+hw_matrix hw_decoder_head_gradient(const hw_decoder *decoder) {
+  return decoder->config.ties_head ? hw_gradient_matrix(&decoder->embedding_gradient, &decoder->embedding)
+                                   : hw_gradient_matrix(&decoder->head_gradient, &decoder->head);
+}
+
+static void scale(const hw_run *run, float factor, float *x, size_t count) {
+  for (size_t i = 0; factor != 1.0F && !hw_run_measures(run) && i < count; i++) {
+    x[i] *= factor;
+  }
+}
+
+void hw_decoder_predict(const hw_run *run, const hw_decoder *decoder, const hw_rows *x, float *logits) {
+  const size_t vocab_size = decoder->config.model.vocab_size;
+  const float softcap = (float)decoder->config.logit_softcap;
+  hw_matrix_multiply(run, hw_decoder_head(decoder), x, NULL, logits, vocab_size);
+  if (softcap != 0.0F) {
+    const size_t count = hw_size_multiply(x->count, vocab_size);
+    scale(run, 1.0F / softcap, logits, count);
+    hw_activation_forward(run, HW_ACTIVATION_TANH, logits, logits, count);
+    scale(run, softcap, logits, count);
+  }
+}
+
+void hw_decoder_uncap(const hw_run *run, const hw_decoder *decoder, const float *logits, float *d, size_t count) {
+  const float softcap = (float)decoder->config.logit_softcap;
+  for (size_t i = 0; softcap != 0.0F && !hw_run_measures(run) && i < count; i++) {
+    const float tangent = logits[i] / softcap;
+    d[i] *= 1.0F - tangent * tangent;
+  }
+}
+
+/* ---- Forward ---- */
 
 /* Moves the asked-for tokens of all sequences to the front of x. */
 static void gather(const hw_input *input, size_t d_model, float *x) {
@@ -86,7 +185,7 @@ static size_t asked_rows(const hw_input *input) {
 
 /* The asked-for tokens' logits, by one product: the vocabulary's matrix is read once. x is overwritten. */
 static void predict(hw_run *run, const hw_decoder *m, const hw_input *input, float *x, float *logits) {
-  const size_t d_model = m->config.block.d_model;
+  const size_t d_model = m->config.model.d_model;
   const size_t rows = asked_rows(input);
   if (rows == 0) {
     return;
@@ -94,22 +193,39 @@ static void predict(hw_run *run, const hw_decoder *m, const hw_input *input, flo
   if (!hw_run_measures(run)) {
     gather(input, d_model, x);
   }
-  hw_layer_norm_push(run, m->ln_f, x, rows, x);
-  hw_matrix_multiply(run, &m->wte, &(hw_rows){x, d_model, rows}, NULL, logits, m->config.vocab_size);
+  hw_layer_norm_push(run, m->norm, x, rows, x);
+  hw_decoder_predict(run, m, &(hw_rows){x, d_model, rows}, logits);
+}
+
+/* Angles of positions `first` and up, for all layers; until the arena's `used` is set back. */
+static void turn_positions(hw_run *run, const hw_model_config *model, size_t first, size_t tokens, hw_angles *angles) {
+  for (size_t i = 0; i < model->rotary_count; i++) {
+    angles[i] = hw_angles_take(run, model->rotary + i, first, tokens);
+  }
+  run->angles = angles;
 }
 
 void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_input *input, size_t past, float *x) {
+  const hw_model_config *model = &decoder->config.model;
+  const size_t mark = run->arena->used;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
-  hw_embedding_forward(run, &decoder->wte, input->ids, rows, x);
-  hw_positions_forward(run, &decoder->wpe, past, input->tokens, rows, x);
-  hw_modules_run(run, &decoder->h, &(hw_input){.x = x, .batch = input->batch, .tokens = input->tokens}, x);
+  hw_angles angles[HW_MOST_ROTARIES];
+  hw_embedding_forward(run, &decoder->embedding, input->ids, rows, x);
+  scale(run, (float)model->embedding_scale, x, rows * model->d_model);
+  if (model->positions > 0) {
+    hw_positions_forward(run, &decoder->positions, past, input->tokens, rows, x);
+  }
+  turn_positions(run, model, past, input->tokens, angles);
+  hw_modules_run(run, &decoder->blocks, &(hw_input){.x = x, .batch = input->batch, .tokens = input->tokens}, x);
+  run->angles = NULL;
+  run->arena->used = mark;
 }
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const hw_decoder *m = (const hw_decoder *)module;
   const size_t mark = run->arena->used;
   const size_t past = run->options->cache == NULL ? 0 : run->options->cache->length;
-  float *x = hw_run_take_floats(run, hw_size_multiply(input->batch, input->tokens), m->config.block.d_model);
+  float *x = hw_run_take_floats(run, hw_size_multiply(input->batch, input->tokens), m->config.model.d_model);
   hw_decoder_run_blocks(run, m, input, past, x);
   predict(run, m, input, x, y);
   run->arena->used = mark;
@@ -118,12 +234,21 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
 /* ---- Backward ---- */
 
 void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_input *input, float *d) {
+  const hw_model_config *model = &decoder->config.model;
+  const size_t mark = run->arena->used;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
-  hw_matrix wte = hw_gradient_matrix(&decoder->wte_gradient, &decoder->wte);
-  hw_matrix wpe = hw_gradient_matrix(&decoder->wpe_gradient, &decoder->wpe);
-  hw_modules_run_backward(run, &decoder->h, input, d, d);
-  hw_embedding_backward(run, &wte, input->ids, rows, d);
-  hw_positions_backward(run, &wpe, 0, input->tokens, rows, d);
+  hw_matrix embedding = hw_gradient_matrix(&decoder->embedding_gradient, &decoder->embedding);
+  hw_angles angles[HW_MOST_ROTARIES];
+  turn_positions(run, model, 0, input->tokens, angles);
+  hw_modules_run_backward(run, &decoder->blocks, input, d, d);
+  if (model->positions > 0) {
+    hw_matrix positions = hw_gradient_matrix(&decoder->positions_gradient, &decoder->positions);
+    hw_positions_backward(run, &positions, 0, input->tokens, rows, d);
+  }
+  scale(run, (float)model->embedding_scale, d, rows * model->d_model);
+  hw_embedding_backward(run, &embedding, input->ids, rows, d);
+  run->angles = NULL;
+  run->arena->used = mark;
 }
 
 /* Puts the asked-for tokens' rows where they belong, in place, and zeros in the others. */
@@ -139,22 +264,40 @@ static void scatter(const hw_input *input, size_t d_model, float *d) {
   }
 }
 
+/* d_logits of capped logits as it is before the cap, in room of its own; without a cap it is as it was. */
+static const float *uncapped(hw_run *run, const hw_decoder *m, const hw_rows *x, const float *d_logits) {
+  if (m->config.logit_softcap == 0.0) {
+    return d_logits;
+  }
+  const size_t vocab_size = m->config.model.vocab_size;
+  const size_t count = hw_size_multiply(x->count, vocab_size);
+  float *logits = hw_run_take_floats(run, x->count, vocab_size);
+  float *d = hw_run_take_floats(run, x->count, vocab_size);
+  hw_decoder_predict(run, m, x, logits);
+  if (!hw_run_measures(run)) {
+    memcpy(d, d_logits, count * sizeof(float));
+  }
+  hw_decoder_uncap(run, m, logits, d, count);
+  return d;
+}
+
 /* The gradient of the asked-for tokens before the last norm, in the first rows of d. */
 static void predict_backward(hw_run *run, hw_decoder *m, const hw_input *input, const float *d_logits, float *d) {
   const size_t mark = run->arena->used;
-  const size_t d_model = m->config.block.d_model;
+  const size_t d_model = m->config.model.d_model;
   const size_t rows = asked_rows(input);
   if (rows == 0) {
     return;
   }
-  const hw_normalized normalized = hw_layer_norm_pop(run, m->ln_f, rows);
-  const hw_rows dy = {d_logits, m->config.vocab_size, rows};
-  hw_matrix gradient = hw_gradient_matrix(&m->wte_gradient, &m->wte);
-  float *x = hw_run_take_floats(run, rows, d_model);
-  hw_layer_norm_restore(run, m->ln_f, &normalized, rows, x);
-  hw_matrix_add_gradient(run, &gradient, &(hw_rows){x, d_model, rows}, &dy);
-  hw_matrix_multiply_transposed(run, &m->wte, &dy, false, d, d_model);
-  hw_layer_norm_pull(run, m->ln_f, &normalized, d, rows, false, d);
+  const hw_normalized normalized = hw_layer_norm_pop(run, m->norm, rows);
+  hw_matrix gradient = hw_decoder_head_gradient(m);
+  float *restored = hw_run_take_floats(run, rows, d_model);
+  const hw_rows x = {restored, d_model, rows};
+  hw_layer_norm_restore(run, m->norm, &normalized, rows, restored);
+  const hw_rows dy = {uncapped(run, m, &x, d_logits), m->config.model.vocab_size, rows};
+  hw_matrix_add_gradient(run, &gradient, &x, &dy);
+  hw_matrix_multiply_transposed(run, hw_decoder_head(m), &dy, false, d, d_model);
+  hw_layer_norm_pull(run, m->norm, &normalized, d, rows, false, d);
   run->arena->used = mark;
 }
 
@@ -162,10 +305,10 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   (void)dx;
   hw_decoder *m = (hw_decoder *)module;
   const size_t mark = run->arena->used;
-  float *d = hw_run_take_floats(run, hw_size_multiply(input->batch, input->tokens), m->config.block.d_model);
+  float *d = hw_run_take_floats(run, hw_size_multiply(input->batch, input->tokens), m->config.model.d_model);
   predict_backward(run, m, input, dy, d);
   if (!hw_run_measures(run)) {
-    scatter(input, m->config.block.d_model, d);
+    scatter(input, m->config.model.d_model, d);
   }
   hw_decoder_run_blocks_backward(run, m, input, d);
   run->arena->used = mark;

@@ -6,13 +6,16 @@
 
 typedef struct hw_decoder {
   hw_module base;
-  hw_decoder_config config;
-  hw_matrix wte; /* [vocab_size, d_model]: looked up in, and the output head */
-  hw_matrix wpe; /* [context_length, d_model] */
-  hw_gradient wte_gradient;
-  hw_gradient wpe_gradient;
-  hw_modules h;
-  hw_module *ln_f;
+  hw_decoder_config config; /* what it points to belongs to the decoder */
+  void *lists;              /* that */
+  hw_matrix embedding;      /* [vocab_size, d_model] */
+  hw_matrix positions;      /* [positions, d_model], if they are learned */
+  hw_matrix head;           /* [vocab_size, d_model], unless it is the embedding */
+  hw_gradient embedding_gradient;
+  hw_gradient positions_gradient;
+  hw_gradient head_gradient;
+  hw_modules blocks;
+  hw_module *norm; /* the last */
 } hw_decoder;
 
 /* x [batch, tokens, d_model]: what the last block leaves; ids that come after `past` tokens. */
@@ -20,5 +23,17 @@ void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_inpu
 
 /* Its backward without a past: d, the gradient of x, is overwritten. */
 void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_input *input, float *d);
+
+/* What makes logits of normed rows. */
+const hw_matrix *hw_decoder_head(const hw_decoder *decoder);
+
+/* Its gradient, which is there. */
+hw_matrix hw_decoder_head_gradient(const hw_decoder *decoder);
+
+/* logits [x->count, vocab_size] of normed rows. */
+void hw_decoder_predict(const hw_run *run, const hw_decoder *decoder, const hw_rows *x, float *logits);
+
+/* d, the gradient of so many logits, becomes that of what the head leaves. */
+void hw_decoder_uncap(const hw_run *run, const hw_decoder *decoder, const float *logits, float *d, size_t count);
 
 #endif

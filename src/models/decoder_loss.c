@@ -53,8 +53,8 @@ static size_t count_targets(const int32_t *targets, size_t rows, int32_t ignore_
 static double sum_losses(hw_run *run, const loss_call *f, const float *x, const int32_t *targets) {
   const size_t mark = run->arena->used;
   const hw_decoder *m = f->decoder;
-  const size_t d_model = m->config.block.d_model;
-  const size_t vocab_size = m->config.vocab_size;
+  const size_t d_model = m->config.model.d_model;
+  const size_t vocab_size = m->config.model.vocab_size;
   const size_t rows = f->input->batch * f->input->tokens;
   const size_t step = rows_at_a_time(vocab_size, rows);
   float *logits = hw_run_take_floats(run, step, vocab_size);
@@ -63,7 +63,7 @@ static double sum_losses(hw_run *run, const loss_call *f, const float *x, const 
   for (size_t row = 0; row < (hw_run_measures(run) ? step : rows); row += step) {
     const size_t some = hw_min(rows - row, step);
     const hw_rows part = {hw_const_floats_from(x, row * d_model), d_model, some};
-    hw_matrix_multiply(run, &m->wte, &part, NULL, logits, vocab_size);
+    hw_decoder_predict(run, m, &part, logits);
     const hw_cross_entropy_call call = {
         .logits = logits,
         .targets = targets == NULL ? NULL : targets + row,
@@ -102,9 +102,9 @@ static void forward(hw_run *run, const void *call) {
   const hw_input input = ids_of(f->input);
   const size_t rows = input.batch * input.tokens;
   const int32_t *targets = take_targets(run, f);
-  float *x = hw_run_take_floats(run, rows, m->config.block.d_model);
+  float *x = hw_run_take_floats(run, rows, m->config.model.d_model);
   hw_decoder_run_blocks(run, m, &input, 0, x);
-  hw_layer_norm_push(run, m->ln_f, x, rows, x);
+  hw_layer_norm_push(run, m->norm, x, rows, x);
   const double sum = sum_losses(run, f, x, targets);
   if (!hw_run_measures(run)) {
     *f->sum = sum / (double)count_targets(targets, rows, f->input->ignore_index);
@@ -113,35 +113,37 @@ static void forward(hw_run *run, const void *call) {
 
 /* ---- Backward ---- */
 
-/* d [rows, d_model], the gradient of x, whose rows are normed: logits again, their gradient in their place, then the gradients of
+/* d [rows, d_model], the gradient of x, whose rows are normed: logits again, their gradient in their place if they are not capped, then the gradients of
  * x and of the head. */
 static void head_backward(hw_run *run, const loss_call *f, const float *x, const int32_t *targets, size_t count,
                           float *d) {
   const size_t mark = run->arena->used;
   hw_decoder *m = f->decoder;
-  const size_t d_model = m->config.block.d_model;
-  const size_t vocab_size = m->config.vocab_size;
+  const size_t d_model = m->config.model.d_model;
+  const size_t vocab_size = m->config.model.vocab_size;
   const size_t rows = f->input->batch * f->input->tokens;
   const size_t step = rows_at_a_time(vocab_size, rows);
-  hw_matrix gradient = hw_gradient_matrix(&m->wte_gradient, &m->wte);
-  const hw_matrix transposed = hw_matrix_transpose(run, &m->wte);
+  hw_matrix gradient = hw_decoder_head_gradient(m);
+  const hw_matrix transposed = hw_matrix_transpose(run, hw_decoder_head(m));
   float *logits = hw_run_take_floats(run, step, vocab_size);
+  float *d_logits = m->config.logit_softcap == 0.0 ? logits : hw_run_take_floats(run, step, vocab_size);
   for (size_t row = 0; row < (hw_run_measures(run) ? step : rows); row += step) {
     const hw_rows part = {hw_const_floats_from(x, row * d_model), d_model, hw_min(rows - row, step)};
-    const hw_rows d_logits = {logits, vocab_size, part.count};
-    hw_matrix_multiply(run, &m->wte, &part, NULL, logits, vocab_size);
+    const hw_rows d_part = {d_logits, vocab_size, part.count};
+    hw_decoder_predict(run, m, &part, logits);
     const hw_cross_entropy_call call = {
         .logits = logits,
         .targets = targets + row,
         .rows = part.count,
         .classes = vocab_size,
         .ignore_index = f->input->ignore_index,
-        .gradient = logits,
+        .gradient = d_logits,
         .scale = count == 0 ? 0.0F : (float)((double)f->scale / (double)count),
     };
     hw_cross_entropy_forward(run, &call);
-    hw_matrix_multiply(run, &transposed, &d_logits, NULL, hw_floats_from(d, row * d_model), d_model);
-    hw_matrix_add_gradient(run, &gradient, &part, &d_logits);
+    hw_decoder_uncap(run, m, logits, d_logits, part.count * vocab_size);
+    hw_matrix_multiply(run, &transposed, &d_part, NULL, hw_floats_from(d, row * d_model), d_model);
+    hw_matrix_add_gradient(run, &gradient, &part, &d_part);
   }
   run->arena->used = mark;
 }
@@ -150,9 +152,9 @@ static void backward(hw_run *run, const void *call) {
   const loss_call *f = call;
   hw_decoder *m = f->decoder;
   hw_arena *tape = run->tape.kept;
-  const size_t d_model = m->config.block.d_model;
+  const size_t d_model = m->config.model.d_model;
   const size_t rows = f->input->batch * f->input->tokens;
-  const hw_normalized normalized = hw_layer_norm_pop(run, m->ln_f, rows);
+  const hw_normalized normalized = hw_layer_norm_pop(run, m->norm, rows);
   const size_t blocks_end = tape->used;
   /* ids and targets lie at the bottom. */
   tape->used = hw_arena_size(rows, sizeof(uint32_t)) + hw_arena_size(rows, sizeof(int32_t));
@@ -163,9 +165,9 @@ static void backward(hw_run *run, const void *call) {
   run->layer = m->base.layers;
   float *x = hw_run_take_floats(run, rows, d_model);
   float *d = hw_run_take_floats(run, rows, d_model);
-  hw_layer_norm_restore(run, m->ln_f, &normalized, rows, x);
+  hw_layer_norm_restore(run, m->norm, &normalized, rows, x);
   head_backward(run, f, x, targets, count_targets(targets, rows, f->input->ignore_index), d);
-  hw_layer_norm_pull(run, m->ln_f, &normalized, d, rows, false, d);
+  hw_layer_norm_pull(run, m->norm, &normalized, d, rows, false, d);
   hw_decoder_run_blocks_backward(run, m, &input, d);
   tape->used = 0;
 }
@@ -178,7 +180,7 @@ static hw_status check(hw_module *module, const hw_loss_input *input, const floa
   }
   const hw_input ids = ids_of(input);
   HW_TRY(hw_module_check(module, &ids, NULL, &(hw_forward_options){0}));
-  const size_t vocab_size = ((const hw_decoder *)module)->config.vocab_size;
+  const size_t vocab_size = ((const hw_decoder *)module)->config.model.vocab_size;
   for (size_t i = 0; input->targets != NULL && i < input->batch * input->tokens; i++) {
     const int32_t target = input->targets[i];
     if (target != input->ignore_index && (target < 0 || (size_t)target >= vocab_size)) {

@@ -32,7 +32,7 @@ static hw_status create(hw_module *module) {
   m->base.layers = 1;
   m->base.heads = 1;
   for (size_t i = 0; i < PROJECTIONS; i++) {
-    HW_TRY(hw_linear_init(config->d_in, config->d_out, config->qkv_bias, &m->projections[i]));
+    HW_TRY(hw_linear_init(HW_MATRIX_FLOAT32, config->d_in, config->d_out, config->qkv_bias, &m->projections[i]));
   }
   return HW_OK;
 }
@@ -51,7 +51,7 @@ static void visit(hw_module *module, hw_visit *visit) {
     if (m->config.by_hand) {
       hw_visit_matrix(visit, names[i], &projection->weight, &projection->weight_gradient, true, HW_DRAWN_UNIFORM);
     } else {
-      hw_visit_linear(visit, names[i], projection, 0, m->config.d_out);
+      hw_visit_linear(visit, names[i], projection);
     }
   }
 }

@@ -1,27 +1,34 @@
 #include "modules/layer_norm.h"
 
+#include <math.h>
+
 #include "modules/modules.h"
 #include "ops/layer_norm.h"
 
 typedef struct layer_norm {
   hw_module base;
-  hw_layer_norm_config config;
-  float *weight; /* and behind it the bias */
+  hw_norm_config config;
+  float *weight; /* and behind it the bias, if there is one */
   hw_gradient gradient;
 } layer_norm;
 
+static size_t dim_of(const layer_norm *m) { return m->config.base.dim; }
+
+/* Floats of weight and bias. */
+static size_t count_of(const layer_norm *m) { return hw_size_multiply(dim_of(m), m->config.is_rms ? 1 : 2); }
+
 static hw_status create(hw_module *module) {
   layer_norm *m = (layer_norm *)module;
-  const size_t dim = m->config.dim;
+  const size_t dim = dim_of(m);
   if (dim == 0) {
     return HW_ERROR_SHAPE;
   }
-  if (!hw_eps_is_valid(m->config.eps)) {
+  if (!hw_eps_is_valid(m->config.base.eps) || !isfinite(m->config.gain_offset)) {
     return HW_ERROR_VALUE;
   }
-  m->weight = hw_allocate_zeroed(hw_size_multiply(dim, 2 * sizeof(float)));
+  m->weight = hw_allocate_zeroed(hw_size_multiply(count_of(m), sizeof(float)));
   for (size_t i = 0; m->weight != NULL && i < dim; i++) {
-    m->weight[i] = 1.0F;
+    m->weight[i] = (float)(1.0 - m->config.gain_offset);
   }
   return m->weight == NULL ? HW_ERROR_MEMORY : HW_OK;
 }
@@ -34,25 +41,34 @@ static void release(hw_module *module) {
 
 static void visit(hw_module *module, hw_visit *visit) {
   layer_norm *m = (layer_norm *)module;
-  const size_t dim = m->config.dim;
+  const size_t dim = dim_of(m);
   hw_parameter parameter = {
       .rank = 1,
       .rows = dim,
       .columns = 1,
       .array = m->weight,
-      .array_count = 2 * dim,
+      .array_count = count_of(m),
       .gradient = &m->gradient,
       .part = 1,
   };
   hw_visit_parameter(visit, "weight", &parameter);
-  parameter.first_row = dim;
-  parameter.part = 2;
-  hw_visit_parameter(visit, "bias", &parameter);
+  if (!m->config.is_rms) {
+    parameter.first_row = dim;
+    parameter.part = 2;
+    hw_visit_parameter(visit, "bias", &parameter);
+  }
 }
 
 static hw_normalization normalization_of(const layer_norm *m) {
-  const size_t dim = m->config.dim;
-  return (hw_normalization){.weight = m->weight, .bias = m->weight + dim, .eps = m->config.eps, .columns = dim};
+  const hw_norm_config *config = &m->config;
+  return (hw_normalization){
+      .weight = m->weight,
+      .bias = config->is_rms ? NULL : m->weight + dim_of(m),
+      .gain_offset = (float)config->gain_offset,
+      .eps = config->base.eps,
+      .columns = dim_of(m),
+      .is_rms = config->is_rms,
+  };
 }
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
@@ -75,7 +91,7 @@ void hw_layer_norm_push(hw_run *run, const hw_module *module, const float *x, si
 hw_normalized hw_layer_norm_pop(const hw_run *run, const hw_module *module, size_t rows) {
   hw_normalized normalized;
   normalized.factors = hw_tape_pop_floats(run, rows, 1);
-  normalized.rows = hw_tape_pop_floats(run, rows, ((const layer_norm *)module)->config.dim);
+  normalized.rows = hw_tape_pop_floats(run, rows, dim_of((const layer_norm *)module));
   return normalized;
 }
 
@@ -89,7 +105,8 @@ void hw_layer_norm_pull(const hw_run *run, hw_module *module, const hw_normalize
                         size_t rows, bool adds, float *dx) {
   layer_norm *m = (layer_norm *)module;
   const hw_normalization normalization = normalization_of(m);
-  const hw_normalization_gradient gradient = {m->gradient.values, m->gradient.values + m->config.dim};
+  const hw_normalization_gradient gradient = {m->gradient.values,
+                                              m->config.is_rms ? NULL : m->gradient.values + dim_of(m)};
   hw_normalization_backward(run, &normalization, &gradient, normalized->rows, normalized->factors, dy, rows, adds, dx);
 }
 
@@ -105,7 +122,9 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   run->arena->used = mark;
 }
 
-const hw_module_type hw_layer_norm_type = {HW_MODULE_TYPE(layer_norm), .backward = backward};
+const hw_module_type hw_norm_type = {HW_MODULE_TYPE(layer_norm), .backward = backward};
+
+const hw_module_type hw_layer_norm_type = {HW_PLAIN_MODULE_TYPE(layer_norm), .backward = backward};
 
 hw_status hw_layer_norm_create(hw_context *context, const hw_layer_norm_config *config, hw_module **module) {
   return hw_module_create(context, &hw_layer_norm_type, config, module);

@@ -1,8 +1,17 @@
-/* A layer norm inside another module: its backward works from what it made of its input, which nobody keeps. */
+/* A norm inside another module: its backward works from what it made of its input, which nobody keeps. */
 #ifndef HW_MODULES_LAYER_NORM_H
 #define HW_MODULES_LAYER_NORM_H
 
 #include "modules/module.h"
+
+/* A layer norm's config, and what norms of models have besides. All zeros of it: a layer norm. */
+typedef struct hw_norm_config {
+  hw_layer_norm_config base;
+  bool is_rms;        /* and has no bias */
+  double gain_offset; /* added to the weights, which start as 1 less it */
+} hw_norm_config;
+
+extern const hw_module_type hw_norm_type;
 
 /* Rows without weight and bias, and what each was multiplied by. */
 typedef struct hw_normalized {
@@ -10,7 +19,7 @@ typedef struct hw_normalized {
   float *factors; /* [rows] */
 } hw_normalized;
 
-/* hw_module_run of a layer norm; if the run records, what the backward needs goes onto its tape. y may be x. */
+/* hw_module_run of a norm; if the run records, what the backward needs goes onto its tape. y may be x. */
 void hw_layer_norm_push(hw_run *run, const hw_module *module, const float *x, size_t rows, float *y);
 
 hw_normalized hw_layer_norm_pop(const hw_run *run, const hw_module *module, size_t rows);

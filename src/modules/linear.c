@@ -9,14 +9,14 @@ typedef struct linear_module {
 
 static hw_status create(hw_module *module) {
   linear_module *m = (linear_module *)module;
-  return hw_linear_init(m->config.in_features, m->config.out_features, m->config.bias, &m->linear);
+  return hw_linear_init(HW_MATRIX_FLOAT32, m->config.in_features, m->config.out_features, m->config.bias, &m->linear);
 }
 
 static void release(hw_module *module) { hw_linear_release(&((linear_module *)module)->linear); }
 
 static void visit(hw_module *module, hw_visit *visit) {
   linear_module *m = (linear_module *)module;
-  hw_visit_linear(visit, "", &m->linear, 0, m->config.out_features);
+  hw_visit_linear(visit, "", &m->linear);
 }
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {

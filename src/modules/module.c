@@ -87,19 +87,27 @@ hw_module *hw_module_child(hw_module *module, const char *name) {
   return s.found;
 }
 
-hw_status hw_modules_create(size_t count, size_t weight_bytes, const hw_module_type *type, const void *config,
-                            hw_modules *modules) {
+hw_status hw_modules_reserve(size_t count, size_t weight_bytes, hw_modules *modules) {
   if (count == 0) {
     return HW_ERROR_SHAPE;
   }
   /* Refused at once, not after making modules until memory ends. */
   const bool fits = hw_size_multiply(count, weight_bytes) != SIZE_MAX;
   modules->all = fits ? hw_allocate_zeroed(hw_size_multiply(count, sizeof(hw_module *))) : NULL;
-  if (modules->all == NULL) {
-    return HW_ERROR_MEMORY;
-  }
-  for (; modules->count < count; modules->count++) {
-    HW_TRY(hw_module_create(NULL, type, config, &modules->all[modules->count]));
+  return modules->all == NULL ? HW_ERROR_MEMORY : HW_OK;
+}
+
+hw_status hw_modules_add(hw_modules *modules, const hw_module_type *type, const void *config) {
+  HW_TRY(hw_module_create(NULL, type, config, &modules->all[modules->count]));
+  modules->count++;
+  return HW_OK;
+}
+
+hw_status hw_modules_create(size_t count, size_t weight_bytes, const hw_module_type *type, const void *config,
+                            hw_modules *modules) {
+  HW_TRY(hw_modules_reserve(count, weight_bytes, modules));
+  while (modules->count < count) {
+    HW_TRY(hw_modules_add(modules, type, config));
   }
   return HW_OK;
 }
@@ -131,16 +139,6 @@ void hw_modules_run_backward(hw_run *run, const hw_modules *modules, const hw_in
   for (size_t i = modules->count; i > 0; i--) {
     hw_module_run_backward(run, modules->all[i - 1], input, i == modules->count ? dy : dx, dx);
   }
-}
-
-static bool are_outputs_valid(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
-  bool are = options->replace_count == 0 || (options->replace != NULL && module->type->has_head_mask);
-  for (size_t i = 0; are && i < options->replace_count; i++) {
-    const hw_head_output *given = options->replace + i;
-    const bool rows = given->rows == input->tokens || given->rows == input->batch * input->tokens;
-    are = given->layer < module->layers && given->head < module->heads && given->output != NULL && rows;
-  }
-  return are;
 }
 
 static hw_status check_options(const hw_module *module, const hw_forward_options *options) {
@@ -195,9 +193,6 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
   }
   if (input->tokens > SIZE_MAX / input->batch) {
     return HW_ERROR_MEMORY;
-  }
-  if (!are_outputs_valid(module, input, options)) {
-    return HW_ERROR_VALUE;
   }
   return type->check == NULL ? HW_OK : type->check(module, input, options);
 }

@@ -54,8 +54,13 @@ struct hw_module {
 };
 
 /* What every type has, of a file's struct with its config under that name, and of its functions under theirs. */
-#define HW_MODULE_TYPE(type)                                                                                      \
-  .bytes = sizeof(type), .config_bytes = sizeof(((type *)NULL)->config), .config_offset = offsetof(type, config), \
+#define HW_MODULE_TYPE(type) HW_MODULE_TYPE_OF(type, config)
+
+/* The same of a struct whose config begins with a smaller one, `base`: of the type whose config that is. The rest is zero. */
+#define HW_PLAIN_MODULE_TYPE(type) HW_MODULE_TYPE_OF(type, config.base)
+
+#define HW_MODULE_TYPE_OF(type, field)                                                                          \
+  .bytes = sizeof(type), .config_bytes = sizeof(((type *)NULL)->field), .config_offset = offsetof(type, field), \
   .create = create, .release = release, .visit = visit, .forward = forward
 
 /* config: the type's, which is copied. context NULL: nothing is drawn. */
@@ -70,16 +75,21 @@ static inline void hw_module_run_backward(hw_run *run, hw_module *module, const 
   module->type->backward(run, module, input, dy, dx);
 }
 
-/* Modules of one config, one after another. */
+/* Modules one after another. */
 typedef struct hw_modules {
   hw_module **all;
   size_t count;
 } hw_modules;
 
-/* weight_bytes: what one has at least. HW_ERROR_SHAPE: a count of zero. HW_ERROR_MEMORY, at once if the weights cannot fit.
- * hw_modules_release frees what was made. */
+/* Modules of one config. weight_bytes: what one has at least. HW_ERROR_SHAPE: a count of zero. HW_ERROR_MEMORY, at once if the
+ * weights cannot fit. hw_modules_release frees what was made. */
 hw_status hw_modules_create(size_t count, size_t weight_bytes, const hw_module_type *type, const void *config,
                             hw_modules *modules);
+
+/* The same in steps, for modules of several configs: room for all, then one after another. */
+hw_status hw_modules_reserve(size_t count, size_t weight_bytes, hw_modules *modules);
+hw_status hw_modules_add(hw_modules *modules, const hw_module_type *type, const void *config);
+
 void hw_modules_release(hw_modules *modules);
 
 /* The projection of the heads of one of the modules, each a layer; NULL: there is none. */
@@ -130,8 +140,13 @@ void hw_visit_child(hw_visit *visit, const char *name, hw_module *child, const h
 void hw_visit_modules(hw_visit *visit, const char *name, const hw_modules *modules, const hw_alias *aliases);
 void hw_visit_parameter(hw_visit *visit, const char *name, const hw_parameter *parameter);
 
-/* Weight and bias of rows [first_row, first_row + rows), drawn as torch.nn.Linear(in_features, rows) draws them. */
-void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear, size_t first_row, size_t rows);
+/* Weight and bias, drawn as torch.nn.Linear draws them. */
+void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear);
+
+/* Those of rows [first_row, first_row + rows), drawn as torch.nn.Linear(in_features, rows) draws them; part: their bit of the
+ * gradients. */
+void hw_visit_linear_part(hw_visit *visit, const char *name, hw_linear *linear, size_t first_row, size_t rows,
+                          uint32_t part);
 
 /* All of a matrix, drawn from [0, 1) if uniformly. */
 void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, hw_gradient *gradient, bool is_transposed,

@@ -1,3 +1,6 @@
+#include "modules/multi_head_attention.h"
+
+#include <math.h>
 #include <string.h>
 
 #include "modules/gradients.h"
@@ -5,107 +8,246 @@
 #include "modules/modules.h"
 #include "ops/attention.h"
 #include "ops/head_mask.h"
+#include "ops/rotary.h"
+
+/* What is made of a token, and which of it has norms. */
+enum { QUERY, KEY, VALUE, PROJECTIONS, NORMS = VALUE };
 
 typedef struct multi_head_attention {
   hw_module base;
-  hw_multi_head_attention_config config;
-  hw_linear qkv_proj; /* rows of W_query, W_key, W_value one after another */
+  hw_model_attention_config config;
+  hw_linear qkv_proj; /* rows of W_query, W_key, W_value one after another, unless they are interleaved */
   hw_linear out_proj; /* if there is one */
+  hw_module *norms[NORMS];
 } multi_head_attention;
 
-static hw_status check_config(const hw_multi_head_attention_config *config) {
-  const bool sizes = config->d_in > 0 && config->d_out > 0 && config->context_length > 0 && config->num_heads > 0;
-  if (!sizes || config->d_out % config->num_heads != 0) {
+static size_t head_dim_of(const multi_head_attention *m) { return m->config.base.d_out / m->config.base.num_heads; }
+
+static size_t heads_of(const multi_head_attention *m, size_t projection) {
+  return projection == QUERY ? m->config.base.num_heads : m->config.key_heads;
+}
+
+/* Rows of qkv_proj before those of a projection. */
+static size_t start_of(const multi_head_attention *m, size_t projection) {
+  const size_t head_dim = head_dim_of(m);
+  if (m->config.is_interleaved) {
+    return projection * head_dim;
+  }
+  return projection == QUERY ? 0 : m->config.base.d_out + (projection - KEY) * m->config.key_heads * head_dim;
+}
+
+/* ---- Life ---- */
+
+static hw_status check_config(const hw_model_attention_config *config) {
+  const hw_multi_head_attention_config *base = &config->base;
+  const bool sizes = base->d_in > 0 && base->d_out > 0 && base->context_length > 0 && base->num_heads > 0;
+  if (!sizes || base->d_out % base->num_heads != 0 || base->num_heads % config->key_heads != 0) {
     return HW_ERROR_SHAPE;
   }
-  return hw_dropout_is_valid(config->dropout) ? HW_OK : HW_ERROR_VALUE;
+  const bool softcap = config->softcap == 0.0 ||
+                       ((float)config->softcap >= HW_SMALLEST_SOFTCAP && (float)config->softcap <= HW_LARGEST_SOFTCAP);
+  return hw_dropout_is_valid(base->dropout) && softcap && isfinite(config->scale) ? HW_OK : HW_ERROR_VALUE;
 }
 
 static hw_status create(hw_module *module) {
   multi_head_attention *m = (multi_head_attention *)module;
-  const hw_multi_head_attention_config *config = &m->config;
+  hw_model_attention_config *config = &m->config;
+  const hw_multi_head_attention_config *base = &config->base;
+  config->key_heads = config->key_heads == 0 ? base->num_heads : config->key_heads;
+  config->out_features = config->out_features == 0 ? base->d_out : config->out_features;
   HW_TRY(check_config(config));
   m->base.layers = 1;
-  m->base.heads = config->num_heads;
-  HW_TRY(hw_linear_init(config->d_in, hw_size_multiply(3, config->d_out), config->qkv_bias, &m->qkv_proj));
-  return config->out_proj ? hw_linear_init(config->d_out, config->d_out, config->out_bias, &m->out_proj) : HW_OK;
+  m->base.heads = base->num_heads;
+  config->norm.base.dim = head_dim_of(m);
+  for (size_t i = 0; config->qk_norm && i < NORMS; i++) {
+    HW_TRY(hw_module_create(NULL, &hw_norm_type, &config->norm, &m->norms[i]));
+  }
+  const size_t columns = hw_size_add(base->d_out, hw_size_multiply(2 * config->key_heads, config->norm.base.dim));
+  HW_TRY(hw_linear_init(config->dtype, base->d_in, columns, base->qkv_bias, &m->qkv_proj));
+  return base->out_proj ? hw_linear_init(config->dtype, base->d_out, config->out_features, base->out_bias, &m->out_proj)
+                        : HW_OK;
 }
 
 static void release(hw_module *module) {
   multi_head_attention *m = (multi_head_attention *)module;
   hw_linear_release(&m->qkv_proj);
   hw_linear_release(&m->out_proj);
+  for (size_t i = 0; i < NORMS; i++) {
+    hw_module_destroy(m->norms[i]);
+  }
 }
 
 static void visit(hw_module *module, hw_visit *visit) {
   static const char *const names[] = {"W_query", "W_key", "W_value"};
+  static const char *const norm_names[] = {"q_norm", "k_norm"};
   multi_head_attention *m = (multi_head_attention *)module;
-  const size_t d_out = m->config.d_out;
-  if (m->config.packed_qkv) {
-    hw_visit_linear(visit, "qkv_proj", &m->qkv_proj, 0, 3 * d_out);
+  if (m->config.base.packed_qkv) {
+    hw_visit_linear(visit, "qkv_proj", &m->qkv_proj);
   } else {
-    for (size_t part = 0; part < 3; part++) {
-      hw_visit_linear(visit, names[part], &m->qkv_proj, part * d_out, d_out);
+    for (size_t i = 0; i < PROJECTIONS; i++) {
+      hw_visit_linear_part(visit, names[i], &m->qkv_proj, start_of(m, i), heads_of(m, i) * head_dim_of(m), 1u << i);
     }
   }
-  if (m->config.out_proj) {
-    hw_visit_linear(visit, "out_proj", &m->out_proj, 0, d_out);
+  if (m->config.base.out_proj) {
+    hw_visit_linear(visit, "out_proj", &m->out_proj);
+  }
+  for (size_t i = 0; m->config.qk_norm && i < NORMS; i++) {
+    hw_visit_child(visit, norm_names[i], m->norms[i], NULL);
   }
 }
 
 static hw_cache_shape cache_shape(const hw_module *module) {
-  const hw_multi_head_attention_config *config = &((const multi_head_attention *)module)->config;
+  const multi_head_attention *m = (const multi_head_attention *)module;
   return (hw_cache_shape){
       .layers = 1,
-      .heads = config->num_heads,
-      .head_dim = config->d_out / config->num_heads,
-      .capacity = config->context_length,
+      .heads = m->config.key_heads,
+      .head_dim = head_dim_of(m),
+      .capacity = m->config.base.context_length,
   };
 }
 
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
-  const size_t context_length = ((const multi_head_attention *)module)->config.context_length;
+  const size_t context_length = ((const multi_head_attention *)module)->config.base.context_length;
   return options->cache == NULL && input->tokens > context_length ? HW_ERROR_SHAPE : HW_OK;
 }
 
 static const hw_linear *out_proj(const hw_module *module, size_t layer) {
   (void)layer;
   const multi_head_attention *m = (const multi_head_attention *)module;
-  return m->config.out_proj ? &m->out_proj : NULL;
+  return m->config.base.out_proj ? &m->out_proj : NULL;
 }
 
-/* Heads by strides: head h of a token is columns [h·head_dim, (h+1)·head_dim) of its row. */
-static hw_attention call_of(const hw_run *run, const multi_head_attention *m, const hw_input *input, float *qkv) {
-  const hw_multi_head_attention_config *config = &m->config;
+/* ---- Norms and positions of queries and keys ---- */
+
+/* Heads of a projection in rows of qkv, and what turns them. */
+typedef struct turned_heads {
+  hw_module *norm; /* NULL: none */
+  hw_rotary rotary;
+  hw_strides strides; /* in qkv */
+  size_t start;
+  size_t rows; /* of one head each */
+} turned_heads;
+
+static hw_strides strides_of(const multi_head_attention *m, size_t tokens) {
+  const size_t columns = m->qkv_proj.weight.rows;
+  const size_t head_dim = head_dim_of(m);
+  return (hw_strides){
+      .batch = tokens * columns,
+      .head = m->config.is_interleaved ? PROJECTIONS * head_dim : head_dim,
+      .token = columns,
+  };
+}
+
+static turned_heads turned_of(const hw_run *run, const multi_head_attention *m, const hw_input *input,
+                              size_t projection) {
+  const size_t rotary = m->config.rotary;
+  const size_t heads = heads_of(m, projection);
+  return (turned_heads){
+      .norm = m->norms[projection],
+      .rotary =
+          {
+              .angles = rotary == 0 ? (hw_angles){0} : run->angles[rotary - 1],
+              .batch = input->batch,
+              .heads = heads,
+              .tokens = input->tokens,
+              .width = head_dim_of(m),
+          },
+      .strides = strides_of(m, input->tokens),
+      .start = start_of(m, projection),
+      .rows = hw_size_multiply(hw_size_multiply(input->batch, input->tokens), heads),
+  };
+}
+
+/* Nothing is turned, but moved. */
+static hw_rotary without_angles(const turned_heads *t) {
+  hw_rotary still = t->rotary;
+  still.angles = (hw_angles){0};
+  return still;
+}
+
+static hw_strides dense_strides(const turned_heads *t) {
+  const hw_rotary *r = &t->rotary;
+  return (hw_strides){.batch = r->tokens * r->heads * r->width, .head = r->width, .token = r->heads * r->width};
+}
+
+/* In place. Norms need one head's row after another. */
+static void turn(hw_run *run, const turned_heads *t, float *qkv) {
+  float *x = hw_floats_from(qkv, t->start);
+  if (t->norm == NULL) {
+    if (t->rotary.angles.half > 0) {
+      hw_rotary_forward(run, &t->rotary, x, &t->strides, x, &t->strides);
+    }
+    return;
+  }
+  const size_t mark = run->arena->used;
+  const hw_rotary still = without_angles(t);
+  const hw_strides dense = dense_strides(t);
+  float *rows = hw_run_take_floats(run, t->rows, t->rotary.width);
+  hw_rotary_forward(run, &still, x, &t->strides, rows, &dense);
+  hw_layer_norm_push(run, t->norm, rows, t->rows, rows);
+  hw_rotary_forward(run, &t->rotary, rows, &dense, x, &t->strides);
+  run->arena->used = mark;
+}
+
+/* Its gradients, in place. */
+static void turn_back(hw_run *run, const turned_heads *t, const hw_normalized *normalized, float *d_qkv) {
+  float *d = hw_floats_from(d_qkv, t->start);
+  if (t->norm == NULL) {
+    if (t->rotary.angles.half > 0) {
+      hw_rotary_backward(run, &t->rotary, d, &t->strides, d, &t->strides);
+    }
+    return;
+  }
+  const size_t mark = run->arena->used;
+  const hw_rotary still = without_angles(t);
+  const hw_strides dense = dense_strides(t);
+  float *rows = hw_run_take_floats(run, t->rows, t->rotary.width);
+  hw_rotary_backward(run, &t->rotary, d, &t->strides, rows, &dense);
+  hw_layer_norm_pull(run, t->norm, normalized, rows, t->rows, false, rows);
+  hw_rotary_forward(run, &still, rows, &dense, d, &t->strides);
+  run->arena->used = mark;
+}
+
+/* ---- Attention ---- */
+
+static void point_at(const multi_head_attention *m, const float *qkv, hw_attention *attention) {
+  attention->query = hw_const_floats_from(qkv, start_of(m, QUERY));
+  attention->key = hw_const_floats_from(qkv, start_of(m, KEY));
+  attention->value = hw_const_floats_from(qkv, start_of(m, VALUE));
+}
+
+/* Heads by strides: a token's are columns of its row. */
+static hw_attention call_of(const hw_run *run, const multi_head_attention *m, const hw_input *input) {
+  const hw_multi_head_attention_config *config = &m->config.base;
   const hw_forward_options *options = run->options;
   const size_t d_out = config->d_out;
-  const size_t head_dim = d_out / config->num_heads;
+  const size_t head_dim = head_dim_of(m);
   const size_t tokens = input->tokens;
   const size_t stored_tokens = options->cache == NULL ? 0 : options->cache->length;
-  const size_t weights = config->num_heads * tokens * (stored_tokens + tokens);
-  const hw_strides strides = {.batch = tokens * 3 * d_out, .head = head_dim, .token = 3 * d_out};
+  const hw_strides strides = strides_of(m, tokens);
   return (hw_attention){
       .batch = input->batch,
       .heads = config->num_heads,
-      .key_heads = config->num_heads,
+      .key_heads = m->config.key_heads,
       .query_tokens = tokens,
       .key_tokens = stored_tokens + tokens,
       .key_width = head_dim,
       .value_width = head_dim,
-      .query = qkv,
-      .key = hw_const_floats_from(qkv, d_out),
-      .value = hw_const_floats_from(qkv, 2 * d_out),
       .query_strides = strides,
       .key_strides = strides,
       .value_strides = strides,
       .output_strides = {.batch = tokens * d_out, .head = head_dim, .token = d_out},
-      .scale = hw_attention_default_scale(head_dim),
+      .scale = m->config.scale == 0.0 ? hw_attention_default_scale(head_dim) : (float)m->config.scale,
+      .softcap = (float)m->config.softcap,
       .is_causal = hw_forward_is_causal(options, config->is_causal),
       .causal_offset = (int32_t)stored_tokens,
+      .is_windowed = m->config.window > 0,
+      .window_left = (int32_t)hw_min(m->config.window - 1, INT32_MAX),
+      .window_right = -1,
       .mask = options->mask,
       .dropout = m->base.training ? config->dropout : 0.0,
       .weights = options->weights,
-      .weights_batch_stride = weights,
+      .weights_batch_stride = config->num_heads * tokens * (stored_tokens + tokens),
   };
 }
 
@@ -114,14 +256,14 @@ static hw_attention call_of(const hw_run *run, const multi_head_attention *m, co
 static void place_output(const hw_run *run, const multi_head_attention *m, float *y, hw_attention *attention) {
   const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
   if (hw_run_records(run)) {
-    attention->output = hw_tape_push_floats(run, rows, m->config.d_out);
-  } else if (!m->config.out_proj) {
+    attention->output = hw_tape_push_floats(run, rows, m->config.base.d_out);
+  } else if (!m->config.base.out_proj) {
     attention->output = y;
-  } else if (attention->weights == NULL) {
+  } else if (attention->weights == NULL && !m->config.is_interleaved) {
     attention->output = (float *)attention->query;
     attention->output_strides = attention->query_strides;
   } else {
-    attention->output = hw_run_take_floats(run, rows, m->config.d_out);
+    attention->output = hw_run_take_floats(run, rows, m->config.base.d_out);
   }
 }
 
@@ -172,13 +314,13 @@ static float *masked_output(const hw_run *run, const hw_attention *attention, fl
 
 static void project(const hw_run *run, const multi_head_attention *m, const hw_attention *attention, float *y) {
   const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
-  const size_t d_out = m->config.d_out;
+  const size_t d_out = m->config.base.d_out;
   const bool needs_copy = hw_run_records(run) && run->options->head_mask != NULL;
   float *copy = needs_copy ? hw_run_take_floats(run, rows, d_out) : NULL;
   const float *output = masked_output(run, attention, copy);
-  hw_head_replace_forward(run, attention);
-  if (m->config.out_proj) {
-    hw_linear_forward(run, &m->out_proj, &(hw_rows){output, attention->output_strides.token, rows}, y, d_out);
+  if (m->config.base.out_proj) {
+    const hw_rows of_tokens = {output, attention->output_strides.token, rows};
+    hw_linear_forward(run, &m->out_proj, &of_tokens, y, m->config.out_features);
   } else if (hw_run_records(run) && !hw_run_measures(run)) {
     memcpy(y, output, rows * d_out * sizeof(float));
   }
@@ -187,11 +329,16 @@ static void project(const hw_run *run, const multi_head_attention *m, const hw_a
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const multi_head_attention *m = (const multi_head_attention *)module;
   const size_t mark = run->arena->used;
-  const size_t d_out = m->config.d_out;
+  const size_t columns = m->qkv_proj.weight.rows;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
-  float *qkv = hw_run_keep_floats(run, rows, hw_size_multiply(3, d_out));
-  hw_linear_forward(run, &m->qkv_proj, &(hw_rows){input->x, m->config.d_in, rows}, qkv, 3 * d_out);
-  hw_attention attention = call_of(run, m, input, qkv);
+  float *qkv = hw_run_keep_floats(run, rows, columns);
+  hw_linear_forward(run, &m->qkv_proj, &(hw_rows){input->x, m->config.base.d_in, rows}, qkv, columns);
+  for (size_t i = 0; i < NORMS; i++) {
+    const turned_heads turned = turned_of(run, m, input, i);
+    turn(run, &turned, qkv);
+  }
+  hw_attention attention = call_of(run, m, input);
+  point_at(m, qkv, &attention);
   place_weights(run, &attention);
   place_output(run, m, y, &attention);
   attend(run, &attention);
@@ -200,16 +347,19 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   run->arena->used = mark;
 }
 
+/* ---- Backward ---- */
+
 /* d_output [rows, d_out], the gradient of the heads' outputs, from dy. */
 static void unproject(const hw_run *run, multi_head_attention *m, const hw_attention *attention, const float *dy,
                       float *d_output) {
   const size_t mark = run->arena->used;
   const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
-  const size_t d_out = m->config.d_out;
-  if (m->config.out_proj) {
+  const size_t d_out = m->config.base.d_out;
+  if (m->config.base.out_proj) {
     float *copy = run->options->head_mask == NULL ? NULL : hw_run_take_floats(run, rows, d_out);
     const hw_rows output = {masked_output(run, attention, copy), d_out, rows};
-    hw_gradients_of_linear(run, &m->out_proj, &output, &(hw_rows){dy, d_out, rows}, false, d_output, d_out);
+    hw_gradients_of_linear(run, &m->out_proj, &output, &(hw_rows){dy, m->config.out_features, rows}, false, d_output,
+                           d_out);
   } else if (!hw_run_measures(run)) {
     memcpy(d_output, dy, rows * d_out * sizeof(float));
   }
@@ -219,41 +369,60 @@ static void unproject(const hw_run *run, multi_head_attention *m, const hw_atten
   run->arena->used = mark;
 }
 
+/* What the forward has kept, in reverse. */
+static void pop(const hw_run *run, const multi_head_attention *m, const turned_heads *turned, hw_normalized *normalized,
+                hw_attention *attention) {
+  const size_t rows = attention->batch * attention->query_tokens;
+  hw_attention_pop(run, attention);
+  attention->output = hw_tape_pop_floats(run, rows, m->config.base.d_out);
+  for (size_t i = NORMS; m->config.qk_norm && i > 0; i--) {
+    normalized[i - 1] = hw_layer_norm_pop(run, turned[i - 1].norm, turned[i - 1].rows);
+  }
+  point_at(m, hw_tape_pop_floats(run, rows, m->qkv_proj.weight.rows), attention);
+}
+
 static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
   multi_head_attention *m = (multi_head_attention *)module;
   const size_t mark = run->arena->used;
-  const size_t d_out = m->config.d_out;
+  const size_t columns = m->qkv_proj.weight.rows;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
-  hw_attention attention = call_of(run, m, input, NULL);
-  hw_attention_pop(run, &attention);
-  attention.output = hw_tape_pop_floats(run, rows, d_out);
-  attention.query = hw_tape_pop_floats(run, rows, 3 * d_out);
-  attention.key = attention.query + d_out;
-  attention.value = attention.query + 2 * d_out;
+  const turned_heads turned[NORMS] = {turned_of(run, m, input, QUERY), turned_of(run, m, input, KEY)};
+  hw_normalized normalized[NORMS];
+  hw_attention attention = call_of(run, m, input);
+  pop(run, m, turned, normalized, &attention);
   run->layer--;
-  float *d_output = hw_run_take_floats(run, rows, d_out);
+  float *d_output = hw_run_take_floats(run, rows, m->config.base.d_out);
   unproject(run, m, &attention, dy, d_output);
-  float *d_qkv = hw_run_take_floats(run, rows, 3 * d_out);
+  float *d_qkv = hw_run_take_floats(run, rows, columns);
   const hw_attention_gradient gradient = {
       .output = d_output,
-      .query = d_qkv,
-      .key = hw_floats_from(d_qkv, d_out),
-      .value = hw_floats_from(d_qkv, 2 * d_out),
+      .query = hw_floats_from(d_qkv, start_of(m, QUERY)),
+      .key = hw_floats_from(d_qkv, start_of(m, KEY)),
+      .value = hw_floats_from(d_qkv, start_of(m, VALUE)),
       .output_strides = attention.output_strides,
       .query_strides = attention.query_strides,
       .key_strides = attention.key_strides,
       .value_strides = attention.value_strides,
   };
   hw_attention_backward(run, &attention, &gradient);
-  hw_gradients_of_linear(run, &m->qkv_proj, &(hw_rows){input->x, m->config.d_in, rows},
-                         &(hw_rows){d_qkv, 3 * d_out, rows}, false, dx, m->config.d_in);
+  for (size_t i = 0; i < NORMS; i++) {
+    turn_back(run, &turned[i], &normalized[i], d_qkv);
+  }
+  hw_gradients_of_linear(run, &m->qkv_proj, &(hw_rows){input->x, m->config.base.d_in, rows},
+                         &(hw_rows){d_qkv, columns, rows}, false, dx, m->config.base.d_in);
   run->arena->used = mark;
 }
 
-const hw_module_type hw_multi_head_attention_type = {
+const hw_module_type hw_model_attention_type = {
     HW_MODULE_TYPE(multi_head_attention), .check = check,       .backward = backward,
-    .cache_shape = cache_shape,           .out_proj = out_proj, .has_head_mask = true,
-};
+    .cache_shape = cache_shape,           .out_proj = out_proj, .has_head_mask = true};
+
+const hw_module_type hw_multi_head_attention_type = {HW_PLAIN_MODULE_TYPE(multi_head_attention),
+                                                     .check = check,
+                                                     .backward = backward,
+                                                     .cache_shape = cache_shape,
+                                                     .out_proj = out_proj,
+                                                     .has_head_mask = true};
 
 hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
                                          hw_module **module) {

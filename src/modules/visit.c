@@ -116,7 +116,12 @@ void hw_visit_parameter(hw_visit *visit, const char *name, const hw_parameter *p
   cut(visit, length);
 }
 
-void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear, size_t first_row, size_t rows) {
+void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear) {
+  hw_visit_linear_part(visit, name, linear, 0, linear->weight.rows, 1);
+}
+
+void hw_visit_linear_part(hw_visit *visit, const char *name, hw_linear *linear, size_t first_row, size_t rows,
+                          uint32_t part) {
   const size_t length = visit->length;
   const float bound = (float)(1.0 / sqrt((double)linear->weight.columns));
   append_name(visit, name);
@@ -127,7 +132,7 @@ void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear, size_
       .matrix = &linear->weight,
       .first_row = first_row,
       .gradient = &linear->weight_gradient,
-      .part = 1u << first_row / rows,
+      .part = part,
       .drawn = HW_DRAWN_UNIFORM,
       .from = -bound,
       .to = bound,

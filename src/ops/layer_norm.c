@@ -17,6 +17,8 @@ static size_t rows_of_item(const hw_normalization *normalization) {
   return hw_ceil_divide(BLOCK, normalization->columns);
 }
 
+static hw_gains gains_of(const hw_normalization *n) { return (hw_gains){n->weight, n->gain_offset}; }
+
 typedef struct normalized_rows {
   const hw_normalization *normalization;
   const float *x;
@@ -35,7 +37,7 @@ static void normalize_item(const void *job, size_t item, size_t thread) {
     float *y = r->y + row * n->columns;
     const double factor = hw_normalize_row(r->x + row * n->columns, !n->is_rms, n->eps, y, n->columns);
     if (r->factors == NULL) {
-      hw_scale_normalized_row(y, n->weight, n->bias, y, n->columns);
+      hw_scale_normalized_row(y, gains_of(n), n->bias, y, n->columns);
     } else {
       r->factors[row] = (float)factor;
     }
@@ -49,7 +51,7 @@ static void scale_item(const void *job, size_t item, size_t thread) {
   const size_t block = rows_of_item(n);
   const size_t end = hw_min(r->rows, (item + 1) * block);
   for (size_t row = item * block; row < end; row++) {
-    hw_scale_normalized_row(r->x + row * n->columns, n->weight, n->bias, r->y + row * n->columns, n->columns);
+    hw_scale_normalized_row(r->x + row * n->columns, gains_of(n), n->bias, r->y + row * n->columns, n->columns);
   }
 }
 
@@ -101,7 +103,7 @@ static void backward_item(const void *job, size_t item, size_t thread) {
   const size_t end = hw_min(r->rows, (item + 1) * block);
   for (size_t row = item * block; row < end; row++) {
     const size_t at = row * n->columns;
-    const hw_normalized_row of = {r->normalized + at, n->weight, r->factors[row], !n->is_rms, n->columns};
+    const hw_normalized_row of = {r->normalized + at, gains_of(n), r->factors[row], !n->is_rms, n->columns};
     hw_normalize_row_backward(&of, r->dy + at, r->adds, r->dx + at);
   }
 }

@@ -8,6 +8,7 @@
 typedef struct hw_normalization {
   const float *weight;
   const float *bias;
+  float gain_offset; /* added to the weight */
   double eps;
   size_t columns;
   bool is_rms; /* the mean is not subtracted, and the root mean square stands for the deviation */

@@ -5,8 +5,8 @@
 
 size_t hw_linear_bias_count(const hw_linear *linear) { return hw_whole_panels(linear->weight.rows); }
 
-hw_status hw_linear_init(size_t in_features, size_t out_features, bool bias, hw_linear *linear) {
-  HW_TRY(hw_matrix_create(HW_MATRIX_FLOAT32, out_features, in_features, &linear->weight));
+hw_status hw_linear_init(hw_matrix_type type, size_t in_features, size_t out_features, bool bias, hw_linear *linear) {
+  HW_TRY(hw_matrix_create(type, out_features, in_features, &linear->weight));
   if (bias) {
     linear->bias = hw_allocate_zeroed(hw_linear_bias_count(linear) * sizeof(float));
     return linear->bias == NULL ? HW_ERROR_MEMORY : HW_OK;

@@ -12,8 +12,8 @@ typedef struct hw_linear {
   hw_gradient bias_gradient;
 } hw_linear;
 
-/* Zeros. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY; hw_linear_release frees what was made. */
-hw_status hw_linear_init(size_t in_features, size_t out_features, bool bias, hw_linear *linear);
+/* Zeros; type: the weight's. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY; hw_linear_release frees what was made. */
+hw_status hw_linear_init(hw_matrix_type type, size_t in_features, size_t out_features, bool bias, hw_linear *linear);
 void hw_linear_release(hw_linear *linear);
 
 /* Floats of a bias: whole panels. */

@@ -1,8 +1,10 @@
 #include "ops/rotary.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
+#include "core/sine.h"
 #include "kernels/rotary.h"
 
 enum {
@@ -11,6 +13,32 @@ enum {
   /* What an element costs, in multiply-adds of a matrix product. */
   ELEMENT_WORK = 8,
 };
+
+hw_status hw_rotary_check(const hw_rotary_config *config, size_t head_dim, size_t positions) {
+  if (config->pairs > head_dim / 2) {
+    return HW_ERROR_SHAPE;
+  }
+  const double most = HW_LARGEST_ANGLE / (double)positions;
+  bool is_valid = config->frequencies != NULL && isfinite(config->factor);
+  for (size_t i = 0; is_valid && i < config->pairs; i++) {
+    is_valid = config->frequencies[i] >= 0.0 && config->frequencies[i] < most;
+  }
+  return is_valid ? HW_OK : HW_ERROR_VALUE;
+}
+
+hw_angles hw_angles_take(const hw_run *run, const hw_rotary_config *config, size_t first, size_t tokens) {
+  const size_t half = config->pairs;
+  float *cosines = hw_run_take_floats(run, tokens, half);
+  float *sines = hw_run_take_floats(run, tokens, half);
+  for (size_t i = 0; !hw_run_measures(run) && i < tokens * half; i++) {
+    double sine;
+    double cosine;
+    hw_sine_cosine((double)(first + i / half) * config->frequencies[i % half], &sine, &cosine);
+    cosines[i] = (float)(cosine * config->factor);
+    sines[i] = (float)(sine * config->factor);
+  }
+  return (hw_angles){cosines, sines, half};
+}
 
 typedef struct rotating {
   const hw_rotary *rotary;
@@ -23,11 +51,14 @@ typedef struct rotating {
 
 static void rotate_token(const rotating *r, size_t batch, size_t token) {
   const hw_rotary *rotary = r->rotary;
-  const size_t rotated = 2 * rotary->half;
+  const hw_angles *a = &rotary->angles;
+  const size_t rotated = 2 * a->half;
   for (size_t head = 0; head < rotary->heads; head++) {
     const float *x = r->x + batch * r->x_strides->batch + head * r->x_strides->head + token * r->x_strides->token;
     float *y = r->y + batch * r->y_strides->batch + head * r->y_strides->head + token * r->y_strides->token;
-    hw_rotate_row(x, rotary->cos + token * rotary->half, rotary->sin + token * rotary->half, rotary->half, r->sign, y);
+    if (rotated > 0) {
+      hw_rotate_row(x, a->cos + token * a->half, a->sin + token * a->half, a->half, r->sign, y);
+    }
     if (x != y) {
       memcpy(y + rotated, x + rotated, (rotary->width - rotated) * sizeof *y);
     }
@@ -48,7 +79,7 @@ static void rotate_item(const void *job, size_t item, size_t thread) {
 
 static void rotate(const hw_run *run, const rotating *job) {
   const hw_rotary *r = job->rotary;
-  assert(2 * r->half <= r->width);
+  assert(2 * r->angles.half <= r->width);
   if (!hw_run_measures(run)) {
     const double work = (double)r->batch * (double)r->heads * (double)r->tokens * (double)(r->width * ELEMENT_WORK);
     hw_parallel_for(hw_run_team(run, work), work, r->batch * hw_ceil_divide(r->tokens, TOKENS), rotate_item, job);

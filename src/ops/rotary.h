@@ -4,12 +4,23 @@
 
 #include "ops/run.h"
 
-/* Heads of width `width` whose first 2·half elements are rotated, the halves paired; the others stay as they are. Row t of cos and
- * sin [tokens, half] is token t's, the same in every batch entry. */
-typedef struct hw_rotary {
+/* cos and sin [tokens, half] of what each token's pairs are rotated by. */
+typedef struct hw_angles {
   const float *cos;
   const float *sin;
   size_t half;
+} hw_angles;
+
+/* HW_ERROR_SHAPE: more pairs than in a head. HW_ERROR_VALUE: no frequencies, or not from 0 to what `positions` tokens allow. */
+hw_status hw_rotary_check(const hw_rotary_config *config, size_t head_dim, size_t positions);
+
+/* Angles of tokens at positions `first` and up, in the run's arena; its pointers are NULL while the run is measured. */
+hw_angles hw_angles_take(const hw_run *run, const hw_rotary_config *config, size_t first, size_t tokens);
+
+/* Heads of width `width` whose first 2·half elements are rotated, the halves paired (Su et al. 2021); the others stay as they are.
+ * The angles are the same in every batch entry. */
+typedef struct hw_rotary {
+  hw_angles angles;
   size_t batch;
   size_t heads;
   size_t tokens;

@@ -26,6 +26,7 @@ typedef struct hw_run {
   hw_arena *arena;
   hw_tape tape;
   const hw_forward_options *options; /* of the whole call */
+  const struct hw_angles *angles;    /* of a model's positions, by the number of its rotary (ops/rotary.h) */
   size_t layer;                      /* layers of attention that have run; in a backward, layers that are left */
   hw_status status;                  /* of a run that is measured: what could not be kept */
 } hw_run;

@@ -17,21 +17,15 @@ typedef struct model {
 static model draw(fuzz_bytes *bytes) {
   static const float head_mask[] = {1.0F, 0.0F, 0.5F, 0.0F, 1.0F, -1.0F};
   const size_t heads = fuzz_size(bytes, 1, 3);
-  model m = {
-      .config = {.vocab_size = fuzz_size(bytes, 1, 40),
-                 .context_length = fuzz_size(bytes, 1, MOST_TOKENS),
-                 .num_layers = fuzz_size(bytes, 1, 2),
-                 .block = {.d_model = heads * fuzz_size(bytes, 1, 9),
-                           .num_heads = heads,
-                           .d_ff = fuzz_size(bytes, 1, 40),
-                           .norm_first = true,
-                           .is_causal = true,
-                           .attention_bias = true,
-                           .approximate = (hw_gelu_approximation)(fuzz_byte(bytes) % 2),
-                           .eps = fuzz_bool(bytes) ? 1e-3 : 0.0}},
-      .batch = fuzz_size(bytes, 1, MOST_BATCH),
-      .head_mask = fuzz_bool(bytes) ? head_mask : NULL,
-  };
+  const size_t vocab_size = fuzz_size(bytes, 1, 40);
+  const size_t context_length = fuzz_size(bytes, 1, MOST_TOKENS);
+  const size_t num_layers = fuzz_size(bytes, 1, 2);
+  const size_t d_model = heads * fuzz_size(bytes, 1, 9);
+  model m = {.config = gpt2_config(vocab_size, context_length, num_layers, d_model, heads, fuzz_size(bytes, 1, 40))};
+  m.config.model.activation = (hw_activation)(fuzz_byte(bytes) % 2);
+  m.config.model.eps = fuzz_bool(bytes) ? 1e-3 : HW_LAYER_NORM_EPS;
+  m.batch = fuzz_size(bytes, 1, MOST_BATCH);
+  m.head_mask = fuzz_bool(bytes) ? head_mask : NULL;
   CHECK(hw_context_create(&m.context) == HW_OK, "create");
   m.module = reference_create_gpt2(&m.config);
   CHECK(hw_module_create_cache(m.module, m.batch, NULL, &m.cache) == HW_OK, "create");
@@ -46,20 +40,20 @@ static void draw_ids(model *m, size_t length, size_t tokens) {
   CHECK(hw_key_value_cache_truncate(m->cache, length) == HW_OK, "truncate");
   for (size_t i = 0; i < m->batch * tokens; i++) {
     const size_t position = i % tokens;
-    m->ids[i] =
-        position < length ? kept[i / tokens * before + position] : (uint32_t)(check_random() % m->config.vocab_size);
+    m->ids[i] = position < length ? kept[i / tokens * before + position]
+                                  : (uint32_t)(check_random() % m->config.model.vocab_size);
   }
 }
 
 /* Logits of tokens [start, end) of all, computed from a piece that begins at `length`. */
 static void compare(const model *m, const float *logits, size_t start, size_t end) {
   const reference_tokens t = {m->batch, hw_key_value_cache_length(m->cache), 0};
-  const size_t vocab = m->config.vocab_size;
+  const size_t vocab = m->config.model.vocab_size;
   const size_t count = m->batch * t.tokens * vocab;
   double *exact = reference_doubles(count);
   double *noisy = reference_doubles(count);
   double *weights =
-      reference_doubles(m->config.num_layers * m->batch * m->config.block.num_heads * t.tokens * t.tokens);
+      reference_doubles(m->config.model.num_layers * m->batch * m->config.model.num_heads * t.tokens * t.tokens);
   double moved = 0.0;
   reference_gpt2(m->module, &m->config, m->ids, &t, m->head_mask, exact, weights, 0.0);
   for (size_t run = 0; run < REFERENCE_RUNS; run++) {
@@ -77,7 +71,7 @@ static void compare(const model *m, const float *logits, size_t start, size_t en
 
 static void append(fuzz_bytes *bytes, model *m) {
   const size_t length = fuzz_size(bytes, 0, hw_key_value_cache_length(m->cache));
-  const size_t room = m->config.context_length - length;
+  const size_t room = m->config.model.context_length - length;
   if (room == 0) {
     return;
   }
@@ -91,7 +85,7 @@ static void append(fuzz_bytes *bytes, model *m) {
   }
   const hw_input input = {NULL, ids, m->batch, piece, start, end};
   const hw_forward_options options = {.cache = m->cache, .head_mask = m->head_mask};
-  float *logits = check_guarded(m->batch * (end - start) * m->config.vocab_size);
+  float *logits = check_guarded(m->batch * (end - start) * m->config.model.vocab_size);
   CHECK(hw_module_forward(m->context, m->module, &input, logits, &options) == HW_OK, "forward");
   compare(m, logits, length + start, length + end);
   free(logits);

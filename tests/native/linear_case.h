@@ -60,7 +60,7 @@ static inline linear_call linear_create(const linear_case *c, linear_before *bef
   *before = (linear_before){case_rows_random(c->out, c->in), case_rows_random(c->out, c->in), case_rows_copy(&call.dx),
                             check_floats(c->out)};
   memcpy(before->bias_gradient, call.bias_gradient, c->out * sizeof(float));
-  CHECK(hw_linear_init(c->in, c->out, false, &call.linear) == HW_OK, "init");
+  CHECK(hw_linear_init(HW_MATRIX_FLOAT32, c->in, c->out, false, &call.linear) == HW_OK, "init");
   CHECK(hw_matrix_create(HW_MATRIX_FLOAT32, c->out, c->in, &call.weight_gradient) == HW_OK, "create");
   linear_load(&call.linear.weight, &before->weight);
   linear_load(&call.weight_gradient, &before->weight_gradient);

@@ -30,18 +30,45 @@ static inline hw_status make_stack(hw_context *context, const hw_transformer_blo
   return hw_transformer_stack_create(context, &(hw_transformer_stack_config){*block, num_layers}, module);
 }
 
-/* A small GPT-2; what is not named here is 0 until the test sets it. */
+/* A small GPT-2 with the exact GELU. */
 static inline hw_decoder_config gpt2_config(size_t vocab_size, size_t context_length, size_t num_layers, size_t d_model,
                                             size_t num_heads, size_t d_ff) {
-  const hw_transformer_block_config block = {
-      .d_model = d_model,
-      .num_heads = num_heads,
-      .d_ff = d_ff,
+  return (hw_decoder_config){
+      .model =
+          {
+              .is_bare = true,
+              .vocab_size = vocab_size,
+              .context_length = context_length,
+              .d_model = d_model,
+              .num_layers = num_layers,
+              .num_heads = num_heads,
+              .num_key_value_heads = num_heads,
+              .head_dim = num_heads == 0 ? 0 : d_model / num_heads,
+              .d_ff = d_ff,
+              .eps = HW_LAYER_NORM_EPS,
+              .qkv_bias = true,
+              .out_bias = true,
+              .mlp_bias = true,
+              .embedding_scale = 1.0,
+              .positions = context_length,
+          },
+      .ties_head = true,
+  };
+}
+
+/* What one of its blocks is, as a transformer block. */
+static inline hw_transformer_block_config gpt2_block(const hw_decoder_config *config) {
+  const hw_model_config *model = &config->model;
+  return (hw_transformer_block_config){
+      .d_model = model->d_model,
+      .num_heads = model->num_heads,
+      .d_ff = model->d_ff,
       .norm_first = true,
       .is_causal = true,
       .attention_bias = true,
+      .approximate = (hw_gelu_approximation)model->activation,
+      .eps = model->eps,
   };
-  return (hw_decoder_config){vocab_size, context_length, num_layers, block};
 }
 
 /* blocks.1 of a stack */

@@ -17,10 +17,10 @@ static inline hw_module *reference_create_gpt2(const hw_decoder_config *config) 
 static inline void reference_gpt2(hw_module *module, const hw_decoder_config *config, const uint32_t *ids,
                                   const reference_tokens *t, const float *head_mask, double *logits, double *weights,
                                   double noise) {
-  const hw_transformer_block_config *block = &config->block;
+  const hw_transformer_block_config own = gpt2_block(config);
+  const hw_transformer_block_config *block = &own;
   const size_t d_model = block->d_model;
   const size_t rows = t->batch * t->tokens;
-  const double eps = block->eps == 0.0 ? HW_LAYER_NORM_EPS : block->eps;
   const module_part model = whole(module);
   float *wte = stored(model, "wte.weight");
   float *wpe = stored(model, "wpe.weight");
@@ -30,13 +30,13 @@ static inline void reference_gpt2(hw_module *module, const hw_decoder_config *co
     const float *position = wpe + row % t->tokens * d_model;
     x[i] = reference_round((double)wte[ids[row] * d_model + i % d_model] + (double)position[i % d_model], noise);
   }
-  for (size_t i = 0; i < config->num_layers; i++) {
+  for (size_t i = 0; i < config->model.num_layers; i++) {
     const hw_forward_options asked = {.head_mask = head_mask == NULL ? NULL : head_mask + i * block->num_heads};
     reference_block(whole(nth_child(module, "h", i)), block, t, &asked, x,
                     weights + i * rows * block->num_heads * t->tokens, noise);
   }
-  reference_layer_norm(part_of(model, "ln_f"), d_model, eps, x, rows, x, noise);
-  reference_linear(part_of(model, "wte"), d_model, config->vocab_size, x, rows, logits, noise);
+  reference_layer_norm(part_of(model, "ln_f"), d_model, block->eps, x, rows, x, noise);
+  reference_linear(part_of(model, "wte"), d_model, config->model.vocab_size, x, rows, logits, noise);
   free(wte);
   free(wpe);
   free(x);

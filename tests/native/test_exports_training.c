@@ -1,5 +1,6 @@
 /* What JavaScript may call to train, with good and bad arguments. The source is included: it has no header. */
 #include "exports.h"
+#include "modules.h"
 
 #include "core/context.h"
 /* NOLINTBEGIN(bugprone-suspicious-include): they have no header */
@@ -128,10 +129,7 @@ static void test_arrays(void) {
 }
 
 static void test_loss(void) {
-  const hw_decoder_config config = {.vocab_size = 3,
-                                    .context_length = ROWS,
-                                    .num_layers = 1,
-                                    .block = {.d_model = 2, .num_heads = 1, .d_ff = 2, .norm_first = true}};
+  const hw_decoder_config config = gpt2_config(3, ROWS, 1, 2, 1, 2);
   static const uint32_t ids[ROWS] = {0, 1, 2, 0};
   const hw_loss_input good = {ids, NULL, 1, ROWS, -100};
   const hw_loss_input bad = {NULL, NULL, 1, ROWS, -100};

@@ -11,8 +11,8 @@ static const float head_mask[LAYERS * HEADS] = {1.0F, 0.0F, 0.5F, -1.0F, 1.0F, 2
 
 static hw_decoder_config config_of(hw_gelu_approximation approximate, double eps) {
   hw_decoder_config config = gpt2_config(VOCAB, CONTEXT, LAYERS, D_MODEL, HEADS, D_FF);
-  config.block.approximate = approximate;
-  config.block.eps = eps;
+  config.model.activation = (hw_activation)approximate;
+  config.model.eps = eps == 0.0 ? HW_LAYER_NORM_EPS : eps;
   return config;
 }
 
@@ -229,21 +229,25 @@ static void test_configs(void) {
   const hw_decoder_config good = config_of(HW_GELU_TANH, 0.0);
   hw_module_destroy(NULL);
   expect_config(good, HW_OK);
-  for (size_t field = 0; field < 6; field++) {
+  for (size_t field = 0; field < 7; field++) {
     hw_decoder_config config = good;
-    size_t *const fields[] = {&config.vocab_size,      &config.context_length, &config.block.d_model,
-                              &config.block.num_heads, &config.num_layers,     &config.block.d_ff};
+    hw_model_config *model = &config.model;
+    size_t *const fields[] = {&model->vocab_size,         &model->context_length, &model->d_model,
+                              &model->num_heads,          &model->num_layers,     &model->head_dim,
+                              &model->num_key_value_heads};
     *fields[field] = 0;
     expect_config(config, HW_ERROR_SHAPE);
   }
   hw_decoder_config config = good;
-  config.block.num_heads = 5;
+  config.model.num_heads = 5;
   expect_config(config, HW_ERROR_SHAPE);
   const double bad_eps[] = {-1e-5, (double)NAN, (double)INFINITY};
   for (size_t i = 0; i < 3; i++) {
     expect_config(config_of(HW_GELU_TANH, bad_eps[i]), HW_ERROR_VALUE);
   }
-  expect_config(config_of((hw_gelu_approximation)2, 0.0), HW_ERROR_VALUE);
+  config = good;
+  config.model.activation = (hw_activation)5;
+  expect_config(config, HW_ERROR_VALUE);
 }
 
 /* Asked for traces, none may be left; the cache, if there is one, has as many tokens as before. */
@@ -285,7 +289,7 @@ static void test_forwards(void) {
 static void test_caches(void) {
   const hw_decoder_config config = config_of(HW_GELU_TANH, 0.0);
   hw_decoder_config longer = config;
-  longer.context_length = CONTEXT + 1;
+  longer.model.positions = longer.model.context_length = CONTEXT + 1;
   hw_module *module = reference_create_gpt2(&config);
   hw_module *other = NULL;
   hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;

@@ -307,12 +307,12 @@ static void decoder_reference(const gradient_case *c, const double *x, double *y
   const hw_decoder_config *config = c->config;
   const reference_tokens tokens = tokens_of(c);
   const size_t asked_tokens = c->input.logits_end - c->input.logits_start;
-  double *all = reference_doubles(tokens.batch * tokens.tokens * config->vocab_size);
+  double *all = reference_doubles(tokens.batch * tokens.tokens * config->model.vocab_size);
   reference_gpt2(c->module, config, c->input.ids, &tokens, asked(c)->head_mask, all, weights, 0.0);
   for (size_t b = 0; b < tokens.batch; b++) {
-    memcpy(y + b * asked_tokens * config->vocab_size,
-           all + (b * tokens.tokens + c->input.logits_start) * config->vocab_size,
-           asked_tokens * config->vocab_size * sizeof *y);
+    memcpy(y + b * asked_tokens * config->model.vocab_size,
+           all + (b * tokens.tokens + c->input.logits_start) * config->model.vocab_size,
+           asked_tokens * config->model.vocab_size * sizeof *y);
   }
   free(all);
 }
@@ -323,12 +323,12 @@ static void test_decoder(void) {
   const hw_forward_options options = {.head_mask = head_mask};
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
     hw_decoder_config config = gpt2_config(7, 5, 2, 6, HEADS, 9);
-    config.block.eps = 1e-2;
+    config.model.eps = 1e-2;
     gradient_case c = start("Decoder", &config, create_decoder, BATCH, 5, 0, 0);
     c.input.ids = ids;
     c.input.logits_start = ranges[i][0];
     c.input.logits_end = ranges[i][1];
-    c.y_count = BATCH * (ranges[i][1] - ranges[i][0]) * config.vocab_size;
+    c.y_count = BATCH * (ranges[i][1] - ranges[i][0]) * config.model.vocab_size;
     c.reference = decoder_reference;
     c.options = i == 1 ? &options : NULL;
     gradient_check(context, &c);

@@ -104,10 +104,11 @@ static void test_gpt2(void) {
     hw_module *module = (hw_module *)(uintptr_t)64;
     for (size_t field = 0; field < 5; field++) {
       hw_decoder_config config = good;
-      size_t *const fields[] = {&config.vocab_size, &config.context_length, &config.block.d_model, &config.num_layers,
-                                &config.block.d_ff};
+      hw_model_config *model = &config.model;
+      size_t *const fields[] = {&model->vocab_size, &model->context_length, &model->d_model, &model->num_layers,
+                                &model->d_ff};
       *fields[field] = huge[i];
-      config.block.num_heads = 1;
+      model->positions = model->context_length;
       CHECK_STATUS(hw_decoder_create(&config, &module), HW_ERROR_MEMORY);
       CHECK(module == NULL, "size %zu left something", huge[i]);
     }

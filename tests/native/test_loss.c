@@ -12,8 +12,8 @@ static const int32_t some[ROWS] = {0, -1, -1, 4, 4, -1, 5, 6, 6, -1};
 static hw_module *make(double dropout) {
   hw_decoder_config config = gpt2_config(VOCAB, TOKENS, LAYERS, 6, HEADS, 9);
   hw_module *module = NULL;
-  config.block.eps = 1e-2;
-  config.block.dropout = dropout;
+  config.model.eps = 1e-2;
+  config.model.dropout = dropout;
   CHECK_STATUS(hw_decoder_create(&config, &module), HW_OK);
   gradient_fill(module);
   return module;
@@ -71,11 +71,9 @@ static void check_loss(const loss_case *c, const hw_loss_input *input) {
 }
 
 static void test_loss(void) {
-  const hw_decoder_config config = {.vocab_size = VOCAB, .num_layers = LAYERS, .context_length = TOKENS};
   for (size_t i = 0; i < 3; i++) {
-    hw_decoder_config own = config;
-    own.block = gpt2_config(VOCAB, TOKENS, LAYERS, 6, HEADS, 9).block;
-    own.block.eps = 1e-2;
+    hw_decoder_config own = gpt2_config(VOCAB, TOKENS, LAYERS, 6, HEADS, 9);
+    own.model.eps = 1e-2;
     loss_case c = {.base = {.name = "loss", .module = make(0.0), .config = &own, .y_count = 1}};
     c.base.reference = loss_reference;
     c.targets = i == 2 ? some : next;

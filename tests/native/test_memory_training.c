@@ -83,7 +83,8 @@ static hw_status train_decoder(hw_context *context, hw_module *module) {
 }
 
 static hw_status run_decoder(hw_context *context) {
-  const hw_decoder_config config = {VOCAB, TOKENS, LAYERS, stack_config.block};
+  hw_decoder_config config = gpt2_config(VOCAB, TOKENS, LAYERS, D_MODEL, HEADS, D_FF);
+  config.model.dropout = 0.5;
   hw_module *module = NULL;
   hw_status status = hw_decoder_create(&config, &module);
   if (status == HW_OK) {
@@ -118,7 +119,8 @@ static hw_status step_array(hw_context *context) {
 }
 
 static hw_status evaluate(hw_context *context) {
-  const hw_decoder_config config = {VOCAB, TOKENS, LAYERS, stack_config.block};
+  hw_decoder_config config = gpt2_config(VOCAB, TOKENS, LAYERS, D_MODEL, HEADS, D_FF);
+  config.model.dropout = 0.5;
   const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100};
   hw_module *module = NULL;
   hw_status status = hw_decoder_create(&config, &module);

@@ -90,7 +90,7 @@ static void check_training(bool with_adamw) {
   float norms[STEPS];
   hw_module *module = NULL;
   hw_optimizer *optimizer = NULL;
-  config.block.approximate = HW_GELU_TANH;
+  config.model.activation = HW_ACTIVATION_GELU_TANH;
   CHECK_STATUS(hw_decoder_create(&config, &module), HW_OK);
   fill(module);
   CHECK_STATUS(hw_optimizer_create(module, &optimizer), HW_OK);
@@ -121,7 +121,7 @@ static float *train_on(size_t threads, size_t *count) {
   hw_module *module = NULL;
   hw_optimizer *optimizer = NULL;
   float *all = check_floats(1 << 18);
-  config.block.dropout = 0.1;
+  config.model.dropout = 0.1;
   check_seed(15);
   CHECK_STATUS(hw_context_set_threads(context, threads), HW_OK);
   CHECK_STATUS(hw_decoder_create(&config, &module), HW_OK);

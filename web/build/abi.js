@@ -9,12 +9,13 @@ const HEADERS = ['include/headwise.h', 'src/exports/exports.h'];
 const STRUCTS = [
   ...['hw_mask', 'hw_input', 'hw_forward_options', 'hw_parameter_info', 'hw_attention_arguments'],
   ...['hw_adamw_config', 'hw_sgd_config', 'hw_cross_entropy_call'],
-  ...['hw_attention_gradient_arguments', 'hw_loss_input', 'hw_head_output'],
+  ...['hw_attention_gradient_arguments', 'hw_loss_input', 'hw_rotary_config', 'hw_layer_config'],
 ];
 
 const ENUMS = [
   ...['hw_status', 'hw_mask_kind', 'hw_weights_kind', 'hw_gelu_approximation', 'hw_causality'],
-  ...['hw_moment', 'hw_binary_operation', 'hw_activation', 'hw_matrix_type'],
+  ...['hw_moment', 'hw_binary_operation', 'hw_activation', 'hw_names', 'hw_norm_place'],
+  'hw_matrix_type',
 ];
 
 /** The modules that JavaScript can create: of HW_MODULE_LINEAR the config is hw_linear_config. */

@@ -19,7 +19,6 @@
  */
 /** @typedef {import('./models/gpt2.js').Gpt2Logits} Gpt2Logits */
 /** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
-/** @typedef {import('./models/gpt2.js').Replacement} Replacement */
 /** @typedef {import('./models/generate.js').Generated} Generated */
 /**
  * @template {boolean} [WithLogProbability=false]

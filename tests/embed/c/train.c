@@ -137,15 +137,24 @@ static int train(training *t, int steps) {
 
 static hw_status make(training *t) {
   const hw_decoder_config config = {
-      .vocab_size = VOCAB,
-      .context_length = TOKENS,
-      .num_layers = LAYERS,
-      .block = {.d_model = D_MODEL,
-                .num_heads = HEADS,
-                .norm_first = true,
-                .is_causal = true,
-                .attention_bias = true,
-                .attention_only = true},
+      .model =
+          {
+              .is_bare = true,
+              .vocab_size = VOCAB,
+              .context_length = TOKENS,
+              .d_model = D_MODEL,
+              .num_layers = LAYERS,
+              .num_heads = HEADS,
+              .num_key_value_heads = HEADS,
+              .head_dim = D_MODEL / HEADS,
+              .d_ff = 0, /* attention only */
+              .eps = HW_LAYER_NORM_EPS,
+              .qkv_bias = true,
+              .out_bias = true,
+              .embedding_scale = 1.0,
+              .positions = TOKENS,
+          },
+      .ties_head = true,
   };
   hw_status status = hw_context_create(&t->context);
   if (status == HW_OK) {

@@ -87,7 +87,7 @@ export const mask = { bytes: 24, word: { kind: 0, data: 4, batchStride: 8, headS
 /** hw_input */
 export const input = { bytes: 24, word: { x: 0, ids: 4, batch: 8, tokens: 12, logitsStart: 16, logitsEnd: 20 } };
 /** hw_forward_options */
-export const forwardOptions = { bytes: 52, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40, replace: 44, replaceCount: 48 } };
+export const forwardOptions = { bytes: 44, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40 } };
 /** hw_parameter_info */
 export const parameterInfo = { bytes: 112, word: { name: 0, rank: 96, shape: 100 }, bool: { loadsWhole: 108 } };
 /** hw_attention_arguments */
@@ -102,8 +102,10 @@ export const crossEntropyCall = { bytes: 40, word: { logits: 0, targets: 4, rows
 export const attentionGradientArguments = { bytes: 20, word: { output: 0, query: 4, key: 8, value: 12, mask: 16 } };
 /** hw_loss_input */
 export const lossInput = { bytes: 20, word: { ids: 0, targets: 4, batch: 8, tokens: 12, ignoreIndex: 16 } };
-/** hw_head_output */
-export const headOutput = { bytes: 16, word: { layer: 0, head: 4, output: 8, rows: 12 } };
+/** hw_rotary_config */
+export const rotaryConfig = { bytes: 16, word: { frequencies: 0, pairs: 4 }, f64: { factor: 8 } };
+/** hw_layer_config */
+export const layerConfig = { bytes: 8, word: { window: 0, rotary: 4 } };
 /** hw_status */
 export const status = { ok: 0, errorShape: 1, errorValue: 2, errorMemory: 3 };
 /** hw_mask_kind */
@@ -120,6 +122,10 @@ export const moment = { first: 0, second: 1 };
 export const binaryOperation = { add: 0, subtract: 1, multiply: 2 };
 /** hw_activation */
 export const activation = { gelu: 0, geluTanh: 1, relu: 2, silu: 3, tanh: 4 };
+/** hw_names */
+export const names = { gpt2: 0, gptNeox: 1, llama: 2, gemma3: 3 };
+/** hw_norm_place */
+export const normPlace = { pre: 0, post: 1, both: 2 };
 /** hw_matrix_type */
 export const matrixType = { float32: 0, bfloat16: 1, float16: 2, int8: 3 };
 /** hw_module_kind: each module's number and the layout of its config. */
@@ -133,5 +139,5 @@ export const modules = {
   multiHeadAttention: { kind: 6, config: { bytes: 32, word: { dIn: 0, dOut: 4, contextLength: 8, numHeads: 12 }, f64: { dropout: 16 }, bool: { qkvBias: 24, outProj: 25, outBias: 26, isCausal: 27, packedQkv: 28 } } },
   transformerBlock: { kind: 7, config: { bytes: 40, word: { dModel: 0, numHeads: 4, dFf: 8, approximate: 28 }, f64: { dropout: 16, eps: 32 }, bool: { normFirst: 24, isCausal: 25, attentionBias: 26, attentionOnly: 27 } } },
   transformerStack: { kind: 8, config: { bytes: 48, word: { 'block.dModel': 0, 'block.numHeads': 4, 'block.dFf': 8, 'block.approximate': 28, numLayers: 40 }, f64: { 'block.dropout': 16, 'block.eps': 32 }, bool: { 'block.normFirst': 24, 'block.isCausal': 25, 'block.attentionBias': 26, 'block.attentionOnly': 27 } } },
-  decoder: { kind: 9, config: { bytes: 56, word: { vocabSize: 0, contextLength: 4, numLayers: 8, 'block.dModel': 16, 'block.numHeads': 20, 'block.dFf': 24, 'block.approximate': 44 }, f64: { 'block.dropout': 32, 'block.eps': 48 }, bool: { 'block.normFirst': 40, 'block.isCausal': 41, 'block.attentionBias': 42, 'block.attentionOnly': 43 } } },
+  decoder: { kind: 9, config: { bytes: 160, word: { 'model.names': 0, 'model.dtype': 8, 'model.vocabSize': 12, 'model.contextLength': 16, 'model.dModel': 20, 'model.numLayers': 24, 'model.numHeads': 28, 'model.numKeyValueHeads': 32, 'model.headDim': 36, 'model.dFf': 40, 'model.normPlace': 80, 'model.activation': 92, 'model.positions': 128, 'model.rotaryCount': 132, 'model.rotary': 136, 'model.layers': 140 }, f64: { 'model.dropout': 48, 'model.eps': 64, 'model.gainOffset': 72, 'model.attentionScale': 104, 'model.attentionSoftcap': 112, 'model.embeddingScale': 120, logitSoftcap: 152 }, bool: { 'model.isBare': 4, 'model.isRms': 56, 'model.isParallel': 84, 'model.qkNorm': 85, 'model.qkvBias': 86, 'model.outBias': 87, 'model.mlpBias': 88, 'model.isGated': 96, tiesHead: 144 } } },
 };

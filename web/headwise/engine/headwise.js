@@ -1,6 +1,7 @@
 import { disposeSymbol } from './dispose.js';
 import * as functions from '../tensor/functions.js';
 import { ComposedModule } from '../modules/composed-module.js';
+import { Decoder } from '../models/decoder.js';
 import { CausalAttention } from '../modules/causal-attention.js';
 import { Embedding } from '../modules/embedding.js';
 import { FeedForward } from '../modules/feed-forward.js';
@@ -133,6 +134,10 @@ export class Headwise {
     this.TransformerBlock = bind(engine, TransformerBlock);
     /** Transformer blocks one after another, in one call. */
     this.TransformerStack = bind(engine, TransformerStack);
+    /** A language model of an architecture that Hugging Face's library knows: its config says which. */
+    this.Decoder = /** @type {new (config: object) => Decoder} */ (
+      /** @type {unknown} */ (bind(engine, Decoder))
+    );
     /** torch.optim.AdamW */
     this.AdamW =
       /** @type {new (parameters: Parameters<AdamWOptions>, options?: AdamWOptions) => AdamW} */ (
@@ -144,7 +149,7 @@ export class Headwise {
         bind(engine, /** @type {any} */ (SGD))
       );
     // A loop over an engine's classes finds the module classes only.
-    for (const name of ['Module', 'AdamW', 'SGD']) {
+    for (const name of ['Module', 'Decoder', 'AdamW', 'SGD']) {
       Object.defineProperty(this, name, { enumerable: false });
     }
   }

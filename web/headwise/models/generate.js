@@ -3,12 +3,10 @@ import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isA } from '../checks/foreign.js';
 import { checkSeed, random } from '../tensor/functions.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
-import { checkIds } from '../modules/embedding.js';
-import { pending, withoutSteps } from '../worker/steps.js';
 import { MersenneTwister } from './mersenne-twister.js';
 import { draw, likeliest, logProbability } from './sample.js';
 
-/** @typedef {import('./gpt2.js').Gpt2} Gpt2 */
+/** @typedef {import('./language-model.js').LanguageModel} LanguageModel */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
 
 /**
@@ -31,7 +29,7 @@ import { draw, likeliest, logProbability } from './sample.js';
  *   hw.manualSeed(seed). Default: drawn from the engine's generator with the first token
  * @property {number} [eosTokenId] stop after this token
  * @property {number | readonly number[]} [stop] stop before this token, or before any of several
- * @property {AbortSignal} [signal] aborts between tokens, and in a Worker between 256 tokens of the ids; the loop throws its reason
+ * @property {AbortSignal} [signal] aborts between tokens; the loop throws its reason
  * @property {WithLogProbability} [logProbabilities] default false; true gives each token as { id, logProbability }
  * @property {import('../tensor/tensor.js').Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] as in forward
  * @property {KeyValueCache} [cache] from this model's createCache, batch 1. The ids and all generated tokens but the last are
@@ -39,7 +37,7 @@ import { draw, likeliest, logProbability } from './sample.js';
  */
 
 const known = [
-  ...['maxTokens', 'temperature', 'topK', 'topP', 'seed', 'eosTokenId', 'stop', 'signal'],
+  ...['maxTokens', 'temperature', 'topK', 'topP', 'seed', 'stop', 'signal'],
   ...['logProbabilities', 'headMask', 'cache'],
 ];
 
@@ -87,7 +85,7 @@ function checkLogits(logits) {
   return logits;
 }
 
-/** @param {Gpt2} model whose engine's generator goes on by two numbers */
+/** @param {LanguageModel} model whose engine's generator goes on by two numbers */
 function drawSeed({ engine }) {
   const [upper, lower] = random(engine, 'rand', [2]).data;
   return upper * 2 ** 32 + Math.floor(lower * 256);
@@ -109,7 +107,7 @@ function drawSeed({ engine }) {
 
 /**
  * How one generation chooses its tokens.
- * @param {Gpt2} model
+ * @param {LanguageModel} model
  * @param {Plan} plan
  * @returns {(logits: Float32Array) => number}
  */
@@ -122,18 +120,27 @@ function chooser(model, { seed, ...options }) {
 }
 
 /**
+ * What differs between classes of models.
+ * @typedef {object} Defaults
+ * @property {number} temperature
+ * @property {boolean} takesEos whether there is an option eosTokenId
+ */
+
+/**
  * @template {boolean} [WithLogProbability=false]
- * @param {Gpt2} model
+ * @param {LanguageModel} model
+ * @param {number} vocabSize
  * @param {Ids} ids
- * @param {GenerateOptions<WithLogProbability>} [options]
+ * @param {GenerateOptions<WithLogProbability> | undefined} options
+ * @param {Defaults} defaults
  * @returns {Generator<WithLogProbability extends true ? Generated : number, void, void>}
  */
-export function generate(model, ids, options) {
-  const given = checkOptions(options, known, 'generate');
-  const { vocabSize } = model.options;
+export function generate(model, vocabSize, ids, options, { temperature, takesEos }) {
+  const names = takesEos ? [...known, 'eosTokenId'] : known;
+  const given = checkOptions(options, names, 'generate');
   const plan = {
     maxTokens: checkSize(given.maxTokens ?? 20, 'maxTokens'),
-    temperature: checkTemperature(given.temperature ?? 0),
+    temperature: checkTemperature(given.temperature ?? temperature),
     topK: checkSize(given.topK ?? vocabSize, 'topK'),
     topP: checkTopP(given.topP ?? 1),
     eosTokenId:
@@ -144,49 +151,23 @@ export function generate(model, ids, options) {
     logProbabilities: checkBoolean(given.logProbabilities ?? false, 'logProbabilities'),
   };
   checkCacheBatch(given.cache);
-  return /** @type {any} */ (withoutSteps(tokens(model, ids, given, plan)));
-}
-
-/** So many of the first ids are read at a time. */
-const readAtOnce = 256;
-
-/**
- * Reads all ids but the last ones.
- * @param {Gpt2} model
- * @param {Ids} ids
- * @param {{ headMask?: GenerateOptions['headMask'], cache: KeyValueCache }} options
- * @param {AbortSignal | undefined} signal
- * @returns {Generator<typeof pending, Ids, void>} the last ids, or all if forward has something against them
- */
-function* readIds(model, ids, options, signal) {
-  const { data, shape } = checkIds(ids, model.options.vocabSize);
-  const { cache } = options;
-  const fits = isA(cache, KeyValueCache) && data.length <= cache.capacity - cache.length;
-  if (shape.length !== 1 || !fits) {
-    return ids;
-  }
-  const last = Math.floor((data.length - 1) / readAtOnce) * readAtOnce;
-  for (let start = 0; start < last; start += readAtOnce) {
-    signal?.throwIfAborted();
-    model.forward(data.slice(start, start + readAtOnce), { ...options, logits: 'none' });
-    yield pending;
-  }
-  return data.slice(last);
+  return /** @type {any} */ (tokens(model, ids, given, plan));
 }
 
 /**
- * @param {Gpt2} model
+ * @param {LanguageModel} model
  * @param {Ids} ids
  * @param {GenerateOptions<boolean>} given
  * @param {Plan} plan
- * @returns {Generator<number | Generated | typeof pending, void, void>}
+ * @returns {Generator<number | Generated, void, void>}
  */
 function* tokens(model, ids, { headMask, cache: given }, plan) {
   const cache = given ?? model.createCache();
   /** @type {ReturnType<typeof chooser> | undefined} */
   let choose;
   try {
-    let next = yield* readIds(model, ids, { headMask, cache }, plan.signal);
+    /** @type {Ids} */
+    let next = ids;
     for (let count = 1; ; count++) {
       plan.signal?.throwIfAborted();
       const { logits } = model.forward(next, { headMask, cache });

@@ -13,10 +13,15 @@ import { listParameters, readParameter, writeParameter, writeRows } from './para
 /** @typedef {import('./parameters.js').Parameter} Entry */
 
 /**
+ * What writes a config with lists into staging memory, and returns its address.
+ * @typedef {(engine: Engine, layout: import('../engine/struct.js').Layout) => number} Lay
+ */
+
+/**
  * The specification of a module.
  * @typedef {object} Spec
  * @property {keyof typeof modules} kind
- * @property {Record<string, any>} config the engine's
+ * @property {Record<string, any> | Lay} config the engine's
  * @property {string} what it is, for messages
  * @property {boolean} [draw] false: leave the weights zero and the generator where it is
  */
@@ -28,8 +33,13 @@ import { listParameters, readParameter, writeParameter, writeRows } from './para
  */
 export function createModule(engine, { kind, config, what, draw = true }) {
   const { kind: number, config: layout } = modules[kind];
-  const at = engine.stage(layout.bytes);
-  writeStruct(engine, at, layout, config);
+  let at;
+  if (typeof config === 'function') {
+    at = config(engine, layout);
+  } else {
+    at = engine.stage(layout.bytes);
+    writeStruct(engine, at, layout, config);
+  }
   engine.check(engine.call.module_create(number, at, draw), what);
   return engine.result;
 }

@@ -1,0 +1,203 @@
+#include "modules/block.h"
+
+#include <string.h>
+
+#include "modules/kept.h"
+#include "ops/pointwise.h"
+
+enum { PARTS = 6 };
+
+void hw_block_release(hw_module *module) {
+  hw_block *m = (hw_block *)module;
+  hw_module *const parts[PARTS] = {m->ln1, m->after1, m->attn, m->ln2, m->after2, m->ffn};
+  for (size_t i = 0; i < PARTS; i++) {
+    hw_module_destroy(parts[i]);
+  }
+}
+
+void hw_block_visit(hw_module *module, hw_visit *visit) {
+  static const char *const names[PARTS] = {"ln1", "after1", "ln2", "after2", "attn", "ffn"};
+  hw_block *m = (hw_block *)module;
+  hw_module *const parts[PARTS] = {m->ln1, m->after1, m->ln2, m->after2, m->attn, m->ffn};
+  for (size_t i = 0; i < PARTS; i++) {
+    if (parts[i] != NULL) {
+      hw_visit_child(visit, names[i], parts[i], NULL);
+    }
+  }
+}
+
+const hw_linear *hw_block_out_proj(const hw_module *module, size_t layer) {
+  const hw_module *attn = ((const hw_block *)module)->attn;
+  return attn->type->out_proj(attn, layer);
+}
+
+/* ---- Forward ---- */
+
+static void drop(const hw_run *run, const hw_block *m, float *branch, size_t count) {
+  const double dropout = m->base.training ? m->dropout : 0.0;
+  if (hw_run_records(run)) {
+    const hw_dropped dropped = hw_dropped_push(run, dropout, hw_kept_words(count));
+    hw_dropped_draw(run, &dropped, branch, count);
+  } else {
+    hw_dropout_forward(run, dropout, branch, count);
+  }
+}
+
+/* One of the two parts of a block, in a call. */
+typedef struct half {
+  hw_module *norm;
+  hw_module *after; /* NULL: none */
+  hw_module *part;
+  hw_module *before; /* the norm whose output the part is given; NULL: the block's input, which is kept */
+  const hw_input *shape;
+  size_t rows;
+  size_t count; /* of floats of a branch */
+} half;
+
+static half half_of(const hw_block *m, const hw_input *shape, bool is_attention) {
+  const size_t rows = hw_size_multiply(shape->batch, shape->tokens);
+  const bool is_post = m->norm_place == HW_NORM_POST;
+  half h = {m->ln2, m->after2, m->ffn, is_post ? m->ln1 : m->ln2, shape, rows, rows * m->d_model};
+  if (is_attention) {
+    h = (half){m->ln1, m->after1, m->attn, is_post ? NULL : m->ln1, shape, rows, rows * m->d_model};
+  }
+  return h;
+}
+
+/*
+ * y = residual + dropout(after(part(norm(x)))), or norm(residual + dropout(part(x))). The part's input is not kept: on the tape,
+ * before what the part keeps, lies what it is made from again.
+ *
+ *   pre, both:  | ln1's rows | attn … | after1's rows | ln2's rows | ffn … | after2's rows |
+ *   post:       | x | attn … | ln1's rows | ffn … | ln2's rows |
+ */
+static void add_part(hw_run *run, const hw_block *m, const half *h, const float *x, const float *residual,
+                     float *branch, float *y) {
+  hw_input in = *h->shape;
+  in.x = x;
+  if (m->norm_place != HW_NORM_POST) {
+    hw_layer_norm_push(run, h->norm, x, h->rows, branch);
+    in.x = branch;
+  }
+  const size_t mark = hw_tape_mark(run);
+  hw_module_run(run, h->part, &in, branch);
+  if (h->after != NULL) {
+    hw_layer_norm_push(run, h->after, branch, h->rows, branch);
+  }
+  drop(run, m, branch, h->count);
+  if (hw_run_records(run)) {
+    hw_push_number(run, (double)mark);
+  }
+  hw_add_forward(run, residual, branch, y, h->count);
+  if (m->norm_place == HW_NORM_POST) {
+    hw_layer_norm_push(run, h->norm, y, h->rows, y);
+  }
+}
+
+static void keep_input(const hw_run *run, const hw_input *input, size_t d_model) {
+  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  float *kept = hw_tape_push_floats(run, rows, d_model);
+  if (!hw_run_measures(run)) {
+    memcpy(kept, input->x, rows * d_model * sizeof(float));
+  }
+}
+
+/* Parallel parts are both given x, which may be where y is. */
+void hw_block_forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
+  const hw_block *m = (const hw_block *)module;
+  const size_t mark = run->arena->used;
+  const half attn = half_of(m, input, true);
+  const half ffn = half_of(m, input, false);
+  float *branch = hw_run_take_floats(run, attn.rows, m->d_model);
+  float *sum = m->is_parallel ? hw_run_take_floats(run, attn.rows, m->d_model) : y;
+  if (hw_run_records(run) && m->norm_place == HW_NORM_POST) {
+    keep_input(run, input, m->d_model);
+  }
+  add_part(run, m, &attn, input->x, input->x, branch, sum);
+  if (m->ffn != NULL) {
+    add_part(run, m, &ffn, m->is_parallel ? input->x : sum, sum, branch, y);
+  }
+  run->arena->used = mark;
+}
+
+/* ---- Backward ---- */
+
+/* The part's input again. Returns how far the tape reaches below what it was made from. */
+static size_t restore_input(const hw_run *run, const half *h, size_t d_model, size_t mark, hw_normalized *normalized,
+                            float *again) {
+  hw_arena *tape = run->tape.kept;
+  const size_t used = tape->used;
+  tape->used = mark;
+  if (h->before != NULL) {
+    *normalized = hw_layer_norm_pop(run, h->before, h->rows);
+    hw_layer_norm_restore(run, h->before, normalized, h->rows, again);
+  } else {
+    const float *x = hw_tape_pop_floats(run, h->rows, d_model);
+    if (!hw_run_measures(run)) {
+      memcpy(again, x, h->count * sizeof(float));
+    }
+  }
+  const size_t below = tape->used;
+  tape->used = used;
+  return below;
+}
+
+/* d_output is the gradient of the part's output and residual. d, that of its input, is added to; where both are one, the gradient
+ * of the output becomes that of the input. */
+static void backward_half(hw_run *run, const hw_block *m, const half *h, const float *d_output, float *d) {
+  const size_t mark = run->arena->used;
+  const bool is_post = m->norm_place == HW_NORM_POST;
+  float *again = hw_run_take_floats(run, h->rows, m->d_model);
+  float *d_part = hw_run_take_floats(run, h->rows, m->d_model);
+  const float *d_branch = d_output;
+  hw_normalized normalized;
+  if (is_post) {
+    normalized = hw_layer_norm_pop(run, h->norm, h->rows);
+    hw_layer_norm_pull(run, h->norm, &normalized, d, h->rows, false, d);
+  }
+  const size_t input_end = (size_t)hw_pop_number(run);
+  const hw_dropped dropped = hw_dropped_pop(run, hw_kept_words(h->count));
+  if (dropped.dropout > 0.0) {
+    hw_dropped_apply(run, &dropped, d_branch, d_part, h->count);
+    d_branch = d_part;
+  }
+  if (h->after != NULL) {
+    const hw_normalized after = hw_layer_norm_pop(run, h->after, h->rows);
+    hw_layer_norm_pull(run, h->after, &after, d_branch, h->rows, false, d_part);
+    d_branch = d_part;
+  }
+  const size_t below = restore_input(run, h, m->d_model, input_end, &normalized, again);
+  hw_input in = *h->shape;
+  in.x = again;
+  hw_module_run_backward(run, h->part, &in, d_branch, d_part);
+  if (is_post) {
+    hw_add_forward(run, d, d_part, d, h->count);
+    run->tape.kept->used = h->before == NULL ? below : input_end;
+  } else {
+    hw_layer_norm_pull(run, h->norm, &normalized, d_part, h->rows, true, d);
+    run->tape.kept->used = below;
+  }
+  run->arena->used = mark;
+}
+
+/* dx may be dy. */
+void hw_block_backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
+  const hw_block *m = (const hw_block *)module;
+  const size_t mark = run->arena->used;
+  const half attn = half_of(m, input, true);
+  const half ffn = half_of(m, input, false);
+  float *d = dx == NULL ? hw_run_take_floats(run, attn.rows, m->d_model) : dx;
+  /* Parallel parts have one output. */
+  float *copy = m->is_parallel ? hw_run_take_floats(run, attn.rows, m->d_model) : d;
+  if (d != dy && !hw_run_measures(run)) {
+    memcpy(d, dy, attn.count * sizeof(float));
+  }
+  if (m->is_parallel && !hw_run_measures(run)) {
+    memcpy(copy, d, attn.count * sizeof(float));
+  }
+  if (m->ffn != NULL) {
+    backward_half(run, m, &ffn, copy, d);
+  }
+  backward_half(run, m, &attn, copy, d);
+  run->arena->used = mark;
+}

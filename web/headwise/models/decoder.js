@@ -1,0 +1,57 @@
+import { readGivenConfig } from './given-config.js';
+import { LanguageModel } from './language-model.js';
+import { namesOf } from './names.js';
+
+/** @typedef {import('../modules/embedding.js').Ids} Ids */
+
+/** Of generations, as in Hugging Face's library. */
+const defaults = { temperature: 1, takesEos: false };
+
+/**
+ * What a loader knows of a model before it is there.
+ * @typedef {object} Known
+ * @property {import('./config.js').ModelConfig} config as readModelConfig gives it
+ * @property {import('./lay-model.js').MatrixType} dtype
+ */
+
+/**
+ * A decoder: a language model of an architecture that Hugging Face's library knows. Its config says which.
+ */
+export class Decoder extends LanguageModel {
+  /**
+   * Makes a model with random weights: randn times the config's initializer_range (0.02), in the order of the state dict. Biases
+   * are zeros.
+   * @internal
+   * @param {import('../engine/engine.js').Engine} engine
+   * @param {object} config Hugging Face's config.json as an object
+   * @param {Known} [known] leaves weights zero and the generator unchanged; config is not read
+   */
+  constructor(engine, config, known) {
+    const { model, deviation } =
+      known === undefined ? readGivenConfig(config, true) : { model: known.config, deviation: 0 };
+    super(engine, {
+      ...{ name: 'Decoder', config: model, names: namesOf(model), deviation },
+      ...{ draw: known === undefined, dtype: known?.dtype },
+    });
+    /**
+     * What the config says, with defaults filled in.
+     * @type {Readonly<import('./config.js').ModelConfig>}
+     */
+    this.config = Object.freeze({ ...model });
+  }
+
+  /**
+   * Generates tokens that continue the ids, one after another, drawn from the softmax of logits / temperature with random
+   * numbers of this generation's own. topK (Fan, Lewis & Dauphin 2018) and topP (Holtzman et al. 2020) restrict the draw to the
+   * most likely tokens; temperature 0 takes the most likely. To stop early, leave the loop. It stops when the context is full.
+   * @template {boolean} [WithLogProbability=false]
+   * @param {Ids} ids [tokens]
+   * @param {Omit<import('./generate.js').GenerateOptions<WithLogProbability>, 'eosTokenId'>} [options] temperature: default 1
+   * @returns {Generator<WithLogProbability extends true ? import('./generate.js').Generated : number, void, void>} of ids.
+   *   Options are checked at once; ids and cache are checked before the first token
+   * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: a bad option, or NaN among the logits; an abort's reason; other errors as in forward
+   */
+  generate(ids, options) {
+    return this.continue(ids, options, defaults);
+  }
+}

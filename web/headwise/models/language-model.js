@@ -1,0 +1,201 @@
+// What all decoders can do: forward, caches, the loss, generation.
+import { decoderLoss } from '../autograd/decoder-loss.js';
+import { checkOptions, checkShape, checkTable } from '../checks/check.js';
+import { HeadwiseError } from '../checks/error.js';
+import { checkIds } from '../modules/embedding.js';
+import { decoderForward, runForward } from '../modules/forward.js';
+import { KeyValueCache } from '../modules/key-value-cache.js';
+import { Module } from '../modules/module.js';
+import { writeParameter } from '../modules/parameters.js';
+import { random } from '../tensor/functions.js';
+import { generate } from './generate.js';
+import { layModel } from './lay-model.js';
+
+/**
+ * @template Option
+ * @template {object} Part
+ * @typedef {import('../attention/options.js').Asked<Option, Part>} Asked
+ */
+/** @typedef {import('../modules/attention-module.js').LayerTraces} LayerTraces */
+/** @typedef {import('../modules/attention-module.js').LayerWeights} LayerWeights */
+/** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+/** @typedef {import('../attention/trace.js').Trace} Trace */
+/** @typedef {import('../tensor/make-tensor.js').NestedNumbers} NestedNumbers */
+
+/**
+ * The tokens whose logits are returned: the last, all, none, or those from start up to but not including end.
+ * @typedef {'last' | 'all' | 'none' | readonly [start: number, end: number]} LogitsOf
+ */
+
+/**
+ * Options of `forward`.
+ * @template {LogitsOf} [Logits=LogitsOf]
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {object} DecoderForwardOptions
+ * @property {Logits} [logits] the tokens whose logits are returned: the last (default), all,
+ *   none, or those from start up to but not including end
+ * @property {WithTrace} [trace] default false; true returns a Trace of every layer, which recomputes exact weights
+ * @property {NeedWeights} [needWeights] default false; true returns every layer's exact weights: their size is quadratic in tokens
+ * @property {Tensor | NestedNumbers} [headMask] [numLayers, numHeads]: factors of the heads' outputs; 0 mutes a head. They do
+ *   not change the trace and weights of the same layer, but they change the input of later layers
+ * @property {KeyValueCache} [cache] from this model's createCache; forward appends the ids to it
+ */
+
+/**
+ * The part of the result that `logits` adds, unless it is 'none'.
+ * @typedef {object} DecoderLogits
+ * @property {Tensor} logits [batch, tokens, vocabSize] for the requested tokens; [tokens, vocabSize] if ids have no batch
+ */
+/**
+ * The result of `forward`: logits, weights and traces, each if requested.
+ * @template {LogitsOf} [Logits=LogitsOf]
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {Asked<'none' extends Logits ? false : Logits, DecoderLogits> & Asked<NeedWeights, LayerWeights>
+ *   & Asked<WithTrace, LayerTraces>} DecoderResult
+ */
+
+/**
+ * What a class of decoders says of one.
+ * @typedef {object} Said
+ * @property {string} name the class's
+ * @property {import('./config.js').ModelConfig} config
+ * @property {import('./names.js').Names} names of the parameters
+ * @property {number} deviation standard deviation of initial weights
+ * @property {boolean} [isBare] whether names have no prefix such as transformer.
+ * @property {boolean} [draw] false: leave the weights zero and the generator unchanged
+ * @property {import('./lay-model.js').MatrixType} [dtype] of matrices; default 'float32'
+ */
+
+/** The base class of decoders. */
+export class LanguageModel extends Module {
+  #config;
+  #about;
+  #names;
+  #dtype;
+
+  /** @internal @param {import('../engine/engine.js').Engine} engine @param {Said} said */
+  constructor(engine, said) {
+    const { name, config, dtype = 'float32', isBare = false } = said;
+    const { numLayers, dModel, vocabSize, numHeads, contextLength } = config;
+    super(engine, {
+      ...{ kind: 'decoder', config: layModel(config, dtype, isBare), draw: false },
+      what: `a ${name} of ${numLayers} layers × ${dModel} and ${vocabSize} tokens`,
+    });
+    this.#config = config;
+    this.#names = said.names;
+    this.#dtype = dtype;
+    /** @type {import('../modules/forward.js').Attending} */
+    this.#about = {
+      ...{ name: `${name}.forward`, input: 'ids', rank: 2, width: vocabSize },
+      ...{ heads: numHeads, layers: numLayers, contextLength },
+    };
+    if (said.draw !== false) {
+      this.#draw(said.deviation);
+    }
+  }
+
+  /** @param {number} deviation */
+  #draw(deviation) {
+    try {
+      for (const parameter of this.parameterList.filter((each) => each.shape.length === 2)) {
+        const { data } = random(this.engine, 'randn', parameter.shape);
+        data.forEach((value, i) => (data[i] = value * deviation));
+        writeParameter(this.engine, this.pointer, parameter, {
+          ...{ dtype: 'float32', shape: parameter.shape, data, size: data.length },
+        });
+      }
+    } catch (error) {
+      super.dispose();
+      throw error;
+    }
+  }
+
+  #checkRecording() {
+    if (this.engine.isRecording && this.#dtype !== 'float32') {
+      const expected = "dtype 'float32', or a call within hw.noGrad";
+      const problem = `has gradients to record for ${this.#dtype} weights; expected ${expected}`;
+      throw new HeadwiseError('ERR_VALUE', `${this.#about.name} ${problem}`);
+    }
+  }
+
+  /** @override @protected @param {string} key */
+  canonicalKey(key) {
+    return this.#names.canonical(key);
+  }
+
+  /** @override @protected @param {string} key */
+  ignoresEntry(key) {
+    return this.#names.isUnused(this.#names.canonical(key));
+  }
+
+  /**
+   * Makes a cache for the keys and values of all layers and up to contextLength tokens. `forward` appends to it.
+   * @param {{ batch?: number }} [options] batch: the number of sequences; default 1
+   * @returns {KeyValueCache}
+   * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED
+   */
+  createCache(options) {
+    const { numKeyValueHeads: heads, headDim, contextLength } = this.#config;
+    this.checkAlive();
+    const checked = checkOptions(options, ['batch'], 'createCache');
+    return new KeyValueCache(this, { heads, headDim, contextLength }, checked);
+  }
+
+  /**
+   * Computes the logits of the token that follows each id.
+   * @template {LogitsOf} [Logits='last']
+   * @template {boolean} [NeedWeights=false]
+   * @template {boolean} [WithTrace=false]
+   * @param {Ids} ids [tokens] or [batch, tokens]: nested arrays, a typed array or a float32 tensor
+   * @param {DecoderForwardOptions<Logits, NeedWeights, WithTrace>} [options]
+   * @returns {DecoderResult<Logits, NeedWeights, WithTrace>}
+   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or a cache of another batch; ERR_VALUE: an id out of
+   *   range, or no room in the cache; ERR_MEMORY; ERR_DISPOSED. After any error the cache is unchanged
+   */
+  forward(ids, options) {
+    this.checkAlive();
+    const asked = checkTable(options, decoderForward, this.#about.name);
+    const input = checkIds(ids, this.#config.vocabSize);
+    // No code of the caller's runs from here on: it could end the model, or end or fill the cache.
+    const { shape } = input;
+    const fits = shape.length === 1 || shape.length === 2;
+    checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
+    if (asked.cache === undefined && asked.logits !== 'none') {
+      this.#checkRecording();
+    }
+    const { output, ...rest } = runForward(this, this.#about, input, asked, ids);
+    return /** @type {any} */ (asked.logits === 'none' ? rest : { logits: output, ...rest });
+  }
+
+  /**
+   * Computes the training loss in the engine: the mean cross-entropy of the model's predictions.
+   * @param {Ids} ids [batch, tokens] or [tokens]
+   * @param {Ids} [targets] of the same shape; default: the target of each id is the next id of its row; the last id has no target
+   * @param {import('../autograd/decoder-loss.js').LossOptions} [options]
+   * @returns {Tensor} of shape []: the mean over targets that are not ignored; NaN if there are none
+   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or targets of another shape; ERR_VALUE: an id or target out
+   *   of range; ERR_MEMORY; ERR_DISPOSED
+   */
+  loss(ids, targets, options) {
+    this.checkAlive();
+    this.#checkRecording();
+    const { vocabSize, contextLength } = this.#config;
+    const about = { name: this.#about.name.replace('forward', 'loss'), vocabSize, contextLength };
+    return decoderLoss(this, about, ids, targets, options);
+  }
+
+  /**
+   * Generates tokens that continue the ids.
+   * @internal
+   * @template {boolean} [WithLogProbability=false]
+   * @param {Ids} ids [tokens]
+   * @param {import('./generate.js').GenerateOptions<WithLogProbability> | undefined} options
+   * @param {import('./generate.js').Defaults} defaults
+   */
+  continue(ids, options, defaults) {
+    return generate(this, this.#config.vocabSize, ids, options, defaults);
+  }
+}
