@@ -198,7 +198,7 @@ pageTest(
   'the list of lessons leads to lessons, to places in documents, and says what has been read',
   '#lessons',
   async (page) => {
-    assert.equal((await page.$$('.lesson-list li')).length, 15);
+    assert.equal((await page.$$('.lesson-list li')).length, 16);
     assert.equal(await page.title(), 'Lessons – Headwise');
     const text = await textOf(page, '.documents');
     for (const title of [

@@ -38,6 +38,7 @@ export const PARTS = [
   { title: 'Several heads', first: 'wrapper' },
   { title: 'The block around them', first: 'feed-forward' },
   { title: 'The whole way', first: 'sentence' },
+  { title: 'Training', first: 'train-a-head' },
 ];
 
 /** @param {string} id @param {string} [to] the id of an element */

@@ -52,7 +52,15 @@ export const DOCUMENTS = [
     short: 'Olsson et al. 2022',
     href: 'https://transformer-circuits.pub/2022/in-context-learning-and-induction-heads/index.html',
     link: 'The article',
-    about: 'Where induction heads were found. Only the last lesson follows it.',
+    about: 'Where induction heads were found. Only the lesson on them follows it.',
+  },
+  {
+    id: 'Rumelhart 1986',
+    title: 'Learning representations by back-propagating errors',
+    short: 'Rumelhart et al. 1986',
+    href: 'https://www.nature.com/articles/323533a0',
+    link: 'The article',
+    about: 'How gradients go back through a network. Only the lesson on training follows it.',
   },
 ];
 
