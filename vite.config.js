@@ -96,6 +96,7 @@ export default defineConfig({
       'd3-scale',
       'd3-scale-chromatic',
       'd3-shape',
+      'fflate',
       'gpt-tokenizer/encoding/r50k_base',
       'gpt-tokenizer/bpeRanks/r50k_base',
       'lit-html',

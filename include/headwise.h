@@ -422,6 +422,14 @@ typedef struct hw_input {
   size_t logits_end;
 } hw_input;
 
+/* Another output for one head: zeros, a mean or that of another text, for ablation and patching. */
+typedef struct hw_head_output {
+  size_t layer;
+  size_t head;
+  const float *output; /* [rows, head_dim], before the output projection */
+  size_t rows;         /* batch · tokens, or tokens: the same for each sequence */
+} hw_head_output;
+
 /* Selects whether a forward hides later keys. This is in addition to the keys that a mask hides. */
 typedef enum hw_causality {
   HW_CAUSALITY_DEFAULT = 0, /* is_causal of the module's config; off if there is a mask */
@@ -442,6 +450,10 @@ typedef struct hw_forward_options {
   /* NULL, or [num_heads], a factor for each head's output: 0 mutes it. Not for hw_causal_attention and the wrapper. */
   const float *head_mask;
   hw_causality causality;
+  /* NULL, or [replace_count]: what takes the place of heads' outputs, after head_mask; the last of one head counts. Traces and
+   * weights are those of the layer's own heads. Not for hw_causal_attention, the wrapper and recorded forwards. */
+  const hw_head_output *replace;
+  size_t replace_count;
 } hw_forward_options;
 
 /* Runs the module on the input and writes its output to y. The create functions give the shapes. options may be NULL.

@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { HeadwiseError, tensor } from 'headwise';
 import { Endpoint } from '../web/headwise/worker/endpoint.js';
+import { pending, withoutSteps } from '../web/headwise/worker/steps.js';
 import { rejectsCode } from './helpers.js';
 
 /** @type {MessagePort[]} */
@@ -185,6 +186,53 @@ test('a loop that is left, by break or by an error, ends the iterator there', as
   assert.equal(sent.length - before, 5, 'nothing is said after its end');
 });
 
+test('between the steps of a value that takes long the other side is heard', async () => {
+  /** @type {string[]} */
+  const ends = [];
+  const { call } = connect({
+    /** @param {AbortSignal} signal */
+    read: (signal) =>
+      withoutSteps(
+        (function* () {
+          try {
+            yield 'first';
+            for (let i = 0; i < 1e5; i++) {
+              signal.throwIfAborted();
+              yield pending;
+            }
+            yield 'never heard';
+          } finally {
+            ends.push('ended');
+          }
+        })(),
+      ),
+  });
+  const controller = new AbortController();
+  const loop = call('read', controller.signal);
+  assert.deepEqual(await loop.next(), { value: 'first', done: false });
+  const next = loop.next();
+  const reason = new Error('enough');
+  controller.abort(reason);
+  await assert.rejects(next, (error) => error === reason);
+  assert.deepEqual(ends, ['ended']);
+});
+
+test('without a Worker the steps are passed over, and a loop that is left ends them', () => {
+  /** @type {string[]} */
+  const ends = [];
+  const generator = function* () {
+    yield pending;
+    yield* counting(ends);
+    yield pending;
+  };
+  assert.deepEqual([...withoutSteps(generator())], [0, 1, 2]);
+  for (const value of withoutSteps(generator())) {
+    assert.equal(value, 0);
+    break;
+  }
+  assert.deepEqual(ends, ['ended', 'ended']);
+});
+
 test('an iterator that throws rejects its step, and has ended', async () => {
   const { call } = connect({
     *fail() {
@@ -288,6 +336,35 @@ test('URLs, arrays, Blobs, Responses and streams arrive as what they are', async
   assert.deepEqual(await call('answer', response), ['u', 200, '', 'here', 'body']);
   const missing = new Response('page', { status: 404, statusText: 'Not Found' });
   assert.deepEqual(await call('answer', missing), ['', 404, 'Not Found', null, '']);
+});
+
+test('a Response as a result arrives as one, read piece by piece, and is cancelled there', async () => {
+  let given = 0;
+  let isCancelled = false;
+  const body = () =>
+    new ReadableStream(
+      {
+        pull: (controller) => void (given++, controller.enqueue(Uint8Array.of(given))),
+        cancel: () => void (isCancelled = true),
+      },
+      { highWaterMark: 0 },
+    );
+  const headers = { etag: '"1"', 'content-type': 'text/plain' };
+  const { call } = connect({
+    whole: () => new Response('ab', { status: 206, headers }),
+    absent: () => new Response('none', { status: 404 }),
+    endless: () => new Response(body()),
+  });
+  const whole = await call('whole');
+  assert.ok(whole instanceof Response);
+  assert.deepEqual([whole.status, whole.headers.get('etag')], [206, '"1"']);
+  assert.equal(await whole.text(), 'ab');
+  assert.equal((await call('absent')).status, 404);
+  const reader = (await call('endless')).body.getReader();
+  assert.deepEqual((await reader.read()).value, Uint8Array.of(1));
+  await reader.cancel();
+  await settled();
+  assert.deepEqual([given, isCancelled], [1, true]);
 });
 
 test('a stream that was not read is as it was, and one that is not wanted any more is cancelled', async () => {

@@ -51,6 +51,27 @@ test('where the context is full generation ends: with a token for every position
   assert.deepEqual([...model.generate(full, { maxTokens: 5 })], [largest(nextLogits(full))]);
 });
 
+test('long ids are read 256 at a time, to the same tokens', () => {
+  const long = smallModel(hw, { contextLength: 700 });
+  const ids = drawIds(3, 600);
+  const logits = long.forward(ids).logits?.data ?? [];
+  /** @type {number[]} */
+  const read = [];
+  const { forward } = long;
+  const counted = (/** @type {any} */ given, /** @type {any} */ options) => {
+    read.push(given.length);
+    return forward.call(long, given, options);
+  };
+  Object.assign(long, { forward: counted });
+  const cache = long.createCache();
+  const [first] = [...long.generate(ids, { maxTokens: 2, cache })];
+  assert.equal(first, largest(logits));
+  assert.deepEqual(read, [256, 256, 88, 1]);
+  throwsCode(() => [...long.generate(ids, { cache })], 'ERR_VALUE', 'cache');
+  assert.equal(cache.length, 601, 'what does not fit is not begun');
+  long.dispose();
+});
+
 test('maxTokens tokens come, and the last one is not computed on', () => {
   for (const maxTokens of [1, 2, 7]) {
     const cache = model.createCache();

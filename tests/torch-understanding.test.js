@@ -1,12 +1,12 @@
-// What PyTorch computed in float64 of what heads do: values, outputs, norms.
+// What PyTorch computed in float64 of what heads do: values, outputs, norms, logits without some.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { tensor } from 'headwise';
 import { engine } from './helpers.js';
 import { loadCheckpoint } from './gpt2.js';
-import { isTorchs, noticesErrors, readGroup } from './torch.js';
+import { isTorchs, makeAll, noticesErrors, readGroup } from './torch.js';
 
-/** @typedef {import('./torch.js').Case & { gpt2?: import('./gpt2.js').Checkpoint, model?: string, kind: string, ids: number[] }} Fixture */
+/** @typedef {import('./torch.js').Case & { gpt2?: import('./gpt2.js').Checkpoint, model?: string, kind: string, ids: number[], replace?: any }} Fixture */
 
 const hw = await engine();
 const group = readGroup('understanding');
@@ -44,6 +44,10 @@ const kinds = {
       each.dispose();
     }
     return results;
+  },
+  replace(model, { ids, replace }) {
+    const outputs = makeAll(replace, group);
+    return { logits: model.forward(ids, { logits: 'all', replace: outputs }).logits };
   },
 };
 

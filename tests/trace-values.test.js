@@ -111,7 +111,7 @@ test('MultiHeadAttention: norms are of projected values, with masks, dropout and
     );
     forHeads(trace, (own, { batch, head }) =>
       own.forEach((row, t) =>
-        sums[batch][t].forEach((_, o) => {
+        sums[batch][t].forEach((__, o) => {
           row.forEach((value, i) => (sums[batch][t][o] += value * projection[o][head * 4 + i]));
         }),
       ),

@@ -4,7 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { load } from 'headwise';
+import { loadGpt2 } from 'headwise/gpt2';
+import { modelFiles } from '../web/page/train/files.js';
 import { changeOf, History } from '../web/page/train/history.js';
+import { readZip, zipOf } from '../web/page/train/kept.js';
 import { sinusoids } from '../web/page/train/model.js';
 import { DEFAULTS, formatTrain, parseTrain, TASKS } from '../web/page/train/settings.js';
 import { randomBelow } from '../web/page/train/tasks/random.js';
@@ -239,6 +242,26 @@ test('with attention alone the feed-forward adds nothing, and stays so', () => {
       name,
     );
   trainer.dispose();
+});
+
+test('a saved folder opens as a GPT-2, and the run goes on from it to the bit', async () => {
+  /** @type {Settings} */
+  const settings = { ...DEFAULTS.reversal, seed: 9, heads: 2 };
+  const trainer = newTrainer(settings);
+  losses(trainer, 4);
+  const files = modelFiles(trainer, settings);
+  const model = await loadGpt2(hw, {
+    config: JSON.parse(new TextDecoder().decode(files['config.json'])),
+    weights: files['model.safetensors'],
+  });
+  assert.deepEqual(model.stateDict(), trainer.model.stateDict());
+  const kept = await readZip(zipOf(files, 'reversal-4'));
+  assert.deepEqual(kept.settings, settings);
+  const other = newTrainer(kept.settings);
+  other.restore(kept.saved);
+  assert.deepEqual(losses(other, 3), losses(trainer, 3));
+  for (const one of [model, trainer, other]) one.dispose();
+  await assert.rejects(readZip(new Blob(['no zip'])), /no folder that was saved here/);
 });
 
 test('a text’s model writes on from its prompt', () => {

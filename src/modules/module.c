@@ -141,6 +141,16 @@ void hw_modules_run_backward(hw_run *run, const hw_modules *modules, const hw_in
   }
 }
 
+static bool are_outputs_valid(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
+  bool are = options->replace_count == 0 || (options->replace != NULL && module->type->has_head_mask);
+  for (size_t i = 0; are && i < options->replace_count; i++) {
+    const hw_head_output *given = options->replace + i;
+    const bool rows = given->rows == input->tokens || given->rows == input->batch * input->tokens;
+    are = given->layer < module->layers && given->head < module->heads && given->output != NULL && rows;
+  }
+  return are;
+}
+
 static hw_status check_options(const hw_module *module, const hw_forward_options *options) {
   const bool attends = module->layers > 0;
   const bool has_cache = module->type->cache_shape != NULL;
@@ -193,6 +203,9 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
   }
   if (input->tokens > SIZE_MAX / input->batch) {
     return HW_ERROR_MEMORY;
+  }
+  if (!are_outputs_valid(module, input, options)) {
+    return HW_ERROR_VALUE;
   }
   return type->check == NULL ? HW_OK : type->check(module, input, options);
 }

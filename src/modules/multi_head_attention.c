@@ -318,6 +318,7 @@ static void project(const hw_run *run, const multi_head_attention *m, const hw_a
   const bool needs_copy = hw_run_records(run) && run->options->head_mask != NULL;
   float *copy = needs_copy ? hw_run_take_floats(run, rows, d_out) : NULL;
   const float *output = masked_output(run, attention, copy);
+  hw_head_replace_forward(run, attention);
   if (m->config.base.out_proj) {
     const hw_rows of_tokens = {output, attention->output_strides.token, rows};
     hw_linear_forward(run, &m->out_proj, &of_tokens, y, m->config.out_features);

@@ -325,6 +325,21 @@ static void check_trace(const hw_module *module, hw_trace *trace) {
   CALL(trace_destroy, NULL);
 }
 
+static void check_replace(hw_module *module) {
+  const hw_input input = FLOAT_INPUT;
+  const hw_head_output good = {0, HEADS - 1, x, TOKENS};
+  hw_head_output bad[] = {good, good, good, good};
+  bad[0].layer = 1;
+  bad[1].head = HEADS;
+  bad[2].output = NULL;
+  bad[3].rows = TOKENS - 1;
+  OK(module_forward, module, &input, y, &(hw_forward_options){.replace = &good, .replace_count = 1});
+  VALUE(module_forward, module, &input, y, &(hw_forward_options){.replace_count = 1});
+  for (size_t i = 0; i < 4; i++) {
+    VALUE(module_forward, module, &input, y, &(hw_forward_options){.replace = bad + i, .replace_count = 1});
+  }
+}
+
 static void check_cache(hw_module *module) {
   EXPECT(HW_ERROR_SHAPE, module_create_cache, module, 0, NULL, NULL, 0);
   VALUE(module_create_cache, module, 1, x, NULL, 2);
@@ -359,6 +374,7 @@ static void test_attention(void) {
   VALUE(module_forward, NULL, &input, y, &traced);
   OK(module_forward, module, &input, y, &traced);
   check_trace(module, trace);
+  check_replace(module);
   check_cache(module);
   CALL(module_destroy, module);
   OK(module_create, HW_MODULE_LINEAR, &linear, true);

@@ -130,6 +130,43 @@ roomTest('a head can be muted while the model learns, and heard again', '#train'
   await page.waitForFunction(() => !document.querySelector('[data-head=L1H1].muted'));
 });
 
+roomTest('what was trained opens in Explore, and the run waits', '#train', async (page) => {
+  await pause(page);
+  const example = await page.$$eval('.train-answers .token', (all) =>
+    all.map((one) => one.textContent).join(''),
+  );
+  await page.click('#train-explore');
+  await page.waitForFunction(() => document.querySelectorAll('#explore-grid canvas').length === 4, {
+    timeout: 60_000,
+  });
+  const shown = await page.$eval('#explore-room', (room) => room.textContent?.replace(/\s/g, ''));
+  assert.ok(shown?.includes(example), 'it reads the example');
+  assert.match(await page.evaluate(() => location.hash), /^#explore\?model=opened/);
+  const step = await page.$eval(ROOM, (room) => Number(/** @type {any} */ (room).dataset.step));
+  await page.click('#rooms a[href^="#train"]');
+  await page.click('#train-once');
+  await reached(page, step + 1);
+});
+
+roomTest('a run that is kept goes on later, from its step', '#train?seed=4', async (page) => {
+  await pause(page);
+  const step = await stepOf(page);
+  await page.click('#train-keep');
+  await page.waitForSelector('#train-resume');
+  await page.reload();
+  await page.waitForSelector('#train-resume');
+  assert.match(
+    await textOf(page, '#train-resume'),
+    new RegExp(`induction, seed 4, after ${step} steps`),
+  );
+  await page.click('#train-resume');
+  await reached(page, step);
+  await pause(page);
+  await page.focus('#train-step');
+  await page.keyboard.press('Home');
+  assert.match(await textOf(page, '.train-history label'), new RegExp(`^Step ${step} of`));
+});
+
 roomTest('two runs stand side by side at the same step', '#train', async (page) => {
   await page.select('#train-other', 'layers');
   await page.waitForFunction(() => document.querySelectorAll('.train-heads').length === 2);

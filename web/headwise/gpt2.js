@@ -19,6 +19,7 @@
  */
 /** @typedef {import('./models/gpt2.js').Gpt2Logits} Gpt2Logits */
 /** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
+/** @typedef {import('./models/language-model.js').Replacement} Replacement */
 /** @typedef {import('./models/generate.js').Generated} Generated */
 /**
  * @template {boolean} [WithLogProbability=false]

@@ -87,7 +87,7 @@ export const mask = { bytes: 24, word: { kind: 0, data: 4, batchStride: 8, headS
 /** hw_input */
 export const input = { bytes: 24, word: { x: 0, ids: 4, batch: 8, tokens: 12, logitsStart: 16, logitsEnd: 20 } };
 /** hw_forward_options */
-export const forwardOptions = { bytes: 44, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40 } };
+export const forwardOptions = { bytes: 52, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40, replace: 44, replaceCount: 48 } };
 /** hw_parameter_info */
 export const parameterInfo = { bytes: 112, word: { name: 0, rank: 96, shape: 100 }, bool: { loadsWhole: 108 } };
 /** hw_attention_arguments */
@@ -106,6 +106,8 @@ export const lossInput = { bytes: 20, word: { ids: 0, targets: 4, batch: 8, toke
 export const rotaryConfig = { bytes: 16, word: { frequencies: 0, pairs: 4 }, f64: { factor: 8 } };
 /** hw_layer_config */
 export const layerConfig = { bytes: 8, word: { window: 0, rotary: 4 } };
+/** hw_head_output */
+export const headOutput = { bytes: 16, word: { layer: 0, head: 4, output: 8, rows: 12 } };
 /** hw_status */
 export const status = { ok: 0, errorShape: 1, errorValue: 2, errorMemory: 3 };
 /** hw_mask_kind */

@@ -3,6 +3,8 @@ import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isA } from '../checks/foreign.js';
 import { checkSeed, random } from '../tensor/functions.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
+import { checkIds } from '../modules/embedding.js';
+import { pending, withoutSteps } from '../worker/steps.js';
 import { MersenneTwister } from './mersenne-twister.js';
 import { draw, likeliest, logProbability } from './sample.js';
 
@@ -29,7 +31,7 @@ import { draw, likeliest, logProbability } from './sample.js';
  *   hw.manualSeed(seed). Default: drawn from the engine's generator with the first token
  * @property {number} [eosTokenId] stop after this token
  * @property {number | readonly number[]} [stop] stop before this token, or before any of several
- * @property {AbortSignal} [signal] aborts between tokens; the loop throws its reason
+ * @property {AbortSignal} [signal] aborts between tokens, and in a Worker between 256 tokens of the ids; the loop throws its reason
  * @property {WithLogProbability} [logProbabilities] default false; true gives each token as { id, logProbability }
  * @property {import('../tensor/tensor.js').Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] as in forward
  * @property {KeyValueCache} [cache] from this model's createCache, batch 1. The ids and all generated tokens but the last are
@@ -151,23 +153,51 @@ export function generate(model, vocabSize, ids, options, { temperature, takesEos
     logProbabilities: checkBoolean(given.logProbabilities ?? false, 'logProbabilities'),
   };
   checkCacheBatch(given.cache);
-  return /** @type {any} */ (tokens(model, ids, given, plan));
+  return /** @type {any} */ (withoutSteps(tokens(model, vocabSize, ids, given, plan)));
+}
+
+/** So many of the first ids are read at a time. */
+const readAtOnce = 256;
+
+/**
+ * Reads all ids but the last ones.
+ * @param {LanguageModel} model
+ * @param {number} vocabSize
+ * @param {Ids} ids
+ * @param {{ headMask?: GenerateOptions['headMask'], cache: KeyValueCache }} options
+ * @param {AbortSignal | undefined} signal
+ * @returns {Generator<typeof pending, Ids, void>} the last ids, or all if forward has something against them
+ */
+function* readIds(model, vocabSize, ids, options, signal) {
+  const { data, shape } = checkIds(ids, vocabSize);
+  const { cache } = options;
+  const fits = isA(cache, KeyValueCache) && data.length <= cache.capacity - cache.length;
+  if (shape.length !== 1 || !fits) {
+    return ids;
+  }
+  const last = Math.floor((data.length - 1) / readAtOnce) * readAtOnce;
+  for (let start = 0; start < last; start += readAtOnce) {
+    signal?.throwIfAborted();
+    model.forward(data.slice(start, start + readAtOnce), { ...options, logits: 'none' });
+    yield pending;
+  }
+  return data.slice(last);
 }
 
 /**
  * @param {LanguageModel} model
+ * @param {number} vocabSize
  * @param {Ids} ids
  * @param {GenerateOptions<boolean>} given
  * @param {Plan} plan
- * @returns {Generator<number | Generated, void, void>}
+ * @returns {Generator<number | Generated | typeof pending, void, void>}
  */
-function* tokens(model, ids, { headMask, cache: given }, plan) {
+function* tokens(model, vocabSize, ids, { headMask, cache: given }, plan) {
   const cache = given ?? model.createCache();
   /** @type {ReturnType<typeof chooser> | undefined} */
   let choose;
   try {
-    /** @type {Ids} */
-    let next = ids;
+    let next = yield* readIds(model, vocabSize, ids, { headMask, cache }, plan.signal);
     for (let count = 1; ; count++) {
       plan.signal?.throwIfAborted();
       const { logits } = model.forward(next, { headMask, cache });

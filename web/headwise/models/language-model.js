@@ -29,6 +29,14 @@ import { layModel } from './lay-model.js';
  */
 
 /**
+ * Another output for a head.
+ * @typedef {object} Replacement
+ * @property {number} layer
+ * @property {number} head
+ * @property {Tensor | NestedNumbers} output [tokens, headDim], or [batch, tokens, headDim] if ids have a batch
+ */
+
+/**
  * Options of `forward`.
  * @template {LogitsOf} [Logits=LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
@@ -40,6 +48,9 @@ import { layModel } from './lay-model.js';
  * @property {NeedWeights} [needWeights] default false; true returns every layer's exact weights: their size is quadratic in tokens
  * @property {Tensor | NestedNumbers} [headMask] [numLayers, numHeads]: factors of the heads' outputs; 0 mutes a head. They do
  *   not change the trace and weights of the same layer, but they change the input of later layers
+ * @property {readonly Replacement[]} [replace] outputs in place of heads' own, before the output projection: zeros, a mean or
+ *   another text's (`trace[layer].output({ head })`), for ablation and patching. They count after headMask; of several for one
+ *   head the last counts. The trace and weights of the same layer are those of its own heads
  * @property {KeyValueCache} [cache] from this model's createCache; forward appends the ids to it
  */
 
@@ -90,7 +101,7 @@ export class LanguageModel extends Module {
     /** @type {import('../modules/forward.js').Attending} */
     this.#about = {
       ...{ name: `${name}.forward`, input: 'ids', rank: 2, width: vocabSize },
-      ...{ heads: numHeads, layers: numLayers, contextLength },
+      ...{ heads: numHeads, layers: numLayers, contextLength, headDim: config.headDim },
     };
     if (said.draw !== false) {
       this.#draw(said.deviation);

@@ -1,12 +1,16 @@
 // The forward of every module: it checks the options, copies the inputs to staging memory, runs the module and copies the
 // results.
-import { causality as causalities, forwardOptions as layout } from '../engine/abi.js';
+import {
+  causality as causalities,
+  forwardOptions as layout,
+  headOutput as replaceLayout,
+} from '../engine/abi.js';
 import { checkKeyPadding, hidePadding } from '../attention/key-padding.js';
 import { fitModuleMask, writeMask } from '../attention/mask.js';
 import { Trace } from '../attention/trace.js';
 import { attachForward, runRecorded, wantsGraph } from '../autograd/modules.js';
 import { sourceOf } from '../autograd/record.js';
-import { checkBoolean, checkShape, maybe, or } from '../checks/check.js';
+import { checkBoolean, checkIndex, checkOptions, checkShape, maybe, or } from '../checks/check.js';
 import { checkFloats, checkTensor } from '../tensor/operand.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
@@ -26,6 +30,30 @@ import { checkCache } from './key-value-cache.js';
 const checkHeadMask = (value, name) =>
   checkFloats(isArray(value) ? tensor(/** @type {any} */ (value)) : value, name);
 
+/** The most replacements that are read. */
+const mostOutputs = 2 ** 20;
+
+/**
+ * Another output for a head, whose numbers are checked once the model's are known.
+ * @typedef {object} Replacement
+ * @property {number} layer
+ * @property {number} head
+ * @property {FloatOperand} output
+ */
+
+/** @param {any} value @param {string} name @returns {Replacement[]} */
+function checkReplace(value, name) {
+  const entries = copyArray(value, mostOutputs);
+  if (entries === undefined) {
+    throw misfit(value, name, 'an array of { layer, head, output }');
+  }
+  return entries.map((/** @type {any} */ entry, /** @type {number} */ i) => {
+    const place = `${name}[${i}]`;
+    const { layer, head, output } = checkOptions(entry, ['layer', 'head', 'output'], name, place);
+    return { layer, head, output: checkHeadMask(output, `${place}.output`) };
+  });
+}
+
 const flag = or(checkBoolean, false);
 
 /**
@@ -40,6 +68,7 @@ export const cachedForward = { ...attentionForward, cache: checkCache };
 export const decoderForward = {
   logits: (/** @type {any} */ value) => copyArray(value, 2) ?? value ?? 'last',
   ...{ trace: flag, needWeights: flag, headMask: maybe(checkHeadMask), cache: checkCache },
+  replace: maybe(checkReplace),
 };
 
 /** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward>>} Asked options that are checked */
@@ -57,6 +86,7 @@ export const nothing = Object.freeze({ needWeights: false, trace: false });
  * @property {number} heads
  * @property {number} layers how many give weights and traces
  * @property {number} contextLength
+ * @property {number} [headDim] of a model whose heads can be replaced
  * @property {Output} [output] of the last call
  */
 /**
@@ -94,6 +124,7 @@ function outputOf(about, hasBatch, batch, rows) {
  * @property {readonly [number, number, number, number]} scores the shape of a layer's: [batch, heads, Lq, Lkv]
  * @property {import('../attention/mask.js').Mask | undefined} mask
  * @property {FloatOperand | undefined} headMask
+ * @property {readonly Replacement[]} replace
  * @property {number} causality
  * @property {number} cacheAt a cache's address, 0 for none
  * @property {boolean} trace
@@ -119,6 +150,24 @@ function outputOf(about, hasBatch, batch, rows) {
  */
 
 const optionsAt = wordsOf(layout);
+const replaceAt = wordsOf(replaceLayout);
+
+/**
+ * Fills the list of heads' other outputs.
+ * @param {Uint32Array} words
+ * @param {Extras} extras
+ * @param {readonly number[]} addresses of the list and of the outputs
+ */
+function writeReplace(words, { replace }, [list, ...outputs]) {
+  replace.forEach(({ layer, head, output }, i) => {
+    const at = (list + i * replaceLayout.bytes) / 4;
+    const { size, shape } = output;
+    words[at + replaceAt.layer] = layer;
+    words[at + replaceAt.head] = head;
+    words[at + replaceAt.output] = outputs[i];
+    words[at + replaceAt.rows] = size / shape[shape.length - 1];
+  });
+}
 
 /**
  * Fills an hw_forward_options.
@@ -137,6 +186,9 @@ function writeExtras({ words }, extras, addresses) {
   words[at + optionsAt.cache] = extras.cacheAt;
   words[at + optionsAt.headMask] = addresses[4];
   words[at + optionsAt.causality] = extras.causality;
+  words[at + optionsAt.replace] = addresses[5];
+  words[at + optionsAt.replaceCount] = extras.replace.length;
+  writeReplace(words, extras, addresses.slice(5));
 }
 
 /**
@@ -156,8 +208,10 @@ function callModule(engine, call) {
   } else {
     const structBytes = layout.bytes + extras.layers * 4;
     const weightsBytes = extras.weightsBytes || undefined;
-    const parts = [bytes, structBytes, weightsBytes, extras.mask?.tensor, extras.headMask];
-    const addresses = engine.lay(parts);
+    const listBytes = extras.replace.length * replaceLayout.bytes;
+    const outputs = extras.replace.map(({ output }) => output);
+    const operands = [extras.mask?.tensor, extras.headMask, listBytes, ...outputs];
+    const addresses = engine.lay([bytes, structBytes, weightsBytes, ...operands]);
     at = addresses[0];
     struct = addresses[1];
     writeExtras(engine, extras, addresses);
@@ -229,6 +283,24 @@ function causalityOf(isCausal, hasMask) {
 }
 
 /**
+ * @param {readonly Replacement[]} replace
+ * @param {Attending} about
+ * @param {Extras['scores']} scores
+ * @param {boolean} hasBatch
+ */
+function fitReplace(replace, { layers, heads, headDim }, [batch, , tokens], hasBatch) {
+  replace.forEach(({ layer, head, output }, i) => {
+    checkIndex(layer, `replace[${i}].layer`, layers);
+    checkIndex(head, `replace[${i}].head`, heads);
+    const { shape } = output;
+    const own = /** @type {number[]} */ ([tokens, headDim]);
+    const fits = sameShape(shape, own) || (hasBatch && sameShape(shape, [batch, ...own]));
+    const expected = () => `[${own.join(', ')}], tokens and headDim`;
+    checkShape(output, `replace[${i}].output`, fits, expected);
+  });
+}
+
+/**
  * Checks what is asked for against the shapes.
  * @param {Asked} asked
  * @param {Attending} about
@@ -237,8 +309,10 @@ function causalityOf(isCausal, hasMask) {
  * @param {number} cacheAt
  * @returns {Extras}
  */
-function fitExtras(asked, { layers, heads }, scores, hasBatch, cacheAt) {
-  const { headMask, keyPaddingMask: padding, trace = false } = asked;
+function fitExtras(asked, about, scores, hasBatch, cacheAt) {
+  const { layers, heads } = about;
+  const { headMask, keyPaddingMask: padding, trace = false, replace = [] } = asked;
+  fitReplace(replace, about, scores, hasBatch);
   const own = asked.mask && fitModuleMask(asked.mask, scores);
   checkKeyPadding(padding, hasBatch ? [scores[0], scores[3]] : [scores[3]]);
   const mask = hidePadding(padding, own, scores);
@@ -253,6 +327,7 @@ function fitExtras(asked, { layers, heads }, scores, hasBatch, cacheAt) {
     scores,
     mask,
     headMask,
+    replace,
     causality,
     cacheAt,
     trace,
@@ -368,12 +443,16 @@ export function runForward(module, about, input, asked, x) {
  * @param {import('./module.js').Module} module
  * @param {Asked} asked
  * @param {unknown} x
- * @throws {HeadwiseError} ERR_VALUE: gradients would end at a cache
+ * @throws {HeadwiseError} ERR_VALUE: gradients would end at a cache, or at outputs that were given
  */
-function isGraphWanted(module, { cache, logits }, x) {
+function isGraphWanted(module, { cache, logits, replace }, x) {
   if (cache !== undefined && sourceOf(x) !== undefined) {
     const expected = 'none with an x that requires gradients (or hw.noGrad)';
     throw misfit(cache, 'cache', expected);
   }
-  return cache === undefined && logits !== 'none' && wantsGraph(module, x);
+  const isWanted = cache === undefined && logits !== 'none' && wantsGraph(module, x);
+  if (isWanted && replace !== undefined) {
+    throw misfit(replace, 'replace', 'none where gradients are recorded (or hw.noGrad)');
+  }
+  return isWanted;
 }

@@ -321,6 +321,10 @@ export class Endpoint {
   #give(object, scope) {
     const known = this.#packKnown(object);
     if (known !== undefined) return known;
+    if (isOf(object, 'Response')) {
+      const { body, ...packed } = packResponse(object);
+      return { $: 'response', ...packed, body: body && this.#giveStream(body) };
+    }
     const isFunction = typeof object === 'function'; // which is refused
     if (isFunction || isBytes(object) || isOf(object, 'Blob', 'File')) return object;
     if (isIterator(object)) {
@@ -334,6 +338,16 @@ export class Endpoint {
     }
     const { name } = object.constructor;
     return { $: 'object', id: this.#hold(object), name, has: membersOf(object) };
+  }
+
+  /**
+   * It is held until it has ended.
+   * @param {ReadableStream} stream
+   */
+  #giveStream(stream) {
+    const pieces = heldIterator(piecesOf(stream), () => this.#held.delete(id));
+    const id = this.#hold(pieces);
+    return { $: 'stream', id };
   }
 
   /** @param {any} error whatever was thrown */

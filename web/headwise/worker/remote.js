@@ -1,5 +1,6 @@
 // The stand-in on one side for an object of the other side.
 import { HeadwiseError } from '../checks/error.js';
+import { pending, stepsOf } from './steps.js';
 
 /** An object as it is told of: its methods, values to be asked for, constants (what is frozen), and classes with their static methods. */
 /** @typedef {{ methods: Set<string>, values: Set<string>, constants: Record<string, unknown>, classes: Record<string, string[]> }} Members */
@@ -106,12 +107,16 @@ export const isIterator = (object) =>
   typeof object.next === 'function' &&
   (Symbol.iterator in object || Symbol.asyncIterator in object);
 
+/** @returns {Promise<void>} when what the other side posted meanwhile was heard */
+const turn = () => new Promise((resolve) => setTimeout(resolve));
+
 /**
  * An iterator, as the other side is to call it.
- * @param {any} iterator
+ * @param {any} given
  * @param {() => void} ended
  */
-export function heldIterator(iterator, ended) {
+export function heldIterator(given, ended) {
+  const iterator = stepsOf(given) ?? given;
   const end = async () => {
     ended();
     await iterator.return?.();
@@ -119,7 +124,11 @@ export function heldIterator(iterator, ended) {
   return {
     async next() {
       try {
-        const result = await iterator.next();
+        let result = await iterator.next();
+        while (result.value === pending) {
+          await turn();
+          result = await iterator.next();
+        }
         if (result.done) ended();
         return result;
       } catch (error) {

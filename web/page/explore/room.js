@@ -15,6 +15,7 @@ import { copyLink } from './copy-link.js';
 import { Explorer } from './explorer.js';
 import { exportDialog } from './export/panel.js';
 import { headGrid } from './grid.js';
+import { takeHandedOver } from './handed-over.js';
 import { help, listenToKeys } from './keyboard.js';
 import { largeMaps } from './large-maps.js';
 import { details, lead } from './lead.js';
@@ -168,6 +169,7 @@ export function openExplore(store) {
 
   connectKeptTexts(room);
   connectReading(room);
+  takeHandedOver(room, open.open);
   effect(() => {
     if (room.isBusy.value) element.setAttribute('aria-busy', 'true');
     else element.removeAttribute('aria-busy');

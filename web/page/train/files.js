@@ -6,6 +6,7 @@
  */
 
 import { writeSafetensors } from '../../headwise/formats.js';
+import { formatTrain } from './settings.js';
 
 /** A character is a token. @param {readonly string[]} characters */
 const tokenizerOf = (characters) => ({
@@ -38,12 +39,13 @@ const json = (value) => new TextEncoder().encode(`${JSON.stringify(value, null, 
  */
 export function modelFiles(trainer, settings) {
   const { model, optimizer, characters, step } = trainer;
+  const { text } = settings;
   return {
     'config.json': json(configOf(model.options)),
     'model.safetensors': writeSafetensors(model.stateDict(), { format: 'pt' }),
     'tokenizer.json': json(tokenizerOf(characters)),
     'tokenizer_config.json': json({ tokenizer_class: 'PreTrainedTokenizerFast' }),
-    'training.json': json({ step, ...settings }),
+    'training.json': json({ step, address: String(formatTrain({ settings, other: null })), text }),
     'optimizer.safetensors': writeSafetensors(optimizer.stateDict()),
   };
 }

@@ -12,6 +12,7 @@ import { answers } from './answers.js';
 import { bar, historyNote } from './bar.js';
 import { curvesChart, pointsOf } from './curves.js';
 import { headsGrid, largeHead, scoreKey } from './heads-view.js';
+import { keepView } from './keep-view.js';
 import { settingsView, taskChoice } from './settings-view.js';
 import { Training } from './training.js';
 import { differenceOf } from './words.js';
@@ -106,7 +107,7 @@ export function openTrain(store) {
         ${bar(room)}
         <p id="train-message" role="status" class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
           .textContent=${drawn(() => message.value.words)}></p>
-        ${views}
+        ${views} ${keepView(store, room)}
       </section>
       ${settingsView(room)}
       <section aria-labelledby="train-more-title">

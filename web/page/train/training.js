@@ -81,8 +81,12 @@ export class Training {
     while (axis / 2 >= Math.max(LEAST_AXIS, this.step.value)) axis /= 2;
     return axis;
   });
-  /** The step that is shown. */
-  shown = computed(() => Math.min(this.back.value ?? Infinity, this.step.value));
+  /** The step that is shown: no earlier than those that were seen. */
+  shown = computed(() => {
+    const latest = this.step.value;
+    const first = Math.max(0, ...this.runs.value.map(({ history }) => history.seen[0].step));
+    return Math.max(first, Math.min(this.back.value ?? Infinity, latest));
+  });
 
   /** What is seen of a run now. @param {Run} run */
   seenOf(run) {

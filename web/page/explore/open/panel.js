@@ -55,7 +55,7 @@ export const openedLine = ({ model, own, hasModel, causal, softmax }) =>
 
 /** @param {HTMLElement} element the room, into which files are dropped @param {Explorer} room */
 export function connectOpen(element, room) {
-  /** @param {Promise<Found[]> | Found[]} found */
+  /** @param {Promise<Found[]> | Found[]} found @returns {Promise<boolean>} whether they could be opened */
   const open = async (found) => {
     // The choices of an address wait for the files that they are about.
     const isAwaited = room.state.peek().model === OPENED && !room.session.run;
@@ -64,16 +64,18 @@ export function connectOpen(element, room) {
       await room.session.open(files, how);
       return files;
     });
-    if (!opened) return;
+    if (!opened) return false;
     batch(() => {
       room.own.value = opened;
       if (!isAwaited) room.choices.open(OPENED);
     });
+    return true;
   };
   const dialog = createOpenDialog(open);
   const isOver = signal(false);
   listenToDrops(element, isOver, (transfer) => open(droppedFiles(transfer)));
   return {
+    open,
     show: dialog.show,
     element: html`${dialog.element}${drawn(() =>
       isOver.value

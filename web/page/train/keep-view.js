@@ -1,0 +1,93 @@
+/**
+ * What becomes of what was trained: opened in Explore, saved as a folder, kept in this browser, gone on with later.
+ *
+ * @import { Store } from '../state.js'
+ * @import { Training } from './training.js'
+ * @import { Kept } from './kept.js'
+ */
+
+import { handOver } from '../explore/handed-over.js';
+import { el } from '../shared/dom.js';
+import { formatCount } from '../shared/format.js';
+import { signal } from '../shared/signals.js';
+import { drawn, html, taking } from '../shared/template.js';
+import { keep, keptRun, readZip, zipOf } from './kept.js';
+
+/** What Explore opens. */
+const MODEL = ['config.json', 'model.safetensors', 'tokenizer.json'];
+
+/** @param {Training} room */
+function firstRun(room) {
+  const [run] = room.runs.peek();
+  return { run, folder: `${run.settings.task}-${run.step}` };
+}
+
+/** @param {Store} store @param {Training} room */
+async function openInExplore(store, room) {
+  const { run, folder } = firstRun(room);
+  const files = await run.files();
+  const found = MODEL.map((name) => ({
+    path: `${folder}/${name}`,
+    file: new File([files[name]], name),
+  }));
+  const { ids = [], characters = [] } = run.about.peek() ?? {};
+  const text = ids.map((id) => characters[id]).join('');
+  handOver(store, { found, text, head: room.chosen.peek() });
+}
+
+/** @param {Training} room */
+async function saveFolder(room) {
+  const { run, folder } = firstRun(room);
+  const href = URL.createObjectURL(zipOf(await run.files(), folder));
+  el('a', { href, download: `${folder}.zip` }).click();
+  URL.revokeObjectURL(href);
+}
+
+/** @param {Kept} kept */
+const nameOf = ({ settings: { task, seed }, saved: { step } }) =>
+  `${task}, seed ${seed}, after ${formatCount(step)} steps`;
+
+/** @param {Store} store @param {Training} room */
+export function keepView(store, room) {
+  const kept = signal(/** @type {Kept | undefined} */ (undefined));
+  const said = signal('');
+  keptRun().then((run) => (kept.value = run));
+  /** @param {string} id @param {string} words @param {() => Promise<unknown>} act */
+  const button = (id, words, act) => html`<button type="button" class="quiet" id=${id}
+    ?disabled=${drawn(() => room.runs.value.length === 0)}
+    @click=${() => act().catch((error) => room.fail(error))}>${words}</button>`;
+  const keepHere = async () => {
+    const { run } = firstRun(room);
+    const made = { settings: run.settings, saved: await run.save() };
+    await keep(made);
+    kept.value = made;
+    said.value = `Kept: ${nameOf(made)}.`;
+  };
+  const openFile = taking(async (field) => {
+    const [file] = field.files ?? [];
+    field.value = ''; // the same file may be chosen again
+    if (!file) return;
+    try {
+      const { settings, saved } = await readZip(file);
+      room.resume(settings, saved);
+    } catch (error) {
+      room.fail(error);
+    }
+  });
+  const choose = taking((one) => /** @type {HTMLElement} */ (one.nextElementSibling).click());
+  return html`<div class="train-keep">
+    ${button('train-explore', 'Open in Explore', () => openInExplore(store, room))}
+    ${button('train-save', 'Save as a Hugging Face folder', () => saveFolder(room))}
+    ${button('train-keep', 'Keep in this browser', keepHere)}
+    ${drawn(() => {
+      const { value: run } = kept;
+      return run
+        ? html`<button type="button" class="quiet" id="train-resume"
+            @click=${() => room.resume(run.settings, run.saved)}>Go on with ${nameOf(run)}</button>`
+        : '';
+    })}
+    <button type="button" class="quiet" @click=${choose}>Open a saved folder…</button>
+    <input type="file" id="train-file" accept=".zip" hidden aria-label="Saved folder" @change=${openFile} />
+    <span class="note" role="status" id="train-kept">${drawn(() => said.value)}</span>
+  </div>`;
+}
