@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { load } from 'headwise';
 import { loadGpt2 } from 'headwise/gpt2';
 import { modelFiles } from '../web/page/train/files.js';
+import { Checkpoints } from '../web/page/train/checkpoints.js';
 import { changeOf, History } from '../web/page/train/history.js';
 import { readZip, zipOf } from '../web/page/train/kept.js';
 import { sinusoids } from '../web/page/train/model.js';
@@ -242,6 +243,30 @@ test('with attention alone the feed-forward adds nothing, and stays so', () => {
       name,
     );
   trainer.dispose();
+});
+
+test('every step of a run is found again, to the bit, with the heads that were muted then', () => {
+  const trainer = newTrainer();
+  const checkpoints = new Checkpoints();
+  checkpoints.add(trainer);
+  const seen = new Map([[0, trainer.snapshot()]]);
+  const muting = { step: 60, head: { layer: 0, head: 1 } };
+  while (trainer.step < 120) {
+    trainer.train();
+    checkpoints.add(trainer);
+    if (trainer.step === 60 || trainer.step === 90) {
+      const isMuted = trainer.step === 60;
+      checkpoints.note({ ...muting, step: trainer.step, isMuted });
+      trainer.mute(muting.head, isMuted);
+    }
+    if (trainer.step % 15 === 0) seen.set(trainer.step, trainer.snapshot());
+  }
+  const other = newTrainer();
+  for (const step of [105, 0, 75, 60, 120]) {
+    checkpoints.replay(other, step);
+    assert.deepEqual(other.snapshot(), seen.get(step), `${step}`);
+  }
+  for (const one of [trainer, other]) one.dispose();
 });
 
 test('a saved folder opens as a GPT-2, and the run goes on from it to the bit', async () => {

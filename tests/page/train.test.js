@@ -30,29 +30,22 @@ const reached = (page, step) =>
 const stepOf = (page) =>
   page.$eval(ROOM, (room) => Number(/** @type {HTMLElement} */ (room).dataset.step));
 
-/** @param {Page} page @param {string} words */
-const playSays = (page, words) =>
-  page.waitForFunction(
-    (/** @type {string} */ wanted) =>
-      document.getElementById('train-play')?.textContent?.trim() === wanted,
-    { timeout: 120_000 },
-    words,
-  );
+/** @param {Page} page until no steps are under way */
+const resting = (page) =>
+  page.waitForFunction(() => document.getElementById('train-room')?.dataset.state === 'resting', {
+    timeout: 120_000,
+  });
 
-/** Pauses, and waits for the steps that were under way. @param {Page} page */
+/** Pauses a run that plays. @param {Page} page */
 async function pause(page) {
   await page.click('#train-play');
-  await playSays(page, 'Play');
-  // A single step waits for those before it.
-  const before = await stepOf(page);
-  await page.click('#train-once');
-  await reached(page, before + 1);
+  await resting(page);
 }
 
 /** @param {Page} page until the run has done all its steps */
 async function finished(page) {
   await page.select('#train-speed', 'Infinity');
-  await playSays(page, 'Play');
+  await resting(page);
 }
 
 /** All that is seen of a run: answers, scores, accuracy. @param {Page} page */
@@ -91,9 +84,19 @@ roomTest('the slider looks back, and play goes on from the latest step', '#train
   assert.equal(await stepOf(page), last);
   const blur = await textOf(page, '[data-head=L0H0]');
   assert.match(blur, /spread (0\.9|1\.0)/);
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await textOf(page, '#train-from-here'), 'Go on from step 1');
+  await page.click('#train-from-here');
+  await page.waitForFunction(() => !document.getElementById('train-from-here'));
+  await reached(page, last);
+  await pause(page);
+  await page.focus('#train-step');
+  await page.keyboard.press('Home');
+  assert.match(await textOf(page, label), /^Step 1 of/);
+  const again = await stepOf(page);
   await page.click('#train-play');
-  await reached(page, last + 1);
-  assert.doesNotMatch(await textOf(page, label), /^Step 0 of/);
+  await reached(page, again + 1);
+  assert.doesNotMatch(await textOf(page, label), /^Step 1 of/);
 });
 
 roomTest(
@@ -154,6 +157,7 @@ roomTest('a run that is kept goes on later, from its step', '#train?seed=4', asy
   await page.click('#train-keep');
   await page.waitForSelector('#train-resume');
   await page.reload();
+  await reached(page, 1);
   await page.waitForSelector('#train-resume');
   assert.match(
     await textOf(page, '#train-resume'),

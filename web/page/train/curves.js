@@ -14,7 +14,7 @@
  * @property {number} top the largest value of the axis
  * @property {(value: number) => string} format
  * @property {readonly Curve[]} curves
- * @property {number} [mark] a step
+ * @property {readonly (number | undefined)[]} marks steps, one for each curve
  * @property {number} at the step that is shown
  */
 
@@ -40,7 +40,7 @@ export const pointsOf = (seen, what) =>
   thinned(seen.map((one) => ({ x: one.step, y: one[what] })).filter(({ y }) => !Number.isNaN(y)));
 
 /** @param {Curves} description */
-export function curvesChart({ title, value, end, top, format, curves, mark, at }) {
+export function curvesChart({ title, value, end, top, format, curves, marks, at }) {
   const across = scaleLinear([0, end], [LEFT, WIDTH - RIGHT]);
   const up = scaleLinear([0, top], [HEIGHT - BOTTOM, TOP]);
   const path = line(
@@ -62,7 +62,7 @@ export function curvesChart({ title, value, end, top, format, curves, mark, at }
         (x, i) =>
           svg`<text class="chart-x" style="text-anchor: ${['start', 'middle', 'end'][i]}" x=${across(x)} y=${HEIGHT - 6}>${formatCount(Math.round(x))}</text>`,
       )}
-      ${mark === undefined ? '' : upright(mark, 'train-mark')}
+      ${marks.map((mark, i) => (mark === undefined ? '' : upright(mark, `train-mark ${curves[i].of}`)))}
       ${upright(Math.min(at, end), 'train-now')}
       ${curves.map(({ of, points }) => svg`<path class="train-line ${of}" d=${path([...points]) ?? ''}></path>`)}
     </svg>

@@ -16,16 +16,17 @@ import { keep, keptRun, readZip, zipOf } from './kept.js';
 /** What Explore opens. */
 const MODEL = ['config.json', 'model.safetensors', 'tokenizer.json'];
 
-/** @param {Training} room */
+/** The first run, at the step that is shown. @param {Training} room */
 function firstRun(room) {
   const [run] = room.runs.peek();
-  return { run, folder: `${run.settings.task}-${run.step}` };
+  const step = room.back.peek() === null ? run.step : room.shown.peek();
+  return { run, step, folder: `${run.settings.task}-${step}` };
 }
 
 /** @param {Store} store @param {Training} room */
 async function openInExplore(store, room) {
-  const { run, folder } = firstRun(room);
-  const files = await run.files();
+  const { run, step, folder } = firstRun(room);
+  const files = await run.files(step);
   const found = MODEL.map((name) => ({
     path: `${folder}/${name}`,
     file: new File([files[name]], name),
@@ -37,8 +38,8 @@ async function openInExplore(store, room) {
 
 /** @param {Training} room */
 async function saveFolder(room) {
-  const { run, folder } = firstRun(room);
-  const href = URL.createObjectURL(zipOf(await run.files(), folder));
+  const { run, step, folder } = firstRun(room);
+  const href = URL.createObjectURL(zipOf(await run.files(step), folder));
   el('a', { href, download: `${folder}.zip` }).click();
   URL.revokeObjectURL(href);
 }
@@ -57,11 +58,15 @@ export function keepView(store, room) {
     ?disabled=${drawn(() => room.runs.value.length === 0)}
     @click=${() => act().catch((error) => room.fail(error))}>${words}</button>`;
   const keepHere = async () => {
-    const { run } = firstRun(room);
-    const made = { settings: run.settings, saved: await run.save() };
+    const { run, step } = firstRun(room);
+    const made = { settings: run.settings, saved: await run.save(step) };
     await keep(made);
     kept.value = made;
     said.value = `Kept: ${nameOf(made)}.`;
+  };
+  const goOnFromHere = async () => {
+    const { run, step } = firstRun(room);
+    room.resume(run.settings, await run.save(step));
   };
   const openFile = taking(async (field) => {
     const [file] = field.files ?? [];
@@ -79,6 +84,15 @@ export function keepView(store, room) {
     ${button('train-explore', 'Open in Explore', () => openInExplore(store, room))}
     ${button('train-save', 'Save as a Hugging Face folder', () => saveFolder(room))}
     ${button('train-keep', 'Keep in this browser', keepHere)}
+    ${drawn(() =>
+      room.back.value === null
+        ? ''
+        : button(
+            'train-from-here',
+            `Go on from step ${formatCount(room.shown.value)}`,
+            goOnFromHere,
+          ),
+    )}
     ${drawn(() => {
       const { value: run } = kept;
       return run

@@ -55,16 +55,16 @@ const charts = (room) =>
       losses[i].points.findLast(({ x }) => x <= at)?.y.toFixed(2) ?? '–';
     return html`
       ${curvesChart({
-        ...{ title: 'Accuracy on rows never seen', end, at, top: 1, format: percent },
+        ...{ title: 'Accuracy on new rows', end, at, top: 1, format: percent },
         value: values((i) => percent(seen[i]?.accuracy ?? 0)),
         curves: curves('accuracy'),
-        mark: runs[0]?.change,
+        marks: runs.map(({ change }) => change),
       })}
       ${curvesChart({
         ...{ title: 'Loss', end, at, top: Math.ceil(highest), format: String },
         value: values(lossAt),
         curves: losses,
-        mark: runs[0]?.change,
+        marks: runs.map(({ change }) => change),
       })}`;
   });
 
@@ -119,5 +119,9 @@ export function openTrain(store) {
       </section>`,
     element,
   );
-  effect(() => void (element.dataset.step = String(room.step.value)));
+  effect(() => {
+    const isResting = !room.isPlaying.value && room.calls.value === 0;
+    element.dataset.step = String(room.step.value);
+    element.dataset.state = isResting ? 'resting' : 'training';
+  });
 }

@@ -52,6 +52,7 @@ export class Run {
   async start(saved) {
     const about = await this.#connected.remote.start(this.settings, saved);
     this.#add(about.first, new Float32Array(0));
+    this.muted.value = about.muted;
     this.about.value = about;
   }
 
@@ -80,12 +81,14 @@ export class Run {
     if (!this.isEnded) this.#add(snapshot, new Float32Array(0));
   }
 
-  save() {
-    return this.#connected.remote.save();
+  /** What the run was at a step, to go on from. @param {number} step */
+  save(step) {
+    return this.#connected.remote.save(step);
   }
 
-  files() {
-    return this.#connected.remote.files(this.settings);
+  /** Its folder at a step. @param {number} step */
+  files(step) {
+    return this.#connected.remote.files(step, this.settings);
   }
 
   end() {

@@ -19,8 +19,10 @@
  * @property {number} step
  * @property {Record<string, SavedTensor>} weights
  * @property {Record<string, SavedTensor>} optimizer
+ * @property {Muted[]} [muted]
  *
  * @typedef {{ data: Float32Array, shape: readonly number[] }} SavedTensor
+ * @typedef {{ head: HeadName, rows: Float32Array }} Muted rows: what the head's output projection was
  */
 
 import { Gpt2 } from '../../headwise/gpt2.js';
@@ -72,13 +74,16 @@ const tensors = (dict) =>
     Object.entries(dict).map(([name, { data, shape }]) => [name, tensor(data, shape)]),
   );
 
+/** @param {HeadName} head */
+const keyOf = ({ layer, head }) => `${layer} ${head}`;
+
 export class Trainer {
   #hw;
   #task;
   #settings;
   #groups;
   #heldOut;
-  /** The rows of output projections that muted heads had. @type {Map<string, { head: HeadName, rows: Float32Array }>} */
+  /** The rows of output projections that muted heads had. @type {Map<string, Muted>} */
   #muted = new Map();
   /** Steps done. */
   step = 0;
@@ -203,7 +208,7 @@ export class Trainer {
    * @param {boolean} isMuted
    */
   mute(head, isMuted) {
-    const key = `${head.layer} ${head.head}`;
+    const key = keyOf(head);
     const kept = this.#muted.get(key);
     if (Boolean(kept) === isMuted) return;
     if (kept) {
@@ -220,15 +225,20 @@ export class Trainer {
   /** @returns {Saved} */
   save() {
     const [weights, optimizer] = [this.model.stateDict(), this.optimizer.stateDict()];
-    return { step: this.step, weights: plain(weights), optimizer: plain(optimizer) };
+    const muted = [...this.#muted.values()];
+    return { step: this.step, weights: plain(weights), optimizer: plain(optimizer), muted };
   }
 
   /** Goes on from a run of the same settings. @param {Saved} saved */
-  restore({ step, weights, optimizer }) {
+  restore({ step, weights, optimizer, muted = [] }) {
     this.model.loadStateDict(tensors(weights));
     this.optimizer.loadStateDict(tensors(optimizer));
-    this.#muted.clear();
+    this.#muted = new Map(muted.map((one) => [keyOf(one.head), one]));
     this.step = step;
+  }
+
+  get muted() {
+    return [...this.#muted.values()].map(({ head }) => head);
   }
 
   dispose() {

@@ -37,6 +37,7 @@ export class Training {
   isCalm = signal(this.#calm.matches);
   /** One, or two side by side. @type {Signal<readonly Run[]>} */ runs = signal([]);
   isPlaying = signal(true);
+  /** How many calls for steps are under way. */ calls = signal(0);
   /** Steps a second; Infinity: as fast as possible. */ speed = signal(0);
   /** The step at which it pauses. */ end = signal(0);
   /** The step that is looked back at; null: the latest. @type {Signal<number | null>} */ back =
@@ -178,6 +179,7 @@ export class Training {
   /** Lets all runs do steps. @param {number} steps */
   async advance(steps) {
     const runs = this.runs.peek();
+    this.calls.value++;
     this.#work = this.#work.then(async () => {
       try {
         const left = Math.max(1, Math.min(steps, this.end.peek() - this.step.peek()));
@@ -187,6 +189,7 @@ export class Training {
       }
     });
     await this.#work;
+    this.calls.value--;
   }
 
   /** Plays, from the latest step on, or pauses. */

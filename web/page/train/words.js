@@ -18,7 +18,7 @@ export const TASK_WORDS = {
     title: 'Induction: letters that repeat',
     happens:
       'A small transformer with random weights reads letters that repeat with a period, and learns to say the next one.',
-    look: 'At first all maps are a blur. After about 300 steps a head of layer 0 turns to the token before; with its help heads of layer 1 find what came next the last time: induction heads. Accuracy jumps with them.',
+    look: 'At first all maps are a blur. At about step 300 a head of layer 0 turns to the token before, and heads of layer 1 to what came next the last time: induction heads. Accuracy jumps.',
     ...{ answer: 'induction', pace: 25, steps: 1200 },
   },
   reversal: {
@@ -40,7 +40,7 @@ export const TASK_WORDS = {
     happens:
       'A transformer of two layers reads two numbers of four digits, and learns to write their sum, units first, as one adds by hand.',
     look: 'For each digit of the sum two digits above each other are needed. Heads of layer 0 learn to look at both, as two diagonals.',
-    ...{ answer: 'two digits', pace: 25, steps: 1200 },
+    ...{ answer: 'digits', pace: 25, steps: 1200 },
   },
   austen: {
     title: 'Austen: characters of a novel',

@@ -139,15 +139,15 @@ function train(module, wanted, steps) {
 const one = { dIn: 3, dOut: 2 };
 const causal = { ...one, contextLength: 6 };
 const modules = {
-  SelfAttentionV1: new hw.SelfAttentionV1(one),
-  SelfAttentionV2: new hw.SelfAttentionV2(one),
-  CausalAttention: new hw.CausalAttention(causal),
-  MultiHeadAttentionWrapper: new hw.MultiHeadAttentionWrapper({
+  V1: new hw.SelfAttentionV1(one),
+  V2: new hw.SelfAttentionV2(one),
+  causal: new hw.CausalAttention(causal),
+  wrapper: new hw.MultiHeadAttentionWrapper({
     ...causal,
     dOut: 1,
     numHeads: 2,
   }),
-  MultiHeadAttention: new hw.MultiHeadAttention({
+  fused: new hw.MultiHeadAttention({
     ...causal,
     numHeads: 2,
   }),

@@ -9,13 +9,21 @@
 import { load } from '../../../headwise/index.js';
 import { serve } from '../../../headwise/worker/serve.js';
 import { PageError } from '../../shared/errors.js';
+import { Checkpoints } from '../checkpoints.js';
 import { modelFiles } from '../files.js';
 import { AUSTEN, drawnTasks, PROMPT, textTask } from '../tasks/tasks.js';
 import { LEAST_TEXT } from '../tasks/text.js';
 import { Trainer } from '../trainer.js';
 
-/** @type {Trainer | undefined} */
-let trainer;
+/**
+ * @typedef {object} Running
+ * @property {Trainer} trainer
+ * @property {() => Trainer} another of the same settings
+ * @property {Checkpoints} checkpoints
+ */
+
+/** @type {Running | undefined} */
+let running;
 
 async function austen() {
   const answer = await fetch(AUSTEN);
@@ -43,42 +51,61 @@ async function taskOf({ task, text }) {
  */
 async function start(settings, saved) {
   const [hw, task] = await Promise.all([load({ simd: 'simd128' }), taskOf(settings)]);
-  trainer = new Trainer(hw, task, settings);
+  const another = () => new Trainer(hw, task, settings);
+  const [trainer, checkpoints] = [another(), new Checkpoints()];
   if (saved) trainer.restore(saved);
+  checkpoints.add(trainer);
+  running = { trainer, another, checkpoints };
   const { ids, targets } = trainer.example;
+  const { muted } = trainer;
   const parameters = trainer.model.parameterCount();
   const { characters, prompt } = task;
-  return {
-    characters: [...characters],
-    ids,
-    targets,
-    prompt,
-    parameters,
-    first: trainer.snapshot(),
-  };
+  const first = trainer.snapshot();
+  return { characters: [...characters], ids, targets, prompt, parameters, muted, first };
 }
 
-function running() {
-  if (trainer) return trainer;
+function run() {
+  if (running) return running;
   throw new PageError('ERR_LOAD', 'No run has begun.');
 }
 
 /** @param {number} steps */
 function advance(steps) {
-  const losses = Float32Array.from({ length: steps }, () => running().train());
-  return { losses, snapshot: running().snapshot() };
+  const { trainer, checkpoints } = run();
+  const losses = Float32Array.from({ length: steps }, () => {
+    const loss = trainer.train();
+    checkpoints.add(trainer);
+    return loss;
+  });
+  return { losses, snapshot: trainer.snapshot() };
 }
 
 /** @param {HeadName} head @param {boolean} isMuted */
 function mute(head, isMuted) {
-  running().mute(head, isMuted);
-  return running().snapshot();
+  const { trainer, checkpoints } = run();
+  checkpoints.note({ step: trainer.step, head, isMuted });
+  trainer.mute(head, isMuted);
+  return trainer.snapshot();
 }
 
-const save = () => running().save();
+/** What the run was at a step. @template T @param {number} step @param {(trainer: Trainer) => T} act */
+function at(step, act) {
+  const { trainer, another, checkpoints } = run();
+  if (step === trainer.step) return act(trainer);
+  const past = another();
+  try {
+    checkpoints.replay(past, step);
+    return act(past);
+  } finally {
+    past.dispose();
+  }
+}
 
-/** @param {Settings} settings of the run */
-const files = (settings) => modelFiles(running(), settings);
+/** @param {number} step */
+const save = (step) => at(step, (trainer) => trainer.save());
+
+/** @param {number} step @param {Settings} settings of the run */
+const files = (step, settings) => at(step, (trainer) => modelFiles(trainer, settings));
 
 const room = { start, advance, mute, save, files };
 /** @typedef {typeof room} TrainWorker */
