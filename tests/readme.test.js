@@ -56,6 +56,16 @@ async function run(code) {
     .map((line) => JSON.parse(line));
 }
 
+test('the lines with a model load it by name, look into it and continue', async () => {
+  const code = blockOf('headwise/models');
+  const place = fileURLToPath(new URL('fixtures/models/llama', import.meta.url));
+  const here = code.replace("'HuggingFaceTB/SmolLM2-135M'", JSON.stringify(place));
+  assert.notEqual(here, code);
+  const [[shape, weights], ...ids] = await run(here);
+  assert.deepEqual([shape[0], weights.length, weights[0]], [1, 4, [1, 0, 0, 0]]);
+  assert.equal(ids.length, 12);
+});
+
 test('the lines with a GPT-2 load a checkpoint, look into it and continue', async () => {
   const code = blockOf('headwise/gpt2');
   const here = code.replaceAll('https://example.org/gpt2/', CHECKPOINT.href);

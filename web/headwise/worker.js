@@ -1,6 +1,6 @@
 /**
  * The names of 'headwise' with the engine in a Worker. Its computations never block the page, and every call is awaited.
- * Models run in the Worker too: loadGpt2 of 'headwise/gpt2' takes this engine.
+ * Models run in the Worker too: loadModel of 'headwise/models' and loadGpt2 of 'headwise/gpt2' take this engine.
  * @module headwise/worker
  */
 
@@ -27,6 +27,7 @@ import { loading } from './worker/there.js';
  * @template {boolean} [WithLogProbability=false]
  * @typedef {import('./models/generate.js').GenerateOptions<WithLogProbability>} GenerateOptions
  */
+/** @typedef {import('./models/decoder.js').Decoder} Decoder */
 /** @typedef {import('./models/gpt2.js').Gpt2} Gpt2 */
 /** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
 /**
@@ -89,7 +90,7 @@ import { loading } from './worker/there.js';
  * @property {Remote<KeyValueCache>} [cache] from this model's createCache; forward appends the ids to it
  */
 /**
- * The forward of a Gpt2, written out for the same reason.
+ * The forward of a Gpt2 or Decoder, written out for the same reason.
  * @typedef {<Logits extends LogitsOf = 'last', NeedWeights extends boolean = false, WithTrace extends boolean = false>(
  *   ids: Ids, options?: Omit<Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>, 'cache'> & RemoteCacheOption
  * ) => Promise<Sent<Gpt2Result<Logits, NeedWeights, WithTrace>>>} RemoteGpt2Forward
@@ -126,7 +127,7 @@ import { loading } from './worker/there.js';
  *       ? new (parameters: readonly (Remote<Parameter> | RemoteGroup<O>)[], options?: O) => Promise<Remote<I>>
  *     : T[K] extends new (options: infer O) => infer I
  *       ? (new (options: O) => Promise<Remote<I>>) & Remote<T[K]>
- *     : [K, T] extends ['forward', Gpt2] ? RemoteGpt2Forward
+ *     : [K, T] extends ['forward', Gpt2 | Decoder] ? RemoteGpt2Forward
  *     : K extends 'generate' ? RemoteGenerate
  *     : [K, T] extends ['forward', AttendingModule] ? RemoteForward<T[K]>
  *     : T[K] extends (...args: infer A) => infer R

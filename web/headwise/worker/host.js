@@ -2,6 +2,7 @@
 import { setBase } from '../engine/compile.js';
 import { load } from '../engine/load.js';
 import { loadGpt2 } from '../models/load-gpt2.js';
+import { loadModelHere } from '../models/load-model.js';
 import { serve } from './serve.js';
 
 serve({
@@ -11,4 +12,5 @@ serve({
     return load(options);
   },
   loadGpt2,
+  loadModel: loadModelHere,
 });

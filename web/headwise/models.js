@@ -1,0 +1,32 @@
+/**
+ * Models of Hugging Face's library from their files, on an engine of 'headwise' or 'headwise/worker': a Hugging Face id, an
+ * address, a folder or files; as float32, in 16 bits or int8.
+ * @module headwise/models
+ */
+
+/** @typedef {import('./models/config.js').ModelConfig} ModelConfig */
+/** @typedef {import('./models/lay-model.js').MatrixType} MatrixType */
+/** @typedef {import('./models/load-model.js').LoadModelOptions} LoadModelOptions */
+/** @typedef {import('./models/load-model.js').ModelSource} ModelSource */
+/** @typedef {import('./models/language-model.js').LogitsOf} LogitsOf */
+/**
+ * @template {import('./models/language-model.js').LogitsOf} [Logits=import('./models/language-model.js').LogitsOf]
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./models/language-model.js').DecoderForwardOptions<Logits, NeedWeights, WithTrace>} DecoderForwardOptions
+ */
+/**
+ * @template {import('./models/language-model.js').LogitsOf} [Logits=import('./models/language-model.js').LogitsOf]
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./models/language-model.js').DecoderResult<Logits, NeedWeights, WithTrace>} DecoderResult
+ */
+/** @typedef {import('./models/generate.js').Generated} Generated */
+/**
+ * @template {boolean} [WithLogProbability=false]
+ * @typedef {import('./models/generate.js').GenerateOptions<WithLogProbability>} GenerateOptions
+ */
+
+export { HeadwiseError } from './checks/error.js';
+export { loadModel } from './models/load-model.js';
+export { Decoder } from './models/decoder.js';

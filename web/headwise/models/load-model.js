@@ -1,0 +1,170 @@
+import { checkFunction, checkOptions, checkSignal, oneOf } from '../checks/check.js';
+import { misfit } from '../checks/error.js';
+import { matrixType } from '../engine/abi.js';
+import { loaderThere } from '../worker/there.js';
+import { readModelConfig } from './config.js';
+import { Decoder } from './decoder.js';
+import { checkEngine } from './gpt2.js';
+import { loadTensors } from './load-tensors.js';
+import { namesOf } from './names.js';
+import { openModel } from './open-model.js';
+
+/** @typedef {import('../engine/headwise.js').Headwise} Headwise */
+/** @typedef {import('../formats/source.js').Source} Source */
+/** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
+/** @typedef {import('./lay-model.js').MatrixType} MatrixType */
+
+/**
+ * The place of a model: a Hugging Face id such as 'org/name', the address of a folder or of its config.json (in Node also a
+ * path), the files of a folder, or config and weights, each alone. Weights may be a list of shards.
+ * @typedef {string | URL | readonly File[] | { config: Source | object, weights: Source | readonly Source[] }} ModelSource
+ */
+
+/**
+ * Options of `loadModel`.
+ * @typedef {object} LoadModelOptions
+ * @property {'auto' | MatrixType} [dtype] type of the matrices in memory, embeddings included. Default 'auto': the type that most
+ *   weights of the file have. 'int8': a byte for each weight and a scale for each row
+ * @property {string} [revision] of a Hugging Face id: a branch, tag or commit; default 'main'
+ * @property {(progress: { loaded: number, total: number }) => void} [onProgress] gets the bytes of the weights read so far
+ * @property {AbortSignal} [signal] aborts the loading
+ * @property {typeof globalThis.fetch} [fetch] replaces the platform's, for example to add a token of access. It gets the address
+ *   as a string, and `{ headers: { range }, signal }`
+ */
+
+const known = ['dtype', 'revision', 'onProgress', 'signal', 'fetch'];
+
+const checkDtype = oneOf(
+  /** @type {('auto' | MatrixType)[]} */ (['auto', ...Object.keys(matrixType)]),
+);
+
+/** @param {unknown} revision */
+function checkRevision(revision) {
+  if (typeof revision !== 'string' || revision === '') {
+    throw misfit(revision, 'revision', 'the name of a branch or tag, or a commit');
+  }
+  return revision;
+}
+
+/** The types of files in memory. @type {Readonly<Record<string, MatrixType>>} */
+const kept = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' };
+
+/** The type of most weights. @param {readonly SafetensorsFile[]} files @returns {MatrixType} */
+function commonType(files) {
+  /** @type {Map<string, number>} */
+  const bytes = new Map();
+  for (const { dtype, shape, byteLength } of files.flatMap(({ tensors }) => [
+    ...tensors.values(),
+  ])) {
+    if (shape.length > 1 && dtype in kept) {
+      bytes.set(dtype, (bytes.get(dtype) ?? 0) + byteLength / (dtype === 'F32' ? 4 : 2));
+    }
+  }
+  const [most] = [...bytes].sort(([, a], [, b]) => b - a);
+  return kept[most?.[0]] ?? 'float32';
+}
+
+/**
+ * A fetch that a Worker calls: there, a callback that throws ends the call that it was lent to.
+ * @param {typeof globalThis.fetch} fetch
+ */
+const lent =
+  (fetch) =>
+  /** @param {Parameters<typeof fetch>} args */
+  async (...args) => {
+    try {
+      return { response: await fetch(...args) };
+    } catch (error) {
+      return { error };
+    }
+  };
+
+/**
+ * The fetch again, in the Worker.
+ * @param {any} call
+ * @returns {typeof globalThis.fetch}
+ */
+const fetchBy =
+  (call) =>
+  async (...args) => {
+    const { response, error } = await call(...args);
+    if (response === undefined) {
+      throw error;
+    }
+    return response;
+  };
+
+/**
+ * Loads a model of Hugging Face's library: gpt2, gpt_neox, llama, mistral, qwen2, qwen3, gemma3_text, smollm3 (decoders), bert,
+ * roberta, distilbert (encoders). The weights are read piece by piece and kept once, as `dtype` says. Of servers that support
+ * range requests only the needed parts are fetched, interrupted downloads resume, and a page keeps the files in the browser's
+ * cache.
+ *
+ * @overload
+ * @param {Headwise} hw the engine for the model
+ * @param {ModelSource} source
+ * @param {LoadModelOptions} [options]
+ * @returns {Promise<Decoder>} the model, in evaluation mode
+ * @throws {HeadwiseError} ERR_FORMAT: a file has another format, the config asks for what is not implemented (its key is named),
+ *   or config and weights do not fit each other; ERR_LOAD: a file cannot be loaded; ERR_MEMORY; ERR_VALUE: a bad argument. An
+ *   abort rejects with the signal's reason. After an error the engine keeps nothing of the model.
+ */
+/**
+ * Loads a model into an engine of 'headwise/worker'. The Worker reads the files and runs the model.
+ *
+ * @overload
+ * @param {import('../worker.js').RemoteHeadwise} hw the engine for the model
+ * @param {ModelSource} source
+ * @param {LoadModelOptions} [options]
+ * @returns {Promise<import('../worker.js').Remote<Decoder>>} the model; its methods are awaited, and generate is an async iterator
+ * @throws {HeadwiseError} as above
+ */
+/**
+ * @param {Headwise | import('../worker.js').RemoteHeadwise} hw
+ * @param {ModelSource} source
+ * @param {LoadModelOptions} [options]
+ */
+export async function loadModel(hw, source, options) {
+  const there = loaderThere(hw);
+  const given = checkOptions(options, known, 'loadModel');
+  const dtype = checkDtype(given.dtype ?? 'auto', 'dtype');
+  const revision = checkRevision(given.revision ?? 'main');
+  const signal = checkSignal(given.signal);
+  const { onProgress, fetch } = given;
+  checkFunction(onProgress, 'onProgress');
+  checkFunction(fetch, 'fetch');
+  if (there !== undefined) {
+    const rest = { dtype, revision, signal, onProgress };
+    return there('loadModel', source, { ...rest, fetch: fetch && lent(fetch) });
+  }
+  const engine = checkEngine(hw);
+  const { config, name, openFiles } = await openModel(source, revision, {
+    ...{ signal, fetch, isKept: true },
+  });
+  const described = readModelConfig(config, name);
+  const files = await openFiles();
+  try {
+    const keptAs = dtype === 'auto' ? commonType(files) : dtype;
+    const model = new Decoder(engine, config, { config: described, dtype: keptAs });
+    try {
+      await loadTensors(model, files, namesOf(described), onProgress);
+      // The last pieces may have been there at once.
+      signal?.throwIfAborted();
+      return model.eval();
+    } catch (error) {
+      model.dispose();
+      throw error;
+    }
+  } finally {
+    files.forEach((file) => file.close());
+  }
+}
+
+/**
+ * The same in the Worker, with a fetch that was lent.
+ * @param {Headwise} hw
+ * @param {ModelSource} source
+ * @param {LoadModelOptions} options
+ */
+export const loadModelHere = (hw, source, { fetch, ...options }) =>
+  loadModel(hw, source, { ...options, ...(fetch !== undefined && { fetch: fetchBy(fetch) }) });
