@@ -50,4 +50,10 @@ void *hw_allocate(size_t bytes);
 void *hw_allocate_zeroed(size_t bytes);
 void hw_release(void *memory);
 
+/* Floats `first` on; NULL stays NULL, as pointers are while a run is measured. */
+static inline float *hw_floats_from(float *floats, size_t first) { return floats == NULL ? NULL : floats + first; }
+static inline const float *hw_const_floats_from(const float *floats, size_t first) {
+  return floats == NULL ? NULL : floats + first;
+}
+
 #endif

@@ -33,35 +33,28 @@ HW_INLINE hw_f32x4 hw_load(const float *p) { return wasm_v128_load(p); }
 HW_INLINE hw_f32x4 hw_load_splat(const float *p) { return wasm_v128_load32_splat(p); }
 HW_INLINE void hw_store(float *p, hw_f32x4 x) { wasm_v128_store(p, x); }
 
+HW_INLINE hw_f32x4 hw_load_lane(const float *p) { return wasm_v128_load32_zero(p); }
+HW_INLINE hw_f32x4 hw_load_half(const float *p) { return wasm_v128_load64_zero(p); }
+HW_INLINE hw_f32x4 hw_load_third_lane(const float *p, hw_f32x4 x) { return wasm_v128_load32_lane(p, x, 2); }
+HW_INLINE void hw_store_lane(float *p, hw_f32x4 x) { wasm_v128_store32_lane(p, x, 0); }
+HW_INLINE void hw_store_half(float *p, hw_f32x4 x) { wasm_v128_store64_lane(p, x, 0); }
+HW_INLINE void hw_store_third_lane(float *p, hw_f32x4 x) { wasm_v128_store32_lane(p, x, 2); }
+
+/* Fewer lanes than all: rare, and functions of their own. */
+hw_f32x4 hw_load_few(const float *p, size_t count);
+void hw_store_few(float *p, hw_f32x4 x, size_t count);
+
 /* The first `count` lanes, 1 to HW_LANES; nothing else is read, and the other lanes are 0. */
 HW_INLINE hw_f32x4 hw_load_lanes(const float *p, size_t count) {
-  switch (count) {
-    case 1:
-      return wasm_v128_load32_zero(p);
-    case 2:
-      return wasm_v128_load64_zero(p);
-    case 3:
-      return wasm_v128_load32_lane(p + 2, wasm_v128_load64_zero(p), 2);
-    default:
-      return hw_load(p);
-  }
+  return count < HW_LANES ? hw_load_few(p, count) : hw_load(p);
 }
 
 /* The same for a store. */
 HW_INLINE void hw_store_lanes(float *p, hw_f32x4 x, size_t count) {
-  switch (count) {
-    case 1:
-      wasm_v128_store32_lane(p, x, 0);
-      break;
-    case 2:
-      wasm_v128_store64_lane(p, x, 0);
-      break;
-    case 3:
-      wasm_v128_store64_lane(p, x, 0);
-      wasm_v128_store32_lane(p + 2, x, 2);
-      break;
-    default:
-      hw_store(p, x);
+  if (count < HW_LANES) {
+    hw_store_few(p, x, count);
+  } else {
+    hw_store(p, x);
   }
 }
 

@@ -6,7 +6,8 @@
 #include "kernels/elementwise.h"
 #include "kernels/exp2.h"
 
-float hw_row_maximum(const float *x, size_t count) {
+/* Calls of a row are long: none is inlined into another. */
+__attribute__((noinline)) float hw_row_maximum(const float *x, size_t count) {
   hw_f32x4 largest = hw_splat(-INFINITY);
   size_t i = 0;
   for (; i + HW_LANES <= count; i += HW_LANES) {
@@ -19,7 +20,7 @@ float hw_row_maximum(const float *x, size_t count) {
   return result;
 }
 
-float hw_row_exp(const float *x, float *y, size_t count, float shift) {
+__attribute__((noinline)) float hw_row_exp(const float *x, float *y, size_t count, float shift) {
   const hw_f32x4 shifts = hw_splat(shift);
   const hw_exp2_constants constants = hw_load_exp2_constants();
   hw_f32x4 sums = hw_splat(0.0F);
@@ -69,7 +70,7 @@ void hw_rows_exp(float *x, size_t stride, size_t rows, size_t count, const float
   }
 }
 
-void hw_row_scale(const float *x, float *y, size_t count, float factor) {
+__attribute__((noinline)) void hw_row_scale(const float *x, float *y, size_t count, float factor) {
   const hw_f32x4 factors = hw_splat(factor);
   size_t i = 0;
   for (; i + HW_LANES <= count; i += HW_LANES) {

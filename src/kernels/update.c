@@ -1,21 +1,46 @@
 #include "kernels/update.h"
 
+#include "core/memory.h"
 #include "core/simd.h"
 
-/* The lanes that are there of the vector at i; the others are 0. */
-HW_INLINE hw_f32x4 load(const float *p, size_t i, size_t count) {
-  return i + HW_LANES <= count ? hw_load(p + i) : hw_load_lanes(p + i, count - i);
+hw_update_arrays hw_update_arrays_from(const hw_update_arrays *arrays, size_t first) {
+  hw_update_arrays from = *arrays;
+  from.value = hw_floats_from(from.value, first);
+  from.gradient = hw_const_floats_from(from.gradient, first);
+  from.moments[0] = hw_floats_from(from.moments[0], first);
+  from.moments[1] = hw_floats_from(from.moments[1], first);
+  return from;
 }
 
-HW_INLINE void store(float *p, size_t i, size_t count, hw_f32x4 x) {
-  if (i + HW_LANES <= count) {
-    hw_store(p + i, x);
-  } else {
-    hw_store_lanes(p + i, x, count - i);
+typedef void vectors_function(const hw_update *update, const hw_update_arrays *arrays, size_t count);
+
+/* An update that is written for whole vectors, of any count. */
+static float update_vectors(vectors_function *vectors, const hw_update *update, const hw_update_arrays *arrays,
+                            size_t count) {
+  enum { ARRAYS = 4 };
+  const size_t rest = count % HW_LANES;
+  vectors(update, arrays, count - rest);
+  if (rest != 0) {
+    const hw_update_arrays from = hw_update_arrays_from(arrays, count - rest);
+    const float *const sources[ARRAYS] = {from.value, from.gradient, from.moments[0], from.moments[1]};
+    float last[ARRAYS][HW_LANES];
+    float *lanes[ARRAYS];
+    for (size_t i = 0; i < ARRAYS; i++) {
+      lanes[i] = sources[i] == NULL ? NULL : last[i];
+      hw_store(last[i], sources[i] == NULL ? hw_splat(0.0F) : hw_load_few(sources[i], rest));
+    }
+    vectors(update, &(hw_update_arrays){lanes[0], lanes[1], {lanes[2], lanes[3]}}, HW_LANES);
+    float *const targets[ARRAYS] = {from.value, NULL, from.moments[0], from.moments[1]};
+    for (size_t i = 0; i < ARRAYS; i++) {
+      if (targets[i] != NULL) {
+        hw_store_few(targets[i], hw_load(last[i]), rest);
+      }
+    }
   }
+  return 0.0F;
 }
 
-float hw_update_adamw(const hw_update *update, const hw_update_arrays *arrays, size_t count) {
+static void adamw(const hw_update *update, const hw_update_arrays *arrays, size_t count) {
   const hw_update *u = update;
   const hw_update_arrays *a = arrays;
   const hw_f32x4 rate = hw_splat(-u->rate);
@@ -27,43 +52,51 @@ float hw_update_adamw(const hw_update *update, const hw_update_arrays *arrays, s
   const hw_f32x4 root_factor = hw_splat(u->root_factor);
   const hw_f32x4 eps = hw_splat(u->eps);
   for (size_t i = 0; i < count; i += HW_LANES) {
-    const hw_f32x4 gradient = load(a->gradient, i, count);
+    const hw_f32x4 gradient = hw_load(a->gradient + i);
     const hw_f32x4 square = hw_multiply(hw_multiply(gradient, gradient), added_second);
-    const hw_f32x4 first =
-        hw_multiply_add(kept_first, load(a->moments[0], i, count), hw_multiply(added_first, gradient));
-    const hw_f32x4 second = hw_multiply_add(kept_second, load(a->moments[1], i, count), square);
+    const hw_f32x4 first = hw_multiply_add(kept_first, hw_load(a->moments[0] + i), hw_multiply(added_first, gradient));
+    const hw_f32x4 second = hw_multiply_add(kept_second, hw_load(a->moments[1] + i), square);
     const hw_f32x4 step = hw_divide(first, hw_multiply_add(hw_square_root(second), root_factor, eps));
-    store(a->moments[0], i, count, first);
-    store(a->moments[1], i, count, second);
-    store(a->value, i, count, hw_multiply_add(rate, step, hw_multiply(load(a->value, i, count), decay)));
+    hw_store(a->moments[0] + i, first);
+    hw_store(a->moments[1] + i, second);
+    hw_store(a->value + i, hw_multiply_add(rate, step, hw_multiply(hw_load(a->value + i), decay)));
   }
-  return 0.0F;
 }
 
-float hw_update_sgd(const hw_update *update, const hw_update_arrays *arrays, size_t count) {
+static void sgd(const hw_update *update, const hw_update_arrays *arrays, size_t count) {
   const hw_f32x4 rate = hw_splat(-update->rate);
   const hw_f32x4 decay = hw_splat(update->decay);
   const hw_f32x4 kept = hw_splat(update->kept[0]);
   float *moment = arrays->moments[0];
   for (size_t i = 0; i < count; i += HW_LANES) {
-    const hw_f32x4 value = load(arrays->value, i, count);
-    hw_f32x4 step = hw_multiply_add(decay, value, load(arrays->gradient, i, count));
+    const hw_f32x4 value = hw_load(arrays->value + i);
+    hw_f32x4 step = hw_multiply_add(decay, value, hw_load(arrays->gradient + i));
     if (moment != NULL) {
-      const hw_f32x4 next = hw_multiply_add(kept, load(moment, i, count), step);
-      store(moment, i, count, next);
+      const hw_f32x4 next = hw_multiply_add(kept, hw_load(moment + i), step);
+      hw_store(moment + i, next);
       step = update->nesterov ? hw_multiply_add(kept, next, step) : next;
     }
-    store(arrays->value, i, count, hw_multiply_add(rate, step, value));
+    hw_store(arrays->value + i, hw_multiply_add(rate, step, value));
   }
-  return 0.0F;
+}
+
+static void scale(const hw_update *update, const hw_update_arrays *arrays, size_t count) {
+  const hw_f32x4 factor = hw_splat(update->scale);
+  for (size_t i = 0; i < count; i += HW_LANES) {
+    hw_store(arrays->value + i, hw_multiply(hw_load(arrays->value + i), factor));
+  }
+}
+
+float hw_update_adamw(const hw_update *update, const hw_update_arrays *arrays, size_t count) {
+  return update_vectors(adamw, update, arrays, count);
+}
+
+float hw_update_sgd(const hw_update *update, const hw_update_arrays *arrays, size_t count) {
+  return update_vectors(sgd, update, arrays, count);
 }
 
 float hw_update_scale(const hw_update *update, const hw_update_arrays *arrays, size_t count) {
-  const hw_f32x4 scale = hw_splat(update->scale);
-  for (size_t i = 0; i < count; i += HW_LANES) {
-    store(arrays->value, i, count, hw_multiply(load(arrays->value, i, count), scale));
-  }
-  return 0.0F;
+  return update_vectors(scale, update, arrays, count);
 }
 
 float hw_update_squares(const hw_update *update, const hw_update_arrays *arrays, size_t count) {
@@ -78,7 +111,7 @@ float hw_update_squares(const hw_update *update, const hw_update_arrays *arrays,
     odd = hw_multiply_add(high, high, odd);
   }
   for (; i < count; i += HW_LANES) {
-    const hw_f32x4 rest = load(arrays->gradient, i, count);
+    const hw_f32x4 rest = hw_load_lanes(arrays->gradient + i, count - i);
     even = hw_multiply_add(rest, rest, even);
   }
   return hw_sum_lanes(hw_add(even, odd));

@@ -12,6 +12,9 @@ typedef struct hw_update_arrays {
   float *moments[2];
 } hw_update_arrays;
 
+/* Floats `first` on of each array that is there. */
+hw_update_arrays hw_update_arrays_from(const hw_update_arrays *arrays, size_t first);
+
 typedef struct hw_update hw_update;
 
 struct hw_update {

@@ -82,12 +82,6 @@ static inline float *hw_run_keep_floats(const hw_run *run, size_t rows, size_t c
   return hw_run_records(run) ? hw_tape_push_floats(run, rows, columns) : hw_run_take_floats(run, rows, columns);
 }
 
-/* Floats `first` on; NULL stays NULL, as pointers are while a run is measured. */
-static inline float *hw_floats_from(float *floats, size_t first) { return floats == NULL ? NULL : floats + first; }
-static inline const float *hw_const_floats_from(const float *floats, size_t first) {
-  return floats == NULL ? NULL : floats + first;
-}
-
 /* The team for a job of so many multiply-adds. A small job stays on the calling thread: waking others takes longer. */
 static inline hw_team *hw_run_team(const hw_run *run, double work) {
 #ifdef HW_THREADS

@@ -9,16 +9,6 @@ enum {
   CHUNK = 64,
 };
 
-/* Floats `first` on of each array. */
-static hw_update_arrays arrays_from(const hw_update_arrays *arrays, size_t first) {
-  hw_update_arrays from = *arrays;
-  from.value = hw_floats_from(from.value, first);
-  from.gradient = hw_const_floats_from(from.gradient, first);
-  from.moments[0] = hw_floats_from(from.moments[0], first);
-  from.moments[1] = hw_floats_from(from.moments[1], first);
-  return from;
-}
-
 typedef struct update_job {
   const hw_update *update;
   hw_update_arrays arrays;
@@ -30,7 +20,7 @@ static void update_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const update_job *u = job;
   const size_t first = item * BLOCK;
-  const hw_update_arrays arrays = arrays_from(&u->arrays, first);
+  const hw_update_arrays arrays = hw_update_arrays_from(&u->arrays, first);
   u->sums[item] = u->update->kernel(u->update, &arrays, hw_min(u->count - first, BLOCK));
 }
 
@@ -38,7 +28,7 @@ double hw_update_forward(const hw_run *run, const hw_update *update, const hw_up
                          size_t count) {
   const size_t mark = run->arena->used;
   const size_t items = hw_ceil_divide(count, BLOCK);
-  const update_job job = {update, arrays_from(arrays, first), count, hw_run_take_floats(run, items, 1)};
+  const update_job job = {update, hw_update_arrays_from(arrays, first), count, hw_run_take_floats(run, items, 1)};
   run->arena->used = mark;
   if (hw_run_measures(run)) {
     return 0.0;
@@ -70,7 +60,7 @@ static double update_strided(const hw_update *update, const hw_update_arrays *ar
   double sum = 0.0;
   for (size_t first = 0; first < count; first += CHUNK) {
     const size_t some = hw_min(count - first, CHUNK);
-    const hw_update_arrays part = arrays_from(arrays, first * stride);
+    const hw_update_arrays part = hw_update_arrays_from(arrays, first * stride);
     float *const moments[2] = {part.moments[0] == NULL ? NULL : chunks[2], part.moments[1] == NULL ? NULL : chunks[3]};
     gather(part.value, stride, some, chunks[0]);
     gather(part.gradient, stride, some, chunks[1]);
@@ -90,7 +80,7 @@ static double update_lanes(const hw_update *update, const hw_update_arrays *arra
   double sum = 0.0;
   for (; row < end; row++) {
     const size_t panel = row / HW_TILE_COLUMNS * HW_TILE_COLUMNS;
-    const hw_update_arrays lane = arrays_from(arrays, panel * matrix->columns + row % HW_TILE_COLUMNS);
+    const hw_update_arrays lane = hw_update_arrays_from(arrays, panel * matrix->columns + row % HW_TILE_COLUMNS);
     sum += update_strided(update, &lane, HW_TILE_COLUMNS, matrix->columns);
   }
   return sum;
