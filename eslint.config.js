@@ -53,7 +53,10 @@ export default [
     WebAssembly: false,
   }),
   platform(['web/page/**', 'web/headwise/view/**'], globals.browser, globals.worker),
-  platform(['*.js', 'web/build/**', 'tests/**', 'web/reference/**'], globals.node),
+  platform(
+    ['*.js', 'web/build/**', 'tests/**', 'web/reference/**', 'web/page/models/train/**'],
+    globals.node,
+  ),
   // Tests of the page and the benchmark hand functions to the browser.
   platform(
     [

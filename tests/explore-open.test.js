@@ -419,6 +419,7 @@ test('every token of the page’s models has a name that can be seen', () => {
   for (const [name, count] of /** @type {const} */ ([
     ['austen', 2047],
     ['induction', 64],
+    ['names', 194],
   ])) {
     const file = new URL(`../web/page/models/${name}/tokenizer.json`, import.meta.url);
     const { token } = readTokenizer(JSON.parse(readFileSync(file, 'utf8')));
@@ -427,6 +428,6 @@ test('every token of the page’s models has a name that can be seen', () => {
       names.filter((words) => words.trim() === '' || /^\s|\s$|\p{C}/u.test(words)),
       [],
     );
-    assert.ok(names.includes('␣') || name === 'austen');
+    assert.ok(names.includes('␣') || name !== 'induction');
   }
 });

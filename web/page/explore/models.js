@@ -50,9 +50,28 @@ export const MODELS = {
       ['Nothing repeats', 'kT7eWm2cRq9fZaB4xYu8sHjD'],
     ],
     telling: [
-      { layer: 1, head: 4, seen: 'what came next the last time: induction' },
+      { layer: 1, head: 2, seen: 'what came next the last time: induction' },
       { layer: 0, head: 4, seen: 'the token before, which induction needs' },
-      { layer: 1, head: 0, seen: 'the first token, where there is nothing to see' },
+      { layer: 0, head: 2, seen: 'the token itself' },
+    ],
+  },
+  names: {
+    title: 'Names: who is given something',
+    sample: 'when mary and john went to the store, john gave a drink to',
+    pins: [{ side: 'query', token: 13 }],
+    texts: [
+      ['The other one gives', 'when mary and john went to the store, mary gave a drink to'],
+      ['The other order', 'when john and mary went to the store, john gave a drink to'],
+      [
+        'Never seen together',
+        'friends mary and jack found a ring at the beach. jack offered it to',
+      ],
+      ['Never seen beside a name', 'adam saw thomas near the park, so adam gave a cake to'],
+    ],
+    telling: [
+      { layer: 2, head: 2, seen: 'the one who is given something' },
+      { layer: 1, head: 1, seen: 'the one who gives' },
+      { layer: 0, head: 1, seen: 'both names alike' },
     ],
   },
 };

@@ -10,7 +10,7 @@
  */
 
 /** The heads of the induction model that find what came next the last time. @type {HeadName[]} */
-const INDUCTION = [2, 3, 4, 6, 7].map((head) => ({ layer: 1, head }));
+const INDUCTION = [0, 1, 2, 5, 6, 7].map((head) => ({ layer: 1, head }));
 
 /** @type {Partial<ExploreState>} */
 const START = { model: 'induction', text: null, pins: [{ side: 'query', token: 13 }] };
@@ -28,12 +28,12 @@ export const TOURS = {
       {
         words:
           'This head builds on it: the pinned “T” looks at the “7” that followed “T” the last time, so the model predicts “7” again.',
-        set: { ...START, layer: 1, head: 4 },
+        set: { ...START, layer: 1, head: 2 },
       },
       {
         words:
-          'Now the five heads that do this are muted, and the prediction falls apart: these heads did the work.',
-        set: { ...START, layer: 1, head: 4, muted: INDUCTION },
+          'Now the six heads that do this are muted, and the prediction falls apart: these heads did the work.',
+        set: { ...START, layer: 1, head: 2, muted: INDUCTION },
       },
     ],
   },

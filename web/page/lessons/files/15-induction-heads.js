@@ -136,15 +136,18 @@ const without = (layer, list) => {
   list.forEach((head) => (mask[layer][head] = 0));
   return mean(probabilityOfNext({ headMask: mask }).slice(10));
 };
-const ranked = (scores, layer) => {
+const above = (scores, layer, least) => {
   const row = scores.toNested()[layer];
-  return heads.map((_, h) => h).sort((a, b) => row[b] - row[a]);
+  return heads.map((_, h) => h).filter((h) => row[h] > least);
 };
+const found = above(induction, 1, 0.4);
 const all = without(0, []);
-const half = numHeads / 2;
-const one = without(0, ranked(previous, 0).slice(0, half));
-const two = without(1, ranked(induction, 1).slice(0, half));
-const others = without(1, ranked(induction, 1).slice(half));
+const one = without(0, above(previous, 0, 0.4));
+const two = without(1, found);
+const rest = heads
+  .map((_, h) => h)
+  .filter((h) => !found.includes(h));
+const others = without(1, rest);
 showBars('Sure of what repeats', {
   'all heads': all,
   'without those that look one back': one,

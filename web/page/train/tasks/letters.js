@@ -11,10 +11,16 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 /** Behind the letters: now answer. */
 const MARK = LETTERS.length;
 
-/** Letters that repeat with a period, which is each row's own. @param {number} tokens @param {number} least the shortest period */
-const inductionRow = (tokens, least) => (/** @type {Below} */ random) => {
+/**
+ * Letters that repeat with a period, which is each row's own.
+ *
+ * @param {number} tokens
+ * @param {number} least the shortest period
+ * @param {number} vocabulary the number of letters
+ */
+export const inductionRow = (tokens, least, vocabulary) => (/** @type {Below} */ random) => {
   const period = least + random(tokens / 2 - least + 1);
-  const letters = times(period, () => random(INDUCTION.length));
+  const letters = times(period, () => random(vocabulary));
   const ids = times(tokens, (i) => letters[i % period]);
   /** Behind each earlier time of the same place. @param {number} i */
   const places = (i) => times(Math.floor((i + 1) / period), (k) => i + 1 - (k + 1) * period);
@@ -32,7 +38,7 @@ export const induction = {
   characters: INDUCTION,
   tokens: 32,
   batch: 32,
-  row: inductionRow(32, 4),
+  row: inductionRow(32, 4, INDUCTION.length),
   prompt: '',
 };
 

@@ -1,0 +1,37 @@
+/** npm run train: makes the models that come with the page. */
+import { rm } from 'node:fs/promises';
+import { HeadwiseError, load } from 'headwise';
+import { checkpointIn } from './checkpoint.js';
+import { readOptions, USAGE, UsageError } from './options.js';
+import { RunError, train } from './trainer.js';
+import { saveModel } from './write-model.js';
+
+/** @param {readonly string[]} args */
+async function main(args) {
+  const { task, shipped, out: folder = shipped, threads, simd, ...options } = readOptions(args);
+  const hw = await load({ threads, simd });
+  try {
+    const data = task.data();
+    const run = { ...options, folder, tell: console.log };
+    const { model, progress } = await train(hw, task, data, run);
+    if (progress.step < progress.steps) {
+      console.log(`Step ${progress.step} of ${progress.steps}: --resume goes on.`);
+      return;
+    }
+    const facts = await saveModel(hw, { data, model, progress, folder, shipped });
+    await rm(checkpointIn(folder));
+    console.log(facts);
+  } finally {
+    hw.dispose();
+  }
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const { code = '', message } = /** @type {{ code?: string, message: string }} */ (error);
+  const isKnown = error instanceof HeadwiseError || error instanceof RunError || code === 'ENOENT';
+  if (!(error instanceof UsageError) && !isKnown) throw error;
+  console.error(error instanceof UsageError ? `${message}\n${USAGE}` : message);
+  process.exitCode = 2;
+}

@@ -1,0 +1,147 @@
+/**
+ * A training run.
+ *
+ * @import { Headwise } from 'headwise'
+ * @import { Gpt2 } from 'headwise/gpt2'
+ * @import { Progress } from './checkpoint.js'
+ * @import { Data, Row, Task } from './task.js'
+ */
+import { tensor } from 'headwise';
+import { resume, saveCheckpoint } from './checkpoint.js';
+import { groupsOf, newModel, rateOf } from './model.js';
+import { Random } from './random.js';
+
+/**
+ * @typedef {object} RunOptions
+ * @property {string} folder of the checkpoint
+ * @property {number} seed
+ * @property {number} steps of the whole run
+ * @property {number} stop the step to end at; below steps: the checkpoint is all that is left
+ * @property {boolean} isResumed from the checkpoint
+ * @property {(line: string) => void} tell
+ */
+
+const BETAS = /** @type {const} */ ([0.9, 0.98]);
+const MAX_NORM = 1;
+/** Seconds between two lines, and between two checkpoints. */
+const TELL_EVERY = 30;
+const SAVE_EVERY = 60;
+
+/** @param {readonly Row[]} rows @param {'ids' | 'targets'} what */
+function batchOf(rows, what) {
+  const [{ ids }] = rows;
+  const flat = new Float32Array(rows.length * ids.length);
+  rows.forEach((row, i) => flat.set(row[what], i * ids.length));
+  return tensor(flat, [rows.length, ids.length]);
+}
+
+/** @param {Record<string, number>} values */
+const written = (values) =>
+  Object.entries(values)
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`)
+    .join(', ');
+
+/** A run that cannot go on. */
+export class RunError extends Error {}
+
+/** A model, its optimizer, and how far they are. */
+class Training {
+  #hw;
+  #data;
+  #peak;
+  #params;
+
+  /** @param {Headwise} hw @param {Task} task @param {Data} data @param {RunOptions} options */
+  constructor(hw, task, data, { seed, steps }) {
+    this.#hw = hw;
+    this.#data = data;
+    this.#peak = task.peak;
+    this.model = newModel(hw, task, seed);
+    const groups = groupsOf(this.model, task);
+    this.#params = groups.flatMap(({ params }) => params);
+    const learning = new Set(this.#params.map(({ name }) => name));
+    for (const parameter of this.model.parameters()) {
+      parameter.requiresGrad = learning.has(parameter.name);
+    }
+    this.optimizer = new hw.AdamW(groups, { lr: task.peak, betas: BETAS });
+    /** @type {Progress} */
+    this.progress = { task: task.name, seed, steps, step: 0, tokens: 0, loss: null, seconds: 0 };
+  }
+
+  /** @param {string} folder */
+  async resume(folder) {
+    const { task, seed, steps } = this.progress;
+    const found = await resume(folder, this);
+    for (const [name, value] of Object.entries({ task, seed, steps })) {
+      const was = found[/** @type {'task'} */ (name)];
+      if (was !== value)
+        throw new RunError(`The checkpoint’s ${name} is ${was}, this run’s ${value}.`);
+    }
+    this.progress = found;
+  }
+
+  /** On rows of its own: forward, backward, clipping, AdamW. */
+  step() {
+    const { progress, model, optimizer } = this;
+    const { seed, step, steps } = progress;
+    const rows = this.#data.batch(new Random(seed, step), step / steps);
+    const value = this.#hw.enableGrad(() => {
+      const loss = model.loss(batchOf(rows, 'ids'), batchOf(rows, 'targets'));
+      loss.backward();
+      return loss.item();
+    });
+    if (!Number.isFinite(value)) throw new RunError(`The loss of step ${step} is ${value}.`);
+    this.#hw.clipGradNorm(this.#params, MAX_NORM);
+    optimizer.lr = rateOf(step, steps, this.#peak);
+    optimizer.step();
+    optimizer.zeroGrad();
+    progress.loss = progress.loss === null ? value : 0.98 * progress.loss + 0.02 * value;
+    progress.step++;
+    progress.tokens += rows.length * rows[0].ids.length;
+  }
+}
+
+/**
+ * Trains a task's model, from its first weights or from a checkpoint. The same seed gives the same bits, whether the run
+ * was interrupted or not, and for every number of threads; on SIMD128 also on every machine.
+ *
+ * @param {Headwise} hw
+ * @param {Task} task
+ * @param {Data} data
+ * @param {RunOptions} options
+ * @returns {Promise<{ model: Gpt2, progress: Progress }>}
+ */
+export async function train(hw, task, data, options) {
+  const { folder, stop, isResumed, tell } = options;
+  const training = new Training(hw, task, data, options);
+  if (isResumed) await training.resume(folder);
+  const { model, progress } = training;
+  const before = progress.seconds;
+  const began = process.cpuUsage();
+  const now = () => performance.now() / 1000;
+  let [told, saved] = [now(), now()];
+  const keepTime = () => {
+    const { user, system } = process.cpuUsage(began);
+    progress.seconds = before + (user + system) / 1e6;
+  };
+  while (progress.step < stop) {
+    training.step();
+    if (now() - told > TELL_EVERY) {
+      keepTime();
+      tell(lineOf(progress, data.evaluate(model, false)));
+      told = now();
+    }
+    if (now() - saved > SAVE_EVERY) {
+      await saveCheckpoint(folder, training, progress);
+      saved = now();
+    }
+  }
+  keepTime();
+  await saveCheckpoint(folder, training, progress);
+  return { model, progress };
+}
+
+/** @param {Progress} progress @param {Record<string, number>} measured */
+const lineOf = ({ step, steps, loss, tokens, seconds }, measured) =>
+  `step ${step} of ${steps}: loss ${loss?.toFixed(3)}, ${written(measured)}; ` +
+  `${tokens} tokens in ${(seconds / 60).toFixed(1)} processor minutes`;
