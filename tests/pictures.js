@@ -9,7 +9,7 @@ import { servePage } from './page/browser.js';
 const FOLDER = fileURLToPath(new URL('../web/pictures/', import.meta.url));
 
 /** How long a room may take to be drawn. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /**
  * @typedef {object} Picture
@@ -22,6 +22,7 @@ const PATIENCE_MS = 60_000;
 const PICTURES = {
   compare: { hash: '', ready: '#compare-room attention-map' },
   explore: { hash: '#explore', ready: '#explore-room attention-map' },
+  train: { hash: '#train', ready: '#train-room[data-state="resting"]' },
   lessons: {
     hash: '#lessons?lesson=wrapper',
     ready: '.lesson[data-state="done"]',

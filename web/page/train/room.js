@@ -13,7 +13,7 @@ import { bar, historyNote } from './bar.js';
 import { curvesChart, pointsOf } from './curves.js';
 import { headsGrid, largeHead, scoreKey } from './heads-view.js';
 import { keepView } from './keep-view.js';
-import { settingsView, taskChoice } from './settings-view.js';
+import { ownText, settingsView, taskChoice } from './settings-view.js';
 import { Training } from './training.js';
 import { differenceOf } from './words.js';
 
@@ -95,6 +95,7 @@ export function openTrain(store) {
   const { message } = room;
   const views = drawn(() => {
     const runs = room.runs.value;
+    if (runs.length === 0) return message.value.words ? '' : html`<div class="train-main"></div>`;
     return html`<div class="train-main ${runs.length > 1 ? 'beside' : ''}">
       ${runs.length > 1 ? beside(room, runs) : runs.map((run) => alone(room, run))}
       <div class="train-curves">${charts(room)}</div>
@@ -104,7 +105,7 @@ export function openTrain(store) {
   render(
     html`${lead(room)}
       <section aria-label="The run">
-        ${bar(room)}
+        ${ownText(room)} ${bar(room)}
         <p id="train-message" role="status" class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
           .textContent=${drawn(() => message.value.words)}></p>
         ${views} ${keepView(store, room)}
@@ -116,6 +117,11 @@ export function openTrain(store) {
           ${historyNote(room)} The address holds task, settings and seed: it shows the same run, to the bit, wherever it
           is opened, as this room computes with the SIMD128 module alone.
         </p>
+        <nav class="ways" aria-label="Where the story goes on">
+          <a href="#lessons?lesson=train-a-head"><b>Lesson:</b> the gradients of a head by hand</a>
+          <a href="#lessons?lesson=induction-heads"><b>Lesson:</b> what induction heads do</a>
+          <a href="#explore?model=induction"><b>Explore</b> a model that was trained longer</a>
+        </nav>
       </section>`,
     element,
   );

@@ -41,8 +41,12 @@ const POSITIONS = [
   ['none', 'None'],
 ];
 
+/** The text of the task that has one of the visitor's. @param {Training} room */
+export const ownText = (room) =>
+  drawn(() => (room.settings.value.task === 'own' ? textForm(room) : ''));
+
 /** @param {Training} room */
-const ownText = (room) => html`<form class="train-own" @submit=${(
+const textForm = (room) => html`<form class="train-own" @submit=${(
   /** @type {SubmitEvent} */ event,
 ) => {
   event.preventDefault();
@@ -51,7 +55,7 @@ const ownText = (room) => html`<form class="train-own" @submit=${(
 }}>
   <div class="field">
     <label for="train-text">Your text: ${LEAST_TEXT} characters or more; some pages are better</label>
-    <textarea id="train-text" name="text" rows="4" spellcheck="false" .value=${room.settings.peek().text}></textarea>
+    <textarea id="train-text" name="text" rows="4" spellcheck="false" .value=${room.settings.value.text}></textarea>
   </div>
   <button type="submit">Train on this text</button>
 </form>`;
@@ -102,7 +106,6 @@ export const settingsView = (room) => html`<section aria-labelledby="train-setti
       })}
     </p>
   </div>
-  ${drawn(() => (room.settings.value.task === 'own' ? ownText(room) : ''))}
   <div class="train-settings">
     ${comparison(room)} ${count(room, 'layers', 'Layers')} ${count(room, 'heads', 'Heads of a layer')}
     ${count(room, 'width', 'Width')} ${count(room, 'lr', 'Learning rate')}

@@ -145,10 +145,13 @@ export class Training {
 
   /** @param {unknown} error */
   fail(error) {
-    const words = error instanceof Error ? error.message : String(error);
+    const { message = String(error), code } = /** @type {{ message?: string, code?: string }} */ (
+      error
+    );
     batch(() => {
       this.isPlaying.value = false;
-      this.message.value = { words, isError: true };
+      // No text yet is nothing that went wrong.
+      this.message.value = { words: message, isError: code !== 'ERR_TEXT' };
     });
   }
 

@@ -17,44 +17,44 @@ export const TASK_WORDS = {
   induction: {
     title: 'Induction: letters that repeat',
     happens:
-      'A small transformer with random weights reads letters that repeat with a period, and learns to say the next one.',
-    look: 'At first all maps are a blur. At about step 300 a head of layer 0 turns to the token before, and heads of layer 1 to what came next the last time: induction heads. Accuracy jumps.',
+      'A small transformer reads letters that repeat with a period, and learns to say the next one.',
+    look: 'At first all maps are a blur. At about step 300 a head of layer 0 turns to the token before, and heads of layer 1 to what came next the last time: induction heads.',
     ...{ answer: 'induction', pace: 25, steps: 1200 },
   },
   reversal: {
     title: 'Reversal: say it backwards',
     happens:
-      'A transformer of one layer reads 16 letters and a mark, and learns to say the letters backwards.',
+      'A small transformer reads 16 letters and a mark, and learns to say the letters backwards.',
     look: 'Each answer stands at one place of the row. After about 100 steps an anti-diagonal appears: each query looks at the letter that it has to say.',
     ...{ answer: 'answer', pace: 10, steps: 400 },
   },
   sorting: {
     title: 'Sorting: letters in their order',
     happens:
-      'A transformer of one layer reads 16 different letters and a mark, and learns to say them in alphabetical order.',
+      'A small transformer reads 16 different letters and a mark, and learns to say them in alphabetical order.',
     look: 'No place is right for all rows: the heads have to look for letters by what they are. The weights on the answer stay soft. After about 300 steps 95 % are right.',
     ...{ answer: 'answer', pace: 10, steps: 600 },
   },
   addition: {
     title: 'Addition: four digits',
     happens:
-      'A transformer of two layers reads two numbers of four digits, and learns to write their sum, units first, as one adds by hand.',
+      'A small transformer reads two numbers of four digits, and learns to write their sum, units first, as one adds by hand.',
     look: 'For each digit of the sum two digits above each other are needed. Heads of layer 0 learn to look at both, as two diagonals.',
     ...{ answer: 'digits', pace: 25, steps: 1200 },
   },
   austen: {
     title: 'Austen: characters of a novel',
     happens:
-      'A transformer of two layers reads the beginning of Pride and Prejudice, and learns to say each next character.',
+      'A small transformer reads the beginning of Pride and Prejudice, and learns to say each next character.',
     look: 'Below the maps the model writes: first noise, then letters as frequent as in English, then words. Heads of layer 0 turn to the characters just before.',
-    ...{ answer: 'repeats', pace: Infinity, steps: 3000 },
+    ...{ answer: 'repeats', pace: Infinity, steps: 3200 },
   },
   own: {
     title: 'A text of your own',
     happens:
-      'A transformer of two layers reads your text, and learns to say each next character. The text stays on this machine.',
+      'A small transformer reads your text, and learns to say each next character. The text stays on this machine.',
     look: 'Below the maps the model writes: first noise, then letters as frequent as in your text, then words.',
-    ...{ answer: 'repeats', pace: Infinity, steps: 3000 },
+    ...{ answer: 'repeats', pace: Infinity, steps: 3200 },
   },
 };
 

@@ -37,7 +37,7 @@ async function taskOf({ task, text }) {
   if (task === 'austen') return textTask(await austen(), PROMPT);
   if (task !== 'own') return drawnTasks[task];
   if ([...text].length < LEAST_TEXT) {
-    const words = `Paste a text of at least ${LEAST_TEXT} characters below, and training begins.`;
+    const words = `Paste a text of at least ${LEAST_TEXT} characters above, and training begins.`;
     throw new PageError('ERR_TEXT', words);
   }
   return textTask(text, [...text].slice(0, PROMPT.length).join(''));
