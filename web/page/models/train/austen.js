@@ -173,13 +173,13 @@ export const austen = {
 export const austenLarge = {
   ...austen,
   name: 'austen-large',
-  options: { ...austen.options, dModel: 192, numLayers: 5, dFf: 768 },
+  options: { ...austen.options, contextLength: 1024, dModel: 192, numLayers: 5, dFf: 768 },
   steps: 60_000,
   peak: 2e-3,
   data: () =>
     austenData([
       { from: 0, tokens: 1024, rows: [256] },
       { from: 0.3, tokens: 2048, rows: [512] },
-      { from: 0.8, tokens: 2048, rows: [512, 1024, 2048] },
+      { from: 0.8, tokens: 2048, rows: [512, 1024] },
     ]),
 };

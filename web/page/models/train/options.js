@@ -17,7 +17,8 @@ export const USAGE = `usage: npm run train -- <${Object.keys(TASKS).join(' | ')}
 
 Trains a model that comes with the page: its files, scores and card go to web/page/models/<name>, or to --out.
 A checkpoint is written every minute; --resume goes on from it. --stop n ends after step n with a checkpoint.
-The same seed gives the same bytes: for every number of threads, resumed or not, and on SIMD128 on every machine.`;
+The same seed gives the same bytes: for every number of threads, resumed or not, and on SIMD128 on every machine with the
+same version of Node (others may round sines and powers otherwise).`;
 
 export class UsageError extends Error {}
 

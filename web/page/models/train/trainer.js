@@ -103,7 +103,8 @@ class Training {
 
 /**
  * Trains a task's model, from its first weights or from a checkpoint. The same seed gives the same bits, whether the run
- * was interrupted or not, and for every number of threads; on SIMD128 also on every machine.
+ * was interrupted or not, and for every number of threads; on SIMD128 also on every machine with the same version
+ * of Node.
  *
  * @param {Headwise} hw
  * @param {Task} task
