@@ -149,6 +149,27 @@ roomTest('what was trained opens in Explore, and the run waits', '#train', async
   await page.click('#rooms a[href^="#train"]');
   await page.click('#train-once');
   await reached(page, step + 1);
+  // Explore has another model open by now.
+  const run = await page.$eval('#explore-room', (room) => /** @type {any} */ (room).dataset.run);
+  await page.evaluate(() => (location.hash = '#explore?model=induction'));
+  await page.waitForFunction(
+    (/** @type {string} */ before) => {
+      const room = document.getElementById('explore-room');
+      return room?.dataset.run !== before && !room?.hasAttribute('aria-busy');
+    },
+    { timeout: 60_000 },
+    run,
+  );
+  await page.click('#rooms a[href^="#train"]');
+  await page.click('#train-explore');
+  await page.waitForFunction(
+    (/** @type {string} */ text) => {
+      const room = document.getElementById('explore-room');
+      return room?.hidden === false && room.textContent?.replace(/\s/g, '').includes(text);
+    },
+    { timeout: 60_000 },
+    example,
+  );
 });
 
 roomTest('a run that is kept goes on later, from its step', '#train?seed=4', async (page) => {
