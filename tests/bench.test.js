@@ -159,8 +159,12 @@ test('every kind of shape agrees with float64', async () => {
     maps: { kind: 'maps', tokens: 24, dIn: 9, dOut: 12, heads: 3, size: 8 },
     heads: { kind: 'multiHeadAttention', batch: 2, tokens: 11, dIn: 9, dOut: 12, heads: 3 },
     decode: { kind: 'decode', past: 10, dIn: 9, dOut: 12, heads: 3 },
+    train: {
+      ...{ kind: 'train', layers: 2, width: 12, heads: 3, hidden: 10, vocabulary: 7 },
+      ...{ tokens: 14, batch: 4, microBatch: 2 },
+    },
   });
-  assert.equal(results.length, VISIBLE.length + 1 + 1 + 2 + 1);
+  assert.equal(results.length, VISIBLE.length + 1 + 1 + 2 + 1 + 1);
   for (const { shape, name, timing, problem } of results) {
     assert.equal(problem, undefined, `${shape} ${name}`);
     assert.ok(timing && timing.maxError < 1e-6, `${shape} ${name}`);
@@ -210,6 +214,8 @@ test('operations of the large shapes are those of the published table', async ()
   assert.equal(giga('S2'), (2 * 1024 * 768 * 768 * 4 + 2 * 1024 * 1024 * 768) / 1e9);
   assert.equal(giga('C2'), (2 * 4096 * 4096 * 64 * 12) / 1e9);
   assert.equal(giga('G2'), (2 * 1024 * 768 * 2304) / 1e9);
+  const [rows, weights] = [8 * 128, 4 * (4 + 2 * 4) * 128 * 128 + 512 * 128];
+  assert.equal(giga('T2'), (6 * rows * weights + 7 * rows * 4 * 128 * 128) / 1e9);
   assert.equal(workOf(shapes.D1).bytes, 4 * (4 * 768 * 768 + 2 * 1024 * 768));
 });
 

@@ -82,7 +82,8 @@ export function taskOf(shape) {
       return { ...shape, x: numbers(1, shape.dIn), key, value, weights: attentionWeights(shape) };
     }
     case 'maps':
-      throw new Error('no peer draws maps');
+    case 'train':
+      throw new Error(`no peer is asked for ${shape.kind}`);
   }
 }
 

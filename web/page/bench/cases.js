@@ -4,12 +4,13 @@
  * @import { Tensor } from '../../headwise/index.js'
  * @import { AttentionOptions } from '../../headwise/attention/options.js'
  * @import { Expected } from './check.js'
- * @import { AttentionShape, DecodeShape, LinearShape, MapsShape, MultiHeadShape, Shape, Work } from './work.js'
+ * @import { AttentionShape, DecodeShape, LinearShape, MapsShape, MultiHeadShape, Shape, TrainShape, Work } from './work.js'
  */
 
 import * as headwise from '../../headwise/index.js';
 import { numbers, spread } from './data.js';
 import { attentionRows, decodeRow, linearRows, mapRows, multiHeadRows } from './reference.js';
+import { modelLoss } from './reference-model.js';
 import { workOf } from './work.js';
 
 /** @typedef {Awaited<ReturnType<typeof import('../../headwise/index.js').load>>} Engine */
@@ -19,6 +20,7 @@ import { workOf } from './work.js';
 /**
  * @typedef {object} Prepared
  * @property {() => Tensor} run tensors in, tensor out
+ * @property {() => Tensor} [first] what is compared; default: run
  * @property {() => Expected} expected
  */
 
@@ -33,6 +35,8 @@ import { workOf } from './work.js';
 /** Rows compared with float64: of products, and of attention with projections, which takes longer. */
 const ROWS = 24;
 const MULTI_HEAD_ROWS = 8;
+/** Tokens of which a model's loss is compared. */
+const LOSS_TOKENS = 12;
 const SEED = 123;
 
 /**
@@ -290,6 +294,55 @@ function mapsCases(shape, tensor) {
   ];
 }
 
+/** @param {TrainShape} shape */
+const decoderConfig = ({ layers, width, heads, hidden, vocabulary, tokens }) => ({
+  ...{ model_type: 'gpt2', n_layer: layers, n_embd: width, n_head: heads, n_inner: hidden },
+  ...{ vocab_size: vocabulary, n_positions: tokens },
+});
+
+/**
+ * @param {TrainShape} shape
+ * @param {MakeTensor} tensor
+ * @returns {Case[]}
+ */
+function trainCases(shape, tensor) {
+  const { vocabulary, tokens, batch, microBatch } = shape;
+  return [
+    {
+      name: 'train',
+      work: workOf(shape),
+      prepare(hw) {
+        hw.manualSeed(SEED);
+        const model = new hw.Decoder(decoderConfig(shape));
+        const optimizer = new hw.AdamW(model.parameters(), { lr: 1e-3 });
+        const rows = Array.from({ length: batch }, (_, row) =>
+          Array.from(numbers(row + 1, tokens), (x) => Math.floor(((x + 1) / 2) * vocabulary)),
+        );
+        const share = tensor(microBatch / batch);
+        const short = rows[0].slice(0, LOSS_TOKENS);
+        return {
+          first: () => model.loss([short]),
+          run() {
+            for (let row = 0; row < batch; row += microBatch) {
+              const loss = hw.enableGrad(() => model.loss(rows.slice(row, row + microBatch)));
+              loss.backward(share);
+            }
+            hw.clipGradNorm(model.parameters(), 1);
+            optimizer.step();
+            optimizer.zeroGrad();
+            return share;
+          },
+          expected: () => ({
+            rows: [0],
+            columns: 1,
+            values: Float64Array.of(modelLoss(model.stateDict(), shape, short)),
+          }),
+        };
+      },
+    },
+  ];
+}
+
 /**
  * @param {Shape} shape
  * @param {MakeTensor} [tensor]
@@ -307,5 +360,7 @@ export function casesOf(shape, tensor = headwise.tensor) {
       return decodeCases(shape, tensor);
     case 'maps':
       return mapsCases(shape, tensor);
+    case 'train':
+      return trainCases(shape, tensor);
   }
 }

@@ -31,6 +31,10 @@ export function describe(shape) {
       return `linear layer, ${formatCount(shape.rows)} × ${shape.inFeatures} by ${formatCount(shape.outFeatures)}`;
     case 'decode':
       return `one more token after ${formatCount(shape.past)}, ${shape.dIn} wide`;
+    case 'train': {
+      const { layers, width, batch, tokens } = shape;
+      return `training step, ${plural(layers, 'layer')}, ${width} wide, ${batch} × ${plural(tokens, 'token')}`;
+    }
     case 'maps':
       return `maps of ${shape.heads} heads, ${formatCount(shape.tokens)} tokens, ${shape.size} cells a side`;
   }

@@ -41,7 +41,18 @@
  * @property {number} heads
  * @property {number} size cells on each side
  *
- * @typedef {MultiHeadShape | AttentionShape | LinearShape | DecodeShape | MapsShape} Shape
+ * @typedef {object} TrainShape a step of a GPT-2: forward, backward, clipping, AdamW
+ * @property {'train'} kind
+ * @property {number} layers
+ * @property {number} width
+ * @property {number} heads
+ * @property {number} hidden width of the feed-forward
+ * @property {number} vocabulary
+ * @property {number} tokens of a row
+ * @property {number} batch rows of a step
+ * @property {number} microBatch rows that are in memory at once
+ *
+ * @typedef {MultiHeadShape | AttentionShape | LinearShape | DecodeShape | MapsShape | TrainShape} Shape
  *
  * @typedef {{ flops: number, bytes?: number }} Work bytes: where reading them is what limits
  */
@@ -85,6 +96,14 @@ export function workOf(shape) {
     // Scores only: no values are weighted.
     case 'maps':
       return { flops: product(visiblePairs({ ...shape, visible: 'causal' }), 1, shape.dOut) };
+    // Backward has two products for each of forward's, and of attention's five for its two: it makes the scores again.
+    case 'train': {
+      const { layers, width, hidden, vocabulary, tokens, batch } = shape;
+      const rows = batch * tokens;
+      const weights = layers * (4 * width * width + 2 * width * hidden) + vocabulary * width;
+      const pairs = layers * batch * visiblePairs({ tokens, visible: 'causal' });
+      return { flops: 3 * product(rows, weights, 1) + 3.5 * attentionFlops(pairs, width) };
+    }
     case 'decode': {
       const { past, dIn, dOut } = shape;
       const weights = 3 * dIn * dOut + dOut * dOut;
