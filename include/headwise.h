@@ -260,7 +260,7 @@ typedef enum hw_weights_kind {
  *
  * Equivalent loop:
  *   for each b, h, i:  g = h / (heads / key_heads);  length = key_lengths ? key_lengths[b] : key_tokens
- *                      offset = causal_offset + (offset_from_end ? length - query_tokens : 0)
+ *                      offset = causal_offset + (offsets ? offsets[b] : 0) + (offset_from_end ? length - query_tokens : 0)
  *                      s[j] = dot(query[b,h,i], key[b,g,j])·scale for the visible j: j < length,
  *                             j <= i + offset if is_causal,
  *                             i + offset - window_left <= j <= i + offset + window_right if is_windowed
@@ -289,8 +289,9 @@ typedef struct hw_attention {
   float scale;
   float softcap; /* 0: none; else from HW_SMALLEST_SOFTCAP to HW_LARGEST_SOFTCAP (Gemma 2) */
   bool is_causal;
-  bool offset_from_end;  /* true: bottom-right alignment, the last query sees the last key */
-  int32_t causal_offset; /* added to the alignment; 0 with top-left alignment is torch's is_causal */
+  bool offset_from_end;    /* true: bottom-right alignment, the last query sees the last key */
+  const uint32_t *offsets; /* NULL, or [batch]: added to each entry's alignment */
+  int32_t causal_offset;   /* added to the alignment; 0 with top-left alignment is torch's is_causal */
   bool is_windowed;
   int32_t window_left;         /* negative: unlimited */
   int32_t window_right;        /* negative: unlimited */
@@ -420,6 +421,10 @@ typedef struct hw_input {
   size_t tokens;
   size_t logits_start; /* hw_decoder computes logits of tokens [logits_start, logits_end) of each sequence */
   size_t logits_end;
+  /* NULL, or [batch], of models: how many tokens of each sequence count, 1 to tokens; the others are padding behind them. A
+   * cache gets none of it, so that its sequences may differ in length. */
+  const uint32_t *lengths;
+  bool logits_last; /* hw_decoder: each sequence's last token that counts stands for logits_start, which is not read */
 } hw_input;
 
 /* Another output for one head: zeros, a mean or that of another text, for ablation and patching. */
@@ -782,10 +787,10 @@ hw_status hw_module_create_cache(const hw_module *module, size_t batch, const hw
 /* Frees the cache. NULL is allowed. */
 void hw_key_value_cache_destroy(hw_key_value_cache *cache);
 
-/* Returns the number of tokens of each sequence in the cache. */
+/* Returns the number of tokens of each sequence in the cache; of sequences that differ, the largest. */
 size_t hw_key_value_cache_length(const hw_key_value_cache *cache);
 
-/* Removes all tokens after the first `length`. HW_ERROR_VALUE: the cache has fewer tokens. */
+/* Removes all tokens after the first `length` of each sequence. HW_ERROR_VALUE: the cache has fewer tokens. */
 hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length);
 
 /* ---- Transformer blocks ------------------------------------------------------------------------------- */

@@ -127,7 +127,8 @@ static hw_status check(const hw_module *module, const hw_input *input, const hw_
   if (options->cache == NULL && input->tokens > model->context_length) {
     return HW_ERROR_SHAPE;
   }
-  const bool in_order = input->logits_start <= input->logits_end && input->logits_end <= input->tokens;
+  const bool in_order =
+      input->logits_last || (input->logits_start <= input->logits_end && input->logits_end <= input->tokens);
   return in_order && hw_ids_fit(input, model->vocab_size) ? HW_OK : HW_ERROR_VALUE;
 }
 
@@ -170,18 +171,29 @@ void hw_decoder_uncap(const hw_run *run, const hw_decoder *decoder, const float 
 
 /* ---- Forward ---- */
 
+/* Of each sequence. */
+static size_t asked_tokens(const hw_input *input) {
+  return input->logits_last ? 1 : input->logits_end - input->logits_start;
+}
+
+/* The first asked-for token of a sequence. */
+static size_t first_asked(const hw_input *input, size_t batch) {
+  if (!input->logits_last) {
+    return input->logits_start;
+  }
+  return (input->lengths == NULL ? input->tokens : input->lengths[batch]) - 1;
+}
+
 /* Moves the asked-for tokens of all sequences to the front of x. */
 static void gather(const hw_input *input, size_t d_model, float *x) {
-  const size_t rows = input->logits_end - input->logits_start;
+  const size_t rows = asked_tokens(input);
   for (size_t b = 0; b < input->batch; b++) {
-    const float *asked = x + (b * input->tokens + input->logits_start) * d_model;
+    const float *asked = x + (b * input->tokens + first_asked(input, b)) * d_model;
     memmove(x + b * rows * d_model, asked, rows * d_model * sizeof(float));
   }
 }
 
-static size_t asked_rows(const hw_input *input) {
-  return hw_size_multiply(input->batch, input->logits_end - input->logits_start);
-}
+static size_t asked_rows(const hw_input *input) { return hw_size_multiply(input->batch, asked_tokens(input)); }
 
 /* The asked-for tokens' logits, by one product: the vocabulary's matrix is read once. x is overwritten. */
 static void predict(hw_run *run, const hw_decoder *m, const hw_input *input, float *x, float *logits) {
@@ -197,26 +209,53 @@ static void predict(hw_run *run, const hw_decoder *m, const hw_input *input, flo
   hw_decoder_predict(run, m, &(hw_rows){x, d_model, rows}, logits);
 }
 
-/* Angles of positions `first` and up, for all layers; until the arena's `used` is set back. */
-static void turn_positions(hw_run *run, const hw_model_config *model, size_t first, size_t tokens, hw_angles *angles) {
+/* Where the tokens are, behind those of a cache. */
+static hw_places places_of(const hw_run *run, const hw_input *input) {
+  const hw_key_value_cache *cache = run->options->cache;
+  return (hw_places){
+      .first = cache == NULL ? 0 : cache->length,
+      .firsts = cache != NULL && cache->is_ragged ? cache->lengths : NULL,
+      .batch = input->batch,
+      .tokens = input->tokens,
+  };
+}
+
+/* Their angles, for all layers; until the arena's `used` is set back. */
+static void turn_places(hw_run *run, const hw_model_config *model, const hw_places *places, hw_angles *angles) {
   for (size_t i = 0; i < model->rotary_count; i++) {
-    angles[i] = hw_angles_take(run, model->rotary + i, first, tokens);
+    angles[i] = hw_angles_take(run, model->rotary + i, places);
   }
   run->angles = angles;
 }
 
-void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_input *input, size_t past, float *x) {
+static void add_positions(const hw_run *run, const hw_decoder *m, const hw_places *places, float *x) {
+  const size_t tokens = places->tokens;
+  if (m->config.model.positions == 0) {
+    return;
+  }
+  if (places->firsts == NULL) {
+    hw_positions_forward(run, &m->positions, places->first, tokens, places->batch * tokens, x);
+    return;
+  }
+  for (size_t b = 0; b < places->batch; b++) {
+    float *row = hw_floats_from(x, b * tokens * m->config.model.d_model);
+    hw_positions_forward(run, &m->positions, places->firsts[b], tokens, tokens, row);
+  }
+}
+
+void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_input *input, float *x) {
   const hw_model_config *model = &decoder->config.model;
   const size_t mark = run->arena->used;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const hw_places places = places_of(run, input);
   hw_angles angles[HW_MOST_ROTARIES];
+  hw_input in = *input;
+  in.x = x;
   hw_embedding_forward(run, &decoder->embedding, input->ids, rows, x);
   scale(run, (float)model->embedding_scale, x, rows * model->d_model);
-  if (model->positions > 0) {
-    hw_positions_forward(run, &decoder->positions, past, input->tokens, rows, x);
-  }
-  turn_positions(run, model, past, input->tokens, angles);
-  hw_modules_run(run, &decoder->blocks, &(hw_input){.x = x, .batch = input->batch, .tokens = input->tokens}, x);
+  add_positions(run, decoder, &places, x);
+  turn_places(run, model, &places, angles);
+  hw_modules_run(run, &decoder->blocks, &in, x);
   run->angles = NULL;
   run->arena->used = mark;
 }
@@ -224,9 +263,8 @@ void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_inpu
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const hw_decoder *m = (const hw_decoder *)module;
   const size_t mark = run->arena->used;
-  const size_t past = run->options->cache == NULL ? 0 : run->options->cache->length;
   float *x = hw_run_take_floats(run, hw_size_multiply(input->batch, input->tokens), m->config.model.d_model);
-  hw_decoder_run_blocks(run, m, input, past, x);
+  hw_decoder_run_blocks(run, m, input, x);
   predict(run, m, input, x, y);
   run->arena->used = mark;
 }
@@ -239,7 +277,8 @@ void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_i
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
   hw_matrix embedding = hw_gradient_matrix(&decoder->embedding_gradient, &decoder->embedding);
   hw_angles angles[HW_MOST_ROTARIES];
-  turn_positions(run, model, 0, input->tokens, angles);
+  const hw_places places = places_of(run, input);
+  turn_places(run, model, &places, angles);
   hw_modules_run_backward(run, &decoder->blocks, input, d, d);
   if (model->positions > 0) {
     hw_matrix positions = hw_gradient_matrix(&decoder->positions_gradient, &decoder->positions);
@@ -253,10 +292,10 @@ void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_i
 
 /* Puts the asked-for tokens' rows where they belong, in place, and zeros in the others. */
 static void scatter(const hw_input *input, size_t d_model, float *d) {
-  const size_t asked = (input->logits_end - input->logits_start) * d_model;
-  const size_t before = input->logits_start * d_model;
+  const size_t asked = asked_tokens(input) * d_model;
   const size_t all = input->tokens * d_model;
   for (size_t b = input->batch; b > 0; b--) {
+    const size_t before = first_asked(input, b - 1) * d_model;
     float *sequence = d + (b - 1) * all;
     memmove(sequence + before, d + (b - 1) * asked, asked * sizeof(float));
     memset(sequence + before + asked, 0, (all - before - asked) * sizeof(float));
@@ -315,8 +354,9 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
 }
 
 const hw_module_type hw_decoder_type = {
-    HW_MODULE_TYPE(hw_decoder), .backward = backward, .check = check,     .cache_shape = cache_shape,
-    .out_proj = out_proj,       .takes_ids = true,    .has_logits = true, .has_head_mask = true,
+    HW_MODULE_TYPE(hw_decoder), .backward = backward,  .check = check,
+    .cache_shape = cache_shape, .out_proj = out_proj,  .takes_ids = true,
+    .has_logits = true,         .has_head_mask = true, .takes_lengths = true,
 };
 
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module) {

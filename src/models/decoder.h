@@ -18,10 +18,10 @@ typedef struct hw_decoder {
   hw_module *norm; /* the last */
 } hw_decoder;
 
-/* x [batch, tokens, d_model]: what the last block leaves; ids that come after `past` tokens. */
-void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_input *input, size_t past, float *x);
+/* x [batch, tokens, d_model]: what the last block leaves. */
+void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_input *input, float *x);
 
-/* Its backward without a past: d, the gradient of x, is overwritten. */
+/* Its backward without a cache: d, the gradient of x, is overwritten. */
 void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_input *input, float *d);
 
 /* What makes logits of normed rows. */

@@ -103,7 +103,7 @@ static void forward(hw_run *run, const void *call) {
   const size_t rows = input.batch * input.tokens;
   const int32_t *targets = take_targets(run, f);
   float *x = hw_run_take_floats(run, rows, m->config.model.d_model);
-  hw_decoder_run_blocks(run, m, &input, 0, x);
+  hw_decoder_run_blocks(run, m, &input, x);
   hw_layer_norm_push(run, m->norm, x, rows, x);
   const double sum = sum_losses(run, f, x, targets);
   if (!hw_run_measures(run)) {

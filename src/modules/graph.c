@@ -147,9 +147,10 @@ hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_in
   }
   const hw_input *shape = &graph->shape;
   if (input->batch != shape->batch || input->tokens != shape->tokens || input->logits_start != shape->logits_start ||
-      input->logits_end != shape->logits_end) {
+      input->logits_end != shape->logits_end || input->logits_last != shape->logits_last) {
     return HW_ERROR_SHAPE;
   }
+  HW_TRY(hw_lengths_check(module, input));
   HW_TRY(hw_gradients_prepare(module));
   hw_arena kept = graph->kept;
   const backward_call call = {graph, module, input, dy, dx};

@@ -117,8 +117,10 @@ hw_status hw_model_check(const hw_model_config *model) {
     return HW_ERROR_SHAPE;
   }
   const bool numbers = hw_eps_is_valid(c->eps) && isfinite(c->embedding_scale);
-  const bool together =
-      (!c->is_parallel || c->norm_place == HW_NORM_PRE) && (!is_packed || c->num_key_value_heads == c->num_heads);
+  /* And their names have all of their parts. */
+  const bool together = (!c->is_parallel || c->norm_place == HW_NORM_PRE) &&
+                        (c->norm_place != HW_NORM_BOTH || c->names == HW_NAMES_GEMMA3) &&
+                        (!is_packed || (c->num_key_value_heads == c->num_heads && !c->is_gated && !c->qk_norm));
   if (!are_enumerators_known(c) || !numbers || !together) {
     return HW_ERROR_VALUE;
   }

@@ -175,6 +175,14 @@ bool hw_forward_is_causal(const hw_forward_options *options, bool module_is_caus
   }
 }
 
+hw_status hw_lengths_check(const hw_module *module, const hw_input *input) {
+  bool fit = input->lengths == NULL || module->type->takes_lengths;
+  for (size_t b = 0; input->lengths != NULL && b < input->batch; b++) {
+    fit = fit && input->lengths[b] > 0 && input->lengths[b] <= input->tokens;
+  }
+  return fit ? HW_OK : HW_ERROR_VALUE;
+}
+
 hw_status hw_module_check(const hw_module *module, const hw_input *input, const float *y,
                           const hw_forward_options *options) {
   if (module == NULL || (options->trace != NULL && module->layers == 0)) {
@@ -191,7 +199,7 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
     return HW_ERROR_SHAPE;
   }
   const void *data = type->takes_ids ? (const void *)input->ids : (const void *)input->x;
-  const bool has_output = !type->has_logits || input->logits_start != input->logits_end;
+  const bool has_output = !type->has_logits || input->logits_last || input->logits_start != input->logits_end;
   if (data == NULL || (has_output && y == NULL)) {
     return HW_ERROR_VALUE;
   }
@@ -207,6 +215,7 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
   if (!are_outputs_valid(module, input, options)) {
     return HW_ERROR_VALUE;
   }
+  HW_TRY(hw_lengths_check(module, input));
   return type->check == NULL ? HW_OK : type->check(module, input, options);
 }
 
@@ -239,11 +248,15 @@ hw_status hw_module_forward(hw_context *context, const hw_module *module, const 
       .version = version,
       .batch = input->batch,
       .tokens = input->tokens,
-      .logits = input->logits_end - input->logits_start,
+      .logits = input->logits_last ? 1 : input->logits_end - input->logits_start,
   };
-  HW_TRY(hw_run_forward(context, options, options == NULL ? &key : NULL, forward, &(module_call){module, input, y}));
   if (asked->cache != NULL) {
-    asked->cache->length += input->tokens;
+    hw_key_value_cache_begin(asked->cache, input->lengths, input->tokens);
+  }
+  const bool has_key = options == NULL && input->lengths == NULL;
+  HW_TRY(hw_run_forward(context, options, has_key ? &key : NULL, forward, &(module_call){module, input, y}));
+  if (asked->cache != NULL) {
+    hw_key_value_cache_end(asked->cache);
   }
   return HW_OK;
 }

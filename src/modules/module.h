@@ -34,6 +34,7 @@ typedef struct hw_module_type {
   bool takes_ids;
   bool has_logits; /* the output is of the tokens that the input says; there may be none */
   bool has_head_mask;
+  bool takes_lengths; /* of sequences: what is behind them is padding */
 } hw_module_type;
 
 /* A parameter under its whole name. */
@@ -107,6 +108,9 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
 
 /* Whether later keys are hidden, in a module that is causal by itself or not. */
 bool hw_forward_is_causal(const hw_forward_options *options, bool module_is_causal);
+
+/* HW_ERROR_VALUE: lengths of a module that takes none, or one that is not from 1 to the tokens. */
+hw_status hw_lengths_check(const hw_module *module, const hw_input *input);
 
 /* Whether every id is below the limit. */
 bool hw_ids_fit(const hw_input *input, size_t limit);

@@ -223,7 +223,9 @@ static hw_attention call_of(const hw_run *run, const multi_head_attention *m, co
   const size_t d_out = config->d_out;
   const size_t head_dim = head_dim_of(m);
   const size_t tokens = input->tokens;
-  const size_t stored_tokens = options->cache == NULL ? 0 : options->cache->length;
+  const hw_key_value_cache *cache = options->cache;
+  const size_t stored_tokens = cache == NULL ? 0 : cache->length;
+  const bool is_ragged = cache != NULL && cache->is_ragged;
   const hw_strides strides = strides_of(m, tokens);
   return (hw_attention){
       .batch = input->batch,
@@ -240,7 +242,9 @@ static hw_attention call_of(const hw_run *run, const multi_head_attention *m, co
       .scale = m->config.scale == 0.0 ? hw_attention_default_scale(head_dim) : (float)m->config.scale,
       .softcap = (float)m->config.softcap,
       .is_causal = hw_forward_is_causal(options, config->is_causal),
-      .causal_offset = (int32_t)stored_tokens,
+      .key_lengths = is_ragged ? cache->next : input->lengths,
+      .offsets = is_ragged ? cache->lengths : NULL,
+      .causal_offset = is_ragged ? 0 : (int32_t)stored_tokens,
       .is_windowed = m->config.window > 0,
       .window_left = (int32_t)hw_min(m->config.window - 1, INT32_MAX),
       .window_right = -1,
@@ -285,6 +289,7 @@ static void attend(hw_run *run, hw_attention *attention) {
     store = hw_key_value_cache_layer(options->cache, run->layer);
     state.store = &store;
     state.stored_tokens = options->cache->length;
+    state.stored = attention->offsets;
   }
   hw_attention_forward(run, attention, &state);
 }

@@ -73,6 +73,7 @@ typedef struct attention_job {
   hw_attention_record record;
   hw_key_value_store store;
   size_t stored_tokens;
+  const uint32_t *stored; /* NULL, or of each batch entry */
   size_t pack_block;      /* tokens that one item packs */
   size_t pack_blocks;     /* of each head */
   size_t query_blocks;    /* of each head */
@@ -133,7 +134,7 @@ static hw_visibility visibility_of(const hw_attention *a, size_t batch, size_t h
       .query_stride = a->mask.query_stride,
       .key_stride = a->mask.key_stride,
   };
-  int64_t offset = a->causal_offset;
+  int64_t offset = a->causal_offset + (a->offsets == NULL ? 0 : (int64_t)a->offsets[batch]);
   if (a->offset_from_end) {
     offset += (int64_t)visible.key_tokens - (int64_t)a->query_tokens;
   }
@@ -196,7 +197,7 @@ static void pack_item(const void *job, size_t item, size_t thread) {
   const size_t head_of_batch = head - batch * a->key_heads;
   const hw_key_value_panels panels = hw_key_value_store_head(&all->store, head);
   const size_t row = (item - head_of_wave * all->pack_blocks) * all->pack_block;
-  const size_t first = all->stored_tokens + row;
+  const size_t first = (all->stored == NULL ? all->stored_tokens : all->stored[batch]) + row;
   const size_t end = wants_all_scores(a) ? a->key_tokens : key_length(a, batch);
   if (first >= end) {
     return;
@@ -301,12 +302,13 @@ void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_a
   const size_t wave = is_stored ? heads : hw_min(heads, wave_heads(team, store.head_bytes));
   const size_t new_tokens = a->key_tokens - state->stored_tokens;
   /* Blocks that do not start where the store's do would share panels. */
-  const bool in_blocks = state->stored_tokens == 0;
+  const bool in_blocks = state->stored_tokens == 0; /* then all of `stored` is 0 */
   attention_job job = {
       .call = a,
       .record = trace == NULL ? hw_attention_take_record(arena, a) : hw_trace_record(trace, state->first_head),
       .store = store,
       .stored_tokens = state->stored_tokens,
+      .stored = state->stored,
       .pack_block = in_blocks ? HW_KEY_BLOCK : new_tokens,
       .pack_blocks = in_blocks ? hw_ceil_divide(new_tokens, HW_KEY_BLOCK) : 1,
       .query_blocks = hw_ceil_divide(a->query_tokens, HW_QUERY_BLOCK),

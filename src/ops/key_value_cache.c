@@ -16,13 +16,17 @@ hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_ca
   hw_key_value_store store = hw_key_value_store_of(s->capacity, s->head_dim, s->head_dim);
   const size_t bytes = hw_size_multiply(heads_of(s), store.head_bytes);
   store.memory = s->capacity > INT32_MAX ? NULL : hw_allocate_zeroed(bytes);
-  hw_key_value_cache *created = hw_allocate(sizeof(hw_key_value_cache));
+  const size_t lengths_bytes = hw_size_multiply(s->batch, 2 * sizeof(uint32_t));
+  hw_key_value_cache *created = hw_allocate_zeroed(hw_size_add(sizeof(hw_key_value_cache), lengths_bytes));
   if (created == NULL || store.memory == NULL) {
     hw_release(created);
     hw_release(store.memory);
     return HW_ERROR_MEMORY;
   }
-  *created = (hw_key_value_cache){.shape = *s, .store = store};
+  created->shape = *s;
+  created->store = store;
+  created->lengths = (uint32_t *)(created + 1);
+  created->next = created->lengths + s->batch;
   *cache = created;
   return HW_OK;
 }
@@ -40,6 +44,22 @@ void hw_key_value_cache_destroy(hw_key_value_cache *cache) {
   }
 }
 
+void hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *lengths, size_t tokens) {
+  cache->is_ragged = lengths != NULL;
+  for (size_t b = 0; b < cache->shape.batch; b++) {
+    cache->next[b] = cache->lengths[b] + (lengths == NULL ? (uint32_t)tokens : lengths[b]);
+    cache->is_ragged = cache->is_ragged || cache->lengths[b] != cache->length;
+  }
+}
+
+void hw_key_value_cache_end(hw_key_value_cache *cache) {
+  cache->length = 0;
+  for (size_t b = 0; b < cache->shape.batch; b++) {
+    cache->lengths[b] = cache->next[b];
+    cache->length = cache->next[b] > cache->length ? cache->next[b] : cache->length;
+  }
+}
+
 hw_status hw_key_value_cache_fill(hw_key_value_cache *cache, const hw_past *past) {
   const hw_cache_shape *shape = &cache->shape;
   const size_t tokens = past->tokens;
@@ -51,6 +71,9 @@ hw_status hw_key_value_cache_fill(hw_key_value_cache *cache, const hw_past *past
     const hw_key_value_panels panels = hw_key_value_store_head(&cache->store, head);
     hw_pack_keys(&panels, 0, tokens, past->key + head * tokens * head_dim, head_dim);
     hw_pack_values(&panels, 0, tokens, past->value + head * tokens * head_dim, head_dim);
+  }
+  for (size_t b = 0; b < shape->batch; b++) {
+    cache->lengths[b] = (uint32_t)tokens;
   }
   cache->length = tokens;
   return HW_OK;
@@ -65,6 +88,9 @@ hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length) 
   for (size_t head = 0; head < heads_of(&cache->shape); head++) {
     const hw_key_value_panels panels = hw_key_value_store_head(&cache->store, head);
     hw_forget_values(&panels, length);
+  }
+  for (size_t b = 0; b < cache->shape.batch; b++) {
+    cache->lengths[b] = (uint32_t)hw_min(cache->lengths[b], length);
   }
   cache->length = length;
   return HW_OK;

@@ -15,7 +15,10 @@ typedef struct hw_cache_shape {
 
 struct hw_key_value_cache {
   hw_cache_shape shape;
-  size_t length;            /* tokens in the cache */
+  size_t length;            /* tokens in the cache: the most of a sequence */
+  uint32_t *lengths;        /* [batch] */
+  uint32_t *next;           /* [batch]: the same after the forward under way */
+  bool is_ragged;           /* whether sequences of either differ */
   hw_key_value_store store; /* of layers · batch · heads heads */
 };
 
@@ -27,6 +30,12 @@ hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_ca
 
 /* Copies past tokens into an empty cache. HW_ERROR_VALUE: more than it holds, or NULL. */
 hw_status hw_key_value_cache_fill(hw_key_value_cache *cache, const hw_past *past);
+
+/* A forward of so many tokens of each sequence is to come; lengths [batch] or NULL: of all as many. */
+void hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *lengths, size_t tokens);
+
+/* It has come. */
+void hw_key_value_cache_end(hw_key_value_cache *cache);
 
 /* Checks that a forward of `tokens` more tokens fits. HW_ERROR_SHAPE: the cache has another shape. HW_ERROR_VALUE: it
  * has too little room. */

@@ -26,18 +26,22 @@ hw_status hw_rotary_check(const hw_rotary_config *config, size_t head_dim, size_
   return is_valid ? HW_OK : HW_ERROR_VALUE;
 }
 
-hw_angles hw_angles_take(const hw_run *run, const hw_rotary_config *config, size_t first, size_t tokens) {
+hw_angles hw_angles_take(const hw_run *run, const hw_rotary_config *config, const hw_places *places) {
   const size_t half = config->pairs;
-  float *cosines = hw_run_take_floats(run, tokens, half);
-  float *sines = hw_run_take_floats(run, tokens, half);
-  for (size_t i = 0; !hw_run_measures(run) && i < tokens * half; i++) {
+  const size_t row = hw_size_multiply(places->tokens, half);
+  const size_t count = places->firsts == NULL ? row : hw_size_multiply(places->batch, row);
+  float *cosines = hw_run_take_floats(run, count, 1);
+  float *sines = hw_run_take_floats(run, count, 1);
+  for (size_t i = 0; !hw_run_measures(run) && i < count; i++) {
+    const size_t first = places->firsts == NULL ? places->first : places->firsts[i / row];
     double sine;
     double cosine;
-    hw_sine_cosine((double)(first + i / half) * config->frequencies[i % half], &sine, &cosine);
+    const size_t place = first + i % row / half;
+    hw_sine_cosine((double)place * config->frequencies[i % half], &sine, &cosine);
     cosines[i] = (float)(cosine * config->factor);
     sines[i] = (float)(sine * config->factor);
   }
-  return (hw_angles){cosines, sines, half};
+  return (hw_angles){cosines, sines, half, places->firsts == NULL ? 0 : row};
 }
 
 typedef struct rotating {
@@ -57,7 +61,8 @@ static void rotate_token(const rotating *r, size_t batch, size_t token) {
     const float *x = r->x + batch * r->x_strides->batch + head * r->x_strides->head + token * r->x_strides->token;
     float *y = r->y + batch * r->y_strides->batch + head * r->y_strides->head + token * r->y_strides->token;
     if (rotated > 0) {
-      hw_rotate_row(x, a->cos + token * a->half, a->sin + token * a->half, a->half, r->sign, y);
+      const size_t at = batch * a->batch_stride + token * a->half;
+      hw_rotate_row(x, a->cos + at, a->sin + at, a->half, r->sign, y);
     }
     if (x != y) {
       memcpy(y + rotated, x + rotated, (rotary->width - rotated) * sizeof *y);

@@ -4,21 +4,29 @@
 
 #include "ops/run.h"
 
-/* cos and sin [tokens, half] of what each token's pairs are rotated by. */
+/* cos and sin [batch, tokens, half] of what each token's pairs are rotated by; a batch stride of 0: [tokens, half]. */
 typedef struct hw_angles {
   const float *cos;
   const float *sin;
   size_t half;
+  size_t batch_stride;
 } hw_angles;
+
+/* The places of tokens in their sequences: `first` and up, or firsts[b] and up in entry b of the batch. */
+typedef struct hw_places {
+  size_t first;
+  const uint32_t *firsts; /* NULL, or [batch] */
+  size_t batch;
+  size_t tokens;
+} hw_places;
 
 /* HW_ERROR_SHAPE: more pairs than in a head. HW_ERROR_VALUE: no frequencies, or not from 0 to what `positions` tokens allow. */
 hw_status hw_rotary_check(const hw_rotary_config *config, size_t head_dim, size_t positions);
 
-/* Angles of tokens at positions `first` and up, in the run's arena; its pointers are NULL while the run is measured. */
-hw_angles hw_angles_take(const hw_run *run, const hw_rotary_config *config, size_t first, size_t tokens);
+/* Angles at these places, in the run's arena; the pointers are NULL while the run is measured. */
+hw_angles hw_angles_take(const hw_run *run, const hw_rotary_config *config, const hw_places *places);
 
-/* Heads of width `width` whose first 2·half elements are rotated, the halves paired (Su et al. 2021); the others stay as they are.
- * The angles are the same in every batch entry. */
+/* Heads of width `width` whose first 2·half elements are rotated, the halves paired (Su et al. 2021); the others stay as they are. */
 typedef struct hw_rotary {
   hw_angles angles;
   size_t batch;

@@ -13,6 +13,17 @@ struct hw_trace {
   float *query;
 };
 
+/* A number of each batch entry, if there are any. */
+static void keep_numbers(hw_arena *memory, size_t batch, const uint32_t **numbers) {
+  if (*numbers == NULL) {
+    return;
+  }
+  uint32_t *kept = hw_arena_take(memory, batch, sizeof(uint32_t));
+  if (!memory->measures) {
+    *numbers = memcpy(kept, *numbers, batch * sizeof(uint32_t));
+  }
+}
+
 /* Lays the trace out in its memory; while that measures, nothing is copied. */
 static void take_memory(hw_trace *trace) {
   hw_attention *call = &trace->call;
@@ -26,6 +37,8 @@ static void take_memory(hw_trace *trace) {
   record->batch_key_heads = call->key_heads;
   record->store.memory =
       hw_arena_take(memory, hw_size_multiply(call->batch, call->key_heads), record->store.head_bytes);
+  keep_numbers(memory, call->batch, &call->key_lengths);
+  keep_numbers(memory, call->batch, &call->offsets);
   if (call->mask.kind != HW_MASK_NONE) {
     const hw_trace_shape scores = {call->batch, call->heads, call->query_tokens, call->key_tokens};
     const size_t bytes = hw_mask_bytes(&call->mask, &scores);

@@ -83,7 +83,7 @@ static void append(fuzz_bytes *bytes, model *m) {
   for (size_t i = 0; i < m->batch * piece; i++) {
     ids[i] = m->ids[i / piece * (length + piece) + length + i % piece];
   }
-  const hw_input input = {NULL, ids, m->batch, piece, start, end};
+  const hw_input input = {NULL, ids, m->batch, piece, start, end, NULL, false};
   const hw_forward_options options = {.cache = m->cache, .head_mask = m->head_mask};
   float *logits = check_guarded(m->batch * (end - start) * m->config.model.vocab_size);
   CHECK(hw_module_forward(m->context, m->module, &input, logits, &options) == HW_OK, "forward");

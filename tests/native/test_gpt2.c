@@ -79,7 +79,7 @@ static void run_parts(hw_module *module, hw_forward_options options) {
   hw_trace *traces[2][LAYERS];
   float *logits = check_guarded((size_t)ROWS * VOCAB);
   float *expected = check_floats((size_t)ROWS * VOCAB);
-  const hw_input input = {NULL, ids, BATCH, TOKENS, 0, TOKENS};
+  const hw_input input = {NULL, ids, BATCH, TOKENS, 0, TOKENS, NULL, false};
   const bool with_all = options.head_mask != NULL;
   options.weights = with_all ? weights[0] : NULL;
   options.trace = with_all ? traces[0] : NULL;
@@ -136,7 +136,7 @@ static void run_definition(const hw_decoder_config *config, const float *factors
     moved_weights =
         fmax(moved_weights, reference_distance(exact.weights, noisy.weights, (size_t)LAYERS * LAYER_WEIGHTS));
   }
-  const hw_input input = {NULL, ids, BATCH, TOKENS, 0, TOKENS};
+  const hw_input input = {NULL, ids, BATCH, TOKENS, 0, TOKENS, NULL, false};
   const hw_forward_options options = {.weights = weights, .head_mask = factors};
   CHECK_STATUS(hw_module_forward(context, module, &input, logits, &options), HW_OK);
   reference_compare(logits, exact.logits, moved, (size_t)ROWS * VOCAB, "logits");
@@ -157,11 +157,11 @@ static void test_ranges(void) {
   const hw_decoder_config config = config_of(HW_GELU_TANH, 0.0);
   hw_module *module = reference_create_gpt2(&config);
   float all[ROWS * VOCAB];
-  const hw_input every = {NULL, ids, BATCH, TOKENS, 0, TOKENS};
+  const hw_input every = {NULL, ids, BATCH, TOKENS, 0, TOKENS, NULL, false};
   CHECK_STATUS(hw_module_forward(context, module, &every, all, NULL), HW_OK);
   for (size_t start = 0; start <= TOKENS; start++) {
     for (size_t end = start; end <= TOKENS; end++) {
-      const hw_input input = {NULL, ids, BATCH, TOKENS, start, end};
+      const hw_input input = {NULL, ids, BATCH, TOKENS, start, end, NULL, false};
       const size_t count = (end - start) * VOCAB;
       float *logits = check_guarded(BATCH * count + 1);
       CHECK_STATUS(hw_module_forward(context, module, &input, count == 0 ? NULL : logits, NULL), HW_OK);
@@ -183,7 +183,7 @@ static void append(hw_module *module, hw_key_value_cache *cache, size_t start, s
   for (size_t i = 0; i < BATCH * count; i++) {
     piece[i] = ids[i / count * CONTEXT + start + i % count];
   }
-  const hw_input input = {NULL, piece, BATCH, count, 0, count};
+  const hw_input input = {NULL, piece, BATCH, count, 0, count, NULL, false};
   const hw_forward_options options = {.cache = cache, .head_mask = head_mask};
   CHECK_STATUS(hw_module_forward(context, module, &input, logits, &options), HW_OK);
   CHECK(hw_key_value_cache_length(cache) == end, "length");
@@ -197,7 +197,7 @@ static void test_cache(void) {
   static float whole[BATCH * CONTEXT * VOCAB];
   hw_module *module = reference_create_gpt2(&config);
   hw_key_value_cache *cache = NULL;
-  const hw_input input = {NULL, ids, BATCH, CONTEXT, 0, CONTEXT};
+  const hw_input input = {NULL, ids, BATCH, CONTEXT, 0, CONTEXT, NULL, false};
   const hw_forward_options options = {.head_mask = head_mask};
   CHECK_STATUS(hw_module_forward(context, module, &input, whole, &options), HW_OK);
   CHECK_STATUS(hw_module_create_cache(module, BATCH, NULL, &cache), HW_OK);
@@ -266,9 +266,13 @@ static void test_forwards(void) {
   hw_module *module = reference_create_gpt2(&config);
   const hw_forward_options nothing = {0};
   const uint32_t bad_ids[] = {VOCAB, UINT32_MAX};
-  const hw_input shapes[] = {{NULL, ids, 0, 3, 0, 3}, {NULL, ids, 1, 0, 0, 0}, {NULL, ids, 1, CONTEXT + 1, 0, 1}};
-  const hw_input ranges[] = {
-      {NULL, ids, 1, 3, 2, 1}, {NULL, ids, 1, 3, 0, 4}, {NULL, ids, 1, 3, 4, 4}, {NULL, ids, 1, 3, 4, 3}};
+  const hw_input shapes[] = {{NULL, ids, 0, 3, 0, 3, NULL, false},
+                             {NULL, ids, 1, 0, 0, 0, NULL, false},
+                             {NULL, ids, 1, CONTEXT + 1, 0, 1, NULL, false}};
+  const hw_input ranges[] = {{NULL, ids, 1, 3, 2, 1, NULL, false},
+                             {NULL, ids, 1, 3, 0, 4, NULL, false},
+                             {NULL, ids, 1, 3, 4, 4, NULL, false},
+                             {NULL, ids, 1, 3, 4, 3, NULL, false}};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     expect_forward(module, &shapes[i], nothing, HW_ERROR_SHAPE);
   }
@@ -277,10 +281,10 @@ static void test_forwards(void) {
   }
   for (size_t i = 0; i < sizeof bad_ids / sizeof *bad_ids; i++) {
     const uint32_t wrong[] = {1, 2, bad_ids[i]};
-    const hw_input input = {NULL, wrong, 1, 3, 0, 3};
+    const hw_input input = {NULL, wrong, 1, 3, 0, 3, NULL, false};
     expect_forward(module, &input, nothing, HW_ERROR_VALUE);
   }
-  const hw_input good = {NULL, ids, 1, 3, 0, 3};
+  const hw_input good = {NULL, ids, 1, 3, 0, 3, NULL, false};
   const hw_mask empty = {.kind = HW_MASK_BOOL, .data = NULL};
   expect_forward(module, &good, (hw_forward_options){.mask = empty}, HW_ERROR_VALUE);
   hw_module_destroy(module);
@@ -300,9 +304,9 @@ static void test_caches(void) {
   CHECK_STATUS(hw_module_create_cache(module, BATCH, NULL, &cache), HW_OK);
   CHECK_STATUS(hw_module_create_cache(other, BATCH, NULL, &foreign), HW_OK);
   append(module, cache, 0, CONTEXT - 2, NULL);
-  const hw_input one = {NULL, ids, 1, 1, 0, 1};
-  const hw_input three = {NULL, ids, BATCH, 3, 0, 3};
-  const hw_input beyond = {NULL, ids, BATCH, SIZE_MAX, 0, 1};
+  const hw_input one = {NULL, ids, 1, 1, 0, 1, NULL, false};
+  const hw_input three = {NULL, ids, BATCH, 3, 0, 3, NULL, false};
+  const hw_input beyond = {NULL, ids, BATCH, SIZE_MAX, 0, 1, NULL, false};
   expect_forward(module, &one, (hw_forward_options){.cache = cache}, HW_ERROR_SHAPE);
   expect_forward(module, &three, (hw_forward_options){.cache = cache}, HW_ERROR_VALUE);
   expect_forward(module, &beyond, (hw_forward_options){.cache = cache}, HW_ERROR_VALUE);

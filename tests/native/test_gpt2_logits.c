@@ -42,9 +42,9 @@ static void test_batch(void) {
       continue;
     }
     const size_t floats = (end - start) * VOCAB;
-    forward(context, module, &(hw_input){NULL, ids, BATCH, TOKENS, start, end}, together);
+    forward(context, module, &(hw_input){NULL, ids, BATCH, TOKENS, start, end, NULL, false}, together);
     for (size_t b = 0; b < BATCH; b++) {
-      forward(context, module, &(hw_input){NULL, ids + b * TOKENS, 1, TOKENS, start, end}, alone);
+      forward(context, module, &(hw_input){NULL, ids + b * TOKENS, 1, TOKENS, start, end, NULL, false}, alone);
       CHECK(memcmp(together + b * floats, alone, floats * sizeof(float)) == 0,
             "sequence %zu, logits of [%zu, %zu) differ in the batch", b, start, end);
     }

@@ -108,7 +108,7 @@ static hw_status forward_gpt2(hw_context *context) {
   for (size_t length = 0, tokens = 3; length < 5 && status == HW_OK; length += 3, tokens = 2) {
     hw_trace *traces[LAYERS] = {(hw_trace *)(uintptr_t)64, (hw_trace *)(uintptr_t)64};
     const hw_forward_options asked = {.weights = results.weights, .trace = traces, .cache = cache};
-    const hw_input input = {NULL, ids, BATCH, tokens, 1, tokens};
+    const hw_input input = {NULL, ids, BATCH, tokens, 1, tokens, NULL, false};
     status = hw_module_forward(context, gpt2, &input, results.y, &asked);
     CHECK(hw_key_value_cache_length(cache) == (status == HW_OK ? length + tokens : length), "length");
     for (size_t i = 0; i < LAYERS; i++) {

@@ -434,7 +434,7 @@ static void check_rotary(size_t threads, size_t half, size_t tokens) {
     angles[i] = (float)cos(angle);
     angles[tokens * half + i] = (float)sin(angle);
   }
-  const rotary_call call = {{{angles, angles + tokens * half, half}, batch, heads, tokens, width},
+  const rotary_call call = {{{angles, angles + tokens * half, half, 0}, batch, heads, tokens, width},
                             case_rows_copy(&x),
                             case_rows_empty(x.count, x.columns),
                             case_rows_empty(x.count, x.columns)};

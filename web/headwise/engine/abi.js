@@ -85,7 +85,7 @@
 /** hw_mask */
 export const mask = { bytes: 24, word: { kind: 0, data: 4, batchStride: 8, headStride: 12, queryStride: 16, keyStride: 20 } };
 /** hw_input */
-export const input = { bytes: 24, word: { x: 0, ids: 4, batch: 8, tokens: 12, logitsStart: 16, logitsEnd: 20 } };
+export const input = { bytes: 32, word: { x: 0, ids: 4, batch: 8, tokens: 12, logitsStart: 16, logitsEnd: 20, lengths: 24 }, bool: { logitsLast: 28 } };
 /** hw_forward_options */
 export const forwardOptions = { bytes: 52, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40, replace: 44, replaceCount: 48 } };
 /** hw_parameter_info */

@@ -69,7 +69,8 @@ export const inputBytes = Math.ceil(abi.input.bytes / 16) * 16;
  * @param {number} data address
  * @param {import('../modules/forward.js').Call} call
  */
-export function writeInput(words, at, data, { input, batch, tokens, logitsStart, logitsEnd }) {
+export function writeInput(words, at, data, call) {
+  const { input, batch, tokens, logitsStart, logitsEnd, logitsLast = false } = call;
   const isIds = input.dtype === 'uint32';
   words[at + inputAt.x] = isIds ? 0 : data;
   words[at + inputAt.ids] = isIds ? data : 0;
@@ -77,4 +78,6 @@ export function writeInput(words, at, data, { input, batch, tokens, logitsStart,
   words[at + inputAt.tokens] = tokens;
   words[at + inputAt.logitsStart] = logitsStart;
   words[at + inputAt.logitsEnd] = logitsEnd;
+  words[at + inputAt.lengths] = isIds && input.hasLengths ? data + 4 * batch * tokens : 0;
+  words[at + abi.input.bool.logitsLast / 4] = Number(logitsLast);
 }

@@ -10,6 +10,7 @@ import { writeParameter } from '../modules/parameters.js';
 import { random } from '../tensor/functions.js';
 import { generate } from './generate.js';
 import { layModel } from './lay-model.js';
+import { padRows, withLengths } from './ragged.js';
 
 /**
  * @template Option
@@ -52,6 +53,8 @@ import { layModel } from './lay-model.js';
  *   another text's (`trace[layer].output({ head })`), for ablation and patching. They count after headMask; of several for one
  *   head the last counts. The trace and weights of the same layer are those of its own heads
  * @property {KeyValueCache} [cache] from this model's createCache; forward appends the ids to it
+ * @property {readonly number[]} [lengths] how many ids of each row count; the others are padding, of which nothing else
+ *   depends. The logits of 'last' are those of each row's own last id, and a cache gets no padding
  */
 
 /**
@@ -160,7 +163,8 @@ export class LanguageModel extends Module {
    * @template {LogitsOf} [Logits='last']
    * @template {boolean} [NeedWeights=false]
    * @template {boolean} [WithTrace=false]
-   * @param {Ids} ids [tokens] or [batch, tokens]: nested arrays, a typed array or a float32 tensor
+   * @param {Ids} ids [tokens] or [batch, tokens]: nested arrays, a typed array or a float32 tensor. Rows of a nested array may
+   *   differ in length: they are padded at the right, as with `lengths`
    * @param {DecoderForwardOptions<Logits, NeedWeights, WithTrace>} [options]
    * @returns {DecoderResult<Logits, NeedWeights, WithTrace>}
    * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or a cache of another batch; ERR_VALUE: an id out of
@@ -169,7 +173,8 @@ export class LanguageModel extends Module {
   forward(ids, options) {
     this.checkAlive();
     const asked = checkTable(options, decoderForward, this.#about.name);
-    const input = checkIds(ids, this.#config.vocabSize);
+    const padded = padRows(ids);
+    const input = checkIds(padded.ids, this.#config.vocabSize);
     // No code of the caller's runs from here on: it could end the model, or end or fill the cache.
     const { shape } = input;
     const fits = shape.length === 1 || shape.length === 2;
@@ -177,7 +182,13 @@ export class LanguageModel extends Module {
     if (asked.cache === undefined && asked.logits !== 'none') {
       this.#checkRecording();
     }
-    const { output, ...rest } = runForward(this, this.#about, input, asked, ids);
+    const { output, ...rest } = runForward(
+      this,
+      this.#about,
+      withLengths(input, padded.lengths, asked.lengths),
+      asked,
+      ids,
+    );
     return /** @type {any} */ (asked.logits === 'none' ? rest : { logits: output, ...rest });
   }
 

@@ -18,6 +18,7 @@ import { aligned } from '../engine/engine.js';
 import { inputBytes, wordsOf, writeInput } from '../engine/struct.js';
 import { tensor } from '../tensor/make-tensor.js';
 import { sameShape, sizeOf } from '../tensor/shape.js';
+import { readLengths } from '../models/ragged.js';
 import { checkCache } from './key-value-cache.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -69,6 +70,7 @@ export const decoderForward = {
   logits: (/** @type {any} */ value) => copyArray(value, 2) ?? value ?? 'last',
   ...{ trace: flag, needWeights: flag, headMask: maybe(checkHeadMask), cache: checkCache },
   replace: maybe(checkReplace),
+  lengths: readLengths,
 };
 
 /** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward>>} Asked options that are checked */
@@ -143,6 +145,7 @@ function outputOf(about, hasBatch, batch, rows) {
  * @property {number} tokens
  * @property {number} logitsStart the first token with logits in a decoder's output; logitsEnd is past the last
  * @property {number} logitsEnd
+ * @property {boolean} [logitsLast] whether each sequence's last token has the logits
  * @property {number} outputSize in elements
  * @property {Extras | undefined} extras
  * @property {boolean} isRecorded whether its graph is kept
@@ -413,6 +416,7 @@ export function runForward(module, about, input, asked, x) {
       ? undefined
       : fitExtras(asked, about, [batch, about.heads, tokens, stored + tokens], hasBatch, cacheAt);
   const { name } = about;
+  const logitsLast = logits === 'last' && input.dtype === 'uint32' && input.hasLengths === true;
   const isRecorded = engine.isRecording && isGraphWanted(module, asked, x);
   /** @type {Call} */
   const call = {
@@ -423,6 +427,7 @@ export function runForward(module, about, input, asked, x) {
     tokens,
     logitsStart,
     logitsEnd,
+    logitsLast,
     outputSize,
     extras,
     isRecorded,

@@ -15,7 +15,7 @@ import { newArray, readShape } from './shape.js';
  * @property {number} size the number of elements, equal for shape and data when they were read
  */
 /** @typedef {Operand<'float32'>} FloatOperand */
-/** @typedef {Omit<Operand, 'dtype' | 'data'> & { dtype: 'uint32', data: Uint32Array }} IdsOperand ids, copied for the call */
+/** @typedef {Omit<Operand, 'dtype' | 'data'> & { dtype: 'uint32', data: Uint32Array, hasLengths?: boolean }} IdsOperand ids, copied for the call; behind them the lengths of rows if hasLengths */
 
 /** @param {string | undefined} kind of what holds a tensor's elements. @returns {DType | undefined} */
 const dtypeOf = (kind) =>

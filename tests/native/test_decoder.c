@@ -1,0 +1,192 @@
+/* Decoders of every architecture's options: pieces through caches, ragged batches, recording, small weights and bad configs. */
+#include <math.h>
+
+#include "modules.h"
+
+enum { VOCAB = 19, CONTEXT = 12, LAYERS = 2, WIDTH = 12, HEADS = 4, HEAD_DIM = 6, BATCH = 2, TOKENS = 7 };
+
+static hw_context *context;
+static uint32_t ids[BATCH * TOKENS];
+static const double frequencies[] = {1.0, 0.3, 0.02};
+static const hw_rotary_config rotaries[] = {{frequencies, 3, 1.0}, {frequencies, 2, 1.1}};
+static const hw_layer_config layers[LAYERS] = {{3, 0}, {0, 1}};
+
+/* The bits of `options` each turn one option on. */
+static hw_decoder_config config_of(size_t options) {
+  const bool is_rotary = (options & 1) != 0;
+  const bool is_packed = (options & 6) < 4;
+  hw_decoder_config config = gpt2_config(VOCAB, CONTEXT, LAYERS, WIDTH, HEADS, 10);
+  hw_model_config *model = &config.model;
+  model->names = (hw_names)((options >> 1) & 3);
+  model->head_dim = HEAD_DIM;
+  model->num_key_value_heads = is_packed ? HEADS : HEADS / 2;
+  model->positions = is_rotary ? 0 : CONTEXT;
+  model->rotary_count = is_rotary ? 2 : 0;
+  model->rotary = rotaries;
+  model->layers = is_rotary ? layers : NULL;
+  model->is_rms = (options & 8) != 0;
+  model->gain_offset = model->is_rms ? 1.0 : 0.0;
+  model->qk_norm = !is_packed && (options & 16) != 0;
+  model->is_gated = !is_packed && (options & 32) != 0;
+  model->activation = (hw_activation)(options % 4);
+  model->norm_place = model->names == HW_NAMES_GEMMA3 && (options & 64) != 0 ? HW_NORM_BOTH : HW_NORM_PRE;
+  model->is_parallel = model->norm_place == HW_NORM_PRE && (options & 128) != 0;
+  model->attention_softcap = (options & 8) != 0 ? 4.0 : 0.0;
+  model->embedding_scale = (options & 16) != 0 ? 2.0 : 1.0;
+  model->qkv_bias = (options & 32) == 0;
+  config.ties_head = (options & 64) == 0;
+  config.logit_softcap = (options & 128) != 0 ? 5.0 : 0.0;
+  return config;
+}
+
+static hw_module *make(const hw_decoder_config *config) {
+  hw_module *module = NULL;
+  CHECK_STATUS(hw_decoder_create(config, &module), HW_OK);
+  fill_part(whole(module));
+  return module;
+}
+
+static void expect_near(const float *got, const float *expected, size_t count, double tolerance, const char *what) {
+  for (size_t i = 0; i < count; i++) {
+    CHECK(fabs((double)got[i] - (double)expected[i]) <= tolerance, "%s, %zu: %g, expected %g", what, i, (double)got[i],
+          (double)expected[i]);
+  }
+}
+
+/* In pieces of 3 tokens, then again in a ragged batch: the second row ends two tokens earlier, and goes on. */
+static void check_caches(hw_module *module, const float *all) {
+  static const uint32_t lengths[BATCH] = {TOKENS - 1, TOKENS - 3};
+  hw_key_value_cache *cache = NULL;
+  float logits[BATCH * TOKENS * VOCAB];
+  CHECK_STATUS(hw_module_create_cache(module, 1, NULL, &cache), HW_OK);
+  const hw_forward_options one = {.cache = cache};
+  for (size_t start = 0; start < TOKENS; start += 3) {
+    const size_t count = TOKENS - start < 3 ? TOKENS - start : 3;
+    const hw_input piece = {.ids = ids + start, .batch = 1, .tokens = count, .logits_end = count};
+    CHECK_STATUS(hw_module_forward(context, module, &piece, logits, &one), HW_OK);
+    expect_near(logits, all + start * VOCAB, count * VOCAB, 2e-3, "a piece");
+  }
+  hw_key_value_cache_destroy(cache);
+  CHECK_STATUS(hw_module_create_cache(module, BATCH, NULL, &cache), HW_OK);
+  const hw_forward_options both = {.cache = cache};
+  hw_input input = {.ids = ids, .batch = BATCH, .tokens = TOKENS, .lengths = lengths, .logits_last = true};
+  CHECK_STATUS(hw_module_forward(context, module, &input, logits, &both), HW_OK);
+  const uint32_t next[BATCH] = {ids[lengths[0]], ids[TOKENS + lengths[1]]};
+  for (size_t step = 0; step < 2; step++) {
+    for (size_t b = 0; b < BATCH; b++) {
+      expect_near(logits + b * VOCAB, all + (b * TOKENS + lengths[b] - 1 + step) * VOCAB, VOCAB, 2e-3, "a row");
+    }
+    input = (hw_input){.ids = next, .batch = BATCH, .tokens = 1, .logits_last = true};
+    CHECK_STATUS(hw_module_forward(context, module, &input, logits, &both), HW_OK);
+  }
+  CHECK(hw_key_value_cache_length(cache) == TOKENS + 1, "length");
+  hw_key_value_cache_destroy(cache);
+}
+
+/* The loss's gradient along itself is what a step that way changes. */
+static void check_loss(hw_module *module) {
+  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100};
+  hw_graph *graph = NULL;
+  float loss = 0.0F;
+  CHECK_STATUS(hw_decoder_loss(context, module, &input, &loss, &graph), HW_OK);
+  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_OK);
+  hw_graph_destroy(graph);
+  double squares = 0.0;
+  CHECK_STATUS(hw_module_sum_gradient_squares(context, module, NULL, 0, &squares), HW_OK);
+  CHECK(isfinite(loss) && isfinite(squares) && squares > 0.0, "loss %g, squares %g", (double)loss, squares);
+}
+
+static void test_options(void) {
+  for (size_t options = 0; options < 256; options++) {
+    const hw_decoder_config config = config_of(options);
+    hw_module *module = make(&config);
+    float all[BATCH * TOKENS * VOCAB];
+    float recorded[BATCH * TOKENS * VOCAB];
+    hw_graph *graph = NULL;
+    const hw_input input = {.ids = ids, .batch = BATCH, .tokens = TOKENS, .logits_end = TOKENS};
+    CHECK_STATUS(hw_module_forward(context, module, &input, all, NULL), HW_OK);
+    CHECK_STATUS(hw_module_forward_recorded(context, module, &input, recorded, NULL, &graph), HW_OK);
+    CHECK(memcmp(all, recorded, sizeof all) == 0, "options %zu: a recorded forward gives other bits", options);
+    CHECK_STATUS(hw_module_backward(context, module, &input, graph, all, NULL), HW_OK);
+    hw_graph_destroy(graph);
+    check_caches(module, all);
+    check_loss(module);
+    check_case();
+    hw_module_destroy(module);
+  }
+}
+
+static void test_small_weights(void) {
+  for (size_t options = 0; options < 256; options += 5) {
+    for (int type = HW_MATRIX_BFLOAT16; type <= HW_MATRIX_INT8; type++) {
+      hw_decoder_config config = config_of(options);
+      config.model.dtype = (hw_matrix_type)type;
+      hw_module *module = NULL;
+      CHECK_STATUS(hw_decoder_create(&config, &module), HW_OK);
+      float logits[BATCH * VOCAB];
+      hw_graph *graph = NULL;
+      const hw_input input = {.ids = ids, .batch = BATCH, .tokens = TOKENS, .logits_last = true};
+      CHECK_STATUS(hw_module_forward(context, module, &input, logits, NULL), HW_OK);
+      CHECK_STATUS(hw_module_forward_recorded(context, module, &input, logits, NULL, &graph), HW_ERROR_VALUE);
+      check_case();
+      hw_module_destroy(module);
+    }
+  }
+}
+
+static void expect_config(const hw_decoder_config *config, hw_status expected) {
+  hw_module *module = (hw_module *)(uintptr_t)64;
+  CHECK_STATUS(hw_decoder_create(config, &module), expected);
+  CHECK(module == NULL, "left a module");
+  check_case();
+}
+
+static void test_configs(void) {
+  const double endless[] = {1.0, (double)NAN, 0.1};
+  const hw_rotary_config bad[] = {
+      {frequencies, HEAD_DIM, 1.0}, {endless, 3, 1.0}, {NULL, 3, 1.0}, {frequencies, 3, (double)INFINITY}};
+  for (size_t i = 0; i < 4; i++) {
+    hw_decoder_config config = config_of(1);
+    hw_rotary_config own[] = {rotaries[0], bad[i]};
+    config.model.rotary = own;
+    expect_config(&config, i == 0 ? HW_ERROR_SHAPE : HW_ERROR_VALUE);
+  }
+  hw_layer_config none[LAYERS] = {{0, 2}, {0, 0}};
+  enum { CONFIGS = 11 };
+  hw_decoder_config configs[CONFIGS];
+  for (size_t i = 0; i < CONFIGS; i++) {
+    configs[i] = config_of(5);
+  }
+  configs[0].model.layers = none;
+  configs[1].model.rotary_count = HW_MOST_ROTARIES + 1;
+  configs[2].model.norm_place = HW_NORM_POST;
+  configs[3].model.attention_softcap = -1.0;
+  configs[4].logit_softcap = (double)NAN;
+  configs[5].model.names = (hw_names)9;
+  configs[6].model.dtype = (hw_matrix_type)4;
+  configs[7].model.embedding_scale = (double)INFINITY;
+  /* Their names have no such parts. */
+  configs[8].model.norm_place = HW_NORM_BOTH;
+  configs[9].model.names = HW_NAMES_GPT2;
+  configs[9].model.num_key_value_heads = HEADS;
+  configs[9].model.is_gated = true;
+  configs[10] = configs[9];
+  configs[10].model.is_gated = false;
+  configs[10].model.qk_norm = true;
+  for (size_t i = 0; i < CONFIGS; i++) {
+    expect_config(&configs[i], HW_ERROR_VALUE);
+  }
+}
+
+int main(void) {
+  check_seed(21);
+  CHECK(hw_context_create(&context) == HW_OK, "context");
+  for (size_t i = 0; i < BATCH * TOKENS; i++) {
+    ids[i] = (uint32_t)(check_random() % VOCAB);
+  }
+  check_run("decoders of all options: recorded, through caches, in ragged batches, with a loss", test_options);
+  check_run("decoders of small weights run, and refuse to be recorded", test_small_weights);
+  check_run("bad configs are refused", test_configs);
+  hw_context_destroy(context);
+  return check_result();
+}

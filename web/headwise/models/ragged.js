@@ -1,0 +1,67 @@
+// Batches of sequences that differ in length.
+import { misfit } from '../checks/error.js';
+import { copyArray, isArray, kindOf, lengthOf, reading } from '../checks/foreign.js';
+
+/** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
+
+/** No array has more. */
+const most = 2 ** 32;
+
+/** A copy of a plain or typed array. @param {any} value @returns {any[] | undefined} undefined: it is neither */
+function copyOf(value) {
+  return kindOf(value) === undefined
+    ? copyArray(value, most)
+    : Array.from({ length: lengthOf(value) }, (_, i) => value[i]);
+}
+
+/** @param {unknown} value of the option @returns {unknown} a copy if it is an array */
+export const readLengths = (value) =>
+  reading(() => copyOf(value), 'lengths', 'the numbers of ids of the rows') ?? value;
+
+/**
+ * Pads rows of unequal length at the right.
+ * @param {unknown} ids
+ * @returns {{ ids: any, lengths: number[] | undefined }} the lengths of such rows
+ */
+export function padRows(ids) {
+  const rows = isArray(ids) ? copyArray(ids, most)?.map((row) => copyOf(row) ?? row) : undefined;
+  if (rows === undefined || !rows.every(isArray)) {
+    return { ids: rows ?? ids, lengths: undefined };
+  }
+  const lengths = rows.map((row) => row.length);
+  const tokens = lengths.reduce((a, b) => Math.max(a, b), 0);
+  if (lengths.every((length) => length === tokens || length === 0)) {
+    return { ids: rows, lengths: undefined };
+  }
+  const padded = rows.map((row) => [...row, ...new Array(tokens - row.length).fill(0)]);
+  return { ids: padded, lengths };
+}
+
+/**
+ * Ids with the lengths of their rows behind them, as the engine takes them.
+ * @param {IdsOperand} input [batch, tokens] or [tokens]
+ * @param {number[] | undefined} own lengths of rows that were padded
+ * @param {unknown} given the option
+ * @returns {IdsOperand}
+ */
+export function withLengths(input, own, given) {
+  if (given === undefined && own === undefined) {
+    return input;
+  }
+  const { shape, size } = input;
+  const tokens = shape[shape.length - 1];
+  const batch = size / tokens;
+  const lengths = /** @type {number[]} */ (given ?? own);
+  const room = (/** @type {number} */ row) => own?.[row] ?? tokens;
+  const fits =
+    isArray(lengths) &&
+    lengths.length === batch &&
+    lengths.every((n, row) => Number.isInteger(n) && n > 0 && n <= room(row));
+  if (!fits) {
+    throw misfit(given ?? own, 'lengths', `${batch} numbers of ids, from 1 to ${tokens}`);
+  }
+  const data = new Uint32Array(size + batch);
+  data.set(input.data);
+  data.set(lengths, size);
+  return { shape, dtype: 'uint32', data, size: size + batch, hasLengths: true };
+}
