@@ -85,13 +85,25 @@ test('token ids are read from numbers, and what is none of the vocabulary is nam
   );
 });
 
+test('weights may be several files, if their index is there', () => {
+  const names = ['model-1.safetensors', 'model-2.safetensors'];
+  const files = found(
+    'm/config.json',
+    'm/model.safetensors.index.json',
+    ...names.map((n) => `m/${n}`),
+  );
+  const model = sortFiles(files);
+  assert.ok(!('tensors' in model));
+  assert.deepEqual(model.weights, [files[2].file, files[3].file]);
+});
+
 test('what a model lacks is named', () => {
   const refusals = /** @type {[string[], RegExp][]} */ ([
     [['config.json', 'tokenizer.json'], /model\.safetensors is missing/],
     [['config.json', 'tokenizer.json', 'pytorch_model.bin'], /pytorch_model\.bin is a pickle/],
     [
-      ['config.json', 'model.safetensors.index.json', 'model-1.safetensors', 'model-2.safetensors'],
-      /index\.json says that the weights are in several files/,
+      ['config.json', 'model.safetensors.index.json'],
+      /index\.json says that the weights are in several files, which are missing/,
     ],
     [['config.json', 'a.safetensors', 'b.safetensors'], /2 \.safetensors files/],
     [['model.safetensors', 'tokenizer.json'], /config\.json is missing/],

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { load } from 'headwise';
-import { loadGpt2 } from 'headwise/gpt2';
+import { loadModel } from 'headwise/models';
 import { runModel } from '../../web/page/explore/worker/model.js';
 import { scoreHeads } from '../../web/page/explore/worker/score-heads.js';
 import { readTokenizer } from '../../web/page/explore/worker/tokens.js';
@@ -61,7 +61,7 @@ async function scoresOf(model, ids) {
 export async function scoreCheckpoint({ folder, text, ids: given, seed }) {
   const hw = await load();
   try {
-    const gpt2 = await loadGpt2(hw, {
+    const decoder = await loadModel(hw, {
       config: pathToFileURL(join(folder, 'config.json')),
       weights: pathToFileURL(join(folder, 'model.safetensors')),
     });
@@ -72,12 +72,12 @@ export async function scoreCheckpoint({ folder, text, ids: given, seed }) {
           decode: String,
         }
       : readTokenizer(JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8')));
-    const model = { gpt2, text: tokenizer };
-    const { contextLength, numHeads } = gpt2.options;
+    const model = { decoder, text: tokenizer };
+    const { contextLength, numHeads } = decoder.config;
     const ids = tokenizer.encode(text ?? '').slice(0, contextLength);
     const ofText = await scoresOf(model, ids);
     hw.manualSeed(seed);
-    const repeated = Array.from({ length: SEQUENCES }, () => repeatedIds(hw, gpt2.options));
+    const repeated = Array.from({ length: SEQUENCES }, () => repeatedIds(hw, decoder.config));
     /** @type {Awaited<ReturnType<typeof scoresOf>>[]} */
     const ofRepeated = [];
     for (const sequence of repeated) ofRepeated.push(await scoresOf(model, sequence));

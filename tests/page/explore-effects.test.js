@@ -9,7 +9,7 @@ import { textOf } from './harness.js';
 
 /** @param {number[]} ids @param {number[][]} [headMask] @returns {number[]} in nats, of every token */
 function logProbabilities(ids, headMask) {
-  const logits = Array.from(model.gpt2.forward(ids, { headMask }).logits.data);
+  const logits = Array.from(model.decoder.forward(ids, { headMask }).logits.data);
   const most = Math.max(...logits);
   const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0);
   return logits.map((logit) => logit - most - Math.log(sum));

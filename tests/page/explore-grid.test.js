@@ -29,7 +29,14 @@ before(async () => {
     numLayers: LAYERS,
   };
   const model = smallModel(await engine(), sizes);
-  const config = { vocab_size: 40, n_positions: 32, n_embd: 64, n_head: HEADS, n_layer: LAYERS };
+  const config = {
+    model_type: 'gpt2',
+    vocab_size: 40,
+    n_positions: 32,
+    n_embd: 64,
+    n_head: HEADS,
+    n_layer: LAYERS,
+  };
   await writeFile(join(folder, FILES[0]), JSON.stringify(config));
   await writeFile(join(folder, FILES[1]), fileOf(model.stateDict()));
   model.dispose();
@@ -129,7 +136,14 @@ filesTest('24 × 16 heads are seen on one screen, each as large as a finger', ''
     numLayers: layers,
   };
   const model = smallModel(await engine(), sizes);
-  const config = { vocab_size: 40, n_positions: 32, n_embd: 64, n_head: heads, n_layer: layers };
+  const config = {
+    model_type: 'gpt2',
+    vocab_size: 40,
+    n_positions: 32,
+    n_embd: 64,
+    n_head: heads,
+    n_layer: layers,
+  };
   const large = await mkdtemp(join(tmpdir(), 'headwise-grid-'));
   const paths = FILES.map((name) => join(large, name));
   await writeFile(paths[0], JSON.stringify(config));

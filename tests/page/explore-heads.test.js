@@ -121,7 +121,7 @@ const LONG = MODELS.austen.texts[0][1];
 
 /** @param {number[]} ids @param {number[][]} [headMask] probabilities of the next token */
 function probabilities(ids, headMask) {
-  const { logits } = model.gpt2.forward(ids, { headMask });
+  const { logits } = model.decoder.forward(ids, { headMask });
   const powers = Array.from(logits?.data ?? [], (logit) => Math.exp(logit));
   const sum = powers.reduce((total, power) => total + power, 0);
   return powers.map((power) => power / sum);

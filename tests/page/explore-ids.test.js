@@ -22,7 +22,7 @@ let model;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'headwise-ids-'));
   model = smallModel(await engine());
-  await writeFile(join(folder, FILES[0]), JSON.stringify(smallConfig));
+  await writeFile(join(folder, FILES[0]), JSON.stringify({ model_type: 'gpt2', ...smallConfig }));
   await writeFile(join(folder, FILES[1]), fileOf(model.stateDict()));
   await writeFile(join(folder, 'tokenizer.json'), '{"model":{"type":"Odd"}}');
 });

@@ -46,7 +46,14 @@ const weights = tensor(
 
 /** A checkpoint of GPT-2's 124M-parameter size: a header, and zeros that take no place on the disk. */
 async function writeLargeModel() {
-  const config = { vocab_size: 50257, n_positions: 1024, n_embd: 768, n_layer: 12, n_head: 12 };
+  const config = {
+    model_type: 'gpt2',
+    vocab_size: 50257,
+    n_positions: 1024,
+    n_embd: 768,
+    n_layer: 12,
+    n_head: 12,
+  };
   await mkdir(at('large'));
   await writeFile(at('large/config.json'), JSON.stringify(config));
   await copyFile(new URL('induction/tokenizer.json', MODELS), at('large/tokenizer.json'));

@@ -111,7 +111,7 @@ roomTest(
     await reread(page, () => page.click('#explore-continue button[type=submit]'));
     assert.match(await textOf(page, '#explore-written'), /6 tokens, [\d.]+ per second/);
     assert.equal((await page.$$('#explore-text .written')).length, 6);
-    const expected = [...model.gpt2.generate(run.ids, { maxTokens: 6, temperature: 0 })];
+    const expected = [...model.decoder.generate(run.ids, { maxTokens: 6, temperature: 0 })];
     await addressHas(page, `added=${expected.join('_')}`);
     await page.click(`#explore-text [data-at="${n + 5}"]`);
     await says(page, '#explore-pins', new RegExp(`${n + 6} reads from`));

@@ -1,10 +1,14 @@
 /**
- * The files of the models that come with the page: a folder each, in Hugging Face's format.
+ * The files of a model in Hugging Face's format: the page's own, a folder each; those that a name or an address finds.
  *
  * @typedef {object} ModelFiles addresses, or files that the visitor opened
  * @property {string | Blob} config
- * @property {string | Blob} weights
+ * @property {string | Blob | Blob[]} weights a list: shards
  * @property {string | Blob} [tokenizer] missing: the text is token ids
+ *
+ * @typedef {object} HostedModel
+ * @property {string} source a name on Hugging Face's hub, or the address of a folder
+ * @property {string} tokenizer its address, where there may be none
  */
 
 /** @type {Map<string, string>} by path */
@@ -17,8 +21,28 @@ const addresses = new Map(
   ),
 );
 
-/** @param {string} model @returns {ModelFiles | null} null: the page has none of that name */
+/** `org/name`, as the hub has them. A model of the page is one word. */
+const HUB_NAME = /^[\w.-]+\/[\w.-]+$/;
+
+/** @param {string} model */
+export const isHosted = (model) => HUB_NAME.test(model) || /^https?:\/\/./.test(model);
+
+/** By name: what is open is known by its files. @type {Map<string, HostedModel>} */
+const hosted = new Map();
+
+/** @param {string} name of a hosted model @returns {HostedModel} */
+export function hostedModel(name) {
+  const folder = HUB_NAME.test(name)
+    ? `https://huggingface.co/${name}/resolve/main/`
+    : name.replace(/[^/]*\.json$/, '').replace(/\/?$/, '/');
+  const found = hosted.get(name) ?? { source: name, tokenizer: `${folder}tokenizer.json` };
+  hosted.set(name, found);
+  return found;
+}
+
+/** @param {string} model @returns {ModelFiles | HostedModel | null} null: the page has none of that name */
 export function filesOf(model) {
+  if (isHosted(model)) return hostedModel(model);
   /** @param {string} name */
   const file = (name) => addresses.get(`../models/${model}/${name}`);
   const config = file('config.json');

@@ -33,13 +33,17 @@ function connectOpening(room) {
   });
   /** What was opened, or could not be. */
   const opened = signal(/** @type {object | undefined} */ (undefined));
+  let opening = new AbortController();
   const open = async () => {
+    opening.abort();
+    opening = new AbortController();
     const now = wanted.peek();
     const isWanted = () => now === wanted.peek();
     try {
       const files = await wantedFiles(now.name, now.own);
       room.say('Loading …');
       await session.open(files, {
+        signal: opening.signal,
         onProgress: ({ fraction, label = 'Loading' }) =>
           isWanted() && room.say(`${label} … ${Math.round(100 * fraction)} %`),
       });

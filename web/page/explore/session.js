@@ -4,7 +4,7 @@
  * @import { Connected } from '../shared/connect.js'
  * @import { Token } from '../types.js'
  * @import { ExploreState, HeadName } from './address.js'
- * @import { ModelFiles } from './model-files.js'
+ * @import { HostedModel, ModelFiles } from './model-files.js'
  * @import { TensorFiles } from './open/sort-files.js'
  * @import { Tensors } from './open/tensors.js'
  * @import { HeadScores } from './scores.js'
@@ -28,7 +28,7 @@
  * @property {'model' | Tensors['kind']} kind
  * @property {string} note what is odd about what was opened; empty: nothing
  * @property {boolean} [hasScores] whether it looks like scores before the softmax
- * @property {{ contextLength: number, vocabSize: number, numLayers: number, numHeads: number, dModel: number }} [options] of a model
+ * @property {{ contextLength: number, vocabSize: number, numLayers: number, numHeads: number, dModel: number }} [config] of a model
  * @property {string} [sample] of a model without a tokenizer, whose text is token ids: some to begin with
  * @property {'relaxed' | 'simd128'} simd
  * @property {number} threads
@@ -49,7 +49,7 @@ export class Session {
   /** @type {Map<string, Promise<Float32Array>>} */ #kept = new Map();
   /** @type {ModelSummary | undefined} */ model;
   /** @type {RunSummary | undefined} */ run;
-  /** What is open. @type {ModelFiles | TensorFiles | undefined} */ files;
+  /** What is open. @type {ModelFiles | HostedModel | TensorFiles | undefined} */ files;
   /** Of queries and keys that were opened: whether later keys are masked. */
   causal = true;
   /** Of scores that were opened: whether they are made weights. */
@@ -79,7 +79,7 @@ export class Session {
   }
 
   /**
-   * @param {ModelFiles | TensorFiles} files
+   * @param {ModelFiles | HostedModel | TensorFiles} files
    * @param {object} options
    * @param {(progress: { fraction: number, label?: string }) => void} options.onProgress
    * @param {AbortSignal} [options.signal]

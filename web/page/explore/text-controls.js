@@ -9,6 +9,7 @@ import { formatCount } from '../shared/format.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html, select } from '../shared/template.js';
 import { isLinkable } from './linkable.js';
+import { isHosted } from './model-files.js';
 import { MODELS, OPENED, pageModel, TEXTS } from './models.js';
 
 /** How long a pause in typing is. */
@@ -20,7 +21,9 @@ export function modelChoice({ state, own, choices }) {
     const models = Object.entries(MODELS).map(([value, { title }]) => [value, title]);
     const opened = own.value?.name ?? 'files that were opened';
     const hasOpened = own.value !== undefined || state.value.model === OPENED;
-    const all = hasOpened ? [...models, [OPENED, opened]] : models;
+    const { model } = state.value;
+    const hosted = isHosted(model) ? [[model, model]] : [];
+    const all = [...models, ...hosted, ...(hasOpened ? [[OPENED, opened]] : [])];
     return html`<div class="field inline">
       <label for="explore-model">Model</label>
       ${select('explore-model', all, state.value.model, choices.open)}
@@ -49,7 +52,7 @@ export function textChoice({ state, model, choices, hasModel }) {
 
 /** How much of the text the model reads, and whether the address has it. @param {Explorer} room */
 function countWords({ run, model, state, message, isBusy }) {
-  const most = model.value?.options?.contextLength;
+  const most = model.value?.config?.contextLength;
   if (!run.value || most === undefined || message.value.isError || isBusy.value) return '';
   const link = isLinkable(state.value.text)
     ? ''

@@ -14,8 +14,8 @@ import { listedFiles } from './dropped.js';
 const OPENABLE = [
   [
     'A model',
-    html`a GPT-2 in Hugging Face’s format: the folder, or its config.json, model.safetensors and
-      tokenizer.json. GPT-2’s own three files are at
+    html`a decoder in Hugging Face’s format (GPT-2, Pythia, Llama, Mistral, Qwen, Gemma 3, SmolLM3): the
+      folder, or its config.json, model.safetensors and tokenizer.json. GPT-2’s own three files are at
       <a href="https://huggingface.co/openai-community/gpt2/tree/main">openai-community/gpt2</a>.
       Without a tokenizer it reads token ids.`,
   ],
@@ -96,8 +96,8 @@ function createWork() {
   };
 }
 
-/** @param {(found: Found[]) => void} open */
-export function createOpenDialog(open) {
+/** @param {(found: Found[]) => void} open @param {(name: string) => void} openNamed a model on the web */
+export function createOpenDialog(open, openNamed) {
   const { message, progress, show, cancel, read } = createWork();
   const chosen = taking((field) => {
     const found = listedFiles(/** @type {FileList} */ (field.files));
@@ -105,6 +105,11 @@ export function createOpenDialog(open) {
     if (found.length > 0) open(found);
   });
   const choose = taking((button) => /** @type {HTMLElement} */ (button.nextElementSibling).click());
+  const named = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+    openNamed(String(new FormData(form).get('name')).trim());
+  };
   const parts = () => {
     const { words, isError } = message.value;
     const { fraction = 0, label = 'Loading' } = progress.value ?? {};
@@ -130,6 +135,12 @@ export function createOpenDialog(open) {
     <p class="note">
       Nothing leaves this machine: the files are read in this tab, and the address never carries them.
     </p>
+    <form class="row" @submit=${named}>
+      <label for="explore-hosted">Or a model’s name on Hugging Face, or its address</label>
+      <input id="explore-hosted" name="name" required placeholder="HuggingFaceTB/SmolLM2-135M"
+        autocomplete="off" autocapitalize="off" spellcheck="false" />
+      <button type="submit">Fetch and open</button>
+    </form>
     ${drawn(parts)}
   </dialog>`;
   return { element, show, read };

@@ -8,6 +8,8 @@
 
 import { batch, signal } from '../../shared/signals.js';
 import { drawn, html, taking } from '../../shared/template.js';
+import { PageError } from '../../shared/errors.js';
+import { hostedModel, isHosted } from '../model-files.js';
 import { OPENED } from '../models.js';
 import { tokenizerFrom } from './byte-level.js';
 import { createOpenDialog } from './dialog.js';
@@ -28,6 +30,15 @@ async function readyFiles(sorted) {
   const pairs = await ownText(merges, 'merges.txt', 'text');
   const json = JSON.stringify(tokenizerFrom(pieces, pairs));
   return { name, config, weights, tokenizer: new Blob([json]) };
+}
+
+/** @param {string} name */
+function wantedModel(name) {
+  if (isHosted(name)) return hostedModel(name);
+  throw new PageError(
+    'ERR_VALUE',
+    `“${name}” is no model’s name; expected organisation/name, or an address that begins with https://.`,
+  );
 }
 
 /** What is open, if it is the visitor's own. @param {Explorer} room */
@@ -71,7 +82,16 @@ export function connectOpen(element, room) {
     });
     return true;
   };
-  const dialog = createOpenDialog(open);
+  /** @param {string} name */
+  const openNamed = async (name) => {
+    const opened = await dialog.read(async (how) => {
+      const files = wantedModel(name);
+      await room.session.open(files, how);
+      return files;
+    });
+    if (opened) room.choices.open(name);
+  };
+  const dialog = createOpenDialog(open, openNamed);
   const isOver = signal(false);
   listenToDrops(element, isOver, (transfer) => open(droppedFiles(transfer)));
   return {

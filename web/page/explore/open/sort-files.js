@@ -22,10 +22,7 @@ const WANTED =
 
 /** Weights in formats that are not read, and why. @type {[RegExp, string][]} */
 const OTHER_WEIGHTS = [
-  [
-    /\.safetensors\.index\.json$/,
-    'says that the weights are in several files; save the model with a larger max_shard_size',
-  ],
+  [/\.safetensors\.index\.json$/, 'says that the weights are in several files, which are missing'],
   [
     /\.(bin|pt|pth|ckpt)$/,
     'is a pickle, which is a program and not only numbers; save the model with safe_serialization=True',
@@ -42,13 +39,16 @@ const baseOf = (path) => path.slice(path.lastIndexOf('/') + 1);
 /** @param {string} problem */
 const refusal = (problem) => new PageError('ERR_FORMAT', problem);
 
-/** @param {Map<string, File>} files by name, of one folder @returns {File} */
+/** @param {Map<string, File>} files by name, of one folder @returns {File | File[]} a list: shards */
 function weightsIn(files) {
   const named = [...files.keys()].filter((name) => name.endsWith('.safetensors'));
   const name = named.includes('model.safetensors') ? 'model.safetensors' : named[0];
   const isOne = name === 'model.safetensors' || named.length === 1;
   const file = files.get(name);
   if (file && isOne) return file;
+  if (named.length > 1 && files.has('model.safetensors.index.json')) {
+    return named.map((shard) => /** @type {File} */ (files.get(shard)));
+  }
   for (const [pattern, why] of OTHER_WEIGHTS) {
     const other = [...files.keys()].find((key) => pattern.test(key));
     if (other) throw refusal(`There is no model.safetensors, and ${other} ${why}.`);
@@ -80,7 +80,7 @@ function modelOf(found, config) {
       .map(({ path, file }) => [baseOf(path), file]),
   );
   const weights = weightsIn(files);
-  const name = nameOf(folder) ?? weights.name;
+  const name = nameOf(folder) ?? [weights].flat()[0].name;
   return {
     name,
     config: /** @type {File} */ (files.get('config.json')),

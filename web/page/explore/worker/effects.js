@@ -36,16 +36,16 @@ export function targetOf({ ids }, base, at, chosen) {
  * @param {() => Promise<void>} breathe called between heads
  * @returns {AsyncGenerator<Effects, void, void>} as far as they are known
  */
-export async function* effectsOf({ gpt2 }, run, { at, target, against }, breathe) {
-  const { numLayers, numHeads } = gpt2.options;
+export async function* effectsOf({ decoder }, run, { at, target, against }, breathe) {
+  const { numLayers, numHeads } = decoder.config;
   const count = numLayers * numHeads;
   const read = run.ids.slice(0, at + 1);
   const before = scoreOf(run.logits(at), target, against);
   const effects = new Float64Array(count).fill(NaN);
   let told = performance.now();
   for (let i = 0; i < count; i++) {
-    const headMask = headMaskOf(gpt2, [...run.muted, headAt(i, numHeads)]);
-    const { logits } = gpt2.forward(read, { headMask });
+    const headMask = headMaskOf(decoder, [...run.muted, headAt(i, numHeads)]);
+    const { logits } = decoder.forward(read, { headMask });
     effects[i] = scoreOf(/** @type {Float32Array} */ (logits.data), target, against) - before;
     await breathe();
     if (performance.now() - told > TELL_MS && i + 1 < count) {

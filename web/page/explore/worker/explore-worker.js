@@ -5,7 +5,7 @@
  * @import { Token } from '../../types.js'
  * @import { HeadName } from '../address.js'
  * @import { HeadScores } from '../scores.js'
- * @import { ModelFiles } from '../model-files.js'
+ * @import { HostedModel, ModelFiles } from '../model-files.js'
  * @import { TensorFiles } from '../open/sort-files.js'
  * @import { ModelSummary } from '../session.js'
  * @import { Tensors } from '../open/tensors.js'
@@ -87,8 +87,13 @@ function opened() {
   throw new PageError('ERR_LOAD', 'No model is open.');
 }
 
+/** @param {Model['decoder']['config']} config */
+const sizesOf = ({ contextLength, vocabSize, numLayers, numHeads, dModel }) => ({
+  ...{ contextLength, vocabSize, numLayers, numHeads, dModel },
+});
+
 /**
- * @param {ModelFiles | TensorFiles} files
+ * @param {ModelFiles | HostedModel | TensorFiles} files
  * @param {(progress: { fraction: number, label?: string }) => void} onProgress
  * @param {AbortSignal} [signal]
  * @returns {Promise<ModelSummary>}
@@ -105,24 +110,24 @@ async function open(files, onProgress, signal) {
       ? { tensors: await openTensors(await engine(), files, how) }
       : { model: await openModel(engine(), files, how) };
   await pause().catch((error) => {
-    next.model?.gpt2.dispose();
+    next.model?.decoder.dispose();
     throw error;
   });
   reading?.dispose();
   reading = undefined;
-  model?.gpt2.dispose();
+  model?.decoder.dispose();
   ({ model, tensors } = { model: undefined, tensors: undefined, ...next });
   const { kind, note, hasScores } = tensors ?? {
     kind: /** @type {const} */ ('model'),
     note: model?.note ?? '',
     hasScores: false,
   };
-  const { gpt2, text } = model ?? {};
+  const { decoder, text } = model ?? {};
   return {
     kind,
     note,
     hasScores,
-    options: gpt2?.options,
+    config: decoder && sizesOf(decoder.config),
     sample: text?.sample,
     ...(await engine()).info,
   };
@@ -172,7 +177,7 @@ function tensorsRun(from, { causal, softmax }) {
 function textRun({ text, isSample, added, muted }) {
   const from = opened();
   const ids = idsOf(from, text, added, isSample);
-  const { numLayers, numHeads } = from.gpt2.options;
+  const { numLayers, numHeads } = from.decoder.config;
   const read = (/** @type {readonly HeadName[]} */ heads) => runModel(from, ids, heads);
   const has = (/** @type {HeadName} */ { layer, head }) => layer < numLayers && head < numHeads;
   return { name: ids.join(), read, muted: muted.filter(has) };
@@ -371,14 +376,14 @@ function tokenOf(words) {
  */
 async function* write(asked, count, how) {
   const { ids, muted } = readingOf(asked).now;
-  const { gpt2, text } = opened();
-  const left = gpt2.options.contextLength - ids.length;
+  const { decoder, text } = opened();
+  const left = decoder.config.contextLength - ids.length;
   if (left < 1) {
     throw new PageError('ERR_TOO_LONG', 'The text is as long as this model can read.');
   }
   const maxTokens = Math.min(count, left);
-  const headMask = headMaskOf(gpt2, muted);
-  for (const id of gpt2.generate(ids, { maxTokens, headMask, ...how })) {
+  const headMask = headMaskOf(decoder, muted);
+  for (const id of decoder.generate(ids, { maxTokens, headMask, ...how })) {
     yield { ...text.token(id), id };
   }
 }

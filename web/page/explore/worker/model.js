@@ -1,9 +1,9 @@
 /**
- * A model in GPT-2's format with its tokenizer, and its runs.
+ * A decoder with its tokenizer, and its runs.
  *
- * @import { Gpt2 } from '../../../headwise/gpt2.js'
+ * @import { Decoder } from '../../../headwise/models.js'
  * @import { Token } from '../../types.js'
- * @import { ModelFiles } from '../model-files.js'
+ * @import { HostedModel, ModelFiles } from '../model-files.js'
  * @import { HeadName } from '../address.js'
  * @import { TextTokens } from './tokens.js'
  * @import { Heads } from './heads.js'
@@ -11,7 +11,7 @@
  * @typedef {Awaited<ReturnType<typeof import('../../../headwise/index.js').load>>} Engine
  *
  * @typedef {object} Model
- * @property {Gpt2} gpt2
+ * @property {Decoder} decoder
  * @property {TextTokens} text
  * @property {string} [note] why its text is token ids, where it is
  *
@@ -27,7 +27,7 @@
  * @property {() => void} dispose
  */
 
-import { loadGpt2 } from '../../../headwise/gpt2.js';
+import { loadModel } from '../../../headwise/models.js';
 import { PageError } from '../../shared/errors.js';
 import { ownJson, ownText } from '../open/own-text.js';
 import { idTokens } from './ids.js';
@@ -40,6 +40,7 @@ import { readTokenizer } from './tokens.js';
 async function readJson(file, name) {
   if (file instanceof Blob) return ownJson(await ownText(file, name, 'json'), name);
   const answer = await fetch(file);
+  if (answer.status === 404) throw new PageError('ERR_FORMAT', `There is no ${name}`);
   if (!answer.ok)
     throw new PageError('ERR_LOAD', `${name} could not be fetched (${answer.status}).`);
   return ownJson(await answer.text(), name);
@@ -54,7 +55,8 @@ async function readTokens(file) {
 /**
  * Asks for a file while the engine is loaded. What fails is asked for again, by who says what is wrong.
  *
- * @param {string | Blob} file
+ * @template {Blob | Blob[]} F
+ * @param {string | F} file
  * @param {AbortSignal} [signal]
  */
 async function askEarly(file, signal) {
@@ -64,32 +66,35 @@ async function askEarly(file, signal) {
 }
 
 /**
- * Opens a model; without a tokenizer that can be read, its text is token ids.
+ * Opens a decoder; without a tokenizer that can be read, its text is token ids.
  *
  * @param {Engine | Promise<Engine>} engine what it needs is fetched beside it
- * @param {ModelFiles} files
+ * @param {ModelFiles | HostedModel} files
  * @param {{ onProgress?: (fraction: number) => void, signal?: AbortSignal }} [options]
  * @returns {Promise<Model>}
  */
 export async function openModel(engine, files, { onProgress, signal } = {}) {
   const reading = readTokens(files.tokenizer);
   reading.catch(() => {}); // told below
-  const asked = askEarly(files.weights, signal);
-  const gpt2 = await loadGpt2(await engine, {
-    config: files.config,
-    weights: await asked,
+  const asked = 'source' in files ? undefined : askEarly(files.weights, signal);
+  const hw = await engine;
+  const source =
+    'source' in files
+      ? files.source
+      : { config: files.config, weights: /** @type {Blob} */ (await asked) };
+  const decoder = await loadModel(hw, source, {
     signal,
     onProgress: ({ loaded, total }) => onProgress?.(loaded / total),
   });
   try {
-    return { gpt2, text: await reading };
+    return { decoder, text: await reading };
   } catch (error) {
     const { code, message } = /** @type {PageError} */ (error);
     if (code === 'ERR_FORMAT') {
       const note = `${message}. The text is therefore token ids.`;
-      return { gpt2, text: idTokens(gpt2.options.vocabSize), note };
+      return { decoder, text: idTokens(decoder.config.vocabSize), note };
     }
-    gpt2.dispose();
+    decoder.dispose();
     throw error;
   }
 }
@@ -97,11 +102,11 @@ export async function openModel(engine, files, { onProgress, signal } = {}) {
 /**
  * A 1 for each head that is heard, a 0 for each that is muted.
  *
- * @param {Gpt2} gpt2
+ * @param {Decoder} decoder
  * @param {readonly HeadName[]} muted
  * @returns {number[][] | undefined} [numLayers, numHeads]; undefined: all are heard
  */
-export function headMaskOf({ options: { numLayers, numHeads } }, muted) {
+export function headMaskOf({ config: { numLayers, numHeads } }, muted) {
   if (muted.length === 0) return undefined;
   const mask = Array.from({ length: numLayers }, () => Array(numHeads).fill(1));
   for (const { layer, head } of muted) if (mask[layer]?.[head]) mask[layer][head] = 0;
@@ -116,8 +121,8 @@ export function headMaskOf({ options: { numLayers, numHeads } }, muted) {
  * @returns {number[]}
  * @throws {PageError} no tokens, or more than fit
  */
-export function idsOf({ gpt2, text: tokens }, text, added, isSample = false) {
-  const { contextLength, vocabSize } = gpt2.options;
+export function idsOf({ decoder, text: tokens }, text, added, isSample = false) {
+  const { contextLength, vocabSize } = decoder.config;
   const read = tokens.encode(text).slice(0, isSample ? contextLength : undefined);
   const ids = [...read, ...added.filter((id) => id < vocabSize)];
   if (ids.length === 0) {
@@ -137,8 +142,8 @@ export function idsOf({ gpt2, text: tokens }, text, added, isSample = false) {
 /** The most logits that a run keeps: those of longer texts are computed when they are asked for. */
 const MOST_LOGITS = 2 ** 24;
 
-/** @param {number[]} ids @param {Gpt2} gpt2 */
-const keepsLogits = (ids, { options }) => ids.length * options.vocabSize <= MOST_LOGITS;
+/** @param {number[]} ids @param {Decoder} decoder */
+const keepsLogits = (ids, { config }) => ids.length * config.vocabSize <= MOST_LOGITS;
 
 /**
  * @param {Model} model
@@ -146,12 +151,12 @@ const keepsLogits = (ids, { options }) => ids.length * options.vocabSize <= MOST
  * @param {readonly HeadName[]} muted
  * @returns {Run}
  */
-export function runModel({ gpt2, text }, ids, muted) {
-  const { numLayers, numHeads, vocabSize } = gpt2.options;
-  const headMask = headMaskOf(gpt2, muted);
+export function runModel({ decoder, text }, ids, muted) {
+  const { numLayers, numHeads, vocabSize } = decoder.config;
+  const headMask = headMaskOf(decoder, muted);
   const start = performance.now();
-  const isKept = keepsLogits(ids, gpt2);
-  const { trace = [], logits } = gpt2.forward(ids, {
+  const isKept = keepsLogits(ids, decoder);
+  const { trace = [], logits } = decoder.forward(ids, {
     trace: true,
     headMask,
     logits: isKept ? 'all' : 'none',
@@ -176,7 +181,7 @@ export function runModel({ gpt2, text }, ids, muted) {
     logits: (at) =>
       /** @type {Float32Array} */ (
         logits?.data.subarray(at * vocabSize, (at + 1) * vocabSize) ??
-          gpt2.forward(ids.slice(0, at + 1), { headMask }).logits.data
+          decoder.forward(ids.slice(0, at + 1), { headMask }).logits.data
       ),
     hasLogits: isKept,
     dispose: () => trace.forEach((layer) => layer.dispose()),

@@ -1,0 +1,95 @@
+// The Explore room with models that a server has: by address, every architecture, and what goes wrong.
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { after, before } from 'node:test';
+import { serveFiles } from '../file-server.js';
+import { address, openMenu, reread, ROOM, roomTest, says, scored } from './explore-room.js';
+import { pageTest, textOf } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const MODELS = new URL('../fixtures/models/', import.meta.url);
+const INDUCTION = new URL('../../web/page/models/induction/', import.meta.url);
+const ENCODERS = /bert/;
+
+/** What browsers say of a tokenizer.json that is not there. */
+const isMeant = /404|tokenizer\.json|^failed: blob:/;
+
+/** @type {Awaited<ReturnType<typeof serveFiles>>} */
+let server;
+const decoders = (await readdir(MODELS)).filter((name) => !ENCODERS.test(name));
+
+before(async () => {
+  /** @type {Record<string, Uint8Array>} */
+  const files = {};
+  for (const name of decoders) {
+    for (const file of await readdir(new URL(`${name}/`, MODELS))) {
+      files[`/${name}/${file}`] = await readFile(new URL(`${name}/${file}`, MODELS));
+    }
+  }
+  for (const file of ['config.json', 'model.safetensors', 'tokenizer.json']) {
+    files[`/induction/${file}`] = await readFile(new URL(file, INDUCTION));
+  }
+  server = await serveFiles(files);
+});
+
+after(() => server?.close());
+
+/** @param {Page} page @param {string} name */
+async function fetchModel(page, name) {
+  await openMenu(page, 'explore-files');
+  await page.click('#explore-open');
+  await page.evaluate((value) => {
+    const input = /** @type {HTMLInputElement} */ (document.querySelector('#explore-hosted'));
+    input.value = value;
+  }, name);
+  await page.click('.explore-files form button[type=submit]');
+}
+
+roomTest('a model is fetched by its address, which the page’s own then has', '', async (page) => {
+  const name = `${server.origin}/induction`;
+  await reread(page, () => fetchModel(page, name));
+  assert.match(await address(page), new RegExp(`model=${encodeURIComponent(name)}`));
+  assert.match(await textOf(page, '#explore-cost'), / heads: /);
+  await page.reload();
+  await scored(page);
+  assert.match(await address(page), /model=http/);
+  assert.equal(
+    await page.$eval('#explore-model', (menu) => /** @type {HTMLSelectElement} */ (menu).value),
+    name,
+  );
+});
+
+pageTest(
+  'every architecture opens and shows its heads; without a tokenizer, texts are token ids',
+  '#explore',
+  async (page) => {
+    for (const name of decoders) {
+      const config = JSON.parse(await readFile(new URL(`${name}/config.json`, MODELS), 'utf8'));
+      await reread(page, () => fetchModel(page, `${server.origin}/${name}`));
+      const layers = config.num_hidden_layers ?? config.n_layer;
+      const heads = config.num_attention_heads ?? config.n_head;
+      assert.match(
+        await textOf(page, '#explore-cost'),
+        new RegExp(`${layers} × ${heads} heads`),
+        name,
+      );
+      assert.equal((await page.$$(`${ROOM} canvas`)).length > 0, true, name);
+    }
+  },
+  { ready: async (page) => void (await scored(page)), isMeant },
+);
+
+pageTest(
+  'a name that is none and a place without a model are said, and what was open still is',
+  '#explore',
+  async (page) => {
+    await fetchModel(page, 'austen');
+    await says(page, '.explore-files .message', /“austen” is no model’s name; expected/);
+    await page.click('.explore-files .row button.quiet');
+    await fetchModel(page, `${server.origin}/nowhere`);
+    await says(page, '.explore-files .message', /nowhere.*404/);
+    assert.match(await textOf(page, '#explore-cost'), / heads: /);
+  },
+  { ready: async (page) => void (await scored(page)), isMeant: /404|^failed: blob:/ },
+);
