@@ -1,11 +1,22 @@
 // Configs that callers hand to the constructors of models.
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { reading } from '../checks/foreign.js';
 import { architectures } from './architectures.js';
 import { readModelConfig } from './config.js';
 
 /** @param {boolean} isDecoder */
 const typesOf = (isDecoder) =>
   Object.keys(architectures).filter((type) => architectures[type].isDecoder === isDecoder);
+
+/** Standard deviation of initial weights. @param {any} config */
+function deviationOf(config) {
+  const key = 'config.initializer_range';
+  const range = reading(() => config.initializer_range, key, 'a number') ?? 0.02;
+  if (typeof range !== 'number' || !(range >= 0 && range < Infinity)) {
+    throw misfit(range, key, 'a number that is not negative');
+  }
+  return range;
+}
 
 /**
  * Reads a config that a caller gives.
@@ -29,5 +40,5 @@ export function readGivenConfig(config, isDecoder) {
     const problem = `model_type is "${model.modelType}"; expected ${expected}`;
     throw new HeadwiseError('ERR_VALUE', `config: ${problem}`);
   }
-  return { model, deviation: 0.02 };
+  return { model, deviation: deviationOf(config) };
 }
