@@ -924,6 +924,34 @@ typedef struct hw_decoder_config {
  * for context_length tokens, a layer's rotary is not there, or options do not go together. HW_ERROR_MEMORY: no memory. */
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module);
 
+/* What a decoder's parts write along the unembedding of a token (less that of another), at one position of one text: direct
+ * logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). The scales of the final norm, of
+ * norms behind attention and feed-forward, and of a capped logit are held fixed, so that the parts add up to the logit
+ * (difference). A head's part is its output times its rows of the output projection. Biases of output projections and of the
+ * final norm are `biases`; those of feed-forwards belong to mlps. */
+typedef struct hw_attribution {
+  const uint32_t *ids; /* [tokens] */
+  size_t tokens;
+  size_t position;
+  uint32_t target;
+  uint32_t against;
+  bool has_against;
+  float *heads; /* [num_layers, num_heads] */
+  float *mlps;  /* [num_layers] */
+  float *rest;  /* [3]: embedding (with position), biases, total: the logit or the difference */
+} hw_attribution;
+
+/* Runs the text and writes the parts. Errors are those of hw_module_forward. HW_ERROR_VALUE also: the module is not a decoder,
+ * or position or a token is out of range. */
+hw_status hw_decoder_attribution(hw_context *context, const hw_module *decoder, const hw_attribution *call);
+
+/* Writes the eigenvalues [head_dim, 2] (real and imaginary parts, the largest first) of a head's OV circuit W_E·W_V·W_O·W_U, and
+ * their copying score Σλ / Σ|λ| (0 if all are 0; Elhage et al. 2021). The matrices are raw: without gains of norms, biases and
+ * embedding_scale. The large product [vocab_size, vocab_size] has the same eigenvalues and zeros besides.
+ * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or a pointer is NULL. HW_ERROR_MEMORY. */
+hw_status hw_decoder_head_circuit(hw_context *context, const hw_module *decoder, size_t layer, size_t head,
+                                  double *copying, double *eigenvalues);
+
 /* Training input of a language model. */
 typedef struct hw_loss_input {
   const uint32_t *ids;    /* [batch, tokens] */

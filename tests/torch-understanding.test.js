@@ -1,12 +1,14 @@
-// What PyTorch computed in float64 of what heads do: values, outputs, norms, logits without some.
+// What PyTorch computed in float64 of what heads do: values, outputs, norms, logits without some, what
+// they write for a token, and their circuits.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { tensor } from 'headwise';
 import { engine } from './helpers.js';
 import { loadCheckpoint } from './gpt2.js';
+import { readConfig, readTensors } from './model-fixtures.js';
 import { isTorchs, makeAll, noticesErrors, readGroup } from './torch.js';
 
-/** @typedef {import('./torch.js').Case & { gpt2?: import('./gpt2.js').Checkpoint, model?: string, kind: string, ids: number[], replace?: any }} Fixture */
+/** @typedef {import('./torch.js').Case & { gpt2?: import('./gpt2.js').Checkpoint, model?: string, kind: string, ids: number[], replace?: any, asked?: any, layer?: number, head?: number }} Fixture */
 
 const hw = await engine();
 const group = readGroup('understanding');
@@ -15,10 +17,17 @@ const cases = /** @type {Fixture[]} */ (group.cases);
 /** Models by their names. @type {Map<string, Promise<any>>} */
 const models = new Map();
 
+/** @param {string} name */
+async function decoderOf(name) {
+  const model = new hw.Decoder(readConfig(name));
+  return model.loadStateDict(await readTensors(name)).eval();
+}
+
 /** @param {Fixture} fixture */
-function modelOf({ gpt2 = 'f32' }) {
-  const model = models.get(gpt2) ?? loadCheckpoint(hw, gpt2);
-  models.set(gpt2, model);
+function modelOf({ gpt2, model: name = '' }) {
+  const key = gpt2 ?? name;
+  const model = models.get(key) ?? (gpt2 ? loadCheckpoint(hw, gpt2) : decoderOf(name));
+  models.set(key, model);
   return model;
 }
 
@@ -49,9 +58,25 @@ const kinds = {
     const outputs = makeAll(replace, group);
     return { logits: model.forward(ids, { logits: 'all', replace: outputs }).logits };
   },
+  attribution(model, { ids, asked }) {
+    const { heads, mlps, ...rest } = model.attribution(ids, asked);
+    const parts = [...heads.data, ...mlps.data, rest.embedding, rest.biases];
+    const sum = parts.reduce((a, b) => a + b);
+    assert.ok(Math.abs(sum - rest.total) < 1e-5, `the parts' sum is ${sum}, not ${rest.total}`);
+    const { position = ids.length - 1, target, against } = asked;
+    const logits = model.forward(ids, { logits: [position, position + 1] }).logits.data;
+    const logit = logits[target] - (against === undefined ? 0 : logits[against]);
+    assert.ok(Math.abs(rest.total - logit) < 1e-6, 'the total is the logit');
+    const numbers = Object.entries(rest).map(([name, number]) => [name, tensor([number])]);
+    return { heads, mlps, ...Object.fromEntries(numbers) };
+  },
+  circuit(model, { layer, head }) {
+    const { copying, ovEigenvalues } = model.headCircuits({ layer, head });
+    return { copying: tensor([copying]), ovEigenvalues: tensor(ovEigenvalues) };
+  },
 };
 
-for (const fixture of cases.filter(({ kind, gpt2 }) => gpt2 && kind in kinds))
+for (const fixture of cases)
   test(`${fixture.title}: PyTorch's numbers`, async () => {
     const results = kinds[fixture.kind](await modelOf(fixture), fixture);
     assert.deepEqual(Object.keys(results).sort(), Object.keys(fixture.expect).sort());

@@ -1,4 +1,4 @@
-/* Traces: exact weights on demand. */
+/* Traces: exact weights on demand; and what heads of models do. */
 #include "exports/exports.h"
 
 HW_EXPORT(void, trace_destroy, (hw_trace * trace)) { hw_trace_destroy(trace); }
@@ -28,4 +28,13 @@ HW_EXPORT(hw_status, trace_norms,
 
 HW_EXPORT(hw_status, trace_map, (const hw_trace *trace, size_t batch, size_t head, size_t size, float *out)) {
   return hw_trace_map(hw_export_context(), trace, batch, head, size, out);
+}
+
+HW_EXPORT(hw_status, decoder_attribution, (const hw_module *decoder, const hw_attribution *call)) {
+  return hw_decoder_attribution(hw_export_context(), decoder, call);
+}
+
+HW_EXPORT(hw_status, decoder_head_circuit,
+          (const hw_module *decoder, size_t layer, size_t head, double *copying, double *eigenvalues)) {
+  return hw_decoder_head_circuit(hw_export_context(), decoder, layer, head, copying, eigenvalues);
 }

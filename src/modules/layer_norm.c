@@ -76,6 +76,31 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   hw_normalization_forward(run, &normalization, input->x, hw_size_multiply(input->batch, input->tokens), y);
 }
 
+double hw_layer_norm_direction(const hw_module *module, const float *x, double *d) {
+  const hw_normalization n = normalization_of((const layer_norm *)module);
+  const double count = (double)n.columns;
+  double mean = 0.0;
+  double variance = 0.0;
+  double bias = 0.0;
+  double sum = 0.0;
+  for (size_t i = 0; !n.is_rms && i < n.columns; i++) {
+    mean += (double)x[i] / count;
+  }
+  for (size_t i = 0; i < n.columns; i++) {
+    variance += ((double)x[i] - mean) * ((double)x[i] - mean) / count;
+  }
+  const double scale = 1.0 / sqrt(variance + n.eps);
+  for (size_t i = 0; i < n.columns; i++) {
+    bias += n.is_rms ? 0.0 : d[i] * (double)n.bias[i];
+    d[i] *= scale * ((double)n.weight[i] + (double)n.gain_offset);
+    sum += d[i];
+  }
+  for (size_t i = 0; !n.is_rms && i < n.columns; i++) {
+    d[i] -= sum / count;
+  }
+  return bias;
+}
+
 void hw_layer_norm_push(hw_run *run, const hw_module *module, const float *x, size_t rows, float *y) {
   if (!hw_run_records(run)) {
     hw_module_run(run, module, &(hw_input){.x = x, .batch = 1, .tokens = rows}, y);

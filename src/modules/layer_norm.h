@@ -32,4 +32,8 @@ void hw_layer_norm_restore(const hw_run *run, const hw_module *module, const hw_
 void hw_layer_norm_pull(const hw_run *run, hw_module *module, const hw_normalized *normalized, const float *dy,
                         size_t rows, bool adds, float *dx);
 
+/* Turns d [dim], a direction in what the norm gives, into that in the row x, whose scale is held fixed. Returns what the bias
+ * adds along the first. */
+double hw_layer_norm_direction(const hw_module *module, const float *x, double *d);
+
 #endif

@@ -96,6 +96,18 @@ static void visit(hw_module *module, hw_visit *visit) {
   }
 }
 
+const hw_matrix *hw_attention_qkv_weight(const hw_module *module) {
+  return &((const multi_head_attention *)module)->qkv_proj.weight;
+}
+
+hw_matrix_part hw_attention_value_rows(const hw_module *module, size_t head) {
+  const multi_head_attention *m = (const multi_head_attention *)module;
+  const size_t head_dim = head_dim_of(m);
+  const size_t key_head = head / (m->config.base.num_heads / m->config.key_heads);
+  const size_t stride = m->config.is_interleaved ? PROJECTIONS * head_dim : head_dim;
+  return (hw_matrix_part){start_of(m, VALUE) + key_head * stride, head_dim, 0, m->config.base.d_in};
+}
+
 static hw_cache_shape cache_shape(const hw_module *module) {
   const multi_head_attention *m = (const multi_head_attention *)module;
   return (hw_cache_shape){
@@ -324,6 +336,10 @@ static void project(const hw_run *run, const multi_head_attention *m, const hw_a
   float *copy = needs_copy ? hw_run_take_floats(run, rows, d_out) : NULL;
   const float *output = masked_output(run, attention, copy);
   hw_head_replace_forward(run, attention);
+  if (run->watch != NULL && !hw_run_measures(run)) {
+    memcpy(run->watch->heads + run->layer * d_out, output + run->watch->row * attention->output_strides.token,
+           d_out * sizeof(float));
+  }
   if (m->config.base.out_proj) {
     const hw_rows of_tokens = {output, attention->output_strides.token, rows};
     hw_linear_forward(run, &m->out_proj, &of_tokens, y, m->config.out_features);

@@ -21,4 +21,8 @@ typedef struct hw_model_attention_config {
 
 extern const hw_module_type hw_model_attention_type;
 
+/* The weight that makes queries, keys and values, and which of its rows make the values that a head reads. */
+const hw_matrix *hw_attention_qkv_weight(const hw_module *module);
+hw_matrix_part hw_attention_value_rows(const hw_module *module, size_t head);
+
 #endif

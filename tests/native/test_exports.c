@@ -274,6 +274,33 @@ static void test_kinds(void) {
   VALUE(module_store, NULL, 0, 0, 0, y);
 }
 
+static void check_heads(hw_module *decoder) {
+  static double values[2 * WIDTH];
+  static float parts[3 * WIDTH];
+  hw_attribution call = {.ids = ids, .tokens = TOKENS, .position = 1, .target = 1, .has_against = true};
+  VALUE(decoder_attribution, decoder, &call);
+  call.heads = parts;
+  call.mlps = parts + WIDTH;
+  call.rest = parts + 2 * WIDTH;
+  OK(decoder_attribution, decoder, &call);
+  VALUE(decoder_attribution, decoder, NULL);
+  VALUE(decoder_attribution, NULL, &call);
+  hw_attribution bad[] = {call, call, call, call};
+  bad[0].position = TOKENS;
+  bad[1].target = VOCAB;
+  bad[2].against = VOCAB;
+  bad[3].ids = NULL;
+  for (size_t i = 0; i < 4; i++) {
+    VALUE(decoder_attribution, decoder, bad + i);
+  }
+  OK(decoder_head_circuit, decoder, LAYERS - 1, 0, values, values + 1);
+  VALUE(decoder_head_circuit, decoder, LAYERS, 0, values, values + 1);
+  VALUE(decoder_head_circuit, decoder, 0, HEADS, values, values + 1);
+  VALUE(decoder_head_circuit, decoder, 0, 0, NULL, values);
+  VALUE(decoder_head_circuit, decoder, 0, 0, values, NULL);
+  VALUE(decoder_head_circuit, NULL, 0, 0, values, values + 1);
+}
+
 static void test_ids(void) {
   const uint32_t beyond = VOCAB;
   const hw_input bad = {.ids = &beyond, .batch = 1, .tokens = 1, .logits_end = 1};
@@ -288,6 +315,7 @@ static void test_ids(void) {
   OK(module_forward, result_slot, &range, NULL, NULL);
   range.logits_end = TOKENS + 1;
   VALUE(module_forward, result_slot, &range, y, NULL);
+  check_heads(result_slot);
   CALL(module_destroy, result_slot);
 }
 

@@ -11,6 +11,7 @@ import { random } from '../tensor/functions.js';
 import { generate } from './generate.js';
 import { layModel } from './lay-model.js';
 import { padRows, withLengths } from './ragged.js';
+import { attribution, headCircuits } from './understanding.js';
 
 /**
  * @template Option
@@ -190,6 +191,33 @@ export class LanguageModel extends Module {
       ids,
     );
     return /** @type {any} */ (asked.logits === 'none' ? rest : { logits: output, ...rest });
+  }
+
+  /**
+   * Direct logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"): what each part of the
+   * model writes to the residual stream, through the final norm, along the unembedding of `target` (minus that of `against`).
+   * The scales of norms, and of a capped logit, are held fixed, so that the parts add up to the logit (difference).
+   * @param {Ids} ids [tokens]
+   * @param {import('./understanding.js').AttributionOptions} options
+   * @returns {import('./understanding.js').Attribution}
+   * @throws {HeadwiseError} ERR_SHAPE: more than one text, or more tokens than contextLength; ERR_VALUE: an id, the position, target
+   *   or against out of range; ERR_MEMORY; ERR_DISPOSED
+   */
+  attribution(ids, options) {
+    this.checkAlive();
+    return attribution(this, this.#config, ids, options);
+  }
+
+  /**
+   * The OV circuit of a head, W_E W_V W_O W_U, by its eigenvalues (Elhage et al. 2021). The matrices are raw, without gains of
+   * norms. The eigenvalues are those of W_O W_U W_E W_V [headDim, headDim]; the large product has zeros besides.
+   * @param {{ layer: number, head: number }} where
+   * @returns {import('./understanding.js').HeadCircuits}
+   * @throws {HeadwiseError} ERR_VALUE: layer or head out of range; ERR_MEMORY; ERR_DISPOSED
+   */
+  headCircuits(where) {
+    this.checkAlive();
+    return headCircuits(this, this.#config, where);
   }
 
   /**

@@ -1,0 +1,75 @@
+// Attribution and circuits of heads: what is asked for wrongly, and Workers.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { loadGpt2 } from 'headwise/gpt2';
+import { load } from 'headwise/worker';
+import { engine, throwsCode } from './helpers.js';
+import { drawIds, loadCheckpoint, readCheckpoint, smallModel } from './gpt2.js';
+
+const hw = await engine();
+after(() => hw.dispose());
+const model = smallModel(hw);
+const ids = drawIds(1, 9);
+
+test('attribution names what does not fit', () => {
+  const bad = (/** @type {any} */ options, /** @type {string[]} */ ...parts) =>
+    throwsCode(() => model.attribution(ids, options), 'ERR_VALUE', ...parts);
+  bad(undefined, 'target', 'undefined');
+  bad({}, 'target', 'undefined');
+  bad({ target: 31 }, 'target', '31');
+  bad({ target: 1, against: -1 }, 'against', '-1');
+  bad({ target: 1, position: 9 }, 'position', '9');
+  bad({ target: 1, layer: 0 }, 'layer');
+  throwsCode(() => model.attribution([[1], [2]], { target: 1 }), 'ERR_SHAPE', 'ids', '[2, 1]');
+  throwsCode(() => model.attribution(drawIds(2, 21), { target: 1 }), 'ERR_SHAPE', 'ids', '20');
+  throwsCode(() => model.attribution([31], { target: 1 }), 'ERR_VALUE', 'ids');
+});
+
+test('headCircuits names what does not fit', () => {
+  const bad = (/** @type {any} */ where, /** @type {string[]} */ ...parts) =>
+    throwsCode(() => model.headCircuits(where), 'ERR_VALUE', ...parts);
+  bad(undefined, 'layer');
+  bad({ layer: 2, head: 0 }, 'layer', '2');
+  bad({ layer: 0, head: 3 }, 'head', '3');
+  bad({ layer: 0, head: 0, of: 1 }, 'of');
+});
+
+test('a text in a batch of one is that text, and the last position is asked for by default', () => {
+  const whole = model.attribution([ids], { target: 3 });
+  assert.deepEqual(whole, model.attribution(ids, { target: 3, position: 8 }));
+  const { total } = model.attribution(ids, { target: 3, against: 3 });
+  assert.equal(total, 0);
+});
+
+test('heads that write nothing have no circuit', () => {
+  const still = smallModel(hw);
+  const state = still.stateDict();
+  state['h.1.attn.c_proj.weight'].data.fill(0);
+  still.loadStateDict(state);
+  const { copying, ovEigenvalues } = still.headCircuits({ layer: 1, head: 2 });
+  assert.equal(copying, 0);
+  assert.deepEqual(
+    ovEigenvalues,
+    Array.from({ length: 4 }, () => [0, 0]),
+  );
+  still.dispose();
+  throwsCode(() => still.headCircuits({ layer: 0, head: 0 }), 'ERR_DISPOSED', 'Gpt2');
+  throwsCode(() => still.attribution(ids, { target: 0 }), 'ERR_DISPOSED', 'Gpt2');
+});
+
+test('a model in a Worker gives the same numbers', async () => {
+  const there = await load();
+  try {
+    const near = await loadCheckpoint(hw, 'f32');
+    /** @type {any} */
+    const far = await loadGpt2(there, readCheckpoint('f32'));
+    const text = [3, 1, 4, 1, 5];
+    const asked = { target: 9, against: 2 };
+    assert.deepEqual(await far.attribution(text, asked), near.attribution(text, asked));
+    const where = { layer: 1, head: 2 };
+    assert.deepEqual(await far.headCircuits(where), near.headCircuits(where));
+    near.dispose();
+  } finally {
+    there.dispose();
+  }
+});

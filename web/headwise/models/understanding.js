@@ -1,0 +1,99 @@
+// What a decoder's heads do: how much each writes for a prediction, and what it does to tokens.
+import { attribution as layout } from '../engine/abi.js';
+import { checkIndex, checkOptions, checkShape } from '../checks/check.js';
+import { writeStruct } from '../engine/struct.js';
+import { checkIds } from '../modules/embedding.js';
+
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+/** @typedef {import('./language-model.js').LanguageModel} LanguageModel */
+
+/**
+ * Options of `attribution`.
+ * @typedef {object} AttributionOptions
+ * @property {number} [position] whose next token is predicted; default the last
+ * @property {number} target the id whose logit is attributed
+ * @property {number} [against] the id whose logit is subtracted; default none
+ */
+
+/**
+ * The parts of a logit, or of a difference of two.
+ * @typedef {object} Attribution
+ * @property {Tensor} heads [layers, heads]
+ * @property {Tensor} mlps [layers], with the biases of their projections
+ * @property {number} embedding of the token and its position
+ * @property {number} biases of the attentions' output projections and of the final norm
+ * @property {number} total the logit or the difference; heads, mlps, embedding and biases add up to it
+ */
+
+/**
+ * A head's OV circuit.
+ * @typedef {object} HeadCircuits
+ * @property {number} copying Σλ / Σ|λ|, from -1 to 1: near 1, what the head looks at becomes more likely; 0 if all are 0
+ * @property {[re: number, im: number][]} ovEigenvalues λ of W_E W_V W_O W_U, headDim of them, the largest first
+ */
+
+/**
+ * @param {LanguageModel} model
+ * @param {import('./config.js').ModelConfig} config
+ * @param {import('../modules/embedding.js').Ids} ids
+ * @param {AttributionOptions} options
+ * @returns {Attribution}
+ */
+export function attribution(
+  model,
+  { numLayers, numHeads, vocabSize, contextLength },
+  ids,
+  options,
+) {
+  const name = 'attribution';
+  const given = checkOptions(options, ['position', 'target', 'against'], name);
+  const input = checkIds(ids, vocabSize);
+  const { shape, size: tokens } = input;
+  const isOne = shape.length === 1 || (shape.length === 2 && shape[0] === 1);
+  const fits = isOne && tokens > 0 && tokens <= contextLength;
+  checkShape(input, 'ids', fits, () => `[tokens] of at most contextLength, ${contextLength}`);
+  const position = checkIndex(given.position ?? tokens - 1, 'position', tokens);
+  const target = checkIndex(given.target, 'target', vocabSize);
+  const hasAgainst = given.against !== undefined;
+  const against = hasAgainst ? checkIndex(given.against, 'against', vocabSize) : 0;
+  const { engine, pointer } = model;
+  const count = numLayers * numHeads;
+  const [struct, idsAt, heads, mlps, rest] = engine.lay([
+    ...[layout.bytes, input, count * 4, numLayers * 4, 3 * 4],
+  ]);
+  const call = { ids: idsAt, tokens, position, target, against, hasAgainst, heads, mlps, rest };
+  writeStruct(engine, struct, layout, call);
+  engine.check(engine.call.decoder_attribution(pointer, struct), name);
+  const [embedding, biases, total] = engine.floats.subarray(rest / 4, rest / 4 + 3);
+  return {
+    heads: engine.read(heads, [numLayers, numHeads]),
+    mlps: engine.read(mlps, [numLayers]),
+    ...{ embedding, biases, total },
+  };
+}
+
+/**
+ * @param {LanguageModel} model
+ * @param {import('./config.js').ModelConfig} config
+ * @param {{ layer: number, head: number }} where
+ * @returns {HeadCircuits}
+ */
+export function headCircuits(model, { numLayers, numHeads, headDim }, where) {
+  const name = 'headCircuits';
+  const given = checkOptions(where, ['layer', 'head'], name);
+  const layer = checkIndex(given.layer, 'layer', numLayers);
+  const head = checkIndex(given.head, 'head', numHeads);
+  const { engine, pointer } = model;
+  const [copyingAt, valuesAt] = engine.lay([8, headDim * 16]);
+  const { call } = engine;
+  engine.check(call.decoder_head_circuit(pointer, layer, head, copyingAt, valuesAt), name);
+  const view = new DataView(engine.memory.buffer);
+  const numberAt = (/** @type {number} */ at) => view.getFloat64(at, true);
+  return {
+    copying: numberAt(copyingAt),
+    ovEigenvalues: Array.from({ length: headDim }, (_, i) => [
+      numberAt(valuesAt + 16 * i),
+      numberAt(valuesAt + 16 * i + 8),
+    ]),
+  };
+}
