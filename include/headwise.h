@@ -459,6 +459,7 @@ typedef struct hw_forward_options {
    * weights are those of the layer's own heads. Not for hw_causal_attention, the wrapper and recorded forwards. */
   const hw_head_output *replace;
   size_t replace_count;
+  const uint32_t *token_types; /* NULL: zeros; or [batch, tokens], of hw_encoder */
 } hw_forward_options;
 
 /* Runs the module on the input and writes its output to y. The create functions give the shapes. options may be NULL.
@@ -838,9 +839,12 @@ hw_status hw_transformer_stack_create(hw_context *context, const hw_transformer_
 /* Whose names a model's parameters have in state dicts. */
 typedef enum hw_names {
   HW_NAMES_GPT2 = 0, /* transformer.h.0.attn.c_attn.weight; weights of linear layers are [in_features, out_features] */
-  HW_NAMES_GPT_NEOX = 1, /* gpt_neox.layers.0.attention.query_key_value.weight: rows [num_heads][q, k, v][head_dim] */
-  HW_NAMES_LLAMA = 2,    /* model.layers.0.self_attn.q_proj.weight: Llama, Mistral, Qwen 2 and 3, SmolLM3 */
-  HW_NAMES_GEMMA3 = 3,   /* Llama's, with four norms a layer */
+  HW_NAMES_GPT_NEOX = 1,   /* gpt_neox.layers.0.attention.query_key_value.weight: rows [num_heads][q, k, v][head_dim] */
+  HW_NAMES_LLAMA = 2,      /* model.layers.0.self_attn.q_proj.weight: Llama, Mistral, Qwen 2 and 3, SmolLM3 */
+  HW_NAMES_GEMMA3 = 3,     /* Llama's, with four norms a layer */
+  HW_NAMES_BERT = 4,       /* bert.encoder.layer.0.attention.self.query.weight */
+  HW_NAMES_ROBERTA = 5,    /* roberta. instead */
+  HW_NAMES_DISTILBERT = 6, /* distilbert.transformer.layer.0.attention.q_lin.weight */
 } hw_names;
 
 /* Where norms are: before attention and feed-forward (GPT-2), behind the residual connection of each (BERT), or before and
@@ -974,6 +978,26 @@ hw_status hw_decoder_loss(hw_context *context, hw_module *decoder, const hw_loss
 /* Adds scale times the loss's gradients to the gradients of the parameters. For a micro-batch, scale is its share of
  * the targets. Errors are those of hw_module_backward. */
 hw_status hw_decoder_loss_backward(hw_context *context, hw_module *decoder, const hw_graph *graph, float scale);
+
+/* ---- Encoder ------------------------------------------------------------------------------------------------ */
+
+/* A model whose tokens see all others, and its head for masked tokens. */
+typedef struct hw_encoder_config {
+  hw_model_config model; /* of an encoder's names, HW_NORM_POST, learned positions; without rotaries and layers */
+  size_t first_position; /* of a row's first token: 0, or pad_token_id + 1 in RoBERTa */
+  size_t token_types;    /* 0: none */
+  bool has_head;
+  bool ties_head;                /* the head's matrix is the token embedding */
+  hw_activation head_activation; /* logits = norm(head_activation(dense(hidden)))·Wᵀ + bias */
+} hw_encoder_config;
+
+/* Encoder: ids [batch, tokens], with token_types of the options → y [batch, tokens, d_model], with a head [batch, tokens, d_model + vocab_size]:
+ * each token's hidden state, then its logits. A mask of hw_forward_options hides padding. The sum of a token's embeddings has a
+ * norm of its own. Parameters have Hugging Face's names. Norms start as ones, all else as zeros. It cannot be recorded.
+ *
+ * HW_ERROR_SHAPE, HW_ERROR_VALUE and HW_ERROR_MEMORY as hw_decoder_create; HW_ERROR_SHAPE also: fewer positions than
+ * first_position + context_length. HW_ERROR_VALUE also: what is not of an encoder. */
+hw_status hw_encoder_create(const hw_encoder_config *config, hw_module **module);
 
 #ifdef __cplusplus
 }

@@ -39,6 +39,7 @@ typedef enum hw_module_kind {
   HW_MODULE_TRANSFORMER_BLOCK,
   HW_MODULE_TRANSFORMER_STACK,
   HW_MODULE_DECODER,
+  HW_MODULE_ENCODER,
   HW_MODULE_KINDS,
 } hw_module_kind;
 

@@ -15,6 +15,7 @@ static const hw_module_type *const types[HW_MODULE_KINDS] = {
     [HW_MODULE_TRANSFORMER_BLOCK] = &hw_transformer_block_type,
     [HW_MODULE_TRANSFORMER_STACK] = &hw_transformer_stack_type,
     [HW_MODULE_DECODER] = &hw_decoder_type,
+    [HW_MODULE_ENCODER] = &hw_encoder_type,
 };
 
 /* config: the kind's struct. */

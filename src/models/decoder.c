@@ -61,7 +61,7 @@ static hw_status create(hw_module *module) {
   const hw_model_config *model = &m->config.model;
   const float softcap = (float)m->config.logit_softcap;
   HW_TRY(hw_model_check(model));
-  if (model->norm_place == HW_NORM_POST ||
+  if (model->names > HW_NAMES_GEMMA3 || model->norm_place == HW_NORM_POST ||
       (softcap != 0.0F && !(softcap >= HW_SMALLEST_SOFTCAP && softcap <= HW_LARGEST_SOFTCAP))) {
     return HW_ERROR_VALUE;
   }

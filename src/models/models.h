@@ -5,5 +5,6 @@
 #include "modules/module.h"
 
 extern const hw_module_type hw_decoder_type;
+extern const hw_module_type hw_encoder_type;
 
 #endif

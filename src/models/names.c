@@ -42,6 +42,30 @@ static const hw_alias gemma3[] = {
 #define LLAMA_NAMES \
   6, "model.embed_tokens.weight", "model.positions.weight", "model.layers", "model.norm", "lm_head.weight"
 
+static const hw_alias bert[] = {
+    {"attn.W_query", "attention.self.query", false},
+    {"attn.W_key", "attention.self.key", false},
+    {"attn.W_value", "attention.self.value", false},
+    {"attn.out_proj", "attention.output.dense", false},
+    {"ln1", "attention.output.LayerNorm", false},
+    {"ffn.fc1", "intermediate.dense", false},
+    {"ffn.fc2", "output.dense", false},
+    {"ln2", "output.LayerNorm", false},
+    {NULL, NULL, false},
+};
+
+static const hw_alias distilbert[] = {
+    {"attn.W_query", "attention.q_lin", false},
+    {"attn.W_key", "attention.k_lin", false},
+    {"attn.W_value", "attention.v_lin", false},
+    {"attn.out_proj", "attention.out_lin", false},
+    {"ln1", "sa_layer_norm", false},
+    {"ffn.fc1", "ffn.lin1", false},
+    {"ffn.fc2", "ffn.lin2", false},
+    {"ln2", "output_layer_norm", false},
+    {NULL, NULL, false},
+};
+
 static const hw_model_names names[] = {
     [HW_NAMES_GPT2] = {12, "transformer.wte.weight", "transformer.wpe.weight", "transformer.h", "transformer.ln_f",
                        "lm_head.weight", gpt2},
@@ -49,6 +73,15 @@ static const hw_model_names names[] = {
                            "gpt_neox.final_layer_norm", "embed_out.weight", gpt_neox},
     [HW_NAMES_LLAMA] = {LLAMA_NAMES, llama},
     [HW_NAMES_GEMMA3] = {LLAMA_NAMES, gemma3},
+    /* The norm is that of the embeddings; encoder.c has the other names. */
+    [HW_NAMES_BERT] = {5, "bert.embeddings.word_embeddings.weight", "bert.embeddings.position_embeddings.weight",
+                       "bert.encoder.layer", "bert.embeddings.LayerNorm", NULL, bert},
+    [HW_NAMES_ROBERTA] = {8, "roberta.embeddings.word_embeddings.weight",
+                          "roberta.embeddings.position_embeddings.weight", "roberta.encoder.layer",
+                          "roberta.embeddings.LayerNorm", NULL, bert},
+    [HW_NAMES_DISTILBERT] = {11, "distilbert.embeddings.word_embeddings.weight",
+                             "distilbert.embeddings.position_embeddings.weight", "distilbert.transformer.layer",
+                             "distilbert.embeddings.LayerNorm", NULL, distilbert},
 };
 
 const hw_model_names *hw_model_names_of(const hw_model_config *model) { return names + model->names; }

@@ -88,7 +88,7 @@ size_t hw_model_block_weight_bytes(const hw_model_config *model) {
 }
 
 static bool are_enumerators_known(const hw_model_config *model) {
-  return model->names >= HW_NAMES_GPT2 && model->names <= HW_NAMES_GEMMA3 && model->dtype >= HW_MATRIX_FLOAT32 &&
+  return model->names >= HW_NAMES_GPT2 && model->names <= HW_NAMES_DISTILBERT && model->dtype >= HW_MATRIX_FLOAT32 &&
          model->dtype <= HW_MATRIX_INT8 && model->norm_place >= HW_NORM_PRE && model->norm_place <= HW_NORM_BOTH;
 }
 

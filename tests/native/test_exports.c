@@ -102,6 +102,28 @@ static const hw_transformer_stack_config bad_stack = {{.d_model = WIDTH, .num_he
 static const hw_decoder_config decoder_config = DECODER(VOCAB);
 static const hw_decoder_config bad_decoder = DECODER(0);
 
+#define ENCODER(vocab)                                    \
+  {                                                       \
+    .model = {.names = HW_NAMES_BERT,                     \
+              .vocab_size = vocab,                        \
+              .context_length = TOKENS,                   \
+              .d_model = WIDTH,                           \
+              .num_layers = LAYERS,                       \
+              .num_heads = HEADS,                         \
+              .num_key_value_heads = HEADS,               \
+              .head_dim = WIDTH / HEADS,                  \
+              .d_ff = WIDTH,                              \
+              .norm_place = HW_NORM_POST,                 \
+              .qkv_bias = true,                           \
+              .out_bias = true,                           \
+              .mlp_bias = true,                           \
+              .positions = TOKENS},                       \
+    .token_types = 2, .has_head = true, .ties_head = true \
+  }
+
+static const hw_encoder_config encoder_config = ENCODER(VOCAB);
+static const hw_encoder_config bad_encoder = ENCODER(0);
+
 #define FLOAT_INPUT \
   { .x = x, .batch = 1, .tokens = TOKENS }
 #define ID_INPUT \
@@ -118,6 +140,7 @@ static const kind_case kinds[] = {
     {HW_MODULE_TRANSFORMER_BLOCK, &block, &bad_block, FLOAT_INPUT, 10},
     {HW_MODULE_TRANSFORMER_STACK, &stack, &bad_stack, FLOAT_INPUT, 10 * LAYERS},
     {HW_MODULE_DECODER, &decoder_config, &bad_decoder, ID_INPUT, 4 + 12 * LAYERS},
+    {HW_MODULE_ENCODER, &encoder_config, &bad_encoder, ID_INPUT, 10 + 16 * LAYERS},
 };
 
 _Static_assert(sizeof kinds / sizeof *kinds == HW_MODULE_KINDS, "a case for every kind");

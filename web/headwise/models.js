@@ -21,6 +21,16 @@
  * @template {boolean} [WithTrace=boolean]
  * @typedef {import('./models/language-model.js').DecoderResult<Logits, NeedWeights, WithTrace>} DecoderResult
  */
+/**
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./models/encoder.js').EncoderForwardOptions<NeedWeights, WithTrace>} EncoderForwardOptions
+ */
+/**
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./models/encoder.js').EncoderResult<NeedWeights, WithTrace>} EncoderResult
+ */
 /** @typedef {import('./models/generate.js').Generated} Generated */
 /**
  * @template {boolean} [WithLogProbability=false]
@@ -30,3 +40,4 @@
 export { HeadwiseError } from './checks/error.js';
 export { loadModel } from './models/load-model.js';
 export { Decoder } from './models/decoder.js';
+export { Encoder } from './models/encoder.js';

@@ -89,7 +89,7 @@ export const mask = { bytes: 24, word: { kind: 0, data: 4, batchStride: 8, headS
 /** hw_input */
 export const input = { bytes: 32, word: { x: 0, ids: 4, batch: 8, tokens: 12, logitsStart: 16, logitsEnd: 20, lengths: 24 }, bool: { logitsLast: 28 } };
 /** hw_forward_options */
-export const forwardOptions = { bytes: 52, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40, replace: 44, replaceCount: 48 } };
+export const forwardOptions = { bytes: 56, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40, replace: 44, replaceCount: 48, tokenTypes: 52 } };
 /** hw_parameter_info */
 export const parameterInfo = { bytes: 112, word: { name: 0, rank: 96, shape: 100 }, bool: { loadsWhole: 108 } };
 /** hw_attention_arguments */
@@ -129,7 +129,7 @@ export const binaryOperation = { add: 0, subtract: 1, multiply: 2 };
 /** hw_activation */
 export const activation = { gelu: 0, geluTanh: 1, relu: 2, silu: 3, tanh: 4 };
 /** hw_names */
-export const names = { gpt2: 0, gptNeox: 1, llama: 2, gemma3: 3 };
+export const names = { gpt2: 0, gptNeox: 1, llama: 2, gemma3: 3, bert: 4, roberta: 5, distilbert: 6 };
 /** hw_norm_place */
 export const normPlace = { pre: 0, post: 1, both: 2 };
 /** hw_matrix_type */
@@ -146,4 +146,5 @@ export const modules = {
   transformerBlock: { kind: 7, config: { bytes: 40, word: { dModel: 0, numHeads: 4, dFf: 8, approximate: 28 }, f64: { dropout: 16, eps: 32 }, bool: { normFirst: 24, isCausal: 25, attentionBias: 26, attentionOnly: 27 } } },
   transformerStack: { kind: 8, config: { bytes: 48, word: { 'block.dModel': 0, 'block.numHeads': 4, 'block.dFf': 8, 'block.approximate': 28, numLayers: 40 }, f64: { 'block.dropout': 16, 'block.eps': 32 }, bool: { 'block.normFirst': 24, 'block.isCausal': 25, 'block.attentionBias': 26, 'block.attentionOnly': 27 } } },
   decoder: { kind: 9, config: { bytes: 160, word: { 'model.names': 0, 'model.dtype': 8, 'model.vocabSize': 12, 'model.contextLength': 16, 'model.dModel': 20, 'model.numLayers': 24, 'model.numHeads': 28, 'model.numKeyValueHeads': 32, 'model.headDim': 36, 'model.dFf': 40, 'model.normPlace': 80, 'model.activation': 92, 'model.positions': 128, 'model.rotaryCount': 132, 'model.rotary': 136, 'model.layers': 140 }, f64: { 'model.dropout': 48, 'model.eps': 64, 'model.gainOffset': 72, 'model.attentionScale': 104, 'model.attentionSoftcap': 112, 'model.embeddingScale': 120, logitSoftcap: 152 }, bool: { 'model.isBare': 4, 'model.isRms': 56, 'model.isParallel': 84, 'model.qkNorm': 85, 'model.qkvBias': 86, 'model.outBias': 87, 'model.mlpBias': 88, 'model.isGated': 96, tiesHead: 144 } } },
+  encoder: { kind: 10, config: { bytes: 160, word: { 'model.names': 0, 'model.dtype': 8, 'model.vocabSize': 12, 'model.contextLength': 16, 'model.dModel': 20, 'model.numLayers': 24, 'model.numHeads': 28, 'model.numKeyValueHeads': 32, 'model.headDim': 36, 'model.dFf': 40, 'model.normPlace': 80, 'model.activation': 92, 'model.positions': 128, 'model.rotaryCount': 132, 'model.rotary': 136, 'model.layers': 140, firstPosition: 144, tokenTypes: 148, headActivation: 156 }, f64: { 'model.dropout': 48, 'model.eps': 64, 'model.gainOffset': 72, 'model.attentionScale': 104, 'model.attentionSoftcap': 112, 'model.embeddingScale': 120 }, bool: { 'model.isBare': 4, 'model.isRms': 56, 'model.isParallel': 84, 'model.qkNorm': 85, 'model.qkvBias': 86, 'model.outBias': 87, 'model.mlpBias': 88, 'model.isGated': 96, hasHead: 152, tiesHead: 153 } } },
 };

@@ -2,6 +2,7 @@ import { disposeSymbol } from './dispose.js';
 import * as functions from '../tensor/functions.js';
 import { ComposedModule } from '../modules/composed-module.js';
 import { Decoder } from '../models/decoder.js';
+import { Encoder } from '../models/encoder.js';
 import { CausalAttention } from '../modules/causal-attention.js';
 import { Embedding } from '../modules/embedding.js';
 import { FeedForward } from '../modules/feed-forward.js';
@@ -138,6 +139,10 @@ export class Headwise {
     this.Decoder = /** @type {new (config: object) => Decoder} */ (
       /** @type {unknown} */ (bind(engine, Decoder))
     );
+    /** A model whose tokens see all others, such as BERT: its config says which. */
+    this.Encoder = /** @type {new (config: object) => Encoder} */ (
+      /** @type {unknown} */ (bind(engine, Encoder))
+    );
     /** torch.optim.AdamW */
     this.AdamW =
       /** @type {new (parameters: Parameters<AdamWOptions>, options?: AdamWOptions) => AdamW} */ (
@@ -149,7 +154,7 @@ export class Headwise {
         bind(engine, /** @type {any} */ (SGD))
       );
     // A loop over an engine's classes finds the module classes only.
-    for (const name of ['Module', 'Decoder', 'AdamW', 'SGD']) {
+    for (const name of ['Module', 'Decoder', 'Encoder', 'AdamW', 'SGD']) {
       Object.defineProperty(this, name, { enumerable: false });
     }
   }

@@ -6,8 +6,7 @@ import { checkIds } from '../modules/embedding.js';
 import { decoderForward, runForward } from '../modules/forward.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
 import { Module } from '../modules/module.js';
-import { writeParameter } from '../modules/parameters.js';
-import { random } from '../tensor/functions.js';
+import { drawWeights } from './draw-weights.js';
 import { generate } from './generate.js';
 import { layModel } from './lay-model.js';
 import { padRows, withLengths } from './ragged.js';
@@ -108,23 +107,7 @@ export class LanguageModel extends Module {
       ...{ heads: numHeads, layers: numLayers, contextLength, headDim: config.headDim },
     };
     if (said.draw !== false) {
-      this.#draw(said.deviation);
-    }
-  }
-
-  /** @param {number} deviation */
-  #draw(deviation) {
-    try {
-      for (const parameter of this.parameterList.filter((each) => each.shape.length === 2)) {
-        const { data } = random(this.engine, 'randn', parameter.shape);
-        data.forEach((value, i) => (data[i] = value * deviation));
-        writeParameter(this.engine, this.pointer, parameter, {
-          ...{ dtype: 'float32', shape: parameter.shape, data, size: data.length },
-        });
-      }
-    } catch (error) {
-      super.dispose();
-      throw error;
+      drawWeights(this, said.deviation);
     }
   }
 

@@ -1,4 +1,4 @@
-// A model's config as the engine reads it: hw_decoder_config of include/headwise.h, and the lists that it points to.
+// A model's config as the engine reads it: hw_decoder_config or hw_encoder_config of include/headwise.h, and the lists that it points to.
 import {
   activation,
   layerConfig,
@@ -14,7 +14,10 @@ import { writeStruct } from '../engine/struct.js';
 /** @typedef {keyof typeof matrixType} MatrixType how elements of matrices are kept */
 
 /** Whose names, of other types than Llama's kin. @type {Readonly<Record<string, number>>} */
-const namesOfTypes = { gpt2: names.gpt2, gpt_neox: names.gptNeox, gemma3_text: names.gemma3 };
+const namesOfTypes = {
+  ...{ gpt2: names.gpt2, gpt_neox: names.gptNeox, gemma3_text: names.gemma3 },
+  ...{ bert: names.bert, roberta: names.roberta, distilbert: names.distilbert },
+};
 
 /** @param {string} name of an activation, such as gelu_tanh */
 const activationOf = (name) =>
@@ -22,7 +25,7 @@ const activationOf = (name) =>
 
 /**
  * Writes a model's config into staging memory.
- * @param {ModelConfig} config
+ * @param {ModelConfig & { hasHead?: boolean }} config hasHead: of encoders
  * @param {MatrixType} dtype of the matrices
  * @param {boolean} isBare whether names have no prefix such as transformer.
  * @returns {(engine: Engine, layout: import('../engine/struct.js').Layout) => number} lays it, and returns its address
@@ -51,6 +54,7 @@ export const layModel = (config, dtype, isBare) => (engine, layout) => {
     ...{ activation: activationOf(config.activation), rotaryCount: rotary.length },
     ...{ rotary: rotaryAt, layers: layersAt },
   };
-  writeStruct(engine, at, layout, { ...config, model });
+  const headActivation = activationOf(config.headActivation);
+  writeStruct(engine, at, layout, { ...config, headActivation, model });
   return at;
 };

@@ -4,6 +4,7 @@ import { matrixType } from '../engine/abi.js';
 import { loaderThere } from '../worker/there.js';
 import { readModelConfig } from './config.js';
 import { Decoder } from './decoder.js';
+import { Encoder } from './encoder.js';
 import { checkEngine } from './gpt2.js';
 import { loadTensors } from './load-tensors.js';
 import { namesOf } from './names.js';
@@ -64,6 +65,13 @@ function commonType(files) {
   return kept[most?.[0]] ?? 'float32';
 }
 
+/** The first weight of a masked-language-model head. */
+const headWeight = /^(cls\.predictions\.transform\.dense|lm_head\.dense|vocab_transform)\.weight$/;
+
+/** @param {readonly SafetensorsFile[]} files of an encoder */
+const hasHead = (files) =>
+  files.some(({ tensors }) => [...tensors.keys()].some((name) => headWeight.test(name)));
+
 /**
  * A fetch that a Worker calls: there, a callback that throws ends the call that it was lent to.
  * @param {typeof globalThis.fetch} fetch
@@ -100,11 +108,12 @@ const fetchBy =
  * range requests only the needed parts are fetched, interrupted downloads resume, and a page keeps the files in the browser's
  * cache.
  *
+ * @template {Decoder | Encoder} [Model=Decoder]
  * @overload
  * @param {Headwise} hw the engine for the model
  * @param {ModelSource} source
  * @param {LoadModelOptions} [options]
- * @returns {Promise<Decoder>} the model, in evaluation mode
+ * @returns {Promise<Model>} the model, in evaluation mode
  * @throws {HeadwiseError} ERR_FORMAT: a file has another format, the config asks for what is not implemented (its key is named),
  *   or config and weights do not fit each other; ERR_LOAD: a file cannot be loaded; ERR_MEMORY; ERR_VALUE: a bad argument. An
  *   abort rejects with the signal's reason. After an error the engine keeps nothing of the model.
@@ -112,11 +121,12 @@ const fetchBy =
 /**
  * Loads a model into an engine of 'headwise/worker'. The Worker reads the files and runs the model.
  *
+ * @template {Decoder | Encoder} [Model=Decoder]
  * @overload
  * @param {import('../worker.js').RemoteHeadwise} hw the engine for the model
  * @param {ModelSource} source
  * @param {LoadModelOptions} [options]
- * @returns {Promise<import('../worker.js').Remote<Decoder>>} the model; its methods are awaited, and generate is an async iterator
+ * @returns {Promise<import('../worker.js').Remote<Model>>} the model; its methods are awaited, and generate is an async iterator
  * @throws {HeadwiseError} as above
  */
 /**
@@ -145,7 +155,10 @@ export async function loadModel(hw, source, options) {
   const files = await openFiles();
   try {
     const keptAs = dtype === 'auto' ? commonType(files) : dtype;
-    const model = new Decoder(engine, config, { config: described, dtype: keptAs });
+    const about = { config: described, dtype: keptAs };
+    const model = described.isDecoder
+      ? new Decoder(engine, config, about)
+      : new Encoder(engine, config, { ...about, hasHead: hasHead(files) });
     try {
       await loadTensors(model, files, namesOf(described), onProgress);
       // The last pieces may have been there at once.

@@ -66,7 +66,7 @@ function place(shape, flat) {
  * @param {number} [ignored] another value that is allowed
  * @returns {import('../tensor/operand.js').IdsOperand}
  */
-function checkIntegers(ids, name, count, ignored) {
+export function checkIntegers(ids, name, count, ignored) {
   const { values, shape, size } = reading(() => unpack(ids, name), name, 'integers');
   if (size === 0) {
     throw misshapen(shape, name, 'an id or more');

@@ -73,7 +73,15 @@ export const decoderForward = {
   lengths: readLengths,
 };
 
-/** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward>>} Asked options that are checked */
+/** @param {any} value read when the ids are known */
+const asGiven = (value) => value;
+
+export const encoderForward = {
+  ...{ tokenTypes: asGiven, lengths: asGiven, trace: flag, needWeights: flag },
+  headMask: maybe(checkHeadMask),
+};
+
+/** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward> & { tokenTypes: IdsOperand }>} Asked options that are checked */
 
 /** The options of a call without options. @type {Asked} */
 export const nothing = Object.freeze({ needWeights: false, trace: false });
@@ -126,6 +134,7 @@ function outputOf(about, hasBatch, batch, rows) {
  * @property {readonly [number, number, number, number]} scores the shape of a layer's: [batch, heads, Lq, Lkv]
  * @property {import('../attention/mask.js').Mask | undefined} mask
  * @property {FloatOperand | undefined} headMask
+ * @property {IdsOperand | undefined} tokenTypes of encoders
  * @property {readonly Replacement[]} replace
  * @property {number} causality
  * @property {number} cacheAt a cache's address, 0 for none
@@ -189,9 +198,10 @@ function writeExtras({ words }, extras, addresses) {
   words[at + optionsAt.cache] = extras.cacheAt;
   words[at + optionsAt.headMask] = addresses[4];
   words[at + optionsAt.causality] = extras.causality;
-  words[at + optionsAt.replace] = addresses[5];
+  words[at + optionsAt.tokenTypes] = addresses[5];
+  words[at + optionsAt.replace] = addresses[6];
   words[at + optionsAt.replaceCount] = extras.replace.length;
-  writeReplace(words, extras, addresses.slice(5));
+  writeReplace(words, extras, addresses.slice(6));
 }
 
 /**
@@ -213,8 +223,9 @@ function callModule(engine, call) {
     const weightsBytes = extras.weightsBytes || undefined;
     const listBytes = extras.replace.length * replaceLayout.bytes;
     const outputs = extras.replace.map(({ output }) => output);
-    const operands = [extras.mask?.tensor, extras.headMask, listBytes, ...outputs];
-    const addresses = engine.lay([bytes, structBytes, weightsBytes, ...operands]);
+    const operands = [extras.mask?.tensor, extras.headMask, extras.tokenTypes];
+    const parts = [bytes, structBytes, weightsBytes, ...operands, listBytes, ...outputs];
+    const addresses = engine.lay(parts);
     at = addresses[0];
     struct = addresses[1];
     writeExtras(engine, extras, addresses);
@@ -314,7 +325,7 @@ function fitReplace(replace, { layers, heads, headDim }, [batch, , tokens], hasB
  */
 function fitExtras(asked, about, scores, hasBatch, cacheAt) {
   const { layers, heads } = about;
-  const { headMask, keyPaddingMask: padding, trace = false, replace = [] } = asked;
+  const { headMask, keyPaddingMask: padding, trace = false, replace = [], tokenTypes } = asked;
   fitReplace(replace, about, scores, hasBatch);
   const own = asked.mask && fitModuleMask(asked.mask, scores);
   checkKeyPadding(padding, hasBatch ? [scores[0], scores[3]] : [scores[3]]);
@@ -330,6 +341,7 @@ function fitExtras(asked, about, scores, hasBatch, cacheAt) {
     scores,
     mask,
     headMask,
+    tokenTypes,
     replace,
     causality,
     cacheAt,

@@ -1,0 +1,133 @@
+// hw.Encoder: what PyTorch computed in float64 of tiny checkpoints of BERT, RoBERTa and DistilBERT; padding, token types and errors.
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { test } from 'node:test';
+import { Encoder, loadModel } from 'headwise/models';
+import { readModelConfig } from '../web/headwise/models/config.js';
+import { allClose, engine, rejectsCode, throwsCode } from './helpers.js';
+import { readConfig, readTensors } from './model-fixtures.js';
+import { isTorchs, make, readGroup } from './torch.js';
+
+/** @typedef {import('./torch.js').Case & { checkpoint: string, rows: number[][], tokenTypes?: number[][] }} ModelCase */
+
+const hw = await engine();
+const group = readGroup('models');
+const all = /** @type {ModelCase[]} */ (group.cases);
+const cases = all.filter(({ checkpoint }) => !readModelConfig(readConfig(checkpoint)).isDecoder);
+
+/** @param {string} checkpoint @param {object} [options] */
+async function open(checkpoint, options) {
+  const folder = fileURLToPath(new URL(`fixtures/models/${checkpoint}`, import.meta.url));
+  /** @type {Encoder} */
+  const model = await loadModel(hw, folder, options);
+  assert.ok(model instanceof Encoder);
+  return model;
+}
+
+/** Without the batch, of one row. @param {import('headwise').Tensor} x */
+const alone = (x) => x.reshape(x.shape.slice(1));
+
+test('there are encoders of every architecture', () => {
+  const types = new Set(cases.map(({ checkpoint }) => readConfig(checkpoint).model_type));
+  assert.equal(types.size, 3);
+});
+
+for (const { title, checkpoint, rows, tokenTypes, expect } of cases) {
+  const typesOf = (/** @type {number} */ row) => tokenTypes && { tokenTypes: tokenTypes[row] };
+
+  test(`${title}: hidden states, logits, weights and traces`, async () => {
+    const model = await open(checkpoint);
+    for (const [row, ids] of rows.entries()) {
+      const { hidden, logits, weights, trace } = model.forward(ids, {
+        ...{ ...typesOf(row), needWeights: true, trace: true },
+      });
+      isTorchs(hidden, expect[`hidden.${row}`], group, 'hidden');
+      const hasLogits = expect[`logits.${row}`] !== undefined;
+      assert.equal(logits !== undefined, hasLogits);
+      if (logits) isTorchs(logits, expect[`logits.${row}`], group, 'logits');
+      for (const [layer, each] of weights.entries()) {
+        isTorchs(alone(each), expect[`weights.${row}.${layer}`], group, `weights ${layer}`);
+        const own = alone(each).slice([1, 2]);
+        allClose(trace[layer].weights({ head: 1 }), { shape: own.shape.slice(1), data: own.data });
+      }
+      isTorchs(model.forward(ids, typesOf(row)).hidden, expect[`hidden.${row}`], group, 'alone');
+    }
+    model.dispose();
+  });
+
+  test(`${title}: rows padded to one batch are the rows alone`, async () => {
+    const model = await open(checkpoint);
+    const length = Math.max(...rows.map((row) => row.length));
+    const padded = (/** @type {number[]} */ row) =>
+      Array.from({ length }, (_, i) => row[i] ?? i % 2);
+    const { hidden, logits } = model.forward(rows.map(padded), {
+      lengths: rows.map((row) => row.length),
+      ...(tokenTypes && { tokenTypes: tokenTypes.map(padded) }),
+    });
+    for (const [i, row] of rows.entries()) {
+      const part = (/** @type {import('headwise').Tensor} */ x) =>
+        alone(x.slice([i, i + 1], [0, row.length]));
+      isTorchs(part(hidden), expect[`hidden.${i}`], group, 'hidden');
+      if (logits) isTorchs(part(logits), expect[`logits.${i}`], group, 'logits');
+    }
+    model.dispose();
+  });
+
+  for (const [dtype, bound] of /** @type {const} */ ([
+    ['float16', 2e-3],
+    ['bfloat16', 2e-2],
+    ['int8', 5e-2],
+  ]))
+    // prettier-ignore
+    test(`${title}, as ${dtype}: PyTorch's hidden states within the type's bound`, async () => {
+      const model = await open(checkpoint, { dtype });
+      const { data } = model.forward(rows[0], typesOf(0)).hidden;
+      const right = Array.from(make(expect['hidden.0'], group).data, Number);
+      const square = (/** @type {number[]} */ list) => list.reduce((sum, x) => sum + x * x, 0);
+      const error = Math.sqrt(square(right.map((x, i) => x - data[i])) / square(right));
+      assert.ok(error <= bound, `${error}`);
+      model.dispose();
+    });
+}
+
+test('a new encoder has drawn weights and a head; a state dict of Hugging Face loads', async () => {
+  const config = readConfig('bert');
+  hw.manualSeed(1);
+  const model = new hw.Encoder(config);
+  const state = model.stateDict();
+  const { data } = state['bert.embeddings.word_embeddings.weight'];
+  const deviation = Math.sqrt(data.reduce((sum, x) => sum + x * x, 0) / data.length);
+  assert.ok(deviation > 0.015 && deviation < 0.025, `${deviation}`);
+  assert.ok('cls.predictions.transform.dense.weight' in state);
+  model.loadStateDict(await readTensors('bert')).eval();
+  const loaded = await open('bert');
+  const ids = [3, 1, 4, 1, 5];
+  assert.deepEqual(model.forward(ids), loaded.forward(ids));
+  const mask = Array.from({ length: 2 }, () => [0, 1, 1]);
+  const muted = model.forward(ids, { headMask: mask });
+  assert.notDeepEqual(muted.hidden, model.forward(ids).hidden);
+  model.dispose();
+  loaded.dispose();
+});
+
+test('bad calls are named, and the encoder stays usable', async () => {
+  const model = await open('bert');
+  const any = /** @type {any} */ (model);
+  const ids = [[1, 2, 3]];
+  const before = model.forward(ids);
+  throwsCode(() => any.forward([1, 1e6]), 'ERR_VALUE', 'ids');
+  throwsCode(() => any.forward(ids, { tokenTypes: [[0, 0, 2]] }), 'ERR_VALUE', 'tokenTypes');
+  throwsCode(() => any.forward(ids, { tokenTypes: [0, 0, 1] }), 'ERR_SHAPE', 'tokenTypes');
+  throwsCode(() => any.forward(ids, { lengths: [4] }), 'ERR_VALUE', 'lengths');
+  throwsCode(() => any.forward(ids, { lengths: [0] }), 'ERR_VALUE', 'lengths');
+  throwsCode(() => any.forward(ids, { lengths: 3 }), 'ERR_VALUE', 'lengths');
+  throwsCode(() => any.forward(ids, { cache: 1 }), 'ERR_VALUE', 'cache');
+  throwsCode(() => any.forward(Array(1000).fill(1)), 'ERR_SHAPE', 'contextLength');
+  throwsCode(() => hw.enableGrad(() => model.forward(ids)), 'ERR_VALUE', 'Encoder.forward');
+  throwsCode(() => new hw.Encoder({ model_type: 'llama' }), 'ERR_VALUE', 'model_type');
+  throwsCode(() => new hw.Decoder({ model_type: 'bert' }), 'ERR_VALUE', 'model_type');
+  assert.deepEqual(model.forward(ids), before);
+  model.dispose();
+  throwsCode(() => model.forward(ids), 'ERR_DISPOSED');
+  await rejectsCode(open('none'), 'ERR_LOAD');
+});
