@@ -86,7 +86,10 @@ export function knownOf({ task, lr, layers, positions, heads, width, only }) {
       (task === 'reversal' || task === 'addition') && positions === 'none',
       'Without positions the answer’s place cannot be found.',
     ],
-    [lr < 1e-3, 'A small learning rate takes several times as many steps.'],
+    [
+      task === 'induction' && lr < 1e-3,
+      'At 0.0003 half of the answers were right after some 1,550 steps, at 0.003 after 300.',
+    ],
     [width / heads < 8, `Each head has ${width / heads} numbers to match by: few.`],
     [width === 128 || layers > 2, 'This size takes noticeably longer a step.'],
     [
@@ -95,7 +98,7 @@ export function knownOf({ task, lr, layers, positions, heads, width, only }) {
     ],
     [
       task === 'sorting' && positions === 'none',
-      'Sorting needs no positions: without them it was learnt with eight seeds of eight.',
+      'Sorting needs no positions: without them it was learnt with four seeds of four.',
     ],
     [
       task === 'addition' && only,
