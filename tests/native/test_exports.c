@@ -84,7 +84,7 @@ static const hw_transformer_stack_config bad_stack = {{.d_model = WIDTH, .num_he
 
 #define DECODER(vocab)                      \
   {                                         \
-    .model = {.vocab_size = vocab,          \
+    .model = {.vocab_size = (vocab),        \
               .context_length = TOKENS,     \
               .d_model = WIDTH,             \
               .num_layers = LAYERS,         \
@@ -105,7 +105,7 @@ static const hw_decoder_config bad_decoder = DECODER(0);
 #define ENCODER(vocab)                                    \
   {                                                       \
     .model = {.names = HW_NAMES_BERT,                     \
-              .vocab_size = vocab,                        \
+              .vocab_size = (vocab),                      \
               .context_length = TOKENS,                   \
               .d_model = WIDTH,                           \
               .num_layers = LAYERS,                       \
