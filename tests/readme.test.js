@@ -66,6 +66,23 @@ test('the lines with a model load it by name, look into it and continue', async 
   assert.equal(ids.length, 12);
 });
 
+test('the lines on heads attribute a logit, patch a head and tell what it does', async () => {
+  const code = blockOf('headwise/models');
+  assert.match(code, /attribution/);
+  const place = fileURLToPath(new URL('fixtures/models/llama', import.meta.url));
+  const here = code.replace("'HuggingFaceTB/SmolLM2-135M'", JSON.stringify(place));
+  const [[heads, total], [logits], [norms], [copying]] = await run(here);
+  assert.deepEqual([heads.length, heads[0].length], [2, 2]);
+  assert.ok(Number.isFinite(total) && Math.abs(copying) <= 1);
+  assert.deepEqual(
+    [logits, norms],
+    [
+      [1, 40],
+      [4, 4],
+    ],
+  );
+});
+
 test('the lines with a GPT-2 load a checkpoint, look into it and continue', async () => {
   const code = blockOf('headwise/gpt2');
   const here = code.replaceAll('https://example.org/gpt2/', CHECKPOINT.href);
