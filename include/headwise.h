@@ -932,7 +932,7 @@ hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module)
  * logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). The scales of the final norm, of
  * norms behind attention and feed-forward, and of a capped logit are held fixed, so that the parts add up to the logit
  * (difference). A head's part is its output times its rows of the output projection. Biases of output projections and of the
- * final norm are `biases`; those of feed-forwards belong to mlps. */
+ * final norm are `biases`, with what the rounding of int8 adds to a logit; those of feed-forwards belong to mlps. */
 typedef struct hw_attribution {
   const uint32_t *ids; /* [tokens] */
   size_t tokens;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { loadGpt2 } from 'headwise/gpt2';
+import { loadModel } from 'headwise/models';
 import { load } from 'headwise/worker';
 import { engine, throwsCode } from './helpers.js';
 import { drawIds, loadCheckpoint, readCheckpoint, smallModel } from './gpt2.js';
@@ -56,6 +57,29 @@ test('heads that write nothing have no circuit', () => {
   throwsCode(() => still.headCircuits({ layer: 0, head: 0 }), 'ERR_DISPOSED', 'Gpt2');
   throwsCode(() => still.attribution(ids, { target: 0 }), 'ERR_DISPOSED', 'Gpt2');
 });
+
+for (const name of ['llama', 'gemma3_text-caps', 'gpt_neox', 'qwen3']) {
+  for (const dtype of /** @type {const} */ (['float32', 'bfloat16', 'float16', 'int8'])) {
+    test(`the parts of ${name}’s logits add up to them with weights in ${dtype}`, async () => {
+      const folder = new URL(`fixtures/models/${name}/`, import.meta.url);
+      const decoder = await loadModel(hw, folder, { dtype });
+      const text = [3, 7, 1, 7, 2];
+      const { data } = decoder.forward(text).logits;
+      for (const against of [undefined, 4]) {
+        const { heads, mlps, embedding, biases, total } = decoder.attribution(text, {
+          ...{ target: 9, against },
+        });
+        const parts = [...heads.data, ...mlps.data, embedding, biases];
+        const sum = parts.reduce((all, part) => all + part, 0);
+        const logit = data[9] - (against === undefined ? 0 : data[against]);
+        const scale = Math.max(1, ...parts.map(Math.abs));
+        assert.ok(Math.abs(sum - total) <= 1e-5 * scale, `parts: ${sum}, total: ${total}`);
+        assert.ok(Math.abs(total - logit) <= 1e-5 * scale, `total: ${total}, logit: ${logit}`);
+      }
+      decoder.dispose();
+    });
+  }
+}
 
 test('a model in a Worker gives the same numbers', async () => {
   const there = await load();

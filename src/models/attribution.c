@@ -54,18 +54,22 @@ static rows take_rows(hw_run *run, const hw_decoder *m, size_t position) {
   };
 }
 
-/* Adds a token's unembedding. A capped logit's share of the uncapped one is held fixed, as the scales of norms are. */
-static void add_token(const hw_decoder *m, const rows *r, uint32_t token, double sign) {
+/* Adds a token's unembedding. A capped logit's share of the uncapped one is held fixed, as the scales of norms are. Returns
+ * what rounding adds to an uncapped logit: products with 8-bit weights round the row. */
+static double add_token(const hw_decoder *m, const rows *r, uint32_t token, double sign) {
   const size_t d_model = m->config.model.d_model;
   double logit = 0.0;
   hw_matrix_row(hw_decoder_head(m), token, false, r->row);
   for (size_t i = 0; i < d_model; i++) {
     logit += (double)r->row[i] * (double)r->normed[i];
   }
-  const double share = m->config.logit_softcap == 0.0 || logit == 0.0 ? 1.0 : (double)r->logits[token] / logit;
+  const bool is_capped = m->config.logit_softcap != 0.0;
+  const double share = is_capped && logit != 0.0 ? (double)r->logits[token] / logit : 1.0;
   for (size_t i = 0; i < d_model; i++) {
     r->direction[i] += sign * share * (double)r->row[i];
   }
+  const bool is_rounded = hw_matrix_rounds(hw_decoder_head(m));
+  return is_rounded && !is_capped ? sign * ((double)r->logits[token] - logit) : 0.0;
 }
 
 /* The shares of a layer's heads; returns that of the projection's bias and of the norm behind. */
@@ -114,12 +118,12 @@ static void share_out(const hw_decoder *m, const hw_attribution *call, const row
   const hw_model_config *model = &m->config.model;
   double total = (double)r->logits[call->target];
   memset(r->direction, 0, model->d_model * sizeof(double));
-  add_token(m, r, call->target, 1.0);
+  double biases = add_token(m, r, call->target, 1.0);
   if (call->has_against) {
-    add_token(m, r, call->against, -1.0);
+    biases += add_token(m, r, call->against, -1.0);
     total -= (double)r->logits[call->against];
   }
-  double biases = hw_layer_norm_direction(m->norm, r->last, r->direction);
+  biases += hw_layer_norm_direction(m->norm, r->last, r->direction);
   for (size_t layer = 0; layer < model->num_layers; layer++) {
     const float *mlp = r->watch.branches + (2 * layer + 1) * model->d_model;
     call->mlps[layer] = model->d_ff > 0 ? (float)dot(mlp, r->direction, model->d_model) : 0.0F;

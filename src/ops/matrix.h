@@ -55,6 +55,9 @@ void hw_matrix_row(const hw_matrix *matrix, size_t row, bool adds, float *out);
 /* Columns [column, column + columns) of one row += values. */
 void hw_matrix_add_to_row(hw_matrix *matrix, size_t row, size_t column, size_t columns, const float *values);
 
+/* Whether products round what they multiply by. */
+static inline bool hw_matrix_rounds(const hw_matrix *matrix) { return matrix->type == HW_MATRIX_INT8; }
+
 /* Rows of floats, `stride` apart. */
 typedef struct hw_rows {
   const float *data;

@@ -21,7 +21,8 @@ import { checkIds } from '../modules/embedding.js';
  * @property {Tensor} heads [layers, heads]
  * @property {Tensor} mlps [layers], with the biases of their projections
  * @property {number} embedding of the token and its position
- * @property {number} biases of the attentions' output projections and of the final norm
+ * @property {number} biases of the attentions' output projections and of the final norm; with int8 weights also what rounding adds to
+ *   the logit
  * @property {number} total the logit or the difference; heads, mlps, embedding and biases add up to it
  */
 
