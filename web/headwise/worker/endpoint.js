@@ -274,10 +274,14 @@ export class Endpoint {
    * @param {number} call
    */
   #lendFunction(callback, scope, call) {
+    /** What it threw: its call is over, and it is not called again. @type {{ error: unknown } | undefined} */
+    let failure;
     const id = this.#hold(async (/** @type {unknown[]} */ ...args) => {
+      if (failure !== undefined) throw failure.error;
       try {
         return await callback(...args);
       } catch (error) {
+        failure = { error };
         const pending = this.#pending.get(call);
         if (pending !== undefined) pending.hasFailed = true;
         pending?.reject(error);
