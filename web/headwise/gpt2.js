@@ -20,6 +20,9 @@
 /** @typedef {import('./models/gpt2.js').Gpt2Logits} Gpt2Logits */
 /** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
 /** @typedef {import('./models/language-model.js').Replacement} Replacement */
+/** @typedef {import('./models/understanding.js').Attribution} Attribution */
+/** @typedef {import('./models/understanding.js').AttributionOptions} AttributionOptions */
+/** @typedef {import('./models/understanding.js').HeadCircuits} HeadCircuits */
 /** @typedef {import('./models/generate.js').Generated} Generated */
 /**
  * @template {boolean} [WithLogProbability=false]

@@ -4,11 +4,20 @@
  * @module headwise/models
  */
 
+/** @typedef {import('./models/config.js').Activation} Activation */
+/** @typedef {import('./models/config.js').Biases} Biases */
+/** @typedef {import('./models/config.js').LayerConfig} LayerConfig */
 /** @typedef {import('./models/config.js').ModelConfig} ModelConfig */
+/** @typedef {import('./models/rotary.js').Rotary} Rotary */
 /** @typedef {import('./models/lay-model.js').MatrixType} MatrixType */
 /** @typedef {import('./models/load-model.js').LoadModelOptions} LoadModelOptions */
+/** @typedef {import('./models/load-model.js').ModelParts} ModelParts */
 /** @typedef {import('./models/load-model.js').ModelSource} ModelSource */
 /** @typedef {import('./models/language-model.js').LogitsOf} LogitsOf */
+/** @typedef {import('./models/language-model.js').Replacement} Replacement */
+/** @typedef {import('./models/understanding.js').Attribution} Attribution */
+/** @typedef {import('./models/understanding.js').AttributionOptions} AttributionOptions */
+/** @typedef {import('./models/understanding.js').HeadCircuits} HeadCircuits */
 /**
  * @template {import('./models/language-model.js').LogitsOf} [Logits=import('./models/language-model.js').LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
@@ -31,6 +40,7 @@
  * @template {boolean} [WithTrace=boolean]
  * @typedef {import('./models/encoder.js').EncoderResult<NeedWeights, WithTrace>} EncoderResult
  */
+/** @typedef {import('./models/encoder.js').EncoderOutput} EncoderOutput */
 /** @typedef {import('./models/generate.js').Generated} Generated */
 /**
  * @template {boolean} [WithLogProbability=false]

@@ -10,7 +10,18 @@ import { readRotary } from './rotary.js';
 
 /** @typedef {import('./architectures.js').Architecture} Architecture */
 /** @typedef {import('./rotary.js').Rotary} Rotary */
-/** @typedef {'gelu' | 'gelu_tanh' | 'relu' | 'silu'} Activation */
+/**
+ * A function between the products of a feed-forward; gelu_tanh is GELU's approximation.
+ * @typedef {'gelu' | 'gelu_tanh' | 'relu' | 'silu'} Activation
+ */
+
+/**
+ * Which products add a bias.
+ * @typedef {object} Biases
+ * @property {boolean} qkv of queries, keys and values
+ * @property {boolean} out of attention's output projection
+ * @property {boolean} mlp of the feed-forward
+ */
 
 /**
  * A layer's attention.
@@ -22,24 +33,24 @@ import { readRotary } from './rotary.js';
 /**
  * What a config says, defaults filled in: a model is built of it without another look at the config.
  * @typedef {object} ModelConfig
- * @property {string} modelType
+ * @property {string} modelType Hugging Face's model_type
  * @property {boolean} isDecoder predicts next tokens; else hidden tokens, from both sides
- * @property {number} vocabSize
+ * @property {number} vocabSize how many ids there are
  * @property {number} contextLength the most tokens
  * @property {number} dModel width of the residual stream
- * @property {number} numLayers
+ * @property {number} numLayers how many blocks
  * @property {number} numHeads of queries
  * @property {number} numKeyValueHeads a divisor of numHeads
- * @property {number} headDim
- * @property {number} dFf
- * @property {'layer' | 'rms'} norm
+ * @property {number} headDim width of a head
+ * @property {number} dFf width within the feed-forward
+ * @property {'layer' | 'rms'} norm LayerNorm or RMSNorm
  * @property {number} eps what norms add to the variance or mean square
  * @property {0 | 1} gainOffset what is added to norms' weights
  * @property {'pre' | 'post' | 'both'} normPlace before a branch, behind its residual connection, or before and behind the branch
  * @property {boolean} isParallel attention and feed-forward both read the block's input
  * @property {boolean} qkNorm whether each head's queries and keys are normed, before they turn
- * @property {{ qkv: boolean, out: boolean, mlp: boolean }} biases of attention's projections in and out, and of the feed-forward
- * @property {Activation} activation
+ * @property {Biases} biases which products add one
+ * @property {Activation} activation of the feed-forward
  * @property {Activation} headActivation of an encoder's masked-language-model head
  * @property {boolean} isGated activation(gate) · up, else activation(up)
  * @property {number} attentionScale what scores are multiplied by
@@ -50,8 +61,8 @@ import { readRotary } from './rotary.js';
  * @property {number} firstPosition row of the first token
  * @property {number} tokenTypes 0: there are none
  * @property {boolean} tiesHead whether the head's matrix is the token embedding
- * @property {readonly Rotary[]} rotary
- * @property {readonly LayerConfig[]} layers
+ * @property {readonly Rotary[]} rotary the ways in which queries and keys turn
+ * @property {readonly LayerConfig[]} layers what differs between layers
  */
 
 /** More layers, and wider heads, no model has; what is made for each would fill memory. */

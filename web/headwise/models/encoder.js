@@ -43,6 +43,7 @@ import { namesOf } from './names.js';
  * @property {Tensor} [logits] [batch, tokens, vocabSize], of the masked-language-model head, if the model has one
  */
 /**
+ * The result of `forward`: hidden states, logits if there is a head, weights and traces if requested.
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
  * @typedef {EncoderOutput & Asked<NeedWeights, LayerWeights> & Asked<WithTrace, LayerTraces>} EncoderResult

@@ -32,8 +32,8 @@ import { attribution, headCircuits } from './understanding.js';
 /**
  * Another output for a head.
  * @typedef {object} Replacement
- * @property {number} layer
- * @property {number} head
+ * @property {number} layer whose head it is
+ * @property {number} head within the layer
  * @property {Tensor | NestedNumbers} output [tokens, headDim], or [batch, tokens, headDim] if ids have a batch
  */
 

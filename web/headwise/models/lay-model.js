@@ -11,7 +11,10 @@ import { writeStruct } from '../engine/struct.js';
 
 /** @typedef {import('./config.js').ModelConfig} ModelConfig */
 /** @typedef {import('../engine/engine.js').Engine} Engine */
-/** @typedef {keyof typeof matrixType} MatrixType how elements of matrices are kept */
+/**
+ * How elements of matrices are kept.
+ * @typedef {'float32' | 'bfloat16' | 'float16' | 'int8'} MatrixType
+ */
 
 /** Whose names, of other types than Llama's kin. @type {Readonly<Record<string, number>>} */
 const namesOfTypes = {

@@ -16,9 +16,16 @@ import { openModel } from './open-model.js';
 /** @typedef {import('./lay-model.js').MatrixType} MatrixType */
 
 /**
+ * The files of a model, each alone.
+ * @typedef {object} ModelParts
+ * @property {Source | object} config config.json, or what it holds
+ * @property {Source | readonly Source[]} weights model.safetensors, or its shards
+ */
+
+/**
  * The place of a model: a Hugging Face id such as 'org/name', the address of a folder or of its config.json (in Node also a
  * path), the files of a folder, or config and weights, each alone. Weights may be a list of shards.
- * @typedef {string | URL | readonly File[] | { config: Source | object, weights: Source | readonly Source[] }} ModelSource
+ * @typedef {string | URL | readonly File[] | ModelParts} ModelSource
  */
 
 /**
