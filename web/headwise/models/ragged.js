@@ -4,14 +4,18 @@ import { copyArray, isArray, kindOf, lengthOf, reading } from '../checks/foreign
 
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
 
-/** No array has more. */
-const most = 2 ** 32;
+/** The most ids that are copied and padded here. More are read as rows of equal length are, or refused. */
+const most = 2 ** 20;
 
-/** A copy of a plain or typed array. @param {any} value @returns {any[] | undefined} undefined: it is neither */
+/**
+ * A copy of a plain or typed array.
+ * @param {any} value
+ * @returns {any[] | undefined} undefined: it is neither, or longer than `most`
+ */
 function copyOf(value) {
-  return kindOf(value) === undefined
-    ? copyArray(value, most)
-    : Array.from({ length: lengthOf(value) }, (_, i) => value[i]);
+  if (kindOf(value) === undefined) return copyArray(value, most);
+  const length = lengthOf(value);
+  return length <= most ? Array.from({ length }, (_, i) => value[i]) : undefined;
 }
 
 /** @param {unknown} value of the option @returns {unknown} a copy if it is an array */
@@ -24,12 +28,22 @@ export const readLengths = (value) =>
  * @returns {{ ids: any, lengths: number[] | undefined }} the lengths of such rows
  */
 export function padRows(ids) {
-  const rows = isArray(ids) ? copyArray(ids, most)?.map((row) => copyOf(row) ?? row) : undefined;
-  if (rows === undefined || !rows.every(isArray)) {
-    return { ids: rows ?? ids, lengths: undefined };
+  const list = isArray(ids) ? copyArray(ids, most) : undefined;
+  if (list === undefined || (!isArray(list[0]) && kindOf(list[0]) === undefined)) {
+    return { ids: list ?? ids, lengths: undefined };
+  }
+  /** @type {any[][]} */
+  const rows = [];
+  let tokens = 0;
+  for (const row of list) {
+    const copy = copyOf(row);
+    tokens = Math.max(tokens, copy?.length ?? 0);
+    if (copy === undefined || tokens * list.length > most) {
+      return { ids: [...rows, row, ...list.slice(rows.length + 1)], lengths: undefined };
+    }
+    rows.push(copy);
   }
   const lengths = rows.map((row) => row.length);
-  const tokens = lengths.reduce((a, b) => Math.max(a, b), 0);
   if (lengths.every((length) => length === tokens || length === 0)) {
     return { ids: rows, lengths: undefined };
   }
