@@ -82,43 +82,22 @@ static const hw_transformer_block_config bad_block = {.d_model = WIDTH, .num_hea
 static const hw_transformer_stack_config stack = {{.d_model = WIDTH, .num_heads = HEADS, .d_ff = WIDTH}, LAYERS};
 static const hw_transformer_stack_config bad_stack = {{.d_model = WIDTH, .num_heads = HEADS, .d_ff = WIDTH}, 0};
 
-#define DECODER(vocab)                      \
-  {                                         \
-    .model = {.vocab_size = (vocab),        \
-              .context_length = TOKENS,     \
-              .d_model = WIDTH,             \
-              .num_layers = LAYERS,         \
-              .num_heads = HEADS,           \
-              .num_key_value_heads = HEADS, \
-              .head_dim = WIDTH / HEADS,    \
-              .d_ff = WIDTH,                \
-              .qkv_bias = true,             \
-              .out_bias = true,             \
-              .mlp_bias = true,             \
-              .positions = TOKENS},         \
-    .ties_head = true                       \
-  }
+/* What both kinds of models are made of. */
+#define SIZES(vocab)                                                                                           \
+  .vocab_size = (vocab), .context_length = TOKENS, .d_model = WIDTH, .num_layers = LAYERS, .num_heads = HEADS, \
+  .num_key_value_heads = HEADS, .head_dim = WIDTH / HEADS, .d_ff = WIDTH, .qkv_bias = true, .out_bias = true,  \
+  .mlp_bias = true, .positions = TOKENS
+
+#define DECODER(vocab) \
+  { .model = {SIZES(vocab)}, .ties_head = true }
 
 static const hw_decoder_config decoder_config = DECODER(VOCAB);
 static const hw_decoder_config bad_decoder = DECODER(0);
 
-#define ENCODER(vocab)                                    \
-  {                                                       \
-    .model = {.names = HW_NAMES_BERT,                     \
-              .vocab_size = (vocab),                      \
-              .context_length = TOKENS,                   \
-              .d_model = WIDTH,                           \
-              .num_layers = LAYERS,                       \
-              .num_heads = HEADS,                         \
-              .num_key_value_heads = HEADS,               \
-              .head_dim = WIDTH / HEADS,                  \
-              .d_ff = WIDTH,                              \
-              .norm_place = HW_NORM_POST,                 \
-              .qkv_bias = true,                           \
-              .out_bias = true,                           \
-              .mlp_bias = true,                           \
-              .positions = TOKENS},                       \
-    .token_types = 2, .has_head = true, .ties_head = true \
+#define ENCODER(vocab)                                                                                               \
+  {                                                                                                                  \
+    .model = {SIZES(vocab), .names = HW_NAMES_BERT, .norm_place = HW_NORM_POST}, .token_types = 2, .has_head = true, \
+    .ties_head = true                                                                                                \
   }
 
 static const hw_encoder_config encoder_config = ENCODER(VOCAB);
