@@ -9,6 +9,7 @@
  */
 
 import { tensor } from '../../headwise/index.js';
+import { decayGroups } from './step.js';
 
 /** Amplitudes of the first position embeddings, with which each task is known to succeed. */
 const AMPLITUDES = { induction: 0.5, reversal: 0.5, addition: 0.2 };
@@ -110,10 +111,5 @@ export function groupsOf(model, { only, positions }) {
     .namedParameters()
     .filter(({ name }) => !(only && isFeedForward(name)))
     .filter(({ name }) => name !== 'wpe.weight' || positions !== 'none');
-  const decays = (/** @type {{ name: string, shape: readonly number[] }} */ { name, shape }) =>
-    shape.length === 2 && name !== 'wpe.weight';
-  return [
-    { params: learning.filter(decays), weightDecay: 0.01 },
-    { params: learning.filter((one) => !decays(one)), weightDecay: 0 },
-  ];
+  return decayGroups(learning, 0.01);
 }

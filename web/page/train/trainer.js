@@ -30,23 +30,16 @@ import { tensor } from '../../headwise/index.js';
 import { HeadScorer } from '../explore/scores.js';
 import { drawWeights, groupsOf, optionsOf } from './model.js';
 import { SCORES } from './scores.js';
+import { batchOf, BETAS, takeStep } from './step.js';
 import { randomBelow } from './tasks/random.js';
 import { IGNORED, times } from './tasks/task.js';
 
-const BETAS = /** @type {const} */ ([0.9, 0.98]);
-const MAX_NORM = 1;
 const WARM_UP = 50;
 /** Tokens of the rows that accuracy is measured on. */
 const HELD_OUT_TOKENS = 1024;
 /** Apart from every step's number. */
 const [HELD_OUT, EXAMPLE] = [2 ** 31, 2 ** 31 + 2];
 const TEMPERATURE = 0.6;
-
-/** @param {Row[]} rows @param {'ids' | 'targets'} what */
-function batchOf(rows, what) {
-  const flat = Float32Array.from(rows.flatMap((row) => row[what]));
-  return tensor(flat, [rows.length, rows[0].ids.length]);
-}
 
 /** @param {Float32Array} values @param {number} start @param {number} count @returns {number} the largest one's place */
 function largestIn(values, start, count) {
@@ -111,16 +104,9 @@ export class Trainer {
     const { seed, lr } = this.#settings;
     const random = randomBelow(seed, this.step);
     const rows = times(this.#task.batch, () => this.#task.row(random));
+    const run = { hw: this.#hw, model: this.model, optimizer: this.optimizer };
     const params = this.#groups.flatMap((group) => group.params);
-    const value = this.#hw.enableGrad(() => {
-      const loss = this.model.loss(batchOf(rows, 'ids'), batchOf(rows, 'targets'));
-      loss.backward();
-      return loss.item();
-    });
-    this.#hw.clipGradNorm(params, MAX_NORM);
-    this.optimizer.lr = lr * Math.min(1, (this.step + 1) / WARM_UP);
-    this.optimizer.step();
-    this.optimizer.zeroGrad();
+    const value = takeStep({ ...run, params }, rows, lr * Math.min(1, (this.step + 1) / WARM_UP));
     for (const { head } of this.#muted.values()) this.#silence(head);
     this.step++;
     return value;

@@ -7,6 +7,7 @@
  */
 import { tensor, zeros } from 'headwise';
 import { Gpt2 as Model } from 'headwise/gpt2';
+import { decayGroups } from '../../train/step.js';
 
 /**
  * Waves of 3 to 3,000 positions to begin wpe with: a shift by one is then a rotation, the same at every position, which
@@ -81,12 +82,7 @@ export function groupsOf(model, { attentionOnly, decay }) {
   const learning = model
     .parameters()
     .filter(({ name }) => !(attentionOnly && /\.(mlp|ln_2)\./.test(name)));
-  const decays = (/** @type {{ name: string, shape: readonly number[] }} */ { name, shape }) =>
-    shape.length === 2 && name !== 'wpe.weight';
-  return [
-    { params: learning.filter(decays), weightDecay: decay },
-    { params: learning.filter((each) => !decays(each)), weightDecay: 0 },
-  ];
+  return decayGroups(learning, decay);
 }
 
 /**

@@ -4,9 +4,9 @@
  * @import { Headwise } from 'headwise'
  * @import { Gpt2 } from 'headwise/gpt2'
  * @import { Progress } from './checkpoint.js'
- * @import { Data, Row, Task } from './task.js'
+ * @import { Data, Task } from './task.js'
  */
-import { tensor } from 'headwise';
+import { BETAS, takeStep } from '../../train/step.js';
 import { resume, saveCheckpoint } from './checkpoint.js';
 import { groupsOf, newModel, rateOf } from './model.js';
 import { Random } from './random.js';
@@ -21,19 +21,9 @@ import { Random } from './random.js';
  * @property {(line: string) => void} tell
  */
 
-const BETAS = /** @type {const} */ ([0.9, 0.98]);
-const MAX_NORM = 1;
 /** Seconds between two lines, and between two checkpoints. */
 const TELL_EVERY = 30;
 const SAVE_EVERY = 60;
-
-/** @param {readonly Row[]} rows @param {'ids' | 'targets'} what */
-function batchOf(rows, what) {
-  const [{ ids }] = rows;
-  const flat = new Float32Array(rows.length * ids.length);
-  rows.forEach((row, i) => flat.set(row[what], i * ids.length));
-  return tensor(flat, [rows.length, ids.length]);
-}
 
 /** @param {Record<string, number>} values */
 const written = (values) =>
@@ -85,16 +75,9 @@ class Training {
     const { progress, model, optimizer } = this;
     const { seed, step, steps } = progress;
     const rows = this.#data.batch(new Random(seed, step), step / steps);
-    const value = this.#hw.enableGrad(() => {
-      const loss = model.loss(batchOf(rows, 'ids'), batchOf(rows, 'targets'));
-      loss.backward();
-      return loss.item();
-    });
+    const run = { hw: this.#hw, model, optimizer, params: this.#params };
+    const value = takeStep(run, rows, rateOf(step, steps, this.#peak));
     if (!Number.isFinite(value)) throw new RunError(`The loss of step ${step} is ${value}.`);
-    this.#hw.clipGradNorm(this.#params, MAX_NORM);
-    optimizer.lr = rateOf(step, steps, this.#peak);
-    optimizer.step();
-    optimizer.zeroGrad();
     progress.loss = progress.loss === null ? value : 0.98 * progress.loss + 0.02 * value;
     progress.step++;
     progress.tokens += rows.length * rows[0].ids.length;
