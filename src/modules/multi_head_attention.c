@@ -6,9 +6,9 @@
 #include "modules/gradients.h"
 #include "modules/kept.h"
 #include "modules/modules.h"
+#include "modules/turned_heads.h"
 #include "ops/attention.h"
 #include "ops/head_mask.h"
-#include "ops/rotary.h"
 
 /* What is made of a token, and which of it has norms. */
 enum { QUERY, KEY, VALUE, PROJECTIONS, NORMS = VALUE };
@@ -129,16 +129,7 @@ static const hw_linear *out_proj(const hw_module *module, size_t layer) {
   return m->config.base.out_proj ? &m->out_proj : NULL;
 }
 
-/* ---- Norms and positions of queries and keys ---- */
-
-/* Heads of a projection in rows of qkv, and what turns them. */
-typedef struct turned_heads {
-  hw_module *norm; /* NULL: none */
-  hw_rotary rotary;
-  hw_strides strides; /* in qkv */
-  size_t start;
-  size_t rows; /* of one head each */
-} turned_heads;
+/* ---- Attention ---- */
 
 static hw_strides strides_of(const multi_head_attention *m, size_t tokens) {
   const size_t columns = m->qkv_proj.weight.rows;
@@ -150,11 +141,12 @@ static hw_strides strides_of(const multi_head_attention *m, size_t tokens) {
   };
 }
 
-static turned_heads turned_of(const hw_run *run, const multi_head_attention *m, const hw_input *input,
-                              size_t projection) {
+/* Of queries or keys. */
+static hw_turned_heads turned_of(const hw_run *run, const multi_head_attention *m, const hw_input *input,
+                                 size_t projection) {
   const size_t rotary = m->config.rotary;
   const size_t heads = heads_of(m, projection);
-  return (turned_heads){
+  return (hw_turned_heads){
       .norm = m->norms[projection],
       .rotary =
           {
@@ -169,58 +161,6 @@ static turned_heads turned_of(const hw_run *run, const multi_head_attention *m, 
       .rows = hw_size_multiply(hw_size_multiply(input->batch, input->tokens), heads),
   };
 }
-
-/* Nothing is turned, but moved. */
-static hw_rotary without_angles(const turned_heads *t) {
-  hw_rotary still = t->rotary;
-  still.angles = (hw_angles){0};
-  return still;
-}
-
-static hw_strides dense_strides(const turned_heads *t) {
-  const hw_rotary *r = &t->rotary;
-  return (hw_strides){.batch = r->tokens * r->heads * r->width, .head = r->width, .token = r->heads * r->width};
-}
-
-/* In place. Norms need one head's row after another. */
-static void turn(hw_run *run, const turned_heads *t, float *qkv) {
-  float *x = hw_floats_from(qkv, t->start);
-  if (t->norm == NULL) {
-    if (t->rotary.angles.half > 0) {
-      hw_rotary_forward(run, &t->rotary, x, &t->strides, x, &t->strides);
-    }
-    return;
-  }
-  const size_t mark = run->arena->used;
-  const hw_rotary still = without_angles(t);
-  const hw_strides dense = dense_strides(t);
-  float *rows = hw_run_take_floats(run, t->rows, t->rotary.width);
-  hw_rotary_forward(run, &still, x, &t->strides, rows, &dense);
-  hw_layer_norm_push(run, t->norm, rows, t->rows, rows);
-  hw_rotary_forward(run, &t->rotary, rows, &dense, x, &t->strides);
-  run->arena->used = mark;
-}
-
-/* Its gradients, in place. */
-static void turn_back(hw_run *run, const turned_heads *t, const hw_normalized *normalized, float *d_qkv) {
-  float *d = hw_floats_from(d_qkv, t->start);
-  if (t->norm == NULL) {
-    if (t->rotary.angles.half > 0) {
-      hw_rotary_backward(run, &t->rotary, d, &t->strides, d, &t->strides);
-    }
-    return;
-  }
-  const size_t mark = run->arena->used;
-  const hw_rotary still = without_angles(t);
-  const hw_strides dense = dense_strides(t);
-  float *rows = hw_run_take_floats(run, t->rows, t->rotary.width);
-  hw_rotary_backward(run, &t->rotary, d, &t->strides, rows, &dense);
-  hw_layer_norm_pull(run, t->norm, normalized, rows, t->rows, false, rows);
-  hw_rotary_forward(run, &still, rows, &dense, d, &t->strides);
-  run->arena->used = mark;
-}
-
-/* ---- Attention ---- */
 
 static void point_at(const multi_head_attention *m, const float *qkv, hw_attention *attention) {
   attention->query = hw_const_floats_from(qkv, start_of(m, QUERY));
@@ -356,8 +296,8 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   float *qkv = hw_run_keep_floats(run, rows, columns);
   hw_linear_forward(run, &m->qkv_proj, &(hw_rows){input->x, m->config.base.d_in, rows}, qkv, columns);
   for (size_t i = 0; i < NORMS; i++) {
-    const turned_heads turned = turned_of(run, m, input, i);
-    turn(run, &turned, qkv);
+    const hw_turned_heads turned = turned_of(run, m, input, i);
+    hw_turned_heads_forward(run, &turned, qkv);
   }
   hw_attention attention = call_of(run, m, input);
   point_at(m, qkv, &attention);
@@ -392,8 +332,8 @@ static void unproject(const hw_run *run, multi_head_attention *m, const hw_atten
 }
 
 /* What the forward has kept, in reverse. */
-static void pop(const hw_run *run, const multi_head_attention *m, const turned_heads *turned, hw_normalized *normalized,
-                hw_attention *attention) {
+static void pop(const hw_run *run, const multi_head_attention *m, const hw_turned_heads *turned,
+                hw_normalized *normalized, hw_attention *attention) {
   const size_t rows = attention->batch * attention->query_tokens;
   hw_attention_pop(run, attention);
   attention->output = hw_tape_pop_floats(run, rows, m->config.base.d_out);
@@ -408,7 +348,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   const size_t mark = run->arena->used;
   const size_t columns = m->qkv_proj.weight.rows;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
-  const turned_heads turned[NORMS] = {turned_of(run, m, input, QUERY), turned_of(run, m, input, KEY)};
+  const hw_turned_heads turned[NORMS] = {turned_of(run, m, input, QUERY), turned_of(run, m, input, KEY)};
   hw_normalized normalized[NORMS];
   hw_attention attention = call_of(run, m, input);
   pop(run, m, turned, normalized, &attention);
@@ -428,7 +368,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   };
   hw_attention_backward(run, &attention, &gradient);
   for (size_t i = 0; i < NORMS; i++) {
-    turn_back(run, &turned[i], &normalized[i], d_qkv);
+    hw_turned_heads_backward(run, &turned[i], &normalized[i], d_qkv);
   }
   hw_gradients_of_linear(run, &m->qkv_proj, &(hw_rows){input->x, m->config.base.d_in, rows},
                          &(hw_rows){d_qkv, columns, rows}, false, dx, m->config.base.d_in);
