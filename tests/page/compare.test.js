@@ -35,7 +35,7 @@ pageTest(
     const ways = await page.$$eval('.ways a', (links) =>
       links.map((link) => link.getAttribute('href')),
     );
-    assert.deepEqual(ways, ['#explore', '#lessons?lesson=fused', '#bench']);
+    assert.deepEqual(ways, ['#explore', '#train', '#lessons?lesson=fused', '#bench']);
   },
 );
 
