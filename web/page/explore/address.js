@@ -6,12 +6,14 @@
  * @import { TourStep } from './tours.js'
  * @import { Of, Over } from './worker/rows.js'
  *
+ * @typedef {typeof SIGNED[number]} Signed a measure of heads for a prediction
  * @typedef {'unit' | 'row' | 'head' | 'log'} MapScale
  * @typedef {{ layer: number, head: number }} HeadName
  * @typedef {{ side: 'query' | 'key', token: number }} Pin
  * @typedef {{ query: number, key: number, span: number }} Viewport the square part of a map that is shown, in tokens
  *
  * @typedef {object} ExploreState numbers count from 0
+ * @property {'maps' | 'why'} mode whether the maps are large, or what makes up a prediction is
  * @property {string} model
  * @property {string | null} text null: the model's own sample
  * @property {string | null} kept name of a text that this browser keeps, until it is read (kept-texts.js)
@@ -26,8 +28,9 @@
  * @property {readonly HeadName[]} overlay heads whose lines are drawn besides the chosen one's
  * @property {readonly Pin[]} pins
  * @property {MapScale} scale
- * @property {ScoreName | 'effect' | 'place'} sort what orders the heads
- * @property {ScoreName | 'effect' | 'none'} by what colours them
+ * @property {ScoreName | Signed | 'place'} sort what orders the heads
+ * @property {ScoreName | Signed | 'none'} by what colours them
+ * @property {'order' | 'size'} parts whether the parts of a logit stand in the model's order, or the largest first
  * @property {'one' | 'all'} show whether one head is large, or all are
  * @property {number | null} target id of the next token that is asked about; null: the one that comes next
  * @property {number | null} against id of a token that it is compared with
@@ -48,12 +51,16 @@ import { firstHead, firstPins } from './models.js';
 import { SCORES } from './scores.js';
 import { stepOf, TOURS } from './tours.js';
 
+/** What heads do for or against a prediction. */
+export const SIGNED = /** @type {const} */ (['attribution', 'effect']);
+
 /** Most written tokens that the address takes along. */
 const MAX_LINK_TOKENS = 500;
 const MAX_TOKEN = 1e6;
 
 /** @type {Readonly<ExploreState>} */
 export const EXPLORE_DEFAULTS = Object.freeze({
+  mode: 'maps',
   model: 'austen',
   text: null,
   kept: null,
@@ -69,6 +76,7 @@ export const EXPLORE_DEFAULTS = Object.freeze({
   scale: 'head',
   sort: 'place',
   by: 'none',
+  parts: 'order',
   show: 'one',
   target: null,
   against: null,
@@ -86,11 +94,13 @@ export const EXPLORE_DEFAULTS = Object.freeze({
 
 /** What of the state is one of some words, by its name in the address. */
 const WORDS = /** @type {const} */ ({
+  mode: ['maps', 'why'],
   of: ['head', 'mean', 'max', 'rollout'],
   over: ['layer', 'all'],
   scale: ['unit', 'row', 'head', 'log'],
-  sort: ['place', 'effect', ...SCORES],
-  by: ['none', 'effect', ...SCORES],
+  sort: ['place', ...SIGNED, ...SCORES],
+  by: ['none', ...SIGNED, ...SCORES],
+  parts: ['order', 'size'],
   show: ['one', 'all'],
   tint: ['attention', 'loss'],
   decoding: ['greedy', 'sample'],

@@ -119,10 +119,12 @@ export function createChoices(room) {
 
     /** @param {boolean} isSorted */
     sort(isSorted) {
-      const { by, sort } = shown.peek();
-      const measure = sort === 'place' ? by : sort;
+      const measure = room.measure.peek();
       room.set({ by: measure, sort: isSorted && measure !== 'none' ? measure : 'place' });
     },
+
+    /** Asks what makes up the prediction, or goes back to the maps. @param {boolean} isAsked */
+    why: (isAsked) => room.set({ mode: isAsked ? 'why' : 'maps' }),
 
     /** Goes to a step of a tour. @param {TourStep | null} tour null: ends it */
     tour: (tour) =>

@@ -11,7 +11,7 @@
  */
 
 import { batch, computed, derived, signal } from '../shared/signals.js';
-import { isSameHead } from './address.js';
+import { isSameHead, SIGNED } from './address.js';
 import { Asked, isSuperseded } from './asked.js';
 import { createChoices } from './choices.js';
 import { Focus, NOWHERE } from './focus.js';
@@ -125,6 +125,8 @@ export class Explorer {
   );
   text = computed(() => this.state.value.text ?? this.sample.value);
   hasModel = computed(() => this.model.value?.kind === 'model');
+  /** Whether it is asked what makes up a prediction. */
+  isWhy = computed(() => this.hasModel.value && this.state.value.mode === 'why');
   /** Whether tokens are words or numbers of their own, and no parts of a text. */
   isApart = computed(() => !this.hasModel.value || this.model.value?.sample !== undefined);
 
@@ -141,8 +143,12 @@ export class Explorer {
   /** What the heads are measured by. */
   measure = computed(() => {
     const { sort, by } = this.shown.value;
-    return sort === 'place' ? by : sort;
+    const measure = sort === 'place' ? by : sort;
+    return measure === 'none' && this.isWhy.value ? 'attribution' : measure;
   });
+
+  /** Whether it is a change of a prediction, for it or against it. */
+  isSigned = computed(() => SIGNED.some((measure) => measure === this.measure.value));
 
   /** Every head's measure, as soon as it is there. */
   values = computed(() => {
@@ -150,6 +156,7 @@ export class Explorer {
     const { run, scores } = this.scores.answer.value ?? {};
     if (measure === 'none') return undefined;
     if (measure === 'effect') return this.effects.value?.effects;
+    if (measure === 'attribution') return this.attribution.value?.heads;
     return run === this.run.value ? scores?.map((own) => own[measure]) : undefined;
   });
 
@@ -162,7 +169,7 @@ export class Explorer {
     const values = this.by.value === 'place' ? undefined : this.values.value;
     const sizeOf = (/** @type {number} */ i) => {
       const value = values?.[i] ?? 0;
-      return Number.isNaN(value) ? -Infinity : this.by.value === 'effect' ? Math.abs(value) : value;
+      return Number.isNaN(value) ? -Infinity : this.isSigned.value ? Math.abs(value) : value;
     };
     const all = Array.from({ length: layers * heads }, (_, i) => i);
     return all.sort((a, b) => sizeOf(b) - sizeOf(a) || a - b);
@@ -261,6 +268,20 @@ export class Explorer {
     const answer = this.#effects.answer.value;
     const isNow = answer?.run === this.run.value && answer?.about === this.about.value;
     return isNow && answer.done > 0 ? answer : undefined;
+  });
+
+  #attribution = new Asked(this, (run) => {
+    const about = this.about.value;
+    const isWanted = this.isWhy.value || this.measure.value === 'attribution';
+    if (!isWanted || !this.hasModel.value || this.next.ended.value !== run) return undefined;
+    return async () => ({ ...(await this.session.attribution(about)), about });
+  });
+
+  /** The parts of the logit that is asked about now. */
+  attribution = computed(() => {
+    const answer = this.#attribution.answer.value;
+    const isNow = answer?.run === this.run.value && answer?.about === this.about.value;
+    return isNow ? answer : undefined;
   });
 
   /** How badly the text was foreseen. */

@@ -124,7 +124,7 @@ export function headGrid(room) {
     const classes = [
       'explore-grid',
       room.values.value && 'measured',
-      room.measure.value === 'effect' && 'effect',
+      room.isSigned.value && room.measure.value,
       layers > heads && 'deep',
     ];
     return html`<div id="explore-grid" class=${classes.filter(Boolean).join(' ')} role="group"

@@ -9,6 +9,7 @@ import { drawn, html } from '../shared/template.js';
 import { costWords, spanWords } from './costs.js';
 import { scoreList } from './score-list.js';
 import { tours } from './tours-view.js';
+import { sentences as whySentences } from './why/question.js';
 
 /** @param {Explorer} room */
 const sentences = ({ run, hasModel }) =>
@@ -38,7 +39,8 @@ export function lead(room) {
     </div>
     ${drawn(() => {
       const { tour } = room.state.value;
-      return tour ? card(tour) : sentences(room);
+      if (tour) return card(tour);
+      return room.isWhy.value ? whySentences : sentences(room);
     })}
   </div>`;
 }

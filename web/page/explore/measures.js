@@ -6,14 +6,17 @@
  * @import { RunSummary } from './session.js'
  */
 
+import { SIGNED } from './address.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { formatCount } from '../shared/format.js';
+import { signedScale } from './why/signed-scale.js';
 import { SCORES } from './score-list.js';
 
 /** @type {[ExploreState['by'], string][]} */
 const MEASURES = [
   ['none', 'nothing'],
-  ['effect', 'effect on the prediction'],
+  ['attribution', 'attribution: what it writes'],
+  ['effect', 'ablation: effect of muting it'],
   ...SCORES.map(
     ([score, name]) => /** @type {[ExploreState['by'], string]} */ ([score, name.toLowerCase()]),
   ),
@@ -27,7 +30,7 @@ export const largestValue = (values) =>
 export function writeValue(measure, value) {
   const digits = Math.abs(value) >= 9.95 ? 1 : 2;
   const words = Math.abs(value).toFixed(digits);
-  if (measure !== 'effect') return words;
+  if (!SIGNED.some((name) => name === measure)) return words;
   return Number(words) === 0 ? '0' : `${value < 0 ? '−' : '+'}${words}`;
 }
 
@@ -46,19 +49,19 @@ function legend(room) {
   const { measure, values } = room;
   if (!values.value) return '';
   const most = writeValue(measure.value, largestValue(values.value));
-  if (measure.value !== 'effect') {
+  if (!room.isSigned.value) {
     const [, name, what] = SCORES.find(([score]) => score === measure.value) ?? SCORES[0];
     return html`<span class="measure-bar"></span> ${name}, 0 to ${most}: ${what}.`;
   }
   const about = asked(room);
-  const end = most.replace('+', '');
-  const score = about?.other
-    ? `the logit of “${about.what}” minus that of “${about.other}”`
-    : `the log-probability of “${about?.what}”`;
-  return html`<span class="legend-scale"><span>−${end}</span><span class="measure-bar effect"></span>
-    <span>+${end}</span></span> How muting the head changes ${score} after “${about?.after}”.
-    Purple: the head helps. Orange: it hinders.`;
+  return signedScale(measure.value, most.replace('+', ''), {
+    ...{ what: about?.what ?? '', other: about?.other, after: about?.after ?? '' },
+  });
 }
+
+/** @param {Explorer} room @param {string} measure */
+const isOffered = ({ hasModel, isWhy }, measure) =>
+  measure === 'none' ? !isWhy.value : hasModel.value || !SIGNED.some((name) => name === measure);
 
 /** @param {Explorer} room */
 export function measureControls(room) {
@@ -74,14 +77,14 @@ export function measureControls(room) {
   return html`<div class="measure-controls" id="explore-measure">
       ${drawn(
         () =>
-          html`<button type="button" id="explore-effects" ?hidden=${!hasModel.value || measure.value === 'effect'}
+          html`<button type="button" id="explore-effects" ?hidden=${!hasModel.value || room.isSigned.value}
             @click=${() => choices.measure('effect')}>Which heads matter for “${asked(room)?.what ?? '…'}”?</button>`,
       )}
       ${drawn(() =>
         field(
           'Colour the heads by',
           'explore-by',
-          MEASURES.filter(([name]) => name !== 'effect' || hasModel.value),
+          MEASURES.filter(([name]) => isOffered(room, name)),
           measure.value,
           choices.measure,
         ),

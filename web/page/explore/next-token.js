@@ -108,4 +108,16 @@ function list(room) {
 }
 
 /** @param {Explorer} room */
-export const nextTokens = (room) => html`${drawn(() => list(room))}${otherToken(room)}`;
+const whyLink = ({ isWhy, next, choices }) =>
+  drawn(() => {
+    const { target, predictions } = next.answer.value ?? {};
+    const found = predictions?.find(({ token }) => token.id === target);
+    return html`<button type="button" class="quiet" id="explore-why" ?hidden=${isWhy.value || !found}
+      @click=${() => choices.why(true)}>Why “${found?.token.text}”?</button>`;
+  });
+
+/** @param {Explorer} room */
+export const nextTokens = (room) =>
+  html`<div id="explore-next" ?hidden=${drawn(() => !room.hasModel.value)}>
+    ${drawn(() => list(room))}${whyLink(room)}${otherToken(room)}
+  </div>`;

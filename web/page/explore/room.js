@@ -5,7 +5,7 @@
  * @import { Asked } from './asked.js'
  */
 
-import { byId } from '../shared/dom.js';
+import { byId, el } from '../shared/dom.js';
 import { menu } from '../shared/menu.js';
 import { effect } from '../shared/signals.js';
 import { drawn, html, render } from '../shared/template.js';
@@ -30,6 +30,7 @@ import { tableView } from './table-view.js';
 import { tellingHeads } from './telling-heads.js';
 import { modelChoice, textChoice, textEditor } from './text-controls.js';
 import { textView, tintChoice, tintNote } from './text-view.js';
+import { whyView } from './why/view.js';
 
 /** @param {Explorer} room @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog */
 function textSection(room, show) {
@@ -78,8 +79,7 @@ function gridSide(room) {
     room.set({ show: isAll() ? 'one' : 'all' });
     byId('explore-heads', HTMLElement).scrollIntoView({ block: isAll() ? 'start' : 'nearest' });
   };
-  return html`<div class="explore-side">
-    <div class="part-head">
+  return html`<div class="part-head">
       <h3 id="explore-grid-title">${drawn(() => {
         const { layers, heads } = room.run.value ?? {};
         return `All heads: ${layers} layers × ${heads}`;
@@ -92,33 +92,53 @@ function gridSide(room) {
       <button type="button" class="quiet" id="explore-all" aria-pressed=${drawn(() => isAll())}
         @click=${toggle}>Large</button>
     </div>
-    ${headGrid(room)} ${measureControls(room)} ${tellingHeads(room)}
-  </div>`;
+    ${headGrid(room)} ${measureControls(room)} ${tellingHeads(room)}`;
 }
+
+/** An element that keeps what it shows wherever it stands. @param {string} name of its class @param {unknown} content */
+function kept(name, content) {
+  const element = el('div', { class: name });
+  render(content, element);
+  return element;
+}
+
+/** @param {Explorer} room @param {Record<'map' | 'grid' | 'next', HTMLElement>} parts */
+const mapsView = (room, { map, grid, next }) => html`
+  <h2 id="explore-heads-title" class="visually-hidden">Layers and heads</h2>
+  <div class="explore-main">
+    ${map} ${grid}
+    <div class="explore-panel">
+      <div class="pins-head" ?hidden=${drawn(() => room.pins.value.length < 2)}>
+        <button type="button" class="quiet" id="explore-unpin"
+          @click=${room.choices.unpinAll}>Clear pins</button>
+      </div>
+      <div id="explore-pins">${pinCards(room)}</div>
+      ${next}
+    </div>
+  </div>`;
 
 /** @param {Explorer} room */
 function headsSection(room) {
-  const { shown, hasModel, isBusy } = room;
+  const { shown, isBusy, isWhy } = room;
+  const parts = {
+    map: kept('explore-center', html`${controls(room)} ${largeMaps(room)}`),
+    grid: kept('explore-side', gridSide(room)),
+    next: kept('explore-next', nextTokens(room)),
+  };
   const classes = () => {
     const { other, before, show } = shown.value;
-    return [other || before ? 'comparing' : '', `show-${show}`, isBusy.value ? 'busy' : ''];
+    const isCompared = other !== null || before;
+    return [
+      isCompared && 'comparing',
+      `show-${show}`,
+      isBusy.value && 'busy',
+      isWhy.value && 'why',
+    ];
   };
   return html`<section aria-labelledby="explore-heads-title" id="explore-heads"
     class=${drawn(() => classes().filter(Boolean).join(' '))}
     ?hidden=${drawn(() => !room.run.value)}>
-    <h2 id="explore-heads-title" class="visually-hidden">Layers and heads</h2>
-    <div class="explore-main">
-      <div class="explore-center">${controls(room)} ${largeMaps(room)}</div>
-      ${gridSide(room)}
-      <div class="explore-panel">
-        <div class="pins-head" ?hidden=${drawn(() => room.pins.value.length < 2)}>
-          <button type="button" class="quiet" id="explore-unpin"
-            @click=${room.choices.unpinAll}>Clear pins</button>
-        </div>
-        <div id="explore-pins">${pinCards(room)}</div>
-        <div id="explore-next" ?hidden=${drawn(() => !hasModel.value)}>${nextTokens(room)}</div>
-      </div>
-    </div>
+    ${drawn(() => (isWhy.value ? whyView(room, parts) : mapsView(room, parts)))}
   </section>`;
 }
 
@@ -154,7 +174,8 @@ export function openExplore(store) {
   render(
     html`${lead(room)} ${textSection(room, { open: open.show, save: saving.show, help: showHelp })}
       ${headsSection(room)}
-      <section aria-labelledby="explore-lines-title" ?hidden=${needsRun}>
+      <section aria-labelledby="explore-lines-title"
+        ?hidden=${drawn(() => !room.run.value || room.isWhy.value)}>
         <div class="section-head">
           <h2 id="explore-lines-title">Token to token</h2>
           <div class="field inline">${shareChoice(room)}</div>

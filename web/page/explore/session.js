@@ -147,6 +147,11 @@ export class Session {
     return this.#remote.effects(this.#number, about);
   }
 
+  /** The parts of a logit. @param {About} about */
+  attribution(about) {
+    return this.#remote.attribution(this.#number, about);
+  }
+
   /** How badly each token was foreseen; null: nobody knows. */
   losses() {
     return this.#remote.losses(this.#number);

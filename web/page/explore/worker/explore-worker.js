@@ -21,6 +21,7 @@ import { serve } from '../../../headwise/worker/serve.js';
 import { breathe } from '../../shared/breathe.js';
 import { PageError } from '../../shared/errors.js';
 import { openTensors } from '../open/tensors.js';
+import { attributionOf } from './attribution.js';
 import { effectsOf, lossesOf, targetOf } from './effects.js';
 import { headMaskOf, idsOf, openModel, runModel } from './model.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';
@@ -339,6 +340,19 @@ async function* effects(asked, { at, target, against }) {
 }
 
 /**
+ * The parts of the logit of a prediction, with all heads heard.
+ *
+ * @param {number} asked
+ * @param {About} about
+ */
+async function attribution(asked, { at, target, against }) {
+  const { now, heard } = readingOf(asked);
+  await take('attribution')();
+  const about = { at, target: targetOf(now, heard, at, target), against };
+  return attributionOf(opened(), now.ids, about);
+}
+
+/**
  * How badly the text was foreseen; nothing where it has too many logits.
  *
  * @param {number} asked
@@ -390,7 +404,7 @@ async function* write(asked, count, how) {
 
 const room = {
   ...{ open, run, thumbs, region, rows, column, scores },
-  ...{ predict, effects, losses, tokenOf, write },
+  ...{ predict, effects, attribution, losses, tokenOf, write },
 };
 /** @typedef {typeof room} ExploreWorker */
 serve(room);

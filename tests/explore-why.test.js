@@ -1,0 +1,84 @@
+// The sum of a logit as the Explore room draws it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { largestFirst, partsOf, rangeOf, stacked, sumOf } from '../web/page/explore/why/sum.js';
+import { formatExplore, parseExplore } from '../web/page/explore/address.js';
+
+const ATTRIBUTION = {
+  heads: [1, -2, 0.5, 0.25],
+  mlps: [3, -1],
+  embedding: 0.75,
+  biases: -0.5,
+};
+const TOTAL = 2;
+
+test('the parts stand in the order in which the model adds them, and add up to the logit', () => {
+  const parts = partsOf(ATTRIBUTION);
+  assert.deepEqual(
+    parts.map(({ kind, layer, value }) => [kind, layer, value]),
+    [
+      ['embedding', undefined, 0.75],
+      ['layer', 0, -1],
+      ['mlp', 0, 3],
+      ['layer', 1, 0.75],
+      ['mlp', 1, -1],
+      ['biases', undefined, -0.5],
+    ],
+  );
+  assert.deepEqual(
+    parts[3].parts?.map(({ layer, head, value }) => [layer, head, value]),
+    [
+      [1, 0, 0.5],
+      [1, 1, 0.25],
+    ],
+  );
+  assert.equal(sumOf(parts.map(({ value }) => value)), TOTAL);
+});
+
+test('a model without MLPs has no rows of them', () => {
+  const parts = partsOf({ ...ATTRIBUTION, mlps: [0, 0] });
+  assert.deepEqual(
+    parts.map(({ kind }) => kind),
+    ['embedding', 'layer', 'layer', 'biases'],
+  );
+});
+
+test('each part begins where the one before ends', () => {
+  const rows = stacked(partsOf(ATTRIBUTION));
+  assert.equal(rows[0].start, 0);
+  for (const [i, { start, end, value }] of rows.entries()) {
+    assert.equal(end, start + value);
+    if (i > 0) assert.equal(start, rows[i - 1].end);
+  }
+  assert.equal(rows.at(-1)?.end, TOTAL);
+  const [heads] = rows.filter(({ kind }) => kind === 'layer');
+  const within = stacked(heads.parts ?? [], heads.start);
+  assert.deepEqual([within[0].start, within.at(-1)?.end], [heads.start, heads.end]);
+  assert.deepEqual(rangeOf([...rows, ...within]), [-0.25, 3.5]);
+});
+
+test('the largest come first, heads by themselves, and the others are one part', () => {
+  const all = largestFirst(partsOf(ATTRIBUTION), 20);
+  assert.deepEqual(
+    all.map(({ value }) => value),
+    [3, -2, 1, -1, 0.75, 0.5, -0.5, 0.25],
+  );
+  const few = largestFirst(partsOf(ATTRIBUTION), 4);
+  assert.deepEqual(few.at(-1), { kind: 'rest', count: 4, value: 1 });
+  assert.equal(sumOf(few.map(({ value }) => value)), TOTAL);
+  // One alone is no rest.
+  assert.deepEqual(largestFirst(partsOf(ATTRIBUTION), 7), all);
+});
+
+test('nothing but zeros has a range too', () => {
+  assert.deepEqual(rangeOf([]), [0, 1]);
+});
+
+test('the address of the view', () => {
+  const address = 'by=attribution&mode=why&parts=size';
+  const state = parseExplore(new URLSearchParams(address));
+  assert.deepEqual([state.mode, state.by, state.parts], ['why', 'attribution', 'size']);
+  const params = formatExplore(state);
+  params.sort();
+  assert.equal(params.toString(), address);
+});

@@ -1,0 +1,194 @@
+// "Why this token?": the sum of a logit, and the heads' parts of it, against the same model in Node.
+import assert from 'node:assert/strict';
+import { address, addressHas, ROOM, roomTest, says } from './explore-room.js';
+import { first, firstPin, model, run } from './explore-run.js';
+import { contentWidth, schemes, textOf, useScheme, violations, widths } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+/** @param {string | null | undefined} text */
+const numberOf = (text) => Number(text?.replace('−', '-').replace('+', ''));
+
+/** @param {{ target?: number, against?: number }} [about] */
+function expected({ target = run.ids[firstPin + 1], against } = {}) {
+  const ids = run.ids.slice(0, firstPin + 1);
+  return model.decoder.attribution(ids, { target, against });
+}
+
+/** The sum's rows: name, and value with all decimals. @param {Page} page @returns {Promise<[string, number][]>} */
+const rows = async (page) => {
+  const found = await page.$$eval('#explore-sum tr:has(.sum-cell)', (all) =>
+    all.map((row) => [
+      row.querySelector('th')?.textContent?.trim() ?? '',
+      row.querySelector('td:last-child')?.getAttribute('title') ?? '',
+    ]),
+  );
+  return found.map(([name, words]) => [name, numberOf(words)]);
+};
+
+/** @param {number} a @param {number} b */
+const isNear = (a, b) => Math.abs(a - b) < 6e-5 + 1e-5 * Math.abs(b);
+
+/** @param {Page} page @param {string} words until the sum is about them */
+const summed = (page, words) => says(page, '#explore-sum-told', new RegExp(words));
+
+roomTest('a click asks why, and shows what adds up to the logit', '', async (page) => {
+  const { token } = { token: model.text.token(run.ids[firstPin + 1]) };
+  assert.equal(await textOf(page, '#explore-why'), `Why “${token.text}”?`);
+  await page.click('#explore-why');
+  await addressHas(page, 'mode=why');
+  await summed(page, `the logit of “${token.text}” itself`);
+  const { heads, mlps, embedding, biases, total } = expected();
+  const found = new Map(await rows(page));
+  const { layers, heads: inLayer } = run.source;
+  const logit = run.logits(firstPin)[run.ids[firstPin + 1]];
+  assert.ok(isNear(found.get('Sum') ?? NaN, logit) && isNear(total, logit));
+  assert.ok(isNear(found.get('Embedding') ?? NaN, embedding));
+  assert.ok(isNear(found.get('Biases') ?? NaN, biases));
+  let sum = embedding + biases;
+  for (let layer = 0; layer < layers; layer++) {
+    const own = Array.from(heads.data.slice(layer * inLayer, (layer + 1) * inLayer));
+    const value = own.reduce((a, b) => a + b);
+    sum += value + mlps.data[layer];
+    assert.ok(isNear(found.get(`L${layer} heads`) ?? NaN, value), `heads of layer ${layer}`);
+    assert.ok(isNear(found.get(`L${layer} MLP`) ?? NaN, mlps.data[layer]), `MLP ${layer}`);
+  }
+  assert.ok(isNear(sum, logit));
+  // The grid says the same of each head.
+  const numbers = await page.$$eval('#explore-grid.attribution button', (buttons) =>
+    buttons.map((button) => [button.title, button.querySelector('b')?.textContent ?? '']),
+  );
+  assert.equal(numbers.length, layers * inLayer);
+  for (const [title, words] of numbers) {
+    const [layer, head] = title.match(/\d+/g)?.map(Number) ?? [];
+    assert.ok(Math.abs(numberOf(words) - heads.data[layer * inLayer + head]) < 0.0051, title);
+  }
+  await page.click('#explore-maps-back');
+  await page.waitForSelector('#explore-lines-title');
+  assert.ok(!(await address(page)).includes('mode'));
+  await page.waitForSelector('#explore-pins .pin-card');
+});
+
+roomTest('bars stand end to end, from 0 to the logit', '?mode=why', async (page) => {
+  await summed(page, 'itself');
+  const bars = await page.$$eval('#explore-sum .sum-bar', (all) =>
+    all.map((bar) => {
+      const { left, right } = bar.getBoundingClientRect();
+      return { left, right, isFor: !bar.classList.contains('against') };
+    }),
+  );
+  const whole = bars.pop();
+  let at = whole?.left ?? NaN;
+  for (const { left, right, isFor } of bars) {
+    assert.ok(Math.abs(at - (isFor ? left : right)) < 1.6, `${at}, ${left} to ${right}`);
+    at = isFor ? right : left;
+  }
+  assert.ok(Math.abs(at - (whole?.right ?? NaN)) < 1.6);
+});
+
+roomTest('the sum is read and used with keys', '?mode=why', async (page) => {
+  await summed(page, 'itself');
+  const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
+  await page.focus('#explore-sum .sum-part');
+  assert.equal(await focused(), 'Embedding');
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await focused(), 'L0 heads');
+  await summed(page, 'heads of layer 0 together');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#explore-sum .within');
+  assert.equal((await page.$$('#explore-sum .within')).length, run.source.heads);
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await focused(), 'L0H0');
+  await summed(page, 'Layer 0, head 0');
+  await page.keyboard.press('Enter');
+  await addressHas(page, 'head=L0H0');
+  await page.waitForSelector('#explore-sum .chosen');
+  assert.equal(await focused(), 'L0H0');
+  await page.keyboard.press('End');
+  assert.equal(await focused(), 'Biases');
+  assert.equal((await page.$$('#explore-sum [tabindex="0"]')).length, 1);
+});
+
+roomTest('the largest parts come first on wish', '?mode=why', async (page) => {
+  await summed(page, 'itself');
+  await page.click('#explore-parts');
+  await addressHas(page, 'parts=size');
+  await page.waitForFunction(() => !document.querySelector('#explore-sum [aria-expanded]'));
+  const found = (await rows(page)).filter(([name]) => !/Sum|smaller/.test(name));
+  const sizes = found.map(([, value]) => Math.abs(value));
+  assert.equal(sizes.length, 24);
+  assert.deepEqual(
+    sizes,
+    sizes.toSorted((a, b) => b - a),
+  );
+});
+
+roomTest('another target, and a token that it is compared with', '?mode=why', async (page) => {
+  await summed(page, 'itself');
+  const [, second] = await page.$$eval('#explore-target option', (all) =>
+    all.map((one) => one.value),
+  );
+  const actual = run.ids[firstPin + 1];
+  await page.select('#explore-against', second);
+  await addressHas(page, `against=${second}`);
+  await summed(page, '−');
+  const difference = expected({ against: Number(second) });
+  assert.ok(isNear(new Map(await rows(page)).get('Sum') ?? NaN, difference.total));
+  await says(page, '#explore-measure-legend', /minus that of/);
+  // What was compared with becomes the target, which is compared with nothing then.
+  await page.select('#explore-target', second);
+  await addressHas(page, `target=${second}`);
+  await page.waitForFunction(() => !location.hash.includes('against'));
+  const other = expected({ target: Number(second) });
+  await summed(page, other.total.toFixed(3).replace('-', '−'));
+  assert.notEqual(actual, Number(second));
+});
+
+roomTest(
+  'another token of the text is asked about with a click on it',
+  '?mode=why',
+  async (page) => {
+    await summed(page, 'itself');
+    await page.click('#explore-text [data-at="4"]');
+    const ids = run.ids.slice(0, 5);
+    const { total } = model.decoder.attribution(ids, { target: run.ids[5] });
+    await summed(page, total.toFixed(3).replace('-', '−'));
+  },
+);
+
+for (const name of ['induction', 'names']) {
+  roomTest(`the model "${name}" is asked too`, `?mode=why&model=${name}`, async (page) => {
+    await summed(page, 'itself');
+    const { length } = await page.$$('#explore-sum tr:has(.sum-cell)');
+    assert.ok(length > 4);
+    assert.equal(
+      await page.$eval('#explore-grid', (grid) => grid.className.includes('attribution')),
+      true,
+    );
+  });
+}
+
+for (const width of widths) {
+  roomTest(`the view is not wider than a window of ${width} pixels`, '?mode=why', async (page) => {
+    await summed(page, 'itself');
+    await page.setViewport({ width, height: 740 });
+    await page.click('#explore-sum [aria-expanded]');
+    assert.ok((await contentWidth(page)) <= width);
+  });
+}
+
+for (const scheme of schemes) {
+  roomTest(`axe finds nothing to complain about (${scheme})`, '?mode=why', async (page) => {
+    await useScheme(page, scheme);
+    await summed(page, 'itself');
+    await page.click('#explore-sum [aria-expanded]');
+    assert.deepEqual(await violations(page), []);
+  });
+}
+
+roomTest('the chosen head is marked where its layer is closed', '?mode=why', async (page) => {
+  await summed(page, 'itself');
+  const marked = await textOf(page, '#explore-sum .has-chosen th');
+  assert.equal(marked, `L${first.layer} heads`);
+  assert.ok(await page.$(`${ROOM} .why-head .zoom-map`));
+});

@@ -1,0 +1,54 @@
+/**
+ * The question: why this token, and not another one.
+ *
+ * @import { Explorer } from '../explorer.js'
+ */
+
+import { drawn, html, select } from '../../shared/template.js';
+import { tokenName } from '../bars.js';
+
+/** What the view tells, and what it does not: in the place of what is said of maps. */
+export const sentences = html`<ul class="explore-read" id="explore-read">
+  <li>
+    <b>Attribution</b> says what a head wrote for this token. The parts of the model add up to the
+    token’s logit.
+  </li>
+  <li>
+    <b>Ablation</b> says what is lost without the head, in whatever way later layers used it or
+    made up for it.
+  </li>
+  <li>
+    <b>They can disagree.</b> Neither says what the head looks for: choose it, and see what it reads.
+  </li>
+</ul>`;
+
+/** What stands for no other token. */
+const NONE = '';
+
+/** @param {Explorer} room */
+export const question = (room) =>
+  drawn(() => {
+    const { run, predictions = [], at = 0, target } = room.next.answer.value ?? {};
+    const { against } = room.shown.value;
+    const tokens = predictions.map(({ token }) => [String(token.id), token.text]);
+    const others = tokens.filter(([id]) => id !== String(target));
+    const take = (/** @type {string} */ value) => (value === NONE ? null : Number(value));
+    return html`<div class="why-question">
+      <h2 id="explore-heads-title">Why this token?</h2>
+      <div class="field inline">
+        <label for="explore-target">Target</label>
+        ${select('explore-target', tokens, String(target), (value) => room.set({ target: take(value), against: take(value) === against ? null : against }))}
+      </div>
+      <div class="field inline">
+        <label for="explore-against">against</label>
+        ${select(
+          'explore-against',
+          [[NONE, 'no other'], ...others],
+          String(against ?? NONE),
+          (value) => room.set({ against: take(value) }),
+        )}
+      </div>
+      <p>${run ? html`after ${tokenName(run.tokens[at], at)}` : ''}</p>
+      <button type="button" class="quiet" id="explore-maps-back" @click=${() => room.choices.why(false)}>Back to the maps</button>
+    </div>`;
+  });

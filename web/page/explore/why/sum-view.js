@@ -1,0 +1,186 @@
+/**
+ * The sum of a logit as bars, from the embedding to the whole.
+ *
+ * @import { Explorer } from '../explorer.js'
+ * @import { Part, Stacked } from './sum.js'
+ */
+
+import { formatNumber } from '../../shared/format.js';
+import { derived, signal } from '../../shared/signals.js';
+import { drawn, html, nothing, taking } from '../../shared/template.js';
+import { isSameHead, shortName } from '../address.js';
+import { followArrows } from './follow-arrows.js';
+import { largestFirst, partsOf, rangeOf, stacked, sumOf } from './sum.js';
+
+/** Parts that are shown one by one when the largest are first. */
+const MOST = 24;
+
+/** How far a sum of float32 numbers may be from the logit and count as the same. */
+const CLOSE = 1e-4;
+
+/** @param {number} value */
+export const signed = (value) => {
+  const words = Math.abs(value).toFixed(2);
+  return Number(words) === 0 ? '0.00' : `${value < 0 ? '−' : '+'}${words}`;
+};
+
+/** @param {number} value with its sign, and all decimals that say something */
+const exact = (value) => `${value > 0 ? '+' : ''}${formatNumber(value)}`;
+
+/** @param {Part} part */
+export function nameOf({ kind, layer = 0, head = 0, count = 0 }) {
+  switch (kind) {
+    case 'embedding':
+      return 'Embedding';
+    case 'layer':
+      return `L${layer} heads`;
+    case 'head':
+      return shortName({ layer, head });
+    case 'mlp':
+      return `L${layer} MLP`;
+    case 'biases':
+      return 'Biases';
+    case 'rest':
+      return `${count} smaller`;
+  }
+}
+
+/** What a part is, in words. @param {Part} part */
+function wordsOf({ kind, layer = 0, head = 0, count = 0, parts = [] }) {
+  switch (kind) {
+    case 'embedding':
+      return 'The token itself and its place';
+    case 'layer':
+      return `The ${parts.length} heads of layer ${layer} together`;
+    case 'head':
+      return `Layer ${layer}, head ${head}`;
+    case 'mlp':
+      return `The MLP of layer ${layer}`;
+    case 'biases':
+      return 'Biases behind the heads and of the last norm';
+    case 'rest':
+      return `${count} smaller parts together`;
+  }
+}
+
+/** The logit, or the difference, in words. @param {Explorer} room @param {{ target: number }} attribution */
+export function scoreName({ next, shown }, { target }) {
+  const { predictions = [] } = next.answer.value ?? {};
+  const textOf = (/** @type {number | null} */ id) =>
+    predictions.find(({ token }) => token.id === id)?.token.text ?? '…';
+  const { against } = shown.value;
+  const [what, other] = [textOf(target), textOf(against)];
+  return against === null ? `logit of “${what}”` : `logit of “${what}” − “${other}”`;
+}
+
+/** @param {Stacked} part @param {(value: number) => number} place @param {string} [kind] */
+function bar({ start, end }, place, kind = end < start ? 'against' : 'for') {
+  const [from, to] = [Math.min(start, end), Math.max(start, end)].map(place);
+  return html`<span class="sum-bar ${kind}" style="left: ${from}%; width: ${to - from}%"></span>`;
+}
+
+/** @param {Explorer} room */
+export function sumView(room) {
+  const { attribution, shown, choices } = room;
+  /** Layers whose heads are shown one by one. @type {import('../../shared/signals.js').Signal<readonly number[]>} */
+  const open = signal([]);
+  /** The part that is pointed at. @type {import('../../shared/signals.js').Signal<Stacked | undefined>} */
+  const pointed = signal(undefined);
+  const isSorted = derived(() => shown.value.parts === 'size');
+
+  /** @param {Part[]} parts @returns {(Stacked & { isWithin?: boolean })[]} */
+  const rowsOf = (parts) =>
+    stacked(isSorted.value ? largestFirst(parts, MOST) : parts).flatMap((part) => {
+      const isOpen = part.kind === 'layer' && open.value.includes(part.layer ?? 0);
+      const within = isOpen ? stacked(part.parts ?? [], part.start) : [];
+      return [part, ...within.map((one) => ({ ...one, isWithin: true }))];
+    });
+
+  /** @param {Stacked} part */
+  const act = ({ kind, layer = 0, head = 0 }) => {
+    if (kind === 'head') choices.choose({ layer, head });
+    if (kind !== 'layer') return;
+    const others = open.peek().filter((one) => one !== layer);
+    open.value = others.length < open.peek().length ? others : [...others, layer];
+  };
+
+  /** @param {Stacked & { isWithin?: boolean }} part @param {number} i @param {(value: number) => number} place */
+  const row = (part, i, place) => {
+    const { kind, layer = 0, head = 0, value, isWithin } = part;
+    const isOpen = open.value.includes(layer);
+    const isChosen = kind === 'head' && isSameHead({ layer, head }, shown.value);
+    const has = kind === 'layer' && shown.value.layer === layer && !isOpen;
+    const point = () => (pointed.value = part);
+    const button = html`<button type="button" class="sum-part" tabindex=${i === 0 ? 0 : -1}
+      aria-expanded=${kind === 'layer' ? String(isOpen) : nothing}
+      aria-pressed=${kind === 'head' ? String(isChosen) : nothing}
+      title=${wordsOf(part)} @click=${() => act(part)} @focus=${point}>${nameOf(part)}</button>`;
+    const classes = [isWithin && 'within', isChosen && 'chosen', has && 'has-chosen'];
+    return html`<tr class=${classes.filter(Boolean).join(' ')} @pointerenter=${point}>
+      <th scope="row">${button}</th>
+      <td class="sum-cell">${bar(part, place)}</td>
+      <td title=${exact(value)}>${signed(value)}</td>
+    </tr>`;
+  };
+
+  const chart = () => {
+    const answer = attribution.value;
+    if (!answer) return html`<p class="note">Adding up …</p>`;
+    const parts = partsOf(answer);
+    const rows = rowsOf(parts);
+    const [low, high] = rangeOf(rows);
+    const place = (/** @type {number} */ value) => (100 * (value - low)) / (high - low);
+    const { total } = answer;
+    const whole = { kind: /** @type {const} */ ('rest'), value: total, start: 0, end: total };
+    return html`<div class="sum-scroll">
+      <table class="sum" style="--zero: ${place(0)}%; --total: ${place(total)}%" @keydown=${followArrows}
+        @pointerleave=${() => (pointed.value = undefined)}>
+        <caption class="visually-hidden">The parts of the ${scoreName(room, answer)}, in logits</caption>
+        <thead class="visually-hidden">
+          <tr><th scope="col">part</th><td></td><th scope="col">logits</th></tr>
+        </thead>
+        <tbody>${rows.map((part, i) => row(part, i, place))}</tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">Sum</th>
+            <td class="sum-cell">${bar(whole, place, 'whole')}</td>
+            <td title=${exact(total)}>${signed(total)}</td>
+          </tr>
+        </tfoot>
+      </table>
+    </div>`;
+  };
+
+  /** Says that the sum closes, or what is pointed at. */
+  const told = () => {
+    const answer = attribution.value;
+    if (!answer) return '';
+    const part = pointed.value;
+    if (part) {
+      return html`${wordsOf(part)}: <b>${exact(part.value)}</b>, and ${formatNumber(part.end)} up to here.`;
+    }
+    const sum = sumOf(partsOf(answer).map(({ value }) => value));
+    const { total } = answer;
+    const isClosed = Math.abs(sum - total) <= CLOSE * Math.max(1, Math.abs(total));
+    const name = scoreName(room, answer);
+    return isClosed
+      ? html`It adds up to <b>${formatNumber(total)}</b>, the ${name} itself.`
+      : html`It adds up to ${formatNumber(sum)}; the ${name} is ${formatNumber(total)}.`;
+  };
+
+  const title = () =>
+    attribution.value ? `The ${scoreName(room, attribution.value)}, part by part` : 'Part by part';
+
+  return html`<div class="part-head">
+      <h3 id="explore-sum-title">${drawn(title)}</h3>
+      ${drawn(
+        () =>
+          html`<label class="check"
+            ><input type="checkbox" id="explore-parts" .checked=${isSorted.value}
+              @change=${taking(({ checked }) => room.set({ parts: checked ? 'size' : 'order' }))} />Largest
+            first</label>`,
+      )}
+    </div>
+    <div id="explore-sum">${drawn(chart)}</div>
+    <p class="note sum-told" id="explore-sum-told">${drawn(told)}</p>`;
+}

@@ -1,0 +1,21 @@
+/**
+ * “Why this token?”: what makes up a prediction, over the same grid of heads and the same large map.
+ *
+ * @import { Explorer } from '../explorer.js'
+ */
+
+import { html } from '../../shared/template.js';
+import { question } from './question.js';
+import { sumView } from './sum-view.js';
+
+/**
+ * @param {Explorer} room
+ * @param {Record<'map' | 'grid' | 'next', HTMLElement>} parts which the room has in each of its modes
+ */
+export const whyView = (room, { map, grid, next }) => html`${question(room)}
+  <div class="explore-main why-main">
+    <div class="why-sum">${sumView(room)}</div>
+    ${grid}
+    <div class="explore-panel">${next}</div>
+  </div>
+  <div class="explore-main why-head">${map}</div>`;
