@@ -13,6 +13,7 @@ import { gpt2Calls } from './bad-calls/gpt2-calls.js';
 import { constructors, forwards } from './bad-calls/modules.js';
 import { states, traces } from './bad-calls/states.js';
 import { tensors } from './bad-calls/tensors.js';
+import { torchNn } from './bad-calls/torch-nn.js';
 import { engine } from './helpers.js';
 import { checkFused } from './seeds.js';
 import { checkMessage, Wording } from './wording.js';
@@ -35,7 +36,7 @@ const table = [
     states,
     traces,
   ],
-  ...[caches, loads, gpt2, gpt2Calls],
+  ...[caches, loads, gpt2, gpt2Calls, torchNn],
 ].flatMap((rows) => rows(hw));
 const wording = new Wording('bad-calls');
 

@@ -6,10 +6,12 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { setTimeout } from 'node:timers/promises';
 import { zeros } from 'headwise';
-import { writeNpy } from 'headwise/formats';
+import { writeNpy, writeSafetensors } from 'headwise/formats';
+import { TransformerEncoderLayer } from 'headwise/torch';
 import { findBrowser, ISOLATION, launch, serve } from './browser.js';
 import { NO_BROWSER } from './browsers/engines.js';
 import { runNode } from './child.js';
+import { engine } from './helpers.js';
 import { fusedTable } from './seeds.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -81,6 +83,16 @@ test('the lines on heads attribute a logit, patch a head and tell what it does',
       [4, 4],
     ],
   );
+});
+
+test("the lines with torch's modules load a state dict and show heads", async () => {
+  const hw = await engine();
+  const layer = new TransformerEncoderLayer(hw, { dModel: 12, nhead: 3, dimFeedforward: 30 });
+  await writeFile(join(folder, 'layer.safetensors'), writeSafetensors(layer.stateDict()));
+  const [[shape, weights], [crossShape]] = await run(blockOf('headwise/torch'));
+  assert.deepEqual(shape, [7, 12]);
+  for (const row of weights) assert.deepEqual(row.slice(5), [0, 0]);
+  assert.deepEqual(crossShape, [3, 7, 5]);
 });
 
 test('the lines with a GPT-2 load a checkpoint, look into it and continue', async () => {

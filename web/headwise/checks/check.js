@@ -193,12 +193,13 @@ export function checkSignal(value) {
 
 /**
  * What is added to a variance; 1e-5 if undefined.
- * @param {unknown} value
+ * @param {unknown} [value]
+ * @param {string} [name]
  * @returns {number}
  */
-export function checkEps(value = 1e-5) {
+export function checkEps(value = 1e-5, name = 'eps') {
   if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) {
-    throw misfit(value, 'eps', 'a finite number of at least 0');
+    throw misfit(value, name, 'a finite number of at least 0');
   }
   return value;
 }

@@ -104,7 +104,9 @@ export class ComposedModule {
   #entries() {
     return [...this.#leaves()].flatMap(({ name, value }) =>
       value instanceof Module
-        ? value.places.map((place) => ({ key: join(name, place.name), shape: place.shape, place }))
+        ? value.places.map((place) => ({
+            ...{ key: value.keyIn(name, place.name), shape: place.shape, place },
+          }))
         : [{ key: name, shape: value.shape, place: new TensorPlace(value, name) }],
     );
   }

@@ -140,6 +140,16 @@ export class Module extends Owned {
   }
 
   /**
+   * The key of a parameter in the state dict of a module that holds this one under a name.
+   * @internal
+   * @param {string} name
+   * @param {string} own the parameter's key here
+   */
+  keyIn(name, own) {
+    return `${name}.${own}`;
+  }
+
+  /**
    * Maps a key that loading accepts to the module's key.
    * @protected
    * @param {string} key
