@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { largestFirst, partsOf, rangeOf, stacked, sumOf } from '../web/page/explore/why/sum.js';
+import { normRows } from '../web/page/explore/worker/heads.js';
 import { formatExplore, parseExplore } from '../web/page/explore/address.js';
 
 const ATTRIBUTION = {
@@ -68,6 +69,27 @@ test('the largest come first, heads by themselves, and the others are one part',
   assert.equal(sumOf(few.map(({ value }) => value)), TOTAL);
   // One alone is no rest.
   assert.deepEqual(largestFirst(partsOf(ATTRIBUTION), 7), all);
+});
+
+test('a map by value norms has shares: each row sums to 1, and a head that writes nothing has zeros', () => {
+  const norms = [
+    [2, 0],
+    [1, 3],
+    [0, 0],
+  ];
+  const source = {
+    ...{ n: 2, layers: 1, heads: 1, causal: false },
+    rows: () => new Float32Array(2).fill(0.5),
+    norms: (
+      /** @type {number} */ _layer,
+      /** @type {number} */ _head,
+      /** @type {number} */ start,
+      /** @type {number} */ end,
+    ) => Float32Array.from(norms.slice(start, end).flat()),
+  };
+  assert.deepEqual([...normRows(source, 0, 0)(0, 3)], [1, 0, 0.25, 0.75, 0, 0]);
+  // Opened weights have no values.
+  assert.deepEqual([...normRows({ ...source, norms: undefined }, 0, 0)(0, 1)], [0.5, 0.5]);
 });
 
 test('nothing but zeros has a range too', () => {

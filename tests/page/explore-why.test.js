@@ -192,3 +192,24 @@ roomTest('the chosen head is marked where its layer is closed', '?mode=why', asy
   assert.equal(marked, `L${first.layer} heads`);
   assert.ok(await page.$(`${ROOM} .why-head .zoom-map`));
 });
+
+roomTest('the map is weighed by value norms on wish', '?mode=why', async (page) => {
+  await summed(page, 'itself');
+  await page.click('#explore-norms');
+  await addressHas(page, 'of=norms');
+  await says(page, '.zoom-map h3', new RegExp(`Head L${first.layer}H${first.head} by value norms`));
+  await page.click('#explore-maps-back');
+  const { layer, head } = first;
+  const norms = Array.from(run.source.norms?.(layer, head, firstPin, firstPin + 1) ?? []);
+  const sum = norms.reduce((a, b) => a + b, 0);
+  const shares = norms.map((norm) => norm / sum);
+  await page.waitForFunction(
+    (/** @type {string} */ share) =>
+      document.querySelector('#explore-pins td:last-child')?.textContent === share,
+    {},
+    Math.max(...shares).toFixed(4),
+  );
+  // It stays so with another head.
+  await page.keyboard.press(']');
+  await says(page, '.zoom-map h3', /by value norms/);
+});

@@ -95,7 +95,7 @@ export const EXPLORE_DEFAULTS = Object.freeze({
 /** What of the state is one of some words, by its name in the address. */
 const WORDS = /** @type {const} */ ({
   mode: ['maps', 'why'],
-  of: ['head', 'mean', 'max', 'rollout'],
+  of: ['head', 'norms', 'mean', 'max', 'rollout'],
   over: ['layer', 'all'],
   scale: ['unit', 'row', 'head', 'log'],
   sort: ['place', ...SIGNED, ...SCORES],
@@ -140,6 +140,9 @@ export const longName = (head) => `Head ${shortName(head)}`;
 
 /** To be read aloud, and to explain the short name. @param {HeadName} head */
 export const spokenName = ({ layer, head }) => `Layer ${layer}, head ${head}`;
+
+/** Whether a map is of one head. @param {Of} of */
+export const isOfHead = (of) => of === 'head' || of === 'norms';
 
 /** @param {HeadName | null} a @param {HeadName | null} b */
 export const isSameHead = (a, b) => a?.layer === b?.layer && a?.head === b?.head;

@@ -6,7 +6,7 @@
  * @import { TourStep } from './tours.js'
  */
 
-import { EXPLORE_DEFAULTS as DEFAULTS, headAt, isSameHead } from './address.js';
+import { EXPLORE_DEFAULTS as DEFAULTS, headAt, isOfHead, isSameHead } from './address.js';
 import { firstHead, firstPins } from './models.js';
 import { stepOf } from './tours.js';
 
@@ -44,7 +44,10 @@ export function createChoices(room) {
   const { order, run, shown } = room;
   const pinsBut = (/** @type {Pin} */ pin) =>
     shown.peek().pins.filter((other) => !isSamePin(other, pin));
-  const choose = (/** @type {HeadName} */ { layer, head }) => room.set({ layer, head, of: 'head' });
+  const choose = (/** @type {HeadName} */ { layer, head }) => {
+    const { of } = shown.peek();
+    room.set({ layer, head, of: isOfHead(of) ? of : 'head' });
+  };
   const chosen = () => {
     const { layer, head } = shown.peek();
     return { layer, head };

@@ -6,7 +6,7 @@
 
 import { menu } from '../shared/menu.js';
 import { drawn, field, html, taking } from '../shared/template.js';
-import { headAt, headOf, isSameHead, shortName } from './address.js';
+import { headAt, headOf, isOfHead, isSameHead, shortName } from './address.js';
 import { mapNameOf, MAPS, noteOf, SCALES } from './titles.js';
 
 /** The menu's word for the map before heads were muted. */
@@ -16,7 +16,7 @@ const BEFORE = 'before';
 function otherNames({ run, shown }) {
   const { layers = 0, heads = 0, muted = [] } = run.value ?? {};
   const names = Array.from({ length: layers * heads }, (_, i) => headAt(i, heads))
-    .filter((name) => shown.value.of !== 'head' || !isSameHead(name, shown.value))
+    .filter((name) => !isOfHead(shown.value.of) || !isSameHead(name, shown.value))
     .map(shortName);
   return [
     ['', 'nothing'],
@@ -25,13 +25,16 @@ function otherNames({ run, shown }) {
   ];
 }
 
+/** @param {Explorer} room which maps there can be */
+const mapsOf = ({ run }) => MAPS.filter(([, , { of }]) => of !== 'norms' || run.value?.hasNorms);
+
 /** @param {Explorer} room */
 const choicesOfMap = (room) =>
   drawn(() => {
     const state = room.shown.value;
     const other = state.other ? shortName(state.other) : state.before ? BEFORE : '';
     return html`<div id="explore-controls" class="explore-controls">
-      ${field('Map', 'explore-map', MAPS, mapNameOf(state), (map) =>
+      ${field('Map', 'explore-map', mapsOf(room), mapNameOf(state), (map) =>
         room.set(MAPS.find(([name]) => name === map)?.[2] ?? {}),
       )}
       ${field('Compare with', 'explore-other', otherNames(room), other, (name) =>

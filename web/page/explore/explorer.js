@@ -11,7 +11,7 @@
  */
 
 import { batch, computed, derived, signal } from '../shared/signals.js';
-import { isSameHead, SIGNED } from './address.js';
+import { isOfHead, isSameHead, SIGNED } from './address.js';
 import { Asked, isSuperseded } from './asked.js';
 import { createChoices } from './choices.js';
 import { Focus, NOWHERE } from './focus.js';
@@ -27,17 +27,18 @@ import { titleOf } from './titles.js';
  * @param {Partial<RunSummary>} run
  * @returns {ExploreState}
  */
-function possibleState(state, { layers = 1, heads = 1, n = 0, muted = [] }) {
+function possibleState(state, { layers = 1, heads = 1, n = 0, muted = [], hasNorms }) {
   const has = (/** @type {HeadName} */ { layer, head }) => layer < layers && head < heads;
   const chosen = {
     layer: Math.min(state.layer, layers - 1),
     head: Math.min(state.head, heads - 1),
   };
   const isOther = (/** @type {HeadName} */ name) =>
-    has(name) && (state.of !== 'head' || !isSameHead(name, chosen));
+    has(name) && (!isOfHead(state.of) || !isSameHead(name, chosen));
   return {
     ...state,
     ...chosen,
+    of: state.of === 'norms' && !hasNorms ? 'head' : state.of,
     other: state.other && isOther(state.other) ? state.other : null,
     before: state.before && !state.other && muted.length > 0,
     muted: state.muted.filter(has),

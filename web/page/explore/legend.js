@@ -14,10 +14,10 @@ import { nameOfScale } from './titles.js';
 import { firstName, otherOf, secondName } from './maps.js';
 
 const SCALES = {
-  unit: 'weight',
-  row: 'weight, as a share of its row’s largest',
-  head: 'weight, each map its own scale',
-  log: 'weight, logarithmic',
+  unit: '',
+  row: ', as a share of its row’s largest',
+  head: ', each map its own scale',
+  log: ', logarithmic',
 };
 
 /**
@@ -40,8 +40,9 @@ export function legendsOf(state, { largest, causal }) {
   const { scale, hideFirst } = state;
   const isCompared = otherOf(state) !== undefined;
   const isOne = scale === 'head' && !isCompared;
+  const noun = state.of === 'norms' ? 'share' : 'weight';
   const what = [
-    isOne ? 'weight' : SCALES[scale],
+    isOne ? noun : noun + SCALES[scale],
     hideFirst ? 'without the first token, the rest sums to 1' : '',
   ];
   const weights = {

@@ -12,7 +12,7 @@
 import { formatCount, plural } from '../shared/format.js';
 import { computed, derived, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, svg, taking } from '../shared/template.js';
-import { isSameHead, shortName } from './address.js';
+import { isOfHead, isSameHead, shortName } from './address.js';
 import { Asked } from './asked.js';
 import { curveOf, pinnedOn, topEdges } from './edges.js';
 import { colourOf } from './pin-colours.js';
@@ -23,8 +23,6 @@ const MOST_LINE_PX = 24;
 const MOST_PX = 600;
 /** More lines of all tokens are a blur, and slow. */
 const MOST_LINES = 2000;
-
-const HEAD = /** @type {const} */ ('head');
 
 /** Of a head's lines: the chosen one's are the accent's. @param {number} i */
 const headColour = (i) => (i === 0 ? 'var(--accent)' : `var(--pin-${1 + ((i - 1) % 5)})`);
@@ -63,7 +61,7 @@ export const overlayChoice = (room) =>
                   @click=${() => room.choices.overlay(overlay[i - 1])}>×</button>`
           }</span>`,
       )}
-      <button type="button" class="quiet" id="explore-overlay-add" ?hidden=${room.shown.value.of !== 'head'}
+      <button type="button" class="quiet" id="explore-overlay-add" ?hidden=${!isOfHead(room.shown.value.of)}
         aria-pressed=${isIn} title="Its lines stay, in a colour of their own, when another head is chosen"
         @click=${() => room.choices.overlay()}>Keep ${shortName(room.shown.value)}’s lines</button>
     </div>`;
@@ -86,7 +84,8 @@ function createLines(room) {
   /** The chosen map's lines, and those of heads that are drawn over them. */
   const rows = new Asked(room, () => {
     const [[start, end], map, name] = [visible.value, what.value, title.value];
-    const maps = [map, ...shown.value.overlay.map((head) => ({ ...map, ...head, of: HEAD }))];
+    const of = isOfHead(map.of) ? map.of : 'head';
+    const maps = [map, ...shown.value.overlay.map((head) => ({ ...map, ...head, of }))];
     const queries = Array.from({ length: end - start }, (_, i) => start + i);
     return async () => {
       const all = await Promise.all(

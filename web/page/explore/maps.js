@@ -26,7 +26,7 @@
 
 import { AttentionMap } from '../../headwise/view.js';
 import { el } from '../shared/dom.js';
-import { longName, shortName } from './address.js';
+import { isOfHead, longName, shortName } from './address.js';
 import { SCALES } from './colours.js';
 import { titleOf } from './titles.js';
 import { seenIn } from './seen-weights.js';
@@ -47,14 +47,14 @@ export const whatOf = ({ of, over, layer, head, hideFirst }) => ({
 });
 
 /** What is different of the map that is compared; undefined: none is. @param {ExploreState} state @returns {Partial<What> | undefined} */
-export function otherOf({ other, before }) {
-  if (other) return { ...other, of: 'head' };
+export function otherOf({ of, other, before }) {
+  if (other) return { ...other, of: isOfHead(of) ? of : 'head' };
   return before ? { isBefore: true } : undefined;
 }
 
 /** The first of two maps that are compared, as short as it can be named. @param {ExploreState} state */
 export const firstName = (state) =>
-  state.before ? 'after' : state.of === 'head' ? shortName(state) : titleOf(state);
+  state.before ? 'after' : isOfHead(state.of) ? shortName(state) : titleOf(state);
 
 /** The second one. @param {ExploreState} state */
 export const secondName = ({ other }) => (other ? shortName(other) : 'before');
@@ -157,7 +157,7 @@ export class Maps {
       signed: isSigned,
       ...SCALES[state.scale],
       name: `Attention weights: ${title.textContent}`,
-      noun: isSigned ? 'difference' : 'weight',
+      noun: isSigned ? 'difference' : what.of === 'norms' ? 'share' : 'weight',
     });
     map.place = this.#focus.place;
     await drawn;
@@ -167,7 +167,7 @@ export class Maps {
   /** @param {What} what @param {ExploreState} state */
   #isMuted({ of, layer, head, isBefore }, { muted }) {
     if (isBefore) return false;
-    return of === 'head' && muted.some((name) => name.layer === layer && name.head === head);
+    return isOfHead(of) && muted.some((name) => name.layer === layer && name.head === head);
   }
 
   /** The first map's largest weight. */

@@ -18,6 +18,7 @@
  * @property {number} layers
  * @property {number} heads
  * @property {boolean} causal
+ * @property {boolean} hasNorms whether maps can be weighted by what is written
  * @property {number[]} ids
  * @property {Token[]} tokens
  * @property {readonly HeadName[]} muted

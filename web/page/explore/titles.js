@@ -5,11 +5,12 @@
  * @import { Of, Over } from './worker/rows.js'
  */
 
-import { longName } from './address.js';
+import { isOfHead, longName } from './address.js';
 
 /** @type {[string, string, { of: Of, over: Over }][]} */
 export const MAPS = [
   ['head', 'this head', { of: 'head', over: 'layer' }],
+  ['norms', 'this head, by value norms', { of: 'norms', over: 'layer' }],
   ['mean layer', 'mean of the layer’s heads', { of: 'mean', over: 'layer' }],
   ['max layer', 'largest of the layer’s heads', { of: 'max', over: 'layer' }],
   ['mean all', 'mean of all heads', { of: 'mean', over: 'all' }],
@@ -30,7 +31,7 @@ export const nameOfScale = (scale) => SCALES.find(([name]) => name === scale)?.[
 
 /** @param {ExploreState} state @returns {string} of MAPS */
 export const mapNameOf = ({ of, over }) =>
-  of === 'head' || of === 'rollout' ? of : `${of} ${over}`;
+  isOfHead(of) || of === 'rollout' ? of : `${of} ${over}`;
 
 /** @param {ExploreState} state in words */
 export function titleOf(state) {
@@ -39,6 +40,8 @@ export function titleOf(state) {
   switch (of) {
     case 'head':
       return longName(state);
+    case 'norms':
+      return `${longName(state)} by value norms`;
     case 'mean':
       return `Mean of ${which}`;
     case 'max':
@@ -53,6 +56,8 @@ export function noteOf({ of, layer }) {
   switch (of) {
     case 'head':
       return '';
+    case 'norms':
+      return 'Each weight times the length of what the head writes for that key, as a share of its row (Kobayashi et al. 2020).';
     case 'mean':
       return 'The mean of the heads’ weights: no head need look like it.';
     case 'max':

@@ -5,6 +5,7 @@
  */
 
 import { html } from '../../shared/template.js';
+import { headView } from './head-view.js';
 import { question } from './question.js';
 import { sumView } from './sum-view.js';
 
@@ -18,4 +19,4 @@ export const whyView = (room, { map, grid, next }) => html`${question(room)}
     ${grid}
     <div class="explore-panel">${next}</div>
   </div>
-  <div class="explore-main why-head">${map}</div>`;
+  <div class="explore-main why-head">${map}${headView(room)}</div>`;

@@ -165,7 +165,8 @@ function run(next, wanted) {
   latest.delete('rollout');
   const { source, ids, tokens, ms, bytes } = reading.now;
   const { n, layers, heads, causal } = source;
-  return { run: next, n, layers, heads, causal, ids, tokens, muted, ms, bytes };
+  const hasNorms = source.norms !== undefined;
+  return { run: next, n, layers, heads, causal, hasNorms, ids, tokens, muted, ms, bytes };
 }
 
 /** @param {Tensors} from @param {Wanted} wanted */

@@ -10,6 +10,8 @@
  * @property {number} heads in each layer
  * @property {boolean} causal
  * @property {(layer: number, head: number, start: number, end: number) => Float32Array} rows
+ * @property {(layer: number, head: number, start: number, end: number) => Float32Array} [norms] of what is written for each
+ *   key
  * @property {(layer: number, head: number, size: number) => Float32Array} [map] the whole, pooled by maximum; quicker
  *   than by rows
  */
@@ -68,3 +70,25 @@ export function meanRows(source, layer) {
  * @returns {Rows}
  */
 export const maxRows = (source, layer) => combined(source, headsOf(source, layer), Math.max);
+
+/**
+ * A head's weights times the norms of what it writes for each key (Kobayashi et al. 2020, "Attention is Not Only a
+ * Weight"), as shares of their row. Without values they are the weights.
+ *
+ * @param {Heads} source
+ * @param {number} layer
+ * @param {number} head
+ * @returns {Rows}
+ */
+export function normRows({ n, norms, rows }, layer, head) {
+  if (!norms) return (start, end) => rows(layer, head, start, end);
+  return (start, end) => {
+    const shares = norms(layer, head, start, end);
+    for (let at = 0; at < shares.length; at += n) {
+      const row = shares.subarray(at, at + n);
+      const sum = row.reduce((total, norm) => total + norm, 0);
+      if (sum > 0) row.forEach((norm, key) => (row[key] = norm / sum));
+    }
+    return shares;
+  };
+}

@@ -172,6 +172,8 @@ export function runModel({ decoder, text }, ids, muted) {
       causal: true,
       rows: (layer, head, first, end) =>
         /** @type {Float32Array} */ (trace[layer].weights({ head, rows: [first, end] }).data),
+      norms: (layer, head, first, end) =>
+        /** @type {Float32Array} */ (trace[layer].norms({ head, rows: [first, end] }).data),
       map: (layer, head, size) =>
         /** @type {Float32Array} */ (trace[layer].map({ head, size }).data),
     },

@@ -3,7 +3,7 @@
  *
  * @import { Heads, Rows } from './heads.js'
  *
- * @typedef {'head' | 'mean' | 'max' | 'rollout'} Of
+ * @typedef {'head' | 'norms' | 'mean' | 'max' | 'rollout'} Of norms: the head's, by what it writes for each key
  * @typedef {'layer' | 'all'} Over
  *
  * @typedef {object} What which map
@@ -16,7 +16,7 @@
  * @property {Partial<What>} [minus] another map, taken away: what is different of it
  */
 
-import { maxRows, meanRows } from './heads.js';
+import { maxRows, meanRows, normRows } from './heads.js';
 
 /**
  * Rows without the first token, the rest made to sum to what they summed to with it. A row that had nothing else becomes
@@ -51,6 +51,8 @@ async function plainRows(source, { of, over, layer, head }, rollout) {
   switch (of) {
     case 'head':
       return (start, end) => source.rows(layer, head, start, end);
+    case 'norms':
+      return normRows(source, layer, head);
     case 'mean':
       return meanRows(source, which);
     case 'max':
