@@ -39,6 +39,7 @@ export const PARTS = [
   { title: 'The block around them', first: 'feed-forward' },
   { title: 'The whole way', first: 'sentence' },
   { title: 'Training', first: 'train-a-head' },
+  { title: 'Understanding', first: 'which-head' },
 ];
 
 /** @param {string} id @param {string} [to] the id of an element */

@@ -55,6 +55,32 @@ export const DOCUMENTS = [
     about: 'Where induction heads were found. Only the lesson on them follows it.',
   },
   {
+    id: 'Elhage 2021',
+    title: 'A Mathematical Framework for Transformer Circuits',
+    short: 'Elhage et al. 2021',
+    href: 'https://transformer-circuits.pub/2021/framework/index.html',
+    link: 'The article',
+    about:
+      'Heads as parts of a sum. Only the lesson “Which head did it?” follows it and the next two.',
+  },
+  {
+    id: 'Wang 2022',
+    title: 'Interpretability in the Wild: a Circuit for Indirect Object Identification',
+    short: 'Wang et al. 2022',
+    href: 'https://arxiv.org/abs/2211.00593',
+    link: 'The paper',
+    about: 'A circuit of GPT-2, found by ablation and by patching.',
+  },
+  {
+    id: 'Rushing 2024',
+    title: 'Explorations of Self-Repair in Language Models',
+    short: 'Rushing & Nanda 2024',
+    href: 'https://arxiv.org/abs/2402.15390',
+    link: 'The paper',
+    about:
+      'Why a model loses less without a head than the head wrote; the final norm is one reason.',
+  },
+  {
     id: 'Rumelhart 1986',
     title: 'Learning representations by back-propagating errors',
     short: 'Rumelhart et al. 1986',

@@ -29,7 +29,8 @@ export function formatValue(value, other) {
   if (Array.isArray(value)) return formatList(value);
   if (typeof value !== 'number') return String(value);
   if (typeof other !== 'number') {
-    return Number.isInteger(value) ? formatCount(value) : formatWeight(value);
+    if (Number.isInteger(value)) return formatCount(value);
+    return value < 0 ? formatNumber(value) : formatWeight(value);
   }
   return [value, other].every(Number.isInteger) ? formatCount(value) : formatNumber(value);
 }

@@ -14,6 +14,13 @@ const ROOM = { width: 176, height: 132, least: 2, most: 22 };
 /** Cells from this size on have their number written in them. */
 const WRITTEN = { width: 34, height: 18 };
 
+/** A cell of a small matrix. */
+const NUMBERED = { width: 37, height: 20 };
+
+/** Names of columns are written where each is at most this wide for each of its letters. */
+const LETTER = 6.6;
+const NAMES = 15;
+
 /** Above columns or left of rows that belong to a head. */
 const BRACKET = 12;
 
@@ -41,7 +48,8 @@ const largestOf = ({ grids }) =>
  * @param {{ width: number, height: number }} room
  */
 function cellSize({ rows, cols }, room) {
-  if (rows * cols <= 24 && cols <= 4) return { width: 37, height: 20 };
+  const isFew = cols <= 4 || cols * NUMBERED.width <= room.width;
+  if (rows * cols <= 24 && isFew) return NUMBERED;
   const fit = (/** @type {number} */ space, /** @type {number} */ count) =>
     Math.max(ROOM.least, Math.min(ROOM.most, space / count));
   return { width: fit(room.width, cols), height: fit(room.height, rows) };
@@ -51,7 +59,10 @@ function cellSize({ rows, cols }, room) {
 const written = (value) =>
   Number.isInteger(value)
     ? String(value).replace('-', '−')
-    : formatNumber(value).replace(/\d\d$/, '');
+    : value
+        .toFixed(2)
+        .replace(/^-(0\.0+)$/, '$1')
+        .replace('-', '−');
 
 /**
  * @param {GridsPart} part
@@ -119,11 +130,15 @@ function gridOf(part, at, { labelled, room = ROOM }) {
   const size = cellSize(corner, room);
   const { rows, cols } = corner;
   const hasBrackets = part.heads > 0 && part.by !== 'part';
-  const top = hasBrackets && part.by === 'cols' ? BRACKET - 5 : 1;
+  const columns = hasBrackets ? [] : part.cols.slice(0, cols);
+  const hasColumns =
+    columns.some(Boolean) && columns.every((name) => name.length * LETTER < size.width);
+  const top = hasBrackets && part.by === 'cols' ? BRACKET - 5 : hasColumns ? NAMES : 1;
   const names = labelled && size.height >= 11 ? part.rows.slice(0, rows) : [];
   const longest = Math.max(0, ...names.map((name) => name.length));
   const left =
-    (hasBrackets && part.by === 'rows' ? BRACKET - 5 : 1) + (longest > 0 ? longest * 6.6 + 6 : 0);
+    (hasBrackets && part.by === 'rows' ? BRACKET - 5 : 1) +
+    (longest > 0 ? longest * LETTER + 6 : 0);
   const [width, height] = [left + cols * size.width + 1, top + rows * size.height + 1];
   const more = [
     part.width > cols && `the first ${cols} of ${part.width} columns`,
@@ -143,6 +158,7 @@ function gridOf(part, at, { labelled, room = ROOM }) {
       ${names.map(
         (name, row) => svg`<text class="name" x="-6" y=${(row + 0.5) * size.height}>${name}</text>`,
       )}
+      ${hasColumns ? columns.map((name, col) => svg`<text class="column" x=${(col + 0.5) * size.width} y="-8">${name}</text>`) : ''}
       ${brackets(part, corner, size)} ${cells(part, corner, size, largestOf(part))}
     </g>
   </svg>`;

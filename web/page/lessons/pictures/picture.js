@@ -5,7 +5,7 @@
  */
 
 import { gradient } from '../../../headwise/view.js';
-import { formatCount, formatWeight } from '../../shared/format.js';
+import { formatCount, formatNumber, formatWeight } from '../../shared/format.js';
 import { html, render } from '../../shared/template.js';
 import { el } from '../../shared/dom.js';
 import { flowOf } from './flow.js';
@@ -59,17 +59,28 @@ const partsOf = (rows) =>
     'nodes' in row ? row.nodes.flatMap(({ part }) => part ?? []) : partsOf(row.around),
   );
 
-/** @param {BarsItem} item */
+/**
+ * Bars from 0: to the right, or to the left of it for what is negative.
+ *
+ * @param {BarsItem} item
+ */
 function barsOf({ bars }) {
-  const largest = Math.max(...bars.map(({ value }) => Math.abs(value)), Number.MIN_VALUE);
-  return bars.map(
-    ({ label, value }) =>
-      html`<dt>${label}</dt>
-        <dd>
-          <i style="width: ${((100 * Math.abs(value)) / largest).toFixed(1)}%"></i>
-          <span>${Number.isInteger(value) ? formatCount(value) : formatWeight(value)}</span>
-        </dd>`,
-  );
+  const values = bars.map(({ value }) => value);
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const percent = (/** @type {number} */ part) =>
+    `${((100 * part) / (high - low || Number.MIN_VALUE)).toFixed(1)}%`;
+  const written = (/** @type {number} */ value) => {
+    if (Number.isInteger(value)) return formatCount(value).replace('-', '−');
+    return low < 0 ? formatNumber(value) : formatWeight(value);
+  };
+  return bars.map(({ label, value }) => {
+    const from = percent(Math.min(0, value) - low);
+    return html`<dt>${label}</dt>
+      <dd class=${value < 0 ? 'below' : ''}>
+        <span><i style="margin-left: ${from}; width: ${percent(Math.abs(value))}"></i></span>
+        <span class="number">${written(value)}</span>
+      </dd>`;
+  });
 }
 
 /** @param {PictureItem} item */
