@@ -18,6 +18,7 @@ export const CONTESTANTS = /** @type {const} */ ({
   litert: 'LiteRT.js',
   onnxruntime: 'onnxruntime-web',
   tfjs: 'tfjs-wasm',
+  jax: 'jax-js',
   plain: 'plain JS',
 });
 
@@ -28,6 +29,8 @@ const TRIAL_SECONDS = 0.05;
 
 /** @type {readonly File[]} */
 export const FILES = ['headwise', 'litert', 'onnxruntime', 'tfjs', 'plain'];
+/** Those that train. @type {readonly File[]} */
+export const TRAINERS = ['headwise', 'jax', 'tfjs'];
 
 /**
  * @typedef {object} Outcome
@@ -72,7 +75,7 @@ async function bestWay(ways, expected, outcome) {
     let prepared;
     try {
       prepared = await way.prepare();
-      const { maxError, problem } = check(await prepared.run(), expected);
+      const { maxError, problem } = check(await (prepared.first ?? prepared.run)(), expected);
       if (problem !== undefined) throw new Error(`wrong: ${problem}`);
       const time = await fastestOf(prepared.run, TRIAL_SECONDS);
       if (best && best.time <= time) {
@@ -129,7 +132,11 @@ async function yardstickOf(readCeiling) {
  * @param {readonly File[]} [files] who takes part
  * @returns {Promise<Contest>}
  */
-export async function contest({ shape, threads, seconds }, readCeiling, files = FILES) {
+export async function contest(
+  { shape, threads, seconds },
+  readCeiling,
+  files = shape.kind === 'train' ? TRAINERS : FILES,
+) {
   const yardstick = await yardstickOf(readCeiling);
   const task = taskOf(shape);
   const expected = expectedOf(task);

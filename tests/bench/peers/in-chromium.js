@@ -1,7 +1,7 @@
 // The contests in Chromium, each in a fresh page, on the files as the packages ship them.
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { build, minifySync } from 'vite';
+import { minifySync } from 'vite';
 import { ISOLATION, findBrowser, launch, serve } from '../../browser.js';
 import { UsageError } from '../options.js';
 
@@ -16,8 +16,6 @@ import { UsageError } from '../options.js';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** No call into a page takes longer. */
 const LONGEST_MS = 900_000;
-/** Headwise as a site's bundler makes it; page.html's import map leads there. */
-const BUNDLE = 'build/bench-peers';
 /** What a page with a contestant downloads; the rest is the benchmark's own. */
 const OF_CONTESTANT = /^\/build\/bench-peers\/|\/node_modules\/(?!flatbuffers\/)/;
 const FEWEST_STARTS = 5;
@@ -36,27 +34,6 @@ export function gzipBytes(files) {
   return bytes + (scripts ? gzipSync(scripts, { level: 9 }).length : 0);
 }
 
-/** The peers ship bundles; Headwise ships modules and leaves that to the site. */
-const bundleHeadwise = () =>
-  build({
-    configFile: false,
-    root: ROOT,
-    base: './',
-    logLevel: 'warn',
-    build: {
-      outDir: BUNDLE,
-      emptyOutDir: true,
-      target: 'es2022',
-      assetsInlineLimit: 0,
-      modulePreload: false,
-      rolldownOptions: {
-        input: 'web/headwise/index.js',
-        preserveEntrySignatures: 'strict',
-        output: { entryFileNames: 'headwise.js' },
-      },
-    },
-  });
-
 export class Chromium {
   /** @type {Map<string, Buffer>} */
   #sent = new Map();
@@ -69,7 +46,6 @@ export class Chromium {
     if (!executable) {
       throw new UsageError('Chromium is missing: install it, name it in CHROMIUM_PATH, or --node');
     }
-    await bundleHeadwise();
     /** @type {Map<string, Buffer>} */
     const sent = new Map();
     const onRequest = (/** @type {string} */ path, /** @type {Buffer} */ body) => {

@@ -19,7 +19,8 @@ const NAMES = { 'tfjs-wasm': 'tfjs, wasm backend', 'plain JS': 'plain JavaScript
  */
 export function published(contests, starts, run) {
   const taken = contests.filter(({ threads, outcomes }) => threads === run.threads && outcomes);
-  const names = taken[0]?.outcomes?.map(({ name }) => name) ?? [];
+  const all = taken.flatMap(({ outcomes = [] }) => outcomes.map(({ name }) => name));
+  const names = [...new Set(all)];
   const runtimes = names.map((name) => {
     /** @type {Runtime} */
     const runtime = { name: NAMES[name] ?? name, ratios: {} };

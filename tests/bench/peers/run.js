@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { run } from '../../child.js';
 import { choose, number, readShapes, UsageError } from '../options.js';
-import { CONTESTANTS, FILES } from './contest.js';
+import { bundle } from './bundle.js';
+import { CONTESTANTS, FILES, TRAINERS } from './contest.js';
 import { published } from './published.js';
 import { contestHeader, contestLines, startHeader, startLine } from './table.js';
 
@@ -18,8 +19,8 @@ import { contestHeader, contestLines, startHeader, startLine } from './table.js'
 /** @typedef {{ shape: string, threads: number } & Partial<Contest> & { problem?: string }} Row */
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-/** Those of shapes.json that every peer can do. */
-const SHAPES = ['S0', 'S1', 'S2', 'S3', 'C1', 'C2', 'G1', 'G2', 'D1'];
+/** Those of shapes.json that peers can do; only some of them train. */
+const SHAPES = ['S0', 'S1', 'S2', 'S3', 'C1', 'C2', 'G1', 'G2', 'D1', 'T1', 'T2', 'T3'];
 
 const USAGE =
   'usage: npm run bench:peers [-- [--shape S2,C1] [--threads 1,2] [--seconds 1] [--node] [--json] [--write]]\n' +
@@ -95,15 +96,17 @@ async function runContests(place, shapes, { threads, seconds }, say) {
 
 /**
  * @param {Place} place
- * @param {Shape} shape a small one
+ * @param {Record<string, Shape>} shapes
  * @param {(text: string) => void} say
  */
-async function runStarts(place, shape, say) {
+async function runStarts(place, { S0, T1 }, say) {
   const rows = [];
   say(`\n${startHeader()}`);
-  for (const file of FILES.filter((each) => each !== 'plain')) {
+  for (const file of new Set([...FILES, ...TRAINERS])) {
+    if (file === 'plain') continue;
     const name = CONTESTANTS[file];
     try {
+      const shape = FILES.includes(file) ? S0 : T1;
       const start = { name, ...(await place.startUp(file, shape)) };
       rows.push(start);
       say(startLine(start));
@@ -135,6 +138,7 @@ async function write(contests, starts, { threads, node }) {
 /** @param {ReturnType<typeof readOptions>} options */
 async function main(options) {
   await install();
+  await bundle();
   const all = await readShapes();
   const shapes = Object.fromEntries(options.names.map((name) => [name, all[name]]));
   const place = options.node
@@ -145,7 +149,7 @@ async function main(options) {
     const runtime = await place.runtime();
     say(`${runtime}; fewest ms of one call, JavaScript arrays in and out; × times Headwise's\n`);
     const contests = await runContests(place, shapes, options, say);
-    const starts = await runStarts(place, all.S0, say);
+    const starts = await runStarts(place, all, say);
     if (options.json) console.log(JSON.stringify({ runtime, contests, starts }, null, 2));
     if (options.write) await write(contests, starts, options);
     // A peer that fails is a finding; Headwise must not.

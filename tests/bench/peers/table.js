@@ -6,15 +6,13 @@ import { header, line, ms, withDoubt } from '../table.js';
  */
 
 const CELL = 18;
+const PEERS = ['LiteRT.js', 'onnxruntime-web', 'tfjs-wasm', 'jax-js', 'plain JS'];
 /** @type {import('../table.js').Column[]} */
 const CONTEST_COLUMNS = [
   { title: 'shape', width: 5, left: true },
   { title: 'threads', width: 7 },
   { title: 'Headwise', width: 9 },
-  ...['LiteRT.js', 'onnxruntime-web', 'tfjs-wasm', 'plain JS'].map((title) => ({
-    title,
-    width: CELL,
-  })),
+  ...PEERS.map((title) => ({ title, width: CELL })),
   { title: 'Headwise of ceiling', width: 19 },
 ];
 
@@ -38,11 +36,13 @@ function cell({ minimum, refused, notes }, own) {
  * @param {Contest} contest
  */
 export function contestLines({ shape, threads }, { outcomes, ceiling, flops }) {
-  const [own, ...peers] = outcomes;
+  const [own] = outcomes;
   const limit = ceiling * threads;
   const percent = (100 * flops) / (own.minimum ?? NaN) / 1e6 / limit;
   const share = own.minimum === undefined ? '–' : `${percent.toFixed(1)} % of ${limit.toFixed(0)}`;
-  const cells = [cell(own, undefined), ...peers.map((outcome) => cell(outcome, own.minimum))];
+  const peers = PEERS.map((name) => outcomes.find((outcome) => outcome.name === name));
+  const ratios = peers.map((outcome) => (outcome ? cell(outcome, own.minimum) : ''));
+  const cells = [cell(own, undefined), ...ratios];
   const notes = outcomes.flatMap(({ name, refused, notes: failures }) =>
     [...(refused === undefined ? [] : [refused]), ...failures].map(
       (note) => `        ${name}: ${note.replaceAll(/\s+/g, ' ')}`,

@@ -3,6 +3,7 @@
  *
  * @import { Expected } from '../../../web/page/bench/check.js'
  * @import { AttentionShape, DecodeShape, LinearShape, MultiHeadShape, Shape } from '../../../web/page/bench/work.js'
+ * @import { TrainTask } from './train-task.js'
  */
 
 import { numbers, spread } from '../../../web/page/bench/data.js';
@@ -13,6 +14,7 @@ import {
   multiHeadRows,
 } from '../../../web/page/bench/reference.js';
 import { workOf } from '../../../web/page/bench/work.js';
+import { expectedOfTraining, trainTaskOf } from './train-task.js';
 
 /** @typedef {{ weight: Float32Array, bias: Float32Array }} Layer weight [out, in] as torch's */
 
@@ -31,7 +33,7 @@ import { workOf } from '../../../web/page/bench/work.js';
  * @typedef {MultiHeadShape & { x: Float32Array, weights: AttentionWeights }} MultiHeadTask x [batch, tokens, dIn], causal
  * @typedef {DecodeShape & { x: Float32Array, key: Float32Array, value: Float32Array, weights: AttentionWeights }} DecodeTask
  *   x [1, dIn]; key and value [heads, past, headDim]
- * @typedef {LinearTask | AttentionTask | MultiHeadTask | DecodeTask} Task
+ * @typedef {LinearTask | AttentionTask | MultiHeadTask | DecodeTask | TrainTask} Task
  */
 
 /**
@@ -81,8 +83,9 @@ export function taskOf(shape) {
       const [key, value] = [2, 3].map((seed) => numbers(seed, shape.past * shape.dOut));
       return { ...shape, x: numbers(1, shape.dIn), key, value, weights: attentionWeights(shape) };
     }
-    case 'maps':
     case 'train':
+      return trainTaskOf(shape);
+    case 'maps':
       throw new Error(`no peer is asked for ${shape.kind}`);
   }
 }
@@ -118,6 +121,8 @@ export function expectedOf(task) {
         columns: task.dOut,
         values: decodeRow(task.x, task, task.weights, task),
       };
+    case 'train':
+      return expectedOfTraining(task);
   }
 }
 

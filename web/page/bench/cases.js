@@ -9,6 +9,7 @@
 
 import * as headwise from '../../headwise/index.js';
 import { numbers, spread } from './data.js';
+import { decoderConfig } from './decoder-config.js';
 import { attentionRows, decodeRow, linearRows, mapRows, multiHeadRows } from './reference.js';
 import { modelLoss } from './reference-model.js';
 import { workOf } from './work.js';
@@ -293,12 +294,6 @@ function mapsCases(shape, tensor) {
     },
   ];
 }
-
-/** @param {TrainShape} shape */
-const decoderConfig = ({ layers, width, heads, hidden, vocabulary, tokens }) => ({
-  ...{ model_type: 'gpt2', n_layer: layers, n_embd: width, n_head: heads, n_inner: hidden },
-  ...{ vocab_size: vocabulary, n_positions: tokens },
-});
 
 /**
  * @param {TrainShape} shape

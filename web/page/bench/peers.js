@@ -49,7 +49,7 @@ export function peersChart({ date: day, version, machine, browser, threads, runt
             Time of each runtime, as a multiple of Headwise’s, for ${name}
           </caption>
           <tbody>
-            ${shown.map((runtime) => bar(runtime, name))}
+            ${shown.filter(({ ratios }) => name in ratios).map((runtime) => bar(runtime, name))}
           </tbody>
         </table>
       </figure>`,

@@ -6,6 +6,7 @@
  * @typedef {object} Prepared
  * @property {() => Float32Array | Promise<Float32Array>} run JavaScript arrays in, a JavaScript array out; weights and cache
  *   stay where they are
+ * @property {() => Float32Array | Promise<Float32Array>} [first] what is compared with the right result; default: run
  * @property {() => void | Promise<void>} dispose
  *
  * @typedef {object} Way one way to do a task; where there are several they are tried in order until one is right

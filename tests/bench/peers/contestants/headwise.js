@@ -1,4 +1,10 @@
-/** @import { Prepared, Started, Task } from './contestant.js' */
+/**
+ * @import { Prepared, Started, Task } from './contestant.js'
+ * @import { TrainTask } from '../train-task.js'
+ */
+
+import { decoderConfig } from '../../../../web/page/bench/decoder-config.js';
+import { lossAndSlope, TRAINING } from '../train-task.js';
 
 /** @typedef {typeof import('../../../../web/headwise/index.js')} Package */
 /** @typedef {Awaited<ReturnType<Package['load']>>} Engine */
@@ -25,9 +31,62 @@ function moduleOf({ Tensor }, hw, { dIn, dOut, heads, weights }, contextLength) 
  * @param {Package} headwise
  * @param {Engine} hw
  * @param {Task} task
+ * @returns {Omit<Prepared, 'dispose'>}
+ */
+function preparedOf(headwise, hw, task) {
+  if (task.kind === 'train') return trainingOf(headwise, hw, task);
+  const forward = forwardOf(headwise, hw, task);
+  return { run: () => /** @type {Float32Array} */ (forward().data) };
+}
+
+/**
+ * @param {Package} headwise
+ * @param {Engine} hw
+ * @param {TrainTask} task
+ */
+function trainingOf({ Tensor, tensor }, hw, task) {
+  const { batch, microBatch, rows, short } = task;
+  const { maxNorm, ...options } = TRAINING;
+  const values = Object.entries(task.state).map(([name, { data, shape }]) => [
+    name,
+    new Tensor(data, shape),
+  ]);
+  const model = new hw.Decoder(decoderConfig(task)).loadStateDict(Object.fromEntries(values));
+  const parameters = model.parameters();
+  const optimizer = new hw.AdamW(parameters, options);
+  const share = tensor(microBatch / batch);
+  const gradientOf = (/** @type {string} */ name) =>
+    parameters.find((parameter) => parameter.name.endsWith(name))?.grad?.data ?? [];
+  return {
+    first() {
+      const loss = hw.enableGrad(() => model.loss([short]));
+      loss.backward();
+      const result = lossAndSlope(task, loss.item(), gradientOf);
+      optimizer.zeroGrad();
+      return result;
+    },
+    run() {
+      let sum = 0;
+      for (let row = 0; row < batch; row += microBatch) {
+        const loss = hw.enableGrad(() => model.loss(rows.slice(row, row + microBatch)));
+        loss.backward(share);
+        sum += loss.item();
+      }
+      hw.clipGradNorm(parameters, maxNorm);
+      optimizer.step();
+      optimizer.zeroGrad();
+      return Float32Array.of((sum * microBatch) / batch);
+    },
+  };
+}
+
+/**
+ * @param {Package} headwise
+ * @param {Engine} hw
+ * @param {Exclude<Task, TrainTask>} task
  * @returns {() => import('../../../../web/headwise/index.js').Tensor}
  */
-function runOf(headwise, hw, task) {
+function forwardOf(headwise, hw, task) {
   const { Tensor } = headwise;
   switch (task.kind) {
     case 'linear': {
@@ -81,13 +140,7 @@ export async function start({ threads }) {
       {
         name: 'package',
         /** @returns {Prepared} */
-        prepare() {
-          const run = runOf(headwise, hw, task);
-          return {
-            run: () => /** @type {Float32Array} */ (run().data),
-            dispose: () => hw.dispose(),
-          };
-        },
+        prepare: () => ({ ...preparedOf(headwise, hw, task), dispose: () => hw.dispose() }),
       },
     ],
   };

@@ -52,6 +52,8 @@ function modelsOf(task) {
       ];
     case 'decode':
       return [{ name: 'BATCH_MATMUL', model: () => graphs.decode(task) }];
+    case 'train':
+      return [];
   }
 }
 

@@ -51,6 +51,8 @@ function modelsOf(task) {
       ];
     case 'decode':
       return [{ name: 'MatMul and Softmax', model: () => graphs.decode(task) }];
+    case 'train':
+      return [];
   }
 }
 

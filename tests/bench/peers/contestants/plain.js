@@ -140,7 +140,7 @@ function withRoom(cached, { past, dOut, heads }) {
 }
 
 /**
- * @param {Task} task
+ * @param {Exclude<Task, { kind: 'train' }>} task
  * @returns {() => Float32Array}
  */
 function runOf(task) {
@@ -171,7 +171,7 @@ export async function start({ threads }) {
   if (threads !== 1) throw new Error('JavaScript computes on one thread');
   return {
     ways(task) {
-      if (flopsOf(task) > MOST_FLOPS) return [];
+      if (task.kind === 'train' || flopsOf(task) > MOST_FLOPS) return [];
       return [{ name: 'loops', prepare: () => ({ run: runOf(task), dispose() {} }) }];
     },
   };

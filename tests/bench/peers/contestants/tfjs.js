@@ -1,6 +1,10 @@
-/** @import { Prepared, Started, Task } from './contestant.js' */
+/**
+ * @import { Prepared, Started, Task, Way } from './contestant.js'
+ * @import { TrainTask } from '../train-task.js'
+ */
 
 import { causalMask, stack, transpose } from '../task.js';
+import { tfjsTraining } from './tfjs-training.js';
 
 /** @typedef {typeof import('@tensorflow/tfjs-core')} Tf */
 /** @typedef {typeof import('@tensorflow/tfjs-backend-wasm')} Wasm */
@@ -179,7 +183,7 @@ function linear(tf, { x, layer, rows, inFeatures, outFeatures }) {
 
 /**
  * @param {Tf} tf
- * @param {Task} task
+ * @param {Exclude<Task, TrainTask>} task
  * @returns {{ name: string, forward: () => () => Tensor }[]}
  */
 function forwardsOf(tf, task) {
@@ -214,6 +218,19 @@ const prepared = (tf, forward) => ({
 });
 
 /**
+ * @param {Tf} tf
+ * @param {Task} task
+ * @returns {Way[]}
+ */
+const waysOf = (tf, task) =>
+  task.kind === 'train'
+    ? tfjsTraining(tf, task)
+    : forwardsOf(tf, task).map(({ name, forward }) => ({
+        name,
+        prepare: () => prepared(tf, forward()),
+      }));
+
+/**
  * @param {{ threads: number }} options
  * @returns {Promise<Started>}
  */
@@ -227,11 +244,5 @@ export async function start({ threads }) {
   await tf.ready();
   if (threads !== 1 && wasm.getThreadsCount() !== threads)
     throw new Error(`asked for ${threads} threads, it works with ${wasm.getThreadsCount()}`);
-  return {
-    ways: (task) =>
-      forwardsOf(tf, task).map(({ name, forward }) => ({
-        name,
-        prepare: () => prepared(tf, forward()),
-      })),
-  };
+  return { ways: (task) => waysOf(tf, task) };
 }
