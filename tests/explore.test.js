@@ -242,7 +242,9 @@ test('heads that do one thing have its score', () => {
     pointing(7, (i) => i - 1),
     3,
   );
-  assert.deepEqual(previous, { entropy: 0, first: 1 / 6, previous: 1, induction: 0, distance: 1 });
+  assert.deepEqual(previous, {
+    ...{ entropy: 0, first: 1 / 6, previous: 1, next: 0, induction: 0, distance: 1 },
+  });
   const induction = scoresOf(
     ids,
     pointing(7, (i) => i - 2),

@@ -68,6 +68,8 @@ export async function scoreCheckpoint({ folder, text, ids: given, seed }) {
     const tokenizer = given
       ? {
           encode: () => [...given],
+          before: [],
+          after: [],
           token: (/** @type {number} */ id) => ({ id, text: '' }),
           decode: String,
         }

@@ -1,4 +1,5 @@
 // What the tests of the Explore room compare with: the shipped model's run of its sample in Node, and what the page writes.
+import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';
 import { load } from 'headwise';
@@ -10,7 +11,7 @@ import { openModel, runModel } from '../../web/page/explore/worker/model.js';
 
 const FOLDER = new URL('../../web/page/models/austen/', import.meta.url);
 
-/** @type {Awaited<ReturnType<typeof openModel>>} */
+/** @type {import('../../web/page/explore/worker/model.js').DecoderModel} */
 export let model;
 /** @type {ReturnType<typeof runModel>} the sample text's run */
 export let run;
@@ -25,7 +26,9 @@ before(async () => {
     weights: await file('model.safetensors'),
     tokenizer: await file('tokenizer.json'),
   };
-  model = await openModel(await load(), files);
+  const opened = await openModel(await load(), files);
+  assert.ok('decoder' in opened);
+  model = opened;
   run = runModel(model, model.text.encode(MODELS.austen.sample), []);
   names = run.tokens.map(({ text }) => text);
 });

@@ -20,6 +20,8 @@
  * @property {number | null} id GPT-2's number of it; null in the example,
  *   whose tokens are words
  * @property {string} text as shown: a leading space is drawn as a mark
+ * @property {boolean} [isSpecial] whether it stands for no words, as [CLS] and <s> do
+ * @property {boolean} [isApart] whether a space stands before it, which is no part of it
  *
  * @typedef {object} Matrix the corner of a matrix that is shown
  * @property {number[]} shape of the whole matrix

@@ -96,7 +96,7 @@ export function continuation(room) {
   };
   const classes = () => (room.run.value ? 'explore-continue' : 'explore-continue awaited');
   const form = html`<form id="explore-continue" class=${drawn(classes)} autocomplete="off"
-    ?hidden=${drawn(() => !room.hasModel.value || !room.run.value)} @submit=${submit}>
+    ?hidden=${drawn(() => room.predicts.value !== 'next' || !room.run.value)} @submit=${submit}>
     <button type="submit">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
     <button type="button" class="quiet" @click=${() => room.set({ added: [] })}
       ?hidden=${drawn(() => room.state.value.added.length === 0)}>Take it back</button>

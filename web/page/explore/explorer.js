@@ -17,7 +17,8 @@ import { createChoices } from './choices.js';
 import { Focus, NOWHERE } from './focus.js';
 import { firstName, otherOf, secondName, whatOf } from './maps.js';
 import { MODELS, pageModel } from './models.js';
-import { Session } from './session.js';
+import { lastToken, Session } from './session.js';
+import { hasMeasure } from './scores.js';
 import { titleOf } from './titles.js';
 
 /**
@@ -127,9 +128,14 @@ export class Explorer {
   text = computed(() => this.state.value.text ?? this.sample.value);
   hasModel = computed(() => this.model.value?.kind === 'model');
   /** Whether it is asked what makes up a prediction. */
-  isWhy = computed(() => this.hasModel.value && this.state.value.mode === 'why');
+  isWhy = computed(() => this.predicts.value === 'next' && this.state.value.mode === 'why');
   /** Whether tokens are words or numbers of their own, and no parts of a text. */
   isApart = computed(() => !this.hasModel.value || this.model.value?.sample !== undefined);
+
+  /** What the model predicts. */
+  predicts = computed(() => this.model.value?.predicts ?? 'nothing');
+  /** The token that is asked about before one is chosen. */
+  last = computed(() => (this.run.value ? lastToken(this.run.value) : 0));
 
   /** What text, cards and table are about: what is pointed at, else the last pin, else the last token. */
   subject = derived(() => {
@@ -138,13 +144,18 @@ export class Explorer {
     const of = (side, token) => ({ side, token });
     if (query >= 0) return of('query', query);
     if (key >= 0) return of('key', key);
-    return this.pins.value.at(-1) ?? of('query', (this.run.value?.n ?? 1) - 1);
+    return this.pins.value.at(-1) ?? of('query', this.last.value);
   });
+
+  /** Whether a measure of heads means something here. @param {string} name */
+  hasMeasure = (name) =>
+    hasMeasure(name, { causal: this.run.value?.causal ?? true, predicts: this.predicts.value });
 
   /** What the heads are measured by. */
   measure = computed(() => {
     const { sort, by } = this.shown.value;
-    const measure = sort === 'place' ? by : sort;
+    const wanted = sort === 'place' ? by : sort;
+    const measure = this.hasMeasure(wanted) ? wanted : 'none';
     return measure === 'none' && this.isWhy.value ? 'attribution' : measure;
   });
 
@@ -180,7 +191,7 @@ export class Explorer {
   about = derived(() => {
     const { target, against } = this.shown.value;
     const pinned = this.pins.value.findLast(({ side }) => side === 'query');
-    return { at: pinned?.token ?? (this.run.value?.n ?? 1) - 1, target, against };
+    return { at: pinned?.token ?? this.last.value, target, against };
   });
 
   // What is asked: first for what is looked at, then for all heads, then for their scores
@@ -210,10 +221,10 @@ export class Explorer {
     };
   });
 
-  /** What the model says next. */
+  /** What the model predicts. */
   next = new Asked(this, () => {
     const about = this.about.value;
-    return this.hasModel.value ? () => this.session.predict(about) : undefined;
+    return this.predicts.value !== 'nothing' ? () => this.session.predict(about) : undefined;
   });
 
   /** Side of a small map, in pixels. */
@@ -221,7 +232,7 @@ export class Explorer {
 
   /** Every head's map, small: more of them with each layer. */
   thumbs = new Asked(this, (run) => {
-    const isNext = !this.hasModel.value || this.next.ended.value === run;
+    const isNext = this.predicts.value === 'nothing' || this.next.ended.value === run;
     const { show } = this.shown.value;
     if (!isNext || this.line.ended.value !== run || this.mapped.value !== run) return undefined;
     return async (tell) => {
@@ -251,7 +262,8 @@ export class Explorer {
   #effects = new Asked(this, (run) => {
     const [about, isWanted] = [this.about.value, this.measure.value === 'effect'];
     const mine = ++this.#sweep;
-    if (!isWanted || !this.hasModel.value || this.next.ended.value !== run) return undefined;
+    const canAsk = this.predicts.value !== 'nothing' && this.next.ended.value === run;
+    if (!isWanted || !canAsk) return undefined;
     return async (tell) => {
       /** @type {import('./worker/effects.js').Effects | undefined} */
       let latest;
@@ -274,7 +286,8 @@ export class Explorer {
   #attribution = new Asked(this, (run) => {
     const about = this.about.value;
     const isWanted = this.isWhy.value || this.measure.value === 'attribution';
-    if (!isWanted || !this.hasModel.value || this.next.ended.value !== run) return undefined;
+    const canAsk = this.predicts.value === 'next' && this.next.ended.value === run;
+    if (!isWanted || !canAsk) return undefined;
     return async () => ({ ...(await this.session.attribution(about)), about });
   });
 
@@ -287,7 +300,7 @@ export class Explorer {
 
   /** How badly the text was foreseen. */
   losses = new Asked(this, (run) =>
-    this.hasModel.value && this.scores.ended.value === run
+    this.predicts.value === 'next' && this.scores.ended.value === run
       ? async () => ({ found: await this.session.losses() })
       : undefined,
   );

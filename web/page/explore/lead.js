@@ -11,21 +11,27 @@ import { scoreList } from './score-list.js';
 import { tours } from './tours-view.js';
 import { sentences as whySentences } from './why/question.js';
 
+/** Whether later tokens are masked. @param {Explorer['run']} run */
+const isCausal = (run) => run.value?.causal ?? true;
+
 /** @param {Explorer} room */
 const sentences = ({ run, hasModel }) =>
   html`<ul class="explore-read" id="explore-read">
     <li>
-      <b>A head</b> looks back at the text in its own way. ${drawn(() => {
-        const { layers = 0, heads = 0 } = run.value ?? {};
-        return layers * heads > 0 && hasModel.value
-          ? `This model has ${layers * heads}, in ${plural(layers, 'layer')}: the small maps.`
-          : 'Each has a map.';
-      })}
+      <b>A head</b> looks ${drawn(() => (isCausal(run) ? 'back at' : 'at'))} the text in its own way. ${drawn(
+        () => {
+          const { layers = 0, heads = 0 } = run.value ?? {};
+          return layers * heads > 0 && hasModel.value
+            ? `This model has ${layers * heads}, in ${plural(layers, 'layer')}: the small maps.`
+            : 'Each has a map.';
+        },
+      )}
     </li>
     <li><b>A row</b> is a token that looks. The columns are the tokens that it can look at.</li>
     <li>
-      <b>A bright cell</b> gets much of its row’s attention. A row sums to 1; later tokens are
-      hatched.
+      <b>A bright cell</b> gets much of its row’s attention. A row sums to 1; ${drawn(() =>
+        isCausal(run) ? 'later tokens are hatched.' : 'it looks at all tokens.',
+      )}
     </li>
   </ul>`;
 
@@ -55,8 +61,13 @@ export const details = (room) =>
         <summary>How to read this</summary>
         <p>
           Each row is a query, the token that looks; each column is a key, a token that is looked at.
-          A cell is the weight that the query gives the key. The weights of a row sum to 1. Hatched
-          cells are masked: they are later tokens, which the query cannot see. One such map is a head.
+          A cell is the weight that the query gives the key. The weights of a row sum to 1. ${drawn(
+            () =>
+              isCausal(room.run)
+                ? 'Hatched cells are masked: they are later tokens, which the query cannot see.'
+                : 'No cell is masked: a row looks at all tokens.',
+          )}
+          One such map is a head.
         </p>
         <p>
           The sign ␣ marks a space before a word: models read “␣was” and “was” as different tokens.

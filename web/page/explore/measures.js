@@ -35,13 +35,15 @@ export function writeValue(measure, value) {
 }
 
 /** The prediction that is asked about, in words. @param {Explorer} room */
-function asked({ next, shown }) {
+function asked({ next, shown, predicts }) {
   const { run, at = 0, target, predictions } = next.answer.value ?? {};
   const textOf = (/** @type {number | null | undefined} */ id) =>
     predictions?.find(({ token }) => token.id === id)?.token.text;
   const [what, other] = [textOf(target), textOf(shown.value.against)];
   if (!run || what === undefined) return undefined;
-  return { after: run.tokens[at]?.text ?? '', what, other };
+  const token = `“${run.tokens[at]?.text ?? ''}”`;
+  const where = predicts.value === 'masked' ? `in the place of ${token}, masked` : `after ${token}`;
+  return { where, what, other };
 }
 
 /** What the colours of the heads mean. @param {Explorer} room */
@@ -55,17 +57,17 @@ function legend(room) {
   }
   const about = asked(room);
   return signedScale(measure.value, most.replace('+', ''), {
-    ...{ what: about?.what ?? '', other: about?.other, after: about?.after ?? '' },
+    ...{ what: about?.what ?? '', other: about?.other, where: about?.where ?? '' },
   });
 }
 
 /** @param {Explorer} room @param {string} measure */
-const isOffered = ({ hasModel, isWhy }, measure) =>
-  measure === 'none' ? !isWhy.value : hasModel.value || !SIGNED.some((name) => name === measure);
+const isOffered = ({ isWhy, hasMeasure }, measure) =>
+  measure === 'none' ? !isWhy.value : hasMeasure(measure);
 
 /** @param {Explorer} room */
 export function measureControls(room) {
-  const { choices, measure, shown, effects, hasModel, by } = room;
+  const { choices, measure, shown, effects, predicts, by } = room;
   const progress = () => {
     const { effects: all, done = 0 } = effects.value ?? {};
     const count = all?.length ?? 1;
@@ -77,7 +79,7 @@ export function measureControls(room) {
   return html`<div class="measure-controls" id="explore-measure">
       ${drawn(
         () =>
-          html`<button type="button" id="explore-effects" ?hidden=${!hasModel.value || room.isSigned.value}
+          html`<button type="button" id="explore-effects" ?hidden=${predicts.value === 'nothing' || room.isSigned.value}
             @click=${() => choices.measure('effect')}>Which heads matter for “${asked(room)?.what ?? '…'}”?</button>`,
       )}
       ${drawn(() =>

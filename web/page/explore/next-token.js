@@ -1,6 +1,6 @@
 /**
- * What the model says behind a token: the likeliest tokens, before and after heads were muted, and the one that is asked
- * about.
+ * What the model predicts behind a token, or in the place of a hidden one: the likeliest tokens, before and after heads were
+ * muted, and the one that is asked about.
  *
  * @import { Explorer } from './explorer.js'
  */
@@ -24,11 +24,14 @@ function changeOf(before, after) {
  * What is said of a token in the list.
  *
  * @param {number | null} id
- * @param {{ actual: number | null, target: number, against: number | null }} asked
+ * @param {{ actual: number | null, target: number, against: number | null, isMasked: boolean }} asked
  */
-function marksOf(id, { actual, target, against }) {
+function marksOf(id, { actual, target, against, isMasked }) {
+  const [word, title] = isMasked
+    ? ['actual', 'stands in the text']
+    : ['next', 'comes next in the text'];
   return [
-    id === actual && html`<span class="mark" title="comes next in the text">next</span>`,
+    id === actual && html`<span class="mark" title=${title}>${word}</span>`,
     id === target && html`<span class="visually-hidden"> target</span>`,
     id === against && html`<span class="mark" title="is compared with">against</span>`,
   ].map((mark) => mark || '');
@@ -50,7 +53,7 @@ function otherToken(room) {
       words.value = /** @type {Error} */ (error).message;
     }
   };
-  return html`<details class="other-token">
+  return html`<details class="other-token" ?hidden=${drawn(() => room.predicts.value === 'nothing')}>
     <summary>Another token</summary>
     <form @submit=${take} autocomplete="off">
       <label for="explore-token">Token, with its space</label>
@@ -67,7 +70,10 @@ function otherToken(room) {
 /** @param {Explorer} room */
 function list(room) {
   const answer = room.next.answer.value;
-  if (!answer || !room.hasModel.value) return '';
+  const predicts = room.predicts.value;
+  if (predicts === 'nothing') return html`<p class="note">${room.model.value?.why ?? ''}</p>`;
+  if (!answer) return '';
+  const isMasked = predicts === 'masked';
   const { run, predictions, at, target, actual, against } = answer;
   const { muted, tokens } = run;
   const hasMuted = muted.length > 0;
@@ -76,7 +82,8 @@ function list(room) {
   const names = muted.map(shortName).join(', ');
   const choose = (/** @type {number | null} */ id, /** @type {boolean} */ isAgainst) =>
     room.set(isAgainst ? { against: id === against ? null : id } : { target: id });
-  return html`<h3>Next after ${tokenName(tokens[at], at)}</h3>
+  const place = tokenName(tokens[at], at);
+  return html`<h3>${isMasked ? html`If ${place} were masked` : html`Next after ${place}`}</h3>
     <table class="bars next-tokens">
       <thead class=${hasMuted ? '' : 'visually-hidden'}>
         <tr>
@@ -88,7 +95,7 @@ function list(room) {
       </thead>
       <tbody>
         ${predictions.map(({ token, before, after }) => {
-          const marks = marksOf(token.id, { target, actual, against });
+          const marks = marksOf(token.id, { target, actual, against, isMasked });
           return html`<tr class=${token.id === target ? 'target' : ''}>
             <th scope="row"><button type="button" class="token" aria-pressed=${token.id === target}
               title="Ask about this token; with Shift: compare the target with it"
@@ -108,11 +115,11 @@ function list(room) {
 }
 
 /** @param {Explorer} room */
-const whyLink = ({ isWhy, next, choices }) =>
+const whyLink = ({ isWhy, next, predicts, choices }) =>
   drawn(() => {
     const { target, predictions } = next.answer.value ?? {};
     const found = predictions?.find(({ token }) => token.id === target);
-    return html`<button type="button" class="quiet" id="explore-why" ?hidden=${isWhy.value || !found}
+    return html`<button type="button" class="quiet" id="explore-why" ?hidden=${isWhy.value || !found || predicts.value !== 'next'}
       @click=${() => choices.why(true)}>Why “${found?.token.text}”?</button>`;
   });
 

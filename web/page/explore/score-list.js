@@ -21,6 +21,7 @@ export const SCORES = [
   ],
   ['first', 'First token', 'weight on the first token of the text', percent],
   ['previous', 'Previous token', 'weight on the token just before', percent],
+  ['next', 'Next token', 'weight on the token just behind', percent],
   [
     'induction',
     'Induction',
@@ -30,23 +31,25 @@ export const SCORES = [
   [
     'distance',
     'Distance',
-    'how far back the weights reach on average',
+    'how many tokens away the weights are on average',
     (value) => `${value.toFixed(1)} tokens`,
   ],
 ];
 
 /** @param {Explorer} room */
-export const scoreList = ({ scores, shown, run: now, isBusy }) =>
+export const scoreList = ({ scores, shown, run: now, isBusy, hasMeasure }) =>
   drawn(() => {
     const { run, scores: all } = scores.answer.value ?? {};
     const { layer, head } = shown.value;
     const own = all?.[layer * (run?.heads ?? 0) + head];
     if (!own || run !== now.value || isBusy.value) return '';
+    const scoresNow = SCORES.filter(([score]) => hasMeasure(score));
     return html`<table class="score-list">
         <caption>${longName(shown.value)}, mean over this text’s queries</caption>
         <tbody>
-          ${SCORES.map(([score, name, what, write]) => {
-            const words = Number.isNaN(own[score]) ? 'no token repeats' : write(own[score]);
+          ${scoresNow.map(([score, name, what, write]) => {
+            const none = score === 'induction' ? 'no token repeats' : 'no such query';
+            const words = Number.isNaN(own[score]) ? none : write(own[score]);
             return html`<tr title=${what}>
               <th scope="row">${name}</th>
               <td>${words}</td>
@@ -57,7 +60,7 @@ export const scoreList = ({ scores, shown, run: now, isBusy }) =>
       <details class="explain">
         <summary>What the scores mean</summary>
         <dl>
-          ${SCORES.map(
+          ${scoresNow.map(
             ([, name, what]) =>
               html`<dt>${name}</dt>
                 <dd>${what}</dd>`,

@@ -7,6 +7,7 @@
  * @property {number} entropy of a row, in bits
  * @property {number} first weight on the first token
  * @property {number} previous weight on the token before
+ * @property {number} next weight on the token behind, over the queries that have one
  * @property {number} induction weight on tokens that stood behind an earlier occurrence of the query's token, over the
  *   queries whose token has occurred before ("prefix matching": Olsson et al. 2022, In-context Learning and Induction
  *   Heads)
@@ -16,7 +17,30 @@
  */
 
 /** @type {readonly ScoreName[]} */
-export const SCORES = ['entropy', 'first', 'previous', 'induction', 'distance'];
+export const SCORES = ['entropy', 'first', 'previous', 'next', 'induction', 'distance'];
+
+/**
+ * Whether a measure of heads means something.
+ *
+ * @param {string} name
+ * @param {object} model
+ * @param {boolean} model.causal whether later tokens are masked
+ * @param {'next' | 'masked' | 'nothing'} model.predicts
+ */
+export function hasMeasure(name, { causal, predicts }) {
+  switch (name) {
+    case 'attribution':
+      return predicts === 'next';
+    case 'effect':
+      return predicts !== 'nothing';
+    case 'induction':
+      return causal;
+    case 'next':
+      return !causal;
+    default:
+      return true;
+  }
+}
 
 /**
  * For each query, the keys that stood behind an earlier occurrence of its token; the query itself is none of them.
@@ -38,8 +62,9 @@ export function inductionKeys(ids) {
 export class HeadScorer {
   #n;
   #inductionKeys;
-  #sums = { entropy: 0, first: 0, previous: 0, induction: 0, distance: 0 };
+  #sums = { entropy: 0, first: 0, previous: 0, next: 0, induction: 0, distance: 0 };
   #queries = 0;
+  #withNext = 0;
   #repeats = 0;
 
   /** @param {number} n keys in a row @param {number[][]} keys inductionKeys of the text; the same for all heads */
@@ -74,6 +99,10 @@ export class HeadScorer {
     sums.distance += distance;
     sums.first += weights[at];
     sums.previous += weights[at + query - 1];
+    if (query + 1 < this.#n) {
+      sums.next += weights[at + query + 1];
+      this.#withNext++;
+    }
     this.#queries++;
     const keys = this.#inductionKeys[query];
     if (keys.length > 0) {
@@ -84,12 +113,13 @@ export class HeadScorer {
 
   /** @returns {HeadScores} */
   get scores() {
-    const { entropy, first, previous, induction, distance } = this.#sums;
+    const { entropy, first, previous, next, induction, distance } = this.#sums;
     const queries = this.#queries;
     return {
       entropy: entropy / queries,
       first: first / queries,
       previous: previous / queries,
+      next: next / this.#withNext,
       induction: induction / this.#repeats,
       distance: distance / queries,
     };

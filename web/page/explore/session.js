@@ -28,6 +28,8 @@
  * @typedef {object} ModelSummary
  * @property {'model' | Tensors['kind']} kind
  * @property {string} note what is odd about what was opened; empty: nothing
+ * @property {'next' | 'masked' | 'nothing'} predicts the next token, or one that is hidden
+ * @property {string} [why] a model predicts nothing
  * @property {boolean} [hasScores] whether it looks like scores before the softmax
  * @property {{ contextLength: number, vocabSize: number, numLayers: number, numHeads: number, dModel: number }} [config] of a model
  * @property {string} [sample] of a model without a tokenizer, whose text is token ids: some to begin with
@@ -36,6 +38,16 @@
  */
 
 import { connect } from '../shared/connect.js';
+
+/**
+ * The token that is asked about before one is chosen: the last one; where every token sees all, the last of the text's own.
+ *
+ * @param {{ n: number, causal: boolean, tokens: Token[] }} run
+ */
+export function lastToken({ n, causal, tokens }) {
+  const own = causal ? -1 : tokens.findLastIndex(({ isSpecial }) => !isSpecial);
+  return own < 0 ? n - 1 : own;
+}
 
 /** Rows that are kept, in weights. */
 const KEPT = 2 ** 20;

@@ -31,15 +31,21 @@ const NARROW = 2;
  * A token as text reads: a leading space stands before it, and lines are broken where the text breaks them.
  *
  * @param {Token} token
- * @param {boolean} isApart a space stands before each
+ * @param {boolean} isApart whether a space stands before each
  * @param {{ at?: number, classes: unknown[], pin?: string, isStop?: boolean, tint?: number, title?: string }} how at: left
  *   out: it is not yet part of the text; pin: its colour, if it is pinned
  */
-function tokenOf({ text }, isApart, { at, classes, pin, isStop, tint = 0, title }) {
+function tokenOf(
+  { text, isSpecial, ...token },
+  isApart,
+  { at, classes, pin, isStop, tint = 0, title },
+) {
   const hasSpace = text.startsWith(SPACE) && text.length > 1;
   const words = hasSpace ? text.slice(1) : text;
-  const all = [...classes, words.length <= NARROW && 'narrow'].filter(Boolean);
-  const space = isApart || hasSpace ? ' ' : '';
+  const all = [...classes, words.length <= NARROW && 'narrow', isSpecial && 'special'].filter(
+    Boolean,
+  );
+  const space = isApart || token.isApart || hasSpace ? ' ' : '';
   const end = text.includes(NEWLINE) ? html`<br />` : '';
   return html`${space}<span role="option" tabindex=${isStop ? 0 : -1} data-at=${at ?? nothing}
     aria-selected=${pin !== undefined} title=${title ?? nothing}
@@ -227,7 +233,7 @@ const TINTS = [
 export const tintChoice = (room) =>
   drawn(
     () =>
-      html`<div class="field inline" ?hidden=${!room.hasModel.value || !room.run.value}>
+      html`<div class="field inline" ?hidden=${room.predicts.value !== 'next' || !room.run.value}>
         <label for="explore-tint">Tint</label>
         ${select('explore-tint', TINTS, room.shown.value.tint, (tint) => room.set({ tint }))}
       </div>`,

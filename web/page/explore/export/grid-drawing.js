@@ -71,6 +71,7 @@ const WORDS = {
   entropy: 'entropy, in bits',
   first: 'weight on the first token',
   previous: 'weight on the previous token',
+  next: 'weight on the next token',
   induction: 'induction',
   distance: 'distance, in tokens',
 };

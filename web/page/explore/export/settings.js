@@ -17,6 +17,7 @@
 import { version } from '../../../headwise/engine/version.js';
 import { formatCount, plural } from '../../shared/format.js';
 import { shortName } from '../address.js';
+import { lastToken } from '../session.js';
 import { titleOf } from '../titles.js';
 
 /** @param {Pin} pin @param {RunSummary} run */
@@ -60,6 +61,6 @@ export function settingsOf({ state, run, source }) {
   };
 }
 
-/** What text and lines are about: the last pin, else the last token. @param {Seen} seen @returns {Pin} */
-export const subjectOf = ({ state: { pins }, run: { n } }) =>
-  pins[pins.length - 1] ?? { side: 'query', token: n - 1 };
+/** What text and lines are about: the last pin, else what is asked about before one is chosen. @param {Seen} seen @returns {Pin} */
+export const subjectOf = ({ state: { pins }, run }) =>
+  pins[pins.length - 1] ?? { side: 'query', token: lastToken(run) };

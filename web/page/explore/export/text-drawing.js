@@ -33,8 +33,8 @@ export async function textDrawing(seen, palette) {
   const most = weights.reduce((largest, weight) => Math.max(largest, Math.abs(weight)), 0);
   let x = 0;
   let y = 0;
-  const parts = run.tokens.map(({ text }, i) => {
-    const hasSpace = (text.startsWith(SPACE) && text.length > 1) || session.isApart;
+  const parts = run.tokens.map(({ text, isApart }, i) => {
+    const hasSpace = (text.startsWith(SPACE) && text.length > 1) || isApart || session.isApart;
     const words = text.startsWith(SPACE) && text.length > 1 ? text.slice(1) : text;
     const width = widthOf(words, FONT_PX) + 1;
     if (hasSpace && x > 0) x += SPACE_PX;

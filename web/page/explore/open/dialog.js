@@ -14,8 +14,8 @@ import { listedFiles } from './dropped.js';
 const OPENABLE = [
   [
     'A model',
-    html`a decoder in Hugging Face’s format (GPT-2, Pythia, Llama, Mistral, Qwen, Gemma 3, SmolLM3): the
-      folder, or its config.json, model.safetensors and tokenizer.json. GPT-2’s own three files are at
+    html`a decoder (GPT-2, Pythia, Llama, Mistral, Qwen, Gemma 3, SmolLM3) or an encoder (BERT, RoBERTa,
+      DistilBERT) in Hugging Face’s format: the folder, or its config.json, model.safetensors and tokenizer.json. GPT-2’s own three files are at
       <a href="https://huggingface.co/openai-community/gpt2/tree/main">openai-community/gpt2</a>.
       Without a tokenizer it reads token ids.`,
   ],

@@ -41,20 +41,25 @@ function wantedModel(name) {
   );
 }
 
-/** What is open, if it is the visitor's own. @param {Explorer} room */
-export const openedLine = ({ model, own, hasModel, causal, softmax }) =>
+/** What is open, where there is something to say of it. @param {Explorer} room */
+export const openedLine = ({ model, own, hasModel, predicts, causal, softmax }) =>
   drawn(() => {
     const isOwn = own.value !== undefined && model.value?.files === own.value;
     const { kind, note, hasScores } = model.value ?? { kind: 'model', note: '' };
+    const isEncoder = hasModel.value && predicts.value !== 'next';
     const words = [
-      `${own.value?.name}: ${KINDS[kind]}, read in this tab and sent nowhere.`,
+      isOwn ? `${own.value?.name}: ${KINDS[kind]}, read in this tab and sent nowhere.` : '',
       note,
-      hasModel.value
+      isEncoder
+        ? 'An encoder: every token looks at all tokens. It writes no text, so there is nothing to continue, and the text has no loss.'
+        : '',
+      hasModel.value || !isOwn
         ? ''
         : 'There is no model behind them: nothing to type, to mute, to continue or to predict.',
     ];
-    return html`<div id="explore-opened" class="explore-opened" ?hidden=${!isOwn}>
-      <p class="note">${isOwn ? words.filter(Boolean).join(' ') : ''}</p>
+    const said = words.filter(Boolean).join(' ');
+    return html`<div id="explore-opened" class="explore-opened" ?hidden=${said === ''}>
+      <p class="note">${said}</p>
       <label class="check" for="explore-causal" ?hidden=${kind !== 'queries'}>
         <input type="checkbox" id="explore-causal" .checked=${causal.value}
           @change=${taking(({ checked }) => (causal.value = checked))} />Causal: later keys are masked</label>

@@ -171,6 +171,7 @@ const runOf = (source, tokens, bytes) => ({
   ms: 0,
   bytes,
   logits: () => new Float32Array(0),
+  actual: () => undefined,
   hasLogits: false,
   dispose: () => {},
 });

@@ -6,23 +6,23 @@
 
 import { html } from '../../shared/template.js';
 
-/** @type {Record<Signed, (about: { what: string, other?: string, after: string }) => string>} */
+/** @type {Record<Signed, (about: { what: string, other?: string, where: string }) => string>} */
 const WORDS = {
-  attribution: ({ what, other, after }) => {
+  attribution: ({ what, other, where }) => {
     const score = other
       ? `the logit of “${what}” minus that of “${other}”`
       : `the logit of “${what}”`;
-    return `What the head itself writes to ${score} after “${after}”. Purple: for it. Orange: against it.`;
+    return `What the head itself writes to ${score} ${where}. Purple: for it. Orange: against it.`;
   },
-  effect: ({ what, other, after }) => {
+  effect: ({ what, other, where }) => {
     const score = other
       ? `the logit of “${what}” minus that of “${other}”`
       : `the log-probability of “${what}”`;
-    return `How muting the head changes ${score} after “${after}”. Purple: the head helps. Orange: it hinders.`;
+    return `How muting the head changes ${score} ${where}. Purple: the head helps. Orange: it hinders.`;
   },
 };
 
-/** @param {string} measure of Signed @param {string} end of the scale @param {{ what: string, other?: string, after: string }} about */
+/** @param {string} measure of Signed @param {string} end of the scale @param {{ what: string, other?: string, where: string }} about */
 export const signedScale = (measure, end, about) =>
   html`<span class="legend-scale"><span>−${end}</span><span class="measure-bar ${measure}"></span>
     <span>+${end}</span></span> ${WORDS[/** @type {Signed} */ (measure)](about)}`;

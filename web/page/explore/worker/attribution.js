@@ -1,7 +1,7 @@
 /**
  * Which parts of a model write for a prediction.
  *
- * @import { Model } from './model.js'
+ * @import { DecoderModel } from './model.js'
  *
  * @typedef {object} Attribution the parts of a logit, or of the difference of two; they add up to `total`
  * @property {number} target id of the token
@@ -13,7 +13,7 @@
  */
 
 /**
- * @param {Model} model
+ * @param {DecoderModel} model
  * @param {number[]} ids
  * @param {{ at: number, target: number, against: number | null }} asked at: behind which token
  * @returns {Attribution}

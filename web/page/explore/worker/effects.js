@@ -11,20 +11,20 @@
  */
 
 import { headAt } from '../address.js';
-import { headMaskOf } from './model.js';
+import { headMaskOf, logitsAt, networkOf } from './model.js';
 import { scoreOf } from './predict.js';
 
 /**
- * The token that is asked about: the chosen one, else the text's next, else the likeliest while all heads are heard.
+ * The token that is asked about: the chosen one, else the text's own, else the likeliest while all heads are heard.
  *
  * @param {Run} run
  * @param {Run} base the same text's run with all heads heard
  * @param {number} at
  * @param {number | null} chosen
  */
-export function targetOf({ ids }, base, at, chosen) {
-  if (chosen !== null) return chosen;
-  if (at + 1 < ids.length) return ids[at + 1];
+export function targetOf({ actual }, base, at, chosen) {
+  const known = chosen ?? actual(at);
+  if (known !== undefined) return known;
   const logits = base.logits(at);
   return logits.indexOf(logits.reduce((most, logit) => Math.max(most, logit)));
 }
@@ -32,21 +32,20 @@ export function targetOf({ ids }, base, at, chosen) {
 /**
  * @param {Model} model
  * @param {Run} run some of whose heads may be muted already: the others are muted besides
- * @param {{ at: number, target: number, against: number | null }} asked at: behind which token
+ * @param {{ at: number, target: number, against: number | null }} asked at: which prediction
  * @param {() => Promise<void>} breathe called between heads
  * @returns {AsyncGenerator<Effects, void, void>} as far as they are known
  */
-export async function* effectsOf({ decoder }, run, { at, target, against }, breathe) {
-  const { numLayers, numHeads } = decoder.config;
+export async function* effectsOf(model, run, { at, target, against }, breathe) {
+  const network = networkOf(model);
+  const { numLayers, numHeads } = network.config;
   const count = numLayers * numHeads;
-  const read = run.ids.slice(0, at + 1);
   const before = scoreOf(run.logits(at), target, against);
   const effects = new Float64Array(count).fill(NaN);
   let told = performance.now();
   for (let i = 0; i < count; i++) {
-    const headMask = headMaskOf(decoder, [...run.muted, headAt(i, numHeads)]);
-    const { logits } = decoder.forward(read, { headMask });
-    effects[i] = scoreOf(/** @type {Float32Array} */ (logits.data), target, against) - before;
+    const headMask = headMaskOf(network, [...run.muted, headAt(i, numHeads)]);
+    effects[i] = scoreOf(logitsAt(model, run.ids, at, headMask), target, against) - before;
     await breathe();
     if (performance.now() - told > TELL_MS && i + 1 < count) {
       told = performance.now();

@@ -10,7 +10,7 @@
  * @import { ModelSummary } from '../session.js'
  * @import { Tensors } from '../open/tensors.js'
  * @import { Heads } from './heads.js'
- * @import { Model, Run } from './model.js'
+ * @import { DecoderModel, Model, Run } from './model.js'
  * @import { KnownRun } from './reading.js'
  * @import { Region } from './pool.js'
  * @import { What } from './rows.js'
@@ -23,7 +23,7 @@ import { PageError } from '../../shared/errors.js';
 import { openTensors } from '../open/tensors.js';
 import { attributionOf } from './attribution.js';
 import { effectsOf, lossesOf, targetOf } from './effects.js';
-import { headMaskOf, idsOf, openModel, runModel } from './model.js';
+import { headMaskOf, idsOf, networkOf, openModel, predictionOf, runModel } from './model.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';
 import { likeliest, softmaxOf } from './predict.js';
 import { Reading } from './reading.js';
@@ -88,7 +88,14 @@ function opened() {
   throw new PageError('ERR_LOAD', 'No model is open.');
 }
 
-/** @param {Model['decoder']['config']} config */
+/** @returns {DecoderModel} */
+function openedDecoder() {
+  const now = opened();
+  if ('decoder' in now) return now;
+  throw new PageError('ERR_VALUE', 'This model writes no text: it is an encoder.');
+}
+
+/** @param {import('../../../headwise/models.js').ModelConfig} config */
 const sizesOf = ({ contextLength, vocabSize, numLayers, numHeads, dModel }) => ({
   ...{ contextLength, vocabSize, numLayers, numHeads, dModel },
 });
@@ -111,25 +118,25 @@ async function open(files, onProgress, signal) {
       ? { tensors: await openTensors(await engine(), files, how) }
       : { model: await openModel(engine(), files, how) };
   await pause().catch((error) => {
-    next.model?.decoder.dispose();
+    if (next.model) networkOf(next.model).dispose();
     throw error;
   });
   reading?.dispose();
   reading = undefined;
-  model?.decoder.dispose();
+  if (model) networkOf(model).dispose();
   ({ model, tensors } = { model: undefined, tensors: undefined, ...next });
   const { kind, note, hasScores } = tensors ?? {
     kind: /** @type {const} */ ('model'),
     note: model?.note ?? '',
     hasScores: false,
   };
-  const { decoder, text } = model ?? {};
   return {
     kind,
     note,
     hasScores,
-    config: decoder && sizesOf(decoder.config),
-    sample: text?.sample,
+    ...(model ? predictionOf(model) : { predicts: /** @type {const} */ ('nothing') }),
+    config: model && sizesOf(networkOf(model).config),
+    sample: model?.text.sample,
     ...(await engine()).info,
   };
 }
@@ -179,7 +186,7 @@ function tensorsRun(from, { causal, softmax }) {
 function textRun({ text, isSample, added, muted }) {
   const from = opened();
   const ids = idsOf(from, text, added, isSample);
-  const { numLayers, numHeads } = from.decoder.config;
+  const { numLayers, numHeads } = networkOf(from).config;
   const read = (/** @type {readonly HeadName[]} */ heads) => runModel(from, ids, heads);
   const has = (/** @type {HeadName} */ { layer, head }) => layer < numLayers && head < numHeads;
   return { name: ids.join(), read, muted: muted.filter(has) };
@@ -299,13 +306,13 @@ async function scores(asked) {
 
 /**
  * @typedef {object} About a prediction
- * @property {number} at the token behind which it is
- * @property {number | null} target id of the token that is asked about; null: the text's next, or the likeliest
+ * @property {number} at the token behind which it is, or which an encoder is to guess
+ * @property {number | null} target id of the token that is asked about; null: the text's own, or the likeliest
  * @property {number | null} against id of another one
  */
 
 /**
- * What the model says after a token: the likeliest, and those that are asked about.
+ * What the model predicts: the likeliest tokens, and those that are asked about.
  *
  * @param {number} asked
  * @param {About} about
@@ -317,7 +324,7 @@ async function predict(asked, { at, target: chosen, against }) {
   const after = softmaxOf(now.logits(at));
   const before = now === heard ? after : softmaxOf(heard.logits(at));
   const target = targetOf(now, heard, at, chosen);
-  const actual = now.ids[at + 1] ?? null;
+  const actual = now.actual(at) ?? null;
   const ids = likeliest(before, after, LIKELIEST);
   const others = [actual, target, against].filter((id) => id !== null && !ids.includes(id));
   const predictions = [...ids, ...new Set(/** @type {number[]} */ (others))].map((id) => ({
@@ -350,7 +357,7 @@ async function attribution(asked, { at, target, against }) {
   const { now, heard } = readingOf(asked);
   await take('attribution')();
   const about = { at, target: targetOf(now, heard, at, target), against };
-  return attributionOf(opened(), now.ids, about);
+  return attributionOf(openedDecoder(), now.ids, about);
 }
 
 /**
@@ -391,7 +398,7 @@ function tokenOf(words) {
  */
 async function* write(asked, count, how) {
   const { ids, muted } = readingOf(asked).now;
-  const { decoder, text } = opened();
+  const { decoder, text } = openedDecoder();
   const left = decoder.config.contextLength - ids.length;
   if (left < 1) {
     throw new PageError('ERR_TOO_LONG', 'The text is as long as this model can read.');

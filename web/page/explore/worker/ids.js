@@ -37,6 +37,9 @@ export function idTokens(vocabSize) {
       return words.map(Number);
     },
 
+    before: [],
+    after: [],
+
     token: (id) => ({ id, text: String(id) }),
   };
 }

@@ -1,19 +1,22 @@
 /**
- * A decoder with its tokenizer, and its runs.
+ * A model with its tokenizer, and its runs.
  *
  * @import { Decoder } from '../../../headwise/models.js'
  * @import { Token } from '../../types.js'
  * @import { HostedModel, ModelFiles } from '../model-files.js'
  * @import { HeadName } from '../address.js'
+ * @import { EncoderModel } from './masked.js'
  * @import { TextTokens } from './tokens.js'
  * @import { Heads } from './heads.js'
  *
  * @typedef {Awaited<ReturnType<typeof import('../../../headwise/index.js').load>>} Engine
  *
- * @typedef {object} Model
+ * @typedef {object} DecoderModel
  * @property {Decoder} decoder
  * @property {TextTokens} text
  * @property {string} [note] why its text is token ids, where it is
+ *
+ * @typedef {DecoderModel | EncoderModel} Model
  *
  * @typedef {object} Run one forward, and the traces it left
  * @property {number[]} ids
@@ -22,16 +25,21 @@
  * @property {readonly HeadName[]} muted
  * @property {number} ms of the forward
  * @property {number} bytes that the traces hold
- * @property {(at: number) => Float32Array} logits of the token behind one
+ * @property {(at: number) => Float32Array} logits of a decoder: of the token behind one; of an encoder: of this one, hidden
+ * @property {(at: number) => number | undefined} actual id of the token that those logits predict, where the text has it
  * @property {boolean} hasLogits whether they are kept for every token
  * @property {() => void} dispose
  */
 
-import { loadModel } from '../../../headwise/models.js';
+import { Encoder, loadModel } from '../../../headwise/models.js';
 import { PageError } from '../../shared/errors.js';
 import { ownJson, ownText } from '../open/own-text.js';
 import { idTokens } from './ids.js';
+import { maskedLogits, runEncoder } from './masked.js';
 import { readTokenizer } from './tokens.js';
+import { headMaskOf, tracedHeads } from './traced.js';
+
+export { headMaskOf } from './traced.js';
 
 /**
  * @param {string | Blob} file
@@ -66,7 +74,7 @@ async function askEarly(file, signal) {
 }
 
 /**
- * Opens a decoder; without a tokenizer that can be read, its text is token ids.
+ * Opens a model; without a tokenizer that can be read, its text is token ids.
  *
  * @param {Engine | Promise<Engine>} engine what it needs is fetched beside it
  * @param {ModelFiles | HostedModel} files
@@ -82,35 +90,52 @@ export async function openModel(engine, files, { onProgress, signal } = {}) {
     'source' in files
       ? files.source
       : { config: files.config, weights: /** @type {Blob} */ (await asked) };
-  const decoder = await loadModel(hw, source, {
+  /** @type {Decoder | Encoder} */
+  const network = await loadModel(hw, source, {
     signal,
     onProgress: ({ loaded, total }) => onProgress?.(loaded / total),
   });
   try {
-    return { decoder, text: await reading };
+    return modelOf(network, await reading);
   } catch (error) {
     const { code, message } = /** @type {PageError} */ (error);
     if (code === 'ERR_FORMAT') {
       const note = `${message}. The text is therefore token ids.`;
-      return { decoder, text: idTokens(decoder.config.vocabSize), note };
+      return modelOf(network, idTokens(network.config.vocabSize), note);
     }
-    decoder.dispose();
+    network.dispose();
     throw error;
   }
 }
 
+/** @param {Decoder | Encoder} network @param {TextTokens} text @param {string} [note] @returns {Model} */
+function modelOf(network, text, note) {
+  if (!(network instanceof Encoder)) return { decoder: network, text, note };
+  const hasHead = network.forward([0]).logits !== undefined;
+  return { encoder: network, hasHead, text, note };
+}
+
+/** @param {Model} model */
+export const networkOf = (model) => ('encoder' in model ? model.encoder : model.decoder);
+
 /**
- * A 1 for each head that is heard, a 0 for each that is muted.
+ * What a model predicts: the next token, a hidden one, or nothing, and why.
  *
- * @param {Decoder} decoder
- * @param {readonly HeadName[]} muted
- * @returns {number[][] | undefined} [numLayers, numHeads]; undefined: all are heard
+ * @param {Model} model
+ * @returns {{ predicts: 'next' | 'masked' | 'nothing', why?: string }}
  */
-export function headMaskOf({ config: { numLayers, numHeads } }, muted) {
-  if (muted.length === 0) return undefined;
-  const mask = Array.from({ length: numLayers }, () => Array(numHeads).fill(1));
-  for (const { layer, head } of muted) if (mask[layer]?.[head]) mask[layer][head] = 0;
-  return mask;
+export function predictionOf(model) {
+  if ('decoder' in model) return { predicts: 'next' };
+  if (!model.hasHead) {
+    const why = 'The file has no masked-language-model head, so the model predicts no tokens.';
+    return { predicts: 'nothing', why };
+  }
+  if (model.text.mask === undefined) {
+    const who = model.note ? 'Without a tokenizer there is' : 'The tokenizer has';
+    const why = `${who} no [MASK] or <mask>, so the model predicts no tokens.`;
+    return { predicts: 'nothing', why };
+  }
+  return { predicts: 'masked' };
 }
 
 /**
@@ -121,11 +146,17 @@ export function headMaskOf({ config: { numLayers, numHeads } }, muted) {
  * @returns {number[]}
  * @throws {PageError} no tokens, or more than fit
  */
-export function idsOf({ decoder, text: tokens }, text, added, isSample = false) {
-  const { contextLength, vocabSize } = decoder.config;
-  const read = tokens.encode(text).slice(0, isSample ? contextLength : undefined);
-  const ids = [...read, ...added.filter((id) => id < vocabSize)];
-  if (ids.length === 0) {
+export function idsOf(model, text, added, isSample = false) {
+  const { text: tokens } = model;
+  const { contextLength, vocabSize } = networkOf(model).config;
+  const isEncoder = 'encoder' in model;
+  // What a decoder writes stands right behind the text.
+  const [before, after] = [tokens.before, isEncoder ? tokens.after : []];
+  const most = contextLength - before.length - after.length;
+  const read = tokens.encode(text).slice(0, isSample ? Math.max(0, most) : undefined);
+  const words = [...read, ...(isEncoder ? [] : added.filter((id) => id < vocabSize))];
+  const ids = [...before, ...words, ...after];
+  if (words.length === 0) {
     const unit = tokens.sample === undefined ? 'word' : 'token id';
     throw new PageError('ERR_EMPTY', `There is no text yet: type a ${unit}.`);
   }
@@ -146,13 +177,37 @@ const MOST_LOGITS = 2 ** 24;
 const keepsLogits = (ids, { config }) => ids.length * config.vocabSize <= MOST_LOGITS;
 
 /**
+ * The logits of a prediction, with a mask of heads of its own.
+ *
  * @param {Model} model
+ * @param {number[]} ids
+ * @param {number} at
+ * @param {number[][]} [headMask]
+ */
+export const logitsAt = (model, ids, at, headMask) =>
+  'encoder' in model
+    ? maskedLogits(model, ids, at, headMask)
+    : /** @type {Float32Array} */ (
+        model.decoder.forward(ids.slice(0, at + 1), { headMask }).logits.data
+      );
+
+/**
+ * @param {Model} model
+ * @param {number[]} ids
+ * @param {readonly HeadName[]} muted
+ */
+export const runModel = (model, ids, muted) =>
+  'encoder' in model ? runEncoder(model, ids, muted) : runDecoder(model, ids, muted);
+
+/**
+ * @param {DecoderModel} model
  * @param {number[]} ids
  * @param {readonly HeadName[]} muted
  * @returns {Run}
  */
-export function runModel({ decoder, text }, ids, muted) {
-  const { numLayers, numHeads, vocabSize } = decoder.config;
+function runDecoder(model, ids, muted) {
+  const { decoder, text } = model;
+  const { vocabSize } = decoder.config;
   const headMask = headMaskOf(decoder, muted);
   const start = performance.now();
   const isKept = keepsLogits(ids, decoder);
@@ -165,26 +220,15 @@ export function runModel({ decoder, text }, ids, muted) {
   return {
     ids,
     tokens: ids.map(text.token),
-    source: {
-      n: ids.length,
-      layers: numLayers,
-      heads: numHeads,
-      causal: true,
-      rows: (layer, head, first, end) =>
-        /** @type {Float32Array} */ (trace[layer].weights({ head, rows: [first, end] }).data),
-      norms: (layer, head, first, end) =>
-        /** @type {Float32Array} */ (trace[layer].norms({ head, rows: [first, end] }).data),
-      map: (layer, head, size) =>
-        /** @type {Float32Array} */ (trace[layer].map({ head, size }).data),
-    },
+    source: tracedHeads(decoder, trace, ids.length),
     muted,
     ms,
     bytes: trace.reduce((sum, { byteLength }) => sum + byteLength, 0),
     logits: (at) =>
-      /** @type {Float32Array} */ (
-        logits?.data.subarray(at * vocabSize, (at + 1) * vocabSize) ??
-          decoder.forward(ids.slice(0, at + 1), { headMask }).logits.data
-      ),
+      /** @type {Float32Array | undefined} */ (
+        logits?.data.subarray(at * vocabSize, (at + 1) * vocabSize)
+      ) ?? logitsAt(model, ids, at, headMask),
+    actual: (at) => ids[at + 1],
     hasLogits: isKept,
     dispose: () => trace.forEach((layer) => layer.dispose()),
   };

@@ -4,7 +4,10 @@
  * @import { Token } from '../../types.js'
  *
  * @typedef {object} TextTokens
- * @property {(text: string) => number[]} encode
+ * @property {(text: string) => number[]} encode without special tokens
+ * @property {readonly number[]} before special tokens that stand before a text, such as [CLS] and <s>
+ * @property {readonly number[]} after those that stand behind it, such as [SEP]
+ * @property {number} [mask] the token that hides another one, where there is one
  * @property {(id: number) => Token} token as shown
  * @property {string} [sample] where the text is token ids: some to begin with
  */
@@ -37,6 +40,31 @@ function labelOfBytes(piece) {
   return bytes.includes(undefined) ? piece : labelOf(/** @type {number[]} */ (bytes));
 }
 
+/** Stands for a text. */
+const TEXT = '\0';
+
+/**
+ * What the tokenizer puts around a text.
+ *
+ * @param {Tokenizer} tokenizer
+ * @returns {{ before: number[], after: number[] }} ids
+ */
+function specialAround(tokenizer) {
+  const { tokens } = tokenizer.post_processor?.post_process([TEXT], null, true) ?? {
+    tokens: [TEXT],
+  };
+  const at = tokens.indexOf(TEXT);
+  const ids = (/** @type {string[]} */ some) =>
+    some.map((token) => tokenizer.token_to_id(token)).filter((id) => id !== undefined);
+  return { before: ids(tokens.slice(0, at)), after: ids(tokens.slice(at + 1)) };
+}
+
+/** Signs that stand right behind a word. */
+const CLOSING = /^[.,;:!?)\]}%’”]+$/;
+
+/** How BERT and RoBERTa write the token that hides another one. */
+const MASK = /^(\[MASK\]|<mask>)$/;
+
 /**
  * @param {any} json tokenizer.json
  * @returns {TextTokens}
@@ -44,12 +72,17 @@ function labelOfBytes(piece) {
  */
 export function readTokenizer(json) {
   let tokenizer;
+  let around;
   try {
     tokenizer = new Tokenizer(json, {});
+    around = specialAround(tokenizer);
   } catch (error) {
     throw new PageError('ERR_FORMAT', `tokenizer.json cannot be read: ${String(error)}`);
   }
   const special = tokenizer.get_added_tokens_decoder();
+  const isPieces = json.model?.type === 'WordPiece';
+  const isInside = (/** @type {string} */ text) =>
+    text.startsWith(json.model.continuing_subword_prefix ?? '##');
   const inBytes = isByteLevel(json.pre_tokenizer) || isByteLevel(json.decoder);
   /** @param {number} id */
   const labelOfId = (id) => {
@@ -60,6 +93,12 @@ export function readTokenizer(json) {
   };
   return {
     encode: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
-    token: (id) => ({ id, text: labelOfId(id) }),
+    ...around,
+    mask: [...special].find(([, { content }]) => MASK.test(content))?.[0],
+    token(id) {
+      const text = labelOfId(id);
+      const isSpecial = special.get(id)?.special === true;
+      return { id, text, isSpecial, isApart: isPieces && !isInside(text) && !CLOSING.test(text) };
+    },
   };
 }
