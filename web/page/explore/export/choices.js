@@ -20,6 +20,8 @@ import { mapsOf } from '../maps.js';
 import { LABEL_PX, mapDrawing } from './map-drawing.js';
 import { allNpy, mapJson, mapNpy } from './numbers.js';
 import { standalonePage } from './page.js';
+import { gather } from './report/gather.js';
+import { reportPage } from './report/page.js';
 import { pngOf } from './raster.js';
 import { settingsInWords, settingsOf } from './settings.js';
 import { textDrawing } from './text-drawing.js';
@@ -33,6 +35,9 @@ export const FORMATS = {
   html: 'HTML: one file that works offline',
 };
 
+/** What is told of a prediction. */
+export const REPORT = 'report';
+
 /** @type {[string, string, Format[]][]} name, words, formats */
 export const WHATS = [
   ['map', 'The map, or the maps that are compared', ['svg', 'png']],
@@ -42,6 +47,7 @@ export const WHATS = [
   ['numbers', 'The map’s numbers', ['npy', 'json']],
   ['all', 'The numbers of all heads', ['npy']],
   ['page', 'The map as a page of its own', ['html']],
+  [REPORT, 'A report: why this token', ['html']],
 ];
 
 /** @type {Wish} */
@@ -125,7 +131,8 @@ const slug = (words) =>
  * @returns {Promise<Export>}
  */
 export async function makeExport(what, format, seen, palette, wish = AS_IT_COMES) {
-  const part = ['all', 'grid'].includes(what) ? 'all heads' : mapTitle(seen);
+  const isReport = what === REPORT;
+  const part = ['all', 'grid'].includes(what) ? 'all heads' : isReport ? 'report' : mapTitle(seen);
   const file = (/** @type {string} */ view) =>
     `${[slug(seen.source), slug(part), slug(view)].filter(Boolean).join('-')}.${format}`;
   switch (format) {
@@ -138,6 +145,10 @@ export async function makeExport(what, format, seen, palette, wish = AS_IT_COMES
     case 'json':
       return { blob: await mapJson(seen), name: file(''), isPicture: false };
     case 'html':
+      if (isReport) {
+        const html = reportPage(await gather(seen, wish));
+        return { blob: new Blob([html], { type: 'text/html' }), name: file(''), isPicture: false };
+      }
       return {
         blob: await standalonePage(seen, palette, wish.title || mapTitle(seen), wish.caption),
         name: file(''),

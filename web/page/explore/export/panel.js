@@ -13,12 +13,12 @@ import { headAt } from '../address.js';
 import { pageModel } from '../models.js';
 import { newest } from '../newest.js';
 import { palette } from '../palette.js';
-import { FORMATS, makeExport, WHATS } from './choices.js';
+import { FORMATS, makeExport, REPORT, WHATS } from './choices.js';
 
 /** @typedef {{ words: string, isError?: boolean, address?: string, name?: string, isPicture?: boolean }} Made */
 
 /** What can be exported. @param {Explorer} room */
-function seenIn({ session, shown, order, own, state, measure, values }) {
+function seenIn({ session, shown, order, own, state, measure, values, about, effects }) {
   const { run } = session;
   if (!run) return undefined;
   const source = pageModel(state.peek().model)?.title ?? own.peek()?.name ?? '';
@@ -26,8 +26,13 @@ function seenIn({ session, shown, order, own, state, measure, values }) {
   return {
     ...{ state: shown.peek(), run, session, source, order: names },
     ...{ measure: measure.peek(), values: values.peek() },
+    ...{ about: about.peek(), effects: effects.peek(), address: location.href },
   };
 }
+
+/** A report is of a prediction of the next token. @param {Explorer} room */
+const whatsOf = ({ predicts }) =>
+  WHATS.filter(([what]) => what !== REPORT || predicts.value === 'next');
 
 /** @param {string} what @returns {Format[]} */
 const formatsOf = (what) => (WHATS.find(([value]) => value === what) ?? WHATS[0])[2];
@@ -86,7 +91,7 @@ export function exportDialog(room) {
     const { words, isError, address, name, isPicture } = file.value;
     const formats = formatsOf(what.value).map((value) => [value, FORMATS[value]]);
     return html`<div class="row">
-        ${field('What', 'export-what', WHATS, what.value, (value) =>
+        ${field('What', 'export-what', whatsOf(room), what.value, (value) =>
           batch(() => ([what.value, format.value] = [value, formatsOf(value)[0]])),
         )}
         ${field('As', 'export-format', formats, format.value, (value) => (format.value = value))}
@@ -106,6 +111,8 @@ export function exportDialog(room) {
   };
   return {
     show() {
+      if (room.isWhy.peek())
+        batch(() => ([what.value, format.value] = [REPORT, formatsOf(REPORT)[0]]));
       dialog().showModal();
       isOpen.value = true;
     },

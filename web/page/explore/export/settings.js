@@ -2,6 +2,7 @@
  * What was seen when it was exported, for people and for programs.
  *
  * @import { ExploreState, Pin } from '../address.js'
+ * @import { Explorer } from '../explorer.js'
  * @import { RunSummary, Session } from '../session.js'
  *
  * @typedef {object} Seen
@@ -12,6 +13,9 @@
  * @property {readonly { layer: number, head: number }[]} order of the heads in the grid
  * @property {string} measure what the heads are measured by
  * @property {ArrayLike<number>} [values] every head's measure
+ * @property {Explorer['about']['value']} about the prediction that is asked about
+ * @property {Explorer['effects']['value']} effects of muting each head, as far as they are known
+ * @property {string} address where all of it is seen again
  */
 
 import { version } from '../../../headwise/engine/version.js';

@@ -1,0 +1,103 @@
+// The report of a prediction: one HTML file without scripts, whose numbers are exact.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { reportPage } from '../web/page/explore/export/report/page.js';
+import { partsOf } from '../web/page/explore/why/sum.js';
+
+/** @import { Report } from '../web/page/explore/export/report/gather.js' */
+
+const HOSTILE = '</script><script>alert(1)</script>';
+
+/** @type {Report} */
+const report = {
+  title: 'Why “b”?',
+  caption: '',
+  address: 'https://headwise.example/#explore?mode=why&text=a%20b',
+  isOpened: false,
+  settings: [['Model', HOSTILE]],
+  tokens: [
+    { text: 'a', isAsked: false },
+    { text: HOSTILE, isAsked: true },
+  ],
+  next: {
+    after: HOSTILE,
+    hasMuted: true,
+    rows: [
+      { text: 'b', id: 7, before: 0.75, after: 0.5, is: 'target' },
+      { text: 'c', id: 8, before: 0.25, after: 0.125, is: 'against' },
+    ],
+  },
+  sum: {
+    name: '“b” − “c”',
+    parts: partsOf({ heads: [1, -2, 3, 4], mlps: [0.5, -0.25], embedding: 0.125, biases: 1 / 3 }),
+    total: 6.7083333,
+  },
+  grids: [
+    {
+      ...{ title: 'Attribution of each head', words: 'What it writes.', sign: 1, layers: 2 },
+      ...{ columns: ['H0', 'H1'], values: [1, -2, 3, 4], chosen: { layer: 1, column: 0 } },
+    },
+    {
+      ...{ title: 'Ablation of each head', words: 'What is lost.', sign: -1, layers: 2 },
+      ...{ columns: ['H0', 'H1'], values: [-1, 2, 0, 0.00001] },
+    },
+  ],
+  map: {
+    title: 'Head L1H0',
+    svg: '<svg role="img"></svg>',
+    scale: '0 to 1',
+    row: { from: 'a', weights: [0.25, 0.75] },
+  },
+};
+const html = reportPage(report);
+
+test('a report runs nothing and asks for nothing, whatever the text is', () => {
+  assert.match(html, /content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"/);
+  const scripts = html.match(/<script[^>]*>/g);
+  assert.deepEqual(scripts, ['<script type="application/json" id="exact">']);
+  assert.equal(html.match(/<\/script>/g)?.length, 1);
+  assert.doesNotMatch(html, /<(link|img|iframe)\b/);
+});
+
+test('a report holds its numbers for programs too, to the last bit', () => {
+  const [, json] = /id="exact">(.*?)<\/script>/s.exec(html) ?? [];
+  const exact = JSON.parse(json ?? '');
+  assert.deepEqual(exact.sum, report.sum);
+  assert.deepEqual(exact.grids, JSON.parse(JSON.stringify(report.grids)));
+  assert.deepEqual(exact.next, report.next);
+  assert.deepEqual(exact.map, { title: 'Head L1H0', row: report.map.row });
+});
+
+test('a report says parts, predictions, grids, weights and the address', () => {
+  const words = html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+  for (const text of [
+    'b 7 75.00 % 50.00 % target',
+    'Embedding 0.1250 L0 heads −1.0000 L0 MLP 0.5000 L1 heads 7.0000 L1 MLP −0.2500 Biases 0.3333 Sum 6.7083',
+    'L0 1.0000 −2.0000 L1 3.0000 4.0000',
+    '2 0.7500',
+    'See it again in Headwise',
+  ]) {
+    assert.ok(words.includes(text), text);
+  }
+  assert.ok(html.includes('href="https://headwise.example/#explore?mode=why&amp;text=a%20b"'));
+  assert.match(reportPage({ ...report, isOpened: true }), /opened from a disk/);
+});
+
+test('what is for the prediction and what is against it have colours of their own, by the sign of each measure', () => {
+  const cells = [
+    ...html.matchAll(/<td class="(for|against)( chosen)?" style="--share: ([\d.]+)%">/g),
+  ];
+  assert.deepEqual(
+    cells.map(([, kind, chosen, share]) => [kind, Boolean(chosen), Number(share)]),
+    [
+      ['for', false, 25],
+      ['against', false, 50],
+      ['for', true, 75],
+      ['for', false, 100],
+      ['for', false, 50],
+      ['against', false, 100],
+      ['for', false, 0],
+      ['against', false, 0],
+    ],
+  );
+});

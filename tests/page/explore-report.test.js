@@ -1,0 +1,88 @@
+// The report of a prediction, saved from the Explore room and opened again.
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { load } from 'headwise';
+import { loadModel } from 'headwise/models';
+import { MODELS } from '../../web/page/explore/models.js';
+import { filesTest, openMenu, roomTest } from './explore-room.js';
+import { browser, contentWidth, schemes, textOf, useScheme, widths } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const FOLDER = new URL('../../web/page/models/induction/', import.meta.url);
+const QUERY = '?model=induction&mode=why&by=effect';
+
+/** The report as it would be saved. @param {Page} page */
+async function savedReport(page) {
+  await page.waitForFunction(
+    () => document.querySelector('#explore-measure-legend')?.textContent?.includes('muting'),
+    { timeout: 20_000 },
+  );
+  await openMenu(page, 'explore-files');
+  await page.click('#explore-export');
+  await page.waitForFunction(
+    () =>
+      document.querySelector('#export-save')?.getAttribute('download')?.endsWith('-report.html'),
+    { timeout: 20_000 },
+  );
+  return page.evaluate(async () => {
+    const link = /** @type {HTMLAnchorElement} */ (document.querySelector('#export-save'));
+    return (await fetch(link.href)).text();
+  });
+}
+
+roomTest('the report has the numbers of the view, and the way back to it', QUERY, async (page) => {
+  const html = await savedReport(page);
+  const exact = JSON.parse(/id="exact">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
+  const hw = await load();
+  const decoder = await loadModel(hw, FOLDER);
+  const { vocab } = JSON.parse(await readFile(new URL('tokenizer.json', FOLDER), 'utf8')).model;
+  const ids = [...MODELS.induction.sample].map((letter) => vocab[letter]);
+  const [{ token }] = MODELS.induction.pins;
+  const read = ids.slice(0, token + 1);
+  const target = ids[token + 1];
+  const { heads, total } = decoder.attribution(read, { target });
+  const isNear = (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) < 1e-3;
+  assert.ok(isNear(exact.sum.total, total), `${exact.sum.total}`);
+  const [attribution, ablation] = exact.grids;
+  assert.deepEqual(
+    exact.grids.map((/** @type {{ title: string }} */ { title }) => title),
+    ['Attribution of each head', 'Ablation of each head'],
+  );
+  attribution.values.forEach((/** @type {number} */ value, /** @type {number} */ i) =>
+    assert.ok(isNear(value, heads.data[i]), `${i}: ${value}`),
+  );
+  assert.equal(ablation.values.length, heads.data.length);
+  assert.equal(exact.tokens.length, ids.length);
+  const { trace } = decoder.forward(ids, { trace: true });
+  const weights = trace[1].weights({ head: 2, rows: [token, token + 1] }).data;
+  exact.map.row.weights.forEach((/** @type {number} */ weight, /** @type {number} */ i) =>
+    assert.ok(isNear(weight, weights[i]), `${i}: ${weight}`),
+  );
+  assert.equal(exact.address, await page.evaluate(() => location.href));
+  hw.dispose();
+});
+
+filesTest('the report works from a disk, in both schemes and on a phone', QUERY, async (page) => {
+  const html = await savedReport(page);
+  const folder = await mkdtemp(join(tmpdir(), 'headwise-report-'));
+  const other = await browser.newPage();
+  try {
+    const file = join(folder, 'report.html');
+    await writeFile(file, html);
+    for (const scheme of schemes) {
+      await useScheme(other, scheme);
+      await other.setViewport({ width: widths[0], height: 800 });
+      await other.goto(pathToFileURL(file).href);
+      assert.match(await textOf(other, 'h1'), /^Why “.”\?$/);
+      assert.ok((await contentWidth(other)) <= widths[0]);
+      assert.equal(await other.$$eval('.map image', (images) => images.length), 1);
+    }
+  } finally {
+    await other.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,143 @@
+/**
+ * What a report tells of a prediction: asked of the Worker where it is cheap; what sweeps all heads, if it is there.
+ *
+ * @import { Seen } from '../settings.js'
+ * @import { Part } from '../../why/sum.js'
+ *
+ * @typedef {object} Grid a number for each head, or for each layer and token
+ * @property {string} title
+ * @property {string} words what the numbers mean
+ * @property {string[]} columns
+ * @property {number} layers
+ * @property {number[]} values layer after layer
+ * @property {number} sign of a number that is for the prediction
+ * @property {{ layer: number, column: number }} [chosen]
+ *
+ * @typedef {object} Report
+ * @property {string} title
+ * @property {string} caption
+ * @property {string} address where it is seen again
+ * @property {boolean} isOpened whether the address cannot carry what was opened
+ * @property {[name: string, value: string][]} settings
+ * @property {{ text: string, isAsked: boolean }[]} tokens
+ * @property {{ after: string, hasMuted: boolean, rows: { text: string, id: number | null, before: number, after: number, is: string }[] }} next
+ * @property {{ name: string, parts: Part[], total: number }} sum
+ * @property {Grid[]} grids
+ * @property {{ title: string, svg: string, scale: string, row: { from: string, weights: number[] } }} map
+ */
+
+import { version } from '../../../../headwise/engine/version.js';
+import { formatCount, plural } from '../../../shared/format.js';
+import { shortName } from '../../address.js';
+import { whatOf } from '../../maps.js';
+import { OPENED } from '../../models.js';
+import { nameOfScale, titleOf } from '../../titles.js';
+import { partsOf } from '../../why/sum.js';
+import { hatchPattern } from '../figure.js';
+import { mapDrawing } from '../map-drawing.js';
+import { FONT, tag } from '../svg.js';
+import { PIN_COLOURS } from '../../pin-colours.js';
+
+/** The report's own colours, which follow its reader's scheme. @type {import('../../palette.js').Palette} */
+const VARIABLES = {
+  ...{ ground: 'var(--ground)', ink: 'var(--ink)', soft: 'var(--soft)', line: 'var(--line)' },
+  ...{ accent: 'var(--accent)', wash: 'var(--line)', mask: 'var(--mask)', maskLine: 'var(--line)' },
+  pins: Array(PIN_COLOURS).fill('var(--accent)'),
+};
+
+/** Pixels to the side of the map. */
+const MAP_WIDTH = 620;
+
+/** @param {Seen} seen the chosen map as it is seen */
+async function mapOf(seen) {
+  const { drawing } = await mapDrawing(seen, VARIABLES, MAP_WIDTH);
+  const { width, height, content } = drawing;
+  const box = { width, height, viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}` };
+  const named = { role: 'img', 'aria-label': titleOf(seen.state), 'font-family': FONT };
+  return tag('svg', { ...box, ...named }, tag('defs', {}, hatchPattern(VARIABLES)), content);
+}
+
+/** @param {Seen} seen @param {number} at the token behind which the prediction is @returns {Report['settings']} */
+function settingsOf({ state, run, session, source }, at) {
+  const { simd, threads } = session.model ?? {};
+  const { muted } = run;
+  return [
+    ['Model', source],
+    ['Shape', `${run.layers} layers × ${run.heads} heads`],
+    ['Text', plural(run.n, 'token')],
+    ['Prediction', `after token ${formatCount(at + 1)}, “${run.tokens[at].text}”`],
+    ['Chosen head', shortName(state)],
+    ['Muted', muted.length > 0 ? muted.map(shortName).join(', ') : 'no head'],
+    ['Software', `Headwise ${version}, ${simd} WebAssembly, ${plural(threads ?? 1, 'thread')}`],
+  ];
+}
+
+/** @param {Seen} seen @param {ArrayLike<number>} values @param {Pick<Grid, 'title' | 'words' | 'sign'>} about @returns {Grid} */
+const headGrid = ({ state, run }, values, about) => ({
+  ...about,
+  columns: Array.from({ length: run.heads }, (_, head) => `H${head}`),
+  layers: run.layers,
+  values: [...Array.from(values)],
+  chosen: { layer: state.layer, column: state.head },
+});
+
+/**
+ * @param {Seen} seen
+ * @param {{ title: string, caption: string }} wish its own where they are empty
+ * @returns {Promise<Report>}
+ */
+export async function gather(seen, { title, caption }) {
+  const { state, run, session, about, effects, address } = seen;
+  const next = await session.predict(about);
+  const attribution = await session.attribution(about);
+  const { target, against, actual } = next;
+  const textOf = (/** @type {number | null} */ id) =>
+    next.predictions.find(({ token }) => token.id === id)?.token.text ?? '';
+  const score =
+    against === null ? `“${textOf(target)}”` : `“${textOf(target)}” − “${textOf(against)}”`;
+  const isDone = effects && effects.done === effects.effects.length;
+  const marks = (/** @type {number | null} */ id) =>
+    [id === target && 'target', id === against && 'against', id === actual && 'next in the text']
+      .filter(Boolean)
+      .join(', ');
+  const grids = [
+    headGrid(seen, attribution.heads, {
+      title: 'Attribution of each head',
+      words: `What the head itself writes to the logit of ${score}. All heads heard.`,
+      sign: 1,
+    }),
+    ...(isDone
+      ? [
+          headGrid(seen, effects.effects, {
+            title: 'Ablation of each head',
+            words: `How muting the head changes the ${against === null ? `log-probability of ${score}` : `logit difference ${score}`}. Below 0 the head helps.`,
+            sign: -1,
+          }),
+        ]
+      : []),
+  ];
+  const row = await session.row(whatOf({ ...state, other: null, before: false }), about.at);
+  return {
+    ...{ title: title || `Why “${textOf(target)}”?`, caption, address, grids },
+    isOpened: state.model === OPENED,
+    settings: settingsOf(seen, about.at),
+    tokens: run.tokens.map(({ text }, i) => ({ text, isAsked: i === about.at })),
+    next: {
+      after: run.tokens[about.at].text,
+      hasMuted: run.muted.length > 0,
+      rows: next.predictions.map(({ token, before, after }) => ({
+        ...token,
+        before,
+        after,
+        is: marks(token.id),
+      })),
+    },
+    sum: { name: score, parts: partsOf(attribution), total: attribution.total },
+    map: {
+      title: titleOf(state),
+      scale: nameOfScale(state.scale) ?? '',
+      svg: await mapOf({ ...seen, state: { ...state, other: null, before: false } }),
+      row: { from: run.tokens[about.at].text, weights: [...row] },
+    },
+  };
+}

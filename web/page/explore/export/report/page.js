@@ -1,0 +1,157 @@
+/**
+ * A report as one HTML file without scripts: it asks for nothing, and reads well in dark and on paper.
+ *
+ * @import { Grid, Report } from './gather.js'
+ * @import { Part, Stacked } from '../../why/sum.js'
+ */
+
+import { formatNumber } from '../../../shared/format.js';
+import { rangeOf, stacked, sumOf } from '../../why/sum.js';
+import { nameOf } from '../../why/sum-view.js';
+import { escaped } from '../svg.js';
+import { STYLE } from './style.js';
+
+/** @param {number} value */
+const number = (value) => formatNumber(value);
+
+/** @param {number} share */
+const percent = (share) => `${(100 * share).toFixed(2)} %`;
+
+/** @param {(string | number)[]} cells @param {string} [name] of the cells @param {string} [row] its class */
+const headRow = (cells, name = 'th', row = '') =>
+  `<tr class="${row}">${cells.map((cell) => `<${name}>${escaped(cell)}</${name}>`).join('')}</tr>`;
+
+/** @param {string} id @param {string} title @param {string} content */
+const section = (id, title, content) =>
+  `<section aria-labelledby="${id}"><h2 id="${id}">${escaped(title)}</h2>${content}</section>`;
+
+/** @param {string} label @param {string} table */
+const room = (label, table) =>
+  `<div class="room" tabindex="0" role="group" aria-label="${escaped(label)}">${table}</div>`;
+
+/** @param {Report} report */
+const textOf = ({ tokens }) =>
+  `<p class="text">${tokens
+    .map(
+      ({ text, isAsked }) =>
+        `<span class="token${isAsked ? ' asked' : ''}">${escaped(text)}</span>`,
+    )
+    .join('<wbr>')}</p>`;
+
+/** @param {Report['settings']} settings */
+const settingsOf = (settings) =>
+  `<dl>${settings.map(([name, value]) => `<div><dt>${escaped(name)}</dt><dd>${escaped(value)}</dd></div>`).join('')}</dl>`;
+
+/** @param {Report['next']} next */
+function predictions({ after, hasMuted, rows }) {
+  const most = Math.max(...rows.map((row) => row.after));
+  const bar = (/** @type {number} */ share) =>
+    `<td class="cell"><span class="bar whole" style="left: 0; width: ${((100 * share) / most).toFixed(2)}%"></span></td>`;
+  const head = ['token', 'id', '', ...(hasMuted ? ['all heads'] : []), 'probability', ''];
+  const body = rows.map(
+    ({ text, id, before, after: now, is }) =>
+      `<tr><th scope="row"><span class="token">${escaped(text)}</span></th><td>${id}</td>${bar(now)}${hasMuted ? `<td>${percent(before)}</td>` : ''}<td>${percent(now)}</td><td class="word">${is}</td></tr>`,
+  );
+  return `<p>After “${escaped(after)}”${hasMuted ? ', with the muted heads' : ''}.</p>${room('Predictions', `<table><thead>${headRow(head)}</thead><tbody>${body.join('')}</tbody></table>`)}`;
+}
+
+/** @param {Report['sum']} sum */
+function sumSection({ name, parts, total }) {
+  const rows = stacked(parts);
+  const [low, high] = rangeOf(rows);
+  const place = (/** @type {number} */ value) => (100 * (value - low)) / (high - low);
+  const bar = (
+    /** @type {number} */ start,
+    /** @type {number} */ end,
+    /** @type {string} */ kind,
+  ) => {
+    const [from, to] = [Math.min(start, end), Math.max(start, end)].map(place);
+    return `<td class="cell" style="--zero: ${place(0).toFixed(2)}%"><span class="bar ${kind}" style="left: ${from.toFixed(2)}%; width: ${(to - from).toFixed(2)}%"></span></td>`;
+  };
+  const row = (/** @type {Stacked} */ part) =>
+    `<tr><th scope="row">${nameOf(part)}</th>${bar(part.start, part.end, part.value < 0 ? 'against' : 'for')}<td>${number(part.value)}</td></tr>`;
+  const sum = sumOf(parts.map(({ value }) => value));
+  const table = `<table class="sum"><thead>${headRow(['part', '', 'logits'])}</thead><tbody>${rows.map(row).join('')}</tbody>
+<tfoot><tr><th scope="row">Sum</th>${bar(0, sum, 'whole')}<td>${number(sum)}</td></tr></tfoot></table>`;
+  return `<p>What each part of the model writes to the logit of ${escaped(name)}, through the final norm with its scale held fixed, all heads heard. The logit itself: <b>${number(total)}</b>.</p>${room('Attribution', table)}`;
+}
+
+/** @param {Grid} grid */
+function gridTable({ title, words, columns, layers, values, sign, chosen }) {
+  const most = values.reduce((largest, value) => Math.max(largest, Math.abs(value) || 0), 0);
+  const cell = (/** @type {number} */ layer, /** @type {number} */ column) => {
+    const value = values[layer * columns.length + column];
+    const share = most > 0 ? (100 * Math.abs(value)) / most : 0;
+    const isChosen = chosen?.layer === layer && chosen.column === column;
+    const kind = [sign * value < 0 ? 'against' : 'for', isChosen && 'chosen']
+      .filter(Boolean)
+      .join(' ');
+    return `<td class="${kind}" style="--share: ${share.toFixed(1)}%">${number(value)}</td>`;
+  };
+  const rows = Array.from(
+    { length: layers },
+    (_, layer) =>
+      `<tr><th scope="row">L${layer}</th>${columns.map((__, column) => cell(layer, column)).join('')}</tr>`,
+  );
+  return `<p>${escaped(words)} <span class="note">Purple is for the prediction, orange against it.</span></p>${room(title, `<table class="grid"><thead>${headRow(['', ...columns])}</thead><tbody>${rows.join('')}</tbody></table>`)}`;
+}
+
+/** @param {Report} report */
+function mapSection({ map: { svg, scale, row }, tokens }) {
+  const rows = row.weights
+    .map((weight, i) => ({ weight, i }))
+    .filter(({ weight }) => weight !== 0)
+    .sort((a, b) => b.weight - a.weight)
+    .map(
+      ({ weight, i }) =>
+        `<tr><th scope="row"><span class="token">${escaped(tokens[i].text)}</span></th><td>${i + 1}</td><td>${number(weight)}</td></tr>`,
+    );
+  const table = `<table><thead>${headRow(['token', 'place', 'weight'])}</thead><tbody>${rows.join('')}</tbody></table>`;
+  return `<div class="map">${svg}</div><p class="note">Rows are queries, columns keys. Dark: weight 0. Yellow: the scale’s end (${escaped(scale)}).</p><details><summary>What “${escaped(row.from)}” attends to, exactly</summary>${room('Weights', table)}</details>`;
+}
+
+/** @param {Report} report */
+function againOf({ address, isOpened }) {
+  const note = isOpened
+    ? 'The address is of files that were opened from a disk. Open them again there.'
+    : 'The address holds the text and all choices.';
+  return `<p><a href="${escaped(address)}">See it again in Headwise</a></p><p class="note">${note}</p><p class="address">${escaped(address)}</p>`;
+}
+
+/** @param {Report} report @returns {string} the file */
+export function reportPage(report) {
+  const { title, caption, settings, next, sum, grids, map } = report;
+  // In HTML a script's data ends at "</script" alone.
+  const exact = JSON.stringify({ ...report, map: { title: map.title, row: map.row } }).replaceAll(
+    '<',
+    '\\u003c',
+  );
+  const parts = [
+    section('settings', 'Settings', settingsOf(settings)),
+    section('next', 'What comes next', predictions(next)),
+    section('sum', 'The sum', sumSection(sum)),
+    ...grids.map((grid, i) => section(`grid-${i}`, grid.title, gridTable(grid))),
+    section('map', map.title, mapSection(report)),
+    section('again', 'See it again', againOf(report)),
+  ];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escaped(title)}</h1>
+${caption ? `<p>${escaped(caption)}</p>` : ''}
+${textOf(report)}
+${parts.join('\n')}
+</main>
+<script type="application/json" id="exact">${exact}</script>
+</body>
+</html>
+`;
+}
