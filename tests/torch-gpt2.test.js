@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Tensor } from 'headwise';
+import { readSafetensors } from 'headwise/formats';
 import { engine } from './helpers.js';
-import { loadCheckpoint } from './gpt2.js';
+import { loadCheckpoint, readCheckpoint } from './gpt2.js';
+import { gpt2 } from './reference-gpt2.js';
 import { isTorchs, noticesErrors, readGroup } from './torch.js';
 
 /** @typedef {import('./torch.js').Case & { checkpoint: import('./gpt2.js').Checkpoint, greedy?: number[][] }} Gpt2Case */
@@ -75,4 +77,22 @@ test('there are cases with and without continuations, of every checkpoint', () =
 
 test('every fixture of gpt2 notices a number that is off by more than its tolerance', () => {
   for (const fixture of cases) noticesErrors(fixture, group);
+});
+
+test('the float64 reference gives PyTorch’s logits', async () => {
+  for (const fixture of /** @type {any[]} */ (group.cases)) {
+    const { config, weights } = readCheckpoint(fixture.checkpoint);
+    const { tensors } = await readSafetensors(weights);
+    const state = Object.fromEntries(
+      Object.entries(tensors).map(([key, value]) => [key.replace(/^transformer\./, ''), value]),
+    );
+    const { vocab_size: vocabSize, n_head: numHeads, n_layer: numLayers } = config;
+    const options = { numHeads, numLayers, eps: config.layer_norm_epsilon };
+    const [batch, tokens] = fixture.ids.shape;
+    const logitRows = Array.from({ length: batch }, (_, b) =>
+      Array.from(gpt2(fixture.ids.values.slice(b * tokens, (b + 1) * tokens), state, options).data),
+    );
+    const logits = new Tensor(Float32Array.from(logitRows.flat()), [batch, tokens, vocabSize]);
+    isTorchs(logits, fixture.expect.logits, group, fixture.title);
+  }
 });

@@ -1,0 +1,147 @@
+// npm run bench:models: whole models of random weights in published shapes, as float32, bfloat16 and int8. Validates a small
+// model of each architecture against float64 first, then times loading, prompts and decoding by turns.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { measure } from './models/measure.js';
+import { shapes } from './models/shapes.js';
+import { bytesOf, shrink } from './models/work.js';
+import { choose, number, UsageError } from './options.js';
+import { header, line, ms, withDoubt } from './table.js';
+
+/** @typedef {import('./models/measure.js').Result} Result */
+
+const USAGE =
+  'usage: npm run bench:models [-- [--model GPT-2-124M,SmolLM2-135M,Qwen3-0.6B] [--dtype bfloat16,int8] [--threads 1]\n' +
+  '                                [--simd auto] [--prompt 128,1024] [--seconds 3] [--quick] [--json]]\n' +
+  '--quick: the two smaller models, prompts of 128 tokens, a third of the time. Qwen3-0.6B takes 5 GB of memory.';
+
+/** Caches of the whole context are not measured. */
+const CONTEXT = 2048;
+
+/** @type {Record<string, Record<string, unknown>>} */
+const models = { tiny: shrink(shapes['SmolLM2-135M']), ...shapes };
+
+const COLUMNS = [
+  { title: 'model', width: 12, left: true },
+  { title: 'module', width: 7, left: true },
+  { title: 'threads', width: 7 },
+  { title: 'way', width: 6, left: true },
+  { title: 'tokens', width: 6 },
+  { title: 'dtype', width: 8, left: true },
+  { title: 'min ms', width: 7 },
+  { title: 'median', width: 7 },
+  { title: 'tokens/s', width: 8 },
+  { title: 'to float32', width: 10 },
+  { title: 'rate', width: 14 },
+  { title: 'of ceiling', width: 10 },
+  { title: 'ceiling', width: 7 },
+];
+
+/** @param {readonly string[]} args */
+function parse(args) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        model: { type: 'string' },
+        dtype: { type: 'string', default: 'bfloat16,int8' },
+        threads: { type: 'string', default: '1' },
+        simd: { type: 'string', default: 'auto' },
+        prompt: { type: 'string' },
+        seconds: { type: 'string' },
+        quick: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(/** @type {Error} */ (error).message);
+  }
+}
+
+/** @param {readonly string[]} args */
+function readOptions(args) {
+  const { quick, json, ...given } = parse(args);
+  const whole = (/** @type {number} */ value) => Number.isInteger(value) && value >= 1;
+  const fits = (/** @type {number} */ value) => whole(value) && value < CONTEXT;
+  const list = (
+    /** @type {string} */ option,
+    /** @type {string} */ text,
+    check = whole,
+    expected = 'integers of at least 1',
+  ) => text.split(',').map((each) => number(option, each, check, expected));
+  const names = quick ? 'GPT-2-124M,SmolLM2-135M' : Object.keys(shapes).join(',');
+  const [prompt, seconds] = [
+    given.prompt ?? (quick ? '128' : '128,1023'),
+    given.seconds ?? (quick ? '1' : '3'),
+  ];
+  const asked = choose('dtype', given.dtype, Object.keys(bytesOf));
+  const dtypes = ['float32', ...asked.filter((dtype) => dtype !== 'float32')];
+  return {
+    names: choose('model', given.model ?? names, Object.keys(models)),
+    threads: list('threads', given.threads),
+    how: {
+      dtypes: /** @type {import('./models/measure.js').DType[]} */ (dtypes),
+      simd: /** @type {any} */ (choose('simd', given.simd, ['auto', 'relaxed', 'simd128'])[0]),
+      prompts: list('prompt', prompt, fits, `integers from 1 to ${CONTEXT - 1}`),
+      seconds: number('seconds', seconds, (value) => value > 0, 'a number of seconds'),
+      loads: quick ? 1 : 3,
+    },
+    json,
+  };
+}
+
+/** @param {Result} result */
+function print({ model, simd, threads, errors, loadings, timings }) {
+  for (const { way, tokens, dtype, ...of } of timings) {
+    const cells = [
+      ...[model, simd, String(threads), way, String(tokens), dtype, ms(of.minimum), ms(of.median)],
+      ...[of.perSecond.toFixed(1), `${of.speedup.toFixed(2)}×`, `${of.rate.toFixed(1)} ${of.unit}`],
+      ...[`${of.percent.toFixed(1)} %`, of.ceiling.toFixed(1)],
+    ];
+    // Integers multiply faster than the ceiling's floats.
+    const text = line(COLUMNS, cells);
+    console.log(way === 'prompt' && dtype === 'int8' ? text : withDoubt(text, of.percent));
+  }
+  for (const { dtype, minimum, memoryBytes, share } of loadings)
+    console.log(
+      `  ${dtype}: loaded in ${ms(minimum)} ms, ${(memoryBytes / 1e6).toFixed(0)} MB of memory (the weights and ` +
+        `${(100 * share).toFixed(0)} %), logits off float64 by ${errors[dtype].toExponential(0)}`,
+    );
+}
+
+/** @param {readonly string[]} args */
+async function main(args) {
+  const { names, threads, how, json } = readOptions(args);
+  const runtime = `Node ${process.version}`;
+  if (!json)
+    console.log(
+      `${runtime}; the ceiling is this machine's, of the same run, times the threads: float32 multiply-adds, ` +
+        `or a read of as many bytes\n\n${header(COLUMNS)}`,
+    );
+  /** @type {Result[]} */
+  const results = [];
+  for (const name of names)
+    for (const count of threads) {
+      const folder = await mkdtemp(join(tmpdir(), 'headwise-models-'));
+      try {
+        const own = models[name];
+        const positions = own.n_positions === undefined ? { max_position_embeddings: CONTEXT } : {};
+        const config = { ...own, ...(name === 'tiny' ? {} : positions) };
+        results.push(await measure(name, config, folder, { ...how, threads: count }));
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+      if (!json) print(results[results.length - 1]);
+    }
+  if (json) console.log(JSON.stringify({ runtime, results }, null, 2));
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  console.error(`${error.message}\n${USAGE}`);
+  process.exitCode = 2;
+}
