@@ -460,6 +460,14 @@ typedef struct hw_forward_options {
   const hw_head_output *replace;
   size_t replace_count;
   const uint32_t *token_types; /* NULL: zeros; or [batch, tokens], of hw_encoder */
+  /* Of hw_decoder, in a forward that is not recorded. NULL, or the residual stream before layer start_layer (num_layers: behind
+   * the last) [batch, tokens, d_model]: the forward begins there, and what else it gives of layers begins with that one.
+   * The ids give the shape alone. Without a cache. */
+  const float *start;
+  size_t start_layer; /* 0 without start */
+  /* Of hw_decoder, in a forward that is not recorded. NULL, or receives the residual stream before every layer that runs and
+   * behind the last: [num_layers - start_layer + 1, batch, tokens, d_model]. */
+  float *residuals;
 } hw_forward_options;
 
 /* Runs the module on the input and writes its output to y. The create functions give the shapes. options may be NULL.

@@ -10,6 +10,9 @@ export const checkpoints = readdirSync(folder).sort();
 export const readConfig = (name) =>
   JSON.parse(readFileSync(new URL(`${name}/config.json`, folder), 'utf8'));
 
+/** Those of decoders. */
+export const decoders = checkpoints.filter((name) => !/bert/.test(readConfig(name).model_type));
+
 /** @param {string} name @returns {Promise<Record<string, import('headwise').AnyTensor>>} under the files' names */
 export async function readTensors(name) {
   const own = new URL(`${name}/`, folder);

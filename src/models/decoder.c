@@ -243,19 +243,45 @@ static void add_positions(const hw_run *run, const hw_decoder *m, const hw_place
   }
 }
 
+/* x, of so many floats: the residual stream where the forward begins. */
+static void embed(const hw_run *run, const hw_decoder *m, const hw_input *input, const hw_places *places, float *x,
+                  size_t count) {
+  const float *start = run->options->start;
+  if (start == NULL) {
+    hw_embedding_forward(run, &m->embedding, input->ids, input->batch * input->tokens, x);
+    scale(run, (float)m->config.model.embedding_scale, x, count);
+    add_positions(run, m, places, x);
+  } else if (!hw_run_measures(run)) {
+    memcpy(x, start, count * sizeof(float));
+  }
+}
+
+/* The layers from the first that runs, on x of so many floats; before each and behind the last x is given if asked for. */
+static void run_layers(hw_run *run, const hw_modules *blocks, const hw_input *input, float *x, size_t count) {
+  const size_t first = run->options->start_layer;
+  float *residuals = hw_run_measures(run) ? NULL : run->options->residuals;
+  run->layer = first;
+  for (size_t i = first; i <= blocks->count; i++) {
+    if (residuals != NULL) {
+      memcpy(residuals + (i - first) * count, x, count * sizeof(float));
+    }
+    if (i < blocks->count) {
+      hw_module_run(run, blocks->all[i], input, x);
+    }
+  }
+}
+
 void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_input *input, float *x) {
   const hw_model_config *model = &decoder->config.model;
   const size_t mark = run->arena->used;
-  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const size_t count = hw_size_multiply(hw_size_multiply(input->batch, input->tokens), model->d_model);
   const hw_places places = places_of(run, input);
   hw_angles angles[HW_MOST_ROTARIES];
   hw_input in = *input;
   in.x = x;
-  hw_embedding_forward(run, &decoder->embedding, input->ids, rows, x);
-  scale(run, (float)model->embedding_scale, x, rows * model->d_model);
-  add_positions(run, decoder, &places, x);
+  embed(run, decoder, input, &places, x, count);
   turn_places(run, model, &places, angles);
-  hw_modules_run(run, &decoder->blocks, &in, x);
+  run_layers(run, &decoder->blocks, &in, x, count);
   run->angles = NULL;
   run->arena->used = mark;
 }
@@ -354,9 +380,9 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
 }
 
 const hw_module_type hw_decoder_type = {
-    HW_MODULE_TYPE(hw_decoder), .backward = backward,  .check = check,
-    .cache_shape = cache_shape, .out_proj = out_proj,  .takes_ids = true,
-    .has_logits = true,         .has_head_mask = true, .takes_lengths = true,
+    HW_MODULE_TYPE(hw_decoder), .backward = backward,  .check = check,     .cache_shape = cache_shape,
+    .out_proj = out_proj,       .takes_ids = true,     .has_logits = true, .has_head_mask = true,
+    .takes_lengths = true,      .has_residuals = true,
 };
 
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module) {

@@ -84,8 +84,9 @@ static void forward(hw_run *run, const void *call) {
 static hw_status check(const hw_module *module, const hw_input *input, const float *y,
                        const hw_forward_options *options) {
   HW_TRY(hw_module_check(module, input, y, options));
-  return module->type->backward != NULL && options->cache == NULL && options->replace_count == 0 ? HW_OK
-                                                                                                 : HW_ERROR_VALUE;
+  const bool fits = module->type->backward != NULL && options->cache == NULL && options->replace_count == 0 &&
+                    options->start == NULL && options->residuals == NULL;
+  return fits ? HW_OK : HW_ERROR_VALUE;
 }
 
 static hw_status record(hw_context *context, hw_graph *graph, const hw_input *input, float *y,

@@ -151,6 +151,13 @@ static bool are_outputs_valid(const hw_module *module, const hw_input *input, co
   return are;
 }
 
+static bool is_start_valid(const hw_module *module, const hw_forward_options *options) {
+  const bool is_plain = options->start == NULL && options->residuals == NULL;
+  const size_t most = options->start == NULL ? 0 : module->layers;
+  return (is_plain || module->type->has_residuals) && options->start_layer <= most &&
+         (options->start == NULL || options->cache == NULL);
+}
+
 static hw_status check_options(const hw_module *module, const hw_forward_options *options) {
   const bool attends = module->layers > 0;
   const bool has_cache = module->type->cache_shape != NULL;
@@ -159,7 +166,8 @@ static hw_status check_options(const hw_module *module, const hw_forward_options
                     (has_cache || options->cache == NULL) &&
                     (module->type->has_head_mask || options->head_mask == NULL);
   const bool causality = options->causality >= HW_CAUSALITY_DEFAULT && options->causality <= HW_CAUSALITY_OWN;
-  return fits && causality && hw_mask_is_valid(&options->mask) ? HW_OK : HW_ERROR_VALUE;
+  return fits && causality && hw_mask_is_valid(&options->mask) && is_start_valid(module, options) ? HW_OK
+                                                                                                  : HW_ERROR_VALUE;
 }
 
 bool hw_forward_is_causal(const hw_forward_options *options, bool module_is_causal) {

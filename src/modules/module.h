@@ -35,6 +35,7 @@ typedef struct hw_module_type {
   bool has_logits; /* the output is of the tokens that the input says; there may be none */
   bool has_head_mask;
   bool takes_lengths; /* of sequences: what is behind them is padding */
+  bool has_residuals; /* a forward can begin at a layer, and give the residual stream */
 } hw_module_type;
 
 /* A parameter under its whole name. */

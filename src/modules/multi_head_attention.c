@@ -226,7 +226,7 @@ static void place_output(const hw_run *run, const multi_head_attention *m, float
 /* Points a call that computes at its layer's weights; until then they may be larger than memory. */
 static void place_weights(const hw_run *run, hw_attention *attention) {
   if (attention->weights != NULL && !hw_run_measures(run)) {
-    attention->weights += run->layer * attention->batch * attention->weights_batch_stride;
+    attention->weights += (run->layer - run->options->start_layer) * attention->batch * attention->weights_batch_stride;
   }
 }
 

@@ -83,6 +83,51 @@ static void check_caches(hw_module *module, const float *all) {
   hw_key_value_cache_destroy(cache);
 }
 
+/* From each layer on, with the residual stream before it, the forward goes on with the same bits. */
+static void check_starts(hw_module *module, const float *all) {
+  enum { STREAM = BATCH * TOKENS * WIDTH };
+  float residuals[(LAYERS + 1) * STREAM];
+  float again[(LAYERS + 1) * STREAM];
+  float logits[BATCH * TOKENS * VOCAB];
+  const hw_input input = {.ids = ids, .batch = BATCH, .tokens = TOKENS, .logits_end = TOKENS};
+  const hw_forward_options whole = {.residuals = residuals};
+  CHECK_STATUS(hw_module_forward(context, module, &input, logits, &whole), HW_OK);
+  CHECK(memcmp(logits, all, sizeof logits) == 0, "to give the residual stream changes logits");
+  for (size_t layer = 0; layer <= LAYERS; layer++) {
+    const float *start = residuals + layer * STREAM;
+    const hw_forward_options rest = {.start = start, .start_layer = layer, .residuals = again};
+    CHECK_STATUS(hw_module_forward(context, module, &input, logits, &rest), HW_OK);
+    CHECK(memcmp(logits, all, sizeof logits) == 0, "other logits from layer %zu", layer);
+    CHECK(memcmp(again, start, (LAYERS + 1 - layer) * STREAM * sizeof(float)) == 0, "other residuals from %zu", layer);
+  }
+}
+
+/* Recorded, none of them runs. */
+static void expect_options(hw_module *module, const hw_forward_options *options, hw_status expected) {
+  float logits[VOCAB];
+  hw_graph *graph = NULL;
+  const hw_input input = {.ids = ids, .batch = 1, .tokens = 1, .logits_end = 1};
+  CHECK_STATUS(hw_module_forward(context, module, &input, logits, options), expected);
+  CHECK_STATUS(hw_module_forward_recorded(context, module, &input, logits, options, &graph), HW_ERROR_VALUE);
+  check_case();
+}
+
+static void test_bad_starts(void) {
+  const hw_decoder_config config = config_of(0);
+  hw_module *module = make(&config);
+  hw_key_value_cache *cache = NULL;
+  float stream[(LAYERS + 1) * WIDTH] = {0.0F};
+  CHECK_STATUS(hw_module_create_cache(module, 1, NULL, &cache), HW_OK);
+  expect_options(module, &(hw_forward_options){.start = stream, .start_layer = LAYERS + 1}, HW_ERROR_VALUE);
+  expect_options(module, &(hw_forward_options){.start_layer = 1}, HW_ERROR_VALUE);
+  expect_options(module, &(hw_forward_options){.start = stream, .cache = cache}, HW_ERROR_VALUE);
+  expect_options(module, &(hw_forward_options){.start = stream}, HW_OK);
+  expect_options(module, &(hw_forward_options){.residuals = stream}, HW_OK);
+  CHECK(hw_key_value_cache_length(cache) == 0, "length");
+  hw_key_value_cache_destroy(cache);
+  hw_module_destroy(module);
+}
+
 /* The loss's gradient along itself is what a step that way changes. */
 static void check_loss(hw_module *module) {
   const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100};
@@ -109,6 +154,7 @@ static void test_options(void) {
     CHECK(memcmp(all, recorded, sizeof all) == 0, "options %zu: a recorded forward gives other bits", options);
     CHECK_STATUS(hw_module_backward(context, module, &input, graph, all, NULL), HW_OK);
     hw_graph_destroy(graph);
+    check_starts(module, all);
     check_caches(module, all);
     check_loss(module);
     check_case();
@@ -185,6 +231,7 @@ int main(void) {
     ids[i] = (uint32_t)(check_random() % VOCAB);
   }
   check_run("decoders of all options: recorded, through caches, in ragged batches, with a loss", test_options);
+  check_run("forwards begin at a layer there is, without a cache and unrecorded", test_bad_starts);
   check_run("decoders of small weights run, and refuse to be recorded", test_small_weights);
   check_run("bad configs are refused", test_configs);
   hw_context_destroy(context);

@@ -9,17 +9,20 @@
  * @template {import('./models/gpt2.js').LogitsOf} [Logits=import('./models/gpt2.js').LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
- * @typedef {import('./models/gpt2.js').Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>} Gpt2ForwardOptions
+ * @template {boolean} [WithResiduals=boolean]
+ * @typedef {import('./models/gpt2.js').Gpt2ForwardOptions<Logits, NeedWeights, WithTrace, WithResiduals>} Gpt2ForwardOptions
  */
 /**
  * @template {import('./models/gpt2.js').LogitsOf} [Logits=import('./models/gpt2.js').LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
- * @typedef {import('./models/gpt2.js').Gpt2Result<Logits, NeedWeights, WithTrace>} Gpt2Result
+ * @template {boolean} [WithResiduals=boolean]
+ * @typedef {import('./models/gpt2.js').Gpt2Result<Logits, NeedWeights, WithTrace, WithResiduals>} Gpt2Result
  */
 /** @typedef {import('./models/gpt2.js').Gpt2Logits} Gpt2Logits */
 /** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
 /** @typedef {import('./models/language-model.js').Replacement} Replacement */
+/** @typedef {import('./models/language-model.js').Start} Start */
 /** @typedef {import('./models/understanding.js').Attribution} Attribution */
 /** @typedef {import('./models/understanding.js').AttributionOptions} AttributionOptions */
 /** @typedef {import('./models/understanding.js').HeadCircuits} HeadCircuits */

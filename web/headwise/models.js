@@ -15,6 +15,7 @@
 /** @typedef {import('./models/load-model.js').ModelSource} ModelSource */
 /** @typedef {import('./models/language-model.js').LogitsOf} LogitsOf */
 /** @typedef {import('./models/language-model.js').Replacement} Replacement */
+/** @typedef {import('./models/language-model.js').Start} Start */
 /** @typedef {import('./models/understanding.js').Attribution} Attribution */
 /** @typedef {import('./models/understanding.js').AttributionOptions} AttributionOptions */
 /** @typedef {import('./models/understanding.js').HeadCircuits} HeadCircuits */
@@ -22,13 +23,15 @@
  * @template {import('./models/language-model.js').LogitsOf} [Logits=import('./models/language-model.js').LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
- * @typedef {import('./models/language-model.js').DecoderForwardOptions<Logits, NeedWeights, WithTrace>} DecoderForwardOptions
+ * @template {boolean} [WithResiduals=boolean]
+ * @typedef {import('./models/language-model.js').DecoderForwardOptions<Logits, NeedWeights, WithTrace, WithResiduals>} DecoderForwardOptions
  */
 /**
  * @template {import('./models/language-model.js').LogitsOf} [Logits=import('./models/language-model.js').LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
- * @typedef {import('./models/language-model.js').DecoderResult<Logits, NeedWeights, WithTrace>} DecoderResult
+ * @template {boolean} [WithResiduals=boolean]
+ * @typedef {import('./models/language-model.js').DecoderResult<Logits, NeedWeights, WithTrace, WithResiduals>} DecoderResult
  */
 /**
  * @template {boolean} [NeedWeights=boolean]

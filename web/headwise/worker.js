@@ -34,13 +34,15 @@ import { loading } from './worker/there.js';
  * @template {LogitsOf} Logits
  * @template {boolean} NeedWeights
  * @template {boolean} WithTrace
- * @typedef {import('./models/gpt2.js').Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>} Gpt2ForwardOptions
+ * @template {boolean} WithResiduals
+ * @typedef {import('./models/gpt2.js').Gpt2ForwardOptions<Logits, NeedWeights, WithTrace, WithResiduals>} Gpt2ForwardOptions
  */
 /**
  * @template {LogitsOf} Logits
  * @template {boolean} NeedWeights
  * @template {boolean} WithTrace
- * @typedef {import('./models/gpt2.js').Gpt2Result<Logits, NeedWeights, WithTrace>} Gpt2Result
+ * @template {boolean} WithResiduals
+ * @typedef {import('./models/gpt2.js').Gpt2Result<Logits, NeedWeights, WithTrace, WithResiduals>} Gpt2Result
  */
 /**
  * @template {boolean} [NeedWeights=boolean]
@@ -91,9 +93,10 @@ import { loading } from './worker/there.js';
  */
 /**
  * The forward of a Gpt2 or Decoder, written out for the same reason.
- * @typedef {<Logits extends LogitsOf = 'last', NeedWeights extends boolean = false, WithTrace extends boolean = false>(
- *   ids: Ids, options?: Omit<Gpt2ForwardOptions<Logits, NeedWeights, WithTrace>, 'cache'> & RemoteCacheOption
- * ) => Promise<Sent<Gpt2Result<Logits, NeedWeights, WithTrace>>>} RemoteGpt2Forward
+ * @typedef {<Logits extends LogitsOf = 'last', NeedWeights extends boolean = false, WithTrace extends boolean = false,
+ *   WithResiduals extends boolean = false>(
+ *   ids: Ids, options?: Omit<Gpt2ForwardOptions<Logits, NeedWeights, WithTrace, WithResiduals>, 'cache'> & RemoteCacheOption
+ * ) => Promise<Sent<Gpt2Result<Logits, NeedWeights, WithTrace, WithResiduals>>>} RemoteGpt2Forward
  */
 /**
  * The generate of a model. It returns an async iterator, which ends when you leave the loop.

@@ -89,7 +89,7 @@ export const mask = { bytes: 24, word: { kind: 0, data: 4, batchStride: 8, headS
 /** hw_input */
 export const input = { bytes: 32, word: { x: 0, ids: 4, batch: 8, tokens: 12, logitsStart: 16, logitsEnd: 20, lengths: 24 }, bool: { logitsLast: 28 } };
 /** hw_forward_options */
-export const forwardOptions = { bytes: 56, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40, replace: 44, replaceCount: 48, tokenTypes: 52 } };
+export const forwardOptions = { bytes: 68, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40, replace: 44, replaceCount: 48, tokenTypes: 52, start: 56, startLayer: 60, residuals: 64 } };
 /** hw_parameter_info */
 export const parameterInfo = { bytes: 112, word: { name: 0, rank: 96, shape: 100 }, bool: { loadsWhole: 108 } };
 /** hw_attention_arguments */

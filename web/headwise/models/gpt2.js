@@ -13,14 +13,16 @@ import { LanguageModel } from './language-model.js';
  * @template {LogitsOf} [Logits=LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
- * @typedef {import('./language-model.js').DecoderForwardOptions<Logits, NeedWeights, WithTrace>} Gpt2ForwardOptions
+ * @template {boolean} [WithResiduals=boolean]
+ * @typedef {import('./language-model.js').DecoderForwardOptions<Logits, NeedWeights, WithTrace, WithResiduals>} Gpt2ForwardOptions
  */
 /**
  * The result of `forward`.
  * @template {LogitsOf} [Logits=LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
- * @typedef {import('./language-model.js').DecoderResult<Logits, NeedWeights, WithTrace>} Gpt2Result
+ * @template {boolean} [WithResiduals=boolean]
+ * @typedef {import('./language-model.js').DecoderResult<Logits, NeedWeights, WithTrace, WithResiduals>} Gpt2Result
  */
 
 /**

@@ -38,10 +38,19 @@ import { attribution, headCircuits } from './understanding.js';
  */
 
 /**
+ * Where a forward begins.
+ * @typedef {object} Start
+ * @property {number} layer the first that runs, from 0 to numLayers; with numLayers only the final norm and the unembedding run
+ * @property {Tensor | NestedNumbers} residual the residual stream before it [tokens, dModel], or [batch, tokens, dModel] if ids have
+ *   a batch: another forward's `residuals`, changed or not
+ */
+
+/**
  * Options of `forward`.
  * @template {LogitsOf} [Logits=LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
+ * @template {boolean} [WithResiduals=boolean]
  * @typedef {object} DecoderForwardOptions
  * @property {Logits} [logits] the tokens whose logits are returned: the last (default), all,
  *   none, or those from start up to but not including end
@@ -52,6 +61,10 @@ import { attribution, headCircuits } from './understanding.js';
  * @property {readonly Replacement[]} [replace] outputs in place of heads' own, before the output projection: zeros, a mean or
  *   another text's (`trace[layer].output({ head })`), for ablation and patching. They count after headMask; of several for one
  *   head the last counts. The trace and weights of the same layer are those of its own heads
+ * @property {Start} [start] begins the forward at a layer, so that the layers below are not computed again. The ids then give the
+ *   shape alone; weights, traces and residuals begin with that layer. Not with a cache
+ * @property {WithResiduals} [residuals] default false; true returns the residual stream before every layer that runs and behind
+ *   the last
  * @property {KeyValueCache} [cache] from this model's createCache; forward appends the ids to it
  * @property {readonly number[]} [lengths] how many ids of each row count; the others are padding, of which nothing else
  *   depends. The logits of 'last' are those of each row's own last id, and a cache gets no padding
@@ -63,12 +76,19 @@ import { attribution, headCircuits } from './understanding.js';
  * @property {Tensor} logits [batch, tokens, vocabSize] for the requested tokens; [tokens, vocabSize] if ids have no batch
  */
 /**
- * The result of `forward`: logits, weights and traces, each if requested.
+ * The part of the result that `residuals` adds.
+ * @typedef {object} DecoderResiduals
+ * @property {Tensor} residuals [numLayers + 1, tokens, dModel], or [numLayers + 1, batch, tokens, dModel] if ids have a batch: the
+ *   residual stream before every layer and behind the last, ahead of the final norm. With `start` the first is that of its layer
+ */
+/**
+ * The result of `forward`: logits, weights, traces and residuals, each if requested.
  * @template {LogitsOf} [Logits=LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
+ * @template {boolean} [WithResiduals=boolean]
  * @typedef {Asked<'none' extends Logits ? false : Logits, DecoderLogits> & Asked<NeedWeights, LayerWeights>
- *   & Asked<WithTrace, LayerTraces>} DecoderResult
+ *   & Asked<WithTrace, LayerTraces> & Asked<WithResiduals, DecoderResiduals>} DecoderResult
  */
 
 /**
@@ -104,7 +124,7 @@ export class LanguageModel extends Module {
     /** @type {import('../modules/forward.js').Attending} */
     this.#about = {
       ...{ name: `${name}.forward`, input: 'ids', rank: 2, width: vocabSize },
-      ...{ heads: numHeads, layers: numLayers, contextLength, headDim: config.headDim },
+      ...{ heads: numHeads, layers: numLayers, contextLength, headDim: config.headDim, dModel },
     };
     if (said.draw !== false) {
       drawWeights(this, said.deviation);
@@ -147,10 +167,11 @@ export class LanguageModel extends Module {
    * @template {LogitsOf} [Logits='last']
    * @template {boolean} [NeedWeights=false]
    * @template {boolean} [WithTrace=false]
+   * @template {boolean} [WithResiduals=false]
    * @param {Ids} ids [tokens] or [batch, tokens]: nested arrays, a typed array or a float32 tensor. Rows of a nested array may
    *   differ in length: they are padded at the right, as with `lengths`
-   * @param {DecoderForwardOptions<Logits, NeedWeights, WithTrace>} [options]
-   * @returns {DecoderResult<Logits, NeedWeights, WithTrace>}
+   * @param {DecoderForwardOptions<Logits, NeedWeights, WithTrace, WithResiduals>} [options]
+   * @returns {DecoderResult<Logits, NeedWeights, WithTrace, WithResiduals>}
    * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or a cache of another batch; ERR_VALUE: an id out of
    *   range, or no room in the cache; ERR_MEMORY; ERR_DISPOSED. After any error the cache is unchanged
    */

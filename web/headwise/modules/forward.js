@@ -55,6 +55,19 @@ function checkReplace(value, name) {
   });
 }
 
+/**
+ * Where a forward begins, checked in full once the model's shape is known.
+ * @typedef {object} Start
+ * @property {number} layer
+ * @property {FloatOperand} residual
+ */
+
+/** @param {any} value @param {string} name @returns {Start} */
+function checkStart(value, name) {
+  const { layer, residual } = checkOptions(value, ['layer', 'residual'], name, name);
+  return { layer, residual: checkHeadMask(residual, `${name}.residual`) };
+}
+
 const flag = or(checkBoolean, false);
 
 /**
@@ -69,7 +82,7 @@ export const cachedForward = { ...attentionForward, cache: checkCache };
 export const decoderForward = {
   logits: (/** @type {any} */ value) => copyArray(value, 2) ?? value ?? 'last',
   ...{ trace: flag, needWeights: flag, headMask: maybe(checkHeadMask), cache: checkCache },
-  replace: maybe(checkReplace),
+  ...{ replace: maybe(checkReplace), start: maybe(checkStart), residuals: flag },
   lengths: readLengths,
 };
 
@@ -97,6 +110,7 @@ export const nothing = Object.freeze({ needWeights: false, trace: false });
  * @property {number} layers how many give weights and traces
  * @property {number} contextLength
  * @property {number} [headDim] of a model whose heads can be replaced
+ * @property {number} [dModel] of a model whose forward can begin at a layer
  * @property {Output} [output] of the last call
  */
 /**
@@ -131,17 +145,21 @@ function outputOf(about, hasBatch, batch, rows) {
  * What an hw_forward_options says, and where its parts are once they are in staging memory.
  * @typedef {object} Extras
  * @property {number} layers
+ * @property {number} firstLayer the first that runs
  * @property {readonly [number, number, number, number]} scores the shape of a layer's: [batch, heads, Lq, Lkv]
  * @property {import('../attention/mask.js').Mask | undefined} mask
  * @property {FloatOperand | undefined} headMask
  * @property {IdsOperand | undefined} tokenTypes of encoders
  * @property {readonly Replacement[]} replace
+ * @property {FloatOperand | undefined} start what the first layer is given
  * @property {number} causality
  * @property {number} cacheAt a cache's address, 0 for none
  * @property {boolean} trace
- * @property {number} weightsBytes of all layers, 0 for none
+ * @property {number | undefined} weightsBytes of all layers that run
  * @property {number} weightsAt
  * @property {number} tracesAt
+ * @property {number[] | undefined} residuals the shape of the residual stream's, if they are asked for
+ * @property {number} residualsAt
  */
 
 /**
@@ -201,7 +219,11 @@ function writeExtras({ words }, extras, addresses) {
   words[at + optionsAt.tokenTypes] = addresses[5];
   words[at + optionsAt.replace] = addresses[6];
   words[at + optionsAt.replaceCount] = extras.replace.length;
-  writeReplace(words, extras, addresses.slice(6));
+  extras.residualsAt = addresses[7];
+  words[at + optionsAt.residuals] = addresses[7];
+  words[at + optionsAt.start] = addresses[8];
+  words[at + optionsAt.startLayer] = extras.firstLayer;
+  writeReplace(words, extras, [addresses[6], ...addresses.slice(9)]);
 }
 
 /**
@@ -220,11 +242,14 @@ function callModule(engine, call) {
     at = engine.stage(bytes);
   } else {
     const structBytes = layout.bytes + extras.layers * 4;
-    const weightsBytes = extras.weightsBytes || undefined;
     const listBytes = extras.replace.length * replaceLayout.bytes;
     const outputs = extras.replace.map(({ output }) => output);
+    const residualsBytes = extras.residuals && 4 * sizeOf(extras.residuals, 'residuals');
     const operands = [extras.mask?.tensor, extras.headMask, extras.tokenTypes];
-    const parts = [bytes, structBytes, weightsBytes, ...operands, listBytes, ...outputs];
+    const parts = [
+      ...[bytes, structBytes, extras.weightsBytes, ...operands, listBytes],
+      ...[residualsBytes, extras.start, ...outputs],
+    ];
     const addresses = engine.lay(parts);
     at = addresses[0];
     struct = addresses[1];
@@ -297,14 +322,19 @@ function causalityOf(isCausal, hasMask) {
 }
 
 /**
- * @param {readonly Replacement[]} replace
+ * @param {Asked} asked
  * @param {Attending} about
  * @param {Extras['scores']} scores
  * @param {boolean} hasBatch
  */
-function fitReplace(replace, { layers, heads, headDim }, [batch, , tokens], hasBatch) {
+function fitReplace({ replace = [], start }, { layers, heads, headDim }, scores, hasBatch) {
+  const [batch, , tokens] = scores;
+  const first = start?.layer ?? 0;
   replace.forEach(({ layer, head, output }, i) => {
-    checkIndex(layer, `replace[${i}].layer`, layers);
+    const name = `replace[${i}].layer`;
+    if (checkIndex(layer, name, layers) < first) {
+      throw misfit(layer, name, `at least start.layer, ${first}`);
+    }
     checkIndex(head, `replace[${i}].head`, heads);
     const { shape } = output;
     const own = /** @type {number[]} */ ([tokens, headDim]);
@@ -312,6 +342,21 @@ function fitReplace(replace, { layers, heads, headDim }, [batch, , tokens], hasB
     const expected = () => `[${own.join(', ')}], tokens and headDim`;
     checkShape(output, `replace[${i}].output`, fits, expected);
   });
+}
+
+/**
+ * @param {Start} start
+ * @param {import('./key-value-cache.js').KeyValueCache | undefined} cache
+ * @param {number} layers
+ * @param {number[]} own the shape of one residual stream
+ */
+function fitStart({ layer, residual }, cache, layers, own) {
+  if (cache !== undefined) {
+    throw misfit(cache, 'cache', 'none with start');
+  }
+  checkIndex(layer, 'start.layer', layers + 1);
+  const expected = () => `[${own.join(', ')}], tokens and dModel`;
+  checkShape(residual, 'start.residual', sameShape(residual.shape, own), expected);
 }
 
 /**
@@ -324,9 +369,14 @@ function fitReplace(replace, { layers, heads, headDim }, [batch, , tokens], hasB
  * @returns {Extras}
  */
 function fitExtras(asked, about, scores, hasBatch, cacheAt) {
-  const { layers, heads } = about;
+  const { layers, heads, dModel = 0 } = about;
   const { headMask, keyPaddingMask: padding, trace = false, replace = [], tokenTypes } = asked;
-  fitReplace(replace, about, scores, hasBatch);
+  const [batch, , tokens] = scores;
+  const stream = hasBatch ? [batch, tokens, dModel] : [tokens, dModel];
+  if (asked.start !== undefined) {
+    fitStart(asked.start, asked.cache, layers, stream);
+  }
+  fitReplace(asked, about, scores, hasBatch);
   const own = asked.mask && fitModuleMask(asked.mask, scores);
   checkKeyPadding(padding, hasBatch ? [scores[0], scores[3]] : [scores[3]]);
   const mask = hidePadding(padding, own, scores);
@@ -334,21 +384,16 @@ function fitExtras(asked, about, scores, hasBatch, cacheAt) {
     const expected = () => `[${layers}, ${heads}], layers and heads`;
     checkShape(headMask, 'headMask', sameShape(headMask.shape, [layers, heads]), expected);
   }
-  const weightsBytes = asked.needWeights ? layers * sizeOf(scores, 'weights') * 4 : 0;
-  const causality = causalityOf(asked.isCausal, own !== undefined);
+  const { start } = asked;
+  const firstLayer = start?.layer ?? 0;
+  const count = layers - firstLayer;
   return {
-    layers,
-    scores,
-    mask,
-    headMask,
-    tokenTypes,
-    replace,
-    causality,
-    cacheAt,
-    trace,
-    weightsBytes,
-    weightsAt: 0,
-    tracesAt: 0,
+    ...{ layers, firstLayer, scores, mask, headMask, tokenTypes, replace, cacheAt, trace },
+    start: start?.residual,
+    causality: causalityOf(asked.isCausal, own !== undefined),
+    weightsBytes: asked.needWeights ? 4 * count * sizeOf(scores, 'weights') : undefined,
+    residuals: asked.residuals ? [count + 1, ...stream] : undefined,
+    ...{ weightsAt: 0, tracesAt: 0, residualsAt: 0 },
   };
 }
 
@@ -362,20 +407,24 @@ function fitExtras(asked, about, scores, hasBatch, cacheAt) {
  */
 function readResults(module, outputAt, shape, extras, stored) {
   const { engine } = module;
-  const { layers, scores, weightsBytes, weightsAt, tracesAt, cacheAt } = extras;
+  const { layers, firstLayer, scores, weightsBytes, weightsAt, tracesAt, cacheAt } = extras;
   /** @type {Trace[]} */
   const trace = [];
-  for (let layer = 0; extras.trace && layer < layers; layer++) {
-    const pointer = engine.words[tracesAt / 4 + layer];
+  for (let layer = firstLayer; extras.trace && layer < layers; layer++) {
+    const pointer = engine.words[tracesAt / 4 + trace.length];
     trace.push(new Trace(engine, pointer, scores, { module, layer }));
   }
   try {
     /** @type {Results} */
     const results = { output: engine.read(outputAt, shape) };
-    if (weightsBytes > 0) {
-      results.weights = Array.from({ length: layers }, (_, layer) =>
-        engine.read(weightsAt + layer * (weightsBytes / layers), scores),
+    if (weightsBytes !== undefined) {
+      const length = layers - firstLayer;
+      results.weights = Array.from({ length }, (_, i) =>
+        engine.read(weightsAt + i * (weightsBytes / length), scores),
       );
+    }
+    if (extras.residuals !== undefined) {
+      results.residuals = engine.read(extras.residualsAt, extras.residuals);
     }
     if (extras.trace) {
       results.trace = trace;
@@ -390,7 +439,7 @@ function readResults(module, outputAt, shape, extras, stored) {
   }
 }
 
-/** @typedef {{ output: Tensor, weights?: Tensor[], trace?: Trace[] }} Results weights and traces, one for each layer, if they were asked for; the traces are the caller's */
+/** @typedef {{ output: Tensor, weights?: Tensor[], trace?: Trace[], residuals?: Tensor }} Results weights and traces, one for each layer that ran, if they were asked for; the traces are the caller's */
 
 /** Of what gives no logits. */
 const noLogits = /** @type {const} */ ([0, 0]);
@@ -460,16 +509,17 @@ export function runForward(module, about, input, asked, x) {
  * @param {import('./module.js').Module} module
  * @param {Asked} asked
  * @param {unknown} x
- * @throws {HeadwiseError} ERR_VALUE: gradients would end at a cache, or at outputs that were given
+ * @throws {HeadwiseError} ERR_VALUE: gradients would end at a cache, or at outputs or a residual stream that were given or are asked for
  */
-function isGraphWanted(module, { cache, logits, replace }, x) {
+function isGraphWanted(module, { cache, logits, replace, start, residuals }, x) {
   if (cache !== undefined && sourceOf(x) !== undefined) {
     const expected = 'none with an x that requires gradients (or hw.noGrad)';
     throw misfit(cache, 'cache', expected);
   }
   const isWanted = cache === undefined && logits !== 'none' && wantsGraph(module, x);
-  if (isWanted && replace !== undefined) {
-    throw misfit(replace, 'replace', 'none where gradients are recorded (or hw.noGrad)');
+  const given = Object.entries({ replace, start, residuals }).find(([, value]) => value);
+  if (isWanted && given !== undefined) {
+    throw misfit(given[1], given[0], 'none where gradients are recorded (or hw.noGrad)');
   }
   return isWanted;
 }
