@@ -95,6 +95,22 @@ test("the lines with torch's modules load a state dict and show heads", async ()
   assert.deepEqual(crossShape, [3, 7, 5]);
 });
 
+test('the lines with sweeps ablate, patch and read all layers in a Worker', async () => {
+  const code = blockOf('headwise/understanding');
+  const place = fileURLToPath(new URL('fixtures/models/llama', import.meta.url));
+  const here = code.replace("'HuggingFaceTB/SmolLM2-135M'", JSON.stringify(place));
+  assert.notEqual(here, code);
+  const [[effects], [recovered], [lens]] = await run(here);
+  assert.deepEqual([effects.length, effects[0].length], [2, 2]);
+  assert.deepEqual(
+    [recovered, lens],
+    [
+      [2, 4],
+      [3, 4, 3],
+    ],
+  );
+});
+
 test('the lines with a GPT-2 load a checkpoint, look into it and continue', async () => {
   const code = blockOf('headwise/gpt2');
   const here = code.replaceAll('https://example.org/gpt2/', CHECKPOINT.href);

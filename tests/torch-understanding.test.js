@@ -1,8 +1,9 @@
-// What PyTorch computed in float64 of what heads do: values, outputs, norms, logits without some, what
-// they write for a token, and their circuits.
+// What PyTorch computed in float64 of what heads do: values, outputs, norms, logits without some, what they write for a token,
+// their circuits, the residual stream, ablation, patching and the logit lens.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { tensor } from 'headwise';
+import { tensor, zeros } from 'headwise';
+import { ablation, logitLens, patching } from 'headwise/understanding';
 import { engine } from './helpers.js';
 import { loadCheckpoint } from './gpt2.js';
 import { readConfig, readTensors } from './model-fixtures.js';
@@ -40,7 +41,7 @@ function stack(tensors) {
   return tensor(Float32Array.from(data), [tensors.length, ...shape]);
 }
 
-/** @type {Record<string, (model: any, fixture: Fixture) => Record<string, any>>} */
+/** @type {Record<string, (model: any, fixture: Fixture) => Record<string, any> | Promise<Record<string, any>>>} */
 const kinds = {
   traces(model, { ids }) {
     const { trace } = model.forward(ids, { trace: true, logits: 'none' });
@@ -70,6 +71,27 @@ const kinds = {
     const numbers = Object.entries(rest).map(([name, number]) => [name, tensor([number])]);
     return { heads, mlps, ...Object.fromEntries(numbers) };
   },
+  residuals: (model, { ids }) => ({
+    residuals: model.forward(ids, { residuals: true, logits: 'none' }).residuals,
+  }),
+  async lens(model, { ids, expect }) {
+    const { shape } = expect.logProbabilities;
+    const found = await logitLens(model, ids, { top: shape[2] });
+    const logs = zeros(shape);
+    found.ids.data.forEach((id, i) => {
+      const row = Math.floor(i / shape[2]);
+      logs.data[row * shape[2] + id] = found.logProbabilities.data[i];
+    });
+    return { logProbabilities: logs };
+  },
+  async ablation(model, { ids, asked }) {
+    const { effects, base } = await ablation(model, ids, asked);
+    return { effects, base: tensor([base]) };
+  },
+  async patching(model, { ids, asked }) {
+    const { recovered, ...scores } = await patching(model, { clean: ids, ...asked });
+    return { recovered, clean: tensor([scores.clean]), corrupted: tensor([scores.corrupted]) };
+  },
   circuit(model, { layer, head }) {
     const { copying, ovEigenvalues } = model.headCircuits({ layer, head });
     return { copying: tensor([copying]), ovEigenvalues: tensor(ovEigenvalues) };
@@ -78,7 +100,7 @@ const kinds = {
 
 for (const fixture of cases)
   test(`${fixture.title}: PyTorch's numbers`, async () => {
-    const results = kinds[fixture.kind](await modelOf(fixture), fixture);
+    const results = await kinds[fixture.kind](await modelOf(fixture), fixture);
     assert.deepEqual(Object.keys(results).sort(), Object.keys(fixture.expect).sort());
     for (const [name, expected] of Object.entries(fixture.expect))
       isTorchs(results[name], expected, group, name);

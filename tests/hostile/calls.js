@@ -11,6 +11,7 @@ import {
 } from 'headwise/formats';
 import { Gpt2, loadGpt2 } from 'headwise/gpt2';
 import { MultiheadAttention, TransformerEncoderLayer } from 'headwise/torch';
+import { ablation, logitLens, patching } from 'headwise/understanding';
 import { data } from '../helpers.js';
 
 /** @typedef {import('../helpers.js').Engine} Engine */
@@ -260,6 +261,31 @@ const models = {
         cache: model.createCache(),
       },
     ],
+  ),
+  'Gpt2.forward from a layer': gpt2Call(
+    (model, ids, options) => model.forward(ids, options),
+    () => [
+      [1, 2, 3],
+      { start: { layer: 1, residual: x(2, [3, gpt2.dModel]) }, residuals: true, needWeights: true },
+    ],
+  ),
+  ablation: gpt2Call(
+    (model, ids, options) => ablation(model, ids, options),
+    () => [
+      [1, 2, 3],
+      {
+        ...{ target: 4, against: 2, position: 1, method: 'mean', texts: [[3, 1], [2]], seed: 3 },
+        headMask: x(1, [2, 2]),
+      },
+    ],
+  ),
+  patching: gpt2Call(
+    (model, options) => patching(model, options),
+    () => [{ clean: [1, 2, 3], corrupted: [1, 4, 3], target: 4, against: 2, of: 'heads', at: 1 }],
+  ),
+  logitLens: gpt2Call(
+    (model, ids, options) => logitLens(model, ids, options),
+    () => [[1, 2, 3], { top: 2, target: 4, positions: [2, 0], headMask: x(1, [2, 2]) }],
   ),
   'Gpt2.createCache': gpt2Call(
     (model, given) => model.createCache(given).length,

@@ -8,7 +8,6 @@ import { baseOf } from './engine/compile.js';
 import { HeadwiseError } from './checks/error.js';
 import { checkLoadOptions, readLoadOptions } from './engine/load-options.js';
 import { startHost } from './worker/start-host.js';
-import { loading } from './worker/there.js';
 
 /** @typedef {import('./engine/load-options.js').LoadOptions} LoadOptions */
 /** @typedef {import('./engine/headwise.js').Headwise} Headwise */
@@ -170,12 +169,9 @@ export async function load(options) {
   signal?.addEventListener('abort', abort);
   try {
     signal?.throwIfAborted();
-    const call = (/** @type {string} */ name, /** @type {unknown[]} */ ...args) =>
-      connection.send(0, [name], 'call', args);
-    const hw = await call('load', { simd, threads, wasm }, baseOf());
+    const asked = [{ simd, threads, wasm }, baseOf()];
+    const hw = await connection.send(0, ['load'], 'call', asked);
     engines.set(connection, hw);
-    hw[loading] = (/** @type {string} */ name, /** @type {unknown[]} */ ...args) =>
-      call(name, hw, ...args);
     const { dispose } = hw;
     hw.dispose = async () => {
       try {

@@ -11,6 +11,7 @@ import {
   remoteIterator,
   remoteObject,
 } from './remote.js';
+import { loading } from './there.js';
 import { packResponse, piecesOf, responseOf, streamOf } from './streams.js';
 import { errorOf, isObject, ownArray, pack, packError, unpack } from './wire.js';
 
@@ -405,6 +406,8 @@ export class Endpoint {
   /** @param {{ id: number, name: string, has: import('./remote.js').Members }} packed */
   #remote({ id, name, has }) {
     const remote = remoteObject(has, (...asked) => this.send(id, ...asked));
+    remote[loading] = (/** @type {string} */ of, /** @type {unknown[]} */ ...args) =>
+      this.send(0, [of], 'call', [remote, ...args]);
     places.set(remote, { endpoint: this, id, name });
     remotes.register(remote, { endpoint: new WeakRef(this), id });
     return remote;

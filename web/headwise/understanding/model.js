@@ -1,0 +1,197 @@
+// What all functions of headwise/understanding share: the model, its texts, forwards, and pauses between these.
+import { checkFunction, checkIndex, checkShape, checkSignal } from '../checks/check.js';
+import { misfit } from '../checks/error.js';
+import { isA, isArray } from '../checks/foreign.js';
+import { Gpt2 } from '../models/gpt2.js';
+import { LanguageModel } from '../models/language-model.js';
+import { checkIntegers } from '../modules/embedding.js';
+import { tensor } from '../tensor/make-tensor.js';
+import { checkFloats } from '../tensor/operand.js';
+import { Tensor } from '../tensor/tensor.js';
+
+/** @typedef {import('../models/decoder.js').Decoder} Decoder */
+/** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/make-tensor.js').NestedNumbers} NestedNumbers */
+
+/**
+ * A decoder whose heads are looked at, here or in a Worker.
+ * @typedef {Decoder | Gpt2 | import('../worker.js').Remote<Decoder> | import('../worker.js').Remote<Gpt2>} Understood
+ */
+
+/**
+ * A model with its sizes.
+ * @typedef {object} Subject
+ * @property {LanguageModel} model
+ * @property {number} numLayers
+ * @property {number} numHeads
+ * @property {number} headDim
+ * @property {number} dModel
+ * @property {number} vocabSize
+ * @property {number} contextLength
+ */
+
+/** @param {unknown} model @returns {Subject} */
+export function subjectOf(model) {
+  if (!isA(model, LanguageModel)) {
+    throw misfit(model, 'model', 'a Decoder or Gpt2 of headwise or headwise/worker');
+  }
+  const sizes = isA(model, Gpt2)
+    ? { ...model.options, headDim: model.options.dModel / model.options.numHeads }
+    : /** @type {Decoder} */ (model).config;
+  const { numLayers, numHeads, headDim, dModel, vocabSize, contextLength } = sizes;
+  return { model, numLayers, numHeads, headDim, dModel, vocabSize, contextLength };
+}
+
+/**
+ * One text.
+ * @param {Subject} subject
+ * @param {unknown} value
+ * @param {string} name the argument's
+ * @returns {number[]} its ids, a copy
+ */
+export function checkText({ vocabSize, contextLength }, value, name) {
+  const text = checkIntegers(value, name, vocabSize);
+  const { shape, size } = text;
+  const isOne = shape.length === 1 || (shape.length === 2 && shape[0] === 1);
+  const expected = () => `[tokens] of at most contextLength, ${contextLength}`;
+  checkShape(text, name, isOne && size > 0 && size <= contextLength, expected);
+  return Array.from(text.data);
+}
+
+/**
+ * What is asked about.
+ * @typedef {object} Question
+ * @property {number} position
+ * @property {number} target
+ * @property {number | undefined} against
+ */
+
+/**
+ * @param {Subject} subject
+ * @param {Record<string, unknown>} given
+ * @param {number} tokens of the text
+ * @returns {Question}
+ */
+export function checkQuestion({ vocabSize }, given, tokens) {
+  const { position = tokens - 1, target, against } = given;
+  return {
+    position: checkIndex(position, 'position', tokens),
+    target: checkIndex(target, 'target', vocabSize),
+    against: against === undefined ? undefined : checkIndex(against, 'against', vocabSize),
+  };
+}
+
+/**
+ * @param {Subject} subject
+ * @param {any} value of the option headMask
+ * @returns {Tensor | undefined} a copy
+ */
+export function checkMask({ numLayers, numHeads }, value) {
+  if (value === undefined) {
+    return undefined;
+  }
+  const given = checkFloats(
+    isArray(value) ? tensor(/** @type {any} */ (value)) : value,
+    'headMask',
+  );
+  const { shape, data } = given;
+  const fits = shape.length === 2 && shape[0] === numLayers && shape[1] === numHeads;
+  checkShape(given, 'headMask', fits, () => `[${numLayers}, ${numHeads}], layers and heads`);
+  return new Tensor(Float32Array.from(data), [numLayers, numHeads]);
+}
+
+/**
+ * A forward whose gradients are not recorded.
+ * @param {Subject} subject
+ * @param {readonly number[]} text
+ * @param {import('../models/language-model.js').DecoderForwardOptions} options
+ * @returns {any}
+ */
+export function forward({ model }, text, options) {
+  const { engine } = model;
+  const { isRecording } = engine;
+  engine.isRecording = false;
+  try {
+    return model.forward(text, options);
+  } finally {
+    engine.isRecording = isRecording;
+  }
+}
+
+/**
+ * One of the tensors along the first axis.
+ * @param {Tensor} all
+ * @param {number} at
+ */
+export const entryOf = (all, at) =>
+  all.slice([at, at + 1]).reshape(/** @type {number[]} */ (all.shape.slice(1)));
+
+/**
+ * How far the model prefers a token: its logit minus that of another, or its log-probability.
+ * @param {Float32Array} logits
+ * @param {Question} question
+ */
+export function scoreOf(logits, { target, against }) {
+  return against === undefined
+    ? logits[target] - logSumOf(logits)
+    : logits[target] - logits[against];
+}
+
+/** log Σ exp of logits. @param {Float32Array} logits */
+export function logSumOf(logits) {
+  let most = -Infinity;
+  for (const logit of logits) {
+    most = Math.max(most, logit);
+  }
+  let sum = 0;
+  for (const logit of logits) {
+    sum += Math.exp(logit - most);
+  }
+  return most + Math.log(sum);
+}
+
+/** For so many milliseconds events may wait. */
+const patience = 8;
+
+/**
+ * What a function of many forwards calls between two: it lets events be heard and stops at an abort.
+ * @param {unknown} given the option signal
+ * @returns {() => Promise<void>}
+ */
+export function pauses(given) {
+  const signal = checkSignal(given);
+  signal?.throwIfAborted();
+  let last = performance.now();
+  return async () => {
+    signal?.throwIfAborted();
+    if (performance.now() - last > patience) {
+      await new Promise((resolve) => setTimeout(resolve));
+      last = performance.now();
+      signal?.throwIfAborted();
+    }
+  };
+}
+
+/**
+ * Goes through all heads (or other pairs), with a word to the caller and a pause after each.
+ * @param {readonly [rows: number, columns: number]} shape
+ * @param {Function | undefined} onProgress
+ * @param {() => Promise<void>} pause
+ * @param {(row: number, column: number) => number} compute
+ * @param {(row: number, column: number, value: number) => object} tell what onProgress gets besides done and total
+ * @returns {Promise<Tensor>} of the shape
+ */
+export async function sweep([rows, columns], onProgress, pause, compute, tell) {
+  const total = rows * columns;
+  const values = new Float32Array(total);
+  for (let i = 0; i < total; i++) {
+    const [row, column] = [Math.floor(i / columns), i % columns];
+    values[i] = compute(row, column) + 0; // never -0
+    onProgress?.({ done: i + 1, total, ...tell(row, column, values[i]) });
+    await pause();
+  }
+  return new Tensor(values, [rows, columns]);
+}
+
+/** @param {unknown} value of the option onProgress */
+export const checkProgress = (value) => checkFunction(value, 'onProgress');
