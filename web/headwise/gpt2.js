@@ -22,6 +22,7 @@
 /** @typedef {import('./models/gpt2.js').Gpt2Logits} Gpt2Logits */
 /** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
 /** @typedef {import('./models/language-model.js').Replacement} Replacement */
+/** @typedef {import('./models/language-model.js').DecoderResiduals} DecoderResiduals */
 /** @typedef {import('./models/language-model.js').Start} Start */
 /** @typedef {import('./models/understanding.js').Attribution} Attribution */
 /** @typedef {import('./models/understanding.js').AttributionOptions} AttributionOptions */

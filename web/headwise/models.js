@@ -15,6 +15,7 @@
 /** @typedef {import('./models/load-model.js').ModelSource} ModelSource */
 /** @typedef {import('./models/language-model.js').LogitsOf} LogitsOf */
 /** @typedef {import('./models/language-model.js').Replacement} Replacement */
+/** @typedef {import('./models/language-model.js').DecoderResiduals} DecoderResiduals */
 /** @typedef {import('./models/language-model.js').Start} Start */
 /** @typedef {import('./models/understanding.js').Attribution} Attribution */
 /** @typedef {import('./models/understanding.js').AttributionOptions} AttributionOptions */

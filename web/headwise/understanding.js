@@ -13,6 +13,7 @@
 /** @typedef {import('./understanding/patching.js').PatchingProgress} PatchingProgress */
 /** @typedef {import('./understanding/logit-lens.js').LogitLensOptions} LogitLensOptions */
 /** @typedef {import('./understanding/logit-lens.js').LogitLens} LogitLens */
+/** @typedef {import('./understanding/logit-lens.js').TokenLens} TokenLens */
 
 export { HeadwiseError } from './checks/error.js';
 export { ablation } from './understanding/ablation.js';

@@ -20,12 +20,18 @@ import * as shared from './model.js';
  */
 
 /**
+ * How likely the lens finds a token.
+ * @typedef {object} TokenLens
+ * @property {Tensor} logProbabilities [layers + 1, positions], in nats
+ * @property {Tensor} ranks [layers + 1, positions]; 0: no token is likelier
+ */
+
+/**
  * What the residual stream says before each layer, and behind the last.
  * @typedef {object} LogitLens
  * @property {Tensor} ids [layers + 1, positions, top]: the likeliest tokens, the likeliest first
  * @property {Tensor} logProbabilities [layers + 1, positions, top]: theirs, in nats
- * @property {{ logProbabilities: Tensor, ranks: Tensor }} [target] if it is asked for, each [layers + 1, positions]; rank 0 is the
- *   likeliest token
+ * @property {TokenLens} [target] of the target, if it is asked for
  */
 
 const known = ['top', 'target', 'positions', 'headMask', 'onProgress', 'signal'];

@@ -10,6 +10,8 @@
  * @property {number} target id of the token
  */
 
+import { ablation } from '../../../headwise/understanding.js';
+import { breathe } from '../../shared/breathe.js';
 import { headAt } from '../address.js';
 import { headMaskOf, logitsAt, networkOf } from './model.js';
 import { scoreOf } from './predict.js';
@@ -30,30 +32,89 @@ export function targetOf({ actual }, base, at, chosen) {
 }
 
 /**
- * @param {Model} model
- * @param {Run} run some of whose heads may be muted already: the others are muted besides
- * @param {{ at: number, target: number, against: number | null }} asked at: which prediction
- * @param {() => Promise<void>} breathe called between heads
- * @returns {AsyncGenerator<Effects, void, void>} as far as they are known
+ * What a head's muting changes, told as soon as it is known.
+ *
+ * @callback Tell
+ * @param {number} head layer after layer
+ * @param {number} effect
  */
-export async function* effectsOf(model, run, { at, target, against }, breathe) {
+
+/**
+ * A decoder's layers below a muted head are computed once.
+ *
+ * @param {import('../../../headwise/models.js').Decoder} decoder
+ * @param {Run} run
+ * @param {{ at: number, target: number, against: number | null }} about
+ * @param {AbortSignal} signal
+ * @param {Tell} tell
+ */
+async function sweepDecoder(decoder, run, { at, target, against }, signal, tell) {
+  const { numHeads } = decoder.config;
+  await ablation(decoder, run.ids, {
+    ...{ position: at, target, signal },
+    ...(against !== null && { against }),
+    headMask: headMaskOf(decoder, run.muted),
+    onProgress: ({ layer, head, effect }) => tell(layer * numHeads + head, effect),
+  });
+}
+
+/**
+ * An encoder is run whole for each head.
+ *
+ * @param {Model} model
+ * @param {Run} run
+ * @param {{ at: number, target: number, against: number | null }} about
+ * @param {AbortSignal} signal
+ * @param {Tell} tell
+ */
+async function sweepEncoder(model, run, { at, target, against }, signal, tell) {
   const network = networkOf(model);
   const { numLayers, numHeads } = network.config;
-  const count = numLayers * numHeads;
   const before = scoreOf(run.logits(at), target, against);
-  const effects = new Float64Array(count).fill(NaN);
-  let told = performance.now();
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < numLayers * numHeads; i++) {
     const headMask = headMaskOf(network, [...run.muted, headAt(i, numHeads)]);
-    effects[i] = scoreOf(logitsAt(model, run.ids, at, headMask), target, against) - before;
-    await breathe();
-    if (performance.now() - told > TELL_MS && i + 1 < count) {
-      told = performance.now();
-      yield { effects: effects.slice(), done: i + 1, target };
+    tell(i, scoreOf(logitsAt(model, run.ids, at, headMask), target, against) - before);
+    await breathe(signal);
+  }
+}
+
+/**
+ * @param {Model} model
+ * @param {Run} run some of whose heads may be muted already: the others are muted besides
+ * @param {{ at: number, target: number, against: number | null }} about at: which prediction
+ * @param {() => Promise<void>} check called between reports; what it throws ends the sweep
+ * @returns {AsyncGenerator<Effects, void, void>} as far as they are known
+ */
+export async function* effectsOf(model, run, about, check) {
+  const { numLayers, numHeads } = networkOf(model).config;
+  const count = numLayers * numHeads;
+  const effects = new Float64Array(count).fill(NaN);
+  const { target } = about;
+  let done = 0;
+  const stop = new AbortController();
+  const tell = (/** @type {number} */ i, /** @type {number} */ effect) => {
+    effects[i] = effect;
+    done++;
+  };
+  const sweep =
+    'decoder' in model
+      ? sweepDecoder(model.decoder, run, about, stop.signal, tell)
+      : sweepEncoder(model, run, about, stop.signal, tell);
+  const over = sweep.then(() => true);
+  try {
+    while (!(await Promise.race([over, wait(TELL_MS)]))) {
+      await check();
+      yield { effects: effects.slice(), done, target };
     }
+  } finally {
+    stop.abort();
+    over.catch(() => {}); // told by the race, or of no interest any more
   }
   yield { effects, done: count, target };
 }
+
+/** @param {number} ms @returns {Promise<false>} */
+const wait = (ms) => new Promise((resolve) => setTimeout(() => resolve(false), ms));
 
 /** Between two reports. */
 const TELL_MS = 100;
@@ -62,14 +123,14 @@ const TELL_MS = 100;
  * How badly each token of the text was foreseen.
  *
  * @param {Run} run that has its logits
- * @param {() => Promise<void>} breathe called between tokens
+ * @param {() => Promise<void>} pause called between tokens
  * @returns {Promise<Float32Array>} of every token but the first, in nats
  */
-export async function lossesOf(run, breathe) {
+export async function lossesOf(run, pause) {
   const losses = new Float32Array(run.ids.length - 1);
   for (let at = 0; at < losses.length; at++) {
     losses[at] = -logProbabilityOf(run, at);
-    if (at % PAUSE === PAUSE - 1) await breathe();
+    if (at % PAUSE === PAUSE - 1) await pause();
   }
   return losses;
 }
