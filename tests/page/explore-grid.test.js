@@ -19,27 +19,25 @@ const FILES = ['config.json', 'model.safetensors'];
 /** @type {string} */
 let folder;
 
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'headwise-grid-'));
-  const sizes = {
-    vocabSize: 40,
-    contextLength: 32,
-    dModel: 64,
-    numHeads: HEADS,
-    numLayers: LAYERS,
-  };
+/** @param {string} where a folder @param {number} layers @param {number} heads @returns {Promise<string[]>} its files */
+async function writeModel(where, layers, heads) {
+  const dModel = 4 * heads;
+  const sizes = { vocabSize: 40, contextLength: 32, dModel, numHeads: heads, numLayers: layers };
   const model = smallModel(await engine(), sizes);
   const config = {
-    model_type: 'gpt2',
-    vocab_size: 40,
-    n_positions: 32,
-    n_embd: 64,
-    n_head: HEADS,
-    n_layer: LAYERS,
+    ...{ model_type: 'gpt2', vocab_size: 40, n_positions: 32, n_embd: dModel },
+    ...{ n_head: heads, n_layer: layers },
   };
-  await writeFile(join(folder, FILES[0]), JSON.stringify(config));
-  await writeFile(join(folder, FILES[1]), fileOf(model.stateDict()));
+  const paths = FILES.map((name) => join(where, name));
+  await writeFile(paths[0], JSON.stringify(config));
+  await writeFile(paths[1], fileOf(model.stateDict()));
   model.dispose();
+  return paths;
+}
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'headwise-grid-'));
+  await writeModel(folder, LAYERS, HEADS);
 });
 
 after(() => rm(folder, { recursive: true, force: true }));
@@ -128,27 +126,8 @@ for (const width of [1280, 390]) {
 
 filesTest('24 × 16 heads are seen on one screen, each as large as a finger', '', async (page) => {
   const [layers, heads] = [24, 16];
-  const sizes = {
-    vocabSize: 40,
-    contextLength: 32,
-    dModel: 64,
-    numHeads: heads,
-    numLayers: layers,
-  };
-  const model = smallModel(await engine(), sizes);
-  const config = {
-    model_type: 'gpt2',
-    vocab_size: 40,
-    n_positions: 32,
-    n_embd: 64,
-    n_head: heads,
-    n_layer: layers,
-  };
   const large = await mkdtemp(join(tmpdir(), 'headwise-grid-'));
-  const paths = FILES.map((name) => join(large, name));
-  await writeFile(paths[0], JSON.stringify(config));
-  await writeFile(paths[1], fileOf(model.stateDict()));
-  model.dispose();
+  const paths = await writeModel(large, layers, heads);
   await page.setViewport({ width: 1440, height: 900 });
   await reread(page, () => choose(page, ...paths));
   await rm(large, { recursive: true, force: true });
@@ -177,6 +156,46 @@ filesTest('24 × 16 heads are seen on one screen, each as large as a finger', ''
   }
   assert.equal(await title(), 'Layer 0, head 0');
 });
+
+filesTest(
+  '30 × 9 heads are told apart beside the large map, and on one screen alone',
+  '',
+  async (page) => {
+    const [layers, heads] = [30, 9];
+    const deep = await mkdtemp(join(tmpdir(), 'headwise-grid-'));
+    const paths = await writeModel(deep, layers, heads);
+    await page.setViewport({ width: 1280, height: 900 });
+    await reread(page, () => choose(page, ...paths));
+    await rm(deep, { recursive: true, force: true });
+    /** @param {'left' | 'top'} from @param {'right' | 'bottom'} to @param {string} selector */
+    const areApart = async (from, to, selector) => {
+      const all = await boxes(page, selector);
+      assert.ok(all.length > 4);
+      for (const [i, { words }] of all.entries()) {
+        assert.ok(i === 0 || words[from] >= all[i - 1].words[to] - 1, `${selector} ${i}`);
+      }
+    };
+    const least = async () => {
+      const maps = await boxes(page, '#explore-grid canvas');
+      assert.equal(maps.length, layers * heads);
+      return Math.min(...maps.flatMap(({ width, height }) => [width, height]));
+    };
+    await page.select('#explore-by', 'entropy');
+    await page.waitForSelector('#explore-grid.measured');
+    const small = await least();
+    assert.ok(small >= 10, `${small}`);
+    await areApart('left', 'right', '#explore-grid .head');
+    await areApart('top', 'bottom', '#explore-grid .layer');
+    await page.click('#explore-all');
+    await page.waitForSelector('.show-all');
+    const large = await least();
+    assert.ok(large >= 28, `${large}`);
+    await areApart('top', 'bottom', '#explore-grid .head');
+    await areApart('left', 'right', '#explore-grid .layer');
+    const [grid] = await boxes(page, '#explore-grid');
+    assert.ok(grid.height <= 900, `${grid.height}`);
+  },
+);
 
 if (browserEngine.hasCdp) {
   filesTest(

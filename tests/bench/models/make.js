@@ -1,13 +1,19 @@
 // npm run make:model: a model of random weights in the shape of a published one, for benchmarks and to try the page with.
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { shapes } from './shapes.js';
 import { dtypes, writeModel } from './write.js';
 
+/** 2,048 tokens, which every shape has. */
+const OWN_TOKENIZER = fileURLToPath(
+  new URL('../../../web/page/models/austen/tokenizer.json', import.meta.url),
+);
+
 const USAGE = `usage: npm run make:model -- SHAPE FOLDER [--dtype bfloat16] [--seed 1] [--tokenizer tokenizer.json]
 SHAPE: ${Object.keys(shapes).join(', ')}; --dtype: ${Object.keys(dtypes).join(', ')}
---tokenizer: one of no more ids than the shape has, which is copied`;
+--tokenizer: one of no more ids than the shape has, which is copied; default: that of the page’s model austen`;
 
 try {
   const { positionals, values } = parseArgs({
@@ -15,7 +21,7 @@ try {
     options: {
       dtype: { type: 'string', default: 'bfloat16' },
       seed: { type: 'string', default: '1' },
-      tokenizer: { type: 'string' },
+      tokenizer: { type: 'string', default: OWN_TOKENIZER },
     },
   });
   const [name = '', folder = ''] = positionals;
@@ -27,7 +33,7 @@ try {
     dtype,
     seed: Number(seed),
   });
-  if (tokenizer !== undefined) await copyFile(tokenizer, join(folder, 'tokenizer.json'));
+  await copyFile(tokenizer, join(folder, 'tokenizer.json'));
   console.log(
     `${folder}: ${(parameters / 1e6).toFixed(1)} million weights, ${(bytes / 1e6).toFixed(0)} MB`,
   );

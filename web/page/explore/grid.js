@@ -14,8 +14,11 @@ import { headAt, isSameHead, shortName, spokenName } from './address.js';
 import { SCALES } from './colours.js';
 import { largestValue, writeValue } from './measures.js';
 
-/** Numbers of heads that stand beside one another without touching. */
-const MOST_NUMBERS = 12;
+/** Numbers that stand beside one another, or below, without touching. */
+const MOST_NUMBERS = { head: 12, layer: 24 };
+
+/** With more layers maps are so small that not each head has room for its number. */
+const MOST_LAYERS = 20;
 
 /** @param {HTMLCanvasElement} canvas */
 const sideOf = (canvas) => (canvas.clientWidth || 32) * (devicePixelRatio || 1);
@@ -36,7 +39,8 @@ function paint(canvas, values, size, { n, causal }, scale) {
 /** The numbers of layers and heads, at the sides of the maps. @param {RunSummary} run */
 function headings({ layers, heads }) {
   const numbers = (/** @type {'head' | 'layer'} */ side, /** @type {number} */ count) => {
-    const step = side === 'head' ? Math.ceil(count / MOST_NUMBERS) : 1;
+    const least = side === 'head' && layers > MOST_LAYERS ? 2 : 1;
+    const step = Math.max(least, Math.ceil(count / MOST_NUMBERS[side]));
     return Array.from({ length: Math.ceil(count / step) }, (_, i) => {
       const words = `${side === 'head' ? 'H' : 'L'}${i * step}`;
       return html`<span class="heading ${side}" aria-hidden="true"
