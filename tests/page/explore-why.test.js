@@ -190,7 +190,7 @@ roomTest('the chosen head is marked where its layer is closed', '?mode=why', asy
   await summed(page, 'itself');
   const marked = await textOf(page, '#explore-sum .has-chosen th');
   assert.equal(marked, `L${first.layer} heads`);
-  assert.ok(await page.$(`${ROOM} .why-head .zoom-map`));
+  assert.ok(await page.$(`${ROOM} .why-map .zoom-map`));
 });
 
 roomTest('the map is weighed by value norms on wish', '?mode=why', async (page) => {

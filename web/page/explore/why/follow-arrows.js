@@ -1,14 +1,16 @@
-/** The buttons of a table as one stop of the tab key: arrows go up and down in it. */
+/** The buttons of a table as one stop of the tab key: arrows go from one to another. */
 
-/** @type {Record<string, (at: number, count: number) => number>} */
+/** @type {Record<string, (at: number, count: number, columns: number) => number>} */
 const WAYS = {
-  ArrowUp: (at) => at - 1,
-  ArrowDown: (at) => at + 1,
+  ArrowUp: (at, _, columns) => at - columns,
+  ArrowDown: (at, _, columns) => at + columns,
+  ArrowLeft: (at, _, columns) => (at % columns > 0 ? at - 1 : -1),
+  ArrowRight: (at, _, columns) => ((at + 1) % columns > 0 ? at + 1 : -1),
   Home: () => 0,
   End: (_, count) => count - 1,
 };
 
-/** @param {KeyboardEvent} event of the table */
+/** @param {KeyboardEvent} event of the table; data-columns: buttons in a row, if there are several */
 export function followArrows(event) {
   const way = WAYS[event.key];
   const table = /** @type {HTMLElement} */ (event.currentTarget);
@@ -16,7 +18,7 @@ export function followArrows(event) {
   const at = buttons.findIndex((button) => button === document.activeElement);
   if (!way || at < 0) return;
   event.preventDefault();
-  const next = buttons[way(at, buttons.length)];
+  const next = buttons[way(at, buttons.length, Number(table.dataset.columns ?? 1))];
   if (!next) return;
   for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
   next.focus();

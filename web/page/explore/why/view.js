@@ -5,7 +5,7 @@
  */
 
 import { html } from '../../shared/template.js';
-import { headView } from './head-view.js';
+import { weighing } from './head-view.js';
 import { question } from './question.js';
 import { sumView } from './sum-view.js';
 
@@ -15,8 +15,10 @@ import { sumView } from './sum-view.js';
  */
 export const whyView = (room, { map, grid, next }) => html`${question(room)}
   <div class="explore-main why-main">
-    <div class="why-sum">${sumView(room)}</div>
-    ${grid}
+    <div class="why-column">
+      <div class="why-sum">${sumView(room)}</div>
+      <div class="why-map">${map} ${weighing(room)}</div>
+    </div>
+    <div class="why-column">${grid}</div>
     <div class="explore-panel">${next}</div>
-  </div>
-  <div class="explore-main why-head">${map}${headView(room)}</div>`;
+  </div>`;
