@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { largestFirst, partsOf, rangeOf, stacked, sumOf } from '../web/page/explore/why/sum.js';
 import { normRows } from '../web/page/explore/worker/heads.js';
+import { windowOf } from '../web/page/explore/why/lens-view.js';
 import { formatExplore, parseExplore } from '../web/page/explore/address.js';
 
 const ATTRIBUTION = {
@@ -103,4 +104,11 @@ test('the address of the view', () => {
   const params = formatExplore(state);
   params.sort();
   assert.equal(params.toString(), address);
+});
+
+test('the lens shows as many tokens as fit, with the one that is asked about', () => {
+  assert.deepEqual(windowOf(10, 4), { from: 0, to: 10 });
+  assert.deepEqual(windowOf(100, 0), { from: 0, to: 24 });
+  assert.deepEqual(windowOf(100, 50), { from: 34, to: 58 });
+  assert.deepEqual(windowOf(100, 99), { from: 76, to: 100 });
 });

@@ -30,6 +30,7 @@ import { tableView } from './table-view.js';
 import { tellingHeads } from './telling-heads.js';
 import { modelChoice, textChoice, textEditor } from './text-controls.js';
 import { textView, tintChoice, tintNote } from './text-view.js';
+import { lensView } from './why/lens-view.js';
 import { whyView } from './why/view.js';
 
 /** @param {Explorer} room @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog */
@@ -124,6 +125,7 @@ function headsSection(room) {
     map: kept('explore-center', html`${controls(room)} ${largeMaps(room)}`),
     grid: kept('explore-side', gridSide(room)),
     next: kept('explore-next', nextTokens(room)),
+    lens: kept('why-lens', lensView(room)),
   };
   const classes = () => {
     const { other, before, show } = shown.value;

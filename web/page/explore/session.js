@@ -165,6 +165,11 @@ export class Session {
     return this.#remote.attribution(this.#number, about);
   }
 
+  /** What would be predicted after each layer, until the loop is left. @param {Parameters<ExploreWorker['lens']>[1]} where */
+  lens(where) {
+    return this.#remote.lens(this.#number, where);
+  }
+
   /** How badly each token was foreseen; null: nobody knows. */
   losses() {
     return this.#remote.losses(this.#number);

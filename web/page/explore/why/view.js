@@ -11,9 +11,9 @@ import { sumView } from './sum-view.js';
 
 /**
  * @param {Explorer} room
- * @param {Record<'map' | 'grid' | 'next', HTMLElement>} parts which the room has in each of its modes
+ * @param {Record<'map' | 'grid' | 'next' | 'lens', HTMLElement>} parts which the room has in each of its modes
  */
-export const whyView = (room, { map, grid, next }) => html`${question(room)}
+export const whyView = (room, { map, grid, next, lens }) => html`${question(room)}
   <div class="explore-main why-main">
     <div class="why-column">
       <div class="why-sum">${sumView(room)}</div>
@@ -21,4 +21,5 @@ export const whyView = (room, { map, grid, next }) => html`${question(room)}
     </div>
     <div class="why-column">${grid}</div>
     <div class="explore-panel">${next}</div>
-  </div>`;
+  </div>
+  ${lens}`;

@@ -23,6 +23,7 @@ import { PageError } from '../../shared/errors.js';
 import { openTensors } from '../open/tensors.js';
 import { attributionOf } from './attribution.js';
 import { effectsOf, lossesOf, targetOf } from './effects.js';
+import { lensOf } from './lens.js';
 import { headMaskOf, idsOf, networkOf, openModel, predictionOf, runModel } from './model.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';
 import { likeliest, softmaxOf } from './predict.js';
@@ -361,6 +362,17 @@ async function attribution(asked, { at, target, against }) {
 }
 
 /**
+ * What the model would predict after each layer, with all heads heard.
+ *
+ * @param {number} asked
+ * @param {{ from: number, to: number, target: number }} where tokens from one up to but not including another
+ */
+async function* lens(asked, where) {
+  const { now } = readingOf(asked);
+  yield* lensOf(openedDecoder(), now.ids, where, take('lens'));
+}
+
+/**
  * How badly the text was foreseen; nothing where it has too many logits.
  *
  * @param {number} asked
@@ -412,7 +424,7 @@ async function* write(asked, count, how) {
 
 const room = {
   ...{ open, run, thumbs, region, rows, column, scores },
-  ...{ predict, effects, attribution, losses, tokenOf, write },
+  ...{ predict, effects, attribution, lens, losses, tokenOf, write },
 };
 /** @typedef {typeof room} ExploreWorker */
 serve(room);

@@ -1,0 +1,167 @@
+/**
+ * The logit lens: what the model would predict after each layer, behind each token.
+ *
+ * @import { Explorer } from '../explorer.js'
+ * @import { RunSummary } from '../session.js'
+ * @import { LensCell } from '../worker/lens.js'
+ */
+
+import { formatCount } from '../../shared/format.js';
+import { computed, derived, signal } from '../../shared/signals.js';
+import { drawn, html, made } from '../../shared/template.js';
+import { Asked } from '../asked.js';
+import { bar, tokenName } from '../bars.js';
+import { percent } from '../next-token.js';
+import { followArrows } from './follow-arrows.js';
+
+/** Tokens side by side. */
+const MOST = 24;
+
+/** Multiplications up to which it is computed without being asked for. */
+const CHEAP = 4e9;
+
+/** What a row is behind. @param {number} row */
+const nameOf = (row) => (row === 0 ? 'embedding' : `after L${row - 1}`);
+
+/** The tokens that are shown: as many as fit, with the one that is asked about. @param {number} n @param {number} at */
+export function windowOf(n, at) {
+  const from = Math.max(0, Math.min(at - Math.floor((2 * MOST) / 3), n - MOST));
+  return { from, to: Math.min(n, from + MOST) };
+}
+
+/** @param {Explorer} room */
+function createLens(room) {
+  /** Opened or closed by the visitor. @type {import('../../shared/signals.js').Signal<boolean | undefined>} */
+  const wish = signal(undefined);
+  /** The cell whose list is shown. @type {import('../../shared/signals.js').Signal<{ row: number, at: number } | undefined>} */
+  const chosen = signal(undefined);
+  const isOpen = computed(() => {
+    const { numLayers = 0, vocabSize = 0, dModel = 0 } = room.model.value?.config ?? {};
+    return wish.value ?? (numLayers + 1) * MOST * vocabSize * dModel < CHEAP;
+  });
+  /** Counts what was asked: an earlier lens ends when another one is wanted, or none. */
+  let asked = 0;
+  const where = derived(() => {
+    const { run, about } = room.attribution.value ?? {};
+    if (!run || !about || !room.attribution.value) return undefined;
+    return { ...windowOf(run.n, about.at), target: room.attribution.value.target };
+  });
+  /** @type {Asked<import('../worker/lens.js').Lens & { where: object | undefined }>} */
+  const lens = new Asked(room, () => {
+    const mine = ++asked;
+    const now = where.value;
+    if (!room.isWhy.value || !isOpen.value || !now) return undefined;
+    return async (tell) => {
+      /** @type {import('../worker/lens.js').Lens} */
+      let latest = { from: now.from, rows: [], count: 1 };
+      for await (const part of room.session.lens(now)) {
+        latest = part;
+        tell({ ...part, where: now });
+        if (mine !== asked) break;
+      }
+      return { ...latest, where: now };
+    };
+  });
+  const answer = computed(() => {
+    const found = lens.answer.value;
+    return found?.run === room.run.value && found?.where === where.value ? found : undefined;
+  });
+  return { wish, chosen, isOpen, answer };
+}
+
+/** The list of a cell. @param {RunSummary} run @param {LensCell} cell @param {{ row: number, at: number }} where @param {string} target */
+function list({ tokens }, { top, rank, share }, { row, at }, target) {
+  const most = top[0].share;
+  return html`<h4>${row === 0 ? 'Embedding' : `After layer ${row - 1}`}, at ${tokenName(tokens[at], at)}</h4>
+    <table class="bars next-tokens">
+      <tbody>
+        ${top.map(
+          (one) =>
+            html`<tr>
+              <th scope="row"><span class="token">${one.token.text}</span></th>
+              <td class="bar-cell">${bar(one.share, most)}</td>
+              <td>${percent(one.share)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+    <p class="note">“${target}” is number ${formatCount(rank)}: ${percent(share)}.</p>`;
+}
+
+/** Scrolls to the token that is asked about. @param {HTMLElement} scroll */
+const reveal = (scroll) =>
+  queueMicrotask(() => {
+    const { offsetLeft = 0 } =
+      /** @type {HTMLElement | null} */ (scroll.querySelector('thead .asked')) ?? {};
+    scroll.scrollLeft = offsetLeft - scroll.clientWidth / 2;
+  });
+
+/** @param {Explorer} room */
+export function lensView(room) {
+  const { wish, chosen, isOpen, answer } = createLens(room);
+  const targetText = () => {
+    const { predictions = [], target } = room.next.answer.value ?? {};
+    return predictions.find(({ token }) => token.id === target)?.token.text ?? '…';
+  };
+
+  const table = () => {
+    const now = answer.value;
+    if (!now) return html`<p class="note">Reading the layers …</p>`;
+    const { run, rows, from, count } = now;
+    const at = room.about.value.at;
+    const target = targetText();
+    const shown = chosen.value ?? { row: count - 1, at };
+    const cell = (
+      /** @type {LensCell} */ { top: [first], rank },
+      /** @type {number} */ row,
+      /** @type {number} */ token,
+    ) => {
+      const isChosen = shown.row === row && shown.at === token;
+      const place = `${nameOf(row)}, at ${run.tokens[token].text} ${token + 1}`;
+      const title = `${place}: ${first.token.text} ${percent(first.share)}; “${target}” is number ${formatCount(rank)}`;
+      return html`<td class=${token === at ? 'asked' : ''}><button type="button" title=${title}
+        tabindex=${isChosen ? 0 : -1} aria-pressed=${isChosen}
+        style="--share: ${(100 * first.share).toFixed(0)}%"
+        class=${rank === 1 ? 'is-target' : ''}
+        @click=${() => (chosen.value = { row, at: token })}><span class="token">${first.token.text}</span>${
+          token === at ? html`<span class="rank">#${formatCount(rank)}</span>` : ''
+        }</button></td>`;
+    };
+    const tokens = run.tokens.slice(from, from + (rows[0]?.length ?? 0));
+    const own = rows[shown.row]?.[shown.at - from];
+    return html`<div class="lens">
+      <div class="lens-scroll" ${made(reveal, run, at)}>
+        <table class="lens-table" data-columns=${tokens.length} @keydown=${followArrows}>
+          <caption class="visually-hidden">The likeliest next token behind each token, after each layer</caption>
+          <thead>
+            <tr><td></td>${tokens.map(
+              ({ text }, i) =>
+                html`<th scope="col" class=${from + i === at ? 'asked' : ''}><span class="token">${text}</span></th>`,
+            )}</tr>
+          </thead>
+          <tbody>
+            ${rows.map(
+              (cells, row) =>
+                html`<tr><th scope="row">${nameOf(row)}</th>${cells.map((one, i) => cell(one, row, from + i))}</tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>
+      <div class="lens-list">${own ? list(run, own, shown, target) : ''}</div>
+    </div>
+    <p class="note lens-note">
+      ${rows.length < count ? html`<progress max=${count} .value=${rows.length} aria-label="Layers read so far"></progress>` : ''}
+      <span class="legend-scale"><span>0</span><span class="measure-bar"></span><span>1</span></span>
+      probability of the token in the cell, the likeliest there. #: the place of “${target}” in the list. Framed: it is the first.
+    </p>`;
+  };
+
+  return html`<details id="explore-lens" ?open=${drawn(() => isOpen.value)}
+    @toggle=${(/** @type {ToggleEvent} */ { currentTarget }) => {
+      const { open } = /** @type {HTMLDetailsElement} */ (currentTarget);
+      if (open !== isOpen.peek()) wish.value = open;
+    }}>
+    <summary><h3 id="explore-lens-title">Logit lens: what the model would predict after each layer</h3></summary>
+    ${drawn(() => (isOpen.value ? table() : ''))}
+  </details>`;
+}
