@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { HeadwiseError, load, Tensor, zeros } from 'headwise';
 import { Gpt2 } from 'headwise/gpt2';
+import { ablation, logitLens } from 'headwise/understanding';
 import { Engine } from '../web/headwise/engine/engine.js';
 import { Headwise } from '../web/headwise/engine/headwise.js';
 import { boolData, data, tokens } from './helpers.js';
@@ -32,7 +33,7 @@ const options = { mask, softcap: 20, kvLengths: [150, 90], needWeights: true };
 
 /**
  * Calls that need memory, each in a few places; they free what they made.
- * @type {Record<string, (hw: Hw) => Tensor[]>}
+ * @type {Record<string, (hw: Hw) => Tensor[] | Promise<Tensor[]>>}
  */
 const calls = {
   randn: (hw) => [hw.randn([800, 600])],
@@ -104,6 +105,19 @@ const calls = {
     const gpt2 = new Gpt2(hw, sizes);
     return ending([gpt2], () => predicted(gpt2));
   },
+  async sweeps(hw) {
+    const sizes = { vocabSize: 900, contextLength: 300, dModel: 48, numHeads: 2, numLayers: 2 };
+    const gpt2 = new Gpt2(hw, sizes);
+    try {
+      const clean = Array.from({ length: 150 }, (_, i) => i);
+      const asked = /** @type {const} */ ({ target: 3, against: 8, method: 'mean' });
+      const { effects } = await ablation(gpt2, clean, asked);
+      const lens = await logitLens(gpt2, clean, { top: 2 });
+      return [effects, lens.ids, lens.logProbabilities];
+    } finally {
+      gpt2.dispose();
+    }
+  },
 };
 
 /** @param {{ dispose(): void }[]} made @param {() => Tensor[]} body */
@@ -148,11 +162,11 @@ function traced(module) {
   ]);
 }
 
-/** @param {Hw} hw @param {(hw: Hw) => Tensor[]} call */
-function outcome(hw, call) {
+/** @param {Hw} hw @param {(hw: Hw) => Tensor[] | Promise<Tensor[]>} call */
+async function outcome(hw, call) {
   hw.manualSeed(5);
   try {
-    return call(hw).map((result) => result.data);
+    return (await call(hw)).map((result) => result.data);
   } catch (error) {
     assert.ok(error instanceof HeadwiseError, /** @type {Error} */ (error).stack);
     assert.equal(error.code, 'ERR_MEMORY', error.message);
@@ -188,16 +202,16 @@ for (const [kind, start] of engines)
   for (const [name, call] of Object.entries(calls))
     test(`${name} with any little memory works or ends in ERR_MEMORY (module for ${kind})`, async () => {
       const free = await load({ simd: 'simd128' });
-      const expected = outcome(free, call);
+      const expected = await outcome(free, call);
       free.dispose();
       assert.ok(expected);
       let failures = 0;
       for (let pages = firstPages; ; pages++) {
         assert.ok(pages < firstPages + 200, 'never enough');
         const hw = await start(pages);
-        const actual = outcome(hw, call);
+        const actual = await outcome(hw, call);
         // What has just fitted may leave no room; the failure that this is makes room.
-        if (actual !== undefined) outcome(hw, () => (checkFused(hw), []));
+        if (actual !== undefined) await outcome(hw, () => (checkFused(hw), []));
         checkFused(hw);
         assert.ok(hw.memoryBytes <= pages * 65536);
         hw.dispose();
