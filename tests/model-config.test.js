@@ -259,6 +259,10 @@ const bad = [
   ['roberta', { pad_token_id: 63 }, 'pad_token_id', '63'],
   ['roberta', { pad_token_id: -2 }, 'pad_token_id', '-2'],
   ['roberta', { pad_token_id: 'x' }, 'pad_token_id', '"x"'],
+  // Learned attention sinks.
+  ['llama', { attention_sinks: true }, 'attention_sinks', 'true'],
+  ['qwen3', { num_sink_tokens: 4 }, 'num_sink_tokens', '4'],
+  ['gpt_oss', {}, 'model_type', '"gpt_oss"'],
   ['t5', {}, 'model_type', '"t5"'],
   ['toString', {}, 'model_type', '"toString"'],
 ];
