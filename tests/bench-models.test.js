@@ -56,7 +56,7 @@ test('the JSON of a run is well formed and its figures agree with each other', a
 });
 
 test('the table has a line for each way and dtype, then loading and memory', async () => {
-  const args = ['--prompt', '8', '--dtype', 'float16', '--simd', 'simd128'];
+  const args = ['--prompt', '8', '--dtype', 'float16', '--simd', 'simd128', '--clock', 'cpu'];
   const { status, stdout, stderr } = await run(args);
   assert.equal(status, 0, stderr);
   for (const dtype of ['float32', 'float16']) {
@@ -90,6 +90,8 @@ for (const [args, complaint] of /** @type {[string[], RegExp][]} */ ([
   [['--threads', '0'], /--threads is 0; expected integers of at least 1/],
   [['--prompt', 'all'], /--prompt is all; expected integers from 1 to 2047/],
   [['--seconds', '0'], /--seconds is 0; expected a number of seconds/],
+  [['--clock', 'sun'], /--clock is sun; expected some of wall, cpu/],
+  [['--clock', 'cpu', '--threads', '2'], /--clock is cpu; expected --threads 1/],
   [['--fast'], /--fast/],
 ]))
   test(`${args.join(' ')} is refused with a usage line`, async () => {

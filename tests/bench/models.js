@@ -14,7 +14,8 @@ import { header, line, ms, withDoubt } from './table.js';
 
 const USAGE =
   'usage: npm run bench:models [-- [--model GPT-2-124M,SmolLM2-135M,Qwen3-0.6B] [--dtype bfloat16,int8] [--threads 1]\n' +
-  '                                [--simd auto] [--prompt 128,1024] [--seconds 3] [--quick] [--json]]\n' +
+  '                                [--simd auto] [--prompt 128,1024] [--seconds 3] [--clock wall] [--quick] [--json]]\n' +
+  '--clock cpu: the time of this process, for a machine that is busy; of one thread.\n' +
   '--quick: the two smaller models, prompts of 128 tokens, a third of the time. Qwen3-0.6B takes 5 GB of memory.';
 
 /** Caches of the whole context are not measured. */
@@ -51,6 +52,7 @@ function parse(args) {
         simd: { type: 'string', default: 'auto' },
         prompt: { type: 'string' },
         seconds: { type: 'string' },
+        clock: { type: 'string', default: 'wall' },
         quick: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
       },
@@ -76,12 +78,17 @@ function readOptions(args) {
     given.prompt ?? (quick ? '128' : '128,1023'),
     given.seconds ?? (quick ? '1' : '3'),
   ];
+  const clock = choose('clock', given.clock, ['wall', 'cpu'])[0];
+  const threads = list('threads', given.threads);
+  if (clock === 'cpu' && threads.some((count) => count > 1))
+    throw new UsageError('--clock is cpu; expected --threads 1 beside it');
   const asked = choose('dtype', given.dtype, Object.keys(bytesOf));
   const dtypes = ['float32', ...asked.filter((dtype) => dtype !== 'float32')];
   return {
     names: choose('model', given.model ?? names, Object.keys(models)),
-    threads: list('threads', given.threads),
+    threads,
     how: {
+      clock: /** @type {'wall' | 'cpu'} */ (clock),
       dtypes: /** @type {import('./models/measure.js').DType[]} */ (dtypes),
       simd: /** @type {any} */ (choose('simd', given.simd, ['auto', 'relaxed', 'simd128'])[0]),
       prompts: list('prompt', prompt, fits, `integers from 1 to ${CONTEXT - 1}`),
@@ -117,7 +124,7 @@ async function main(args) {
   const runtime = `Node ${process.version}`;
   if (!json)
     console.log(
-      `${runtime}; the ceiling is this machine's, of the same run, times the threads: float32 multiply-adds, ` +
+      `${runtime}, ${how.clock} time; the ceiling is this machine's, of the same run, times the threads: float32 multiply-adds, ` +
         `or a read of as many bytes\n\n${header(COLUMNS)}`,
     );
   /** @type {Result[]} */

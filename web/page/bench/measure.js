@@ -14,6 +14,10 @@ const MAX_CALLS = 2 ** 20;
 
 /** @typedef {{ run: () => unknown, calls: number, spent: number, times: number[] }} Contestant */
 
+/** @typedef {() => number} Clock ms */
+/** @type {Clock} */
+const wall = () => performance.now();
+
 /**
  * @param {() => unknown} run what it returns is awaited if it is a promise
  * @param {number} calls
@@ -28,16 +32,17 @@ async function repeat(run, calls) {
 /**
  * Calls as often as a sample needs to last, and remembers how often: what is compiled meanwhile gets faster.
  * @param {{ run: () => unknown, calls: number }} subject
+ * @param {Clock} [clock]
  * @returns {Promise<number>} ms of one call
  */
-async function sample(subject) {
+async function sample(subject, clock = wall) {
   for (;;) {
     const { run, calls } = subject;
     // What ran in between took the caches; a call that is long does not feel it.
     if (calls > 1) await repeat(run, 1);
-    const start = performance.now();
+    const start = clock();
     await repeat(run, calls);
-    const spent = performance.now() - start;
+    const spent = clock() - start;
     if (spent >= SAMPLE_MS || calls >= MAX_CALLS) return spent / calls;
     subject.calls *= 2;
   }
@@ -46,10 +51,11 @@ async function sample(subject) {
 /**
  * A function, run until it takes a sample's time.
  * @param {() => unknown} run
+ * @param {Clock} [clock]
  */
-async function warm(run) {
+async function warm(run, clock) {
   const subject = { run, calls: 1 };
-  await sample(subject);
+  await sample(subject, clock);
   return subject;
 }
 
@@ -89,14 +95,15 @@ const summary = (times) => ({
  * @param {(() => unknown) | undefined} yardstick
  * @param {readonly (() => unknown)[]} runs
  * @param {number} seconds for each of runs
+ * @param {Clock} [clock] default: the time that passes
  * @returns {Promise<{ yardstick: number, runs: Samples[] }>} yardstick: the fewest ms of one call, or Infinity
  */
-export async function takeTurns(yardstick, runs, seconds) {
-  const measure = yardstick && (await warm(yardstick));
+export async function takeTurns(yardstick, runs, seconds, clock) {
+  const measure = yardstick && (await warm(yardstick, clock));
   let fastest = Infinity;
   /** @type {Contestant[]} */
   const contestants = [];
-  for (const run of runs) contestants.push({ ...(await warm(run)), spent: 0, times: [] });
+  for (const run of runs) contestants.push({ ...(await warm(run, clock)), spent: 0, times: [] });
   const unfinished = () =>
     contestants.filter(({ times, spent }) => {
       const limit = times.length < FEWEST_TURNS ? 10_000 * seconds : 1000 * seconds;
@@ -106,8 +113,8 @@ export async function takeTurns(yardstick, runs, seconds) {
     for (const contestant of next) {
       const start = performance.now();
       for (let i = 0; measure && i < YARDSTICK_SAMPLES; i++)
-        fastest = Math.min(fastest, await sample(measure));
-      contestant.times.push(await sample(contestant));
+        fastest = Math.min(fastest, await sample(measure, clock));
+      contestant.times.push(await sample(contestant, clock));
       contestant.spent += performance.now() - start;
     }
   }
