@@ -475,8 +475,8 @@ typedef struct hw_forward_options {
  * HW_ERROR_SHAPE: a size is zero, tokens is above the module's context_length, or the cache belongs to another module
  * or batch size. HW_ERROR_VALUE: a required pointer is NULL, an id is not in the vocabulary, logits_start and
  * logits_end are out of order, a mask has no data, a kind of mask or causality is unknown, the module does not support
- * an option, or the cache has too little room for the tokens. HW_ERROR_MEMORY: no scratch, or no memory for a trace.
- * After an error the cache is unchanged. */
+ * an option, or the cache has too little room for the tokens. HW_ERROR_MEMORY: no scratch, or no memory for a trace or
+ * for the cache's new tokens. After an error the cache's tokens are unchanged. */
 hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
                             const hw_forward_options *options);
 
@@ -787,7 +787,7 @@ typedef struct hw_past {
 } hw_past;
 
 /* Creates a cache for `batch` sequences of up to context_length tokens in each layer. It starts with a copy of past
- * (NULL: empty). This call allocates all its memory. The caller owns *cache. HW_ERROR_SHAPE: batch is zero.
+ * (NULL: empty). Its memory grows with its tokens. The caller owns *cache. HW_ERROR_SHAPE: batch is zero.
  * HW_ERROR_VALUE: the module does not support caches, past has more than context_length tokens, or past has tokens and
  * a NULL pointer. HW_ERROR_MEMORY: no memory, or context_length is above INT32_MAX. After an error *cache is NULL. */
 hw_status hw_module_create_cache(const hw_module *module, size_t batch, const hw_past *past,

@@ -67,12 +67,13 @@ void hw_pack_values(const hw_key_value_panels *panels, size_t first, size_t toke
 }
 
 void hw_copy_panels(const hw_key_value_panels *from, const hw_key_value_panels *to) {
-  memcpy(to->keys, from->keys, to->capacity * to->key_width * sizeof(float));
+  const size_t tokens = hw_min(from->capacity, to->capacity);
+  memcpy(to->keys, from->keys, tokens * to->key_width * sizeof(float));
   for (size_t column = 0; column < to->value_width; column += HW_TILE_COLUMNS) {
     memcpy(to->values + column * to->capacity, from->values + column * from->capacity,
-           to->capacity * HW_TILE_COLUMNS * sizeof(float));
+           tokens * HW_TILE_COLUMNS * sizeof(float));
   }
-  memcpy(to->finite, from->finite, hw_ceil_divide(to->capacity, HW_KEY_BLOCK));
+  memcpy(to->finite, from->finite, hw_ceil_divide(tokens, HW_KEY_BLOCK));
 }
 
 void hw_unpack_values(const hw_key_value_panels *panels, size_t tokens, float *out) {

@@ -55,7 +55,7 @@ void hw_pack_keys(const hw_key_value_panels *panels, size_t first, size_t tokens
 void hw_pack_values(const hw_key_value_panels *panels, size_t first, size_t tokens, const float *value,
                     size_t value_stride);
 
-/* Copies all tokens that `to` has room for; `from` has as many or more. */
+/* Copies all tokens that both have room for. */
 void hw_copy_panels(const hw_key_value_panels *from, const hw_key_value_panels *to);
 
 /* The values of tokens [0, tokens) as rows: out [tokens, value_width]. */

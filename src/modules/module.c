@@ -259,6 +259,7 @@ hw_status hw_module_forward(hw_context *context, const hw_module *module, const 
       .logits = input->logits_last ? 1 : input->logits_end - input->logits_start,
   };
   if (asked->cache != NULL) {
+    HW_TRY(hw_key_value_cache_reserve(asked->cache, input->tokens));
     hw_key_value_cache_begin(asked->cache, input->lengths, input->tokens);
   }
   const bool has_key = options == NULL && input->lengths == NULL;

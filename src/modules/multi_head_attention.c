@@ -232,14 +232,12 @@ static void place_weights(const hw_run *run, hw_attention *attention) {
 
 static void attend(hw_run *run, hw_attention *attention) {
   const hw_forward_options *options = run->options;
-  hw_key_value_store store;
   hw_attention_state state = {0};
   if (hw_run_records(run)) {
     hw_attention_push(run, attention);
   }
   if (options->cache != NULL) {
-    store = hw_key_value_cache_layer(options->cache, run->layer);
-    state.store = &store;
+    state.store = &options->cache->stores[run->layer];
     state.stored_tokens = options->cache->length;
     state.stored = attention->offsets;
   }

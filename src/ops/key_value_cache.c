@@ -2,9 +2,11 @@
 
 #include "core/tile.h"
 
-static size_t heads_of(const hw_cache_shape *shape) {
-  return hw_size_multiply(hw_size_multiply(shape->batch, shape->layers), shape->heads);
-}
+/* Tokens that there is memory for at first. */
+enum { FIRST_TOKENS = 256 };
+
+/* Of one layer. */
+static size_t heads_of(const hw_cache_shape *shape) { return hw_size_multiply(shape->batch, shape->heads); }
 
 hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_cache **cache) {
   const hw_cache_shape *s = shape;
@@ -12,36 +14,62 @@ hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_ca
   if (s->batch == 0 || s->layers == 0 || s->heads == 0 || s->head_dim == 0 || s->capacity == 0) {
     return HW_ERROR_SHAPE;
   }
-  /* Zeros, so that a panel's columns without a token are numbers; and a causal offset has 31 bits. */
-  hw_key_value_store store = hw_key_value_store_of(s->capacity, s->head_dim, s->head_dim);
-  const size_t bytes = hw_size_multiply(heads_of(s), store.head_bytes);
-  store.memory = s->capacity > INT32_MAX ? NULL : hw_allocate_zeroed(bytes);
+  const size_t stores_bytes = hw_size_multiply(s->layers, sizeof(hw_key_value_store));
   const size_t lengths_bytes = hw_size_multiply(s->batch, 2 * sizeof(uint32_t));
-  hw_key_value_cache *created = hw_allocate_zeroed(hw_size_add(sizeof(hw_key_value_cache), lengths_bytes));
-  if (created == NULL || store.memory == NULL) {
-    hw_release(created);
-    hw_release(store.memory);
+  const size_t bytes = hw_size_add(sizeof(hw_key_value_cache), hw_size_add(stores_bytes, lengths_bytes));
+  /* A causal offset has 31 bits. */
+  hw_key_value_cache *created = s->capacity > INT32_MAX ? NULL : hw_allocate_zeroed(bytes);
+  if (created == NULL) {
     return HW_ERROR_MEMORY;
   }
   created->shape = *s;
-  created->store = store;
-  created->lengths = (uint32_t *)(created + 1);
+  created->stores = (hw_key_value_store *)(created + 1);
+  created->lengths = (uint32_t *)(created->stores + s->layers);
   created->next = created->lengths + s->batch;
+  const hw_status status = hw_key_value_cache_reserve(created, hw_min(s->capacity, FIRST_TOKENS));
+  if (status != HW_OK) {
+    hw_key_value_cache_destroy(created);
+    return status;
+  }
   *cache = created;
   return HW_OK;
 }
 
-hw_key_value_store hw_key_value_cache_layer(const hw_key_value_cache *cache, size_t layer) {
-  hw_key_value_store store = cache->store;
-  store.memory += layer * cache->shape.batch * cache->shape.heads * store.head_bytes;
-  return store;
+/* Moves a layer to memory for so many tokens. */
+static hw_status grow(const hw_cache_shape *shape, size_t tokens, hw_key_value_store *store) {
+  hw_key_value_store larger = hw_key_value_store_of(tokens, shape->head_dim, shape->head_dim);
+  /* Zeros, so that a panel's columns without a token are numbers. */
+  larger.memory = hw_allocate_zeroed(hw_size_multiply(heads_of(shape), larger.head_bytes));
+  if (larger.memory == NULL) {
+    return HW_ERROR_MEMORY;
+  }
+  for (size_t head = 0; store->memory != NULL && head < heads_of(shape); head++) {
+    const hw_key_value_panels from = hw_key_value_store_head(store, head);
+    const hw_key_value_panels to = hw_key_value_store_head(&larger, head);
+    hw_copy_panels(&from, &to);
+  }
+  hw_release(store->memory);
+  *store = larger;
+  return HW_OK;
+}
+
+hw_status hw_key_value_cache_reserve(hw_key_value_cache *cache, size_t tokens) {
+  const size_t needed = cache->length + tokens;
+  for (size_t layer = 0; layer < cache->shape.layers; layer++) {
+    hw_key_value_store *store = &cache->stores[layer];
+    if (needed > store->capacity) {
+      const size_t doubled = needed > 2 * store->capacity ? needed : 2 * store->capacity;
+      HW_TRY(grow(&cache->shape, hw_min(doubled, cache->shape.capacity), store));
+    }
+  }
+  return HW_OK;
 }
 
 void hw_key_value_cache_destroy(hw_key_value_cache *cache) {
-  if (cache != NULL) {
-    hw_release(cache->store.memory);
-    hw_release(cache);
+  for (size_t layer = 0; cache != NULL && layer < cache->shape.layers; layer++) {
+    hw_release(cache->stores[layer].memory);
   }
+  hw_release(cache);
 }
 
 void hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *lengths, size_t tokens) {
@@ -66,11 +94,13 @@ hw_status hw_key_value_cache_fill(hw_key_value_cache *cache, const hw_past *past
   if (tokens > shape->capacity || (tokens > 0 && (past->key == NULL || past->value == NULL))) {
     return HW_ERROR_VALUE;
   }
+  HW_TRY(hw_key_value_cache_reserve(cache, tokens));
   const size_t head_dim = shape->head_dim;
-  for (size_t head = 0; tokens > 0 && head < heads_of(shape); head++) {
-    const hw_key_value_panels panels = hw_key_value_store_head(&cache->store, head);
-    hw_pack_keys(&panels, 0, tokens, past->key + head * tokens * head_dim, head_dim);
-    hw_pack_values(&panels, 0, tokens, past->value + head * tokens * head_dim, head_dim);
+  for (size_t i = 0; tokens > 0 && i < shape->layers * heads_of(shape); i++) {
+    const hw_key_value_store *store = &cache->stores[i / heads_of(shape)];
+    const hw_key_value_panels panels = hw_key_value_store_head(store, i % heads_of(shape));
+    hw_pack_keys(&panels, 0, tokens, past->key + i * tokens * head_dim, head_dim);
+    hw_pack_values(&panels, 0, tokens, past->value + i * tokens * head_dim, head_dim);
   }
   for (size_t b = 0; b < shape->batch; b++) {
     cache->lengths[b] = (uint32_t)tokens;
@@ -85,8 +115,9 @@ hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length) 
   if (cache == NULL || length > cache->length) {
     return HW_ERROR_VALUE;
   }
-  for (size_t head = 0; head < heads_of(&cache->shape); head++) {
-    const hw_key_value_panels panels = hw_key_value_store_head(&cache->store, head);
+  const size_t heads = heads_of(&cache->shape);
+  for (size_t i = 0; i < cache->shape.layers * heads; i++) {
+    const hw_key_value_panels panels = hw_key_value_store_head(&cache->stores[i / heads], i % heads);
     hw_forget_values(&panels, length);
   }
   for (size_t b = 0; b < cache->shape.batch; b++) {

@@ -1,4 +1,5 @@
-/* Keys and values of past tokens, layer after layer. */
+/* Keys and values of past tokens, layer after layer. Memory grows with the tokens: models may have contexts of a hundred
+ * thousand. */
 #ifndef HW_OPS_KEY_VALUE_CACHE_H
 #define HW_OPS_KEY_VALUE_CACHE_H
 
@@ -15,20 +16,21 @@ typedef struct hw_cache_shape {
 
 struct hw_key_value_cache {
   hw_cache_shape shape;
-  size_t length;            /* tokens in the cache: the most of a sequence */
-  uint32_t *lengths;        /* [batch] */
-  uint32_t *next;           /* [batch]: the same after the forward under way */
-  bool is_ragged;           /* whether sequences of either differ */
-  hw_key_value_store store; /* of layers · batch · heads heads */
+  size_t length;              /* tokens in the cache: the most of a sequence */
+  uint32_t *lengths;          /* [batch] */
+  uint32_t *next;             /* [batch]: the same after the forward under way */
+  bool is_ragged;             /* whether sequences of either differ */
+  hw_key_value_store *stores; /* [layers], each of batch · heads heads, with memory of its own */
 };
-
-/* The heads of one layer. */
-hw_key_value_store hw_key_value_cache_layer(const hw_key_value_cache *cache, size_t layer);
 
 /* Empty. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: *cache is NULL. */
 hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_cache **cache);
 
-/* Copies past tokens into an empty cache. HW_ERROR_VALUE: more than it holds, or NULL. */
+/* Makes room for so many more tokens of each sequence, which fit its capacity. HW_ERROR_MEMORY: its tokens are unchanged. */
+hw_status hw_key_value_cache_reserve(hw_key_value_cache *cache, size_t tokens);
+
+/* Copies past tokens into an empty cache. HW_ERROR_VALUE: more than it holds, or NULL.
+ * HW_ERROR_MEMORY. */
 hw_status hw_key_value_cache_fill(hw_key_value_cache *cache, const hw_past *past);
 
 /* A forward of so many tokens of each sequence is to come; lengths [batch] or NULL: of all as many. */

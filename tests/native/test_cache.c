@@ -245,7 +245,7 @@ static void test_finite_again(void) {
   append_pieces(&s, cache, 9, 9);
   append_and_forget(&s, cache, 9, 2);
   for (size_t head = 0; head < BATCH * HEADS; head++) {
-    const hw_key_value_panels panels = hw_key_value_store_head(&cache->store, head);
+    const hw_key_value_panels panels = hw_key_value_store_head(&cache->stores[0], head);
     CHECK(hw_values_are_finite(&panels, 0, 9), "head %zu", head);
     check_case();
   }

@@ -30,7 +30,7 @@ static void test_create_errors(void) {
 /* Tries a forward that must be refused; the cache, to its last byte, is as it was. */
 static void expect_refused(hw_module *module, hw_key_value_cache *cache, size_t batch, size_t tokens,
                            hw_status expected) {
-  const hw_key_value_store *store = &cache->store;
+  const hw_key_value_store *store = &cache->stores[0];
   const size_t bytes = BATCH * HEADS * store->head_bytes;
   const size_t length = cache->length;
   unsigned char *before = check_memory(bytes);

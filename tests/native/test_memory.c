@@ -179,7 +179,7 @@ static hw_status trace_alone(hw_context *context) {
 
 /* Appends to the cache; a failure leaves every byte of it as it was. */
 static hw_status append(hw_context *context, hw_key_value_cache *cache, size_t tokens) {
-  const hw_key_value_store *store = &cache->store;
+  const hw_key_value_store *store = &cache->stores[0];
   const size_t bytes = BATCH * HEADS * store->head_bytes;
   const size_t length = cache->length;
   unsigned char *before = check_memory(bytes);
@@ -208,10 +208,38 @@ static hw_status forward_cached(hw_context *context) {
   return status;
 }
 
+/* The cache's values are x, whatever memory they are in. */
+static void check_values(const hw_key_value_cache *cache, size_t tokens) {
+  const size_t heads = cache->shape.batch * cache->shape.heads;
+  for (size_t i = 0; i < cache->shape.layers * heads; i++) {
+    float *values = results.y + i * tokens * WIDTH;
+    const hw_key_value_panels panels = hw_key_value_store_head(&cache->stores[i / heads], i % heads);
+    hw_unpack_values(&panels, tokens, values);
+    CHECK(memcmp(values, x + i * tokens * WIDTH, tokens * WIDTH * sizeof(float)) == 0, "head %zu", i);
+  }
+}
+
+static hw_status grow_cache(hw_context *context) {
+  const hw_cache_shape shape = {.batch = BATCH, .layers = LAYERS, .heads = HEADS, .head_dim = WIDTH, .capacity = 1000};
+  hw_key_value_cache *cache = NULL;
+  (void)context;
+  hw_status status = hw_key_value_cache_create(&shape, &cache);
+  if (status == HW_OK) {
+    CHECK(hw_key_value_cache_fill(cache, &(hw_past){x, x, 2}) == HW_OK, "fill");
+    for (size_t tokens = 300; tokens < shape.capacity && status == HW_OK; tokens += 300) {
+      status = hw_key_value_cache_reserve(cache, tokens);
+      check_values(cache, 2);
+      CHECK(status != HW_OK || cache->stores[LAYERS - 1].capacity >= tokens + 2, "%zu tokens", tokens);
+    }
+  }
+  hw_key_value_cache_destroy(cache);
+  return status;
+}
+
 static scenario *const scenarios[] = {create_context,    create_linear,   create_causal, create_wrapper,
                                       create_fused,      run_matmul,      run_attention, run_attention_options,
                                       forward_causal,    forward_wrapper, forward_fused, forward_alone,
-                                      forward_evaluated, forward_cached,  trace_alone};
+                                      forward_evaluated, forward_cached,  grow_cache,    trace_alone};
 
 static void test_every_allocation(void) {
   hw_context *context = NULL;

@@ -68,7 +68,7 @@ export function checkCache(value) {
 
 /**
  * The keys and values of earlier tokens of an attention module, so that `forward` computes new tokens only. `createCache`
- * of the module makes it. `dispose` frees its memory.
+ * of the module makes it. Its memory grows with its tokens, and `dispose` frees it.
  */
 export class KeyValueCache extends Owned {
   #engine;
