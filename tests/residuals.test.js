@@ -1,7 +1,7 @@
 // A decoder's residual stream: what a forward gives of it, and forwards that begin at a layer with one.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { zeros } from 'headwise';
+import { load as loadHere, zeros } from 'headwise';
 import { loadGpt2 } from 'headwise/gpt2';
 import { loadModel } from 'headwise/models';
 import { load } from 'headwise/worker';
@@ -66,6 +66,15 @@ test('GPT-2 goes on with muted and replaced heads, in batches and ragged ones', 
   const start = { layer: 1, residual: before(whole.residuals, 1) };
   assert.deepEqual(decoder.forward(text, { replace, start }).logits, whole.logits);
   decoder.dispose();
+});
+
+test('threads and both modules go on with the same bits', async () => {
+  for (const simd of /** @type {const} */ (['auto', 'simd128'])) {
+    const team = await loadHere({ threads: 2, simd });
+    const decoder = smallModel(team, { dModel: 192, vocabSize: 500, contextLength: 64 });
+    checkStarts(decoder, drawIds(5, 64, 500));
+    team.dispose();
+  }
 });
 
 test('the residual stream begins with the embedding and ends ahead of the final norm', () => {

@@ -1,4 +1,5 @@
-/* GPT-2 of any sizes: pieces appended to a cache that is cut now and then, against float64 of all tokens so far. */
+/* GPT-2 of any sizes: pieces appended to a cache that is cut now and then, against float64 of all tokens so far; and forwards
+ * that begin at any layer. */
 #include "fuzz.h"
 #include "reference_gpt2.h"
 
@@ -91,6 +92,32 @@ static void append(fuzz_bytes *bytes, model *m) {
   free(logits);
 }
 
+/* From a layer on, with the residual stream before it, all tokens so far have the logits of the whole forward. */
+static void go_on(fuzz_bytes *bytes, const model *m) {
+  const size_t tokens = hw_key_value_cache_length(m->cache);
+  const size_t layers = m->config.model.num_layers;
+  const size_t stream = m->batch * tokens * m->config.model.d_model;
+  const size_t count = m->batch * tokens * m->config.model.vocab_size;
+  if (tokens == 0) {
+    return;
+  }
+  float *residuals = check_guarded((layers + 1) * stream);
+  float *whole = check_guarded(count);
+  float *rest = check_guarded(count);
+  const hw_input input = {.ids = m->ids, .batch = m->batch, .tokens = tokens, .logits_end = tokens};
+  hw_forward_options options = {.head_mask = m->head_mask, .residuals = residuals};
+  CHECK(hw_module_forward(m->context, m->module, &input, whole, &options) == HW_OK, "forward");
+  options.residuals = NULL;
+  options.start_layer = fuzz_size(bytes, 0, layers);
+  options.start = residuals + options.start_layer * stream;
+  CHECK(hw_module_forward(m->context, m->module, &input, rest, &options) == HW_OK, "from layer %zu",
+        options.start_layer);
+  CHECK(memcmp(rest, whole, count * sizeof(float)) == 0, "other logits from layer %zu", options.start_layer);
+  free(residuals);
+  free(whole);
+  free(rest);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_bytes bytes = {data, size};
   check_seed(fuzz_byte(&bytes));
@@ -98,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (size_t step = 0; step < MOST_STEPS && (step == 0 || bytes.left > 0); step++) {
     append(&bytes, &m);
   }
+  go_on(&bytes, &m);
   hw_key_value_cache_destroy(m.cache);
   hw_module_destroy(m.module);
   hw_context_destroy(m.context);
