@@ -34,6 +34,7 @@
  * @property {'one' | 'all'} show whether one head is large, or all are
  * @property {number | null} target id of the next token that is asked about; null: the one that comes next
  * @property {number | null} against id of a token that it is compared with
+ * @property {string | null} corrupted another text, with whose run parts of this one's are exchanged; null: none
  * @property {'attention' | 'loss'} tint what tints the text
  * @property {TourStep | null} tour
  * @property {boolean} hideFirst
@@ -52,7 +53,7 @@ import { SCORES } from './scores.js';
 import { stepOf, TOURS } from './tours.js';
 
 /** What heads do for or against a prediction. */
-export const SIGNED = /** @type {const} */ (['attribution', 'effect']);
+export const SIGNED = /** @type {const} */ (['attribution', 'effect', 'patching']);
 
 /** Most written tokens that the address takes along. */
 const MAX_LINK_TOKENS = 500;
@@ -80,6 +81,7 @@ export const EXPLORE_DEFAULTS = Object.freeze({
   show: 'one',
   target: null,
   against: null,
+  corrupted: null,
   tint: 'attention',
   tour: null,
   hideFirst: false,
@@ -248,6 +250,7 @@ export function parseExplore(params) {
     pins: all('pins', pinOf, defaults.pins),
     target: idOf(params.get('target')),
     against: idOf(params.get('against')),
+    corrupted: params.get('corrupted'),
     hideFirst: params.get('first') === '0',
     view: viewOf(params.get('view')),
   };
@@ -277,6 +280,8 @@ export function formatExplore(state) {
   list('mute', headsText(state.muted), headsText(defaults.muted));
   list('lines', headsText(state.overlay), headsText(defaults.overlay));
   list('pins', pinsText(state.pins), pinsText(defaults.pins));
+  if (state.corrupted !== null && isLinkable(state.corrupted))
+    params.set('corrupted', state.corrupted);
   if (state.hideFirst) params.set('first', '0');
   if (view) params.set('view', [view.query + 1, view.key + 1, view.span].map(round).join('_'));
   const simple = /** @type {(keyof ExploreState)[]} */ ([

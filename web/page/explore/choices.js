@@ -17,6 +17,7 @@ const OF_TEXT = {
     kept: DEFAULTS.kept,
     target: DEFAULTS.target,
     against: DEFAULTS.against,
+    corrupted: DEFAULTS.corrupted,
     tour: DEFAULTS.tour,
   },
 };
@@ -128,6 +129,17 @@ export function createChoices(room) {
 
     /** Asks what makes up the prediction, or goes back to the maps. @param {boolean} isAsked */
     why: (isAsked) => room.set({ mode: isAsked ? 'why' : 'maps' }),
+
+    /**
+     * Sets two texts against each other.
+     *
+     * @param {Pick<ExploreState, 'target' | 'against' | 'corrupted'> & { text: string }} asked
+     */
+    compareTexts({ text, ...asked }) {
+      const isSample = text === room.sample.peek();
+      const pins = isSample ? firstPins(room.state.peek().model) : OF_TEXT.pins;
+      room.set({ ...OF_TEXT, text: isSample ? null : text, pins, ...asked, mode: 'why' });
+    },
 
     /** Goes to a step of a tour. @param {TourStep | null} tour null: ends it */
     tour: (tour) =>

@@ -20,6 +20,7 @@ import { MODELS, pageModel } from './models.js';
 import { lastToken, Session } from './session.js';
 import { hasMeasure } from './scores.js';
 import { titleOf } from './titles.js';
+import { Patching } from './why/patching/patching.js';
 
 /**
  * The state as far as a run has it: a layer, a head or a token that is not there is none.
@@ -147,9 +148,16 @@ export class Explorer {
     return this.pins.value.at(-1) ?? of('query', this.last.value);
   });
 
+  /** Whether there is another text to exchange parts with. */
+  isPaired = computed(() => this.isWhy.value && this.state.value.corrupted !== null);
+
   /** Whether a measure of heads means something here. @param {string} name */
   hasMeasure = (name) =>
-    hasMeasure(name, { causal: this.run.value?.causal ?? true, predicts: this.predicts.value });
+    hasMeasure(name, {
+      causal: this.run.value?.causal ?? true,
+      predicts: this.predicts.value,
+      isPaired: this.isPaired.value,
+    });
 
   /** What the heads are measured by. */
   measure = computed(() => {
@@ -169,6 +177,7 @@ export class Explorer {
     if (measure === 'none') return undefined;
     if (measure === 'effect') return this.effects.value?.effects;
     if (measure === 'attribution') return this.attribution.value?.heads;
+    if (measure === 'patching') return this.patching.shares.value?.heads;
     return run === this.run.value ? scores?.map((own) => own[measure]) : undefined;
   });
 
@@ -193,6 +202,9 @@ export class Explorer {
     const pinned = this.pins.value.findLast(({ side }) => side === 'query');
     return { at: pinned?.token ?? this.last.value, target, against };
   });
+
+  /** What of this text brings its prediction back in another. */
+  patching = new Patching(this);
 
   // What is asked: first for what is looked at, then for all heads, then for their scores
 

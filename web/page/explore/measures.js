@@ -17,6 +17,7 @@ const MEASURES = [
   ['none', 'nothing'],
   ['attribution', 'attribution: what it writes'],
   ['effect', 'ablation: effect of muting it'],
+  ['patching', 'patching: what brings it back'],
   ...SCORES.map(
     ([score, name]) => /** @type {[ExploreState['by'], string]} */ ([score, name.toLowerCase()]),
   ),

@@ -26,13 +26,16 @@ export const SCORES = ['entropy', 'first', 'previous', 'next', 'induction', 'dis
  * @param {object} model
  * @param {boolean} model.causal whether later tokens are masked
  * @param {'next' | 'masked' | 'nothing'} model.predicts
+ * @param {boolean} [model.isPaired] whether there is another text to exchange parts with
  */
-export function hasMeasure(name, { causal, predicts }) {
+export function hasMeasure(name, { causal, predicts, isPaired = false }) {
   switch (name) {
     case 'attribution':
       return predicts === 'next';
     case 'effect':
       return predicts !== 'nothing';
+    case 'patching':
+      return isPaired;
     case 'induction':
       return causal;
     case 'next':

@@ -170,6 +170,21 @@ export class Session {
     return this.#remote.lens(this.#number, where);
   }
 
+  /** @param {string} text another one @returns {Promise<Token[]>} as the model reads it */
+  tokensOf(text) {
+    return this.#remote.tokensOf(text);
+  }
+
+  /** What of the text brings its prediction back in another text, until the loop is left. @param {About} about @param {string} text */
+  patching(about, text) {
+    return this.#remote.patching(this.#number, about, text);
+  }
+
+  /** A head's weights in the text and in another one. @param {HeadName} head @param {string} text */
+  pairMaps(head, text) {
+    return this.#remote.pairMaps(this.#number, head, text);
+  }
+
   /** How badly each token was foreseen; null: nobody knows. */
   losses() {
     return this.#remote.losses(this.#number);

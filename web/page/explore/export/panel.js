@@ -18,7 +18,8 @@ import { FORMATS, makeExport, REPORT, WHATS } from './choices.js';
 /** @typedef {{ words: string, isError?: boolean, address?: string, name?: string, isPicture?: boolean }} Made */
 
 /** What can be exported. @param {Explorer} room */
-function seenIn({ session, shown, order, own, state, measure, values, about, effects }) {
+function seenIn(room) {
+  const { session, shown, order, own, state, measure, values, about, effects, patching } = room;
   const { run } = session;
   if (!run) return undefined;
   const source = pageModel(state.peek().model)?.title ?? own.peek()?.name ?? '';
@@ -27,6 +28,7 @@ function seenIn({ session, shown, order, own, state, measure, values, about, eff
     ...{ state: shown.peek(), run, session, source, order: names },
     ...{ measure: measure.peek(), values: values.peek() },
     ...{ about: about.peek(), effects: effects.peek(), address: location.href },
+    patching: { shares: patching.shares.peek(), pair: patching.pair.peek() },
   };
 }
 

@@ -15,6 +15,8 @@
  * @property {ArrayLike<number>} [values] every head's measure
  * @property {Explorer['about']['value']} about the prediction that is asked about
  * @property {Explorer['effects']['value']} effects of muting each head, as far as they are known
+ * @property {{ shares: Explorer['patching']['shares']['value'], pair: Explorer['patching']['pair']['value'] }} patching
+ *   what is known of another text
  * @property {string} address where all of it is seen again
  */
 

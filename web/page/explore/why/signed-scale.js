@@ -14,6 +14,10 @@ const WORDS = {
       : `the logit of “${what}”`;
     return `What the head itself writes to ${score} ${where}. Purple: for it. Orange: against it.`;
   },
+  patching: ({ what, other, where }) => {
+    const score = other ? `“${what}” against “${other}”` : `“${what}”`;
+    return `The share of ${score} ${where} that the head’s output brings back in the other text. Purple: towards it. Orange: away from it.`;
+  },
   effect: ({ what, other, where }) => {
     const score = other
       ? `the logit of “${what}” minus that of “${other}”`

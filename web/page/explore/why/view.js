@@ -6,6 +6,7 @@
 
 import { html } from '../../shared/template.js';
 import { weighing } from './head-view.js';
+import { patchingView } from './patching/view.js';
 import { question } from './question.js';
 import { sumView } from './sum-view.js';
 
@@ -22,4 +23,4 @@ export const whyView = (room, { map, grid, next, lens }) => html`${question(room
     <div class="why-column">${grid}</div>
     <div class="explore-panel">${next}</div>
   </div>
-  ${lens}`;
+  ${lens} ${patchingView(room)}`;

@@ -25,6 +25,7 @@ import { attributionOf } from './attribution.js';
 import { effectsOf, lossesOf, targetOf } from './effects.js';
 import { lensOf } from './lens.js';
 import { headMaskOf, idsOf, networkOf, openModel, predictionOf, runModel } from './model.js';
+import { patchingOf } from './patching.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';
 import { likeliest, softmaxOf } from './predict.js';
 import { Reading } from './reading.js';
@@ -46,6 +47,8 @@ let model;
 let tensors;
 /** What was read last. @type {Reading | undefined} */
 let reading;
+/** Another text's run, until another one is asked for. @type {{ text: string, run: Run } | undefined} */
+let otherRun;
 /** Of the latest run. */
 let number = 0;
 /** @type {Map<string, symbol>} the latest call of each slot */
@@ -124,6 +127,8 @@ async function open(files, onProgress, signal) {
   });
   reading?.dispose();
   reading = undefined;
+  otherRun?.run.dispose();
+  otherRun = undefined;
   if (model) networkOf(model).dispose();
   ({ model, tensors } = { model: undefined, tensors: undefined, ...next });
   const { kind, note, hasScores } = tensors ?? {
@@ -361,6 +366,44 @@ async function attribution(asked, { at, target, against }) {
   return attributionOf(openedDecoder(), now.ids, about);
 }
 
+/** Another text, as the model reads it. @param {string} text */
+function tokensOf(text) {
+  const from = opened();
+  return idsOf(from, text, []).map(from.text.token);
+}
+
+/**
+ * What of a text brings its prediction back in another text of the same length, with all heads heard.
+ *
+ * @param {number} asked
+ * @param {About} about
+ * @param {string} text the other one
+ */
+async function* patching(asked, { at, target, against }, text) {
+  const { now, heard } = readingOf(asked);
+  const [ids, others] = [now.ids, idsOf(opened(), text, [])].map((all) => all.slice(0, at + 1));
+  const about = { ids, others, target: targetOf(now, heard, at, target), against };
+  yield* patchingOf(openedDecoder(), about, take('patching'));
+}
+
+/**
+ * A head's weights in the text and in another one, with all heads heard.
+ *
+ * @param {number} asked
+ * @param {HeadName} name
+ * @param {string} text the other one
+ */
+function pairMaps(asked, { layer, head }, text) {
+  const { heard } = readingOf(asked);
+  const of = opened();
+  if (otherRun?.text !== text) {
+    otherRun?.run.dispose();
+    otherRun = { text, run: runModel(of, idsOf(of, text, []), []) };
+  }
+  const rowsIn = (/** @type {Heads} */ { n, rows: read }) => read(layer, head, 0, n);
+  return { clean: rowsIn(heard.source), other: rowsIn(otherRun.run.source) };
+}
+
 /**
  * What the model would predict after each layer, with all heads heard.
  *
@@ -425,6 +468,7 @@ async function* write(asked, count, how) {
 const room = {
   ...{ open, run, thumbs, region, rows, column, scores },
   ...{ predict, effects, attribution, lens, losses, tokenOf, write },
+  ...{ tokensOf, patching, pairMaps },
 };
 /** @typedef {typeof room} ExploreWorker */
 serve(room);

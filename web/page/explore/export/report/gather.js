@@ -27,7 +27,7 @@
  */
 
 import { version } from '../../../../headwise/engine/version.js';
-import { formatCount, plural } from '../../../shared/format.js';
+import { formatCount, formatNumber, plural } from '../../../shared/format.js';
 import { shortName } from '../../address.js';
 import { whatOf } from '../../maps.js';
 import { OPENED } from '../../models.js';
@@ -82,6 +82,34 @@ const headGrid = ({ state, run }, values, about) => ({
 });
 
 /**
+ * What brings the prediction back in another text, if all of it is known.
+ *
+ * @param {Seen} seen
+ * @param {string} score
+ * @returns {Grid[]}
+ */
+function patchingGrids(seen, score) {
+  const { shares, pair } = seen.patching;
+  if (!shares || !pair || shares.done < shares.count) return [];
+  const { clean = NaN, other = NaN, heads, places, n } = shares;
+  const texts = pair.other.map(({ text }) => text).join(' ');
+  const from = `The share of ${score} that comes back in the other text: ${texts}. It is ${formatNumber(clean)} in the text and ${formatNumber(other)} in the other`;
+  const columns = Array.from({ length: n }, (_, i) => pair.clean[i].text);
+  return [
+    headGrid(seen, heads, {
+      title: 'Patching of each head',
+      words: `${from}. Each head’s output, at all tokens.`,
+      sign: 1,
+    }),
+    {
+      title: 'Patching of each token',
+      words: 'The residual stream before each layer, at one token.',
+      ...{ columns, layers: seen.run.layers, values: [...places], sign: 1 },
+    },
+  ];
+}
+
+/**
  * @param {Seen} seen
  * @param {{ title: string, caption: string }} wish its own where they are empty
  * @returns {Promise<Report>}
@@ -115,6 +143,7 @@ export async function gather(seen, { title, caption }) {
           }),
         ]
       : []),
+    ...patchingGrids(seen, score),
   ];
   const row = await session.row(whatOf({ ...state, other: null, before: false }), about.at);
   return {

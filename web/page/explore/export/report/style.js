@@ -45,8 +45,8 @@ tbody th, thead th:first-child, .word { text-align: left; }
 tfoot th { text-align: left; }
 tfoot { border-top: 1px solid var(--line); font-weight: 600; }
 .grid { border-collapse: separate; border-spacing: 2px; font-size: .8rem; }
-.grid td { padding: .2rem .4rem; border-radius: .2rem; background: color-mix(in srgb, var(--for) calc(.55 * var(--share)), var(--raised)); }
-.grid td.against { background: color-mix(in srgb, var(--against) calc(.55 * var(--share)), var(--raised)); }
+.grid td { padding: .2rem .4rem; border-radius: .2rem; background: color-mix(in srgb, var(--for) calc(.44 * var(--share)), var(--raised)); }
+.grid td.against { background: color-mix(in srgb, var(--against) calc(.44 * var(--share)), var(--raised)); }
 .grid .chosen { outline: 2px solid var(--accent); }
 .map svg { max-width: 100%; height: auto; }
 @media print {

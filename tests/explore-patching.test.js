@@ -1,0 +1,170 @@
+// Patching in the Explore room: two texts, and what of the one brings its prediction back in the other.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { load } from 'headwise';
+import { MODELS } from '../web/page/explore/models.js';
+import { exampleOf } from '../web/page/explore/why/patching/examples.js';
+import {
+  differenceInWords,
+  differingAt,
+  problemOf,
+} from '../web/page/explore/why/patching/pair.js';
+import { endOf, exact, written } from '../web/page/explore/why/patching/share-table.js';
+import { openModel } from '../web/page/explore/worker/model.js';
+import { patchingOf } from '../web/page/explore/worker/patching.js';
+
+/** @import { DecoderModel } from '../web/page/explore/worker/model.js' */
+
+/** @type {Awaited<ReturnType<typeof load>>} */
+let hw;
+/** @type {Record<string, DecoderModel>} */
+const models = {};
+
+before(async () => {
+  hw = await load();
+  for (const name of Object.keys(MODELS)) {
+    const file = async (/** @type {string} */ part) =>
+      new Blob([await readFile(new URL(`../web/page/models/${name}/${part}`, import.meta.url))]);
+    models[name] = /** @type {DecoderModel} */ (
+      await openModel(hw, {
+        config: await file('config.json'),
+        weights: await file('model.safetensors'),
+        tokenizer: await file('tokenizer.json'),
+      })
+    );
+  }
+});
+after(() => hw.dispose());
+
+/** @param {string} name of a model */
+function exampleIds(name) {
+  const { text, other, target, against } = exampleOf(name);
+  const encode = (/** @type {string} */ words) => models[name].text.encode(words);
+  return {
+    ids: encode(text),
+    others: encode(other),
+    target: encode(target)[0],
+    against: encode(against)[0],
+  };
+}
+
+/** @param {string} name of a model @param {ReturnType<typeof exampleIds>} asked */
+async function swept(name, asked) {
+  let last;
+  for await (const part of patchingOf(models[name], asked, async () => {})) last = part;
+  assert.ok(last?.clean !== undefined && last.other !== undefined);
+  assert.equal(last.done, last.count);
+  return { ...last, clean: last.clean, other: last.other };
+}
+
+for (const name of Object.keys(MODELS)) {
+  test(`the example of ${name} has texts of equal length, and each says its own`, async () => {
+    const { ids, others, target, against } = exampleIds(name);
+    const tokensOf = (/** @type {number[]} */ all) => all.map(models[name].text.token);
+    assert.equal(problemOf(tokensOf(ids), tokensOf(others), ids.length - 1), '');
+    const scoreOf = (/** @type {number[]} */ text) => {
+      const { data } = models[name].decoder.forward(text).logits;
+      return data[target] - data[against];
+    };
+    assert.ok(scoreOf(ids) > 0.5 && scoreOf(others) < -0.5);
+  });
+
+  test(`the shares of all heads of ${name} are those of whole forwards with one output exchanged`, async () => {
+    const asked = exampleIds(name);
+    const { ids, others, target, against } = asked;
+    const { heads, clean, other } = await swept(name, asked);
+    const { decoder } = models[name];
+    const scoreOf = (/** @type {import('headwise').Tensor} */ { data }) =>
+      data[target] - data[against];
+    const { trace, logits } = decoder.forward(ids, { trace: true });
+    const base = scoreOf(decoder.forward(others).logits);
+    assert.ok(Math.abs(scoreOf(logits) - clean) < 1e-3 && Math.abs(base - other) < 1e-3);
+    heads.forEach((share, i) => {
+      const [layer, head] = [Math.floor(i / decoder.config.numHeads), i % decoder.config.numHeads];
+      const replace = [{ layer, head, output: trace[layer].output({ head }) }];
+      const patched = scoreOf(decoder.forward(others, { replace }).logits);
+      const expected = (patched - base) / (scoreOf(logits) - base);
+      assert.ok(Math.abs(share - expected) < 1e-3, `L${layer}H${head}: ${share}, ${expected}`);
+    });
+  });
+}
+
+test('before the first layer a token’s share is that of the other text with this token exchanged', async () => {
+  const asked = exampleIds('names');
+  const { ids, target, against } = asked;
+  // Two tokens differ: each alone brings a part back.
+  const others = ids.with(1, ids[3]).with(9, ids[1]);
+  const { places, clean, other } = await swept('names', { ...asked, others });
+  ids.forEach((id, i) => {
+    const { data } = models.names.decoder.forward(others.with(i, id)).logits;
+    const expected = (data[target] - data[against] - other) / (clean - other);
+    assert.ok(Math.abs(places[i] - expected) < 1e-3, `${i}: ${places[i]}, ${expected}`);
+  });
+  assert.equal(places[0], 0, 'up to the first token that differs nothing comes back');
+});
+
+test('behind the last token nothing else counts: before the last layer all comes back there or nowhere', async () => {
+  const asked = exampleIds('names');
+  const n = asked.ids.length;
+  const { places } = await swept('names', asked);
+  assert.ok(Math.abs(places[9] - 1) < 1e-3, 'the one who gives is all that differs');
+  const beforeLast = places.subarray(2 * n, 3 * n);
+  assert.ok(beforeLast[n - 1] > 0.95 && Math.abs(beforeLast[9]) < 0.05);
+  const beforeSecond = places.subarray(n, 2 * n);
+  assert.ok(beforeSecond[n - 1] > 0.7 && beforeSecond[9] > 0.2 && beforeSecond[9] < 0.3);
+});
+
+test('a sweep whose reports are read slowly ends with all of them', async () => {
+  let last;
+  for await (const part of patchingOf(models.names, exampleIds('names'), async () => {})) {
+    last = part;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.equal(last?.done, last?.count);
+});
+
+test('a sweep that is not wanted any more ends', async () => {
+  const { ids, others, ...asked } = exampleIds('austen');
+  const long = (/** @type {number[]} */ all) => Array(12).fill(all).flat();
+  const texts = { ...asked, ids: long(ids), others: long(others) };
+  const sweep = patchingOf(models.austen, texts, () => Promise.reject(new Error('left')));
+  await assert.rejects(async () => {
+    for await (const part of sweep)
+      assert.ok(part.done < part.count, 'it takes longer than a report');
+  }, /left/);
+  assert.deepEqual(await sweep.next(), { done: true, value: undefined });
+});
+
+/** @param {string} text */
+const tokens = (text) =>
+  text.split(' ').map((word) => ({ id: word.length * 100 + word.charCodeAt(0), text: word }));
+
+test('texts that do not go together are told why, and what to do', () => {
+  const clean = tokens('when ann and bob');
+  assert.match(
+    problemOf(clean, tokens('when eve and bob left'), 3),
+    /Your text has 4 tokens, the other 5\. .* Take away 1 token there: .* from token 2 on\./,
+  );
+  assert.match(problemOf(clean, tokens('when ann'), 3), /Add 2 tokens there/);
+  assert.match(problemOf(clean, clean, 3), /same tokens: change a word/);
+  assert.match(problemOf(clean, tokens('when ann and eve'), 2), /only behind token 3/);
+  assert.equal(problemOf(clean, tokens('when eve and bob'), 3), '');
+});
+
+test('what differs is told by its words', () => {
+  const [clean, other] = [tokens('a b c d e f'), tokens('a x c y z w')];
+  const pair = { clean, other, differing: differingAt(clean, other) };
+  assert.deepEqual(pair.differing, [1, 3, 4, 5]);
+  assert.equal(
+    differenceInWords(pair),
+    '“b” is “x”, “d” is “y”, “e” is “z” and “f” is “w” in the other text.',
+  );
+});
+
+test('shares are written with two decimals and a sign, and the scale ends at 1 or beyond', () => {
+  assert.deepEqual([0.5, -0.004, -0.256, NaN].map(written), ['0.50', '0.00', '−0.26', '']);
+  assert.deepEqual([-0.00001, -0.5, 1].map(exact), ['0.0000', '−0.5000', '1.0000']);
+  assert.equal(endOf([0.2, NaN], [-0.4]), 1);
+  assert.equal(endOf([0.2], [-1.5]), 1.5);
+});

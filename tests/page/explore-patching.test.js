@@ -1,0 +1,132 @@
+// Two texts side by side in the Explore room: shares of heads and tokens, maps in both texts, what does not go together.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { before } from 'node:test';
+import { load } from 'headwise';
+import { exampleOf } from '../../web/page/explore/why/patching/examples.js';
+import { written } from '../../web/page/explore/why/patching/share-table.js';
+import { openModel } from '../../web/page/explore/worker/model.js';
+import { patchingOf } from '../../web/page/explore/worker/patching.js';
+import { addressHas, ROOM, roomTest, says } from './explore-room.js';
+import { contentWidth, schemes, textOf, useScheme, violations, widths } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const FOLDER = new URL('../../web/page/models/names/', import.meta.url);
+const WHY = '?model=names&mode=why';
+const { text, other, target, against } = exampleOf('names');
+
+/** @type {import('../../web/page/explore/worker/patching.js').Patching} */
+let expected;
+
+before(async () => {
+  const file = async (/** @type {string} */ name) =>
+    new Blob([await readFile(new URL(name, FOLDER))]);
+  const model = await openModel(await load(), {
+    config: await file('config.json'),
+    weights: await file('model.safetensors'),
+    tokenizer: await file('tokenizer.json'),
+  });
+  assert.ok('decoder' in model);
+  const [ids, others, [first], [second]] = [text, other, target, against].map((words) =>
+    model.text.encode(words),
+  );
+  const asked = { ids, others, target: first, against: second };
+  for await (const part of patchingOf(model, asked, async () => {})) expected = part;
+});
+
+/** The numbers of a table. @param {Page} page @param {number} i which */
+const shares = (page, i) =>
+  page.$$eval(
+    '.shares',
+    (tables, at) => [...tables[at].querySelectorAll('td b')].map((cell) => cell.textContent),
+    i,
+  );
+
+/** @param {Page} page */
+async function showExample(page) {
+  await page.click('#explore-example');
+  await page.waitForFunction(
+    () =>
+      document.querySelectorAll('.shares td button').length > 0 &&
+      !document.querySelector('.patching-progress'),
+    { timeout: 30_000 },
+  );
+}
+
+roomTest(
+  'the example shows which heads and tokens bring the prediction back',
+  WHY,
+  async (page) => {
+    await showExample(page);
+    await addressHas(page, 'corrupted=');
+    assert.match(
+      await textOf(page, '#explore-pair-scores'),
+      /“mary” - “john”: \+14\.17 in your text, -20\.87 in the other\./,
+    );
+    assert.match(await textOf(page, '#explore-pair-told'), /“john” is “mary” in the other text\./);
+    assert.deepEqual(await shares(page, 0), [...expected.heads].map(written));
+    assert.deepEqual(await shares(page, 1), [...expected.places].map(written));
+    const marked = await page.$$eval('.pair-tokens .differs .token', (all) =>
+      all.map((one) => one.textContent),
+    );
+    assert.deepEqual(marked, ['john', 'mary']);
+  },
+);
+
+roomTest('a click on a head shows its map in both texts', WHY, async (page) => {
+  await showExample(page);
+  await page.$eval('.shares td:nth-child(2) button', (cell) =>
+    /** @type {HTMLElement} */ (cell).click(),
+  );
+  await says(page, '#explore-pair-maps figure:nth-of-type(1) figcaption', /^Head L0H0, your text$/);
+  await says(
+    page,
+    '#explore-pair-maps figure:nth-of-type(2) figcaption',
+    /^Head L0H0, the other text$/,
+  );
+  await says(page, '.zoom-map h3', /Head L0H0/);
+  // Exact numbers for the keyboard.
+  await page.focus('.shares td:nth-child(2) button');
+  await page.keyboard.press('ArrowRight');
+  await says(page, '#explore-share-told', /^L0H1: 0\.0\d\d\d$/);
+});
+
+roomTest('the grid can be coloured by patching, and the address leads back', WHY, async (page) => {
+  await showExample(page);
+  await page.select('#explore-by', 'patching');
+  await says(page, '#explore-measure-legend', /brings back in the other text/);
+  const words = await page.$$eval('#explore-grid .words b', (all) =>
+    all.map((one) => one.textContent),
+  );
+  assert.equal(words.length, expected.heads.length);
+  assert.equal(words[0], '+0.50');
+  await page.reload();
+  await says(page, '#explore-measure-legend', /brings back in the other text/);
+  assert.deepEqual(await shares(page, 0), [...expected.heads].map(written));
+  await page.click('#explore-unpatch');
+  await page.waitForFunction(() => !document.querySelector('.shares'));
+  assert.ok(!(await page.evaluate(() => location.hash)).includes('corrupted'));
+});
+
+roomTest(
+  'texts of unequal length are told what to do',
+  `${WHY}&corrupted=when+mary+left`,
+  async (page) => {
+    await says(page, '#explore-pair-problem', /14 tokens, the other 3\. .* Add 11 tokens there/);
+    assert.equal((await page.$$('.shares')).length, 0);
+    assert.equal((await page.$$('.pair-tokens tr:nth-child(2) td')).length, 3);
+  },
+);
+
+roomTest('everybody can use it, on a phone too', WHY, async (page) => {
+  await showExample(page);
+  for (const scheme of schemes) {
+    await useScheme(page, scheme);
+    assert.deepEqual(await violations(page), []);
+  }
+  await page.setViewport({ width: widths[0], height: 800 });
+  const wide = await contentWidth(page);
+  assert.ok(wide <= widths[0], `${wide}`);
+  assert.ok(await page.$(`${ROOM} .share-scroll`));
+});

@@ -1,0 +1,51 @@
+/**
+ * Two texts of equal length, token by token.
+ *
+ * @import { Token } from '../../../types.js'
+ *
+ * @typedef {object} Pair
+ * @property {Token[]} clean of the text that is asked about
+ * @property {Token[]} other of the other text
+ * @property {number[]} differing places where the two differ
+ */
+
+import { formatCount, plural } from '../../../shared/format.js';
+
+/** @param {Token[]} clean @param {Token[]} other @returns {number[]} places where they differ, as far as both go */
+export const differingAt = (clean, other) =>
+  clean.flatMap(({ id }, i) => (i < other.length && other[i].id !== id ? [i] : []));
+
+/** @param {string[]} words */
+const listed = (words) =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+
+/**
+ * Why two texts cannot be compared, and what to do.
+ *
+ * @param {Token[]} clean
+ * @param {Token[]} other
+ * @param {number} at the token behind which the prediction is
+ * @returns {string} empty: they can
+ */
+export function problemOf(clean, other, at) {
+  if (clean.length !== other.length) {
+    const more = other.length - clean.length;
+    const what = more > 0 ? 'Take away' : 'Add';
+    const [first] = differingAt(clean, other);
+    const from = first === undefined ? '' : ` They differ from token ${first + 1} on.`;
+    return `Your text has ${plural(clean.length, 'token')}, the other ${formatCount(other.length)}. Patching needs equally many, so that each token has its counterpart. ${what} ${plural(Math.abs(more), 'token')} there: replace words by words of one token each.${from}`;
+  }
+  const differing = differingAt(clean, other);
+  if (differing.length === 0) return 'Both texts have the same tokens: change a word of the other.';
+  if (differing.every((i) => i > at)) {
+    return `They differ only behind token ${at + 1}, where the prediction is made. Change a word before it, or pin a later token.`;
+  }
+  return '';
+}
+
+/** How the two differ, in words. @param {Pair} pair */
+export function differenceInWords({ clean, other, differing }) {
+  const changes = differing.slice(0, 4).map((i) => `“${clean[i].text}” is “${other[i].text}”`);
+  const rest = differing.length - changes.length;
+  return `${listed([...changes, ...(rest > 0 ? [`${rest} more differ`] : [])])} in the other text.`;
+}

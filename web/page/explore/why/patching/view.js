@@ -1,0 +1,227 @@
+/**
+ * Two texts side by side, and what of the one brings its prediction back in the other.
+ *
+ * @import { Explorer } from '../../explorer.js'
+ * @import { Token } from '../../../types.js'
+ */
+
+import { byId } from '../../../shared/dom.js';
+import { formatCount } from '../../../shared/format.js';
+import { signal } from '../../../shared/signals.js';
+import { drawn, html, made } from '../../../shared/template.js';
+import { isSameHead, longName, shortName } from '../../address.js';
+import { signed } from '../sum-view.js';
+import { exampleOf } from './examples.js';
+import { differenceInWords } from './pair.js';
+import { endOf, shareTable } from './share-table.js';
+
+/** Scores this near are as good as the same, in logits or nats. */
+const CLOSE = 0.1;
+
+/** Maps of longer texts have cells too small to be seen. */
+const MOST_MAP = 512;
+
+/** @param {Explorer} room */
+function form(room) {
+  const words = signal('');
+  const input = () => byId('explore-corrupted', HTMLTextAreaElement);
+  const take = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    words.value = '';
+    room.set({ corrupted: input().value });
+  };
+  const keys = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === 'Enter' && !event.shiftKey) take(event);
+  };
+  const example = async () => {
+    const { text, other, target, against } = exampleOf(room.state.peek().model);
+    try {
+      const tokens = await Promise.all([target, against].map((one) => room.session.tokenOf(one)));
+      words.value = '';
+      const [first, second] = tokens.map(({ token }) => token.id);
+      room.choices.compareTexts({ text, corrupted: other, target: first, against: second });
+    } catch (error) {
+      words.value = /** @type {Error} */ (error).message;
+    }
+  };
+  return drawn(() => {
+    const other = room.patching.text.value;
+    return html`<form class="patching-form" @submit=${take}>
+      <label for="explore-corrupted">The other text: change a word or two of yours</label>
+      <textarea id="explore-corrupted" rows="2" .value=${other ?? room.text.value} @keydown=${keys}></textarea>
+      <div class="row">
+        <button type="submit" id="explore-patch">Compare the texts</button>
+        <button type="button" class="quiet" id="explore-example" @click=${example}>Show an example</button>
+        <button type="button" class="quiet" id="explore-unpatch" ?hidden=${other === null}
+          @click=${() => room.set({ corrupted: null })}>Close</button>
+        <span class="note" role="status">${drawn(() => words.value)}</span>
+      </div>
+    </form>`;
+  });
+}
+
+/** Both texts, a column for each token. @param {Explorer} room */
+function texts({ patching, about }) {
+  const pair = patching.pair.value;
+  if (!pair) return '';
+  const { clean, other, differing, problem } = pair;
+  const isAligned = clean.length === other.length;
+  const { at } = about.value;
+  const cell = (/** @type {Token} */ { text }, /** @type {number} */ i) => {
+    const isOther = isAligned ? differing.includes(i) : clean[i]?.id !== other[i]?.id;
+    const classes = [isOther && 'differs', i === at && 'asked'].filter(Boolean).join(' ');
+    return html`<td class=${classes}><span class="token">${text}</span>${isOther ? html`<span class="visually-hidden"> differs</span>` : ''}</td>`;
+  };
+  return html`<div class="share-scroll" tabindex="0" role="group" aria-label="Both texts, token by token">
+      <table class="pair-tokens">
+        <tbody>
+          <tr><th scope="row">Your text</th>${clean.map(cell)}</tr>
+          <tr><th scope="row">Other text</th>${other.map(cell)}</tr>
+        </tbody>
+      </table>
+    </div>
+    ${problem ? html`<p class="message error" id="explore-pair-problem">${problem}</p>` : html`<p class="note" id="explore-pair-told">${differenceInWords(pair)}</p>`}`;
+}
+
+/** What is measured, in words. @param {Explorer} room @param {{ target: number }} shares */
+function measured({ next, shown }, { target }) {
+  const { predictions = [] } = next.answer.value ?? {};
+  const { against } = shown.value;
+  const textOf = (/** @type {number | null} */ id) =>
+    predictions.find(({ token }) => token.id === id)?.token.text ?? '…';
+  const what = `“${textOf(target)}”`;
+  return against === null
+    ? `log-probability of ${what}`
+    : `logit of ${what} − “${textOf(against)}”`;
+}
+
+/** How sure each text is, and how far the sweep has come. @param {Explorer} room */
+function scores(room) {
+  const shares = room.patching.shares.value;
+  if (!shares) return '';
+  const { clean, other, done, count } = shares;
+  const { cancelled, question } = room.patching;
+  const isCancelled = cancelled.value === question.value;
+  const isKnown = clean !== undefined && other !== undefined;
+  const told =
+    isKnown &&
+    html`The ${measured(room, shares)}: <b>${signed(clean)}</b> in your text, <b>${signed(other)}</b> in the
+          other.`;
+  const progress = html`<p class="patching-progress">
+    <progress max="1" .value=${done / count} aria-label="Patched so far"></progress>
+    <span class="note">${formatCount(done)} of ${formatCount(count)} patches</span>
+    <button type="button" class="quiet" id="explore-patching-cancel" @click=${room.patching.cancel}>
+      Cancel
+    </button>
+  </p>`;
+  const isClose = isKnown && Math.abs(clean - other) < CLOSE;
+  return html`<p id="explore-pair-scores">${told || ''}</p>
+    ${isClose ? html`<p class="note">Both texts say nearly the same, so shares of the difference mean little. Change another word, or choose another token to compare with.</p>` : ''}
+    ${done < count && !isCancelled ? progress : ''}`;
+}
+
+/** @param {Explorer} room */
+const resumed = ({ patching }) =>
+  html`<button type="button" id="explore-patching-go-on" ?hidden=${patching.cancelled.value !== patching.question.value || patching.question.value.text === null}
+    @click=${patching.goOn}>Patch all heads and tokens</button>`;
+
+/** The shares of heads, and of layers at tokens. @param {Explorer} room @param {(words: string) => void} point */
+function tables(room, point) {
+  const { patching, shown, run, choices } = room;
+  const { shares, pair } = { shares: patching.shares.value, pair: patching.pair.value };
+  if (!shares || !pair || !run.value) return '';
+  const { layers, heads } = run.value;
+  const end = endOf(shares.heads, shares.places);
+  const common = { layers, end, point };
+  const columns = Array.from({ length: shares.n }, (_, i) => {
+    const [text, other] = [pair.clean[i].text, pair.other[i].text];
+    return pair.differing.includes(i)
+      ? html`<span class="token">${text}</span><span class="token other">${other}</span>`
+      : html`<span class="token">${text}</span>`;
+  });
+  const heading = (/** @type {string} */ words, /** @type {string} */ about) =>
+    html`<h4>${words}</h4><p class="note">${about}</p>`;
+  return html`<div class="patching-tables">
+      <div>
+        ${heading('Heads', 'Each head’s output, at all tokens. A click shows its map in both texts.')}
+        ${shareTable({
+          ...{ ...common, caption: 'Recovered share of each head', values: shares.heads },
+          columns: Array.from({ length: heads }, (_, head) => `H${head}`),
+          isChosen: (layer, head) => isSameHead({ layer, head }, shown.value),
+          nameOf: (layer, head) => shortName({ layer, head }),
+          choose: (layer, head) => choices.choose({ layer, head }),
+        })}
+      </div>
+      <div>
+        ${heading('Tokens', 'The residual stream before each layer, at one token: where what matters is kept.')}
+        ${shareTable({
+          ...{
+            ...common,
+            caption: 'Recovered share of each layer and token',
+            values: shares.places,
+            columns,
+          },
+          isChosen: () => false,
+          nameOf: (layer, i) => `before layer ${layer}, “${pair.clean[i].text}” (${i + 1})`,
+          choose: (_, token) => choices.pin({ side: 'query', token }),
+        })}
+      </div>
+    </div>
+    <p class="note share-legend"><span>−${end.toFixed(2).replace(/\.00$/, '')}</span><span class="share-bar"></span><span>${end.toFixed(2).replace(/\.00$/, '')}</span>
+      Recovered share. 0: nothing comes back. 1: the whole prediction of your text. Purple: towards it. Orange: away from it.</p>`;
+}
+
+/** @param {import('../../../../headwise/view.js').AttentionMap} map @param {Float32Array} weights @param {readonly Token[]} tokens @param {string} name */
+function paint(map, weights, tokens, name) {
+  const n = tokens.length;
+  const shape = [n, n];
+  map.show({
+    weights: { shape, data: weights },
+    tokens: tokens.map(({ text }) => text),
+    causal: true,
+    max: 1,
+    name,
+  });
+}
+
+/** The chosen head's map in both texts. @param {Explorer} room */
+function maps({ patching, run, shown }) {
+  const [answer, pair] = [patching.maps.value, patching.pair.value];
+  const isNow = answer && pair && answer.run === run.value && isSameHead(answer, shown.value);
+  if (!isNow || pair.problem || pair.clean.length > MOST_MAP) return '';
+  const name = longName(shown.value);
+  const map = (
+    /** @type {string} */ text,
+    /** @type {Float32Array} */ weights,
+    /** @type {Token[]} */ tokens,
+  ) =>
+    html`<figure><figcaption>${name}, ${text}</figcaption>
+      <attention-map compact ${made(paint, weights, tokens, `${name}, ${text}`)}></attention-map></figure>`;
+  return html`<div class="pair-maps" id="explore-pair-maps">
+    ${map('your text', answer.clean, pair.clean)} ${map('the other text', answer.other, pair.other)}
+  </div>`;
+}
+
+/** @param {Explorer} room */
+export function patchingView(room) {
+  const pointed = signal('');
+  const point = (/** @type {string} */ words) => (pointed.value = words);
+  const told = () => {
+    if (!room.patching.shares.value) return '';
+    return (
+      pointed.value || 'Point at a cell, or go to it with the arrow keys, for its exact share.'
+    );
+  };
+  return html`<section class="why-patching" aria-labelledby="explore-patching-title">
+    <h3 id="explore-patching-title">Patching: what brings the prediction back?</h3>
+    <p class="note">
+      Another text, in which the model says something else. Put one part of your text’s run into
+      its run. What brings the prediction back is what it depends on.
+    </p>
+    ${form(room)}
+    ${drawn(() => texts(room))} ${drawn(() => scores(room))} ${drawn(() => resumed(room))}
+    ${drawn(() => tables(room, point))}
+    <p class="note share-told" id="explore-share-told">${drawn(told)}</p>
+    ${drawn(() => maps(room))}
+  </section>`;
+}
