@@ -32,6 +32,13 @@ const report = {
     parts: partsOf({ heads: [1, -2, 3, 4], mlps: [0.5, -0.25], embedding: 0.125, biases: 1 / 3 }),
     total: 6.7083333,
   },
+  lens: {
+    target: 'b',
+    rows: [
+      { after: 'embedding', likeliest: HOSTILE, most: 0.5, rank: 12, share: 0.01 },
+      { after: 'L0', likeliest: 'b', most: 0.75, rank: 1, share: 0.75 },
+    ],
+  },
   grids: [
     {
       ...{ title: 'Attribution of each head', words: 'What it writes.', sign: 1, layers: 2 },
@@ -75,6 +82,8 @@ test('a report says parts, predictions, grids, weights and the address', () => {
     'Embedding 0.1250 L0 heads −1.0000 L0 MLP 0.5000 L1 heads 7.0000 L1 MLP −0.2500 Biases 0.3333 Sum 6.7083',
     'L0 1.0000 −2.0000 L1 3.0000 4.0000',
     '2 0.7500',
+    'after likeliest probability rank of “b” probability of “b”',
+    'L0 b 75.00 % 1 75.00 %',
     'See it again in Headwise',
   ]) {
     assert.ok(words.includes(text), text);

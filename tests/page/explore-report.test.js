@@ -62,6 +62,10 @@ roomTest('the report has the numbers of the view, and the way back to it', QUERY
   exact.map.row.weights.forEach((/** @type {number} */ weight, /** @type {number} */ i) =>
     assert.ok(isNear(weight, weights[i]), `${i}: ${weight}`),
   );
+  const last = exact.lens.rows.at(-1);
+  assert.deepEqual([exact.lens.rows.length, last.after], [3, 'L1']);
+  const now = exact.next.rows.find((/** @type {{ is: string }} */ { is }) => is.includes('target'));
+  assert.ok(isNear(last.share, now.before), `${last.share}, as all layers predict`);
   assert.equal(exact.address, await page.evaluate(() => location.href));
   hw.dispose();
 });

@@ -22,6 +22,8 @@
  * @property {{ text: string, isAsked: boolean }[]} tokens
  * @property {{ after: string, hasMuted: boolean, rows: { text: string, id: number | null, before: number, after: number, is: string }[] }} next
  * @property {{ name: string, parts: Part[], total: number }} sum
+ * @property {{ target: string, rows: { after: string, likeliest: string, most: number, rank: number, share: number }[] }} lens
+ *   what would be predicted after each layer
  * @property {Grid[]} grids
  * @property {{ title: string, svg: string, scale: string, row: { from: string, weights: number[] } }} map
  */
@@ -110,6 +112,23 @@ function patchingGrids(seen, score) {
 }
 
 /**
+ * What would be predicted behind a token after each layer.
+ *
+ * @param {Seen} seen
+ * @param {number} at
+ * @param {number} target
+ */
+async function lensOf({ session }, at, target) {
+  /** @type {import('../../worker/lens.js').LensCell[][]} */
+  let all = [];
+  for await (const { rows } of session.lens({ from: at, to: at + 1, target })) all = rows;
+  return all.map(([{ top, rank, share }], i) => ({
+    after: i === 0 ? 'embedding' : `L${i - 1}`,
+    ...{ likeliest: top[0].token.text, most: top[0].share, rank, share },
+  }));
+}
+
+/**
  * @param {Seen} seen
  * @param {{ title: string, caption: string }} wish its own where they are empty
  * @returns {Promise<Report>}
@@ -161,6 +180,7 @@ export async function gather(seen, { title, caption }) {
         is: marks(token.id),
       })),
     },
+    lens: { target: textOf(target), rows: await lensOf(seen, about.at, target) },
     sum: { name: score, parts: partsOf(attribution), total: attribution.total },
     map: {
       title: titleOf(state),

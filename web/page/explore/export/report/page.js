@@ -76,6 +76,18 @@ function sumSection({ name, parts, total }) {
   return `<p>What each part of the model writes to the logit of ${escaped(name)}, through the final norm with its scale held fixed, all heads heard. The logit itself: <b>${number(total)}</b>.</p>${room('Attribution', table)}`;
 }
 
+/** @param {Report['lens']} lens */
+function lensSection({ target, rows }) {
+  const body = rows.map(
+    ({ after, likeliest, most, rank, share }) =>
+      `<tr><th scope="row">${after}</th><td class="word"><span class="token">${escaped(likeliest)}</span></td><td>${percent(most)}</td><td>${rank}</td><td>${percent(share)}</td></tr>`,
+  );
+  const head = ['after', 'likeliest', 'probability', 'rank', 'probability'].map((name, i) =>
+    i > 2 ? `${name} of “${target}”` : name,
+  );
+  return `<p>What the model would predict if it ended after a layer: the residual stream there through the final norm and the unembedding (logit lens), all heads heard.</p>${room('Logit lens', `<table><thead>${headRow(head)}</thead><tbody>${body.join('')}</tbody></table>`)}`;
+}
+
 /** @param {Grid} grid */
 function gridTable({ title, words, columns, layers, values, sign, chosen }) {
   const most = values.reduce((largest, value) => Math.max(largest, Math.abs(value) || 0), 0);
@@ -120,7 +132,7 @@ function againOf({ address, isOpened }) {
 
 /** @param {Report} report @returns {string} the file */
 export function reportPage(report) {
-  const { title, caption, settings, next, sum, grids, map } = report;
+  const { title, caption, settings, next, sum, lens, grids, map } = report;
   // In HTML a script's data ends at "</script" alone.
   const exact = JSON.stringify({ ...report, map: { title: map.title, row: map.row } }).replaceAll(
     '<',
@@ -130,6 +142,7 @@ export function reportPage(report) {
     section('settings', 'Settings', settingsOf(settings)),
     section('next', 'What comes next', predictions(next)),
     section('sum', 'The sum', sumSection(sum)),
+    section('lens', 'After each layer', lensSection(lens)),
     ...grids.map((grid, i) => section(`grid-${i}`, grid.title, gridTable(grid))),
     section('map', map.title, mapSection(report)),
     section('again', 'See it again', againOf(report)),
