@@ -316,3 +316,16 @@ test('a Worker that dies while it opens is no loss: nothing was open', async () 
   await open(session);
   assert.equal(session.files, files);
 });
+
+test('a text that is being read can be left: its Worker ends, and what was open with it', async () => {
+  /** @type {Error[]} */
+  const lost = [];
+  const session = await ready({ lost: (error) => lost.push(error) });
+  const reading = session.read('It is long', stateOf());
+  session.stop();
+  await assert.rejects(reading, { code: 'ERR_STALE' });
+  assert.equal(lost.length, 1);
+  assert.deepEqual([session.isLost, session.run, session.files], [true, undefined, undefined]);
+  await open(session);
+  assert.equal(FakeWorker.all.length, 2);
+});

@@ -93,3 +93,26 @@ pageTest(
   },
   { ready: async (page) => void (await scored(page)), isMeant: /404|^failed: blob:/ },
 );
+
+pageTest(
+  'a model that takes long has a bar, and when it is cancelled the one before is back',
+  '#explore',
+  async (page) => {
+    const weights = '/induction/model.safetensors';
+    server.behaviours[weights] = { cutAfter: 1000, stalls: true };
+    await page.evaluate(
+      (name) => void (location.hash = `#explore?model=${encodeURIComponent(name)}`),
+      `${server.origin}/induction`,
+    );
+    await page.waitForSelector('#explore-waiting:not([hidden])');
+    assert.match(await textOf(page, '#explore-waiting'), /Loading the model Cancel/);
+    await page.click('#explore-waiting button');
+    await page.waitForSelector('#explore-waiting[hidden]');
+    await page.waitForFunction(() => !location.hash.includes('model='));
+    await page.waitForSelector('#explore-room:not([aria-busy])');
+    assert.match(await textOf(page, '#explore-text'), /^It was not/);
+    assert.match(await textOf(page, '#explore-cost'), / heads: /);
+    delete server.behaviours[weights];
+  },
+  { ready: async (page) => void (await scored(page)), isMeant },
+);

@@ -21,6 +21,7 @@ import { lastToken, Session } from './session.js';
 import { hasMeasure } from './scores.js';
 import { titleOf } from './titles.js';
 import { Patching } from './why/patching/patching.js';
+import { Waiting } from './waiting.js';
 
 /**
  * The state as far as a run has it: a layer, a head or a token that is not there is none.
@@ -75,6 +76,8 @@ export class Explorer {
   /** What is written behind it, and not yet read. @type {Signal<{ run?: RunSummary, tokens: Token[] } | undefined>} */
   draft = signal(undefined);
   message = signal({ words: '', isError: false });
+  /** What takes long. */
+  waiting = new Waiting();
   /** Whether something else is opened or read, and what is drawn is of what was before. */
   isBusy = signal(true);
   /** The run whose large maps are drawn. @type {Signal<RunSummary | undefined>} */

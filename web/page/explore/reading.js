@@ -1,6 +1,7 @@
 /**
  * Opens the model that the address names, and reads its text; each anew when something else is to be opened or read.
  *
+ * @import { ExploreState } from './address.js'
  * @import { Explorer } from './explorer.js'
  */
 
@@ -22,9 +23,9 @@ async function wantedFiles(model, own) {
   );
 }
 
-/** @param {Explorer} room @returns what opens it once more, and whether it is under way */
+/** @param {Explorer} room @returns what opens it once more, what stops it, and whether it is under way */
 function connectOpening(room) {
-  const { session, state, own, model } = room;
+  const { session, state, own, model, waiting } = room;
   /** Counts how often it is opened once more because its Worker ended. */
   const again = signal(0);
   const wanted = derived(() => {
@@ -36,16 +37,21 @@ function connectOpening(room) {
   let opening = new AbortController();
   const open = async () => {
     opening.abort();
-    opening = new AbortController();
+    const mine = new AbortController();
+    opening = mine;
     const now = wanted.peek();
     const isWanted = () => now === wanted.peek();
     try {
       const files = await wantedFiles(now.name, now.own);
       room.say('Loading …');
+      waiting.begin('Loading the model');
       await session.open(files, {
-        signal: opening.signal,
-        onProgress: ({ fraction, label = 'Loading' }) =>
-          isWanted() && room.say(`${label} … ${Math.round(100 * fraction)} %`),
+        signal: mine.signal,
+        onProgress({ fraction, label = 'Loading' }) {
+          if (!isWanted()) return;
+          room.say(`${label} … ${Math.round(100 * fraction)} %`);
+          waiting.reach(fraction);
+        },
       });
       if (isWanted() && session.model) {
         const next = { ...session.model, files };
@@ -54,35 +60,43 @@ function connectOpening(room) {
     } catch (error) {
       if (!isWanted()) return;
       opened.value = now;
-      room.fail(error);
+      if (mine.signal.aborted) room.say('Cancelled.');
+      else room.fail(error);
+    } finally {
+      if (isWanted()) waiting.end();
     }
   };
   effect(() => {
     if (wanted.value) untracked(open);
   });
   const isOpening = computed(() => opened.value !== wanted.value);
-  return { isOpening, reopen: () => void again.value++ };
+  return { isOpening, reopen: () => void again.value++, stop: () => opening.abort() };
 }
 
 /** @param {Explorer} room */
 export function connectReading(room) {
-  const { session, state, causal, softmax, model } = room;
-  const { isOpening, reopen } = connectOpening(room);
+  const { session, state, causal, softmax, model, waiting } = room;
+  const { isOpening, reopen, stop } = connectOpening(room);
   /** The model whose text was read, or could not be. */
   const read = signal(/** @type {object | undefined} */ (undefined));
+  /** What was read last: to that a wait leads back that is cancelled. @type {ExploreState | undefined} */
+  let settled;
   const readText = newest(async () => {
     if (isOpening.peek()) return;
     const [about, asked] = [model.peek(), state.peek()];
     try {
       session.causal = causal.peek();
       session.softmax = softmax.peek();
+      waiting.begin('Reading the text');
       await session.read(room.text.peek(), asked);
+      settled = asked;
       batch(() => {
         room.written.value = asked.added.length;
         room.run.value = session.run;
         room.say('');
       });
     } finally {
+      waiting.end();
       read.value = about;
     }
   }, room.fail);
@@ -104,6 +118,13 @@ export function connectReading(room) {
     }
     recovered = state.peek();
     reopen();
+  };
+  waiting.cancel = () => {
+    const isReading = !isOpening.peek();
+    waiting.end();
+    stop();
+    room.set(settled ?? { text: null, kept: null, added: [] });
+    if (isReading) session.stop();
   };
   effect(() => void (room.isBusy.value = isOpening.value || read.value !== model.value));
 }

@@ -31,6 +31,7 @@ import { tellingHeads } from './telling-heads.js';
 import { modelChoice, textChoice, textEditor } from './text-controls.js';
 import { textView, tintChoice, tintNote } from './text-view.js';
 import { lensView } from './why/lens-view.js';
+import { waitingBar } from './waiting.js';
 import { whyView } from './why/view.js';
 
 /** @param {Explorer} room @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog */
@@ -67,6 +68,7 @@ function textSection(room, show) {
     <p class="note" id="explore-kept" ?hidden=${drawn(() => room.state.value.kept === null)}>
       This address is of a long text that another browser keeps. Here is the sample.
     </p>
+    ${waitingBar(room)}
     <p id="explore-message" role="status"
       class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
       .textContent=${drawn(() => message.value.words)}></p>
@@ -133,7 +135,7 @@ function headsSection(room) {
     return [
       isCompared && 'comparing',
       `show-${show}`,
-      isBusy.value && 'busy',
+      isBusy.value && 'outdated',
       isWhy.value && 'why',
     ];
   };

@@ -38,6 +38,7 @@
  */
 
 import { connect } from '../shared/connect.js';
+import { PageError } from '../shared/errors.js';
 
 /**
  * The token that is asked about before one is chosen: the last one; where every token sees all, the last of the text's own.
@@ -57,6 +58,7 @@ const startExploreWorker = () =>
 
 export class Session {
   #remote;
+  #end;
   #lost;
   #runs = 0;
   /** @type {Map<string, Promise<Float32Array>>} */ #kept = new Map();
@@ -77,9 +79,17 @@ export class Session {
    */
   constructor({ lost = () => {}, startWorker = startExploreWorker } = {}) {
     /** @type {Connected<ExploreWorker>} */
-    const { remote } = connect(startWorker, { lost: (error) => this.#lose(error) });
+    const { remote, end } = connect(startWorker, { lost: (error) => this.#lose(error) });
     this.#remote = remote;
+    this.#end = end;
     this.#lost = lost;
+  }
+
+  /** Ends the Worker, and with it what was open: a text that is being read cannot be left otherwise. */
+  stop() {
+    const error = new PageError('ERR_STALE', 'Cancelled.');
+    this.#end(error);
+    this.#lose(error);
   }
 
   /** @param {Error} error */
