@@ -964,6 +964,34 @@ hw_status hw_decoder_attribution(hw_context *context, const hw_module *decoder, 
 hw_status hw_decoder_head_circuit(hw_context *context, const hw_module *decoder, size_t layer, size_t head,
                                   double *copying, double *eigenvalues);
 
+/* What the parts of a decoder make of a head's score, the scaled product of a query and a key before softcap, mask and softmax:
+ * the score is linear in the residual stream at the query (with the key held fixed) and at the key (with the query held fixed), if
+ * the scales of norms are held fixed. Parts below the layer, `count` of them: heads [layer, num_heads], feed-forwards with their
+ * biases [layer], the embedding with its position, and biases: of output projections, norms, queries and keys, with what
+ * the rounding of int8 adds. count is layer · (num_heads + 1) + 2. Positions rotate the parts as they rotate the whole. */
+typedef struct hw_qk_attribution {
+  const uint32_t *ids; /* [tokens] */
+  size_t tokens;
+  size_t layer;
+  size_t head;
+  size_t query;       /* position of the token that looks */
+  size_t key;         /* position of the token that is looked at */
+  float *query_parts; /* [count]: they add up to the score */
+  float *key_parts;   /* [count]: they add up to the score */
+  float *
+      pairs; /* NULL, or [count, count]: of query's and key's parts; rows add up to query_parts, columns to key_parts */
+  float *score; /* [1] */
+} hw_qk_attribution;
+
+/* Runs the text up to the layer and writes the parts. Errors are those of hw_module_forward. HW_ERROR_VALUE also: the module is not
+ * a decoder, or layer, head or a position is out of range. */
+hw_status hw_decoder_qk_attribution(hw_context *context, const hw_module *decoder, const hw_qk_attribution *call);
+
+/* Copies a head's matrices to out [4, head_dim, d_model]: W_Q, W_K, W_V and the transpose of W_O. They are raw, or with_gains: the
+ * weights of the norm before attention, of norms of queries and keys, and of a norm behind attention are multiplied in.
+ * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or out is NULL. */
+hw_status hw_decoder_head_weights(const hw_module *decoder, size_t layer, size_t head, bool with_gains, float *out);
+
 /* Training input of a language model. */
 typedef struct hw_loss_input {
   const uint32_t *ids;    /* [batch, tokens] */

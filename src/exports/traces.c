@@ -38,3 +38,12 @@ HW_EXPORT(hw_status, decoder_head_circuit,
           (const hw_module *decoder, size_t layer, size_t head, double *copying, double *eigenvalues)) {
   return hw_decoder_head_circuit(hw_export_context(), decoder, layer, head, copying, eigenvalues);
 }
+
+HW_EXPORT(hw_status, decoder_qk_attribution, (const hw_module *decoder, const hw_qk_attribution *call)) {
+  return hw_decoder_qk_attribution(hw_export_context(), decoder, call);
+}
+
+HW_EXPORT(hw_status, decoder_head_weights,
+          (const hw_module *decoder, size_t layer, size_t head, bool with_gains, float *out)) {
+  return hw_decoder_head_weights(decoder, layer, head, with_gains, out);
+}

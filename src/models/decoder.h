@@ -2,7 +2,8 @@
 #ifndef HW_MODELS_DECODER_H
 #define HW_MODELS_DECODER_H
 
-#include "modules/module.h"
+#include "modules/block.h"
+#include "modules/multi_head_attention.h"
 
 typedef struct hw_decoder {
   hw_module base;
@@ -23,6 +24,14 @@ void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_inpu
 
 /* Its backward without a cache: d, the gradient of x, is overwritten. */
 void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_input *input, float *d);
+
+static inline const hw_block *hw_decoder_block(const hw_decoder *decoder, size_t layer) {
+  return (const hw_block *)decoder->blocks.all[layer];
+}
+
+static inline hw_head_parts hw_decoder_head_parts(const hw_decoder *decoder, size_t layer, size_t head) {
+  return hw_attention_head_parts(hw_decoder_block(decoder, layer)->attn, head);
+}
 
 /* What makes logits of normed rows. */
 const hw_matrix *hw_decoder_head(const hw_decoder *decoder);

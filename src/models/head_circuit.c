@@ -5,8 +5,6 @@
 #include "kernels/eigenvalues.h"
 #include "models/decoder.h"
 #include "models/models.h"
-#include "modules/block.h"
-#include "modules/multi_head_attention.h"
 
 /* Tokens that are projected at a time, and added up in single precision. */
 enum { TOKENS = 256 };
@@ -26,13 +24,10 @@ typedef struct projections {
 } projections;
 
 static projections take_projections(const hw_run *run, const head_circuit *c) {
-  const hw_model_config *model = &c->decoder->config.model;
-  const hw_module *attention = ((const hw_block *)c->decoder->blocks.all[c->layer])->attn;
-  const hw_linear *out = hw_modules_out_proj(&c->decoder->blocks, c->layer);
-  const hw_matrix_part columns = {0, model->d_model, c->head * model->head_dim, model->head_dim};
-  const hw_matrix_part rows = hw_attention_value_rows(attention, c->head);
-  const hw_matrix value = hw_matrix_copy(run, hw_attention_qkv_weight(attention), &rows);
-  const hw_matrix part = hw_matrix_copy(run, &out->weight, &columns);
+  const hw_head_parts head = hw_decoder_head_parts(c->decoder, c->layer, c->head);
+  const hw_matrix value = hw_matrix_copy(run, &head.qkv_proj->weight, &head.rows[HW_VALUE]);
+  const hw_matrix part =
+      hw_matrix_copy(run, &hw_modules_out_proj(&c->decoder->blocks, c->layer)->weight, &head.columns);
   return (projections){value, hw_matrix_transpose(run, &part)};
 }
 

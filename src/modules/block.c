@@ -85,9 +85,9 @@ static void add_part(hw_run *run, const hw_block *m, const half *h, const float 
     hw_layer_norm_push(run, h->after, branch, h->rows, branch);
   }
   drop(run, m, branch, h->count);
-  if (run->watch != NULL && !hw_run_measures(run)) {
+  for (const hw_watch *watch = run->watch; watch != NULL && !hw_run_measures(run); watch = watch->next) {
     const size_t part = 2 * (run->layer - 1) + (h->part == m->ffn ? 1 : 0);
-    memcpy(run->watch->branches + part * m->d_model, branch + run->watch->row * m->d_model, m->d_model * sizeof(float));
+    memcpy(watch->branches + part * m->d_model, branch + watch->row * m->d_model, m->d_model * sizeof(float));
   }
   if (hw_run_records(run)) {
     hw_push_number(run, (double)mark);

@@ -76,29 +76,33 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   hw_normalization_forward(run, &normalization, input->x, hw_size_multiply(input->batch, input->tokens), y);
 }
 
-double hw_layer_norm_direction(const hw_module *module, const float *x, double *d) {
-  const hw_normalization n = normalization_of((const layer_norm *)module);
-  const double count = (double)n.columns;
+const float *hw_layer_norm_bias(const hw_module *module) { return normalization_of((const layer_norm *)module).bias; }
+
+float hw_layer_norm_gain(const hw_module *module, size_t column) {
+  const layer_norm *m = (const layer_norm *)module;
+  return m->weight[column] + (float)m->config.gain_offset;
+}
+
+static void scale_row(const hw_module *module, float *row, size_t columns, bool centres, float factor) {
   double mean = 0.0;
-  double variance = 0.0;
-  double bias = 0.0;
-  double sum = 0.0;
-  for (size_t i = 0; !n.is_rms && i < n.columns; i++) {
-    mean += (double)x[i] / count;
+  for (size_t i = 0; centres && i < columns; i++) {
+    mean += (double)row[i] / (double)columns;
   }
-  for (size_t i = 0; i < n.columns; i++) {
-    variance += ((double)x[i] - mean) * ((double)x[i] - mean) / count;
+  for (size_t i = 0; i < columns; i++) {
+    row[i] = (float)(((double)row[i] - mean) * (double)factor * (double)hw_layer_norm_gain(module, i));
   }
-  const double scale = 1.0 / sqrt(variance + n.eps);
-  for (size_t i = 0; i < n.columns; i++) {
-    bias += n.is_rms ? 0.0 : d[i] * (double)n.bias[i];
-    d[i] *= scale * ((double)n.weight[i] + (double)n.gain_offset);
-    sum += d[i];
+}
+
+void hw_layer_norm_linear(const hw_run *run, const hw_module *module, const float *x, float *rows, size_t count) {
+  const hw_normalization n = normalization_of((const layer_norm *)module);
+  const size_t mark = run->arena->used;
+  float *normalized = hw_run_take_floats(run, 1, n.columns);
+  float *factor = hw_run_take_floats(run, 1, 1);
+  hw_normalization_normalize(run, &n, x, 1, normalized, factor);
+  for (size_t i = 0; !hw_run_measures(run) && i < count; i++) {
+    scale_row(module, rows + i * n.columns, n.columns, !n.is_rms, *factor);
   }
-  for (size_t i = 0; !n.is_rms && i < n.columns; i++) {
-    d[i] -= sum / count;
-  }
-  return bias;
+  run->arena->used = mark;
 }
 
 void hw_layer_norm_push(hw_run *run, const hw_module *module, const float *x, size_t rows, float *y) {

@@ -32,8 +32,12 @@ void hw_layer_norm_restore(const hw_run *run, const hw_module *module, const hw_
 void hw_layer_norm_pull(const hw_run *run, hw_module *module, const hw_normalized *normalized, const float *dy,
                         size_t rows, bool adds, float *dx);
 
-/* Turns d [dim], a direction in what the norm gives, into that in the row x, whose scale is held fixed. Returns what the bias
- * adds along the first. */
-double hw_layer_norm_direction(const hw_module *module, const float *x, double *d);
+/* rows [count, dim] through the norm as if their scale was that of x [dim], in place. The bias, which is not added: NULL without
+ * one. */
+void hw_layer_norm_linear(const hw_run *run, const hw_module *module, const float *x, float *rows, size_t count);
+const float *hw_layer_norm_bias(const hw_module *module);
+
+/* What the norm multiplies a column by, besides its scale. */
+float hw_layer_norm_gain(const hw_module *module, size_t column);
 
 #endif

@@ -10,8 +10,8 @@
 #include "ops/attention.h"
 #include "ops/head_mask.h"
 
-/* What is made of a token, and which of it has norms. */
-enum { QUERY, KEY, VALUE, PROJECTIONS, NORMS = VALUE };
+/* Queries and keys may have norms. */
+enum { NORMS = HW_VALUE };
 
 typedef struct multi_head_attention {
   hw_module base;
@@ -24,7 +24,7 @@ typedef struct multi_head_attention {
 static size_t head_dim_of(const multi_head_attention *m) { return m->config.base.d_out / m->config.base.num_heads; }
 
 static size_t heads_of(const multi_head_attention *m, size_t projection) {
-  return projection == QUERY ? m->config.base.num_heads : m->config.key_heads;
+  return projection == HW_QUERY ? m->config.base.num_heads : m->config.key_heads;
 }
 
 /* Rows of qkv_proj before those of a projection. */
@@ -33,7 +33,7 @@ static size_t start_of(const multi_head_attention *m, size_t projection) {
   if (m->config.is_interleaved) {
     return projection * head_dim;
   }
-  return projection == QUERY ? 0 : m->config.base.d_out + (projection - KEY) * m->config.key_heads * head_dim;
+  return projection == HW_QUERY ? 0 : m->config.base.d_out + (projection - HW_KEY) * m->config.key_heads * head_dim;
 }
 
 /* ---- Life ---- */
@@ -84,7 +84,7 @@ static void visit(hw_module *module, hw_visit *visit) {
   if (m->config.base.packed_qkv) {
     hw_visit_linear(visit, "qkv_proj", &m->qkv_proj);
   } else {
-    for (size_t i = 0; i < PROJECTIONS; i++) {
+    for (size_t i = 0; i < HW_PROJECTIONS; i++) {
       hw_visit_linear_part(visit, names[i], &m->qkv_proj, start_of(m, i), heads_of(m, i) * head_dim_of(m), 1u << i);
     }
   }
@@ -96,16 +96,22 @@ static void visit(hw_module *module, hw_visit *visit) {
   }
 }
 
-const hw_matrix *hw_attention_qkv_weight(const hw_module *module) {
-  return &((const multi_head_attention *)module)->qkv_proj.weight;
-}
-
-hw_matrix_part hw_attention_value_rows(const hw_module *module, size_t head) {
+hw_head_parts hw_attention_head_parts(const hw_module *module, size_t head) {
   const multi_head_attention *m = (const multi_head_attention *)module;
   const size_t head_dim = head_dim_of(m);
-  const size_t key_head = head / (m->config.base.num_heads / m->config.key_heads);
-  const size_t stride = m->config.is_interleaved ? PROJECTIONS * head_dim : head_dim;
-  return (hw_matrix_part){start_of(m, VALUE) + key_head * stride, head_dim, 0, m->config.base.d_in};
+  const size_t stride = m->config.is_interleaved ? HW_PROJECTIONS * head_dim : head_dim;
+  hw_head_parts of = {
+      .qkv_proj = &m->qkv_proj,
+      .columns = {0, m->config.out_features, head * head_dim, head_dim},
+      .norms = {m->norms[HW_QUERY], m->norms[HW_KEY]},
+      .rotary = m->config.rotary,
+      .scale = m->config.scale == 0.0 ? (double)hw_attention_default_scale(head_dim) : m->config.scale,
+  };
+  for (size_t i = 0; i < HW_PROJECTIONS; i++) {
+    const size_t number = head / (m->config.base.num_heads / heads_of(m, i));
+    of.rows[i] = (hw_matrix_part){start_of(m, i) + number * stride, head_dim, 0, m->config.base.d_in};
+  }
+  return of;
 }
 
 static hw_cache_shape cache_shape(const hw_module *module) {
@@ -136,7 +142,7 @@ static hw_strides strides_of(const multi_head_attention *m, size_t tokens) {
   const size_t head_dim = head_dim_of(m);
   return (hw_strides){
       .batch = tokens * columns,
-      .head = m->config.is_interleaved ? PROJECTIONS * head_dim : head_dim,
+      .head = m->config.is_interleaved ? HW_PROJECTIONS * head_dim : head_dim,
       .token = columns,
   };
 }
@@ -163,9 +169,9 @@ static hw_turned_heads turned_of(const hw_run *run, const multi_head_attention *
 }
 
 static void point_at(const multi_head_attention *m, const float *qkv, hw_attention *attention) {
-  attention->query = hw_const_floats_from(qkv, start_of(m, QUERY));
-  attention->key = hw_const_floats_from(qkv, start_of(m, KEY));
-  attention->value = hw_const_floats_from(qkv, start_of(m, VALUE));
+  attention->query = hw_const_floats_from(qkv, start_of(m, HW_QUERY));
+  attention->key = hw_const_floats_from(qkv, start_of(m, HW_KEY));
+  attention->value = hw_const_floats_from(qkv, start_of(m, HW_VALUE));
 }
 
 /* Heads by strides: a token's are columns of its row. */
@@ -274,8 +280,8 @@ static void project(const hw_run *run, const multi_head_attention *m, const hw_a
   float *copy = needs_copy ? hw_run_take_floats(run, rows, d_out) : NULL;
   const float *output = masked_output(run, attention, copy);
   hw_head_replace_forward(run, attention);
-  if (run->watch != NULL && !hw_run_measures(run)) {
-    memcpy(run->watch->heads + run->layer * d_out, output + run->watch->row * attention->output_strides.token,
+  for (const hw_watch *watch = run->watch; watch != NULL && !hw_run_measures(run); watch = watch->next) {
+    memcpy(watch->heads + run->layer * d_out, output + watch->row * attention->output_strides.token,
            d_out * sizeof(float));
   }
   if (m->config.base.out_proj) {
@@ -346,7 +352,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   const size_t mark = run->arena->used;
   const size_t columns = m->qkv_proj.weight.rows;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
-  const hw_turned_heads turned[NORMS] = {turned_of(run, m, input, QUERY), turned_of(run, m, input, KEY)};
+  const hw_turned_heads turned[NORMS] = {turned_of(run, m, input, HW_QUERY), turned_of(run, m, input, HW_KEY)};
   hw_normalized normalized[NORMS];
   hw_attention attention = call_of(run, m, input);
   pop(run, m, turned, normalized, &attention);
@@ -356,9 +362,9 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   float *d_qkv = hw_run_take_floats(run, rows, columns);
   const hw_attention_gradient gradient = {
       .output = d_output,
-      .query = hw_floats_from(d_qkv, start_of(m, QUERY)),
-      .key = hw_floats_from(d_qkv, start_of(m, KEY)),
-      .value = hw_floats_from(d_qkv, start_of(m, VALUE)),
+      .query = hw_floats_from(d_qkv, start_of(m, HW_QUERY)),
+      .key = hw_floats_from(d_qkv, start_of(m, HW_KEY)),
+      .value = hw_floats_from(d_qkv, start_of(m, HW_VALUE)),
       .output_strides = attention.output_strides,
       .query_strides = attention.query_strides,
       .key_strides = attention.key_strides,

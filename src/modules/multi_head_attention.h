@@ -21,8 +21,19 @@ typedef struct hw_model_attention_config {
 
 extern const hw_module_type hw_model_attention_type;
 
-/* The weight that makes queries, keys and values, and which of its rows make the values that a head reads. */
-const hw_matrix *hw_attention_qkv_weight(const hw_module *module);
-hw_matrix_part hw_attention_value_rows(const hw_module *module, size_t head);
+/* What is made of a token. */
+enum { HW_QUERY, HW_KEY, HW_VALUE, HW_PROJECTIONS };
+
+/* A head, as what explains models reads it. */
+typedef struct hw_head_parts {
+  const hw_linear *qkv_proj;
+  hw_matrix_part rows[HW_PROJECTIONS]; /* of qkv_proj: what makes the head's queries, keys and values */
+  hw_matrix_part columns;              /* of out_proj: what reads its output */
+  const hw_module *norms[HW_VALUE];    /* of queries and keys; NULL: none */
+  size_t rotary;                       /* as in the config */
+  double scale;
+} hw_head_parts;
+
+hw_head_parts hw_attention_head_parts(const hw_module *module, size_t head);
 
 #endif

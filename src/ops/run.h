@@ -23,9 +23,10 @@ typedef struct hw_tape {
 
 /* A token of which a run keeps what its parts add up, of a model. */
 typedef struct hw_watch {
-  size_t row;      /* of all tokens */
-  float *heads;    /* [layers, heads · head_dim]: heads' outputs before the projection */
-  float *branches; /* [layers, 2, d_model]: what attention and feed-forward add to the residual stream */
+  const struct hw_watch *next; /* of another token; NULL: none */
+  size_t row;                  /* of all tokens */
+  float *heads;                /* [layers, heads · head_dim]: heads' outputs before the projection */
+  float *branches;             /* [layers, 2, d_model]: what attention and feed-forward add to the residual stream */
 } hw_watch;
 
 typedef struct hw_run {
@@ -34,7 +35,7 @@ typedef struct hw_run {
   hw_tape tape;
   const hw_forward_options *options; /* of the whole call */
   const struct hw_angles *angles;    /* of a model's positions, by the number of its rotary (ops/rotary.h) */
-  const hw_watch *watch;             /* NULL, or what to keep of one token */
+  const hw_watch *watch;             /* NULL, or what to keep of some tokens */
   size_t layer;                      /* layers of attention that have run; in a backward, layers that are left */
   hw_status status;                  /* of a run that is measured: what could not be kept */
 } hw_run;

@@ -1,5 +1,5 @@
-/* GPT-2 of any sizes: pieces appended to a cache that is cut now and then, against float64 of all tokens so far; and forwards
- * that begin at any layer. */
+/* GPT-2 of any sizes: pieces appended to a cache that is cut now and then, against float64 of all tokens so far; forwards that
+ * begin at any layer; and parts of a logit and of a head's score, which add up. */
 #include "fuzz.h"
 #include "reference_gpt2.h"
 
@@ -118,6 +118,55 @@ static void go_on(fuzz_bytes *bytes, const model *m) {
   free(rest);
 }
 
+/* Sums of floats of this size, which products of some length came before. */
+static void expect_sum(const float *parts, size_t count, double expected, const char *what) {
+  double sum = 0.0;
+  double size = 1.0;
+  for (size_t i = 0; i < count; i++) {
+    sum += (double)parts[i];
+    size += fabs((double)parts[i]);
+  }
+  CHECK(fabs(sum - expected) <= 1e-5 * size, "%s: %g, expected %g", what, sum, expected);
+}
+
+/* What the model makes of a text of its own. */
+static void explain(fuzz_bytes *bytes, const model *m) {
+  const hw_model_config *model = &m->config.model;
+  const size_t tokens = fuzz_size(bytes, 1, model->context_length);
+  const size_t layer = fuzz_size(bytes, 0, model->num_layers - 1);
+  const size_t heads = model->num_layers * model->num_heads;
+  const size_t count = layer * (model->num_heads + 1) + 2;
+  const size_t all = heads + model->num_layers + 2;
+  uint32_t ids[MOST_TOKENS];
+  for (size_t i = 0; i < tokens; i++) {
+    ids[i] = (uint32_t)(check_random() % model->vocab_size);
+  }
+  float *parts = check_guarded(all + 1);
+  const hw_attribution logit = {.ids = ids,
+                                .tokens = tokens,
+                                .position = fuzz_size(bytes, 0, tokens - 1),
+                                .heads = parts,
+                                .mlps = parts + heads,
+                                .rest = parts + all - 2};
+  CHECK(hw_decoder_attribution(m->context, m->module, &logit) == HW_OK, "attribution");
+  expect_sum(parts, all, (double)parts[all], "a logit");
+  float *sides = check_guarded(2 * count + 1);
+  const hw_qk_attribution look = {.ids = ids,
+                                  .tokens = tokens,
+                                  .layer = layer,
+                                  .head = fuzz_size(bytes, 0, model->num_heads - 1),
+                                  .query = fuzz_size(bytes, 0, tokens - 1),
+                                  .key = fuzz_size(bytes, 0, tokens - 1),
+                                  .query_parts = sides,
+                                  .key_parts = sides + count,
+                                  .score = sides + 2 * count};
+  CHECK(hw_decoder_qk_attribution(m->context, m->module, &look) == HW_OK, "attribution of a score");
+  expect_sum(sides, count, (double)sides[2 * count], "the query's parts");
+  expect_sum(sides + count, count, (double)sides[2 * count], "the key's parts");
+  free(parts);
+  free(sides);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_bytes bytes = {data, size};
   check_seed(fuzz_byte(&bytes));
@@ -126,6 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     append(&bytes, &m);
   }
   go_on(&bytes, &m);
+  explain(&bytes, &m);
   hw_key_value_cache_destroy(m.cache);
   hw_module_destroy(m.module);
   hw_context_destroy(m.context);

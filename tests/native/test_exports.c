@@ -279,6 +279,7 @@ static void test_kinds(void) {
 static void check_heads(hw_module *decoder) {
   static double values[2 * WIDTH];
   static float parts[3 * WIDTH];
+  static float weights[4 * WIDTH * WIDTH];
   hw_attribution call = {.ids = ids, .tokens = TOKENS, .position = 1, .target = 1, .has_against = true};
   VALUE(decoder_attribution, decoder, &call);
   call.heads = parts;
@@ -301,6 +302,16 @@ static void check_heads(hw_module *decoder) {
   VALUE(decoder_head_circuit, decoder, 0, 0, NULL, values);
   VALUE(decoder_head_circuit, decoder, 0, 0, values, NULL);
   VALUE(decoder_head_circuit, NULL, 0, 0, values, values + 1);
+  OK(decoder_head_weights, decoder, LAYERS - 1, 0, true, weights);
+  VALUE(decoder_head_weights, decoder, LAYERS, 0, true, weights);
+  VALUE(decoder_head_weights, decoder, 0, HEADS, true, weights);
+  VALUE(decoder_head_weights, decoder, 0, 0, true, NULL);
+  VALUE(decoder_head_weights, NULL, 0, 0, true, weights);
+  hw_qk_attribution look = {.ids = ids, .tokens = TOKENS, .query = 1, .query_parts = parts, .key_parts = parts};
+  VALUE(decoder_qk_attribution, decoder, &look);
+  look.score = parts + WIDTH;
+  OK(decoder_qk_attribution, decoder, &look);
+  VALUE(decoder_qk_attribution, NULL, &look);
 }
 
 static void test_ids(void) {

@@ -120,10 +120,46 @@ static hw_status forward_gpt2(hw_context *context) {
   return status;
 }
 
+/* What its heads do, in a text of three tokens; the numbers stand one behind another. */
+static hw_status explain_gpt2(hw_context *context) {
+  static const uint32_t ids[] = {1, 4, 2};
+  static double circuit[1 + 2 * D_MODEL];
+  float *parts = results.y;
+  enum { PARTS = LAYERS * (HEADS + 1) + 2 };
+  const hw_attribution attribution = {
+      ids, 3, 2, 1, 0, false, parts, parts + LAYERS * HEADS, parts + LAYERS * (HEADS + 1)};
+  const hw_qk_attribution looks = {
+      .ids = ids,
+      .tokens = 3,
+      .layer = 1,
+      .head = 1,
+      .query = 2,
+      .key = 1,
+      .query_parts = parts + 2 * PARTS,
+      .key_parts = parts + 3 * PARTS,
+      .score = parts + 4 * PARTS,
+  };
+  hw_trace *traces[LAYERS] = {NULL, NULL};
+  const hw_forward_options asked = {.trace = traces};
+  const hw_input input = {.ids = ids, .batch = 1, .tokens = 3};
+  hw_status status = hw_decoder_attribution(context, gpt2, &attribution);
+  status = status == HW_OK ? hw_decoder_qk_attribution(context, gpt2, &looks) : status;
+  status = status == HW_OK ? hw_decoder_head_circuit(context, gpt2, 1, 1, circuit, circuit + 1) : status;
+  status = status == HW_OK ? hw_module_forward(context, gpt2, &input, NULL, &asked) : status;
+  float *traced = results.traced;
+  status = status == HW_OK ? hw_module_value_norms(context, gpt2, 0, traces[0], 0, 1, 0, 3, traced) : status;
+  status = status == HW_OK ? hw_trace_output(context, traces[1], 0, 1, traced + 9) : status;
+  status = status == HW_OK ? hw_trace_values(traces[1], 0, 1, traced + 18) : status;
+  for (size_t i = 0; i < LAYERS; i++) {
+    hw_trace_destroy(traces[i]);
+  }
+  return status;
+}
+
 static scenario *const scenarios[] = {forward_linear,       create_layer_norm, create_embedding, create_feed_forward,
                                       forward_feed_forward, create_block,      forward_pre_norm, forward_post_norm,
                                       forward_alone,        create_stack,      forward_stack,    create_gpt2,
-                                      forward_gpt2};
+                                      forward_gpt2,         explain_gpt2};
 
 /* Embeddings that are no zeros. */
 static void fill_gpt2(void) {

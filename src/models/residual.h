@@ -1,0 +1,35 @@
+/* What wrote a token's residual stream in a decoder, part by part. */
+#ifndef HW_MODELS_RESIDUAL_H
+#define HW_MODELS_RESIDUAL_H
+
+#include "models/decoder.h"
+
+typedef struct hw_residual {
+  hw_watch watch; /* of the run of the blocks */
+  size_t layers;  /* that have written */
+  size_t count;   /* of rows: hw_residual_count */
+  /* [count, d_model]: heads [layers, num_heads], feed-forwards with their biases [layers], the embedding with its position, and
+   * biases: those of output projections and of norms behind them. */
+  float *rows;
+} hw_residual;
+
+/* Parts of so many layers. */
+static inline size_t hw_residual_count(const hw_decoder *decoder, size_t layers) {
+  return hw_size_add(hw_size_multiply(layers, hw_size_add(decoder->config.model.num_heads, 1)), 2);
+}
+
+/* x NULL: nothing. */
+static inline void hw_residual_add(float *y, const float *x, size_t count) {
+  for (size_t i = 0; x != NULL && i < count; i++) {
+    y[i] += x[i];
+  }
+}
+
+/* Room in the run's arena. */
+hw_residual hw_residual_take(const hw_run *run, const hw_decoder *decoder, size_t layers, size_t position);
+
+/* Fills the rows once the blocks have run with its watch. Scales of norms behind a part are those of the run. Where products
+ * round, as with int8 weights, what a layer's heads have not written is shared among them. */
+void hw_residual_split(hw_run *run, const hw_decoder *decoder, const uint32_t *ids, const hw_residual *residual);
+
+#endif
