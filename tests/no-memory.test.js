@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { HeadwiseError, load, Tensor, zeros } from 'headwise';
+import { HeadwiseError, load, Tensor, tensor, zeros } from 'headwise';
 import { Gpt2 } from 'headwise/gpt2';
-import { ablation, logitLens } from 'headwise/understanding';
+import { ablation, composition, logitLens, qkAttribution } from 'headwise/understanding';
 import { Engine } from '../web/headwise/engine/engine.js';
 import { Headwise } from '../web/headwise/engine/headwise.js';
 import { boolData, data, tokens } from './helpers.js';
@@ -119,6 +119,18 @@ const calls = {
       gpt2.dispose();
     }
   },
+  async understanding(hw) {
+    const sizes = { vocabSize: 900, contextLength: 300, dModel: 48, numHeads: 4, numLayers: 2 };
+    const gpt2 = new Gpt2(hw, sizes);
+    try {
+      const ids = Array.from({ length: 250 }, (_, i) => i);
+      const looks = await qkAttribution(gpt2, ids, { layer: 1, head: 0, key: 3 });
+      const { query } = await composition(gpt2);
+      return [...understood(gpt2), looks.query.heads, query];
+    } finally {
+      gpt2.dispose();
+    }
+  },
 };
 
 /** @param {{ dispose(): void }[]} made @param {() => Tensor[]} body */
@@ -149,6 +161,24 @@ function predicted(gpt2) {
       logits,
       trace[1].map({ head: 3, size: 100 }),
     ]);
+  });
+}
+
+/** What its heads do. @param {Gpt2} gpt2 */
+function understood(gpt2) {
+  const ids = new Uint16Array(250).map((_, i) => i);
+  const { heads: parts } = gpt2.attribution(ids, { target: 3 });
+  const { ovEigenvalues } = gpt2.headCircuits({ layer: 1, head: 2 });
+  const { trace } = gpt2.forward(ids, { trace: true });
+  assert.ok(trace);
+  return ending(trace, () => {
+    const output = trace[0].output({ head: 1 });
+    const replace = [{ layer: 1, head: 1, output }];
+    return [
+      ...[parts, tensor(ovEigenvalues), output],
+      ...[trace[1].values({ head: 3 }), trace[1].norms({ head: 3 })],
+      /** @type {Tensor} */ (gpt2.forward(ids, { replace }).logits),
+    ];
   });
 }
 

@@ -111,6 +111,15 @@ test('the lines with sweeps ablate, patch and read all layers in a Worker', asyn
   );
 });
 
+test('the lines on scores say what heads do and why', async () => {
+  const code = blockOf('headwise/understanding');
+  const place = fileURLToPath(new URL('fixtures/models/llama', import.meta.url));
+  const here = code.replace("'HuggingFaceTB/SmolLM2-135M'", JSON.stringify(place));
+  const [[induction], [score, heads, embedding], [row]] = await run(here);
+  assert.deepEqual([induction.length, heads.length, row.length], [2, 2, 4]);
+  assert.ok(Number.isFinite(score + embedding));
+});
+
 test('the lines with a GPT-2 load a checkpoint, look into it and continue', async () => {
   const code = blockOf('headwise/gpt2');
   const here = code.replaceAll('https://example.org/gpt2/', CHECKPOINT.href);

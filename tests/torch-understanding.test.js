@@ -1,15 +1,25 @@
 // What PyTorch computed in float64 of what heads do: values, outputs, norms, logits without some, what they write for a token,
-// their circuits, the residual stream, ablation, patching and the logit lens.
+// their circuits and composition, what their scores are made of, the residual stream, ablation, patching, the logit lens, rollout,
+// sinks, and scores on repeated tokens.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { tensor, zeros } from 'headwise';
-import { ablation, logitLens, patching } from 'headwise/understanding';
-import { engine } from './helpers.js';
+import {
+  ablation,
+  composition,
+  headScores,
+  logitLens,
+  patching,
+  qkAttribution,
+  rollout,
+  sinks,
+} from 'headwise/understanding';
+import { allClose, engine } from './helpers.js';
 import { loadCheckpoint } from './gpt2.js';
 import { readConfig, readTensors } from './model-fixtures.js';
 import { isTorchs, makeAll, noticesErrors, readGroup } from './torch.js';
 
-/** @typedef {import('./torch.js').Case & { gpt2?: import('./gpt2.js').Checkpoint, model?: string, kind: string, ids: number[], replace?: any, asked?: any, layer?: number, head?: number }} Fixture */
+/** @typedef {import('./torch.js').Case & { gpt2?: import('./gpt2.js').Checkpoint, model?: string, kind: string, ids: number[], replace?: any, asked?: any, gains?: boolean, layer?: number, head?: number }} Fixture */
 
 const hw = await engine();
 const group = readGroup('understanding');
@@ -39,6 +49,30 @@ function stack(tensors) {
   const { shape } = tensors[0];
   const data = tensors.flatMap((each) => [...each.data]);
   return tensor(Float32Array.from(data), [tensors.length, ...shape]);
+}
+
+/**
+ * What parts below a layer give, in the referee's order: heads, mlps, embedding, biases. What is above gives nothing.
+ * @param {import('headwise/understanding').QkParts} parts
+ * @param {number} layer
+ * @param {number} score
+ */
+function flatParts({ heads, mlps, embedding, biases }, layer, score) {
+  const below = layer * heads.shape[1];
+  const others = [...heads.data.subarray(below), ...mlps.data.subarray(layer)];
+  assert.ok(
+    others.every((part) => part === 0),
+    'later layers give nothing',
+  );
+  const data = [
+    ...heads.data.subarray(0, below),
+    ...mlps.data.subarray(0, layer),
+    embedding,
+    biases,
+  ];
+  const sum = data.reduce((a, b) => a + b);
+  assert.ok(Math.abs(sum - score) < 1e-5, `the parts' sum is ${sum}, not ${score}`);
+  return tensor(data);
 }
 
 /** @type {Record<string, (model: any, fixture: Fixture) => Record<string, any> | Promise<Record<string, any>>>} */
@@ -92,6 +126,41 @@ const kinds = {
     const { recovered, ...scores } = await patching(model, { clean: ids, ...asked });
     return { recovered, clean: tensor([scores.clean]), corrupted: tensor([scores.corrupted]) };
   },
+  async qk(model, { ids, asked }) {
+    const { query, key, pairs, score } = await qkAttribution(model, ids, { ...asked, pairs: true });
+    const { layer, ...others } = asked;
+    assert.deepEqual(await qkAttribution(model, ids, { layer, ...others }), { query, key, score });
+    assert.equal(pairs?.parts.length, pairs?.scores.shape[0]);
+    return {
+      query: flatParts(query, layer, score),
+      key: flatParts(key, layer, score),
+      ...{ pairs: pairs?.scores, score: tensor([score]) },
+    };
+  },
+  async composition(model, { gains }) {
+    const all = /** @type {any} */ (await composition(model, { gains }));
+    const [layers, heads] = all.query.shape;
+    const from = { layer: 0, head: heads - 1 };
+    const to = { layer: 1, head: 0 };
+    const one = layers > 1 ? await composition(model, { from, to, gains }) : {};
+    for (const [kind, score] of Object.entries(one)) {
+      const rest = all[kind].toNested()[from.layer][from.head][to.layer][to.head];
+      assert.ok(Math.abs(score - rest) < 1e-6, `${kind} of one pair: ${score}, of all: ${rest}`);
+    }
+    return all;
+  },
+  async rollout(model, { ids, asked }) {
+    const whole = await rollout(model, ids, asked);
+    const position = ids.length - 2;
+    const row = await rollout(model, ids, { ...asked, position });
+    allClose(row, tensor(whole.toNested()[position]), { rtol: 1e-6, atol: 1e-7, what: 'one row' });
+    return { rollout: whole };
+  },
+  async sinks(model, { ids }) {
+    const { scores, share } = await sinks(model, ids);
+    return { scores, share: tensor([share]) };
+  },
+  scores: (model, { asked }) => headScores(model, asked),
   circuit(model, { layer, head }) {
     const { copying, ovEigenvalues } = model.headCircuits({ layer, head });
     return { copying: tensor([copying]), ovEigenvalues: tensor(ovEigenvalues) };

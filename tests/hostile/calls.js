@@ -11,7 +11,17 @@ import {
 } from 'headwise/formats';
 import { Gpt2, loadGpt2 } from 'headwise/gpt2';
 import { MultiheadAttention, TransformerEncoderLayer } from 'headwise/torch';
-import { ablation, logitLens, patching } from 'headwise/understanding';
+import {
+  ablation,
+  composition,
+  flow,
+  headScores,
+  logitLens,
+  patching,
+  qkAttribution,
+  rollout,
+  sinks,
+} from 'headwise/understanding';
 import { data } from '../helpers.js';
 
 /** @typedef {import('../helpers.js').Engine} Engine */
@@ -322,6 +332,49 @@ const models = {
   ),
 };
 
+/** What a function over weights is given: a text of a model, and the traces of a forward. */
+const overWeights = (/** @type {any} */ run, /** @type {object} */ options) => ({
+  [`${run.name} of a text`]: gpt2Call(
+    (_, ...given) => run(...given),
+    (model) => [model, [1, 2, 3], { ...options }],
+  ),
+  [`${run.name} of traces`]: gpt2Call(
+    (_, ...given) => run(...given),
+    (model) => [model.forward([1, 2, 3], { trace: true }).trace, { ...options }],
+  ),
+});
+
+/** @type {Record<string, (hw: Engine) => Call>} */
+const understanding = {
+  'Gpt2.forward with replace': gpt2Call(
+    (model, ids, options) => model.forward(ids, options),
+    () => [[1, 2, 3], { replace: [{ layer: 1, head: 0, output: x(1, [3, 2]) }] }],
+  ),
+  'Gpt2.attribution': gpt2Call(
+    (model, ids, options) => model.attribution(ids, options),
+    () => [[1, 2, 3], { position: 2, target: 4, against: 5 }],
+  ),
+  'Gpt2.headCircuits': gpt2Call(
+    (model, where) => model.headCircuits(where),
+    () => [{ layer: 1, head: 0 }],
+  ),
+  ...overWeights(rollout, { residual: 0.5, upTo: 1, position: 2, batch: 0 }),
+  ...overWeights(flow, { residual: 0.5, upTo: 1, position: 2, batch: 0 }),
+  ...overWeights(sinks, { threshold: 0.4 }),
+  headScores: gpt2Call(
+    (_, ...given) => headScores(.../** @type {[any, any]} */ (given)),
+    (model) => [model, { tokens: 3, seed: 1, batch: 2 }],
+  ),
+  composition: gpt2Call(
+    (_, ...given) => composition(.../** @type {[any, any]} */ (given)),
+    (model) => [model, { from: { layer: 0, head: 1 }, to: { layer: 1, head: 0 }, gains: true }],
+  ),
+  qkAttribution: gpt2Call(
+    (_, ...given) => qkAttribution(.../** @type {[any, any, any]} */ (given)),
+    (model) => [model, [1, 2, 3], { layer: 1, head: 0, query: 2, key: 1, pairs: true }],
+  ),
+};
+
 /** @type {Record<string, (hw: Engine) => Call>} */
 const functions = {
   tensor: () => ({
@@ -576,5 +629,9 @@ export const calls = {
   ...caches,
   'trace.weights': traceCall('weights', () => ({ rows: [0, 2] })),
   'trace.map': traceCall('map', () => ({ size: 2 })),
+  'trace.norms': traceCall('norms', () => ({ rows: [0, 2] })),
+  'trace.values': traceCall('values', () => ({})),
+  'trace.output': traceCall('output', () => ({})),
+  ...understanding,
   ...models,
 };

@@ -14,6 +14,12 @@ import { sizeOf } from '../tensor/shape.js';
  */
 
 /**
+ * @internal The engine of a Trace, for the package's other entries. Undefined for other values, Proxies included.
+ * @type {(trace: unknown) => import('../engine/engine.js').Engine | undefined}
+ */
+export let engineOfTrace;
+
+/**
  * A trace of one layer's forward: the queries, keys and values and the softmax's maxima and sums. It recomputes exact
  * weights on request and never stores the n×n matrix. `dispose` frees its memory.
  */
@@ -21,6 +27,11 @@ export class Trace extends Owned {
   #engine;
   #shape;
   #traced;
+
+  static {
+    engineOfTrace = (trace) =>
+      typeof trace === 'object' && trace !== null && #engine in trace ? trace.#engine : undefined;
+  }
 
   /**
    * @internal

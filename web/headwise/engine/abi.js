@@ -59,6 +59,8 @@
  * @property {(trace: number, batch: number, head: number, size: number, out: number) => number} trace_map
  * @property {(decoder: number, call: number) => number} decoder_attribution
  * @property {(decoder: number, layer: number, head: number, copying: number, eigenvalues: number) => number} decoder_head_circuit
+ * @property {(decoder: number, call: number) => number} decoder_qk_attribution
+ * @property {(decoder: number, layer: number, head: number, with_gains: boolean, out: number) => number} decoder_head_weights
  * @property {(module: number, input: number, y: number, options: number) => number} module_forward_recorded
  * @property {(module: number, input: number, graph: number, dy: number, dx: number) => number} module_backward
  * @property {(graph: number) => void} graph_destroy
@@ -112,6 +114,8 @@ export const layerConfig = { bytes: 8, word: { window: 0, rotary: 4 } };
 export const headOutput = { bytes: 16, word: { layer: 0, head: 4, output: 8, rows: 12 } };
 /** hw_attribution */
 export const attribution = { bytes: 36, word: { ids: 0, tokens: 4, position: 8, target: 12, against: 16, heads: 24, mlps: 28, rest: 32 }, bool: { hasAgainst: 20 } };
+/** hw_qk_attribution */
+export const qkAttribution = { bytes: 40, word: { ids: 0, tokens: 4, layer: 8, head: 12, query: 16, key: 20, queryParts: 24, keyParts: 28, pairs: 32, score: 36 } };
 /** hw_status */
 export const status = { ok: 0, errorShape: 1, errorValue: 2, errorMemory: 3 };
 /** hw_mask_kind */

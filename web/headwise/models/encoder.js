@@ -91,6 +91,12 @@ function splitColumns({ data, shape }, width) {
 }
 
 /**
+ * @internal The config of an encoder, as configOf of decoders.
+ * @type {(model: unknown) => import('./config.js').ModelConfig | undefined}
+ */
+export let encoderConfigOf;
+
+/**
  * An encoder of an architecture that Hugging Face's library knows: bert, roberta, distilbert. Every token attends to all others.
  * RoBERTa's positions count from pad_token_id + 1 by place in the row.
  */
@@ -99,6 +105,11 @@ export class Encoder extends Module {
   #about;
   #names;
   #hasHead;
+
+  static {
+    encoderConfigOf = (model) =>
+      typeof model === 'object' && model !== null && #config in model ? model.#config : undefined;
+  }
 
   /**
    * Makes a model with random weights: randn times the config's initializer_range (0.02), in the order of the state dict. Biases

@@ -103,12 +103,23 @@ import { attribution, headCircuits } from './understanding.js';
  * @property {import('./lay-model.js').MatrixType} [dtype] of matrices; default 'float32'
  */
 
+/**
+ * @internal The config of a decoder, for the package's other entries. Undefined for other values, Proxies included.
+ * @type {(model: unknown) => import('./config.js').ModelConfig | undefined}
+ */
+export let configOf;
+
 /** The base class of decoders. */
 export class LanguageModel extends Module {
   #config;
   #about;
   #names;
   #dtype;
+
+  static {
+    configOf = (model) =>
+      typeof model === 'object' && model !== null && #config in model ? model.#config : undefined;
+  }
 
   /** @internal @param {import('../engine/engine.js').Engine} engine @param {Said} said */
   constructor(engine, said) {

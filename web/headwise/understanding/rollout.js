@@ -1,0 +1,138 @@
+import { engineOfTrace } from '../attention/trace.js';
+import { checkIndex, checkProbability, maybe, or } from '../checks/check.js';
+import { product } from '../tensor/compute.js';
+import { tensorOf } from '../tensor/tensor.js';
+import { calledThere, batchTable, blocksOf, checkBatch, mixedRows, withTraces } from './source.js';
+import { Work, workTable } from './work.js';
+
+/** @typedef {import('../attention/trace.js').Trace} Trace */
+/** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+
+/**
+ * Options of `rollout`.
+ * @typedef {object} RolloutOptions
+ * @property {number} [residual] the share of the residual connection, from 0 to 1; default 0.5
+ * @property {number} [upTo] the last layer that counts; default the last of all
+ * @property {number} [position] of the one token whose row is wanted; default: all rows
+ * @property {number} [batch] which text of the traces; default 0
+ */
+
+const any = maybe((value) => value);
+
+export const mixTable = {
+  residual: or(checkProbability, 0.5),
+  ...{ upTo: any, position: any, ...batchTable, ...workTable },
+};
+
+/**
+ * The layers that count.
+ * @param {Trace[]} traces
+ * @param {unknown} upTo
+ */
+export const layersUpTo = (traces, upTo = traces.length - 1) =>
+  traces.slice(0, checkIndex(upTo, 'upTo', traces.length) + 1);
+
+/**
+ * One row, from the last layer down: the row times each layer's matrix.
+ * @param {Trace[]} traces
+ * @param {number} position
+ * @param {number} batch
+ * @param {number} residual
+ * @param {Work} work
+ */
+async function rowOf(traces, position, batch, residual, work) {
+  const n = traces[0].shape[3];
+  let row = new Float64Array(n);
+  row[position] = 1;
+  for (const trace of [...traces].reverse()) {
+    const next = new Float64Array(n);
+    for (const block of blocksOf(n)) {
+      const [start, end] = block;
+      // Of a causal model, later tokens have no share.
+      if (row.subarray(start, end).some((share) => share !== 0)) {
+        const mixed = mixedRows(trace, batch, block, residual);
+        for (let i = start; i < end; i++) {
+          for (let j = 0; j < n; j++) next[j] += row[i] * mixed[(i - start) * n + j];
+        }
+      }
+      await work.step();
+    }
+    row = next;
+  }
+  return tensorOf(Float32Array.from(row), Object.freeze([n]));
+}
+
+/**
+ * All rows, from the first layer up: each layer's matrix times what is below.
+ * @param {Trace[]} traces
+ * @param {number} batch
+ * @param {number} residual
+ * @param {Work} work
+ */
+async function wholeOf(traces, batch, residual, work) {
+  const n = traces[0].shape[3];
+  /** @type {Float32Array | undefined} */
+  let below;
+  for (const trace of traces) {
+    const next = new Float32Array(n * n);
+    for (const block of blocksOf(n)) {
+      const data = mixedRows(trace, batch, block, residual);
+      const rows = { dtype: /** @type {const} */ ('float32'), data, size: data.length };
+      const left = { ...rows, shape: [block[1] - block[0], n] };
+      const right = below && { ...rows, data: below, size: n * n, shape: [n, n] };
+      next.set(
+        right === undefined
+          ? data
+          : product(/** @type {Engine} */ (engineOfTrace(trace)), left, right).data,
+        block[0] * n,
+      );
+      await work.step();
+    }
+    below = next;
+  }
+  return tensorOf(/** @type {Float32Array} */ (below), Object.freeze([n, n]));
+}
+
+/**
+ * Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): what each token draws from each input
+ * token, if attention is all that mixes them. It is the product A_upTo · … · A_0 of A_l = (1 - residual) · W_l + residual · I, where
+ * W_l is the mean of a layer's heads. Each row sums to 1.
+ *
+ * It costs the weights of all heads once. A row alone needs no [tokens, tokens] matrix.
+ *
+ * @overload
+ * @param {import('./source.js').AttendingModel} source a Decoder, a Gpt2 or an Encoder
+ * @param {import('./source.js').Ids} ids [tokens]
+ * @param {RolloutOptions & import('./work.js').WorkOptions} [options]
+ * @returns {Promise<Tensor>}
+ */
+/**
+ * The same of traces that a forward has given.
+ *
+ * @overload
+ * @param {import('./source.js').Traces} source
+ * @param {RolloutOptions & import('./work.js').WorkOptions} [options]
+ * @returns {Promise<Tensor>} [tokens, tokens], or with position [tokens]
+ */
+/**
+ * @param {unknown} source
+ * @param {...any} rest
+ * @returns {Promise<Tensor>} [tokens, tokens], or with position [tokens]
+ * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE, ERR_MEMORY, ERR_DISPOSED; an abort's reason
+ */
+export function rollout(source, ...rest) {
+  const answer = calledThere('rollout', source, ...rest);
+  return (
+    answer ??
+    withTraces(source, rest, mixTable, 'rollout', async (traces, options) => {
+      const layers = layersUpTo(traces, options.upTo);
+      const batch = checkBatch(options.batch, traces);
+      const n = traces[0].shape[3];
+      const work = new Work(options, layers.length * blocksOf(n).length);
+      return options.position === undefined
+        ? wholeOf(layers, batch, options.residual, work)
+        : rowOf(layers, checkIndex(options.position, 'position', n), batch, options.residual, work);
+    })
+  );
+}

@@ -1,0 +1,85 @@
+import { checkProbability, or } from '../checks/check.js';
+import { tensorOf } from '../tensor/tensor.js';
+import { calledThere, blocksOf, withTraces } from './source.js';
+import { Work, workTable } from './work.js';
+
+/** @typedef {import('../attention/trace.js').Trace} Trace */
+/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+
+/**
+ * Options of `sinks`.
+ * @typedef {object} SinkOptions
+ * @property {number} [threshold] ε; default 0.3, as in the paper
+ */
+
+/**
+ * How much heads attend to the first token.
+ * @typedef {object} Sinks
+ * @property {Tensor} scores [layers, heads]: the mean weight of the first token over all queries, itself among them
+ * @property {number} share of the heads whose score is above the threshold
+ */
+
+const table = { threshold: or(checkProbability, 0.3), ...workTable };
+
+/**
+ * The sum of one head's weights on the first token.
+ * @param {Trace} trace
+ * @param {number} batch
+ * @param {number} head
+ */
+function sumOf(trace, batch, head) {
+  const [, , queries, keys] = trace.shape;
+  let sum = 0;
+  for (const rows of blocksOf(queries)) {
+    const { data } = trace.weights({ batch, head, rows });
+    for (let at = 0; at < data.length; at += keys) sum += data[at];
+  }
+  return sum;
+}
+
+/**
+ * Attention sinks (Gu et al. 2024, "When Attention Sink Emerges in Language Models: An Empirical View"): of each head the mean weight
+ * of the first token, α = 1/T · Σ_i A_i1, and the share of heads with α > ε. Of several texts, the mean over them.
+ *
+ * It costs the weights of all heads once.
+ *
+ * @overload
+ * @param {import('./source.js').AttendingModel} source a Decoder, a Gpt2 or an Encoder
+ * @param {import('./source.js').Ids} ids [tokens] or [batch, tokens]
+ * @param {SinkOptions & import('./work.js').WorkOptions} [options]
+ * @returns {Promise<Sinks>}
+ */
+/**
+ * The same of traces that a forward has given.
+ *
+ * @overload
+ * @param {import('./source.js').Traces} source
+ * @param {SinkOptions & import('./work.js').WorkOptions} [options]
+ * @returns {Promise<Sinks>}
+ */
+/**
+ * @param {unknown} source
+ * @param {...any} rest
+ * @returns {Promise<Sinks>}
+ * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE, ERR_MEMORY, ERR_DISPOSED; an abort's reason
+ */
+export function sinks(source, ...rest) {
+  const answer = calledThere('sinks', source, ...rest);
+  return (
+    answer ??
+    withTraces(source, rest, table, 'sinks', async (traces, options) => {
+      const [batch, heads, queries] = traces[0].shape;
+      const scores = new Float32Array(traces.length * heads);
+      const work = new Work(options, scores.length);
+      for (let i = 0; i < scores.length; i++) {
+        let sum = 0;
+        for (let b = 0; b < batch; b++) sum += sumOf(traces[Math.floor(i / heads)], b, i % heads);
+        scores[i] = sum / (batch * queries);
+        await work.step();
+      }
+      const above = scores.filter((score) => score > options.threshold).length;
+      const shape = Object.freeze([traces.length, heads]);
+      return { scores: tensorOf(scores, shape), share: above / scores.length };
+    })
+  );
+}
