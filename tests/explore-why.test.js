@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { largestFirst, partsOf, rangeOf, stacked, sumOf } from '../web/page/explore/why/sum.js';
 import { normRows } from '../web/page/explore/worker/heads.js';
 import { windowOf } from '../web/page/explore/why/lens-view.js';
+import { shuffles } from '../web/page/explore/worker/shuffles.js';
 import { formatExplore, parseExplore } from '../web/page/explore/address.js';
 
 const ATTRIBUTION = {
@@ -111,4 +112,20 @@ test('the lens shows as many tokens as fit, with the one that is asked about', (
   assert.deepEqual(windowOf(100, 0), { from: 0, to: 24 });
   assert.deepEqual(windowOf(100, 50), { from: 34, to: 58 });
   assert.deepEqual(windowOf(100, 99), { from: 76, to: 100 });
+});
+
+test('shuffled texts have the same tokens in other orders, the first in its place', () => {
+  const ids = Array.from({ length: 20 }, (_, i) => 100 + i);
+  const texts = shuffles(ids);
+  assert.equal(new Set(texts.map(String)).size, texts.length);
+  for (const text of texts) {
+    assert.equal(text[0], 100);
+    assert.notDeepEqual(text, ids);
+    assert.deepEqual(
+      text.toSorted((a, b) => a - b),
+      ids,
+    );
+  }
+  assert.deepEqual(shuffles(ids), texts);
+  assert.deepEqual(shuffles([7])[0], [7]);
 });

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { address, addressHas, ROOM, roomTest, says } from './explore-room.js';
 import { first, firstPin, model, run } from './explore-run.js';
+import { ablation } from 'headwise/understanding';
+import { shuffles } from '../../web/page/explore/worker/shuffles.js';
 import { contentWidth, schemes, textOf, useScheme, violations, widths } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -272,3 +274,27 @@ roomTest(
     await page.waitForFunction(() => !document.querySelector('#explore-lens .lens-table'));
   },
 );
+
+for (const [by, options] of /** @type {const} */ ([
+  ['mean-effect', { method: 'mean' }],
+  ['resample-effect', { method: 'resample' }],
+])) {
+  roomTest(`heads are ablated by ${options.method} too`, `?mode=why&by=${by}`, async (page) => {
+    const target = run.ids[firstPin + 1];
+    const texts = by === 'resample-effect' ? shuffles(run.ids) : undefined;
+    const { effects } = await ablation(model.decoder, run.ids, {
+      ...{ ...options, target, position: firstPin },
+      ...(texts && { texts }),
+    });
+    await page.waitForSelector('#explore-grid.effect b');
+    await page.waitForFunction(() => !document.querySelector('#explore-measure progress'));
+    const found = await page.$$eval('#explore-grid button', (buttons) =>
+      buttons.map((button) => [button.title, button.querySelector('b')?.textContent ?? '']),
+    );
+    for (const [title, words] of found) {
+      const [layer, head] = title.match(/\d+/g)?.map(Number) ?? [];
+      const value = effects.data[layer * run.source.heads + head];
+      assert.ok(Math.abs(numberOf(words) - value) < 0.0051, `${title}: ${words}, ${value}`);
+    }
+  });
+}

@@ -53,7 +53,21 @@ import { SCORES } from './scores.js';
 import { stepOf, TOURS } from './tours.js';
 
 /** What heads do for or against a prediction. */
-export const SIGNED = /** @type {const} */ (['attribution', 'effect', 'patching']);
+export const SIGNED = /** @type {const} */ ([
+  ...['attribution', 'effect', 'mean-effect', 'resample-effect', 'patching'],
+]);
+
+/**
+ * What takes the place of a head's output, of measures that are an ablation's.
+ *
+ * @type {Readonly<Record<string, 'zero' | 'mean' | 'resample'>>}
+ */
+export const ABLATIONS = Object.freeze({
+  ...{ effect: 'zero', 'mean-effect': 'mean', 'resample-effect': 'resample' },
+});
+
+/** @param {string} measure @returns {measure is Exclude<Signed, 'attribution' | 'patching'>} */
+export const isAblation = (measure) => measure in ABLATIONS;
 
 /** Most written tokens that the address takes along. */
 const MAX_LINK_TOKENS = 500;

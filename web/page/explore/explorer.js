@@ -11,7 +11,7 @@
  */
 
 import { batch, computed, derived, signal } from '../shared/signals.js';
-import { isOfHead, isSameHead, SIGNED } from './address.js';
+import { ABLATIONS, isAblation, isOfHead, isSameHead, SIGNED } from './address.js';
 import { Asked, isSuperseded } from './asked.js';
 import { createChoices } from './choices.js';
 import { Focus, NOWHERE } from './focus.js';
@@ -178,7 +178,7 @@ export class Explorer {
     const measure = this.measure.value;
     const { run, scores } = this.scores.answer.value ?? {};
     if (measure === 'none') return undefined;
-    if (measure === 'effect') return this.effects.value?.effects;
+    if (isAblation(measure)) return this.effects.value?.effects;
     if (measure === 'attribution') return this.attribution.value?.heads;
     if (measure === 'patching') return this.patching.shares.value?.heads;
     return run === this.run.value ? scores?.map((own) => own[measure]) : undefined;
@@ -275,26 +275,27 @@ export class Explorer {
 
   /** What each head does for the prediction. */
   #effects = new Asked(this, (run) => {
-    const [about, isWanted] = [this.about.value, this.measure.value === 'effect'];
+    const [about, method] = [this.about.value, ABLATIONS[this.measure.value]];
     const mine = ++this.#sweep;
     const canAsk = this.predicts.value !== 'nothing' && this.next.ended.value === run;
-    if (!isWanted || !canAsk) return undefined;
+    if (!method || !canAsk) return undefined;
     return async (tell) => {
       /** @type {import('./worker/effects.js').Effects | undefined} */
       let latest;
-      for await (const part of this.session.effects(about)) {
+      for await (const part of this.session.effects(about, method)) {
         latest = part;
-        tell({ ...part, about });
+        tell({ ...part, about, method });
         if (mine !== this.#sweep) break;
       }
-      return { ...(latest ?? { effects: new Float64Array(0), done: 0, target: 0 }), about };
+      return { ...(latest ?? { effects: new Float64Array(0), done: 0, target: 0 }), about, method };
     };
   });
 
   /** What each head does, of what is asked now. */
   effects = computed(() => {
     const answer = this.#effects.answer.value;
-    const isNow = answer?.run === this.run.value && answer?.about === this.about.value;
+    const isOf = answer?.run === this.run.value && answer?.about === this.about.value;
+    const isNow = isOf && answer?.method === ABLATIONS[this.measure.value];
     return isNow && answer.done > 0 ? answer : undefined;
   });
 

@@ -10,7 +10,7 @@
 import { repeat } from 'lit-html/directives/repeat.js';
 import { drawWeights } from '../../headwise/view.js';
 import { drawn, html, made } from '../shared/template.js';
-import { headAt, isSameHead, shortName, spokenName } from './address.js';
+import { headAt, isAblation, isSameHead, shortName, spokenName } from './address.js';
 import { SCALES } from './colours.js';
 import { largestValue, writeValue } from './measures.js';
 
@@ -128,7 +128,7 @@ export function headGrid(room) {
     const classes = [
       'explore-grid',
       room.values.value && 'measured',
-      room.isSigned.value && room.measure.value,
+      room.isSigned.value && (isAblation(room.measure.value) ? 'effect' : room.measure.value),
       layers > heads && 'deep',
     ];
     return html`<div id="explore-grid" class=${classes.filter(Boolean).join(' ')} role="group"

@@ -6,7 +6,7 @@
  * @import { RunSummary } from './session.js'
  */
 
-import { SIGNED } from './address.js';
+import { ABLATIONS, SIGNED } from './address.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { formatCount } from '../shared/format.js';
 import { signedScale } from './why/signed-scale.js';
@@ -17,6 +17,8 @@ const MEASURES = [
   ['none', 'nothing'],
   ['attribution', 'attribution: what it writes'],
   ['effect', 'ablation: effect of muting it'],
+  ['mean-effect', 'ablation: effect of its mean instead'],
+  ['resample-effect', 'ablation: effect of the text shuffled'],
   ['patching', 'patching: what brings it back'],
   ...SCORES.map(
     ([score, name]) => /** @type {[ExploreState['by'], string]} */ ([score, name.toLowerCase()]),
@@ -72,8 +74,8 @@ export function measureControls(room) {
   const progress = () => {
     const { effects: all, done = 0 } = effects.value ?? {};
     const count = all?.length ?? 1;
-    if (measure.value !== 'effect' || (all && done === count)) return '';
-    return html`<progress max="1" .value=${done / count} aria-label="Heads muted so far"></progress>
+    if (!ABLATIONS[measure.value] || (all && done === count)) return '';
+    return html`<progress max="1" .value=${done / count} aria-label="Heads ablated so far"></progress>
       <span class="note">${formatCount(done)} of ${all ? formatCount(count) : '…'} heads</span>
       <button type="button" class="quiet" @click=${() => choices.measure('none')}>Cancel</button>`;
   };

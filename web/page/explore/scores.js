@@ -31,6 +31,8 @@ export const SCORES = ['entropy', 'first', 'previous', 'next', 'induction', 'dis
 export function hasMeasure(name, { causal, predicts, isPaired = false }) {
   switch (name) {
     case 'attribution':
+    case 'mean-effect':
+    case 'resample-effect':
       return predicts === 'next';
     case 'effect':
       return predicts !== 'nothing';

@@ -9,6 +9,7 @@
  * @import { Tensors } from './open/tensors.js'
  * @import { HeadScores } from './scores.js'
  * @import { About, ExploreWorker } from './worker/explore-worker.js'
+ * @import { Method } from './worker/effects.js'
  * @import { Cells, Region } from './worker/pool.js'
  * @import { What } from './worker/rows.js'
  *
@@ -165,9 +166,9 @@ export class Session {
     return this.#remote.predict(this.#number, about);
   }
 
-  /** What every head does for a prediction, until the loop is left. @param {About} about */
-  effects(about) {
-    return this.#remote.effects(this.#number, about);
+  /** What every head does for a prediction, until the loop is left. @param {About} about @param {Method} method */
+  effects(about, method) {
+    return this.#remote.effects(this.#number, about, method);
   }
 
   /** The parts of a logit. @param {About} about */

@@ -3,6 +3,11 @@
  *
  * @import { Model, Run } from './model.js'
  *
+ * @typedef {'zero' | 'mean' | 'resample'} Method what takes the place of a head's output: nothing, its mean over the text, or what it
+ *   gives where the text's tokens stand in another order
+ * @typedef {{ at: number, target: number, against: number | null, method?: Method }} Asked at: which prediction; method: 'zero'
+ *   if it is left out
+ *
  * @typedef {object} Effects
  * @property {Float64Array} effects of every head, layer after layer: the change of the score when it is muted; NaN: not
  *   yet known
@@ -15,6 +20,7 @@ import { breathe } from '../../shared/breathe.js';
 import { headAt } from '../address.js';
 import { headMaskOf, logitsAt, networkOf } from './model.js';
 import { scoreOf } from './predict.js';
+import { shuffles } from './shuffles.js';
 
 /**
  * The token that is asked about: the chosen one, else the text's own, else the likeliest while all heads are heard.
@@ -44,14 +50,15 @@ export function targetOf({ actual }, base, at, chosen) {
  *
  * @param {import('../../../headwise/models.js').Decoder} decoder
  * @param {Run} run
- * @param {{ at: number, target: number, against: number | null }} about
+ * @param {Asked} about
  * @param {AbortSignal} signal
  * @param {Tell} tell
  */
-async function sweepDecoder(decoder, run, { at, target, against }, signal, tell) {
+async function sweepDecoder(decoder, run, { at, target, against, method = 'zero' }, signal, tell) {
   const { numHeads } = decoder.config;
   await ablation(decoder, run.ids, {
-    ...{ position: at, target, signal },
+    ...{ position: at, target, signal, method },
+    ...(method === 'resample' && { texts: shuffles(run.ids) }),
     ...(against !== null && { against }),
     headMask: headMaskOf(decoder, run.muted),
     onProgress: ({ layer, head, effect }) => tell(layer * numHeads + head, effect),
@@ -81,7 +88,7 @@ async function sweepEncoder(model, run, { at, target, against }, signal, tell) {
 /**
  * @param {Model} model
  * @param {Run} run some of whose heads may be muted already: the others are muted besides
- * @param {{ at: number, target: number, against: number | null }} about at: which prediction
+ * @param {Asked} about
  * @param {() => Promise<void>} check called between reports; what it throws ends the sweep
  * @returns {AsyncGenerator<Effects, void, void>} as far as they are known
  */

@@ -346,10 +346,11 @@ async function predict(asked, { at, target: chosen, against }) {
  *
  * @param {number} asked
  * @param {About} about
+ * @param {import('./effects.js').Method} method
  */
-async function* effects(asked, { at, target, against }) {
+async function* effects(asked, { at, target, against }, method) {
   const { now, heard } = readingOf(asked);
-  const about = { at, target: targetOf(now, heard, at, target), against };
+  const about = { at, target: targetOf(now, heard, at, target), against, method };
   yield* effectsOf(opened(), now, about, take('effects'));
 }
 

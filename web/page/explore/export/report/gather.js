@@ -142,7 +142,7 @@ export async function gather(seen, { title, caption }) {
     next.predictions.find(({ token }) => token.id === id)?.token.text ?? '';
   const score =
     against === null ? `“${textOf(target)}”` : `“${textOf(target)}” − “${textOf(against)}”`;
-  const isDone = effects && effects.done === effects.effects.length;
+  const isDone = effects?.method === 'zero' && effects.done === effects.effects.length;
   const marks = (/** @type {number | null} */ id) =>
     [id === target && 'target', id === against && 'against', id === actual && 'next in the text']
       .filter(Boolean)
