@@ -5,7 +5,6 @@
  * @module headwise/understanding
  */
 
-/** @typedef {import('./understanding/model.js').Understood} Understood */
 /** @typedef {import('./understanding/ablation.js').AblationOptions} AblationOptions */
 /** @typedef {import('./understanding/ablation.js').Ablation} Ablation */
 /** @typedef {import('./understanding/ablation.js').HeadProgress} HeadProgress */

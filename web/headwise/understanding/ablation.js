@@ -163,7 +163,7 @@ function checkOutputs(subject, given, text, tokens) {
  *
  * They can disagree: zeros may be far from all that later layers know (Zhang & Nanda 2024, "Towards Best Practices of Activation
  * Patching").
- * @param {import('./model.js').Understood} model in evaluation mode, where dropout is off. In a Worker, the sweep runs there
+ * @param {import('./source.js').DecoderModel} model in evaluation mode, where dropout is off. In a Worker, the sweep runs there
  * @param {Ids} ids [tokens]
  * @param {AblationOptions} options
  * @returns {Promise<Ablation>}

@@ -106,7 +106,7 @@ function gather({ dModel }, { shape: [layers, tokens], data }, positions) {
  * The logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): the residual stream before each layer and behind the
  * last, through the final norm and the unembedding, as if no layer followed. Behind the last layer it is what the model says. The
  * logits are made of a few rows at a time.
- * @param {import('./model.js').Understood} model in a Worker, it runs there
+ * @param {import('./source.js').DecoderModel} model in a Worker, it runs there
  * @param {Ids} ids [tokens]
  * @param {LogitLensOptions} [options]
  * @returns {Promise<LogitLens>}

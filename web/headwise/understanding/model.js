@@ -1,22 +1,15 @@
 // What all functions of headwise/understanding share: the model, its texts, forwards, and pauses between these.
 import { checkFunction, checkIndex, checkShape, checkSignal } from '../checks/check.js';
-import { misfit } from '../checks/error.js';
-import { isA, isArray } from '../checks/foreign.js';
-import { Gpt2 } from '../models/gpt2.js';
-import { LanguageModel } from '../models/language-model.js';
+import { isArray } from '../checks/foreign.js';
 import { checkIntegers } from '../modules/embedding.js';
 import { tensor } from '../tensor/make-tensor.js';
 import { checkFloats } from '../tensor/operand.js';
 import { Tensor } from '../tensor/tensor.js';
+import { decoderConfig } from './source.js';
 
-/** @typedef {import('../models/decoder.js').Decoder} Decoder */
+/** @typedef {import('../models/language-model.js').LanguageModel} LanguageModel */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
 /** @typedef {import('../tensor/make-tensor.js').NestedNumbers} NestedNumbers */
-
-/**
- * A decoder whose heads are looked at, here or in a Worker.
- * @typedef {Decoder | Gpt2 | import('../worker.js').Remote<Decoder> | import('../worker.js').Remote<Gpt2>} Understood
- */
 
 /**
  * A model with its sizes.
@@ -32,14 +25,9 @@ import { Tensor } from '../tensor/tensor.js';
 
 /** @param {unknown} model @returns {Subject} */
 export function subjectOf(model) {
-  if (!isA(model, LanguageModel)) {
-    throw misfit(model, 'model', 'a Decoder or Gpt2 of headwise or headwise/worker');
-  }
-  const sizes = isA(model, Gpt2)
-    ? { ...model.options, headDim: model.options.dModel / model.options.numHeads }
-    : /** @type {Decoder} */ (model).config;
-  const { numLayers, numHeads, headDim, dModel, vocabSize, contextLength } = sizes;
-  return { model, numLayers, numHeads, headDim, dModel, vocabSize, contextLength };
+  const { numLayers, numHeads, headDim, dModel, vocabSize, contextLength } = decoderConfig(model);
+  const subject = { numLayers, numHeads, headDim, dModel, vocabSize, contextLength };
+  return { model: /** @type {LanguageModel} */ (model), ...subject };
 }
 
 /**
