@@ -951,6 +951,9 @@ typedef struct hw_attribution {
   float *heads; /* [num_layers, num_heads] */
   float *mlps;  /* [num_layers] */
   float *rest;  /* [3]: embedding (with position), biases, total: the logit or the difference */
+  /* [num_layers, num_heads, head_dim] or NULL: what the total changes by with a unit of a head's output, before the output
+   * projection. Times the output they add up to the head's part, but for what the rounding of int8 adds. */
+  float *directions;
 } hw_attribution;
 
 /* Runs the text and writes the parts. Errors are those of hw_module_forward. HW_ERROR_VALUE also: the module is not a decoder,

@@ -167,7 +167,7 @@ function predicted(gpt2) {
 /** What its heads do. @param {Gpt2} gpt2 */
 function understood(gpt2) {
   const ids = new Uint16Array(250).map((_, i) => i);
-  const { heads: parts } = gpt2.attribution(ids, { target: 3 });
+  const { heads: parts } = gpt2.attribution(ids, { target: 3, directions: true });
   const { ovEigenvalues } = gpt2.headCircuits({ layer: 1, head: 2 });
   const { trace } = gpt2.forward(ids, { trace: true });
   assert.ok(trace);

@@ -21,6 +21,7 @@ test('attribution names what does not fit', () => {
   bad({ target: 1, against: -1 }, 'against', '-1');
   bad({ target: 1, position: 9 }, 'position', '9');
   bad({ target: 1, layer: 0 }, 'layer');
+  bad({ target: 1, directions: 1 }, 'directions');
   throwsCode(() => model.attribution([[1], [2]], { target: 1 }), 'ERR_SHAPE', 'ids', '[2, 1]');
   throwsCode(() => model.attribution(drawIds(2, 21), { target: 1 }), 'ERR_SHAPE', 'ids', '20');
   throwsCode(() => model.attribution([31], { target: 1 }), 'ERR_VALUE', 'ids');
@@ -97,3 +98,33 @@ test('a model in a Worker gives the same numbers', async () => {
     there.dispose();
   }
 });
+
+for (const name of ['gpt2-own-head', 'llama', 'gemma3_text-caps', 'gpt_neox'])
+  test(`the heads’ parts of ${name}’s logits, split over the keys, add up to them`, async () => {
+    const folder = new URL(`fixtures/models/${name}/`, import.meta.url);
+    const decoder = await loadModel(hw, folder, { dtype: 'float32' });
+    const text = [3, 7, 1, 7, 2];
+    const position = 3;
+    const asked = { target: 9, against: 4, position };
+    const { heads, directions = heads } = decoder.attribution(text, {
+      ...asked,
+      directions: true,
+    });
+    assert.deepEqual(decoder.attribution(text, asked).heads, heads);
+    const [layers, inLayer, headDim] = directions.shape;
+    assert.deepEqual([layers, inLayer], heads.shape);
+    const { trace } = decoder.forward(text, { trace: true });
+    for (const [i, part] of heads.data.entries()) {
+      const [layer, head] = [Math.floor(i / inLayer), i % inLayer];
+      const weights = trace[layer].weights({ head, rows: [position, position + 1] }).data;
+      const values = trace[layer].values({ head }).data;
+      const direction = directions.data.subarray(i * headDim, (i + 1) * headDim);
+      const shares = Array.from(weights, (weight, key) =>
+        direction.reduce((sum, x, j) => sum + weight * x * values[key * headDim + j], 0),
+      );
+      const sum = shares.reduce((a, b) => a + b);
+      assert.ok(Math.abs(sum - part) <= 1e-5, `L${layer}H${head}: ${sum}, ${part}`);
+    }
+    for (const layer of trace) layer.dispose();
+    decoder.dispose();
+  });

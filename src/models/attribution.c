@@ -63,6 +63,23 @@ static void measure(const rows *r, size_t first, size_t count, size_t d_model, f
   }
 }
 
+/* What the total changes by with a unit of each of the heads' outputs. */
+static void measure_directions(hw_run *run, const attribution *a, const rows *r, const float *last) {
+  const hw_decoder *m = a->decoder;
+  const hw_model_config *model = &m->config.model;
+  const size_t width = hw_size_multiply(model->num_heads, model->head_dim);
+  const size_t mark = run->arena->used;
+  float *units = hw_run_take_floats(run, width, model->d_model);
+  for (size_t layer = 0; layer < model->num_layers; layer++) {
+    hw_residual_units(run, m, &r->residual, layer, units);
+    hw_layer_norm_linear(run, m->norm, last, units, width);
+    for (size_t i = 0; !hw_run_measures(run) && i < width; i++) {
+      a->call->directions[layer * width + i] = dot(units + i * model->d_model, r->direction, model->d_model);
+    }
+  }
+  run->arena->used = mark;
+}
+
 static void share_out(const hw_decoder *m, const hw_attribution *call, const rows *r) {
   const hw_model_config *model = &m->config.model;
   const size_t heads = model->num_layers * model->num_heads;
@@ -98,6 +115,9 @@ static void forward(hw_run *run, const void *job) {
   hw_layer_norm_linear(run, m->norm, last, r.residual.rows, r.residual.count);
   if (!hw_run_measures(run)) {
     share_out(m, call, &r);
+  }
+  if (call->directions != NULL) {
+    measure_directions(run, a, &r, last);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "models/residual.h"
 
+#include <assert.h>
 #include <string.h>
 
 static size_t width_of(const hw_model_config *model) { return hw_size_multiply(model->num_heads, model->head_dim); }
@@ -23,6 +24,7 @@ hw_residual hw_residual_take(const hw_run *run, const hw_decoder *decoder, size_
 /* What each of a layer's heads writes, [num_heads, d_model], by the output projection without its bias. */
 static void project(const hw_decoder *m, const hw_linear *out, const float *outputs, float *row, float *heads) {
   const hw_model_config *model = &m->config.model;
+  assert(outputs != NULL);
   for (size_t i = 0; i < model->d_model; i++) {
     hw_matrix_row(&out->weight, i, false, row);
     for (size_t head = 0; head < model->num_heads; head++) {
@@ -108,6 +110,29 @@ void hw_residual_split(hw_run *run, const hw_decoder *decoder, const uint32_t *i
     float *row = r->rows + (r->layers * model->num_heads + layer) * d_model;
     memset(row, 0, d_model * sizeof(float));
     hw_residual_add(row, model->d_ff > 0 ? r->watch.branches + (2 * layer + 1) * d_model : NULL, d_model);
+  }
+  run->arena->used = mark;
+}
+
+void hw_residual_units(hw_run *run, const hw_decoder *decoder, const hw_residual *residual, size_t layer,
+                       float *units) {
+  const size_t d_model = decoder->config.model.d_model;
+  const size_t width = width_of(&decoder->config.model);
+  const hw_linear *out = hw_modules_out_proj(&decoder->blocks, layer);
+  const hw_module *after = hw_decoder_block(decoder, layer)->after1;
+  const size_t mark = run->arena->used;
+  const hw_rows outputs = {hw_const_floats_from(residual->watch.heads, layer * width), width, 1};
+  float *row = hw_run_take_floats(run, 1, width);
+  float *projected = hw_run_take_floats(run, 1, d_model);
+  for (size_t i = 0; !hw_run_measures(run) && i < d_model; i++) {
+    hw_matrix_row(&out->weight, i, false, row);
+    for (size_t j = 0; j < width; j++) {
+      units[j * d_model + i] = row[j];
+    }
+  }
+  if (after != NULL) {
+    hw_linear_forward(run, out, &outputs, projected, d_model);
+    hw_layer_norm_linear(run, after, projected, units, width);
   }
   run->arena->used = mark;
 }

@@ -32,4 +32,8 @@ hw_residual hw_residual_take(const hw_run *run, const hw_decoder *decoder, size_
  * round, as with int8 weights, what a layer's heads have not written is shared among them. */
 void hw_residual_split(hw_run *run, const hw_decoder *decoder, const uint32_t *ids, const hw_residual *residual);
 
+/* Writes what a unit of each of a layer's heads' outputs adds to the stream, units [num_heads · head_dim, d_model], once the blocks
+ * have run: the columns of the output projection, at the scale of a norm behind it. */
+void hw_residual_units(hw_run *run, const hw_decoder *decoder, const hw_residual *residual, size_t layer, float *units);
+
 #endif

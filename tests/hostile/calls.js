@@ -352,7 +352,7 @@ const understanding = {
   ),
   'Gpt2.attribution': gpt2Call(
     (model, ids, options) => model.attribution(ids, options),
-    () => [[1, 2, 3], { position: 2, target: 4, against: 5 }],
+    () => [[1, 2, 3], { position: 2, target: 4, against: 5, directions: true }],
   ),
   'Gpt2.headCircuits': gpt2Call(
     (model, where) => model.headCircuits(where),

@@ -111,6 +111,31 @@ roomTest('the sum is read and used with keys', '?mode=why', async (page) => {
   assert.equal((await page.$$('#explore-sum [tabindex="0"]')).length, 1);
 });
 
+roomTest('a head’s part is split over what it reads', '?mode=why', async (page) => {
+  await summed(page, 'itself');
+  const { layer, head } = first;
+  const title = `What L${layer}H${head} reads`;
+  await says(page, '#explore-keys-title', new RegExp(title));
+  await page.waitForSelector('#explore-keys tfoot');
+  const cells = await page.$$eval('#explore-keys tr:has(.sum-cell)', (all) =>
+    all.map((row) => ({
+      name: row.querySelector('th')?.textContent?.trim() ?? '',
+      weight: row.querySelector('td')?.getAttribute('title'),
+      share: row.querySelector('td:last-child')?.getAttribute('title'),
+    })),
+  );
+  const whole = cells.pop();
+  const { heads } = expected();
+  assert.equal(whole?.name, `L${layer}H${head}`);
+  const part = heads.data[layer * run.source.heads + head];
+  assert.ok(isNear(numberOf(whole?.share), part), `${whole?.share}, ${part}`);
+  const sum = cells.reduce((all, { share }) => all + numberOf(share), 0);
+  assert.ok(isNear(sum, part), `${sum}, ${part}`);
+  const weights = run.source.rows(layer, head, firstPin, firstPin + 1);
+  const most = Math.max(...weights);
+  assert.ok(cells.some(({ weight }) => weight && Math.abs(Number(weight) - most) < 1e-6));
+});
+
 roomTest('the largest parts come first on wish', '?mode=why', async (page) => {
   await summed(page, 'itself');
   await page.click('#explore-parts');

@@ -113,7 +113,7 @@ export const layerConfig = { bytes: 8, word: { window: 0, rotary: 4 } };
 /** hw_head_output */
 export const headOutput = { bytes: 16, word: { layer: 0, head: 4, output: 8, rows: 12 } };
 /** hw_attribution */
-export const attribution = { bytes: 36, word: { ids: 0, tokens: 4, position: 8, target: 12, against: 16, heads: 24, mlps: 28, rest: 32 }, bool: { hasAgainst: 20 } };
+export const attribution = { bytes: 40, word: { ids: 0, tokens: 4, position: 8, target: 12, against: 16, heads: 24, mlps: 28, rest: 32, directions: 36 }, bool: { hasAgainst: 20 } };
 /** hw_qk_attribution */
 export const qkAttribution = { bytes: 40, word: { ids: 0, tokens: 4, layer: 8, head: 12, query: 16, key: 20, queryParts: 24, keyParts: 28, pairs: 32, score: 36 } };
 /** hw_status */

@@ -1,6 +1,6 @@
 // What a decoder's heads do: how much each writes for a prediction, and what it does to tokens.
 import { attribution as layout } from '../engine/abi.js';
-import { checkIndex, checkOptions, checkShape } from '../checks/check.js';
+import { checkBoolean, checkIndex, checkOptions, checkShape } from '../checks/check.js';
 import { writeStruct } from '../engine/struct.js';
 import { checkIds } from '../modules/embedding.js';
 
@@ -13,6 +13,7 @@ import { checkIds } from '../modules/embedding.js';
  * @property {number} [position] whose next token is predicted; default the last
  * @property {number} target the id whose logit is attributed
  * @property {number} [against] the id whose logit is subtracted; default none
+ * @property {boolean} [directions] default false; true returns what the total changes by with each head's output
  */
 
 /**
@@ -24,6 +25,9 @@ import { checkIds } from '../modules/embedding.js';
  * @property {number} biases of the attentions' output projections and of the final norm; with int8 weights also what rounding adds to
  *   the logit
  * @property {number} total the logit or the difference; heads, mlps, embedding and biases add up to it
+ * @property {Tensor} [directions] [layers, heads, headDim], if requested: what the total changes by with a unit of a head's output
+ *   before the output projection. Times the values and the weights of the keys (`trace[layer].values`, `weights`) they split a
+ *   head's part over the keys
  */
 
 /**
@@ -42,12 +46,12 @@ import { checkIds } from '../modules/embedding.js';
  */
 export function attribution(
   model,
-  { numLayers, numHeads, vocabSize, contextLength },
+  { numLayers, numHeads, headDim, vocabSize, contextLength },
   ids,
   options,
 ) {
   const name = 'attribution';
-  const given = checkOptions(options, ['position', 'target', 'against'], name);
+  const given = checkOptions(options, ['position', 'target', 'against', 'directions'], name);
   const input = checkIds(ids, vocabSize);
   const { shape, size: tokens } = input;
   const isOne = shape.length === 1 || (shape.length === 2 && shape[0] === 1);
@@ -57,12 +61,25 @@ export function attribution(
   const target = checkIndex(given.target, 'target', vocabSize);
   const hasAgainst = given.against !== undefined;
   const against = hasAgainst ? checkIndex(given.against, 'against', vocabSize) : 0;
+  const hasDirections = checkBoolean(given.directions ?? false, 'directions');
   const { engine, pointer } = model;
   const count = numLayers * numHeads;
-  const [struct, idsAt, heads, mlps, rest] = engine.lay([
+  const [struct, idsAt, heads, mlps, rest, directions] = engine.lay([
     ...[layout.bytes, input, count * 4, numLayers * 4, 3 * 4],
+    hasDirections ? count * headDim * 4 : undefined,
   ]);
-  const call = { ids: idsAt, tokens, position, target, against, hasAgainst, heads, mlps, rest };
+  const call = {
+    ids: idsAt,
+    tokens,
+    position,
+    target,
+    against,
+    hasAgainst,
+    heads,
+    mlps,
+    rest,
+    directions,
+  };
   writeStruct(engine, struct, layout, call);
   engine.check(engine.call.decoder_attribution(pointer, struct), name);
   const [embedding, biases, total] = engine.floats.subarray(rest / 4, rest / 4 + 3);
@@ -70,6 +87,7 @@ export function attribution(
     heads: engine.read(heads, [numLayers, numHeads]),
     mlps: engine.read(mlps, [numLayers]),
     ...{ embedding, biases, total },
+    ...(hasDirections && { directions: engine.read(directions, [numLayers, numHeads, headDim]) }),
   };
 }
 

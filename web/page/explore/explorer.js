@@ -314,6 +314,21 @@ export class Explorer {
     return isNow ? answer : undefined;
   });
 
+  /** What the chosen head reads at each key for it. */
+  headKeys = new Asked(this, ({ heads }) => {
+    const about = this.attribution.value;
+    const { layer, head } = this.shown.value;
+    if (!about || !this.isWhy.value) return undefined;
+    const { at } = about.about;
+    const i = layer * heads + head;
+    const width = about.directions.length / about.heads.length;
+    const direction = about.directions.slice(i * width, (i + 1) * width);
+    return async () => ({
+      ...(await this.session.headKeys({ at, layer, head, direction })),
+      ...{ about, layer, head, part: about.heads[i] },
+    });
+  });
+
   /** How badly the text was foreseen. */
   losses = new Asked(this, (run) =>
     this.predicts.value === 'next' && this.scores.ended.value === run

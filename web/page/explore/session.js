@@ -196,6 +196,11 @@ export class Session {
     return this.#remote.pairMaps(this.#number, head, text);
   }
 
+  /** What a head reads at each key for a prediction. @param {Parameters<ExploreWorker['headKeys']>[1]} head */
+  headKeys(head) {
+    return this.#remote.headKeys(this.#number, head);
+  }
+
   /** How badly each token was foreseen; null: nobody knows. */
   losses() {
     return this.#remote.losses(this.#number);

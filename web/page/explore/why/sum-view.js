@@ -9,7 +9,9 @@ import { formatNumber } from '../../shared/format.js';
 import { derived, signal } from '../../shared/signals.js';
 import { drawn, html, nothing, taking } from '../../shared/template.js';
 import { isSameHead, shortName } from '../address.js';
+import { exact, partBar, placeIn, signed } from './bars.js';
 import { followArrows } from './follow-arrows.js';
+import { scoreName } from './score-name.js';
 import { largestFirst, partsOf, rangeOf, stacked, sumOf } from './sum.js';
 
 /** Parts that are shown one by one when the largest are first. */
@@ -17,15 +19,6 @@ const MOST = 24;
 
 /** How far a sum of float32 numbers may be from the logit and count as the same. */
 const CLOSE = 1e-4;
-
-/** @param {number} value */
-export const signed = (value) => {
-  const words = Math.abs(value).toFixed(2);
-  return Number(words) === 0 ? '0.00' : `${value < 0 ? '−' : '+'}${words}`;
-};
-
-/** @param {number} value with its sign, and all decimals that say something */
-const exact = (value) => `${value > 0 ? '+' : ''}${formatNumber(value)}`;
 
 /** @param {Part} part */
 export function nameOf({ kind, layer = 0, head = 0, count = 0 }) {
@@ -61,22 +54,6 @@ function wordsOf({ kind, layer = 0, head = 0, count = 0, parts = [] }) {
     case 'rest':
       return `${count} smaller parts together`;
   }
-}
-
-/** The logit, or the difference, in words. @param {Explorer} room @param {{ target: number }} attribution */
-export function scoreName({ next, shown }, { target }) {
-  const { predictions = [] } = next.answer.value ?? {};
-  const textOf = (/** @type {number | null} */ id) =>
-    predictions.find(({ token }) => token.id === id)?.token.text ?? '…';
-  const { against } = shown.value;
-  const [what, other] = [textOf(target), textOf(against)];
-  return against === null ? `logit of “${what}”` : `logit of “${what}” − “${other}”`;
-}
-
-/** @param {Stacked} part @param {(value: number) => number} place @param {string} [kind] */
-function bar({ start, end }, place, kind = end < start ? 'against' : 'for') {
-  const [from, to] = [Math.min(start, end), Math.max(start, end)].map(place);
-  return html`<span class="sum-bar ${kind}" style="left: ${from}%; width: ${to - from}%"></span>`;
 }
 
 /** @param {Explorer} room */
@@ -118,7 +95,7 @@ export function sumView(room) {
     const classes = [isWithin && 'within', isChosen && 'chosen', has && 'has-chosen'];
     return html`<tr class=${classes.filter(Boolean).join(' ')} @pointerenter=${point}>
       <th scope="row">${button}</th>
-      <td class="sum-cell">${bar(part, place)}</td>
+      <td class="sum-cell">${partBar(part, place)}</td>
       <td title=${exact(value)}>${signed(value)}</td>
     </tr>`;
   };
@@ -128,8 +105,7 @@ export function sumView(room) {
     if (!answer) return html`<p class="note">Adding up …</p>`;
     const parts = partsOf(answer);
     const rows = rowsOf(parts);
-    const [low, high] = rangeOf(rows);
-    const place = (/** @type {number} */ value) => (100 * (value - low)) / (high - low);
+    const place = placeIn(rangeOf(rows));
     const { total } = answer;
     const whole = { kind: /** @type {const} */ ('rest'), value: total, start: 0, end: total };
     return html`<div class="sum-scroll">
@@ -143,7 +119,7 @@ export function sumView(room) {
         <tfoot>
           <tr>
             <th scope="row">Sum</th>
-            <td class="sum-cell">${bar(whole, place, 'whole')}</td>
+            <td class="sum-cell">${partBar(whole, place, 'whole')}</td>
             <td title=${exact(total)}>${signed(total)}</td>
           </tr>
         </tfoot>

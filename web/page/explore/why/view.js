@@ -5,7 +5,7 @@
  */
 
 import { html } from '../../shared/template.js';
-import { weighing } from './head-view.js';
+import { headView, weighing } from './head-view.js';
 import { patchingView } from './patching/view.js';
 import { question } from './question.js';
 import { sumView } from './sum-view.js';
@@ -20,7 +20,7 @@ export const whyView = (room, { map, grid, next, lens }) => html`${question(room
       <div class="why-sum">${sumView(room)}</div>
       <div class="why-map">${map} ${weighing(room)}</div>
     </div>
-    <div class="why-column">${grid}</div>
+    <div class="why-column">${grid}<div class="why-keys">${headView(room)}</div></div>
     <div class="explore-panel">${next}</div>
   </div>
   ${lens} ${patchingView(room)}`;

@@ -1,6 +1,7 @@
 /**
  * Which parts of a model write for a prediction.
  *
+ * @import { Heads } from './heads.js'
  * @import { DecoderModel } from './model.js'
  *
  * @typedef {object} Attribution the parts of a logit, or of the difference of two; they add up to `total`
@@ -10,6 +11,11 @@
  * @property {number} embedding
  * @property {number} biases
  * @property {number} total
+ * @property {Float32Array} directions of every head [headDim]: what the total changes by with a unit of its output
+ *
+ * @typedef {object} HeadKeys what a head reads at each key for a query
+ * @property {Float32Array} weights of the keys
+ * @property {Float64Array} shares of the head's part: weight · value · direction; they add up to it
  */
 
 /**
@@ -20,10 +26,29 @@
  */
 export function attributionOf({ decoder }, ids, { at, target, against }) {
   const read = ids.slice(0, at + 1);
-  const parts = decoder.attribution(read, { target, against: against ?? undefined });
+  const parts = decoder.attribution(read, {
+    ...{ target, against: against ?? undefined, directions: true },
+  });
   const { embedding, biases, total } = parts;
-  const [heads, mlps] = [parts.heads, parts.mlps].map(
-    ({ data }) => /** @type {Float32Array} */ (data),
+  const [heads, mlps, directions] = [parts.heads, parts.mlps, parts.directions].map(
+    (part) => /** @type {Float32Array} */ (part?.data),
   );
-  return { target, heads, mlps, embedding, biases, total };
+  return { target, heads, mlps, embedding, biases, total, directions };
+}
+
+/**
+ * A head's part of a logit, split over the keys.
+ *
+ * @param {Heads} source
+ * @param {{ at: number, layer: number, head: number, direction: Float32Array }} asked at: the query; direction: the head's
+ * @returns {HeadKeys}
+ */
+export function keysOf({ rows, values }, { at, layer, head, direction }) {
+  const weights = rows(layer, head, at, at + 1).slice(0, at + 1);
+  const all = values?.(layer, head) ?? new Float32Array((at + 1) * direction.length);
+  const shares = Float64Array.from(weights, (weight, key) => {
+    const value = all.subarray(key * direction.length, (key + 1) * direction.length);
+    return weight * value.reduce((sum, x, i) => sum + x * direction[i], 0);
+  });
+  return { weights, shares };
 }

@@ -21,7 +21,7 @@ import { serve } from '../../../headwise/worker/serve.js';
 import { breathe } from '../../shared/breathe.js';
 import { PageError } from '../../shared/errors.js';
 import { openTensors } from '../open/tensors.js';
-import { attributionOf } from './attribution.js';
+import { attributionOf, keysOf } from './attribution.js';
 import { effectsOf, lossesOf, targetOf } from './effects.js';
 import { lensOf } from './lens.js';
 import { headMaskOf, idsOf, networkOf, openModel, predictionOf, runModel } from './model.js';
@@ -417,6 +417,18 @@ async function* lens(asked, where) {
 }
 
 /**
+ * What a head reads at each key for a prediction, with all heads heard.
+ *
+ * @param {number} asked
+ * @param {Parameters<typeof keysOf>[1]} head
+ */
+async function headKeys(asked, head) {
+  const { heard } = readingOf(asked);
+  await take('headKeys')();
+  return keysOf(heard.source, head);
+}
+
+/**
  * How badly the text was foreseen; nothing where it has too many logits.
  *
  * @param {number} asked
@@ -468,7 +480,7 @@ async function* write(asked, count, how) {
 
 const room = {
   ...{ open, run, thumbs, region, rows, column, scores },
-  ...{ predict, effects, attribution, lens, losses, tokenOf, write },
+  ...{ predict, effects, attribution, headKeys, lens, losses, tokenOf, write },
   ...{ tokensOf, patching, pairMaps },
 };
 /** @typedef {typeof room} ExploreWorker */

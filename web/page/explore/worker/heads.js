@@ -12,6 +12,7 @@
  * @property {(layer: number, head: number, start: number, end: number) => Float32Array} rows
  * @property {(layer: number, head: number, start: number, end: number) => Float32Array} [norms] of what is written for each
  *   key
+ * @property {(layer: number, head: number) => Float32Array} [values] [n, headDim]
  * @property {(layer: number, head: number, size: number) => Float32Array} [map] the whole, pooled by maximum; quicker
  *   than by rows
  */

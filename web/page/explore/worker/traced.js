@@ -38,5 +38,6 @@ export const tracedHeads = ({ config: { numLayers, numHeads, isDecoder } }, trac
     /** @type {Float32Array} */ (trace[layer].weights({ head, rows: [first, end] }).data),
   norms: (layer, head, first, end) =>
     /** @type {Float32Array} */ (trace[layer].norms({ head, rows: [first, end] }).data),
+  values: (layer, head) => /** @type {Float32Array} */ (trace[layer].values({ head }).data),
   map: (layer, head, size) => /** @type {Float32Array} */ (trace[layer].map({ head, size }).data),
 });

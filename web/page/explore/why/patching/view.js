@@ -10,7 +10,7 @@ import { formatCount } from '../../../shared/format.js';
 import { signal } from '../../../shared/signals.js';
 import { drawn, html, made } from '../../../shared/template.js';
 import { isSameHead, longName, shortName } from '../../address.js';
-import { signed } from '../sum-view.js';
+import { signed } from '../bars.js';
 import { exampleOf } from './examples.js';
 import { differenceInWords } from './pair.js';
 import { endOf, shareTable } from './share-table.js';
