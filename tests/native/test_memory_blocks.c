@@ -124,10 +124,11 @@ static hw_status forward_gpt2(hw_context *context) {
 static hw_status explain_gpt2(hw_context *context) {
   static const uint32_t ids[] = {1, 4, 2};
   static double circuit[1 + 2 * D_MODEL];
+  static float directions[LAYERS * D_MODEL];
   float *parts = results.y;
   enum { PARTS = LAYERS * (HEADS + 1) + 2 };
   const hw_attribution attribution = {
-      ids, 3, 2, 1, 0, false, parts, parts + LAYERS * HEADS, parts + LAYERS * (HEADS + 1)};
+      ids, 3, 2, 1, 0, false, parts, parts + LAYERS * HEADS, parts + LAYERS * (HEADS + 1), directions};
   const hw_qk_attribution looks = {
       .ids = ids,
       .tokens = 3,
