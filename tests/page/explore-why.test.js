@@ -130,7 +130,8 @@ roomTest('a head’s part is split over what it reads', '?mode=why', async (page
   const part = heads.data[layer * run.source.heads + head];
   assert.ok(isNear(numberOf(whole?.share), part), `${whole?.share}, ${part}`);
   const sum = cells.reduce((all, { share }) => all + numberOf(share), 0);
-  assert.ok(isNear(sum, part), `${sum}, ${part}`);
+  // Each is written with four decimals.
+  assert.ok(Math.abs(sum - part) < 6e-5 * cells.length, `${sum}, ${part}`);
   const weights = run.source.rows(layer, head, firstPin, firstPin + 1);
   const most = Math.max(...weights);
   assert.ok(cells.some(({ weight }) => weight && Math.abs(Number(weight) - most) < 1e-6));
