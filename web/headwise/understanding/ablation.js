@@ -4,9 +4,9 @@ import { copyArray } from '../checks/foreign.js';
 import { MersenneTwister } from '../models/mersenne-twister.js';
 import { checkSeed } from '../tensor/functions.js';
 import { Tensor } from '../tensor/tensor.js';
-import { loaderThere } from '../worker/there.js';
 import { visitOutputs } from './heads.js';
 import * as shared from './model.js';
+import { calledThere } from './source.js';
 
 /** @typedef {import('./model.js').Ids} Ids */
 /** @typedef {import('./model.js').Subject} Subject */
@@ -171,9 +171,9 @@ function checkOutputs(subject, given, text, tokens) {
  *   argument; ERR_MEMORY; ERR_DISPOSED. An abort rejects with the signal's reason, and what onProgress throws rejects too
  */
 export async function ablation(model, ids, options) {
-  const there = loaderThere(model);
+  const there = calledThere('ablation', model, ids, options);
   if (there !== undefined) {
-    return there('ablation', ids, options);
+    return there;
   }
   const subject = shared.subjectOf(model);
   const given = checkOptions(options, known, 'ablation');

@@ -2,8 +2,8 @@ import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
 import { Tensor } from '../tensor/tensor.js';
-import { loaderThere } from '../worker/there.js';
 import * as shared from './model.js';
+import { calledThere } from './source.js';
 
 /** @typedef {import('./model.js').Ids} Ids */
 /** @typedef {import('./model.js').Subject} Subject */
@@ -114,9 +114,9 @@ function gather({ dModel }, { shape: [layers, tokens], data }, positions) {
  *   ERR_DISPOSED. An abort rejects with the signal's reason
  */
 export async function logitLens(model, ids, options) {
-  const there = loaderThere(model);
+  const there = calledThere('logitLens', model, ids, options);
   if (there !== undefined) {
-    return there('logitLens', ids, options);
+    return there;
   }
   const subject = shared.subjectOf(model);
   const given = checkOptions(options, known, 'logitLens');

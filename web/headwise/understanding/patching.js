@@ -1,9 +1,9 @@
 import { checkIndex, checkOptions, oneOf } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { Tensor } from '../tensor/tensor.js';
-import { loaderThere } from '../worker/there.js';
 import { visitOutputs } from './heads.js';
 import * as shared from './model.js';
+import { calledThere } from './source.js';
 
 /** @typedef {import('./model.js').Ids} Ids */
 /** @typedef {import('./model.js').Subject} Subject */
@@ -137,9 +137,9 @@ function residualPatches({ dModel }, from, into) {
  *   with the same score, of which no share can be recovered; ERR_MEMORY; ERR_DISPOSED. An abort rejects with the signal's reason
  */
 export async function patching(model, options) {
-  const there = loaderThere(model);
+  const there = calledThere('patching', model, options);
   if (there !== undefined) {
-    return there('patching', options);
+    return there;
   }
   const subject = shared.subjectOf(model);
   const given = checkOptions(options, known, 'patching');
