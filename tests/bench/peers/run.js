@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { format, resolveConfig } from 'prettier';
 import { run } from '../../child.js';
 import { choose, number, readShapes, UsageError } from '../options.js';
 import { bundle } from './bundle.js';
@@ -132,7 +133,8 @@ async function write(contests, starts, { threads, node }) {
     ...{ machine: `${all.length} × ${all[0].model}`, browser: node ? 'Node' : 'Chromium' },
   });
   const file = new URL('../../../web/page/bench/peers.json', import.meta.url);
-  await writeFile(file, `${JSON.stringify(data, null, 2)}\n`);
+  const style = await resolveConfig(file);
+  await writeFile(file, await format(JSON.stringify(data), { ...style, parser: 'json' }));
 }
 
 /** @param {ReturnType<typeof readOptions>} options */

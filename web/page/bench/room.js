@@ -101,10 +101,11 @@ const glossary = html`<dl class="glossary">
     additions in registers, or a read of memory where reading is the limit (D1). The same run measures it. 100 % would be
     perfect.
   </dd>
-  <dt>S0 to S3, C1 and C2, G1 and G2, D1, M1</dt>
+  <dt>S0 to S3, C1 and C2, G1 and G2, D1, M1, T1 to T3</dt>
   <dd>
     S: multi-head attention with projections, from the notebooks’ six tokens (S0) to 4,096 (S3). C: attention alone. G: a
-    linear layer. D: decoding one more token. M: the maps of all heads. Sizes are those of GPT-2 small.
+    linear layer. D: decoding one more token. M: the maps of all heads. Sizes are those of GPT-2 small. T: one step of
+    training a small model.
   </dd>
   <dt>Wrapper, fused</dt>
   <dd>
