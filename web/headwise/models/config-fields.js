@@ -1,7 +1,7 @@
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyArray, entriesOf } from '../checks/foreign.js';
-import { isObject } from '../formats/json.js';
+import { isObject, parseObject } from '../formats/json.js';
 
 /** Of a size: beyond, no memory holds it. */
 const sizes = 2 ** 32;
@@ -27,6 +27,23 @@ export class Fields {
     this.#values = Object.fromEntries(entriesOf(values, name));
     this.#name = name;
     this.#where = where;
+  }
+
+  /**
+   * @param {string | object} json a file's text, or what it says
+   * @param {string} name the file's
+   * @returns {Fields}
+   * @throws {HeadwiseError} ERR_FORMAT: no JSON, or no object
+   */
+  static parse(json, name) {
+    /** @type {(problem: string, cause?: unknown) => Error} */
+    const error = (problem, cause) =>
+      new HeadwiseError('ERR_FORMAT', `${name}: ${problem}`, { cause });
+    const values = typeof json === 'string' ? parseObject(json, error) : json;
+    if (!isObject(values)) {
+      throw error(`is ${describe(values)}; expected an object`);
+    }
+    return new Fields(values, name);
   }
 
   /** @param {string} field @param {string} expected @param {unknown} [value] of the field */

@@ -1,8 +1,6 @@
 // Reads Hugging Face's config.json of the supported models into one description of the model to build:
 // https://huggingface.co/docs/transformers/main_classes/configuration
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
-import { isObject, parseObject } from '../formats/json.js';
 import { architectures } from './architectures.js';
 import { Fields } from './config-fields.js';
 import { kinds } from './layer-kinds.js';
@@ -244,17 +242,10 @@ function read(fields, modelType) {
  * @param {string | object} json the file's text, or what it holds
  * @param {string} [name] what messages call it
  * @returns {ModelConfig}
- * @throws {HeadwiseError} ERR_FORMAT, naming the field: it is bad, or asks for what is not implemented
+ * @throws {import('../checks/error.js').HeadwiseError} ERR_FORMAT, naming the field: it is bad, or asks for what is not implemented
  */
 export function readModelConfig(json, name = 'config.json') {
-  /** @type {(problem: string, cause?: unknown) => Error} */
-  const error = (problem, cause) =>
-    new HeadwiseError('ERR_FORMAT', `${name}: ${problem}`, { cause });
-  const values = typeof json === 'string' ? parseObject(json, error) : json;
-  if (!isObject(values)) {
-    throw error(`is ${describe(values)}; expected an object`);
-  }
-  const fields = new Fields(values, name);
+  const fields = Fields.parse(json, name);
   const modelType = fields.get('model_type');
   if (typeof modelType !== 'string' || !Object.hasOwn(architectures, modelType)) {
     throw fields.error('model_type', Object.keys(architectures).join(', '));

@@ -1,9 +1,6 @@
 // A Hugging Face config.json of GPT-2:
 // https://huggingface.co/docs/transformers/model_doc/gpt2#transformers.GPT2Config
 import { checkOptions } from '../checks/check.js';
-import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
-import { isObject, parseObject } from '../formats/json.js';
 import { checkName } from '../formats/source.js';
 import { Fields } from './config-fields.js';
 
@@ -53,19 +50,12 @@ function checkKind(fields) {
  * @param {string | object} json the file's text, or the parsed object
  * @param {{ name?: string }} [options] name: the name of the file in messages; default 'config.json'
  * @returns {Gpt2Config}
- * @throws {HeadwiseError} ERR_FORMAT: a field is missing or bad, or the model is not a GPT-2, or is one that computes
+ * @throws {import('../checks/error.js').HeadwiseError} ERR_FORMAT: a field is missing or bad, or the model is not a GPT-2, or is one that computes
  *   something else. The message names the field
  */
 export function readGpt2Config(json, options) {
   const name = checkName(checkOptions(options, ['name'], 'readGpt2Config').name) ?? 'config.json';
-  /** @type {(problem: string, cause?: unknown) => Error} */
-  const error = (problem, cause) =>
-    new HeadwiseError('ERR_FORMAT', `${name}: ${problem}`, { cause });
-  const values = typeof json === 'string' ? parseObject(json, error) : json;
-  if (!isObject(values)) {
-    throw error(`is ${describe(values)}; expected an object`);
-  }
-  const fields = new Fields(values, name);
+  const fields = Fields.parse(json, name);
   checkKind(fields);
   const dModel = fields.size('n_embd');
   const numHeads = fields.size('n_head');
