@@ -32,6 +32,19 @@ const report = {
     parts: partsOf({ heads: [1, -2, 3, 4], mlps: [0.5, -0.25], embedding: 0.125, biases: 1 / 3 }),
     total: 6.7083333,
   },
+  score: {
+    head: 'L1H0',
+    ...{ query: { text: HOSTILE, at: 2 }, key: { text: HOSTILE, at: 1 }, score: 2.5 },
+    atQuery: [
+      { name: 'L0H1', value: 3 },
+      { name: 'Embedding', value: -0.5 },
+    ],
+    atKey: [{ name: 'Biases', value: 2.5 }],
+    pairs: [
+      { name: 'L0H1 · Embedding', value: 2.25 },
+      { name: '3 smaller', value: 0.25 },
+    ],
+  },
   lens: {
     target: 'b',
     rows: [
@@ -72,6 +85,7 @@ test('a report holds its numbers for programs too, to the last bit', () => {
   assert.deepEqual(exact.sum, report.sum);
   assert.deepEqual(exact.grids, JSON.parse(JSON.stringify(report.grids)));
   assert.deepEqual(exact.next, report.next);
+  assert.deepEqual(exact.score, report.score);
   assert.deepEqual(exact.map, { title: 'Head L1H0', row: report.map.row });
 });
 
@@ -84,6 +98,10 @@ test('a report says parts, predictions, grids, weights and the address', () => {
     '2 0.7500',
     'after likeliest probability rank of “b” probability of “b”',
     'L0 b 75.00 % 1 75.00 %',
+    'is 2.5000 : scale · query · key',
+    'L0H1 3.0000 Embedding −0.5000 Score 2.5000',
+    'Biases 2.5000 Score 2.5000',
+    'L0H1 · Embedding 2.2500 3 smaller 0.2500 Score 2.5000',
     'See it again in Headwise',
   ]) {
     assert.ok(words.includes(text), text);

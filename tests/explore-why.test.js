@@ -4,6 +4,12 @@ import { test } from 'node:test';
 import { largestFirst, partsOf, rangeOf, stacked, sumOf } from '../web/page/explore/why/sum.js';
 import { normRows } from '../web/page/explore/worker/heads.js';
 import { windowOf } from '../web/page/explore/why/lens-view.js';
+import {
+  largestPairs,
+  partInWords,
+  sideParts,
+  strongestKey,
+} from '../web/page/explore/why/score/parts.js';
 import { shuffles } from '../web/page/explore/worker/shuffles.js';
 import { formatExplore, parseExplore } from '../web/page/explore/address.js';
 
@@ -94,14 +100,68 @@ test('a map by value norms has shares: each row sums to 1, and a head that write
   assert.deepEqual([...normRows({ ...source, norms: undefined }, 0, 0)(0, 1)], [0.5, 0.5]);
 });
 
+test('the parts of a score stand with the largest first, and those that give nothing are left out', () => {
+  const side = { heads: [1, -2, 0, 0.25], mlps: [3, 0], embedding: 0.75, biases: -0.5 };
+  const [all, few] = [20, 3].map((most) =>
+    sideParts(/** @type {any} */ (side), most).map(({ kind, value }) => [kind, value]),
+  );
+  assert.deepEqual(all, [
+    ['mlp', 3],
+    ['head', -2],
+    ['head', 1],
+    ['embedding', 0.75],
+    ['biases', -0.5],
+    ['head', 0.25],
+  ]);
+  assert.deepEqual(few, [...all.slice(0, 3), ['rest', 0.5]]);
+  // Below the first layer there is no head.
+  const first = { heads: [], mlps: [], embedding: 2, biases: 0 };
+  assert.deepEqual(sideParts(/** @type {any} */ (first), 6), [{ kind: 'embedding', value: 2 }]);
+});
+
+test('the pairs that give most are told by what asks and what answers, the others together', () => {
+  const parts = /** @type {const} */ ([
+    ...[
+      { kind: 'head', layer: 0, head: 0 },
+      { kind: 'mlp', layer: 0 },
+    ],
+    ...[{ kind: 'embedding' }, { kind: 'biases' }],
+  ]);
+  const scores = new Float32Array(16);
+  [scores[2], scores[4], scores[15], scores[7]] = [-3, 2, 1, 0.5];
+  const found = largestPairs({ parts: [...parts], scores }, 2);
+  assert.deepEqual(found, {
+    pairs: [
+      { query: parts[0], key: parts[2], value: -3 },
+      { query: parts[1], key: parts[0], value: 2 },
+    ],
+    ...{ rest: 2, restValue: 1.5 },
+  });
+  assert.deepEqual(parts.map(partInWords), [
+    'what L0H0 wrote',
+    'what the MLP of layer 0 wrote',
+    'the embedding',
+    'the biases',
+  ]);
+});
+
+test('the key that gets most is looked at, the first of equal ones', () => {
+  assert.deepEqual([[0.2, 0.5, 0.3], [0.5, 0.5], [1]].map(strongestKey), [1, 0, 0]);
+});
+
 test('nothing but zeros has a range too', () => {
   assert.deepEqual(rangeOf([]), [0, 1]);
 });
 
 test('the address of the view', () => {
-  const address = 'by=attribution&mode=why&parts=size';
+  const address = 'by=attribution&key=3&mode=why&parts=size';
   const state = parseExplore(new URLSearchParams(address));
-  assert.deepEqual([state.mode, state.by, state.parts], ['why', 'attribution', 'size']);
+  const { mode, by, parts, key } = state;
+  assert.deepEqual(
+    { mode, by, parts, key },
+    { mode: 'why', by: 'attribution', parts: 'size', key: 2 },
+  );
+  assert.equal(parseExplore(new URLSearchParams('key=0')).key, null);
   const params = formatExplore(state);
   params.sort();
   assert.equal(params.toString(), address);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { load } from 'headwise';
 import { loadModel } from 'headwise/models';
+import { qkAttribution } from 'headwise/understanding';
 import { MODELS } from '../../web/page/explore/models.js';
 import { filesTest, openMenu, roomTest } from './explore-room.js';
 import { browser, contentWidth, schemes, textOf, useScheme, widths } from './harness.js';
@@ -62,6 +63,18 @@ roomTest('the report has the numbers of the view, and the way back to it', QUERY
   exact.map.row.weights.forEach((/** @type {number} */ weight, /** @type {number} */ i) =>
     assert.ok(isNear(weight, weights[i]), `${i}: ${weight}`),
   );
+  const strongest = weights.indexOf(Math.max(...weights));
+  const place = { layer: 1, head: 2, query: token, key: strongest };
+  const { score } = await qkAttribution(decoder, read, place);
+  assert.ok(isNear(exact.score.score, score), `${exact.score.score}`);
+  assert.deepEqual([exact.score.query.at, exact.score.key.at], [token + 1, strongest + 1]);
+  for (const parts of [exact.score.atQuery, exact.score.atKey, exact.score.pairs]) {
+    const sum = parts.reduce(
+      (/** @type {number} */ all, /** @type {{ value: number }} */ { value }) => all + value,
+      0,
+    );
+    assert.ok(isNear(sum, score), `${sum}`);
+  }
   const last = exact.lens.rows.at(-1);
   assert.deepEqual([exact.lens.rows.length, last.after], [3, 'L1']);
   const now = exact.next.rows.find((/** @type {{ is: string }} */ { is }) => is.includes('target'));

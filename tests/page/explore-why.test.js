@@ -199,6 +199,7 @@ for (const name of ['induction', 'names']) {
 for (const width of widths) {
   roomTest(`the view is not wider than a window of ${width} pixels`, '?mode=why', async (page) => {
     await summed(page, 'itself');
+    await page.waitForSelector('#explore-score-pairs');
     await page.setViewport({ width, height: 740 });
     await page.click('#explore-sum [aria-expanded]');
     assert.ok((await contentWidth(page)) <= width);
@@ -209,6 +210,7 @@ for (const scheme of schemes) {
   roomTest(`axe finds nothing to complain about (${scheme})`, '?mode=why', async (page) => {
     await useScheme(page, scheme);
     await summed(page, 'itself');
+    await page.waitForSelector('#explore-score-pairs');
     await page.click('#explore-sum [aria-expanded]');
     assert.deepEqual(await violations(page), []);
   });

@@ -34,6 +34,7 @@
  * @property {'one' | 'all'} show whether one head is large, or all are
  * @property {number | null} target id of the next token that is asked about; null: the one that comes next
  * @property {number | null} against id of a token that it is compared with
+ * @property {number | null} key token at which it is asked why the chosen head looks; null: the one that gets most
  * @property {string | null} corrupted another text, with whose run parts of this one's are exchanged; null: none
  * @property {'attention' | 'loss'} tint what tints the text
  * @property {TourStep | null} tour
@@ -95,6 +96,7 @@ export const EXPLORE_DEFAULTS = Object.freeze({
   show: 'one',
   target: null,
   against: null,
+  key: null,
   corrupted: null,
   tint: 'attention',
   tour: null,
@@ -195,6 +197,9 @@ const BEFORE = 'before';
 /** @param {string | null} text @returns {number | null} */
 const idOf = (text) => (/^\d{1,6}$/.test(text ?? '') ? Number(text) : null);
 
+/** A token's place, which addresses count from 1. @param {string | null} text @returns {number | null} */
+const placeOf = (text) => (/^[1-9]\d{0,5}$/.test(text ?? '') ? Number(text) - 1 : null);
+
 /** The step of a tour as the address names it: `induction.2`. @param {string | null} text @returns {TourStep | null} */
 function tourOf(text) {
   const [, name, number] = /^(\w+)\.(\d)$/.exec(text ?? '') ?? [];
@@ -264,6 +269,7 @@ export function parseExplore(params) {
     pins: all('pins', pinOf, defaults.pins),
     target: idOf(params.get('target')),
     against: idOf(params.get('against')),
+    key: placeOf(params.get('key')),
     corrupted: params.get('corrupted'),
     hideFirst: params.get('first') === '0',
     view: viewOf(params.get('view')),
@@ -294,6 +300,7 @@ export function formatExplore(state) {
   list('mute', headsText(state.muted), headsText(defaults.muted));
   list('lines', headsText(state.overlay), headsText(defaults.overlay));
   list('pins', pinsText(state.pins), pinsText(defaults.pins));
+  if (state.key !== null) params.set('key', String(state.key + 1));
   if (state.corrupted !== null && isLinkable(state.corrupted))
     params.set('corrupted', state.corrupted);
   if (state.hideFirst) params.set('first', '0');

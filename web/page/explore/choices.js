@@ -17,6 +17,7 @@ const OF_TEXT = {
     kept: DEFAULTS.kept,
     target: DEFAULTS.target,
     against: DEFAULTS.against,
+    key: DEFAULTS.key,
     corrupted: DEFAULTS.corrupted,
     tour: DEFAULTS.tour,
   },
@@ -47,7 +48,7 @@ export function createChoices(room) {
     shown.peek().pins.filter((other) => !isSamePin(other, pin));
   const choose = (/** @type {HeadName} */ { layer, head }) => {
     const { of } = shown.peek();
-    room.set({ layer, head, of: isOfHead(of) ? of : 'head' });
+    room.set({ layer, head, of: isOfHead(of) ? of : 'head', key: null });
   };
   const chosen = () => {
     const { layer, head } = shown.peek();
@@ -73,8 +74,9 @@ export function createChoices(room) {
       const others = pinsBut(pin);
       const { pins } = shown.peek();
       const wasPinned = others.length < pins.length;
-      if (isAdded) room.set({ pins: wasPinned ? others : [...pins, pin] });
-      else room.set({ pins: wasPinned && others.length === 0 ? [] : [pin] });
+      const one = wasPinned && others.length === 0 ? [] : [pin];
+      const several = wasPinned ? others : [...pins, pin];
+      room.set({ pins: isAdded ? several : one, key: null });
     },
 
     /** Lets one go. @param {Pin} pin */
@@ -114,6 +116,9 @@ export function createChoices(room) {
 
     /** Draws a head's lines beside others', or no more. @param {HeadName} [head] default: the chosen one's */
     overlay: (head = chosen()) => room.set({ overlay: toggled(room.state.peek().overlay, head) }),
+
+    /** Asks why the head looks at a token. @param {number} key */
+    look: (key) => room.set({ key }),
 
     /** What the heads are coloured by. @param {ExploreState['by']} by */
     measure(by) {

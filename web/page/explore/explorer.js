@@ -21,6 +21,7 @@ import { lastToken, Session } from './session.js';
 import { hasMeasure } from './scores.js';
 import { titleOf } from './titles.js';
 import { Patching } from './why/patching/patching.js';
+import { Score } from './why/score/score.js';
 import { Waiting } from './waiting.js';
 
 /**
@@ -47,6 +48,7 @@ function possibleState(state, { layers = 1, heads = 1, n = 0, muted = [], hasNor
     muted: state.muted.filter(has),
     overlay: state.overlay.filter(isOther),
     pins: state.pins.filter(({ token }) => token < n),
+    key: state.key !== null && state.key < n ? state.key : null,
   };
 }
 
@@ -328,6 +330,9 @@ export class Explorer {
       ...{ about, layer, head, part: about.heads[i] },
     });
   });
+
+  /** Why the chosen head looks at one of them. */
+  score = new Score(this);
 
   /** How badly the text was foreseen. */
   losses = new Asked(this, (run) =>

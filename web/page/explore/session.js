@@ -201,6 +201,11 @@ export class Session {
     return this.#remote.headKeys(this.#number, head);
   }
 
+  /** Why a head looks from one token at another. @param {Parameters<ExploreWorker['qkScore']>[1]} looked */
+  qkScore(looked) {
+    return this.#remote.qkScore(this.#number, looked);
+  }
+
   /** How badly each token was foreseen; null: nobody knows. */
   losses() {
     return this.#remote.losses(this.#number);

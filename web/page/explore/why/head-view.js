@@ -1,14 +1,15 @@
 /**
- * The chosen head: how its map is weighed, and what its part of the logit is made of, key by key.
+ * The chosen head: how its map is weighed and what its part of the logit is made of, key by key.
  *
  * @import { Explorer } from '../explorer.js'
  */
 
-import { formatCount, formatWeight } from '../../shared/format.js';
+import { formatWeight } from '../../shared/format.js';
 import { drawn, html, taking } from '../../shared/template.js';
 import { isSameHead, shortName } from '../address.js';
 import { tokenName } from '../bars.js';
-import { digitsFor, exact, partBar, placeIn, signed } from './bars.js';
+import { digitsFor, placeIn } from './bars.js';
+import { partTable, rangeFrom0 } from './part-table.js';
 import { scoreName } from './score-name.js';
 import { sumOf } from './sum.js';
 
@@ -31,22 +32,21 @@ export const weighing = (room) =>
  *
  * @param {ArrayLike<number>} shares
  * @param {number} most
+ * @param {number} [always] a key that is shown one by one in any case
  */
-export function largestKeys(shares, most) {
+export function largestKeys(shares, most, always) {
   const all = Array.from(shares, (_, key) => key).filter((key) => shares[key] !== 0);
   all.sort((a, b) => Math.abs(shares[b]) - Math.abs(shares[a]) || a - b);
-  const rest = all.slice(most);
-  return {
-    keys: all.slice(0, most),
-    rest: rest.length,
-    restShare: sumOf(rest.map((key) => shares[key])),
-  };
+  const largest = all.slice(0, most);
+  const keys = always === undefined || largest.includes(always) ? largest : [...largest, always];
+  const rest = all.filter((key) => !keys.includes(key));
+  return { keys, rest: rest.length, restShare: sumOf(rest.map((key) => shares[key])) };
 }
 
 /** @param {Explorer} room */
 export const headView = (room) =>
   drawn(() => {
-    const { shown, headKeys, focus } = room;
+    const { shown, headKeys, focus, score, choices } = room;
     const answer = headKeys.answer.value;
     const { run, about } = answer ?? {};
     const title = html`<h3 id="explore-keys-title">What ${shortName(shown.value)} reads</h3>`;
@@ -54,56 +54,37 @@ export const headView = (room) =>
     if (!answer || !run || !about || !isNow) return html`${title}<p class="note">…</p>`;
     const { weights, shares, part } = answer;
     const { at } = about.about;
-    const { keys, rest, restShare } = largestKeys(shares, MOST);
-    const bars = [...keys.map((key) => shares[key]), restShare, part];
-    const place = placeIn([Math.min(0, ...bars), Math.max(0, ...bars, Number.MIN_VALUE)]);
-    const digits = digitsFor(Math.max(...bars.map(Math.abs)));
-    const cell = (/** @type {number} */ value, /** @type {string} */ kind) =>
-      html`<td class="sum-cell">${partBar({ start: 0, end: value }, place, kind)}</td>`;
-    const kindOf = (/** @type {number} */ value) => (value < 0 ? 'against' : 'for');
+    const looked = score.looked.value?.key;
+    const { keys, rest, restShare } = largestKeys(shares, MOST, looked);
+    const values = [...keys.map((key) => shares[key]), restShare, part];
+    const name = (/** @type {number} */ key) => {
+      const isChosen = key === looked;
+      const { text } = run.tokens[key];
+      return html`<button type="button" class="sum-part" aria-pressed=${isChosen} tabindex=${isChosen ? 0 : -1}
+        title="Why it looks at “${text}” ${key + 1}" @click=${() => choices.look(key)}>${tokenName(run.tokens[key], key)}</button>`;
+    };
     return html`${title}
       <p class="note">
         ${shortName(answer)} looks from ${tokenName(run.tokens[at], at)} at these tokens. Each gives
         its weight times what its value writes to the ${scoreName(room, about)}.
       </p>
-      <table class="sum keys" id="explore-keys" style="--zero: ${place(0)}%; --total: -1%"
-        @pointerleave=${() => focus.clear(headView)}>
-        <thead>
-          <tr>
-            <th scope="col">token</th>
-            <th scope="col">weight</th>
-            <td></td>
-            <th scope="col">logits</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${keys.map(
-            (key) =>
-              html`<tr @pointerenter=${() => focus.set({ query: at, key }, headView)}>
-                <th scope="row">${tokenName(run.tokens[key], key)}</th>
-                <td title=${weights[key]}>${formatWeight(weights[key])}</td>
-                ${cell(shares[key], kindOf(shares[key]))}
-                <td title=${exact(shares[key])}>${signed(shares[key], digits)}</td>
-              </tr>`,
-          )}
-          ${
-            rest > 0
-              ? html`<tr>
-                  <th scope="row">${formatCount(rest)} more</th>
-                  <td></td>
-                  ${cell(restShare, kindOf(restShare))}
-                  <td title=${exact(restShare)}>${signed(restShare, digits)}</td>
-                </tr>`
-              : ''
-          }
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">${shortName(answer)}</th>
-            <td></td>
-            ${cell(part, 'whole')}
-            <td title=${exact(part)}>${signed(part, digits)}</td>
-          </tr>
-        </tfoot>
-      </table>`;
+      ${partTable({
+        id: 'explore-keys',
+        head: html`<th scope="col">token</th>
+          <th scope="col">weight</th>
+          <td></td>
+          <th scope="col">logits</th>`,
+        rows: keys.map((key) => ({
+          ...{ name: name(key), value: shares[key], kind: key === looked ? 'chosen' : '' },
+          more: html`<td title=${weights[key]}>${formatWeight(weights[key])}</td>`,
+          point: () => focus.set({ query: at, key }, headView),
+        })),
+        rest: { count: rest, value: restShare },
+        whole: { name: shortName(answer), value: part },
+        ...{
+          place: placeIn(rangeFrom0(values)),
+          digits: digitsFor(Math.max(...values.map(Math.abs))),
+        },
+        leave: () => focus.clear(headView),
+      })}`;
   });

@@ -8,6 +8,7 @@ import { html } from '../../shared/template.js';
 import { headView, weighing } from './head-view.js';
 import { patchingView } from './patching/view.js';
 import { question } from './question.js';
+import { scoreView } from './score/view.js';
 import { sumView } from './sum-view.js';
 
 /**
@@ -23,4 +24,5 @@ export const whyView = (room, { map, grid, next, lens }) => html`${question(room
     <div class="why-column">${grid}<div class="why-keys">${headView(room)}</div></div>
     <div class="explore-panel">${next}</div>
   </div>
+  <div class="why-score">${scoreView(room)}</div>
   ${lens} ${patchingView(room)}`;

@@ -28,6 +28,7 @@ import { headMaskOf, idsOf, networkOf, openModel, predictionOf, runModel } from 
 import { patchingOf } from './patching.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';
 import { likeliest, softmaxOf } from './predict.js';
+import { qkScoreOf } from './qk-score.js';
 import { Reading } from './reading.js';
 import { Rollouts, rollout } from './rollout.js';
 import { minusRows, rowsOf } from './rows.js';
@@ -429,6 +430,18 @@ async function headKeys(asked, head) {
 }
 
 /**
+ * Why a head looks from one token at another, with all heads heard.
+ *
+ * @param {number} asked
+ * @param {import('./qk-score.js').Looked} looked
+ */
+async function qkScore(asked, looked) {
+  const { now } = readingOf(asked);
+  await take('qkScore')();
+  return qkScoreOf(openedDecoder(), now.ids, looked);
+}
+
+/**
  * How badly the text was foreseen; nothing where it has too many logits.
  *
  * @param {number} asked
@@ -480,7 +493,7 @@ async function* write(asked, count, how) {
 
 const room = {
   ...{ open, run, thumbs, region, rows, column, scores },
-  ...{ predict, effects, attribution, headKeys, lens, losses, tokenOf, write },
+  ...{ predict, effects, attribution, headKeys, qkScore, lens, losses, tokenOf, write },
   ...{ tokensOf, patching, pairMaps },
 };
 /** @typedef {typeof room} ExploreWorker */

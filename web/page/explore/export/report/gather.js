@@ -3,6 +3,7 @@
  *
  * @import { Seen } from '../settings.js'
  * @import { Part } from '../../why/sum.js'
+ * @import { Score } from './score.js'
  *
  * @typedef {object} Grid a number for each head, or for each layer and token
  * @property {string} title
@@ -26,6 +27,7 @@
  *   what would be predicted after each layer
  * @property {Grid[]} grids
  * @property {{ title: string, svg: string, scale: string, row: { from: string, weights: number[] } }} map
+ * @property {Score} score why the chosen head looks where it looks
  */
 
 import { version } from '../../../../headwise/engine/version.js';
@@ -38,6 +40,7 @@ import { partsOf } from '../../why/sum.js';
 import { hatchPattern } from '../figure.js';
 import { mapDrawing } from '../map-drawing.js';
 import { FONT, tag } from '../svg.js';
+import { gatherScore } from './score.js';
 import { PIN_COLOURS } from '../../pin-colours.js';
 
 /** The report's own colours, which follow its reader's scheme. @type {import('../../palette.js').Palette} */
@@ -182,6 +185,7 @@ export async function gather(seen, { title, caption }) {
     },
     lens: { target: textOf(target), rows: await lensOf(seen, about.at, target) },
     sum: { name: score, parts: partsOf(attribution), total: attribution.total },
+    score: await gatherScore(seen, about.at),
     map: {
       title: titleOf(state),
       scale: nameOfScale(state.scale) ?? '',

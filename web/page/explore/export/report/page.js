@@ -2,32 +2,14 @@
  * A report as one HTML file without scripts: it asks for nothing, and reads well in dark and on paper.
  *
  * @import { Grid, Report } from './gather.js'
- * @import { Part, Stacked } from '../../why/sum.js'
  */
 
-import { formatNumber } from '../../../shared/format.js';
 import { rangeOf, stacked, sumOf } from '../../why/sum.js';
 import { nameOf } from '../../why/sum-view.js';
 import { escaped } from '../svg.js';
+import { scoreSection } from './score.js';
 import { STYLE } from './style.js';
-
-/** @param {number} value */
-const number = (value) => formatNumber(value);
-
-/** @param {number} share */
-const percent = (share) => `${(100 * share).toFixed(2)} %`;
-
-/** @param {(string | number)[]} cells @param {string} [name] of the cells @param {string} [row] its class */
-const headRow = (cells, name = 'th', row = '') =>
-  `<tr class="${row}">${cells.map((cell) => `<${name}>${escaped(cell)}</${name}>`).join('')}</tr>`;
-
-/** @param {string} id @param {string} title @param {string} content */
-const section = (id, title, content) =>
-  `<section aria-labelledby="${id}"><h2 id="${id}">${escaped(title)}</h2>${content}</section>`;
-
-/** @param {string} label @param {string} table */
-const room = (label, table) =>
-  `<div class="room" tabindex="0" role="group" aria-label="${escaped(label)}">${table}</div>`;
+import { barTable, headRow, number, percent, room, section } from './tables.js';
 
 /** @param {Report} report */
 const textOf = ({ tokens }) =>
@@ -58,21 +40,9 @@ function predictions({ after, hasMuted, rows }) {
 /** @param {Report['sum']} sum */
 function sumSection({ name, parts, total }) {
   const rows = stacked(parts);
-  const [low, high] = rangeOf(rows);
-  const place = (/** @type {number} */ value) => (100 * (value - low)) / (high - low);
-  const bar = (
-    /** @type {number} */ start,
-    /** @type {number} */ end,
-    /** @type {string} */ kind,
-  ) => {
-    const [from, to] = [Math.min(start, end), Math.max(start, end)].map(place);
-    return `<td class="cell" style="--zero: ${place(0).toFixed(2)}%"><span class="bar ${kind}" style="left: ${from.toFixed(2)}%; width: ${(to - from).toFixed(2)}%"></span></td>`;
-  };
-  const row = (/** @type {Stacked} */ part) =>
-    `<tr><th scope="row">${nameOf(part)}</th>${bar(part.start, part.end, part.value < 0 ? 'against' : 'for')}<td>${number(part.value)}</td></tr>`;
   const sum = sumOf(parts.map(({ value }) => value));
-  const table = `<table class="sum"><thead>${headRow(['part', '', 'logits'])}</thead><tbody>${rows.map(row).join('')}</tbody>
-<tfoot><tr><th scope="row">Sum</th>${bar(0, sum, 'whole')}<td>${number(sum)}</td></tr></tfoot></table>`;
+  const bars = rows.map((part) => ({ ...part, name: nameOf(part) }));
+  const table = barTable(['part', 'logits'], bars, { name: 'Sum', value: sum }, rangeOf(rows));
   return `<p>What each part of the model writes to the logit of ${escaped(name)}, through the final norm with its scale held fixed, all heads heard. The logit itself: <b>${number(total)}</b>.</p>${room('Attribution', table)}`;
 }
 
@@ -132,7 +102,7 @@ function againOf({ address, isOpened }) {
 
 /** @param {Report} report @returns {string} the file */
 export function reportPage(report) {
-  const { title, caption, settings, next, sum, lens, grids, map } = report;
+  const { title, caption, settings, next, sum, lens, grids, map, score } = report;
   // In HTML a script's data ends at "</script" alone.
   const exact = JSON.stringify({ ...report, map: { title: map.title, row: map.row } }).replaceAll(
     '<',
@@ -145,6 +115,7 @@ export function reportPage(report) {
     section('lens', 'After each layer', lensSection(lens)),
     ...grids.map((grid, i) => section(`grid-${i}`, grid.title, gridTable(grid))),
     section('map', map.title, mapSection(report)),
+    section('score', `Why ${score.head} looks at “${score.key.text}”`, scoreSection(score)),
     section('again', 'See it again', againOf(report)),
   ];
   return `<!doctype html>

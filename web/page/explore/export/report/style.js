@@ -18,6 +18,7 @@ export const STYLE = `
 main { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .75rem; }
 h2 { font-size: 1.125rem; margin: 0 0 .4rem; }
+h3 { font-size: 1rem; margin: .8rem 0 .2rem; }
 section { margin-top: 2rem; }
 p { margin: 0 0 .6rem; max-width: 48rem; }
 a, summary { color: var(--accent); }

@@ -1,0 +1,105 @@
+/**
+ * Why the chosen head looks from one token at another: its score as a sum over what wrote the residual stream there.
+ *
+ * @import { QkPart } from '../../../../headwise/understanding.js'
+ * @import { Explorer } from '../../explorer.js'
+ * @import { Side } from '../../worker/qk-score.js'
+ * @import { Part } from '../sum.js'
+ *
+ * @typedef {{ rows: { name: unknown, value: number }[], rest: { count: number, value: number } }} Shown
+ */
+
+import { drawn, html } from '../../../shared/template.js';
+import { shortName } from '../../address.js';
+import { tokenName } from '../../bars.js';
+import { digitsFor, placeIn, signed } from '../bars.js';
+import { partTable, rangeFrom0 } from '../part-table.js';
+import { nameOf } from '../sum-view.js';
+import { largestPairs, partInWords, sideParts } from './parts.js';
+
+/** Parts that are shown one by one. */
+const MOST = 6;
+
+/** @param {Explorer} room */
+export function scoreView({ choices, score, shown }) {
+  /** A part, and the way to the head that it is. @param {QkPart | Part} part */
+  const partName = (part) => {
+    const { kind, layer = 0, head = 0 } = part;
+    const name = nameOf({ value: 0, ...part });
+    return kind === 'head'
+      ? html`<button type="button" class="sum-part" title="Go to ${name}"
+          @click=${() => choices.choose({ layer, head })}>${name}</button>`
+      : html`<span class="sum-part">${name}</span>`;
+  };
+
+  /** @param {Side} side @returns {Shown} */
+  const sideRows = (side) => {
+    const parts = sideParts(side, MOST);
+    const rest = parts.find(({ kind }) => kind === 'rest');
+    return {
+      rows: parts
+        .filter((part) => part !== rest)
+        .map((part) => ({ name: partName(part), value: part.value })),
+      rest: { count: rest?.count ?? 0, value: rest?.value ?? 0 },
+    };
+  };
+
+  /** @param {Parameters<typeof largestPairs>[0]} all @returns {Shown} */
+  const pairRows = (all) => {
+    const { pairs, rest, restValue } = largestPairs(all, MOST);
+    const rows = pairs.map(({ query, key, value }) => ({
+      name: html`<span class="pair">${partName(query)}<span>·</span>${partName(key)}</span>`,
+      value,
+    }));
+    return { rows, rest: { count: rest, value: restValue } };
+  };
+
+  /** @param {Side} side @param {number} digits */
+  const largest = (side, digits) => {
+    const [part] = sideParts(side, MOST);
+    return part
+      ? html`${partInWords(/** @type {QkPart} */ (part))}, <b>${signed(part.value, digits)}</b>`
+      : 'nothing';
+  };
+
+  const tables = (
+    /** @type {NonNullable<typeof score.answer.value>} */ now,
+    /** @type {unknown[]} */ names,
+  ) => {
+    const all = [sideRows(now.query), sideRows(now.key), pairRows(now.pairs)];
+    const values = all.flatMap(({ rows, rest }) => [rest.value, ...rows.map(({ value }) => value)]);
+    const place = placeIn(rangeFrom0([...values, now.score]));
+    const whole = { name: 'Score', value: now.score };
+    const common = { place, whole, digits: digitsOf(now), isHeadHidden: true };
+    const head = html`<th scope="col">part</th><td></td><th scope="col">score</th>`;
+    return all.map(
+      (some, i) =>
+        html`<div>${partTable({
+          ...{ ...common, ...some, head, id: `explore-score-${['query', 'key', 'pairs'][i]}` },
+          caption: html`<caption>${names[i]}</caption>`,
+        })}</div>`,
+    );
+  };
+
+  const digitsOf = (/** @type {{ score: number }} */ now) => digitsFor(Math.abs(now.score));
+
+  return drawn(() => {
+    const now = score.answer.value;
+    const name = shortName(score.looked.value ?? shown.value);
+    const title = (/** @type {unknown} */ words) =>
+      html`<h3 id="explore-score-title">${words}</h3>`;
+    if (!now) return html`${title(`Why ${name} looks there`)}<p class="note">…</p>`;
+    const { run, looked } = now;
+    const [query, key] = [looked.query, looked.key].map((at) => tokenName(run.tokens[at], at));
+    const digits = digitsOf(now);
+    return html`${title(html`Why ${name} looks from ${query} at ${key}`)}
+      <p class="note" id="explore-score-told">
+        ${name}’s score of ${query} → ${key} is <b>${signed(now.score, digits)}</b>, before the
+        softmax. At ${key} its largest part is ${largest(now.key, digits)}; at ${query}
+        ${largest(now.query, digits)}.
+      </p>
+      <div class="score-tables">
+        ${tables(now, [html`What asks, at ${query}`, html`What answers, at ${key}`, 'In pairs: what asks · what answers'])}
+      </div>`;
+  });
+}
