@@ -1,5 +1,6 @@
 // The hot loops of a module in V8's optimised x64 machine code, and what each of them moves through the stack.
-// The modules carry no names, so a kernel is told by its work: an innermost loop with vector multiply-adds.
+// The modules carry no names, so a kernel is told by its work: an innermost loop with vector multiply-adds, of floats or of
+// integers.
 //
 //   node tests/spills.js [module.wasm …]    prints a line per loop; without arguments both built modules
 import { readFileSync, realpathSync } from 'node:fs';
@@ -27,7 +28,7 @@ import { runNode } from './child.js';
  * @property {number} function its index in the module
  * @property {number} offset of the loop's header in the function's code
  * @property {number} instructions of one iteration, as the compiler unrolled it
- * @property {number} multiplyAdds fused, or pairs of a product and a sum
+ * @property {number} multiplyAdds fused, or pairs of a product and a sum, of floats or of integers
  * @property {number} loads vectors read from memory
  * @property {number} broadcasts floats read into all lanes
  * @property {number} stores vectors written to memory
@@ -227,7 +228,10 @@ function measure(index, code) {
     function: index,
     offset: code.length > 0 ? code[0].offset : 0,
     instructions: code.length,
-    multiplyAdds: named(/^fn?madd\d+ps$/) + Math.min(named(/^mulps$/), named(/^addps$/)),
+    multiplyAdds:
+      named(/^fn?madd\d+ps$/) +
+      Math.min(named(/^mulps$/), named(/^addps$/)) +
+      Math.min(named(/^pmaddwd$/), named(/^paddd$/)),
     loads: count((i) => memory(i) && vector(i) && !isBroadcast(i) && !isStore(i)),
     broadcasts: count((i) => memory(i) && isBroadcast(i)),
     stores: count((i) => memory(i) && vector(i) && isStore(i)),

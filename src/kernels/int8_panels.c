@@ -166,7 +166,7 @@ void hw_row_times_int8_panels(const hw_int8_product *product) {
   }
 }
 
-/* The integer sums of HW_INT8_ROWS rows and a panel. */
+/* The integer sums of HW_INT8_ROWS rows and a panel. No hw_order_barrier: here Node 20's V8 hoists broadcasts because of it. */
 static __attribute__((noinline)) void sum_tile(const int32_t *words, const int8_t *row, size_t left, int32_t *out) {
   hw_f32x4 sums[HW_INT8_ROWS][HW_TILE_VECTORS];
 #pragma GCC unroll 8
@@ -179,7 +179,6 @@ static __attribute__((noinline)) void sum_tile(const int32_t *words, const int8_
     const hw_f32x4 high = hw_load_bytes(row + WORD_BYTES / 2);
 #pragma GCC unroll 8
     for (size_t r = 0; r < HW_INT8_ROWS; r++) {
-      hw_order_barrier();
       const hw_f32x4 word = hw_load_splat((const float *)words + r);
       sums[r][0] = hw_add_pairs(word, low, sums[r][0]);
       sums[r][1] = hw_add_pairs(word, high, sums[r][1]);
