@@ -43,7 +43,7 @@ static float dot(const float *x, const double *direction, size_t count) {
 static double add_token(const hw_decoder *m, const rows *r, uint32_t token, double sign) {
   const size_t d_model = m->config.model.d_model;
   double logit = 0.0;
-  hw_matrix_row(hw_decoder_head(m), token, false, r->row);
+  hw_matrix_row(hw_model_head(&m->parts), token, false, r->row);
   for (size_t i = 0; i < d_model; i++) {
     logit += (double)r->row[i] * (double)r->normed[i];
   }
@@ -52,7 +52,7 @@ static double add_token(const hw_decoder *m, const rows *r, uint32_t token, doub
   for (size_t i = 0; i < d_model; i++) {
     r->direction[i] += sign * share * (double)r->row[i];
   }
-  const bool is_rounded = hw_matrix_rounds(hw_decoder_head(m));
+  const bool is_rounded = hw_matrix_rounds(hw_model_head(&m->parts));
   return is_rounded && !is_capped ? sign * ((double)r->logits[token] - logit) : 0.0;
 }
 
@@ -72,7 +72,7 @@ static void measure_directions(hw_run *run, const attribution *a, const rows *r,
   float *units = hw_run_take_floats(run, width, model->d_model);
   for (size_t layer = 0; layer < model->num_layers; layer++) {
     hw_residual_units(run, m, &r->residual, layer, units);
-    hw_layer_norm_linear(run, m->norm, last, units, width);
+    hw_layer_norm_linear(run, m->parts.norm, last, units, width);
     for (size_t i = 0; !hw_run_measures(run) && i < width; i++) {
       a->call->directions[layer * width + i] = dot(units + i * model->d_model, r->direction, model->d_model);
     }
@@ -93,7 +93,7 @@ static void share_out(const hw_decoder *m, const hw_attribution *call, const row
   measure(r, 0, heads, model->d_model, call->heads);
   measure(r, heads, model->num_layers, model->d_model, call->mlps);
   measure(r, r->residual.count - 2, 2, model->d_model, call->rest);
-  call->rest[1] += dot(hw_layer_norm_bias(m->norm), r->direction, model->d_model) + (float)rounding;
+  call->rest[1] += dot(hw_layer_norm_bias(m->parts.norm), r->direction, model->d_model) + (float)rounding;
   call->rest[2] = (float)total;
 }
 
@@ -109,10 +109,10 @@ static void forward(hw_run *run, const void *job) {
   hw_decoder_run_blocks(run, m, &input, x);
   run->watch = NULL;
   const float *last = hw_floats_from(x, call->position * d_model);
-  hw_layer_norm_push(run, m->norm, last, 1, r.normed);
+  hw_layer_norm_push(run, m->parts.norm, last, 1, r.normed);
   hw_decoder_predict(run, m, &(hw_rows){r.normed, d_model, 1}, r.logits);
   hw_residual_split(run, m, call->ids, &r.residual);
-  hw_layer_norm_linear(run, m->norm, last, r.residual.rows, r.residual.count);
+  hw_layer_norm_linear(run, m->parts.norm, last, r.residual.rows, r.residual.count);
   if (!hw_run_measures(run)) {
     share_out(m, call, &r);
   }

@@ -1,7 +1,6 @@
 /* Language models: a config says which. */
 #include "models/decoder.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "models/models.h"
@@ -47,15 +46,6 @@ static hw_status copy_lists(hw_decoder *m) {
   return HW_OK;
 }
 
-static hw_status create_blocks(hw_decoder *m) {
-  const hw_model_config *model = &m->config.model;
-  HW_TRY(hw_modules_reserve(model->num_layers, hw_model_block_weight_bytes(model), &m->blocks));
-  for (size_t i = 0; i < model->num_layers; i++) {
-    HW_TRY(hw_modules_add(&m->blocks, &hw_model_block_type, &(hw_model_block_config){model, i, true}));
-  }
-  return HW_OK;
-}
-
 static hw_status create(hw_module *module) {
   hw_decoder *m = (hw_decoder *)module;
   const hw_model_config *model = &m->config.model;
@@ -65,47 +55,26 @@ static hw_status create(hw_module *module) {
       (softcap != 0.0F && !(softcap >= HW_SMALLEST_SOFTCAP && softcap <= HW_LARGEST_SOFTCAP))) {
     return HW_ERROR_VALUE;
   }
-  const hw_norm_config norm = hw_model_norm(model);
   m->base.layers = model->num_layers;
   m->base.heads = model->num_heads;
   HW_TRY(copy_lists(m));
-  HW_TRY(hw_matrix_create(model->dtype, model->vocab_size, model->d_model, &m->embedding));
-  if (model->positions > 0) {
-    HW_TRY(hw_matrix_create(model->dtype, model->positions, model->d_model, &m->positions));
-  }
-  if (!m->config.ties_head) {
-    HW_TRY(hw_matrix_create(model->dtype, model->vocab_size, model->d_model, &m->head));
-  }
-  HW_TRY(hw_module_create(NULL, &hw_norm_type, &norm, &m->norm));
-  return create_blocks(m);
+  return hw_model_parts_create(model, !m->config.ties_head, true, &m->parts);
 }
 
 static void release(hw_module *module) {
   hw_decoder *m = (hw_decoder *)module;
-  hw_matrix_release(&m->embedding);
-  hw_matrix_release(&m->positions);
-  hw_matrix_release(&m->head);
-  hw_gradient_release(&m->embedding_gradient);
-  hw_gradient_release(&m->positions_gradient);
-  hw_gradient_release(&m->head_gradient);
-  hw_modules_release(&m->blocks);
-  hw_module_destroy(m->norm);
+  hw_model_parts_release(&m->parts);
   hw_release(m->lists);
 }
 
 static void visit(hw_module *module, hw_visit *visit) {
   hw_decoder *m = (hw_decoder *)module;
-  const hw_model_names *names = hw_model_names_of(&m->config.model);
-  const size_t start = m->config.model.is_bare ? names->prefix : 0;
-  hw_visit_matrix(visit, names->embedding + start, &m->embedding, &m->embedding_gradient, false, HW_DRAWN_NOT);
-  if (m->config.model.positions > 0) {
-    hw_visit_matrix(visit, names->positions + start, &m->positions, &m->positions_gradient, false, HW_DRAWN_NOT);
-  }
-  hw_visit_modules(visit, names->blocks + start, &m->blocks, names->parts);
-  hw_visit_child(visit, names->norm + start, m->norm, NULL);
-  if (!m->config.ties_head) {
-    hw_visit_matrix(visit, names->head, &m->head, &m->head_gradient, false, HW_DRAWN_NOT);
-  }
+  const hw_model_config *model = &m->config.model;
+  const hw_model_names *names = hw_model_names_of(model);
+  hw_model_visit_tables(visit, model, &m->parts);
+  hw_visit_modules(visit, hw_model_name(model, names->blocks), &m->parts.blocks, names->parts);
+  hw_visit_child(visit, hw_model_name(model, names->norm), m->parts.norm, NULL);
+  hw_model_visit_head(visit, names->head, &m->parts);
 }
 
 static hw_cache_shape cache_shape(const hw_module *module) {
@@ -119,7 +88,7 @@ static hw_cache_shape cache_shape(const hw_module *module) {
 }
 
 static const hw_linear *out_proj(const hw_module *module, size_t layer) {
-  return hw_modules_out_proj(&((const hw_decoder *)module)->blocks, layer);
+  return hw_modules_out_proj(&((const hw_decoder *)module)->parts.blocks, layer);
 }
 
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
@@ -134,15 +103,6 @@ static hw_status check(const hw_module *module, const hw_input *input, const hw_
 
 /* ---- Logits ---- */
 
-const hw_matrix *hw_decoder_head(const hw_decoder *decoder) {
-  return decoder->config.ties_head ? &decoder->embedding : &decoder->head;
-}
-
-hw_matrix hw_decoder_head_gradient(const hw_decoder *decoder) {
-  return decoder->config.ties_head ? hw_gradient_matrix(&decoder->embedding_gradient, &decoder->embedding)
-                                   : hw_gradient_matrix(&decoder->head_gradient, &decoder->head);
-}
-
 static void scale(const hw_run *run, float factor, float *x, size_t count) {
   for (size_t i = 0; factor != 1.0F && !hw_run_measures(run) && i < count; i++) {
     x[i] *= factor;
@@ -152,7 +112,7 @@ static void scale(const hw_run *run, float factor, float *x, size_t count) {
 void hw_decoder_predict(const hw_run *run, const hw_decoder *decoder, const hw_rows *x, float *logits) {
   const size_t vocab_size = decoder->config.model.vocab_size;
   const float softcap = (float)decoder->config.logit_softcap;
-  hw_matrix_multiply(run, hw_decoder_head(decoder), x, NULL, logits, vocab_size);
+  hw_matrix_multiply(run, hw_model_head(&decoder->parts), x, NULL, logits, vocab_size);
   if (softcap != 0.0F) {
     const size_t count = hw_size_multiply(x->count, vocab_size);
     scale(run, 1.0F / softcap, logits, count);
@@ -205,7 +165,7 @@ static void predict(hw_run *run, const hw_decoder *m, const hw_input *input, flo
   if (!hw_run_measures(run)) {
     gather(input, d_model, x);
   }
-  hw_layer_norm_push(run, m->norm, x, rows, x);
+  hw_layer_norm_push(run, m->parts.norm, x, rows, x);
   hw_decoder_predict(run, m, &(hw_rows){x, d_model, rows}, logits);
 }
 
@@ -234,12 +194,12 @@ static void add_positions(const hw_run *run, const hw_decoder *m, const hw_place
     return;
   }
   if (places->firsts == NULL) {
-    hw_positions_forward(run, &m->positions, places->first, tokens, places->batch * tokens, x);
+    hw_positions_forward(run, &m->parts.positions, places->first, tokens, places->batch * tokens, x);
     return;
   }
   for (size_t b = 0; b < places->batch; b++) {
     float *row = hw_floats_from(x, b * tokens * m->config.model.d_model);
-    hw_positions_forward(run, &m->positions, places->firsts[b], tokens, tokens, row);
+    hw_positions_forward(run, &m->parts.positions, places->firsts[b], tokens, tokens, row);
   }
 }
 
@@ -248,7 +208,7 @@ static void embed(const hw_run *run, const hw_decoder *m, const hw_input *input,
                   size_t count) {
   const float *start = run->options->start;
   if (start == NULL) {
-    hw_embedding_forward(run, &m->embedding, input->ids, input->batch * input->tokens, x);
+    hw_embedding_forward(run, &m->parts.embedding, input->ids, input->batch * input->tokens, x);
     scale(run, (float)m->config.model.embedding_scale, x, count);
     add_positions(run, m, places, x);
   } else if (!hw_run_measures(run)) {
@@ -281,7 +241,7 @@ void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_inpu
   in.x = x;
   embed(run, decoder, input, &places, x, count);
   turn_places(run, model, &places, angles);
-  run_layers(run, &decoder->blocks, &in, x, count);
+  run_layers(run, &decoder->parts.blocks, &in, x, count);
   run->angles = NULL;
   run->arena->used = mark;
 }
@@ -301,13 +261,13 @@ void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_i
   const hw_model_config *model = &decoder->config.model;
   const size_t mark = run->arena->used;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
-  hw_matrix embedding = hw_gradient_matrix(&decoder->embedding_gradient, &decoder->embedding);
+  hw_matrix embedding = hw_gradient_matrix(&decoder->parts.embedding_gradient, &decoder->parts.embedding);
   hw_angles angles[HW_MOST_ROTARIES];
   const hw_places places = places_of(run, input);
   turn_places(run, model, &places, angles);
-  hw_modules_run_backward(run, &decoder->blocks, input, d, d);
+  hw_modules_run_backward(run, &decoder->parts.blocks, input, d, d);
   if (model->positions > 0) {
-    hw_matrix positions = hw_gradient_matrix(&decoder->positions_gradient, &decoder->positions);
+    hw_matrix positions = hw_gradient_matrix(&decoder->parts.positions_gradient, &decoder->parts.positions);
     hw_positions_backward(run, &positions, 0, input->tokens, rows, d);
   }
   scale(run, (float)model->embedding_scale, d, rows * model->d_model);
@@ -354,15 +314,15 @@ static void predict_backward(hw_run *run, hw_decoder *m, const hw_input *input, 
   if (rows == 0) {
     return;
   }
-  const hw_normalized normalized = hw_layer_norm_pop(run, m->norm, rows);
-  hw_matrix gradient = hw_decoder_head_gradient(m);
+  const hw_normalized normalized = hw_layer_norm_pop(run, m->parts.norm, rows);
+  hw_matrix gradient = hw_model_head_gradient(&m->parts);
   float *restored = hw_run_take_floats(run, rows, d_model);
   const hw_rows x = {restored, d_model, rows};
-  hw_layer_norm_restore(run, m->norm, &normalized, rows, restored);
+  hw_layer_norm_restore(run, m->parts.norm, &normalized, rows, restored);
   const hw_rows dy = {uncapped(run, m, &x, d_logits), m->config.model.vocab_size, rows};
   hw_matrix_add_gradient(run, &gradient, &x, &dy);
-  hw_matrix_multiply_transposed(run, hw_decoder_head(m), &dy, false, d, d_model);
-  hw_layer_norm_pull(run, m->norm, &normalized, d, rows, false, d);
+  hw_matrix_multiply_transposed(run, hw_model_head(&m->parts), &dy, false, d, d_model);
+  hw_layer_norm_pull(run, m->parts.norm, &normalized, d, rows, false, d);
   run->arena->used = mark;
 }
 

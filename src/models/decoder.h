@@ -2,6 +2,7 @@
 #ifndef HW_MODELS_DECODER_H
 #define HW_MODELS_DECODER_H
 
+#include "models/parts.h"
 #include "modules/block.h"
 #include "modules/multi_head_attention.h"
 
@@ -9,14 +10,7 @@ typedef struct hw_decoder {
   hw_module base;
   hw_decoder_config config; /* what it points to belongs to the decoder */
   void *lists;              /* that */
-  hw_matrix embedding;      /* [vocab_size, d_model] */
-  hw_matrix positions;      /* [positions, d_model], if they are learned */
-  hw_matrix head;           /* [vocab_size, d_model], unless it is the embedding */
-  hw_gradient embedding_gradient;
-  hw_gradient positions_gradient;
-  hw_gradient head_gradient;
-  hw_modules blocks;
-  hw_module *norm; /* the last */
+  hw_model_parts parts;
 } hw_decoder;
 
 /* x [batch, tokens, d_model]: what the last block leaves. */
@@ -26,18 +20,12 @@ void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_inpu
 void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_input *input, float *d);
 
 static inline const hw_block *hw_decoder_block(const hw_decoder *decoder, size_t layer) {
-  return (const hw_block *)decoder->blocks.all[layer];
+  return (const hw_block *)decoder->parts.blocks.all[layer];
 }
 
 static inline hw_head_parts hw_decoder_head_parts(const hw_decoder *decoder, size_t layer, size_t head) {
   return hw_attention_head_parts(hw_decoder_block(decoder, layer)->attn, head);
 }
-
-/* What makes logits of normed rows. */
-const hw_matrix *hw_decoder_head(const hw_decoder *decoder);
-
-/* Its gradient, which is there. */
-hw_matrix hw_decoder_head_gradient(const hw_decoder *decoder);
 
 /* logits [x->count, vocab_size] of normed rows. */
 void hw_decoder_predict(const hw_run *run, const hw_decoder *decoder, const hw_rows *x, float *logits);

@@ -104,7 +104,7 @@ static void forward(hw_run *run, const void *call) {
   const int32_t *targets = take_targets(run, f);
   float *x = hw_run_take_floats(run, rows, m->config.model.d_model);
   hw_decoder_run_blocks(run, m, &input, x);
-  hw_layer_norm_push(run, m->norm, x, rows, x);
+  hw_layer_norm_push(run, m->parts.norm, x, rows, x);
   const double sum = sum_losses(run, f, x, targets);
   if (!hw_run_measures(run)) {
     *f->sum = sum / (double)count_targets(targets, rows, f->input->ignore_index);
@@ -123,8 +123,8 @@ static void head_backward(hw_run *run, const loss_call *f, const float *x, const
   const size_t vocab_size = m->config.model.vocab_size;
   const size_t rows = f->input->batch * f->input->tokens;
   const size_t step = rows_at_a_time(vocab_size, rows);
-  hw_matrix gradient = hw_decoder_head_gradient(m);
-  const hw_matrix transposed = hw_matrix_transpose(run, hw_decoder_head(m));
+  hw_matrix gradient = hw_model_head_gradient(&m->parts);
+  const hw_matrix transposed = hw_matrix_transpose(run, hw_model_head(&m->parts));
   float *logits = hw_run_take_floats(run, step, vocab_size);
   float *d_logits = m->config.logit_softcap == 0.0 ? logits : hw_run_take_floats(run, step, vocab_size);
   for (size_t row = 0; row < (hw_run_measures(run) ? step : rows); row += step) {
@@ -154,7 +154,7 @@ static void backward(hw_run *run, const void *call) {
   hw_arena *tape = run->tape.kept;
   const size_t d_model = m->config.model.d_model;
   const size_t rows = f->input->batch * f->input->tokens;
-  const hw_normalized normalized = hw_layer_norm_pop(run, m->norm, rows);
+  const hw_normalized normalized = hw_layer_norm_pop(run, m->parts.norm, rows);
   const size_t blocks_end = tape->used;
   /* ids and targets lie at the bottom. */
   tape->used = hw_arena_size(rows, sizeof(uint32_t)) + hw_arena_size(rows, sizeof(int32_t));
@@ -165,9 +165,9 @@ static void backward(hw_run *run, const void *call) {
   run->layer = m->base.layers;
   float *x = hw_run_take_floats(run, rows, d_model);
   float *d = hw_run_take_floats(run, rows, d_model);
-  hw_layer_norm_restore(run, m->norm, &normalized, rows, x);
+  hw_layer_norm_restore(run, m->parts.norm, &normalized, rows, x);
   head_backward(run, f, x, targets, count_targets(targets, rows, f->input->ignore_index), d);
-  hw_layer_norm_pull(run, m->norm, &normalized, d, rows, false, d);
+  hw_layer_norm_pull(run, m->parts.norm, &normalized, d, rows, false, d);
   hw_decoder_run_blocks_backward(run, m, &input, d);
   tape->used = 0;
 }

@@ -4,6 +4,7 @@
 #include "kernels/pack.h"
 #include "models/models.h"
 #include "models/names.h"
+#include "models/parts.h"
 #include "modules/block.h"
 #include "ops/embedding.h"
 #include "ops/pointwise.h"
@@ -11,21 +12,14 @@
 typedef struct encoder {
   hw_module base;
   hw_encoder_config config;
-  hw_matrix embedding; /* [vocab_size, d_model] */
-  hw_matrix positions; /* [positions, d_model] */
-  hw_matrix types;     /* [token_types, d_model], if there are any */
-  hw_gradient embedding_gradient;
-  hw_gradient positions_gradient;
+  hw_model_parts parts;
+  hw_matrix types; /* [token_types, d_model], if there are any */
   hw_gradient types_gradient;
-  hw_module *norm; /* of the embeddings */
-  hw_modules blocks;
-  /* The head: logits = norm(activation(dense(x)))·Wᵀ + bias; W is `own`, or the embedding. */
+  /* The head: logits = norm(activation(dense(x)))·Wᵀ + bias; W is of the parts. */
   hw_linear dense;
   hw_module *head_norm;
   float *bias; /* [vocab_size] in whole panels */
   hw_gradient bias_gradient;
-  hw_matrix own;
-  hw_gradient own_gradient;
 } encoder;
 
 /* Names of what decoders do not have. */
@@ -69,56 +63,39 @@ static hw_status check_config(const hw_encoder_config *config) {
   return last > model->positions ? HW_ERROR_SHAPE : HW_OK;
 }
 
-static hw_status create_head(encoder *m, const hw_norm_config *norm) {
+static hw_status create_head(encoder *m) {
   const hw_model_config *model = &m->config.model;
+  const hw_norm_config norm = hw_model_norm(model);
   HW_TRY(hw_linear_init(model->dtype, model->d_model, model->d_model, true, &m->dense));
-  HW_TRY(hw_module_create(NULL, &hw_norm_type, norm, &m->head_norm));
+  HW_TRY(hw_module_create(NULL, &hw_norm_type, &norm, &m->head_norm));
   m->bias = hw_allocate_zeroed(hw_size_multiply(hw_whole_panels(model->vocab_size), sizeof(float)));
-  if (m->bias == NULL) {
-    return HW_ERROR_MEMORY;
-  }
-  return m->config.ties_head ? HW_OK : hw_matrix_create(model->dtype, model->vocab_size, model->d_model, &m->own);
+  return m->bias == NULL ? HW_ERROR_MEMORY : HW_OK;
 }
 
 static hw_status create(hw_module *module) {
   encoder *m = (encoder *)module;
   const hw_model_config *model = &m->config.model;
   HW_TRY(check_config(&m->config));
-  const hw_norm_config norm = hw_model_norm(model);
   m->base.layers = model->num_layers;
   m->base.heads = model->num_heads;
-  HW_TRY(hw_matrix_create(model->dtype, model->vocab_size, model->d_model, &m->embedding));
-  HW_TRY(hw_matrix_create(model->dtype, model->positions, model->d_model, &m->positions));
   if (m->config.token_types > 0) {
     HW_TRY(hw_matrix_create(model->dtype, m->config.token_types, model->d_model, &m->types));
   }
-  HW_TRY(hw_module_create(NULL, &hw_norm_type, &norm, &m->norm));
   if (m->config.has_head) {
-    HW_TRY(create_head(m, &norm));
+    HW_TRY(create_head(m));
   }
-  HW_TRY(hw_modules_reserve(model->num_layers, hw_model_block_weight_bytes(model), &m->blocks));
-  for (size_t i = 0; i < model->num_layers; i++) {
-    HW_TRY(hw_modules_add(&m->blocks, &hw_model_block_type, &(hw_model_block_config){model, i, false}));
-  }
-  return HW_OK;
+  return hw_model_parts_create(model, m->config.has_head && !m->config.ties_head, false, &m->parts);
 }
 
 static void release(hw_module *module) {
   encoder *m = (encoder *)module;
-  hw_matrix_release(&m->embedding);
-  hw_matrix_release(&m->positions);
+  hw_model_parts_release(&m->parts);
   hw_matrix_release(&m->types);
-  hw_matrix_release(&m->own);
-  hw_gradient_release(&m->embedding_gradient);
-  hw_gradient_release(&m->positions_gradient);
   hw_gradient_release(&m->types_gradient);
-  hw_gradient_release(&m->own_gradient);
-  hw_gradient_release(&m->bias_gradient);
-  hw_module_destroy(m->norm);
-  hw_modules_release(&m->blocks);
   hw_linear_release(&m->dense);
   hw_module_destroy(m->head_norm);
   hw_release(m->bias);
+  hw_gradient_release(&m->bias_gradient);
 }
 
 static void visit_head(hw_visit *visit, encoder *m) {
@@ -136,21 +113,20 @@ static void visit_head(hw_visit *visit, encoder *m) {
   hw_visit_parameter(visit, names->bias, &bias);
   hw_visit_linear(visit, names->dense, &m->dense);
   hw_visit_child(visit, names->norm, m->head_norm, NULL);
-  if (!m->config.ties_head) {
-    hw_visit_matrix(visit, names->own, &m->own, &m->own_gradient, false, HW_DRAWN_NOT);
-  }
+  hw_model_visit_head(visit, names->own, &m->parts);
 }
 
 static void visit(hw_module *module, hw_visit *visit) {
   encoder *m = (encoder *)module;
-  const hw_model_names *names = hw_model_names_of(&m->config.model);
-  hw_visit_matrix(visit, names->embedding, &m->embedding, &m->embedding_gradient, false, HW_DRAWN_NOT);
-  hw_visit_matrix(visit, names->positions, &m->positions, &m->positions_gradient, false, HW_DRAWN_NOT);
+  const hw_model_config *model = &m->config.model;
+  const hw_model_names *names = hw_model_names_of(model);
+  hw_model_visit_tables(visit, model, &m->parts);
   if (m->config.token_types > 0) {
-    hw_visit_matrix(visit, names_of(m)->types, &m->types, &m->types_gradient, false, HW_DRAWN_NOT);
+    const char *types = hw_model_name(model, names_of(m)->types);
+    hw_visit_matrix(visit, types, &m->types, &m->types_gradient, false, HW_DRAWN_NOT);
   }
-  hw_visit_child(visit, names->norm, m->norm, NULL);
-  hw_visit_modules(visit, names->blocks, &m->blocks, names->parts);
+  hw_visit_child(visit, hw_model_name(model, names->norm), m->parts.norm, NULL);
+  hw_visit_modules(visit, hw_model_name(model, names->blocks), &m->parts.blocks, names->parts);
   if (m->config.has_head) {
     visit_head(visit, m);
   }
@@ -185,8 +161,7 @@ static void predict(hw_run *run, const encoder *m, size_t rows, float *x, float 
   hw_linear_forward(run, &m->dense, &hidden, between, d_model);
   hw_activation_forward(run, m->config.head_activation, between, between, rows * d_model);
   hw_layer_norm_push(run, m->head_norm, between, rows, between);
-  hw_matrix_multiply(run, m->config.ties_head ? &m->embedding : &m->own, &(hw_rows){between, d_model, rows}, m->bias, y,
-                     y_stride);
+  hw_matrix_multiply(run, hw_model_head(&m->parts), &(hw_rows){between, d_model, rows}, m->bias, y, y_stride);
   run->arena->used = mark;
 }
 
@@ -197,11 +172,11 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
   const size_t width = model->d_model + (m->config.has_head ? model->vocab_size : 0);
   float *x = hw_run_take_floats(run, rows, model->d_model);
-  hw_embedding_forward(run, &m->embedding, input->ids, rows, x);
-  hw_positions_forward(run, &m->positions, m->config.first_position, input->tokens, rows, x);
+  hw_embedding_forward(run, &m->parts.embedding, input->ids, rows, x);
+  hw_positions_forward(run, &m->parts.positions, m->config.first_position, input->tokens, rows, x);
   add_types(run, m, rows, x);
-  hw_layer_norm_push(run, m->norm, x, rows, x);
-  hw_modules_run(run, &m->blocks, &(hw_input){.x = x, .batch = input->batch, .tokens = input->tokens}, x);
+  hw_layer_norm_push(run, m->parts.norm, x, rows, x);
+  hw_modules_run(run, &m->parts.blocks, &(hw_input){.x = x, .batch = input->batch, .tokens = input->tokens}, x);
   for (size_t i = 0; !hw_run_measures(run) && i < rows; i++) {
     memcpy(y + i * width, x + i * model->d_model, model->d_model * sizeof(float));
   }

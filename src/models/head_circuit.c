@@ -27,7 +27,7 @@ static projections take_projections(const hw_run *run, const head_circuit *c) {
   const hw_head_parts head = hw_decoder_head_parts(c->decoder, c->layer, c->head);
   const hw_matrix value = hw_matrix_copy(run, &head.qkv_proj->weight, &head.rows[HW_VALUE]);
   const hw_matrix part =
-      hw_matrix_copy(run, &hw_modules_out_proj(&c->decoder->blocks, c->layer)->weight, &head.columns);
+      hw_matrix_copy(run, &hw_modules_out_proj(&c->decoder->parts.blocks, c->layer)->weight, &head.columns);
   return (projections){value, hw_matrix_transpose(run, &part)};
 }
 
@@ -63,8 +63,8 @@ static void add_up(hw_run *run, const head_circuit *c, double *circuit) {
   hw_matrix sums = {HW_MATRIX_FLOAT32, width, width, hw_arena_take(run->arena, panels, 1)};
   for (size_t first = 0; first < model->vocab_size; first += TOKENS) {
     const size_t count = hw_min(model->vocab_size - first, TOKENS);
-    project(run, &c->decoder->embedding, first, count, &p.value, rows, read);
-    project(run, hw_decoder_head(c->decoder), first, count, &p.out, rows, written);
+    project(run, &c->decoder->parts.embedding, first, count, &p.value, rows, read);
+    project(run, hw_model_head(&c->decoder->parts), first, count, &p.out, rows, written);
     if (!hw_run_measures(run)) {
       memset(sums.panels, 0, panels);
     }

@@ -32,7 +32,7 @@ hw_status hw_decoder_head_weights(const hw_module *decoder, size_t layer, size_t
     }
   }
   float *written = out + HW_PROJECTIONS * count;
-  hw_matrix_store(&hw_modules_out_proj(&m->blocks, layer)->weight, &of.columns, written, 1, model->d_model);
+  hw_matrix_store(&hw_modules_out_proj(&m->parts.blocks, layer)->weight, &of.columns, written, 1, model->d_model);
   if (with_gains) {
     scale(model, NULL, block->after1, written);
   }

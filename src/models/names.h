@@ -17,4 +17,9 @@ typedef struct hw_model_names {
 
 const hw_model_names *hw_model_names_of(const hw_model_config *model);
 
+/* One of them as the model has it: without the prefix if it is bare. */
+static inline const char *hw_model_name(const hw_model_config *model, const char *name) {
+  return name + (model->is_bare ? hw_model_names_of(model)->prefix : 0);
+}
+
 #endif

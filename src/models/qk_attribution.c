@@ -119,7 +119,7 @@ static void forward(hw_run *run, const void *given) {
   const size_t last = call->query > call->key ? call->query : call->key;
   const hw_input input = {.ids = call->ids, .batch = 1, .tokens = last + 1};
   hw_decoder below = *j->decoder;
-  below.blocks.count = call->layer;
+  below.parts.blocks.count = call->layer;
   float *x = hw_run_take_floats(run, input.tokens, model->d_model);
   side query = take_side(run, j, HW_QUERY, call->query);
   const side key = take_side(run, j, HW_KEY, call->key);

@@ -55,7 +55,7 @@ static void split_attention(hw_run *run, const hw_decoder *m, const hw_residual 
   const hw_model_config *model = &m->config.model;
   const size_t d_model = model->d_model;
   const size_t width = width_of(model);
-  const hw_linear *out = hw_modules_out_proj(&m->blocks, layer);
+  const hw_linear *out = hw_modules_out_proj(&m->parts.blocks, layer);
   const hw_module *after = hw_decoder_block(m, layer)->after1;
   const size_t mark = run->arena->used;
   const hw_rows outputs = {hw_const_floats_from(r->watch.heads, layer * width), width, 1};
@@ -84,12 +84,12 @@ static void split_attention(hw_run *run, const hw_decoder *m, const hw_residual 
 
 static void split_embedding(const hw_decoder *m, uint32_t id, size_t position, float *row) {
   const hw_model_config *model = &m->config.model;
-  hw_matrix_row(&m->embedding, id, false, row);
+  hw_matrix_row(&m->parts.embedding, id, false, row);
   for (size_t i = 0; i < model->d_model; i++) {
     row[i] *= (float)model->embedding_scale;
   }
   if (model->positions > 0) {
-    hw_matrix_row(&m->positions, position, true, row);
+    hw_matrix_row(&m->parts.positions, position, true, row);
   }
 }
 
@@ -118,7 +118,7 @@ void hw_residual_units(hw_run *run, const hw_decoder *decoder, const hw_residual
                        float *units) {
   const size_t d_model = decoder->config.model.d_model;
   const size_t width = width_of(&decoder->config.model);
-  const hw_linear *out = hw_modules_out_proj(&decoder->blocks, layer);
+  const hw_linear *out = hw_modules_out_proj(&decoder->parts.blocks, layer);
   const hw_module *after = hw_decoder_block(decoder, layer)->after1;
   const size_t mark = run->arena->used;
   const hw_rows outputs = {hw_const_floats_from(residual->watch.heads, layer * width), width, 1};
