@@ -101,6 +101,7 @@ test('the command refuses what it does not know, and says what it knows', async 
     [],
     ['GPT-9', folder],
     ['GPT-2-124M', folder, '--dtype', 'int8'],
+    ['GPT-2-124M', folder, '--gguf', 'q8_0,q9'],
     ['--what'],
   ]) {
     const { status, stderr } = await runNode('make:model', [path, ...args]);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { shapes } from './shapes.js';
+import { ggufTypes, writeGgufModel } from './to-gguf.js';
 import { dtypes, writeModel } from './write.js';
 
 /** 2,048 tokens, which every shape has. */
@@ -12,8 +13,10 @@ const OWN_TOKENIZER = fileURLToPath(
 );
 
 const USAGE = `usage: npm run make:model -- SHAPE FOLDER [--dtype bfloat16] [--seed 1] [--tokenizer tokenizer.json]
+                                        [--gguf q8_0,f16]
 SHAPE: ${Object.keys(shapes).join(', ')}; --dtype: ${Object.keys(dtypes).join(', ')}
---tokenizer: one of no more ids than the shape has, which is copied; default: that of the page’s model austen`;
+--tokenizer: one of no more ids than the shape has, which is copied; default: that of the page’s model austen
+--gguf: also as files for llama.cpp, with a tokenizer of single characters: some of ${ggufTypes.join(', ')}`;
 
 try {
   const { positionals, values } = parseArgs({
@@ -22,18 +25,21 @@ try {
       dtype: { type: 'string', default: 'bfloat16' },
       seed: { type: 'string', default: '1' },
       tokenizer: { type: 'string', default: OWN_TOKENIZER },
+      gguf: { type: 'string', default: '' },
     },
   });
   const [name = '', folder = ''] = positionals;
   const { dtype, seed, tokenizer } = values;
-  if (positionals.length !== 2 || !Object.hasOwn(shapes, name) || !Object.hasOwn(dtypes, dtype)) {
-    throw new Error(USAGE);
-  }
+  const asked = values.gguf.split(',').filter(Boolean);
+  const gguf = ggufTypes.filter((type) => asked.includes(type));
+  const isKnown = Object.hasOwn(shapes, name) && Object.hasOwn(dtypes, dtype);
+  if (positionals.length !== 2 || !isKnown || gguf.length < asked.length) throw new Error(USAGE);
   const { parameters, bytes } = await writeModel(folder, shapes[name], {
     dtype,
     seed: Number(seed),
   });
   await copyFile(tokenizer, join(folder, 'tokenizer.json'));
+  for (const type of gguf) await writeGgufModel(folder, type);
   console.log(
     `${folder}: ${(parameters / 1e6).toFixed(1)} million weights, ${(bytes / 1e6).toFixed(0)} MB`,
   );

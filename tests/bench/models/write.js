@@ -25,7 +25,7 @@ function bitsOf(value) {
 const bfloatOf = (value) => (bitsOf(value) + 0x7fff + ((bitsOf(value) >>> 16) & 1)) >>> 16;
 
 /** To the nearest float16, for normal ones; smaller ones become 0. @param {number} value */
-function halfOf(value) {
+export function halfOf(value) {
   const rounded = bitsOf(value) + 0xfff + ((bitsOf(value) >>> 13) & 1);
   const exponent = ((rounded >>> 23) & 255) - 112;
   const sign = (rounded >>> 16) & 0x8000;
