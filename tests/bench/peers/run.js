@@ -9,12 +9,22 @@ import { run } from '../../child.js';
 import { choose, number, readShapes, UsageError } from '../options.js';
 import { bundle } from './bundle.js';
 import { CONTESTANTS, FILES, TRAINERS } from './contest.js';
+import { contestModels, MODELS, PROMPT } from './model-contest.js';
 import { published } from './published.js';
-import { contestHeader, contestLines, startHeader, startLine } from './table.js';
+import {
+  contestHeader,
+  contestLines,
+  modelHeader,
+  modelLines,
+  startHeader,
+  startLine,
+} from './table.js';
 
 /**
  * @import { Shape } from '../../../web/page/bench/work.js'
  * @import { Contest } from './contest.js'
+ * @import { ModelContest } from './model-contest.js'
+ * @import { Clock } from './model-in-chromium.js'
  */
 /** @typedef {import('./in-chromium.js').Chromium | import('./in-node.js').InNode} Place */
 /** @typedef {{ shape: string, threads: number } & Partial<Contest> & { problem?: string }} Row */
@@ -24,18 +34,20 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const SHAPES = ['S0', 'S1', 'S2', 'S3', 'C1', 'C2', 'G1', 'G2', 'D1', 'T1', 'T2', 'T3'];
 
 const USAGE =
-  'usage: npm run bench:peers [-- [--shape S2,C1] [--threads 1,2] [--seconds 1] [--node] [--json] [--write]]\n' +
-  `  --shape    some of ${SHAPES.join(', ')}; default: all\n` +
+  'usage: npm run bench:peers [-- [--shape S2,C1] [--threads 1,2] [--seconds 1] [--clock wall] [--node] [--json] [--write]]\n' +
+  `  --shape    some of ${[...SHAPES, ...MODELS].join(', ')}; default: all\n` +
   '  --seconds  for each contestant and shape\n' +
-  '  --node     in this Node instead of Chromium\n' +
-  '  --write    keeps the ratios in web/page/bench/peers.json, for the page and README';
+  "  --clock    cpu: whole models in their processes' time, for a machine that is busy; of one thread\n" +
+  '  --node     in this Node instead of Chromium; without whole models\n' +
+  '  --write    keeps the ratios of all but whole models in web/page/bench/peers.json, for the page and README';
 
 /** @param {readonly string[]} args */
 function readOptions(args) {
   const options = /** @type {const} */ ({
-    shape: { type: 'string', default: SHAPES.join(',') },
+    shape: { type: 'string' },
     threads: { type: 'string', default: '1,2' },
     seconds: { type: 'string', default: '1' },
+    clock: { type: 'string', default: 'wall' },
     node: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
@@ -47,21 +59,29 @@ function readOptions(args) {
     throw new UsageError(/** @type {Error} */ (error).message);
   }
   const whole = (/** @type {number} */ value) => Number.isInteger(value) && value >= 1;
+  const { node, json } = values;
+  const known = node ? SHAPES : [...SHAPES, ...MODELS];
+  const chosen = values.shape === undefined ? known : choose('shape', values.shape, known);
+  const names = chosen.filter((name) => SHAPES.includes(name));
+  if (values.write && names.length === 0) throw new UsageError('--write keeps none of --shape');
+  const threads = values.threads
+    .split(',')
+    .map((count) => number('threads', count, whole, 'integers of at least 1'));
+  const clock = /** @type {Clock} */ (choose('clock', values.clock, ['wall', 'cpu'])[0]);
+  if (clock === 'cpu' && threads.some((count) => count > 1))
+    throw new UsageError('--clock is cpu; expected --threads 1 beside it');
   return {
-    names: choose('shape', values.shape, SHAPES),
-    threads: values.threads
-      .split(',')
-      .map((count) => number('threads', count, whole, 'integers of at least 1')),
+    ...{ names, models: chosen.filter((name) => MODELS.includes(name)), threads, clock },
     seconds: number('seconds', values.seconds, (value) => value > 0, 'a number of seconds'),
-    node: values.node,
-    json: values.json,
-    write: values.write,
+    ...{ node, json, write: values.write },
   };
 }
 
 /** The peers are no dependencies of the project: they come when first asked for. */
 async function install() {
-  if (existsSync(`${HERE}node_modules`)) return;
+  const { dependencies } = JSON.parse(await readFile(`${HERE}package.json`, 'utf8'));
+  const isThere = (/** @type {string} */ name) => existsSync(`${HERE}node_modules/${name}`);
+  if (Object.keys(dependencies).every(isThere)) return;
   console.error('Installing the peers into tests/bench/peers/node_modules (npm ci, once) …');
   const command = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const options = { cwd: HERE, seconds: 600, shell: process.platform === 'win32' };
@@ -120,6 +140,26 @@ async function runStarts(place, { S0, T1 }, say) {
 }
 
 /**
+ * @param {ReturnType<typeof readOptions>} options
+ * @param {(text: string) => void} say
+ */
+async function runModels({ models, threads, seconds, clock }, say) {
+  /** @type {ModelContest[]} */
+  const contests = [];
+  if (models.length === 0) return contests;
+  say(
+    `\nprompts of ${PROMPT} tokens, one token after another, ${clock} time; × as fast is Headwise with its weights named; ` +
+      `memory over an empty page; error of logits relative to the largest\n\n${modelHeader()}`,
+  );
+  for (const model of models)
+    for await (const contest of contestModels(model, threads, { seconds, clock })) {
+      contests.push(contest);
+      say(modelLines(contest, PROMPT));
+    }
+  return contests;
+}
+
+/**
  * @param {Row[]} contests
  * @param {Awaited<ReturnType<typeof runStarts>>} starts
  * @param {ReturnType<typeof readOptions>} options
@@ -137,32 +177,45 @@ async function write(contests, starts, { threads, node }) {
   await writeFile(file, await format(JSON.stringify(data), { ...style, parser: 'json' }));
 }
 
-/** @param {ReturnType<typeof readOptions>} options */
-async function main(options) {
-  await install();
+/**
+ * @param {ReturnType<typeof readOptions>} options
+ * @param {(text: string) => void} say
+ */
+async function runShapes(options, say) {
   await bundle();
   const all = await readShapes();
   const shapes = Object.fromEntries(options.names.map((name) => [name, all[name]]));
   const place = options.node
     ? new (await import('./in-node.js')).InNode()
     : await (await import('./in-chromium.js')).Chromium.start();
-  const say = (/** @type {string} */ text) => void (options.json || console.log(text));
   try {
     const runtime = await place.runtime();
     say(`${runtime}; fewest ms of one call, JavaScript arrays in and out; × times Headwise's\n`);
     const contests = await runContests(place, shapes, options, say);
     const starts = await runStarts(place, all, say);
-    if (options.json) console.log(JSON.stringify({ runtime, contests, starts }, null, 2));
     if (options.write) await write(contests, starts, options);
-    // A peer that fails is a finding; Headwise must not.
-    const failed = contests.some(({ outcomes }) => {
-      const own = outcomes?.[0];
-      return !own || (own.minimum === undefined && own.refused === undefined);
-    });
-    if (failed) process.exitCode = 1;
+    return { runtime, contests, starts };
   } finally {
     await place.close();
   }
+}
+
+/** @param {ReturnType<typeof readOptions>} options */
+async function main(options) {
+  await install();
+  const say = (/** @type {string} */ text) => void (options.json || console.log(text));
+  const { contests = [], ...rest } = options.names.length ? await runShapes(options, say) : {};
+  const models = await runModels(options, say);
+  if (options.json) console.log(JSON.stringify({ ...rest, contests, models }, null, 2));
+  // A peer that fails is a finding; Headwise must not.
+  const failed = contests.some(({ outcomes }) => {
+    const own = outcomes?.[0];
+    return !own || (own.minimum === undefined && own.refused === undefined);
+  });
+  const ofModels = models.flatMap(({ outcomes }) => outcomes);
+  const isOwn = (/** @type {{ name: string }} */ { name }) => name === 'Headwise';
+  if (failed || ofModels.some((outcome) => isOwn(outcome) && outcome.problem !== undefined))
+    process.exitCode = 1;
 }
 
 try {

@@ -3,6 +3,7 @@ import { header, line, ms, withDoubt } from '../table.js';
 
 /**
  * @import { Contest, Outcome } from './contest.js'
+ * @import { ModelContest, ModelOutcome } from './model-contest.js'
  */
 
 const CELL = 18;
@@ -70,3 +71,54 @@ export const startLine = ({ name, ready, answer, bytes }) =>
     ms(ready),
     ms(answer),
   ]);
+
+/** @type {import('../table.js').Column[]} */
+const MODEL_COLUMNS = [
+  { title: 'model', width: 12, left: true },
+  { title: 'threads', width: 7 },
+  { title: 'runtime', width: 8, left: true },
+  { title: 'weights', width: 8, left: true },
+  { title: 'prompt tokens/s', width: 15 },
+  { title: 'Headwise', width: 15 },
+  { title: 'decode tokens/s', width: 15 },
+  { title: 'Headwise', width: 15 },
+  { title: 'memory MB', width: 9 },
+  { title: 'error', width: 7 },
+];
+
+export const modelHeader = () => header(MODEL_COLUMNS);
+
+/**
+ * How many times as fast Headwise is, with the weights that it is compared with.
+ * @param {number} time
+ * @param {number | undefined} own
+ * @param {string | undefined} rival
+ */
+const against = (time, own, rival) =>
+  own === undefined ? '' : `${rival} ${(time / own).toFixed(2)}×`;
+
+/**
+ * A line for each runtime and type of weights, or why there is none.
+ * @param {ModelContest} contest
+ * @param {number} tokens of the prompt
+ */
+export function modelLines({ model, threads, outcomes }, tokens) {
+  const lineOf = (/** @type {ModelOutcome} */ outcome) => {
+    const { name, type, rival, promptMs, decodeMs, problem } = outcome;
+    const what = [model, String(threads), name, type];
+    if (problem !== undefined || promptMs === undefined || decodeMs === undefined)
+      return `${line(MODEL_COLUMNS.slice(0, 4), what)}  FAILED: ${problem?.replaceAll(/\s+/g, ' ')}`;
+    const own = outcomes.find((each) => each.name === 'Headwise' && each.type === rival);
+    const { memoryBytes = NaN, error = NaN } = outcome;
+    return line(MODEL_COLUMNS, [
+      ...[
+        ...what,
+        ((1000 * tokens) / promptMs).toFixed(1),
+        against(promptMs, own?.promptMs, rival),
+      ],
+      ...[(1000 / decodeMs).toFixed(1), against(decodeMs, own?.decodeMs, rival)],
+      ...[Number.isNaN(memoryBytes) ? '–' : (memoryBytes / 1e6).toFixed(0), error.toExponential(0)],
+    ]);
+  };
+  return outcomes.map(lineOf).join('\n');
+}
