@@ -59,9 +59,9 @@ roomTest(
       rows.map(([name, , ratio]) => [name, ratio]),
       [
         ['Headwise', '1'],
-        ['LiteRT.js', `${runtimes[1].ratios.S3}×*`],
-        ['onnxruntime-web', `${runtimes[2].ratios.S3}×*`],
-        ['tfjs', `${runtimes[3].ratios.S3}×`],
+        ['LiteRT.js', `${runtimes[1].ratios.S3.toPrecision(3)}×*`],
+        ['onnxruntime-web', `${runtimes[2].ratios.S3.toPrecision(3)}×*`],
+        ['tfjs', `${runtimes[3].ratios.S3.toPrecision(3)}×`],
       ],
     );
     const source = await textOf(page, '.peers + .note');

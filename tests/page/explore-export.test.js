@@ -380,7 +380,7 @@ filesTest(
     await own.click('.text button:nth-child(6)');
     const line = weights().slice(5 * n(), 6 * n());
     const best = line.indexOf(Math.max(...line));
-    const said = `“${words[5]}” attends to ${words[best]} ${line[best].toFixed(2)}`;
+    const said = `“${words[5]}” attends to “${words[best]}” ${line[best].toFixed(2)}`;
     assert.ok((await own.$eval('.note', (note) => note.textContent))?.startsWith(said));
     await own.click('.text button:nth-child(6)');
     await marks(0);

@@ -80,6 +80,37 @@ roomTest('the value stands beside the pointer, within the map', '', async (page)
   }
 });
 
+roomTest('the map stays where it is when its head is kept, or muted', '', async (page) => {
+  await page.setViewport({ width: 1440, height: 900 });
+  const map = async () => (await boxes(page, '.zoom-map attention-map'))[0];
+  const { left, top } = await map();
+  const stays = async (/** @type {string} */ when) => {
+    const now = await map();
+    assert.deepEqual([now.left, now.top], [left, top], when);
+  };
+  await page.click('#explore-compare');
+  await says(page, '#explore-compare-note', /choose another head/);
+  await stays('kept');
+  await page.click('#explore-compare');
+  await page.click('#explore-mute');
+  await says(page, '.zoom-map h3', /, muted$/);
+  await stays('muted');
+  // The buttons stand beside the title, not on it.
+  const [title] = await boxes(page, '.zoom-map h3 span');
+  const [button] = await boxes(page, '#explore-mute');
+  assert.ok(title.right <= button.left, `${title.right}, ${button.left}`);
+});
+
+roomTest('the lines from token to token show the whole sample', '', async (page) => {
+  const [room] = await boxes(page, '#explore-lines .lines');
+  for (const side of ['from', 'to']) {
+    const tokens = await boxes(page, `#explore-lines .lines-side.${side} > div`);
+    assert.equal(tokens.length, names.length);
+    assert.ok(tokens[0].top >= room.top, side);
+    assert.ok(tokens[tokens.length - 1].bottom <= room.bottom, side);
+  }
+});
+
 const share = (/** @type {string} */ words) =>
   /\d+(?:\.\d)? %/g[Symbol.match](words)?.map(Number.parseFloat) ?? [];
 
@@ -124,7 +155,7 @@ roomTest('a tour shows how heads work together, step by step', '', async (page) 
 for (const scheme of schemes) {
   roomTest(`axe finds nothing to complain about in what opens (${scheme})`, '', async (page) => {
     await useScheme(page, scheme);
-    for (const id of ['explore-files', 'explore-more']) {
+    for (const id of ['explore-files', 'explore-more', 'explore-continue-how']) {
       await page.click(`#${id} > summary`);
       await page.waitForSelector(`#${id}[open]`);
       assert.deepEqual(await violations(page), []);

@@ -76,7 +76,7 @@ roomTest(
     assert.match(drawn, /"of":"head"/);
     assert.equal(await textOf(page, '#explore-message'), '');
     await page.select('#explore-map', 'rollout');
-    await says(page, '#explore-pins', /reads from/);
+    await says(page, '#explore-pins', /attends to/);
     await page.waitForFunction(
       () =>
         !document.querySelector('#explore-maps[aria-busy]') &&

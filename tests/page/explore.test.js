@@ -85,7 +85,7 @@ roomTest(
     const column = Array.from({ length: run.source.n }, (_, query) => rowOf(query)[2]);
     const expected = [...cardOf(rowOf(9), MOST_OF_SEVERAL), ...cardOf(column, MOST_OF_SEVERAL)];
     assert.deepEqual(await card(page), expected);
-    assert.match(await textOf(page, '#explore-pins'), /reads from.*is read by/);
+    assert.match(await textOf(page, '#explore-pins'), /attends to.*is attended to by/);
 
     await page.reload();
     await scored(page);
@@ -94,7 +94,7 @@ roomTest(
     // The first card's other side, then away with it.
     await page.click('.pin-card:nth-child(1) .pin-tools button');
     await addressHas(page, 'pins=k10_k3');
-    await says(page, '.pin-card', /is read by/);
+    await says(page, '.pin-card', /is attended to by/);
     await page.click('.pin-card:nth-child(1) .pin-tools button:nth-child(2)');
     await addressHas(page, 'pins=k3');
     await page.click(`${ROOM} h1`);
@@ -114,7 +114,7 @@ roomTest(
     const expected = [...model.decoder.generate(run.ids, { maxTokens: 6, temperature: 0 })];
     await addressHas(page, `added=${expected.join('_')}`);
     await page.click(`#explore-text [data-at="${n + 5}"]`);
-    await says(page, '#explore-pins', new RegExp(`${n + 6} reads from`));
+    await says(page, '#explore-pins', new RegExp(`${n + 6} attends to`));
     await page.click('#explore-continue button.quiet');
     await page.waitForFunction(() => !location.hash.includes('added'));
   },

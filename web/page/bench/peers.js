@@ -30,7 +30,7 @@ function bar({ name, ratios, otherwise }, shape) {
   return html`<tr class=${isOwn ? 'own' : ''}>
     <th scope="row">${name.replace(', wasm backend', '')}</th>
     <td class="bar-cell"><span class="bar ${ratio > MOST ? 'cut' : ''}" style=${width}></span></td>
-    <td>${isOwn ? '1' : `${ratio}×${star}`}</td>
+    <td>${isOwn ? '1' : `${ratio.toPrecision(3)}×${star}`}</td>
   </tr>`;
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { plural } from '../shared/format.js';
+import { menu } from '../shared/menu.js';
 import { derived, effect, signal } from '../shared/signals.js';
 import { drawn, html, select, taking } from '../shared/template.js';
 import { NUMBERS } from './address.js';
@@ -100,10 +101,12 @@ export function continuation(room) {
     <button type="submit">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
     <button type="button" class="quiet" @click=${() => room.set({ added: [] })}
       ?hidden=${drawn(() => room.state.value.added.length === 0)}>Take it back</button>
-    <details>
-      <summary>How</summary>
-      <div class="continue-how">${how(room)}</div>
-    </details>
+    ${menu(
+      'explore-continue-how',
+      'Options',
+      html`<p>How the model continues the text</p>
+        <div class="continue-how">${how(room)}</div>`,
+    )}
   </form>`;
   const told = html`<span id="explore-written" role="status">${drawn(() => status.value)}</span>`;
   return { form, told };

@@ -56,14 +56,14 @@ export const controls = (room) => html`<div class="head-tools">
       const isMuted = muted.some((head) => isSameHead(head, room.shown.value));
       const kept = room.state.value.other;
       return html`<button type="button" class="quiet" id="explore-mute" ?hidden=${!room.hasModel.value}
-          aria-pressed=${isMuted} .textContent=${isMuted ? 'Unmute this head' : 'Mute this head'}
+          aria-pressed=${isMuted} .textContent=${isMuted ? 'Unmute' : 'Mute this head'}
           @click=${room.choices.mute}></button>
         <button type="button" class="quiet" id="explore-before" aria-pressed=${before}
           ?hidden=${(room.run.value?.muted.length ?? 0) === 0}
           @click=${() => room.set({ before: !before, other: null })}>Before/after</button>
         <button type="button" class="quiet" id="explore-compare" aria-pressed=${kept !== null} ?hidden=${(room.run.value?.muted.length ?? 0) > 0 && !kept}
           title="Key C: keeps this head; then choose another"
-          .textContent=${kept ? `Stop comparing with ${shortName(kept)}` : 'Compare'}
+          .textContent=${other ? `Stop comparing with ${shortName(other)}` : 'Compare'}
           @click=${room.choices.compare}></button>
         <span class="note" role="status" id="explore-compare-note">${
           kept && !other ? `${shortName(kept)} is kept: choose another head.` : ''

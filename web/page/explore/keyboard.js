@@ -17,7 +17,7 @@ const LISTED = [
   ['{ }', 'the layer below, the layer above'],
   ['Enter', 'in a map or in the text: pin the query in place of others'],
   ['P', 'pin the query under the cell besides others, or let go of it'],
-  ['K', 'the same with the key: who reads it'],
+  ['K', 'the same with the key: what attends to it'],
   ['C', 'keep this head, to compare it with the next one that is chosen; again: no more'],
   ['X', 'let go of all pins'],
   ['M', 'mute this head, or let it be heard again'],

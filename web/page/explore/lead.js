@@ -27,7 +27,7 @@ const sentences = ({ run, hasModel }) =>
         },
       )}
     </li>
-    <li><b>A row</b> is a token that looks. The columns are the tokens that it can look at.</li>
+    <li><b>A row</b> is a token that looks, or attends. The columns are the tokens that it can attend to.</li>
     <li>
       <b>A bright cell</b> gets much of its row’s attention. A row sums to 1; ${drawn(() =>
         isCausal(run) ? 'later tokens are hatched.' : 'it looks at all tokens.',
@@ -60,7 +60,7 @@ export const details = (room) =>
       <details class="explain" id="explore-how">
         <summary>How to read this</summary>
         <p>
-          Each row is a query, the token that looks; each column is a key, a token that is looked at.
+          Each row is a query, the token that attends; each column is a key, a token that is attended to.
           A cell is the weight that the query gives the key. The weights of a row sum to 1. ${drawn(
             () =>
               isCausal(room.run)
@@ -71,6 +71,10 @@ export const details = (room) =>
         </p>
         <p>
           The sign ␣ marks a space before a word: models read “␣was” and “was” as different tokens.
+        </p>
+        <p>
+          The loss says how surprised the model is by each next token: −ln of the probability that
+          it gave the token. A certain prediction has loss 0; a guess among 100 has 4.6.
         </p>
         <p>
           Attention is not by itself an explanation of what a model does

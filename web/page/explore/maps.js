@@ -149,7 +149,8 @@ export class Maps {
       shown.key = key;
       shown.cells = (region) => this.#session.region(`map ${i}`, what, region);
     }
-    title.textContent = isSigned || !this.#isMuted(what, state) ? name : `${name}, muted`;
+    const isMuted = !isSigned && this.#isMuted(what, state);
+    title.replaceChildren(name, ...(isMuted ? [el('span', {}, ', muted')] : []));
     const drawn = map.show({
       cells: shown.cells,
       tokens: run.tokens.map(({ text }) => text),

@@ -56,10 +56,10 @@ function otherToken(room) {
   return html`<details class="other-token" ?hidden=${drawn(() => room.predicts.value === 'nothing')}>
     <summary>Another token</summary>
     <form @submit=${take} autocomplete="off">
-      <label for="explore-token">Token, with its space</label>
+      <label for="explore-token">A token, with its space before it</label>
       <input id="explore-token" name="token" size="8" />
-      <button type="submit" class="quiet" value="target">Target</button>
-      <button type="submit" class="quiet" value="against">Against</button>
+      <button type="submit" class="quiet" value="target">Ask about it</button>
+      <button type="submit" class="quiet" value="against">Compare with it</button>
       <button type="button" class="quiet" @click=${() => room.set({ target: null, against: null })}>
         Reset</button>
       <p class="note" role="status">${drawn(() => words.value)}</p>

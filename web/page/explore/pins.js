@@ -1,5 +1,5 @@
 /**
- * The pinned tokens, or the one in question, each with what it reads from or is read by.
+ * The pinned tokens, or the one in question, each with what it attends to or is attended to by.
  *
  * @import { Pin } from './address.js'
  * @import { Explorer } from './explorer.js'
@@ -18,7 +18,7 @@ import { colourOf } from './pin-colours.js';
 const MOST = 6;
 const MOST_OF_SEVERAL = 4;
 
-const TITLES = { query: 'reads from', key: 'is read by' };
+const TITLES = { query: 'attends to', key: 'is attended to by' };
 
 /** @param {number} weight */
 const signed = (weight) => (weight < 0 ? `−${formatWeight(-weight)}` : formatWeight(weight));

@@ -90,7 +90,7 @@ function gridSide(room) {
       ${drawn(() => {
         const { length } = room.shown.value.muted;
         return html`<button type="button" class="quiet" id="explore-unmute" ?hidden=${length === 0}
-          @click=${room.choices.unmuteAll}>Unmute all ${length}</button>`;
+          @click=${room.choices.unmuteAll}>Unmute ${length === 1 ? '1 head' : `all ${length}`}</button>`;
       })}
       <button type="button" class="quiet" id="explore-all" aria-pressed=${drawn(() => isAll())}
         @click=${toggle}>Large</button>

@@ -57,7 +57,7 @@ export function tableView(room) {
     return matrixTable(
       { shape: [n, 1], rows: n, cols: 1, values: line.line },
       {
-        caption: `${line.title}. Too large to read as a whole: what ${name} ${isQuery ? 'attends to' : 'is attended by'}.`,
+        caption: `${line.title}. Too large to read as a whole: what ${name} ${isQuery ? 'attends to' : 'is attended to by'}.`,
         rows: names,
         cols: ['weight'],
         corner: isQuery ? 'key' : 'query',

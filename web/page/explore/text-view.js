@@ -1,5 +1,5 @@
 /**
- * The text, each token tinted by what the token in question attends to, or is attended by.
+ * The text, each token tinted by what the token in question attends to, or is attended to by.
  *
  * @import { Signal } from '../shared/signals.js'
  * @import { Token } from '../types.js'
@@ -219,7 +219,7 @@ const tintWords = (room) => {
   const list = most
     .slice(0, TOLD)
     .filter((i) => Math.abs(line[i]) >= LEAST_TOLD)
-    .map((i) => `${run.tokens[i].text} ${line[i].toFixed(2).replace('-', '−')}`);
+    .map((i) => `“${run.tokens[i].text}” ${line[i].toFixed(2).replace('-', '−')}`);
   const verb = subject.side === 'query' ? 'attends to' : 'is attended to by';
   return `Tinted: ${name} ${verb} ${list.join(', ') || 'nothing much'}. ${title}.`;
 };

@@ -139,7 +139,7 @@ export function largeHead(room, run) {
       <button type="button" class="quiet" id="train-mute" aria-pressed=${drawn(isMuted)}
         title="Its output is zero from the next step on; its own weights rest"
         @click=${() => has() && run.mute(room.chosen.value).catch((error) => room.fail(error))}>
-        ${drawn(() => (isMuted() ? 'Muted: let it be heard' : 'Mute this head'))}
+        ${drawn(() => (isMuted() ? 'Unmute this head' : 'Mute this head'))}
       </button>
     </div>
     ${drawn(() => {

@@ -79,7 +79,7 @@ export function exportDialog(room) {
   /** @param {'title' | 'caption' | 'width' | 'font'} name @param {string} label @param {[number, number]} [bounds] of a number */
   const wanted = (name, label, bounds) => html`<label for="export-wish-${name}">${label}
     <input id="export-wish-${name}" type=${bounds ? 'number' : 'text'} min=${bounds?.[0] ?? nothing}
-      max=${bounds?.[1] ?? nothing} placeholder=${bounds ? 'as it comes' : 'its own'}
+      max=${bounds?.[1] ?? nothing} placeholder=${'automatic'}
       @change=${taking((input) => {
         if (!input.checkValidity()) return;
         wish.value = { ...wish.value, [name]: bounds ? Number(input.value) : input.value.trim() };
@@ -103,7 +103,7 @@ export function exportDialog(room) {
         src=${(isPicture && address) || nothing} />
       <p class="message ${isError ? 'error' : ''}" role="status" .textContent=${words}></p>
       <p class="note">
-        Pictures of long texts are pooled, and say so; numbers are exact. All is made in this tab.
+        Pictures of long texts are pooled and say so. Numbers are exact. The file is made in this tab.
       </p>
       <div class="row">
         <a class="button" id="export-save" href=${address ?? nothing}

@@ -83,7 +83,7 @@ function textOf(tokens, first, maps) {
       button.setAttribute('aria-pressed', String(pins.some(({ token }) => token === i)));
     });
     const best = line.map((weight, i) => ({ weight, i })).sort((a, b) => b.weight - a.weight);
-    const list = best.slice(0, 3).map(({ weight, i }) => `${tokens[i]} ${weight.toFixed(2)}`);
+    const list = best.slice(0, 3).map(({ weight, i }) => `“${tokens[i]}” ${weight.toFixed(2)}`);
     const verb = pin?.side === 'key' ? 'is attended to by' : 'attends to';
     note.textContent = pin
       ? `“${tokens[pin.token]}” ${verb} ${list.join(', ')}.`
