@@ -5,6 +5,7 @@ import { Layers } from './layers.js';
 import { onceAFrame } from './once-a-frame.js';
 import { cellAt, placeTip, wordsOf } from './readout.js';
 import { readView } from './read-view.js';
+import { stepOf } from './steps.js';
 import { style } from './style.js';
 import { tellingCell } from './telling-cell.js';
 import { clamp, fit, isSeen, reveal, spansOf, wholeOf, zoom } from './viewport.js';
@@ -17,7 +18,6 @@ import { clamp, fit, isSeen, reveal, spansOf, wholeOf, zoom } from './viewport.j
 /** @typedef {import('./read-view.js').View} View */
 /** @typedef {import('./viewport.js').Viewport} Viewport */
 
-const PAGE = 10;
 const CLOSER = 0.5;
 
 /** @type {Readonly<Place>} */
@@ -206,6 +206,10 @@ export class AttentionMap extends Base {
     return this.#given.source.size;
   }
 
+  get #map() {
+    return { size: this.#size, causal: this.#given.how.causal };
+  }
+
   get #hasCells() {
     return this.#size.queries * this.#size.keys > 0;
   }
@@ -276,8 +280,7 @@ export class AttentionMap extends Base {
     };
     const cell = { query: chosen('query'), key: chosen('key') };
     if (!this.zoomable) return { query: Math.max(0, cell.query), key: Math.max(0, cell.key) };
-    const map = { size: this.#size, causal: this.#given.how.causal };
-    return tellingCell(this.cells, this.#view, map, cell);
+    return tellingCell(this.cells, this.#view, this.#map, cell);
   }
 
   /**
@@ -361,14 +364,9 @@ export class AttentionMap extends Base {
   /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.#hasCells) return;
-    const { query, key } = this.#cell;
-    const { queries, keys } = this.#size;
-    // A step goes to the next cell, which may be several tokens.
-    const [top, bottom] = cellAt(this.#layers.all, query, key)?.queries ?? [query, query + 1];
-    const [left, right] = cellAt(this.#layers.all, query, key)?.keys ?? [key, key + 1];
-    const page = PAGE * (bottom - top);
-    const last = this.#given.how.causal ? Math.min(query + keys - queries, keys - 1) : keys - 1;
-    const pin = () => this.#pin({ query, key }, event.shiftKey);
+    const at = this.#cell;
+    const step = stepOf(event.key, at, cellAt(this.#layers.all, at.query, at.key), this.#map);
+    const pin = () => this.#pin(at, event.shiftKey);
     const turn = (/** @type {number} */ by) =>
       this.dispatchEvent(new CustomEvent('head', { detail: by }));
     /** @type {Record<string, () => void>} */
@@ -380,21 +378,13 @@ export class AttentionMap extends Base {
     };
     /** @type {Record<string, () => void>} */
     const acts = {
-      ArrowUp: () => this.#go({ query: top - 1, key }),
-      ArrowDown: () => this.#go({ query: bottom, key }),
-      ArrowLeft: () => this.#go({ query, key: left - 1 }),
-      ArrowRight: () => this.#go({ query, key: right }),
-      PageUp: () => this.#go({ query: query - page, key }),
-      PageDown: () => this.#go({ query: query + page, key }),
-      Home: () => this.#go({ query, key: 0 }),
-      End: () => this.#go({ query, key: last }),
       Enter: pin,
       ' ': pin,
       '[': () => turn(-1),
       ']': () => turn(1),
       ...(this.zoomable ? zooms : {}),
     };
-    const act = acts[event.key];
+    const act = step ? () => this.#go(step) : acts[event.key];
     if (!act) return;
     event.preventDefault();
     act();
