@@ -133,14 +133,12 @@ const takeTurn = (entry, clock, turn) =>
   });
 
 /**
+ * @param {string} executable Chromium's
  * @param {string} folder within ROOT
  * @param {ContestOptions} options
  * @returns {Promise<ModelOutcome[]>}
  */
-async function contestIn(folder, { threads, seconds, clock }) {
-  const executable = findBrowser();
-  if (!executable)
-    throw new UsageError('Chromium is missing: install it, or name it in CHROMIUM_PATH');
+async function contestIn(executable, folder, { threads, seconds, clock }) {
   const site = await serve(ROOT, { headersOf: () => ISOLATION });
   const address = `${site.url}build/bench-models/${basename(folder)}/`;
   /** @type {Entry[]} */
@@ -176,6 +174,9 @@ async function contestIn(folder, { threads, seconds, clock }) {
  * @returns {AsyncGenerator<ModelContest, void, void>} one for each number of threads
  */
 export async function* contestModels(model, threads, options) {
+  const executable = findBrowser();
+  if (!executable)
+    throw new UsageError('Chromium is missing: install it, or name it in CHROMIUM_PATH');
   const parent = join(ROOT, 'build', 'bench-models');
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, 'model-'));
@@ -185,7 +186,7 @@ export async function* contestModels(model, threads, options) {
     await writeModel(folder, { ...shapes[model], ...positions });
     for (const type of ggufTypes) await writeGgufModel(folder, type);
     for (const count of threads) {
-      const outcomes = await contestIn(folder, { ...options, threads: count });
+      const outcomes = await contestIn(executable, folder, { ...options, threads: count });
       yield { model, threads: count, outcomes };
     }
   } finally {
