@@ -128,11 +128,11 @@ HW_INLINE hw_f32x4 hw_float16_bits_to_float(hw_f32x4 x) {
   return wasm_v128_and(wasm_i32x4_shr(x, 3), wasm_i32x4_splat((int32_t)0x8fffe000U));
 }
 
-/* Integers of 16 bits: c + a·b of neighbours, in lanes of 32; eight bytes with their signs. */
+/* Integers of 16 bits: c + a·b of neighbours, in lanes of 32; the upper byte of each, with its sign. */
 HW_INLINE hw_f32x4 hw_add_pairs(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c) {
   return wasm_i32x4_add(wasm_i32x4_dot_i16x8(a, b), c);
 }
-HW_INLINE hw_f32x4 hw_load_bytes(const int8_t *p) { return wasm_i16x8_load8x8(p); }
+HW_INLINE hw_f32x4 hw_upper_bytes(hw_f32x4 x) { return wasm_i16x8_shr(x, 8); }
 HW_INLINE hw_f32x4 hw_float_of_integer(hw_f32x4 x) { return wasm_f32x4_convert_i32x4(x); }
 
 /* Floats in [-2^22, 2^22] to the nearest integers: 1.5 · 2^23 leaves no room for a fraction. */
@@ -144,11 +144,11 @@ HW_INLINE hw_f32x4 hw_round_to_integers(hw_f32x4 x) {
 /* Four numbers of 16 bits, each in a lane's lower half. */
 HW_INLINE hw_f32x4 hw_load_halves(const uint16_t *p) { return wasm_u32x4_load16x4(p); }
 
-/* Integers in [-128, 127] as bytes: a0 c0 a1 c1 … b3 d3. */
-HW_INLINE hw_f32x4 hw_byte_pairs(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c, hw_f32x4 d) {
-  const v128_t even = wasm_i16x8_narrow_i32x4(a, b);
-  const v128_t odd = wasm_i16x8_narrow_i32x4(c, d);
-  return wasm_v128_or(wasm_v128_and(even, wasm_i16x8_splat(0xff)), wasm_i16x8_shl(odd, 8));
+/* The lowest bytes of four integers, from low to high. */
+HW_INLINE hw_f32x4 hw_four_bytes(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c, hw_f32x4 d) {
+  const v128_t lowest = wasm_i32x4_splat(0xff);
+  const hw_f32x4 even = hw_or(hw_and(a, lowest), hw_shift_left(hw_and(c, lowest), 16));
+  return hw_or(even, hw_or(hw_shift_left(hw_and(b, lowest), 8), hw_shift_left(d, 24)));
 }
 
 /* Four integers as 16 bits each, two by two. */

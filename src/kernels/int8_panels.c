@@ -1,7 +1,6 @@
 #include "kernels/int8_panels.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/memory.h"
 #include "core/tile.h"
@@ -9,16 +8,36 @@
 enum {
   WORD_BYTES = 2 * HW_TILE_COLUMNS,
   LARGEST_WEIGHT = 127,
+  BIAS = 128, /* of columns 0 to 3 */
 };
 
 static const size_t header_bytes = HW_TILE_COLUMNS * sizeof(float);
+
+/* Not constant: see hw_exp2_table. */
+int32_t hw_int8_lower_bytes = 0x00ff00ff;
 
 size_t hw_int8_panel_bytes(size_t k) {
   return hw_size_add(header_bytes, hw_size_multiply(hw_int8_words(k), WORD_BYTES));
 }
 
-static int8_t *element(void *panel, size_t k, size_t column) {
-  return (int8_t *)panel + header_bytes + k / 2 * WORD_BYTES + column * 2 + k % 2;
+static unsigned char *element(void *panel, size_t k, size_t column) {
+  return (unsigned char *)panel + header_bytes + k / 2 * WORD_BYTES + column % HW_LANES * 4 + k % 2 * 2 +
+         column / HW_LANES;
+}
+
+/* Two k of eight columns; to columns [from, to) of a panel. */
+static void write_word(void *panel, size_t k, size_t from, size_t to, hw_f32x4 word) {
+  if (to - from == HW_TILE_COLUMNS) {
+    hw_store((float *)element(panel, k, 0), word);
+    return;
+  }
+  unsigned char bytes[WORD_BYTES];
+  hw_store((float *)bytes, word);
+  for (size_t c = from; c < to; c++) {
+    const size_t at = c % HW_LANES * 4 + c / HW_LANES;
+    element(panel, k, c)[0] = bytes[at];
+    element(panel, k, c)[2] = bytes[at + 2];
+  }
 }
 
 /* Four columns' integers. */
@@ -39,16 +58,18 @@ void hw_int8_panel_write(void *panel, const hw_rows_range *range, size_t from, s
   for (size_t k = 0; k < count; k += 2) {
     const float *even = block + k * HW_TILE_COLUMNS;
     const float *odd = k + 1 < count ? even + HW_TILE_COLUMNS : zeros;
-    float words[HW_LANES];
-    hw_store(words, hw_byte_pairs(quantized(even, inverse), quantized(even + HW_LANES, inverse + HW_LANES),
-                                  quantized(odd, inverse), quantized(odd + HW_LANES, inverse + HW_LANES)));
-    memcpy(element(panel, first + k, from), (const char *)words + 2 * from, 2 * (to - from));
+    const hw_f32x4 word = hw_four_bytes(hw_add_integers(quantized(even, inverse), hw_splat_integer(BIAS)),
+                                        quantized(even + HW_LANES, inverse + HW_LANES),
+                                        hw_add_integers(quantized(odd, inverse), hw_splat_integer(BIAS)),
+                                        quantized(odd + HW_LANES, inverse + HW_LANES));
+    write_word(panel, first + k, from, to, word);
   }
 }
 
 float hw_int8_panel_get(const void *panel, size_t k, size_t column) {
   const float scale = ((const float *)panel)[column];
-  return (float)*element((void *)(uintptr_t)panel, k, column) * scale;
+  const unsigned char byte = *element((void *)(uintptr_t)panel, k, column);
+  return (float)(column < HW_LANES ? byte - BIAS : (int8_t)byte) * scale;
 }
 
 /* The largest integer of the form 2^b - 1 whose products with k weights sum to less than 2^31, at most 13 bits. */
@@ -82,41 +103,55 @@ static row_range range_of(const float *row, size_t k) {
   return (row_range){hw_largest_lane(most), hw_sum_lanes(zero)};
 }
 
-/* Four floats to two words. */
-HW_INLINE void scale_four(hw_f32x4 x, hw_f32x4 factor, int32_t *words, size_t step) {
-  hw_store_word_pairs(hw_round_to_integers(hw_multiply(x, factor)), words, words + step);
+/* Four floats to two words; adds the integers to sums. */
+HW_INLINE hw_f32x4 scale_four(hw_f32x4 x, hw_f32x4 factor, int32_t *words, size_t step, hw_f32x4 sums) {
+  const hw_f32x4 integers = hw_round_to_integers(hw_multiply(x, factor));
+  hw_store_word_pairs(integers, words, words + step);
+  return hw_add_integers(sums, integers);
 }
 
-float hw_int8_scale_row(const float *row, size_t k, int32_t *words, size_t step) {
+/* -BIAS times the sum of the lanes, modulo 2^32. */
+static int32_t offset_of(hw_f32x4 sums) {
+  uint32_t lanes[HW_LANES];
+  hw_store((float *)lanes, sums);
+  return (int32_t)(0U - BIAS * (lanes[0] + lanes[1] + lanes[2] + lanes[3]));
+}
+
+hw_int8_row hw_int8_scale_row(const float *row, size_t k, int32_t *words, size_t step) {
   const row_range range = range_of(row, k);
   const float largest = (float)largest_activation(k);
-  const bool scales = range.largest > 0.0F && range.zero == 0.0F;
+  /* Of less, the factor is infinite. */
+  const bool scales = range.largest >= 0x1p-110F && range.zero == 0.0F;
   const hw_f32x4 factor = hw_splat(scales ? largest / range.largest : 0.0F);
+  hw_f32x4 sums = hw_splat_integer(0);
   size_t i = 0;
   for (; i + HW_LANES <= k; i += HW_LANES) {
-    scale_four(hw_load(row + i), factor, words + i / 2 * step, step);
+    sums = scale_four(hw_load(row + i), factor, words + i / 2 * step, step, sums);
   }
   if (i < k) {
     int32_t last[2];
-    scale_four(hw_load_lanes(row + i, k - i), factor, last, 1);
+    sums = scale_four(hw_load_lanes(row + i, k - i), factor, last, 1, sums);
     for (size_t w = i / 2; w < hw_int8_words(k); w++) {
       words[w * step] = last[w - i / 2];
     }
   }
-  return range.largest / largest + range.zero;
+  return (hw_int8_row){range.largest / largest + range.zero, offset_of(sums)};
 }
 
-/* Integer sums of four columns, to floats: product and sum are rounded apart, so that all builds give the same. */
-HW_INLINE void finish(hw_f32x4 sums, const unsigned char *panel, float scale, const float *start, float *y) {
-  const hw_f32x4 factor = hw_multiply(hw_load((const float *)panel), hw_splat(scale));
-  hw_store(y, hw_add(hw_multiply(hw_float_of_integer(sums), factor), hw_load(start)));
+/* Integer sums of columns 0 to 3 or 4 to 7, to floats: product and sum are rounded apart, so that all builds give the same. */
+HW_INLINE void finish(hw_f32x4 sums, const unsigned char *panel, size_t first, const hw_int8_row *row,
+                      const float *start, float *y) {
+  const hw_f32x4 exact = first == 0 ? hw_add_integers(sums, hw_splat_integer(row->offset)) : sums;
+  const hw_f32x4 factor = hw_multiply(hw_load((const float *)panel + first), hw_splat(row->scale));
+  hw_store(y + first, hw_add(hw_multiply(hw_float_of_integer(exact), factor), hw_load(start + first)));
 }
 
 /* The panels first, first + apart, … `width` of them; a constant where this is called. */
 HW_INLINE void row_times(size_t width, const hw_int8_product *product, size_t first, size_t apart) {
   const size_t panel_bytes = hw_int8_panel_bytes(product->k);
   const unsigned char *panel = product->panels + first * panel_bytes;
-  const int8_t *row = (const int8_t *)panel + header_bytes;
+  const unsigned char *row = panel + header_bytes;
+  const hw_f32x4 lower = hw_load_splat((const float *)&hw_int8_lower_bytes);
   const size_t stride = apart * panel_bytes;
   const int32_t *words = product->words;
   hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS];
@@ -129,8 +164,9 @@ HW_INLINE void row_times(size_t width, const hw_int8_product *product, size_t fi
     const hw_f32x4 word = hw_load_splat((const float *)words);
 #pragma GCC unroll 4
     for (size_t i = 0; i < width; i++) {
-      sums[i][0] = hw_add_pairs(word, hw_load_bytes(row + i * stride), sums[i][0]);
-      sums[i][1] = hw_add_pairs(word, hw_load_bytes(row + i * stride + WORD_BYTES / 2), sums[i][1]);
+      const hw_f32x4 bytes = hw_load((const float *)(row + i * stride));
+      sums[i][0] = hw_add_pairs(word, hw_and(bytes, lower), sums[i][0]);
+      sums[i][1] = hw_add_pairs(word, hw_upper_bytes(bytes), sums[i][1]);
     }
     words += 1;
     row += WORD_BYTES;
@@ -140,9 +176,8 @@ HW_INLINE void row_times(size_t width, const hw_int8_product *product, size_t fi
     const size_t number = first + i * apart;
 #pragma GCC unroll 2
     for (size_t v = 0; v < HW_TILE_VECTORS; v++) {
-      finish(sums[i][v], panel + i * stride + v * HW_LANES * sizeof(float), product->scales[0],
-             product->start + number * product->start_stride + v * HW_LANES,
-             product->y + number * HW_TILE_COLUMNS + v * HW_LANES);
+      finish(sums[i][v], panel + i * stride, v * HW_LANES, product->of_rows,
+             product->start + number * product->start_stride, product->y + number * HW_TILE_COLUMNS);
     }
   }
 }
@@ -167,7 +202,9 @@ void hw_row_times_int8_panels(const hw_int8_product *product) {
 }
 
 /* The integer sums of HW_INT8_ROWS rows and a panel. No hw_order_barrier: here Node 20's V8 hoists broadcasts because of it. */
-static __attribute__((noinline)) void sum_tile(const int32_t *words, const int8_t *row, size_t left, int32_t *out) {
+static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsigned char *row, size_t left,
+                                               int32_t *out) {
+  const hw_f32x4 lower = hw_load_splat((const float *)&hw_int8_lower_bytes);
   hw_f32x4 sums[HW_INT8_ROWS][HW_TILE_VECTORS];
 #pragma GCC unroll 8
   for (size_t r = 0; r < HW_INT8_ROWS; r++) {
@@ -175,8 +212,9 @@ static __attribute__((noinline)) void sum_tile(const int32_t *words, const int8_
     sums[r][1] = hw_splat_integer(0);
   }
   for (; left != 0; left--) {
-    const hw_f32x4 low = hw_load_bytes(row);
-    const hw_f32x4 high = hw_load_bytes(row + WORD_BYTES / 2);
+    const hw_f32x4 bytes = hw_load((const float *)row);
+    const hw_f32x4 low = hw_and(bytes, lower);
+    const hw_f32x4 high = hw_upper_bytes(bytes);
 #pragma GCC unroll 8
     for (size_t r = 0; r < HW_INT8_ROWS; r++) {
       const hw_f32x4 word = hw_load_splat((const float *)words + r);
@@ -200,13 +238,12 @@ void hw_rows_times_int8_panels(const hw_int8_product *product) {
   for (size_t panel = 0; panel < p->count; panel++) {
     const unsigned char *at = p->panels + panel * panel_bytes;
     const float *start = p->start + panel * p->start_stride;
-    sum_tile(p->words, (const int8_t *)at + header_bytes, hw_int8_words(p->k), sums);
+    sum_tile(p->words, at + header_bytes, hw_int8_words(p->k), sums);
     for (size_t r = 0; r < p->rows; r++) {
-      for (size_t v = 0; v < HW_TILE_COLUMNS; v += HW_LANES) {
-        const hw_f32x4 sum = hw_load((const float *)sums + r * HW_TILE_COLUMNS + v);
-        finish(sum, at + v * sizeof(float), p->scales[r], start + v,
-               p->y + r * p->y_stride + panel * HW_TILE_COLUMNS + v);
-      }
+      const float *of_row = (const float *)sums + r * HW_TILE_COLUMNS;
+      float *y = p->y + r * p->y_stride + panel * HW_TILE_COLUMNS;
+      finish(hw_load(of_row), at, 0, p->of_rows + r, start, y);
+      finish(hw_load(of_row + HW_LANES), at, HW_LANES, p->of_rows + r, start, y);
     }
   }
 }

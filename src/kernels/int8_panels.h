@@ -1,11 +1,12 @@
 /*
  * Panels of weights in eight bits, times rows of thirteen: "A13".
  *
- *   | scales s0 … s7 |  then, two k at a time,  | c0 k0, c0 k1, c1 k0, c1 k1 … c7 k0, c7 k1 |  in bytes
+ *   | scales s0 … s7 |  then, two k at a time,  | c0 k0, c4 k0, c0 k1, c4 k1, c1 k0 … c3 k1, c7 k1 |  in bytes
  *
- * A weight is a byte in -127…127 times its column's scale. A row of activations is scaled by its largest to integers that leave
- * room for the sum over k in 32 bits: 13 bits up to k = 4,128. All sums are exact, so the numbers are the same in every build,
- * and rows do not depend on each other.
+ * A weight is a byte in -127…127 times its column's scale. Of 16 bits, columns 4 to 7 have the upper byte, which a shift makes
+ * a number; columns 0 to 3 have the lower one, which a mask makes the weight plus 128: a row's sum, times 128, takes that back.
+ * A row of activations is scaled by its largest to integers that leave room for the sum over k in 32 bits: 13 bits up to
+ * k = 4,128. All sums are exact, so the numbers are the same in every build, and rows do not depend on each other.
  */
 #ifndef HW_KERNELS_INT8_PANELS_H
 #define HW_KERNELS_INT8_PANELS_H
@@ -27,15 +28,19 @@ float hw_int8_panel_get(const void *panel, size_t k, size_t column);
 /* Words of a row in integers: two k each. */
 static inline size_t hw_int8_words(size_t k) { return k / 2 + k % 2; }
 
-/* Scales a row of k floats to integers and writes word w at words[w · step]. Returns the scale that takes it back; NaN if a
- * float is not finite. */
-float hw_int8_scale_row(const float *row, size_t k, int32_t *words, size_t step);
+typedef struct hw_int8_row {
+  float scale;    /* takes a row's integers back to floats; NaN if a float was not finite */
+  int32_t offset; /* of the sums of columns 0 to 3: -128 times the row's integers, modulo 2^32 */
+} hw_int8_row;
+
+/* Scales a row of k floats to integers and writes word w at words[w · step]. */
+hw_int8_row hw_int8_scale_row(const float *row, size_t k, int32_t *words, size_t step);
 
 /* y = start + a · panels. */
 typedef struct hw_int8_product {
   const int32_t *words; /* of HW_INT8_ROWS rows, interleaved: hw_int8_words(k) · HW_INT8_ROWS; of one row: its words */
-  const float *scales;  /* of the rows */
-  size_t rows;          /* 1 to HW_INT8_ROWS */
+  const hw_int8_row *of_rows;
+  size_t rows; /* 1 to HW_INT8_ROWS */
   size_t k;
   const unsigned char *panels; /* one after another */
   size_t count;

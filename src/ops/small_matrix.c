@@ -59,7 +59,7 @@ typedef struct small_product {
   float *y;
   size_t y_stride;
   int32_t *words; /* of int8: the rows of x, strip by strip */
-  float *scales;
+  hw_int8_row *of_rows;
 } small_product;
 
 static small_product product_of(const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
@@ -188,7 +188,7 @@ static void scale_item(const void *job, size_t item, size_t thread) {
   const size_t step = p->x.count == 1 ? 1 : HW_INT8_ROWS;
   for (size_t row = item * ITEM_ROWS; row < end; row++) {
     int32_t *words = p->words + row / HW_INT8_ROWS * strip_words(p) + row % HW_INT8_ROWS;
-    p->scales[row] = hw_int8_scale_row(p->x.data + row * p->x.stride, p->matrix->columns, words, step);
+    p->of_rows[row] = hw_int8_scale_row(p->x.data + row * p->x.stride, p->matrix->columns, words, step);
   }
 }
 
@@ -197,7 +197,7 @@ static void multiply_strip(const small_product *p, size_t row, size_t rows, cons
   void (*times)(const hw_int8_product *) = p->x.count == 1 ? hw_row_times_int8_panels : hw_rows_times_int8_panels;
   hw_int8_product product = {
       .words = p->words + row / HW_INT8_ROWS * strip_words(p),
-      .scales = p->scales + row,
+      .of_rows = p->of_rows + row,
       .rows = rows,
       .k = p->matrix->columns,
       .panels = panel_of(p->matrix, c->first),
@@ -249,7 +249,7 @@ static void multiply_int8(const hw_run *run, const small_product *all) {
   small_product part = *all;
   part.words = hw_arena_take(run->arena, hw_size_multiply(hw_ceil_divide(step, HW_INT8_ROWS), strip_words(all)),
                              sizeof(int32_t));
-  part.scales = hw_run_take_floats(run, step, 1);
+  part.of_rows = hw_arena_take(run->arena, step, sizeof(hw_int8_row));
   run->arena->used = mark;
   for (size_t row = 0; !hw_run_measures(run) && row < all->x.count; row += step) {
     part.x.data = all->x.data + row * all->x.stride;

@@ -227,32 +227,102 @@ static void check_not_finite(void) {
   }
 }
 
-/* The numbers of int8 are those of its definition to the last bit: integers, then a product and a sum of floats. */
-static void check_int8_bits(void) {
-  const product_case c = {HW_MATRIX_INT8, 6, 8300, 9, true};
-  const case_rows weight = case_rows_random(c.out, c.in);
-  product_call call = create(&c, &weight);
-  case_run_on(1, multiply, &call);
-  for (size_t r = 0; r < c.count; r++) {
-    const float most = (float)largest_of(call.x.data + r * call.x.stride, c.in);
-    for (size_t o = 0; o < c.out; o++) {
-      const float heaviest = (float)largest_of(weight.data + o * weight.stride, c.in);
+/* A weight that is not finite changes its own row alone. */
+static void check_other_rows(void) {
+  for (int type = HW_MATRIX_BFLOAT16; type <= HW_MATRIX_INT8; type++) {
+    for (size_t poisoned = 0; poisoned < 9; poisoned++) {
+      const case_rows weight = case_rows_random(9, 13);
+      hw_matrix matrices[2];
+      for (size_t i = 0; i < 2; i++) {
+        CHECK(hw_matrix_create((hw_matrix_type)type, 9, 13, &matrices[i]) == HW_OK, "create");
+        load(&matrices[i], &weight);
+        weight.data[poisoned * weight.stride + 6] = NAN;
+      }
+      for (size_t o = 0; o < 9; o++) {
+        float rows[2][13];
+        hw_matrix_row(&matrices[0], o, false, rows[0]);
+        hw_matrix_row(&matrices[1], o, false, rows[1]);
+        CHECK((memcmp(rows[0], rows[1], sizeof rows[0]) == 0) == (o != poisoned), "%s, row %zu", type_names[type], o);
+      }
+      check_case();
+      hw_matrix_release(&matrices[0]);
+      hw_matrix_release(&matrices[1]);
+      free(weight.data);
+    }
+  }
+}
+
+/* The numbers of int8 are those of its definition to the last bit: integers, then a product and a sum of floats. largest: of a
+ * row's integers, whose products with `in` weights fit 31 bits. */
+static void check_definition(const product_case *c, const case_rows *weight, const product_call *call, float largest) {
+  case_run_on(1, multiply, call);
+  for (size_t r = 0; r < c->count; r++) {
+    const float most = (float)largest_of(call->x.data + r * call->x.stride, c->in);
+    for (size_t o = 0; o < c->out; o++) {
+      const float heaviest = (float)largest_of(weight->data + o * weight->stride, c->in);
       int64_t sum = 0;
-      for (size_t i = 0; i < c.in; i++) {
-        /* 8,300 products of 7 and 11 bits fit 31. */
-        const int64_t a = (int64_t)rintf(call.x.data[r * call.x.stride + i] * (1023.0F / most));
-        const int64_t w = (int64_t)rintf(weight.data[o * weight.stride + i] * (127.0F / heaviest));
+      for (size_t i = 0; i < c->in; i++) {
+        const int64_t a = (int64_t)rintf(call->x.data[r * call->x.stride + i] * (largest / most));
+        const int64_t w = (int64_t)rintf(weight->data[o * weight->stride + i] * (127.0F / heaviest));
         sum += a * w;
       }
-      const float factor = heaviest / 127.0F * (most / 1023.0F);
+      const float factor = heaviest / 127.0F * (most / largest);
       const float product = (float)sum * factor;
-      const float expected = product + call.bias[o];
-      const float got = call.y.data[r * call.y.stride + o];
+      const float expected = product + call->bias[o];
+      const float got = call->y.data[r * call->y.stride + o];
       CHECK(memcmp(&got, &expected, sizeof got) == 0, "(%zu, %zu): %.9g, expected %.9g", r, o, (double)got,
             (double)expected);
       check_case();
     }
   }
+}
+
+static void check_int8_bits(void) {
+  static const size_t counts[] = {1, 6};
+  for (size_t i = 0; i < 2; i++) {
+    const product_case c = {HW_MATRIX_INT8, counts[i], 8300, 9, true};
+    const case_rows weight = case_rows_random(c.out, c.in);
+    product_call call = create(&c, &weight);
+    check_definition(&c, &weight, &call, 1023.0F);
+    destroy(&call);
+    free(weight.data);
+  }
+}
+
+static void fill_alternating(const case_rows *rows) {
+  for (size_t r = 0; r < rows->count; r++) {
+    for (size_t i = 0; i < rows->columns; i++) {
+      rows->data[r * rows->stride + i] = r % 2 == 0 ? 1.0F : -1.0F;
+    }
+  }
+}
+
+/* Sums as large as they can be, of either sign. */
+static void check_largest_sums(void) {
+  static const size_t counts[] = {1, 7};
+  for (size_t i = 0; i < 2; i++) {
+    const product_case c = {HW_MATRIX_INT8, counts[i], 4128, 10, true};
+    const case_rows weight = case_rows_random(c.out, c.in);
+    fill_alternating(&weight);
+    product_call call = create(&c, &weight);
+    fill_alternating(&call.x);
+    check_definition(&c, &weight, &call, 4095.0F);
+    destroy(&call);
+    free(weight.data);
+  }
+}
+
+/* A row that is too small for its factor to be finite counts as zeros. */
+static void check_tiny_row(void) {
+  const product_case c = {HW_MATRIX_INT8, 2, 12, 9, true};
+  const case_rows weight = case_rows_random(c.out, c.in);
+  product_call call = create(&c, &weight);
+  for (size_t i = 0; i < c.in; i++) {
+    call.x.data[i] = 0x1p-120F;
+  }
+  case_run_on(1, multiply, &call);
+  CHECK(memcmp(call.y.data, call.bias, c.out * sizeof(float)) == 0, "%.9g", (double)call.y.data[0]);
+  check_case();
   destroy(&call);
   free(weight.data);
 }
@@ -264,6 +334,9 @@ int main(void) {
   check_run("every float16 and bfloat16 is kept as it is", check_exact_halves);
   check_run("a float16 row may have weights larger than float16", check_large);
   check_run("what is not finite stays so", check_not_finite);
+  check_run("a weight that is not finite changes its row alone", check_other_rows);
   check_run("int8 gives the bits of its definition", check_int8_bits);
+  check_run("int8 sums up to 31 bits are exact", check_largest_sums);
+  check_run("tiny rows count as zeros for int8", check_tiny_row);
   return check_result();
 }
