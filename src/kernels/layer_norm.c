@@ -1,10 +1,8 @@
 #include "kernels/layer_norm.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/simd.h"
-#include "kernels/elementwise.h"
 
 static double mean_of(const float *x, size_t count) {
   hw_f64x2 low = hw_splat_double(0.0);
@@ -68,17 +66,19 @@ HW_INLINE hw_f32x4 times_gains(hw_f32x4 x, hw_gains gains, size_t i, size_t lane
                               : hw_multiply(x, hw_add(hw_load_lanes(gains.weight + i, lanes), hw_splat(gains.offset)));
 }
 
+/* x times the gains, plus the bias, of lanes from i on. */
+HW_INLINE hw_f32x4 scaled(const float *x, hw_gains gains, const float *bias, size_t i, size_t lanes) {
+  const hw_f32x4 product = times_gains(hw_load_lanes(x + i, lanes), gains, i, lanes);
+  return bias == NULL ? product : hw_add(product, hw_load_lanes(bias + i, lanes));
+}
+
 void hw_scale_normalized_row(const float *normalized, hw_gains gains, const float *bias, float *y, size_t count) {
-  if (gains.weight != NULL) {
-    for (size_t i = 0; i < count; i += HW_LANES) {
-      const size_t lanes = count - i < HW_LANES ? count - i : HW_LANES;
-      hw_store_lanes(y + i, times_gains(hw_load_lanes(normalized + i, lanes), gains, i, lanes), lanes);
-    }
-  } else if (y != normalized) {
-    memcpy(y, normalized, count * sizeof *y);
+  size_t i = 0;
+  for (; i + HW_LANES <= count; i += HW_LANES) {
+    hw_store(y + i, scaled(normalized, gains, bias, i, HW_LANES));
   }
-  if (bias != NULL) {
-    hw_row_add(y, bias, y, count);
+  if (i < count) {
+    hw_store_few(y + i, scaled(normalized, gains, bias, i, count - i), count - i);
   }
 }
 

@@ -98,7 +98,7 @@ void hw_layer_norm_linear(const hw_run *run, const hw_module *module, const floa
   const size_t mark = run->arena->used;
   float *normalized = hw_run_take_floats(run, 1, n.columns);
   float *factor = hw_run_take_floats(run, 1, 1);
-  hw_normalization_normalize(run, &n, x, 1, normalized, factor);
+  hw_normalization_normalize(run, &n, x, 1, normalized, factor, NULL);
   for (size_t i = 0; !hw_run_measures(run) && i < count; i++) {
     scale_row(module, rows + i * n.columns, n.columns, !n.is_rms, *factor);
   }
@@ -113,8 +113,7 @@ void hw_layer_norm_push(hw_run *run, const hw_module *module, const float *x, si
   const hw_normalization normalization = normalization_of((const layer_norm *)module);
   float *normalized = hw_tape_push_floats(run, rows, normalization.columns);
   float *factors = hw_tape_push_floats(run, rows, 1);
-  hw_normalization_normalize(run, &normalization, x, rows, normalized, factors);
-  hw_normalization_scale(run, &normalization, normalized, rows, y);
+  hw_normalization_normalize(run, &normalization, x, rows, normalized, factors, y);
 }
 
 hw_normalized hw_layer_norm_pop(const hw_run *run, const hw_module *module, size_t rows) {
@@ -146,7 +145,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
   const hw_normalized normalized = {hw_run_take_floats(run, rows, normalization.columns),
                                     hw_run_take_floats(run, rows, 1)};
-  hw_normalization_normalize(run, &normalization, input->x, rows, normalized.rows, normalized.factors);
+  hw_normalization_normalize(run, &normalization, input->x, rows, normalized.rows, normalized.factors, NULL);
   hw_layer_norm_pull(run, module, &normalized, dy, rows, false, dx);
   run->arena->used = mark;
 }

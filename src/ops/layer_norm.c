@@ -22,8 +22,9 @@ static hw_gains gains_of(const hw_normalization *n) { return (hw_gains){n->weigh
 typedef struct normalized_rows {
   const hw_normalization *normalization;
   const float *x;
-  float *y;
-  float *factors; /* NULL, or where they are left */
+  float *normalized; /* may be y, or x */
+  float *factors;    /* NULL, or where they are left */
+  float *y;          /* NULL: not wanted */
   size_t rows;
 } normalized_rows;
 
@@ -34,12 +35,14 @@ static void normalize_item(const void *job, size_t item, size_t thread) {
   const size_t block = rows_of_item(n);
   const size_t end = hw_min(r->rows, (item + 1) * block);
   for (size_t row = item * block; row < end; row++) {
-    float *y = r->y + row * n->columns;
-    const double factor = hw_normalize_row(r->x + row * n->columns, !n->is_rms, n->eps, y, n->columns);
-    if (r->factors == NULL) {
-      hw_scale_normalized_row(y, gains_of(n), n->bias, y, n->columns);
-    } else {
+    const size_t at = row * n->columns;
+    float *normalized = r->normalized + at;
+    const double factor = hw_normalize_row(r->x + at, !n->is_rms, n->eps, normalized, n->columns);
+    if (r->factors != NULL) {
       r->factors[row] = (float)factor;
+    }
+    if (r->y != NULL) {
+      hw_scale_normalized_row(normalized, gains_of(n), n->bias, r->y + at, n->columns);
     }
   }
 }
@@ -70,19 +73,19 @@ static void normalize_rows(const hw_run *run, hw_task task, const normalized_row
 void hw_normalization_forward(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
                               float *y) {
   const hw_normalization *n = normalization;
-  normalize_rows(run, normalize_item, &(normalized_rows){n, x, y, NULL, rows});
+  normalize_rows(run, normalize_item, &(normalized_rows){n, x, y, NULL, y, rows});
 }
 
 void hw_normalization_normalize(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
-                                float *normalized, float *factors) {
+                                float *normalized, float *factors, float *y) {
   const hw_normalization *n = normalization;
-  normalize_rows(run, normalize_item, &(normalized_rows){n, x, normalized, factors, rows});
+  normalize_rows(run, normalize_item, &(normalized_rows){n, x, normalized, factors, y, rows});
 }
 
 void hw_normalization_scale(const hw_run *run, const hw_normalization *normalization, const float *normalized,
                             size_t rows, float *y) {
   const hw_normalization *n = normalization;
-  normalize_rows(run, scale_item, &(normalized_rows){n, normalized, y, NULL, rows});
+  normalize_rows(run, scale_item, &(normalized_rows){n, normalized, NULL, NULL, y, rows});
 }
 
 typedef struct backward_rows {

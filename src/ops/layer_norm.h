@@ -24,11 +24,12 @@ typedef struct hw_normalization_gradient {
 void hw_normalization_forward(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
                               float *y);
 
-/* The forward in two steps, to the same bits: first what a backward needs, the rows without weight and bias (they may
- * be where x is) and what each was multiplied by, 1/√(variance + eps); then weight and bias. y may be the normalized
- * rows. */
+/* The same, and what a backward needs: the rows without weight and bias, and what each was multiplied by, 1/√(variance + eps).
+ * y and normalized may be x; y NULL: not wanted. */
 void hw_normalization_normalize(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
-                                float *normalized, float *factors);
+                                float *normalized, float *factors, float *y);
+
+/* y again, to the same bits; it may be the normalized rows. */
 void hw_normalization_scale(const hw_run *run, const hw_normalization *normalization, const float *normalized,
                             size_t rows, float *y);
 

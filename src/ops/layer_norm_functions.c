@@ -50,7 +50,7 @@ static void backward(hw_run *run, const void *call) {
   const size_t rows = f->forward.rows;
   float *normalized = hw_run_take_floats(run, rows, n->columns);
   float *factors = hw_run_take_floats(run, rows, 1);
-  hw_normalization_normalize(run, n, f->forward.x, rows, normalized, factors);
+  hw_normalization_normalize(run, n, f->forward.x, rows, normalized, factors, NULL);
   hw_normalization_backward(run, n, &f->gradient, normalized, factors, f->dy, rows, false, f->dx);
 }
 

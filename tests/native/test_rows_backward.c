@@ -151,7 +151,7 @@ static void test_norms(void) {
   hw_context_destroy(context);
 }
 
-/* A forward in two steps with one that adds to dx, as blocks use them. */
+/* A forward that keeps rows, its output again, and a backward that adds to dx, as blocks use them. */
 typedef struct norm_call {
   hw_normalization normalization;
   const float *x;
@@ -159,6 +159,7 @@ typedef struct norm_call {
   float *normalized;
   float *factors;
   float *y;
+  float *again;
   float *dx;
   hw_normalization_gradient gradient;
   size_t rows;
@@ -167,16 +168,16 @@ typedef struct norm_call {
 static void norm_steps(hw_run *run, const void *call) {
   const norm_call *f = call;
   const hw_normalization *n = &f->normalization;
-  hw_normalization_normalize(run, n, f->x, f->rows, f->normalized, f->factors);
-  hw_normalization_scale(run, n, f->normalized, f->rows, f->y);
+  hw_normalization_normalize(run, n, f->x, f->rows, f->normalized, f->factors, f->y);
+  hw_normalization_scale(run, n, f->normalized, f->rows, f->again);
   hw_normalization_backward(run, n, &f->gradient, f->normalized, f->factors, f->dy, f->rows, true, f->dx);
 }
 
 static void test_norm_steps(void) {
   enum { rows = 1501, columns = 67, count = rows * columns };
-  float *all = check_floats((size_t)10 * count);
+  float *all = check_floats((size_t)11 * count);
   float first[3 * columns];
-  check_fill(all, (size_t)10 * count);
+  check_fill(all, (size_t)11 * count);
   hw_context *context = NULL;
   CHECK_STATUS(hw_context_create(&context), HW_OK);
   const float *weight = all;
@@ -186,15 +187,23 @@ static void test_norm_steps(void) {
     float sums[3 * columns] = {0.0F};
     memcpy(out, base, count * sizeof(float));
     const hw_normalization n = {.weight = weight, .bias = weight + columns, .eps = 1e-5, .columns = columns};
-    const norm_call call = {
-        n,   all + count, all + 9 * count, out + count, all + 2 * columns, out + 2 * count, out, {sums, sums + columns},
-        rows};
+    const norm_call call = {n,
+                            all + count,
+                            all + 9 * count,
+                            out + count,
+                            all + 2 * columns,
+                            out + 2 * count,
+                            all + 10 * count,
+                            out,
+                            {sums, sums + columns},
+                            rows};
     case_run_on(t == 0 ? 1 : case_threads[t - 1], norm_steps, &call);
     if (t == 0) {
       memcpy(first, sums, sizeof sums);
     }
     CHECK(memcmp(out, all + 3 * count, (size_t)3 * count * sizeof(float)) == 0, "threads %zu", t);
     CHECK(memcmp(sums, first, sizeof sums) == 0, "sums, threads %zu", t);
+    CHECK(memcmp(all + 10 * count, out + 2 * count, count * sizeof(float)) == 0, "again, threads %zu", t);
     check_case();
   }
   float *y = check_floats(count);
