@@ -51,8 +51,10 @@ void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float 
 }
 
 void hw_matrix_row(const hw_matrix *matrix, size_t row, bool adds, float *out) {
-  for (size_t j = 0; j < matrix->columns; j++) {
-    const float value = value_of(matrix, row, j);
+  const bool small = is_small(matrix);
+  const float *floats = element(matrix, row, 0);
+  for (size_t j = 0, columns = matrix->columns; j < columns; j++) {
+    const float value = small ? hw_small_matrix_get(matrix, row, j) : floats[j * HW_TILE_COLUMNS];
     out[j] = adds ? out[j] + value : value;
   }
 }
