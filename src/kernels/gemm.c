@@ -9,19 +9,14 @@
 
 const float hw_gemm_zeros[HW_TILE_COLUMNS];
 
-/* Where a tile's sums begin. */
-typedef struct tile_start {
-  const float *sums; /* eight for each row */
-  size_t row_stride; /* 0: all rows begin alike */
-} tile_start;
-
-static __attribute__((noinline)) void gemm_tile(const float *strip, const float *panel, tile_start start, size_t k,
+/* start: where all rows' sums begin; NULL: what c holds. No more arguments than V8 passes in registers. */
+static __attribute__((noinline)) void gemm_tile(const float *strip, const float *panel, const float *start, size_t k,
                                                 float *c, size_t c_stride) {
   hw_tile tile;
-  if (start.row_stride == 0) {
-    hw_tile_fill(tile, hw_load(start.sums), hw_load(start.sums + HW_LANES));
+  if (start == NULL) {
+    hw_tile_load(tile, c, c_stride);
   } else {
-    hw_tile_load(tile, start.sums, start.row_stride);
+    hw_tile_fill(tile, hw_load(start), hw_load(start + HW_LANES));
   }
   hw_tile_multiply_add(tile, strip, 1, HW_TILE_ROWS, panel, k);
   hw_tile_store(tile, c, c_stride);
@@ -43,16 +38,15 @@ static void store_columns(float *c, const float *row, size_t columns) {
 }
 
 /* The last panel's missing columns are computed into a tile aside and left there. */
-static void gemm_narrow_tile(const float *strip, const float *panel, tile_start start, size_t k, float *c,
+static void gemm_narrow_tile(const float *strip, const float *panel, const float *start, size_t k, float *c,
                              size_t c_stride, size_t columns) {
   float whole[HW_TILE_ROWS * HW_TILE_COLUMNS];
-  if (start.sums == c) {
+  if (start == NULL) {
     hw_fill(whole, (size_t)HW_TILE_ROWS * HW_TILE_COLUMNS, hw_splat(0.0F));
 #pragma GCC unroll 1
     for (size_t r = 0; r < HW_TILE_ROWS; r++) {
       load_columns(c + r * c_stride, whole + r * HW_TILE_COLUMNS, columns);
     }
-    start = (tile_start){whole, HW_TILE_COLUMNS};
   }
   gemm_tile(strip, panel, start, k, whole, HW_TILE_COLUMNS);
 #pragma GCC unroll 1
@@ -67,28 +61,26 @@ static float *strip_of(const hw_gemm_product *g, size_t row) {
   return g->strips + row / HW_TILE_ROWS * hw_packed_rows_floats(g->k);
 }
 
-/* Where the sums of c's columns from a panel's first on begin, in a row. */
-static tile_start start_of(const hw_gemm_product *g, size_t row, size_t column) {
-  if (g->adds) {
-    return (tile_start){g->c + row * g->c_stride + column, g->c_stride};
-  }
-  return (tile_start){g->start + column / HW_TILE_COLUMNS * g->start_stride, 0};
+/* Where the sums of c's columns from a panel's first on begin; NULL: in c. */
+static const float *start_of(const hw_gemm_product *g, size_t column) {
+  return g->adds ? NULL : g->start + column / HW_TILE_COLUMNS * g->start_stride;
 }
 
 /* HW_TILE_ROWS rows. */
 static void gemm_strip(const hw_gemm_product *g, size_t row, size_t column, size_t column_end) {
   const float *strip = strip_of(g, row);
   const float *panel = g->panels + column / HW_TILE_COLUMNS * panel_floats(g);
-  tile_start start = start_of(g, row, column);
-  const size_t start_step = g->adds ? HW_TILE_COLUMNS : g->start_stride;
-  float *c = g->c + row * g->c_stride;
+  const float *start = start_of(g, column);
+  const size_t k = g->k;
+  const size_t c_stride = g->c_stride;
+  float *c = g->c + row * c_stride;
   for (; column + HW_TILE_COLUMNS <= column_end; column += HW_TILE_COLUMNS) {
-    gemm_tile(strip, panel, start, g->k, c + column, g->c_stride);
-    panel += panel_floats(g);
-    start.sums += start_step;
+    gemm_tile(strip, panel, start, k, c + column, c_stride);
+    panel += k * HW_TILE_COLUMNS;
+    start = hw_const_floats_from(start, g->start_stride);
   }
   if (column < column_end) {
-    gemm_narrow_tile(strip, panel, start, g->k, c + column, g->c_stride, column_end - column);
+    gemm_narrow_tile(strip, panel, start, k, c + column, c_stride, column_end - column);
   }
 }
 
@@ -103,7 +95,7 @@ static void gemm_row(const hw_gemm_product *g, size_t row, size_t column, size_t
       .panels = g->panels + column / HW_TILE_COLUMNS * panel_floats(g),
       .panel_stride = panel_floats(g),
       .count = whole,
-      .start = start_of(g, row, column).sums,
+      .start = g->adds ? c : start_of(g, column),
       .start_stride = g->adds ? HW_TILE_COLUMNS : g->start_stride,
       .y = c,
   };
