@@ -104,6 +104,13 @@ static __attribute__((noinline)) void product_tile(const float *strip, const flo
   hw_tile_store(tile, out, stride);
 }
 
+/* A strip times panels side by side. */
+static void product_tiles(const float *strip, const float *panels, size_t k, size_t count, float *out, size_t stride) {
+  for (size_t i = 0; i < count; i++) {
+    product_tile(strip, panels + i * k * HW_TILE_COLUMNS, k, out + i * HW_TILE_COLUMNS, stride);
+  }
+}
+
 /* sums += gradients of scores times keys. */
 static __attribute__((noinline)) void query_tile(const float *scores, const float *panel, size_t keys, float *sums,
                                                  size_t stride) {
@@ -133,32 +140,57 @@ static void cap_tile(float softcap, size_t rows, float *scores, float *slopes) {
   }
 }
 
-/* Scores into the weights' place and dO·V into the scores'. */
-static void score_tile(const gradient_strip *s, size_t key) {
+static size_t place_of(const gradient_strip *s, size_t key) {
+  return s->r * HW_GRADIENT_STRIDE + key - s->block->first_key;
+}
+
+/* Scores of keys [key, end) into the weights' place and dO·V into the scores'. */
+static void multiply(const gradient_strip *s, size_t key, size_t end) {
   const hw_gradient_block *block = s->block;
   const hw_gradient_keys *keys = &s->gradients->keys;
+  const size_t strip = s->r / HW_TILE_ROWS;
+  const size_t panels = (end - key) / HW_TILE_COLUMNS;
+  product_tiles(block->queries + strip * hw_packed_rows_floats(keys->key_width),
+                s->gradients->key_panels + key * keys->key_width, keys->key_width, panels,
+                block->weights + place_of(s, key), block->stride);
+  product_tiles(block->outputs + strip * hw_packed_rows_floats(keys->value_width),
+                s->gradients->value_panels + key * keys->value_width, keys->value_width, panels,
+                block->scores + place_of(s, key), block->stride);
+}
+
+static void score_tile(const gradient_strip *s, size_t key, bool has_mask) {
+  const hw_gradient_block *block = s->block;
   const size_t column = key - block->first_key;
-  const size_t at = s->r * HW_GRADIENT_STRIDE + column;
-  const bool is_seen_by_all = s->sight.visible->mask_kind == HW_MASK_NONE && key >= s->sight.all.start &&
-                              key + HW_TILE_COLUMNS <= s->sight.all.end;
-  const hw_tile_visibility seen = is_seen_by_all ? HW_TILE_VISIBLE : hw_see_tile(&s->sight, key);
+  const size_t at = place_of(s, key);
+  const hw_tile_visibility seen = hw_see_tile(&s->sight, key);
   if (seen == HW_TILE_HIDDEN) {
     fill_tile(block->weights + at, -INFINITY);
     fill_tile(block->scores + at, 0.0F);
     fill_tile(block->slopes + column, 0.0F);
     return;
   }
-  const size_t strip = s->r / HW_TILE_ROWS;
-  product_tile(block->queries + strip * hw_packed_rows_floats(keys->key_width),
-               s->gradients->key_panels + key * keys->key_width, keys->key_width, block->weights + at, block->stride);
-  product_tile(block->outputs + strip * hw_packed_rows_floats(keys->value_width),
-               s->gradients->value_panels + key * keys->value_width, keys->value_width, block->scores + at,
-               block->stride);
+  if (has_mask) {
+    multiply(s, key, key + HW_TILE_COLUMNS);
+  }
   if (s->head->head.softcap != 0.0F) {
     cap_tile(s->head->head.softcap, s->rows, block->weights + at, block->slopes + column);
   }
   if (seen == HW_TILE_PARTIAL) {
     hw_mask_tile(&s->sight, key, block->weights + at, HW_GRADIENT_STRIDE);
+  }
+}
+
+/* All keys at once if no mask hides some of them. */
+static void score_tiles(const gradient_strip *s, size_t key, size_t end) {
+  const bool has_mask = s->sight.visible->mask_kind != HW_MASK_NONE;
+  const bool changes_all = has_mask || s->head->head.softcap != 0.0F;
+  if (!has_mask) {
+    multiply(s, key, end);
+  }
+  for (; key < end; key += HW_TILE_COLUMNS) {
+    if (changes_all || key < s->sight.all.start || key + HW_TILE_COLUMNS > s->sight.all.end) {
+      score_tile(s, key, has_mask);
+    }
   }
 }
 
@@ -215,12 +247,13 @@ static void finish_row(const gradient_strip *s, size_t r, size_t key, size_t sco
   }
 }
 
-/* Zeros for keys [from, to), which none of the strip sees. */
-static void clear_columns(const gradient_strip *s, size_t from, size_t to) {
-  for (size_t r = 0; r < s->rows && from < to; r++) {
-    const size_t at = (s->r + r) * HW_GRADIENT_STRIDE + from - s->block->first_key;
-    hw_fill(s->block->weights + at, to - from, hw_splat(0.0F));
-    hw_fill(s->block->scores + at, to - from, hw_splat(0.0F));
+/* Zeros for the panel of keys from `from` on, which none of the strip sees. A strip of keys that reaches into it is seen
+ * by some of the rows. */
+static void clear_panel(const gradient_strip *s, size_t from) {
+  const hw_key_range *keys = &s->block->keys;
+  if (from >= keys->start && from < keys->end) {
+    fill_tile(s->block->weights + place_of(s, from), 0.0F);
+    fill_tile(s->block->scores + place_of(s, from), 0.0F);
   }
 }
 
@@ -231,13 +264,10 @@ static void fill_strip(const gradient_strip *s) {
   const size_t start = from > block->keys.start ? from : block->keys.start;
   const size_t end = hw_min(hw_whole_panels(s->sight.any.end), block->keys.end);
   if (start >= end) {
-    clear_columns(s, block->keys.start, block->keys.end);
     return;
   }
-  for (size_t key = start; key < end; key += HW_TILE_COLUMNS) {
-    score_tile(s, key);
-  }
-  const size_t at = s->r * HW_GRADIENT_STRIDE + start - block->first_key;
+  score_tiles(s, start, end);
+  const size_t at = place_of(s, start);
   float sums[HW_TILE_ROWS] = {0.0F};
   hw_rows_exp(block->weights + at, HW_GRADIENT_STRIDE, s->rows, end - start, s->head->head.row_maximum + s->sight.row,
               sums);
@@ -245,8 +275,8 @@ static void fill_strip(const gradient_strip *s) {
   for (size_t r = 0; r < s->rows; r++) {
     finish_row(s, r, start, end - start, count);
   }
-  clear_columns(s, block->keys.start, start);
-  clear_columns(s, end, block->keys.end);
+  clear_panel(s, start - HW_TILE_COLUMNS);
+  clear_panel(s, end);
   const size_t whole = hw_whole_panels(keys->key_width);
   for (size_t column = 0; column < whole; column += HW_TILE_COLUMNS) {
     const float *panel = s->gradients->key_columns + column * hw_whole_panels(keys->visible) + start * HW_TILE_COLUMNS;
