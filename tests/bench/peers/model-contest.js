@@ -4,8 +4,8 @@
  * all take turns.
  */
 
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findBrowser, ISOLATION, serve } from '../../browser.js';
 import { CHARACTERS } from '../models/byte-tokens.js';
@@ -56,6 +56,9 @@ const DECODED = 32;
 const FEWEST_TURNS = 3;
 const GUESSES = 20;
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+/** Of the model that is measured; a run that was interrupted leaves no more than the next one replaces. */
+const FILES = 'build/bench-models/';
+const FOLDER = join(ROOT, FILES);
 
 /** Differs from all others in its first token: wllama keeps what it has read. @param {number} turn */
 export const promptOf = (turn) =>
@@ -134,13 +137,12 @@ const takeTurn = (entry, clock, turn) =>
 
 /**
  * @param {string} executable Chromium's
- * @param {string} folder within ROOT
  * @param {ContestOptions} options
  * @returns {Promise<ModelOutcome[]>}
  */
-async function contestIn(executable, folder, { threads, seconds, clock }) {
+async function contestIn(executable, { threads, seconds, clock }) {
   const site = await serve(ROOT, { headersOf: () => ISOLATION });
-  const address = `${site.url}build/bench-models/${basename(folder)}/`;
+  const address = `${site.url}${FILES}`;
   /** @type {Entry[]} */
   const entries = [];
   try {
@@ -177,19 +179,16 @@ export async function* contestModels(model, threads, options) {
   const executable = findBrowser();
   if (!executable)
     throw new UsageError('Chromium is missing: install it, or name it in CHROMIUM_PATH');
-  const parent = join(ROOT, 'build', 'bench-models');
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, 'model-'));
   try {
     // No more than GPT-2's: caches are as long.
     const positions = model === 'GPT-2-124M' ? {} : { max_position_embeddings: 1024 };
-    await writeModel(folder, { ...shapes[model], ...positions });
-    for (const type of ggufTypes) await writeGgufModel(folder, type);
+    await writeModel(FOLDER, { ...shapes[model], ...positions });
+    for (const type of ggufTypes) await writeGgufModel(FOLDER, type);
     for (const count of threads) {
-      const outcomes = await contestIn(executable, folder, { ...options, threads: count });
+      const outcomes = await contestIn(executable, { ...options, threads: count });
       yield { model, threads: count, outcomes };
     }
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(FOLDER, { recursive: true });
   }
 }
