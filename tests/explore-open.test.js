@@ -405,7 +405,16 @@ test('files that hold something else are refused by name', async () => {
   const refusals = /** @type {[File[], File | undefined, RegExp][]} */ ([
     [[new File(['hello'], 'a.npy')], undefined, /a\.npy/],
     [[new File(['PK\x03\x04'], 'b.safetensors')], undefined, /b\.safetensors/],
-    [[safetensors({ 'wte.weight': data(1, [4, 2]) })], undefined, /own\.safetensors is a model's/],
+    ...[
+      'wte.weight',
+      'gpt_neox.embed_in.weight',
+      'model.embed_tokens.weight',
+      'bert.embeddings.word_embeddings.weight',
+    ].map((name) => [
+      [safetensors({ [name]: data(1, [4, 2]), 'query.bias': data(2, [2]) })],
+      undefined,
+      /own\.safetensors is a model's: open its config\.json/,
+    ]),
     [[npy(data(1, [2, 3, 4]), 'v.npy')], undefined, /values alone/],
     [[npy(data(1, [3, 4, 5]), 'attn.npy')], undefined, /attn\.npy has shape \[3, 4, 5\]: axis 1/],
     [[npy(data(1, [3, 3]), 'attn.npy')], new File(['a b'], 't.txt'), /t\.txt: has/],

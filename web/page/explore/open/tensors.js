@@ -23,6 +23,9 @@ import { readLabels } from './labels.js';
 import { ownText } from './own-text.js';
 import { fitQueriesAndKeys, fitWeights, roleOf } from './shapes.js';
 
+/** A model's own weights begin with these: GPT-2's name, Pythia's, Llama's and its kin's, BERT's and its kin's. */
+const TOKEN_EMBEDDINGS = /(^|\.)(wte|embed_in|embed_tokens|word_embeddings)\.weight$/;
+
 /**
  * @param {File} file
  * @param {AbortSignal | undefined} signal
@@ -43,7 +46,7 @@ async function partsOf(file, signal, onProgress) {
     wants: (name) => roleOf(name) !== 'v',
     onProgress: ({ loaded }) => onProgress(loaded),
   });
-  if (Object.keys(tensors).some((name) => /(^|\.)wte\.weight$/.test(name))) {
+  if (Object.keys(tensors).some((name) => TOKEN_EMBEDDINGS.test(name))) {
     throw new PageError(
       'ERR_FORMAT',
       `${file.name} is a model's: open its config.json and tokenizer.json together with it.`,
