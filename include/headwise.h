@@ -412,10 +412,10 @@ hw_module *hw_module_child(hw_module *module, const char *name);
 /* A cache of the keys and values of past tokens. With it, a forward computes only the new tokens. */
 typedef struct hw_key_value_cache hw_key_value_cache;
 
-/* Input of a forward: ids for hw_embedding and hw_decoder, x for the other modules. A module that processes each row
- * alone takes batch · tokens rows. */
+/* Input of a forward: ids for hw_embedding, hw_decoder and hw_encoder, x for the other modules and for an encoder's head. A
+ * module that processes each row alone takes batch · tokens rows. */
 typedef struct hw_input {
-  const float *x;      /* [batch, tokens, width] */
+  const float *x;      /* [batch, tokens, width]; NULL where an encoder takes ids */
   const uint32_t *ids; /* [batch, tokens] */
   size_t batch;
   size_t tokens;
@@ -551,10 +551,10 @@ hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, con
  *
  *   input  the input of the forward, with the same contents
  *   dy     [as y], the gradient of y
- *   dx     [as input->x], or NULL; NULL for a module that takes ids. It must not overlap dy or x.
+ *   dx     [as input->x], or NULL; NULL for an input of ids. It must not overlap dy or x.
  *
  * The graph is unchanged; a second backward adds the same gradients. HW_ERROR_VALUE: a required pointer is NULL, dx is
- * set for a module that takes ids, the graph belongs to another module, or parameters have changed since the forward
+ * set for an input of ids, the graph belongs to another module, or parameters have changed since the forward
  * (hw_graph_is_current). HW_ERROR_SHAPE: batch or tokens of the input differ from the forward's. HW_ERROR_MEMORY: no
  * scratch, or no memory for the gradients. After an error no gradient has changed. */
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
@@ -995,28 +995,31 @@ hw_status hw_decoder_qk_attribution(hw_context *context, const hw_module *decode
  * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or out is NULL. */
 hw_status hw_decoder_head_weights(const hw_module *decoder, size_t layer, size_t head, bool with_gains, float *out);
 
-/* Training input of a language model. */
+/* Training input of a decoder, or of an encoder with a head for masked tokens. */
 typedef struct hw_loss_input {
-  const uint32_t *ids;    /* [batch, tokens] */
-  const int32_t *targets; /* [batch, tokens]; NULL: the next id of the row; the last token has no target */
+  const uint32_t *ids; /* [batch, tokens] */
+  const int32_t
+      *targets; /* [batch, tokens]; NULL, of a decoder: the next id of the row; the last token has no target */
   size_t batch;
   size_t tokens;
-  int32_t ignore_index; /* this target is ignored; torch's default is -100 */
+  int32_t ignore_index;        /* this target is ignored; torch's default is -100 */
+  const uint32_t *token_types; /* NULL: zeros; or [batch, tokens], of an encoder */
+  const uint32_t *lengths;     /* NULL, or [batch], as in hw_input: the targets of padding are ignored */
 } hw_loss_input;
 
-/* Writes the mean cross-entropy of a decoder's logits to *loss. Ignored targets do not count; if all are ignored, the
+/* Writes the mean cross-entropy of a model's logits to *loss. Ignored targets do not count; if all are ignored, the
  * loss is NaN. The logits are computed for some rows at a time. graph is NULL, or receives what
- * hw_decoder_loss_backward needs; the caller owns *graph. The graph copies ids and targets.
+ * hw_model_loss_backward needs; the caller owns *graph. The graph copies the arrays of the input.
  *
  * HW_ERROR_SHAPE: a size is zero, or tokens is above context_length. HW_ERROR_VALUE: a required pointer is NULL, the
- * module is not a decoder, or an id or a target that is not ignored is outside [0, vocab_size). HW_ERROR_MEMORY: no
- * memory. After an error *graph is NULL. */
-hw_status hw_decoder_loss(hw_context *context, hw_module *decoder, const hw_loss_input *input, float *loss,
-                          hw_graph **graph);
+ * module is neither a decoder nor an encoder with a head, an id or a target that is not ignored is outside [0, vocab_size), or a
+ * token type or a length is out of range. HW_ERROR_MEMORY: no memory. After an error *graph is NULL. */
+hw_status hw_model_loss(hw_context *context, hw_module *model, const hw_loss_input *input, float *loss,
+                        hw_graph **graph);
 
 /* Adds scale times the loss's gradients to the gradients of the parameters. For a micro-batch, scale is its share of
  * the targets. Errors are those of hw_module_backward. */
-hw_status hw_decoder_loss_backward(hw_context *context, hw_module *decoder, const hw_graph *graph, float scale);
+hw_status hw_model_loss_backward(hw_context *context, hw_module *model, const hw_graph *graph, float scale);
 
 /* ---- Encoder ------------------------------------------------------------------------------------------------ */
 
@@ -1030,9 +1033,15 @@ typedef struct hw_encoder_config {
   hw_activation head_activation; /* logits = norm(head_activation(dense(hidden)))·Wᵀ + bias */
 } hw_encoder_config;
 
-/* Encoder: ids [batch, tokens], with token_types of the options → y [batch, tokens, d_model], with a head [batch, tokens, d_model + vocab_size]:
- * each token's hidden state, then its logits. A mask of hw_forward_options hides padding. The sum of a token's embeddings has a
- * norm of its own. Parameters have Hugging Face's names. Norms start as ones, all else as zeros. It cannot be recorded.
+/* Encoder: ids [batch, tokens], with token_types of the options → y [batch, tokens, d_model]: each token's hidden state. lengths of the
+ * input, or a mask of the options, hide padding. The sum of a token's embeddings has a norm of its own.
+ *
+ * Its head, if it has one: x [batch, tokens, d_model] instead of ids, hidden states → y [batch, tokens, vocab_size]: logits. Such a
+ * forward takes no options, any number of tokens, and its graph gives dx. A backward from ids does not reach the head's own
+ * parameters: they get no gradient from it.
+ *
+ * Parameters have Hugging Face's names. Norms start as ones, all else as zeros. Only an encoder whose dtype is float32 can be
+ * recorded.
  *
  * HW_ERROR_SHAPE, HW_ERROR_VALUE and HW_ERROR_MEMORY as hw_decoder_create; HW_ERROR_SHAPE also: fewer positions than
  * first_position + context_length. HW_ERROR_VALUE also: what is not of an encoder. */

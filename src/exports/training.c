@@ -100,11 +100,10 @@ HW_EXPORT(hw_status, sgd_step_array,
 }
 
 /* The result slot receives a graph, if one is wanted. */
-HW_EXPORT(hw_status, decoder_loss, (hw_module * decoder, const hw_loss_input *input, float *loss, bool records)) {
-  return hw_decoder_loss(hw_export_context(), decoder, input, loss,
-                         records ? (hw_graph **)hw_export_result_slot() : NULL);
+HW_EXPORT(hw_status, model_loss, (hw_module * model, const hw_loss_input *input, float *loss, bool records)) {
+  return hw_model_loss(hw_export_context(), model, input, loss, records ? (hw_graph **)hw_export_result_slot() : NULL);
 }
 
-HW_EXPORT(hw_status, decoder_loss_backward, (hw_module * decoder, const hw_graph *graph, float scale)) {
-  return hw_decoder_loss_backward(hw_export_context(), decoder, graph, scale);
+HW_EXPORT(hw_status, model_loss_backward, (hw_module * model, const hw_graph *graph, float scale)) {
+  return hw_model_loss_backward(hw_export_context(), model, graph, scale);
 }

@@ -103,30 +103,27 @@ static hw_status check(const hw_module *module, const hw_input *input, const hw_
 
 /* ---- Logits ---- */
 
-static void scale(const hw_run *run, float factor, float *x, size_t count) {
-  for (size_t i = 0; factor != 1.0F && !hw_run_measures(run) && i < count; i++) {
-    x[i] *= factor;
-  }
+static void run_whole(hw_run *run, const hw_module *module, const hw_input *input, float *x) {
+  hw_decoder_run_blocks(run, (const hw_decoder *)module, input, x);
+}
+
+static void run_whole_backward(hw_run *run, hw_module *module, const hw_input *input, float *d) {
+  hw_decoder_run_blocks_backward(run, (hw_decoder *)module, input, d);
+}
+
+hw_predictor hw_decoder_predictor(const hw_decoder *decoder) {
+  return (hw_predictor){
+      .parts = &decoder->parts,
+      .norm = decoder->parts.norm,
+      .softcap = (float)decoder->config.logit_softcap,
+      .run = run_whole,
+      .run_backward = run_whole_backward,
+  };
 }
 
 void hw_decoder_predict(const hw_run *run, const hw_decoder *decoder, const hw_rows *x, float *logits) {
-  const size_t vocab_size = decoder->config.model.vocab_size;
-  const float softcap = (float)decoder->config.logit_softcap;
-  hw_matrix_multiply(run, hw_model_head(&decoder->parts), x, NULL, logits, vocab_size);
-  if (softcap != 0.0F) {
-    const size_t count = hw_size_multiply(x->count, vocab_size);
-    scale(run, 1.0F / softcap, logits, count);
-    hw_activation_forward(run, HW_ACTIVATION_TANH, logits, logits, count);
-    scale(run, softcap, logits, count);
-  }
-}
-
-void hw_decoder_uncap(const hw_run *run, const hw_decoder *decoder, const float *logits, float *d, size_t count) {
-  const float softcap = (float)decoder->config.logit_softcap;
-  for (size_t i = 0; softcap != 0.0F && !hw_run_measures(run) && i < count; i++) {
-    const float tangent = logits[i] / softcap;
-    d[i] *= 1.0F - tangent * tangent;
-  }
+  const hw_predictor predictor = hw_decoder_predictor(decoder);
+  hw_predict(run, &predictor, x, logits);
 }
 
 /* ---- Forward ---- */
@@ -209,7 +206,7 @@ static void embed(const hw_run *run, const hw_decoder *m, const hw_input *input,
   const float *start = run->options->start;
   if (start == NULL) {
     hw_embedding_forward(run, &m->parts.embedding, input->ids, input->batch * input->tokens, x);
-    scale(run, (float)m->config.model.embedding_scale, x, count);
+    hw_predict_scale(run, (float)m->config.model.embedding_scale, x, count);
     add_positions(run, m, places, x);
   } else if (!hw_run_measures(run)) {
     memcpy(x, start, count * sizeof(float));
@@ -270,7 +267,7 @@ void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_i
     hw_matrix positions = hw_gradient_matrix(&decoder->parts.positions_gradient, &decoder->parts.positions);
     hw_positions_backward(run, &positions, 0, input->tokens, rows, d);
   }
-  scale(run, (float)model->embedding_scale, d, rows * model->d_model);
+  hw_predict_scale(run, (float)model->embedding_scale, d, rows * model->d_model);
   hw_embedding_backward(run, &embedding, input->ids, rows, d);
   run->angles = NULL;
   run->arena->used = mark;
@@ -289,41 +286,13 @@ static void scatter(const hw_input *input, size_t d_model, float *d) {
   }
 }
 
-/* d_logits of capped logits as it is before the cap, in room of its own; without a cap it is as it was. */
-static const float *uncapped(hw_run *run, const hw_decoder *m, const hw_rows *x, const float *d_logits) {
-  if (m->config.logit_softcap == 0.0) {
-    return d_logits;
-  }
-  const size_t vocab_size = m->config.model.vocab_size;
-  const size_t count = hw_size_multiply(x->count, vocab_size);
-  float *logits = hw_run_take_floats(run, x->count, vocab_size);
-  float *d = hw_run_take_floats(run, x->count, vocab_size);
-  hw_decoder_predict(run, m, x, logits);
-  if (!hw_run_measures(run)) {
-    memcpy(d, d_logits, count * sizeof(float));
-  }
-  hw_decoder_uncap(run, m, logits, d, count);
-  return d;
-}
-
 /* The gradient of the asked-for tokens before the last norm, in the first rows of d. */
-static void predict_backward(hw_run *run, hw_decoder *m, const hw_input *input, const float *d_logits, float *d) {
-  const size_t mark = run->arena->used;
-  const size_t d_model = m->config.model.d_model;
+static void predict_backward(hw_run *run, const hw_decoder *m, const hw_input *input, const float *d_logits, float *d) {
+  const hw_predictor predictor = hw_decoder_predictor(m);
   const size_t rows = asked_rows(input);
-  if (rows == 0) {
-    return;
+  if (rows > 0) {
+    hw_predict_backward(run, &predictor, rows, d_logits, d);
   }
-  const hw_normalized normalized = hw_layer_norm_pop(run, m->parts.norm, rows);
-  hw_matrix gradient = hw_model_head_gradient(&m->parts);
-  float *restored = hw_run_take_floats(run, rows, d_model);
-  const hw_rows x = {restored, d_model, rows};
-  hw_layer_norm_restore(run, m->parts.norm, &normalized, rows, restored);
-  const hw_rows dy = {uncapped(run, m, &x, d_logits), m->config.model.vocab_size, rows};
-  hw_matrix_add_gradient(run, &gradient, &x, &dy);
-  hw_matrix_multiply_transposed(run, hw_model_head(&m->parts), &dy, false, d, d_model);
-  hw_layer_norm_pull(run, m->parts.norm, &normalized, d, rows, false, d);
-  run->arena->used = mark;
 }
 
 static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {

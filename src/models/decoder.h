@@ -2,7 +2,7 @@
 #ifndef HW_MODELS_DECODER_H
 #define HW_MODELS_DECODER_H
 
-#include "models/parts.h"
+#include "models/predictor.h"
 #include "modules/block.h"
 #include "modules/multi_head_attention.h"
 
@@ -30,7 +30,7 @@ static inline hw_head_parts hw_decoder_head_parts(const hw_decoder *decoder, siz
 /* logits [x->count, vocab_size] of normed rows. */
 void hw_decoder_predict(const hw_run *run, const hw_decoder *decoder, const hw_rows *x, float *logits);
 
-/* d, the gradient of so many logits, becomes that of what the head leaves. */
-void hw_decoder_uncap(const hw_run *run, const hw_decoder *decoder, const float *logits, float *d, size_t count);
+/* How it makes logits. */
+hw_predictor hw_decoder_predictor(const hw_decoder *decoder);
 
 #endif

@@ -1,11 +1,13 @@
 /* Encoders, as BERT (Devlin et al. 2019): a config says which. */
+#include "models/encoder.h"
+
 #include <string.h>
 
 #include "kernels/pack.h"
 #include "models/models.h"
 #include "models/names.h"
-#include "models/parts.h"
 #include "modules/block.h"
+#include "modules/gradients.h"
 #include "ops/embedding.h"
 #include "ops/pointwise.h"
 
@@ -69,6 +71,8 @@ static hw_status create_head(encoder *m) {
   HW_TRY(hw_linear_init(model->dtype, model->d_model, model->d_model, true, &m->dense));
   HW_TRY(hw_module_create(NULL, &hw_norm_type, &norm, &m->head_norm));
   m->bias = hw_allocate_zeroed(hw_size_multiply(hw_whole_panels(model->vocab_size), sizeof(float)));
+  /* Weight and bias of each of dense and norm, the bias of the logits, perhaps a matrix. */
+  m->base.head_parameters = m->config.ties_head ? 5 : 6;
   return m->bias == NULL ? HW_ERROR_MEMORY : HW_OK;
 }
 
@@ -132,8 +136,19 @@ static void visit(hw_module *module, hw_visit *visit) {
   }
 }
 
+/* Of hidden states: logits alone can be asked for. */
+static hw_status check_rows(const encoder *m, const hw_forward_options *options) {
+  const bool is_plain = options->mask.kind == HW_MASK_NONE && options->weights == NULL && options->trace == NULL &&
+                        options->head_mask == NULL && options->replace_count == 0 && options->token_types == NULL;
+  return m->config.has_head && is_plain ? HW_OK : HW_ERROR_VALUE;
+}
+
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
-  const hw_encoder_config *config = &((const encoder *)module)->config;
+  const encoder *m = (const encoder *)module;
+  const hw_encoder_config *config = &m->config;
+  if (input->x != NULL) {
+    return check_rows(m, options);
+  }
   if (input->tokens > config->model.context_length) {
     return HW_ERROR_SHAPE;
   }
@@ -141,6 +156,8 @@ static hw_status check(const hw_module *module, const hw_input *input, const hw_
   const bool types_fit = options->token_types == NULL || hw_ids_fit(&types, config->token_types);
   return types_fit && hw_ids_fit(input, config->model.vocab_size) ? HW_OK : HW_ERROR_VALUE;
 }
+
+static size_t rows_of(const hw_input *input) { return hw_size_multiply(input->batch, input->tokens); }
 
 /* ---- Forward ---- */
 
@@ -152,42 +169,148 @@ static void add_types(const hw_run *run, const encoder *m, size_t rows, float *x
   }
 }
 
-/* y [rows, vocab_size] at y_stride. x is overwritten. */
-static void predict(hw_run *run, const encoder *m, size_t rows, float *x, float *y, size_t y_stride) {
+/* x [batch, tokens, d_model]: the hidden states. */
+static void run_layers(hw_run *run, const encoder *m, const hw_input *input, float *x) {
+  const size_t rows = rows_of(input);
+  hw_input in = *input;
+  in.x = x;
+  hw_embedding_forward(run, &m->parts.embedding, input->ids, rows, x);
+  hw_positions_forward(run, &m->parts.positions, m->config.first_position, input->tokens, rows, x);
+  add_types(run, m, rows, x);
+  hw_layer_norm_push(run, m->parts.norm, x, rows, x);
+  hw_modules_run(run, &m->parts.blocks, &in, x);
+}
+
+/* y [rows, d_model]: what the head's norm is given. It may be x. */
+static void transform(hw_run *run, const encoder *m, size_t rows, const float *x, float *y) {
   const size_t d_model = m->config.model.d_model;
   const size_t mark = run->arena->used;
-  const hw_rows hidden = {x, d_model, rows};
-  float *between = hw_run_take_floats(run, rows, d_model);
-  hw_linear_forward(run, &m->dense, &hidden, between, d_model);
-  hw_activation_forward(run, m->config.head_activation, between, between, rows * d_model);
-  hw_layer_norm_push(run, m->head_norm, between, rows, between);
-  hw_matrix_multiply(run, hw_model_head(&m->parts), &(hw_rows){between, d_model, rows}, m->bias, y, y_stride);
+  float *dense = hw_run_keep_floats(run, rows, d_model);
+  hw_linear_forward(run, &m->dense, &(hw_rows){x, d_model, rows}, dense, d_model);
+  hw_activation_forward(run, m->config.head_activation, dense, y, rows * d_model);
+  run->arena->used = mark;
+}
+
+static void run_whole(hw_run *run, const hw_module *module, const hw_input *input, float *x) {
+  run_layers(run, (const encoder *)module, input, x);
+  transform(run, (const encoder *)module, rows_of(input), x, x);
+}
+
+/* Of what `transform` gives. */
+static hw_predictor predictor_of(const encoder *m) {
+  return (hw_predictor){.parts = &m->parts, .norm = m->head_norm, .bias = m->bias, .d_bias = m->bias_gradient.values};
+}
+
+/* logits [rows, vocab_size] of hidden states. */
+static void predict(hw_run *run, const encoder *m, const hw_input *input, float *logits) {
+  const size_t d_model = m->config.model.d_model;
+  const size_t rows = rows_of(input);
+  const size_t mark = run->arena->used;
+  const hw_predictor predictor = predictor_of(m);
+  float *x = hw_run_take_floats(run, rows, d_model);
+  transform(run, m, rows, input->x, x);
+  hw_layer_norm_push(run, m->head_norm, x, rows, x);
+  hw_predict(run, &predictor, &(hw_rows){x, d_model, rows}, logits);
   run->arena->used = mark;
 }
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const encoder *m = (const encoder *)module;
-  const hw_model_config *model = &m->config.model;
-  const size_t mark = run->arena->used;
-  const size_t rows = hw_size_multiply(input->batch, input->tokens);
-  const size_t width = model->d_model + (m->config.has_head ? model->vocab_size : 0);
-  float *x = hw_run_take_floats(run, rows, model->d_model);
-  hw_embedding_forward(run, &m->parts.embedding, input->ids, rows, x);
-  hw_positions_forward(run, &m->parts.positions, m->config.first_position, input->tokens, rows, x);
-  add_types(run, m, rows, x);
-  hw_layer_norm_push(run, m->parts.norm, x, rows, x);
-  hw_modules_run(run, &m->parts.blocks, &(hw_input){.x = x, .batch = input->batch, .tokens = input->tokens}, x);
-  for (size_t i = 0; !hw_run_measures(run) && i < rows; i++) {
-    memcpy(y + i * width, x + i * model->d_model, model->d_model * sizeof(float));
+  if (hw_module_takes_ids(module, input)) {
+    run_layers(run, m, input, y);
+  } else {
+    predict(run, m, input, y);
   }
-  if (m->config.has_head) {
-    predict(run, m, rows, x, hw_floats_from(y, model->d_model), width);
+}
+
+/* ---- Backward ---- */
+
+/* d, the gradient of the hidden states, is overwritten. */
+static void run_layers_backward(hw_run *run, encoder *m, const hw_input *input, float *d) {
+  const size_t rows = rows_of(input);
+  const uint32_t *token_types = run->options->token_types;
+  hw_matrix embedding = hw_gradient_matrix(&m->parts.embedding_gradient, &m->parts.embedding);
+  hw_matrix positions = hw_gradient_matrix(&m->parts.positions_gradient, &m->parts.positions);
+  hw_matrix types = hw_gradient_matrix(&m->types_gradient, &m->types);
+  hw_modules_run_backward(run, &m->parts.blocks, input, d, d);
+  const hw_normalized normalized = hw_layer_norm_pop(run, m->parts.norm, rows);
+  hw_layer_norm_pull(run, m->parts.norm, &normalized, d, rows, false, d);
+  hw_embedding_backward(run, &embedding, input->ids, rows, d);
+  hw_positions_backward(run, &positions, m->config.first_position, input->tokens, rows, d);
+  if (m->config.token_types > 0 && token_types != NULL) {
+    hw_embedding_backward(run, &types, token_types, rows, d);
+  } else if (m->config.token_types > 0) {
+    hw_positions_backward(run, &types, 0, 1, rows, d);
+  }
+}
+
+/* dx from d, the gradient of what the head's norm was given, which is overwritten; dense: what the forward kept, x: what it was
+ * given. */
+static void transform_backward(hw_run *run, encoder *m, size_t rows, const float *dense, const float *x, float *d,
+                               float *dx) {
+  const size_t d_model = m->config.model.d_model;
+  hw_activation_backward_of(run, m->config.head_activation, dense, d, d, rows * d_model);
+  hw_gradients_of_linear(run, &m->dense, &(hw_rows){x, d_model, rows}, &(hw_rows){d, d_model, rows}, false, dx,
+                         d_model);
+}
+
+static void run_whole_backward(hw_run *run, hw_module *module, const hw_input *input, float *d) {
+  encoder *m = (encoder *)module;
+  const size_t d_model = m->config.model.d_model;
+  const size_t rows = rows_of(input);
+  const size_t mark = run->arena->used;
+  const float *dense = hw_tape_pop_floats(run, rows, d_model);
+  float *x = hw_run_take_floats(run, rows, d_model);
+  float *d_hidden = hw_run_take_floats(run, rows, d_model);
+  hw_block_restore_output(run, m->parts.blocks.all[m->parts.blocks.count - 1], rows, x);
+  transform_backward(run, m, rows, dense, x, d, d_hidden);
+  run_layers_backward(run, m, input, d_hidden);
+  run->arena->used = mark;
+}
+
+static void predict_backward(hw_run *run, encoder *m, const hw_input *input, const float *dy, float *dx) {
+  const size_t d_model = m->config.model.d_model;
+  const size_t rows = rows_of(input);
+  const hw_predictor predictor = predictor_of(m);
+  float *d = hw_run_take_floats(run, rows, d_model);
+  hw_predict_backward(run, &predictor, rows, dy, d);
+  const float *dense = hw_tape_pop_floats(run, rows, d_model);
+  transform_backward(run, m, rows, dense, input->x, d, dx);
+}
+
+static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
+  encoder *m = (encoder *)module;
+  const size_t d_model = m->config.model.d_model;
+  const size_t rows = rows_of(input);
+  const size_t mark = run->arena->used;
+  if (hw_module_takes_ids(module, input)) {
+    float *d = hw_run_take_floats(run, rows, d_model);
+    if (!hw_run_measures(run)) {
+      memcpy(d, dy, rows * d_model * sizeof(float));
+    }
+    run_layers_backward(run, m, input, d);
+  } else {
+    predict_backward(run, m, input, dy, dx);
   }
   run->arena->used = mark;
 }
 
-const hw_module_type hw_encoder_type = {HW_MODULE_TYPE(encoder), .check = check, .takes_ids = true,
-                                        .has_head_mask = true};
+bool hw_encoder_predictor(const hw_module *module, hw_predictor *predictor) {
+  const encoder *m = (const encoder *)module;
+  if (module->type != &hw_encoder_type || !m->config.has_head) {
+    return false;
+  }
+  *predictor = predictor_of(m);
+  predictor->run = run_whole;
+  predictor->run_backward = run_whole_backward;
+  predictor->needs_targets = true;
+  return true;
+}
+
+const hw_module_type hw_encoder_type = {
+    HW_MODULE_TYPE(encoder), .backward = backward,  .check = check,        .takes_ids = true,
+    .takes_rows = true,      .has_head_mask = true, .takes_lengths = true,
+};
 
 hw_status hw_encoder_create(const hw_encoder_config *config, hw_module **module) {
   return hw_module_create(NULL, &hw_encoder_type, config, module);

@@ -146,6 +146,15 @@ static size_t restore_input(const hw_run *run, const half *h, size_t d_model, si
   return below;
 }
 
+void hw_block_restore_output(const hw_run *run, const hw_module *module, size_t rows, float *y) {
+  const hw_block *m = (const hw_block *)module;
+  const hw_module *norm = m->ffn == NULL ? m->ln1 : m->ln2;
+  const size_t used = run->tape.kept->used;
+  const hw_normalized normalized = hw_layer_norm_pop(run, norm, rows);
+  hw_layer_norm_restore(run, norm, &normalized, rows, y);
+  run->tape.kept->used = used;
+}
+
 /* d_output is the gradient of the part's output and residual. d, that of its input, is added to; where both are one, the gradient
  * of the output becomes that of the input. */
 static void backward_half(hw_run *run, const hw_block *m, const half *h, const float *d_output, float *d) {

@@ -36,6 +36,9 @@ const hw_linear *hw_block_out_proj(const hw_module *module, size_t layer);
 void hw_block_forward(hw_run *run, const hw_module *module, const hw_input *input, float *y);
 void hw_block_backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx);
 
+/* What a block with norms behind its parts gave, again: in a backward whose tape ends with what the block kept. */
+void hw_block_restore_output(const hw_run *run, const hw_module *module, size_t rows, float *y);
+
 /* `field` of the union is the type's config. */
 #define HW_BLOCK_TYPE(field)                                                                          \
   {                                                                                                   \

@@ -42,9 +42,9 @@ static hw_status prepare(const hw_parameter *parameter) {
   return HW_OK;
 }
 
-hw_status hw_gradients_prepare(hw_module *module) {
+hw_status hw_gradients_prepare(hw_module *module, size_t count) {
   const hw_named_parameter *parameter;
-  for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
+  for (size_t i = 0; i < count; i++) {
     HW_TRY(hw_module_named_parameter(module, i, &parameter));
     HW_TRY(prepare(&parameter->value));
   }
@@ -58,8 +58,8 @@ void hw_gradients_of_linear(const hw_run *run, hw_linear *linear, const hw_rows 
                      dx_stride);
 }
 
-void hw_gradients_finish(hw_module *module) {
-  for (size_t i = 0; i < module->parameter_count; i++) {
+void hw_gradients_finish(hw_module *module, size_t count) {
+  for (size_t i = 0; i < count; i++) {
     const hw_parameter *parameter = &module->parameters[i].value;
     parameter->gradient->present |= parameter->part;
   }

@@ -7,8 +7,8 @@
 /* HW_ERROR_VALUE: a parameter is not of 32-bit floats, and so has no gradient. HW_ERROR_MEMORY: no room for their list. */
 hw_status hw_gradients_check(hw_module *module);
 
-/* Makes room for the gradient of every parameter, zeros where it is not there. HW_ERROR_MEMORY: what was there still is. */
-hw_status hw_gradients_prepare(hw_module *module);
+/* Makes room for the gradients of the first parameters, zeros where they are not there. HW_ERROR_MEMORY: what was there still is. */
+hw_status hw_gradients_prepare(hw_module *module, size_t count);
 
 /* A matrix's gradient, which is there, as a matrix. */
 static inline hw_matrix hw_gradient_matrix(const hw_gradient *gradient, const hw_matrix *matrix) {
@@ -19,8 +19,8 @@ static inline hw_matrix hw_gradient_matrix(const hw_gradient *gradient, const hw
 void hw_gradients_of_linear(const hw_run *run, hw_linear *linear, const hw_rows *x, const hw_rows *dy, bool adds,
                             float *dx, size_t dx_stride);
 
-/* From now on all are there. After hw_gradients_prepare. */
-void hw_gradients_finish(hw_module *module);
+/* From now on they are there. After hw_gradients_prepare. */
+void hw_gradients_finish(hw_module *module, size_t count);
 
 static inline bool hw_parameter_has_gradient(const hw_parameter *parameter) {
   return (parameter->gradient->present & parameter->part) != 0;

@@ -35,9 +35,9 @@ void hw_graph_destroy(hw_graph *graph) {
   }
 }
 
-/* ---- Masks, which the caller may change after the forward ---- */
+/* ---- Masks and token types, which the caller may change after the forward ---- */
 
-static void keep(const hw_run *run, const void *data, size_t bytes, const void **kept) {
+void hw_graph_keep(const hw_run *run, const void *data, size_t bytes, const void **kept) {
   void *copy = hw_tape_push(run, bytes, 1);
   if (bytes > 0 && !hw_run_measures(run)) {
     memcpy(copy, data, bytes);
@@ -56,13 +56,20 @@ static size_t head_mask_bytes(const hw_graph *graph) {
   return is_there ? graph->module->layers * graph->module->heads * sizeof(float) : 0;
 }
 
-static void keep_masks(const hw_run *run, hw_graph *graph) {
-  hw_forward_options *options = &graph->options;
-  keep(run, options->mask.data, mask_bytes(graph), &options->mask.data);
-  keep(run, options->head_mask, head_mask_bytes(graph), (const void **)&options->head_mask);
+static size_t token_type_bytes(const hw_graph *graph) {
+  const bool is_there = graph->options.token_types != NULL;
+  return is_there ? graph->shape.batch * graph->shape.tokens * sizeof(uint32_t) : 0;
 }
 
-static void pop_masks(const hw_run *run, const hw_graph *graph) {
+void hw_graph_keep_options(const hw_run *run, hw_graph *graph) {
+  hw_forward_options *options = &graph->options;
+  hw_graph_keep(run, options->mask.data, mask_bytes(graph), &options->mask.data);
+  hw_graph_keep(run, options->head_mask, head_mask_bytes(graph), (const void **)&options->head_mask);
+  hw_graph_keep(run, options->token_types, token_type_bytes(graph), (const void **)&options->token_types);
+}
+
+static void pop_options(const hw_run *run, const hw_graph *graph) {
+  hw_tape_pop(run, token_type_bytes(graph), 1);
   hw_tape_pop(run, head_mask_bytes(graph), 1);
   hw_tape_pop(run, mask_bytes(graph), 1);
 }
@@ -77,7 +84,7 @@ typedef struct recorded_call {
 
 static void forward(hw_run *run, const void *call) {
   const recorded_call *f = call;
-  keep_masks(run, f->graph);
+  hw_graph_keep_options(run, f->graph);
   hw_module_run(run, f->graph->module, f->input, f->y);
 }
 
@@ -92,8 +99,12 @@ static hw_status check(const hw_module *module, const hw_input *input, const flo
 static hw_status record(hw_context *context, hw_graph *graph, const hw_input *input, float *y,
                         const hw_forward_options *options) {
   graph->shape = *input;
-  graph->options =
-      (hw_forward_options){.mask = options->mask, .head_mask = options->head_mask, .causality = options->causality};
+  graph->options = (hw_forward_options){
+      .mask = options->mask,
+      .head_mask = options->head_mask,
+      .causality = options->causality,
+      .token_types = options->token_types,
+  };
   return hw_run_recorded(context, options, &graph->kept, forward, &(recorded_call){graph, input, y});
 }
 
@@ -138,25 +149,34 @@ static void backward(hw_run *run, const void *call) {
   const backward_call *f = call;
   run->layer = f->module->layers;
   hw_module_run_backward(run, f->module, f->input, f->dy, f->dx);
-  pop_masks(run, f->graph);
+  pop_options(run, f->graph);
+}
+
+/* How many of the first parameters a backward reaches. */
+static size_t reached(hw_module *module, const hw_input *input) {
+  const size_t count = hw_module_parameter_count(module);
+  return hw_module_takes_ids(module, input) ? count - module->head_parameters : count;
 }
 
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
                              const float *dy, float *dx) {
   if (module == NULL || input == NULL || dy == NULL || !hw_graph_is_current(graph, module) || graph->is_loss ||
-      (module->type->takes_ids ? input->ids == NULL || dx != NULL : input->x == NULL)) {
+      (hw_module_takes_ids(module, input) ? input->ids == NULL || dx != NULL : input->x == NULL)) {
     return HW_ERROR_VALUE;
   }
   const hw_input *shape = &graph->shape;
+  if (hw_module_takes_ids(module, input) != hw_module_takes_ids(module, shape)) {
+    return HW_ERROR_VALUE;
+  }
   if (input->batch != shape->batch || input->tokens != shape->tokens || input->logits_start != shape->logits_start ||
       input->logits_end != shape->logits_end || input->logits_last != shape->logits_last) {
     return HW_ERROR_SHAPE;
   }
   HW_TRY(hw_lengths_check(module, input));
-  HW_TRY(hw_gradients_prepare(module));
+  HW_TRY(hw_gradients_prepare(module, reached(module, input)));
   hw_arena kept = graph->kept;
   const backward_call call = {graph, module, input, dy, dx};
   HW_TRY(hw_run_backward(context, &graph->options, &kept, backward, &call));
-  hw_gradients_finish(module);
+  hw_gradients_finish(module, reached(module, input));
   return HW_OK;
 }

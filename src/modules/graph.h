@@ -9,10 +9,15 @@ struct hw_graph {
   const hw_module *module;    /* which may be gone */
   uint64_t changes;           /* of the module and all inside, as it was */
   hw_input shape;             /* without data */
-  hw_forward_options options; /* masks alone, copied into `kept` */
+  hw_forward_options options; /* masks and token types alone, copied into `kept` */
   bool is_loss;
   hw_loss_input loss; /* of a loss, without data */
 };
+
+/* In a forward, first: copies what the caller may change after it onto the tape, and points the graph at it: an array of so many
+ * bytes, or the arrays of the graph's options. */
+void hw_graph_keep(const hw_run *run, const void *data, size_t bytes, const void **kept);
+void hw_graph_keep_options(const hw_run *run, hw_graph *graph);
 
 /* Empty; after an error of hw_gradients_check, or HW_ERROR_MEMORY, *graph is NULL. */
 hw_status hw_graph_create(hw_module *module, hw_graph **graph);

@@ -206,7 +206,7 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
   if (input->batch == 0 || input->tokens == 0) {
     return HW_ERROR_SHAPE;
   }
-  const void *data = type->takes_ids ? (const void *)input->ids : (const void *)input->x;
+  const void *data = hw_module_takes_ids(module, input) ? (const void *)input->ids : (const void *)input->x;
   const bool has_output = !type->has_logits || input->logits_last || input->logits_start != input->logits_end;
   if (data == NULL || (has_output && y == NULL)) {
     return HW_ERROR_VALUE;
@@ -246,6 +246,14 @@ static void forward(hw_run *run, const void *call) {
   hw_module_run(run, f->module, f->input, f->y);
 }
 
+/* What tells calls of one shape apart, whose scratch differs. */
+static size_t asked_logits(const hw_module *module, const hw_input *input) {
+  if (module->type->takes_rows && input->x != NULL) {
+    return SIZE_MAX;
+  }
+  return input->logits_last ? 1 : input->logits_end - input->logits_start;
+}
+
 hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
                             const hw_forward_options *options) {
   static const hw_forward_options nothing;
@@ -256,7 +264,7 @@ hw_status hw_module_forward(hw_context *context, const hw_module *module, const 
       .version = version,
       .batch = input->batch,
       .tokens = input->tokens,
-      .logits = input->logits_last ? 1 : input->logits_end - input->logits_start,
+      .logits = asked_logits(module, input),
   };
   if (asked->cache != NULL) {
     HW_TRY(hw_key_value_cache_reserve(asked->cache, input->tokens));

@@ -32,6 +32,7 @@ typedef struct hw_module_type {
   /* The projection of a layer's heads [width, heads · head_dim]; NULL: the module has none. */
   const hw_linear *(*out_proj)(const hw_module *module, size_t layer);
   bool takes_ids;
+  bool takes_rows; /* or rows of x, from which another of its forwards begins */
   bool has_logits; /* the output is of the tokens that the input says; there may be none */
   bool has_head_mask;
   bool takes_lengths; /* of sequences: what is behind them is padding */
@@ -51,6 +52,7 @@ struct hw_module {
   uint64_t changes;               /* of its own parameters */
   size_t layers;                  /* of attention, which have weights and traces; 0: none */
   size_t heads;                   /* of each layer */
+  size_t head_parameters;         /* the last ones, which a backward from ids does not reach */
   hw_named_parameter *parameters; /* NULL until the first is asked for by its number */
   size_t parameter_count;
 };
@@ -112,6 +114,11 @@ bool hw_forward_is_causal(const hw_forward_options *options, bool module_is_caus
 
 /* HW_ERROR_VALUE: lengths of a module that takes none, or one that is not from 1 to the tokens. */
 hw_status hw_lengths_check(const hw_module *module, const hw_input *input);
+
+/* Whether it is ids that the module is given. */
+static inline bool hw_module_takes_ids(const hw_module *module, const hw_input *input) {
+  return module->type->takes_ids && !(module->type->takes_rows && input->x != NULL);
+}
 
 /* Whether every id is below the limit. */
 bool hw_ids_fit(const hw_input *input, size_t limit);

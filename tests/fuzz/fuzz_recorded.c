@@ -84,12 +84,12 @@ static float *take_gradients(hw_module *module, size_t *count) {
 
 /* Of some rows. The mean loss is of all their targets. */
 static float add_gradients(const recorded *r, size_t first, size_t rows, float scale, size_t times) {
-  const hw_loss_input input = {r->ids + first * r->tokens, NULL, rows, r->tokens, -100};
+  const hw_loss_input input = {r->ids + first * r->tokens, NULL, rows, r->tokens, -100, NULL, NULL};
   hw_graph *graph = NULL;
   float loss = 0.0F;
-  CHECK(hw_decoder_loss(r->context, r->module, &input, &loss, &graph) == HW_OK, "loss");
+  CHECK(hw_model_loss(r->context, r->module, &input, &loss, &graph) == HW_OK, "loss");
   for (size_t i = 0; i < times; i++) {
-    CHECK(hw_decoder_loss_backward(r->context, r->module, graph, scale) == HW_OK, "backward");
+    CHECK(hw_model_loss_backward(r->context, r->module, graph, scale) == HW_OK, "backward");
   }
   hw_graph_destroy(graph);
   return loss;

@@ -241,6 +241,18 @@ const gpt2Call = (run, args) => (hw) => {
   return { args: args(model), run: (...given) => run(model, ...given), owned: [model] };
 };
 
+const bert = {
+  ...{ model_type: 'bert', vocab_size: 7, hidden_size: 6, intermediate_size: 8 },
+  ...{ num_hidden_layers: 2, num_attention_heads: 2, max_position_embeddings: 5 },
+};
+
+/** @param {(model: any, ...given: any[]) => any} run @param {() => any[]} args @returns {(hw: Engine) => Call} */
+const encoderCall = (run, args) => (hw) => {
+  hw.manualSeed(5);
+  const model = new hw.Encoder(bert);
+  return { args: args(), run: (...given) => run(model, ...given), owned: [model] };
+};
+
 /** @type {Record<string, (hw: Engine) => Call>} */
 const models = {
   'new Gpt2': (hw) => ({
@@ -259,6 +271,20 @@ const models = {
       owned: [model],
     };
   },
+  'Encoder.loss': encoderCall(
+    (model, ids, targets, options) => model.loss(ids, targets, options),
+    () => [[[1, 2, 3]], [[2, -1, 4]], { ignoreIndex: -1, tokenTypes: [[0, 1, 1]], lengths: [2] }],
+  ),
+  'Encoder.forward': encoderCall(
+    (model, ids, options) => model.forward(ids, options),
+    () => [
+      [[1, 2, 3]],
+      {
+        ...{ logits: 'all', tokenTypes: [[0, 1, 1]], lengths: [2], trace: true, needWeights: true },
+        headMask: x(1, [2, 2]),
+      },
+    ],
+  ),
   'Gpt2.forward': gpt2Call(
     (model, ids, options) => model.forward(ids, options),
     (model) => [

@@ -56,6 +56,16 @@ static inline hw_decoder_config gpt2_config(size_t vocab_size, size_t context_le
   };
 }
 
+/* A small BERT with two types of tokens, whose head has the embedding's matrix. */
+static inline hw_encoder_config encoder_config_of(size_t vocab_size, size_t context_length, size_t num_layers,
+                                                  size_t d_model, size_t num_heads, size_t d_ff) {
+  hw_model_config model = gpt2_config(vocab_size, context_length, num_layers, d_model, num_heads, d_ff).model;
+  model.is_bare = false;
+  model.names = HW_NAMES_BERT;
+  model.norm_place = HW_NORM_POST;
+  return (hw_encoder_config){.model = model, .token_types = 2, .has_head = true, .ties_head = true};
+}
+
 /* What one of its blocks is, as a transformer block. */
 static inline hw_transformer_block_config gpt2_block(const hw_decoder_config *config) {
   const hw_model_config *model = &config->model;

@@ -90,11 +90,11 @@ static void test_bad_starts(void) {
 
 /* The loss's gradient along itself is what a step that way changes. */
 static void check_loss(hw_module *module) {
-  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100};
+  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL};
   hw_graph *graph = NULL;
   float loss = 0.0F;
-  CHECK_STATUS(hw_decoder_loss(context, module, &input, &loss, &graph), HW_OK);
-  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_OK);
+  CHECK_STATUS(hw_model_loss(context, module, &input, &loss, &graph), HW_OK);
+  CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_OK);
   hw_graph_destroy(graph);
   double squares = 0.0;
   CHECK_STATUS(hw_module_sum_gradient_squares(context, module, NULL, 0, &squares), HW_OK);

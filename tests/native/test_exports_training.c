@@ -131,24 +131,24 @@ static void test_arrays(void) {
 static void test_loss(void) {
   const hw_decoder_config config = gpt2_config(3, ROWS, 1, 2, 1, 2);
   static const uint32_t ids[ROWS] = {0, 1, 2, 0};
-  const hw_loss_input good = {ids, NULL, 1, ROWS, -100};
-  const hw_loss_input bad = {NULL, NULL, 1, ROWS, -100};
+  const hw_loss_input good = {ids, NULL, 1, ROWS, -100, NULL, NULL};
+  const hw_loss_input bad = {NULL, NULL, 1, ROWS, -100, NULL, NULL};
   hw_module *decoder = NULL;
   float loss = 0.0F;
   CHECK_STATUS(hw_decoder_create(&config, &decoder), HW_OK);
-  OK(decoder_loss, decoder, &good, &loss, false);
-  OK(decoder_loss, decoder, &good, &loss, true);
+  OK(model_loss, decoder, &good, &loss, false);
+  OK(model_loss, decoder, &good, &loss, true);
   hw_graph *graph = result_slot;
-  VALUE(decoder_loss, decoder, &bad, &loss, true);
-  VALUE(decoder_loss, decoder, NULL, &loss, true);
-  VALUE(decoder_loss, decoder, &good, NULL, true);
-  VALUE(decoder_loss, NULL, &good, &loss, true);
-  VALUE(decoder_loss, linear, &good, &loss, true);
+  VALUE(model_loss, decoder, &bad, &loss, true);
+  VALUE(model_loss, decoder, NULL, &loss, true);
+  VALUE(model_loss, decoder, &good, NULL, true);
+  VALUE(model_loss, NULL, &good, &loss, true);
+  VALUE(model_loss, linear, &good, &loss, true);
   CHECK(result_slot == NULL, "left a pointer");
-  OK(decoder_loss_backward, decoder, graph, 1.0F);
-  VALUE(decoder_loss_backward, linear, graph, 1.0F);
-  VALUE(decoder_loss_backward, NULL, graph, 1.0F);
-  VALUE(decoder_loss_backward, decoder, NULL, 1.0F);
+  OK(model_loss_backward, decoder, graph, 1.0F);
+  VALUE(model_loss_backward, linear, graph, 1.0F);
+  VALUE(model_loss_backward, NULL, graph, 1.0F);
+  VALUE(model_loss_backward, decoder, NULL, 1.0F);
   CALL(graph_destroy, graph);
   hw_module_destroy(decoder);
 }

@@ -58,12 +58,12 @@ static void check_loss(const loss_case *c, const hw_loss_input *input) {
   double expected = 0.0;
   const float scale = 0.75F;
   loss_reference(&c->base, NULL, &expected);
-  CHECK_STATUS(hw_decoder_loss(context, module, input, &plain, NULL), HW_OK);
-  CHECK_STATUS(hw_decoder_loss(context, module, input, &loss, &graph), HW_OK);
+  CHECK_STATUS(hw_model_loss(context, module, input, &plain, NULL), HW_OK);
+  CHECK_STATUS(hw_model_loss(context, module, input, &loss, &graph), HW_OK);
   CHECK(plain == loss && fabs((double)loss - expected) <= 1e-5, "%g and %g, expected %g", (double)plain, (double)loss,
         expected);
   CHECK(!hw_module_has_gradient(module, 0), "a loss alone left a gradient");
-  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, scale), HW_OK);
+  CHECK_STATUS(hw_model_loss_backward(context, module, graph, scale), HW_OK);
   for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
     gradient_check_parameter(&c->base, i, NULL, &scale);
   }
@@ -78,7 +78,7 @@ static void test_loss(void) {
     c.base.reference = loss_reference;
     c.targets = i == 2 ? some : next;
     c.ignore_index = i == 2 ? -1 : IGNORED;
-    check_loss(&c, &(hw_loss_input){ids, i == 0 ? NULL : c.targets, BATCH, TOKENS, c.ignore_index});
+    check_loss(&c, &(hw_loss_input){ids, i == 0 ? NULL : c.targets, BATCH, TOKENS, c.ignore_index, NULL, NULL});
     hw_module_destroy(c.base.module);
   }
 }
@@ -123,17 +123,17 @@ static void test_chunks(void) {
   for (size_t i = 0; i < rows; i++) {
     many[i] = (uint32_t)(check_random() % vocab);
   }
-  const hw_loss_input all = {many, NULL, batch, tokens, IGNORED};
-  CHECK_STATUS(hw_decoder_loss(context, module, &all, &loss, &graph), HW_OK);
-  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_OK);
+  const hw_loss_input all = {many, NULL, batch, tokens, IGNORED, NULL, NULL};
+  CHECK_STATUS(hw_model_loss(context, module, &all, &loss, &graph), HW_OK);
+  CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_OK);
   hw_graph_destroy(graph);
   float *together = gradients_of(module, &count);
   double sum = 0.0;
   for (size_t b = 0; b < batch; b++) {
     float part = 0.0F;
-    const hw_loss_input one = {many + b * tokens, NULL, 1, tokens, IGNORED};
-    CHECK_STATUS(hw_decoder_loss(context, module, &one, &part, &graph), HW_OK);
-    CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F / batch), HW_OK);
+    const hw_loss_input one = {many + b * tokens, NULL, 1, tokens, IGNORED, NULL, NULL};
+    CHECK_STATUS(hw_model_loss(context, module, &one, &part, &graph), HW_OK);
+    CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F / batch), HW_OK);
     hw_graph_destroy(graph);
     sum += (double)part / batch;
   }
@@ -152,38 +152,38 @@ static void test_errors(void) {
   float loss = 0.0F;
   float logits[ROWS * VOCAB];
   int32_t targets[ROWS];
-  const hw_loss_input good = {ids, targets, BATCH, TOKENS, IGNORED};
+  const hw_loss_input good = {ids, targets, BATCH, TOKENS, IGNORED, NULL, NULL};
   memcpy(targets, next, sizeof next);
   CHECK_STATUS(make_linear(NULL, 2, 2, false, &linear), HW_OK);
-  CHECK_STATUS(hw_decoder_loss(context, linear, &good, &loss, &graph), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_decoder_loss(context, module, NULL, &loss, &graph), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_decoder_loss(context, module, &good, NULL, &graph), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_decoder_loss(NULL, module, &good, &loss, &graph), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_model_loss(context, linear, &good, &loss, &graph), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_model_loss(context, module, NULL, &loss, &graph), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_model_loss(context, module, &good, NULL, &graph), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_model_loss(NULL, module, &good, &loss, &graph), HW_ERROR_VALUE);
   const int32_t bad[] = {VOCAB, -1, -99, INT32_MAX, INT32_MIN};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     targets[ROWS - 1] = bad[i];
-    CHECK_STATUS(hw_decoder_loss(context, module, &good, &loss, &graph), HW_ERROR_VALUE);
+    CHECK_STATUS(hw_model_loss(context, module, &good, &loss, &graph), HW_ERROR_VALUE);
     CHECK(graph == NULL, "left a graph");
   }
   targets[ROWS - 1] = IGNORED;
   hw_loss_input other = good;
   other.tokens = TOKENS + 1;
-  CHECK_STATUS(hw_decoder_loss(context, module, &other, &loss, &graph), HW_ERROR_SHAPE);
+  CHECK_STATUS(hw_model_loss(context, module, &other, &loss, &graph), HW_ERROR_SHAPE);
   other.tokens = 0;
-  CHECK_STATUS(hw_decoder_loss(context, module, &other, &loss, &graph), HW_ERROR_SHAPE);
-  CHECK_STATUS(hw_decoder_loss(context, module, &good, &loss, &graph), HW_OK);
+  CHECK_STATUS(hw_model_loss(context, module, &other, &loss, &graph), HW_ERROR_SHAPE);
+  CHECK_STATUS(hw_model_loss(context, module, &good, &loss, &graph), HW_OK);
   const hw_input input = {.ids = ids, .batch = BATCH, .tokens = TOKENS};
   CHECK_STATUS(hw_module_backward(context, module, &input, graph, logits, NULL), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_decoder_loss_backward(context, linear, graph, 1.0F), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_decoder_loss_backward(context, module, NULL, 1.0F), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_decoder_loss_backward(NULL, module, graph, 1.0F), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_model_loss_backward(context, linear, graph, 1.0F), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_model_loss_backward(context, module, NULL, 1.0F), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_model_loss_backward(NULL, module, graph, 1.0F), HW_ERROR_VALUE);
   hw_module *norm = hw_module_child(module, "ln_f");
   CHECK_STATUS(hw_module_load(norm, 0, 0, 1, &loss), HW_OK);
-  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_ERROR_VALUE);
   CHECK(!hw_module_has_gradient(module, 0), "a gradient after an error");
   hw_graph_destroy(graph);
   CHECK_STATUS(hw_module_forward_recorded(context, module, &input, NULL, NULL, &graph), HW_OK);
-  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_ERROR_VALUE);
   hw_graph_destroy(graph);
   hw_module_destroy(module);
   hw_module_destroy(linear);
@@ -195,10 +195,10 @@ static void test_all_ignored(void) {
   hw_graph *graph = NULL;
   float loss = 0.0F;
   size_t count = 0;
-  const hw_loss_input one_token = {ids, NULL, ROWS, 1, IGNORED};
-  CHECK_STATUS(hw_decoder_loss(context, module, &one_token, &loss, &graph), HW_OK);
+  const hw_loss_input one_token = {ids, NULL, ROWS, 1, IGNORED, NULL, NULL};
+  CHECK_STATUS(hw_model_loss(context, module, &one_token, &loss, &graph), HW_OK);
   CHECK(isnan(loss), "%g", (double)loss);
-  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_OK);
+  CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_OK);
   float *gradients = gradients_of(module, &count);
   for (size_t i = 0; i < count; i++) {
     CHECK(gradients[i] == 0.0F, "%zu: %g", i, (double)gradients[i]);
@@ -210,11 +210,11 @@ static void test_all_ignored(void) {
 
 /* By differences of what the engine itself computes from the same seed: dropout drops the same in each. */
 static double dropped_loss(hw_module *module, size_t index, size_t row, const float *values) {
-  const hw_loss_input input = {ids, some, BATCH, TOKENS, -1};
+  const hw_loss_input input = {ids, some, BATCH, TOKENS, -1, NULL, NULL};
   float loss = 0.0F;
   CHECK(hw_module_load(module, index, row, 1, values) == HW_OK, "load");
   hw_manual_seed(context, 5);
-  CHECK(hw_decoder_loss(context, module, &input, &loss, NULL) == HW_OK, "loss");
+  CHECK(hw_model_loss(context, module, &input, &loss, NULL) == HW_OK, "loss");
   return (double)loss;
 }
 
@@ -222,11 +222,11 @@ static void test_dropout(void) {
   hw_module *module = make(0.3);
   hw_graph *graph = NULL;
   float loss = 0.0F;
-  const hw_loss_input input = {ids, some, BATCH, TOKENS, -1};
+  const hw_loss_input input = {ids, some, BATCH, TOKENS, -1, NULL, NULL};
   hw_manual_seed(context, 5);
-  CHECK_STATUS(hw_decoder_loss(context, module, &input, &loss, &graph), HW_OK);
+  CHECK_STATUS(hw_model_loss(context, module, &input, &loss, &graph), HW_OK);
   hw_module_train(module, false);
-  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_OK);
+  CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_OK);
   hw_module_train(module, true);
   hw_graph_destroy(graph);
   for (size_t index = 0; index < hw_module_parameter_count(module); index++) {

@@ -69,13 +69,12 @@ static hw_status run_stack(hw_context *context) {
   return status;
 }
 
-static hw_status train_decoder(hw_context *context, hw_module *module) {
+static hw_status train_model(hw_context *context, hw_module *module, const hw_loss_input *input) {
   hw_graph *graph = (hw_graph *)(uintptr_t)64;
-  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100};
-  hw_status status = hw_decoder_loss(context, module, &input, results.y, &graph);
+  hw_status status = hw_model_loss(context, module, input, results.y, &graph);
   CHECK((status == HW_OK) == (graph != NULL), "status %d", (int)status);
   if (status == HW_OK) {
-    status = hw_decoder_loss_backward(context, module, graph, 1.0F);
+    status = hw_model_loss_backward(context, module, graph, 1.0F);
     check_gradients(module, status);
   }
   hw_graph_destroy(graph);
@@ -88,7 +87,49 @@ static hw_status run_decoder(hw_context *context) {
   hw_module *module = NULL;
   hw_status status = hw_decoder_create(&config, &module);
   if (status == HW_OK) {
-    status = train_decoder(context, module);
+    status = train_model(context, module, &(hw_loss_input){ids, NULL, BATCH, TOKENS, -100, NULL, NULL});
+  }
+  hw_module_destroy(module);
+  return status;
+}
+
+/* Hidden states and logits, each with a graph of its own. */
+static hw_status pass_back(hw_context *context, hw_module *module) {
+  hw_graph *graphs[2] = {NULL, NULL};
+  float *hidden = results.y;
+  float *logits = results.y + BATCH * TOKENS * D_MODEL;
+  const hw_input input = {.ids = ids, .batch = BATCH, .tokens = TOKENS};
+  const hw_input rows = {.x = hidden, .batch = BATCH, .tokens = TOKENS};
+  hw_status status = hw_module_forward_recorded(context, module, &input, hidden, NULL, &graphs[0]);
+  if (status == HW_OK) {
+    status = hw_module_forward_recorded(context, module, &rows, logits, NULL, &graphs[1]);
+  }
+  if (status == HW_OK) {
+    status = hw_module_backward(context, module, &rows, graphs[1], logits, results.weights);
+  }
+  if (status == HW_OK) {
+    status = hw_module_backward(context, module, &input, graphs[0], results.weights, NULL);
+  }
+  hw_graph_destroy(graphs[0]);
+  hw_graph_destroy(graphs[1]);
+  return status;
+}
+
+static hw_status run_encoder(hw_context *context) {
+  static const int32_t targets[BATCH * TOKENS] = {1, -100, 2, -100, 3};
+  static const uint32_t types[BATCH * TOKENS] = {0, 1, 1};
+  static const uint32_t lengths[BATCH] = {TOKENS, 3};
+  hw_encoder_config config = encoder_config_of(VOCAB, TOKENS, LAYERS, D_MODEL, HEADS, D_FF);
+  const hw_loss_input input = {ids, targets, BATCH, TOKENS, -100, types, lengths};
+  hw_module *module = NULL;
+  config.ties_head = false;
+  config.model.dropout = 0.5;
+  hw_status status = hw_encoder_create(&config, &module);
+  if (status == HW_OK) {
+    status = train_model(context, module, &input);
+  }
+  if (status == HW_OK) {
+    status = pass_back(context, module);
   }
   hw_module_destroy(module);
   return status;
@@ -121,11 +162,11 @@ static hw_status step_array(hw_context *context) {
 static hw_status evaluate(hw_context *context) {
   hw_decoder_config config = gpt2_config(VOCAB, TOKENS, LAYERS, D_MODEL, HEADS, D_FF);
   config.model.dropout = 0.5;
-  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100};
+  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL};
   hw_module *module = NULL;
   hw_status status = hw_decoder_create(&config, &module);
   if (status == HW_OK) {
-    status = hw_decoder_loss(context, module, &input, results.y, NULL);
+    status = hw_model_loss(context, module, &input, results.y, NULL);
   }
   hw_module_destroy(module);
   return status;
@@ -133,6 +174,7 @@ static hw_status evaluate(hw_context *context) {
 
 static void test_stack(void) { sweep_failures(run_stack); }
 static void test_decoder(void) { sweep_failures(run_decoder); }
+static void test_encoder(void) { sweep_failures(run_encoder); }
 static void test_state(void) { sweep_failures(load_state); }
 static void test_step(void) { sweep_failures(step_array); }
 static void test_evaluate(void) { sweep_failures(evaluate); }
@@ -142,6 +184,7 @@ int main(void) {
   check_fill(x, sizeof x / sizeof *x);
   check_run("a stack is recorded, goes back and is stepped, or nothing of it is", test_stack);
   check_run("so does a decoder's loss", test_decoder);
+  check_run("so do an encoder's loss, and its hidden states with their logits", test_encoder);
   check_run("gradients and moments are loaded or not", test_state);
   check_run("an array is stepped or not", test_step);
   check_run("a loss alone is computed or not", test_evaluate);

@@ -45,12 +45,12 @@ static void step(hw_module *module, hw_optimizer *optimizer, bool with_adamw, ui
                  double *norm) {
   uint32_t ids[BATCH * TOKENS];
   hw_graph *graph = NULL;
-  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100};
+  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL};
   for (uint32_t i = 0; i < BATCH * TOKENS; i++) {
     ids[i] = (uint32_t)(unit(1000 + number, i) * VOCAB);
   }
-  CHECK_STATUS(hw_decoder_loss(context, module, &input, loss, &graph), HW_OK);
-  CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_OK);
+  CHECK_STATUS(hw_model_loss(context, module, &input, loss, &graph), HW_OK);
+  CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_OK);
   hw_graph_destroy(graph);
   CHECK_STATUS(hw_clip_grad_norm(context, module, 1.0, norm), HW_OK);
   if (with_adamw) {
@@ -135,9 +135,9 @@ static float *train_on(size_t threads, size_t *count) {
     for (size_t i = 0; i < (size_t)MANY * LONG; i++) {
       ids[i] = (uint32_t)(check_random() % WORDS);
     }
-    const hw_loss_input input = {ids, NULL, MANY, LONG, -100};
-    CHECK_STATUS(hw_decoder_loss(context, module, &input, &loss, &graph), HW_OK);
-    CHECK_STATUS(hw_decoder_loss_backward(context, module, graph, 1.0F), HW_OK);
+    const hw_loss_input input = {ids, NULL, MANY, LONG, -100, NULL, NULL};
+    CHECK_STATUS(hw_model_loss(context, module, &input, &loss, &graph), HW_OK);
+    CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_OK);
     CHECK_STATUS(hw_clip_grad_norm(context, module, 1.0, &norm), HW_OK);
     CHECK_STATUS(hw_adamw_step(context, optimizer, &adamw, NULL, 0), HW_OK);
     hw_graph_destroy(graph);

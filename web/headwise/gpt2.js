@@ -3,7 +3,7 @@
  * @module headwise/gpt2
  */
 
-/** @typedef {import('./autograd/decoder-loss.js').LossOptions} LossOptions */
+/** @typedef {import('./autograd/model-loss.js').LossOptions} LossOptions */
 /** @typedef {import('./models/gpt2.js').Gpt2Options} Gpt2Options */
 /**
  * @template {import('./models/gpt2.js').LogitsOf} [Logits=import('./models/gpt2.js').LogitsOf]

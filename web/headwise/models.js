@@ -45,6 +45,7 @@
  * @typedef {import('./models/encoder.js').EncoderResult<NeedWeights, WithTrace>} EncoderResult
  */
 /** @typedef {import('./models/encoder.js').EncoderOutput} EncoderOutput */
+/** @typedef {import('./models/encoder.js').EncoderLossOptions} EncoderLossOptions */
 /** @typedef {import('./models/generate.js').Generated} Generated */
 /**
  * @template {boolean} [WithLogProbability=false]

@@ -94,17 +94,17 @@ static void make_batch(training *t) {
 /* ---- Steps ---- */
 
 static hw_status step(training *t, int number, float *loss) {
-  const hw_loss_input input = {t->ids, t->targets, BATCH, TOKENS, IGNORED};
+  const hw_loss_input input = {t->ids, t->targets, BATCH, TOKENS, IGNORED, NULL, NULL};
   const hw_adamw_config adamw = {
       .lr = 3e-3 * fmin(1.0, (number + 1.0) / WARM_UP), .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-8, .weight_decay = 0.01};
   hw_graph *graph;
   double norm;
   make_batch(t);
-  hw_status status = hw_decoder_loss(t->context, t->decoder, &input, loss, &graph);
+  hw_status status = hw_model_loss(t->context, t->decoder, &input, loss, &graph);
   if (status != HW_OK) {
     return status;
   }
-  status = hw_decoder_loss_backward(t->context, t->decoder, graph, 1.0F);
+  status = hw_model_loss_backward(t->context, t->decoder, graph, 1.0F);
   hw_graph_destroy(graph);
   if (status == HW_OK) {
     status = hw_clip_grad_norm(t->context, t->decoder, 1.0, &norm);

@@ -83,8 +83,8 @@
  * @property {(optimizer: number, index: number, moment: number, first_row: number, rows: number, target: number) => number} optimizer_store_moment
  * @property {(config: number, steps: number, count: number, value: number, gradient: number, exp_avg: number, exp_avg_sq: number) => number} adamw_step_array
  * @property {(config: number, count: number, value: number, gradient: number, momentum_buffer: number) => number} sgd_step_array
- * @property {(decoder: number, input: number, loss: number, records: boolean) => number} decoder_loss
- * @property {(decoder: number, graph: number, scale: number) => number} decoder_loss_backward
+ * @property {(model: number, input: number, loss: number, records: boolean) => number} model_loss
+ * @property {(model: number, graph: number, scale: number) => number} model_loss_backward
  */
 /** hw_mask */
 export const mask = { bytes: 24, word: { kind: 0, data: 4, batchStride: 8, headStride: 12, queryStride: 16, keyStride: 20 } };
@@ -105,7 +105,7 @@ export const crossEntropyCall = { bytes: 40, word: { logits: 0, targets: 4, rows
 /** hw_attention_gradient_arguments */
 export const attentionGradientArguments = { bytes: 20, word: { output: 0, query: 4, key: 8, value: 12, mask: 16 } };
 /** hw_loss_input */
-export const lossInput = { bytes: 20, word: { ids: 0, targets: 4, batch: 8, tokens: 12, ignoreIndex: 16 } };
+export const lossInput = { bytes: 28, word: { ids: 0, targets: 4, batch: 8, tokens: 12, ignoreIndex: 16, tokenTypes: 20, lengths: 24 } };
 /** hw_rotary_config */
 export const rotaryConfig = { bytes: 16, word: { frequencies: 0, pairs: 4 }, f64: { factor: 8 } };
 /** hw_layer_config */

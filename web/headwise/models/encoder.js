@@ -1,16 +1,18 @@
-import { checkShape, checkTable } from '../checks/check.js';
+import { lossOptions, modelLoss } from '../autograd/model-loss.js';
+import { checkRecording } from '../autograd/modules.js';
+import { checkShape, checkTable, oneOf, or } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
-import { copyArray } from '../checks/foreign.js';
 import { checkIds, checkIntegers } from '../modules/embedding.js';
-import { encoderForward, runForward } from '../modules/forward.js';
+import { encoderForward, runForward, runRows } from '../modules/forward.js';
 import { Module } from '../modules/module.js';
+import { checkFloats } from '../tensor/operand.js';
 import { sameShape } from '../tensor/shape.js';
-import { tensorOf } from '../tensor/tensor.js';
 import { drawWeights } from './draw-weights.js';
 import { readGivenConfig } from './given-config.js';
 import { layModel } from './lay-model.js';
 import { namesOf } from './names.js';
+import { withLengths } from './ragged.js';
 
 /**
  * @template Option
@@ -27,6 +29,7 @@ import { namesOf } from './names.js';
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
  * @typedef {object} EncoderForwardOptions
+ * @property {'all' | 'none'} [logits] the tokens whose logits are returned, if the model has a head: all (default) or none
  * @property {Ids} [tokenTypes] of the ids' shape: which of two texts a token is of; default: zeros
  * @property {readonly number[]} [lengths] how many tokens of each sequence count: what follows is padding, which no token attends
  *   to. Default: all
@@ -40,7 +43,8 @@ import { namesOf } from './names.js';
  * The result of an encoder's `forward`.
  * @typedef {object} EncoderOutput
  * @property {Tensor} hidden [batch, tokens, dModel], or [tokens, dModel] if ids have no batch: what the last layer leaves
- * @property {Tensor} [logits] [batch, tokens, vocabSize], of the masked-language-model head, if the model has one
+ * @property {Tensor} [logits] [batch, tokens, vocabSize], of the masked-language-model head, if the model has one and they were not
+ *   declined
  */
 /**
  * The result of `forward`: hidden states, logits if there is a head, weights and traces if requested.
@@ -49,46 +53,23 @@ import { namesOf } from './names.js';
  * @typedef {EncoderOutput & Asked<NeedWeights, LayerWeights> & Asked<WithTrace, LayerTraces>} EncoderResult
  */
 
-/** @param {unknown} lengths @param {number} batch @param {number} tokens */
-function checkLengths(lengths, batch, tokens) {
-  const list = copyArray(lengths, batch);
-  const fits = (/** @type {unknown} */ n) =>
-    Number.isInteger(n) && Number(n) >= 1 && Number(n) <= tokens;
-  if (list?.length !== batch || !list.every(fits)) {
-    throw misfit(lengths, 'lengths', `${batch} integers from 1 to ${tokens}`);
-  }
-  return /** @type {number[]} */ (list);
-}
-
 /**
- * True where there is padding.
- * @param {readonly number[]} shape of the ids
- * @param {readonly number[]} lengths
+ * Options of an encoder's `loss`.
+ * @typedef {object} EncoderLossOptions
+ * @property {number} [ignoreIndex] default -100; targets of this value do not count
+ * @property {Ids} [tokenTypes] of the ids' shape: which of two texts a token is of; default: zeros
+ * @property {readonly number[]} [lengths] how many ids of each row count: the others are padding, which no token attends to and
+ *   whose targets do not count. Default: all
  */
-function paddingOf(shape, lengths) {
-  const tokens = shape[shape.length - 1];
-  const data = Uint8Array.from({ length: lengths.length * tokens }, (_, i) =>
-    Number(i % tokens >= lengths[Math.floor(i / tokens)]),
-  );
-  return { dtype: /** @type {const} */ ('bool'), shape, data, size: data.length };
-}
 
-/**
- * The first columns of a matrix, and the others.
- * @param {Tensor} x
- * @param {number} width of the first
- */
-function splitColumns({ data, shape }, width) {
-  const columns = shape[shape.length - 1];
-  const part = (/** @type {number} */ start, /** @type {number} */ end) => {
-    const values = new Float32Array((data.length / columns) * (end - start));
-    for (let row = 0; row * columns < data.length; row++) {
-      values.set(data.subarray(row * columns + start, row * columns + end), row * (end - start));
-    }
-    return tensorOf(values, Object.freeze([...shape.slice(0, -1), end - start]));
-  };
-  return [part(0, width), part(width, columns)];
-}
+/** @param {any} value read when the number of types is known */
+const asGiven = (value) => value;
+
+const forwardOptions = {
+  ...encoderForward,
+  ...{ logits: or(oneOf(['all', 'none']), 'all'), tokenTypes: asGiven },
+};
+const encoderLossOptions = { ...lossOptions, tokenTypes: asGiven };
 
 /**
  * @internal The config of an encoder, as configOf of decoders.
@@ -105,6 +86,7 @@ export class Encoder extends Module {
   #about;
   #names;
   #hasHead;
+  #dtype;
 
   static {
     encoderConfigOf = (model) =>
@@ -138,10 +120,11 @@ export class Encoder extends Module {
     this.#config = this.config;
     this.#names = namesOf(model);
     this.#hasHead = hasHead;
+    this.#dtype = dtype;
     /** @type {import('../modules/forward.js').Attending} */
     this.#about = {
       ...{ name: 'Encoder.forward', input: 'ids', rank: 2, heads: numHeads, layers: numLayers },
-      ...{ width: dModel + (hasHead ? vocabSize : 0), contextLength, headDim: model.headDim },
+      ...{ width: dModel, contextLength, headDim: model.headDim },
     };
     if (known === undefined) {
       drawWeights(this, deviation);
@@ -158,6 +141,11 @@ export class Encoder extends Module {
     return this.#names.isUnused(this.#names.canonical(key));
   }
 
+  /** @param {any} tokenTypes @returns {import('../tensor/operand.js').IdsOperand | undefined} */
+  #readTypes(tokenTypes) {
+    return tokenTypes && checkIntegers(tokenTypes, 'tokenTypes', this.#config.tokenTypes);
+  }
+
   /**
    * Computes the hidden state of each token, and its logits if the model has a head.
    * @template {boolean} [NeedWeights=false]
@@ -166,14 +154,14 @@ export class Encoder extends Module {
    * @param {EncoderForwardOptions<NeedWeights, WithTrace>} [options]
    * @returns {EncoderResult<NeedWeights, WithTrace>}
    * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or token types of another shape; ERR_VALUE: an id, type or
-   *   length out of range, or gradients are to be recorded; ERR_MEMORY; ERR_DISPOSED
+   *   length out of range; ERR_MEMORY; ERR_DISPOSED
    */
   forward(ids, options) {
     this.checkAlive();
-    const { tokenTypes, lengths, ...asked } = checkTable(options, encoderForward, this.#about.name);
-    const { vocabSize, tokenTypes: typeCount, dModel } = this.#config;
-    const types = tokenTypes && checkIntegers(tokenTypes, 'tokenTypes', typeCount);
-    const input = checkIds(ids, vocabSize);
+    const { name } = this.#about;
+    const { logits, tokenTypes, lengths, ...asked } = checkTable(options, forwardOptions, name);
+    const types = this.#readTypes(tokenTypes);
+    const input = checkIds(ids, this.#config.vocabSize);
     const { shape } = input;
     const fits = shape.length === 1 || shape.length === 2;
     checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
@@ -181,22 +169,56 @@ export class Encoder extends Module {
       const expected = () => `${describe(shape)}, as ids`;
       checkShape(types, 'tokenTypes', sameShape(types.shape, shape), expected);
     }
-    const batch = shape.length === 2 ? shape[0] : 1;
-    const tokens = shape[shape.length - 1];
-    const padding = lengths && paddingOf(shape, checkLengths(lengths, batch, tokens));
-    if (this.engine.isRecording) {
-      const expected = 'a call within hw.noGrad: encoders have no gradients';
+    checkRecording(this.engine, name, this.#dtype);
+    const padded = withLengths(input, undefined, lengths);
+    const wanted = { ...asked, tokenTypes: types };
+    const { output: hidden, ...rest } = runForward(this, this.#about, padded, wanted, ids);
+    if (!this.#hasHead || logits === 'none') {
+      return /** @type {any} */ ({ hidden, ...rest });
+    }
+    try {
+      return /** @type {any} */ ({ hidden, logits: this.#predict(hidden, input), ...rest });
+    } catch (error) {
+      rest.trace?.forEach((trace) => trace.dispose());
+      throw error;
+    }
+  }
+
+  /**
+   * The logits of hidden states.
+   * @param {Tensor} hidden
+   * @param {import('../tensor/operand.js').IdsOperand} ids
+   */
+  #predict(hidden, { shape, size }) {
+    const { vocabSize } = this.#config;
+    const input = checkFloats(hidden, 'hidden');
+    return runRows(this, this.#about.name, input, size, [...shape, vocabSize], hidden);
+  }
+
+  /**
+   * Computes the training loss in the engine: the mean cross-entropy of the masked-language-model head's predictions.
+   * @param {Ids} ids [batch, tokens] or [tokens], some of them masked
+   * @param {Ids} targets of the same shape, one per id, such as the ids before they were masked; ignoreIndex where nothing is to be
+   *   predicted
+   * @param {EncoderLossOptions} [options]
+   * @returns {Tensor} of shape []: the mean over targets that are not ignored; NaN if there are none
+   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or targets or token types of another shape; ERR_VALUE: an id,
+   *   target, type or length out of range, no targets, or no head; ERR_MEMORY; ERR_DISPOSED
+   */
+  loss(ids, targets, options) {
+    this.checkAlive();
+    const about = { ...this.#config, name: 'Encoder.loss' };
+    if (!this.#hasHead) {
       throw new HeadwiseError(
         'ERR_VALUE',
-        `Encoder.forward has gradients to record; expected ${expected}`,
+        `${about.name}: the model has no masked-language-model head; expected one, as its checkpoint has or hw.Encoder makes`,
       );
     }
-    const wanted = { ...asked, keyPaddingMask: padding, tokenTypes: types };
-    const { output, ...rest } = runForward(this, this.#about, input, wanted, ids);
-    if (!this.#hasHead) {
-      return /** @type {any} */ ({ hidden: output, ...rest });
+    checkRecording(this.engine, about.name, this.#dtype);
+    if (targets === undefined) {
+      throw misfit(targets, 'targets', "one per id (an encoder's are not the next ids)");
     }
-    const [hidden, logits] = splitColumns(output, dModel);
-    return /** @type {any} */ ({ hidden, logits, ...rest });
+    const { tokenTypes, ...asked } = checkTable(options, encoderLossOptions, about.name);
+    return modelLoss(this, about, ids, targets, asked, this.#readTypes(tokenTypes));
   }
 }

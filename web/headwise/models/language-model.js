@@ -1,7 +1,7 @@
 // What all decoders can do: forward, caches, the loss, generation.
-import { decoderLoss } from '../autograd/decoder-loss.js';
+import { lossOptions, modelLoss } from '../autograd/model-loss.js';
+import { checkRecording } from '../autograd/modules.js';
 import { checkOptions, checkShape, checkTable } from '../checks/check.js';
-import { HeadwiseError } from '../checks/error.js';
 import { checkIds } from '../modules/embedding.js';
 import { decoderForward, runForward } from '../modules/forward.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
@@ -142,14 +142,6 @@ export class LanguageModel extends Module {
     }
   }
 
-  #checkRecording() {
-    if (this.engine.isRecording && this.#dtype !== 'float32') {
-      const expected = "dtype 'float32', or a call within hw.noGrad";
-      const problem = `has gradients to record for ${this.#dtype} weights; expected ${expected}`;
-      throw new HeadwiseError('ERR_VALUE', `${this.#about.name} ${problem}`);
-    }
-  }
-
   /** @override @protected @param {string} key */
   canonicalKey(key) {
     return this.#names.canonical(key);
@@ -196,7 +188,7 @@ export class LanguageModel extends Module {
     const fits = shape.length === 1 || shape.length === 2;
     checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
     if (asked.cache === undefined && asked.logits !== 'none') {
-      this.#checkRecording();
+      checkRecording(this.engine, this.#about.name, this.#dtype);
     }
     const { output, ...rest } = runForward(
       this,
@@ -239,17 +231,18 @@ export class LanguageModel extends Module {
    * Computes the training loss in the engine: the mean cross-entropy of the model's predictions.
    * @param {Ids} ids [batch, tokens] or [tokens]
    * @param {Ids} [targets] of the same shape; default: the target of each id is the next id of its row; the last id has no target
-   * @param {import('../autograd/decoder-loss.js').LossOptions} [options]
+   * @param {import('../autograd/model-loss.js').LossOptions} [options]
    * @returns {Tensor} of shape []: the mean over targets that are not ignored; NaN if there are none
    * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or targets of another shape; ERR_VALUE: an id or target out
    *   of range; ERR_MEMORY; ERR_DISPOSED
    */
   loss(ids, targets, options) {
     this.checkAlive();
-    this.#checkRecording();
     const { vocabSize, contextLength } = this.#config;
     const about = { name: this.#about.name.replace('forward', 'loss'), vocabSize, contextLength };
-    return decoderLoss(this, about, ids, targets, options);
+    checkRecording(this.engine, about.name, this.#dtype);
+    const asked = checkTable(options, lossOptions, about.name);
+    return modelLoss(this, about, ids, targets, asked);
   }
 
   /**

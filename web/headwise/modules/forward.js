@@ -86,12 +86,8 @@ export const decoderForward = {
   lengths: readLengths,
 };
 
-/** @param {any} value read when the ids are known */
-const asGiven = (value) => value;
-
 export const encoderForward = {
-  ...{ tokenTypes: asGiven, lengths: asGiven, trace: flag, needWeights: flag },
-  headMask: maybe(checkHeadMask),
+  ...{ lengths: readLengths, trace: flag, needWeights: flag, headMask: maybe(checkHeadMask) },
 };
 
 /** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward> & { tokenTypes: IdsOperand }>} Asked options that are checked */

@@ -1,9 +1,10 @@
-// The loss of a language model. The engine computes it without storing the logits of all tokens.
+// The loss of a model. The engine computes it without storing the logits of all tokens.
 import { lossInput } from '../engine/abi.js';
-import { checkShape, checkTable, or } from '../checks/check.js';
+import { checkShape, or } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
+import { readLengths, withLengths } from '../models/ragged.js';
 import { checkIds, checkTargets } from '../modules/embedding.js';
 import { checkIgnored } from '../tensor/losses.js';
 import { sameShape } from '../tensor/shape.js';
@@ -12,15 +13,19 @@ import { attach } from './record.js';
 
 /** @typedef {import('../modules/module.js').Module} Module */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
  * Options of `loss`.
  * @typedef {object} LossOptions
  * @property {number} [ignoreIndex] default -100; targets of this value do not count
+ * @property {readonly number[]} [lengths] how many ids of each row count: the others are padding, which no token attends to and
+ *   whose targets do not count. Default: all
  */
 
-const table = { ignoreIndex: or(checkIgnored, -100) };
+/** What checks these options. */
+export const lossOptions = { ignoreIndex: or(checkIgnored, -100), lengths: readLengths };
 
 /**
  * The mean cross-entropy of a model's predictions and the targets that are not ignored.
@@ -28,28 +33,39 @@ const table = { ignoreIndex: or(checkIgnored, -100) };
  * @param {{ name: string, vocabSize: number, contextLength: number }} about name: the method's
  * @param {Ids} ids [batch, tokens] or [tokens]
  * @param {Ids | undefined} targets of the same shape; undefined: each id's is the next id of its row
- * @param {LossOptions | undefined} options
+ * @param {import('../checks/check.js').Checked<typeof lossOptions>} asked
+ * @param {IdsOperand} [types] token types, to be of the ids' shape
  * @returns {Tensor} of shape []
  */
-export function decoderLoss(module, { name, vocabSize, contextLength }, ids, targets, options) {
-  const { ignoreIndex } = checkTable(options, table, name);
-  const input = checkIds(ids, vocabSize);
-  const { shape } = input;
+export function modelLoss(module, { name, vocabSize, contextLength }, ids, targets, asked, types) {
+  const { ignoreIndex, lengths } = asked;
+  const plain = checkIds(ids, vocabSize);
+  const { shape } = plain;
   const tokens = shape[shape.length - 1];
   const fits = (shape.length === 1 || shape.length === 2) && tokens <= contextLength;
   const expected = () => `[batch, tokens] or [tokens], at most contextLength, ${contextLength}`;
-  checkShape(input, 'ids', fits, expected);
+  checkShape(plain, 'ids', fits, expected);
   const given = targets === undefined ? undefined : checkTargets(targets, vocabSize, ignoreIndex);
-  if (given !== undefined) {
-    checkShape(given, 'targets', sameShape(given.shape, shape), () => `${describe(shape)}, as ids`);
+  for (const [each, argument] of /** @type {const} */ ([
+    [given, 'targets'],
+    [types, 'tokenTypes'],
+  ])) {
+    if (each !== undefined) {
+      const asIds = () => `${describe(shape)}, as ids`;
+      checkShape(each, argument, sameShape(each.shape, shape), asIds);
+    }
   }
+  const input = withLengths(plain, undefined, lengths);
   const { engine, pointer } = module;
   const isRecorded = engine.isRecording && module.trains;
-  const [struct, loss, idsAt, targetsAt] = engine.lay([lossInput.bytes, 4, input, given]);
-  const batch = input.size / tokens;
-  const fields = { ids: idsAt, targets: targetsAt, batch, tokens, ignoreIndex };
+  const laid = engine.lay([lossInput.bytes, 4, input, given, types]);
+  const [struct, loss, idsAt] = laid;
+  const fields = {
+    ...{ ids: idsAt, targets: laid[3], batch: plain.size / tokens, tokens, ignoreIndex },
+    ...{ tokenTypes: laid[4], lengths: input.hasLengths ? idsAt + 4 * plain.size : 0 },
+  };
   writeStruct(engine, struct, lossInput, fields);
-  engine.check(engine.call.decoder_loss(pointer, struct, loss, isRecorded), name);
+  engine.check(engine.call.model_loss(pointer, struct, loss, isRecorded), name);
   const graph = isRecorded ? new Graph(engine, engine.result) : undefined;
   const result = engine.read(loss, []);
   if (graph !== undefined) {
@@ -69,7 +85,7 @@ export function decoderLoss(module, { name, vocabSize, contextLength }, ids, tar
  */
 function passBack(module, graph, scale) {
   const { engine, pointer } = module;
-  engine.check(engine.call.decoder_loss_backward(pointer, addressOf(graph), scale), 'backward');
+  engine.check(engine.call.model_loss_backward(pointer, addressOf(graph), scale), 'backward');
   module.forgetFrozen();
   return [];
 }

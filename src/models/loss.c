@@ -1,0 +1,260 @@
+/* The loss of a model, with its head in chunks of rows: no buffer of tokens by vocabulary. */
+#include <string.h>
+
+#include "models/decoder.h"
+#include "models/encoder.h"
+#include "models/models.h"
+#include "modules/gradients.h"
+#include "modules/graph.h"
+#include "modules/layer_norm.h"
+#include "ops/cross_entropy.h"
+
+/* A loss under way. In a backward the input is what the graph has kept. */
+typedef struct loss_call {
+  hw_module *module;
+  hw_predictor predictor;
+  hw_graph *graph; /* NULL: nothing is recorded */
+  const hw_loss_input *input;
+  float scale; /* of a backward: what the loss's own gradient is */
+  double *sum; /* of a forward, over targets that are not ignored */
+} loss_call;
+
+static size_t rows_of(const hw_loss_input *input) { return input->batch * input->tokens; }
+
+static hw_input ids_of(const hw_loss_input *input) {
+  return (hw_input){.ids = input->ids, .batch = input->batch, .tokens = input->tokens, .lengths = input->lengths};
+}
+
+/* Rows of logits that are there at a time: whole items of a product. */
+static size_t rows_at_a_time(size_t vocab_size, size_t rows) {
+  const size_t items = HW_LOGITS_BYTES / hw_size_multiply(HW_GEMM_ROWS * sizeof(float), vocab_size);
+  return hw_min(rows, (items > 0 ? items : 1) * HW_GEMM_ROWS);
+}
+
+/* ---- Targets ---- */
+
+/* As the caller gives them, or each id's is the next one of its row. What is padding has none. */
+static void write_targets(const hw_loss_input *input, int32_t *targets) {
+  for (size_t b = 0; b < input->batch; b++) {
+    const size_t length = input->lengths == NULL ? input->tokens : input->lengths[b];
+    for (size_t t = 0; t < input->tokens; t++) {
+      const size_t i = b * input->tokens + t;
+      const bool is_given = input->targets != NULL;
+      targets[i] = t + (is_given ? 0 : 1) >= length ? input->ignore_index
+                   : is_given                       ? input->targets[i]
+                                                    : (int32_t)input->ids[i + 1];
+    }
+  }
+}
+
+static size_t count_targets(const int32_t *targets, size_t rows, int32_t ignore_index) {
+  size_t count = 0;
+  for (size_t i = 0; i < rows; i++) {
+    count += targets[i] == ignore_index ? 0 : 1;
+  }
+  return count;
+}
+
+/* ---- Forward ---- */
+
+/* The sum of the losses of x's rows, which are normed. */
+static double sum_losses(hw_run *run, const loss_call *f, const float *x, const int32_t *targets) {
+  const size_t mark = run->arena->used;
+  const hw_matrix *head = hw_model_head(f->predictor.parts);
+  const size_t d_model = head->columns;
+  const size_t vocab_size = head->rows;
+  const size_t rows = rows_of(f->input);
+  const size_t step = rows_at_a_time(vocab_size, rows);
+  float *logits = hw_run_take_floats(run, step, vocab_size);
+  float *losses = hw_run_take_floats(run, step, 1);
+  double sum = 0.0;
+  for (size_t row = 0; row < (hw_run_measures(run) ? step : rows); row += step) {
+    const size_t some = hw_min(rows - row, step);
+    const hw_rows part = {hw_const_floats_from(x, row * d_model), d_model, some};
+    hw_predict(run, &f->predictor, &part, logits);
+    const hw_cross_entropy_call call = {
+        .logits = logits,
+        .targets = targets == NULL ? NULL : targets + row,
+        .rows = some,
+        .classes = vocab_size,
+        .ignore_index = f->input->ignore_index,
+        .losses = losses,
+    };
+    hw_cross_entropy_forward(run, &call);
+    for (size_t i = 0; !hw_run_measures(run) && i < some; i++) {
+      sum += (double)losses[i];
+    }
+  }
+  run->arena->used = mark;
+  return sum;
+}
+
+static int32_t *take_targets(const hw_run *run, const loss_call *f) {
+  const size_t rows = rows_of(f->input);
+  const bool records = hw_run_records(run);
+  int32_t *targets =
+      records ? hw_tape_push(run, rows, sizeof(int32_t)) : hw_arena_take(run->arena, rows, sizeof(int32_t));
+  if (!hw_run_measures(run)) {
+    write_targets(f->input, targets);
+  }
+  return targets;
+}
+
+/* The caller's arrays, which may change until the backward. */
+static void keep_input(const hw_run *run, const loss_call *f) {
+  const hw_loss_input *input = f->input;
+  hw_loss_input *kept = &f->graph->loss;
+  const size_t lengths = input->lengths == NULL ? 0 : input->batch;
+  hw_graph_keep_options(run, f->graph);
+  hw_graph_keep(run, input->ids, rows_of(input) * sizeof(uint32_t), (const void **)&kept->ids);
+  hw_graph_keep(run, input->lengths, lengths * sizeof(uint32_t), (const void **)&kept->lengths);
+}
+
+static void forward(hw_run *run, const void *call) {
+  const loss_call *f = call;
+  const hw_predictor *p = &f->predictor;
+  const hw_input input = ids_of(f->input);
+  const size_t rows = rows_of(f->input);
+  if (f->graph != NULL) {
+    keep_input(run, f);
+  }
+  int32_t *targets = take_targets(run, f);
+  if (f->graph != NULL) {
+    f->graph->loss.targets = targets;
+  }
+  float *x = hw_run_take_floats(run, rows, hw_model_head(p->parts)->columns);
+  p->run(run, f->module, &input, x);
+  hw_layer_norm_push(run, p->norm, x, rows, x);
+  const double sum = sum_losses(run, f, x, targets);
+  if (!hw_run_measures(run)) {
+    *f->sum = sum / (double)count_targets(targets, rows, f->input->ignore_index);
+  }
+}
+
+/* ---- Backward ---- */
+
+/* d [rows, d_model], the gradient of x, whose rows are normed: logits again, their gradient in their place if they are not
+ * capped, then the gradients of x and of the head. */
+static void head_backward(hw_run *run, const loss_call *f, const float *x, float *d) {
+  const size_t mark = run->arena->used;
+  const hw_predictor *p = &f->predictor;
+  const hw_matrix transposed = hw_matrix_transpose(run, hw_model_head(p->parts));
+  const size_t d_model = transposed.rows;
+  const size_t vocab_size = transposed.columns;
+  const size_t rows = rows_of(f->input);
+  const size_t step = rows_at_a_time(vocab_size, rows);
+  const size_t count = count_targets(f->input->targets, rows, f->input->ignore_index);
+  float *logits = hw_run_take_floats(run, step, vocab_size);
+  float *d_logits = p->softcap == 0.0F ? logits : hw_run_take_floats(run, step, vocab_size);
+  for (size_t row = 0; row < (hw_run_measures(run) ? step : rows); row += step) {
+    const hw_rows part = {hw_const_floats_from(x, row * d_model), d_model, hw_min(rows - row, step)};
+    const hw_rows d_part = {d_logits, vocab_size, part.count};
+    hw_predict(run, p, &part, logits);
+    const hw_cross_entropy_call call = {
+        .logits = logits,
+        .targets = f->input->targets + row,
+        .rows = part.count,
+        .classes = vocab_size,
+        .ignore_index = f->input->ignore_index,
+        .gradient = d_logits,
+        .scale = count == 0 ? 0.0F : (float)((double)f->scale / (double)count),
+    };
+    hw_cross_entropy_forward(run, &call);
+    hw_predict_uncap(run, p, logits, d_logits, part.count * vocab_size);
+    hw_matrix_multiply(run, &transposed, &d_part, NULL, hw_floats_from(d, row * d_model), d_model);
+    hw_predict_gradients(run, p, &part, &d_part);
+  }
+  run->arena->used = mark;
+}
+
+static void backward(hw_run *run, const void *call) {
+  const loss_call *f = call;
+  const hw_predictor *p = &f->predictor;
+  const hw_input input = ids_of(f->input);
+  const size_t rows = rows_of(f->input);
+  const size_t d_model = hw_model_head(p->parts)->columns;
+  const hw_normalized normalized = hw_layer_norm_pop(run, p->norm, rows);
+  run->layer = f->module->layers;
+  float *x = hw_run_take_floats(run, rows, d_model);
+  float *d = hw_run_take_floats(run, rows, d_model);
+  hw_layer_norm_restore(run, p->norm, &normalized, rows, x);
+  head_backward(run, f, x, d);
+  hw_layer_norm_pull(run, p->norm, &normalized, d, rows, false, d);
+  p->run_backward(run, f->module, &input, d);
+  /* The input lies at the bottom. */
+  run->tape.kept->used = 0;
+}
+
+/* ---- Calls ---- */
+
+/* False: the module is no model that predicts tokens. */
+static bool find_predictor(const hw_module *module, hw_predictor *predictor) {
+  if (module == NULL || module->type != &hw_decoder_type) {
+    return module != NULL && hw_encoder_predictor(module, predictor);
+  }
+  *predictor = hw_decoder_predictor((const hw_decoder *)module);
+  return true;
+}
+
+static hw_status check(const hw_module *module, const hw_loss_input *input, float *loss, hw_predictor *predictor) {
+  if (input == NULL || loss == NULL || !find_predictor(module, predictor)) {
+    return HW_ERROR_VALUE;
+  }
+  const hw_input ids = ids_of(input);
+  HW_TRY(hw_module_check(module, &ids, loss, &(hw_forward_options){.token_types = input->token_types}));
+  const size_t vocab_size = hw_model_head(predictor->parts)->rows;
+  for (size_t i = 0; input->targets != NULL && i < rows_of(input); i++) {
+    const int32_t target = input->targets[i];
+    if (target != input->ignore_index && (target < 0 || (size_t)target >= vocab_size)) {
+      return HW_ERROR_VALUE;
+    }
+  }
+  return input->targets == NULL && predictor->needs_targets ? HW_ERROR_VALUE : HW_OK;
+}
+
+static hw_status record(hw_context *context, loss_call *call, hw_graph **graph) {
+  HW_TRY(hw_graph_create(call->module, graph));
+  call->graph = *graph;
+  call->graph->is_loss = true;
+  call->graph->loss = *call->input;
+  call->graph->shape = ids_of(call->input);
+  call->graph->options.token_types = call->input->token_types;
+  const hw_forward_options options = call->graph->options;
+  const hw_status status = hw_run_recorded(context, &options, &call->graph->kept, forward, call);
+  if (status != HW_OK) {
+    hw_graph_destroy(call->graph);
+    *graph = NULL;
+  }
+  return status;
+}
+
+hw_status hw_model_loss(hw_context *context, hw_module *model, const hw_loss_input *input, float *loss,
+                        hw_graph **graph) {
+  double mean = 0.0;
+  if (graph != NULL) {
+    *graph = NULL;
+  }
+  loss_call call = {.module = model, .input = input, .sum = &mean};
+  HW_TRY(check(model, input, loss, &call.predictor));
+  if (graph == NULL) {
+    const hw_forward_options options = {.token_types = input->token_types};
+    HW_TRY(hw_run_forward(context, &options, NULL, forward, &call));
+  } else {
+    HW_TRY(record(context, &call, graph));
+  }
+  *loss = (float)mean;
+  return HW_OK;
+}
+
+hw_status hw_model_loss_backward(hw_context *context, hw_module *model, const hw_graph *graph, float scale) {
+  if (!hw_graph_is_current(graph, model) || !graph->is_loss) {
+    return HW_ERROR_VALUE;
+  }
+  HW_TRY(hw_gradients_prepare(model, hw_module_parameter_count(model)));
+  loss_call call = {.module = model, .input = &graph->loss, .scale = scale};
+  find_predictor(model, &call.predictor);
+  hw_arena kept = graph->kept;
+  HW_TRY(hw_run_backward(context, &graph->options, &kept, backward, &call));
+  hw_gradients_finish(model, hw_module_parameter_count(model));
+  return HW_OK;
+}
