@@ -17,6 +17,9 @@ static const float first_factor = 0x1p10F;
 
 static const float largest = 65504.0F;
 
+/* Not constant: see hw_exp2_table. */
+uint32_t hw_upper_halves = 0xffff0000U;
+
 static size_t header_bytes(hw_half half) { return half == HW_HALF_FLOAT16 ? HW_TILE_COLUMNS * sizeof(float) : 0; }
 
 size_t hw_half_panel_bytes(hw_half half, size_t k) {
@@ -130,9 +133,8 @@ HW_INLINE hw_f32x4 low_of(hw_half half, hw_f32x4 lanes) {
   return half == HW_HALF_BFLOAT16 ? bits : hw_float16_bits_to_float(bits);
 }
 
-HW_INLINE hw_f32x4 high_of(hw_half half, hw_f32x4 lanes) {
-  return half == HW_HALF_BFLOAT16 ? hw_and(lanes, hw_splat_integer((int32_t)0xffff0000U))
-                                  : hw_float16_bits_to_float(lanes);
+HW_INLINE hw_f32x4 high_of(hw_half half, hw_f32x4 lanes, hw_f32x4 upper) {
+  return half == HW_HALF_BFLOAT16 ? hw_and(lanes, upper) : hw_float16_bits_to_float(lanes);
 }
 
 HW_INLINE void expand(hw_half half, const unsigned char *panel, size_t k, float *floats) {
@@ -142,10 +144,11 @@ HW_INLINE void expand(hw_half half, const unsigned char *panel, size_t k, float 
     scales[1] = hw_multiply(hw_load((const float *)panel + HW_LANES), hw_splat(half_scale));
     panel += header_bytes(half);
   }
+  const hw_f32x4 upper = hw_load_splat((const float *)&hw_upper_halves);
   for (; k != 0; k--) {
     const hw_f32x4 lanes = hw_load((const float *)panel);
     const hw_f32x4 low = low_of(half, lanes);
-    const hw_f32x4 high = high_of(half, lanes);
+    const hw_f32x4 high = high_of(half, lanes, upper);
     hw_store(floats, half == HW_HALF_FLOAT16 ? hw_multiply(low, scales[0]) : low);
     hw_store(floats + HW_LANES, half == HW_HALF_FLOAT16 ? hw_multiply(high, scales[1]) : high);
     panel += HW_TILE_COLUMNS * sizeof(uint16_t);
@@ -169,6 +172,7 @@ HW_INLINE void row_times(hw_half half, size_t width, const hw_half_row_product *
   const unsigned char *row = panel + header_bytes(half);
   const size_t stride = apart * panel_bytes;
   const bool scaled = half == HW_HALF_FLOAT16;
+  const hw_f32x4 upper = hw_load_splat((const float *)&hw_upper_halves);
   hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS];
 #pragma GCC unroll 4
   for (size_t i = 0; i < width; i++) {
@@ -183,7 +187,7 @@ HW_INLINE void row_times(hw_half half, size_t width, const hw_half_row_product *
     for (size_t i = 0; i < width; i++) {
       const hw_f32x4 lanes = hw_load((const float *)(row + i * stride));
       sums[i][0] = hw_multiply_add(e, low_of(half, lanes), sums[i][0]);
-      sums[i][1] = hw_multiply_add(e, high_of(half, lanes), sums[i][1]);
+      sums[i][1] = hw_multiply_add(e, high_of(half, lanes, upper), sums[i][1]);
     }
     a += 1;
     row += HW_TILE_COLUMNS * sizeof(uint16_t);

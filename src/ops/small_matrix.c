@@ -95,11 +95,13 @@ static const float *start_of(const small_product *p, size_t column) {
 
 /* ---- 16 bits, row by row ---- */
 
+/* Columns change slowest, so that their panels stay in the cache while the rows pass by. */
 static void half_row_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const small_product *p = job;
-  const size_t row = hw_quotient(item, column_blocks(p));
-  const columns c = columns_of(p, item - row * column_blocks(p));
+  const size_t column_block = hw_quotient(item, p->x.count);
+  const size_t row = item - column_block * p->x.count;
+  const columns c = columns_of(p, column_block);
   const size_t last = c.first + c.whole * HW_TILE_COLUMNS;
   hw_half_row_product product = {
       .half = half_of(p->matrix->type),
@@ -179,24 +181,27 @@ static void multiply_expanded(const hw_run *run, const small_product *p) {
 /* Strips of rows that one item scales or multiplies. */
 enum { ITEM_STRIPS = 16, ITEM_ROWS = ITEM_STRIPS * HW_INT8_ROWS };
 
-static size_t strip_words(const small_product *p) { return hw_int8_words(p->matrix->columns) * HW_INT8_ROWS; }
+/* Rows that are interleaved. A tile of few rows takes longer than these take one by one. */
+static size_t strip_rows(const small_product *p) { return p->x.count <= HW_INT8_ROWS / 2 + 1 ? 1 : HW_INT8_ROWS; }
+
+static size_t strip_words(const small_product *p) { return hw_int8_words(p->matrix->columns) * strip_rows(p); }
 
 static void scale_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const small_product *p = job;
   const size_t end = hw_min(p->x.count, (item + 1) * ITEM_ROWS);
-  const size_t step = p->x.count == 1 ? 1 : HW_INT8_ROWS;
+  const size_t step = strip_rows(p);
   for (size_t row = item * ITEM_ROWS; row < end; row++) {
-    int32_t *words = p->words + row / HW_INT8_ROWS * strip_words(p) + row % HW_INT8_ROWS;
+    int32_t *words = p->words + row / step * strip_words(p) + row % step;
     p->of_rows[row] = hw_int8_scale_row(p->x.data + row * p->x.stride, p->matrix->columns, words, step);
   }
 }
 
 static void multiply_strip(const small_product *p, size_t row, size_t rows, const columns *c) {
   const size_t last = c->first + c->whole * HW_TILE_COLUMNS;
-  void (*times)(const hw_int8_product *) = p->x.count == 1 ? hw_row_times_int8_panels : hw_rows_times_int8_panels;
+  void (*times)(const hw_int8_product *) = strip_rows(p) == 1 ? hw_row_times_int8_panels : hw_rows_times_int8_panels;
   hw_int8_product product = {
-      .words = p->words + row / HW_INT8_ROWS * strip_words(p),
+      .words = p->words + row / strip_rows(p) * strip_words(p),
       .of_rows = p->of_rows + row,
       .rows = rows,
       .k = p->matrix->columns,
@@ -231,8 +236,8 @@ static void int8_item(const void *job, size_t item, size_t thread) {
   const columns c = columns_of(p, column_block);
   const size_t first = (item - column_block * row_blocks) * ITEM_ROWS;
   const size_t end = hw_min(p->x.count, first + ITEM_ROWS);
-  for (size_t row = first; row < end; row += HW_INT8_ROWS) {
-    multiply_strip(p, row, hw_min(end - row, HW_INT8_ROWS), &c);
+  for (size_t row = first; row < end; row += strip_rows(p)) {
+    multiply_strip(p, row, hw_min(end - row, strip_rows(p)), &c);
   }
 }
 
@@ -247,7 +252,7 @@ static void multiply_int8(const hw_run *run, const small_product *all) {
   const size_t mark = run->arena->used;
   const size_t step = int8_rows_at_a_time(all);
   small_product part = *all;
-  part.words = hw_arena_take(run->arena, hw_size_multiply(hw_ceil_divide(step, HW_INT8_ROWS), strip_words(all)),
+  part.words = hw_arena_take(run->arena, hw_size_multiply(hw_ceil_divide(step, strip_rows(all)), strip_words(all)),
                              sizeof(int32_t));
   part.of_rows = hw_arena_take(run->arena, step, sizeof(hw_int8_row));
   run->arena->used = mark;

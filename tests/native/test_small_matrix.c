@@ -97,7 +97,7 @@ static void check_product(const product_case *c) {
 }
 
 static void check_tiles(void) {
-  static const size_t counts[] = {1, 2, 4, 5, 6, 7, 12, 81};
+  static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 12, 81};
   static const size_t ins[] = {1, 2, 3, 5, 8, 63};
   static const size_t outs[] = {1, 3, 8, 9, 31, 40};
   for (int type = HW_MATRIX_BFLOAT16; type <= HW_MATRIX_INT8; type++) {
@@ -111,14 +111,17 @@ static void check_tiles(void) {
   }
 }
 
-/* More than one block of columns, of rows, and of a 16-bit matrix's rows that are floats at a time. */
+/* Enough work for threads; more than one block of columns, of rows, and of a 16-bit matrix's rows that are floats at a time. */
 static void check_blocks(void) {
   for (int type = HW_MATRIX_BFLOAT16; type <= HW_MATRIX_INT8; type++) {
-    check_product(&(product_case){(hw_matrix_type)type, 1, 64, 521, true});
-    check_product(&(product_case){(hw_matrix_type)type, 3, 64, 521, false});
+    check_product(&(product_case){(hw_matrix_type)type, 1, 1030, 521, true});
+    check_product(&(product_case){(hw_matrix_type)type, 3, 400, 521, false});
+    check_product(&(product_case){(hw_matrix_type)type, 4, 300, 521, true});
     check_product(&(product_case){(hw_matrix_type)type, 169, 17, 263, true});
     check_product(&(product_case){(hw_matrix_type)type, 7, 3101, 259, true});
   }
+  /* Rows that become integers in two parts, of which the second is multiplied row by row. */
+  check_product(&(product_case){HW_MATRIX_INT8, 642, 3101, 3, true});
 }
 
 /* ---- Rows, parts, and what is stored ---- */
