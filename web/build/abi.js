@@ -2,6 +2,9 @@
 // fields and of enumerators from the headers, offsets from web/build/abi.c, functions from src/exports/.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { layoutOf } from '../headwise/engine/layout.js';
+
+/** @typedef {import('../headwise/engine/layout.js').Layout} Layout */
 
 const HEADERS = ['include/headwise.h', 'src/exports/exports.h'];
 
@@ -10,7 +13,7 @@ const STRUCTS = [
   ...['hw_mask', 'hw_input', 'hw_forward_options', 'hw_parameter_info', 'hw_attention_arguments'],
   ...['hw_adamw_config', 'hw_sgd_config', 'hw_cross_entropy_call'],
   ...['hw_attention_gradient_arguments', 'hw_loss_input', 'hw_rotary_config', 'hw_layer_config'],
-  ...['hw_head_output', 'hw_attribution', 'hw_qk_attribution'],
+  ...['hw_head_output', 'hw_attribution', 'hw_qk_attribution', 'hw_model_config'],
 ];
 
 const ENUMS = [
@@ -113,39 +116,67 @@ function readRows(module) {
   });
 }
 
-/** How JavaScript writes fields, and abi.c's letters for it. */
-const KINDS = { word: 'ui', f32: 'f', f64: 'd', bool: 'b' };
+/** What a layout's text says of a field that is no word, by abi.c's letter for its type. @type {Record<string, string>} */
+const SUFFIXES = { b: ':b', f: ':f', d: ':d' };
 
-/** @param {string} name of a field, such as head.d_in */
-function keyOf(name) {
-  const key = name.split('.').map(camelCase).join('.');
-  return key.includes('.') ? `'${key}'` : key;
-}
-
-/** @param {Row[]} rows @param {string} struct @returns {string} its layout */
-function layoutOf(rows, struct) {
-  const fields = rows.filter((row) => row.type === struct);
-  const groups = Object.entries(KINDS).flatMap(([group, letters]) => {
-    const list = fields
-      .filter(({ kind }) => letters.includes(kind))
-      .map(({ name, offset }) => `${keyOf(name)}: ${offset}`);
-    return list.length > 0 ? [`${group}: { ${list.join(', ')} }`] : [];
+/**
+ * @param {Row[]} rows
+ * @param {string} headers
+ * @param {string} struct
+ * @returns {string} its layout, as a call of layoutOf
+ */
+function layoutCall(rows, headers, struct) {
+  const all = rows.filter((row) => row.type === struct).sort((a, b) => a.offset - b.offset);
+  const [, type, name] = /^\s*(\w+_config) (\w+);/.exec(bodyOf(headers, 'struct', struct)) ?? [];
+  const inner = rows.filter((row) => row.type === type);
+  let end = inner[0]?.bytes ?? 0;
+  const texts = all.slice(inner.length).map(({ name: field, offset, kind }) => {
+    const size = { b: 1, d: 8 }[kind] ?? 4;
+    const place = Math.ceil(end / size) * size === offset ? '' : `@${offset}`;
+    end = offset + size;
+    return `${camelCase(field)}${SUFFIXES[kind] ?? ''}${place}`;
   });
-  return `{ ${[`bytes: ${fields[0].bytes}`, ...groups].join(', ')} }`;
+  const begins = type ? `, '${name}', ${camelCase(type)}` : '';
+  return `layoutOf('${texts.join(' ')}'${begins})`;
 }
 
-/** @param {Row[]} rows */
-const structsOf = (rows) =>
-  STRUCTS.map(
-    (name) => `/** ${name} */\nexport const ${camelCase(name)} = ${layoutOf(rows, name)};`,
-  );
+/** @param {Row[]} rows of a struct @param {Layout} layout what JavaScript makes of its text */
+function checkLayout(rows, { bytes, fields }) {
+  for (const { type, name, offset, bytes: size } of rows) {
+    const key = name.split('.').map(camelCase).join('.');
+    const found = fields.find(({ keys }) => keys.join('.') === key);
+    if (found?.at !== offset || bytes !== size)
+      throw new Error(`${type}.${name} is laid out at ${found?.at}; expected ${offset}`);
+  }
+}
+
+/**
+ * @param {Row[]} rows
+ * @param {string} headers
+ * @returns {string[]} lines that declare all layouts
+ */
+function layoutsOf(rows, headers) {
+  const structs = [...STRUCTS, ...modulesOf(headers).map(({ config }) => config)];
+  /** @type {Record<string, Layout>} */
+  const layouts = {};
+  return structs.map((struct) => {
+    const own = rows.filter((row) => row.type === struct);
+    const call = layoutCall(rows, headers, struct);
+    const [, text, , name, inner] = /'([^']*)'(, '(\w+)', (\w+))?/.exec(call) ?? [];
+    layouts[camelCase(struct)] = layoutOf(text, name, layouts[inner]);
+    checkLayout(own, layouts[camelCase(struct)]);
+    const names = own.map(({ name: field }) => `'${field.split('.').map(camelCase).join('.')}'`);
+    const type = `import('./layout.js').Layout<${names.join(' | ')}>`;
+    return `/** ${struct} @type {${type}} */\nexport const ${camelCase(struct)} = /* @__PURE__ */ ${call};`;
+  });
+}
 
 /** @param {Row[]} rows @param {string} headers */
 function modulesTable(rows, headers) {
   const lines = modulesOf(headers).map(({ value, config }) => {
     const kind = rows.find(({ name }) => name === value)?.offset;
     const name = camelCase(config.replace(/_config$/, ''));
-    return `  ${name}: { kind: ${kind}, config: ${layoutOf(rows, config)} },`;
+    return `  ${name}: { kind: ${kind}, config: ${name}Config },`;
   });
   const note = `/** ${MODULES}: each module's number and the layout of its config. */`;
   return [note, 'export const modules = {', ...lines, '};'];
@@ -198,9 +229,10 @@ function functionsOf(root) {
 export function abiSource(root, module) {
   const rows = readRows(module);
   return [
-    '// Written by npm run build. Of structs: where fields are, in bytes, by how they are written.',
+    '// Written by npm run build.',
+    "import { layoutOf } from './layout.js';",
     ['/**', ' * The functions of src/exports/.', ' * @typedef {object} Exports', ...functionsOf(root), ' */'].join('\n'),
-    ...structsOf(rows),
+    ...layoutsOf(rows, headersOf(root)),
     ...enumsOf(rows),
     ...modulesTable(rows, headersOf(root)),
     '',

@@ -6,9 +6,6 @@ import { writeMask } from './mask.js';
 /** @typedef {Readonly<Record<'batch' | 'heads' | 'keyHeads' | 'queryTokens' | 'keyTokens' | 'keyWidth' | 'valueWidth', number>>} AttentionSizes */
 /** @typedef {ReturnType<typeof import('./options.js').fitAttentionOptions>} Fitted */
 
-/** Where in hw_attention_arguments the mask begins. */
-const maskWord = attentionArguments.word.mask / 4;
-
 /**
  * Fills an hw_attention_arguments.
  * @param {Engine} engine
@@ -47,5 +44,5 @@ export function writeArguments(engine, sizes, { seen, weighed, mask }, addresses
     dropout: weighed.dropout,
     weightsKind: weighed.weightsKind,
   });
-  writeMask(engine.words, struct / 4 + maskWord, mask, maskAt);
+  writeMask(engine.words, struct / 4 + attentionArguments.words.mask, mask, maskAt);
 }

@@ -2,13 +2,12 @@ import { mask as maskLayout, maskKind } from '../engine/abi.js';
 import { copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { misshapen } from '../checks/error.js';
-import { wordsOf } from '../engine/struct.js';
 import { newArray } from '../tensor/shape.js';
 
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 
 const kinds = /** @type {const} */ ({ bool: maskKind.bool, float32: maskKind.float });
-const fields = wordsOf(maskLayout);
+const fields = maskLayout.words;
 
 /**
  * A mask that is ready for staging memory.

@@ -21,7 +21,7 @@ import { ModuleState, TensorState } from './optimizer-state.js';
  * @property {Record<string, { check: import('../checks/check.js').Check, otherwise: any }>} settings
  * @property {(settings: Record<string, any>) => void} [checkTogether] throws if settings do not go together
  * @property {readonly string[]} moments the state of every element, under torch's names
- * @property {{ bytes: number }} layout of the engine's config
+ * @property {import('../engine/layout.js').Layout<any>} layout of the engine's config
  * @property {(settings: Record<string, any>) => Record<string, any>} configOf
  * @property {'adamw_step' | 'sgd_step'} step of a module's parameters
  * @property {(call: import('../engine/abi.js').Exports, addresses: number[], size: number, steps: number) => number} stepArray

@@ -2,32 +2,7 @@
 import * as abi from './abi.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
-/** @typedef {Readonly<Record<string, number>>} Places in bytes */
-/** @typedef {{ bytes: number, word?: Places, f32?: Places, f64?: Places, bool?: Places }} Layout */
-
-/** @type {Record<string, (view: DataView, at: number, value: number) => void>} */
-const writers = {
-  word: (view, at, value) => view.setInt32(at, value, true),
-  f32: (view, at, value) => view.setFloat32(at, value, true),
-  f64: (view, at, value) => view.setFloat64(at, value, true),
-  bool: (view, at, value) => view.setUint8(at, Number(value)),
-};
-
-/** @typedef {{ keys: string[], at: number, write: (view: DataView, at: number, value: any) => void }} Field */
-
-/** The fields of layouts that were written. @type {WeakMap<Layout, Field[]>} */
-const known = new WeakMap();
-
-/** @param {Layout} layout @returns {Field[]} */
-function fieldsOf({ bytes: _, ...kinds }) {
-  return Object.entries(kinds).flatMap(([kind, places]) =>
-    Object.entries(places).map(([name, at]) => ({
-      keys: name.split('.'),
-      at,
-      write: writers[kind],
-    })),
-  );
-}
+/** @typedef {import('./layout.js').Layout<any>} Layout */
 
 /**
  * Fills a struct; fields that are left out become 0.
@@ -38,26 +13,13 @@ function fieldsOf({ bytes: _, ...kinds }) {
  */
 export function writeStruct(engine, address, layout, values) {
   const view = new DataView(engine.memory.buffer, address, layout.bytes);
-  const fields = known.get(layout) ?? fieldsOf(layout);
-  known.set(layout, fields);
-  for (const { keys, at, write } of fields) {
+  for (const { keys, at, write } of layout.fields) {
     const value = keys.length === 1 ? values[keys[0]] : values[keys[0]]?.[keys[1]];
     write(view, at, value ?? 0);
   }
 }
 
-/**
- * Where a struct's words are, in words.
- * @template {string} Name
- * @param {{ word: Record<Name, number> }} layout
- * @returns {Record<Name, number>}
- */
-export const wordsOf = ({ word }) =>
-  /** @type {any} */ (
-    Object.fromEntries(Object.entries(word).map(([name, at]) => [name, Number(at) / 4]))
-  );
-
-const inputAt = wordsOf(abi.input);
+const inputAt = abi.input.words;
 
 /** Bytes of an hw_input in staging memory, so that what follows is aligned. */
 export const inputBytes = Math.ceil(abi.input.bytes / 16) * 16;
@@ -79,5 +41,5 @@ export function writeInput(words, at, data, call) {
   words[at + inputAt.logitsStart] = logitsStart;
   words[at + inputAt.logitsEnd] = logitsEnd;
   words[at + inputAt.lengths] = isIds && input.hasLengths ? data + 4 * batch * tokens : 0;
-  words[at + abi.input.bool.logitsLast / 4] = Number(logitsLast);
+  words[at + inputAt.logitsLast] = Number(logitsLast);
 }

@@ -15,7 +15,7 @@ import { checkFloats, checkTensor } from '../tensor/operand.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 import { aligned } from '../engine/engine.js';
-import { inputBytes, wordsOf, writeInput } from '../engine/struct.js';
+import { inputBytes, writeInput } from '../engine/struct.js';
 import { tensor } from '../tensor/make-tensor.js';
 import { sameShape, sizeOf } from '../tensor/shape.js';
 import { readLengths } from '../models/ragged.js';
@@ -175,8 +175,8 @@ function outputOf(about, hasBatch, batch, rows) {
  * @property {import('../engine/owned.js').Owned} [graph] of a call that was recorded
  */
 
-const optionsAt = wordsOf(layout);
-const replaceAt = wordsOf(replaceLayout);
+const optionsAt = layout.words;
+const replaceAt = replaceLayout.words;
 
 /**
  * Fills the list of heads' other outputs.

@@ -14,7 +14,7 @@ import { matrixType, parameterInfo } from '../engine/abi.js';
  * @property {boolean} loadsWhole whether all rows have to be loaded at once
  */
 
-const { word: fields, bool: flags, bytes: infoBytes } = parameterInfo;
+const { words: fields, bytes: infoBytes } = parameterInfo;
 
 /** @param {Uint8Array} bytes @param {number} start */
 const textAt = (bytes, start) =>
@@ -31,12 +31,13 @@ export function listParameters(engine, module) {
     const at = engine.stage(infoBytes);
     engine.check(call.module_parameter(module, index, at), 'stateDict');
     const { bytes, words } = engine;
-    const rank = words[(at + fields.rank) / 4];
-    const shapeAt = (at + fields.shape) / 4;
+    const first = at / 4;
+    const rank = words[first + fields.rank];
+    const shapeAt = first + fields.shape;
     const shape = Object.freeze([...words.subarray(shapeAt, shapeAt + rank)]);
     const size = shape.reduce((product, n) => product * n, 1);
-    const loadsWhole = bytes[at + flags.loadsWhole] !== 0;
-    return { key: textAt(bytes, at + fields.name), shape, index, size, loadsWhole };
+    const loadsWhole = bytes[(first + fields.loadsWhole) * 4] !== 0;
+    return { key: textAt(bytes, (first + fields.name) * 4), shape, index, size, loadsWhole };
   });
 }
 
