@@ -15,7 +15,7 @@ import { checkFloats, checkTensor } from '../tensor/operand.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 import { aligned } from '../engine/engine.js';
-import { inputBytes, writeInput } from '../engine/struct.js';
+import { inputBytes, writeInput, writeStruct } from '../engine/struct.js';
 import { tensor } from '../tensor/make-tensor.js';
 import { sameShape, sizeOf } from '../tensor/shape.js';
 import { readLengths } from '../models/ragged.js';
@@ -175,51 +175,34 @@ function outputOf(about, hasBatch, batch, rows) {
  * @property {import('../engine/owned.js').Owned} [graph] of a call that was recorded
  */
 
-const optionsAt = layout.words;
-const replaceAt = replaceLayout.words;
-
-/**
- * Fills the list of heads' other outputs.
- * @param {Uint32Array} words
- * @param {Extras} extras
- * @param {readonly number[]} addresses of the list and of the outputs
- */
-function writeReplace(words, { replace }, [list, ...outputs]) {
-  replace.forEach(({ layer, head, output }, i) => {
-    const at = (list + i * replaceLayout.bytes) / 4;
-    const { size, shape } = output;
-    words[at + replaceAt.layer] = layer;
-    words[at + replaceAt.head] = head;
-    words[at + replaceAt.output] = outputs[i];
-    words[at + replaceAt.rows] = size / shape[shape.length - 1];
-  });
-}
-
 /**
  * Fills an hw_forward_options.
  * @param {Engine} engine
  * @param {Extras} extras
  * @param {readonly number[]} addresses where the struct and its parts are, behind the input and the output
  */
-function writeExtras({ words }, extras, addresses) {
-  const struct = addresses[1];
+function writeExtras(engine, extras, addresses) {
+  const [, struct, weights, maskAt, headMask, tokenTypes, list, residuals, start, ...outputs] =
+    addresses;
+  const { mask, replace } = extras;
   extras.tracesAt = struct + layout.bytes;
-  extras.weightsAt = addresses[2];
-  const at = struct / 4;
-  writeMask(words, at + optionsAt.mask, extras.mask, addresses[3]);
-  words[at + optionsAt.weights] = extras.weightsAt;
-  words[at + optionsAt.trace] = extras.trace ? extras.tracesAt : 0;
-  words[at + optionsAt.cache] = extras.cacheAt;
-  words[at + optionsAt.headMask] = addresses[4];
-  words[at + optionsAt.causality] = extras.causality;
-  words[at + optionsAt.tokenTypes] = addresses[5];
-  words[at + optionsAt.replace] = addresses[6];
-  words[at + optionsAt.replaceCount] = extras.replace.length;
-  extras.residualsAt = addresses[7];
-  words[at + optionsAt.residuals] = addresses[7];
-  words[at + optionsAt.start] = addresses[8];
-  words[at + optionsAt.startLayer] = extras.firstLayer;
-  writeReplace(words, extras, [addresses[6], ...addresses.slice(9)]);
+  extras.weightsAt = weights;
+  extras.residualsAt = residuals;
+  writeStruct(engine, struct, layout, {
+    ...{ weights, headMask, tokenTypes, residuals, start },
+    trace: extras.trace ? extras.tracesAt : 0,
+    cache: extras.cacheAt,
+    causality: extras.causality,
+    replace: list,
+    replaceCount: replace.length,
+    startLayer: extras.firstLayer,
+  });
+  writeMask(engine.words, struct / 4 + layout.words.mask, mask, maskAt);
+  replace.forEach(({ layer, head, output: { size, shape } }, i) => {
+    const rows = size / shape[shape.length - 1];
+    const fields = { layer, head, output: outputs[i], rows };
+    writeStruct(engine, list + i * replaceLayout.bytes, replaceLayout, fields);
+  });
 }
 
 /**
