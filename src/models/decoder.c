@@ -5,6 +5,7 @@
 
 #include "models/models.h"
 #include "models/names.h"
+#include "modules/asked.h"
 #include "modules/block.h"
 #include "modules/gradients.h"
 #include "ops/embedding.h"
@@ -128,39 +129,15 @@ void hw_decoder_predict(const hw_run *run, const hw_decoder *decoder, const hw_r
 
 /* ---- Forward ---- */
 
-/* Of each sequence. */
-static size_t asked_tokens(const hw_input *input) {
-  return input->logits_last ? 1 : input->logits_end - input->logits_start;
-}
+static size_t asked_rows(const hw_input *input) { return input->batch * hw_asked_tokens(input); }
 
-/* The first asked-for token of a sequence. */
-static size_t first_asked(const hw_input *input, size_t batch) {
-  if (!input->logits_last) {
-    return input->logits_start;
-  }
-  return (input->lengths == NULL ? input->tokens : input->lengths[batch]) - 1;
-}
-
-/* Moves the asked-for tokens of all sequences to the front of x. */
-static void gather(const hw_input *input, size_t d_model, float *x) {
-  const size_t rows = asked_tokens(input);
-  for (size_t b = 0; b < input->batch; b++) {
-    const float *asked = x + (b * input->tokens + first_asked(input, b)) * d_model;
-    memmove(x + b * rows * d_model, asked, rows * d_model * sizeof(float));
-  }
-}
-
-static size_t asked_rows(const hw_input *input) { return hw_size_multiply(input->batch, asked_tokens(input)); }
-
-/* The asked-for tokens' logits, by one product: the vocabulary's matrix is read once. x is overwritten. */
+/* The logits of the asked-for tokens, whose rows are the first of x, by one product: the vocabulary's matrix is read once. x is
+ * overwritten. */
 static void predict(hw_run *run, const hw_decoder *m, const hw_input *input, float *x, float *logits) {
   const size_t d_model = m->config.model.d_model;
   const size_t rows = asked_rows(input);
   if (rows == 0) {
     return;
-  }
-  if (!hw_run_measures(run)) {
-    gather(input, d_model, x);
   }
   hw_layer_norm_push(run, m->parts.norm, x, rows, x);
   hw_decoder_predict(run, m, &(hw_rows){x, d_model, rows}, logits);
@@ -213,16 +190,26 @@ static void embed(const hw_run *run, const hw_decoder *m, const hw_input *input,
   }
 }
 
+/* Whether the last layer may leave out the tokens whose logits are not asked for: nothing else needs them. What dropout draws
+ * does not depend on what is asked for. */
+static bool is_narrow(const hw_run *run, const hw_decoder *m, const hw_input *input) {
+  const bool drops = m->base.training && m->config.model.dropout > 0.0;
+  return hw_asked_tokens(input) < input->tokens && !hw_run_records(run) && !drops && run->options->residuals == NULL;
+}
+
 /* The layers from the first that runs, on x of so many floats; before each and behind the last x is given if asked for. */
 static void run_layers(hw_run *run, const hw_modules *blocks, const hw_input *input, float *x, size_t count) {
+  const bool narrow = run->only_asked;
   const size_t first = run->options->start_layer;
   float *residuals = hw_run_measures(run) ? NULL : run->options->residuals;
   run->layer = first;
+  run->only_asked = false;
   for (size_t i = first; i <= blocks->count; i++) {
     if (residuals != NULL) {
       memcpy(residuals + (i - first) * count, x, count * sizeof(float));
     }
     if (i < blocks->count) {
+      run->only_asked = narrow && i == blocks->count - 1;
       hw_module_run(run, blocks->all[i], input, x);
     }
   }
@@ -246,8 +233,13 @@ void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_inpu
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const hw_decoder *m = (const hw_decoder *)module;
   const size_t mark = run->arena->used;
-  float *x = hw_run_take_floats(run, hw_size_multiply(input->batch, input->tokens), m->config.model.d_model);
+  const size_t d_model = m->config.model.d_model;
+  float *x = hw_run_take_floats(run, hw_size_multiply(input->batch, input->tokens), d_model);
+  run->only_asked = is_narrow(run, m, input);
   hw_decoder_run_blocks(run, m, input, x);
+  if (!run->only_asked) {
+    hw_copy_asked(run, input, x, d_model, d_model, x);
+  }
   predict(run, m, input, x, y);
   run->arena->used = mark;
 }
@@ -275,10 +267,10 @@ void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_i
 
 /* Puts the asked-for tokens' rows where they belong, in place, and zeros in the others. */
 static void scatter(const hw_input *input, size_t d_model, float *d) {
-  const size_t asked = asked_tokens(input) * d_model;
+  const size_t asked = hw_asked_tokens(input) * d_model;
   const size_t all = input->tokens * d_model;
   for (size_t b = input->batch; b > 0; b--) {
-    const size_t before = first_asked(input, b - 1) * d_model;
+    const size_t before = hw_first_asked(input, b - 1) * d_model;
     float *sequence = d + (b - 1) * all;
     memmove(sequence + before, d + (b - 1) * asked, asked * sizeof(float));
     memset(sequence + before + asked, 0, (all - before - asked) * sizeof(float));

@@ -13,7 +13,8 @@ typedef struct hw_decoder {
   hw_model_parts parts;
 } hw_decoder;
 
-/* x [batch, tokens, d_model]: what the last block leaves. */
+/* x [batch, tokens, d_model]: what the last block leaves; with run->only_asked, of the asked tokens alone, in the first rows, if a
+ * block runs: then it stays set. */
 void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_input *input, float *x);
 
 /* Its backward without a cache: d, the gradient of x, is overwritten. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "modules/asked.h"
 #include "modules/kept.h"
 #include "ops/pointwise.h"
 
@@ -50,16 +51,17 @@ typedef struct half {
   hw_module *part;
   hw_module *before; /* the norm whose output the part is given; NULL: the block's input, which is kept */
   const hw_input *shape;
-  size_t rows;
-  size_t count; /* of floats of a branch */
+  size_t tokens; /* that the part is given */
+  size_t rows;   /* of the branch: theirs, or those of asked tokens */
+  size_t count;  /* of its floats */
 } half;
 
-static half half_of(const hw_block *m, const hw_input *shape, bool is_attention) {
-  const size_t rows = hw_size_multiply(shape->batch, shape->tokens);
+static half half_of(const hw_block *m, const hw_input *shape, size_t tokens, bool is_attention) {
+  const size_t rows = hw_size_multiply(shape->batch, tokens);
   const bool is_post = m->norm_place == HW_NORM_POST;
-  half h = {m->ln2, m->after2, m->ffn, is_post ? m->ln1 : m->ln2, shape, rows, rows * m->d_model};
+  half h = {m->ln2, m->after2, m->ffn, is_post ? m->ln1 : m->ln2, shape, tokens, rows, rows * m->d_model};
   if (is_attention) {
-    h = (half){m->ln1, m->after1, m->attn, is_post ? NULL : m->ln1, shape, rows, rows * m->d_model};
+    h = (half){m->ln1, m->after1, m->attn, is_post ? NULL : m->ln1, shape, tokens, rows, rows * m->d_model};
   }
   return h;
 }
@@ -75,8 +77,9 @@ static void add_part(hw_run *run, const hw_block *m, const half *h, const float 
                      float *branch, float *y) {
   hw_input in = *h->shape;
   in.x = x;
+  in.tokens = h->tokens;
   if (m->norm_place != HW_NORM_POST) {
-    hw_layer_norm_push(run, h->norm, x, h->rows, branch);
+    hw_layer_norm_push(run, h->norm, x, in.batch * in.tokens, branch);
     in.x = branch;
   }
   const size_t mark = hw_tape_mark(run);
@@ -106,20 +109,28 @@ static void keep_input(const hw_run *run, const hw_input *input, size_t d_model)
   }
 }
 
-/* Parallel parts are both given x, which may be where y is. */
+/* Parallel parts are both given x, which may be where y is. If only asked tokens come out, attention is still given all. */
 void hw_block_forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const hw_block *m = (const hw_block *)module;
   const size_t mark = run->arena->used;
-  const half attn = half_of(m, input, true);
-  const half ffn = half_of(m, input, false);
-  float *branch = hw_run_take_floats(run, attn.rows, m->d_model);
-  float *sum = m->is_parallel ? hw_run_take_floats(run, attn.rows, m->d_model) : y;
+  half attn = half_of(m, input, input->tokens, true);
+  const half ffn = half_of(m, input, run->only_asked ? hw_asked_tokens(input) : input->tokens, false);
+  const float *x = input->x;
+  attn.rows = ffn.rows;
+  attn.count = ffn.count;
+  if (run->only_asked) {
+    float *asked = hw_run_take_floats(run, ffn.rows, m->d_model);
+    hw_copy_asked(run, input, x, m->d_model, m->d_model, asked);
+    x = asked;
+  }
+  float *branch = hw_run_take_floats(run, input->batch * input->tokens, m->d_model);
+  float *sum = m->is_parallel ? hw_run_take_floats(run, ffn.rows, m->d_model) : y;
   if (hw_run_records(run) && m->norm_place == HW_NORM_POST) {
     keep_input(run, input, m->d_model);
   }
-  add_part(run, m, &attn, input->x, input->x, branch, sum);
+  add_part(run, m, &attn, input->x, x, branch, sum);
   if (m->ffn != NULL) {
-    add_part(run, m, &ffn, m->is_parallel ? input->x : sum, sum, branch, y);
+    add_part(run, m, &ffn, m->is_parallel ? x : sum, sum, branch, y);
   }
   run->arena->used = mark;
 }
@@ -197,8 +208,8 @@ static void backward_half(hw_run *run, const hw_block *m, const half *h, const f
 void hw_block_backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
   const hw_block *m = (const hw_block *)module;
   const size_t mark = run->arena->used;
-  const half attn = half_of(m, input, true);
-  const half ffn = half_of(m, input, false);
+  const half attn = half_of(m, input, input->tokens, true);
+  const half ffn = half_of(m, input, input->tokens, false);
   float *d = dx == NULL ? hw_run_take_floats(run, attn.rows, m->d_model) : dx;
   /* Parallel parts have one output. */
   float *copy = m->is_parallel ? hw_run_take_floats(run, attn.rows, m->d_model) : d;

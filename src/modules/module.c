@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "modules/asked.h"
 #include "ops/attention.h"
 
 /* ---- Life ---- */
@@ -207,7 +208,7 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
     return HW_ERROR_SHAPE;
   }
   const void *data = hw_module_takes_ids(module, input) ? (const void *)input->ids : (const void *)input->x;
-  const bool has_output = !type->has_logits || input->logits_last || input->logits_start != input->logits_end;
+  const bool has_output = !type->has_logits || hw_asked_tokens(input) > 0;
   if (data == NULL || (has_output && y == NULL)) {
     return HW_ERROR_VALUE;
   }
@@ -251,7 +252,7 @@ static size_t asked_logits(const hw_module *module, const hw_input *input) {
   if (module->type->takes_rows && input->x != NULL) {
     return SIZE_MAX;
   }
-  return input->logits_last ? 1 : input->logits_end - input->logits_start;
+  return hw_asked_tokens(input);
 }
 
 hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "modules/asked.h"
 #include "modules/gradients.h"
 #include "modules/kept.h"
 #include "modules/modules.h"
@@ -245,7 +246,7 @@ static void attend(hw_run *run, hw_attention *attention) {
   if (options->cache != NULL) {
     state.store = &options->cache->stores[run->layer];
     state.stored_tokens = options->cache->length;
-    state.stored = attention->offsets;
+    state.stored = options->cache->lengths;
   }
   hw_attention_forward(run, attention, &state);
 }
@@ -273,7 +274,8 @@ static float *masked_output(const hw_run *run, const hw_attention *attention, fl
   return output;
 }
 
-static void project(const hw_run *run, const multi_head_attention *m, const hw_attention *attention, float *y) {
+static void project(const hw_run *run, const multi_head_attention *m, const hw_input *input, hw_attention *attention,
+                    float *y) {
   const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
   const size_t d_out = m->config.base.d_out;
   const bool needs_copy = hw_run_records(run) && run->options->head_mask != NULL;
@@ -285,7 +287,8 @@ static void project(const hw_run *run, const multi_head_attention *m, const hw_a
            d_out * sizeof(float));
   }
   if (m->config.base.out_proj) {
-    const hw_rows of_tokens = {output, attention->output_strides.token, rows};
+    const size_t asked = hw_keep_outputs(run, input, attention);
+    const hw_rows of_tokens = {output, attention->output_strides.token, asked};
     hw_linear_forward(run, &m->out_proj, &of_tokens, y, m->config.out_features);
   } else if (hw_run_records(run) && !hw_run_measures(run)) {
     memcpy(y, output, rows * d_out * sizeof(float));
@@ -305,10 +308,11 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   }
   hw_attention attention = call_of(run, m, input);
   point_at(m, qkv, &attention);
+  hw_drop_queries(run, input, &attention);
   place_weights(run, &attention);
   place_output(run, m, y, &attention);
   attend(run, &attention);
-  project(run, m, &attention, y);
+  project(run, m, input, &attention, y);
   run->layer++;
   run->arena->used = mark;
 }

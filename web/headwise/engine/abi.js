@@ -1,4 +1,5 @@
-// Written by npm run build. Of structs: where fields are, in bytes, by how they are written.
+// Written by npm run build.
+import { layoutOf } from './layout.js';
 /**
  * The functions of src/exports/.
  * @typedef {object} Exports
@@ -86,36 +87,60 @@
  * @property {(model: number, input: number, loss: number, records: boolean) => number} model_loss
  * @property {(model: number, graph: number, scale: number) => number} model_loss_backward
  */
-/** hw_mask */
-export const mask = { bytes: 24, word: { kind: 0, data: 4, batchStride: 8, headStride: 12, queryStride: 16, keyStride: 20 } };
-/** hw_input */
-export const input = { bytes: 32, word: { x: 0, ids: 4, batch: 8, tokens: 12, logitsStart: 16, logitsEnd: 20, lengths: 24 }, bool: { logitsLast: 28 } };
-/** hw_forward_options */
-export const forwardOptions = { bytes: 68, word: { mask: 0, weights: 24, trace: 28, cache: 32, headMask: 36, causality: 40, replace: 44, replaceCount: 48, tokenTypes: 52, start: 56, startLayer: 60, residuals: 64 } };
-/** hw_parameter_info */
-export const parameterInfo = { bytes: 112, word: { name: 0, rank: 96, shape: 100 }, bool: { loadsWhole: 108 } };
-/** hw_attention_arguments */
-export const attentionArguments = { bytes: 128, word: { batch: 0, heads: 4, keyHeads: 8, queryTokens: 12, keyTokens: 16, keyWidth: 20, valueWidth: 24, query: 28, key: 32, value: 36, output: 40, weights: 44, keyLengths: 48, weightsKind: 60, causalOffset: 68, windowLeft: 72, windowRight: 76, mask: 80, rowMaximum: 112, rowSum: 116, kept: 120 }, f32: { scale: 52, softcap: 56 }, f64: { dropout: 104 }, bool: { isCausal: 64, offsetFromEnd: 65 } };
-/** hw_adamw_config */
-export const adamwConfig = { bytes: 40, f64: { lr: 0, beta1: 8, beta2: 16, eps: 24, weightDecay: 32 } };
-/** hw_sgd_config */
-export const sgdConfig = { bytes: 32, f64: { lr: 0, momentum: 8, weightDecay: 16 }, bool: { nesterov: 24 } };
-/** hw_cross_entropy_call */
-export const crossEntropyCall = { bytes: 40, word: { logits: 0, targets: 4, rows: 8, classes: 12, ignoreIndex: 16, losses: 24, gradient: 28, rowScales: 36 }, f32: { labelSmoothing: 20, scale: 32 } };
-/** hw_attention_gradient_arguments */
-export const attentionGradientArguments = { bytes: 20, word: { output: 0, query: 4, key: 8, value: 12, mask: 16 } };
-/** hw_loss_input */
-export const lossInput = { bytes: 28, word: { ids: 0, targets: 4, batch: 8, tokens: 12, ignoreIndex: 16, tokenTypes: 20, lengths: 24 } };
-/** hw_rotary_config */
-export const rotaryConfig = { bytes: 16, word: { frequencies: 0, pairs: 4 }, f64: { factor: 8 } };
-/** hw_layer_config */
-export const layerConfig = { bytes: 8, word: { window: 0, rotary: 4 } };
-/** hw_head_output */
-export const headOutput = { bytes: 16, word: { layer: 0, head: 4, output: 8, rows: 12 } };
-/** hw_attribution */
-export const attribution = { bytes: 40, word: { ids: 0, tokens: 4, position: 8, target: 12, against: 16, heads: 24, mlps: 28, rest: 32, directions: 36 }, bool: { hasAgainst: 20 } };
-/** hw_qk_attribution */
-export const qkAttribution = { bytes: 40, word: { ids: 0, tokens: 4, layer: 8, head: 12, query: 16, key: 20, queryParts: 24, keyParts: 28, pairs: 32, score: 36 } };
+/** hw_mask @type {import('./layout.js').Layout<'kind' | 'data' | 'batchStride' | 'headStride' | 'queryStride' | 'keyStride'>} */
+export const mask = /* @__PURE__ */ layoutOf('kind data batchStride headStride queryStride keyStride');
+/** hw_input @type {import('./layout.js').Layout<'x' | 'ids' | 'batch' | 'tokens' | 'logitsStart' | 'logitsEnd' | 'lengths' | 'logitsLast'>} */
+export const input = /* @__PURE__ */ layoutOf('x ids batch tokens logitsStart logitsEnd lengths logitsLast:b');
+/** hw_forward_options @type {import('./layout.js').Layout<'mask' | 'weights' | 'trace' | 'cache' | 'headMask' | 'causality' | 'replace' | 'replaceCount' | 'tokenTypes' | 'start' | 'startLayer' | 'residuals'>} */
+export const forwardOptions = /* @__PURE__ */ layoutOf('mask weights@24 trace cache headMask causality replace replaceCount tokenTypes start startLayer residuals');
+/** hw_parameter_info @type {import('./layout.js').Layout<'name' | 'rank' | 'shape' | 'loadsWhole'>} */
+export const parameterInfo = /* @__PURE__ */ layoutOf('name rank@96 shape loadsWhole:b@108');
+/** hw_attention_arguments @type {import('./layout.js').Layout<'batch' | 'heads' | 'keyHeads' | 'queryTokens' | 'keyTokens' | 'keyWidth' | 'valueWidth' | 'query' | 'key' | 'value' | 'output' | 'weights' | 'keyLengths' | 'scale' | 'softcap' | 'weightsKind' | 'isCausal' | 'offsetFromEnd' | 'causalOffset' | 'windowLeft' | 'windowRight' | 'mask' | 'dropout' | 'rowMaximum' | 'rowSum' | 'kept'>} */
+export const attentionArguments = /* @__PURE__ */ layoutOf('batch heads keyHeads queryTokens keyTokens keyWidth valueWidth query key value output weights keyLengths scale:f softcap:f weightsKind isCausal:b offsetFromEnd:b causalOffset windowLeft windowRight mask dropout:d@104 rowMaximum rowSum kept');
+/** hw_adamw_config @type {import('./layout.js').Layout<'lr' | 'beta1' | 'beta2' | 'eps' | 'weightDecay'>} */
+export const adamwConfig = /* @__PURE__ */ layoutOf('lr:d beta1:d beta2:d eps:d weightDecay:d');
+/** hw_sgd_config @type {import('./layout.js').Layout<'lr' | 'momentum' | 'weightDecay' | 'nesterov'>} */
+export const sgdConfig = /* @__PURE__ */ layoutOf('lr:d momentum:d weightDecay:d nesterov:b');
+/** hw_cross_entropy_call @type {import('./layout.js').Layout<'logits' | 'targets' | 'rows' | 'classes' | 'ignoreIndex' | 'labelSmoothing' | 'losses' | 'gradient' | 'scale' | 'rowScales'>} */
+export const crossEntropyCall = /* @__PURE__ */ layoutOf('logits targets rows classes ignoreIndex labelSmoothing:f losses gradient scale:f rowScales');
+/** hw_attention_gradient_arguments @type {import('./layout.js').Layout<'output' | 'query' | 'key' | 'value' | 'mask'>} */
+export const attentionGradientArguments = /* @__PURE__ */ layoutOf('output query key value mask');
+/** hw_loss_input @type {import('./layout.js').Layout<'ids' | 'targets' | 'batch' | 'tokens' | 'ignoreIndex' | 'tokenTypes' | 'lengths'>} */
+export const lossInput = /* @__PURE__ */ layoutOf('ids targets batch tokens ignoreIndex tokenTypes lengths');
+/** hw_rotary_config @type {import('./layout.js').Layout<'frequencies' | 'pairs' | 'factor'>} */
+export const rotaryConfig = /* @__PURE__ */ layoutOf('frequencies pairs factor:d');
+/** hw_layer_config @type {import('./layout.js').Layout<'window' | 'rotary'>} */
+export const layerConfig = /* @__PURE__ */ layoutOf('window rotary');
+/** hw_head_output @type {import('./layout.js').Layout<'layer' | 'head' | 'output' | 'rows'>} */
+export const headOutput = /* @__PURE__ */ layoutOf('layer head output rows');
+/** hw_attribution @type {import('./layout.js').Layout<'ids' | 'tokens' | 'position' | 'target' | 'against' | 'hasAgainst' | 'heads' | 'mlps' | 'rest' | 'directions'>} */
+export const attribution = /* @__PURE__ */ layoutOf('ids tokens position target against hasAgainst:b heads mlps rest directions');
+/** hw_qk_attribution @type {import('./layout.js').Layout<'ids' | 'tokens' | 'layer' | 'head' | 'query' | 'key' | 'queryParts' | 'keyParts' | 'pairs' | 'score'>} */
+export const qkAttribution = /* @__PURE__ */ layoutOf('ids tokens layer head query key queryParts keyParts pairs score');
+/** hw_model_config @type {import('./layout.js').Layout<'names' | 'isBare' | 'dtype' | 'vocabSize' | 'contextLength' | 'dModel' | 'numLayers' | 'numHeads' | 'numKeyValueHeads' | 'headDim' | 'dFf' | 'dropout' | 'isRms' | 'eps' | 'gainOffset' | 'normPlace' | 'isParallel' | 'qkNorm' | 'qkvBias' | 'outBias' | 'mlpBias' | 'activation' | 'isGated' | 'attentionScale' | 'attentionSoftcap' | 'embeddingScale' | 'positions' | 'rotaryCount' | 'rotary' | 'layers'>} */
+export const modelConfig = /* @__PURE__ */ layoutOf('names isBare:b dtype vocabSize contextLength dModel numLayers numHeads numKeyValueHeads headDim dFf dropout:d isRms:b eps:d gainOffset:d normPlace isParallel:b qkNorm:b qkvBias:b outBias:b mlpBias:b activation isGated:b attentionScale:d attentionSoftcap:d embeddingScale:d positions rotaryCount rotary layers');
+/** hw_linear_config @type {import('./layout.js').Layout<'inFeatures' | 'outFeatures' | 'bias'>} */
+export const linearConfig = /* @__PURE__ */ layoutOf('inFeatures outFeatures bias:b');
+/** hw_layer_norm_config @type {import('./layout.js').Layout<'dim' | 'eps'>} */
+export const layerNormConfig = /* @__PURE__ */ layoutOf('dim eps:d');
+/** hw_embedding_config @type {import('./layout.js').Layout<'numEmbeddings' | 'embeddingDim'>} */
+export const embeddingConfig = /* @__PURE__ */ layoutOf('numEmbeddings embeddingDim');
+/** hw_feed_forward_config @type {import('./layout.js').Layout<'dModel' | 'dFf' | 'dropout' | 'approximate'>} */
+export const feedForwardConfig = /* @__PURE__ */ layoutOf('dModel dFf dropout:d approximate');
+/** hw_causal_attention_config @type {import('./layout.js').Layout<'dIn' | 'dOut' | 'contextLength' | 'dropout' | 'qkvBias' | 'isCausal' | 'byHand'>} */
+export const causalAttentionConfig = /* @__PURE__ */ layoutOf('dIn dOut contextLength dropout:d qkvBias:b isCausal:b byHand:b');
+/** hw_multi_head_attention_wrapper_config @type {import('./layout.js').Layout<'head.dIn' | 'head.dOut' | 'head.contextLength' | 'head.dropout' | 'head.qkvBias' | 'head.isCausal' | 'head.byHand' | 'numHeads'>} */
+export const multiHeadAttentionWrapperConfig = /* @__PURE__ */ layoutOf('numHeads', 'head', causalAttentionConfig);
+/** hw_multi_head_attention_config @type {import('./layout.js').Layout<'dIn' | 'dOut' | 'contextLength' | 'numHeads' | 'dropout' | 'qkvBias' | 'outProj' | 'outBias' | 'isCausal' | 'packedQkv'>} */
+export const multiHeadAttentionConfig = /* @__PURE__ */ layoutOf('dIn dOut contextLength numHeads dropout:d qkvBias:b outProj:b outBias:b isCausal:b packedQkv:b');
+/** hw_transformer_block_config @type {import('./layout.js').Layout<'dModel' | 'numHeads' | 'dFf' | 'dropout' | 'normFirst' | 'isCausal' | 'attentionBias' | 'attentionOnly' | 'approximate' | 'eps'>} */
+export const transformerBlockConfig = /* @__PURE__ */ layoutOf('dModel numHeads dFf dropout:d normFirst:b isCausal:b attentionBias:b attentionOnly:b approximate eps:d');
+/** hw_transformer_stack_config @type {import('./layout.js').Layout<'block.dModel' | 'block.numHeads' | 'block.dFf' | 'block.dropout' | 'block.normFirst' | 'block.isCausal' | 'block.attentionBias' | 'block.attentionOnly' | 'block.approximate' | 'block.eps' | 'numLayers'>} */
+export const transformerStackConfig = /* @__PURE__ */ layoutOf('numLayers', 'block', transformerBlockConfig);
+/** hw_decoder_config @type {import('./layout.js').Layout<'model.names' | 'model.isBare' | 'model.dtype' | 'model.vocabSize' | 'model.contextLength' | 'model.dModel' | 'model.numLayers' | 'model.numHeads' | 'model.numKeyValueHeads' | 'model.headDim' | 'model.dFf' | 'model.dropout' | 'model.isRms' | 'model.eps' | 'model.gainOffset' | 'model.normPlace' | 'model.isParallel' | 'model.qkNorm' | 'model.qkvBias' | 'model.outBias' | 'model.mlpBias' | 'model.activation' | 'model.isGated' | 'model.attentionScale' | 'model.attentionSoftcap' | 'model.embeddingScale' | 'model.positions' | 'model.rotaryCount' | 'model.rotary' | 'model.layers' | 'tiesHead' | 'logitSoftcap'>} */
+export const decoderConfig = /* @__PURE__ */ layoutOf('tiesHead:b logitSoftcap:d', 'model', modelConfig);
+/** hw_encoder_config @type {import('./layout.js').Layout<'model.names' | 'model.isBare' | 'model.dtype' | 'model.vocabSize' | 'model.contextLength' | 'model.dModel' | 'model.numLayers' | 'model.numHeads' | 'model.numKeyValueHeads' | 'model.headDim' | 'model.dFf' | 'model.dropout' | 'model.isRms' | 'model.eps' | 'model.gainOffset' | 'model.normPlace' | 'model.isParallel' | 'model.qkNorm' | 'model.qkvBias' | 'model.outBias' | 'model.mlpBias' | 'model.activation' | 'model.isGated' | 'model.attentionScale' | 'model.attentionSoftcap' | 'model.embeddingScale' | 'model.positions' | 'model.rotaryCount' | 'model.rotary' | 'model.layers' | 'firstPosition' | 'tokenTypes' | 'hasHead' | 'tiesHead' | 'headActivation'>} */
+export const encoderConfig = /* @__PURE__ */ layoutOf('firstPosition tokenTypes hasHead:b tiesHead:b headActivation', 'model', modelConfig);
 /** hw_status */
 export const status = { ok: 0, errorShape: 1, errorValue: 2, errorMemory: 3 };
 /** hw_mask_kind */
@@ -140,15 +165,15 @@ export const normPlace = { pre: 0, post: 1, both: 2 };
 export const matrixType = { float32: 0, bfloat16: 1, float16: 2, int8: 3 };
 /** hw_module_kind: each module's number and the layout of its config. */
 export const modules = {
-  linear: { kind: 0, config: { bytes: 12, word: { inFeatures: 0, outFeatures: 4 }, bool: { bias: 8 } } },
-  layerNorm: { kind: 1, config: { bytes: 16, word: { dim: 0 }, f64: { eps: 8 } } },
-  embedding: { kind: 2, config: { bytes: 8, word: { numEmbeddings: 0, embeddingDim: 4 } } },
-  feedForward: { kind: 3, config: { bytes: 24, word: { dModel: 0, dFf: 4, approximate: 16 }, f64: { dropout: 8 } } },
-  causalAttention: { kind: 4, config: { bytes: 32, word: { dIn: 0, dOut: 4, contextLength: 8 }, f64: { dropout: 16 }, bool: { qkvBias: 24, isCausal: 25, byHand: 26 } } },
-  multiHeadAttentionWrapper: { kind: 5, config: { bytes: 40, word: { 'head.dIn': 0, 'head.dOut': 4, 'head.contextLength': 8, numHeads: 32 }, f64: { 'head.dropout': 16 }, bool: { 'head.qkvBias': 24, 'head.isCausal': 25, 'head.byHand': 26 } } },
-  multiHeadAttention: { kind: 6, config: { bytes: 32, word: { dIn: 0, dOut: 4, contextLength: 8, numHeads: 12 }, f64: { dropout: 16 }, bool: { qkvBias: 24, outProj: 25, outBias: 26, isCausal: 27, packedQkv: 28 } } },
-  transformerBlock: { kind: 7, config: { bytes: 40, word: { dModel: 0, numHeads: 4, dFf: 8, approximate: 28 }, f64: { dropout: 16, eps: 32 }, bool: { normFirst: 24, isCausal: 25, attentionBias: 26, attentionOnly: 27 } } },
-  transformerStack: { kind: 8, config: { bytes: 48, word: { 'block.dModel': 0, 'block.numHeads': 4, 'block.dFf': 8, 'block.approximate': 28, numLayers: 40 }, f64: { 'block.dropout': 16, 'block.eps': 32 }, bool: { 'block.normFirst': 24, 'block.isCausal': 25, 'block.attentionBias': 26, 'block.attentionOnly': 27 } } },
-  decoder: { kind: 9, config: { bytes: 160, word: { 'model.names': 0, 'model.dtype': 8, 'model.vocabSize': 12, 'model.contextLength': 16, 'model.dModel': 20, 'model.numLayers': 24, 'model.numHeads': 28, 'model.numKeyValueHeads': 32, 'model.headDim': 36, 'model.dFf': 40, 'model.normPlace': 80, 'model.activation': 92, 'model.positions': 128, 'model.rotaryCount': 132, 'model.rotary': 136, 'model.layers': 140 }, f64: { 'model.dropout': 48, 'model.eps': 64, 'model.gainOffset': 72, 'model.attentionScale': 104, 'model.attentionSoftcap': 112, 'model.embeddingScale': 120, logitSoftcap: 152 }, bool: { 'model.isBare': 4, 'model.isRms': 56, 'model.isParallel': 84, 'model.qkNorm': 85, 'model.qkvBias': 86, 'model.outBias': 87, 'model.mlpBias': 88, 'model.isGated': 96, tiesHead: 144 } } },
-  encoder: { kind: 10, config: { bytes: 160, word: { 'model.names': 0, 'model.dtype': 8, 'model.vocabSize': 12, 'model.contextLength': 16, 'model.dModel': 20, 'model.numLayers': 24, 'model.numHeads': 28, 'model.numKeyValueHeads': 32, 'model.headDim': 36, 'model.dFf': 40, 'model.normPlace': 80, 'model.activation': 92, 'model.positions': 128, 'model.rotaryCount': 132, 'model.rotary': 136, 'model.layers': 140, firstPosition: 144, tokenTypes: 148, headActivation: 156 }, f64: { 'model.dropout': 48, 'model.eps': 64, 'model.gainOffset': 72, 'model.attentionScale': 104, 'model.attentionSoftcap': 112, 'model.embeddingScale': 120 }, bool: { 'model.isBare': 4, 'model.isRms': 56, 'model.isParallel': 84, 'model.qkNorm': 85, 'model.qkvBias': 86, 'model.outBias': 87, 'model.mlpBias': 88, 'model.isGated': 96, hasHead: 152, tiesHead: 153 } } },
+  linear: { kind: 0, config: linearConfig },
+  layerNorm: { kind: 1, config: layerNormConfig },
+  embedding: { kind: 2, config: embeddingConfig },
+  feedForward: { kind: 3, config: feedForwardConfig },
+  causalAttention: { kind: 4, config: causalAttentionConfig },
+  multiHeadAttentionWrapper: { kind: 5, config: multiHeadAttentionWrapperConfig },
+  multiHeadAttention: { kind: 6, config: multiHeadAttentionConfig },
+  transformerBlock: { kind: 7, config: transformerBlockConfig },
+  transformerStack: { kind: 8, config: transformerStackConfig },
+  decoder: { kind: 9, config: decoderConfig },
+  encoder: { kind: 10, config: encoderConfig },
 };

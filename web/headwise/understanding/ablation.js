@@ -185,8 +185,7 @@ export async function ablation(model, ids, options) {
   const onProgress = shared.checkProgress(given.onProgress);
   const pause = shared.pauses(given.signal);
 
-  const { logits, residuals } = shared.forward(subject, text, { residuals: true, headMask });
-  const base = shared.scoreOf(logits.data, question);
+  const { score: base, residuals } = shared.scoreText(subject, text, question, headMask);
   await pause();
   const outputs = await prepare(headMask, pause);
   const { numLayers, numHeads, headDim } = subject;

@@ -125,6 +125,23 @@ export function scoreOf(logits, { target, against }) {
     : logits[target] - logits[against];
 }
 
+/**
+ * A text's score with nothing changed. Its last layer runs as in forwards that begin at a layer, for the last token alone: with float16
+ * weights, products of few rows round in another way.
+ * @param {Subject} subject
+ * @param {readonly number[]} text
+ * @param {Question} question
+ * @param {Tensor | undefined} headMask
+ * @returns {{ score: number, residuals: Tensor }} residuals: the streams before each layer and behind the last
+ */
+export function scoreText(subject, text, question, headMask) {
+  const { residuals } = forward(subject, text, { residuals: true, headMask, logits: 'none' });
+  const layer = subject.numLayers - 1;
+  const start = { layer, residual: entryOf(residuals, layer) };
+  const { logits } = forward(subject, text, { start, headMask });
+  return { score: scoreOf(logits.data, question), residuals };
+}
+
 /** log Σ exp of logits. @param {Float32Array} logits */
 export function logSumOf(logits) {
   let most = -Infinity;

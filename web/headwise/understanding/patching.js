@@ -149,10 +149,10 @@ export async function patching(model, options) {
 
   const runs = [];
   for (const text of texts) {
-    runs.push(shared.forward(subject, text, { residuals: true, headMask }));
+    runs.push(shared.scoreText(subject, text, question, headMask));
     await pause();
   }
-  const [clean, corrupted] = runs.map(({ logits }) => shared.scoreOf(logits.data, question));
+  const [clean, corrupted] = runs.map(({ score }) => score);
   const span = clean - corrupted;
   if (span === 0 || !Number.isFinite(span)) {
     const found = `the scores of clean and corrupted are ${clean} and ${corrupted}`;
