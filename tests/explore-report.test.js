@@ -54,11 +54,11 @@ const report = {
   },
   grids: [
     {
-      ...{ title: 'Attribution of each head', words: 'What it writes.', sign: 1, layers: 2 },
+      ...{ title: 'Attribution of each head', words: 'What it writes.', layers: 2 },
       ...{ columns: ['H0', 'H1'], values: [1, -2, 3, 4], chosen: { layer: 1, column: 0 } },
     },
     {
-      ...{ title: 'Ablation of each head', words: 'What is lost.', sign: -1, layers: 2 },
+      ...{ title: 'Ablation of each head', words: 'What is lost.', layers: 2 },
       ...{ columns: ['H0', 'H1'], values: [-1, 2, 0, 0.00001] },
     },
   ],
@@ -110,7 +110,7 @@ test('a report says parts, predictions, grids, weights and the address', () => {
   assert.match(reportPage({ ...report, isOpened: true }), /opened from a disk/);
 });
 
-test('what is for the prediction and what is against it have colours of their own, by the sign of each measure', () => {
+test('what is for the prediction and what is against it have colours of their own, by its sign', () => {
   const cells = [
     ...html.matchAll(/<td class="(for|against)( chosen)?" style="--share: ([\d.]+)%">/g),
   ];
@@ -121,10 +121,10 @@ test('what is for the prediction and what is against it have colours of their ow
       ['against', false, 50],
       ['for', true, 75],
       ['for', false, 100],
-      ['for', false, 50],
-      ['against', false, 100],
+      ['against', false, 50],
+      ['for', false, 100],
       ['for', false, 0],
-      ['against', false, 0],
+      ['for', false, 0],
     ],
   );
 });

@@ -15,7 +15,7 @@ function logProbabilities(ids, headMask) {
   return logits.map((logit) => logit - most - Math.log(sum));
 }
 
-/** @param {(logs: number[]) => number} score @returns {number[]} what muting each head changes, layer after layer */
+/** @param {(logs: number[]) => number} score @returns {number[]} what is lost without each head, layer after layer */
 function effects(score) {
   const { layers, heads } = run.source;
   const read = run.ids.slice(0, firstPin + 1);
@@ -24,7 +24,7 @@ function effects(score) {
     const mask = Array.from({ length: layers }, (__, layer) =>
       Array.from({ length: heads }, (___, head) => Number(layer * heads + head !== i)),
     );
-    return score(logProbabilities(read, mask)) - before;
+    return before - score(logProbabilities(read, mask));
   });
 }
 
@@ -42,7 +42,7 @@ const numbers = (page) =>
 
 /** @param {Page} page @param {number[]} expected */
 async function shows(page, expected) {
-  await page.waitForSelector('#explore-grid.effect b');
+  await page.waitForSelector('#explore-grid[data-measure=effect] b');
   await page.waitForFunction(() => !document.querySelector('#explore-measure progress'));
   const found = await numbers(page);
   assert.equal(found.length, expected.length);
@@ -151,10 +151,10 @@ roomTest('the text is tinted by how badly it was foreseen', '', async (page) => 
 });
 
 roomTest('a sweep over many heads can be cancelled', '?sort=effect', async (page) => {
-  await page.waitForSelector('#explore-grid.effect b');
+  await page.waitForSelector('#explore-grid[data-measure=effect] b');
   await page.select('#explore-by', 'none');
   await page.waitForFunction(() => !location.hash.includes('effect'));
   assert.equal((await page.$$('#explore-grid b')).length, 0);
   await page.click('#explore-effects');
-  await page.waitForSelector('#explore-grid.effect b');
+  await page.waitForSelector('#explore-grid[data-measure=effect] b');
 });

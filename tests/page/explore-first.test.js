@@ -163,7 +163,7 @@ for (const scheme of schemes) {
       await page.waitForSelector(`#${id}:not([open])`);
     }
     await page.click('#explore-effects');
-    await page.waitForSelector('#explore-grid.effect b');
+    await page.waitForSelector('#explore-grid[data-measure=effect] b');
     await page.select('#explore-tint', 'loss');
     await page.click('.other-token summary');
     assert.deepEqual(await violations(page), []);

@@ -19,7 +19,8 @@ const QUERY = '?model=induction&mode=why&by=effect';
 /** The report as it would be saved. @param {Page} page */
 async function savedReport(page) {
   await page.waitForFunction(
-    () => document.querySelector('#explore-measure-legend')?.textContent?.includes('muting'),
+    () =>
+      document.querySelector('#explore-measure-legend')?.textContent?.includes('without the head'),
     { timeout: 20_000 },
   );
   await openMenu(page, 'explore-files');

@@ -57,7 +57,7 @@ roomTest('a click asks why, and shows what adds up to the logit', '', async (pag
   }
   assert.ok(isNear(sum, logit));
   // The grid says the same of each head.
-  const numbers = await page.$$eval('#explore-grid.attribution button', (buttons) =>
+  const numbers = await page.$$eval('#explore-grid[data-measure=attribution] button', (buttons) =>
     buttons.map((button) => [button.title, button.querySelector('b')?.textContent ?? '']),
   );
   assert.equal(numbers.length, layers * inLayer);
@@ -190,8 +190,11 @@ for (const name of ['induction', 'names']) {
     const { length } = await page.$$('#explore-sum tr:has(.sum-cell)');
     assert.ok(length > 4);
     assert.equal(
-      await page.$eval('#explore-grid', (grid) => grid.className.includes('attribution')),
-      true,
+      await page.$eval(
+        '#explore-grid',
+        (grid) => /** @type {HTMLElement} */ (grid).dataset.measure,
+      ),
+      'attribution',
     );
   });
 }
@@ -314,14 +317,14 @@ for (const [by, options] of /** @type {const} */ ([
       ...{ ...options, target, position: firstPin },
       ...(texts && { texts }),
     });
-    await page.waitForSelector('#explore-grid.effect b');
+    await page.waitForSelector(`#explore-grid[data-measure=${by}] b`);
     await page.waitForFunction(() => !document.querySelector('#explore-measure progress'));
     const found = await page.$$eval('#explore-grid button', (buttons) =>
       buttons.map((button) => [button.title, button.querySelector('b')?.textContent ?? '']),
     );
     for (const [title, words] of found) {
       const [layer, head] = title.match(/\d+/g)?.map(Number) ?? [];
-      const value = effects.data[layer * run.source.heads + head];
+      const value = -effects.data[layer * run.source.heads + head];
       assert.ok(Math.abs(numberOf(words) - value) < 0.0051, `${title}: ${words}, ${value}`);
     }
   });

@@ -175,12 +175,13 @@ export class Explorer {
   /** Whether it is a change of a prediction, for it or against it. */
   isSigned = computed(() => SIGNED.some((measure) => measure === this.measure.value));
 
-  /** Every head's measure, as soon as it is there. */
+  /** Every head's measure, as soon as it is there: above 0 where the head is for the prediction. */
   values = computed(() => {
     const measure = this.measure.value;
     const { run, scores } = this.scores.answer.value ?? {};
     if (measure === 'none') return undefined;
-    if (isAblation(measure)) return this.effects.value?.effects;
+    if (isAblation(measure))
+      return this.effects.value?.effects.map((/** @type {number} */ change) => -change);
     if (measure === 'attribution') return this.attribution.value?.heads;
     if (measure === 'patching') return this.patching.shares.value?.heads;
     return run === this.run.value ? scores?.map((own) => own[measure]) : undefined;

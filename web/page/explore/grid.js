@@ -10,7 +10,7 @@
 import { repeat } from 'lit-html/directives/repeat.js';
 import { drawWeights } from '../../headwise/view.js';
 import { drawn, html, made } from '../shared/template.js';
-import { headAt, isAblation, isSameHead, shortName, spokenName } from './address.js';
+import { headAt, isSameHead, shortName, spokenName } from './address.js';
 import { SCALES } from './colours.js';
 import { largestValue, writeValue } from './measures.js';
 
@@ -128,11 +128,11 @@ export function headGrid(room) {
     const classes = [
       'explore-grid',
       room.values.value && 'measured',
-      room.isSigned.value && (isAblation(room.measure.value) ? 'effect' : room.measure.value),
+      room.isSigned.value && 'signed',
       layers > heads && 'deep',
     ];
     return html`<div id="explore-grid" class=${classes.filter(Boolean).join(' ')} role="group"
-      aria-labelledby="explore-grid-title" data-sort=${room.by.value}
+      aria-labelledby="explore-grid-title" data-sort=${room.by.value} data-measure=${room.measure.value}
       style="--heads: ${heads}; --layers: ${layers}"
       @keydown=${followArrows} ${made(keepFocus, layer, head, room.order.value)}>
       ${repeat(room.order.value, key, (i) => tile(room, run, i))}

@@ -16,9 +16,9 @@ import { SCORES } from './score-list.js';
 const MEASURES = [
   ['none', 'nothing'],
   ['attribution', 'attribution: what it writes'],
-  ['effect', 'ablation: effect of muting it'],
-  ['mean-effect', 'ablation: effect of its mean instead'],
-  ['resample-effect', 'ablation: effect of the text shuffled'],
+  ['effect', 'ablation: lost without it'],
+  ['mean-effect', 'ablation: lost with its mean'],
+  ['resample-effect', 'ablation: lost with shuffled text'],
   ['patching', 'patching: what brings it back'],
   ...SCORES.map(
     ([score, name]) => /** @type {[ExploreState['by'], string]} */ ([score, name.toLowerCase()]),

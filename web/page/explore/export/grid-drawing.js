@@ -67,7 +67,11 @@ export async function gridDrawing({ state, run, session, order, values, measure 
 
 /** @type {Record<string, string>} */
 const WORDS = {
-  effect: 'change of the prediction when the head is muted',
+  attribution: 'what the head itself writes to the prediction',
+  effect: 'what the prediction loses without the head',
+  'mean-effect': 'what the prediction loses with the head’s mean over the text in its place',
+  'resample-effect': 'what the prediction loses with what the head gives on the text shuffled',
+  patching: 'the share of the prediction that the head brings back in the other text',
   entropy: 'entropy, in bits',
   first: 'weight on the first token',
   previous: 'weight on the previous token',

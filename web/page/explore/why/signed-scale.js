@@ -1,21 +1,20 @@
 /**
- * What the colours mean of heads that are for or against a prediction.
+ * What the colours mean of heads that are for or against a prediction: one scale for all that has a sign.
  *
  * @import { Signed } from '../address.js'
  */
 
 import { html } from '../../shared/template.js';
-import { isAblation } from '../address.js';
 
 /** @typedef {{ what: string, other?: string, where: string }} About a prediction, in words */
 
-/** @param {string} ablation @returns {(about: About) => string} */
-function effectOf(ablation) {
+/** @param {string} instead @returns {(about: About) => string} */
+function lossOf(instead) {
   return ({ what, other, where }) => {
     const score = other
       ? `the logit of “${what}” minus that of “${other}”`
       : `the log-probability of “${what}”`;
-    return `How ${ablation} changes ${score} ${where}. Purple: the head helps. Orange: it hinders.`;
+    return `What ${score} ${where} loses ${instead}. Orange: the head helps. Purple: it hinders.`;
   };
 }
 
@@ -25,20 +24,22 @@ const WORDS = {
     const score = other
       ? `the logit of “${what}” minus that of “${other}”`
       : `the logit of “${what}”`;
-    return `What the head itself writes to ${score} ${where}. Purple: for it. Orange: against it.`;
+    return `What the head itself writes to ${score} ${where}. Orange: for it. Purple: against it.`;
   },
   patching: ({ what, other, where }) => {
     const score = other ? `“${what}” against “${other}”` : `“${what}”`;
-    return `The share of ${score} ${where} that the head’s output brings back in the other text. Purple: towards it. Orange: away from it.`;
+    return `The share of ${score} ${where} that the head’s output brings back in the other text. Orange: towards it. Purple: away from it.`;
   },
-  effect: effectOf('muting the head'),
-  'mean-effect': effectOf('the head’s mean over the text, in the place of what it gives,'),
-  'resample-effect': effectOf(
-    'what the head gives where the text’s tokens are shuffled, in the place of what it gives,',
-  ),
+  effect: lossOf('without the head'),
+  'mean-effect': lossOf('with the head’s mean over the text in its place'),
+  'resample-effect': lossOf('with what the head gives on the text shuffled in its place'),
 };
+
+/** The colours of a scale with a sign. @param {string} end of the scale @param {boolean} [isPale] as behind numbers */
+export const signedBar = (end, isPale = false) =>
+  html`<span class="legend-scale"><span>−${end}</span><span class="signed-bar ${isPale ? 'pale' : ''}"></span>
+    <span>+${end}</span></span>`;
 
 /** @param {string} measure of Signed @param {string} end of the scale @param {About} about */
 export const signedScale = (measure, end, about) =>
-  html`<span class="legend-scale"><span>−${end}</span><span class="measure-bar ${isAblation(measure) ? 'effect' : measure}"></span>
-    <span>+${end}</span></span> ${WORDS[/** @type {Signed} */ (measure)](about)}`;
+  html`${signedBar(end)} ${WORDS[/** @type {Signed} */ (measure)](about)}`;

@@ -11,7 +11,6 @@
  * @property {string[]} columns
  * @property {number} layers
  * @property {number[]} values layer after layer
- * @property {number} sign of a number that is for the prediction
  * @property {{ layer: number, column: number }} [chosen]
  *
  * @typedef {object} Report
@@ -77,7 +76,7 @@ function settingsOf({ state, run, session, source }, at) {
   ];
 }
 
-/** @param {Seen} seen @param {ArrayLike<number>} values @param {Pick<Grid, 'title' | 'words' | 'sign'>} about @returns {Grid} */
+/** @param {Seen} seen @param {ArrayLike<number>} values @param {Pick<Grid, 'title' | 'words'>} about @returns {Grid} */
 const headGrid = ({ state, run }, values, about) => ({
   ...about,
   columns: Array.from({ length: run.heads }, (_, head) => `H${head}`),
@@ -104,12 +103,11 @@ function patchingGrids(seen, score) {
     headGrid(seen, heads, {
       title: 'Patching of each head',
       words: `${from}. Each head’s output, at all tokens.`,
-      sign: 1,
     }),
     {
       title: 'Patching of each token',
       words: 'The residual stream before each layer, at one token.',
-      ...{ columns, layers: seen.run.layers, values: [...places], sign: 1 },
+      ...{ columns, layers: seen.run.layers, values: [...places] },
     },
   ];
 }
@@ -154,15 +152,17 @@ export async function gather(seen, { title, caption }) {
     headGrid(seen, attribution.heads, {
       title: 'Attribution of each head',
       words: `What the head itself writes to the logit of ${score}. All heads heard.`,
-      sign: 1,
     }),
     ...(isDone
       ? [
-          headGrid(seen, effects.effects, {
-            title: 'Ablation of each head',
-            words: `How muting the head changes the ${against === null ? `log-probability of ${score}` : `logit difference ${score}`}. Below 0 the head helps.`,
-            sign: -1,
-          }),
+          headGrid(
+            seen,
+            effects.effects.map((/** @type {number} */ change) => -change),
+            {
+              title: 'Ablation of each head',
+              words: `What the ${against === null ? `log-probability of ${score}` : `logit difference ${score}`} loses without the head. Above 0 the head helps.`,
+            },
+          ),
         ]
       : []),
     ...patchingGrids(seen, score),

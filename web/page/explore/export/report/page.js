@@ -59,15 +59,13 @@ function lensSection({ target, rows }) {
 }
 
 /** @param {Grid} grid */
-function gridTable({ title, words, columns, layers, values, sign, chosen }) {
+function gridTable({ title, words, columns, layers, values, chosen }) {
   const most = values.reduce((largest, value) => Math.max(largest, Math.abs(value) || 0), 0);
   const cell = (/** @type {number} */ layer, /** @type {number} */ column) => {
     const value = values[layer * columns.length + column];
     const share = most > 0 ? (100 * Math.abs(value)) / most : 0;
     const isChosen = chosen?.layer === layer && chosen.column === column;
-    const kind = [sign * value < 0 ? 'against' : 'for', isChosen && 'chosen']
-      .filter(Boolean)
-      .join(' ');
+    const kind = [value < 0 ? 'against' : 'for', isChosen && 'chosen'].filter(Boolean).join(' ');
     return `<td class="${kind}" style="--share: ${share.toFixed(1)}%">${number(value)}</td>`;
   };
   const rows = Array.from(
@@ -75,7 +73,7 @@ function gridTable({ title, words, columns, layers, values, sign, chosen }) {
     (_, layer) =>
       `<tr><th scope="row">L${layer}</th>${columns.map((__, column) => cell(layer, column)).join('')}</tr>`,
   );
-  return `<p>${escaped(words)} <span class="note">Purple is for the prediction, orange against it.</span></p>${room(title, `<table class="grid"><thead>${headRow(['', ...columns])}</thead><tbody>${rows.join('')}</tbody></table>`)}`;
+  return `<p>${escaped(words)} <span class="note">Orange is for the prediction, purple against it.</span></p>${room(title, `<table class="grid"><thead>${headRow(['', ...columns])}</thead><tbody>${rows.join('')}</tbody></table>`)}`;
 }
 
 /** @param {Report} report */

@@ -9,8 +9,8 @@ export const STYLE = `
   --line: light-dark(#dfe3e9, #323945);
   --accent: light-dark(#2456b8, #8db4ff);
   --mask: light-dark(#eceef1, #262b33);
-  --for: light-dark(#542788, #b2abd2);
-  --against: light-dark(#b35806, #fdb863);
+  --for: light-dark(#b35806, #fdb863);
+  --against: light-dark(#542788, #b2abd2);
   font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif;
   background: var(--ground);
   color: var(--ink);

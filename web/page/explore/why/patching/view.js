@@ -11,6 +11,7 @@ import { signal } from '../../../shared/signals.js';
 import { drawn, html, made } from '../../../shared/template.js';
 import { isSameHead, longName, shortName } from '../../address.js';
 import { signed } from '../bars.js';
+import { signedBar } from '../signed-scale.js';
 import { exampleOf } from './examples.js';
 import { differenceInWords } from './pair.js';
 import { endOf, shareTable } from './share-table.js';
@@ -167,8 +168,8 @@ function tables(room, point) {
         })}
       </div>
     </div>
-    <p class="note share-legend"><span>−${end.toFixed(2).replace(/\.00$/, '')}</span><span class="share-bar"></span><span>${end.toFixed(2).replace(/\.00$/, '')}</span>
-      Recovered share. 0: nothing comes back. 1: the whole prediction of your text. Purple: towards it. Orange: away from it.</p>`;
+    <p class="note share-legend">${signedBar(end.toFixed(2).replace(/\.00$/, ''), true)}
+      Recovered share. 0: nothing comes back. 1: the whole prediction of your text. Orange: towards it. Purple: away from it.</p>`;
 }
 
 /** @param {import('../../../../headwise/view.js').AttentionMap} map @param {Float32Array} weights @param {readonly Token[]} tokens @param {string} name */
