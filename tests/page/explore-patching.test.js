@@ -109,6 +109,53 @@ roomTest('the grid can be coloured by patching, and the address leads back', WHY
   assert.ok(!(await page.evaluate(() => location.hash)).includes('corrupted'));
 });
 
+// So long that it takes many reports.
+const LONG = Array(4).fill(text).join(' ');
+
+roomTest(
+  'a sweep that takes long can be cancelled, and gone on with',
+  `?model=austen&mode=why&text=${encodeURIComponent(LONG)}`,
+  async (page) => {
+    // The first report has a button to cancel it by; it is clicked as soon as it is there.
+    await page.evaluate(() => {
+      new MutationObserver((_, observer) => {
+        const cancel = document.getElementById('explore-patching-cancel');
+        if (!cancel) return;
+        observer.disconnect();
+        cancel.click();
+      }).observe(document.body, { childList: true, subtree: true });
+    });
+    await page.$eval('#explore-corrupted', (area) => {
+      const box = /** @type {HTMLTextAreaElement} */ (area);
+      box.value = box.value.replace('john', 'mary');
+    });
+    await page.click('#explore-patch');
+    await page.waitForSelector('#explore-patching-go-on:not([hidden])', { timeout: 20_000 });
+    assert.equal(await page.$('.patching-progress'), null);
+    const unknown = () =>
+      page.$$eval(
+        '.shares button',
+        (cells) => cells.filter(({ title }) => title.endsWith('not yet known')).length,
+      );
+    const left = await unknown();
+    assert.ok(left > 0);
+    // What is known stays, and nothing more comes.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.equal(await unknown(), left);
+    await page.click('#explore-patching-go-on');
+    await page.waitForFunction(
+      () => {
+        const cells = [...document.querySelectorAll('.shares button')];
+        return (
+          cells.length > 0 &&
+          cells.every((cell) => !cell.getAttribute('title')?.endsWith('not yet known'))
+        );
+      },
+      { timeout: 90_000 },
+    );
+  },
+);
+
 roomTest(
   'texts of unequal length are told what to do',
   `${WHY}&corrupted=when+mary+left`,

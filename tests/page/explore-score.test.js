@@ -39,7 +39,7 @@ const about = (page, key) =>
   says(
     page,
     '#explore-score-title',
-    new RegExp(`looks from .* ?${firstPin + 1} at .* ?${key + 1}$`),
+    new RegExp(`attends from .* ?${firstPin + 1} to .* ?${key + 1}$`),
   );
 
 roomTest(
@@ -121,7 +121,7 @@ roomTest(
       /** @type {HTMLElement} */ (button).click(),
     );
     await addressHas(page, `head=${name}`);
-    await says(page, '#explore-score-title', new RegExp(`^Why ${name} looks from`));
+    await says(page, '#explore-score-title', new RegExp(`^Why ${name} attends from`));
     assert.ok(!(await address(page)).includes('key='));
   },
 );

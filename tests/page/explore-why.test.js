@@ -114,7 +114,7 @@ roomTest('the sum is read and used with keys', '?mode=why', async (page) => {
 roomTest('a head’s part is split over what it reads', '?mode=why', async (page) => {
   await summed(page, 'itself');
   const { layer, head } = first;
-  const title = `What L${layer}H${head} reads`;
+  const title = `What L${layer}H${head} attends to`;
   await says(page, '#explore-keys-title', new RegExp(title));
   await page.waitForSelector('#explore-keys tfoot');
   const cells = await page.$$eval('#explore-keys tr:has(.sum-cell)', (all) =>

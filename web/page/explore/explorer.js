@@ -304,10 +304,11 @@ export class Explorer {
 
   #attribution = new Asked(this, (run) => {
     const about = this.about.value;
-    const isWanted = this.isWhy.value || this.measure.value === 'attribution';
+    const isWhy = this.isWhy.value;
+    const isWanted = isWhy || this.measure.value === 'attribution';
     const canAsk = this.predicts.value === 'next' && this.next.ended.value === run;
     if (!isWanted || !canAsk) return undefined;
-    return async () => ({ ...(await this.session.attribution(about)), about });
+    return async () => ({ ...(await this.session.attribution(about, isWhy)), about });
   });
 
   /** The parts of the logit that is asked about now. */
@@ -321,11 +322,12 @@ export class Explorer {
   headKeys = new Asked(this, ({ heads }) => {
     const about = this.attribution.value;
     const { layer, head } = this.shown.value;
-    if (!about || !this.isWhy.value) return undefined;
+    const { directions } = about ?? {};
+    if (!about || !directions || !this.isWhy.value) return undefined;
     const { at } = about.about;
     const i = layer * heads + head;
-    const width = about.directions.length / about.heads.length;
-    const direction = about.directions.slice(i * width, (i + 1) * width);
+    const width = directions.length / about.heads.length;
+    const direction = directions.slice(i * width, (i + 1) * width);
     return async () => ({
       ...(await this.session.headKeys({ at, layer, head, direction })),
       ...{ about, layer, head, part: about.heads[i] },

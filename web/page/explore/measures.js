@@ -19,7 +19,7 @@ const MEASURES = [
   ['effect', 'ablation: lost without it'],
   ['mean-effect', 'ablation: lost with its mean'],
   ['resample-effect', 'ablation: lost with shuffled text'],
-  ['patching', 'patching: what brings it back'],
+  ['patching', 'patching: what it brings back'],
   ...SCORES.map(
     ([score, name]) => /** @type {[ExploreState['by'], string]} */ ([score, name.toLowerCase()]),
   ),

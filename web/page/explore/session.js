@@ -13,6 +13,8 @@
  * @import { Cells, Region } from './worker/pool.js'
  * @import { What } from './worker/rows.js'
  *
+ * @typedef {'view' | 'report'} Asker who asks: each ends its own questions alone
+ *
  * @typedef {object} RunSummary
  * @property {number} run its number
  * @property {number} n tokens
@@ -161,9 +163,9 @@ export class Session {
     return this.#remote.scores(this.#number);
   }
 
-  /** What the model says behind a token. @param {About} about */
-  predict(about) {
-    return this.#remote.predict(this.#number, about);
+  /** What the model says behind a token. @param {About} about @param {Asker} [by] */
+  predict(about, by = 'view') {
+    return this.#remote.predict(this.#number, about, by);
   }
 
   /** What every head does for a prediction, until the loop is left. @param {About} about @param {Method} method */
@@ -171,14 +173,14 @@ export class Session {
     return this.#remote.effects(this.#number, about, method);
   }
 
-  /** The parts of a logit. @param {About} about */
-  attribution(about) {
-    return this.#remote.attribution(this.#number, about);
+  /** The parts of a logit. @param {About} about @param {boolean} [directions] of the heads too @param {Asker} [by] */
+  attribution(about, directions = false, by = 'view') {
+    return this.#remote.attribution(this.#number, { ...about, directions }, by);
   }
 
-  /** What would be predicted after each layer, until the loop is left. @param {Parameters<ExploreWorker['lens']>[1]} where */
-  lens(where) {
-    return this.#remote.lens(this.#number, where);
+  /** What would be predicted after each layer, until the loop is left. @param {Parameters<ExploreWorker['lens']>[1]} where @param {Asker} [by] */
+  lens(where, by = 'view') {
+    return this.#remote.lens(this.#number, where, by);
   }
 
   /** @param {string} text another one @returns {Promise<Token[]>} as the model reads it */
@@ -201,9 +203,9 @@ export class Session {
     return this.#remote.headKeys(this.#number, head);
   }
 
-  /** Why a head looks from one token at another. @param {Parameters<ExploreWorker['qkScore']>[1]} looked */
-  qkScore(looked) {
-    return this.#remote.qkScore(this.#number, looked);
+  /** Why a head looks from one token at another. @param {Parameters<ExploreWorker['qkScore']>[1]} looked @param {Asker} [by] */
+  qkScore(looked, by = 'view') {
+    return this.#remote.qkScore(this.#number, looked, by);
   }
 
   /** How badly each token was foreseen; null: nobody knows. */

@@ -49,7 +49,7 @@ export const headView = (room) =>
     const { shown, headKeys, focus, score, choices } = room;
     const answer = headKeys.answer.value;
     const { run, about } = answer ?? {};
-    const title = html`<h3 id="explore-keys-title">What ${shortName(shown.value)} reads</h3>`;
+    const title = html`<h3 id="explore-keys-title">What ${shortName(shown.value)} attends to</h3>`;
     const isNow = about === room.attribution.value && answer && isSameHead(answer, shown.value);
     if (!answer || !run || !about || !isNow) return html`${title}<p class="note">…</p>`;
     const { weights, shares, part } = answer;
@@ -61,11 +61,11 @@ export const headView = (room) =>
       const isChosen = key === looked;
       const { text } = run.tokens[key];
       return html`<button type="button" class="sum-part" aria-pressed=${isChosen} tabindex=${isChosen ? 0 : -1}
-        title="Why it looks at “${text}” ${key + 1}" @click=${() => choices.look(key)}>${tokenName(run.tokens[key], key)}</button>`;
+        title="Why it attends to “${text}” ${key + 1}" @click=${() => choices.look(key)}>${tokenName(run.tokens[key], key)}</button>`;
     };
     return html`${title}
       <p class="note">
-        ${shortName(answer)} looks from ${tokenName(run.tokens[at], at)} at these tokens. Each gives
+        ${shortName(answer)} attends from ${tokenName(run.tokens[at], at)} to these tokens. Each gives
         its weight times what its value writes to the ${scoreName(room, about)}.
       </p>
       ${partTable({

@@ -1,10 +1,12 @@
 /**
  * The question: why this token, and not another one.
  *
+ * @import { HeadName } from '../address.js'
  * @import { Explorer } from '../explorer.js'
  */
 
 import { drawn, html, select } from '../../shared/template.js';
+import { shortName } from '../address.js';
 import { tokenName } from '../bars.js';
 
 /** What the view tells, and what it does not: in the place of what is said of maps. */
@@ -18,12 +20,19 @@ export const sentences = html`<ul class="explore-read" id="explore-read">
     made up for it.
   </li>
   <li>
-    <b>They can disagree.</b> Neither says what the head looks for: choose it, and see what it reads.
+    <b>Patching</b> says what brings the prediction back in another text. The three can disagree.
+    Choose a head to see what it attends to, and why.
   </li>
 </ul>`;
 
 /** What stands for no other token. */
 const NONE = '';
+
+/** Heads that are muted, which the view leaves out of account. @param {readonly HeadName[]} muted */
+const without = (muted) =>
+  muted.length > 0
+    ? html`<span id="explore-why-muted">, with all heads heard, ${muted.map(shortName).join(', ')} too</span>`
+    : '';
 
 /** @param {Explorer} room */
 export const question = (room) =>
@@ -48,7 +57,7 @@ export const question = (room) =>
           (value) => room.set({ against: take(value) }),
         )}
       </div>
-      <p>${run ? html`after ${tokenName(run.tokens[at], at)}` : ''}</p>
+      <p>${run ? html`after ${tokenName(run.tokens[at], at)}` : ''}${without(run?.muted ?? [])}</p>
       <button type="button" class="quiet" id="explore-maps-back" @click=${() => room.choices.why(false)}>Back to the maps</button>
     </div>`;
   });

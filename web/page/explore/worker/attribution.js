@@ -1,8 +1,7 @@
 /**
  * Which parts of a model write for a prediction.
  *
- * @import { Heads } from './heads.js'
- * @import { DecoderModel } from './model.js'
+ * @import { DecoderModel, Run } from './model.js'
  *
  * @typedef {object} Attribution the parts of a logit, or of the difference of two; they add up to `total`
  * @property {number} target id of the token
@@ -11,23 +10,29 @@
  * @property {number} embedding
  * @property {number} biases
  * @property {number} total
- * @property {Float32Array} directions of every head [headDim]: what the total changes by with a unit of its output
+ * @property {Float32Array} [directions] of every head [headDim], if they are wanted: what the total changes by with a unit of its
+ *   output
  *
  * @typedef {object} HeadKeys what a head reads at each key for a query
  * @property {Float32Array} weights of the keys
  * @property {Float64Array} shares of the head's part: weight · value · direction; they add up to it
  */
 
+import { isSameHead } from '../address.js';
+
 /**
  * @param {DecoderModel} model
- * @param {number[]} ids
- * @param {{ at: number, target: number, against: number | null }} asked at: behind which token
+ * @param {Pick<Run, 'ids'>} run
+ * @param {{ at: number, target: number, against: number | null, directions: boolean }} asked at: behind which token
  * @returns {Attribution}
  */
-export function attributionOf({ decoder }, ids, { at, target, against }) {
-  const read = ids.slice(0, at + 1);
-  const parts = decoder.attribution(read, {
-    ...{ target, against: against ?? undefined, directions: true },
+export function attributionOf(
+  { decoder },
+  { ids },
+  { at, target, against, directions: areAsked },
+) {
+  const parts = decoder.attribution(ids.slice(0, at + 1), {
+    ...{ target, against: against ?? undefined, directions: areAsked },
   });
   const { embedding, biases, total } = parts;
   const [heads, mlps, directions] = [parts.heads, parts.mlps, parts.directions].map(
@@ -39,13 +44,15 @@ export function attributionOf({ decoder }, ids, { at, target, against }) {
 /**
  * A head's part of a logit, split over the keys.
  *
- * @param {Heads} source
+ * @param {Pick<Run, 'source' | 'muted'>} run
  * @param {{ at: number, layer: number, head: number, direction: Float32Array }} asked at: the query; direction: the head's
  * @returns {HeadKeys}
  */
-export function keysOf({ rows, values }, { at, layer, head, direction }) {
+export function keysOf({ source, muted }, { at, layer, head, direction }) {
+  const { rows, values } = source;
   const weights = rows(layer, head, at, at + 1).slice(0, at + 1);
-  const all = values?.(layer, head) ?? new Float32Array((at + 1) * direction.length);
+  const isHeard = !muted.some((name) => isSameHead(name, { layer, head }));
+  const all = (isHeard && values?.(layer, head)) || new Float32Array((at + 1) * direction.length);
   const shares = Float64Array.from(weights, (weight, key) => {
     const value = all.subarray(key * direction.length, (key + 1) * direction.length);
     return weight * value.reduce((sum, x, i) => sum + x * direction[i], 0);

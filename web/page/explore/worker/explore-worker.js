@@ -20,6 +20,7 @@ import { load } from '../../../headwise/index.js';
 import { serve } from '../../../headwise/worker/serve.js';
 import { breathe } from '../../shared/breathe.js';
 import { PageError } from '../../shared/errors.js';
+import { shortName } from '../address.js';
 import { openTensors } from '../open/tensors.js';
 import { attributionOf, keysOf } from './attribution.js';
 import { effectsOf, lossesOf, targetOf } from './effects.js';
@@ -323,11 +324,12 @@ async function scores(asked) {
  *
  * @param {number} asked
  * @param {About} about
+ * @param {string} by who asks, once at a time
  */
-async function predict(asked, { at, target: chosen, against }) {
+async function predict(asked, { at, target: chosen, against }, by) {
   const { now, heard } = readingOf(asked);
   const { text } = opened();
-  await take('predict')();
+  await take(`predict ${by}`)();
   const after = softmaxOf(now.logits(at));
   const before = now === heard ? after : softmaxOf(heard.logits(at));
   const target = targetOf(now, heard, at, chosen);
@@ -356,16 +358,17 @@ async function* effects(asked, { at, target, against }, method) {
 }
 
 /**
- * The parts of the logit of a prediction, with all heads heard.
+ * The parts of the logit of a prediction.
  *
  * @param {number} asked
- * @param {About} about
+ * @param {About & { directions: boolean }} about
+ * @param {string} by who asks, once at a time
  */
-async function attribution(asked, { at, target, against }) {
+async function attribution(asked, { at, target, against, directions }, by) {
   const { now, heard } = readingOf(asked);
-  await take('attribution')();
-  const about = { at, target: targetOf(now, heard, at, target), against };
-  return attributionOf(openedDecoder(), now.ids, about);
+  await take(`attribution ${by}`)();
+  const about = { at, target: targetOf(now, heard, at, target), against, directions };
+  return attributionOf(openedDecoder(), heard, about);
 }
 
 /** Another text, as the model reads it. @param {string} text */
@@ -375,7 +378,7 @@ function tokensOf(text) {
 }
 
 /**
- * What of a text brings its prediction back in another text of the same length, with all heads heard.
+ * What of a text brings its prediction back in another text of the same length.
  *
  * @param {number} asked
  * @param {About} about
@@ -384,12 +387,14 @@ function tokensOf(text) {
 async function* patching(asked, { at, target, against }, text) {
   const { now, heard } = readingOf(asked);
   const [ids, others] = [now.ids, idsOf(opened(), text, [])].map((all) => all.slice(0, at + 1));
-  const about = { ids, others, target: targetOf(now, heard, at, target), against };
-  yield* patchingOf(openedDecoder(), about, take('patching'));
+  const { decoder } = openedDecoder();
+  const headMask = headMaskOf(decoder, heard.muted);
+  const about = { ids, others, target: targetOf(now, heard, at, target), against, headMask };
+  yield* patchingOf({ decoder }, about, take('patching'));
 }
 
 /**
- * A head's weights in the text and in another one, with all heads heard.
+ * A head's weights in the text and in another one.
  *
  * @param {number} asked
  * @param {HeadName} name
@@ -398,27 +403,29 @@ async function* patching(asked, { at, target, against }, text) {
 function pairMaps(asked, { layer, head }, text) {
   const { heard } = readingOf(asked);
   const of = opened();
-  if (otherRun?.text !== text) {
+  const without = (/** @type {readonly HeadName[]} */ muted) => muted.map(shortName).join();
+  if (otherRun?.text !== text || without(otherRun.run.muted) !== without(heard.muted)) {
     otherRun?.run.dispose();
-    otherRun = { text, run: runModel(of, idsOf(of, text, []), []) };
+    otherRun = { text, run: runModel(of, idsOf(of, text, []), heard.muted) };
   }
   const rowsIn = (/** @type {Heads} */ { n, rows: read }) => read(layer, head, 0, n);
   return { clean: rowsIn(heard.source), other: rowsIn(otherRun.run.source) };
 }
 
 /**
- * What the model would predict after each layer, with all heads heard.
+ * What the model would predict after each layer.
  *
  * @param {number} asked
  * @param {{ from: number, to: number, target: number }} where tokens from one up to but not including another
+ * @param {string} by who asks, once at a time
  */
-async function* lens(asked, where) {
-  const { now } = readingOf(asked);
-  yield* lensOf(openedDecoder(), now.ids, where, take('lens'));
+async function* lens(asked, where, by) {
+  const { heard } = readingOf(asked);
+  yield* lensOf(openedDecoder(), heard, where, take(`lens ${by}`));
 }
 
 /**
- * What a head reads at each key for a prediction, with all heads heard.
+ * What a head reads at each key for a prediction.
  *
  * @param {number} asked
  * @param {Parameters<typeof keysOf>[1]} head
@@ -426,19 +433,20 @@ async function* lens(asked, where) {
 async function headKeys(asked, head) {
   const { heard } = readingOf(asked);
   await take('headKeys')();
-  return keysOf(heard.source, head);
+  return keysOf(heard, head);
 }
 
 /**
- * Why a head looks from one token at another, with all heads heard.
+ * Why a head looks from one token at another.
  *
  * @param {number} asked
  * @param {import('./qk-score.js').Looked} looked
+ * @param {string} by who asks, once at a time
  */
-async function qkScore(asked, looked) {
-  const { now } = readingOf(asked);
-  await take('qkScore')();
-  return qkScoreOf(openedDecoder(), now.ids, looked);
+async function qkScore(asked, looked, by) {
+  const { heard } = readingOf(asked);
+  await take(`qkScore ${by}`)();
+  return qkScoreOf(openedDecoder(), heard, looked);
 }
 
 /**

@@ -17,6 +17,7 @@
  */
 
 import { likeliest, softmaxOf } from './predict.js';
+import { headMaskOf } from './traced.js';
 
 /** Predictions of a cell that are told. */
 const TOLD = 8;
@@ -33,15 +34,16 @@ function cellOf(text, logits, target) {
 
 /**
  * @param {DecoderModel} model
- * @param {number[]} ids
+ * @param {Pick<import('./model.js').Run, 'ids' | 'muted'>} run whose muted heads stay so
  * @param {{ from: number, to: number, target: number }} asked tokens from one up to but not including another
  * @param {() => Promise<void>} breathe called between layers
  * @returns {AsyncGenerator<Lens, void, void>} as far as it is known
  */
-export async function* lensOf({ decoder, text }, ids, { from, to, target }, breathe) {
+export async function* lensOf({ decoder, text }, { ids, muted }, { from, to, target }, breathe) {
   const { numLayers, vocabSize, dModel } = decoder.config;
   const read = ids.slice(0, to);
-  const { residuals } = decoder.forward(read, { logits: 'none', residuals: true });
+  const headMask = headMaskOf(decoder, muted);
+  const { residuals } = decoder.forward(read, { logits: 'none', residuals: true, headMask });
   const count = numLayers + 1;
   /** @type {LensCell[][]} */
   const rows = [];

@@ -2,7 +2,7 @@
  * Why a head looks from one token at another: what its score is made of.
  *
  * @import { QkPart, QkParts } from '../../../headwise/understanding.js'
- * @import { DecoderModel } from './model.js'
+ * @import { DecoderModel, Run } from './model.js'
  *
  * @typedef {object} Side what each part of the residual stream gives the score, at the query or at the key
  * @property {Float32Array} heads of the layers below, layer after layer
@@ -34,13 +34,14 @@ function sideOf({ heads, mlps, embedding, biases }, layer) {
 
 /**
  * @param {DecoderModel} model
- * @param {number[]} ids
+ * @param {Pick<Run, 'ids'>} run
  * @param {Looked} looked
  * @returns {Promise<QkScore>}
  */
-export async function qkScoreOf({ decoder }, ids, { layer, head, query, key }) {
-  const read = ids.slice(0, query + 1);
-  const found = await qkAttribution(decoder, read, { layer, head, query, key, pairs: true });
+export async function qkScoreOf({ decoder }, { ids }, { layer, head, query, key }) {
+  const found = await qkAttribution(decoder, ids.slice(0, query + 1), {
+    ...{ layer, head, query, key, pairs: true },
+  });
   const { parts, scores } = /** @type {Required<typeof found>} */ (found).pairs;
   return {
     score: found.score,

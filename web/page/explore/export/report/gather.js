@@ -71,7 +71,10 @@ function settingsOf({ state, run, session, source }, at) {
     ['Text', plural(run.n, 'token')],
     ['Prediction', `after token ${formatCount(at + 1)}, “${run.tokens[at].text}”`],
     ['Chosen head', shortName(state)],
-    ['Muted', muted.length > 0 ? muted.map(shortName).join(', ') : 'no head'],
+    [
+      'Muted',
+      muted.length > 0 ? muted.map(shortName).join(', ') : 'no head',
+    ],
     ['Software', `Headwise ${version}, ${simd} WebAssembly, ${plural(threads ?? 1, 'thread')}`],
   ];
 }
@@ -122,7 +125,7 @@ function patchingGrids(seen, score) {
 async function lensOf({ session }, at, target) {
   /** @type {import('../../worker/lens.js').LensCell[][]} */
   let all = [];
-  for await (const { rows } of session.lens({ from: at, to: at + 1, target })) all = rows;
+  for await (const { rows } of session.lens({ from: at, to: at + 1, target }, 'report')) all = rows;
   return all.map(([{ top, rank, share }], i) => ({
     after: i === 0 ? 'embedding' : `L${i - 1}`,
     ...{ likeliest: top[0].token.text, most: top[0].share, rank, share },
@@ -136,8 +139,8 @@ async function lensOf({ session }, at, target) {
  */
 export async function gather(seen, { title, caption }) {
   const { state, run, session, about, effects, address } = seen;
-  const next = await session.predict(about);
-  const attribution = await session.attribution(about);
+  const next = await session.predict(about, 'report');
+  const attribution = await session.attribution(about, false, 'report');
   const { target, against, actual } = next;
   const textOf = (/** @type {number | null} */ id) =>
     next.predictions.find(({ token }) => token.id === id)?.token.text ?? '';

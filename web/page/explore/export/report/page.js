@@ -113,7 +113,7 @@ export function reportPage(report) {
     section('lens', 'After each layer', lensSection(lens)),
     ...grids.map((grid, i) => section(`grid-${i}`, grid.title, gridTable(grid))),
     section('map', map.title, mapSection(report)),
-    section('score', `Why ${score.head} looks at “${score.key.text}”`, scoreSection(score)),
+    section('score', `Why ${score.head} attends to “${score.key.text}”`, scoreSection(score)),
     section('again', 'See it again', againOf(report)),
   ];
   return `<!doctype html>

@@ -30,7 +30,7 @@ export async function gatherScore({ state, run, session }, query) {
   const row = await session.row({ ...own, layer, head, hideFirst: false }, query);
   const isThere = state.key !== null && state.key <= query;
   const key = isThere ? /** @type {number} */ (state.key) : strongestKey(row);
-  const found = await session.qkScore({ layer, head, query, key });
+  const found = await session.qkScore({ layer, head, query, key }, 'report');
   const named = (/** @type {Part[]} */ parts) =>
     parts.map((part) => ({ name: nameOf(part), value: part.value }));
   const { pairs, rest, restValue } = largestPairs(found.pairs, MOST);

@@ -88,11 +88,11 @@ export function scoreView({ choices, score, shown }) {
     const name = shortName(score.looked.value ?? shown.value);
     const title = (/** @type {unknown} */ words) =>
       html`<h3 id="explore-score-title">${words}</h3>`;
-    if (!now) return html`${title(`Why ${name} looks there`)}<p class="note">…</p>`;
+    if (!now) return html`${title(`Why ${name} attends there`)}<p class="note">…</p>`;
     const { run, looked } = now;
     const [query, key] = [looked.query, looked.key].map((at) => tokenName(run.tokens[at], at));
     const digits = digitsOf(now);
-    return html`${title(html`Why ${name} looks from ${query} at ${key}`)}
+    return html`${title(html`Why ${name} attends from ${query} to ${key}`)}
       <p class="note" id="explore-score-told">
         ${name}’s score of ${query} → ${key} is <b>${signed(now.score, digits)}</b>, before the
         softmax. At ${key} its largest part is ${largest(now.key, digits)}; at ${query}
