@@ -1,6 +1,5 @@
 // Patching in the Explore room: two texts, and what of the one brings its prediction back in the other.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { load } from 'headwise';
 import { MODELS } from '../web/page/explore/models.js';
@@ -11,8 +10,8 @@ import {
   problemOf,
 } from '../web/page/explore/why/patching/pair.js';
 import { endOf, exact, written } from '../web/page/explore/why/patching/share-table.js';
-import { openModel } from '../web/page/explore/worker/model.js';
 import { patchingOf } from '../web/page/explore/worker/patching.js';
+import { openPageModel } from './page-model.js';
 
 /** @import { DecoderModel } from '../web/page/explore/worker/model.js' */
 
@@ -24,15 +23,7 @@ const models = {};
 before(async () => {
   hw = await load();
   for (const name of Object.keys(MODELS)) {
-    const file = async (/** @type {string} */ part) =>
-      new Blob([await readFile(new URL(`../web/page/models/${name}/${part}`, import.meta.url))]);
-    models[name] = /** @type {DecoderModel} */ (
-      await openModel(hw, {
-        config: await file('config.json'),
-        weights: await file('model.safetensors'),
-        tokenizer: await file('tokenizer.json'),
-      })
-    );
+    models[name] = await openPageModel(hw, name);
   }
 });
 after(() => hw.dispose());

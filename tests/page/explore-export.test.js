@@ -1,6 +1,6 @@
 // Exporting from the Explore room: pictures, numbers and a page of its own, each opened again.
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
@@ -10,7 +10,8 @@ import { readNpy } from 'headwise/formats';
 import { viridis } from '../../web/headwise/view/viridis.js';
 import { engine } from '../browsers/engines.js';
 import { MODELS } from '../../web/page/explore/models.js';
-import { openModel, runModel } from '../../web/page/explore/worker/model.js';
+import { runModel } from '../../web/page/explore/worker/model.js';
+import { openPageModel } from '../page-model.js';
 import { filesTest, openMenu, reread, roomTest, says } from './explore-room.js';
 import {
   browser,
@@ -24,7 +25,6 @@ import {
 
 /** @import { Page } from 'puppeteer-core' */
 
-const FOLDER = new URL('../../web/page/models/induction/', import.meta.url);
 const QUERY = '?model=induction&head=L1H2';
 
 /** @type {ReturnType<typeof runModel>} the sample text's run */
@@ -34,13 +34,7 @@ let folder;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'headwise-export-'));
-  const file = async (/** @type {string} */ name) =>
-    new Blob([await readFile(new URL(name, FOLDER))]);
-  const model = await openModel(await load(), {
-    config: await file('config.json'),
-    weights: await file('model.safetensors'),
-    tokenizer: await file('tokenizer.json'),
-  });
+  const model = await openPageModel(await load(), 'induction');
   run = runModel(model, model.text.encode(MODELS.induction.sample), []);
 });
 

@@ -1,18 +1,16 @@
 // Two texts side by side in the Explore room: shares of heads and tokens, maps in both texts, what does not go together.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { before } from 'node:test';
 import { load } from 'headwise';
 import { exampleOf } from '../../web/page/explore/why/patching/examples.js';
 import { written } from '../../web/page/explore/why/patching/share-table.js';
-import { openModel } from '../../web/page/explore/worker/model.js';
 import { patchingOf } from '../../web/page/explore/worker/patching.js';
+import { openPageModel } from '../page-model.js';
 import { addressHas, ROOM, roomTest, says } from './explore-room.js';
 import { contentWidth, schemes, textOf, useScheme, violations, widths } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
-const FOLDER = new URL('../../web/page/models/names/', import.meta.url);
 const WHY = '?model=names&mode=why';
 const { text, other, target, against } = exampleOf('names');
 
@@ -20,14 +18,7 @@ const { text, other, target, against } = exampleOf('names');
 let expected;
 
 before(async () => {
-  const file = async (/** @type {string} */ name) =>
-    new Blob([await readFile(new URL(name, FOLDER))]);
-  const model = await openModel(await load(), {
-    config: await file('config.json'),
-    weights: await file('model.safetensors'),
-    tokenizer: await file('tokenizer.json'),
-  });
-  assert.ok('decoder' in model);
+  const model = await openPageModel(await load(), 'names');
   const [ids, others, [first], [second]] = [text, other, target, against].map((words) =>
     model.text.encode(words),
   );
@@ -131,7 +122,7 @@ roomTest(
     });
     await page.click('#explore-patch');
     await page.waitForSelector('#explore-patching-go-on:not([hidden])', { timeout: 20_000 });
-    assert.equal(await page.$('.patching-progress'), null);
+    assert.equal((await page.$$('.patching-progress')).length, 0);
     const unknown = () =>
       page.$$eval(
         '.shares button',

@@ -1,15 +1,12 @@
 // What the tests of the Explore room compare with: the shipped model's run of its sample in Node, and what the page writes.
-import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';
 import { load } from 'headwise';
 import { firstHead, firstPins, MODELS } from '../../web/page/explore/models.js';
-import { openModel, runModel } from '../../web/page/explore/worker/model.js';
+import { runModel } from '../../web/page/explore/worker/model.js';
+import { openPageModel } from '../page-model.js';
 
 /** @import { Page } from 'puppeteer-core' */
 /** @import { HeadName } from '../../web/page/explore/address.js' */
-
-const FOLDER = new URL('../../web/page/models/austen/', import.meta.url);
 
 /** @type {import('../../web/page/explore/worker/model.js').DecoderModel} */
 export let model;
@@ -19,16 +16,7 @@ export let run;
 export let names;
 
 before(async () => {
-  const file = async (/** @type {string} */ name) =>
-    new Blob([await readFile(new URL(name, FOLDER))]);
-  const files = {
-    config: await file('config.json'),
-    weights: await file('model.safetensors'),
-    tokenizer: await file('tokenizer.json'),
-  };
-  const opened = await openModel(await load(), files);
-  assert.ok('decoder' in opened);
-  model = opened;
+  model = await openPageModel(await load(), 'austen');
   run = runModel(model, model.text.encode(MODELS.austen.sample), []);
   names = run.tokens.map(({ text }) => text);
 });

@@ -117,7 +117,7 @@ export const entryOf = (all, at) =>
 /**
  * How far the model prefers a token: its logit minus that of another, or its log-probability.
  * @param {Float32Array} logits
- * @param {Question} question
+ * @param {Pick<Question, 'target' | 'against'>} question
  */
 export function scoreOf(logits, { target, against }) {
   return against === undefined

@@ -64,34 +64,84 @@ async function rowOf(traces, position, batch, residual, work) {
 }
 
 /**
+ * What weights come from, row by row: a trace, or what gives the same.
+ * @typedef {object} WeightRows
+ * @property {readonly number[]} shape [batch, heads, tokens, tokens]
+ * @property {(which: { batch: number, head: number, rows: readonly [start: number, end: number] }) => { data: Float32Array }} weights
+ */
+
+/**
+ * Rows of n up to the last column that is not 0 in all of them.
+ * @param {Float32Array} rows
+ * @param {number} n
+ * @returns {[rows: Float32Array, columns: number]}
+ */
+function withoutZeros(rows, n) {
+  let columns = 0;
+  for (let at = 0; at < rows.length; at += n) {
+    let end = n;
+    while (end > columns && rows[at + end - 1] === 0) end--;
+    columns = end;
+  }
+  const left = new Float32Array((rows.length / n) * columns);
+  for (let row = 0; row < rows.length / n; row++) {
+    left.set(rows.subarray(row * n, row * n + columns), row * columns);
+  }
+  return [left, columns];
+}
+
+/**
  * All rows, from the first layer up: each layer's matrix times what is below.
+ * @param {readonly WeightRows[]} layers
+ * @param {number} batch
+ * @param {number} residual
+ * @param {(left: Float32Array, right: Float32Array, shape: readonly [rows: number, inner: number, columns: number]) => Float32Array} multiply
+ * @param {() => Promise<void>} step called after each block of rows
+ * @returns {Promise<Float32Array>} [tokens, tokens]
+ */
+export async function wholeRollout(layers, batch, residual, multiply, step) {
+  const n = layers[0].shape[3];
+  let below = new Float32Array(0);
+  for (const [at, layer] of layers.entries()) {
+    const next = new Float32Array(n * n);
+    for (const block of blocksOf(n)) {
+      const mixed = mixedRows(layer, batch, block, residual);
+      if (at === 0) {
+        next.set(mixed, block[0] * n);
+      } else {
+        // Of a causal model, a block has nothing of later tokens.
+        const [left, inner] = withoutZeros(mixed, n);
+        const right = below.subarray(0, inner * n);
+        next.set(multiply(left, right, [block[1] - block[0], inner, n]), block[0] * n);
+      }
+      await step();
+    }
+    below = next;
+  }
+  return below;
+}
+
+/**
  * @param {Trace[]} traces
  * @param {number} batch
  * @param {number} residual
  * @param {Work} work
  */
 async function wholeOf(traces, batch, residual, work) {
+  const engine = /** @type {Engine} */ (engineOfTrace(traces[0]));
   const n = traces[0].shape[3];
-  /** @type {Float32Array | undefined} */
-  let below;
-  for (const trace of traces) {
-    const next = new Float32Array(n * n);
-    for (const block of blocksOf(n)) {
-      const data = mixedRows(trace, batch, block, residual);
-      const rows = { dtype: /** @type {const} */ ('float32'), data, size: data.length };
-      const left = { ...rows, shape: [block[1] - block[0], n] };
-      const right = below && { ...rows, data: below, size: n * n, shape: [n, n] };
-      next.set(
-        right === undefined
-          ? data
-          : product(/** @type {Engine} */ (engineOfTrace(trace)), left, right).data,
-        block[0] * n,
-      );
-      await work.step();
-    }
-    below = next;
-  }
-  return tensorOf(/** @type {Float32Array} */ (below), Object.freeze([n, n]));
+  const matrix = (/** @type {Float32Array} */ data, /** @type {number[]} */ ...shape) => ({
+    ...{ dtype: /** @type {const} */ ('float32'), data, size: data.length, shape },
+  });
+  const whole = await wholeRollout(
+    traces,
+    batch,
+    residual,
+    (left, right, [rows, inner, columns]) =>
+      product(engine, matrix(left, rows, inner), matrix(right, inner, columns)).data,
+    () => work.step(),
+  );
+  return tensorOf(whole, Object.freeze([n, n]));
 }
 
 /**

@@ -159,7 +159,7 @@ export const blocksOf = (rows) =>
 
 /**
  * Rows of the mean of a layer's heads, half of which is the residual connection, or another share.
- * @param {Trace} trace
+ * @param {import('./rollout.js').WeightRows} trace
  * @param {number} batch
  * @param {readonly [start: number, end: number]} rows
  * @param {number} residual its share

@@ -53,7 +53,7 @@ function createLens(room) {
     if (!room.isWhy.value || !isOpen.value || !now) return undefined;
     return async (tell) => {
       /** @type {import('../worker/lens.js').Lens} */
-      let latest = { from: now.from, rows: [], count: 1 };
+      let latest = { from: now.from, rows: [], done: 0 };
       for await (const part of room.session.lens(now)) {
         latest = part;
         tell({ ...part, where: now });
@@ -106,11 +106,13 @@ export function lensView(room) {
 
   const table = () => {
     const now = answer.value;
-    if (!now) return html`<p class="note">Reading the layers …</p>`;
-    const { run, rows, from, count } = now;
+    if (!now?.rows.length) {
+      return html`<p class="note">Reading the layers … <progress max="1" .value=${now?.done ?? 0} aria-label="Layers read so far"></progress></p>`;
+    }
+    const { run, rows, from } = now;
     const at = room.about.value.at;
     const target = targetText();
-    const shown = chosen.value ?? { row: count - 1, at };
+    const shown = chosen.value ?? { row: rows.length - 1, at };
     const cell = (
       /** @type {LensCell} */ { top: [first], rank },
       /** @type {number} */ row,
@@ -127,7 +129,7 @@ export function lensView(room) {
           token === at ? html`<span class="rank">#${formatCount(rank)}</span>` : ''
         }</button></td>`;
     };
-    const tokens = run.tokens.slice(from, from + (rows[0]?.length ?? 0));
+    const tokens = run.tokens.slice(from, from + rows[0].length);
     const own = rows[shown.row]?.[shown.at - from];
     return html`<div class="lens">
       <div class="lens-scroll" ${made(reveal, run, at)}>
@@ -150,7 +152,6 @@ export function lensView(room) {
       <div class="lens-list">${own ? list(run, own, shown, target) : ''}</div>
     </div>
     <p class="note lens-note">
-      ${rows.length < count ? html`<progress max=${count} .value=${rows.length} aria-label="Layers read so far"></progress>` : ''}
       <span class="legend-scale"><span>0</span><span class="measure-bar"></span><span>1</span></span>
       probability of the token in the cell, the likeliest there. #: the place of “${target}” in the list. Framed: it is the first.
     </p>`;

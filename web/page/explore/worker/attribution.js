@@ -26,11 +26,7 @@ import { isSameHead } from '../address.js';
  * @param {{ at: number, target: number, against: number | null, directions: boolean }} asked at: behind which token
  * @returns {Attribution}
  */
-export function attributionOf(
-  { decoder },
-  { ids },
-  { at, target, against, directions: areAsked },
-) {
+export function attributionOf({ decoder }, { ids }, { at, target, against, directions: areAsked }) {
   const parts = decoder.attribution(ids.slice(0, at + 1), {
     ...{ target, against: against ?? undefined, directions: areAsked },
   });

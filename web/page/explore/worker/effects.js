@@ -21,6 +21,7 @@ import { headAt } from '../address.js';
 import { headMaskOf, logitsAt, networkOf } from './model.js';
 import { scoreOf } from './predict.js';
 import { shuffles } from './shuffles.js';
+import { told } from './told.js';
 
 /**
  * The token that is asked about: the chosen one, else the text's own, else the likeliest while all heads are heard.
@@ -98,33 +99,16 @@ export async function* effectsOf(model, run, about, check) {
   const effects = new Float64Array(count).fill(NaN);
   const { target } = about;
   let done = 0;
-  const stop = new AbortController();
   const tell = (/** @type {number} */ i, /** @type {number} */ effect) => {
     effects[i] = effect;
     done++;
   };
-  const sweep =
+  const sweep = (/** @type {AbortSignal} */ signal) =>
     'decoder' in model
-      ? sweepDecoder(model.decoder, run, about, stop.signal, tell)
-      : sweepEncoder(model, run, about, stop.signal, tell);
-  const over = sweep.then(() => true);
-  try {
-    while (!(await Promise.race([over, wait(TELL_MS)]))) {
-      await check();
-      yield { effects: effects.slice(), done, target };
-    }
-  } finally {
-    stop.abort();
-    over.catch(() => {}); // told by the race, or of no interest any more
-  }
-  yield { effects, done: count, target };
+      ? sweepDecoder(model.decoder, run, about, signal, tell)
+      : sweepEncoder(model, run, about, signal, tell);
+  yield* told(sweep, () => ({ effects: effects.slice(), done, target }), check);
 }
-
-/** @param {number} ms @returns {Promise<false>} */
-const wait = (ms) => new Promise((resolve) => setTimeout(() => resolve(false), ms));
-
-/** Between two reports. */
-const TELL_MS = 100;
 
 /**
  * How badly each token of the text was foreseen.

@@ -1,9 +1,9 @@
 /**
- * The logit lens: what a model would predict if it ended after a layer (nostalgebraist 2020, "interpreting GPT: the logit
- * lens"). The residual stream behind each layer goes through the final norm and the unembedding.
+ * The logit lens: what a model would predict if it ended after a layer.
  *
  * @import { Token } from '../../types.js'
- * @import { DecoderModel } from './model.js'
+ * @import { LogitLens } from '../../../headwise/understanding.js'
+ * @import { DecoderModel, Run } from './model.js'
  *
  * @typedef {object} LensCell what is predicted behind a token
  * @property {{ token: Token, share: number }[]} top the likeliest, the first first; share: probability
@@ -12,51 +12,52 @@
  *
  * @typedef {object} Lens
  * @property {number} from the first token
- * @property {LensCell[][]} rows of the embedding and of each layer, as far as they are known
- * @property {number} count of rows that there will be
+ * @property {LensCell[][]} rows of the embedding and of each layer; none until all are known
+ * @property {number} done share of the work
  */
 
-import { likeliest, softmaxOf } from './predict.js';
+import { logitLens } from '../../../headwise/understanding.js';
+import { told } from './told.js';
 import { headMaskOf } from './traced.js';
 
 /** Predictions of a cell that are told. */
 const TOLD = 8;
 
-/** @param {DecoderModel['text']} text @param {Float32Array} logits @param {number} target @returns {LensCell} */
-function cellOf(text, logits, target) {
-  const shares = softmaxOf(logits);
-  const rank = 1 + logits.reduce((count, logit) => count + Number(logit > logits[target]), 0);
-  const top = likeliest(shares, shares, TOLD).map((id) => ({
-    ...{ token: text.token(id), share: shares[id] },
-  }));
-  return { top, rank, share: shares[target] };
+/** @param {DecoderModel['text']} text @param {LogitLens} lens @returns {LensCell[][]} */
+function rowsOf(text, { ids, logProbabilities, target }) {
+  const [layers, positions, top] = ids.shape;
+  const { ranks, logProbabilities: ofTarget } = /** @type {NonNullable<typeof target>} */ (target);
+  const share = (/** @type {number} */ logProbability) => Math.exp(logProbability);
+  const cell = (/** @type {number} */ at) => ({
+    top: Array.from(ids.data.subarray(at * top, (at + 1) * top), (id, i) => ({
+      token: text.token(id),
+      share: share(logProbabilities.data[at * top + i]),
+    })),
+    rank: 1 + ranks.data[at],
+    share: share(ofTarget.data[at]),
+  });
+  return Array.from({ length: layers }, (_, layer) =>
+    Array.from({ length: positions }, (__, i) => cell(layer * positions + i)),
+  );
 }
 
 /**
  * @param {DecoderModel} model
- * @param {Pick<import('./model.js').Run, 'ids' | 'muted'>} run whose muted heads stay so
+ * @param {Pick<Run, 'ids' | 'muted'>} run whose muted heads stay so
  * @param {{ from: number, to: number, target: number }} asked tokens from one up to but not including another
- * @param {() => Promise<void>} breathe called between layers
- * @returns {AsyncGenerator<Lens, void, void>} as far as it is known
+ * @param {() => Promise<void>} check called before each report; if it rejects, the lens ends
+ * @returns {AsyncGenerator<Lens, void, void>}
  */
-export async function* lensOf({ decoder, text }, { ids, muted }, { from, to, target }, breathe) {
-  const { numLayers, vocabSize, dModel } = decoder.config;
-  const read = ids.slice(0, to);
-  const headMask = headMaskOf(decoder, muted);
-  const { residuals } = decoder.forward(read, { logits: 'none', residuals: true, headMask });
-  const count = numLayers + 1;
-  /** @type {LensCell[][]} */
-  const rows = [];
-  for (let row = 0; row < count; row++) {
-    await breathe();
-    const stream = residuals.slice([row, row + 1]).reshape([read.length, dModel]);
-    const start = { layer: numLayers, residual: stream };
-    const { data } = decoder.forward(read, { logits: [from, to], start }).logits;
-    const logits = /** @type {Float32Array} */ (data);
-    const cells = Array.from({ length: to - from }, (_, i) =>
-      cellOf(text, logits.subarray(i * vocabSize, (i + 1) * vocabSize), target),
-    );
-    rows.push(cells);
-    yield { from, rows: [...rows], count };
-  }
+export async function* lensOf({ decoder, text }, { ids, muted }, { from, to, target }, check) {
+  /** @type {Lens} */
+  let known = { from, rows: [], done: 0 };
+  const look = async (/** @type {AbortSignal} */ signal) => {
+    const lens = await logitLens(decoder, ids.slice(0, to), {
+      ...{ top: TOLD, target, signal, headMask: headMaskOf(decoder, muted) },
+      positions: Array.from({ length: to - from }, (_, i) => from + i),
+      onProgress: ({ done, total }) => (known = { ...known, done: done / total }),
+    });
+    known = { ...known, rows: rowsOf(text, lens) };
+  };
+  yield* told(look, () => known, check);
 }

@@ -26,12 +26,7 @@
  */
 
 import { patching } from '../../../headwise/understanding.js';
-
-/** Between two reports. */
-const TELL_MS = 100;
-
-/** @param {number} ms @returns {Promise<false>} */
-const wait = (ms) => new Promise((resolve) => setTimeout(() => resolve(false), ms));
+import { told } from './told.js';
 
 /**
  * @param {Pick<DecoderModel, 'decoder'>} model
@@ -45,7 +40,6 @@ export async function* patchingOf({ decoder }, { ids, others, target, against, h
   const heads = new Float64Array(numLayers * numHeads).fill(NaN);
   const places = new Float64Array(numLayers * n).fill(NaN);
   const texts = { clean: ids, corrupted: others, target, against: against ?? undefined, headMask };
-  const stop = new AbortController();
   let done = 0;
   /** @type {{ clean?: number, other?: number }} */
   let scores = {};
@@ -54,8 +48,11 @@ export async function* patchingOf({ decoder }, { ids, others, target, against, h
     else heads[layer * numHeads + head] = recovered;
     done++;
   };
-  const sweep = async (/** @type {PatchingOptions['of']} */ of) => {
-    const how = { of, onProgress, signal: stop.signal };
+  const sweep = async (
+    /** @type {PatchingOptions['of']} */ of,
+    /** @type {AbortSignal} */ signal,
+  ) => {
+    const how = { of, onProgress, signal };
     const { clean, corrupted } = await patching(decoder, { ...texts, ...how });
     scores = { clean, other: corrupted };
   };
@@ -63,17 +60,9 @@ export async function* patchingOf({ decoder }, { ids, others, target, against, h
     ...{ target, n, ...scores, done, count: heads.length + places.length },
     ...{ heads: heads.slice(), places: places.slice() },
   });
-  const over = sweep('heads')
-    .then(() => sweep('residual'))
-    .then(() => true);
-  try {
-    while (!(await Promise.race([over, wait(TELL_MS)]))) {
-      await check();
-      yield known();
-    }
-  } finally {
-    stop.abort();
-    over.catch(() => {}); // told by the race, or of no interest any more
-  }
-  yield known();
+  const both = async (/** @type {AbortSignal} */ signal) => {
+    await sweep('heads', signal);
+    await sweep('residual', signal);
+  };
+  yield* told(both, known, check);
 }

@@ -9,6 +9,8 @@
  * @property {number} after probability with the muted heads; as before where none is
  */
 
+import { scoreOf as score } from '../../../headwise/understanding/model.js';
+
 /**
  * @param {ArrayLike<number>} logits
  * @returns {Float64Array} that sum to 1
@@ -21,25 +23,16 @@ export function softmaxOf(logits) {
   return weights.map((weight) => weight / sum);
 }
 
-/** @param {ArrayLike<number>} logits @param {number} id @returns {number} in nats */
-export function logProbability(logits, id) {
-  let largest = -Infinity;
-  for (let i = 0; i < logits.length; i++) largest = Math.max(largest, logits[i]);
-  let sum = 0;
-  for (let i = 0; i < logits.length; i++) sum += Math.exp(logits[i] - largest);
-  return logits[id] - largest - Math.log(sum);
-}
-
 /**
  * How much a model is for a token: its log-probability, or by how much it exceeds another token's, which is the difference
  * of their logits.
  *
- * @param {ArrayLike<number>} logits
+ * @param {Float32Array} logits
  * @param {number} target
  * @param {number | null} against
  */
 export const scoreOf = (logits, target, against) =>
-  against === null ? logProbability(logits, target) : logits[target] - logits[against];
+  score(logits, { target, against: against ?? undefined });
 
 /**
  * The tokens that are likeliest before or after, the likeliest after first.

@@ -71,10 +71,7 @@ function settingsOf({ state, run, session, source }, at) {
     ['Text', plural(run.n, 'token')],
     ['Prediction', `after token ${formatCount(at + 1)}, “${run.tokens[at].text}”`],
     ['Chosen head', shortName(state)],
-    [
-      'Muted',
-      muted.length > 0 ? muted.map(shortName).join(', ') : 'no head',
-    ],
+    ['Muted', muted.length > 0 ? muted.map(shortName).join(', ') : 'no head'],
     ['Software', `Headwise ${version}, ${simd} WebAssembly, ${plural(threads ?? 1, 'thread')}`],
   ];
 }
