@@ -1,4 +1,4 @@
-// node tests/pictures.js: README's pictures, from the page as it is now, into web/pictures/.
+// node tests/pictures.js [NAME…]: README's pictures, or those named, from the page as it is now, into web/pictures/.
 import { mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { engines } from './browsers/engines.js';
@@ -20,15 +20,23 @@ const PATIENCE_MS = 120_000;
 
 /** @type {Record<string, Picture>} */
 const PICTURES = {
-  compare: { hash: '', ready: '#compare-room attention-map' },
-  explore: { hash: '#explore', ready: '#explore-room attention-map' },
+  compare: { hash: '', ready: '[data-run] main:not([aria-busy]) #grid[data-drawn]' },
+  explore: {
+    hash: '#explore?by=effect',
+    ready: '#explore-heads:has(#explore-grid.effect):not(:has(#explore-measure progress))',
+    from: '#explore-read',
+  },
+  why: {
+    hash: '#explore?model=names&mode=why',
+    ready: '.why #explore-grid.attribution',
+    from: '.explore-tools',
+  },
   train: { hash: '#train', ready: '#train-room[data-state="resting"]' },
   lessons: {
     hash: '#lessons?lesson=wrapper',
     ready: '.lesson[data-state="done"]',
     from: '.step:nth-of-type(2)',
   },
-  bench: { hash: '#bench', ready: '#bench-room h1' },
 };
 
 /** @param {Page} page @param {string} url @param {string} name @param {Picture} picture */
@@ -37,12 +45,22 @@ async function take(page, url, name, { hash, ready, from }) {
   await page.goto(url + hash);
   await page.waitForSelector(ready, { timeout: PATIENCE_MS });
   await page.waitForNetworkIdle({ idleTime: 1500, timeout: PATIENCE_MS });
-  if (from) await page.$eval(from, (element) => element.scrollIntoView());
+  if (from) {
+    await page.$eval(from, (element) => {
+      element.setAttribute('style', 'scroll-margin-top: 4px');
+      element.scrollIntoView();
+    });
+  }
   const path = `${FOLDER}${name}.png`;
   await page.screenshot({ path: /** @type {`${string}.png`} */ (path) });
   console.log(`${name}.png: ${Math.round((await stat(path)).size / 1024)} kB`);
 }
 
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(PICTURES);
+const unknown = names.filter((name) => !(name in PICTURES));
+if (unknown.length > 0) {
+  throw new Error(`no picture ${unknown.join(', ')}; expected ${Object.keys(PICTURES).join(', ')}`);
+}
 const { chromium } = engines;
 const program = chromium.find();
 if (!program) throw new Error(`Chromium was not found: ${chromium.hint}`);
@@ -51,10 +69,8 @@ const site = await servePage();
 const browser = await chromium.launch(program);
 try {
   const page = await browser.newPage();
-  await page.setViewport({ width: 1200, height: 720 });
-  for (const [name, picture] of Object.entries(PICTURES)) {
-    await take(page, site.url, name, picture);
-  }
+  await page.setViewport({ width: 1280, height: 760 });
+  for (const name of names) await take(page, site.url, name, PICTURES[name]);
 } finally {
   await browser.close();
   await site.close();
