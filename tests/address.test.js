@@ -34,7 +34,7 @@ test('a change of rooms leaves the other room as it was', () => {
 
 test('everything that is chosen in Explore is in its address, and comes back', () => {
   const hash =
-    '#explore?model=induction&text=a+b+a&added=5_9&head=L1H6&with=L0H2&mute=L0H3_L1H0&lines=L0H1&pins=q3_k1&corrupted=a+c+a&first=0' +
+    '#explore?model=induction&text=a+b+a&added=5_9&head=L1H6&with=L0H2&mute=L0H3_L1H0&lines=L0H1&pins=q3_k1&key=2&corrupted=a+c+a&first=0' +
     '&view=4_2.5_12&target=7&against=9&mode=why&of=mean&over=all&scale=log&sort=induction&by=effect&parts=size&show=all&tint=loss&decoding=greedy&topP=0.5&temperature=1.2&topK=7&seed=99&count=5';
   const state = parseHash(hash);
   assert.deepEqual(state.explore, {
@@ -65,6 +65,7 @@ test('everything that is chosen in Explore is in its address, and comes back', (
     show: 'all',
     target: 7,
     against: 9,
+    key: 1,
     corrupted: 'a c a',
     tint: 'loss',
     tour: null,
@@ -97,7 +98,7 @@ test('heads are named from 0; addresses from when they counted from 1 lead to th
 
 test('what an Explore address says wrongly is default', () => {
   const wrong =
-    'head=0.3&with=x&mute=1_2._L1_H2&view=1_2&of=median&topP=7&topK=1.5&seed=-1&added=1_x&scale=&target=-1&against=x&tour=induction.9';
+    'head=0.3&with=x&mute=1_2._L1_H2&view=1_2&of=median&topP=7&topK=1.5&seed=-1&added=1_x&scale=&target=-1&against=x&key=0&tour=induction.9';
   assert.deepEqual(parseExplore(new URLSearchParams(wrong)), DEFAULTS.explore);
   assert.equal(String(formatExplore(DEFAULTS.explore)), '');
 });

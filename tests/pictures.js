@@ -23,12 +23,12 @@ const PICTURES = {
   compare: { hash: '', ready: '[data-run] main:not([aria-busy]) #grid[data-drawn]' },
   explore: {
     hash: '#explore?by=effect',
-    ready: '#explore-heads:has(#explore-grid.effect):not(:has(#explore-measure progress))',
+    ready: '#explore-heads:has(#explore-grid.measured):not(:has(#explore-measure progress))',
     from: '#explore-read',
   },
   why: {
     hash: '#explore?model=names&mode=why',
-    ready: '.why #explore-grid.attribution',
+    ready: '.why #explore-grid.measured',
     from: '.explore-tools',
   },
   train: { hash: '#train', ready: '#train-room[data-state="resting"]' },
