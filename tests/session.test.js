@@ -159,7 +159,7 @@ test('every question is about the run that the page shows', async () => {
       ['thumbs', 1, { layer: 2, size: 32 }],
       ['region', 1, { slot: 'table', what, region: { rows: [0, 2] } }],
       ['scores', 1],
-      ['predict', 1, { at: 3, target: null, against: 7 }],
+      ['predict', 1, { at: 3, target: null, against: 7 }, 'view'],
       ['losses', 1],
       ['rows', 1, { what, start: 1, end: 4 }],
       ['column', 1, { slot: 'column 2', what, key: 2 }],
