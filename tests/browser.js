@@ -18,6 +18,9 @@ export function findBrowser() {
   return [...places, ...PLACES].find((place) => existsSync(place));
 }
 
+/** How long a browser may take to start: long where it is read from a slow disk, or much else runs. */
+export const LAUNCH_MS = 90_000;
+
 /** What Chromium is started with. */
 export const FLAGS = [
   '--no-sandbox',
@@ -35,7 +38,7 @@ export const FLAGS = [
  * @param {{ protocolTimeout?: number }} [options] protocolTimeout: ms that one call into the page may take
  */
 export function launch(executablePath, options) {
-  return puppeteer.launch({ ...options, executablePath, args: FLAGS });
+  return puppeteer.launch({ timeout: LAUNCH_MS, ...options, executablePath, args: FLAGS });
 }
 
 /** @type {Record<string, string>} */

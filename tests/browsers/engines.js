@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import puppeteer from 'puppeteer-core';
-import { findBrowser, FLAGS, launch } from '../browser.js';
+import { findBrowser, FLAGS, launch, LAUNCH_MS } from '../browser.js';
 import { WebKitBrowser } from './webdriver.js';
 
 /** @import { Browser } from 'puppeteer-core' */
@@ -50,6 +50,7 @@ export const engines = {
       puppeteer.launch({
         browser: 'firefox',
         executablePath,
+        timeout: LAUNCH_MS,
         extraPrefsFirefox: { 'browser.shell.checkDefaultBrowser': false },
       }),
     flags: (profile) => ['--headless', '--no-remote', '--profile', profile],
