@@ -1,6 +1,6 @@
 /* An encoder's loss is the cross-entropy of what its head makes of its hidden states, and both ways back to the parameters give
  * the same gradients. PyTorch's numbers are in tests/encoder-training.test.js. */
-#include "gradient_case.h"
+#include "loss_case.h"
 
 enum { BATCH = 2, TOKENS = 5, ROWS = BATCH * TOKENS, VOCAB = 11, WIDTH = 6, HEADS = 2, LAYERS = 2, IGNORED = -100 };
 
@@ -114,42 +114,7 @@ static void test_loss(void) {
   }
 }
 
-/* By differences of what the engine computes from the same seed: dropout drops the same in each. */
-static double moved_loss(hw_module *module, size_t index, size_t row, const float *values) {
-  float loss = 0.0F;
-  CHECK(hw_module_load(module, index, row, 1, values) == HW_OK, "load");
-  hw_manual_seed(context, 5);
-  CHECK(hw_model_loss(context, module, &loss_input, &loss, NULL) == HW_OK, "loss");
-  return (double)loss;
-}
-
-static void check_differences(hw_module *module, size_t index) {
-  hw_parameter_info info;
-  CHECK(hw_module_parameter(module, index, &info) == HW_OK, "parameter");
-  const size_t row = info.shape[0] / 2;
-  float *values = check_floats(info.shape[1]);
-  float *gradient = check_floats(info.shape[1]);
-  CHECK_STATUS(hw_module_store(module, index, row, 1, values), HW_OK);
-  CHECK_STATUS(hw_module_store_gradient(module, index, row, 1, gradient), HW_OK);
-  for (size_t i = 0; i < info.shape[1]; i++) {
-    static const float at[4] = {0x1p-4F, 0x1p-5F, -0x1p-5F, -0x1p-4F};
-    const float before = values[i];
-    double losses[4];
-    for (size_t p = 0; p < 4; p++) {
-      values[i] = before + at[p];
-      losses[p] = moved_loss(module, index, row, values);
-    }
-    values[i] = before;
-    moved_loss(module, index, row, values);
-    const double expected = gradient_of_differences(losses, 0x1p-5);
-    CHECK(fabs((double)gradient[i] - expected) <= 5e-3 * fmax(fabs(expected), 0.1), "%s, %zu: %g, expected %g",
-          info.name, i, (double)gradient[i], expected);
-    check_case();
-  }
-  free(values);
-  free(gradient);
-}
-
+/* By differences. */
 static void test_differences(void) {
   for (size_t drops = 0; drops < 2; drops++) {
     hw_module *module = make(true, drops == 1 ? 0.3 : 0.0);
@@ -160,7 +125,7 @@ static void test_differences(void) {
     CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_OK);
     hw_graph_destroy(graph);
     for (size_t index = 0; index < hw_module_parameter_count(module); index++) {
-      check_differences(module, index);
+      check_loss_differences(context, module, &loss_input, index, 5e-3);
     }
     hw_module_destroy(module);
   }

@@ -1,5 +1,5 @@
 /* A decoder's loss is the mean cross-entropy of its logits, and its gradients are those of that. */
-#include "gradient_case.h"
+#include "loss_case.h"
 #include "reference_gpt2.h"
 
 enum { BATCH = 2, TOKENS = 5, ROWS = BATCH * TOKENS, VOCAB = 7, HEADS = 2, LAYERS = 2, IGNORED = -100 };
@@ -208,16 +208,7 @@ static void test_all_ignored(void) {
   hw_module_destroy(module);
 }
 
-/* By differences of what the engine itself computes from the same seed: dropout drops the same in each. */
-static double dropped_loss(hw_module *module, size_t index, size_t row, const float *values) {
-  const hw_loss_input input = {ids, some, BATCH, TOKENS, -1, NULL, NULL};
-  float loss = 0.0F;
-  CHECK(hw_module_load(module, index, row, 1, values) == HW_OK, "load");
-  hw_manual_seed(context, 5);
-  CHECK(hw_model_loss(context, module, &input, &loss, NULL) == HW_OK, "loss");
-  return (double)loss;
-}
-
+/* By differences. */
 static void test_dropout(void) {
   hw_module *module = make(0.3);
   hw_graph *graph = NULL;
@@ -230,30 +221,7 @@ static void test_dropout(void) {
   hw_module_train(module, true);
   hw_graph_destroy(graph);
   for (size_t index = 0; index < hw_module_parameter_count(module); index++) {
-    hw_parameter_info info;
-    CHECK(hw_module_parameter(module, index, &info) == HW_OK, "parameter");
-    const size_t row = info.shape[0] / 2;
-    float *values = check_floats(info.shape[1]);
-    float *gradient = check_floats(info.shape[1]);
-    CHECK_STATUS(hw_module_store(module, index, row, 1, values), HW_OK);
-    CHECK_STATUS(hw_module_store_gradient(module, index, row, 1, gradient), HW_OK);
-    for (size_t i = 0; i < info.shape[1]; i++) {
-      static const float at[4] = {0x1p-4F, 0x1p-5F, -0x1p-5F, -0x1p-4F};
-      const float before = values[i];
-      double losses[4];
-      for (size_t p = 0; p < 4; p++) {
-        values[i] = before + at[p];
-        losses[p] = dropped_loss(module, index, row, values);
-      }
-      values[i] = before;
-      dropped_loss(module, index, row, values);
-      const double expected = gradient_of_differences(losses, 0x1p-5);
-      CHECK(fabs((double)gradient[i] - expected) <= 2e-3 * fmax(fabs(expected), 0.1), "%s, %zu: %g, expected %g",
-            info.name, i, (double)gradient[i], expected);
-      check_case();
-    }
-    free(values);
-    free(gradient);
+    check_loss_differences(context, module, &input, index, 2e-3);
   }
   hw_module_destroy(module);
 }
