@@ -1,6 +1,7 @@
 /**
  * Which parts of a model write for a prediction.
  *
+ * @import { Heads } from './heads.js'
  * @import { DecoderModel, Run } from './model.js'
  *
  * @typedef {object} Attribution the parts of a logit, or of the difference of two; they add up to `total`
@@ -17,8 +18,6 @@
  * @property {Float32Array} weights of the keys
  * @property {Float64Array} shares of the head's part: weight · value · direction; they add up to it
  */
-
-import { isSameHead } from '../address.js';
 
 /**
  * @param {DecoderModel} model
@@ -40,15 +39,13 @@ export function attributionOf({ decoder }, { ids }, { at, target, against, direc
 /**
  * A head's part of a logit, split over the keys.
  *
- * @param {Pick<Run, 'source' | 'muted'>} run
+ * @param {Heads} source
  * @param {{ at: number, layer: number, head: number, direction: Float32Array }} asked at: the query; direction: the head's
  * @returns {HeadKeys}
  */
-export function keysOf({ source, muted }, { at, layer, head, direction }) {
-  const { rows, values } = source;
+export function keysOf({ rows, values }, { at, layer, head, direction }) {
   const weights = rows(layer, head, at, at + 1).slice(0, at + 1);
-  const isHeard = !muted.some((name) => isSameHead(name, { layer, head }));
-  const all = (isHeard && values?.(layer, head)) || new Float32Array((at + 1) * direction.length);
+  const all = values?.(layer, head) ?? new Float32Array((at + 1) * direction.length);
   const shares = Float64Array.from(weights, (weight, key) => {
     const value = all.subarray(key * direction.length, (key + 1) * direction.length);
     return weight * value.reduce((sum, x, i) => sum + x * direction[i], 0);

@@ -20,7 +20,6 @@ import { load } from '../../../headwise/index.js';
 import { serve } from '../../../headwise/worker/serve.js';
 import { breathe } from '../../shared/breathe.js';
 import { PageError } from '../../shared/errors.js';
-import { shortName } from '../address.js';
 import { openTensors } from '../open/tensors.js';
 import { attributionOf, keysOf } from './attribution.js';
 import { effectsOf, lossesOf, targetOf } from './effects.js';
@@ -358,7 +357,7 @@ async function* effects(asked, { at, target, against }, method) {
 }
 
 /**
- * The parts of the logit of a prediction.
+ * The parts of the logit of a prediction, with all heads heard.
  *
  * @param {number} asked
  * @param {About & { directions: boolean }} about
@@ -378,7 +377,7 @@ function tokensOf(text) {
 }
 
 /**
- * What of a text brings its prediction back in another text of the same length.
+ * What of a text brings its prediction back in another text of the same length, with all heads heard.
  *
  * @param {number} asked
  * @param {About} about
@@ -387,14 +386,12 @@ function tokensOf(text) {
 async function* patching(asked, { at, target, against }, text) {
   const { now, heard } = readingOf(asked);
   const [ids, others] = [now.ids, idsOf(opened(), text, [])].map((all) => all.slice(0, at + 1));
-  const { decoder } = openedDecoder();
-  const headMask = headMaskOf(decoder, heard.muted);
-  const about = { ids, others, target: targetOf(now, heard, at, target), against, headMask };
-  yield* patchingOf({ decoder }, about, take('patching'));
+  const about = { ids, others, target: targetOf(now, heard, at, target), against };
+  yield* patchingOf(openedDecoder(), about, take('patching'));
 }
 
 /**
- * A head's weights in the text and in another one.
+ * A head's weights in the text and in another one, with all heads heard.
  *
  * @param {number} asked
  * @param {HeadName} name
@@ -403,17 +400,16 @@ async function* patching(asked, { at, target, against }, text) {
 function pairMaps(asked, { layer, head }, text) {
   const { heard } = readingOf(asked);
   const of = opened();
-  const without = (/** @type {readonly HeadName[]} */ muted) => muted.map(shortName).join();
-  if (otherRun?.text !== text || without(otherRun.run.muted) !== without(heard.muted)) {
+  if (otherRun?.text !== text) {
     otherRun?.run.dispose();
-    otherRun = { text, run: runModel(of, idsOf(of, text, []), heard.muted) };
+    otherRun = { text, run: runModel(of, idsOf(of, text, []), []) };
   }
   const rowsIn = (/** @type {Heads} */ { n, rows: read }) => read(layer, head, 0, n);
   return { clean: rowsIn(heard.source), other: rowsIn(otherRun.run.source) };
 }
 
 /**
- * What the model would predict after each layer.
+ * What the model would predict after each layer, with all heads heard.
  *
  * @param {number} asked
  * @param {{ from: number, to: number, target: number }} where tokens from one up to but not including another
@@ -425,7 +421,7 @@ async function* lens(asked, where, by) {
 }
 
 /**
- * What a head reads at each key for a prediction.
+ * What a head reads at each key for a prediction, with all heads heard.
  *
  * @param {number} asked
  * @param {Parameters<typeof keysOf>[1]} head
@@ -433,7 +429,7 @@ async function* lens(asked, where, by) {
 async function headKeys(asked, head) {
   const { heard } = readingOf(asked);
   await take('headKeys')();
-  return keysOf(heard, head);
+  return keysOf(heard.source, head);
 }
 
 /**
