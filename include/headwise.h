@@ -779,17 +779,22 @@ hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_hea
 
 /* ---- Caches of hw_multi_head_attention and hw_decoder ---------------------------------------------------- */
 
-/* Initial content of a cache. A zeroed struct means an empty cache. */
+/* Initial content of a cache, and its type. A zeroed struct means an empty cache of float32.
+ *
+ * With 16 bits a cache takes half the memory. Keys and values are rounded as they come, to nearest, ties to even; what is
+ * beyond 65,504 is infinite as float16. Attention, its weights and its traces are of the rounded ones: they are exact for
+ * what is stored. */
 typedef struct hw_past {
   const float *key; /* [layers, batch, heads, tokens, head_dim] */
   const float *value;
   size_t tokens;
+  hw_matrix_type dtype; /* of keys and values in the cache: float32, bfloat16 or float16 */
 } hw_past;
 
 /* Creates a cache for `batch` sequences of up to context_length tokens in each layer. It starts with a copy of past
  * (NULL: empty). Its memory grows with its tokens. The caller owns *cache. HW_ERROR_SHAPE: batch is zero.
- * HW_ERROR_VALUE: the module does not support caches, past has more than context_length tokens, or past has tokens and
- * a NULL pointer. HW_ERROR_MEMORY: no memory, or context_length is above INT32_MAX. After an error *cache is NULL. */
+ * HW_ERROR_VALUE: the module does not support caches, past has more than context_length tokens, past has tokens and a NULL
+ * pointer, or its dtype is int8 or unknown. HW_ERROR_MEMORY: no memory, or context_length is above INT32_MAX. After an error *cache is NULL. */
 hw_status hw_module_create_cache(const hw_module *module, size_t batch, const hw_past *past,
                                  hw_key_value_cache **cache);
 

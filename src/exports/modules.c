@@ -52,8 +52,9 @@ HW_EXPORT(hw_status, module_store, (hw_module * module, size_t index, size_t fir
 }
 
 HW_EXPORT(hw_status, module_create_cache,
-          (const hw_module *module, size_t batch, const float *past_key, const float *past_value, size_t past_tokens)) {
-  const hw_past past = {past_key, past_value, past_tokens};
+          (const hw_module *module, size_t batch, const float *past_key, const float *past_value, size_t past_tokens,
+           hw_matrix_type dtype)) {
+  const hw_past past = {past_key, past_value, past_tokens, dtype};
   return hw_module_create_cache(module, batch, &past, (hw_key_value_cache **)hw_export_result_slot());
 }
 

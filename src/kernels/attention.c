@@ -13,6 +13,7 @@
 
 typedef struct hw_stream {
   const hw_attention_head *head;
+  hw_key_value_panels panels; /* of the block of keys, as floats */
   hw_score_source source;
   float *queries;     /* hw_pack_queries */
   size_t query_strip; /* floats of a strip's */
@@ -30,21 +31,23 @@ typedef struct strip_rows {
 } strip_rows;
 
 /* A block's scratch, in the order in which it is taken. */
-static void take_scratch(hw_arena *arena, size_t key_width, size_t value_width, float *parts[3]) {
+static void take_scratch(hw_arena *arena, hw_matrix_type dtype, size_t key_width, size_t value_width, float *parts[4]) {
   parts[0] = hw_arena_take_floats(arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE);
   parts[1] = hw_arena_take_floats(arena, hw_size_multiply(HW_QUERY_BLOCK, hw_whole_panels(value_width)));
   parts[2] = hw_arena_take_floats(arena, hw_packed_queries_floats(HW_QUERY_BLOCK, key_width));
+  parts[3] = hw_arena_take_floats(arena, hw_float_panels_room(dtype, key_width, value_width));
 }
 
-size_t hw_attention_scratch_bytes(size_t key_width, size_t value_width) {
+size_t hw_attention_scratch_bytes(hw_matrix_type dtype, size_t key_width, size_t value_width) {
   hw_arena arena = {.measures = true};
-  float *parts[3];
-  take_scratch(&arena, key_width, value_width, parts);
+  float *parts[4];
+  take_scratch(&arena, dtype, key_width, value_width, parts);
   return arena.peak;
 }
 
 /* Field by field: what a strip finds need not be cleared first. */
-static void start_strip(hw_strip *strip, float *scores) {
+static void start_strip(hw_strip *strip, float *scores, float *room) {
+  strip->room = room;
   strip->scores = scores;
   strip->stride = HW_STRIP_STRIDE;
   strip->range_count = 0;
@@ -52,16 +55,15 @@ static void start_strip(hw_strip *strip, float *scores) {
 
 static void start_stream(hw_stream *stream, const hw_attention_head *head, unsigned char *scratch) {
   hw_arena arena = {.memory = scratch, .capacity = SIZE_MAX};
-  float *parts[3];
-  take_scratch(&arena, head->panels.key_width, head->panels.value_width, parts);
+  float *parts[4];
+  take_scratch(&arena, head->panels.dtype, head->panels.key_width, head->panels.value_width, parts);
   stream->head = head;
-  stream->source = hw_attention_source(head);
   stream->weighted = parts[1];
   stream->weighted_stride = hw_whole_panels(head->panels.value_width);
   stream->queries = parts[2];
   stream->query_strip = hw_packed_rows_floats(head->panels.key_width);
   stream->share = 1.0F;
-  start_strip(&stream->strip, parts[0]);
+  start_strip(&stream->strip, parts[0], parts[3]);
 }
 
 /* Turns the strip's scores into weights relative to the rows' maxima so far, and brings what was summed before to the
@@ -99,8 +101,8 @@ static __attribute__((noinline)) void weighted_tile(const float *weights, const 
 static void add_value(const hw_key_value_panels *panels, size_t token, float weight, float *weighted, size_t width) {
   const hw_f32x4 weights = hw_splat(weight);
   for (size_t c = 0; c < width; c += HW_LANES) {
-    const float *panel = panels->values + c / HW_TILE_COLUMNS * HW_TILE_COLUMNS * panels->capacity;
-    const hw_f32x4 values = hw_load(panel + token * HW_TILE_COLUMNS + c % HW_TILE_COLUMNS);
+    const float *panel = (const float *)panels->values + c / HW_TILE_COLUMNS * HW_TILE_COLUMNS * panels->capacity;
+    const hw_f32x4 values = hw_load(panel + (token - panels->first) * HW_TILE_COLUMNS + c % HW_TILE_COLUMNS);
     hw_store(weighted + c, hw_multiply_add(weights, values, hw_load(weighted + c)));
   }
 }
@@ -112,8 +114,7 @@ static __attribute__((noinline)) void add_visible_values(const hw_stream *stream
     for (size_t j = 0; j < keys; j++) {
       const float weight = weights[r * HW_STRIP_STRIDE + j];
       if (weight != 0.0F) {
-        add_value(&stream->head->panels, token + j, weight, weighted + r * stream->weighted_stride,
-                  stream->weighted_stride);
+        add_value(&stream->panels, token + j, weight, weighted + r * stream->weighted_stride, stream->weighted_stride);
       }
     }
   }
@@ -122,8 +123,8 @@ static __attribute__((noinline)) void add_visible_values(const hw_stream *stream
 /* The values of `keys` tokens from `token` on, by the strip's weights, onto the weighted values of its rows. */
 static void add_values(const hw_stream *stream, const float *weights, size_t rows, size_t token, size_t keys,
                        float *weighted) {
-  const hw_key_value_panels *panels = &stream->head->panels;
-  const float *values = panels->values + token * HW_TILE_COLUMNS;
+  const hw_key_value_panels *panels = &stream->panels;
+  const float *values = (const float *)panels->values + (token - panels->first) * HW_TILE_COLUMNS;
   if (!hw_values_are_finite(panels, token, token + keys)) {
     add_visible_values(stream, weights, rows, token, keys, weighted);
   } else if (rows == 1) {
@@ -161,8 +162,11 @@ static void stream_strip(hw_stream *stream, const strip_rows *rows, size_t key_s
   }
 }
 
-static void stream_rows(hw_stream *stream, size_t row, size_t rows, hw_key_range keys) {
+static __attribute__((noinline)) void stream_rows(hw_stream *stream, size_t row, size_t rows, hw_key_range keys) {
+  const hw_attention_head *head = stream->head;
   for (size_t key = keys.start; key < keys.end; key += HW_KEY_BLOCK) {
+    hw_float_panels(&head->panels, key, keys.end, true, stream->strip.room, &stream->panels);
+    stream->source = hw_attention_source(head, &stream->panels);
     for (size_t r = 0; r < rows; r += HW_TILE_ROWS) {
       stream_strip(stream, &(strip_rows){row + r, r, hw_min(rows - r, HW_TILE_ROWS)}, key);
     }
@@ -181,7 +185,8 @@ static hw_key_range start_weighted(const hw_stream *stream, size_t row, size_t r
 static void attend(hw_stream *stream, size_t row, size_t rows) {
   const hw_attention_head *head = stream->head;
   const hw_key_range keys = start_weighted(stream, row, rows);
-  if (rows == 1 && hw_values_are_finite(&head->panels, keys.start, keys.end)) {
+  const bool are_floats = head->panels.dtype == HW_MATRIX_FLOAT32;
+  if (rows == 1 && are_floats && hw_values_are_finite(&head->panels, keys.start, keys.end)) {
     hw_row_attention(head, row, stream->queries, keys, &stream->strip, stream->weighted);
   } else {
     stream_rows(stream, row, rows, keys);

@@ -10,6 +10,6 @@
 /* Queries [row, row + rows), rows <= HW_QUERY_BLOCK: writes their output, row_maximum and row_sum. The scratch has
  * hw_attention_scratch_bytes, SIZE_MAX if that does not fit; at HW_ALIGNMENT. */
 void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, unsigned char *scratch);
-size_t hw_attention_scratch_bytes(size_t key_width, size_t value_width);
+size_t hw_attention_scratch_bytes(hw_matrix_type dtype, size_t key_width, size_t value_width);
 
 #endif

@@ -39,9 +39,9 @@ static inline float hw_inverse_sum(const hw_attention_head *head, size_t row) {
   return head->row_sum[row] == 0.0F ? 0.0F : 1.0F / head->row_sum[row];
 }
 
-/* What the head's scores are of; it points to the head's visibility. */
-static inline hw_score_source hw_attention_source(const hw_attention_head *head) {
-  return (hw_score_source){head->panels.keys, head->panels.key_width, head->softcap, &head->visible};
+/* What the head's scores are of, with its panels or a part of them as floats; it points to the head's visibility. */
+static inline hw_score_source hw_attention_source(const hw_attention_head *head, const hw_key_value_panels *floats) {
+  return (hw_score_source){floats->keys, floats->first, floats->key_width, head->softcap, &head->visible};
 }
 
 #endif

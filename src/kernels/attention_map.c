@@ -20,23 +20,23 @@ typedef struct map_strip {
 } map_strip;
 
 /* A strip's scratch, in the order in which it is taken. */
-static void take_scratch(hw_arena *arena, size_t key_width, size_t size, map_strip *strip) {
+static void take_scratch(hw_arena *arena, hw_matrix_type dtype, size_t key_width, size_t size, map_strip *strip) {
   strip->stride = hw_whole_panels(size);
-  strip->queries = hw_take_strip(arena, key_width, &strip->scores);
+  strip->queries = hw_take_strip(arena, dtype, key_width, &strip->scores);
   strip->cells = hw_arena_take_floats(arena, hw_size_multiply(HW_TILE_ROWS, strip->stride));
   strip->row = hw_arena_take_floats(arena, strip->stride);
 }
 
-size_t hw_attention_map_scratch_bytes(size_t key_width, size_t size) {
+size_t hw_attention_map_scratch_bytes(hw_matrix_type dtype, size_t key_width, size_t size) {
   hw_arena arena = {.measures = true};
   map_strip strip;
-  take_scratch(&arena, key_width, size, &strip);
+  take_scratch(&arena, dtype, key_width, size, &strip);
   return arena.peak;
 }
 
 static void start(map_strip *strip, const hw_attention_head *head, size_t size, unsigned char *scratch) {
   hw_arena arena = {.memory = scratch, .capacity = SIZE_MAX};
-  take_scratch(&arena, head->panels.key_width, size, strip);
+  take_scratch(&arena, head->panels.dtype, head->panels.key_width, size, strip);
   strip->head = head;
   strip->size = size;
 }
@@ -73,9 +73,11 @@ static void drop_scores(const hw_kept *kept, size_t row, size_t key, size_t coun
   }
 }
 
-static void pool_block(map_strip *strip, size_t row, size_t rows, size_t key) {
+static void pool_block(map_strip *strip, size_t row, size_t rows, size_t key, size_t end) {
   const hw_attention_head *head = strip->head;
-  const hw_score_source source = hw_attention_source(head);
+  hw_key_value_panels floats;
+  hw_float_panels(&head->panels, key, end, false, strip->scores.room, &floats);
+  const hw_score_source source = hw_attention_source(head, &floats);
   hw_score_strip(&source, strip->queries, row, rows, key, key + HW_KEY_BLOCK, &strip->scores);
   for (size_t i = 0; i < strip->scores.range_count; i++) {
     const hw_key_range range = strip->scores.ranges[i];
@@ -107,7 +109,7 @@ static void weigh_strip(map_strip *strip, size_t row, size_t rows) {
   hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, head->panels.key_width, head->scale,
                   strip->queries);
   for (size_t key = keys.start / HW_TILE_COLUMNS * HW_TILE_COLUMNS; key < keys.end; key += HW_KEY_BLOCK) {
-    pool_block(strip, row, rows, key);
+    pool_block(strip, row, rows, key, keys.end);
   }
   for (size_t r = 0; r < rows; r++) {
     weigh_cells(strip, row + r, strip->cells + r * strip->stride);

@@ -18,6 +18,6 @@ static inline size_t hw_cell_end(size_t index, size_t size, size_t n) {
  * SIZE_MAX if that does not fit. */
 void hw_attention_map_rows(const hw_attention_head *head, size_t size, size_t first, size_t end, float *map,
                            unsigned char *scratch);
-size_t hw_attention_map_scratch_bytes(size_t key_width, size_t size);
+size_t hw_attention_map_scratch_bytes(hw_matrix_type dtype, size_t key_width, size_t size);
 
 #endif

@@ -59,13 +59,14 @@ static void weigh_block(hw_span *span, size_t block) {
 /* The values of one block, in some of their columns. */
 static void add_block(const hw_span *span, size_t block, size_t column, size_t columns, float *weighted) {
   const hw_key_value_panels *panels = &span->head->panels;
+  const float *values = panels->values;
   for (size_t i = 0; i < span->strip->range_count; i++) {
     const hw_key_range part = part_of(span->strip->ranges[i], block);
     if (part.start < part.end) {
       hw_row_times_panels(&(hw_row_product){
           .a = span->strip->scores + part.start,
           .k = hw_min(part.end, span->visible) - part.start,
-          .panels = panels->values + column * panels->capacity + (span->key + part.start) * HW_TILE_COLUMNS,
+          .panels = values + column * panels->capacity + (span->key + part.start) * HW_TILE_COLUMNS,
           .panel_stride = panels->capacity * HW_TILE_COLUMNS,
           .count = columns / HW_TILE_COLUMNS,
           .start = weighted,
@@ -91,7 +92,7 @@ static void add_values(const hw_span *span, float *weighted) {
 
 void hw_row_attention(const hw_attention_head *head, size_t row, const float *query, hw_key_range keys, hw_strip *strip,
                       float *weighted) {
-  const hw_score_source source = hw_attention_source(head);
+  const hw_score_source source = hw_attention_source(head, &head->panels);
   for (size_t key = keys.start; key < keys.end; key += HW_ROW_KEYS) {
     hw_score_strip(&source, query, row, 1, key, key + HW_ROW_KEYS, strip);
     hw_span span = {

@@ -75,6 +75,11 @@ static void add_range(hw_strip *strip, size_t start, size_t end) {
   }
 }
 
+/* The panel of a key and those behind it. */
+static const float *panel_of(const hw_score_source *source, size_t key) {
+  return source->key_panels + (key - source->first_key) * source->key_width;
+}
+
 /* A single query, at the speed of memory. */
 static void score_row(const hw_score_source *source, const float *query, const tile_group *group, float *scores,
                       float *maxima) {
@@ -83,7 +88,7 @@ static void score_row(const hw_score_source *source, const float *query, const t
   const hw_row_product product = {
       .a = query,
       .k = source->key_width,
-      .panels = source->key_panels + group->key * source->key_width,
+      .panels = panel_of(source, group->key),
       .panel_stride = source->key_width * HW_TILE_COLUMNS,
       .count = keys / HW_TILE_COLUMNS,
       .start = zeros,
@@ -107,8 +112,7 @@ static void score_group(const hw_score_source *source, const float *queries, siz
     return;
   }
   for (size_t key = group->key; key < group->end; key += HW_TILE_COLUMNS) {
-    score_tile(queries, source->key_panels + key * source->key_width, source->key_width, scores + (key - group->key),
-               stride, maxima);
+    score_tile(queries, panel_of(source, key), source->key_width, scores + (key - group->key), stride, maxima);
   }
 }
 

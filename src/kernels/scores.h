@@ -10,6 +10,7 @@
 
 typedef struct hw_score_source {
   const float *key_panels; /* hw_key_value_panels' keys */
+  size_t first_key;        /* which they begin with */
   size_t key_width;
   float softcap; /* 0: none */
   const hw_visibility *visible;
@@ -20,6 +21,7 @@ typedef struct hw_score_source {
  * hold scores, whole tiles of 8 keys, -inf where masked; what lies between them no query sees.
  */
 typedef struct hw_strip {
+  float *room;   /* for the keys as floats: hw_float_panels */
   float *scores; /* [HW_TILE_ROWS] rows, `stride` apart */
   size_t stride; /* HW_STRIP_STRIDE; not known to the compiler, or older V8 would keep less in registers */
   float maximum[HW_TILE_ROWS]; /* NaN passed over; -inf if there is nothing else */

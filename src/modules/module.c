@@ -287,6 +287,7 @@ hw_status hw_module_create_cache(const hw_module *module, size_t batch, const hw
   }
   hw_cache_shape shape = module->type->cache_shape(module);
   shape.batch = batch;
+  shape.dtype = past == NULL ? HW_MATRIX_FLOAT32 : past->dtype;
   HW_TRY(hw_key_value_cache_create(&shape, cache));
   const hw_status status = past == NULL ? HW_OK : hw_key_value_cache_fill(*cache, past);
   if (status != HW_OK) {

@@ -298,7 +298,7 @@ void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_a
   const bool is_stored = state->store != NULL;
   const size_t heads = hw_size_multiply(a->batch, a->key_heads);
   hw_key_value_store store =
-      is_stored ? *state->store : hw_key_value_store_of(a->key_tokens, a->key_width, a->value_width);
+      is_stored ? *state->store : hw_key_value_store_of(HW_MATRIX_FLOAT32, a->key_tokens, a->key_width, a->value_width);
   const size_t wave = is_stored ? heads : hw_min(heads, wave_heads(team, store.head_bytes));
   const size_t new_tokens = a->key_tokens - state->stored_tokens;
   /* Blocks that do not start where the store's do would share panels. */
@@ -312,7 +312,7 @@ void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_a
       .pack_block = in_blocks ? HW_KEY_BLOCK : new_tokens,
       .pack_blocks = in_blocks ? hw_ceil_divide(new_tokens, HW_KEY_BLOCK) : 1,
       .query_blocks = hw_ceil_divide(a->query_tokens, HW_QUERY_BLOCK),
-      .thread_bytes = hw_arena_size(hw_attention_scratch_bytes(a->key_width, a->value_width), 1),
+      .thread_bytes = hw_arena_size(hw_attention_scratch_bytes(store.dtype, a->key_width, a->value_width), 1),
   };
   if (!is_stored) {
     job.store.memory = hw_arena_take(arena, wave, store.head_bytes);

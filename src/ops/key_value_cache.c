@@ -14,6 +14,9 @@ hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_ca
   if (s->batch == 0 || s->layers == 0 || s->heads == 0 || s->head_dim == 0 || s->capacity == 0) {
     return HW_ERROR_SHAPE;
   }
+  if (s->dtype < HW_MATRIX_FLOAT32 || s->dtype > HW_MATRIX_FLOAT16) {
+    return HW_ERROR_VALUE;
+  }
   const size_t stores_bytes = hw_size_multiply(s->layers, sizeof(hw_key_value_store));
   const size_t lengths_bytes = hw_size_multiply(s->batch, 2 * sizeof(uint32_t));
   const size_t bytes = hw_size_add(sizeof(hw_key_value_cache), hw_size_add(stores_bytes, lengths_bytes));
@@ -37,7 +40,7 @@ hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_ca
 
 /* Moves a layer to memory for so many tokens. */
 static hw_status grow(const hw_cache_shape *shape, size_t tokens, hw_key_value_store *store) {
-  hw_key_value_store larger = hw_key_value_store_of(tokens, shape->head_dim, shape->head_dim);
+  hw_key_value_store larger = hw_key_value_store_of(shape->dtype, tokens, shape->head_dim, shape->head_dim);
   /* Zeros, so that a panel's columns without a token are numbers. */
   larger.memory = hw_allocate_zeroed(hw_size_multiply(heads_of(shape), larger.head_bytes));
   if (larger.memory == NULL) {

@@ -11,7 +11,8 @@ typedef struct hw_cache_shape {
   size_t layers;
   size_t heads; /* of keys and values, of each layer */
   size_t head_dim;
-  size_t capacity; /* tokens */
+  size_t capacity;      /* tokens */
+  hw_matrix_type dtype; /* of keys and values: a module takes any */
 } hw_cache_shape;
 
 struct hw_key_value_cache {
@@ -23,7 +24,7 @@ struct hw_key_value_cache {
   hw_key_value_store *stores; /* [layers], each of batch · heads heads, with memory of its own */
 };
 
-/* Empty. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: *cache is NULL. */
+/* Empty. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: dtype is none of floats. HW_ERROR_MEMORY: *cache is NULL. */
 hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_cache **cache);
 
 /* Makes room for so many more tokens of each sequence, which fit its capacity. HW_ERROR_MEMORY: its tokens are unchanged. */

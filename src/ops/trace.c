@@ -25,7 +25,7 @@ static void keep_numbers(hw_arena *memory, size_t batch, const uint32_t **number
 }
 
 /* Lays the trace out in its memory; while that measures, nothing is copied. */
-static void take_memory(hw_trace *trace) {
+static void take_memory(hw_trace *trace, hw_matrix_type dtype) {
   hw_attention *call = &trace->call;
   hw_arena *memory = &trace->memory;
   const size_t heads = hw_size_multiply(call->batch, call->heads);
@@ -33,7 +33,7 @@ static void take_memory(hw_trace *trace) {
   hw_attention_record *record = &trace->record;
   trace->query = hw_arena_take_floats(memory, hw_size_multiply(rows, call->key_width));
   *record = hw_attention_take_record(memory, call);
-  record->store = hw_key_value_store_of(call->key_tokens, call->key_width, call->value_width);
+  record->store = hw_key_value_store_of(dtype, call->key_tokens, call->key_width, call->value_width);
   record->batch_key_heads = call->key_heads;
   record->store.memory =
       hw_arena_take(memory, hw_size_multiply(call->batch, call->key_heads), record->store.head_bytes);
@@ -50,7 +50,7 @@ static void take_memory(hw_trace *trace) {
   }
 }
 
-static hw_status create(const hw_attention *attention, size_t heads, hw_trace **trace) {
+static hw_status create(const hw_attention *attention, size_t heads, hw_matrix_type dtype, hw_trace **trace) {
   *trace = NULL;
   hw_trace *created = hw_allocate_zeroed(sizeof(hw_trace));
   if (created == NULL) {
@@ -62,14 +62,14 @@ static hw_status create(const hw_attention *attention, size_t heads, hw_trace **
   created->call.output = NULL;
   created->call.weights = NULL;
   created->memory.measures = true;
-  take_memory(created);
+  take_memory(created, dtype);
   const size_t bytes = created->memory.peak;
   created->memory = (hw_arena){0};
   if (hw_arena_reserve(&created->memory, bytes) != HW_OK) {
     hw_release(created);
     return HW_ERROR_MEMORY;
   }
-  take_memory(created);
+  take_memory(created, dtype);
   created->call.query = created->query;
   created->call.query_strides = hw_head_major(heads, attention->query_tokens, attention->key_width);
   *trace = created;
@@ -84,7 +84,8 @@ hw_trace *hw_trace_on_tape(hw_run *run, const hw_attention *attention, const hw_
   tape->count += state->first_head == 0 ? 1 : 0;
   hw_trace **entry = tape->traces + tape->count - 1;
   if (hw_run_measures(run) && state->first_head == 0) {
-    run->status = create(attention, state->heads == 0 ? attention->heads : state->heads, entry);
+    const hw_matrix_type dtype = state->store == NULL ? HW_MATRIX_FLOAT32 : state->store->dtype;
+    run->status = create(attention, state->heads == 0 ? attention->heads : state->heads, dtype, entry);
   }
   return *entry;
 }
@@ -201,7 +202,7 @@ hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t ba
     return HW_ERROR_VALUE;
   }
   trace_rows rows = {.row_start = row_start, .row_end = row_end, .block = HW_QUERY_BLOCK, .out = out};
-  rows.thread_bytes = hw_attention_weights_scratch_bytes(trace->call.key_width);
+  rows.thread_bytes = hw_attention_weights_scratch_bytes(trace->record.store.dtype, trace->call.key_width);
   return recompute(context, trace, batch, head, weights_item, &rows);
 }
 
@@ -217,7 +218,7 @@ hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch,
     return HW_ERROR_VALUE;
   }
   trace_rows rows = {.row_end = size, .block = HW_MAP_ROWS, .size = size, .out = out};
-  rows.thread_bytes = hw_attention_map_scratch_bytes(trace->call.key_width, size);
+  rows.thread_bytes = hw_attention_map_scratch_bytes(trace->record.store.dtype, trace->call.key_width, size);
   return recompute(context, trace, batch, head, map_item, &rows);
 }
 
@@ -249,7 +250,7 @@ hw_status hw_trace_output(hw_context *context, const hw_trace *trace, size_t bat
   rows.head = head_of(trace, batch, head);
   rows.head.output = out;
   rows.head.output_stride = call->value_width;
-  rows.thread_bytes = hw_attention_scratch_bytes(call->key_width, call->value_width);
+  rows.thread_bytes = hw_attention_scratch_bytes(trace->record.store.dtype, call->key_width, call->value_width);
   return hw_run_forward(context, NULL, NULL, rows_forward, &rows);
 }
 

@@ -75,7 +75,9 @@ static void create_cache(session *s, size_t past_tokens) {
   hw_key_value_cache_destroy(s->cache);
   float *key = past_tokens > 0 ? past_of(s, past_tokens, 1) : NULL;
   float *value = past_tokens > 0 ? past_of(s, past_tokens, 2) : NULL;
-  CHECK(hw_module_create_cache(s->module, s->batch, &(hw_past){key, value, past_tokens}, &s->cache) == HW_OK, "create");
+  CHECK(hw_module_create_cache(s->module, s->batch, &(hw_past){key, value, past_tokens, HW_MATRIX_FLOAT32},
+                               &s->cache) == HW_OK,
+        "create");
   CHECK(hw_key_value_cache_length(s->cache) == past_tokens, "length");
   free(key);
   free(value);

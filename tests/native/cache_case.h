@@ -29,11 +29,15 @@ static inline hw_module *create_module(const hw_multi_head_attention_config *con
   return module;
 }
 
-static inline hw_key_value_cache *create_cache(const hw_module *module) {
+static inline hw_key_value_cache *create_cache_as(const hw_module *module, hw_matrix_type dtype) {
   hw_key_value_cache *cache = NULL;
-  CHECK(hw_module_create_cache(module, BATCH, NULL, &cache) == HW_OK, "create");
+  CHECK(hw_module_create_cache(module, BATCH, &(hw_past){.dtype = dtype}, &cache) == HW_OK, "create");
   CHECK(hw_key_value_cache_length(cache) == 0, "not empty");
   return cache;
+}
+
+static inline hw_key_value_cache *create_cache(const hw_module *module) {
+  return create_cache_as(module, HW_MATRIX_FLOAT32);
 }
 
 /* [BATCH, CONTEXT_LENGTH, D_IN] and what a module makes of it without a cache. */
@@ -105,6 +109,95 @@ static inline void append_pieces(const sequences *s, hw_key_value_cache *cache, 
   for (size_t first = hw_key_value_cache_length(cache); first < end; first += tokens) {
     append_causal(s, cache, first, tokens < end - first ? tokens : end - first);
   }
+}
+
+/* What the public parts make of tokens [first, first + tokens): attention over all up to there, then the projection. */
+static inline float *by_parts(const sequences *s, size_t first, size_t tokens, bool is_causal, double dropout,
+                              const hw_forward_options *asked) {
+  const size_t rows = BATCH * tokens;
+  float *merged = check_guarded(rows * D_OUT);
+  float *y = check_guarded(rows * D_OUT);
+  const hw_strides strides = {.batch = (size_t)CONTEXT_LENGTH * 3 * D_OUT, .head = WIDTH, .token = (size_t)3 * D_OUT};
+  const hw_attention attention = {
+      .batch = BATCH,
+      .heads = HEADS,
+      .key_heads = HEADS,
+      .query_tokens = tokens,
+      .key_tokens = first + tokens,
+      .key_width = WIDTH,
+      .value_width = WIDTH,
+      .query = s->qkv + first * strides.token,
+      .key = s->qkv + D_OUT,
+      .value = s->qkv + (size_t)2 * D_OUT,
+      .output = merged,
+      .query_strides = strides,
+      .key_strides = strides,
+      .value_strides = strides,
+      .output_strides = {.batch = tokens * D_OUT, .head = WIDTH, .token = D_OUT},
+      .scale = (float)(1.0 / sqrt((double)WIDTH)),
+      .is_causal = is_causal,
+      .causal_offset = (int32_t)first,
+      .mask = asked->mask,
+      .dropout = dropout,
+      .weights = asked->weights,
+      .weights_batch_stride = HEADS * tokens * (first + tokens),
+  };
+  CHECK_STATUS(hw_scaled_dot_product_attention(context, &attention), HW_OK);
+  run_linear_part(context, part_of(whole(s->module), "out_proj"), merged, rows, y);
+  free(merged);
+  return y;
+}
+
+/* One of keys and values of the first tokens, as [BATCH, HEADS, tokens, WIDTH]. */
+static inline float *past_of(const sequences *s, size_t part, size_t tokens) {
+  float *past = check_floats(BATCH * tokens * D_OUT);
+  for (size_t i = 0; i < BATCH * tokens * D_OUT; i++) {
+    const size_t t = i / WIDTH % tokens;
+    const size_t h = i / WIDTH / tokens % HEADS;
+    const size_t b = i / WIDTH / tokens / HEADS;
+    past[i] = s->qkv[(b * CONTEXT_LENGTH + t) * 3 * D_OUT + part * D_OUT + h * WIDTH + i % WIDTH];
+  }
+  return past;
+}
+
+/* Other tokens in the place of [first, first + tokens), with a NaN among them, come and go. */
+static inline void append_and_forget(const sequences *s, hw_key_value_cache *cache, size_t first, size_t tokens) {
+  sequences other = *s;
+  other.x = check_floats(BATCH * CONTEXT_LENGTH * D_IN);
+  check_fill(other.x, BATCH * CONTEXT_LENGTH * D_IN);
+  other.x[(first + tokens / 2) * D_IN] = NAN;
+  float *y = append(&other, cache, first, tokens, (hw_forward_options){0});
+  CHECK(isnan(y[tokens / 2 * D_OUT]) && !isnan(y[BATCH * tokens * D_OUT - 1]), "NaN reaches its own sequence only");
+  CHECK_STATUS(hw_key_value_cache_truncate(cache, first), HW_OK);
+  CHECK(hw_key_value_cache_length(cache) == first, "length %zu", hw_key_value_cache_length(cache));
+  free(y);
+  free(other.x);
+}
+
+/* To the nearest number of the type, ties to even: by division, not by bits. */
+static inline float round_to(hw_matrix_type dtype, float x) {
+  const int digits = dtype == HW_MATRIX_BFLOAT16 ? 8 : 11;
+  const int smallest = dtype == HW_MATRIX_BFLOAT16 ? -126 : -14;
+  const double largest = dtype == HW_MATRIX_BFLOAT16 ? 0x1.fep127 : 65504.0;
+  int exponent;
+  (void)frexp((double)x, &exponent);
+  if (dtype == HW_MATRIX_FLOAT32 || !isfinite(x) || x == 0.0F) {
+    return x;
+  }
+  const double step = ldexp(1.0, (exponent - 1 > smallest ? exponent - 1 : smallest) - (digits - 1));
+  const double rounded = nearbyint((double)x / step) * step;
+  return fabs(rounded) > largest ? copysignf(INFINITY, x) : (float)rounded;
+}
+
+/* The same sequences, their keys and values rounded; the caller frees qkv. */
+static inline sequences create_rounded(const sequences *s, hw_matrix_type dtype) {
+  enum { row = 3 * D_OUT, count = BATCH * CONTEXT_LENGTH * row };
+  sequences rounded = *s;
+  rounded.qkv = check_floats(count);
+  for (size_t i = 0; i < count; i++) {
+    rounded.qkv[i] = i % row < D_OUT ? s->qkv[i] : round_to(dtype, s->qkv[i]);
+  }
+  return rounded;
 }
 
 #endif

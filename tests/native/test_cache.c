@@ -29,20 +29,6 @@ static void test_prefill_and_decode(void) {
   destroy_sequences(&s);
 }
 
-/* Other tokens in the place of [first, first + tokens), with a NaN among them, come and go. */
-static void append_and_forget(const sequences *s, hw_key_value_cache *cache, size_t first, size_t tokens) {
-  sequences other = *s;
-  other.x = check_floats(BATCH * CONTEXT_LENGTH * D_IN);
-  check_fill(other.x, BATCH * CONTEXT_LENGTH * D_IN);
-  other.x[(first + tokens / 2) * D_IN] = NAN;
-  float *y = append(&other, cache, first, tokens, (hw_forward_options){0});
-  CHECK(isnan(y[tokens / 2 * D_OUT]) && !isnan(y[BATCH * tokens * D_OUT - 1]), "NaN reaches its own sequence only");
-  CHECK_STATUS(hw_key_value_cache_truncate(cache, first), HW_OK);
-  CHECK(hw_key_value_cache_length(cache) == first, "length %zu", hw_key_value_cache_length(cache));
-  free(y);
-  free(other.x);
-}
-
 static void test_truncate(void) {
   const size_t lengths[] = {0, 1, 7, 8, 9, HW_KEY_BLOCK - 1, HW_KEY_BLOCK, HW_KEY_BLOCK + 1};
   const hw_multi_head_attention_config config = config_of(true);
@@ -60,43 +46,6 @@ static void test_truncate(void) {
   }
   hw_key_value_cache_destroy(cache);
   destroy_sequences(&s);
-}
-
-/* What the public parts make of tokens [first, first + tokens): attention over all up to there, then the projection. */
-static float *by_parts(const sequences *s, size_t first, size_t tokens, bool is_causal, double dropout,
-                       const hw_forward_options *asked) {
-  const size_t rows = BATCH * tokens;
-  float *merged = check_guarded(rows * D_OUT);
-  float *y = check_guarded(rows * D_OUT);
-  const hw_strides strides = {.batch = (size_t)CONTEXT_LENGTH * 3 * D_OUT, .head = WIDTH, .token = (size_t)3 * D_OUT};
-  const hw_attention attention = {
-      .batch = BATCH,
-      .heads = HEADS,
-      .key_heads = HEADS,
-      .query_tokens = tokens,
-      .key_tokens = first + tokens,
-      .key_width = WIDTH,
-      .value_width = WIDTH,
-      .query = s->qkv + first * strides.token,
-      .key = s->qkv + D_OUT,
-      .value = s->qkv + (size_t)2 * D_OUT,
-      .output = merged,
-      .query_strides = strides,
-      .key_strides = strides,
-      .value_strides = strides,
-      .output_strides = {.batch = tokens * D_OUT, .head = WIDTH, .token = D_OUT},
-      .scale = (float)(1.0 / sqrt((double)WIDTH)),
-      .is_causal = is_causal,
-      .causal_offset = (int32_t)first,
-      .mask = asked->mask,
-      .dropout = dropout,
-      .weights = asked->weights,
-      .weights_batch_stride = HEADS * tokens * (first + tokens),
-  };
-  CHECK_STATUS(hw_scaled_dot_product_attention(context, &attention), HW_OK);
-  run_linear_part(context, part_of(whole(s->module), "out_proj"), merged, rows, y);
-  free(merged);
-  return y;
 }
 
 /* Bool or float over [BATCH, HEADS, tokens, keys]; every third query sees nothing. */
@@ -128,9 +77,10 @@ static void check_trace(const hw_trace *trace, const float *weights, size_t toke
   free(out);
 }
 
-/* One append that asks for all there is. */
+/* One append that asks for all there is, to a cache of a type. */
 static void run_options(const sequences *s, const hw_multi_head_attention_config *config, size_t first, size_t tokens,
-                        hw_mask_kind kind) {
+                        hw_mask_kind kind, hw_matrix_type dtype) {
+  const sequences rounded = create_rounded(s, dtype);
   const size_t keys = first + tokens;
   const size_t count = BATCH * HEADS * tokens * keys;
   hw_trace *trace = NULL;
@@ -138,20 +88,22 @@ static void run_options(const sequences *s, const hw_multi_head_attention_config
   void *mask_data = kind == HW_MASK_NONE ? NULL : create_mask(kind, tokens, keys, &mask);
   const hw_forward_options got = {.mask = mask, .weights = check_guarded(count), .trace = &trace};
   const hw_forward_options expected = {.mask = mask, .weights = check_guarded(count)};
-  hw_key_value_cache *cache = create_cache(s->module);
+  hw_key_value_cache *cache = create_cache_as(s->module, dtype);
   if (first > 0) {
     free(append(s, cache, 0, first, (hw_forward_options){0}));
   }
   hw_manual_seed(context, 5);
   float *y = append(s, cache, first, tokens, got);
   hw_manual_seed(context, 5);
-  float *parts = by_parts(s, first, tokens, config->is_causal && kind == HW_MASK_NONE, config->dropout, &expected);
+  float *parts =
+      by_parts(&rounded, first, tokens, config->is_causal && kind == HW_MASK_NONE, config->dropout, &expected);
   check_same(y, parts, BATCH * tokens * D_OUT, "output", first, tokens);
   check_same(got.weights, expected.weights, count, "weights", first, tokens);
   /* The trace must not need the cache. */
   hw_key_value_cache_destroy(cache);
   check_trace(trace, expected.weights, tokens, keys);
   hw_trace_destroy(trace);
+  free(rounded.qkv);
   free(mask_data);
   free(y);
   free(parts);
@@ -166,22 +118,12 @@ static void test_options(void) {
     config.dropout = i % 3 == 0 ? 0.3 : 0.0;
     const sequences s = create_sequences(&config);
     for (int kind = HW_MASK_NONE; kind <= HW_MASK_FLOAT; kind++) {
-      run_options(&s, &config, firsts[i % 5], i / 5 * 2 + 1, (hw_mask_kind)kind);
+      for (int dtype = HW_MATRIX_FLOAT32; dtype <= HW_MATRIX_FLOAT16; dtype++) {
+        run_options(&s, &config, firsts[i % 5], i / 5 * 2 + 1, (hw_mask_kind)kind, (hw_matrix_type)dtype);
+      }
     }
     destroy_sequences(&s);
   }
-}
-
-/* One of keys and values of the first tokens, as [BATCH, HEADS, tokens, WIDTH]. */
-static float *past_of(const sequences *s, size_t part, size_t tokens) {
-  float *past = check_floats(BATCH * tokens * D_OUT);
-  for (size_t i = 0; i < BATCH * tokens * D_OUT; i++) {
-    const size_t t = i / WIDTH % tokens;
-    const size_t h = i / WIDTH / tokens % HEADS;
-    const size_t b = i / WIDTH / tokens / HEADS;
-    past[i] = s->qkv[(b * CONTEXT_LENGTH + t) * 3 * D_OUT + part * D_OUT + h * WIDTH + i % WIDTH];
-  }
-  return past;
 }
 
 static void test_past(void) {
@@ -192,7 +134,8 @@ static void test_past(void) {
     float *key = past_of(&s, 1, lengths[i]);
     float *value = past_of(&s, 2, lengths[i]);
     hw_key_value_cache *cache = NULL;
-    CHECK_STATUS(hw_module_create_cache(s.module, BATCH, &(hw_past){key, value, lengths[i]}, &cache), HW_OK);
+    CHECK_STATUS(hw_module_create_cache(s.module, BATCH, &(hw_past){key, value, lengths[i], HW_MATRIX_FLOAT32}, &cache),
+                 HW_OK);
     free(key);
     free(value);
     CHECK(hw_key_value_cache_length(cache) == lengths[i], "length %zu", hw_key_value_cache_length(cache));

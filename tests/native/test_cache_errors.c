@@ -9,10 +9,14 @@ static void test_create_errors(void) {
   const size_t too_many = CONTEXT_LENGTH + 1;
   CHECK_STATUS(hw_module_create_cache(module, 0, NULL, &cache), HW_ERROR_SHAPE);
   CHECK(cache == NULL, "left a pointer");
-  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){past, past, too_many}, &cache), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){past, past, SIZE_MAX}, &cache), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){NULL, past, 1}, &cache), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){past, NULL, 1}, &cache), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){past, past, too_many, HW_MATRIX_FLOAT32}, &cache),
+               HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){past, past, SIZE_MAX, HW_MATRIX_FLOAT32}, &cache),
+               HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){NULL, past, 1, HW_MATRIX_FLOAT32}, &cache), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){past, NULL, 1, HW_MATRIX_FLOAT32}, &cache), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){.dtype = HW_MATRIX_INT8}, &cache), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_create_cache(module, 1, &(hw_past){.dtype = (hw_matrix_type)99}, &cache), HW_ERROR_VALUE);
   CHECK_STATUS(hw_module_create_cache(module, SIZE_MAX, NULL, &cache), HW_ERROR_MEMORY);
   CHECK(cache == NULL, "left a pointer");
   hw_module_destroy(module);

@@ -382,11 +382,12 @@ static void check_replace(hw_module *module) {
 }
 
 static void check_cache(hw_module *module) {
-  EXPECT(HW_ERROR_SHAPE, module_create_cache, module, 0, NULL, NULL, 0);
-  VALUE(module_create_cache, module, 1, x, NULL, 2);
-  VALUE(module_create_cache, NULL, 1, NULL, NULL, 0);
+  EXPECT(HW_ERROR_SHAPE, module_create_cache, module, 0, NULL, NULL, 0, HW_MATRIX_FLOAT32);
+  VALUE(module_create_cache, module, 1, x, NULL, 2, HW_MATRIX_FLOAT32);
+  VALUE(module_create_cache, module, 1, NULL, NULL, 0, HW_MATRIX_INT8);
+  VALUE(module_create_cache, NULL, 1, NULL, NULL, 0, HW_MATRIX_FLOAT32);
   CHECK(result_slot == NULL, "left a pointer");
-  OK(module_create_cache, module, 1, x, x, 2);
+  OK(module_create_cache, module, 1, x, x, 2, HW_MATRIX_FLOAT32);
   hw_key_value_cache *cache = result_slot;
   const hw_forward_options options = {.cache = cache};
   const hw_input rest = {.x = x, .batch = 1, .tokens = TOKENS - 2};
@@ -421,7 +422,7 @@ static void test_attention(void) {
   OK(module_create, HW_MODULE_LINEAR, &linear, true);
   module = result_slot;
   VALUE(module_forward, module, &input, y, &traced);
-  VALUE(module_create_cache, module, 1, NULL, NULL, 0);
+  VALUE(module_create_cache, module, 1, NULL, NULL, 0, HW_MATRIX_FLOAT32);
   CALL(module_destroy, module);
 }
 

@@ -197,9 +197,9 @@ static hw_status append(hw_context *context, hw_key_value_cache *cache, size_t t
   return status;
 }
 
-static hw_status forward_cached(hw_context *context) {
+static hw_status forward_cached_as(hw_context *context, hw_matrix_type dtype) {
   hw_key_value_cache *cache = (hw_key_value_cache *)(uintptr_t)64;
-  hw_status status = hw_module_create_cache(fused, BATCH, &(hw_past){x, x, 2}, &cache);
+  hw_status status = hw_module_create_cache(fused, BATCH, &(hw_past){x, x, 2, dtype}, &cache);
   CHECK((status == HW_OK) == (cache != NULL), "status %d", (int)status);
   for (size_t tokens = 1; tokens < 4 && status == HW_OK; tokens++) {
     status = append(context, cache, tokens);
@@ -207,6 +207,10 @@ static hw_status forward_cached(hw_context *context) {
   hw_key_value_cache_destroy(cache);
   return status;
 }
+
+static hw_status forward_cached(hw_context *context) { return forward_cached_as(context, HW_MATRIX_FLOAT32); }
+
+static hw_status forward_cached_halves(hw_context *context) { return forward_cached_as(context, HW_MATRIX_FLOAT16); }
 
 /* The cache's values are x, whatever memory they are in. */
 static void check_values(const hw_key_value_cache *cache, size_t tokens) {
@@ -225,7 +229,7 @@ static hw_status grow_cache(hw_context *context) {
   (void)context;
   hw_status status = hw_key_value_cache_create(&shape, &cache);
   if (status == HW_OK) {
-    CHECK(hw_key_value_cache_fill(cache, &(hw_past){x, x, 2}) == HW_OK, "fill");
+    CHECK(hw_key_value_cache_fill(cache, &(hw_past){x, x, 2, HW_MATRIX_FLOAT32}) == HW_OK, "fill");
     for (size_t tokens = 300; tokens < shape.capacity && status == HW_OK; tokens += 300) {
       status = hw_key_value_cache_reserve(cache, tokens);
       check_values(cache, 2);
@@ -236,10 +240,10 @@ static hw_status grow_cache(hw_context *context) {
   return status;
 }
 
-static scenario *const scenarios[] = {create_context,    create_linear,   create_causal, create_wrapper,
-                                      create_fused,      run_matmul,      run_attention, run_attention_options,
-                                      forward_causal,    forward_wrapper, forward_fused, forward_alone,
-                                      forward_evaluated, forward_cached,  grow_cache,    trace_alone};
+static scenario *const scenarios[] = {
+    create_context,    create_linear,         create_causal,         create_wrapper,  create_fused,  run_matmul,
+    run_attention,     run_attention_options, forward_causal,        forward_wrapper, forward_fused, forward_alone,
+    forward_evaluated, forward_cached,        forward_cached_halves, grow_cache,      trace_alone};
 
 static void test_every_allocation(void) {
   hw_context *context = NULL;

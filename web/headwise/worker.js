@@ -100,7 +100,8 @@ import { startHost } from './worker/start-host.js';
 /**
  * The generate of a model. It returns an async iterator, which ends when you leave the loop.
  * @typedef {<WithLogProbability extends boolean = false>(
- *   ids: Ids, options?: Omit<GenerateOptions<WithLogProbability>, 'cache'> & RemoteCacheOption
+ *   ids: Ids, options?: Omit<GenerateOptions<WithLogProbability>, 'cache'>
+ *     & { cache?: Remote<KeyValueCache> | { dtype?: 'float32' | 'bfloat16' | 'float16' } }
  * ) => AsyncGenerator<WithLogProbability extends true ? Generated : number, void, void>} RemoteGenerate
  */
 /**

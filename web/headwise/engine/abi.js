@@ -40,7 +40,7 @@ import { layoutOf } from './layout.js';
  * @property {(module: number, index: number, info: number) => number} module_parameter
  * @property {(module: number, index: number, first_row: number, rows: number, type: number, source: number) => number} module_load
  * @property {(module: number, index: number, first_row: number, rows: number, target: number) => number} module_store
- * @property {(module: number, batch: number, past_key: number, past_value: number, past_tokens: number) => number} module_create_cache
+ * @property {(module: number, batch: number, past_key: number, past_value: number, past_tokens: number, dtype: number) => number} module_create_cache
  * @property {(cache: number) => void} cache_destroy
  * @property {(cache: number) => number} cache_length
  * @property {(cache: number, length: number) => number} cache_truncate

@@ -2,7 +2,7 @@ import { checkBoolean, checkIndex, checkOptions, checkSignal, checkSize } from '
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isA } from '../checks/foreign.js';
 import { checkSeed, random } from '../tensor/functions.js';
-import { KeyValueCache } from '../modules/key-value-cache.js';
+import { checkCacheType, KeyValueCache } from '../modules/key-value-cache.js';
 import { checkIds } from '../modules/embedding.js';
 import { pending, withoutSteps } from '../worker/steps.js';
 import { MersenneTwister } from './mersenne-twister.js';
@@ -34,8 +34,8 @@ import { draw, likeliest, logProbability } from './sample.js';
  * @property {AbortSignal} [signal] aborts between tokens, and in a Worker between 256 tokens of the ids; the loop throws its reason
  * @property {WithLogProbability} [logProbabilities] default false; true gives each token as { id, logProbability }
  * @property {import('../tensor/tensor.js').Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] as in forward
- * @property {KeyValueCache} [cache] from this model's createCache, batch 1. The ids and all generated tokens but the last are
- *   appended to it. Default: a cache for this call only
+ * @property {KeyValueCache | { dtype?: 'float32' | 'bfloat16' | 'float16' }} [cache] from this model's createCache, batch 1: the ids
+ *   and all generated tokens but the last are appended to it. Or options of a cache for this call only, the default: see createCache
  */
 
 const known = [
@@ -67,14 +67,22 @@ function checkStop(stop, vocabSize) {
     : new Set(list.map((id, i) => checkIndex(id, `stop[${i}]`, vocabSize)));
 }
 
-/** @param {unknown} cache forward checks the rest */
-function checkCacheBatch(cache) {
-  if (isA(cache, KeyValueCache) && cache.batch !== 1) {
+/**
+ * @param {unknown} cache forward checks the rest of one
+ * @returns {KeyValueCache | { dtype?: 'float32' | 'bfloat16' | 'float16' }} a cache, or options of one
+ */
+function checkGivenCache(cache) {
+  if (!isA(cache, KeyValueCache)) {
+    const { dtype } = checkOptions(cache, ['dtype'], 'cache', 'cache');
+    return { dtype: checkCacheType(dtype, 'cache.dtype') };
+  }
+  if (cache.batch !== 1) {
     throw new HeadwiseError(
       'ERR_SHAPE',
       `cache has ${cache.batch} sequences; expected 1, which is continued`,
     );
   }
+  return cache;
 }
 
 /** @param {Float32Array} logits of one token */
@@ -152,8 +160,8 @@ export function generate(model, vocabSize, ids, options, { temperature, takesEos
     signal: checkSignal(given.signal),
     logProbabilities: checkBoolean(given.logProbabilities ?? false, 'logProbabilities'),
   };
-  checkCacheBatch(given.cache);
-  return /** @type {any} */ (withoutSteps(tokens(model, vocabSize, ids, given, plan)));
+  const own = { headMask: given.headMask, cache: checkGivenCache(given.cache) };
+  return /** @type {any} */ (withoutSteps(tokens(model, vocabSize, ids, own, plan)));
 }
 
 /** So many of the first ids are read at a time. */
@@ -188,12 +196,12 @@ function* readIds(model, vocabSize, ids, options, signal) {
  * @param {LanguageModel} model
  * @param {number} vocabSize
  * @param {Ids} ids
- * @param {GenerateOptions<boolean>} given
+ * @param {Pick<GenerateOptions<boolean>, 'headMask' | 'cache'>} given
  * @param {Plan} plan
  * @returns {Generator<number | Generated | typeof pending, void, void>}
  */
 function* tokens(model, vocabSize, ids, { headMask, cache: given }, plan) {
-  const cache = given ?? model.createCache();
+  const cache = isA(given, KeyValueCache) ? given : model.createCache(given);
   /** @type {ReturnType<typeof chooser> | undefined} */
   let choose;
   try {
@@ -217,7 +225,7 @@ function* tokens(model, vocabSize, ids, { headMask, cache: given }, plan) {
       next = [id];
     }
   } finally {
-    if (given === undefined) {
+    if (cache !== given) {
       cache.dispose();
     }
   }

@@ -154,14 +154,16 @@ export class LanguageModel extends Module {
 
   /**
    * Makes a cache for the keys and values of all layers and up to contextLength tokens. `forward` appends to it.
-   * @param {{ batch?: number }} [options] batch: the number of sequences; default 1
+   * @param {{ batch?: number, dtype?: 'float32' | 'bfloat16' | 'float16' }} [options] batch: the number of sequences; default 1.
+   *   dtype: the type of keys and values in the cache; default 'float32'. With 16 bits it takes half the memory; logits, weights and
+   *   traces are then those of the rounded keys and values
    * @returns {KeyValueCache}
    * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED
    */
   createCache(options) {
     const { numKeyValueHeads: heads, headDim, contextLength } = this.#config;
     this.checkAlive();
-    const checked = checkOptions(options, ['batch'], 'createCache');
+    const checked = checkOptions(options, ['batch', 'dtype'], 'createCache');
     return new KeyValueCache(this, { heads, headDim, contextLength }, checked);
   }
 

@@ -1,7 +1,8 @@
-import { checkIndex, checkOptions, checkShape, checkSize } from '../checks/check.js';
+import { checkIndex, checkOptions, checkShape, checkSize, oneOf, or } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
+import { matrixType } from '../engine/abi.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { sameShape } from '../tensor/shape.js';
 
@@ -14,7 +15,16 @@ import { sameShape } from '../tensor/shape.js';
  * @property {number} [batch] the number of sequences; default 1, or the batch of past
  * @property {import('../attention/operands.js').Past} [past] the first contents of the cache, copied; key and value are
  *   [batch, heads, n, headDim]. Default: an empty cache
+ * @property {'float32' | 'bfloat16' | 'float16'} [dtype] of keys and values in the cache; default 'float32'. With 16 bits it takes
+ *   half the memory. Keys and values are rounded as they come, and are infinite as float16 beyond 65,504. Results, weights and traces
+ *   are those of the rounded keys and values: traces are exact for what is stored
  */
+
+/** A check of a cache's dtype. */
+export const checkCacheType = or(
+  oneOf(/** @type {const} */ (['float32', 'bfloat16', 'float16'])),
+  'float32',
+);
 
 /** @typedef {{ heads: number, headDim: number, contextLength: number }} CacheSizes of a sequence in it */
 
@@ -87,8 +97,9 @@ export class KeyValueCache extends Owned {
    * @param {CacheOptions} [options]
    */
   constructor(module, sizes, options) {
-    const given = checkOptions(options, ['batch', 'past'], 'createCache');
+    const given = checkOptions(options, ['batch', 'past', 'dtype'], 'createCache');
     const asked = given.batch === undefined ? undefined : checkSize(given.batch, 'batch');
+    const dtype = checkCacheType(given.dtype, 'dtype');
     const past = given.past === undefined ? undefined : checkPast(given.past, asked, sizes);
     // No code of the caller's runs from here on.
     const { engine, pointer } = module;
@@ -97,7 +108,7 @@ export class KeyValueCache extends Owned {
     const [key, value] = engine.lay([past?.key, past?.value]);
     const tokens = past?.key.shape[2] ?? 0;
     engine.check(
-      engine.call.module_create_cache(pointer, batch, key, value, tokens),
+      engine.call.module_create_cache(pointer, batch, key, value, tokens, matrixType[dtype]),
       `a cache of ${batch} × ${contextLength} tokens`,
     );
     super(engine, engine.result, 'cache_destroy');
@@ -107,6 +118,8 @@ export class KeyValueCache extends Owned {
     this.batch = batch;
     /** The largest number of tokens of each sequence: the module's contextLength. */
     this.capacity = contextLength;
+    /** The type of keys and values in the cache. */
+    this.dtype = dtype;
     this.#batch = batch;
     this.#capacity = contextLength;
   }
