@@ -7,6 +7,11 @@
 _Thread_local bool hw_in_task;
 #endif
 
+size_t hw_size_multiply(size_t a, size_t b) {
+  size_t product;
+  return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
 void *hw_allocate(size_t bytes) {
   assert(!hw_in_task);
   if (bytes > SIZE_MAX / 2) {

@@ -20,11 +20,9 @@
     }                                       \
   } while (0)
 
-/* A sum of byte counts. After an overflow it stays too large for any allocation. */
-static inline size_t hw_size_multiply(size_t a, size_t b) {
-  size_t product;
-  return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
-}
+/* Products and sums of byte counts. After an overflow they stay too large for any allocation. The product is no inline
+ * function: with its check it is longer than a call. */
+size_t hw_size_multiply(size_t a, size_t b);
 
 static inline size_t hw_size_add(size_t a, size_t b) {
   size_t sum;
