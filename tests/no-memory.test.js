@@ -71,6 +71,16 @@ const calls = {
       ]);
     });
   },
+  'cache of 16 bits': (hw) => {
+    const mha = new hw.MultiHeadAttention(shape);
+    return ending([mha], () => {
+      const cache = mha.createCache({ batch: 2, dtype: 'float16' });
+      return ending([cache], () => [
+        mha.forward(tokens(x, 0, 150), { cache }).output,
+        mha.forward(data(9, [2, 300, 48]), { cache }).output,
+      ]);
+    });
+  },
   gelu: (hw) => [hw.gelu(data(8, [800, 600]))],
   layerNorm: (hw) => [hw.layerNorm(data(8, [800, 600]), { weight: zeros([600]) })],
   LayerNorm: (hw) => {

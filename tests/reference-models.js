@@ -85,9 +85,10 @@ const activations = {
 
 /** One model over one text. */
 class Run {
-  /** @param {ModelConfig} config @param {State} state */
-  constructor(config, state) {
+  /** @param {ModelConfig} config @param {State} state @param {(x: number) => number} stored */
+  constructor(config, state, stored) {
     this.config = config;
+    this.stored = stored;
     this.state = state;
     this.names = names[config.modelType] ?? kin;
     /** Of each layer and head. @type {Rows[][]} */
@@ -215,8 +216,10 @@ class Run {
     const { qNorm, kNorm, out } = this.names;
     const normed = (/** @type {Rows} */ head, /** @type {string} */ name) =>
       this.rotate(qkNorm ? this.norm(head, `${block}.${name}`) : head, rotary);
-    const [queries, keys, values] = this.project(x, block);
-    const k = keys.map((head) => normed(head, kNorm));
+    const keep = (/** @type {Rows} */ head) => head.map((row) => row.map(this.stored));
+    const [queries, keys, projected] = this.project(x, block);
+    const k = keys.map((head) => keep(normed(head, kNorm)));
+    const values = projected.map(keep);
     const merged = x.map(() => new Float64Array(numHeads * headDim));
     this.weights.push(
       queries.map((query, head) => {
@@ -284,10 +287,11 @@ class Run {
  * @param {State} state under canonical names
  * @param {readonly number[]} ids
  * @param {readonly number[]} [types]
+ * @param {(x: number) => number} [stored] what a cache makes of an element of a key or value
  * @returns {{ hidden: Rows, logits: Rows | undefined, weights: Rows[][] }} weights: of each layer and head
  */
-export function runModel(config, state, ids, types) {
-  const run = new Run(config, state);
+export function runModel(config, state, ids, types, stored = (x) => x) {
+  const run = new Run(config, state, stored);
   let x = run.embed(ids, types);
   for (let layer = 0; layer < config.numLayers; layer++) x = run.block(x, layer);
   const hidden = run.names.last === '' ? x : run.norm(x, run.names.last);

@@ -95,6 +95,7 @@ export function caches(hw, { mha, full } = almostFull(hw)) {
     ['a batch of 0', create({ batch: 0 }), 'ERR_VALUE', 'batch', '0'],
     ['a batch of text', create({ batch: '2' }), 'ERR_VALUE', 'batch', '"2"'],
     ['an unknown option of createCache', create({ size: 2 }), 'ERR_VALUE', 'createCache', 'size'],
+    ['a type of no cache', create({ dtype: 'int8' }), 'ERR_VALUE', 'dtype', '"int8"'],
     [
       'a batch that no memory holds',
       create({ batch: 2 ** 31 }),

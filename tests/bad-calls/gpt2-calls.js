@@ -235,6 +235,13 @@ function generations(model) {
     ],
     ['no cache to continue', generate({ cache: 3 }), 'ERR_VALUE', 'cache', '3'],
     [
+      'a type of no cache to continue with',
+      generate({ cache: { dtype: 'int8' } }),
+      'ERR_VALUE',
+      'cache.dtype',
+      '"int8"',
+    ],
+    [
       'a longer text than the context to continue',
       generate({}, [1, 2, 3, 4, 5, 6, 7]),
       'ERR_VALUE',

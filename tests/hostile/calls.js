@@ -194,7 +194,7 @@ const caches = {
     const module = new hw.MultiHeadAttention(heads);
     const past = { key: x(1, [1, 2, 3, 2]), value: x(2, [1, 2, 3, 2]) };
     return {
-      args: [{ batch: 1, past }],
+      args: [{ batch: 1, past, dtype: 'bfloat16' }],
       run: (given) => module.createCache(given).length,
       owned: [module],
     };
@@ -325,7 +325,11 @@ const models = {
   ),
   'Gpt2.createCache': gpt2Call(
     (model, given) => model.createCache(given).length,
-    () => [{ batch: 1 }],
+    () => [{ batch: 1, dtype: 'float16' }],
+  ),
+  'Gpt2.generate with options of its cache': gpt2Call(
+    (model, ids, options) => [...model.generate(ids, options)],
+    () => [[1, 2], { maxTokens: 2, cache: { dtype: 'bfloat16' } }],
   ),
   'Gpt2.generate': gpt2Call(
     (model, ids, options) => [...model.generate(ids, options)],
