@@ -65,7 +65,7 @@ function comesFrom(model, fixture, loss) {
 }
 
 for (const fixture of cases.filter(({ kind }) => kind === 'masked')) {
-  test(`${fixture.title}, in a padded batch`, async () => {
+  test(`${fixture.title}, in a batch that the caller or the engine pads`, async () => {
     const model = await open(fixture.checkpoint);
     const { ids, targets, lengths, types } = batchOf(fixture);
     const options = { lengths, ...types };
@@ -73,6 +73,12 @@ for (const fixture of cases.filter(({ kind }) => kind === 'masked')) {
     const loss = hw.enableGrad(() => model.loss(ids, targets, options));
     assert.equal(loss.item(), alone.item());
     comesFrom(model, fixture, loss);
+    const { rows, targets: own, tokenTypes } = fixture;
+    comesFrom(
+      model,
+      fixture,
+      hw.enableGrad(() => model.loss(rows, own, { tokenTypes })),
+    );
     model.dispose();
   });
 
@@ -267,6 +273,7 @@ test('bad calls are named, and the model stays usable', async () => {
   throwsCode(() => any.loss([1], [-1]), 'ERR_VALUE', 'targets');
   throwsCode(() => any.loss([1], [0], { lengths: [2] }), 'ERR_VALUE', 'lengths');
   throwsCode(() => any.loss([1], [0], { smoothing: 1 }), 'ERR_VALUE', 'smoothing');
+  throwsCode(() => any.loss([[1, 2], [3]], [[1], [2, 3]]), 'ERR_SHAPE', 'targets', '[1, 2]');
   throwsCode(() => any.loss(Array(30).fill(1), Array(30).fill(1)), 'ERR_SHAPE', 'ids');
   throwsCode(() => any.forward(ids, { logits: 'last' }), 'ERR_VALUE', 'logits');
   const half = await loadModel(
@@ -313,5 +320,15 @@ test('padding of a decoder’s loss counts for nothing either', async () => {
   const padded = [rows[0], [...rows[1], 7, 7]];
   const loss = model.loss(padded, undefined, { lengths: [5, 3] }).item();
   assert.ok(Math.abs(loss - (4 * alone[0] + 2 * alone[1]) / 6) < 1e-5);
+  assert.equal(model.loss(rows).item(), loss);
+  assert.equal(
+    model
+      .loss(rows, [
+        [1, 4, 1, 5, -100],
+        [2, 6, -100],
+      ])
+      .item(),
+    loss,
+  );
   model.dispose();
 });

@@ -55,21 +55,23 @@ for (const { title, checkpoint, rows, tokenTypes, expect } of cases) {
     model.dispose();
   });
 
-  test(`${title}: rows padded to one batch are the rows alone`, async () => {
+  test(`${title}: rows in one batch are the rows alone, padded by the caller or not`, async () => {
     const model = await open(checkpoint);
-    const length = Math.max(...rows.map((row) => row.length));
+    const lengths = rows.map((row) => row.length);
+    const length = Math.max(...lengths);
+    assert.ok(lengths.some((own) => own < length));
     const padded = (/** @type {number[]} */ row) =>
       Array.from({ length }, (_, i) => row[i] ?? i % 2);
-    const { hidden, logits } = model.forward(rows.map(padded), {
-      lengths: rows.map((row) => row.length),
-      ...(tokenTypes && { tokenTypes: tokenTypes.map(padded) }),
+    const byCaller = model.forward(rows.map(padded), {
+      ...{ lengths, ...(tokenTypes && { tokenTypes: tokenTypes.map(padded) }) },
     });
-    for (const [i, row] of rows.entries()) {
-      const part = (/** @type {import('headwise').Tensor} */ x) =>
-        alone(x.slice([i, i + 1], [0, row.length]));
-      isTorchs(part(hidden), expect[`hidden.${i}`], group, 'hidden');
-      if (logits) isTorchs(part(logits), expect[`logits.${i}`], group, 'logits');
-    }
+    for (const { hidden, logits } of [byCaller, model.forward(rows, { tokenTypes })])
+      for (const [i, row] of rows.entries()) {
+        const part = (/** @type {import('headwise').Tensor} */ x) =>
+          alone(x.slice([i, i + 1], [0, row.length]));
+        isTorchs(part(hidden), expect[`hidden.${i}`], group, 'hidden');
+        if (logits) isTorchs(part(logits), expect[`logits.${i}`], group, 'logits');
+      }
     model.dispose();
   });
 
@@ -110,6 +112,14 @@ test('a new encoder has drawn weights and a head; a state dict of Hugging Face l
   loaded.dispose();
 });
 
+test('a model without token types says so', async () => {
+  const model = await open('distilbert');
+  const refused = /** @type {const} */ (['ERR_VALUE', 'tokenTypes', 'no token types']);
+  throwsCode(() => model.forward([1, 2], { tokenTypes: [0, 0] }), ...refused);
+  throwsCode(() => model.loss([1, 2], [1, 2], { tokenTypes: [0, 0] }), ...refused);
+  model.dispose();
+});
+
 test('bad calls are named, and the encoder stays usable', async () => {
   const model = await open('bert');
   const any = /** @type {any} */ (model);
@@ -121,6 +131,23 @@ test('bad calls are named, and the encoder stays usable', async () => {
   throwsCode(() => any.forward(ids, { lengths: [4] }), 'ERR_VALUE', 'lengths');
   throwsCode(() => any.forward(ids, { lengths: [0] }), 'ERR_VALUE', 'lengths');
   throwsCode(() => any.forward(ids, { lengths: 3 }), 'ERR_VALUE', 'lengths');
+  const ragged = [[1, 2, 3], [4]];
+  const types = (/** @type {unknown} */ tokenTypes) => () => any.forward(ragged, { tokenTypes });
+  throwsCode(
+    types([
+      [0, 0, 1],
+      [0, 1],
+    ]),
+    'ERR_SHAPE',
+    'tokenTypes',
+    '[3, 2]',
+    '[3, 1]',
+  );
+  throwsCode(types(ragged.map(() => [0, 0, 1])), 'ERR_SHAPE', 'tokenTypes', '[3, 1]');
+  throwsCode(types([[0, 0, 1], [2]]), 'ERR_VALUE', 'tokenTypes[1][0]');
+  throwsCode(types(null), 'ERR_VALUE', 'tokenTypes');
+  throwsCode(() => any.forward([[1, 2], []]), 'ERR_SHAPE', 'ids[1]');
+  throwsCode(() => any.forward(ragged, { lengths: [3, 2] }), 'ERR_VALUE', 'lengths');
   throwsCode(() => any.forward(ids, { cache: 1 }), 'ERR_VALUE', 'cache');
   throwsCode(() => any.forward(Array(1000).fill(1)), 'ERR_SHAPE', 'contextLength');
   throwsCode(() => new hw.Encoder({ model_type: 'llama' }), 'ERR_VALUE', 'model_type');

@@ -1,13 +1,11 @@
 // The loss of a model. The engine computes it without storing the logits of all tokens.
 import { lossInput } from '../engine/abi.js';
 import { checkShape, or } from '../checks/check.js';
-import { describe } from '../checks/describe.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
-import { readLengths, withLengths } from '../models/ragged.js';
-import { checkIds, checkTargets } from '../modules/embedding.js';
+import { checkAsIds, readLengths, withLengths } from '../models/ragged.js';
+import { checkRows } from '../modules/embedding.js';
 import { checkIgnored } from '../tensor/losses.js';
-import { sameShape } from '../tensor/shape.js';
 import { checkCurrent, Graph } from './modules.js';
 import { attach } from './record.js';
 
@@ -39,30 +37,24 @@ export const lossOptions = { ignoreIndex: or(checkIgnored, -100), lengths: readL
  */
 export function modelLoss(module, { name, vocabSize, contextLength }, ids, targets, asked, types) {
   const { ignoreIndex, lengths } = asked;
-  const plain = checkIds(ids, vocabSize);
+  const plain = checkRows(ids, 'ids', vocabSize);
   const { shape } = plain;
   const tokens = shape[shape.length - 1];
   const fits = (shape.length === 1 || shape.length === 2) && tokens <= contextLength;
   const expected = () => `[batch, tokens] or [tokens], at most contextLength, ${contextLength}`;
   checkShape(plain, 'ids', fits, expected);
-  const given = targets === undefined ? undefined : checkTargets(targets, vocabSize, ignoreIndex);
-  for (const [each, argument] of /** @type {const} */ ([
-    [given, 'targets'],
-    [types, 'tokenTypes'],
-  ])) {
-    if (each !== undefined) {
-      const asIds = () => `${describe(shape)}, as ids`;
-      checkShape(each, argument, sameShape(each.shape, shape), asIds);
-    }
-  }
-  const input = withLengths(plain, undefined, lengths);
+  const given =
+    targets === undefined ? undefined : checkRows(targets, 'targets', vocabSize, ignoreIndex);
+  checkAsIds(given, 'targets', plain);
+  checkAsIds(types, 'tokenTypes', plain);
+  const input = withLengths(plain, lengths);
   const { engine, pointer } = module;
   const isRecorded = engine.isRecording && module.trains;
   const laid = engine.lay([lossInput.bytes, 4, input, given, types]);
   const [struct, loss, idsAt] = laid;
   const fields = {
     ...{ ids: idsAt, targets: laid[3], batch: plain.size / tokens, tokens, ignoreIndex },
-    ...{ tokenTypes: laid[4], lengths: input.hasLengths ? idsAt + 4 * plain.size : 0 },
+    ...{ tokenTypes: laid[4], lengths: input.lengths ? idsAt + 4 * plain.size : 0 },
   };
   writeStruct(engine, struct, lossInput, fields);
   engine.check(engine.call.model_loss(pointer, struct, loss, isRecorded), name);

@@ -40,6 +40,6 @@ export function writeInput(words, at, data, call) {
   words[at + inputAt.tokens] = tokens;
   words[at + inputAt.logitsStart] = logitsStart;
   words[at + inputAt.logitsEnd] = logitsEnd;
-  words[at + inputAt.lengths] = isIds && input.hasLengths ? data + 4 * batch * tokens : 0;
+  words[at + inputAt.lengths] = isIds && input.lengths ? data + 4 * batch * tokens : 0;
   words[at + inputAt.logitsLast] = Number(logitsLast);
 }

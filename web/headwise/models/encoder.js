@@ -1,18 +1,16 @@
 import { lossOptions, modelLoss } from '../autograd/model-loss.js';
 import { checkRecording } from '../autograd/modules.js';
 import { checkShape, checkTable, oneOf, or } from '../checks/check.js';
-import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
-import { checkIds, checkIntegers } from '../modules/embedding.js';
+import { checkRows } from '../modules/embedding.js';
 import { encoderForward, runForward, runRows } from '../modules/forward.js';
 import { Module } from '../modules/module.js';
 import { checkFloats } from '../tensor/operand.js';
-import { sameShape } from '../tensor/shape.js';
 import { drawWeights } from './draw-weights.js';
 import { readGivenConfig } from './given-config.js';
 import { layModel } from './lay-model.js';
 import { namesOf } from './names.js';
-import { withLengths } from './ragged.js';
+import { checkAsIds, withLengths } from './ragged.js';
 
 /**
  * @template Option
@@ -30,7 +28,8 @@ import { withLengths } from './ragged.js';
  * @template {boolean} [WithTrace=boolean]
  * @typedef {object} EncoderForwardOptions
  * @property {'all' | 'none'} [logits] the tokens whose logits are returned, if the model has a head: all (default) or none
- * @property {Ids} [tokenTypes] of the ids' shape: which of two texts a token is of; default: zeros
+ * @property {Ids} [tokenTypes] of the ids' shape: which of two texts a token is of; default: zeros. Not for models without token
+ *   types, such as DistilBERT
  * @property {readonly number[]} [lengths] how many tokens of each sequence count: what follows is padding, which no token attends
  *   to. Default: all
  * @property {WithTrace} [trace] default false; true returns a Trace of every layer, which recomputes exact weights
@@ -57,7 +56,7 @@ import { withLengths } from './ragged.js';
  * Options of an encoder's `loss`.
  * @typedef {object} EncoderLossOptions
  * @property {number} [ignoreIndex] default -100; targets of this value do not count
- * @property {Ids} [tokenTypes] of the ids' shape: which of two texts a token is of; default: zeros
+ * @property {Ids} [tokenTypes] as of `forward`
  * @property {readonly number[]} [lengths] how many ids of each row count: the others are padding, which no token attends to and
  *   whose targets do not count. Default: all
  */
@@ -143,34 +142,39 @@ export class Encoder extends Module {
 
   /** @param {any} tokenTypes @returns {import('../tensor/operand.js').IdsOperand | undefined} */
   #readTypes(tokenTypes) {
-    return tokenTypes && checkIntegers(tokenTypes, 'tokenTypes', this.#config.tokenTypes);
+    if (tokenTypes === undefined) {
+      return undefined;
+    }
+    const count = this.#config.tokenTypes;
+    if (count === 0) {
+      throw misfit(tokenTypes, 'tokenTypes', 'none: the model has no token types');
+    }
+    return checkRows(tokenTypes, 'tokenTypes', count);
   }
 
   /**
    * Computes the hidden state of each token, and its logits if the model has a head.
    * @template {boolean} [NeedWeights=false]
    * @template {boolean} [WithTrace=false]
-   * @param {Ids} ids [tokens] or [batch, tokens]: nested arrays, a typed array or a float32 tensor
+   * @param {Ids} ids [tokens] or [batch, tokens]: nested arrays, a typed array or a float32 tensor. Rows of a nested array may
+   *   differ in length: they are padded at the right, as with `lengths`; token types then have rows of these lengths too
    * @param {EncoderForwardOptions<NeedWeights, WithTrace>} [options]
    * @returns {EncoderResult<NeedWeights, WithTrace>}
    * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or token types of another shape; ERR_VALUE: an id, type or
-   *   length out of range; ERR_MEMORY; ERR_DISPOSED
+   *   length out of range, or types for a model without; ERR_MEMORY; ERR_DISPOSED
    */
   forward(ids, options) {
     this.checkAlive();
     const { name } = this.#about;
     const { logits, tokenTypes, lengths, ...asked } = checkTable(options, forwardOptions, name);
     const types = this.#readTypes(tokenTypes);
-    const input = checkIds(ids, this.#config.vocabSize);
+    const input = checkRows(ids, 'ids', this.#config.vocabSize);
     const { shape } = input;
     const fits = shape.length === 1 || shape.length === 2;
     checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
-    if (types !== undefined) {
-      const expected = () => `${describe(shape)}, as ids`;
-      checkShape(types, 'tokenTypes', sameShape(types.shape, shape), expected);
-    }
+    checkAsIds(types, 'tokenTypes', input);
     checkRecording(this.engine, name, this.#dtype);
-    const padded = withLengths(input, undefined, lengths);
+    const padded = withLengths(input, lengths);
     const wanted = { ...asked, tokenTypes: types };
     const { output: hidden, ...rest } = runForward(this, this.#about, padded, wanted, ids);
     if (!this.#hasHead || logits === 'none') {
@@ -197,7 +201,8 @@ export class Encoder extends Module {
 
   /**
    * Computes the training loss in the engine: the mean cross-entropy of the masked-language-model head's predictions.
-   * @param {Ids} ids [batch, tokens] or [tokens], some of them masked
+   * @param {Ids} ids [batch, tokens] or [tokens], some of them masked. Rows of a nested array may differ in length: they are padded
+   *   at the right, as with `lengths`; targets and token types then have rows of these lengths too
    * @param {Ids} targets of the same shape, one per id, such as the ids before they were masked; ignoreIndex where nothing is to be
    *   predicted
    * @param {EncoderLossOptions} [options]

@@ -2,14 +2,14 @@
 import { lossOptions, modelLoss } from '../autograd/model-loss.js';
 import { checkRecording } from '../autograd/modules.js';
 import { checkOptions, checkShape, checkTable } from '../checks/check.js';
-import { checkIds } from '../modules/embedding.js';
+import { checkRows } from '../modules/embedding.js';
 import { decoderForward, runForward } from '../modules/forward.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
 import { Module } from '../modules/module.js';
 import { drawWeights } from './draw-weights.js';
 import { generate } from './generate.js';
 import { layModel } from './lay-model.js';
-import { padRows, withLengths } from './ragged.js';
+import { withLengths } from './ragged.js';
 import { attribution, headCircuits } from './understanding.js';
 
 /**
@@ -183,8 +183,7 @@ export class LanguageModel extends Module {
   forward(ids, options) {
     this.checkAlive();
     const asked = checkTable(options, decoderForward, this.#about.name);
-    const padded = padRows(ids);
-    const input = checkIds(padded.ids, this.#config.vocabSize);
+    const input = checkRows(ids, 'ids', this.#config.vocabSize);
     // No code of the caller's runs from here on: it could end the model, or end or fill the cache.
     const { shape } = input;
     const fits = shape.length === 1 || shape.length === 2;
@@ -195,7 +194,7 @@ export class LanguageModel extends Module {
     const { output, ...rest } = runForward(
       this,
       this.#about,
-      withLengths(input, padded.lengths, asked.lengths),
+      withLengths(input, asked.lengths),
       asked,
       ids,
     );
@@ -231,8 +230,9 @@ export class LanguageModel extends Module {
 
   /**
    * Computes the training loss in the engine: the mean cross-entropy of the model's predictions.
-   * @param {Ids} ids [batch, tokens] or [tokens]
-   * @param {Ids} [targets] of the same shape; default: the target of each id is the next id of its row; the last id has no target
+   * @param {Ids} ids [batch, tokens] or [tokens]. Rows of a nested array may differ in length: they are padded at the right, as with
+   *   `lengths`
+   * @param {Ids} [targets] of the same shape, with rows of the same lengths; default: the target of each id is the next id of its row; the last id has no target
    * @param {import('../autograd/model-loss.js').LossOptions} [options]
    * @returns {Tensor} of shape []: the mean over targets that are not ignored; NaN if there are none
    * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or targets of another shape; ERR_VALUE: an id or target out

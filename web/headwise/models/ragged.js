@@ -1,6 +1,8 @@
 // Batches of sequences that differ in length.
-import { misfit } from '../checks/error.js';
+import { describe } from '../checks/describe.js';
+import { misfit, misshapen } from '../checks/error.js';
 import { copyArray, isArray, kindOf, lengthOf, reading } from '../checks/foreign.js';
+import { sameShape } from '../tensor/shape.js';
 
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
 
@@ -51,18 +53,33 @@ export function padRows(ids) {
   return { ids: padded, lengths };
 }
 
+/** @param {IdsOperand} ids */
+const rowsOf = ({ lengths }) => (lengths ? `, rows of ${describe(lengths)}` : '');
+
+/**
+ * @param {IdsOperand | undefined} x what stands beside ids
+ * @param {string} name
+ * @param {IdsOperand} ids
+ * @throws {HeadwiseError} ERR_SHAPE: it has another shape, or rows of other lengths
+ */
+export function checkAsIds(x, name, ids) {
+  const { shape, lengths } = ids;
+  if (x !== undefined && !(sameShape(x.shape, shape) && `${x.lengths}` === `${lengths}`)) {
+    throw misshapen(x.shape, name, `${describe(shape)}${rowsOf(ids)}, as ids`, rowsOf(x));
+  }
+}
+
 /**
  * Ids with the lengths of their rows behind them, as the engine takes them.
  * @param {IdsOperand} input [batch, tokens] or [tokens]
- * @param {number[] | undefined} own lengths of rows that were padded
  * @param {unknown} given the option
  * @returns {IdsOperand}
  */
-export function withLengths(input, own, given) {
+export function withLengths(input, given) {
+  const { shape, size, lengths: own } = input;
   if (given === undefined && own === undefined) {
     return input;
   }
-  const { shape, size } = input;
   const tokens = shape[shape.length - 1];
   const batch = size / tokens;
   const lengths = /** @type {number[]} */ (given ?? own);
@@ -77,5 +94,5 @@ export function withLengths(input, own, given) {
   const data = new Uint32Array(size + batch);
   data.set(input.data);
   data.set(lengths, size);
-  return { shape, dtype: 'uint32', data, size: size + batch, hasLengths: true };
+  return { ...input, data, size: size + batch, lengths };
 }

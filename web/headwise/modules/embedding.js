@@ -2,6 +2,7 @@ import { checkIndex, checkOptions, checkSize, checkTable } from '../checks/check
 import { checkFloats } from '../tensor/operand.js';
 import { misshapen } from '../checks/error.js';
 import { kindOf, lengthOf, reading, tagOf } from '../checks/foreign.js';
+import { padRows } from '../models/ragged.js';
 import { flatten, shapeOfNested } from '../tensor/make-tensor.js';
 import { newArray } from '../tensor/shape.js';
 import { runRows } from './forward.js';
@@ -86,18 +87,23 @@ export function checkIntegers(ids, name, count, ignored) {
 }
 
 /**
+ * Integers in rows, which may differ in length: they are padded at the right.
+ * @param {unknown} given
+ * @param {string} name
+ * @param {number} count one more than the largest
+ * @param {number} [ignored] another value that is allowed
+ * @returns {import('../tensor/operand.js').IdsOperand}
+ */
+export function checkRows(given, name, count, ignored) {
+  const { ids, lengths } = padRows(given);
+  return { ...checkIntegers(ids, name, count, ignored), lengths };
+}
+
+/**
  * @param {unknown} ids
  * @param {number} count of embeddings
  */
 export const checkIds = (ids, count) => checkIntegers(ids, 'ids', count);
-
-/**
- * @param {unknown} targets
- * @param {number} count of classes
- * @param {number} ignored
- */
-export const checkTargets = (targets, count, ignored) =>
-  checkIntegers(targets, 'targets', count, ignored);
 
 const table = { numEmbeddings: checkSize, embeddingDim: checkSize };
 

@@ -456,7 +456,7 @@ export function runForward(module, about, input, asked, x) {
       ? undefined
       : fitExtras(asked, about, [batch, about.heads, tokens, stored + tokens], hasBatch, cacheAt);
   const { name } = about;
-  const logitsLast = logits === 'last' && input.dtype === 'uint32' && input.hasLengths === true;
+  const logitsLast = logits === 'last' && input.dtype === 'uint32' && input.lengths !== undefined;
   const isRecorded = engine.isRecording && isGraphWanted(module, asked, x);
   /** @type {Call} */
   const call = {

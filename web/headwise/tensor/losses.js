@@ -2,7 +2,7 @@ import { recordCrossEntropy } from '../autograd/losses.js';
 import { checkProbability, checkShape, checkTable, oneOf, or } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { misfit } from '../checks/error.js';
-import { checkTargets } from '../modules/embedding.js';
+import { checkIntegers } from '../modules/embedding.js';
 import { binary, sumAlong } from './broadcast.js';
 import { checkFloats } from './operand.js';
 import { entropies } from './entropies.js';
@@ -78,7 +78,7 @@ export function crossEntropy(engine, logits, targets, options) {
   const x = checkFloats(logits, 'logits');
   checkShape(x, 'logits', x.shape.length >= 1, () => '[…, classes]');
   const lead = Object.freeze(x.shape.slice(0, -1));
-  const given = checkTargets(targets, x.shape[lead.length], ignoreIndex);
+  const given = checkIntegers(targets, 'targets', x.shape[lead.length], ignoreIndex);
   checkShape(given, 'targets', sameShape(given.shape, lead), () => `${describe(lead)}, as logits`);
   const call = { x, targets: given, ...asked };
   const losses = entropies(engine, call);
