@@ -10,7 +10,7 @@ import { attach, sourceOf } from './record.js';
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('../modules/module.js').Module} Module */
-/** @typedef {import('../modules/forward.js').Call} Call */
+/** @typedef {import('../modules/call.js').Call} Call */
 
 /**
  * Whether a forward is to be recorded: gradients lead to the module's parameters or to its input.

@@ -29,10 +29,10 @@ export const inputBytes = Math.ceil(abi.input.bytes / 16) * 16;
  * @param {Uint32Array} words
  * @param {number} at index of the first word
  * @param {number} data address
- * @param {import('../modules/forward.js').Call} call
+ * @param {import('../modules/call.js').Call} call
  */
 export function writeInput(words, at, data, call) {
-  const { input, batch, tokens, logitsStart, logitsEnd, logitsLast = false } = call;
+  const { input, batch, tokens, logitsStart, logitsEnd, logitsLast } = call;
   const isIds = input.dtype === 'uint32';
   words[at + inputAt.x] = isIds ? 0 : data;
   words[at + inputAt.ids] = isIds ? data : 0;

@@ -3,7 +3,8 @@ import { checkRecording } from '../autograd/modules.js';
 import { checkShape, checkTable, oneOf, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { checkRows } from '../modules/embedding.js';
-import { encoderForward, runForward, runRows } from '../modules/forward.js';
+import { encoderForward } from '../modules/forward-options.js';
+import { runForward, runRows } from '../modules/forward.js';
 import { Module } from '../modules/module.js';
 import { checkFloats } from '../tensor/operand.js';
 import { drawWeights } from './draw-weights.js';
@@ -120,7 +121,7 @@ export class Encoder extends Module {
     this.#names = namesOf(model);
     this.#hasHead = hasHead;
     this.#dtype = dtype;
-    /** @type {import('../modules/forward.js').Attending} */
+    /** @type {import('../modules/attending.js').Attending} */
     this.#about = {
       ...{ name: 'Encoder.forward', input: 'ids', rank: 2, heads: numHeads, layers: numLayers },
       ...{ width: dModel, contextLength, headDim: model.headDim },

@@ -3,7 +3,8 @@ import { lossOptions, modelLoss } from '../autograd/model-loss.js';
 import { checkRecording } from '../autograd/modules.js';
 import { checkOptions, checkShape, checkTable } from '../checks/check.js';
 import { checkRows } from '../modules/embedding.js';
-import { decoderForward, runForward } from '../modules/forward.js';
+import { decoderForward } from '../modules/forward-options.js';
+import { runForward } from '../modules/forward.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
 import { Module } from '../modules/module.js';
 import { drawWeights } from './draw-weights.js';
@@ -132,7 +133,7 @@ export class LanguageModel extends Module {
     this.#config = config;
     this.#names = said.names;
     this.#dtype = dtype;
-    /** @type {import('../modules/forward.js').Attending} */
+    /** @type {import('../modules/attending.js').Attending} */
     this.#about = {
       ...{ name: `${name}.forward`, input: 'ids', rank: 2, width: vocabSize },
       ...{ heads: numHeads, layers: numLayers, contextLength, headDim: config.headDim, dModel },

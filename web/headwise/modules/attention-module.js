@@ -9,7 +9,8 @@ import {
 import { checkFloats, checkTensor } from '../tensor/operand.js';
 import { classOf } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { attentionForward, nothing, runForward } from './forward.js';
+import { attentionForward, nothing } from './forward-options.js';
+import { runForward } from './forward.js';
 import { Module } from './module.js';
 
 /**
@@ -144,7 +145,7 @@ export class AttendingModule extends Module {
     super(engine, spec);
     this.#dIn = dIn;
     this.#isMask = isMask;
-    /** @type {import('./forward.js').Attending} */
+    /** @type {import('./attending.js').Attending} */
     this.#about = {
       ...{ name: `${classOf(this)}.forward`, input: 'x', rank: 3 },
       ...{ width, heads, layers, contextLength },

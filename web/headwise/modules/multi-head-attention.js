@@ -11,7 +11,7 @@ import {
   qkvBias,
   sizeChecks,
 } from './attention-module.js';
-import { cachedForward } from './forward.js';
+import { cachedForward } from './forward-options.js';
 import { KeyValueCache } from './key-value-cache.js';
 import { optionsOf } from './multi-head-attention-wrapper.js';
 
