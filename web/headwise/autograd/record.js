@@ -168,7 +168,7 @@ export function setRecording(engine, mode) {
  * @param {boolean} mode
  * @returns {() => void} ends it
  */
-export function beginStretch(engine, mode) {
+function beginStretch(engine, mode) {
   const list = modesOf(engine);
   const stretch = { mode };
   list.push(stretch);
@@ -177,6 +177,43 @@ export function beginStretch(engine, mode) {
     list.splice(list.indexOf(stretch), 1);
     switchTo(engine, !engine.disposed && list[list.length - 1].mode);
   };
+}
+
+/** @param {any} value */
+const isThenable = (value) => {
+  try {
+    return typeof value?.then === 'function';
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Calls a function in another mode, which lasts until the promise of an async one settles.
+ * @template T
+ * @param {Engine} engine
+ * @param {boolean} mode
+ * @param {() => T} fn
+ * @returns {T} what it returns
+ */
+export function withRecording(engine, mode, fn) {
+  engine.checkAlive();
+  if (typeof fn !== 'function') {
+    throw misfit(fn, 'fn', 'a function');
+  }
+  const end = beginStretch(engine, mode);
+  let result;
+  try {
+    result = fn();
+  } catch (error) {
+    end();
+    throw error;
+  }
+  if (isThenable(result)) {
+    return /** @type {any} */ (Promise.resolve(result).finally(end));
+  }
+  end();
+  return result;
 }
 
 /**

@@ -1,69 +1,20 @@
 import { disposeSymbol } from './dispose.js';
 import * as functions from '../tensor/functions.js';
-import { ComposedModule } from '../modules/composed-module.js';
-import { Decoder } from '../models/decoder.js';
-import { Encoder } from '../models/encoder.js';
-import { CausalAttention } from '../modules/causal-attention.js';
-import { Embedding } from '../modules/embedding.js';
-import { FeedForward } from '../modules/feed-forward.js';
-import { LayerNorm } from '../modules/layer-norm.js';
-import { Linear } from '../modules/linear.js';
-import { MultiHeadAttention } from '../modules/multi-head-attention.js';
-import { MultiHeadAttentionWrapper } from '../modules/multi-head-attention-wrapper.js';
-import { SelfAttentionV1, SelfAttentionV2 } from '../modules/self-attention.js';
-import { TransformerBlock } from '../modules/transformer-block.js';
-import { TransformerStack } from '../modules/transformer-stack.js';
 import { scaledDotProductAttention } from '../attention/scaled-dot-product-attention.js';
 import { binary, dropout, sumAlong } from '../tensor/broadcast.js';
 import { embedding } from '../tensor/embedding.js';
 import { crossEntropy, mseLoss } from '../tensor/losses.js';
 import { clipGradNorm } from '../autograd/clip.js';
-import { AdamW, SGD } from '../autograd/optimizers.js';
-import { beginStretch, setRecording } from '../autograd/record.js';
+import { setRecording, withRecording } from '../autograd/record.js';
 import { checkBoolean } from '../checks/check.js';
-import { misfit } from '../checks/error.js';
+import { EngineClasses } from './classes.js';
 import { version } from './version.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
-/** @typedef {import('../autograd/optimizers.js').AdamWOptions} AdamWOptions */
-/** @typedef {import('../autograd/optimizers.js').SGDOptions} SGDOptions */
-/**
- * @template Settings
- * @typedef {import('../autograd/optimizers.js').Parameters<Settings>} Parameters
- */
 /**
  * @template {import('../tensor/tensor.js').DType} [D='float32']
  * @typedef {import('../tensor/tensor.js').Tensor<D>} Tensor
  */
-
-/**
- * Makes a module class for one engine: its instances belong to that engine. Other classes may extend it.
- * @template {object} Options
- * @template {object} Instance
- * @param {Engine} engine
- * @param {new (engine: Engine, options: Options) => Instance} Module
- * @returns {new (options: Options) => Instance}
- */
-function bind(engine, Module) {
-  /** @param {any[]} given options; for an optimizer, parameters and then options */
-  function Bound(...given) {
-    // If a class extends this one, the instance is of that class.
-    const Wanted = new.target === undefined || new.target === Bound ? Module : new.target;
-    return Reflect.construct(Module, [engine, ...given], Wanted);
-  }
-  Object.defineProperty(Bound, 'name', { value: Module.name });
-  Object.defineProperty(Bound, 'prototype', { value: Module.prototype });
-  return /** @type {any} */ (Bound);
-}
-
-/** @param {any} value */
-const isThenable = (value) => {
-  try {
-    return typeof value?.then === 'function';
-  } catch {
-    return false;
-  }
-};
 
 /**
  * @internal The engine of a Headwise, for the package's other entries. Undefined for other values, Proxies included.
@@ -85,7 +36,7 @@ export let engineOf;
  * ERR_SHAPE or ERR_VALUE for bad arguments, ERR_MEMORY when memory runs out, ERR_DISPOSED after `dispose`, ERR_LOAD after
  * a thread has ended during a computation. Results are new tensors that own their memory.
  */
-export class Headwise {
+export class Headwise extends EngineClasses {
   #engine;
 
   static {
@@ -95,6 +46,7 @@ export class Headwise {
 
   /** @internal @param {Engine} engine @param {number} threads @param {string} threadsReason */
   constructor(engine, threads, threadsReason) {
+    super(engine);
     this.#engine = engine;
     /**
      * A description of this engine.
@@ -106,57 +58,6 @@ export class Headwise {
       threads,
       threadsReason,
     });
-    /** torch.nn.Module: the base class for modules made of other modules. */
-    this.Module = /** @type {new () => ComposedModule} */ (
-      /** @type {unknown} */ (bind(engine, ComposedModule))
-    );
-    /** torch.nn.Linear */
-    this.Linear = bind(engine, Linear);
-    /** torch.nn.Embedding */
-    this.Embedding = bind(engine, Embedding);
-    /** torch.nn.LayerNorm over the last dimension */
-    this.LayerNorm = bind(engine, LayerNorm);
-    /** One head without a mask; `rand` draws its weights, [dIn, dOut] (exercise 3.1). */
-    this.SelfAttentionV1 = bind(engine, SelfAttentionV1);
-    /** SelfAttentionV1 made of Linear layers: its weights are the transposes. */
-    this.SelfAttentionV2 = bind(engine, SelfAttentionV2);
-    /** One head with a causal mask ("Build a Large Language Model", 3.5). */
-    this.CausalAttention = bind(engine, CausalAttention);
-    /** One module per head, run one after another; the outputs are concatenated (listing 3.4). */
-    this.MultiHeadAttentionWrapper = bind(engine, MultiHeadAttentionWrapper);
-    /** All heads in one module, split from shared projections (listing 3.5). */
-    this.MultiHeadAttention = Object.assign(bind(engine, MultiHeadAttention), {
-      /** Makes a module with a wrapper's weights: the fused implementation computes the same numbers. */
-      fromWrapper: MultiHeadAttention.fromWrapper,
-    });
-    /** fc2(dropout(gelu(fc1(x)))) */
-    this.FeedForward = bind(engine, FeedForward);
-    /** Attention and feed-forward with residual connections and layer norms, before (pre) or after (post) each. */
-    this.TransformerBlock = bind(engine, TransformerBlock);
-    /** Transformer blocks one after another, in one call. */
-    this.TransformerStack = bind(engine, TransformerStack);
-    /** A language model of an architecture that Hugging Face's library knows: its config says which. */
-    this.Decoder = /** @type {new (config: object) => Decoder} */ (
-      /** @type {unknown} */ (bind(engine, Decoder))
-    );
-    /** A model whose tokens see all others, such as BERT: its config says which. */
-    this.Encoder = /** @type {new (config: object) => Encoder} */ (
-      /** @type {unknown} */ (bind(engine, Encoder))
-    );
-    /** torch.optim.AdamW */
-    this.AdamW =
-      /** @type {new (parameters: Parameters<AdamWOptions>, options?: AdamWOptions) => AdamW} */ (
-        bind(engine, /** @type {any} */ (AdamW))
-      );
-    /** torch.optim.SGD */
-    this.SGD =
-      /** @type {new (parameters: Parameters<SGDOptions>, options?: SGDOptions) => SGD} */ (
-        bind(engine, /** @type {any} */ (SGD))
-      );
-    // A loop over an engine's classes finds the module classes only.
-    for (const name of ['Module', 'Decoder', 'Encoder', 'AdamW', 'SGD']) {
-      Object.defineProperty(this, name, { enumerable: false });
-    }
   }
 
   /** Size of the engine's memory in bytes. The memory grows with need and never shrinks. */
@@ -434,7 +335,7 @@ export class Headwise {
    * @returns {T} what fn returns
    */
   enableGrad(fn) {
-    return this.#withGrad(true, fn);
+    return withRecording(this.#engine, true, fn);
   }
 
   /**
@@ -444,29 +345,7 @@ export class Headwise {
    * @returns {T} what fn returns
    */
   noGrad(fn) {
-    return this.#withGrad(false, fn);
-  }
-
-  /** @template T @param {boolean} mode @param {() => T} fn @returns {T} */
-  #withGrad(mode, fn) {
-    const engine = this.#engine;
-    engine.checkAlive();
-    if (typeof fn !== 'function') {
-      throw misfit(fn, 'fn', 'a function');
-    }
-    const end = beginStretch(engine, mode);
-    let result;
-    try {
-      result = fn();
-    } catch (error) {
-      end();
-      throw error;
-    }
-    if (isThenable(result)) {
-      return /** @type {any} */ (Promise.resolve(result).finally(end));
-    }
-    end();
-    return result;
+    return withRecording(this.#engine, false, fn);
   }
 
   /**

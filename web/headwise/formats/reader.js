@@ -148,11 +148,81 @@ const firstBytes = 2 ** 20;
 
 /** The used members of a ReadableStreamDefaultReader. @typedef {Pick<ReadableStreamDefaultReader<any>, 'read' | 'cancel' | 'releaseLock'>} Chunks */
 
+/** Reads what arrives in pieces of its own lengths. */
+export class ArrivingReader extends Reader {
+  /** What has come and was not read. */
+  #rest;
+
+  /**
+   * @param {string} name
+   * @param {readonly (AbortSignal | undefined)[]} signals
+   * @param {Uint8Array} [rest] what has come
+   */
+  constructor(name, signals, rest = new Uint8Array(0)) {
+    super(name, signals);
+    this.#rest = rest;
+  }
+
+  /** The next piece. @returns {Promise<Uint8Array | undefined>} undefined: the end was reached */
+  async next() {
+    return undefined;
+  }
+
+  /** How many bytes have come and were not read. */
+  get waiting() {
+    return this.#rest.length;
+  }
+
+  /** Waits for bytes. @returns {Promise<boolean>} whether there are any, or the end was reached */
+  async hasMore() {
+    while (this.#rest.length === 0) {
+      this.throwIfAborted();
+      const piece = await this.next();
+      if (piece === undefined) {
+        return false;
+      }
+      this.#rest = piece;
+    }
+    return true;
+  }
+
+  /** How many bytes are made room for at first. @param {number} length that is asked for */
+  roomFor(length) {
+    return Math.min(length, firstBytes);
+  }
+
+  /** @param {number} most */
+  take(most) {
+    const taken = this.#rest.subarray(0, most);
+    this.#rest = this.#rest.subarray(taken.length);
+    return taken;
+  }
+
+  /**
+   * The next bytes: as many as asked for, fewer at the end.
+   * @param {number} length
+   */
+  async read(length) {
+    let bytes = newArray(Uint8Array, this.roomFor(length));
+    let filled = 0;
+    while (filled < length && (await this.hasMore())) {
+      const part = this.take(length - filled);
+      if (filled + part.length > bytes.length) {
+        const longer = Math.min(length, Math.max(2 * bytes.length, filled + part.length));
+        const grown = newArray(Uint8Array, longer);
+        grown.set(bytes.subarray(0, filled));
+        bytes = grown;
+      }
+      bytes.set(part, filled);
+      filled += part.length;
+    }
+    return bytes.subarray(0, filled);
+  }
+}
+
 /** Reads a stream, once. */
-export class StreamReader extends Reader {
+export class StreamReader extends ArrivingReader {
   #chunks;
-  /** What has come and was not read. @type {Uint8Array} */
-  #rest = new Uint8Array(0);
   #isTaken = false;
 
   /**
@@ -167,51 +237,19 @@ export class StreamReader extends Reader {
     this.answer = answer;
   }
 
-  /** Waits for bytes. @returns {Promise<boolean>} whether there are any, or the stream has ended */
-  async #hasMore() {
-    while (this.#rest.length === 0) {
-      this.throwIfAborted();
-      const { done, value } = await this.wait(this.#chunks.read(), 'a stream that does not fail');
-      if (done) {
-        return false;
-      }
-      if (!ArrayBuffer.isView(value)) {
-        throw new HeadwiseError(
-          'ERR_VALUE',
-          `${this.name}: the stream gave ${describe(value)}; expected a Uint8Array`,
-        );
-      }
-      this.#rest = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  /** @override */
+  async next() {
+    const { done, value } = await this.wait(this.#chunks.read(), 'a stream that does not fail');
+    if (done) {
+      return undefined;
     }
-    return true;
-  }
-
-  /** @param {number} most */
-  #take(most) {
-    const taken = this.#rest.subarray(0, most);
-    this.#rest = this.#rest.subarray(taken.length);
-    return taken;
-  }
-
-  /**
-   * The next bytes: as many as asked for, fewer at the end.
-   * @param {number} length
-   */
-  async read(length) {
-    let bytes = newArray(Uint8Array, Math.min(length, firstBytes));
-    let filled = 0;
-    while (filled < length && (await this.#hasMore())) {
-      const part = this.#take(length - filled);
-      if (filled + part.length > bytes.length) {
-        const longer = Math.min(length, Math.max(2 * bytes.length, filled + part.length));
-        const grown = newArray(Uint8Array, longer);
-        grown.set(bytes.subarray(0, filled));
-        bytes = grown;
-      }
-      bytes.set(part, filled);
-      filled += part.length;
+    if (!ArrayBuffer.isView(value)) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `${this.name}: the stream gave ${describe(value)}; expected a Uint8Array`,
+      );
     }
-    return bytes.subarray(0, filled);
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   }
 
   /**
@@ -221,8 +259,8 @@ export class StreamReader extends Reader {
    */
   async skip(length) {
     let skipped = 0;
-    while (skipped < length && (await this.#hasMore())) {
-      skipped += this.#take(length - skipped).length;
+    while (skipped < length && (await this.hasMore())) {
+      skipped += this.take(length - skipped).length;
     }
     return skipped;
   }

@@ -1,7 +1,7 @@
 import { HeadwiseError } from '../checks/error.js';
 import { newArray } from '../tensor/shape.js';
 import { FileCache } from './file-cache.js';
-import { orAbort, Reader } from './reader.js';
+import { ArrivingReader, orAbort } from './reader.js';
 import { readerOfResponse } from './source.js';
 import { PassingError, WebFile } from './web-file.js';
 
@@ -42,13 +42,11 @@ function joined(runs) {
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Reads a file on a server that gives parts: only what is read is fetched, and a download that is cut goes on. */
-export class WebReader extends Reader {
+export class WebReader extends ArrivingReader {
   #file;
   #cache;
-  /** Where the next bytes of #rest and behind come from. */
+  /** Where the next bytes come from, behind those that wait. */
   #at;
-  /** What has come and was not read. @type {Uint8Array} */
-  #rest;
   /** @type {[start: number, end: number][] | undefined} */
   #runs;
   /** @type {ReadableStreamDefaultReader<Uint8Array> | undefined} */
@@ -68,11 +66,10 @@ export class WebReader extends Reader {
    * @param {number} [position]
    */
   constructor(file, cache, signals, position = 0) {
-    super(file.name, signals);
+    super(file.name, signals, file.head.subarray(position));
     this.#file = file;
     this.#cache = cache;
     this.size = file.size;
-    this.#rest = file.head.subarray(position);
     this.#at = Math.max(position, file.head.length);
     this.commit = file.commit;
   }
@@ -171,56 +168,34 @@ export class WebReader extends Reader {
     }
   }
 
-  /** Waits for bytes. @returns {Promise<boolean>} whether there are any, or the file has ended */
-  async #hasMore() {
-    while (this.#rest.length === 0) {
-      this.throwIfAborted();
-      if (this.#at >= (this.size ?? Infinity)) {
-        return false;
-      }
-      if (this.#at >= this.#streamEnd || this.#stream === undefined) {
-        this.#closeStream();
-        this.#streamEnd = this.#runEnd(this.#at);
-      }
-      const isStart = this.#storing === undefined && this.#file.version !== '';
-      const stored = isStart ? await this.#cache?.match(this.#part) : undefined;
-      if (stored !== undefined) {
-        this.#closeStream();
-      }
-      const bytes = stored?.bytes ?? (await this.#persistent());
-      if (bytes === undefined) {
-        return false;
-      }
+  /** @override */
+  async next() {
+    if (this.#at >= (this.size ?? Infinity)) {
+      return undefined;
+    }
+    if (this.#at >= this.#streamEnd || this.#stream === undefined) {
+      this.#closeStream();
+      this.#streamEnd = this.#runEnd(this.#at);
+    }
+    const isStart = this.#storing === undefined && this.#file.version !== '';
+    const stored = isStart ? await this.#cache?.match(this.#part) : undefined;
+    if (stored !== undefined) {
+      this.#closeStream();
+    }
+    const bytes = stored?.bytes ?? (await this.#persistent());
+    if (bytes !== undefined) {
       if (stored === undefined) {
         await this.#store(bytes);
       }
-      this.#rest = bytes;
       this.#at += bytes.length;
     }
-    return true;
+    return bytes;
   }
 
-  /** @param {number} most */
-  #take(most) {
-    const taken = this.#rest.subarray(0, most);
-    this.#rest = this.#rest.subarray(taken.length);
-    return taken;
-  }
-
-  /**
-   * The next bytes: as many as asked for, fewer at the end.
-   * @param {number} length
-   */
-  async read(length) {
-    const known = Math.min(length, (this.size ?? Infinity) - this.#at + this.#rest.length);
-    const bytes = newArray(Uint8Array, Math.max(0, Math.min(known, length)));
-    let filled = 0;
-    while (filled < bytes.length && (await this.#hasMore())) {
-      const part = this.#take(bytes.length - filled);
-      bytes.set(part, filled);
-      filled += part.length;
-    }
-    return bytes.subarray(0, filled);
+  /** @override @param {number} length */
+  roomFor(length) {
+    const left = (this.size ?? Infinity) - this.#at + this.waiting;
+    return Math.max(0, Math.min(left, length));
   }
 
   /**
@@ -229,7 +204,7 @@ export class WebReader extends Reader {
    * @returns {Promise<number>} how many there were
    */
   async skip(length) {
-    let skipped = this.#take(length).length;
+    let skipped = this.take(length).length;
     while (skipped < length) {
       const left = length - skipped;
       if (this.#at + left > this.#streamEnd) {
@@ -239,10 +214,10 @@ export class WebReader extends Reader {
         this.#at += there;
         return skipped + there;
       }
-      if (!(await this.#hasMore())) {
+      if (!(await this.hasMore())) {
         break;
       }
-      skipped += this.#take(left).length;
+      skipped += this.take(left).length;
     }
     return skipped;
   }
