@@ -22,10 +22,13 @@ export function spanWords({ queries, keys, isPooled, ms }) {
 /** All maps of the run. @param {Explorer} room */
 export function costWords({ run, hasModel }) {
   if (!run.value) return '';
-  const { n, layers, heads, ms, bytes } = run.value;
+  const { n, layers, heads, ms, bytes, residualBytes } = run.value;
   const read = hasModel.value ? `: read in ${formatTime(ms)}` : '';
   return (
     `${plural(n, 'token')}, ${layers} × ${heads} heads${read}; ` +
-    `all maps from ${formatBytes(bytes)} (${formatBytes(4 * layers * heads * n * n)} as matrices)`
+    `all maps from ${formatBytes(bytes)} (${formatBytes(4 * layers * heads * n * n)} as matrices)` +
+    (residualBytes > 0
+      ? `; ${formatBytes(residualBytes)} kept so that muting begins at its layer`
+      : '')
   );
 }

@@ -27,6 +27,7 @@
  * @property {readonly HeadName[]} muted
  * @property {number} ms of the forward
  * @property {number} bytes held for all maps
+ * @property {number} residualBytes held so that a run with muted heads begins at the lowest of their layers
  *
  * @typedef {object} ModelSummary
  * @property {'model' | Tensors['kind']} kind

@@ -179,8 +179,11 @@ function run(next, wanted) {
   latest.delete('rollout');
   const { source, ids, tokens, ms, bytes } = reading.now;
   const { n, layers, heads, causal } = source;
-  const hasNorms = source.norms !== undefined;
-  return { run: next, n, layers, heads, causal, hasNorms, ids, tokens, muted, ms, bytes };
+  const { residualBytes } = reading;
+  return {
+    ...{ run: next, n, layers, heads, causal, hasNorms: source.norms !== undefined },
+    ...{ ids, tokens, muted, ms, bytes, residualBytes },
+  };
 }
 
 /** @param {Tensors} from @param {Wanted} wanted */
@@ -194,7 +197,8 @@ function textRun({ text, isSample, added, muted }) {
   const from = opened();
   const ids = idsOf(from, text, added, isSample);
   const { numLayers, numHeads } = networkOf(from).config;
-  const read = (/** @type {readonly HeadName[]} */ heads) => runModel(from, ids, heads);
+  /** @type {(heads: readonly HeadName[], heard?: Run) => Run} */
+  const read = (heads, heard) => runModel(from, ids, heads, { heard, keepsResiduals: true });
   const has = (/** @type {HeadName} */ { layer, head }) => layer < numLayers && head < numHeads;
   return { name: ids.join(), read, muted: muted.filter(has) };
 }

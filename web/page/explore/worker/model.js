@@ -1,6 +1,7 @@
 /**
  * A model with its tokenizer, and its runs.
  *
+ * @import { Tensor, Trace } from '../../../headwise/index.js'
  * @import { Decoder } from '../../../headwise/models.js'
  * @import { Token } from '../../types.js'
  * @import { HostedModel, ModelFiles } from '../model-files.js'
@@ -25,10 +26,17 @@
  * @property {readonly HeadName[]} muted
  * @property {number} ms of the forward
  * @property {number} bytes that the traces hold
+ * @property {readonly Trace[]} [trace] of every layer of a decoder
+ * @property {Tensor} [residuals] [numLayers + 1, tokens, dModel], where they are kept
  * @property {(at: number) => Float32Array} logits of a decoder: of the token behind one; of an encoder: of this one, hidden
  * @property {(at: number) => number | undefined} actual id of the token that those logits predict, where the text has it
  * @property {boolean} hasLogits whether they are kept for every token
  * @property {() => void} dispose
+ *
+ * @typedef {object} How
+ * @property {boolean} [keepsResiduals] so that runs of the text with muted heads begin where they differ
+ * @property {Run} [heard] the text's run with all heads heard: what is the same in this run is taken from there, so that it must
+ *   live as long
  */
 
 import { Encoder, loadModel } from '../../../headwise/models.js';
@@ -173,8 +181,15 @@ export function idsOf(model, text, added, isSample = false) {
 /** The most logits that a run keeps: those of longer texts are computed when they are asked for. */
 const MOST_LOGITS = 2 ** 24;
 
+/** The most numbers of the residual stream that a run keeps: 64 MB. With more, a run with muted heads reads the whole text. */
+const MOST_RESIDUALS = 2 ** 24;
+
 /** @param {number[]} ids @param {Decoder} decoder */
 const keepsLogits = (ids, { config }) => ids.length * config.vocabSize <= MOST_LOGITS;
+
+/** @param {number[]} ids @param {Decoder} decoder */
+const fitsResiduals = (ids, { config: { numLayers, dModel } }) =>
+  (numLayers + 1) * ids.length * dModel <= MOST_RESIDUALS;
 
 /**
  * The logits of a prediction, with a mask of heads of its own.
@@ -195,39 +210,76 @@ export const logitsAt = (model, ids, at, headMask) =>
  * @param {Model} model
  * @param {number[]} ids
  * @param {readonly HeadName[]} muted
+ * @param {How} [how] of decoders
  */
-export const runModel = (model, ids, muted) =>
-  'encoder' in model ? runEncoder(model, ids, muted) : runDecoder(model, ids, muted);
+export const runModel = (model, ids, muted, how = {}) =>
+  'encoder' in model ? runEncoder(model, ids, muted) : runDecoder(model, ids, muted, how);
+
+/**
+ * The residual stream before a layer.
+ *
+ * @param {Tensor} residuals
+ * @param {number} layer
+ */
+function streamBefore(residuals, layer) {
+  const [, n, dModel] = residuals.shape;
+  return residuals.slice([layer, layer + 1]).reshape([n, dModel]);
+}
+
+/**
+ * Where a run with muted heads begins to differ from the one with all heads heard.
+ *
+ * @param {readonly HeadName[]} muted
+ * @param {Run | undefined} heard
+ */
+function startOf(muted, heard) {
+  if (!heard?.residuals || muted.length === 0) return undefined;
+  const layer = Math.min(...muted.map((head) => head.layer));
+  return { layer, residual: streamBefore(heard.residuals, layer) };
+}
 
 /**
  * @param {DecoderModel} model
  * @param {number[]} ids
  * @param {readonly HeadName[]} muted
+ * @param {How} how
  * @returns {Run}
  */
-function runDecoder(model, ids, muted) {
+function runDecoder(model, ids, muted, { heard, keepsResiduals = false }) {
   const { decoder, text } = model;
-  const { vocabSize } = decoder.config;
+  const { vocabSize, numLayers } = decoder.config;
   const headMask = headMaskOf(decoder, muted);
-  const start = performance.now();
+  const start = startOf(muted, heard);
+  const begun = performance.now();
   const isKept = keepsLogits(ids, decoder);
-  const { trace = [], logits } = decoder.forward(ids, {
-    trace: true,
-    headMask,
-    logits: isKept ? 'all' : 'none',
+  const { trace, logits, residuals } = decoder.forward(ids, {
+    ...{ trace: true, headMask, start, logits: isKept ? 'all' : 'none' },
+    residuals: keepsResiduals && fitsResiduals(ids, decoder) && !(start && isKept),
   });
-  const ms = performance.now() - start;
+  const ms = performance.now() - begun;
+  const last = residuals && streamBefore(residuals, residuals.shape[0] - 1);
+  const shared = start ? (heard?.trace?.slice(0, start.layer) ?? []) : [];
+  const all = [...shared, ...trace];
+  /** @param {number} at */
+  const lastLogits = (at) =>
+    last
+      ? decoder.forward([ids[at]], {
+          start: { layer: numLayers, residual: last.slice([at, at + 1]) },
+        }).logits.data
+      : logitsAt(model, ids, at, headMask);
   return {
     ids,
     tokens: ids.map(text.token),
-    source: tracedHeads(decoder, trace, ids.length),
+    source: tracedHeads(decoder, all, ids.length),
+    trace: all,
     muted,
     ms,
-    bytes: trace.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    bytes: all.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    residuals: start ? undefined : residuals,
     logits: (at) =>
       /** @type {Float32Array | undefined} */ (
         logits?.data.subarray(at * vocabSize, (at + 1) * vocabSize)
-      ) ?? logitsAt(model, ids, at, headMask),
+      ) ?? lastLogits(at),
     actual: (at) => ids[at + 1],
     hasLogits: isKept,
     dispose: () => trace.forEach((layer) => layer.dispose()),

@@ -23,14 +23,14 @@ export class Reading {
 
   /**
    * @param {string} name what tells it from other texts
-   * @param {(muted: readonly HeadName[]) => Run} read
+   * @param {(muted: readonly HeadName[], heard?: Run) => Run} read heard: the run with all heads heard, if there is one
    * @param {readonly HeadName[]} muted
    * @param {(source: Heads) => Rollouts} rolloutsOf
    */
   constructor(name, read, muted, rolloutsOf) {
     this.name = name;
     this.#read = (/** @type {readonly HeadName[]} */ heads) => {
-      const run = read(heads);
+      const run = read(heads, this.#heard);
       const known = { rollouts: rolloutsOf(run.source), thumbs: new Map(), scores: new Map() };
       return { ...run, known };
     };
@@ -54,6 +54,11 @@ export class Reading {
   /** The run with all heads heard. */
   get heard() {
     return this.#run([]);
+  }
+
+  /** Bytes that are kept for muting. */
+  get residualBytes() {
+    return this.#heard?.residuals?.data.byteLength ?? 0;
   }
 
   /** The run that knows a layer's maps. @param {number} layer */
