@@ -16,12 +16,14 @@ import { browser, contentWidth, schemes, textOf, useScheme, widths } from './har
 const FOLDER = new URL('../../web/page/models/induction/', import.meta.url);
 const QUERY = '?model=induction&mode=why&by=effect';
 
-/** The report as it would be saved. @param {Page} page */
-async function savedReport(page) {
+/** The report as it would be saved. @param {Page} page @param {string} [legend] words of the heads' colours */
+async function savedReport(page, legend = 'without the head') {
   await page.waitForFunction(
-    () =>
-      document.querySelector('#explore-measure-legend')?.textContent?.includes('without the head'),
+    (/** @type {string} */ words) =>
+      document.querySelector('#explore-measure-legend')?.textContent?.includes(words) &&
+      !document.querySelector('#explore-measure progress'),
     { timeout: 20_000 },
+    legend,
   );
   await openMenu(page, 'explore-files');
   await page.click('#explore-export');
@@ -52,7 +54,7 @@ roomTest('the report has the numbers of the view, and the way back to it', QUERY
   const [attribution, ablation] = exact.grids;
   assert.deepEqual(
     exact.grids.map((/** @type {{ title: string }} */ { title }) => title),
-    ['Attribution of each head', 'Ablation of each head'],
+    ['Attribution of each head', 'Ablation of each head (zero)'],
   );
   attribution.values.forEach((/** @type {number} */ value, /** @type {number} */ i) =>
     assert.ok(isNear(value, heads.data[i]), `${i}: ${value}`),
@@ -83,6 +85,28 @@ roomTest('the report has the numbers of the view, and the way back to it', QUERY
   assert.equal(exact.address, await page.evaluate(() => location.href));
   hw.dispose();
 });
+
+for (const [by, method, legend] of [
+  ['mean-effect', 'mean', 'with the head’s mean over the text in its place'],
+  ['resample-effect', 'resample', 'with what the head gives on the text shuffled'],
+]) {
+  roomTest(
+    `the report says what took the head’s place: ${method}`,
+    QUERY.replace('by=effect', `by=${by}`),
+    async (page) => {
+      const html = await savedReport(page, legend);
+      const exact = JSON.parse(/id="exact">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
+      const [, { title, words, values }] = exact.grids;
+      assert.equal(title, `Ablation of each head (${method})`);
+      assert.ok(words.includes(legend), words);
+      const shown = await page.$$eval('#explore-grid b', (all) =>
+        all.map((one) => Number(one.textContent?.replace('−', '-'))),
+      );
+      assert.equal(shown.length, values.length);
+      shown.forEach((value, i) => assert.ok(Math.abs(value - values[i]) < 0.051, `head ${i}`));
+    },
+  );
+}
 
 filesTest('the report works from a disk, in both schemes and on a phone', QUERY, async (page) => {
   const html = await savedReport(page);

@@ -8,6 +8,13 @@ import { html } from '../../shared/template.js';
 
 /** @typedef {{ what: string, other?: string, where: string }} About a prediction, in words */
 
+/** What takes the place of a head's output. */
+export const INSTEAD = {
+  zero: 'without the head',
+  mean: 'with the head’s mean over the text in its place',
+  resample: 'with what the head gives on the text shuffled in its place',
+};
+
 /** @param {string} instead @returns {(about: About) => string} */
 function lossOf(instead) {
   return ({ what, other, where }) => {
@@ -30,9 +37,9 @@ const WORDS = {
     const score = other ? `“${what}” against “${other}”` : `“${what}”`;
     return `The share of ${score} ${where} that the head’s output brings back in the other text. Orange: towards it. Purple: away from it.`;
   },
-  effect: lossOf('without the head'),
-  'mean-effect': lossOf('with the head’s mean over the text in its place'),
-  'resample-effect': lossOf('with what the head gives on the text shuffled in its place'),
+  effect: lossOf(INSTEAD.zero),
+  'mean-effect': lossOf(INSTEAD.mean),
+  'resample-effect': lossOf(INSTEAD.resample),
 };
 
 /** The colours of a scale with a sign. @param {string} end of the scale @param {boolean} [isPale] as behind numbers */

@@ -35,6 +35,7 @@ import { shortName } from '../../address.js';
 import { whatOf } from '../../maps.js';
 import { OPENED } from '../../models.js';
 import { nameOfScale, titleOf } from '../../titles.js';
+import { INSTEAD } from '../../why/signed-scale.js';
 import { partsOf } from '../../why/sum.js';
 import { hatchPattern } from '../figure.js';
 import { mapDrawing } from '../map-drawing.js';
@@ -86,6 +87,23 @@ const headGrid = ({ state, run }, values, about) => ({
 });
 
 /**
+ * What ablation of each head changes, if all of it is known.
+ *
+ * @param {Seen} seen
+ * @param {string} score
+ * @returns {Grid[]}
+ */
+function ablationGrids(seen, score) {
+  const { effects } = seen;
+  if (!effects || effects.done < effects.effects.length) return [];
+  const of = seen.about.against === null ? 'log-probability of' : 'logit difference';
+  const title = `Ablation of each head (${effects.method})`;
+  const words = `What the ${of} ${score} loses ${INSTEAD[/** @type {keyof typeof INSTEAD} */ (effects.method)]}. Above 0 the head helps.`;
+  const lost = effects.effects.map((/** @type {number} */ change) => -change);
+  return [headGrid(seen, lost, { title, words })];
+}
+
+/**
  * What brings the prediction back in another text, if all of it is known.
  *
  * @param {Seen} seen
@@ -135,7 +153,7 @@ async function lensOf({ session }, at, target) {
  * @returns {Promise<Report>}
  */
 export async function gather(seen, { title, caption }) {
-  const { state, run, session, about, effects, address } = seen;
+  const { state, run, session, about, address } = seen;
   const next = await session.predict(about, 'report');
   const attribution = await session.attribution(about, false, 'report');
   const { target, against, actual } = next;
@@ -143,7 +161,6 @@ export async function gather(seen, { title, caption }) {
     next.predictions.find(({ token }) => token.id === id)?.token.text ?? '';
   const score =
     against === null ? `“${textOf(target)}”` : `“${textOf(target)}” − “${textOf(against)}”`;
-  const isDone = effects?.method === 'zero' && effects.done === effects.effects.length;
   const marks = (/** @type {number | null} */ id) =>
     [id === target && 'target', id === against && 'against', id === actual && 'next in the text']
       .filter(Boolean)
@@ -153,18 +170,7 @@ export async function gather(seen, { title, caption }) {
       title: 'Attribution of each head',
       words: `What the head itself writes to the logit of ${score}. All heads heard.`,
     }),
-    ...(isDone
-      ? [
-          headGrid(
-            seen,
-            effects.effects.map((/** @type {number} */ change) => -change),
-            {
-              title: 'Ablation of each head',
-              words: `What the ${against === null ? `log-probability of ${score}` : `logit difference ${score}`} loses without the head. Above 0 the head helps.`,
-            },
-          ),
-        ]
-      : []),
+    ...ablationGrids(seen, score),
     ...patchingGrids(seen, score),
   ];
   const row = await session.row(whatOf({ ...state, other: null, before: false }), about.at);
