@@ -209,6 +209,29 @@ for (const width of widths) {
   });
 }
 
+roomTest(
+  'on a phone the sum is on the first screen, and the methods are a click away',
+  '?mode=why',
+  async (page) => {
+    await page.setViewport({ width: Math.max(390, widths[0]), height: 844 });
+    await page.waitForSelector('#explore-methods');
+    await summed(page, 'itself');
+    const bottoms = () =>
+      page.$$eval('#explore-target, #explore-sum tr:has(.sum-cell)', (all) =>
+        all.map((one) => one.getBoundingClientRect().bottom),
+      );
+    const seen = (await bottoms()).filter((bottom) => bottom <= 844);
+    assert.ok(seen.length > 3, `${await bottoms()}`);
+    assert.equal((await page.$$('#explore-tour')).length, 0, 'the tour is about maps');
+    await page.click('#explore-methods summary');
+    await says(page, '#explore-methods', /Attribution says .* Ablation says .* Patching says/);
+    await page.setViewport({ width: 1280, height: 900 });
+    await page.waitForSelector('.explore-lead > #explore-read');
+    await page.click('#explore-maps-back');
+    await page.waitForSelector('#explore-tour');
+  },
+);
+
 for (const scheme of schemes) {
   roomTest(`axe finds nothing to complain about (${scheme})`, '?mode=why', async (page) => {
     await useScheme(page, scheme);

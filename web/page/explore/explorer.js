@@ -55,6 +55,8 @@ function possibleState(state, { layers = 1, heads = 1, n = 0, muted = [], hasNor
 export class Explorer {
   #store;
   #dark = matchMedia('(prefers-color-scheme: dark)');
+  /** As narrow as a phone: the style's own bound. */
+  #narrow = matchMedia('(max-width: 44rem)');
   session = new Session({ lost: (error) => this.onLost(error) });
   /** Called when the Worker ended, and with it what was open. @type {(error: Error) => void} */
   onLost = () => {};
@@ -63,6 +65,7 @@ export class Explorer {
   /** What the address holds. @type {Signal<ExploreState>} */ state;
   isShown = signal(true);
   isDark = signal(this.#dark.matches);
+  isNarrow = signal(this.#narrow.matches);
   /** What is pointed at. */
   place = signal(NOWHERE);
   /** Files of the visitor's own. @type {Signal<Opened | undefined>} */ own = signal(undefined);
@@ -96,6 +99,7 @@ export class Explorer {
     );
     this.focus.subscribe(() => (this.place.value = this.focus.place));
     this.#dark.addEventListener('change', ({ matches }) => (this.isDark.value = matches));
+    this.#narrow.addEventListener('change', ({ matches }) => (this.isNarrow.value = matches));
   }
 
   /** @param {Partial<ExploreState>} part what else the address is to hold */

@@ -59,9 +59,9 @@ export function tours(room) {
   const start = () => go({ name: FIRST, step: 0 });
   const skip = () => go(null);
 
-  /** Starts it, and says what it is to who is here for the first time. */
+  /** Starts it, and says what it is to who is here for the first time. It is about maps. */
   const offer = drawn(() => {
-    if (room.state.value.tour) return '';
+    if (room.state.value.tour || room.isWhy.value) return '';
     if (!isNew.value) return button('Take the tour', start, { id: 'explore-tour' });
     return html`<p class="tour-offer" id="explore-tour-offer">
       <b>New here?</b> Three steps show how two heads work together.

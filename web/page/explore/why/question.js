@@ -9,8 +9,8 @@ import { drawn, html, select } from '../../shared/template.js';
 import { shortName } from '../address.js';
 import { tokenName } from '../bars.js';
 
-/** What the view tells, and what it does not: in the place of what is said of maps. */
-export const sentences = html`<ul class="explore-read" id="explore-read">
+/** What the view tells, and what it does not. */
+const methods = html`<ul class="explore-read" id="explore-read">
   <li>
     <b>Attribution</b> says what a head wrote for this token. The parts of the model add up to the
     token’s logit.
@@ -24,6 +24,15 @@ export const sentences = html`<ul class="explore-read" id="explore-read">
     Choose a head to see what it attends to, and why.
   </li>
 </ul>`;
+
+/** In the place of what is said of maps. @param {Explorer} room */
+export const sentences = ({ isNarrow }) =>
+  isNarrow.value
+    ? html`<details class="explain" id="explore-methods">
+        <summary>What attribution, ablation and patching say</summary>
+        ${methods}
+      </details>`
+    : methods;
 
 /** What stands for no other token. */
 const NONE = '';
