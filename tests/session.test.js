@@ -148,7 +148,7 @@ test('every question is about the run that the page shows', async () => {
   const session = await ready();
   session.thumbs(2, 32);
   session.region('table', what, any({ rows: [0, 2] }));
-  session.scores();
+  session.scores(2);
   session.predict({ at: 3, target: null, against: 7 });
   session.losses();
   session.rows(what, 1, 4);
@@ -158,7 +158,7 @@ test('every question is about the run that the page shows', async () => {
     [
       ['thumbs', 1, { layer: 2, size: 32 }],
       ['region', 1, { slot: 'table', what, region: { rows: [0, 2] } }],
-      ['scores', 1],
+      ['scores', 1, 2],
       ['predict', 1, { at: 3, target: null, against: 7 }, 'view'],
       ['losses', 1],
       ['rows', 1, { what, start: 1, end: 4 }],

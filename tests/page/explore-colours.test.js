@@ -1,6 +1,6 @@
 // The Explore room's colours while maps are still on their way: they are the chosen scale's, whenever a map arrives.
 import assert from 'node:assert/strict';
-import { reread, roomTest, says } from './explore-room.js';
+import { hold, isHeld, letGo, reread, roomTest, says } from './explore-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -15,28 +15,6 @@ const pictures = (page, selector) =>
     return (await Promise.all(digests)).map((digest) => new Uint32Array(digest)[0].toString(16));
   }, selector);
 
-/** Holds the calls of a Worker's method: from then on, until they are let go. @param {Page} page @param {string} method */
-const hold = (page, method) =>
-  page.evaluate((held) => {
-    const post = Worker.prototype.postMessage;
-    /** @type {(() => void)[]} */
-    const waiting = [];
-    Worker.prototype.postMessage = function (/** @type {any} */ message) {
-      if (message.path?.[0] === held) waiting.push(() => post.call(this, message));
-      else post.call(this, message);
-    };
-    Object.assign(globalThis, {
-      waiting,
-      letGo() {
-        Worker.prototype.postMessage = post;
-        for (const send of waiting) send();
-      },
-    });
-  }, method);
-
-/** @param {Page} page until something is held */
-const isHeld = (page) => page.waitForFunction('waiting.length > 0');
-
 roomTest(
   'another colour scale colours every map, also of layers that arrive after it is chosen',
   '?text=one+two+three+one+two+three',
@@ -47,7 +25,7 @@ roomTest(
       await isHeld(page);
       await page.select('#explore-scale', 'row');
       await says(page, '#explore-legend', /as a share of its row’s largest/);
-      await page.evaluate('letGo()');
+      await letGo(page);
     });
     const arrived = await pictures(page, '#explore-grid canvas');
     await page.select('#explore-scale', 'unit');

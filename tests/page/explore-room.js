@@ -90,3 +90,28 @@ export const address = (page) => page.evaluate(() => location.hash);
 /** @param {Page} page @param {string} part until the address has it */
 export const addressHas = (page, part) =>
   page.waitForFunction((/** @type {string} */ text) => location.hash.includes(text), {}, part);
+
+/** Holds the calls of a Worker's method: from then on, until they are let go. @param {Page} page @param {string} method */
+export const hold = (page, method) =>
+  page.evaluate((held) => {
+    const post = Worker.prototype.postMessage;
+    /** @type {(() => void)[]} */
+    const waiting = [];
+    Worker.prototype.postMessage = function (/** @type {any} */ message) {
+      if (message.path?.[0] === held) waiting.push(() => post.call(this, message));
+      else post.call(this, message);
+    };
+    Object.assign(globalThis, {
+      waiting,
+      letGo() {
+        Worker.prototype.postMessage = post;
+        for (const send of waiting) send();
+      },
+    });
+  }, method);
+
+/** @param {Page} page until something is held */
+export const isHeld = (page) => page.waitForFunction('waiting.length > 0');
+
+/** @param {Page} page */
+export const letGo = (page) => page.evaluate('letGo()');

@@ -81,8 +81,14 @@ export class Explorer {
   /** What is written behind it, and not yet read. @type {Signal<{ run?: RunSummary, tokens: Token[] } | undefined>} */
   draft = signal(undefined);
   message = signal({ words: '', isError: false });
-  /** What takes long. */
+  /** What takes long before there are maps. */
   waiting = new Waiting();
+  /** What takes long of all heads' small maps and scores. */
+  surveying = new Waiting(300);
+  /** The run of which no more of them are wanted. @type {Signal<RunSummary | undefined>} */
+  skipped = signal(undefined);
+  /** Whether a large map takes long. */
+  isDrawing = signal(false);
   /** Whether something else is opened or read, and what is drawn is of what was before. */
   isBusy = signal(true);
   /** The run whose large maps are drawn. @type {Signal<RunSummary | undefined>} */
@@ -257,25 +263,57 @@ export class Explorer {
     const isNext = this.predicts.value === 'nothing' || this.next.ended.value === run;
     const { show } = this.shown.value;
     if (!isNext || this.line.ended.value !== run || this.mapped.value !== run) return undefined;
+    if (this.skipped.value === run) return undefined;
     return async (tell) => {
       await new Promise((resolve) => setTimeout(resolve)); // until the grid has its size
       const wanted = Math.min(run.n, this.thumbSide());
       /** @type {Float32Array[]} */
-      let all = [];
-      for (let layer = 0; layer < run.layers; layer++) {
-        const { maps } = await this.session.thumbs(layer, wanted);
-        all = [...all, ...maps];
-        tell({ size: wanted, show, maps: all });
-      }
+      const all = [];
+      await this.#eachLayer(run, 'Drawing the small maps', async (layer) => {
+        all.push(...(await this.session.thumbs(layer, wanted)).maps);
+        tell({ size: wanted, show, maps: [...all] });
+      });
       return { size: wanted, show, maps: all };
     };
   });
 
-  scores = new Asked(this, (run) =>
-    this.thumbs.ended.value === run
-      ? async () => ({ scores: await this.session.scores() })
-      : undefined,
-  );
+  scores = new Asked(this, (run) => {
+    if (this.thumbs.ended.value !== run || this.skipped.value === run) return undefined;
+    return async () => {
+      /** @type {import('./scores.js').HeadScores[]} */
+      const scores = [];
+      await this.#eachLayer(run, 'Scoring the heads', async (layer) => {
+        scores.push(...(await this.session.scores(layer)));
+      });
+      return { scores: this.skipped.peek() === run ? undefined : scores };
+    };
+  });
+
+  /**
+   * Asks layer by layer, until the rest is not wanted any more.
+   *
+   * @param {RunSummary} run
+   * @param {string} label
+   * @param {(layer: number) => Promise<void>} ask
+   */
+  async #eachLayer(run, label, ask) {
+    this.surveying.begin(label);
+    try {
+      for (let layer = 0; layer < run.layers && this.skipped.peek() !== run; layer++) {
+        await ask(layer);
+        this.surveying.reach((layer + 1) / run.layers);
+      }
+    } finally {
+      this.surveying.end();
+    }
+  }
+
+  /** Goes on with what was left out. */
+  survey = () =>
+    batch(() => {
+      this.thumbs.ended.value = undefined;
+      this.skipped.value = undefined;
+    });
 
   /** Counts what was asked of all heads: an earlier sweep ends when another one is wanted, or none. */
   #sweep = 0;

@@ -6,10 +6,11 @@
 
 import { byId } from '../shared/dom.js';
 import { derived, effect, untracked } from '../shared/signals.js';
-import { html } from '../shared/template.js';
+import { drawn, html } from '../shared/template.js';
 import { createLegend } from './legend.js';
 import { Maps } from './maps.js';
 import { colouredPins } from './pin-colours.js';
+import { bar } from './waiting.js';
 
 const CLOSER = 0.5;
 
@@ -31,7 +32,7 @@ function zoomBar(room, maps) {
 
 /** @param {Explorer} room */
 export function largeMaps(room) {
-  const { shown, run, isShown, pins, seen, mapped, choices } = room;
+  const { shown, run, isShown, pins, seen, mapped, choices, isDrawing } = room;
   /** What of the state the maps show: the rest is marked on them, or seen of them. */
   const look = derived(() => {
     const { layer, head, of, over, other, before, scale, hideFirst } = shown.value;
@@ -45,6 +46,7 @@ export function largeMaps(room) {
   const maps = new Maps(element, room.session, room.focus, {
     pin: choices.pin,
     fail: room.fail,
+    slow: (isSlow) => (isDrawing.value = isSlow),
     view: (next) => room.set({ view: next }),
     moved: (now) => {
       seen.value = now;
@@ -64,6 +66,15 @@ export function largeMaps(room) {
 
   /** @type {typeof look.value} */
   let latest;
+  /** What was drawn last: to that a map leads back that is cancelled. @type {typeof look.value | undefined} */
+  let settled;
+  const wait = drawn(() => {
+    const HEAD = { of: /** @type {const} */ ('head'), other: null, before: false };
+    const isOther = settled && settled !== look.value;
+    const back = isOther ? settled : look.value.of === 'head' ? undefined : HEAD;
+    const now = isDrawing.value ? { label: 'Computing the map' } : undefined;
+    return bar('explore-drawing', now, back && (() => room.set(back)));
+  });
   effect(() => {
     const about = isShown.value ? run.value : undefined;
     latest = look.value;
@@ -74,6 +85,7 @@ export function largeMaps(room) {
       if (mine !== latest || about !== run.peek()) return;
       legend.show(state, { largest: maps.largest, causal: about.causal });
       mapped.value = about;
+      settled = mine;
     });
   });
   effect(() => {
@@ -84,6 +96,6 @@ export function largeMaps(room) {
     const now = pins.value;
     untracked(() => (maps.pins = colouredPins(now)));
   });
-  return html`${element}
+  return html`${element} ${wait}
     <div class="explore-under-map">${key} ${zoomBar(room, maps)}</div>`;
 }

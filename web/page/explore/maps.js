@@ -12,6 +12,7 @@
  * @property {(view: Viewport | null) => void} view null: the whole; called when it has settled
  * @property {(seen: Seen) => void} moved what is seen, on every move
  * @property {(error: unknown) => void} fail
+ * @property {(isSlow: boolean) => void} slow whether a map takes long
  *
  * @typedef {{ queries: [number, number], keys: [number, number], isPooled: boolean, ms: number }} Seen tokens
  *   [first, past the last]; ms: that the cells took
@@ -126,13 +127,20 @@ export class Maps {
     this.#take(wanted.length, state);
     const shows = ++this.#shows;
     clearTimeout(this.#slow);
-    this.#slow = setTimeout(() => this.#room.setAttribute('aria-busy', 'true'), SLOW_MS);
+    this.#slow = setTimeout(() => this.#wait(true), SLOW_MS);
     await Promise.all(
       wanted.map((one, i) => this.#draw(i, one, run, state).catch((error) => this.#on.fail(error))),
     );
     if (shows !== this.#shows) return;
     clearTimeout(this.#slow);
-    this.#room.removeAttribute('aria-busy');
+    this.#wait(false);
+  }
+
+  /** @param {boolean} isSlow */
+  #wait(isSlow) {
+    if (isSlow) this.#room.setAttribute('aria-busy', 'true');
+    else this.#room.removeAttribute('aria-busy');
+    this.#on.slow(isSlow);
   }
 
   /**

@@ -11,6 +11,7 @@ import { drawn, field, html, taking } from '../shared/template.js';
 import { formatCount } from '../shared/format.js';
 import { signedScale } from './why/signed-scale.js';
 import { SCORES } from './score-list.js';
+import { headsBar } from './waiting.js';
 
 /** @type {[ExploreState['by'], string][]} */
 const MEASURES = [
@@ -100,7 +101,7 @@ export function measureControls(room) {
             .checked=${shown.value.sort !== 'place'}
             @change=${taking(({ checked }) => choices.sort(checked))} />Sort</label>`,
       )}
-      ${drawn(progress)}
+      ${drawn(progress)} ${headsBar(room)}
     </div>
     <p class="note measure-legend" id="explore-measure-legend" data-by=${drawn(() => by.value)}>${drawn(() => legend(room))}</p>`;
 }

@@ -159,9 +159,9 @@ export class Session {
     return this.#remote.region(this.#number, { slot, what, region });
   }
 
-  /** @returns {Promise<HeadScores[]>} layer after layer */
-  scores() {
-    return this.#remote.scores(this.#number);
+  /** @param {number} layer @returns {Promise<HeadScores[]>} of its heads */
+  scores(layer) {
+    return this.#remote.scores(this.#number, layer);
   }
 
   /** What the model says behind a token. @param {About} about @param {Asker} [by] */

@@ -1,5 +1,6 @@
 /**
- * What takes long: opening a model, reading a text. A bar says how far it is, and a button cancels it.
+ * What takes long: opening a model, reading a text, the small maps and scores of all heads. A bar says how far it is, and a
+ * button cancels it.
  *
  * @import { Signal } from '../shared/signals.js'
  * @import { Explorer } from './explorer.js'
@@ -8,22 +9,25 @@
 import { signal } from '../shared/signals.js';
 import { drawn, html } from '../shared/template.js';
 
-/** What is done by then needs no bar. */
-const SLOW_MS = 500;
-
 export class Waiting {
+  #slowMs;
   /** What is waited for; fraction: how much of it is done, where that is known. @type {Signal<{ label: string, fraction?: number } | undefined>} */
   now = signal(undefined);
   /** Called when it is not wanted any more. */
   cancel = () => {};
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #timer;
 
+  /** @param {number} [slowMs] what is done by then needs no bar */
+  constructor(slowMs = 500) {
+    this.#slowMs = slowMs;
+  }
+
   /** @param {string} label */
   begin(label) {
     const show = () => (this.now.value = { label });
     clearTimeout(this.#timer);
     if (this.now.peek()) show();
-    else this.#timer = setTimeout(show, SLOW_MS);
+    else this.#timer = setTimeout(show, this.#slowMs);
   }
 
   /** @param {number} fraction */
@@ -38,16 +42,34 @@ export class Waiting {
   }
 }
 
+/**
+ * @param {string} id
+ * @param {Waiting['now']['value']} now undefined: nothing is waited for
+ * @param {() => void} [cancel] undefined: it cannot be left
+ */
+export function bar(id, now, cancel) {
+  const { label = '', fraction } = now ?? {};
+  const progress =
+    fraction === undefined
+      ? html`<progress aria-label=${label}></progress>`
+      : html`<progress max="1" .value=${fraction} aria-label=${label}></progress>`;
+  return html`<div class="waiting-bar" id=${id} ?hidden=${!now}>
+    ${progress}<span class="note">${label}</span>
+    <button type="button" class="quiet" ?hidden=${!cancel} @click=${cancel}>Cancel</button>
+  </div>`;
+}
+
 /** @param {Explorer} room */
 export const waitingBar = ({ waiting }) =>
+  drawn(() => bar('explore-waiting', waiting.now.value, () => waiting.cancel()));
+
+/** Of what is asked of all heads; what was cancelled can be gone on with. @param {Explorer} room */
+export const headsBar = ({ surveying, run, skipped, survey }) =>
   drawn(() => {
-    const { label = '', fraction } = waiting.now.value ?? {};
-    const bar =
-      fraction === undefined
-        ? html`<progress aria-label=${label}></progress>`
-        : html`<progress max="1" .value=${fraction} aria-label=${label}></progress>`;
-    return html`<div class="waiting-bar" id="explore-waiting" ?hidden=${!waiting.now.value}>
-      ${bar}<span class="note">${label}</span>
-      <button type="button" class="quiet" @click=${() => waiting.cancel()}>Cancel</button>
+    if (!run.value || skipped.value !== run.value)
+      return bar('explore-surveying', surveying.now.value, () => (skipped.value = run.peek()));
+    return html`<div class="waiting-bar" id="explore-skipped">
+      <span class="note">Not all small maps and scores are there.</span>
+      <button type="button" class="quiet" @click=${survey}>Go on</button>
     </div>`;
   });

@@ -301,18 +301,12 @@ async function column(asked, { slot, what, key }) {
   return columnOf(await mapRows(from, what), from.now.source.n, key, pause);
 }
 
-/** @param {number} asked @returns {Promise<HeadScores[]>} layer after layer */
-async function scores(asked) {
-  const from = readingOf(asked);
-  const pause = take('scores');
-  const all = [];
-  for (let layer = 0; layer < from.now.source.layers; layer++) {
-    const { source, ids, known } = from.runOf(layer);
-    const own = known.scores.get(layer) ?? (await scoreLayer(source, layer, ids, pause));
-    known.scores.set(layer, own);
-    all.push(...own);
-  }
-  return all;
+/** @param {number} asked @param {number} layer @returns {Promise<HeadScores[]>} of its heads */
+async function scores(asked, layer) {
+  const { source, ids, known } = readingOf(asked).runOf(layer);
+  const own = known.scores.get(layer) ?? (await scoreLayer(source, layer, ids, take('scores')));
+  known.scores.set(layer, own);
+  return own;
 }
 
 /**

@@ -1,0 +1,65 @@
+// What takes long in the Explore room beside opening and reading: a bar says so, and a button ends it.
+import assert from 'node:assert/strict';
+import { addressHas, hold, isHeld, letGo, roomTest, says, scored, runOf } from './explore-room.js';
+import { schemes, textOf, useScheme, violations } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+const OTHER = '#explore?text=four+five+six+four+five+six';
+
+/** @param {Page} page @param {string} id until its bar is seen */
+const isSeen = (page, id) => page.waitForSelector(`#${id}:not([hidden])`);
+
+for (const [method, words] of [
+  ['thumbs', 'Drawing the small maps'],
+  ['scores', 'Scoring the heads'],
+]) {
+  roomTest(`${words} has a bar, can be cancelled, and gone on with`, '', async (page) => {
+    const old = await runOf(page);
+    await hold(page, method);
+    await page.evaluate((hash) => void (location.hash = hash), OTHER);
+    await isHeld(page);
+    await isSeen(page, 'explore-surveying');
+    assert.equal(await textOf(page, '#explore-surveying'), `${words} Cancel`);
+    await page.click('#explore-surveying button');
+    await says(page, '#explore-skipped', /Not all small maps and scores are there. Go on/);
+    const calls = await page.evaluate('waiting.length');
+    assert.equal(calls, 1, 'the next layer is not asked for before this one is there');
+    await letGo(page);
+    await page.click('#explore-skipped button');
+    await scored(page, old);
+    await page.waitForFunction(() => !document.querySelector('#explore-skipped'));
+    await page.waitForSelector('#explore-surveying[hidden]');
+    await page.select('#explore-by', 'distance');
+    await page.waitForSelector('#explore-grid[data-measure=distance] b');
+  });
+}
+
+roomTest('a map that takes long has a bar, and Cancel leads back', '?head=L2H1', async (page) => {
+  await hold(page, 'region');
+  await page.select('#explore-map', 'rollout');
+  await addressHas(page, 'of=rollout');
+  await isHeld(page);
+  await isSeen(page, 'explore-drawing');
+  assert.equal(await textOf(page, '#explore-drawing'), 'Computing the map Cancel');
+  await page.click('#explore-drawing button');
+  await page.waitForFunction(() => !location.hash.includes('rollout'));
+  await letGo(page);
+  await page.waitForSelector('#explore-drawing[hidden]');
+  await says(page, '.zoom-map h3', /Head L2H1/);
+  assert.equal(await textOf(page, '#explore-message'), '');
+});
+
+for (const scheme of schemes) {
+  roomTest(`axe finds nothing to complain about in the bars (${scheme})`, '', async (page) => {
+    await useScheme(page, scheme);
+    await hold(page, 'thumbs');
+    await page.evaluate((hash) => void (location.hash = hash), OTHER);
+    await isSeen(page, 'explore-surveying');
+    assert.deepEqual(await violations(page), []);
+    await page.click('#explore-surveying button');
+    await page.waitForSelector('#explore-skipped');
+    assert.deepEqual(await violations(page), []);
+    await letGo(page);
+  });
+}
