@@ -75,6 +75,24 @@ for (const { title, checkpoint, rows, tokenTypes, expect } of cases) {
     model.dispose();
   });
 
+  test(`${title}: rows of unequal length are padded`, async () => {
+    const model = await open(checkpoint);
+    assert.notEqual(rows[0].length, rows[1].length);
+    const given = tokenTypes && { tokenTypes };
+    const { hidden, logits } = model.forward(rows, given);
+    for (const [i, row] of rows.entries()) {
+      const part = (/** @type {import('headwise').Tensor} */ x) =>
+        alone(x.slice([i, i + 1], [0, row.length]));
+      isTorchs(part(hidden), expect[`hidden.${i}`], group, 'hidden');
+      if (logits) isTorchs(part(logits), expect[`logits.${i}`], group, 'logits');
+    }
+    if (tokenTypes) {
+      const swapped = { tokenTypes: [tokenTypes[1], tokenTypes[0]] };
+      throwsCode(() => model.forward(rows, swapped), 'ERR_SHAPE', 'tokenTypes');
+    }
+    model.dispose();
+  });
+
   for (const [dtype, bound] of /** @type {const} */ ([
     ['float16', 2e-3],
     ['bfloat16', 2e-2],
@@ -118,6 +136,67 @@ test('a model without token types says so', async () => {
   throwsCode(() => model.forward([1, 2], { tokenTypes: [0, 0] }), ...refused);
   throwsCode(() => model.loss([1, 2], [1, 2], { tokenTypes: [0, 0] }), ...refused);
   model.dispose();
+});
+
+/** How the names of a head's parameters begin. */
+const ofHead = /^(cls\.|lm_head\.|vocab_)/;
+
+for (const { title, checkpoint, rows, tokenTypes, expect } of cases)
+  test(`${title}: a state dict without a head leaves none, and one with a head brings it back`, async () => {
+    const state = Object.entries(await readTensors(checkpoint));
+    const base = Object.fromEntries(state.filter(([key]) => !ofHead.test(key)));
+    const model = new hw.Encoder(readConfig(checkpoint)).eval();
+    const drawn = model.stateDict();
+    const asked = tokenTypes && { tokenTypes: tokenTypes[0] };
+    assert.ok(model.forward(rows[0], asked).logits);
+    const count = model.parameters().length;
+    model.loadStateDict(base);
+    const found = model.forward(rows[0], asked);
+    isTorchs(found.hidden, expect['hidden.0'], group, 'hidden');
+    assert.deepEqual(Object.keys(found), ['hidden']);
+    const kept = Object.keys(model.stateDict());
+    assert.ok(kept.length > 0 && kept.length < count && !kept.some((key) => ofHead.test(key)));
+    assert.deepEqual(
+      model.parameters().map((parameter) => parameter.name),
+      kept,
+    );
+    throwsCode(() => model.loss([rows[0]], [rows[0]]), 'ERR_VALUE', 'head');
+    const [first] = Object.keys(base);
+    const less = Object.fromEntries(Object.entries(base).slice(1));
+    const name = first.replace('gamma', 'weight').replace('beta', 'bias');
+    throwsCode(() => model.loadStateDict(less), 'ERR_VALUE', name);
+    const [some] = Object.keys(drawn).filter((key) => ofHead.test(key));
+    const part = { ...base, [some]: drawn[some] };
+    throwsCode(() => model.loadStateDict(part), 'ERR_VALUE', 'missing');
+    assert.deepEqual(model.forward(rows[0], asked), found, 'as it was');
+    model.loadStateDict(drawn);
+    assert.ok(model.forward(rows[0], asked).logits);
+    assert.equal(model.parameters().length, count);
+    model.dispose();
+  });
+
+/** Heads' matrices, by model_type. @type {Record<string, string>} */
+const projections = {
+  bert: 'cls.predictions.decoder',
+  roberta: 'lm_head.decoder',
+  distilbert: 'vocab_projector',
+};
+
+test('a head of its own loads with its bias under both names', async () => {
+  const own = cases.filter(({ expect }) => expect['logits.0'] !== undefined);
+  assert.ok(own.length >= 3);
+  for (const { checkpoint, rows, tokenTypes, expect } of own) {
+    const tied = readConfig(checkpoint);
+    const config = { ...tied, tie_word_embeddings: false };
+    const state = await readTensors(checkpoint);
+    const words = Object.keys(state).find((key) => key.endsWith('word_embeddings.weight')) ?? '';
+    const place = projections[tied.model_type];
+    const model = new hw.Encoder(config);
+    model.loadStateDict({ ...state, [`${place}.weight`]: state[words] }).eval();
+    const { logits } = model.forward(rows[0], tokenTypes && { tokenTypes: tokenTypes[0] });
+    isTorchs(/** @type {any} */ (logits), expect['logits.0'], group, checkpoint);
+    model.dispose();
+  }
 });
 
 test('bad calls are named, and the encoder stays usable', async () => {

@@ -343,6 +343,8 @@ test('a stop ends generation before itself, one or several', () => {
     const cache = model.createCache();
     const found = [...model.generate(prompt, { maxTokens: 12, stop, cache })];
     assert.deepEqual(found, until(stop));
+    const typed = Int32Array.from(stop);
+    assert.deepEqual([...model.generate(prompt, { maxTokens: 12, stop: typed })], found);
     const computed = stop.some((id) => all.includes(id)) ? found.length : found.length - 1;
     assert.equal(cache.length, prompt.length + computed);
     cache.dispose();

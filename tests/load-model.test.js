@@ -139,6 +139,21 @@ test('a model comes from the hub, an address, parts, Files and a folder of this 
   assert.ok(server.served.some(({ path }) => path.includes('/v2/config.json')));
 });
 
+test('Files need no index, nor the usual name of the weights', async () => {
+  for (const { checkpoint, rows, expect } of cases) {
+    const given = filesOf(checkpoint).filter((file) => !file.endsWith('index.json'));
+    const files = given.map(
+      (file) => new File([read(checkpoint, file)], file.replace('model', 'weights')),
+    );
+    const model = await loadModel(hw, files.reverse());
+    const { logits } = model.forward(rows[0], { logits: 'all' });
+    isTorchs(logits, expect['logits.0'], group, checkpoint);
+    model.dispose();
+  }
+  const config = new File([read(name, 'config.json')], 'config.json');
+  await rejectsCode(loadModel(hw, [config]), 'ERR_LOAD', 'model.safetensors');
+});
+
 test("'auto' keeps weights in the type that most of the file's matrices have", async () => {
   const config = readConfig('llama');
   const model = new hw.Decoder(config);

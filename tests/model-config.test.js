@@ -58,7 +58,7 @@ test('what a config leaves out is as in Hugging Face’s config classes', () => 
     `gemma3_text 262208 2304 26 8 4 256 9216 131072 0.000001 gelu_tanh true 4096 ${theta(1e6, 256)},${theta(1e4, 256)}`,
     `smollm3 128256 2048 36 16 4 128 11008 32768 0.000001 silu true 0 ${theta(2e6, 128)}`,
     'bert 30522 768 12 12 12 64 3072 512 1e-12 gelu true 0 ',
-    'roberta 30522 768 12 12 12 64 3072 510 1e-12 gelu true 0 ',
+    'roberta 50265 768 12 12 12 64 3072 510 1e-12 gelu true 0 ',
     'distilbert 30522 768 6 12 12 64 3072 512 1e-12 gelu true 0 ',
   ]);
   assert.deepEqual(
@@ -79,6 +79,7 @@ const spellings = [
     { n_embd: 64, n_head: 8 },
     { hidden_size: 64, num_attention_heads: 8 },
   ],
+  ['gpt2', 'max_position_embeddings', { n_ctx: 32 }, { n_positions: 64, n_ctx: 32 }],
   ['llama', 'rope_parameters', { rope_theta: 500 }, { rope_parameters: { rope_theta: 500 } }],
   [
     'llama',

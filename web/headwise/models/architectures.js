@@ -68,7 +68,8 @@ const encoder = {
 const bert = {
   ...encoder,
   ...{ epsField: 'layer_norm_eps', tokenTypes: 2, prefix: 'bert.', head: 'cls.predictions.' },
-  unused: /pooler\.|seq_relationship\.|position_ids$|^classifier\.|^qa_outputs\./,
+  // The head's bias comes under two names, whether its matrix is tied or not.
+  unused: /pooler\.|seq_relationship\.|position_ids$|^classifier\.|^qa_outputs\.|\.decoder\.bias$/,
 };
 
 /** @type {Readonly<Record<string, Architecture>>} */
@@ -82,7 +83,7 @@ export const architectures = {
       eps: 1e-5,
     },
     sizes:
-      'vocab_size,n_embd hidden_size,n_layer num_hidden_layers,n_head num_attention_heads,n_positions n_ctx max_position_embeddings,n_inner',
+      'vocab_size,n_embd hidden_size,n_layer num_hidden_layers,n_head num_attention_heads,n_positions max_position_embeddings n_ctx,n_inner',
     defaults: [50257, 768, 12, 12, 1024, 0],
     ...{ activationField: 'activation_function', activation: 'gelu_new', ties: true },
     biases: ['qkv', 'out', 'mlp'],
@@ -133,6 +134,7 @@ export const architectures = {
   // Its head's GELU is exact, whatever hidden_act says.
   roberta: {
     ...{ ...bert, isPadded: true, prefix: 'roberta.', head: 'lm_head.', headActivation: 'gelu' },
+    defaults: [50265, 768, 12, 12, 512, 3072],
   },
   distilbert: {
     ...{ ...encoder, epsField: '' },

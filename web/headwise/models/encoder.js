@@ -2,6 +2,7 @@ import { lossOptions, modelLoss } from '../autograd/model-loss.js';
 import { checkRecording } from '../autograd/modules.js';
 import { checkShape, checkTable, oneOf, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
+import { entriesOf } from '../checks/foreign.js';
 import { checkRows } from '../modules/embedding.js';
 import { encoderForward } from '../modules/forward-options.js';
 import { runForward, runRows } from '../modules/forward.js';
@@ -128,6 +129,34 @@ export class Encoder extends Module {
     };
     if (known === undefined) {
       drawWeights(this, deviation);
+    }
+  }
+
+  /** @override @protected @param {string} key */
+  keeps(key) {
+    return this.#hasHead || !key.startsWith(this.#names.head);
+  }
+
+  /**
+   * Copies parameters into the model. A dict of the base model alone, such as a BertModel's, leaves the model without a head for
+   * masked tokens: its forward gives no logits.
+   * @override
+   * @param {Record<string, import('../tensor/tensor.js').AnyTensor>} dict as of any module
+   * @param {Record<string, never>} [options] none are supported
+   */
+  loadStateDict(dict, options) {
+    const entries = Object(dict) === dict ? entriesOf(dict, 'dict') : undefined;
+    const { canonical, head } = this.#names;
+    const before = this.#hasHead;
+    this.#hasHead =
+      entries?.some(([key]) => canonical(key).startsWith(head) && !this.ignoresEntry(key)) ??
+      before;
+    try {
+      const own = entries && /** @type {typeof dict} */ (Object.fromEntries(entries));
+      return super.loadStateDict(own ?? dict, options);
+    } catch (error) {
+      this.#hasHead = before;
+      throw error;
     }
   }
 

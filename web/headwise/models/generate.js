@@ -1,11 +1,12 @@
 import { checkBoolean, checkIndex, checkOptions, checkSignal, checkSize } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
-import { copyArray, isA } from '../checks/foreign.js';
+import { isA } from '../checks/foreign.js';
 import { checkSeed, random } from '../tensor/functions.js';
 import { checkCacheType, KeyValueCache } from '../modules/key-value-cache.js';
 import { checkIds } from '../modules/embedding.js';
 import { pending, withoutSteps } from '../worker/steps.js';
 import { MersenneTwister } from './mersenne-twister.js';
+import { copyOf } from './ragged.js';
 import { draw, likeliest, logProbability } from './sample.js';
 
 /** @typedef {import('./language-model.js').LanguageModel} LanguageModel */
@@ -30,7 +31,8 @@ import { draw, likeliest, logProbability } from './sample.js';
  * @property {number | bigint} [seed] seeds this generation's own random numbers: they equal those of hw.rand after
  *   hw.manualSeed(seed). Default: drawn from the engine's generator with the first token
  * @property {number} [eosTokenId] stop after this token
- * @property {number | readonly number[]} [stop] stop before this token, or before any of several
+ * @property {number | readonly number[] | import('../tensor/make-tensor.js').NumberArray} [stop] stop before this token, or before any of
+ *   several
  * @property {AbortSignal} [signal] aborts between tokens, and in a Worker between 256 tokens of the ids; the loop throws its reason
  * @property {WithLogProbability} [logProbabilities] default false; true gives each token as { id, logProbability }
  * @property {import('../tensor/tensor.js').Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] as in forward
@@ -61,7 +63,7 @@ function checkTopP(value) {
 
 /** @param {unknown} stop an id, or a list of them @param {number} vocabSize @returns {Set<number>} */
 function checkStop(stop, vocabSize) {
-  const list = stop === undefined ? [] : copyArray(stop, vocabSize);
+  const list = stop === undefined ? [] : copyOf(stop);
   return list === undefined
     ? new Set([checkIndex(stop, 'stop', vocabSize)])
     : new Set(list.map((id, i) => checkIndex(id, `stop[${i}]`, vocabSize)));

@@ -5,6 +5,7 @@
  */
 export const gpt2Names = {
   prefix: 'transformer.',
+  head: 'lm_head.',
   canonical: (key) => key.replace(/^transformer\./, ''),
   isUnused: (key) => key === 'lm_head.weight' || /^h\.\d+\.attn\.(bias|masked_bias)$/.test(key),
 };

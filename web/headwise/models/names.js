@@ -8,16 +8,18 @@ import { architectures } from './architectures.js';
  *   prefix, and call a norm's weight and bias gamma and beta
  * @property {(key: string) => boolean} isUnused whether a tensor of a canonical name is no parameter: a buffer, a pooler or another
  *   task's head, or a copy of the embedding that the output head is tied to
+ * @property {string} head how the names of the output head's parameters begin
  */
 
-/** The output head's matrix, and copies of its bias, where encoders have a head that is more than that. */
-const projection = /^(lm_head|embed_out|vocab_projector)\.weight$|\.decoder\.(weight|bias)$/;
+/** The output head's matrix: a copy of the embedding if the two are tied. */
+const projection = /^(lm_head|embed_out|vocab_projector)\.weight$|\.decoder\.weight$/;
 
 /** @param {{ modelType: string, tiesHead: boolean }} config @returns {Names} */
 export function namesOf({ modelType, tiesHead }) {
   const { prefix, head, unused } = architectures[modelType];
   return {
     prefix,
+    head,
     canonical(key) {
       const name = key.replace(/\.gamma$/, '.weight').replace(/\.beta$/, '.bias');
       const isWhole = name.startsWith(prefix) || name.startsWith(head) || unused?.test(name);

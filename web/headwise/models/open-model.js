@@ -155,6 +155,24 @@ function mustFind(folder, file) {
   return source;
 }
 
+/**
+ * The names of the shards: those in the index, or without one all that a list of Files has.
+ * @param {Folder} folder
+ * @param {Reading} how
+ */
+async function listShards(folder, how) {
+  const list = 'model.safetensors.index.json';
+  const index = folder.find(list);
+  const files = folder.files?.filter((name) => name.endsWith('.safetensors')) ?? [];
+  if (index === undefined && files.length > 0) {
+    return files.sort();
+  }
+  const { values, name } = await readObject(mustFind(folder, list), 'index', how).catch((error) => {
+    throw error instanceof AbsentError ? absent(folder, 'model.safetensors') : error;
+  });
+  return shardNames(values, name);
+}
+
 /** @param {Folder} folder @param {Reading} how @returns {Promise<SafetensorsFile[]>} */
 async function openFolderWeights(folder, how) {
   const whole = folder.find('model.safetensors');
@@ -167,11 +185,7 @@ async function openFolderWeights(folder, how) {
       }
     }
   }
-  const list = 'model.safetensors.index.json';
-  const { values, name } = await readObject(mustFind(folder, list), 'index', how).catch((error) => {
-    throw error instanceof AbsentError ? absent(folder, 'model.safetensors') : error;
-  });
-  const shards = shardNames(values, name).map((shard) => mustFind(folder, shard));
+  const shards = (await listShards(folder, how)).map((shard) => mustFind(folder, shard));
   return openShards(shards, how);
 }
 

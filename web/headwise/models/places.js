@@ -12,6 +12,7 @@ import { copyArray, isAddress, isOf, isPlain, reading, tagOf } from '../checks/f
  * @property {string} name what messages call it
  * @property {(file: string) => Source | undefined} find undefined: it is not there. An address may be found and not answer
  * @property {(commit: string) => Folder} [at] of the hub: the same as it was at a commit
+ * @property {readonly string[]} [files] the names of all files, if they are known
  */
 
 const hub = 'https://huggingface.co/';
@@ -65,7 +66,7 @@ function folderOf(files) {
     throw misfit(files[bad], `source[${bad}]`, 'a File');
   }
   const byName = new Map(files.map((file) => [file.name, file]));
-  return { name: 'the files', find: (file) => byName.get(file) };
+  return { name: 'the files', find: (file) => byName.get(file), files: [...byName.keys()] };
 }
 
 /** The most Files that a model's folder has. */

@@ -14,7 +14,7 @@ const most = 2 ** 20;
  * @param {any} value
  * @returns {any[] | undefined} undefined: it is neither, or longer than `most`
  */
-function copyOf(value) {
+export function copyOf(value) {
   if (kindOf(value) === undefined) return copyArray(value, most);
   const length = lengthOf(value);
   return length <= most ? Array.from({ length }, (_, i) => value[i]) : undefined;

@@ -74,10 +74,23 @@ export class Module extends Owned {
     return addressOf(this);
   }
 
-  /** @internal */
-  get parameterList() {
+  #list() {
     this.#parameters ??= listParameters(this.engine, this.pointer);
     return this.#parameters;
+  }
+
+  /**
+   * Whether a parameter is part of the state dict.
+   * @protected
+   * @param {string} _key
+   */
+  keeps(_key) {
+    return true;
+  }
+
+  /** @internal */
+  get parameterList() {
+    return this.#list().filter(({ key }) => this.keeps(key));
   }
 
   /** @type {readonly ModulePlace[] | undefined} made when they are asked for */
@@ -96,8 +109,8 @@ export class Module extends Owned {
   /** @internal @returns {readonly Place[]} */
   get places() {
     this.checkAlive();
-    this.#places ??= this.parameterList.map((entry) => new ModulePlace(this, entry));
-    return this.#places;
+    this.#places ??= this.#list().map((entry) => new ModulePlace(this, entry));
+    return this.#places.filter(({ name }) => this.keeps(name));
   }
 
   /**
