@@ -110,6 +110,7 @@ test('options that do not go together are refused with a usage line', async () =
     [['--node', '--shape', 'GPT-2-124M'], /--shape is GPT-2-124M; expected some of S0, .*T3$/m],
     [['--clock', 'cpu'], /--clock is cpu; expected --threads 1/],
     [['--write', '--shape', 'GPT-2-124M'], /--write keeps none/],
+    [['--python', 'python3'], /--python needs --node/],
   ])) {
     const { status, stderr } = await runNode('bench:peers', [RUN, ...args]);
     assert.equal(status, 2);

@@ -263,6 +263,22 @@ for (const shape of TASKS)
     assert.equal(flops, workOf(shape).flops);
   });
 
+test('a Python that has no PyTorch does not take part, and is named with what it said', async () => {
+  /** @type {Shape} */
+  const shape = {
+    ...{ kind: 'train', layers: 1, width: 4, heads: 1, hidden: 4, vocabulary: 16 },
+    ...{ tokens: 12, batch: 2, microBatch: 1 },
+  };
+  const options = { shape, threads: 1, seconds: 0.001, python: process.execPath };
+  const { outcomes } = await contest(options, ceilingBytes, ['headwise', 'pytorch']);
+  const [own, { name, minimum, notes }] = outcomes;
+  assert.ok(own.minimum && own.minimum > 0);
+  assert.equal(name, 'PyTorch');
+  assert.equal(minimum, undefined);
+  assert.equal(notes.length, 2);
+  for (const note of notes) assert.match(note, /: Python ended: .*ERR_UNKNOWN_FILE_EXTENSION/s);
+});
+
 test('the ceiling is the best of its loops, whichever that is on this machine', () => {
   const loops = [4, 2, 3].map((fastest, i) => ({ run: () => i, amount: 100, fastest }));
   assert.equal(best(loops), loops[1]);

@@ -20,6 +20,7 @@ export const CONTESTANTS = /** @type {const} */ ({
   tfjs: 'tfjs-wasm',
   jax: 'jax-js',
   plain: 'plain JS',
+  pytorch: 'PyTorch',
 });
 
 /** For each way, to find the best. */
@@ -31,6 +32,20 @@ const TRIAL_SECONDS = 0.05;
 export const FILES = ['headwise', 'litert', 'onnxruntime', 'tfjs', 'plain'];
 /** Those that train. @type {readonly File[]} */
 export const TRAINERS = ['headwise', 'jax', 'tfjs'];
+
+/**
+ * @typedef {object} ContestOptions
+ * @property {Shape} shape
+ * @property {number} threads
+ * @property {number} seconds
+ * @property {string} [python] in Node: a Python that has PyTorch, which takes part in training
+ */
+
+/** @param {ContestOptions} options @returns {readonly File[]} */
+function filesFor({ shape, python }) {
+  if (shape.kind !== 'train') return FILES;
+  return python === undefined ? TRAINERS : [...TRAINERS, 'pytorch'];
+}
 
 /**
  * @typedef {object} Outcome
@@ -96,16 +111,16 @@ async function bestWay(ways, expected, outcome) {
 
 /**
  * @param {File} file
- * @param {number} threads
+ * @param {Pick<ContestOptions, 'threads' | 'python'>} options
  * @param {Task} task
  * @param {Expected} expected
  */
-async function enter(file, threads, task, expected) {
+async function enter(file, options, task, expected) {
   /** @type {Outcome} */
   const outcome = { name: CONTESTANTS[file], notes: [] };
   try {
     const { start } = await importContestant(file);
-    const started = await start({ threads });
+    const started = await start(options);
     const ways = started.ways(task);
     if (ways.length === 0) outcome.refused = 'takes too long';
     return { outcome, prepared: await bestWay(ways, expected, outcome) };
@@ -127,21 +142,18 @@ async function yardstickOf(readCeiling) {
 }
 
 /**
- * @param {{ shape: Shape, threads: number, seconds: number }} options
+ * @param {ContestOptions} options
  * @param {(simd: string) => Promise<BufferSource>} readCeiling
  * @param {readonly File[]} [files] who takes part
  * @returns {Promise<Contest>}
  */
-export async function contest(
-  { shape, threads, seconds },
-  readCeiling,
-  files = shape.kind === 'train' ? TRAINERS : FILES,
-) {
+export async function contest(options, readCeiling, files = filesFor(options)) {
+  const { shape, seconds } = options;
   const yardstick = await yardstickOf(readCeiling);
   const task = taskOf(shape);
   const expected = expectedOf(task);
   const entries = [];
-  for (const file of files) entries.push(await enter(file, threads, task, expected));
+  for (const file of files) entries.push(await enter(file, options, task, expected));
   const timed = entries.flatMap(({ outcome, prepared }) =>
     prepared ? [{ outcome, run: prepared.run }] : [],
   );

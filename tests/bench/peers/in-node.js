@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * @import { Shape } from '../../../web/page/bench/work.js'
- * @import { Contest, File } from './contest.js'
+ * @import { Contest, ContestOptions, File } from './contest.js'
  */
 
 /** No contest takes longer. */
@@ -43,7 +43,7 @@ export class InNode {
   }
 
   /**
-   * @param {{ shape: Shape, threads: number, seconds: number }} options
+   * @param {ContestOptions} options
    * @returns {Promise<Contest>}
    */
   contest(options) {

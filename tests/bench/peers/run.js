@@ -34,11 +34,13 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const SHAPES = ['S0', 'S1', 'S2', 'S3', 'C1', 'C2', 'G1', 'G2', 'D1', 'T1', 'T2', 'T3'];
 
 const USAGE =
-  'usage: npm run bench:peers [-- [--shape S2,C1] [--threads 1,2] [--seconds 1] [--clock wall] [--node] [--json] [--write]]\n' +
+  'usage: npm run bench:peers [-- [--shape S2,C1] [--threads 1,2] [--seconds 1] [--clock wall] [--node [--python python3]]\n' +
+  '                               [--json] [--write]]\n' +
   `  --shape    some of ${[...SHAPES, ...MODELS].join(', ')}; default: all\n` +
   '  --seconds  for each contestant and shape\n' +
   "  --clock    cpu: whole models in their processes' time, for a machine that is busy; of one thread\n" +
   '  --node     in this Node instead of Chromium; without whole models\n' +
+  '  --python   a Python that has PyTorch: it trains too, native\n' +
   '  --write    keeps the ratios of all but whole models in web/page/bench/peers.json, for the page and README';
 
 /** @param {readonly string[]} args */
@@ -49,6 +51,7 @@ function readOptions(args) {
     seconds: { type: 'string', default: '1' },
     clock: { type: 'string', default: 'wall' },
     node: { type: 'boolean', default: false },
+    python: { type: 'string' },
     json: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   });
@@ -59,7 +62,8 @@ function readOptions(args) {
     throw new UsageError(/** @type {Error} */ (error).message);
   }
   const whole = (/** @type {number} */ value) => Number.isInteger(value) && value >= 1;
-  const { node, json } = values;
+  const { node, json, python } = values;
+  if (python !== undefined && !node) throw new UsageError('--python needs --node');
   const known = node ? SHAPES : [...SHAPES, ...MODELS];
   const chosen = values.shape === undefined ? known : choose('shape', values.shape, known);
   const names = chosen.filter((name) => SHAPES.includes(name));
@@ -73,7 +77,7 @@ function readOptions(args) {
   return {
     ...{ names, models: chosen.filter((name) => MODELS.includes(name)), threads, clock },
     seconds: number('seconds', values.seconds, (value) => value > 0, 'a number of seconds'),
-    ...{ node, json, write: values.write },
+    ...{ node, json, python, write: values.write },
   };
 }
 
@@ -95,7 +99,7 @@ async function install() {
  * @param {ReturnType<typeof readOptions>} options
  * @param {(text: string) => void} say
  */
-async function runContests(place, shapes, { threads, seconds }, say) {
+async function runContests(place, shapes, { threads, seconds, python }, say) {
   /** @type {Row[]} */
   const rows = [];
   say(contestHeader());
@@ -103,7 +107,7 @@ async function runContests(place, shapes, { threads, seconds }, say) {
     for (const [name, shape] of Object.entries(shapes)) {
       const what = { shape: name, threads: count };
       try {
-        const result = await place.contest({ shape, threads: count, seconds });
+        const result = await place.contest({ shape, threads: count, seconds, python });
         rows.push({ ...what, ...result });
         say(contestLines(what, result));
       } catch (error) {

@@ -7,7 +7,7 @@ import { header, line, ms, withDoubt } from '../table.js';
  */
 
 const CELL = 18;
-const PEERS = ['LiteRT.js', 'onnxruntime-web', 'tfjs-wasm', 'jax-js', 'plain JS'];
+const PEERS = ['LiteRT.js', 'onnxruntime-web', 'tfjs-wasm', 'jax-js', 'plain JS', 'PyTorch'];
 /** @type {import('../table.js').Column[]} */
 const CONTEST_COLUMNS = [
   { title: 'shape', width: 5, left: true },

@@ -17,6 +17,7 @@
  * @property {(task: Task) => Way[]} ways none: it cannot do the task
  *
  * @typedef {object} Contestant
- * @property {(options: { threads: number }) => Promise<Started>} start loads what it needs, and only then
+ * @property {(options: { threads: number, python?: string }) => Promise<Started>} start loads what it needs, and only then;
+ *   python: the Python that has PyTorch
  */
 export {};
