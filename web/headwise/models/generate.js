@@ -36,7 +36,7 @@ import { draw, likeliest, logProbability } from './sample.js';
  * @property {AbortSignal} [signal] aborts between tokens, and in a Worker between 256 tokens of the ids; the loop throws its reason
  * @property {WithLogProbability} [logProbabilities] default false; true gives each token as { id, logProbability }
  * @property {import('../tensor/tensor.js').Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] as in forward
- * @property {KeyValueCache | { dtype?: 'float32' | 'bfloat16' | 'float16' }} [cache] from this model's createCache, batch 1: the ids
+ * @property {KeyValueCache | Pick<import('../modules/key-value-cache.js').CacheOptions, 'dtype'>} [cache] from this model's createCache, batch 1: the ids
  *   and all generated tokens but the last are appended to it. Or options of a cache for this call only, the default: see createCache
  */
 
@@ -71,7 +71,7 @@ function checkStop(stop, vocabSize) {
 
 /**
  * @param {unknown} cache forward checks the rest of one
- * @returns {KeyValueCache | { dtype?: 'float32' | 'bfloat16' | 'float16' }} a cache, or options of one
+ * @returns {KeyValueCache | Pick<import('../modules/key-value-cache.js').CacheOptions, 'dtype'>} a cache, or options of one
  */
 function checkGivenCache(cache) {
   if (!isA(cache, KeyValueCache)) {
