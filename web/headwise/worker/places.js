@@ -1,0 +1,36 @@
+// Where the objects that stand for the other side's are.
+
+/** @typedef {import('./endpoint.js').Endpoint} Endpoint */
+
+/** @typedef {{ endpoint: Endpoint, id: number, name: string }} Place */
+
+/** @type {WeakMap<object, Place>} */
+const places = new WeakMap();
+
+/** A net under those who forget to dispose. */
+const forgotten = new FinalizationRegistry(
+  (/** @type {{ endpoint: WeakRef<Endpoint>, id: number }} */ { endpoint, id }) =>
+    endpoint.deref()?.drop(id),
+);
+
+/** @param {object} object @returns {Place | undefined} */
+export const placeOf = (object) => places.get(object);
+
+/**
+ * Lets the other side drop what an object stands for when nobody has the object any more.
+ * @param {object} object
+ * @param {Endpoint} endpoint
+ * @param {number} id
+ */
+export const dropWith = (object, endpoint, id) =>
+  forgotten.register(object, { endpoint: new WeakRef(endpoint), id });
+
+/**
+ * Lets an object stand for one of the other side.
+ * @param {object} object
+ * @param {Place} place
+ */
+export function standFor(object, place) {
+  places.set(object, place);
+  dropWith(object, place.endpoint, place.id);
+}
