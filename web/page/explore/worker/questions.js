@@ -1,0 +1,201 @@
+/**
+ * The questions about a run: what the model predicts, and why.
+ *
+ * @import { Token } from '../../types.js'
+ * @import { HeadName } from '../address.js'
+ * @import { Heads } from './heads.js'
+ */
+
+import { PageError } from '../../shared/errors.js';
+import { attributionOf, keysOf } from './attribution.js';
+import { effectsOf, lossesOf, targetOf } from './effects.js';
+import { lensOf } from './lens.js';
+import { headMaskOf, idsOf } from './model.js';
+import { opened, openedDecoder, otherRunOf, readingOf } from './opened.js';
+import { patchingOf } from './patching.js';
+import { likeliest, softmaxOf } from './predict.js';
+import { qkScoreOf } from './qk-score.js';
+import { take } from './slots.js';
+
+/** How many of the likeliest next tokens are told. */
+const LIKELIEST = 10;
+
+/**
+ * @typedef {object} About a prediction
+ * @property {number} at the token behind which it is, or which an encoder is to guess
+ * @property {number | null} target id of the token that is asked about; null: the text's own, or the likeliest
+ * @property {number | null} against id of another one
+ */
+
+/**
+ * What the model predicts: the likeliest tokens, and those that are asked about.
+ *
+ * @param {number} asked
+ * @param {About} about
+ * @param {string} by who asks, once at a time
+ */
+export async function predict(asked, { at, target: chosen, against }, by) {
+  const { now, heard } = readingOf(asked);
+  const { text } = opened();
+  await take(`predict ${by}`)();
+  const after = softmaxOf(now.logits(at));
+  const before = now === heard ? after : softmaxOf(heard.logits(at));
+  const target = targetOf(now, heard, at, chosen);
+  const actual = now.actual(at) ?? null;
+  const ids = likeliest(before, after, LIKELIEST);
+  const others = [actual, target, against].filter((id) => id !== null && !ids.includes(id));
+  const predictions = [...ids, ...new Set(/** @type {number[]} */ (others))].map((id) => ({
+    token: text.token(id),
+    before: before[id],
+    after: after[id],
+  }));
+  return { at, target, actual, against, predictions };
+}
+
+/**
+ * What every head does for a prediction.
+ *
+ * @param {number} asked
+ * @param {About} about
+ * @param {import('./effects.js').Method} method
+ */
+export async function* effects(asked, { at, target, against }, method) {
+  const { now, heard } = readingOf(asked);
+  const about = { at, target: targetOf(now, heard, at, target), against, method };
+  yield* effectsOf(opened(), now, about, take('effects'));
+}
+
+/**
+ * The parts of the logit of a prediction, with all heads heard.
+ *
+ * @param {number} asked
+ * @param {About & { directions: boolean }} about
+ * @param {string} by who asks, once at a time
+ */
+export async function attribution(asked, { at, target, against, directions }, by) {
+  const { now, heard } = readingOf(asked);
+  await take(`attribution ${by}`)();
+  const about = { at, target: targetOf(now, heard, at, target), against, directions };
+  return attributionOf(openedDecoder(), heard, about);
+}
+
+/** Another text, as the model reads it. @param {string} text */
+export function tokensOf(text) {
+  const from = opened();
+  return idsOf(from, text, []).map(from.text.token);
+}
+
+/**
+ * What of a text brings its prediction back in another text of the same length, with all heads heard.
+ *
+ * @param {number} asked
+ * @param {About} about
+ * @param {string} text the other one
+ */
+export async function* patching(asked, { at, target, against }, text) {
+  const { now, heard } = readingOf(asked);
+  const [ids, others] = [now.ids, idsOf(opened(), text, [])].map((all) => all.slice(0, at + 1));
+  const about = { ids, others, target: targetOf(now, heard, at, target), against };
+  yield* patchingOf(openedDecoder(), about, take('patching'));
+}
+
+/**
+ * A head's weights in the text and in another one, with all heads heard.
+ *
+ * @param {number} asked
+ * @param {HeadName} name
+ * @param {string} text the other one
+ */
+export function pairMaps(asked, { layer, head }, text) {
+  const { heard } = readingOf(asked);
+  const other = otherRunOf(text);
+  const rowsIn = (/** @type {Heads} */ { n, rows: read }) => read(layer, head, 0, n);
+  return { clean: rowsIn(heard.source), other: rowsIn(other.source) };
+}
+
+/**
+ * What the model would predict after each layer, with all heads heard.
+ *
+ * @param {number} asked
+ * @param {{ from: number, to: number, target: number }} where tokens from one up to but not including another
+ * @param {string} by who asks, once at a time
+ */
+export async function* lens(asked, where, by) {
+  const { heard } = readingOf(asked);
+  yield* lensOf(openedDecoder(), heard, where, take(`lens ${by}`));
+}
+
+/**
+ * What a head reads at each key for a prediction, with all heads heard.
+ *
+ * @param {number} asked
+ * @param {Parameters<typeof keysOf>[1]} head
+ */
+export async function headKeys(asked, head) {
+  const { heard } = readingOf(asked);
+  await take('headKeys')();
+  return keysOf(heard.source, head);
+}
+
+/**
+ * Why a head looks from one token at another.
+ *
+ * @param {number} asked
+ * @param {import('./qk-score.js').Looked} looked
+ * @param {string} by who asks, once at a time
+ */
+export async function qkScore(asked, looked, by) {
+  const { heard } = readingOf(asked);
+  await take(`qkScore ${by}`)();
+  return qkScoreOf(openedDecoder(), heard, looked);
+}
+
+/**
+ * How badly the text was foreseen; nothing where it has too many logits.
+ *
+ * @param {number} asked
+ * @returns {Promise<{ losses: Float32Array, mean: number, before: number } | null>}
+ */
+export async function losses(asked) {
+  const { now, heard } = readingOf(asked);
+  if (!now.hasLogits || now.ids.length < 2) return null;
+  const pause = take('losses');
+  const mean = (/** @type {Float32Array} */ all) =>
+    all.reduce((sum, loss) => sum + loss, 0) / all.length;
+  const [own, before] = [await lossesOf(now, pause), await lossesOf(heard, pause)];
+  return { losses: own, mean: mean(own), before: mean(before) };
+}
+
+/**
+ * The first token of some words, as the text would go on with them.
+ *
+ * @param {string} words
+ * @returns {{ token: Token, isWhole: boolean }} isWhole: whether it is all of them
+ */
+export function tokenOf(words) {
+  const { text } = opened();
+  const ids = text.encode(words);
+  if (ids.length === 0) throw new PageError('ERR_EMPTY', 'Type a word or a sign.');
+  return { token: text.token(ids[0]), isWhole: ids.length === 1 };
+}
+
+/**
+ * Writes tokens behind the run's.
+ *
+ * @param {number} asked
+ * @param {number} count
+ * @param {{ temperature: number, topK?: number, seed?: number }} how
+ */
+export async function* write(asked, count, how) {
+  const { ids, muted } = readingOf(asked).now;
+  const { decoder, text } = openedDecoder();
+  const left = decoder.config.contextLength - ids.length;
+  if (left < 1) {
+    throw new PageError('ERR_TOO_LONG', 'The text is as long as this model can read.');
+  }
+  const maxTokens = Math.min(count, left);
+  const headMask = headMaskOf(decoder, muted);
+  for (const id of decoder.generate(ids, { maxTokens, headMask, ...how })) {
+    yield { ...text.token(id), id };
+  }
+}
