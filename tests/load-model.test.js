@@ -119,6 +119,7 @@ test('a model comes from the hub, an address, parts, Files and a folder of this 
   const place = `${server.origin}/org/${name}/resolve/v2/`;
   const sources = [
     ...[`org/${name}`, place, `${place}config.json`, new URL(place)],
+    ...[`https://huggingface.co/org/${name}`, `https://huggingface.co/org/${name}/tree/v2/`],
     { config: readConfig(name), weights: weightsOf(name) },
     filesOf(name).map((file) => new File([read(name, file)], file)),
     [

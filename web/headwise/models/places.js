@@ -23,6 +23,9 @@ const id = /^[\w.-]+(\/[\w.-]+)?$/;
 const expected =
   "a Hugging Face id ('org/name'), an address or path of a folder or its config.json, { config, weights } or a list of Files";
 
+/** The page of a model on the hub, maybe of a revision: what one copies from the browser. */
+const page = /^https:\/\/huggingface\.co\/([\w.-]+\/[\w.-]+)(?:\/tree\/([^/?#]+))?\/?(?:[?#].*)?$/;
+
 /** @param {URL} url of a folder, or its config.json @returns {Folder} */
 function folderAt(url) {
   const base = new URL(url);
@@ -97,6 +100,10 @@ export async function placeOf(source, revision) {
     }
     try {
       const url = await resolve(text);
+      const [, name, branch = revision] = page.exec(url.href) ?? [];
+      if (name !== undefined && !name.endsWith('.json')) {
+        return hubFolder(name, decodeURIComponent(branch));
+      }
       const folder = folderAt(url);
       return isNode && url.protocol === 'file:' ? await onDisk(folder) : folder;
     } catch (cause) {
