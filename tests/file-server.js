@@ -15,8 +15,16 @@ import { createServer } from 'node:http';
 
 /** @typedef {{ path: string, range: string | undefined, bytes: number }} Served */
 
+/** @type {WeakMap<Uint8Array, string>} */
+const tags = new WeakMap();
+
 /** The name of a version of a file. @param {Uint8Array} bytes */
-const tagOf = (bytes) => `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"`;
+function tagOf(bytes) {
+  const tag =
+    tags.get(bytes) ?? `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"`;
+  tags.set(bytes, tag);
+  return tag;
+}
 
 /** Of all files here. */
 export const commit = 'c0ffee'.padEnd(40, '0');

@@ -12,7 +12,7 @@ const PAGE = join(HERE, '..', 'page');
 const files = [
   join(HERE, 'suite.test.js'),
   ...readdirSync(PAGE)
-    .filter((name) => name.endsWith('.test.js'))
+    .filter((name) => name.endsWith('.test.js') && !name.endsWith('.slow.test.js'))
     .sort()
     .map((name) => join(PAGE, name)),
 ];

@@ -10,6 +10,36 @@ const OTHER = '#explore?text=four+five+six+four+five+six';
 /** @param {Page} page @param {string} id until its bar is seen */
 const isSeen = (page, id) => page.waitForSelector(`#${id}:not([hidden])`);
 
+roomTest('reading has a bar, also right after a model was opened', '', async (page) => {
+  const old = await runOf(page);
+  await hold(page, 'run');
+  await page.evaluate(() => void (location.hash = '#explore?model=induction'));
+  await isHeld(page);
+  await isSeen(page, 'explore-waiting');
+  await says(page, '#explore-waiting', /^Reading the text Cancel$/);
+  await letGo(page);
+  await scored(page, old);
+  await page.waitForSelector('#explore-waiting[hidden]');
+});
+
+roomTest(
+  'what was chosen since a text was read is there when the next is left',
+  '',
+  async (page) => {
+    await page.click('#explore-grid button:nth-child(11)');
+    await addressHas(page, 'head=L1H2');
+    await hold(page, 'run');
+    await page.click('#explore-mute');
+    await isHeld(page);
+    await isSeen(page, 'explore-waiting');
+    await page.click('#explore-waiting button');
+    await page.waitForFunction(() => !location.hash.includes('mute'));
+    await letGo(page);
+    await addressHas(page, 'head=L1H2');
+    await page.waitForSelector('#explore-waiting[hidden]');
+  },
+);
+
 for (const [method, words] of [
   ['thumbs', 'Drawing the small maps'],
   ['scores', 'Scoring the heads'],

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { engine, NO_BROWSER } from '../browsers/engines.js';
 import { servePage } from './browser.js';
 
+/** @import { TestContext } from 'node:test' */
 /** @import { Browser, HTTPRequest, Page } from 'puppeteer-core' */
 
 const executable = engine.find();
@@ -55,12 +56,12 @@ const isAborted = (request) => /ABORT/.test(request.failure()?.errorText ?? '');
  *
  * @param {string} title
  * @param {string} hash
- * @param {(page: Page) => Promise<void>} body
+ * @param {(page: Page, context: TestContext) => Promise<void>} body
  * @param {{ ready?: (page: Page) => Promise<void>, isMeant?: RegExp }} [wait] ready: before the body; otherwise for
  *   Compare's first result. isMeant: errors that the body causes, and that some browsers report
  */
 export function pageTest(title, hash, body, { ready = settled, isMeant } = {}) {
-  test(title, options, async () => {
+  test(title, options, async (context) => {
     const page = await browser.newPage();
     /** @type {string[]} */
     const complaints = [];
@@ -78,7 +79,7 @@ export function pageTest(title, hash, body, { ready = settled, isMeant } = {}) {
       await page.setViewport({ width: 1280, height: 900 });
       await page.goto(site.url + hash);
       await ready(page);
-      await body(page);
+      await body(page, context);
       assert.deepEqual(
         complaints.filter((text) => !isMeant?.test(text)),
         [],

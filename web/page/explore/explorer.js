@@ -297,14 +297,14 @@ export class Explorer {
    * @param {(layer: number) => Promise<void>} ask
    */
   async #eachLayer(run, label, ask) {
-    this.surveying.begin(label);
+    const end = this.surveying.begin(label);
     try {
       for (let layer = 0; layer < run.layers && this.skipped.peek() !== run; layer++) {
         await ask(layer);
         this.surveying.reach((layer + 1) / run.layers);
       }
     } finally {
-      this.surveying.end();
+      end();
     }
   }
 

@@ -41,10 +41,10 @@ function connectOpening(room) {
     opening = mine;
     const now = wanted.peek();
     const isWanted = () => now === wanted.peek();
+    const end = waiting.begin('Loading the model');
     try {
       const files = await wantedFiles(now.name, now.own);
       room.say('Loading …');
-      waiting.begin('Loading the model');
       await session.open(files, {
         signal: mine.signal,
         onProgress({ fraction, label = 'Loading' }) {
@@ -55,15 +55,16 @@ function connectOpening(room) {
       });
       if (isWanted() && session.model) {
         const next = { ...session.model, files };
+        room.say('');
+        // Now the text is read, which the bar tells of until it ends.
         batch(() => ([model.value, opened.value] = [next, now]));
       }
     } catch (error) {
       if (!isWanted()) return;
+      end();
       opened.value = now;
       if (mine.signal.aborted) room.say('Cancelled.');
       else room.fail(error);
-    } finally {
-      if (isWanted()) waiting.end();
     }
   };
   effect(() => {
@@ -73,21 +74,32 @@ function connectOpening(room) {
   return { isOpening, reopen: () => void again.value++, stop: () => opening.abort() };
 }
 
+/** Whether two states have the same text of the same model, and the same muted heads. @type {(a: ExploreState, b: ExploreState) => boolean} */
+const readsTheSame = (a, b) =>
+  a.model === b.model &&
+  a.text === b.text &&
+  `${a.added}` === `${b.added}` &&
+  JSON.stringify(a.muted) === JSON.stringify(b.muted);
+
 /** @param {Explorer} room */
 export function connectReading(room) {
   const { session, state, causal, softmax, model, waiting } = room;
   const { isOpening, reopen, stop } = connectOpening(room);
   /** The model whose text was read, or could not be. */
   const read = signal(/** @type {object | undefined} */ (undefined));
-  /** What was read last: to that a wait leads back that is cancelled. @type {ExploreState | undefined} */
+  /** What was read last, and chosen of it since: to that a wait leads back that is cancelled. @type {ExploreState | undefined} */
   let settled;
+  effect(() => {
+    const now = state.value;
+    if (settled && readsTheSame(now, settled)) settled = now;
+  });
   const readText = newest(async () => {
     if (isOpening.peek()) return;
     const [about, asked] = [model.peek(), state.peek()];
+    const end = waiting.begin('Reading the text');
     try {
       session.causal = causal.peek();
       session.softmax = softmax.peek();
-      waiting.begin('Reading the text');
       await session.read(room.text.peek(), asked);
       settled = asked;
       batch(() => {
@@ -96,7 +108,7 @@ export function connectReading(room) {
         room.say('');
       });
     } finally {
-      waiting.end();
+      end();
       read.value = about;
     }
   }, room.fail);

@@ -16,18 +16,24 @@ export class Waiting {
   /** Called when it is not wanted any more. */
   cancel = () => {};
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #timer;
+  /** How often something was waited for. */
+  #count = 0;
 
   /** @param {number} [slowMs] what is done by then needs no bar */
   constructor(slowMs = 500) {
     this.#slowMs = slowMs;
   }
 
-  /** @param {string} label */
+  /** @param {string} label @returns what ends it, unless something else has begun since */
   begin(label) {
+    const mine = ++this.#count;
     const show = () => (this.now.value = { label });
     clearTimeout(this.#timer);
     if (this.now.peek()) show();
     else this.#timer = setTimeout(show, this.#slowMs);
+    return () => {
+      if (mine === this.#count) this.end();
+    };
   }
 
   /** @param {number} fraction */
