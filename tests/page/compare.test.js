@@ -144,6 +144,15 @@ pageTest(
   },
 );
 
+pageTest('each plot says what it holds fixed, as the menus have it', '', async (page) => {
+  const held = () => page.$$eval('.plot-held', (all) => all.map(({ textContent }) => textContent));
+  await page.waitForSelector('#plot-tokens');
+  assert.deepEqual(await held(), ['64 wide, 16 heads', '64 wide, 32 tokens', '64 wide, 16 heads']);
+  await page.select('#plot-tokens', '8');
+  await page.select('#plot-heads', '2');
+  assert.deepEqual(await held(), ['64 wide, 2 heads', '64 wide, 8 tokens', '64 wide, 2 heads']);
+});
+
 pageTest(
   'the menus reach 64 wide with 16 heads, and 1,024 tokens',
   '#compare?source=own',

@@ -8,7 +8,7 @@
  */
 
 import { chart } from '../../shared/chart.js';
-import { formatBytes, formatCount, formatTime } from '../../shared/format.js';
+import { formatBytes, formatCount, formatTime, plural } from '../../shared/format.js';
 import { computed, signal } from '../../shared/signals.js';
 import { drawn, field, html, made } from '../../shared/template.js';
 import { crossoverOf, speedOf } from '../verdict.js';
@@ -31,9 +31,8 @@ const BYTES = Array.from({ length: 6 }, (_, i) => 16 ** (i + 2));
 /** @param {number} ms with one digit that counts */
 const tickTime = (ms) => (ms < 1 ? `${Number((ms * 1000).toPrecision(1))} µs` : `${ms} ms`);
 
-/** @param {readonly number[]} values @param {string} noun */
-const options = (values, noun) =>
-  values.map((value) => [String(value), `${formatCount(value)} ${noun}`]);
+/** @param {readonly number[]} values */
+const options = (values) => values.map((value) => [String(value), formatCount(value)]);
 
 /** @param {Timing['wrapper']} samples */
 const range = ({ minimum, median }) => `${formatTime(minimum)} to ${formatTime(median)}`;
@@ -98,27 +97,18 @@ export function plots(measured, current) {
     )}
   `;
 
+  /** What a plot holds fixed. @param {() => string[]} parts */
+  const held = (parts) => html`<p class="note plot-held">${drawn(() => parts().join(', '))}</p>`;
+  const ofShape = () => [`${width.value} wide`, plural(heads.value, 'head')];
   const byTokens = () => timed(alongTokens.value, (work) => work.tokens);
   const byHeads = () => timed(alongHeads.value, (work) => work.heads);
   return html`
     <p class="figure-headline" id="current-time">${drawn(() => currentWords(measured, current.value))}</p>
     <div class="plot-menus row">
       ${drawn(() => [
-        field('Width', 'plot-width', options(WIDTHS, 'wide'), String(width.value), choice(width)),
-        field(
-          'First plot',
-          'plot-heads',
-          options(HEADS.slice(1), 'heads'),
-          String(heads.value),
-          choice(heads),
-        ),
-        field(
-          'Second plot',
-          'plot-tokens',
-          options(TOKENS, 'tokens'),
-          String(tokens.value),
-          choice(tokens),
-        ),
+        field('Width', 'plot-width', options(WIDTHS), String(width.value), choice(width)),
+        field('Heads', 'plot-heads', options(HEADS.slice(1)), String(heads.value), choice(heads)),
+        field('Tokens', 'plot-tokens', options(TOKENS), String(tokens.value), choice(tokens)),
       ])}
       <button type="button" class="quiet" id="measure-again" @click=${() => measured.again()}>
         Measure again
@@ -131,14 +121,17 @@ export function plots(measured, current) {
     <div class="plots">
       <div>
         <h3>Time and the length of the text</h3>
+        ${held(ofShape)}
         ${timePlot('tokens', TOKENS, byTokens)}
       </div>
       <div>
         <h3>Time and the number of heads</h3>
+        ${held(() => [`${width.value} wide`, plural(tokens.value, 'token')])}
         ${timePlot('heads', HEADS, byHeads)}
       </div>
       <div>
         <h3>Memory and the length of the text</h3>
+        ${held(ofShape)}
         ${memoryPlot(measured, () => alongTokens.value)}
       </div>
     </div>
