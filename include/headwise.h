@@ -898,7 +898,7 @@ typedef struct hw_model_config {
   size_t num_key_value_heads; /* divides num_heads; as many as those with GPT-2's and GPT-NeoX's names */
   size_t head_dim;
   size_t d_ff;        /* 0: blocks are attention only */
-  double dropout;     /* of the weights, the hidden activations and both branches, in training mode */
+  double dropout;     /* of the embeddings and both branches, in training mode: see below */
   bool is_rms;        /* norms are RMS norms without bias (Zhang & Sennrich 2019); else layer norms */
   double eps;         /* of all norms; it is used as it is */
   double gain_offset; /* added to the weights of norms: 1 in Gemma */
@@ -931,6 +931,10 @@ typedef struct hw_decoder_config {
 /* Decoder: ids [batch, tokens] → y [batch, logits_end - logits_start, vocab_size]. y is NULL if the range of logits is
  * empty. With a cache of `length` tokens, ids holds the tokens from position length on; keys are cached as attention reads them,
  * normed and rotated.
+ *
+ * Dropout is of the sum of embeddings and of both branches of each block, drawn in that order (embd_pdrop and resid_pdrop of GPT-2).
+ * It is active in training mode, but not in hw_decoder_attribution and its like, nor with options by which heads are looked at or changed
+ * (weights, trace, head_mask, replace, start, residuals) or with a cache.
  *
  * Parameters have Hugging Face's names. Norms start as ones in effect (their weights as 1 - gain_offset), all else as zeros.
  * Only a decoder whose dtype is float32 can be recorded.

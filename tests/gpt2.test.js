@@ -263,7 +263,13 @@ test('a head mask of ones changes nothing, and none changes the first layer’s 
 });
 
 test('options have defaults, are frozen, and decide what is computed', () => {
-  assert.deepEqual(model.options, { ...small, dFf: 48, eps: 1e-5, approximate: 'tanh' });
+  assert.deepEqual(model.options, {
+    ...small,
+    dFf: 48,
+    eps: 1e-5,
+    approximate: 'tanh',
+    dropout: 0,
+  });
   assert.ok(Object.isFrozen(model.options));
   const ids = drawIds(19, 9);
   const exact = logitsOf(smallModel(hw, { approximate: 'none' }), ids);

@@ -85,10 +85,11 @@ const activations = {
 
 /** One model over one text. */
 class Run {
-  /** @param {ModelConfig} config @param {State} state @param {(x: number) => number} stored */
-  constructor(config, state, stored) {
+  /** @param {ModelConfig} config @param {State} state @param {(x: number) => number} stored @param {(x: Rows) => Rows} drop */
+  constructor(config, state, stored, drop) {
     this.config = config;
     this.stored = stored;
+    this.drop = drop;
     this.state = state;
     this.names = names[config.modelType] ?? kin;
     /** Of each layer and head. @type {Rows[][]} */
@@ -147,7 +148,7 @@ class Run {
       if (positions > 0) row = this.look(this.names.positions, firstPosition + i, row);
       return tokenTypes > 0 ? this.look(this.names.types, types?.[i] ?? 0, row) : row;
     });
-    return this.names.first === '' ? x : this.norm(x, this.names.first);
+    return this.drop(this.names.first === '' ? x : this.norm(x, this.names.first));
   }
 
   /** A head's part of each row. @param {Rows} x @param {number} head @param {number} [stride] @param {number} [offset] */
@@ -250,19 +251,20 @@ class Run {
 
   /** @param {Rows} x @param {number} layer */
   block(x, layer) {
-    const { normPlace, isParallel } = this.config;
+    const { normPlace, isParallel, dFf } = this.config;
     const { norm1, norm2, behind1, behind2 } = this.names;
     const name = `${this.names.block}.${layer}`;
     if (normPlace === 'post') {
-      const y = this.norm(add(x, this.attention(x, name, layer)), `${name}.${norm1}`);
-      return this.norm(add(y, this.feedForward(y, name)), `${name}.${norm2}`);
+      const y = this.norm(add(x, this.drop(this.attention(x, name, layer))), `${name}.${norm1}`);
+      return this.norm(add(y, this.drop(this.feedForward(y, name))), `${name}.${norm2}`);
     }
     const behind = (/** @type {Rows} */ y, /** @type {string} */ part) =>
       normPlace === 'both' ? this.norm(y, `${name}.${part}`) : y;
     const attended = behind(this.attention(this.norm(x, `${name}.${norm1}`), name, layer), behind1);
-    const between = add(x, attended);
+    const between = add(x, this.drop(attended));
+    if (dFf === 0) return between;
     const inner = this.norm(isParallel ? x : between, `${name}.${norm2}`);
-    return add(between, behind(this.feedForward(inner, name), behind2));
+    return add(between, this.drop(behind(this.feedForward(inner, name), behind2)));
   }
 
   /** @param {Rows} hidden */
@@ -288,10 +290,11 @@ class Run {
  * @param {readonly number[]} ids
  * @param {readonly number[]} [types]
  * @param {(x: number) => number} [stored] what a cache makes of an element of a key or value
+ * @param {(x: Rows) => Rows} [drop] dropout of the embeddings and of each branch, in the order in which they are computed
  * @returns {{ hidden: Rows, logits: Rows | undefined, weights: Rows[][] }} weights: of each layer and head
  */
-export function runModel(config, state, ids, types, stored = (x) => x) {
-  const run = new Run(config, state, stored);
+export function runModel(config, state, ids, types, stored = (x) => x, drop = (x) => x) {
+  const run = new Run(config, state, stored, drop);
   let x = run.embed(ids, types);
   for (let layer = 0; layer < config.numLayers; layer++) x = run.block(x, layer);
   const hidden = run.names.last === '' ? x : run.norm(x, run.names.last);

@@ -8,6 +8,7 @@
 #include "modules/asked.h"
 #include "modules/block.h"
 #include "modules/gradients.h"
+#include "modules/kept.h"
 #include "ops/embedding.h"
 #include "ops/pointwise.h"
 #include "ops/rotary.h"
@@ -224,6 +225,7 @@ void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_inpu
   hw_input in = *input;
   in.x = x;
   embed(run, decoder, input, &places, x, count);
+  hw_model_drop(run, &decoder->base, model->dropout, x, count);
   turn_places(run, model, &places, angles);
   run_layers(run, &decoder->parts.blocks, &in, x, count);
   run->angles = NULL;
@@ -255,6 +257,7 @@ void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_i
   const hw_places places = places_of(run, input);
   turn_places(run, model, &places, angles);
   hw_modules_run_backward(run, &decoder->parts.blocks, input, d, d);
+  hw_drop_backward(run, d, hw_size_multiply(rows, model->d_model));
   if (model->positions > 0) {
     hw_matrix positions = hw_gradient_matrix(&decoder->parts.positions_gradient, &decoder->parts.positions);
     hw_positions_backward(run, &positions, 0, input->tokens, rows, d);

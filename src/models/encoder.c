@@ -8,6 +8,7 @@
 #include "models/names.h"
 #include "modules/block.h"
 #include "modules/gradients.h"
+#include "modules/kept.h"
 #include "ops/embedding.h"
 #include "ops/pointwise.h"
 
@@ -178,6 +179,7 @@ static void run_layers(hw_run *run, const encoder *m, const hw_input *input, flo
   hw_positions_forward(run, &m->parts.positions, m->config.first_position, input->tokens, rows, x);
   add_types(run, m, rows, x);
   hw_layer_norm_push(run, m->parts.norm, x, rows, x);
+  hw_model_drop(run, &m->base, m->config.model.dropout, x, hw_size_multiply(rows, m->config.model.d_model));
   hw_modules_run(run, &m->parts.blocks, &in, x);
 }
 
@@ -233,6 +235,7 @@ static void run_layers_backward(hw_run *run, encoder *m, const hw_input *input, 
   hw_matrix positions = hw_gradient_matrix(&m->parts.positions_gradient, &m->parts.positions);
   hw_matrix types = hw_gradient_matrix(&m->types_gradient, &m->types);
   hw_modules_run_backward(run, &m->parts.blocks, input, d, d);
+  hw_drop_backward(run, d, hw_size_multiply(rows, m->config.model.d_model));
   const hw_normalized normalized = hw_layer_norm_pop(run, m->parts.norm, rows);
   hw_layer_norm_pull(run, m->parts.norm, &normalized, d, rows, false, d);
   hw_embedding_backward(run, &embedding, input->ids, rows, d);

@@ -3,6 +3,7 @@
 #include "models/names.h"
 #include "modules/block.h"
 #include "modules/gradients.h"
+#include "modules/kept.h"
 
 hw_status hw_model_parts_create(const hw_model_config *model, bool has_head, bool is_causal, hw_model_parts *parts) {
   const hw_norm_config norm = hw_model_norm(model);
@@ -30,6 +31,13 @@ void hw_model_parts_release(hw_model_parts *parts) {
   hw_gradient_release(&parts->head_gradient);
   hw_modules_release(&parts->blocks);
   hw_module_destroy(parts->norm);
+}
+
+void hw_model_drop(hw_run *run, const hw_module *model, double dropout, float *x, size_t count) {
+  const hw_forward_options *o = run->options;
+  run->is_read = run->watch != NULL || o->weights != NULL || o->trace != NULL || o->cache != NULL ||
+                 o->head_mask != NULL || o->replace_count > 0 || o->start != NULL || o->residuals != NULL;
+  hw_drop(run, model, dropout, x, count);
 }
 
 void hw_model_visit_tables(hw_visit *visit, const hw_model_config *model, hw_model_parts *parts) {

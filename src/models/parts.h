@@ -19,6 +19,10 @@ typedef struct hw_model_parts {
 hw_status hw_model_parts_create(const hw_model_config *model, bool has_head, bool is_causal, hw_model_parts *parts);
 void hw_model_parts_release(hw_model_parts *parts);
 
+/* Dropout of what the blocks are given, x [count]; the blocks' own follows. A run for attribution, or with options by which heads
+ * are looked at or changed, or with a cache, drops nothing. */
+void hw_model_drop(hw_run *run, const hw_module *model, double dropout, float *x, size_t count);
+
 /* Embedding and positions. */
 void hw_model_visit_tables(hw_visit *visit, const hw_model_config *model, hw_model_parts *parts);
 

@@ -34,16 +34,6 @@ const hw_linear *hw_block_out_proj(const hw_module *module, size_t layer) {
 
 /* ---- Forward ---- */
 
-static void drop(const hw_run *run, const hw_block *m, float *branch, size_t count) {
-  const double dropout = m->base.training ? m->dropout : 0.0;
-  if (hw_run_records(run)) {
-    const hw_dropped dropped = hw_dropped_push(run, dropout, hw_kept_words(count));
-    hw_dropped_draw(run, &dropped, branch, count);
-  } else {
-    hw_dropout_forward(run, dropout, branch, count);
-  }
-}
-
 /* One of the two parts of a block, in a call. */
 typedef struct half {
   hw_module *norm;
@@ -87,7 +77,7 @@ static void add_part(hw_run *run, const hw_block *m, const half *h, const float 
   if (h->after != NULL) {
     hw_layer_norm_push(run, h->after, branch, h->rows, branch);
   }
-  drop(run, m, branch, h->count);
+  hw_drop(run, &m->base, m->dropout, branch, h->count);
   for (const hw_watch *watch = run->watch; watch != NULL && !hw_run_measures(run); watch = watch->next) {
     const size_t part = 2 * (run->layer - 1) + (h->part == m->ffn ? 1 : 0);
     memcpy(watch->branches + part * m->d_model, branch + watch->row * m->d_model, m->d_model * sizeof(float));

@@ -82,11 +82,7 @@ static void forward_rows(const hw_run *run, const feed_forward *m, const some_ro
   }
   hw_linear_forward(run, &m->fc1, &r->x, r->hidden, d_ff);
   activate(run, m, r);
-  if (hw_run_records(run)) {
-    hw_dropped_draw(run, &r->dropped, r->activated, rows * d_ff);
-  } else {
-    hw_dropout_forward(run, r->dropped.dropout, r->activated, rows * d_ff);
-  }
+  hw_dropout_forward(run, r->dropped.dropout, r->dropped.kept, r->activated, rows * d_ff);
   hw_linear_forward(run, &m->fc2, &(hw_rows){r->activated, d_ff, rows}, y, m->config.base.d_model);
 }
 

@@ -22,17 +22,23 @@ hw_dropped hw_dropped_pop(const hw_run *run, size_t words) {
   return (hw_dropped){dropout, dropout > 0.0 ? hw_tape_pop(run, words, sizeof(uint32_t)) : NULL};
 }
 
-void hw_dropped_draw(const hw_run *run, const hw_dropped *dropped, float *x, size_t count) {
-  if (dropped->dropout > 0.0) {
-    hw_dropout_draw(run, dropped->dropout, dropped->kept, count);
-    hw_dropout_apply(run, dropped->dropout, dropped->kept, x, x, count);
-  }
-}
-
 void hw_dropped_apply(const hw_run *run, const hw_dropped *dropped, const float *x, float *y, size_t count) {
   if (dropped->dropout > 0.0) {
     hw_dropout_apply(run, dropped->dropout, dropped->kept, x, y, count);
   }
+}
+
+void hw_drop(const hw_run *run, const hw_module *module, double dropout, float *x, size_t count) {
+  hw_dropped dropped = {.dropout = module->training && !run->is_read ? dropout : 0.0};
+  if (hw_run_records(run)) {
+    dropped = hw_dropped_push(run, dropped.dropout, hw_kept_words(count));
+  }
+  hw_dropout_forward(run, dropped.dropout, dropped.kept, x, count);
+}
+
+void hw_drop_backward(const hw_run *run, float *d, size_t count) {
+  const hw_dropped dropped = hw_dropped_pop(run, hw_kept_words(count));
+  hw_dropped_apply(run, &dropped, d, d, count);
 }
 
 static size_t rows_of(const hw_attention *attention) {

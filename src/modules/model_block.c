@@ -22,7 +22,6 @@ static hw_status create_attention(const hw_model_block_config *config, hw_module
               .d_out = hw_size_multiply(model->num_heads, model->head_dim),
               .context_length = SIZE_MAX,
               .num_heads = model->num_heads,
-              .dropout = model->dropout,
               .qkv_bias = model->qkv_bias,
               .out_proj = true,
               .out_bias = model->out_bias,
@@ -45,7 +44,7 @@ static hw_status create_attention(const hw_model_block_config *config, hw_module
 
 static hw_status create_feed_forward(const hw_model_config *model, hw_module **module) {
   const hw_model_feed_forward_config ffn = {
-      .base = {.d_model = model->d_model, .d_ff = model->d_ff, .dropout = model->dropout},
+      .base = {.d_model = model->d_model, .d_ff = model->d_ff},
       .activation = model->activation,
       .bias = model->mlp_bias,
       .is_gated = model->is_gated,
@@ -62,7 +61,7 @@ static hw_status create(hw_module *module) {
   m->d_model = model->d_model;
   m->dropout = model->dropout;
   m->norm_place = model->norm_place;
-  m->is_parallel = model->is_parallel;
+  m->is_parallel = model->is_parallel && model->d_ff > 0;
   m->base.layers = 1;
   m->base.heads = model->num_heads;
   HW_TRY(create_attention(&m->config.model, &m->attn));
@@ -116,7 +115,7 @@ hw_status hw_model_check(const hw_model_config *model) {
       (c->positions > 0 && c->positions < c->context_length)) {
     return HW_ERROR_SHAPE;
   }
-  const bool numbers = hw_eps_is_valid(c->eps) && isfinite(c->embedding_scale);
+  const bool numbers = hw_eps_is_valid(c->eps) && isfinite(c->embedding_scale) && hw_dropout_is_valid(c->dropout);
   /* And their names have all of their parts. */
   const bool together = (!c->is_parallel || c->norm_place == HW_NORM_PRE) &&
                         (c->norm_place != HW_NORM_BOTH || c->names == HW_NAMES_GEMMA3) &&

@@ -12,7 +12,7 @@ static void dropout_forward(hw_run *run, const void *call) {
   for (size_t i = 0; i < f->count && !hw_run_measures(run); i++) {
     f->y[i] = f->x[i];
   }
-  hw_dropout_forward(run, f->dropout, f->y, f->count);
+  hw_dropout_forward(run, f->dropout, NULL, f->y, f->count);
 }
 
 hw_status hw_dropout(hw_context *context, const float *x, size_t count, double dropout, float *y) {

@@ -1,7 +1,5 @@
 #include "ops/pointwise.h"
 
-#include <string.h>
-
 #include "kernels/activations.h"
 #include "kernels/elementwise.h"
 #include "kernels/gelu.h"
@@ -138,28 +136,6 @@ void hw_gated_backward(const hw_run *run, hw_activation activation, const float 
 
 /* ---- Dropout ---- */
 
-/* One element after another: they are drawn in torch's order. */
-void hw_dropout_forward(const hw_run *run, double dropout, float *x, size_t count) {
-  if (dropout == 0.0 || hw_run_measures(run)) {
-    return;
-  }
-  const float scale = hw_kept_scale(dropout);
-  for (size_t i = 0; i < count; i++) {
-    x[i] *= hw_generator_keeps(&run->context->generator, dropout) ? scale : 0.0F;
-  }
-}
-
-void hw_dropout_draw(const hw_run *run, double dropout, uint32_t *kept, size_t count) {
-  if (hw_run_measures(run)) {
-    return;
-  }
-  if (dropout == 0.0) {
-    memset(kept, 0xff, hw_kept_words(count) * sizeof *kept);
-  } else {
-    hw_generator_draw_kept(&run->context->generator, dropout, kept, 1, count);
-  }
-}
-
 typedef struct dropping {
   const uint32_t *kept;
   const float *x;
@@ -177,4 +153,20 @@ static void dropout_item(const void *job, size_t item, size_t thread) {
 
 void hw_dropout_apply(const hw_run *run, double dropout, const uint32_t *kept, const float *x, float *y, size_t count) {
   spread(run, ADD_WORK, dropout_item, count, &(dropping){kept, x, y, count, hw_kept_scale(dropout)});
+}
+
+/* Elements are drawn one after another, in torch's order. */
+void hw_dropout_forward(const hw_run *run, double dropout, uint32_t *kept, float *x, size_t count) {
+  const size_t mark = run->arena->used;
+  if (dropout == 0.0) {
+    return;
+  }
+  if (kept == NULL) {
+    kept = hw_arena_take(run->arena, hw_kept_words(count), sizeof *kept);
+  }
+  if (!hw_run_measures(run)) {
+    hw_generator_draw_kept(&run->context->generator, dropout, kept, 1, count);
+    hw_dropout_apply(run, dropout, kept, x, x, count);
+  }
+  run->arena->used = mark;
 }

@@ -22,13 +22,11 @@ void hw_gated_forward(const hw_run *run, hw_activation activation, const float *
 void hw_gated_backward(const hw_run *run, hw_activation activation, const float *gate, const float *x, const float *dy,
                        float *d_gate, float *dx, size_t count);
 
-/* In place; 0 draws nothing. An element that is dropped is multiplied by 0, so that NaN stays. */
-void hw_dropout_forward(const hw_run *run, double dropout, float *x, size_t count);
+/* Dropout in place; 0 draws nothing. kept: NULL, or hw_kept_words(count) words that receive which elements are kept. Those are
+ * multiplied by 1/(1 - dropout), the others by 0, so that NaN stays. */
+void hw_dropout_forward(const hw_run *run, double dropout, uint32_t *kept, float *x, size_t count);
 
-/* Dropout in two steps: draws which elements are kept, as hw_dropout_forward would, into hw_kept_words(count) words;
- * then y = x with those times 1/(1 - dropout) and the others times 0. The gradient is the second step of dy. y may be
- * x. */
-void hw_dropout_draw(const hw_run *run, double dropout, uint32_t *kept, size_t count);
+/* y = x with the same elements dropped, as in the gradient; y may be x. */
 void hw_dropout_apply(const hw_run *run, double dropout, const uint32_t *kept, const float *x, float *y, size_t count);
 
 /* Whether the approximation is known. */

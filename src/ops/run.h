@@ -37,6 +37,7 @@ typedef struct hw_run {
   const struct hw_angles *angles;    /* of a model's positions, by the number of its rotary (ops/rotary.h) */
   const hw_watch *watch;             /* NULL, or what to keep of some tokens */
   size_t layer;                      /* layers of attention that have run; in a backward, layers that are left */
+  bool is_read;                      /* of a model: its values are looked at or go on into a cache, so dropout is off */
   bool only_asked;                   /* the layer under way gives the rows of tokens whose logits are asked for alone */
   hw_status status;                  /* of a run that is measured: what could not be kept */
 } hw_run;

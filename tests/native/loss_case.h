@@ -30,7 +30,7 @@ static inline void check_loss_differences(hw_context *context, hw_module *module
   CHECK_STATUS(hw_module_store(module, index, row, 1, values), HW_OK);
   CHECK_STATUS(hw_module_store_gradient(module, index, row, 1, gradient), HW_OK);
   for (size_t i = 0; i < info.shape[1]; i++) {
-    static const float at[4] = {0x1p-4F, 0x1p-5F, -0x1p-5F, -0x1p-4F};
+    static const float at[4] = {0x1p-6F, 0x1p-7F, -0x1p-7F, -0x1p-6F};
     const float before = values[i];
     double losses[4];
     for (size_t p = 0; p < 4; p++) {
@@ -39,7 +39,7 @@ static inline void check_loss_differences(hw_context *context, hw_module *module
     }
     values[i] = before;
     moved_loss(context, module, input, index, row, values);
-    const double expected = gradient_of_differences(losses, 0x1p-5);
+    const double expected = gradient_of_differences(losses, 0x1p-7);
     CHECK(fabs((double)gradient[i] - expected) <= tolerance * fmax(fabs(expected), 0.1), "%s, %zu: %g, expected %g",
           info.name, i, (double)gradient[i], expected);
     check_case();

@@ -158,7 +158,7 @@ static void test_configs(void) {
     expect_config(&config, i == 0 ? HW_ERROR_SHAPE : HW_ERROR_VALUE);
   }
   hw_layer_config none[LAYERS] = {{0, 2}, {0, 0}};
-  enum { CONFIGS = 11 };
+  enum { CONFIGS = 13 };
   hw_decoder_config configs[CONFIGS];
   for (size_t i = 0; i < CONFIGS; i++) {
     configs[i] = config_of(5);
@@ -179,6 +179,8 @@ static void test_configs(void) {
   configs[10] = configs[9];
   configs[10].model.is_gated = false;
   configs[10].model.qk_norm = true;
+  configs[11].model.dropout = (double)NAN;
+  configs[12].model.dropout = 1.5;
   for (size_t i = 0; i < CONFIGS; i++) {
     expect_config(&configs[i], HW_ERROR_VALUE);
   }

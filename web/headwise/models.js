@@ -8,6 +8,7 @@
 /** @typedef {import('./models/config.js').Biases} Biases */
 /** @typedef {import('./models/config.js').LayerConfig} LayerConfig */
 /** @typedef {import('./models/config.js').ModelConfig} ModelConfig */
+/** @typedef {import('./models/given-config.js').ModelOptions} ModelOptions */
 /** @typedef {import('./models/rotary.js').Rotary} Rotary */
 /** @typedef {import('./models/lay-model.js').MatrixType} MatrixType */
 /** @typedef {import('./models/load-model.js').LoadModelOptions} LoadModelOptions */

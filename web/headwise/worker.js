@@ -128,8 +128,8 @@ import { startHost } from './worker/start-host.js';
  *     : K extends 'scaledDotProductAttention' ? RemoteAttention
  *     : [K, T[K]] extends ['AdamW' | 'SGD', new (parameters: any, options?: infer O) => infer I]
  *       ? new (parameters: readonly (Remote<Parameter> | RemoteGroup<O>)[], options?: O) => Promise<Remote<I>>
- *     : T[K] extends new (options: infer O) => infer I
- *       ? (new (options: O) => Promise<Remote<I>>) & Remote<T[K]>
+ *     : T[K] extends new (...given: infer G) => infer I
+ *       ? (new (...given: G) => Promise<Remote<I>>) & Remote<T[K]>
  *     : [K, T] extends ['forward', Gpt2 | Decoder] ? RemoteGpt2Forward
  *     : K extends 'generate' ? RemoteGenerate
  *     : [K, T] extends ['forward', AttendingModule] ? RemoteForward<T[K]>

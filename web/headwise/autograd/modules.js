@@ -19,20 +19,6 @@ import { attach, sourceOf } from './record.js';
  */
 export const wantsGraph = (module, x) => sourceOf(x) !== undefined || module.trains;
 
-/**
- * @param {Engine} engine
- * @param {string} name of a model's method
- * @param {string} dtype of its matrices
- * @throws {HeadwiseError} ERR_VALUE: gradients are to be recorded, and they are not of 32 bits
- */
-export function checkRecording(engine, name, dtype) {
-  if (engine.isRecording && dtype !== 'float32') {
-    const expected = "dtype 'float32', or a call within hw.noGrad";
-    const problem = `has gradients to record for ${dtype} weights; expected ${expected}`;
-    throw new HeadwiseError('ERR_VALUE', `${name} ${problem}`);
-  }
-}
-
 /** What a forward left in the engine's memory for its backward. */
 export class Graph extends Owned {
   /** @param {Engine} engine @param {number} pointer */

@@ -130,11 +130,12 @@ export const oneOf = (choices) => (value, name) => checkChoice(value, name, choi
 /**
  * @param {unknown} value
  * @param {string} name
- * @returns {number} an integer from 1 to 2^32 - 1
+ * @param {number} [least]
+ * @returns {number} an integer from `least` to 2^32 - 1
  */
-export function checkSize(value, name) {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
-    throw misfit(value, name, 'an integer of at least 1');
+export function checkSize(value, name, least = 1) {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
+    throw misfit(value, name, `an integer of at least ${least}`);
   }
   if (value >= 2 ** 32) {
     throw new HeadwiseError('ERR_MEMORY', `${name} is ${value}, more than memory can hold`);

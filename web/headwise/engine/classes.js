@@ -16,6 +16,7 @@ import { TransformerStack } from '../modules/transformer-stack.js';
 /** @typedef {import('./engine.js').Engine} Engine */
 /** @typedef {import('../autograd/optimizers.js').AdamWOptions} AdamWOptions */
 /** @typedef {import('../autograd/optimizers.js').SGDOptions} SGDOptions */
+/** @typedef {import('../models/given-config.js').ModelOptions} ModelOptions */
 /**
  * @template Settings
  * @typedef {import('../autograd/optimizers.js').Parameters<Settings>} Parameters
@@ -75,11 +76,11 @@ export class EngineClasses {
     /** Transformer blocks one after another, in one call. */
     this.TransformerStack = bind(engine, TransformerStack);
     /** A language model of an architecture that Hugging Face's library knows: its config says which. */
-    this.Decoder = /** @type {new (config: object) => Decoder} */ (
+    this.Decoder = /** @type {new (config: object, options?: ModelOptions) => Decoder} */ (
       /** @type {unknown} */ (bind(engine, Decoder))
     );
     /** A model whose tokens see all others, such as BERT: its config says which. */
-    this.Encoder = /** @type {new (config: object) => Encoder} */ (
+    this.Encoder = /** @type {new (config: object, options?: ModelOptions) => Encoder} */ (
       /** @type {unknown} */ (bind(engine, Encoder))
     );
     /** torch.optim.AdamW */

@@ -80,11 +80,20 @@ export class Fields {
     return all.find((name) => (this.#values[name] ?? null) !== null) ?? all[0];
   }
 
-  /** @param {string} field @param {number} [otherwise] @param {number} [most] @returns {number} */
-  size(field, otherwise, most = sizes - 1) {
+  /**
+   * @param {string} field
+   * @param {number} [otherwise]
+   * @param {number} [most]
+   * @param {number} [least]
+   * @returns {number}
+   */
+  size(field, otherwise, most = sizes - 1, least = 1) {
     const value = this.get(field, otherwise);
-    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > most) {
-      throw this.error(field, `an integer from 1 to ${most === sizes - 1 ? '2^32 - 1' : most}`);
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
+      throw this.error(
+        field,
+        `an integer from ${least} to ${most === sizes - 1 ? '2^32 - 1' : most}`,
+      );
     }
     return value;
   }

@@ -40,7 +40,7 @@ import { readRotary } from './rotary.js';
  * @property {number} numHeads of queries
  * @property {number} numKeyValueHeads a divisor of numHeads
  * @property {number} headDim width of a head
- * @property {number} dFf width within the feed-forward
+ * @property {number} dFf width within the feed-forward; 0: blocks are attention alone
  * @property {'layer' | 'rms'} norm LayerNorm or RMSNorm
  * @property {number} eps what norms add to the variance or mean square
  * @property {0 | 1} gainOffset what is added to norms' weights
@@ -59,6 +59,7 @@ import { readRotary } from './rotary.js';
  * @property {number} firstPosition row of the first token
  * @property {number} tokenTypes 0: there are none
  * @property {boolean} tiesHead whether the head's matrix is the token embedding
+ * @property {number} [dropout] in training mode, of a model's own: configs do not say it
  * @property {readonly Rotary[]} rotary the ways in which queries and keys turn
  * @property {readonly LayerConfig[]} layers what differs between layers
  */
@@ -104,7 +105,7 @@ function readSizes(fields, { sizes, defaults, keyValueHeads, headDim: usual }) {
     ...{ numLayers: fields.size(layers, defaults[2], most), headDim: given || dModel / numHeads },
     ...{
       places: fields.size(positions, defaults[4]),
-      dFf: fields.size(inner, defaults[5] || 4 * dModel),
+      dFf: fields.size(inner, defaults[5] || 4 * dModel, undefined, 0),
     },
   };
 }

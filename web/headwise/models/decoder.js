@@ -1,18 +1,10 @@
-import { readGivenConfig } from './given-config.js';
+import { readGiven } from './given-config.js';
 import { LanguageModel } from './language-model.js';
-import { namesOf } from './names.js';
 
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
 
 /** Of generations, as in Hugging Face's library. */
 const defaults = { temperature: 1, takesEos: false };
-
-/**
- * What a loader knows of a model before it is there.
- * @typedef {object} Known
- * @property {import('./config.js').ModelConfig} config as readModelConfig gives it
- * @property {import('./lay-model.js').MatrixType} dtype
- */
 
 /**
  * A decoder: a language model of an architecture that Hugging Face's library knows. Its config says which.
@@ -24,20 +16,17 @@ export class Decoder extends LanguageModel {
    * @internal
    * @param {import('../engine/engine.js').Engine} engine
    * @param {object} config Hugging Face's config.json as an object
-   * @param {Known} [known] leaves weights zero and the generator unchanged; config is not read
+   * @param {import('./given-config.js').ModelOptions} [options]
+   * @param {import('./given-config.js').Known} [known] leaves weights zero and the generator unchanged; config is not read
    */
-  constructor(engine, config, known) {
-    const { model, deviation } =
-      known === undefined ? readGivenConfig(config, true) : { model: known.config, deviation: 0 };
-    super(engine, {
-      ...{ name: 'Decoder', config: model, names: namesOf(model), deviation },
-      ...{ draw: known === undefined, dtype: known?.dtype },
-    });
+  constructor(engine, config, options, known) {
+    const said = readGiven('Decoder', config, options, known);
+    super(engine, said);
     /**
      * What the config says, with defaults filled in.
      * @type {Readonly<import('./config.js').ModelConfig>}
      */
-    this.config = Object.freeze({ ...model });
+    this.config = said.config;
   }
 
   /**

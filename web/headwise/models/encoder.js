@@ -1,17 +1,13 @@
 import { lossOptions, modelLoss } from '../autograd/model-loss.js';
-import { checkRecording } from '../autograd/modules.js';
 import { checkShape, checkTable, oneOf, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { entriesOf } from '../checks/foreign.js';
 import { checkRows } from '../modules/embedding.js';
 import { encoderForward } from '../modules/forward-options.js';
 import { runForward, runRows } from '../modules/forward.js';
-import { Module } from '../modules/module.js';
 import { checkFloats } from '../tensor/operand.js';
-import { drawWeights } from './draw-weights.js';
-import { readGivenConfig } from './given-config.js';
-import { layModel } from './lay-model.js';
-import { namesOf } from './names.js';
+import { readGiven } from './given-config.js';
+import { Model } from './model.js';
 import { checkAsIds, withLengths } from './ragged.js';
 
 /**
@@ -73,68 +69,33 @@ const forwardOptions = {
 const encoderLossOptions = { ...lossOptions, tokenTypes: asGiven };
 
 /**
- * @internal The config of an encoder, as configOf of decoders.
- * @type {(model: unknown) => import('./config.js').ModelConfig | undefined}
- */
-export let encoderConfigOf;
-
-/**
  * An encoder of an architecture that Hugging Face's library knows: bert, roberta, distilbert. Every token attends to all others.
  * RoBERTa's positions count from pad_token_id + 1 by place in the row.
  */
-export class Encoder extends Module {
-  #config;
-  #about;
-  #names;
-  #hasHead;
-  #dtype;
-
-  static {
-    encoderConfigOf = (model) =>
-      typeof model === 'object' && model !== null && #config in model ? model.#config : undefined;
-  }
-
+export class Encoder extends Model {
   /**
    * Makes a model with random weights: randn times the config's initializer_range (0.02), in the order of the state dict. Biases
    * are zeros. It has a masked-language-model head.
    * @internal
    * @param {import('../engine/engine.js').Engine} engine
    * @param {object} config Hugging Face's config.json as an object
-   * @param {import('./decoder.js').Known & { hasHead: boolean }} [known] leaves weights zero and the generator unchanged; config
-   *   is not read
+   * @param {import('./given-config.js').ModelOptions} [options]
+   * @param {import('./given-config.js').Known} [known] leaves weights zero and the generator unchanged;
+   *   config is not read
    */
-  constructor(engine, config, known) {
-    const { model, deviation } =
-      known === undefined ? readGivenConfig(config, false) : { model: known.config, deviation: 0 };
-    const { hasHead = true, dtype = 'float32' } = known ?? {};
-    const { numLayers, dModel, vocabSize, numHeads, contextLength } = model;
-    const laid = { ...model, layers: [], hasHead };
-    super(engine, {
-      ...{ kind: 'encoder', config: layModel(laid, dtype, false), draw: false },
-      what: `an Encoder of ${numLayers} layers × ${dModel} and ${vocabSize} tokens`,
-    });
+  constructor(engine, config, options, known) {
+    const said = readGiven('Encoder', config, options, known);
+    super(engine, said);
     /**
      * What the config says, with defaults filled in.
      * @type {Readonly<import('./config.js').ModelConfig>}
      */
-    this.config = Object.freeze({ ...model });
-    this.#config = this.config;
-    this.#names = namesOf(model);
-    this.#hasHead = hasHead;
-    this.#dtype = dtype;
-    /** @type {import('../modules/attending.js').Attending} */
-    this.#about = {
-      ...{ name: 'Encoder.forward', input: 'ids', rank: 2, heads: numHeads, layers: numLayers },
-      ...{ width: dModel, contextLength, headDim: model.headDim },
-    };
-    if (known === undefined) {
-      drawWeights(this, deviation);
-    }
+    this.config = said.config;
   }
 
   /** @override @protected @param {string} key */
   keeps(key) {
-    return this.#hasHead || !key.startsWith(this.#names.head);
+    return this.inner.hasHead || !key.startsWith(this.inner.names.head);
   }
 
   /**
@@ -146,28 +107,19 @@ export class Encoder extends Module {
    */
   loadStateDict(dict, options) {
     const entries = Object(dict) === dict ? entriesOf(dict, 'dict') : undefined;
-    const { canonical, head } = this.#names;
-    const before = this.#hasHead;
-    this.#hasHead =
+    const { inner } = this;
+    const { canonical, head } = inner.names;
+    const before = inner.hasHead;
+    inner.hasHead =
       entries?.some(([key]) => canonical(key).startsWith(head) && !this.ignoresEntry(key)) ??
       before;
     try {
       const own = entries && /** @type {typeof dict} */ (Object.fromEntries(entries));
       return super.loadStateDict(own ?? dict, options);
     } catch (error) {
-      this.#hasHead = before;
+      inner.hasHead = before;
       throw error;
     }
-  }
-
-  /** @override @protected @param {string} key */
-  canonicalKey(key) {
-    return this.#names.canonical(key);
-  }
-
-  /** @override @protected @param {string} key */
-  ignoresEntry(key) {
-    return this.#names.isUnused(this.#names.canonical(key));
   }
 
   /** @param {any} tokenTypes @returns {import('../tensor/operand.js').IdsOperand | undefined} */
@@ -175,7 +127,7 @@ export class Encoder extends Module {
     if (tokenTypes === undefined) {
       return undefined;
     }
-    const count = this.#config.tokenTypes;
+    const count = this.inner.config.tokenTypes;
     if (count === 0) {
       throw misfit(tokenTypes, 'tokenTypes', 'none: the model has no token types');
     }
@@ -195,19 +147,20 @@ export class Encoder extends Module {
    */
   forward(ids, options) {
     this.checkAlive();
-    const { name } = this.#about;
+    const { about, config } = this.inner;
+    const { name } = about;
     const { logits, tokenTypes, lengths, ...asked } = checkTable(options, forwardOptions, name);
     const types = this.#readTypes(tokenTypes);
-    const input = checkRows(ids, 'ids', this.#config.vocabSize);
+    const input = checkRows(ids, 'ids', config.vocabSize);
     const { shape } = input;
     const fits = shape.length === 1 || shape.length === 2;
     checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
     checkAsIds(types, 'tokenTypes', input);
-    checkRecording(this.engine, name, this.#dtype);
+    this.checkRecording(name);
     const padded = withLengths(input, lengths);
     const wanted = { ...asked, tokenTypes: types };
-    const { output: hidden, ...rest } = runForward(this, this.#about, padded, wanted, ids);
-    if (!this.#hasHead || logits === 'none') {
+    const { output: hidden, ...rest } = runForward(this, about, padded, wanted, ids);
+    if (!this.inner.hasHead || logits === 'none') {
       return /** @type {any} */ ({ hidden, ...rest });
     }
     try {
@@ -224,9 +177,9 @@ export class Encoder extends Module {
    * @param {import('../tensor/operand.js').IdsOperand} ids
    */
   #predict(hidden, { shape, size }) {
-    const { vocabSize } = this.#config;
+    const { config, about } = this.inner;
     const input = checkFloats(hidden, 'hidden');
-    return runRows(this, this.#about.name, input, size, [...shape, vocabSize], hidden);
+    return runRows(this, about.name, input, size, [...shape, config.vocabSize], hidden);
   }
 
   /**
@@ -242,14 +195,14 @@ export class Encoder extends Module {
    */
   loss(ids, targets, options) {
     this.checkAlive();
-    const about = { ...this.#config, name: 'Encoder.loss' };
-    if (!this.#hasHead) {
+    const { loss: about } = this.inner;
+    if (!this.inner.hasHead) {
       throw new HeadwiseError(
         'ERR_VALUE',
         `${about.name}: the model has no masked-language-model head; expected one, as its checkpoint has or hw.Encoder makes`,
       );
     }
-    checkRecording(this.engine, about.name, this.#dtype);
+    this.checkRecording(about.name);
     if (targets === undefined) {
       throw misfit(targets, 'targets', "one per id (an encoder's are not the next ids)");
     }

@@ -1,12 +1,27 @@
-// Configs that callers hand to the constructors of models.
+// What callers hand to the constructors of models.
+import { checkProbability, checkTable, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { reading } from '../checks/foreign.js';
 import { architectures } from './architectures.js';
 import { readModelConfig } from './config.js';
+import { namesOf } from './names.js';
 
-/** @param {boolean} isDecoder */
-const typesOf = (isDecoder) =>
-  Object.keys(architectures).filter((type) => architectures[type].isDecoder === isDecoder);
+/**
+ * Options of the constructors of `Decoder` and `Encoder`.
+ * @typedef {object} ModelOptions
+ * @property {number} [dropout] default 0; in training mode, of the sum of embeddings (an encoder's behind its norm) and of both
+ *   branches of each block, as GPT-2's embd_pdrop and resid_pdrop. A config's own probabilities of dropout are passed over
+ */
+
+/**
+ * What a loader knows of a model before it is there.
+ * @typedef {object} Known
+ * @property {import('./config.js').ModelConfig} config as readModelConfig gives it
+ * @property {import('./lay-model.js').MatrixType} dtype
+ * @property {boolean} [hasHead] of an encoder
+ */
+
+const table = { dropout: or(checkProbability, 0) };
 
 /** Standard deviation of initial weights. @param {any} config */
 function deviationOf(config) {
@@ -19,13 +34,12 @@ function deviationOf(config) {
 }
 
 /**
- * Reads a config that a caller gives.
  * @param {unknown} config
  * @param {boolean} isDecoder what it must be of; else an encoder
- * @returns {{ model: import('./config.js').ModelConfig, deviation: number }} deviation: of initial weights
+ * @returns {import('./config.js').ModelConfig}
  * @throws {HeadwiseError} ERR_VALUE, naming the key
  */
-export function readGivenConfig(config, isDecoder) {
+function readGivenConfig(config, isDecoder) {
   let model;
   try {
     model = readModelConfig(/** @type {object} */ (config), 'config');
@@ -36,9 +50,32 @@ export function readGivenConfig(config, isDecoder) {
     throw error;
   }
   if (model.isDecoder !== isDecoder) {
-    const expected = typesOf(isDecoder).join(', ');
+    const types = Object.keys(architectures);
+    const expected = types.filter((type) => architectures[type].isDecoder === isDecoder).join(', ');
     const problem = `model_type is "${model.modelType}"; expected ${expected}`;
     throw new HeadwiseError('ERR_VALUE', `config: ${problem}`);
   }
-  return { model, deviation: deviationOf(config) };
+  return model;
+}
+
+/**
+ * Reads what a constructor is given.
+ * @param {string} name the class's
+ * @param {unknown} config
+ * @param {unknown} options
+ * @param {Known} [known] then nothing else is read
+ * @returns {import('./model.js').Said}
+ * @throws {HeadwiseError} ERR_VALUE, naming the key or the option
+ */
+export function readGiven(name, config, options, known) {
+  const {
+    config: model = readGivenConfig(config, name === 'Decoder'),
+    hasHead = true,
+    dtype = 'float32',
+  } = known ?? {};
+  return {
+    ...{ name, names: namesOf(model), hasHead, dtype },
+    config: Object.freeze({ ...model, ...checkTable(options, table, name) }),
+    deviation: known === undefined ? deviationOf(config) : undefined,
+  };
 }

@@ -12,7 +12,7 @@ import { Fields } from './config-fields.js';
  * @property {number} dModel width of the embeddings
  * @property {number} numHeads the number of heads of each block
  * @property {number} numLayers the number of blocks
- * @property {number} dFf width of the feed-forward's hidden layer
+ * @property {number} dFf width of the feed-forward's hidden layer; 0: blocks are attention alone
  * @property {number} eps of every layer norm
  * @property {'tanh' | 'none'} approximate the form of GELU, as in the options of `gelu`
  * @property {boolean} tieWordEmbeddings whether the output head is `wte.weight`
@@ -69,7 +69,7 @@ export function readGpt2Config(json, options) {
     dModel,
     numHeads,
     numLayers: fields.size('n_layer'),
-    dFf: fields.size('n_inner', 4 * dModel),
+    dFf: fields.size('n_inner', 4 * dModel, undefined, 0),
     eps: fields.eps('layer_norm_epsilon', 1e-5),
     approximate: fields.choice('activation_function', activations, 'gelu_new'),
     tieWordEmbeddings: fields.boolean('tie_word_embeddings', true),

@@ -1,5 +1,5 @@
 import { engineOf } from '../engine/headwise.js';
-import { checkEps, checkSize, checkTable, oneOf, or } from '../checks/check.js';
+import { checkEps, checkProbability, checkSize, checkTable, oneOf, or } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { checkHeads } from '../modules/attention-module.js';
 import { gpt2Names } from './gpt2-names.js';
@@ -33,15 +33,18 @@ import { LanguageModel } from './language-model.js';
  * @property {number} dModel width of the embeddings
  * @property {number} numHeads a divisor of dModel
  * @property {number} numLayers the number of blocks
- * @property {number} [dFf] width of the feed-forward's hidden activations; default 4 · dModel
+ * @property {number} [dFf] width of the feed-forward's hidden activations; default 4 · dModel; 0: blocks are attention alone,
+ *   without mlp and ln_2
  * @property {number} [eps] the layer norms add it to the variance; default 1e-5
  * @property {'tanh' | 'none'} [approximate] the form of GELU; default 'tanh', as in GPT-2's gelu_new
+ * @property {number} [dropout] default 0; of the sum of embeddings and of both branches of each block, in training mode
  */
 
 const table = {
   ...{ vocabSize: checkSize, contextLength: checkSize, dModel: checkSize, numHeads: checkSize },
   ...{ numLayers: checkSize, dFf: (/** @type {any} */ value) => value, eps: checkEps },
   approximate: or(oneOf(/** @type {const} */ (['tanh', 'none'])), 'tanh'),
+  dropout: or(checkProbability, 0),
 };
 
 /** Of generations. */
@@ -64,7 +67,7 @@ function checkGpt2Options(options) {
   const checked = checkTable(options, table, 'Gpt2');
   const { dModel, numHeads } = checked;
   checkHeads(dModel, 'dModel', numHeads);
-  return { ...checked, dFf: checkSize(checked.dFf ?? 4 * dModel, 'dFf') };
+  return { ...checked, dFf: checkSize(checked.dFf ?? 4 * dModel, 'dFf', 0) };
 }
 
 /**
@@ -100,8 +103,8 @@ export class Gpt2 extends LanguageModel {
     const engine = checkEngine(hw);
     const checked = checkGpt2Options(options);
     super(engine, {
-      ...{ name: 'Gpt2', config: gpt2Config(checked), names: gpt2Names, isBare: true, draw },
-      deviation: initialDeviation,
+      ...{ name: 'Gpt2', config: gpt2Config(checked), names: gpt2Names, isBare: true },
+      ...{ dtype: 'float32', deviation: draw ? initialDeviation : undefined },
     });
     /**
      * The options of the model, with defaults filled in.

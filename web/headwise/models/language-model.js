@@ -1,15 +1,12 @@
 // What all decoders can do: forward, caches, the loss, generation.
 import { lossOptions, modelLoss } from '../autograd/model-loss.js';
-import { checkRecording } from '../autograd/modules.js';
 import { checkOptions, checkShape, checkTable } from '../checks/check.js';
 import { checkRows } from '../modules/embedding.js';
 import { decoderForward } from '../modules/forward-options.js';
 import { runForward } from '../modules/forward.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
-import { Module } from '../modules/module.js';
-import { drawWeights } from './draw-weights.js';
 import { generate } from './generate.js';
-import { layModel } from './lay-model.js';
+import { Model } from './model.js';
 import { withLengths } from './ragged.js';
 import { attribution, headCircuits } from './understanding.js';
 
@@ -92,67 +89,8 @@ import { attribution, headCircuits } from './understanding.js';
  *   & Asked<WithTrace, LayerTraces> & Asked<WithResiduals, DecoderResiduals>} DecoderResult
  */
 
-/**
- * What a class of decoders says of one.
- * @typedef {object} Said
- * @property {string} name the class's
- * @property {import('./config.js').ModelConfig} config
- * @property {import('./names.js').Names} names of the parameters
- * @property {number} deviation standard deviation of initial weights
- * @property {boolean} [isBare] whether names have no prefix such as transformer.
- * @property {boolean} [draw] false: leave the weights zero and the generator unchanged
- * @property {import('./lay-model.js').MatrixType} [dtype] of matrices; default 'float32'
- */
-
-/**
- * @internal The config of a decoder, for the package's other entries. Undefined for other values, Proxies included.
- * @type {(model: unknown) => import('./config.js').ModelConfig | undefined}
- */
-export let configOf;
-
 /** The base class of decoders. */
-export class LanguageModel extends Module {
-  #config;
-  #about;
-  #names;
-  #dtype;
-
-  static {
-    configOf = (model) =>
-      typeof model === 'object' && model !== null && #config in model ? model.#config : undefined;
-  }
-
-  /** @internal @param {import('../engine/engine.js').Engine} engine @param {Said} said */
-  constructor(engine, said) {
-    const { name, config, dtype = 'float32', isBare = false } = said;
-    const { numLayers, dModel, vocabSize, numHeads, contextLength } = config;
-    super(engine, {
-      ...{ kind: 'decoder', config: layModel(config, dtype, isBare), draw: false },
-      what: `a ${name} of ${numLayers} layers × ${dModel} and ${vocabSize} tokens`,
-    });
-    this.#config = config;
-    this.#names = said.names;
-    this.#dtype = dtype;
-    /** @type {import('../modules/attending.js').Attending} */
-    this.#about = {
-      ...{ name: `${name}.forward`, input: 'ids', rank: 2, width: vocabSize },
-      ...{ heads: numHeads, layers: numLayers, contextLength, headDim: config.headDim, dModel },
-    };
-    if (said.draw !== false) {
-      drawWeights(this, said.deviation);
-    }
-  }
-
-  /** @override @protected @param {string} key */
-  canonicalKey(key) {
-    return this.#names.canonical(key);
-  }
-
-  /** @override @protected @param {string} key */
-  ignoresEntry(key) {
-    return this.#names.isUnused(this.#names.canonical(key));
-  }
-
+export class LanguageModel extends Model {
   /**
    * Makes a cache for the keys and values of all layers and up to contextLength tokens. `forward` appends to it.
    * @param {{ batch?: number, dtype?: 'float32' | 'bfloat16' | 'float16' }} [options] batch: the number of sequences; default 1.
@@ -162,7 +100,7 @@ export class LanguageModel extends Module {
    * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED
    */
   createCache(options) {
-    const { numKeyValueHeads: heads, headDim, contextLength } = this.#config;
+    const { numKeyValueHeads: heads, headDim, contextLength } = this.inner.config;
     this.checkAlive();
     const checked = checkOptions(options, ['batch', 'dtype'], 'createCache');
     return new KeyValueCache(this, { heads, headDim, contextLength }, checked);
@@ -183,18 +121,19 @@ export class LanguageModel extends Module {
    */
   forward(ids, options) {
     this.checkAlive();
-    const asked = checkTable(options, decoderForward, this.#about.name);
-    const input = checkRows(ids, 'ids', this.#config.vocabSize);
+    const { about, config } = this.inner;
+    const asked = checkTable(options, decoderForward, about.name);
+    const input = checkRows(ids, 'ids', config.vocabSize);
     // No code of the caller's runs from here on: it could end the model, or end or fill the cache.
     const { shape } = input;
     const fits = shape.length === 1 || shape.length === 2;
     checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
     if (asked.cache === undefined && asked.logits !== 'none') {
-      checkRecording(this.engine, this.#about.name, this.#dtype);
+      this.checkRecording(about.name);
     }
     const { output, ...rest } = runForward(
       this,
-      this.#about,
+      about,
       withLengths(input, asked.lengths),
       asked,
       ids,
@@ -214,7 +153,7 @@ export class LanguageModel extends Module {
    */
   attribution(ids, options) {
     this.checkAlive();
-    return attribution(this, this.#config, ids, options);
+    return attribution(this, this.inner.config, ids, options);
   }
 
   /**
@@ -226,7 +165,7 @@ export class LanguageModel extends Module {
    */
   headCircuits(where) {
     this.checkAlive();
-    return headCircuits(this, this.#config, where);
+    return headCircuits(this, this.inner.config, where);
   }
 
   /**
@@ -241,9 +180,8 @@ export class LanguageModel extends Module {
    */
   loss(ids, targets, options) {
     this.checkAlive();
-    const { vocabSize, contextLength } = this.#config;
-    const about = { name: this.#about.name.replace('forward', 'loss'), vocabSize, contextLength };
-    checkRecording(this.engine, about.name, this.#dtype);
+    const { loss: about } = this.inner;
+    this.checkRecording(about.name);
     const asked = checkTable(options, lossOptions, about.name);
     return modelLoss(this, about, ids, targets, asked);
   }
@@ -257,6 +195,6 @@ export class LanguageModel extends Module {
    * @param {import('./generate.js').Defaults} defaults
    */
   continue(ids, options, defaults) {
-    return generate(this, this.#config.vocabSize, ids, options, defaults);
+    return generate(this, this.inner.config.vocabSize, ids, options, defaults);
   }
 }

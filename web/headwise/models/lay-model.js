@@ -30,7 +30,7 @@ const activationOf = (name) =>
  * Writes a model's config into staging memory.
  * @param {ModelConfig & { hasHead?: boolean }} config hasHead: of encoders
  * @param {MatrixType} dtype of the matrices
- * @param {boolean} isBare whether names have no prefix such as transformer.
+ * @param {boolean | undefined} isBare whether names have no prefix such as transformer.
  * @returns {(engine: Engine, layout: import('../engine/struct.js').Layout) => number} lays it, and returns its address
  */
 export const layModel = (config, dtype, isBare) => (engine, layout) => {

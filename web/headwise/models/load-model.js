@@ -164,8 +164,8 @@ export async function loadModel(hw, source, options) {
     const keptAs = dtype === 'auto' ? commonType(files) : dtype;
     const about = { config: described, dtype: keptAs };
     const model = described.isDecoder
-      ? new Decoder(engine, config, about)
-      : new Encoder(engine, config, { ...about, hasHead: hasHead(files) });
+      ? new Decoder(engine, config, undefined, about)
+      : new Encoder(engine, config, undefined, { ...about, hasHead: hasHead(files) });
     try {
       await loadTensors(model, files, namesOf(described), onProgress);
       // The last pieces may have been there at once.

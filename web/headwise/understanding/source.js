@@ -2,8 +2,7 @@
 import { checkIndex, checkTable, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
-import { encoderConfigOf } from '../models/encoder.js';
-import { configOf } from '../models/language-model.js';
+import { configOf } from '../models/model.js';
 import { engineOfTrace } from '../attention/trace.js';
 import { loaderThere } from '../worker/there.js';
 
@@ -62,7 +61,7 @@ export const blockRows = 128;
  */
 export function decoderConfig(model) {
   const config = configOf(model);
-  if (config === undefined) {
+  if (!config?.isDecoder) {
     throw misfit(model, 'model', 'a Decoder or a Gpt2');
   }
   return config;
@@ -74,7 +73,7 @@ export function decoderConfig(model) {
  * @returns {import('../models/config.js').ModelConfig}
  */
 export function sizesOf(model) {
-  const config = configOf(model) ?? encoderConfigOf(model);
+  const config = configOf(model);
   if (config === undefined) {
     throw misfit(model, 'model', 'a Decoder, a Gpt2 or an Encoder');
   }

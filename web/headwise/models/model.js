@@ -1,0 +1,103 @@
+// What decoders and encoders have in common: a config, the names of its parameters, and first weights.
+import { HeadwiseError } from '../checks/error.js';
+import { Module } from '../modules/module.js';
+import { drawWeights } from './draw-weights.js';
+import { layModel } from './lay-model.js';
+
+/**
+ * What a class of models says of one.
+ * @typedef {object} Said
+ * @property {string} name the class's
+ * @property {import('./config.js').ModelConfig} config
+ * @property {import('./names.js').Names} names of the parameters
+ * @property {number} [deviation] standard deviation of initial weights; default: they are zero, and the generator is unchanged
+ * @property {boolean} [isBare] whether names have no prefix such as transformer.
+ * @property {import('./lay-model.js').MatrixType} dtype of matrices
+ * @property {boolean} [hasHead] of an encoder
+ */
+
+/**
+ * What models know of themselves.
+ * @typedef {object} Inner
+ * @property {import('./config.js').ModelConfig} config
+ * @property {import('./names.js').Names} names
+ * @property {import('./lay-model.js').MatrixType} dtype
+ * @property {import('../modules/attending.js').Attending} about its forward
+ * @property {{ name: string, vocabSize: number, contextLength: number }} loss
+ * @property {boolean | undefined} hasHead of an encoder: for masked tokens
+ */
+
+/** @type {(model: unknown) => Inner | undefined} */
+let find;
+
+/**
+ * @internal The config of a model, for the package's other entries. Undefined for other values, Proxies included.
+ * @param {unknown} model
+ */
+export const configOf = (model) => find(model)?.config;
+
+/** The base class of models. */
+export class Model extends Module {
+  #inner;
+
+  static {
+    find = (model) =>
+      typeof model === 'object' && model !== null && #inner in model ? model.#inner : undefined;
+  }
+
+  /** @internal @param {import('../engine/engine.js').Engine} engine @param {Said} said */
+  constructor(engine, { name, config, names, deviation, isBare, dtype, hasHead }) {
+    const { isDecoder, numLayers: layers, dModel, vocabSize, numHeads: heads } = config;
+    const laid = isDecoder ? config : { ...config, layers: [], hasHead };
+    super(engine, {
+      kind: isDecoder ? 'decoder' : 'encoder',
+      ...{ config: layModel(laid, dtype, isBare), draw: false },
+      what: `${isDecoder ? 'a' : 'an'} ${name} of ${layers} layers × ${dModel} and ${vocabSize} tokens`,
+    });
+    const { contextLength, headDim } = config;
+    const about = {
+      ...{ name: `${name}.forward`, input: /** @type {const} */ ('ids'), rank: 2, heads, layers },
+      ...{ width: isDecoder ? vocabSize : dModel, contextLength, headDim, dModel },
+    };
+    this.#inner = {
+      config,
+      names,
+      dtype,
+      about,
+      loss: { ...config, name: `${name}.loss` },
+      hasHead,
+    };
+    if (deviation !== undefined) {
+      drawWeights(this, deviation);
+    }
+  }
+
+  /** @internal */
+  get inner() {
+    return this.#inner;
+  }
+
+  /**
+   * @internal
+   * @param {string} name of a method
+   * @throws {HeadwiseError} ERR_VALUE: gradients are to be recorded, and matrices are not of 32 bits
+   */
+  checkRecording(name) {
+    const { dtype } = this.#inner;
+    if (this.engine.isRecording && dtype !== 'float32') {
+      const expected = "dtype 'float32', or a call within hw.noGrad";
+      const problem = `has gradients to record for ${dtype} weights; expected ${expected}`;
+      throw new HeadwiseError('ERR_VALUE', `${name} ${problem}`);
+    }
+  }
+
+  /** @override @protected @param {string} key */
+  canonicalKey(key) {
+    return this.#inner.names.canonical(key);
+  }
+
+  /** @override @protected @param {string} key */
+  ignoresEntry(key) {
+    return this.#inner.names.isUnused(this.canonicalKey(key));
+  }
+}
