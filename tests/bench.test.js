@@ -159,12 +159,17 @@ test('every kind of shape agrees with float64', async () => {
     maps: { kind: 'maps', tokens: 24, dIn: 9, dOut: 12, heads: 3, size: 8 },
     heads: { kind: 'multiHeadAttention', batch: 2, tokens: 11, dIn: 9, dOut: 12, heads: 3 },
     decode: { kind: 'decode', past: 10, dIn: 9, dOut: 12, heads: 3 },
-    train: {
-      ...{ kind: 'train', layers: 2, width: 12, heads: 3, hidden: 10, vocabulary: 7 },
-      ...{ tokens: 14, batch: 4, microBatch: 2 },
-    },
+    ...Object.fromEntries(
+      [10, 0].map((hidden) => [
+        `train ${hidden}`,
+        {
+          ...{ kind: 'train', layers: 2, width: 12, heads: 3, hidden, vocabulary: 7 },
+          ...{ tokens: 14, batch: 4, microBatch: 2 },
+        },
+      ]),
+    ),
   });
-  assert.equal(results.length, VISIBLE.length + 1 + 1 + 2 + 1 + 1);
+  assert.equal(results.length, VISIBLE.length + 1 + 1 + 2 + 1 + 2);
   for (const { shape, name, timing, problem } of results) {
     assert.equal(problem, undefined, `${shape} ${name}`);
     assert.ok(timing && timing.maxError < 1e-6, `${shape} ${name}`);

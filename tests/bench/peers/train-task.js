@@ -43,6 +43,7 @@ function shapesOf({ layers, width, hidden, vocabulary, tokens }) {
     add(`${block}ln_1`, width);
     add(`${block}attn.c_attn`, width, 3 * width);
     add(`${block}attn.c_proj`, width, width);
+    if (hidden === 0) continue;
     add(`${block}ln_2`, width);
     add(`${block}mlp.c_fc`, width, hidden);
     add(`${block}mlp.c_proj`, hidden, width);

@@ -59,7 +59,7 @@ const add = (a, b) => a.map((value, i) => value + b[i]);
  * @param {{ width: number, heads: number, layers: number, vocabulary: number }} shape
  * @param {ArrayLike<number>} ids
  */
-export function modelLoss(state, { width, heads, layers, vocabulary }, ids) {
+export function modelLoss(state, { width, heads, layers, hidden, vocabulary }, ids) {
   const of = (/** @type {string} */ name) => {
     const key = Object.keys(state).find((whole) => whole.endsWith(name));
     return state[key ?? name].data;
@@ -76,9 +76,10 @@ export function modelLoss(state, { width, heads, layers, vocabulary }, ids) {
     xs = xs.map((x, at) =>
       add(x, project(attend(qkv.slice(0, at + 1), heads), ...name('attn.c_proj'))),
     );
+    if (hidden === 0) continue;
     xs = xs.map((x) => {
-      const hidden = project(layerNorm(x, ...name('ln_2')), ...name('mlp.c_fc')).map(gelu);
-      return add(x, project(hidden, ...name('mlp.c_proj')));
+      const inner = project(layerNorm(x, ...name('ln_2')), ...name('mlp.c_fc')).map(gelu);
+      return add(x, project(inner, ...name('mlp.c_proj')));
     });
   }
   const losses = xs.slice(0, -1).map((x, at) => {

@@ -46,7 +46,7 @@
  * @property {number} layers
  * @property {number} width
  * @property {number} heads
- * @property {number} hidden width of the feed-forward
+ * @property {number} hidden width of the feed-forward; 0: there is none
  * @property {number} vocabulary
  * @property {number} tokens of a row
  * @property {number} batch rows of a step

@@ -1,6 +1,5 @@
 /**
- * The small GPT-2 that learns: its options, first weights and the groups of its optimizer. Without feed-forward it still is
- * a GPT-2: one of width 1 whose weights are zero and stay so, so that whatever reads GPT-2 reads it too.
+ * The small GPT-2 that learns: its options, first weights and the groups of its optimizer.
  *
  * @import { Gpt2 } from '../../headwise/gpt2.js'
  * @import { Headwise, Tensor } from '../../headwise/index.js'
@@ -23,7 +22,7 @@ export const optionsOf = (task, { layers, heads, width, only }) => ({
   dModel: width,
   numHeads: heads,
   numLayers: layers,
-  dFf: only ? 1 : 4 * width,
+  dFf: only ? 0 : 4 * width,
 });
 
 /** The sine and cosine of an angle of at most 1, by their series: the same bits in every browser. @param {number} x */
@@ -61,17 +60,22 @@ export function sinusoids(tokens, width, amplitude) {
   return values;
 }
 
-/** @param {string} name a parameter's */
-const isFeedForward = (name) => /\.(mlp|ln_2)\./.test(name);
-
 /** @param {string} name @param {Settings} settings standard deviation of the first weights */
-function deviationOf(name, { layers, width, only, positions }) {
-  if (name.endsWith('bias') || (only && name.includes('.mlp.'))) return 0;
+function deviationOf(name, { layers, width, positions }) {
+  if (name.endsWith('bias')) return 0;
   if (name === 'wte.weight') return TOKEN_DEVIATION;
   if (name === 'wpe.weight') return positions === 'none' ? 0 : TOKEN_DEVIATION;
   const fanIn = name.endsWith('mlp.c_proj.weight') ? 4 * width : width;
   return 1 / Math.sqrt(fanIn * (name.endsWith('c_proj.weight') ? 2 * layers : 1));
 }
+
+/**
+ * What a feed-forward of width 1 and its norm would draw in a block of attention alone: it is drawn all the same, so that runs go
+ * on as those that had them.
+ *
+ * @param {number} width
+ */
+const absentShapes = (width) => [[width], [width], [width, 1], [1], [1, width], [width]];
 
 /**
  * Draws the first weights into a model.
@@ -94,9 +98,13 @@ export function drawWeights(hw, model, settings) {
     const deviation = deviationOf(name, settings);
     return data.map((value) => value * deviation);
   };
-  const dict = model
-    .namedParameters()
-    .map(({ name, shape }) => [name, tensor(own(name, shape), shape)]);
+  const dict = model.namedParameters().map(({ name, shape }) => {
+    const values = own(name, shape);
+    if (settings.only && name.endsWith('attn.c_proj.bias')) {
+      for (const absent of absentShapes(dModel)) hw.randn(absent);
+    }
+    return [name, tensor(values, shape)];
+  });
   model.loadStateDict(Object.fromEntries(dict));
 }
 
@@ -106,10 +114,9 @@ export function drawWeights(hw, model, settings) {
  * @param {Gpt2} model
  * @param {Settings} settings
  */
-export function groupsOf(model, { only, positions }) {
+export function groupsOf(model, { positions }) {
   const learning = model
     .namedParameters()
-    .filter(({ name }) => !(only && isFeedForward(name)))
     .filter(({ name }) => name !== 'wpe.weight' || positions !== 'none');
   return decayGroups(learning, 0.01);
 }

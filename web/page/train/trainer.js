@@ -217,7 +217,12 @@ export class Trainer {
 
   /** Goes on from a run of the same settings. @param {Saved} saved */
   restore({ step, weights, optimizer, muted = [] }) {
-    this.model.loadStateDict(tensors(weights));
+    // Runs of attention alone used to have feed-forward parts of zeros.
+    const own = new Set(this.model.parameters().map(({ name }) => name));
+    const known = Object.entries(weights).filter(
+      ([name]) => own.has(name) || !/\.(mlp|ln_2)\./.test(name),
+    );
+    this.model.loadStateDict(tensors(Object.fromEntries(known)));
     this.optimizer.loadStateDict(tensors(optimizer));
     this.#muted = new Map(muted.map((one) => [keyOf(one.head), one]));
     this.step = step;

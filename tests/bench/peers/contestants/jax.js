@@ -53,7 +53,7 @@ function attend({ numpy: np, nn }, x, of, heads) {
  * @param {number} tokens of each
  */
 const lossOf =
-  (jax, { layers, heads, width }, rows, tokens) =>
+  (jax, { layers, heads, width, hidden }, rows, tokens) =>
   /** @param {Arrays} given @param {JaxArray} ids one-hot @param {JaxArray} targets one-hot, without the rows' first */
   (given, ids, targets) => {
     const { numpy: np, nn } = jax;
@@ -64,9 +64,10 @@ const lossOf =
       const own = (/** @type {string} */ name) => of(`h.${layer}.${name}`);
       const normed = norm(jax, x.ref, own('ln_1.weight'), own('ln_1.bias'));
       x = x.add(attend(jax, normed, own, heads));
+      if (hidden === 0) continue;
       const second = norm(jax, x.ref, own('ln_2.weight'), own('ln_2.bias'));
-      const hidden = np.matmul(second, own('mlp.c_fc.weight')).add(own('mlp.c_fc.bias'));
-      const back = np.matmul(nn.gelu(hidden, { approximate: true }), own('mlp.c_proj.weight'));
+      const inner = np.matmul(second, own('mlp.c_fc.weight')).add(own('mlp.c_fc.bias'));
+      const back = np.matmul(nn.gelu(inner, { approximate: true }), own('mlp.c_proj.weight'));
       x = x.add(back.add(own('mlp.c_proj.bias')));
     }
     const last = x.slice([], [0, tokens - 1]).reshape([rows * (tokens - 1), width]);

@@ -76,7 +76,7 @@ const headsApart =
  * @param {readonly (readonly number[])[]} ids
  * @param {Attend} attend
  */
-function lossOf(tf, { layers, heads, width, vocabulary }, of, ids, attend) {
+function lossOf(tf, { layers, heads, width, hidden, vocabulary }, of, ids, attend) {
   const [rows, tokens] = [ids.length, ids[0].length];
   const project = (/** @type {Tensor} */ x, /** @type {string} */ name) =>
     tf.add(tf.matMul(x, of[`${name}.weight`]), of[`${name}.bias`]);
@@ -91,8 +91,9 @@ function lossOf(tf, { layers, heads, width, vocabulary }, of, ids, attend) {
     const qkv = project(normed(x, `${block}ln_1`), `${block}attn.c_attn`);
     const seen = attend(qkv, { rows, tokens, width, heads });
     x = tf.add(x, project(seen, `${block}attn.c_proj`));
-    const hidden = gelu(tf, project(normed(x, `${block}ln_2`), `${block}mlp.c_fc`));
-    x = tf.add(x, project(hidden, `${block}mlp.c_proj`));
+    if (hidden === 0) continue;
+    const inner = gelu(tf, project(normed(x, `${block}ln_2`), `${block}mlp.c_fc`));
+    x = tf.add(x, project(inner, `${block}mlp.c_proj`));
   }
   const byRow = tf.reshape(x, [rows, tokens, width]);
   const count = rows * (tokens - 1);
