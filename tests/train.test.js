@@ -17,7 +17,9 @@ import { circuitOf } from '../web/page/models/train/circuit.js';
 import { halfOf, writeHalves } from '../web/page/models/train/half.js';
 import { induction } from '../web/page/models/train/induction.js';
 import { lazyLoad } from '../web/page/models/train/r-data.js';
+import { atPosition } from '../web/page/models/train/model.js';
 import { Random } from '../web/page/models/train/random.js';
+import { train as trainRun } from '../web/page/models/train/trainer.js';
 import { names } from '../web/page/models/train/names.js';
 import * as sentences from '../web/page/models/train/sentences.js';
 import { clean, split } from '../web/page/models/train/texts.js';
@@ -281,29 +283,40 @@ test('a paragraph becomes a line, and the end of each novel is held out', () => 
   assert.equal(heldOut, 'one line\n'.repeat(2 * 4));
 });
 
-test('rows of the novels are windows of the text, half of them behind <|endoftext|>', async () => {
+test('rows of the novels are windows of the text, some behind <|endoftext|>, some with a part that repeats', async () => {
   const text = await readFile(new URL('../README.md', import.meta.url), 'utf8');
   const phases = [
-    { from: 0, tokens: 64, rows: [16] },
-    { from: 0.5, tokens: 64, rows: [32] },
+    { from: 0, tokens: 128, rows: [32] },
+    { from: 0.5, tokens: 128, rows: [64] },
   ];
-  const data = austenData(phases, () => ({ train: text, heldOut: text.slice(0, 9000) }));
+  const data = austenData(phases, 100, () => ({ train: text, heldOut: text.slice(0, 9000) }));
   const bpe = new Bpe(/** @type {any} */ (data.tokenizer).model.merges);
   const all = bpe.decode([...bpe.encode(text)]);
   assert.equal(all, text);
-  let beginnings = 0;
-  for (let step = 0; step < 50; step++) {
-    const rows = data.batch(new Random(1, step), step / 50);
-    assert.deepEqual([rows.length, rows[0].ids.length], step < 25 ? [4, 16] : [2, 32]);
-    for (const { ids, targets } of rows) {
+  const count = { steps: 0, starts: 0, rows: 0, beginnings: 0, repeats: 0 };
+  for (let step = 0; step < 200; step++) {
+    const rows = data.batch(new Random(1, step), step / 200);
+    assert.deepEqual([rows.length, rows[0].ids.length], step < 100 ? [4, 32] : [2, 64]);
+    const { start = 0 } = rows[0];
+    assert.ok(start >= 0 && start + rows[0].ids.length <= 100);
+    count.steps++;
+    if (start === 0) count.starts++;
+    for (const row of rows) {
+      const { ids, targets } = row;
+      assert.equal(row.start, start);
       assert.deepEqual(Array.from(ids).slice(1), Array.from(targets).slice(0, -1));
       const begins = ids[0] === bpe.endOfText;
-      if (begins) beginnings++;
+      assert.ok(!begins || start === 0);
+      count.rows++;
+      if (begins) count.beginnings++;
       const words = bpe.decode(Array.from(targets));
-      assert.ok(all.includes(begins ? `\n${words}` : words.replaceAll('\ufffd', '')), words);
+      if (!all.includes(begins ? `\n${words}` : words.replaceAll('\ufffd', ''))) count.repeats++;
     }
   }
-  assert.ok(beginnings > 45 && beginnings < 105, `${beginnings}`);
+  const share = (/** @type {number} */ part, /** @type {number} */ of) => part / of;
+  assert.ok(Math.abs(share(count.starts, count.steps) - 0.5) < 0.1, JSON.stringify(count));
+  assert.ok(Math.abs(share(count.repeats, count.rows) - 0.1) < 0.05, JSON.stringify(count));
+  assert.ok(Math.abs(share(count.beginnings, count.rows) - 0.5 * 0.9 * 0.8) < 0.1);
   const hw = await engine();
   const model = new Gpt2(hw, { ...austen.options, dModel: 8, numHeads: 2, numLayers: 1, dFf: 8 });
   const { held_out_loss_256: loss, held_out_bits_per_byte: bits } = data.evaluate(model, false);
@@ -408,6 +421,69 @@ test('a head’s part in the circuit is told from where it looks, and what is lo
   ]);
   assert.deepEqual(roles, { duplicate: [], inhibition: ['L0H0'], both: [], mover: ['L0H1'] });
   assert.deepEqual(accuracy, { duplicate: 1, inhibition: 0, both: 1, mover: 1 });
+});
+
+test('rows that begin at another position give the gradients of the rows of wpe that they read', async () => {
+  const hw = await engine();
+  const options = { vocabSize: 7, contextLength: 6, dModel: 4, numHeads: 2, numLayers: 1 };
+  const [model, shorter] = [new Gpt2(hw, options), new Gpt2(hw, { ...options, contextLength: 3 })];
+  const state = model.stateDict();
+  const wpe = state['wpe.weight'];
+  shorter.loadStateDict({ ...state, 'wpe.weight': wpe.slice([2, 5]) });
+  const compute = (/** @type {Gpt2} */ one) =>
+    hw.enableGrad(() => {
+      const loss = one.loss([[1, 2, 3]], [[2, 3, 4]]);
+      loss.backward();
+      return loss.item();
+    });
+  assert.equal(
+    atPosition(model, 2, () => compute(model)),
+    compute(shorter),
+  );
+  assert.deepEqual(model.stateDict(), state);
+  const gradOf = (/** @type {Gpt2} */ one) =>
+    /** @type {import('headwise').Tensor} */ (
+      one.parameters().find(({ name }) => name === 'wpe.weight')?.grad
+    );
+  assert.deepEqual(gradOf(model).slice([2, 5]), gradOf(shorter));
+  assert.ok(
+    [...gradOf(model).slice([0, 2]).data, ...gradOf(model).slice([5, 6]).data].every(
+      (x) => x === 0,
+    ),
+  );
+  [model, shorter].forEach((one) => one.dispose());
+});
+
+test('a run gives the model that was judged best, also when it is resumed', async () => {
+  const hw = await engine();
+  /** Judged worse and worse but at step 4. */
+  const judged = (/** @type {number[]} */ seen) => () => {
+    seen.push(seen.length);
+    return seen.length === 2 ? -1 : seen.length;
+  };
+  const { data, ...task } = induction;
+  const states = [];
+  for (const stops of [[10], [5, 7, 10]]) {
+    /** @type {number[]} */
+    const seen = [];
+    const own = { ...data(), judge: judged(seen) };
+    const options = { folder: join(folder, `best-${stops.length}`), seed: 1, steps: 10, tell() {} };
+    let last;
+    for (const stop of stops) {
+      last?.model.dispose();
+      const how = { ...options, stop, isResumed: stop !== stops[0] };
+      last = await trainRun(hw, { ...task, data, judgedEvery: 2 }, own, how);
+    }
+    assert.deepEqual(last?.progress.best, { step: 4, loss: -1 });
+    assert.equal(seen.length, 5);
+    states.push(last?.model.stateDict());
+    last?.model.dispose();
+  }
+  const four = { folder: join(folder, 'four'), seed: 1, steps: 10, stop: 4, tell() {} };
+  const early = await trainRun(hw, { ...task, data }, data(), { ...four, isResumed: false });
+  assert.deepEqual(states[0], early.model.stateDict());
+  assert.deepEqual(states[1], states[0]);
+  early.model.dispose();
 });
 
 test('a card’s parts are renewed, and nothing else', () => {

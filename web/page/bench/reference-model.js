@@ -56,7 +56,7 @@ const add = (a, b) => a.map((value, i) => value + b[i]);
 /**
  * The mean cross-entropy of what each token predicts of the next.
  * @param {Record<string, Tensor>} state of the model
- * @param {{ width: number, heads: number, layers: number, vocabulary: number }} shape
+ * @param {{ width: number, heads: number, layers: number, hidden: number, vocabulary: number }} shape
  * @param {ArrayLike<number>} ids
  */
 export function modelLoss(state, { width, heads, layers, hidden, vocabulary }, ids) {

@@ -35,23 +35,33 @@ export function decayGroups(learning, weightDecay) {
   ];
 }
 
+/** @typedef {{ hw: Headwise, model: Gpt2, optimizer: AdamW, params: readonly Parameter[] }} Run */
+
 /**
- * Forward, backward, clipping, AdamW.
+ * Forward and backward.
  *
- * @param {{ hw: Headwise, model: Gpt2, optimizer: AdamW, params: readonly Parameter[] }} run
+ * @param {Pick<Run, 'hw' | 'model'>} run
  * @param {readonly Example[]} rows
- * @param {number} lr
  * @returns {number} the loss
  */
-export function takeStep({ hw, model, optimizer, params }, rows, lr) {
-  const value = hw.enableGrad(() => {
+export const computeGradients = ({ hw, model }, rows) =>
+  hw.enableGrad(() => {
     const loss = model.loss(batchOf(rows, 'ids'), batchOf(rows, 'targets'));
     loss.backward();
     return loss.item();
   });
+
+/** Clipping, AdamW. @param {Omit<Run, 'model'>} run @param {number} lr */
+export function update({ hw, optimizer, params }, lr) {
   hw.clipGradNorm(params, MAX_NORM);
   optimizer.lr = lr;
   optimizer.step();
   optimizer.zeroGrad();
+}
+
+/** @param {Run} run @param {readonly Example[]} rows @param {number} lr @returns {number} the loss */
+export function takeStep(run, rows, lr) {
+  const value = computeGradients(run, rows);
+  update(run, lr);
   return value;
 }

@@ -15,20 +15,25 @@ const VOCABULARY = 2048;
 
 /**
  * Rows of a step: from this share of the steps on, so many tokens a step, in rows of one of these lengths. Among few tokens
- * heads find the one before sooner. Rows begin at position 0, so that the last positions need long ones.
+ * heads find the one before sooner.
  *
  * @typedef {{ from: number, tokens: number, rows: readonly number[] }} Phase
  */
 /** @type {readonly Phase[]} */
 const PHASES = [
-  { from: 0, tokens: 512, rows: [64] },
-  { from: 0.15, tokens: 512, rows: [128] },
-  { from: 0.35, tokens: 1024, rows: [256] },
-  { from: 0.7, tokens: 2048, rows: [...Array(12).fill(256), 512, 1024, 2048] },
+  { from: 0, tokens: 768, rows: [32] },
+  { from: 0.15, tokens: 768, rows: [64] },
+  { from: 0.4, tokens: 768, rows: [128] },
+  { from: 0.65, tokens: 768, rows: [256] },
+  { from: 0.92, tokens: 2048, rows: [256, 256, 512, 1024, 2048] },
 ];
 
-/** The share of the rows that begin with <|endoftext|> and a paragraph, and not anywhere. */
-const WITH_BEGINNING = 0.5;
+/** The share of the steps whose rows begin at position 0, not at a random one. */
+const FROM_START = 0.5;
+/** The share of the rows in which a part is written over a later one, so that the text repeats. */
+const WITH_REPEAT = 0.1;
+/** Of the other rows that begin at position 0 so many begin with <|endoftext|> and a paragraph, and not anywhere. */
+const WITH_BEGINNING = 0.8;
 
 /** Ids of the novels, and where in them paragraphs begin. */
 class Text {
@@ -44,24 +49,45 @@ class Text {
     this.#paragraphs = [...ids.keys()].filter((at) => ids[at - 1] === newline);
   }
 
-  /** @param {Random} random @param {number} count @returns {ArrayLike<number>} */
-  window(random, count) {
+  /** @param {Random} random @param {number} count */
+  #window(random, count) {
+    const at = random.whole(0, this.#ids.length - count);
+    return this.#ids.slice(at, at + count);
+  }
+
+  /** @param {Random} random @param {number} count */
+  #beginning(random, count) {
     const last = this.#ids.length - count;
-    if (random.unit() >= WITH_BEGINNING) {
-      const at = random.whole(0, last);
-      return this.#ids.slice(at, at + count);
-    }
-    const paragraphs = this.#paragraphs.filter((at) => at <= last);
-    const at = random.pick(paragraphs);
+    const at = random.pick(this.#paragraphs.filter((paragraph) => paragraph <= last));
     return Int32Array.of(this.#endOfText, ...this.#ids.subarray(at, at + count - 1));
+  }
+
+  /** @param {Random} random @param {number} count */
+  #repeated(random, count) {
+    const ids = this.#window(random, count);
+    const length = random.whole(8, Math.floor(count / 2));
+    const source = random.whole(0, count - 2 * length);
+    const target = random.whole(source + length, count - length);
+    return ids.copyWithin(target, source, source + length);
+  }
+
+  /** @param {Random} random @param {number} count of tokens @param {boolean} isFirst whether it begins at position 0 */
+  some(random, count, isFirst) {
+    if (random.unit() < WITH_REPEAT) return this.#repeated(random, count);
+    if (isFirst && random.unit() < WITH_BEGINNING) return this.#beginning(random, count);
+    return this.#window(random, count);
   }
 }
 
-/** @param {Text} text @param {readonly Phase[]} phases @returns {Data['batch']} */
-const batches = (text, phases) => (random, progress) => {
+/** @param {Text} text @param {readonly Phase[]} phases @param {number} positions @returns {Data['batch']} */
+const batches = (text, phases, positions) => (random, progress) => {
   const { tokens, rows } = /** @type {Phase} */ (phases.findLast(({ from }) => from <= progress));
   const length = random.pick(rows);
-  return Array.from({ length: tokens / length }, () => rowOf(text.window(random, length + 1)));
+  const start = random.unit() < FROM_START ? 0 : random.whole(0, positions - length);
+  return Array.from({ length: tokens / length }, () => ({
+    ...rowOf(text.some(random, length + 1, start === 0)),
+    start,
+  }));
 };
 
 /**
@@ -86,6 +112,8 @@ function lossOn(model, ids, tokens, most = Infinity) {
 
 const WINDOWS = 32;
 const WINDOW = 256;
+/** So many windows tell the best model. */
+const JUDGED = 48;
 
 /** Whether a token has neither letter nor digit, and is not a space alone. @param {string} piece in byte characters */
 const isMark = (piece) => piece !== 'Ġ' && !/[\p{L}\p{N}]/u.test(piece.replaceAll('Ġ', ''));
@@ -115,8 +143,13 @@ function samples(model, bpe) {
   return `Temperature ${temperature}, top ${topK}, seed ${seed}:\n\n${texts.join('\n\n---\n\n')}`;
 }
 
-/** @param {readonly Phase[]} phases @param {() => { train: string, heldOut: string }} texts @returns {Data} */
-export function austenData(phases, texts = () => split(novels())) {
+/**
+ * @param {readonly Phase[]} phases
+ * @param {number} positions of the model
+ * @param {() => { train: string, heldOut: string }} texts
+ * @returns {Data}
+ */
+export function austenData(phases, positions, texts = () => split(novels())) {
   const { train, heldOut } = texts();
   const bpe = Bpe.learn(train, VOCABULARY);
   const text = new Text(bpe.encode(train), bpe);
@@ -134,7 +167,8 @@ export function austenData(phases, texts = () => split(novels())) {
     tokenizer: bpe.json,
     tokenizerConfig: { bos_token: END_OF_TEXT, eos_token: END_OF_TEXT },
     config: { bos_token_id: bpe.endOfText, eos_token_id: bpe.endOfText },
-    batch: batches(text, phases),
+    batch: batches(text, phases, positions),
+    judge: (model) => lossOn(model, ids, WINDOW, JUDGED),
     evaluate: (model, isFinal) => {
       const near = lossOn(model, ids, WINDOW, isFinal ? Infinity : 12);
       const measured = {
@@ -155,13 +189,14 @@ export const austen = {
   name: 'austen',
   options: {
     ...{ vocabSize: VOCABULARY, contextLength: 2048, dModel: 128 },
-    ...{ numHeads: 8, numLayers: 4, dFf: 512 },
+    ...{ numHeads: 8, numLayers: 4, dFf: 512, dropout: 0.1 },
   },
   start: { tokens: 0.05, positions: 0.07 },
-  steps: 16_000,
+  steps: 26_000,
   peak: 3e-3,
   decay: 0.1,
-  data: () => austenData(PHASES),
+  judgedEvery: 500,
+  data: () => austenData(PHASES, 2048),
 };
 
 /**
@@ -177,9 +212,12 @@ export const austenLarge = {
   steps: 60_000,
   peak: 2e-3,
   data: () =>
-    austenData([
-      { from: 0, tokens: 1024, rows: [256] },
-      { from: 0.3, tokens: 2048, rows: [512] },
-      { from: 0.8, tokens: 2048, rows: [512, 1024] },
-    ]),
+    austenData(
+      [
+        { from: 0, tokens: 1024, rows: [256] },
+        { from: 0.3, tokens: 2048, rows: [512] },
+        { from: 0.8, tokens: 2048, rows: [512, 1024] },
+      ],
+      1024,
+    ),
 };

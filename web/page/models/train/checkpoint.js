@@ -17,9 +17,10 @@ import { readSafetensors, writeSafetensors } from 'headwise/formats';
  * @property {number} tokens seen
  * @property {number | null} loss a mean over the last steps; null: none was done
  * @property {number} seconds of processor time
+ * @property {{ step: number, loss: number } | null} best of the models that were judged; null: none was
  *
  * @typedef {{ stateDict(): Record<string, Tensor>, loadStateDict(dict: Record<string, Tensor>): unknown }} Keeper
- * @typedef {{ model: Gpt2, optimizer: Keeper }} Parts
+ * @typedef {{ model: Gpt2, optimizer: Keeper, best: Keeper }} Parts best: the model that was judged best, or nothing
  */
 
 const NAME = 'checkpoint.safetensors';
@@ -28,8 +29,8 @@ const NAME = 'checkpoint.safetensors';
 export const checkpointIn = (folder) => join(folder, NAME);
 
 /** @param {string} folder @param {Parts} parts @param {Progress} progress */
-export async function saveCheckpoint(folder, { model, optimizer }, progress) {
-  const entries = Object.entries({ model, optimizer }).flatMap(([part, keeper]) =>
+export async function saveCheckpoint(folder, { model, optimizer, best }, progress) {
+  const entries = Object.entries({ model, optimizer, best }).flatMap(([part, keeper]) =>
     Object.entries(keeper.stateDict()).map(([name, value]) => [`${part}/${name}`, value]),
   );
   const file = writeSafetensors(Object.fromEntries(entries), {
@@ -46,11 +47,11 @@ export async function saveCheckpoint(folder, { model, optimizer }, progress) {
  * @param {Parts} parts are loaded
  * @returns {Promise<Progress>}
  */
-export async function resume(folder, { model, optimizer }) {
+export async function resume(folder, { model, optimizer, best }) {
   const file = await readFile(checkpointIn(folder));
   const { tensors, metadata } = await readSafetensors(new Uint8Array(file));
   const entries = /** @type {[string, Tensor][]} */ (Object.entries(tensors));
-  for (const [part, keeper] of Object.entries({ model, optimizer })) {
+  for (const [part, keeper] of Object.entries({ model, optimizer, best })) {
     const own = entries.filter(([name]) => name.startsWith(`${part}/`));
     const named = own.map(([name, value]) => [name.slice(part.length + 1), value]);
     keeper.loadStateDict(Object.fromEntries(named));

@@ -14,6 +14,8 @@
  * @property {number} steps
  * @property {number} peak the highest learning rate
  * @property {number} decay of matrices
+ * @property {number} [judgedEvery] after so many steps the model is judged, and the best is what the run gives; default: the
+ *   last
  * @property {() => Data} data what takes time to make or to get
  *
  * @typedef {object} Data
@@ -23,6 +25,7 @@
  * @property {(random: Random, progress: number) => Row[]} batch the rows of a step, all of one length
  * @property {(model: Gpt2, isFinal: boolean) => Record<string, number>} evaluate how well it does on what is held out; quickly
  *   unless final
+ * @property {(model: Gpt2) => number} [judge] a loss on what is held out, by which the best is told
  * @property {(hw: Headwise, model: Gpt2) => Record<string, unknown>} score scores.json: heads, and what else is measured
  * @property {(model: Gpt2, scores: any) => Record<string, string>} card parts of the model's README.md in Markdown, by
  *   name
@@ -30,6 +33,7 @@
  * @typedef {object} Row
  * @property {number[]} ids
  * @property {number[]} targets IGNORED where nothing is asked
+ * @property {number} [start] the position of the first token, of all rows of a step alike; default 0
  */
 
 export { IGNORED } from '../../train/tasks/task.js';

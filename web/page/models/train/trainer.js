@@ -1,14 +1,14 @@
 /**
  * A training run.
  *
- * @import { Headwise } from 'headwise'
+ * @import { Headwise, Tensor } from 'headwise'
  * @import { Gpt2 } from 'headwise/gpt2'
  * @import { Progress } from './checkpoint.js'
  * @import { Data, Task } from './task.js'
  */
-import { BETAS, takeStep } from '../../train/step.js';
+import { BETAS, computeGradients, update } from '../../train/step.js';
 import { resume, saveCheckpoint } from './checkpoint.js';
-import { groupsOf, newModel, rateOf } from './model.js';
+import { atPosition, groupsOf, newModel, rateOf } from './model.js';
 import { Random } from './random.js';
 
 /**
@@ -34,18 +34,41 @@ const written = (values) =>
 /** A run that cannot go on. */
 export class RunError extends Error {}
 
+/** What dropout leaves out is not measured. @template T @param {Gpt2} model @param {(model: Gpt2) => T} measure @returns {T} */
+function evaluated(model, measure) {
+  const value = measure(model.eval());
+  model.train();
+  return value;
+}
+
+/** The model as it was when it was judged best. */
+class Best {
+  /** @type {Record<string, Tensor>} */
+  #state = {};
+
+  stateDict() {
+    return this.#state;
+  }
+
+  /** @param {Record<string, Tensor>} state */
+  loadStateDict(state) {
+    this.#state = state;
+  }
+}
+
 /** A model, its optimizer, and how far they are. */
 class Training {
   #hw;
   #data;
-  #peak;
+  #task;
   #params;
+  best = new Best();
 
   /** @param {Headwise} hw @param {Task} task @param {Data} data @param {RunOptions} options */
   constructor(hw, task, data, { seed, steps }) {
     this.#hw = hw;
     this.#data = data;
-    this.#peak = task.peak;
+    this.#task = task;
     this.model = newModel(hw, task, seed);
     const groups = groupsOf(this.model, task);
     this.#params = groups.flatMap(({ params }) => params);
@@ -55,7 +78,10 @@ class Training {
     }
     this.optimizer = new hw.AdamW(groups, { lr: task.peak, betas: BETAS });
     /** @type {Progress} */
-    this.progress = { task: task.name, seed, steps, step: 0, tokens: 0, loss: null, seconds: 0 };
+    this.progress = {
+      ...{ task: task.name, seed, steps, step: 0, tokens: 0, loss: null, seconds: 0 },
+      best: null,
+    };
   }
 
   /** @param {string} folder */
@@ -70,17 +96,39 @@ class Training {
     this.progress = found;
   }
 
-  /** On rows of its own: forward, backward, clipping, AdamW. */
+  /** On rows of its own, with a dropout of its own: forward, backward, clipping, AdamW. */
   step() {
     const { progress, model, optimizer } = this;
     const { seed, step, steps } = progress;
-    const rows = this.#data.batch(new Random(seed, step), step / steps);
+    const random = new Random(seed, step);
+    const rows = this.#data.batch(random, step / steps);
     const run = { hw: this.#hw, model, optimizer, params: this.#params };
-    const value = takeStep(run, rows, rateOf(step, steps, this.#peak));
+    this.#hw.manualSeed(random.below(2 ** 32));
+    const value = atPosition(model, rows[0].start ?? 0, () => computeGradients(run, rows));
+    update(run, rateOf(step, steps, this.#task.peak));
     if (!Number.isFinite(value)) throw new RunError(`The loss of step ${step} is ${value}.`);
     progress.loss = progress.loss === null ? value : 0.98 * progress.loss + 0.02 * value;
     progress.step++;
     progress.tokens += rows.length * rows[0].ids.length;
+    this.#judge();
+  }
+
+  #judge() {
+    const { progress, model } = this;
+    const { judge } = this.#data;
+    const { step, steps, best } = progress;
+    const { judgedEvery = 0 } = this.#task;
+    if (judge === undefined || (step % judgedEvery !== 0 && step < steps)) return;
+    const loss = evaluated(model, judge);
+    if (best === null || loss < best.loss) {
+      progress.best = { step, loss };
+      this.best.loadStateDict(model.stateDict());
+    }
+  }
+
+  /** The model becomes the best again. */
+  end() {
+    if (this.progress.best !== null) this.model.loadStateDict(this.best.stateDict());
   }
 }
 
@@ -112,7 +160,12 @@ export async function train(hw, task, data, options) {
     training.step();
     if (now() - told > TELL_EVERY) {
       keepTime();
-      tell(lineOf(progress, data.evaluate(model, false)));
+      tell(
+        lineOf(
+          progress,
+          evaluated(model, (one) => data.evaluate(one, false)),
+        ),
+      );
       told = now();
     }
     if (now() - saved > SAVE_EVERY) {
@@ -122,6 +175,7 @@ export async function train(hw, task, data, options) {
   }
   keepTime();
   await saveCheckpoint(folder, training, progress);
+  if (progress.step === progress.steps) training.end();
   return { model, progress };
 }
 

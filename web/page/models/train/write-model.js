@@ -48,9 +48,10 @@ export async function saveModel(hw, { data, model, progress, folder, shipped }) 
   const config = configOf(model, data.config);
   const weights = writeHalves(model.stateDict());
   const saved = await loadGpt2(hw, { config, weights });
-  const { steps, tokens, seed, loss, seconds } = progress;
+  const { steps, tokens, seed, loss, seconds, best } = progress;
   const facts = {
     ...{ steps, tokens, seed, processor_minutes: Math.round(seconds / 6) / 10 },
+    ...(best !== null && { step_of_the_best: best.step }),
     loss: Math.round(1000 * (loss ?? NaN)) / 1000,
     ...data.evaluate(saved, true),
   };
