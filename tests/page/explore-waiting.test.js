@@ -59,7 +59,7 @@ for (const [method, words] of [
     await page.click('#explore-skipped button');
     await scored(page, old);
     await page.waitForFunction(() => !document.querySelector('#explore-skipped'));
-    await page.waitForSelector('#explore-surveying[hidden]');
+    await page.waitForFunction(() => !document.querySelector('#explore-surveying'));
     await page.select('#explore-by', 'distance');
     await page.waitForSelector('#explore-grid[data-measure=distance] b');
   });

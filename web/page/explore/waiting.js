@@ -72,8 +72,9 @@ export const waitingBar = ({ waiting }) =>
 /** Of what is asked of all heads; what was cancelled can be gone on with. @param {Explorer} room */
 export const headsBar = ({ surveying, run, skipped, survey }) =>
   drawn(() => {
+    const now = surveying.now.value;
     if (!run.value || skipped.value !== run.value)
-      return bar('explore-surveying', surveying.now.value, () => (skipped.value = run.peek()));
+      return now ? bar('explore-surveying', now, () => (skipped.value = run.peek())) : '';
     return html`<div class="waiting-bar" id="explore-skipped">
       <span class="note">Not all small maps and scores are there.</span>
       <button type="button" class="quiet" @click=${survey}>Go on</button>
