@@ -5,37 +5,10 @@
 
 #include "modules/asked.h"
 #include "modules/gradients.h"
+#include "modules/head_outputs.h"
 #include "modules/kept.h"
 #include "modules/modules.h"
 #include "modules/turned_heads.h"
-#include "ops/attention.h"
-#include "ops/head_mask.h"
-
-/* Queries and keys may have norms. */
-enum { NORMS = HW_VALUE };
-
-typedef struct multi_head_attention {
-  hw_module base;
-  hw_model_attention_config config;
-  hw_linear qkv_proj; /* rows of W_query, W_key, W_value one after another, unless they are interleaved */
-  hw_linear out_proj; /* if there is one */
-  hw_module *norms[NORMS];
-} multi_head_attention;
-
-static size_t head_dim_of(const multi_head_attention *m) { return m->config.base.d_out / m->config.base.num_heads; }
-
-static size_t heads_of(const multi_head_attention *m, size_t projection) {
-  return projection == HW_QUERY ? m->config.base.num_heads : m->config.key_heads;
-}
-
-/* Rows of qkv_proj before those of a projection. */
-static size_t start_of(const multi_head_attention *m, size_t projection) {
-  const size_t head_dim = head_dim_of(m);
-  if (m->config.is_interleaved) {
-    return projection * head_dim;
-  }
-  return projection == HW_QUERY ? 0 : m->config.base.d_out + (projection - HW_KEY) * m->config.key_heads * head_dim;
-}
 
 /* ---- Life ---- */
 
@@ -47,11 +20,12 @@ static hw_status check_config(const hw_model_attention_config *config) {
   }
   const bool softcap = config->softcap == 0.0 ||
                        ((float)config->softcap >= HW_SMALLEST_SOFTCAP && (float)config->softcap <= HW_LARGEST_SOFTCAP);
-  return hw_dropout_is_valid(base->dropout) && softcap && isfinite(config->scale) ? HW_OK : HW_ERROR_VALUE;
+  const bool by_hand = !config->by_hand || !base->qkv_bias;
+  return hw_dropout_is_valid(base->dropout) && softcap && isfinite(config->scale) && by_hand ? HW_OK : HW_ERROR_VALUE;
 }
 
 static hw_status create(hw_module *module) {
-  multi_head_attention *m = (multi_head_attention *)module;
+  hw_attention_module *m = (hw_attention_module *)module;
   hw_model_attention_config *config = &m->config;
   const hw_multi_head_attention_config *base = &config->base;
   config->key_heads = config->key_heads == 0 ? base->num_heads : config->key_heads;
@@ -59,8 +33,8 @@ static hw_status create(hw_module *module) {
   HW_TRY(check_config(config));
   m->base.layers = 1;
   m->base.heads = base->num_heads;
-  config->norm.base.dim = head_dim_of(m);
-  for (size_t i = 0; config->qk_norm && i < NORMS; i++) {
+  config->norm.base.dim = hw_head_dim_of(m);
+  for (size_t i = 0; config->qk_norm && i < HW_NORMS; i++) {
     HW_TRY(hw_module_create(NULL, &hw_norm_type, &config->norm, &m->norms[i]));
   }
   const size_t columns = hw_size_add(base->d_out, hw_size_multiply(2 * config->key_heads, config->norm.base.dim));
@@ -70,36 +44,59 @@ static hw_status create(hw_module *module) {
 }
 
 static void release(hw_module *module) {
-  multi_head_attention *m = (multi_head_attention *)module;
+  hw_attention_module *m = (hw_attention_module *)module;
   hw_linear_release(&m->qkv_proj);
   hw_linear_release(&m->out_proj);
-  for (size_t i = 0; i < NORMS; i++) {
+  for (size_t i = 0; i < HW_NORMS; i++) {
     hw_module_destroy(m->norms[i]);
   }
+}
+
+/* Columns of W in x·W, drawn by rand. */
+static void visit_by_hand(hw_visit *visit, const char *name, hw_linear *linear, size_t first_row, size_t rows,
+                          uint32_t part) {
+  const hw_parameter parameter = {
+      .rank = 2,
+      .rows = linear->weight.columns,
+      .columns = rows,
+      .matrix = &linear->weight,
+      .first_row = first_row,
+      .is_transposed = true,
+      .gradient = &linear->weight_gradient,
+      .part = part,
+      .drawn = HW_DRAWN_UNIFORM,
+      .to = 1.0F,
+  };
+  hw_visit_parameter(visit, name, &parameter);
 }
 
 static void visit(hw_module *module, hw_visit *visit) {
   static const char *const names[] = {"W_query", "W_key", "W_value"};
   static const char *const norm_names[] = {"q_norm", "k_norm"};
-  multi_head_attention *m = (multi_head_attention *)module;
+  hw_attention_module *m = (hw_attention_module *)module;
+  for (size_t i = 0; !m->config.base.packed_qkv && i < HW_PROJECTIONS; i++) {
+    const size_t start = hw_projection_start(m, i);
+    const size_t rows = hw_heads_of(m, i) * hw_head_dim_of(m);
+    if (m->config.by_hand) {
+      visit_by_hand(visit, names[i], &m->qkv_proj, start, rows, 1u << i);
+    } else {
+      hw_visit_linear_part(visit, names[i], &m->qkv_proj, start, rows, 1u << i);
+    }
+  }
   if (m->config.base.packed_qkv) {
     hw_visit_linear(visit, "qkv_proj", &m->qkv_proj);
-  } else {
-    for (size_t i = 0; i < HW_PROJECTIONS; i++) {
-      hw_visit_linear_part(visit, names[i], &m->qkv_proj, start_of(m, i), heads_of(m, i) * head_dim_of(m), 1u << i);
-    }
   }
   if (m->config.base.out_proj) {
     hw_visit_linear(visit, "out_proj", &m->out_proj);
   }
-  for (size_t i = 0; m->config.qk_norm && i < NORMS; i++) {
+  for (size_t i = 0; m->config.qk_norm && i < HW_NORMS; i++) {
     hw_visit_child(visit, norm_names[i], m->norms[i], NULL);
   }
 }
 
 hw_head_parts hw_attention_head_parts(const hw_module *module, size_t head) {
-  const multi_head_attention *m = (const multi_head_attention *)module;
-  const size_t head_dim = head_dim_of(m);
+  const hw_attention_module *m = (const hw_attention_module *)module;
+  const size_t head_dim = hw_head_dim_of(m);
   const size_t stride = m->config.is_interleaved ? HW_PROJECTIONS * head_dim : head_dim;
   hw_head_parts of = {
       .qkv_proj = &m->qkv_proj,
@@ -109,38 +106,38 @@ hw_head_parts hw_attention_head_parts(const hw_module *module, size_t head) {
       .scale = m->config.scale == 0.0 ? (double)hw_attention_default_scale(head_dim) : m->config.scale,
   };
   for (size_t i = 0; i < HW_PROJECTIONS; i++) {
-    const size_t number = head / (m->config.base.num_heads / heads_of(m, i));
-    of.rows[i] = (hw_matrix_part){start_of(m, i) + number * stride, head_dim, 0, m->config.base.d_in};
+    const size_t number = head / (m->config.base.num_heads / hw_heads_of(m, i));
+    of.rows[i] = (hw_matrix_part){hw_projection_start(m, i) + number * stride, head_dim, 0, m->config.base.d_in};
   }
   return of;
 }
 
 static hw_cache_shape cache_shape(const hw_module *module) {
-  const multi_head_attention *m = (const multi_head_attention *)module;
+  const hw_attention_module *m = (const hw_attention_module *)module;
   return (hw_cache_shape){
       .layers = 1,
       .heads = m->config.key_heads,
-      .head_dim = head_dim_of(m),
+      .head_dim = hw_head_dim_of(m),
       .capacity = m->config.base.context_length,
   };
 }
 
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
-  const size_t context_length = ((const multi_head_attention *)module)->config.base.context_length;
+  const size_t context_length = ((const hw_attention_module *)module)->config.base.context_length;
   return options->cache == NULL && input->tokens > context_length ? HW_ERROR_SHAPE : HW_OK;
 }
 
 static const hw_linear *out_proj(const hw_module *module, size_t layer) {
   (void)layer;
-  const multi_head_attention *m = (const multi_head_attention *)module;
+  const hw_attention_module *m = (const hw_attention_module *)module;
   return m->config.base.out_proj ? &m->out_proj : NULL;
 }
 
 /* ---- Attention ---- */
 
-static hw_strides strides_of(const multi_head_attention *m, size_t tokens) {
+static hw_strides strides_of(const hw_attention_module *m, size_t tokens) {
   const size_t columns = m->qkv_proj.weight.rows;
-  const size_t head_dim = head_dim_of(m);
+  const size_t head_dim = hw_head_dim_of(m);
   return (hw_strides){
       .batch = tokens * columns,
       .head = m->config.is_interleaved ? HW_PROJECTIONS * head_dim : head_dim,
@@ -149,10 +146,10 @@ static hw_strides strides_of(const multi_head_attention *m, size_t tokens) {
 }
 
 /* Of queries or keys. */
-static hw_turned_heads turned_of(const hw_run *run, const multi_head_attention *m, const hw_input *input,
+static hw_turned_heads turned_of(const hw_run *run, const hw_attention_module *m, const hw_input *input,
                                  size_t projection) {
   const size_t rotary = m->config.rotary;
-  const size_t heads = heads_of(m, projection);
+  const size_t heads = hw_heads_of(m, projection);
   return (hw_turned_heads){
       .norm = m->norms[projection],
       .rotary =
@@ -161,31 +158,33 @@ static hw_turned_heads turned_of(const hw_run *run, const multi_head_attention *
               .batch = input->batch,
               .heads = heads,
               .tokens = input->tokens,
-              .width = head_dim_of(m),
+              .width = hw_head_dim_of(m),
           },
       .strides = strides_of(m, input->tokens),
-      .start = start_of(m, projection),
+      .start = hw_projection_start(m, projection),
       .rows = hw_size_multiply(hw_size_multiply(input->batch, input->tokens), heads),
   };
 }
 
-static void point_at(const multi_head_attention *m, const float *qkv, hw_attention *attention) {
-  attention->query = hw_const_floats_from(qkv, start_of(m, HW_QUERY));
-  attention->key = hw_const_floats_from(qkv, start_of(m, HW_KEY));
-  attention->value = hw_const_floats_from(qkv, start_of(m, HW_VALUE));
+static void point_at(const hw_attention_module *m, const float *qkv, hw_attention *attention) {
+  attention->query = hw_const_floats_from(qkv, hw_projection_start(m, HW_QUERY));
+  attention->key = hw_const_floats_from(qkv, hw_projection_start(m, HW_KEY));
+  attention->value = hw_const_floats_from(qkv, hw_projection_start(m, HW_VALUE));
 }
 
 /* Heads by strides: a token's are columns of its row. */
-static hw_attention call_of(const hw_run *run, const multi_head_attention *m, const hw_input *input) {
+static hw_attention call_of(const hw_run *run, const hw_attention_module *m, const hw_input *input) {
   const hw_multi_head_attention_config *config = &m->config.base;
   const hw_forward_options *options = run->options;
   const size_t d_out = config->d_out;
-  const size_t head_dim = head_dim_of(m);
+  const size_t head_dim = hw_head_dim_of(m);
   const size_t tokens = input->tokens;
   const hw_key_value_cache *cache = options->cache;
   const size_t stored_tokens = cache == NULL ? 0 : cache->length;
   const bool is_ragged = cache != NULL && cache->is_ragged;
   const hw_strides strides = strides_of(m, tokens);
+  /* For all heads of a wrapper: one trace tells what was dropped. */
+  const bool drops = run->place.wrapper == NULL ? m->base.training : run->place.wrapper->training;
   return (hw_attention){
       .batch = input->batch,
       .heads = config->num_heads,
@@ -207,39 +206,25 @@ static hw_attention call_of(const hw_run *run, const multi_head_attention *m, co
       .is_windowed = m->config.window > 0,
       .window_left = (int32_t)hw_min(m->config.window - 1, INT32_MAX),
       .window_right = -1,
-      .mask = options->mask,
-      .dropout = m->base.training ? config->dropout : 0.0,
+      .mask = hw_mask_from_head(&options->mask, run->place.head),
+      .dropout = drops ? config->dropout : 0.0,
       .weights = options->weights,
-      .weights_batch_stride = config->num_heads * tokens * (stored_tokens + tokens),
+      .weights_batch_stride = (run->place.others + 1) * config->num_heads * tokens * (stored_tokens + tokens),
   };
 }
 
-/* Where the heads' outputs go: to the tape, to y, or to what the output projection will read. Without weights that is where
- * the queries were, each of which only its own output needs. */
-static void place_output(const hw_run *run, const multi_head_attention *m, float *y, hw_attention *attention) {
-  const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
-  if (hw_run_records(run)) {
-    attention->output = hw_tape_push_floats(run, rows, m->config.base.d_out);
-  } else if (!m->config.base.out_proj) {
-    attention->output = y;
-  } else if (attention->weights == NULL && !m->config.is_interleaved) {
-    attention->output = (float *)attention->query;
-    attention->output_strides = attention->query_strides;
-  } else {
-    attention->output = hw_run_take_floats(run, rows, m->config.base.d_out);
-  }
-}
-
-/* Points a call that computes at its layer's weights; until then they may be larger than memory. */
+/* Points a call that computes at the weights of its layer and heads; until then they may be larger than memory. */
 static void place_weights(const hw_run *run, hw_attention *attention) {
   if (attention->weights != NULL && !hw_run_measures(run)) {
-    attention->weights += (run->layer - run->options->start_layer) * attention->batch * attention->weights_batch_stride;
+    attention->weights +=
+        (run->layer - run->options->start_layer) * attention->batch * attention->weights_batch_stride +
+        run->place.head * attention->query_tokens * attention->key_tokens;
   }
 }
 
 static void attend(hw_run *run, hw_attention *attention) {
   const hw_forward_options *options = run->options;
-  hw_attention_state state = {0};
+  hw_attention_state state = {.first_head = run->place.head, .heads = (run->place.others + 1) * attention->heads};
   if (hw_run_records(run)) {
     hw_attention_push(run, attention);
   }
@@ -251,58 +236,14 @@ static void attend(hw_run *run, hw_attention *attention) {
   hw_attention_forward(run, attention, &state);
 }
 
-/* The heads' outputs times the layer's factors, in place. */
-static void mask_heads(const hw_run *run, const hw_attention *attention, float *output) {
-  hw_attention masked = *attention;
-  masked.output = output;
-  hw_head_mask_forward(run, &masked, run->options->head_mask + run->layer * attention->heads);
-}
-
-/* What comes after the heads: their outputs, times factors if there are any. What the tape holds stays as it is. */
-static float *masked_output(const hw_run *run, const hw_attention *attention, float *copy) {
-  const bool is_masked = run->options->head_mask != NULL;
-  float *output = attention->output;
-  if (hw_run_records(run) && is_masked) {
-    output = copy;
-    if (!hw_run_measures(run)) {
-      memcpy(copy, attention->output, attention->batch * attention->output_strides.batch * sizeof(float));
-    }
-  }
-  if (is_masked) {
-    mask_heads(run, attention, output);
-  }
-  return output;
-}
-
-static void project(const hw_run *run, const multi_head_attention *m, const hw_input *input, hw_attention *attention,
-                    float *y) {
-  const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
-  const size_t d_out = m->config.base.d_out;
-  const bool needs_copy = hw_run_records(run) && run->options->head_mask != NULL;
-  float *copy = needs_copy ? hw_run_take_floats(run, rows, d_out) : NULL;
-  const float *output = masked_output(run, attention, copy);
-  hw_head_replace_forward(run, attention);
-  for (const hw_watch *watch = run->watch; watch != NULL && !hw_run_measures(run); watch = watch->next) {
-    memcpy(watch->heads + run->layer * d_out, output + watch->row * attention->output_strides.token,
-           d_out * sizeof(float));
-  }
-  if (m->config.base.out_proj) {
-    const size_t asked = hw_keep_outputs(run, input, attention);
-    const hw_rows of_tokens = {output, attention->output_strides.token, asked};
-    hw_linear_forward(run, &m->out_proj, &of_tokens, y, m->config.out_features);
-  } else if (hw_run_records(run) && !hw_run_measures(run)) {
-    memcpy(y, output, rows * d_out * sizeof(float));
-  }
-}
-
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
-  const multi_head_attention *m = (const multi_head_attention *)module;
+  const hw_attention_module *m = (const hw_attention_module *)module;
   const size_t mark = run->arena->used;
   const size_t columns = m->qkv_proj.weight.rows;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
   float *qkv = hw_run_keep_floats(run, rows, columns);
   hw_linear_forward(run, &m->qkv_proj, &(hw_rows){input->x, m->config.base.d_in, rows}, qkv, columns);
-  for (size_t i = 0; i < NORMS; i++) {
+  for (size_t i = 0; i < HW_NORMS; i++) {
     const hw_turned_heads turned = turned_of(run, m, input, i);
     hw_turned_heads_forward(run, &turned, qkv);
   }
@@ -310,84 +251,68 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   point_at(m, qkv, &attention);
   hw_drop_queries(run, input, &attention);
   place_weights(run, &attention);
-  place_output(run, m, y, &attention);
+  hw_head_outputs_place(run, m, y, &attention);
   attend(run, &attention);
-  project(run, m, input, &attention, y);
+  hw_head_outputs_project(run, m, input, &attention, y);
   run->layer++;
   run->arena->used = mark;
 }
 
 /* ---- Backward ---- */
 
-/* d_output [rows, d_out], the gradient of the heads' outputs, from dy. */
-static void unproject(const hw_run *run, multi_head_attention *m, const hw_attention *attention, const float *dy,
-                      float *d_output) {
-  const size_t mark = run->arena->used;
-  const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
-  const size_t d_out = m->config.base.d_out;
-  if (m->config.base.out_proj) {
-    float *copy = run->options->head_mask == NULL ? NULL : hw_run_take_floats(run, rows, d_out);
-    const hw_rows output = {masked_output(run, attention, copy), d_out, rows};
-    hw_gradients_of_linear(run, &m->out_proj, &output, &(hw_rows){dy, m->config.out_features, rows}, false, d_output,
-                           d_out);
-  } else if (!hw_run_measures(run)) {
-    memcpy(d_output, dy, rows * d_out * sizeof(float));
-  }
-  if (run->options->head_mask != NULL) {
-    mask_heads(run, attention, d_output);
-  }
-  run->arena->used = mark;
-}
-
 /* What the forward has kept, in reverse. */
-static void pop(const hw_run *run, const multi_head_attention *m, const hw_turned_heads *turned,
+static void pop(const hw_run *run, const hw_attention_module *m, const hw_turned_heads *turned,
                 hw_normalized *normalized, hw_attention *attention) {
   const size_t rows = attention->batch * attention->query_tokens;
   hw_attention_pop(run, attention);
   attention->output = hw_tape_pop_floats(run, rows, m->config.base.d_out);
-  for (size_t i = NORMS; m->config.qk_norm && i > 0; i--) {
+  for (size_t i = HW_NORMS; m->config.qk_norm && i > 0; i--) {
     normalized[i - 1] = hw_layer_norm_pop(run, turned[i - 1].norm, turned[i - 1].rows);
   }
   point_at(m, hw_tape_pop_floats(run, rows, m->qkv_proj.weight.rows), attention);
 }
 
 static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
-  multi_head_attention *m = (multi_head_attention *)module;
+  hw_attention_module *m = (hw_attention_module *)module;
   const size_t mark = run->arena->used;
   const size_t columns = m->qkv_proj.weight.rows;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
-  const hw_turned_heads turned[NORMS] = {turned_of(run, m, input, HW_QUERY), turned_of(run, m, input, HW_KEY)};
-  hw_normalized normalized[NORMS];
+  const hw_turned_heads turned[HW_NORMS] = {turned_of(run, m, input, HW_QUERY), turned_of(run, m, input, HW_KEY)};
+  hw_normalized normalized[HW_NORMS];
   hw_attention attention = call_of(run, m, input);
   pop(run, m, turned, normalized, &attention);
   run->layer--;
+  /* Of a wrapper's heads the last one comes first. */
+  const bool adds = run->place.head < run->place.others;
   float *d_output = hw_run_take_floats(run, rows, m->config.base.d_out);
-  unproject(run, m, &attention, dy, d_output);
+  hw_head_outputs_unproject(run, m, &attention, dy, d_output);
   float *d_qkv = hw_run_take_floats(run, rows, columns);
   const hw_attention_gradient gradient = {
       .output = d_output,
-      .query = hw_floats_from(d_qkv, start_of(m, HW_QUERY)),
-      .key = hw_floats_from(d_qkv, start_of(m, HW_KEY)),
-      .value = hw_floats_from(d_qkv, start_of(m, HW_VALUE)),
+      .query = hw_floats_from(d_qkv, hw_projection_start(m, HW_QUERY)),
+      .key = hw_floats_from(d_qkv, hw_projection_start(m, HW_KEY)),
+      .value = hw_floats_from(d_qkv, hw_projection_start(m, HW_VALUE)),
       .output_strides = attention.output_strides,
       .query_strides = attention.query_strides,
       .key_strides = attention.key_strides,
       .value_strides = attention.value_strides,
   };
   hw_attention_backward(run, &attention, &gradient);
-  for (size_t i = 0; i < NORMS; i++) {
+  for (size_t i = 0; i < HW_NORMS; i++) {
     hw_turned_heads_backward(run, &turned[i], &normalized[i], d_qkv);
   }
   hw_gradients_of_linear(run, &m->qkv_proj, &(hw_rows){input->x, m->config.base.d_in, rows},
-                         &(hw_rows){d_qkv, columns, rows}, false, dx, m->config.base.d_in);
+                         &(hw_rows){d_qkv, columns, rows}, adds, dx, m->config.base.d_in);
   run->arena->used = mark;
 }
 
-const hw_module_type hw_model_attention_type = {
-    HW_MODULE_TYPE(multi_head_attention), .check = check,       .backward = backward,
-    .cache_shape = cache_shape,           .out_proj = out_proj, .has_head_mask = true};
+/* ---- Types ---- */
 
-const hw_module_type hw_multi_head_attention_type = {HW_PLAIN_MODULE_TYPE(multi_head_attention),
+const hw_module_type hw_model_attention_type = {
+    HW_MODULE_TYPE(hw_attention_module), .check = check,       .backward = backward,
+    .cache_shape = cache_shape,          .out_proj = out_proj, .has_head_mask = true};
+
+const hw_module_type hw_multi_head_attention_type = {HW_PLAIN_MODULE_TYPE(hw_attention_module),
                                                      .check = check,
                                                      .backward = backward,
                                                      .cache_shape = cache_shape,
@@ -397,4 +322,44 @@ const hw_module_type hw_multi_head_attention_type = {HW_PLAIN_MODULE_TYPE(multi_
 hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
                                          hw_module **module) {
   return hw_module_create(context, &hw_multi_head_attention_type, config, module);
+}
+
+/* ---- One head ---- */
+
+/* The head's config is where the other one is to be. */
+static hw_status create_head(hw_module *module) {
+  hw_attention_module *m = (hw_attention_module *)module;
+  hw_causal_attention_config head;
+  memcpy(&head, &m->config, sizeof head);
+  m->config = (hw_model_attention_config){
+      .base =
+          {
+              .d_in = head.d_in,
+              .d_out = head.d_out,
+              .context_length = head.context_length,
+              .dropout = head.dropout,
+              .num_heads = 1,
+              .qkv_bias = head.qkv_bias,
+              .is_causal = head.is_causal,
+          },
+      .by_hand = head.by_hand,
+  };
+  return create(module);
+}
+
+const hw_module_type hw_causal_attention_type = {
+    .bytes = sizeof(hw_attention_module),
+    .config_bytes = sizeof(hw_causal_attention_config),
+    .config_offset = offsetof(hw_attention_module, config),
+    .create = create_head,
+    .release = release,
+    .visit = visit,
+    .forward = forward,
+    .check = check,
+    .backward = backward,
+};
+
+hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attention_config *config,
+                                     hw_module **module) {
+  return hw_module_create(context, &hw_causal_attention_type, config, module);
 }

@@ -17,6 +17,7 @@ typedef struct hw_model_attention_config {
   double scale;                        /* 0: 1/√head_dim */
   double softcap;                      /* 0: none */
   hw_matrix_type dtype;
+  bool by_hand; /* as in hw_causal_attention_config */
 } hw_model_attention_config;
 
 extern const hw_module_type hw_model_attention_type;

@@ -1,4 +1,3 @@
-#include "modules/causal_attention.h"
 #include "modules/modules.h"
 
 typedef struct wrapper {
@@ -10,10 +9,10 @@ typedef struct wrapper {
 static hw_status create(hw_module *module) {
   wrapper *m = (wrapper *)module;
   const hw_causal_attention_config *head = &m->config.head;
+  const size_t weight_bytes = hw_matrix_bytes(HW_MATRIX_FLOAT32, hw_size_multiply(3, head->d_out), head->d_in);
   m->base.layers = 1;
   m->base.heads = m->config.num_heads;
-  return hw_modules_create(m->config.num_heads, hw_causal_attention_weight_bytes(head), &hw_causal_attention_type, head,
-                           &m->heads);
+  return hw_modules_create(m->config.num_heads, weight_bytes, &hw_causal_attention_type, head, &m->heads);
 }
 
 static void release(hw_module *module) { hw_modules_release(&((wrapper *)module)->heads); }
@@ -28,19 +27,24 @@ static hw_status check(const hw_module *module, const hw_input *input, const hw_
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const hw_modules *heads = &((const wrapper *)module)->heads;
-  hw_head_place place = {.num_heads = heads->count, .training = module->training};
   /* All heads have the same config, so one head's scratch is as large as another's; a tape keeps all of theirs. */
-  for (; place.head < (hw_run_measures(run) && !hw_run_records(run) ? 1 : heads->count); place.head++) {
-    hw_causal_attention_head_forward(run, heads->all[place.head], input, y, &place);
+  const size_t count = hw_run_measures(run) && !hw_run_records(run) ? 1 : heads->count;
+  for (size_t i = 0; i < count; i++) {
+    run->place = (hw_head_place){module, i, heads->count - 1};
+    run->layer = 0;
+    hw_module_run(run, heads->all[i], input, y);
   }
+  run->place = (hw_head_place){0};
 }
 
 static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
   const hw_modules *heads = &((const wrapper *)module)->heads;
   for (size_t i = heads->count; i > 0; i--) {
-    const hw_head_place place = {.head = i - 1, .num_heads = heads->count};
-    hw_causal_attention_head_backward(run, heads->all[i - 1], input, dy, i < heads->count, dx, &place);
+    run->place = (hw_head_place){module, i - 1, heads->count - 1};
+    run->layer = 1;
+    hw_module_run_backward(run, heads->all[i - 1], input, dy, dx);
   }
+  run->place = (hw_head_place){0};
 }
 
 const hw_module_type hw_multi_head_attention_wrapper_type = {

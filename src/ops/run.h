@@ -29,6 +29,13 @@ typedef struct hw_watch {
   float *branches;             /* [layers, 2, d_model]: what attention and feed-forward add to the residual stream */
 } hw_watch;
 
+/* Which of a wrapper's heads a module is. */
+typedef struct hw_head_place {
+  const hw_module *wrapper;
+  size_t head;
+  size_t others;
+} hw_head_place;
+
 typedef struct hw_run {
   hw_context *context;
   hw_arena *arena;
@@ -36,6 +43,7 @@ typedef struct hw_run {
   const hw_forward_options *options; /* of the whole call */
   const struct hw_angles *angles;    /* of a model's positions, by the number of its rotary (ops/rotary.h) */
   const hw_watch *watch;             /* NULL, or what to keep of some tokens */
+  hw_head_place place;               /* of the module that runs; zeros: it is no head of a wrapper */
   size_t layer;                      /* layers of attention that have run; in a backward, layers that are left */
   bool is_read;                      /* of a model: its values are looked at or go on into a cache, so dropout is off */
   bool only_asked;                   /* the layer under way gives the rows of tokens whose logits are asked for alone */
