@@ -35,33 +35,23 @@ export function decayGroups(learning, weightDecay) {
   ];
 }
 
-/** @typedef {{ hw: Headwise, model: Gpt2, optimizer: AdamW, params: readonly Parameter[] }} Run */
-
 /**
- * Forward and backward.
+ * Forward, backward, clipping, AdamW.
  *
- * @param {Pick<Run, 'hw' | 'model'>} run
+ * @param {{ hw: Headwise, model: Gpt2, optimizer: AdamW, params: readonly Parameter[] }} run
  * @param {readonly Example[]} rows
+ * @param {number} lr
  * @returns {number} the loss
  */
-export const computeGradients = ({ hw, model }, rows) =>
-  hw.enableGrad(() => {
+export function takeStep({ hw, model, optimizer, params }, rows, lr) {
+  const value = hw.enableGrad(() => {
     const loss = model.loss(batchOf(rows, 'ids'), batchOf(rows, 'targets'));
     loss.backward();
     return loss.item();
   });
-
-/** Clipping, AdamW. @param {Omit<Run, 'model'>} run @param {number} lr */
-export function update({ hw, optimizer, params }, lr) {
   hw.clipGradNorm(params, MAX_NORM);
   optimizer.lr = lr;
   optimizer.step();
   optimizer.zeroGrad();
-}
-
-/** @param {Run} run @param {readonly Example[]} rows @param {number} lr @returns {number} the loss */
-export function takeStep(run, rows, lr) {
-  const value = computeGradients(run, rows);
-  update(run, lr);
   return value;
 }

@@ -15,25 +15,23 @@ const VOCABULARY = 2048;
 
 /**
  * Rows of a step: from this share of the steps on, so many tokens a step, in rows of one of these lengths. Among few tokens
- * heads find the one before sooner.
+ * heads find the one before sooner. Rows begin at position 0, so that the last positions need long ones.
  *
  * @typedef {{ from: number, tokens: number, rows: readonly number[] }} Phase
  */
 /** @type {readonly Phase[]} */
 const PHASES = [
-  { from: 0, tokens: 768, rows: [32] },
-  { from: 0.15, tokens: 768, rows: [64] },
-  { from: 0.4, tokens: 768, rows: [128] },
-  { from: 0.65, tokens: 768, rows: [256] },
-  { from: 0.92, tokens: 2048, rows: [256, 256, 512, 1024, 2048] },
+  { from: 0, tokens: 512, rows: [32] },
+  { from: 0.1, tokens: 512, rows: [64] },
+  { from: 0.3, tokens: 768, rows: [128] },
+  { from: 0.6, tokens: 1024, rows: [256] },
+  { from: 0.9, tokens: 2048, rows: [256, 256, 512, 1024, 2048] },
 ];
 
-/** The share of the steps whose rows begin at position 0, not at a random one. */
-const FROM_START = 0.5;
 /** The share of the rows in which a part is written over a later one, so that the text repeats. */
 const WITH_REPEAT = 0.1;
-/** Of the other rows that begin at position 0 so many begin with <|endoftext|> and a paragraph, and not anywhere. */
-const WITH_BEGINNING = 0.8;
+/** Of the others so many begin with <|endoftext|> and a paragraph, and not anywhere. */
+const WITH_BEGINNING = 0.5;
 
 /** Ids of the novels, and where in them paragraphs begin. */
 class Text {
@@ -71,23 +69,20 @@ class Text {
     return ids.copyWithin(target, source, source + length);
   }
 
-  /** @param {Random} random @param {number} count of tokens @param {boolean} isFirst whether it begins at position 0 */
-  some(random, count, isFirst) {
+  /** @param {Random} random @param {number} count of tokens */
+  some(random, count) {
     if (random.unit() < WITH_REPEAT) return this.#repeated(random, count);
-    if (isFirst && random.unit() < WITH_BEGINNING) return this.#beginning(random, count);
-    return this.#window(random, count);
+    return random.unit() < WITH_BEGINNING
+      ? this.#beginning(random, count)
+      : this.#window(random, count);
   }
 }
 
-/** @param {Text} text @param {readonly Phase[]} phases @param {number} positions @returns {Data['batch']} */
-const batches = (text, phases, positions) => (random, progress) => {
+/** @param {Text} text @param {readonly Phase[]} phases @returns {Data['batch']} */
+const batches = (text, phases) => (random, progress) => {
   const { tokens, rows } = /** @type {Phase} */ (phases.findLast(({ from }) => from <= progress));
   const length = random.pick(rows);
-  const start = random.unit() < FROM_START ? 0 : random.whole(0, positions - length);
-  return Array.from({ length: tokens / length }, () => ({
-    ...rowOf(text.some(random, length + 1, start === 0)),
-    start,
-  }));
+  return Array.from({ length: tokens / length }, () => rowOf(text.some(random, length + 1)));
 };
 
 /**
@@ -143,13 +138,8 @@ function samples(model, bpe) {
   return `Temperature ${temperature}, top ${topK}, seed ${seed}:\n\n${texts.join('\n\n---\n\n')}`;
 }
 
-/**
- * @param {readonly Phase[]} phases
- * @param {number} positions of the model
- * @param {() => { train: string, heldOut: string }} texts
- * @returns {Data}
- */
-export function austenData(phases, positions, texts = () => split(novels())) {
+/** @param {readonly Phase[]} phases @param {() => { train: string, heldOut: string }} texts @returns {Data} */
+export function austenData(phases, texts = () => split(novels())) {
   const { train, heldOut } = texts();
   const bpe = Bpe.learn(train, VOCABULARY);
   const text = new Text(bpe.encode(train), bpe);
@@ -167,7 +157,7 @@ export function austenData(phases, positions, texts = () => split(novels())) {
     tokenizer: bpe.json,
     tokenizerConfig: { bos_token: END_OF_TEXT, eos_token: END_OF_TEXT },
     config: { bos_token_id: bpe.endOfText, eos_token_id: bpe.endOfText },
-    batch: batches(text, phases, positions),
+    batch: batches(text, phases),
     judge: (model) => lossOn(model, ids, WINDOW, JUDGED),
     evaluate: (model, isFinal) => {
       const near = lossOn(model, ids, WINDOW, isFinal ? Infinity : 12);
@@ -196,7 +186,7 @@ export const austen = {
   peak: 3e-3,
   decay: 0.1,
   judgedEvery: 500,
-  data: () => austenData(PHASES, 2048),
+  data: () => austenData(PHASES),
 };
 
 /**
@@ -212,12 +202,9 @@ export const austenLarge = {
   steps: 60_000,
   peak: 2e-3,
   data: () =>
-    austenData(
-      [
-        { from: 0, tokens: 1024, rows: [256] },
-        { from: 0.3, tokens: 2048, rows: [512] },
-        { from: 0.8, tokens: 2048, rows: [512, 1024] },
-      ],
-      1024,
-    ),
+    austenData([
+      { from: 0, tokens: 1024, rows: [256] },
+      { from: 0.3, tokens: 2048, rows: [512] },
+      { from: 0.8, tokens: 2048, rows: [512, 1024] },
+    ]),
 };

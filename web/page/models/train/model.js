@@ -1,7 +1,7 @@
 /**
  * The GPT-2 that is trained: its first weights, the groups of its optimizer, its learning rate.
  *
- * @import { Headwise, Parameter, Tensor } from 'headwise'
+ * @import { Headwise } from 'headwise'
  * @import { Gpt2, Gpt2Options } from 'headwise/gpt2'
  * @import { Task } from './task.js'
  */
@@ -69,36 +69,6 @@ export function newModel(hw, task, seed) {
     ];
   });
   return model.loadStateDict(Object.fromEntries(state));
-}
-
-/** The matrix with its rows turned, so that row `by` comes first. @param {Tensor} matrix @param {number} by */
-function turned({ data, shape }, by) {
-  const at = by * shape[1];
-  const all = new Float32Array(data.length);
-  all.set(/** @type {Float32Array} */ (data).subarray(at));
-  all.set(/** @type {Float32Array} */ (data).subarray(0, at), data.length - at);
-  return tensor(all, shape);
-}
-
-/**
- * Computes gradients with rows that begin at another position: for so long other rows of wpe stand first.
- *
- * @template T
- * @param {Gpt2} model
- * @param {number} start position of the rows' first token
- * @param {() => T} compute
- * @returns {T}
- */
-export function atPosition(model, start, compute) {
-  if (start === 0) return compute();
-  const isPositions = (/** @type {Parameter} */ { name }) => name === 'wpe.weight';
-  const wpe = /** @type {Parameter} */ (model.parameters().find(isPositions));
-  const { data } = wpe;
-  wpe.data = turned(data, start);
-  const value = compute();
-  wpe.data = data;
-  wpe.grad = turned(/** @type {Tensor} */ (wpe.grad), wpe.shape[0] - start);
-  return value;
 }
 
 /**

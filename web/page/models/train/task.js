@@ -33,7 +33,6 @@
  * @typedef {object} Row
  * @property {number[]} ids
  * @property {number[]} targets IGNORED where nothing is asked
- * @property {number} [start] the position of the first token, of all rows of a step alike; default 0
  */
 
 export { IGNORED } from '../../train/tasks/task.js';

@@ -6,9 +6,9 @@
  * @import { Progress } from './checkpoint.js'
  * @import { Data, Task } from './task.js'
  */
-import { BETAS, computeGradients, update } from '../../train/step.js';
+import { BETAS, takeStep } from '../../train/step.js';
 import { resume, saveCheckpoint } from './checkpoint.js';
-import { atPosition, groupsOf, newModel, rateOf } from './model.js';
+import { groupsOf, newModel, rateOf } from './model.js';
 import { Random } from './random.js';
 
 /**
@@ -104,8 +104,7 @@ class Training {
     const rows = this.#data.batch(random, step / steps);
     const run = { hw: this.#hw, model, optimizer, params: this.#params };
     this.#hw.manualSeed(random.below(2 ** 32));
-    const value = atPosition(model, rows[0].start ?? 0, () => computeGradients(run, rows));
-    update(run, rateOf(step, steps, this.#task.peak));
+    const value = takeStep(run, rows, rateOf(step, steps, this.#task.peak));
     if (!Number.isFinite(value)) throw new RunError(`The loss of step ${step} is ${value}.`);
     progress.loss = progress.loss === null ? value : 0.98 * progress.loss + 0.02 * value;
     progress.step++;
