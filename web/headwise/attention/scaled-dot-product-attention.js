@@ -27,6 +27,47 @@ import { sizeOf, withLast } from '../tensor/shape.js';
  * @typedef {AttentionOutput & import('./options.js').Asked<NeedWeights, AttentionWeights>} AttentionResult
  */
 
+/** @typedef {ReturnType<typeof checkOperands>} Operands */
+
+/**
+ * @param {Operands} operands
+ * @param {number} pastTokens
+ */
+function sizesOf({ q: { shape }, k, v }, pastTokens) {
+  const rank = shape.length;
+  return {
+    batch: rank === 4 ? shape[0] : 1,
+    heads: rank >= 3 ? shape[rank - 3] : 1,
+    keyHeads: rank >= 3 ? k.shape[rank - 3] : 1,
+    queryTokens: shape[rank - 2],
+    keyTokens: k.shape[rank - 2] + pastTokens,
+    keyWidth: shape[rank - 1],
+    valueWidth: v.shape[rank - 1],
+  };
+}
+
+/**
+ * @param {Engine} engine
+ * @param {Operands['k']} k
+ * @param {ReturnType<typeof sizesOf>} sizes
+ * @param {number} pastTokens
+ * @param {readonly number[]} addresses
+ * @param {ReturnType<typeof sourcesOf>} inputs undefined: nothing is recorded
+ * @returns {import('./operands.js').Past}
+ */
+function readPresent(engine, k, sizes, pastTokens, addresses, inputs) {
+  const [key, value] = [sizes.keyWidth, sizes.valueWidth].map((width, i) => {
+    const shape = [...k.shape.slice(0, -2), sizes.keyTokens, width];
+    const part = engine.read(addresses[1 + i], shape);
+    if (inputs !== undefined) {
+      const heads = sizes.batch * sizes.keyHeads;
+      attachPresent(engine, part, [inputs[3 + i], inputs[1 + i]], heads, pastTokens * width);
+    }
+    return part;
+  });
+  return { key, value };
+}
+
 /**
  * @param {Engine} engine
  * @param {readonly [q: Tensor, k: Tensor, v: Tensor]} tensors
@@ -35,17 +76,12 @@ import { sizeOf, withLast } from '../tensor/shape.js';
  */
 export function scaledDotProductAttention(engine, tensors, options) {
   const given = checkTable(options, attentionTable, 'scaledDotProductAttention');
-  const { q, k, v } = checkOperands(tensors, given.enableGqa);
+  const operands = checkOperands(tensors, given.enableGqa);
+  const { q, k, v } = operands;
   const past = given.past === undefined ? undefined : checkPast(given.past, k, v);
   const pastTokens = past === undefined ? 0 : past.tokens;
-  const rank = q.shape.length;
-  const batch = rank === 4 ? q.shape[0] : 1;
-  const heads = rank >= 3 ? q.shape[rank - 3] : 1;
-  const keyHeads = rank >= 3 ? k.shape[rank - 3] : 1;
-  const queryTokens = q.shape[rank - 2];
-  const keyTokens = k.shape[rank - 2] + pastTokens;
-  const keyWidth = q.shape[rank - 1];
-  const valueWidth = v.shape[rank - 1];
+  const sizes = sizesOf(operands, pastTokens);
+  const { batch, heads, keyHeads, queryTokens, keyTokens, keyWidth, valueWidth } = sizes;
   const outputShape = withLast(q.shape, valueWidth);
   const weightsShape = withLast(q.shape, keyTokens);
   const fitted = fitAttentionOptions(given, {
@@ -66,7 +102,6 @@ export function scaledDotProductAttention(engine, tensors, options) {
     lengths,
     attentionArguments.bytes,
   ];
-  const sizes = { batch, heads, keyHeads, queryTokens, keyTokens, keyWidth, valueWidth };
   const inputs = engine.isRecording
     ? sourcesOf([...tensors, past?.from.key, past?.from.value, given.mask?.from])
     : undefined;
@@ -89,21 +124,11 @@ export function scaledDotProductAttention(engine, tensors, options) {
     result.weights = engine.read(weights, weightsShape);
   }
   if (past !== undefined) {
-    const lead = k.shape.slice(0, -2);
-    result.present = {
-      key: engine.read(key, [...lead, keyTokens, keyWidth]),
-      value: engine.read(value, [...lead, keyTokens, valueWidth]),
-    };
+    result.present = readPresent(engine, k, sizes, pastTokens, addresses, inputs);
   }
   if (inputs !== undefined) {
     const call = { sizes, fitted, pastTokens, maskShape: given.mask?.shape, addresses };
     attachAttention(engine, result.output, inputs, call);
-  }
-  if (inputs !== undefined && result.present !== undefined) {
-    const keys = batch * keyHeads;
-    const { present } = result;
-    attachPresent(engine, present.key, [inputs[3], inputs[1]], keys, pastTokens * keyWidth);
-    attachPresent(engine, present.value, [inputs[4], inputs[2]], keys, pastTokens * valueWidth);
   }
   return result;
 }

@@ -103,6 +103,43 @@ function gather({ dModel }, { shape: [layers, tokens], data }, positions) {
 }
 
 /**
+ * What is told of rows of logits.
+ * @param {readonly [layers: number, positions: number]} shape of the rows
+ * @param {number} top
+ * @param {number | undefined} target
+ */
+function answersOf(shape, top, target) {
+  const total = shape[0] * shape[1];
+  const [topIds, topLogs] = [new Float32Array(total * top), new Float32Array(total * top)];
+  const [targetLogs, ranks] = [new Float32Array(total), new Float32Array(total)];
+  return {
+    /** @param {Float32Array} logits @param {number} row */
+    read(logits, row) {
+      const logSum = shared.logSumOf(logits);
+      likeliest(logits, top).forEach((id, i) => {
+        topIds[row * top + i] = id;
+        topLogs[row * top + i] = logits[id] - logSum;
+      });
+      if (target !== undefined) {
+        targetLogs[row] = logits[target] - logSum;
+        ranks[row] = rankOf(logits, target);
+      }
+    },
+    /** @returns {LogitLens} */
+    result: () => ({
+      ids: new Tensor(topIds, [...shape, top]),
+      logProbabilities: new Tensor(topLogs, [...shape, top]),
+      ...(target !== undefined && {
+        target: {
+          logProbabilities: new Tensor(targetLogs, shape),
+          ranks: new Tensor(ranks, shape),
+        },
+      }),
+    }),
+  };
+}
+
+/**
  * The logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): the residual stream before each layer and behind the
  * last, through the final norm and the unembedding, as if no layer followed. Behind the last layer it is what the model says. The
  * logits are made of a few rows at a time.
@@ -133,22 +170,8 @@ export async function logitLens(model, ids, options) {
     headMask,
   });
   const rows = gather(subject, residuals, positions);
-  const shape = [numLayers + 1, positions.length];
-  const total = shape[0] * shape[1];
-  const [topIds, topLogs] = [new Float32Array(total * top), new Float32Array(total * top)];
-  const [targetLogs, ranks] = [new Float32Array(total), new Float32Array(total)];
-
-  const readRow = (/** @type {Float32Array} */ logits, /** @type {number} */ row) => {
-    const logSum = shared.logSumOf(logits);
-    likeliest(logits, top).forEach((id, i) => {
-      topIds[row * top + i] = id;
-      topLogs[row * top + i] = logits[id] - logSum;
-    });
-    if (target !== undefined) {
-      targetLogs[row] = logits[target] - logSum;
-      ranks[row] = rankOf(logits, target);
-    }
-  };
+  const total = (numLayers + 1) * positions.length;
+  const answers = answersOf([numLayers + 1, positions.length], top, target);
   const most = Math.max(1, Math.min(contextLength, Math.floor(mostLogits / vocabSize)));
   for (let done = 0; done < total;) {
     await pause();
@@ -158,19 +181,10 @@ export async function logitLens(model, ids, options) {
     const asked = /** @type {const} */ ({ logits: 'all', start });
     const { data } = shared.forward(subject, new Array(count).fill(0), asked).logits;
     for (let i = 0; i < count; i++) {
-      readRow(data.subarray(i * vocabSize, (i + 1) * vocabSize), done + i);
+      answers.read(data.subarray(i * vocabSize, (i + 1) * vocabSize), done + i);
     }
     done += count;
     onProgress?.({ done, total });
   }
-  return {
-    ids: new Tensor(topIds, [...shape, top]),
-    logProbabilities: new Tensor(topLogs, [...shape, top]),
-    ...(target !== undefined && {
-      target: {
-        logProbabilities: new Tensor(targetLogs, shape),
-        ranks: new Tensor(ranks, shape),
-      },
-    }),
-  };
+  return answers.result();
 }
