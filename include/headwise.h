@@ -963,6 +963,7 @@ typedef struct hw_attribution {
   /* [num_layers, num_heads, head_dim] or NULL: what the total changes by with a unit of a head's output, before the output
    * projection. Times the output they add up to the head's part, but for what the rounding of int8 adds. */
   float *directions;
+  const float *head_mask; /* [num_layers, num_heads] or NULL: as in hw_forward_options; outputs are those after it */
 } hw_attribution;
 
 /* Runs the text and writes the parts. Errors are those of hw_module_forward. HW_ERROR_VALUE also: the module is not a decoder,
@@ -992,7 +993,8 @@ typedef struct hw_qk_attribution {
   float *key_parts;   /* [count]: they add up to the score */
   float *
       pairs; /* NULL, or [count, count]: of query's and key's parts; rows add up to query_parts, columns to key_parts */
-  float *score; /* [1] */
+  float *score;           /* [1] */
+  const float *head_mask; /* [num_layers, num_heads] or NULL: as in hw_forward_options */
 } hw_qk_attribution;
 
 /* Runs the text up to the layer and writes the parts. Errors are those of hw_module_forward. HW_ERROR_VALUE also: the module is not

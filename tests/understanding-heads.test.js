@@ -193,6 +193,31 @@ for (const name of ['llama', 'gemma3_text-caps', 'gpt_neox', 'qwen3']) {
   }
 }
 
+test('with factors of heads, a score is that of a forward with them', async () => {
+  const text = [3, 7, 1, 7, 2];
+  const decoder = await loadModel(hw, fixture('llama'), { dtype: 'float32' });
+  const { numLayers, numHeads } = decoder.config;
+  const headMask = Array.from({ length: numLayers }, (_, layer) =>
+    Array.from({ length: numHeads }, (__, head) => (layer + head) % 2 && 0.5),
+  );
+  const [layer, head] = [numLayers - 1, 0];
+  const { trace } = decoder.forward(text, { headMask, trace: true });
+  const row = trace[layer].weights({ head, rows: [4, 5] }).data;
+  const asked = text.map((_, key) => qkAttribution(decoder, text, { layer, head, key, headMask }));
+  const all = await Promise.all(asked);
+  const exponentials = all.map(({ score }) => Math.exp(score));
+  const sum = exponentials.reduce((a, b) => a + b);
+  all.forEach(({ query }, key) => {
+    assert.ok(Math.abs(exponentials[key] / sum - row[key]) < 1e-5, `key ${key}`);
+    headMask
+      .slice(0, layer)
+      .flat()
+      .forEach((factor, i) => assert.equal(query.heads.data[i] !== 0, factor !== 0, `part ${i}`));
+  });
+  for (const each of trace) each.dispose();
+  decoder.dispose();
+});
+
 test('what is asked for wrongly is named', async () => {
   const text = [1, 2, 3];
   const { trace } = model.forward(text, { trace: true });
@@ -235,6 +260,12 @@ test('what is asked for wrongly is named', async () => {
   await look({ layer: 0, head: 0, key: 3 }, 'key', '3');
   await look({ layer: 0, head: 0, query: 1, key: 2 }, 'key', '2');
   await look({ layer: 0, head: 0, query: 3, key: 0 }, 'query', '3');
+  await look({ ...head, key: 0, headMask: 1 }, 'headMask');
+  await rejectsCode(
+    qkAttribution(model, text, { ...head, key: 0, headMask: [[1]] }),
+    'ERR_SHAPE',
+    'headMask',
+  );
   await rejectsCode(qkAttribution(model, [text, text], { ...head, key: 0 }), 'ERR_SHAPE', 'ids');
   await rejectsCode(qkAttribution(model, drawIds(2, 21), { ...head, key: 0 }), 'ERR_SHAPE', '20');
 });

@@ -22,6 +22,13 @@ test('attribution names what does not fit', () => {
   bad({ target: 1, position: 9 }, 'position', '9');
   bad({ target: 1, layer: 0 }, 'layer');
   bad({ target: 1, directions: 1 }, 'directions');
+  bad({ target: 1, headMask: 1 }, 'headMask');
+  throwsCode(
+    () => model.attribution(ids, { target: 1, headMask: [[1]] }),
+    'ERR_SHAPE',
+    'headMask',
+    'layers and heads',
+  );
   throwsCode(() => model.attribution([[1], [2]], { target: 1 }), 'ERR_SHAPE', 'ids', '[2, 1]');
   throwsCode(() => model.attribution(drawIds(2, 21), { target: 1 }), 'ERR_SHAPE', 'ids', '20');
   throwsCode(() => model.attribution([31], { target: 1 }), 'ERR_VALUE', 'ids');
@@ -97,6 +104,33 @@ test('a model in a Worker gives the same numbers', async () => {
   } finally {
     there.dispose();
   }
+});
+
+test('with factors of heads, the parts are those of a forward with them: a muted head has none', () => {
+  const [numLayers, numHeads] = model.attribution(ids, { target: 9 }).heads.shape;
+  const headMask = Array.from({ length: numLayers }, (_, layer) =>
+    Array.from({ length: numHeads }, (__, head) => (layer + head) % 2 && 0.5),
+  );
+  const asked = { target: 9, against: 2, headMask };
+  const { heads, mlps, embedding, biases, total, directions } = model.attribution(ids, {
+    ...{ ...asked, directions: true },
+  });
+  const { data } = model.forward(ids, { headMask }).logits;
+  assert.ok(Math.abs(total - (data[9] - data[2])) < 1e-5, `${total}`);
+  const all = [...heads.data, ...mlps.data, embedding, biases];
+  assert.ok(Math.abs(all.reduce((a, b) => a + b) - total) < 1e-5);
+  const own = headMask.flat();
+  const { trace } = model.forward(ids, { headMask, trace: true });
+  const [, , headDim] = directions?.shape ?? [];
+  own.forEach((factor, i) => {
+    assert.equal(heads.data[i] !== 0, factor !== 0, `part ${i}`);
+    const output = trace[Math.floor(i / numHeads)].output({ head: i % numHeads });
+    const last = output.data.subarray(-headDim);
+    const direction = directions?.data.subarray(i * headDim, (i + 1) * headDim) ?? [];
+    const part = last.reduce((sum, x, j) => sum + factor * x * direction[j], 0);
+    assert.ok(Math.abs(part - heads.data[i]) < 1e-5, `part ${i}: ${part}, ${heads.data[i]}`);
+  });
+  for (const layer of trace) layer.dispose();
 });
 
 for (const name of ['gpt2-own-head', 'llama', 'gemma3_text-caps', 'gpt_neox'])

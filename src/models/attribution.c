@@ -128,10 +128,11 @@ hw_status hw_decoder_attribution(hw_context *context, const hw_module *decoder, 
   }
   const hw_model_config *model = &((const hw_decoder *)decoder)->config.model;
   const hw_input input = {.ids = call->ids, .batch = 1, .tokens = call->tokens};
-  HW_TRY(hw_module_check(decoder, &input, NULL, &(hw_forward_options){0}));
+  const hw_forward_options options = {.head_mask = call->head_mask};
+  HW_TRY(hw_module_check(decoder, &input, NULL, &options));
   if (call->position >= call->tokens || call->target >= model->vocab_size ||
       (call->has_against && call->against >= model->vocab_size)) {
     return HW_ERROR_VALUE;
   }
-  return hw_run_forward(context, NULL, NULL, forward, &(attribution){(const hw_decoder *)decoder, call});
+  return hw_run_forward(context, &options, NULL, forward, &(attribution){(const hw_decoder *)decoder, call});
 }

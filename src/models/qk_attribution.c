@@ -146,10 +146,11 @@ hw_status hw_decoder_qk_attribution(hw_context *context, const hw_module *decode
     return HW_ERROR_VALUE;
   }
   const hw_input input = {.ids = call->ids, .batch = 1, .tokens = call->tokens};
-  HW_TRY(hw_module_check(decoder, &input, NULL, &(hw_forward_options){0}));
+  const hw_forward_options options = {.head_mask = call->head_mask};
+  HW_TRY(hw_module_check(decoder, &input, NULL, &options));
   if (call->layer >= decoder->layers || call->head >= decoder->heads || call->query >= call->tokens ||
       call->key >= call->tokens) {
     return HW_ERROR_VALUE;
   }
-  return hw_run_forward(context, NULL, NULL, forward, &(job){(const hw_decoder *)decoder, call});
+  return hw_run_forward(context, &options, NULL, forward, &(job){(const hw_decoder *)decoder, call});
 }

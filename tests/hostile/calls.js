@@ -382,7 +382,10 @@ const understanding = {
   ),
   'Gpt2.attribution': gpt2Call(
     (model, ids, options) => model.attribution(ids, options),
-    () => [[1, 2, 3], { position: 2, target: 4, against: 5, directions: true }],
+    () => [
+      [1, 2, 3],
+      { position: 2, target: 4, against: 5, directions: true, headMask: x(1, [2, 2]) },
+    ],
   ),
   'Gpt2.headCircuits': gpt2Call(
     (model, where) => model.headCircuits(where),
@@ -401,7 +404,11 @@ const understanding = {
   ),
   qkAttribution: gpt2Call(
     (_, ...given) => qkAttribution(.../** @type {[any, any, any]} */ (given)),
-    (model) => [model, [1, 2, 3], { layer: 1, head: 0, query: 2, key: 1, pairs: true }],
+    (model) => [
+      model,
+      [1, 2, 3],
+      { layer: 1, head: 0, query: 2, key: 1, pairs: true, headMask: x(1, [2, 2]) },
+    ],
   ),
 };
 

@@ -7,6 +7,8 @@ enum { MOST_PARTS = LAYERS * (HEADS + 1) + 2, MATRIX = HEAD_DIM * WIDTH };
 
 static hw_context *context;
 static uint32_t ids[TOKENS];
+/* Factors of heads' outputs. */
+static float factors[LAYERS * HEADS];
 
 typedef struct split {
   float query[MOST_PARTS];
@@ -58,7 +60,7 @@ static void check_sums(const split *s, size_t count) {
 
 /* The softmax of a query's scores, capped, is what the forward gave. */
 static void check_weights(const hw_module *module, const hw_decoder_config *config, size_t layer, size_t head,
-                          const float *weights) {
+                          const float *weights, const float *head_mask) {
   const double cap = config->model.attention_softcap;
   const size_t query = TOKENS - 1;
   const size_t window = config->model.layers == NULL ? 0 : config->model.layers[layer].window;
@@ -66,7 +68,8 @@ static void check_weights(const hw_module *module, const hw_decoder_config *conf
   double sum = 0.0;
   static split s;
   for (size_t key = 0; key < TOKENS; key++) {
-    const hw_qk_attribution call = ask(&s, layer, head, query, key);
+    hw_qk_attribution call = ask(&s, layer, head, query, key);
+    call.head_mask = head_mask;
     CHECK_STATUS(hw_decoder_qk_attribution(context, module, &call), HW_OK);
     check_sums(&s, layer * (HEADS + 1) + 2);
     const double score = cap == 0.0 ? (double)s.score : cap * tanh((double)s.score / cap);
@@ -90,17 +93,19 @@ static void test_scores(void) {
       config.model.dtype = (hw_matrix_type)type;
       hw_module *module = make(&config);
       const hw_input input = {.ids = ids, .batch = 1, .tokens = TOKENS, .logits_last = true};
-      const hw_forward_options asked = {.weights = weights};
+      const float *head_mask = options % 2 == 0 ? NULL : factors;
+      const hw_forward_options asked = {.weights = weights, .head_mask = head_mask};
       CHECK_STATUS(hw_module_forward(context, module, &input, logits, &asked), HW_OK);
-      check_weights(module, &config, options % LAYERS, options % HEADS, weights);
+      check_weights(module, &config, options % LAYERS, options % HEADS, weights, head_mask);
       hw_module_destroy(module);
     }
   }
 }
 
-/* Parts of a logit of the same models. */
+/* Parts of a logit of the same models: they add up to what the forward gives, with a mask of heads too. */
 static void test_logits(void) {
   float parts[MOST_PARTS + 1];
+  float logits[VOCAB];
   for (size_t options = 0; options < 256; options++) {
     hw_decoder_config config = config_of(options);
     config.model.dtype = (hw_matrix_type)(options % 4);
@@ -113,11 +118,16 @@ static void test_logits(void) {
                                  .has_against = true,
                                  .heads = parts,
                                  .mlps = parts + LAYERS * HEADS,
-                                 .rest = parts + LAYERS * HEADS + LAYERS};
+                                 .rest = parts + LAYERS * HEADS + LAYERS,
+                                 .head_mask = options % 3 == 0 ? NULL : factors};
+    const hw_input input = {.ids = ids, .batch = 1, .tokens = call.position + 1, .logits_last = true};
+    const hw_forward_options asked = {.head_mask = call.head_mask};
     CHECK_STATUS(hw_decoder_attribution(context, module, &call), HW_OK);
+    CHECK_STATUS(hw_module_forward(context, module, &input, logits, &asked), HW_OK);
     double largest = 1.0;
     const double sum = sum_of(parts, MOST_PARTS, 1, &largest);
     expect_sum(sum, (double)parts[MOST_PARTS], largest, "a logit's parts");
+    expect_sum((double)parts[MOST_PARTS], (double)logits[3] - (double)logits[5], largest, "the logits");
     check_case();
     hw_module_destroy(module);
   }
@@ -199,6 +209,9 @@ int main(void) {
   CHECK(hw_context_create(&context) == HW_OK, "context");
   for (size_t i = 0; i < TOKENS; i++) {
     ids[i] = (uint32_t)(check_random() % VOCAB);
+  }
+  for (size_t i = 0; i < LAYERS * HEADS; i++) {
+    factors[i] = (float)(i % 3) / 2.0F;
   }
   check_run("parts add up to a head's scores, whose softmax is its weights, in models of all options", test_scores);
   check_run("parts add up to logits in models of all options", test_logits);

@@ -1,10 +1,10 @@
 // The loss of a model. The engine computes it without storing the logits of all tokens.
 import { lossInput } from '../engine/abi.js';
-import { checkShape, or } from '../checks/check.js';
+import { checkContext, or } from '../checks/check.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
 import { checkAsIds, readLengths, withLengths } from '../models/ragged.js';
-import { checkRows } from '../modules/embedding.js';
+import { checkRows, checkTexts } from '../modules/embedding.js';
 import { checkIgnored } from '../tensor/losses.js';
 import { checkCurrent, Graph } from './modules.js';
 import { attach } from './record.js';
@@ -37,12 +37,10 @@ export const lossOptions = { ignoreIndex: or(checkIgnored, -100), lengths: readL
  */
 export function modelLoss(module, { name, vocabSize, contextLength }, ids, targets, asked, types) {
   const { ignoreIndex, lengths } = asked;
-  const plain = checkRows(ids, 'ids', vocabSize);
+  const plain = checkTexts(ids, vocabSize);
   const { shape } = plain;
   const tokens = shape[shape.length - 1];
-  const fits = (shape.length === 1 || shape.length === 2) && tokens <= contextLength;
-  const expected = () => `[batch, tokens] or [tokens], at most contextLength, ${contextLength}`;
-  checkShape(plain, 'ids', fits, expected);
+  checkContext(tokens, 'ids', contextLength);
   const given =
     targets === undefined ? undefined : checkRows(targets, 'targets', vocabSize, ignoreIndex);
   checkAsIds(given, 'targets', plain);

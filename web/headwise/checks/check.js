@@ -101,6 +101,9 @@ export function checkTable(options, table, owner) {
   return /** @type {any} */ (checked);
 }
 
+/** Of what is checked later, when more is known. @param {any} value */
+export const asGiven = (value) => value;
+
 /**
  * A check of what may be left out.
  * @template T
@@ -218,6 +221,19 @@ export function checkChoice(value, name, choices) {
     throw misfit(value, name, quoted.join(' or '));
   }
   return /** @type {T} */ (value);
+}
+
+/**
+ * @param {number} tokens
+ * @param {string} name what has them
+ * @param {number} most a model's contextLength
+ * @param {import('./error.js').HeadwiseErrorCode} [code]
+ */
+export function checkContext(tokens, name, most, code = 'ERR_SHAPE') {
+  if (tokens > most) {
+    const message = `${name} has ${tokens} tokens; expected at most contextLength, ${most}`;
+    throw new HeadwiseError(code, message);
+  }
 }
 
 /**

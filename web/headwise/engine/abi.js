@@ -113,10 +113,10 @@ export const rotaryConfig = /* @__PURE__ */ layoutOf('frequencies pairs factor:d
 export const layerConfig = /* @__PURE__ */ layoutOf('window rotary');
 /** hw_head_output @type {import('./layout.js').Layout<'layer' | 'head' | 'output' | 'rows'>} */
 export const headOutput = /* @__PURE__ */ layoutOf('layer head output rows');
-/** hw_attribution @type {import('./layout.js').Layout<'ids' | 'tokens' | 'position' | 'target' | 'against' | 'hasAgainst' | 'heads' | 'mlps' | 'rest' | 'directions'>} */
-export const attribution = /* @__PURE__ */ layoutOf('ids tokens position target against hasAgainst:b heads mlps rest directions');
-/** hw_qk_attribution @type {import('./layout.js').Layout<'ids' | 'tokens' | 'layer' | 'head' | 'query' | 'key' | 'queryParts' | 'keyParts' | 'pairs' | 'score'>} */
-export const qkAttribution = /* @__PURE__ */ layoutOf('ids tokens layer head query key queryParts keyParts pairs score');
+/** hw_attribution @type {import('./layout.js').Layout<'ids' | 'tokens' | 'position' | 'target' | 'against' | 'hasAgainst' | 'heads' | 'mlps' | 'rest' | 'directions' | 'headMask'>} */
+export const attribution = /* @__PURE__ */ layoutOf('ids tokens position target against hasAgainst:b heads mlps rest directions headMask');
+/** hw_qk_attribution @type {import('./layout.js').Layout<'ids' | 'tokens' | 'layer' | 'head' | 'query' | 'key' | 'queryParts' | 'keyParts' | 'pairs' | 'score' | 'headMask'>} */
+export const qkAttribution = /* @__PURE__ */ layoutOf('ids tokens layer head query key queryParts keyParts pairs score headMask');
 /** hw_model_config @type {import('./layout.js').Layout<'names' | 'isBare' | 'dtype' | 'vocabSize' | 'contextLength' | 'dModel' | 'numLayers' | 'numHeads' | 'numKeyValueHeads' | 'headDim' | 'dFf' | 'dropout' | 'isRms' | 'eps' | 'gainOffset' | 'normPlace' | 'isParallel' | 'qkNorm' | 'qkvBias' | 'outBias' | 'mlpBias' | 'activation' | 'isGated' | 'attentionScale' | 'attentionSoftcap' | 'embeddingScale' | 'positions' | 'rotaryCount' | 'rotary' | 'layers'>} */
 export const modelConfig = /* @__PURE__ */ layoutOf('names isBare:b dtype vocabSize contextLength dModel numLayers numHeads numKeyValueHeads headDim dFf dropout:d isRms:b eps:d gainOffset:d normPlace isParallel:b qkNorm:b qkvBias:b outBias:b mlpBias:b activation isGated:b attentionScale:d attentionSoftcap:d embeddingScale:d positions rotaryCount rotary layers');
 /** hw_linear_config @type {import('./layout.js').Layout<'inFeatures' | 'outFeatures' | 'bias'>} */

@@ -1,8 +1,8 @@
 import { lossOptions, modelLoss } from '../autograd/model-loss.js';
-import { checkShape, checkTable, oneOf, or } from '../checks/check.js';
+import { asGiven, checkTable, oneOf, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { entriesOf } from '../checks/foreign.js';
-import { checkRows } from '../modules/embedding.js';
+import { checkRows, checkTexts } from '../modules/embedding.js';
 import { encoderForward } from '../modules/forward-options.js';
 import { runForward, runRows } from '../modules/forward.js';
 import { checkFloats } from '../tensor/operand.js';
@@ -58,9 +58,6 @@ import { checkAsIds, withLengths } from './ragged.js';
  * @property {readonly number[]} [lengths] how many ids of each row count: the others are padding, which no token attends to and
  *   whose targets do not count. Default: all
  */
-
-/** @param {any} value read when the number of types is known */
-const asGiven = (value) => value;
 
 const forwardOptions = {
   ...encoderForward,
@@ -151,10 +148,7 @@ export class Encoder extends Model {
     const { name } = about;
     const { logits, tokenTypes, lengths, ...asked } = checkTable(options, forwardOptions, name);
     const types = this.#readTypes(tokenTypes);
-    const input = checkRows(ids, 'ids', config.vocabSize);
-    const { shape } = input;
-    const fits = shape.length === 1 || shape.length === 2;
-    checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
+    const input = checkTexts(ids, config.vocabSize);
     checkAsIds(types, 'tokenTypes', input);
     this.checkRecording(name);
     const padded = withLengths(input, lengths);
@@ -199,12 +193,12 @@ export class Encoder extends Model {
     if (!this.inner.hasHead) {
       throw new HeadwiseError(
         'ERR_VALUE',
-        `${about.name}: the model has no masked-language-model head; expected one, as its checkpoint has or hw.Encoder makes`,
+        `${about.name}: the model has no masked-language-model head; expected one`,
       );
     }
     this.checkRecording(about.name);
     if (targets === undefined) {
-      throw misfit(targets, 'targets', "one per id (an encoder's are not the next ids)");
+      throw misfit(targets, 'targets', 'one per id');
     }
     const { tokenTypes, ...asked } = checkTable(options, encoderLossOptions, about.name);
     return modelLoss(this, about, ids, targets, asked, this.#readTypes(tokenTypes));

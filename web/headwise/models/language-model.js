@@ -1,7 +1,7 @@
 // What all decoders can do: forward, caches, the loss, generation.
 import { lossOptions, modelLoss } from '../autograd/model-loss.js';
-import { checkOptions, checkShape, checkTable } from '../checks/check.js';
-import { checkRows } from '../modules/embedding.js';
+import { checkOptions, checkTable } from '../checks/check.js';
+import { checkTexts } from '../modules/embedding.js';
 import { decoderForward } from '../modules/forward-options.js';
 import { runForward } from '../modules/forward.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
@@ -123,11 +123,8 @@ export class LanguageModel extends Model {
     this.checkAlive();
     const { about, config } = this.inner;
     const asked = checkTable(options, decoderForward, about.name);
-    const input = checkRows(ids, 'ids', config.vocabSize);
+    const input = checkTexts(ids, config.vocabSize);
     // No code of the caller's runs from here on: it could end the model, or end or fill the cache.
-    const { shape } = input;
-    const fits = shape.length === 1 || shape.length === 2;
-    checkShape(input, 'ids', fits, () => '[tokens] or [batch, tokens]');
     if (asked.cache === undefined && asked.logits !== 'none') {
       this.checkRecording(about.name);
     }

@@ -1,8 +1,18 @@
 // What a decoder's heads do: how much each writes for a prediction, and what it does to tokens.
 import { attribution as layout } from '../engine/abi.js';
-import { checkBoolean, checkIndex, checkOptions, checkShape } from '../checks/check.js';
+import {
+  asGiven,
+  checkContext,
+  checkIndex,
+  checkOptions,
+  checkShape,
+  checkTable,
+  maybe,
+} from '../checks/check.js';
 import { writeStruct } from '../engine/struct.js';
 import { checkIds } from '../modules/embedding.js';
+import { fitHeadMask } from '../modules/extras.js';
+import { checkHeadMask, flag } from '../modules/forward-options.js';
 
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('./language-model.js').LanguageModel} LanguageModel */
@@ -13,6 +23,8 @@ import { checkIds } from '../modules/embedding.js';
  * @property {number} [position] whose next token is predicted; default the last
  * @property {number} target the id whose logit is attributed
  * @property {number} [against] the id whose logit is subtracted; default none
+ * @property {Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] [layers, heads]: factors of heads' outputs, as of
+ *   `forward`: 0 mutes a head, whose part is then 0
  * @property {boolean} [directions] default false; true returns what the total changes by with each head's output
  */
 
@@ -26,7 +38,7 @@ import { checkIds } from '../modules/embedding.js';
  *   the logit
  * @property {number} total the logit or the difference; heads, mlps, embedding and biases add up to it
  * @property {Tensor} [directions] [layers, heads, headDim], if requested: what the total changes by with a unit of a head's output
- *   before the output projection. Times the values and the weights of the keys (`trace[layer].values`, `weights`) they split a
+ *   behind headMask and before the output projection. Times the values and the weights of the keys (`trace[layer].values`, `weights`) they split a
  *   head's part over the keys
  */
 
@@ -36,6 +48,11 @@ import { checkIds } from '../modules/embedding.js';
  * @property {number} copying Σλ / Σ|λ|, from -1 to 1: near 1, what the head looks at becomes more likely; 0 if all are 0
  * @property {[re: number, im: number][]} ovEigenvalues λ of W_E W_V W_O W_U, headDim of them, the largest first
  */
+
+const table = {
+  ...{ position: asGiven, target: asGiven, against: asGiven, directions: flag },
+  headMask: maybe(checkHeadMask),
+};
 
 /**
  * @param {LanguageModel} model
@@ -51,22 +68,23 @@ export function attribution(
   options,
 ) {
   const name = 'attribution';
-  const given = checkOptions(options, ['position', 'target', 'against', 'directions'], name);
+  const given = checkTable(options, table, name);
   const input = checkIds(ids, vocabSize);
   const { shape, size: tokens } = input;
-  const isOne = shape.length === 1 || (shape.length === 2 && shape[0] === 1);
-  const fits = isOne && tokens > 0 && tokens <= contextLength;
-  checkShape(input, 'ids', fits, () => `[tokens] of at most contextLength, ${contextLength}`);
+  checkShape(input, 'ids', shape.at(-1) === tokens, () => '[tokens]');
+  checkContext(tokens, 'ids', contextLength);
   const position = checkIndex(given.position ?? tokens - 1, 'position', tokens);
   const target = checkIndex(given.target, 'target', vocabSize);
   const hasAgainst = given.against !== undefined;
   const against = hasAgainst ? checkIndex(given.against, 'against', vocabSize) : 0;
-  const hasDirections = checkBoolean(given.directions ?? false, 'directions');
+  const { directions: hasDirections, headMask: mask } = given;
+  fitHeadMask(mask, numLayers, numHeads);
   const { engine, pointer } = model;
   const count = numLayers * numHeads;
-  const [struct, idsAt, heads, mlps, rest, directions] = engine.lay([
+  const [struct, idsAt, heads, mlps, rest, directions, headMask] = engine.lay([
     ...[layout.bytes, input, count * 4, numLayers * 4, 3 * 4],
     hasDirections ? count * headDim * 4 : undefined,
+    mask,
   ]);
   const call = {
     ids: idsAt,
@@ -79,6 +97,7 @@ export function attribution(
     mlps,
     rest,
     directions,
+    headMask,
   };
   writeStruct(engine, struct, layout, call);
   engine.check(engine.call.decoder_attribution(pointer, struct), name);

@@ -1,4 +1,4 @@
-import { checkIndex, checkOptions, checkSize, checkTable } from '../checks/check.js';
+import { checkIndex, checkOptions, checkShape, checkSize, checkTable } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { misshapen } from '../checks/error.js';
 import { kindOf, lengthOf, reading, tagOf } from '../checks/foreign.js';
@@ -97,6 +97,17 @@ export function checkIntegers(ids, name, count, ignored) {
 export function checkRows(given, name, count, ignored) {
   const { ids, lengths } = padRows(given);
   return { ...checkIntegers(ids, name, count, ignored), lengths };
+}
+
+/**
+ * Texts of a model, which may differ in length.
+ * @param {unknown} given
+ * @param {number} count of embeddings
+ */
+export function checkTexts(given, count) {
+  const ids = checkRows(given, 'ids', count);
+  checkShape(ids, 'ids', [1, 2].includes(ids.shape.length), () => '[tokens] or [batch, tokens]');
+  return ids;
 }
 
 /**

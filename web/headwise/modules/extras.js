@@ -89,6 +89,18 @@ function fitStart({ layer, residual }, cache, layers, own) {
 }
 
 /**
+ * @param {FloatOperand | undefined} headMask
+ * @param {number} layers
+ * @param {number} heads
+ */
+export function fitHeadMask(headMask, layers, heads) {
+  if (headMask !== undefined) {
+    const expected = () => `[${layers}, ${heads}], layers and heads`;
+    checkShape(headMask, 'headMask', sameShape(headMask.shape, [layers, heads]), expected);
+  }
+}
+
+/**
  * Checks what is asked for against the shapes.
  * @param {Asked} asked
  * @param {Attending} about
@@ -109,10 +121,7 @@ export function fitExtras(asked, about, scores, hasBatch, cacheAt) {
   const own = asked.mask && fitModuleMask(asked.mask, scores);
   checkKeyPadding(padding, hasBatch ? [scores[0], scores[3]] : [scores[3]]);
   const mask = hidePadding(padding, own, scores);
-  if (headMask !== undefined) {
-    const expected = () => `[${layers}, ${heads}], layers and heads`;
-    checkShape(headMask, 'headMask', sameShape(headMask.shape, [layers, heads]), expected);
-  }
+  fitHeadMask(headMask, layers, heads);
   const { start } = asked;
   const firstLayer = start?.layer ?? 0;
   const count = layers - firstLayer;

@@ -10,8 +10,8 @@ import { checkCache } from './key-value-cache.js';
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 
-/** @param {any} value @param {string} name */
-const checkHeadMask = (value, name) =>
+/** Floats, nested or not. @param {any} value @param {string} name */
+export const checkHeadMask = (value, name) =>
   checkFloats(isArray(value) ? tensor(/** @type {any} */ (value)) : value, name);
 
 /** The most replacements that are read. */
@@ -51,7 +51,7 @@ function checkStart(value, name) {
   return { layer, residual: checkHeadMask(residual, `${name}.residual`) };
 }
 
-const flag = or(checkBoolean, false);
+export const flag = or(checkBoolean, false);
 
 /**
  * What a forward may be asked for: what checks it before shapes are known. Some of that runs code of the caller's, so that
@@ -62,15 +62,13 @@ export const attentionForward = {
   ...{ keyPaddingMask: maybe(checkTensor), needWeights: flag, trace: flag },
 };
 export const cachedForward = { ...attentionForward, cache: checkCache };
-export const decoderForward = {
-  logits: (/** @type {any} */ value) => copyArray(value, 2) ?? value ?? 'last',
-  ...{ trace: flag, needWeights: flag, headMask: maybe(checkHeadMask), cache: checkCache },
-  ...{ replace: maybe(checkReplace), start: maybe(checkStart), residuals: flag },
-  lengths: readLengths,
-};
-
 export const encoderForward = {
   ...{ lengths: readLengths, trace: flag, needWeights: flag, headMask: maybe(checkHeadMask) },
+};
+export const decoderForward = {
+  logits: (/** @type {any} */ value) => copyArray(value, 2) ?? value ?? 'last',
+  ...{ ...encoderForward, cache: checkCache },
+  ...{ replace: maybe(checkReplace), start: maybe(checkStart), residuals: flag },
 };
 
 /** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward> & { tokenTypes: IdsOperand }>} Asked options that are checked */

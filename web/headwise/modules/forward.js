@@ -2,7 +2,8 @@
 import { Trace } from '../attention/trace.js';
 import { attachForward, wantsGraph } from '../autograd/modules.js';
 import { sourceOf } from '../autograd/record.js';
-import { HeadwiseError, misfit } from '../checks/error.js';
+import { checkContext } from '../checks/check.js';
+import { misfit } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
 import { sizeOf } from '../tensor/shape.js';
 import { outputOf } from './attending.js';
@@ -113,12 +114,7 @@ export function runForward(module, about, input, asked, x) {
   const { cache, logits } = asked;
   const cacheAt = cache === undefined ? 0 : cache.addressFor(module);
   const stored = cache === undefined ? 0 : cache.checkRoom(batch, tokens, about.input);
-  if (tokens > about.contextLength) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `${about.input} has ${tokens} tokens; expected at most contextLength, ${about.contextLength}`,
-    );
-  }
+  checkContext(tokens, about.input, about.contextLength);
   const range = logits === undefined ? noLogits : checkLogits(logits, tokens);
   const rows = logits === undefined ? tokens : range[1] - range[0];
   const { shape: outputShape, size: outputSize } = outputOf(about, hasBatch, batch, rows);

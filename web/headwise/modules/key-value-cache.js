@@ -1,4 +1,12 @@
-import { checkIndex, checkOptions, checkShape, checkSize, oneOf, or } from '../checks/check.js';
+import {
+  checkContext,
+  checkIndex,
+  checkOptions,
+  checkShape,
+  checkSize,
+  oneOf,
+  or,
+} from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
@@ -52,12 +60,7 @@ function checkPast(past, batch, { heads, headDim, contextLength }) {
     sameShape(value.shape, key.shape),
     () => `${describe(key.shape)}, as past.key`,
   );
-  if (tokens > contextLength) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `past has ${tokens} tokens; expected at most contextLength, ${contextLength}`,
-    );
-  }
+  checkContext(tokens, 'past', contextLength, 'ERR_VALUE');
   return { key, value };
 }
 

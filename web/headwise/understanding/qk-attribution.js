@@ -1,7 +1,17 @@
-import { checkBoolean, checkIndex, checkShape, checkTable, or } from '../checks/check.js';
+import {
+  checkBoolean,
+  checkContext,
+  checkIndex,
+  checkShape,
+  checkTable,
+  maybe,
+  or,
+} from '../checks/check.js';
 import { qkAttribution as layout } from '../engine/abi.js';
 import { writeStruct } from '../engine/struct.js';
 import { checkIds } from '../modules/embedding.js';
+import { fitHeadMask } from '../modules/extras.js';
+import { checkHeadMask } from '../modules/forward-options.js';
 import { tensorOf } from '../tensor/tensor.js';
 import { calledThere, decoderConfig } from './source.js';
 
@@ -14,6 +24,7 @@ import { calledThere, decoderConfig } from './source.js';
  * @property {number} head within the layer
  * @property {number} [query] position of the token that looks; default the last
  * @property {number} key position of the token that is looked at, not after the query
+ * @property {Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] [layers, heads]: factors of heads' outputs
  * @property {boolean} [pairs] whether the scores of all pairs of parts are wanted too; default false
  */
 
@@ -57,7 +68,7 @@ const index = (/** @type {unknown} */ value) => value;
 
 const table = {
   ...{ layer: index, head: index, query: index, key: index },
-  pairs: or(checkBoolean, false),
+  ...{ pairs: or(checkBoolean, false), headMask: maybe(checkHeadMask) },
 };
 
 /**
@@ -116,19 +127,32 @@ export async function qkAttribution(model, ids, options) {
   const input = checkIds(ids, vocabSize);
   const { shape, size: tokens } = input;
   const isOne = shape.length === 1 || (shape.length === 2 && shape[0] === 1);
-  const fits = isOne && tokens <= contextLength;
-  checkShape(input, 'ids', fits, () => `[tokens] of at most contextLength, ${contextLength}`);
+  checkShape(input, 'ids', isOne, () => '[tokens]');
+  checkContext(tokens, 'ids', contextLength);
   const layer = checkIndex(given.layer, 'layer', numLayers);
   const head = checkIndex(given.head, 'head', numHeads);
   const query = checkIndex(given.query ?? tokens - 1, 'query', tokens);
   const key = checkIndex(given.key, 'key', query + 1);
   const { engine, pointer } = /** @type {any} */ (model);
+  fitHeadMask(given.headMask, numLayers, numHeads);
   const count = layer * (numHeads + 1) + 2;
   const pairBytes = given.pairs ? 4 * count * count : undefined;
-  const [struct, idsAt, queryParts, keyParts, score, pairs] = engine.lay([
-    ...[layout.bytes, input, 4 * count, 4 * count, 4, pairBytes],
+  const [struct, idsAt, queryParts, keyParts, score, pairs, headMask] = engine.lay([
+    ...[layout.bytes, input, 4 * count, 4 * count, 4, pairBytes, given.headMask],
   ]);
-  const call = { ids: idsAt, tokens, layer, head, query, key, queryParts, keyParts, pairs, score };
+  const call = {
+    ids: idsAt,
+    tokens,
+    layer,
+    head,
+    query,
+    key,
+    queryParts,
+    keyParts,
+    pairs,
+    score,
+    headMask,
+  };
   writeStruct(engine, struct, layout, call);
   engine.check(engine.call.decoder_qk_attribution(pointer, struct), name);
   const read = (/** @type {number} */ at) => partsOf(engine.read(at, [count]).data, layer, config);
