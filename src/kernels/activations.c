@@ -35,23 +35,9 @@ static __attribute__((noinline)) void tails_of(const float *x, size_t count, flo
   }
 }
 
-/* SiLU as GELU is computed: max(x, 0) - |x|·t(|x|). */
-static void silu(const float *x, const float *dy, float *y, size_t count) {
-  (void)dy;
-  float tails[BLOCK];
-  for (size_t start = 0; start < count; start += BLOCK) {
-    const size_t end = count - start < BLOCK ? count - start : BLOCK;
-    tails_of(x + start, end, tails);
-    for (size_t i = 0; i < end; i += HW_LANES) {
-      const hw_f32x4 value = hw_load(x + start + i);
-      const hw_f32x4 less = hw_multiply(magnitude(value), hw_load(tails + i));
-      hw_store(y + start + i, hw_subtract(hw_larger(value, hw_splat(0.0F)), less));
-    }
-  }
-}
-
-/* With s = 1/(1 + exp(-x)): s + x·s·(1 - s), and s·(1 - s) = t·(1 - t). */
-static void silu_backward(const float *x, const float *dy, float *dx, size_t count) {
+/* SiLU as GELU is computed: max(x, 0) - |x|·t(|x|). Or its gradient times dy: with s = 1/(1 + exp(-x)) that is
+ * s + x·s·(1 - s), and s·(1 - s) = t·(1 - t). `backward` is a constant where this is called. */
+HW_INLINE void silu_of_tails(bool backward, const float *x, const float *dy, float *y, size_t count) {
   const hw_f32x4 one = hw_splat(1.0F);
   const hw_f32x4 half = hw_splat(0.5F);
   float tails[BLOCK];
@@ -61,11 +47,22 @@ static void silu_backward(const float *x, const float *dy, float *dx, size_t cou
     for (size_t i = 0; i < end; i += HW_LANES) {
       const hw_f32x4 value = hw_load(x + start + i);
       const hw_f32x4 tail = hw_load(tails + i);
-      const hw_f32x4 product = hw_multiply(tail, hw_subtract(one, tail));
-      const hw_f32x4 odd = hw_multiply_add(magnitude(value), product, hw_subtract(half, tail));
-      hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), hw_add(half, hw_times_sign(odd, value))));
+      if (backward) {
+        const hw_f32x4 product = hw_multiply(tail, hw_subtract(one, tail));
+        const hw_f32x4 odd = hw_multiply_add(magnitude(value), product, hw_subtract(half, tail));
+        hw_store(y + start + i, hw_multiply(hw_load(dy + start + i), hw_add(half, hw_times_sign(odd, value))));
+      } else {
+        const hw_f32x4 less = hw_multiply(magnitude(value), tail);
+        hw_store(y + start + i, hw_subtract(hw_larger(value, hw_splat(0.0F)), less));
+      }
     }
   }
+}
+
+static void silu(const float *x, const float *dy, float *y, size_t count) { silu_of_tails(false, x, dy, y, count); }
+
+static void silu_backward(const float *x, const float *dy, float *dx, size_t count) {
+  silu_of_tails(true, x, dy, dx, count);
 }
 
 static void tanh_forward(const float *x, const float *dy, float *y, size_t count) {

@@ -19,96 +19,75 @@ static size_t rows_of_item(const hw_normalization *normalization) {
 
 static hw_gains gains_of(const hw_normalization *n) { return (hw_gains){n->weight, n->gain_offset}; }
 
-typedef struct normalized_rows {
+/* What is made of each row. */
+typedef struct row_job {
+  void (*of_row)(const struct row_job *job, size_t row, size_t at); /* at: of the row's first element */
   const hw_normalization *normalization;
-  const float *x;
-  float *normalized; /* may be y, or x */
-  float *factors;    /* NULL, or where they are left */
-  float *y;          /* NULL: not wanted */
   size_t rows;
-} normalized_rows;
+  const float *x;          /* or the normalized rows of a backward */
+  float *normalized;       /* may be y, or x */
+  float *factors;          /* NULL, or where they are left */
+  float *y;                /* or dx; NULL: not wanted */
+  const float *dy;         /* of a backward */
+  const float *of_forward; /* factors that a forward left */
+  bool adds;               /* to dx */
+} row_job;
 
-static void normalize_item(const void *job, size_t item, size_t thread) {
-  (void)thread;
-  const normalized_rows *r = job;
-  const hw_normalization *n = r->normalization;
-  const size_t block = rows_of_item(n);
-  const size_t end = hw_min(r->rows, (item + 1) * block);
-  for (size_t row = item * block; row < end; row++) {
-    const size_t at = row * n->columns;
-    float *normalized = r->normalized + at;
-    const double factor = hw_normalize_row(r->x + at, !n->is_rms, n->eps, normalized, n->columns);
-    if (r->factors != NULL) {
-      r->factors[row] = (float)factor;
-    }
-    if (r->y != NULL) {
-      hw_scale_normalized_row(normalized, gains_of(n), n->bias, r->y + at, n->columns);
-    }
+static void normalize(const row_job *job, size_t row, size_t at) {
+  const hw_normalization *n = job->normalization;
+  float *normalized = job->normalized + at;
+  const double factor = hw_normalize_row(job->x + at, !n->is_rms, n->eps, normalized, n->columns);
+  if (job->factors != NULL) {
+    job->factors[row] = (float)factor;
+  }
+  if (job->y != NULL) {
+    hw_scale_normalized_row(normalized, gains_of(n), n->bias, job->y + at, n->columns);
   }
 }
 
-static void scale_item(const void *job, size_t item, size_t thread) {
+static void scale(const row_job *job, size_t row, size_t at) {
+  (void)row;
+  const hw_normalization *n = job->normalization;
+  hw_scale_normalized_row(job->x + at, gains_of(n), n->bias, job->y + at, n->columns);
+}
+
+static void go_back(const row_job *job, size_t row, size_t at) {
+  const hw_normalization *n = job->normalization;
+  const hw_normalized_row of = {job->x + at, gains_of(n), job->of_forward[row], !n->is_rms, n->columns};
+  hw_normalize_row_backward(&of, job->dy + at, job->adds, job->y + at);
+}
+
+static void rows_item(const void *job, size_t item, size_t thread) {
   (void)thread;
-  const normalized_rows *r = job;
-  const hw_normalization *n = r->normalization;
-  const size_t block = rows_of_item(n);
+  const row_job *r = job;
+  const size_t block = rows_of_item(r->normalization);
   const size_t end = hw_min(r->rows, (item + 1) * block);
   for (size_t row = item * block; row < end; row++) {
-    hw_scale_normalized_row(r->x + row * n->columns, gains_of(n), n->bias, r->y + row * n->columns, n->columns);
+    r->of_row(r, row, row * r->normalization->columns);
   }
 }
 
-static void spread(const hw_run *run, hw_task task, const hw_normalization *normalization, size_t rows,
-                   const void *job) {
-  const double work = (double)rows * (double)normalization->columns * (double)ELEMENT_WORK;
-  hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(rows, rows_of_item(normalization)), task, job);
-}
-
-static void normalize_rows(const hw_run *run, hw_task task, const normalized_rows *job) {
+static void run_rows(const hw_run *run, const row_job *job) {
   if (!hw_run_measures(run)) {
-    spread(run, task, job->normalization, job->rows, job);
+    const double work = (double)job->rows * (double)job->normalization->columns * (double)ELEMENT_WORK;
+    const size_t items = hw_ceil_divide(job->rows, rows_of_item(job->normalization));
+    hw_parallel_for(hw_run_team(run, work), work, items, rows_item, job);
   }
 }
 
 void hw_normalization_forward(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
                               float *y) {
-  const hw_normalization *n = normalization;
-  normalize_rows(run, normalize_item, &(normalized_rows){n, x, y, NULL, y, rows});
+  hw_normalization_normalize(run, normalization, x, rows, y, NULL, y);
 }
 
 void hw_normalization_normalize(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
                                 float *normalized, float *factors, float *y) {
-  const hw_normalization *n = normalization;
-  normalize_rows(run, normalize_item, &(normalized_rows){n, x, normalized, factors, y, rows});
+  run_rows(run, &(row_job){normalize, normalization, rows, x, normalized, factors, y, NULL, NULL, false});
 }
 
 void hw_normalization_scale(const hw_run *run, const hw_normalization *normalization, const float *normalized,
                             size_t rows, float *y) {
-  const hw_normalization *n = normalization;
-  normalize_rows(run, scale_item, &(normalized_rows){n, normalized, NULL, NULL, y, rows});
-}
-
-typedef struct backward_rows {
-  const hw_normalization *normalization;
-  const float *normalized;
-  const float *factors;
-  const float *dy;
-  float *dx;
-  size_t rows;
-  bool adds;
-} backward_rows;
-
-static void backward_item(const void *job, size_t item, size_t thread) {
-  (void)thread;
-  const backward_rows *r = job;
-  const hw_normalization *n = r->normalization;
-  const size_t block = rows_of_item(n);
-  const size_t end = hw_min(r->rows, (item + 1) * block);
-  for (size_t row = item * block; row < end; row++) {
-    const size_t at = row * n->columns;
-    const hw_normalized_row of = {r->normalized + at, gains_of(n), r->factors[row], !n->is_rms, n->columns};
-    hw_normalize_row_backward(&of, r->dy + at, r->adds, r->dx + at);
-  }
+  run_rows(run, &(row_job){scale, normalization, rows, normalized, NULL, NULL, y, NULL, NULL, false});
 }
 
 void hw_normalization_backward(const hw_run *run, const hw_normalization *normalization,
@@ -122,9 +101,8 @@ void hw_normalization_backward(const hw_run *run, const hw_normalization *normal
   if (gradient != NULL && gradient->bias != NULL) {
     hw_column_sums_add(run, &(hw_rows){dy, columns, rows}, columns, gradient->bias);
   }
-  if (dx != NULL && !hw_run_measures(run)) {
-    const backward_rows job = {normalization, normalized, factors, dy, dx, rows, adds};
-    spread(run, backward_item, normalization, rows, &job);
+  if (dx != NULL) {
+    run_rows(run, &(row_job){go_back, normalization, rows, normalized, NULL, NULL, dx, dy, factors, adds});
   }
 }
 
