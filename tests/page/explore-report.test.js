@@ -108,6 +108,25 @@ for (const [by, method, legend] of [
   );
 }
 
+roomTest(
+  'a report tells of the model without its muted heads',
+  `${QUERY}&mute=L1H2`,
+  async (page) => {
+    const html = await savedReport(page);
+    const exact = JSON.parse(/id="exact">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
+    const [, muted] = exact.settings.find((/** @type {string[]} */ [name]) => name === 'Muted');
+    assert.equal(muted, 'L1H2, in all that follows');
+    const now = exact.next.rows.find((/** @type {{ is: string }} */ { is }) =>
+      is.includes('target'),
+    );
+    assert.notEqual(now.after, now.before);
+    assert.ok(Math.abs(exact.lens.rows.at(-1).share - now.after) < 1e-3);
+    const [{ values, chosen }] = exact.grids;
+    const { layer, column } = chosen;
+    assert.deepEqual([layer, column, values[layer * (values.length / 2) + column]], [1, 2, 0]);
+  },
+);
+
 filesTest('the report works from a disk, in both schemes and on a phone', QUERY, async (page) => {
   const html = await savedReport(page);
   const folder = await mkdtemp(join(tmpdir(), 'headwise-report-'));

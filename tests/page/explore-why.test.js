@@ -249,6 +249,36 @@ roomTest('the chosen head is marked where its layer is closed', '?mode=why', asy
   assert.ok(await page.$(`${ROOM} .why-map .zoom-map`));
 });
 
+roomTest(
+  'muted heads are muted in all that the view tells',
+  '?mode=why&mute=L1H6_L2H0',
+  async (page) => {
+    await summed(page, 'itself');
+    assert.equal(await textOf(page, '#explore-why-muted'), ', without L1H6, L2H0');
+    const { layers, heads } = run.source;
+    const headMask = Array.from({ length: layers }, () => Array(heads).fill(1));
+    headMask[1][6] = headMask[2][0] = 0;
+    const target = run.ids[firstPin + 1];
+    const { data } = model.decoder.forward(run.ids.slice(0, firstPin + 1), { headMask }).logits;
+    const found = new Map(await rows(page));
+    assert.ok(
+      isNear(found.get('Sum') ?? NaN, data[target]),
+      `${found.get('Sum')}, ${data[target]}`,
+    );
+    // The first head is one of them: it writes nothing, of whatever it reads.
+    await page.waitForSelector('#explore-keys tfoot');
+    const parts = await page.$$eval('#explore-keys td:last-child', (cells) =>
+      cells.map((cell) => cell.getAttribute('title')),
+    );
+    assert.ok(parts.length > 0 && parts.every((part) => numberOf(part) === 0), `${parts}`);
+    // Behind the last layer the lens says what the model says without them.
+    const now = '#explore-lens .lens-table tbody tr:last-child td.asked .token';
+    await page.waitForSelector(now);
+    const likeliest = data.indexOf(data.reduce((most, logit) => Math.max(most, logit)));
+    assert.equal(await textOf(page, now), model.text.token(likeliest).text);
+  },
+);
+
 roomTest('the map is weighed by value norms on wish', '?mode=why', async (page) => {
   await summed(page, 'itself');
   await page.click('#explore-norms');

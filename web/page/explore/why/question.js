@@ -37,10 +37,10 @@ export const sentences = ({ isNarrow }) =>
 /** What stands for no other token. */
 const NONE = '';
 
-/** Heads that are muted, which the view leaves out of account. @param {readonly HeadName[]} muted */
+/** Heads that are muted in all that the view tells. @param {readonly HeadName[]} muted */
 const without = (muted) =>
   muted.length > 0
-    ? html`<span id="explore-why-muted">, with all heads heard, ${muted.map(shortName).join(', ')} too</span>`
+    ? html`<span id="explore-why-muted">, without ${muted.map(shortName).join(', ')}</span>`
     : '';
 
 /** @param {Explorer} room */

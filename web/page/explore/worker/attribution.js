@@ -1,7 +1,6 @@
 /**
  * Which parts of a model write for a prediction.
  *
- * @import { Heads } from './heads.js'
  * @import { DecoderModel, Run } from './model.js'
  *
  * @typedef {object} Attribution the parts of a logit, or of the difference of two; they add up to `total`
@@ -19,15 +18,23 @@
  * @property {Float64Array} shares of the head's part: weight · value · direction; they add up to it
  */
 
+import { isSameHead } from '../address.js';
+import { headMaskOf } from './traced.js';
+
 /**
  * @param {DecoderModel} model
- * @param {Pick<Run, 'ids'>} run
+ * @param {Pick<Run, 'ids' | 'muted'>} run
  * @param {{ at: number, target: number, against: number | null, directions: boolean }} asked at: behind which token
  * @returns {Attribution}
  */
-export function attributionOf({ decoder }, { ids }, { at, target, against, directions: areAsked }) {
+export function attributionOf(
+  { decoder },
+  { ids, muted },
+  { at, target, against, directions: areAsked },
+) {
   const parts = decoder.attribution(ids.slice(0, at + 1), {
     ...{ target, against: against ?? undefined, directions: areAsked },
+    headMask: headMaskOf(decoder, muted),
   });
   const { embedding, biases, total } = parts;
   const [heads, mlps, directions] = [parts.heads, parts.mlps, parts.directions].map(
@@ -37,15 +44,17 @@ export function attributionOf({ decoder }, { ids }, { at, target, against, direc
 }
 
 /**
- * A head's part of a logit, split over the keys.
+ * A head's part of a logit, split over the keys: nothing of a muted one.
  *
- * @param {Heads} source
+ * @param {Pick<Run, 'source' | 'muted'>} run
  * @param {{ at: number, layer: number, head: number, direction: Float32Array }} asked at: the query; direction: the head's
  * @returns {HeadKeys}
  */
-export function keysOf({ rows, values }, { at, layer, head, direction }) {
+export function keysOf({ source, muted }, { at, layer, head, direction }) {
+  const { rows, values } = source;
   const weights = rows(layer, head, at, at + 1).slice(0, at + 1);
-  const all = values?.(layer, head) ?? new Float32Array((at + 1) * direction.length);
+  const isHeard = !muted.some((name) => isSameHead(name, { layer, head }));
+  const all = (isHeard && values?.(layer, head)) || new Float32Array((at + 1) * direction.length);
   const shares = Float64Array.from(weights, (weight, key) => {
     const value = all.subarray(key * direction.length, (key + 1) * direction.length);
     return weight * value.reduce((sum, x, i) => sum + x * direction[i], 0);

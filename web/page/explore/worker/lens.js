@@ -18,6 +18,7 @@
 
 import { logitLens } from '../../../headwise/understanding.js';
 import { told } from './told.js';
+import { headMaskOf } from './traced.js';
 
 /** Predictions of a cell that are told. */
 const TOLD = 8;
@@ -42,17 +43,17 @@ function rowsOf(text, { ids, logProbabilities, target }) {
 
 /**
  * @param {DecoderModel} model
- * @param {Pick<Run, 'ids'>} run
+ * @param {Pick<Run, 'ids' | 'muted'>} run
  * @param {{ from: number, to: number, target: number }} asked tokens from one up to but not including another
  * @param {() => Promise<void>} check called before each report; if it rejects, the lens ends
  * @returns {AsyncGenerator<Lens, void, void>}
  */
-export async function* lensOf({ decoder, text }, { ids }, { from, to, target }, check) {
+export async function* lensOf({ decoder, text }, { ids, muted }, { from, to, target }, check) {
   /** @type {Lens} */
   let known = { from, rows: [], done: 0 };
   const look = async (/** @type {AbortSignal} */ signal) => {
     const lens = await logitLens(decoder, ids.slice(0, to), {
-      ...{ top: TOLD, target, signal },
+      ...{ top: TOLD, target, signal, headMask: headMaskOf(decoder, muted) },
       positions: Array.from({ length: to - from }, (_, i) => from + i),
       onProgress: ({ done, total }) => (known = { ...known, done: done / total }),
     });

@@ -11,6 +11,7 @@
 
 import { load } from '../../../headwise/index.js';
 import { PageError } from '../../shared/errors.js';
+import { shortName } from '../address.js';
 import { openTensors } from '../open/tensors.js';
 import { idsOf, networkOf, openModel, predictionOf, runModel } from './model.js';
 import { Reading } from './reading.js';
@@ -160,12 +161,13 @@ function textRun({ text, isSample, added, muted }) {
   return { name: ids.join(), read, muted: muted.filter(has) };
 }
 
-/** Another text's run, with all heads heard. @param {string} text */
-export function otherRunOf(text) {
+/** Another text's run. @param {string} text @param {readonly HeadName[]} muted */
+export function otherRunOf(text, muted) {
   const of = opened();
-  if (otherRun?.text !== text) {
+  const names = (/** @type {readonly HeadName[]} */ heads) => heads.map(shortName).join();
+  if (otherRun?.text !== text || names(otherRun.run.muted) !== names(muted)) {
     otherRun?.run.dispose();
-    otherRun = { text, run: runModel(of, idsOf(of, text, []), []) };
+    otherRun = { text, run: runModel(of, idsOf(of, text, []), muted) };
   }
   return otherRun.run;
 }

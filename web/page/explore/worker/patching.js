@@ -22,6 +22,7 @@
  * @property {number[]} others of the other text
  * @property {number} target
  * @property {number | null} against
+ * @property {number[][]} [headMask] of heads that are muted in both texts
  */
 
 import { patching } from '../../../headwise/understanding.js';
@@ -33,12 +34,12 @@ import { told } from './told.js';
  * @param {() => Promise<void>} check called before each report; if it rejects, the sweep ends
  * @returns {AsyncGenerator<Patching, void, void>} as far as it is known
  */
-export async function* patchingOf({ decoder }, { ids, others, target, against }, check) {
+export async function* patchingOf({ decoder }, { ids, others, target, against, headMask }, check) {
   const { numLayers, numHeads } = decoder.config;
   const n = ids.length;
   const heads = new Float64Array(numLayers * numHeads).fill(NaN);
   const places = new Float64Array(numLayers * n).fill(NaN);
-  const texts = { clean: ids, corrupted: others, target, against: against ?? undefined };
+  const texts = { clean: ids, corrupted: others, target, against: against ?? undefined, headMask };
   let done = 0;
   /** @type {{ clean?: number, other?: number }} */
   let scores = {};

@@ -20,6 +20,7 @@
  */
 
 import { qkAttribution } from '../../../headwise/understanding.js';
+import { headMaskOf } from './traced.js';
 
 /** @param {QkParts} parts @param {number} layer @returns {Side} */
 function sideOf({ heads, mlps, embedding, biases }, layer) {
@@ -34,13 +35,14 @@ function sideOf({ heads, mlps, embedding, biases }, layer) {
 
 /**
  * @param {DecoderModel} model
- * @param {Pick<Run, 'ids'>} run
+ * @param {Pick<Run, 'ids' | 'muted'>} run
  * @param {Looked} looked
  * @returns {Promise<QkScore>}
  */
-export async function qkScoreOf({ decoder }, { ids }, { layer, head, query, key }) {
+export async function qkScoreOf({ decoder }, { ids, muted }, { layer, head, query, key }) {
   const found = await qkAttribution(decoder, ids.slice(0, query + 1), {
     ...{ layer, head, query, key, pairs: true },
+    headMask: headMaskOf(decoder, muted),
   });
   const { parts, scores } = /** @type {Required<typeof found>} */ (found).pairs;
   return {

@@ -1,5 +1,5 @@
 /**
- * The questions about a run: what the model predicts, and why.
+ * The questions about a run: what the model predicts, and why. Heads that are muted are so in all answers.
  *
  * @import { Token } from '../../types.js'
  * @import { HeadName } from '../address.js'
@@ -66,7 +66,7 @@ export async function* effects(asked, { at, target, against }, method) {
 }
 
 /**
- * The parts of the logit of a prediction, with all heads heard.
+ * The parts of the logit of a prediction.
  *
  * @param {number} asked
  * @param {About & { directions: boolean }} about
@@ -76,7 +76,7 @@ export async function attribution(asked, { at, target, against, directions }, by
   const { now, heard } = readingOf(asked);
   await take(`attribution ${by}`)();
   const about = { at, target: targetOf(now, heard, at, target), against, directions };
-  return attributionOf(openedDecoder(), heard, about);
+  return attributionOf(openedDecoder(), now, about);
 }
 
 /** Another text, as the model reads it. @param {string} text */
@@ -86,7 +86,7 @@ export function tokensOf(text) {
 }
 
 /**
- * What of a text brings its prediction back in another text of the same length, with all heads heard.
+ * What of a text brings its prediction back in another text of the same length.
  *
  * @param {number} asked
  * @param {About} about
@@ -95,46 +95,48 @@ export function tokensOf(text) {
 export async function* patching(asked, { at, target, against }, text) {
   const { now, heard } = readingOf(asked);
   const [ids, others] = [now.ids, idsOf(opened(), text, [])].map((all) => all.slice(0, at + 1));
-  const about = { ids, others, target: targetOf(now, heard, at, target), against };
-  yield* patchingOf(openedDecoder(), about, take('patching'));
+  const model = openedDecoder();
+  const headMask = headMaskOf(model.decoder, now.muted);
+  const about = { ids, others, target: targetOf(now, heard, at, target), against, headMask };
+  yield* patchingOf(model, about, take('patching'));
 }
 
 /**
- * A head's weights in the text and in another one, with all heads heard.
+ * A head's weights in the text and in another one.
  *
  * @param {number} asked
  * @param {HeadName} name
  * @param {string} text the other one
  */
 export function pairMaps(asked, { layer, head }, text) {
-  const { heard } = readingOf(asked);
-  const other = otherRunOf(text);
+  const { now } = readingOf(asked);
+  const other = otherRunOf(text, now.muted);
   const rowsIn = (/** @type {Heads} */ { n, rows: read }) => read(layer, head, 0, n);
-  return { clean: rowsIn(heard.source), other: rowsIn(other.source) };
+  return { clean: rowsIn(now.source), other: rowsIn(other.source) };
 }
 
 /**
- * What the model would predict after each layer, with all heads heard.
+ * What the model would predict after each layer.
  *
  * @param {number} asked
  * @param {{ from: number, to: number, target: number }} where tokens from one up to but not including another
  * @param {string} by who asks, once at a time
  */
 export async function* lens(asked, where, by) {
-  const { heard } = readingOf(asked);
-  yield* lensOf(openedDecoder(), heard, where, take(`lens ${by}`));
+  const { now } = readingOf(asked);
+  yield* lensOf(openedDecoder(), now, where, take(`lens ${by}`));
 }
 
 /**
- * What a head reads at each key for a prediction, with all heads heard.
+ * What a head reads at each key for a prediction.
  *
  * @param {number} asked
  * @param {Parameters<typeof keysOf>[1]} head
  */
 export async function headKeys(asked, head) {
-  const { heard } = readingOf(asked);
+  const { now } = readingOf(asked);
   await take('headKeys')();
-  return keysOf(heard.source, head);
+  return keysOf(now, head);
 }
 
 /**
@@ -145,9 +147,9 @@ export async function headKeys(asked, head) {
  * @param {string} by who asks, once at a time
  */
 export async function qkScore(asked, looked, by) {
-  const { heard } = readingOf(asked);
+  const { now } = readingOf(asked);
   await take(`qkScore ${by}`)();
-  return qkScoreOf(openedDecoder(), heard, looked);
+  return qkScoreOf(openedDecoder(), now, looked);
 }
 
 /**

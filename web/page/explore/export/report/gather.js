@@ -72,7 +72,10 @@ function settingsOf({ state, run, session, source }, at) {
     ['Text', plural(run.n, 'token')],
     ['Prediction', `after token ${formatCount(at + 1)}, “${run.tokens[at].text}”`],
     ['Chosen head', shortName(state)],
-    ['Muted', muted.length > 0 ? muted.map(shortName).join(', ') : 'no head'],
+    [
+      'Muted',
+      muted.length > 0 ? `${muted.map(shortName).join(', ')}, in all that follows` : 'no head',
+    ],
     ['Software', `Headwise ${version}, ${simd} WebAssembly, ${plural(threads ?? 1, 'thread')}`],
   ];
 }
@@ -168,7 +171,7 @@ export async function gather(seen, { title, caption }) {
   const grids = [
     headGrid(seen, attribution.heads, {
       title: 'Attribution of each head',
-      words: `What the head itself writes to the logit of ${score}. All heads heard.`,
+      words: `What the head itself writes to the logit of ${score}.`,
     }),
     ...ablationGrids(seen, score),
     ...patchingGrids(seen, score),

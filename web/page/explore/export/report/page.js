@@ -43,7 +43,7 @@ function sumSection({ name, parts, total }) {
   const sum = sumOf(parts.map(({ value }) => value));
   const bars = rows.map((part) => ({ ...part, name: nameOf(part) }));
   const table = barTable(['part', 'logits'], bars, { name: 'Sum', value: sum }, rangeOf(rows));
-  return `<p>What each part of the model writes to the logit of ${escaped(name)}, through the final norm with its scale held fixed, all heads heard. The logit itself: <b>${number(total)}</b>.</p>${room('Attribution', table)}`;
+  return `<p>What each part of the model writes to the logit of ${escaped(name)}, through the final norm with its scale held fixed. The logit itself: <b>${number(total)}</b>.</p>${room('Attribution', table)}`;
 }
 
 /** @param {Report['lens']} lens */
@@ -55,7 +55,7 @@ function lensSection({ target, rows }) {
   const head = ['after', 'likeliest', 'probability', 'rank', 'probability'].map((name, i) =>
     i > 2 ? `${name} of “${target}”` : name,
   );
-  return `<p>What the model would predict if it ended after a layer: the residual stream there through the final norm and the unembedding (logit lens), all heads heard.</p>${room('Logit lens', `<table><thead>${headRow(head)}</thead><tbody>${body.join('')}</tbody></table>`)}`;
+  return `<p>What the model would predict if it ended after a layer: the residual stream there through the final norm and the unembedding (logit lens).</p>${room('Logit lens', `<table><thead>${headRow(head)}</thead><tbody>${body.join('')}</tbody></table>`)}`;
 }
 
 /** @param {Grid} grid */
