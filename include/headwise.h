@@ -545,6 +545,12 @@ typedef struct hw_graph hw_graph;
 hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, const hw_input *input, float *y,
                                      const hw_forward_options *options, hw_graph **graph);
 
+/* Where a backward adds the gradients of a forward's options. NULL: not asked for. */
+typedef struct hw_option_gradients {
+  float *mask;      /* of a float mask, with the mask's strides; a broadcast element gets a sum */
+  float *head_mask; /* [layers, heads] */
+} hw_option_gradients;
+
 /*
  * Backpropagation through a recorded forward. Adds to the gradient of every parameter of the module. Writes the
  * gradient of input->x to dx if dx is not NULL.
@@ -552,13 +558,15 @@ hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, con
  *   input  the input of the forward, with the same contents
  *   dy     [as y], the gradient of y
  *   dx     [as input->x], or NULL; NULL for an input of ids. It must not overlap dy or x.
+ *   asked  gradients of the forward's options, or NULL for none
  *
  * The graph is unchanged; a second backward adds the same gradients. HW_ERROR_VALUE: a required pointer is NULL, dx is
- * set for an input of ids, the graph belongs to another module, or parameters have changed since the forward
- * (hw_graph_is_current). HW_ERROR_SHAPE: batch or tokens of the input differ from the forward's. HW_ERROR_MEMORY: no
- * scratch, or no memory for the gradients. After an error no gradient has changed. */
+ * set for an input of ids, the graph belongs to another module, parameters have changed since the forward
+ * (hw_graph_is_current), or a gradient is asked for of an option that the forward did not have. HW_ERROR_SHAPE: batch or
+ * tokens of the input differ from the forward's. HW_ERROR_MEMORY: no scratch, or no memory for the gradients. After an error
+ * no gradient has changed. */
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
-                             const float *dy, float *dx);
+                             const float *dy, float *dx, const hw_option_gradients *asked);
 
 /* Frees the graph. NULL is allowed. A graph may outlive its module. */
 void hw_graph_destroy(hw_graph *graph);

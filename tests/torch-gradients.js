@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Gpt2 } from 'headwise/gpt2';
+import { readConfig, readTensors } from './model-fixtures.js';
 import { isTorchs, make, makeAll, noticesErrors, readGroup } from './torch.js';
 
 /** @typedef {import('./helpers.js').Engine} Engine */
@@ -73,6 +74,8 @@ function runModule(hw, fixture, group) {
   module.loadStateDict(state);
   input.requiresGrad = 'grad.x' in expect;
   const options = makeAll(fixture.forward, group);
+  const wantsMask = 'grad.mask' in expect;
+  if (wantsMask) options.mask.requiresGrad = true;
   const forward = () => {
     if (seed !== undefined) hw.manualSeed(seed);
     return options === undefined ? module.forward(input) : module.forward(input, options);
@@ -83,6 +86,7 @@ function runModule(hw, fixture, group) {
   isTorchs(outputs.output, expect.output, group, 'output');
   hw.enableGrad(() => weighted(hw, outputs, fixture, group)).backward();
   if (input.requiresGrad) isTorchs(input.grad, expect['grad.x'], group, 'x');
+  if (wantsMask) isTorchs(options.mask.grad, expect['grad.mask'], group, 'mask');
   checkParameters(module, expect, group);
   module.dispose();
 }
@@ -94,12 +98,33 @@ function runModule(hw, fixture, group) {
  */
 function checkParameters(module, expect, group) {
   const parameters = module.parameters();
-  const names = Object.keys(expect).filter((key) => key.startsWith('grad.') && key !== 'grad.x');
+  const names = Object.keys(expect).filter(
+    (key) => key.startsWith('grad.') && key !== 'grad.x' && key !== 'grad.mask',
+  );
   assert.deepEqual(
     parameters.map((/** @type {any} */ { name }) => `grad.${name}`).sort(),
     names.sort(),
   );
   for (const { name, grad } of parameters) isTorchs(grad, expect[`grad.${name}`], group, name);
+}
+
+/** @param {Engine} hw @param {any} fixture @param {Group} group */
+async function runMuted(hw, fixture, group) {
+  const { checkpoint, expect } = fixture;
+  const [input, headMask] = [makeAll(fixture.input, group), makeAll(fixture.headMask, group)];
+  const model = new hw.Decoder(readConfig(checkpoint));
+  model.loadStateDict(await readTensors(checkpoint));
+  headMask.requiresGrad = true;
+  for (const trains of [true, false]) {
+    for (const parameter of model.parameters()) parameter.requiresGrad = trains;
+    headMask.grad = null;
+    const { logits } = hw.enableGrad(() => model.forward(input, { logits: 'all', headMask }));
+    isTorchs(logits, expect.output, group, 'logits');
+    hw.enableGrad(() => weighted(hw, { output: logits }, fixture, group)).backward();
+    isTorchs(headMask.grad, expect['grad.headMask'], group, 'headMask');
+    assert.equal(model.parameters()[0].grad === null, !trains);
+  }
+  model.dispose();
 }
 
 /** @param {Engine} hw @param {any} fixture @param {Group} group */
@@ -118,6 +143,8 @@ function runLoss(hw, fixture, group) {
   model.dispose();
 }
 
+const runs = { loss: runLoss, module: runModule, muted: runMuted };
+
 /**
  * A test for each case of a group of modules and models.
  * @param {Engine} hw
@@ -127,7 +154,7 @@ export function testModuleGradients(hw, name) {
   const group = readGroup(name);
   for (const fixture of /** @type {any[]} */ (group.cases))
     test(fixture.title, () =>
-      fixture.model ? runLoss(hw, fixture, group) : runModule(hw, fixture, group),
+      runs[fixture.model ? 'loss' : fixture.checkpoint ? 'muted' : 'module'](hw, fixture, group),
     );
   test(`every fixture of ${name} notices a number that is off by more than its tolerance`, () => {
     assert.ok(group.cases.length > 0);

@@ -143,11 +143,13 @@ typedef struct backward_call {
   const hw_input *input;
   const float *dy;
   float *dx;
+  hw_option_gradients asked;
 } backward_call;
 
 static void backward(hw_run *run, const void *call) {
   const backward_call *f = call;
   run->layer = f->module->layers;
+  run->gradients = f->asked;
   hw_module_run_backward(run, f->module, f->input, f->dy, f->dx);
   pop_options(run, f->graph);
 }
@@ -158,14 +160,21 @@ static size_t reached(hw_module *module, const hw_input *input) {
   return hw_module_takes_ids(module, input) ? count - module->head_parameters : count;
 }
 
+static bool had_options(const hw_graph *graph, const hw_option_gradients *asked) {
+  return (asked->mask == NULL || graph->options.mask.kind == HW_MASK_FLOAT) &&
+         (asked->head_mask == NULL || graph->options.head_mask != NULL);
+}
+
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
-                             const float *dy, float *dx) {
+                             const float *dy, float *dx, const hw_option_gradients *asked) {
+  static const hw_option_gradients none;
+  const hw_option_gradients gradients = asked == NULL ? none : *asked;
   if (module == NULL || input == NULL || dy == NULL || !hw_graph_is_current(graph, module) || graph->is_loss ||
       (hw_module_takes_ids(module, input) ? input->ids == NULL || dx != NULL : input->x == NULL)) {
     return HW_ERROR_VALUE;
   }
   const hw_input *shape = &graph->shape;
-  if (hw_module_takes_ids(module, input) != hw_module_takes_ids(module, shape)) {
+  if (hw_module_takes_ids(module, input) != hw_module_takes_ids(module, shape) || !had_options(graph, &gradients)) {
     return HW_ERROR_VALUE;
   }
   if (input->batch != shape->batch || input->tokens != shape->tokens || input->logits_start != shape->logits_start ||
@@ -175,7 +184,7 @@ hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_in
   HW_TRY(hw_lengths_check(module, input));
   HW_TRY(hw_gradients_prepare(module, reached(module, input)));
   hw_arena kept = graph->kept;
-  const backward_call call = {graph, module, input, dy, dx};
+  const backward_call call = {graph, module, input, dy, dx, gradients};
   HW_TRY(hw_run_backward(context, &graph->options, &kept, backward, &call));
   hw_gradients_finish(module, reached(module, input));
   return HW_OK;

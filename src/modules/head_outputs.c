@@ -98,6 +98,9 @@ void hw_head_outputs_unproject(const hw_run *run, hw_attention_module *m, const 
   } else if (!hw_run_measures(run)) {
     copy_rows(&(hw_rows){dy + output_start(run, m), output_stride(run, m), rows}, d_out, d_output, d_out);
   }
+  if (run->gradients.head_mask != NULL) {
+    hw_head_mask_backward(run, attention, d_output, run->gradients.head_mask + run->layer * attention->heads);
+  }
   if (run->options->head_mask != NULL) {
     mask_heads(run, attention, d_output);
   }

@@ -296,6 +296,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
       .query_strides = attention.query_strides,
       .key_strides = attention.key_strides,
       .value_strides = attention.value_strides,
+      .mask = hw_floats_from(run->gradients.mask, run->place.head * run->options->mask.head_stride),
   };
   hw_attention_backward(run, &attention, &gradient);
   for (size_t i = 0; i < HW_NORMS; i++) {

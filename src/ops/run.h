@@ -44,6 +44,7 @@ typedef struct hw_run {
   const struct hw_angles *angles;    /* of a model's positions, by the number of its rotary (ops/rotary.h) */
   const hw_watch *watch;             /* NULL, or what to keep of some tokens */
   hw_head_place place;               /* of the module that runs; zeros: it is no head of a wrapper */
+  hw_option_gradients gradients;     /* of a backward: what it adds besides */
   size_t layer;                      /* layers of attention that have run; in a backward, layers that are left */
   bool is_read;                      /* of a model: its values are looked at or go on into a cache, so dropout is off */
   bool only_asked;                   /* the layer under way gives the rows of tokens whose logits are asked for alone */

@@ -137,13 +137,14 @@ static void check_forward(const recorded *r, size_t from, size_t to) {
   CHECK(hw_module_forward(r->context, r->module, &input, plain, NULL) == HW_OK, "forward");
   CHECK(hw_module_forward_recorded(r->context, r->module, &input, logits, NULL, &graph) == HW_OK, "recorded");
   CHECK(memcmp(plain, logits, count * sizeof(float)) == 0, "a recorded forward gives other bits");
-  CHECK(hw_module_backward(r->context, r->module, &input, graph, logits, NULL) == HW_OK, "backward");
+  CHECK(hw_module_backward(r->context, r->module, &input, graph, logits, NULL, NULL) == HW_OK, "backward");
   hw_input shorter = input;
   shorter.tokens--;
-  CHECK(hw_module_backward(r->context, r->module, &shorter, graph, logits, NULL) != HW_OK, "another input");
+  CHECK(hw_module_backward(r->context, r->module, &shorter, graph, logits, NULL, NULL) != HW_OK, "another input");
   fill_part(whole(r->module));
   CHECK(!hw_graph_is_current(graph, r->module), "current");
-  CHECK(hw_module_backward(r->context, r->module, &input, graph, logits, NULL) == HW_ERROR_VALUE, "other parameters");
+  CHECK(hw_module_backward(r->context, r->module, &input, graph, logits, NULL, NULL) == HW_ERROR_VALUE,
+        "other parameters");
   hw_graph_destroy(graph);
   free(plain);
   free(logits);

@@ -20,6 +20,9 @@ struct gradient_case {
   size_t x_count; /* floats of input.x; 0: the module takes ids */
   size_t y_count;
   const hw_forward_options *options;
+  /* What the options point at, of which gradients are checked too, or NULL. */
+  float *mask, *head_mask;
+  size_t mask_count, head_mask_count;
   /* y in double, from the parameters as they are; x NULL if the module takes ids */
   void (*reference)(const gradient_case *c, const double *x, double *y);
 };
@@ -82,15 +85,19 @@ static inline void gradient_compare(const char *name, const char *of, size_t i, 
 }
 
 /* Numbers that stay exact when a step is added. */
+static inline void gradient_fill_floats(float *values, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    values[i] = roundf(check_random_float() * 0x1p12F) * 0x1p-12F;
+  }
+}
+
 static inline void gradient_fill(hw_module *module) {
   for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
     hw_parameter_info info;
     CHECK(hw_module_parameter(module, i, &info) == HW_OK, "parameter");
     const size_t count = info.shape[0] * info.shape[1];
     float *values = check_floats(count);
-    for (size_t e = 0; e < count; e++) {
-      values[e] = roundf(check_random_float() * 0x1p12F) * 0x1p-12F;
-    }
+    gradient_fill_floats(values, count);
     CHECK(hw_module_load(module, i, 0, info.shape[0], values) == HW_OK, "load");
     free(values);
   }
@@ -134,6 +141,40 @@ static inline void gradient_check_x(const gradient_case *c, double *x, const flo
   free(expected);
 }
 
+/* Of an option's floats, which the reference reads; got: what a backward has added to ones. */
+static inline void gradient_check_option(const gradient_case *c, const char *name, float *values, size_t count,
+                                         const double *x, const float *dy, const float *got) {
+  static const float at[4] = {2.0F, 1.0F, -1.0F, -2.0F};
+  const float step = 0x1p-9F;
+  double *expected = reference_doubles(count);
+  double largest = 0.0;
+  for (size_t i = 0; i < count; i++) {
+    const float before = values[i];
+    double losses[4];
+    for (size_t p = 0; p < 4; p++) {
+      values[i] = before + at[p] * step;
+      losses[p] = gradient_loss(c, x, dy);
+    }
+    values[i] = before;
+    expected[i] = gradient_of_differences(losses, (double)step);
+    largest = fmax(largest, fabs(expected[i]));
+  }
+  for (size_t i = 0; i < count; i++) {
+    gradient_compare(c->name, name, i, got[i] - 1.0F, expected[i], fmax(largest, 1.0));
+  }
+  check_case();
+  free(expected);
+}
+
+/* A guarded array of ones, or NULL for none. */
+static inline float *gradient_ones(size_t count) {
+  float *ones = count == 0 ? NULL : check_guarded(count);
+  for (size_t i = 0; i < count; i++) {
+    ones[i] = 1.0F;
+  }
+  return ones;
+}
+
 /* A recorded forward gives the forward's numbers; its backward gives the gradients. */
 static inline void gradient_check(hw_context *context, const gradient_case *c) {
   hw_graph *graph = NULL;
@@ -149,14 +190,20 @@ static inline void gradient_check(hw_context *context, const gradient_case *c) {
   }
   CHECK_STATUS(hw_module_forward_recorded(context, c->module, &c->input, y, c->options, &graph), HW_OK);
   CHECK(memcmp(y, plain, c->y_count * sizeof *y) == 0, "%s: recorded, another output", c->name);
-  CHECK_STATUS(hw_module_backward(context, c->module, &c->input, graph, dy, c->x_count == 0 ? NULL : dx), HW_OK);
+  const hw_option_gradients asked = {gradient_ones(c->mask_count), gradient_ones(c->head_mask_count)};
+  CHECK_STATUS(hw_module_backward(context, c->module, &c->input, graph, dy, c->x_count == 0 ? NULL : dx, &asked),
+               HW_OK);
   for (size_t i = 0; i < hw_module_parameter_count(c->module); i++) {
     gradient_check_parameter(c, i, x, dy);
   }
   if (x != NULL) {
     gradient_check_x(c, x, dy, dx);
   }
+  gradient_check_option(c, "mask", c->mask, c->mask_count, x, dy, asked.mask);
+  gradient_check_option(c, "head_mask", c->head_mask, c->head_mask_count, x, dy, asked.head_mask);
   hw_graph_destroy(graph);
+  free(asked.mask);
+  free(asked.head_mask);
   free(y);
   free(plain);
   free(dy);

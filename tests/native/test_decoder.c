@@ -112,7 +112,7 @@ static void test_options(void) {
     CHECK_STATUS(hw_module_forward(context, module, &input, all, NULL), HW_OK);
     CHECK_STATUS(hw_module_forward_recorded(context, module, &input, recorded, NULL, &graph), HW_OK);
     CHECK(memcmp(all, recorded, sizeof all) == 0, "options %zu: a recorded forward gives other bits", options);
-    CHECK_STATUS(hw_module_backward(context, module, &input, graph, all, NULL), HW_OK);
+    CHECK_STATUS(hw_module_backward(context, module, &input, graph, all, NULL, NULL), HW_OK);
     hw_graph_destroy(graph);
     check_starts(module, all);
     check_caches(module, all);

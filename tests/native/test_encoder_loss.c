@@ -67,9 +67,9 @@ static double pass_back_by_logits(hw_module *module) {
   CHECK_STATUS(hw_module_forward_recorded(context, module, &id_input, hidden, &with_types, &graphs[0]), HW_OK);
   CHECK_STATUS(hw_module_forward_recorded(context, module, &rows, logits, NULL, &graphs[1]), HW_OK);
   const double loss = cross_entropy(logits, d_logits);
-  CHECK_STATUS(hw_module_backward(context, module, &rows, graphs[0], d_logits, d_hidden), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_module_backward(context, module, &rows, graphs[1], d_logits, d_hidden), HW_OK);
-  CHECK_STATUS(hw_module_backward(context, module, &id_input, graphs[0], d_hidden, NULL), HW_OK);
+  CHECK_STATUS(hw_module_backward(context, module, &rows, graphs[0], d_logits, d_hidden, NULL), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_backward(context, module, &rows, graphs[1], d_logits, d_hidden, NULL), HW_OK);
+  CHECK_STATUS(hw_module_backward(context, module, &id_input, graphs[0], d_hidden, NULL, NULL), HW_OK);
   hw_graph_destroy(graphs[0]);
   hw_graph_destroy(graphs[1]);
   return loss;
@@ -169,7 +169,7 @@ static void test_reached(void) {
   hw_graph *graph = NULL;
   const size_t count = hw_module_parameter_count(module);
   CHECK_STATUS(hw_module_forward_recorded(context, module, &id_input, hidden, NULL, &graph), HW_OK);
-  CHECK_STATUS(hw_module_backward(context, module, &id_input, graph, hidden, NULL), HW_OK);
+  CHECK_STATUS(hw_module_backward(context, module, &id_input, graph, hidden, NULL, NULL), HW_OK);
   for (size_t i = 0; i < count; i++) {
     hw_parameter_info info;
     CHECK(hw_module_parameter(module, i, &info) == HW_OK, "parameter");

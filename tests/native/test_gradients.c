@@ -161,9 +161,9 @@ static void test_options(void) {
   static float added[SCORES];
   static uint8_t allowed[TOKENS * TOKENS];
   static float weights[SCORES];
-  static const float head_mask[] = {0.5F, 0.0F};
+  static float head_mask[] = {0.5F, 0.0F};
   hw_trace *trace = NULL;
-  check_fill(added, SCORES);
+  gradient_fill_floats(added, SCORES);
   for (size_t i = 0; i < sizeof allowed; i++) {
     allowed[i] = i % TOKENS <= i / TOKENS && i % 3 != 0;
   }
@@ -180,6 +180,10 @@ static void test_options(void) {
     gradient_case c = start("MultiHeadAttention, asked", &config, create_attention, BATCH, TOKENS, D_IN, config.d_out);
     c.reference = attention_reference;
     c.options = &options[i / 2];
+    c.mask = added;
+    c.mask_count = c.options->mask.kind == HW_MASK_FLOAT ? SCORES : 0;
+    c.head_mask = head_mask;
+    c.head_mask_count = c.options->head_mask == NULL ? 0 : HEADS;
     gradient_check(context, &c);
     hw_trace_destroy(trace);
     trace = NULL;
@@ -240,7 +244,7 @@ static void test_wrapper(void) {
   const hw_causal_attention_config head = {
       .d_in = D_IN, .d_out = 3, .context_length = TOKENS, .qkv_bias = true, .is_causal = true};
   const hw_multi_head_attention_wrapper_config config = {head, HEADS};
-  check_fill(added, SCORES);
+  gradient_fill_floats(added, SCORES);
   gradient_case c = start("CausalAttention", &head, create_head, BATCH, TOKENS, D_IN, head.d_out);
   c.reference = head_reference;
   gradient_check(context, &c);
@@ -249,6 +253,8 @@ static void test_wrapper(void) {
     c = start("MultiHeadAttentionWrapper", &config, create_wrapper, BATCH, TOKENS, D_IN, HEADS * head.d_out);
     c.reference = wrapper_reference;
     c.options = i == 0 ? NULL : &options;
+    c.mask = added;
+    c.mask_count = i == 0 ? 0 : SCORES;
     gradient_check(context, &c);
     hw_trace_destroy(trace);
     finish(&c);
@@ -274,8 +280,10 @@ static void stack_reference(const gradient_case *c, const double *x, double *y) 
 }
 
 static void test_blocks(void) {
-  static const float head_mask[] = {0.5F, 1.0F, 2.0F, 0.0F};
-  const hw_forward_options options = {.head_mask = head_mask};
+  static float head_mask[] = {0.5F, 1.0F, 2.0F, 0.0F};
+  static float added[TOKENS * TOKENS]; /* the same for all layers, heads and texts */
+  const hw_forward_options options = {.mask = {HW_MASK_FLOAT, added, 0, 0, TOKENS, 1}, .head_mask = head_mask};
+  gradient_fill_floats(added, TOKENS * TOKENS);
   for (size_t i = 0; i < 8; i++) {
     const hw_transformer_block_config block = {
         .d_model = 6,
@@ -292,6 +300,10 @@ static void test_blocks(void) {
                             block.d_model, block.d_model);
     c.reference = stack_reference;
     c.options = i / 4 == 1 ? &options : NULL;
+    c.mask = added;
+    c.head_mask = head_mask;
+    c.mask_count = i / 4 == 1 ? TOKENS * TOKENS : 0;
+    c.head_mask_count = i / 4 == 1 ? config.num_layers * HEADS : 0;
     gradient_check(context, &c);
     finish(&c);
   }
@@ -318,7 +330,7 @@ static void decoder_reference(const gradient_case *c, const double *x, double *y
 }
 
 static void test_decoder(void) {
-  static const float head_mask[] = {0.5F, 1.0F, 2.0F, 0.0F};
+  static float head_mask[] = {0.5F, 1.0F, 2.0F, 0.0F};
   static const size_t ranges[][2] = {{0, 5}, {2, 4}, {3, 3}};
   const hw_forward_options options = {.head_mask = head_mask};
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
@@ -331,6 +343,8 @@ static void test_decoder(void) {
     c.y_count = BATCH * (ranges[i][1] - ranges[i][0]) * config.model.vocab_size;
     c.reference = decoder_reference;
     c.options = i == 1 ? &options : NULL;
+    c.head_mask = head_mask;
+    c.head_mask_count = i == 1 ? sizeof head_mask / sizeof *head_mask : 0;
     gradient_check(context, &c);
     finish(&c);
   }

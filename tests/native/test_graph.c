@@ -32,9 +32,9 @@ static void test_adds(void) {
   hw_module *module = make();
   hw_graph *graph = record(module);
   CHECK(!hw_module_has_gradient(module, 0), "a gradient before a backward");
-  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_OK);
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL, NULL), HW_OK);
   read_gradient(module, 0, once);
-  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_OK);
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL, NULL), HW_OK);
   read_gradient(module, 0, twice);
   for (size_t i = 0; i < WEIGHTS; i++) {
     CHECK(fabsf(twice[i] - 2.0F * once[i]) <= 1e-5F, "%zu: %g, expected %g", i, (double)twice[i],
@@ -42,7 +42,7 @@ static void test_adds(void) {
   }
   CHECK_STATUS(hw_module_clear_gradient(module, 0), HW_OK);
   CHECK(!hw_module_has_gradient(module, 0) && hw_module_has_gradient(module, 1), "cleared one");
-  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_OK);
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL, NULL), HW_OK);
   read_gradient(module, 0, twice);
   CHECK(memcmp(once, twice, sizeof once) == 0, "a gradient that was cleared does not begin with zeros");
   hw_graph_destroy(graph);
@@ -55,21 +55,21 @@ static void test_changes(void) {
   hw_optimizer *optimizer = NULL;
   float row[IN] = {0.0F};
   hw_graph *graph = record(module);
-  CHECK_STATUS(hw_module_backward(context, other, &input, graph, dy, NULL), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_backward(context, other, &input, graph, dy, NULL, NULL), HW_ERROR_VALUE);
   CHECK_STATUS(hw_module_load(other, 0, 0, 1, row), HW_OK);
   CHECK(hw_graph_is_current(graph, module), "a change of another module");
   CHECK_STATUS(hw_module_load(module, 0, 1, 1, row), HW_OK);
   CHECK(!hw_graph_is_current(graph, module), "a change");
-  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL, NULL), HW_ERROR_VALUE);
   CHECK(!hw_module_has_gradient(module, 0) && !hw_module_has_gradient(other, 0), "a gradient after an error");
   hw_graph_destroy(graph);
   graph = record(module);
   CHECK_STATUS(hw_optimizer_create(module, &optimizer), HW_OK);
   CHECK_STATUS(hw_sgd_step(context, optimizer, &(hw_sgd_config){.lr = 0.1}, NULL, 0), HW_OK);
   CHECK(hw_graph_is_current(graph, module), "a step without gradients");
-  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_OK);
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL, NULL), HW_OK);
   CHECK_STATUS(hw_sgd_step(context, optimizer, &(hw_sgd_config){.lr = 0.1}, NULL, 0), HW_OK);
-  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL, NULL), HW_ERROR_VALUE);
   hw_graph_destroy(graph);
   hw_optimizer_destroy(optimizer);
   hw_module_destroy(module);
@@ -82,10 +82,10 @@ static void test_other_input(void) {
   hw_graph *graph = record(module);
   hw_input other = input;
   other.tokens = ROWS - 1;
-  CHECK_STATUS(hw_module_backward(context, module, &other, graph, dy, NULL), HW_ERROR_SHAPE);
+  CHECK_STATUS(hw_module_backward(context, module, &other, graph, dy, NULL, NULL), HW_ERROR_SHAPE);
   other = input;
   other.batch = ROWS;
-  CHECK_STATUS(hw_module_backward(context, module, &other, graph, dy, NULL), HW_ERROR_SHAPE);
+  CHECK_STATUS(hw_module_backward(context, module, &other, graph, dy, NULL, NULL), HW_ERROR_SHAPE);
   hw_graph_destroy(graph);
   const float added = 0.0F;
   const hw_forward_options mask = {.mask = {.kind = HW_MASK_FLOAT, .data = &added}};

@@ -173,7 +173,7 @@ static void test_errors(void) {
   CHECK_STATUS(hw_model_loss(context, module, &other, &loss, &graph), HW_ERROR_SHAPE);
   CHECK_STATUS(hw_model_loss(context, module, &good, &loss, &graph), HW_OK);
   const hw_input input = {.ids = ids, .batch = BATCH, .tokens = TOKENS};
-  CHECK_STATUS(hw_module_backward(context, module, &input, graph, logits, NULL), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, logits, NULL, NULL), HW_ERROR_VALUE);
   CHECK_STATUS(hw_model_loss_backward(context, linear, graph, 1.0F), HW_ERROR_VALUE);
   CHECK_STATUS(hw_model_loss_backward(context, module, NULL, 1.0F), HW_ERROR_VALUE);
   CHECK_STATUS(hw_model_loss_backward(NULL, module, graph, 1.0F), HW_ERROR_VALUE);

@@ -128,7 +128,15 @@ static hw_status explain_gpt2(hw_context *context) {
   float *parts = results.y;
   enum { PARTS = LAYERS * (HEADS + 1) + 2 };
   const hw_attribution attribution = {
-      ids, 3, 2, 1, 0, false, parts, parts + LAYERS * HEADS, parts + LAYERS * (HEADS + 1), directions};
+      .ids = ids,
+      .tokens = 3,
+      .position = 2,
+      .target = 1,
+      .heads = parts,
+      .mlps = parts + LAYERS * HEADS,
+      .rest = parts + LAYERS * (HEADS + 1),
+      .directions = directions,
+  };
   const hw_qk_attribution looks = {
       .ids = ids,
       .tokens = 3,

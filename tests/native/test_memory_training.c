@@ -49,7 +49,7 @@ static hw_status train_stack(hw_context *context, hw_module *module) {
   hw_status status = hw_module_forward_recorded(context, module, &input, results.y, &asked, &graph);
   CHECK((status == HW_OK) == (graph != NULL && traces[LAYERS - 1] != NULL), "status %d", (int)status);
   if (status == HW_OK) {
-    status = hw_module_backward(context, module, &input, graph, x, results.y);
+    status = hw_module_backward(context, module, &input, graph, x, results.y, NULL);
     check_gradients(module, status);
   }
   hw_graph_destroy(graph);
@@ -105,10 +105,10 @@ static hw_status pass_back(hw_context *context, hw_module *module) {
     status = hw_module_forward_recorded(context, module, &rows, logits, NULL, &graphs[1]);
   }
   if (status == HW_OK) {
-    status = hw_module_backward(context, module, &rows, graphs[1], logits, results.weights);
+    status = hw_module_backward(context, module, &rows, graphs[1], logits, results.weights, NULL);
   }
   if (status == HW_OK) {
-    status = hw_module_backward(context, module, &input, graphs[0], results.weights, NULL);
+    status = hw_module_backward(context, module, &input, graphs[0], results.weights, NULL, NULL);
   }
   hw_graph_destroy(graphs[0]);
   hw_graph_destroy(graphs[1]);

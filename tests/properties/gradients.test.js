@@ -1,7 +1,7 @@
 // Gradients of random functions of random tensors, against finite differences along a random direction.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { Tensor } from 'headwise';
+import { Tensor, tensor } from 'headwise';
 import { data, engine } from '../helpers.js';
 import { size } from './arbitraries.js';
 import { checkProperty } from './check.js';
@@ -9,6 +9,19 @@ import { checkProperty } from './check.js';
 const hw = await engine();
 
 /** @typedef {import('headwise').Tensor} T */
+
+/**
+ * A module's output of x [2, tokens, 4] and a mask, the last token being padding.
+ * @param {(tokens: number) => any} make makes the module
+ * @returns {(x: T, mask: T) => T}
+ */
+const masked = (make) => (x, mask) => {
+  hw.manualSeed(1);
+  const [batch, tokens] = x.shape;
+  const ignored = Array.from({ length: tokens }, (_, i) => i > 0 && i === tokens - 1);
+  const keyPaddingMask = tensor(Array(batch).fill(ignored));
+  return make(tokens).forward(x, { mask, keyPaddingMask }).output;
+};
 
 /** Smooth functions of tensors, each with the shapes that it takes. @type {Record<string, { shapes: (d: number[]) => number[][], run: (...x: T[]) => T }>} */
 const functions = {
@@ -68,6 +81,26 @@ const functions = {
       const targets = Array(2).fill(Array(x.shape[1]).fill(x.shape[2] - 1));
       return hw.crossEntropy(x, targets, { labelSmoothing: 0.25, reduction: 'none' });
     },
+  },
+  'a MultiHeadAttention with a mask for each text': {
+    shapes: ([a, b]) => [
+      [2, a, 4],
+      [2, 1, b > 4 ? a : 1, a],
+    ],
+    run: masked(
+      (contextLength) =>
+        new hw.MultiHeadAttention({ dIn: 4, dOut: 4, contextLength, numHeads: 2, isCausal: false }),
+    ),
+  },
+  'a MultiHeadAttentionWrapper with a mask for each head': {
+    shapes: ([a, b]) => [
+      [2, a, 4],
+      [1, 2, b > 4 ? a : 1, a],
+    ],
+    run: masked(
+      (contextLength) =>
+        new hw.MultiHeadAttentionWrapper({ dIn: 4, dOut: 3, contextLength, numHeads: 2 }),
+    ),
   },
   'a Linear': {
     shapes: ([a, b]) => [[a, b]],

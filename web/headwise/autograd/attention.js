@@ -4,7 +4,7 @@ import { writeArguments } from '../attention/arguments.js';
 import { writeStruct } from '../engine/struct.js';
 import { copyOf } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
-import { operandOf } from './elementwise.js';
+import { operandOf, sumTo } from './elementwise.js';
 import { attach, sourceOf } from './record.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -79,14 +79,16 @@ export function attachPresent(engine, present, inputs, heads, pastLength) {
 }
 
 /**
- * The gradient of a mask from that of one that was filled up to all keys.
- * @param {Float32Array} data
- * @param {readonly number[]} shape the mask's
- * @param {number} keys of the filled one
+ * The gradient of a mask from that of one that was filled up to all keys, or broadcast.
+ * @param {Engine} engine
+ * @param {Tensor} filled
+ * @param {readonly number[]} given the mask's shape
  */
-function cutMask(data, shape, keys) {
-  const own = shape[shape.length - 1];
-  return own === keys ? data : partOfHeads(data, data.length / keys, 0, own);
+export function gradientOfMask(engine, filled, given) {
+  const last = filled.shape.length - 1;
+  const own = given[given.length - 1];
+  const ranges = filled.shape.map((_, axis) => (axis === last && own > 1 ? [0, own] : []));
+  return sumTo(engine, operandOf(filled.slice(.../** @type {any[]} */ (ranges))), given);
 }
 
 /**
@@ -177,8 +179,8 @@ function runBackward(engine, { sizes, pastTokens, maskShape }, own, inputs, grad
   const [pastValue, ownValue] = dValue
     ? splitHeads(dValue, keyHeads, pastTokens * sizes.valueWidth)
     : [];
-  const filled = zeros && read(dMask, zeros);
-  const dGiven =
-    filled && maskShape && cutMask(filled, maskShape, mask.shape[mask.shape.length - 1]);
-  return [read(dq, query), ownKey, ownValue, pastKey, pastValue, dGiven];
+  const dQuery = read(dq, query);
+  const filled = zeros && engine.read(dMask, zeros.shape);
+  const dGiven = filled && maskShape && gradientOfMask(engine, filled, maskShape);
+  return [dQuery, ownKey, ownValue, pastKey, pastValue, dGiven];
 }

@@ -4,20 +4,25 @@ import { classOf } from '../checks/describe.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { inputBytes, writeInput } from '../engine/struct.js';
 import { copyOf } from '../tensor/operand.js';
+import { newArray } from '../tensor/shape.js';
+import { gradientOfMask } from './attention.js';
 import { attach, sourceOf } from './record.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+/** @typedef {import('../modules/forward-options.js').Asked} Asked */
 /** @typedef {import('../modules/module.js').Module} Module */
+/** @typedef {import('./record.js').Source} Source */
 /** @typedef {import('../modules/call.js').Call} Call */
 
 /**
- * Whether a forward is to be recorded: gradients lead to the module's parameters or to its input.
+ * Whether a forward is to be recorded: gradients lead to the module's parameters or to what it is given.
  * @param {Module} module
- * @param {unknown} x the input as the caller gave it
+ * @param {...unknown} given input and masks as the caller gave them
  */
-export const wantsGraph = (module, x) => sourceOf(x) !== undefined || module.trains;
+export const wantsGraph = (module, ...given) =>
+  module.trains || given.some((each) => sourceOf(each) !== undefined);
 
 /** What a forward left in the engine's memory for its backward. */
 export class Graph extends Owned {
@@ -48,20 +53,23 @@ export function runRecorded(engine, call, at, output, struct) {
  * @param {Call} call that was recorded
  * @param {unknown} x the input as the caller gave it
  * @param {T} result
+ * @param {Asked} [asked]
  * @returns {T} the result
  */
-export function attachForward(module, call, x, result) {
+export function attachForward(module, call, x, result, { mask, headMask } = {}) {
   const { engine } = module;
   const { input } = call;
   const graph = /** @type {Graph} */ (call.graph);
-  const source = input.dtype === 'float32' ? sourceOf(x) : undefined;
+  const isFloat = input.dtype === 'float32';
+  const sources = [isFloat && x, mask?.from, headMask?.from].map(sourceOf);
+  const maskShape = mask?.shape;
   // Ids are the call's own.
-  const own = { ...call, input: input.dtype === 'float32' ? copyOf(input) : input };
+  const own = { ...call, input: isFloat ? copyOf(input) : input };
   attach(
     engine,
     result,
-    [source],
-    (gradient) => [runBackward(module, own, graph, gradient, source !== undefined)],
+    sources,
+    (gradient) => runBackward(module, own, graph, gradient, sources, maskShape),
     { check: () => checkCurrent(module, graph), dispose: () => graph.dispose() },
   );
   return result;
@@ -83,17 +91,30 @@ export function checkCurrent(module, graph) {
  * @param {Call} call
  * @param {Graph} graph
  * @param {FloatOperand} gradient of the output
- * @param {boolean} needsInput
- * @returns {Float32Array | undefined} the input's gradient
+ * @param {readonly (Source | undefined)[]} sources of input, mask and head mask: undefined where no gradient is needed
+ * @param {readonly number[]} [maskShape] as it was given
+ * @returns {(Float32Array | undefined)[]} their gradients
  */
-function runBackward(module, call, graph, gradient, needsInput) {
+function runBackward(module, call, graph, gradient, sources, maskShape = []) {
   const { engine, pointer } = module;
-  const { input } = call;
-  const dxBytes = needsInput ? input.size * 4 : undefined;
-  const [at, data, dy, dx] = engine.lay([inputBytes, input, gradient, dxBytes]);
+  const { input, extras } = call;
+  const wanted = [input, extras?.mask?.tensor, extras?.headMask].map((each, i) =>
+    sources[i] ? /** @type {FloatOperand | undefined} */ (each) : undefined,
+  );
+  // The engine adds to those of the options, so they start as zeros.
+  const zeros = wanted.map(
+    (each, i) =>
+      each && (i > 0 ? { ...each, data: newArray(Float32Array, each.size) } : each.size * 4),
+  );
+  const addresses = engine.lay([inputBytes, input, gradient, ...zeros]);
+  const [at, data, dy, dx, dMask, dHeadMask] = addresses;
   writeInput(engine.words, at / 4, data, call);
-  const status = engine.call.module_backward(pointer, at, addressOf(graph), dy, dx);
+  const { call: calls } = engine;
+  const status = calls.module_backward(pointer, at, addressOf(graph), dy, dx, dMask, dHeadMask);
   engine.check(status, 'backward');
   module.forgetFrozen();
-  return needsInput ? engine.read(dx, input.shape).data : undefined;
+  const [ofInput, ofMask, ofHeads] = wanted.map(
+    (each, i) => each && engine.read(addresses[3 + i], each.shape),
+  );
+  return [ofInput?.data, ofMask && gradientOfMask(engine, ofMask, maskShape), ofHeads?.data];
 }

@@ -63,7 +63,7 @@ import { layoutOf } from './layout.js';
  * @property {(decoder: number, call: number) => number} decoder_qk_attribution
  * @property {(decoder: number, layer: number, head: number, with_gains: boolean, out: number) => number} decoder_head_weights
  * @property {(module: number, input: number, y: number, options: number) => number} module_forward_recorded
- * @property {(module: number, input: number, graph: number, dy: number, dx: number) => number} module_backward
+ * @property {(module: number, input: number, graph: number, dy: number, dx: number, d_mask: number, d_head_mask: number) => number} module_backward
  * @property {(graph: number) => void} graph_destroy
  * @property {(graph: number, module: number) => boolean} graph_is_current
  * @property {(graph: number) => number} graph_bytes

@@ -33,7 +33,7 @@ import { checkAsIds, withLengths } from './ragged.js';
  * @property {WithTrace} [trace] default false; true returns a Trace of every layer, which recomputes exact weights
  * @property {NeedWeights} [needWeights] default false; true returns every layer's exact weights: their size is quadratic in tokens
  * @property {Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] [numLayers, numHeads]: factors of the heads'
- *   outputs; 0 mutes a head
+ *   outputs; 0 mutes a head. One with requiresGrad gets its gradient
  */
 
 /**

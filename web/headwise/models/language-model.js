@@ -55,7 +55,8 @@ import { attribution, headCircuits } from './understanding.js';
  * @property {WithTrace} [trace] default false; true returns a Trace of every layer, which recomputes exact weights
  * @property {NeedWeights} [needWeights] default false; true returns every layer's exact weights: their size is quadratic in tokens
  * @property {Tensor | NestedNumbers} [headMask] [numLayers, numHeads]: factors of the heads' outputs; 0 mutes a head. They do
- *   not change the trace and weights of the same layer, but they change the input of later layers
+ *   not change the trace and weights of the same layer, but they change the input of later layers. With requiresGrad they get
+ *   their gradient, which tells how much each head matters (Michel, Levy & Neubig 2019)
  * @property {readonly Replacement[]} [replace] outputs in place of heads' own, before the output projection: zeros, a mean or
  *   another text's (`trace[layer].output({ head })`), for ablation and patching. They count after headMask; of several for one
  *   head the last counts. The trace and weights of the same layer are those of its own heads

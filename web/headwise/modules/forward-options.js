@@ -54,16 +54,24 @@ function checkStart(value, name) {
 export const flag = or(checkBoolean, false);
 
 /**
+ * A check that keeps what was given too: gradients may lead there.
+ * @template T
+ * @param {(value: any, name: string) => T} check
+ */
+const traced = (check) =>
+  maybe((value, name) => ({ ...check(value, name), from: /** @type {unknown} */ (value) }));
+
+/**
  * What a forward may be asked for: what checks it before shapes are known. Some of that runs code of the caller's, so that
  * all of it comes first.
  */
 export const attentionForward = {
-  ...{ mask: maybe(checkTensor), isCausal: maybe(checkBoolean) },
+  ...{ mask: traced(checkTensor), isCausal: maybe(checkBoolean) },
   ...{ keyPaddingMask: maybe(checkTensor), needWeights: flag, trace: flag },
 };
 export const cachedForward = { ...attentionForward, cache: checkCache };
 export const encoderForward = {
-  ...{ lengths: readLengths, trace: flag, needWeights: flag, headMask: maybe(checkHeadMask) },
+  ...{ lengths: readLengths, trace: flag, needWeights: flag, headMask: traced(checkHeadMask) },
 };
 export const decoderForward = {
   logits: (/** @type {any} */ value) => copyArray(value, 2) ?? value ?? 'last',

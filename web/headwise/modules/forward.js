@@ -134,7 +134,7 @@ export function runForward(module, about, input, asked, x) {
       ? { output: engine.read(outputAt, outputShape, outputSize) }
       : readResults(module, outputAt, outputShape, call.extras, stored);
   if (call.isRecorded) {
-    attachForward(module, call, x, results.output);
+    attachForward(module, call, x, results.output, asked);
   }
   return results;
 }
@@ -146,12 +146,14 @@ export function runForward(module, about, input, asked, x) {
  * @param {unknown} x
  * @throws {HeadwiseError} ERR_VALUE: gradients would end at a cache, or at outputs or a residual stream that were given or are asked for
  */
-function isGraphWanted(module, { cache, logits, replace, start, residuals }, x) {
+function isGraphWanted(module, asked, x) {
+  const { cache, logits, replace, start, residuals, mask, headMask } = asked;
   if (cache !== undefined && sourceOf(x) !== undefined) {
     const expected = 'none with an x that requires gradients (or hw.noGrad)';
     throw misfit(cache, 'cache', expected);
   }
-  const isWanted = cache === undefined && logits !== 'none' && wantsGraph(module, x);
+  const isWanted =
+    cache === undefined && logits !== 'none' && wantsGraph(module, x, mask?.from, headMask?.from);
   const given = Object.entries({ replace, start, residuals }).find(([, value]) => value);
   if (isWanted && given !== undefined) {
     throw misfit(given[1], given[0], 'none where gradients are recorded (or hw.noGrad)');
