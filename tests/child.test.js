@@ -30,8 +30,14 @@ function isAlive(pid) {
   }
 }
 
-/** What starts processes in its own way: the drivers of browsers, and a bench. */
-const OWN_WAY = ['bench/peers/in-node.js', 'browsers/show.js', 'browsers/webdriver.js', 'child.js'];
+/** What starts processes in its own way: the drivers of browsers, and benches that talk with theirs. */
+const OWN_WAY = [
+  'bench/peers/contestants/pytorch.js',
+  'bench/peers/in-node.js',
+  'browsers/show.js',
+  'browsers/webdriver.js',
+  'child.js',
+];
 
 test('tests start processes with tests/child.js alone', async () => {
   const names = (await readdir(TESTS, { recursive: true })).filter(
