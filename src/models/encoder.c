@@ -128,7 +128,7 @@ static void visit(hw_module *module, hw_visit *visit) {
   hw_model_visit_tables(visit, model, &m->parts);
   if (m->config.token_types > 0) {
     const char *types = hw_model_name(model, names_of(m)->types);
-    hw_visit_matrix(visit, types, &m->types, &m->types_gradient, false, HW_DRAWN_NOT);
+    hw_visit_matrix(visit, types, &m->types, &m->types_gradient, HW_DRAWN_NOT);
   }
   hw_visit_child(visit, hw_model_name(model, names->norm), m->parts.norm, NULL);
   hw_visit_modules(visit, hw_model_name(model, names->blocks), &m->parts.blocks, names->parts);

@@ -43,10 +43,10 @@ void hw_model_drop(hw_run *run, const hw_module *model, double dropout, float *x
 void hw_model_visit_tables(hw_visit *visit, const hw_model_config *model, hw_model_parts *parts) {
   const hw_model_names *names = hw_model_names_of(model);
   const char *embedding = hw_model_name(model, names->embedding);
-  hw_visit_matrix(visit, embedding, &parts->embedding, &parts->embedding_gradient, false, HW_DRAWN_NOT);
+  hw_visit_matrix(visit, embedding, &parts->embedding, &parts->embedding_gradient, HW_DRAWN_NOT);
   if (model->positions > 0) {
     const char *positions = hw_model_name(model, names->positions);
-    hw_visit_matrix(visit, positions, &parts->positions, &parts->positions_gradient, false, HW_DRAWN_NOT);
+    hw_visit_matrix(visit, positions, &parts->positions, &parts->positions_gradient, HW_DRAWN_NOT);
   }
 }
 
@@ -55,7 +55,7 @@ static bool has_head(const hw_model_parts *parts) { return parts->head.panels !=
 
 void hw_model_visit_head(hw_visit *visit, const char *name, hw_model_parts *parts) {
   if (has_head(parts)) {
-    hw_visit_matrix(visit, name, &parts->head, &parts->head_gradient, false, HW_DRAWN_NOT);
+    hw_visit_matrix(visit, name, &parts->head, &parts->head_gradient, HW_DRAWN_NOT);
   }
 }
 

@@ -23,7 +23,7 @@ static void release(hw_module *module) {
 
 static void visit(hw_module *module, hw_visit *visit) {
   embedding *m = (embedding *)module;
-  hw_visit_matrix(visit, "weight", &m->weight, &m->gradient, false, HW_DRAWN_NORMAL);
+  hw_visit_matrix(visit, "weight", &m->weight, &m->gradient, HW_DRAWN_NORMAL);
 }
 
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {

@@ -160,9 +160,8 @@ void hw_visit_linear(hw_visit *visit, const char *name, hw_linear *linear);
 void hw_visit_linear_part(hw_visit *visit, const char *name, hw_linear *linear, size_t first_row, size_t rows,
                           uint32_t part);
 
-/* All of a matrix, drawn from [0, 1) if uniformly. */
-void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, hw_gradient *gradient, bool is_transposed,
-                     hw_drawn drawn);
+/* All of a matrix. */
+void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, hw_gradient *gradient, hw_drawn drawn);
 
 /* ---- Parameters by their number ---- */
 

@@ -150,14 +150,12 @@ void hw_visit_linear_part(hw_visit *visit, const char *name, hw_linear *linear, 
   cut(visit, length);
 }
 
-void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, hw_gradient *gradient, bool is_transposed,
-                     hw_drawn drawn) {
+void hw_visit_matrix(hw_visit *visit, const char *name, hw_matrix *matrix, hw_gradient *gradient, hw_drawn drawn) {
   const hw_parameter parameter = {
       .rank = 2,
-      .rows = is_transposed ? matrix->columns : matrix->rows,
-      .columns = is_transposed ? matrix->rows : matrix->columns,
+      .rows = matrix->rows,
+      .columns = matrix->columns,
       .matrix = matrix,
-      .is_transposed = is_transposed,
       .gradient = gradient,
       .part = 1,
       .drawn = drawn,
