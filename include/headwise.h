@@ -802,7 +802,8 @@ typedef struct hw_past {
 /* Creates a cache for `batch` sequences of up to context_length tokens in each layer. It starts with a copy of past
  * (NULL: empty). Its memory grows with its tokens. The caller owns *cache. HW_ERROR_SHAPE: batch is zero.
  * HW_ERROR_VALUE: the module does not support caches, past has more than context_length tokens, past has tokens and a NULL
- * pointer, or its dtype is int8 or unknown. HW_ERROR_MEMORY: no memory, or context_length is above INT32_MAX. After an error *cache is NULL. */
+ * pointer, or its dtype is int8 or unknown. HW_ERROR_MEMORY: no memory, or context_length is above INT32_MAX. After an
+ * error *cache is NULL. */
 hw_status hw_module_create_cache(const hw_module *module, size_t batch, const hw_past *past,
                                  hw_key_value_cache **cache);
 
