@@ -38,6 +38,61 @@ test('floats may come as doubles, which are rounded, or as halves', () => {
   assert.deepEqual([...tensor(halves).data], [1.5, -2]);
 });
 
+test('rows may be typed arrays, of one type or several', () => {
+  const rows = [Float32Array.of(1, 2), Float64Array.of(0.1, 4), [5, 6], Int16Array.of(-7, 8)];
+  const values = [
+    [1, 2],
+    [Math.fround(0.1), 4],
+    [5, 6],
+    [-7, 8],
+  ];
+  const made = tensor(rows);
+  assert.deepEqual([made.dtype, made.shape, made.toNested()], ['float32', [4, 2], values]);
+  assert.deepEqual(tensor([rows, rows]).toNested(), [values, values]);
+  assert.deepEqual(tensor(rows, [8]).toNested(), values.flat());
+  assert.deepEqual(tensor([new Float32Array(0)]).shape, [1, 0]);
+  const large = BigInt64Array.of(2n ** 60n, -3n);
+  assert.deepEqual(tensor([large]).toNested(), [[2 ** 60, -3]]);
+  const truths = tensor(
+    [Float64Array.of(1e-300, 0), BigInt64Array.of(0n, 2n ** 62n + 1n)],
+    undefined,
+    {
+      dtype: 'bool',
+    },
+  );
+  assert.deepEqual(truths.toNested(), [
+    [true, false],
+    [false, true],
+  ]);
+  rows[0][0] = 9;
+  assert.equal(made.data[0], 1);
+});
+
+test('ids may be rows of typed arrays, 64-bit ones too', async () => {
+  const hw = await engine();
+  const table = new hw.Embedding({ numEmbeddings: 9, embeddingDim: 2 });
+  const { data } = table.forward([
+    [1, 2],
+    [3, 8],
+  ]).output;
+  for (const Type of [Int32Array, Uint8Array, Float64Array])
+    assert.deepEqual(table.forward([Type.of(1, 2), Type.of(3, 8)]).output.data, data);
+  assert.deepEqual(
+    table.forward([BigInt64Array.of(1n, 2n), BigInt64Array.of(3n, 8n)]).output.data,
+    data,
+  );
+  const model = new hw.Decoder({
+    ...{ model_type: 'gpt2', vocab_size: 9, n_positions: 4, n_embd: 4, n_layer: 1, n_head: 2 },
+  });
+  const { logits } = model.forward([
+    [1, 2, 3],
+    [4, 5],
+  ]);
+  const given = [BigInt64Array.of(1n, 2n, 3n), Int32Array.of(4, 5)];
+  assert.deepEqual(model.forward(given).logits, logits);
+  hw.dispose();
+});
+
 test('dtype says that any data is truth values, or numbers', () => {
   const expected = [false, true, true, true];
   for (const values of [

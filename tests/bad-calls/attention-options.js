@@ -129,7 +129,7 @@ export function attentionOptions(hw) {
       ask({ kvLengths: Uint32Array.of(9, 9) }),
       'ERR_VALUE',
       'kvLengths',
-      'a value of type Uint32Array',
+      'a Uint32Array of length 2',
     ],
     [
       'a past that is a tensor',

@@ -89,7 +89,7 @@ export const functions = (hw) => [
     () => hw.softmax(any(new Float32Array(2))),
     'ERR_VALUE',
     'x',
-    'a value of type Float32Array',
+    'a Float32Array of length 2',
   ],
   [
     'softmax of a promise',

@@ -5,6 +5,33 @@ import { any } from './table.js';
 /** @returns {import('./table.js').BadCall[]} */
 export const tensors = () => [
   ['ragged arrays', () => tensor([[1, 2], [3]]), 'ERR_SHAPE', 'array[1]', '[3]'],
+  [
+    'typed rows that differ in length',
+    () => tensor([new Float32Array(3), new Float32Array(3), new Float32Array(2)]),
+    'ERR_SHAPE',
+    'array[2]',
+    'Float32Array of length 2',
+  ],
+  [
+    'a typed row that is shorter than a row beside it',
+    () => tensor([[[1, 2]], [Int8Array.of(1)]]),
+    'ERR_SHAPE',
+    'array[1][0]',
+    'Int8Array of length 1',
+  ],
+  [
+    'an array beside a typed row',
+    () =>
+      tensor(
+        any([
+          [1, 2],
+          [new Float32Array(2), new Float32Array(2)],
+        ]),
+      ),
+    'ERR_SHAPE',
+    'array[1][0]',
+    'Float32Array of length 2',
+  ],
   ['a value beside an array', () => tensor(any([[1], 2])), 'ERR_SHAPE', 'array[1]', '2'],
   ['an array beside a value', () => tensor(any([1, [2]])), 'ERR_SHAPE', 'array[1]', '[2]'],
   [
@@ -23,6 +50,13 @@ export const tensors = () => [
     () => tensor(Int32Array.of(1, 2 ** 24 + 1)),
     'ERR_VALUE',
     'array[1]',
+    '16777217, which float32 would make 16777216',
+  ],
+  [
+    'rows of integers that float32 does not hold',
+    () => tensor([Int32Array.of(1, 2), Int32Array.of(2 ** 24 + 1, 2)]),
+    'ERR_VALUE',
+    'array[1][0]',
     '16777217, which float32 would make 16777216',
   ],
   [
@@ -133,7 +167,7 @@ export const tensors = () => [
     () => new Tensor(any(new Float64Array(1)), [1]),
     'ERR_VALUE',
     'data',
-    'a value of type Float64Array',
+    'a Float64Array of length 1',
   ],
   [
     'no shape of a Tensor',

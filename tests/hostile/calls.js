@@ -425,6 +425,10 @@ const functions = {
     run: tensor,
   }),
   'tensor of an array': () => ({ args: [x(1, [4]).data, [2, 2]], run: tensor }),
+  'tensor of typed rows': () => ({
+    args: [[x(1, [2]).data, Float64Array.of(1, 2)], [4]],
+    run: tensor,
+  }),
   zeros: () => ({ args: [[2, 3]], run: zeros }),
   reshape: () => ({ args: [[3, -1]], run: (shape) => data(1, [2, 3]).reshape(shape) }),
   permute: () => ({ args: [[1, 0]], run: (axes) => data(1, [2, 3]).permute(axes) }),

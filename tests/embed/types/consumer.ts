@@ -109,6 +109,12 @@ export function asked(hw: Headwise, gpt2: Gpt2, maybe: boolean): (number | boole
   return [weights[0].item(), trace[1].shape[0], perhaps, scores, bytes[0], floats[0], row, truth];
 }
 
+export function rows(hw: Headwise): Tensor[] {
+  const table = new hw.Embedding({ numEmbeddings: 9, embeddingDim: 2 });
+  const { output } = table.forward([Int32Array.of(1, 2), BigInt64Array.of(3n, 4n)]);
+  return [tensor([Float32Array.of(1, 2), [3, 4]]), output];
+}
+
 export function listened(): void {
   const map = document.querySelector('attention-map');
   map?.addEventListener('pin', ({ detail }) => detail.toFixed());

@@ -31,11 +31,15 @@ function showArray(array, depth) {
 
 /** @param {object} object @param {number} depth */
 function showObject(object, depth) {
-  const { shape } = /** @type {{ shape?: unknown }} */ (object);
+  const { shape, length } = /** @type {{ shape?: unknown, length?: unknown }} */ (object);
   const name = classOf(object);
   // Shapes may hold objects that have shapes, and so on.
-  return Array.isArray(shape) && depth < 2
-    ? `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name} of shape ${showArray(shape, depth + 1)}`
+  const of =
+    Array.isArray(shape) && depth < 2
+      ? `shape ${showArray(shape, depth + 1)}`
+      : ArrayBuffer.isView(object) && typeof length === 'number' && `length ${length}`;
+  return of
+    ? `${/^(?!Ui)[AEIOU]/.test(name) ? 'an' : 'a'} ${name} of ${of}`
     : `a value of type ${name}`;
 }
 

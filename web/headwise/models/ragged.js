@@ -10,14 +10,14 @@ import { sameShape } from '../tensor/shape.js';
 const most = 2 ** 20;
 
 /**
- * A copy of a plain or typed array.
+ * A copy of a plain or typed array, of numbers if it is typed.
  * @param {any} value
  * @returns {any[] | undefined} undefined: it is neither, or longer than `most`
  */
 export function copyOf(value) {
   if (kindOf(value) === undefined) return copyArray(value, most);
   const length = lengthOf(value);
-  return length <= most ? Array.from({ length }, (_, i) => value[i]) : undefined;
+  return length <= most ? Array.from({ length }, (_, i) => Number(value[i])) : undefined;
 }
 
 /** @param {unknown} value of the option @returns {unknown} a copy if it is an array */

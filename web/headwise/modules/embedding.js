@@ -1,21 +1,20 @@
 import { checkIndex, checkOptions, checkShape, checkSize, checkTable } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { misshapen } from '../checks/error.js';
-import { kindOf, lengthOf, reading, tagOf } from '../checks/foreign.js';
+import { reading, tagOf } from '../checks/foreign.js';
 import { padRows } from '../models/ragged.js';
 import { flatten, shapeOfNested } from '../tensor/make-tensor.js';
 import { newArray } from '../tensor/shape.js';
 import { runRows } from './forward.js';
 import { Module } from './module.js';
 
-/** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */
 /**
  * An id, or nested arrays of ids.
  * @typedef {import('../tensor/make-tensor.js').NestedNumbers} NestedIds
  */
 /**
  * Integers from 0 to numEmbeddings - 1: nested arrays, a typed array, or a float32 tensor.
- * @typedef {NestedIds | NumberArray | import('../tensor/make-tensor.js').BigIntArray | import('../tensor/tensor.js').Tensor} Ids
+ * @typedef {NestedIds | import('../tensor/tensor.js').Tensor} Ids
  */
 
 /**
@@ -28,17 +27,12 @@ import { Module } from './module.js';
 /**
  * @param {unknown} ids
  * @param {string} name
- * @returns {{ values: ArrayLike<unknown>, shape: readonly number[], size: number }}
+ * @returns {{ values: ArrayLike<number>, shape: readonly number[], size: number }}
  */
 function unpack(ids, name) {
   if (tagOf(ids) === 'Tensor') {
     const { data, shape, size } = checkFloats(ids, name);
     return { values: data, shape, size };
-  }
-  if (kindOf(ids) !== undefined) {
-    const values = /** @type {NumberArray} */ (ids);
-    const size = lengthOf(values);
-    return { values, shape: [size], size };
   }
   const shape = shapeOfNested(ids, name);
   const how = { name, Type: Float64Array, takesBooleans: false };
@@ -74,14 +68,12 @@ export function checkIntegers(ids, name, count, ignored) {
   }
   const data = newArray(Uint32Array, size);
   for (let i = 0; i < size; i++) {
-    const value = values[i];
-    const id = typeof value === 'bigint' ? Number(value) : value;
-    const isId = typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < count;
+    const id = values[i];
     // A negative one is as int32 has it.
     data[i] =
-      isId || (ignored !== undefined && id === ignored)
-        ? Number(id)
-        : checkIndex(value, `${name}${place(shape, i)}`, count);
+      (Number.isInteger(id) && id >= 0 && id < count) || id === ignored
+        ? id
+        : checkIndex(id, `${name}${place(shape, i)}`, count);
   }
   return { shape, dtype: 'uint32', data, size };
 }

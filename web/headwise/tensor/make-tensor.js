@@ -9,16 +9,16 @@ import { Tensor } from './tensor.js';
 /** @typedef {import('./tensor.js').DType} DType */
 
 /**
- * A number, or nested arrays of numbers.
- * @typedef {number | readonly NestedNumbers[]} NestedNumbers
+ * A number, or nested arrays of numbers, whose rows may be typed arrays.
+ * @typedef {number | NumberArray | BigIntArray | readonly NestedNumbers[]} NestedNumbers
  */
 /**
  * A truth value, or nested arrays of them.
  * @typedef {boolean | readonly NestedBooleans[]} NestedBooleans
  */
 /**
- * A number, a truth value, or nested arrays of one of the two.
- * @typedef {number | boolean | readonly NestedArray[]} NestedArray
+ * A number, a truth value, or nested arrays of one of the two; rows of numbers may be typed arrays.
+ * @typedef {number | boolean | NumberArray | BigIntArray | readonly NestedArray[]} NestedArray
  */
 /**
  * A typed array of numbers, such as a Float64Array, or a Float16Array if the runtime has it.
@@ -32,6 +32,13 @@ import { Tensor } from './tensor.js';
 const nestedOrTyped = 'nested arrays or a typed array of numbers';
 
 /**
+ * @param {any} value
+ * @returns {number | undefined} of an array or a typed array
+ */
+const lengthIn = (value) =>
+  isArray(value) ? value.length : kindOf(value) === undefined ? undefined : lengthOf(value);
+
+/**
  * The shape of nested arrays, read from the first element of each level.
  * @param {unknown} nested
  * @param {string} name the argument's name, for the message
@@ -40,14 +47,16 @@ const nestedOrTyped = 'nested arrays or a typed array of numbers';
  */
 export function shapeOfNested(nested, name) {
   const shape = [];
-  for (let level = nested; isArray(level); level = level[0]) {
+  /** @type {any} */
+  let level = nested;
+  for (let length; (length = lengthIn(level)) !== undefined; level = level[0]) {
     if (shape.length === mostDimensions) {
       throw new HeadwiseError(
         'ERR_VALUE',
         `${name} is nested more than ${mostDimensions} deep; expected at most ${mostDimensions} dimensions`,
       );
     }
-    shape.push(level.length);
+    shape.push(length);
   }
   return shape;
 }
@@ -72,6 +81,39 @@ function takeNumbers(row, length, values, at) {
 }
 
 /**
+ * Copies a typed array. Floats are rounded once.
+ * @param {NumberArray | BigIntArray} array
+ * @param {number} length of the array
+ * @param {Float32Array | Float64Array} values the destination
+ * @param {number} at the index of the first number in it
+ * @param {() => string} where the array is, for the message
+ * @returns {number} how many numbers were copied
+ * @throws {HeadwiseError} ERR_VALUE: integers that float32 does not represent exactly
+ */
+function takeTyped(array, length, values, at, where) {
+  if (kindOf(array)?.startsWith('Float')) {
+    values.set(/** @type {NumberArray} */ (array), at);
+    return length;
+  }
+  for (let i = 0; i < length; i++) {
+    const value = array[i];
+    values[at + i] = Number(value);
+    // Integers may be ids: rounding would turn them into other ids.
+    if (
+      values.BYTES_PER_ELEMENT === 4 &&
+      values[at + i] !== value &&
+      BigInt(values[at + i]) !== value
+    ) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `${where()}[${i}] is ${describe(value)}, which float32 would make ${values[at + i]}; expected integers that float32 holds (a Float64Array is rounded)`,
+      );
+    }
+  }
+  return length;
+}
+
+/**
  * All values of nested arrays, row-major.
  * @template {Float32Array | Float64Array} T
  * @param {unknown} nested
@@ -89,15 +131,16 @@ export function flatten(nested, shape, { name, Type, takesBooleans }) {
   const index = [];
   let at = 0;
   let booleans = 0;
-  /** @type {(level: unknown, axis: number) => void} */
+  const where = () => `${name}${index.map((i) => `[${i}]`).join('')}`;
+  /** @type {(level: any, axis: number) => void} */
   const visit = (level, axis) => {
     if (axis < shape.length) {
       const length = shape[axis];
-      if (!Array.isArray(level) || level.length !== length) {
-        const expected = `an array of ${length}, like its neighbours`;
-        throw misfit(level, `${name}${place(index)}`, expected, 'ERR_SHAPE');
+      if (lengthIn(level) !== length) {
+        throw misfit(level, where(), `an array of ${length}, like its neighbours`, 'ERR_SHAPE');
       }
-      const taken = axis + 1 === shape.length ? takeNumbers(level, length, values, at) : 0;
+      const take = kindOf(level) === undefined ? takeNumbers : takeTyped;
+      const taken = axis + 1 === shape.length ? take(level, length, values, at, where) : 0;
       at += taken;
       // Not forEach, which skips holes.
       for (let i = taken; i < length; i++) {
@@ -113,43 +156,12 @@ export function flatten(nested, shape, { name, Type, takesBooleans }) {
     } else {
       const value = takesBooleans ? 'a number or a boolean' : 'a number';
       const expected = shape.length === 0 ? nestedOrTyped : value;
-      const code = isArray(level) ? 'ERR_SHAPE' : 'ERR_VALUE';
-      throw misfit(level, `${name}${place(index)}`, expected, code);
+      const code = lengthIn(level) === undefined ? 'ERR_VALUE' : 'ERR_SHAPE';
+      throw misfit(level, where(), expected, code);
     }
   };
   visit(nested, 0);
   return { values, booleans };
-}
-
-/**
- * The place of an element as an index expression: [0][3].
- * @param {readonly number[]} index
- */
-const place = (index) => index.map((i) => `[${i}]`).join('');
-
-/**
- * @param {NumberArray | BigIntArray} array
- * @returns {Float32Array} rounded once
- * @throws {HeadwiseError} ERR_VALUE: integers that float32 does not represent exactly; ERR_MEMORY
- */
-function floatsOf(array) {
-  const floats = newArray(Float32Array, lengthOf(array));
-  // Floats are rounded. Integers may be ids: rounding would turn them into other ids.
-  if (kindOf(array)?.startsWith('Float')) {
-    floats.set(/** @type {NumberArray} */ (array));
-    return floats;
-  }
-  for (let i = 0; i < floats.length; i++) {
-    const value = array[i];
-    floats[i] = Number(value);
-    if (floats[i] !== value && BigInt(floats[i]) !== value) {
-      throw new HeadwiseError(
-        'ERR_VALUE',
-        `array[${i}] is ${describe(value)}, which float32 would make ${floats[i]}; expected integers that float32 holds (a Float64Array is rounded)`,
-      );
-    }
-  }
-  return floats;
 }
 
 /**
@@ -164,13 +176,14 @@ function truthsOf(values) {
   return truths;
 }
 
-/** @param {unknown} nested @param {readonly number[]} shape @param {DType | undefined} dtype */
-function dataOfNested(nested, shape, dtype) {
+/** @param {any} array @param {readonly number[]} shape @param {DType | undefined} dtype */
+function dataOf(array, shape, dtype) {
   const how = { name: 'array', takesBooleans: true };
   if (dtype === 'bool') {
-    return truthsOf(flatten(nested, shape, { ...how, Type: Float64Array }).values);
+    const isTyped = kindOf(array) !== undefined;
+    return truthsOf(isTyped ? array : flatten(array, shape, { ...how, Type: Float64Array }).values);
   }
-  const { values, booleans } = flatten(nested, shape, { ...how, Type: Float32Array });
+  const { values, booleans } = flatten(array, shape, { ...how, Type: Float32Array });
   if (dtype === undefined && booleans > 0) {
     if (booleans < values.length) {
       throw new HeadwiseError(
@@ -184,27 +197,9 @@ function dataOfNested(nested, shape, dtype) {
 }
 
 /**
- * @param {unknown} array
- * @param {DType | undefined} dtype
- * @returns {{ data: Float32Array | Uint8Array, own: number[] }} the values, and their shape
- */
-function copyOf(array, dtype) {
-  if (kindOf(array) !== undefined) {
-    const typed = /** @type {NumberArray} */ (array);
-    const data = dtype === 'bool' ? truthsOf(typed) : floatsOf(typed);
-    return { data, own: [data.length] };
-  }
-  if (ArrayBuffer.isView(array)) {
-    throw misfit(array, 'array', nestedOrTyped);
-  }
-  const own = shapeOfNested(array, 'array');
-  return { data: dataOfNested(array, own, dtype), own };
-}
-
-/**
  * Makes a tensor from a copy of the values.
  * @overload
- * @param {NestedNumbers | NumberArray | BigIntArray} array numbers: nested arrays, or a typed array
+ * @param {NestedNumbers} array numbers: nested arrays, or a typed array
  * @param {readonly number[]} [shape]
  * @param {{ dtype?: 'float32' }} [options]
  * @returns {Tensor}
@@ -221,22 +216,22 @@ function copyOf(array, dtype) {
  * Makes a tensor of type `dtype` from a copy of the values.
  * @template {DType} D
  * @overload
- * @param {NestedArray | NumberArray | BigIntArray} array
+ * @param {NestedArray} array
  * @param {readonly number[] | undefined} shape
  * @param {{ dtype: D }} options
  * @returns {Tensor<D>}
  */
 /**
  * @overload
- * @param {NestedArray | NumberArray | BigIntArray} array
+ * @param {NestedArray} array
  * @param {readonly number[]} [shape]
  * @param {{ dtype?: DType }} [options]
  * @returns {AnyTensor}
  */
 /**
  * Makes a tensor from a copy of the values.
- * @param {NestedArray | NumberArray | BigIntArray} array nested arrays of numbers (float32) or of booleans (bool), or a
- *   typed array. The values of every typed array are numbers: a Uint8Array does not hold truth values, a Uint16Array does
+ * @param {NestedArray} array nested arrays of numbers (float32) or of booleans (bool), a typed
+ *   array, or nested arrays of typed arrays. The values of every typed array are numbers: a Uint8Array does not hold truth values, a Uint16Array does
  *   not hold float16 (a Float16Array does). Integers must be exact in float32
  * @param {readonly number[]} [shape] default: the shape of the nested arrays; for a typed array [length]
  * @param {{ dtype?: DType }} [options] dtype: 'bool' makes truth values from any data, true for all but zero; 'float32'
@@ -250,6 +245,13 @@ export function tensor(array, shape, options) {
   if (dtype !== undefined) {
     checkChoice(dtype, 'dtype', ['float32', 'bool']);
   }
-  const { data, own } = reading(() => copyOf(array, dtype), 'array', nestedOrTyped);
+  const { data, own } = reading(
+    () => {
+      const nested = shapeOfNested(array, 'array');
+      return { data: dataOf(array, nested, dtype), own: nested };
+    },
+    'array',
+    nestedOrTyped,
+  );
   return /** @type {AnyTensor} */ (new Tensor(/** @type {any} */ (data), shape ?? own));
 }
