@@ -383,7 +383,7 @@ test('optimizers refuse what they cannot use, in words', async () => {
   other.dispose();
 });
 
-test('a model learns from its loss, whose graph and cache stay apart', () => {
+test('a model learns from its loss, and generates while gradients are on', () => {
   hw.manualSeed(1);
   const sizes = { vocabSize: 7, contextLength: 8, dModel: 16, numHeads: 2, numLayers: 1 };
   const model = new Gpt2(hw, sizes);
@@ -400,14 +400,6 @@ test('a model learns from its loss, whose graph and cache stay apart', () => {
   hw.setGradEnabled(true);
   assert.deepEqual([...model.generate([1, 2], { maxTokens: 3 })], [3, 4, 5]);
   hw.setGradEnabled(false);
-  const mha = new hw.MultiHeadAttention({ dIn: 3, dOut: 4, contextLength: 4, numHeads: 2 });
-  const cache = mha.createCache();
-  const given = data(1, [2, 3]);
-  const run = () => hw.enableGrad(() => mha.forward(given, { cache }).output.requiresGrad);
-  assert.equal(run(), false, 'what a cache holds is not recorded');
-  given.requiresGrad = true;
-  throwsCode(run, 'ERR_VALUE', 'cache is', 'requires gradients');
-  assert.equal(cache.length, 2);
   const parts = Array.from(
     { length: 3 },
     (_, i) => new hw.TransformerBlock({ dModel: 4, numHeads: 2, dFf: 4 + i }),
@@ -417,7 +409,49 @@ test('a model learns from its loss, whose graph and cache stay apart', () => {
     for (const part of parts)
       hw.enableGrad(() => hw.sum(part.forward(data(2, [8, 4])).output)).backward();
   assert.ok(hw.memoryBytes <= before + 2 ** 20);
-  for (const each of [model, mha, ...parts]) each.dispose();
+  for (const each of [model, ...parts]) each.dispose();
+});
+
+test('a forward with a cache computes with gradients on, and a backward through it says why it cannot', () => {
+  const sizes = { dIn: 4, dOut: 4, contextLength: 4, numHeads: 2 };
+  const model = new Gpt2(hw, {
+    ...{ vocabSize: 7, contextLength: 8, dModel: 4, numHeads: 2, numLayers: 1 },
+  });
+  const layers = [new hw.MultiHeadAttention(sizes), new hw.MultiHeadAttention(sizes)];
+  const caches = layers.map((layer) => layer.createCache());
+  const given = data(1, [2, 4]);
+  const through = (/** @type {any} */ from) =>
+    layers.reduce((each, layer, i) => layer.forward(each, { cache: caches[i] }).output, from);
+  const refused = (/** @type {any} */ of) =>
+    throwsCode(() => of.backward(), 'ERR_VALUE', 'backward', 'a forward with a cache');
+  const expected = through(given);
+  assert.equal(expected.requiresGrad, false);
+  for (const requiresGrad of [false, true]) {
+    given.requiresGrad = requiresGrad;
+    caches.forEach((cache) => cache.truncate(0));
+    const output = hw.enableGrad(() => through(given));
+    assert.deepEqual([output.requiresGrad, output.data], [true, expected.data]);
+    assert.equal(caches[1].length, 2);
+    refused(hw.enableGrad(() => hw.sum(output)));
+  }
+  for (const layer of layers) layer.parameters().forEach((each) => (each.requiresGrad = false));
+  given.requiresGrad = false;
+  assert.equal(hw.enableGrad(() => through(given)).requiresGrad, false, 'nothing leads anywhere');
+
+  // A sum of what is recorded and what is not: nothing of it is passed over.
+  const ids = [1, 2, 3];
+  const loss = hw.enableGrad(() => {
+    const { logits } = model.forward(ids, { cache: model.createCache(), logits: 'all' });
+    return hw.add(model.loss(ids), hw.crossEntropy(logits, [2, 3, 4]));
+  });
+  refused(loss);
+  assert.ok(model.parameters().every(({ grad }) => grad === null));
+  const headMask = Object.assign(tensor([[1, 1]]), { requiresGrad: true });
+  model.parameters().forEach((each) => (each.requiresGrad = false));
+  const muted = () => model.forward(ids, { cache: model.createCache(), headMask }).logits;
+  refused(hw.enableGrad(() => hw.sum(muted())));
+  assert.equal(hw.noGrad(muted).requiresGrad, false);
+  for (const each of [model, ...layers]) each.dispose();
 });
 
 test('a thousand steps do not grow, nor do graphs without a backward', async () => {

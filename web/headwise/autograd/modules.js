@@ -75,6 +75,21 @@ export function attachForward(module, call, x, result, { mask, headMask } = {}) 
   return result;
 }
 
+/**
+ * Says that gradients end at the output of a forward with a cache, which continues a text and is not recorded.
+ * @param {Engine} engine
+ * @param {Tensor} result
+ */
+export function attachEnd(engine, result) {
+  const check = () => {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      'backward: a forward with a cache is not recorded; expected one without',
+    );
+  };
+  attach(engine, result, [], () => [], { check, dispose() {} });
+}
+
 /** @param {Module} module @param {Graph} graph */
 export function checkCurrent(module, graph) {
   const { engine, pointer } = module;

@@ -64,7 +64,8 @@ import { attribution, headCircuits } from './understanding.js';
  *   shape alone; weights, traces and residuals begin with that layer. Not with a cache
  * @property {WithResiduals} [residuals] default false; true returns the residual stream before every layer that runs and behind
  *   the last
- * @property {KeyValueCache} [cache] from this model's createCache; forward appends the ids to it
+ * @property {KeyValueCache} [cache] from this model's createCache; forward appends the ids to it. Such a forward is not recorded:
+ *   `backward` through it throws
  * @property {readonly number[]} [lengths] how many ids of each row count; the others are padding, of which nothing else
  *   depends. The logits of 'last' are those of each row's own last id, and a cache gets no padding
  */

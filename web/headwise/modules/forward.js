@@ -1,7 +1,6 @@
 // The forward of every module: checks what is asked against the shapes, runs the module and reads the results.
 import { Trace } from '../attention/trace.js';
-import { attachForward, wantsGraph } from '../autograd/modules.js';
-import { sourceOf } from '../autograd/record.js';
+import { attachEnd, attachForward, wantsGraph } from '../autograd/modules.js';
 import { checkContext } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
@@ -127,7 +126,8 @@ export function runForward(module, about, input, asked, x) {
     const scores = /** @type {const} */ ([batch, about.heads, tokens, stored + tokens]);
     call.extras = fitExtras(asked, about, scores, hasBatch, cacheAt);
   }
-  call.isRecorded = engine.isRecording && isGraphWanted(module, asked, x);
+  const isWanted = engine.isRecording && isGraphWanted(module, asked, x);
+  call.isRecorded = isWanted && cache === undefined;
   const outputAt = callModule(engine, call);
   const results =
     call.extras === undefined
@@ -135,27 +135,24 @@ export function runForward(module, about, input, asked, x) {
       : readResults(module, outputAt, outputShape, call.extras, stored);
   if (call.isRecorded) {
     attachForward(module, call, x, results.output, asked);
+  } else if (isWanted) {
+    attachEnd(engine, results.output);
   }
   return results;
 }
 
 /**
- * Whether a forward is to be recorded. What a cache holds is not: it continues texts.
+ * Whether gradients lead through a forward.
  * @param {import('./module.js').Module} module
  * @param {Asked} asked
  * @param {unknown} x
- * @throws {HeadwiseError} ERR_VALUE: gradients would end at a cache, or at outputs or a residual stream that were given or are asked for
+ * @throws {HeadwiseError} ERR_VALUE: they would end at outputs or a residual stream that were given or are asked for
  */
 function isGraphWanted(module, asked, x) {
   const { cache, logits, replace, start, residuals, mask, headMask } = asked;
-  if (cache !== undefined && sourceOf(x) !== undefined) {
-    const expected = 'none with an x that requires gradients (or hw.noGrad)';
-    throw misfit(cache, 'cache', expected);
-  }
-  const isWanted =
-    cache === undefined && logits !== 'none' && wantsGraph(module, x, mask?.from, headMask?.from);
+  const isWanted = logits !== 'none' && wantsGraph(module, x, mask?.from, headMask?.from);
   const given = Object.entries({ replace, start, residuals }).find(([, value]) => value);
-  if (isWanted && given !== undefined) {
+  if (isWanted && cache === undefined && given !== undefined) {
     throw misfit(given[1], given[0], 'none where gradients are recorded (or hw.noGrad)');
   }
   return isWanted;

@@ -19,7 +19,7 @@ import { optionsOf } from './multi-head-attention-wrapper.js';
 /**
  * A further option of MultiHeadAttention's `forward`.
  * @typedef {object} CacheOption
- * @property {KeyValueCache} [cache] from this module's createCache
+ * @property {KeyValueCache} [cache] from this module's createCache. Such a forward is not recorded: `backward` through it throws
  */
 
 /**
