@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { load } from 'headwise';
+import { Decoder, Encoder } from 'headwise/models';
+import { throwsCode } from './helpers.js';
 
 const config = {
   ...{ model_type: 'llama', vocab_size: 40, hidden_size: 32, intermediate_size: 48 },
@@ -31,6 +33,28 @@ test('weights are drawn with the deviation that initializer_range says', () => {
   ])) {
     const deviation = deviationWith(changes);
     assert.ok(Math.abs(deviation - expected) <= 0.1 * expected, `${deviation}, not ${expected}`);
+  }
+});
+
+test('the classes of headwise/models take the engine first, as hw.Decoder and hw.Encoder do', () => {
+  const bert = { ...config, model_type: 'bert', num_key_value_heads: undefined };
+  for (const [Model, ofEngine, given] of /** @type {[any, any, object][]} */ ([
+    [Decoder, hw.Decoder, config],
+    [Encoder, hw.Encoder, bert],
+  ])) {
+    hw.manualSeed(1);
+    const model = new Model(hw, given, { dropout: 0.5 });
+    hw.manualSeed(1);
+    const same = new ofEngine(given, { dropout: 0.5 });
+    assert.deepEqual(model.stateDict(), same.stateDict());
+    assert.ok(model instanceof Model && same instanceof Model);
+    for (const wrong of [undefined, null, given, 'text', 3, model, {}])
+      throwsCode(() => new Model(wrong, hw), 'ERR_VALUE', 'hw is', 'load()');
+    throwsCode(() => new Model(given), 'ERR_VALUE', 'hw is', 'load()');
+    for (const wrong of [undefined, null, 'text', 3, hw])
+      throwsCode(() => new Model(hw, wrong), 'ERR_VALUE', 'config:');
+    model.dispose();
+    same.dispose();
   }
 });
 

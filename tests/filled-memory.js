@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { load } from 'headwise';
 import { Engine } from '../web/headwise/engine/engine.js';
-import { engineOf, Headwise } from '../web/headwise/engine/headwise.js';
+import { checkEngine } from '../web/headwise/engine/given-engine.js';
+import { Headwise } from '../web/headwise/engine/headwise.js';
 import { createModule } from '../web/headwise/modules/module.js';
 import { Crew } from '../web/headwise/engine/threads.js';
 import { data, isHeadwiseError } from './helpers.js';
@@ -76,7 +77,7 @@ export class FilledMemory {
   /** @param {Hw} hw @param {number} pages that its memory has at most */
   constructor(hw, pages) {
     this.hw = hw;
-    this.engine = /** @type {Engine} */ (engineOf(hw));
+    this.engine = checkEngine(hw);
     this.pages = Math.min(pages, MOST_PAGES);
   }
 

@@ -92,6 +92,8 @@ test('arguments are copied, or moved if transfer says so; a moved tensor is refu
   assert.deepEqual(await hw.softmax(transfer(x)), first);
   assert.equal(x.data.length, 0);
   await rejectsCode(hw.softmax(x), 'ERR_VALUE', '[5, 6]', 'transferred');
+  for (const wrong of [undefined, 3, x.data])
+    throwsCode(() => transfer(/** @type {any} */ (wrong)), 'ERR_VALUE', 'tensor is', 'a Tensor');
   const part = tensor(new Float32Array(8).fill(1).subarray(2, 6));
   assert.deepEqual([...(await hw.softmax(part)).data], [0.25, 0.25, 0.25, 0.25]);
   await hw.dispose();

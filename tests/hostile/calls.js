@@ -10,6 +10,7 @@ import {
   writeSafetensors,
 } from 'headwise/formats';
 import { Gpt2, loadGpt2 } from 'headwise/gpt2';
+import { Decoder, Encoder, loadModel } from 'headwise/models';
 import { MultiheadAttention, TransformerEncoderLayer } from 'headwise/torch';
 import {
   ablation,
@@ -22,6 +23,7 @@ import {
   rollout,
   sinks,
 } from 'headwise/understanding';
+import { transfer } from 'headwise/worker';
 import { data } from '../helpers.js';
 
 /** @typedef {import('../helpers.js').Engine} Engine */
@@ -136,10 +138,10 @@ const layer = { dModel: 4, nhead: 2, dimFeedforward: 6, dropout: 0, batchFirst: 
 /** @type {Record<string, (hw: Engine) => Call>} */
 const torchModules = {
   'new MultiheadAttention': (hw) => ({
-    args: [{ embedDim: 4, numHeads: 2, kdim: 3, vdim: 5, bias: true, batchFirst: true }],
-    run(given) {
+    args: [hw, { embedDim: 4, numHeads: 2, kdim: 3, vdim: 5, bias: true, batchFirst: true }],
+    run(...given) {
       hw.manualSeed(1);
-      return new MultiheadAttention(hw, given);
+      return new MultiheadAttention(.../** @type {[any, any]} */ (given));
     },
   }),
   'MultiheadAttention.forward': (hw) => {
@@ -152,10 +154,10 @@ const torchModules = {
     };
   },
   'new TransformerEncoderLayer': (hw) => ({
-    args: [{ ...layer, activation: 'gelu', normFirst: true, layerNormEps: 1e-5 }],
-    run(given) {
+    args: [hw, { ...layer, activation: 'gelu', normFirst: true, layerNormEps: 1e-5 }],
+    run(...given) {
       hw.manualSeed(1);
-      return new TransformerEncoderLayer(hw, given);
+      return new TransformerEncoderLayer(.../** @type {[any, any]} */ (given));
     },
   }),
   'TransformerEncoderLayer.forward': (hw) => {
@@ -253,15 +255,30 @@ const encoderCall = (run, args) => (hw) => {
   return { args: args(), run: (...given) => run(model, ...given), owned: [model] };
 };
 
+const decoder = {
+  ...{ model_type: 'gpt2', vocab_size: 9, n_positions: 6, n_embd: 4, n_head: 2, n_layer: 1 },
+};
+
+/** @param {any} Model @param {object} given its config @returns {(hw: Engine) => Call} */
+const modelCall = (Model, given) => (hw) => ({
+  args: [hw, { ...given }, { dropout: 0 }],
+  run(...all) {
+    hw.manualSeed(1);
+    return new Model(...all);
+  },
+});
+
 /** @type {Record<string, (hw: Engine) => Call>} */
 const models = {
   'new Gpt2': (hw) => ({
-    args: [{ ...gpt2 }],
-    run(given) {
+    args: [hw, { ...gpt2 }],
+    run(...given) {
       hw.manualSeed(1);
-      return new Gpt2(hw, given);
+      return new Gpt2(.../** @type {[any, any]} */ (given));
     },
   }),
+  'new Decoder': modelCall(Decoder, decoder),
+  'new Encoder': modelCall(Encoder, bert),
   'Gpt2.loss': (hw) => {
     hw.manualSeed(1);
     const model = new Gpt2(hw, gpt2);
@@ -306,8 +323,9 @@ const models = {
     ],
   ),
   ablation: gpt2Call(
-    (model, ids, options) => ablation(model, ids, options),
-    () => [
+    (_, ...given) => ablation(.../** @type {[any, any, any]} */ (given)),
+    (model) => [
+      model,
       [1, 2, 3],
       {
         ...{ target: 4, against: 2, position: 1, method: 'mean', texts: [[3, 1], [2]], seed: 3 },
@@ -316,12 +334,15 @@ const models = {
     ],
   ),
   patching: gpt2Call(
-    (model, options) => patching(model, options),
-    () => [{ clean: [1, 2, 3], corrupted: [1, 4, 3], target: 4, against: 2, of: 'heads', at: 1 }],
+    (_, ...given) => patching(.../** @type {[any, any]} */ (given)),
+    (model) => [
+      model,
+      { clean: [1, 2, 3], corrupted: [1, 4, 3], target: 4, against: 2, of: 'heads', at: 1 },
+    ],
   ),
   logitLens: gpt2Call(
-    (model, ids, options) => logitLens(model, ids, options),
-    () => [[1, 2, 3], { top: 2, target: 4, positions: [2, 0], headMask: x(1, [2, 2]) }],
+    (_, ...given) => logitLens(.../** @type {[any, any, any]} */ (given)),
+    (model) => [model, [1, 2, 3], { top: 2, target: 4, positions: [2, 0], headMask: x(1, [2, 2]) }],
   ),
   'Gpt2.createCache': gpt2Call(
     (model, given) => model.createCache(given).length,
@@ -546,6 +567,7 @@ const functions = {
     const ids = resizable(tensor([1, 2, 4]));
     return { args: [ids], run: (given) => module.forward(given), owned: [module] };
   },
+  transfer: () => ({ args: [x(1, [2, 3])], run: (given) => void transfer(given) }),
   writeNpy: () => ({ args: [x(1, [2, 3])], run: writeNpy }),
   writeSafetensors: () => ({
     args: [{ a: x(1, [2, 3]), b: bools([2]) }, { format: 'pt' }],
@@ -657,6 +679,14 @@ const files = {
   loadGpt2: (hw) => ({
     args: [hw, { config: { ...config }, weights: checkpoint(hw), onProgress: undefined }],
     run: loadGpt2,
+  }),
+  loadModel: (hw) => ({
+    args: [
+      hw,
+      { config: { ...config, model_type: 'gpt2' }, weights: checkpoint(hw) },
+      { dtype: 'float32', revision: 'main', onProgress: undefined, fetch: undefined },
+    ],
+    run: loadModel,
   }),
 };
 

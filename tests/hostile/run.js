@@ -6,7 +6,18 @@ import { test } from 'node:test';
 import { HeadwiseError, load, Tensor } from 'headwise';
 import { data } from '../helpers.js';
 import { calls } from './calls.js';
-import { actions, arraysOf, at, getter, odd, places, proxy, taken, theirs } from './tricks.js';
+import {
+  actions,
+  arraysOf,
+  at,
+  getter,
+  odd,
+  places,
+  fitting,
+  proxy,
+  taken,
+  theirs,
+} from './tricks.js';
 
 /** @typedef {import('../helpers.js').Engine} Engine */
 /** @typedef {{ hw: Engine, call: import('./calls.js').Call, arrays: any[] }} Context */
@@ -115,7 +126,7 @@ async function attempt(failures, name, label, spoil, honest) {
  * @param {number} step one of so many cases is run, others for every call; 1: all
  */
 export async function hostileTests(step) {
-  const ran = { changes: 0, values: 0 };
+  const ran = { changes: 0, values: 0, orders: 0 };
   let turn = 0;
   const isNext = () => turn++ % step === 0;
 
@@ -140,11 +151,12 @@ export async function hostileTests(step) {
       /** @type {string[]} */
       const failures = [];
       for (const path of where)
-        for (const [what, make] of Object.entries(odd)) {
+        for (const [what, make] of Object.entries({ ...odd, ...fitting })) {
           if (!isNext()) continue;
           const label = `${path.join('.')} is ${what}`;
           const put = (/** @type {Context} */ { call }) => at(call.args, path, make());
           await attempt(failures, name, label, put);
+          if (what in fitting) continue;
           const change = (/** @type {Context} */ { call }) =>
             getter(call.args, path, 2, () => {}, [make()]);
           await attempt(failures, name, `${label} from the second read on`, change, honest);
@@ -154,9 +166,39 @@ export async function hostileTests(step) {
     });
   }
 
+  for (const name of Object.keys(calls))
+    test(`${name}: arguments in another order, or fewer, get a HeadwiseError`, async () => {
+      /** @type {string[]} */
+      const failures = [];
+      const orders = [...ordersOf(calls[name]((await world()).hw).args.length)];
+      for (const order of orders) {
+        const spoil = (/** @type {Context} */ { call }) => {
+          call.args = order.map((i) => call.args[i]);
+        };
+        await attempt(failures, name, `arguments ${order}`, spoil);
+        ran.orders++;
+      }
+      assert.deepEqual(failures, []);
+    });
+
   test('hundreds of cases were run', () => {
-    assert.ok(Math.min(ran.changes, ran.values) > 300, JSON.stringify(ran));
+    const { changes: changed, values, orders } = ran;
+    assert.ok(Math.min(changed, values) > 300 && orders > 200, JSON.stringify(ran));
   });
+}
+
+/**
+ * The arguments from a later one on, the first ones behind the last or left out; and back to front.
+ * @param {number} count
+ * @returns {Generator<number[]>}
+ */
+function* ordersOf(count) {
+  const all = Array.from({ length: count }, (_, i) => i);
+  for (let start = 1; start <= count; start++) {
+    yield [...all.slice(start), ...all.slice(0, start - 1)];
+    if (start < count) yield [...all.slice(start), ...all.slice(0, start)];
+  }
+  if (count > 2) yield all.toReversed();
 }
 
 /**

@@ -218,6 +218,12 @@ function cyclicShape() {
   return object;
 }
 
+/** Values that fit at some places. @type {Record<string, () => unknown>} */
+export const fitting = {
+  ...{ undefined: () => undefined, null: () => null, 'a text': () => 'text', 'a number': () => 3 },
+  ...{ 'an object': () => ({}), 'an array': () => [], 'a function': () => () => 1 },
+};
+
 /** Values that are none. @type {Record<string, () => unknown>} */
 export const odd = {
   'a revoked Proxy': () => revoked({}),

@@ -50,6 +50,11 @@ viewTest(
         'view.drawWeights(map.canvas, weights, { tokens: [] })',
         `drawWeights: unknown option tokens; expected ${known}`,
       ],
+      ['view.drawWeights(null, weights)', 'canvas is null; expected a canvas element'],
+      [
+        'view.drawWeights(weights, map.canvas)',
+        'canvas is a Tensor of shape [1, 1]; expected a canvas element',
+      ],
     ]) {
       const error = await page.evaluate(`(() => {
       const weights = headwise.tensor([[1]]);

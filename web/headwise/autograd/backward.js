@@ -78,7 +78,7 @@ export function backward(tensor, gradient, options, tensorOf) {
   if (root === undefined) {
     throw new HeadwiseError(
       'ERR_VALUE',
-      'backward: the tensor has no graph; expected one that was computed with gradients on (hw.setGradEnabled(true) or hw.enableGrad) from parameters or from tensors with requiresGrad',
+      'backward: the tensor has no graph; expected one that was computed with gradients on (hw.enableGrad) from parameters or from tensors with requiresGrad',
     );
   }
   const nodes = root instanceof Leaf ? [] : nodesOf(root);

@@ -77,11 +77,11 @@ export class EngineClasses {
     this.TransformerStack = bind(engine, TransformerStack);
     /** A language model of an architecture that Hugging Face's library knows: its config says which. */
     this.Decoder = /** @type {new (config: object, options?: ModelOptions) => Decoder} */ (
-      /** @type {unknown} */ (bind(engine, Decoder))
+      /** @type {unknown} */ (bind(engine, /** @type {any} */ (Decoder)))
     );
     /** A model whose tokens see all others, such as BERT: its config says which. */
     this.Encoder = /** @type {new (config: object, options?: ModelOptions) => Encoder} */ (
-      /** @type {unknown} */ (bind(engine, Encoder))
+      /** @type {unknown} */ (bind(engine, /** @type {any} */ (Encoder)))
     );
     /** torch.optim.AdamW */
     this.AdamW =

@@ -8,6 +8,7 @@ import { clipGradNorm } from '../autograd/clip.js';
 import { setRecording, withRecording } from '../autograd/record.js';
 import { checkBoolean } from '../checks/check.js';
 import { EngineClasses } from './classes.js';
+import { keepEngine } from './given-engine.js';
 import { version } from './version.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
@@ -15,12 +16,6 @@ import { version } from './version.js';
  * @template {import('../tensor/tensor.js').DType} [D='float32']
  * @typedef {import('../tensor/tensor.js').Tensor<D>} Tensor
  */
-
-/**
- * @internal The engine of a Headwise, for the package's other entries. Undefined for other values, Proxies included.
- * @type {(hw: unknown) => Engine | undefined}
- */
-export let engineOf;
 
 /**
  * A description of an engine.
@@ -39,15 +34,11 @@ export let engineOf;
 export class Headwise extends EngineClasses {
   #engine;
 
-  static {
-    engineOf = (hw) =>
-      typeof hw === 'object' && hw !== null && #engine in hw ? hw.#engine : undefined;
-  }
-
   /** @internal @param {Engine} engine @param {number} threads @param {string} threadsReason */
   constructor(engine, threads, threadsReason) {
     super(engine);
     this.#engine = engine;
+    keepEngine(this, engine);
     /**
      * A description of this engine.
      * @type {Readonly<EngineInfo>}

@@ -1,3 +1,4 @@
+import { checkEngine } from '../engine/given-engine.js';
 import { readGiven } from './given-config.js';
 import { LanguageModel } from './language-model.js';
 
@@ -13,20 +14,25 @@ export class Decoder extends LanguageModel {
   /**
    * Makes a model with random weights: randn times the config's initializer_range (0.02), in the order of the state dict. Biases
    * are zeros.
-   * @internal
-   * @param {import('../engine/engine.js').Engine} engine
+   * @overload
+   * @param {import('../engine/headwise.js').Headwise} hw the engine of the model; `new hw.Decoder(config, options)` is the same
    * @param {object} config Hugging Face's config.json as an object
+   * @param {import('./given-config.js').ModelOptions} [options]
+   * @throws {HeadwiseError} ERR_VALUE, naming the key of the config; ERR_MEMORY; ERR_DISPOSED
+   */
+  /**
+   * @param {unknown} hw
+   * @param {object} config
    * @param {import('./given-config.js').ModelOptions} [options]
    * @param {import('./given-config.js').Known} [known] leaves weights zero and the generator unchanged; config is not read
    */
-  constructor(engine, config, options, known) {
-    const said = readGiven('Decoder', config, options, known);
-    super(engine, said);
+  constructor(hw, config, options, known) {
+    super(checkEngine(hw), readGiven('Decoder', config, options, known));
     /**
      * What the config says, with defaults filled in.
      * @type {Readonly<import('./config.js').ModelConfig>}
      */
-    this.config = said.config;
+    this.config = this.inner.config;
   }
 
   /**

@@ -2,6 +2,7 @@ import { lossOptions, modelLoss } from '../autograd/model-loss.js';
 import { asGiven, checkTable, oneOf, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { entriesOf } from '../checks/foreign.js';
+import { checkEngine } from '../engine/given-engine.js';
 import { checkRows, checkTexts } from '../modules/embedding.js';
 import { encoderForward } from '../modules/forward-options.js';
 import { runForward, runRows } from '../modules/forward.js';
@@ -73,21 +74,25 @@ export class Encoder extends Model {
   /**
    * Makes a model with random weights: randn times the config's initializer_range (0.02), in the order of the state dict. Biases
    * are zeros. It has a masked-language-model head.
-   * @internal
-   * @param {import('../engine/engine.js').Engine} engine
+   * @overload
+   * @param {import('../engine/headwise.js').Headwise} hw the engine of the model; `new hw.Encoder(config, options)` is the same
    * @param {object} config Hugging Face's config.json as an object
    * @param {import('./given-config.js').ModelOptions} [options]
-   * @param {import('./given-config.js').Known} [known] leaves weights zero and the generator unchanged;
-   *   config is not read
+   * @throws {HeadwiseError} ERR_VALUE, naming the key of the config; ERR_MEMORY; ERR_DISPOSED
    */
-  constructor(engine, config, options, known) {
-    const said = readGiven('Encoder', config, options, known);
-    super(engine, said);
+  /**
+   * @param {unknown} hw
+   * @param {object} config
+   * @param {import('./given-config.js').ModelOptions} [options]
+   * @param {import('./given-config.js').Known} [known] leaves weights zero and the generator unchanged; config is not read
+   */
+  constructor(hw, config, options, known) {
+    super(checkEngine(hw), readGiven('Encoder', config, options, known));
     /**
      * What the config says, with defaults filled in.
      * @type {Readonly<import('./config.js').ModelConfig>}
      */
-    this.config = said.config;
+    this.config = this.inner.config;
   }
 
   /** @override @protected @param {string} key */

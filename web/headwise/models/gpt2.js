@@ -1,6 +1,5 @@
-import { engineOf } from '../engine/headwise.js';
 import { checkEps, checkProbability, checkSize, checkTable, oneOf, or } from '../checks/check.js';
-import { misfit } from '../checks/error.js';
+import { checkEngine } from '../engine/given-engine.js';
 import { checkHeads } from '../modules/attention-module.js';
 import { gpt2Names } from './gpt2-names.js';
 import { LanguageModel } from './language-model.js';
@@ -52,15 +51,6 @@ const gpt2Defaults = { temperature: 0, takesEos: true };
 
 /** Standard deviation of GPT-2's initial weights. */
 const initialDeviation = 0.02;
-
-/** @param {unknown} hw */
-export function checkEngine(hw) {
-  const engine = engineOf(hw);
-  if (engine === undefined) {
-    throw misfit(hw, 'hw', 'what load() gives');
-  }
-  return engine;
-}
 
 /** @param {unknown} options */
 function checkGpt2Options(options) {

@@ -1,8 +1,9 @@
 import { checkFunction, checkOptions, checkSignal } from '../checks/check.js';
 import { HeadwiseError } from '../checks/error.js';
+import { checkEngine } from '../engine/given-engine.js';
 import { readGpt2Config } from './gpt2-config.js';
 import { openParts } from './open-model.js';
-import { checkEngine, Gpt2 } from './gpt2.js';
+import { Gpt2 } from './gpt2.js';
 import { loadTensors } from './load-tensors.js';
 import { gpt2Names } from './gpt2-names.js';
 import { loaderThere } from '../worker/there.js';

@@ -1,11 +1,11 @@
 import { checkFunction, checkOptions, checkSignal, oneOf } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { matrixType } from '../engine/abi.js';
+import { checkEngine } from '../engine/given-engine.js';
 import { loaderThere } from '../worker/there.js';
 import { readModelConfig } from './config.js';
 import { Decoder } from './decoder.js';
 import { Encoder } from './encoder.js';
-import { checkEngine } from './gpt2.js';
 import { loadTensors } from './load-tensors.js';
 import { namesOf } from './names.js';
 import { openModel } from './open-model.js';
@@ -163,9 +163,10 @@ export async function loadModel(hw, source, options) {
   try {
     const keptAs = dtype === 'auto' ? commonType(files) : dtype;
     const about = { config: described, dtype: keptAs };
-    const model = described.isDecoder
-      ? new Decoder(engine, config, undefined, about)
-      : new Encoder(engine, config, undefined, { ...about, hasHead: hasHead(files) });
+    /** @type {any} */
+    const Class = described.isDecoder ? Decoder : Encoder;
+    /** @type {Decoder | Encoder} */
+    const model = new Class(engine, config, undefined, { ...about, hasHead: hasHead(files) });
     try {
       await loadTensors(model, files, namesOf(described), onProgress);
       // The last pieces may have been there at once.

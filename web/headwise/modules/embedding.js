@@ -1,7 +1,7 @@
 import { checkIndex, checkOptions, checkShape, checkSize, checkTable } from '../checks/check.js';
-import { checkFloats } from '../tensor/operand.js';
+import { checkFloats, isTensor } from '../tensor/operand.js';
 import { misshapen } from '../checks/error.js';
-import { reading, tagOf } from '../checks/foreign.js';
+import { reading } from '../checks/foreign.js';
 import { padRows } from '../models/ragged.js';
 import { flatten, shapeOfNested } from '../tensor/make-tensor.js';
 import { newArray } from '../tensor/shape.js';
@@ -30,7 +30,7 @@ import { Module } from './module.js';
  * @returns {{ values: ArrayLike<number>, shape: readonly number[], size: number }}
  */
 function unpack(ids, name) {
-  if (tagOf(ids) === 'Tensor') {
+  if (isTensor(ids)) {
     const { data, shape, size } = checkFloats(ids, name);
     return { values: data, shape, size };
   }

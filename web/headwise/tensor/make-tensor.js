@@ -1,4 +1,4 @@
-import { checkChoice, checkOptions } from '../checks/check.js';
+import { checkTable, maybe, oneOf } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { isArray, kindOf, lengthOf, reading } from '../checks/foreign.js';
@@ -33,10 +33,9 @@ const nestedOrTyped = 'nested arrays or a typed array of numbers';
 
 /**
  * @param {any} value
- * @returns {number | undefined} of an array or a typed array
+ * @returns {any} a number: of an array or a typed array; otherwise undefined
  */
-const lengthIn = (value) =>
-  isArray(value) ? value.length : kindOf(value) === undefined ? undefined : lengthOf(value);
+const lengthIn = (value) => (isArray(value) ? value.length : kindOf(value) && lengthOf(value));
 
 /**
  * The shape of nested arrays, read from the first element of each level.
@@ -196,6 +195,8 @@ function dataOf(array, shape, dtype) {
   return values;
 }
 
+const table = { dtype: maybe(oneOf(['float32', 'bool'])) };
+
 /**
  * Makes a tensor from a copy of the values.
  * @overload
@@ -241,10 +242,7 @@ function dataOf(array, shape, dtype) {
  *   that float32 would round; ERR_MEMORY
  */
 export function tensor(array, shape, options) {
-  const { dtype } = checkOptions(options, ['dtype'], 'tensor');
-  if (dtype !== undefined) {
-    checkChoice(dtype, 'dtype', ['float32', 'bool']);
-  }
+  const { dtype } = checkTable(options, table, 'tensor');
   const { data, own } = reading(
     () => {
       const nested = shapeOfNested(array, 'array');

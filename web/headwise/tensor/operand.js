@@ -30,12 +30,11 @@ export const isTensor = (value) => tagOf(value) === 'Tensor';
 
 /** @param {unknown} value @param {string} name @param {unknown} cause */
 function notTensor(value, name, cause) {
-  const hint =
-    tagOf(value) === 'Tensor'
-      ? ', its shape and data as they were made'
-      : isArray(value)
-        ? ' (tensor(…) makes one of nested arrays)'
-        : '';
+  const hint = isTensor(value)
+    ? ', its shape and data as they were made'
+    : isArray(value)
+      ? ' (tensor(…) makes one of nested arrays)'
+      : '';
   const problem = `${name} is ${describe(value)}; expected a Tensor${hint}`;
   return new HeadwiseError('ERR_VALUE', problem, cause === undefined ? undefined : { cause });
 }

@@ -8,7 +8,7 @@ import {
 } from '../checks/check.js';
 import { misshapen } from '../checks/error.js';
 import { scaledDotProductAttention } from '../attention/scaled-dot-product-attention.js';
-import { checkEngine } from '../models/gpt2.js';
+import { checkEngine } from '../engine/given-engine.js';
 import { ComposedModule } from '../modules/composed-module.js';
 import { binary, sumAlong } from '../tensor/broadcast.js';
 import { zeros } from '../tensor/tensor.js';

@@ -7,7 +7,7 @@ import {
   oneOf,
   or,
 } from '../checks/check.js';
-import { checkEngine } from '../models/gpt2.js';
+import { checkEngine } from '../engine/given-engine.js';
 import { AttentionModule } from '../modules/attention-module.js';
 import { ComposedModule } from '../modules/composed-module.js';
 import { LayerNorm } from '../modules/layer-norm.js';

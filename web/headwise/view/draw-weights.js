@@ -1,7 +1,7 @@
 import { checkChoice, checkOptions } from '../checks/check.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { describe } from '../checks/describe.js';
-import { copyArray, isArray, reading } from '../checks/foreign.js';
+import { copyArray, isArray, reading, tagOf } from '../checks/foreign.js';
 import { Layers } from './layers.js';
 import { giveSize, hatchOf, paint } from './paint.js';
 import { weightsSource } from './source.js';
@@ -86,9 +86,13 @@ export function matrixOf(weights) {
  * @param {HTMLCanvasElement} canvas
  * @param {Weights | NestedWeights} weights
  * @param {DrawOptions} [options]
- * @throws {HeadwiseError} ERR_SHAPE: weights are not a matrix; ERR_VALUE: a bad max or scale, or an unknown option
+ * @throws {HeadwiseError} ERR_SHAPE: weights are not a matrix; ERR_VALUE: no canvas, a bad max or scale, or an unknown
+ *   option
  */
 export function drawWeights(canvas, weights, options) {
+  if (tagOf(canvas) !== 'HTMLCanvasElement') {
+    throw misfit(canvas, 'canvas', 'a canvas element');
+  }
   const given = checkOptions(options, drawOptions, 'drawWeights');
   const matrix = matrixOf(weights);
   const { queries = matrix.rows, keys = matrix.columns } = given;

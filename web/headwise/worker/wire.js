@@ -16,8 +16,9 @@
 // What was lent with a call (functions, signals, streams) is let go of when it is answered, or when the iterator that it
 // returned has ended.
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isPlain, tagOf } from '../checks/foreign.js';
+import { isTensor } from '../tensor/operand.js';
 import { Tensor } from '../tensor/tensor.js';
 
 /** @typedef {Set<Transferable>} Transfers */
@@ -36,8 +37,12 @@ const moving = new WeakSet();
  * @template {import('../tensor/tensor.js').AnyTensor} T
  * @param {T} tensor
  * @returns {T} the same
+ * @throws {HeadwiseError} ERR_VALUE: not a tensor
  */
 export function transfer(tensor) {
+  if (!isTensor(tensor)) {
+    throw misfit(tensor, 'tensor', 'a Tensor');
+  }
   moving.add(tensor);
   return tensor;
 }
@@ -99,7 +104,7 @@ export function pack(value, how, depth = 0) {
       `an argument is ${describe(value)}; expected at most ${deepest} levels and arrays of at most ${mostEntries}`,
     );
   }
-  if (tagOf(value) === 'Tensor') {
+  if (isTensor(value)) {
     const tensor = /** @type {Tensor} */ (value);
     const id = how.packRecorded(tensor);
     if (typeof id === 'object') {
