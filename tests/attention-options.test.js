@@ -137,9 +137,32 @@ test('with lengths the diagonal ends at each entry’s last key, unless causalOf
     [0, 1],
     [0, 0],
   ]);
-  assert.deepEqual(sees({ kvLengths: [5, 3], causalOffset: 0 }), [
+  for (const kvLengths of [
+    [5, 3],
+    [3, 5],
+  ])
+    assert.deepEqual(sees({ kvLengths, causalOffset: 0 }), [
+      [1, 2],
+      [1, 2],
+    ]);
+  assert.deepEqual(sees({ kvLengths: [5, 3], causalOffset: 2 }), [
+    [3, 4],
+    [3, 3],
+  ]);
+  // The window begins at the same diagonal, and follows lengths only together with isCausal.
+  const window = [0, 0];
+  assert.deepEqual(sees({ kvLengths: [5, 3], window }).flat(), [1, 1, 1, 1]);
+  assert.deepEqual(sees({ kvLengths: [5, 3], window, causalOffset: 3 }).flat(), [1, 1, 0, 0]);
+  assert.deepEqual(sees({ kvLengths: [5, 1], window, isCausal: false }).flat(), [1, 1, 1, 0]);
+  // A past counts among the valid keys, and a given offset stands.
+  const past = { key: data(5, [2, 1, 3, 5]), value: data(6, [2, 1, 3, 5]) };
+  assert.deepEqual(sees({ past, kvLengths: [8, 2] }), [
+    [7, 8],
     [1, 2],
-    [1, 2],
+  ]);
+  assert.deepEqual(sees({ past, kvLengths: [8, 2], causalOffset: 3 }), [
+    [4, 5],
+    [2, 2],
   ]);
 });
 

@@ -25,8 +25,9 @@ import { prepareMask } from './mask.js';
  * @template {WeightsKind} [NeedWeights=WeightsKind]
  * @typedef {object} AttentionOptions
  * @property {boolean} [isCausal] query i sees keys j <= i + causalOffset; default false
- * @property {number} [causalOffset] default: the number of past tokens, or 0 without past, as in torch (aligned at the top
- *   left). With isCausal and kvLengths: kvLengths[b] - Lq, as in ONNX
+ * @property {number} [causalOffset] where the diagonal of isCausal and window begins. One that is given holds for every batch
+ *   entry, whatever kvLengths and past say. Default: the number of past tokens, or 0 without past, as in torch (aligned at the
+ *   top left); with isCausal and kvLengths: kvLengths[b] - Lq, as in ONNX (an entry's last query sees its last valid key)
  * @property {AnyTensor} [mask] bool: true may attend; float32: added to the scaled scores. It broadcasts to […, Lq, Lkv],
  *   aligned at the right. If its last axis is shorter than Lkv, the keys beyond it are masked
  * @property {number} [scale] default 1/√E
@@ -35,7 +36,7 @@ import { prepareMask } from './mask.js';
  *   i + causalOffset + right; -1: unlimited on that side
  * @property {boolean} [enableGqa] true lets k and v have fewer heads, a divisor of q's. Adjacent heads of q share each.
  *   Default false
- * @property {readonly number[]} [kvLengths] the number of valid keys of each batch entry; 0 gives zeros
+ * @property {readonly number[]} [kvLengths] the number of valid keys of each batch entry, past ones included; 0 gives zeros
  * @property {import('./operands.js').Past} [past] precedes k and v; the result then has present
  * @property {number} [dropoutP] default 0; drawn from the engine's generator as in torch, regardless of any module's mode
  * @property {NeedWeights} [needWeights] true: the probabilities after dropout; 'scores': the scaled scores before softcap;
