@@ -117,6 +117,14 @@ for (const [title, place] of places)
     await far.dispose();
   });
 
+test('a loaded model is in evaluation mode, here and in a Worker', async () => {
+  const given = await loadGpt2(hw, { config, weights });
+  const there = await loadGpt2(hwThere, { config, weights });
+  assert.deepEqual([given.training, await there.training], [false, false]);
+  given.dispose();
+  await there.dispose();
+});
+
 test('the weights are the file’s numbers, whatever their type and names', async () => {
   for (const name of checkpoints) {
     const checkpoint = readCheckpoint(name);

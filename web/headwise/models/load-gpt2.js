@@ -27,7 +27,7 @@ import { loaderThere } from '../worker/there.js';
  * @overload
  * @param {import('../engine/headwise.js').Headwise} hw the engine for the model
  * @param {LoadGpt2Options} options
- * @returns {Promise<Gpt2>}
+ * @returns {Promise<Gpt2>} the model, in evaluation mode as Hugging Face's from_pretrained gives it
  * @throws {HeadwiseError} ERR_FORMAT: a file has another format, or config and weights do not fit each other; ERR_LOAD: a file
  *   cannot be loaded; ERR_MEMORY; ERR_VALUE: a bad option. An abort rejects with the signal's reason. After an error the
  *   engine keeps nothing of the model.
@@ -71,7 +71,7 @@ export async function loadGpt2(hw, options) {
     const model = new Gpt2(engine, sizes, false);
     try {
       await loadTensors(model, files, gpt2Names, given.onProgress);
-      return model;
+      return model.eval();
     } catch (error) {
       model.dispose();
       throw error;
