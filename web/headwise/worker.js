@@ -11,6 +11,7 @@ import { startHost } from './worker/start-host.js';
 
 /** @typedef {import('./engine/load-options.js').LoadOptions} LoadOptions */
 /** @typedef {import('./engine/headwise.js').Headwise} Headwise */
+/** @typedef {import('./tensor/make-tensor.js').NestedArray} NestedArray */
 /** @typedef {import('./tensor/tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('./attention/trace.js').Trace} Trace */
 /** @typedef {import('./autograd/optimizers.js').AdamW} AdamW */
@@ -27,6 +28,17 @@ import { startHost } from './worker/start-host.js';
  * @typedef {import('./models/generate.js').GenerateOptions<WithLogProbability>} GenerateOptions
  */
 /** @typedef {import('./models/decoder.js').Decoder} Decoder */
+/** @typedef {import('./models/encoder.js').Encoder} Encoder */
+/**
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./models/encoder.js').EncoderForwardOptions<NeedWeights, WithTrace>} EncoderForwardOptions
+ */
+/**
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @typedef {import('./models/encoder.js').EncoderResult<NeedWeights, WithTrace>} EncoderResult
+ */
 /** @typedef {import('./models/gpt2.js').Gpt2} Gpt2 */
 /** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
 /**
@@ -71,7 +83,7 @@ import { startHost } from './worker/start-host.js';
  * A value on its way to the Worker or back. An object that stays in the Worker is Remote here.
  * @template T
  * @typedef {T extends Headwise | Module | Trace | KeyValueCache | Parameter | AdamW | SGD ? Remote<T>
- *   : T extends AnyTensor | readonly number[] | ArrayBufferView | Function | AbortSignal ? T
+ *   : T extends AnyTensor | NestedArray | ArrayBufferView | Function | AbortSignal ? T
  *   : T extends object ? { [K in keyof T]: Sent<T[K]> } : T} Sent
  */
 
@@ -96,6 +108,12 @@ import { startHost } from './worker/start-host.js';
  *   WithResiduals extends boolean = false>(
  *   ids: Ids, options?: Omit<Gpt2ForwardOptions<Logits, NeedWeights, WithTrace, WithResiduals>, 'cache'> & RemoteCacheOption
  * ) => Promise<Sent<Gpt2Result<Logits, NeedWeights, WithTrace, WithResiduals>>>} RemoteGpt2Forward
+ */
+/**
+ * The forward of an Encoder, written out for the same reason.
+ * @typedef {<NeedWeights extends boolean = false, WithTrace extends boolean = false>(
+ *   ids: Ids, options?: EncoderForwardOptions<NeedWeights, WithTrace>
+ * ) => Promise<Sent<EncoderResult<NeedWeights, WithTrace>>>} RemoteEncoderForward
  */
 /**
  * The generate of a model. It returns an async iterator, which ends when you leave the loop.
@@ -131,6 +149,7 @@ import { startHost } from './worker/start-host.js';
  *     : T[K] extends new (...given: infer G) => infer I
  *       ? (new (...given: G) => Promise<Remote<I>>) & Remote<T[K]>
  *     : [K, T] extends ['forward', Gpt2 | Decoder] ? RemoteGpt2Forward
+ *     : [K, T] extends ['forward', Encoder] ? RemoteEncoderForward
  *     : K extends 'generate' ? RemoteGenerate
  *     : [K, T] extends ['forward', AttendingModule] ? RemoteForward<T[K]>
  *     : T[K] extends (...args: infer A) => infer R

@@ -25,6 +25,7 @@ import {
   type Gpt2Options,
   type Gpt2Result,
 } from 'headwise/gpt2';
+import { Decoder, loadModel, type Encoder } from 'headwise/models';
 import { load as loadInline } from 'headwise/inline';
 import { AttentionMap, drawWeights, gradient, type Cells, type Region } from 'headwise/view';
 import { load as loadWorker, transfer, type RemoteHeadwise } from 'headwise/worker';
@@ -108,6 +109,43 @@ export function asked(hw: Headwise, gpt2: Gpt2, maybe: boolean): (number | boole
   const truth: boolean = mask.item();
   return [weights[0].item(), trace[1].shape[0], perhaps, scores, bytes[0], floats[0], row, truth];
 }
+
+export async function trainedThere(hw: RemoteHeadwise): Promise<Tensor[]> {
+  const model = await new hw.Decoder({ model_type: 'gpt2' }, { dropout: 0.1 });
+  await hw.setGradEnabled(true);
+  const loss: Tensor = await model.loss([
+    [1, 2, 3],
+    [4, 5],
+  ]);
+  loss.backward();
+  const given = await model.loss([Int32Array.of(1, 2)], [[2, -100]], { ignoreIndex: -100 });
+  const optimizer = await new hw.AdamW(await model.parameters(), { lr: 0.1 });
+  await optimizer.step();
+  const norm: number = await hw.clipGradNorm(await model.parameters(), 1);
+  const table = await new hw.Embedding({ numEmbeddings: 9, embeddingDim: 2 });
+  const { output } = await table.forward([
+    [1, 2],
+    [0, norm],
+  ]);
+  const encoder = await loadModel<Encoder>(hw, 'org/name', { dtype: 'int8' });
+  const masked = await encoder.loss([[1, 2]], [[1, -100]], { tokenTypes: [[0, 1]] });
+  const { hidden, trace } = await encoder.forward([1, 2], { trace: true });
+  // @ts-expect-error they were not asked for
+  (await encoder.forward([1, 2])).trace.length;
+  const entropy = await hw.crossEntropy(hidden, [1, 2], { reduction: 'sum' });
+  return [given, output, masked, entropy, await trace[0].weights({ head: 0 })];
+}
+
+export function trainedHere(hw: Headwise): Tensor[] {
+  const model = new Decoder(hw, { model_type: 'gpt2' }, { dropout: 0.1 });
+  const loss = hw.enableGrad(() => model.loss([[1, 2], [3]]));
+  loss.backward();
+  const encoder = new hw.Encoder({ model_type: 'bert' });
+  return [loss, encoder.forward([1, 2], { trace: true }).trace[0].weights({ head: 0 })];
+}
+
+// @ts-expect-error the engine comes first
+export const turned = (hw: Headwise) => new Decoder({ model_type: 'gpt2' }, hw);
 
 export function rows(hw: Headwise): Tensor[] {
   const table = new hw.Embedding({ numEmbeddings: 9, embeddingDim: 2 });
