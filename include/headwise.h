@@ -404,6 +404,15 @@ void hw_module_destroy(hw_module *module);
  * heads. */
 void hw_module_train(hw_module *module, bool training);
 
+/*
+ * Switches gradient checkpointing of the module's blocks on or off (Chen et al. 2016, arXiv:1604.06174); a new module has it
+ * off. While it is on, a recorded forward keeps of each block only its input, and the backward runs the block again: less
+ * memory, for the time of one more forward. The gradients are the same to the bit, with dropout too. It is for the blocks of
+ * hw_transformer_stack_create and of models; elsewhere it changes nothing. A graph that was recorded before a switch is no
+ * longer current; while it is on, a switch of training mode is such a one too. NULL is allowed.
+ */
+void hw_module_checkpoint(hw_module *module, bool checkpointing);
+
 /* Finds a module inside this one by its name, such as attn or blocks.1. Returns NULL if there is none. This module owns
  * the result. The blocks of a decoder have Hugging Face's names (h.0, model.layers.0); their parts have the names of a
  * block's parts: ln1, attn, ln2, ffn. */
@@ -571,7 +580,8 @@ hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_in
 /* Frees the graph. NULL is allowed. A graph may outlive its module. */
 void hw_graph_destroy(hw_graph *graph);
 
-/* Returns whether the graph belongs to this module and no parameter has been loaded or updated since the forward. */
+/* Returns whether the graph belongs to this module, and since the forward no parameter has been loaded or updated and
+ * checkpointing has not been switched (with it on, nor training mode). */
 bool hw_graph_is_current(const hw_graph *graph, hw_module *module);
 
 /* Returns the size of the graph in bytes. */

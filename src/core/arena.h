@@ -28,7 +28,7 @@ static inline void *hw_arena_take(hw_arena *arena, size_t count, size_t element_
   const size_t start = arena->used;
   arena->used = hw_size_add(start, hw_arena_size(count, element_bytes));
   if (arena->measures) {
-    arena->peak = arena->used > arena->peak ? arena->used : arena->peak;
+    arena->peak = hw_max(arena->used, arena->peak);
     return NULL;
   }
   assert(arena->used <= arena->capacity);

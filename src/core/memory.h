@@ -35,6 +35,7 @@ static inline size_t hw_ceil_divide(size_t a, size_t b) { return a / b + (a % b 
 static inline size_t hw_quotient(size_t a, size_t b) { return b == 1 ? a : a / b; }
 
 static inline size_t hw_min(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t hw_max(size_t a, size_t b) { return a > b ? a : b; }
 
 #ifndef NDEBUG
 /* Whether this thread runs a task of hw_parallel_for, which must not allocate: the allocator of the wasm modules serves

@@ -31,6 +31,10 @@ HW_EXPORT(void, module_destroy, (hw_module * module)) { hw_module_destroy(module
 
 HW_EXPORT(void, module_train, (hw_module * module, bool training)) { hw_module_train(module, training); }
 
+HW_EXPORT(void, module_checkpoint, (hw_module * module, bool checkpointing)) {
+  hw_module_checkpoint(module, checkpointing);
+}
+
 HW_EXPORT(hw_status, module_forward,
           (hw_module * module, const hw_input *input, float *y, const hw_forward_options *options)) {
   return hw_module_forward(hw_export_context(), module, input, y, options);

@@ -198,24 +198,6 @@ static bool is_narrow(const hw_run *run, const hw_decoder *m, const hw_input *in
   return hw_asked_tokens(input) < input->tokens && !hw_run_records(run) && !drops && run->options->residuals == NULL;
 }
 
-/* The layers from the first that runs, on x of so many floats; before each and behind the last x is given if asked for. */
-static void run_layers(hw_run *run, const hw_modules *blocks, const hw_input *input, float *x, size_t count) {
-  const bool narrow = run->only_asked;
-  const size_t first = run->options->start_layer;
-  float *residuals = hw_run_measures(run) ? NULL : run->options->residuals;
-  run->layer = first;
-  run->only_asked = false;
-  for (size_t i = first; i <= blocks->count; i++) {
-    if (residuals != NULL) {
-      memcpy(residuals + (i - first) * count, x, count * sizeof(float));
-    }
-    if (i < blocks->count) {
-      run->only_asked = narrow && i == blocks->count - 1;
-      hw_module_run(run, blocks->all[i], input, x);
-    }
-  }
-}
-
 void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_input *input, float *x) {
   const hw_model_config *model = &decoder->config.model;
   const size_t mark = run->arena->used;
@@ -227,7 +209,7 @@ void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_inpu
   embed(run, decoder, input, &places, x, count);
   hw_model_drop(run, &decoder->base, model->dropout, x, count);
   turn_places(run, model, &places, angles);
-  run_layers(run, &decoder->parts.blocks, &in, x, count);
+  hw_blocks_run(run, &decoder->parts.blocks, &in, x);
   run->angles = NULL;
   run->arena->used = mark;
 }
@@ -256,7 +238,7 @@ void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_i
   hw_angles angles[HW_MOST_ROTARIES];
   const hw_places places = places_of(run, input);
   turn_places(run, model, &places, angles);
-  hw_modules_run_backward(run, &decoder->parts.blocks, input, d, d);
+  hw_blocks_run_backward(run, &decoder->parts.blocks, input, d, d);
   hw_drop_backward(run, d, hw_size_multiply(rows, model->d_model));
   if (model->positions > 0) {
     hw_matrix positions = hw_gradient_matrix(&decoder->parts.positions_gradient, &decoder->parts.positions);

@@ -180,7 +180,7 @@ static void run_layers(hw_run *run, const encoder *m, const hw_input *input, flo
   add_types(run, m, rows, x);
   hw_layer_norm_push(run, m->parts.norm, x, rows, x);
   hw_model_drop(run, &m->base, m->config.model.dropout, x, hw_size_multiply(rows, m->config.model.d_model));
-  hw_modules_run(run, &m->parts.blocks, &in, x);
+  hw_blocks_run(run, &m->parts.blocks, &in, x);
 }
 
 /* y [rows, d_model]: what the head's norm is given. It may be x. */
@@ -234,7 +234,7 @@ static void run_layers_backward(hw_run *run, encoder *m, const hw_input *input, 
   hw_matrix embedding = hw_gradient_matrix(&m->parts.embedding_gradient, &m->parts.embedding);
   hw_matrix positions = hw_gradient_matrix(&m->parts.positions_gradient, &m->parts.positions);
   hw_matrix types = hw_gradient_matrix(&m->types_gradient, &m->types);
-  hw_modules_run_backward(run, &m->parts.blocks, input, d, d);
+  hw_blocks_run_backward(run, &m->parts.blocks, input, d, d);
   hw_drop_backward(run, d, hw_size_multiply(rows, m->config.model.d_model));
   const hw_normalized normalized = hw_layer_norm_pop(run, m->parts.norm, rows);
   hw_layer_norm_pull(run, m->parts.norm, &normalized, d, rows, false, d);

@@ -36,6 +36,13 @@ const hw_linear *hw_block_out_proj(const hw_module *module, size_t layer);
 void hw_block_forward(hw_run *run, const hw_module *module, const hw_input *input, float *y);
 void hw_block_backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx);
 
+/* Blocks one after another, from the first that the run's options ask for: each one's output is the next one's input. Before each
+ * and behind the last the residual stream is given if asked for. */
+void hw_blocks_run(hw_run *run, const hw_modules *blocks, const hw_input *input, float *y);
+
+/* The input is the forward's, and needs no x. dx may be dy, and is wanted. */
+void hw_blocks_run_backward(hw_run *run, const hw_modules *blocks, const hw_input *input, const float *dy, float *dx);
+
 /* What a block with norms behind its parts gave, again: in a backward whose tape ends with what the block kept. */
 void hw_block_restore_output(const hw_run *run, const hw_module *module, size_t rows, float *y);
 

@@ -4,7 +4,8 @@
 
 void hw_push_number(const hw_run *run, double number) {
   double *kept = hw_tape_push(run, 1, sizeof(double));
-  if (!hw_run_measures(run)) {
+  /* A forward that runs again is measured on a tape with memory: its backward, measured next, reads the number. */
+  if (kept != NULL) {
     *kept = number;
   }
 }

@@ -52,21 +52,33 @@ void hw_module_destroy(hw_module *module) {
   }
 }
 
-/* A visit that sets modes. */
+/* A visit that switches a mode. */
 typedef struct mode_change {
   hw_visit visit;
-  bool training;
+  bool is_training; /* or checkpointing */
+  bool is_on;
 } mode_change;
 
-static void set_mode(hw_visit *visit, hw_module *module) { module->training = ((const mode_change *)visit)->training; }
+/* A block that runs again must draw what it drew. */
+static void switch_mode(hw_visit *visit, hw_module *module) {
+  const mode_change *change = (const mode_change *)visit;
+  bool *mode = change->is_training ? &module->training : &module->checkpointing;
+  const bool is_kept = change->is_training && !module->checkpointing;
+  module->changes += *mode == change->is_on || is_kept ? 0 : 1;
+  *mode = change->is_on;
+}
 
-void hw_module_train(hw_module *module, bool training) {
+static void switch_all(hw_module *module, bool is_training, bool is_on) {
   if (module != NULL) {
-    mode_change change = {.visit.module = set_mode, .training = training};
+    mode_change change = {.visit.module = switch_mode, .is_training = is_training, .is_on = is_on};
     hw_visit_module(&change.visit, module);
     version++;
   }
 }
+
+void hw_module_train(hw_module *module, bool training) { switch_all(module, true, training); }
+
+void hw_module_checkpoint(hw_module *module, bool checkpointing) { switch_all(module, false, checkpointing); }
 
 /* A visit that looks for a child by its name. */
 typedef struct child_search {
@@ -126,21 +138,6 @@ const hw_linear *hw_modules_out_proj(const hw_modules *modules, size_t layer) {
 }
 
 /* ---- Forward ---- */
-
-void hw_modules_run(hw_run *run, const hw_modules *modules, const hw_input *input, float *y) {
-  hw_input each = *input;
-  for (size_t i = 0; i < modules->count; i++) {
-    hw_module_run(run, modules->all[i], &each, y);
-    each.x = y;
-  }
-}
-
-void hw_modules_run_backward(hw_run *run, const hw_modules *modules, const hw_input *input, const float *dy,
-                             float *dx) {
-  for (size_t i = modules->count; i > 0; i--) {
-    hw_module_run_backward(run, modules->all[i - 1], input, i == modules->count ? dy : dx, dx);
-  }
-}
 
 static bool are_outputs_valid(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
   bool are = options->replace_count == 0 || (options->replace != NULL && module->type->has_head_mask);

@@ -49,6 +49,7 @@ typedef struct hw_named_parameter {
 struct hw_module {
   const hw_module_type *type;
   bool training;
+  bool checkpointing;             /* of a block: see hw_module_checkpoint */
   uint64_t changes;               /* of its own parameters */
   size_t layers;                  /* of attention, which have weights and traces; 0: none */
   size_t heads;                   /* of each layer */
@@ -98,12 +99,6 @@ void hw_modules_release(hw_modules *modules);
 
 /* The projection of the heads of one of the modules, each a layer; NULL: there is none. */
 const hw_linear *hw_modules_out_proj(const hw_modules *modules, size_t layer);
-
-/* Each module's output is the next one's input. */
-void hw_modules_run(hw_run *run, const hw_modules *modules, const hw_input *input, float *y);
-
-/* The backward of modules that need no input, and whose dx may be dy: blocks. dx may be dy, and is wanted. */
-void hw_modules_run_backward(hw_run *run, const hw_modules *modules, const hw_input *input, const float *dy, float *dx);
 
 /* What hw_module_forward checks of its arguments; makes the places for traces NULL. */
 hw_status hw_module_check(const hw_module *module, const hw_input *input, const float *y,

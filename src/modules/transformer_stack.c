@@ -1,3 +1,4 @@
+#include "modules/block.h"
 #include "modules/modules.h"
 
 typedef struct transformer_stack {
@@ -26,7 +27,7 @@ static const hw_linear *out_proj(const hw_module *module, size_t layer) {
 }
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
-  hw_modules_run(run, &((const transformer_stack *)module)->blocks, input, y);
+  hw_blocks_run(run, &((const transformer_stack *)module)->blocks, input, y);
 }
 
 static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
@@ -34,7 +35,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   const size_t mark = run->arena->used;
   const size_t rows = hw_size_multiply(input->batch, input->tokens);
   float *d = dx == NULL ? hw_run_take_floats(run, rows, m->config.block.d_model) : dx;
-  hw_modules_run_backward(run, &m->blocks, input, dy, d);
+  hw_blocks_run_backward(run, &m->blocks, input, dy, d);
   run->arena->used = mark;
 }
 

@@ -19,6 +19,8 @@ typedef struct hw_tape {
   hw_trace **traces; /* NULL, or one trace for each layer of attention, in the order of the layers */
   size_t count;      /* of traces that have been made, or found again by the run that computes */
   hw_arena *kept;    /* NULL, or what a backward needs */
+  size_t again; /* bytes: in a forward, the most that a part keeps which runs again before its backward; in a backward,
+                      * where on the tape such a part keeps it */
 } hw_tape;
 
 /* A token of which a run keeps what its parts add up, of a model. */

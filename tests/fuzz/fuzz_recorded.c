@@ -1,7 +1,7 @@
 /*
  * Decoders of any size and options whose forward and loss are recorded: the recorded forward gives the bits of the plain
- * one, rows of a batch add up to its gradients, a second backward adds the same again, and a graph of other parameters is
- * refused.
+ * one, rows of a batch add up to its gradients, a second backward adds the same again, also where blocks run again, and a
+ * graph of other parameters is refused.
  */
 #include "fuzz.h"
 #include "modules.h"
@@ -118,6 +118,7 @@ static void check_losses(const recorded *r) {
   float *rows = take_gradients(r->module, &count);
   CHECK(fabsf(loss - sum) <= 1e-4F * (1.0F + fabsf(loss)), "loss %g, rows %g", (double)loss, (double)sum);
   compare(rows, whole_batch, count, "rows one after another");
+  hw_module_checkpoint(r->module, true);
   add_gradients(r, 0, r->batch, 0.5F, 2);
   float *twice = take_gradients(r->module, &count);
   compare(twice, whole_batch, count, "half of it twice");

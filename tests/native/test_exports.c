@@ -263,6 +263,7 @@ static void test_kinds(void) {
     OK(module_create, c->kind, c->config, true);
     hw_module *module = result_slot;
     CALL(module_train, module, false);
+    CALL(module_checkpoint, module, true);
     check_forward(module, &c->input);
     check_parameters(module, c->parameters);
     CALL(module_destroy, module);
@@ -270,6 +271,7 @@ static void test_kinds(void) {
   VALUE(module_create, HW_MODULE_KINDS, &linear, true);
   CALL(module_destroy, NULL);
   CALL(module_train, NULL, false);
+  CALL(module_checkpoint, NULL, true);
   NOTHING(module_parameter_count, NULL);
   VALUE(module_parameter, NULL, 0, NULL);
   VALUE(module_load, NULL, 0, 0, 0, HW_MATRIX_FLOAT32, x);

@@ -81,11 +81,14 @@ static hw_status train_model(hw_context *context, hw_module *module, const hw_lo
   return status == HW_OK ? step(context, module) : status;
 }
 
+static bool is_checkpointing;
+
 static hw_status run_decoder(hw_context *context) {
   hw_decoder_config config = gpt2_config(VOCAB, TOKENS, LAYERS, D_MODEL, HEADS, D_FF);
   config.model.dropout = 0.5;
   hw_module *module = NULL;
   hw_status status = hw_decoder_create(&config, &module);
+  hw_module_checkpoint(module, is_checkpointing);
   if (status == HW_OK) {
     status = train_model(context, module, &(hw_loss_input){ids, NULL, BATCH, TOKENS, -100, NULL, NULL});
   }
@@ -174,6 +177,13 @@ static hw_status evaluate(hw_context *context) {
 
 static void test_stack(void) { sweep_failures(run_stack); }
 static void test_decoder(void) { sweep_failures(run_decoder); }
+
+static void test_checkpointing(void) {
+  is_checkpointing = true;
+  sweep_failures(run_decoder);
+  is_checkpointing = false;
+}
+
 static void test_encoder(void) { sweep_failures(run_encoder); }
 static void test_state(void) { sweep_failures(load_state); }
 static void test_step(void) { sweep_failures(step_array); }
@@ -184,6 +194,7 @@ int main(void) {
   check_fill(x, sizeof x / sizeof *x);
   check_run("a stack is recorded, goes back and is stepped, or nothing of it is", test_stack);
   check_run("so does a decoder's loss", test_decoder);
+  check_run("so does one whose blocks run again", test_checkpointing);
   check_run("so do an encoder's loss, and its hidden states with their logits", test_encoder);
   check_run("gradients and moments are loaded or not", test_state);
   check_run("an array is stepped or not", test_step);

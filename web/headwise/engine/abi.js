@@ -35,6 +35,7 @@ import { layoutOf } from './layout.js';
  * @property {(kind: number, config: number, draw: boolean) => number} module_create
  * @property {(module: number) => void} module_destroy
  * @property {(module: number, training: boolean) => void} module_train
+ * @property {(module: number, checkpointing: boolean) => void} module_checkpoint
  * @property {(module: number, input: number, y: number, options: number) => number} module_forward
  * @property {(module: number) => number} module_parameter_count
  * @property {(module: number, index: number, info: number) => number} module_parameter

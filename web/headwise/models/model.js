@@ -91,6 +91,30 @@ export class Model extends Module {
     }
   }
 
+  /**
+   * Recorded forwards and losses from here on keep of each block only its input, and backward runs the block again (Chen et al.
+   * 2016, arXiv:1604.06174): memory for time. Gradients are the same to the bit, with dropout too. A result that was recorded
+   * before cannot go back any more; nor, while this is on, one recorded before `train` or `eval` changed the mode.
+   * @returns {void}
+   */
+  gradientCheckpointingEnable() {
+    this.#checkpoint(true);
+  }
+
+  /**
+   * Recorded forwards and losses keep again what a backward needs. A result that was recorded before cannot go back any more.
+   * @returns {void}
+   */
+  gradientCheckpointingDisable() {
+    this.#checkpoint(false);
+  }
+
+  /** @param {boolean} isOn */
+  #checkpoint(isOn) {
+    const { pointer } = this;
+    this.engine.call.module_checkpoint(pointer, isOn);
+  }
+
   /** @override @protected @param {string} key */
   canonicalKey(key) {
     return this.#inner.names.canonical(key);

@@ -301,7 +301,7 @@ function mapsCases(shape, tensor) {
  * @returns {Case[]}
  */
 function trainCases(shape, tensor) {
-  const { vocabulary, tokens, batch, microBatch } = shape;
+  const { vocabulary, tokens, batch, microBatch, checkpointing } = shape;
   return [
     {
       name: 'train',
@@ -309,6 +309,9 @@ function trainCases(shape, tensor) {
       prepare(hw) {
         hw.manualSeed(SEED);
         const model = new hw.Decoder(decoderConfig(shape));
+        if (checkpointing) {
+          model.gradientCheckpointingEnable();
+        }
         const optimizer = new hw.AdamW(model.parameters(), { lr: 1e-3 });
         const rows = Array.from({ length: batch }, (_, row) =>
           Array.from(numbers(row + 1, tokens), (x) => Math.floor(((x + 1) / 2) * vocabulary)),

@@ -51,6 +51,7 @@
  * @property {number} tokens of a row
  * @property {number} batch rows of a step
  * @property {number} microBatch rows that are in memory at once
+ * @property {boolean} [checkpointing] whether blocks run again in the backward
  *
  * @typedef {MultiHeadShape | AttentionShape | LinearShape | DecodeShape | MapsShape | TrainShape} Shape
  *
