@@ -80,6 +80,33 @@ roomTest('a map that takes long has a bar, and Cancel leads back', '?head=L2H1',
   assert.equal(await textOf(page, '#explore-message'), '');
 });
 
+roomTest('the sum has a bar in Why, can be cancelled, and gone on with', '', async (page) => {
+  await hold(page, 'attribution');
+  await page.evaluate(() => void (location.hash = '#explore?mode=why'));
+  await isHeld(page);
+  await isSeen(page, 'explore-summing');
+  assert.equal(await textOf(page, '#explore-summing'), 'Adding up the parts Cancel');
+  await page.click('#explore-summing button');
+  await says(page, '#explore-unsummed', /^The parts were not added up. Go on$/);
+  await letGo(page);
+  await page.waitForFunction(() => !document.querySelector('#explore-summing'));
+  assert.equal(await textOf(page, '#explore-unsummed span'), 'The parts were not added up.');
+  await page.click('#explore-unsummed button');
+  await page.waitForSelector('#explore-sum .sum tfoot');
+  assert.equal(await textOf(page, '#explore-message'), '');
+});
+
+roomTest('another prediction is added up though the last was cancelled', '', async (page) => {
+  await hold(page, 'attribution');
+  await page.evaluate(() => void (location.hash = '#explore?mode=why'));
+  await isHeld(page);
+  await isSeen(page, 'explore-summing');
+  await page.click('#explore-summing button');
+  await letGo(page);
+  await page.evaluate(() => void (location.hash = '#explore?mode=why&pins=q3'));
+  await page.waitForSelector('#explore-sum .sum tfoot');
+});
+
 for (const scheme of schemes) {
   roomTest(`axe finds nothing to complain about in the bars (${scheme})`, '', async (page) => {
     await useScheme(page, scheme);

@@ -22,6 +22,7 @@ import { hasMeasure } from './scores.js';
 import { titleOf } from './titles.js';
 import { Patching } from './why/patching/patching.js';
 import { Score } from './why/score/score.js';
+import { Summing } from './why/summing.js';
 import { Waiting } from './waiting.js';
 
 /**
@@ -344,21 +345,9 @@ export class Explorer {
     return isNow && answer.done > 0 ? answer : undefined;
   });
 
-  #attribution = new Asked(this, (run) => {
-    const about = this.about.value;
-    const isWhy = this.isWhy.value;
-    const isWanted = isWhy || this.measure.value === 'attribution';
-    const canAsk = this.predicts.value === 'next' && this.next.ended.value === run;
-    if (!isWanted || !canAsk) return undefined;
-    return async () => ({ ...(await this.session.attribution(about, isWhy)), about });
-  });
-
   /** The parts of the logit that is asked about now. */
-  attribution = computed(() => {
-    const answer = this.#attribution.answer.value;
-    const isNow = answer?.run === this.run.value && answer?.about === this.about.value;
-    return isNow ? answer : undefined;
-  });
+  summing = new Summing(this);
+  attribution = this.summing.parts;
 
   /** What the chosen head reads at each key for it. */
   headKeys = new Asked(this, ({ heads }) => {

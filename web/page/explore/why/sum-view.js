@@ -13,6 +13,7 @@ import { exact, partBar, placeIn, signed } from './bars.js';
 import { followArrows } from './follow-arrows.js';
 import { scoreName } from './score-name.js';
 import { largestFirst, partsOf, rangeOf, stacked, sumOf } from './sum.js';
+import { summingBar } from './summing.js';
 
 /** Parts that are shown one by one when the largest are first. */
 const MOST = 24;
@@ -102,7 +103,7 @@ export function sumView(room) {
 
   const chart = () => {
     const answer = attribution.value;
-    if (!answer) return html`<p class="note">Adding up …</p>`;
+    if (!answer) return summingBar(room);
     const parts = partsOf(answer);
     const rows = rowsOf(parts);
     const place = placeIn(rangeOf(rows));

@@ -1,0 +1,74 @@
+/**
+ * The sum of the logit that is asked about. A bar says when it takes long; what was cancelled can be gone on with.
+ *
+ * @import { Explorer } from '../explorer.js'
+ * @import { RunSummary } from '../session.js'
+ * @import { About } from '../worker/questions.js'
+ */
+
+import { computed, signal } from '../../shared/signals.js';
+import { drawn, html } from '../../shared/template.js';
+import { Asked } from '../asked.js';
+import { bar, Waiting } from '../waiting.js';
+
+export class Summing {
+  #room;
+  #asked;
+  waiting = new Waiting(300);
+  /** What was cancelled. @type {import('../../shared/signals.js').Signal<{ run?: RunSummary, about?: About }>} */
+  #skipped = signal({});
+
+  /** @param {Explorer} room */
+  constructor(room) {
+    this.#room = room;
+    this.#asked = new Asked(room, (run) => {
+      const about = room.about.value;
+      const isWhy = room.isWhy.value;
+      const isWanted = isWhy || room.measure.value === 'attribution';
+      const canAsk = room.predicts.value === 'next' && room.next.ended.value === run;
+      if (!isWanted || !canAsk || this.isSkipped.value) return undefined;
+      return async () => {
+        const end = this.waiting.begin('Adding up the parts');
+        try {
+          return { ...(await room.session.attribution(about, isWhy)), about };
+        } finally {
+          end();
+        }
+      };
+    });
+  }
+
+  isSkipped = computed(() => {
+    const { run, about } = this.#skipped.value;
+    return run !== undefined && run === this.#room.run.value && about === this.#room.about.value;
+  });
+
+  /** The parts of what is asked now. */
+  parts = computed(() => {
+    const answer = this.#asked.answer.value;
+    const { run, about } = this.#room;
+    const isNow = answer?.run === run.value && answer?.about === about.value;
+    return isNow && !this.isSkipped.value ? answer : undefined;
+  });
+
+  skip = () => {
+    const { run, about } = this.#room;
+    this.#skipped.value = { run: run.peek(), about: about.peek() };
+  };
+
+  goOn = () => void (this.#skipped.value = {});
+}
+
+/** Stands where the sum is to be. @param {Explorer} room */
+export const summingBar = ({ summing }) =>
+  drawn(() => {
+    const now = summing.waiting.now.value;
+    if (!summing.isSkipped.value)
+      return now
+        ? bar('explore-summing', now, summing.skip)
+        : html`<p class="note">Adding up …</p>`;
+    return html`<div class="waiting-bar" id="explore-unsummed">
+      <span class="note">The parts were not added up.</span>
+      <button type="button" class="quiet" @click=${summing.goOn}>Go on</button>
+    </div>`;
+  });
