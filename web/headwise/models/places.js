@@ -17,8 +17,8 @@ import { copyArray, isAddress, isOf, isPlain, reading, tagOf } from '../checks/f
 
 const hub = 'https://huggingface.co/';
 
-/** `org/name`, or a name alone. */
-const id = /^[\w.-]+(\/[\w.-]+)?$/;
+/** `org/name`, or a name alone; not ./name, which is a path. */
+const id = /^(?!\.+(\/|$))[\w.-]+(\/[\w.-]+)?$/;
 
 const expected =
   "a Hugging Face id ('org/name'), an address or path of a folder or its config.json, { config, weights } or a list of Files";
@@ -95,7 +95,7 @@ export async function placeOf(source, revision) {
   if (isAddress(source)) {
     const text = reading(() => String(source), 'source', expected);
     const isId = typeof source === 'string' && id.test(text) && !text.endsWith('.json');
-    if (isId && !/^\.+$/.test(text) && !(isNode && (await isThere(text)))) {
+    if (isId && !(isNode && (await isThere(text)))) {
       return hubFolder(text, revision);
     }
     try {
