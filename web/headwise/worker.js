@@ -123,6 +123,10 @@ import { startHost } from './worker/start-host.js';
  * ) => AsyncGenerator<WithLogProbability extends true ? Generated : number, void, void>} RemoteGenerate
  */
 /**
+ * `enableGrad` and `noGrad`, written out for the same reason. The function runs here.
+ * @typedef {<T>(fn: () => T) => Promise<Awaited<T>>} RemoteStretch
+ */
+/**
  * `scaledDotProductAttention`, written out for the same reason.
  * @typedef {<NeedWeights extends WeightsKind = false>(
  *   q: import('./tensor/tensor.js').Tensor, k: import('./tensor/tensor.js').Tensor, v: import('./tensor/tensor.js').Tensor,
@@ -144,6 +148,7 @@ import { startHost } from './worker/start-host.js';
  *   [K in keyof T as K extends string ? K : never]:
  *     K extends 'info' | 'shape' | 'options' ? T[K]
  *     : K extends 'scaledDotProductAttention' ? RemoteAttention
+ *     : K extends 'enableGrad' | 'noGrad' ? RemoteStretch
  *     : [K, T[K]] extends ['AdamW' | 'SGD', new (parameters: any, options?: infer O) => infer I]
  *       ? new (parameters: readonly (Remote<Parameter> | RemoteGroup<O>)[], options?: O) => Promise<Remote<I>>
  *     : T[K] extends new (...given: infer G) => infer I
