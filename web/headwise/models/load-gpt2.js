@@ -4,7 +4,7 @@ import { checkEngine } from '../engine/given-engine.js';
 import { readGpt2Config } from './gpt2-config.js';
 import { openParts } from './open-model.js';
 import { Gpt2 } from './gpt2.js';
-import { loadTensors } from './load-tensors.js';
+import { fillModel } from './load-tensors.js';
 import { gpt2Names } from './gpt2-names.js';
 import { loaderThere } from '../worker/there.js';
 
@@ -69,13 +69,7 @@ export async function loadGpt2(hw, options) {
   try {
     const engine = /** @type {import('../engine/headwise.js').Headwise} */ (hw);
     const model = new Gpt2(engine, sizes, false);
-    try {
-      await loadTensors(model, files, gpt2Names, given.onProgress);
-      return model.eval();
-    } catch (error) {
-      model.dispose();
-      throw error;
-    }
+    return await fillModel(model, files, gpt2Names, { onProgress: given.onProgress, signal });
   } finally {
     files.forEach((file) => file.close());
   }

@@ -6,7 +6,7 @@ import { loaderThere } from '../worker/there.js';
 import { readModelConfig } from './config.js';
 import { Decoder } from './decoder.js';
 import { Encoder } from './encoder.js';
-import { loadTensors } from './load-tensors.js';
+import { fillModel } from './load-tensors.js';
 import { namesOf } from './names.js';
 import { openModel } from './open-model.js';
 
@@ -167,15 +167,7 @@ export async function loadModel(hw, source, options) {
     const Class = described.isDecoder ? Decoder : Encoder;
     /** @type {Decoder | Encoder} */
     const model = new Class(engine, config, undefined, { ...about, hasHead: hasHead(files) });
-    try {
-      await loadTensors(model, files, namesOf(described), onProgress);
-      // The last pieces may have been there at once.
-      signal?.throwIfAborted();
-      return model.eval();
-    } catch (error) {
-      model.dispose();
-      throw error;
-    }
+    return await fillModel(model, files, namesOf(described), { onProgress, signal });
   } finally {
     files.forEach((file) => file.close());
   }

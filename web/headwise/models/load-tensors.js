@@ -81,7 +81,7 @@ const pieceBytesFor = (parameters) =>
  * @param {((progress: { loaded: number, total: number }) => void) | undefined} onProgress
  * @throws {HeadwiseError} ERR_FORMAT: the files are not those of such a model; else as `pieces`
  */
-export async function loadTensors(model, files, names, onProgress) {
+async function loadTensors(model, files, names, onProgress) {
   const parameters = new Map(model.parameterList.map((parameter) => [parameter.key, parameter]));
   checkTensors(files, new Map(Array.from(parameters, ([key, { shape }]) => [key, shape])), names);
   const parameterOf = (/** @type {string} */ name) => parameters.get(names.canonical(name));
@@ -98,5 +98,27 @@ export async function loadTensors(model, files, names, onProgress) {
       }
     }
     before += file.byteLength;
+  }
+}
+
+/**
+ * Fills a new model from files. After an error it is disposed.
+ * @template {Module} Model
+ * @param {Model} model whose parameters have canonical names
+ * @param {readonly SafetensorsFile[]} files one, or shards
+ * @param {Names} names
+ * @param {{ onProgress?: (progress: { loaded: number, total: number }) => void, signal?: AbortSignal }} how
+ * @returns {Promise<Model>} in evaluation mode, as Hugging Face's from_pretrained gives it
+ * @throws {HeadwiseError} ERR_FORMAT: the files are not those of such a model; else as `pieces`
+ */
+export async function fillModel(model, files, names, { onProgress, signal }) {
+  try {
+    await loadTensors(model, files, names, onProgress);
+    // The last pieces may have been there at once.
+    signal?.throwIfAborted();
+    return model.eval();
+  } catch (error) {
+    model.dispose();
+    throw error;
   }
 }

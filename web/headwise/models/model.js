@@ -98,7 +98,7 @@ export class Model extends Module {
    * @returns {void}
    */
   gradientCheckpointingEnable() {
-    this.#checkpoint(true);
+    this.engine.call.module_checkpoint(this.pointer, true);
   }
 
   /**
@@ -106,13 +106,7 @@ export class Model extends Module {
    * @returns {void}
    */
   gradientCheckpointingDisable() {
-    this.#checkpoint(false);
-  }
-
-  /** @param {boolean} isOn */
-  #checkpoint(isOn) {
-    const { pointer } = this;
-    this.engine.call.module_checkpoint(pointer, isOn);
+    this.engine.call.module_checkpoint(this.pointer, false);
   }
 
   /** @override @protected @param {string} key */
