@@ -66,7 +66,9 @@ const MODULE = /^\/\*\*(?:(?!\*\/)[^])*@module[^]*?\*\/\n/;
 export async function writeTypes(root, out) {
   await rm(out, { recursive: true, force: true });
   // npm run types checks; the older TypeScript takes a recursive @typedef for an error.
-  const args = ['-p', 'tsconfig.package.json', '--noCheck', '--outDir', out];
+  // Constructors that are internal are shown as they are called.
+  const own = ['--noCheck', '--stripInternal', 'false', '--outDir', out];
+  const args = ['-p', 'tsconfig.package.json', ...own];
   const { status, stdout } = spawnSync(process.execPath, [tsc, ...args], {
     cwd: root,
     encoding: 'utf8',

@@ -28,7 +28,7 @@ import {
 import { Decoder, loadModel, type Encoder } from 'headwise/models';
 import { load as loadInline } from 'headwise/inline';
 import { AttentionMap, drawWeights, gradient, type Cells, type Region } from 'headwise/view';
-import { load as loadWorker, transfer, type RemoteHeadwise } from 'headwise/worker';
+import { load as loadWorker, transfer, type Remote, type RemoteHeadwise } from 'headwise/worker';
 
 export async function here(options: LoadOptions): Promise<number[][]> {
   const hw: Headwise = await load(options);
@@ -142,6 +142,10 @@ export function trainedHere(hw: Headwise): Tensor[] {
   return [loss, encoder.forward([1, 2], { trace: true }).trace[0].weights({ head: 0 })];
 }
 
+// @ts-expect-error it is the package's own
+export const innards = (model: Decoder) => model.pointer;
+// @ts-expect-error it is the package's own
+export const innardsThere = (model: Remote<Decoder>) => model.checkRecording;
 // @ts-expect-error the engine comes first
 export const turned = (hw: Headwise) => new Decoder({ model_type: 'gpt2' }, hw);
 
