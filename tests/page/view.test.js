@@ -20,7 +20,7 @@ viewTest('drawWeights draws a matrix in the colours of its values', async (page)
     headwise.tensor([[0.5, 0, 0], [0.1, 0.2, 0], [0.1, 0.2, 0.4]]), { max: 'row', causal: true })`);
   const rows = await colours(page, '#plain', 3);
   await page.evaluate(`view.drawWeights(document.getElementById('plain'),
-    headwise.tensor([[1, 0.1, 0.01], [0.001, 0.0001, 0.00001], [0, 2, 0.5]]), { scale: 'log' })`);
+    [Float32Array.of(1, 0.1, 0.01), [0.001, 0.0001, 0.00001], [0, 2, 0.5]], { scale: 'log' })`);
   const decades = await colours(page, '#plain', 3);
   [0.999, 0.75, 0.5, 0.25, 0, 0, 0, 0.999, 0.925].forEach((share, i) =>
     isColour(decades[i], share),

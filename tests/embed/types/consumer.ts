@@ -171,7 +171,7 @@ export function listened(): void {
     values: new Float32Array(height * width),
   });
   map.show({ cells, tokens: ['a', 'b'], signed: true, max: 'map' });
-  map.show({ weights: [[1], [0.5]] });
+  map.show({ weights: [[1], Float32Array.of(0.5)] });
   map.zoomable = true;
   map.view = { query: 0, key: 0, span: 1 };
   map.pins = [{ side: 'key', token: 1 }];

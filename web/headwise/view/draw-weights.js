@@ -15,8 +15,8 @@ import { wholeOf } from './viewport.js';
  * @property {ArrayLike<number>} data row-major
  */
 /**
- * Weights as nested arrays, a row for each query.
- * @typedef {readonly (readonly number[])[]} NestedWeights
+ * Weights as an array of rows, one for each query; a row may be a typed array.
+ * @typedef {readonly ArrayLike<number>[]} NestedWeights
  */
 
 /**
@@ -68,7 +68,8 @@ export function matrixOf(weights) {
     if (!isArray(weights)) return { shape: copyArray(shape, 2), data };
     const rows = /** @type {NestedWeights} */ (weights);
     const isEven = rows.every(({ length }) => length === rows[0].length);
-    return { shape: isEven ? [rows.length, rows[0]?.length] : undefined, data: rows.flat() };
+    const values = rows.flatMap((row) => Array.from(row));
+    return { shape: isEven ? [rows.length, rows[0]?.length] : undefined, data: values };
   };
   const { shape, data } = reading(fields, 'weights', '[rows, columns]');
   if (shape?.length !== 2 || data?.length !== shape[0] * shape[1]) {
