@@ -81,20 +81,6 @@ static void tanh_backward(const float *x, const float *dy, float *dx, size_t cou
   }
 }
 
-void hw_row_relu(const float *x, float *y, size_t count) { hw_row_of_vectors(relu, x, NULL, y, count); }
-
-void hw_row_silu(const float *x, float *y, size_t count) { hw_row_of_vectors(silu, x, NULL, y, count); }
-
-void hw_row_tanh(const float *x, float *y, size_t count) { hw_row_of_vectors(tanh_forward, x, NULL, y, count); }
-
-void hw_row_relu_backward(const float *x, const float *dy, float *dx, size_t count) {
-  hw_row_of_vectors(relu_backward, x, dy, dx, count);
-}
-
-void hw_row_silu_backward(const float *x, const float *dy, float *dx, size_t count) {
-  hw_row_of_vectors(silu_backward, x, dy, dx, count);
-}
-
-void hw_row_tanh_backward(const float *x, const float *dy, float *dx, size_t count) {
-  hw_row_of_vectors(tanh_backward, x, dy, dx, count);
-}
+HW_ROWS_OF_VECTORS(relu, relu, relu_backward)
+HW_ROWS_OF_VECTORS(silu, silu, silu_backward)
+HW_ROWS_OF_VECTORS(tanh, tanh_forward, tanh_backward)

@@ -183,14 +183,5 @@ static __attribute__((noinline)) void tanh_backward(const float *x, const float 
   }
 }
 
-void hw_row_gelu(const float *x, float *y, size_t count) { hw_row_of_vectors(normal_vectors, x, NULL, y, count); }
-
-void hw_row_gelu_tanh(const float *x, float *y, size_t count) { hw_row_of_vectors(tanh_vectors, x, NULL, y, count); }
-
-void hw_row_gelu_backward(const float *x, const float *dy, float *dx, size_t count) {
-  hw_row_of_vectors(normal_backward, x, dy, dx, count);
-}
-
-void hw_row_gelu_tanh_backward(const float *x, const float *dy, float *dx, size_t count) {
-  hw_row_of_vectors(tanh_backward, x, dy, dx, count);
-}
+HW_ROWS_OF_VECTORS(gelu, normal_vectors, normal_backward)
+HW_ROWS_OF_VECTORS(gelu_tanh, tanh_vectors, tanh_backward)

@@ -10,4 +10,11 @@ typedef void hw_vectors_function(const float *x, const float *dy, float *y, size
 /* The same for any count. dy may be NULL. */
 void hw_row_of_vectors(hw_vectors_function *vectors, const float *x, const float *dy, float *y, size_t count);
 
+/* hw_row_<name> and hw_row_<name>_backward, of a function and its gradient. */
+#define HW_ROWS_OF_VECTORS(name, vectors, gradient)                                                             \
+  void hw_row_##name(const float *x, float *y, size_t count) { hw_row_of_vectors(vectors, x, NULL, y, count); } \
+  void hw_row_##name##_backward(const float *x, const float *dy, float *dx, size_t count) {                     \
+    hw_row_of_vectors(gradient, x, dy, dx, count);                                                              \
+  }
+
 #endif

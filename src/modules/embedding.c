@@ -50,6 +50,4 @@ const hw_module_type hw_embedding_type = {
     .takes_ids = true,
 };
 
-hw_status hw_embedding_create(hw_context *context, const hw_embedding_config *config, hw_module **module) {
-  return hw_module_create(context, &hw_embedding_type, config, module);
-}
+HW_MODULE_CREATE(embedding)

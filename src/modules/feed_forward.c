@@ -200,6 +200,4 @@ const hw_module_type hw_model_feed_forward_type = {HW_MODULE_TYPE(feed_forward),
 
 const hw_module_type hw_feed_forward_type = {HW_PLAIN_MODULE_TYPE(feed_forward), .backward = backward};
 
-hw_status hw_feed_forward_create(hw_context *context, const hw_feed_forward_config *config, hw_module **module) {
-  return hw_module_create(context, &hw_feed_forward_type, config, module);
-}
+HW_MODULE_CREATE(feed_forward)

@@ -154,6 +154,4 @@ const hw_module_type hw_norm_type = {HW_MODULE_TYPE(layer_norm), .backward = bac
 
 const hw_module_type hw_layer_norm_type = {HW_PLAIN_MODULE_TYPE(layer_norm), .backward = backward};
 
-hw_status hw_layer_norm_create(hw_context *context, const hw_layer_norm_config *config, hw_module **module) {
-  return hw_module_create(context, &hw_layer_norm_type, config, module);
-}
+HW_MODULE_CREATE(layer_norm)

@@ -35,6 +35,4 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
 
 const hw_module_type hw_linear_type = {HW_MODULE_TYPE(linear_module), .backward = backward};
 
-hw_status hw_linear_create(hw_context *context, const hw_linear_config *config, hw_module **module) {
-  return hw_module_create(context, &hw_linear_type, config, module);
-}
+HW_MODULE_CREATE(linear)

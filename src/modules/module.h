@@ -71,6 +71,12 @@ struct hw_module {
 /* config: the type's, which is copied. context NULL: nothing is drawn. */
 hw_status hw_module_create(hw_context *context, const hw_module_type *type, const void *config, hw_module **module);
 
+/* The public function that makes a module of a type under its name, and draws its weights. */
+#define HW_MODULE_CREATE(name)                                                                              \
+  hw_status hw_##name##_create(hw_context *context, const hw_##name##_config *config, hw_module **module) { \
+    return hw_module_create(context, &hw_##name##_type, config, module);                                    \
+  }
+
 static inline void hw_module_run(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   module->type->forward(run, module, input, y);
 }

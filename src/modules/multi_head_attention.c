@@ -320,10 +320,7 @@ const hw_module_type hw_multi_head_attention_type = {HW_PLAIN_MODULE_TYPE(hw_att
                                                      .out_proj = out_proj,
                                                      .has_head_mask = true};
 
-hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
-                                         hw_module **module) {
-  return hw_module_create(context, &hw_multi_head_attention_type, config, module);
-}
+HW_MODULE_CREATE(multi_head_attention)
 
 /* ---- One head ---- */
 
@@ -360,7 +357,4 @@ const hw_module_type hw_causal_attention_type = {
     .backward = backward,
 };
 
-hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attention_config *config,
-                                     hw_module **module) {
-  return hw_module_create(context, &hw_causal_attention_type, config, module);
-}
+HW_MODULE_CREATE(causal_attention)

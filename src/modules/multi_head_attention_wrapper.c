@@ -53,8 +53,4 @@ const hw_module_type hw_multi_head_attention_wrapper_type = {
     .check = check,
 };
 
-hw_status hw_multi_head_attention_wrapper_create(hw_context *context,
-                                                 const hw_multi_head_attention_wrapper_config *config,
-                                                 hw_module **module) {
-  return hw_module_create(context, &hw_multi_head_attention_wrapper_type, config, module);
-}
+HW_MODULE_CREATE(multi_head_attention_wrapper)

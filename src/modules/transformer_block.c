@@ -45,7 +45,4 @@ static hw_status create(hw_module *module) {
 
 const hw_module_type hw_transformer_block_type = HW_BLOCK_TYPE(transformer);
 
-hw_status hw_transformer_block_create(hw_context *context, const hw_transformer_block_config *config,
-                                      hw_module **module) {
-  return hw_module_create(context, &hw_transformer_block_type, config, module);
-}
+HW_MODULE_CREATE(transformer_block)

@@ -46,7 +46,4 @@ const hw_module_type hw_transformer_stack_type = {
     .has_head_mask = true,
 };
 
-hw_status hw_transformer_stack_create(hw_context *context, const hw_transformer_stack_config *config,
-                                      hw_module **module) {
-  return hw_module_create(context, &hw_transformer_stack_type, config, module);
-}
+HW_MODULE_CREATE(transformer_stack)
