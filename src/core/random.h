@@ -8,9 +8,11 @@
 
 #define HW_MT_WORDS 624
 
+enum { HW_KEPT_BITS = 32 };
+
 typedef struct hw_generator {
-  uint32_t state[HW_MT_WORDS];
-  uint32_t next; /* index of the next word; HW_MT_WORDS: twist first */
+  uint32_t state[HW_MT_WORDS + 4]; /* and its first words again */
+  uint32_t next;                   /* index of the next word; HW_MT_WORDS: twist first */
   bool has_cached_normal;
   double cached_normal;
 } hw_generator;
@@ -32,13 +34,11 @@ void hw_generator_uniform(hw_generator *generator, float from, float to, float *
  * in single precision, as torch's AVX2 build computes them; the cache is left alone. */
 void hw_generator_normal(hw_generator *generator, float *out, size_t count);
 
-/* Whether dropout keeps the next element: two words, none if dropout is 1, as in torch. */
-bool hw_generator_keeps(hw_generator *generator, double dropout);
-
 /* Dropout's mask: bit i of a row is 1 if element i is kept. Every row takes whole 32-bit words,
- * hw_kept_words(columns) of them; elements are drawn in row-major order. */
+ * hw_kept_words(columns) of them; elements are drawn in row-major order, by two words each, none if dropout is 1, as in
+ * torch. */
 void hw_generator_draw_kept(hw_generator *generator, double dropout, uint32_t *bits, size_t rows, size_t columns);
-static inline size_t hw_kept_words(size_t columns) { return columns / 32 + (columns % 32 != 0); }
+static inline size_t hw_kept_words(size_t columns) { return columns / HW_KEPT_BITS + (columns % HW_KEPT_BITS != 0); }
 
 static inline bool hw_dropout_is_valid(double dropout) { return dropout >= 0.0 && dropout <= 1.0; }
 

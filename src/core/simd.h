@@ -33,6 +33,9 @@ HW_INLINE hw_f32x4 hw_load(const float *p) { return wasm_v128_load(p); }
 HW_INLINE hw_f32x4 hw_load_splat(const float *p) { return wasm_v128_load32_splat(p); }
 HW_INLINE void hw_store(float *p, hw_f32x4 x) { wasm_v128_store(p, x); }
 
+HW_INLINE hw_f32x4 hw_load_words(const uint32_t *p) { return wasm_v128_load(p); }
+HW_INLINE void hw_store_words(uint32_t *p, hw_f32x4 x) { wasm_v128_store(p, x); }
+
 HW_INLINE hw_f32x4 hw_load_lane(const float *p) { return wasm_v128_load32_zero(p); }
 HW_INLINE hw_f32x4 hw_load_half(const float *p) { return wasm_v128_load64_zero(p); }
 HW_INLINE hw_f32x4 hw_load_third_lane(const float *p, hw_f32x4 x) { return wasm_v128_load32_lane(p, x, 2); }
@@ -87,6 +90,7 @@ HW_INLINE hw_f32x4 hw_equal(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_eq(a, b)
 HW_INLINE hw_f32x4 hw_above(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_gt(a, b); }
 HW_INLINE hw_f32x4 hw_and(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_and(a, b); }
 HW_INLINE hw_f32x4 hw_or(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_or(a, b); }
+HW_INLINE hw_f32x4 hw_xor(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_xor(a, b); }
 HW_INLINE hw_f32x4 hw_choose(hw_f32x4 condition, hw_f32x4 yes, hw_f32x4 no) {
   return wasm_v128_bitselect(yes, no, condition);
 }
@@ -120,6 +124,7 @@ HW_INLINE hw_f32x4 hw_integer_above(hw_f32x4 a, hw_f32x4 b) { return wasm_i32x4_
 
 HW_INLINE hw_f32x4 hw_add_integers(hw_f32x4 a, hw_f32x4 b) { return wasm_i32x4_add(a, b); }
 /* Of numbers without a sign. */
+HW_INLINE hw_f32x4 hw_subtract_integers(hw_f32x4 a, hw_f32x4 b) { return wasm_i32x4_sub(a, b); }
 HW_INLINE hw_f32x4 hw_shift_right(hw_f32x4 x, uint32_t bits) { return wasm_u32x4_shr(x, bits); }
 HW_INLINE hw_f32x4 hw_shift_left(hw_f32x4 x, uint32_t bits) { return wasm_i32x4_shl(x, bits); }
 

@@ -40,7 +40,7 @@ static void add(const float *a, const float *b, float *sum) {
 /* torch's dropout: an element that is dropped becomes a zero, the others grow. */
 static void drop(double rate, float *values, size_t count) {
   for (size_t i = 0; rate > 0.0 && i < count; i++) {
-    values[i] *= hw_generator_keeps(&context->generator, rate) ? hw_kept_scale(rate) : 0.0F;
+    values[i] *= rate < 1.0 && hw_generator_double(&context->generator) < 1.0 - rate ? hw_kept_scale(rate) : 0.0F;
   }
 }
 
