@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "core/memory.h"
+#include "core/tile.h"
 
 #ifndef __wasm__
 #include <pthread.h>
@@ -187,8 +188,13 @@ static void wait_for_finish(hw_team *team) {
   }
 }
 
+/* Whether it would be done before those that sleep have woken up. */
+static bool is_too_small(hw_team *team, double work) {
+  return work < (double)HW_PARALLEL_WORK && atomic_load(&team->sleepers) != 0;
+}
+
 void hw_parallel_for(hw_team *team, double work, size_t items, hw_task task, const void *job) {
-  if (team == NULL || items <= 1 || items >= stopped || team == own_team) {
+  if (team == NULL || items <= 1 || items >= stopped || team == own_team || is_too_small(team, work)) {
     const size_t thread = number_in(team);
     for (size_t item = 0; item < items; item++) {
       run_item(task, job, item, thread);

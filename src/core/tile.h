@@ -20,8 +20,10 @@ enum {
   /* Rows of a tile of integers: products are never fused with sums. */
   HW_INT8_ROWS = 5,
 
-  /* Matrix product: columns that stay in the second-level cache while all rows pass by, and rows of one item. */
+  /* Matrix product: columns that stay in the second-level cache while all rows pass by; rows of one item, few, so that threads
+   * share the work of small products, too; rows of some items. */
   HW_GEMM_COLUMNS = 256,
+  HW_GEMM_ITEM_ROWS = 4 * HW_TILE_ROWS,
   HW_GEMM_ROWS = 16 * HW_TILE_ROWS,
   /* Rows that are interleaved before they are used: some megabytes of the last-level cache. */
   HW_GEMM_BYTES = 4 << 20,
@@ -41,7 +43,7 @@ enum {
   /* Gradients of weights: rows that are summed over at a time, so that a strip and a panel of them stay in the first-level
    * cache; columns and rows of one item. */
   HW_GRADIENT_DEPTH = 128,
-  HW_GRADIENT_COLUMNS = 64,
+  HW_GRADIENT_COLUMNS = 32,
   HW_GRADIENT_ROWS = 16 * HW_TILE_ROWS,
 
   /* Attention: queries and keys per block; rows of scores lie a little further apart than a power of two. */
@@ -61,8 +63,9 @@ enum {
   /* Keys and values that are packed before they are used: about what the second-level cache holds. */
   HW_WAVE_BYTES = 1 << 20,
 
-  /* Fewer multiply-adds than this are done before another thread has woken up. */
+  /* Fewer multiply-adds than this are done before another thread has woken up; and before one that is awake has seen them. */
   HW_PARALLEL_WORK = 1 << 19,
+  HW_AWAKE_WORK = 1 << 17,
 };
 
 _Static_assert(HW_TILE_ROWS *HW_TILE_VECTORS + HW_TILE_VECTORS + 1 + (HW_FUSED ? 0 : 1) <= 15,
@@ -74,6 +77,7 @@ _Static_assert(HW_INT8_ROWS *HW_TILE_VECTORS + HW_TILE_VECTORS + 1 + 1 + 1 <= 15
                "a tile of integers and its mask fit the registers");
 _Static_assert(HW_TILE_ROWS <= (int)HW_TILE_COLUMNS,
                "a column that is a tile away from the first row is hidden from all");
+_Static_assert(HW_GEMM_ROWS % HW_GEMM_ITEM_ROWS == 0, "some rows are whole items");
 _Static_assert(HW_QUERY_BLOCK % HW_TILE_ROWS == 0, "query blocks hold whole tiles");
 _Static_assert(HW_KEY_BLOCK % HW_TILE_COLUMNS == 0, "key blocks hold whole panels");
 _Static_assert(HW_GRADIENT_KEYS % HW_TILE_COLUMNS == 0, "key blocks of gradients hold whole panels");

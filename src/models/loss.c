@@ -25,11 +25,19 @@ static hw_input ids_of(const hw_loss_input *input) {
   return (hw_input){.ids = input->ids, .batch = input->batch, .tokens = input->tokens, .lengths = input->lengths};
 }
 
-/* Rows of logits that are there at a time: whole items of a product. */
-static size_t rows_at_a_time(size_t vocab_size, size_t rows) {
-  const size_t items = HW_LOGITS_BYTES / hw_size_multiply(HW_GEMM_ROWS * sizeof(float), vocab_size);
-  return hw_min(rows, (items > 0 ? items : 1) * HW_GEMM_ROWS);
+/* Rows of logits that stay in the cache: whole items of a product. */
+static size_t rows_in_cache(size_t vocab_size) {
+  return HW_LOGITS_BYTES / hw_size_multiply(HW_GEMM_ROWS * sizeof(float), vocab_size) * HW_GEMM_ROWS;
 }
+
+/* Rows of logits that are there at a time. */
+static size_t rows_at_a_time(size_t vocab_size, size_t rows) {
+  const size_t most = rows_in_cache(vocab_size);
+  return hw_min(rows, most > 0 ? most : HW_GEMM_ROWS);
+}
+
+/* Whether a forward keeps its logits for the backward. */
+static bool keeps_logits(size_t vocab_size, size_t rows) { return rows <= rows_in_cache(vocab_size); }
 
 /* ---- Targets ---- */
 
@@ -65,7 +73,8 @@ static double sum_losses(hw_run *run, const loss_call *f, const float *x, const 
   const size_t vocab_size = head->rows;
   const size_t rows = rows_of(f->input);
   const size_t step = rows_at_a_time(vocab_size, rows);
-  float *logits = hw_run_take_floats(run, step, vocab_size);
+  float *logits = keeps_logits(vocab_size, rows) ? hw_run_keep_floats(run, step, vocab_size)
+                                                 : hw_run_take_floats(run, step, vocab_size);
   float *losses = hw_run_take_floats(run, step, 1);
   double sum = 0.0;
   for (size_t row = 0; row < (hw_run_measures(run) ? step : rows); row += step) {
@@ -133,9 +142,9 @@ static void forward(hw_run *run, const void *call) {
 
 /* ---- Backward ---- */
 
-/* d [rows, d_model], the gradient of x, whose rows are normed: logits again, their gradient in their place if they are not
- * capped, then the gradients of x and of the head. */
-static void head_backward(hw_run *run, const loss_call *f, const float *x, float *d) {
+/* d [rows, d_model], the gradient of x, whose rows are normed: logits, which `kept` has or else are computed again, then their
+ * gradient, in their place if they are not needed any more, then the gradients of x and of the head. */
+static void head_backward(hw_run *run, const loss_call *f, float *kept, const float *x, float *d) {
   const size_t mark = run->arena->used;
   const hw_predictor *p = &f->predictor;
   const hw_matrix transposed = hw_matrix_transpose(run, hw_model_head(p->parts));
@@ -144,12 +153,15 @@ static void head_backward(hw_run *run, const loss_call *f, const float *x, float
   const size_t rows = rows_of(f->input);
   const size_t step = rows_at_a_time(vocab_size, rows);
   const size_t count = count_targets(f->input->targets, rows, f->input->ignore_index);
-  float *logits = hw_run_take_floats(run, step, vocab_size);
-  float *d_logits = p->softcap == 0.0F ? logits : hw_run_take_floats(run, step, vocab_size);
+  const bool is_kept = keeps_logits(vocab_size, rows);
+  float *logits = is_kept ? kept : hw_run_take_floats(run, step, vocab_size);
+  float *d_logits = p->softcap == 0.0F && !is_kept ? logits : hw_run_take_floats(run, step, vocab_size);
   for (size_t row = 0; row < (hw_run_measures(run) ? step : rows); row += step) {
     const hw_rows part = {hw_const_floats_from(x, row * d_model), d_model, hw_min(rows - row, step)};
     const hw_rows d_part = {d_logits, vocab_size, part.count};
-    hw_predict(run, p, &part, logits);
+    if (!is_kept) {
+      hw_predict(run, p, &part, logits);
+    }
     const hw_cross_entropy_call call = {
         .logits = logits,
         .targets = f->input->targets + row,
@@ -172,13 +184,15 @@ static void backward(hw_run *run, const void *call) {
   const hw_predictor *p = &f->predictor;
   const hw_input input = ids_of(f->input);
   const size_t rows = rows_of(f->input);
-  const size_t d_model = hw_model_head(p->parts)->columns;
+  const hw_matrix *head = hw_model_head(p->parts);
+  const size_t d_model = head->columns;
+  float *logits = keeps_logits(head->rows, rows) ? hw_tape_pop_floats(run, rows, head->rows) : NULL;
   const hw_normalized normalized = hw_layer_norm_pop(run, p->norm, rows);
   run->layer = f->module->layers;
   float *x = hw_run_take_floats(run, rows, d_model);
   float *d = hw_run_take_floats(run, rows, d_model);
   hw_layer_norm_restore(run, p->norm, &normalized, rows, x);
-  head_backward(run, f, x, d);
+  head_backward(run, f, logits, x, d);
   hw_layer_norm_pull(run, p->norm, &normalized, d, rows, false, d);
   p->run_backward(run, f->module, &input, d);
   /* The input lies at the bottom. */

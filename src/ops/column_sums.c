@@ -4,7 +4,7 @@
 
 enum {
   /* Of one item. */
-  COLUMNS = 256,
+  COLUMNS = 64,
   /* What an element costs, in multiply-adds of a matrix product. */
   ELEMENT_WORK = 4,
 };

@@ -6,7 +6,7 @@
 
 enum {
   /* Columns of one item: all rows in their order, so that threads share none. */
-  COLUMNS = 64,
+  COLUMNS = 32,
   /* What an element costs, in multiply-adds of a matrix product. */
   ELEMENT_WORK = 16,
 };

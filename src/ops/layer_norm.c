@@ -7,7 +7,7 @@
 
 enum {
   /* Floats of one item. */
-  BLOCK = 1 << 14,
+  BLOCK = 1 << 12,
   /* What an element costs, in multiply-adds of a matrix product. */
   ELEMENT_WORK = 24,
 };

@@ -12,19 +12,19 @@ static size_t rows_at_a_time(size_t rows, size_t k) {
 static void pack_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const hw_gemm_product *g = job;
-  const size_t row = item * HW_GEMM_ROWS;
-  hw_gemm_pack_strips(g, row, hw_min(g->rows, row + HW_GEMM_ROWS));
+  const size_t row = item * HW_GEMM_ITEM_ROWS;
+  hw_gemm_pack_strips(g, row, hw_min(g->rows, row + HW_GEMM_ITEM_ROWS));
 }
 
 /* Columns change slowest, so that their panels stay in the cache while the rows pass by. */
 static void multiply_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const hw_gemm_product *g = job;
-  const size_t row_blocks = hw_ceil_divide(g->rows, HW_GEMM_ROWS);
+  const size_t row_blocks = hw_ceil_divide(g->rows, HW_GEMM_ITEM_ROWS);
   const size_t column_block = hw_quotient(item, row_blocks);
-  const size_t row = (item - column_block * row_blocks) * HW_GEMM_ROWS;
+  const size_t row = (item - column_block * row_blocks) * HW_GEMM_ITEM_ROWS;
   const size_t column = column_block * HW_GEMM_COLUMNS;
-  hw_gemm_block(g, row, hw_min(g->rows, row + HW_GEMM_ROWS), column, hw_min(g->columns, column + HW_GEMM_COLUMNS));
+  hw_gemm_block(g, row, hw_min(g->rows, row + HW_GEMM_ITEM_ROWS), column, hw_min(g->columns, column + HW_GEMM_COLUMNS));
 }
 
 void hw_matmul_forward(const hw_run *run, hw_gemm_product *product) {
@@ -45,7 +45,7 @@ void hw_matmul_forward(const hw_run *run, hw_gemm_product *product) {
     product->a = a + row * product->a_stride;
     product->c = c + row * product->c_stride;
     product->rows = hw_min(rows - row, step);
-    const size_t blocks = hw_ceil_divide(product->rows, HW_GEMM_ROWS);
+    const size_t blocks = hw_ceil_divide(product->rows, HW_GEMM_ITEM_ROWS);
     hw_parallel_for(team, work, blocks, pack_item, product);
     hw_parallel_for(team, work, blocks * column_blocks, multiply_item, product);
   }

@@ -7,7 +7,7 @@
 
 enum {
   /* Panels of a matrix that one item transposes. */
-  PANELS = 16,
+  PANELS = 4,
 };
 
 typedef struct transposing {

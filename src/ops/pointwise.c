@@ -6,7 +6,7 @@
 
 enum {
   /* Floats of one item: whole words of dropout's mask. */
-  BLOCK = 1 << 14,
+  BLOCK = 1 << 12,
   /* What an element costs, in multiply-adds of a matrix product. */
   ACTIVATION_WORK = 24,
   ADD_WORK = 8,

@@ -104,10 +104,10 @@ static inline float *hw_run_keep_floats(const hw_run *run, size_t rows, size_t c
   return hw_run_records(run) ? hw_tape_push_floats(run, rows, columns) : hw_run_take_floats(run, rows, columns);
 }
 
-/* The team for a job of so many multiply-adds. A small job stays on the calling thread: waking others takes longer. */
+/* The team for a job of so many multiply-adds. A small job stays on the calling thread: telling others takes longer. */
 static inline hw_team *hw_run_team(const hw_run *run, double work) {
 #ifdef HW_THREADS
-  return work >= (double)HW_PARALLEL_WORK ? run->context->team : NULL;
+  return work >= (double)HW_AWAKE_WORK ? run->context->team : NULL;
 #else
   (void)run;
   (void)work;
