@@ -1,7 +1,7 @@
 import { checkChoice, checkOptions } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { describe } from '../checks/describe.js';
-import { copyArray, isArray, reading, tagOf } from '../checks/foreign.js';
+import { copyArray, isArray, reading } from '../checks/foreign.js';
 import { Layers } from './layers.js';
 import { giveSize, hatchOf, paint } from './paint.js';
 import { weightsSource } from './source.js';
@@ -91,7 +91,7 @@ export function matrixOf(weights) {
  *   option
  */
 export function drawWeights(canvas, weights, options) {
-  if (tagOf(canvas) !== 'HTMLCanvasElement') {
+  if (!reading(() => typeof canvas?.getContext === 'function', 'canvas', 'a canvas element')) {
     throw misfit(canvas, 'canvas', 'a canvas element');
   }
   const given = checkOptions(options, drawOptions, 'drawWeights');
