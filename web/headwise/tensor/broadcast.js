@@ -2,7 +2,7 @@
 import { checkBoolean, checkProbability, checkShape, checkTable, or } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
-import { copyArray } from '../checks/foreign.js';
+import { copyArray, isArray } from '../checks/foreign.js';
 import { recordBinary, recordSum } from '../autograd/elementwise.js';
 import { sourceOf } from '../autograd/record.js';
 import { broadcast, combine, reduce } from './compute.js';
@@ -70,7 +70,7 @@ function checkAxes(axis, rank) {
   if (axis === undefined) {
     return new Set(Array(rank).keys());
   }
-  const given = /** @type {number[]} */ (Array.isArray(axis) ? axis : [axis]);
+  const given = /** @type {number[]} */ (isArray(axis) ? axis : [axis]);
   const axes = given.map((one) => (Number.isInteger(one) && one < 0 ? one + rank : one));
   const found = new Set(axes);
   if (
