@@ -107,8 +107,10 @@ function lossOn(model, ids, tokens, most = Infinity) {
 
 const WINDOWS = 32;
 const WINDOW = 256;
-/** So many windows tell the best model. */
+const LONG_WINDOW = 1024;
+/** So many windows of both lengths tell the best model: late positions are learnt last. */
 const JUDGED = 48;
+const JUDGED_LONG = 12;
 
 /** Whether a token has neither letter nor digit, and is not a space alone. @param {string} piece in byte characters */
 const isMark = (piece) => piece !== 'Ġ' && !/[\p{L}\p{N}]/u.test(piece.replaceAll('Ġ', ''));
@@ -158,7 +160,8 @@ export function austenData(phases, texts = () => split(novels())) {
     tokenizerConfig: { bos_token: END_OF_TEXT, eos_token: END_OF_TEXT },
     config: { bos_token_id: bpe.endOfText, eos_token_id: bpe.endOfText },
     batch: batches(text, phases),
-    judge: (model) => lossOn(model, ids, WINDOW, JUDGED),
+    judge: (model) =>
+      (lossOn(model, ids, WINDOW, JUDGED) + lossOn(model, ids, LONG_WINDOW, JUDGED_LONG)) / 2,
     evaluate: (model, isFinal) => {
       const near = lossOn(model, ids, WINDOW, isFinal ? Infinity : 12);
       const measured = {
@@ -166,7 +169,7 @@ export function austenData(phases, texts = () => split(novels())) {
         held_out_bits_per_byte: rounded(bits(near)),
       };
       return isFinal
-        ? { ...measured, held_out_loss_1024: rounded(lossOn(model, ids, 1024)) }
+        ? { ...measured, held_out_loss_1024: rounded(lossOn(model, ids, LONG_WINDOW)) }
         : measured;
     },
     score: (hw, model) => scoreModel(model, scoreRows(), (id) => isMark(bpe.tokens[id])),
