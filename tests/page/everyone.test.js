@@ -56,6 +56,18 @@ for (const width of widths) {
   });
 }
 
+pageTest('a window that grows while a run is replaced draws the next run', '', async (page) => {
+  await page.evaluate(() => {
+    let width = innerWidth;
+    Object.defineProperty(globalThis, 'innerWidth', { get: () => width++ });
+    setInterval(() => dispatchEvent(new Event('resize')), 20);
+  });
+  for (const setting of ['#source input[value="own"]', '#many-heads', '#causal', '#causal']) {
+    await rerun(page, () => page.click(setting));
+  }
+  assert.equal(await textOf(page, '#message'), '');
+});
+
 const looks = [...schemes.map((scheme) => [scheme, 1280]), ['light', widths[0]]];
 for (const [scheme, width] of /** @type {[string, number][]} */ (looks)) {
   pageTest(`axe finds nothing to complain about (${scheme}, ${width} px)`, '', async (page) => {

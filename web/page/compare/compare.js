@@ -30,7 +30,7 @@ export function openCompare(store) {
   const engine = connect(
     () => new Worker(new URL('./worker/compare-worker.js', import.meta.url), { type: 'module' }),
   );
-  const explorer = new Explorer(store, engine.remote);
+  const explorer = new Explorer(store, engine.remote, (error) => runner.fail(error));
   connectControls(store);
   /** @param {Summary} summary */
   const explain = async (summary) => {
@@ -53,7 +53,7 @@ export function openCompare(store) {
     // What was drawn while the room was hidden had no size.
     const isBack = room === 'compare' && room !== before.room;
     if (same && !isBack) return;
-    explorer.draw().catch(runner.fail);
+    explorer.redraw();
     pinInOutputs(explorer.row);
   });
 }

@@ -23,6 +23,7 @@ const TABLE_TOKENS = 48;
 export class Explorer {
   /** @type {Store} */ #store;
   /** @type {Remote<CompareWorker>} */ #engine;
+  #failed;
   /** @type {Summary | null} */ #summary = null;
   #map = byId('map', AttentionMap);
   #details = byId('table-details', HTMLDetailsElement);
@@ -36,25 +37,27 @@ export class Explorer {
   /**
    * @param {Store} store
    * @param {Remote<CompareWorker>} engine
+   * @param {(error: unknown) => void} failed takes the error of a drawing that nobody waits for
    */
-  constructor(store, engine) {
+  constructor(store, engine, failed) {
     this.#store = store;
     this.#engine = engine;
+    this.#failed = failed;
     this.#heads = new HeadTable(byId('grid', HTMLElement), (choice) => store.set(choice));
     this.#map.addEventListener('pin', ({ detail: row }) => store.set({ row }));
     this.#map.addEventListener('head', ({ detail: by }) => {
       const heads = this.#summary?.heads ?? 1;
       store.set({ head: (this.#head() + by + heads) % heads });
     });
-    this.#details.addEventListener('toggle', () => this.draw());
+    this.#details.addEventListener('toggle', () => this.redraw());
     let width = innerWidth;
     addEventListener('resize', () => {
-      if (innerWidth !== width) this.draw();
+      if (innerWidth !== width) this.redraw();
       width = innerWidth;
     });
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
       this.#drawn = '';
-      this.draw();
+      this.redraw();
     });
   }
 
@@ -62,7 +65,7 @@ export class Explorer {
   show(summary) {
     this.#summary = summary;
     this.#heads.heads = summary.heads;
-    return this.draw();
+    return this.#draw();
   }
 
   /** The row that is read out: the pinned one, or the last. */
@@ -76,8 +79,13 @@ export class Explorer {
     return Math.min(this.#store.get().head, (this.#summary?.heads ?? 1) - 1);
   }
 
+  /** After a choice, or when the window or its colours change. */
+  redraw() {
+    this.#draw().catch(this.#failed);
+  }
+
   /** Draws what the store says. */
-  async draw() {
+  async #draw() {
     const summary = this.#summary;
     if (!summary) return;
     const ticket = ++this.#ticket;

@@ -19,7 +19,13 @@ import { stepper } from './stepper.js';
 let opened;
 
 /** @param {HTMLElement} room @param {{ store: Store, remote: Remote<CompareWorker> }} parts @returns {Promise<Why>} */
-export const openWhy = (room, parts) => (opened ??= open(room, parts));
+export function openWhy(room, parts) {
+  if (opened) return opened;
+  opened = open(room, parts);
+  // A later run tries again.
+  opened.catch(() => (opened = undefined));
+  return opened;
+}
 
 /** @param {HTMLElement} room @param {{ store: Store, remote: Remote<CompareWorker> }} parts @returns {Promise<Why>} */
 async function open(room, { store, remote }) {
