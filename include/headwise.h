@@ -7,6 +7,8 @@
  * - Input and output must not overlap, except where a comment allows it.
  * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. Given a NULL object, a function without
  *   a status returns NULL or 0, or does nothing. Pointers to configs and to results of creation must not be NULL.
+ * - Functions that take a module or a trace as const may run on several threads at once, each with its own context. The
+ *   other functions of a module need it alone.
  * - No function aborts. A function that can fail returns an hw_status. After a failure the context and every module
  *   stay usable, modules keep their weights, and the caller owns no partial result.
  *
@@ -413,9 +415,10 @@ void hw_module_train(hw_module *module, bool training);
  */
 void hw_module_checkpoint(hw_module *module, bool checkpointing);
 
-/* Finds a module inside this one by its name, such as attn or blocks.1. Returns NULL if there is none. This module owns
- * the result. The blocks of a decoder have Hugging Face's names (h.0, model.layers.0); their parts have the names of a
- * block's parts: ln1, attn, ln2, ffn. */
+/* Finds a module inside this one by its name, such as attn or blocks.1. The empty name gives this module. Returns NULL if
+ * there is none. This module owns the result. The blocks of a decoder have Hugging Face's names (h.0, model.layers.0);
+ * their parts have the names of a block's parts: ln1, attn, ln2, ffn. A block with rotary positions, and its attn, run
+ * only inside the decoder. */
 hw_module *hw_module_child(hw_module *module, const char *name);
 
 /* A cache of the keys and values of past tokens. With it, a forward computes only the new tokens. */
@@ -457,7 +460,7 @@ typedef enum hw_causality {
 typedef struct hw_forward_options {
   hw_mask mask;   /* with `causality`, selects the visible keys */
   float *weights; /* NULL, or [batch, heads, tokens, tokens]; with a cache [batch, heads, tokens, length + tokens] */
-  /* NULL, or receives one trace for each layer. The caller owns the traces. After an error all are NULL. */
+  /* NULL, or receives one trace for each layer that runs. The caller owns the traces. After an error all are NULL. */
   hw_trace **trace;
   /* NULL, or a cache from hw_module_create_cache for this module. */
   hw_key_value_cache *cache;
@@ -468,7 +471,11 @@ typedef struct hw_forward_options {
    * weights are those of the layer's own heads. Not for hw_causal_attention, the wrapper and recorded forwards. */
   const hw_head_output *replace;
   size_t replace_count;
-  const uint32_t *token_types; /* NULL: zeros; or [batch, tokens], of hw_encoder */
+  const uint32_t *token_types; /* NULL: zeros; or [batch, tokens], of hw_encoder; other modules do not read them */
+  /* Of hw_decoder; other modules do not read them. NULL: the tokens' places, behind those of a cache; or [batch, tokens],
+   * each token's position, below context_length: it chooses learned positions and angles, and not what a token attends
+   * to. */
+  const uint32_t *position_ids;
   /* Of hw_decoder, in a forward that is not recorded. NULL, or the residual stream before layer start_layer (num_layers: behind
    * the last) [batch, tokens, d_model]: the forward begins there, and what else it gives of layers begins with that one.
    * The ids give the shape alone. Without a cache. */
@@ -481,11 +488,11 @@ typedef struct hw_forward_options {
 
 /* Runs the module on the input and writes its output to y. The create functions give the shapes. options may be NULL.
  *
- * HW_ERROR_SHAPE: a size is zero, tokens is above the module's context_length, or the cache belongs to another module
- * or batch size. HW_ERROR_VALUE: a required pointer is NULL, an id is not in the vocabulary, logits_start and
+ * HW_ERROR_SHAPE: a size is zero, tokens is above the module's context_length, or the cache has not the module's shape or
+ * not the input's batch size. HW_ERROR_VALUE: a required pointer is NULL, an id is not in the vocabulary, logits_start and
  * logits_end are out of order, a mask has no data, a kind of mask or causality is unknown, the module does not support
- * an option, or the cache has too little room for the tokens. HW_ERROR_MEMORY: no scratch, or no memory for a trace or
- * for the cache's new tokens. After an error the cache's tokens are unchanged. */
+ * an option, the module runs only inside its decoder, or the cache has too little room for the tokens. HW_ERROR_MEMORY:
+ * no scratch, or no memory for a trace or for the cache's new tokens. After an error the cache's tokens are unchanged. */
 hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
                             const hw_forward_options *options);
 
@@ -526,18 +533,17 @@ size_t hw_module_parameter_count(hw_module *module);
 /* Writes the name and shape of a parameter to *info. HW_ERROR_VALUE: index is out of range. */
 hw_status hw_module_parameter(hw_module *module, size_t index, hw_parameter_info *info);
 
-/* Returns the index of the parameter with this name, or SIZE_MAX if there is none. */
+/* Returns the index of the parameter with this name, or SIZE_MAX if there is none, or a pointer is NULL. */
 size_t hw_module_find_parameter(hw_module *module, const char *name);
 
 /* hw_module_load copies source [rows, shape[1]] to rows [first_row, first_row + rows) of a parameter; hw_module_store
- * copies those rows to target. HW_ERROR_SHAPE: rows beyond shape[0]. HW_ERROR_VALUE: index is out of range, or a
- * pointer is NULL. */
+ * copies those rows to target. HW_ERROR_SHAPE: rows beyond shape[0]. HW_ERROR_VALUE: index is out of range, a
+ * pointer is NULL, or only some rows are loaded of a parameter that loads_whole. */
 hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
 hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
 
 /* hw_module_load from elements of a type: float32, bfloat16 or float16, aligned to their size. They are converted and packed in
- * one pass, on the threads of the context (NULL: one). HW_ERROR_VALUE also: another type, or only some rows of a parameter that
- * loads_whole. */
+ * one pass, on the threads of the context (NULL: one). HW_ERROR_VALUE also: another type. */
 hw_status hw_module_load_as(hw_context *context, hw_module *module, size_t index, size_t first_row, size_t rows,
                             hw_matrix_type type, const void *source);
 
@@ -571,9 +577,9 @@ typedef struct hw_option_gradients {
  *
  * The graph is unchanged; a second backward adds the same gradients. HW_ERROR_VALUE: a required pointer is NULL, dx is
  * set for an input of ids, the graph belongs to another module, parameters have changed since the forward
- * (hw_graph_is_current), or a gradient is asked for of an option that the forward did not have. HW_ERROR_SHAPE: batch or
- * tokens of the input differ from the forward's. HW_ERROR_MEMORY: no scratch, or no memory for the gradients. After an error
- * no gradient has changed. */
+ * (hw_graph_is_current), the graph is of hw_model_loss, or a gradient is asked for of an option that the forward did not
+ * have. HW_ERROR_SHAPE: batch, tokens or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no
+ * scratch, or no memory for the gradients. After an error no gradient has changed. */
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
                              const float *dy, float *dx, const hw_option_gradients *asked);
 
@@ -592,8 +598,8 @@ size_t hw_graph_bytes(const hw_graph *graph);
 bool hw_module_has_gradient(hw_module *module, size_t index);
 
 /* Copy rows of a gradient, as hw_module_load and hw_module_store copy rows of a value. If there is no gradient, loading
- * creates one and sets its other rows to zeros, and storing returns HW_ERROR_VALUE. HW_ERROR_MEMORY: no memory for a
- * new gradient. */
+ * creates one and sets its other rows to zeros, and storing returns HW_ERROR_VALUE. HW_ERROR_VALUE also: the parameter does
+ * not consist of 32-bit floats. HW_ERROR_MEMORY: no memory for a new gradient. */
 hw_status hw_module_load_gradient(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
 hw_status hw_module_store_gradient(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
 
@@ -614,8 +620,8 @@ typedef enum hw_moment {
   HW_MOMENT_SECOND = 1, /* AdamW's exp_avg_sq */
 } hw_moment;
 
-/* Creates an optimizer without state. The caller owns *optimizer. The optimizer must not be used after the module is
- * freed. HW_ERROR_VALUE: module is NULL. HW_ERROR_MEMORY: no memory. After an error *optimizer is NULL. */
+/* Creates an optimizer without state. The caller owns *optimizer. After the module is freed, the optimizer may only
+ * be freed. HW_ERROR_VALUE: module is NULL. HW_ERROR_MEMORY: no memory. After an error *optimizer is NULL. */
 hw_status hw_optimizer_create(hw_module *module, hw_optimizer **optimizer);
 
 /* Frees the optimizer. NULL is allowed. */
@@ -662,20 +668,22 @@ hw_status hw_optimizer_load_moment(hw_optimizer *optimizer, size_t index, hw_mom
 hw_status hw_optimizer_store_moment(const hw_optimizer *optimizer, size_t index, hw_moment moment, size_t first_row,
                                     size_t rows, float *target);
 
-/* torch.nn.utils.clip_grad_norm_ over all gradients of a module. Writes their norm before clipping to *norm. If the
- * norm is above max_norm, multiplies the gradients by max_norm / (norm + 1e-6). HW_ERROR_VALUE: a required pointer is
- * NULL, or max_norm is negative or NaN. HW_ERROR_MEMORY: no scratch; the gradients are unchanged. */
+/* torch.nn.utils.clip_grad_norm_ over all gradients of a module. Writes their norm before clipping to *norm. Multiplies
+ * the gradients by max_norm / (norm + 1e-6) if that is below 1. If the norm is NaN, all gradients become NaN.
+ * HW_ERROR_VALUE: a required pointer is NULL, or max_norm is negative or NaN. HW_ERROR_MEMORY: no scratch; the
+ * gradients are unchanged. */
 hw_status hw_clip_grad_norm(hw_context *context, hw_module *module, double max_norm, double *norm);
 
 /* The two steps of hw_clip_grad_norm, for a norm over several modules. The first adds the sum of the squared gradients
- * to *sum. The second multiplies the gradients by factor. */
+ * to *sum. The second multiplies the gradients by factor. HW_ERROR_VALUE: a required pointer is NULL, or a parameter does
+ * not exist. HW_ERROR_MEMORY: no scratch. After an error nothing has changed. */
 hw_status hw_module_sum_gradient_squares(hw_context *context, hw_module *module, const uint32_t *parameters,
                                          size_t count, double *sum);
 hw_status hw_module_scale_gradients(hw_context *context, hw_module *module, const uint32_t *parameters, size_t count,
                                     float factor);
 
 /* The optimizer steps for plain arrays of count floats. steps includes this step: it is 1 for the first, whose moments
- * are zeros. momentum_buffer may be NULL if momentum is 0. */
+ * are zeros. momentum_buffer may be NULL if momentum is 0. Errors are those of the steps. HW_ERROR_VALUE also: steps is 0. */
 hw_status hw_adamw_step_array(hw_context *context, const hw_adamw_config *config, size_t steps, size_t count,
                               float *value, const float *gradient, float *exp_avg, float *exp_avg_sq);
 hw_status hw_sgd_step_array(hw_context *context, const hw_sgd_config *config, size_t count, float *value,
@@ -773,8 +781,8 @@ hw_status hw_multi_head_attention_wrapper_create(hw_context *context,
 /* Sizes and options of a multi-head attention module. */
 typedef struct hw_multi_head_attention_config {
   size_t d_in;
-  size_t d_out; /* all heads together; a multiple of num_heads */
-  size_t context_length;
+  size_t d_out;          /* all heads together; a multiple of num_heads */
+  size_t context_length; /* the most tokens of a forward, or of a cache; SIZE_MAX: no limit */
   size_t num_heads;
   double dropout;
   bool qkv_bias;
@@ -880,7 +888,7 @@ typedef enum hw_names {
 } hw_names;
 
 /* Where norms are: before attention and feed-forward (GPT-2), behind the residual connection of each (BERT), or before and
- * behind each (Gemma 2). */
+ * behind each (Gemma 2; only with HW_NAMES_GEMMA3). */
 typedef enum hw_norm_place {
   HW_NORM_PRE = 0,
   HW_NORM_POST = 1,
@@ -923,12 +931,14 @@ typedef struct hw_model_config {
   double gain_offset; /* added to the weights of norms: 1 in Gemma */
   hw_norm_place norm_place;
   bool is_parallel; /* x + attention(norm1(x)) + feed_forward(norm2(x)) (GPT-J, GPT-NeoX); only with HW_NORM_PRE */
-  bool qk_norm;     /* RMS norms of each head's queries and keys, before rotary positions (Qwen 3, Gemma 3) */
+  bool
+      qk_norm; /* RMS norms of each head's queries and keys, before rotary positions (Qwen 3, Gemma 3; only with their names) */
   bool qkv_bias;
   bool out_bias;
   bool mlp_bias;
   hw_activation activation;
-  bool is_gated;                  /* down(activation(gate(x)) · up(x)) (Shazeer 2020); else down(activation(up(x))) */
+  bool is_gated; /* down(activation(gate(x)) · up(x)) (Shazeer 2020); else down(activation(up(x))). Only with Llama's
+                                     and Gemma's names */
   double attention_scale;         /* 0: 1/√head_dim */
   double attention_softcap;       /* 0: none */
   double embedding_scale;         /* embeddings are multiplied by it: 1, or √d_model in Gemma */
@@ -958,10 +968,11 @@ typedef struct hw_decoder_config {
  * Parameters have Hugging Face's names. Norms start as ones in effect (their weights as 1 - gain_offset), all else as zeros.
  * Only a decoder whose dtype is float32 can be recorded.
  *
- * HW_ERROR_SHAPE: a size is zero, num_heads is no multiple of num_key_value_heads, a rotary has more pairs than a head, or there
- * are fewer learned positions than context_length. HW_ERROR_VALUE: an enumerator is unknown, eps is negative, a softcap is
- * neither 0 nor from HW_SMALLEST_SOFTCAP to HW_LARGEST_SOFTCAP, another number is not finite, a frequency is negative or too large
- * for context_length tokens, a layer's rotary is not there, or options do not go together. HW_ERROR_MEMORY: no memory. */
+ * HW_ERROR_SHAPE: a size is zero, num_heads is no multiple of num_key_value_heads, a rotary has more pairs than a head, or
+ * there are fewer learned positions than context_length. HW_ERROR_VALUE: an enumerator is unknown, eps is negative, dropout is
+ * outside [0, 1], a softcap, as a float, is neither 0 nor from HW_SMALLEST_SOFTCAP to HW_LARGEST_SOFTCAP, another number is not
+ * finite, a frequency is negative or too large for context_length tokens, a layer's rotary is not there, or options do not go
+ * together. HW_ERROR_MEMORY: no memory. */
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module);
 
 /* What a decoder's parts write along the unembedding of a token (less that of another), at one position of one text: direct
@@ -1032,9 +1043,10 @@ typedef struct hw_loss_input {
       *targets; /* [batch, tokens]; NULL, of a decoder: the next id of the row; the last token has no target */
   size_t batch;
   size_t tokens;
-  int32_t ignore_index;        /* this target is ignored; torch's default is -100 */
-  const uint32_t *token_types; /* NULL: zeros; or [batch, tokens], of an encoder */
-  const uint32_t *lengths;     /* NULL, or [batch], as in hw_input: the targets of padding are ignored */
+  int32_t ignore_index;         /* this target is ignored; torch's default is -100 */
+  const uint32_t *token_types;  /* NULL: zeros; or [batch, tokens], of an encoder */
+  const uint32_t *lengths;      /* NULL, or [batch], as in hw_input: the targets of padding are ignored */
+  const uint32_t *position_ids; /* NULL, or [batch, tokens], of a decoder, as in hw_forward_options */
 } hw_loss_input;
 
 /* Writes the mean cross-entropy of a model's logits to *loss. Ignored targets do not count; if all are ignored, the
@@ -1043,7 +1055,7 @@ typedef struct hw_loss_input {
  *
  * HW_ERROR_SHAPE: a size is zero, or tokens is above context_length. HW_ERROR_VALUE: a required pointer is NULL, the
  * module is neither a decoder nor an encoder with a head, an id or a target that is not ignored is outside [0, vocab_size), or a
- * token type or a length is out of range. HW_ERROR_MEMORY: no memory. After an error *graph is NULL. */
+ * token type, a position or a length is out of range. HW_ERROR_MEMORY: no memory. After an error *graph is NULL. */
 hw_status hw_model_loss(hw_context *context, hw_module *model, const hw_loss_input *input, float *loss,
                         hw_graph **graph);
 
@@ -1074,7 +1086,7 @@ typedef struct hw_encoder_config {
  * recorded.
  *
  * HW_ERROR_SHAPE, HW_ERROR_VALUE and HW_ERROR_MEMORY as hw_decoder_create; HW_ERROR_SHAPE also: fewer positions than
- * first_position + context_length. HW_ERROR_VALUE also: what is not of an encoder. */
+ * first_position + context_length. HW_ERROR_VALUE also: model has names, a place of norms, rotaries or layers that are not an encoder's. */
 hw_status hw_encoder_create(const hw_encoder_config *config, hw_module **module);
 
 #ifdef __cplusplus

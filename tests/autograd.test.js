@@ -130,7 +130,7 @@ test('a backward frees its graph, unless it is told to keep it', () => {
   const y = hw.enableGrad(() => hw.multiply(x, x));
   const loss = hw.enableGrad(() => hw.sum(y));
   loss.backward(undefined, { retainGraph: true });
-  loss.backward();
+  loss.backward(null);
   assert.deepEqual(x.grad?.toNested(), [4, 8]);
   for (const again of [() => loss.backward(), () => y.backward(tensor([1, 1]))])
     throwsCode(again, 'ERR_VALUE', 'backward: the graph was freed', 'retainGraph');

@@ -155,6 +155,23 @@ test('Files need no index, nor the usual name of the weights', async () => {
   await rejectsCode(loadModel(hw, [config]), 'ERR_LOAD', 'model.safetensors');
 });
 
+test('of the Files of a chosen folder those beside the outermost config.json count', async () => {
+  const fileAt = (/** @type {string} */ path, /** @type {BlobPart} */ content) =>
+    Object.defineProperty(new File([content], path.replace(/.*\//, '')), 'webkitRelativePath', {
+      value: path,
+    });
+  const files = [
+    ...filesOf(name).map((file) => fileAt(`chosen/${file}`, read(name, file))),
+    fileAt('chosen/1_Pooling/config.json', '{"pooling_mode_mean_tokens": true}'),
+    fileAt('chosen/adapter/model.safetensors', 'another'),
+  ];
+  for (const model of [await loadModel(hw, files), await loadModel(far, files.reverse())]) {
+    const { logits } = await model.forward(ids, { logits: 'all' });
+    isTorchs(logits, expected, group, 'logits');
+    await model.dispose();
+  }
+});
+
 test("'auto' keeps weights in the type that most of the file's matrices have", async () => {
   const config = readConfig('llama');
   const model = new hw.Decoder(config);
@@ -279,6 +296,15 @@ test('in a Worker the bits are the same, through a fetch of the page', async () 
     here.dispose();
     await there.dispose();
   }
+});
+
+test('in a Worker Files are Files, with their names', async () => {
+  const files = filesOf(name).map((file) => new File([read(name, file)], file));
+  const model = await loadModel(far, files);
+  isTorchs((await model.forward(ids, { logits: 'all' })).logits, expected, group, 'logits');
+  const broken = new File([read(name, 'config.json'), '}'], 'config.json');
+  await rejectsCode(loadModel(far, [broken]), 'ERR_FORMAT', 'config.json: cannot be parsed');
+  await model.dispose();
 });
 
 test('in a Worker a signal ends loading and generation, and errors are the same', async () => {

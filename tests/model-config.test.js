@@ -164,6 +164,7 @@ const bad = [
   ),
   ['llama', { num_hidden_layers: 70000 }, 'num_hidden_layers', '70000'],
   ['llama', { head_dim: 70000 }, 'head_dim', '70000'],
+  ['llama', { head_dim: undefined, hidden_size: 2 ** 31 }, 'hidden_size', '2147483648'],
   ['llama', { head_dim: 7 }, 'partial_rotary_factor', '1'],
   ['llama', { head_dim: undefined, hidden_size: 30 }, 'hidden_size', '30'],
   ['llama', { num_key_value_heads: 3 }, 'num_key_value_heads', '3'],

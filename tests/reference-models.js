@@ -85,11 +85,18 @@ const activations = {
 
 /** One model over one text. */
 class Run {
-  /** @param {ModelConfig} config @param {State} state @param {(x: number) => number} stored @param {(x: Rows) => Rows} drop */
-  constructor(config, state, stored, drop) {
+  /**
+   * @param {ModelConfig} config
+   * @param {State} state
+   * @param {(x: number) => number} stored
+   * @param {(x: Rows) => Rows} drop
+   * @param {(i: number) => number} positionOf
+   */
+  constructor(config, state, stored, drop, positionOf) {
     this.config = config;
     this.stored = stored;
     this.drop = drop;
+    this.positionOf = positionOf;
     this.state = state;
     this.names = names[config.modelType] ?? kin;
     /** Of each layer and head. @type {Rows[][]} */
@@ -145,7 +152,8 @@ class Run {
     const { dModel, embeddingScale, positions, firstPosition, tokenTypes } = this.config;
     const x = ids.map((id, i) => {
       let row = this.look(this.names.embedding, id, new Float64Array(dModel), embeddingScale);
-      if (positions > 0) row = this.look(this.names.positions, firstPosition + i, row);
+      if (positions > 0)
+        row = this.look(this.names.positions, firstPosition + this.positionOf(i), row);
       return tokenTypes > 0 ? this.look(this.names.types, types?.[i] ?? 0, row) : row;
     });
     return this.drop(this.names.first === '' ? x : this.norm(x, this.names.first));
@@ -162,10 +170,10 @@ class Run {
     if (which < 0) return x;
     const { frequencies, factor } = this.config.rotary[which];
     const half = frequencies.length;
-    return x.map((row, position) =>
+    return x.map((row, token) =>
       row.map((value, i) => {
         if (i >= 2 * half) return value;
-        const angle = position * frequencies[i % half];
+        const angle = this.positionOf(token) * frequencies[i % half];
         const other = i < half ? -row[i + half] : row[i - half];
         return factor * (value * Math.cos(angle) + other * Math.sin(angle));
       }),
@@ -291,10 +299,19 @@ class Run {
  * @param {readonly number[]} [types]
  * @param {(x: number) => number} [stored] what a cache makes of an element of a key or value
  * @param {(x: Rows) => Rows} [drop] dropout of the embeddings and of each branch, in the order in which they are computed
+ * @param {(i: number) => number} [positionOf] of each token
  * @returns {{ hidden: Rows, logits: Rows | undefined, weights: Rows[][] }} weights: of each layer and head
  */
-export function runModel(config, state, ids, types, stored = (x) => x, drop = (x) => x) {
-  const run = new Run(config, state, stored, drop);
+export function runModel(
+  config,
+  state,
+  ids,
+  types,
+  stored = (x) => x,
+  drop = (x) => x,
+  positionOf = (i) => i,
+) {
+  const run = new Run(config, state, stored, drop, positionOf);
   let x = run.embed(ids, types);
   for (let layer = 0; layer < config.numLayers; layer++) x = run.block(x, layer);
   const hidden = run.names.last === '' ? x : run.norm(x, run.names.last);

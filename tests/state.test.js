@@ -218,6 +218,10 @@ test('fc_out is taken for out_proj', () => {
   assert.deepEqual([...state['out_proj.weight'].data], [...weight.data]);
   assert.deepEqual([...state['out_proj.bias'].data], [...bias.data]);
   assert.equal('fc_out.weight' in state, false);
+  throwsCode(
+    () => module.loadStateDict({ ...state, 'fc_out.bias': bias }),
+    ...['ERR_VALUE', 'unexpected: fc_out.bias'],
+  );
 });
 
 test('the causal mask that the notebooks save with their weights is accepted, and no other', () => {

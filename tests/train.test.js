@@ -284,21 +284,30 @@ test('a paragraph becomes a line, and the end of each novel is held out', () => 
 
 test('rows of the novels are windows of the text, some behind <|endoftext|>, some with a part that repeats', async () => {
   const text = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+  const CONTEXT = 128;
   const phases = [
     { from: 0, tokens: 128, rows: [32] },
     { from: 0.5, tokens: 128, rows: [64] },
   ];
-  const data = austenData(phases, () => ({ train: text, heldOut: text.slice(0, 9000) }));
+  const data = austenData(phases, CONTEXT, () => ({ train: text, heldOut: text.slice(0, 9000) }));
   const bpe = new Bpe(/** @type {any} */ (data.tokenizer).model.merges);
   const all = bpe.decode([...bpe.encode(text)]);
   assert.equal(all, text);
-  const count = { rows: 0, beginnings: 0, repeats: 0 };
+  const count = { rows: 0, starts: 0, last: 0, beginnings: 0, repeats: 0 };
   for (let step = 0; step < 200; step++) {
     const rows = data.batch(new Random(1, step), step / 200);
     assert.deepEqual([rows.length, rows[0].ids.length], step < 100 ? [4, 32] : [2, 64]);
-    for (const { ids, targets } of rows) {
+    for (const { ids, targets, positions = [] } of rows) {
       assert.deepEqual(Array.from(ids).slice(1), Array.from(targets).slice(0, -1));
       const begins = ids[0] === bpe.endOfText;
+      const [first] = positions;
+      assert.deepEqual(
+        positions,
+        Array.from(ids, (_, i) => first + i),
+      );
+      assert.ok(first >= 0 && first + ids.length <= CONTEXT && (first === 0 || !begins));
+      count.starts += first === 0 ? 1 : 0;
+      count.last = Math.max(count.last, first + ids.length);
       count.rows++;
       if (begins) count.beginnings++;
       const words = bpe.decode(Array.from(targets));
@@ -307,7 +316,9 @@ test('rows of the novels are windows of the text, some behind <|endoftext|>, som
   }
   const share = (/** @type {number} */ part, /** @type {number} */ of) => part / of;
   assert.ok(Math.abs(share(count.repeats, count.rows) - 0.1) < 0.05, JSON.stringify(count));
-  assert.ok(Math.abs(share(count.beginnings, count.rows) - 0.9 * 0.5) < 0.1);
+  assert.ok(Math.abs(share(count.starts, count.rows) - 0.5) < 0.1, JSON.stringify(count));
+  assert.ok(Math.abs(share(count.beginnings, count.rows) - 0.5 * 0.9 * 0.8) < 0.1);
+  assert.equal(count.last, CONTEXT);
   const hw = await engine();
   const model = new Gpt2(hw, { ...austen.options, dModel: 8, numHeads: 2, numLayers: 1, dFf: 8 });
   const { held_out_loss_256: loss, held_out_bits_per_byte: bits } = data.evaluate(model, false);

@@ -54,6 +54,7 @@ test('parameters have the state dict’s names, shapes and values', () => {
       assert.equal(parameter.requiresGrad, true);
     }
     assert.deepEqual(module.namedParameters(), parameters);
+    assert.ok(module.parameters().every((parameter, i) => parameter === parameters[i]));
     assert.equal(
       module.parameterCount(),
       parameters.reduce((sum, parameter) => sum + parameter.data.data.length, 0),
@@ -181,6 +182,25 @@ test('a module of modules finds its parts by name', () => {
   assert.deepEqual([net.training, net.inner.training], [true, true]);
   net.dispose();
   throwsCode(() => net.parameters(), 'ERR_DISPOSED', 'the Linear was disposed of');
+});
+
+test('a module of modules finds what arrays and plain objects hold, in the order in which it was put there', () => {
+  class Branches extends hw.Module {
+    /** @type {Record<string, any>} */ heads = { b: linear(), a: [linear()], lr: 0.1, none: null };
+    list = [{ gain: Object.assign(tensor([1]), { requiresGrad: true }) }];
+  }
+  const net = new Branches();
+  const keys = ['heads.b.weight', 'heads.b.bias', 'heads.a.0.weight', 'heads.a.0.bias'];
+  const found = [...keys, 'list.0.gain'];
+  assert.deepEqual(
+    net.parameters().map(({ name }) => name),
+    found,
+  );
+  net.heads.self = net.heads;
+  net.heads.list = [net.heads];
+  assert.deepEqual(Object.keys(net.eval().stateDict()), found, 'circles end');
+  assert.equal(net.heads.a[0].training, false);
+  net.loadStateDict(new Branches().stateDict());
 });
 
 test('a module of modules is saved and loaded strictly', () => {
@@ -311,6 +331,17 @@ test('clipGradNorm gives the norm before, over modules and tensors', () => {
   assert.equal(hw.clipGradNorm(linear().parameters(), 1), 0);
   throwsCode(() => hw.clipGradNorm(all, NaN), 'ERR_VALUE', 'maxNorm is NaN');
   throwsCode(() => hw.clipGradNorm([], 1), 'ERR_VALUE', 'parameters is []');
+});
+
+test('clipGradNorm makes all gradients NaN if one is, as in torch', () => {
+  const module = linear();
+  const [weight, bias] = module.parameters();
+  weight.grad = tensor(new Float32Array(6).fill(1), weight.shape);
+  bias.grad = tensor([NaN, 1]);
+  const own = Object.assign(tensor([0]), { requiresGrad: true, grad: tensor([1]) });
+  assert.equal(hw.clipGradNorm([...module.parameters(), own], 1), NaN);
+  const all = [weight, bias, own].flatMap(({ grad }) => [...(grad?.data ?? [])]);
+  assert.deepEqual(all, new Array(9).fill(NaN));
 });
 
 test('optimizers refuse what they cannot use, in words', async () => {

@@ -81,6 +81,74 @@ test('what was recorded in a Worker is itself when it comes back', async () => {
   await hw.dispose();
 });
 
+test('gradients go back through reshape, permute, slice and the first axis of what was recorded in a Worker', async () => {
+  /** @param {any} hw */
+  async function gradient(hw) {
+    await hw.manualSeed(3);
+    const module = await new hw.Linear(sizes);
+    await hw.setGradEnabled(true);
+    const { output } = await module.forward(x);
+    const [first, second] = output.permute([1, 0]).slice([0, 2], [1, 4]);
+    const product = await hw.multiply(await first.reshape([3, 1]), second);
+    const plain = await hw.noGrad(() => hw.multiply(output.reshape([-1]), 5));
+    assert.equal(plain.requiresGrad, false);
+    const loss = await hw.sum(await hw.multiply(product, product));
+    await loss.backward(undefined, { retainGraph: true });
+    await first.reshape([-1]).slice([0, 1]).backward();
+    return (await module.parameters())[0].grad;
+  }
+  const [near, far] = [await here.load({ threads: 1 }), await load({ threads: 1 })];
+  const expected = await gradient(near);
+  assert.ok(any(expected).data.every((/** @type {number} */ value) => value !== 0));
+  assert.deepEqual(await gradient(far), expected);
+  await far.dispose();
+  near.dispose();
+});
+
+test('settings of one group of an optimizer in a Worker can be changed', async () => {
+  const hw = await load();
+  const module = await new hw.Linear(sizes);
+  const [weight, bias] = await module.parameters();
+  const optimizer = any(await new hw.SGD([{ params: [weight] }, { params: [bias] }], { lr: 1 }));
+  const groups = await optimizer.groups;
+  groups[1].lr = 0.25;
+  assert.equal(groups[1].lr, 0.25);
+  const again = await optimizer.groups;
+  assert.deepEqual(
+    again.map((/** @type {{ lr: number }} */ { lr }) => lr),
+    [1, 0.25],
+  );
+  const before = /** @type {any} */ (await bias.data);
+  bias.grad = any(here.tensor([1, 2]));
+  await optimizer.step();
+  const after = any(await bias.data);
+  assert.deepEqual(after.data, Float32Array.of(before.data[0] - 0.25, before.data[1] - 0.5));
+  await hw.dispose();
+});
+
+test('a stretch in a Worker gives what its function returned, itself', async () => {
+  const hw = await load();
+  const values = { tensor: here.tensor([1, 2]), name: Symbol('of mine'), call: () => 1 };
+  assert.equal(await hw.noGrad(async () => values), values);
+  assert.deepEqual(values.tensor, here.tensor([1, 2]));
+  await rejectsCode(hw.enableGrad(any(3)), 'ERR_VALUE', 'fn is 3');
+  await hw.dispose();
+});
+
+test('a stretch whose function throws has ended in the Worker before the next call', async () => {
+  const hw = await load();
+  const reason = new Error('enough');
+  const fails = async () => {
+    throw reason;
+  };
+  await assert.rejects(hw.enableGrad(fails), (error) => error === reason);
+  assert.equal(await hw.isGradEnabled(), false);
+  await hw.setGradEnabled(true);
+  await assert.rejects(hw.noGrad(fails), (error) => error === reason);
+  assert.equal(await hw.isGradEnabled(), true);
+  await hw.dispose();
+});
+
 test('a tensor of the page that requires gradients is refused, as none reach it', async () => {
   const hw = await load();
   const own = here.tensor([1, 2]);

@@ -106,6 +106,7 @@ test('errors arrive as HeadwiseErrors, and the engine works on', async () => {
   await rejectsCode(new hw.Linear(/** @type {any} */ ({})), 'ERR_VALUE', 'inFeatures');
   await rejectsCode(hw.softmax(/** @type {any} */ (() => 1)), 'ERR_VALUE', 'x is');
   await rejectsCode(hw.softmax(/** @type {any} */ (Symbol('x'))), 'ERR_VALUE', 'softmax');
+  await rejectsCode(hw.softmax(/** @type {any} */ (hw.rand([2]))), 'ERR_VALUE', 'await it');
   const other = await load();
   const linear = await new other.Linear({ inFeatures: 2, outFeatures: 2 });
   await rejectsCode(
@@ -165,6 +166,31 @@ test('a signal ends loading, and an engine that was disposed of answers with tha
   await hw.dispose();
   assert.deepEqual((await last).shape, [3], 'what was asked before is answered');
   await rejectsCode(hw.rand([1]), 'ERR_DISPOSED', 'load()');
+});
+
+test('what has ended with its engine may be disposed of, and the engine again', async () => {
+  const hw = await load();
+  const module = await new hw.MultiHeadAttention({
+    dIn: 4,
+    dOut: 4,
+    contextLength: 3,
+    numHeads: 1,
+  });
+  const cache = await module.createCache();
+  const { trace } = await module.forward(zeros([2, 4]), { trace: true });
+  await Promise.all([hw.dispose(), hw.dispose(), trace.dispose()]);
+  for (const ended of [cache, trace, module, hw]) assert.equal(await ended.dispose(), undefined);
+  await rejectsCode(/** @type {any} */ (cache.length), 'ERR_DISPOSED', 'load() starts another');
+});
+
+test('await using frees a module in a Worker, and its engine', async () => {
+  const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+  const hw = await load();
+  const linear = await new hw.Linear({ inFeatures: 1, outFeatures: 1 });
+  await /** @type {any} */ (linear)[asyncDispose]();
+  await rejectsCode(linear.forward(zeros([1, 1])), 'ERR_DISPOSED', 'the Linear was disposed of');
+  await /** @type {any} */ (hw)[asyncDispose]();
+  await rejectsCode(hw.rand([1]), 'ERR_DISPOSED', 'load() starts another');
 });
 
 test('a Worker that dies fails all who wait, and another engine can be loaded', async () => {

@@ -89,6 +89,7 @@ HW_INLINE hw_f32x4 hw_upper_half(hw_f32x4 x) { return wasm_v128_and(x, wasm_i32x
 HW_INLINE hw_f32x4 hw_equal(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_eq(a, b); }
 HW_INLINE hw_f32x4 hw_above(hw_f32x4 a, hw_f32x4 b) { return wasm_f32x4_gt(a, b); }
 HW_INLINE hw_f32x4 hw_and(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_and(a, b); }
+HW_INLINE hw_f32x4 hw_and_not(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_andnot(a, b); }
 HW_INLINE hw_f32x4 hw_or(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_or(a, b); }
 HW_INLINE hw_f32x4 hw_xor(hw_f32x4 a, hw_f32x4 b) { return wasm_v128_xor(a, b); }
 HW_INLINE hw_f32x4 hw_choose(hw_f32x4 condition, hw_f32x4 yes, hw_f32x4 no) {

@@ -108,9 +108,10 @@ static void add_block(const hw_key_gradients *g, const hw_gradient_head *head, s
     hw_fill_gradient_block(g, head);
     add_key_sums(g, visible);
   }
-  for (size_t r = 0; head->query_gradient != NULL && r < rows; r++) {
-    hw_row_scale(g->block->query_sums + r * hw_whole_panels(g->keys.key_width),
-                 head->query_gradient + (row + r) * head->query_gradient_stride, g->keys.key_width, g->keys.scale);
+  if (head->query_gradient != NULL) {
+    const size_t key_width = g->keys.key_width;
+    hw_rows_scale(&(hw_float_rows){g->block->query_sums, hw_whole_panels(key_width), rows, key_width}, g->keys.scale,
+                  head->query_gradient + row * head->query_gradient_stride, head->query_gradient_stride);
   }
 }
 
@@ -123,15 +124,13 @@ void hw_add_head_gradients(const hw_key_gradients *gradients, const hw_gradient_
 
 void hw_finish_key_gradients(const hw_key_gradients *gradients) {
   const hw_key_gradients *g = gradients;
-  const hw_gradient_keys *keys = &g->keys;
-  for (size_t t = 0; t < keys->tokens; t++) {
-    if (keys->key_gradient != NULL) {
-      hw_row_scale(g->key_sums + t * hw_whole_panels(keys->key_width),
-                   keys->key_gradient + t * keys->key_gradient_stride, keys->key_width, keys->scale);
-    }
-    if (keys->value_gradient != NULL) {
-      hw_row_scale(g->value_sums + t * hw_whole_panels(keys->value_width),
-                   keys->value_gradient + t * keys->value_gradient_stride, keys->value_width, 1.0F);
-    }
+  const hw_gradient_keys *k = &g->keys;
+  if (k->key_gradient != NULL) {
+    hw_rows_scale(&(hw_float_rows){g->key_sums, hw_whole_panels(k->key_width), k->tokens, k->key_width}, k->scale,
+                  k->key_gradient, k->key_gradient_stride);
+  }
+  if (k->value_gradient != NULL) {
+    hw_rows_scale(&(hw_float_rows){g->value_sums, hw_whole_panels(k->value_width), k->tokens, k->value_width}, 1.0F,
+                  k->value_gradient, k->value_gradient_stride);
   }
 }

@@ -9,17 +9,43 @@
 
 const float hw_gemm_zeros[HW_TILE_COLUMNS];
 
-/* start: where all rows' sums begin; NULL: what c holds. No more arguments than V8 passes in registers. */
-static __attribute__((noinline)) void gemm_tile(const float *strip, const float *panel, const float *start, size_t k,
-                                                float *c, size_t c_stride) {
-  hw_tile tile;
+/* start: where all rows' sums begin; NULL: what c holds. */
+HW_INLINE void start_tile(hw_tile tile, const float *start, const float *c, size_t c_stride) {
   if (start == NULL) {
     hw_tile_load(tile, c, c_stride);
   } else {
     hw_tile_fill(tile, hw_load(start), hw_load(start + HW_LANES));
   }
+}
+
+/* No more arguments than V8 passes in registers. */
+static __attribute__((noinline)) void packed_tile(const float *strip, const float *panel, const float *start, size_t k,
+                                                  float *c, size_t c_stride) {
+  hw_tile tile;
+  start_tile(tile, start, c, c_stride);
   hw_tile_multiply_add(tile, strip, 1, HW_TILE_ROWS, panel, k);
   hw_tile_store(tile, c, c_stride);
+}
+
+__attribute__((noinline)) void hw_gemm_tile(const float *a, size_t a_stride, const float *panel, const float *start,
+                                            size_t k, float *c, size_t c_stride) {
+  hw_tile tile;
+  start_tile(tile, start, c, c_stride);
+  hw_tile_multiply_add(tile, a, a_stride, 1, panel, k);
+  hw_tile_store(tile, c, c_stride);
+}
+
+static float *strip_of(const hw_gemm_product *g, size_t row) {
+  return g->strips + row / HW_TILE_ROWS * hw_packed_rows_floats(g->k);
+}
+
+static void any_tile(const hw_gemm_product *g, size_t row, const float *panel, const float *start, float *c,
+                     size_t c_stride) {
+  if (g->strips == NULL) {
+    hw_gemm_tile(g->a + row * g->a_stride, g->a_stride, panel, start, g->k, c, c_stride);
+  } else {
+    packed_tile(strip_of(g, row), panel, start, g->k, c, c_stride);
+  }
 }
 
 /* Up to HW_TILE_COLUMNS of one row. */
@@ -38,28 +64,24 @@ static void store_columns(float *c, const float *row, size_t columns) {
 }
 
 /* The last panel's missing columns are computed into a tile aside and left there. */
-static void gemm_narrow_tile(const float *strip, const float *panel, const float *start, size_t k, float *c,
-                             size_t c_stride, size_t columns) {
+static void gemm_narrow_tile(const hw_gemm_product *g, size_t row, const float *panel, const float *start, float *c,
+                             size_t columns) {
   float whole[HW_TILE_ROWS * HW_TILE_COLUMNS];
   if (start == NULL) {
     hw_fill(whole, (size_t)HW_TILE_ROWS * HW_TILE_COLUMNS, hw_splat(0.0F));
 #pragma GCC unroll 1
     for (size_t r = 0; r < HW_TILE_ROWS; r++) {
-      load_columns(c + r * c_stride, whole + r * HW_TILE_COLUMNS, columns);
+      load_columns(c + r * g->c_stride, whole + r * HW_TILE_COLUMNS, columns);
     }
   }
-  gemm_tile(strip, panel, start, k, whole, HW_TILE_COLUMNS);
+  any_tile(g, row, panel, start, whole, HW_TILE_COLUMNS);
 #pragma GCC unroll 1
   for (size_t r = 0; r < HW_TILE_ROWS; r++) {
-    store_columns(c + r * c_stride, whole + r * HW_TILE_COLUMNS, columns);
+    store_columns(c + r * g->c_stride, whole + r * HW_TILE_COLUMNS, columns);
   }
 }
 
 static size_t panel_floats(const hw_gemm_product *g) { return g->k * HW_TILE_COLUMNS; }
-
-static float *strip_of(const hw_gemm_product *g, size_t row) {
-  return g->strips + row / HW_TILE_ROWS * hw_packed_rows_floats(g->k);
-}
 
 /* Where the sums of c's columns from a panel's first on begin; NULL: in c. */
 static const float *start_of(const hw_gemm_product *g, size_t column) {
@@ -68,19 +90,16 @@ static const float *start_of(const hw_gemm_product *g, size_t column) {
 
 /* HW_TILE_ROWS rows. */
 static void gemm_strip(const hw_gemm_product *g, size_t row, size_t column, size_t column_end) {
-  const float *strip = strip_of(g, row);
   const float *panel = g->panels + column / HW_TILE_COLUMNS * panel_floats(g);
   const float *start = start_of(g, column);
-  const size_t k = g->k;
-  const size_t c_stride = g->c_stride;
-  float *c = g->c + row * c_stride;
+  float *c = g->c + row * g->c_stride;
   for (; column + HW_TILE_COLUMNS <= column_end; column += HW_TILE_COLUMNS) {
-    gemm_tile(strip, panel, start, k, c + column, c_stride);
-    panel += k * HW_TILE_COLUMNS;
+    any_tile(g, row, panel, start, c + column, g->c_stride);
+    panel += panel_floats(g);
     start = hw_const_floats_from(start, g->start_stride);
   }
   if (column < column_end) {
-    gemm_narrow_tile(strip, panel, start, k, c + column, c_stride, column_end - column);
+    gemm_narrow_tile(g, row, panel, start, c + column, column_end - column);
   }
 }
 

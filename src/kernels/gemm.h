@@ -19,12 +19,16 @@ typedef struct hw_gemm_product {
   size_t rows;
   size_t k;
   size_t columns;
-  float *strips; /* hw_gemm_strips_floats, at HW_ALIGNMENT */
+  float *strips; /* hw_gemm_strips_floats, at HW_ALIGNMENT; NULL: rows are read where they lie */
   bool adds;     /* c += a·B; start is not read */
 } hw_gemm_product;
 
 /* Eight zeros: the start of a product without a bias, at a start_stride of 0. */
 extern const float hw_gemm_zeros[];
+
+/* HW_TILE_ROWS rows of c = start + those of a, a_stride apart, times a panel; start: eight floats, NULL: what c holds. */
+void hw_gemm_tile(const float *a, size_t a_stride, const float *panel, const float *start, size_t k, float *c,
+                  size_t c_stride);
 
 /* Floats of a product's interleaved rows; SIZE_MAX if that does not fit. */
 size_t hw_gemm_strips_floats(size_t rows, size_t k);

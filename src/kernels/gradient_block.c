@@ -1,8 +1,10 @@
 #include "kernels/gradient_block.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels/elementwise.h"
+#include "kernels/gemm.h"
 #include "kernels/micro_tile.h"
 #include "kernels/pack.h"
 #include "kernels/softcap.h"
@@ -15,11 +17,10 @@ void hw_take_gradient_block(hw_arena *arena, hw_gradient_block *block, size_t ke
   block->weights = hw_arena_take_floats(arena, cells);
   block->scores = hw_arena_take_floats(arena, cells);
   block->slopes = hw_arena_take_floats(arena, (size_t)HW_TILE_ROWS * HW_GRADIENT_STRIDE);
-  block->queries = hw_arena_take_floats(arena, hw_packed_queries_floats(HW_GRADIENT_QUERIES, key_width));
-  block->outputs = hw_arena_take_floats(arena, hw_packed_queries_floats(HW_GRADIENT_QUERIES, value_width));
+  block->query_rows = hw_arena_take_floats(arena, hw_size_multiply(HW_GRADIENT_QUERIES, key_width));
   block->query_columns = hw_arena_take_floats(arena, key_columns);
   block->output_columns = hw_arena_take_floats(arena, value_columns);
-  block->output_rows = hw_arena_take_floats(arena, value_columns);
+  block->output_rows = hw_arena_take_floats(arena, hw_size_multiply(HW_GRADIENT_QUERIES, value_width));
   block->query_sums = hw_arena_take_floats(arena, key_columns);
 }
 
@@ -61,23 +62,23 @@ static void start_outputs(const hw_key_gradients *g, const hw_gradient_head *hea
   }
 }
 
-static void pack_strips(const float *source, size_t stride, size_t rows, size_t width, float scale, float *packed) {
-  for (size_t row = 0; row < rows; row += HW_TILE_ROWS) {
-    hw_pack_rows(source + row * stride, stride, hw_min(rows - row, HW_TILE_ROWS), width, scale,
-                 packed + row / HW_TILE_ROWS * hw_packed_rows_floats(width));
-  }
+/* Zeros for the rows that the last strip lacks. */
+static void fill_strip_rows(float *rows, size_t count, size_t width) {
+  const size_t whole = hw_ceil_divide(count, HW_TILE_ROWS) * HW_TILE_ROWS;
+  memset(rows + count * width, 0, (whole - count) * width * sizeof *rows);
 }
 
 void hw_start_gradient_block(const hw_key_gradients *gradients, const hw_gradient_head *head, size_t row, size_t rows) {
   const hw_gradient_keys *keys = &gradients->keys;
   hw_gradient_block *block = gradients->block;
   const float *query = head->head.query + row * head->head.query_stride;
-  block->stride = HW_GRADIENT_STRIDE;
   block->row = row;
   block->rows = rows;
   start_outputs(gradients, head, block);
-  pack_strips(query, head->head.query_stride, rows, keys->key_width, keys->scale, block->queries);
-  pack_strips(block->output_rows, keys->value_width, rows, keys->value_width, 1.0F, block->outputs);
+  hw_rows_scale(&(hw_float_rows){query, head->head.query_stride, rows, keys->key_width}, keys->scale, block->query_rows,
+                keys->key_width);
+  fill_strip_rows(block->query_rows, rows, keys->key_width);
+  fill_strip_rows(block->output_rows, rows, keys->value_width);
   hw_pack_finite_columns(query, head->head.query_stride, rows, keys->key_width, HW_GRADIENT_QUERIES,
                          block->query_columns);
   hw_pack_panels(block->output_rows, 1, keys->value_width, keys->value_width, rows, block->output_columns,
@@ -95,19 +96,11 @@ typedef struct gradient_strip {
   size_t rows;
 } gradient_strip;
 
-static __attribute__((noinline)) void product_tile(const float *strip, const float *panel, size_t k, float *out,
-                                                   size_t stride) {
-  const hw_f32x4 zero = hw_splat(0.0F);
-  hw_tile tile;
-  hw_tile_fill(tile, zero, zero);
-  hw_tile_multiply_add(tile, strip, 1, HW_TILE_ROWS, panel, k);
-  hw_tile_store(tile, out, stride);
-}
-
-/* A strip times panels side by side. */
-static void product_tiles(const float *strip, const float *panels, size_t k, size_t count, float *out, size_t stride) {
+/* A strip of rows of k elements times panels side by side. */
+static void product_tiles(const float *rows, const float *panels, size_t k, size_t count, float *out) {
   for (size_t i = 0; i < count; i++) {
-    product_tile(strip, panels + i * k * HW_TILE_COLUMNS, k, out + i * HW_TILE_COLUMNS, stride);
+    hw_gemm_tile(rows, k, panels + i * k * HW_TILE_COLUMNS, hw_gemm_zeros, k, out + i * HW_TILE_COLUMNS,
+                 HW_GRADIENT_STRIDE);
   }
 }
 
@@ -148,14 +141,11 @@ static size_t place_of(const gradient_strip *s, size_t key) {
 static void multiply(const gradient_strip *s, size_t key, size_t end) {
   const hw_gradient_block *block = s->block;
   const hw_gradient_keys *keys = &s->gradients->keys;
-  const size_t strip = s->r / HW_TILE_ROWS;
   const size_t panels = (end - key) / HW_TILE_COLUMNS;
-  product_tiles(block->queries + strip * hw_packed_rows_floats(keys->key_width),
-                s->gradients->key_panels + key * keys->key_width, keys->key_width, panels,
-                block->weights + place_of(s, key), block->stride);
-  product_tiles(block->outputs + strip * hw_packed_rows_floats(keys->value_width),
-                s->gradients->value_panels + key * keys->value_width, keys->value_width, panels,
-                block->scores + place_of(s, key), block->stride);
+  product_tiles(block->query_rows + s->r * keys->key_width, s->gradients->key_panels + key * keys->key_width,
+                keys->key_width, panels, block->weights + place_of(s, key));
+  product_tiles(block->output_rows + s->r * keys->value_width, s->gradients->value_panels + key * keys->value_width,
+                keys->value_width, panels, block->scores + place_of(s, key));
 }
 
 static void score_tile(const gradient_strip *s, size_t key, bool has_mask) {
@@ -194,14 +184,18 @@ static void score_tiles(const gradient_strip *s, size_t key, size_t end) {
   }
 }
 
-/* scores = weights·(scores - delta), 0 where the weight is, whatever the value was. */
-static void score_gradients(const float *weights, float *scores, size_t count, float delta) {
-  const hw_f32x4 deltas = hw_splat(delta);
+/* Of each row scores = weights·(scores - delta), 0 where the weight is, whatever the value was. */
+static void score_gradients(const float *weights, float *scores, size_t rows, size_t count, const float *deltas) {
   const hw_f32x4 zero = hw_splat(0.0F);
-  for (size_t i = 0; i < count; i += HW_LANES) {
-    const hw_f32x4 weight = hw_load(weights + i);
-    const hw_f32x4 gradient = hw_multiply(weight, hw_subtract(hw_load(scores + i), deltas));
-    hw_store(scores + i, hw_choose(hw_equal(weight, zero), zero, gradient));
+  for (size_t r = 0; r < rows; r++) {
+    const hw_f32x4 delta = hw_load_splat(deltas + r);
+    for (size_t i = 0; i < count; i += HW_LANES) {
+      const hw_f32x4 weight = hw_load(weights + i);
+      const hw_f32x4 gradient = hw_multiply(weight, hw_subtract(hw_load(scores + i), delta));
+      hw_store(scores + i, hw_and_not(gradient, hw_equal(weight, zero)));
+    }
+    weights += HW_GRADIENT_STRIDE;
+    scores += HW_GRADIENT_STRIDE;
   }
 }
 
@@ -224,15 +218,13 @@ static void add_to_mask(const gradient_strip *s, size_t r, const float *scores, 
   }
 }
 
-/* Weights and gradients of scores of a row, of keys [key, key + scored), the first `count` of which exist. */
-static void finish_row(const gradient_strip *s, size_t r, size_t key, size_t scored, size_t count) {
+/* A row's weights and gradients of scores, as dropout, the mask's gradient and a soft cap want it. */
+static void change_row(const gradient_strip *s, size_t r, size_t key, size_t scored, size_t count) {
   const hw_gradient_block *block = s->block;
   const size_t column = key - block->first_key;
   const size_t at = (s->r + r) * HW_GRADIENT_STRIDE + column;
   float *scores = block->scores + at;
-  if (s->head->head.kept.bits == NULL) {
-    score_gradients(block->weights + at, scores, scored, block->deltas[s->r + r]);
-  } else {
+  if (s->head->head.kept.bits != NULL) {
     dropped_gradients(&s->head->head.kept, s->sight.row + r, key, count, block->deltas[s->r + r], block->weights + at,
                       scores);
     for (size_t j = count; j < scored; j++) {
@@ -244,6 +236,19 @@ static void finish_row(const gradient_strip *s, size_t r, size_t key, size_t sco
   }
   if (s->head->head.softcap != 0.0F) {
     hw_row_multiply(scores, block->slopes + r * HW_GRADIENT_STRIDE + column, scores, scored);
+  }
+}
+
+/* Weights and gradients of scores of keys [key, key + scored), the first `count` of which exist. */
+static void finish_rows(const gradient_strip *s, size_t key, size_t scored, size_t count) {
+  const hw_attention_head *head = &s->head->head;
+  const size_t at = place_of(s, key);
+  if (head->kept.bits == NULL) {
+    score_gradients(s->block->weights + at, s->block->scores + at, s->rows, scored, s->block->deltas + s->r);
+  }
+  const bool changes = head->kept.bits != NULL || s->head->mask_gradient != NULL || head->softcap != 0.0F;
+  for (size_t r = 0; changes && r < s->rows; r++) {
+    change_row(s, r, key, scored, count);
   }
 }
 
@@ -272,9 +277,7 @@ static void fill_strip(const gradient_strip *s) {
   hw_rows_exp(block->weights + at, HW_GRADIENT_STRIDE, s->rows, end - start, s->head->head.row_maximum + s->sight.row,
               sums);
   const size_t count = hw_min(end, keys->visible) - start;
-  for (size_t r = 0; r < s->rows; r++) {
-    finish_row(s, r, start, end - start, count);
-  }
+  finish_rows(s, start, end - start, count);
   clear_panel(s, start - HW_TILE_COLUMNS);
   clear_panel(s, end);
   const size_t whole = hw_whole_panels(keys->key_width);

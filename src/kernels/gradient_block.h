@@ -5,16 +5,14 @@
 #include "kernels/attention_gradient.h"
 
 typedef struct hw_gradient_block {
-  size_t stride; /* HW_GRADIENT_STRIDE; not known to the compiler, or older V8 would keep less in registers */
-  size_t row;    /* the first query, of `rows` */
+  size_t row; /* the first query, of `rows` */
   size_t rows;
   size_t first_key;      /* of column 0 of weights and scores */
   hw_key_range keys;     /* whole panels of keys that some query sees, the mask apart */
   float *weights;        /* [HW_GRADIENT_QUERIES, HW_GRADIENT_STRIDE]: dropout applied, 0 where nothing is seen */
   float *scores;         /* likewise: the gradients of the products of queries and keys, not yet scaled */
   float *slopes;         /* [HW_TILE_ROWS, HW_GRADIENT_STRIDE]: those of a soft cap */
-  float *queries;        /* packed strips, scaled */
-  float *outputs;        /* packed strips of the output's gradients */
+  float *query_rows;     /* [HW_GRADIENT_QUERIES, key_width]: scaled */
   float *query_columns;  /* panels [HW_GRADIENT_QUERIES][8] of the queries' columns */
   float *output_columns; /* and of the output's gradients */
   float *output_rows;    /* [HW_GRADIENT_QUERIES, value_width]: the output's gradients over the sums of the weights */

@@ -100,7 +100,10 @@ static hw_status check(const hw_module *module, const hw_input *input, const hw_
   }
   const bool in_order =
       input->logits_last || (input->logits_start <= input->logits_end && input->logits_end <= input->tokens);
-  return in_order && hw_ids_fit(input, model->vocab_size) ? HW_OK : HW_ERROR_VALUE;
+  return in_order && hw_ids_fit(input->ids, input, model->vocab_size) &&
+                 hw_ids_fit(options->position_ids, input, model->context_length)
+             ? HW_OK
+             : HW_ERROR_VALUE;
 }
 
 /* ---- Logits ---- */
@@ -144,10 +147,11 @@ static void predict(hw_run *run, const hw_decoder *m, const hw_input *input, flo
   hw_decoder_predict(run, m, &(hw_rows){x, d_model, rows}, logits);
 }
 
-/* Where the tokens are, behind those of a cache. */
+/* Where the tokens are: as given, or behind those of a cache. */
 static hw_places places_of(const hw_run *run, const hw_input *input) {
   const hw_key_value_cache *cache = run->options->cache;
   return (hw_places){
+      .ids = run->options->position_ids,
       .first = cache == NULL ? 0 : cache->length,
       .firsts = cache != NULL && cache->is_ragged ? cache->lengths : NULL,
       .batch = input->batch,
@@ -163,21 +167,6 @@ static void turn_places(hw_run *run, const hw_model_config *model, const hw_plac
   run->angles = angles;
 }
 
-static void add_positions(const hw_run *run, const hw_decoder *m, const hw_places *places, float *x) {
-  const size_t tokens = places->tokens;
-  if (m->config.model.positions == 0) {
-    return;
-  }
-  if (places->firsts == NULL) {
-    hw_positions_forward(run, &m->parts.positions, places->first, tokens, places->batch * tokens, x);
-    return;
-  }
-  for (size_t b = 0; b < places->batch; b++) {
-    float *row = hw_floats_from(x, b * tokens * m->config.model.d_model);
-    hw_positions_forward(run, &m->parts.positions, places->firsts[b], tokens, tokens, row);
-  }
-}
-
 /* x, of so many floats: the residual stream where the forward begins. */
 static void embed(const hw_run *run, const hw_decoder *m, const hw_input *input, const hw_places *places, float *x,
                   size_t count) {
@@ -185,7 +174,9 @@ static void embed(const hw_run *run, const hw_decoder *m, const hw_input *input,
   if (start == NULL) {
     hw_embedding_forward(run, &m->parts.embedding, input->ids, input->batch * input->tokens, x);
     hw_predict_scale(run, (float)m->config.model.embedding_scale, x, count);
-    add_positions(run, m, places, x);
+    if (m->config.model.positions > 0) {
+      hw_positions_forward(run, &m->parts.positions, places, x);
+    }
   } else if (!hw_run_measures(run)) {
     memcpy(x, start, count * sizeof(float));
   }
@@ -201,7 +192,7 @@ static bool is_narrow(const hw_run *run, const hw_decoder *m, const hw_input *in
 void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_input *input, float *x) {
   const hw_model_config *model = &decoder->config.model;
   const size_t mark = run->arena->used;
-  const size_t count = hw_size_multiply(hw_size_multiply(input->batch, input->tokens), model->d_model);
+  const size_t count = hw_size_multiply(hw_input_rows(input), model->d_model);
   const hw_places places = places_of(run, input);
   hw_angles angles[HW_MOST_ROTARIES];
   hw_input in = *input;
@@ -218,7 +209,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   const hw_decoder *m = (const hw_decoder *)module;
   const size_t mark = run->arena->used;
   const size_t d_model = m->config.model.d_model;
-  float *x = hw_run_take_floats(run, hw_size_multiply(input->batch, input->tokens), d_model);
+  float *x = hw_run_take_floats(run, hw_input_rows(input), d_model);
   run->only_asked = is_narrow(run, m, input);
   hw_decoder_run_blocks(run, m, input, x);
   if (!run->only_asked) {
@@ -233,7 +224,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
 void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_input *input, float *d) {
   const hw_model_config *model = &decoder->config.model;
   const size_t mark = run->arena->used;
-  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const size_t rows = hw_input_rows(input);
   hw_matrix embedding = hw_gradient_matrix(&decoder->parts.embedding_gradient, &decoder->parts.embedding);
   hw_angles angles[HW_MOST_ROTARIES];
   const hw_places places = places_of(run, input);
@@ -242,7 +233,7 @@ void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_i
   hw_drop_backward(run, d, hw_size_multiply(rows, model->d_model));
   if (model->positions > 0) {
     hw_matrix positions = hw_gradient_matrix(&decoder->parts.positions_gradient, &decoder->parts.positions);
-    hw_positions_backward(run, &positions, 0, input->tokens, rows, d);
+    hw_positions_backward(run, &positions, &places, d);
   }
   hw_predict_scale(run, (float)model->embedding_scale, d, rows * model->d_model);
   hw_embedding_backward(run, &embedding, input->ids, rows, d);
@@ -276,7 +267,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   (void)dx;
   hw_decoder *m = (hw_decoder *)module;
   const size_t mark = run->arena->used;
-  float *d = hw_run_take_floats(run, hw_size_multiply(input->batch, input->tokens), m->config.model.d_model);
+  float *d = hw_run_take_floats(run, hw_input_rows(input), m->config.model.d_model);
   predict_backward(run, m, input, dy, d);
   if (!hw_run_measures(run)) {
     scatter(input, m->config.model.d_model, d);

@@ -153,14 +153,16 @@ static hw_status check(const hw_module *module, const hw_input *input, const hw_
   if (input->tokens > config->model.context_length) {
     return HW_ERROR_SHAPE;
   }
-  const hw_input types = {.ids = options->token_types, .batch = input->batch, .tokens = input->tokens};
-  const bool types_fit = options->token_types == NULL || hw_ids_fit(&types, config->token_types);
-  return types_fit && hw_ids_fit(input, config->model.vocab_size) ? HW_OK : HW_ERROR_VALUE;
+  const bool fit = hw_ids_fit(input->ids, input, config->model.vocab_size) &&
+                   hw_ids_fit(options->token_types, input, config->token_types);
+  return fit ? HW_OK : HW_ERROR_VALUE;
 }
 
-static size_t rows_of(const hw_input *input) { return hw_size_multiply(input->batch, input->tokens); }
-
 /* ---- Forward ---- */
+
+static hw_places places_of(const encoder *m, const hw_input *input) {
+  return (hw_places){.first = m->config.first_position, .batch = input->batch, .tokens = input->tokens};
+}
 
 static void add_types(const hw_run *run, const encoder *m, size_t rows, float *x) {
   const uint32_t *types = run->options->token_types;
@@ -172,11 +174,12 @@ static void add_types(const hw_run *run, const encoder *m, size_t rows, float *x
 
 /* x [batch, tokens, d_model]: the hidden states. */
 static void run_layers(hw_run *run, const encoder *m, const hw_input *input, float *x) {
-  const size_t rows = rows_of(input);
+  const size_t rows = hw_input_rows(input);
   hw_input in = *input;
   in.x = x;
   hw_embedding_forward(run, &m->parts.embedding, input->ids, rows, x);
-  hw_positions_forward(run, &m->parts.positions, m->config.first_position, input->tokens, rows, x);
+  const hw_places places = places_of(m, input);
+  hw_positions_forward(run, &m->parts.positions, &places, x);
   add_types(run, m, rows, x);
   hw_layer_norm_push(run, m->parts.norm, x, rows, x);
   hw_model_drop(run, &m->base, m->config.model.dropout, x, hw_size_multiply(rows, m->config.model.d_model));
@@ -195,7 +198,7 @@ static void transform(hw_run *run, const encoder *m, size_t rows, const float *x
 
 static void run_whole(hw_run *run, const hw_module *module, const hw_input *input, float *x) {
   run_layers(run, (const encoder *)module, input, x);
-  transform(run, (const encoder *)module, rows_of(input), x, x);
+  transform(run, (const encoder *)module, hw_input_rows(input), x, x);
 }
 
 /* Of what `transform` gives. */
@@ -206,7 +209,7 @@ static hw_predictor predictor_of(const encoder *m) {
 /* logits [rows, vocab_size] of hidden states. */
 static void predict(hw_run *run, const encoder *m, const hw_input *input, float *logits) {
   const size_t d_model = m->config.model.d_model;
-  const size_t rows = rows_of(input);
+  const size_t rows = hw_input_rows(input);
   const size_t mark = run->arena->used;
   const hw_predictor predictor = predictor_of(m);
   float *x = hw_run_take_floats(run, rows, d_model);
@@ -229,7 +232,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
 
 /* d, the gradient of the hidden states, is overwritten. */
 static void run_layers_backward(hw_run *run, encoder *m, const hw_input *input, float *d) {
-  const size_t rows = rows_of(input);
+  const size_t rows = hw_input_rows(input);
   const uint32_t *token_types = run->options->token_types;
   hw_matrix embedding = hw_gradient_matrix(&m->parts.embedding_gradient, &m->parts.embedding);
   hw_matrix positions = hw_gradient_matrix(&m->parts.positions_gradient, &m->parts.positions);
@@ -239,11 +242,12 @@ static void run_layers_backward(hw_run *run, encoder *m, const hw_input *input, 
   const hw_normalized normalized = hw_layer_norm_pop(run, m->parts.norm, rows);
   hw_layer_norm_pull(run, m->parts.norm, &normalized, d, rows, false, d);
   hw_embedding_backward(run, &embedding, input->ids, rows, d);
-  hw_positions_backward(run, &positions, m->config.first_position, input->tokens, rows, d);
+  const hw_places places = places_of(m, input);
+  hw_positions_backward(run, &positions, &places, d);
   if (m->config.token_types > 0 && token_types != NULL) {
     hw_embedding_backward(run, &types, token_types, rows, d);
   } else if (m->config.token_types > 0) {
-    hw_positions_backward(run, &types, 0, 1, rows, d);
+    hw_positions_backward(run, &types, &(hw_places){.batch = rows, .tokens = 1}, d);
   }
 }
 
@@ -260,7 +264,7 @@ static void transform_backward(hw_run *run, encoder *m, size_t rows, const float
 static void run_whole_backward(hw_run *run, hw_module *module, const hw_input *input, float *d) {
   encoder *m = (encoder *)module;
   const size_t d_model = m->config.model.d_model;
-  const size_t rows = rows_of(input);
+  const size_t rows = hw_input_rows(input);
   const size_t mark = run->arena->used;
   const float *dense = hw_tape_pop_floats(run, rows, d_model);
   float *x = hw_run_take_floats(run, rows, d_model);
@@ -273,7 +277,7 @@ static void run_whole_backward(hw_run *run, hw_module *module, const hw_input *i
 
 static void predict_backward(hw_run *run, encoder *m, const hw_input *input, const float *dy, float *dx) {
   const size_t d_model = m->config.model.d_model;
-  const size_t rows = rows_of(input);
+  const size_t rows = hw_input_rows(input);
   const hw_predictor predictor = predictor_of(m);
   float *d = hw_run_take_floats(run, rows, d_model);
   hw_predict_backward(run, &predictor, rows, dy, d);
@@ -284,7 +288,7 @@ static void predict_backward(hw_run *run, encoder *m, const hw_input *input, con
 static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
   encoder *m = (encoder *)module;
   const size_t d_model = m->config.model.d_model;
-  const size_t rows = rows_of(input);
+  const size_t rows = hw_input_rows(input);
   const size_t mark = run->arena->used;
   if (hw_module_takes_ids(module, input)) {
     float *d = hw_run_take_floats(run, rows, d_model);

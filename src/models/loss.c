@@ -25,6 +25,10 @@ static hw_input ids_of(const hw_loss_input *input) {
   return (hw_input){.ids = input->ids, .batch = input->batch, .tokens = input->tokens, .lengths = input->lengths};
 }
 
+static hw_forward_options options_of(const hw_loss_input *input) {
+  return (hw_forward_options){.token_types = input->token_types, .position_ids = input->position_ids};
+}
+
 /* Rows of logits that stay in the cache: whole items of a product. */
 static size_t rows_in_cache(size_t vocab_size) {
   return HW_LOGITS_BYTES / hw_size_multiply(HW_GEMM_ROWS * sizeof(float), vocab_size) * HW_GEMM_ROWS;
@@ -215,7 +219,8 @@ static hw_status check(const hw_module *module, const hw_loss_input *input, floa
     return HW_ERROR_VALUE;
   }
   const hw_input ids = ids_of(input);
-  HW_TRY(hw_module_check(module, &ids, loss, &(hw_forward_options){.token_types = input->token_types}));
+  const hw_forward_options options = options_of(input);
+  HW_TRY(hw_module_check(module, &ids, loss, &options));
   const size_t vocab_size = hw_model_head(predictor->parts)->rows;
   for (size_t i = 0; input->targets != NULL && i < rows_of(input); i++) {
     const int32_t target = input->targets[i];
@@ -232,7 +237,7 @@ static hw_status record(hw_context *context, loss_call *call, hw_graph **graph) 
   call->graph->is_loss = true;
   call->graph->loss = *call->input;
   call->graph->shape = ids_of(call->input);
-  call->graph->options.token_types = call->input->token_types;
+  call->graph->options = options_of(call->input);
   const hw_forward_options options = call->graph->options;
   const hw_status status = hw_run_recorded(context, &options, &call->graph->kept, forward, call);
   if (status != HW_OK) {
@@ -251,7 +256,7 @@ hw_status hw_model_loss(hw_context *context, hw_module *model, const hw_loss_inp
   loss_call call = {.module = model, .input = input, .sum = &mean};
   HW_TRY(check(model, input, loss, &call.predictor));
   if (graph == NULL) {
-    const hw_forward_options options = {.token_types = input->token_types};
+    const hw_forward_options options = options_of(input);
     HW_TRY(hw_run_forward(context, &options, NULL, forward, &call));
   } else {
     HW_TRY(record(context, &call, graph));

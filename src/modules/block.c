@@ -92,7 +92,7 @@ static void add_part(hw_run *run, const hw_block *m, const half *h, const float 
 }
 
 static void keep_input(const hw_run *run, const hw_input *input, size_t d_model) {
-  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const size_t rows = hw_input_rows(input);
   float *kept = hw_tape_push_floats(run, rows, d_model);
   if (!hw_run_measures(run)) {
     memcpy(kept, input->x, rows * d_model * sizeof(float));

@@ -21,8 +21,6 @@ static bool runs_again(const hw_modules *blocks, size_t index) {
   return block->base.checkpointing && (index + 1 < blocks->count || block->norm_place != HW_NORM_POST);
 }
 
-static size_t rows_of(const hw_input *input) { return hw_size_multiply(input->batch, input->tokens); }
-
 static void store(const hw_run *run, state *stored) {
   stored->generator = run->context->generator;
   stored->is_read = run->is_read;
@@ -36,7 +34,7 @@ static void restore(hw_run *run, const state *stored) {
 /* ---- Forward ---- */
 
 static void push_beginning(const hw_run *run, const hw_block *block, const hw_input *input) {
-  const size_t rows = rows_of(input);
+  const size_t rows = hw_input_rows(input);
   float *x = hw_tape_push_floats(run, rows, block->d_model);
   state *begun = hw_tape_push(run, 1, sizeof(state));
   if (!hw_run_measures(run)) {
@@ -61,7 +59,7 @@ static void run_block(hw_run *run, const hw_modules *blocks, size_t index, const
 void hw_blocks_run(hw_run *run, const hw_modules *blocks, const hw_input *input, float *y) {
   const bool narrow = run->only_asked;
   const size_t first = run->options->start_layer;
-  const size_t count = hw_size_multiply(rows_of(input), ((const hw_block *)blocks->all[0])->d_model);
+  const size_t count = hw_size_multiply(hw_input_rows(input), ((const hw_block *)blocks->all[0])->d_model);
   float *residuals = hw_run_measures(run) ? NULL : run->options->residuals;
   hw_input each = *input;
   run->layer = first;
@@ -83,7 +81,7 @@ void hw_blocks_run(hw_run *run, const hw_modules *blocks, const hw_input *input,
 /* Leaves on the tape what the block keeps. Returns how far the tape reaches below the block's beginning. */
 static size_t run_again(hw_run *run, const hw_block *block, const hw_input *input) {
   const size_t mark = run->arena->used;
-  const size_t rows = rows_of(input);
+  const size_t rows = hw_input_rows(input);
   float *y = hw_run_take_floats(run, rows, block->d_model);
   const state *begun = hw_tape_pop(run, 1, sizeof(state));
   state now;

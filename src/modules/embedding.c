@@ -28,19 +28,19 @@ static void visit(hw_module *module, hw_visit *visit) {
 
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
   (void)options;
-  return hw_ids_fit(input, ((const embedding *)module)->config.num_embeddings) ? HW_OK : HW_ERROR_VALUE;
+  return hw_ids_fit(input->ids, input, ((const embedding *)module)->config.num_embeddings) ? HW_OK : HW_ERROR_VALUE;
 }
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const embedding *m = (const embedding *)module;
-  hw_embedding_forward(run, &m->weight, input->ids, hw_size_multiply(input->batch, input->tokens), y);
+  hw_embedding_forward(run, &m->weight, input->ids, hw_input_rows(input), y);
 }
 
 static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
   (void)dx;
   embedding *m = (embedding *)module;
   hw_matrix gradient = hw_gradient_matrix(&m->gradient, &m->weight);
-  hw_embedding_backward(run, &gradient, input->ids, hw_size_multiply(input->batch, input->tokens), dy);
+  hw_embedding_backward(run, &gradient, input->ids, hw_input_rows(input), dy);
 }
 
 const hw_module_type hw_embedding_type = {

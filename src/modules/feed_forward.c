@@ -94,7 +94,7 @@ typedef struct parts {
 } parts;
 
 static parts parts_of(const feed_forward *m, const hw_input *input) {
-  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const size_t rows = hw_input_rows(input);
   const size_t step = rows_at_a_time(m->config.base.d_ff, rows);
   return (parts){rows, step, hw_kept_words(hw_size_multiply(step, m->config.base.d_ff))};
 }

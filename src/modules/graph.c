@@ -23,7 +23,7 @@ static uint64_t changes_of(hw_module *module) {
 }
 
 bool hw_graph_is_current(const hw_graph *graph, hw_module *module) {
-  return graph != NULL && module != NULL && graph->module == module && graph->changes == changes_of(module);
+  return graph != NULL && module != NULL && graph->serial == module->serial && graph->changes == changes_of(module);
 }
 
 size_t hw_graph_bytes(const hw_graph *graph) { return graph == NULL ? 0 : sizeof(hw_graph) + graph->kept.capacity; }
@@ -56,20 +56,23 @@ static size_t head_mask_bytes(const hw_graph *graph) {
   return is_there ? graph->module->layers * graph->module->heads * sizeof(float) : 0;
 }
 
-static size_t token_type_bytes(const hw_graph *graph) {
-  const bool is_there = graph->options.token_types != NULL;
-  return is_there ? graph->shape.batch * graph->shape.tokens * sizeof(uint32_t) : 0;
+static size_t ids_bytes(const hw_graph *graph, const uint32_t *ids) {
+  return ids != NULL ? graph->shape.batch * graph->shape.tokens * sizeof(uint32_t) : 0;
 }
 
 void hw_graph_keep_options(const hw_run *run, hw_graph *graph) {
   hw_forward_options *options = &graph->options;
   hw_graph_keep(run, options->mask.data, mask_bytes(graph), &options->mask.data);
   hw_graph_keep(run, options->head_mask, head_mask_bytes(graph), (const void **)&options->head_mask);
-  hw_graph_keep(run, options->token_types, token_type_bytes(graph), (const void **)&options->token_types);
+  hw_graph_keep(run, options->token_types, ids_bytes(graph, options->token_types),
+                (const void **)&options->token_types);
+  hw_graph_keep(run, options->position_ids, ids_bytes(graph, options->position_ids),
+                (const void **)&options->position_ids);
 }
 
 static void pop_options(const hw_run *run, const hw_graph *graph) {
-  hw_tape_pop(run, token_type_bytes(graph), 1);
+  hw_tape_pop(run, ids_bytes(graph, graph->options.position_ids), 1);
+  hw_tape_pop(run, ids_bytes(graph, graph->options.token_types), 1);
   hw_tape_pop(run, head_mask_bytes(graph), 1);
   hw_tape_pop(run, mask_bytes(graph), 1);
 }
@@ -104,6 +107,7 @@ static hw_status record(hw_context *context, hw_graph *graph, const hw_input *in
       .head_mask = options->head_mask,
       .causality = options->causality,
       .token_types = options->token_types,
+      .position_ids = options->position_ids,
   };
   return hw_run_recorded(context, options, &graph->kept, forward, &(recorded_call){graph, input, y});
 }
@@ -116,6 +120,7 @@ hw_status hw_graph_create(hw_module *module, hw_graph **graph) {
     return HW_ERROR_MEMORY;
   }
   (*graph)->module = module;
+  (*graph)->serial = module->serial;
   (*graph)->changes = changes_of(module);
   return HW_OK;
 }

@@ -9,9 +9,10 @@ struct hw_graph {
   const hw_module *module;    /* which may be gone */
   uint64_t changes;           /* of the module and all inside, as it was */
   hw_input shape;             /* without data */
-  hw_forward_options options; /* masks and token types alone, copied into `kept` */
+  hw_forward_options options; /* masks, token types and positions alone, copied into `kept` */
   bool is_loss;
   hw_loss_input loss; /* of a loss, without data */
+  size_t serial;      /* of the module */
 };
 
 /* In a forward, first: copies what the caller may change after it onto the tape, and points the graph at it: an array of so many

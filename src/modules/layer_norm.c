@@ -73,7 +73,7 @@ static hw_normalization normalization_of(const layer_norm *m) {
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const hw_normalization normalization = normalization_of((const layer_norm *)module);
-  hw_normalization_forward(run, &normalization, input->x, hw_size_multiply(input->batch, input->tokens), y);
+  hw_normalization_forward(run, &normalization, input->x, hw_input_rows(input), y);
 }
 
 const float *hw_layer_norm_bias(const hw_module *module) { return normalization_of((const layer_norm *)module).bias; }
@@ -142,7 +142,7 @@ void hw_layer_norm_pull(const hw_run *run, hw_module *module, const hw_normalize
 static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
   const hw_normalization normalization = normalization_of((const layer_norm *)module);
   const size_t mark = run->arena->used;
-  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const size_t rows = hw_input_rows(input);
   const hw_normalized normalized = {hw_run_take_floats(run, rows, normalization.columns),
                                     hw_run_take_floats(run, rows, 1)};
   hw_normalization_normalize(run, &normalization, input->x, rows, normalized.rows, normalized.factors, NULL);

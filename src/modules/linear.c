@@ -21,13 +21,13 @@ static void visit(hw_module *module, hw_visit *visit) {
 
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const linear_module *m = (const linear_module *)module;
-  const hw_rows x = {input->x, m->config.in_features, hw_size_multiply(input->batch, input->tokens)};
+  const hw_rows x = {input->x, m->config.in_features, hw_input_rows(input)};
   hw_linear_forward(run, &m->linear, &x, y, m->config.out_features);
 }
 
 static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
   linear_module *m = (linear_module *)module;
-  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const size_t rows = hw_input_rows(input);
   const hw_rows x = {input->x, m->config.in_features, rows};
   const hw_rows dy_rows = {dy, m->config.out_features, rows};
   hw_gradients_of_linear(run, &m->linear, &x, &dy_rows, false, dx, m->config.in_features);

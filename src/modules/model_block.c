@@ -65,6 +65,7 @@ static hw_status create(hw_module *module) {
   m->base.layers = 1;
   m->base.heads = model->num_heads;
   HW_TRY(create_attention(&m->config.model, &m->attn));
+  m->base.needs_model = m->attn->needs_model;
   if (model->d_ff > 0) {
     HW_TRY(create_feed_forward(model, &m->ffn));
   }
@@ -116,10 +117,12 @@ hw_status hw_model_check(const hw_model_config *model) {
     return HW_ERROR_SHAPE;
   }
   const bool numbers = hw_eps_is_valid(c->eps) && isfinite(c->embedding_scale) && hw_dropout_is_valid(c->dropout);
-  /* And their names have all of their parts. */
+  /* And their names have all of their parts: what a visit does not show has no gradient either. */
+  const bool is_llama = c->names == HW_NAMES_LLAMA || c->names == HW_NAMES_GEMMA3;
   const bool together = (!c->is_parallel || c->norm_place == HW_NORM_PRE) &&
                         (c->norm_place != HW_NORM_BOTH || c->names == HW_NAMES_GEMMA3) &&
-                        (!is_packed || (c->num_key_value_heads == c->num_heads && !c->is_gated && !c->qk_norm));
+                        (!is_packed || c->num_key_value_heads == c->num_heads) &&
+                        (is_llama || (!c->is_gated && !c->qk_norm));
   if (!are_enumerators_known(c) || !numbers || !together) {
     return HW_ERROR_VALUE;
   }

@@ -27,7 +27,7 @@ hw_status hw_module_create(hw_context *context, const hw_module_type *type, cons
     return HW_ERROR_MEMORY;
   }
   created->type = type;
-  version++;
+  created->serial = (size_t)++version;
   created->training = true;
   memcpy((unsigned char *)created + type->config_offset, config, type->config_bytes);
   const hw_status status = type->create(created);
@@ -194,10 +194,10 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
   if (module == NULL || (options->trace != NULL && module->layers == 0)) {
     return HW_ERROR_VALUE;
   }
-  for (size_t i = 0; options->trace != NULL && i < module->layers; i++) {
-    options->trace[i] = NULL;
+  for (size_t i = options->start_layer; options->trace != NULL && i < module->layers; i++) {
+    options->trace[i - options->start_layer] = NULL;
   }
-  if (input == NULL) {
+  if (input == NULL || module->needs_model) {
     return HW_ERROR_VALUE;
   }
   const hw_module_type *type = module->type;
@@ -225,10 +225,10 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
   return type->check == NULL ? HW_OK : type->check(module, input, options);
 }
 
-bool hw_ids_fit(const hw_input *input, size_t limit) {
+bool hw_ids_fit(const uint32_t *ids, const hw_input *input, size_t limit) {
   bool fit = true;
-  for (size_t i = 0; i < input->batch * input->tokens; i++) {
-    fit = fit && input->ids[i] < limit;
+  for (size_t i = 0; ids != NULL && i < input->batch * input->tokens; i++) {
+    fit = fit && ids[i] < limit;
   }
   return fit;
 }

@@ -50,12 +50,14 @@ struct hw_module {
   const hw_module_type *type;
   bool training;
   bool checkpointing;             /* of a block: see hw_module_checkpoint */
+  bool needs_model;               /* whose angles it has: it does not run alone */
   uint64_t changes;               /* of its own parameters */
   size_t layers;                  /* of attention, which have weights and traces; 0: none */
   size_t heads;                   /* of each layer */
   size_t head_parameters;         /* the last ones, which a backward from ids does not reach */
   hw_named_parameter *parameters; /* NULL until the first is asked for by its number */
   size_t parameter_count;
+  size_t serial; /* no other module has it, not even one in its place */
 };
 
 /* What every type has, of a file's struct with its config under that name, and of its functions under theirs. */
@@ -76,6 +78,9 @@ hw_status hw_module_create(hw_context *context, const hw_module_type *type, cons
   hw_status hw_##name##_create(hw_context *context, const hw_##name##_config *config, hw_module **module) { \
     return hw_module_create(context, &hw_##name##_type, config, module);                                    \
   }
+
+/* Rows of an input: the tokens of all sequences. SIZE_MAX: too many to count. */
+static inline size_t hw_input_rows(const hw_input *input) { return hw_size_multiply(input->batch, input->tokens); }
 
 static inline void hw_module_run(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   module->type->forward(run, module, input, y);
@@ -122,7 +127,7 @@ static inline bool hw_module_takes_ids(const hw_module *module, const hw_input *
 }
 
 /* Whether every id is below the limit. */
-bool hw_ids_fit(const hw_input *input, size_t limit);
+bool hw_ids_fit(const uint32_t *ids, const hw_input *input, size_t limit);
 
 /* ---- Visits ---- */
 

@@ -31,6 +31,7 @@ static hw_status create(hw_module *module) {
   config->key_heads = config->key_heads == 0 ? base->num_heads : config->key_heads;
   config->out_features = config->out_features == 0 ? base->d_out : config->out_features;
   HW_TRY(check_config(config));
+  m->base.needs_model = config->rotary > 0;
   m->base.layers = 1;
   m->base.heads = base->num_heads;
   config->norm.base.dim = hw_head_dim_of(m);
@@ -162,7 +163,7 @@ static hw_turned_heads turned_of(const hw_run *run, const hw_attention_module *m
           },
       .strides = strides_of(m, input->tokens),
       .start = hw_projection_start(m, projection),
-      .rows = hw_size_multiply(hw_size_multiply(input->batch, input->tokens), heads),
+      .rows = hw_size_multiply(hw_input_rows(input), heads),
   };
 }
 
@@ -240,7 +241,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   const hw_attention_module *m = (const hw_attention_module *)module;
   const size_t mark = run->arena->used;
   const size_t columns = m->qkv_proj.weight.rows;
-  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const size_t rows = hw_input_rows(input);
   float *qkv = hw_run_keep_floats(run, rows, columns);
   hw_linear_forward(run, &m->qkv_proj, &(hw_rows){input->x, m->config.base.d_in, rows}, qkv, columns);
   for (size_t i = 0; i < HW_NORMS; i++) {
@@ -276,7 +277,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   hw_attention_module *m = (hw_attention_module *)module;
   const size_t mark = run->arena->used;
   const size_t columns = m->qkv_proj.weight.rows;
-  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const size_t rows = hw_input_rows(input);
   const hw_turned_heads turned[HW_NORMS] = {turned_of(run, m, input, HW_QUERY), turned_of(run, m, input, HW_KEY)};
   hw_normalized normalized[HW_NORMS];
   hw_attention attention = call_of(run, m, input);

@@ -247,7 +247,7 @@ hw_status hw_clip_grad_norm(hw_context *context, hw_module *module, double max_n
   HW_TRY(hw_module_sum_gradient_squares(context, module, NULL, 0, &squares));
   const double before = sqrt(squares);
   const double factor = max_norm / (before + 1e-6);
-  HW_TRY(factor < 1.0 ? hw_module_scale_gradients(context, module, NULL, 0, (float)factor) : HW_OK);
+  HW_TRY(factor >= 1.0 ? HW_OK : hw_module_scale_gradients(context, module, NULL, 0, (float)factor));
   *norm = before;
   return HW_OK;
 }

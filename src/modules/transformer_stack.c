@@ -33,7 +33,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
 static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
   const transformer_stack *m = (const transformer_stack *)module;
   const size_t mark = run->arena->used;
-  const size_t rows = hw_size_multiply(input->batch, input->tokens);
+  const size_t rows = hw_input_rows(input);
   float *d = dx == NULL ? hw_run_take_floats(run, rows, m->config.block.d_model) : dx;
   hw_blocks_run_backward(run, &m->blocks, input, dy, d);
   run->arena->used = mark;

@@ -215,7 +215,7 @@ hw_status hw_module_named_parameter(hw_module *module, size_t index, const hw_na
 
 size_t hw_module_find_parameter(hw_module *module, const char *name) {
   const hw_named_parameter *found;
-  for (size_t i = 0; hw_module_named_parameter(module, i, &found) == HW_OK; i++) {
+  for (size_t i = 0; name != NULL && hw_module_named_parameter(module, i, &found) == HW_OK; i++) {
     if (strcmp(found->name, name) == 0) {
       return i;
     }

@@ -17,19 +17,15 @@ void hw_embedding_forward(const hw_run *run, const hw_matrix *table, const uint3
   }
 }
 
-void hw_positions_forward(const hw_run *run, const hw_matrix *table, size_t first, size_t tokens, size_t count,
-                          float *y) {
-  for (size_t i = 0; !hw_run_measures(run) && i < count; i++) {
-    hw_matrix_row(table, first + i % tokens, true, y + i * table->columns);
+void hw_positions_forward(const hw_run *run, const hw_matrix *table, const hw_places *places, float *y) {
+  for (size_t i = 0; !hw_run_measures(run) && i < places->batch * places->tokens; i++) {
+    hw_matrix_row(table, hw_place_of(places, i), true, y + i * table->columns);
   }
 }
 
 typedef struct scattering {
   hw_matrix *gradient;
-  const uint32_t *ids; /* NULL: first + i % tokens */
-  size_t first;
-  size_t tokens;
-  size_t count;
+  const hw_places *rows;
   const float *dy;
 } scattering;
 
@@ -38,26 +34,23 @@ static void scatter_item(const void *job, size_t item, size_t thread) {
   const scattering *s = job;
   const size_t all = s->gradient->columns;
   const size_t column = item * COLUMNS;
-  for (size_t i = 0; i < s->count; i++) {
-    const size_t row = s->ids == NULL ? s->first + i % s->tokens : s->ids[i];
+  for (size_t i = 0; i < s->rows->batch * s->rows->tokens; i++) {
+    const size_t row = hw_place_of(s->rows, i);
     hw_matrix_add_to_row(s->gradient, row, column, hw_min(all - column, COLUMNS), s->dy + i * all + column);
   }
 }
 
-static void scatter(const hw_run *run, const scattering *job) {
+void hw_positions_backward(const hw_run *run, hw_matrix *gradient, const hw_places *places, const float *dy) {
   if (!hw_run_measures(run)) {
-    const double work = (double)job->count * (double)job->gradient->columns * (double)ELEMENT_WORK;
-    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(job->gradient->columns, COLUMNS), scatter_item, job);
+    const size_t columns = gradient->columns;
+    const double work = (double)(places->batch * places->tokens) * (double)columns * (double)ELEMENT_WORK;
+    const scattering job = {gradient, places, dy};
+    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(columns, COLUMNS), scatter_item, &job);
   }
 }
 
 void hw_embedding_backward(const hw_run *run, hw_matrix *gradient, const uint32_t *ids, size_t count, const float *dy) {
-  scatter(run, &(scattering){.gradient = gradient, .ids = ids, .count = count, .dy = dy});
-}
-
-void hw_positions_backward(const hw_run *run, hw_matrix *gradient, size_t first, size_t tokens, size_t count,
-                           const float *dy) {
-  scatter(run, &(scattering){gradient, NULL, first, tokens, count, dy});
+  hw_positions_backward(run, gradient, &(hw_places){.ids = ids, .batch = 1, .tokens = count}, dy);
 }
 
 /* ---- Tables of plain rows ---- */

@@ -31,7 +31,10 @@ void hw_matmul_forward(const hw_run *run, hw_gemm_product *product) {
   const size_t mark = run->arena->used;
   const size_t rows = product->rows;
   const size_t step = rows <= HW_GEMM_ROWS ? rows : rows_at_a_time(rows, product->k);
-  product->strips = hw_arena_take_floats(run->arena, hw_gemm_strips_floats(hw_min(rows, step), product->k));
+  /* For few columns interleaving would take longer than it saves. */
+  const bool packs = product->columns > HW_GEMM_COLUMNS;
+  product->strips =
+      packs ? hw_arena_take_floats(run->arena, hw_gemm_strips_floats(hw_min(rows, step), product->k)) : NULL;
   run->arena->used = mark;
   if (hw_run_measures(run)) {
     return;
@@ -46,7 +49,9 @@ void hw_matmul_forward(const hw_run *run, hw_gemm_product *product) {
     product->c = c + row * product->c_stride;
     product->rows = hw_min(rows - row, step);
     const size_t blocks = hw_ceil_divide(product->rows, HW_GEMM_ITEM_ROWS);
-    hw_parallel_for(team, work, blocks, pack_item, product);
+    if (packs) {
+      hw_parallel_for(team, work, blocks, pack_item, product);
+    }
     hw_parallel_for(team, work, blocks * column_blocks, multiply_item, product);
   }
 }

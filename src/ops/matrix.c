@@ -51,16 +51,25 @@ void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float 
 }
 
 void hw_matrix_row(const hw_matrix *matrix, size_t row, bool adds, float *out) {
-  const bool small = is_small(matrix);
-  const float *floats = element(matrix, row, 0);
-  for (size_t j = 0, columns = matrix->columns; j < columns; j++) {
-    const float value = small ? hw_small_matrix_get(matrix, row, j) : floats[j * HW_TILE_COLUMNS];
-    out[j] = adds ? out[j] + value : value;
+  const size_t columns = matrix->columns;
+  if (is_small(matrix)) {
+    for (size_t j = 0; j < columns; j++) {
+      const float rounded = hw_small_matrix_get(matrix, row, j);
+      out[j] = adds ? out[j] + rounded : rounded;
+    }
+    return;
+  }
+  const float *value = element(matrix, row, 0);
+#pragma GCC unroll 4
+  for (size_t j = 0; j < columns; j++) {
+    out[j] = adds ? out[j] + *value : *value;
+    value += HW_TILE_COLUMNS;
   }
 }
 
 void hw_matrix_add_to_row(hw_matrix *matrix, size_t row, size_t column, size_t columns, const float *values) {
   float *target = element(matrix, row, column);
+#pragma GCC unroll 4
   for (size_t j = 0; j < columns; j++) {
     target[j * HW_TILE_COLUMNS] += values[j];
   }

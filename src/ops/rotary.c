@@ -28,20 +28,19 @@ hw_status hw_rotary_check(const hw_rotary_config *config, size_t head_dim, size_
 
 hw_angles hw_angles_take(const hw_run *run, const hw_rotary_config *config, const hw_places *places) {
   const size_t half = config->pairs;
+  const bool are_shared = places->ids == NULL && places->firsts == NULL;
   const size_t row = hw_size_multiply(places->tokens, half);
-  const size_t count = places->firsts == NULL ? row : hw_size_multiply(places->batch, row);
+  const size_t count = are_shared ? row : hw_size_multiply(places->batch, row);
   float *cosines = hw_run_take_floats(run, count, 1);
   float *sines = hw_run_take_floats(run, count, 1);
   for (size_t i = 0; !hw_run_measures(run) && i < count; i++) {
-    const size_t first = places->firsts == NULL ? places->first : places->firsts[i / row];
     double sine;
     double cosine;
-    const size_t place = first + i % row / half;
-    hw_sine_cosine((double)place * config->frequencies[i % half], &sine, &cosine);
+    hw_sine_cosine((double)hw_place_of(places, i / half) * config->frequencies[i % half], &sine, &cosine);
     cosines[i] = (float)(cosine * config->factor);
     sines[i] = (float)(sine * config->factor);
   }
-  return (hw_angles){cosines, sines, half, places->firsts == NULL ? 0 : row};
+  return (hw_angles){cosines, sines, half, are_shared ? 0 : row};
 }
 
 typedef struct rotating {

@@ -2,6 +2,7 @@
 #ifndef HW_OPS_ROTARY_H
 #define HW_OPS_ROTARY_H
 
+#include "ops/places.h"
 #include "ops/run.h"
 
 /* cos and sin [batch, tokens, half] of what each token's pairs are rotated by; a batch stride of 0: [tokens, half]. */
@@ -11,14 +12,6 @@ typedef struct hw_angles {
   size_t half;
   size_t batch_stride;
 } hw_angles;
-
-/* The places of tokens in their sequences: `first` and up, or firsts[b] and up in entry b of the batch. */
-typedef struct hw_places {
-  size_t first;
-  const uint32_t *firsts; /* NULL, or [batch] */
-  size_t batch;
-  size_t tokens;
-} hw_places;
 
 /* HW_ERROR_SHAPE: more pairs than in a head. HW_ERROR_VALUE: no frequencies, or not from 0 to what `positions` tokens allow. */
 hw_status hw_rotary_check(const hw_rotary_config *config, size_t head_dim, size_t positions);

@@ -84,7 +84,7 @@ static float *take_gradients(hw_module *module, size_t *count) {
 
 /* Of some rows. The mean loss is of all their targets. */
 static float add_gradients(const recorded *r, size_t first, size_t rows, float scale, size_t times) {
-  const hw_loss_input input = {r->ids + first * r->tokens, NULL, rows, r->tokens, -100, NULL, NULL};
+  const hw_loss_input input = {r->ids + first * r->tokens, NULL, rows, r->tokens, -100, NULL, NULL, NULL};
   hw_graph *graph = NULL;
   float loss = 0.0F;
   CHECK(hw_model_loss(r->context, r->module, &input, &loss, &graph) == HW_OK, "loss");

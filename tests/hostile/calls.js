@@ -283,7 +283,7 @@ const models = {
     hw.manualSeed(1);
     const model = new Gpt2(hw, gpt2);
     return {
-      args: [[[1, 2, 3]], [[2, -1, 4]], { ignoreIndex: -1 }],
+      args: [[[1, 2, 3]], [[2, -1, 4]], { ignoreIndex: -1, positionIds: [[2, 0, 1]] }],
       run: (ids, targets, options) => model.loss(ids, targets, options),
       owned: [model],
     };
@@ -312,6 +312,7 @@ const models = {
         needWeights: true,
         headMask: x(1, [2, 2]),
         cache: model.createCache(),
+        positionIds: [[2, 0, 1]],
       },
     ],
   ),

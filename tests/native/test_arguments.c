@@ -134,6 +134,7 @@ static void test_linear(void) {
     CHECK(hw_module_parameter_count(linear) == (bias != 0 ? 2 : 1), "parameters");
     CHECK(hw_module_find_parameter(linear, "bias") == (bias != 0 ? 1 : SIZE_MAX), "bias");
     CHECK(hw_module_find_parameter(linear, "weigh") == SIZE_MAX, "a part of a name");
+    CHECK(hw_module_find_parameter(linear, NULL) == SIZE_MAX, "no name");
     CHECK_STATUS(hw_module_parameter(linear, 2, &info), HW_ERROR_VALUE);
     CHECK_STATUS(hw_module_load(linear, 0, 0, WIDTH, x), HW_OK);
     CHECK_STATUS(hw_module_load(linear, 0, 0, WIDTH, NULL), HW_ERROR_VALUE);

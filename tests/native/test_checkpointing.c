@@ -7,7 +7,9 @@ static hw_context *context;
 static uint32_t ids[BATCH * TOKENS];
 static float x[BATCH * TOKENS * WIDTH];
 static const hw_input input = {.x = x, .ids = ids, .batch = BATCH, .tokens = TOKENS};
-static const hw_loss_input loss_input = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL};
+static uint32_t positions[BATCH * TOKENS];
+static const hw_loss_input with_positions = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL, positions};
+static const hw_loss_input loss_input = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL, NULL};
 static int32_t targets[BATCH * TOKENS];
 
 /* ---- Modules ---- */
@@ -128,9 +130,10 @@ static void test_decoders(void) {
     for (size_t threads = 1; threads <= 3; threads += 2) {
       CHECK_STATUS(hw_context_set_threads(context, threads), HW_OK);
       hw_module_checkpoint(module, false);
-      const pass kept = run_loss(module, &loss_input);
+      const hw_loss_input *given = options % 5 == 0 ? &with_positions : &loss_input;
+      const pass kept = run_loss(module, given);
       hw_module_checkpoint(module, true);
-      compare("decoder", kept, run_loss(module, &loss_input));
+      compare("decoder", kept, run_loss(module, given));
     }
     hw_module_destroy(module);
   }
@@ -138,7 +141,7 @@ static void test_decoders(void) {
 
 static void test_encoders(void) {
   static const uint32_t lengths[BATCH] = {TOKENS, 3};
-  hw_loss_input given = {ids, targets, BATCH, TOKENS, -100, NULL, lengths};
+  hw_loss_input given = {ids, targets, BATCH, TOKENS, -100, NULL, lengths, NULL};
   for (size_t drops = 0; drops < 2; drops++) {
     hw_module *module = make_encoder(drops == 0 ? 0.0 : 0.25);
     const pass kept = run_loss(module, &given);
@@ -205,6 +208,7 @@ int main(void) {
   check_fill(x, sizeof x / sizeof *x);
   for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
     ids[i] = (uint32_t)(i * 5 % VOCAB);
+    positions[i] = (uint32_t)(i * 3 % CONTEXT);
     targets[i] = i % 3 == 0 ? -100 : (int32_t)(i * 7 % VOCAB);
   }
   check_run("decoders of all options have the same gradients, dropout included, on one thread and three",

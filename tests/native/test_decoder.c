@@ -90,7 +90,7 @@ static void test_bad_starts(void) {
 
 /* The loss's gradient along itself is what a step that way changes. */
 static void check_loss(hw_module *module) {
-  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL};
+  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL, NULL};
   hw_graph *graph = NULL;
   float loss = 0.0F;
   CHECK_STATUS(hw_model_loss(context, module, &input, &loss, &graph), HW_OK);
@@ -137,6 +137,52 @@ static void test_small_weights(void) {
       check_case();
       hw_module_destroy(module);
     }
+  }
+}
+
+/* One place a layer that runs, no more. */
+static void test_traces_from_a_layer(void) {
+  const hw_decoder_config config = config_of(0);
+  hw_module *module = make(&config);
+  const hw_input input = {.ids = ids, .batch = 1, .tokens = 1, .logits_end = 1};
+  const hw_input too_long = {.ids = ids, .batch = 1, .tokens = SIZE_MAX};
+  const float stream[WIDTH] = {0.0F};
+  float logits[VOCAB];
+  for (size_t layer = 0; layer <= LAYERS; layer++) {
+    const size_t count = LAYERS - layer;
+    hw_trace **traces = check_memory(count * sizeof(hw_trace *));
+    const hw_forward_options options = {.trace = traces, .start = stream, .start_layer = layer};
+    CHECK_STATUS(hw_module_forward(context, module, &input, logits, &options), HW_OK);
+    for (size_t i = 0; i < count; i++) {
+      CHECK(hw_trace_get_shape(traces[i]).heads == HEADS, "no trace of layer %zu", layer + i);
+      hw_trace_destroy(traces[i]);
+    }
+    CHECK_STATUS(hw_module_forward(context, module, &too_long, logits, &options), HW_ERROR_SHAPE);
+    for (size_t i = 0; i < count; i++) {
+      CHECK(traces[i] == NULL, "left a trace of layer %zu", layer + i);
+    }
+    free((void *)traces);
+  }
+  hw_module_destroy(module);
+}
+
+/* Angles are the model's: its layers and their attention do not run without it, their other parts do. */
+static void test_parts(void) {
+  const char *const parts[] = {"", ".attn", ".ln1", ".ffn"};
+  for (size_t rotary = 0; rotary <= 1; rotary++) {
+    const hw_decoder_config config = config_of(4 + rotary); /* Llama's names */
+    hw_module *module = make(&config);
+    const float x[TOKENS * WIDTH] = {0.0F};
+    float y[TOKENS * WIDTH];
+    const hw_input input = {.x = x, .batch = 1, .tokens = TOKENS};
+    for (size_t i = 0; i < 4; i++) {
+      char name[64];
+      snprintf(name, sizeof name, "layers.0%s", parts[i]);
+      hw_module *part = hw_module_child(module, name);
+      CHECK(part != NULL, "no %s", name);
+      CHECK_STATUS(hw_module_forward(context, part, &input, y, NULL), rotary == 1 && i < 2 ? HW_ERROR_VALUE : HW_OK);
+    }
+    hw_module_destroy(module);
   }
 }
 
@@ -194,6 +240,8 @@ int main(void) {
   }
   check_run("decoders of all options: recorded, through caches, in ragged batches, with a loss", test_options);
   check_run("forwards begin at a layer there is, without a cache and unrecorded", test_bad_starts);
+  check_run("from a layer on, there is one trace for each layer that runs", test_traces_from_a_layer);
+  check_run("parts of a decoder run alone, except where they need its angles", test_parts);
   check_run("decoders of small weights run, and refuse to be recorded", test_small_weights);
   check_run("bad configs are refused", test_configs);
   hw_context_destroy(context);

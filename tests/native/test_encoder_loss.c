@@ -9,7 +9,7 @@ static const uint32_t ids[ROWS] = {6, 0, 3, 6, 1, 3, 3, 5, 10, 6};
 static const uint32_t types[ROWS] = {0, 0, 1, 1, 1, 0, 1, 1, 0, 0};
 static const uint32_t lengths[BATCH] = {TOKENS, 3};
 static const int32_t targets[ROWS] = {0, -100, -100, 4, 4, -100, 5, 6, 6, 1};
-static const hw_loss_input loss_input = {ids, targets, BATCH, TOKENS, IGNORED, types, lengths};
+static const hw_loss_input loss_input = {ids, targets, BATCH, TOKENS, IGNORED, types, lengths, NULL};
 static const hw_input id_input = {.ids = ids, .batch = BATCH, .tokens = TOKENS, .lengths = lengths};
 static const hw_forward_options with_types = {.token_types = types};
 
@@ -145,7 +145,7 @@ static void test_keeps(void) {
   memcpy(own + 2 * ROWS, lengths, sizeof lengths);
   memcpy(own_targets, targets, sizeof targets);
   for (size_t i = 0; i < 2; i++) {
-    const hw_loss_input input = {own, own_targets, BATCH, TOKENS, IGNORED, own + ROWS, own + 2 * ROWS};
+    const hw_loss_input input = {own, own_targets, BATCH, TOKENS, IGNORED, own + ROWS, own + 2 * ROWS, NULL};
     CHECK_STATUS(hw_model_loss(context, module, &input, &loss, &graph), HW_OK);
     if (i == 1) {
       memset(own, 0xFF, sizeof own);
@@ -216,6 +216,21 @@ static void test_errors(void) {
   hw_module_destroy(headless);
 }
 
+/* An encoder's names have no gate and no norms of queries: what has no name could not be loaded. */
+static void test_parts_without_names(void) {
+  for (int names = HW_NAMES_BERT; names <= HW_NAMES_DISTILBERT; names++) {
+    for (int parts = 0; parts < 4; parts++) {
+      hw_encoder_config config = encoder_config_of(VOCAB, TOKENS, LAYERS, WIDTH, HEADS, 9);
+      hw_module *module = NULL;
+      config.model.names = (hw_names)names;
+      config.model.is_gated = parts % 2 == 1;
+      config.model.qk_norm = parts / 2 == 1;
+      CHECK_STATUS(hw_encoder_create(&config, &module), parts == 0 ? HW_OK : HW_ERROR_VALUE);
+      hw_module_destroy(module);
+    }
+  }
+}
+
 int main(void) {
   check_seed(15);
   CHECK(hw_context_create(&context) == HW_OK, "context");
@@ -223,6 +238,7 @@ int main(void) {
   check_run("gradients are differences of losses, with dropout too", test_differences);
   check_run("a graph keeps what it was given", test_keeps);
   check_run("hidden states reach all parameters but the head's", test_reached);
+  check_run("parts without a name are refused", test_parts_without_names);
   check_run("what is no training input of an encoder is refused", test_errors);
   hw_context_destroy(context);
   return check_result();

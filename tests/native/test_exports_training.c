@@ -133,8 +133,8 @@ static void test_arrays(void) {
 static void test_loss(void) {
   const hw_decoder_config config = gpt2_config(3, ROWS, 1, 2, 1, 2);
   static const uint32_t ids[ROWS] = {0, 1, 2, 0};
-  const hw_loss_input good = {ids, NULL, 1, ROWS, -100, NULL, NULL};
-  const hw_loss_input bad = {NULL, NULL, 1, ROWS, -100, NULL, NULL};
+  const hw_loss_input good = {ids, NULL, 1, ROWS, -100, NULL, NULL, NULL};
+  const hw_loss_input bad = {NULL, NULL, 1, ROWS, -100, NULL, NULL, NULL};
   hw_module *decoder = NULL;
   float loss = 0.0F;
   CHECK_STATUS(hw_decoder_create(&config, &decoder), HW_OK);

@@ -71,9 +71,13 @@ static void check_product(const gemm_case *g, const float *a, size_t a_stride, c
   }
 }
 
-/* All of a product, with strips of exactly the size that is asked for. */
-static void run(const hw_gemm_product *product) {
+/* All of a product; if it packs, with strips of exactly the size that is asked for. */
+static void run(const hw_gemm_product *product, bool packs) {
   hw_gemm_product g = *product;
+  if (!packs) {
+    hw_gemm_block(&g, 0, g.rows, 0, g.columns);
+    return;
+  }
   g.strips = check_memory((hw_gemm_strips_floats(g.rows, g.k) + 1) * sizeof(float));
   hw_gemm_pack_strips(&g, 0, g.rows);
   hw_gemm_block(&g, 0, g.rows, 0, g.columns);
@@ -87,17 +91,21 @@ static void run_gemm(gemm_case g) {
   float *source = strided(g.k, g.columns, g.k_stride, g.column_stride);
   float *packed = check_guarded(panel_floats(g.columns, g.k));
   float *bias = random_bias(g.columns);
-  float *c = check_guarded((g.rows - 1) * c_stride + g.columns);
   hw_pack_panels(source, g.column_stride, g.k_stride, g.columns, g.k, packed, g.k * HW_TILE_COLUMNS);
   check_packed(packed, &g, source);
-  run(&(hw_gemm_product){a, a_stride, packed, bias, HW_TILE_COLUMNS, c, c_stride, g.rows, g.k, g.columns, NULL, false});
-  check_product(&g, a, a_stride, source, bias, c, c_stride);
-  check_case();
+  for (int packs = 0; packs <= 1; packs++) {
+    float *c = check_guarded((g.rows - 1) * c_stride + g.columns);
+    run(&(hw_gemm_product){a, a_stride, packed, bias, HW_TILE_COLUMNS, c, c_stride, g.rows, g.k, g.columns, NULL,
+                           false},
+        packs != 0);
+    check_product(&g, a, a_stride, source, bias, c, c_stride);
+    check_case();
+    free(c);
+  }
   free(a);
   free(source);
   free(packed);
   free(bias);
-  free(c);
 }
 
 static void sweep_columns(size_t columns) {
@@ -132,9 +140,11 @@ static void test_same_bits_in_any_tile(void) {
   float *all = check_floats((size_t)rows * columns);
   float *one = check_floats(columns);
   hw_pack_panels(b, 1, columns, columns, k, packed, k * HW_TILE_COLUMNS);
-  run(&(hw_gemm_product){a, k, packed, hw_gemm_zeros, 0, all, columns, rows, k, columns, NULL, false});
-  for (size_t r = 0; r < rows; r++) {
-    run(&(hw_gemm_product){a + r * k, k, packed, hw_gemm_zeros, 0, one, columns, 1, k, columns, NULL, false});
+  for (size_t i = 0; i < (size_t)2 * rows; i++) {
+    const size_t r = i % rows;
+    const bool packs = i < rows;
+    run(&(hw_gemm_product){a, k, packed, hw_gemm_zeros, 0, all, columns, rows, k, columns, NULL, false}, packs);
+    run(&(hw_gemm_product){a + r * k, k, packed, hw_gemm_zeros, 0, one, columns, 1, k, columns, NULL, false}, packs);
     CHECK(memcmp(one, all + r * columns, columns * sizeof(float)) == 0, "row %zu differs when computed alone", r);
     check_case();
   }
@@ -160,7 +170,7 @@ static void test_not_finite(void) {
     }
     a[2] = inputs[i];
     hw_pack_panels(b, 1, columns, columns, k, packed, k * HW_TILE_COLUMNS);
-    run(&(hw_gemm_product){a, k, packed, hw_gemm_zeros, 0, c, columns, 2, k, columns, NULL, false});
+    run(&(hw_gemm_product){a, k, packed, hw_gemm_zeros, 0, c, columns, 2, k, columns, NULL, false}, true);
     for (size_t j = 0; j < columns; j++) {
       CHECK(isnan(inputs[i]) ? isnan(c[j]) : c[j] == inputs[i], "column %zu: %g", j, (double)c[j]);
       CHECK(isfinite(c[columns + j]), "the other row, column %zu: %g", j, (double)c[columns + j]);

@@ -76,6 +76,20 @@ static void test_changes(void) {
   hw_module_destroy(other);
 }
 
+/* An allocator may give a new module the place of one that is gone. */
+static void test_successors(void) {
+  for (int i = 0; i < 20; i++) {
+    hw_module *module = make();
+    hw_graph *graph = record(module);
+    hw_module_destroy(module);
+    module = make();
+    CHECK(!hw_graph_is_current(graph, module), "a graph of a module that is gone");
+    CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL, NULL), HW_ERROR_VALUE);
+    hw_graph_destroy(graph);
+    hw_module_destroy(module);
+  }
+}
+
 static void test_other_input(void) {
   float y[2 * ROWS * OUT];
   hw_module *module = make();
@@ -125,6 +139,7 @@ int main(void) {
   CHECK(hw_context_create(&context) == HW_OK, "context");
   check_run("gradients add up until they are cleared, through one graph too", test_adds);
   check_run("a graph is of one module and its parameters as they were", test_changes);
+  check_run("a graph outlives its module and is of no other", test_successors);
   check_run("a backward refuses an input of other sizes", test_other_input);
   check_run("a forward that cannot be kept is refused", test_huge);
   hw_context_destroy(context);

@@ -78,7 +78,7 @@ static void test_loss(void) {
     c.base.reference = loss_reference;
     c.targets = i == 2 ? some : next;
     c.ignore_index = i == 2 ? -1 : IGNORED;
-    check_loss(&c, &(hw_loss_input){ids, i == 0 ? NULL : c.targets, BATCH, TOKENS, c.ignore_index, NULL, NULL});
+    check_loss(&c, &(hw_loss_input){ids, i == 0 ? NULL : c.targets, BATCH, TOKENS, c.ignore_index, NULL, NULL, NULL});
     hw_module_destroy(c.base.module);
   }
 }
@@ -123,7 +123,7 @@ static void test_chunks(void) {
   for (size_t i = 0; i < rows; i++) {
     many[i] = (uint32_t)(check_random() % vocab);
   }
-  const hw_loss_input all = {many, NULL, batch, tokens, IGNORED, NULL, NULL};
+  const hw_loss_input all = {many, NULL, batch, tokens, IGNORED, NULL, NULL, NULL};
   CHECK_STATUS(hw_model_loss(context, module, &all, &loss, &graph), HW_OK);
   CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_OK);
   hw_graph_destroy(graph);
@@ -131,7 +131,7 @@ static void test_chunks(void) {
   double sum = 0.0;
   for (size_t b = 0; b < batch; b++) {
     float part = 0.0F;
-    const hw_loss_input one = {many + b * tokens, NULL, 1, tokens, IGNORED, NULL, NULL};
+    const hw_loss_input one = {many + b * tokens, NULL, 1, tokens, IGNORED, NULL, NULL, NULL};
     CHECK_STATUS(hw_model_loss(context, module, &one, &part, &graph), HW_OK);
     CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F / batch), HW_OK);
     hw_graph_destroy(graph);
@@ -152,7 +152,7 @@ static void test_errors(void) {
   float loss = 0.0F;
   float logits[ROWS * VOCAB];
   int32_t targets[ROWS];
-  const hw_loss_input good = {ids, targets, BATCH, TOKENS, IGNORED, NULL, NULL};
+  const hw_loss_input good = {ids, targets, BATCH, TOKENS, IGNORED, NULL, NULL, NULL};
   memcpy(targets, next, sizeof next);
   CHECK_STATUS(make_linear(NULL, 2, 2, false, &linear), HW_OK);
   CHECK_STATUS(hw_model_loss(context, linear, &good, &loss, &graph), HW_ERROR_VALUE);
@@ -195,7 +195,7 @@ static void test_all_ignored(void) {
   hw_graph *graph = NULL;
   float loss = 0.0F;
   size_t count = 0;
-  const hw_loss_input one_token = {ids, NULL, ROWS, 1, IGNORED, NULL, NULL};
+  const hw_loss_input one_token = {ids, NULL, ROWS, 1, IGNORED, NULL, NULL, NULL};
   CHECK_STATUS(hw_model_loss(context, module, &one_token, &loss, &graph), HW_OK);
   CHECK(isnan(loss), "%g", (double)loss);
   CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_OK);
@@ -213,7 +213,7 @@ static void test_dropout(void) {
   hw_module *module = make(0.3);
   hw_graph *graph = NULL;
   float loss = 0.0F;
-  const hw_loss_input input = {ids, some, BATCH, TOKENS, -1, NULL, NULL};
+  const hw_loss_input input = {ids, some, BATCH, TOKENS, -1, NULL, NULL, NULL};
   hw_manual_seed(context, 5);
   CHECK_STATUS(hw_model_loss(context, module, &input, &loss, &graph), HW_OK);
   hw_module_train(module, false);

@@ -2,7 +2,8 @@
 #include "allocation_case.h"
 #include "modules.h"
 
-enum { D_MODEL = 6, D_FF = 11, ROWS = BATCH * TOKENS };
+/* WIDE: a product of so many columns needs scratch. */
+enum { D_MODEL = 6, D_FF = 11, ROWS = BATCH * TOKENS, WIDE = 300 };
 
 static const hw_feed_forward_config ffn_config = {.d_model = D_MODEL, .d_ff = D_FF, .dropout = 0.5};
 static const hw_transformer_block_config block_configs[] = {
@@ -15,7 +16,14 @@ static hw_module *blocks[2]; /* pre-norm, post-norm */
 static hw_module *stack;
 static hw_module *gpt2;
 
-static hw_status forward_linear(hw_context *context) { return forward_rows(context, linear, x, ROWS, results.y); }
+static hw_status forward_linear(hw_context *context) {
+  static float y[ROWS * WIDE];
+  const hw_status status = forward_rows(context, linear, x, ROWS, y);
+  for (size_t i = 0; status == HW_OK && i < ROWS * WIDE; i++) {
+    results.y[i % ROWS] += y[i];
+  }
+  return status;
+}
 
 static hw_status create_layer_norm(hw_context *context) {
   hw_module *created = (hw_module *)(uintptr_t)64;
@@ -187,7 +195,7 @@ static void test_every_allocation(void) {
   check_fill(x, sizeof x / sizeof *x);
   check_fill(mask, sizeof mask / sizeof *mask);
   CHECK(hw_context_create(&context) == HW_OK, "create");
-  CHECK(make_linear(context, D_MODEL, WIDTH, true, &linear) == HW_OK, "create");
+  CHECK(make_linear(context, D_MODEL, WIDE, true, &linear) == HW_OK, "create");
   CHECK(hw_feed_forward_create(context, &ffn_config, &ffn) == HW_OK, "create");
   CHECK(hw_transformer_block_create(context, &block_configs[0], &blocks[0]) == HW_OK, "create");
   CHECK(hw_transformer_block_create(context, &block_configs[1], &blocks[1]) == HW_OK, "create");

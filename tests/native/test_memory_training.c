@@ -90,7 +90,7 @@ static hw_status run_decoder(hw_context *context) {
   hw_status status = hw_decoder_create(&config, &module);
   hw_module_checkpoint(module, is_checkpointing);
   if (status == HW_OK) {
-    status = train_model(context, module, &(hw_loss_input){ids, NULL, BATCH, TOKENS, -100, NULL, NULL});
+    status = train_model(context, module, &(hw_loss_input){ids, NULL, BATCH, TOKENS, -100, NULL, NULL, NULL});
   }
   hw_module_destroy(module);
   return status;
@@ -123,7 +123,7 @@ static hw_status run_encoder(hw_context *context) {
   static const uint32_t types[BATCH * TOKENS] = {0, 1, 1};
   static const uint32_t lengths[BATCH] = {TOKENS, 3};
   hw_encoder_config config = encoder_config_of(VOCAB, TOKENS, LAYERS, D_MODEL, HEADS, D_FF);
-  const hw_loss_input input = {ids, targets, BATCH, TOKENS, -100, types, lengths};
+  const hw_loss_input input = {ids, targets, BATCH, TOKENS, -100, types, lengths, NULL};
   hw_module *module = NULL;
   config.ties_head = false;
   config.model.dropout = 0.5;
@@ -165,7 +165,7 @@ static hw_status step_array(hw_context *context) {
 static hw_status evaluate(hw_context *context) {
   hw_decoder_config config = gpt2_config(VOCAB, TOKENS, LAYERS, D_MODEL, HEADS, D_FF);
   config.model.dropout = 0.5;
-  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL};
+  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL, NULL};
   hw_module *module = NULL;
   hw_status status = hw_decoder_create(&config, &module);
   if (status == HW_OK) {

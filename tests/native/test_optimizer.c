@@ -273,6 +273,24 @@ static void test_clip(void) {
   }
 }
 
+static void test_clip_nan(void) {
+  static float gradient[MOST];
+  hw_module *module = make_attention(5);
+  double norm = -1.0;
+  for (size_t i = 0; i < 2; i++) {
+    check_fill(gradient, count_of(module, i));
+    gradient[0] = i == 0 ? NAN : 1.0f;
+    CHECK_STATUS(hw_module_load_gradient(module, i, 0, rows_of(module, i), gradient), HW_OK);
+  }
+  CHECK_STATUS(hw_clip_grad_norm(context, module, 1.0, &norm), HW_OK);
+  CHECK(isnan(norm), "norm %g, expected NaN", norm);
+  CHECK_STATUS(hw_module_store_gradient(module, 1, 0, rows_of(module, 1), gradient), HW_OK);
+  for (size_t e = 0; e < count_of(module, 1); e++) {
+    CHECK(isnan(gradient[e]), "%zu: %g, expected NaN", e, (double)gradient[e]);
+  }
+  hw_module_destroy(module);
+}
+
 /* Every tail of a vector, and more than an item. */
 static void test_arrays(void) {
   enum { many = 3 << 14 };
@@ -315,6 +333,7 @@ int main(void) {
   check_run("parameters that are not named or have no gradient stay as they are", test_some);
   check_run("an optimizer goes on to the bit from what another remembers", test_resume);
   check_run("gradients are clipped by the norm of them all", test_clip);
+  check_run("a gradient that is NaN makes all of them NaN", test_clip_nan);
   check_run("arrays are stepped to their last element", test_arrays);
   hw_context_destroy(context);
   return check_result();

@@ -364,7 +364,7 @@ static void scatter(hw_run *run, const void *call) {
   const embedding_call *f = call;
   hw_matrix table = f->table;
   hw_embedding_backward(run, &table, f->ids, f->count, f->dy);
-  hw_positions_backward(run, &table, 1, 3, f->count, f->dy);
+  hw_positions_backward(run, &table, &(hw_places){.first = 1, .batch = f->count / 3, .tokens = 3}, f->dy);
 }
 
 static void check_embedding(size_t threads, size_t rows, size_t columns, size_t count) {
@@ -382,7 +382,7 @@ static void check_embedding(size_t threads, size_t rows, size_t columns, size_t 
   }
   case_run_on(threads, scatter, &call);
   CHECK_STATUS(hw_embed_backward(ids, count, dy, rows, columns, table), HW_OK);
-  for (size_t i = 0; i < count * columns; i++) {
+  for (size_t i = 0; i < count / 3 * 3 * columns; i++) {
     table[(1 + i / columns % 3) * columns + i % columns] += dy[i];
   }
   float *got = check_floats(rows * columns);

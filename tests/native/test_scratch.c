@@ -1,29 +1,30 @@
 /* What a context holds between runs: given back after a large run, kept where sizes alternate. */
 #include "modules.h"
 
-enum { WIDTH = 64, LARGE = 6000, SMALL = 1 };
+enum { WIDTH = 8, HIDDEN = 64, LARGE = 6000, SMALL = 1 };
 
 static hw_context *context;
-static hw_module *linear;
+static hw_module *feed_forward;
 static float *x;
 static float *y;
 
 /* Runs so many rows; returns what is held then. */
 static size_t held_after(size_t rows) {
-  CHECK_STATUS(forward_rows(context, linear, x, rows, y), HW_OK);
+  CHECK_STATUS(forward_rows(context, feed_forward, x, rows, y), HW_OK);
   return hw_context_scratch_bytes(context);
 }
 
 static void start(void) {
   CHECK(hw_context_create(&context) == HW_OK, "create");
-  CHECK(make_linear(context, WIDTH, WIDTH, true, &linear) == HW_OK, "create");
+  const hw_feed_forward_config config = {.d_model = WIDTH, .d_ff = HIDDEN};
+  CHECK(hw_feed_forward_create(context, &config, &feed_forward) == HW_OK, "create");
   x = check_floats((size_t)LARGE * WIDTH);
   y = check_floats((size_t)LARGE * WIDTH);
   check_fill(x, (size_t)LARGE * WIDTH);
 }
 
 static void end(void) {
-  hw_module_destroy(linear);
+  hw_module_destroy(feed_forward);
   hw_context_destroy(context);
   free(x);
   free(y);

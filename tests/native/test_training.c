@@ -45,7 +45,7 @@ static void step(hw_module *module, hw_optimizer *optimizer, bool with_adamw, ui
                  double *norm) {
   uint32_t ids[BATCH * TOKENS];
   hw_graph *graph = NULL;
-  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL};
+  const hw_loss_input input = {ids, NULL, BATCH, TOKENS, -100, NULL, NULL, NULL};
   for (uint32_t i = 0; i < BATCH * TOKENS; i++) {
     ids[i] = (uint32_t)(unit(1000 + number, i) * VOCAB);
   }
@@ -135,7 +135,7 @@ static float *train_on(size_t threads, size_t *count) {
     for (size_t i = 0; i < (size_t)MANY * LONG; i++) {
       ids[i] = (uint32_t)(check_random() % WORDS);
     }
-    const hw_loss_input input = {ids, NULL, MANY, LONG, -100, NULL, NULL};
+    const hw_loss_input input = {ids, NULL, MANY, LONG, -100, NULL, NULL, NULL};
     CHECK_STATUS(hw_model_loss(context, module, &input, &loss, &graph), HW_OK);
     CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_OK);
     CHECK_STATUS(hw_clip_grad_norm(context, module, 1.0, &norm), HW_OK);

@@ -346,15 +346,12 @@ checkProperty(
       };
       const read = await orRefused((async () => readGpt2Config(config))());
       if (read === undefined) return;
-      for (const size of [
-        read.vocabSize,
-        read.contextLength,
-        read.dModel,
-        read.numLayers,
-        read.dFf,
-      ])
+      const { vocabSize, contextLength, dModel, numLayers, numHeads, dFf } = read;
+      for (const size of [vocabSize, contextLength, dModel, numLayers])
         assert.ok(Number.isInteger(size) && size > 0);
-      assert.equal(read.dModel % read.numHeads, 0);
+      // n_inner 0 makes blocks of attention alone.
+      assert.ok(Number.isInteger(dFf) && (dFf > 0 || changed.n_inner === 0));
+      assert.equal(dModel % numHeads, 0);
     },
   ),
 );

@@ -14,6 +14,7 @@
 /** @typedef {import('./models/load-model.js').LoadModelOptions} LoadModelOptions */
 /** @typedef {import('./models/load-model.js').ModelParts} ModelParts */
 /** @typedef {import('./models/load-model.js').ModelSource} ModelSource */
+/** @typedef {import('./autograd/model-loss.js').LossOptions} LossOptions */
 /** @typedef {import('./models/language-model.js').LogitsOf} LogitsOf */
 /** @typedef {import('./models/language-model.js').Replacement} Replacement */
 /** @typedef {import('./models/language-model.js').DecoderResiduals} DecoderResiduals */

@@ -4,6 +4,8 @@
  * @module headwise/worker
  */
 
+/// <reference lib="esnext.disposable" preserve="true" />
+
 import { baseOf } from './engine/compile.js';
 import { HeadwiseError } from './checks/error.js';
 import { checkLoadOptions, readLoadOptions } from './engine/load-options.js';
@@ -160,7 +162,7 @@ import { startHost } from './worker/start-host.js';
  *     : T[K] extends (...args: infer A) => infer R
  *       ? (...args: { [I in keyof A]: Sent<A[I]> }) => Promise<Sent<Awaited<R>>>
  *     : Promise<Sent<T[K]>>
- * }} Remote
+ * } & (T extends { dispose(): void } ? AsyncDisposable : {})} Remote
  */
 
 /**
@@ -175,6 +177,21 @@ export { transfer } from './worker/wire.js';
 
 /** Keeps an engine alive as long as this thread holds an object of its Worker. @type {WeakMap<object, object>} */
 const engines = new WeakMap();
+
+/**
+ * What the function of a stretch returns stays here.
+ * @param {(fn: unknown) => Promise<unknown>} inWorker
+ * @returns {(fn: unknown) => Promise<unknown>}
+ */
+const stretch = (inWorker) => async (fn) => {
+  /** @type {unknown} */
+  let result;
+  const run = async () => {
+    result = await /** @type {Function} */ (fn)();
+  };
+  await inWorker(typeof fn === 'function' ? run : fn);
+  return result;
+};
 
 /**
  * Starts an engine in a Worker, like `load` of 'headwise'. Its computations never block the page. The names are the same,
@@ -197,6 +214,7 @@ export async function load(options) {
     const asked = [{ simd, threads, wasm }, baseOf()];
     const hw = await connection.send(0, ['load'], 'call', asked);
     engines.set(connection, hw);
+    for (const name of ['enableGrad', 'noGrad']) hw[name] = stretch(hw[name]);
     const { dispose } = hw;
     hw.dispose = async () => {
       try {

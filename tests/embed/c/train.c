@@ -94,7 +94,7 @@ static void make_batch(training *t) {
 /* ---- Steps ---- */
 
 static hw_status step(training *t, int number, float *loss) {
-  const hw_loss_input input = {t->ids, t->targets, BATCH, TOKENS, IGNORED, NULL, NULL};
+  const hw_loss_input input = {t->ids, t->targets, BATCH, TOKENS, IGNORED, NULL, NULL, NULL};
   const hw_adamw_config adamw = {
       .lr = 3e-3 * fmin(1.0, (number + 1.0) / WARM_UP), .beta1 = 0.9, .beta2 = 0.98, .eps = 1e-8, .weight_decay = 0.01};
   hw_graph *graph;

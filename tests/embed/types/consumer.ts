@@ -47,6 +47,9 @@ export async function here(options: LoadOptions): Promise<number[][]> {
 }
 
 export async function there(): Promise<Tensor> {
+  await using other = await loadWorker();
+  await using block = await new other.Linear({ inFeatures: 1, outFeatures: 1 });
+  console.log(await block.outFeatures);
   const hw: RemoteHeadwise = await loadWorker({ threads: 'auto' });
   const mha = await new hw.MultiHeadAttention({ dIn: 3, dOut: 2, contextLength: 6, numHeads: 2 });
   const cache = await mha.createCache();

@@ -72,7 +72,7 @@ function added({ grad, shape }, data) {
  */
 export function backward(tensor, gradient, options, tensorOf) {
   const { retainGraph } = checkTable(options, table, 'backward');
-  const given = maybe(checkFloats)(gradient, 'gradient');
+  const given = maybe(checkFloats)(gradient ?? undefined, 'gradient');
   // No code of the caller's runs from here on: it could free the graph.
   const root = sourceOf(tensor);
   if (root === undefined) {

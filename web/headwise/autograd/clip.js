@@ -1,7 +1,7 @@
 import { misfit } from '../checks/error.js';
-import { ModulePlace } from '../modules/parameter.js';
+import { identityOf, ModulePlace } from '../modules/parameter.js';
 import { checkFloats, viewOf, wordsOperand } from '../tensor/operand.js';
-import { checkParameters, identityOf } from './groups.js';
+import { checkParameters } from './groups.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../modules/module.js').Module} Module */
@@ -76,7 +76,8 @@ export function clipGradNorm(engine, parameters, maxNorm) {
   }
   const norm = Math.sqrt(sum);
   const factor = most / (norm + 1e-6);
-  if (factor < 1) {
+  // With a gradient that is NaN all are, as in torch.
+  if (!(factor >= 1)) {
     for (const [{ pointer }, indices] of modules) {
       const [list] = engine.lay([wordsOperand(indices)]);
       const { call } = engine;

@@ -2,7 +2,7 @@
 import { checkOptions } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray, tagOf } from '../checks/foreign.js';
-import { checkParameter, ModulePlace } from '../modules/parameter.js';
+import { checkParameter, identityOf, ModulePlace } from '../modules/parameter.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../modules/parameter.js').Parameter} Parameter */
@@ -11,12 +11,6 @@ import { checkParameter, ModulePlace } from '../modules/parameter.js';
 
 /** More than any model has. */
 const most = 2 ** 20;
-
-/**
- * What a place is of: the same parameter may be met under several names.
- * @param {Place} place
- */
-export const identityOf = (place) => (place instanceof ModulePlace ? place : place.tensor);
 
 /**
  * @param {Engine} engine that they must be of

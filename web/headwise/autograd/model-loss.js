@@ -15,14 +15,15 @@ import { attach } from './record.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
- * Options of `loss`.
+ * Options of a decoder's `loss`.
  * @typedef {object} LossOptions
  * @property {number} [ignoreIndex] default -100; targets of this value do not count
  * @property {readonly number[]} [lengths] how many ids of each row count: the others are padding, which no token attends to and
  *   whose targets do not count. Default: all
+ * @property {Ids} [positionIds] as of `forward`
  */
 
-/** What checks these options. */
+/** What checks the options that the losses of decoders and encoders share. */
 export const lossOptions = { ignoreIndex: or(checkIgnored, -100), lengths: readLengths };
 
 /**
@@ -32,10 +33,10 @@ export const lossOptions = { ignoreIndex: or(checkIgnored, -100), lengths: readL
  * @param {Ids} ids [batch, tokens] or [tokens]
  * @param {Ids | undefined} targets of the same shape; undefined: each id's is the next id of its row
  * @param {import('../checks/check.js').Checked<typeof lossOptions>} asked
- * @param {IdsOperand} [types] token types, to be of the ids' shape
+ * @param {{ tokenTypes?: IdsOperand, positionIds?: IdsOperand }} beside to be of the ids' shape
  * @returns {Tensor} of shape []
  */
-export function modelLoss(module, { name, vocabSize, contextLength }, ids, targets, asked, types) {
+export function modelLoss(module, { name, vocabSize, contextLength }, ids, targets, asked, beside) {
   const { ignoreIndex, lengths } = asked;
   const plain = checkTexts(ids, vocabSize);
   const { shape } = plain;
@@ -44,15 +45,18 @@ export function modelLoss(module, { name, vocabSize, contextLength }, ids, targe
   const given =
     targets === undefined ? undefined : checkRows(targets, 'targets', vocabSize, ignoreIndex);
   checkAsIds(given, 'targets', plain);
-  checkAsIds(types, 'tokenTypes', plain);
+  const { tokenTypes, positionIds } = beside;
+  checkAsIds(tokenTypes, 'tokenTypes', plain);
+  checkAsIds(positionIds, 'positionIds', plain);
   const input = withLengths(plain, lengths);
   const { engine, pointer } = module;
   const isRecorded = engine.isRecording && module.trains;
-  const laid = engine.lay([lossInput.bytes, 4, input, given, types]);
+  const laid = engine.lay([lossInput.bytes, 4, input, given, tokenTypes, positionIds]);
   const [struct, loss, idsAt] = laid;
   const fields = {
     ...{ ids: idsAt, targets: laid[3], batch: plain.size / tokens, tokens, ignoreIndex },
-    ...{ tokenTypes: laid[4], lengths: input.lengths ? idsAt + 4 * plain.size : 0 },
+    ...{ tokenTypes: laid[4], positionIds: laid[5] },
+    ...{ lengths: input.lengths ? idsAt + 4 * plain.size : 0 },
   };
   writeStruct(engine, struct, lossInput, fields);
   engine.check(engine.call.model_loss(pointer, struct, loss, isRecorded), name);

@@ -92,8 +92,8 @@ import { layoutOf } from './layout.js';
 export const mask = /* @__PURE__ */ layoutOf('kind data batchStride headStride queryStride keyStride');
 /** hw_input @type {import('./layout.js').Layout<'x' | 'ids' | 'batch' | 'tokens' | 'logitsStart' | 'logitsEnd' | 'lengths' | 'logitsLast'>} */
 export const input = /* @__PURE__ */ layoutOf('x ids batch tokens logitsStart logitsEnd lengths logitsLast:b');
-/** hw_forward_options @type {import('./layout.js').Layout<'mask' | 'weights' | 'trace' | 'cache' | 'headMask' | 'causality' | 'replace' | 'replaceCount' | 'tokenTypes' | 'start' | 'startLayer' | 'residuals'>} */
-export const forwardOptions = /* @__PURE__ */ layoutOf('mask weights@24 trace cache headMask causality replace replaceCount tokenTypes start startLayer residuals');
+/** hw_forward_options @type {import('./layout.js').Layout<'mask' | 'weights' | 'trace' | 'cache' | 'headMask' | 'causality' | 'replace' | 'replaceCount' | 'tokenTypes' | 'positionIds' | 'start' | 'startLayer' | 'residuals'>} */
+export const forwardOptions = /* @__PURE__ */ layoutOf('mask weights@24 trace cache headMask causality replace replaceCount tokenTypes positionIds start startLayer residuals');
 /** hw_parameter_info @type {import('./layout.js').Layout<'name' | 'rank' | 'shape' | 'loadsWhole'>} */
 export const parameterInfo = /* @__PURE__ */ layoutOf('name rank@96 shape loadsWhole:b@108');
 /** hw_attention_arguments @type {import('./layout.js').Layout<'batch' | 'heads' | 'keyHeads' | 'queryTokens' | 'keyTokens' | 'keyWidth' | 'valueWidth' | 'query' | 'key' | 'value' | 'output' | 'weights' | 'keyLengths' | 'scale' | 'softcap' | 'weightsKind' | 'isCausal' | 'offsetFromEnd' | 'causalOffset' | 'windowLeft' | 'windowRight' | 'mask' | 'dropout' | 'rowMaximum' | 'rowSum' | 'kept'>} */
@@ -106,8 +106,8 @@ export const sgdConfig = /* @__PURE__ */ layoutOf('lr:d momentum:d weightDecay:d
 export const crossEntropyCall = /* @__PURE__ */ layoutOf('logits targets rows classes ignoreIndex labelSmoothing:f losses gradient scale:f rowScales');
 /** hw_attention_gradient_arguments @type {import('./layout.js').Layout<'output' | 'query' | 'key' | 'value' | 'mask'>} */
 export const attentionGradientArguments = /* @__PURE__ */ layoutOf('output query key value mask');
-/** hw_loss_input @type {import('./layout.js').Layout<'ids' | 'targets' | 'batch' | 'tokens' | 'ignoreIndex' | 'tokenTypes' | 'lengths'>} */
-export const lossInput = /* @__PURE__ */ layoutOf('ids targets batch tokens ignoreIndex tokenTypes lengths');
+/** hw_loss_input @type {import('./layout.js').Layout<'ids' | 'targets' | 'batch' | 'tokens' | 'ignoreIndex' | 'tokenTypes' | 'lengths' | 'positionIds'>} */
+export const lossInput = /* @__PURE__ */ layoutOf('ids targets batch tokens ignoreIndex tokenTypes lengths positionIds');
 /** hw_rotary_config @type {import('./layout.js').Layout<'frequencies' | 'pairs' | 'factor'>} */
 export const rotaryConfig = /* @__PURE__ */ layoutOf('frequencies pairs factor:d');
 /** hw_layer_config @type {import('./layout.js').Layout<'window' | 'rotary'>} */

@@ -58,3 +58,9 @@ export class Owned {
     this.dispose();
   }
 }
+
+/** Makes an object's engine fixed, and unseen by loops over properties. @param {{ engine: Engine }} object */
+export const hideEngine = (object) =>
+  Object.defineProperty(object, 'engine', {
+    ...{ enumerable: false, writable: false, configurable: false },
+  });

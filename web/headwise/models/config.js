@@ -66,6 +66,8 @@ import { readRotary } from './rotary.js';
 
 /** More layers, and wider heads, no model has; what is made for each would fill memory. */
 const most = 2 ** 16;
+/** Where a head's width follows from the model's; no model comes near. */
+const widestImplied = 2 ** 24;
 
 /** @type {Readonly<Record<string, Activation>>} */
 const activations = {
@@ -90,8 +92,10 @@ function readSizes(fields, { sizes, defaults, keyValueHeads, headDim: usual }) {
   if (given === 0 && dModel % numHeads !== 0) {
     throw fields.error(width, `a multiple of ${heads}, ${numHeads}`, dModel);
   }
-  if (given > most) {
-    throw fields.error('head_dim', `an integer from 1 to ${most}`);
+  const headDim = given || dModel / numHeads;
+  const widest = given > 0 ? most : widestImplied;
+  if (headDim > widest) {
+    throw fields.error(given > 0 ? 'head_dim' : width, `at most ${widest} for each head`);
   }
   if (numHeads % numKeyValueHeads !== 0) {
     throw fields.error(
@@ -102,7 +106,7 @@ function readSizes(fields, { sizes, defaults, keyValueHeads, headDim: usual }) {
   }
   return {
     ...{ vocabSize: fields.size(vocab, defaults[0]), dModel, numHeads, numKeyValueHeads },
-    ...{ numLayers: fields.size(layers, defaults[2], most), headDim: given || dModel / numHeads },
+    ...{ numLayers: fields.size(layers, defaults[2], most), headDim },
     ...{
       places: fields.size(positions, defaults[4]),
       dFf: fields.size(inner, defaults[5] || 4 * dModel, undefined, 0),

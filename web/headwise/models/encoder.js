@@ -206,6 +206,8 @@ export class Encoder extends Model {
       throw misfit(targets, 'targets', 'one per id');
     }
     const { tokenTypes, ...asked } = checkTable(options, encoderLossOptions, about.name);
-    return modelLoss(this, about, ids, targets, asked, this.#readTypes(tokenTypes));
+    return modelLoss(this, about, ids, targets, asked, {
+      tokenTypes: this.#readTypes(tokenTypes),
+    });
   }
 }

@@ -1,13 +1,13 @@
 // What all decoders can do: forward, caches, the loss, generation.
 import { lossOptions, modelLoss } from '../autograd/model-loss.js';
-import { checkOptions, checkTable } from '../checks/check.js';
-import { checkTexts } from '../modules/embedding.js';
+import { asGiven, checkOptions, checkTable } from '../checks/check.js';
+import { checkRows, checkTexts } from '../modules/embedding.js';
 import { decoderForward } from '../modules/forward-options.js';
 import { runForward } from '../modules/forward.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
 import { generate } from './generate.js';
 import { Model } from './model.js';
-import { withLengths } from './ragged.js';
+import { checkAsIds, withLengths } from './ragged.js';
 import { attribution, headCircuits } from './understanding.js';
 
 /**
@@ -66,6 +66,8 @@ import { attribution, headCircuits } from './understanding.js';
  *   the last
  * @property {KeyValueCache} [cache] from this model's createCache; forward appends the ids to it. Such a forward is not recorded:
  *   `backward` through it throws
+ * @property {Ids} [positionIds] of the ids' shape: each token's position, below contextLength; default: its place in the row, behind
+ *   the tokens of a cache. Learned positions and rotary angles follow it; which tokens are attended to does not
  * @property {readonly number[]} [lengths] how many ids of each row count; the others are padding, of which nothing else
  *   depends. The logits of 'last' are those of each row's own last id, and a cache gets no padding
  */
@@ -91,6 +93,8 @@ import { attribution, headCircuits } from './understanding.js';
  *   & Asked<WithTrace, LayerTraces> & Asked<WithResiduals, DecoderResiduals>} DecoderResult
  */
 
+const decoderLossOptions = { ...lossOptions, positionIds: asGiven };
+
 /** The base class of decoders. */
 export class LanguageModel extends Model {
   /**
@@ -108,6 +112,13 @@ export class LanguageModel extends Model {
     return new KeyValueCache(this, { heads, headDim, contextLength }, checked);
   }
 
+  /** @param {unknown} positionIds */
+  #readPositions(positionIds) {
+    return positionIds === undefined
+      ? undefined
+      : checkRows(positionIds, 'positionIds', this.inner.config.contextLength);
+  }
+
   /**
    * Computes the logits of the token that follows each id.
    * @template {LogitsOf} [Logits='last']
@@ -118,14 +129,17 @@ export class LanguageModel extends Model {
    *   differ in length: they are padded at the right, as with `lengths`
    * @param {DecoderForwardOptions<Logits, NeedWeights, WithTrace, WithResiduals>} [options]
    * @returns {DecoderResult<Logits, NeedWeights, WithTrace, WithResiduals>}
-   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or a cache of another batch; ERR_VALUE: an id out of
-   *   range, or no room in the cache; ERR_MEMORY; ERR_DISPOSED. After any error the cache is unchanged
+   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, positions of another shape, or a cache of another
+   *   batch; ERR_VALUE: an id or position out of range, or no room in the cache; ERR_MEMORY; ERR_DISPOSED. After any error the
+   *   cache is unchanged
    */
   forward(ids, options) {
     this.checkAlive();
     const { about, config } = this.inner;
     const asked = checkTable(options, decoderForward, about.name);
     const input = checkTexts(ids, config.vocabSize);
+    const positionIds = this.#readPositions(asked.positionIds);
+    checkAsIds(positionIds, 'positionIds', input);
     // No code of the caller's runs from here on: it could end the model, or end or fill the cache.
     if (asked.cache === undefined && asked.logits !== 'none') {
       this.checkRecording(about.name);
@@ -134,7 +148,7 @@ export class LanguageModel extends Model {
       this,
       about,
       withLengths(input, asked.lengths),
-      asked,
+      { ...asked, positionIds },
       ids,
     );
     return /** @type {any} */ (asked.logits === 'none' ? rest : { logits: output, ...rest });
@@ -174,15 +188,17 @@ export class LanguageModel extends Model {
    * @param {Ids} [targets] of the same shape, with rows of the same lengths; default: the target of each id is the next id of its row; the last id has no target
    * @param {import('../autograd/model-loss.js').LossOptions} [options]
    * @returns {Tensor} of shape []: the mean over targets that are not ignored; NaN if there are none
-   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or targets of another shape; ERR_VALUE: an id or target out
-   *   of range; ERR_MEMORY; ERR_DISPOSED
+   * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or targets or positions of another shape; ERR_VALUE: an id, target
+   *   or position out of range; ERR_MEMORY; ERR_DISPOSED
    */
   loss(ids, targets, options) {
     this.checkAlive();
     const { loss: about } = this.inner;
     this.checkRecording(about.name);
-    const asked = checkTable(options, lossOptions, about.name);
-    return modelLoss(this, about, ids, targets, asked);
+    const { positionIds, ...asked } = checkTable(options, decoderLossOptions, about.name);
+    return modelLoss(this, about, ids, targets, asked, {
+      positionIds: this.#readPositions(positionIds),
+    });
   }
 
   /**

@@ -62,13 +62,27 @@ async function onDisk({ name, find }) {
   return { name, find: findThere };
 }
 
-/** @param {readonly any[]} files @returns {Folder} */
+/** Where a File lies in the folder that was chosen; '' if that is not known. @param {any} file @returns {string} */
+const folderOfFile = ({ webkitRelativePath: path = '' }) =>
+  path.slice(0, path.lastIndexOf('/') + 1);
+
+/**
+ * The outermost folder that has a config.json: others, such as 1_Pooling, may have one of their own.
+ * @param {readonly any[]} files
+ * @returns {Folder}
+ */
 function folderOf(files) {
   const bad = files.findIndex((file) => !isOf(file, 'File') || typeof file.name !== 'string');
   if (bad >= 0) {
     throw misfit(files[bad], `source[${bad}]`, 'a File');
   }
-  const byName = new Map(files.map((file) => [file.name, file]));
+  const depth = (/** @type {string} */ folder) => folder.split('/').length;
+  const [own] = files
+    .filter(({ name }) => name === 'config.json')
+    .map(folderOfFile)
+    .sort((a, b) => depth(a) - depth(b));
+  const inIt = files.filter((file) => own === undefined || folderOfFile(file) === own);
+  const byName = new Map(inIt.map((file) => [file.name, file]));
   return { name: 'the files', find: (file) => byName.get(file), files: [...byName.keys()] };
 }
 
@@ -90,7 +104,7 @@ const listOf = (source) =>
 export async function placeOf(source, revision) {
   const files = reading(() => listOf(source), 'source', expected);
   if (files !== undefined) {
-    return folderOf(files);
+    return reading(() => folderOf(files), 'source', expected);
   }
   if (isAddress(source)) {
     const text = reading(() => String(source), 'source', expected);

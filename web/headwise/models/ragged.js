@@ -77,19 +77,19 @@ export function checkAsIds(x, name, ids) {
  */
 export function withLengths(input, given) {
   const { shape, size, lengths: own } = input;
-  if (given === undefined && own === undefined) {
+  const lengths = /** @type {number[] | undefined} */ (given ?? own);
+  if (lengths === undefined) {
     return input;
   }
   const tokens = shape[shape.length - 1];
   const batch = size / tokens;
-  const lengths = /** @type {number[]} */ (given ?? own);
   const room = (/** @type {number} */ row) => own?.[row] ?? tokens;
   const fits =
     isArray(lengths) &&
     lengths.length === batch &&
     lengths.every((n, row) => Number.isInteger(n) && n > 0 && n <= room(row));
   if (!fits) {
-    throw misfit(given ?? own, 'lengths', `${batch} numbers of ids, from 1 to ${tokens}`);
+    throw misfit(lengths, 'lengths', `${batch} numbers of ids, from 1 to ${tokens}`);
   }
   const data = new Uint32Array(size + batch);
   data.set(input.data);

@@ -1,34 +1,47 @@
 import { checkBoolean, checkOptions } from '../checks/check.js';
 import { HeadwiseError } from '../checks/error.js';
-import { checkUnchanged } from '../checks/foreign.js';
+import { checkUnchanged, isPlain } from '../checks/foreign.js';
 import { isLeaf } from '../autograd/record.js';
 import { disposeSymbol } from '../engine/dispose.js';
+import { hideEngine } from '../engine/owned.js';
 import { sizeOf } from '../tensor/shape.js';
 import { Module } from './module.js';
-import { Parameter, TensorPlace } from './parameter.js';
+import { identityOf, parameterOf, TensorPlace } from './parameter.js';
 import { matchState } from './state.js';
 
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+/** @typedef {import('./parameter.js').Parameter} Parameter */
 /** @typedef {import('./parameter.js').Place} Place */
 
 /** @typedef {{ key: string, shape: readonly number[], place: Place }} Entry */
 
-/** @param {string} prefix @param {string} name */
-const join = (prefix, name) => (prefix === '' ? name : `${prefix}.${name}`);
+/** Deeper than modules are nested in practice. */
+const deepest = 64;
+
+/** Whether modules and tensors are looked for in a property's value. @param {unknown} value @returns {value is object} */
+const isEntered = (value) =>
+  value instanceof ComposedModule || Array.isArray(value) || isPlain(value);
 
 /**
- * The modules and the tensors with requiresGrad in an object's properties and arrays, in the order in which they were set.
+ * The modules and the tensors with requiresGrad in an object's properties, and in modules, arrays and plain objects there, each
+ * with its name, in the order in which they were set.
  * @param {object} owner
- * @param {string} prefix of names
- * @returns {Generator<{ name: string, value: Module | ComposedModule | Tensor }, void, void>}
+ * @param {string} [prefix] of names
+ * @param {readonly object[]} [outer] what encloses the owner; it is not entered again
+ * @returns {Generator<{ name: string, value: Module | Tensor }, void, void>}
  */
-function* partsOf(owner, prefix) {
+function* leavesOf(owner, prefix = '', outer = []) {
+  const around = [...outer, owner];
+  if (around.length > deepest) {
+    const problem = `modules are inside each other ${around.length} deep`;
+    throw new HeadwiseError('ERR_VALUE', `${problem}; expected at most ${deepest}`);
+  }
   for (const [key, value] of Object.entries(owner)) {
-    const name = join(prefix, key);
-    if (value instanceof Module || value instanceof ComposedModule || isLeaf(value)) {
+    const name = prefix + key;
+    if (value instanceof Module || isLeaf(value)) {
       yield { name, value };
-    } else if (Array.isArray(value)) {
-      yield* partsOf(value, name);
+    } else if (isEntered(value) && !around.includes(value)) {
+      yield* leavesOf(value, `${name}.`, around);
     }
   }
 }
@@ -40,23 +53,23 @@ function* partsOf(owner, prefix) {
  * @returns {import('./state.js').Owner}
  */
 function ownerOf({ constructor }, parts) {
-  const modules = parts.filter(({ value }) => value instanceof Module);
-  /** @param {string} key @returns {{ name: string, module: any, rest: string } | undefined} */
-  const within = (key) => {
-    const found = modules.find(({ name }) => key.startsWith(`${name}.`));
-    return (
-      found && { name: found.name, module: found.value, rest: key.slice(found.name.length + 1) }
-    );
-  };
+  /** @type {Record<string, any>} */
+  const modules = {};
+  for (const { name, value } of parts) {
+    if (value instanceof Module) modules[`${name}.`] = value;
+  }
+  const prefixOf = (/** @type {string} */ key) =>
+    Object.keys(modules).find((prefix) => key.startsWith(prefix)) ?? '';
   const owner = {
     constructor,
     canonicalKey(/** @type {string} */ key) {
-      const part = within(key);
-      return part === undefined ? key : join(part.name, part.module.canonicalKey(part.rest));
+      const prefix = prefixOf(key);
+      const rest = key.slice(prefix.length);
+      return prefix + (modules[prefix]?.canonicalKey(rest) ?? rest);
     },
     ignoresEntry(/** @type {string} */ key, /** @type {unknown} */ value) {
-      const part = within(key);
-      return part !== undefined && part.module.ignoresEntry(part.rest, value);
+      const prefix = prefixOf(key);
+      return modules[prefix]?.ignoresEntry(key.slice(prefix.length), value) ?? false;
     },
   };
   return owner;
@@ -64,45 +77,22 @@ function ownerOf({ constructor }, parts) {
 
 /**
  * The base class for modules made of other modules, like torch.nn.Module. A subclass keeps modules and tensors with
- * requiresGrad in its properties or in arrays there. The base class finds them under their property names. The subclass
- * defines `forward`.
+ * requiresGrad in its properties, or in arrays and plain objects there. The base class finds them under their property names.
+ * The subclass defines `forward`.
  */
 export class ComposedModule {
   /** @internal @param {import('../engine/engine.js').Engine} engine */
   constructor(engine) {
     /** @internal */
     this.engine = engine;
-    Object.defineProperty(this, 'engine', {
-      ...{ enumerable: false, writable: false, configurable: false },
-    });
+    hideEngine(this);
     /** Whether dropout is active; as in torch, a new module is in training mode. */
     this.training = true;
   }
 
-  /**
-   * The inner modules and tensors, each with its name, at every depth.
-   * @param {string} [prefix]
-   * @param {readonly object[]} [outer] the enclosing modules; they are not entered again
-   * @returns {Generator<{ name: string, value: Module | Tensor }, void, void>}
-   */
-  *#leaves(prefix = '', outer = []) {
-    const around = [...outer, this];
-    if (around.length > deepest) {
-      const problem = `modules are inside each other ${around.length} deep`;
-      throw new HeadwiseError('ERR_VALUE', `${problem}; expected at most ${deepest}`);
-    }
-    for (const { name, value } of partsOf(this, prefix)) {
-      if (!(value instanceof ComposedModule)) {
-        yield { name, value };
-      } else if (!around.includes(value)) {
-        yield* value.#leaves(name, around);
-      }
-    }
-  }
-
   /** @returns {Entry[]} an entry for each name; a shared part has several */
   #entries() {
-    return [...this.#leaves()].flatMap(({ name, value }) =>
+    return [...leavesOf(this)].flatMap(({ name, value }) =>
       value instanceof Module
         ? value.places.map((place) => ({
             ...{ key: value.keyIn(name, place.name), shape: place.shape, place },
@@ -120,10 +110,10 @@ export class ComposedModule {
     const known = new Set();
     return this.#entries()
       .filter(({ place }) => {
-        const is = place instanceof TensorPlace ? place.tensor : place;
+        const is = identityOf(place);
         return !known.has(is) && known.add(is);
       })
-      .map(({ key, place }) => new Parameter(key, place));
+      .map(({ key, place }) => parameterOf(key, place));
   }
 
   /**
@@ -170,7 +160,7 @@ export class ComposedModule {
   loadStateDict(dict, options) {
     checkOptions(options, [], 'loadStateDict');
     const entries = this.#entries();
-    const tensors = matchState(dict, ownerOf(this, [...this.#leaves()]), entries);
+    const tensors = matchState(dict, ownerOf(this, [...leavesOf(this)]), entries);
     // Reading the dict may have ended a module. Then reserve room for the largest parameter, so that nothing fails half-way.
     const { engine } = this;
     entries.forEach(({ place }) => place.check());
@@ -187,19 +177,21 @@ export class ComposedModule {
    */
   train(mode = true) {
     checkBoolean(mode, 'mode');
-    const seen = new Set();
-    const visit = (/** @type {ComposedModule} */ module) => {
-      seen.add(module);
-      module.training = mode;
-      for (const { value } of partsOf(module, '')) {
+    /** @type {Set<object>} */
+    const all = new Set([this]);
+    // The loop also visits what it adds.
+    for (const owner of all) {
+      if (owner instanceof ComposedModule) {
+        owner.training = mode;
+      }
+      for (const value of Object.values(owner)) {
         if (value instanceof Module) {
           value.train(mode);
-        } else if (value instanceof ComposedModule && !seen.has(value)) {
-          visit(value);
+        } else if (isEntered(value)) {
+          all.add(value);
         }
       }
-    };
-    visit(this);
+    }
     return this;
   }
 
@@ -213,7 +205,7 @@ export class ComposedModule {
 
   /** Frees all inner modules. */
   dispose() {
-    for (const { value } of this.#leaves()) {
+    for (const { value } of leavesOf(this)) {
       if (value instanceof Module) {
         value.dispose();
       }
@@ -230,6 +222,3 @@ export class ComposedModule {
     return 'Module';
   }
 }
-
-/** Deeper than modules are nested in practice. */
-const deepest = 64;

@@ -28,6 +28,7 @@ import { sameShape, sizeOf } from '../tensor/shape.js';
  * @property {import('../attention/mask.js').Mask | undefined} mask
  * @property {FloatOperand | undefined} headMask
  * @property {IdsOperand | undefined} tokenTypes of encoders
+ * @property {IdsOperand | undefined} positionIds of decoders
  * @property {readonly Replacement[]} replace
  * @property {FloatOperand | undefined} start what the first layer is given
  * @property {number} causality
@@ -111,7 +112,8 @@ export function fitHeadMask(headMask, layers, heads) {
  */
 export function fitExtras(asked, about, scores, hasBatch, cacheAt) {
   const { layers, heads, dModel = 0 } = about;
-  const { headMask, keyPaddingMask: padding, trace = false, replace = [], tokenTypes } = asked;
+  const { headMask, keyPaddingMask: padding, trace = false, replace = [] } = asked;
+  const { tokenTypes, positionIds } = asked;
   const [batch, , tokens] = scores;
   const stream = hasBatch ? [batch, tokens, dModel] : [tokens, dModel];
   if (asked.start !== undefined) {
@@ -126,7 +128,18 @@ export function fitExtras(asked, about, scores, hasBatch, cacheAt) {
   const firstLayer = start?.layer ?? 0;
   const count = layers - firstLayer;
   return {
-    ...{ layers, firstLayer, scores, mask, headMask, tokenTypes, replace, cacheAt, trace },
+    ...{
+      layers,
+      firstLayer,
+      scores,
+      mask,
+      headMask,
+      tokenTypes,
+      positionIds,
+      replace,
+      cacheAt,
+      trace,
+    },
     start: start?.residual,
     causality: causalityOf(asked.isCausal, own !== undefined),
     weightsBytes: asked.needWeights ? 4 * count * sizeOf(scores, 'weights') : undefined,
@@ -142,14 +155,14 @@ export function fitExtras(asked, about, scores, hasBatch, cacheAt) {
  * @param {readonly number[]} addresses where the struct and its parts are, behind the input and the output
  */
 function write(engine, extras, addresses) {
-  const [, struct, weights, maskAt, headMask, tokenTypes, list, residuals, start, ...outputs] =
-    addresses;
+  const [, struct, weights, maskAt, headMask, tokenTypes, positionIds, list, ...rest] = addresses;
+  const [residuals, start, ...outputs] = rest;
   const { mask, replace } = extras;
   extras.tracesAt = struct + layout.bytes;
   extras.weightsAt = weights;
   extras.residualsAt = residuals;
   writeStruct(engine, struct, layout, {
-    ...{ weights, headMask, tokenTypes, residuals, start },
+    ...{ weights, headMask, tokenTypes, positionIds, residuals, start },
     trace: extras.trace ? extras.tracesAt : 0,
     cache: extras.cacheAt,
     causality: extras.causality,
@@ -177,7 +190,8 @@ export function layExtras(engine, extras, bytes) {
   const listBytes = extras.replace.length * replaceLayout.bytes;
   const outputs = extras.replace.map(({ output }) => output);
   const residualsBytes = extras.residuals && 4 * sizeOf(extras.residuals, 'residuals');
-  const operands = [extras.mask?.tensor, extras.headMask, extras.tokenTypes];
+  const { tokenTypes, positionIds } = extras;
+  const operands = [extras.mask?.tensor, extras.headMask, tokenTypes, positionIds];
   const addresses = engine.lay([
     ...[bytes, structBytes, extras.weightsBytes, ...operands, listBytes],
     ...[residualsBytes, extras.start, ...outputs],

@@ -1,5 +1,5 @@
 // What a forward may be asked for, checked as far as that goes before shapes are known.
-import { checkBoolean, checkOptions, maybe, or } from '../checks/check.js';
+import { asGiven, checkBoolean, checkOptions, maybe, or } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 import { readLengths } from '../models/ragged.js';
@@ -77,9 +77,10 @@ export const decoderForward = {
   logits: (/** @type {any} */ value) => copyArray(value, 2) ?? value ?? 'last',
   ...{ ...encoderForward, cache: checkCache },
   ...{ replace: maybe(checkReplace), start: maybe(checkStart), residuals: flag },
+  positionIds: asGiven,
 };
 
-/** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward> & { tokenTypes: IdsOperand }>} Asked options that are checked */
+/** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward> & { tokenTypes: IdsOperand, positionIds: IdsOperand }>} Asked options that are checked */
 
 /** The options of a call without options. @type {Asked} */
 export const nothing = Object.freeze({ needWeights: false, trace: false });

@@ -1,14 +1,15 @@
 import { modules } from '../engine/abi.js';
 import { checkBoolean, checkOptions } from '../checks/check.js';
 import { checkUnchanged } from '../checks/foreign.js';
-import { addressOf, Owned } from '../engine/owned.js';
+import { addressOf, hideEngine, Owned } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
-import { ModulePlace, Parameter } from './parameter.js';
+import { ModulePlace, parameterOf } from './parameter.js';
 import { matchState } from './state.js';
-import { listParameters, readParameter, writeParameter, writeRows } from './parameters.js';
+import { listParameters, writeParameter, writeRows } from './parameters.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
+/** @typedef {import('./parameter.js').Parameter} Parameter */
 /** @typedef {import('./parameter.js').Place} Place */
 /** @typedef {import('./parameters.js').Parameter} Entry */
 
@@ -54,9 +55,7 @@ export class Module extends Owned {
     super(engine, createModule(engine, spec), 'module_destroy');
     /** @internal */
     this.engine = engine;
-    Object.defineProperty(this, 'engine', {
-      ...{ enumerable: false, writable: false, configurable: false },
-    });
+    hideEngine(this);
     /** Whether dropout is active; as in torch, a new module is in training mode. */
     this.training = true;
   }
@@ -119,7 +118,7 @@ export class Module extends Owned {
    * @throws {HeadwiseError} ERR_DISPOSED
    */
   parameters() {
-    return this.places.map((place) => new Parameter(place.name, place));
+    return this.places.map((place) => parameterOf(place.name, place));
   }
 
   /**
@@ -187,13 +186,7 @@ export class Module extends Owned {
    * @returns {Record<string, Tensor>} with torch's names and shapes
    */
   stateDict() {
-    const { engine, pointer } = this;
-    return Object.fromEntries(
-      this.parameterList.map((parameter) => [
-        parameter.key,
-        readParameter(engine, pointer, parameter),
-      ]),
-    );
+    return Object.fromEntries(this.places.map((place) => [place.name, place.read()]));
   }
 
   /**

@@ -211,6 +211,28 @@ export class Parameter {
 }
 
 /**
+ * What a place is of: the same parameter may be met under several names.
+ * @param {Place} place
+ */
+export const identityOf = (place) => (place instanceof ModulePlace ? place : place.tensor);
+
+/** By what they are of, and by name. @type {WeakMap<object, Record<string, Parameter>>} */
+const parameters = new WeakMap();
+
+/**
+ * The parameter of a place: the same each time, so that it can be found among others.
+ * @param {string} name
+ * @param {Place} place
+ * @returns {Parameter}
+ */
+export function parameterOf(name, place) {
+  const is = identityOf(place);
+  const named = parameters.get(is) ?? Object.create(null);
+  parameters.set(is, named);
+  return (named[name] ??= new Parameter(name, place));
+}
+
+/**
  * A parameter's place.
  * @param {unknown} value
  * @param {string} name

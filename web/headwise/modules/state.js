@@ -17,17 +17,15 @@ import { sameShape } from '../tensor/shape.js';
 /**
  * @param {unknown} dict
  * @param {Owner} owner
- * @returns {Map<string, unknown>} by the parameters' keys
+ * @returns {[key: string, value: unknown, own: string][]} by the parameters' keys; own: the dict's
  */
 function readState(dict, owner) {
   if (typeof dict !== 'object' || dict === null) {
     throw misfit(dict, 'dict', 'an object of tensors');
   }
-  return new Map(
-    entriesOf(dict, 'dict')
-      .filter(([key, value]) => !owner.ignoresEntry(key, value))
-      .map(([key, value]) => [owner.canonicalKey(key), value]),
-  );
+  return entriesOf(dict, 'dict')
+    .filter(([key, value]) => !owner.ignoresEntry(key, value))
+    .map(([key, value]) => [owner.canonicalKey(key), value, key]);
 }
 
 /**
@@ -39,11 +37,13 @@ function readState(dict, owner) {
  * @throws {HeadwiseError} ERR_VALUE: missing or unexpected keys (named); ERR_SHAPE: wrong shapes (keys named)
  */
 export function matchState(dict, owner, parameters) {
-  const given = readState(dict, owner);
+  const entries = readState(dict, owner);
+  const given = new Map(entries.map(([key, value]) => [key, value]));
   const keys = parameters.map(({ key }) => key);
   const missing = keys.filter((key) => !given.has(key));
   const expected = new Set(keys);
-  const unexpected = [...given.keys()].filter((key) => !expected.has(key));
+  // A key is expected once: out_proj.weight and fc_out.weight are the same.
+  const unexpected = entries.filter(([key]) => !expected.delete(key)).map(([, , own]) => own);
   const tensors = new Map(
     keys.filter((key) => given.has(key)).map((key) => [key, checkFloats(given.get(key), key)]),
   );

@@ -244,7 +244,7 @@ export class Tensor {
   /**
    * Computes the gradients of this tensor and adds them to the `grad` of all tensors and parameters that require them. It
    * frees the graph unless `retainGraph` is true.
-   * @param {Tensor} [gradient] the gradient of this tensor, in its shape; default 1, for a tensor of one element
+   * @param {Tensor | null} [gradient] the gradient of this tensor, in its shape; default 1, for a tensor of one element
    * @param {import('../autograd/backward.js').BackwardOptions} [options]
    * @throws {HeadwiseError} ERR_VALUE: nothing was recorded, the graph was freed, or a module has changed since; ERR_SHAPE:
    *   no gradient for more than one element, or a gradient of another shape; ERR_MEMORY; ERR_DISPOSED

@@ -8,14 +8,19 @@ import { pack } from './wire.js';
 
 /** @typedef {import('./held.js').Scope} Scope */
 
-/** @typedef {{ resolve: (value: any) => void, reject: (error: unknown) => void, target: object | undefined, scope: Scope, hasFailed?: boolean }} Pending */
+/** @typedef {{ resolve: (value: any) => void, reject: (error: unknown) => void, target: object | undefined, scope: Scope, isLast: boolean, hasFailed?: boolean }} Pending */
 
 /** @typedef {{ call: number, id: number, path: string[], how: 'call' | 'new' | 'get' | 'set', args: unknown[] }} Call */
+
+/** What they ask for has happened if the other side has ended. */
+const lastCalls = ['dispose', 'return'];
 
 /** One side of a conversation: calls what the other side holds, and answers its calls. */
 export class Endpoint {
   #post;
   #lastId = 0;
+  /** Below 0: the other side numbers the rest. */
+  #lastDerived = 0;
   /** Calls that were not answered. @type {Map<number, Pending>} */
   #pending = new Map();
   #held;
@@ -45,8 +50,9 @@ export class Endpoint {
   /** @param {unknown} reason what all who wait, and all later calls, are told */
   end(reason) {
     this.#ended = reason;
-    for (const { reject, scope } of this.#pending.values()) {
-      reject(reason);
+    for (const { resolve, reject, scope, isLast } of this.#pending.values()) {
+      if (isLast) resolve(undefined);
+      else reject(reason);
       leave(scope);
     }
     this.#pending.clear();
@@ -62,6 +68,7 @@ export class Endpoint {
     if (message.answer !== undefined) this.#settle(message);
     else if (message.call !== undefined) this.#answer(message);
     else if (message.abort !== undefined) this.#incoming.abort(message.abort, message.reason);
+    else if (message.derive !== undefined) this.#keep(message);
     else this.#held.letGo(message.drop)?.dispose?.();
   }
 
@@ -82,11 +89,13 @@ export class Endpoint {
    * @returns {Promise<any>} which can also be iterated, if an iterator comes
    */
   send(id, path, how, args, target) {
+    const isLast = how === 'call' && lastCalls.includes(path[path.length - 1]);
+    if (isLast && this.hasEnded) return iterable(Promise.resolve());
     const call = ++this.#lastId;
     /** @type {Scope} */
     const scope = [];
     const answer = new Promise((resolve, reject) => {
-      this.#pending.set(call, { resolve, reject, target, scope });
+      this.#pending.set(call, { resolve, reject, target, scope, isLast });
       try {
         this.#ask({ call, id, path, how, args }, scope);
         this.waits(this.#pending.size > 0);
@@ -163,6 +172,28 @@ export class Endpoint {
       this.#post({ answer: call, error: this.#outgoing.packError(error) }, []);
     }
     leave(scope);
+  }
+
+  /**
+   * Calls a method whose result is known here. Later calls may name it at once.
+   * @param {number} id of an object of the other side
+   * @param {string} name
+   * @param {unknown[]} args plain
+   * @returns {number} of the result there
+   */
+  derive(id, name, args) {
+    const derive = --this.#lastDerived;
+    this.#post({ derive, id, name, args }, []);
+    return derive;
+  }
+
+  /** @param {{ derive: number, id: number, name: string, args: unknown[] }} message */
+  #keep({ derive, id, name, args }) {
+    try {
+      this.#held.keep(derive, this.#held.get(id)[name](...args));
+    } catch (error) {
+      this.#held.keep(derive, error); // No memory: it is refused where it is used.
+    }
   }
 
   // Of what was lent

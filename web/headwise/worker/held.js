@@ -22,6 +22,11 @@ export class Held {
     return this.#lastId;
   }
 
+  /** @param {number} id below 0, chosen by the other side @param {unknown} object */
+  keep(id, object) {
+    this.#objects.set(id, object);
+  }
+
   /** @param {number} id */
   has(id) {
     return this.#objects.has(id);

@@ -2,12 +2,17 @@
 import { Tensor } from '../tensor/tensor.js';
 import { leave } from './held.js';
 import { dropWith, standFor } from './places.js';
+import { standIn } from './recorded.js';
 import { remoteIterator, remoteObject } from './remote.js';
 import { loading } from './there.js';
 import { responseOf, streamOf } from './streams.js';
 import { errorOf, isObject, unpack as unpackWith } from './wire.js';
 
 /** @typedef {import('./held.js').Scope} Scope */
+
+/** @param {{ blob: Blob, name: string, type: string, lastModified: number, path: string | undefined }} packed */
+const fileOf = ({ blob, name, path, ...rest }) =>
+  Object.defineProperty(new File([blob], name, rest), 'webkitRelativePath', { value: path });
 
 /** Unpacks what an endpoint hears. */
 export class Incoming {
@@ -60,7 +65,7 @@ export class Incoming {
         case 'object':
           return this.#remote(packed);
         case 'tensor':
-          return this.#recorded(packed);
+          return standIn(this.#endpoint, packed.id, new Tensor(packed.data, packed.shape));
         case 'iterator':
           return this.#iterator(packed.id, scope);
         case 'function':
@@ -73,6 +78,8 @@ export class Incoming {
           return streamOf((path) => this.#endpoint.send(packed.id, path, 'call', []));
         case 'response':
           return responseOf({ ...packed, body: packed.body && this.unpack(packed.body, scope) });
+        case 'file':
+          return fileOf(packed);
         case 'url':
           return new URL(packed.href);
         default:
@@ -90,32 +97,11 @@ export class Incoming {
     return remote;
   }
 
-  /**
-   * A tensor that was recorded on the other side: its values are here, its graph is there.
-   * @param {{ id: number, data: Float32Array, shape: number[] }} packed
-   */
-  #recorded({ id, data, shape }) {
-    const tensor = new Tensor(data, shape);
-    Object.defineProperties(tensor, {
-      requiresGrad: { value: true },
-      backward: {
-        value: (/** @type {unknown[]} */ ...args) =>
-          this.#endpoint.send(id, ['backward'], 'call', args),
-      },
-    });
-    standFor(tensor, { endpoint: this.#endpoint, id, name: 'Tensor' });
-    return tensor;
-  }
-
   /** @param {number} id @param {Scope} scope emptied: it goes on until the iterator ends */
   #iterator(id, scope) {
     this.#scopes.set(id, scope.splice(0));
     const ended = () => this.leave(id);
-    const iterator = remoteIterator(async (...asked) => {
-      // With its Worker it has ended, and a loop may be left.
-      const isOver = asked[0][0] === 'return' && this.#endpoint.hasEnded;
-      return isOver ? undefined : this.#endpoint.send(id, ...asked);
-    }, ended);
+    const iterator = remoteIterator((...asked) => this.#endpoint.send(id, ...asked), ended);
     dropWith(iterator, this.#endpoint, id);
     return iterator;
   }

@@ -10,6 +10,12 @@ import { ownArray, packError } from './wire.js';
 
 /** @typedef {import('./held.js').Scope} Scope */
 
+/** Of a File Node clones the bytes alone, and nobody its path. @param {File} file */
+const packFile = (file) => {
+  const { name, type, lastModified, webkitRelativePath: path } = file;
+  return { $: 'file', blob: file.slice(), name, type, lastModified, path };
+};
+
 /** Packs what an endpoint's calls and answers consist of. */
 export class Outgoing {
   #endpoint;
@@ -36,6 +42,7 @@ export class Outgoing {
     }
     if (place !== undefined) return { $: 'yours', id: place.id };
     if (isOf(object, 'URL')) return { $: 'url', href: object.href };
+    if (isOf(object, 'File')) return packFile(object);
     if (ArrayBuffer.isView(object)) return ownArray(object);
     return isA(object, Error) ? this.packError(object) : undefined;
   }
@@ -50,6 +57,12 @@ export class Outgoing {
     const known = this.#packKnown(object);
     if (known !== undefined) return known;
     if (typeof object === 'function') return this.#lendFunction(object, scope, call);
+    if (isA(object, Promise)) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        'an argument is a Promise; expected what it gives: await it',
+      );
+    }
     if (isOf(object, 'AbortSignal')) return this.#lendSignal(object, scope);
     if (isOf(object, 'Response')) {
       const { body, ...packed } = packResponse(object);
@@ -98,7 +111,8 @@ export class Outgoing {
         return await callback(...args);
       } catch (error) {
         failure = { error };
-        this.#endpoint.failCall(call, error);
+        // Once the other side is told: what it ends then, such as a stretch of noGrad, has ended before the next call.
+        queueMicrotask(() => this.#endpoint.failCall(call, error));
         throw error;
       }
     });

@@ -49,6 +49,9 @@ export function reach(object, path, how, args) {
   return last === undefined ? object(...args) : owner[last](...args);
 }
 
+/** `await using` of runtimes that have it; the others find it by the registered name, as compilers do. */
+const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+
 class RemoteObject {
   /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
   get [Symbol.toStringTag]() {
@@ -73,6 +76,30 @@ function remoteClass(name, construct) {
   };
 }
 
+/** Values whose entries' settings may be set, one by one: an optimizer's groups of parameters. */
+const settable = ['groups'];
+
+/**
+ * @param {string} name of the value
+ * @param {Record<string, unknown>[]} entries of the value, copied
+ * @param {Ask} ask
+ */
+function settableEntries(name, entries, ask) {
+  entries.forEach((entry, i) => {
+    for (const [key, first] of Object.entries(entry)) {
+      let value = first;
+      Object.defineProperty(entry, key, {
+        get: () => value,
+        set(given) {
+          value = given;
+          ask([name, `${i}`, key], 'set', [given]);
+        },
+      });
+    }
+  });
+  return entries;
+}
+
 /**
  * @param {Members} has
  * @param {Ask} ask
@@ -86,12 +113,20 @@ export function remoteObject(has, ask) {
   }
   for (const value of has.values) {
     Object.defineProperty(remote, value, {
-      get: () => ask([value], 'get', []),
+      get() {
+        const answer = ask([value], 'get', []);
+        return settable.includes(value)
+          ? answer.then((entries) => settableEntries(value, entries, ask))
+          : answer;
+      },
       // In order, as all else; what is refused is an unhandled rejection.
       set(given) {
         ask([value], 'set', [given]);
       },
     });
+  }
+  if (has.methods.has('dispose')) {
+    Object.defineProperty(remote, asyncDispose, { value: () => remote.dispose() });
   }
   for (const [of, statics] of Object.entries(has.classes)) {
     remote[of] = remoteClass(of, (args) => ask([of], 'new', args));

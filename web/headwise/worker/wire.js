@@ -1,6 +1,7 @@
 // The messages between a page and a Worker. Both sides send and receive them:
 //   { call, id, path, how, args }  how: 'call' or 'new' what is at the path from object id, 'get' or 'set' it
 //   { answer, value } or { answer, error }  of the call of that number
+//   { derive, id, name, args }     calls a method of object id; derive: what the sender calls its result, below 0
 //   { abort: id, reason }          a signal that was lent
 //   { drop: id }                   the sender holds the object no longer
 // They are structured clones. Objects that cannot be cloned become marks:
@@ -12,7 +13,7 @@
 //   { $: 'function', id }          an argument that is called where it came from
 //   { $: 'signal', id, reason? }   an AbortSignal; reason: it is aborted
 //   { $: 'reason', id, … }         an error, which a signal of the receiver's had as its reason
-//   { $: 'stream', id }, { $: 'response', … }, { $: 'url', href }, { $: 'error', … }
+//   { $: 'stream', id }, { $: 'response', … }, { $: 'file', … }, { $: 'url', href }, { $: 'error', … }
 // What was lent with a call (functions, signals, streams) is let go of when it is answered, or when the iterator that it
 // returned has ended.
 import { describe } from '../checks/describe.js';

@@ -10,13 +10,13 @@ import { tensor } from '../../headwise/index.js';
 export const BETAS = /** @type {const} */ ([0.9, 0.98]);
 const MAX_NORM = 1;
 
-/** @typedef {{ ids: ArrayLike<number>, targets: ArrayLike<number> }} Example */
+/** @typedef {{ ids: ArrayLike<number>, targets: ArrayLike<number>, positions?: ArrayLike<number> }} Example */
 
-/** @param {readonly Example[]} rows of one length @param {'ids' | 'targets'} what */
+/** @param {readonly Example[]} rows of one length @param {'ids' | 'targets' | 'positions'} what each of them has */
 export function batchOf(rows, what) {
   const { length } = rows[0].ids;
   const flat = new Float32Array(rows.length * length);
-  rows.forEach((row, i) => flat.set(row[what], i * length));
+  rows.forEach((row, i) => flat.set(/** @type {ArrayLike<number>} */ (row[what]), i * length));
   return tensor(flat, [rows.length, length]);
 }
 
@@ -45,7 +45,8 @@ export function decayGroups(learning, weightDecay) {
  */
 export function takeStep({ hw, model, optimizer, params }, rows, lr) {
   const value = hw.enableGrad(() => {
-    const loss = model.loss(batchOf(rows, 'ids'), batchOf(rows, 'targets'));
+    const positionIds = rows[0].positions && batchOf(rows, 'positions');
+    const loss = model.loss(batchOf(rows, 'ids'), batchOf(rows, 'targets'), { positionIds });
     loss.backward();
     return loss.item();
   });

@@ -3,7 +3,7 @@
  *
  * @import { Gpt2 } from 'headwise/gpt2'
  * @import { Random } from './random.js'
- * @import { Data, Task } from './task.js'
+ * @import { Data, Row, Task } from './task.js'
  */
 import { Bpe, END_OF_TEXT } from './bpe.js';
 import { scorePart } from './card.js';
@@ -12,26 +12,33 @@ import { rowOf } from './task.js';
 import { novels, split } from './texts.js';
 
 const VOCABULARY = 2048;
+const CONTEXT_LENGTH = 2048;
+const LARGE_CONTEXT_LENGTH = 1024;
 
 /**
  * Rows of a step: from this share of the steps on, so many tokens a step, in rows of one of these lengths. Among few tokens
- * heads find the one before sooner. Rows begin at position 0, so that the last positions need long ones.
+ * heads find the one before sooner.
  *
  * @typedef {{ from: number, tokens: number, rows: readonly number[] }} Phase
  */
 /** @type {readonly Phase[]} */
 const PHASES = [
   { from: 0, tokens: 512, rows: [32] },
-  { from: 0.1, tokens: 512, rows: [64] },
-  { from: 0.3, tokens: 768, rows: [128] },
-  { from: 0.6, tokens: 1024, rows: [256] },
-  { from: 0.9, tokens: 2048, rows: [256, 256, 512, 1024, 2048] },
+  { from: 0.15, tokens: 512, rows: [64] },
+  { from: 0.4, tokens: 1024, rows: [128] },
+  { from: 0.7, tokens: 1024, rows: [256] },
+  { from: 0.92, tokens: 2048, rows: [512, 1024, 1024, 2048] },
 ];
 
+/**
+ * The share of the rows that begin at position 0, and not at any: what stands next to a token is then learnt at all positions
+ * alike, and from the first step on.
+ */
+const FROM_START = 0.5;
 /** The share of the rows in which a part is written over a later one, so that the text repeats. */
 const WITH_REPEAT = 0.1;
-/** Of the others so many begin with <|endoftext|> and a paragraph, and not anywhere. */
-const WITH_BEGINNING = 0.5;
+/** Of the others that begin at position 0 so many begin with <|endoftext|> and a paragraph, and not anywhere. */
+const WITH_BEGINNING = 0.8;
 
 /** Ids of the novels, and where in them paragraphs begin. */
 class Text {
@@ -69,20 +76,28 @@ class Text {
     return ids.copyWithin(target, source, source + length);
   }
 
-  /** @param {Random} random @param {number} count of tokens */
-  some(random, count) {
+  /** @param {Random} random @param {number} count of tokens @param {boolean} isStart whether at position 0 */
+  #some(random, count, isStart) {
     if (random.unit() < WITH_REPEAT) return this.#repeated(random, count);
-    return random.unit() < WITH_BEGINNING
+    return isStart && random.unit() < WITH_BEGINNING
       ? this.#beginning(random, count)
       : this.#window(random, count);
   }
+
+  /** @param {Random} random @param {number} length @param {number} contextLength @returns {Row} */
+  row(random, length, contextLength) {
+    const isStart = random.unit() < FROM_START;
+    const first = isStart ? 0 : random.whole(0, contextLength - length);
+    const positions = Array.from({ length }, (_, i) => first + i);
+    return { ...rowOf(this.#some(random, length + 1, isStart)), positions };
+  }
 }
 
-/** @param {Text} text @param {readonly Phase[]} phases @returns {Data['batch']} */
-const batches = (text, phases) => (random, progress) => {
+/** @param {Text} text @param {readonly Phase[]} phases @param {number} contextLength @returns {Data['batch']} */
+const batches = (text, phases, contextLength) => (random, progress) => {
   const { tokens, rows } = /** @type {Phase} */ (phases.findLast(({ from }) => from <= progress));
   const length = random.pick(rows);
-  return Array.from({ length: tokens / length }, () => rowOf(text.some(random, length + 1)));
+  return Array.from({ length: tokens / length }, () => text.row(random, length, contextLength));
 };
 
 /**
@@ -140,8 +155,13 @@ function samples(model, bpe) {
   return `Temperature ${temperature}, top ${topK}, seed ${seed}:\n\n${texts.join('\n\n---\n\n')}`;
 }
 
-/** @param {readonly Phase[]} phases @param {() => { train: string, heldOut: string }} texts @returns {Data} */
-export function austenData(phases, texts = () => split(novels())) {
+/**
+ * @param {readonly Phase[]} phases
+ * @param {number} contextLength of the model
+ * @param {() => { train: string, heldOut: string }} texts
+ * @returns {Data}
+ */
+export function austenData(phases, contextLength, texts = () => split(novels())) {
   const { train, heldOut } = texts();
   const bpe = Bpe.learn(train, VOCABULARY);
   const text = new Text(bpe.encode(train), bpe);
@@ -159,7 +179,7 @@ export function austenData(phases, texts = () => split(novels())) {
     tokenizer: bpe.json,
     tokenizerConfig: { bos_token: END_OF_TEXT, eos_token: END_OF_TEXT },
     config: { bos_token_id: bpe.endOfText, eos_token_id: bpe.endOfText },
-    batch: batches(text, phases),
+    batch: batches(text, phases, contextLength),
     judge: (model) =>
       (lossOn(model, ids, WINDOW, JUDGED) + lossOn(model, ids, LONG_WINDOW, JUDGED_LONG)) / 2,
     evaluate: (model, isFinal) => {
@@ -181,15 +201,15 @@ export function austenData(phases, texts = () => split(novels())) {
 export const austen = {
   name: 'austen',
   options: {
-    ...{ vocabSize: VOCABULARY, contextLength: 2048, dModel: 128 },
-    ...{ numHeads: 8, numLayers: 4, dFf: 512, dropout: 0.1 },
+    ...{ vocabSize: VOCABULARY, contextLength: CONTEXT_LENGTH, dModel: 128 },
+    ...{ numHeads: 8, numLayers: 4, dFf: 512 },
   },
   start: { tokens: 0.05, positions: 0.07 },
   steps: 26_000,
   peak: 3e-3,
   decay: 0.1,
   judgedEvery: 500,
-  data: () => austenData(PHASES),
+  data: () => austenData(PHASES, CONTEXT_LENGTH),
 };
 
 /**
@@ -201,13 +221,22 @@ export const austen = {
 export const austenLarge = {
   ...austen,
   name: 'austen-large',
-  options: { ...austen.options, contextLength: 1024, dModel: 192, numLayers: 5, dFf: 768 },
+  options: {
+    ...austen.options,
+    contextLength: LARGE_CONTEXT_LENGTH,
+    dModel: 192,
+    numLayers: 5,
+    dFf: 768,
+  },
   steps: 60_000,
   peak: 2e-3,
   data: () =>
-    austenData([
-      { from: 0, tokens: 1024, rows: [256] },
-      { from: 0.3, tokens: 2048, rows: [512] },
-      { from: 0.8, tokens: 2048, rows: [512, 1024] },
-    ]),
+    austenData(
+      [
+        { from: 0, tokens: 1024, rows: [256] },
+        { from: 0.3, tokens: 2048, rows: [512] },
+        { from: 0.8, tokens: 2048, rows: [512, 1024] },
+      ],
+      LARGE_CONTEXT_LENGTH,
+    ),
 };

@@ -33,6 +33,7 @@
  * @typedef {object} Row
  * @property {number[]} ids
  * @property {number[]} targets IGNORED where nothing is asked
+ * @property {number[]} [positions] default: from 0 on; all rows of a step have some, or none has
  */
 
 export { IGNORED } from '../../train/tasks/task.js';

@@ -1,0 +1,56 @@
+// Tensors that were recorded on the other side: their values are here, their graph is there.
+import { copyArray } from '../checks/foreign.js';
+import { mostDimensions } from '../tensor/shape.js';
+import { Tensor } from '../tensor/tensor.js';
+import { standFor } from './places.js';
+
+/** @typedef {import('./endpoint.js').Endpoint} Endpoint */
+
+/**
+ * Iterates over the first axis by the tensor's own methods.
+ * @param {Tensor} tensor
+ */
+function rowsOf(tensor) {
+  Tensor.prototype[Symbol.iterator].call(tensor); // refuses what has no axis
+  const [count, ...shape] = tensor.shape;
+  return (function* () {
+    for (let i = 0; i < count; i++) yield tensor.slice([i, i + 1]).reshape(shape);
+  })();
+}
+
+/**
+ * Lets a tensor stand for one of the other side. What its shape methods return stands for what they return there.
+ * @param {Endpoint} endpoint
+ * @param {number} id
+ * @param {Tensor} tensor
+ * @returns {Tensor} the same
+ */
+export function standIn(endpoint, id, tensor) {
+  const derive = (/** @type {'reshape' | 'permute' | 'slice'} */ name) => ({
+    value(/** @type {any[]} */ ...given) {
+      // What the caller may change is read once.
+      const args = given.map((arg) => copyArray(arg, mostDimensions) ?? arg);
+      /** @type {any} */
+      const method = Tensor.prototype[name];
+      const result = method.apply(tensor, args);
+      return endpoint.hasEnded
+        ? result
+        : standIn(endpoint, endpoint.derive(id, name, args), result);
+    },
+  });
+  Object.defineProperties(tensor, {
+    requiresGrad: {
+      get: () => true,
+      set(value) {
+        endpoint.send(id, ['requiresGrad'], 'set', [value]);
+      },
+    },
+    backward: {
+      value: (/** @type {unknown[]} */ ...args) => endpoint.send(id, ['backward'], 'call', args),
+    },
+    ...{ reshape: derive('reshape'), permute: derive('permute'), slice: derive('slice') },
+    [Symbol.iterator]: { value: () => rowsOf(tensor) },
+  });
+  standFor(tensor, { endpoint, id, name: 'Tensor' });
+  return tensor;
+}
