@@ -109,7 +109,7 @@ roomTest(
   async (page) => {
     const { n } = run.source;
     await reread(page, () => page.click('#explore-continue button[type=submit]'));
-    assert.match(await textOf(page, '#explore-written'), /6 tokens, [\d.]+ per second/);
+    assert.match(await textOf(page, '#explore-written'), /6 tokens, [\d.,]+ per second/);
     assert.equal((await page.$$('#explore-text .written')).length, 6);
     const expected = [...model.decoder.generate(run.ids, { maxTokens: 6, temperature: 0 })];
     await addressHas(page, `added=${expected.join('_')}`);

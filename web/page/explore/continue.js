@@ -5,7 +5,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { plural } from '../shared/format.js';
+import { formatRate, plural } from '../shared/format.js';
 import { menu } from '../shared/menu.js';
 import { derived, effect, signal } from '../shared/signals.js';
 import { drawn, html, select, taking } from '../shared/template.js';
@@ -23,9 +23,6 @@ const DECODINGS = [
   ['greedy', 'the likeliest token'],
   ['sample', 'a token drawn at random'],
 ];
-
-/** @param {number} rate */
-const formatRate = (rate) => (rate >= 100 ? String(Math.round(rate)) : rate.toPrecision(2));
 
 /** How tokens are chosen. @param {Explorer} room */
 const how = (room) =>

@@ -10,11 +10,15 @@ export const formatCount = (value) => whole.format(value);
 /** @param {number} count @param {string} noun in the singular */
 export const plural = (count, noun) => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
-/** @param {number} ms */
+/** Of three digits: what is rounded to a thousand has the next unit. @param {number} ms */
 export function formatTime(ms) {
-  if (ms < 1) return `${(ms * 1000).toPrecision(3)} µs`;
-  return ms < 1000 ? `${ms.toPrecision(3)} ms` : `${(ms / 1000).toFixed(2)} s`;
+  if (ms < 0.9995) return `${(ms * 1000).toPrecision(3)} µs`;
+  return ms < 999.5 ? `${ms.toPrecision(3)} ms` : `${(ms / 1000).toFixed(2)} s`;
 }
+
+/** Two digits, or all before the point. @param {number} rate a second */
+export const formatRate = (rate) =>
+  rate < 99.5 ? rate.toPrecision(2) : formatCount(Math.round(rate));
 
 /** @param {number} bytes */
 export function formatBytes(bytes) {

@@ -1,0 +1,31 @@
+// How the page writes times and rates.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatRate, formatTime } from '../web/page/shared/format.js';
+
+/** @param {(value: number) => string} format @param {readonly [value: number, expected: string][]} cases */
+function writes(format, cases) {
+  for (const [value, expected] of cases) assert.equal(format(value), expected);
+}
+
+test('times have three digits, also where they are rounded to the next unit', () => {
+  writes(formatTime, [
+    [0.0024, '2.40 µs'],
+    [0.99949, '999 µs'],
+    [0.9996, '1.00 ms'],
+    [12.345, '12.3 ms'],
+    [999.4, '999 ms'],
+    [999.6, '1.00 s'],
+    [61_000, '61.00 s'],
+  ]);
+});
+
+test('rates have two digits, or all before the point', () => {
+  writes(formatRate, [
+    [0.25, '0.25'],
+    [8, '8.0'],
+    [99.4, '99'],
+    [99.7, '100'],
+    [1234.5, '1,235'],
+  ]);
+});
