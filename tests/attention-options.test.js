@@ -133,6 +133,10 @@ test('with lengths the diagonal ends at each entry’s last key, unless causalOf
     [4, 5],
     [2, 3],
   ]);
+  assert.deepEqual(sees({ kvLengths: Int32Array.of(5, 3), window: Int32Array.of(1, -1) }), [
+    [2, 2],
+    [2, 2],
+  ]);
   assert.deepEqual(sees({ kvLengths: [1, 0] }), [
     [0, 1],
     [0, 0],

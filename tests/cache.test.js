@@ -122,7 +122,7 @@ test('past keys and values are copied, and the batch is theirs', () => {
     const heads = reference.splitHeads(projected, 3);
     return tensor(Float32Array.from(heads.data), heads.shape);
   };
-  for (const n of [1, 7, 8, 9, 19]) {
+  for (const n of [0, 1, 7, 8, 9, 19]) {
     const [key, value] = [past('W_key', n), past('W_value', n)];
     const cache = module.createCache({ past: { key, value } });
     key.data.fill(NaN);
@@ -145,12 +145,7 @@ test('a mask spans the cached tokens and the new ones, and replaces the causal m
   const cache = module.createCache({ batch: 2 });
   module.forward(tokens(x, 0, 11), { cache });
   const masks = [boolData(1, [3, 14]), data(2, [3, 14], 2), boolData(3, [2, 1, 3, 14])];
-  masks.push(
-    data(4, [1, 3, 3, 14]),
-    boolData(5, [2, 3, 3, 14]),
-    data(6, [1, 14]),
-    boolData(7, [3, 9]),
-  );
+  masks.push(data(4, [1, 3, 3, 14]), boolData(5, [2, 3, 3, 14]), data(6, [1, 14]));
   masks.push(boolData(8, [3, 1]), data(9, [2, 3, 1, 14]));
   for (const mask of masks) {
     const actual = module.forward(tokens(x, 11, 14), { cache, mask, needWeights: true });

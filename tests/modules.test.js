@@ -225,6 +225,9 @@ for (const [name, module] of Object.entries(classes())) {
       [3, 1, 6, 6],
       [1, 3, 6, 6],
       [1, 1, 6, 7],
+      [6, 5],
+      [1, 5],
+      [1, 1, 6, 2],
     ])
       throwsCode(
         () => module.forward(x, { mask: boolData(1, shape) }),
@@ -272,6 +275,9 @@ for (const name of ['CausalAttention', 'MultiHeadAttentionWrapper', 'MultiHeadAt
     dropping.train();
     hw.manualSeed(1);
     assert.deepEqual(draw(), first);
+    dropping.training = false;
+    assert.equal(dropping.training, false);
+    assert.deepEqual(draw(), draw());
   });
 
 test('the output under dropout is what the returned weights make of the values', () => {

@@ -125,11 +125,11 @@ export function attentionOptions(hw) {
     ['half a length', ask({ kvLengths: [1.5, 9] }), 'ERR_VALUE', 'kvLengths', '[1.5, 9]'],
     ['lengths that are no array', ask({ kvLengths: 9 }), 'ERR_VALUE', 'kvLengths', '9'],
     [
-      'lengths in a typed array',
-      ask({ kvLengths: Uint32Array.of(9, 9) }),
+      'half a length in a typed array',
+      ask({ kvLengths: Float32Array.of(1.5, 9) }),
       'ERR_VALUE',
       'kvLengths',
-      'a Uint32Array of length 2',
+      'a Float32Array of length 2',
     ],
     [
       'a past that is a tensor',

@@ -41,21 +41,21 @@ function padKeys(mask, keys) {
 }
 
 /**
- * Aligns a mask at the right of the scores' shape.
+ * Aligns a mask at the right of the scores' shape. Only a mask of a function's may have fewer keys.
  * @param {import('../tensor/operand.js').Operand} given
  * @param {readonly [number, number, number, number]} scores [batch, heads, Lq, Lkv]
  * @param {string} expected the shape that is asked for, in words
- * @param {readonly number[]} [shown] the scores' shape as the caller sees it
+ * @param {readonly number[]} [shown] of a function's: the scores' shape as the caller sees it
  * @returns {Mask}
  * @throws {HeadwiseError} ERR_SHAPE
  */
-export function prepareMask(given, scores, expected, shown = scores) {
+export function prepareMask(given, scores, expected, shown) {
   const unfit = () =>
-    misshapen(given.shape, 'mask', `${expected}, broadcast to ${describe(shown)}`);
+    misshapen(given.shape, 'mask', `${expected}, broadcast to ${describe(shown ?? scores)}`);
   if (given.shape.length === 0 || given.shape.length > 4 || given.shape.includes(0)) {
     throw unfit();
   }
-  const tensor = padKeys(given, scores[3]);
+  const tensor = shown ? padKeys(given, scores[3]) : given;
   const shape = [...Array(4 - tensor.shape.length).fill(1), ...tensor.shape];
   const strides = [0, 0, 0, 0];
   for (let axis = 3, stride = 1; axis >= 0; axis--) {

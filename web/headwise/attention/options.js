@@ -2,7 +2,7 @@ import { checkBoolean, checkProbability, maybe, or } from '../checks/check.js';
 import { checkTensor } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
-import { copyArray } from '../checks/foreign.js';
+import { copyList } from '../checks/foreign.js';
 import { prepareMask } from './mask.js';
 
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
@@ -36,7 +36,7 @@ import { prepareMask } from './mask.js';
  *   i + causalOffset + right; -1: unlimited on that side
  * @property {boolean} [enableGqa] true lets k and v have fewer heads, a divisor of q's. Adjacent heads of q share each.
  *   Default false
- * @property {readonly number[]} [kvLengths] the number of valid keys of each batch entry, past ones included; 0 gives zeros
+ * @property {ArrayLike<number>} [kvLengths] the number of valid keys of each batch entry, past ones included; 0 gives zeros
  * @property {import('./operands.js').Past} [past] precedes k and v; the result then has present
  * @property {number} [dropoutP] default 0; drawn from the engine's generator as in torch, regardless of any module's mode
  * @property {NeedWeights} [needWeights] true: the probabilities after dropout; 'scores': the scaled scores before softcap;
@@ -75,7 +75,7 @@ function checkOffset(value) {
 /** @param {unknown} value @returns {readonly [number, number]} */
 function checkWindow(value) {
   const isSide = (/** @type {unknown} */ side) => isInteger(side, -1, 2 ** 31 - 1);
-  const window = copyArray(value, 2);
+  const window = copyList(value, 2);
   if (window?.length !== 2 || !window.every(isSide)) {
     throw misfit(value, 'window', '[left, right], integers of at least -1 (-1: unlimited)');
   }
@@ -131,7 +131,7 @@ function fitLengths(value, batch, keyTokens) {
     return undefined;
   }
   const isLength = (/** @type {unknown} */ length) => isInteger(length, 0, keyTokens);
-  const lengths = copyArray(value, batch);
+  const lengths = copyList(value, batch);
   if (lengths?.length !== batch || !lengths.every(isLength)) {
     const expected = `an array of ${batch} integers from 0 to ${keyTokens}, one for each batch entry`;
     throw misfit(value, 'kvLengths', expected);

@@ -186,6 +186,18 @@ export function copyArray(value, most) {
 }
 
 /**
+ * A copy of a plain or typed array, of numbers if it is typed.
+ * @param {any} value
+ * @param {number} [most] entries
+ * @returns {any[] | undefined} undefined: it is neither, of more entries, or it cannot be read
+ */
+export function copyList(value, most = 2 ** 20) {
+  if (kindOf(value) === undefined) return copyArray(value, most);
+  const length = lengthOf(value);
+  return length <= most ? Array.from({ length }, (_, i) => Number(value[i])) : undefined;
+}
+
+/**
  * `Object.entries`, once.
  * @param {object} object
  * @param {string} name

@@ -1,12 +1,11 @@
 import { checkBoolean, checkIndex, checkOptions, checkSignal, checkSize } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
-import { isA } from '../checks/foreign.js';
+import { copyList, isA } from '../checks/foreign.js';
 import { checkSeed, random } from '../tensor/functions.js';
 import { checkCacheType, KeyValueCache } from '../modules/key-value-cache.js';
 import { checkIds } from '../modules/embedding.js';
 import { pending, withoutSteps } from '../worker/steps.js';
 import { MersenneTwister } from './mersenne-twister.js';
-import { copyOf } from './ragged.js';
 import { draw, likeliest, logProbability } from './sample.js';
 
 /** @typedef {import('./language-model.js').LanguageModel} LanguageModel */
@@ -63,7 +62,7 @@ function checkTopP(value) {
 
 /** @param {unknown} stop an id, or a list of them @param {number} vocabSize @returns {Set<number>} */
 function checkStop(stop, vocabSize) {
-  const list = stop === undefined ? [] : copyOf(stop);
+  const list = stop === undefined ? [] : copyList(stop);
   return list === undefined
     ? new Set([checkIndex(stop, 'stop', vocabSize)])
     : new Set(list.map((id, i) => checkIndex(id, `stop[${i}]`, vocabSize)));

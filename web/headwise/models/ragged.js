@@ -1,7 +1,7 @@
 // Batches of sequences that differ in length.
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
-import { copyArray, isArray, kindOf, lengthOf, reading } from '../checks/foreign.js';
+import { copyArray, copyList, isArray, kindOf, reading } from '../checks/foreign.js';
 import { sameShape } from '../tensor/shape.js';
 
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
@@ -9,20 +9,9 @@ import { sameShape } from '../tensor/shape.js';
 /** The most ids that are copied and padded here. More are read as rows of equal length are, or refused. */
 const most = 2 ** 20;
 
-/**
- * A copy of a plain or typed array, of numbers if it is typed.
- * @param {any} value
- * @returns {any[] | undefined} undefined: it is neither, or longer than `most`
- */
-export function copyOf(value) {
-  if (kindOf(value) === undefined) return copyArray(value, most);
-  const length = lengthOf(value);
-  return length <= most ? Array.from({ length }, (_, i) => Number(value[i])) : undefined;
-}
-
 /** @param {unknown} value of the option @returns {unknown} a copy if it is an array */
 export const readLengths = (value) =>
-  reading(() => copyOf(value), 'lengths', 'the numbers of ids of the rows') ?? value;
+  reading(() => copyList(value), 'lengths', 'the numbers of ids of the rows') ?? value;
 
 /**
  * Pads rows of unequal length at the right.
@@ -38,7 +27,7 @@ export function padRows(ids) {
   const rows = [];
   let tokens = 0;
   for (const row of list) {
-    const copy = copyOf(row);
+    const copy = copyList(row);
     tokens = Math.max(tokens, copy?.length ?? 0);
     if (copy === undefined || tokens * list.length > most) {
       return { ids: [...rows, row, ...list.slice(rows.length + 1)], lengths: undefined };

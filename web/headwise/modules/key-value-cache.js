@@ -1,15 +1,7 @@
-import {
-  checkContext,
-  checkIndex,
-  checkOptions,
-  checkShape,
-  checkSize,
-  oneOf,
-  or,
-} from '../checks/check.js';
+import { checkContext, checkIndex, checkOptions, checkSize, oneOf, or } from '../checks/check.js';
 import { checkFloats } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError, misfit } from '../checks/error.js';
+import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
 import { matrixType } from '../engine/abi.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { sameShape } from '../tensor/shape.js';
@@ -22,7 +14,7 @@ import { sameShape } from '../tensor/shape.js';
  * @typedef {object} CacheOptions
  * @property {number} [batch] the number of sequences; default 1, or the batch of past
  * @property {import('../attention/operands.js').Past} [past] the first contents of the cache, copied; key and value are
- *   [batch, heads, n, headDim]. Default: an empty cache
+ *   [batch, heads, n, headDim]; n may be 0. Default: an empty cache
  * @property {'float32' | 'bfloat16' | 'float16'} [dtype] of keys and values in the cache; default 'float32'. With 16 bits it takes
  *   half the memory. Keys and values are rounded as they come, and are infinite as float16 beyond 65,504. Results, weights and traces
  *   are those of the rounded keys and values: traces are exact for what is stored
@@ -48,18 +40,12 @@ function checkPast(past, batch, { heads, headDim, contextLength }) {
   const value = checkFloats(given.value, 'past.value');
   const [own, ownHeads, tokens, width] = key.shape;
   const fits = key.shape.length === 4 && ownHeads === heads && width === headDim;
-  checkShape(
-    key,
-    'past.key',
-    fits && (batch === undefined || own === batch),
-    () => `[${batch ?? 'batch'}, ${heads}, n, ${headDim}]`,
-  );
-  checkShape(
-    value,
-    'past.value',
-    sameShape(value.shape, key.shape),
-    () => `${describe(key.shape)}, as past.key`,
-  );
+  if (!fits || own === 0 || own !== (batch ?? own)) {
+    throw misshapen(key.shape, 'past.key', `[${batch ?? 'batch'}, ${heads}, n, ${headDim}]`);
+  }
+  if (!sameShape(value.shape, key.shape)) {
+    throw misshapen(value.shape, 'past.value', `${describe(key.shape)}, as past.key`);
+  }
   checkContext(tokens, 'past', contextLength, 'ERR_VALUE');
   return { key, value };
 }

@@ -56,8 +56,17 @@ export class Module extends Owned {
     /** @internal */
     this.engine = engine;
     hideEngine(this);
-    /** Whether dropout is active; as in torch, a new module is in training mode. */
-    this.training = true;
+  }
+
+  #training = true;
+
+  /** Whether dropout is active. As in torch, a new module is in training mode. To assign it is the same as `train(mode)`. */
+  get training() {
+    return this.#training;
+  }
+
+  set training(mode) {
+    this.train(mode);
   }
 
   /**
@@ -226,7 +235,7 @@ export class Module extends Owned {
     const { pointer } = this;
     checkBoolean(mode, 'mode');
     this.engine.call.module_train(pointer, mode);
-    this.training = mode;
+    this.#training = mode;
     return this;
   }
 
