@@ -134,6 +134,30 @@ test('a stack knows the projection of each layer', () => {
   stack.dispose();
 });
 
+const sizesOfModel = {
+  ...{ vocab_size: 20, hidden_size: 8, num_hidden_layers: 2, num_attention_heads: 2 },
+  ...{ intermediate_size: 8, max_position_embeddings: 12, pad_token_id: 0 },
+};
+const distilbert = { vocab_size: 20, dim: 8, n_layers: 2, n_heads: 2, hidden_dim: 8 };
+for (const [Class, config, projectionKey] of /** @type {const} */ ([
+  ['Decoder', { model_type: 'llama', ...sizesOfModel }, 'self_attn.o_proj.weight'],
+  ['Encoder', { model_type: 'bert', ...sizesOfModel }, 'attention.output.dense.weight'],
+  ['Encoder', { model_type: 'roberta', ...sizesOfModel }, 'attention.output.dense.weight'],
+  ['Encoder', { model_type: 'distilbert', ...distilbert }, 'attention.out_lin.weight'],
+]))
+  test(`${config.model_type}: norms are of values projected by each layer`, () => {
+    const model = new /** @type {any} */ (hw)[Class](config);
+    const { trace } = model.forward([drawIds(6, 9, 20), drawIds(7, 9, 20)], { trace: true });
+    const state = model.stateDict();
+    const keys = Object.keys(state).filter((key) => key.endsWith(projectionKey));
+    assert.equal(keys.length, trace.length);
+    keys.forEach((key, layer) => {
+      checkNorms(trace[layer], state[key].toNested());
+      trace[layer].dispose();
+    });
+    model.dispose();
+  });
+
 test('with a cache, values are of all keys and outputs of the new tokens', () => {
   const model = smallModel(hw);
   const ids = drawIds(3, 12);

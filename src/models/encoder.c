@@ -314,9 +314,13 @@ bool hw_encoder_predictor(const hw_module *module, hw_predictor *predictor) {
   return true;
 }
 
+static const hw_linear *out_proj(const hw_module *module, size_t layer) {
+  return hw_modules_out_proj(&((const encoder *)module)->parts.blocks, layer);
+}
+
 const hw_module_type hw_encoder_type = {
-    HW_MODULE_TYPE(encoder), .backward = backward,  .check = check,        .takes_ids = true,
-    .takes_rows = true,      .has_head_mask = true, .takes_lengths = true,
+    HW_MODULE_TYPE(encoder), .backward = backward, .check = check,        .out_proj = out_proj,
+    .takes_ids = true,       .takes_rows = true,   .has_head_mask = true, .takes_lengths = true,
 };
 
 hw_status hw_encoder_create(const hw_encoder_config *config, hw_module **module) {
