@@ -222,6 +222,17 @@ test('a download that is cut goes on where it was cut', async () => {
   );
 });
 
+test('a download that is cut within the first bytes goes on too', async () => {
+  for (const cutAfter of [0, 4, 5000]) {
+    server.behaviours['/plain/folder/config.json'] = { cutAfter: Math.min(cutAfter, 9), cuts: 1 };
+    server.behaviours['/plain/folder/model.safetensors'] = { cutAfter, cuts: 2 };
+    const model = await open(`${server.origin}/plain/folder`);
+    areTensors(await valuesOf(model), ['a', 'unwanted', 'b']);
+  }
+  server.behaviours['/plain/folder/config.json'] = { cutAfter: 0 };
+  await rejectsCode(open(`${server.origin}/plain/folder`), 'ERR_LOAD', 'config.json');
+});
+
 test('a connection that is cut again and again is an error, in time', async () => {
   server.behaviours['/plain/folder/model.safetensors'] = { cutAfter: 65_536 };
   const model = await open(`${server.origin}/plain/folder`);

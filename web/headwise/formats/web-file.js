@@ -43,6 +43,28 @@ function rangeOf(response) {
 /** What tells a version of the file from others; '' if nothing does. @param {Response} response */
 const versionOf = ({ headers }) => headers.get('etag') ?? headers.get('last-modified') ?? '';
 
+/** @param {Response} response */
+const streamOf = ({ body }) => (body ?? new Blob([]).stream()).getReader();
+
+/**
+ * What comes of an answer, all or up to where the connection is cut: the rest is asked for as any other part.
+ * @param {Response} response
+ * @param {AbortSignal | undefined} signal
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
+ */
+async function arrivedOf(response, signal) {
+  const chunks = [];
+  try {
+    const stream = streamOf(response);
+    for (let next = await stream.read(); !next.done; next = await stream.read()) {
+      chunks.push(/** @type {Uint8Array<ArrayBuffer>} */ (next.value));
+    }
+  } catch {
+    signal?.throwIfAborted();
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
 export class WebFile {
   /** Bytes, where the server says it. @type {number | undefined} */
   size;
@@ -125,7 +147,7 @@ export class WebFile {
     }
     this.size = rangeOf(response).size;
     this.version = versionOf(response);
-    this.head = new Uint8Array(await response.arrayBuffer());
+    this.head = await arrivedOf(response, signal);
     return undefined;
   }
 
@@ -150,6 +172,6 @@ export class WebFile {
       response.body?.cancel().catch(() => undefined);
       throw this.error('changed while it was read; expected a file that stays as it is');
     }
-    return (response.body ?? new Blob([]).stream()).getReader();
+    return streamOf(response);
   }
 }
