@@ -11,6 +11,7 @@
  */
 
 import { connect } from '../shared/connect.js';
+import { PageError } from '../shared/errors.js';
 import { signal } from '../shared/signals.js';
 import { changeOf, History } from './history.js';
 import { SCORES } from './scores.js';
@@ -29,6 +30,7 @@ export class Run {
   /** Heads that are muted now. @type {Signal<readonly HeadName[]>} */ muted = signal([]);
   /** The step of the phase change. @type {number | undefined} */ change;
   isEnded = false;
+  /** Whether its Worker is gone, and with it the model. */ isLost = false;
 
   /** @param {Settings} settings */
   constructor(settings) {
@@ -36,6 +38,7 @@ export class Run {
     /** @type {Connected<TrainWorker>} */
     this.#connected = connect(
       () => new Worker(new URL('./worker/train-worker.js', import.meta.url), { type: 'module' }),
+      { lost: () => (this.isLost = true) },
     );
   }
 
@@ -93,6 +96,6 @@ export class Run {
 
   end() {
     this.isEnded = true;
-    this.#connected.end(new Error('This run has ended.'));
+    this.#connected.end(new PageError('ERR_STALE', 'This run has ended.'));
   }
 }

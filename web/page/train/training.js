@@ -32,7 +32,7 @@ export class Training {
   /** What a run is to go on from instead of its first weights. @type {Saved | undefined} */ #saved;
 
   /** What the address holds. @type {Signal<TrainState>} */ state;
-  isShown = signal(true);
+  /** @type {Signal<boolean>} */ isShown;
   isDark = signal(this.#dark.matches);
   isCalm = signal(this.#calm.matches);
   /** One, or two side by side. @type {Signal<readonly Run[]>} */ runs = signal([]);
@@ -49,6 +49,7 @@ export class Training {
   constructor(store) {
     this.#store = store;
     this.state = signal(store.get().train);
+    this.isShown = signal(store.get().room === 'train');
     store.subscribe(({ train, room }) =>
       batch(() => {
         this.state.value = train;
@@ -132,22 +133,25 @@ export class Training {
       this.chosen.value = { layer: task === 'induction' ? layers - 1 : 0, head: 0 };
     });
     this.#starting = runs;
+    const isNewest = () => this.#starting === runs;
     try {
       await Promise.all(runs.map((run) => run.start(saved)));
-      if (this.#starting === runs) this.runs.value = runs;
+      if (isNewest()) this.runs.value = runs;
     } catch (error) {
-      if (this.#starting === runs) this.fail(error);
+      if (isNewest()) this.fail(error);
     }
-    if (this.#starting !== runs) for (const run of runs) run.end();
+    if (isNewest()) this.#starting = [];
+    if (this.runs.peek() !== runs) for (const run of runs) run.end();
   }
 
-  /** @type {readonly Run[]} */ #starting = [];
+  /** Those whose models are not there yet. @type {readonly Run[]} */ #starting = [];
 
   /** @param {unknown} error */
   fail(error) {
     const { message = String(error), code } = /** @type {{ message?: string, code?: string }} */ (
       error
     );
+    if (code === 'ERR_STALE') return; // of a run that was ended
     batch(() => {
       this.isPlaying.value = false;
       // No text yet is nothing that went wrong.
@@ -195,16 +199,24 @@ export class Training {
     this.calls.value--;
   }
 
+  /** Whether there is nothing to go on with: no run could start, or a Worker is gone. */
+  get #isOver() {
+    const runs = this.runs.peek();
+    const isNone = runs.length === 0 && this.#starting.length === 0;
+    return isNone || runs.some((run) => run.isLost);
+  }
+
   /** Plays, from the latest step on, or pauses. */
   play() {
     const isPlaying = !this.isPlaying.peek();
-    if (isPlaying && this.runs.peek().length === 0) {
+    if (isPlaying && this.#isOver) {
       this.restart();
       return;
     }
     batch(() => {
       this.isPlaying.value = isPlaying;
       if (!isPlaying) return;
+      this.message.value = { words: '', isError: false };
       this.back.value = null;
       if (this.step.peek() >= this.end.peek()) this.end.value += this.words.peek().steps;
     });
@@ -212,6 +224,7 @@ export class Training {
 
   /** A single step. */
   async stepOnce() {
+    if (this.#isOver) await this.restart();
     batch(() => ([this.isPlaying.value, this.back.value] = [false, null]));
     if (this.step.peek() >= this.end.peek()) this.end.value += this.words.peek().steps;
     await this.advance(1);

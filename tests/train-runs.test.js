@@ -1,0 +1,117 @@
+// The Train room's runs, with Workers that answer when the test tells them to: what an ended run says is not heard, and what
+// is lost begins anew.
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { DEFAULTS, Store } from '../web/page/state.js';
+import { Training } from '../web/page/train/training.js';
+import { FakeWorker } from './fakes.js';
+
+Object.assign(globalThis, {
+  Worker: FakeWorker,
+  matchMedia: () => new EventTarget(),
+  requestAnimationFrame: setTimeout,
+});
+
+beforeEach(() => FakeWorker.reset());
+
+const rest = () => new Promise((resolve) => setTimeout(resolve, 10));
+
+/** What a Worker says of its model at a step. @param {number} step */
+const snapshot = (step) => ({
+  ...{ step, accuracy: 0, maps: new Uint8Array(4), says: new Uint8Array(4), written: '' },
+  scores: Float32Array.of(0, 0, 0),
+});
+
+/** Lets the newest Worker start. */
+async function start() {
+  FakeWorker.last.answer('start', { first: snapshot(0), muted: [] });
+  await rest();
+}
+
+/** A room with a run that is paused at its first step. */
+async function pausedRoom() {
+  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
+  await start();
+  room.play();
+  assert.deepEqual([room.isPlaying.value, room.runs.value.length], [false, 1]);
+  return room;
+}
+
+/** Ends the Worker while it trains, as a crash does. @param {Training} room */
+async function loseWorker(room) {
+  const advancing = room.advance(1);
+  await rest();
+  FakeWorker.last.crash('out of memory');
+  await advancing;
+}
+
+const words = (/** @type {Training} */ room) => room.message.value.words;
+
+test('what a run that was ended still owes does not stop the run that took its place', async () => {
+  const room = await pausedRoom();
+  const [run] = room.runs.value;
+  const saving = run.save(0).catch((error) => room.fail(error));
+  room.restart();
+  await start();
+  await saving;
+  assert.deepEqual([words(room), room.isPlaying.value], ['', true]);
+  room.play();
+});
+
+test('Play begins anew when the Worker is lost, and says no more that it was', async () => {
+  const room = await pausedRoom();
+  await loseWorker(room);
+  assert.match(words(room), /The engine stopped \(out of memory\)/);
+  room.play();
+  assert.equal(FakeWorker.all.length, 2);
+  await start();
+  assert.deepEqual([words(room), room.isPlaying.value], ['', true]);
+  room.play();
+});
+
+test('One step begins anew when the Worker is lost, and does one', async () => {
+  const room = await pausedRoom();
+  await loseWorker(room);
+  const stepping = room.stepOnce();
+  assert.equal(FakeWorker.all.length, 2);
+  await start();
+  FakeWorker.last.answer('advance', { losses: new Float32Array(1), snapshot: snapshot(1) });
+  await stepping;
+  assert.deepEqual([words(room), room.step.value, room.isPlaying.value], ['', 1, false]);
+  assert.equal(FakeWorker.last.calls('advance').length, 1);
+});
+
+test('Play takes away what was said of something else that failed', async () => {
+  const room = await pausedRoom();
+  room.fail(new Error('This folder has no model.'));
+  room.play();
+  assert.deepEqual([words(room), room.isPlaying.value], ['', true]);
+  room.play();
+});
+
+test('a run that cannot start ends its Worker, and Play tries again', async () => {
+  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
+  FakeWorker.last.refuse('start', 'ERR_LOAD');
+  await rest();
+  assert.deepEqual([words(room), FakeWorker.last.isTerminated], ['no start', true]);
+  room.play();
+  await start();
+  assert.deepEqual([FakeWorker.all.length, room.runs.value.length], [2, 1]);
+  room.play();
+});
+
+test('a run that is still starting is not begun anew by Pause and Play', async () => {
+  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
+  room.play();
+  room.play();
+  assert.equal(FakeWorker.all.length, 1);
+  await start();
+  assert.equal(room.isPlaying.value, true);
+  room.play();
+});
+
+test('a room that was left before it was there does not run', async () => {
+  const room = new Training(new Store({ ...DEFAULTS, room: 'compare' }));
+  await start();
+  assert.deepEqual([room.isShown.value, FakeWorker.last.calls('advance').length], [false, 0]);
+});
