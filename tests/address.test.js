@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { formatExplore, parseExplore } from '../web/page/explore/address.js';
 import { keyOf } from '../web/page/explore/linkable.js';
 import { TOURS } from '../web/page/explore/tours.js';
-import { DEFAULTS, formatHash, parseHash, ROOMS } from '../web/page/state.js';
+import { DEFAULTS, formatHash, goTo, parseHash, ROOMS } from '../web/page/state.js';
 
 test('every room has an address that leads to it', () => {
   for (const room of ROOMS) {
@@ -30,6 +30,19 @@ test('a change of rooms leaves the other room as it was', () => {
   assert.deepEqual(lessons, { ...compare, room: 'lessons', lesson: 'causal' });
   const back = parseHash(formatHash({ ...lessons, room: 'compare' }), lessons);
   assert.deepEqual(back, { ...compare, lesson: 'causal' });
+});
+
+test('a text that is too long for the address stays when the visitor comes back to it', () => {
+  const own = { ...DEFAULTS, source: /** @type {const} */ ('own'), text: 'word '.repeat(900) };
+  const away = { ...own, ...goTo('#bench', own) };
+  assert.deepEqual(away, { ...own, room: 'bench' });
+  assert.deepEqual({ ...away, ...goTo('#compare?source=own', away) }, own);
+  const other = { ...away, ...goTo('#compare?source=own&text=one+two', away) };
+  assert.deepEqual([other.room, other.text], ['compare', 'one two']);
+  const train = parseHash('#train?task=own');
+  const { settings } = train.train;
+  const long = { ...train, train: { other: null, settings: { ...settings, text: own.text } } };
+  assert.deepEqual(goTo(formatHash(long), { ...long, room: 'bench' }), { room: 'train' });
 });
 
 test('everything that is chosen in Explore is in its address, and comes back', () => {

@@ -104,6 +104,19 @@ export function parseHash(hash, before = DEFAULTS) {
   }
 }
 
+/**
+ * What changes with another address. A long text is not in it: an address of what is chosen already changes the room alone.
+ *
+ * @param {string} hash
+ * @param {State} before
+ * @returns {Partial<State>}
+ */
+export function goTo(hash, before) {
+  const after = parseHash(hash, before);
+  const { room } = after;
+  return formatHash({ ...before, room }) === hash ? { room } : after;
+}
+
 /** @param {URLSearchParams} params */
 function parseCompare(params) {
   const state = { ...DEFAULTS };
@@ -250,6 +263,6 @@ export function mirrorInAddress(store) {
   });
   addEventListener('hashchange', () => {
     // `#main` is the skip link's: no state.
-    if (location.hash !== '#main') store.set(parseHash(location.hash, store.get()));
+    if (location.hash !== '#main') store.set(goTo(location.hash, store.get()));
   });
 }
