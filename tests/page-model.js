@@ -5,15 +5,20 @@ import { openModel } from '../web/page/explore/worker/model.js';
 
 /** @import { DecoderModel, Engine } from '../web/page/explore/worker/model.js' */
 
-/** @param {Engine} hw @param {string} name @returns {Promise<DecoderModel>} */
-export async function openPageModel(hw, name) {
+/** @param {string} name */
+export async function pageModelFiles(name) {
   const file = async (/** @type {string} */ part) =>
     new Blob([await readFile(new URL(`../web/page/models/${name}/${part}`, import.meta.url))]);
-  const model = await openModel(hw, {
+  return {
     config: await file('config.json'),
     weights: await file('model.safetensors'),
     tokenizer: await file('tokenizer.json'),
-  });
+  };
+}
+
+/** @param {Engine} hw @param {string} name @returns {Promise<DecoderModel>} */
+export async function openPageModel(hw, name) {
+  const model = await openModel(hw, await pageModelFiles(name));
   assert.ok('decoder' in model);
   return model;
 }

@@ -13,7 +13,7 @@ import { readingOf } from './opened.js';
 import { columnOf, pooledCells, poolRegion } from './pool.js';
 import { minusRows, rowsOf } from './rows.js';
 import { scoreLayer } from './score-heads.js';
-import { stop, take } from './slots.js';
+import { ROLLOUTS, stopRollouts, take } from './slots.js';
 
 /** The slot of the large map. */
 const FIRST_MAP = 'map 0';
@@ -45,7 +45,7 @@ async function mapRows(from, what) {
   const { minus, ...plain } = what;
   const { source, known } = runFor(from, what);
   const own = await rowsOf(source, plain, (layer) =>
-    known.rollouts.upTo(layer, () => take('rollout')),
+    known.rollouts.upTo(layer, () => take(what.isBefore ? ROLLOUTS.before : ROLLOUTS.now)),
   );
   return minus ? minusRows(own, await mapRows(from, { ...plain, ...minus })) : own;
 }
@@ -98,7 +98,7 @@ async function layerMaps(source, layer, cells) {
 export async function region(asked, { slot, what, region: part }) {
   const from = readingOf(asked);
   const pause = take(slot);
-  if (slot === FIRST_MAP && what.of !== 'rollout') stop('rollout');
+  if (slot === FIRST_MAP && what.of !== 'rollout') stopRollouts();
   const start = performance.now();
   const cells = await cellsOf(from, what, part, pause);
   return { ...cells, ms: performance.now() - start };

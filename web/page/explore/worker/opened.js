@@ -16,7 +16,7 @@ import { openTensors } from '../open/tensors.js';
 import { idsOf, networkOf, openModel, predictionOf, runModel } from './model.js';
 import { Reading } from './reading.js';
 import { Rollouts, rollout } from './rollout.js';
-import { stale, stop, take } from './slots.js';
+import { stale, stopRollouts, take } from './slots.js';
 
 /** @type {ReturnType<typeof load> | undefined} */
 let loading;
@@ -134,7 +134,7 @@ export function run(next, wanted) {
     before?.dispose();
   }
   number = next;
-  stop('rollout');
+  stopRollouts();
   const { source, ids, tokens, ms, bytes } = reading.now;
   const { n, layers, heads, causal } = source;
   const { residualBytes } = reading;

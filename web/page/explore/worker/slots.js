@@ -23,5 +23,9 @@ export function take(slot, signal) {
   };
 }
 
-/** Stops what was asked for in a slot. @param {string} slot */
-export const stop = (slot) => latest.delete(slot);
+/** The slots of rollouts: two runs that are compared, before and after muting, have one each. */
+export const ROLLOUTS = { now: 'rollout', before: 'rollout before' };
+
+export function stopRollouts() {
+  for (const slot of Object.values(ROLLOUTS)) latest.delete(slot);
+}
