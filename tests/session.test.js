@@ -162,7 +162,7 @@ test('every question is about the run that the page shows', async () => {
       ['predict', 1, { at: 3, target: null, against: 7 }, 'view'],
       ['losses', 1],
       ['rows', 1, { what, start: 1, end: 4 }],
-      ['column', 1, { slot: 'column 2', what, key: 2 }],
+      ['column', 1, { slot: 'column {"layer":1,"head":2} 2', what, key: 2 }],
     ],
   );
 });
@@ -185,6 +185,14 @@ test('a row and a column are asked for once in a run, and anew in the next', asy
   FakeWorker.last.answer('rows', row(5, 6));
   assert.deepEqual(await anew, row(5, 6));
   assert.equal(FakeWorker.last.newest('rows').args[0], 2);
+});
+
+test('columns of two maps at the same key do not end one another', async () => {
+  const session = await ready();
+  session.column(what, 2);
+  session.column(any({ layer: 0, head: 0 }), 2);
+  const slots = FakeWorker.last.calls('column').map(({ args }) => args[1].slot);
+  assert.equal(new Set(slots).size, 2, slots.join(', '));
 });
 
 test('rows that arrive in another order belong to who asked for them', async () => {

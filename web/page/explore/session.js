@@ -247,9 +247,8 @@ export class Session {
 
   /** @param {What} what @param {number} key @returns {Promise<Float32Array>} */
   column(what, key) {
-    return this.#keep(`column ${JSON.stringify(what)} ${key}`, () =>
-      this.#remote.column(this.#number, { slot: `column ${key}`, what, key }),
-    );
+    const slot = `column ${JSON.stringify(what)} ${key}`;
+    return this.#keep(slot, () => this.#remote.column(this.#number, { slot, what, key }));
   }
 
   /** @param {What} what @param {{ side: 'query' | 'key', token: number }} pin */
