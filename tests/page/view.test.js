@@ -158,6 +158,23 @@ viewTest(
   },
 );
 
+viewTest('an element that was taken out does not listen to the colours any more', async (page) => {
+  const counts = await page.evaluate(`(() => {
+    const heard = new Set();
+    const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
+    Object.assign(MediaQueryList.prototype, {
+      addEventListener(...args) { heard.add(this); add.apply(this, args); },
+      removeEventListener(...args) { heard.delete(this); remove.apply(this, args); },
+    });
+    const element = document.createElement('attention-map');
+    document.body.append(element);
+    const before = heard.size;
+    element.remove();
+    return [before, heard.size];
+  })()`);
+  assert.deepEqual(counts, [1, 0]);
+});
+
 viewTest('what cannot be drawn is refused in words', async (page) => {
   const refused = (/** @type {string} */ call) =>
     page.evaluate(

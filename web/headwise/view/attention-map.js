@@ -52,6 +52,8 @@ export class AttentionMap extends Base {
   #tip = el('div', { class: 'map-tip', part: 'tip', role: 'status' });
   #frame = new Frame();
   #layers = new Layers(this.#frame.canvas, () => this.#arrived());
+  /** One list for both ends of listening: each call of matchMedia gives another. */
+  #dark = matchMedia('(prefers-color-scheme: dark)');
   #schedule = onceAFrame(() => this.#draw());
   #watch = new ResizeObserver(() => {
     this.#measure();
@@ -73,7 +75,7 @@ export class AttentionMap extends Base {
   /** @internal */
   connectedCallback() {
     this.#watch.observe(this.#frame.ruler);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', this.#recolour);
+    this.#dark.addEventListener('change', this.#recolour);
   }
 
   /** @internal */
@@ -85,7 +87,7 @@ export class AttentionMap extends Base {
   /** @internal */
   disconnectedCallback() {
     this.#watch.disconnect();
-    matchMedia('(prefers-color-scheme: dark)').removeEventListener('change', this.#recolour);
+    this.#dark.removeEventListener('change', this.#recolour);
   }
 
   /** The number of cells along a side with one pixel each. */
