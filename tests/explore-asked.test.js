@@ -18,12 +18,12 @@ function makeRoom() {
     isShown: signal(true),
     fail: (/** @type {unknown} */ error) => failures.push(error),
   };
-  /** @type {{ question: string, answer: Answer, refuse: Answer, tell: Answer }[]} */
+  /** @type {{ question: string, answer: Answer, refuse: Answer, tell: (part: string) => Promise<void> }[]} */
   const waiting = [];
   const question = signal('a');
   const asked = new Asked(/** @type {any} */ (room), () => {
     const now = question.value;
-    return (/** @type {Answer} */ tell) =>
+    return (/** @type {(part: any) => Promise<void>} */ tell) =>
       new Promise((resolve, refuse) =>
         waiting.push({
           question: now,
@@ -90,6 +90,60 @@ test('a room that is not seen asks for nothing until it is', async () => {
   assert.equal(waiting.length, 1);
   room.isShown.value = true;
   assert.equal(waiting[1].question, 'b');
+});
+
+test('what was answered is not asked again when the room is left and seen again', async () => {
+  const { room, waiting, question, said, rest } = makeRoom();
+  waiting[0].answer('A');
+  await rest();
+  const come = (/** @type {boolean} */ isShown) => (room.isShown.value = isShown);
+  come(false);
+  come(true);
+  await rest();
+  assert.deepEqual([waiting.length, said()], [1, 'A']);
+  question.value = 'b';
+  come(false);
+  come(true);
+  waiting[1].answer('B');
+  await rest();
+  assert.deepEqual([waiting.length, said()], [2, 'B'], 'nor what was under way meanwhile');
+  question.value = 'a';
+  await rest();
+  assert.equal(waiting.length, 3, 'an earlier answer is not kept');
+});
+
+test('what had to wait until the room was left is asked when it is seen again', async () => {
+  const { room, waiting, question, rest } = makeRoom();
+  question.value = 'b';
+  room.isShown.value = false;
+  waiting[0].answer('A');
+  await rest();
+  assert.equal(waiting.length, 1);
+  room.isShown.value = true;
+  await rest();
+  assert.equal(waiting[1].question, 'b');
+});
+
+test('what failed is asked again when the room is left and seen again', async () => {
+  const { room, waiting, rest } = makeRoom();
+  waiting[0].refuse('no');
+  await rest();
+  room.isShown.value = false;
+  room.isShown.value = true;
+  await rest();
+  assert.equal(waiting.length, 2);
+});
+
+test('who tells of a part can wait with the next until the room is seen', async () => {
+  const { room, waiting, said, rest } = makeRoom();
+  room.isShown.value = false;
+  let goesOn = false;
+  waiting[0].tell('a part').then(() => (goesOn = true));
+  await rest();
+  assert.deepEqual([said(), goesOn], ['a part', false]);
+  room.isShown.value = true;
+  await rest();
+  assert.equal(goesOn, true);
 });
 
 test('what is derived tells only who reads what has changed', () => {

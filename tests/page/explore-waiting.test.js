@@ -107,6 +107,58 @@ roomTest('another prediction is added up though the last was cancelled', '', asy
   await page.waitForSelector('#explore-sum .sum tfoot');
 });
 
+/** Leaves the room. @param {Page} page */
+async function leave(page) {
+  await page.click('#rooms a[href^="#bench"]');
+  await page.waitForSelector('#explore-room[hidden]');
+}
+
+/** Comes back to it. @param {Page} page */
+async function comeBack(page) {
+  await page.click('#rooms a[href^="#explore"]');
+  await page.waitForSelector('#explore-room:not([hidden])');
+}
+
+roomTest('what was answered is there when the room is seen again', '?by=effect', async (page) => {
+  await page.waitForSelector('#explore-grid[data-measure=effect] b');
+  await page.waitForFunction(() => !document.querySelector('#explore-surveying'));
+  await leave(page);
+  await page.evaluate(() => {
+    const post = Worker.prototype.postMessage;
+    const asked = /** @type {string[]} */ ([]);
+    Object.assign(globalThis, { asked });
+    Worker.prototype.postMessage = function (/** @type {any} */ message) {
+      if (message.path) asked.push(message.path[0]);
+      post.call(this, message);
+    };
+  });
+  await comeBack(page);
+  // What is asked anew is asked at once.
+  const asked = /** @type {string[]} */ (await page.evaluate('asked'));
+  const sweeps = ['predict', 'effects', 'thumbs', 'scores', 'losses'];
+  assert.deepEqual(
+    asked.filter((name) => sweeps.includes(name)),
+    [],
+  );
+});
+
+roomTest('what is asked layer by layer rests while the room is left', '', async (page) => {
+  const old = await runOf(page);
+  await hold(page, 'scores');
+  await page.evaluate((hash) => void (location.hash = hash), OTHER);
+  await isHeld(page);
+  await leave(page);
+  await letGo(page);
+  await hold(page, 'scores');
+  // Long enough for the answer about the first layer, on which the next was asked for.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.equal(await page.evaluate('waiting.length'), 0);
+  await comeBack(page);
+  await isHeld(page);
+  await letGo(page);
+  await scored(page, old);
+});
+
 for (const scheme of schemes) {
   roomTest(`axe finds nothing to complain about in the bars (${scheme})`, '', async (page) => {
     await useScheme(page, scheme);

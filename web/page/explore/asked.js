@@ -1,12 +1,13 @@
 /**
  * What the Worker answers to what is asked now: asked anew whenever a signal that the question read has changed, one at a
- * time, and of what is asked meanwhile only the newest. An answer about a run that is over is dropped.
+ * time, and of what is asked meanwhile only the newest. An answer about a run that is over is dropped; one that is there is
+ * not asked for again when the room is left and seen again.
  *
  * @import { ReadonlySignal, Signal } from '../shared/signals.js'
  * @import { RunSummary, Session } from './session.js'
  */
 
-import { effect, signal, untracked } from '../shared/signals.js';
+import { computed, effect, signal, untracked, when } from '../shared/signals.js';
 import { newest } from './newest.js';
 
 /** Errors that only say that something newer is under way. */
@@ -29,19 +30,34 @@ export class Asked {
    * @param {ReadonlySignal<boolean>} room.isShown what is not seen asks for nothing
    * @param {Session} room.session
    * @param {(error: unknown) => void} room.fail
-   * @param {(run: RunSummary) => ((tell: (part: T) => void) => Promise<T>) | undefined} ask reads signals; returns what
-   *   asks the Worker, and may tell of a part before the whole is there; undefined: nothing is to be asked
+   * @param {(run: RunSummary) => ((tell: (part: T) => Promise<void>) => Promise<T>) | undefined} ask reads signals; returns
+   *   what asks the Worker, and may tell of a part before the whole is there, and go on when the room is seen; undefined:
+   *   nothing is to be asked
    */
   constructor({ run, isShown, session, fail }, ask) {
+    // The same object until a signal that it was made from has changed, also while the room is not seen.
+    const question = computed(() => {
+      const about = run.value;
+      const put = about && ask(about);
+      return put && { about, put };
+    });
+    /** @type {typeof question.value} */
+    let answered;
     const work = newest(
-      /** @param {RunSummary} about @param {(tell: (part: T) => void) => Promise<T>} question */
-      async (about, question) => {
-        const tell = (/** @type {T} */ part) => {
+      /** @param {NonNullable<typeof question.value>} now */
+      async (now) => {
+        const { about, put } = now;
+        if (!isShown.peek() || session.run !== about || now === answered) return;
+        const take = (/** @type {T} */ part) => {
           if (session.run === about) this.answer.value = { ...part, run: about };
         };
-        if (session.run !== about) return;
+        const tell = (/** @type {T} */ part) => {
+          take(part);
+          return when(isShown);
+        };
         try {
-          tell(await question(tell));
+          take(await put(tell));
+          answered = now;
         } finally {
           this.ended.value = about;
         }
@@ -49,9 +65,8 @@ export class Asked {
       fail,
     );
     effect(() => {
-      const about = isShown.value ? run.value : undefined;
-      const question = about && ask(about);
-      if (question) untracked(() => work(about, question));
+      const now = isShown.value ? question.value : undefined;
+      if (now) untracked(() => work(now));
     });
   }
 }

@@ -10,7 +10,7 @@
  * @import { ModelSummary, RunSummary } from './session.js'
  */
 
-import { batch, computed, derived, signal } from '../shared/signals.js';
+import { batch, computed, derived, signal, when } from '../shared/signals.js';
 import { ABLATIONS, isAblation, isOfHead, isSameHead, SIGNED } from './address.js';
 import { Asked, isSuperseded } from './asked.js';
 import { createChoices } from './choices.js';
@@ -64,7 +64,7 @@ export class Explorer {
   focus = new Focus();
 
   /** What the address holds. @type {Signal<ExploreState>} */ state;
-  isShown = signal(true);
+  isShown = signal(false);
   isDark = signal(this.#dark.matches);
   isNarrow = signal(this.#narrow.matches);
   /** What is pointed at. */
@@ -101,6 +101,7 @@ export class Explorer {
   constructor(store) {
     this.#store = store;
     this.state = signal(store.get().explore);
+    this.isShown.value = store.get().room === 'explore';
     store.subscribe(({ explore, room }) =>
       batch(() => ([this.state.value, this.isShown.value] = [explore, room === 'explore'])),
     );
@@ -291,17 +292,19 @@ export class Explorer {
   });
 
   /**
-   * Asks layer by layer, until the rest is not wanted any more.
+   * Asks layer by layer while the room is seen, until the rest is not wanted any more.
    *
    * @param {RunSummary} run
    * @param {string} label
    * @param {(layer: number) => Promise<void>} ask
    */
   async #eachLayer(run, label, ask) {
+    const isWanted = () => this.skipped.peek() !== run && this.session.run === run;
     const end = this.surveying.begin(label);
     try {
-      for (let layer = 0; layer < run.layers && this.skipped.peek() !== run; layer++) {
+      for (let layer = 0; layer < run.layers && isWanted(); layer++) {
         await ask(layer);
+        await when(this.isShown);
         this.surveying.reach((layer + 1) / run.layers);
       }
     } finally {
@@ -330,7 +333,7 @@ export class Explorer {
       let latest;
       for await (const part of this.session.effects(about, method)) {
         latest = part;
-        tell({ ...part, about, method });
+        await tell({ ...part, about, method });
         if (mine !== this.#sweep) break;
       }
       return { ...(latest ?? { effects: new Float64Array(0), done: 0, target: 0 }), about, method };

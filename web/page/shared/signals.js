@@ -7,6 +7,18 @@ export { batch, computed, effect, signal, untracked } from '@preact/signals-core
 /** @template T @typedef {import('@preact/signals-core').Signal<T>} Signal */
 /** @template T @typedef {import('@preact/signals-core').ReadonlySignal<T>} ReadonlySignal */
 
+/** @param {ReadonlySignal<boolean>} wanted @returns {Promise<void>} when it is true */
+export async function when(wanted) {
+  if (wanted.peek()) return;
+  await new Promise((/** @type {(value?: undefined) => void} */ resolve) => {
+    const end = wanted.subscribe((isNow) => {
+      if (!isNow) return;
+      end();
+      resolve();
+    });
+  });
+}
+
 /** @param {any} a @param {any} b whether all parts of one are the other's */
 function isSame(a, b) {
   const keys = Object.keys(b ?? {});

@@ -56,7 +56,7 @@ function createLens(room) {
       let latest = { from: now.from, rows: [], done: 0 };
       for await (const part of room.session.lens(now)) {
         latest = part;
-        tell({ ...part, where: now });
+        await tell({ ...part, where: now });
         if (mine !== asked) break;
       }
       return { ...latest, where: now };

@@ -68,7 +68,7 @@ export class Patching {
         let latest;
         for await (const part of session.patching(question.about, text)) {
           latest = part;
-          tell({ ...part, question });
+          await tell({ ...part, question });
           if (mine !== this.#sweep) break;
         }
         return { .../** @type {Answer} */ (latest), question };
