@@ -17,7 +17,7 @@ const CLOSER = 0.5;
 /** @param {Explorer} room @param {Maps} maps */
 function zoomBar(room, maps) {
   const whole = () => {
-    maps.view = null;
+    maps.showWhole();
     room.set({ view: null });
   };
   /** @param {string} id @param {string} name @param {string} words @param {() => void} act */

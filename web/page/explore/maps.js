@@ -207,6 +207,13 @@ export class Maps {
     for (const { map } of this.#maps) map.pins = pins;
   }
 
+  /** Shows the whole maps. */
+  showWhole() {
+    // A view that is still settling is not wanted any more.
+    clearTimeout(this.#settling);
+    this.view = null;
+  }
+
   /** @param {number} factor below 1: closer */
   zoomBy(factor) {
     this.#maps[0]?.map.zoomBy(factor);
