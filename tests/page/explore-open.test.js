@@ -12,6 +12,9 @@ import {
   openMenu,
   choose,
   filesTest,
+  hold,
+  isHeld,
+  letGo,
   reread,
   roomTest,
   runOf,
@@ -289,6 +292,25 @@ filesTest(
     assert.doesNotMatch(await page.evaluate(() => location.hash), /opened/);
     await page.click('#explore-mute');
     await says(page, '#explore-next', /Without head L\dH\d/);
+  },
+);
+
+filesTest(
+  'a file that does not fit does not end the loading of the page’s model',
+  '',
+  async (page) => {
+    const old = await runOf(page);
+    await hold(page, 'open');
+    await page.evaluate(() => void (location.hash = '#explore?model=induction'));
+    await isHeld(page);
+    await chooseFiles(page, 'oblong.npy');
+    await page.waitForFunction('waiting.length === 2');
+    await letGo(page);
+    await says(page, '.explore-files .message.error', /oblong\.npy has shape/);
+    await page.keyboard.press('Escape');
+    await scored(page, old);
+    assert.equal(await textOf(page, '#explore-message'), '');
+    assert.match(await page.evaluate(() => location.hash), /model=induction/);
   },
 );
 

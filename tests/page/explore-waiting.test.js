@@ -40,6 +40,23 @@ roomTest(
   },
 );
 
+roomTest('reading can be left again and again, and the room lives on', '', async (page) => {
+  const old = await runOf(page);
+  await hold(page, 'run');
+  await page.click('#explore-mute');
+  // Each Cancel ends the Worker, and the next one reads what was there before.
+  for (const calls of [1, 2]) {
+    await page.waitForFunction(`waiting.length === ${calls}`);
+    await says(page, '#explore-waiting:not([hidden])', /^Reading the text Cancel$/);
+    await page.click('#explore-waiting button');
+  }
+  await page.waitForFunction('waiting.length === 3');
+  await letGo(page);
+  await scored(page, old);
+  await page.waitForSelector('#explore-waiting[hidden]');
+  assert.equal(await textOf(page, '#explore-message'), '');
+});
+
 for (const [method, words] of [
   ['thumbs', 'Drawing the small maps'],
   ['scores', 'Scoring the heads'],

@@ -61,6 +61,8 @@ export class Explorer {
   session = new Session({ lost: (error) => this.onLost(error) });
   /** Called when the Worker ended, and with it what was open. @type {(error: Error) => void} */
   onLost = () => {};
+  /** Goes on with opening what the address names, if files of the dialog came in between. */
+  resume = () => {};
   focus = new Focus();
 
   /** What the address holds. @type {Signal<ExploreState>} */ state;

@@ -7,6 +7,7 @@
 
 import { PageError } from '../shared/errors.js';
 import { batch, computed, derived, effect, signal, untracked } from '../shared/signals.js';
+import { isSuperseded } from './asked.js';
 import { filesOf } from './model-files.js';
 import { OPENED } from './models.js';
 import { newest } from './newest.js';
@@ -62,16 +63,25 @@ function connectOpening(room) {
     } catch (error) {
       if (!isWanted()) return;
       end();
+      // By files in the dialog: if they cannot be opened, it resumes.
+      if (isSuperseded(error) && !mine.signal.aborted) return;
       opened.value = now;
-      if (mine.signal.aborted) room.say('Cancelled.');
-      else room.fail(error);
+      if (mine.signal.aborted) {
+        // None, if its Worker was ended before.
+        room.run.value = session.run;
+        room.say('Cancelled.');
+      } else room.fail(error);
     }
   };
   effect(() => {
     if (wanted.value) untracked(open);
   });
   const isOpening = computed(() => opened.value !== wanted.value);
-  return { isOpening, reopen: () => void again.value++, stop: () => opening.abort() };
+  const reopen = () => void again.value++;
+  room.resume = () => {
+    if (isOpening.peek()) reopen();
+  };
+  return { isOpening, reopen, stop: () => opening.abort() };
 }
 
 /** Whether two states have the same text of the same model, and the same muted heads. @type {(a: ExploreState, b: ExploreState) => boolean} */
@@ -136,6 +146,8 @@ export function connectReading(room) {
     waiting.end();
     stop();
     room.set(settled ?? { text: null, kept: null, added: [] });
+    // To end its Worker is no failure, however often.
+    recovered = {};
     if (isReading) session.stop();
   };
   effect(() => void (room.isBusy.value = isOpening.value || read.value !== model.value));

@@ -35,8 +35,8 @@ const dialog = () => byId('explore-open-dialog', HTMLDialogElement);
 /** @param {string} words */
 const told = (words, isError = false) => ({ words, isError });
 
-/** The reading of files, of which the dialog tells. */
-function createWork() {
+/** The reading of files, of which the dialog tells. @param {() => void} gaveUp called when nothing of it was opened */
+function createWork(gaveUp) {
   const message = signal(told(''));
   /** @type {import('../../shared/signals.js').Signal<Parameters<OnProgress>[0] | undefined>} */
   const progress = signal(undefined);
@@ -91,14 +91,19 @@ function createWork() {
       if (!isMine()) return undefined;
       work = undefined;
       turnTo();
+      if (result === undefined) gaveUp();
       return result;
     },
   };
 }
 
-/** @param {(found: Found[]) => void} open @param {(name: string) => void} openNamed a model on the web */
-export function createOpenDialog(open, openNamed) {
-  const { message, progress, show, cancel, read } = createWork();
+/**
+ * @param {(found: Found[]) => void} open
+ * @param {(name: string) => void} openNamed a model on the web
+ * @param {() => void} gaveUp called when what was to be opened could not be, or was cancelled
+ */
+export function createOpenDialog(open, openNamed, gaveUp) {
+  const { message, progress, show, cancel, read } = createWork(gaveUp);
   const chosen = taking((field) => {
     const found = listedFiles(/** @type {FileList} */ (field.files));
     field.value = ''; // the same file may be chosen again

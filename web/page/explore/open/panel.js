@@ -94,9 +94,12 @@ export function connectOpen(element, room) {
       await room.session.open(files, how);
       return files;
     });
-    if (opened) room.choices.open(name);
+    if (!opened) return;
+    room.choices.open(name);
+    // The address may name it already, and wait for it.
+    room.resume();
   };
-  const dialog = createOpenDialog(open, openNamed);
+  const dialog = createOpenDialog(open, openNamed, () => room.resume());
   const isOver = signal(false);
   listenToDrops(element, isOver, (transfer) => open(droppedFiles(transfer)));
   return {
