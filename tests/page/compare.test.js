@@ -1,7 +1,7 @@
 // The Compare room: what its first screen says, the drawing of what is fused, and the plots.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
-import { pageTest, rerun, textOf } from './harness.js';
+import { crash, pageTest, rerun, textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -49,6 +49,17 @@ pageTest(
     assert.match(await textOf(page, '#outputs-note'), /draws weights of its own from seed 123/);
   },
 );
+
+pageTest('a choice after the engine has stopped starts it again', '', async (page) => {
+  const choose = (/** @type {string} */ mode) => page.click(`#grid [data-mode=${mode}] button`);
+  await crash(page, () => choose('fused'));
+  await page.waitForFunction(() =>
+    document.getElementById('message')?.textContent?.startsWith('The engine stopped (crashed)'),
+  );
+  await rerun(page, () => choose('difference'));
+  assert.equal(await textOf(page, '#message'), '');
+  assert.match(await textOf(page, '#map-title'), /wrapper − fused|wrapper - fused/);
+});
 
 /** The numbers of the drawing that are seen, by their class, each with its place. @param {Page} page */
 const drawnCells = (page) =>

@@ -7,7 +7,7 @@ import { after, before } from 'node:test';
 import { writeNpy } from 'headwise/formats';
 import { data } from '../helpers.js';
 import { choose, filesTest, reread, roomTest, says } from './explore-room.js';
-import { textOf } from './harness.js';
+import { crash, textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -24,22 +24,6 @@ before(async () => {
 });
 
 after(() => rm(folder, { recursive: true, force: true }));
-
-/** Ends the Worker that the page asks next, as a crash would. @param {Page} page @param {() => Promise<unknown>} ask */
-async function crash(page, ask) {
-  await page.evaluate(() => {
-    const post = Worker.prototype.postMessage;
-    Worker.prototype.postMessage = function () {
-      Worker.prototype.postMessage = post;
-      setTimeout(() => {
-        this.dispatchEvent(new ErrorEvent('error', { message: 'crashed' }));
-        // After it: WebKit tells no listener of a Worker that was ended.
-        this.terminate();
-      });
-    };
-  });
-  await ask();
-}
 
 /** What is said of what is open. @param {Page} page */
 const look = async (page) => ({

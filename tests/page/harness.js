@@ -117,6 +117,22 @@ export async function rerun(page, act) {
   await settled(page);
 }
 
+/** Ends the Worker that the page asks next, as a crash would. @param {Page} page @param {() => Promise<unknown>} ask */
+export async function crash(page, ask) {
+  await page.evaluate(() => {
+    const post = Worker.prototype.postMessage;
+    Worker.prototype.postMessage = function () {
+      Worker.prototype.postMessage = post;
+      setTimeout(() => {
+        this.dispatchEvent(new ErrorEvent('error', { message: 'crashed' }));
+        // After it: WebKit tells no listener of a Worker that was ended.
+        this.terminate();
+      });
+    };
+  });
+  await ask();
+}
+
 /** An element's text as it is read: templates break lines between elements. @param {Page} page @param {string} selector */
 export const textOf = (page, selector) =>
   page.$eval(selector, (element) =>

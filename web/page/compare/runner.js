@@ -29,6 +29,7 @@ class Runner {
   #message = byId('message', HTMLParagraphElement);
   #main = byId('main', HTMLElement);
   /** @type {AbortController | undefined} */ #work;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ #showing;
   #asked = '';
   #hasResult = false;
   #runs = 0;
@@ -54,13 +55,22 @@ class Runner {
   /** @param {unknown} error */
   fail(error) {
     const { code } = /** @type {{ code?: string }} */ (error);
-    if (code === 'ERR_STALE') return; // the next run draws
+    if (code === 'ERR_STALE') {
+      // The run that is under way draws; without one, what is drawn was lost with its Worker.
+      if (!this.#work) this.#runAgain();
+      return;
+    }
     const words = error instanceof Error ? error.message : String(error);
     this.#say(words + (this.#hasResult ? ' Below is still the last result.' : ''));
   }
 
   cancel() {
     this.#work?.abort(new PageError('ERR_CANCELLED', 'Cancelled.'));
+  }
+
+  #runAgain() {
+    this.#asked = '';
+    this.run();
   }
 
   async run() {
@@ -71,13 +81,15 @@ class Runner {
     this.#work?.abort(REPLACED);
     const mine = new AbortController();
     this.#work = mine;
-    const showing = setTimeout(() => (this.#busy.hidden = false), QUIET_MS);
+    clearTimeout(this.#showing);
+    this.#showing = setTimeout(() => (this.#busy.hidden = false), QUIET_MS);
     this.#main.setAttribute('aria-busy', 'true');
     try {
       const summary = await this.#compute(settings, mine);
       if (this.#work !== mine) return;
       this.#hasResult = true;
       this.#say('');
+      this.#hideProgress(); // what is drawn now cannot be cancelled
       await this.#finished(summary);
     } catch (error) {
       if (this.#work !== mine) return;
@@ -86,7 +98,6 @@ class Runner {
       if (error === REPLACED) this.run();
       else this.fail(error);
     } finally {
-      clearTimeout(showing);
       if (this.#work === mine) this.#rest();
     }
   }
@@ -104,10 +115,15 @@ class Runner {
     return orEnd(this.#engine, running, signal);
   }
 
-  #rest() {
-    this.#work = undefined;
+  #hideProgress() {
+    clearTimeout(this.#showing);
     this.#busy.hidden = true;
     this.#bar.removeAttribute('value');
+  }
+
+  #rest() {
+    this.#work = undefined;
+    this.#hideProgress();
     this.#main.removeAttribute('aria-busy');
   }
 }
