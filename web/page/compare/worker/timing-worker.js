@@ -13,7 +13,16 @@ import { takeTurns } from '../../bench/measure.js';
 const SECONDS = 0.15;
 const SEED = 123;
 
-const loading = load({ threads: 1 });
+/** @type {ReturnType<typeof load> | undefined} */
+let loading;
+
+function engine() {
+  loading ??= load({ threads: 1 }).catch((error) => {
+    loading = undefined; // so that another try is possible
+    throw error;
+  });
+  return loading;
+}
 
 /**
  * @template T
@@ -21,7 +30,7 @@ const loading = load({ threads: 1 });
  * @param {(both: ReturnType<typeof make>) => T | Promise<T>} body
  */
 async function withBoth(work, body) {
-  const both = make(await loading, work);
+  const both = make(await engine(), work);
   try {
     return await body(both);
   } finally {
@@ -30,7 +39,7 @@ async function withBoth(work, body) {
   }
 }
 
-/** @param {Awaited<typeof loading>} hw @param {Work} work */
+/** @param {Awaited<ReturnType<typeof load>>} hw @param {Work} work */
 function make(hw, { tokens, dIn, dOut, heads, causal }) {
   hw.manualSeed(SEED);
   const x = hw.randn([tokens, dIn]);
