@@ -21,9 +21,12 @@ export const ended = (page, ...states) =>
  * @param {number} step from 1
  * @param {string} code
  */
-export async function runInstead(page, step, code) {
-  await page.focus(`.step:nth-of-type(${step}) .editor :is(pre, .cm-content)`);
-  await page.waitForSelector(`.step:nth-of-type(${step}) .cm-focused`);
+export const runInstead = (page, step, code) => runIn(page, `.step:nth-of-type(${step})`, code);
+
+/** @param {Page} page @param {string} selector of a step, or of the exercise @param {string} code */
+export async function runIn(page, selector, code) {
+  await page.focus(`${selector} .editor :is(pre, .cm-content)`);
+  await page.waitForSelector(`${selector} .cm-focused`);
   await page.keyboard.down('Control');
   await page.keyboard.press('a');
   await page.keyboard.up('Control');

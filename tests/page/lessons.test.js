@@ -17,7 +17,7 @@ import {
   violations,
   widths,
 } from './harness.js';
-import { ended, lessonTest, openLesson, resultOf, runInstead } from './lessons-room.js';
+import { ended, lessonTest, openLesson, resultOf, runIn, runInstead } from './lessons-room.js';
 
 /** @import { HTTPRequest } from 'puppeteer-core' */
 
@@ -144,6 +144,21 @@ lessonTest('a loop without end can be stopped, and the page works on', 'wrapper'
   await ended(page);
   assert.match(await textOf(page, '.lesson [role=status]'), /All \d+ known results/);
 });
+
+lessonTest(
+  'an exercise that runs is stopped when the room is left, and says so',
+  'by-hand',
+  async (page) => {
+    await runIn(page, '#exercise', 'for (;;);');
+    const stop = '#exercise .row button:last-child';
+    await page.waitForSelector(`${stop}:not([hidden])`);
+    assert.equal(await textOf(page, stop), 'Stop');
+    await page.click('#rooms a[href^="#bench"]');
+    await page.click('#rooms a[href^="#lessons"]');
+    await page.waitForSelector(`${stop}[hidden]`);
+    assert.match(await textOf(page, '#exercise .results'), /Stopped before it came to an end/);
+  },
+);
 
 lessonTest('edits stay while the visitor looks at another lesson', 'wrapper', async (page) => {
   await runInstead(page, 5, "show('mine', 42);");

@@ -60,7 +60,7 @@ export class ExerciseView {
     const { section, row } = this.#step;
     section.classList.add('exercise');
     section.id = 'exercise';
-    this.#stop.addEventListener('click', () => this.#stopRun?.());
+    this.#stop.addEventListener('click', () => this.stop());
     row.append(this.#stop);
     row.after(
       el('details', {}, el('summary', {}, 'Hint'), prose(hint)),
@@ -76,7 +76,7 @@ export class ExerciseView {
   }
 
   run() {
-    this.stop();
+    this.#drop();
     const run = ++this.#runs;
     const { editor } = this.#step;
     editor.mark(0);
@@ -128,8 +128,13 @@ export class ExerciseView {
     return el('p', { class: left === 0 ? 'verdict solved' : 'verdict', role: 'status' }, words);
   }
 
-  /** Ends a run without a word. */
+  /** Ends a run, and says so. */
   stop() {
+    this.#stopRun?.();
+  }
+
+  /** Ends a run without a word. */
+  #drop() {
     this.#runs++;
     const stop = this.#stopRun;
     this.#stopRun = undefined;
@@ -137,7 +142,7 @@ export class ExerciseView {
   }
 
   destroy() {
-    this.stop();
+    this.#drop();
     this.#step.editor.destroy();
   }
 }
