@@ -66,8 +66,11 @@ class LessonsRoom {
     const { lesson: id, lessonStep: to, lessonCode: packed } = state;
     const entry = lessons.find((one) => one.id === id);
     const isNew = packed !== this.#packed;
-    this.#packed = packed;
     const brought = entry && packed && isNew ? await broughtBy(entry, packed) : undefined;
+    const now = this.#store.get();
+    // The visitor may have gone on meanwhile.
+    if (now.room !== 'lessons' || now.lesson !== id || now.lessonCode !== packed) return;
+    this.#packed = packed;
     const isOther = (entry?.id ?? '') !== this.#shown || this.#room.dataset.lesson === undefined;
     if (isOther || brought) this.#open(entry, brought);
     else if (this.#view?.element.dataset.state === 'stopped') this.#view.run();
