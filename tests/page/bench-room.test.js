@@ -131,6 +131,7 @@ roomTest('the benchmark pauses while the room is left, and goes on after', async
   await new Promise((resolve) => setTimeout(resolve, 2000));
   assert.equal(await count(page), paused);
   await page.click('#rooms a[href^="#bench"]');
+  assert.doesNotMatch(await textOf(page, `${ROOM} [role=status]`), /Paused/);
   await results(page, paused + 1);
   await page.click('#bench-run');
 });

@@ -9,7 +9,7 @@
 
 import { connect } from '../shared/connect.js';
 import { plural } from '../shared/format.js';
-import { batch, signal } from '../shared/signals.js';
+import { batch, computed, signal, when } from '../shared/signals.js';
 import { leftOf, waysOf } from './words.js';
 
 /** What a first look needs. */
@@ -29,13 +29,18 @@ function threadCounts() {
 
 export class BenchSession {
   results = signal(/** @type {readonly Result[]} */ ([]));
-  /** What is said of the run. */ words = signal('');
   /** Its share that is done; undefined: nothing runs. @type {import('../shared/signals.js').Signal<number | undefined>} */
   progress = signal(undefined);
   isAll = signal(false);
   #shapes;
-  #isHere = true;
-  /** @type {(() => void)[]} */ #waiting = [];
+  #isHere = signal(true);
+  /** What is known of the run. */ #said = signal('');
+  /** Whether it is not paused: the visitor is in the room, or has ended it. */
+  #goesOn = computed(() => this.#isHere.value || !this.isRunning);
+  /** What is said of it. */
+  words = computed(() =>
+    this.#goesOn.value ? this.#said.value : 'Paused. It goes on when you come back.',
+  );
   /** @type {Connected<BenchWorker>['end'] | undefined} */ #end;
   #spent = 0;
 
@@ -50,17 +55,7 @@ export class BenchSession {
 
   /** Whether the visitor is in the room. @param {boolean} isHere */
   set isHere(isHere) {
-    this.#isHere = isHere;
-    if (isHere) this.#waiting.splice(0).forEach((go) => go());
-    else if (this.progress.peek() !== undefined)
-      this.words.value = 'Paused. It goes on when you come back.';
-  }
-
-  /** Until the visitor is in the room. */
-  async #there() {
-    while (!this.#isHere) {
-      await new Promise((/** @type {(value?: undefined) => void} */ go) => this.#waiting.push(go));
-    }
+    this.#isHere.value = isHere;
   }
 
   async start() {
@@ -71,7 +66,7 @@ export class BenchSession {
     batch(() => {
       this.results.value = [];
       this.progress.value = 0;
-      this.words.value = 'Measuring this machine’s ceiling …';
+      this.#said.value = 'Measuring this machine’s ceiling …';
     });
     this.#spent = 0;
     /** @type {Connected<BenchWorker>} */
@@ -109,7 +104,7 @@ export class BenchSession {
         }
         if ('simd' in value) this.#add(value, total);
         else total = totalOf(value.modules);
-        await this.#there();
+        await when(this.#goesOn);
         if (!isWanted()) return;
       }
     } catch (error) {
@@ -124,7 +119,7 @@ export class BenchSession {
       this.results.value = [...this.results.value, result];
       const done = this.results.value.length;
       this.progress.value = done / total;
-      if (this.#isHere) this.words.value = leftOf(done, total, this.#spent);
+      this.#said.value = leftOf(done, total, this.#spent);
     });
   }
 
@@ -137,10 +132,9 @@ export class BenchSession {
   #close(words) {
     this.#end?.(words);
     this.#end = undefined;
-    this.#waiting.splice(0).forEach((go) => go());
     batch(() => {
       this.progress.value = undefined;
-      this.words.value = words;
+      this.#said.value = words;
     });
   }
 }
