@@ -86,6 +86,19 @@ roomTest(
   },
 );
 
+roomTest('the whole map is shown at once after a closer look, and stays', '', async (page) => {
+  await page.click('#explore-closer');
+  await addressHas(page, 'view=');
+  await page.evaluate(() => {
+    for (const id of ['explore-closer', 'explore-whole']) document.getElementById(id)?.click();
+  });
+  // A view is written into the address when it has settled.
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  assert.doesNotMatch(await page.evaluate(() => location.hash), /view=/);
+  const view = await page.$eval('.zoom-map attention-map', (map) => /** @type {any} */ (map).view);
+  assert.equal(view, null);
+});
+
 roomTest('a table stands behind the map', '?text=one+two+three+one', async (page) => {
   await page.click('#explore-table summary');
   await page.waitForSelector('#explore-table table');

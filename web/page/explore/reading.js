@@ -63,7 +63,7 @@ function connectOpening(room) {
     } catch (error) {
       if (!isWanted()) return;
       end();
-      // By files in the dialog: if they cannot be opened, it resumes.
+      // Files of the dialog were read instead: if they cannot be opened, it resumes.
       if (isSuperseded(error) && !mine.signal.aborted) return;
       opened.value = now;
       if (mine.signal.aborted) {
