@@ -10,7 +10,7 @@ import { tensor } from 'headwise';
 import { readSafetensors } from 'headwise/formats';
 import { Gpt2, loadGpt2 } from 'headwise/gpt2';
 import { readTokenizer } from '../web/page/explore/worker/tokens.js';
-import { austen, austenData } from '../web/page/models/train/austen.js';
+import { austen, austenData, tokenShare } from '../web/page/models/train/austen.js';
 import { Bpe } from '../web/page/models/train/bpe.js';
 import { renewed } from '../web/page/models/train/card.js';
 import { circuitOf } from '../web/page/models/train/circuit.js';
@@ -328,6 +328,22 @@ test('rows of the novels are windows of the text, some behind <|endoftext|>, som
   const bytes = Buffer.byteLength(text.slice(0, 9000));
   assert.ok(Math.abs(bits - ((loss / Math.LN2) * tokens) / bytes) < 0.01, `${bits}`);
   model.dispose();
+});
+
+test('the share of the tokens that steps have had follows the tokens of their phases', () => {
+  const phases = [
+    { from: 0, tokens: 512, rows: [32] },
+    { from: 0.2, tokens: 1024, rows: [64] },
+    { from: 0.5, tokens: 2048, rows: [64] },
+  ];
+  const share = tokenShare(phases);
+  const widths = [...Array(800).fill(512), ...Array(600).fill(1024), ...Array(500).fill(2048)];
+  const all = widths.reduce((sum, width) => sum + width, 0);
+  let seen = 0;
+  [...widths, 0].forEach((width, step) => {
+    assert.ok(Math.abs(share(step / widths.length) - seen / all) < 1e-9, `step ${step}`);
+    seen += width;
+  });
 });
 
 test('letters of the induction task repeat, and only what repeats is asked', () => {

@@ -16,8 +16,8 @@ const CONTEXT_LENGTH = 2048;
 const LARGE_CONTEXT_LENGTH = 1024;
 
 /**
- * Rows of a step: from this share of the steps on, so many tokens a step, in rows of one of these lengths. Among few tokens
- * heads find the one before sooner.
+ * Rows of a step: from this share of the run's tokens on, so many tokens a step, in rows of one of these lengths. Among few
+ * tokens heads find the one before sooner.
  *
  * @typedef {{ from: number, tokens: number, rows: readonly number[] }} Phase
  */
@@ -91,6 +91,28 @@ class Text {
     const positions = Array.from({ length }, (_, i) => first + i);
     return { ...rowOf(this.#some(random, length + 1, isStart)), positions };
   }
+}
+
+/**
+ * The share of a run's tokens that a share of its steps has.
+ *
+ * @param {readonly Phase[]} phases
+ * @returns {(steps: number) => number}
+ */
+export function tokenShare(phases) {
+  const parts = phases.map(({ from, tokens }, i) => {
+    const share = (phases[i + 1]?.from ?? 1) - from;
+    return { from, share, steps: share / tokens };
+  });
+  const all = parts.reduce((sum, { steps }) => sum + steps, 0);
+  return (steps) => {
+    let left = steps * all;
+    for (const part of parts) {
+      if (left < part.steps) return part.from + (left / part.steps) * part.share;
+      left -= part.steps;
+    }
+    return 1;
+  };
 }
 
 /** @param {Text} text @param {readonly Phase[]} phases @param {number} contextLength @returns {Data['batch']} */
@@ -179,6 +201,7 @@ export function austenData(phases, contextLength, texts = () => split(novels()))
     tokenizer: bpe.json,
     tokenizerConfig: { bos_token: END_OF_TEXT, eos_token: END_OF_TEXT },
     config: { bos_token_id: bpe.endOfText, eos_token_id: bpe.endOfText },
+    progressAt: tokenShare(phases),
     batch: batches(text, phases, contextLength),
     judge: (model) =>
       (lossOn(model, ids, WINDOW, JUDGED) + lossOn(model, ids, LONG_WINDOW, JUDGED_LONG)) / 2,
@@ -205,7 +228,7 @@ export const austen = {
     ...{ numHeads: 8, numLayers: 4, dFf: 512 },
   },
   start: { tokens: 0.05, positions: 0.07 },
-  steps: 26_000,
+  steps: 29_000,
   peak: 3e-3,
   decay: 0.1,
   judgedEvery: 500,

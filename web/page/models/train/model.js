@@ -89,10 +89,10 @@ export function groupsOf(model, { attentionOnly, decay }) {
  * The learning rate of a step: up in 200 steps, then a cosine down to a twentieth.
  *
  * @param {number} step
- * @param {number} steps of the whole run
+ * @param {number} done the share of the run that is done
  * @param {number} peak
  */
-export function rateOf(step, steps, peak) {
-  const cosine = 0.525 + 0.475 * Math.cos((Math.PI * step) / steps);
+export function rateOf(step, done, peak) {
+  const cosine = 0.525 + 0.475 * Math.cos(Math.PI * done);
   return peak * Math.min(1, (step + 1) / 200) * cosine;
 }

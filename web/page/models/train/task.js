@@ -23,6 +23,8 @@
  * @property {Record<string, unknown>} tokenizerConfig what tokenizer_config.json says more
  * @property {Record<string, unknown>} config what config.json says more
  * @property {(random: Random, progress: number) => Row[]} batch the rows of a step, all of one length
+ * @property {(steps: number) => number} [progressAt] how far a run is after this share of its steps, from 0 to 1: its rows and its
+ *   learning rate go by it; default: that share
  * @property {(model: Gpt2, isFinal: boolean) => Record<string, number>} evaluate how well it does on what is held out; quickly
  *   unless final
  * @property {(model: Gpt2) => number} [judge] a loss on what is held out, by which the best is told

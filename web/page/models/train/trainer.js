@@ -101,10 +101,12 @@ class Training {
     const { progress, model, optimizer } = this;
     const { seed, step, steps } = progress;
     const random = new Random(seed, step);
-    const rows = this.#data.batch(random, step / steps);
+    const { batch, progressAt = (share) => share } = this.#data;
+    const done = progressAt(step / steps);
+    const rows = batch(random, done);
     const run = { hw: this.#hw, model, optimizer, params: this.#params };
     this.#hw.manualSeed(random.below(2 ** 32));
-    const value = takeStep(run, rows, rateOf(step, steps, this.#task.peak));
+    const value = takeStep(run, rows, rateOf(step, done, this.#task.peak));
     if (!Number.isFinite(value)) throw new RunError(`The loss of step ${step} is ${value}.`);
     progress.loss = progress.loss === null ? value : 0.98 * progress.loss + 0.02 * value;
     progress.step++;
