@@ -327,13 +327,13 @@ roomTest(
   'heads worth a look are what they are said to be, and are shown at once',
   '',
   async (page) => {
-    /** What the queries of each look at, behind the first of these. @type {Record<string, RegExp | undefined>} */
-    const words = {
-      '“to” and “of”': /^␣(to|of)$/,
-      'the token before': undefined,
-      'what begins a phrase: “in”, “to”, “for”, “and”, a full stop': /^(␣in|␣to|␣for|␣and|\.)$/,
-      'forms of “be” and “have”': /^␣(be|being|been|is|was|were|had|have)$/,
-    };
+    /** What the queries of each look at: some words, from the first of them on, or a token so many places before. */
+    const words = /** @type {Record<string, RegExp | number>} */ ({
+      'forms of “be”': /^␣(be|being|been|is|was|were)$/,
+      'the token before': 1,
+      commas: /^,$/,
+      'the token itself': 0,
+    });
     const list = '#explore-telling li';
     const told = await page.$$eval(list, (items) =>
       items.map((item) => item.lastElementChild?.textContent),
@@ -345,12 +345,15 @@ roomTest(
     );
     assert.equal(tooNarrow, 0, 'names fit');
     for (const [i, { layer, head, seen }] of MODELS.austen.telling.entries()) {
-      const begin = words[seen] ? names.findIndex((name) => words[seen]?.test(name)) : 1;
+      const what = words[seen];
+      const begin = typeof what === 'number' ? 1 : names.findIndex((name) => what.test(name));
       const shares = names.slice(begin).map((_, at) => {
         const query = begin + at;
         return rowOf(query, { layer, head }).reduce(
           (sum, weight, key) =>
-            (words[seen]?.test(names[key]) ?? key === query - 1) ? sum + weight : sum,
+            (typeof what === 'number' ? key === query - what : what.test(names[key]))
+              ? sum + weight
+              : sum,
           0,
         );
       });

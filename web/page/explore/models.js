@@ -35,10 +35,10 @@ export const MODELS = {
       ['Code-like', 'if (she.is_happy) { she.say("yes"); } else { she.say("no"); }'],
     ],
     telling: [
-      { layer: 1, head: 6, seen: '“to” and “of”' },
-      { layer: 0, head: 7, seen: 'the token before' },
-      { layer: 1, head: 3, seen: 'what begins a phrase: “in”, “to”, “for”, “and”, a full stop' },
-      { layer: 1, head: 7, seen: 'forms of “be” and “have”' },
+      { layer: 1, head: 1, seen: 'forms of “be”' },
+      { layer: 0, head: 6, seen: 'the token before' },
+      { layer: 1, head: 7, seen: 'commas' },
+      { layer: 0, head: 7, seen: 'the token itself' },
     ],
   },
   induction: {
