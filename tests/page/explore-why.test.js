@@ -251,13 +251,13 @@ roomTest('the chosen head is marked where its layer is closed', '?mode=why', asy
 
 roomTest(
   'muted heads are muted in all that the view tells',
-  '?mode=why&mute=L1H6_L2H0',
+  '?mode=why&mute=L1H1_L2H0',
   async (page) => {
     await summed(page, 'itself');
-    assert.equal(await textOf(page, '#explore-why-muted'), ', without L1H6, L2H0');
+    assert.equal(await textOf(page, '#explore-why-muted'), ', without L1H1, L2H0');
     const { layers, heads } = run.source;
     const headMask = Array.from({ length: layers }, () => Array(heads).fill(1));
-    headMask[1][6] = headMask[2][0] = 0;
+    headMask[1][1] = headMask[2][0] = 0;
     const target = run.ids[firstPin + 1];
     const { data } = model.decoder.forward(run.ids.slice(0, firstPin + 1), { headMask }).logits;
     const found = new Map(await rows(page));

@@ -34,8 +34,8 @@ const INDUCTION = {
 
 /** @type {Example} */
 const AUSTEN = {
-  text: 'The man was handsome, and',
-  other: 'The woman was handsome, and',
+  text: 'Mr. Bennet was at home, but',
+  other: 'Mrs. Bennet was at home, but',
   target: ' he',
   against: ' she',
 };
