@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tensor } from 'headwise';
-import { allClose, boolData, data, engine, tokens } from './helpers.js';
+import { allClose, boolData, data, engine, throwsCode, tokens } from './helpers.js';
 import * as reference from './reference.js';
 
 /** @typedef {import('./helpers.js').Matrix} Matrix */
@@ -147,6 +147,14 @@ test('a mask spans the cached tokens and the new ones, and replaces the causal m
   const masks = [boolData(1, [3, 14]), data(2, [3, 14], 2), boolData(3, [2, 1, 3, 14])];
   masks.push(data(4, [1, 3, 3, 14]), boolData(5, [2, 3, 3, 14]), data(6, [1, 14]));
   masks.push(boolData(8, [3, 1]), data(9, [2, 3, 1, 14]));
+  for (const mask of [boolData(7, [3, 3]), data(10, [3, 9]), boolData(11, [2, 1, 3, 13])])
+    throwsCode(
+      () => module.forward(tokens(x, 11, 14), { cache, mask }),
+      'ERR_SHAPE',
+      'mask',
+      `[${mask.shape.join(', ')}]`,
+      '[2, 3, 3, 14]',
+    );
   for (const mask of masks) {
     const actual = module.forward(tokens(x, 11, 14), { cache, mask, needWeights: true });
     assert.ok(actual.weights);
