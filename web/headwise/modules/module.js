@@ -60,11 +60,12 @@ export class Module extends Owned {
 
   #training = true;
 
-  /** Whether dropout is active. As in torch, a new module is in training mode. To assign it is the same as `train(mode)`. */
+  /** Whether dropout is active. As in torch, a new module is in training mode. */
   get training() {
     return this.#training;
   }
 
+  /** Does the same as `train(mode)`. */
   set training(mode) {
     this.train(mode);
   }
