@@ -931,14 +931,14 @@ typedef struct hw_model_config {
   double gain_offset; /* added to the weights of norms: 1 in Gemma */
   hw_norm_place norm_place;
   bool is_parallel; /* x + attention(norm1(x)) + feed_forward(norm2(x)) (GPT-J, GPT-NeoX); only with HW_NORM_PRE */
-  bool
-      qk_norm; /* RMS norms of each head's queries and keys, before rotary positions (Qwen 3, Gemma 3; only with their names) */
+  /* RMS norms of each head's queries and keys, before rotary positions (Qwen 3, Gemma 3; only with their names). */
+  bool qk_norm;
   bool qkv_bias;
   bool out_bias;
   bool mlp_bias;
   hw_activation activation;
-  bool is_gated; /* down(activation(gate(x)) · up(x)) (Shazeer 2020); else down(activation(up(x))). Only with Llama's
-                                     and Gemma's names */
+  /* down(activation(gate(x)) · up(x)) (Shazeer 2020); else down(activation(up(x))). Only with Llama's and Gemma's names. */
+  bool is_gated;
   double attention_scale;         /* 0: 1/√head_dim */
   double attention_softcap;       /* 0: none */
   double embedding_scale;         /* embeddings are multiplied by it: 1, or √d_model in Gemma */
