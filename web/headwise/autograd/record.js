@@ -142,23 +142,10 @@ function switchTo(engine, mode) {
   engine.isRecording = mode;
 }
 
-/**
- * Modes of an engine, the latest last: of the stretches that go on, and before them its own.
- * @type {WeakMap<Engine, { mode: boolean }[]>}
- */
-const modes = new WeakMap();
-
-/** @param {Engine} engine */
-function modesOf(engine) {
-  const known = modes.get(engine) ?? [{ mode: false }];
-  modes.set(engine, known);
-  return known;
-}
-
 /** @param {Engine} engine @param {boolean} mode of the latest stretch, or of the engine */
 export function setRecording(engine, mode) {
-  const list = modesOf(engine);
-  list[list.length - 1].mode = mode;
+  const { modes } = engine;
+  modes[modes.length - 1].mode = mode;
   switchTo(engine, mode);
 }
 
@@ -169,13 +156,13 @@ export function setRecording(engine, mode) {
  * @returns {() => void} ends it
  */
 function beginStretch(engine, mode) {
-  const list = modesOf(engine);
+  const { modes } = engine;
   const stretch = { mode };
-  list.push(stretch);
+  modes.push(stretch);
   switchTo(engine, mode);
   return () => {
-    list.splice(list.indexOf(stretch), 1);
-    switchTo(engine, !engine.disposed && list[list.length - 1].mode);
+    modes.splice(modes.indexOf(stretch), 1);
+    switchTo(engine, !engine.disposed && modes[modes.length - 1].mode);
   };
 }
 

@@ -63,6 +63,8 @@ export class Engine {
   #failure;
   /** Whether what results came from is kept, for backward. */
   isRecording = false;
+  /** The modes of recording, the latest last: of the stretches that go on, and before them the engine's own. */
+  modes = [{ mode: false }];
 
   /**
    * @param {WebAssembly.Module} module
