@@ -2,11 +2,15 @@
 import { checkOptions } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray, tagOf } from '../checks/foreign.js';
-import { checkParameter, identityOf, ModulePlace } from '../modules/parameter.js';
+import { checkLeaf, identityOf, placeOf } from '../modules/parameter.js';
+import { wordsOperand } from '../tensor/operand.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../modules/module.js').Module} Module */
 /** @typedef {import('../modules/parameter.js').Parameter} Parameter */
 /** @typedef {import('../modules/parameter.js').Place} Place */
+/** @typedef {import('../modules/parameter.js').TensorPlace} TensorPlace */
+/** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /** More than any model has. */
@@ -24,14 +28,42 @@ export function checkParameters(engine, value, name) {
     throw misfit(value, name, 'what parameters() gives, one or more');
   }
   const places = list.map((one, i) => {
-    const own = isArray(value) ? `${name}[${i}]` : name;
-    const place = checkParameter(one, own);
-    if (place instanceof ModulePlace && place.module.engine !== engine) {
-      throw new HeadwiseError('ERR_VALUE', `${own} is of another engine; expected one of this`);
+    const own = () => (isArray(value) ? `${name}[${i}]` : name);
+    const place = placeOf(one) ?? checkLeaf(one, own());
+    if (place.module !== undefined && place.module.engine !== engine) {
+      throw new HeadwiseError('ERR_VALUE', `${own()} is of another engine; expected one of this`);
     }
     return place;
   });
   return { list, places };
+}
+
+/** @typedef {{ module: Module, indices: IdsOperand }} Part the numbers of a module's parameters */
+
+/**
+ * Sorts places by what has them.
+ * @param {readonly Place[]} places
+ * @returns {{ modules: Part[], tensors: TensorPlace[] }}
+ */
+export function partsOf(places) {
+  /** @type {Map<Module, number[]>} */
+  const found = new Map();
+  /** @type {TensorPlace[]} */
+  const tensors = [];
+  for (const place of places) {
+    if (place.module === undefined) {
+      tensors.push(place);
+    } else {
+      const indices = found.get(place.module) ?? [];
+      found.set(place.module, indices);
+      indices.push(place.entry.index);
+    }
+  }
+  const modules = [...found].map(([module, indices]) => ({
+    module,
+    indices: wordsOperand(indices),
+  }));
+  return { modules, tensors };
 }
 
 /**

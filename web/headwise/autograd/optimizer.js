@@ -1,9 +1,9 @@
-import { checkOptions, checkTable } from '../checks/check.js';
+import { checkOptions } from '../checks/check.js';
 import { disposeSymbol } from '../engine/dispose.js';
 import { writeStruct } from '../engine/struct.js';
-import { ModulePlace } from '../modules/parameter.js';
-import { checkFloats, wordsOperand } from '../tensor/operand.js';
-import { checkGroups } from './groups.js';
+import { Module } from '../modules/module.js';
+import { checkFloats } from '../tensor/operand.js';
+import { checkGroups, partsOf } from './groups.js';
 import { dictOf, matchDict } from './optimizer-dict.js';
 import { ModuleState, TensorState } from './optimizer-state.js';
 
@@ -12,8 +12,10 @@ import { ModuleState, TensorState } from './optimizer-state.js';
 /** @typedef {import('../modules/parameter.js').Place} Place */
 /** @typedef {import('../modules/parameter.js').TensorPlace} TensorPlace */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
+/** @typedef {import('./groups.js').Part} Part */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {ModuleState | TensorState} State */
+/** @typedef {Map<Module | TensorPlace, State>} States */
 
 /**
  * The method of an optimizer.
@@ -28,15 +30,26 @@ import { ModuleState, TensorState } from './optimizer-state.js';
  *   of one array; addresses: of config, value, gradient and moments
  */
 
+/** What has a state: a module, for all its parameters, or a tensor's place. @param {Place} place */
+const ownerOf = (place) => place.module ?? place;
+
+/**
+ * @param {readonly Place[]} places
+ * @param {States} states
+ * @returns {State[]} of each place
+ */
+const statesOf = (places, states) =>
+  places.map((place) => /** @type {State} */ (states.get(ownerOf(place))));
+
 /** The base class of AdamW and SGD: parameter groups, optimizer state, and the state dict. */
 export class Optimizer {
   #engine;
   #method;
-  #table;
   #places;
+  #parts;
   /** @type {any[]} */
   #groups;
-  /** @type {State[]} of each place, in the groups' order */
+  /** @type {States} */
   #states;
 
   /**
@@ -50,15 +63,15 @@ export class Optimizer {
     const owner = new.target.name;
     this.#engine = engine;
     this.#method = method;
-    const settings = Object.entries(method.settings);
-    this.#table = Object.fromEntries(settings.map(([name, { check }]) => [name, check]));
-    const own = checkOptions(options, Object.keys(this.#table), owner);
+    const { settings } = method;
+    const own = checkOptions(options, Object.keys(settings), owner);
     const defaults = Object.fromEntries(
-      settings.map(([name, { otherwise }]) => [name, own[name] ?? otherwise]),
+      Object.entries(settings).map(([name, { otherwise }]) => [name, own[name] ?? otherwise]),
     );
     const groups = checkGroups(engine, parameters, defaults, owner);
     engine.checkAlive();
     this.#places = groups.map(({ places }) => places);
+    this.#parts = this.#places.map(partsOf);
     this.#groups = groups.map((group) => ({
       params: group.params,
       ...this.#check(group.settings),
@@ -66,26 +79,26 @@ export class Optimizer {
     this.#states = this.#newStates();
   }
 
-  /** @param {Record<string, any>} settings */
-  #check(settings) {
-    const checked = checkTable(settings, this.#table, 'a group');
-    this.#method.checkTogether?.(checked);
+  /** @param {Record<string, any>} group @returns {Record<string, any>} its settings */
+  #check(group) {
+    const { settings, checkTogether } = this.#method;
+    /** @type {Record<string, any>} */
+    const checked = {};
+    for (const name of Object.keys(settings)) {
+      checked[name] = settings[name].check(group[name], name);
+    }
+    checkTogether?.(checked);
     return checked;
   }
 
-  /** @returns {State[]} */
   #newStates() {
-    const engine = this.#engine;
-    /** @type {Map<object, ModuleState>} */
-    const ofModules = new Map();
-    return this.#places.flat().map((place) => {
-      if (!(place instanceof ModulePlace)) {
-        return new TensorState(place);
-      }
-      const state = ofModules.get(place.module) ?? new ModuleState(engine, place.module);
-      ofModules.set(place.module, state);
-      return state;
-    });
+    /** @type {States} */
+    const states = new Map();
+    for (const owner of new Set(this.#places.flat().map(ownerOf))) {
+      const isModule = owner instanceof Module;
+      states.set(owner, isModule ? new ModuleState(this.#engine, owner) : new TensorState(owner));
+    }
+    return states;
   }
 
   /**
@@ -103,7 +116,7 @@ export class Optimizer {
 
   /** Sets the learning rate of all groups. */
   set lr(value) {
-    const lr = this.#table.lr(value, 'lr');
+    const lr = this.#method.settings.lr.check(value, 'lr');
     this.#groups.forEach((group) => (group.lr = lr));
   }
 
@@ -112,55 +125,35 @@ export class Optimizer {
    * @throws {HeadwiseError} ERR_VALUE: a group's setting; ERR_MEMORY; ERR_DISPOSED
    */
   step() {
-    const names = Object.keys(this.#table);
-    const checked = this.#groups.map((group) =>
-      this.#check(Object.fromEntries(names.map((name) => [name, group[name]]))),
-    );
+    const checked = this.#groups.map((group) => this.#check(group));
     // No code of the caller's runs from here on.
-    const states = this.#states;
-    states.forEach((state) => state instanceof ModuleState && state.pointer);
-    let at = 0;
-    this.#places.forEach((places, i) => {
-      this.#stepGroup(places, states.slice(at, at + places.length), checked[i]);
-      at += places.length;
+    this.#states.forEach((state) => state instanceof ModuleState && state.pointer);
+    this.#parts.forEach(({ modules, tensors }, i) => {
+      tensors.forEach((place) => place.hasGrad && this.#stepTensor(place, checked[i]));
+      modules.forEach((part) => this.#stepModule(part, checked[i]));
     });
   }
 
   /**
-   * @param {readonly Place[]} places
-   * @param {readonly State[]} states
+   * @param {Part} part
    * @param {Record<string, any>} settings
    */
-  #stepGroup(places, states, settings) {
-    /** @type {Map<ModuleState, number[]>} */
-    const ofModules = new Map();
-    places.forEach((place, i) => {
-      const state = states[i];
-      if (state instanceof ModuleState) {
-        const indices = ofModules.get(state) ?? [];
-        indices.push(/** @type {ModulePlace} */ (place).entry.index);
-        ofModules.set(state, indices);
-      } else if (place.hasGrad) {
-        this.#stepTensor(/** @type {TensorPlace} */ (place), state, settings);
-      }
-    });
+  #stepModule({ module, indices }, settings) {
     const engine = this.#engine;
     const { layout, configOf, step } = this.#method;
-    for (const [state, indices] of ofModules) {
-      const { pointer } = state;
-      const [config, list] = engine.lay([layout.bytes, wordsOperand(indices)]);
-      writeStruct(engine, config, layout, configOf(settings));
-      engine.check(engine.call[step](pointer, config, list, indices.length), 'step');
-    }
+    const { pointer } = /** @type {ModuleState} */ (this.#states.get(module));
+    const [config, list] = engine.lay([layout.bytes, indices]);
+    writeStruct(engine, config, layout, configOf(settings));
+    engine.check(engine.call[step](pointer, config, list, indices.size), 'step');
   }
 
   /**
    * @param {TensorPlace} place
-   * @param {TensorState} state
    * @param {Record<string, any>} settings
    */
-  #stepTensor(place, state, settings) {
+  #stepTensor(place, settings) {
     const engine = this.#engine;
+    const state = /** @type {TensorState} */ (this.#states.get(place));
     const { layout, configOf, moments: names, stepArray } = this.#method;
     const { shape, name } = place;
     const operand = (/** @type {Float32Array} */ data) =>
@@ -195,7 +188,8 @@ export class Optimizer {
    * @throws {HeadwiseError} ERR_MEMORY; ERR_DISPOSED
    */
   stateDict() {
-    return dictOf(this.#groups, this.#places.flat(), this.#states, this.#method.moments);
+    const places = this.#places.flat();
+    return dictOf(this.#groups, places, statesOf(places, this.#states), this.#method.moments);
   }
 
   /**
@@ -218,11 +212,11 @@ export class Optimizer {
     const settings = found.settings.map((group) => this.#check(group));
     const states = this.#newStates();
     try {
-      found.entries.forEach(({ steps, moments }, i) => {
-        states[i].setSteps(/** @type {any} */ (places[i]), steps);
-        moments.forEach(
-          (value, m) => value && states[i].writeMoment(/** @type {any} */ (places[i]), m, value),
-        );
+      statesOf(places, states).forEach((state, i) => {
+        const place = /** @type {any} */ (places[i]);
+        const { steps, moments } = found.entries[i];
+        state.setSteps(place, steps);
+        moments.forEach((value, m) => value && state.writeMoment(place, m, value));
       });
     } catch (error) {
       states.forEach((state) => state.dispose());

@@ -61,7 +61,7 @@ const adamw = {
   },
   moments: ['exp_avg', 'exp_avg_sq'],
   layout: adamwConfig,
-  configOf: ({ betas, ...settings }) => ({ ...settings, beta1: betas[0], beta2: betas[1] }),
+  configOf: (settings) => ({ ...settings, beta1: settings.betas[0], beta2: settings.betas[1] }),
   step: 'adamw_step',
   stepArray: (call, [config, value, gradient, first, second], size, steps) =>
     call.adamw_step_array(config, steps, size, value, gradient, first, second),

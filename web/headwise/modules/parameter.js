@@ -69,6 +69,9 @@ export class ModulePlace {
 
 /** A parameter that is the caller's tensor with requiresGrad. */
 export class TensorPlace {
+  /** It belongs to none. */
+  module = undefined;
+
   /** @param {Tensor} tensor @param {string} name */
   constructor(tensor, name) {
     this.tensor = tensor;
@@ -233,16 +236,11 @@ export function parameterOf(name, place) {
 }
 
 /**
- * A parameter's place.
+ * The place of a tensor that is a parameter.
  * @param {unknown} value
  * @param {string} name
- * @returns {Place}
  */
-export function checkParameter(value, name) {
-  const place = placeOf(value);
-  if (place !== undefined) {
-    return place;
-  }
+export function checkLeaf(value, name) {
   if (isLeaf(value)) {
     return new TensorPlace(/** @type {Tensor} */ (value), name);
   }

@@ -115,6 +115,8 @@ export const copyOf = (operand) => ({ ...operand, data: copyData(operand) });
  * @returns {IdsOperand}
  */
 export const wordsOperand = (values) => ({
-  ...{ shape: [values.length], dtype: 'uint32' },
-  ...{ data: Uint32Array.from(values), size: values.length },
+  shape: [values.length],
+  dtype: 'uint32',
+  data: new Uint32Array(values),
+  size: values.length,
 });
