@@ -1,4 +1,4 @@
-import { checkBoolean, checkShape, checkTable, maybe, or } from '../checks/check.js';
+import { checkBoolean, checkShape, checkTable, or } from '../checks/check.js';
 import { HeadwiseError, misshapen } from '../checks/error.js';
 import { describe } from '../checks/describe.js';
 import { checkFloats, copyData } from '../tensor/operand.js';
@@ -72,7 +72,8 @@ function added({ grad, shape }, data) {
  */
 export function backward(tensor, gradient, options, tensorOf) {
   const { retainGraph } = checkTable(options, table, 'backward');
-  const given = maybe(checkFloats)(gradient ?? undefined, 'gradient');
+  const asked = gradient ?? undefined;
+  const given = asked === undefined ? undefined : checkFloats(asked, 'gradient');
   // No code of the caller's runs from here on: it could free the graph.
   const root = sourceOf(tensor);
   if (root === undefined) {
@@ -86,9 +87,10 @@ export function backward(tensor, gradient, options, tensorOf) {
   /** @type {Map<Source, Float32Array>} */
   const gradients = new Map([[root, start]]);
   nodes.forEach((node) => passBack(node, gradients));
-  const sums = [...gradients].map(([leaf, data]) => added(/** @type {Leaf} */ (leaf), data));
-  [...gradients.keys()].forEach((leaf, i) => {
-    /** @type {Leaf} */ (leaf).grad = tensorOf(sums[i], leaf.shape);
+  // What is left is of leaves. Nothing changes before all sums are there.
+  gradients.forEach((data, leaf) => gradients.set(leaf, added(/** @type {Leaf} */ (leaf), data)));
+  gradients.forEach((data, leaf) => {
+    /** @type {Leaf} */ (leaf).grad = tensorOf(data, leaf.shape);
   });
   if (!retainGraph) {
     nodes.forEach((node) => node.free());

@@ -26,6 +26,9 @@ import { attach } from './record.js';
 /** What checks the options that the losses of decoders and encoders share. */
 export const lossOptions = { ignoreIndex: or(checkIgnored, -100), lengths: readLengths };
 
+/** @type {readonly number[]} */
+const scalar = Object.freeze([]);
+
 /**
  * The mean cross-entropy of a model's predictions and the targets that are not ignored.
  * @param {Module} module
@@ -53,15 +56,19 @@ export function modelLoss(module, { name, vocabSize, contextLength }, ids, targe
   const isRecorded = engine.isRecording && module.trains;
   const laid = engine.lay([lossInput.bytes, 4, input, given, tokenTypes, positionIds]);
   const [struct, loss, idsAt] = laid;
-  const fields = {
-    ...{ ids: idsAt, targets: laid[3], batch: plain.size / tokens, tokens, ignoreIndex },
-    ...{ tokenTypes: laid[4], positionIds: laid[5] },
-    ...{ lengths: input.lengths ? idsAt + 4 * plain.size : 0 },
-  };
-  writeStruct(engine, struct, lossInput, fields);
+  writeStruct(engine, struct, lossInput, {
+    ids: idsAt,
+    targets: laid[3],
+    tokenTypes: laid[4],
+    positionIds: laid[5],
+    lengths: input.lengths ? idsAt + 4 * plain.size : 0,
+    batch: plain.size / tokens,
+    tokens,
+    ignoreIndex,
+  });
   engine.check(engine.call.model_loss(pointer, struct, loss, isRecorded), name);
   const graph = isRecorded ? new Graph(engine, engine.result) : undefined;
-  const result = engine.read(loss, []);
+  const result = engine.read(loss, scalar, 1);
   if (graph !== undefined) {
     attach(engine, result, [], ({ data }) => passBack(module, graph, data[0]), {
       check: () => checkCurrent(module, graph),

@@ -195,10 +195,9 @@ export class LanguageModel extends Model {
     this.checkAlive();
     const { loss: about } = this.inner;
     this.checkRecording(about.name);
-    const { positionIds, ...asked } = checkTable(options, decoderLossOptions, about.name);
-    return modelLoss(this, about, ids, targets, asked, {
-      positionIds: this.#readPositions(positionIds),
-    });
+    const asked = checkTable(options, decoderLossOptions, about.name);
+    const positionIds = this.#readPositions(asked.positionIds);
+    return modelLoss(this, about, ids, targets, asked, { positionIds });
   }
 
   /**

@@ -1,4 +1,5 @@
 // Batches of sequences that differ in length.
+import { maybe } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
 import { copyArray, copyList, isArray, kindOf, reading } from '../checks/foreign.js';
@@ -10,8 +11,9 @@ import { sameShape } from '../tensor/shape.js';
 const most = 2 ** 20;
 
 /** @param {unknown} value of the option @returns {unknown} a copy if it is an array */
-export const readLengths = (value) =>
-  reading(() => copyList(value), 'lengths', 'the numbers of ids of the rows') ?? value;
+export const readLengths = maybe(
+  (value) => reading(() => copyList(value), 'lengths', 'the numbers of ids of the rows') ?? value,
+);
 
 /**
  * Pads rows of unequal length at the right.

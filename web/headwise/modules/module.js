@@ -112,7 +112,11 @@ export class Module extends Owned {
 
   /** @internal Backwards give every parameter a gradient, frozen ones too. */
   forgetFrozen() {
-    this.#places?.filter((place) => !place.requiresGrad).forEach((place) => place.clearGrad());
+    for (const place of this.#places ?? []) {
+      if (!place.requiresGrad) {
+        place.clearGrad();
+      }
+    }
   }
 
   /** @internal @returns {readonly Place[]} */
