@@ -2,7 +2,8 @@
 import { maybe } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
-import { copyArray, copyList, isArray, kindOf, reading } from '../checks/foreign.js';
+import { copyArray, copyList, isArray, reading } from '../checks/foreign.js';
+import { lengthIn } from '../tensor/make-tensor.js';
 import { sameShape } from '../tensor/shape.js';
 
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
@@ -22,7 +23,9 @@ export const readLengths = maybe(
  */
 export function padRows(ids) {
   const list = isArray(ids) ? copyArray(ids, most) : undefined;
-  if (list === undefined || (!isArray(list[0]) && kindOf(list[0]) === undefined)) {
+  const first = lengthIn(list?.[0]);
+  // Rows of one length, as nearly all are, need no copies. An id has no length.
+  if (list === undefined || first === undefined || list.every((row) => lengthIn(row) === first)) {
     return { ids: list ?? ids, lengths: undefined };
   }
   /** @type {any[][]} */

@@ -87,7 +87,7 @@ export function checkIntegers(ids, name, count, ignored) {
  * @returns {import('../tensor/operand.js').IdsOperand}
  */
 export function checkRows(given, name, count, ignored) {
-  const { ids, lengths } = padRows(given);
+  const { ids, lengths } = reading(() => padRows(given), name, 'integers');
   return { ...checkIntegers(ids, name, count, ignored), lengths };
 }
 

@@ -35,7 +35,8 @@ const nestedOrTyped = 'nested arrays or a typed array of numbers';
  * @param {any} value
  * @returns {any} a number: of an array or a typed array; otherwise undefined
  */
-const lengthIn = (value) => (isArray(value) ? value.length : kindOf(value) && lengthOf(value));
+export const lengthIn = (value) =>
+  isArray(value) ? value.length : kindOf(value) && lengthOf(value);
 
 /**
  * The shape of nested arrays, read from the first element of each level.
