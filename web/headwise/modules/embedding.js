@@ -59,9 +59,10 @@ function place(shape, flat) {
  * @param {string} name
  * @param {number} count one more than the largest
  * @param {number} [ignored] another value that is allowed
+ * @param {readonly number[]} [lengths] of rows that were padded
  * @returns {import('../tensor/operand.js').IdsOperand}
  */
-export function checkIntegers(ids, name, count, ignored) {
+export function checkIntegers(ids, name, count, ignored, lengths) {
   const { values, shape, size } = reading(() => unpack(ids, name), name, 'integers');
   if (size === 0) {
     throw misshapen(shape, name, 'an id or more');
@@ -75,7 +76,7 @@ export function checkIntegers(ids, name, count, ignored) {
         ? id
         : checkIndex(id, `${name}${place(shape, i)}`, count);
   }
-  return { shape, dtype: 'uint32', data, size };
+  return { shape, dtype: 'uint32', data, size, lengths };
 }
 
 /**
@@ -88,7 +89,7 @@ export function checkIntegers(ids, name, count, ignored) {
  */
 export function checkRows(given, name, count, ignored) {
   const { ids, lengths } = reading(() => padRows(given), name, 'integers');
-  return { ...checkIntegers(ids, name, count, ignored), lengths };
+  return checkIntegers(ids, name, count, ignored, lengths);
 }
 
 /**
