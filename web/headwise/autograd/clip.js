@@ -45,9 +45,9 @@ export function clipGradNorm(engine, parameters, maxNorm) {
   const most = checkNorm(maxNorm);
   engine.checkAlive();
   const { modules, tensors } = partsOf([...new Set(places)]);
-  const gradients = [...new Set(tensors.map(({ tensor }) => tensor))]
-    .map(({ grad }) => grad && viewOf(checkFloats(grad, 'grad')))
-    .filter((gradient) => gradient !== null);
+  const gradients = [...new Set(tensors.map(({ tensor }) => tensor))].flatMap(({ grad }) =>
+    grad === null ? [] : [viewOf(checkFloats(grad, 'grad'))],
+  );
   let sum = sumOfSquares(engine, modules);
   for (const data of gradients) {
     data.forEach((value) => (sum += value * value));

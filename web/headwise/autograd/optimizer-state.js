@@ -67,6 +67,8 @@ export class ModuleState extends Owned {
 
 /** The optimizer state of a tensor. */
 export class TensorState {
+  /** It has none. */
+  pointer = 0;
   #steps = 0;
   /** @type {(Float32Array | undefined)[]} */
   #moments = [];

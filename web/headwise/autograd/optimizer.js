@@ -1,13 +1,13 @@
 import { checkOptions } from '../checks/check.js';
 import { disposeSymbol } from '../engine/dispose.js';
 import { writeStruct } from '../engine/struct.js';
-import { Module } from '../modules/module.js';
 import { checkFloats } from '../tensor/operand.js';
 import { checkGroups, partsOf } from './groups.js';
 import { dictOf, matchDict } from './optimizer-dict.js';
 import { ModuleState, TensorState } from './optimizer-state.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
+/** @typedef {import('../modules/module.js').Module} Module */
 /** @typedef {import('../modules/parameter.js').Parameter} Parameter */
 /** @typedef {import('../modules/parameter.js').Place} Place */
 /** @typedef {import('../modules/parameter.js').TensorPlace} TensorPlace */
@@ -15,7 +15,7 @@ import { ModuleState, TensorState } from './optimizer-state.js';
 /** @typedef {import('./groups.js').Part} Part */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {ModuleState | TensorState} State */
-/** @typedef {Map<Module | TensorPlace, State>} States */
+/** @typedef {Map<Module | TensorPlace, State>} States a module's is of all its parameters */
 
 /**
  * The method of an optimizer.
@@ -30,16 +30,13 @@ import { ModuleState, TensorState } from './optimizer-state.js';
  *   of one array; addresses: of config, value, gradient and moments
  */
 
-/** What has a state: a module, for all its parameters, or a tensor's place. @param {Place} place */
-const ownerOf = (place) => place.module ?? place;
-
 /**
  * @param {readonly Place[]} places
  * @param {States} states
  * @returns {State[]} of each place
  */
 const statesOf = (places, states) =>
-  places.map((place) => /** @type {State} */ (states.get(ownerOf(place))));
+  places.map((place) => /** @type {State} */ (states.get(place.module ?? place)));
 
 /** The base class of AdamW and SGD: parameter groups, optimizer state, and the state dict. */
 export class Optimizer {
@@ -94,9 +91,13 @@ export class Optimizer {
   #newStates() {
     /** @type {States} */
     const states = new Map();
-    for (const owner of new Set(this.#places.flat().map(ownerOf))) {
-      const isModule = owner instanceof Module;
-      states.set(owner, isModule ? new ModuleState(this.#engine, owner) : new TensorState(owner));
+    for (const place of this.#places.flat()) {
+      const { module } = place;
+      if (module === undefined) {
+        states.set(place, new TensorState(place));
+      } else if (!states.has(module)) {
+        states.set(module, new ModuleState(this.#engine, module));
+      }
     }
     return states;
   }
@@ -127,7 +128,7 @@ export class Optimizer {
   step() {
     const checked = this.#groups.map((group) => this.#check(group));
     // No code of the caller's runs from here on.
-    this.#states.forEach((state) => state instanceof ModuleState && state.pointer);
+    this.#states.forEach((state) => state.pointer);
     this.#parts.forEach(({ modules, tensors }, i) => {
       tensors.forEach((place) => place.hasGrad && this.#stepTensor(place, checked[i]));
       modules.forEach((part) => this.#stepModule(part, checked[i]));

@@ -61,7 +61,13 @@ const adamw = {
   },
   moments: ['exp_avg', 'exp_avg_sq'],
   layout: adamwConfig,
-  configOf: (settings) => ({ ...settings, beta1: settings.betas[0], beta2: settings.betas[1] }),
+  configOf: ({ lr, betas: [beta1, beta2], eps, weightDecay }) => ({
+    lr,
+    beta1,
+    beta2,
+    eps,
+    weightDecay,
+  }),
   step: 'adamw_step',
   stepArray: (call, [config, value, gradient, first, second], size, steps) =>
     call.adamw_step_array(config, steps, size, value, gradient, first, second),
