@@ -2,7 +2,9 @@
 
 #include <math.h>
 
+#include "core/memory.h"
 #include "core/simd.h"
+#include "kernels/softmax.h"
 
 static double mean_of(const float *x, size_t count) {
   hw_f64x2 low = hw_splat_double(0.0);
@@ -20,45 +22,49 @@ static double mean_of(const float *x, size_t count) {
   return sum / (double)count;
 }
 
-static double variance_of(const float *x, double mean, size_t count) {
-  const hw_f64x2 means = hw_splat_double(mean);
-  hw_f64x2 sums = hw_splat_double(0.0);
+/* A mean in two floats: what an element differs by from it is as exact as a float can be. */
+typedef struct row_mean {
+  float upper;
+  float lower;
+} row_mean;
+
+static row_mean parts_of(double mean) {
+  const float upper = (float)mean;
+  return (row_mean){upper, (float)(mean - (double)upper)};
+}
+
+HW_INLINE hw_f32x4 difference(hw_f32x4 x, row_mean mean) {
+  return hw_subtract(hw_subtract(x, hw_splat(mean.upper)), hw_splat(mean.lower));
+}
+
+HW_INLINE hw_f32x4 square_of_difference(const float *x, row_mean mean) {
+  const hw_f32x4 d = difference(hw_load(x), mean);
+  return hw_multiply(d, d);
+}
+
+/* Floats add up few squares, doubles the sums of those. */
+static double variance_of(const float *x, row_mean mean, size_t count) {
+  enum { BLOCK = 128 };
+  double sum = 0.0;
   size_t i = 0;
-  for (; i + HW_LANES <= count; i += HW_LANES) {
-    const hw_f32x4 values = hw_load(x + i);
-    const hw_f64x2 low = hw_subtract_doubles(hw_low_doubles(values), means);
-    const hw_f64x2 high = hw_subtract_doubles(hw_high_doubles(values), means);
-    sums = hw_add_doubles(sums, hw_add_doubles(hw_multiply_doubles(low, low), hw_multiply_doubles(high, high)));
+  while (i + (size_t)2 * HW_LANES <= count) {
+    const size_t end = i + hw_min(count - i, BLOCK);
+    hw_f32x4 low = hw_splat(0.0F);
+    hw_f32x4 high = low;
+    for (; i + (size_t)2 * HW_LANES <= end; i += (size_t)2 * HW_LANES) {
+      low = hw_add(low, square_of_difference(x + i, mean));
+      high = hw_add(high, square_of_difference(x + i + HW_LANES, mean));
+    }
+    sum += (double)hw_sum_lanes(hw_add(low, high));
   }
-  double sum = hw_sum_doubles(sums);
   for (; i < count; i++) {
-    const double difference = (double)x[i] - mean;
-    sum += difference * difference;
+    const float d = x[i] - mean.upper - mean.lower;
+    sum += (double)(d * d);
   }
   return sum / (double)count;
 }
 
-static void normalize(const float *x, double mean, double factor, float *y, size_t count) {
-  const hw_f64x2 means = hw_splat_double(mean);
-  const hw_f64x2 factors = hw_splat_double(factor);
-  size_t i = 0;
-  for (; i + HW_LANES <= count; i += HW_LANES) {
-    const hw_f32x4 values = hw_load(x + i);
-    const hw_f64x2 low = hw_multiply_doubles(hw_subtract_doubles(hw_low_doubles(values), means), factors);
-    const hw_f64x2 high = hw_multiply_doubles(hw_subtract_doubles(hw_high_doubles(values), means), factors);
-    hw_store(y + i, hw_to_floats(low, high));
-  }
-  for (; i < count; i++) {
-    y[i] = (float)(((double)x[i] - mean) * factor);
-  }
-}
-
-double hw_normalize_row(const float *x, bool is_centered, double eps, float *y, size_t count) {
-  const double mean = is_centered ? mean_of(x, count) : 0.0;
-  const double factor = 1.0 / sqrt(variance_of(x, mean, count) + eps);
-  normalize(x, mean, factor, y, count);
-  return factor;
-}
+/* Settings are copied, so that no store could change them: they stay in registers. */
 
 /* x times the gains, of lanes from i on. */
 HW_INLINE hw_f32x4 times_gains(hw_f32x4 x, hw_gains gains, size_t i, size_t lanes) {
@@ -67,24 +73,89 @@ HW_INLINE hw_f32x4 times_gains(hw_f32x4 x, hw_gains gains, size_t i, size_t lane
 }
 
 /* x times the gains, plus the bias, of lanes from i on. */
-HW_INLINE hw_f32x4 scaled(const float *x, hw_gains gains, const float *bias, size_t i, size_t lanes) {
-  const hw_f32x4 product = times_gains(hw_load_lanes(x + i, lanes), gains, i, lanes);
-  return bias == NULL ? product : hw_add(product, hw_load_lanes(bias + i, lanes));
+HW_INLINE hw_f32x4 scaled(hw_norm_settings settings, hw_f32x4 x, size_t i, size_t lanes) {
+  const hw_f32x4 product = times_gains(x, settings.gains, i, lanes);
+  return settings.bias == NULL ? product : hw_add(product, hw_load_lanes(settings.bias + i, lanes));
 }
 
-void hw_scale_normalized_row(const float *normalized, hw_gains gains, const float *bias, float *y, size_t count) {
-  size_t i = 0;
-  for (; i + HW_LANES <= count; i += HW_LANES) {
-    hw_store(y + i, scaled(normalized, gains, bias, i, HW_LANES));
+void hw_scale_normalized_row(const hw_norm_settings *settings, const float *normalized, float *y) {
+  const hw_norm_settings copied = *settings;
+  const size_t whole = copied.count / HW_LANES * HW_LANES;
+  const size_t rest = copied.count - whole;
+  for (size_t i = 0; i < whole; i += HW_LANES) {
+    hw_store(y + i, scaled(copied, hw_load(normalized + i), i, HW_LANES));
   }
-  if (i < count) {
-    hw_store_few(y + i, scaled(normalized, gains, bias, i, count - i), count - i);
+  if (rest > 0) {
+    hw_store_few(y + whole, scaled(copied, hw_load_few(normalized + whole, rest), whole, rest), rest);
   }
 }
+
+/* What a row's elements become: (x - mean)·factor. */
+typedef struct row_change {
+  row_mean mean;
+  float factor;
+} row_change;
+
+HW_INLINE void normalize_lanes(hw_norm_settings settings, row_change change, const float *x, size_t i, size_t lanes,
+                               float *normalized, float *y) {
+  const hw_f32x4 d = difference(hw_load_lanes(x + i, lanes), change.mean);
+  const hw_f32x4 result = hw_multiply(d, hw_splat(change.factor));
+  if (normalized != NULL) {
+    hw_store_lanes(normalized + i, result, lanes);
+  }
+  if (y != NULL) {
+    hw_store_lanes(y + i, scaled(settings, result, i, lanes), lanes);
+  }
+}
+
+static double variance_about_mean(const hw_norm_settings *settings, const float *x, row_mean *mean) {
+  *mean = parts_of(settings->is_centered ? mean_of(x, settings->count) : 0.0);
+  return variance_of(x, *mean, settings->count);
+}
+
+/* A power of two: the numbers times that have squares that are floats. Of differences so small that theirs are not, the
+ * numbers are small too, or all the same. */
+static double scale_for(double variance, row_mean mean) {
+  if (variance >= 0x1p-100 && variance < 0x1p100) {
+    return 1.0;
+  }
+  return !(variance < 1.0) ? 0x1p-80 : fabsf(mean.upper) < 1.0F ? 0x1p100 : 1.0;
+}
+
+double hw_normalize_row(const hw_norm_settings *settings, const float *x, float *normalized, float *y) {
+  const hw_norm_settings copied = *settings;
+  const size_t count = copied.count;
+  row_mean mean;
+  double variance = variance_about_mean(settings, x, &mean);
+  const double scale = scale_for(variance, mean);
+  if (scale != 1.0) {
+    float *times_scale = y == NULL ? normalized : y;
+    hw_row_scale(x, times_scale, count, (float)scale);
+    x = times_scale;
+    variance = variance_about_mean(settings, x, &mean);
+  }
+  const double factor = 1.0 / sqrt(variance + copied.eps * scale * scale);
+  const row_change change = {mean, (float)factor};
+  const size_t whole = count / HW_LANES * HW_LANES;
+  for (size_t i = 0; i < whole; i += HW_LANES) {
+    normalize_lanes(copied, change, x, i, HW_LANES, normalized, y);
+  }
+  if (whole < count) {
+    normalize_lanes(copied, change, x, whole, count - whole, normalized, y);
+  }
+  return factor * scale;
+}
+
+/* What the gradient of a row is made of. */
+typedef struct row_gradient {
+  hw_gains gains;
+  const float *normalized;
+  const float *dy;
+} row_gradient;
 
 /* dy times the gains, of lanes from i on. */
-HW_INLINE hw_f32x4 scaled_gradient(const hw_normalized_row *row, const float *dy, size_t i, size_t lanes) {
-  return times_gains(hw_load_lanes(dy + i, lanes), row->gains, i, lanes);
+HW_INLINE hw_f32x4 scaled_gradient(row_gradient row, size_t i, size_t lanes) {
+  return times_gains(hw_load_lanes(row.dy + i, lanes), row.gains, i, lanes);
 }
 
 /* Sums of g, and of g times the normalized row. */
@@ -93,10 +164,24 @@ typedef struct gradient_sums {
   hw_f32x4 products;
 } gradient_sums;
 
-HW_INLINE void add_lanes(gradient_sums *sums, const hw_normalized_row *row, const float *dy, size_t i, size_t lanes) {
-  const hw_f32x4 g = scaled_gradient(row, dy, i, lanes);
-  sums->plain = hw_add(sums->plain, g);
-  sums->products = hw_multiply_add(g, hw_load_lanes(row->normalized + i, lanes), sums->products);
+HW_INLINE gradient_sums add_lanes(gradient_sums sums, row_gradient row, size_t i, size_t lanes) {
+  const hw_f32x4 g = scaled_gradient(row, i, lanes);
+  const hw_f32x4 normalized = hw_load_lanes(row.normalized + i, lanes);
+  return (gradient_sums){hw_add(sums.plain, g), hw_multiply_add(g, normalized, sums.products)};
+}
+
+static gradient_sums sums_of(row_gradient row, size_t count) {
+  gradient_sums low = {hw_splat(0.0F), hw_splat(0.0F)};
+  gradient_sums high = low;
+  size_t i = 0;
+  for (; i + (size_t)2 * HW_LANES <= count; i += (size_t)2 * HW_LANES) {
+    low = add_lanes(low, row, i, HW_LANES);
+    high = add_lanes(high, row, i + HW_LANES, HW_LANES);
+  }
+  for (; i < count; i += HW_LANES) {
+    low = add_lanes(low, row, i, hw_min(count - i, HW_LANES));
+  }
+  return (gradient_sums){hw_add(low.plain, high.plain), hw_add(low.products, high.products)};
 }
 
 /* What each lane of g becomes: (g - mean + normalized·slope)·factor. */
@@ -106,33 +191,27 @@ typedef struct gradient_change {
   hw_f32x4 factor;
 } gradient_change;
 
-HW_INLINE void change_lanes(const gradient_change *change, const hw_normalized_row *row, const float *dy, size_t i,
-                            size_t lanes, bool adds, float *dx) {
-  const hw_f32x4 g = hw_subtract(scaled_gradient(row, dy, i, lanes), change->mean);
-  const hw_f32x4 turned = hw_multiply_add(hw_load_lanes(row->normalized + i, lanes), change->slope, g);
-  const hw_f32x4 result = hw_multiply(turned, change->factor);
+HW_INLINE void change_lanes(gradient_change change, row_gradient row, size_t i, size_t lanes, bool adds, float *dx) {
+  const hw_f32x4 g = hw_subtract(scaled_gradient(row, i, lanes), change.mean);
+  const hw_f32x4 turned = hw_multiply_add(hw_load_lanes(row.normalized + i, lanes), change.slope, g);
+  const hw_f32x4 result = hw_multiply(turned, change.factor);
   hw_store_lanes(dx + i, adds ? hw_add(hw_load_lanes(dx + i, lanes), result) : result, lanes);
 }
 
 void hw_normalize_row_backward(const hw_normalized_row *row, const float *dy, bool adds, float *dx) {
-  const size_t count = row->count;
+  const size_t count = row->settings->count;
   const size_t whole = count / HW_LANES * HW_LANES;
-  gradient_sums sums = {hw_splat(0.0F), hw_splat(0.0F)};
-  for (size_t i = 0; i < whole; i += HW_LANES) {
-    add_lanes(&sums, row, dy, i, HW_LANES);
-  }
-  if (whole < count) {
-    add_lanes(&sums, row, dy, whole, count - whole);
-  }
+  const row_gradient gradient = {row->settings->gains, row->normalized, dy};
+  const gradient_sums sums = sums_of(gradient, count);
   const gradient_change change = {
-      hw_splat(row->is_centered ? hw_sum_lanes(sums.plain) / (float)count : 0.0F),
+      hw_splat(row->settings->is_centered ? hw_sum_lanes(sums.plain) / (float)count : 0.0F),
       hw_splat(-hw_sum_lanes(sums.products) / (float)count),
       hw_splat(row->factor),
   };
   for (size_t i = 0; i < whole; i += HW_LANES) {
-    change_lanes(&change, row, dy, i, HW_LANES, adds, dx);
+    change_lanes(change, gradient, i, HW_LANES, adds, dx);
   }
   if (whole < count) {
-    change_lanes(&change, row, dy, whole, count - whole, adds, dx);
+    change_lanes(change, gradient, whole, count - whole, adds, dx);
   }
 }

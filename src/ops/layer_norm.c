@@ -13,19 +13,19 @@ enum {
 };
 
 /* Rows of one item. */
-static size_t rows_of_item(const hw_normalization *normalization) {
-  return hw_ceil_divide(BLOCK, normalization->columns);
-}
+static size_t rows_of_item(const hw_norm_settings *settings) { return hw_ceil_divide(BLOCK, settings->count); }
 
-static hw_gains gains_of(const hw_normalization *n) { return (hw_gains){n->weight, n->gain_offset}; }
+static hw_norm_settings settings_of(const hw_normalization *n) {
+  return (hw_norm_settings){{n->weight, n->gain_offset}, n->bias, n->eps, !n->is_rms, n->columns};
+}
 
 /* What is made of each row. */
 typedef struct row_job {
   void (*of_row)(const struct row_job *job, size_t row, size_t at); /* at: of the row's first element */
-  const hw_normalization *normalization;
+  hw_norm_settings settings;
   size_t rows;
   const float *x;          /* or the normalized rows of a backward */
-  float *normalized;       /* may be y, or x */
+  float *normalized;       /* NULL: not wanted */
   float *factors;          /* NULL, or where they are left */
   float *y;                /* or dx; NULL: not wanted */
   const float *dy;         /* of a backward */
@@ -34,60 +34,54 @@ typedef struct row_job {
 } row_job;
 
 static void normalize(const row_job *job, size_t row, size_t at) {
-  const hw_normalization *n = job->normalization;
-  float *normalized = job->normalized + at;
-  const double factor = hw_normalize_row(job->x + at, !n->is_rms, n->eps, normalized, n->columns);
+  float *normalized = hw_floats_from(job->normalized, at);
+  const double factor = hw_normalize_row(&job->settings, job->x + at, normalized, hw_floats_from(job->y, at));
   if (job->factors != NULL) {
     job->factors[row] = (float)factor;
-  }
-  if (job->y != NULL) {
-    hw_scale_normalized_row(normalized, gains_of(n), n->bias, job->y + at, n->columns);
   }
 }
 
 static void scale(const row_job *job, size_t row, size_t at) {
   (void)row;
-  const hw_normalization *n = job->normalization;
-  hw_scale_normalized_row(job->x + at, gains_of(n), n->bias, job->y + at, n->columns);
+  hw_scale_normalized_row(&job->settings, job->x + at, job->y + at);
 }
 
 static void go_back(const row_job *job, size_t row, size_t at) {
-  const hw_normalization *n = job->normalization;
-  const hw_normalized_row of = {job->x + at, gains_of(n), job->of_forward[row], !n->is_rms, n->columns};
+  const hw_normalized_row of = {&job->settings, job->x + at, job->of_forward[row]};
   hw_normalize_row_backward(&of, job->dy + at, job->adds, job->y + at);
 }
 
 static void rows_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const row_job *r = job;
-  const size_t block = rows_of_item(r->normalization);
+  const size_t block = rows_of_item(&r->settings);
   const size_t end = hw_min(r->rows, (item + 1) * block);
   for (size_t row = item * block; row < end; row++) {
-    r->of_row(r, row, row * r->normalization->columns);
+    r->of_row(r, row, row * r->settings.count);
   }
 }
 
 static void run_rows(const hw_run *run, const row_job *job) {
   if (!hw_run_measures(run)) {
-    const double work = (double)job->rows * (double)job->normalization->columns * (double)ELEMENT_WORK;
-    const size_t items = hw_ceil_divide(job->rows, rows_of_item(job->normalization));
+    const double work = (double)job->rows * (double)job->settings.count * (double)ELEMENT_WORK;
+    const size_t items = hw_ceil_divide(job->rows, rows_of_item(&job->settings));
     hw_parallel_for(hw_run_team(run, work), work, items, rows_item, job);
   }
 }
 
 void hw_normalization_forward(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
                               float *y) {
-  hw_normalization_normalize(run, normalization, x, rows, y, NULL, y);
+  hw_normalization_normalize(run, normalization, x, rows, NULL, NULL, y);
 }
 
 void hw_normalization_normalize(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
                                 float *normalized, float *factors, float *y) {
-  run_rows(run, &(row_job){normalize, normalization, rows, x, normalized, factors, y, NULL, NULL, false});
+  run_rows(run, &(row_job){normalize, settings_of(normalization), rows, x, normalized, factors, y, NULL, NULL, false});
 }
 
 void hw_normalization_scale(const hw_run *run, const hw_normalization *normalization, const float *normalized,
                             size_t rows, float *y) {
-  run_rows(run, &(row_job){scale, normalization, rows, normalized, NULL, NULL, y, NULL, NULL, false});
+  run_rows(run, &(row_job){scale, settings_of(normalization), rows, normalized, NULL, NULL, y, NULL, NULL, false});
 }
 
 void hw_normalization_backward(const hw_run *run, const hw_normalization *normalization,
@@ -102,7 +96,7 @@ void hw_normalization_backward(const hw_run *run, const hw_normalization *normal
     hw_column_sums_add(run, &(hw_rows){dy, columns, rows}, columns, gradient->bias);
   }
   if (dx != NULL) {
-    run_rows(run, &(row_job){go_back, normalization, rows, normalized, NULL, NULL, dx, dy, factors, adds});
+    run_rows(run, &(row_job){go_back, settings_of(normalization), rows, normalized, NULL, NULL, dx, dy, factors, adds});
   }
 }
 

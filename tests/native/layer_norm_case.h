@@ -22,7 +22,7 @@ static inline void check_layer_norm_row(const float *x, const float *weight, con
     const double exact = scaled + (bias == NULL ? 0.0 : (double)bias[i]);
     /* Differences of sums of doubles: with an offset of 2^k, k more bits are lost, of 53. */
     const double offset = (double)(fabsl(mean) / deviation) * 0x1p-48;
-    const double tolerance = (3.0 * fabs(scaled) + fabs(exact)) * 0x1p-24 + offset + 0x1p-149;
+    const double tolerance = (4.0 * fabs(scaled) + fabs(exact)) * 0x1p-24 + offset + 0x1p-149;
     CHECK(fabs((double)y[i] - exact) <= tolerance, "count=%zu, %zu: %.9g, expected %.9g", count, i, (double)y[i],
           exact);
   }

@@ -8,8 +8,8 @@ enum { LONGEST = 40 };
 static const double default_eps = HW_LAYER_NORM_EPS;
 
 static void layer_norm_row(const float *x, const float *weight, const float *bias, double eps, float *y, size_t count) {
-  hw_normalize_row(x, true, eps, y, count);
-  hw_scale_normalized_row(y, (hw_gains){.weight = weight}, bias, y, count);
+  const hw_norm_settings settings = {{.weight = weight}, bias, eps, true, count};
+  hw_normalize_row(&settings, x, NULL, y);
 }
 
 static void run_row(size_t count, float magnitude, float offset, double eps) {
