@@ -4,18 +4,21 @@
 #include "kernels/lanes.h"
 #include "kernels/tanh.h"
 
-static void relu(const float *x, const float *dy, float *y, size_t count) {
-  (void)dy;
+static void relu(const float *x, float *y, size_t count) {
   const hw_f32x4 zero = hw_splat(0.0F);
   for (size_t i = 0; i < count; i += HW_LANES) {
     hw_store(y + i, hw_larger(hw_load(x + i), zero));
   }
 }
 
-static void relu_backward(const float *x, const float *dy, float *dx, size_t count) {
+static void relu_backward(const float *x, const float *dy, float *dx, float *y, size_t count) {
   const hw_f32x4 zero = hw_splat(0.0F);
   for (size_t i = 0; i < count; i += HW_LANES) {
-    hw_store(dx + i, hw_choose(hw_above(hw_load(x + i), zero), hw_load(dy + i), zero));
+    const hw_f32x4 value = hw_load(x + i);
+    hw_store(dx + i, hw_choose(hw_above(value, zero), hw_load(dy + i), zero));
+    if (y != NULL) {
+      hw_store(y + i, hw_larger(value, zero));
+    }
   }
 }
 
@@ -35,9 +38,9 @@ static __attribute__((noinline)) void tails_of(const float *x, size_t count, flo
   }
 }
 
-/* SiLU as GELU is computed: max(x, 0) - |x|·t(|x|). Or its gradient times dy: with s = 1/(1 + exp(-x)) that is
- * s + x·s·(1 - s), and s·(1 - s) = t·(1 - t). `backward` is a constant where this is called. */
-HW_INLINE void silu_of_tails(bool backward, const float *x, const float *dy, float *y, size_t count) {
+/* SiLU as GELU is computed: max(x, 0) - |x|·t(|x|). Its gradient times dy: with s = 1/(1 + exp(-x)) that is
+ * s + x·s·(1 - s), and s·(1 - s) = t·(1 - t). dx or y is NULL where it is not wanted. */
+static void silu_of_tails(const float *x, const float *dy, float *dx, float *y, size_t count) {
   const hw_f32x4 one = hw_splat(1.0F);
   const hw_f32x4 half = hw_splat(0.5F);
   float tails[BLOCK];
@@ -47,11 +50,12 @@ HW_INLINE void silu_of_tails(bool backward, const float *x, const float *dy, flo
     for (size_t i = 0; i < end; i += HW_LANES) {
       const hw_f32x4 value = hw_load(x + start + i);
       const hw_f32x4 tail = hw_load(tails + i);
-      if (backward) {
+      if (dx != NULL) {
         const hw_f32x4 product = hw_multiply(tail, hw_subtract(one, tail));
         const hw_f32x4 odd = hw_multiply_add(magnitude(value), product, hw_subtract(half, tail));
-        hw_store(y + start + i, hw_multiply(hw_load(dy + start + i), hw_add(half, hw_times_sign(odd, value))));
-      } else {
+        hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), hw_add(half, hw_times_sign(odd, value))));
+      }
+      if (y != NULL) {
         const hw_f32x4 less = hw_multiply(magnitude(value), tail);
         hw_store(y + start + i, hw_subtract(hw_larger(value, hw_splat(0.0F)), less));
       }
@@ -59,28 +63,26 @@ HW_INLINE void silu_of_tails(bool backward, const float *x, const float *dy, flo
   }
 }
 
-static void silu(const float *x, const float *dy, float *y, size_t count) { silu_of_tails(false, x, dy, y, count); }
+static void silu(const float *x, float *y, size_t count) { silu_of_tails(x, NULL, NULL, y, count); }
 
-static void silu_backward(const float *x, const float *dy, float *dx, size_t count) {
-  silu_of_tails(true, x, dy, dx, count);
-}
-
-static void tanh_forward(const float *x, const float *dy, float *y, size_t count) {
-  (void)dy;
+static void tanh_forward(const float *x, float *y, size_t count) {
   for (size_t i = 0; i < count; i += HW_LANES) {
     hw_store(y + i, hw_tanh(hw_load(x + i)));
   }
 }
 
-static void tanh_backward(const float *x, const float *dy, float *dx, size_t count) {
+static void tanh_backward(const float *x, const float *dy, float *dx, float *y, size_t count) {
   const hw_f32x4 one = hw_splat(1.0F);
   for (size_t i = 0; i < count; i += HW_LANES) {
-    const hw_f32x4 y = hw_tanh(hw_load(x + i));
-    const hw_f32x4 slope = hw_multiply(hw_subtract(one, y), hw_add(one, y));
+    const hw_f32x4 value = hw_tanh(hw_load(x + i));
+    const hw_f32x4 slope = hw_multiply(hw_subtract(one, value), hw_add(one, value));
     hw_store(dx + i, hw_multiply(hw_load(dy + i), slope));
+    if (y != NULL) {
+      hw_store(y + i, value);
+    }
   }
 }
 
 HW_ROWS_OF_VECTORS(relu, relu, relu_backward)
-HW_ROWS_OF_VECTORS(silu, silu, silu_backward)
+HW_ROWS_OF_VECTORS(silu, silu, silu_of_tails)
 HW_ROWS_OF_VECTORS(tanh, tanh_forward, tanh_backward)

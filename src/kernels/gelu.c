@@ -118,8 +118,7 @@ static void bells_of(const hw_exp2_constants *exp2, const float *x, size_t count
   }
 }
 
-static __attribute__((noinline)) void normal_vectors(const float *x, const float *dy, float *y, size_t count) {
-  (void)dy;
+static __attribute__((noinline)) void normal_vectors(const float *x, float *y, size_t count) {
   const hw_exp2_constants exp2 = hw_load_exp2_constants();
   float bells[BLOCK];
   for (size_t start = 0; start < count; start += BLOCK) {
@@ -133,7 +132,8 @@ static __attribute__((noinline)) void normal_vectors(const float *x, const float
   }
 }
 
-static __attribute__((noinline)) void normal_backward(const float *x, const float *dy, float *dx, size_t count) {
+static __attribute__((noinline)) void normal_backward(const float *x, const float *dy, float *dx, float *y,
+                                                      size_t count) {
   const hw_exp2_constants exp2 = hw_load_exp2_constants();
   float bells[BLOCK];
   float tails[BLOCK];
@@ -145,15 +145,18 @@ static __attribute__((noinline)) void normal_backward(const float *x, const floa
     }
     for (size_t i = 0; i < end; i += HW_LANES) {
       const hw_f32x4 value = hw_load(x + start + i);
+      const hw_f32x4 a = magnitude(value);
+      const hw_f32x4 tail = hw_load(tails + i);
       const hw_f32x4 fall = hw_multiply(hw_load(bells + i), constant(DENSITY));
-      const hw_f32x4 slope = slope_of_tail(value, magnitude(value), hw_load(tails + i), fall);
-      hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), slope));
+      hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), slope_of_tail(value, a, tail, fall)));
+      if (y != NULL) {
+        hw_store(y + start + i, gelu_of_tail(value, a, tail));
+      }
     }
   }
 }
 
-static __attribute__((noinline)) void tanh_vectors(const float *x, const float *dy, float *y, size_t count) {
-  (void)dy;
+static __attribute__((noinline)) void tanh_vectors(const float *x, float *y, size_t count) {
   const hw_exp2_constants exp2 = hw_load_exp2_constants();
   for (size_t i = 0; i < count; i += HW_LANES) {
     const hw_f32x4 value = hw_load(x + i);
@@ -163,7 +166,8 @@ static __attribute__((noinline)) void tanh_vectors(const float *x, const float *
 }
 
 /* The tail 1/(1 + exp(2u)) falls by tail·(1 - tail)·2u'. Two loops, again for the registers. */
-static __attribute__((noinline)) void tanh_backward(const float *x, const float *dy, float *dx, size_t count) {
+static __attribute__((noinline)) void tanh_backward(const float *x, const float *dy, float *dx, float *y,
+                                                    size_t count) {
   const hw_exp2_constants exp2 = hw_load_exp2_constants();
   float tails[BLOCK];
   for (size_t start = 0; start < count; start += BLOCK) {
@@ -179,6 +183,9 @@ static __attribute__((noinline)) void tanh_backward(const float *x, const float 
       const hw_f32x4 rise = hw_multiply_add(hw_multiply(a, a), constant(TANH_CURVE), constant(TANH_SLOPE));
       const hw_f32x4 fall = hw_multiply(hw_multiply(tail, hw_subtract(hw_splat(1.0F), tail)), rise);
       hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), slope_of_tail(value, a, tail, fall)));
+      if (y != NULL) {
+        hw_store(y + start + i, gelu_of_tail(value, a, tail));
+      }
     }
   }
 }

@@ -15,8 +15,9 @@ void hw_row_gelu(const float *x, float *y, size_t count);
 /* y[i] = x[i]/2·(1 + tanh(√(2/π)·(x[i] + 0.044715·x[i]³))); y may be x. */
 void hw_row_gelu_tanh(const float *x, float *y, size_t count);
 
-/* dx[i] = dy[i] times the slope at x[i], which is within 3e-7 of the truth; dx may be dy or x. */
-void hw_row_gelu_backward(const float *x, const float *dy, float *dx, size_t count);
-void hw_row_gelu_tanh_backward(const float *x, const float *dy, float *dx, size_t count);
+/* dx[i] = dy[i] times the slope at x[i], which is within 3e-7 of the truth; dx may be dy or x. y, if it is not NULL, is
+ * what the function gives, to the same bits; it is none of the others. */
+void hw_row_gelu_backward(const float *x, const float *dy, float *dx, float *y, size_t count);
+void hw_row_gelu_tanh_backward(const float *x, const float *dy, float *dx, float *y, size_t count);
 
 #endif

@@ -4,17 +4,22 @@
 
 #include "core/simd.h"
 
-/* y[i] from x[i], a gradient also from dy[i]; count is a multiple of HW_LANES, and y may be one of the others. */
-typedef void hw_vectors_function(const float *x, const float *dy, float *y, size_t count);
+/* y[i] from x[i]; count is a multiple of HW_LANES, and y may be x. */
+typedef void hw_vectors_function(const float *x, float *y, size_t count);
 
-/* The same for any count. dy may be NULL. */
-void hw_row_of_vectors(hw_vectors_function *vectors, const float *x, const float *dy, float *y, size_t count);
+/* dx[i] from x[i] and dy[i], and y[i] if it is not NULL; dx may be x or dy. */
+typedef void hw_vectors_gradient(const float *x, const float *dy, float *dx, float *y, size_t count);
+
+/* The same for any count. */
+void hw_row_of_vectors(hw_vectors_function *vectors, const float *x, float *y, size_t count);
+void hw_row_of_gradients(hw_vectors_gradient *vectors, const float *x, const float *dy, float *dx, float *y,
+                         size_t count);
 
 /* hw_row_<name> and hw_row_<name>_backward, of a function and its gradient. */
-#define HW_ROWS_OF_VECTORS(name, vectors, gradient)                                                             \
-  void hw_row_##name(const float *x, float *y, size_t count) { hw_row_of_vectors(vectors, x, NULL, y, count); } \
-  void hw_row_##name##_backward(const float *x, const float *dy, float *dx, size_t count) {                     \
-    hw_row_of_vectors(gradient, x, dy, dx, count);                                                              \
+#define HW_ROWS_OF_VECTORS(name, vectors, gradient)                                                       \
+  void hw_row_##name(const float *x, float *y, size_t count) { hw_row_of_vectors(vectors, x, y, count); } \
+  void hw_row_##name##_backward(const float *x, const float *dy, float *dx, float *y, size_t count) {     \
+    hw_row_of_gradients(gradient, x, dy, dx, y, count);                                                   \
   }
 
 #endif

@@ -256,7 +256,7 @@ static void run_layers_backward(hw_run *run, encoder *m, const hw_input *input, 
 static void transform_backward(hw_run *run, encoder *m, size_t rows, const float *dense, const float *x, float *d,
                                float *dx) {
   const size_t d_model = m->config.model.d_model;
-  hw_activation_backward_of(run, m->config.head_activation, dense, d, d, rows * d_model);
+  hw_activation_backward_of(run, m->config.head_activation, dense, d, d, NULL, rows * d_model);
   hw_gradients_of_linear(run, &m->dense, &(hw_rows){x, d_model, rows}, &(hw_rows){d, d_model, rows}, false, dx,
                          d_model);
 }

@@ -146,31 +146,30 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   run->arena->used = mark;
 }
 
-/* The gradients of what was activated, in d_hidden and d_gate. */
+/* The gradients of what was activated, in d_hidden and d_gate, and what it was. */
 static void activate_back(const hw_run *run, const feed_forward *m, const some_rows *r, float *d_hidden,
                           float *d_gate) {
   const size_t count = r->x.count * m->config.base.d_ff;
   if (m->config.is_gated) {
-    hw_gated_backward(run, m->config.activation, r->gate, r->hidden, d_hidden, d_gate, d_hidden, count);
+    hw_gated_backward(run, m->config.activation, r->gate, r->hidden, d_hidden, d_gate, d_hidden, r->activated, count);
   } else {
-    hw_activation_backward_of(run, m->config.activation, r->hidden, d_hidden, d_hidden, count);
+    hw_activation_backward_of(run, m->config.activation, r->hidden, d_hidden, d_hidden, r->activated, count);
   }
 }
 
-/* d_hidden, d_gate: scratch; the latter where what was activated is, which is needed no longer then. */
+/* d_hidden, d_gate: scratch. */
 static void backward_rows(const hw_run *run, feed_forward *m, const some_rows *r, const float *dy, float *d_hidden,
-                          float *dx) {
+                          float *d_gate, float *dx) {
   const size_t d_model = m->config.base.d_model;
   const size_t d_ff = m->config.base.d_ff;
   const size_t rows = r->x.count;
   const size_t count = rows * d_ff;
   const hw_rows dy_rows = {dy, d_model, rows};
-  float *d_gate = r->activated;
-  activate(run, m, r);
-  hw_dropped_apply(run, &r->dropped, r->activated, r->activated, count);
-  hw_gradients_of_linear(run, &m->fc2, &(hw_rows){r->activated, d_ff, rows}, &dy_rows, false, d_hidden, d_ff);
+  hw_matrix_multiply_transposed(run, &m->fc2.weight, &dy_rows, false, d_hidden, d_ff);
   hw_dropped_apply(run, &r->dropped, d_hidden, d_hidden, count);
   activate_back(run, m, r, d_hidden, d_gate);
+  hw_dropped_apply(run, &r->dropped, r->activated, r->activated, count);
+  hw_gradients_of_linear(run, &m->fc2, &(hw_rows){r->activated, d_ff, rows}, &dy_rows, false, NULL, d_ff);
   hw_gradients_of_linear(run, &m->fc1, &r->x, &(hw_rows){d_hidden, d_ff, rows}, false, dx, d_model);
   if (m->config.is_gated) {
     hw_gradients_of_linear(run, &m->gate, &r->x, &(hw_rows){d_gate, d_ff, rows}, true, dx, d_model);
@@ -189,9 +188,11 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   all.dropped = hw_dropped_pop(run, all_words(&p));
   all.activated = hw_run_take_floats(run, p.step, d_ff);
   float *d_hidden = hw_run_take_floats(run, p.step, d_ff);
+  float *d_gate = m->config.is_gated ? hw_run_take_floats(run, p.step, d_ff) : NULL;
   for (size_t row = 0; row < (hw_run_measures(run) ? p.step : p.rows); row += p.step) {
     const some_rows r = part_from(run, m, &p, input, &all, row);
-    backward_rows(run, m, &r, hw_const_floats_from(dy, row * d_model), d_hidden, hw_floats_from(dx, row * d_model));
+    backward_rows(run, m, &r, hw_const_floats_from(dy, row * d_model), d_hidden, d_gate,
+                  hw_floats_from(dx, row * d_model));
   }
   run->arena->used = mark;
 }

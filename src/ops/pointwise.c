@@ -14,11 +14,12 @@ enum {
 
 typedef void forward_row(const float *x, float *y, size_t count);
 typedef void binary_row(const float *a, const float *b, float *y, size_t count);
+typedef void backward_row(const float *x, const float *dy, float *dx, float *y, size_t count);
 
 /* By hw_activation: the function, and the gradient of its x from x and the function's. */
 typedef struct activation_rows {
   forward_row *forward;
-  binary_row *backward;
+  backward_row *backward;
 } activation_rows;
 
 static const activation_rows activations[] = {
@@ -29,14 +30,16 @@ static const activation_rows activations[] = {
     [HW_ACTIVATION_TANH] = {hw_row_tanh, hw_row_tanh_backward},
 };
 
-/* One of the two rows is set. */
+/* One of the three rows is set. */
 typedef struct elements {
   const float *a;
   const float *b;
   float *y;
+  float *value; /* of a backward: NULL, or what the function gives */
   size_t count;
   forward_row *forward;
   binary_row *binary;
+  backward_row *backward;
 } elements;
 
 static void elements_item(const void *job, size_t item, size_t thread) {
@@ -46,6 +49,8 @@ static void elements_item(const void *job, size_t item, size_t thread) {
   const size_t count = hw_min(e->count - first, BLOCK);
   if (e->forward != NULL) {
     e->forward(e->a + first, e->y + first, count);
+  } else if (e->backward != NULL) {
+    e->backward(e->a + first, e->b + first, e->y + first, hw_floats_from(e->value, first), count);
   } else {
     e->binary(e->a + first, e->b + first, e->y + first, count);
   }
@@ -64,9 +69,10 @@ void hw_activation_forward(const hw_run *run, hw_activation activation, const fl
 }
 
 void hw_activation_backward_of(const hw_run *run, hw_activation activation, const float *x, const float *dy, float *dx,
-                               size_t count) {
-  spread(run, ACTIVATION_WORK, elements_item, count,
-         &(elements){.a = x, .b = dy, .y = dx, .count = count, .binary = activations[activation].backward});
+                               float *y, size_t count) {
+  spread(
+      run, ACTIVATION_WORK, elements_item, count,
+      &(elements){.a = x, .b = dy, .y = dx, .value = y, .count = count, .backward = activations[activation].backward});
 }
 
 static hw_activation gelu_of(hw_gelu_approximation approximate) {
@@ -95,7 +101,8 @@ typedef struct gated {
   const float *x;
   const float *dy; /* NULL: forward */
   float *d_gate;
-  float *y; /* or dx */
+  float *dx;
+  float *y;
   size_t count;
 } gated;
 
@@ -106,13 +113,15 @@ static void gated_part(const gated *g, size_t first, size_t count) {
     const size_t part = hw_min(first + count - i, PART);
     float activated[PART];
     float d_activated[PART];
-    g->rows->forward(g->gate + i, activated, part);
     if (g->dy == NULL) {
-      hw_row_multiply(activated, g->x + i, g->y + i, part);
+      g->rows->forward(g->gate + i, activated, part);
     } else {
       hw_row_multiply(g->dy + i, g->x + i, d_activated, part);
-      hw_row_multiply(g->dy + i, activated, g->y + i, part);
-      g->rows->backward(g->gate + i, d_activated, g->d_gate + i, part);
+      g->rows->backward(g->gate + i, d_activated, g->d_gate + i, activated, part);
+    }
+    hw_row_multiply(activated, g->x + i, g->y + i, part);
+    if (g->dy != NULL) {
+      hw_row_multiply(g->dy + i, activated, g->dx + i, part);
     }
   }
 }
@@ -126,12 +135,14 @@ static void gated_item(const void *job, size_t item, size_t thread) {
 
 void hw_gated_forward(const hw_run *run, hw_activation activation, const float *gate, const float *x, float *y,
                       size_t count) {
-  spread(run, ACTIVATION_WORK, gated_item, count, &(gated){&activations[activation], gate, x, NULL, NULL, y, count});
+  spread(run, ACTIVATION_WORK, gated_item, count,
+         &(gated){.rows = &activations[activation], .gate = gate, .x = x, .y = y, .count = count});
 }
 
 void hw_gated_backward(const hw_run *run, hw_activation activation, const float *gate, const float *x, const float *dy,
-                       float *d_gate, float *dx, size_t count) {
-  spread(run, ACTIVATION_WORK, gated_item, count, &(gated){&activations[activation], gate, x, dy, d_gate, dx, count});
+                       float *d_gate, float *dx, float *y, size_t count) {
+  spread(run, ACTIVATION_WORK, gated_item, count,
+         &(gated){&activations[activation], gate, x, dy, d_gate, dx, y, count});
 }
 
 /* ---- Dropout ---- */

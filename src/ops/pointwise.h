@@ -10,17 +10,18 @@ void hw_add_forward(const hw_run *run, const float *a, const float *b, float *y,
 void hw_multiply_forward(const hw_run *run, const float *a, const float *b, float *y, size_t count);
 void hw_activation_forward(const hw_run *run, hw_activation activation, const float *x, float *y, size_t count);
 
-/* dx = dy·f'(x), x being what the activation was of; dx may be x or dy. */
+/* dx = dy·f'(x), x being what the activation was of; dx may be x or dy. y, if it is not NULL, is f(x) again, which costs
+ * little there; it is none of the others. */
 void hw_activation_backward_of(const hw_run *run, hw_activation activation, const float *x, const float *dy, float *dx,
-                               size_t count);
+                               float *y, size_t count);
 
 /* y = f(gate)·x, as in gated feed-forwards (Shazeer 2020); y may be gate or x. */
 void hw_gated_forward(const hw_run *run, hw_activation activation, const float *gate, const float *x, float *y,
                       size_t count);
 
-/* Its gradients; dx may be x or dy, and d_gate gate, but no other of them the same. */
+/* Its gradients, and y again; dx may be x or dy, and d_gate gate, but no other of them the same. */
 void hw_gated_backward(const hw_run *run, hw_activation activation, const float *gate, const float *x, const float *dy,
-                       float *d_gate, float *dx, size_t count);
+                       float *d_gate, float *dx, float *y, size_t count);
 
 /* Dropout in place; 0 draws nothing. kept: NULL, or hw_kept_words(count) words that receive which elements are kept. Those are
  * multiplied by 1/(1 - dropout), the others by 0, so that NaN stays. */

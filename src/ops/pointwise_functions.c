@@ -14,7 +14,7 @@ static void activate(hw_run *run, const void *call) {
   if (f->dy == NULL) {
     hw_activation_forward(run, f->activation, f->x, f->y, f->count);
   } else {
-    hw_activation_backward_of(run, f->activation, f->x, f->dy, f->y, f->count);
+    hw_activation_backward_of(run, f->activation, f->x, f->dy, f->y, NULL, f->count);
   }
 }
 

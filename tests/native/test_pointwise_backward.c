@@ -67,12 +67,41 @@ static void check_slopes(hw_context *context, hw_activation kind, size_t count) 
   free(dx);
 }
 
+typedef struct again_call {
+  hw_activation kind;
+  const float *x;
+  float *dx;
+  float *y;
+  size_t count;
+} again_call;
+
+static void back_with_value(hw_run *run, const void *call) {
+  const again_call *f = call;
+  hw_activation_backward_of(run, f->kind, f->x, f->dx, f->dx, f->y, f->count);
+}
+
+/* What a backward leaves of the function itself. */
+static void check_value_again(hw_context *context, hw_activation kind, size_t count) {
+  float *x = inputs(count);
+  float *dx = randoms(count);
+  float *y = check_guarded(count);
+  float *expected = check_floats(count);
+  CHECK_STATUS(hw_activate(context, kind, x, expected, count), HW_OK);
+  case_run_on(1, back_with_value, &(again_call){kind, x, dx, y, count});
+  CHECK(memcmp(y, expected, count * sizeof(float)) == 0, "activation %d of %zu elements differs", (int)kind, count);
+  free(x);
+  free(dx);
+  free(y);
+  free(expected);
+}
+
 static void test_activations(void) {
   hw_context *context = NULL;
   CHECK_STATUS(hw_context_create(&context), HW_OK);
   for (size_t k = 0; k < KINDS; k++) {
     for (size_t count = 1; count <= LONGEST; count++) {
       check_slopes(context, kinds[k], count);
+      check_value_again(context, kinds[k], count);
     }
     check_slopes(context, kinds[k], 4001);
   }
@@ -114,21 +143,25 @@ typedef struct gated_call {
   float *y;
   float *d_gate;
   float *dx;
+  float *y_again;
   size_t count;
 } gated_call;
 
 static void gated(hw_run *run, const void *call) {
   const gated_call *f = call;
   hw_gated_forward(run, f->kind, f->gate, f->x, f->y, f->count);
-  hw_gated_backward(run, f->kind, f->gate, f->x, f->dy, f->d_gate, f->dx, f->count);
+  hw_gated_backward(run, f->kind, f->gate, f->x, f->dy, f->d_gate, f->dx, f->y_again, f->count);
 }
 
 static void check_gated(hw_activation kind, size_t count) {
   float *gate = inputs(count);
   float *x = randoms(count);
   float *dy = randoms(count);
-  const gated_call call = {kind, gate, x, dy, check_guarded(count), check_guarded(count), check_guarded(count), count};
+  const gated_call call = {
+      kind, gate, x, dy, check_guarded(count), check_guarded(count), check_guarded(count), check_guarded(count), count,
+  };
   case_run_on(1, gated, &call);
+  CHECK(memcmp(call.y_again, call.y, count * sizeof(float)) == 0, "y again");
   for (size_t i = 0; i < count; i++) {
     const double g = activation((double)gate[i], &kind);
     const double slope = case_derivative(activation, (double)gate[i], &kind);
@@ -139,13 +172,16 @@ static void check_gated(hw_activation kind, size_t count) {
           (double)call.d_gate[i]);
   }
   for (size_t t = 0; t < CASE_THREADS && count == MANY; t++) {
-    const gated_call many = {kind, gate, x, dy, check_floats(count), check_floats(count), check_floats(count), count};
+    const gated_call many = {
+        kind, gate, x, dy, check_floats(count), check_floats(count), check_floats(count), check_floats(count), count,
+    };
     case_run_on(case_threads[t], gated, &many);
     CHECK(memcmp(many.d_gate, call.d_gate, count * sizeof(float)) == 0, "threads");
     CHECK(memcmp(many.dx, call.dx, count * sizeof(float)) == 0, "threads");
     free(many.y);
     free(many.d_gate);
     free(many.dx);
+    free(many.y_again);
   }
   check_case();
   free(gate);
@@ -154,6 +190,7 @@ static void check_gated(hw_activation kind, size_t count) {
   free(call.y);
   free(call.d_gate);
   free(call.dx);
+  free(call.y_again);
 }
 
 static void test_gated(void) {
