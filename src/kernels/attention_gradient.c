@@ -10,14 +10,18 @@
 
 static size_t whole_floats(size_t rows, size_t width) { return hw_size_multiply(rows, hw_whole_panels(width)); }
 
+static hw_gradient_sums take_sums(hw_arena *arena, size_t rows, size_t width) {
+  return (hw_gradient_sums){hw_arena_take_floats(arena, whole_floats(rows, width)), hw_whole_panels(width)};
+}
+
 /* In the order in which it is taken. */
 static void take_scratch(hw_arena *arena, hw_key_gradients *g, size_t tokens, size_t key_width, size_t value_width) {
   const size_t whole = hw_whole_panels(tokens);
   g->key_panels = hw_arena_take_floats(arena, hw_size_multiply(whole, key_width));
   g->value_panels = hw_arena_take_floats(arena, hw_size_multiply(whole, value_width));
   g->key_columns = hw_arena_take_floats(arena, whole_floats(whole, key_width));
-  g->key_sums = hw_arena_take_floats(arena, whole_floats(whole, key_width));
-  g->value_sums = hw_arena_take_floats(arena, whole_floats(whole, value_width));
+  g->key_sums = take_sums(arena, whole, key_width);
+  g->value_sums = take_sums(arena, whole, value_width);
   g->block = hw_arena_take(arena, 1, sizeof *g->block);
   hw_gradient_block block;
   hw_take_gradient_block(arena, &block, key_width, value_width);
@@ -33,6 +37,16 @@ size_t hw_attention_gradient_scratch_bytes(size_t tokens, size_t key_width, size
   return arena.peak;
 }
 
+/* Zeros; in place of the gradient itself if its rows are whole panels. */
+static void start_sums(hw_gradient_sums *sums, float *gradient, size_t stride, size_t tokens, size_t width) {
+  if (gradient != NULL && width == hw_whole_panels(width)) {
+    *sums = (hw_gradient_sums){gradient, stride};
+  }
+  for (size_t token = 0; token < tokens; token++) {
+    hw_fill(sums->data + token * sums->stride, hw_whole_panels(width), hw_splat(0.0F));
+  }
+}
+
 void hw_start_key_gradients(hw_key_gradients *gradients, const hw_gradient_keys *keys, unsigned char *scratch) {
   hw_key_gradients *g = gradients;
   hw_arena arena = {.memory = scratch, .capacity = SIZE_MAX};
@@ -44,9 +58,8 @@ void hw_start_key_gradients(hw_key_gradients *gradients, const hw_gradient_keys 
   hw_pack_panels(keys->value, keys->value_stride, 1, keys->visible, keys->value_width, g->value_panels,
                  keys->value_width * HW_TILE_COLUMNS);
   hw_pack_finite_columns(keys->key, keys->key_stride, keys->visible, keys->key_width, whole, g->key_columns);
-  const size_t tokens = hw_whole_panels(keys->tokens);
-  hw_fill(g->key_sums, tokens * hw_whole_panels(keys->key_width), hw_splat(0.0F));
-  hw_fill(g->value_sums, tokens * hw_whole_panels(keys->value_width), hw_splat(0.0F));
+  start_sums(&g->key_sums, keys->key_gradient, keys->key_gradient_stride, keys->tokens, keys->key_width);
+  start_sums(&g->value_sums, keys->value_gradient, keys->value_gradient_stride, keys->tokens, keys->value_width);
 }
 
 /* Queries [*first, *end) of the block that see some of keys [key, key + count), the mask apart. */
@@ -78,21 +91,23 @@ static void add_key_sums(const hw_key_gradients *g, const hw_visibility *visible
     hw_transposed_product product = {
         .a = block->weights + at,
         .a_stride = HW_GRADIENT_STRIDE,
-        .panels = block->output_columns + first * HW_TILE_COLUMNS,
-        .panel_stride = (size_t)HW_GRADIENT_QUERIES * HW_TILE_COLUMNS,
+        .panels = block->output_rows + first * value_whole,
+        .panel_stride = HW_TILE_COLUMNS,
+        .b_stride = value_whole,
         .count = value_whole / HW_TILE_COLUMNS,
-        .c = g->value_sums + key * value_whole,
-        .c_stride = value_whole,
+        .c = g->value_sums.data + key * g->value_sums.stride,
+        .c_stride = g->value_sums.stride,
         .c_panel_stride = HW_TILE_COLUMNS,
         .rows = count,
         .k = end - first,
     };
     hw_add_transposed_product(&product);
     product.a = block->scores + at;
-    product.panels = block->query_columns + first * HW_TILE_COLUMNS;
+    product.panels = block->finite_queries + first * key_whole;
+    product.b_stride = key_whole;
     product.count = key_whole / HW_TILE_COLUMNS;
-    product.c = g->key_sums + key * key_whole;
-    product.c_stride = key_whole;
+    product.c = g->key_sums.data + key * g->key_sums.stride;
+    product.c_stride = g->key_sums.stride;
     hw_add_transposed_product(&product);
   }
 }
@@ -122,15 +137,15 @@ void hw_add_head_gradients(const hw_key_gradients *gradients, const hw_gradient_
   }
 }
 
+/* From sums that are not there already. */
+static void store_sums(const hw_gradient_sums *sums, float *gradient, size_t stride, size_t tokens, size_t width) {
+  if (gradient != NULL && gradient != sums->data) {
+    hw_rows_scale(&(hw_float_rows){sums->data, sums->stride, tokens, width}, 1.0F, gradient, stride);
+  }
+}
+
 void hw_finish_key_gradients(const hw_key_gradients *gradients) {
-  const hw_key_gradients *g = gradients;
-  const hw_gradient_keys *k = &g->keys;
-  if (k->key_gradient != NULL) {
-    hw_rows_scale(&(hw_float_rows){g->key_sums, hw_whole_panels(k->key_width), k->tokens, k->key_width}, k->scale,
-                  k->key_gradient, k->key_gradient_stride);
-  }
-  if (k->value_gradient != NULL) {
-    hw_rows_scale(&(hw_float_rows){g->value_sums, hw_whole_panels(k->value_width), k->tokens, k->value_width}, 1.0F,
-                  k->value_gradient, k->value_gradient_stride);
-  }
+  const hw_gradient_keys *k = &gradients->keys;
+  store_sums(&gradients->key_sums, k->key_gradient, k->key_gradient_stride, k->tokens, k->key_width);
+  store_sums(&gradients->value_sums, k->value_gradient, k->value_gradient_stride, k->tokens, k->value_width);
 }

@@ -3,7 +3,7 @@
  * keys and what the forward left of its softmax, a block of queries and a block of keys at a time (FlashAttention, Dao et al.
  * 2022). No n×n matrix.
  *
- *   P = exp(S - maximum)    dS = P·(dP - delta)    dP = dO·Vᵀ    dV = Pᵀ·dO    dQ = scale·dS·K    dK = scale·dSᵀ·Q
+ *   P = exp(S - maximum)    dS = P·(dP - delta)    dP = dO·Vᵀ    dV = Pᵀ·dO    dQ = scale·dS·K    dK = dSᵀ·(scale·Q)
  *
  * Rows of dO are divided by the sums of their weights beforehand, so that P need not be; delta is the row's dO·O.
  */
@@ -39,14 +39,20 @@ typedef struct hw_gradient_head {
   float *mask_gradient; /* NULL, or where it is added, at the strides of the head's mask */
 } hw_gradient_head;
 
+/* Rows [tokens, width in whole panels] at stride: a gradient, or what it will be copied from. */
+typedef struct hw_gradient_sums {
+  float *data;
+  size_t stride;
+} hw_gradient_sums;
+
 /* A head of keys in the making: its packed keys and values, and the sums of its gradients. */
 typedef struct hw_key_gradients {
   hw_gradient_keys keys;
   float *key_panels;   /* of keys, for scores */
   float *value_panels; /* of values, likewise */
   float *key_columns;  /* of the keys' columns */
-  float *key_sums;     /* [tokens, key_width in whole panels] */
-  float *value_sums;
+  hw_gradient_sums key_sums;
+  hw_gradient_sums value_sums;
   struct hw_gradient_block *block;
 } hw_key_gradients;
 

@@ -12,16 +12,14 @@
 
 void hw_take_gradient_block(hw_arena *arena, hw_gradient_block *block, size_t key_width, size_t value_width) {
   const size_t cells = (size_t)HW_GRADIENT_QUERIES * HW_GRADIENT_STRIDE;
-  const size_t key_columns = hw_size_multiply(HW_GRADIENT_QUERIES, hw_whole_panels(key_width));
-  const size_t value_columns = hw_size_multiply(HW_GRADIENT_QUERIES, hw_whole_panels(value_width));
+  const size_t key_floats = hw_size_multiply(HW_GRADIENT_QUERIES, hw_whole_panels(key_width));
   block->weights = hw_arena_take_floats(arena, cells);
   block->scores = hw_arena_take_floats(arena, cells);
   block->slopes = hw_arena_take_floats(arena, (size_t)HW_TILE_ROWS * HW_GRADIENT_STRIDE);
-  block->query_rows = hw_arena_take_floats(arena, hw_size_multiply(HW_GRADIENT_QUERIES, key_width));
-  block->query_columns = hw_arena_take_floats(arena, key_columns);
-  block->output_columns = hw_arena_take_floats(arena, value_columns);
-  block->output_rows = hw_arena_take_floats(arena, hw_size_multiply(HW_GRADIENT_QUERIES, value_width));
-  block->query_sums = hw_arena_take_floats(arena, key_columns);
+  block->query_rows = hw_arena_take_floats(arena, key_floats);
+  block->query_copies = hw_arena_take_floats(arena, key_floats);
+  block->output_rows = hw_arena_take_floats(arena, hw_size_multiply(HW_GRADIENT_QUERIES, hw_whole_panels(value_width)));
+  block->query_sums = hw_arena_take_floats(arena, key_floats);
 }
 
 static void drop_not_finite(float *x, size_t count) {
@@ -42,30 +40,53 @@ void hw_pack_finite_columns(const float *rows, size_t stride, size_t tokens, siz
   }
 }
 
+/* y = x·factor; returns the product of y and z. */
+static float scale_and_multiply(const float *x, float factor, const float *z, float *y, size_t count) {
+  const hw_f32x4 factors = hw_splat(factor);
+  hw_f32x4 sums = hw_splat(0.0F);
+  for (size_t i = 0; i < count; i += HW_LANES) {
+    const size_t lanes = hw_min(count - i, HW_LANES);
+    const hw_f32x4 scaled = hw_multiply(hw_load_lanes(x + i, lanes), factors);
+    hw_store_lanes(y + i, scaled, lanes);
+    sums = hw_multiply_add(scaled, hw_load_lanes(z + i, lanes), sums);
+  }
+  return hw_sum_lanes(sums);
+}
+
 /* The output's gradients, divided by the sums, and their products with the output. A row that sees nothing has zeros. */
 static void start_outputs(const hw_key_gradients *g, const hw_gradient_head *head, hw_gradient_block *block) {
   const size_t width = g->keys.value_width;
+  const size_t whole = hw_whole_panels(width);
   for (size_t r = 0; r < block->rows; r++) {
     const size_t row = block->row + r;
     const float *gradient = head->output_gradient + row * head->output_gradient_stride;
-    float *scaled = block->output_rows + r * width;
+    float *scaled = block->output_rows + r * whole;
     const float inverse = hw_inverse_sum(&head->head, row);
     if (inverse == 0.0F) {
-      for (size_t i = 0; i < width; i++) {
-        scaled[i] = 0.0F;
-      }
+      hw_fill(scaled, whole, hw_splat(0.0F));
       block->deltas[r] = 0.0F;
     } else {
-      hw_row_scale(gradient, scaled, width, inverse);
-      block->deltas[r] = hw_row_dot(scaled, head->head.output + row * head->head.output_stride, width);
+      const float *output = head->head.output + row * head->head.output_stride;
+      block->deltas[r] = scale_and_multiply(gradient, inverse, output, scaled, width);
     }
   }
 }
 
-/* Zeros for the rows that the last strip lacks. */
-static void fill_strip_rows(float *rows, size_t count, size_t width) {
-  const size_t whole = hw_ceil_divide(count, HW_TILE_ROWS) * HW_TILE_ROWS;
-  memset(rows + count * width, 0, (whole - count) * width * sizeof *rows);
+/* Zeros for the rows that the last strip lacks, and for the columns that the last panel lacks. */
+static void clear_missing(float *rows, size_t count, size_t width) {
+  const size_t whole = hw_whole_panels(width);
+  const size_t from = width < whole ? 0 : count;
+  const size_t end = hw_ceil_divide(count, HW_TILE_ROWS) * HW_TILE_ROWS;
+  hw_fill(rows + from * whole, (end - from) * whole, hw_splat(0.0F));
+}
+
+static void find_finite_queries(hw_gradient_block *block, size_t floats) {
+  block->finite_queries = block->query_rows;
+  if (!hw_all_finite(block->query_rows, floats)) {
+    block->finite_queries = block->query_copies;
+    memcpy(block->query_copies, block->query_rows, floats * sizeof(float));
+    drop_not_finite(block->query_copies, floats);
+  }
 }
 
 void hw_start_gradient_block(const hw_key_gradients *gradients, const hw_gradient_head *head, size_t row, size_t rows) {
@@ -74,16 +95,14 @@ void hw_start_gradient_block(const hw_key_gradients *gradients, const hw_gradien
   const float *query = head->head.query + row * head->head.query_stride;
   block->row = row;
   block->rows = rows;
+  clear_missing(block->query_rows, rows, keys->key_width);
+  clear_missing(block->output_rows, rows, keys->value_width);
   start_outputs(gradients, head, block);
+  const size_t key_whole = hw_whole_panels(keys->key_width);
   hw_rows_scale(&(hw_float_rows){query, head->head.query_stride, rows, keys->key_width}, keys->scale, block->query_rows,
-                keys->key_width);
-  fill_strip_rows(block->query_rows, rows, keys->key_width);
-  fill_strip_rows(block->output_rows, rows, keys->value_width);
-  hw_pack_finite_columns(query, head->head.query_stride, rows, keys->key_width, HW_GRADIENT_QUERIES,
-                         block->query_columns);
-  hw_pack_panels(block->output_rows, 1, keys->value_width, keys->value_width, rows, block->output_columns,
-                 (size_t)HW_GRADIENT_QUERIES * HW_TILE_COLUMNS);
-  hw_fill(block->query_sums, (size_t)HW_GRADIENT_QUERIES * hw_whole_panels(keys->key_width), hw_splat(0.0F));
+                key_whole);
+  find_finite_queries(block, rows * key_whole);
+  hw_fill(block->query_sums, HW_GRADIENT_QUERIES * key_whole, hw_splat(0.0F));
 }
 
 /* A strip of queries: `r` counts from the block's first. */
@@ -98,8 +117,9 @@ typedef struct gradient_strip {
 
 /* A strip of rows of k elements times panels side by side. */
 static void product_tiles(const float *rows, const float *panels, size_t k, size_t count, float *out) {
+  const size_t stride = hw_whole_panels(k);
   for (size_t i = 0; i < count; i++) {
-    hw_gemm_tile(rows, k, panels + i * k * HW_TILE_COLUMNS, hw_gemm_zeros, k, out + i * HW_TILE_COLUMNS,
+    hw_gemm_tile(rows, stride, panels + i * k * HW_TILE_COLUMNS, hw_gemm_zeros, k, out + i * HW_TILE_COLUMNS,
                  HW_GRADIENT_STRIDE);
   }
 }
@@ -142,10 +162,12 @@ static void multiply(const gradient_strip *s, size_t key, size_t end) {
   const hw_gradient_block *block = s->block;
   const hw_gradient_keys *keys = &s->gradients->keys;
   const size_t panels = (end - key) / HW_TILE_COLUMNS;
-  product_tiles(block->query_rows + s->r * keys->key_width, s->gradients->key_panels + key * keys->key_width,
-                keys->key_width, panels, block->weights + place_of(s, key));
-  product_tiles(block->output_rows + s->r * keys->value_width, s->gradients->value_panels + key * keys->value_width,
-                keys->value_width, panels, block->scores + place_of(s, key));
+  product_tiles(block->query_rows + s->r * hw_whole_panels(keys->key_width),
+                s->gradients->key_panels + key * keys->key_width, keys->key_width, panels,
+                block->weights + place_of(s, key));
+  product_tiles(block->output_rows + s->r * hw_whole_panels(keys->value_width),
+                s->gradients->value_panels + key * keys->value_width, keys->value_width, panels,
+                block->scores + place_of(s, key));
 }
 
 static void score_tile(const gradient_strip *s, size_t key, bool has_mask) {

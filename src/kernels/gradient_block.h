@@ -12,11 +12,12 @@ typedef struct hw_gradient_block {
   float *weights;        /* [HW_GRADIENT_QUERIES, HW_GRADIENT_STRIDE]: dropout applied, 0 where nothing is seen */
   float *scores;         /* likewise: the gradients of the products of queries and keys, not yet scaled */
   float *slopes;         /* [HW_TILE_ROWS, HW_GRADIENT_STRIDE]: those of a soft cap */
-  float *query_rows;     /* [HW_GRADIENT_QUERIES, key_width]: scaled */
-  float *query_columns;  /* panels [HW_GRADIENT_QUERIES][8] of the queries' columns */
-  float *output_columns; /* and of the output's gradients */
-  float *output_rows;    /* [HW_GRADIENT_QUERIES, value_width]: the output's gradients over the sums of the weights */
-  float *query_sums;     /* [HW_GRADIENT_QUERIES, key_width in whole panels]: the queries' gradients, not yet scaled */
+  float *query_rows;     /* [HW_GRADIENT_QUERIES, key_width in whole panels]: scaled */
+  float *finite_queries; /* the same, or where some are not finite a copy with zeros in their place */
+  float *query_copies;   /* room for that copy */
+  float *
+      output_rows; /* [HW_GRADIENT_QUERIES, value_width in whole panels]: the output's gradients over the weights' sums */
+  float *query_sums; /* [HW_GRADIENT_QUERIES, key_width in whole panels]: the queries' gradients, not yet scaled */
   float deltas[HW_GRADIENT_QUERIES];
 } hw_gradient_block;
 

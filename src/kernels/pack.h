@@ -9,6 +9,7 @@
 #define HW_KERNELS_PACK_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/memory.h"
 #include "core/tile.h"
@@ -18,7 +19,8 @@ static inline size_t hw_panel_count(size_t columns) { return hw_ceil_divide(colu
 
 /* Columns of whole panels; SIZE_MAX if that does not fit. */
 static inline size_t hw_whole_panels(size_t columns) {
-  return hw_size_multiply(hw_panel_count(columns), HW_TILE_COLUMNS);
+  const size_t whole = (columns + HW_TILE_COLUMNS - 1) / HW_TILE_COLUMNS * HW_TILE_COLUMNS;
+  return whole < columns ? SIZE_MAX : whole;
 }
 
 /* Writes columns × k elements, element (column, p) read at source[column·column_stride + p·k_stride], into panels that

@@ -9,6 +9,7 @@
 HW_INLINE void add_tile(size_t rows, const hw_transposed_product *product, const float *a, const float *panel,
                         float *c) {
   const size_t a_stride = product->a_stride;
+  const size_t b_stride = product->b_stride;
   const size_t c_stride = product->c_stride;
   hw_tile tile;
 #pragma GCC unroll 8
@@ -27,7 +28,7 @@ HW_INLINE void add_tile(size_t rows, const hw_transposed_product *product, const
       tile[r][1] = hw_multiply_add(element, high, tile[r][1]);
     }
     a += a_stride;
-    panel += HW_TILE_COLUMNS;
+    panel += b_stride;
   }
 #pragma GCC unroll 8
   for (size_t r = 0; r < rows; r++) {

@@ -8,13 +8,15 @@
 
 #include <stddef.h>
 
-/* c += aᵀ·B: a [k, rows] at a_stride; B [k, count·8] in `count` panels (kernels/pack.h), panel_stride floats apart. Row r of
- * panel j's eight columns is in c at r·c_stride + j·c_panel_stride. Sums run in the order of k. */
+/* c += aᵀ·B: a [k, rows] at a_stride; B [k, count·8] in `count` panels of eight columns, panel_stride floats apart, the rows of
+ * each at b_stride: HW_TILE_COLUMNS where they are packed (kernels/pack.h). Row r of panel j's eight columns is in c at
+ * r·c_stride + j·c_panel_stride. Sums run in the order of k. */
 typedef struct hw_transposed_product {
   const float *a;
   size_t a_stride;
   const float *panels;
   size_t panel_stride;
+  size_t b_stride;
   size_t count;
   float *c;
   size_t c_stride;

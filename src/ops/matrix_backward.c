@@ -112,6 +112,7 @@ static void add_strip(const gradient_block *g, size_t column, size_t columns, si
       .a_stride = is_whole ? HW_TILE_ROWS : g->x_stride,
       .panels = g->panels + first * g->depth * HW_TILE_COLUMNS,
       .panel_stride = g->depth * HW_TILE_COLUMNS,
+      .b_stride = HW_TILE_COLUMNS,
       .count = count,
       .c = g->gradient->panels + (first * g->gradient->columns + column) * HW_TILE_COLUMNS,
       .c_stride = HW_TILE_COLUMNS,
