@@ -21,9 +21,9 @@ enum {
   HW_INT8_ROWS = 5,
 
   /* Matrix product: columns that stay in the second-level cache while all rows pass by; rows of one item, few, so that threads
-   * share the work of small products, too; rows of some items. */
+   * share the work of small products, too; rows of one item for a single thread, and of those that are interleaved at a time. */
   HW_GEMM_COLUMNS = 256,
-  HW_GEMM_ITEM_ROWS = 4 * HW_TILE_ROWS,
+  HW_GEMM_ITEM_ROWS = 2 * HW_TILE_ROWS,
   HW_GEMM_ROWS = 16 * HW_TILE_ROWS,
   /* Rows that are interleaved before they are used: some megabytes of the last-level cache. */
   HW_GEMM_BYTES = 4 << 20,
@@ -42,7 +42,7 @@ enum {
 
   /* Gradients of weights: rows that are summed over at a time, so that a strip and a panel of them stay in the first-level
    * cache; columns and rows of one item. */
-  HW_GRADIENT_DEPTH = 128,
+  HW_GRADIENT_DEPTH = 256,
   HW_GRADIENT_COLUMNS = 32,
   HW_GRADIENT_ROWS = 16 * HW_TILE_ROWS,
 

@@ -9,22 +9,29 @@ static size_t rows_at_a_time(size_t rows, size_t k) {
   return (items > 0 ? items : 1) * HW_GEMM_ROWS;
 }
 
+/* A product, and the rows of one item. */
+typedef struct gemm_job {
+  const hw_gemm_product *product;
+  size_t item_rows;
+} gemm_job;
+
 static void pack_item(const void *job, size_t item, size_t thread) {
   (void)thread;
-  const hw_gemm_product *g = job;
-  const size_t row = item * HW_GEMM_ITEM_ROWS;
-  hw_gemm_pack_strips(g, row, hw_min(g->rows, row + HW_GEMM_ITEM_ROWS));
+  const gemm_job *j = job;
+  const size_t row = item * j->item_rows;
+  hw_gemm_pack_strips(j->product, row, hw_min(j->product->rows, row + j->item_rows));
 }
 
 /* Columns change slowest, so that their panels stay in the cache while the rows pass by. */
 static void multiply_item(const void *job, size_t item, size_t thread) {
   (void)thread;
-  const hw_gemm_product *g = job;
-  const size_t row_blocks = hw_ceil_divide(g->rows, HW_GEMM_ITEM_ROWS);
+  const gemm_job *j = job;
+  const hw_gemm_product *g = j->product;
+  const size_t row_blocks = hw_ceil_divide(g->rows, j->item_rows);
   const size_t column_block = hw_quotient(item, row_blocks);
-  const size_t row = (item - column_block * row_blocks) * HW_GEMM_ITEM_ROWS;
+  const size_t row = (item - column_block * row_blocks) * j->item_rows;
   const size_t column = column_block * HW_GEMM_COLUMNS;
-  hw_gemm_block(g, row, hw_min(g->rows, row + HW_GEMM_ITEM_ROWS), column, hw_min(g->columns, column + HW_GEMM_COLUMNS));
+  hw_gemm_block(g, row, hw_min(g->rows, row + j->item_rows), column, hw_min(g->columns, column + HW_GEMM_COLUMNS));
 }
 
 void hw_matmul_forward(const hw_run *run, hw_gemm_product *product) {
@@ -42,17 +49,18 @@ void hw_matmul_forward(const hw_run *run, hw_gemm_product *product) {
   const double work = (double)rows * (double)product->k * (double)product->columns;
   hw_team *team = hw_run_team(run, work);
   const size_t column_blocks = hw_ceil_divide(product->columns, HW_GEMM_COLUMNS);
+  const gemm_job job = {product, team == NULL ? HW_GEMM_ROWS : HW_GEMM_ITEM_ROWS};
   const float *a = product->a;
   float *c = product->c;
   for (size_t row = 0; row < rows; row += step) {
     product->a = a + row * product->a_stride;
     product->c = c + row * product->c_stride;
     product->rows = hw_min(rows - row, step);
-    const size_t blocks = hw_ceil_divide(product->rows, HW_GEMM_ITEM_ROWS);
+    const size_t blocks = hw_ceil_divide(product->rows, job.item_rows);
     if (packs) {
-      hw_parallel_for(team, work, blocks, pack_item, product);
+      hw_parallel_for(team, work, blocks, pack_item, &job);
     }
-    hw_parallel_for(team, work, blocks * column_blocks, multiply_item, product);
+    hw_parallel_for(team, work, blocks * column_blocks, multiply_item, &job);
   }
 }
 
