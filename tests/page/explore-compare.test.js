@@ -67,6 +67,7 @@ roomTest('heads are compared by keys, and none with itself', `?with=${FIRST}`, a
     '.zoom-map:nth-child(3) h3',
     new RegExp(`^Difference, ${shortName(LEFT)} − ${FIRST}$`),
   );
+  await says(page, '.pin-card thead', new RegExp(`${shortName(LEFT)}.*${FIRST}`));
   const row = rowOf(firstPin, LEFT);
   assert.deepEqual(await listed(page), listOf(row, rowOf(firstPin)));
   await page.keyboard.press('c');
