@@ -322,7 +322,7 @@ typedef struct hw_attention {
 hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attention *attention);
 
 /* Gradients of an attention call. `output` is the given gradient of the output; the others receive gradients in the
- * shapes of their operands. NULL skips a gradient. */
+ * shapes of their operands, and overlap neither them nor each other. NULL skips a gradient. */
 typedef struct hw_attention_gradient {
   const float *output;
   float *query;

@@ -37,7 +37,7 @@ size_t hw_attention_gradient_scratch_bytes(size_t tokens, size_t key_width, size
   return arena.peak;
 }
 
-/* Zeros; in place of the gradient itself if its rows are whole panels. */
+/* Zeros, in the gradient itself if its rows are whole panels. */
 static void start_sums(hw_gradient_sums *sums, float *gradient, size_t stride, size_t tokens, size_t width) {
   if (gradient != NULL && width == hw_whole_panels(width)) {
     *sums = (hw_gradient_sums){gradient, stride};

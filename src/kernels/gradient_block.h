@@ -15,9 +15,8 @@ typedef struct hw_gradient_block {
   float *query_rows;     /* [HW_GRADIENT_QUERIES, key_width in whole panels]: scaled */
   float *finite_queries; /* the same, or where some are not finite a copy with zeros in their place */
   float *query_copies;   /* room for that copy */
-  float *
-      output_rows; /* [HW_GRADIENT_QUERIES, value_width in whole panels]: the output's gradients over the weights' sums */
-  float *query_sums; /* [HW_GRADIENT_QUERIES, key_width in whole panels]: the queries' gradients, not yet scaled */
+  float *output_rows;    /* [HW_GRADIENT_QUERIES, value_width in whole panels]: the output's gradients over the sums */
+  float *query_sums;     /* [HW_GRADIENT_QUERIES, key_width in whole panels]: the queries' gradients, not yet scaled */
   float deltas[HW_GRADIENT_QUERIES];
 } hw_gradient_block;
 

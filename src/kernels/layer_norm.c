@@ -64,9 +64,8 @@ static double variance_of(const float *x, row_mean mean, size_t count) {
   return sum / (double)count;
 }
 
-/* Settings are copied, so that no store could change them: they stay in registers. */
-
-/* x times the gains, of lanes from i on. */
+/* x times the gains, of lanes from i on. Settings are passed by value from here on: no store can change them then, so that they
+ * stay in registers. */
 HW_INLINE hw_f32x4 times_gains(hw_f32x4 x, hw_gains gains, size_t i, size_t lanes) {
   return gains.weight == NULL ? x
                               : hw_multiply(x, hw_add(hw_load_lanes(gains.weight + i, lanes), hw_splat(gains.offset)));
