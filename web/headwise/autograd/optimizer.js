@@ -210,7 +210,10 @@ export class Optimizer {
       this.#method.moments,
       this.constructor.name,
     );
-    const settings = found.settings.map((group) => this.#check(group));
+    const names = Object.keys(this.#method.settings);
+    const settings = found.settings.map((group) =>
+      this.#check(checkOptions(group, names, 'a group')),
+    );
     const states = this.#newStates();
     try {
       statesOf(places, states).forEach((state, i) => {
