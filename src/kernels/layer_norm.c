@@ -1,5 +1,6 @@
 #include "kernels/layer_norm.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "core/memory.h"
@@ -113,12 +114,17 @@ static double variance_about_mean(const hw_norm_settings *settings, const float 
 }
 
 /* A power of two: the numbers times that have squares that are floats. Of differences so small that theirs are not, the
- * numbers are small too, or all the same. */
-static double scale_for(double variance, row_mean mean) {
+ * numbers are small too, or all the same; and next to a large eps they do not matter. */
+static double scale_for(double variance, row_mean mean, double eps) {
   if (variance >= 0x1p-100 && variance < 0x1p100) {
     return 1.0;
   }
-  return !(variance < 1.0) ? 0x1p-80 : fabsf(mean.upper) < 1.0F ? 0x1p100 : 1.0;
+  return !(variance < 1.0) ? 0x1p-70 : fabsf(mean.upper) < 1.0F && eps < 1.0 ? 0x1p100 : 1.0;
+}
+
+/* The largest float stands for what is larger, so that it times 0 is 0; an eps of 0 leaves an infinity. */
+static float float_of_factor(double factor) {
+  return factor > (double)FLT_MAX && !isinf(factor) ? FLT_MAX : (float)factor;
 }
 
 double hw_normalize_row(const hw_norm_settings *settings, const float *x, float *normalized, float *y) {
@@ -126,7 +132,7 @@ double hw_normalize_row(const hw_norm_settings *settings, const float *x, float 
   const size_t count = copied.count;
   row_mean mean;
   double variance = variance_about_mean(settings, x, &mean);
-  const double scale = scale_for(variance, mean);
+  const double scale = scale_for(variance, mean, copied.eps);
   if (scale != 1.0) {
     float *times_scale = y == NULL ? normalized : y;
     hw_row_scale(x, times_scale, count, (float)scale);
@@ -134,7 +140,7 @@ double hw_normalize_row(const hw_norm_settings *settings, const float *x, float 
     variance = variance_about_mean(settings, x, &mean);
   }
   const double factor = 1.0 / sqrt(variance + copied.eps * scale * scale);
-  const row_change change = {mean, (float)factor};
+  const row_change change = {mean, float_of_factor(factor)};
   const size_t whole = count / HW_LANES * HW_LANES;
   for (size_t i = 0; i < whole; i += HW_LANES) {
     normalize_lanes(copied, change, x, i, HW_LANES, normalized, y);

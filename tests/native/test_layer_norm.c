@@ -56,6 +56,7 @@ static void test_magnitudes(void) {
     for (size_t count = 7; count <= LONGEST; count += 3) {
       run_row(count, magnitudes[i], 0.0F, default_eps);
       run_row(count, magnitudes[i], 0.0F, 0.0);
+      run_row(count, magnitudes[i], 0.0F, 1e30);
     }
   }
   for (size_t count = 7; count <= LONGEST; count++) {
@@ -66,6 +67,7 @@ static void test_magnitudes(void) {
 }
 
 static void test_constant_rows(void) {
+  const double epsilons[] = {HW_LAYER_NORM_EPS, 1e-78, 1e-138, 5e-324, 1e30, 1e300};
   const float constants[] = {0.0F, -0.0F, 0.1F, -3.7F, 1e6F, 1e-40F, 3.4e38F};
   for (size_t count = 1; count <= 1000; count += count < LONGEST ? 1 : 53) {
     float *x = check_floats(count);
@@ -76,10 +78,12 @@ static void test_constant_rows(void) {
       for (size_t i = 0; i < count; i++) {
         x[i] = constants[c];
       }
-      layer_norm_row(x, NULL, bias, default_eps, y, count);
-      for (size_t i = 0; i < count; i++) {
-        CHECK(y[i] == bias[i], "count=%zu, all %g: %g, expected the bias %g", count, (double)constants[c], (double)y[i],
-              (double)bias[i]);
+      for (size_t e = 0; e < sizeof epsilons / sizeof *epsilons; e++) {
+        layer_norm_row(x, NULL, bias, epsilons[e], y, count);
+        for (size_t i = 0; i < count; i++) {
+          CHECK(y[i] == bias[i], "count=%zu, all %g, eps %g: %g, expected the bias %g", count, (double)constants[c],
+                epsilons[e], (double)y[i], (double)bias[i]);
+        }
       }
       layer_norm_row(x, NULL, bias, 0.0, y, count);
       CHECK(isnan(y[0]) && isnan(y[count - 1]), "count=%zu, all %g, eps 0: %g", count, (double)constants[c],
