@@ -136,9 +136,16 @@ static void gradient_item(const void *job, size_t item, size_t thread) {
   }
 }
 
+/* Rows that are summed over at a time: fewer of a wide dy, whose copy would take much memory. */
+static size_t depth_of(const hw_matrix *gradient) {
+  const size_t bytes = hw_size_multiply(hw_whole_panels(gradient->rows), HW_GRADIENT_DEPTH * sizeof(float));
+  return bytes <= HW_GEMM_BYTES ? HW_GRADIENT_DEPTH : HW_GRADIENT_DEPTH / 2;
+}
+
 void hw_matrix_add_gradient(const hw_run *run, hw_matrix *gradient, const hw_rows *x, const hw_rows *dy) {
   const size_t mark = run->arena->used;
-  const size_t most = hw_min(x->count, HW_GRADIENT_DEPTH);
+  const size_t depth = depth_of(gradient);
+  const size_t most = hw_min(x->count, depth);
   gradient_block block = {
       .gradient = gradient,
       .x_stride = x->stride,
@@ -154,8 +161,8 @@ void hw_matrix_add_gradient(const hw_run *run, hw_matrix *gradient, const hw_row
   hw_team *team = hw_run_team(run, work);
   const size_t row_blocks = hw_ceil_divide(gradient->columns, HW_GRADIENT_ROWS);
   const size_t column_blocks = hw_ceil_divide(gradient->rows, HW_GRADIENT_COLUMNS);
-  for (size_t row = 0; row < x->count; row += HW_GRADIENT_DEPTH) {
-    block.depth = hw_min(x->count - row, HW_GRADIENT_DEPTH);
+  for (size_t row = 0; row < x->count; row += depth) {
+    block.depth = hw_min(x->count - row, depth);
     block.x = x->data + row * x->stride;
     block.dy = dy->data + row * dy->stride;
     hw_parallel_for(team, work, row_blocks + column_blocks, pack_item, &block);
