@@ -73,8 +73,9 @@ _Static_assert(HW_TILE_ROWS *HW_TILE_VECTORS + HW_TILE_VECTORS + 1 + (HW_FUSED ?
 _Static_assert(HW_TILE_ROWS *HW_TILE_VECTORS >= 8, "enough accumulators to hide the latency of an addition");
 _Static_assert(HW_ROW_PANELS *HW_TILE_VECTORS >= 8, "the same for a single row");
 _Static_assert(HW_ROW_PANELS *HW_TILE_VECTORS + 1 + 1 + (HW_FUSED ? 0 : 1) <= 15, "a single row fits the registers");
-_Static_assert(HW_INT8_ROWS *HW_TILE_VECTORS + HW_TILE_VECTORS + 1 + 1 + 1 <= 15,
-               "a tile of integers and its mask fit the registers");
+_Static_assert(HW_INT8_ROWS *HW_TILE_VECTORS + HW_TILE_VECTORS + 1 + 1 <= 15, "a tile of integers fits the registers");
+_Static_assert(HW_GEMM_COLUMNS % (HW_ROW_PANELS * HW_TILE_COLUMNS) == 0,
+               "blocks of columns hold whole groups of panels");
 _Static_assert(HW_TILE_ROWS <= (int)HW_TILE_COLUMNS,
                "a column that is a tile away from the first row is hidden from all");
 _Static_assert(HW_GEMM_ROWS % HW_GEMM_ITEM_ROWS == 0, "some rows are whole items");

@@ -20,38 +20,29 @@ static const float largest = 65504.0F;
 /* Not constant: see hw_exp2_table. */
 uint32_t hw_upper_halves = 0xffff0000U;
 
-static size_t header_bytes(hw_half half) { return half == HW_HALF_FLOAT16 ? HW_TILE_COLUMNS * sizeof(float) : 0; }
-
-size_t hw_half_panel_bytes(hw_half half, size_t k) {
-  return hw_size_add(header_bytes(half), hw_size_multiply(k, HW_TILE_COLUMNS * sizeof(uint16_t)));
-}
-
-static float *scales_of(void *panel) { return panel; }
-
-void hw_half_panel_init(hw_half half, void *panel) {
+void hw_half_panel_init(hw_half half, const hw_small_panel *panel) {
   for (size_t c = 0; half == HW_HALF_FLOAT16 && c < HW_TILE_COLUMNS; c++) {
-    scales_of(panel)[c] = half_scale / first_factor;
+    panel->header[c] = half_scale / first_factor;
   }
 }
 
-static uint16_t *element(hw_half half, void *panel, size_t k, size_t column) {
-  uint16_t *halves = (uint16_t *)((unsigned char *)panel + header_bytes(half));
-  return halves + k * HW_TILE_COLUMNS + column % HW_LANES * 2 + column / HW_LANES;
+static uint16_t *element(const hw_small_panel *panel, size_t k, size_t column) {
+  return (uint16_t *)(void *)(panel->words + k * HW_WORD_STEP) + column % HW_LANES * 2 + column / HW_LANES;
 }
 
 /* Keeps a column's weights times another power of two. */
-static void rescale(void *panel, size_t rows, size_t column, float scale) {
-  const float factor = scales_of(panel)[column] / scale;
+static void rescale(const hw_small_panel *panel, size_t rows, size_t column, float scale) {
+  const float factor = panel->header[column] / scale;
   for (size_t k = 0; k < rows; k++) {
-    uint16_t *kept = element(HW_HALF_FLOAT16, panel, k, column);
+    uint16_t *kept = element(panel, k, column);
     *kept = hw_float16_of(hw_float_of_float16(*kept) * factor);
   }
-  scales_of(panel)[column] = scale;
+  panel->header[column] = scale;
 }
 
 /* Makes room for a value, or for what is not finite. */
-static void fit(void *panel, size_t rows, size_t column, float most) {
-  float *scale = scales_of(panel) + column;
+static void fit(const hw_small_panel *panel, size_t rows, size_t column, float most) {
+  float *scale = panel->header + column;
   if (!isfinite(most)) {
     *scale = NAN; /* so that the row's products are NaN, as with floats */
   }
@@ -60,11 +51,11 @@ static void fit(void *panel, size_t rows, size_t column, float most) {
   }
 }
 
-void hw_half_panel_set(hw_half half, void *panel, size_t rows, size_t k, size_t column, float value) {
-  uint16_t *kept = element(half, panel, k, column);
+void hw_half_panel_set(hw_half half, const hw_small_panel *panel, size_t rows, size_t k, size_t column, float value) {
+  uint16_t *kept = element(panel, k, column);
   if (half == HW_HALF_FLOAT16) {
     fit(panel, rows, column, value);
-    *kept = hw_float16_of(value * (half_scale / scales_of(panel)[column]));
+    *kept = hw_float16_of(value * (half_scale / panel->header[column]));
   } else {
     *kept = hw_bfloat16_of(value);
   }
@@ -89,13 +80,13 @@ HW_INLINE hw_f32x4 to_float16(hw_f32x4 x) {
 }
 
 /* Half is a constant where this is called. */
-HW_INLINE void write_block(hw_half half, void *panel, size_t first, size_t count, const float *block) {
-  uint16_t *to = element(half, panel, first, 0);
+HW_INLINE void write_block(hw_half half, const hw_small_panel *panel, size_t first, size_t count, const float *block) {
+  unsigned char *to = panel->words + first * HW_WORD_STEP;
   hw_f32x4 low = hw_splat(1.0F);
   hw_f32x4 high = low;
   if (half == HW_HALF_FLOAT16) {
-    low = hw_divide(hw_splat(half_scale), hw_load(scales_of(panel)));
-    high = hw_divide(hw_splat(half_scale), hw_load(scales_of(panel) + HW_LANES));
+    low = hw_divide(hw_splat(half_scale), hw_load(panel->header));
+    high = hw_divide(hw_splat(half_scale), hw_load(panel->header + HW_LANES));
   }
   for (size_t k = 0; k < count; k++) {
     hw_f32x4 a = hw_load(block + k * HW_TILE_COLUMNS);
@@ -103,11 +94,12 @@ HW_INLINE void write_block(hw_half half, void *panel, size_t first, size_t count
     a = half == HW_HALF_FLOAT16 ? to_float16(hw_multiply(a, low)) : to_bfloat16(a);
     b = half == HW_HALF_FLOAT16 ? to_float16(hw_multiply(b, high)) : to_bfloat16(b);
     const hw_f32x4 upper = hw_and(b, hw_splat_integer((int32_t)0xffff0000U));
-    hw_store((float *)(void *)(to + k * HW_TILE_COLUMNS), hw_or(hw_shift_right(a, 16), upper));
+    hw_store((float *)(void *)(to + k * HW_WORD_STEP), hw_or(hw_shift_right(a, 16), upper));
   }
 }
 
-void hw_half_panel_write(hw_half half, void *panel, size_t rows, size_t first, size_t count, const float *block) {
+void hw_half_panel_write(hw_half half, const hw_small_panel *panel, size_t rows, size_t first, size_t count,
+                         const float *block) {
   if (half == HW_HALF_BFLOAT16) {
     write_block(HW_HALF_BFLOAT16, panel, first, count, block);
     return;
@@ -120,11 +112,10 @@ void hw_half_panel_write(hw_half half, void *panel, size_t rows, size_t first, s
   write_block(HW_HALF_FLOAT16, panel, first, count, block);
 }
 
-float hw_half_panel_get(hw_half half, const void *panel, size_t k, size_t column) {
-  void *same = (void *)(uintptr_t)panel;
-  const uint16_t kept = *element(half, same, k, column);
+float hw_half_panel_get(hw_half half, const hw_small_panel *panel, size_t k, size_t column) {
+  const uint16_t kept = *element(panel, k, column);
   return half == HW_HALF_BFLOAT16 ? hw_float_of_bfloat16(kept)
-                                  : hw_float_of_float16(kept) * (scales_of(same)[column] / half_scale);
+                                  : hw_float_of_float16(kept) * (panel->header[column] / half_scale);
 }
 
 /* Columns 0 to 3, and 4 to 7: as floats, or for a float16 times 2^(exponent - 112). */
@@ -137,66 +128,79 @@ HW_INLINE hw_f32x4 high_of(hw_half half, hw_f32x4 lanes, hw_f32x4 upper) {
   return half == HW_HALF_BFLOAT16 ? hw_and(lanes, upper) : hw_float16_bits_to_float(lanes);
 }
 
-HW_INLINE void expand(hw_half half, const unsigned char *panel, size_t k, float *floats) {
+HW_INLINE void expand(hw_half half, const hw_small_panel *panel, size_t words, float *floats) {
   hw_f32x4 scales[HW_TILE_VECTORS] = {hw_splat(1.0F), hw_splat(1.0F)};
   if (half == HW_HALF_FLOAT16) {
-    scales[0] = hw_multiply(hw_load((const float *)panel), hw_splat(half_scale));
-    scales[1] = hw_multiply(hw_load((const float *)panel + HW_LANES), hw_splat(half_scale));
-    panel += header_bytes(half);
+    scales[0] = hw_multiply(hw_load(panel->header), hw_splat(half_scale));
+    scales[1] = hw_multiply(hw_load(panel->header + HW_LANES), hw_splat(half_scale));
   }
   const hw_f32x4 upper = hw_load_splat((const float *)&hw_upper_halves);
-  for (; k != 0; k--) {
-    const hw_f32x4 lanes = hw_load((const float *)panel);
+  const unsigned char *word = panel->words;
+  for (; words != 0; words--) {
+    const hw_f32x4 lanes = hw_load((const float *)word);
     const hw_f32x4 low = low_of(half, lanes);
     const hw_f32x4 high = high_of(half, lanes, upper);
     hw_store(floats, half == HW_HALF_FLOAT16 ? hw_multiply(low, scales[0]) : low);
     hw_store(floats + HW_LANES, half == HW_HALF_FLOAT16 ? hw_multiply(high, scales[1]) : high);
-    panel += HW_TILE_COLUMNS * sizeof(uint16_t);
+    word += HW_WORD_STEP;
     floats += HW_TILE_COLUMNS;
   }
 }
 
-void hw_half_panel_expand(hw_half half, const void *panel, size_t k, float *floats) {
+void hw_half_panel_expand(hw_half half, const hw_small_panel *panel, size_t words, float *floats) {
   if (half == HW_HALF_FLOAT16) {
-    expand(HW_HALF_FLOAT16, panel, k, floats);
+    expand(HW_HALF_FLOAT16, panel, words, floats);
   } else {
-    expand(HW_HALF_BFLOAT16, panel, k, floats);
+    expand(HW_HALF_BFLOAT16, panel, words, floats);
   }
 }
 
-/* The panels first, first + apart, … `width` of them; half and width are constants where this is called. */
-HW_INLINE void row_times(hw_half half, size_t width, const hw_half_row_product *product, size_t first, size_t apart) {
-  const size_t panel_bytes = hw_half_panel_bytes(half, product->k);
+/* Adds element k of the row, a, times a group's word k. */
+HW_INLINE void add_word(hw_half half, const float *a, const unsigned char *word, hw_f32x4 upper,
+                        hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS]) {
+  const hw_f32x4 loaded = hw_load_splat(a);
+  const hw_f32x4 e = half == HW_HALF_FLOAT16 ? hw_multiply(loaded, hw_splat(half_scale)) : loaded;
+#pragma GCC unroll 4
+  for (size_t i = 0; i < HW_ROW_PANELS; i++) {
+    const hw_f32x4 lanes = hw_load((const float *)(word + i * HW_WORD_BYTES));
+    sums[i][0] = hw_multiply_add(e, low_of(half, lanes), sums[i][0]);
+    sums[i][1] = hw_multiply_add(e, high_of(half, lanes, upper), sums[i][1]);
+  }
+}
+
+/* Half is a constant where this is called. */
+HW_INLINE void row_times(hw_half half, const hw_half_row_product *product, size_t group) {
+  const size_t first = group * HW_ROW_PANELS;
+  const hw_small_panel panel = hw_small_panel_at(&product->panels, first);
   const float *a = product->a;
-  const unsigned char *panel = product->panels + first * panel_bytes;
-  const unsigned char *row = panel + header_bytes(half);
-  const size_t stride = apart * panel_bytes;
+  const unsigned char *word = panel.words;
   const bool scaled = half == HW_HALF_FLOAT16;
   const hw_f32x4 upper = hw_load_splat((const float *)&hw_upper_halves);
   hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS];
 #pragma GCC unroll 4
-  for (size_t i = 0; i < width; i++) {
-    const float *start = product->start + (first + i * apart) * product->start_stride;
+  for (size_t i = 0; i < HW_ROW_PANELS; i++) {
+    const float *start = product->start + (first + i) * product->start_stride;
     sums[i][0] = scaled ? hw_splat(0.0F) : hw_load(start);
     sums[i][1] = scaled ? hw_splat(0.0F) : hw_load(start + HW_LANES);
   }
-  for (size_t k = product->k; k != 0; k--) {
-    hw_f32x4 e = hw_load_splat(a);
-    e = scaled ? hw_multiply(e, hw_splat(half_scale)) : e;
-#pragma GCC unroll 4
-    for (size_t i = 0; i < width; i++) {
-      const hw_f32x4 lanes = hw_load((const float *)(row + i * stride));
-      sums[i][0] = hw_multiply_add(e, low_of(half, lanes), sums[i][0]);
-      sums[i][1] = hw_multiply_add(e, high_of(half, lanes, upper), sums[i][1]);
+  /* Two words at a time read memory faster; float16's constants leave no registers for that. */
+  const size_t words = half == HW_HALF_BFLOAT16 ? 2 : 1;
+  const float *end = a + product->panels.words / words * words;
+  for (; a != end; a += words) {
+    add_word(half, a, word, upper, sums);
+    if (words == 2) {
+      add_word(half, a + 1, word + HW_WORD_STEP, upper, sums);
     }
-    a += 1;
-    row += HW_TILE_COLUMNS * sizeof(uint16_t);
+    word += words * HW_WORD_STEP;
+  }
+  if (product->panels.words % words != 0) {
+    add_word(half, a, word, upper, sums);
   }
 #pragma GCC unroll 4
-  for (size_t i = 0; i < width; i++) {
-    float *y = product->y + (first + i * apart) * HW_TILE_COLUMNS;
-    const float *start = product->start + (first + i * apart) * product->start_stride;
-    const float *scales = (const float *)(panel + i * stride);
+  for (size_t i = 0; i < HW_ROW_PANELS; i++) {
+    float *y = product->y + (first + i) * HW_TILE_COLUMNS;
+    const float *start = product->start + (first + i) * product->start_stride;
+    const float *scales = panel.header + i * HW_TILE_COLUMNS;
 #pragma GCC unroll 2
     for (size_t v = 0; v < HW_TILE_VECTORS; v++) {
       const hw_f32x4 sum = sums[i][v];
@@ -206,30 +210,16 @@ HW_INLINE void row_times(hw_half half, size_t width, const hw_half_row_product *
   }
 }
 
-static __attribute__((noinline)) void bfloat16_times_many(const hw_half_row_product *p, size_t first, size_t apart) {
-  row_times(HW_HALF_BFLOAT16, HW_ROW_PANELS, p, first, apart);
+static __attribute__((noinline)) void bfloat16_times_group(const hw_half_row_product *product, size_t group) {
+  row_times(HW_HALF_BFLOAT16, product, group);
 }
 
-static __attribute__((noinline)) void bfloat16_times_one(const hw_half_row_product *p, size_t first) {
-  row_times(HW_HALF_BFLOAT16, 1, p, first, 0);
+static __attribute__((noinline)) void float16_times_group(const hw_half_row_product *product, size_t group) {
+  row_times(HW_HALF_FLOAT16, product, group);
 }
 
-static __attribute__((noinline)) void float16_times_many(const hw_half_row_product *p, size_t first, size_t apart) {
-  row_times(HW_HALF_FLOAT16, HW_ROW_PANELS, p, first, apart);
-}
-
-static __attribute__((noinline)) void float16_times_one(const hw_half_row_product *p, size_t first) {
-  row_times(HW_HALF_FLOAT16, 1, p, first, 0);
-}
-
-/* Panels that are multiplied together lie far apart: see hw_row_times_panels. */
 void hw_row_times_half_panels(const hw_half_row_product *product) {
-  const bool is_float16 = product->half == HW_HALF_FLOAT16;
-  const size_t apart = product->count / HW_ROW_PANELS;
-  for (size_t panel = 0; panel < apart; panel++) {
-    (is_float16 ? float16_times_many : bfloat16_times_many)(product, panel, apart);
-  }
-  for (size_t panel = apart * HW_ROW_PANELS; panel < product->count; panel++) {
-    (is_float16 ? float16_times_one : bfloat16_times_one)(product, panel);
+  for (size_t group = 0; group < product->groups; group++) {
+    (product->half == HW_HALF_FLOAT16 ? float16_times_group : bfloat16_times_group)(product, group);
   }
 }

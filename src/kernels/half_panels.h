@@ -1,8 +1,7 @@
 /*
  * Panels of weights in 16 bits: bfloat16 or float16.
  *
- *   float16 begins with 8 scales      then, k by k, 16 bytes
- *   | s0 … s7 |                       | c0 c4 c1 c5 c2 c6 c3 c7 |
+ *   header, of float16: scales s0 … s7      word, one k each: | c0 c4 c1 c5 c2 c6 c3 c7 |
  *
  * A 32-bit lane holds column j in its lower half and column j + 4 in its upper one: a shift or a mask makes a bfloat16 a float.
  * A float16's bits, shifted into a float's place, are its value times 2^-112. What is kept is the weight times a power of two
@@ -15,36 +14,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernels/small_panels.h"
+
 typedef enum hw_half { HW_HALF_BFLOAT16, HW_HALF_FLOAT16 } hw_half;
 
-/* Bytes of a panel of k rows; SIZE_MAX if they do not fit. */
-size_t hw_half_panel_bytes(hw_half half, size_t k);
+/* Panels of k rows. */
+static inline hw_small_panels hw_half_panels(hw_half half, void *data, size_t k) {
+  return (hw_small_panels){data, half == HW_HALF_FLOAT16 ? HW_TILE_COLUMNS * sizeof(float) : 0, k};
+}
 
 /* Makes a zeroed panel empty. */
-void hw_half_panel_init(hw_half half, void *panel);
+void hw_half_panel_init(hw_half half, const hw_small_panel *panel);
 
 /* Writes or reads element (k, column) of a panel of `rows` rows. A float16 larger than its column's others may round the
  * smallest of these again. */
-void hw_half_panel_set(hw_half half, void *panel, size_t rows, size_t k, size_t column, float value);
+void hw_half_panel_set(hw_half half, const hw_small_panel *panel, size_t rows, size_t k, size_t column, float value);
 
 /* Writes rows [first, first + count) from a block [count][8] of floats. */
-void hw_half_panel_write(hw_half half, void *panel, size_t rows, size_t first, size_t count, const float *block);
+void hw_half_panel_write(hw_half half, const hw_small_panel *panel, size_t rows, size_t first, size_t count,
+                         const float *block);
 
-float hw_half_panel_get(hw_half half, const void *panel, size_t k, size_t column);
+float hw_half_panel_get(hw_half half, const hw_small_panel *panel, size_t k, size_t column);
 
-/* k · 8 floats, as a panel of floats has them. */
-void hw_half_panel_expand(hw_half half, const void *panel, size_t k, float *floats);
+/* A panel as panels of floats have it, words · 8 of them. */
+void hw_half_panel_expand(hw_half half, const hw_small_panel *panel, size_t words, float *floats);
 
 /* y = start + a · panels, each sum in the order of k. */
 typedef struct hw_half_row_product {
   hw_half half;
-  const float *a; /* [k] */
-  size_t k;
-  const unsigned char *panels; /* one after another */
-  size_t count;
+  const float *a; /* [panels.words] */
+  hw_small_panels panels;
+  size_t groups;      /* of them */
   const float *start; /* eight sums of each panel, start_stride floats apart */
   size_t start_stride;
-  float *y; /* [count · 8] */
+  float *y; /* [groups · HW_GROUP_COLUMNS] */
 } hw_half_row_product;
 
 void hw_row_times_half_panels(const hw_half_row_product *product);

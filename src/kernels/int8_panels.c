@@ -6,32 +6,21 @@
 #include "core/tile.h"
 
 enum {
-  WORD_BYTES = 2 * HW_TILE_COLUMNS,
   LARGEST_WEIGHT = 127,
   BIAS = 128, /* of columns 0 to 3 */
 };
 
-static const size_t header_bytes = HW_TILE_COLUMNS * sizeof(float);
-
-/* Not constant: see hw_exp2_table. */
-int32_t hw_int8_lower_bytes = 0x00ff00ff;
-
-size_t hw_int8_panel_bytes(size_t k) {
-  return hw_size_add(header_bytes, hw_size_multiply(hw_int8_words(k), WORD_BYTES));
-}
-
-static unsigned char *element(void *panel, size_t k, size_t column) {
-  return (unsigned char *)panel + header_bytes + k / 2 * WORD_BYTES + column % HW_LANES * 4 + k % 2 * 2 +
-         column / HW_LANES;
+static unsigned char *element(const hw_small_panel *panel, size_t k, size_t column) {
+  return panel->words + k / 2 * HW_WORD_STEP + column % HW_LANES * 4 + k % 2 * 2 + column / HW_LANES;
 }
 
 /* Two k of eight columns; to columns [from, to) of a panel. */
-static void write_word(void *panel, size_t k, size_t from, size_t to, hw_f32x4 word) {
+static void write_word(const hw_small_panel *panel, size_t k, size_t from, size_t to, hw_f32x4 word) {
   if (to - from == HW_TILE_COLUMNS) {
     hw_store((float *)element(panel, k, 0), word);
     return;
   }
-  unsigned char bytes[WORD_BYTES];
+  unsigned char bytes[HW_WORD_BYTES];
   hw_store((float *)bytes, word);
   for (size_t c = from; c < to; c++) {
     const size_t at = c % HW_LANES * 4 + c / HW_LANES;
@@ -45,13 +34,13 @@ HW_INLINE hw_f32x4 quantized(const float *row, const float *inverse) {
   return hw_round_to_integers(hw_multiply(hw_load(row), hw_load(inverse)));
 }
 
-void hw_int8_panel_write(void *panel, const hw_rows_range *range, size_t from, size_t to, size_t first, size_t count,
-                         const float *block) {
+void hw_int8_panel_write(const hw_small_panel *panel, const hw_rows_range *range, size_t from, size_t to, size_t first,
+                         size_t count, const float *block) {
   static const float zeros[HW_TILE_COLUMNS];
   float inverse[HW_TILE_COLUMNS] = {0.0F};
   for (size_t c = from; c < to; c++) {
     const float most = range->largest[c];
-    ((float *)panel)[c] = most / (float)LARGEST_WEIGHT + range->zero[c];
+    panel->header[c] = most / (float)LARGEST_WEIGHT + range->zero[c];
     /* Of less, the inverse is infinite. */
     inverse[c] = most >= 0x1p-120F && range->zero[c] == 0.0F ? (float)LARGEST_WEIGHT / most : 0.0F;
   }
@@ -66,9 +55,9 @@ void hw_int8_panel_write(void *panel, const hw_rows_range *range, size_t from, s
   }
 }
 
-float hw_int8_panel_get(const void *panel, size_t k, size_t column) {
-  const float scale = ((const float *)panel)[column];
-  const unsigned char byte = *element((void *)(uintptr_t)panel, k, column);
+float hw_int8_panel_get(const hw_small_panel *panel, size_t k, size_t column) {
+  const float scale = panel->header[column];
+  const unsigned char byte = *element(panel, k, column);
   return (float)(column < HW_LANES ? byte - BIAS : (int8_t)byte) * scale;
 }
 
@@ -138,73 +127,59 @@ hw_int8_row hw_int8_scale_row(const float *row, size_t k, int32_t *words, size_t
   return (hw_int8_row){range.largest / largest + range.zero, offset_of(sums)};
 }
 
-/* Integer sums of columns 0 to 3 or 4 to 7, to floats: product and sum are rounded apart, so that all builds give the same. */
-HW_INLINE void finish(hw_f32x4 sums, const unsigned char *panel, size_t first, const hw_int8_row *row,
-                      const float *start, float *y) {
-  const hw_f32x4 exact = first == 0 ? hw_add_integers(sums, hw_splat_integer(row->offset)) : sums;
-  const hw_f32x4 factor = hw_multiply(hw_load((const float *)panel + first), hw_splat(row->scale));
-  hw_store(y + first, hw_add(hw_multiply(hw_float_of_integer(exact), factor), hw_load(start + first)));
+/* What a sum of integers is as a float, plus where it starts: product and sum are rounded apart, so that all builds give the
+ * same. */
+HW_INLINE hw_f32x4 float_of(hw_f32x4 sum, const float *scales, float scale, const float *start) {
+  const hw_f32x4 factor = hw_multiply(hw_load(scales), hw_splat(scale));
+  return hw_add(hw_multiply(hw_float_of_integer(sum), factor), hw_load(start));
 }
 
-/* The panels first, first + apart, … `width` of them; a constant where this is called. */
-HW_INLINE void row_times(size_t width, const hw_int8_product *product, size_t first, size_t apart) {
-  const size_t panel_bytes = hw_int8_panel_bytes(product->k);
-  const unsigned char *panel = product->panels + first * panel_bytes;
-  const unsigned char *row = panel + header_bytes;
-  const hw_f32x4 lower = hw_load_splat((const float *)&hw_int8_lower_bytes);
-  const size_t stride = apart * panel_bytes;
+/* sums: of the 16 bits that columns 0 to 3 share with 4 to 7, and of the upper bytes. */
+HW_INLINE void finish(const hw_f32x4 sums[HW_TILE_VECTORS], const float *scales, const hw_int8_row *row,
+                      const float *start, float *y) {
+  const hw_f32x4 lower = hw_subtract_integers(sums[0], hw_shift_left(sums[1], 8));
+  hw_store(y, float_of(hw_add_integers(lower, hw_splat_integer(row->offset)), scales, row->scale, start));
+  hw_store(y + HW_LANES, float_of(sums[1], scales + HW_LANES, row->scale, start + HW_LANES));
+}
+
+static __attribute__((noinline)) void row_times_group(const hw_int8_product *product, size_t group) {
+  const size_t first = group * HW_ROW_PANELS;
+  const hw_small_panel panel = hw_small_panel_at(&product->panels, first);
+  const unsigned char *row = panel.words;
   const int32_t *words = product->words;
   hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS];
 #pragma GCC unroll 4
-  for (size_t i = 0; i < width; i++) {
+  for (size_t i = 0; i < HW_ROW_PANELS; i++) {
     sums[i][0] = hw_splat_integer(0);
     sums[i][1] = hw_splat_integer(0);
   }
-  for (size_t left = hw_int8_words(product->k); left != 0; left--) {
+  for (size_t left = product->panels.words; left != 0; left--) {
     const hw_f32x4 word = hw_load_splat((const float *)words);
 #pragma GCC unroll 4
-    for (size_t i = 0; i < width; i++) {
-      const hw_f32x4 bytes = hw_load((const float *)(row + i * stride));
-      sums[i][0] = hw_add_pairs(word, hw_and(bytes, lower), sums[i][0]);
+    for (size_t i = 0; i < HW_ROW_PANELS; i++) {
+      const hw_f32x4 bytes = hw_load((const float *)(row + i * HW_WORD_BYTES));
+      sums[i][0] = hw_add_pairs(word, bytes, sums[i][0]);
       sums[i][1] = hw_add_pairs(word, hw_upper_bytes(bytes), sums[i][1]);
     }
     words += 1;
-    row += WORD_BYTES;
+    row += HW_WORD_STEP;
   }
 #pragma GCC unroll 4
-  for (size_t i = 0; i < width; i++) {
-    const size_t number = first + i * apart;
-#pragma GCC unroll 2
-    for (size_t v = 0; v < HW_TILE_VECTORS; v++) {
-      finish(sums[i][v], panel + i * stride, v * HW_LANES, product->of_rows,
-             product->start + number * product->start_stride, product->y + number * HW_TILE_COLUMNS);
-    }
+  for (size_t i = 0; i < HW_ROW_PANELS; i++) {
+    finish(sums[i], panel.header + i * HW_TILE_COLUMNS, product->of_rows,
+           product->start + (first + i) * product->start_stride, product->y + (first + i) * HW_TILE_COLUMNS);
   }
 }
 
-static __attribute__((noinline)) void row_times_many(const hw_int8_product *product, size_t first, size_t apart) {
-  row_times(HW_ROW_PANELS, product, first, apart);
-}
-
-static __attribute__((noinline)) void row_times_one(const hw_int8_product *product, size_t first) {
-  row_times(1, product, first, 0);
-}
-
-/* Panels that are multiplied together lie far apart: see hw_row_times_panels. */
 void hw_row_times_int8_panels(const hw_int8_product *product) {
-  const size_t apart = product->count / HW_ROW_PANELS;
-  for (size_t panel = 0; panel < apart; panel++) {
-    row_times_many(product, panel, apart);
-  }
-  for (size_t panel = apart * HW_ROW_PANELS; panel < product->count; panel++) {
-    row_times_one(product, panel);
+  for (size_t group = 0; group < product->groups; group++) {
+    row_times_group(product, group);
   }
 }
 
 /* The integer sums of HW_INT8_ROWS rows and a panel. No hw_order_barrier: here Node 20's V8 hoists broadcasts because of it. */
 static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsigned char *row, size_t left,
                                                int32_t *out) {
-  const hw_f32x4 lower = hw_load_splat((const float *)&hw_int8_lower_bytes);
   hw_f32x4 sums[HW_INT8_ROWS][HW_TILE_VECTORS];
 #pragma GCC unroll 8
   for (size_t r = 0; r < HW_INT8_ROWS; r++) {
@@ -213,16 +188,15 @@ static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsig
   }
   for (; left != 0; left--) {
     const hw_f32x4 bytes = hw_load((const float *)row);
-    const hw_f32x4 low = hw_and(bytes, lower);
-    const hw_f32x4 high = hw_upper_bytes(bytes);
+    const hw_f32x4 upper = hw_upper_bytes(bytes);
 #pragma GCC unroll 8
     for (size_t r = 0; r < HW_INT8_ROWS; r++) {
       const hw_f32x4 word = hw_load_splat((const float *)words + r);
-      sums[r][0] = hw_add_pairs(word, low, sums[r][0]);
-      sums[r][1] = hw_add_pairs(word, high, sums[r][1]);
+      sums[r][0] = hw_add_pairs(word, bytes, sums[r][0]);
+      sums[r][1] = hw_add_pairs(word, upper, sums[r][1]);
     }
     words += HW_INT8_ROWS;
-    row += WORD_BYTES;
+    row += HW_WORD_STEP;
   }
 #pragma GCC unroll 8
   for (size_t r = 0; r < HW_INT8_ROWS; r++) {
@@ -233,17 +207,15 @@ static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsig
 
 void hw_rows_times_int8_panels(const hw_int8_product *product) {
   const hw_int8_product *p = product;
-  const size_t panel_bytes = hw_int8_panel_bytes(p->k);
   int32_t sums[HW_INT8_ROWS * HW_TILE_COLUMNS];
-  for (size_t panel = 0; panel < p->count; panel++) {
-    const unsigned char *at = p->panels + panel * panel_bytes;
-    const float *start = p->start + panel * p->start_stride;
-    sum_tile(p->words, at + header_bytes, hw_int8_words(p->k), sums);
+  for (size_t number = 0; number < p->groups * HW_ROW_PANELS; number++) {
+    const hw_small_panel panel = hw_small_panel_at(&p->panels, number);
+    sum_tile(p->words, panel.words, p->panels.words, sums);
     for (size_t r = 0; r < p->rows; r++) {
       const float *of_row = (const float *)sums + r * HW_TILE_COLUMNS;
-      float *y = p->y + r * p->y_stride + panel * HW_TILE_COLUMNS;
-      finish(hw_load(of_row), at, 0, p->of_rows + r, start, y);
-      finish(hw_load(of_row + HW_LANES), at, HW_LANES, p->of_rows + r, start, y);
+      const hw_f32x4 vectors[HW_TILE_VECTORS] = {hw_load(of_row), hw_load(of_row + HW_LANES)};
+      finish(vectors, panel.header, p->of_rows + r, p->start + number * p->start_stride,
+             p->y + r * p->y_stride + number * HW_TILE_COLUMNS);
     }
   }
 }

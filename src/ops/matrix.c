@@ -10,7 +10,7 @@ size_t hw_matrix_bytes(hw_matrix_type type, size_t rows, size_t columns) {
   if (type == HW_MATRIX_FLOAT32) {
     return hw_size_multiply(hw_size_multiply(hw_whole_panels(rows), columns), sizeof(float));
   }
-  return hw_size_multiply(hw_panel_count(rows), hw_small_panel_bytes(type, columns));
+  return hw_small_matrix_bytes(type, rows, columns);
 }
 
 hw_status hw_matrix_create(hw_matrix_type type, size_t rows, size_t columns, hw_matrix *matrix) {

@@ -12,7 +12,7 @@
 #include "kernels/weights.h"
 #include "ops/run.h"
 
-/* The panels of 16 bits: kernels/half_panels.h; of int8: kernels/int8_panels.h. */
+/* The panels of 16 and 8 bits: kernels/small_panels.h. */
 typedef struct hw_matrix {
   hw_matrix_type type;
   size_t rows;

@@ -9,44 +9,54 @@
 
 static hw_half half_of(hw_matrix_type type) { return type == HW_MATRIX_FLOAT16 ? HW_HALF_FLOAT16 : HW_HALF_BFLOAT16; }
 
-size_t hw_small_panel_bytes(hw_matrix_type type, size_t columns) {
-  return type == HW_MATRIX_INT8 ? hw_int8_panel_bytes(columns) : hw_half_panel_bytes(half_of(type), columns);
+static hw_small_panels panels_of(const hw_matrix *matrix) {
+  return matrix->type == HW_MATRIX_INT8 ? hw_int8_panels(matrix->panels, matrix->columns)
+                                        : hw_half_panels(half_of(matrix->type), matrix->panels, matrix->columns);
 }
 
-/* The panel that has a row among its eight. */
-static unsigned char *panel_of(const hw_matrix *matrix, size_t row) {
-  return (unsigned char *)matrix->panels + row / HW_TILE_COLUMNS * hw_small_panel_bytes(matrix->type, matrix->columns);
+static size_t group_count(size_t rows) { return hw_ceil_divide(rows, HW_GROUP_COLUMNS); }
+
+size_t hw_small_matrix_bytes(hw_matrix_type type, size_t rows, size_t columns) {
+  const hw_small_panels panels = panels_of(&(hw_matrix){.type = type, .columns = columns});
+  return hw_size_multiply(group_count(rows), hw_bytes_of_group(&panels));
+}
+
+static hw_small_panel panel_at(const hw_matrix *matrix, size_t panel) {
+  const hw_small_panels panels = panels_of(matrix);
+  return hw_small_panel_at(&panels, panel);
 }
 
 void hw_small_matrix_init(hw_matrix *matrix) {
-  for (size_t row = 0; matrix->type != HW_MATRIX_INT8 && row < matrix->rows; row += HW_TILE_COLUMNS) {
-    hw_half_panel_init(half_of(matrix->type), panel_of(matrix, row));
+  const size_t panels = group_count(matrix->rows) * HW_ROW_PANELS;
+  for (size_t i = 0; matrix->type != HW_MATRIX_INT8 && i < panels; i++) {
+    const hw_small_panel panel = panel_at(matrix, i);
+    hw_half_panel_init(half_of(matrix->type), &panel);
   }
 }
 
 void hw_small_matrix_write(hw_matrix *matrix, size_t panel, size_t from, size_t to, size_t first, size_t count,
                            const float *block, const hw_rows_range *range) {
-  unsigned char *at = panel_of(matrix, panel * HW_TILE_COLUMNS);
+  const hw_small_panel at = panel_at(matrix, panel);
   const hw_half half = half_of(matrix->type);
   if (matrix->type == HW_MATRIX_INT8) {
-    hw_int8_panel_write(at, range, from, to, first, count, block);
+    hw_int8_panel_write(&at, range, from, to, first, count, block);
   } else if (from == 0 && (to == HW_TILE_COLUMNS || panel * HW_TILE_COLUMNS + to == matrix->rows)) {
-    hw_half_panel_write(half, at, matrix->columns, first, count, block);
+    hw_half_panel_write(half, &at, matrix->columns, first, count, block);
   } else {
     for (size_t i = 0; i < count * HW_TILE_COLUMNS; i++) {
       const size_t lane = i % HW_TILE_COLUMNS;
       if (lane >= from && lane < to) {
-        hw_half_panel_set(half, at, matrix->columns, first + i / HW_TILE_COLUMNS, lane, block[i]);
+        hw_half_panel_set(half, &at, matrix->columns, first + i / HW_TILE_COLUMNS, lane, block[i]);
       }
     }
   }
 }
 
 float hw_small_matrix_get(const hw_matrix *matrix, size_t row, size_t column) {
-  const void *panel = panel_of(matrix, row);
+  const hw_small_panel panel = panel_at(matrix, row / HW_TILE_COLUMNS);
   const size_t lane = row % HW_TILE_COLUMNS;
-  return matrix->type == HW_MATRIX_INT8 ? hw_int8_panel_get(panel, column, lane)
-                                        : hw_half_panel_get(half_of(matrix->type), panel, column, lane);
+  return matrix->type == HW_MATRIX_INT8 ? hw_int8_panel_get(&panel, column, lane)
+                                        : hw_half_panel_get(half_of(matrix->type), &panel, column, lane);
 }
 
 /* ---- Products ---- */
@@ -74,23 +84,42 @@ static small_product product_of(const hw_matrix *matrix, const hw_rows *x, const
   };
 }
 
-/* The columns of y that an item computes: whole panels, and what the matrix's last one has. */
+/* The columns of y that an item computes: those of whole groups go there; those of the matrix's last group, if it has fewer,
+ * through a buffer. */
 typedef struct columns {
   size_t first;
-  size_t whole; /* panels */
-  size_t left;  /* columns behind them */
+  size_t groups; /* whole ones */
+  size_t last;   /* the first column behind them */
+  size_t left;   /* columns from there on */
 } columns;
 
 static columns columns_of(const small_product *p, size_t block) {
   const size_t first = block * HW_GEMM_COLUMNS;
   const size_t count = hw_min(p->matrix->rows - first, HW_GEMM_COLUMNS);
-  return (columns){first, count / HW_TILE_COLUMNS, count % HW_TILE_COLUMNS};
+  const size_t groups = count / HW_GROUP_COLUMNS;
+  const size_t last = first + groups * HW_GROUP_COLUMNS;
+  return (columns){first, groups, last, first + count - last};
 }
 
 static size_t column_blocks(const small_product *p) { return hw_ceil_divide(p->matrix->rows, HW_GEMM_COLUMNS); }
 
 static const float *start_of(const small_product *p, size_t column) {
   return p->start + column / HW_TILE_COLUMNS * p->start_stride;
+}
+
+/* From the group on that begins with this column. */
+static hw_small_panels panels_from(const small_product *p, size_t column) {
+  hw_small_panels panels = panels_of(p->matrix);
+  panels.data += column / HW_GROUP_COLUMNS * hw_bytes_of_group(&panels);
+  return panels;
+}
+
+/* What a whole last group's sums would start from. */
+static void start_of_last(const small_product *p, const columns *c, float start[HW_GROUP_COLUMNS]) {
+  memset(start, 0, HW_GROUP_COLUMNS * sizeof(float));
+  if (p->start_stride > 0) {
+    memcpy(start, start_of(p, c->last), c->left * sizeof(float));
+  }
 }
 
 /* ---- 16 bits, row by row ---- */
@@ -102,26 +131,18 @@ static void half_row_item(const void *job, size_t item, size_t thread) {
   const size_t column_block = hw_quotient(item, p->x.count);
   const size_t row = item - column_block * p->x.count;
   const columns c = columns_of(p, column_block);
-  const size_t last = c.first + c.whole * HW_TILE_COLUMNS;
-  hw_half_row_product product = {
-      .half = half_of(p->matrix->type),
-      .a = p->x.data + row * p->x.stride,
-      .k = p->matrix->columns,
-      .panels = panel_of(p->matrix, c.first),
-      .count = c.whole,
-      .start = start_of(p, c.first),
-      .start_stride = p->start_stride,
-      .y = p->y + row * p->y_stride + c.first,
-  };
-  hw_row_times_half_panels(&product);
+  float *y = p->y + row * p->y_stride;
+  const float *a = p->x.data + row * p->x.stride;
+  const hw_half half = half_of(p->matrix->type);
+  hw_row_times_half_panels(&(hw_half_row_product){half, a, panels_from(p, c.first), c.groups, start_of(p, c.first),
+                                                  p->start_stride, y + c.first});
   if (c.left > 0) {
-    float narrow[HW_TILE_COLUMNS];
-    product.panels = panel_of(p->matrix, last);
-    product.count = 1;
-    product.start = start_of(p, last);
-    product.y = narrow;
-    hw_row_times_half_panels(&product);
-    memcpy(p->y + row * p->y_stride + last, narrow, c.left * sizeof(float));
+    float start[HW_GROUP_COLUMNS];
+    float narrow[HW_GROUP_COLUMNS];
+    start_of_last(p, &c, start);
+    hw_row_times_half_panels(
+        &(hw_half_row_product){half, a, panels_from(p, c.last), 1, start, HW_TILE_COLUMNS, narrow});
+    memcpy(y + c.last, narrow, c.left * sizeof(float));
   }
 }
 
@@ -137,8 +158,8 @@ static void expand_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const expansion *e = job;
   const size_t floats = e->matrix->columns * HW_TILE_COLUMNS;
-  hw_half_panel_expand(half_of(e->matrix->type), panel_of(e->matrix, e->first_row + item * HW_TILE_COLUMNS),
-                       e->matrix->columns, e->panels + item * floats);
+  const hw_small_panel panel = panel_at(e->matrix, e->first_row / HW_TILE_COLUMNS + item);
+  hw_half_panel_expand(half_of(e->matrix->type), &panel, e->matrix->columns, e->panels + item * floats);
 }
 
 /* Rows of the matrix that are floats at a time: whole blocks of a product's columns. */
@@ -198,31 +219,33 @@ static void scale_item(const void *job, size_t item, size_t thread) {
 }
 
 static void multiply_strip(const small_product *p, size_t row, size_t rows, const columns *c) {
-  const size_t last = c->first + c->whole * HW_TILE_COLUMNS;
   void (*times)(const hw_int8_product *) = strip_rows(p) == 1 ? hw_row_times_int8_panels : hw_rows_times_int8_panels;
+  float *y = p->y + row * p->y_stride;
   hw_int8_product product = {
       .words = p->words + row / strip_rows(p) * strip_words(p),
       .of_rows = p->of_rows + row,
       .rows = rows,
-      .k = p->matrix->columns,
-      .panels = panel_of(p->matrix, c->first),
-      .count = c->whole,
+      .panels = panels_from(p, c->first),
+      .groups = c->groups,
       .start = start_of(p, c->first),
       .start_stride = p->start_stride,
-      .y = p->y + row * p->y_stride + c->first,
+      .y = y + c->first,
       .y_stride = p->y_stride,
   };
   times(&product);
   if (c->left > 0) {
-    float narrow[HW_INT8_ROWS * HW_TILE_COLUMNS];
-    product.panels = panel_of(p->matrix, last);
-    product.count = 1;
-    product.start = start_of(p, last);
+    float start[HW_GROUP_COLUMNS];
+    float narrow[HW_INT8_ROWS * HW_GROUP_COLUMNS];
+    start_of_last(p, c, start);
+    product.panels = panels_from(p, c->last);
+    product.groups = 1;
+    product.start = start;
+    product.start_stride = HW_TILE_COLUMNS;
     product.y = narrow;
-    product.y_stride = HW_TILE_COLUMNS;
+    product.y_stride = HW_GROUP_COLUMNS;
     times(&product);
     for (size_t r = 0; r < rows; r++) {
-      memcpy(p->y + (row + r) * p->y_stride + last, narrow + r * HW_TILE_COLUMNS, c->left * sizeof(float));
+      memcpy(y + r * p->y_stride + c->last, narrow + r * HW_GROUP_COLUMNS, c->left * sizeof(float));
     }
   }
 }

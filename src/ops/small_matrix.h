@@ -5,7 +5,8 @@
 #include "kernels/weights.h"
 #include "ops/matrix.h"
 
-size_t hw_small_panel_bytes(hw_matrix_type type, size_t columns);
+/* SIZE_MAX if they do not fit. */
+size_t hw_small_matrix_bytes(hw_matrix_type type, size_t rows, size_t columns);
 void hw_small_matrix_init(hw_matrix *matrix);
 /* Writes a block [count][8] of columns [first, first + count), what lanes [from, to) of a panel hold: whole panels if these are
  * all rows that it has. range: of int8, that of all columns. */

@@ -99,7 +99,7 @@ static void check_product(const product_case *c) {
 static void check_tiles(void) {
   static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 12, 81};
   static const size_t ins[] = {1, 2, 3, 5, 8, 63};
-  static const size_t outs[] = {1, 3, 8, 9, 31, 40};
+  static const size_t outs[] = {1, 3, 8, 9, 31, 32, 33, 40, 64};
   for (int type = HW_MATRIX_BFLOAT16; type <= HW_MATRIX_INT8; type++) {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
       for (size_t j = 0; j < sizeof ins / sizeof *ins; j++) {
