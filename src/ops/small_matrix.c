@@ -202,29 +202,55 @@ static void multiply_expanded(const hw_run *run, const small_product *p) {
 /* Strips of rows that one item scales or multiplies. */
 enum { ITEM_STRIPS = 16, ITEM_ROWS = ITEM_STRIPS * HW_INT8_ROWS };
 
-/* Rows that are interleaved. A tile of few rows takes longer than these take one by one. */
-static size_t strip_rows(const small_product *p) { return p->x.count <= HW_INT8_ROWS / 2 + 1 ? 1 : HW_INT8_ROWS; }
+/* Rows of a strip. */
+static size_t rows_of(const small_product *p, size_t strip) {
+  return hw_min(p->x.count - strip * HW_INT8_ROWS, HW_INT8_ROWS);
+}
 
-static size_t strip_words(const small_product *p) { return hw_int8_words(p->matrix->columns) * strip_rows(p); }
+/* A tile of few rows takes longer than these take one by one: they are not interleaved. */
+static bool is_tile(size_t rows) { return rows > HW_INT8_ROWS / 2 + 1; }
+
+static size_t row_words(const small_product *p) { return hw_int8_words(p->matrix->columns); }
+
+static int32_t *words_of(const small_product *p, size_t strip) {
+  return p->words + strip * HW_INT8_ROWS * row_words(p);
+}
 
 static void scale_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const small_product *p = job;
   const size_t end = hw_min(p->x.count, (item + 1) * ITEM_ROWS);
-  const size_t step = strip_rows(p);
   for (size_t row = item * ITEM_ROWS; row < end; row++) {
-    int32_t *words = p->words + row / step * strip_words(p) + row % step;
-    p->of_rows[row] = hw_int8_scale_row(p->x.data + row * p->x.stride, p->matrix->columns, words, step);
+    const size_t strip = row / HW_INT8_ROWS;
+    const bool interleaves = is_tile(rows_of(p, strip));
+    int32_t *words = words_of(p, strip) + row % HW_INT8_ROWS * (interleaves ? 1 : row_words(p));
+    p->of_rows[row] = hw_int8_scale_row(p->x.data + row * p->x.stride, p->matrix->columns, words,
+                                        interleaves ? HW_INT8_ROWS : 1);
   }
 }
 
-static void multiply_strip(const small_product *p, size_t row, size_t rows, const columns *c) {
-  void (*times)(const hw_int8_product *) = strip_rows(p) == 1 ? hw_row_times_int8_panels : hw_rows_times_int8_panels;
-  float *y = p->y + row * p->y_stride;
+/* All rows of a tile, or one by one. */
+static void multiply_rows(const hw_int8_product *product) {
+  if (is_tile(product->rows)) {
+    hw_rows_times_int8_panels(product);
+    return;
+  }
+  hw_int8_product row = *product;
+  for (size_t r = 0; r < product->rows; r++) {
+    hw_row_times_int8_panels(&row);
+    row.words += product->panels.words;
+    row.of_rows += 1;
+    row.y += product->y_stride;
+  }
+}
+
+static void multiply_strip(const small_product *p, size_t strip, const columns *c) {
+  const size_t first = strip * HW_INT8_ROWS;
+  float *y = p->y + first * p->y_stride;
   hw_int8_product product = {
-      .words = p->words + row / strip_rows(p) * strip_words(p),
-      .of_rows = p->of_rows + row,
-      .rows = rows,
+      .words = words_of(p, strip),
+      .of_rows = p->of_rows + first,
+      .rows = rows_of(p, strip),
       .panels = panels_from(p, c->first),
       .groups = c->groups,
       .start = start_of(p, c->first),
@@ -232,7 +258,7 @@ static void multiply_strip(const small_product *p, size_t row, size_t rows, cons
       .y = y + c->first,
       .y_stride = p->y_stride,
   };
-  times(&product);
+  multiply_rows(&product);
   if (c->left > 0) {
     float start[HW_GROUP_COLUMNS];
     float narrow[HW_INT8_ROWS * HW_GROUP_COLUMNS];
@@ -243,8 +269,8 @@ static void multiply_strip(const small_product *p, size_t row, size_t rows, cons
     product.start_stride = HW_TILE_COLUMNS;
     product.y = narrow;
     product.y_stride = HW_GROUP_COLUMNS;
-    times(&product);
-    for (size_t r = 0; r < rows; r++) {
+    multiply_rows(&product);
+    for (size_t r = 0; r < product.rows; r++) {
       memcpy(y + r * p->y_stride + c->last, narrow + r * HW_GROUP_COLUMNS, c->left * sizeof(float));
     }
   }
@@ -257,16 +283,16 @@ static void int8_item(const void *job, size_t item, size_t thread) {
   const size_t row_blocks = hw_ceil_divide(p->x.count, ITEM_ROWS);
   const size_t column_block = hw_quotient(item, row_blocks);
   const columns c = columns_of(p, column_block);
-  const size_t first = (item - column_block * row_blocks) * ITEM_ROWS;
-  const size_t end = hw_min(p->x.count, first + ITEM_ROWS);
-  for (size_t row = first; row < end; row += strip_rows(p)) {
-    multiply_strip(p, row, hw_min(end - row, strip_rows(p)), &c);
+  const size_t first = (item - column_block * row_blocks) * ITEM_STRIPS;
+  const size_t end = hw_min(first + ITEM_STRIPS, hw_ceil_divide(p->x.count, HW_INT8_ROWS));
+  for (size_t strip = first; strip < end; strip++) {
+    multiply_strip(p, strip, &c);
   }
 }
 
 /* Rows that are integers at a time: whole items, as many as stay in the last-level cache. */
 static size_t int8_rows_at_a_time(const small_product *p) {
-  const size_t item_bytes = hw_size_multiply(strip_words(p), ITEM_STRIPS * sizeof(int32_t));
+  const size_t item_bytes = hw_size_multiply(row_words(p), ITEM_ROWS * sizeof(int32_t));
   const size_t items = HW_GEMM_BYTES / item_bytes;
   return hw_min(p->x.count, (items > 0 ? items : 1) * ITEM_ROWS);
 }
@@ -275,8 +301,8 @@ static void multiply_int8(const hw_run *run, const small_product *all) {
   const size_t mark = run->arena->used;
   const size_t step = int8_rows_at_a_time(all);
   small_product part = *all;
-  part.words = hw_arena_take(run->arena, hw_size_multiply(hw_ceil_divide(step, strip_rows(all)), strip_words(all)),
-                             sizeof(int32_t));
+  const size_t whole = hw_ceil_divide(step, HW_INT8_ROWS) * HW_INT8_ROWS;
+  part.words = hw_arena_take(run->arena, hw_size_multiply(whole, row_words(all)), sizeof(int32_t));
   part.of_rows = hw_arena_take(run->arena, step, sizeof(hw_int8_row));
   run->arena->used = mark;
   for (size_t row = 0; !hw_run_measures(run) && row < all->x.count; row += step) {
