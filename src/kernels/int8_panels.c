@@ -177,7 +177,7 @@ void hw_row_times_int8_panels(const hw_int8_product *product) {
   }
 }
 
-/* The integer sums of HW_INT8_ROWS rows and a panel. No hw_order_barrier: here Node 20's V8 hoists broadcasts because of it. */
+/* The integer sums of HW_INT8_ROWS rows and a panel. No hw_order_barrier between rows: Node 20's V8 would hoist broadcasts. */
 static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsigned char *row, size_t left,
                                                int32_t *out) {
   hw_f32x4 sums[HW_INT8_ROWS][HW_TILE_VECTORS];
@@ -189,6 +189,7 @@ static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsig
   for (; left != 0; left--) {
     const hw_f32x4 bytes = hw_load((const float *)row);
     const hw_f32x4 upper = hw_upper_bytes(bytes);
+    hw_order_barrier(); /* or LLVM would put all lower products before the upper ones, with five words in registers */
 #pragma GCC unroll 8
     for (size_t r = 0; r < HW_INT8_ROWS; r++) {
       const hw_f32x4 word = hw_load_splat((const float *)words + r);

@@ -224,8 +224,8 @@ static void scale_item(const void *job, size_t item, size_t thread) {
     const size_t strip = row / HW_INT8_ROWS;
     const bool interleaves = is_tile(rows_of(p, strip));
     int32_t *words = words_of(p, strip) + row % HW_INT8_ROWS * (interleaves ? 1 : row_words(p));
-    p->of_rows[row] = hw_int8_scale_row(p->x.data + row * p->x.stride, p->matrix->columns, words,
-                                        interleaves ? HW_INT8_ROWS : 1);
+    p->of_rows[row] =
+        hw_int8_scale_row(p->x.data + row * p->x.stride, p->matrix->columns, words, interleaves ? HW_INT8_ROWS : 1);
   }
 }
 
