@@ -2,7 +2,8 @@
 // The modules carry no names, so a kernel is told by its work: an innermost loop with vector multiply-adds, of floats or of
 // integers.
 //
-//   node tests/spills.js [module.wasm …]    prints a line per loop; without arguments both built modules
+//   node tests/spills.js [module.wasm …]    prints a line per loop, and fails if one keeps vectors on the stack; without
+//                                           arguments both built modules
 import { readFileSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -255,6 +256,7 @@ async function print(paths) {
     console.log(`${basename(path)}, node ${process.version}, V8 ${process.versions.v8}`);
     const loops = await hotLoops(path);
     console.table(loops.map(({ code: _, ...numbers }) => numbers));
+    if (loops.some(({ stackMoves }) => stackMoves > 0)) process.exitCode = 1;
   }
 }
 

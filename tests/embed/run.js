@@ -1,5 +1,6 @@
 // npm run test:embed: packs the package, embeds the tarball with every bundler, and runs what they make in Chromium, with
-// a strict policy, with and without cross-origin isolation; and under every version of Node.
+// a strict policy, with and without cross-origin isolation; and under every version of
+// Node, whose machine code is looked at too.
 //   npm run test:embed -- vite node    only these
 import assert from 'node:assert/strict';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -169,6 +170,16 @@ const tryNode = async (name, node) =>
     }
   });
 
+/**
+ * Each V8 orders instructions in its own way: a loop that keeps its vectors in registers in one may spill in another.
+ * @param {string} name
+ * @param {string} node
+ */
+const tryMachineCode = async (name, node) =>
+  attempt(name, 'machine code', async () => {
+    await run(node, [...child.NODE_FLAGS, join(ROOT, 'tests', 'spills.js')]);
+  });
+
 const wanted = process.argv.slice(2);
 const isWanted = (/** @type {string} */ name) => wanted.length === 0 || wanted.includes(name);
 const executable = findBrowser();
@@ -187,7 +198,9 @@ if (isWanted('types')) {
 if (isWanted('node')) {
   await tryNode('node', process.execPath);
   for (const name of NODES) {
-    await tryNode(name, join(HERE, 'node_modules', name, 'bin', 'node'));
+    const node = join(HERE, 'node_modules', name, 'bin', 'node');
+    await tryNode(name, node);
+    await tryMachineCode(name, node);
   }
 }
 if (isWanted('cjs')) await attempt('esbuild', 'cjs', () => tryCommonJs(join(BUILD, 'cjs')));
