@@ -20,10 +20,8 @@ static const float largest = 65504.0F;
 /* Not constant: see hw_exp2_table. */
 uint32_t hw_upper_halves = 0xffff0000U;
 
-void hw_half_panel_init(hw_half half, const hw_small_panel *panel) {
-  for (size_t c = 0; half == HW_HALF_FLOAT16 && c < HW_TILE_COLUMNS; c++) {
-    panel->header[c] = half_scale / first_factor;
-  }
+void hw_float16_panel_init(const hw_small_panel *panel) {
+  hw_fill(panel->header, HW_TILE_COLUMNS, hw_splat(half_scale / first_factor));
 }
 
 static uint16_t *element(const hw_small_panel *panel, size_t k, size_t column) {

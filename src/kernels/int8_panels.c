@@ -135,18 +135,19 @@ HW_INLINE hw_f32x4 float_of(hw_f32x4 sum, const float *scales, float scale, cons
 }
 
 /* sums: of the 16 bits that columns 0 to 3 share with 4 to 7, and of the upper bytes. */
-HW_INLINE void finish(const hw_f32x4 sums[HW_TILE_VECTORS], const float *scales, const hw_int8_row *row,
-                      const float *start, float *y) {
-  const hw_f32x4 lower = hw_subtract_integers(sums[0], hw_shift_left(sums[1], 8));
+static __attribute__((noinline)) void finish(const int32_t *sums, const float *scales, const hw_int8_row *row,
+                                             const float *start, float *y) {
+  const hw_f32x4 upper = hw_load((const float *)sums + HW_LANES);
+  const hw_f32x4 lower = hw_subtract_integers(hw_load((const float *)sums), hw_shift_left(upper, 8));
   hw_store(y, float_of(hw_add_integers(lower, hw_splat_integer(row->offset)), scales, row->scale, start));
-  hw_store(y + HW_LANES, float_of(sums[1], scales + HW_LANES, row->scale, start + HW_LANES));
+  hw_store(y + HW_LANES, float_of(upper, scales + HW_LANES, row->scale, start + HW_LANES));
 }
 
-static __attribute__((noinline)) void row_times_group(const hw_int8_product *product, size_t group) {
+static __attribute__((noinline)) void row_times_group(const hw_int8_product *product, size_t r, size_t group) {
   const size_t first = group * HW_ROW_PANELS;
   const hw_small_panel panel = hw_small_panel_at(&product->panels, first);
   const unsigned char *row = panel.words;
-  const int32_t *words = product->words;
+  const int32_t *words = product->words + r * product->panels.words;
   hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS];
 #pragma GCC unroll 4
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
@@ -164,16 +165,25 @@ static __attribute__((noinline)) void row_times_group(const hw_int8_product *pro
     words += 1;
     row += HW_WORD_STEP;
   }
+  int32_t out[HW_GROUP_COLUMNS];
 #pragma GCC unroll 4
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
-    finish(sums[i], panel.header + i * HW_TILE_COLUMNS, product->of_rows,
-           product->start + (first + i) * product->start_stride, product->y + (first + i) * HW_TILE_COLUMNS);
+    hw_store((float *)out + i * HW_TILE_COLUMNS, sums[i][0]);
+    hw_store((float *)out + i * HW_TILE_COLUMNS + HW_LANES, sums[i][1]);
+  }
+#pragma GCC unroll 1
+  for (size_t i = 0; i < HW_ROW_PANELS; i++) {
+    finish(out + i * HW_TILE_COLUMNS, panel.header + i * HW_TILE_COLUMNS, product->of_rows + r,
+           product->start + (first + i) * product->start_stride,
+           product->y + r * product->y_stride + (first + i) * HW_TILE_COLUMNS);
   }
 }
 
-void hw_row_times_int8_panels(const hw_int8_product *product) {
-  for (size_t group = 0; group < product->groups; group++) {
-    row_times_group(product, group);
+void hw_few_rows_times_int8_panels(const hw_int8_product *product) {
+  for (size_t r = 0; r < product->rows; r++) {
+    for (size_t group = 0; group < product->groups; group++) {
+      row_times_group(product, r, group);
+    }
   }
 }
 
@@ -213,9 +223,7 @@ void hw_rows_times_int8_panels(const hw_int8_product *product) {
     const hw_small_panel panel = hw_small_panel_at(&p->panels, number);
     sum_tile(p->words, panel.words, p->panels.words, sums);
     for (size_t r = 0; r < p->rows; r++) {
-      const float *of_row = (const float *)sums + r * HW_TILE_COLUMNS;
-      const hw_f32x4 vectors[HW_TILE_VECTORS] = {hw_load(of_row), hw_load(of_row + HW_LANES)};
-      finish(vectors, panel.header, p->of_rows + r, p->start + number * p->start_stride,
+      finish(sums + r * HW_TILE_COLUMNS, panel.header, p->of_rows + r, p->start + number * p->start_stride,
              p->y + r * p->y_stride + number * HW_TILE_COLUMNS);
     }
   }

@@ -42,7 +42,7 @@ hw_int8_row hw_int8_scale_row(const float *row, size_t k, int32_t *words, size_t
 
 /* y = start + a · panels. */
 typedef struct hw_int8_product {
-  const int32_t *words; /* of HW_INT8_ROWS rows, interleaved: panels.words · HW_INT8_ROWS; of one row: its words */
+  const int32_t *words; /* [rows, panels.words]; or [panels.words, HW_INT8_ROWS]: interleaved */
   const hw_int8_row *of_rows;
   size_t rows; /* 1 to HW_INT8_ROWS */
   hw_small_panels panels;
@@ -53,8 +53,8 @@ typedef struct hw_int8_product {
   size_t y_stride;
 } hw_int8_product;
 
-/* One row whose words lie one after another. */
-void hw_row_times_int8_panels(const hw_int8_product *product);
+/* Rows that lie one after another, one by one. */
+void hw_few_rows_times_int8_panels(const hw_int8_product *product);
 
 /* Interleaved rows; missing ones may hold anything. */
 void hw_rows_times_int8_panels(const hw_int8_product *product);

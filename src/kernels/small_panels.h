@@ -9,7 +9,6 @@
 #ifndef HW_KERNELS_SMALL_PANELS_H
 #define HW_KERNELS_SMALL_PANELS_H
 
-#include "core/memory.h"
 #include "core/tile.h"
 
 enum {
@@ -29,9 +28,9 @@ typedef struct hw_small_panel {
   unsigned char *words; /* HW_WORD_STEP bytes apart */
 } hw_small_panel;
 
-/* Bytes of one group; SIZE_MAX if they do not fit. */
+/* Bytes of one group of panels that there are. */
 static inline size_t hw_bytes_of_group(const hw_small_panels *panels) {
-  return hw_size_add(panels->header_bytes * HW_ROW_PANELS, hw_size_multiply(panels->words, HW_WORD_STEP));
+  return panels->header_bytes * HW_ROW_PANELS + panels->words * HW_WORD_STEP;
 }
 
 static inline hw_small_panel hw_small_panel_at(const hw_small_panels *panels, size_t panel) {

@@ -18,7 +18,8 @@ static size_t group_count(size_t rows) { return hw_ceil_divide(rows, HW_GROUP_CO
 
 size_t hw_small_matrix_bytes(hw_matrix_type type, size_t rows, size_t columns) {
   const hw_small_panels panels = panels_of(&(hw_matrix){.type = type, .columns = columns});
-  return hw_size_multiply(group_count(rows), hw_bytes_of_group(&panels));
+  const size_t words = hw_size_multiply(panels.words, HW_WORD_STEP);
+  return hw_size_multiply(group_count(rows), hw_size_add(panels.header_bytes * HW_ROW_PANELS, words));
 }
 
 static hw_small_panel panel_at(const hw_matrix *matrix, size_t panel) {
@@ -27,10 +28,10 @@ static hw_small_panel panel_at(const hw_matrix *matrix, size_t panel) {
 }
 
 void hw_small_matrix_init(hw_matrix *matrix) {
-  const size_t panels = group_count(matrix->rows) * HW_ROW_PANELS;
-  for (size_t i = 0; matrix->type != HW_MATRIX_INT8 && i < panels; i++) {
+  const size_t panels = matrix->type == HW_MATRIX_FLOAT16 ? group_count(matrix->rows) * HW_ROW_PANELS : 0;
+  for (size_t i = 0; i < panels; i++) {
     const hw_small_panel panel = panel_at(matrix, i);
-    hw_half_panel_init(half_of(matrix->type), &panel);
+    hw_float16_panel_init(&panel);
   }
 }
 
@@ -132,16 +133,26 @@ static void half_row_item(const void *job, size_t item, size_t thread) {
   const size_t row = item - column_block * p->x.count;
   const columns c = columns_of(p, column_block);
   float *y = p->y + row * p->y_stride;
-  const float *a = p->x.data + row * p->x.stride;
-  const hw_half half = half_of(p->matrix->type);
-  hw_row_times_half_panels(&(hw_half_row_product){half, a, panels_from(p, c.first), c.groups, start_of(p, c.first),
-                                                  p->start_stride, y + c.first});
+  hw_half_row_product product = {
+      .half = half_of(p->matrix->type),
+      .a = p->x.data + row * p->x.stride,
+      .panels = panels_from(p, c.first),
+      .groups = c.groups,
+      .start = start_of(p, c.first),
+      .start_stride = p->start_stride,
+      .y = y + c.first,
+  };
+  hw_row_times_half_panels(&product);
   if (c.left > 0) {
     float start[HW_GROUP_COLUMNS];
     float narrow[HW_GROUP_COLUMNS];
     start_of_last(p, &c, start);
-    hw_row_times_half_panels(
-        &(hw_half_row_product){half, a, panels_from(p, c.last), 1, start, HW_TILE_COLUMNS, narrow});
+    product.panels = panels_from(p, c.last);
+    product.groups = 1;
+    product.start = start;
+    product.start_stride = HW_TILE_COLUMNS;
+    product.y = narrow;
+    hw_row_times_half_panels(&product);
     memcpy(y + c.last, narrow, c.left * sizeof(float));
   }
 }
@@ -229,28 +240,15 @@ static void scale_item(const void *job, size_t item, size_t thread) {
   }
 }
 
-/* All rows of a tile, or one by one. */
-static void multiply_rows(const hw_int8_product *product) {
-  if (is_tile(product->rows)) {
-    hw_rows_times_int8_panels(product);
-    return;
-  }
-  hw_int8_product row = *product;
-  for (size_t r = 0; r < product->rows; r++) {
-    hw_row_times_int8_panels(&row);
-    row.words += product->panels.words;
-    row.of_rows += 1;
-    row.y += product->y_stride;
-  }
-}
-
 static void multiply_strip(const small_product *p, size_t strip, const columns *c) {
   const size_t first = strip * HW_INT8_ROWS;
+  const size_t rows = rows_of(p, strip);
+  void (*times)(const hw_int8_product *) = is_tile(rows) ? hw_rows_times_int8_panels : hw_few_rows_times_int8_panels;
   float *y = p->y + first * p->y_stride;
   hw_int8_product product = {
       .words = words_of(p, strip),
       .of_rows = p->of_rows + first,
-      .rows = rows_of(p, strip),
+      .rows = rows,
       .panels = panels_from(p, c->first),
       .groups = c->groups,
       .start = start_of(p, c->first),
@@ -258,7 +256,7 @@ static void multiply_strip(const small_product *p, size_t strip, const columns *
       .y = y + c->first,
       .y_stride = p->y_stride,
   };
-  multiply_rows(&product);
+  times(&product);
   if (c->left > 0) {
     float start[HW_GROUP_COLUMNS];
     float narrow[HW_INT8_ROWS * HW_GROUP_COLUMNS];
@@ -269,8 +267,8 @@ static void multiply_strip(const small_product *p, size_t strip, const columns *
     product.start_stride = HW_TILE_COLUMNS;
     product.y = narrow;
     product.y_stride = HW_GROUP_COLUMNS;
-    multiply_rows(&product);
-    for (size_t r = 0; r < product.rows; r++) {
+    times(&product);
+    for (size_t r = 0; r < rows; r++) {
       memcpy(y + r * p->y_stride + c->last, narrow + r * HW_GROUP_COLUMNS, c->left * sizeof(float));
     }
   }

@@ -1,6 +1,6 @@
 // npm run test:embed: packs the package, embeds the tarball with every bundler, and runs what they make in Chromium, with
-// a strict policy, with and without cross-origin isolation; and under every version of
-// Node, whose machine code is looked at too.
+// a strict policy, with and without cross-origin isolation; and under every version of Node, whose machine code is looked
+// at too.
 //   npm run test:embed -- vite node    only these
 import assert from 'node:assert/strict';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';

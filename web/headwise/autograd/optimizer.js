@@ -210,9 +210,8 @@ export class Optimizer {
       this.#method.moments,
       this.constructor.name,
     );
-    const names = Object.keys(this.#method.settings);
     const settings = found.settings.map((group) =>
-      this.#check(checkOptions(group, names, 'a group')),
+      this.#check(checkOptions(group, Object.keys(this.#method.settings), 'a group')),
     );
     const states = this.#newStates();
     try {
