@@ -47,7 +47,7 @@ static double add_token(const hw_decoder *m, const rows *r, uint32_t token, doub
   for (size_t i = 0; i < d_model; i++) {
     logit += (double)r->row[i] * (double)r->normed[i];
   }
-  const bool is_capped = m->config.logit_softcap != 0.0;
+  const bool is_capped = (float)m->config.logit_softcap != 0.0F;
   const double share = is_capped && logit != 0.0 ? (double)r->logits[token] / logit : 1.0;
   for (size_t i = 0; i < d_model; i++) {
     r->direction[i] += sign * share * (double)r->row[i];

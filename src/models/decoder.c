@@ -9,6 +9,7 @@
 #include "modules/block.h"
 #include "modules/gradients.h"
 #include "modules/kept.h"
+#include "ops/attention.h"
 #include "ops/embedding.h"
 #include "ops/pointwise.h"
 #include "ops/rotary.h"
@@ -51,10 +52,9 @@ static hw_status copy_lists(hw_decoder *m) {
 static hw_status create(hw_module *module) {
   hw_decoder *m = (hw_decoder *)module;
   const hw_model_config *model = &m->config.model;
-  const float softcap = (float)m->config.logit_softcap;
   HW_TRY(hw_model_check(model));
   if (model->names > HW_NAMES_GEMMA3 || model->norm_place == HW_NORM_POST ||
-      (softcap != 0.0F && !(softcap >= HW_SMALLEST_SOFTCAP && softcap <= HW_LARGEST_SOFTCAP))) {
+      !hw_softcap_is_valid((float)m->config.logit_softcap)) {
     return HW_ERROR_VALUE;
   }
   m->base.layers = model->num_layers;

@@ -1,10 +1,12 @@
 /* A layer of a model: a block whose parts follow the model's config. */
 #include <math.h>
 
+#include "kernels/small_panels.h"
 #include "modules/block.h"
 #include "modules/feed_forward.h"
 #include "modules/multi_head_attention.h"
 #include "ops/layer_norm.h"
+#include "ops/pointwise.h"
 #include "ops/rotary.h"
 
 hw_norm_config hw_model_norm(const hw_model_config *model) {
@@ -84,12 +86,14 @@ size_t hw_model_block_weight_bytes(const hw_model_config *model) {
       hw_size_add(hw_size_multiply(2, model->num_heads), hw_size_multiply(2, model->num_key_value_heads));
   const size_t attn = hw_size_multiply(heads, model->head_dim);
   const size_t ffn = hw_size_multiply(model->is_gated ? 3 : 2, model->d_ff);
-  return hw_size_multiply(hw_matrix_bytes(model->dtype, 8, model->d_model) / 8, hw_size_add(attn, ffn));
+  const size_t row_bytes = hw_matrix_bytes(model->dtype, HW_GROUP_COLUMNS, model->d_model) / HW_GROUP_COLUMNS;
+  return hw_size_multiply(row_bytes, hw_size_add(attn, ffn));
 }
 
 static bool are_enumerators_known(const hw_model_config *model) {
   return model->names >= HW_NAMES_GPT2 && model->names <= HW_NAMES_DISTILBERT && model->dtype >= HW_MATRIX_FLOAT32 &&
-         model->dtype <= HW_MATRIX_INT8 && model->norm_place >= HW_NORM_PRE && model->norm_place <= HW_NORM_BOTH;
+         model->dtype <= HW_MATRIX_INT8 && hw_activation_is_known(model->activation) &&
+         model->norm_place >= HW_NORM_PRE && model->norm_place <= HW_NORM_BOTH;
 }
 
 static hw_status check_rotary(const hw_model_config *model) {

@@ -18,10 +18,9 @@ static hw_status check_config(const hw_model_attention_config *config) {
   if (!sizes || base->d_out % base->num_heads != 0 || base->num_heads % config->key_heads != 0) {
     return HW_ERROR_SHAPE;
   }
-  const bool softcap = config->softcap == 0.0 ||
-                       ((float)config->softcap >= HW_SMALLEST_SOFTCAP && (float)config->softcap <= HW_LARGEST_SOFTCAP);
   const bool by_hand = !config->by_hand || !base->qkv_bias;
-  return hw_dropout_is_valid(base->dropout) && softcap && isfinite(config->scale) && by_hand ? HW_OK : HW_ERROR_VALUE;
+  const bool numbers = hw_dropout_is_valid(base->dropout) && hw_softcap_is_valid((float)config->softcap);
+  return numbers && isfinite(config->scale) && by_hand ? HW_OK : HW_ERROR_VALUE;
 }
 
 static hw_status create(hw_module *module) {

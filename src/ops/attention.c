@@ -49,9 +49,9 @@ hw_status hw_attention_check(const hw_attention *attention) {
     return HW_ERROR_SHAPE;
   }
   const bool pointers = a->query != NULL && a->key != NULL && a->value != NULL && a->output != NULL;
-  const bool softcap = a->softcap == 0.0F || (a->softcap >= HW_SMALLEST_SOFTCAP && a->softcap <= HW_LARGEST_SOFTCAP);
   const bool kind = a->weights_kind >= HW_WEIGHTS_PROBABILITIES && a->weights_kind <= HW_WEIGHTS_MASKED;
-  if (!pointers || !hw_dropout_is_valid(a->dropout) || !softcap || !kind || !hw_mask_is_valid(&a->mask)) {
+  if (!pointers || !hw_dropout_is_valid(a->dropout) || !hw_softcap_is_valid(a->softcap) || !kind ||
+      !hw_mask_is_valid(&a->mask)) {
     return HW_ERROR_VALUE;
   }
   for (size_t b = 0; a->key_lengths != NULL && b < a->batch; b++) {

@@ -35,6 +35,11 @@ hw_attention_record hw_attention_take_record(hw_arena *arena, const hw_attention
 
 hw_status hw_attention_check(const hw_attention *attention);
 
+/* 0: none. */
+static inline bool hw_softcap_is_valid(float softcap) {
+  return softcap == 0.0F || (softcap >= HW_SMALLEST_SOFTCAP && softcap <= HW_LARGEST_SOFTCAP);
+}
+
 /* Draws dropout's mask, then attends; leaves a trace on the run's tape, if there is one. The attention has passed
  * hw_attention_check, but for its pointers while the run is measured. Output and query may be the same memory with the
  * same strides, if no weights are asked for. */

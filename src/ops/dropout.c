@@ -16,7 +16,7 @@ static void dropout_forward(hw_run *run, const void *call) {
 }
 
 hw_status hw_dropout(hw_context *context, const float *x, size_t count, double dropout, float *y) {
-  if (!(dropout >= 0.0 && dropout <= 1.0) || (count > 0 && (x == NULL || y == NULL))) {
+  if (!hw_dropout_is_valid(dropout) || (count > 0 && (x == NULL || y == NULL))) {
     return HW_ERROR_VALUE;
   }
   return hw_run_forward(context, NULL, NULL, dropout_forward, &(dropout_call){x, count, dropout, y});

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "decoder_case.h"
+#include "modules/block.h"
 
 static hw_context *context;
 static uint32_t ids[BATCH * TOKENS];
@@ -204,7 +205,7 @@ static void test_configs(void) {
     expect_config(&config, i == 0 ? HW_ERROR_SHAPE : HW_ERROR_VALUE);
   }
   hw_layer_config none[LAYERS] = {{0, 2}, {0, 0}};
-  enum { CONFIGS = 13 };
+  enum { CONFIGS = 15 };
   hw_decoder_config configs[CONFIGS];
   for (size_t i = 0; i < CONFIGS; i++) {
     configs[i] = config_of(5);
@@ -227,8 +228,30 @@ static void test_configs(void) {
   configs[10].model.qk_norm = true;
   configs[11].model.dropout = (double)NAN;
   configs[12].model.dropout = 1.5;
+  configs[13].model.activation = (hw_activation)99;
+  configs[13].model.d_ff = 0;
+  configs[14].logit_softcap = 0.9e-30;
   for (size_t i = 0; i < CONFIGS; i++) {
     expect_config(&configs[i], HW_ERROR_VALUE);
+  }
+}
+
+/* By this bound models are refused before they are made. */
+static void test_least_bytes(void) {
+  for (int dtype = HW_MATRIX_FLOAT32; dtype <= HW_MATRIX_INT8; dtype++) {
+    const hw_matrix_type type = (hw_matrix_type)dtype;
+    const hw_model_config model = {.dtype = type,
+                                   .d_model = 64,
+                                   .num_heads = 4,
+                                   .num_key_value_heads = 2,
+                                   .head_dim = 16,
+                                   .d_ff = 200,
+                                   .is_gated = true};
+    const size_t bytes = hw_matrix_bytes(type, 64, 64) * 2 + hw_matrix_bytes(type, 32, 64) * 2 +
+                         hw_matrix_bytes(type, 200, 64) * 2 + hw_matrix_bytes(type, 64, 200);
+    const size_t bound = hw_model_block_weight_bytes(&model);
+    CHECK(bound <= bytes && bound > bytes / 4 * 3, "%zu bytes of %zu", bound, bytes);
+    check_case();
   }
 }
 
@@ -244,6 +267,7 @@ int main(void) {
   check_run("parts of a decoder run alone, except where they need its angles", test_parts);
   check_run("decoders of small weights run, and refuse to be recorded", test_small_weights);
   check_run("bad configs are refused", test_configs);
+  check_run("what a block takes at least is no more than it takes", test_least_bytes);
   hw_context_destroy(context);
   return check_result();
 }
