@@ -56,14 +56,19 @@ static hw_status grow(const hw_cache_shape *shape, size_t tokens, hw_key_value_s
   return HW_OK;
 }
 
+/* Doubles a layer's room; where there is not so much memory, adds a little. */
+static hw_status make_room(const hw_cache_shape *shape, size_t needed, hw_key_value_store *store) {
+  const size_t most = hw_min(hw_max(needed, 2 * store->capacity), shape->capacity);
+  const size_t least = hw_min(needed + FIRST_TOKENS, most);
+  const hw_status status = grow(shape, most, store);
+  return status == HW_ERROR_MEMORY && least < most ? grow(shape, least, store) : status;
+}
+
 hw_status hw_key_value_cache_reserve(hw_key_value_cache *cache, size_t tokens) {
   const size_t needed = cache->length + tokens;
   for (size_t layer = 0; layer < cache->shape.layers; layer++) {
     hw_key_value_store *store = &cache->stores[layer];
-    if (needed > store->capacity) {
-      const size_t doubled = needed > 2 * store->capacity ? needed : 2 * store->capacity;
-      HW_TRY(grow(&cache->shape, hw_min(doubled, cache->shape.capacity), store));
-    }
+    HW_TRY(needed > store->capacity ? make_room(&cache->shape, needed, store) : HW_OK);
   }
   return HW_OK;
 }

@@ -224,7 +224,7 @@ static void check_values(const hw_key_value_cache *cache, size_t tokens) {
 }
 
 static hw_status grow_cache(hw_context *context) {
-  const hw_cache_shape shape = {.batch = BATCH, .layers = LAYERS, .heads = HEADS, .head_dim = WIDTH, .capacity = 1000};
+  const hw_cache_shape shape = {.batch = BATCH, .layers = LAYERS, .heads = HEADS, .head_dim = WIDTH, .capacity = 700};
   hw_key_value_cache *cache = NULL;
   (void)context;
   hw_status status = hw_key_value_cache_create(&shape, &cache);
@@ -238,6 +238,25 @@ static hw_status grow_cache(hw_context *context) {
   }
   hw_key_value_cache_destroy(cache);
   return status;
+}
+
+/* Where there is no memory for twice the tokens there may be for some more. */
+static void test_little_memory(void) {
+  const hw_cache_shape shape = {.batch = BATCH, .layers = LAYERS, .heads = HEADS, .head_dim = WIDTH, .capacity = 5000};
+  hw_key_value_cache *cache = NULL;
+  failing_allocation = SIZE_MAX;
+  CHECK(hw_key_value_cache_create(&shape, &cache) == HW_OK, "create");
+  CHECK(hw_key_value_cache_fill(cache, &(hw_past){x, x, 2, HW_MATRIX_FLOAT32}) == HW_OK, "fill");
+  CHECK(hw_key_value_cache_reserve(cache, 1000) == HW_OK, "reserve");
+  allocations = 0;
+  failing_allocation = 0;
+  CHECK(hw_key_value_cache_reserve(cache, 1100) == HW_OK, "reserve with little memory");
+  CHECK(cache->stores[0].capacity < 1500 && cache->stores[1].capacity > 2000, "room for %zu and %zu tokens",
+        cache->stores[0].capacity, cache->stores[1].capacity);
+  check_values(cache, 2);
+  failing_allocation = SIZE_MAX;
+  hw_key_value_cache_destroy(cache);
+  check_case();
 }
 
 static scenario *const scenarios[] = {
@@ -265,5 +284,6 @@ static void test_every_allocation(void) {
 int main(void) {
   check_seed(7);
   check_run("any failing allocation is a status, leaves nothing behind, and all works on", test_every_allocation);
+  check_run("a cache grows by less where it cannot double", test_little_memory);
   return check_result();
 }
