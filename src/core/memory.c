@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef NDEBUG
+#ifdef HW_WATCHES_TASKS
 _Thread_local bool hw_in_task;
 #endif
 
@@ -12,8 +12,13 @@ size_t hw_size_multiply(size_t a, size_t b) {
   return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
+size_t hw_items_within(size_t bytes, size_t item_bytes) {
+  const size_t items = bytes / item_bytes;
+  return items > 0 ? items : 1;
+}
+
 void *hw_allocate(size_t bytes) {
-  assert(!hw_in_task);
+  assert(!HW_IN_TASK);
   if (bytes > SIZE_MAX / 2) {
     return NULL;
   }
@@ -30,6 +35,6 @@ void *hw_allocate_zeroed(size_t bytes) {
 }
 
 void hw_release(void *memory) {
-  assert(!hw_in_task);
+  assert(!HW_IN_TASK);
   free(memory);
 }

@@ -31,16 +31,23 @@ static inline size_t hw_size_add(size_t a, size_t b) {
 
 static inline size_t hw_ceil_divide(size_t a, size_t b) { return a / b + (a % b != 0); }
 
+/* How many items of so many bytes fit: at least one. */
+size_t hw_items_within(size_t bytes, size_t item_bytes);
+
 /* a / b where b is mostly 1. */
 static inline size_t hw_quotient(size_t a, size_t b) { return b == 1 ? a : a / b; }
 
 static inline size_t hw_min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hw_max(size_t a, size_t b) { return a > b ? a : b; }
 
-#ifndef NDEBUG
 /* Whether this thread runs a task of hw_parallel_for, which must not allocate: the allocator of the wasm modules serves
- * one thread. */
+ * one thread. Native builds with assertions watch for it. */
+#if !defined NDEBUG && !defined __wasm__
+#define HW_WATCHES_TASKS
 extern _Thread_local bool hw_in_task;
+#define HW_IN_TASK hw_in_task
+#else
+#define HW_IN_TASK false
 #endif
 
 /* Aligned memory, or NULL; released by hw_release. At most half of what can be addressed: the distance of two pointers

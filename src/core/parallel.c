@@ -49,12 +49,6 @@ struct hw_team {
 #endif
 };
 
-/* Whose tasks this thread runs, and its number there. */
-static _Thread_local const hw_team *own_team;
-static _Thread_local size_t own_number;
-
-static size_t number_in(const hw_team *team) { return team != NULL && team == own_team ? own_number : 0; }
-
 #ifdef __wasm__
 
 static void sleep_while_idle(hw_team *team) { __builtin_wasm_memory_atomic_wait32((int32_t *)&team->unclaimed, 0, -1); }
@@ -106,22 +100,17 @@ void hw_team_destroy(hw_team *team) {
 size_t hw_team_threads(const hw_team *team) { return team == NULL ? 1 : team->threads; }
 
 static void run_item(hw_task task, const void *job, size_t item, size_t thread) {
-#ifndef NDEBUG
-  const bool nested = hw_in_task;
+#ifdef HW_WATCHES_TASKS
   hw_in_task = true;
 #endif
   task(job, item, thread);
-#ifndef NDEBUG
-  hw_in_task = nested;
+#ifdef HW_WATCHES_TASKS
+  hw_in_task = false;
 #endif
 }
 
 /* Takes items until none is left. */
 static void take_items(hw_team *team, size_t thread) {
-  const hw_team *outer_team = own_team;
-  const size_t outer_number = own_number;
-  own_team = team;
-  own_number = thread;
   uint32_t done = 0;
   uint32_t left = atomic_load(&team->unclaimed);
   while (left != 0 && left != stopped) {
@@ -134,8 +123,6 @@ static void take_items(hw_team *team, size_t thread) {
   if (done > 0) {
     atomic_fetch_add(&team->finished, done);
   }
-  own_team = outer_team;
-  own_number = outer_number;
 }
 
 static uint32_t wait_for_items(hw_team *team) {
@@ -194,10 +181,10 @@ static bool is_too_small(hw_team *team, double work) {
 }
 
 void hw_parallel_for(hw_team *team, double work, size_t items, hw_task task, const void *job) {
-  if (team == NULL || items <= 1 || items >= stopped || team == own_team || is_too_small(team, work)) {
-    const size_t thread = number_in(team);
+  assert(!HW_IN_TASK);
+  if (team == NULL || items <= 1 || items >= stopped || is_too_small(team, work)) {
     for (size_t item = 0; item < items; item++) {
-      run_item(task, job, item, thread);
+      run_item(task, job, item, 0);
     }
     return;
   }

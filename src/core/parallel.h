@@ -45,10 +45,9 @@ size_t hw_team_threads(const hw_team *team);
  *   for (item = 0; item < items; item++) task(job, item, 0);
  *
  * work: approximate number of multiply-adds of all items. It serves to tell a dead worker from a slow one. One item, no
- * team, less than HW_PARALLEL_WORK while a worker sleeps, or a call from within a task: that loop itself, on the calling
- * thread. A task of the same team that calls this keeps its thread's number, so that the inner tasks' scratch is theirs;
- * without a team the number is 0. Tasks allocate nothing. Traps if a worker has died during an item. The team
- * and the output of the tasks are then unusable.
+ * team, or less than HW_PARALLEL_WORK while a worker sleeps: that loop itself, on the calling thread. Tasks allocate nothing
+ * and have no loops of this kind inside. Traps if a worker has died during an item. The team and the output of the tasks are
+ * then unusable.
  */
 void hw_parallel_for(hw_team *team, double work, size_t items, hw_task task, const void *job);
 

@@ -200,13 +200,8 @@ typedef v128_t hw_f64x2;
 
 HW_INLINE hw_f64x2 hw_splat_double(double x) { return wasm_f64x2_splat(x); }
 HW_INLINE hw_f64x2 hw_add_doubles(hw_f64x2 a, hw_f64x2 b) { return wasm_f64x2_add(a, b); }
-HW_INLINE hw_f64x2 hw_subtract_doubles(hw_f64x2 a, hw_f64x2 b) { return wasm_f64x2_sub(a, b); }
-HW_INLINE hw_f64x2 hw_multiply_doubles(hw_f64x2 a, hw_f64x2 b) { return wasm_f64x2_mul(a, b); }
 HW_INLINE hw_f64x2 hw_low_doubles(hw_f32x4 x) { return wasm_f64x2_promote_low_f32x4(x); }
 HW_INLINE hw_f64x2 hw_high_doubles(hw_f32x4 x) { return wasm_f64x2_promote_low_f32x4(wasm_i64x2_shuffle(x, x, 1, 0)); }
-HW_INLINE hw_f32x4 hw_to_floats(hw_f64x2 low, hw_f64x2 high) {
-  return wasm_i64x2_shuffle(wasm_f32x4_demote_f64x2_zero(low), wasm_f32x4_demote_f64x2_zero(high), 0, 2);
-}
 HW_INLINE double hw_sum_doubles(hw_f64x2 x) { return wasm_f64x2_extract_lane(x, 0) + wasm_f64x2_extract_lane(x, 1); }
 
 /* Adding 1.5 · 2^23 + 127 to x in [-127, 127] rounds it to an integer n and leaves n + 127, the exponent field of

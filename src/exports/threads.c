@@ -43,18 +43,8 @@ HW_EXPORT(unsigned char *, team_stack, (size_t thread)) {
   return thread >= 1 && thread < hw_team_threads(team) ? stacks + thread * HW_STACK_BYTES : NULL;
 }
 
-#ifdef __wasm__
-void __wasm_init_tls(void *memory);
-
-/* A thread's own variables lie at the far end of its stack. The main thread's are laid with the data. */
-static void start_thread(size_t thread) { __wasm_init_tls(hw_export_team_stack(thread) - HW_STACK_BYTES); }
-#else
-static void start_thread(size_t thread) { (void)thread; }
-#endif
-
 HW_EXPORT(void, team_work, (size_t thread)) {
   if (hw_export_team_stack(thread) != NULL) {
-    start_thread(thread);
     hw_team_work(team, thread);
   }
 }

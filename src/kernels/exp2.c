@@ -5,11 +5,6 @@ float hw_exp2_table[8] = {
     0x1.c6b752p-5F, 0x1.ebf9bcp-3F,       0x1.62e42ap-1F,  0x1.715476p+0F,
 };
 
-float hw_exp2_scalar(float x) {
-  const hw_exp2_constants constants = hw_load_exp2_constants();
-  return hw_first_lane(hw_exp2(&constants, hw_splat(x)));
-}
-
 float hw_exp_scalar(float x) {
   const hw_exp2_constants constants = hw_load_exp2_constants();
   return hw_first_lane(hw_exp(&constants, hw_splat(x)));

@@ -57,7 +57,6 @@ HW_INLINE hw_f32x4 hw_exp(const hw_exp2_constants *constants, hw_f32x4 x) {
   return hw_exp2(constants, hw_multiply(x, constants->log2_e));
 }
 
-float hw_exp2_scalar(float x);
 float hw_exp_scalar(float x);
 
 #endif

@@ -5,8 +5,7 @@
 /* Rows that are interleaved at a time: whole items, as many as stay in the last-level cache. */
 static size_t rows_at_a_time(size_t rows, size_t k) {
   const size_t item_bytes = hw_size_multiply(HW_GEMM_ROWS / HW_TILE_ROWS * sizeof(float), hw_packed_rows_floats(k));
-  const size_t items = hw_min(hw_ceil_divide(rows, HW_GEMM_ROWS), HW_GEMM_BYTES / item_bytes);
-  return (items > 0 ? items : 1) * HW_GEMM_ROWS;
+  return hw_min(hw_ceil_divide(rows, HW_GEMM_ROWS), hw_items_within(HW_GEMM_BYTES, item_bytes)) * HW_GEMM_ROWS;
 }
 
 /* A product, and the rows of one item. */

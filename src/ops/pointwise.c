@@ -13,7 +13,6 @@ enum {
 };
 
 typedef void forward_row(const float *x, float *y, size_t count);
-typedef void binary_row(const float *a, const float *b, float *y, size_t count);
 typedef void backward_row(const float *x, const float *dy, float *dx, float *y, size_t count);
 
 /* By hw_activation: the function, and the gradient of its x from x and the function's. */
@@ -30,7 +29,7 @@ static const activation_rows activations[] = {
     [HW_ACTIVATION_TANH] = {hw_row_tanh, hw_row_tanh_backward},
 };
 
-/* One of the three rows is set. */
+/* One of the two rows is set, or y is a + b. */
 typedef struct elements {
   const float *a;
   const float *b;
@@ -38,7 +37,6 @@ typedef struct elements {
   float *value; /* of a backward: NULL, or what the function gives */
   size_t count;
   forward_row *forward;
-  binary_row *binary;
   backward_row *backward;
 } elements;
 
@@ -52,7 +50,7 @@ static void elements_item(const void *job, size_t item, size_t thread) {
   } else if (e->backward != NULL) {
     e->backward(e->a + first, e->b + first, e->y + first, hw_floats_from(e->value, first), count);
   } else {
-    e->binary(e->a + first, e->b + first, e->y + first, count);
+    hw_row_add(e->a + first, e->b + first, e->y + first, count);
   }
 }
 
@@ -75,22 +73,8 @@ void hw_activation_backward_of(const hw_run *run, hw_activation activation, cons
       &(elements){.a = x, .b = dy, .y = dx, .value = y, .count = count, .backward = activations[activation].backward});
 }
 
-static hw_activation gelu_of(hw_gelu_approximation approximate) {
-  return approximate == HW_GELU_TANH ? HW_ACTIVATION_GELU_TANH : HW_ACTIVATION_GELU;
-}
-
-void hw_gelu_forward(const hw_run *run, hw_gelu_approximation approximate, const float *x, float *y, size_t count) {
-  hw_activation_forward(run, gelu_of(approximate), x, y, count);
-}
-
 void hw_add_forward(const hw_run *run, const float *a, const float *b, float *y, size_t count) {
-  spread(run, ADD_WORK, elements_item, count,
-         &(elements){.a = a, .b = b, .y = y, .count = count, .binary = hw_row_add});
-}
-
-void hw_multiply_forward(const hw_run *run, const float *a, const float *b, float *y, size_t count) {
-  spread(run, ADD_WORK, elements_item, count,
-         &(elements){.a = a, .b = b, .y = y, .count = count, .binary = hw_row_multiply});
+  spread(run, ADD_WORK, elements_item, count, &(elements){.a = a, .b = b, .y = y, .count = count});
 }
 
 /* ---- Gated ---- */

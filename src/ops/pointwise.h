@@ -5,9 +5,7 @@
 #include "ops/run.h"
 
 /* y may be x, a or b. */
-void hw_gelu_forward(const hw_run *run, hw_gelu_approximation approximate, const float *x, float *y, size_t count);
 void hw_add_forward(const hw_run *run, const float *a, const float *b, float *y, size_t count);
-void hw_multiply_forward(const hw_run *run, const float *a, const float *b, float *y, size_t count);
 void hw_activation_forward(const hw_run *run, hw_activation activation, const float *x, float *y, size_t count);
 
 /* dx = dy·f'(x), x being what the activation was of; dx may be x or dy. y, if it is not NULL, is f(x) again, which costs

@@ -156,93 +156,6 @@ static void test_dead_worker(void) {
   check_case();
 }
 
-/* A loop inside a task: a team that is busy runs it on the task's own thread, under that thread's number. */
-typedef struct outer {
-  hw_team *team;
-  uint32_t (*sums)[MOST_ITEMS];
-  uint32_t *scratch; /* of each thread: two that share some race, and one would see the other's item */
-  size_t threads;
-  _Atomic size_t *arrived; /* threads that have taken an item */
-  bool *has_arrived;       /* of each thread */
-} outer;
-
-typedef struct inner {
-  const outer *outer;
-  size_t item; /* of the outer loop */
-  size_t thread;
-} inner;
-
-static void add(const void *job, size_t item, size_t thread) {
-  const inner *in = job;
-  CHECK(thread == in->thread, "thread %zu in a loop of thread %zu", thread, in->thread);
-  CHECK(in->outer->scratch[thread] == in->item, "thread %zu shares its scratch", thread);
-  uint32_t *sum = &(*in->outer->sums)[in->item];
-  *sum = *sum * 31 + (uint32_t)item;
-}
-
-static void is_alone(const void *job, size_t item, size_t thread) {
-  (void)job;
-  CHECK(thread == 0, "item %zu without a team runs on thread %zu", item, thread);
-}
-
-/* Every thread has an item before any goes on. */
-static void await_all(const outer *o, size_t thread) {
-  if (!o->has_arrived[thread]) {
-    o->has_arrived[thread] = true;
-    atomic_fetch_add(o->arrived, 1);
-  }
-  while (atomic_load(o->arrived) < o->threads) {
-  }
-}
-
-static void nest(const void *job, size_t item, size_t thread) {
-  const outer *o = job;
-  await_all(o, thread);
-  const inner in = {o, item, thread};
-  o->scratch[thread] = (uint32_t)item;
-  hw_parallel_for(o->team, 0.0, item, add, &in);
-  hw_parallel_for(NULL, 0.0, 2, is_alone, NULL);
-}
-
-/* Another team's loop does not know the number. */
-static void nest_team(const void *job, size_t item, size_t thread) {
-  (void)item;
-  if (thread == 0) {
-    hw_parallel_for(*(hw_team *const *)job, 0.0, 1, is_alone, NULL);
-    check_loop(*(hw_team *const *)job, MOST_ITEMS);
-  }
-}
-
-static void test_nested(void) {
-  hw_team *team = start_team(3);
-  uint32_t sums[MOST_ITEMS] = {0};
-  uint32_t scratch[3];
-  _Atomic size_t arrived = 0;
-  bool has_arrived[3] = {false};
-  const outer job = {team, &sums, scratch, 3, &arrived, has_arrived};
-  hw_parallel_for(team, 0.0, MOST_ITEMS, nest, &job);
-  end_team(team);
-  for (size_t item = 0; item < MOST_ITEMS; item++) {
-    uint32_t expected = 0;
-    for (size_t i = 0; i < item; i++) {
-      expected = expected * 31 + (uint32_t)i;
-    }
-    CHECK(sums[item] == expected, "item %zu", item);
-    check_case();
-  }
-}
-
-static void test_nested_teams(void) {
-  hw_team *team = NULL;
-  hw_team *other = NULL;
-  CHECK_STATUS(hw_team_create(2, patience, &team), HW_OK);
-  CHECK_STATUS(hw_team_create(3, patience, &other), HW_OK);
-  hw_parallel_for(team, 0.0, MOST_ITEMS, nest_team, &other);
-  hw_parallel_for(other, 0.0, MOST_ITEMS, nest_team, &team);
-  hw_team_destroy(team);
-  hw_team_destroy(other);
-}
-
 /* y of a module without a team, then with teams of 2 and more. */
 typedef void forward(hw_context *context, const void *module, const float *x, float *y);
 
@@ -316,8 +229,6 @@ int main(void) {
   check_run("a loop waits for no worker that has not joined", test_absent_workers);
   check_run("teams start and end, used or not", test_start_and_end);
   check_run("a loop whose worker has died with an item ends in a trap", test_dead_worker);
-  check_run("a loop inside a task runs on the task's thread, under its number", test_nested);
-  check_run("a loop of one team may run loops of another", test_nested_teams);
   check_run("modules give the same bits on 1 to 5 threads", test_modules);
   return check_result();
 }
