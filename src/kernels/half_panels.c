@@ -20,8 +20,10 @@ static const float largest = 65504.0F;
 /* Not constant: see hw_exp2_table. */
 uint32_t hw_upper_halves = 0xffff0000U;
 
-void hw_float16_panel_init(const hw_small_panel *panel) {
-  hw_fill(panel->header, HW_TILE_COLUMNS, hw_splat(half_scale / first_factor));
+void hw_float16_panel_init(const hw_small_panel *panel, size_t from, size_t to) {
+  for (size_t column = from; column < to; column++) {
+    panel->header[column] = half_scale / first_factor;
+  }
 }
 
 static uint16_t *element(const hw_small_panel *panel, size_t k, size_t column) {

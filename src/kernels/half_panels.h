@@ -23,8 +23,8 @@ static inline hw_small_panels hw_half_panels(hw_half half, void *data, size_t k)
   return (hw_small_panels){data, half == HW_HALF_FLOAT16 ? HW_TILE_COLUMNS * sizeof(float) : 0, k};
 }
 
-/* Makes a zeroed panel of float16 empty; one of bfloat16 is. */
-void hw_float16_panel_init(const hw_small_panel *panel);
+/* Columns [from, to) of a panel of float16 forget how large their weights were; one of bfloat16 does not know. */
+void hw_float16_panel_init(const hw_small_panel *panel, size_t from, size_t to);
 
 /* Writes or reads element (k, column) of a panel of `rows` rows. A float16 larger than its column's others may round the
  * smallest of these again. */

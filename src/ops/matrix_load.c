@@ -65,6 +65,9 @@ static void load_block(const loading *l, const lanes *at, size_t column, bool lo
   if (looks) {
     hw_widen_range(block, columns, range);
   } else {
+    if (l->part.columns == l->matrix->columns && column == 0) {
+      hw_small_matrix_begin(l->matrix, at->panel, at->from, at->to);
+    }
     hw_small_matrix_write(l->matrix, at->panel, at->from, at->to, l->part.column + column, columns, block, range);
   }
 }

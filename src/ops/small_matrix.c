@@ -27,11 +27,16 @@ static hw_small_panel panel_at(const hw_matrix *matrix, size_t panel) {
   return hw_small_panel_at(&panels, panel);
 }
 
+void hw_small_matrix_begin(hw_matrix *matrix, size_t panel, size_t from, size_t to) {
+  if (matrix->type == HW_MATRIX_FLOAT16) {
+    const hw_small_panel at = panel_at(matrix, panel);
+    hw_float16_panel_init(&at, from, to);
+  }
+}
+
 void hw_small_matrix_init(hw_matrix *matrix) {
-  const size_t panels = matrix->type == HW_MATRIX_FLOAT16 ? group_count(matrix->rows) * HW_ROW_PANELS : 0;
-  for (size_t i = 0; i < panels; i++) {
-    const hw_small_panel panel = panel_at(matrix, i);
-    hw_float16_panel_init(&panel);
+  for (size_t i = 0; i < group_count(matrix->rows) * HW_ROW_PANELS; i++) {
+    hw_small_matrix_begin(matrix, i, 0, HW_TILE_COLUMNS);
   }
 }
 
@@ -176,8 +181,7 @@ static void expand_item(const void *job, size_t item, size_t thread) {
 /* Rows of the matrix that are floats at a time: whole blocks of a product's columns. */
 static size_t rows_at_a_time(const hw_matrix *matrix) {
   const size_t block_bytes = hw_size_multiply(HW_GEMM_COLUMNS * sizeof(float), matrix->columns);
-  const size_t blocks = HW_EXPANDED_BYTES / block_bytes;
-  return hw_min(matrix->rows, (blocks > 0 ? blocks : 1) * HW_GEMM_COLUMNS);
+  return hw_min(matrix->rows, hw_items_within(HW_EXPANDED_BYTES, block_bytes) * HW_GEMM_COLUMNS);
 }
 
 static void multiply_expanded(const hw_run *run, const small_product *p) {
@@ -291,8 +295,7 @@ static void int8_item(const void *job, size_t item, size_t thread) {
 /* Rows that are integers at a time: whole items, as many as stay in the last-level cache. */
 static size_t int8_rows_at_a_time(const small_product *p) {
   const size_t item_bytes = hw_size_multiply(row_words(p), ITEM_ROWS * sizeof(int32_t));
-  const size_t items = HW_GEMM_BYTES / item_bytes;
-  return hw_min(p->x.count, (items > 0 ? items : 1) * ITEM_ROWS);
+  return hw_min(p->x.count, hw_items_within(HW_GEMM_BYTES, item_bytes) * ITEM_ROWS);
 }
 
 static void multiply_int8(const hw_run *run, const small_product *all) {

@@ -8,6 +8,8 @@
 /* SIZE_MAX if they do not fit. */
 size_t hw_small_matrix_bytes(hw_matrix_type type, size_t rows, size_t columns);
 void hw_small_matrix_init(hw_matrix *matrix);
+/* Before all columns of lanes [from, to) of a panel are written: nothing of what was there counts any more. */
+void hw_small_matrix_begin(hw_matrix *matrix, size_t panel, size_t from, size_t to);
 /* Writes a block [count][8] of columns [first, first + count), what lanes [from, to) of a panel hold: whole panels if these are
  * all rows that it has. range: of int8, that of all columns. */
 void hw_small_matrix_write(hw_matrix *matrix, size_t panel, size_t from, size_t to, size_t first, size_t count,

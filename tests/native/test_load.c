@@ -216,6 +216,36 @@ static void check_floats_of_halves(void) {
   }
 }
 
+/* A row's scale is that of the weights that it has, not of those it had. */
+static void check_again(void) {
+  enum { ROWS = 11, COLUMNS = 70 };
+  const float firsts[] = {60000.0F, 1e9F, NAN, INFINITY};
+  for (int to = HW_MATRIX_FLOAT32; to <= HW_MATRIX_INT8; to++) {
+    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
+      hw_matrix fresh;
+      hw_matrix used;
+      CHECK(hw_matrix_create((hw_matrix_type)to, ROWS, COLUMNS, &fresh) == HW_OK, "create");
+      CHECK(hw_matrix_create((hw_matrix_type)to, ROWS, COLUMNS, &used) == HW_OK, "create");
+      const case_rows rows = case_rows_random(ROWS, COLUMNS);
+      float first[COLUMNS] = {firsts[i], 1.0F};
+      for (size_t j = 0; j < ROWS * COLUMNS; j++) {
+        rows.data[j / COLUMNS * rows.stride + j % COLUMNS] *= 1e-6F;
+      }
+      for (size_t row = 0; row < ROWS; row += 3) {
+        hw_matrix_load(&used, &(hw_matrix_part){row, 1, 0, COLUMNS}, first, COLUMNS, 1);
+      }
+      hw_matrix_load(&used, &(hw_matrix_part){0, ROWS, 0, COLUMNS}, rows.data, rows.stride, 1);
+      hw_matrix_load(&fresh, &(hw_matrix_part){0, ROWS, 0, COLUMNS}, rows.data, rows.stride, 1);
+      CHECK(memcmp(used.panels, fresh.panels, hw_matrix_bytes((hw_matrix_type)to, ROWS, COLUMNS)) == 0, "%s after %g",
+            type_names[to], (double)firsts[i]);
+      free(rows.data);
+      hw_matrix_release(&fresh);
+      hw_matrix_release(&used);
+      check_case();
+    }
+  }
+}
+
 /* ---- Parameters ---- */
 
 /* A parameter whose rows are an int8 matrix's columns must come whole; others need not. */
@@ -251,6 +281,7 @@ static void check_arrays(void) {
 int main(void) {
   check_run("parts of every type come into matrices of every type", check_parts);
   check_run("threads load the same", check_threads);
+  check_run("what a matrix held before leaves nothing behind", check_again);
   check_run("every float16 and bfloat16 is kept", check_halves);
   check_run("halves become the floats of their definition", check_floats_of_halves);
   check_run("only int8 with rows for columns has to come whole", check_whole);
