@@ -59,7 +59,7 @@ void hw_context_destroy(hw_context *context);
 hw_status hw_context_set_threads(hw_context *context, size_t threads);
 
 /* Returns the size of the context's scratch memory in bytes. Scratch memory grows to the need of the largest run. It is
- * 0 after a run failed for lack of memory.
+ * 0 after a run for which that memory could not be allocated.
  *
  * A run is small if it needs less than a quarter of the scratch memory and the context holds more than a mebibyte. At
  * first, every small run frees the scratch memory before it allocates its own. If a larger run follows, the next
@@ -567,8 +567,9 @@ typedef struct hw_option_gradients {
 } hw_option_gradients;
 
 /*
- * Backpropagation through a recorded forward. Adds to the gradient of every parameter of the module. Writes the
- * gradient of input->x to dx if dx is not NULL.
+ * Backpropagation through a recorded forward. Adds to the gradient of every parameter of the module; of an encoder, the
+ * head's parameters have no part in hidden states, nor the others in logits of given hidden states. Writes the gradient
+ * of input->x to dx if dx is not NULL.
  *
  *   input  the input of the forward, with the same contents
  *   dy     [as y], the gradient of y
@@ -577,8 +578,8 @@ typedef struct hw_option_gradients {
  *
  * The graph is unchanged; a second backward adds the same gradients. HW_ERROR_VALUE: a required pointer is NULL, dx is
  * set for an input of ids, the graph belongs to another module, parameters have changed since the forward
- * (hw_graph_is_current), the graph is of hw_model_loss, or a gradient is asked for of an option that the forward did not
- * have. HW_ERROR_SHAPE: batch, tokens or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no
+ * (hw_graph_is_current), the graph is of hw_model_loss, an id is unknown, or a gradient is asked for of an option that the
+ * forward did not have. HW_ERROR_SHAPE: batch, tokens or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no
  * scratch, or no memory for the gradients. After an error no gradient has changed. */
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
                              const float *dy, float *dx, const hw_option_gradients *asked);

@@ -72,8 +72,9 @@ static hw_status create_head(encoder *m) {
   HW_TRY(hw_linear_init(model->dtype, model->d_model, model->d_model, true, &m->dense));
   HW_TRY(hw_module_create(NULL, &hw_norm_type, &norm, &m->head_norm));
   m->bias = hw_allocate_zeroed(hw_size_multiply(hw_whole_panels(model->vocab_size), sizeof(float)));
-  /* Weight and bias of each of dense and norm, the bias of the logits, perhaps a matrix. */
-  m->base.head_parameters = m->config.ties_head ? 5 : 6;
+  /* The bias of the logits, weight and bias of dense, weight and perhaps bias of the norm, perhaps a matrix. */
+  m->base.head_parameters = (model->is_rms ? 4 : 5) + (m->config.ties_head ? 0 : 1);
+  m->base.ties_head = m->config.ties_head;
   return m->bias == NULL ? HW_ERROR_MEMORY : HW_OK;
 }
 

@@ -29,19 +29,18 @@ static hw_forward_options options_of(const hw_loss_input *input) {
   return (hw_forward_options){.token_types = input->token_types, .position_ids = input->position_ids};
 }
 
-/* Rows of logits that stay in the cache: whole items of a product. */
-static size_t rows_in_cache(size_t vocab_size) {
-  return HW_LOGITS_BYTES / hw_size_multiply(HW_GEMM_ROWS * sizeof(float), vocab_size) * HW_GEMM_ROWS;
-}
+/* Bytes of the logits of a product's item. */
+static size_t item_bytes(size_t vocab_size) { return hw_size_multiply(HW_GEMM_ROWS * sizeof(float), vocab_size); }
 
-/* Rows of logits that are there at a time. */
+/* Rows of logits that are there at a time: whole items, as many as stay in the cache. */
 static size_t rows_at_a_time(size_t vocab_size, size_t rows) {
-  const size_t most = rows_in_cache(vocab_size);
-  return hw_min(rows, most > 0 ? most : HW_GEMM_ROWS);
+  return hw_min(rows, hw_items_within(HW_LOGITS_BYTES, item_bytes(vocab_size)) * HW_GEMM_ROWS);
 }
 
 /* Whether a forward keeps its logits for the backward. */
-static bool keeps_logits(size_t vocab_size, size_t rows) { return rows <= rows_in_cache(vocab_size); }
+static bool keeps_logits(size_t vocab_size, size_t rows) {
+  return rows <= HW_LOGITS_BYTES / item_bytes(vocab_size) * HW_GEMM_ROWS;
+}
 
 /* ---- Targets ---- */
 
@@ -269,11 +268,11 @@ hw_status hw_model_loss_backward(hw_context *context, hw_module *model, const hw
   if (!hw_graph_is_current(graph, model) || !graph->is_loss) {
     return HW_ERROR_VALUE;
   }
-  HW_TRY(hw_gradients_prepare(model, hw_module_parameter_count(model)));
+  HW_TRY(hw_gradients_prepare(model, NULL));
   loss_call call = {.module = model, .input = &graph->loss, .scale = scale};
   find_predictor(model, &call.predictor);
   hw_arena kept = graph->kept;
   HW_TRY(hw_run_backward(context, &graph->options, &kept, backward, &call));
-  hw_gradients_finish(model, hw_module_parameter_count(model));
+  hw_gradients_finish(model, NULL);
   return HW_OK;
 }

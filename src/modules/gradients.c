@@ -42,11 +42,20 @@ static hw_status prepare(const hw_parameter *parameter) {
   return HW_OK;
 }
 
-hw_status hw_gradients_prepare(hw_module *module, size_t count) {
+/* Whether a backward adds to the gradient of a parameter. */
+static bool reaches(hw_module *module, const hw_input *input, size_t index) {
+  const bool is_head = index >= hw_module_parameter_count(module) - module->head_parameters;
+  if (input == NULL || module->head_parameters == 0) {
+    return true;
+  }
+  return hw_module_takes_ids(module, input) ? !is_head : is_head || (module->ties_head && index == 0);
+}
+
+hw_status hw_gradients_prepare(hw_module *module, const hw_input *input) {
   const hw_named_parameter *parameter;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
     HW_TRY(hw_module_named_parameter(module, i, &parameter));
-    HW_TRY(prepare(&parameter->value));
+    HW_TRY(reaches(module, input, i) ? prepare(&parameter->value) : HW_OK);
   }
   return HW_OK;
 }
@@ -58,10 +67,10 @@ void hw_gradients_of_linear(const hw_run *run, hw_linear *linear, const hw_rows 
                      dx_stride);
 }
 
-void hw_gradients_finish(hw_module *module, size_t count) {
-  for (size_t i = 0; i < count; i++) {
+void hw_gradients_finish(hw_module *module, const hw_input *input) {
+  for (size_t i = 0; i < module->parameter_count; i++) {
     const hw_parameter *parameter = &module->parameters[i].value;
-    parameter->gradient->present |= parameter->part;
+    parameter->gradient->present |= reaches(module, input, i) ? parameter->part : 0;
   }
 }
 

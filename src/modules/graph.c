@@ -159,12 +159,6 @@ static void backward(hw_run *run, const void *call) {
   pop_options(run, f->graph);
 }
 
-/* How many of the first parameters a backward reaches. */
-static size_t reached(hw_module *module, const hw_input *input) {
-  const size_t count = hw_module_parameter_count(module);
-  return hw_module_takes_ids(module, input) ? count - module->head_parameters : count;
-}
-
 static bool had_options(const hw_graph *graph, const hw_option_gradients *asked) {
   return (asked->mask == NULL || graph->options.mask.kind == HW_MASK_FLOAT) &&
          (asked->head_mask == NULL || graph->options.head_mask != NULL);
@@ -187,10 +181,11 @@ hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_in
     return HW_ERROR_SHAPE;
   }
   HW_TRY(hw_lengths_check(module, input));
-  HW_TRY(hw_gradients_prepare(module, reached(module, input)));
+  HW_TRY(hw_module_type_check(module, input, &graph->options));
+  HW_TRY(hw_gradients_prepare(module, input));
   hw_arena kept = graph->kept;
   const backward_call call = {graph, module, input, dy, dx, gradients};
   HW_TRY(hw_run_backward(context, &graph->options, &kept, backward, &call));
-  hw_gradients_finish(module, reached(module, input));
+  hw_gradients_finish(module, input);
   return HW_OK;
 }

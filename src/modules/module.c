@@ -222,7 +222,7 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
     return HW_ERROR_VALUE;
   }
   HW_TRY(hw_lengths_check(module, input));
-  return type->check == NULL ? HW_OK : type->check(module, input, options);
+  return hw_module_type_check(module, input, options);
 }
 
 bool hw_ids_fit(const uint32_t *ids, const hw_input *input, size_t limit) {

@@ -49,12 +49,13 @@ typedef struct hw_named_parameter {
 struct hw_module {
   const hw_module_type *type;
   bool training;
-  bool checkpointing;             /* of a block: see hw_module_checkpoint */
-  bool needs_model;               /* whose angles it has: it does not run alone */
-  uint64_t changes;               /* of its own parameters */
-  size_t layers;                  /* of attention, which have weights and traces; 0: none */
-  size_t heads;                   /* of each layer */
-  size_t head_parameters;         /* the last ones, which a backward from ids does not reach */
+  bool checkpointing;     /* of a block: see hw_module_checkpoint */
+  bool needs_model;       /* whose angles it has: it does not run alone */
+  uint64_t changes;       /* of its own parameters */
+  size_t layers;          /* of attention, which have weights and traces; 0: none */
+  size_t heads;           /* of each layer */
+  size_t head_parameters; /* the last ones, of a head on its own: a backward from ids does not reach them, … */
+  bool ties_head;         /* … and one from rows reaches them alone, with the first one if it is the head's too */
   hw_named_parameter *parameters; /* NULL until the first is asked for by its number */
   size_t parameter_count;
   size_t serial; /* no other module has it, not even one in its place */
@@ -114,6 +115,12 @@ const hw_linear *hw_modules_out_proj(const hw_modules *modules, size_t layer);
 /* What hw_module_forward checks of its arguments; makes the places for traces NULL. */
 hw_status hw_module_check(const hw_module *module, const hw_input *input, const float *y,
                           const hw_forward_options *options);
+
+/* What the module's own type checks. */
+static inline hw_status hw_module_type_check(const hw_module *module, const hw_input *input,
+                                             const hw_forward_options *options) {
+  return module->type->check == NULL ? HW_OK : module->type->check(module, input, options);
+}
 
 /* Whether later keys are hidden, in a module that is causal by itself or not. */
 bool hw_forward_is_causal(const hw_forward_options *options, bool module_is_causal);

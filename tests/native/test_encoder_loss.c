@@ -162,21 +162,58 @@ static void test_keeps(void) {
   hw_module_destroy(module);
 }
 
-/* Hidden states alone: the head's parameters have no part in them. */
-static void test_reached(void) {
-  hw_module *module = make(false, 0.0);
-  float hidden[ROWS * WIDTH];
-  hw_graph *graph = NULL;
-  const size_t count = hw_module_parameter_count(module);
-  CHECK_STATUS(hw_module_forward_recorded(context, module, &id_input, hidden, NULL, &graph), HW_OK);
-  CHECK_STATUS(hw_module_backward(context, module, &id_input, graph, hidden, NULL, NULL), HW_OK);
-  for (size_t i = 0; i < count; i++) {
+static void check_reached(hw_module *module, bool head, bool ties_head) {
+  for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
     hw_parameter_info info;
     CHECK(hw_module_parameter(module, i, &info) == HW_OK, "parameter");
     const bool is_head = strncmp(info.name, "cls.", 4) == 0;
-    CHECK(hw_module_has_gradient(module, i) == !is_head, "%s", info.name);
+    const bool is_reached = is_head == head || (head && ties_head && i == 0);
+    CHECK(hw_module_has_gradient(module, i) == is_reached, "%s", info.name);
+    CHECK_STATUS(hw_module_clear_gradient(module, i), HW_OK);
     check_case();
   }
+}
+
+/* Hidden states alone: the head's parameters have no part in them, nor the others in logits of hidden states. */
+static void test_reached(void) {
+  for (size_t i = 0; i < 4; i++) {
+    hw_encoder_config config = encoder_config_of(VOCAB, TOKENS, LAYERS, WIDTH, HEADS, 9);
+    hw_module *module = NULL;
+    config.ties_head = i % 2 == 1;
+    config.model.is_rms = i / 2 == 1;
+    CHECK_STATUS(hw_encoder_create(&config, &module), HW_OK);
+    gradient_fill(module);
+    float hidden[ROWS * WIDTH];
+    float logits[ROWS * VOCAB];
+    const hw_input rows = {.x = hidden, .batch = 1, .tokens = ROWS};
+    hw_graph *graphs[2] = {NULL, NULL};
+    CHECK_STATUS(hw_module_forward_recorded(context, module, &id_input, hidden, NULL, &graphs[0]), HW_OK);
+    CHECK_STATUS(hw_module_forward_recorded(context, module, &rows, logits, NULL, &graphs[1]), HW_OK);
+    CHECK_STATUS(hw_module_backward(context, module, &id_input, graphs[0], hidden, NULL, NULL), HW_OK);
+    check_reached(module, false, config.ties_head);
+    CHECK_STATUS(hw_module_backward(context, module, &rows, graphs[1], logits, NULL, NULL), HW_OK);
+    check_reached(module, true, config.ties_head);
+    hw_graph_destroy(graphs[0]);
+    hw_graph_destroy(graphs[1]);
+    hw_module_destroy(module);
+  }
+}
+
+/* Ids that have changed since the forward are looked at again. */
+static void test_changed_ids(void) {
+  hw_module *module = make(true, 0.0);
+  float hidden[ROWS * WIDTH];
+  uint32_t own[ROWS];
+  hw_input input = id_input;
+  hw_graph *graph = NULL;
+  memcpy(own, ids, sizeof own);
+  input.ids = own;
+  CHECK_STATUS(hw_module_forward_recorded(context, module, &input, hidden, NULL, &graph), HW_OK);
+  own[1] = VOCAB;
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, hidden, NULL, NULL), HW_ERROR_VALUE);
+  CHECK(!hw_module_has_gradient(module, 0), "a gradient");
+  own[1] = ids[1];
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, hidden, NULL, NULL), HW_OK);
   hw_graph_destroy(graph);
   hw_module_destroy(module);
 }
@@ -237,7 +274,8 @@ int main(void) {
   check_run("a loss and its gradients are those of logits that the caller has", test_loss);
   check_run("gradients are differences of losses, with dropout too", test_differences);
   check_run("a graph keeps what it was given", test_keeps);
-  check_run("hidden states reach all parameters but the head's", test_reached);
+  check_run("hidden states reach all parameters but the head's, and logits of them the head's alone", test_reached);
+  check_run("a backward refuses ids that have become unknown", test_changed_ids);
   check_run("parts without a name are refused", test_parts_without_names);
   check_run("what is no training input of an encoder is refused", test_errors);
   hw_context_destroy(context);
