@@ -135,8 +135,7 @@ HW_INLINE hw_f32x4 float_of(hw_f32x4 sum, const float *scales, float scale, cons
 }
 
 /* sums: of the 16 bits that columns 0 to 3 share with 4 to 7, and of the upper bytes. */
-static __attribute__((noinline)) void finish(const int32_t *sums, const float *scales, const hw_int8_row *row,
-                                             const float *start, float *y) {
+HW_INLINE void finish(const int32_t *sums, const float *scales, const hw_int8_row *row, const float *start, float *y) {
   const hw_f32x4 upper = hw_load((const float *)sums + HW_LANES);
   const hw_f32x4 lower = hw_subtract_integers(hw_load((const float *)sums), hw_shift_left(upper, 8));
   hw_store(y, float_of(hw_add_integers(lower, hw_splat_integer(row->offset)), scales, row->scale, start));

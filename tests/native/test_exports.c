@@ -326,6 +326,8 @@ static void test_ids(void) {
     CALL(module_destroy, result_slot);
   }
   OK(module_create, HW_MODULE_DECODER, &decoder_config, true);
+  OK(module_store, result_slot, 0, 0, 1, y);
+  CHECK(y[0] == 0.0F, "a model's parameters are drawn");
   hw_input range = {.ids = ids, .batch = 1, .tokens = TOKENS, .logits_start = 1, .logits_end = 1};
   OK(module_forward, result_slot, &range, NULL, NULL);
   range.logits_end = TOKENS + 1;
