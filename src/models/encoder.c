@@ -192,7 +192,7 @@ static void transform(hw_run *run, const encoder *m, size_t rows, const float *x
   const size_t d_model = m->config.model.d_model;
   const size_t mark = run->arena->used;
   float *dense = hw_run_keep_floats(run, rows, d_model);
-  hw_linear_forward(run, &m->dense, &(hw_rows){x, d_model, rows}, dense, d_model);
+  hw_linear_forward(run, &m->dense, &(hw_rows){x, d_model, rows}, dense);
   hw_activation_forward(run, m->config.head_activation, dense, y, rows * d_model);
   run->arena->used = mark;
 }
@@ -258,8 +258,7 @@ static void transform_backward(hw_run *run, encoder *m, size_t rows, const float
                                float *dx) {
   const size_t d_model = m->config.model.d_model;
   hw_activation_backward_of(run, m->config.head_activation, dense, d, d, NULL, rows * d_model);
-  hw_gradients_of_linear(run, &m->dense, &(hw_rows){x, d_model, rows}, &(hw_rows){d, d_model, rows}, false, dx,
-                         d_model);
+  hw_gradients_of_linear(run, &m->dense, &(hw_rows){x, d_model, rows}, &(hw_rows){d, d_model, rows}, false, dx);
 }
 
 static void run_whole_backward(hw_run *run, hw_module *module, const hw_input *input, float *d) {

@@ -38,7 +38,7 @@ static void project(const hw_run *run, const hw_matrix *vocabulary, size_t first
   for (size_t i = 0; !hw_run_measures(run) && i < count; i++) {
     hw_matrix_row(vocabulary, first + i, false, rows + i * columns);
   }
-  hw_matrix_multiply(run, projection, &(hw_rows){rows, columns, count}, NULL, y, projection->rows);
+  hw_matrix_multiply(run, projection, &(hw_rows){rows, columns, count}, NULL, y);
 }
 
 static void add_sums(const hw_run *run, hw_matrix *sums, double *circuit) {

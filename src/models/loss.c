@@ -176,7 +176,7 @@ static void head_backward(hw_run *run, const loss_call *f, float *kept, const fl
     };
     hw_cross_entropy_forward(run, &call);
     hw_predict_uncap(run, p, logits, d_logits, part.count * vocab_size);
-    hw_matrix_multiply(run, &transposed, &d_part, NULL, hw_floats_from(d, row * d_model), d_model);
+    hw_matrix_multiply(run, &transposed, &d_part, NULL, hw_floats_from(d, row * d_model));
     hw_predict_gradients(run, p, &part, &d_part);
   }
   run->arena->used = mark;

@@ -15,7 +15,7 @@ void hw_predict_scale(const hw_run *run, float factor, float *x, size_t count) {
 void hw_predict(const hw_run *run, const hw_predictor *predictor, const hw_rows *x, float *logits) {
   const hw_matrix *head = hw_model_head(predictor->parts);
   const float softcap = predictor->softcap;
-  hw_matrix_multiply(run, head, x, predictor->bias, logits, head->rows);
+  hw_matrix_multiply(run, head, x, predictor->bias, logits);
   if (softcap != 0.0F) {
     const size_t count = hw_size_multiply(x->count, head->rows);
     hw_predict_scale(run, 1.0F / softcap, logits, count);
@@ -67,7 +67,7 @@ void hw_predict_backward(hw_run *run, const hw_predictor *predictor, size_t rows
   hw_layer_norm_restore(run, p->norm, &normalized, rows, restored);
   const hw_rows dy = {uncapped(run, p, &x, d_logits), head->rows, rows};
   hw_predict_gradients(run, p, &x, &dy);
-  hw_matrix_multiply_transposed(run, head, &dy, false, d, head->columns);
+  hw_matrix_multiply_transposed(run, head, &dy, false, d);
   hw_layer_norm_pull(run, p->norm, &normalized, d, rows, false, d);
   run->arena->used = mark;
 }

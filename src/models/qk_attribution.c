@@ -64,15 +64,14 @@ static void project(hw_run *run, const job *j, const side *s, const hw_head_part
   float *normed = hw_run_take_floats(run, 1, d_model);
   float *all = hw_run_take_floats(run, 1, linear->weight.rows);
   hw_layer_norm_push(run, norm, x, 1, normed);
-  hw_linear_forward(run, linear, &(hw_rows){normed, d_model, 1}, all, linear->weight.rows);
+  hw_linear_forward(run, linear, &(hw_rows){normed, d_model, 1}, all);
   hw_layer_norm_linear(run, norm, x, s->residual.rows, s->residual.count);
   if (!hw_run_measures(run)) {
     memcpy(s->whole, all + part->row, part->rows * sizeof(float));
     hw_residual_add(s->residual.rows + (s->residual.count - 1) * d_model, hw_layer_norm_bias(norm), d_model);
   }
   const hw_matrix weight = hw_matrix_copy(run, &linear->weight, part);
-  hw_matrix_multiply(run, &weight, &(hw_rows){s->residual.rows, d_model, s->residual.count}, NULL, s->parts,
-                     part->rows);
+  hw_matrix_multiply(run, &weight, &(hw_rows){s->residual.rows, d_model, s->residual.count}, NULL, s->parts);
   if (!hw_run_measures(run)) {
     hw_residual_add(biases, hw_const_floats_from(linear->bias, part->row), part->rows);
   }

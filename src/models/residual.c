@@ -68,7 +68,7 @@ static void split_attention(hw_run *run, const hw_decoder *m, const hw_residual 
     hw_residual_add(biases, out->bias, d_model);
   }
   if (after != NULL) {
-    hw_linear_forward(run, out, &outputs, projected, d_model);
+    hw_linear_forward(run, out, &outputs, projected);
     hw_layer_norm_linear(run, after, projected, heads, model->num_heads);
     hw_layer_norm_linear(run, after, projected, biases, 1);
   }
@@ -131,7 +131,7 @@ void hw_residual_units(hw_run *run, const hw_decoder *decoder, const hw_residual
     }
   }
   if (after != NULL) {
-    hw_linear_forward(run, out, &outputs, projected, d_model);
+    hw_linear_forward(run, out, &outputs, projected);
     hw_layer_norm_linear(run, after, projected, units, width);
   }
   run->arena->used = mark;

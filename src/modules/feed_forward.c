@@ -77,12 +77,12 @@ static void forward_rows(const hw_run *run, const feed_forward *m, const some_ro
   const size_t d_ff = m->config.base.d_ff;
   const size_t rows = r->x.count;
   if (m->config.is_gated) {
-    hw_linear_forward(run, &m->gate, &r->x, r->gate, d_ff);
+    hw_linear_forward(run, &m->gate, &r->x, r->gate);
   }
-  hw_linear_forward(run, &m->fc1, &r->x, r->hidden, d_ff);
+  hw_linear_forward(run, &m->fc1, &r->x, r->hidden);
   activate(run, m, r);
   hw_dropout_forward(run, r->dropped.dropout, r->dropped.kept, r->activated, rows * d_ff);
-  hw_linear_forward(run, &m->fc2, &(hw_rows){r->activated, d_ff, rows}, y, m->config.base.d_model);
+  hw_linear_forward(run, &m->fc2, &(hw_rows){r->activated, d_ff, rows}, y);
 }
 
 /* The module's rows in parts. */
@@ -164,14 +164,14 @@ static void backward_rows(const hw_run *run, feed_forward *m, const some_rows *r
   const size_t rows = r->x.count;
   const size_t count = rows * d_ff;
   const hw_rows dy_rows = {dy, d_model, rows};
-  hw_matrix_multiply_transposed(run, &m->fc2.weight, &dy_rows, false, d_hidden, d_ff);
+  hw_matrix_multiply_transposed(run, &m->fc2.weight, &dy_rows, false, d_hidden);
   hw_dropped_apply(run, &r->dropped, d_hidden, d_hidden, count);
   activate_back(run, m, r, d_hidden, d_gate);
   hw_dropped_apply(run, &r->dropped, r->activated, r->activated, count);
-  hw_gradients_of_linear(run, &m->fc2, &(hw_rows){r->activated, d_ff, rows}, &dy_rows, false, NULL, d_ff);
-  hw_gradients_of_linear(run, &m->fc1, &r->x, &(hw_rows){d_hidden, d_ff, rows}, false, dx, d_model);
+  hw_gradients_of_linear(run, &m->fc2, &(hw_rows){r->activated, d_ff, rows}, &dy_rows, false, NULL);
+  hw_gradients_of_linear(run, &m->fc1, &r->x, &(hw_rows){d_hidden, d_ff, rows}, false, dx);
   if (m->config.is_gated) {
-    hw_gradients_of_linear(run, &m->gate, &r->x, &(hw_rows){d_gate, d_ff, rows}, true, dx, d_model);
+    hw_gradients_of_linear(run, &m->gate, &r->x, &(hw_rows){d_gate, d_ff, rows}, true, dx);
   }
 }
 

@@ -61,10 +61,9 @@ hw_status hw_gradients_prepare(hw_module *module, const hw_input *input) {
 }
 
 void hw_gradients_of_linear(const hw_run *run, hw_linear *linear, const hw_rows *x, const hw_rows *dy, bool adds,
-                            float *dx, size_t dx_stride) {
+                            float *dx) {
   hw_matrix weight = hw_gradient_matrix(&linear->weight_gradient, &linear->weight);
-  hw_linear_backward(run, linear, &(hw_linear_gradient){&weight, linear->bias_gradient.values}, x, dy, adds, dx,
-                     dx_stride);
+  hw_linear_backward(run, linear, &(hw_linear_gradient){&weight, linear->bias_gradient.values}, x, dy, adds, dx);
 }
 
 void hw_gradients_finish(hw_module *module, const hw_input *input) {

@@ -18,7 +18,7 @@ static inline hw_matrix hw_gradient_matrix(const hw_gradient *gradient, const hw
 
 /* hw_linear_backward into the layer's own gradients, which are there. */
 void hw_gradients_of_linear(const hw_run *run, hw_linear *linear, const hw_rows *x, const hw_rows *dy, bool adds,
-                            float *dx, size_t dx_stride);
+                            float *dx);
 
 /* From now on they are there. After hw_gradients_prepare. */
 void hw_gradients_finish(hw_module *module, const hw_input *input);

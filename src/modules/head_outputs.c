@@ -78,7 +78,7 @@ void hw_head_outputs_project(const hw_run *run, const hw_attention_module *m, co
   if (m->config.base.out_proj) {
     const size_t asked = hw_keep_outputs(run, input, attention);
     const hw_rows of_tokens = {output, attention->output_strides.token, asked};
-    hw_linear_forward(run, &m->out_proj, &of_tokens, y, m->config.out_features);
+    hw_linear_forward(run, &m->out_proj, &of_tokens, y);
   } else if (hw_run_records(run) && !hw_run_measures(run)) {
     copy_rows(&(hw_rows){output, d_out, rows}, d_out, y + output_start(run, m), output_stride(run, m));
   }
@@ -93,8 +93,7 @@ void hw_head_outputs_unproject(const hw_run *run, hw_attention_module *m, const 
   if (m->config.base.out_proj) {
     float *copy = run->options->head_mask == NULL ? NULL : hw_run_take_floats(run, rows, d_out);
     const hw_rows output = {masked_output(run, attention, copy), d_out, rows};
-    hw_gradients_of_linear(run, &m->out_proj, &output, &(hw_rows){dy, m->config.out_features, rows}, false, d_output,
-                           d_out);
+    hw_gradients_of_linear(run, &m->out_proj, &output, &(hw_rows){dy, m->config.out_features, rows}, false, d_output);
   } else if (!hw_run_measures(run)) {
     copy_rows(&(hw_rows){dy + output_start(run, m), output_stride(run, m), rows}, d_out, d_output, d_out);
   }

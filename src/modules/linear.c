@@ -22,7 +22,7 @@ static void visit(hw_module *module, hw_visit *visit) {
 static void forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const linear_module *m = (const linear_module *)module;
   const hw_rows x = {input->x, m->config.in_features, hw_input_rows(input)};
-  hw_linear_forward(run, &m->linear, &x, y, m->config.out_features);
+  hw_linear_forward(run, &m->linear, &x, y);
 }
 
 static void backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
@@ -30,7 +30,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   const size_t rows = hw_input_rows(input);
   const hw_rows x = {input->x, m->config.in_features, rows};
   const hw_rows dy_rows = {dy, m->config.out_features, rows};
-  hw_gradients_of_linear(run, &m->linear, &x, &dy_rows, false, dx, m->config.in_features);
+  hw_gradients_of_linear(run, &m->linear, &x, &dy_rows, false, dx);
 }
 
 const hw_module_type hw_linear_type = {HW_MODULE_TYPE(linear_module), .backward = backward};

@@ -242,7 +242,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   const size_t columns = m->qkv_proj.weight.rows;
   const size_t rows = hw_input_rows(input);
   float *qkv = hw_run_keep_floats(run, rows, columns);
-  hw_linear_forward(run, &m->qkv_proj, &(hw_rows){input->x, m->config.base.d_in, rows}, qkv, columns);
+  hw_linear_forward(run, &m->qkv_proj, &(hw_rows){input->x, m->config.base.d_in, rows}, qkv);
   for (size_t i = 0; i < HW_NORMS; i++) {
     const hw_turned_heads turned = turned_of(run, m, input, i);
     hw_turned_heads_forward(run, &turned, qkv);
@@ -303,7 +303,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
     hw_turned_heads_backward(run, &turned[i], &normalized[i], d_qkv);
   }
   hw_gradients_of_linear(run, &m->qkv_proj, &(hw_rows){input->x, m->config.base.d_in, rows},
-                         &(hw_rows){d_qkv, columns, rows}, adds, dx, m->config.base.d_in);
+                         &(hw_rows){d_qkv, columns, rows}, adds, dx);
   run->arena->used = mark;
 }
 

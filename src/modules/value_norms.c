@@ -39,7 +39,7 @@ static void measure_values(hw_run *run, const value_norms *n, size_t keys, float
   for (size_t key = 0; key < keys; key += KEYS) {
     const hw_rows x = {hw_const_floats_from(values, key * width), width, hw_min(keys - key, KEYS)};
     if (wide > 0) {
-      hw_matrix_multiply(run, &part, &x, NULL, projected, wide);
+      hw_matrix_multiply(run, &part, &x, NULL, projected);
     }
     for (size_t i = 0; !hw_run_measures(run) && i < x.count; i++) {
       norms[key + i] = wide > 0 ? norm_of(projected + i * wide, wide) : norm_of(x.data + i * width, width);

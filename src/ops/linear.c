@@ -22,7 +22,7 @@ void hw_linear_release(hw_linear *linear) {
 }
 
 void hw_linear_backward(const hw_run *run, const hw_linear *linear, const hw_linear_gradient *gradient,
-                        const hw_rows *x, const hw_rows *dy, bool adds, float *dx, size_t dx_stride) {
+                        const hw_rows *x, const hw_rows *dy, bool adds, float *dx) {
   if (gradient != NULL && gradient->weight != NULL) {
     hw_matrix_add_gradient(run, gradient->weight, x, dy);
   }
@@ -30,6 +30,6 @@ void hw_linear_backward(const hw_run *run, const hw_linear *linear, const hw_lin
     hw_column_sums_add(run, dy, linear->weight.rows, gradient->bias);
   }
   if (dx != NULL || hw_run_measures(run)) {
-    hw_matrix_multiply_transposed(run, &linear->weight, dy, adds, dx, dx_stride);
+    hw_matrix_multiply_transposed(run, &linear->weight, dy, adds, dx);
   }
 }

@@ -20,9 +20,8 @@ void hw_linear_release(hw_linear *linear);
 size_t hw_linear_bias_count(const hw_linear *linear);
 
 /* y = x·Wᵀ + b */
-static inline void hw_linear_forward(const hw_run *run, const hw_linear *linear, const hw_rows *x, float *y,
-                                     size_t y_stride) {
-  hw_matrix_multiply(run, &linear->weight, x, linear->bias, y, y_stride);
+static inline void hw_linear_forward(const hw_run *run, const hw_linear *linear, const hw_rows *x, float *y) {
+  hw_matrix_multiply(run, &linear->weight, x, linear->bias, y);
 }
 
 /* Gradients to add to; NULL skips one. */
@@ -31,9 +30,9 @@ typedef struct hw_linear_gradient {
   float *bias;       /* [out_features] */
 } hw_linear_gradient;
 
-/* Of y = x·Wᵀ + b, given dy [x.count, out_features]: dx [x.count, in_features] at dx_stride = dy·W, or dx plus that if
+/* Of y = x·Wᵀ + b, given dy [x.count, out_features]: dx [x.count, in_features] = dy·W, or dx plus that if
  * `adds`; the gradients of weight and bias are added. dx NULL: not wanted. gradient NULL: neither of both. */
 void hw_linear_backward(const hw_run *run, const hw_linear *linear, const hw_linear_gradient *gradient,
-                        const hw_rows *x, const hw_rows *dy, bool adds, float *dx, size_t dx_stride);
+                        const hw_rows *x, const hw_rows *dy, bool adds, float *dx);
 
 #endif

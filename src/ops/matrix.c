@@ -86,10 +86,9 @@ hw_matrix hw_matrix_copy(const hw_run *run, const hw_matrix *matrix, const hw_ma
   return copy;
 }
 
-void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
-                        size_t y_stride) {
+void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y) {
   if (is_small(matrix)) {
-    hw_small_matrix_multiply(run, matrix, x, bias, y, y_stride);
+    hw_small_matrix_multiply(run, matrix, x, bias, y);
     return;
   }
   hw_gemm_product product = {
@@ -99,7 +98,7 @@ void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_row
       .start = bias == NULL ? hw_gemm_zeros : bias,
       .start_stride = bias == NULL ? 0 : HW_TILE_COLUMNS,
       .c = y,
-      .c_stride = y_stride,
+      .c_stride = matrix->rows,
       .rows = x->count,
       .k = matrix->columns,
       .columns = matrix->rows,

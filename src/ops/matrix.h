@@ -65,9 +65,8 @@ typedef struct hw_rows {
   size_t count;
 } hw_rows;
 
-/* y [x.count, rows] at y_stride = x·Wᵀ + bias; bias has floats for whole panels of 8 rows, NULL: zeros. */
-void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
-                        size_t y_stride);
+/* y [x.count, rows] = x·Wᵀ + bias; bias has floats for whole panels of 8 rows, NULL: zeros. */
+void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y);
 
 /* The transpose, in room that the run's arena lends: for several products with it. Its panels are NULL while the run is
  * measured. */
@@ -76,9 +75,8 @@ hw_matrix hw_matrix_transpose(const hw_run *run, const hw_matrix *matrix);
 /* A part as a matrix of floats, in room that the run's arena lends; its panels are NULL while the run is measured. */
 hw_matrix hw_matrix_copy(const hw_run *run, const hw_matrix *matrix, const hw_matrix_part *part);
 
-/* dx [dy.count, columns] at dx_stride = dy·W, or dx plus that: the gradient of x, for dy [dy.count, rows]. */
-void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds, float *dx,
-                                   size_t dx_stride);
+/* dx [dy.count, columns] = dy·W, or dx plus that: the gradient of x, for dy [dy.count, rows]. */
+void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds, float *dx);
 
 /* gradient += dyᵀ·x, for x [x.count, columns] and dy [x.count, rows]: the gradient of a matrix of the same sizes,
  * summed in the order of the rows. */

@@ -54,8 +54,8 @@ hw_matrix hw_matrix_transpose(const hw_run *run, const hw_matrix *matrix) {
   return (hw_matrix){HW_MATRIX_FLOAT32, matrix->columns, matrix->rows, panels};
 }
 
-void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds, float *dx,
-                                   size_t dx_stride) {
+void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds,
+                                   float *dx) {
   const size_t mark = run->arena->used;
   const hw_matrix transposed = hw_matrix_transpose(run, matrix);
   hw_gemm_product product = {
@@ -64,7 +64,7 @@ void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, c
       .panels = transposed.panels,
       .start = hw_gemm_zeros,
       .c = dx,
-      .c_stride = dx_stride,
+      .c_stride = matrix->columns,
       .rows = dy->count,
       .k = matrix->rows,
       .columns = matrix->columns,

@@ -72,21 +72,18 @@ typedef struct small_product {
   hw_rows x;
   const float *start; /* as a row product's */
   size_t start_stride;
-  float *y;
-  size_t y_stride;
+  float *y;       /* [x.count, rows of the matrix] */
   int32_t *words; /* of int8: the rows of x, strip by strip */
   hw_int8_row *of_rows;
 } small_product;
 
-static small_product product_of(const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
-                                size_t y_stride) {
+static small_product product_of(const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y) {
   return (small_product){
       .matrix = matrix,
       .x = *x,
       .start = bias == NULL ? hw_gemm_zeros : bias,
       .start_stride = bias == NULL ? 0 : HW_TILE_COLUMNS,
       .y = y,
-      .y_stride = y_stride,
   };
 }
 
@@ -137,7 +134,7 @@ static void half_row_item(const void *job, size_t item, size_t thread) {
   const size_t column_block = hw_quotient(item, p->x.count);
   const size_t row = item - column_block * p->x.count;
   const columns c = columns_of(p, column_block);
-  float *y = p->y + row * p->y_stride;
+  float *y = p->y + row * p->matrix->rows;
   hw_half_row_product product = {
       .half = half_of(p->matrix->type),
       .a = p->x.data + row * p->x.stride,
@@ -197,7 +194,7 @@ static void multiply_expanded(const hw_run *run, const small_product *p) {
         .start = start_of(p, row),
         .start_stride = p->start_stride,
         .c = hw_run_measures(run) ? NULL : p->y + row,
-        .c_stride = p->y_stride,
+        .c_stride = p->matrix->rows,
         .rows = p->x.count,
         .k = matrix->columns,
         .columns = hw_min(matrix->rows - row, step),
@@ -248,7 +245,7 @@ static void multiply_strip(const small_product *p, size_t strip, const columns *
   const size_t first = strip * HW_INT8_ROWS;
   const size_t rows = rows_of(p, strip);
   void (*times)(const hw_int8_product *) = is_tile(rows) ? hw_rows_times_int8_panels : hw_few_rows_times_int8_panels;
-  float *y = p->y + first * p->y_stride;
+  float *y = p->y + first * p->matrix->rows;
   hw_int8_product product = {
       .words = words_of(p, strip),
       .of_rows = p->of_rows + first,
@@ -258,7 +255,7 @@ static void multiply_strip(const small_product *p, size_t strip, const columns *
       .start = start_of(p, c->first),
       .start_stride = p->start_stride,
       .y = y + c->first,
-      .y_stride = p->y_stride,
+      .y_stride = p->matrix->rows,
   };
   times(&product);
   if (c->left > 0) {
@@ -273,7 +270,7 @@ static void multiply_strip(const small_product *p, size_t strip, const columns *
     product.y_stride = HW_GROUP_COLUMNS;
     times(&product);
     for (size_t r = 0; r < rows; r++) {
-      memcpy(y + r * p->y_stride + c->last, narrow + r * HW_GROUP_COLUMNS, c->left * sizeof(float));
+      memcpy(y + r * p->matrix->rows + c->last, narrow + r * HW_GROUP_COLUMNS, c->left * sizeof(float));
     }
   }
 }
@@ -309,7 +306,7 @@ static void multiply_int8(const hw_run *run, const small_product *all) {
   for (size_t row = 0; !hw_run_measures(run) && row < all->x.count; row += step) {
     part.x.data = all->x.data + row * all->x.stride;
     part.x.count = hw_min(all->x.count - row, step);
-    part.y = all->y + row * all->y_stride;
+    part.y = all->y + row * all->matrix->rows;
     const double work = (double)part.x.count * (double)part.matrix->rows * (double)part.matrix->columns;
     const size_t blocks = hw_ceil_divide(part.x.count, ITEM_ROWS);
     hw_team *team = hw_run_team(run, work);
@@ -318,9 +315,9 @@ static void multiply_int8(const hw_run *run, const small_product *all) {
   }
 }
 
-void hw_small_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
-                              size_t y_stride) {
-  const small_product product = product_of(matrix, x, bias, y, y_stride);
+void hw_small_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias,
+                              float *y) {
+  const small_product product = product_of(matrix, x, bias, y);
   if (matrix->type == HW_MATRIX_INT8) {
     multiply_int8(run, &product);
   } else if (x->count >= HW_TILE_ROWS) {

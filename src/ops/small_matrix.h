@@ -18,7 +18,7 @@ float hw_small_matrix_get(const hw_matrix *matrix, size_t row, size_t column);
 
 /* As hw_matrix_multiply. Few rows read the panels as they are; for many, panels of 16 bits become floats in scratch,
  * block by block, and rows become integers for panels of 8 bits. */
-void hw_small_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y,
-                              size_t y_stride);
+void hw_small_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias,
+                              float *y);
 
 #endif

@@ -24,6 +24,11 @@ static inline case_rows case_rows_empty(size_t count, size_t columns) {
   return rows;
 }
 
+/* Guards only, one row right behind the other. */
+static inline case_rows case_rows_dense(size_t count, size_t columns) {
+  return (case_rows){check_guarded(count * columns), count, columns, columns};
+}
+
 static inline case_rows case_rows_random(size_t count, size_t columns) {
   const case_rows rows = case_rows_empty(count, columns);
   for (size_t r = 0; r < count; r++) {

@@ -27,7 +27,7 @@ static inline void linear_backward(hw_run *run, const void *call) {
   hw_matrix weight = f->weight_gradient;
   const hw_linear_gradient gradient = {&weight, f->bias_gradient};
   hw_linear_backward(run, &f->linear, &gradient, &(hw_rows){f->x.data, f->x.stride, f->x.count},
-                     &(hw_rows){f->dy.data, f->dy.stride, f->dy.count}, f->adds, f->dx.data, f->dx.stride);
+                     &(hw_rows){f->dy.data, f->dy.stride, f->dy.count}, f->adds, f->dx.data);
 }
 
 static inline void linear_load(hw_matrix *matrix, const case_rows *rows) {
@@ -52,11 +52,14 @@ static inline linear_call linear_create(const linear_case *c, linear_before *bef
   linear_call call = {
       .x = case_rows_random(c->count, c->in),
       .dy = case_rows_random(c->count, c->out),
-      .dx = c->adds ? case_rows_random(c->count, c->in) : case_rows_empty(c->count, c->in),
+      .dx = case_rows_dense(c->count, c->in),
       .bias_gradient = check_floats(c->out),
       .adds = c->adds,
   };
   check_fill(call.bias_gradient, c->out);
+  if (c->adds) {
+    check_fill(call.dx.data, c->count * c->in);
+  }
   *before = (linear_before){case_rows_random(c->out, c->in), case_rows_random(c->out, c->in), case_rows_copy(&call.dx),
                             check_floats(c->out)};
   memcpy(before->bias_gradient, call.bias_gradient, c->out * sizeof(float));

@@ -56,8 +56,8 @@ static void backward_of_nothing(hw_run *run, const void *call) {
   const hw_linear_gradient gradient = {NULL, NULL};
   const hw_rows x = {f->x.data, f->x.stride, f->x.count};
   const hw_rows dy = {f->dy.data, f->dy.stride, f->dy.count};
-  hw_linear_backward(run, &f->linear, &gradient, &x, &dy, false, NULL, 0);
-  hw_linear_backward(run, &f->linear, NULL, &x, &dy, false, f->dx.data, f->dx.stride);
+  hw_linear_backward(run, &f->linear, &gradient, &x, &dy, false, NULL);
+  hw_linear_backward(run, &f->linear, NULL, &x, &dy, false, f->dx.data);
 }
 
 static void test_not_wanted(void) {
@@ -73,7 +73,7 @@ static void test_not_wanted(void) {
 static void backward_to_x(hw_run *run, const void *call) {
   const linear_call *f = call;
   hw_matrix_multiply_transposed(run, &f->weight_gradient, &(hw_rows){f->dy.data, f->dy.stride, f->dy.count}, false,
-                                f->dx.data, f->dx.stride);
+                                f->dx.data);
 }
 
 /* Of what a matrix of fewer bits holds, which is not quite what went in. */
@@ -111,7 +111,7 @@ static void huge_backward(hw_run *run, const void *call) {
   const huge_call *f = call;
   hw_matrix matrix = {.rows = f->columns, .columns = f->columns};
   const hw_rows rows = {NULL, f->columns, f->count};
-  hw_matrix_multiply_transposed(run, &matrix, &rows, false, NULL, f->columns);
+  hw_matrix_multiply_transposed(run, &matrix, &rows, false, NULL);
   hw_matrix_add_gradient(run, &matrix, &rows, &rows);
 }
 

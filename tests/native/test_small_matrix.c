@@ -22,7 +22,7 @@ typedef struct product_call {
 
 static void multiply(hw_run *run, const void *call) {
   const product_call *f = call;
-  hw_matrix_multiply(run, &f->matrix, &(hw_rows){f->x.data, f->x.stride, f->x.count}, f->bias, f->y.data, f->y.stride);
+  hw_matrix_multiply(run, &f->matrix, &(hw_rows){f->x.data, f->x.stride, f->x.count}, f->bias, f->y.data);
 }
 
 static void load(hw_matrix *matrix, const case_rows *rows) {
@@ -30,7 +30,7 @@ static void load(hw_matrix *matrix, const case_rows *rows) {
 }
 
 static product_call create(const product_case *c, const case_rows *weight) {
-  product_call call = {.x = case_rows_random(c->count, c->in), .y = case_rows_empty(c->count, c->out)};
+  product_call call = {.x = case_rows_random(c->count, c->in), .y = case_rows_dense(c->count, c->out)};
   CHECK(hw_matrix_create(c->type, c->out, c->in, &call.matrix) == HW_OK, "create");
   load(&call.matrix, weight);
   if (c->bias) {
