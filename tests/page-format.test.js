@@ -1,7 +1,7 @@
-// How the page writes times and rates.
+// How the page writes numbers, times and rates.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatRate, formatTime } from '../web/page/shared/format.js';
+import { formatNumber, formatRate, formatTime, formatWeight } from '../web/page/shared/format.js';
 
 /** @param {(value: number) => string} format @param {readonly [value: number, expected: string][]} cases */
 function writes(format, cases) {
@@ -17,6 +17,28 @@ test('times have three digits, also where they are rounded to the next unit', ()
     [999.4, '999 ms'],
     [999.6, '1.00 s'],
     [61_000, '61.00 s'],
+  ]);
+});
+
+test('numbers have four decimals, and what is written as zero has no sign', () => {
+  writes(formatNumber, [
+    [-3.2, '−3.2000'],
+    [-0.00002, '0.0000'],
+    [-0.00006, '−0.0001'],
+    [-0, '0.0000'],
+    [-Infinity, '−∞'],
+    [NaN, 'NaN'],
+  ]);
+});
+
+test('small weights have powers of ten, on both sides of zero', () => {
+  writes(formatWeight, [
+    [0, '0'],
+    [0.25, '0.2500'],
+    [-3.2, '−3.2000'],
+    [0.0004, '4.0e−4'],
+    [-0.0004, '−4.0e−4'],
+    [-Infinity, '−∞'],
   ]);
 });
 

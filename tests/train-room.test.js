@@ -10,7 +10,14 @@ import { Checkpoints } from '../web/page/train/checkpoints.js';
 import { changeOf, History } from '../web/page/train/history.js';
 import { readZip, zipOf } from '../web/page/train/kept.js';
 import { sinusoids } from '../web/page/train/model.js';
-import { DEFAULTS, formatTrain, parseTrain, TASKS } from '../web/page/train/settings.js';
+import {
+  changed,
+  DEFAULTS,
+  formatTrain,
+  MAX_SEED,
+  parseTrain,
+  TASKS,
+} from '../web/page/train/settings.js';
 import { randomBelow } from '../web/page/train/tasks/random.js';
 import { IGNORED } from '../web/page/train/tasks/task.js';
 import { AUSTEN, drawnTasks, PROMPT, textTask } from '../web/page/train/tasks/tasks.js';
@@ -116,6 +123,25 @@ test('an address holds the task, its settings and the run beside it', () => {
   assert.deepEqual(parseTrain(formatTrain(state)), state);
   const odd = 'task=none&seed=-1&heads=3&width=7&lr=2&layers=99&positions=x';
   assert.deepEqual(parseTrain(new URLSearchParams(odd)).settings, DEFAULTS.induction);
+});
+
+test('a change of the first run leaves the run beside it what it differs in, and never makes both the same', () => {
+  const settings = DEFAULTS.induction;
+  const beside = { ...settings, seed: 2, layers: 1 };
+  /** @param {Partial<Settings>} other @param {Partial<Settings>} part */
+  const changedTo = (other, part) => changed({ settings, other: { ...settings, ...other } }, part);
+  assert.deepEqual(changed({ settings, other: null }, { seed: 5 }).other, null);
+  assert.deepEqual(changedTo(beside, { seed: 5, width: 64 }), {
+    settings: { ...settings, seed: 5, width: 64 },
+    other: { ...beside, width: 64 },
+  });
+  assert.deepEqual(changedTo({ seed: 2 }, { seed: 2 }).other, { ...settings, seed: 3 });
+  assert.deepEqual(changedTo({ seed: MAX_SEED }, { seed: MAX_SEED }).other?.seed, 0);
+  assert.deepEqual(changedTo({ layers: 1 }, { layers: 1 }).other, {
+    ...settings,
+    layers: 1,
+    seed: 2,
+  });
 });
 
 test('what is known of settings is said, and nothing of the usual ones', () => {
@@ -287,6 +313,22 @@ test('a saved folder opens as a GPT-2, and the run goes on from it to the bit', 
   assert.deepEqual(losses(other, 3), losses(trainer, 3));
   for (const one of [model, trainer, other]) one.dispose();
   await assert.rejects(readZip(new Blob(['no zip'])), /no folder that was saved here/);
+});
+
+test('a saved folder keeps which heads are muted, and what they wrote before', async () => {
+  const settings = DEFAULTS.reversal;
+  const [trainer, other] = [newTrainer(), newTrainer()];
+  losses(trainer, 2);
+  const heads = [1, 3].map((head) => ({ layer: 0, head }));
+  for (const head of heads) trainer.mute(head, true);
+  losses(trainer, 2);
+  other.restore((await readZip(zipOf(modelFiles(trainer, settings), 'x'))).saved);
+  assert.deepEqual(other.muted, heads);
+  assert.deepEqual(losses(other, 2), losses(trainer, 2));
+  for (const one of [trainer, other]) one.mute(heads[0], false);
+  assert.deepEqual(other.snapshot(), trainer.snapshot());
+  assert.deepEqual(other.save(), trainer.save());
+  for (const one of [trainer, other]) one.dispose();
 });
 
 test('a text’s model writes on from its prompt', () => {

@@ -81,6 +81,28 @@ test('One step begins anew when the Worker is lost, and does one', async () => {
   assert.equal(FakeWorker.last.calls('advance').length, 1);
 });
 
+test('steps that were asked of a run do not start its Worker again when it has ended', async () => {
+  const room = await pausedRoom();
+  const steps = [room.advance(1), room.advance(1)];
+  room.restart();
+  await Promise.all(steps);
+  assert.equal(FakeWorker.all.length, 2);
+  await start();
+  room.play();
+});
+
+test('the own text is there again when another task was chosen in between', async () => {
+  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
+  const settings = () => room.settings.value;
+  room.choose('own');
+  room.change({ text: 'a text' });
+  room.choose('sorting');
+  assert.deepEqual([settings().task, settings().text], ['sorting', '']);
+  room.choose('own');
+  assert.equal(settings().text, 'a text');
+  room.isPlaying.value = false;
+});
+
 test('Play takes away what was said of something else that failed', async () => {
   const room = await pausedRoom();
   room.fail(new Error('This folder has no model.'));

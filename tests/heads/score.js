@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { load } from 'headwise';
 import { loadModel } from 'headwise/models';
 import { runModel } from '../../web/page/explore/worker/model.js';
-import { scoreHeads } from '../../web/page/explore/worker/score-heads.js';
+import { scoreLayer } from '../../web/page/explore/worker/score-heads.js';
 import { readTokenizer } from '../../web/page/explore/worker/tokens.js';
 
 /** @typedef {import('../../web/page/explore/worker/model.js').Model} Model */
@@ -44,7 +44,10 @@ function repeatedIds(hw, { vocabSize, contextLength }) {
 async function scoresOf(model, ids) {
   const run = runModel(model, [...ids], []);
   try {
-    return await scoreHeads(run.source, ids, breathe);
+    const found = [];
+    for (let layer = 0; layer < run.source.layers; layer++)
+      found.push(...(await scoreLayer(run.source, layer, ids, breathe)));
+    return found;
   } finally {
     run.dispose();
   }

@@ -1,7 +1,7 @@
 // What every head does for a prediction, the prediction that is asked about, and how well the text was foreseen, against
 // the same model in Node.
 import assert from 'node:assert/strict';
-import { addressHas, roomTest, says } from './explore-room.js';
+import { addressHas, hold, letGo, roomTest, says } from './explore-room.js';
 import { firstPin, model, run } from './explore-run.js';
 import { textOf } from './harness.js';
 
@@ -56,6 +56,7 @@ roomTest('a click shows what every head does for the next token', '', async (pag
   const name = model.text.token(next).text;
   assert.match(await textOf(page, '#explore-effects'), new RegExp(`matter for “${name}”`));
   await page.click('#explore-effects');
+  assert.ok(await page.$('#explore-by:focus'), 'the button has gone: the focus goes on');
   const expected = effects((logs) => logs[next]);
   await shows(page, expected);
   await addressHas(page, 'by=effect');
@@ -155,6 +156,12 @@ roomTest('a sweep over many heads can be cancelled', '?sort=effect', async (page
   await page.select('#explore-by', 'none');
   await page.waitForFunction(() => !location.hash.includes('effect'));
   assert.equal((await page.$$('#explore-grid b')).length, 0);
+  await hold(page, 'effects');
+  await page.select('#explore-by', 'mean-effect');
+  await page.click('#explore-measure progress ~ button');
+  assert.ok(await page.$('#explore-by:focus'));
+  assert.equal((await page.$$('#explore-measure progress')).length, 0);
+  await letGo(page);
   await page.click('#explore-effects');
   await page.waitForSelector('#explore-grid[data-measure=effect] b');
 });

@@ -10,7 +10,7 @@ import { likeliest, softmaxOf } from '../../web/page/explore/worker/predict.js';
 import { byteLevel, wordPieces } from '../encoder-tokenizers.js';
 import { serveFiles } from '../file-server.js';
 import { engine } from '../helpers.js';
-import { choose, filesTest, reread, roomTest, says } from './explore-room.js';
+import { choose, filesTest, openMenu, reread, roomTest, says } from './explore-room.js';
 import { textOf } from './harness.js';
 
 /** @import { Encoder } from 'headwise/models' */
@@ -238,6 +238,20 @@ roomTest('a file without a head has maps, and says that it predicts nothing', ''
     (button) => !(/** @type {HTMLElement} */ (button).hidden),
   );
   assert.equal(isShown, false);
+});
+
+roomTest('a report is not exported of what has none', '?mode=why', async (page) => {
+  const openDialog = async () => {
+    await openMenu(page, 'explore-files');
+    await page.click('#explore-export');
+    await says(page, '.explore-files[open] .message', /iB$/);
+    const chosen = await page.$eval('#export-what', (menu) => /** @type {any} */ (menu).value);
+    await page.keyboard.press('Escape');
+    return chosen;
+  };
+  assert.equal(await openDialog(), 'report');
+  await open(page, 'bert');
+  assert.equal(await openDialog(), 'map');
 });
 
 filesTest('an encoder is opened from its files', '', async (page) => {

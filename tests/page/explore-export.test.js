@@ -12,20 +12,9 @@ import { engine } from '../browsers/engines.js';
 import { MODELS } from '../../web/page/explore/models.js';
 import { runModel } from '../../web/page/explore/worker/model.js';
 import { openPageModel } from '../page-model.js';
-import { filesTest, openMenu, reread, roomTest, says } from './explore-room.js';
-import {
-  browser,
-  colours,
-  contentWidth,
-  schemes,
-  useScheme,
-  violations,
-  widths,
-} from './harness.js';
-
-/** @import { Page } from 'puppeteer-core' */
-
-const QUERY = '?model=induction&head=L1H2';
+import { filesTest, openMenu, reread, roomTest } from './explore-room.js';
+import { parsed, QUERY, saved } from './explore-saving.js';
+import { browser, colours, violations } from './harness.js';
 
 /** @type {ReturnType<typeof runModel>} the sample text's run */
 let run;
@@ -42,63 +31,6 @@ after(async () => {
   run.dispose();
   await rm(folder, { recursive: true, force: true });
 });
-
-/**
- * Chooses in the dialog, and reads what would be saved.
- *
- * @param {Page} page
- * @param {string} what
- * @param {string} format
- */
-async function saved(page, what, format) {
-  const isOpen = await page.evaluate(() => document.querySelector('.explore-files[open]') !== null);
-  if (!isOpen) {
-    await openMenu(page, 'explore-files');
-    await page.click('#explore-export');
-  }
-  await page.select('#export-what', what);
-  await page.select('#export-format', format);
-  await page.waitForFunction(
-    (/** @type {string} */ ending) =>
-      document.querySelector('#export-save')?.getAttribute('download')?.endsWith(`.${ending}`) &&
-      document.querySelector('#export-save')?.hasAttribute('href') &&
-      document.querySelector('.explore-files[open] .message')?.textContent?.includes('iB'),
-    { timeout: 60_000 },
-    format,
-  );
-  const { text, name, said } = await page.evaluate(async () => {
-    const link = /** @type {HTMLAnchorElement} */ (document.querySelector('#export-save'));
-    const bytes = new Uint8Array(await (await fetch(link.href)).arrayBuffer());
-    return {
-      text: Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''),
-      name: link.download,
-      said: document.querySelector('.explore-files[open] .message')?.textContent ?? '',
-    };
-  });
-  const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
-  const [, size] = /: ([\d.]+) KiB$/.exec(said) ?? [];
-  assert.ok(Math.abs(Number(size) - bytes.length / 1024) <= 0.051, `${said}, ${bytes.length}`);
-  assert.ok(said.startsWith(name));
-  return { bytes, name };
-}
-
-/** Each file that the dialog makes has an address of its own. @param {Page} page */
-const addressMade = (page) => page.$eval('#export-save', (link) => link.getAttribute('href'));
-
-/** What a browser makes of an SVG file. @param {Page} page @param {Uint8Array} bytes */
-const parsed = (page, bytes) =>
-  page.evaluate((text) => {
-    const xml = new DOMParser().parseFromString(text, 'image/svg+xml');
-    return {
-      hasError: xml.querySelector('parsererror') !== null,
-      title: xml.querySelector('title')?.textContent,
-      settings: JSON.parse(xml.querySelector('metadata')?.textContent ?? 'null'),
-      texts: [...xml.querySelectorAll('text')].map((element) => element.textContent),
-      images: xml.querySelectorAll('image').length,
-      paths: xml.querySelectorAll('#drawing path').length,
-      stops: [...xml.querySelectorAll('linearGradient')].map((one) => one.children.length),
-    };
-  }, new TextDecoder().decode(bytes));
 
 /** @param {number} weight @returns {number[]} RGB on the scale from 0 to 1 */
 function colourOf(weight) {
@@ -152,49 +84,6 @@ roomTest('every view is an SVG with title, legend and settings', `${QUERY}&pins=
   assert.equal(text.hasError, false);
   assert.match(text.title ?? '', /what “.*” .* attends to/);
 });
-
-roomTest('pins have their own in the picture', `${QUERY}&pins=q4_k2`, async (page) => {
-  const own = await page.evaluate(() => {
-    const probe = document.body.appendChild(document.createElement('span'));
-    const context = /** @type {CanvasRenderingContext2D} */ (
-      document.createElement('canvas').getContext('2d')
-    );
-    return [0, 1].map((i) => {
-      probe.style.color = `var(--pin-${i})`;
-      context.fillStyle = getComputedStyle(probe).color;
-      return String(context.fillStyle);
-    });
-  });
-  const map = Buffer.from((await saved(page, 'map', 'svg')).bytes).toString();
-  assert.deepEqual(
-    [...map.matchAll(/stroke="(#\w+)" stroke-width="2"/g)].map(([, colour]) => colour),
-    own,
-  );
-  const lines = Buffer.from((await saved(page, 'lines', 'svg')).bytes).toString();
-  for (const colour of own) {
-    assert.match(lines, new RegExp(`font-weight="bold" fill="${colour}"`));
-  }
-  const text = Buffer.from((await saved(page, 'text', 'svg')).bytes).toString();
-  assert.match(text, new RegExp(`height="2" fill="${own[1]}"`));
-});
-
-roomTest(
-  'two heads that are compared are in one picture with their difference',
-  `${QUERY}&with=L0H1&scale=row`,
-  async (page) => {
-    const svg = await parsed(page, (await saved(page, 'map', 'svg')).bytes);
-    assert.equal(svg.hasError, false);
-    assert.equal(svg.images, 3);
-    assert.deepEqual(svg.stops, [17, 17]);
-    for (const words of ['Head L1H2', 'Head L0H1', 'Difference, L1H2 − L0H1']) {
-      assert.ok(svg.texts.includes(words), words);
-    }
-    for (const words of ['−largest: more in L0H1', '0', '+largest: more in L1H2']) {
-      assert.ok(svg.texts.includes(words), words);
-    }
-    assert.equal(svg.settings.with, 'L0H1');
-  },
-);
 
 roomTest('a PNG has twice the SVG’s size, and the weights’ colours', QUERY, async (page) => {
   const { bytes } = await saved(page, 'map', 'svg');
@@ -410,67 +299,3 @@ filesTest('a long text is pooled in the picture, which says so', '?scale=head', 
   const lines = await parsed(page, (await saved(page, 'lines', 'svg')).bytes);
   assert.ok(lines.texts.some((words) => words?.includes('Tokens 1,081 to 1,200 of 1,200')));
 });
-
-roomTest(
-  'a picture takes a title, a caption, a width and a size of its labels',
-  QUERY,
-  async (page) => {
-    const plain = await parsed(page, (await saved(page, 'map', 'svg')).bytes);
-    assert.equal(plain.title, 'Head L1H2');
-    const labels = async () => {
-      const svg = Buffer.from((await saved(page, 'map', 'svg')).bytes).toString();
-      const width = Number(/<svg[^>]* width="([\d.]+)"/.exec(svg)?.[1]);
-      const inner = Number(/viewBox="0 0 ([\d.]+)/.exec(svg)?.[1]);
-      return { width, label: (11 * width) / inner, svg };
-    };
-    for (const [name, value] of [
-      ['title', 'Who looks at whom'],
-      ['caption', 'Figure 3'],
-      ['width', '900'],
-      ['font', '20'],
-    ]) {
-      const last = await addressMade(page);
-      await page.type(`#export-wish-${name}`, value);
-      await page.keyboard.press('Enter');
-      await page.waitForFunction(
-        (/** @type {string | null} */ address) =>
-          ![null, undefined, address].includes(
-            document.querySelector('#export-save')?.getAttribute('href'),
-          ),
-        {},
-        last,
-      );
-    }
-    await page.waitForFunction(() => document.querySelector('.export-preview')?.clientWidth);
-    const { width, label, svg } = await labels();
-    assert.equal(width, 900);
-    assert.ok(Math.abs(label - 20) < 0.5, `${label}`);
-    assert.match(svg, />Who looks at whom</);
-    assert.match(svg, />Figure 3</);
-    assert.doesNotMatch(svg, />Induction: letters/);
-  },
-);
-
-roomTest(
-  'the export dialog fits every width and has no accessibility violations',
-  '?model=induction',
-  async (page) => {
-    for (const scheme of schemes) {
-      await useScheme(page, scheme);
-      for (const width of widths) {
-        await page.setViewport({ width, height: 800 });
-        await openMenu(page, 'explore-files');
-        await page.click('#explore-export');
-        await says(page, '.explore-files[open] .message', /iB/);
-        assert.deepEqual(await violations(page), [], `${width} ${scheme}`);
-        assert.ok((await contentWidth(page)) <= width, `${width} ${scheme}`);
-        const over = await page.$eval(
-          '.explore-files[open]',
-          (dialog) => dialog.scrollWidth - dialog.clientWidth,
-        );
-        assert.equal(over, 0, `${width} ${scheme}`);
-        await page.keyboard.press('Escape');
-      }
-    }
-  },
-);

@@ -80,7 +80,22 @@ roomTest('a click on a head shows its map in both texts', WHY, async (page) => {
   // Exact numbers for the keyboard.
   await page.focus('.shares td:nth-child(2) button');
   await page.keyboard.press('ArrowRight');
-  await says(page, '#explore-share-told', /^L0H1: 0\.0\d\d\d$/);
+  const l0h1 = /^L0H1: 0\.0\d\d\d$/;
+  await says(page, '#explore-share-told', l0h1);
+  await page.keyboard.down('Control');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.up('Control');
+  await says(page, '#explore-share-told', l0h1);
+  await page.focus('#explore-corrupted');
+  await says(page, '#explore-share-told', /^Point at a cell/);
+  // What is told is of the question that is asked.
+  await page.$eval('.shares td:nth-child(2)', (cell) =>
+    cell.dispatchEvent(new PointerEvent('pointerenter')),
+  );
+  await says(page, '#explore-share-told', /^L0H0: /);
+  await page.select('#explore-against', '');
+  await says(page, '#explore-pair-scores', /log-probability/);
+  await says(page, '#explore-share-told', /^Point at a cell/);
 });
 
 roomTest('the grid can be coloured by patching, and the address leads back', WHY, async (page) => {
@@ -156,6 +171,7 @@ roomTest(
   `${WHY}&corrupted=when+mary+left`,
   async (page) => {
     await says(page, '#explore-pair-problem', /14 tokens, the other 3\. .* Add 11 tokens there/);
+    assert.equal((await page.$$('#explore-pair-problem[role=alert]')).length, 1);
     assert.equal((await page.$$('.shares')).length, 0);
     assert.equal((await page.$$('.pair-tokens tr:nth-child(2) td')).length, 3);
   },

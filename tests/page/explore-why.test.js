@@ -39,6 +39,7 @@ roomTest('a click asks why, and shows what adds up to the logit', '', async (pag
   assert.equal(await textOf(page, '#explore-why'), `Why “${token.text}”?`);
   await page.click('#explore-why');
   await addressHas(page, 'mode=why');
+  assert.ok(await page.$('#explore-target:focus'), 'the button has gone: the focus goes on');
   await summed(page, `the logit of “${token.text}” itself`);
   const { heads, mlps, embedding, biases, total } = expected();
   const found = new Map(await rows(page));
@@ -68,6 +69,7 @@ roomTest('a click asks why, and shows what adds up to the logit', '', async (pag
   await page.click('#explore-maps-back');
   await page.waitForSelector('#explore-lines-title');
   assert.ok(!(await address(page)).includes('mode'));
+  assert.ok(await page.$('#explore-why:focus'));
   await page.waitForSelector('#explore-pins .pin-card');
 });
 
@@ -109,6 +111,26 @@ roomTest('the sum is read and used with keys', '?mode=why', async (page) => {
   await page.keyboard.press('End');
   assert.equal(await focused(), 'Biases');
   assert.equal((await page.$$('#explore-sum [tabindex="0"]')).length, 1);
+  await page.keyboard.down('Control');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.up('Control');
+  assert.equal(await focused(), 'Biases', 'the browser has its own keys');
+  await summed(page, 'Biases behind the heads');
+  await page.focus('#explore-parts');
+  await summed(page, 'itself');
+});
+
+roomTest('what is pointed at is told of the sum that it is part of', '?mode=why', async (page) => {
+  await summed(page, 'itself');
+  await page.$eval('#explore-sum tbody tr', (row) =>
+    row.dispatchEvent(new PointerEvent('pointerenter')),
+  );
+  await summed(page, 'The token itself and its place');
+  const [, second] = await page.$$eval('#explore-target option', (all) =>
+    all.map((one) => one.value),
+  );
+  await page.select('#explore-target', second);
+  await summed(page, `the logit of “${model.text.token(Number(second)).text}” itself`);
 });
 
 roomTest('a head’s part is split over what it reads', '?mode=why', async (page) => {
@@ -299,65 +321,6 @@ roomTest('the map is weighed by value norms on wish', '?mode=why', async (page) 
   await page.keyboard.press(']');
   await says(page, '.zoom-map h3', /by value norms/);
 });
-
-roomTest(
-  'the logit lens shows what would be predicted after each layer',
-  '?mode=why',
-  async (page) => {
-    const { layers, n } = run.source;
-    await page.waitForFunction(
-      (/** @type {number} */ count) =>
-        document.querySelectorAll('#explore-lens .lens-table tbody tr').length === count,
-      {},
-      layers + 1,
-    );
-    const found = await page.$$eval('#explore-lens .lens-table tbody tr', (trs) =>
-      trs.map((tr) =>
-        [...tr.querySelectorAll('button')].map(
-          (button) => button.querySelector('.token')?.textContent,
-        ),
-      ),
-    );
-    assert.deepEqual(
-      found.map((row) => row.length),
-      Array(layers + 1).fill(n),
-    );
-    // Behind the last layer it is the prediction itself.
-    for (let at = 0; at < n; at++) {
-      const logits = Array.from(run.logits(at));
-      const id = logits.indexOf(Math.max(...logits));
-      assert.equal(found[layers][at], model.text.token(id).text, `token ${at}`);
-    }
-    // Behind the embedding it is what the model says when no layer runs.
-    const { residuals } = model.decoder.forward(run.ids, { logits: 'none', residuals: true });
-    const [dModel, target] = [model.decoder.config.dModel, run.ids[firstPin + 1]];
-    const stream = residuals.slice([0, 1]).reshape([n, dModel]);
-    const { data } = model.decoder.forward(run.ids, {
-      logits: [firstPin, firstPin + 1],
-      start: { layer: layers, residual: stream },
-    }).logits;
-    const rank = 1 + Array.from(data).filter((logit) => logit > data[target]).length;
-    const cell = '#explore-lens .lens-table tbody tr:first-child td.asked button';
-    assert.equal(
-      await textOf(page, `${cell} .rank`),
-      `#${new Intl.NumberFormat('en').format(rank)}`,
-    );
-    // A cell shows its list, by click and by keys.
-    await page.click(cell);
-    const name = model.text.token(target).text;
-    await says(
-      page,
-      '.lens-list',
-      new RegExp(`Embedding, at .*“${name}” is number ${new Intl.NumberFormat('en').format(rank)}`),
-    );
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowRight');
-    await page.keyboard.press('Enter');
-    await says(page, '.lens-list', new RegExp(`After layer 0, at .*${firstPin + 2}`));
-    await page.click('#explore-lens summary');
-    await page.waitForFunction(() => !document.querySelector('#explore-lens .lens-table'));
-  },
-);
 
 for (const [by, options] of /** @type {const} */ ([
   ['mean-effect', { method: 'mean' }],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { browser, cells, options, pageTest, site, textOf, violations } from './harness.js';
 import { ended, lessonTest, openLesson, resultOf, runInstead } from './lessons-room.js';
 import { test } from 'node:test';
+import { packCode } from '../../web/page/lessons/share.js';
 import { engine } from '../browsers/engines.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -10,6 +11,12 @@ import { engine } from '../browsers/engines.js';
 /** @param {Page} page @param {number} step its code as it stands on the page */
 const codeOf = (page, step) =>
   page.$eval(`.step:nth-of-type(${step}) .editor`, (editor) => editor.textContent ?? '');
+
+/** @param {Page} page @param {number} step */
+const stepTitle = (page, step) =>
+  page.$eval(`.step:nth-of-type(${step}) h2`, (heading) =>
+    (heading.textContent ?? '').replace(/^\s*\d+\s*/, '').trim(),
+  );
 
 /** Three heads instead of two, in the lesson on the wrapper. @param {Page} page */
 async function takeThreeHeads(page) {
@@ -123,13 +130,70 @@ if (engine.hasEvents)
         await ended(other);
         assert.match(await resultOf(other, 2), /first 4 columns equal/);
         await other.reload();
-        await ended(other);
+        await ended(other, 'unrun');
         assert.match(await codeOf(other, 2), /numHeads: 3/);
       } finally {
         await context.close();
       }
     },
   );
+
+/** A page in the same browser that has a lesson open. @param {string} hash @param {(page: Page) => Promise<void>} body */
+async function inAnotherTab(hash, body) {
+  const tab = await browser.newPage();
+  try {
+    await tab.goto(site.url + hash);
+    await ended(tab, 'done', 'unrun');
+    await body(tab);
+  } finally {
+    await tab.close();
+  }
+}
+
+/** @param {Page} page @param {number} step */
+const note = async (page, step) =>
+  runInstead(page, step, `${await codeOf(page, step)}\n// a note in step ${step}`);
+
+if (engine.hasEvents) {
+  lessonTest('two tabs keep what is changed in each', 'wrapper', async (page) => {
+    await inAnotherTab('#lessons?lesson=wrapper', async (tab) => {
+      await inAnotherTab('#lessons?lesson=fused', (third) => note(third, 1));
+      await note(tab, 1);
+    });
+    await page.bringToFront();
+    await note(page, 2);
+    await page.reload();
+    await ended(page);
+    assert.match(await codeOf(page, 1), /a note in step 1/);
+    assert.match(await codeOf(page, 2), /a note in step 2/);
+    await openLesson(page, 'fused');
+    assert.match(await codeOf(page, 1), /a note in step 1/);
+  });
+
+  lessonTest(
+    'code of a link stands in place of one’s own when it is edited, and of its steps alone',
+    'wrapper',
+    async (page) => {
+      const link = `#lessons?lesson=wrapper&code=${await packCode({
+        [await stepTitle(page, 2)]: '// of a friend',
+      })}`;
+      await note(page, 1);
+      await note(page, 2);
+      await inAnotherTab(link, async (tab) => {
+        await tab.click('.step:nth-of-type(1) .row button');
+        await ended(tab, 'done', 'error');
+      });
+      await page.reload();
+      await ended(page);
+      assert.match(await codeOf(page, 2), /a note in step 2/, 'running keeps nothing');
+      await inAnotherTab(link, (tab) => runInstead(tab, 2, '// of a friend, edited'));
+      await page.reload();
+      await ended(page, 'done', 'error');
+      assert.match(await codeOf(page, 1), /a note in step 1/);
+      assert.match(await codeOf(page, 2), /of a friend, edited/);
+    },
+  );
+}
 
 lessonTest(
   'an exercise says what is still wrong, shows its solution and knows when it is solved',

@@ -92,6 +92,7 @@ roomTest('the slider looks back, and play goes on from the latest step', '#train
   assert.equal(await textOf(page, '#train-from-here'), 'Go on from step 1');
   await page.click('#train-from-here');
   await page.waitForFunction(() => !document.getElementById('train-from-here'));
+  await page.waitForSelector('#train-play:focus');
   await reached(page, last);
   await pause(page);
   await page.focus('#train-step');
@@ -133,6 +134,8 @@ roomTest('a head can be muted while the model learns, and heard again', '#train'
   const muted = '[data-head=L1H1].muted';
   await page.waitForSelector(muted);
   assert.match(await textOf(page, muted), /muted/);
+  // Its words say what it does next: pressed as well, it would say the opposite.
+  assert.equal(await textOf(page, '#train-mute:not([aria-pressed])'), 'Unmute this head');
   await page.click('#train-mute');
   await page.waitForFunction(() => !document.querySelector('[data-head=L1H1].muted'));
 });
@@ -213,6 +216,23 @@ roomTest('two runs stand side by side at the same step', '#train', async (page) 
   await page.waitForFunction(() => document.querySelectorAll('.train-heads').length === 1);
 });
 
+roomTest(
+  'Tab reaches a head of each run, also where the second has no such head',
+  '#train?beside=layers%3D1%26heads%3D1',
+  async (page) => {
+    await page.waitForFunction(() => document.querySelectorAll('.train-heads').length === 2);
+    await pause(page);
+    const stops = () =>
+      page.$$eval('.train-heads [tabindex="0"]', (all) =>
+        all.map((one) => one.getAttribute('data-head')),
+      );
+    assert.deepEqual(await stops(), ['L1H0', 'L0H0']);
+    await page.click('[data-head=L1H1]');
+    await page.keyboard.press('ArrowUp');
+    assert.deepEqual(await stops(), ['L0H1', 'L0H0']);
+  },
+);
+
 roomTest('another task or setting begins anew, and the address has it', '#train', async (page) => {
   await page.select('#train-task', 'sorting');
   await page.waitForFunction(() => document.querySelectorAll('.train-heads canvas').length === 4);
@@ -228,18 +248,50 @@ roomTest('a text is written by its model', '#train?task=austen', async (page) =>
   assert.match(await textOf(page, '.train-written'), /^She was ./);
 });
 
+/** @param {Page} page @param {string} text */
+async function trainOn(page, text) {
+  await page.$eval(
+    '#train-text',
+    (field, words) => {
+      /** @type {HTMLTextAreaElement} */ (field).value = words;
+    },
+    text,
+  );
+  await page.click('.train-own button');
+}
+
 pageTest(
   'an own text has to be long enough, and is then learnt from',
   '#train?task=own',
   async (page) => {
     assert.match(await textOf(page, '#train-message'), /at least 400 characters/);
-    await page.$eval('#train-text', (field) => {
-      /** @type {HTMLTextAreaElement} */ (field).value = 'the cat sat on the mat. '.repeat(40);
-    });
-    await page.click('.train-own button');
+    await trainOn(page, 'the cat sat on the mat. '.repeat(40));
     await reached(page, 1);
     assert.match(await textOf(page, '.train-written'), /^the cat/);
     assert.equal(await textOf(page, '#train-message'), '');
+  },
+  {
+    ready: async (page) =>
+      void (await page.waitForFunction(
+        () => document.querySelector('#train-message')?.textContent,
+      )),
+  },
+);
+
+pageTest(
+  'an own text that is too long for the address is there after a reload, and the page says so',
+  '#train?task=own',
+  async (page) => {
+    const text = 'the cat sat on the mat. '.repeat(200);
+    assert.match(await textOf(page, '#train-link'), /^The address holds/);
+    await trainOn(page, text);
+    await reached(page, 1);
+    assert.match(await textOf(page, '#train-link'), /^Your text is too long for the address/);
+    await page.reload();
+    await reached(page, 1);
+    const found = await page.$eval('#train-text', (field) => /** @type {any} */ (field).value);
+    assert.equal(found, text);
+    await page.evaluate(() => localStorage.clear());
   },
   {
     ready: async (page) =>

@@ -1,13 +1,14 @@
+const MINUS = '\u2212';
+
 /**
- * Four decimals, as the notebooks print; a real minus sign.
+ * Four decimals, as the notebooks print; a real minus sign, and none of a zero.
  *
  * @param {number} value
  */
 export const formatNumber = (value) =>
-  (Number.isFinite(value) ? value.toFixed(4) : String(value).replace('Infinity', '∞')).replace(
-    '-',
-    '\u2212',
-  );
+  (Number.isFinite(value) ? value.toFixed(4) : String(value).replace('Infinity', '∞'))
+    .replace(/^-(0\.0+)$/, '$1')
+    .replace('-', MINUS);
 
 /**
  * A weight between 0 and 1, or a difference that may be tiny.
@@ -16,8 +17,6 @@ export const formatNumber = (value) =>
  */
 export function formatWeight(value) {
   if (value === 0) return '0';
-  if (!Number.isFinite(value) || value >= 5e-4) {
-    return formatNumber(value);
-  }
-  return value.toExponential(1).replace('-', '\u2212');
+  if (!Number.isFinite(value) || Math.abs(value) >= 5e-4) return formatNumber(value);
+  return value.toExponential(1).replaceAll('-', MINUS);
 }

@@ -36,13 +36,10 @@ function save(session) {
 /** @param {BenchSession} session */
 const controls = (session) => html`
   <div class="bench-controls">
-    ${drawn(() =>
-      session.isRunning
-        ? html`<button type="button" id="bench-run" @click=${() => session.stop()}>Stop</button>`
-        : html`<button type="button" id="bench-run" class="primary" @click=${() => session.start()}>
-            Run the benchmark
-          </button>`,
-    )}
+    <button type="button" id="bench-run" class=${drawn(() => (session.isRunning ? '' : 'primary'))}
+      @click=${() => (session.isRunning ? session.stop() : session.start())}>
+      ${drawn(() => (session.isRunning ? 'Stop' : 'Run the benchmark'))}
+    </button>
     <label for="bench-all">
       <input
         type="checkbox"

@@ -55,13 +55,13 @@ export const controls = (room) => html`<div class="head-tools">
       const { muted, other, before } = room.shown.value;
       const isMuted = muted.some((head) => isSameHead(head, room.shown.value));
       const kept = room.state.value.other;
-      return html`<button type="button" class="quiet" id="explore-mute" ?hidden=${!room.hasModel.value}
-          aria-pressed=${isMuted} .textContent=${isMuted ? 'Unmute' : 'Mute this head'}
+      return html`<button type="button" class="quiet ${isMuted ? 'on' : ''}" id="explore-mute" ?hidden=${!room.hasModel.value}
+          .textContent=${isMuted ? 'Unmute' : 'Mute this head'}
           @click=${room.choices.mute}></button>
         <button type="button" class="quiet" id="explore-before" aria-pressed=${before}
           ?hidden=${(room.run.value?.muted.length ?? 0) === 0}
           @click=${() => room.set({ before: !before, other: null })}>Before/after</button>
-        <button type="button" class="quiet" id="explore-compare" aria-pressed=${kept !== null} ?hidden=${(room.run.value?.muted.length ?? 0) > 0 && !kept}
+        <button type="button" class="quiet ${kept ? 'on' : ''}" id="explore-compare" ?hidden=${(room.run.value?.muted.length ?? 0) > 0 && !kept}
           title="Key C: keeps this head; then choose another"
           .textContent=${other ? `Stop comparing with ${shortName(other)}` : 'Compare'}
           @click=${room.choices.compare}></button>

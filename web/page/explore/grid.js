@@ -70,6 +70,7 @@ function followArrows(event) {
   const way = ways[event.key];
   const from = document.activeElement;
   const grid = /** @type {HTMLElement} */ (event.currentTarget);
+  if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser’s
   if (!way || !(from instanceof HTMLButtonElement) || !grid.contains(from)) return;
   event.preventDefault();
   const next = neighbour([...grid.querySelectorAll('button')], from, ...way);

@@ -15,7 +15,8 @@ import { drawn, html, made, svg, taking } from '../shared/template.js';
 import { isOfHead, isSameHead, shortName } from './address.js';
 import { Asked } from './asked.js';
 import { curveOf, pinnedOn, topEdges } from './edges.js';
-import { colourOf } from './pin-colours.js';
+import { linedMaps } from './maps.js';
+import { colourOf, headColour } from './pin-colours.js';
 
 /** Lines are as high as shows the whole text, within these bounds. */
 const LEAST_LINE_PX = 15;
@@ -23,9 +24,6 @@ const MOST_LINE_PX = 24;
 const MOST_PX = 600;
 /** More lines of all tokens are a blur, and slow. */
 const MOST_LINES = 2000;
-
-/** Of a head's lines: the chosen one's are the accent's. @param {number} i */
-const headColour = (i) => (i === 0 ? 'var(--accent)' : `var(--pin-${1 + ((i - 1) % 5)})`);
 
 /** @param {number} share */
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
@@ -69,7 +67,7 @@ export const overlayChoice = (room) =>
 
 /** What is to be drawn of them. @param {Explorer} room */
 function createLines(room) {
-  const { run, what, title, place, pins, shown, session } = room;
+  const { run, title, place, pins, shown, session } = room;
   /** What is seen of them, in CSS pixels. */
   const seen = signal({ top: 0, width: 0, height: 0 });
   const line = computed(() =>
@@ -83,9 +81,8 @@ function createLines(room) {
   });
   /** The chosen map's lines, and those of heads that are drawn over them. */
   const rows = new Asked(room, () => {
-    const [[start, end], map, name] = [visible.value, what.value, title.value];
-    const of = isOfHead(map.of) ? map.of : 'head';
-    const maps = [map, ...shown.value.overlay.map((head) => ({ ...map, ...head, of }))];
+    const [[start, end], name] = [visible.value, title.value];
+    const maps = linedMaps(shown.value);
     const queries = Array.from({ length: end - start }, (_, i) => start + i);
     return async () => {
       const all = await Promise.all(

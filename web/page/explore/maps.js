@@ -47,6 +47,13 @@ export const whatOf = ({ of, over, layer, head, hideFirst }) => ({
   hideFirst,
 });
 
+/** The maps whose lines are drawn: the first, and those of heads that are kept. @param {ExploreState} state @returns {What[]} */
+export function linedMaps(state) {
+  const first = whatOf(state);
+  const of = isOfHead(first.of) ? first.of : 'head';
+  return [first, ...state.overlay.map((head) => ({ ...first, ...head, of }))];
+}
+
 /** What is different of the map that is compared; undefined: none is. @param {ExploreState} state @returns {Partial<What> | undefined} */
 export function otherOf({ of, other, before }) {
   if (other) return { ...other, of: isOfHead(of) ? of : 'head' };

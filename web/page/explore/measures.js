@@ -7,6 +7,7 @@
  */
 
 import { ABLATIONS, SIGNED } from './address.js';
+import { byId } from '../shared/dom.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { formatCount } from '../shared/format.js';
 import { signedScale } from './why/signed-scale.js';
@@ -72,19 +73,24 @@ const isOffered = ({ isWhy, hasMeasure }, measure) =>
 /** @param {Explorer} room */
 export function measureControls(room) {
   const { choices, measure, shown, effects, predicts, by } = room;
+  /** Chooses a measure by a button that goes: the focus goes to the menu. @param {ExploreState['by']} name */
+  const take = (name) => {
+    choices.measure(name);
+    byId('explore-by', HTMLSelectElement).focus();
+  };
   const progress = () => {
     const { effects: all, done = 0 } = effects.value ?? {};
     const count = all?.length ?? 1;
     if (!ABLATIONS[measure.value] || (all && done === count)) return '';
     return html`<progress max="1" .value=${done / count} aria-label="Heads ablated so far"></progress>
       <span class="note">${formatCount(done)} of ${all ? formatCount(count) : '…'} heads</span>
-      <button type="button" class="quiet" @click=${() => choices.measure('none')}>Cancel</button>`;
+      <button type="button" class="quiet" @click=${() => take('none')}>Cancel</button>`;
   };
   return html`<div class="measure-controls" id="explore-measure">
       ${drawn(
         () =>
           html`<button type="button" id="explore-effects" ?hidden=${predicts.value === 'nothing' || room.isSigned.value}
-            @click=${() => choices.measure('effect')}>Which heads matter for “${asked(room)?.what ?? '…'}”?</button>`,
+            @click=${() => take('effect')}>Which heads matter for “${asked(room)?.what ?? '…'}”?</button>`,
       )}
       ${drawn(() =>
         field(

@@ -5,6 +5,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
+import { byId } from '../shared/dom.js';
 import { drawn, html } from '../shared/template.js';
 import { signal } from '../shared/signals.js';
 import { shortName } from './address.js';
@@ -115,13 +116,18 @@ function list(room) {
 }
 
 /** @param {Explorer} room */
-const whyLink = ({ isWhy, next, predicts, choices }) =>
-  drawn(() => {
+const whyLink = ({ isWhy, next, predicts, choices }) => {
+  const ask = () => {
+    choices.why(true);
+    byId('explore-target', HTMLSelectElement).focus();
+  };
+  return drawn(() => {
     const { target, predictions } = next.answer.value ?? {};
     const found = predictions?.find(({ token }) => token.id === target);
     return html`<button type="button" class="quiet" id="explore-why" ?hidden=${isWhy.value || !found || predicts.value !== 'next'}
-      @click=${() => choices.why(true)}>Why “${found?.token.text}”?</button>`;
+      @click=${ask}>Why “${found?.token.text}”?</button>`;
   });
+};
 
 /** @param {Explorer} room */
 export const nextTokens = (room) =>

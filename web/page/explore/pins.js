@@ -20,9 +20,6 @@ const MOST_OF_SEVERAL = 4;
 
 const TITLES = { query: 'attends to', key: 'is attended to by' };
 
-/** @param {number} weight */
-const signed = (weight) => (weight < 0 ? `−${formatWeight(-weight)}` : formatWeight(weight));
-
 /** @param {Explorer} room @param {RunSummary} run @param {Card} card @param {number} most */
 function cardOf(room, { tokens }, { pin, weights, isPinned, others, names }, most) {
   const { focus, choices } = room;
@@ -35,7 +32,9 @@ function cardOf(room, { tokens }, { pin, weights, isPinned, others, names }, mos
   const largest = keys.length > 0 ? sizeOf(keys[0]) : 0;
   const rest = keys.slice(most).reduce((sum, i) => sum + weights[i], 0);
   const more =
-    keys.length > most ? `${formatCount(keys.length - most)} more: ${signed(rest)} together` : '';
+    keys.length > most
+      ? `${formatCount(keys.length - most)} more: ${formatWeight(rest)} together`
+      : '';
   const other = side === 'query' ? 'key' : 'query';
   const name = tokens[token].text;
   const point = (/** @type {number} */ i) =>
@@ -71,8 +70,8 @@ function cardOf(room, { tokens }, { pin, weights, isPinned, others, names }, mos
                 ${bar(Math.abs(weights[i]), largest)}
                 ${others ? bar(Math.abs(others[i]), largest, 'before') : ''}
               </td>
-              <td>${signed(weights[i])}</td>
-              ${others ? html`<td>${signed(others[i])}</td>` : ''}
+              <td>${formatWeight(weights[i])}</td>
+              ${others ? html`<td>${formatWeight(others[i])}</td>` : ''}
             </tr>`,
         )}
       </tbody>

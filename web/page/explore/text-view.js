@@ -18,7 +18,7 @@ export const NEWLINE = '\u21b5';
 export const STRONGEST = 45;
 
 /** So many nats are the strongest tint of a token that was not foreseen. */
-const WORST = 8;
+export const WORST = 8;
 
 /** How many of a line's weights are told, and how large they must be. */
 const TOLD = 3;
@@ -53,7 +53,7 @@ function tokenOf(
 }
 
 /** @param {Float32Array} weights @returns {number[]} in hundredths */
-function tintsOf(weights) {
+export function tintsOf(weights) {
   const most = weights.reduce((largest, weight) => Math.max(largest, Math.abs(weight)), 0);
   return Array.from(weights, (weight) =>
     most > 0 ? Math.round((STRONGEST * Math.abs(weight)) / most) : 0,
@@ -117,7 +117,7 @@ function actionsOf({ focus, choices, run }, stop) {
 }
 
 /** Losses, each as a share of what is as bad as can be said, in hundredths. @param {Float32Array} losses */
-const lossTints = (losses) => [
+export const lossTints = (losses) => [
   0,
   ...Array.from(losses, (loss) => Math.round(STRONGEST * Math.min(1, loss / WORST))),
 ];

@@ -10,8 +10,7 @@
  * @property {number} differing how many of them are not the same
  */
 
-/** @param {number} value */
-const asPrinted = (value) => value.toFixed(4).replace(/^-(0\.0+)$/, '$1');
+import { formatNumber } from '../shared/format.js';
 
 /**
  * @param {unknown} here
@@ -19,7 +18,7 @@ const asPrinted = (value) => value.toFixed(4).replace(/^-(0\.0+)$/, '$1');
  */
 const same = (here, there) =>
   typeof here === 'number' && typeof there === 'number'
-    ? asPrinted(here) === asPrinted(there)
+    ? formatNumber(here) === formatNumber(there)
     : here === there;
 
 /**

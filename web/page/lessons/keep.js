@@ -10,45 +10,40 @@
 
 const KEY = 'headwise.lessons';
 
-/** @type {Record<string, Kept> | undefined} */
-let all;
+/** What could not be stored: kept until the page is closed. @type {Record<string, Kept>} */
+let unstored = {};
 
-/** @returns {Record<string, Kept>} */
+/** All that is kept, read anew: another tab may have changed it. @returns {Record<string, Kept>} */
 function read() {
   try {
-    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}');
-    return typeof kept === 'object' && kept !== null ? kept : {};
+    return { ...JSON.parse(localStorage.getItem(KEY) ?? '{}'), ...unstored };
   } catch {
-    return {};
+    return unstored;
   }
 }
 
 /** @param {string} id @returns {Kept} */
 export function keptOf(id) {
-  all ??= read();
-  const { code = {}, exercise, seen = [], solved = false } = all[id] ?? {};
+  const { code = {}, exercise, seen = [], solved = false } = read()[id] ?? {};
   return { code, exercise, seen, solved };
 }
 
 /** @param {string} id @param {Partial<Kept>} part */
 export function keep(id, part) {
   const kept = { ...keptOf(id), ...part };
-  all = { ...all, [id]: kept };
   try {
-    localStorage.setItem(KEY, JSON.stringify(all));
+    localStorage.setItem(KEY, JSON.stringify({ ...read(), [id]: kept }));
+    unstored = {};
   } catch {
-    // A browser that stores nothing keeps it until the page is closed.
+    unstored = { ...unstored, [id]: kept };
   }
 }
 
 /** Whether anything is kept. */
-export function hasKept() {
-  all ??= read();
-  return Object.keys(all).length > 0;
-}
+export const hasKept = () => Object.keys(read()).length > 0;
 
 export function forgetAll() {
-  all = {};
+  unstored = {};
   try {
     localStorage.removeItem(KEY);
   } catch {

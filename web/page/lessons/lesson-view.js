@@ -31,8 +31,7 @@ export class LessonView {
   /** @type {Lesson} */ #lesson;
   /** @type {string[]} */ #code;
   /** @type {StepView[]} */ #views;
-  /** @type {(code: string[]) => void} */ #onChange;
-  /** @type {() => void} */ #onRun;
+  /** @type {(code: string[], step: number) => void} */ #onChange;
   /** @type {Item[][]} what each step of this run has shown */ #items = [];
   /** @type {(() => void) | undefined} */ #stopRun;
   #at = 0;
@@ -51,14 +50,12 @@ export class LessonView {
    * @param {object} options
    * @param {string[]} options.code of every step, as the visitor has it
    * @param {Node[]} options.head
-   * @param {(code: string[]) => void} options.onChange
-   * @param {() => void} options.onRun a run begins
+   * @param {(code: string[], step: number) => void} options.onChange step: whose code was changed
    */
-  constructor(lesson, { code, head, onChange, onRun }) {
+  constructor(lesson, { code, head, onChange }) {
     this.#lesson = lesson;
     this.#code = [...code];
     this.#onChange = onChange;
-    this.#onRun = onRun;
     const stop = el('button', { type: 'button' }, 'Stop');
     stop.addEventListener('click', () => this.stop());
     this.#busy.append(stop);
@@ -97,7 +94,7 @@ export class LessonView {
       original: step.code,
       onChange: (code) => {
         this.#code[i] = code;
-        this.#onChange(this.#code);
+        this.#onChange(this.#code, i);
       },
       onRun: () => this.run(),
     });
@@ -106,7 +103,6 @@ export class LessonView {
 
   /** Runs the lesson from its first step, as the code is now. */
   run() {
-    this.#onRun();
     this.#end();
     this.#at = 0;
     this.#items = this.#views.map(() => []);

@@ -115,6 +115,8 @@ class LessonsRoom {
     const { id, lesson, exercise } = entry;
     const code = brought ?? keptOf(id).code;
     let changes = code;
+    /** Steps whose code is changed here: of all others, what other tabs keep is kept. */
+    const own = new Set(Object.keys(brought ?? {}));
     const share = el('button', { type: 'button', class: 'quiet', hidden: true }, SHARE);
     share.addEventListener('click', () => this.#copyLink(entry, changes, share));
     const view = new LessonView(lesson, {
@@ -124,15 +126,15 @@ class LessonsRoom {
         el('h1', {}, lesson.title),
         ...lesson.text.map(prose),
       ],
-      onChange: (now) => {
+      onChange: (now, step) => {
+        own.add(lesson.steps[step].title);
         changes = changesOf(entry, now);
         share.hidden = Object.keys(changes).length === 0;
         share.textContent = SHARE;
-        keep(id, { code: changes });
+        const others = Object.entries(keptOf(id).code).filter(([title]) => !own.has(title));
+        const mine = Object.entries(changes).filter(([title]) => own.has(title));
+        keep(id, { code: Object.fromEntries([...others, ...mine]) });
         this.#store.set({ lessonCode: '' });
-      },
-      onRun: () => {
-        if (brought) keep(id, { code: changes });
       },
     });
     share.hidden = !view.isChanged;

@@ -2,10 +2,11 @@
  * A run as a folder in Hugging Face's format, with what it takes to go on training.
  *
  * @import { Settings } from './settings.js'
- * @import { Trainer } from './trainer.js'
+ * @import { HeadName, Trainer } from './trainer.js'
  */
 
 import { writeSafetensors } from '../../headwise/formats.js';
+import { tensor } from '../../headwise/index.js';
 import { formatTrain } from './settings.js';
 
 /** A character is a token. @param {readonly string[]} characters */
@@ -29,6 +30,9 @@ const configOf = ({ vocabSize, contextLength, dModel, numLayers, numHeads, dFf, 
   ...{ n_layer: numLayers, n_head: numHeads, n_inner: dFf },
 });
 
+/** Under which name the folder has what a muted head wrote. @param {HeadName} head */
+export const mutedName = ({ layer, head }) => `muted.${layer}.${head}`;
+
 /** @param {unknown} value */
 const json = (value) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
 
@@ -40,12 +44,18 @@ const json = (value) => new TextEncoder().encode(`${JSON.stringify(value, null, 
 export function modelFiles(trainer, settings) {
   const { model, optimizer, characters, step } = trainer;
   const { text } = settings;
+  const { muted = [] } = trainer.save();
+  const rowsOf = muted.map(({ head, rows }) => [mutedName(head), tensor(rows, [rows.length])]);
+  const address = String(formatTrain({ settings, other: null }));
   return {
     'config.json': json(configOf(model.options)),
     'model.safetensors': writeSafetensors(model.stateDict(), { format: 'pt' }),
     'tokenizer.json': json(tokenizerOf(characters)),
     'tokenizer_config.json': json({ tokenizer_class: 'PreTrainedTokenizerFast' }),
-    'training.json': json({ step, address: String(formatTrain({ settings, other: null })), text }),
-    'optimizer.safetensors': writeSafetensors(optimizer.stateDict()),
+    'training.json': json({ step, address, text, muted: trainer.muted }),
+    'optimizer.safetensors': writeSafetensors({
+      ...optimizer.stateDict(),
+      ...Object.fromEntries(rowsOf),
+    }),
   };
 }

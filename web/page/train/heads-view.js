@@ -61,6 +61,12 @@ function roleOf(room, scores) {
   return scoreName(room, previous > answer ? 0 : 1);
 }
 
+/** The head that Tab reaches: the chosen one, or the nearest that the run has. @param {Training} room @param {Run} run */
+function stopOf({ chosen }, { settings: { layers, heads } }) {
+  const { layer, head } = chosen.value;
+  return { layer: Math.min(layer, layers - 1), head: Math.min(head, heads - 1) };
+}
+
 /** @param {Training} room @param {Run} run @param {About} about @param {number} i which head */
 function tile(room, run, about, i) {
   const { heads } = run.settings;
@@ -72,7 +78,7 @@ function tile(room, run, about, i) {
   const isChosen = isSameHead(name, room.chosen.value);
   const role = isMuted ? 'muted' : roleOf(room, scores);
   const spoken = SCORES.map((_, k) => `${scoreName(room, k)} ${scores[k].toFixed(2)}`).join(', ');
-  return html`<button type="button" class=${isMuted ? 'muted' : ''} aria-pressed=${isChosen} tabindex=${isChosen ? 0 : -1}
+  return html`<button type="button" class=${isMuted ? 'muted' : ''} aria-pressed=${isChosen} tabindex=${isSameHead(name, stopOf(room, run)) ? 0 : -1}
     data-head=${shortName(name)} @click=${() => (room.chosen.value = name)}>
     <span class="train-tile-head"><b>${shortName(name)}</b> <span class="train-role">${role}</span></span>
     <canvas aria-hidden="true" ${made(paint, seen, i, about.ids.length, room.isDark.value)}></canvas>
@@ -85,11 +91,12 @@ function tile(room, run, about, i) {
 const WAYS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 /** Arrows go from head to head. @param {Training} room @param {Run} run @param {KeyboardEvent} event */
-function follow(room, { settings: { layers, heads } }, event) {
+function follow(room, run, event) {
   const way = WAYS[event.key];
   if (!way || event.altKey || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  const { layer, head } = room.chosen.value;
+  const { layers, heads } = run.settings;
+  const { layer, head } = stopOf(room, run);
   const next = {
     layer: (layer + way[0] + layers) % layers,
     head: (head + way[1] + heads) % heads,
@@ -136,7 +143,7 @@ export function largeHead(room, run) {
   return html`<div class="train-large">
     <div class="part-head">
       <h2>${drawn(() => `Head ${shortName(room.chosen.value)}`)}</h2>
-      <button type="button" class="quiet" id="train-mute" aria-pressed=${drawn(isMuted)}
+      <button type="button" class="quiet" id="train-mute"
         title="Its output is zero from the next step on; its own weights rest"
         @click=${() => has() && run.mute(room.chosen.value).catch((error) => room.fail(error))}>
         ${drawn(() => (isMuted() ? 'Unmute this head' : 'Mute this head'))}

@@ -7,7 +7,7 @@
  */
 
 import { handOver } from '../explore/handed-over.js';
-import { el } from '../shared/dom.js';
+import { byId, el } from '../shared/dom.js';
 import { formatCount } from '../shared/format.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html, taking } from '../shared/template.js';
@@ -67,6 +67,8 @@ export function keepView(store, room) {
   const goOnFromHere = async () => {
     const { run, step } = firstRun(room);
     room.resume(run.settings, await run.save(step));
+    // The button goes with what was looked back at.
+    byId('train-play', HTMLButtonElement).focus();
   };
   const openFile = taking(async (field) => {
     const [file] = field.files ?? [];

@@ -2,7 +2,7 @@
  * Runs that can be gone on with: one that this browser keeps, and those in saved folders.
  *
  * @import { Settings } from './settings.js'
- * @import { Saved } from './trainer.js'
+ * @import { HeadName, Saved } from './trainer.js'
  *
  * @typedef {{ settings: Settings, saved: Saved }} Kept
  */
@@ -10,6 +10,7 @@
 import { strFromU8, unzipSync, zipSync } from 'fflate';
 import { readSafetensors } from '../../headwise/formats.js';
 import { PageError } from '../shared/errors.js';
+import { mutedName } from './files.js';
 import { parseTrain } from './settings.js';
 
 const [DATABASE, STORE, KEY] = ['headwise-train', 'runs', 'latest'];
@@ -76,11 +77,17 @@ export async function readZip(file) {
       if (path === undefined) throw new Error(`it has no ${name}`);
       return files[path];
     };
-    const { address, text, step } = JSON.parse(strFromU8(find('training.json')));
+    const { address, text, step, muted: heads = [] } = JSON.parse(strFromU8(find('training.json')));
     const { settings } = parseTrain(new URLSearchParams(String(address)));
     const weights = await plainTensors(find('model.safetensors'));
     const optimizer = await plainTensors(find('optimizer.safetensors'));
-    return { settings: { ...settings, text: String(text) }, saved: { step, weights, optimizer } };
+    const muted = heads.map((/** @type {HeadName} */ head) => {
+      const { [mutedName(head)]: rows } = optimizer;
+      delete optimizer[mutedName(head)];
+      return { head, rows: rows.data };
+    });
+    const saved = { step, weights, optimizer, muted };
+    return { settings: { ...settings, text: String(text) }, saved };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new PageError('ERR_FORMAT', `This is no folder that was saved here: ${why}.`);

@@ -5,6 +5,7 @@
  * @import { Store } from '../state.js'
  */
 
+import { isLinkable } from '../explore/linkable.js';
 import { byId } from '../shared/dom.js';
 import { effect } from '../shared/signals.js';
 import { drawn, html, render } from '../shared/template.js';
@@ -88,6 +89,14 @@ const beside = (room, runs) =>
     </div>`;
   });
 
+/** What a link to the run has. @param {Training} room */
+const linkNote = (room) =>
+  drawn(() =>
+    isLinkable(room.settings.value.text)
+      ? 'The address holds task, settings and seed: it shows the same run, to the bit, wherever it is opened, as this room computes with the SIMD128 module alone.'
+      : 'Your text is too long for the address: this browser keeps it. Another browser shows the same run, to the bit, when the same text is pasted there.',
+  );
+
 /** @param {Store} store */
 export function openTrain(store) {
   const element = byId('train-room', HTMLElement);
@@ -114,8 +123,7 @@ export function openTrain(store) {
       <section aria-labelledby="train-more-title">
         <h2 id="train-more-title">What is behind it</h2>
         <p class="note">
-          ${historyNote(room)} The address holds task, settings and seed: it shows the same run, to the bit, wherever it
-          is opened, as this room computes with the SIMD128 module alone.
+          ${historyNote(room)} <span id="train-link">${linkNote(room)}</span>
         </p>
         <nav class="ways" aria-label="Where the story goes on">
           <a href="#lessons?lesson=train-a-head"><b>Lesson:</b> the gradients of a head by hand</a>

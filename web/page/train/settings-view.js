@@ -7,7 +7,7 @@
 
 import { formatCount } from '../shared/format.js';
 import { drawn, field, html, taking } from '../shared/template.js';
-import { CHOICES, DEFAULTS, TASKS } from './settings.js';
+import { CHOICES, nextSeed, TASKS } from './settings.js';
 import { LEAST_TEXT } from './tasks/text.js';
 import { knownOf, TASK_WORDS } from './words.js';
 
@@ -19,7 +19,7 @@ export const taskChoice = (room) =>
       'train-task',
       TASKS.map((task) => [task, TASK_WORDS[task].title]),
       room.settings.value.task,
-      (/** @type {Settings['task']} */ task) => room.set({ settings: DEFAULTS[task], other: null }),
+      (/** @type {Settings['task']} */ task) => room.choose(task),
     ),
   );
 
@@ -61,10 +61,11 @@ const textForm = (room) => html`<form class="train-own" @submit=${(
 </form>`;
 
 /** What a run beside this one may differ in, that tells something. @param {Settings} settings @returns {[string, string, Partial<Settings>][]} */
-function others({ seed, layers, heads, lr }) {
+function others(settings) {
+  const { layers, heads, lr } = settings;
   /** @type {([string, string, Partial<Settings>] | false)[]} */
   const all = [
-    ['seed', 'Another seed', { seed: (seed + 1) % 2 ** 32 }],
+    ['seed', 'Another seed', { seed: nextSeed(settings) }],
     layers > 1 && ['layers', 'One layer', { layers: 1 }],
     layers === 1 && ['layers', 'Two layers', { layers: 2 }],
     heads > 1 && ['heads', 'One head', { heads: 1 }],

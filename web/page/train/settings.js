@@ -16,6 +16,9 @@
  * @property {number} lr learning rate
  */
 
+import { keptText } from '../explore/kept-texts.js';
+import { isLinkable, keyOf } from '../explore/linkable.js';
+
 /** @type {readonly TaskName[]} */
 export const TASKS = ['induction', 'reversal', 'sorting', 'addition', 'austen', 'own'];
 
@@ -70,9 +73,6 @@ function write(settings, otherwise, params) {
   if (settings.only !== otherwise.only) params.set('only', settings.only ? '1' : '0');
 }
 
-/** Longest text that the address takes along. */
-const MAX_LINK_TEXT = 4000;
-
 /**
  * What the visitor has chosen in the Train room.
  *
@@ -84,10 +84,33 @@ const MAX_LINK_TEXT = 4000;
 /** @type {Readonly<TrainState>} */
 export const TRAIN_DEFAULTS = Object.freeze({ settings: DEFAULTS.induction, other: null });
 
+/**
+ * Changes settings of the first run. What both have alike stays so in the run beside it, and no two runs are the same.
+ *
+ * @param {TrainState} state
+ * @param {Partial<Settings>} part
+ * @returns {TrainState}
+ */
+export function changed({ settings: before, other }, part) {
+  const settings = { ...before, ...part };
+  if (!other) return { settings, other };
+  const names = /** @type {(keyof Settings)[]} */ (Object.keys(part));
+  const alike = names.filter((name) => before[name] === other[name]);
+  const moved = { ...other, ...Object.fromEntries(alike.map((name) => [name, part[name]])) };
+  const isSame = JSON.stringify(moved) === JSON.stringify(settings);
+  return { settings, other: isSame ? { ...moved, seed: nextSeed(moved) } : moved };
+}
+
+/** @param {Settings} settings */
+export const nextSeed = ({ seed }) => (seed + 1) % (MAX_SEED + 1);
+
+/** The own text that an address has, or names: then this browser may have it. @param {URLSearchParams} params */
+const textIn = (params) => params.get('text') ?? keptText(params.get('kept') ?? '') ?? '';
+
 /** @param {URLSearchParams} params @returns {TrainState} */
 export function parseTrain(params) {
   const task = TASKS.find((one) => one === params.get('task')) ?? 'induction';
-  const text = task === 'own' ? (params.get('text') ?? '') : '';
+  const text = task === 'own' ? textIn(params) : '';
   const settings = read(params, { ...DEFAULTS[task], text });
   const beside = params.get('beside');
   const other = beside === null ? null : read(new URLSearchParams(beside), settings);
@@ -99,7 +122,8 @@ export function formatTrain({ settings, other }) {
   const params = new URLSearchParams();
   const { task, text } = settings;
   if (task !== 'induction') params.set('task', task);
-  if (text && text.length <= MAX_LINK_TEXT) params.set('text', text);
+  if (!isLinkable(text)) params.set('kept', keyOf(text));
+  else if (text) params.set('text', text);
   write(settings, DEFAULTS[task], params);
   if (other) {
     const differs = new URLSearchParams();

@@ -4,12 +4,15 @@
  *
  * @import { Store } from '../state.js'
  * @import { Signal } from '../shared/signals.js'
- * @import { Settings, TrainState } from './settings.js'
+ * @import { Settings, TaskName, TrainState } from './settings.js'
  * @import { HeadName, Saved } from './trainer.js'
  */
 
 import { batch, computed, derived, effect, signal, untracked } from '../shared/signals.js';
+import { keepText } from '../explore/kept-texts.js';
+import { isLinkable } from '../explore/linkable.js';
 import { Run } from './run.js';
+import { changed, DEFAULTS } from './settings.js';
 import { TASK_WORDS } from './words.js';
 
 /** Where nothing is to move: a still is shown this long, and these steps are between two at most. */
@@ -30,6 +33,8 @@ export class Training {
   #isLooping = false;
   /** @type {Promise<unknown>} steps that are under way */ #work = Promise.resolve();
   /** What a run is to go on from instead of its first weights. @type {Saved | undefined} */ #saved;
+
+  /** The visitor's own text, while another task is chosen. */ #text = '';
 
   /** What the address holds. @type {Signal<TrainState>} */ state;
   /** @type {Signal<boolean>} */ isShown;
@@ -61,6 +66,10 @@ export class Training {
     const wanted = derived(() => ({ state: JSON.stringify(settingsIn(this.state.value)) }));
     effect(() => {
       if (wanted.value) untracked(() => this.restart());
+    });
+    effect(() => {
+      const { text } = this.settings.value;
+      if (!isLinkable(text)) keepText(text);
     });
     effect(() => {
       if (this.isPlaying.value && this.isShown.value && this.runs.value.length > 0)
@@ -104,8 +113,14 @@ export class Training {
 
   /** Changes settings of the first run; the run beside it keeps what it differs in. @param {Partial<Settings>} part */
   change(part) {
-    const { settings, other } = this.#store.get().train;
-    this.set({ settings: { ...settings, ...part }, other: other && { ...other, ...part } });
+    this.set(changed(this.#store.get().train, part));
+  }
+
+  /** Chooses another task, with its own settings. @param {TaskName} task */
+  choose(task) {
+    this.#text = this.settings.peek().text || this.#text;
+    const text = task === 'own' ? this.#text : '';
+    this.set({ settings: { ...DEFAULTS[task], text }, other: null });
   }
 
   /** Goes on from a run that was kept. @param {Settings} settings @param {Saved} saved */
@@ -188,6 +203,7 @@ export class Training {
     const runs = this.runs.peek();
     this.calls.value++;
     this.#work = this.#work.then(async () => {
+      if (this.runs.peek() !== runs) return;
       try {
         const left = Math.max(1, Math.min(steps, this.end.peek() - this.step.peek()));
         await Promise.all(runs.map((run) => run.advance(left)));

@@ -100,10 +100,9 @@ async function drawn(what, seen, palette, { width, font }) {
         legends: [],
       };
     case 'text': {
-      const { drawing, most, what: tint } = await textDrawing(seen, palette);
+      const { title, drawing, legend } = await textDrawing(seen, palette);
       const colours = [palette.ground, mixed(palette.ground, palette.accent, STRONGEST / 100)];
-      const legend = { max: most, what: 'weight', masked: false, isSigned: false, colours };
-      return { title: `${titleOf(state)}: ${tint}`, drawing, legends: [legend] };
+      return { title, drawing, legends: [{ ...legend, masked: false, isSigned: false, colours }] };
     }
     default: {
       // Letters keep their size, and the maps get the rest.

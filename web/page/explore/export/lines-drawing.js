@@ -8,18 +8,39 @@
  */
 
 import { formatCount } from '../../shared/format.js';
+import { shortName } from '../address.js';
 import { curveOf, pinnedOn, topEdges } from '../edges.js';
-import { whatOf } from '../maps.js';
-import { paletteColourOf } from '../pin-colours.js';
+import { linedMaps } from '../maps.js';
+import { paletteColourOf, paletteHeadColour } from '../pin-colours.js';
+import { titleOf } from '../titles.js';
 import { subjectOf } from './settings.js';
-import { fitting, tag, textAt } from './svg.js';
+import { fitting, tag, textAt, widthOf } from './svg.js';
 
 const WIDTH = 640;
 const LINE_PX = 22;
-const TOP = 24;
 const SIDE = 0.36 * WIDTH;
 /** Tokens that a picture of lines has; of a longer text, those around the last pin. */
 const MOST = 120;
+
+const SMALL_PX = 11;
+
+/** Which head's lines have which colour, if there are several. @param {Seen} seen @param {Palette} palette */
+function keyOf({ state }, palette) {
+  const names = [titleOf(state), ...state.overlay.map(shortName)];
+  if (names.length === 1) return { height: 0, content: '' };
+  let [x, y] = [0, 0];
+  const parts = names.map((name, i) => {
+    const width = widthOf(name, SMALL_PX) + 36;
+    if (x + width > WIDTH) [x, y] = [0, y + LINE_PX];
+    const at = x;
+    x += width;
+    return [
+      tag('rect', { x: at, y, width: 10, height: 10, fill: paletteHeadColour(palette, i) }),
+      textAt(name, { x: at + 15, y: y + 9, 'font-size': SMALL_PX, fill: palette.ink }),
+    ].join('');
+  });
+  return { height: y + LINE_PX, content: parts.join('') };
+}
 
 /** @param {Seen} seen @param {Palette} palette @returns {Promise<Drawing>} */
 export async function linesDrawing(seen, palette) {
@@ -29,23 +50,26 @@ export async function linesDrawing(seen, palette) {
   const first = Math.max(0, Math.min(n - MOST, about - MOST / 2));
   const end = Math.min(n, first + MOST);
   const chosen = { query: pinnedOn(state.pins, 'query'), key: pinnedOn(state.pins, 'key') };
-  const yOf = (/** @type {number} */ token) => TOP + (token - first + 0.5) * LINE_PX;
+  const key = keyOf(seen, palette);
+  const top = key.height + 24;
+  const yOf = (/** @type {number} */ token) => top + (token - first + 0.5) * LINE_PX;
   const [left, right] = [SIDE, WIDTH - SIDE];
   const lines = [];
   let beyond = 0;
   let most = 0;
-  for (let query = first; query < end; query++) {
-    const { edges, rest } = topEdges(await session.row(whatOf(state), query), state.topP);
-    const isAll = state.pins.length === 0 || chosen.query.has(query);
-    if (isAll) most = Math.max(most, rest);
-    for (const { key, weight } of edges) {
-      if (!isAll && !chosen.key.has(key)) continue;
-      if (key < first || key >= end) {
-        beyond++;
-        continue;
+  for (const [i, what] of linedMaps(state).entries()) {
+    const stroke = paletteHeadColour(palette, i);
+    for (let query = first; query < end; query++) {
+      const { edges, rest } = topEdges(await session.row(what, query), state.topP);
+      const isAll = state.pins.length === 0 || chosen.query.has(query);
+      if (isAll) most = Math.max(most, rest);
+      const wanted = edges.filter((edge) => isAll || chosen.key.has(edge.key));
+      const near = wanted.filter((edge) => edge.key >= first && edge.key < end);
+      beyond += wanted.length - near.length;
+      for (const edge of near) {
+        const curve = curveOf({ left, right }, yOf(query), yOf(edge.key), edge.weight);
+        lines.push(tag('path', { ...curve, fill: 'none', stroke }));
       }
-      const curve = curveOf({ left, right }, yOf(query), yOf(key), weight);
-      lines.push(tag('path', { ...curve, fill: 'none', stroke: palette.accent }));
     }
   }
   const labels = tokens.slice(first, end).flatMap(({ text }, i) => {
@@ -61,7 +85,7 @@ export async function linesDrawing(seen, palette) {
       textAt(words, { ...at, ...look('key'), x: right + 8 }),
     ];
   });
-  const head = { y: 10, 'font-size': 11, fill: palette.soft };
+  const head = { y: top - 14, 'font-size': SMALL_PX, fill: palette.soft };
   const percent = (/** @type {number} */ share) => `${Math.round(1000 * share) / 10} %`;
   const note = [
     `A row’s lines carry at least ${percent(state.topP)} of it; up to ${percent(most)} is not shown.`,
@@ -71,8 +95,9 @@ export async function linesDrawing(seen, palette) {
   ];
   return {
     width: WIDTH,
-    height: TOP + (end - first) * LINE_PX,
+    height: top + (end - first) * LINE_PX,
     content: [
+      key.content,
       textAt('query (attends from)', { ...head, x: left - 8, 'text-anchor': 'end' }),
       textAt('key (attended to)', { ...head, x: right + 8 }),
       ...lines,

@@ -22,12 +22,14 @@ function seenIn(room) {
   const { session, shown, order, own, state, measure, values, about, effects, patching } = room;
   const { run } = session;
   if (!run) return undefined;
+  const foreseen = room.losses.answer.peek();
   const source = pageModel(state.peek().model)?.title ?? own.peek()?.name ?? '';
   const names = order.peek().map((i) => headAt(i, run.heads));
   return {
     ...{ state: shown.peek(), run, session, source, order: names },
     ...{ measure: measure.peek(), values: values.peek() },
     ...{ about: about.peek(), effects: effects.peek(), address: location.href },
+    losses: foreseen?.run === run ? foreseen.found?.losses : undefined,
     patching: { shares: patching.shares.peek(), pair: patching.pair.peek() },
   };
 }
@@ -89,13 +91,13 @@ export function exportDialog(room) {
     ${wanted('width', 'Width in pixels', [200, 4000])}
     ${wanted('font', 'Size of the labels in pixels', [5, 40])}
   </div>`;
+  const choose = (/** @type {string} */ value) =>
+    batch(() => ([what.value, format.value] = [value, formatsOf(value)[0]]));
   const parts = () => {
     const { words, isError, address, name, isPicture } = file.value;
     const formats = formatsOf(what.value).map((value) => [value, FORMATS[value]]);
     return html`<div class="row">
-        ${field('What', 'export-what', whatsOf(room), what.value, (value) =>
-          batch(() => ([what.value, format.value] = [value, formatsOf(value)[0]])),
-        )}
+        ${field('What', 'export-what', whatsOf(room), what.value, choose)}
         ${field('As', 'export-format', formats, format.value, (value) => (format.value = value))}
       </div>
       <div ?hidden=${isNumbers(format.value)}>${wishes}</div>
@@ -113,8 +115,10 @@ export function exportDialog(room) {
   };
   return {
     show() {
-      if (room.isWhy.peek())
-        batch(() => ([what.value, format.value] = [REPORT, formatsOf(REPORT)[0]]));
+      const offered = whatsOf(room).map(([name]) => name);
+      // What was chosen last time may be none of them.
+      if (room.isWhy.peek()) choose(REPORT);
+      else if (!offered.includes(what.peek())) choose(offered[0]);
       dialog().showModal();
       isOpen.value = true;
     },

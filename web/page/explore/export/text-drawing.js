@@ -1,7 +1,8 @@
 /**
- * The text, tinted by what the last pinned token (or the last of all) attends to, or who attends to it.
+ * The text, tinted as on the page: by what the last pinned token (or the last of all) attends to, or who attends to it; or by
+ * how badly each token was foreseen.
  *
- * @import { Drawing } from './figure.js'
+ * @import { Drawing, FigureLegend } from './figure.js'
  * @import { Palette } from '../palette.js'
  * @import { Seen } from './settings.js'
  */
@@ -10,7 +11,8 @@ import { SPACE } from '../../shared/tokenize.js';
 import { formatCount } from '../../shared/format.js';
 import { whatOf } from '../maps.js';
 import { paletteColourOf } from '../pin-colours.js';
-import { NEWLINE, STRONGEST } from '../text-view.js';
+import { lossTints, NEWLINE, tintsOf, WORST } from '../text-view.js';
+import { titleOf } from '../titles.js';
 import { subjectOf } from './settings.js';
 import { tag, textAt, widthOf } from './svg.js';
 
@@ -20,17 +22,43 @@ const LINE_PX = 27;
 const SPACE_PX = 4.5;
 
 /**
+ * What tints the text.
+ *
  * @param {Seen} seen
- * @param {Palette} palette
- * @returns {Promise<{ drawing: Drawing, most: number, what: string }>} most: the weight of the strongest tint
+ * @returns {Promise<{ title: string, tints: number[], marked?: number, legend: Pick<FigureLegend, 'max' | 'what' | 'end'> }>}
+ *   tints: in hundredths; marked: the token that it is about
  */
+async function tintOf(seen) {
+  const { state, run, session, losses } = seen;
+  if (state.tint === 'loss') {
+    return {
+      title: 'Surprise: how badly each token was foreseen',
+      tints: losses ? lossTints(losses) : [],
+      marked: state.pins.at(-1)?.token,
+      legend: { max: WORST, what: 'loss, in nats', end: `${WORST} or more` },
+    };
+  }
+  const { side, token } = subjectOf(seen);
+  const weights = await session.line(whatOf(state), { side, token });
+  const name = `“${run.tokens[token].text}” (${formatCount(token + 1)})`;
+  const what = side === 'query' ? `what ${name} attends to` : `who attends to ${name}`;
+  return {
+    title: `${titleOf(state)}: ${what}`,
+    tints: tintsOf(weights),
+    marked: token,
+    legend: {
+      max: weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0),
+      what: 'weight',
+    },
+  };
+}
+
+/** @param {Seen} seen @param {Palette} palette @returns {Promise<{ drawing: Drawing } & Pick<Awaited<ReturnType<typeof tintOf>>, 'title' | 'legend'>>} */
 export async function textDrawing(seen, palette) {
   const { state, run, session } = seen;
-  const subject = subjectOf(seen);
-  const weights = await session.line(whatOf(state), subject);
+  const { title, tints, marked, legend } = await tintOf(seen);
   const pin = state.pins.at(-1);
   const mark = pin ? paletteColourOf(palette, state.pins, pin) : palette.accent;
-  const most = weights.reduce((largest, weight) => Math.max(largest, Math.abs(weight)), 0);
   let x = 0;
   let y = 0;
   const parts = run.tokens.map(({ text, isApart }, i) => {
@@ -49,20 +77,15 @@ export async function textDrawing(seen, palette) {
       x = 0;
       y += LINE_PX;
     }
-    const share = most > 0 ? Math.abs(weights[i]) / most : 0;
     const box = { x: at, y: line, width, height: LINE_PX - 5, rx: 3 };
     return [
-      tag('rect', { ...box, fill: palette.accent, 'fill-opacity': (STRONGEST / 100) * share }),
-      i === subject.token
+      tag('rect', { ...box, fill: palette.accent, 'fill-opacity': (tints[i] ?? 0) / 100 }),
+      i === marked
         ? tag('rect', { x: at, y: line + LINE_PX - 7, width, height: 2, fill: mark })
         : '',
       textAt(words, { x: at + 0.5, y: line + 16, 'font-size': FONT_PX, fill: palette.ink }),
     ].join('');
   });
-  const name = `“${run.tokens[subject.token].text}” (${formatCount(subject.token + 1)})`;
-  return {
-    most,
-    what: subject.side === 'query' ? `what ${name} attends to` : `who attends to ${name}`,
-    drawing: { width: WIDTH, height: y + LINE_PX, content: parts.join('') },
-  };
+  const drawing = { width: WIDTH, height: y + LINE_PX, content: parts.join('') };
+  return { title, drawing, legend };
 }

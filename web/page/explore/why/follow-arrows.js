@@ -16,6 +16,7 @@ export function followArrows(event) {
   const table = /** @type {HTMLElement} */ (event.currentTarget);
   const buttons = [...table.querySelectorAll('button')];
   const at = buttons.findIndex((button) => button === document.activeElement);
+  if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser’s
   if (!way || at < 0) return;
   event.preventDefault();
   const next = buttons[way(at, buttons.length, Number(table.dataset.columns ?? 1))];

@@ -33,8 +33,8 @@ export function windowOf(n, at) {
 function createLens(room) {
   /** Opened or closed by the visitor. @type {import('../../shared/signals.js').Signal<boolean | undefined>} */
   const wish = signal(undefined);
-  /** The cell whose list is shown. @type {import('../../shared/signals.js').Signal<{ row: number, at: number } | undefined>} */
-  const chosen = signal(undefined);
+  /** The cell whose list is shown, of the run and the token that were asked about. @type {import('../../shared/signals.js').Signal<{ row: number, at: number, of?: [RunSummary, number] }>} */
+  const chosen = signal({ row: 0, at: 0 });
   const isOpen = computed(() => {
     const { numLayers = 0, vocabSize = 0, dModel = 0 } = room.model.value?.config ?? {};
     return wish.value ?? (numLayers + 1) * MOST * vocabSize * dModel < CHEAP;
@@ -112,7 +112,9 @@ export function lensView(room) {
     const { run, rows, from } = now;
     const at = room.about.value.at;
     const target = targetText();
-    const shown = chosen.value ?? { row: rows.length - 1, at };
+    const [ofRun, ofToken] = chosen.value.of ?? [];
+    const isNow = ofRun === run && ofToken === at && chosen.value.row < rows.length;
+    const shown = isNow ? chosen.value : { row: rows.length - 1, at };
     const cell = (
       /** @type {LensCell} */ { top: [first], rank },
       /** @type {number} */ row,
@@ -125,7 +127,7 @@ export function lensView(room) {
         tabindex=${isChosen ? 0 : -1} aria-pressed=${isChosen}
         style="--share: ${(100 * first.share).toFixed(0)}%"
         class=${rank === 1 ? 'is-target' : ''}
-        @click=${() => (chosen.value = { row, at: token })}><span class="token">${first.token.text}</span>${
+        @click=${() => (chosen.value = { row, at: token, of: [run, at] })}><span class="token">${first.token.text}</span>${
           token === at ? html`<span class="rank">#${formatCount(rank)}</span>` : ''
         }</button></td>`;
     };

@@ -5,6 +5,7 @@
  * @import { Explorer } from '../explorer.js'
  */
 
+import { byId } from '../../shared/dom.js';
 import { drawn, html, select } from '../../shared/template.js';
 import { shortName } from '../address.js';
 import { tokenName } from '../bars.js';
@@ -50,6 +51,10 @@ export const question = (room) =>
     const { against } = room.shown.value;
     const tokens = predictions.map(({ token }) => [String(token.id), token.text]);
     const others = tokens.filter(([id]) => id !== String(target));
+    const leave = () => {
+      room.choices.why(false);
+      byId('explore-why', HTMLButtonElement).focus({ preventScroll: true });
+    };
     const take = (/** @type {string} */ value) => (value === NONE ? null : Number(value));
     return html`<div class="why-question">
       <h2 id="explore-heads-title">Why this token?</h2>
@@ -67,6 +72,6 @@ export const question = (room) =>
         )}
       </div>
       <p>${run ? html`after ${tokenName(run.tokens[at], at)}` : ''}${without(run?.muted ?? [])}</p>
-      <button type="button" class="quiet" id="explore-maps-back" @click=${() => room.choices.why(false)}>Back to the maps</button>
+      <button type="button" class="quiet" id="explore-maps-back" @click=${leave}>Back to the maps</button>
     </div>`;
   });

@@ -62,8 +62,9 @@ export function sumView(room) {
   const { attribution, shown, choices } = room;
   /** Layers whose heads are shown one by one. @type {import('../../shared/signals.js').Signal<readonly number[]>} */
   const open = signal([]);
-  /** The part that is pointed at. @type {import('../../shared/signals.js').Signal<Stacked | undefined>} */
-  const pointed = signal(undefined);
+  /** The part that is pointed at, and of which sum. @type {import('../../shared/signals.js').Signal<{ part?: Stacked, of?: object }>} */
+  const pointed = signal({});
+  const leave = () => (pointed.value = {});
   const isSorted = derived(() => shown.value.parts === 'size');
 
   /** @param {Part[]} parts @returns {(Stacked & { isWithin?: boolean })[]} */
@@ -88,7 +89,7 @@ export function sumView(room) {
     const isOpen = open.value.includes(layer);
     const isChosen = kind === 'head' && isSameHead({ layer, head }, shown.value);
     const has = kind === 'layer' && shown.value.layer === layer && !isOpen;
-    const point = () => (pointed.value = part);
+    const point = () => (pointed.value = { part, of: attribution.peek() });
     const button = html`<button type="button" class="sum-part" tabindex=${i === 0 ? 0 : -1}
       aria-expanded=${kind === 'layer' ? String(isOpen) : nothing}
       aria-pressed=${kind === 'head' ? String(isChosen) : nothing}
@@ -111,7 +112,7 @@ export function sumView(room) {
     const whole = { kind: /** @type {const} */ ('rest'), value: total, start: 0, end: total };
     return html`<div class="sum-scroll">
       <table class="sum" style="--zero: ${place(0)}%; --total: ${place(total)}%" @keydown=${followArrows}
-        @pointerleave=${() => (pointed.value = undefined)}>
+        @pointerleave=${leave} @focusout=${leave}>
         <caption class="visually-hidden">The parts of the ${scoreName(room, answer)}, in logits</caption>
         <thead class="visually-hidden">
           <tr><th scope="col">part</th><td></td><th scope="col">logits</th></tr>
@@ -132,8 +133,8 @@ export function sumView(room) {
   const told = () => {
     const answer = attribution.value;
     if (!answer) return '';
-    const part = pointed.value;
-    if (part) {
+    const { part, of } = pointed.value;
+    if (part && of === answer) {
       return html`${wordsOf(part)}: <b>${exact(part.value)}</b>, and ${formatNumber(part.end)} up to here.`;
     }
     const sum = sumOf(partsOf(answer).map(({ value }) => value));

@@ -12,7 +12,6 @@
  * @property {Rollouts} rollouts
  * @property {Map<string, Float32Array[]>} thumbs small maps, by layer and size
  * @property {Map<number, HeadScores[]>} scores by layer
- * @property {Promise<Float32Array>} [losses]
  * @typedef {Run & { known: Known }} KnownRun
  */
 

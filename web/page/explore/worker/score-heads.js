@@ -30,17 +30,3 @@ export async function scoreLayer(source, layer, ids, breathe) {
   }
   return found;
 }
-
-/**
- * @param {Heads} source
- * @param {ArrayLike<number>} ids of the text
- * @param {() => Promise<void>} breathe called between blocks
- * @returns {Promise<HeadScores[]>} layer after layer
- */
-export async function scoreHeads(source, ids, breathe) {
-  const found = [];
-  for (let layer = 0; layer < source.layers; layer++) {
-    found.push(...(await scoreLayer(source, layer, ids, breathe)));
-  }
-  return found;
-}

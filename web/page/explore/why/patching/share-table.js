@@ -2,7 +2,9 @@
  * Shares as a table of coloured cells: a row for each layer, a column for each head or token.
  */
 
+import { formatNumber } from '../../../shared/format.js';
 import { html } from '../../../shared/template.js';
+import { followArrows } from '../follow-arrows.js';
 
 /** Beyond so many columns numbers have no room in their cells. */
 const MOST_WRITTEN = 20;
@@ -15,11 +17,7 @@ export const written = (share) => {
 };
 
 /** @param {number} share all decimals that say something */
-export const exact = (share) =>
-  share
-    .toFixed(4)
-    .replace(/^-(0\.0+)$/, '$1')
-    .replace('-', '−');
+export const exact = formatNumber;
 
 /** The end of the scale: 1, unless something brings back more than all. @param {ArrayLike<number>[]} all */
 export const endOf = (...all) =>
@@ -31,52 +29,32 @@ export const endOf = (...all) =>
 export const tone = (share, end) =>
   `--share: ${Number.isFinite(share) ? ((100 * Math.abs(share)) / end).toFixed(1) : 0}%`;
 
-/** The cell that lies next in a direction. @param {KeyboardEvent} event of the table */
-function followArrows(event) {
-  /** @type {Record<string, [number, number]>} */
-  const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-  const way = ways[event.key];
-  const from = document.activeElement?.closest('td');
-  const table = /** @type {HTMLTableElement} */ (event.currentTarget);
-  if (!way || !from) return;
-  event.preventDefault();
-  const row = /** @type {HTMLTableRowElement} */ (from.parentElement);
-  const next = table.rows[row.rowIndex + way[1]]?.cells[from.cellIndex + way[0]];
-  const button = next?.querySelector('button');
-  if (!button) return;
-  for (const other of table.querySelectorAll('button')) other.tabIndex = other === button ? 0 : -1;
-  button.focus();
+/**
+ * @typedef {object} Shares
+ * @property {string} caption
+ * @property {unknown[]} columns their headings
+ * @property {number} layers
+ * @property {ArrayLike<number>} values layer after layer
+ * @property {number} end of the scale
+ * @property {(layer: number, column: number) => boolean} isChosen
+ * @property {(layer: number, column: number) => string} nameOf
+ * @property {(layer: number, column: number) => void} choose
+ */
+
+/** What a cell says. @param {Shares} shares @param {number} layer @param {number} column */
+export function wordsAt({ columns, values, nameOf }, layer, column) {
+  const share = values[layer * columns.length + column];
+  return `${nameOf(layer, column)}: ${Number.isFinite(share) ? exact(share) : 'not yet known'}`;
 }
 
-/**
- * @param {object} shown
- * @param {string} shown.caption
- * @param {unknown[]} shown.columns their headings
- * @param {number} shown.layers
- * @param {ArrayLike<number>} shown.values layer after layer
- * @param {number} shown.end of the scale
- * @param {(layer: number, column: number) => boolean} shown.isChosen
- * @param {(layer: number, column: number) => string} shown.nameOf
- * @param {(layer: number, column: number) => void} shown.choose
- * @param {(words: string) => void} shown.point tells of a cell
- */
-export function shareTable({
-  caption,
-  columns,
-  layers,
-  values,
-  end,
-  isChosen,
-  nameOf,
-  choose,
-  point,
-}) {
+/** @param {Shares} shares @param {(place?: { layer: number, column: number }) => void} point tells of a cell, or of none */
+export function shareTable(shares, point) {
+  const { caption, columns, layers, values, end, isChosen, nameOf, choose } = shares;
   const count = columns.length;
   const cell = (/** @type {number} */ layer, /** @type {number} */ column) => {
     const share = values[layer * count + column];
-    const isKnown = Number.isFinite(share);
-    const words = `${nameOf(layer, column)}: ${isKnown ? exact(share) : 'not yet known'}`;
-    const tell = () => point(words);
+    const words = wordsAt(shares, layer, column);
+    const tell = () => point({ layer, column });
     const isFirst = layer === 0 && column === 0;
     const chosen = isChosen(layer, column);
     return html`<td class=${share < 0 ? 'against' : ''} style=${tone(share, end)} @pointerenter=${tell}>
@@ -87,7 +65,8 @@ export function shareTable({
     </td>`;
   };
   return html`<div class="share-scroll">
-    <table class="shares ${count > MOST_WRITTEN ? 'many' : ''}" @keydown=${followArrows}>
+    <table class="shares ${count > MOST_WRITTEN ? 'many' : ''}" data-columns=${count}
+      @keydown=${followArrows} @pointerleave=${() => point()} @focusout=${() => point()}>
       <caption class="visually-hidden">${caption}</caption>
       <thead>
         <tr><td></td>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr>

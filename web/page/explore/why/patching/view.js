@@ -3,18 +3,19 @@
  *
  * @import { Explorer } from '../../explorer.js'
  * @import { Token } from '../../../types.js'
+ * @import { Shares } from './share-table.js'
  */
 
 import { byId } from '../../../shared/dom.js';
 import { formatCount } from '../../../shared/format.js';
-import { signal } from '../../../shared/signals.js';
+import { computed, signal } from '../../../shared/signals.js';
 import { drawn, html, made } from '../../../shared/template.js';
 import { isSameHead, longName, shortName } from '../../address.js';
 import { signed } from '../bars.js';
 import { signedBar } from '../signed-scale.js';
 import { exampleOf } from './examples.js';
 import { differenceInWords } from './pair.js';
-import { endOf, shareTable } from './share-table.js';
+import { endOf, shareTable, wordsAt } from './share-table.js';
 
 /** Scores this near are as good as the same, in logits or nats. */
 const CLOSE = 0.1;
@@ -81,7 +82,7 @@ function texts({ patching, about }) {
         </tbody>
       </table>
     </div>
-    ${problem ? html`<p class="message error" id="explore-pair-problem">${problem}</p>` : html`<p class="note" id="explore-pair-told">${differenceInWords(pair)}</p>`}`;
+    ${problem ? html`<p class="message error" role="alert" id="explore-pair-problem">${problem}</p>` : html`<p class="note" id="explore-pair-told">${differenceInWords(pair)}</p>`}`;
 }
 
 /** What is measured, in words. @param {Explorer} room @param {{ target: number }} shares */
@@ -126,50 +127,67 @@ const resumed = ({ patching }) =>
   html`<button type="button" id="explore-patching-go-on" ?hidden=${patching.cancelled.value !== patching.question.value || patching.question.value.text === null}
     @click=${patching.goOn}>Patch all heads and tokens</button>`;
 
-/** The shares of heads, and of layers at tokens. @param {Explorer} room @param {(words: string) => void} point */
-function tables(room, point) {
-  const { patching, shown, run, choices } = room;
+/** The shares of heads, and of layers at tokens. @param {Explorer} room @returns {Shares[]} none: they are not known */
+function sharesOf({ patching, shown, run, choices }) {
   const { shares, pair } = { shares: patching.shares.value, pair: patching.pair.value };
-  if (!shares || !pair || !run.value) return '';
+  if (!shares || !pair || !run.value) return [];
   const { layers, heads } = run.value;
   const end = endOf(shares.heads, shares.places);
-  const common = { layers, end, point };
   const columns = Array.from({ length: shares.n }, (_, i) => {
     const [text, other] = [pair.clean[i].text, pair.other[i].text];
     return pair.differing.includes(i)
       ? html`<span class="token">${text}</span><span class="token other">${other}</span>`
       : html`<span class="token">${text}</span>`;
   });
-  const heading = (/** @type {string} */ words, /** @type {string} */ about) =>
-    html`<h4>${words}</h4><p class="note">${about}</p>`;
-  return html`<div class="patching-tables">
-      <div>
-        ${heading('Heads', 'Each head’s output, at all tokens. A click shows its map in both texts.')}
-        ${shareTable({
-          ...{ ...common, caption: 'Recovered share of each head', values: shares.heads },
-          columns: Array.from({ length: heads }, (_, head) => `H${head}`),
-          isChosen: (layer, head) => isSameHead({ layer, head }, shown.value),
-          nameOf: (layer, head) => shortName({ layer, head }),
-          choose: (layer, head) => choices.choose({ layer, head }),
-        })}
-      </div>
-      <div>
-        ${heading('Tokens', 'The residual stream before each layer, at one token: where what matters is kept.')}
-        ${shareTable({
-          ...{
-            ...common,
-            caption: 'Recovered share of each layer and token',
-            values: shares.places,
-            columns,
-          },
-          isChosen: () => false,
-          nameOf: (layer, i) => `before layer ${layer}, “${pair.clean[i].text}” (${i + 1})`,
-          choose: (_, token) => choices.pin({ side: 'query', token }),
-        })}
-      </div>
-    </div>
-    <p class="note share-legend">${signedBar(end.toFixed(2).replace(/\.00$/, ''), true)}
-      Recovered share. 0: nothing comes back. 1: the whole prediction of your text. Orange: towards it. Purple: away from it.</p>`;
+  return [
+    {
+      ...{ layers, end, caption: 'Recovered share of each head', values: shares.heads },
+      columns: Array.from({ length: heads }, (_, head) => `H${head}`),
+      isChosen: (layer, head) => isSameHead({ layer, head }, shown.value),
+      nameOf: (layer, head) => shortName({ layer, head }),
+      choose: (layer, head) => choices.choose({ layer, head }),
+    },
+    {
+      ...{ layers, end, columns, values: shares.places },
+      caption: 'Recovered share of each layer and token',
+      isChosen: () => false,
+      nameOf: (layer, i) => `before layer ${layer}, “${pair.clean[i].text}” (${i + 1})`,
+      choose: (_, token) => choices.pin({ side: 'query', token }),
+    },
+  ];
+}
+
+const HEADINGS = [
+  ['Heads', 'Each head’s output, at all tokens. A click shows its map in both texts.'],
+  ['Tokens', 'The residual stream before each layer, at one token: where what matters is kept.'],
+];
+
+/** Both tables, and what the cell says that is pointed at. @param {Explorer} room */
+function tables(room) {
+  const all = computed(() => sharesOf(room));
+  /** @typedef {{ table: number, layer: number, column: number, question: object }} Pointed */
+  const pointed = signal(/** @type {Pointed | undefined} */ (undefined));
+  const told = () => {
+    if (all.value.length === 0) return '';
+    const { value: cell } = pointed;
+    return cell?.question === room.patching.question.value
+      ? wordsAt(all.value[cell.table], cell.layer, cell.column)
+      : 'Point at a cell, or go to it with the arrow keys, for its exact share.';
+  };
+  const table = (/** @type {Shares} */ shares, /** @type {number} */ i) => {
+    const [words, about] = HEADINGS[i];
+    const question = room.patching.question.peek();
+    return html`<div><h4>${words}</h4><p class="note">${about}</p>
+      ${shareTable(shares, (place) => (pointed.value = place && { ...place, table: i, question }))}</div>`;
+  };
+  const both = () => {
+    const [first] = all.value;
+    if (!first) return '';
+    return html`<div class="patching-tables">${all.value.map(table)}</div>
+      <p class="note share-legend">${signedBar(first.end.toFixed(2).replace(/\.00$/, ''), true)}
+        Recovered share. 0: nothing comes back. 1: the whole prediction of your text. Orange: towards it. Purple: away from it.</p>`;
+  };
+  return html`${drawn(both)}<p class="note share-told" id="explore-share-told">${drawn(told)}</p>`;
 }
 
 /** @param {import('../../../../headwise/view.js').AttentionMap} map @param {Float32Array} weights @param {readonly Token[]} tokens @param {string} name */
@@ -205,14 +223,6 @@ function maps({ patching, run, shown }) {
 
 /** @param {Explorer} room */
 export function patchingView(room) {
-  const pointed = signal('');
-  const point = (/** @type {string} */ words) => (pointed.value = words);
-  const told = () => {
-    if (!room.patching.shares.value) return '';
-    return (
-      pointed.value || 'Point at a cell, or go to it with the arrow keys, for its exact share.'
-    );
-  };
   return html`<section class="why-patching" aria-labelledby="explore-patching-title">
     <h3 id="explore-patching-title">Patching: what brings the prediction back?</h3>
     <p class="note">
@@ -221,8 +231,6 @@ export function patchingView(room) {
     </p>
     ${form(room)}
     ${drawn(() => texts(room))} ${drawn(() => scores(room))} ${drawn(() => resumed(room))}
-    ${drawn(() => tables(room, point))}
-    <p class="note share-told" id="explore-share-told">${drawn(told)}</p>
-    ${drawn(() => maps(room))}
+    ${tables(room)} ${drawn(() => maps(room))}
   </section>`;
 }
