@@ -334,15 +334,18 @@ typedef struct hw_attention_gradient {
   hw_strides value_strides;
   /* Gradient of a float mask, with the mask's strides. The call adds to it. A broadcast element gets a sum. */
   float *mask;
+  /* NULL, or the given gradient of the call's weights, with their shape and batch stride. These are then read. */
+  const float *weights;
 } hw_attention_gradient;
 
 /* Computes the gradients of a call that has run. `attention` has the call's operands, its output, and its row_maximum,
- * row_sum and kept. Its weights and log_sum_exp are not read. The weights are recomputed in blocks, without an n×n
- * matrix (Dao et al. 2022, FlashAttention). A query that sees no key has a gradient of zeros and adds nothing to other
+ * row_sum and kept. Its log_sum_exp is not read, nor are its weights, unless their gradient is given. The weights are
+ * recomputed in blocks, without an n×n matrix (Dao et al. 2022, FlashAttention). A query that sees no key has a gradient of zeros and adds nothing to other
  * gradients. A key gets no gradient from queries that do not see it.
  *
  * HW_ERROR_SHAPE and HW_ERROR_VALUE: as hw_scaled_dot_product_attention. HW_ERROR_VALUE also: row_maximum or row_sum is
- * NULL, kept is NULL with dropout, or `mask` is set for a call without a float mask. HW_ERROR_MEMORY: no scratch. */
+ * NULL, kept is NULL with dropout, `mask` is set for a call without a float mask, or a gradient of weights is given for a
+ * call without them or with another kind than HW_WEIGHTS_PROBABILITIES. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_scaled_dot_product_attention_backward(hw_context *context, const hw_attention *attention,
                                                    const hw_attention_gradient *gradient);
 
@@ -560,10 +563,13 @@ typedef struct hw_graph hw_graph;
 hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, const hw_input *input, float *y,
                                      const hw_forward_options *options, hw_graph **graph);
 
-/* Where a backward adds the gradients of a forward's options. NULL: not asked for. */
+/* What else a backward computes and is given. NULL: nothing. It adds to the gradients of the forward's options. */
 typedef struct hw_option_gradients {
   float *mask;      /* of a float mask, with the mask's strides; a broadcast element gets a sum */
   float *head_mask; /* [layers, heads] */
+  /* What the forward wrote to its options' weights, and the given gradient of that; both or neither. */
+  float *weights;
+  const float *weights_gradient;
 } hw_option_gradients;
 
 /*
@@ -574,12 +580,12 @@ typedef struct hw_option_gradients {
  *   input  the input of the forward, with the same contents
  *   dy     [as y], the gradient of y
  *   dx     [as input->x], or NULL; NULL for an input of ids. It must not overlap dy or x.
- *   asked  gradients of the forward's options, or NULL for none
+ *   asked  gradients of the forward's options and of its weights, or NULL for none
  *
  * The graph is unchanged; a second backward adds the same gradients. HW_ERROR_VALUE: a required pointer is NULL, dx is
  * set for an input of ids, the graph belongs to another module, parameters have changed since the forward
- * (hw_graph_is_current), the graph is of hw_model_loss, an id is unknown, or a gradient is asked for of an option that the
- * forward did not have. HW_ERROR_SHAPE: batch, tokens or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no
+ * (hw_graph_is_current), the graph is of hw_model_loss, an id is unknown, a gradient is asked for of an option that the
+ * forward did not have, or one of weights is given without these or to a module without attention. HW_ERROR_SHAPE: batch, tokens or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no
  * scratch, or no memory for the gradients. After an error no gradient has changed. */
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
                              const float *dy, float *dx, const hw_option_gradients *asked);

@@ -32,7 +32,7 @@ function runForward(fixture) {
     if (name in expect) isTorchs(plain[name], expect[name], group, name);
   assert.equal('weights' in plain, 'weights' in expect);
 
-  hw.enableGrad(() => weighted(hw, { output: outputs.output }, fixture, group)).backward();
+  hw.enableGrad(() => weighted(hw, outputs, fixture, group)).backward();
   const leaves = [
     ...inputs.map((/** @type {any} */ { grad }, /** @type {number} */ i) => ({ name: i, grad })),
     ...module.parameters(),

@@ -330,7 +330,14 @@ test('clipGradNorm gives the norm before, over modules and tensors', () => {
   near(Number(module.parameters()[1].grad?.data[0]), 0.6);
   assert.equal(hw.clipGradNorm(linear().parameters(), 1), 0);
   throwsCode(() => hw.clipGradNorm(all, NaN), 'ERR_VALUE', 'maxNorm is NaN');
-  throwsCode(() => hw.clipGradNorm([], 1), 'ERR_VALUE', 'parameters is []');
+});
+
+test('clipGradNorm of no parameters is 0, as in torch', () => {
+  assert.equal(hw.clipGradNorm([], 1), 0);
+  assert.equal(hw.clipGradNorm([], 0), 0);
+  const any = (/** @type {unknown} */ value) => /** @type {any} */ (value);
+  throwsCode(() => hw.clipGradNorm([], NaN), 'ERR_VALUE', 'maxNorm is NaN');
+  throwsCode(() => hw.clipGradNorm(any(undefined), 1), 'ERR_VALUE', 'parameters is undefined');
 });
 
 test('clipGradNorm makes all gradients NaN if one is, as in torch', () => {
@@ -441,6 +448,73 @@ test('a model learns from its loss, and generates while gradients are on', () =>
       hw.enableGrad(() => hw.sum(part.forward(data(2, [8, 4])).output)).backward();
   assert.ok(hw.memoryBytes <= before + 2 ** 20);
   for (const each of [model, ...parts]) each.dispose();
+});
+
+test('a backward through scores says that they have no gradient', () => {
+  const given = hw.randn([2, 4, 6]);
+  given.requiresGrad = true;
+  const call = () => hw.scaledDotProductAttention(given, given, given, { needWeights: 'scores' });
+  const [mixed, apart] = hw.enableGrad(() => {
+    const { output, weights } = call();
+    return [weights, weights.detach()].map((each) => hw.add(hw.sum(output), hw.sum(each)));
+  });
+  throwsCode(() => mixed.backward(), 'ERR_VALUE', 'backward', 'returned scores');
+  assert.equal(given.grad, null);
+  apart.backward();
+  assert.ok(given.grad);
+  assert.equal(call().weights.requiresGrad, false, 'without gradients');
+});
+
+test('a loss of a model’s weights reaches its parameters and its head mask, with checkpointing too', () => {
+  hw.manualSeed(3);
+  const model = new hw.Decoder({
+    ...{ model_type: 'llama', vocab_size: 9, hidden_size: 8, num_hidden_layers: 3 },
+    ...{ num_attention_heads: 4, num_key_value_heads: 2, intermediate_size: 12 },
+    max_position_embeddings: 6,
+  });
+  const headMask = hw.add(1, hw.rand([3, 4]));
+  headMask.requiresGrad = true;
+  const ids = [[1, 4, 2, 8, 5, 7]];
+  const lossOfWeights = () => {
+    const { weights } = model.forward(ids, { needWeights: true, headMask });
+    const squares = weights.map((/** @type {Tensor} */ each) => hw.sum(hw.multiply(each, each)));
+    return squares.reduce((/** @type {Tensor} */ sum, /** @type {Tensor} */ one) =>
+      hw.add(sum, one),
+    );
+  };
+  const gradients = () => {
+    headMask.grad = null;
+    for (const parameter of model.parameters()) parameter.grad = null;
+    hw.enableGrad(lossOfWeights).backward();
+    return [headMask.grad, ...gradsOf(model.parameters())].map(
+      (grad) => grad?.toNested?.() ?? grad,
+    );
+  };
+  const plain = gradients();
+  model.gradientCheckpointingEnable();
+  assert.deepEqual(gradients(), plain);
+  model.gradientCheckpointingDisable();
+  const slope = (/** @type {Float32Array} */ values, /** @type {number} */ i) => {
+    const [before, h] = [values[i], 1 / 64];
+    const at = (/** @type {number} */ step) => {
+      values[i] = before + step;
+      return lossOfWeights().item();
+    };
+    const result = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+    values[i] = before;
+    return result;
+  };
+  const [ofMask] = /** @type {number[][][]} */ (plain);
+  for (const i of [0, 5]) {
+    const got = ofMask[Math.floor(i / 4)][i % 4];
+    assert.ok(Math.abs(got - slope(headMask.data, i)) < 2e-4, `head ${i}: ${got}`);
+  }
+  assert.deepEqual(
+    ofMask[2],
+    [0, 0, 0, 0],
+    'what the last layer’s heads write comes behind all weights',
+  );
+  model.dispose();
 });
 
 test('a forward with a cache computes with gradients on, and a backward through it says why it cannot', () => {

@@ -80,6 +80,7 @@ typedef struct hw_attention_gradient_arguments {
   float *key;
   float *value;
   float *mask;
+  const float *weights; /* given; NULL: none */
 } hw_attention_gradient_arguments;
 
 hw_attention hw_export_attention(const hw_attention_arguments *arguments);

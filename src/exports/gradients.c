@@ -61,6 +61,7 @@ HW_EXPORT(hw_status, scaled_dot_product_attention_backward,
       .key_strides = attention.key_strides,
       .value_strides = attention.value_strides,
       .mask = g->mask,
+      .weights = g->weights,
   };
   return hw_scaled_dot_product_attention_backward(hw_export_context(), &attention, &gradient);
 }

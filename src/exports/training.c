@@ -8,10 +8,9 @@ HW_EXPORT(hw_status, module_forward_recorded,
 }
 
 HW_EXPORT(hw_status, module_backward,
-          (hw_module * module, const hw_input *input, const hw_graph *graph, const float *dy, float *dx, float *d_mask,
-           float *d_head_mask)) {
-  const hw_option_gradients asked = {.mask = d_mask, .head_mask = d_head_mask};
-  return hw_module_backward(hw_export_context(), module, input, graph, dy, dx, &asked);
+          (hw_module * module, const hw_input *input, const hw_graph *graph, const float *dy, float *dx,
+           const hw_option_gradients *asked)) {
+  return hw_module_backward(hw_export_context(), module, input, graph, dy, dx, asked);
 }
 
 HW_EXPORT(void, graph_destroy, (hw_graph * graph)) { hw_graph_destroy(graph); }

@@ -5,7 +5,8 @@
  *
  *   P = exp(S - maximum)    dS = P·(dP - delta)    dP = dO·Vᵀ    dV = Pᵀ·dO    dQ = scale·dS·K    dK = dSᵀ·(scale·Q)
  *
- * Rows of dO are divided by the sums of their weights beforehand, so that P need not be; delta is the row's dO·O.
+ * Rows of dO are divided by the sums of their weights beforehand, so that P need not be; delta is the row's dO·O. A gradient
+ * dW of the weights themselves adds dW to dP and the row's dW·W to delta.
  */
 #ifndef HW_KERNELS_ATTENTION_GRADIENT_H
 #define HW_KERNELS_ATTENTION_GRADIENT_H
@@ -37,6 +38,9 @@ typedef struct hw_gradient_head {
   float *query_gradient; /* NULL: not wanted */
   size_t query_gradient_stride;
   float *mask_gradient; /* NULL, or where it is added, at the strides of the head's mask */
+  /* [query_tokens, tokens of the keys]: weights, dropout applied, and their gradient; NULL: there is none. */
+  const float *weights;
+  const float *weights_gradient;
 } hw_gradient_head;
 
 /* Rows [tokens, width in whole panels] at stride: a gradient, or what it will be copied from. */

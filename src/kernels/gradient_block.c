@@ -68,6 +68,10 @@ static void start_outputs(const hw_key_gradients *g, const hw_gradient_head *hea
     } else {
       const float *output = head->head.output + row * head->head.output_stride;
       block->deltas[r] = scale_and_multiply(gradient, inverse, output, scaled, width);
+      if (head->weights_gradient != NULL) {
+        const size_t at = row * g->keys.tokens;
+        block->deltas[r] += inverse * hw_row_dot(head->weights_gradient + at, head->weights + at, g->keys.tokens);
+      }
     }
   }
 }
@@ -261,10 +265,26 @@ static void change_row(const gradient_strip *s, size_t r, size_t key, size_t sco
   }
 }
 
+/* dP += dW, of keys [key, key + count) */
+static void add_weights_gradient(const gradient_strip *s, size_t key, size_t count) {
+  float *scores = s->block->scores + place_of(s, key);
+  for (size_t r = 0; r < s->rows; r++) {
+    const size_t row = s->sight.row + r;
+    const float inverse = hw_inverse_sum(&s->head->head, row);
+    const float *gradient = s->head->weights_gradient + row * s->gradients->keys.tokens + key;
+    for (size_t j = 0; j < count; j++) {
+      scores[r * HW_GRADIENT_STRIDE + j] += gradient[j] * inverse;
+    }
+  }
+}
+
 /* Weights and gradients of scores of keys [key, key + scored), the first `count` of which exist. */
 static void finish_rows(const gradient_strip *s, size_t key, size_t scored, size_t count) {
   const hw_attention_head *head = &s->head->head;
   const size_t at = place_of(s, key);
+  if (s->head->weights_gradient != NULL) {
+    add_weights_gradient(s, key, count);
+  }
   if (head->kept.bits == NULL) {
     score_gradients(s->block->weights + at, s->block->scores + at, s->rows, scored, s->block->deltas + s->r);
   }

@@ -160,7 +160,9 @@ static void backward(hw_run *run, const void *call) {
 }
 
 static bool had_options(const hw_graph *graph, const hw_option_gradients *asked) {
-  return (asked->mask == NULL || graph->options.mask.kind == HW_MASK_FLOAT) &&
+  return (asked->weights == NULL) == (asked->weights_gradient == NULL) &&
+         (asked->weights == NULL || graph->module->layers > 0) &&
+         (asked->mask == NULL || graph->options.mask.kind == HW_MASK_FLOAT) &&
          (asked->head_mask == NULL || graph->options.head_mask != NULL);
 }
 

@@ -49,13 +49,13 @@ typedef struct hw_named_parameter {
 struct hw_module {
   const hw_module_type *type;
   bool training;
-  bool checkpointing;     /* of a block: see hw_module_checkpoint */
-  bool needs_model;       /* whose angles it has: it does not run alone */
-  uint64_t changes;       /* of its own parameters */
-  size_t layers;          /* of attention, which have weights and traces; 0: none */
-  size_t heads;           /* of each layer */
-  size_t head_parameters; /* the last ones, of a head on its own: a backward from ids does not reach them, … */
-  bool ties_head;         /* … and one from rows reaches them alone, with the first one if it is the head's too */
+  bool checkpointing;             /* of a block: see hw_module_checkpoint */
+  bool needs_model;               /* whose angles it has: it does not run alone */
+  bool ties_head;                 /* a backward from rows reaches the head's alone, and the first one if this is so */
+  uint64_t changes;               /* of its own parameters */
+  size_t layers;                  /* of attention, which have weights and traces; 0: none */
+  size_t heads;                   /* of each layer */
+  size_t head_parameters;         /* the last ones, of a head on its own: a backward from ids does not reach them */
   hw_named_parameter *parameters; /* NULL until the first is asked for by its number */
   size_t parameter_count;
   size_t serial; /* no other module has it, not even one in its place */

@@ -213,13 +213,12 @@ static hw_attention call_of(const hw_run *run, const hw_attention_module *m, con
   };
 }
 
-/* Points a call that computes at the weights of its layer and heads; until then they may be larger than memory. */
-static void place_weights(const hw_run *run, hw_attention *attention) {
-  if (attention->weights != NULL && !hw_run_measures(run)) {
-    attention->weights +=
-        (run->layer - run->options->start_layer) * attention->batch * attention->weights_batch_stride +
-        run->place.head * attention->query_tokens * attention->key_tokens;
-  }
+/* Where the weights of a call's layer and heads are among all. While the run is measured, those may be larger than memory. */
+static size_t weights_start(const hw_run *run, const hw_attention *attention) {
+  const size_t layer = run->layer - run->options->start_layer;
+  return hw_run_measures(run) ? 0
+                              : layer * attention->batch * attention->weights_batch_stride +
+                                    run->place.head * attention->query_tokens * attention->key_tokens;
 }
 
 static void attend(hw_run *run, hw_attention *attention) {
@@ -250,7 +249,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   hw_attention attention = call_of(run, m, input);
   point_at(m, qkv, &attention);
   hw_drop_queries(run, input, &attention);
-  place_weights(run, &attention);
+  attention.weights = hw_floats_from(attention.weights, weights_start(run, &attention));
   hw_head_outputs_place(run, m, y, &attention);
   attend(run, &attention);
   hw_head_outputs_project(run, m, input, &attention, y);
@@ -287,6 +286,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   float *d_output = hw_run_take_floats(run, rows, m->config.base.d_out);
   hw_head_outputs_unproject(run, m, &attention, dy, d_output);
   float *d_qkv = hw_run_take_floats(run, rows, columns);
+  attention.weights = hw_floats_from(run->gradients.weights, weights_start(run, &attention));
   const hw_attention_gradient gradient = {
       .output = d_output,
       .query = hw_floats_from(d_qkv, hw_projection_start(m, HW_QUERY)),
@@ -297,6 +297,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
       .key_strides = attention.key_strides,
       .value_strides = attention.value_strides,
       .mask = hw_floats_from(run->gradients.mask, run->place.head * run->options->mask.head_stride),
+      .weights = hw_const_floats_from(run->gradients.weights_gradient, weights_start(run, &attention)),
   };
   hw_attention_backward(run, &attention, &gradient);
   for (size_t i = 0; i < HW_NORMS; i++) {

@@ -45,6 +45,7 @@ static hw_gradient_head head_of(const gradient_job *job, size_t batch, size_t he
   /* Its panels are not looked at. */
   const hw_key_value_store none = {.memory = job->scratch};
   const size_t mask_at = batch * a->mask.batch_stride + head * a->mask.head_stride;
+  const size_t weights_at = batch * a->weights_batch_stride + head * a->query_tokens * a->key_tokens;
   return (hw_gradient_head){
       .head = hw_attention_head_of(a, &job->record, &none, batch, head),
       .output_gradient = read_at(g->output, &g->output_strides, batch, head),
@@ -52,6 +53,8 @@ static hw_gradient_head head_of(const gradient_job *job, size_t batch, size_t he
       .query_gradient = written_at(g->query, &g->query_strides, batch, head),
       .query_gradient_stride = g->query_strides.token,
       .mask_gradient = g->mask == NULL ? NULL : g->mask + mask_at,
+      .weights = hw_const_floats_from(a->weights, weights_at),
+      .weights_gradient = hw_const_floats_from(g->weights, weights_at),
   };
 }
 
@@ -98,7 +101,9 @@ hw_status hw_attention_gradient_check(const hw_attention *attention, const hw_at
   const hw_attention *a = attention;
   const bool is_recorded = a->row_maximum != NULL && a->row_sum != NULL && (a->dropout == 0.0 || a->kept != NULL);
   const bool has_mask = gradient->mask == NULL || a->mask.kind == HW_MASK_FLOAT;
-  return is_recorded && has_mask && gradient->output != NULL ? HW_OK : HW_ERROR_VALUE;
+  const bool has_weights =
+      gradient->weights == NULL || (a->weights != NULL && a->weights_kind == HW_WEIGHTS_PROBABILITIES);
+  return is_recorded && has_mask && has_weights && gradient->output != NULL ? HW_OK : HW_ERROR_VALUE;
 }
 
 typedef struct backward_call {

@@ -7,6 +7,7 @@
 typedef struct gradient_buffers {
   attention_buffers forward;
   float *dy;
+  float *dw; /* of weights; NULL: there are none */
   hw_attention_gradient gradient;
   uint32_t *keep; /* of the reference; NULL: no dropout */
   float *mask;
@@ -30,6 +31,11 @@ static inline gradient_buffers gradient_create(const attention_case *c) {
       .key_strides = a->key_strides,
       .value_strides = a->value_strides,
   };
+  if (c->records) {
+    b.dw = check_floats(a->batch * a->weights_batch_stride);
+    check_fill(b.dw, a->batch * a->weights_batch_stride);
+    b.gradient.weights = b.dw;
+  }
   return b;
 }
 
@@ -39,6 +45,7 @@ static inline void gradient_destroy(gradient_buffers *b) {
   free(a->row_sum);
   free(a->kept);
   free(b->dy);
+  free(b->dw);
   free(b->gradient.query);
   free(b->gradient.key);
   free(b->gradient.value);
@@ -81,7 +88,7 @@ static inline void gradient_compare_tensor(const attention_case *c, const hw_att
 /* Everything; the gradients are guards afterwards. */
 static inline void gradient_compare(const attention_case *c, gradient_buffers *b) {
   const hw_attention *a = &b->forward.call;
-  reference_gradient expected = reference_backward(c, a, b->keep, b->dy);
+  reference_gradient expected = reference_backward(c, a, b->keep, &b->gradient);
   const hw_attention_gradient *g = &b->gradient;
   gradient_compare_tensor(c, a, "query's gradient", g->query, g->query_strides, &expected.query);
   gradient_compare_tensor(c, a, "key's gradient", g->key, g->key_strides, &expected.key);
@@ -93,7 +100,7 @@ static inline void gradient_compare(const attention_case *c, gradient_buffers *b
   reference_gradient_destroy(&expected);
 }
 
-static inline void gradient_case_run(attention_case c) {
+static inline void gradient_case_run_once(attention_case c) {
   gradient_buffers b = gradient_create(&c);
   const hw_attention *a = &b.forward.call;
   if (a->mask.kind == HW_MASK_FLOAT) {
@@ -109,6 +116,14 @@ static inline void gradient_case_run(attention_case c) {
   gradient_compare(&c, &b);
   check_case();
   gradient_destroy(&b);
+}
+
+/* Without and with a gradient of the weights. */
+static inline void gradient_case_run(attention_case c) {
+  for (int records = 0; records < 2; records++) {
+    c.records = records == 1;
+    gradient_case_run_once(c);
+  }
 }
 
 #endif

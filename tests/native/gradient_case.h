@@ -190,7 +190,8 @@ static inline void gradient_check(hw_context *context, const gradient_case *c) {
   }
   CHECK_STATUS(hw_module_forward_recorded(context, c->module, &c->input, y, c->options, &graph), HW_OK);
   CHECK(memcmp(y, plain, c->y_count * sizeof *y) == 0, "%s: recorded, another output", c->name);
-  const hw_option_gradients asked = {gradient_ones(c->mask_count), gradient_ones(c->head_mask_count)};
+  const hw_option_gradients asked = {.mask = gradient_ones(c->mask_count),
+                                     .head_mask = gradient_ones(c->head_mask_count)};
   CHECK_STATUS(hw_module_backward(context, c->module, &c->input, graph, dy, c->x_count == 0 ? NULL : dx, &asked),
                HW_OK);
   for (size_t i = 0; i < hw_module_parameter_count(c->module); i++) {

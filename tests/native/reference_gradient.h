@@ -44,9 +44,11 @@ static inline const float *reference_row_of(const float *x, const hw_strides *s,
   return x + b * s->batch + h * s->head + i * s->token;
 }
 
-/* A query's share; dy [value_width] is its output's gradient, keep dropout's mask or NULL. */
-static inline void reference_backward_row(const hw_attention *a, const uint32_t *keep, const float *dy, size_t b,
-                                          size_t h, size_t i, reference_gradient *g) {
+/* A query's share, of the given gradients; keep is dropout's mask or NULL. */
+static inline void reference_backward_row(const hw_attention *a, const uint32_t *keep,
+                                          const hw_attention_gradient *given, size_t b, size_t h, size_t i,
+                                          reference_gradient *g) {
+  const float *dy = reference_row_of(given->output, &a->output_strides, b, h, i);
   hw_attention capped = *a;
   capped.weights_kind = HW_WEIGHTS_SOFTCAPPED;
   reference_row row = reference_row_create(a->key_tokens);
@@ -63,6 +65,11 @@ static inline void reference_backward_row(const hw_attention *a, const uint32_t 
     for (size_t c = 0; c < a->value_width && reference_is_kept(a, keep, number, j) && row.visible[j]; c++) {
       products[j] += (double)dy[c] * (double)value[c] * kept_scale;
       sizes[j] += fabs((double)dy[c] * (double)value[c] * kept_scale);
+    }
+    if (given->weights != NULL && reference_is_kept(a, keep, number, j) && row.visible[j]) {
+      const size_t at = b * a->weights_batch_stride + (h * a->query_tokens + i) * a->key_tokens + j;
+      products[j] += (double)given->weights[at] * kept_scale;
+      sizes[j] += fabs((double)given->weights[at] * kept_scale);
     }
     delta += row.weights[j] * products[j];
     delta_size += row.weights[j] * sizes[j];
@@ -98,9 +105,8 @@ static inline void reference_backward_row(const hw_attention *a, const uint32_t 
   reference_row_destroy(&row);
 }
 
-/* For the output's gradient dy at the output's strides. */
 static inline reference_gradient reference_backward(const attention_case *c, const hw_attention *a,
-                                                    const uint32_t *keep, const float *dy) {
+                                                    const uint32_t *keep, const hw_attention_gradient *given) {
   reference_gradient g = {
       .query = reference_tensor_of(a->batch, case_query(c)),
       .key = reference_tensor_of(a->batch, case_key(c)),
@@ -116,7 +122,7 @@ static inline reference_gradient reference_backward(const attention_case *c, con
     const size_t i = row % a->query_tokens;
     const size_t h = row / a->query_tokens % a->heads;
     const size_t b = row / a->query_tokens / a->heads;
-    reference_backward_row(a, keep, reference_row_of(dy, &a->output_strides, b, h, i), b, h, i, &g);
+    reference_backward_row(a, keep, given, b, h, i, &g);
   }
   return g;
 }

@@ -5,8 +5,8 @@
 
 static const attention_case plain = {.batch = 2, .heads = 2, .queries = 9, .keys = 9, .key_width = 5, .value_width = 6};
 
-/* The sum of dy·output. */
-static double loss_of(const hw_attention *a, const float *dy) {
+/* The sum of dy·output, and of dw·weights. */
+static double loss_of(const hw_attention *a, const hw_attention_gradient *given) {
   reference_row row = reference_row_create(a->key_tokens);
   double loss = 0.0;
   for (size_t n = 0; n < a->batch * a->heads * a->query_tokens; n++) {
@@ -14,12 +14,14 @@ static double loss_of(const hw_attention *a, const float *dy) {
     const size_t h = n / a->query_tokens % a->heads;
     const size_t b = n / a->query_tokens / a->heads;
     reference_attention_row(a, b, h, i, &row);
-    const float *gradient = reference_row_of(dy, &a->output_strides, b, h, i);
+    const float *gradient = reference_row_of(given->output, &a->output_strides, b, h, i);
     for (size_t j = 0; j < a->key_tokens; j++) {
       const float *value = reference_row_of(a->value, &a->value_strides, b, reference_key_head(a, h), j);
       for (size_t c = 0; c < a->value_width && row.weights[j] != 0.0; c++) {
         loss += row.weights[j] * (double)value[c] * (double)gradient[c];
       }
+      const size_t at = b * a->weights_batch_stride + (h * a->query_tokens + i) * a->key_tokens + j;
+      loss += given->weights == NULL ? 0.0 : row.weights[j] * (double)given->weights[at];
     }
   }
   reference_row_destroy(&row);
@@ -27,7 +29,7 @@ static double loss_of(const hw_attention *a, const float *dy) {
 }
 
 /* By differences of the loss as one element moves, to where floats are exact. */
-static double slope_of(const hw_attention *a, const float *dy, const float *element) {
+static double slope_of(const hw_attention *a, const hw_attention_gradient *given, const float *element) {
   float *x = (float *)(uintptr_t)element;
   const float before = *x;
   const float h = 0x1p-7F;
@@ -37,7 +39,7 @@ static double slope_of(const hw_attention *a, const float *dy, const float *elem
   for (size_t i = 0; i < 4; i++) {
     const float middle = *x;
     *x = middle + steps[i];
-    losses[i] = loss_of(a, dy);
+    losses[i] = loss_of(a, given);
     *x = middle;
   }
   return (8.0 * (losses[0] - losses[1]) - (losses[2] - losses[3])) / (12.0 * (double)h);
@@ -49,8 +51,8 @@ static void check_differences(const attention_case *c, const float *tensor, hw_s
   const case_shape shape = is_value ? case_value(c) : is_key ? case_key(c) : case_query(c);
   for (size_t t = 0; t < shape.tokens; t += 2) {
     const float *element = tensor + s.head + t * s.token + t % shape.width;
-    const double slope = slope_of(a, b->dy, element);
-    reference_gradient g = reference_backward(c, a, NULL, b->dy);
+    const double slope = slope_of(a, &b->gradient, element);
+    reference_gradient g = reference_backward(c, a, NULL, &b->gradient);
     const reference_tensor *got = is_value ? &g.value : is_key ? &g.key : &g.query;
     const double reference = got->gradient[(shape.tokens + t) * shape.width + t % shape.width];
     CHECK(fabs(slope - reference) <= 1e-6 * (1.0 + fabs(slope)), "token %zu: %.9g, by differences %.9g", t, reference,
@@ -66,6 +68,7 @@ static void test_reference(void) {
     c.is_causal = true;
     c.mask = i == 0 ? HW_MASK_NONE : HW_MASK_FLOAT;
     c.softcap = i == 0 ? 0.0F : 0.7F;
+    c.records = i == 1;
     c.heads = 4;
     c.key_heads = 2;
     gradient_buffers b = gradient_create(&c);
@@ -237,7 +240,7 @@ static void test_unseen(void) {
         dy[blind * width + i] = poisons[p];
       }
       float(*target)[tokens * width] = round == 0 ? clean : got;
-      const hw_attention_gradient gradient = {dy, target[0], target[1], target[2], s, s, s, s, NULL};
+      const hw_attention_gradient gradient = {dy, target[0], target[1], target[2], s, s, s, s, NULL, NULL};
       CHECK_STATUS(hw_scaled_dot_product_attention(context, &call), HW_OK);
       CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, &call, &gradient), HW_OK);
     }
@@ -296,6 +299,9 @@ static void test_wanted(void) {
   some = b.gradient;
   some.mask = b.gradient.query;
   CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, a, &some), HW_ERROR_VALUE);
+  some = b.gradient;
+  some.weights = b.dy;
+  CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, a, &some), HW_ERROR_VALUE);
   CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, NULL, &some), HW_ERROR_VALUE);
   CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, a, NULL), HW_ERROR_VALUE);
   hw_attention bad = *a;
@@ -304,6 +310,10 @@ static void test_wanted(void) {
   bad = *a;
   bad.dropout = 0.5;
   CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, &bad, &b.gradient), HW_ERROR_VALUE);
+  bad = *a;
+  bad.weights = bad.output;
+  bad.weights_kind = HW_WEIGHTS_SCORES;
+  CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, &bad, &some), HW_ERROR_VALUE);
   const size_t sizes[] = {(size_t)1 << 40, (size_t)1 << 62, SIZE_MAX};
   for (size_t i = 0; i < 3; i++) {
     bad = *a;

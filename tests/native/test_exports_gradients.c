@@ -92,7 +92,7 @@ static void test_attention(void) {
                               .row_maximum = y + 4,
                               .row_sum = y + 6};
   const hw_attention call = hw_export_attention(&a);
-  const hw_attention_gradient_arguments g = {x, y + 8, y + 8, y + 12, NULL};
+  const hw_attention_gradient_arguments g = {x, y + 8, y + 8, y + 12, NULL, NULL};
   CHECK_STATUS(hw_scaled_dot_product_attention(context, &call), HW_OK);
   OK(scaled_dot_product_attention_backward, &a, &g);
   VALUE(scaled_dot_product_attention_backward, NULL, &g);

@@ -13,7 +13,7 @@ const STRUCTS = [
   ...['hw_mask', 'hw_input', 'hw_forward_options', 'hw_parameter_info', 'hw_attention_arguments'],
   ...['hw_adamw_config', 'hw_sgd_config', 'hw_cross_entropy_call'],
   ...['hw_attention_gradient_arguments', 'hw_loss_input', 'hw_rotary_config', 'hw_layer_config'],
-  ...['hw_head_output', 'hw_attribution', 'hw_qk_attribution', 'hw_model_config'],
+  ...['hw_option_gradients', 'hw_head_output', 'hw_attribution', 'hw_qk_attribution', 'hw_model_config'],
 ];
 
 const ENUMS = [

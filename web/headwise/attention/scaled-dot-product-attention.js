@@ -1,8 +1,9 @@
-import { attentionArguments } from '../engine/abi.js';
+import { attentionArguments, weightsKind } from '../engine/abi.js';
 import { checkOperands, checkPast, writeJoined } from './operands.js';
 import { attentionTable, fitAttentionOptions } from './options.js';
 import { checkTable } from '../checks/check.js';
 import { attachAttention, attachPresent, recordBytes, sourcesOf } from '../autograd/attention.js';
+import { attachEnd } from '../autograd/modules.js';
 import { writeArguments } from './arguments.js';
 import { sizeOf, withLast } from '../tensor/shape.js';
 
@@ -128,7 +129,17 @@ export function scaledDotProductAttention(engine, tensors, options) {
   }
   if (inputs !== undefined) {
     const call = { sizes, fitted, pastTokens, maskShape: given.mask?.shape, addresses };
-    attachAttention(engine, result.output, inputs, call);
+    const isProbability = fitted.weighed.weightsKind === weightsKind.probabilities;
+    attachAttention(
+      engine,
+      result.output,
+      isProbability ? result.weights : undefined,
+      inputs,
+      call,
+    );
+    if (result.weights !== undefined && !isProbability) {
+      attachEnd(engine, result.weights, 'scores');
+    }
   }
   return result;
 }

@@ -5,7 +5,7 @@ import { writeStruct } from '../engine/struct.js';
 import { copyOf } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
 import { operandOf, sumTo } from './elementwise.js';
-import { attach, sourceOf } from './record.js';
+import { attach, attachAll, sourceOf } from './record.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
@@ -101,13 +101,14 @@ export function gradientOfMask(engine, filled, given) {
  */
 
 /**
- * Records what an output came from, out of the call's staging memory.
+ * Records what an output came from, and weights with it, out of the call's staging memory.
  * @param {Engine} engine
  * @param {Tensor} output
+ * @param {Tensor | undefined} weights
  * @param {readonly (Source | undefined)[]} inputs
  * @param {Recorded} call
  */
-export function attachAttention(engine, output, inputs, call) {
+export function attachAttention(engine, output, weights, inputs, call) {
   const { sizes, fitted, addresses } = call;
   const { batch, heads, keyHeads, queryTokens, keyTokens, keyWidth, valueWidth } = sizes;
   const read = (/** @type {number} */ i, /** @type {number[]} */ shape) =>
@@ -127,10 +128,14 @@ export function attachAttention(engine, output, inputs, call) {
     maximum: read(8, rows),
     sum: read(9, rows),
     bits: kept === 0 ? undefined : bitsOf(engine.words.slice(kept, kept + words)),
-    output: operandOf({ data: output.data.slice(), shape: output.shape }),
+    output: copyOf(operandOf(output)),
+    weights: weights && copyOf(operandOf(weights)),
     fitted: { ...fitted, mask },
   };
-  attach(engine, output, inputs, (gradient) => runBackward(engine, call, own, inputs, gradient));
+  const results = weights === undefined ? [output] : [output, weights];
+  attachAll(engine, results, inputs, (gradient) =>
+    runBackward(engine, call, own, inputs, gradient),
+  );
 }
 
 /**
@@ -156,7 +161,7 @@ function runBackward(engine, { sizes, pastTokens, maskShape }, own, inputs, grad
   const zeros =
     mask && inputs[5] ? { ...mask, data: newArray(Float32Array, mask.size) } : undefined;
   const addresses = engine.lay([
-    ...[query, key, value, own.output, undefined, mask, fitted.lengths, attentionArguments.bytes],
+    ...[query, key, value, own.output, own.weights, mask, fitted.lengths, attentionArguments.bytes],
     ...[own.maximum, own.sum, own.bits, gradient, attentionGradientArguments.bytes],
     ...[needsQuery && query, needsKey && key, needsValue && value].map(
       (x) => (x && x.size * 4) || undefined,
@@ -168,6 +173,7 @@ function runBackward(engine, { sizes, pastTokens, maskShape }, own, inputs, grad
   const [dq, dk, dv, dMask] = addresses.slice(13);
   writeStruct(engine, gradients, attentionGradientArguments, {
     ...{ output, query: dq, key: dk, value: dv, mask: dMask },
+    weights: own.weights && output + own.output.size * 4,
   });
   const status = engine.call.scaled_dot_product_attention_backward(struct, gradients);
   engine.check(status, 'backward');

@@ -1,12 +1,14 @@
 // Recorded forwards of modules. The values for their backward stay in the engine's memory.
 import { HeadwiseError } from '../checks/error.js';
 import { classOf } from '../checks/describe.js';
+import { optionGradients } from '../engine/abi.js';
 import { addressOf, Owned } from '../engine/owned.js';
-import { inputBytes, writeInput } from '../engine/struct.js';
+import { inputBytes, writeInput, writeStruct } from '../engine/struct.js';
 import { copyOf } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
 import { gradientOfMask } from './attention.js';
-import { attach, sourceOf } from './record.js';
+import { operandOf } from './elementwise.js';
+import { attach, attachAll, sourceOf } from './record.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
@@ -47,27 +49,32 @@ export function runRecorded(engine, call, at, output, struct) {
 }
 
 /**
- * Records that an output came from a call.
+ * Records that an output came from a call, and weights with it.
  * @template {Tensor} T
  * @param {Module} module
  * @param {Call} call that was recorded
  * @param {unknown} x the input as the caller gave it
  * @param {T} result
  * @param {Asked} [asked]
+ * @param {readonly Tensor[]} [weights] of every layer, as they are in staging memory
  * @returns {T} the result
  */
-export function attachForward(module, call, x, result, { mask, headMask } = {}) {
+export function attachForward(module, call, x, result, { mask, headMask } = {}, weights) {
   const { engine } = module;
-  const { input } = call;
+  const { input, extras } = call;
+  const { weightsAt = 0, weightsBytes = 0 } = extras ?? {};
   const graph = /** @type {Graph} */ (call.graph);
   const isFloat = input.dtype === 'float32';
   const sources = [isFloat && x, mask?.from, headMask?.from].map(sourceOf);
   const maskShape = mask?.shape;
   // Ids are the call's own.
-  const own = { ...call, input: isFloat ? copyOf(input) : input };
-  attach(
+  const own = {
+    ...{ ...call, input: isFloat ? copyOf(input) : input },
+    weights: weights && operandOf(engine.read(weightsAt, [weightsBytes / 4])),
+  };
+  attachAll(
     engine,
-    result,
+    [result, ...(weights ?? [])],
     sources,
     (gradient) => runBackward(module, own, graph, gradient, sources, maskShape),
     { check: () => checkCurrent(module, graph), dispose: () => graph.dispose() },
@@ -75,17 +82,20 @@ export function attachForward(module, call, x, result, { mask, headMask } = {}) 
   return result;
 }
 
+const endings = {
+  cache: 'a forward with a cache is not recorded; expected one without',
+  scores: 'returned scores have no gradient; expected a loss of the output or of weights',
+};
+
 /**
- * Says that gradients end at the output of a forward with a cache, which continues a text and is not recorded.
+ * Makes a backward through a result say why gradients end there, instead of leaving them out.
  * @param {Engine} engine
  * @param {Tensor} result
+ * @param {keyof typeof endings} cause
  */
-export function attachEnd(engine, result) {
+export function attachEnd(engine, result, cause) {
   const check = () => {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      'backward: a forward with a cache is not recorded; expected one without',
-    );
+    throw new HeadwiseError('ERR_VALUE', `backward: ${endings[cause]}`);
   };
   attach(engine, result, [], () => [], { check, dispose() {} });
 }
@@ -103,16 +113,16 @@ export function checkCurrent(module, graph) {
 
 /**
  * @param {Module} module
- * @param {Call} call
+ * @param {Call & { weights?: FloatOperand }} call
  * @param {Graph} graph
- * @param {FloatOperand} gradient of the output
+ * @param {FloatOperand} gradient of the output, and of weights behind it
  * @param {readonly (Source | undefined)[]} sources of input, mask and head mask: undefined where no gradient is needed
  * @param {readonly number[]} [maskShape] as it was given
  * @returns {(Float32Array | undefined)[]} their gradients
  */
 function runBackward(module, call, graph, gradient, sources, maskShape = []) {
   const { engine, pointer } = module;
-  const { input, extras } = call;
+  const { input, extras, weights } = call;
   const wanted = [input, extras?.mask?.tensor, extras?.headMask].map((each, i) =>
     sources[i] ? /** @type {FloatOperand | undefined} */ (each) : undefined,
   );
@@ -121,11 +131,16 @@ function runBackward(module, call, graph, gradient, sources, maskShape = []) {
     (each, i) =>
       each && (i > 0 ? { ...each, data: newArray(Float32Array, each.size) } : each.size * 4),
   );
-  const addresses = engine.lay([inputBytes, input, gradient, ...zeros]);
-  const [at, data, dy, dx, dMask, dHeadMask] = addresses;
+  const parts = [inputBytes, input, gradient, ...zeros, optionGradients.bytes, weights];
+  const addresses = engine.lay(parts);
+  const [at, data, dy, dx, mask, headMask, asked, weightsAt] = addresses;
   writeInput(engine.words, at / 4, data, call);
+  writeStruct(engine, asked, optionGradients, {
+    ...{ mask, headMask, weights: weightsAt },
+    weightsGradient: weightsAt && dy + call.outputSize * 4,
+  });
   const { call: calls } = engine;
-  const status = calls.module_backward(pointer, at, addressOf(graph), dy, dx, dMask, dHeadMask);
+  const status = calls.module_backward(pointer, at, addressOf(graph), dy, dx, asked);
   engine.check(status, 'backward');
   module.forgetFrozen();
   const [ofInput, ofMask, ofHeads] = wanted.map(

@@ -1,6 +1,7 @@
 // The graph of recorded tensors, which `backward` follows. Nodes refer to nodes, never to tensors, so the garbage collector
 // frees an unreachable tensor together with its nodes.
 import { HeadwiseError, misfit } from '../checks/error.js';
+import { newArray } from '../tensor/shape.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
@@ -46,7 +47,7 @@ export class Node {
 
   /**
    * @param {Engine | undefined} engine undefined: of a leaf's shape alone
-   * @param {FloatOperand} result
+   * @param {Pick<FloatOperand, 'shape' | 'size'>} result
    * @param {readonly (Leaf | Node | undefined)[]} inputs undefined: needs no gradient
    * @param {Backward} backward
    * @param {Kept} [kept]
@@ -239,6 +240,33 @@ export function attach(engine, result, inputs, backward, kept) {
   const { shape, data } = result;
   const operand = { shape, data, size: data.length, dtype: /** @type {const} */ ('float32') };
   sources.set(result, new Node(engine, operand, inputs, backward, kept));
+}
+
+/**
+ * Records what results of one call came from: their gradients are handed to its backward one behind another.
+ * @param {Engine} engine
+ * @param {readonly Tensor[]} results
+ * @param {readonly (Source | undefined)[]} inputs
+ * @param {Backward} backward
+ * @param {Kept} [kept]
+ */
+export function attachAll(engine, results, inputs, backward, kept) {
+  if (results.length === 1) {
+    attach(engine, results[0], inputs, backward, kept);
+    return;
+  }
+  const size = results.reduce((sum, { data }) => sum + data.length, 0);
+  const call = new Node(engine, { shape: [size], size }, inputs, backward, kept);
+  let end = 0;
+  for (const result of results) {
+    const start = end;
+    end += result.data.length;
+    attach(engine, result, [call], ({ data }) => {
+      const all = newArray(Float32Array, size);
+      all.set(data, start);
+      return [all];
+    });
+  }
 }
 
 /**

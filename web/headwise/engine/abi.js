@@ -64,7 +64,7 @@ import { layoutOf } from './layout.js';
  * @property {(decoder: number, call: number) => number} decoder_qk_attribution
  * @property {(decoder: number, layer: number, head: number, with_gains: boolean, out: number) => number} decoder_head_weights
  * @property {(module: number, input: number, y: number, options: number) => number} module_forward_recorded
- * @property {(module: number, input: number, graph: number, dy: number, dx: number, d_mask: number, d_head_mask: number) => number} module_backward
+ * @property {(module: number, input: number, graph: number, dy: number, dx: number, asked: number) => number} module_backward
  * @property {(graph: number) => void} graph_destroy
  * @property {(graph: number, module: number) => boolean} graph_is_current
  * @property {(graph: number) => number} graph_bytes
@@ -104,14 +104,16 @@ export const adamwConfig = /* @__PURE__ */ layoutOf('lr:d beta1:d beta2:d eps:d 
 export const sgdConfig = /* @__PURE__ */ layoutOf('lr:d momentum:d weightDecay:d nesterov:b');
 /** hw_cross_entropy_call @type {import('./layout.js').Layout<'logits' | 'targets' | 'rows' | 'classes' | 'ignoreIndex' | 'labelSmoothing' | 'losses' | 'gradient' | 'scale' | 'rowScales'>} */
 export const crossEntropyCall = /* @__PURE__ */ layoutOf('logits targets rows classes ignoreIndex labelSmoothing:f losses gradient scale:f rowScales');
-/** hw_attention_gradient_arguments @type {import('./layout.js').Layout<'output' | 'query' | 'key' | 'value' | 'mask'>} */
-export const attentionGradientArguments = /* @__PURE__ */ layoutOf('output query key value mask');
+/** hw_attention_gradient_arguments @type {import('./layout.js').Layout<'output' | 'query' | 'key' | 'value' | 'mask' | 'weights'>} */
+export const attentionGradientArguments = /* @__PURE__ */ layoutOf('output query key value mask weights');
 /** hw_loss_input @type {import('./layout.js').Layout<'ids' | 'targets' | 'batch' | 'tokens' | 'ignoreIndex' | 'tokenTypes' | 'lengths' | 'positionIds'>} */
 export const lossInput = /* @__PURE__ */ layoutOf('ids targets batch tokens ignoreIndex tokenTypes lengths positionIds');
 /** hw_rotary_config @type {import('./layout.js').Layout<'frequencies' | 'pairs' | 'factor'>} */
 export const rotaryConfig = /* @__PURE__ */ layoutOf('frequencies pairs factor:d');
 /** hw_layer_config @type {import('./layout.js').Layout<'window' | 'rotary'>} */
 export const layerConfig = /* @__PURE__ */ layoutOf('window rotary');
+/** hw_option_gradients @type {import('./layout.js').Layout<'mask' | 'headMask' | 'weights' | 'weightsGradient'>} */
+export const optionGradients = /* @__PURE__ */ layoutOf('mask headMask weights weightsGradient');
 /** hw_head_output @type {import('./layout.js').Layout<'layer' | 'head' | 'output' | 'rows'>} */
 export const headOutput = /* @__PURE__ */ layoutOf('layer head output rows');
 /** hw_attribution @type {import('./layout.js').Layout<'ids' | 'tokens' | 'position' | 'target' | 'against' | 'hasAgainst' | 'heads' | 'mlps' | 'rest' | 'directions' | 'headMask'>} */

@@ -134,9 +134,11 @@ export function runForward(module, about, input, asked, x) {
       ? { output: engine.read(outputAt, outputShape, outputSize) }
       : readResults(module, outputAt, outputShape, call.extras, stored);
   if (call.isRecorded) {
-    attachForward(module, call, x, results.output, asked);
+    attachForward(module, call, x, results.output, asked, results.weights);
   } else if (isWanted) {
-    attachEnd(engine, results.output);
+    [results.output, ...(results.weights ?? [])].forEach((each) =>
+      attachEnd(engine, each, 'cache'),
+    );
   }
   return results;
 }
