@@ -253,6 +253,26 @@ test('reshape, permute, slice and the first axis pass gradients on', () => {
   assert.deepEqual(y.grad?.toNested(), [[0, 0, 0]]);
 });
 
+test('gradients through results without elements are zeros of the input’s shape', () => {
+  const x = leaf([[1, 2, 3]]);
+  const row = leaf([1, 2, 3]);
+  const none = Object.assign(zeros([0, 3]), { requiresGrad: true });
+  hw.enableGrad(() => {
+    const product = hw.multiply(hw.subtract(hw.add(none, x), row), none);
+    const total = hw.add(hw.sum(product), hw.sum(x.slice([1, 1])));
+    return hw.add(total, hw.sum(hw.sum(none, { axis: 0 })));
+  }).backward();
+  assert.deepEqual([x.grad, row.grad, none.grad], [zeros([1, 3]), zeros([3]), zeros([0, 3])]);
+  const empty = hw.enableGrad(() => hw.multiply(x, zeros([0, 1])));
+  throwsCode(() => empty.backward(), 'ERR_SHAPE', '[0, 3]');
+  x.grad = null;
+  empty.backward(zeros([0, 3]));
+  assert.deepEqual(x.grad, zeros([1, 3]));
+  const mean = hw.enableGrad(() => hw.mean(none));
+  mean.backward();
+  assert.deepEqual([mean.item(), none.grad], [NaN, zeros([0, 3])]);
+});
+
 test('a leaf that no engine knows is recorded while one has gradients on', () => {
   const x = leaf([1, 2, 3, 4]);
   const y = hw.enableGrad(() => x.reshape([2, 2]).permute([1, 0]).slice([0, 1]));

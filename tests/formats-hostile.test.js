@@ -78,7 +78,6 @@ const safetensors = [
     safetensorsFile('{"__metadata__":{"\\"":"","\\"":""}}'),
     'the header has the key "\\"" twice',
   ],
-  ['metadata that is null', safetensorsFile({ __metadata__: null }), '__metadata__ has null'],
   ['metadata that is an array', safetensorsFile({ __metadata__: ['a'] }), '__metadata__ has ["a"]'],
   [
     'metadata with a number',
@@ -94,8 +93,18 @@ const safetensors = [
   ],
   [
     'an unknown dtype',
-    safetensorsFile({ x: info('F8_E4M3', [2], [0, 2]) }, 2),
-    'tensor "x": dtype is "F8_E4M3"',
+    safetensorsFile({ x: info('F4', [4], [0, 2]) }, 2),
+    'tensor "x": dtype is "F4"',
+  ],
+  [
+    'a tensor of 8-bit floats',
+    safetensorsFile({ a: info('U8', [1], [0, 1]), x: info('F8_E4M3', [2], [1, 3]) }, 3),
+    'tensor "x": dtype is F8_E4M3',
+  ],
+  [
+    '8-bit floats of another size',
+    safetensorsFile({ x: info('F8_E5M2', [2], [0, 4]) }, 4),
+    'tensor "x": data_offsets is [0, 4]',
   ],
   [
     'a dtype of JavaScript',

@@ -236,6 +236,35 @@ test('tensors that nobody wants are passed over', async () => {
   }
 });
 
+test('8-bit floats beside what is wanted are passed over, and given as bytes', async () => {
+  const types = ['F8_E4M3', 'F8_E5M2', 'F8_E8M0'];
+  const header = Object.fromEntries(
+    types.map((dtype, i) => [dtype, { dtype, shape: [2], data_offsets: [2 * i, 2 * i + 2] }]),
+  );
+  const bytes = safetensorsFile(
+    { ...header, x: { dtype: 'F32', shape: [1], data_offsets: [6, 10] } },
+    Uint8Array.of(1, 2, 3, 4, 5, 6, 0, 0, 0x80, 0x3f),
+  );
+  for (const [, source] of sourcesOf(bytes)) {
+    const { tensors: read } = await readSafetensors(source(), { wants: (name) => name === 'x' });
+    assert.deepEqual({ ...read }, { x: tensor([1]) });
+    for (const dtype of types) {
+      const wanted = readSafetensors(source(), { wants: (name) => name === dtype });
+      await rejectsCode(wanted, 'ERR_FORMAT', `tensor "${dtype}": dtype is ${dtype}`);
+    }
+  }
+  const file = await openSafetensors(bytes);
+  assert.deepEqual(file.tensors.get('F8_E4M3'), { dtype: types[0], shape: [2], byteLength: 2 });
+  const values = [];
+  for await (const piece of file.bytePieces()) values.push(...piece.bytes);
+  assert.deepEqual(values.slice(0, 6), [1, 2, 3, 4, 5, 6]);
+});
+
+test('metadata that is null is none', async () => {
+  const { metadata } = await readSafetensors(safetensorsFile({ __metadata__: null }));
+  assert.deepEqual({ ...metadata }, {});
+});
+
 test('progress rises to the size of the file', async () => {
   const bytes = writeSafetensors(tensors);
   for (const wants of [() => true, () => false])
@@ -376,6 +405,27 @@ const badCalls = [
   ['no tensors', () => writeSafetensors(any(undefined)), 'ERR_VALUE', 'tensors', 'undefined'],
   ['an array for tensors', () => writeSafetensors(any([1])), 'ERR_VALUE', 'tensors', '[1]'],
   [
+    'a Map for tensors',
+    () => writeSafetensors(any(new Map([['x', tensor([1])]]))),
+    'ERR_VALUE',
+    'tensors',
+    'a value of type Map',
+  ],
+  [
+    'a state dict that was not awaited',
+    () => writeSafetensors(any(Promise.resolve({ x: tensor([1]) }))),
+    'ERR_VALUE',
+    'tensors',
+    'a value of type Promise',
+  ],
+  [
+    'an optimizer for its state dict',
+    () => writeSafetensors(any(new (class AdamW {})())),
+    'ERR_VALUE',
+    'tensors',
+    'a value of type AdamW',
+  ],
+  [
     'no Tensor among them',
     () => writeSafetensors(any({ a: [1] })),
     'ERR_VALUE',
@@ -390,6 +440,13 @@ const badCalls = [
     '__metadata__',
   ],
   ['metadata that is text', () => writeSafetensors({}, any('x')), 'ERR_VALUE', 'metadata', '"x"'],
+  [
+    'metadata in a Map',
+    () => writeSafetensors({}, any(new Map([['format', 'pt']]))),
+    'ERR_VALUE',
+    'metadata',
+    'a value of type Map',
+  ],
   [
     'metadata with a number',
     () => writeSafetensors({}, any({ a: 1 })),

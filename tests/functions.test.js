@@ -142,6 +142,34 @@ test('softmax of huge numbers does not overflow, and -Infinity weighs nothing', 
   allClose(hw.softmax(x), reference.softmax(x), { atol: 1e-9 });
 });
 
+test('sums, means and products of no elements are torch’s: 0, NaN and empty tensors', () => {
+  const empty = zeros([2, 0]);
+  // Memory that other results were in.
+  hw.add(tensor([5, 6, 7, 8, 9, 10]), 1);
+  assert.equal(hw.sum(zeros([0])).item(), 0);
+  assert.equal(hw.mean(zeros([0])).item(), NaN);
+  assert.deepEqual(hw.sum(empty, { axis: 1 }), zeros([2]));
+  assert.deepEqual(hw.sum(empty, { axis: 1, keepDim: true }), zeros([2, 1]));
+  assert.deepEqual(hw.mean(empty, { axis: 1 }).toNested(), [NaN, NaN]);
+  for (const name of /** @type {const} */ (['sum', 'mean'])) {
+    assert.deepEqual(hw[name](empty, { axis: 0 }), zeros([0]));
+    assert.deepEqual(hw[name](zeros([0, 3, 0]), { axis: [1, -1] }), zeros([0]));
+  }
+  assert.deepEqual(hw.add(zeros([0]), 1), zeros([0]));
+  assert.deepEqual(hw.subtract(tensor([[1], [2]]), zeros([0])), empty);
+  assert.deepEqual(hw.multiply(zeros([3, 1, 0]), zeros([2, 1])), zeros([3, 2, 0]));
+  assert.equal(hw.mseLoss(empty, empty).item(), NaN);
+  assert.deepEqual(hw.mseLoss(empty, empty, { reduction: 'none' }), empty);
+});
+
+test('an empty list of axes means all of them', () => {
+  const x = data(1, [2, 3]);
+  for (const name of /** @type {const} */ (['sum', 'mean'])) {
+    assert.deepEqual(hw[name](x, { axis: [] }), hw[name](x));
+    assert.deepEqual(hw[name](x, { axis: [], keepDim: true }).shape, [1, 1]);
+  }
+});
+
 test('causalMask is true on and below the diagonal', () => {
   const mask = hw.causalMask(3);
   assert.equal(mask.dtype, 'bool');

@@ -282,13 +282,13 @@ test('whatever topK is, the topK largest logits can be drawn and no others', () 
   }
 });
 
-/** The fewest likeliest that have topP together, and those as likely as the last. @param {number[]} probabilities @param {number} topP */
+/** The fewest likeliest that have topP together, of equal ones the first. @param {number[]} probabilities @param {number} topP */
 function nucleus(probabilities, topP) {
-  const sorted = [...probabilities].sort((a, b) => b - a);
+  const ids = [...probabilities.keys()].sort((a, b) => probabilities[b] - probabilities[a]);
   let sum = 0;
-  const count = sorted.findIndex((probability) => (sum += probability) >= topP - 1e-12);
-  const least = sorted[count < 0 ? sorted.length - 1 : count];
-  return probabilities.map((probability) => (probability >= least ? probability : 0));
+  const last = ids.findIndex((id) => (sum += probabilities[id]) >= topP - 1e-12);
+  const kept = last < 0 ? ids : ids.slice(0, last + 1);
+  return probabilities.map((probability, id) => (kept.includes(id) ? probability : 0));
 }
 
 for (const [temperature, topK, topP] of [
@@ -314,7 +314,7 @@ for (const [temperature, topK, topP] of [
     assert.ok(kept.some((probability) => probability > 0));
   });
 
-test('topP of 1 is all, and equally likely tokens at the nucleus’ edge are all in it', () => {
+test('topP of 1 is all, and a tiny one the likeliest alone', () => {
   const options = { temperature: 1.5, maxTokens: 10, seed: 4 };
   const all = [...model.generate(prompt, options)];
   assert.deepEqual([...model.generate(prompt, { ...options, topP: 1 })], all);
@@ -322,11 +322,24 @@ test('topP of 1 is all, and equally likely tokens at the nucleus’ edge are all
     [...model.generate(prompt, { ...options, topP: 1e-6 })],
     [...model.generate(prompt, { maxTokens: 10 })],
   );
-  const flat = new Float32Array(8);
-  const drawn = [0, 0.2, 0.4, 0.6, 0.8, 0.99].map((uniform) =>
-    draw(flat, { temperature: 1, topK: 8, topP: 0.1 }, uniform),
-  );
-  assert.deepEqual(drawn, [0, 1, 3, 4, 6, 7]);
+});
+
+test('of equally likely tokens at the nucleus’ edge no more are in it than topP takes, the first', () => {
+  for (const [logits, topP, ids] of /** @type {[number[], number, number[]][]} */ ([
+    [Array(8).fill(0), 0.25, [0, 1]],
+    [Array(8).fill(0), 0.26, [0, 1, 2]],
+    [Array(8).fill(0), 0.1, [0]],
+    // The third has 0.71 of the probability, the others 0.10 each.
+    [[0, 0, 2, 0], 0.8, [0, 2]],
+    [[0, 0, 2, 0], 0.7, [2]],
+    [[-Infinity, 1, 1, 0], 0.99, [1, 2, 3]],
+  ])) {
+    const options = { temperature: 1, topK: logits.length, topP };
+    const drawn = Array.from({ length: 100 }, (_, i) =>
+      draw(Float32Array.from(logits), options, (i + 0.5) / 100),
+    );
+    assert.deepEqual([...new Set(drawn)], ids, `topP ${topP} of ${logits}`);
+  }
 });
 
 test('a stop ends generation before itself, one or several', () => {

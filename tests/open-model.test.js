@@ -169,6 +169,77 @@ test('a revision is part of the hub’s address, and what follows is of the comm
   await rejectsCode(sharded.openFiles(), 'ERR_LOAD', `/sharded-hub/resolve/${commit}/`);
 });
 
+test('an address copied from the hub is of its folder at its revision', async () => {
+  /** What is asked for first. @param {string} address @param {string} [revision] */
+  const askedFor = async (address, revision) => {
+    /** @type {string[]} */
+    const asked = [];
+    const failing = async (/** @type {unknown} */ url) => {
+      asked.push(String(url));
+      throw new TypeError('Failed to fetch');
+    };
+    const source = `https://huggingface.co/${address}`;
+    await rejectsCode(open(source, { revision, fetch: failing }), 'ERR_LOAD');
+    return asked.join().replace('https://huggingface.co/', '');
+  };
+  for (const [address, folderOfIt] of [
+    ...[
+      ['org/model', 'org/model/resolve/main'],
+      ['org/model/', 'org/model/resolve/main'],
+      ['org/model/tree/v1.0', 'org/model/resolve/v1.0'],
+      ['org/model/tree/v1.0/', 'org/model/resolve/v1.0'],
+      ['org/model/tree/v1.0/sub/deep%20er?x=1#y', 'org/model/resolve/v1.0/sub/deep%20er'],
+      ['org/model/tree/refs%2Fpr%2F1/sub/', 'org/model/resolve/refs%2Fpr%2F1/sub'],
+    ],
+    ...[
+      ['org/model/blob/main/config.json', 'org/model/resolve/main'],
+      ['org/model/blob/main/model.safetensors', 'org/model/resolve/main'],
+      ['org/model/blob/refs%2Fpr%2F1/sub/README.md#use', 'org/model/resolve/refs%2Fpr%2F1/sub'],
+    ],
+    ...[
+      ['org/model/resolve/main', 'org/model/resolve/main'],
+      ['org/model/resolve/v1.0/config.json?download=true', 'org/model/resolve/v1.0'],
+      ['org/model/resolve/v1.0/sub/config.json', 'org/model/resolve/v1.0/sub'],
+      ['org/model/resolve/v1.0/sub', 'org/model/resolve/v1.0/sub'],
+    ],
+    // Names that look like something else.
+    ...[
+      ['org/tree', 'org/tree/resolve/main'],
+      ['blob/tree.1/tree/blob/tree', 'blob/tree.1/resolve/blob/tree'],
+      ['gpt2/resolve/main/', 'gpt2/resolve/main'],
+    ],
+  ])
+    assert.equal(await askedFor(address), `${folderOfIt}/config.json`, address);
+  assert.equal(await askedFor('org/model', 'v2'), 'org/model/resolve/v2/config.json');
+  assert.equal(await askedFor('org/model/tree/v1', 'v2'), 'org/model/resolve/v1/config.json');
+});
+
+test('a folder within a model on the hub is read of the commit that its config named', async () => {
+  const folders = [`/org/model/resolve/v1/sub`, `${pinned}/sub`];
+  for (const place of folders) Object.assign(server.files, at(place, oneFile));
+  const model = await open('https://huggingface.co/org/model/tree/v1/sub');
+  areTensors(await valuesOf(model), ['a', 'unwanted', 'b']);
+  assert.deepEqual(
+    [...new Set(server.served.map(({ path }) => path))],
+    [`${folders[0]}/config.json`, `${folders[1]}/model.safetensors`],
+  );
+});
+
+test('a server that sends a page instead of a config or an index is named with what came', async () => {
+  const page = '\n<!DOCTYPE html><title>Models</title>';
+  server.files['/page/config.json'] = page;
+  server.files['/page-index/config.json'] = text;
+  server.files['/page-index/model.safetensors.index.json'] = page;
+  server.behaviours['/page/config.json'] = { isWhole: true };
+  server.behaviours['/page-index/model.safetensors.index.json'] = { isWhole: true };
+  const words = ['the server answered 200 OK with', 'that begins with ".<!DOCTYPE html>'];
+  const address = `${server.origin}/page/config.json`;
+  for (const source of [address, { config: await fetch(address), weights: whole }])
+    await rejectsCode(open(source), 'ERR_LOAD', address, ...words, 'expected a config.json');
+  const model = await open(`${server.origin}/page-index`);
+  await rejectsCode(model.openFiles(), 'ERR_LOAD', ...words, 'expected a model.safetensors.index');
+});
+
 test('in Node a folder that is there is meant by a name like an id', async () => {
   const before = process.cwd();
   process.chdir(disk);
@@ -352,7 +423,7 @@ const failures = [
     () => ({ config: file('<!doctype html>', 'c.json'), weights: whole }),
     {},
     'ERR_FORMAT',
-    ['c.json: cannot be parsed'],
+    ['c.json: begins with "<!doctype html>"', 'expected a config.json'],
   ],
   ['no weights', () => ({ config, weights: [] }), {}, 'ERR_VALUE', ['weights is []']],
   ['weights of another kind', () => ({ config, weights: 5 }), {}, 'ERR_VALUE', ['weights is 5']],

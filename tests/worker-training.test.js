@@ -105,6 +105,22 @@ test('gradients go back through reshape, permute, slice and the first axis of wh
   near.dispose();
 });
 
+test('sums and sums’ gradients of no elements are in a Worker what they are here', async () => {
+  const hw = await load();
+  const empty = here.zeros([2, 0]);
+  assert.deepEqual(await hw.sum(empty, { axis: [] }), here.tensor(0));
+  assert.deepEqual(await hw.mean(empty, { axis: 0 }), here.zeros([0]));
+  assert.deepEqual(await hw.add(empty, 1), empty);
+  const module = await new hw.Linear(sizes);
+  await hw.enableGrad(async () => {
+    const { output } = await module.forward(x);
+    await (await hw.sum(await hw.multiply(output.slice([1, 1]), 2))).backward();
+  });
+  assert.equal(await hw.clipGradNorm(await module.parameters(), 1), 0);
+  assert.equal(await hw.clipGradNorm([], 1), 0);
+  await hw.dispose();
+});
+
 test('settings of one group of an optimizer in a Worker can be changed', async () => {
   const hw = await load();
   const module = await new hw.Linear(sizes);

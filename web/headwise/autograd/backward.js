@@ -1,8 +1,7 @@
-import { checkBoolean, checkShape, checkTable, or } from '../checks/check.js';
+import { checkBoolean, checkTable, or } from '../checks/check.js';
 import { HeadwiseError, misshapen } from '../checks/error.js';
-import { describe } from '../checks/describe.js';
 import { checkFloats, copyData } from '../tensor/operand.js';
-import { newArray, sameShape } from '../tensor/shape.js';
+import { checkSame, newArray } from '../tensor/shape.js';
 import { Leaf, nodesOf, sourceOf } from './record.js';
 
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
@@ -38,9 +37,7 @@ function sumOf(a, b) {
  */
 function startOf(given, { shape, size }) {
   if (given !== undefined) {
-    if (!sameShape(given.shape, shape)) {
-      throw misshapen(given.shape, 'gradient', `${describe(shape)}, as the tensor`);
-    }
+    checkSame(given, 'gradient', shape, ', as the tensor');
     return copyData(given);
   }
   if (size !== 1) {
@@ -59,7 +56,7 @@ function added({ grad, shape }, data) {
     return data.slice();
   }
   const before = checkFloats(grad, 'grad');
-  checkShape(before, 'grad', sameShape(before.shape, shape), () => describe(shape));
+  checkSame(before, 'grad', shape);
   return sumOf(data, before.data);
 }
 

@@ -41,7 +41,7 @@ function sumOfSquares(engine, modules) {
  * @returns {number} the norm before
  */
 export function clipGradNorm(engine, parameters, maxNorm) {
-  const { places } = checkParameters(engine, parameters, 'parameters');
+  const { places } = checkParameters(engine, parameters, 'parameters', 0);
   const most = checkNorm(maxNorm);
   engine.checkAlive();
   const { modules, tensors } = partsOf([...new Set(places)]);

@@ -20,11 +20,12 @@ const most = 2 ** 20;
  * @param {Engine} engine that they must be of
  * @param {unknown} value a list of parameters, or one of them
  * @param {string} name
+ * @param {number} [least] how many there must be
  * @returns {{ list: any[], places: Place[] }}
  */
-export function checkParameters(engine, value, name) {
+export function checkParameters(engine, value, name, least = 1) {
   const list = isArray(value) ? copyArray(value, most) : [value];
-  if (list === undefined || list.length === 0) {
+  if (list === undefined || list.length < least) {
     throw misfit(value, name, 'what parameters() gives, one or more');
   }
   const places = list.map((one, i) => {

@@ -18,7 +18,7 @@ const bounds = { member: 2 ** 16, freeMember: '__metadata__' };
  * A tensor's name in a message: names tell tensors apart at their ends.
  * @param {string} name
  */
-const named = (name) =>
+export const named = (name) =>
   `tensor ${JSON.stringify(name.length > 100 ? `${name.slice(0, 50)}…${name.slice(-50)}` : name)}`;
 
 /** @param {Reader} reader */
@@ -51,8 +51,9 @@ async function readText(reader, length) {
   }
 }
 
-/** @param {Reader} reader @param {unknown} metadata @returns {Readonly<Record<string, string>>} */
-function checkMetadata(reader, metadata = {}) {
+/** @param {Reader} reader @param {unknown} given @returns {Readonly<Record<string, string>>} */
+function checkMetadata(reader, given) {
+  const metadata = given ?? {};
   const values = isObject(metadata) ? Object.values(metadata) : [metadata];
   const bad = isObject(metadata) ? values.find((value) => typeof value !== 'string') : metadata;
   if (bad !== undefined) {

@@ -2,7 +2,7 @@ import { checkFunction, checkOptions, checkSignal, checkSize } from '../checks/c
 import { newArray } from '../tensor/shape.js';
 import { Tensor } from '../tensor/tensor.js';
 import { dtypes } from './convert.js';
-import { checkEnd, readHeader } from './safetensors-header.js';
+import { checkEnd, named, readHeader } from './safetensors-header.js';
 import { openReader } from './source.js';
 
 /** @typedef {import('./safetensors-header.js').Entry} Entry */
@@ -38,7 +38,8 @@ import { openReader } from './source.js';
  * Options for reading a file in pieces.
  * @typedef {object} PiecesOptions
  * @property {number} [pieceBytes] the largest size of a piece's data in bytes, unless one row is larger; default 4 MiB
- * @property {(name: string) => boolean} [wants] whether to read a tensor; default: every tensor. Others are skipped
+ * @property {(name: string) => boolean} [wants] whether to read a tensor; default: every tensor. Others are skipped,
+ *   which a tensor of an F8 type must be: such values are not converted
  * @property {(progress: { loaded: number, total: number }) => void} [onProgress] gets the processed bytes and all bytes of the
  *   file; called once for each piece, also for skipped tensors
  * @property {AbortSignal} [signal] aborts the reading
@@ -126,15 +127,16 @@ export class SafetensorsFile {
    * @param {PiecesOptions} [options]
    * @returns {AsyncGenerator<Piece, void, void>}
    * @throws {HeadwiseError} ERR_VALUE: a bad option, or a stream that was read before. While reading, ERR_FORMAT: the file is
-   *   truncated or too long; ERR_LOAD: it cannot be read; ERR_MEMORY: no memory for a row; an abort's reason
+   *   truncated or too long, or a wanted tensor is of an F8 type; ERR_LOAD: it cannot be read; ERR_MEMORY: no memory for a row;
+   *   an abort's reason
    */
   pieces(options) {
     const plan = checkPlan(checkOptions(options, piecesOptions, 'pieces'));
-    return floatsOf(this.#read(this.#reader.from(this.#data, plan.signal), plan));
+    return floatsOf(this.#read(this.#reader.from(this.#data, plan.signal), plan, true));
   }
 
   /**
-   * Reads the same pieces as bytes of the file, without conversion.
+   * Reads the same pieces as bytes of the file, without conversion, of any type.
    *
    * @param {PiecesOptions} [options]
    * @returns {AsyncGenerator<BytePiece, void, void>}
@@ -148,12 +150,18 @@ export class SafetensorsFile {
   /**
    * @param {Reader} reader at the data
    * @param {Plan} plan
+   * @param {boolean} [areConverted] then all must be of types that can be
    * @returns {AsyncGenerator<BytePiece, void, void>}
    */
-  async *#read(reader, { pieceBytes, wants, onProgress }) {
+  async *#read(reader, { pieceBytes, wants, onProgress }, areConverted) {
     let loaded = this.#data;
     try {
       const wanted = new Set(this.#entries.filter(({ name }) => wants(name)));
+      const odd = [...wanted].find(({ dtype }) => dtypes[dtype].toFloats === undefined);
+      if (areConverted && odd !== undefined) {
+        const problem = `dtype is ${odd.dtype}, which is not converted to float32`;
+        throw reader.formatError(`${named(odd.name)}: ${problem}; expected wants to skip it`);
+      }
       reader.plan(Array.from(wanted, ({ start, end }) => [this.#data + start, this.#data + end]));
       for (const entry of this.#entries) {
         const { name, dtype, shape } = entry;

@@ -1,10 +1,9 @@
 import { checkTensor, copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
-import { entriesOf } from '../checks/foreign.js';
+import { entriesOf, isPlain, reading } from '../checks/foreign.js';
 import { newArray } from '../tensor/shape.js';
 import { elementsOf, expectedShape } from './convert.js';
-import { isObject } from './json.js';
 
 /** @typedef {import('../tensor/operand.js').Operand} Operand */
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
@@ -29,14 +28,25 @@ export const bytesOf = (tensor) => new Uint8Array(copyData(tensor).buffer);
 export const byteLengthOf = ({ dtype, size }) => (dtype === 'bool' ? size : 4 * size);
 
 /**
+ * The entries of a plain object: a Map, a Promise or an optimizer has none, and would make an empty file.
+ * @param {unknown} object
+ * @param {string} name
+ * @param {string} expected
+ */
+function entriesOfPlain(object, name, expected) {
+  if (!reading(() => isPlain(object), name, expected)) {
+    throw misfit(object, name, expected);
+  }
+  return entriesOf(/** @type {object} */ (object), name);
+}
+
+/**
  * @param {unknown} tensors
  * @returns {[name: string, tensor: Operand][]} floats first, so that all numbers lie at multiples of 4
  */
 function checkTensors(tensors) {
-  if (!isObject(tensors)) {
-    throw misfit(tensors, 'tensors', 'an object of Tensors');
-  }
-  const entries = entriesOf(tensors, 'tensors');
+  const expected = 'a plain object of Tensors, as stateDict() gives';
+  const entries = entriesOfPlain(tensors, 'tensors', expected);
   if (entries.some(([name]) => name === '__metadata__')) {
     throw new HeadwiseError(
       'ERR_VALUE',
@@ -54,10 +64,7 @@ function checkTensors(tensors) {
 
 /** @param {unknown} metadata @returns {Record<string, string>} */
 function checkMetadata(metadata) {
-  if (!isObject(metadata)) {
-    throw misfit(metadata, 'metadata', 'an object of strings');
-  }
-  const entries = entriesOf(metadata, 'metadata');
+  const entries = entriesOfPlain(metadata, 'metadata', 'a plain object of strings');
   const bad = entries.find(([, value]) => typeof value !== 'string');
   if (bad !== undefined) {
     const where = `metadata[${describe(bad[0])}]`;
@@ -69,7 +76,7 @@ function checkMetadata(metadata) {
 /**
  * Returns the bytes of a .safetensors file with F32 and BOOL tensors. The data starts at a multiple of 8 bytes.
  *
- * @param {Readonly<Record<string, AnyTensor>>} tensors
+ * @param {Readonly<Record<string, AnyTensor>>} tensors a plain object, as `stateDict()` gives
  * @param {Readonly<Record<string, string>>} [metadata] default: none
  * @returns {Uint8Array<ArrayBuffer>}
  * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE; ERR_MEMORY: no memory for the file

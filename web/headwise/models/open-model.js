@@ -5,7 +5,7 @@ import { copyArray, isAddress, isPlain, reading } from '../checks/foreign.js';
 import { resolve } from '../engine/compile.js';
 import { isObject, parseObject } from '../formats/json.js';
 import { openSafetensors, readSafetensorsHeader } from '../formats/safetensors.js';
-import { openReader } from '../formats/source.js';
+import { notThisKind, openReader } from '../formats/source.js';
 import { AbsentError } from '../formats/web-file.js';
 import { openWeb } from '../formats/web-reader.js';
 import { placeOf } from './places.js';
@@ -79,12 +79,15 @@ async function readObject(source, option, how) {
   try {
     const most = longest[option];
     const bytes = await reader.read(most + 1);
+    const what = `a ${option === 'config' ? 'config.json' : 'model.safetensors.index.json'}`;
     if (bytes.length > most) {
-      const what = option === 'config' ? 'config.json' : 'model.safetensors.index.json';
-      throw reader.formatError(`has more than ${most} bytes; expected a ${what}`);
+      throw reader.formatError(`has more than ${most} bytes; expected ${what}`);
     }
     // A copy: TextDecoder takes no shared memory.
     const text = new TextDecoder().decode(bytes.slice());
+    if (/^\s*</.test(text)) {
+      throw notThisKind(reader, bytes, what);
+    }
     /** @type {(problem: string, cause?: unknown) => Error} */
     const error = (problem, cause) => reader.formatError(problem, cause);
     return { values: parseObject(text, error), name: reader.name, commit: reader.commit };

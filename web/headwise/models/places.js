@@ -23,8 +23,9 @@ const id = /^(?!\.+(\/|$))[\w.-]+(\/[\w.-]+)?$/;
 const expected =
   "a Hugging Face id ('org/name'), an address or path of a folder or its config.json, { config, weights } or a list of Files";
 
-/** The page of a model on the hub, maybe of a revision: what one copies from the browser. */
-const page = /^https:\/\/huggingface\.co\/([\w.-]+\/[\w.-]+)(?:\/tree\/([^/?#]+))?\/?(?:[?#].*)?$/;
+/** A model on the hub, maybe a folder or a file of a revision: what one copies from the browser. */
+const page =
+  /^https:\/\/huggingface\.co\/([\w.-]+\/[\w.-]+)(?:\/(tree|blob|resolve)\/([^/?#]+)(\/[^?#]*)?)?\/?(?:[?#].*)?$/;
 
 /** @param {URL} url of a folder, or its config.json @returns {Folder} */
 function folderAt(url) {
@@ -40,10 +41,15 @@ function folderAt(url) {
   return { name: base.href, find };
 }
 
-/** @param {string} name of a model @param {string} revision @returns {Folder} */
-const hubFolder = (name, revision) => ({
-  ...folderAt(new URL(`${name}/resolve/${encodeURIComponent(revision)}/`, hub)),
-  at: (commit) => hubFolder(name, commit),
+/**
+ * @param {string} name of a model
+ * @param {string} revision
+ * @param {string} [path] of a folder in it, or of its config.json
+ * @returns {Folder}
+ */
+const hubFolder = (name, revision, path = '/') => ({
+  ...folderAt(new URL(`${name}/resolve/${encodeURIComponent(revision)}${path}`, hub)),
+  at: (commit) => hubFolder(name, commit, path),
 });
 
 /** @param {string | URL} path in Node @returns {Promise<boolean>} */
@@ -114,9 +120,11 @@ export async function placeOf(source, revision) {
     }
     try {
       const url = await resolve(text);
-      const [, name, branch = revision] = page.exec(url.href) ?? [];
+      const [, name, kind, branch = revision, path] = page.exec(url.href) ?? [];
       if (name !== undefined && !name.endsWith('.json')) {
-        return hubFolder(name, decodeURIComponent(branch));
+        // A blob is a file: what counts is its folder.
+        const own = kind === 'blob' ? path?.replace(/[^/]*$/, '') : path;
+        return hubFolder(name, decodeURIComponent(branch), own);
       }
       const folder = folderAt(url);
       return isNode && url.protocol === 'file:' ? await onDisk(folder) : folder;

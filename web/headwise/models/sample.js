@@ -41,8 +41,8 @@ function lowest(logits, topK) {
 }
 
 /**
- * Leaves the fewest likeliest tokens that have the probability topP together, and those as likely as the last of these
- * (Holtzman et al. 2020).
+ * Leaves the fewest likeliest tokens that have the probability topP together (Holtzman et al. 2020). Of those as likely as the
+ * last of these the first are left.
  * @param {Float64Array} weights in proportion to probabilities; of others they become 0
  * @param {number} sum of them
  * @param {number} topP
@@ -56,9 +56,12 @@ function keepNucleus(weights, sum, topP) {
   for (let left = topP * sum - sorted[threshold]; left > 0 && threshold > 0;) {
     left -= sorted[--threshold];
   }
+  const last = sorted[threshold];
+  let tied = sorted.lastIndexOf(last) + 1 - threshold;
   let kept = 0;
   for (let id = 0; id < weights.length; id++) {
-    weights[id] = weights[id] >= sorted[threshold] ? weights[id] : 0;
+    const isLeft = weights[id] > last || (weights[id] === last && tied-- > 0);
+    weights[id] = isLeft ? weights[id] : 0;
     kept += weights[id];
   }
   return kept;

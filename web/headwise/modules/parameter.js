@@ -1,9 +1,8 @@
-import { checkBoolean, checkShape } from '../checks/check.js';
-import { describe } from '../checks/describe.js';
+import { checkBoolean } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { isLeaf } from '../autograd/record.js';
 import { checkFloats, copyData, viewOf } from '../tensor/operand.js';
-import { sameShape } from '../tensor/shape.js';
+import { checkSame } from '../tensor/shape.js';
 import { tensorOf } from '../tensor/tensor.js';
 import { readGradient, readParameter, writeGradient, writeParameter } from './parameters.js';
 
@@ -197,13 +196,7 @@ export class Parameter {
   /** @param {unknown} value @param {string} name */
   #fit(value, name) {
     const given = checkFloats(value, name);
-    const { shape } = this;
-    checkShape(
-      given,
-      name,
-      sameShape(given.shape, shape),
-      () => `${describe(shape)}, as ${this.name}`,
-    );
+    checkSame(given, name, this.shape, `, as ${this.name}`);
     return given;
   }
 

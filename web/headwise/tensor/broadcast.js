@@ -24,9 +24,7 @@ function checkTerm(value, name) {
   if (typeof value === 'number') {
     return { shape: [], dtype: 'float32', data: Float32Array.of(value), size: 1 };
   }
-  const x = checkFloats(value, name);
-  checkShape(x, name, true, () => 'any');
-  return x;
+  return checkFloats(value, name);
 }
 
 /**
@@ -51,13 +49,14 @@ export function binary(engine, operation, left, right) {
 /**
  * Options of `sum` and `mean`.
  * @typedef {object} ReduceOptions
- * @property {number | readonly number[]} [axis] one axis or several; negative numbers count from the end. Default: all axes
+ * @property {number | readonly number[]} [axis] one axis or several; negative numbers count from the end. Default, and
+ *   with []: all axes
  * @property {boolean} [keepDim] default false; true keeps these axes with size 1
  */
 
 /** The checks of these options. Axes are checked once the rank is known. */
 const table = {
-  axis: (/** @type {unknown} */ value) => copyArray(value, mostDimensions) ?? value,
+  axis: (/** @type {unknown} */ value) => copyArray(value ?? [], mostDimensions) ?? value,
   keepDim: or(checkBoolean, false),
 };
 
@@ -67,19 +66,13 @@ const table = {
  * @returns {Set<number>} from 0
  */
 function checkAxes(axis, rank) {
-  if (axis === undefined) {
-    return new Set(Array(rank).keys());
-  }
-  const given = /** @type {number[]} */ (isArray(axis) ? axis : [axis]);
-  const axes = given.map((one) => (Number.isInteger(one) && one < 0 ? one + rank : one));
-  const found = new Set(axes);
-  if (
-    !axes.every((one) => Number.isInteger(one) && one >= 0 && one < rank) ||
-    found.size < axes.length
-  ) {
+  const given = isArray(axis) ? axis : [axis];
+  const all = [...Array(rank).keys()];
+  const found = new Set(given.map((one) => all.find((i) => one === i || one === i - rank)));
+  if (found.has(undefined) || found.size < given.length) {
     throw misfit(axis, 'axis', `integers from ${-rank} to ${rank - 1}, each axis once`);
   }
-  return found;
+  return /** @type {Set<number>} */ (found.size > 0 ? found : new Set(all));
 }
 
 /**
@@ -92,7 +85,6 @@ function checkAxes(axis, rank) {
 export function sumAlong(engine, name, input, options) {
   const { axis, keepDim } = checkTable(options, table, name);
   const x = checkFloats(input, 'x');
-  checkShape(x, 'x', true, () => 'any');
   const axes = checkAxes(axis, x.shape.length);
   const kept = x.shape.map((n, i) => (axes.has(i) ? 1 : n));
   const shape = keepDim ? kept : x.shape.filter((_, i) => !axes.has(i));

@@ -20,8 +20,8 @@ export function broadcast(a, b) {
   const length = Math.max(a.length, b.length);
   const at = (/** @type {readonly number[]} */ shape, /** @type {number} */ i) =>
     shape[shape.length - length + i] ?? 1;
-  const result = Array.from({ length }, (_, i) => Math.max(at(a, i), at(b, i)));
-  const fits = result.every((n, i) => [1, n].includes(at(a, i)) && [1, n].includes(at(b, i)));
+  const result = Array.from({ length }, (_, i) => (at(a, i) === 1 ? at(b, i) : at(a, i)));
+  const fits = result.every((n, i) => [1, n].includes(at(b, i)));
   return fits ? result : undefined;
 }
 
@@ -46,11 +46,13 @@ export function combine(engine, operation, a, b, shape) {
   const { call } = engine;
   const shapes = [shape, a.shape, b.shape].map((each) => padded(each, rank));
   const [aAt, bAt, y, own, aShape, bShape] = engine.lay([
-    ...[a, b],
-    ...[sizeOf(shape, 'the result') * 4, ...shapes],
+    a,
+    b,
+    sizeOf(shape, 'the result') * 4,
+    ...shapes,
   ]);
-  const number = binaryOperation[operation];
-  engine.check(call.broadcast(number, rank, own, aAt, aShape, bAt, bShape, y), operation);
+  // The shapes fit, so it refuses only a result without elements, which needs no computing.
+  call.broadcast(binaryOperation[operation], rank, own, aAt, aShape, bAt, bShape, y);
   return engine.read(y, shape);
 }
 
@@ -66,12 +68,16 @@ export function combine(engine, operation, a, b, shape) {
 export function reduce(engine, x, kept, shape, scale = 1) {
   const rank = x.shape.length;
   const { call } = engine;
-  const [at, own, keptAt, y] = engine.lay([
-    ...[x, wordsOperand(x.shape), padded(kept, rank)],
-    sizeOf(kept, 'the result') * 4,
-  ]);
-  engine.check(call.sum(rank, own, at, keptAt, scale, y), 'sum');
-  return engine.read(y, shape);
+  const shapes = [x.shape, kept].map((each) => padded(each, rank));
+  const [at, y, own, keptAt] = engine.lay([x, sizeOf(kept, 'the result') * 4, ...shapes]);
+  // The shapes fit, so it refuses only an x without elements.
+  call.sum(rank, own, at, keptAt, scale, y);
+  const result = engine.read(y, shape);
+  if (x.size === 0) {
+    // The mean of nothing is NaN: its scale is infinite. The square keeps the sum from being -0.
+    result.data.fill(0 * scale ** 2);
+  }
+  return result;
 }
 
 /**

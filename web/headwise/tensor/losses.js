@@ -6,7 +6,7 @@ import { checkIntegers } from '../modules/embedding.js';
 import { binary, sumAlong } from './broadcast.js';
 import { checkFloats } from './operand.js';
 import { entropies } from './entropies.js';
-import { sameShape } from './shape.js';
+import { checkSame, sameShape } from './shape.js';
 import { tensorOf } from './tensor.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -38,7 +38,7 @@ export function mseLoss(engine, input, target, options) {
   const { reduction: how } = checkTable(options, mseTable, 'mseLoss');
   const x = checkFloats(input, 'input');
   const y = checkFloats(target, 'target');
-  checkShape(y, 'target', sameShape(x.shape, y.shape), () => `${describe(x.shape)}, as input`);
+  checkSame(y, 'target', x.shape, ', as input');
   const difference = binary(engine, 'subtract', input, target);
   const squares = binary(engine, 'multiply', difference, difference);
   return how === 'none' ? squares : sumAlong(engine, how, squares);

@@ -1,6 +1,6 @@
 // Shapes, and arrays for their elements.
 import { describe } from '../checks/describe.js';
-import { HeadwiseError, misfit } from '../checks/error.js';
+import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 
 /** No runtime has arrays of more elements than this. */
@@ -37,6 +37,19 @@ function notShape(shape, name) {
 
 /** @type {(a: readonly number[], b: readonly number[]) => boolean} */
 export const sameShape = (a, b) => a.length === b.length && a.every((n, i) => n === b[i]);
+
+/**
+ * Unlike checkShape it takes sizes of zero.
+ * @param {{ shape: readonly number[] }} x
+ * @param {string} name
+ * @param {readonly number[]} shape that it must have
+ * @param {string} [why] for the message
+ */
+export function checkSame(x, name, shape, why = '') {
+  if (!sameShape(x.shape, shape)) {
+    throw misshapen(x.shape, name, describe(shape) + why);
+  }
+}
 
 /**
  * Counts the elements of a shape. No caller can change the shape any more.

@@ -1,4 +1,4 @@
-import { checkBoolean, checkOptions, checkShape } from '../checks/check.js';
+import { checkBoolean, checkOptions } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
 import { checkUnchanged, copyArray, isArray, kindOf, lengthOf } from '../checks/foreign.js';
@@ -12,7 +12,7 @@ import {
 } from '../autograd/record.js';
 import { backward } from '../autograd/backward.js';
 import { checkFloats, checkTensor, copyData } from './operand.js';
-import { mostDimensions, newArray, readShape, sameShape, sizeOf } from './shape.js';
+import { checkSame, mostDimensions, newArray, readShape, sizeOf } from './shape.js';
 import { gatherStrided, scatterStrided, stridesOf } from './strided.js';
 
 /**
@@ -234,9 +234,7 @@ export class Tensor {
   /** @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE: neither null nor a tensor of this shape */
   set grad(value) {
     if (value !== null) {
-      const { shape } = checkFloats(value, 'grad');
-      const own = readOwn(this);
-      checkShape({ shape }, 'grad', sameShape(shape, own.shape), () => describe(own.shape));
+      checkSame(checkFloats(value, 'grad'), 'grad', readOwn(this).shape);
     }
     setGrad(this, value);
   }
