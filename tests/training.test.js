@@ -475,22 +475,23 @@ test('a loss of a model’s weights reaches its parameters and its head mask, wi
   const headMask = hw.add(1, hw.rand([3, 4]));
   headMask.requiresGrad = true;
   const ids = [[1, 4, 2, 8, 5, 7]];
-  const lossOfWeights = () => {
-    const { weights } = model.forward(ids, { needWeights: true, headMask });
+  const lossOfWeights = (/** @type {'last' | 'none'} */ logits = 'last') => {
+    const { weights } = model.forward(ids, { needWeights: true, headMask, logits });
     const squares = weights.map((/** @type {Tensor} */ each) => hw.sum(hw.multiply(each, each)));
     return squares.reduce((/** @type {Tensor} */ sum, /** @type {Tensor} */ one) =>
       hw.add(sum, one),
     );
   };
-  const gradients = () => {
+  const gradients = (/** @type {'last' | 'none'} */ logits = 'last') => {
     headMask.grad = null;
     for (const parameter of model.parameters()) parameter.grad = null;
-    hw.enableGrad(lossOfWeights).backward();
+    hw.enableGrad(() => lossOfWeights(logits)).backward();
     return [headMask.grad, ...gradsOf(model.parameters())].map(
       (grad) => grad?.toNested?.() ?? grad,
     );
   };
   const plain = gradients();
+  assert.deepEqual(gradients('none'), plain, 'without logits');
   model.gradientCheckpointingEnable();
   assert.deepEqual(gradients(), plain);
   model.gradientCheckpointingDisable();

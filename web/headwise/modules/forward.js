@@ -151,8 +151,9 @@ export function runForward(module, about, input, asked, x) {
  * @throws {HeadwiseError} ERR_VALUE: they would end at outputs or a residual stream that were given or are asked for
  */
 function isGraphWanted(module, asked, x) {
-  const { cache, logits, replace, start, residuals, mask, headMask } = asked;
-  const isWanted = logits !== 'none' && wantsGraph(module, x, mask?.from, headMask?.from);
+  const { cache, logits, needWeights, replace, start, residuals, mask, headMask } = asked;
+  const isUsed = logits !== 'none' || needWeights === true;
+  const isWanted = isUsed && wantsGraph(module, x, mask?.from, headMask?.from);
   const given = Object.entries({ replace, start, residuals }).find(([, value]) => value);
   if (isWanted && cache === undefined && given !== undefined) {
     throw misfit(given[1], given[0], 'none where gradients are recorded (or hw.noGrad)');
