@@ -40,6 +40,20 @@ static inline size_t hw_quotient(size_t a, size_t b) { return b == 1 ? a : a / b
 static inline size_t hw_min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hw_max(size_t a, size_t b) { return a > b ? a : b; }
 
+/* An item of a job that goes through blocks of a range, again for every number from outside. */
+typedef struct hw_block_item {
+  size_t outer; /* the number, which changes slowest */
+  size_t start; /* the block's part of [0, count) */
+  size_t end;
+} hw_block_item;
+
+static inline hw_block_item hw_block_item_of(size_t item, size_t count, size_t block) {
+  const size_t blocks = hw_ceil_divide(count, block);
+  const size_t outer = hw_quotient(item, blocks);
+  const size_t start = (item - outer * blocks) * block;
+  return (hw_block_item){outer, start, hw_min(count, start + block)};
+}
+
 /* Whether this thread runs a task of hw_parallel_for, which must not allocate: the allocator of the wasm modules serves
  * one thread. Native builds with assertions watch for it. */
 #if !defined NDEBUG && !defined __wasm__

@@ -73,7 +73,7 @@ static hw_status create_head(encoder *m) {
   HW_TRY(hw_module_create(NULL, &hw_norm_type, &norm, &m->head_norm));
   m->bias = hw_allocate_zeroed(hw_size_multiply(hw_whole_panels(model->vocab_size), sizeof(float)));
   /* The bias of the logits, weight and bias of dense, weight and perhaps bias of the norm, perhaps a matrix. */
-  m->base.head_parameters = (model->is_rms ? 4 : 5) + (m->config.ties_head ? 0 : 1);
+  m->base.head_parameters = (model->is_rms ? 4U : 5U) + (m->config.ties_head ? 0U : 1U);
   m->base.ties_head = m->config.ties_head;
   return m->bias == NULL ? HW_ERROR_MEMORY : HW_OK;
 }

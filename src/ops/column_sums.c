@@ -30,10 +30,8 @@ static void sums_item(const void *job, size_t item, size_t thread) {
 }
 
 static void add(const hw_run *run, const sums_job *job) {
-  if (!hw_run_measures(run)) {
-    const double work = (double)job->rows.count * (double)job->columns * (double)ELEMENT_WORK;
-    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(job->columns, COLUMNS), sums_item, job);
-  }
+  const double work = (double)job->rows.count * (double)job->columns * (double)ELEMENT_WORK;
+  hw_run_items(run, work, hw_ceil_divide(job->columns, COLUMNS), sums_item, job);
 }
 
 void hw_column_sums_add(const hw_run *run, const hw_rows *rows, size_t columns, float *sums) {

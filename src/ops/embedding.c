@@ -41,12 +41,9 @@ static void scatter_item(const void *job, size_t item, size_t thread) {
 }
 
 void hw_positions_backward(const hw_run *run, hw_matrix *gradient, const hw_places *places, const float *dy) {
-  if (!hw_run_measures(run)) {
-    const size_t columns = gradient->columns;
-    const double work = (double)(places->batch * places->tokens) * (double)columns * (double)ELEMENT_WORK;
-    const scattering job = {gradient, places, dy};
-    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(columns, COLUMNS), scatter_item, &job);
-  }
+  const size_t columns = gradient->columns;
+  const double work = (double)(places->batch * places->tokens) * (double)columns * (double)ELEMENT_WORK;
+  hw_run_items(run, work, hw_ceil_divide(columns, COLUMNS), scatter_item, &(scattering){gradient, places, dy});
 }
 
 void hw_embedding_backward(const hw_run *run, hw_matrix *gradient, const uint32_t *ids, size_t count, const float *dy) {

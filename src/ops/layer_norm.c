@@ -62,11 +62,8 @@ static void rows_item(const void *job, size_t item, size_t thread) {
 }
 
 static void run_rows(const hw_run *run, const row_job *job) {
-  if (!hw_run_measures(run)) {
-    const double work = (double)job->rows * (double)job->settings.count * (double)ELEMENT_WORK;
-    const size_t items = hw_ceil_divide(job->rows, rows_of_item(&job->settings));
-    hw_parallel_for(hw_run_team(run, work), work, items, rows_item, job);
-  }
+  const double work = (double)job->rows * (double)job->settings.count * (double)ELEMENT_WORK;
+  hw_run_items(run, work, hw_ceil_divide(job->rows, rows_of_item(&job->settings)), rows_item, job);
 }
 
 void hw_normalization_forward(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,

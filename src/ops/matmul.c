@@ -26,11 +26,9 @@ static void multiply_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const gemm_job *j = job;
   const hw_gemm_product *g = j->product;
-  const size_t row_blocks = hw_ceil_divide(g->rows, j->item_rows);
-  const size_t column_block = hw_quotient(item, row_blocks);
-  const size_t row = (item - column_block * row_blocks) * j->item_rows;
-  const size_t column = column_block * HW_GEMM_COLUMNS;
-  hw_gemm_block(g, row, hw_min(g->rows, row + j->item_rows), column, hw_min(g->columns, column + HW_GEMM_COLUMNS));
+  const hw_block_item rows = hw_block_item_of(item, g->rows, j->item_rows);
+  const size_t column = rows.outer * HW_GEMM_COLUMNS;
+  hw_gemm_block(g, rows.start, rows.end, column, hw_min(g->columns, column + HW_GEMM_COLUMNS));
 }
 
 void hw_matmul_forward(const hw_run *run, hw_gemm_product *product) {

@@ -46,11 +46,9 @@ static void transpose_item(const void *job, size_t item, size_t thread) {
 
 hw_matrix hw_matrix_transpose(const hw_run *run, const hw_matrix *matrix) {
   float *panels = hw_run_take_floats(run, hw_whole_panels(matrix->columns), matrix->rows);
-  if (!hw_run_measures(run)) {
-    const double work = (double)matrix->rows * (double)matrix->columns;
-    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(matrix->rows, (size_t)PANELS * HW_TILE_COLUMNS),
-                    transpose_item, &(transposing){matrix, panels});
-  }
+  hw_run_items(run, (double)matrix->rows * (double)matrix->columns,
+               hw_ceil_divide(matrix->rows, (size_t)PANELS * HW_TILE_COLUMNS), transpose_item,
+               &(transposing){matrix, panels});
   return (hw_matrix){HW_MATRIX_FLOAT32, matrix->columns, matrix->rows, panels};
 }
 
@@ -125,14 +123,11 @@ static void add_strip(const gradient_block *g, size_t column, size_t columns, si
 static void gradient_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const gradient_block *g = job;
-  const size_t row_blocks = hw_ceil_divide(g->gradient->columns, HW_GRADIENT_ROWS);
-  const size_t column_block = hw_quotient(item, row_blocks);
-  const size_t start = (item - column_block * row_blocks) * HW_GRADIENT_ROWS;
-  const size_t end = hw_min(g->gradient->columns, start + HW_GRADIENT_ROWS);
-  const size_t first = column_block * (HW_GRADIENT_COLUMNS / HW_TILE_COLUMNS);
+  const hw_block_item of = hw_block_item_of(item, g->gradient->columns, HW_GRADIENT_ROWS);
+  const size_t first = of.outer * (HW_GRADIENT_COLUMNS / HW_TILE_COLUMNS);
   const size_t count = hw_min(hw_panel_count(g->gradient->rows) - first, HW_GRADIENT_COLUMNS / HW_TILE_COLUMNS);
-  for (size_t column = start; column < end; column += HW_TILE_ROWS) {
-    add_strip(g, column, hw_min(end - column, HW_TILE_ROWS), first, count);
+  for (size_t column = of.start; column < of.end; column += HW_TILE_ROWS) {
+    add_strip(g, column, hw_min(of.end - column, HW_TILE_ROWS), first, count);
   }
 }
 

@@ -55,10 +55,7 @@ static void elements_item(const void *job, size_t item, size_t thread) {
 }
 
 static void spread(const hw_run *run, size_t element_work, hw_task task, size_t count, const void *job) {
-  if (!hw_run_measures(run)) {
-    const double work = (double)count * (double)element_work;
-    hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(count, BLOCK), task, job);
-  }
+  hw_run_items(run, (double)count * (double)element_work, hw_ceil_divide(count, BLOCK), task, job);
 }
 
 void hw_activation_forward(const hw_run *run, hw_activation activation, const float *x, float *y, size_t count) {

@@ -72,22 +72,17 @@ static void rotate_token(const rotating *r, size_t batch, size_t token) {
 static void rotate_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const rotating *r = job;
-  const size_t blocks = hw_ceil_divide(r->rotary->tokens, TOKENS);
-  const size_t batch = hw_quotient(item, blocks);
-  const size_t first = (item - batch * blocks) * TOKENS;
-  const size_t end = hw_min(r->rotary->tokens, first + TOKENS);
-  for (size_t token = first; token < end; token++) {
-    rotate_token(r, batch, token);
+  const hw_block_item tokens = hw_block_item_of(item, r->rotary->tokens, TOKENS);
+  for (size_t token = tokens.start; token < tokens.end; token++) {
+    rotate_token(r, tokens.outer, token);
   }
 }
 
 static void rotate(const hw_run *run, const rotating *job) {
   const hw_rotary *r = job->rotary;
   assert(2 * r->angles.half <= r->width);
-  if (!hw_run_measures(run)) {
-    const double work = (double)r->batch * (double)r->heads * (double)r->tokens * (double)(r->width * ELEMENT_WORK);
-    hw_parallel_for(hw_run_team(run, work), work, r->batch * hw_ceil_divide(r->tokens, TOKENS), rotate_item, job);
-  }
+  const double work = (double)r->batch * (double)r->heads * (double)r->tokens * (double)(r->width * ELEMENT_WORK);
+  hw_run_items(run, work, r->batch * hw_ceil_divide(r->tokens, TOKENS), rotate_item, job);
 }
 
 void hw_rotary_forward(const hw_run *run, const hw_rotary *rotary, const float *x, const hw_strides *x_strides,

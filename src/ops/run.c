@@ -94,3 +94,9 @@ hw_status hw_run_backward(hw_context *context, const hw_forward_options *options
   kept->used = full;
   return status;
 }
+
+void hw_run_items(const hw_run *run, double work, size_t items, hw_task task, const void *job) {
+  if (!hw_run_measures(run)) {
+    hw_parallel_for(hw_run_team(run, work), work, items, task, job);
+  }
+}

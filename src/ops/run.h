@@ -115,4 +115,7 @@ static inline hw_team *hw_run_team(const hw_run *run, double work) {
 #endif
 }
 
+/* Shares the items of a job of so many multiply-adds among the run's threads; nothing while the run is measured. */
+void hw_run_items(const hw_run *run, double work, size_t items, hw_task task, const void *job);
+
 #endif

@@ -199,11 +199,8 @@ static void multiply_expanded(const hw_run *run, const small_product *p) {
         .k = matrix->columns,
         .columns = hw_min(matrix->rows - row, step),
     };
-    if (!hw_run_measures(run)) {
-      const double work = (double)product.columns * (double)matrix->columns;
-      hw_parallel_for(hw_run_team(run, work), work, hw_ceil_divide(product.columns, HW_TILE_COLUMNS), expand_item,
-                      &(expansion){matrix, row, panels});
-    }
+    hw_run_items(run, (double)product.columns * (double)matrix->columns,
+                 hw_ceil_divide(product.columns, HW_TILE_COLUMNS), expand_item, &(expansion){matrix, row, panels});
     hw_matmul_forward(run, &product);
   }
   run->arena->used = mark;
@@ -279,12 +276,9 @@ static void multiply_strip(const small_product *p, size_t strip, const columns *
 static void int8_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const small_product *p = job;
-  const size_t row_blocks = hw_ceil_divide(p->x.count, ITEM_ROWS);
-  const size_t column_block = hw_quotient(item, row_blocks);
-  const columns c = columns_of(p, column_block);
-  const size_t first = (item - column_block * row_blocks) * ITEM_STRIPS;
-  const size_t end = hw_min(first + ITEM_STRIPS, hw_ceil_divide(p->x.count, HW_INT8_ROWS));
-  for (size_t strip = first; strip < end; strip++) {
+  const hw_block_item strips = hw_block_item_of(item, hw_ceil_divide(p->x.count, HW_INT8_ROWS), ITEM_STRIPS);
+  const columns c = columns_of(p, strips.outer);
+  for (size_t strip = strips.start; strip < strips.end; strip++) {
     multiply_strip(p, strip, &c);
   }
 }
@@ -322,8 +316,8 @@ void hw_small_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const 
     multiply_int8(run, &product);
   } else if (x->count >= HW_TILE_ROWS) {
     multiply_expanded(run, &product);
-  } else if (!hw_run_measures(run)) {
-    const double work = (double)x->count * (double)matrix->rows * (double)matrix->columns;
-    hw_parallel_for(hw_run_team(run, work), work, x->count * column_blocks(&product), half_row_item, &product);
+  } else {
+    hw_run_items(run, (double)x->count * (double)matrix->rows * (double)matrix->columns,
+                 x->count * column_blocks(&product), half_row_item, &product);
   }
 }

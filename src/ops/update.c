@@ -34,7 +34,7 @@ double hw_update_forward(const hw_run *run, const hw_update *update, const hw_up
     return 0.0;
   }
   const double work = (double)count * (double)ELEMENT_WORK;
-  hw_parallel_for(hw_run_team(run, work), work, items, update_item, &job);
+  hw_run_items(run, work, items, update_item, &job);
   double sum = 0.0;
   for (size_t i = 0; i < items; i++) {
     sum += (double)job.sums[i];

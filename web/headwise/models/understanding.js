@@ -86,20 +86,10 @@ export function attribution(
     hasDirections ? count * headDim * 4 : undefined,
     mask,
   ]);
-  const call = {
-    ids: idsAt,
-    tokens,
-    position,
-    target,
-    against,
-    hasAgainst,
-    heads,
-    mlps,
-    rest,
-    directions,
-    headMask,
-  };
-  writeStruct(engine, struct, layout, call);
+  writeStruct(engine, struct, layout, {
+    ...{ ids: idsAt, tokens, position, target, against, hasAgainst },
+    ...{ heads, mlps, rest, directions, headMask },
+  });
   engine.check(engine.call.decoder_attribution(pointer, struct), name);
   const [embedding, biases, total] = engine.floats.subarray(rest / 4, rest / 4 + 3);
   return {
