@@ -140,6 +140,8 @@ roomTest(
     await page.click('#explore-patch');
     await page.waitForSelector('#explore-patching-go-on:not([hidden])', { timeout: 20_000 });
     assert.equal((await page.$$('.patching-progress')).length, 0);
+    const focus = () => page.evaluate(() => document.activeElement?.id);
+    assert.equal(await focus(), 'explore-patching-go-on', 'the way on, where Cancel went');
     const unknown = () =>
       page.$$eval(
         '.shares button',
@@ -153,6 +155,7 @@ roomTest(
     await pause();
     assert.equal(await unknown(), left);
     await page.click('#explore-patching-go-on');
+    assert.equal(await focus(), 'explore-patch');
     await page.waitForFunction(
       () => {
         const cells = [...document.querySelectorAll('.shares button')];

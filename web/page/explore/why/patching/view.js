@@ -105,6 +105,11 @@ function scores(room) {
   const { cancelled, question } = room.patching;
   const isCancelled = cancelled.value === question.value;
   const isKnown = clean !== undefined && other !== undefined;
+  const cancel = () => {
+    room.patching.cancel();
+    // The button goes; here is the way on.
+    byId('explore-patching-go-on', HTMLElement).focus();
+  };
   const told =
     isKnown &&
     html`The ${measured(room, shares)}: <b>${signed(clean)}</b> in your text, <b>${signed(other)}</b> in the
@@ -112,7 +117,7 @@ function scores(room) {
   const progress = html`<p class="patching-progress">
     <progress max="1" .value=${done / count} aria-label="Patched so far"></progress>
     <span class="note">${formatCount(done)} of ${formatCount(count)} patches</span>
-    <button type="button" class="quiet" id="explore-patching-cancel" @click=${room.patching.cancel}>
+    <button type="button" class="quiet" id="explore-patching-cancel" @click=${cancel}>
       Cancel
     </button>
   </p>`;
@@ -125,7 +130,10 @@ function scores(room) {
 /** @param {Explorer} room */
 const resumed = ({ patching }) =>
   html`<button type="button" id="explore-patching-go-on" ?hidden=${patching.cancelled.value !== patching.question.value || patching.question.value.text === null}
-    @click=${patching.goOn}>Patch all heads and tokens</button>`;
+    @click=${() => {
+      patching.goOn();
+      byId('explore-patch', HTMLElement).focus();
+    }}>Patch all heads and tokens</button>`;
 
 /** The shares of heads, and of layers at tokens. @param {Explorer} room @returns {Shares[]} none: they are not known */
 function sharesOf({ patching, shown, run, choices }) {
