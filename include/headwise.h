@@ -340,8 +340,8 @@ typedef struct hw_attention_gradient {
 
 /* Computes the gradients of a call that has run. `attention` has the call's operands, its output, and its row_maximum,
  * row_sum and kept. Its log_sum_exp is not read, nor are its weights, unless their gradient is given. The weights are
- * recomputed in blocks, without an n×n matrix (Dao et al. 2022, FlashAttention). A query that sees no key has a gradient of zeros and adds nothing to other
- * gradients. A key gets no gradient from queries that do not see it.
+ * recomputed in blocks, without an n×n matrix (Dao et al. 2022, FlashAttention). A query that sees no key has a gradient
+ * of zeros and adds nothing to other gradients. A key gets no gradient from queries that do not see it.
  *
  * HW_ERROR_SHAPE and HW_ERROR_VALUE: as hw_scaled_dot_product_attention. HW_ERROR_VALUE also: row_maximum or row_sum is
  * NULL, kept is NULL with dropout, `mask` is set for a call without a float mask, or a gradient of weights is given for a
@@ -585,8 +585,9 @@ typedef struct hw_option_gradients {
  * The graph is unchanged; a second backward adds the same gradients. HW_ERROR_VALUE: a required pointer is NULL, dx is
  * set for an input of ids, the graph belongs to another module, parameters have changed since the forward
  * (hw_graph_is_current), the graph is of hw_model_loss, an id is unknown, a gradient is asked for of an option that the
- * forward did not have, or one of weights is given without these or to a module without attention. HW_ERROR_SHAPE: batch, tokens or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no
- * scratch, or no memory for the gradients. After an error no gradient has changed. */
+ * forward did not have, or one of weights is given without these or to a module without attention. HW_ERROR_SHAPE: batch,
+ * tokens or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no scratch, or no memory for the
+ * gradients. After an error no gradient has changed. */
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
                              const float *dy, float *dx, const hw_option_gradients *asked);
 

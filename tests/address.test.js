@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatExplore, parseExplore } from '../web/page/explore/address.js';
-import { keyOf } from '../web/page/explore/linkable.js';
+import { keyOf } from '../web/page/shared/linkable.js';
 import { TOURS } from '../web/page/explore/tours.js';
 import { DEFAULTS, formatHash, goTo, parseHash, ROOMS } from '../web/page/state.js';
 

@@ -7,7 +7,7 @@
  */
 
 import { drawWeights } from '../../headwise/view.js';
-import { el } from '../shared/dom.js';
+import { el, hasModifier } from '../shared/dom.js';
 import { plural } from '../shared/format.js';
 import { viewOf } from '../shared/map-view.js';
 
@@ -79,7 +79,7 @@ export class HeadTable {
   #key(event) {
     const step = STEPS[event.key];
     const at = this.#cells.findIndex(({ button }) => button === event.target);
-    if (!step || at < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!step || at < 0 || hasModifier(event)) return;
     event.preventDefault();
     const count = this.#heads;
     const head = ((at % count) + step[0] + count) % count;

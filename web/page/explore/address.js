@@ -48,7 +48,7 @@
  * @property {number} count tokens to write at a time
  */
 
-import { isLinkable, keyOf } from './linkable.js';
+import { isLinkable, keyOf } from '../shared/linkable.js';
 import { firstHead, firstPins } from './models.js';
 import { SCORES } from './scores.js';
 import { stepOf, TOURS } from './tours.js';

@@ -9,6 +9,7 @@
 
 import { repeat } from 'lit-html/directives/repeat.js';
 import { drawWeights } from '../../headwise/view.js';
+import { hasModifier } from '../shared/dom.js';
 import { drawn, html, made } from '../shared/template.js';
 import { headAt, isSameHead, shortName, spokenName } from './address.js';
 import { SCALES } from './colours.js';
@@ -70,7 +71,7 @@ function followArrows(event) {
   const way = ways[event.key];
   const from = document.activeElement;
   const grid = /** @type {HTMLElement} */ (event.currentTarget);
-  if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser’s
+  if (hasModifier(event)) return;
   if (!way || !(from instanceof HTMLButtonElement) || !grid.contains(from)) return;
   event.preventDefault();
   const next = neighbour([...grid.querySelectorAll('button')], from, ...way);

@@ -1,42 +1,12 @@
 /**
- * Texts that are too long for an address: kept in this browser, under a name that the address has.
+ * A text of Explore that is too long for its address.
  *
  * @import { Explorer } from './explorer.js'
  */
 
+import { keepText, keptText } from '../shared/kept-texts.js';
+import { isLinkable } from '../shared/linkable.js';
 import { effect } from '../shared/signals.js';
-import { isLinkable, keyOf } from './linkable.js';
-
-const PREFIX = 'headwise-text-';
-
-/** So many are kept, the newest. */
-const MOST = 20;
-
-/** Keeps a text, if the browser lets its pages remember anything. @param {string} text */
-export function keepText(text) {
-  try {
-    const name = `${PREFIX}${keyOf(text)}`;
-    localStorage.setItem(name, `${Date.now()} ${text}`);
-    const kept = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
-    const ageOf = (/** @type {string} */ key) =>
-      Number.parseInt(localStorage.getItem(key) ?? '0', 10);
-    for (const old of kept.sort((a, b) => ageOf(b) - ageOf(a)).slice(MOST)) {
-      localStorage.removeItem(old);
-    }
-  } catch {
-    // The sample is shown after a reload, as the note says.
-  }
-}
-
-/** @param {string} key @returns {string | undefined} undefined: this browser has none */
-export function keptText(key) {
-  try {
-    const kept = localStorage.getItem(`${PREFIX}${key}`);
-    return kept?.slice(kept.indexOf(' ') + 1);
-  } catch {
-    return undefined;
-  }
-}
 
 /** Keeps the text that is read, and reads the one that the address names. @param {Explorer} room */
 export function connectKeptTexts(room) {

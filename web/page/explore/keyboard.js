@@ -4,6 +4,7 @@
  * @typedef {Record<string, () => void>} Keys
  */
 
+import { hasModifier } from '../shared/dom.js';
 import { html } from '../shared/template.js';
 
 const LISTED = [
@@ -34,7 +35,7 @@ const isField = (target) =>
 export function listenToKeys(room, keysNow) {
   document.addEventListener('keydown', (event) => {
     if (room.hidden || event.defaultPrevented || isField(event.target)) return;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (hasModifier(event)) return;
     if (document.querySelector('dialog[open]')) return;
     const keys = keysNow();
     const act = keys[event.key] ?? keys[event.key.toLowerCase()];

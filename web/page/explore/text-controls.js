@@ -8,7 +8,7 @@ import { byId } from '../shared/dom.js';
 import { formatCount } from '../shared/format.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html, select } from '../shared/template.js';
-import { isLinkable } from './linkable.js';
+import { isLinkable } from '../shared/linkable.js';
 import { isHosted } from './model-files.js';
 import { MODELS, OPENED, pageModel, TEXTS } from './models.js';
 

@@ -13,3 +13,6 @@ export function byId(id, type) {
   if (found instanceof type) return found;
   throw new Error(`the page has no <${type.name}> with id "${id}"`);
 }
+
+/** Whether a key is the browser's: Alt and an arrow go back. @param {KeyboardEvent} event */
+export const hasModifier = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;

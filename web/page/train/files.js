@@ -44,8 +44,10 @@ const json = (value) => new TextEncoder().encode(`${JSON.stringify(value, null, 
 export function modelFiles(trainer, settings) {
   const { model, optimizer, characters, step } = trainer;
   const { text } = settings;
-  const { muted = [] } = trainer.save();
-  const rowsOf = muted.map(({ head, rows }) => [mutedName(head), tensor(rows, [rows.length])]);
+  const rowsOf = trainer.mutedRows.map(({ head, rows }) => [
+    mutedName(head),
+    tensor(rows, [rows.length]),
+  ]);
   const address = String(formatTrain({ settings, other: null }));
   return {
     'config.json': json(configOf(model.options)),

@@ -11,6 +11,7 @@
 import { line } from 'd3-shape';
 import { drawWeights } from '../../headwise/view.js';
 import { isSameHead, shortName, spokenName } from '../explore/address.js';
+import { hasModifier } from '../shared/dom.js';
 import { showLegend } from '../shared/legend.js';
 import { drawn, html, made, svg } from '../shared/template.js';
 import { labelOf } from '../shared/tokenize.js';
@@ -93,7 +94,7 @@ const WAYS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDo
 /** Arrows go from head to head. @param {Training} room @param {Run} run @param {KeyboardEvent} event */
 function follow(room, run, event) {
   const way = WAYS[event.key];
-  if (!way || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (!way || hasModifier(event)) return;
   event.preventDefault();
   const { layers, heads } = run.settings;
   const { layer, head } = stopOf(room, run);

@@ -5,7 +5,7 @@
  * @import { Store } from '../state.js'
  */
 
-import { isLinkable } from '../explore/linkable.js';
+import { isLinkable } from '../shared/linkable.js';
 import { byId } from '../shared/dom.js';
 import { effect } from '../shared/signals.js';
 import { drawn, html, render } from '../shared/template.js';

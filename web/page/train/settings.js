@@ -16,8 +16,8 @@
  * @property {number} lr learning rate
  */
 
-import { keptText } from '../explore/kept-texts.js';
-import { isLinkable, keyOf } from '../explore/linkable.js';
+import { keptText } from '../shared/kept-texts.js';
+import { isLinkable, keyOf } from '../shared/linkable.js';
 
 /** @type {readonly TaskName[]} */
 export const TASKS = ['induction', 'reversal', 'sorting', 'addition', 'austen', 'own'];

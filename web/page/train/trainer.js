@@ -211,8 +211,8 @@ export class Trainer {
   /** @returns {Saved} */
   save() {
     const [weights, optimizer] = [this.model.stateDict(), this.optimizer.stateDict()];
-    const muted = [...this.#muted.values()];
-    return { step: this.step, weights: plain(weights), optimizer: plain(optimizer), muted };
+    const { step, mutedRows: muted } = this;
+    return { step, weights: plain(weights), optimizer: plain(optimizer), muted };
   }
 
   /** Goes on from a run of the same settings. @param {Saved} saved */
@@ -228,8 +228,13 @@ export class Trainer {
     this.step = step;
   }
 
+  /** Muted heads, each with the rows that it is to have again. */
+  get mutedRows() {
+    return [...this.#muted.values()];
+  }
+
   get muted() {
-    return [...this.#muted.values()].map(({ head }) => head);
+    return this.mutedRows.map(({ head }) => head);
   }
 
   dispose() {

@@ -9,8 +9,8 @@
  */
 
 import { batch, computed, derived, effect, signal, untracked } from '../shared/signals.js';
-import { keepText } from '../explore/kept-texts.js';
-import { isLinkable } from '../explore/linkable.js';
+import { keepText } from '../shared/kept-texts.js';
+import { isLinkable } from '../shared/linkable.js';
 import { Run } from './run.js';
 import { changed, DEFAULTS } from './settings.js';
 import { TASK_WORDS } from './words.js';

@@ -1,5 +1,6 @@
 /** The drawing with its steps: buttons, arrow keys, and a way to let it play. */
 
+import { hasModifier } from '../../shared/dom.js';
 import { signal } from '../../shared/signals.js';
 import { drawn, html } from '../../shared/template.js';
 import { drawing, STEPS } from './drawing.js';
@@ -48,7 +49,7 @@ export function stepper(numbers) {
       ...{ ArrowRight: step.value + 1, ArrowDown: step.value + 1, End: LAST },
       ...{ ArrowLeft: step.value - 1, ArrowUp: step.value - 1, Home: 0 },
     };
-    if (!(event.key in to) || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!(event.key in to) || hasModifier(event)) return;
     event.preventDefault();
     choose(to[event.key]);
     const list = /** @type {HTMLElement} */ (event.currentTarget);

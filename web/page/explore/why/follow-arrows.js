@@ -1,5 +1,7 @@
 /** The buttons of a table as one stop of the tab key: arrows go from one to another. */
 
+import { hasModifier } from '../../shared/dom.js';
+
 /** @type {Record<string, (at: number, count: number, columns: number) => number>} */
 const WAYS = {
   ArrowUp: (at, _, columns) => at - columns,
@@ -16,8 +18,7 @@ export function followArrows(event) {
   const table = /** @type {HTMLElement} */ (event.currentTarget);
   const buttons = [...table.querySelectorAll('button')];
   const at = buttons.findIndex((button) => button === document.activeElement);
-  if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser’s
-  if (!way || at < 0) return;
+  if (!way || at < 0 || hasModifier(event)) return;
   event.preventDefault();
   const next = buttons[way(at, buttons.length, Number(table.dataset.columns ?? 1))];
   if (!next) return;
