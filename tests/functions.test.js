@@ -111,6 +111,21 @@ test('matmul repeats leading dimensions of 1, aligned at the right', () => {
   }
 });
 
+test('matmul takes vectors as torch does: a row at the left, a column at the right', () => {
+  const vector = data(1, [4]);
+  const matrices = data(2, [2, 3, 4, 5]);
+  const row = hw.matmul(vector, matrices);
+  const whole = reference.matmul({ ...vector, shape: [1, 4] }, matrices);
+  allClose(row, { ...whole, shape: [2, 3, 5] }, { what: 'a vector times matrices' });
+  const turned = hw.transpose(matrices);
+  const column = hw.matmul(turned, vector);
+  allClose(column, { ...whole, shape: [2, 3, 5] }, { what: 'matrices times a vector' });
+  const dot = hw.matmul(vector, vector);
+  assert.deepEqual([...dot.shape], []);
+  const sum = vector.data.reduce((total, x) => total + x * x, 0);
+  assert.ok(Math.abs(dot.item() - sum) <= 1e-6 * sum);
+});
+
 test('transpose swaps the last two dimensions', () => {
   const x = data(1, [2, 3, 5]);
   const y = hw.transpose(x);

@@ -86,10 +86,10 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * Matrix product over the last two dimensions. The leading dimensions broadcast.
-   * @param {Tensor} a […, m, k]
-   * @param {Tensor} b […, k, n]
-   * @returns {Tensor} […, m, n]
+   * Matrix product over the last two dimensions, as torch.matmul. The leading dimensions broadcast.
+   * @param {Tensor} a […, m, k], or a vector [k], which counts as one row
+   * @param {Tensor} b […, k, n], or a vector [k], which counts as one column
+   * @returns {Tensor} […, m, n], without m or n where an operand was a vector
    */
   matmul(a, b) {
     return functions.matmul(this.#engine, a, b);

@@ -1,7 +1,5 @@
 // The computations of functions and their backwards, on checked operands.
 import { binaryOperation } from '../engine/abi.js';
-import { describe } from '../checks/describe.js';
-import { misshapen } from '../checks/error.js';
 import { wordsOperand } from './operand.js';
 import { sizeOf } from './shape.js';
 
@@ -104,22 +102,16 @@ function matrixIndex(batch, own) {
 /**
  * @param {Engine} engine
  * @param {FloatOperand} a […, m, k]
- * @param {FloatOperand} b […, k, n]
+ * @param {FloatOperand} b […, k, n], whose leading dimensions broadcast with a's
  * @returns {Tensor} […, m, n]
  */
 export function product(engine, a, b) {
   const [m, k] = a.shape.slice(-2);
-  const [rows, n] = b.shape.slice(-2);
-  const batch = broadcast(a.shape.slice(0, -2), b.shape.slice(0, -2));
-  if (rows !== k || batch === undefined) {
-    const expected =
-      rows === k
-        ? 'leading dimensions that are equal or 1'
-        : `[…, m, k] and […, k, n] with the same k, not ${k} and ${rows}`;
-    throw misshapen(a.shape, 'a', expected, ` and b ${describe(b.shape)}`);
-  }
+  const n = b.shape[b.shape.length - 1];
+  const batches = [a, b].map(({ shape }) => shape.slice(0, -2));
+  const batch = /** @type {number[]} */ (broadcast(batches[0], batches[1]));
   const shape = [...batch, m, n];
-  const indices = [a, b].map((operand) => matrixIndex(batch, operand.shape.slice(0, -2)));
+  const indices = batches.map((own) => matrixIndex(batch, own));
   const { call } = engine;
   const outBytes = sizeOf(shape, 'the result') * 4;
   const [aAt, bAt, out, aIndex, bIndex] = engine.lay([a, b, outBytes, ...indices]);

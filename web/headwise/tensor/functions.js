@@ -2,9 +2,10 @@ import { activation as activations, geluApproximation } from '../engine/abi.js';
 import { checkChoice, checkEps, checkOptions, checkShape, checkSize } from '../checks/check.js';
 import { recordProduct, recordTranspose } from '../autograd/functions.js';
 import { recordActivation, recordNorm, recordSoftmax } from '../autograd/rowwise.js';
-import { product, transposed } from './compute.js';
+import { broadcast, product, transposed } from './compute.js';
 import { checkFloats } from './operand.js';
-import { misfit } from '../checks/error.js';
+import { describe } from '../checks/describe.js';
+import { misfit, misshapen } from '../checks/error.js';
 import { newArray, readShape, sameShape, sizeOf } from './shape.js';
 import { Tensor } from './tensor.js';
 
@@ -47,14 +48,44 @@ export function manualSeed(engine, seed) {
   engine.call.manual_seed(Number(word & 0xffffffffn), Number(word >> 32n));
 }
 
+/**
+ * @param {readonly number[]} aShape as the caller gave it
+ * @param {readonly number[]} a […, m, k]
+ * @param {readonly number[]} bShape as the caller gave it
+ * @param {readonly number[]} b […, k, n]
+ */
+function checkProduct(aShape, a, bShape, b) {
+  const k = a[a.length - 1];
+  const rows = b[b.length - 2];
+  if (rows !== k || broadcast(a.slice(0, -2), b.slice(0, -2)) === undefined) {
+    const expected =
+      rows === k
+        ? 'leading dimensions that are equal or 1'
+        : `[…, m, k] and […, k, n] with the same k, not ${k} and ${rows}`;
+    throw misshapen(aShape, 'a', expected, ` and b ${describe(bShape)}`);
+  }
+}
+
 /** @param {Engine} engine @param {Tensor} left @param {Tensor} right @returns {Tensor} */
 export function matmul(engine, left, right) {
   const a = checkFloats(left, 'a');
   const b = checkFloats(right, 'b');
-  checkShape(a, 'a', a.shape.length >= 2, () => '[…, m, k]');
-  checkShape(b, 'b', b.shape.length >= 2, () => '[…, k, n]');
-  const y = product(engine, a, b);
-  return engine.isRecording ? recordProduct(engine, y, [left, right], [a, b]) : y;
+  checkShape(a, 'a', a.shape.length >= 1, () => '[k] or […, m, k]');
+  checkShape(b, 'b', b.shape.length >= 1, () => '[k] or […, k, n]');
+  // As in torch, a vector is a matrix of one row or column, which the result does not have.
+  const isRow = a.shape.length === 1;
+  const isColumn = b.shape.length === 1;
+  const rows = isRow ? { ...a, shape: [1, a.size] } : a;
+  const columns = isColumn ? { ...b, shape: [b.size, 1] } : b;
+  checkProduct(a.shape, rows.shape, b.shape, columns.shape);
+  const matrices = product(engine, rows, columns);
+  const y = engine.isRecording
+    ? recordProduct(engine, matrices, [left, right], [rows, columns])
+    : matrices;
+  const last = y.shape.length - 1;
+  const isLeft = (/** @type {unknown} */ _, /** @type {number} */ axis) =>
+    axis < last - 1 || !(axis === last ? isColumn : isRow);
+  return isRow || isColumn ? y.reshape(y.shape.filter(isLeft)) : y;
 }
 
 /** @param {Engine} engine @param {Tensor} a @param {unknown} options @returns {Tensor} */
