@@ -185,6 +185,26 @@ typedef struct hw_cross_entropy_call {
  * class, label_smoothing is outside [0, 1], or a required pointer is NULL. */
 hw_status hw_cross_entropy(hw_context *context, const hw_cross_entropy_call *call);
 
+/* ---- Choosing a token --------------------------------------------------------------------------- */
+
+/* How a token is chosen from its logits. */
+typedef struct hw_sampling {
+  double temperature; /* 0: the likeliest, the first of equals; above 0: drawn from softmax(logits/temperature) */
+  /* Drawn among the top_k likeliest, and those as likely as the last of them (Fan, Lewis & Dauphin 2018); at least 1;
+   * SIZE_MAX: all. */
+  size_t top_k;
+  /* Of these drawn among the fewest likeliest that have the probability top_p together (Holtzman et al. 2020), of equal
+   * ones the first; above 0, at most 1: all. */
+  double top_p;
+  double uniform; /* the random number that chooses, in [0, 1) */
+} hw_sampling;
+
+/* Chooses one of `count` tokens by its logits: *id, and in *log_probability, unless NULL, the logarithm of its softmax
+ * over all logits, whatever it was chosen by. An infinite logit is taken before all others. HW_ERROR_SHAPE: count is
+ * zero. HW_ERROR_VALUE: a logit is NaN, a field of sampling is out of range, or a required pointer is NULL. */
+hw_status hw_sample(hw_context *context, const float *logits, size_t count, const hw_sampling *sampling, uint32_t *id,
+                    double *log_probability);
+
 /* ---- Gradients of functions ---------------------------------------------------------------------- */
 
 /* Gradient of hw_activate: dx = dy·f'(x), all [count]. dx may be x or dy. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Gpt2 } from 'headwise/gpt2';
-import { draw } from '../web/headwise/models/sample.js';
+import { sample, sampledBytes } from '../web/headwise/models/sample.js';
 import { MersenneTwister } from '../web/headwise/models/mersenne-twister.js';
 import { drawIds, small, smallModel } from './gpt2.js';
 import { data, engine, throwsCode } from './helpers.js';
@@ -25,6 +25,19 @@ function softmax(logits, temperature) {
 
 /** @param {number[]} ids */
 const nextLogits = (ids) => model.forward(ids).logits?.data ?? new Float32Array(0);
+
+/**
+ * Has the engine choose.
+ * @param {Float32Array} logits
+ * @param {{ temperature: number, topK: number, topP?: number }} sampling
+ * @param {number} uniform
+ */
+function draw(logits, sampling, uniform) {
+  const size = logits.length;
+  const operand = { data: logits, size, shape: [size], dtype: /** @type {const} */ ('float32') };
+  const [at, out] = model.engine.lay([operand, sampledBytes]);
+  return sample(model.engine, { topP: 1, ...sampling }, uniform, at, size, out).id;
+}
 
 test('by default twenty tokens are generated, or what the context holds, each the likeliest', () => {
   const long = smallModel(hw, { contextLength: 40 });
@@ -57,12 +70,14 @@ test('long ids are read 256 at a time, to the same tokens', () => {
   const logits = long.forward(ids).logits?.data ?? [];
   /** @type {number[]} */
   const read = [];
-  const { forward } = long;
-  const counted = (/** @type {any} */ given, /** @type {any} */ options) => {
-    read.push(given.length);
-    return forward.call(long, given, options);
-  };
-  Object.assign(long, { forward: counted });
+  for (const name of /** @type {const} */ (['forward', 'choose'])) {
+    const original = long[name];
+    const counted = (/** @type {any[]} */ ...given) => {
+      read.push(given[0].length);
+      return Reflect.apply(original, long, given);
+    };
+    Object.assign(long, { [name]: counted });
+  }
   const cache = long.createCache();
   const [first] = [...long.generate(ids, { maxTokens: 2, cache })];
   assert.equal(first, largest(logits));
@@ -194,6 +209,19 @@ test('NaN among the weights ends a generation in words, greedy or drawn', () => 
   }
   broken.dispose();
   assert.equal([...model.generate(prompt, { maxTokens: 3 })].length, 3);
+});
+
+test('a generation while gradients are on gives what it gives without', () => {
+  const options = { maxTokens: 4, temperature: 0.9, seed: 2, logProbabilities: true };
+  const expected = [...model.generate(prompt, options)];
+  assert.deepEqual(
+    hw.enableGrad(() => [...model.generate(prompt, options)]),
+    expected,
+  );
+  const cache = model.createCache();
+  hw.enableGrad(() => [...model.generate(prompt, { maxTokens: 2, cache })]);
+  assert.equal(cache.length, prompt.length + 1);
+  cache.dispose();
 });
 
 test('topK 1 is the likeliest at any temperature, and a temperature near 0 is greedy', () => {

@@ -48,6 +48,13 @@ HW_EXPORT(hw_status, dropout, (const float *x, size_t count, double probability,
   return hw_dropout(hw_export_context(), x, count, probability, y);
 }
 
+HW_EXPORT(hw_status, sample,
+          (const float *logits, size_t count, double temperature, size_t top_k, double top_p, double uniform,
+           uint32_t *id, double *log_probability)) {
+  const hw_sampling sampling = {temperature, top_k, top_p, uniform};
+  return hw_sample(hw_export_context(), logits, count, &sampling, id, log_probability);
+}
+
 hw_attention hw_export_attention(const hw_attention_arguments *arguments) {
   const hw_attention_arguments *a = arguments;
   return (hw_attention){

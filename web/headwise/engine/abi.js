@@ -20,6 +20,7 @@ import { layoutOf } from './layout.js';
  * @property {(operation: number, rank: number, shape: number, a: number, a_shape: number, b: number, b_shape: number, y: number) => number} broadcast
  * @property {(rank: number, shape: number, x: number, y_shape: number, scale: number, y: number) => number} sum
  * @property {(x: number, count: number, probability: number, y: number) => number} dropout
+ * @property {(logits: number, count: number, temperature: number, top_k: number, top_p: number, uniform: number, id: number, log_probability: number) => number} sample
  * @property {(a: number) => number} scaled_dot_product_attention
  * @property {(activation: number, x: number, y: number, count: number) => number} activate
  * @property {(activation: number, x: number, dy: number, dx: number, count: number) => number} activation_backward

@@ -6,7 +6,7 @@ import { checkCacheType, KeyValueCache } from '../modules/key-value-cache.js';
 import { checkIds } from '../modules/embedding.js';
 import { pending, withoutSteps } from '../worker/steps.js';
 import { MersenneTwister } from './mersenne-twister.js';
-import { draw, likeliest, logProbability } from './sample.js';
+import { sample } from './sample.js';
 
 /** @typedef {import('./language-model.js').LanguageModel} LanguageModel */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
@@ -86,16 +86,6 @@ function checkGivenCache(cache) {
   return cache;
 }
 
-/** @param {Float32Array} logits of one token */
-function checkLogits(logits) {
-  const bad = logits.findIndex(Number.isNaN);
-  if (bad >= 0) {
-    const hint = 'are there NaN among the weights?';
-    throw new HeadwiseError('ERR_VALUE', `logits[${bad}] is NaN; expected numbers (${hint})`);
-  }
-  return logits;
-}
-
 /** @param {LanguageModel} model whose engine's generator goes on by two numbers */
 function drawSeed({ engine }) {
   const [upper, lower] = random(engine, 'rand', [2]).data;
@@ -117,17 +107,23 @@ function drawSeed({ engine }) {
  */
 
 /**
- * How one generation chooses its tokens.
+ * How one generation chooses its tokens. A seed that is not given is drawn with the first token.
  * @param {LanguageModel} model
+ * @param {number} vocabSize
  * @param {Plan} plan
- * @returns {(logits: Float32Array) => number}
+ * @returns {(logits: number) => import('./generate.js').Generated} from the address of a token's logits
  */
-function chooser(model, { seed, ...options }) {
-  if (options.temperature === 0) {
-    return likeliest;
-  }
-  const numbers = new MersenneTwister(seed ?? drawSeed(model));
-  return (logits) => draw(logits, options, numbers.uniform());
+function chooser(model, vocabSize, plan) {
+  const { engine } = model;
+  /** @type {MersenneTwister | undefined} */
+  let numbers;
+  return (logits) => {
+    if (plan.temperature > 0) {
+      numbers ??= new MersenneTwister(plan.seed ?? drawSeed(model));
+    }
+    // Where the input was, nobody looks any more.
+    return sample(engine, plan, numbers?.uniform() ?? 0, logits, vocabSize, engine.stage(0));
+  };
 }
 
 /**
@@ -203,20 +199,17 @@ function* readIds(model, vocabSize, ids, options, signal) {
  */
 function* tokens(model, vocabSize, ids, { headMask, cache: given }, plan) {
   const cache = isA(given, KeyValueCache) ? given : model.createCache(given);
-  /** @type {ReturnType<typeof chooser> | undefined} */
-  let choose;
+  const choose = chooser(model, vocabSize, plan);
   try {
     let next = yield* readIds(model, vocabSize, ids, { headMask, cache }, plan.signal);
     for (let count = 1; ; count++) {
       plan.signal?.throwIfAborted();
-      const { logits } = model.forward(next, { headMask, cache });
-      const values = checkLogits(/** @type {Float32Array} */ (logits?.data));
-      choose ??= chooser(model, plan);
-      const id = choose(values);
+      const chosen = model.choose(next, { headMask, cache }, choose);
+      const { id } = chosen;
       if (plan.stop.has(id)) {
         return;
       }
-      yield plan.logProbabilities ? { id, logProbability: logProbability(values, id) } : id;
+      yield plan.logProbabilities ? chosen : id;
       if (count === plan.maxTokens || id === plan.eosTokenId) {
         return;
       }

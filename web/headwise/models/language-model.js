@@ -134,6 +134,28 @@ export class LanguageModel extends Model {
    *   cache is unchanged
    */
   forward(ids, options) {
+    return /** @type {any} */ (this.#forward(ids, options));
+  }
+
+  /**
+   * Like forward with logits of the last token, but these are not copied.
+   * @internal
+   * @template T
+   * @param {Ids} ids [tokens]
+   * @param {Pick<DecoderForwardOptions, 'headMask' | 'cache'>} options
+   * @param {(logits: number) => T} choose is given their address; what it throws leaves the cache as it was
+   * @returns {T} what choose returns
+   */
+  choose(ids, options, choose) {
+    return /** @type {any} */ (this.#forward(ids, options, choose)).logits;
+  }
+
+  /**
+   * @param {Ids} ids
+   * @param {DecoderForwardOptions | undefined} options
+   * @param {(logits: number) => unknown} [readOutput]
+   */
+  #forward(ids, options, readOutput) {
     this.checkAlive();
     const { about, config } = this.inner;
     const asked = checkTable(options, decoderForward, about.name);
@@ -148,10 +170,10 @@ export class LanguageModel extends Model {
       this,
       about,
       withLengths(input, asked.lengths),
-      { ...asked, positionIds },
+      { ...asked, positionIds, readOutput },
       ids,
     );
-    return /** @type {any} */ (asked.logits === 'none' ? rest : { logits: output, ...rest });
+    return asked.logits === 'none' ? rest : { logits: output, ...rest };
   }
 
   /**

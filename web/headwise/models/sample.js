@@ -1,105 +1,42 @@
-// Chooses the next token from its logits.
+// Chooses the next token from its logits, which are in the engine's memory.
+import { HeadwiseError } from '../checks/error.js';
 
-/** @param {ArrayLike<number>} logits */
-export function likeliest(logits) {
-  let best = 0;
-  for (let id = 1; id < logits.length; id++) {
-    if (logits[id] > logits[best]) {
-      best = id;
-    }
-  }
-  return best;
-}
-
-/** Up to so many largest, inserting is quicker than sorting all. */
-const mostInserted = 1000;
+/** @typedef {import('../engine/engine.js').Engine} Engine */
 
 /**
- * What a logit must at least be to be among the topK.
- * @param {Float32Array} logits
- * @param {number} topK
+ * How tokens are chosen.
+ * @typedef {object} Sampling
+ * @property {number} temperature 0: the likeliest
+ * @property {number} topK
+ * @property {number} topP
+ * @property {boolean} [logProbabilities]
  */
-function lowest(logits, topK) {
-  if (topK >= logits.length) {
-    return -Infinity;
-  }
-  if (topK > mostInserted) {
-    return logits.slice().sort()[logits.length - topK];
-  }
-  const largest = logits.slice(0, topK).sort();
-  for (let id = topK; id < logits.length; id++) {
-    const logit = logits[id];
-    if (logit > largest[0]) {
-      let at = 1;
-      for (; at < topK && largest[at] < logit; at++) {
-        largest[at - 1] = largest[at];
-      }
-      largest[at - 1] = logit;
-    }
-  }
-  return largest[0];
-}
+
+/** Bytes of what the engine tells of a token. */
+export const sampledBytes = 16;
 
 /**
- * Leaves the fewest likeliest tokens that have the probability topP together (Holtzman et al. 2020). Of those as likely as the
- * last of these the first are left.
- * @param {Float64Array} weights in proportion to probabilities; of others they become 0
- * @param {number} sum of them
- * @param {number} topP
- * @returns {number} the sum of those that are left
+ * @param {Engine} engine
+ * @param {Sampling} sampling
+ * @param {number} uniform the random number that chooses, in [0, 1)
+ * @param {number} logits address
+ * @param {number} count of tokens
+ * @param {number} out address of sampledBytes
+ * @returns {import('./generate.js').Generated} logProbability is NaN unless it was asked for
  */
-function keepNucleus(weights, sum, topP) {
-  // All tokens below this have less than 1 - topP together: only those above need sorting.
-  const least = ((1 - topP) * sum) / weights.length;
-  const sorted = weights.filter((weight) => weight > 0 && weight >= least).sort();
-  let threshold = sorted.length - 1;
-  for (let left = topP * sum - sorted[threshold]; left > 0 && threshold > 0;) {
-    left -= sorted[--threshold];
+export function sample(engine, sampling, uniform, logits, count, out) {
+  const { temperature, topK, topP, logProbabilities } = sampling;
+  const probabilityAt = logProbabilities ? out : 0;
+  const { call } = engine;
+  const idAt = out + 8;
+  const status = call.sample(logits, count, temperature, topK, topP, uniform, idAt, probabilityAt);
+  const bad =
+    status === 0 ? -1 : engine.floats.slice(logits / 4, logits / 4 + count).findIndex(Number.isNaN);
+  if (bad >= 0) {
+    const hint = 'are there NaN among the weights?';
+    throw new HeadwiseError('ERR_VALUE', `logits[${bad}] is NaN; expected numbers (${hint})`);
   }
-  const last = sorted[threshold];
-  let tied = sorted.lastIndexOf(last) + 1 - threshold;
-  let kept = 0;
-  for (let id = 0; id < weights.length; id++) {
-    const isLeft = weights[id] > last || (weights[id] === last && tied-- > 0);
-    weights[id] = isLeft ? weights[id] : 0;
-    kept += weights[id];
-  }
-  return kept;
-}
-
-/**
- * A token drawn from softmax(logits / temperature) among the topK, tokens as likely as the last of these included, and of these
- * among the nucleus of topP.
- * @param {Float32Array} logits
- * @param {{ temperature: number, topK: number, topP?: number }} options
- * @param {number} uniform in [0, 1)
- */
-export function draw(logits, { temperature, topK, topP = 1 }, uniform) {
-  const threshold = lowest(logits, topK);
-  const top = logits[likeliest(logits)];
-  const weights = Float64Array.from(logits, (logit) =>
-    logit >= threshold ? Math.exp((logit - top) / temperature) : 0,
-  );
-  const sum = weights.reduce((part, weight) => part + weight, 0);
-  let left = uniform * (topP < 1 ? keepNucleus(weights, sum, topP) : sum);
-  // Of rounding at the end of the sum the last token that may be drawn gets the rest.
-  let chosen = likeliest(logits);
-  for (let id = 0; id < weights.length && left >= 0; id++) {
-    if (weights[id] > 0) {
-      chosen = id;
-      left -= weights[id];
-    }
-  }
-  return chosen;
-}
-
-/**
- * The logarithm of the probability that the model gives a token: log softmax(logits), whatever it was chosen by.
- * @param {Float32Array} logits
- * @param {number} id
- */
-export function logProbability(logits, id) {
-  const top = logits[likeliest(logits)];
-  const sum = logits.reduce((part, logit) => part + Math.exp(logit - top), 0);
-  return logits[id] - top - Math.log(sum);
+  engine.check(status, 'generate');
+  const logProbability = logProbabilities ? new Float64Array(engine.bytes.buffer, out, 1)[0] : NaN;
+  return { id: engine.words[idAt / 4], logProbability };
 }

@@ -50,13 +50,12 @@ function checkLogits(logits, tokens) {
 
 /**
  * @param {import('./module.js').Module} module
- * @param {number} outputAt
- * @param {readonly number[]} shape the output's
+ * @param {() => Tensor} readOutput
  * @param {Extras} extras
  * @param {number} stored tokens that were in the cache
  * @returns {Results}
  */
-function readResults(module, outputAt, shape, extras, stored) {
+function readResults(module, readOutput, extras, stored) {
   const { engine } = module;
   const { layers, firstLayer, scores, weightsBytes, weightsAt, tracesAt, cacheAt } = extras;
   /** @type {Trace[]} */
@@ -67,7 +66,7 @@ function readResults(module, outputAt, shape, extras, stored) {
   }
   try {
     /** @type {Results} */
-    const results = { output: engine.read(outputAt, shape) };
+    const results = { output: readOutput() };
     if (weightsBytes !== undefined) {
       const length = layers - firstLayer;
       results.weights = Array.from({ length }, (_, i) =>
@@ -126,13 +125,16 @@ export function runForward(module, about, input, asked, x) {
     const scores = /** @type {const} */ ([batch, about.heads, tokens, stored + tokens]);
     call.extras = fitExtras(asked, about, scores, hasBatch, cacheAt);
   }
-  const isWanted = engine.isRecording && isGraphWanted(module, asked, x);
+  const isWanted =
+    engine.isRecording && asked.readOutput === undefined && isGraphWanted(module, asked, x);
   call.isRecorded = isWanted && cache === undefined;
   const outputAt = callModule(engine, call);
+  const read = () => engine.read(outputAt, outputShape, outputSize);
+  /** @type {Results} */
   const results =
     call.extras === undefined
-      ? { output: engine.read(outputAt, outputShape, outputSize) }
-      : readResults(module, outputAt, outputShape, call.extras, stored);
+      ? { output: read() }
+      : readResults(module, () => asked.readOutput?.(outputAt) ?? read(), call.extras, stored);
   if (call.isRecorded) {
     attachForward(module, call, x, results.output, asked, results.weights);
   } else if (isWanted) {
