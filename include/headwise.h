@@ -59,7 +59,7 @@ void hw_context_destroy(hw_context *context);
 hw_status hw_context_set_threads(hw_context *context, size_t threads);
 
 /* Returns the size of the context's scratch memory in bytes. Scratch memory grows to the need of the largest run. It is
- * 0 after a run for which that memory could not be allocated.
+ * 0 after a run for which that memory could not be allocated; after another HW_ERROR_MEMORY it is as it was.
  *
  * A run is small if it needs less than a quarter of the scratch memory and the context holds more than a mebibyte. At
  * first, every small run frees the scratch memory before it allocates its own. If a larger run follows, the next
@@ -87,7 +87,8 @@ hw_status hw_randn(hw_context *context, float *out, size_t count);
 
 /* Batched matrix product: c[i] = a[a_index[i]] · b[b_index[i]] for i < batch. The matrices a [m, k], b [k, n] and c [m,
  * n] are stored one after another. The indices are matrix numbers; repeated indices express broadcasting.
- * HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: no scratch for the packed b. */
+ * HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: no scratch for the packed b, or a matrix does not fit the address
+ * space. */
 hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *c, size_t batch,
                     const uint32_t *a_index, const uint32_t *b_index, size_t m, size_t k, size_t n);
 
@@ -544,6 +545,8 @@ typedef struct hw_parameter_info {
 typedef enum hw_matrix_type {
   HW_MATRIX_FLOAT32 = 0,
   HW_MATRIX_BFLOAT16 = 1,
+  /* Of modules: 16 bits times a power of two of its row. A row is NaN if one of its elements is not finite or is too large
+   * for such a power (above about 1e26). */
   HW_MATRIX_FLOAT16 = 2,
   HW_MATRIX_INT8 = 3, /* of modules: a byte in -127…127 times a float32 scale of its row */
 } hw_matrix_type;
@@ -681,7 +684,7 @@ hw_status hw_sgd_step(hw_context *context, hw_optimizer *optimizer, const hw_sgd
                       const uint32_t *parameters, size_t count);
 
 /* Get and set the number of steps of a parameter. It is 0 for a parameter that does not exist. To load a state dict,
- * set its `step` before or after the moments. HW_ERROR_VALUE: index is out of range. */
+ * set its `step` before or after the moments. HW_ERROR_VALUE: index is out of range, or steps is SIZE_MAX. */
 size_t hw_optimizer_steps(const hw_optimizer *optimizer, size_t index);
 hw_status hw_optimizer_set_steps(hw_optimizer *optimizer, size_t index, size_t steps);
 
@@ -696,7 +699,8 @@ hw_status hw_optimizer_load_moment(hw_optimizer *optimizer, size_t index, hw_mom
 hw_status hw_optimizer_store_moment(const hw_optimizer *optimizer, size_t index, hw_moment moment, size_t first_row,
                                     size_t rows, float *target);
 
-/* torch.nn.utils.clip_grad_norm_ over all gradients of a module. Writes their norm before clipping to *norm. Multiplies
+/* torch.nn.utils.clip_grad_norm_ over all gradients of a module. Writes their norm before clipping to *norm. As in torch,
+ * squares are floats: a norm above about 1.8e19 is infinite, and gradients of such a norm become zeros. Multiplies
  * the gradients by max_norm / (norm + 1e-6) if that is below 1. If the norm is NaN, all gradients become NaN.
  * HW_ERROR_VALUE: a required pointer is NULL, or max_norm is negative or NaN. HW_ERROR_MEMORY: no scratch; the
  * gradients are unchanged. */
@@ -919,7 +923,7 @@ typedef enum hw_names {
  * behind each (Gemma 2; only with HW_NAMES_GEMMA3). */
 typedef enum hw_norm_place {
   HW_NORM_PRE = 0,
-  HW_NORM_POST = 1,
+  HW_NORM_POST = 1, /* of encoders alone */
   HW_NORM_BOTH = 2,
 } hw_norm_place;
 
@@ -998,9 +1002,9 @@ typedef struct hw_decoder_config {
  *
  * HW_ERROR_SHAPE: a size is zero, num_heads is no multiple of num_key_value_heads, a rotary has more pairs than a head, or
  * there are fewer learned positions than context_length. HW_ERROR_VALUE: an enumerator is unknown, eps is negative, dropout is
- * outside [0, 1], a softcap, as a float, is neither 0 nor from HW_SMALLEST_SOFTCAP to HW_LARGEST_SOFTCAP, another number is not
- * finite, a frequency is negative or too large for context_length tokens, a layer's rotary is not there, or options do not go
- * together. HW_ERROR_MEMORY: no memory. */
+ * outside [0, 1], a softcap, as a float, is neither 0 nor from HW_SMALLEST_SOFTCAP to HW_LARGEST_SOFTCAP, another number, as a
+ * float, is not finite, a frequency is negative or too large for context_length tokens, a layer's rotary is not there, options do
+ * not go together, or names or the place of norms are an encoder's. HW_ERROR_MEMORY: no memory. */
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module);
 
 /* What a decoder's parts write along the unembedding of a token (less that of another), at one position of one text: direct

@@ -177,6 +177,51 @@ test('sums, means and products of no elements are torch’s: 0, NaN and empty te
   assert.deepEqual(hw.mseLoss(empty, empty, { reduction: 'none' }), empty);
 });
 
+test('softmax, activations and dropout of no elements are empty, and a softmax of one number is 1', () => {
+  const empty = zeros([2, 0]);
+  for (const x of [empty, zeros([0, 3]), zeros([0])])
+    for (const name of /** @type {const} */ ([
+      'softmax',
+      'gelu',
+      'relu',
+      'silu',
+      'tanh',
+      'dropout',
+    ])) {
+      x.requiresGrad = true;
+      const y = hw.enableGrad(() => hw[name](x));
+      assert.deepEqual([y.shape, y.data.length], [x.shape, 0], name);
+      hw.enableGrad(() => hw.sum(y)).backward();
+      assert.deepEqual(x.grad?.shape, x.shape, name);
+    }
+  const one = tensor(3);
+  assert.deepEqual([hw.softmax(one).item(), hw.relu(one).item()], [1, 3]);
+  assert.deepEqual(hw.softmax(one).shape, []);
+});
+
+test('booleans are transposed too', () => {
+  const mask = hw.causalMask(3);
+  assert.deepEqual(hw.transpose(mask), mask.permute([1, 0]));
+  const batch = tensor([[[true, false]], [[false, false]]]);
+  assert.deepEqual(hw.transpose(batch).toNested(), [
+    [[true], [false]],
+    [[false], [false]],
+  ]);
+});
+
+test('a mask of one number without dimensions is for all scores', () => {
+  const [q, k] = [data(1, [2, 3]), data(2, [4, 3])];
+  const { output } = hw.scaledDotProductAttention(q, k, k);
+  const allowed = hw.scaledDotProductAttention(q, k, k, { mask: tensor(true) });
+  assert.deepEqual(allowed.output, output);
+  const none = hw.scaledDotProductAttention(q, k, k, { mask: tensor(-Infinity) });
+  assert.deepEqual(none.output, zeros([2, 3]));
+  const mask = tensor(0.5);
+  mask.requiresGrad = true;
+  hw.enableGrad(() => hw.sum(hw.scaledDotProductAttention(q, k, k, { mask }).output)).backward();
+  assert.ok(Math.abs(mask.grad?.item() ?? NaN) < 1e-6, 'a shift of all scores changes nothing');
+});
+
 test('an empty list of axes means all of them', () => {
   const x = data(1, [2, 3]);
   for (const name of /** @type {const} */ (['sum', 'mean'])) {

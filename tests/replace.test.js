@@ -130,7 +130,20 @@ test('what does not fit is named', () => {
   const good = { layer: 0, head: 0, output };
   bad([good, { ...good, output: zeros([8, 4]) }], 'ERR_SHAPE', 'replace[1].output', '[9, 4]');
   bad([{ ...good, output: zeros([1, 9, 4]) }], 'ERR_SHAPE', 'replace[0].output');
-  hw.enableGrad(() => bad([good], 'ERR_VALUE', 'replace'));
+});
+
+test('where gradients are recorded, a forward that replaces, starts or tells residuals gives the same, without a graph', () => {
+  const replace = [{ layer: 0, head: 0, output: zeros([9, headDim]) }];
+  const [first] = model.forward(ids, { residuals: true }).residuals;
+  const start = { layer: 0, residual: first };
+  for (const options of [{ replace }, { start }, { residuals: true }]) {
+    const [name] = Object.keys(options);
+    const expected = model.forward(ids, { ...options, logits: 'all' });
+    const recorded = hw.enableGrad(() => model.forward(ids, { ...options, logits: 'all' }));
+    assert.deepEqual(recorded.logits.data, expected.logits.data, name);
+    const loss = hw.enableGrad(() => hw.sum(recorded.residuals ?? recorded.logits));
+    throwsCode(() => loss.backward(), 'ERR_VALUE', 'backward', `a forward with the option ${name}`);
+  }
 });
 
 test('a model in a Worker takes outputs from its traces', async () => {

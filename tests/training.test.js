@@ -529,7 +529,7 @@ test('a forward with a cache computes with gradients on, and a backward through 
   const through = (/** @type {any} */ from) =>
     layers.reduce((each, layer, i) => layer.forward(each, { cache: caches[i] }).output, from);
   const refused = (/** @type {any} */ of) =>
-    throwsCode(() => of.backward(), 'ERR_VALUE', 'backward', 'a forward with a cache');
+    throwsCode(() => of.backward(), 'ERR_VALUE', 'backward', 'a forward with the option cache');
   const expected = through(given);
   assert.equal(expected.requiresGrad, false);
   for (const requiresGrad of [false, true]) {

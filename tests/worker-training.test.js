@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as here from 'headwise';
 import { load } from 'headwise/worker';
 import { loadCheckpoint } from './gpt2.js';
-import { data, rejectsCode } from './helpers.js';
+import { data, rejectsCode, throwsCode } from './helpers.js';
 
 const sizes = { inFeatures: 3, outFeatures: 2 };
 const [x, target] = [data(1, [4, 3]), data(2, [4, 2])];
@@ -171,6 +171,23 @@ test('a tensor of the page that requires gradients is refused, as none reach it'
   own.requiresGrad = true;
   await rejectsCode(hw.sum(own), 'ERR_VALUE', 'an argument is a tensor with requiresGrad');
   await hw.dispose();
+});
+
+test("a Worker's recorded tensor used by an engine here says that no gradient leads back, until it is detached", async () => {
+  const [near, far, other] = [await here.load(), await load(), await load()];
+  await far.setGradEnabled(true);
+  const module = await new far.Linear(sizes);
+  const { output } = await module.forward(x);
+  const loss = near.enableGrad(() => near.mseLoss(output, target));
+  throwsCode(() => loss.backward(), 'ERR_VALUE', 'backward', 'a tensor of a Worker', 'detach()');
+  const part = near.enableGrad(() => near.sum(output.slice([0, 2])));
+  throwsCode(() => part.backward(), 'ERR_VALUE', 'a tensor of a Worker');
+  await rejectsCode(other.sum(output), 'ERR_VALUE', 'an argument is a tensor with requiresGrad');
+  assert.equal(near.enableGrad(() => near.sum(output.detach())).requiresGrad, false);
+  assert.deepEqual(await other.sum(output.detach()), near.sum(output));
+  await (await far.sum(output)).backward();
+  assert.ok((await module.parameters())[0].grad !== null);
+  await Promise.all([near, far, other].map((hw) => hw.dispose()));
 });
 
 test('a model in a Worker learns from its loss', async () => {

@@ -23,7 +23,7 @@ static hw_status create(hw_module *module) {
   if (dim == 0) {
     return HW_ERROR_SHAPE;
   }
-  if (!hw_eps_is_valid(m->config.base.eps) || !isfinite(m->config.gain_offset)) {
+  if (!hw_eps_is_valid(m->config.base.eps) || !isfinite((float)m->config.gain_offset)) {
     return HW_ERROR_VALUE;
   }
   m->weight = hw_allocate_zeroed(hw_size_multiply(count_of(m), sizeof(float)));

@@ -120,7 +120,8 @@ hw_status hw_model_check(const hw_model_config *model) {
       (c->positions > 0 && c->positions < c->context_length)) {
     return HW_ERROR_SHAPE;
   }
-  const bool numbers = hw_eps_is_valid(c->eps) && isfinite(c->embedding_scale) && hw_dropout_is_valid(c->dropout);
+  const bool numbers =
+      hw_eps_is_valid(c->eps) && isfinite((float)c->embedding_scale) && hw_dropout_is_valid(c->dropout);
   /* And their names have all of their parts: what a visit does not show has no gradient either. */
   const bool is_llama = c->names == HW_NAMES_LLAMA || c->names == HW_NAMES_GEMMA3;
   const bool together = (!c->is_parallel || c->norm_place == HW_NORM_PRE) &&

@@ -20,7 +20,7 @@ static hw_status check_config(const hw_model_attention_config *config) {
   }
   const bool by_hand = !config->by_hand || !base->qkv_bias;
   const bool numbers = hw_dropout_is_valid(base->dropout) && hw_softcap_is_valid((float)config->softcap);
-  return numbers && isfinite(config->scale) && by_hand ? HW_OK : HW_ERROR_VALUE;
+  return numbers && isfinite((float)config->scale) && by_hand ? HW_OK : HW_ERROR_VALUE;
 }
 
 static hw_status create(hw_module *module) {

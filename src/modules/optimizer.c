@@ -305,7 +305,8 @@ size_t hw_optimizer_steps(const hw_optimizer *optimizer, size_t index) {
 }
 
 hw_status hw_optimizer_set_steps(hw_optimizer *optimizer, size_t index, size_t steps) {
-  if (!has_parameter(optimizer, index)) {
+  /* The next step counts on. */
+  if (!has_parameter(optimizer, index) || steps == SIZE_MAX) {
     return HW_ERROR_VALUE;
   }
   optimizer->memories[index].steps = steps;

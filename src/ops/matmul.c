@@ -110,6 +110,10 @@ hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *
   if (a == NULL || b == NULL || c == NULL || a_index == NULL || b_index == NULL) {
     return HW_ERROR_VALUE;
   }
+  const size_t widest = hw_max(hw_size_multiply(m, hw_max(k, n)), hw_size_multiply(k, n));
+  if (hw_size_multiply(widest, sizeof(float)) == SIZE_MAX) {
+    return HW_ERROR_MEMORY;
+  }
   return hw_run_forward(context, NULL, NULL, matmul_forward, &(matmul){a, b, c, batch, a_index, b_index, m, k, n});
 }
 

@@ -68,7 +68,6 @@ export const elementwise = (hw) => [
     '1',
   ],
   ['dropout of more than all', () => hw.dropout(zeros([2]), { p: 1.5 }), 'ERR_VALUE', 'p', '1.5'],
-  ['dropout of nothing', () => hw.dropout(zeros([0])), 'ERR_SHAPE', 'x', '[0]'],
   [
     'embedding of an id too high',
     () => hw.embedding([0, 3], zeros([3, 2])),
@@ -129,7 +128,6 @@ export const elementwise = (hw) => [
   ],
   ['crossEntropy of a number', () => hw.crossEntropy(tensor(1), 0), 'ERR_SHAPE', 'logits', '[]'],
   ['relu in place', () => any(hw).relu(zeros([2]), true), 'ERR_VALUE', 'relu', 'true'],
-  ['silu of nothing', () => hw.silu(zeros([0])), 'ERR_SHAPE', 'x', '[0]'],
   [
     'rmsNorm by a weight of another width',
     () => hw.rmsNorm(zeros([2, 3]), { weight: zeros([2]) }),

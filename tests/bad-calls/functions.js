@@ -132,8 +132,6 @@ export const functions = (hw) => [
     'x',
     '[2] and 9 values',
   ],
-  ['softmax of no elements', () => hw.softmax(zeros([2, 0])), 'ERR_SHAPE', 'x', '[2, 0]'],
-  ['softmax of a scalar', () => hw.softmax(zeros([])), 'ERR_SHAPE', 'x', '[]'],
   ['transpose of null', () => hw.transpose(any(null)), 'ERR_VALUE', 'a', 'null'],
   ['transpose of a vector', () => hw.transpose(zeros([3])), 'ERR_SHAPE', 'a', '[3]'],
   ['transpose of no rows', () => hw.transpose(zeros([0, 2])), 'ERR_SHAPE', 'a', '[0, 2]'],

@@ -205,7 +205,7 @@ static void test_configs(void) {
     expect_config(&config, i == 0 ? HW_ERROR_SHAPE : HW_ERROR_VALUE);
   }
   hw_layer_config none[LAYERS] = {{0, 2}, {0, 0}};
-  enum { CONFIGS = 15 };
+  enum { CONFIGS = 18 };
   hw_decoder_config configs[CONFIGS];
   for (size_t i = 0; i < CONFIGS; i++) {
     configs[i] = config_of(5);
@@ -231,6 +231,10 @@ static void test_configs(void) {
   configs[13].model.activation = (hw_activation)99;
   configs[13].model.d_ff = 0;
   configs[14].logit_softcap = 0.9e-30;
+  /* No floats. */
+  configs[15].model.embedding_scale = 1e300;
+  configs[16].model.attention_scale = 1e300;
+  configs[17].model.gain_offset = -1e300;
   for (size_t i = 0; i < CONFIGS; i++) {
     expect_config(&configs[i], HW_ERROR_VALUE);
   }

@@ -198,6 +198,9 @@ static void test_matmul(void) {
     CHECK_STATUS(hw_matmul(context, x, x, results.y, 1, &index, &index, 1, huge[i], 1), HW_ERROR_MEMORY);
     CHECK_STATUS(hw_matmul(context, x, x, results.y, 1, &index, &index, 1, 1, huge[i]), HW_ERROR_MEMORY);
     CHECK_STATUS(hw_matmul(context, x, x, results.y, 1, &index, &index, 1, huge[i], huge[i]), HW_ERROR_MEMORY);
+    if (huge[i] >= SIZE_MAX / 4) {
+      CHECK_STATUS(hw_matmul(context, x, x, results.y, 1, &index, &index, huge[i], 2, 2), HW_ERROR_MEMORY);
+    }
     CHECK_STATUS(hw_matmul(context, x, x, results.y, 1, &index, &index, 2, 2, 2), HW_OK);
   }
 }

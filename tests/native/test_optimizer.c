@@ -217,6 +217,7 @@ static void test_resume(void) {
     before[i] = check_floats(count_of(module, i));
     CHECK_STATUS(hw_module_store(module, i, 0, rows, before[i]), HW_OK);
   }
+  CHECK_STATUS(hw_optimizer_set_steps(second, 0, SIZE_MAX), HW_ERROR_VALUE);
   CHECK_STATUS(hw_adamw_step(context, first, &adamw, NULL, 0), HW_OK);
   for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
     float *after = check_floats(count_of(module, i));

@@ -196,7 +196,8 @@ const stretch = (inWorker) => async (fn) => {
 /**
  * Starts an engine in a Worker, like `load` of 'headwise'. Its computations never block the page. The names are the same,
  * and every call is awaited. Calls run in order, even if they are not awaited. Results are moved, not copied. Arguments
- * are copied unless `transfer` marks them for moving. `dispose` ends the Worker after it has answered earlier calls.
+ * are copied unless `transfer` marks them for moving. `dispose` ends the Worker after it has answered earlier calls; those that
+ * wait for files or callbacks are ended.
  *
  * @param {LoadOptions} [options]
  * @returns {Promise<RemoteHeadwise>}

@@ -23,7 +23,7 @@ const fields = maskLayout.words;
  * @returns {import('../tensor/operand.js').Operand}
  */
 function padKeys(mask, keys) {
-  const length = mask.shape[mask.shape.length - 1];
+  const length = mask.shape[mask.shape.length - 1] ?? 1;
   if (length === 1 || length >= keys) {
     return mask;
   }
@@ -53,7 +53,7 @@ function padKeys(mask, keys) {
 export function prepareMask(given, scores, expected, shown) {
   const unfit = () =>
     misshapen(given.shape, 'mask', `${expected}, broadcast to ${describe(shown ?? scores)}`);
-  if (given.shape.length === 0 || given.shape.length > 4 || given.shape.includes(0)) {
+  if (given.shape.length > 4 || given.shape.includes(0)) {
     throw unfit();
   }
   const isWhole = shown === undefined && scores[2] < scores[3];
@@ -84,7 +84,7 @@ export function fitModuleMask(mask, scores) {
     throw misshapen(mask.shape, 'mask', hint, ', which is ambiguous');
   }
   const expected = '[Lq, Lkv] or [batch, heads, Lq, Lkv]';
-  if (rank === 1) {
+  if (rank < 2) {
     throw misshapen(mask.shape, 'mask', expected);
   }
   return prepareMask(mask, scores, expected);

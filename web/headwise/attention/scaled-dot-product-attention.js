@@ -138,7 +138,8 @@ export function scaledDotProductAttention(engine, tensors, options) {
       call,
     );
     if (result.weights !== undefined && !isProbability) {
-      attachEnd(engine, result.weights, 'scores');
+      const cause = 'returned scores have no gradient; expected a loss of the output or of weights';
+      attachEnd(engine, result.weights, cause);
     }
   }
   return result;

@@ -31,7 +31,7 @@ export function recordSoftmax(engine, result, input) {
   return record(engine, result, [input], () => {
     const { shape } = result;
     const data = result.data.slice();
-    const columns = shape[shape.length - 1];
+    const columns = shape[shape.length - 1] ?? 1;
     /** @type {FloatOperand} */
     const own = { shape, data, size: data.length, dtype: 'float32' };
     return (gradient) => {

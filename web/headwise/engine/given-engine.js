@@ -21,7 +21,7 @@ export function keepEngine(hw, engine) {
 export function checkEngine(hw) {
   const engine = engines.get(hw);
   if (engine === undefined) {
-    throw misfit(hw, 'hw', 'what load() of headwise gives');
+    throw misfit(hw, 'hw', "what load() of headwise gives (a Worker's engine has its own classes)");
   }
   return engine;
 }

@@ -97,9 +97,10 @@ export class Headwise extends EngineClasses {
 
   /**
    * Swaps the last two dimensions.
-   * @param {Tensor} a […, rows, columns]
+   * @template {import('../tensor/tensor.js').DType} [D='float32']
+   * @param {Tensor<D>} a […, rows, columns]
    * @param {Record<string, never>} [options] none are supported; torch's dimensions throw
-   * @returns {Tensor} […, columns, rows]
+   * @returns {Tensor<D>} […, columns, rows]
    */
   transpose(a, options) {
     return functions.transpose(this.#engine, a, options);

@@ -127,7 +127,8 @@ export function runForward(module, about, input, asked, x) {
   }
   const isWanted =
     engine.isRecording && asked.readOutput === undefined && isGraphWanted(module, asked, x);
-  call.isRecorded = isWanted && cache === undefined;
+  const ending = unrecorded.find((name) => asked[name]);
+  call.isRecorded = isWanted && ending === undefined;
   const outputAt = callModule(engine, call);
   const read = () => engine.read(outputAt, outputShape, outputSize);
   /** @type {Results} */
@@ -138,27 +139,24 @@ export function runForward(module, about, input, asked, x) {
   if (call.isRecorded) {
     attachForward(module, call, x, results.output, asked, results.weights);
   } else if (isWanted) {
-    [results.output, ...(results.weights ?? [])].forEach((each) =>
-      attachEnd(engine, each, 'cache'),
-    );
+    const cause = `a forward with the option ${ending} is not recorded; expected one without`;
+    const { output, residuals = output, weights = [] } = results;
+    [output, residuals, ...weights].forEach((each) => attachEnd(engine, each, cause));
   }
   return results;
 }
+
+/** Options of which a forward is not recorded. */
+const unrecorded = /** @type {const} */ (['cache', 'replace', 'start', 'residuals']);
 
 /**
  * Whether gradients lead through a forward.
  * @param {import('./module.js').Module} module
  * @param {Asked} asked
  * @param {unknown} x
- * @throws {HeadwiseError} ERR_VALUE: they would end at outputs or a residual stream that were given or are asked for
  */
 function isGraphWanted(module, asked, x) {
-  const { cache, logits, needWeights, replace, start, residuals, mask, headMask } = asked;
-  const isUsed = logits !== 'none' || needWeights === true;
-  const isWanted = isUsed && wantsGraph(module, x, mask?.from, headMask?.from);
-  const given = Object.entries({ replace, start, residuals }).find(([, value]) => value);
-  if (isWanted && cache === undefined && given !== undefined) {
-    throw misfit(given[1], given[0], 'none where gradients are recorded (or hw.noGrad)');
-  }
-  return isWanted;
+  const { logits, needWeights, residuals, mask, headMask } = asked;
+  const isUsed = logits !== 'none' || needWeights === true || residuals === true;
+  return isUsed && wantsGraph(module, x, mask?.from, headMask?.from);
 }

@@ -1,5 +1,5 @@
 // Operations on two tensors whose shapes broadcast, sums along axes, and dropout.
-import { checkBoolean, checkProbability, checkShape, checkTable, or } from '../checks/check.js';
+import { checkBoolean, checkProbability, checkTable, or } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
@@ -110,7 +110,6 @@ const dropoutTable = { p: or(checkProbability, 0.5) };
 export function dropout(engine, input, options) {
   const { p } = checkTable(options, dropoutTable, 'dropout');
   const x = checkFloats(input, 'x');
-  checkShape(x, 'x', true, () => 'any');
   const { call } = engine;
   // Dropout of ones gives the factors of x, and of its gradient.
   const isKept = engine.isRecording && sourceOf(input) !== undefined;

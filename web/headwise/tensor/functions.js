@@ -3,7 +3,7 @@ import { checkChoice, checkEps, checkOptions, checkShape, checkSize } from '../c
 import { recordProduct, recordTranspose } from '../autograd/functions.js';
 import { recordActivation, recordNorm, recordSoftmax } from '../autograd/rowwise.js';
 import { broadcast, product, transposed } from './compute.js';
-import { checkFloats } from './operand.js';
+import { checkFloats, checkTensor } from './operand.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
 import { newArray, readShape, sameShape, sizeOf } from './shape.js';
@@ -88,12 +88,21 @@ export function matmul(engine, left, right) {
   return isRow || isColumn ? y.reshape(y.shape.filter(isLeft)) : y;
 }
 
-/** @param {Engine} engine @param {Tensor} a @param {unknown} options @returns {Tensor} */
+/**
+ * @param {Engine} engine
+ * @param {any} a
+ * @param {unknown} options
+ * @returns {any} a tensor of a's dtype
+ */
 export function transpose(engine, a, options) {
   checkOptions(options, [], 'transpose of the last two dimensions');
-  const x = checkFloats(a, 'a');
-  checkShape(x, 'a', x.shape.length >= 2, () => '[…, rows, columns]');
-  const y = transposed(engine, x);
+  const given = checkTensor(a, 'a');
+  const rank = given.shape.length;
+  checkShape(given, 'a', rank >= 2, () => '[…, rows, columns]');
+  if (given.dtype === 'bool') {
+    return a.permute([...Array(rank - 2).keys(), rank - 1, rank - 2]);
+  }
+  const y = transposed(engine, /** @type {import('./operand.js').FloatOperand} */ (given));
   return engine.isRecording ? recordTranspose(engine, y, a) : y;
 }
 
@@ -101,8 +110,7 @@ export function transpose(engine, a, options) {
 export function softmax(engine, input, options) {
   checkOptions(options, [], 'softmax over the last dimension');
   const x = checkFloats(input, 'x');
-  checkShape(x, 'x', x.shape.length >= 1, () => '[…, n]');
-  const columns = x.shape[x.shape.length - 1];
+  const columns = x.shape[x.shape.length - 1] ?? 1;
   const { call } = engine;
   const [at] = engine.lay([x]);
   call.softmax(at, at, x.size / columns, columns);
@@ -121,7 +129,6 @@ export function gelu(engine, input, options) {
   const { approximate = 'none' } = checkOptions(options, ['approximate'], 'gelu');
   const form = geluApproximation[checkChoice(approximate, 'approximate', ['none', 'tanh'])];
   const x = checkFloats(input, 'x');
-  checkShape(x, 'x', true, () => 'any');
   const { call } = engine;
   const [at] = engine.lay([x]);
   engine.check(call.gelu(at, at, x.size, form), 'gelu');
@@ -140,7 +147,6 @@ export function gelu(engine, input, options) {
 export function activate(engine, name, input, options) {
   checkOptions(options, [], name);
   const x = checkFloats(input, 'x');
-  checkShape(x, 'x', true, () => 'any');
   const { call } = engine;
   const [at] = engine.lay([x]);
   engine.check(call.activate(activations[name], at, at, x.size), name);

@@ -1,4 +1,6 @@
 // Tensors that were recorded on the other side: their values are here, their graph is there.
+import { attach } from '../autograd/record.js';
+import { HeadwiseError } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
 import { mostDimensions } from '../tensor/shape.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -17,6 +19,16 @@ function rowsOf(tensor) {
     for (let i = 0; i < count; i++) yield tensor.slice([i, i + 1]).reshape(shape);
   })();
 }
+
+/** An engine here knows nothing of the graph there. */
+const end = {
+  check() {
+    const problem = 'a tensor of a Worker has its graph there';
+    const expected = 'its own backward, or detach() where it is used here';
+    throw new HeadwiseError('ERR_VALUE', `backward: ${problem}; expected ${expected}`);
+  },
+  dispose() {},
+};
 
 /**
  * Lets a tensor stand for one of the other side. What its shape methods return stands for what they return there. Changes of
@@ -52,6 +64,7 @@ export function standIn(endpoint, id, tensor) {
     ...{ reshape: derive('reshape'), permute: derive('permute'), slice: derive('slice') },
     [Symbol.iterator]: { value: () => rowsOf(tensor) },
   });
+  attach(undefined, tensor, [], () => [], end);
   standFor(tensor, { endpoint, id, name: 'Tensor' });
   return tensor;
 }
