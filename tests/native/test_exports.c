@@ -49,6 +49,8 @@ static void refuse_functions(void) {
   VALUE(scaled_dot_product_attention, &attention);
   VALUE(gelu, x, y, 4, HW_GELU_NONE);
   VALUE(layer_norm, x, 2, 2, NULL, NULL, 1e-5, y);
+  uint32_t id = 0;
+  VALUE(sample, x, 4, 0.0, 1, 1.0, 0.0, &id, NULL);
   VALUE(dropout, x, 4, 0.5, y);
 }
 
@@ -202,6 +204,20 @@ static void test_matmul(void) {
   VALUE(matmul, x, x, NULL, 1, &zero, &zero, 2, 3, 4);
   VALUE(matmul, x, x, y, 1, NULL, &zero, 2, 3, 4);
   VALUE(matmul, x, x, y, 1, &zero, NULL, 2, 3, 4);
+}
+
+static void test_sampling(void) {
+  const float logits[] = {0.0F, 2.0F, 1.0F};
+  uint32_t id = 0;
+  double log_probability = 1.0;
+  OK(sample, logits, 3, 0.0, 3, 1.0, 0.0, &id, &log_probability);
+  CHECK(id == 1 && log_probability < 0.0 && log_probability > -1.0, "token %u, %g", id, log_probability);
+  OK(sample, logits, 3, 1.0, 3, 1.0, 0.999, &id, NULL);
+  CHECK(id == 2, "token %u", id);
+  EXPECT(HW_ERROR_SHAPE, sample, logits, 0, 0.0, 3, 1.0, 0.0, &id, NULL);
+  VALUE(sample, NULL, 3, 0.0, 3, 1.0, 0.0, &id, NULL);
+  VALUE(sample, logits, 3, 0.0, 3, 1.0, 0.0, NULL, NULL);
+  VALUE(sample, logits, 3, -1.0, 3, 1.0, 0.0, &id, NULL);
 }
 
 static void test_attention_function(void) {
@@ -465,6 +481,7 @@ int main(void) {
   check_run("the engine starts, and lends memory", test_engine);
   check_run("functions refuse NULL and bad numbers", test_functions);
   check_run("matmul refuses NULL and sizes of 0", test_matmul);
+  check_run("a token is chosen; NULL, no tokens and bad numbers are refused", test_sampling);
   check_run("broadcasting refuses what does not fit", test_broadcasting);
   check_run("attention refuses NULL and bad numbers", test_attention_function);
   check_run("a module of every kind runs, has its parameters and refuses NULL, sizes of 0 and other rows", test_kinds);
