@@ -36,13 +36,32 @@ test('a text that is too long for the address stays when the visitor comes back 
   const own = { ...DEFAULTS, source: /** @type {const} */ ('own'), text: 'word '.repeat(900) };
   const away = { ...own, ...goTo('#bench', own) };
   assert.deepEqual(away, { ...own, room: 'bench' });
-  assert.deepEqual({ ...away, ...goTo('#compare?source=own', away) }, own);
+  const link = formatHash(own);
+  assert.equal(link, `#compare?source=own&kept=${keyOf(own.text)}`);
+  assert.deepEqual({ ...away, ...goTo(link, away) }, own);
   const other = { ...away, ...goTo('#compare?source=own&text=one+two', away) };
   assert.deepEqual([other.room, other.text], ['compare', 'one two']);
   const train = parseHash('#train?task=own');
   const { settings } = train.train;
   const long = { ...train, train: { other: null, settings: { ...settings, text: own.text } } };
   assert.deepEqual(goTo(formatHash(long), { ...long, room: 'bench' }), { room: 'train' });
+});
+
+test('Compare’s address keeps the name of a long text that this browser has not', () => {
+  const hash = '#compare?source=own&kept=3ij-1abc';
+  const state = parseHash(hash);
+  assert.deepEqual([state.text, state.kept], [DEFAULTS.text, '3ij-1abc']);
+  assert.equal(formatHash(state), hash);
+  assert.equal(formatHash({ ...state, text: 'one', kept: '' }), '#compare?source=own&text=one');
+});
+
+test('a seed that is none is not in the address', () => {
+  for (const seed of [-1, 1.5, NaN, 2 ** 32, 99999999999]) {
+    assert.equal(formatHash({ ...DEFAULTS, seed }), '#compare', String(seed));
+  }
+  for (const seed of [0, 2 ** 32 - 1]) {
+    assert.equal(formatHash({ ...DEFAULTS, seed }), `#compare?seed=${seed}`);
+  }
 });
 
 test('everything that is chosen in Explore is in its address, and comes back', () => {

@@ -21,11 +21,12 @@ import {
 import { randomBelow } from '../web/page/train/tasks/random.js';
 import { IGNORED } from '../web/page/train/tasks/task.js';
 import { AUSTEN, drawnTasks, PROMPT, textTask } from '../web/page/train/tasks/tasks.js';
+import { RARE } from '../web/page/train/tasks/text.js';
 import { Trainer } from '../web/page/train/trainer.js';
-import { knownOf } from '../web/page/train/words.js';
+import { knownOf, leftOut, tooShort } from '../web/page/train/words.js';
 
 /** @import { Headwise } from 'headwise' */
-/** @import { Row, Task } from '../web/page/train/tasks/task.js' */
+/** @import { Learnt, Row, Task } from '../web/page/train/tasks/task.js' */
 /** @import { Settings } from '../web/page/train/settings.js' */
 
 /** @type {Headwise} */
@@ -102,6 +103,38 @@ test('a text asks for each next character, and keeps its end for the held-out ro
   eachRow(task, (_, words) => assert.match(words, /^[ab]+$/));
   assert.match(write(task, task.row(randomBelow(1), true).ids), /^[cd]+$/);
   assert.equal(task.prompt, 'ab');
+});
+
+/** Different characters. @param {number} count @param {number} [first] */
+const different = (count, first = 0x4e00) =>
+  Array.from({ length: count }, (_, i) => String.fromCodePoint(first + i)).join('');
+
+test('a text’s rare characters keep their places as one sign, and it is said how much is learnt', () => {
+  const common = different(96);
+  const rare = different(4, 0x3041);
+  const task = textTask(`${common.slice(0, 5)}${rare}${common.repeat(20)}`, `${common[0]}${rare}`);
+  assert.equal(task.prompt, common[0] + RARE.repeat(4));
+  assert.equal(task.characters, common + RARE);
+  const begin = `${common.slice(0, 5)}${RARE.repeat(4)}${common.slice(0, 55)}`;
+  assert.equal(write(task, task.row(() => 0).ids), begin, 'what is rare keeps its place');
+  const learnt = /** @type {Learnt} */ (task.learnt);
+  assert.deepEqual(learnt, { kinds: 96, ofKinds: 100, count: 1925, of: 1929 });
+  assert.match(leftOut(learnt), /1,925 of its 1,929 characters remain\. \ufffd stands for/);
+
+  assert.equal(leftOut(/** @type {Learnt} */ (austen.learnt)), '');
+  assert.ok(!austen.characters.includes(RARE));
+  const own = textTask(`${RARE.repeat(9)}${common.repeat(2)}`, RARE);
+  assert.equal(own.characters.length, 96, 'a sign of the text’s own is not there twice');
+});
+
+test('a text of which too little is learnt is refused with what remains of it', () => {
+  const words = (/** @type {string} */ text) =>
+    tooShort(/** @type {Learnt} */ (textTask(text, '').learnt));
+  assert.match(words('too short'), /^Paste a text of at least 400 characters/);
+  assert.equal(
+    words(different(2000)),
+    'Only the 96 commonest of your text’s 2,000 different characters are learnt: 96 of its 2,000 characters remain, and training takes 400. Paste a longer text.',
+  );
 });
 
 test('an address holds the task, its settings and the run beside it', () => {

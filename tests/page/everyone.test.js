@@ -1,6 +1,9 @@
 // The page for everyone: narrow windows, axe, a failing network.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { engine } from '../browsers/engines.js';
+import { dropFiles, pageCount } from './drop.js';
 import {
   browser,
   cells,
@@ -78,4 +81,20 @@ for (const [scheme, width] of /** @type {[string, number][]} */ (looks)) {
     await rerun(page, () => page.click('#source input[value="own"]'));
     assert.deepEqual(await violations(page), []);
   });
+}
+
+for (const hash of engine.hasCdp ? ['#compare', '#lessons', '#bench'] : []) {
+  pageTest(
+    `a file that is dropped on ${hash} leaves the page as it is`,
+    hash,
+    async (page) => {
+      const pages = await pageCount();
+      const before = page.url();
+      await dropFiles(page, [fileURLToPath(import.meta.url)]);
+      // What a drop opens is there before this answers.
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
+      assert.deepEqual([await pageCount(), page.url()], [pages, before]);
+    },
+    { ready: async (page) => void (await page.waitForSelector('main h1')) },
+  );
 }

@@ -8,6 +8,7 @@ import { tensor } from 'headwise';
 import { writeNpy, writeSafetensors } from 'headwise/formats';
 import { engine } from '../browsers/engines.js';
 import { data } from '../helpers.js';
+import { dropFiles } from './drop.js';
 import {
   openMenu,
   choose,
@@ -23,7 +24,7 @@ import {
 } from './explore-room.js';
 import { contentWidth, schemes, textOf, useScheme, violations, widths } from './harness.js';
 
-/** @import { CDPSession, Page } from 'puppeteer-core' */
+/** @import { Page } from 'puppeteer-core' */
 
 const LAYERS = 2;
 const HEADS = 3;
@@ -139,12 +140,7 @@ async function drop(page, ...names) {
     await chooseFiles(page, ...names);
     return;
   }
-  const session = /** @type {CDPSession} */ (await page.createCDPSession());
-  const drag = { items: [], files: names.map(at), dragOperationsMask: 1 };
-  for (const type of /** @type {const} */ (['dragEnter', 'dragOver', 'drop'])) {
-    await session.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data: drag });
-  }
-  await session.detach();
+  await dropFiles(page, names.map(at));
 }
 
 /** Only a drop brings a folder. @type {typeof roomTest} */

@@ -103,6 +103,20 @@ lessonTest('edits and progress survive a reload, and can be forgotten', 'wrapper
   assert.doesNotMatch(await codeOf(page, 2), /numHeads: 3/);
 });
 
+lessonTest('changes of a link that cannot be read are said to be so', 'wrapper', async (page) => {
+  const code = await codeOf(page, 1);
+  await page.evaluate(() => (location.hash = '#lessons?lesson=wrapper&code=garbage'));
+  await page.waitForSelector('.lesson header .message.error');
+  assert.match(await textOf(page, '.lesson header .message.error'), /could not be read/);
+  await page.reload();
+  await page.waitForSelector('.lesson header .message.error');
+  await ended(page);
+  assert.equal(await codeOf(page, 1), code);
+  await page.click('.step:nth-of-type(1) .row button');
+  await page.waitForFunction(() => !document.querySelector('.lesson header .message.error'));
+  await ended(page);
+});
+
 // Another visitor is another context, which WebKitGTK's driver does not have.
 if (engine.hasEvents)
   lessonTest(

@@ -19,6 +19,8 @@ import {
 } from './harness.js';
 import { ended, lessonTest, openLesson, resultOf, runIn, runInstead } from './lessons-room.js';
 
+/** @import { Page } from 'puppeteer-core' */
+
 /** @import { HTTPRequest } from 'puppeteer-core' */
 
 /** WebDriver cannot withhold a file whose name is not known. */
@@ -144,6 +146,44 @@ lessonTest('a loop without end can be stopped, and the page works on', 'wrapper'
   await ended(page);
   assert.match(await textOf(page, '.lesson [role=status]'), /All \d+ known results/);
 });
+
+/** @param {Page} page what has the focus, and in which section */
+const focused = (page) =>
+  page.evaluate(() => {
+    const element = document.activeElement;
+    return `${element?.textContent?.trim()} of ${element?.closest('section')?.getAttribute('aria-labelledby')}`;
+  });
+
+lessonTest(
+  'Escape stops a run, and Stop leaves the focus at the step that ran',
+  'wrapper',
+  async (page) => {
+    await runInstead(page, 1, 'for (;;);');
+    await page.waitForSelector('.lesson .busy:not([hidden])');
+    await page.keyboard.press('Escape');
+    await ended(page, 'stopped');
+    assert.ok(await page.$('.step:nth-of-type(1) .cm-focused'), 'the editor keeps the focus');
+
+    await page.click('.step:nth-of-type(1) .row button');
+    await page.waitForSelector('.lesson .busy:not([hidden])');
+    await page.focus('.lesson .busy button');
+    await page.keyboard.press('Enter');
+    await ended(page, 'stopped');
+    assert.equal(await focused(page), 'Run of step-1');
+
+    await runIn(page, '#exercise', 'for (;;);');
+    const stop = '#exercise .row button:last-child';
+    await page.waitForSelector(`${stop}:not([hidden])`);
+    await page.focus(stop);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector(`${stop}[hidden]`);
+    assert.equal(await focused(page), 'Check of exercise-title');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector(`${stop}:not([hidden])`);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector(`${stop}[hidden]`);
+  },
+);
 
 lessonTest(
   'an exercise that runs is stopped when the room is left, and says so',

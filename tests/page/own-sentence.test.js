@@ -1,6 +1,6 @@
 // The visitor's own text: tokens, long texts, cancelling, errors.
 import assert from 'node:assert/strict';
-import { cells, colours, pageTest, rerun, textOf } from './harness.js';
+import { cells, colours, pageTest, rerun, settled, textOf } from './harness.js';
 
 pageTest("the visitor's own sentence becomes GPT-2's tokens and maps", '', async (page) => {
   await rerun(page, () => page.click('#source input[value="own"]'));
@@ -147,3 +147,30 @@ pageTest('what cannot be run is said in words', '#compare?source=own', async (pa
   });
   await said(/seed has to be a whole number/);
 });
+
+pageTest(
+  'a text that is too long for the address is there after a reload, and the page says so',
+  '#compare?source=own',
+  async (page) => {
+    await rerun(page, () => page.click('#longest'));
+    const isKept = /^1,024 tokens, .* too long for the address: this browser keeps it/;
+    assert.match(await textOf(page, '#token-count'), isKept);
+    const text = await page.$eval('#text', (box) => /** @type {any} */ (box).value);
+    await page.reload();
+    await settled(page);
+    assert.match(await textOf(page, '#token-count'), isKept);
+    assert.equal(await page.$eval('#text', (box) => /** @type {any} */ (box).value), text);
+    const isLost = () => page.$eval('#compare-kept', (note) => note.checkVisibility());
+    assert.equal(await isLost(), false);
+    // As in another browser.
+    await page.evaluate(() => localStorage.clear());
+    const hash = await page.evaluate(() => location.hash);
+    await page.reload();
+    await settled(page);
+    assert.match(await textOf(page, '#token-count'), /^10 tokens, \d+ distinct$/);
+    assert.equal(await isLost(), true);
+    assert.equal(await page.evaluate(() => location.hash), hash);
+    await rerun(page, () => page.click('#sample'));
+    assert.equal(await isLost(), false);
+  },
+);

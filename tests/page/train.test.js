@@ -11,36 +11,9 @@ import {
   violations,
   widths,
 } from './harness.js';
+import { isSaid, pause, reached, resting, ROOM, roomTest, stepOf, trainOn } from './train-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
-
-const ROOM = '#train-room';
-
-/** @param {Page} page @param {number} step waits until the runs have done it */
-const reached = (page, step) =>
-  page.waitForFunction(
-    (/** @type {number} */ least) =>
-      Number(document.getElementById('train-room')?.dataset.step) >= least &&
-      document.querySelector('.train-heads canvas'),
-    { timeout: 120_000 },
-    step,
-  );
-
-/** @param {Page} page */
-const stepOf = (page) =>
-  page.$eval(ROOM, (room) => Number(/** @type {HTMLElement} */ (room).dataset.step));
-
-/** @param {Page} page until no steps are under way */
-const resting = (page) =>
-  page.waitForFunction(() => document.getElementById('train-room')?.dataset.state === 'resting', {
-    timeout: 120_000,
-  });
-
-/** Pauses a run that plays. @param {Page} page */
-async function pause(page) {
-  await page.click('#train-play');
-  await resting(page);
-}
 
 /** @param {Page} page until the run has done all its steps */
 async function finished(page) {
@@ -55,14 +28,6 @@ const seen = async (page) => ({
   heads: await textOf(page, '.train-heads'),
   numbers: await page.$$eval('.train-number', (all) => all.map((one) => one.textContent)),
 });
-
-/** @param {string} title @param {string} hash @param {(page: Page) => Promise<void>} body */
-const roomTest = (title, hash, body) =>
-  pageTest(title, hash, body, {
-    ready: async (page) => void (await reached(page, 1)),
-    // A model that Explore was reading when another was opened.
-    isMeant: /^failed: .*\.safetensors$/,
-  });
 
 roomTest('a run begins at once, pauses, and goes on by single steps', '#train', async (page) => {
   assert.match(await textOf(page, `${ROOM} h1`), /heads form/);
@@ -248,18 +213,6 @@ roomTest('a text is written by its model', '#train?task=austen', async (page) =>
   assert.match(await textOf(page, '.train-written'), /^She was ./);
 });
 
-/** @param {Page} page @param {string} text */
-async function trainOn(page, text) {
-  await page.$eval(
-    '#train-text',
-    (field, words) => {
-      /** @type {HTMLTextAreaElement} */ (field).value = words;
-    },
-    text,
-  );
-  await page.click('.train-own button');
-}
-
 pageTest(
   'an own text has to be long enough, and is then learnt from',
   '#train?task=own',
@@ -270,12 +223,7 @@ pageTest(
     assert.match(await textOf(page, '.train-written'), /^the cat/);
     assert.equal(await textOf(page, '#train-message'), '');
   },
-  {
-    ready: async (page) =>
-      void (await page.waitForFunction(
-        () => document.querySelector('#train-message')?.textContent,
-      )),
-  },
+  { ready: isSaid },
 );
 
 pageTest(
@@ -293,12 +241,7 @@ pageTest(
     assert.equal(found, text);
     await page.evaluate(() => localStorage.clear());
   },
-  {
-    ready: async (page) =>
-      void (await page.waitForFunction(
-        () => document.querySelector('#train-message')?.textContent,
-      )),
-  },
+  { ready: isSaid },
 );
 
 if (engine.hasCdp) {

@@ -3,6 +3,7 @@
 import { openCompare } from './compare/compare.js';
 import { keepAll } from './offline/keep.js';
 import { connectRooms } from './rooms.js';
+import { ignoreDrops } from './shared/drops.js';
 import { mirrorInAddress, parseHash, Store } from './state.js';
 
 const explore = () => import('./explore/room.js');
@@ -12,6 +13,7 @@ const bench = () => import('./bench/room.js');
 
 const store = new Store(parseHash(location.hash));
 mirrorInAddress(store);
+ignoreDrops();
 connectRooms(store, {
   compare: () => openCompare(store),
   explore: async () => (await explore()).openExplore(store),

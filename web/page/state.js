@@ -13,12 +13,13 @@
  * @property {string} lessonCode changed code that the address brings, packed; '': none
  * @property {Source} source
  * @property {string} text
+ * @property {string} kept name of a text that the address has and this browser has not; '': none
  * @property {Mode} mode
  * @property {Scale} scale
  * @property {number} width
  * @property {number} heads
  * @property {boolean} causal
- * @property {number} seed NaN while what is typed is no number
+ * @property {number} seed NaN while what is typed is no number; only what can be one is in the address
  * @property {number} head the large map's head, from 0
  * @property {number} row the row that is read out; -1: the last one
  * @property {ExploreState} explore the Explore room's
@@ -26,6 +27,8 @@
  */
 
 import { EXPLORE_DEFAULTS, formatExplore, parseExplore } from './explore/address.js';
+import { keptText } from './shared/kept-texts.js';
+import { isLinkable, keyOf } from './shared/linkable.js';
 import { formatTrain, parseTrain, TRAIN_DEFAULTS } from './train/settings.js';
 
 /** @type {readonly Room[]} */
@@ -33,9 +36,6 @@ export const ROOMS = ['compare', 'explore', 'train', 'lessons', 'bench'];
 export const WIDTHS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 768];
 export const MAX_HEADS = 16;
 export const MAX_SEED = 2 ** 32 - 1;
-
-/** Longest text that the address takes along. */
-const MAX_LINK_TEXT = 4000;
 
 /** @type {Readonly<State>} */
 export const DEFAULTS = Object.freeze({
@@ -45,6 +45,7 @@ export const DEFAULTS = Object.freeze({
   lessonCode: '',
   source: 'example',
   text: 'The cat sat on the mat because it was tired',
+  kept: '',
   mode: 'wrapper',
   scale: 'unit',
   width: 64,
@@ -128,7 +129,10 @@ function parseCompare(params) {
     return ok ? value : otherwise;
   };
   if (params.get('source') === 'own') state.source = 'own';
-  state.text = params.get('text') ?? state.text;
+  const kept = params.get('kept') ?? '';
+  const text = params.get('text') ?? keptText(kept);
+  if (text === undefined) state.kept = kept;
+  else state.text = text;
   const mode = params.get('mode');
   if (mode === 'fused' || mode === 'difference') state.mode = mode;
   const scale = params.get('scale');
@@ -174,18 +178,18 @@ export function formatHash(state) {
   if (state.source === 'own') {
     params.set('source', 'own');
     const { text, width, heads } = state;
-    if (text !== DEFAULTS.text && text.length <= MAX_LINK_TEXT) {
-      params.set('text', text);
-    }
+    if (!isLinkable(text)) params.set('kept', keyOf(text));
+    else if (state.kept) params.set('kept', state.kept);
+    else if (text !== DEFAULTS.text) params.set('text', text);
     if (width !== DEFAULTS.width) params.set('width', String(width));
     if (heads !== DEFAULTS.heads) params.set('heads', String(heads));
   }
   if (state.mode !== DEFAULTS.mode) params.set('mode', state.mode);
   if (state.scale !== DEFAULTS.scale) params.set('scale', state.scale);
   if (!state.causal) params.set('causal', '0');
-  if (state.seed !== DEFAULTS.seed && Number.isInteger(state.seed)) {
-    params.set('seed', String(state.seed));
-  }
+  const { seed } = state;
+  const isSeed = Number.isInteger(seed) && seed >= 0 && seed <= MAX_SEED;
+  if (isSeed && seed !== DEFAULTS.seed) params.set('seed', String(seed));
   if (state.head !== DEFAULTS.head) params.set('head', `H${state.head}`);
   if (state.row !== DEFAULTS.row) params.set('row', String(state.row + 1));
   return withQuery('compare', params);

@@ -7,6 +7,8 @@
  */
 
 import { byId, el } from '../shared/dom.js';
+import { keepText, LOST } from '../shared/kept-texts.js';
+import { isLinkable } from '../shared/linkable.js';
 import { headChoices, nearestHeads, WIDTHS } from '../state.js';
 import { LONG_TEXT, LONGEST_TEXT } from './samples.js';
 
@@ -57,7 +59,7 @@ function connectText(store, text) {
   let typing;
   const take = () => {
     clearTimeout(typing);
-    store.set({ text: text.value, row: -1 });
+    store.set({ text: text.value, kept: '', row: -1 });
   };
   text.addEventListener('input', () => {
     clearTimeout(typing);
@@ -72,7 +74,7 @@ function connectText(store, text) {
       clearTimeout(typing);
       // Here and not by show: Safari leaves the focus, and so the old text, in the field.
       text.value = sample;
-      store.set({ text: sample, row: -1, scale: 'row' });
+      store.set({ text: sample, kept: '', row: -1, scale: 'row' });
     });
   }
 }
@@ -81,6 +83,7 @@ class Controls {
   #store;
   #text = byId('text', HTMLTextAreaElement);
   #own = byId('own', HTMLDivElement);
+  #lost = el('p', { class: 'note', id: 'compare-kept' }, LOST);
   #width = selectOf('width');
   #heads = selectOf('heads');
   #seed = inputOf('seed');
@@ -95,6 +98,7 @@ class Controls {
   /** @param {Store} store */
   constructor(store) {
     this.#store = store;
+    this.#own.append(this.#lost);
     connectText(store, this.#text);
     this.#listen();
   }
@@ -129,6 +133,7 @@ class Controls {
   show(state) {
     this.#showSource(state.source);
     this.#own.hidden = state.source !== 'own';
+    this.#lost.hidden = state.kept === '';
     const text = this.#text;
     if (text.value !== state.text && document.activeElement !== text) text.value = state.text;
     fill(this.#width, WIDTHS, state.width);
@@ -147,6 +152,12 @@ class Controls {
 /** @param {Store} store */
 export function connectControls(store) {
   const controls = new Controls(store);
-  controls.show(store.get());
-  store.subscribe((state) => controls.show(state));
+  /** @param {State} state @param {State} [before] */
+  const show = (state, before) => {
+    controls.show(state);
+    const { text } = state;
+    if (text !== before?.text && !isLinkable(text)) keepText(text);
+  };
+  show(store.get());
+  store.subscribe(show);
 }

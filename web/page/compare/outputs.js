@@ -10,6 +10,8 @@
 import { byId } from '../shared/dom.js';
 import { formatCount, plural } from '../shared/format.js';
 import { DEFAULTS } from '../state.js';
+import { TOO_LONG } from '../shared/kept-texts.js';
+import { isLinkable } from '../shared/linkable.js';
 import { showMaps } from '../shared/map-view.js';
 import { matrixTable } from '../shared/matrix-table.js';
 import { showTokens } from './token-strip.js';
@@ -37,7 +39,8 @@ function showTable(id, matrix, tokens) {
 export function showSentence({ tokens, inputs, distinct, width, settings }) {
   const n = tokens.length;
   showTokens(byId('tokens', HTMLElement), tokens, inputs);
-  say('token-count', `${plural(n, 'token')}, ${formatCount(distinct)} distinct`);
+  const link = isLinkable(settings.text) ? '' : TOO_LONG;
+  say('token-count', `${plural(n, 'token')}, ${formatCount(distinct)} distinct${link}`);
   say(
     'embedding-note',
     settings.source === 'example'

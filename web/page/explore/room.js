@@ -6,6 +6,7 @@
  */
 
 import { byId, el } from '../shared/dom.js';
+import { LOST } from '../shared/kept-texts.js';
 import { menu } from '../shared/menu.js';
 import { effect } from '../shared/signals.js';
 import { drawn, html, render } from '../shared/template.js';
@@ -66,7 +67,7 @@ function textSection(room, show) {
     </div>
     ${openedLine(room)}
     <p class="note" id="explore-kept" ?hidden=${drawn(() => room.state.value.kept === null)}>
-      This address is of a long text that another browser keeps. Here is the sample.
+      ${LOST}
     </p>
     ${waitingBar(room)}
     <p id="explore-message" role="status"

@@ -7,6 +7,7 @@
  */
 
 import { el } from '../shared/dom.js';
+import { ESCAPE, stopOnEscape } from './escape.js';
 import { resultsOf } from './results.js';
 import { startRun } from './run.js';
 import { createStep, prose } from './step-view.js';
@@ -22,7 +23,8 @@ export class ExerciseView {
   /** @type {(() => void) | undefined} */ #stopRun;
   /** @type {() => void} */ #onSolved;
   /** @type {import('./step-view.js').StepElements} */ #step;
-  #stop = el('button', { type: 'button', class: 'quiet', hidden: true }, 'Stop');
+  #stop = el('button', { type: 'button', class: 'quiet', hidden: true, ...ESCAPE }, 'Stop');
+  #endEscape = () => {};
 
   /**
    * @param {Exercise} exercise
@@ -84,11 +86,13 @@ export class ExerciseView {
     /** @type {Item[]} */
     const items = [];
     const showing = setTimeout(() => (this.#stop.hidden = false), QUIET_MS);
+    this.#endEscape = stopOnEscape(() => this.stop());
     this.#stopRun = startRun([this.#code, this.#exercise.check], {
       onStep() {},
       onItem: (_, item) => items.push(item),
       onEnd: (outcome) => {
         clearTimeout(showing);
+        this.#endEscape();
         if (run === this.#runs) this.#finish(outcome, items);
       },
     });
@@ -96,7 +100,9 @@ export class ExerciseView {
 
   /** @param {Outcome} outcome @param {Item[]} items */
   #finish({ how, step, line, message }, items) {
+    const hasFocus = document.activeElement === this.#stop;
     this.#stop.hidden = true;
+    if (hasFocus) this.#step.run.focus();
     this.element.dataset.state = how;
     // What is right and wrong comes first, what the code shows after it.
     const checks = items.filter((item) => item.kind === 'check');

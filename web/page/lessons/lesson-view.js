@@ -9,6 +9,7 @@
 
 import { el } from '../shared/dom.js';
 import { plural } from '../shared/format.js';
+import { ESCAPE, stopOnEscape } from './escape.js';
 import { resultsOf } from './results.js';
 import { startRun } from './run.js';
 import { createStep } from './step-view.js';
@@ -34,8 +35,10 @@ export class LessonView {
   /** @type {(code: string[], step: number) => void} */ #onChange;
   /** @type {Item[][]} what each step of this run has shown */ #items = [];
   /** @type {(() => void) | undefined} */ #stopRun;
+  #endEscape = () => {};
   #at = 0;
   #status = el('p', { class: 'note', role: 'status' });
+  /** What is wrong with the address, until the next run. @type {HTMLElement | undefined} */ #warning;
   #busyLabel = el('span', { class: 'note' });
   #busy = el(
     'div',
@@ -56,9 +59,9 @@ export class LessonView {
     this.#lesson = lesson;
     this.#code = [...code];
     this.#onChange = onChange;
-    const stop = el('button', { type: 'button' }, 'Stop');
+    const stop = el('button', { type: 'button', ...ESCAPE }, 'Stop');
     stop.addEventListener('click', () => this.stop());
-    this.#busy.append(stop);
+    this.#busy.append(stop, el('kbd', { class: 'note', 'aria-hidden': 'true' }, 'Esc'));
     this.#views = lesson.steps.map((step, i) => this.#makeStep(step, i));
     /** The lesson's element. Its `data-state` says how its last run is. */
     this.element = el(
@@ -104,6 +107,7 @@ export class LessonView {
   /** Runs the lesson from its first step, as the code is now. */
   run() {
     this.#end();
+    this.#warning?.remove();
     this.#at = 0;
     this.#items = this.#views.map(() => []);
     this.element.dataset.state = 'running';
@@ -113,6 +117,7 @@ export class LessonView {
     }
     this.#showing = setTimeout(() => (this.#busy.hidden = false), QUIET_MS);
     this.#busyLabel.textContent = 'Starting…';
+    this.#endEscape = stopOnEscape(() => this.stop());
     this.#stopRun = startRun(this.#code, {
       onStep: (step) => {
         if (step !== this.#at) this.#show(this.#at, true);
@@ -131,6 +136,13 @@ export class LessonView {
     this.#status.textContent = words;
   }
 
+  /** Says what is wrong, until the next run. @param {string} words */
+  warn(words) {
+    this.#warning?.remove();
+    this.#warning = el('p', { class: 'message error', role: 'alert' }, words);
+    this.#status.before(this.#warning);
+  }
+
   /** Ends the run, if one is going on; what it has shown stays. */
   stop() {
     this.#stopRun?.();
@@ -146,8 +158,11 @@ export class LessonView {
     const stop = this.#stopRun;
     this.#stopRun = undefined;
     stop?.();
+    this.#endEscape();
     clearTimeout(this.#showing);
+    const hasFocus = this.#busy.contains(document.activeElement);
     this.#busy.hidden = true;
+    if (hasFocus) this.#views[this.#at].run.focus();
   }
 
   /**

@@ -18,6 +18,7 @@ import { prose } from './step-view.js';
 
 const SHARE = 'Copy a link with my changes';
 const UNRUN = 'The address brought changed code. It has not run yet: read it, then press Run.';
+const UNREAD = 'The changes that the address brought could not be read: the link may be cut short.';
 
 /** Only what differs from the lesson, by the step's title. @param {Entry} entry @param {string[]} code */
 const changesOf = ({ lesson }, code) =>
@@ -32,11 +33,13 @@ const changesOf = ({ lesson }, code) =>
  *
  * @param {Entry} entry
  * @param {string} packed
+ * @returns {Promise<{ code?: Record<string, string>, isUnread?: boolean }>}
  */
 async function broughtBy({ id }, packed) {
   const code = await unpackCode(packed);
+  if (!code) return { isUnread: true };
   const isOwn = JSON.stringify(code) === JSON.stringify(keptOf(id).code);
-  return isOwn ? undefined : code;
+  return isOwn ? {} : { code };
 }
 
 class LessonsRoom {
@@ -66,14 +69,15 @@ class LessonsRoom {
     const { lesson: id, lessonStep: to, lessonCode: packed } = state;
     const entry = lessons.find((one) => one.id === id);
     const isNew = packed !== this.#packed;
-    const brought = entry && packed && isNew ? await broughtBy(entry, packed) : undefined;
+    const brought = entry && packed && isNew ? await broughtBy(entry, packed) : {};
     const now = this.#store.get();
     // The visitor may have gone on meanwhile.
     if (now.room !== 'lessons' || now.lesson !== id || now.lessonCode !== packed) return;
     this.#packed = packed;
     const isOther = (entry?.id ?? '') !== this.#shown || this.#room.dataset.lesson === undefined;
-    if (isOther || brought) this.#open(entry, brought);
+    if (isOther || brought.code) this.#open(entry, brought.code);
     else if (this.#view?.element.dataset.state === 'stopped') this.#view.run();
+    if (brought.isUnread) this.#view?.warn(UNREAD);
     document.title = `${entry ? `${entry.lesson.title} – ` : ''}Lessons – Headwise`;
     // What was asked for once is no part of what is shown.
     const target = to && document.getElementById(to);

@@ -96,7 +96,7 @@ export function createStep(options) {
     el('div', { class: 'step-code' }, ...text.map(prose), place, row),
     results,
   );
-  return { section, results, row, reset, editor };
+  return { section, results, row, run, reset, editor };
 }
 
 /** @typedef {ReturnType<typeof createStep>} StepElements */

@@ -6,6 +6,12 @@ import { keyOf } from './linkable.js';
 
 const PREFIX = 'headwise-text-';
 
+/** Behind how long a text is. */
+export const TOO_LONG = '; too long for the address: this browser keeps it, others see the sample';
+/** Where no such text is found. */
+export const LOST =
+  'This address is of a long text that another browser keeps. Here is the sample.';
+
 /** So many are kept, the newest. */
 const MOST = 20;
 

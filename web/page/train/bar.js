@@ -33,11 +33,24 @@ const seedField = (room) => html`<div class="field">
   <label for="train-seed">Seed</label>
   <input type="number" id="train-seed" min="0" max=${MAX_SEED} step="1" inputmode="numeric"
     .value=${drawn(() => String(room.settings.value.seed))}
-    @change=${taking(({ value, valueAsNumber: seed }) => {
-      const isSeed = value !== '' && Number.isInteger(seed) && seed >= 0 && seed <= MAX_SEED;
-      if (isSeed) room.change({ seed });
-    })} />
+    @change=${taking((input) => takeSeed(room, input))} />
 </div>`;
+
+/** @param {Training} room @param {HTMLInputElement} input */
+function takeSeed(room, input) {
+  const { value, valueAsNumber: seed } = input;
+  room.say('');
+  if (value !== '' && Number.isInteger(seed) && seed >= 0 && seed <= MAX_SEED) {
+    room.change({ seed });
+    return;
+  }
+  const before = room.settings.peek().seed;
+  input.value = String(before);
+  room.say(
+    `The seed stays ${before}: it has to be a whole number from 0 to ${formatCount(MAX_SEED)}.`,
+    true,
+  );
+}
 
 /** What the moment of the change is. @param {Training} room @param {number} step */
 const changeWords = (room, step) =>

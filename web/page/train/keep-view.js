@@ -8,6 +8,7 @@
 
 import { handOver } from '../explore/handed-over.js';
 import { byId, el } from '../shared/dom.js';
+import { takeDrops } from '../shared/take-drops.js';
 import { formatCount } from '../shared/format.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html, taking } from '../shared/template.js';
@@ -48,21 +49,44 @@ async function saveFolder(room) {
 const nameOf = ({ settings: { task, seed }, saved: { step } }) =>
   `${task}, seed ${seed}, after ${formatCount(step)} steps`;
 
+/** Goes on from a saved folder. @param {Training} room @param {File} file */
+async function openFile(room, file) {
+  try {
+    const { settings, saved } = await readZip(file);
+    room.resume(settings, saved);
+  } catch (error) {
+    throw new Error(`${file.name}: ${/** @type {Error} */ (error).message}`, { cause: error });
+  }
+}
+
 /** @param {Store} store @param {Training} room */
 export function keepView(store, room) {
   const kept = signal(/** @type {Kept | undefined} */ (undefined));
-  const said = signal('');
+  const said = signal({ words: '', isError: false });
   keptRun().then((run) => (kept.value = run));
+  /** Does it, and says beside the buttons if it fails: the run goes on. @param {() => Promise<unknown>} act */
+  const attempt = async (act) => {
+    room.say('');
+    said.value = { words: '', isError: false };
+    try {
+      await act();
+    } catch (error) {
+      const { message, code } = /** @type {{ message: string, code?: string }} */ (error);
+      if (code === 'ERR_STALE') return; // of a run that was ended
+      said.value = { words: message, isError: true };
+      byId('train-kept', HTMLElement).scrollIntoView({ block: 'nearest' });
+    }
+  };
   /** @param {string} id @param {string} words @param {() => Promise<unknown>} act */
   const button = (id, words, act) => html`<button type="button" class="quiet" id=${id}
     ?disabled=${drawn(() => room.runs.value.length === 0)}
-    @click=${() => act().catch((error) => room.fail(error))}>${words}</button>`;
+    @click=${() => attempt(act)}>${words}</button>`;
   const keepHere = async () => {
     const { run, step } = firstRun(room);
     const made = { settings: run.settings, saved: await run.save(step) };
     await keep(made);
     kept.value = made;
-    said.value = `Kept: ${nameOf(made)}.`;
+    said.value = { words: `Kept: ${nameOf(made)}.`, isError: false };
   };
   const goOnFromHere = async () => {
     const { run, step } = firstRun(room);
@@ -70,18 +94,17 @@ export function keepView(store, room) {
     // The button goes with what was looked back at.
     byId('train-play', HTMLButtonElement).focus();
   };
-  const openFile = taking(async (field) => {
+  const chooseFile = taking((field) => {
     const [file] = field.files ?? [];
     field.value = ''; // the same file may be chosen again
-    if (!file) return;
-    try {
-      const { settings, saved } = await readZip(file);
-      room.resume(settings, saved);
-    } catch (error) {
-      room.fail(error);
-    }
+    if (file) attempt(() => openFile(room, file));
   });
   const choose = taking((one) => /** @type {HTMLElement} */ (one.nextElementSibling).click());
+  const dropping = takeDrops(
+    byId('train-room', HTMLElement),
+    'Drop a saved folder, a .zip',
+    ({ files: [file] }) => file && attempt(() => openFile(room, file)),
+  );
   return html`<div class="train-keep">
     ${button('train-explore', 'Open in Explore', () => openInExplore(store, room))}
     ${button('train-save', 'Save as a Hugging Face folder', () => saveFolder(room))}
@@ -99,11 +122,13 @@ export function keepView(store, room) {
       const { value: run } = kept;
       return run
         ? html`<button type="button" class="quiet" id="train-resume"
-            @click=${() => room.resume(run.settings, run.saved)}>Go on with ${nameOf(run)}</button>`
+            @click=${() => attempt(async () => room.resume(run.settings, run.saved))}>Go on with ${nameOf(run)}</button>`
         : '';
     })}
     <button type="button" class="quiet" @click=${choose}>Open a saved folder…</button>
-    <input type="file" id="train-file" accept=".zip" hidden aria-label="Saved folder" @change=${openFile} />
-    <span class="note" role="status" id="train-kept">${drawn(() => said.value)}</span>
+    <input type="file" id="train-file" accept=".zip" hidden aria-label="Saved folder" @change=${chooseFile} />
+    <p role="status" id="train-kept" class=${drawn(() => (said.value.isError ? 'message error' : 'note'))}
+      .textContent=${drawn(() => said.value.words)}></p>
+    ${dropping}
   </div>`;
 }

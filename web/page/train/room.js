@@ -36,10 +36,9 @@ const lead = (room) => html`<div class="lead explore-lead">
 
 const percent = (/** @type {number} */ share) => `${Math.round(100 * share)} %`;
 
-/** @param {Training} room */
-const charts = (room) =>
+/** @param {Training} room @param {readonly Run[]} runs */
+const charts = (room, runs) =>
   drawn(() => {
-    const runs = room.runs.value;
     const seen = runs.map((run) => room.seenOf(run));
     const [end, at] = [room.axis.value, room.shown.value];
     /** @param {'loss' | 'accuracy'} what */
@@ -103,11 +102,11 @@ export function openTrain(store) {
   const room = new Training(store);
   const { message } = room;
   const views = drawn(() => {
-    const runs = room.runs.value;
+    const runs = room.seenRuns.value;
     if (runs.length === 0) return message.value.words ? '' : html`<div class="train-main"></div>`;
-    return html`<div class="train-main ${runs.length > 1 ? 'beside' : ''}">
+    return html`<div class="train-main ${runs.length > 1 ? 'beside' : ''}" aria-busy=${drawn(() => room.runs.value !== runs)}>
       ${runs.length > 1 ? beside(room, runs) : runs.map((run) => alone(room, run))}
-      <div class="train-curves">${charts(room)}</div>
+      <div class="train-curves">${charts(room, runs)}</div>
     </div>
     ${runs.length === 1 ? html`<div class="train-below">${answers(room, runs[0])}</div>` : ''}`;
   });

@@ -77,6 +77,7 @@ export class Run {
 
   /** Mutes a head, or lets it be heard again. @param {HeadName} head */
   async mute({ layer, head }) {
+    if (this.isEnded) return; // it is seen until another has begun
     const others = this.muted.peek().filter((one) => one.layer !== layer || one.head !== head);
     const isMuted = others.length === this.muted.peek().length;
     this.muted.value = isMuted ? [...others, { layer, head }] : others;

@@ -9,7 +9,7 @@ import { formatCount } from '../shared/format.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { CHOICES, nextSeed, TASKS } from './settings.js';
 import { LEAST_TEXT } from './tasks/text.js';
-import { knownOf, TASK_WORDS } from './words.js';
+import { knownOf, leftOut, TASK_WORDS } from './words.js';
 
 /** @param {Training} room */
 export const taskChoice = (room) =>
@@ -55,7 +55,11 @@ const textForm = (room) => html`<form class="train-own" @submit=${(
 }}>
   <div class="field">
     <label for="train-text">Your text: ${LEAST_TEXT} characters or more; some pages are better</label>
-    <textarea id="train-text" name="text" rows="4" spellcheck="false" .value=${room.settings.value.text}></textarea>
+    <textarea id="train-text" name="text" rows="4" dir="auto" spellcheck="false" .value=${room.settings.value.text}></textarea>
+    <p class="note" id="train-left-out" role="status">${drawn(() => {
+      const learnt = room.runs.value[0]?.about.value?.learnt;
+      return learnt ? leftOut(learnt) : '';
+    })}</p>
   </div>
   <button type="submit">Train on this text</button>
 </form>`;

@@ -41,6 +41,8 @@ export class Training {
   isDark = signal(this.#dark.matches);
   isCalm = signal(this.#calm.matches);
   /** One, or two side by side. @type {Signal<readonly Run[]>} */ runs = signal([]);
+  /** Those that are seen: until others have begun, the ones before. @type {Signal<readonly Run[]>} */ seenRuns =
+    signal([]);
   isPlaying = signal(true);
   /** How many calls for steps are under way. */ calls = signal(0);
   /** Steps a second; Infinity: as fast as possible. */ speed = signal(0);
@@ -144,15 +146,16 @@ export class Training {
       this.isPlaying.value = true;
       this.end.value = (saved?.step ?? 0) + steps;
       this.speed.value = pace;
-      this.message.value = { words: '', isError: false };
+      this.say('');
       this.chosen.value = { layer: task === 'induction' ? layers - 1 : 0, head: 0 };
     });
     this.#starting = runs;
     const isNewest = () => this.#starting === runs;
     try {
       await Promise.all(runs.map((run) => run.start(saved)));
-      if (isNewest()) this.runs.value = runs;
+      if (isNewest()) batch(() => (this.runs.value = this.seenRuns.value = runs));
     } catch (error) {
+      if (isNewest()) this.seenRuns.value = [];
       if (isNewest()) this.fail(error);
     }
     if (isNewest()) this.#starting = [];
@@ -160,6 +163,11 @@ export class Training {
   }
 
   /** Those whose models are not there yet. @type {readonly Run[]} */ #starting = [];
+
+  /** Says something until the next action. @param {string} words */
+  say(words, isError = false) {
+    this.message.value = { words, isError };
+  }
 
   /** @param {unknown} error */
   fail(error) {
@@ -170,7 +178,7 @@ export class Training {
     batch(() => {
       this.isPlaying.value = false;
       // No text yet is nothing that went wrong.
-      this.message.value = { words: message, isError: code !== 'ERR_TEXT' };
+      this.say(message, code !== 'ERR_TEXT');
     });
   }
 
@@ -230,9 +238,9 @@ export class Training {
       return;
     }
     batch(() => {
+      this.say('');
       this.isPlaying.value = isPlaying;
       if (!isPlaying) return;
-      this.message.value = { words: '', isError: false };
       this.back.value = null;
       if (this.step.peek() >= this.end.peek()) this.end.value += this.words.peek().steps;
     });
@@ -241,7 +249,10 @@ export class Training {
   /** A single step. */
   async stepOnce() {
     if (this.#isOver) await this.restart();
-    batch(() => ([this.isPlaying.value, this.back.value] = [false, null]));
+    batch(() => {
+      this.say('');
+      [this.isPlaying.value, this.back.value] = [false, null];
+    });
     if (this.step.peek() >= this.end.peek()) this.end.value += this.words.peek().steps;
     await this.advance(1);
   }

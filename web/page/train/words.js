@@ -2,6 +2,7 @@
  * What the room says of its tasks and settings.
  *
  * @import { Settings, TaskName } from './settings.js'
+ * @import { Learnt } from './tasks/task.js'
  *
  * @typedef {object} TaskWords
  * @property {string} title
@@ -11,6 +12,9 @@
  * @property {number} pace steps a second at which the maps can be watched; Infinity: as fast as possible
  * @property {number} steps after which it pauses
  */
+
+import { formatCount } from '../shared/format.js';
+import { LEAST_TEXT, RARE } from './tasks/text.js';
 
 /** @type {Readonly<Record<TaskName, TaskWords>>} */
 export const TASK_WORDS = {
@@ -108,6 +112,22 @@ export function knownOf({ task, lr, layers, positions, heads, width, only }) {
   ];
   return known.filter(([is]) => is).map(([, words]) => words);
 }
+
+/** @param {Learnt} learnt */
+const learntWords = ({ kinds, ofKinds, count, of }) =>
+  `Only the ${kinds} commonest of your text’s ${formatCount(ofKinds)} different characters are learnt: ${formatCount(count)} of its ${formatCount(of)} characters remain`;
+
+/** What of a text is left out; '': nothing. @param {Learnt} learnt */
+export const leftOut = (learnt) =>
+  learnt.count === learnt.of
+    ? ''
+    : `${learntWords(learnt)}. ${RARE} stands for each of the others, so that all keep their places.`;
+
+/** Why no training begins. @param {Learnt} learnt of a text too short */
+export const tooShort = (learnt) =>
+  learnt.of < LEAST_TEXT
+    ? `Paste a text of at least ${LEAST_TEXT} characters above, and training begins.`
+    : `${learntWords(learnt)}, and training takes ${LEAST_TEXT}. Paste a longer text.`;
 
 /** What differs between two runs, in words. @param {Settings} a @param {Settings} b */
 export function differenceOf(a, b) {

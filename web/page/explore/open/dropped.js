@@ -34,9 +34,6 @@ async function walk(entry, found, depth) {
   }
 }
 
-/** @param {DataTransfer | null} transfer whether it brings files */
-export const hasFiles = (transfer) => transfer?.types.includes('Files') ?? false;
-
 /**
  * @param {DataTransfer} transfer of a drop; read before this returns, as browsers empty it then
  * @returns {Promise<Found[]>}

@@ -6,14 +6,15 @@
  * @import { Found, OwnModel, TensorFiles } from './sort-files.js'
  */
 
-import { batch, signal } from '../../shared/signals.js';
+import { batch } from '../../shared/signals.js';
+import { takeDrops } from '../../shared/take-drops.js';
 import { drawn, html, taking } from '../../shared/template.js';
 import { PageError } from '../../shared/errors.js';
 import { hostedModel, isHosted } from '../model-files.js';
 import { OPENED } from '../models.js';
 import { tokenizerFrom } from './byte-level.js';
 import { createOpenDialog } from './dialog.js';
-import { droppedFiles, hasFiles } from './dropped.js';
+import { droppedFiles } from './dropped.js';
 import { ownText } from './own-text.js';
 import { sortFiles } from './sort-files.js';
 
@@ -100,37 +101,11 @@ export function connectOpen(element, room) {
     room.resume();
   };
   const dialog = createOpenDialog(open, openNamed, () => room.resume());
-  const isOver = signal(false);
-  listenToDrops(element, isOver, (transfer) => open(droppedFiles(transfer)));
+  const words = 'Drop a model’s folder, or .npy and .safetensors files';
+  const dropping = takeDrops(element, words, (transfer) => open(droppedFiles(transfer)));
   return {
     open,
     show: dialog.show,
-    element: html`${dialog.element}${drawn(() =>
-      isOver.value
-        ? html`<p class="dropping">Drop a model’s folder, or .npy and .safetensors files</p>`
-        : '',
-    )}`,
+    element: html`${dialog.element}${dropping}`,
   };
-}
-
-/**
- * @param {HTMLElement} room
- * @param {import('../../shared/signals.js').Signal<boolean>} isOver whether files are held over the page
- * @param {(transfer: DataTransfer) => void} dropped
- */
-function listenToDrops(room, isOver, dropped) {
-  document.addEventListener('dragover', (event) => {
-    if (room.hidden || !hasFiles(event.dataTransfer)) return;
-    event.preventDefault();
-    isOver.value = true;
-  });
-  document.addEventListener('dragleave', (event) => {
-    if (event.relatedTarget === null) isOver.value = false;
-  });
-  document.addEventListener('drop', (event) => {
-    isOver.value = false;
-    if (room.hidden || !event.dataTransfer || !hasFiles(event.dataTransfer)) return;
-    event.preventDefault();
-    dropped(event.dataTransfer);
-  });
 }

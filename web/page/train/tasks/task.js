@@ -14,6 +14,13 @@
  * @property {number} batch rows of a step
  * @property {(random: Below, heldOut?: boolean) => Row} row heldOut: one that no step learns from
  * @property {string} prompt where it writes: what the text begins with; '': it answers in the row
+ * @property {Learnt} [learnt] of a text
+ *
+ * @typedef {object} Learnt what of a text is learnt: its commonest characters
+ * @property {number} kinds different ones that are learnt
+ * @property {number} ofKinds different ones that there are
+ * @property {number} count characters of the text that are learnt
+ * @property {number} of all its characters
  */
 
 /** The target where nothing is asked. */

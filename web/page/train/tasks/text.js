@@ -7,12 +7,14 @@
 import { inductionKeys } from '../../explore/scores.js';
 
 const TOKENS = 64;
-/** Characters that are rarer than these are none of the vocabulary. */
+/** So many characters are learnt, the commonest of a text. */
 const MOST_CHARACTERS = 96;
+/** Stands for each of the others, so that all keep their places. */
+export const RARE = '\ufffd';
 /** The end of a text, from which nothing is learnt. */
 const HELD_OUT = 0.1;
 
-/** A text has at least these characters. */
+/** A text has at least these characters that are learnt. */
 export const LEAST_TEXT = 400;
 
 /** @param {string} text */
@@ -21,16 +23,20 @@ function charactersOf(text) {
   const counts = new Map();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
   const byCount = [...counts].sort(([, a], [, b]) => b - a).slice(0, MOST_CHARACTERS);
-  return byCount.map(([character]) => character).sort();
+  const count = byCount.reduce((sum, [, times]) => sum + times, 0);
+  const learnt = { kinds: byCount.length, ofKinds: counts.size, count };
+  return { known: byCount.map(([character]) => character).sort(), learnt };
 }
 
 /** @param {string} text of LEAST_TEXT characters or more @param {string} prompt @returns {Task} */
 export function textTask(text, prompt) {
-  const characters = charactersOf(text);
+  const { known, learnt } = charactersOf(text);
+  const isWhole = learnt.kinds === learnt.ofKinds || known.includes(RARE);
+  const characters = isWhole ? known : [...known, RARE];
   const idOf = new Map(characters.map((character, id) => [character, id]));
-  const all = Array.from(text, (character) => idOf.get(character)).filter((id) => id !== undefined);
+  const signOf = (/** @type {string} */ character) => (idOf.has(character) ? character : RARE);
+  const all = Array.from(text, (character) => /** @type {number} */ (idOf.get(signOf(character))));
   const kept = Math.floor(all.length * (1 - HELD_OUT));
-  const begin = [...prompt].filter((character) => idOf.has(character)).join('');
   return {
     characters: characters.join(''),
     tokens: Math.min(TOKENS, Math.floor(all.length * HELD_OUT) - 1),
@@ -41,6 +47,7 @@ export function textTask(text, prompt) {
       const ids = all.slice(at, at + this.tokens);
       return { ids, targets: all.slice(at + 1, at + 1 + ids.length), answers: inductionKeys(ids) };
     },
-    prompt: begin || characters[0],
+    prompt: Array.from(prompt, signOf).join(''),
+    learnt: { ...learnt, of: all.length },
   };
 }

@@ -4,6 +4,7 @@
  *
  * @import { HeadName, Saved } from '../trainer.js'
  * @import { Settings } from '../settings.js'
+ * @import { Learnt } from '../tasks/task.js'
  */
 
 import { load } from '../../../headwise/index.js';
@@ -14,6 +15,7 @@ import { modelFiles } from '../files.js';
 import { AUSTEN, drawnTasks, PROMPT, textTask } from '../tasks/tasks.js';
 import { LEAST_TEXT } from '../tasks/text.js';
 import { Trainer } from '../trainer.js';
+import { tooShort } from '../words.js';
 
 /**
  * @typedef {object} Running
@@ -36,11 +38,10 @@ async function austen() {
 async function taskOf({ task, text }) {
   if (task === 'austen') return textTask(await austen(), PROMPT);
   if (task !== 'own') return drawnTasks[task];
-  if ([...text].length < LEAST_TEXT) {
-    const words = `Paste a text of at least ${LEAST_TEXT} characters above, and training begins.`;
-    throw new PageError('ERR_TEXT', words);
-  }
-  return textTask(text, [...text].slice(0, PROMPT.length).join(''));
+  const own = textTask(text, [...text].slice(0, PROMPT.length).join(''));
+  const learnt = /** @type {Learnt} */ (own.learnt);
+  if (learnt.count < LEAST_TEXT) throw new PageError('ERR_TEXT', tooShort(learnt));
+  return own;
 }
 
 /**
@@ -59,9 +60,10 @@ async function start(settings, saved) {
   const { ids, targets } = trainer.example;
   const { muted } = trainer;
   const parameters = trainer.model.parameterCount();
-  const { characters, prompt } = task;
+  const { characters, prompt, learnt } = task;
   const first = trainer.snapshot();
-  return { characters: [...characters], ids, targets, prompt, parameters, muted, first };
+  const what = { characters: [...characters], ids, targets, prompt, learnt };
+  return { ...what, parameters, muted, first };
 }
 
 function run() {
