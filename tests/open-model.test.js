@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { writeSafetensors } from 'headwise/formats';
 import { loadGpt2 } from 'headwise/gpt2';
 import { openModel } from '../web/headwise/models/open-model.js';
+import { useCaches } from './fake-caches.js';
 import { commit, serveFiles } from './file-server.js';
 import { readCheckpoint, smallConfig, smallModel } from './gpt2.js';
 import { data, engine, rejectsCode } from './helpers.js';
@@ -176,7 +177,7 @@ test('an address copied from the hub is of its folder at its revision', async ()
     const asked = [];
     const failing = async (/** @type {unknown} */ url) => {
       asked.push(String(url));
-      throw new TypeError('Failed to fetch');
+      return new Response('', { status: 404 });
     };
     const source = `https://huggingface.co/${address}`;
     await rejectsCode(open(source, { revision, fetch: failing }), 'ERR_LOAD');
@@ -499,48 +500,6 @@ test('a machine that is offline, and a server that allows no other origins, are 
     else delete (/** @type {any} */ (globalThis).navigator);
   }
 });
-
-/** A Cache API with room for so many bytes. */
-class FakeCaches {
-  /** @type {Map<string, Response>} */ stored = new Map();
-  bytes = 0;
-
-  constructor(room = Infinity) {
-    this.room = room;
-  }
-
-  async open() {
-    return this;
-  }
-
-  /** @param {string} key */
-  async match(key) {
-    return this.stored.get(key)?.clone();
-  }
-
-  /** @param {string} key @param {Response} response */
-  async put(key, response) {
-    this.bytes += (await response.clone().arrayBuffer()).byteLength;
-    if (this.bytes > this.room) throw new DOMException('full', 'QuotaExceededError');
-    this.stored.set(key, response);
-  }
-
-  async keys() {
-    return [...this.stored.keys()].map((url) => ({ url }));
-  }
-
-  /** @param {string} key */
-  async delete(key) {
-    return this.stored.delete(key);
-  }
-}
-
-/** @param {number} [room] */
-function useCaches(room) {
-  const caches = new FakeCaches(room);
-  /** @type {any} */ (globalThis).caches = caches;
-  return caches;
-}
 
 test('what was read once comes from the cache, without the network if the commit is known', async () => {
   useCaches();

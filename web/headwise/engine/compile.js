@@ -1,3 +1,4 @@
+import { orAbort } from '../checks/abort.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { viteHint } from './hints.js';
@@ -10,9 +11,13 @@ import { importNode, isNode } from './node.js';
 const loadError = (source, problem, cause) =>
   new HeadwiseError('ERR_LOAD', `${source}: ${problem}`, { cause });
 
+/** Ends an answer that is not read: it would keep its connection. @param {Response} response */
+export const discard = ({ body }) => void body?.cancel().catch(() => undefined);
+
 /** @param {Response} response @param {string} source @returns {Promise<BufferSource>} */
 async function bytesOfResponse(response, source) {
   if (!response.ok) {
+    discard(response);
     throw loadError(
       source,
       `the server answered ${`${response.status} ${response.statusText}`.trim()}; expected a wasm module${viteHint(source)}`,
@@ -77,18 +82,26 @@ export async function resolve(address) {
  * @returns {Promise<BufferSource>}
  */
 async function bytesOfAddress(address, signal) {
+  const url = await resolve(address);
+  return url.protocol === 'file:' && isNode
+    ? readFileUrl(url)
+    : bytesOfResponse(await fetch(url, { signal }), url.href);
+}
+
+/**
+ * @param {Promise<BufferSource>} bytes
+ * @param {string} source
+ * @param {AbortSignal | undefined} signal
+ */
+async function arrived(bytes, source, signal) {
   try {
-    const url = await resolve(address);
-    if (url.protocol === 'file:' && isNode) {
-      return await readFileUrl(url);
-    }
-    return await bytesOfResponse(await fetch(url, { signal }), url.href);
+    return await orAbort(bytes, signal);
   } catch (cause) {
     if (cause instanceof HeadwiseError || signal?.aborted) {
       throw cause;
     }
     throw loadError(
-      String(address),
+      source,
       `could not be read (${/** @type {Error} */ (cause).message}); expected a wasm module`,
       cause,
     );
@@ -114,10 +127,10 @@ export async function compile(wasm, signal) {
     bytes = checkMagic(given, source, 'bytes');
   } else if (isAddress(wasm)) {
     source = reading(() => String(wasm), source, expectedWasm);
-    bytes = await bytesOfAddress(source, signal);
+    bytes = await arrived(bytesOfAddress(source, signal), source, signal);
   } else if (isOf(wasm, 'Response')) {
     source = reading(() => wasm.url, source, expectedWasm) || 'wasm (a Response)';
-    bytes = await bytesOfResponse(wasm, source);
+    bytes = await arrived(bytesOfResponse(wasm, source), source, signal);
   } else {
     throw misfit(wasm, 'wasm', expectedWasm);
   }
@@ -127,7 +140,9 @@ export async function compile(wasm, signal) {
     const { message } = /** @type {Error} */ (cause);
     const expected = message.includes('disallowed')
       ? 'a compiled module, as load({ wasm }) takes it: this runtime compiles none itself'
-      : "Headwise's module and a runtime with SIMD";
+      : /Content Security Policy|CSP/.test(message)
+        ? "a policy with script-src 'wasm-unsafe-eval'"
+        : "Headwise's module and a runtime with SIMD";
     throw loadError(source, `does not compile here (${message}); expected ${expected}`, cause);
   }
 }

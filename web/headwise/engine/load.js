@@ -1,4 +1,5 @@
 import { wasmAddresses } from '../addresses.js';
+import { orAbort } from '../checks/abort.js';
 import { compile } from './compile.js';
 import { Engine } from './engine.js';
 import { HeadwiseError } from '../checks/error.js';
@@ -48,15 +49,18 @@ async function startThreads(compiling, threads, signal) {
     const memory = sharedMemory();
     const module = await compiling;
     const engine = await Engine.start(module, memory);
-    const crew = await starting;
-    await crew.join(module, memory);
+    const crew = await orAbort(starting, signal);
+    await orAbort(crew.join(module, memory), signal);
     signal?.throwIfAborted();
     if (crew.threads > 1) {
       engine.startTeam(crew);
     }
     return new Headwise(engine, crew.threads, crew.reason);
   } catch (error) {
-    (await starting).end();
+    starting.then(
+      (crew) => crew.end(),
+      () => undefined,
+    );
     throw error;
   }
 }

@@ -67,11 +67,20 @@ export class FileCache {
   }
 
   /** Forgets parts but those that it is told to keep. @param {(part: string) => boolean} keeps */
-  async sweep(keeps) {
+  sweep(keeps) {
+    const start = keyOf(this.#address, '');
+    return this.forget(start, (rest) => keeps(decodeURIComponent(rest)));
+  }
+
+  /**
+   * Forgets what is stored of addresses, this one's or others'.
+   * @param {string} start of their keys
+   * @param {(rest: string) => boolean} [keeps] by the rest of a key
+   */
+  async forget(start, keeps = () => false) {
     try {
-      const start = keyOf(this.#address, '');
       for (const { url } of (await this.#cache?.keys()) ?? []) {
-        if (url.startsWith(start) && !keeps(decodeURIComponent(url.slice(start.length)))) {
+        if (url.startsWith(start) && !keeps(url.slice(start.length))) {
           await this.#cache?.delete(url);
         }
       }

@@ -1,28 +1,8 @@
 // Reads bytes from a source, one part after another.
+import { orAbort } from '../checks/abort.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { newArray } from '../tensor/shape.js';
-
-/**
- * A promise's value, or an abort's reason as soon as there is one.
- * @template T
- * @param {Promise<T>} promise
- * @param {AbortSignal | undefined} signal
- * @returns {Promise<T>}
- */
-export function orAbort(promise, signal) {
-  if (signal === undefined) {
-    return promise;
-  }
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-    if (signal.aborted) {
-      abort();
-    }
-  });
-}
 
 /** What the readers share: their file's name and the signals that end them. */
 export class Reader {

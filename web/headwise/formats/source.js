@@ -1,5 +1,5 @@
 import { checkSignal } from '../checks/check.js';
-import { resolve } from '../engine/compile.js';
+import { discard, resolve } from '../engine/compile.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { bytesOf, isAddress, isBytes, isOf, reading } from '../checks/foreign.js';
@@ -20,6 +20,9 @@ import { PartReader, StreamReader } from './reader.js';
  * @property {string} [name] the name of the file in messages; default: a File's name, an address, or 'source'
  * @property {AbortSignal} [signal] aborts the reading
  */
+
+/** What may mean that a file is not there: some servers send a page then, or refuse. */
+export class UnclearError extends HeadwiseError {}
 
 /** What a server said, in words. @param {Response} response */
 export const answerOf = ({ status, statusText }) =>
@@ -60,7 +63,11 @@ async function readerOfAddress(address, name, signal) {
       const { openAsBlob } = await importNode('fs');
       return new PartReader(name ?? place, await openAsBlob(url), [signal]);
     }
-    return readerOfResponse(await fetch(url, { signal }), name ?? place, signal);
+    const response = await fetch(url, { signal });
+    if (!response.ok) {
+      discard(response);
+    }
+    return readerOfResponse(response, name ?? place, signal);
   } catch (cause) {
     if (cause instanceof HeadwiseError || signal?.aborted) {
       throw cause;
@@ -152,7 +159,7 @@ export function notThisKind(reader, start, expected) {
   const text = String.fromCharCode(...start.subarray(0, 24)).replace(/[^\x20-\x7e]/g, '.');
   if (reader.answer !== undefined && /^[\s.]*<[!?a-z]/i.test(text)) {
     const problem = `${reader.answer} that begins with ${describe(text)}`;
-    return new HeadwiseError('ERR_LOAD', `${reader.name}: ${problem}; expected ${expected}`);
+    return new UnclearError('ERR_LOAD', `${reader.name}: ${problem}; expected ${expected}`);
   }
   const hint = lookAlikes.find(([prefix]) => text.startsWith(prefix))?.[1];
   const because = hint === undefined ? '' : ` (${hint})`;

@@ -1,6 +1,8 @@
 // A file on a server: reads its beginning, and any part of it if the server supports range requests.
+import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { answerOf } from './source.js';
+import { discard } from '../engine/compile.js';
+import { answerOf, UnclearError } from './source.js';
 
 /** @typedef {typeof globalThis.fetch} Fetch */
 
@@ -10,14 +12,20 @@ const headBytes = 2 ** 16;
 /** Answers that another attempt may change. */
 const passing = [408, 425, 429, 500, 502, 503, 504];
 
-/** What an answer's status means where models are. @type {Readonly<Record<number, string>>} */
+/** What an answer's status means on Hugging Face's hub. @type {Readonly<Record<number, string>>} */
 const meanings = {
   401: 'it is private or gated, or there is no such model: expected one that is open, or options.fetch to send a token',
   403: 'access to it has to be asked for: expected one that is open, or options.fetch to send a token',
 };
 
+/** An address under which a file never changes: Hugging Face's of a commit. @param {URL} url */
+export const isFixed = ({ href }) => /\/resolve\/[0-9a-f]{40}\//.test(href);
+
 /** A fetch that did not come about, or an answer that may be another one next time. */
-export class PassingError extends HeadwiseError {}
+export class PassingError extends HeadwiseError {
+  /** Whether there was an answer. */
+  isAnswer = false;
+}
 
 /** There is no such file. */
 export class AbsentError extends HeadwiseError {}
@@ -39,9 +47,6 @@ function rangeOf(response) {
   const size = match === null || match[2] === '*' ? undefined : Number(match[2]);
   return { start: match === null ? undefined : Number(match[1]), size };
 }
-
-/** What tells a version of the file from others; '' if nothing does. @param {Response} response */
-const versionOf = ({ headers }) => headers.get('etag') ?? headers.get('last-modified') ?? '';
 
 /** @param {Response} response */
 const streamOf = ({ body }) => (body ?? new Blob([]).stream()).getReader();
@@ -86,6 +91,16 @@ export class WebFile {
     this.fetch = fetch;
   }
 
+  /**
+   * What tells a version of the file from others; '' if nothing does. A commit's file has one, whatever its storage says.
+   * @param {Headers} headers of an answer
+   */
+  versionOf(headers) {
+    return isFixed(this.url)
+      ? 'commit'
+      : (headers.get('etag') ?? headers.get('last-modified') ?? '');
+  }
+
   /** @param {string} problem @param {unknown} [cause] */
   error(problem, cause) {
     const from = this.name === this.url.href ? '' : ` from ${this.url.href}`;
@@ -97,58 +112,88 @@ export class WebFile {
    * @param {string | undefined} range undefined: the whole file
    * @param {AbortSignal | undefined} signal
    * @returns {Promise<Response>} with any status
-   * @throws {PassingError} no answer; an abort's reason
+   * @throws {HeadwiseError} no answer, ERR_LOAD; an abort's reason
    */
   async #ask(range, signal) {
+    const response = await this.#answer(range, signal);
+    if (typeof response?.headers?.get !== 'function') {
+      throw this.error(`options.fetch gave ${describe(response)}; expected a Response`);
+    }
+    const commit = response.headers.get('x-repo-commit') ?? '';
+    this.commit ??= /^[0-9a-f]{40}$/.test(commit) ? commit : undefined;
+    return response;
+  }
+
+  /** @param {string | undefined} range @param {AbortSignal | undefined} signal */
+  async #answer(range, signal) {
     try {
       const headers = range === undefined ? undefined : { range: `bytes=${range}` };
-      const response = await this.fetch.call(undefined, this.url.href, { headers, signal });
-      const commit = response.headers.get('x-repo-commit') ?? '';
-      this.commit ??= /^[0-9a-f]{40}$/.test(commit) ? commit : undefined;
-      return response;
+      return await this.fetch.call(undefined, this.url.href, { headers, signal });
     } catch (cause) {
       signal?.throwIfAborted();
-      const { message } = this.error(`could not be read: ${whyNot(this.url)}; expected the file`);
+      // What fetch throws says little; what a caller's own function throws may say why.
+      const { name, message: words = describe(cause) } = /** @type {Error} */ (cause ?? {});
+      const why = name === 'TypeError' ? `: ${whyNot(this.url)}` : ` (${words})`;
+      const { message } = this.error(`could not be read${why}; expected the file`);
       throw new PassingError('ERR_LOAD', message, { cause });
     }
   }
 
-  /** @param {Response} response that has no file */
+  /** @param {Response} response that has no file, and is not read */
   refusal(response) {
-    const meaning = meanings[response.status] ?? 'expected the file';
-    const error = this.error(`${answerOf(response)}; ${meaning}`);
-    if (response.status === 404 || response.status === 410) {
-      return new AbsentError('ERR_LOAD', error.message);
+    discard(response);
+    const { status } = response;
+    const isHub = /(^|\.)huggingface\.co$/.test(this.url.hostname);
+    const meaning = (isHub && meanings[status]) || 'expected the file';
+    const { message } = this.error(`${answerOf(response)}; ${meaning}`);
+    if (passing.includes(status)) {
+      return Object.assign(new PassingError('ERR_LOAD', message), { isAnswer: true });
     }
-    return passing.includes(response.status) ? new PassingError('ERR_LOAD', error.message) : error;
+    const Kind =
+      status === 404 || status === 410
+        ? AbsentError
+        : status === 401 || status === 403
+          ? UnclearError
+          : HeadwiseError;
+    return new Kind('ERR_LOAD', message);
   }
 
   /**
    * Asks for the file's beginning; a server may send all of it.
    * @param {AbortSignal | undefined} signal
-   * @returns {Promise<Response | undefined>} the whole file, or what there is instead; undefined: the beginning is here
+   * @returns {Promise<Response | undefined>} the whole file; undefined: the beginning is here
+   * @throws {HeadwiseError} ERR_LOAD; an abort's reason
    */
   async begin(signal) {
-    let response;
-    try {
-      response = await this.#ask(`0-${headBytes - 1}`, signal);
-    } catch (error) {
-      // Of older browsers a Range asks servers of other origins for a leave that not all of them give.
-      if (whyNot(this.url).includes('CORS')) {
-        return this.#ask(undefined, signal);
-      }
-      throw error;
-    }
+    const response = await this.#ask(`0-${headBytes - 1}`, signal);
     if (response.status === 416) {
-      return this.#ask(undefined, signal);
+      discard(response);
+      return this.whole(signal);
+    }
+    if (!response.ok) {
+      throw this.refusal(response);
     }
     if (response.status !== 206) {
       return response;
     }
     this.size = rangeOf(response).size;
-    this.version = versionOf(response);
+    this.version = this.versionOf(response.headers);
     this.head = await arrivedOf(response, signal);
     return undefined;
+  }
+
+  /** Of older browsers a Range asks servers of other origins for a leave that not all of them give. */
+  get mayForbidRanges() {
+    return whyNot(this.url).includes('CORS');
+  }
+
+  /** Asks for all of the file. @param {AbortSignal | undefined} signal @returns {Promise<Response>} */
+  async whole(signal) {
+    const response = await this.#ask(undefined, signal);
+    if (!response.ok) {
+      throw this.refusal(response);
+    }
+    return response;
   }
 
   /**
@@ -162,14 +207,19 @@ export class WebFile {
   async part(start, end, signal) {
     const response = await this.#ask(`${start}-${end - 1}`, signal);
     if (response.status === 416) {
+      discard(response);
       return undefined;
     }
     if (!response.ok) {
       throw this.refusal(response);
     }
-    const isPart = response.status === 206 && (rangeOf(response).start ?? start) === start;
-    if (!isPart || versionOf(response) !== this.version) {
-      response.body?.cancel().catch(() => undefined);
+    const range = rangeOf(response);
+    const isPart = response.status === 206 && (range.start ?? start) === start;
+    const isSame =
+      this.versionOf(response.headers) === this.version &&
+      (range.size ?? this.size) === (this.size ?? range.size);
+    if (!isPart || !isSame) {
+      discard(response);
       throw this.error('changed while it was read; expected a file that stays as it is');
     }
     return streamOf(response);

@@ -1,9 +1,10 @@
+import { orAbort } from '../checks/abort.js';
 import { HeadwiseError } from '../checks/error.js';
 import { newArray } from '../tensor/shape.js';
 import { FileCache } from './file-cache.js';
-import { ArrivingReader, orAbort } from './reader.js';
+import { ArrivingReader } from './reader.js';
 import { readerOfResponse } from './source.js';
-import { PassingError, WebFile } from './web-file.js';
+import { isFixed, PassingError, WebFile } from './web-file.js';
 
 /** @typedef {import('./reader.js').StreamReader} StreamReader */
 
@@ -20,9 +21,6 @@ const storedBytes = 2 ** 23;
 const attempts = 4;
 const firstWait = 200;
 
-/** An address under which a file never changes: Hugging Face's of a commit. */
-const fixed = /\/resolve\/[0-9a-f]{40}\//;
-
 /** @param {readonly (readonly [start: number, end: number])[]} runs in order @returns {[start: number, end: number][]} */
 function joined(runs) {
   /** @type {[number, number][]} */
@@ -38,8 +36,9 @@ function joined(runs) {
   return all;
 }
 
-/** @param {number} ms */
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Waits, longer after each failure. @param {number} failures before the last */
+const pause = (failures) =>
+  new Promise((resolve) => setTimeout(resolve, firstWait * 2 ** failures));
 
 /** Reads a file on a server that gives parts: only what is read is fetched, and a download that is cut goes on. */
 export class WebReader extends ArrivingReader {
@@ -163,7 +162,7 @@ export class WebReader extends ArrivingReader {
                 cause,
               );
         }
-        await this.signals.reduce(orAbort, pause(firstWait * 2 ** (this.#failures - 1)));
+        await this.signals.reduce(orAbort, pause(this.#failures - 1));
       }
     }
   }
@@ -239,6 +238,54 @@ export class WebReader extends ArrivingReader {
 }
 
 /**
+ * Asks for a file's beginning, again where that may help. Where nobody answers waiting seldom does, but a connection may have been
+ * cut.
+ * @param {WebFile} file
+ * @param {AbortSignal | undefined} signal
+ * @param {boolean} isPatient
+ * @returns {Promise<Response | undefined>} as WebFile.begin
+ */
+async function reach(file, signal, isPatient) {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await orAbort(file.begin(signal), signal);
+    } catch (error) {
+      if (!(error instanceof PassingError)) {
+        throw error;
+      }
+      const most = error.isAnswer ? attempts : 1;
+      if (!isPatient || failures === most) {
+        if (error.isAnswer || !file.mayForbidRanges) {
+          throw error;
+        }
+        return orAbort(file.whole(signal), signal);
+      }
+    }
+    await orAbort(pause(failures), signal);
+  }
+}
+
+/**
+ * Stores a file's beginning, and forgets what is of another version or commit.
+ * @param {WebFile} file
+ * @param {FileCache} cache
+ * @param {Headers | undefined} stored
+ */
+async function keepBeginning({ url, version, size, commit = '', head }, cache, stored) {
+  const known = stored?.get('x-commit');
+  if (version === '' || (stored?.get('x-version') === version && known === commit)) {
+    return;
+  }
+  await cache.sweep((part) => part.startsWith(`${version} `));
+  if (known && known !== commit) {
+    await cache.forget(url.href.replace(/\/resolve\/.*/, `/resolve/${known}/`));
+  }
+  await cache.put('head', head, {
+    ...{ 'x-version': version, 'x-size': `${size ?? ''}`, 'x-commit': commit },
+  });
+}
+
+/**
  * Reads a file's beginning from the cache or from the server. If the server does not answer, it reads from the cache.
  * @param {WebFile} file
  * @param {FileCache | undefined} cache
@@ -246,25 +293,22 @@ export class WebReader extends ArrivingReader {
  * @returns {Promise<Response | undefined>} as WebFile.begin
  */
 async function begin(file, cache, signal) {
-  const stored = await cache?.match('head');
+  const stored = cache && (await orAbort(cache.match('head'), signal));
   const restore = () => {
     const { bytes, headers } = /** @type {NonNullable<typeof stored>} */ (stored);
     file.head = bytes;
-    file.version = headers.get('x-version') ?? '';
+    file.version = isFixed(file.url) ? file.versionOf(headers) : (headers.get('x-version') ?? '');
     file.size = Number(headers.get('x-size')) || undefined;
     file.commit = headers.get('x-commit') || undefined;
   };
-  if (stored !== undefined && fixed.test(file.url.href)) {
+  if (stored !== undefined && isFixed(file.url)) {
     restore();
     return undefined;
   }
   try {
-    const response = await orAbort(file.begin(signal), signal);
-    const { version, size, commit } = file;
-    if (response === undefined && version !== '' && stored?.headers.get('x-version') !== version) {
-      await cache?.sweep((part) => part.startsWith(`${version} `));
-      const headers = { 'x-version': version, 'x-size': `${size ?? ''}`, 'x-commit': commit ?? '' };
-      await cache?.put('head', file.head, headers);
+    const response = await reach(file, signal, stored === undefined);
+    if (response === undefined && cache !== undefined) {
+      await keepBeginning(file, cache, stored?.headers);
     }
     return response;
   } catch (error) {
@@ -286,13 +330,10 @@ async function begin(file, cache, signal) {
  */
 export async function openWeb(url, { name = url.href, fetch, signal, isKept }) {
   const file = new WebFile(url, name, fetch);
-  const cache = isKept ? await FileCache.open(url.href) : undefined;
+  const cache = isKept ? await orAbort(FileCache.open(url.href), signal) : undefined;
   const response = await begin(file, cache, signal);
   if (response === undefined) {
     return new WebReader(file, cache, [signal]);
-  }
-  if (!response.ok) {
-    throw file.refusal(response);
   }
   const reader = readerOfResponse(response, name, signal);
   reader.commit = file.commit;

@@ -5,7 +5,7 @@ import { copyArray, isAddress, isPlain, reading } from '../checks/foreign.js';
 import { resolve } from '../engine/compile.js';
 import { isObject, parseObject } from '../formats/json.js';
 import { openSafetensors, readSafetensorsHeader } from '../formats/safetensors.js';
-import { notThisKind, openReader } from '../formats/source.js';
+import { notThisKind, openReader, UnclearError } from '../formats/source.js';
 import { AbsentError } from '../formats/web-file.js';
 import { openWeb } from '../formats/web-reader.js';
 import { placeOf } from './places.js';
@@ -131,11 +131,15 @@ async function openShards(sources, how) {
 function shardNames(index, name) {
   const { weight_map: map } = index;
   const names = isObject(map) ? [...new Set(Object.values(map))] : [];
-  const isName = (/** @type {unknown} */ one) =>
-    typeof one === 'string' && /^[^/\\]+\.safetensors$/.test(one);
-  if (names.length === 0 || names.length > mostShards || !names.every(isName)) {
+  const bad = names.findIndex(
+    (one) => typeof one !== 'string' || !/^[^/\\]+\.safetensors$/.test(one),
+  );
+  if (names.length === 0 || names.length > mostShards || bad >= 0) {
     const expected = `an object that names 1 to ${mostShards} .safetensors files beside it`;
-    const found = `weight_map is ${describe(map)}`;
+    const found =
+      bad < 0
+        ? `weight_map is ${describe(map)}`
+        : `weight_map is an object with ${describe(names[bad])}`;
     throw new HeadwiseError('ERR_FORMAT', `${name}: ${found}; expected ${expected}`);
   }
   return /** @type {string[]} */ (names).sort();
@@ -179,22 +183,33 @@ async function listShards(folder, how) {
 /** @param {Folder} folder @param {Reading} how @returns {Promise<SafetensorsFile[]>} */
 async function openFolderWeights(folder, how) {
   const whole = folder.find('model.safetensors');
+  /** @type {unknown} */
+  let unclear;
   if (whole !== undefined) {
     try {
       return [await openWeights(whole, 'weights', how)];
     } catch (error) {
-      if (!(error instanceof AbsentError)) {
+      unclear = error instanceof UnclearError ? error : undefined;
+      if (unclear === undefined && !(error instanceof AbsentError)) {
         throw error;
       }
     }
   }
-  const shards = (await listShards(folder, how)).map((shard) => mustFind(folder, shard));
+  const names = await listShards(folder, how).catch((error) => {
+    throw how.signal?.aborted ? error : (unclear ?? error);
+  });
+  const shards = names.map((shard) => mustFind(folder, shard));
   return openShards(shards, how);
 }
 
 /** @param {Folder} folder @param {Reading} how @returns {Promise<OpenModel>} */
 async function openFolder(folder, how) {
-  const found = await readObject(mustFind(folder, 'config.json'), 'config', how);
+  const configRead = readObject(mustFind(folder, 'config.json'), 'config', how);
+  const found = await configRead.catch((error) => {
+    throw error.code === 'ERR_LOAD' && folder.hint !== undefined
+      ? new HeadwiseError('ERR_LOAD', `${error.message} (${folder.hint})`, { cause: error.cause })
+      : error;
+  });
   const { values: config, name, commit } = found;
   // What belongs together is read of one commit, even if another one comes meanwhile.
   const same = commit === undefined ? undefined : folder.at?.(commit);

@@ -12,6 +12,7 @@ import { copyArray, isAddress, isOf, isPlain, reading, tagOf } from '../checks/f
  * @property {string} name what messages call it
  * @property {(file: string) => Source | undefined} find undefined: it is not there. An address may be found and not answer
  * @property {(commit: string) => Folder} [at] of the hub: the same as it was at a commit
+ * @property {string} [hint] what else may have been meant
  * @property {readonly string[]} [files] the names of all files, if they are known
  */
 
@@ -78,7 +79,10 @@ const folderOfFile = ({ webkitRelativePath: path = '' }) =>
  * @returns {Folder}
  */
 function folderOf(files) {
-  const bad = files.findIndex((file) => !isOf(file, 'File') || typeof file.name !== 'string');
+  // A File of Bun's is a Blob by its tag.
+  const isFile = (/** @type {any} */ file) =>
+    isOf(file, 'File', 'Blob') && typeof (/** @type {any} */ (file).name) === 'string';
+  const bad = files.findIndex((file) => !isFile(file));
   if (bad >= 0) {
     throw misfit(files[bad], `source[${bad}]`, 'a File');
   }
@@ -116,7 +120,8 @@ export async function placeOf(source, revision) {
     const text = reading(() => String(source), 'source', expected);
     const isId = typeof source === 'string' && id.test(text) && !text.endsWith('.json');
     if (isId && !(isNode && (await isThere(text)))) {
-      return hubFolder(text, revision);
+      const hint = isNode ? `and there is no folder ${text} here` : undefined;
+      return { ...hubFolder(text, revision), hint };
     }
     try {
       const url = await resolve(text);

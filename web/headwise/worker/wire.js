@@ -151,17 +151,27 @@ export function packError(error) {
   try {
     if (typeof error === 'symbol') return String(error);
     if (!isObject(error)) return error;
-    const { name, message, code } = /** @type {Error & { code?: unknown }} */ (error);
+    const { name, message, code, cause } = /** @type {any} */ (error);
     const told = { name: String(name), message: String(message), code: isObject(code) ? '' : code };
-    return { $: 'error', ...told, isDom: tagOf(error) === 'DOMException' };
+    const because = isObject(cause) && {
+      cause: {
+        name: String(/** @type {any} */ (cause).name),
+        message: String(/** @type {any} */ (cause).message),
+      },
+    };
+    return { $: 'error', ...told, ...because, isDom: tagOf(error) === 'DOMException' };
   } catch {
     return { $: 'error', name: 'Error', message: 'an error that cannot be read' };
   }
 }
 
-/** @param {{ name: string, message: string, code?: any, isDom?: boolean }} packed */
-export function errorOf({ name, message, code, isDom }) {
-  if (name === 'HeadwiseError') return new HeadwiseError(code, message);
+/**
+ * @param {{ name: string, message: string, code?: any, isDom?: boolean, cause?: { name: string, message: string } }} packed
+ * @returns {Error}
+ */
+export function errorOf({ name, message, code, isDom, cause }) {
+  const options = cause && { cause: errorOf(cause) };
+  if (name === 'HeadwiseError') return new HeadwiseError(code, message, options);
   if (isDom) return new DOMException(message, name);
-  return Object.assign(new Error(message), { name, ...(code !== undefined && { code }) });
+  return Object.assign(new Error(message, options), { name, ...(code !== undefined && { code }) });
 }

@@ -1,0 +1,278 @@
+// Models from servers that are busy, cut connections, answer otherwise for files that are not there, or change.
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { load } from 'headwise';
+import { load as loadInWorker } from 'headwise/worker';
+import { writeSafetensors } from 'headwise/formats';
+import { loadModel } from 'headwise/models';
+import { openModel } from '../web/headwise/models/open-model.js';
+import { useCaches } from './fake-caches.js';
+import { data, isHeadwiseError, rejectsCode } from './helpers.js';
+
+/** @typedef {Partial<import('../web/headwise/models/open-model.js').Reading>} Given */
+/** @typedef {(file: string, range: [number, number] | undefined) => Response | undefined} Answer undefined: the file's own */
+
+const text = JSON.stringify({ model_type: 'llama', hidden_size: 8 });
+/** Rows, of several stored parts. */
+const ROWS = 1_200_000;
+const whole = writeSafetensors({ a: data(1, [ROWS, 10]) });
+const first = 'c0ffee'.padEnd(40, '0');
+const second = 'decade'.padEnd(40, '1');
+
+/** As a connection brings it. @param {Uint8Array} bytes */
+function inChunks(bytes) {
+  let at = 0;
+  return new ReadableStream({
+    pull(stream) {
+      stream.enqueue(bytes.slice(at, (at += 2 ** 20)));
+      if (at >= bytes.length) stream.close();
+    },
+  });
+}
+
+/** A server, as a fetch. */
+class Server {
+  /** @type {Record<string, string | Uint8Array>} by the last part of the address */
+  files = { 'config.json': text, 'model.safetensors': whole };
+  commit = first;
+  etag = '"one"';
+  /** @type {string[]} */ asked = [];
+  /** @type {Answer} */ answer = () => undefined;
+
+  /** @type {typeof fetch} */
+  fetch = async (address, { headers, signal } = {}) => {
+    signal?.throwIfAborted();
+    const file = String(address).split('/').at(-1) ?? '';
+    const [, from, to] = /bytes=(\d+)-(\d+)/.exec(new Headers(headers).get('range') ?? '') ?? [];
+    /** @type {[number, number] | undefined} */
+    const range = from === undefined ? undefined : [Number(from), Number(to)];
+    this.asked.push(`${file} ${range?.join('-') ?? 'whole'}`);
+    const answer = this.answer(file, range);
+    if (answer !== undefined) return answer;
+    const content = this.files[file];
+    if (content === undefined) return new Response('', { status: 404 });
+    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+    const known = { etag: this.etag, 'x-repo-commit': this.commit };
+    if (range === undefined) return new Response(/** @type {any} */ (bytes), { headers: known });
+    const end = Math.min(range[1] + 1, bytes.length);
+    const part = { 'content-range': `bytes ${range[0]}-${end - 1}/${bytes.length}` };
+    return new Response(inChunks(bytes.subarray(range[0], end)), {
+      status: 206,
+      headers: { ...known, ...part },
+    });
+  };
+
+  /** @param {string} [source] @param {Given} [how] */
+  open(source = 'org/model', how = {}) {
+    const reading = { signal: undefined, fetch: this.fetch, isKept: true, ...how };
+    return openModel(source, 'main', reading);
+  }
+
+  /** All rows of the weights. @param {number} [most] that are read @param {string} [source] */
+  async read(most = Infinity, source) {
+    const files = await (await this.open(source)).openFiles();
+    let rows = 0;
+    for (const file of files)
+      for await (const piece of file.pieces()) if ((rows += piece.rows) >= most) return rows;
+    return rows;
+  }
+}
+
+afterEach(() => {
+  delete (/** @type {any} */ (globalThis).caches);
+});
+
+const busy = () => new Response('busy', { status: 503 });
+
+test('a download that was left goes on, whatever the storage of a commit calls its files', async () => {
+  useCaches();
+  const server = new Server();
+  assert.ok((await server.read(300_000)) < ROWS);
+  server.etag = '"moved"';
+  server.asked.length = 0;
+  assert.equal(await server.read(), ROWS);
+  assert.ok(server.asked.length > 1, 'the rest is asked for');
+  assert.ok(!server.asked.includes('model.safetensors 0-65535'), 'the beginning was there');
+  server.asked.length = 0;
+  assert.equal(await server.read(), ROWS);
+  assert.deepEqual(server.asked, ['config.json 0-65535'], 'and all of it now');
+});
+
+test('a file of a commit that has another length is an error', async () => {
+  useCaches();
+  const server = new Server();
+  await server.read(300_000);
+  server.files['model.safetensors'] = whole.slice(0, -4);
+  await rejectsCode(server.read(), 'ERR_LOAD', 'changed while it was read');
+});
+
+test('a server that is busy at first is asked again', async () => {
+  const server = new Server();
+  let refused = 0;
+  server.answer = (file) => (file === 'model.safetensors' && refused++ < 2 ? busy() : undefined);
+  assert.equal(await server.read(), ROWS);
+  assert.equal(refused > 2, true);
+});
+
+test('a server that stays busy is named in time, or what is in the cache is read', async () => {
+  const caches = useCaches();
+  const server = new Server();
+  assert.equal(await server.read(), ROWS);
+  server.answer = busy;
+  server.asked.length = 0;
+  assert.equal(await server.read(), ROWS);
+  assert.deepEqual(server.asked, ['config.json 0-65535'], 'asked once');
+  caches.stored.clear();
+  await rejectsCode(server.open(), 'ERR_LOAD', 'the server answered 503');
+  assert.equal(server.asked.length, 6);
+});
+
+test('a connection that is cut before the first answer costs neither parts nor cache', async () => {
+  const caches = useCaches();
+  const server = new Server();
+  let cuts = 1;
+  server.answer = (file) => {
+    if (file !== 'model.safetensors' || cuts-- <= 0) return undefined;
+    throw new TypeError('Failed to fetch');
+  };
+  /** @type {any} */ (globalThis).location = {
+    origin: 'https://page.example',
+    href: 'https://page.example/',
+  };
+  try {
+    assert.equal(await server.read(), ROWS);
+  } finally {
+    delete (/** @type {any} */ (globalThis).location);
+  }
+  assert.ok(!server.asked.some((one) => one.endsWith('whole')), server.asked.join());
+  assert.ok(caches.stored.size > 3, `${caches.stored.size} parts`);
+});
+
+const page = () =>
+  new Response('<!doctype html><title>App</title>', { headers: { 'content-type': 'text/html' } });
+/** What servers answer for a file that is not there. @type {[string, () => Response, string][]} */
+const absences = [
+  ['a page', page, 'the server answered 200'],
+  ['403', () => new Response('', { status: 403 }), 'the server answered 403'],
+];
+for (const [name, absence, words] of absences)
+  test(`shards are found where the server answers ${name} for a file that is not there`, async () => {
+    const server = new Server();
+    const index = { weight_map: { a: 'one.safetensors' } };
+    server.files = { 'config.json': text, 'one.safetensors': whole };
+    server.answer = (file) => (server.files[file] === undefined ? absence() : undefined);
+    const source = 'https://models.example/folder/';
+    await rejectsCode(server.read(1, source), 'ERR_LOAD', 'model.safetensors', words);
+    server.files['model.safetensors.index.json'] = JSON.stringify(index);
+    assert.equal(await server.read(Infinity, source), ROWS);
+  });
+
+test('what 403 means on the hub is said of the hub alone', async () => {
+  const server = new Server();
+  server.answer = () => new Response('', { status: 403 });
+  await rejectsCode(server.open(), 'ERR_LOAD', '403', 'has to be asked for');
+  const elsewhere = await server.open('https://models.example/m/').catch((error) => error);
+  isHeadwiseError(elsewhere, 'ERR_LOAD', ['403', 'expected the file']);
+  assert.doesNotMatch(elsewhere.message, /asked for/);
+});
+
+test('what the caller’s fetch throws or gives is said, in a Worker too', async () => {
+  const expired = async () => {
+    throw new Error('the token expired');
+  };
+  const server = new Server();
+  await rejectsCode(server.open('org/model', { fetch: expired }), 'ERR_LOAD', 'the token expired');
+  for (const given of [undefined, 'text', {}])
+    await rejectsCode(
+      server.open('org/model', { fetch: async () => /** @type {any} */ (given) }),
+      'ERR_LOAD',
+      'options.fetch gave',
+      'expected a Response',
+    );
+  const far = await loadInWorker();
+  const error = await loadModel(/** @type {any} */ (far), 'org/model', { fetch: expired }).catch(
+    (/** @type {unknown} */ reason) => reason,
+  );
+  isHeadwiseError(error, 'ERR_LOAD', ['the token expired']);
+  assert.equal(/** @type {any} */ (error).cause?.message, 'the token expired');
+  await far.dispose();
+});
+
+test('a new commit takes the place of the old one in the cache', async () => {
+  const caches = useCaches();
+  const server = new Server();
+  await server.read();
+  const before = caches.stored.size;
+  server.commit = second;
+  await server.read();
+  const keys = [...caches.stored.keys()];
+  assert.ok(!keys.some((key) => key.includes(first)), keys.join('\n'));
+  assert.ok(keys.some((key) => key.includes(second)));
+  assert.equal(keys.length, before);
+});
+
+test('the bodies of answers that are not read are cancelled', async () => {
+  const server = new Server();
+  let open = 0;
+  server.answer = (file) => {
+    if (file !== 'model.safetensors') return undefined;
+    open++;
+    const body = new ReadableStream({ cancel: () => void open-- }, { highWaterMark: 0 });
+    return new Response(body, { status: 404 });
+  };
+  await rejectsCode(server.read(), 'ERR_LOAD', 'model.safetensors is not there');
+  assert.equal(open, 0);
+});
+
+test('an abort does not wait for a cache that never answers', async () => {
+  const reason = new Error('left');
+  const never = () => new Promise(() => undefined);
+  for (const caches of [{ open: never }, { open: async () => ({ match: never }) }]) {
+    /** @type {any} */ (globalThis).caches = caches;
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(reason), 20);
+    const opening = new Server().open('org/model', { signal: controller.signal });
+    await assert.rejects(opening, (error) => error === reason);
+  }
+});
+
+test('in Node a name of the hub that may be a mistyped path is told as both', async () => {
+  const server = new Server();
+  server.answer = () => new Response('', { status: 404 });
+  await rejectsCode(
+    server.open('models/nope'),
+    'ERR_LOAD',
+    '404',
+    'there is no folder models/nope',
+  );
+});
+
+test('a Blob with a name, as Bun’s Files are, is a File', async () => {
+  const named = (/** @type {BlobPart} */ content, /** @type {string} */ name) =>
+    Object.assign(new Blob([content]), { name });
+  const files = [
+    named(text, 'config.json'),
+    named(/** @type {any} */ (whole), 'model.safetensors'),
+  ];
+  const model = await openModel(files, 'main', {
+    signal: undefined,
+    fetch: undefined,
+    isKept: false,
+  });
+  const [file] = await model.openFiles();
+  assert.deepEqual([...file.tensors.keys()], ['a']);
+});
+
+test('a Response as wasm: an abort ends the wait, and what breaks or was read is an error of loading', async () => {
+  const reason = new Error('left');
+  const stalled = new Response(new ReadableStream());
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(reason), 20);
+  const loading = load({ wasm: stalled, signal: controller.signal });
+  await assert.rejects(loading, (error) => error === reason);
+  const broken = new ReadableStream({ pull: (stream) => stream.error(new Error('net')) });
+  await rejectsCode(load({ wasm: new Response(broken) }), 'ERR_LOAD', 'could not be read (net)');
+  const used = new Response('x');
+  await used.text();
+  await rejectsCode(load({ wasm: used }), 'ERR_LOAD', 'could not be read');
+});
