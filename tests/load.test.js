@@ -185,6 +185,29 @@ test("a module that is not Headwise's is refused", async () => {
   await rejectsCode(load({ wasm: module }), 'ERR_LOAD', 'Headwise');
 });
 
+/** What runtimes say, and what is to be done. */
+const refusals = [
+  // Chromium and Firefox
+  [
+    "WebAssembly.compile(): Compiling or instantiating WebAssembly module violates the following Content Security policy directive because 'unsafe-eval' is not an allowed source of script in the following Content Security Policy directive: \"script-src 'self'\".",
+    "expected a policy with script-src 'wasm-unsafe-eval'",
+  ],
+  ['call to WebAssembly.compile() blocked by CSP', "script-src 'wasm-unsafe-eval'"],
+  // Cloudflare's workers
+  [
+    'WebAssembly.compile(): Wasm code generation disallowed by embedder',
+    'expected a compiled module',
+  ],
+];
+
+test('a policy that forbids compiling is told from a module that does not fit', async (t) => {
+  for (const [said, expected] of refusals) {
+    t.mock.method(WebAssembly, 'compile', () => Promise.reject(new WebAssembly.CompileError(said)));
+    await rejectsCode(load({ wasm: bytes }), 'ERR_LOAD', 'does not compile here', expected);
+    t.mock.restoreAll();
+  }
+});
+
 test('bad options are refused by name', async () => {
   const bad = (/** @type {any} */ options) => load(options);
   await rejectsCode(bad({ simd: 'avx2' }), 'ERR_VALUE', 'simd', '"avx2"', 'simd128');

@@ -36,6 +36,7 @@ class Server {
   files = { 'config.json': text, 'model.safetensors': whole };
   commit = first;
   etag = '"one"';
+  /** @type {Record<string, string>} */ headers = {};
   /** @type {string[]} */ asked = [];
   /** @type {Answer} */ answer = () => undefined;
 
@@ -52,7 +53,7 @@ class Server {
     const content = this.files[file];
     if (content === undefined) return new Response('', { status: 404 });
     const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
-    const known = { etag: this.etag, 'x-repo-commit': this.commit };
+    const known = { etag: this.etag, 'x-repo-commit': this.commit, ...this.headers };
     if (range === undefined) return new Response(/** @type {any} */ (bytes), { headers: known });
     const end = Math.min(range[1] + 1, bytes.length);
     const part = { 'content-range': `bytes ${range[0]}-${end - 1}/${bytes.length}` };
@@ -98,12 +99,13 @@ test('a download that was left goes on, whatever the storage of a commit calls i
   assert.deepEqual(server.asked, ['config.json 0-65535'], 'and all of it now');
 });
 
-test('a file of a commit that has another length is an error', async () => {
+test('a file of a commit that has another length is an error, and the next visit starts over', async () => {
   useCaches();
   const server = new Server();
   await server.read(300_000);
-  server.files['model.safetensors'] = whole.slice(0, -4);
+  server.files['model.safetensors'] = writeSafetensors({ a: data(1, [ROWS + 5, 10]) });
   await rejectsCode(server.read(), 'ERR_LOAD', 'changed while it was read');
+  assert.equal(await server.read(), ROWS + 5);
 });
 
 test('a server that is busy at first is asked again', async () => {
@@ -127,32 +129,73 @@ test('a server that stays busy is named in time, or what is in the cache is read
   assert.equal(server.asked.length, 6);
 });
 
-test('a connection that is cut before the first answer costs neither parts nor cache', async () => {
-  const caches = useCaches();
-  const server = new Server();
-  let cuts = 1;
+/** As a page of another origin. @param {() => Promise<void>} run */
+async function inPage(run) {
+  const place = { origin: 'https://page.example', href: 'https://page.example/' };
+  /** @type {any} */ (globalThis).location = place;
+  try {
+    await run();
+  } finally {
+    delete (/** @type {any} */ (globalThis).location);
+  }
+}
+
+/** Cuts the connection of so many first answers. @param {Server} server @param {number} cuts */
+function cut(server, cuts) {
+  server.asked.length = 0;
   server.answer = (file) => {
     if (file !== 'model.safetensors' || cuts-- <= 0) return undefined;
     throw new TypeError('Failed to fetch');
   };
-  /** @type {any} */ (globalThis).location = {
-    origin: 'https://page.example',
-    href: 'https://page.example/',
-  };
-  try {
-    assert.equal(await server.read(), ROWS);
-  } finally {
-    delete (/** @type {any} */ (globalThis).location);
-  }
-  assert.ok(!server.asked.some((one) => one.endsWith('whole')), server.asked.join());
-  assert.ok(caches.stored.size > 3, `${caches.stored.size} parts`);
-});
+}
 
-const page = () =>
-  new Response('<!doctype html><title>App</title>', { headers: { 'content-type': 'text/html' } });
+test('a connection that is cut before the first answer costs neither parts nor cache', () =>
+  inPage(async () => {
+    const caches = useCaches();
+    const server = new Server();
+    const source = 'https://models.example/m/';
+    for (const visit of ['first', 'second']) {
+      cut(server, 1);
+      assert.equal(await server.read(Infinity, source), ROWS);
+      assert.ok(!server.asked.some((one) => one.endsWith('whole')), `${visit}: ${server.asked}`);
+    }
+    assert.ok(caches.stored.size > 3, `${caches.stored.size} parts`);
+  }));
+
+test('a server that gives a file whole and says that it gives parts is asked for them again', () =>
+  inPage(async () => {
+    const caches = useCaches();
+    const server = new Server();
+    server.headers = { 'accept-ranges': 'bytes' };
+    cut(server, 2);
+    assert.equal(await server.read(), ROWS);
+    assert.ok(caches.stored.size > 3, `${caches.stored.size} parts`);
+    // An older browser may ask for none.
+    const { fetch } = server;
+    server.fetch = async (address, options) => {
+      if (options?.headers !== undefined) throw new TypeError('Failed to fetch');
+      return fetch(address, options);
+    };
+    caches.stored.clear();
+    assert.equal(await server.read(), ROWS);
+  }));
+
+const html = '<!doctype html><title>App</title>';
+const page = () => new Response(html, { headers: { 'content-type': 'text/html' } });
 /** What servers answer for a file that is not there. @type {[string, () => Response, string][]} */
 const absences = [
   ['a page', page, 'the server answered 200'],
+  [
+    'a part of a page',
+    () => {
+      const headers = {
+        etag: '"page"',
+        'content-range': `bytes 0-${html.length - 1}/${html.length}`,
+      };
+      return new Response(html, { status: 206, headers });
+    },
+    'the server answered with a page that begins with "<!doctyp"',
+  ],
   ['403', () => new Response('', { status: 403 }), 'the server answered 403'],
 ];
 for (const [name, absence, words] of absences)
@@ -163,6 +206,8 @@ for (const [name, absence, words] of absences)
     server.answer = (file) => (server.files[file] === undefined ? absence() : undefined);
     const source = 'https://models.example/folder/';
     await rejectsCode(server.read(1, source), 'ERR_LOAD', 'model.safetensors', words);
+    server.files['model.safetensors.index.json'] = '{';
+    await rejectsCode(server.read(1, source), 'ERR_FORMAT', 'index.json: cannot be parsed');
     server.files['model.safetensors.index.json'] = JSON.stringify(index);
     assert.equal(await server.read(Infinity, source), ROWS);
   });
@@ -182,6 +227,8 @@ test('what the caller’s fetch throws or gives is said, in a Worker too', async
   };
   const server = new Server();
   await rejectsCode(server.open('org/model', { fetch: expired }), 'ERR_LOAD', 'the token expired');
+  const mistaken = /** @type {any} */ (async (/** @type {any} */ none) => none.token.value);
+  await rejectsCode(server.open('org/model', { fetch: mistaken }), 'ERR_LOAD', "reading 'value'");
   for (const given of [undefined, 'text', {}])
     await rejectsCode(
       server.open('org/model', { fetch: async () => /** @type {any} */ (given) }),
@@ -211,7 +258,7 @@ test('a new commit takes the place of the old one in the cache', async () => {
   assert.equal(keys.length, before);
 });
 
-test('the bodies of answers that are not read are cancelled', async () => {
+test('the bodies of answers that are not read are cancelled, in a Worker’s loading too', async () => {
   const server = new Server();
   let open = 0;
   server.answer = (file) => {
@@ -222,18 +269,30 @@ test('the bodies of answers that are not read are cancelled', async () => {
   };
   await rejectsCode(server.read(), 'ERR_LOAD', 'model.safetensors is not there');
   assert.equal(open, 0);
+  const far = /** @type {any} */ (await loadInWorker());
+  const loading = loadModel(far, 'org/model', { fetch: server.fetch });
+  await rejectsCode(loading, 'ERR_LOAD', 'model.safetensors is not there');
+  assert.equal(open, 0);
+  await far.dispose();
 });
 
 test('an abort does not wait for a cache that never answers', async () => {
   const reason = new Error('left');
   const never = () => new Promise(() => undefined);
-  for (const caches of [{ open: never }, { open: async () => ({ match: never }) }]) {
-    /** @type {any} */ (globalThis).caches = caches;
+  for (const stuck of /** @type {const} */ (['open', 'match', 'put', 'keys'])) {
+    useCaches()[stuck] = /** @type {any} */ (never);
     const controller = new AbortController();
     setTimeout(() => controller.abort(reason), 20);
     const opening = new Server().open('org/model', { signal: controller.signal });
     await assert.rejects(opening, (error) => error === reason);
   }
+  const caches = useCaches();
+  const controller = new AbortController();
+  const model = await new Server().open('org/model', { signal: controller.signal });
+  const [file] = await model.openFiles();
+  caches.match = /** @type {any} */ (never);
+  setTimeout(() => controller.abort(reason), 20);
+  await assert.rejects(file.pieces().next(), (error) => error === reason);
 });
 
 test('in Node a name of the hub that may be a mistyped path is told as both', async () => {
@@ -263,7 +322,7 @@ test('a Blob with a name, as Bun’s Files are, is a File', async () => {
   assert.deepEqual([...file.tensors.keys()], ['a']);
 });
 
-test('a Response as wasm: an abort ends the wait, and what breaks or was read is an error of loading', async () => {
+test('a Response as wasm: an abort ends the wait, and one that breaks or was read is named', async () => {
   const reason = new Error('left');
   const stalled = new Response(new ReadableStream());
   const controller = new AbortController();
@@ -274,5 +333,12 @@ test('a Response as wasm: an abort ends the wait, and what breaks or was read is
   await rejectsCode(load({ wasm: new Response(broken) }), 'ERR_LOAD', 'could not be read (net)');
   const used = new Response('x');
   await used.text();
-  await rejectsCode(load({ wasm: used }), 'ERR_LOAD', 'could not be read');
+  const locked = new Response('x');
+  locked.body?.getReader();
+  for (const wasm of [used, locked])
+    await rejectsCode(
+      load({ wasm }),
+      'ERR_VALUE',
+      'wasm (a Response): the Response was read before',
+    );
 });

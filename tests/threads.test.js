@@ -291,6 +291,20 @@ test('a Worker that never answers delays load for seconds, not for ever', async 
   works(hw);
 });
 
+test('an abort does not wait for a Worker that never answers, and ends it', async () => {
+  const reason = new Error('left');
+  const controller = new AbortController();
+  let ended = 0;
+  const Fake = fakeWorker((worker) => (worker.terminate = () => ended++));
+  setTimeout(() => controller.abort(reason), 100);
+  const loading = loadWith({ Worker: Fake }, { threads: 2, signal: controller.signal });
+  const start = performance.now();
+  await assert.rejects(loading, (error) => error === reason);
+  assert.ok(performance.now() - start < 3000, 'before the Worker is given up');
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(ended, 1);
+});
+
 test('the workers that do start are used, and one that stops answering later holds nothing up', async () => {
   let count = 0;
   const Fake = fakeWorker((worker) => {

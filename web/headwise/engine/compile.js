@@ -12,7 +12,17 @@ const loadError = (source, problem, cause) =>
   new HeadwiseError('ERR_LOAD', `${source}: ${problem}`, { cause });
 
 /** Ends an answer that is not read: it would keep its connection. @param {Response} response */
-export const discard = ({ body }) => void body?.cancel().catch(() => undefined);
+export const discard = ({ body }) => body?.cancel().catch(() => undefined);
+
+/** @param {Response} response @param {string} name @throws {HeadwiseError} ERR_VALUE */
+export function checkUnread({ bodyUsed, body }, name) {
+  if (bodyUsed || body?.locked) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `${name}: the Response was read before; expected a new one`,
+    );
+  }
+}
 
 /** @param {Response} response @param {string} source @returns {Promise<BufferSource>} */
 async function bytesOfResponse(response, source) {
@@ -23,6 +33,7 @@ async function bytesOfResponse(response, source) {
       `the server answered ${`${response.status} ${response.statusText}`.trim()}; expected a wasm module${viteHint(source)}`,
     );
   }
+  checkUnread(response, source);
   const bytes = new Uint8Array(await response.arrayBuffer());
   return checkMagic(bytes, source, response.headers.get('content-type') ?? 'no content type');
 }
@@ -140,7 +151,7 @@ export async function compile(wasm, signal) {
     const { message } = /** @type {Error} */ (cause);
     const expected = message.includes('disallowed')
       ? 'a compiled module, as load({ wasm }) takes it: this runtime compiles none itself'
-      : /Content Security Policy|CSP/.test(message)
+      : /Content Security|CSP/.test(message)
         ? "a policy with script-src 'wasm-unsafe-eval'"
         : "Headwise's module and a runtime with SIMD";
     throw loadError(source, `does not compile here (${message}); expected ${expected}`, cause);

@@ -51,16 +51,12 @@ async function startThreads(compiling, threads, signal) {
     const engine = await Engine.start(module, memory);
     const crew = await orAbort(starting, signal);
     await orAbort(crew.join(module, memory), signal);
-    signal?.throwIfAborted();
     if (crew.threads > 1) {
       engine.startTeam(crew);
     }
     return new Headwise(engine, crew.threads, crew.reason);
   } catch (error) {
-    starting.then(
-      (crew) => crew.end(),
-      () => undefined,
-    );
+    starting.then((crew) => crew.end());
     throw error;
   }
 }

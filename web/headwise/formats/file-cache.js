@@ -1,4 +1,5 @@
 // Stores parts of files in the browser's Cache API. A second visit loads them from disk, and an interrupted download resumes.
+import { orAbort } from '../checks/abort.js';
 
 /** Of all files of the package. */
 const cacheName = 'headwise';
@@ -19,37 +20,53 @@ async function openCache() {
   }
 }
 
-/** The stored parts of one address. A cache that fails or is full works like an empty one. */
+/** The stored parts of one address. A cache that fails, is full or does not answer before an abort works like an empty one. */
 export class FileCache {
   #address;
   /** @type {Cache | undefined} */
   #cache;
+  #signal;
 
-  /** @param {string} address @param {Cache | undefined} cache */
-  constructor(address, cache) {
+  /** @param {string} address @param {Cache | undefined} cache @param {AbortSignal | undefined} signal */
+  constructor(address, cache, signal) {
     this.#address = address;
     this.#cache = cache;
+    this.#signal = signal;
   }
 
-  /** @param {string} address */
-  static async open(address) {
-    return new FileCache(address, await openCache());
+  /** @param {string} address @param {AbortSignal | undefined} signal */
+  static async open(address, signal) {
+    return new FileCache(address, await orAbort(openCache(), signal), signal);
+  }
+
+  /**
+   * @template T
+   * @param {(cache: Cache) => Promise<T>} use
+   * @returns {Promise<T | undefined>} undefined: there is no cache, or it failed and is not used any more
+   */
+  async #with(use) {
+    try {
+      return this.#cache && (await orAbort(use(this.#cache), this.#signal));
+    } catch {
+      this.#cache = undefined;
+      return undefined;
+    }
   }
 
   /**
    * @param {string} part its name
    * @returns {Promise<{ bytes: Uint8Array<ArrayBuffer>, headers: Headers } | undefined>}
    */
-  async match(part) {
-    try {
-      const response = await this.#cache?.match(keyOf(this.#address, part));
-      if (response === undefined) {
-        return undefined;
-      }
-      return { bytes: new Uint8Array(await response.arrayBuffer()), headers: response.headers };
-    } catch {
-      return undefined;
-    }
+  match(part) {
+    return this.#with(async (cache) => {
+      const response = await cache.match(keyOf(this.#address, part));
+      return (
+        response && {
+          bytes: new Uint8Array(await response.arrayBuffer()),
+          headers: response.headers,
+        }
+      );
+    });
   }
 
   /**
@@ -57,13 +74,10 @@ export class FileCache {
    * @param {Uint8Array<ArrayBuffer>} bytes
    * @param {Record<string, string>} [headers]
    */
-  async put(part, bytes, headers = {}) {
-    try {
-      await this.#cache?.put(keyOf(this.#address, part), new Response(bytes, { headers }));
-    } catch {
-      // No room: the rest is not kept either.
-      this.#cache = undefined;
-    }
+  put(part, bytes, headers = {}) {
+    return this.#with((cache) =>
+      cache.put(keyOf(this.#address, part), new Response(bytes, { headers })),
+    );
   }
 
   /** Forgets parts but those that it is told to keep. @param {(part: string) => boolean} keeps */
@@ -77,15 +91,13 @@ export class FileCache {
    * @param {string} start of their keys
    * @param {(rest: string) => boolean} [keeps] by the rest of a key
    */
-  async forget(start, keeps = () => false) {
-    try {
-      for (const { url } of (await this.#cache?.keys()) ?? []) {
+  forget(start, keeps = () => false) {
+    return this.#with(async (cache) => {
+      for (const { url } of await cache.keys()) {
         if (url.startsWith(start) && !keeps(url.slice(start.length))) {
-          await this.#cache?.delete(url);
+          await cache.delete(url);
         }
       }
-    } catch {
-      this.#cache = undefined;
-    }
+    });
   }
 }

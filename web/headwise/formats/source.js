@@ -1,5 +1,5 @@
 import { checkSignal } from '../checks/check.js';
-import { discard, resolve } from '../engine/compile.js';
+import { checkUnread, discard, resolve } from '../engine/compile.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { bytesOf, isAddress, isBytes, isOf, reading } from '../checks/foreign.js';
@@ -32,14 +32,10 @@ export const answerOf = ({ status, statusText }) =>
 export function readerOfResponse(response, name, signal) {
   const answer = answerOf(response);
   if (!response.ok) {
+    discard(response);
     throw new HeadwiseError('ERR_LOAD', `${name}: ${answer}; expected the file`);
   }
-  if (response.bodyUsed || response.body?.locked) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `${name}: the Response was read before; expected a new one`,
-    );
-  }
+  checkUnread(response, name);
   const type = response.headers.get('content-type') ?? 'no content type';
   const stream = response.body ?? new Blob([]).stream();
   return new StreamReader(name, stream.getReader(), [signal], `${answer} with ${type}`);
@@ -63,11 +59,7 @@ async function readerOfAddress(address, name, signal) {
       const { openAsBlob } = await importNode('fs');
       return new PartReader(name ?? place, await openAsBlob(url), [signal]);
     }
-    const response = await fetch(url, { signal });
-    if (!response.ok) {
-      discard(response);
-    }
-    return readerOfResponse(response, name ?? place, signal);
+    return readerOfResponse(await fetch(url, { signal }), name ?? place, signal);
   } catch (cause) {
     if (cause instanceof HeadwiseError || signal?.aborted) {
       throw cause;

@@ -12,6 +12,9 @@ const headBytes = 2 ** 16;
 /** Answers that another attempt may change. */
 const passing = [408, 425, 429, 500, 502, 503, 504];
 
+/** What the platform's fetch throws, also inside a caller's own, where nothing answers. */
+const fetchFailed = /^(Failed to fetch|fetch failed|Load failed|Network ?Error|network error)/;
+
 /** What an answer's status means on Hugging Face's hub. @type {Readonly<Record<number, string>>} */
 const meanings = {
   401: 'it is private or gated, or there is no such model: expected one that is open, or options.fetch to send a token',
@@ -29,6 +32,9 @@ export class PassingError extends HeadwiseError {
 
 /** There is no such file. */
 export class AbsentError extends HeadwiseError {}
+
+/** A part is of another version than the beginning. */
+export class ChangedError extends HeadwiseError {}
 
 /** Why nothing answered, as far as that can be known. @param {URL} url */
 function whyNot(url) {
@@ -132,8 +138,9 @@ export class WebFile {
     } catch (cause) {
       signal?.throwIfAborted();
       // What fetch throws says little; what a caller's own function throws may say why.
-      const { name, message: words = describe(cause) } = /** @type {Error} */ (cause ?? {});
-      const why = name === 'TypeError' ? `: ${whyNot(this.url)}` : ` (${words})`;
+      const { message: words = describe(cause) } = /** @type {Error} */ (cause ?? {});
+      const isFetchs = this.fetch === globalThis.fetch || fetchFailed.test(words);
+      const why = isFetchs ? `: ${whyNot(this.url)}` : ` (${words})`;
       const { message } = this.error(`could not be read${why}; expected the file`);
       throw new PassingError('ERR_LOAD', message, { cause });
     }
@@ -220,7 +227,10 @@ export class WebFile {
       (range.size ?? this.size) === (this.size ?? range.size);
     if (!isPart || !isSame) {
       discard(response);
-      throw this.error('changed while it was read; expected a file that stays as it is');
+      const { message } = this.error(
+        'changed while it was read; expected a file that stays as it is',
+      );
+      throw new ChangedError('ERR_LOAD', message);
     }
     return streamOf(response);
   }

@@ -1,10 +1,11 @@
 import { orAbort } from '../checks/abort.js';
 import { HeadwiseError } from '../checks/error.js';
+import { discard } from '../engine/compile.js';
 import { newArray } from '../tensor/shape.js';
 import { FileCache } from './file-cache.js';
 import { ArrivingReader } from './reader.js';
 import { readerOfResponse } from './source.js';
-import { isFixed, PassingError, WebFile } from './web-file.js';
+import { ChangedError, isFixed, PassingError, WebFile } from './web-file.js';
 
 /** @typedef {import('./reader.js').StreamReader} StreamReader */
 
@@ -71,6 +72,7 @@ export class WebReader extends ArrivingReader {
     this.size = file.size;
     this.#at = Math.max(position, file.head.length);
     this.commit = file.commit;
+    this.answer = 'the server answered with a page';
   }
 
   /** @override @param {readonly (readonly [start: number, end: number])[]} runs */
@@ -151,6 +153,9 @@ export class WebReader extends ArrivingReader {
       } catch (cause) {
         this.throwIfAborted();
         this.#stream = undefined;
+        if (cause instanceof ChangedError) {
+          await this.#cache?.sweep(() => false);
+        }
         if (cause instanceof HeadwiseError && !(cause instanceof PassingError)) {
           throw cause;
         }
@@ -238,6 +243,24 @@ export class WebReader extends ArrivingReader {
 }
 
 /**
+ * Asks for all of a file, or for its beginning after all if the server says that it gives parts.
+ * @param {WebFile} file
+ * @param {AbortSignal | undefined} signal
+ * @returns {Promise<Response | undefined>} as WebFile.begin
+ */
+async function reachWhole(file, signal) {
+  const whole = await file.whole(signal);
+  if (whole.headers.get('accept-ranges') !== 'bytes') {
+    return whole;
+  }
+  const begun = await file.begin(signal).catch(() => whole);
+  if (begun !== whole) {
+    discard(whole);
+  }
+  return begun;
+}
+
+/**
  * Asks for a file's beginning, again where that may help. Where nobody answers waiting seldom does, but a connection may have been
  * cut.
  * @param {WebFile} file
@@ -253,12 +276,12 @@ async function reach(file, signal, isPatient) {
       if (!(error instanceof PassingError)) {
         throw error;
       }
-      const most = error.isAnswer ? attempts : 1;
-      if (!isPatient || failures === most) {
-        if (error.isAnswer || !file.mayForbidRanges) {
-          throw error;
-        }
-        return orAbort(file.whole(signal), signal);
+      const isLast = failures === (error.isAnswer ? attempts : 1);
+      if (isPatient && isLast && !error.isAnswer && file.mayForbidRanges) {
+        return orAbort(reachWhole(file, signal), signal);
+      }
+      if (!isPatient || isLast) {
+        throw error;
       }
     }
     await orAbort(pause(failures), signal);
@@ -293,7 +316,7 @@ async function keepBeginning({ url, version, size, commit = '', head }, cache, s
  * @returns {Promise<Response | undefined>} as WebFile.begin
  */
 async function begin(file, cache, signal) {
-  const stored = cache && (await orAbort(cache.match('head'), signal));
+  const stored = await cache?.match('head');
   const restore = () => {
     const { bytes, headers } = /** @type {NonNullable<typeof stored>} */ (stored);
     file.head = bytes;
@@ -330,7 +353,7 @@ async function begin(file, cache, signal) {
  */
 export async function openWeb(url, { name = url.href, fetch, signal, isKept }) {
   const file = new WebFile(url, name, fetch);
-  const cache = isKept ? await orAbort(FileCache.open(url.href), signal) : undefined;
+  const cache = isKept ? await FileCache.open(url.href, signal) : undefined;
   const response = await begin(file, cache, signal);
   if (response === undefined) {
     return new WebReader(file, cache, [signal]);

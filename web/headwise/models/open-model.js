@@ -166,8 +166,9 @@ function mustFind(folder, file) {
  * The names of the shards: those in the index, or without one all that a list of Files has.
  * @param {Folder} folder
  * @param {Reading} how
+ * @param {unknown} unclear why model.safetensors may not be there
  */
-async function listShards(folder, how) {
+async function listShards(folder, how, unclear) {
   const list = 'model.safetensors.index.json';
   const index = folder.find(list);
   const files = folder.files?.filter((name) => name.endsWith('.safetensors')) ?? [];
@@ -175,7 +176,8 @@ async function listShards(folder, how) {
     return files.sort();
   }
   const { values, name } = await readObject(mustFind(folder, list), 'index', how).catch((error) => {
-    throw error instanceof AbsentError ? absent(folder, 'model.safetensors') : error;
+    const own = error instanceof AbsentError ? absent(folder, 'model.safetensors') : error;
+    throw own !== error || error instanceof UnclearError ? (unclear ?? own) : error;
   });
   return shardNames(values, name);
 }
@@ -195,9 +197,7 @@ async function openFolderWeights(folder, how) {
       }
     }
   }
-  const names = await listShards(folder, how).catch((error) => {
-    throw how.signal?.aborted ? error : (unclear ?? error);
-  });
+  const names = await listShards(folder, how, unclear);
   const shards = names.map((shard) => mustFind(folder, shard));
   return openShards(shards, how);
 }

@@ -54,6 +54,10 @@ export function packResponse({ url, status, statusText, headers, ok, body, bodyU
     const problem = `${url || 'an argument'}: the Response was read before`;
     throw new HeadwiseError('ERR_VALUE', `${problem}; expected a new one`);
   }
+  if (!ok) {
+    // Nobody reads it, and it would keep its connection.
+    body?.cancel().catch(() => undefined);
+  }
   return { url, status, statusText, headers: [...headers], body: ok ? body : null };
 }
 
