@@ -261,8 +261,9 @@ test('a new commit takes the place of the old one in the cache', async () => {
 test('the bodies of answers that are not read are cancelled, in a Worker’s loading too', async () => {
   const server = new Server();
   let open = 0;
+  let absentFile = 'model.safetensors';
   server.answer = (file) => {
-    if (file !== 'model.safetensors') return undefined;
+    if (file !== absentFile) return undefined;
     open++;
     const body = new ReadableStream({ cancel: () => void open-- }, { highWaterMark: 0 });
     return new Response(body, { status: 404 });
@@ -270,8 +271,9 @@ test('the bodies of answers that are not read are cancelled, in a Worker’s loa
   await rejectsCode(server.read(), 'ERR_LOAD', 'model.safetensors is not there');
   assert.equal(open, 0);
   const far = /** @type {any} */ (await loadInWorker());
+  absentFile = 'config.json';
   const loading = loadModel(far, 'org/model', { fetch: server.fetch });
-  await rejectsCode(loading, 'ERR_LOAD', 'model.safetensors is not there');
+  await rejectsCode(loading, 'ERR_LOAD', 'the server answered 404');
   assert.equal(open, 0);
   await far.dispose();
 });
