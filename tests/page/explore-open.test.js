@@ -292,6 +292,33 @@ filesTest(
 );
 
 filesTest(
+  'on a phone the buttons are in sight at once, and so is what is wrong with a file',
+  '',
+  async (page) => {
+    await page.setViewport({ width: 390, height: 844 });
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    /** @param {string} selector */
+    const isInSight = (selector) =>
+      page.$eval(selector, (element) => {
+        const [box, room] = [element, element.closest('dialog')].map((one) =>
+          /** @type {Element} */ (one).getBoundingClientRect(),
+        );
+        return box.height > 0 && box.top >= room.top && box.bottom <= room.bottom;
+      });
+    await openMenu(page, 'explore-files');
+    await page.click('#explore-open');
+    assert.equal(await focused(), 'Choose files…');
+    assert.ok(await isInSight(':focus'));
+    await page.keyboard.press('Escape');
+    await chooseFiles(page, 'oblong.npy');
+    await says(page, '.explore-files .message.error', /oblong\.npy has shape/);
+    assert.equal(await focused(), 'Choose files…');
+    assert.ok(await isInSight(':focus'));
+    assert.ok(await isInSight('.explore-files .message.error'));
+  },
+);
+
+filesTest(
   'a file that does not fit does not end the loading of the page’s model',
   '',
   async (page) => {

@@ -174,3 +174,14 @@ pageTest(
     assert.equal(await isLost(), false);
   },
 );
+
+pageTest('a sentence that is read from right to left is written so', '', async (page) => {
+  await rerun(page, () => page.click('#source input[value="own"]'));
+  const direction = () => page.$eval('#text', (box) => getComputedStyle(box).direction);
+  assert.equal(await direction(), 'ltr');
+  await rerun(page, async () => {
+    await page.$eval('#text', (box) => /** @type {HTMLTextAreaElement} */ (box).select());
+    await page.type('#text', '\u05e9\u05dc\u05d5\u05dd');
+  });
+  assert.equal(await direction(), 'rtl');
+});

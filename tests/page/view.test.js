@@ -175,6 +175,20 @@ viewTest('an element that was taken out does not listen to the colours any more'
   assert.deepEqual(counts, [1, 0]);
 });
 
+viewTest('an element works where a page is only imitated, as by jsdom', async (page) => {
+  const words = await page.evaluate(`(async () => {
+    globalThis.matchMedia = globalThis.ResizeObserver = undefined;
+    delete CSSStyleSheet.prototype.replaceSync;
+    const element = document.createElement('attention-map');
+    document.body.append(element);
+    await element.show({ weights: [[1, 0], [0.5, 0.5]], tokens: ['one', 'two'] });
+    element.place = { query: 1, key: 0 };
+    element.remove();
+    return element.shadowRoot.querySelector('[role=status]').textContent;
+  })()`);
+  assert.equal(words, '“two” (2) → “one” (1): 0.5000');
+});
+
 viewTest('what cannot be drawn is refused in words', async (page) => {
   const refused = (/** @type {string} */ call) =>
     page.evaluate(

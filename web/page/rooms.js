@@ -38,6 +38,7 @@ export function connectRooms(store, open) {
 
   const show = () => {
     const state = store.get();
+    document.documentElement.dataset.room = state.room;
     for (const { room, link } of links) {
       const here = room === state.room;
       link.href = formatHash({ ...state, room });
@@ -52,10 +53,6 @@ export function connectRooms(store, open) {
   const enter = async (room) => {
     opened.add(room);
     const place = byId(`${room}-room`, HTMLElement);
-    const name = links.find((one) => one.room === room)?.link.textContent;
-    const waiting = el('p', { class: 'opening', role: 'status' }, `Opening ${name} …`);
-    // Compare stands in the page's own markup.
-    if (!place.hasChildNodes()) place.append(waiting);
     try {
       await open[room]();
     } catch (error) {
@@ -64,7 +61,7 @@ export function connectRooms(store, open) {
       const message = el('p', { class: 'message error', role: 'alert' }, words);
       place.prepend(message);
     } finally {
-      waiting.remove();
+      place.querySelector(':scope > .opening')?.remove();
     }
   };
   store.subscribe((after, before) => {

@@ -53,18 +53,20 @@ export class AttentionMap extends Base {
   #frame = new Frame();
   #layers = new Layers(this.#frame.canvas, () => this.#arrived());
   /** One list for both ends of listening: each call of matchMedia gives another. */
-  #dark = matchMedia('(prefers-color-scheme: dark)');
+  #dark = globalThis.matchMedia?.('(prefers-color-scheme: dark)');
   #schedule = onceAFrame(() => this.#draw());
-  #watch = new ResizeObserver(() => {
-    this.#measure();
-    this.#draw(); // at once: a canvas is empty when its size has changed, and would be seen so
-    this.#want();
-  });
+  #watch =
+    globalThis.ResizeObserver &&
+    new ResizeObserver(() => {
+      this.#measure();
+      this.#draw(); // at once: a canvas is empty when its size has changed, and would be seen so
+      this.#want();
+    });
 
   constructor() {
     super();
     const sheet = new CSSStyleSheet();
-    sheet.replaceSync(style);
+    sheet.replaceSync?.(style);
     const shadow = this.attachShadow({ mode: 'open' });
     shadow.adoptedStyleSheets = [sheet];
     shadow.append(...this.#frame.elements);
@@ -74,8 +76,8 @@ export class AttentionMap extends Base {
 
   /** @internal */
   connectedCallback() {
-    this.#watch.observe(this.#frame.ruler);
-    this.#dark.addEventListener('change', this.#recolour);
+    this.#watch?.observe(this.#frame.ruler);
+    this.#dark?.addEventListener('change', this.#recolour);
   }
 
   /** @internal */
@@ -86,8 +88,8 @@ export class AttentionMap extends Base {
 
   /** @internal */
   disconnectedCallback() {
-    this.#watch.disconnect();
-    this.#dark.removeEventListener('change', this.#recolour);
+    this.#watch?.disconnect();
+    this.#dark?.removeEventListener('change', this.#recolour);
   }
 
   /** The number of cells along a side with one pixel each. */

@@ -17,16 +17,16 @@ const HATCH = 'var(--attention-mask-line, light-dark(#cfd4db, #3c444f))';
 const HATCH_PX = 6;
 
 /**
- * What CSS makes of a colour where an element is.
+ * What CSS makes of a colour where an element is. Colours that the system forces on text are none of a map's.
  *
  * @param {HTMLElement} element
  * @param {string} colour
  */
 function resolved(element, colour) {
-  const { color } = element.style;
-  element.style.color = colour;
+  const { color, forcedColorAdjust } = element.style;
+  Object.assign(element.style, { color: colour, forcedColorAdjust: 'none' });
   const found = getComputedStyle(element).color;
-  element.style.color = color;
+  Object.assign(element.style, { color, forcedColorAdjust });
   return found;
 }
 

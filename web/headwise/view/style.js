@@ -78,7 +78,13 @@ export const style = `
 :host([zoomable]) .map-field.closer { touch-action: none; }
 .map-field:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 canvas { display: block; width: 100%; height: 100%; }
-.marks { position: absolute; inset: 0; clip-path: inset(-8px); pointer-events: none; }
+.marks {
+  position: absolute;
+  inset: 0;
+  clip-path: inset(-8px);
+  pointer-events: none;
+  forced-color-adjust: none;
+}
 .marks div { position: absolute; inset: 0; min-width: 1px; min-height: 1px; }
 .cell-cursor {
   outline: 1px solid #fff;

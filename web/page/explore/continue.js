@@ -5,6 +5,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
+import { byId } from '../shared/dom.js';
 import { formatRate, plural } from '../shared/format.js';
 import { menu } from '../shared/menu.js';
 import { derived, effect, signal } from '../shared/signals.js';
@@ -92,11 +93,16 @@ export function continuation(room) {
     if (current) current.abort();
     else write();
   };
+  const takeBack = () => {
+    room.set({ added: [] });
+    // The button goes; what it took back can be written again.
+    byId('explore-write', HTMLElement).focus();
+  };
   const classes = () => (room.run.value ? 'explore-continue' : 'explore-continue awaited');
   const form = html`<form id="explore-continue" class=${drawn(classes)} autocomplete="off"
     ?hidden=${drawn(() => room.predicts.value !== 'next' || !room.run.value)} @submit=${submit}>
-    <button type="submit">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
-    <button type="button" class="quiet" @click=${() => room.set({ added: [] })}
+    <button type="submit" id="explore-write">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
+    <button type="button" class="quiet" id="explore-take-back" @click=${takeBack}
       ?hidden=${drawn(() => room.state.value.added.length === 0)}>Take it back</button>
     ${menu(
       'explore-continue-how',

@@ -30,9 +30,13 @@ import { Waiting } from './waiting.js';
  *
  * @param {ExploreState} state
  * @param {Partial<RunSummary>} run
+ * @param {number} [vocabSize]
  * @returns {ExploreState}
  */
-function possibleState(state, { layers = 1, heads = 1, n = 0, muted = [], hasNorms }) {
+function possibleState(state, run, vocabSize = Infinity) {
+  const { layers = 1, heads = 1, n = 0, muted = [], hasNorms } = run;
+  const idOf = (/** @type {number | null} */ id) => (id !== null && id < vocabSize ? id : null);
+  const [target, against] = [idOf(state.target), idOf(state.against)];
   const has = (/** @type {HeadName} */ { layer, head }) => layer < layers && head < heads;
   const chosen = {
     layer: Math.min(state.layer, layers - 1),
@@ -50,6 +54,8 @@ function possibleState(state, { layers = 1, heads = 1, n = 0, muted = [], hasNor
     overlay: state.overlay.filter(isOther),
     pins: state.pins.filter(({ token }) => token < n),
     key: state.key !== null && state.key < n ? state.key : null,
+    target,
+    against: against === target ? null : against,
   };
 }
 
@@ -79,8 +85,6 @@ export class Explorer {
   /** Of scores that were opened: whether they are made weights. */
   softmax = signal(false);
   /** The latest run. @type {Signal<RunSummary | undefined>} */ run = signal(undefined);
-  /** How many tokens at its end the model wrote. */
-  written = signal(0);
   /** What is written behind it, and not yet read. @type {Signal<{ run?: RunSummary, tokens: Token[] } | undefined>} */
   draft = signal(undefined);
   message = signal({ words: '', isError: false });
@@ -130,14 +134,18 @@ export class Explorer {
     if (isSuperseded(error)) return;
     const { run } = this.session;
     this.run.value = run;
-    const still = run ? ' Below is still the last text that could be read.' : '';
-    this.say(/** @type {Error} */ (error).message + still, true);
+    const { message } = /** @type {Error} */ (error);
+    const end = /[.!?]$/.test(message) ? '' : '.';
+    const still = run ? `${end} Shown is still the last text that could be read.` : '';
+    this.say(message + still, true);
   };
 
   // What follows from it
 
   /** The state as far as the run has it. */
-  shown = computed(() => possibleState(this.state.value, this.run.value ?? {}));
+  shown = computed(() =>
+    possibleState(this.state.value, this.run.value ?? {}, this.model.value?.config?.vocabSize),
+  );
   what = derived(() => whatOf(this.shown.value));
   title = computed(() => titleOf(this.shown.value));
   pins = derived(() => this.shown.value.pins);

@@ -48,7 +48,7 @@ export function listenToKeys(room, keysNow) {
 /** The dialog that lists the keys. */
 export const help = html`<dialog id="explore-help-dialog" class="explore-help"
   aria-labelledby="explore-help-title">
-  <h2 id="explore-help-title">Keys</h2>
+  <h2 id="explore-help-title" tabindex="-1" autofocus>Keys</h2>
   <table>
     <tbody>
       ${LISTED.map(

@@ -36,6 +36,7 @@ const palettes = new Map();
 /** @returns {Palette} */
 function read() {
   const probe = document.createElement('span');
+  probe.style.forcedColorAdjust = 'none';
   const context = document.createElement('canvas').getContext('2d');
   document.body.append(probe);
   const colourOf = (/** @type {string} */ variable) => {

@@ -20,6 +20,29 @@ const MOST_OF_SEVERAL = 4;
 
 const TITLES = { query: 'attends to', key: 'is attended to by' };
 
+/** Goes to a token in the text. @param {number | undefined} at */
+export const focusToken = (at) =>
+  /** @type {HTMLElement | null} */ (
+    document.querySelector(`#explore-text [data-at="${at}"]`)
+  )?.focus({ preventScroll: true });
+
+/**
+ * Lets a pin go. Its button goes too, unless the next pin's takes its place.
+ *
+ * @param {Explorer} room
+ * @param {Pin} pin
+ * @param {Event} event
+ */
+function unpin({ choices }, pin, { currentTarget }) {
+  const card = /** @type {Element} */ (currentTarget).closest('.pin-card');
+  /** @type {HTMLElement | null | undefined} */
+  const before = card?.previousElementSibling?.querySelector('.unpin');
+  choices.unpin(pin);
+  if (card?.nextElementSibling) return;
+  if (before) before.focus({ preventScroll: true });
+  else focusToken(pin.token);
+}
+
 /** @param {Explorer} room @param {RunSummary} run @param {Card} card @param {number} most */
 function cardOf(room, { tokens }, { pin, weights, isPinned, others, names }, most) {
   const { focus, choices } = room;
@@ -45,8 +68,8 @@ function cardOf(room, { tokens }, { pin, weights, isPinned, others, names }, mos
       <span class="pin-tools">
         <button type="button" class="quiet" aria-label="Show what ${name} ${TITLES[other]}"
           title="${TITLES[other]} …" @click=${() => choices.turn(pin)}>⇄</button>
-        <button type="button" class="quiet" aria-label="Unpin ${name}" ?hidden=${!isPinned}
-          @click=${() => choices.unpin(pin)}>×</button>
+        <button type="button" class="quiet unpin" aria-label="Unpin ${name}" ?hidden=${!isPinned}
+          @click=${(/** @type {Event} */ event) => unpin(room, pin, event)}>×</button>
       </span>
     </div>
     <table class="bars ${names ? 'of-two' : ''}">

@@ -19,7 +19,7 @@ async function wantedFiles(model, own) {
   throw new PageError(
     'ERR_LOAD',
     model === OPENED
-      ? 'This address is of files that were opened from a disk: it does not carry them. Open them again, or choose a model of the page.'
+      ? 'This address is of files that were opened from a disk, or of a model from Train: it does not carry them. Open them again, train again, or choose a model of the page.'
       : `There is no model "${model}" here. Choose one of the list, or open files.`,
   );
 }
@@ -113,7 +113,6 @@ export function connectReading(room) {
       await session.read(room.text.peek(), asked);
       settled = asked;
       batch(() => {
-        room.written.value = asked.added.length;
         room.run.value = session.run;
         room.say('');
       });

@@ -22,9 +22,10 @@ import { largeMaps } from './large-maps.js';
 import { details, lead } from './lead.js';
 import { linesView, overlayChoice, shareChoice } from './lines.js';
 import { measureControls } from './measures.js';
+import { OPENED } from './models.js';
 import { nextTokens } from './next-token.js';
 import { connectOpen, openedLine } from './open/panel.js';
-import { pinCards } from './pins.js';
+import { focusToken, pinCards } from './pins.js';
 import { connectKeptTexts } from './kept-texts.js';
 import { connectReading } from './reading.js';
 import { tableView } from './table-view.js';
@@ -34,6 +35,10 @@ import { textView, tintChoice, tintNote } from './text-view.js';
 import { lensView } from './why/lens-view.js';
 import { waitingBar } from './waiting.js';
 import { whyView } from './why/view.js';
+
+/** Whether the address is of what this page no longer has. @param {Explorer} room */
+const isLost = ({ state, own, message }) =>
+  state.value.model === OPENED && !own.value && message.value.isError;
 
 /** @param {Explorer} room @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog */
 function textSection(room, show) {
@@ -73,6 +78,7 @@ function textSection(room, show) {
     <p id="explore-message" role="status"
       class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
       .textContent=${drawn(() => message.value.words)}></p>
+    <p class="note" id="explore-to-train" ?hidden=${drawn(() => !isLost(room))}><a href="#train">Go to Train</a></p>
   </section>`;
 }
 
@@ -83,6 +89,13 @@ function gridSide(room) {
     room.set({ show: isAll() ? 'one' : 'all' });
     byId('explore-heads', HTMLElement).scrollIntoView({ block: isAll() ? 'start' : 'nearest' });
   };
+  const unmute = () => {
+    room.choices.unmuteAll();
+    // The button goes; the head that is shown is in the grid.
+    /** @type {HTMLElement | null} */
+    const chosen = document.querySelector('#explore-grid [tabindex="0"]');
+    chosen?.focus({ preventScroll: true });
+  };
   return html`<div class="part-head">
       <h3 id="explore-grid-title">${drawn(() => {
         const { layers, heads } = room.run.value ?? {};
@@ -91,7 +104,7 @@ function gridSide(room) {
       ${drawn(() => {
         const { length } = room.shown.value.muted;
         return html`<button type="button" class="quiet" id="explore-unmute" ?hidden=${length === 0}
-          @click=${room.choices.unmuteAll}>Unmute ${length === 1 ? '1 head' : `all ${length}`}</button>`;
+          @click=${unmute}>Unmute ${length === 1 ? '1 head' : `all ${length}`}</button>`;
       })}
       <button type="button" class="quiet" id="explore-all" aria-pressed=${drawn(() => isAll())}
         @click=${toggle}>Large</button>
@@ -107,19 +120,26 @@ function kept(name, content) {
 }
 
 /** @param {Explorer} room @param {Record<'map' | 'grid' | 'next', HTMLElement>} parts */
-const mapsView = (room, { map, grid, next }) => html`
+function mapsView(room, { map, grid, next }) {
+  const clear = () => {
+    const last = room.pins.peek().at(-1);
+    room.choices.unpinAll();
+    focusToken(last?.token);
+  };
+  return html`
   <h2 id="explore-heads-title" class="visually-hidden">Layers and heads</h2>
   <div class="explore-main">
     ${map} ${grid}
     <div class="explore-panel">
       <div class="pins-head" ?hidden=${drawn(() => room.pins.value.length < 2)}>
         <button type="button" class="quiet" id="explore-unpin"
-          @click=${room.choices.unpinAll}>Clear pins</button>
+          @click=${clear}>Clear pins</button>
       </div>
       <div id="explore-pins">${pinCards(room)}</div>
       ${next}
     </div>
   </div>`;
+}
 
 /** @param {Explorer} room */
 function headsSection(room) {

@@ -19,6 +19,7 @@
  * @typedef {object} RunSummary
  * @property {number} run its number
  * @property {number} n tokens
+ * @property {number} written how many of them, at its end, the model wrote
  * @property {number} layers
  * @property {number} heads
  * @property {boolean} causal

@@ -6,7 +6,7 @@
 
 import { byId } from '../shared/dom.js';
 import { formatCount } from '../shared/format.js';
-import { signal } from '../shared/signals.js';
+import { effect, signal } from '../shared/signals.js';
 import { drawn, html, select } from '../shared/template.js';
 import { TOO_LONG } from '../shared/kept-texts.js';
 import { isLinkable } from '../shared/linkable.js';
@@ -63,6 +63,10 @@ function countWords({ run, model, state, message, isBusy }) {
 export function textEditor(room) {
   const { text, sample, choices, hasModel, model, run } = room;
   const isOpen = signal(false);
+  effect(() => {
+    // There is nothing else to do than to type.
+    if (text.value.trim() === '') isOpen.value = true;
+  });
   const input = () => byId('explore-input', HTMLTextAreaElement);
   const toggle = () => {
     isOpen.value = !isOpen.value;
@@ -95,7 +99,7 @@ export function textEditor(room) {
         <label for="explore-input">
           ${model.value?.sample === undefined ? 'Your text' : 'Token ids, with spaces between'}
         </label>
-        <textarea id="explore-input" rows="4" spellcheck="false" .value=${text.value}
+        <textarea id="explore-input" rows="4" dir="auto" spellcheck="false" .value=${text.value}
           @input=${typed} @change=${take}></textarea>
         <div class="row">
           <p class="note" id="explore-room-left">${countWords(room)}</p>

@@ -7,8 +7,9 @@
  */
 
 import { SPACE } from '../shared/tokenize.js';
-import { effect, signal } from '../shared/signals.js';
+import { computed, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, nothing, select } from '../shared/template.js';
+import { wholeCharacters } from './characters.js';
 import { percent } from './next-token.js';
 import { colourOf } from './pin-colours.js';
 
@@ -23,6 +24,9 @@ export const WORST = 8;
 /** How many of a line's weights are told, and how large they must be. */
 const TOLD = 3;
 const LEAST_TOLD = 0.005;
+
+/** A token of more characters may be broken over lines. */
+const LONG = 20;
 
 /** A token of so few characters may be too narrow for a finger. */
 const NARROW = 2;
@@ -42,9 +46,8 @@ function tokenOf(
 ) {
   const hasSpace = text.startsWith(SPACE) && text.length > 1;
   const words = hasSpace ? text.slice(1) : text;
-  const all = [...classes, words.length <= NARROW && 'narrow', isSpecial && 'special'].filter(
-    Boolean,
-  );
+  const size = words.length <= NARROW ? 'narrow' : words.length > LONG && 'long';
+  const all = [...classes, size, isSpecial && 'special'].filter(Boolean);
   const space = isApart || token.isApart || hasSpace ? ' ' : '';
   const end = text.includes(NEWLINE) ? html`<br />` : '';
   return html`${space}<span role="option" tabindex=${isStop ? 0 : -1} data-at=${at ?? nothing}
@@ -87,7 +90,9 @@ function actionsOf({ focus, choices, run }, stop) {
     point(/** @type {Event} */ event) {
       const target = /** @type {Element} */ (event.target);
       const isMeant = event.type !== 'focusin' || target.matches(':focus-visible');
-      if (tokenAt(event) >= 0 && isMeant) focus.set({ query: tokenAt(event) }, stop);
+      if (tokenAt(event) < 0) return;
+      if (event.type === 'focusin') stop.value = tokenAt(event);
+      if (isMeant) focus.set({ query: tokenAt(event) }, stop);
     },
     leave: () => focus.clear(stop),
     click: (/** @type {MouseEvent} */ event) => choose(tokenAt(event), event),
@@ -137,9 +142,9 @@ function tintsNow({ run, line, losses, shown }) {
   return { tints, about: answer?.subject.token, title: () => undefined };
 }
 
-/** @param {Explorer} room @param {number} stop the token that Tab reaches */
-function tokensOf(room, stop) {
-  const { run, place, pins, written, isApart, draft } = room;
+/** @param {Explorer} room @param {number} stop the token that Tab reaches @param {readonly string[]} wholes */
+function tokensOf(room, stop, wholes) {
+  const { run, place, pins, isApart, draft } = room;
   const now = run.value;
   if (!now) return '';
   const { tints, title, about } = tintsNow(room);
@@ -147,13 +152,15 @@ function tokensOf(room, stop) {
   const begun = draft.value?.run === now ? draft.value.tokens : [];
   const tokens = now.tokens.map((token, at) => {
     const classes = [
-      at >= now.n - written.value && 'written',
+      at >= now.n - now.written && 'written',
       at === about && 'about',
       at === place.value.query && 'is-query',
       at === place.value.key && 'is-key',
     ];
     const isStop = at === Math.min(stop, now.n - 1);
-    const how = { at, classes, pin: colours.get(at), isStop, tint: tints[at], title: title(at) };
+    const told = [wholes[at] && `part of ${wholes[at]}`, title(at)].filter(Boolean).join('; ');
+    const shown = { isStop, tint: tints[at], title: told || undefined };
+    const how = { at, classes, pin: colours.get(at), ...shown };
     return tokenOf(token, isApart.value, how);
   });
   return [
@@ -175,6 +182,7 @@ function reveal(text, at) {
 /** @param {Explorer} room */
 export function textView(room) {
   const stop = signal(0);
+  const wholes = computed(() => wholeCharacters(room.run.value?.tokens ?? []));
   const { point, leave, click, down, key } = actionsOf(room, stop);
   /** What is written stays in sight, and what is pointed at elsewhere, or pinned. @param {HTMLElement} text */
   const follow = (text) => {
@@ -197,13 +205,14 @@ export function textView(room) {
     aria-label="Tokens: choose one to pin it" ?hidden=${drawn(() => !room.run.value)}
     data-tint=${drawn(() => room.shown.value.tint)} @pointerdown=${down}
     @pointerover=${point} @pointerleave=${leave} @focusin=${point} @focusout=${leave}
-    @click=${click} @keydown=${key} ${made(follow)}>${drawn(() => tokensOf(room, stop.value))}</div>`;
+    @click=${click} @keydown=${key} ${made(follow)}>${drawn(() => tokensOf(room, stop.value, wholes.value))}</div>`;
 }
 
 /** The whole text's loss, in words. @param {Explorer} room */
-function lossWords({ losses, run }) {
+function lossWords({ losses, run, state }) {
   const { run: about, found } = losses.answer.value ?? {};
-  if (!found || about !== run.value || !about) return '';
+  // A tour tells of one prediction: what the rest of its text can be foreseen by would contradict it.
+  if (state.value.tour || !found || about !== run.value || !about) return '';
   const before = about.muted.length > 0 ? `; ${found.before.toFixed(2)} with all heads` : '';
   return `Loss of the text: ${found.mean.toFixed(2)} nats per token${before}.`;
 }

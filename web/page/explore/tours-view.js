@@ -48,6 +48,14 @@ function result({ next, run }) {
 const button = (words, act, { kind = 'quiet', id } = {}) =>
   html`<button type="button" class=${kind} id=${id ?? nothing} @click=${act}>${words}</button>`;
 
+/** Where a button may have gone, another one has the focus: the way on, or to the tour. */
+function keepFocus() {
+  if (document.activeElement !== document.body) return;
+  const on = ['explore-tour-next', 'explore-tour-end', 'explore-tour', 'main'];
+  const next = on.map((id) => document.getElementById(id)).find(Boolean);
+  next?.focus({ preventScroll: true });
+}
+
 /** @param {Explorer} room */
 export function tours(room) {
   const isNew = signal(!wasOffered());
@@ -55,6 +63,7 @@ export function tours(room) {
     remember();
     isNew.value = false;
     room.choices.tour(tour);
+    keepFocus();
   };
   const start = () => go({ name: FIRST, step: 0 });
   const skip = () => go(null);
@@ -84,7 +93,7 @@ export function tours(room) {
         </p>
       </div>
       <div class="tour-buttons">
-        ${button(isLast ? 'End of the tour' : 'Skip the tour', skip)}
+        ${button(isLast ? 'End of the tour' : 'Skip the tour', skip, { id: 'explore-tour-end' })}
         ${step > 0 ? button('Back', to(step - 1)) : ''}
         ${isLast ? '' : button('Next', to(step + 1), { kind: 'primary', id: 'explore-tour-next' })}
       </div>

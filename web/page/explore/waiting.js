@@ -6,8 +6,9 @@
  * @import { Explorer } from './explorer.js'
  */
 
+import { byId } from '../shared/dom.js';
 import { signal } from '../shared/signals.js';
-import { drawn, html } from '../shared/template.js';
+import { drawn, html, made } from '../shared/template.js';
 
 export class Waiting {
   #slowMs;
@@ -48,6 +49,22 @@ export class Waiting {
   }
 }
 
+/** What had the focus when a bar came, by its id: mostly what started the wait. @type {Map<string, Element | null>} */
+const starters = new Map();
+
+/** @param {HTMLElement} element a bar @param {boolean} isShown */
+function noteStarter({ id }, isShown) {
+  if (isShown) starters.set(id, document.activeElement);
+}
+
+/** The bar's button goes: back to what started the wait, where that is seen. @param {string} id */
+export function leaveBar(id) {
+  const starter = starters.get(id);
+  if (starter instanceof HTMLElement && starter.checkVisibility()) starter.focus();
+  if (document.activeElement !== starter || starter === document.body)
+    byId('main', HTMLElement).focus({ preventScroll: true });
+}
+
 /**
  * @param {string} id
  * @param {Waiting['now']['value']} now undefined: nothing is waited for
@@ -59,9 +76,13 @@ export function bar(id, now, cancel) {
     fraction === undefined
       ? html`<progress aria-label=${label}></progress>`
       : html`<progress max="1" .value=${fraction} aria-label=${label}></progress>`;
-  return html`<div class="waiting-bar" id=${id} ?hidden=${!now}>
+  const leave = () => {
+    cancel?.();
+    leaveBar(id);
+  };
+  return html`<div class="waiting-bar" id=${id} ?hidden=${!now} ${made(noteStarter, now !== undefined)}>
     ${progress}<span class="note">${label}</span>
-    <button type="button" class="quiet" ?hidden=${!cancel} @click=${cancel}>Cancel</button>
+    <button type="button" class="quiet" ?hidden=${!cancel} @click=${leave}>Cancel</button>
   </div>`;
 }
 
@@ -70,13 +91,18 @@ export const waitingBar = ({ waiting }) =>
   drawn(() => bar('explore-waiting', waiting.now.value, () => waiting.cancel()));
 
 /** Of what is asked of all heads; what was cancelled can be gone on with. @param {Explorer} room */
-export const headsBar = ({ surveying, run, skipped, survey }) =>
-  drawn(() => {
+export const headsBar = ({ surveying, run, skipped, survey }) => {
+  const goOn = () => {
+    survey();
+    leaveBar('explore-surveying');
+  };
+  return drawn(() => {
     const now = surveying.now.value;
     if (!run.value || skipped.value !== run.value)
       return now ? bar('explore-surveying', now, () => (skipped.value = run.peek())) : '';
     return html`<div class="waiting-bar" id="explore-skipped">
       <span class="note">Not all small maps and scores are there.</span>
-      <button type="button" class="quiet" @click=${survey}>Go on</button>
+      <button type="button" class="quiet" @click=${goOn}>Go on</button>
     </div>`;
   });
+};

@@ -20,15 +20,21 @@ function key(event) {
   menu.querySelector('summary')?.focus();
 }
 
-/** What opens a dialog closes it. @param {Event} event */
-function closeFor({ target, currentTarget }) {
-  const opens = target instanceof Element && target.closest('[data-opens]');
-  if (opens) /** @type {HTMLDetailsElement} */ (currentTarget).open = false;
-}
+/** What opens a dialog closes it. Its own button has the focus before the dialog opens, which gives it back. */
+const closing = {
+  capture: true,
+  /** @param {Event} event */
+  handleEvent({ target, currentTarget }) {
+    if (!(target instanceof Element) || !target.closest('[data-opens]')) return;
+    const menu = /** @type {HTMLDetailsElement} */ (currentTarget);
+    menu.open = false;
+    menu.querySelector('summary')?.focus();
+  },
+};
 
 /** @param {string} id @param {unknown} words on the button @param {unknown} content */
 export const menu = (id, words, content) =>
-  html`<details class="menu" id=${id} @keydown=${key} @click=${closeFor}>
+  html`<details class="menu" id=${id} @keydown=${key} @click=${closing}>
     <summary>${words}</summary>
     <div class="menu-panel">${content}</div>
   </details>`;

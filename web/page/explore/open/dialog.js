@@ -50,8 +50,9 @@ function createWork(gaveUp) {
   /** What can be done now has the focus. @param {typeof progress.value} [now] */
   const turnTo = (now) => {
     progress.value = now;
-    const button = now ? '.open-working button' : '.row button';
+    const button = now ? '.open-working button' : '#explore-choose button';
     /** @type {HTMLElement} */ (dialog().querySelector(button)).focus();
+    dialog().querySelector('.message')?.scrollIntoView({ block: 'nearest' });
   };
   return {
     message,
@@ -118,35 +119,35 @@ export function createOpenDialog(open, openNamed, gaveUp) {
   const parts = () => {
     const { words, isError } = message.value;
     const { fraction = 0, label = 'Loading' } = progress.value ?? {};
-    return html`<p class="message ${isError ? 'error' : ''}" role="status" .textContent=${words}></p>
-      <div class="open-working" ?hidden=${!progress.value}>
+    return html`<div class="open-working" ?hidden=${!progress.value}>
         <progress max="1" aria-label="Read so far" .value=${fraction}></progress>
         <span class="note">${label} … ${Math.round(100 * fraction)} %</span>
         <button type="button" class="quiet" @click=${cancel}>Cancel</button>
       </div>
-      <div class="row" ?hidden=${progress.value}>
-        <button type="button" @click=${choose}>Choose files…</button>
+      <div class="row" id="explore-choose" ?hidden=${progress.value}>
+        <button type="button" autofocus @click=${choose}>Choose files…</button>
         <input type="file" multiple hidden aria-label="Files to open" @change=${chosen} />
         <button type="button" @click=${choose}>Choose a folder…</button>
         <input type="file" webkitdirectory hidden aria-label="Folder to open" @change=${chosen} />
         <button type="button" class="quiet" @click=${() => dialog().close()}>Close</button>
-      </div>`;
+      </div>
+      <p class="message ${isError ? 'error' : ''}" role="status" .textContent=${words}></p>`;
   };
   const element = html`<dialog id="explore-open-dialog" class="explore-files"
     aria-labelledby="explore-open-title" @close=${cancel}>
     <h2 id="explore-open-title">Open your own</h2>
     <p>Choose files, or drop them anywhere in this room.</p>
-    <dl>${OPENABLE.map(([term, words]) => html`<dt>${term}</dt><dd>${words}</dd>`)}</dl>
-    <p class="note">
-      Nothing leaves this machine: the files are read in this tab, and the address never carries them.
-    </p>
+    ${drawn(parts)}
     <form class="row" @submit=${named}>
       <label for="explore-hosted">Or a model’s name on Hugging Face, or its address</label>
       <input id="explore-hosted" name="name" required placeholder="HuggingFaceTB/SmolLM2-135M"
         autocomplete="off" autocapitalize="off" spellcheck="false" />
       <button type="submit">Fetch and open</button>
     </form>
-    ${drawn(parts)}
+    <p class="note">
+      Nothing leaves this machine: the files are read in this tab, and the address never carries them.
+    </p>
+    <dl>${OPENABLE.map(([term, words]) => html`<dt>${term}</dt><dd>${words}</dd>`)}</dl>
   </dialog>`;
   return { element, show, read };
 }

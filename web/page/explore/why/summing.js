@@ -9,7 +9,7 @@
 import { computed, signal } from '../../shared/signals.js';
 import { drawn, html } from '../../shared/template.js';
 import { Asked } from '../asked.js';
-import { bar, Waiting } from '../waiting.js';
+import { bar, leaveBar, Waiting } from '../waiting.js';
 
 export class Summing {
   #room;
@@ -60,8 +60,12 @@ export class Summing {
 }
 
 /** Stands where the sum is to be. @param {Explorer} room */
-export const summingBar = ({ summing }) =>
-  drawn(() => {
+export const summingBar = ({ summing }) => {
+  const goOn = () => {
+    summing.goOn();
+    leaveBar('explore-summing');
+  };
+  return drawn(() => {
     const now = summing.waiting.now.value;
     if (!summing.isSkipped.value)
       return now
@@ -69,6 +73,7 @@ export const summingBar = ({ summing }) =>
         : html`<p class="note">Adding up …</p>`;
     return html`<div class="waiting-bar" id="explore-unsummed">
       <span class="note">The parts were not added up.</span>
-      <button type="button" class="quiet" @click=${summing.goOn}>Go on</button>
+      <button type="button" class="quiet" @click=${goOn}>Go on</button>
     </div>`;
   });
+};

@@ -147,6 +147,15 @@ export function predictionOf(model) {
 }
 
 /**
+ * What an address says that a model wrote, as far as it can be: an encoder writes nothing.
+ *
+ * @param {Model} model
+ * @param {readonly number[]} added ids
+ */
+export const writtenOf = (model, added) =>
+  'encoder' in model ? [] : added.filter((id) => id < model.decoder.config.vocabSize);
+
+/**
  * @param {Model} model
  * @param {string} text
  * @param {readonly number[]} added ids behind the text's
@@ -156,13 +165,13 @@ export function predictionOf(model) {
  */
 export function idsOf(model, text, added, isSample = false) {
   const { text: tokens } = model;
-  const { contextLength, vocabSize } = networkOf(model).config;
+  const { contextLength } = networkOf(model).config;
   const isEncoder = 'encoder' in model;
   // What a decoder writes stands right behind the text.
   const [before, after] = [tokens.before, isEncoder ? tokens.after : []];
   const most = contextLength - before.length - after.length;
   const read = tokens.encode(text).slice(0, isSample ? Math.max(0, most) : undefined);
-  const words = [...read, ...(isEncoder ? [] : added.filter((id) => id < vocabSize))];
+  const words = [...read, ...writtenOf(model, added)];
   const ids = [...before, ...words, ...after];
   if (words.length === 0) {
     const unit = tokens.sample === undefined ? 'word' : 'token id';

@@ -13,7 +13,7 @@ import { load } from '../../../headwise/index.js';
 import { PageError } from '../../shared/errors.js';
 import { shortName } from '../address.js';
 import { openTensors } from '../open/tensors.js';
-import { idsOf, networkOf, openModel, predictionOf, runModel } from './model.js';
+import { idsOf, networkOf, openModel, predictionOf, runModel, writtenOf } from './model.js';
 import { Reading } from './reading.js';
 import { Rollouts, rollout } from './rollout.js';
 import { stale, stopRollouts, take } from './slots.js';
@@ -119,7 +119,7 @@ export async function open(files, onProgress, signal) {
  * @param {Wanted} wanted
  */
 export function run(next, wanted) {
-  const { name, read, muted } = tensors ? tensorsRun(tensors, wanted) : textRun(wanted);
+  const { name, read, muted, written } = tensors ? tensorsRun(tensors, wanted) : textRun(wanted);
   if (reading?.name === name) {
     reading.mute(muted);
   } else {
@@ -139,7 +139,7 @@ export function run(next, wanted) {
   const { n, layers, heads, causal } = source;
   const { residualBytes } = reading;
   return {
-    ...{ run: next, n, layers, heads, causal, hasNorms: source.norms !== undefined },
+    ...{ run: next, n, written, layers, heads, causal, hasNorms: source.norms !== undefined },
     ...{ ids, tokens, muted, ms, bytes, residualBytes },
   };
 }
@@ -147,7 +147,8 @@ export function run(next, wanted) {
 /** @param {Tensors} from @param {Wanted} wanted */
 function tensorsRun(from, { causal, softmax }) {
   const read = () => from.run({ causal, softmax: softmax && from.hasScores });
-  return { name: `tensors ${causal} ${softmax}`, read, muted: /** @type {HeadName[]} */ ([]) };
+  const name = `tensors ${causal} ${softmax}`;
+  return { name, read, muted: /** @type {HeadName[]} */ ([]), written: 0 };
 }
 
 /** @param {Wanted} wanted */
@@ -158,7 +159,8 @@ function textRun({ text, isSample, added, muted }) {
   /** @type {(heads: readonly HeadName[], heard?: Run) => Run} */
   const read = (heads, heard) => runModel(from, ids, heads, { heard, keepsResiduals: true });
   const has = (/** @type {HeadName} */ { layer, head }) => layer < numLayers && head < numHeads;
-  return { name: ids.join(), read, muted: muted.filter(has) };
+  const written = writtenOf(from, added).length;
+  return { name: ids.join(), read, muted: muted.filter(has), written };
 }
 
 /** Another text's run. @param {string} text @param {readonly HeadName[]} muted */

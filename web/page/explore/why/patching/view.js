@@ -35,6 +35,10 @@ function form(room) {
   const keys = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === 'Enter' && !event.shiftKey) take(event);
   };
+  const close = () => {
+    room.set({ corrupted: null });
+    byId('explore-patch', HTMLElement).focus();
+  };
   const example = async () => {
     const { text, other, target, against } = exampleOf(room.state.peek().model);
     try {
@@ -50,12 +54,12 @@ function form(room) {
     const other = room.patching.text.value;
     return html`<form class="patching-form" @submit=${take}>
       <label for="explore-corrupted">The other text: change a word or two of yours</label>
-      <textarea id="explore-corrupted" rows="2" .value=${other ?? room.text.value} @keydown=${keys}></textarea>
+      <textarea id="explore-corrupted" rows="2" dir="auto" .value=${other ?? room.text.value} @keydown=${keys}></textarea>
       <div class="row">
         <button type="submit" id="explore-patch">Compare the texts</button>
         <button type="button" class="quiet" id="explore-example" @click=${example}>Show an example</button>
         <button type="button" class="quiet" id="explore-unpatch" ?hidden=${other === null}
-          @click=${() => room.set({ corrupted: null })}>Close</button>
+          @click=${close}>Close</button>
         <span class="note" role="status">${drawn(() => words.value)}</span>
       </div>
     </form>`;

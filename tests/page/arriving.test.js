@@ -1,0 +1,102 @@
+// A visit to a room by its address, while the page's scripts are still under way.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { engine } from '../browsers/engines.js';
+import { browser, options, site } from './harness.js';
+
+/** @import { HTTPRequest, Page } from 'puppeteer-core' */
+
+/** What may move while a room comes, in the browser's measure: more is not called good. */
+const MOST_SHIFT = 0.1;
+
+/** Holds all scripts back until it is told to let them go. @param {Page} page @returns {Promise<() => Promise<void>>} */
+async function holdScripts(page) {
+  /** @type {HTTPRequest[]} */
+  const held = [];
+  const hold = (/** @type {HTTPRequest} */ request) => {
+    if (request.resourceType() === 'script') held.push(request);
+    else void request.continue();
+  };
+  await page.setBypassServiceWorker(true);
+  await page.setRequestInterception(true);
+  page.on('request', hold);
+  return async () => {
+    page.off('request', hold);
+    await Promise.all(held.map((request) => request.continue()));
+    await page.setRequestInterception(false);
+  };
+}
+
+/** Sums what moves. @param {Page} page */
+const watchShifts = (page) =>
+  page.evaluateOnNewDocument(() => {
+    Object.assign(globalThis, { shift: 0 });
+    new PerformanceObserver((list) => {
+      const shifts = /** @type {(PerformanceEntry & { value: number })[]} */ (list.getEntries());
+      for (const { value } of shifts) /** @type {any} */ (globalThis).shift += value;
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+
+/** @param {Page} page what is seen: rooms with their words' beginnings, and the room that the navigation says */
+const seen = (page) =>
+  page.evaluate(() => {
+    const rooms = [...document.querySelectorAll('.room')].filter(
+      (room) => room.getClientRects().length > 0,
+    );
+    const words = (/** @type {Element} */ { textContent }) => textContent?.trim().slice(0, 20);
+    return [
+      ...rooms.map((room) => `${room.id}: ${words(room)}`),
+      ...[...document.querySelectorAll('#rooms [aria-current]')].map(words),
+    ];
+  });
+
+/** @type {[string, string, string][]} address, name, what is there when the room is open */
+const ROOMS = [
+  ['#explore', 'Explore', '#explore-grid canvas'],
+  ['#explore?mode=why', 'Explore', '.sum'],
+  ['#train', 'Train', '.train-heads canvas'],
+  ['#lessons', 'Lessons', '.lesson-part'],
+  ['#lessons?lesson=fused', 'Lessons', '.step'],
+  ['#bench', 'Bench', '#bench-run'],
+];
+
+for (const [hash, name, open] of engine.hasCdp ? ROOMS : []) {
+  test(`who comes to ${hash} sees no other room first, and nothing jumps`, options, async () => {
+    const page = await browser.newPage();
+    try {
+      await page.setViewport({ width: 1280, height: 900 });
+      await watchShifts(page);
+      const release = await holdScripts(page);
+      const visit = page.goto(site.url + hash);
+      await page.waitForSelector('.site-foot', { timeout: 60_000 });
+      const id = `${name.toLowerCase()}-room`;
+      assert.deepEqual(await seen(page), [`${id}: Opening ${name} …`, name]);
+      // Long enough to be painted.
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
+      await release();
+      await visit;
+      await page.waitForSelector(open, { timeout: 60_000 });
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1000)));
+      assert.doesNotMatch((await seen(page)).join(), /Opening|compare/);
+      const shift = await page.evaluate(() => /** @type {any} */ (globalThis).shift);
+      assert.ok(shift <= MOST_SHIFT, `shifted by ${shift}`);
+    } finally {
+      await page.close();
+    }
+  });
+}
+
+if (engine.hasCdp)
+  test('an address of no room shows Compare at once', options, async () => {
+    const page = await browser.newPage();
+    try {
+      const release = await holdScripts(page);
+      const visit = page.goto(`${site.url}#"]explore`);
+      await page.waitForSelector('.site-foot', { timeout: 60_000 });
+      assert.deepEqual(await seen(page), ['compare-room: One attention, compu', 'Compare']);
+      await release();
+      await visit;
+    } finally {
+      await page.close();
+    }
+  });

@@ -1,0 +1,75 @@
+// The Explore room behind addresses that name what is not there.
+import assert from 'node:assert/strict';
+import { roomTest, says, scored } from './explore-room.js';
+import { textOf } from './harness.js';
+
+/** @param {Element} element */
+const isHidden = (element) => /** @type {HTMLElement} */ (element).hidden;
+
+for (const [what, query] of [
+  ['a token that the model has not', 'target=999999'],
+  ['another one to compare with', 'against=999999'],
+  ['one token twice', 'target=3&against=3'],
+]) {
+  roomTest(`an address that asks about ${what} is answered`, `?mode=why&${query}`, async (page) => {
+    await says(page, '#explore-sum .sum tfoot', /\d/);
+    assert.equal(await textOf(page, '#explore-message'), '');
+    assert.equal(
+      await page.$eval(
+        '#explore-against',
+        (select) => /** @type {HTMLSelectElement} */ (select).selectedIndex,
+      ),
+      0,
+    );
+  });
+}
+
+roomTest(
+  'only what the model could have written is marked so',
+  '?model=induction&added=1999',
+  async (page) => {
+    assert.equal((await page.$$('#explore-text .written')).length, 0);
+    await page.evaluate(() => void (location.hash = '#explore?model=induction&added=3_1999_4'));
+    await page.waitForFunction(
+      () => document.querySelectorAll('#explore-text .written').length === 2,
+    );
+  },
+);
+
+roomTest('what cannot be read leaves the last text, and says so', '', async (page) => {
+  await page.evaluate(() => void (location.hash = '#explore?text='));
+  await says(
+    page,
+    '#explore-message',
+    /type a word\. Shown is still the last text that could be read\.$/,
+  );
+});
+
+roomTest('an address with no text opens the editor', '', async (page) => {
+  assert.equal(await page.$eval('#explore-editor', isHidden), true);
+  await page.evaluate(() => void (location.hash = '#explore?text='));
+  await page.reload();
+  await says(page, '#explore-message', /^There is no text yet: type a word\.$/);
+  assert.equal(await page.$eval('#explore-editor', isHidden), false);
+});
+
+roomTest('an address of what was opened or trained leads to both', '', async (page) => {
+  await page.evaluate(() => void (location.hash = '#explore?model=opened'));
+  await page.reload();
+  await says(page, '#explore-message', /from a disk, or of a model from Train.* train again/);
+  await page.click('#explore-to-train a');
+  await page.waitForSelector('#explore-room[hidden]');
+  await page.goBack();
+  await page.select('#explore-model', 'induction');
+  await scored(page);
+  assert.equal(await page.$eval('#explore-to-train', isHidden), true);
+});
+
+roomTest('the tour’s last step tells of no loss', '?tour=induction.3', async (page) => {
+  await says(page, '#explore-tour-card', /% becomes/);
+  // It is known by then, and said when the tour has ended.
+  await page.waitForFunction(() => !document.querySelector('#explore-surveying'));
+  assert.equal(await textOf(page, '#explore-loss'), '');
+  await page.click('#explore-tour-end');
+  await says(page, '#explore-loss', /^Loss of the text/);
+});

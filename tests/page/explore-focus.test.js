@@ -1,0 +1,132 @@
+// Where the keyboard's focus is in the Explore room when a button that was pressed goes away.
+import assert from 'node:assert/strict';
+import {
+  addressHas,
+  hold,
+  isHeld,
+  letGo,
+  reread,
+  roomTest,
+  runOf,
+  scored,
+} from './explore-room.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+/** Presses an element by the keyboard. @param {Page} page @param {string} selector */
+async function press(page, selector) {
+  await page.focus(selector);
+  await page.keyboard.press('Enter');
+}
+
+/** @param {Page} page @param {string} selector until it has the focus */
+const hasFocus = (page, selector) =>
+  page.waitForFunction(
+    (wanted) => document.activeElement?.matches(wanted),
+    { timeout: 5000 },
+    selector,
+  );
+
+/** @param {number} at */
+const token = (at) => `#explore-text [data-at="${at}"]`;
+
+roomTest('each button of the tour leads on to the next', '', async (page) => {
+  await press(page, '#explore-tour-offer button:last-child');
+  await hasFocus(page, '#explore-tour');
+  await page.keyboard.press('Enter');
+  for (const step of [1, 2]) {
+    await addressHas(page, `induction.${step}`);
+    await hasFocus(page, '#explore-tour-next');
+    await page.keyboard.press('Enter');
+  }
+  await addressHas(page, 'induction.3');
+  await hasFocus(page, '#explore-tour-end');
+  for (const step of [2, 1]) {
+    await press(page, '.tour-buttons button:nth-child(2)');
+    await addressHas(page, `induction.${step}`);
+  }
+  await hasFocus(page, '#explore-tour-next');
+  await press(page, '#explore-tour-end');
+  await hasFocus(page, '#explore-tour');
+});
+
+for (const id of ['explore-open', 'explore-export', 'explore-help']) {
+  roomTest(`Escape leads back to the menu that opened ${id}`, '', async (page) => {
+    await press(page, '#explore-files summary');
+    await press(page, `#${id}`);
+    await page.waitForSelector('dialog[open]');
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !document.querySelector('dialog[open]'));
+    await hasFocus(page, '#explore-files summary');
+  });
+}
+
+roomTest('what was taken back can be written again', '?added=3_4', async (page) => {
+  await reread(page, () => press(page, '#explore-take-back'));
+  await hasFocus(page, '#explore-continue [type=submit]');
+});
+
+roomTest('a pin that is let go leads to the next one, at last to its token', '', async (page) => {
+  await page.evaluate(() => void (location.hash = '#explore?pins=q2_q4_q6'));
+  const cards = (/** @type {number} */ count) =>
+    page.waitForFunction(
+      (wanted) => document.querySelectorAll('#explore-pins .pin-card').length === wanted,
+      {},
+      count,
+    );
+  const button = (/** @type {number} */ i) =>
+    `#explore-pins .pin-card:nth-of-type(${i}) [aria-label^=Unpin]`;
+  await cards(3);
+  await press(page, button(1));
+  await addressHas(page, 'pins=q4_q6');
+  await cards(2);
+  await hasFocus(page, button(1));
+  await press(page, button(2));
+  await addressHas(page, 'pins=q4');
+  await cards(1);
+  await hasFocus(page, button(1));
+  await page.keyboard.press('Enter');
+  await hasFocus(page, token(3));
+  await page.keyboard.press('ArrowRight');
+  await hasFocus(page, token(4));
+});
+
+roomTest('Clear pins leads to the last one’s token', '?pins=q2_q4', async (page) => {
+  await press(page, '#explore-unpin');
+  await hasFocus(page, token(3));
+});
+
+roomTest('Close leads back to what compares texts', '?mode=why&corrupted=one+two', async (page) => {
+  await press(page, '#explore-unpatch');
+  await hasFocus(page, '#explore-patch');
+});
+
+roomTest('Unmute leads to the head that is shown', '?mute=L0H1', async (page) => {
+  await reread(page, () => press(page, '#explore-unmute'));
+  await hasFocus(page, '#explore-grid [aria-pressed=true]');
+});
+
+roomTest('Cancel leads back to what began the wait', '', async (page) => {
+  await hold(page, 'run');
+  await press(page, '#explore-mute');
+  await isHeld(page);
+  await page.waitForSelector('#explore-waiting:not([hidden])');
+  await press(page, '#explore-waiting button');
+  await hasFocus(page, '#explore-mute');
+  await letGo(page);
+});
+
+roomTest('Cancel leads to the page where nothing on it began the wait', '', async (page) => {
+  const old = await runOf(page);
+  await hold(page, 'thumbs');
+  await page.evaluate(() => void (location.hash = '#explore?text=four+five+six+four'));
+  await isHeld(page);
+  await page.waitForSelector('#explore-surveying:not([hidden])');
+  await press(page, '#explore-surveying button');
+  await hasFocus(page, '#main');
+  await letGo(page);
+  await press(page, '#explore-skipped button');
+  await hasFocus(page, '#main');
+  await scored(page, old);
+  assert.equal(await page.$('#explore-skipped'), null);
+});

@@ -1,0 +1,48 @@
+// Narrow windows: a page that is magnified four times on a small screen is 320 pixels wide.
+import assert from 'node:assert/strict';
+import { contentWidth, pageTest } from './harness.js';
+import { engine } from '../browsers/engines.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+/** @type {[string, string][]} address, what is there when the room is open */
+const ROOMS = [
+  ['#compare', '#grid canvas'],
+  ['#compare?source=own', '#grid canvas'],
+  ['#explore', '#explore-grid canvas'],
+  ['#explore?mode=why', '#explore-keys .sum-bar'],
+  ['#train', '.train-heads canvas'],
+  ['#lessons', '.lesson-part'],
+  ['#lessons?lesson=fused', '.picture svg'],
+  ['#bench', '#bench-run'],
+];
+
+/** @param {string} selector */
+const there = (selector) => async (/** @type {Page} */ page) =>
+  void (await page.waitForSelector(selector, { timeout: 60_000 }));
+
+/** What reaches beyond the window's right edge, for the message. @param {Page} page */
+const beyond = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('main *, header *')]
+      .filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5)
+      .slice(0, 8)
+      .map(({ tagName, id, className }) => `${tagName}#${id}.${className}`)
+      .join(' '),
+  );
+
+for (const [hash, open] of ROOMS) {
+  pageTest(
+    `${hash} is no wider than a window of 320 or of 640 pixels`,
+    hash,
+    async (page) => {
+      for (const width of [320, 640].filter((one) => one >= engine.leastWidth)) {
+        await page.setViewport({ width, height: 800 });
+        // What is drawn for a width is drawn a frame later.
+        await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+        assert.ok((await contentWidth(page)) <= width, `${width}: ${await beyond(page)}`);
+      }
+    },
+    { ready: there(open) },
+  );
+}
