@@ -16,6 +16,7 @@ const PATIENCE_MS = 120_000;
  * @property {string} hash of the view
  * @property {string} ready a selector of what is there when it is drawn
  * @property {string} [from] what stands at the top of the picture, if not the page's top
+ * @property {number} [above] pixels between the two; default 4
  */
 
 /** @type {Record<string, Picture>} */
@@ -24,7 +25,7 @@ const PICTURES = {
   explore: {
     hash: '#explore?by=effect',
     ready: '#explore-heads:has(#explore-grid.measured):not(:has(#explore-measure progress))',
-    from: '#explore-read',
+    ...{ from: '#explore-read', above: 0 },
   },
   why: {
     hash: '#explore?model=names&mode=why',
@@ -40,16 +41,21 @@ const PICTURES = {
 };
 
 /** @param {Page} page @param {string} url @param {string} name @param {Picture} picture */
-async function take(page, url, name, { hash, ready, from }) {
+async function take(page, url, name, { hash, ready, from, above = 4 }) {
   await page.goto('about:blank');
   await page.goto(url + hash);
   await page.waitForSelector(ready, { timeout: PATIENCE_MS });
   await page.waitForNetworkIdle({ idleTime: 1500, timeout: PATIENCE_MS });
   if (from) {
-    await page.$eval(from, (element) => {
-      element.setAttribute('style', 'scroll-margin-top: 4px');
-      element.scrollIntoView();
-    });
+    const margin = `scroll-margin-top: ${above}px`;
+    await page.$eval(
+      from,
+      (element, style) => {
+        element.setAttribute('style', style);
+        element.scrollIntoView();
+      },
+      margin,
+    );
   }
   const path = `${FOLDER}${name}.png`;
   await page.screenshot({ path: /** @type {`${string}.png`} */ (path) });
