@@ -20,7 +20,6 @@ const calls = [
   // Functions
   ['gelu of an array', () => hw.gelu(any([1])), 'ERR_VALUE', ['x', 'Tensor']],
   ['gelu of bools', () => hw.gelu(any(tensor([true]))), 'ERR_VALUE', ['x', 'bool']],
-  ['gelu of nothing', () => hw.gelu(zeros([2, 0])), 'ERR_SHAPE', ['x', '[2, 0]']],
   [
     'an unknown form of gelu',
     () => hw.gelu(x, any({ approximate: 'erf' })),

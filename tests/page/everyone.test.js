@@ -95,6 +95,12 @@ for (const hash of engine.hasCdp ? ['#compare', '#lessons', '#bench'] : []) {
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
       assert.deepEqual([await pageCount(), page.url()], [pages, before]);
     },
-    { ready: async (page) => void (await page.waitForSelector('main h1')) },
+    {
+      // Compare's heading is in the markup from the start.
+      ready: async (page) => {
+        const opened = `${hash}-room:not(:has(> .opening)) h1`;
+        await page.waitForSelector(hash === '#compare' ? '#tokens > *' : opened);
+      },
+    },
   );
 }

@@ -121,7 +121,7 @@ function chooser(model, vocabSize, plan) {
     if (plan.temperature > 0) {
       numbers ??= new MersenneTwister(plan.seed ?? drawSeed(model));
     }
-    // Where the input was, nobody looks any more.
+    // Ahead of them, where the input was, nobody looks any more.
     return sample(engine, plan, numbers?.uniform() ?? 0, logits, vocabSize, engine.stage(0));
   };
 }

@@ -5,9 +5,11 @@ import { checkRows, checkTexts } from '../modules/embedding.js';
 import { decoderForward } from '../modules/forward-options.js';
 import { runForward } from '../modules/forward.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
+import { checkFloats } from '../tensor/operand.js';
 import { generate } from './generate.js';
 import { Model } from './model.js';
 import { checkAsIds, withLengths } from './ragged.js';
+import { sampledBytes } from './sample.js';
 import { attribution, headCircuits } from './understanding.js';
 
 /**
@@ -139,7 +141,7 @@ export class LanguageModel extends Model {
   }
 
   /**
-   * Like forward with logits of the last token, but these are not copied.
+   * Like forward with logits of the last token, but these are not copied. Ahead of them is room for sampledBytes.
    * @internal
    * @template T
    * @param {Ids} ids [tokens]
@@ -148,7 +150,12 @@ export class LanguageModel extends Model {
    * @returns {T} what choose returns
    */
   choose(ids, options, choose) {
-    return /** @type {any} */ (this.#forward(ids, options, choose)).logits;
+    if (this.forward === LanguageModel.prototype.forward) {
+      return /** @type {any} */ (this.#forward(ids, options, choose)).logits;
+    }
+    // A class that extends this one, with a forward of its own.
+    const { logits } = this.forward(ids, options);
+    return choose(this.engine.lay([sampledBytes, checkFloats(logits, 'logits')])[1]);
   }
 
   /**
