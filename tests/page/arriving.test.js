@@ -86,6 +86,23 @@ for (const [hash, name, open] of engine.hasCdp ? ROOMS : []) {
   });
 }
 
+// Of others neither scripts nor shifts can be told.
+for (const [hash, name, open] of engine.hasCdp ? [] : ROOMS) {
+  test(`who comes to ${hash} is in that room, and in no other`, options, async () => {
+    const page = await browser.newPage();
+    try {
+      await page.setViewport({ width: 1280, height: 900 });
+      await page.goto(site.url + hash);
+      await page.waitForSelector(open, { timeout: 60_000 });
+      const [room, ...rest] = await seen(page);
+      assert.equal(room?.split(':')[0], `${name.toLowerCase()}-room`);
+      assert.deepEqual(rest, [name]);
+    } finally {
+      await page.close();
+    }
+  });
+}
+
 if (engine.hasCdp)
   test('an address of no room shows Compare at once', options, async () => {
     const page = await browser.newPage();

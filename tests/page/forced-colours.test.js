@@ -174,3 +174,15 @@ for (const scheme of engine.hasCdp ? schemes : []) {
     },
   );
 }
+
+// Of others colours cannot be forced: that they understand the rules is all that can be told.
+if (!engine.hasCdp)
+  pageTest('the rules for forced colours are there', '', async (page) => {
+    const kept = await page.evaluate(() => {
+      const all = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]);
+      const forced = all.filter((rule) => rule.cssText.includes('forced-colors: active'));
+      return forced.map((rule) => rule.cssText).join('\n');
+    });
+    assert.match(kept, /\.segmented input:checked/);
+    assert.match(kept, /highlight/i);
+  });
