@@ -242,6 +242,12 @@ test('what the caller’s fetch throws or gives is said, in a Worker too', async
   );
   isHeadwiseError(error, 'ERR_LOAD', ['the token expired']);
   assert.equal(/** @type {any} */ (error).cause?.message, 'the token expired');
+  const nothing = /** @type {any} */ (async () => undefined);
+  await rejectsCode(
+    loadModel(/** @type {any} */ (far), 'org/model', { fetch: nothing }),
+    'ERR_LOAD',
+    'options.fetch gave undefined',
+  );
   await far.dispose();
 });
 

@@ -103,11 +103,11 @@ const lent =
 const fetchBy =
   (call) =>
   async (...args) => {
-    const { response, error } = await call(...args);
-    if (response === undefined) {
-      throw error;
+    const answer = await call(...args);
+    if ('error' in answer) {
+      throw answer.error;
     }
-    return response;
+    return answer.response;
   };
 
 /**

@@ -48,7 +48,8 @@ function tokenOf(
   const words = hasSpace ? text.slice(1) : text;
   const size = words.length <= NARROW ? 'narrow' : words.length > LONG && 'long';
   const all = [...classes, size, isSpecial && 'special'].filter(Boolean);
-  const space = isApart || token.isApart || hasSpace ? ' ' : '';
+  // Firefox breaks no line between tokens without being told that it may.
+  const space = isApart || token.isApart || hasSpace ? ' ' : html`<wbr />`;
   const end = text.includes(NEWLINE) ? html`<br />` : '';
   return html`${space}<span role="option" tabindex=${isStop ? 0 : -1} data-at=${at ?? nothing}
     aria-selected=${pin !== undefined} title=${title ?? nothing}
