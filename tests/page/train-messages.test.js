@@ -63,7 +63,7 @@ pageTest(
       'train-message',
       /^Only the 96 commonest .* 96 of its 2,000 characters remain/,
     );
-    assert.equal(await page.$('#train-message.error'), null);
+    assert.equal((await page.$$('#train-message.error')).length, 0);
     assert.equal(await textOf(page, '#train-left-out'), '');
     await trainOn(page, `${different(420)}${'the cat sat on the mat. '.repeat(40)}`);
     await reached(page, 1);
@@ -85,7 +85,7 @@ async function typeSeed(page, seed) {
   await page.focus('#train-seed');
   await page.$eval('#train-seed', (field) => /** @type {HTMLInputElement} */ (field).select());
   await page.keyboard.press('Backspace');
-  await page.type('#train-seed', seed);
+  if (seed !== '') await page.type('#train-seed', seed);
 }
 
 roomTest('a wrong seed is said, and the old one is there again', '#train?seed=7', async (page) => {
@@ -121,7 +121,12 @@ async function chooseFile(page, name) {
 /** @param {Page} page */
 const state = (page) => page.$eval('#train-play', (play) => play.textContent?.trim());
 
-roomTest(
+/** WebKit's driver chooses no files. @type {typeof roomTest} */
+const fileTest = (...args) => {
+  if (engine.hasEvents) roomTest(...args);
+};
+
+fileTest(
   'a file that is no saved folder is named beside the buttons, and the run goes on',
   '#train',
   async (page) => {
@@ -132,7 +137,7 @@ roomTest(
     await reached(page, (await stepOf(page)) + 2);
     await page.click('#train-keep');
     await says(page, 'train-kept', /^Kept: induction/);
-    assert.equal(await page.$('#train-kept.error'), null);
+    assert.equal((await page.$$('#train-kept.error')).length, 0);
     await chooseFile(page, 'saved.zip');
     await says(page, 'train-kept', /^$/);
     await page.waitForFunction(() => location.hash === '#train?task=reversal&seed=9');
