@@ -3,7 +3,7 @@ import { checkOperands, checkPast, writeJoined } from './operands.js';
 import { attentionTable, fitAttentionOptions } from './options.js';
 import { checkTable } from '../checks/check.js';
 import { attachAttention, attachPresent, recordBytes, sourcesOf } from '../autograd/attention.js';
-import { attachEnd } from '../autograd/modules.js';
+import { attachEnd } from '../autograd/record.js';
 import { writeArguments } from './arguments.js';
 import { sizeOf, withLast } from '../tensor/shape.js';
 

@@ -8,7 +8,7 @@ import { copyOf } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
 import { gradientOfMask } from './attention.js';
 import { operandOf } from './elementwise.js';
-import { attach, attachAll, sourceOf } from './record.js';
+import { attachAll, sourceOf } from './record.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
@@ -80,19 +80,6 @@ export function attachForward(module, call, x, result, { mask, headMask } = {}, 
     { check: () => checkCurrent(module, graph), dispose: () => graph.dispose() },
   );
   return result;
-}
-
-/**
- * Makes a backward through a result say why gradients end there, instead of leaving them out.
- * @param {Engine} engine
- * @param {Tensor} result
- * @param {string} cause with what was expected
- */
-export function attachEnd(engine, result, cause) {
-  const check = () => {
-    throw new HeadwiseError('ERR_VALUE', `backward: ${cause}`);
-  };
-  attach(engine, result, [], () => [], { check, dispose() {} });
 }
 
 /** @param {Module} module @param {Graph} graph */

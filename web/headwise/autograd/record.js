@@ -243,6 +243,19 @@ export function attach(engine, result, inputs, backward, kept) {
 }
 
 /**
+ * Makes a backward through a result say why gradients end there, instead of leaving them out.
+ * @param {Engine | undefined} engine
+ * @param {Tensor} result
+ * @param {string} cause with what was expected
+ */
+export function attachEnd(engine, result, cause) {
+  const check = () => {
+    throw new HeadwiseError('ERR_VALUE', `backward: ${cause}`);
+  };
+  attach(engine, result, [], () => [], { check, dispose() {} });
+}
+
+/**
  * Records what results of one call came from: their gradients are handed to its backward one behind another.
  * @param {Engine} engine
  * @param {readonly Tensor[]} results

@@ -1,6 +1,7 @@
 import { orAbort } from '../checks/abort.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
+import { checkUnread, discard } from '../checks/response.js';
 import { viteHint } from './hints.js';
 import { bytesOf, isAddress, isBytes, isModule, isOf, reading } from '../checks/foreign.js';
 import { importNode, isNode } from './node.js';
@@ -10,19 +11,6 @@ import { importNode, isNode } from './node.js';
 /** @type {(source: string, problem: string, cause?: unknown) => HeadwiseError} */
 const loadError = (source, problem, cause) =>
   new HeadwiseError('ERR_LOAD', `${source}: ${problem}`, { cause });
-
-/** Ends an answer that is not read: it would keep its connection. @param {Response} response */
-export const discard = ({ body }) => body?.cancel().catch(() => undefined);
-
-/** @param {Response} response @param {string} name @throws {HeadwiseError} ERR_VALUE */
-export function checkUnread({ bodyUsed, body }, name) {
-  if (bodyUsed || body?.locked) {
-    throw new HeadwiseError(
-      'ERR_VALUE',
-      `${name}: the Response was read before; expected a new one`,
-    );
-  }
-}
 
 /** @param {Response} response @param {string} source @returns {Promise<BufferSource>} */
 async function bytesOfResponse(response, source) {

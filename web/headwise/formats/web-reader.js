@@ -1,6 +1,6 @@
 import { orAbort } from '../checks/abort.js';
 import { HeadwiseError } from '../checks/error.js';
-import { discard } from '../engine/compile.js';
+import { discard } from '../checks/response.js';
 import { newArray } from '../tensor/shape.js';
 import { FileCache } from './file-cache.js';
 import { ArrivingReader } from './reader.js';

@@ -1,6 +1,7 @@
 // The forward of every module: checks what is asked against the shapes, runs the module and reads the results.
 import { Trace } from '../attention/trace.js';
-import { attachEnd, attachForward, wantsGraph } from '../autograd/modules.js';
+import { attachForward, wantsGraph } from '../autograd/modules.js';
+import { attachEnd } from '../autograd/record.js';
 import { checkContext } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';

@@ -1,5 +1,7 @@
 // The computations of functions and their backwards, on checked operands.
 import { binaryOperation } from '../engine/abi.js';
+import { describe } from '../checks/describe.js';
+import { misshapen } from '../checks/error.js';
 import { wordsOperand } from './operand.js';
 import { sizeOf } from './shape.js';
 
@@ -102,14 +104,22 @@ function matrixIndex(batch, own) {
 /**
  * @param {Engine} engine
  * @param {FloatOperand} a […, m, k]
- * @param {FloatOperand} b […, k, n], whose leading dimensions broadcast with a's
+ * @param {FloatOperand} b […, k, n]
+ * @param {readonly (readonly number[])[]} [shown] their shapes in messages
  * @returns {Tensor} […, m, n]
  */
-export function product(engine, a, b) {
+export function product(engine, a, b, shown = [a.shape, b.shape]) {
   const [m, k] = a.shape.slice(-2);
-  const n = b.shape[b.shape.length - 1];
+  const [rows, n] = b.shape.slice(-2);
   const batches = [a, b].map(({ shape }) => shape.slice(0, -2));
-  const batch = /** @type {number[]} */ (broadcast(batches[0], batches[1]));
+  const batch = broadcast(batches[0], batches[1]);
+  if (rows !== k || batch === undefined) {
+    const expected =
+      rows === k
+        ? 'leading dimensions that are equal or 1'
+        : `[…, m, k] and […, k, n] with the same k, not ${k} and ${rows}`;
+    throw misshapen(shown[0], 'a', expected, ` and b ${describe(shown[1])}`);
+  }
   const shape = [...batch, m, n];
   const indices = batches.map((own) => matrixIndex(batch, own));
   const { call } = engine;

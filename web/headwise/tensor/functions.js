@@ -2,10 +2,9 @@ import { activation as activations, geluApproximation } from '../engine/abi.js';
 import { checkChoice, checkEps, checkOptions, checkShape, checkSize } from '../checks/check.js';
 import { recordProduct, recordTranspose } from '../autograd/functions.js';
 import { recordActivation, recordNorm, recordSoftmax } from '../autograd/rowwise.js';
-import { broadcast, product, transposed } from './compute.js';
+import { product, transposed } from './compute.js';
 import { checkFloats, checkTensor } from './operand.js';
-import { describe } from '../checks/describe.js';
-import { misfit, misshapen } from '../checks/error.js';
+import { misfit } from '../checks/error.js';
 import { newArray, readShape, sameShape, sizeOf } from './shape.js';
 import { Tensor } from './tensor.js';
 
@@ -48,24 +47,6 @@ export function manualSeed(engine, seed) {
   engine.call.manual_seed(Number(word & 0xffffffffn), Number(word >> 32n));
 }
 
-/**
- * @param {readonly number[]} aShape as the caller gave it
- * @param {readonly number[]} a […, m, k]
- * @param {readonly number[]} bShape as the caller gave it
- * @param {readonly number[]} b […, k, n]
- */
-function checkProduct(aShape, a, bShape, b) {
-  const k = a[a.length - 1];
-  const rows = b[b.length - 2];
-  if (rows !== k || broadcast(a.slice(0, -2), b.slice(0, -2)) === undefined) {
-    const expected =
-      rows === k
-        ? 'leading dimensions that are equal or 1'
-        : `[…, m, k] and […, k, n] with the same k, not ${k} and ${rows}`;
-    throw misshapen(aShape, 'a', expected, ` and b ${describe(bShape)}`);
-  }
-}
-
 /** @param {Engine} engine @param {Tensor} left @param {Tensor} right @returns {Tensor} */
 export function matmul(engine, left, right) {
   const a = checkFloats(left, 'a');
@@ -77,8 +58,7 @@ export function matmul(engine, left, right) {
   const isColumn = b.shape.length === 1;
   const rows = isRow ? { ...a, shape: [1, a.size] } : a;
   const columns = isColumn ? { ...b, shape: [b.size, 1] } : b;
-  checkProduct(a.shape, rows.shape, b.shape, columns.shape);
-  const matrices = product(engine, rows, columns);
+  const matrices = product(engine, rows, columns, [a.shape, b.shape]);
   const y = engine.isRecording
     ? recordProduct(engine, matrices, [left, right], [rows, columns])
     : matrices;

@@ -1,6 +1,5 @@
 // Tensors that were recorded on the other side: their values are here, their graph is there.
-import { attach } from '../autograd/record.js';
-import { HeadwiseError } from '../checks/error.js';
+import { attachEnd } from '../autograd/record.js';
 import { copyArray } from '../checks/foreign.js';
 import { mostDimensions } from '../tensor/shape.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -21,14 +20,8 @@ function rowsOf(tensor) {
 }
 
 /** An engine here knows nothing of the graph there. */
-const end = {
-  check() {
-    const problem = 'a tensor of a Worker has its graph there';
-    const expected = 'its own backward, or detach() where it is used here';
-    throw new HeadwiseError('ERR_VALUE', `backward: ${problem}; expected ${expected}`);
-  },
-  dispose() {},
-};
+const end =
+  'a tensor of a Worker has its graph there; expected its own backward, or detach() where it is used here';
 
 /**
  * Lets a tensor stand for one of the other side. What its shape methods return stands for what they return there. Changes of
@@ -64,7 +57,7 @@ export function standIn(endpoint, id, tensor) {
     ...{ reshape: derive('reshape'), permute: derive('permute'), slice: derive('slice') },
     [Symbol.iterator]: { value: () => rowsOf(tensor) },
   });
-  attach(undefined, tensor, [], () => [], end);
+  attachEnd(undefined, tensor, end);
   standFor(tensor, { endpoint, id, name: 'Tensor' });
   return tensor;
 }

@@ -1,6 +1,6 @@
 // Streams and Responses as arguments. The other side reads them piece by piece.
-import { HeadwiseError } from '../checks/error.js';
 import { isOf } from '../checks/foreign.js';
+import { checkUnread, discard } from '../checks/response.js';
 import { chunksOf, isNodeStream } from '../formats/node-stream.js';
 
 /**
@@ -49,14 +49,11 @@ export const streamOf = (ask) =>
   );
 
 /** @param {Response} response */
-export function packResponse({ url, status, statusText, headers, ok, body, bodyUsed }) {
-  if (bodyUsed || body?.locked) {
-    const problem = `${url || 'an argument'}: the Response was read before`;
-    throw new HeadwiseError('ERR_VALUE', `${problem}; expected a new one`);
-  }
+export function packResponse(response) {
+  const { url, status, statusText, headers, ok, body } = response;
+  checkUnread(response, url || 'an argument');
   if (!ok) {
-    // Nobody reads it, and it would keep its connection.
-    body?.cancel().catch(() => undefined);
+    discard(response);
   }
   return { url, status, statusText, headers: [...headers], body: ok ? body : null };
 }
