@@ -45,14 +45,6 @@ roomTest('what cannot be read leaves the last text, and says so', '', async (pag
   );
 });
 
-roomTest('an address with no text opens the editor', '', async (page) => {
-  assert.equal(await page.$eval('#explore-editor', isHidden), true);
-  await page.evaluate(() => void (location.hash = '#explore?text='));
-  await page.reload();
-  await says(page, '#explore-message', /^There is no text yet: type a word\.$/);
-  assert.equal(await page.$eval('#explore-editor', isHidden), false);
-});
-
 roomTest('an address of what was opened or trained leads to both', '', async (page) => {
   await page.evaluate(() => void (location.hash = '#explore?model=opened'));
   await page.reload();
