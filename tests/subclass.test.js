@@ -1,7 +1,7 @@
 // Classes that extend the engine's modules.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HeadwiseError, tensor } from 'headwise';
+import { HeadwiseError } from 'headwise';
 import { Gpt2 } from 'headwise/gpt2';
 import { small } from './gpt2.js';
 import { allClose, data, engine, throwsCode } from './helpers.js';
@@ -122,37 +122,6 @@ test('fromWrapper of a class with other parameters is refused by their names', (
   throwsCode(() => Wide.fromWrapper(wrapper), 'ERR_SHAPE', 'W_query.weight has shape [8, 4]');
   const { output } = hw.MultiHeadAttention.fromWrapper(wrapper).forward(data(13, [3, 4]));
   allClose(output, wrapper.forward(data(13, [3, 4])).output, { atol: 1e-6 });
-});
-
-test('LoRA of one’s own is a few lines', () => {
-  class LoraLinear extends hw.Linear {
-    /** @param {{ inFeatures: number, outFeatures: number, rank: number }} options */
-    constructor({ rank, ...options }) {
-      super(options);
-      this.down = new hw.Linear({ inFeatures: options.inFeatures, outFeatures: rank, bias: false });
-      this.up = new hw.Linear({ inFeatures: rank, outFeatures: options.outFeatures, bias: false });
-    }
-    /** @override @param {import('headwise').Tensor} x */
-    forward(x) {
-      const { output } = super.forward(x);
-      const { output: added } = this.up.forward(this.down.forward(x).output);
-      return {
-        output: tensor(
-          output.data.map((value, i) => value + added.data[i]),
-          output.shape,
-        ),
-      };
-    }
-  }
-  const lora = new LoraLinear({ inFeatures: 4, outFeatures: 3, rank: 1 });
-  const x = data(11, [2, 4]);
-  const state = lora.stateDict();
-  const [down, up] = [lora.down, lora.up].map((linear) => linear.stateDict().weight);
-  const weight = hw.matmul(up, down);
-  weight.data.forEach((value, i) => (state.weight.data[i] += value));
-  const merged = new hw.Linear({ inFeatures: 4, outFeatures: 3 }).loadStateDict(state);
-  allClose(lora.forward(x).output, merged.forward(x).output, { atol: 1e-5 });
-  assert.ok(lora instanceof LoraLinear && lora instanceof hw.Linear);
 });
 
 test('a class that extends Gpt2 makes its own instances', () => {

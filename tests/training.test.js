@@ -181,7 +181,7 @@ test('a module of modules finds its parts by name', () => {
   net.train();
   assert.deepEqual([net.training, net.inner.training], [true, true]);
   net.dispose();
-  throwsCode(() => net.parameters(), 'ERR_DISPOSED', 'the Linear was disposed of');
+  throwsCode(() => net.parameters(), 'ERR_DISPOSED', 'the Net was disposed of');
 });
 
 test('a module of modules finds what arrays and plain objects hold, in the order in which it was put there', () => {

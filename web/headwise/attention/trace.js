@@ -81,7 +81,7 @@ export class Trace extends Owned {
   norms(where) {
     return this.#ofRows(where, 'trace.norms', (pointer, ...rest) => {
       const { module, layer } = this.#traced;
-      return this.#engine.call.trace_norms(module.pointer, layer, pointer, ...rest);
+      return this.#engine.call.trace_norms(addressOf(module), layer, pointer, ...rest);
     });
   }
 

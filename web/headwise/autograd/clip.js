@@ -1,4 +1,5 @@
 import { misfit } from '../checks/error.js';
+import { addressOf } from '../engine/owned.js';
 import { checkFloats, viewOf } from '../tensor/operand.js';
 import { checkParameters, partsOf } from './groups.js';
 
@@ -27,7 +28,12 @@ function sumOfSquares(engine, modules) {
     const [at, list] = engine.lay([8, indices]);
     const view = () => new DataView(engine.memory.buffer);
     view().setFloat64(at, 0, true);
-    const status = engine.call.module_sum_gradient_squares(module.pointer, list, indices.size, at);
+    const status = engine.call.module_sum_gradient_squares(
+      addressOf(module),
+      list,
+      indices.size,
+      at,
+    );
     engine.check(status, 'clipGradNorm');
     sum += view().getFloat64(at, true);
   }
@@ -58,7 +64,12 @@ export function clipGradNorm(engine, parameters, maxNorm) {
   if (!(factor >= 1)) {
     for (const { module, indices } of modules) {
       const [list] = engine.lay([indices]);
-      const status = engine.call.module_scale_gradients(module.pointer, list, indices.size, factor);
+      const status = engine.call.module_scale_gradients(
+        addressOf(module),
+        list,
+        indices.size,
+        factor,
+      );
       engine.check(status, 'clipGradNorm');
     }
     gradients.forEach((data) => data.forEach((value, i) => (data[i] = value * factor)));

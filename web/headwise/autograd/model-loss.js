@@ -5,6 +5,7 @@ import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
 import { checkAsIds, readLengths, withLengths } from '../models/ragged.js';
 import { checkRows, checkTexts } from '../modules/embedding.js';
+import { forgetFrozen, trains } from '../modules/module.js';
 import { checkIgnored } from '../tensor/losses.js';
 import { checkCurrent, Graph } from './modules.js';
 import { attach } from './record.js';
@@ -52,8 +53,9 @@ export function modelLoss(module, { name, vocabSize, contextLength }, ids, targe
   checkAsIds(tokenTypes, 'tokenTypes', plain);
   checkAsIds(positionIds, 'positionIds', plain);
   const input = withLengths(plain, lengths);
-  const { engine, pointer } = module;
-  const isRecorded = engine.isRecording && module.trains;
+  const { engine } = module;
+  const pointer = addressOf(module);
+  const isRecorded = engine.isRecording && trains(module);
   const laid = engine.lay([lossInput.bytes, 4, input, given, tokenTypes, positionIds]);
   const [struct, loss, idsAt] = laid;
   writeStruct(engine, struct, lossInput, {
@@ -85,8 +87,9 @@ export function modelLoss(module, { name, vocabSize, contextLength }, ids, targe
  * @returns {[]} it has no inputs but parameters
  */
 function passBack(module, graph, scale) {
-  const { engine, pointer } = module;
+  const { engine } = module;
+  const pointer = addressOf(module);
   engine.check(engine.call.model_loss_backward(pointer, addressOf(graph), scale), 'backward');
-  module.forgetFrozen();
+  forgetFrozen(module);
   return [];
 }

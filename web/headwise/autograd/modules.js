@@ -4,6 +4,7 @@ import { classOf } from '../checks/describe.js';
 import { optionGradients } from '../engine/abi.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { inputBytes, writeInput, writeStruct } from '../engine/struct.js';
+import { forgetFrozen, trains } from '../modules/module.js';
 import { copyOf } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
 import { gradientOfMask } from './attention.js';
@@ -24,7 +25,7 @@ import { attachAll, sourceOf } from './record.js';
  * @param {...unknown} given input and masks as the caller gave them
  */
 export const wantsGraph = (module, ...given) =>
-  module.trains || given.some((each) => sourceOf(each) !== undefined);
+  trains(module) || given.some((each) => sourceOf(each) !== undefined);
 
 /** What a forward left in the engine's memory for its backward. */
 export class Graph extends Owned {
@@ -84,7 +85,8 @@ export function attachForward(module, call, x, result, { mask, headMask } = {}, 
 
 /** @param {Module} module @param {Graph} graph */
 export function checkCurrent(module, graph) {
-  const { engine, pointer } = module;
+  const { engine } = module;
+  const pointer = addressOf(module);
   if (!engine.call.graph_is_current(addressOf(graph), pointer)) {
     throw new HeadwiseError(
       'ERR_VALUE',
@@ -103,7 +105,8 @@ export function checkCurrent(module, graph) {
  * @returns {(Float32Array | undefined)[]} their gradients
  */
 function runBackward(module, call, graph, gradient, sources, maskShape = []) {
-  const { engine, pointer } = module;
+  const { engine } = module;
+  const pointer = addressOf(module);
   const { input, extras, weights } = call;
   const wanted = [input, extras?.mask?.tensor, extras?.headMask].map((each, i) =>
     sources[i] ? /** @type {FloatOperand | undefined} */ (each) : undefined,
@@ -124,7 +127,7 @@ function runBackward(module, call, graph, gradient, sources, maskShape = []) {
   const { call: calls } = engine;
   const status = calls.module_backward(pointer, at, addressOf(graph), dy, dx, asked);
   engine.check(status, 'backward');
-  module.forgetFrozen();
+  forgetFrozen(module);
   const [ofInput, ofMask, ofHeads] = wanted.map(
     (each, i) => each && engine.read(addresses[3 + i], each.shape),
   );

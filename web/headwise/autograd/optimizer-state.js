@@ -18,7 +18,7 @@ export class ModuleState extends Owned {
 
   /** @param {Engine} engine @param {Module} module */
   constructor(engine, module) {
-    engine.check(engine.call.optimizer_create(module.pointer), 'an optimizer');
+    engine.check(engine.call.optimizer_create(addressOf(module)), 'an optimizer');
     super(engine, engine.result, 'optimizer_destroy');
     this.#engine = engine;
     this.module = module;

@@ -4,9 +4,9 @@ import { disposeSymbol, net } from './dispose.js';
 /** @typedef {import('./engine.js').Engine} Engine */
 /** @typedef {'module_destroy' | 'cache_destroy' | 'trace_destroy' | 'graph_destroy' | 'optimizer_destroy'} Destroy an export that frees */
 
-/** @param {Engine} engine @param {Destroy} destroy @param {number} pointer 0 for nothing */
+/** @param {Engine} engine @param {Destroy | undefined} destroy @param {number} pointer 0 for nothing */
 function free(engine, destroy, pointer) {
-  if (!engine.disposed && pointer !== 0) {
+  if (destroy && !engine.disposed && pointer !== 0) {
     engine.call[destroy](pointer);
   }
 }
@@ -36,10 +36,10 @@ export class Owned {
   /**
    * @internal
    * @param {Engine} engine
-   * @param {number} pointer its address
-   * @param {Destroy} destroy
+   * @param {number} [pointer] its address; -1: it has no memory there
+   * @param {Destroy} [destroy]
    */
-  constructor(engine, pointer, destroy) {
+  constructor(engine, pointer = -1, destroy = undefined) {
     this.#engine = engine;
     this.#pointer = pointer;
     this.#destroy = destroy;

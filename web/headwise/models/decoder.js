@@ -1,6 +1,7 @@
 import { checkEngine } from '../engine/given-engine.js';
 import { readGiven } from './given-config.js';
 import { LanguageModel } from './language-model.js';
+import { innerOf } from './model.js';
 
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
 
@@ -32,7 +33,7 @@ export class Decoder extends LanguageModel {
      * What the config says, with defaults filled in.
      * @type {Readonly<import('./config.js').ModelConfig>}
      */
-    this.config = this.inner.config;
+    this.config = innerOf(this).config;
   }
 
   /**

@@ -1,4 +1,6 @@
 // Initial weights of models.
+import { addressOf } from '../engine/owned.js';
+import { engineParameters } from '../modules/module.js';
 import { writeParameter } from '../modules/parameters.js';
 import { random } from '../tensor/functions.js';
 
@@ -8,12 +10,12 @@ import { random } from '../tensor/functions.js';
  * @param {number} deviation
  */
 export function drawWeights(model, deviation) {
-  const { engine, pointer } = model;
+  const { engine } = model;
   try {
-    for (const parameter of model.parameterList.filter((each) => each.shape.length === 2)) {
+    for (const parameter of engineParameters(model).filter((each) => each.shape.length === 2)) {
       const { data } = random(engine, 'randn', parameter.shape);
       data.forEach((value, i) => (data[i] = value * deviation));
-      writeParameter(engine, pointer, parameter, {
+      writeParameter(engine, addressOf(model), parameter, {
         ...{ dtype: 'float32', shape: parameter.shape, data, size: data.length },
       });
     }

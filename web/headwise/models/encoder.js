@@ -3,12 +3,13 @@ import { asGiven, checkTable, oneOf, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { entriesOf } from '../checks/foreign.js';
 import { checkEngine } from '../engine/given-engine.js';
+import { addressOf } from '../engine/owned.js';
 import { checkRows, checkTexts } from '../modules/embedding.js';
 import { encoderForward } from '../modules/forward-options.js';
 import { runForward, runRows } from '../modules/forward.js';
 import { checkFloats } from '../tensor/operand.js';
 import { readGiven } from './given-config.js';
-import { Model } from './model.js';
+import { innerOf, Model } from './model.js';
 import { checkAsIds, withLengths } from './ragged.js';
 
 /**
@@ -92,12 +93,12 @@ export class Encoder extends Model {
      * What the config says, with defaults filled in.
      * @type {Readonly<import('./config.js').ModelConfig>}
      */
-    this.config = this.inner.config;
+    this.config = innerOf(this).config;
   }
 
   /** @override @protected @param {string} key */
   keeps(key) {
-    return this.inner.hasHead || !key.startsWith(this.inner.names.head);
+    return innerOf(this).hasHead || !key.startsWith(innerOf(this).names.head);
   }
 
   /**
@@ -109,7 +110,7 @@ export class Encoder extends Model {
    */
   loadStateDict(dict, options) {
     const entries = Object(dict) === dict ? entriesOf(dict, 'dict') : undefined;
-    const { inner } = this;
+    const inner = innerOf(this);
     const { canonical, head } = inner.names;
     const before = inner.hasHead;
     inner.hasHead =
@@ -129,7 +130,7 @@ export class Encoder extends Model {
     if (tokenTypes === undefined) {
       return undefined;
     }
-    const count = this.inner.config.tokenTypes;
+    const count = innerOf(this).config.tokenTypes;
     if (count === 0) {
       throw misfit(tokenTypes, 'tokenTypes', 'none: the model has no token types');
     }
@@ -148,8 +149,8 @@ export class Encoder extends Model {
    *   length out of range, or types for a model without; ERR_MEMORY; ERR_DISPOSED
    */
   forward(ids, options) {
-    this.checkAlive();
-    const { about, config } = this.inner;
+    addressOf(this);
+    const { about, config } = innerOf(this);
     const { name } = about;
     const { logits, tokenTypes, lengths, ...asked } = checkTable(options, forwardOptions, name);
     const types = this.#readTypes(tokenTypes);
@@ -159,7 +160,7 @@ export class Encoder extends Model {
     const padded = withLengths(input, lengths);
     const wanted = { ...asked, tokenTypes: types };
     const { output: hidden, ...rest } = runForward(this, about, padded, wanted, ids);
-    if (!this.inner.hasHead || logits === 'none') {
+    if (!innerOf(this).hasHead || logits === 'none') {
       return /** @type {any} */ ({ hidden, ...rest });
     }
     try {
@@ -176,7 +177,7 @@ export class Encoder extends Model {
    * @param {import('../tensor/operand.js').IdsOperand} ids
    */
   #predict(hidden, { shape, size }) {
-    const { config, about } = this.inner;
+    const { config, about } = innerOf(this);
     const input = checkFloats(hidden, 'hidden');
     return runRows(this, about.name, input, size, [...shape, config.vocabSize], hidden);
   }
@@ -193,9 +194,9 @@ export class Encoder extends Model {
    *   target, type or length out of range, no targets, or no head; ERR_MEMORY; ERR_DISPOSED
    */
   loss(ids, targets, options) {
-    this.checkAlive();
-    const { loss: about } = this.inner;
-    if (!this.inner.hasHead) {
+    addressOf(this);
+    const { loss: about } = innerOf(this);
+    if (!innerOf(this).hasHead) {
       throw new HeadwiseError(
         'ERR_VALUE',
         `${about.name}: the model has no masked-language-model head; expected one`,

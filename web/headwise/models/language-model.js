@@ -1,13 +1,14 @@
 // What all decoders can do: forward, caches, the loss, generation.
 import { lossOptions, modelLoss } from '../autograd/model-loss.js';
 import { asGiven, checkOptions, checkTable } from '../checks/check.js';
+import { addressOf } from '../engine/owned.js';
 import { checkRows, checkTexts } from '../modules/embedding.js';
 import { decoderForward } from '../modules/forward-options.js';
 import { runForward } from '../modules/forward.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
 import { checkFloats } from '../tensor/operand.js';
 import { generate } from './generate.js';
-import { Model } from './model.js';
+import { innerOf, Model } from './model.js';
 import { checkAsIds, withLengths } from './ragged.js';
 import { sampledBytes } from './sample.js';
 import { attribution, headCircuits } from './understanding.js';
@@ -109,8 +110,8 @@ export class LanguageModel extends Model {
    * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED
    */
   createCache(options) {
-    const { numKeyValueHeads: heads, headDim, contextLength } = this.inner.config;
-    this.checkAlive();
+    const { numKeyValueHeads: heads, headDim, contextLength } = innerOf(this).config;
+    addressOf(this);
     const checked = checkOptions(options, ['batch', 'dtype'], 'createCache');
     return new KeyValueCache(this, { heads, headDim, contextLength }, checked);
   }
@@ -119,7 +120,7 @@ export class LanguageModel extends Model {
   #readPositions(positionIds) {
     return positionIds === undefined
       ? undefined
-      : checkRows(positionIds, 'positionIds', this.inner.config.contextLength);
+      : checkRows(positionIds, 'positionIds', innerOf(this).config.contextLength);
   }
 
   /**
@@ -164,8 +165,8 @@ export class LanguageModel extends Model {
    * @param {(logits: number) => unknown} [readOutput]
    */
   #forward(ids, options, readOutput) {
-    this.checkAlive();
-    const { about, config } = this.inner;
+    addressOf(this);
+    const { about, config } = innerOf(this);
     const asked = checkTable(options, decoderForward, about.name);
     const input = checkTexts(ids, config.vocabSize);
     const positionIds = this.#readPositions(asked.positionIds);
@@ -195,8 +196,8 @@ export class LanguageModel extends Model {
    *   or against out of range; ERR_MEMORY; ERR_DISPOSED
    */
   attribution(ids, options) {
-    this.checkAlive();
-    return attribution(this, this.inner.config, ids, options);
+    addressOf(this);
+    return attribution(this, innerOf(this).config, ids, options);
   }
 
   /**
@@ -207,8 +208,8 @@ export class LanguageModel extends Model {
    * @throws {HeadwiseError} ERR_VALUE: layer or head out of range; ERR_MEMORY; ERR_DISPOSED
    */
   headCircuits(where) {
-    this.checkAlive();
-    return headCircuits(this, this.inner.config, where);
+    addressOf(this);
+    return headCircuits(this, innerOf(this).config, where);
   }
 
   /**
@@ -222,8 +223,8 @@ export class LanguageModel extends Model {
    *   or position out of range; ERR_MEMORY; ERR_DISPOSED
    */
   loss(ids, targets, options) {
-    this.checkAlive();
-    const { loss: about } = this.inner;
+    addressOf(this);
+    const { loss: about } = innerOf(this);
     this.checkRecording(about.name);
     const asked = checkTable(options, decoderLossOptions, about.name);
     const positionIds = this.#readPositions(asked.positionIds);
@@ -239,6 +240,6 @@ export class LanguageModel extends Model {
    * @param {import('./generate.js').Defaults} defaults
    */
   continue(ids, options, defaults) {
-    return generate(this, this.inner.config.vocabSize, ids, options, defaults);
+    return generate(this, innerOf(this).config.vocabSize, ids, options, defaults);
   }
 }

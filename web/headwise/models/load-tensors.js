@@ -2,6 +2,9 @@
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { matrixType } from '../engine/abi.js';
+import { addressOf } from '../engine/owned.js';
+import { engineParameters } from '../modules/module.js';
+import { writeRows } from '../modules/parameters.js';
 import { sameShape } from '../tensor/shape.js';
 
 /** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
@@ -82,19 +85,21 @@ const pieceBytesFor = (parameters) =>
  * @throws {HeadwiseError} ERR_FORMAT: the files are not those of such a model; else as `pieces`
  */
 async function loadTensors(model, files, names, onProgress) {
-  const parameters = new Map(model.parameterList.map((parameter) => [parameter.key, parameter]));
+  const parameters = new Map(
+    engineParameters(model).map((parameter) => [parameter.key, parameter]),
+  );
   checkTensors(files, new Map(Array.from(parameters, ([key, { shape }]) => [key, shape])), names);
   const parameterOf = (/** @type {string} */ name) => parameters.get(names.canonical(name));
   const wants = (/** @type {string} */ name) => parameterOf(name) !== undefined;
   const total = files.reduce((sum, { byteLength }) => sum + byteLength, 0);
   let before = 0;
   const told = ({ loaded = 0 }) => onProgress?.({ loaded: before + loaded, total });
-  const how = { wants, onProgress: told, pieceBytes: pieceBytesFor(model.parameterList) };
+  const how = { wants, onProgress: told, pieceBytes: pieceBytesFor([...parameters.values()]) };
   for (const file of files) {
     for await (const { name, dtype, firstRow, rows, bytes } of file.bytePieces(how)) {
       const parameter = parameterOf(name);
       if (parameter !== undefined) {
-        model.loadRows(parameter, types[dtype], bytes, firstRow, rows);
+        writeRows(model.engine, addressOf(model), parameter, types[dtype], bytes, firstRow, rows);
       }
     }
     before += file.byteLength;

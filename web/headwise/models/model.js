@@ -1,5 +1,6 @@
 // What decoders and encoders have in common: a config, the names of its parameters, and first weights.
 import { HeadwiseError } from '../checks/error.js';
+import { addressOf } from '../engine/owned.js';
 import { Module } from '../modules/module.js';
 import { drawWeights } from './draw-weights.js';
 import { layModel } from './lay-model.js';
@@ -27,8 +28,14 @@ import { layModel } from './lay-model.js';
  * @property {boolean | undefined} hasHead of an encoder: for masked tokens
  */
 
-/** @type {(model: unknown) => Inner | undefined} */
+/**
+ * What a model keeps for itself. Undefined for other values, Proxies included.
+ * @type {(model: unknown) => Inner | undefined}
+ */
 let find;
+
+/** @internal @param {Model} model */
+export const innerOf = (model) => /** @type {Inner} */ (find(model));
 
 /**
  * @internal The config of a model, for the package's other entries. Undefined for other values, Proxies included.
@@ -72,11 +79,6 @@ export class Model extends Module {
     }
   }
 
-  /** @internal */
-  get inner() {
-    return this.#inner;
-  }
-
   /**
    * @internal
    * @param {string} name of a method
@@ -98,7 +100,7 @@ export class Model extends Module {
    * @returns {void}
    */
   gradientCheckpointingEnable() {
-    this.engine.call.module_checkpoint(this.pointer, true);
+    this.engine.call.module_checkpoint(addressOf(this), true);
   }
 
   /**
@@ -106,7 +108,7 @@ export class Model extends Module {
    * @returns {void}
    */
   gradientCheckpointingDisable() {
-    this.engine.call.module_checkpoint(this.pointer, false);
+    this.engine.call.module_checkpoint(addressOf(this), false);
   }
 
   /** @override @protected @param {string} key */

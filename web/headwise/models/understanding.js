@@ -9,6 +9,7 @@ import {
   checkTable,
   maybe,
 } from '../checks/check.js';
+import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
 import { checkIds } from '../modules/embedding.js';
 import { fitHeadMask } from '../modules/extras.js';
@@ -79,7 +80,8 @@ export function attribution(
   const against = hasAgainst ? checkIndex(given.against, 'against', vocabSize) : 0;
   const { directions: hasDirections, headMask: mask } = given;
   fitHeadMask(mask, numLayers, numHeads);
-  const { engine, pointer } = model;
+  const { engine } = model;
+  const pointer = addressOf(model);
   const count = numLayers * numHeads;
   const [struct, idsAt, heads, mlps, rest, directions, headMask] = engine.lay([
     ...[layout.bytes, input, count * 4, numLayers * 4, 3 * 4],
@@ -111,7 +113,8 @@ export function headCircuits(model, { numLayers, numHeads, headDim }, where) {
   const given = checkOptions(where, ['layer', 'head'], name);
   const layer = checkIndex(given.layer, 'layer', numLayers);
   const head = checkIndex(given.head, 'head', numHeads);
-  const { engine, pointer } = model;
+  const { engine } = model;
+  const pointer = addressOf(model);
   const [copyingAt, valuesAt] = engine.lay([8, headDim * 16]);
   const { call } = engine;
   engine.check(call.decoder_head_circuit(pointer, layer, head, copyingAt, valuesAt), name);

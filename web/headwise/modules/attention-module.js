@@ -6,6 +6,7 @@ import {
   checkTable,
   or,
 } from '../checks/check.js';
+import { addressOf } from '../engine/owned.js';
 import { checkFloats, checkTensor } from '../tensor/operand.js';
 import { classOf } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
@@ -169,7 +170,7 @@ export class AttendingModule extends Module {
    * @returns {LayerResults}
    */
   attend(input, options, table = attentionForward) {
-    this.checkAlive();
+    addressOf(this);
     const about = this.#about;
     const asked = options === undefined ? nothing : checkTable(options, table, about.name);
     const x = checkFloats(input, 'x');

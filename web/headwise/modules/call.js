@@ -1,6 +1,7 @@
 // One call of a module's forward: its input, output and options are laid into staging memory, and the engine runs it.
 import { runRecorded } from '../autograd/modules.js';
 import { aligned } from '../engine/engine.js';
+import { addressOf } from '../engine/owned.js';
 import { inputBytes, writeInput } from '../engine/struct.js';
 import { layExtras } from './extras.js';
 
@@ -31,7 +32,7 @@ export class Call {
    * @param {number} outputSize in elements
    */
   constructor(module, name, input, tokens, outputSize) {
-    this.pointer = module.pointer;
+    this.pointer = addressOf(module);
     this.name = name;
     this.input = input;
     this.tokens = tokens;

@@ -91,7 +91,8 @@ export class KeyValueCache extends Owned {
     const dtype = checkCacheType(given.dtype, 'dtype');
     const past = given.past === undefined ? undefined : checkPast(given.past, asked, sizes);
     // No code of the caller's runs from here on.
-    const { engine, pointer } = module;
+    const { engine } = module;
+    const pointer = addressOf(module);
     const { contextLength } = sizes;
     const batch = past?.key.shape[0] ?? asked ?? 1;
     const [key, value] = engine.lay([past?.key, past?.value]);

@@ -1,17 +1,21 @@
 import { modules } from '../engine/abi.js';
 import { checkBoolean, checkOptions } from '../checks/check.js';
-import { checkUnchanged } from '../checks/foreign.js';
+import { HeadwiseError } from '../checks/error.js';
+import { checkUnchanged, isPlain } from '../checks/foreign.js';
+import { isLeaf } from '../autograd/record.js';
 import { addressOf, hideEngine, Owned } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
-import { ModulePlace, parameterOf } from './parameter.js';
+import { sizeOf } from '../tensor/shape.js';
+import { identityOf, ModulePlace, parameterOf, TensorPlace } from './parameter.js';
 import { matchState } from './state.js';
-import { listParameters, writeParameter, writeRows } from './parameters.js';
+import { listParameters } from './parameters.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('./parameter.js').Parameter} Parameter */
 /** @typedef {import('./parameter.js').Place} Place */
-/** @typedef {import('./parameters.js').Parameter} Entry */
+/** @typedef {import('./parameters.js').Parameter} EngineParameter */
+/** @typedef {{ key: string, shape: readonly number[], place: Place }} Entry */
 
 /**
  * What writes a config with lists into staging memory, and returns its address.
@@ -45,20 +49,108 @@ export function createModule(engine, { kind, config, what, draw = true }) {
   return engine.result;
 }
 
-/** The base class of all modules: parameters, training mode and disposal. */
-export class Module extends Owned {
-  /** @type {readonly Entry[] | undefined} listed when they are asked for */
-  #parameters;
+/** Deeper than modules are nested in practice. */
+const deepest = 64;
 
-  /** @internal @param {Engine} engine @param {Spec} spec */
+/**
+ * The modules and the tensors with requiresGrad in an object's properties, and in arrays and plain objects there, each with its
+ * name, in the order in which they were set.
+ * @param {object} owner
+ * @param {boolean} isDeep whether to go on inside the modules
+ * @param {string} [prefix] of names
+ * @param {readonly object[]} [outer] what encloses the owner; it is not entered again
+ * @returns {Generator<{ name: string, value: Module | Tensor }, void, void>}
+ */
+function* partsOf(owner, isDeep, prefix = '', outer = []) {
+  const around = [...outer, owner];
+  if (around.length > deepest) {
+    const problem = `modules are inside each other ${around.length} deep`;
+    throw new HeadwiseError('ERR_VALUE', `${problem}; expected at most ${deepest}`);
+  }
+  for (const [key, value] of Object.entries(owner)) {
+    if (around.includes(value)) continue;
+    const name = prefix + key;
+    const isModule = value instanceof Module;
+    if (isModule || isLeaf(value)) {
+      yield { name, value };
+    }
+    if (isModule ? isDeep : Array.isArray(value) || isPlain(value)) {
+      yield* partsOf(value, isDeep, `${name}.`, around);
+    }
+  }
+}
+
+/**
+ * The parameters that a module has in the engine.
+ * @type {(module: Module) => readonly EngineParameter[]}
+ * @throws {HeadwiseError} ERR_DISPOSED
+ */
+export let engineParameters;
+
+/**
+ * Their places.
+ * @type {(module: Module) => readonly ModulePlace[]}
+ * @throws {HeadwiseError} ERR_DISPOSED
+ */
+export let placesOf;
+
+/**
+ * Whether one of them requires its gradient.
+ * @type {(module: Module) => boolean}
+ */
+export let trains;
+
+/**
+ * Clears the gradients of frozen ones: backwards give every parameter a gradient.
+ * @type {(module: Module) => void}
+ */
+export let forgetFrozen;
+
+/**
+ * The base class of all modules: parameters, training mode and disposal. A class that extends a module may keep further modules
+ * and tensors with requiresGrad in its properties, or in arrays and plain objects there. They are found under their property
+ * names, after what the engine has.
+ */
+export class Module extends Owned {
+  /** Whether the engine has parameters of it. */
+  #isEngines;
+  /** @type {readonly EngineParameter[] | undefined} listed when they are asked for */
+  #parameters;
+  /** @type {readonly ModulePlace[] | undefined} made when they are asked for */
+  #places;
+  #training = true;
+  /** Whether the modules inside are being gone through: a module may be inside itself. */
+  #isOpen = false;
+
+  static {
+    const list = (/** @type {Module} */ module) => {
+      const pointer = addressOf(module);
+      module.#parameters ??= module.#isEngines ? listParameters(module.engine, pointer) : [];
+      return module.#parameters;
+    };
+    engineParameters = (module) => list(module).filter(({ key }) => module.keeps(key));
+    placesOf = (module) => {
+      const all = list(module);
+      module.#places ??= all.map((entry) => new ModulePlace(module, entry));
+      return module.#places.filter(({ name }) => module.keeps(name));
+    };
+    trains = (module) => module.#places?.some(({ requiresGrad }) => requiresGrad) ?? true;
+    forgetFrozen = (module) =>
+      module.#places?.forEach((place) => place.requiresGrad || place.clearGrad());
+  }
+
+  /** @internal @param {Engine} engine @param {Spec} [spec] none: it has no parameters in the engine */
   constructor(engine, spec) {
-    super(engine, createModule(engine, spec), 'module_destroy');
+    if (spec === undefined) {
+      super(engine);
+    } else {
+      super(engine, createModule(engine, spec), 'module_destroy');
+    }
+    this.#isEngines = spec !== undefined;
     /** @internal */
     this.engine = engine;
     hideEngine(this);
   }
-
-  #training = true;
 
   /** Whether dropout is active. As in torch, a new module is in training mode. */
   get training() {
@@ -71,98 +163,12 @@ export class Module extends Owned {
   }
 
   /**
-   * @protected
-   * @throws {HeadwiseError} ERR_DISPOSED, ERR_LOAD: the module or its engine is gone
-   */
-  checkAlive() {
-    addressOf(this);
-  }
-
-  /** @internal */
-  get pointer() {
-    return addressOf(this);
-  }
-
-  #list() {
-    this.#parameters ??= listParameters(this.engine, this.pointer);
-    return this.#parameters;
-  }
-
-  /**
    * Whether a parameter is part of the state dict.
    * @protected
    * @param {string} _key
    */
   keeps(_key) {
     return true;
-  }
-
-  /** @internal */
-  get parameterList() {
-    return this.#list().filter(({ key }) => this.keeps(key));
-  }
-
-  /** @type {readonly ModulePlace[] | undefined} made when they are asked for */
-  #places;
-
-  /** @internal Whether a parameter requires its gradient. */
-  get trains() {
-    return this.#places === undefined || this.#places.some((place) => place.requiresGrad);
-  }
-
-  /** @internal Backwards give every parameter a gradient, frozen ones too. */
-  forgetFrozen() {
-    for (const place of this.#places ?? []) {
-      if (!place.requiresGrad) {
-        place.clearGrad();
-      }
-    }
-  }
-
-  /** @internal @returns {readonly Place[]} */
-  get places() {
-    this.checkAlive();
-    this.#places ??= this.#list().map((entry) => new ModulePlace(this, entry));
-    return this.#places.filter(({ name }) => this.keeps(name));
-  }
-
-  /**
-   * The parameters of the module, in the order of the state dict.
-   * @returns {Parameter[]}
-   * @throws {HeadwiseError} ERR_DISPOSED
-   */
-  parameters() {
-    return this.places.map((place) => parameterOf(place.name, place));
-  }
-
-  /**
-   * Returns the same as `parameters`. Each parameter has its name.
-   * @returns {Parameter[]}
-   * @throws {HeadwiseError} ERR_DISPOSED
-   */
-  namedParameters() {
-    return this.parameters();
-  }
-
-  /**
-   * Clears the gradients of all parameters.
-   * @throws {HeadwiseError} ERR_DISPOSED
-   */
-  zeroGrad() {
-    this.places.forEach((place) => place.clearGrad());
-  }
-
-  /**
-   * Copies whole rows of a parameter in.
-   * @internal
-   * @param {Entry} parameter
-   * @param {number} type of matrixType
-   * @param {Uint8Array} bytes
-   * @param {number} firstRow
-   * @param {number} rows
-   */
-  loadRows(parameter, type, bytes, firstRow, rows) {
-    writeRows(this.engine, this.pointer, parameter, type, bytes, firstRow, rows);
   }
 
   /**
@@ -196,11 +202,94 @@ export class Module extends Owned {
   }
 
   /**
-   * Copies of the parameters, as from torch's state_dict.
-   * @returns {Record<string, Tensor>} with torch's names and shapes
+   * What passes each key to the innermost module of that name.
+   * @returns {import('./state.js').Owner}
+   */
+  #owner() {
+    const { constructor } = this;
+    const inside = [...partsOf(this, true)]
+      .flatMap(({ name, value }) =>
+        value instanceof Module ? [{ prefix: `${name}.`, value }] : [],
+      )
+      .reverse();
+    const holderOf = (/** @type {string} */ key) =>
+      inside.find(({ prefix }) => key.startsWith(prefix)) ?? { prefix: '', value: this };
+    const owner = {
+      constructor,
+      canonicalKey(/** @type {string} */ key) {
+        const { prefix, value } = holderOf(key);
+        return prefix + value.canonicalKey(key.slice(prefix.length));
+      },
+      ignoresEntry(/** @type {string} */ key, /** @type {unknown} */ given) {
+        const { prefix, value } = holderOf(key);
+        return value.ignoresEntry(key.slice(prefix.length), given);
+      },
+    };
+    return owner;
+  }
+
+  /** @returns {Entry[]} an entry for each name; a shared part has several */
+  #entries() {
+    /** @type {(place: Place, key?: string) => Entry} */
+    const entryOf = (place, key = place.name) => ({ key, shape: place.shape, place });
+    return [
+      ...placesOf(this).map((place) => entryOf(place)),
+      ...[...partsOf(this, true)].flatMap(({ name, value }) =>
+        value instanceof Module
+          ? placesOf(value).map((place) => entryOf(place, value.keyIn(name, place.name)))
+          : [entryOf(new TensorPlace(value, name))],
+      ),
+    ];
+  }
+
+  /**
+   * The parameters of the module and of all modules and tensors in it, each once, in the order of the state dict.
+   * @returns {Parameter[]}
+   * @throws {HeadwiseError} ERR_DISPOSED
+   */
+  parameters() {
+    const known = new Set();
+    return this.#entries()
+      .filter(({ place }) => {
+        const is = identityOf(place);
+        return !known.has(is) && known.add(is);
+      })
+      .map(({ key, place }) => parameterOf(key, place));
+  }
+
+  /**
+   * Returns the same as `parameters`. Each parameter has its name.
+   * @returns {Parameter[]}
+   * @throws {HeadwiseError} ERR_DISPOSED
+   */
+  namedParameters() {
+    return this.parameters();
+  }
+
+  /**
+   * Clears the gradients of all parameters.
+   * @throws {HeadwiseError} ERR_DISPOSED
+   */
+  zeroGrad() {
+    this.#entries().forEach(({ place }) => place.clearGrad());
+  }
+
+  /**
+   * The number of elements in all parameters.
+   * @returns {number}
+   * @throws {HeadwiseError} ERR_DISPOSED
+   */
+  parameterCount() {
+    return this.parameters().reduce((sum, { shape }) => sum + sizeOf(shape, 'shape'), 0);
+  }
+
+  /**
+   * Copies of the parameters.
+   * @returns {Record<string, Tensor>} with torch's names and shapes, such as fc1.weight or layers.0.weight
+   * @throws {HeadwiseError} ERR_DISPOSED
    */
   stateDict() {
-    return Object.fromEntries(this.places.map((place) => [place.name, place.read()]));
+    return Object.fromEntries(this.#entries().map(({ key, place }) => [key, place.read()]));
   }
 
   /**
@@ -212,34 +301,44 @@ export class Module extends Owned {
    */
   loadStateDict(dict, options) {
     checkOptions(options, [], 'loadStateDict');
-    const parameters = this.parameterList;
-    const tensors = matchState(dict, /** @type {any} */ (this), parameters);
-    // Reading the dict may have ended the module. Reserve the most room any parameter needs first, so that nothing fails half-way.
-    const { engine, pointer } = this;
-    engine.stage(parameters.reduce((most, { size }) => Math.max(most, size * 4), 0));
-    tensors.forEach(({ data, size: elements }) => checkUnchanged(data, elements));
-    parameters.forEach((parameter, i) => writeParameter(engine, pointer, parameter, tensors[i]));
+    const entries = this.#entries();
+    const tensors = matchState(dict, this.#owner(), entries);
+    // Reading the dict may have ended a module. Then reserve room for the largest parameter, so that nothing fails half-way.
+    const { engine } = this;
+    entries.forEach(({ place }) => place.check());
+    engine.stage(tensors.reduce((most, { size }) => Math.max(most, size * 4), 0));
+    tensors.forEach(({ data, size }) => checkUnchanged(data, size));
+    entries.forEach(({ place }, i) => place.write(tensors[i]));
     return this;
   }
 
-  /**
-   * The number of elements in all parameters.
-   * @returns {number}
-   */
-  parameterCount() {
-    this.checkAlive();
-    return this.parameterList.reduce((sum, { size }) => sum + size, 0);
+  /** @param {(part: Module) => void} act on each module directly inside */
+  #forEachPart(act) {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    try {
+      for (const { value } of partsOf(this, false)) {
+        if (value instanceof Module) act(value);
+      }
+    } finally {
+      this.#isOpen = false;
+    }
   }
 
   /**
-   * Sets training mode: dropout is active.
+   * Sets training mode, in which dropout is active, for this module and those inside it.
    * @param {boolean} [mode] default true
    * @returns {this}
+   * @throws {HeadwiseError} ERR_DISPOSED
    */
   train(mode = true) {
-    const { pointer } = this;
+    const pointer = addressOf(this);
     checkBoolean(mode, 'mode');
-    this.engine.call.module_train(pointer, mode);
+    this.#forEachPart((part) => part.train(mode));
+    // Last: a module inside may have asked this one, which holds it.
+    if (this.#isEngines) {
+      this.engine.call.module_train(pointer, mode);
+    }
     this.#training = mode;
     return this;
   }
@@ -250,6 +349,12 @@ export class Module extends Owned {
    */
   eval() {
     return this.train(false);
+  }
+
+  /** @override Frees the module and those inside it; what they returned stays valid. Calls after this throw ERR_DISPOSED. */
+  dispose() {
+    this.#forEachPart((part) => part.dispose());
+    super.dispose();
   }
 
   /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */

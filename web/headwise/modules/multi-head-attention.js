@@ -1,4 +1,5 @@
 import { checkBoolean, checkSize, checkTable, or } from '../checks/check.js';
+import { addressOf } from '../engine/owned.js';
 import { checkFloats } from '../tensor/operand.js';
 import { misfit } from '../checks/error.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -101,7 +102,7 @@ export class MultiHeadAttention extends AttentionModule {
    */
   createCache(options) {
     const { dOut, numHeads: heads, contextLength } = this.#options;
-    this.checkAlive();
+    addressOf(this);
     return new KeyValueCache(this, { heads, headDim: dOut / heads, contextLength }, options);
   }
 

@@ -1,6 +1,7 @@
 import { checkBoolean } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { isLeaf } from '../autograd/record.js';
+import { addressOf } from '../engine/owned.js';
 import { checkFloats, copyData, viewOf } from '../tensor/operand.js';
 import { checkSame } from '../tensor/shape.js';
 import { tensorOf } from '../tensor/tensor.js';
@@ -30,38 +31,39 @@ export class ModulePlace {
 
   /** @throws {HeadwiseError} ERR_DISPOSED: it cannot be written */
   check() {
-    return this.module.pointer;
+    return addressOf(this.module);
   }
 
   /** @returns {Tensor} */
   read() {
-    return readParameter(this.module.engine, this.module.pointer, this.entry);
+    return readParameter(this.module.engine, addressOf(this.module), this.entry);
   }
 
   /** @param {FloatOperand} value */
   write(value) {
-    writeParameter(this.module.engine, this.module.pointer, this.entry, value);
+    writeParameter(this.module.engine, addressOf(this.module), this.entry, value);
   }
 
   get hasGrad() {
-    const { engine, pointer } = this.module;
+    const { engine } = this.module;
     // The engine returns a boolean as a number.
-    return Boolean(engine.call.module_has_gradient(pointer, this.entry.index));
+    return Boolean(engine.call.module_has_gradient(addressOf(this.module), this.entry.index));
   }
 
   /** @returns {Tensor | null} */
   get grad() {
-    const { engine, pointer } = this.module;
-    return this.hasGrad ? readGradient(engine, pointer, this.entry) : null;
+    const { engine } = this.module;
+    return this.hasGrad ? readGradient(engine, addressOf(this.module), this.entry) : null;
   }
 
   /** @param {FloatOperand} value */
   writeGrad(value) {
-    writeGradient(this.module.engine, this.module.pointer, this.entry, value);
+    writeGradient(this.module.engine, addressOf(this.module), this.entry, value);
   }
 
   clearGrad() {
-    const { engine, pointer } = this.module;
+    const { engine } = this.module;
+    const pointer = addressOf(this.module);
     engine.check(engine.call.module_clear_gradient(pointer, this.entry.index), 'grad');
   }
 }
@@ -137,7 +139,7 @@ export class Parameter {
   /** @internal @param {string} name @param {Place} place */
   constructor(name, place) {
     /**
-     * The name in the state dict.
+     * The name in the state dict of the outermost module that listed the parameter.
      * @type {string}
      */
     this.name = name;
@@ -212,20 +214,24 @@ export class Parameter {
  */
 export const identityOf = (place) => (place instanceof ModulePlace ? place : place.tensor);
 
-/** By what they are of, and by name. @type {WeakMap<object, Record<string, Parameter>>} */
+/** By what they are of. @type {WeakMap<object, Parameter>} */
 const parameters = new WeakMap();
 
 /**
- * The parameter of a place: the same each time, so that it can be found among others.
+ * The parameter of a place: the same each time, so that it can be found among others. Of its names it keeps the longest, which
+ * the outermost module gave it.
  * @param {string} name
  * @param {Place} place
  * @returns {Parameter}
  */
 export function parameterOf(name, place) {
   const is = identityOf(place);
-  const named = parameters.get(is) ?? Object.create(null);
-  parameters.set(is, named);
-  return (named[name] ??= new Parameter(name, place));
+  const parameter = parameters.get(is) ?? new Parameter(name, place);
+  parameters.set(is, parameter);
+  if (name.length > parameter.name.length) {
+    parameter.name = name;
+  }
+  return parameter;
 }
 
 /**

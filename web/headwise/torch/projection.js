@@ -3,6 +3,7 @@ import { random } from '../tensor/functions.js';
 import { newArray } from '../tensor/shape.js';
 import { tensorOf } from '../tensor/tensor.js';
 import { Linear } from '../modules/linear.js';
+import { placesOf } from '../modules/module.js';
 import { RowwiseModule } from '../modules/rowwise-module.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -34,7 +35,7 @@ export class Projection extends RowwiseModule {
  * @param {Module} module whose first parameter is the weight
  */
 export function drawXavier(engine, module) {
-  const [place] = module.places;
+  const [place] = placesOf(module);
   const [rows, columns] = place.shape;
   const bound = Math.fround(Math.sqrt(3) * Math.sqrt(2 / (rows + columns)));
   const width = Math.fround(2 * bound);
@@ -54,7 +55,7 @@ export function makeOutProjection(engine, width, bias) {
   const linear = new Linear(engine, { inFeatures: width, outFeatures: width, bias });
   if (bias) {
     const zeros = tensorOf(newArray(Float32Array, width), Object.freeze([width]));
-    linear.places[1].write(checkFloats(zeros, 'bias'));
+    placesOf(linear)[1].write(checkFloats(zeros, 'bias'));
   }
   return linear;
 }

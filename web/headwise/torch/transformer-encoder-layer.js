@@ -12,6 +12,7 @@ import { AttentionModule } from '../modules/attention-module.js';
 import { ComposedModule } from '../modules/composed-module.js';
 import { LayerNorm } from '../modules/layer-norm.js';
 import { Linear } from '../modules/linear.js';
+import { placesOf } from '../modules/module.js';
 import { binary, dropout } from '../tensor/broadcast.js';
 import { activate, gelu } from '../tensor/functions.js';
 import { checkHeadWidth, giveBack, joinMasks, readInput, readMask } from './arguments.js';
@@ -95,7 +96,7 @@ function drawAttention(engine, attention, width) {
   try {
     const { weight } = out.stateDict();
     drawXavier(engine, attention);
-    const place = attention.places.find(({ name }) => name === 'out_proj.weight');
+    const place = placesOf(attention).find(({ name }) => name === 'out_proj.weight');
     place?.write({ ...weight, size: weight.data.length });
   } finally {
     out.dispose();

@@ -1,4 +1,5 @@
 // A head's matrices, and what is left of their products' sizes: numbers of its width, never of the model's.
+import { addressOf } from '../engine/owned.js';
 
 /**
  * A head's matrices, [headDim, dModel] each: W_O is transposed.
@@ -13,11 +14,12 @@
  * @param {{ headDim: number, dModel: number }} sizes
  * @returns {Matrices}
  */
-export function matricesOf({ engine, pointer }, layer, head, withGains, { headDim, dModel }) {
+export function matricesOf(model, layer, head, withGains, { headDim, dModel }) {
+  const { engine } = model;
   const size = headDim * dModel;
   const at = engine.stage(4 * size * 4);
   engine.check(
-    engine.call.decoder_head_weights(pointer, layer, head, withGains, at),
+    engine.call.decoder_head_weights(addressOf(model), layer, head, withGains, at),
     'composition',
   );
   const { data } = engine.read(at, [4, headDim, dModel]);

@@ -8,6 +8,7 @@ import {
   or,
 } from '../checks/check.js';
 import { qkAttribution as layout } from '../engine/abi.js';
+import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
 import { checkIds } from '../modules/embedding.js';
 import { fitHeadMask } from '../modules/extras.js';
@@ -133,7 +134,8 @@ export async function qkAttribution(model, ids, options) {
   const head = checkIndex(given.head, 'head', numHeads);
   const query = checkIndex(given.query ?? tokens - 1, 'query', tokens);
   const key = checkIndex(given.key, 'key', query + 1);
-  const { engine, pointer } = /** @type {any} */ (model);
+  const { engine } = /** @type {any} */ (model);
+  const pointer = addressOf(/** @type {any} */ (model));
   fitHeadMask(given.headMask, numLayers, numHeads);
   const count = layer * (numHeads + 1) + 2;
   const pairBytes = given.pairs ? 4 * count * count : undefined;
