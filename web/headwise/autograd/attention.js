@@ -2,9 +2,9 @@
 import { attentionArguments, attentionGradientArguments } from '../engine/abi.js';
 import { writeArguments } from '../attention/arguments.js';
 import { writeStruct } from '../engine/struct.js';
-import { copyOf } from '../tensor/operand.js';
+import { copyOf, operandOf } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
-import { operandOf, sumTo } from './elementwise.js';
+import { sumTo } from './elementwise.js';
 import { attach, attachAll, sourceOf } from './record.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */

@@ -1,6 +1,6 @@
 import { checkBoolean, checkTable, or } from '../checks/check.js';
 import { HeadwiseError, misshapen } from '../checks/error.js';
-import { checkFloats, copyData } from '../tensor/operand.js';
+import { checkFloats, copyData, operandOf } from '../tensor/operand.js';
 import { checkSame, newArray } from '../tensor/shape.js';
 import { Leaf, nodesOf, sourceOf } from './record.js';
 
@@ -100,13 +100,13 @@ export function backward(tensor, gradient, options, tensorOf) {
  * @param {Map<Source, Float32Array>} gradients
  */
 function passBack(node, gradients) {
-  const { shape, size, inputs } = node;
+  const { shape, inputs } = node;
   const data = gradients.get(node);
   gradients.delete(node);
   if (data === undefined) {
     return;
   }
-  const found = node.backward({ shape, size, data, dtype: 'float32' });
+  const found = node.backward(operandOf({ data, shape }));
   inputs.forEach((input, i) => {
     const part = found[i];
     // One may have been frozen since.

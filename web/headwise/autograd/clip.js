@@ -1,5 +1,6 @@
 import { misfit } from '../checks/error.js';
 import { addressOf } from '../engine/owned.js';
+import { identityOf } from '../modules/parameter.js';
 import { checkFloats, viewOf } from '../tensor/operand.js';
 import { checkParameters, partsOf } from './groups.js';
 
@@ -50,8 +51,10 @@ export function clipGradNorm(engine, parameters, maxNorm) {
   const { places } = checkParameters(engine, parameters, 'parameters', 0);
   const most = checkNorm(maxNorm);
   engine.checkAlive();
-  const { modules, tensors } = partsOf([...new Set(places)]);
-  const gradients = [...new Set(tensors.map(({ tensor }) => tensor))].flatMap(({ grad }) =>
+  // Each counts once.
+  const different = new Map(places.map((place) => [identityOf(place), place]));
+  const { modules, tensors } = partsOf([...different.values()]);
+  const gradients = tensors.flatMap(({ grad }) =>
     grad === null ? [] : [viewOf(checkFloats(grad, 'grad'))],
   );
   let sum = sumOfSquares(engine, modules);

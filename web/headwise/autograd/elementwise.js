@@ -1,6 +1,6 @@
 // Backwards of elementwise functions and of sums.
 import { combine, reduce } from '../tensor/compute.js';
-import { copyOf } from '../tensor/operand.js';
+import { copyOf, operandOf } from '../tensor/operand.js';
 import { sameShape } from '../tensor/shape.js';
 import { record } from './record.js';
 
@@ -21,14 +21,6 @@ export function sumTo(engine, gradient, shape, scale = 1) {
   return isWhole ? gradient.data : reduce(engine, gradient, shape, shape, scale).data;
 }
 
-/** @param {Pick<Tensor, 'data' | 'shape'>} tensor @returns {FloatOperand} */
-export const operandOf = ({ data, shape }) => ({
-  data,
-  shape,
-  size: data.length,
-  dtype: 'float32',
-});
-
 /**
  * @param {Engine} engine
  * @param {Tensor} result
@@ -38,15 +30,14 @@ export const operandOf = ({ data, shape }) => ({
  */
 export function recordBinary(engine, result, operation, inputs, operands) {
   return record(engine, result, inputs, (needs) => {
+    const shapes = operands.map(({ shape }) => shape);
     if (operation !== 'multiply') {
       const signs = [1, operation === 'add' ? 1 : -1];
-      const shapes = operands.map(({ shape }) => shape);
       return (gradient) =>
         shapes.map((shape, i) => (needs[i] ? sumTo(engine, gradient, shape, signs[i]) : undefined));
     }
     // Each needs the other one.
     const others = [1, 0].map((i) => (needs[1 - i] ? copyOf(operands[i]) : undefined));
-    const shapes = operands.map(({ shape }) => shape);
     return (gradient) =>
       others.map((other, i) => {
         if (other === undefined) {
@@ -67,12 +58,9 @@ export function recordBinary(engine, result, operation, inputs, operands) {
  * @param {number} scale
  */
 export function recordSum(engine, result, input, shape, kept, scale) {
-  /** @type {FloatOperand} */
-  const factor = { shape: [], dtype: 'float32', data: Float32Array.of(scale), size: 1 };
-  const ones = shape.map(() => 1);
-  return record(engine, result, [input], () => ({ data, size }) => {
-    const gradient = { shape: kept, data, size, dtype: /** @type {const} */ ('float32') };
-    const whole = combine(engine, 'multiply', gradient, { ...factor, shape: ones }, shape);
-    return [whole.data];
+  const factor = operandOf({ shape: shape.map(() => 1), data: Float32Array.of(scale) });
+  return record(engine, result, [input], () => ({ data }) => {
+    const gradient = operandOf({ shape: kept, data });
+    return [combine(engine, 'multiply', gradient, factor, shape).data];
   });
 }

@@ -1,8 +1,8 @@
 // Backwards of the functions of tensors.
 import { product, transposed } from '../tensor/compute.js';
-import { copyOf } from '../tensor/operand.js';
+import { copyOf, operandOf } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
-import { operandOf, sumTo } from './elementwise.js';
+import { sumTo } from './elementwise.js';
 import { record } from './record.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */

@@ -5,10 +5,9 @@ import { optionGradients } from '../engine/abi.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { inputBytes, writeInput, writeStruct } from '../engine/struct.js';
 import { forgetFrozen, trains } from '../modules/module.js';
-import { copyOf } from '../tensor/operand.js';
+import { copyOf, operandOf } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
 import { gradientOfMask } from './attention.js';
-import { operandOf } from './elementwise.js';
 import { attachAll, sourceOf } from './record.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */

@@ -1,13 +1,12 @@
 // The state of an optimizer. For a module's parameters it is in the engine's memory; for a tensor it is in JavaScript.
 import { addressOf, Owned } from '../engine/owned.js';
 import { copyData } from '../tensor/operand.js';
-import { newArray, sizeOf } from '../tensor/shape.js';
+import { newArray } from '../tensor/shape.js';
 import { tensorOf } from '../tensor/tensor.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../modules/module.js').Module} Module */
 /** @typedef {import('../modules/parameter.js').ModulePlace} ModulePlace */
-/** @typedef {import('../modules/parameter.js').TensorPlace} TensorPlace */
 /** @typedef {import('../modules/parameter.js').Place} Place */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
@@ -72,12 +71,6 @@ export class TensorState {
   #steps = 0;
   /** @type {(Float32Array | undefined)[]} */
   #moments = [];
-  #shape;
-
-  /** @param {TensorPlace} place */
-  constructor({ shape }) {
-    this.#shape = shape;
-  }
 
   stepsOf() {
     return this.#steps;
@@ -88,10 +81,10 @@ export class TensorState {
     this.#steps = steps;
   }
 
-  /** @param {Place} _place @param {number} moment @returns {Tensor | undefined} */
-  readMoment(_place, moment) {
+  /** @param {Place} place @param {number} moment @returns {Tensor | undefined} */
+  readMoment({ shape }, moment) {
     const data = this.#moments[moment];
-    return data && tensorOf(data.slice(), this.#shape);
+    return data && tensorOf(data.slice(), shape);
   }
 
   /** @param {Place} _place @param {number} moment @param {FloatOperand} value */
@@ -100,15 +93,12 @@ export class TensorState {
   }
 
   /**
-   * @param {number} count of moments
+   * @param {readonly string[]} names of moments
+   * @param {number} size elements
    * @returns {Float32Array[]} zeros where there were none
    */
-  moments(count) {
-    const size = sizeOf(this.#shape, 'shape');
-    return Array.from(
-      { length: count },
-      (_, i) => this.#moments[i] ?? newArray(Float32Array, size),
-    );
+  moments(names, size) {
+    return names.map((_, i) => this.#moments[i] ?? newArray(Float32Array, size));
   }
 
   /** @param {Float32Array[]} moments after a step */

@@ -1,7 +1,7 @@
 import { checkOptions } from '../checks/check.js';
 import { disposeSymbol } from '../engine/dispose.js';
 import { writeStruct } from '../engine/struct.js';
-import { checkFloats } from '../tensor/operand.js';
+import { checkFloats, operandOf } from '../tensor/operand.js';
 import { checkGroups, partsOf } from './groups.js';
 import { dictOf, matchDict } from './optimizer-dict.js';
 import { ModuleState, TensorState } from './optimizer-state.js';
@@ -11,7 +11,6 @@ import { ModuleState, TensorState } from './optimizer-state.js';
 /** @typedef {import('../modules/parameter.js').Parameter} Parameter */
 /** @typedef {import('../modules/parameter.js').Place} Place */
 /** @typedef {import('../modules/parameter.js').TensorPlace} TensorPlace */
-/** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 /** @typedef {import('./groups.js').Part} Part */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {ModuleState | TensorState} State */
@@ -94,7 +93,7 @@ export class Optimizer {
     for (const place of this.#places.flat()) {
       const { module } = place;
       if (module === undefined) {
-        states.set(place, new TensorState(place));
+        states.set(place, new TensorState());
       } else if (!states.has(module)) {
         states.set(module, new ModuleState(this.#engine, module));
       }
@@ -157,20 +156,19 @@ export class Optimizer {
     const state = /** @type {TensorState} */ (this.#states.get(place));
     const { layout, configOf, moments: names, stepArray } = this.#method;
     const { shape, name } = place;
-    const operand = (/** @type {Float32Array} */ data) =>
-      /** @type {FloatOperand} */ ({ shape, data, size: data.length, dtype: 'float32' });
+    const given = checkFloats(place.tensor, name);
+    const { size } = given;
     const parts = [
-      checkFloats(place.tensor, name),
+      given,
       checkFloats(place.grad, 'grad'),
-      ...state.moments(names.length).map(operand),
+      ...state.moments(names, size).map((data) => operandOf({ data, shape })),
     ];
     const addresses = engine.lay([layout.bytes, ...parts]);
     const [config, value, , ...moments] = addresses;
     writeStruct(engine, config, layout, configOf(settings));
-    const { size } = parts[0];
     const status = stepArray(engine.call, addresses, size, state.stepsOf() + 1);
     engine.check(status, 'step');
-    place.write(operand(engine.read(value, shape).data));
+    place.write(operandOf(engine.read(value, shape)));
     state.keep(moments.map((at) => engine.read(at, shape).data));
   }
 

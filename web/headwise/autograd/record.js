@@ -1,6 +1,7 @@
 // The graph of recorded tensors, which `backward` follows. Nodes refer to nodes, never to tensors, so the garbage collector
 // frees an unreachable tensor together with its nodes.
 import { HeadwiseError, misfit } from '../checks/error.js';
+import { operandOf } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -237,9 +238,7 @@ export function record(engine, result, inputs, save) {
  * @param {Kept} [kept]
  */
 export function attach(engine, result, inputs, backward, kept) {
-  const { shape, data } = result;
-  const operand = { shape, data, size: data.length, dtype: /** @type {const} */ ('float32') };
-  sources.set(result, new Node(engine, operand, inputs, backward, kept));
+  sources.set(result, new Node(engine, operandOf(result), inputs, backward, kept));
 }
 
 /**

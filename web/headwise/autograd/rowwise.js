@@ -1,5 +1,5 @@
 // Backwards of functions of rows and of elements. The engine computes them.
-import { copyOf } from '../tensor/operand.js';
+import { copyOf, operandOf } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
 import { record } from './record.js';
 
@@ -29,11 +29,9 @@ export function recordActivation(engine, result, input, x, activation) {
 /** @param {Engine} engine @param {Tensor} result @param {unknown} input */
 export function recordSoftmax(engine, result, input) {
   return record(engine, result, [input], () => {
-    const { shape } = result;
-    const data = result.data.slice();
+    const own = copyOf(operandOf(result));
+    const { shape } = own;
     const columns = shape[shape.length - 1] ?? 1;
-    /** @type {FloatOperand} */
-    const own = { shape, data, size: data.length, dtype: 'float32' };
     return (gradient) => {
       const [y, dy] = engine.lay([own, gradient]);
       const status = engine.call.softmax_backward(y, dy, dy, own.size / columns, columns);
@@ -43,14 +41,8 @@ export function recordSoftmax(engine, result, input) {
   });
 }
 
-/**
- * @param {number} size
- * @returns {FloatOperand}
- */
-const zerosOf = (size) => ({
-  ...{ shape: [size], dtype: 'float32' },
-  ...{ data: newArray(Float32Array, size), size },
-});
+/** @param {number} size */
+const zerosOf = (size) => operandOf({ data: newArray(Float32Array, size), shape: [size] });
 
 /**
  * @param {Engine} engine

@@ -6,7 +6,7 @@ import { copyArray, isArray } from '../checks/foreign.js';
 import { recordBinary, recordSum } from '../autograd/elementwise.js';
 import { sourceOf } from '../autograd/record.js';
 import { broadcast, combine, reduce } from './compute.js';
-import { checkFloats } from './operand.js';
+import { checkFloats, operandOf } from './operand.js';
 import { mostDimensions, newArray, sizeOf } from './shape.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -22,7 +22,7 @@ import { mostDimensions, newArray, sizeOf } from './shape.js';
  */
 function checkTerm(value, name) {
   if (typeof value === 'number') {
-    return { shape: [], dtype: 'float32', data: Float32Array.of(value), size: 1 };
+    return operandOf({ shape: [], data: Float32Array.of(value) });
   }
   return checkFloats(value, name);
 }

@@ -78,6 +78,18 @@ export function checkFloats(value, name) {
 }
 
 /**
+ * The operand of a tensor of the package's own.
+ * @param {Pick<import('./tensor.js').Tensor, 'data' | 'shape'>} tensor
+ * @returns {FloatOperand}
+ */
+export const operandOf = ({ data, shape }) => ({
+  data,
+  shape,
+  size: data.length,
+  dtype: 'float32',
+});
+
+/**
  * A view of an operand's data: an array without properties that the caller added.
  * @param {FloatOperand} operand
  * @throws {HeadwiseError} ERR_SHAPE: the data was transferred or resized since it was read
