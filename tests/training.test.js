@@ -295,6 +295,21 @@ for (const kind of /** @type {const} */ (['AdamW', 'SGD']))
     assert.deepEqual(resumed.stateDict(), optimizer.stateDict());
   });
 
+test('a group takes its settings alone, and what is saved can be loaded', () => {
+  const optimizer = new hw.AdamW(linear().parameters());
+  const [group] = optimizer.groups;
+  for (const key of ['initialLr', 'weight_decay', 'name'])
+    assert.throws(() => (group[key] = 0.5), TypeError);
+  assert.throws(() => delete group.lr, TypeError);
+  group.lr = 0.5;
+  const good = optimizer.stateDict();
+  group.lr = 'x';
+  throwsCode(() => optimizer.stateDict(), 'ERR_VALUE', 'lr is "x"');
+  group.betas = [];
+  assert.equal(optimizer.loadStateDict(good).lr, 0.5);
+  assert.deepEqual(optimizer.stateDict(), good);
+});
+
 test('lr is the first group’s, and setting it sets all', () => {
   const [a, b] = [linear(), linear()];
   const optimizer = new hw.AdamW([

@@ -142,6 +142,16 @@ test('settings of one group of an optimizer in a Worker can be changed', async (
   await hw.dispose();
 });
 
+test('a group in a Worker takes its settings alone, as here', async () => {
+  const hw = await load();
+  const module = await new hw.Linear(sizes);
+  const optimizer = any(await new hw.AdamW(await module.parameters()));
+  const [group] = await optimizer.groups;
+  assert.throws(() => (group.initialLr = 0.5), TypeError);
+  await optimizer.loadStateDict(await optimizer.stateDict());
+  await hw.dispose();
+});
+
 test('a stretch in a Worker gives what its function returned, itself', async () => {
   const hw = await load();
   const values = { tensor: here.tensor([1, 2]), name: Symbol('of mine'), call: () => 1 };

@@ -68,6 +68,16 @@ export function partsOf(places) {
 }
 
 /**
+ * Settings, with the defaults of those that were not given.
+ * @param {Record<string, any>} given
+ * @param {Record<string, any>} defaults
+ */
+export const filled = (given, defaults) =>
+  Object.fromEntries(
+    Object.entries(defaults).map(([name, otherwise]) => [name, given[name] ?? otherwise]),
+  );
+
+/**
  * @typedef {object} Given
  * @property {any[]} params as they were given
  * @property {Place[]} places
@@ -94,10 +104,7 @@ export function checkGroups(engine, value, defaults, owner) {
       given,
       isOfGroups ? `${name}.params` : name,
     );
-    const settings = Object.fromEntries(
-      Object.entries(defaults).map(([key, otherwise]) => [key, own[key] ?? otherwise]),
-    );
-    return { params, places, settings };
+    return { params, places, settings: filled(own, defaults) };
   });
   const all = groups.flatMap(({ places }) => places.map(identityOf));
   if (new Set(all).size < all.length) {

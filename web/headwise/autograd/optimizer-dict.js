@@ -37,36 +37,37 @@ function settingOf(value) {
 
 /**
  * @param {FloatOperand} operand
- * @param {any} like what the setting is now
+ * @param {any} like the setting's default
  */
 function readSetting({ data }, like) {
-  const values = Array.from({ length: data.length / 3 }, (_, i) =>
-    data.slice(3 * i, 3 * i + 3).reduce((sum, part) => sum + part, 0),
-  );
-  const [value] = values;
-  return Array.isArray(like) ? values : typeof like === 'boolean' ? value !== 0 : value;
+  const at = (/** @type {number} */ i) => data[3 * i] + data[3 * i + 1] + data[3 * i + 2];
+  if (Array.isArray(like)) {
+    return like.map((_, i) => at(i));
+  }
+  return typeof like === 'boolean' ? at(0) !== 0 : at(0);
 }
 
 /**
- * @param {readonly any[]} groups
- * @param {readonly Place[]} places of all groups
- * @param {readonly State[]} states
+ * @param {readonly Record<string, any>[]} settings of each group
+ * @param {readonly Place[][]} places of each group
+ * @param {readonly State[]} states of all places
  * @param {readonly string[]} moments their names
  * @returns {Record<string, Tensor>}
  */
-export function dictOf(groups, places, states, moments) {
+export function dictOf(settings, places, states, moments) {
   /** @type {Record<string, Tensor>} */
   const dict = {};
   let first = 0;
-  groups.forEach(({ params, ...settings }, g) => {
-    const numbers = Float32Array.from(params, (_, i) => first + i);
-    dict[`param_groups.${g}.params`] = tensorOf(numbers, Object.freeze([params.length]));
-    for (const [name, value] of Object.entries(settings)) {
+  settings.forEach((group, g) => {
+    const { length } = places[g];
+    const numbers = Float32Array.from(places[g], (_, i) => first + i);
+    dict[`param_groups.${g}.params`] = tensorOf(numbers, Object.freeze([length]));
+    for (const [name, value] of Object.entries(group)) {
       dict[`param_groups.${g}.${name}`] = settingOf(value);
     }
-    first += params.length;
+    first += length;
   });
-  places.forEach((place, i) => {
+  places.flat().forEach((place, i) => {
     const state = states[i];
     const steps = state.stepsOf(/** @type {any} */ (place));
     if (steps > 0) {
@@ -124,19 +125,20 @@ function takeSteps(given, key) {
 
 /**
  * @param {Map<string, unknown>} given
- * @param {any} group
+ * @param {Record<string, any>} defaults of the settings
  * @param {string} prefix
- * @param {number} first number of its parameters
+ * @param {number} count of its parameters
+ * @param {number} first number of them
  */
-function takeGroup(given, { params, ...settings }, prefix, first) {
-  const numbers = takeNeeded(given, `${prefix}.params`, [params.length]);
+function takeGroup(given, defaults, prefix, count, first) {
+  const numbers = takeNeeded(given, `${prefix}.params`, [count]);
   if (!numbers.data.every((value, i) => value === first + i)) {
     throw misfit([...numbers.data], `${prefix}.params`, `${first} and the numbers that follow`);
   }
   return Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => {
-      const { shape } = settingOf(value);
-      return [name, readSetting(takeNeeded(given, `${prefix}.${name}`, shape), value)];
+    Object.entries(defaults).map(([name, like]) => {
+      const { shape } = settingOf(like);
+      return [name, readSetting(takeNeeded(given, `${prefix}.${name}`, shape), like)];
     }),
   );
 }
@@ -144,23 +146,22 @@ function takeGroup(given, { params, ...settings }, prefix, first) {
 /**
  * Reads a state dict.
  * @param {unknown} dict
- * @param {readonly any[]} groups that it is for
- * @param {readonly Place[]} places
- * @param {readonly string[]} moments their names
+ * @param {import('./optimizer.js').Method} method
+ * @param {readonly Place[][]} places of each group
  * @param {string} owner
  */
-export function matchDict(dict, groups, places, moments, owner) {
+export function matchDict(dict, { defaults, moments }, places, owner) {
   if (typeof dict !== 'object' || dict === null) {
     throw misfit(dict, 'dict', 'an object of tensors');
   }
   const given = new Map(entriesOf(dict, 'dict'));
   let first = 0;
-  const settings = groups.map((group, g) => {
-    const found = takeGroup(given, group, `param_groups.${g}`, first);
-    first += group.params.length;
+  const groups = places.map(({ length }, g) => {
+    const found = takeGroup(given, defaults, `param_groups.${g}`, length, first);
+    first += length;
     return found;
   });
-  const entries = places.map(({ shape }, i) => ({
+  const entries = places.flat().map(({ shape }, i) => ({
     steps: takeSteps(given, `state.${i}.step`),
     moments: moments.map((name) => take(given, `state.${i}.${name}`, shape)),
   }));
@@ -168,5 +169,5 @@ export function matchDict(dict, groups, places, moments, owner) {
     const keys = [...given.keys()].slice(0, 8).join(', ');
     throw new HeadwiseError('ERR_VALUE', `dict does not fit ${owner}: unexpected: ${keys}`);
   }
-  return { settings, entries };
+  return { groups, entries };
 }

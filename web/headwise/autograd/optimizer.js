@@ -2,7 +2,7 @@ import { checkOptions } from '../checks/check.js';
 import { disposeSymbol } from '../engine/dispose.js';
 import { writeStruct } from '../engine/struct.js';
 import { checkFloats, operandOf } from '../tensor/operand.js';
-import { checkGroups, partsOf } from './groups.js';
+import { checkGroups, filled, partsOf } from './groups.js';
 import { dictOf, matchDict } from './optimizer-dict.js';
 import { ModuleState, TensorState } from './optimizer-state.js';
 
@@ -19,7 +19,8 @@ import { ModuleState, TensorState } from './optimizer-state.js';
 /**
  * The method of an optimizer.
  * @typedef {object} Method
- * @property {Record<string, { check: import('../checks/check.js').Check, otherwise: any }>} settings
+ * @property {Record<string, import('../checks/check.js').Check>} checks of its settings
+ * @property {Record<string, any>} defaults of the same
  * @property {(settings: Record<string, any>) => void} [checkTogether] throws if settings do not go together
  * @property {readonly string[]} moments the state of every element, under torch's names
  * @property {import('../engine/layout.js').Layout<any>} layout of the engine's config
@@ -59,32 +60,33 @@ export class Optimizer {
     const owner = new.target.name;
     this.#engine = engine;
     this.#method = method;
-    const { settings } = method;
-    const own = checkOptions(options, Object.keys(settings), owner);
-    const defaults = Object.fromEntries(
-      Object.entries(settings).map(([name, { otherwise }]) => [name, own[name] ?? otherwise]),
-    );
-    const groups = checkGroups(engine, parameters, defaults, owner);
+    const { defaults } = method;
+    const own = checkOptions(options, Object.keys(defaults), owner);
+    const groups = checkGroups(engine, parameters, filled(own, defaults), owner);
     engine.checkAlive();
     this.#places = groups.map(({ places }) => places);
     this.#parts = this.#places.map(partsOf);
-    this.#groups = groups.map((group) => ({
-      params: group.params,
-      ...this.#check(group.settings),
-    }));
+    this.#groups = groups.map((group) =>
+      Object.seal({ params: group.params, ...this.#check(group.settings) }),
+    );
     this.#states = this.#newStates();
   }
 
   /** @param {Record<string, any>} group @returns {Record<string, any>} its settings */
   #check(group) {
-    const { settings, checkTogether } = this.#method;
+    const { checks, checkTogether } = this.#method;
     /** @type {Record<string, any>} */
     const checked = {};
-    for (const name of Object.keys(settings)) {
-      checked[name] = settings[name].check(group[name], name);
+    for (const name of Object.keys(checks)) {
+      checked[name] = checks[name](group[name], name);
     }
     checkTogether?.(checked);
     return checked;
+  }
+
+  /** @returns {Record<string, any>[]} of each group, as they are now */
+  #settings() {
+    return this.#groups.map((group) => this.#check(group));
   }
 
   #newStates() {
@@ -102,7 +104,8 @@ export class Optimizer {
   }
 
   /**
-   * The groups of parameters with their settings. You may change the settings at any time.
+   * The groups of parameters with their settings. You may change the settings at any time. Groups are sealed: other keys
+   * cannot be added.
    * @returns {any[]}
    */
   get groups() {
@@ -116,7 +119,7 @@ export class Optimizer {
 
   /** Sets the learning rate of all groups. */
   set lr(value) {
-    const lr = this.#method.settings.lr.check(value, 'lr');
+    const lr = this.#method.checks.lr(value, 'lr');
     this.#groups.forEach((group) => (group.lr = lr));
   }
 
@@ -125,12 +128,12 @@ export class Optimizer {
    * @throws {HeadwiseError} ERR_VALUE: a group's setting; ERR_MEMORY; ERR_DISPOSED
    */
   step() {
-    const checked = this.#groups.map((group) => this.#check(group));
+    const settings = this.#settings();
     // No code of the caller's runs from here on.
     this.#states.forEach((state) => state.pointer);
     this.#parts.forEach(({ modules, tensors }, i) => {
-      tensors.forEach((place) => place.hasGrad && this.#stepTensor(place, checked[i]));
-      modules.forEach((part) => this.#stepModule(part, checked[i]));
+      tensors.forEach((place) => place.hasGrad && this.#stepTensor(place, settings[i]));
+      modules.forEach((part) => this.#stepModule(part, settings[i]));
     });
   }
 
@@ -184,11 +187,12 @@ export class Optimizer {
    * The optimizer state and the groups' settings, as tensors for a safetensors file. A run continues from them with the same
    * bits. Keys number the parameters and groups: state.0.exp_avg, state.0.step, param_groups.0.lr and so on.
    * @returns {Record<string, Tensor>} a setting is a tensor of three numbers; their sum is the double
-   * @throws {HeadwiseError} ERR_MEMORY; ERR_DISPOSED
+   * @throws {HeadwiseError} ERR_VALUE: a group's setting; ERR_MEMORY; ERR_DISPOSED
    */
   stateDict() {
-    const places = this.#places.flat();
-    return dictOf(this.#groups, places, statesOf(places, this.#states), this.#method.moments);
+    const settings = this.#settings();
+    const states = statesOf(this.#places.flat(), this.#states);
+    return dictOf(settings, this.#places, states, this.#method.moments);
   }
 
   /**
@@ -201,21 +205,13 @@ export class Optimizer {
   loadStateDict(dict, options) {
     checkOptions(options, [], 'loadStateDict');
     const places = this.#places.flat();
-    const found = matchDict(
-      dict,
-      this.#groups,
-      places,
-      this.#method.moments,
-      this.constructor.name,
-    );
-    const settings = found.settings.map((group) =>
-      this.#check(checkOptions(group, Object.keys(this.#method.settings), 'a group')),
-    );
+    const { groups, entries } = matchDict(dict, this.#method, this.#places, this.constructor.name);
+    const settings = groups.map((group) => this.#check(group));
     const states = this.#newStates();
     try {
       statesOf(places, states).forEach((state, i) => {
         const place = /** @type {any} */ (places[i]);
-        const { steps, moments } = found.entries[i];
+        const { steps, moments } = entries[i];
         state.setSteps(place, steps);
         moments.forEach((value, m) => value && state.writeMoment(place, m, value));
       });

@@ -53,21 +53,11 @@ function checkBetas(value, name) {
 
 /** @type {import('./optimizer.js').Method} */
 const adamw = {
-  settings: {
-    lr: { check: setting(), otherwise: 1e-3 },
-    betas: { check: checkBetas, otherwise: [0.9, 0.999] },
-    eps: { check: setting(), otherwise: 1e-8 },
-    weightDecay: { check: setting(), otherwise: 1e-2 },
-  },
+  checks: { lr: setting(), betas: checkBetas, eps: setting(), weightDecay: setting() },
+  defaults: { lr: 1e-3, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 1e-2 },
   moments: ['exp_avg', 'exp_avg_sq'],
   layout: adamwConfig,
-  configOf: ({ lr, betas: [beta1, beta2], eps, weightDecay }) => ({
-    lr,
-    beta1,
-    beta2,
-    eps,
-    weightDecay,
-  }),
+  configOf: ({ betas: [beta1, beta2], ...settings }) => ({ beta1, beta2, ...settings }),
   step: 'adamw_step',
   stepArray: (call, [config, value, gradient, first, second], size, steps) =>
     call.adamw_step_array(config, steps, size, value, gradient, first, second),
@@ -97,12 +87,8 @@ export class AdamW extends Optimizer {
 
 /** @type {import('./optimizer.js').Method} */
 const sgd = {
-  settings: {
-    lr: { check: setting(), otherwise: 1e-3 },
-    momentum: { check: setting(), otherwise: 0 },
-    weightDecay: { check: setting(), otherwise: 0 },
-    nesterov: { check: checkBoolean, otherwise: false },
-  },
+  checks: { lr: setting(), momentum: setting(), weightDecay: setting(), nesterov: checkBoolean },
+  defaults: { lr: 1e-3, momentum: 0, weightDecay: 0, nesterov: false },
   checkTogether({ momentum, nesterov }) {
     if (nesterov && momentum === 0) {
       const problem = 'nesterov is true with momentum 0';

@@ -96,6 +96,7 @@ function settableEntries(name, entries, ask) {
         },
       });
     }
+    Object.seal(entry);
   });
   return entries;
 }
