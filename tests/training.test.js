@@ -310,6 +310,27 @@ test('a group takes its settings alone, and what is saved can be loaded', () => 
   assert.deepEqual(optimizer.stateDict(), good);
 });
 
+test('a group may be empty, as in torch', async () => {
+  const { AdamW } = hw;
+  const [weight, bias] = linear().parameters();
+  const make = () => new AdamW([{ params: [] }, { params: [weight] }, { params: [], lr: 0.5 }]);
+  const optimizer = make();
+  weight.grad = zeros([2, 3]);
+  optimizer.step();
+  optimizer.zeroGrad();
+  const file = writeSafetensors(optimizer.stateDict());
+  const { tensors } = await readSafetensors(file);
+  const resumed = make().loadStateDict(/** @type {any} */ (tensors));
+  assert.deepEqual(resumed.stateDict(), optimizer.stateDict());
+  assert.deepEqual(resumed.groups[2], { ...resumed.groups[0], lr: 0.5 });
+  new AdamW([{ params: [] }]).step();
+  throwsCode(
+    () => new AdamW([{ params: bias }, /** @type {any} */ ({})]),
+    'ERR_VALUE',
+    'undefined',
+  );
+});
+
 test('lr is the first group’s, and setting it sets all', () => {
   const [a, b] = [linear(), linear()];
   const optimizer = new hw.AdamW([

@@ -103,6 +103,7 @@ export function checkGroups(engine, value, defaults, owner) {
       engine,
       given,
       isOfGroups ? `${name}.params` : name,
+      isOfGroups ? 0 : 1,
     );
     return { params, places, settings: filled(own, defaults) };
   });
