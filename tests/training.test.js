@@ -331,6 +331,26 @@ test('a group may be empty, as in torch', async () => {
   );
 });
 
+test('an optimizer that was disposed of does nothing more, of modules and of tensors', () => {
+  const own = Object.assign(tensor([1]), { requiresGrad: true, grad: tensor([1]) });
+  for (const parameters of [linear().parameters(), [own]]) {
+    const optimizer = new hw.AdamW(parameters);
+    optimizer.step();
+    const saved = optimizer.stateDict();
+    optimizer.dispose();
+    optimizer.dispose();
+    const value = own.data[0];
+    for (const call of [
+      () => optimizer.step(),
+      () => optimizer.stateDict(),
+      () => optimizer.loadStateDict(saved),
+    ])
+      throwsCode(call, 'ERR_DISPOSED', 'the AdamW was disposed of');
+    assert.equal(own.data[0], value);
+    optimizer.zeroGrad();
+  }
+});
+
 test('lr is the first group’s, and setting it sets all', () => {
   const [a, b] = [linear(), linear()];
   const optimizer = new hw.AdamW([

@@ -149,6 +149,8 @@ test('a group in a Worker takes its settings alone, as here', async () => {
   const [group] = await optimizer.groups;
   assert.throws(() => (group.initialLr = 0.5), TypeError);
   await optimizer.loadStateDict(await optimizer.stateDict());
+  await optimizer.dispose();
+  await rejectsCode(optimizer.step(), 'ERR_DISPOSED', 'the AdamW was disposed of');
   await hw.dispose();
 });
 

@@ -26,7 +26,7 @@ export class ModuleState extends Owned {
   /** Its address. @throws {HeadwiseError} ERR_DISPOSED: the module is gone, whose parameters it knows */
   get pointer() {
     addressOf(this.module);
-    return addressOf(this, 'optimizer');
+    return addressOf(this);
   }
 
   /** @param {ModulePlace} place */

@@ -1,5 +1,5 @@
 import { checkOptions } from '../checks/check.js';
-import { disposeSymbol } from '../engine/dispose.js';
+import { addressOf, Owned } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
 import { checkFloats, operandOf } from '../tensor/operand.js';
 import { checkGroups, filled, partsOf } from './groups.js';
@@ -39,7 +39,7 @@ const statesOf = (places, states) =>
   places.map((place) => /** @type {State} */ (states.get(place.module ?? place)));
 
 /** The base class of AdamW and SGD: parameter groups, optimizer state, and the state dict. */
-export class Optimizer {
+export class Optimizer extends Owned {
   #engine;
   #method;
   #places;
@@ -57,13 +57,13 @@ export class Optimizer {
    * @param {Method} method
    */
   constructor(engine, parameters, options, method) {
+    super(engine);
     const owner = new.target.name;
     this.#engine = engine;
     this.#method = method;
     const { defaults } = method;
     const own = checkOptions(options, Object.keys(defaults), owner);
     const groups = checkGroups(engine, parameters, filled(own, defaults), owner);
-    engine.checkAlive();
     this.#places = groups.map(({ places }) => places);
     this.#parts = this.#places.map(partsOf);
     this.#groups = groups.map((group) =>
@@ -86,10 +86,14 @@ export class Optimizer {
 
   /** @returns {Record<string, any>[]} of each group, as they are now */
   #settings() {
-    return this.#groups.map((group) => this.#check(group));
+    const settings = this.#groups.map((group) => this.#check(group));
+    // No code of the caller's runs from here on.
+    addressOf(this);
+    return settings;
   }
 
   #newStates() {
+    addressOf(this);
     /** @type {States} */
     const states = new Map();
     for (const place of this.#places.flat()) {
@@ -129,7 +133,7 @@ export class Optimizer {
    */
   step() {
     const settings = this.#settings();
-    // No code of the caller's runs from here on.
+    // Throws if a module is gone.
     this.#states.forEach((state) => state.pointer);
     this.#parts.forEach(({ modules, tensors }, i) => {
       tensors.forEach((place) => place.hasGrad && this.#stepTensor(place, settings[i]));
@@ -225,14 +229,10 @@ export class Optimizer {
     return this;
   }
 
-  /** Frees the optimizer state. Parameters and gradients stay. */
+  /** Frees the optimizer state. Parameters and gradients stay. Later steps throw ERR_DISPOSED. @override */
   dispose() {
+    super.dispose();
     this.#states.forEach((state) => state.dispose());
-  }
-
-  /** `dispose`, for `using`. */
-  [disposeSymbol]() {
-    this.dispose();
   }
 
   /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */

@@ -4,10 +4,10 @@ import { disposeSymbol, net } from './dispose.js';
 /** @typedef {import('./engine.js').Engine} Engine */
 /** @typedef {'module_destroy' | 'cache_destroy' | 'trace_destroy' | 'graph_destroy' | 'optimizer_destroy'} Destroy an export that frees */
 
-/** @param {Engine} engine @param {Destroy | undefined} destroy @param {number} pointer 0 for nothing */
+/** @param {Engine} engine @param {Destroy | undefined} destroy @param {number | undefined} pointer 0 or undefined for nothing */
 function free(engine, destroy, pointer) {
-  if (destroy && !engine.disposed && pointer !== 0) {
-    engine.call[destroy](pointer);
+  if (!engine.disposed && pointer) {
+    engine.call[/** @type {Destroy} */ (destroy)](pointer);
   }
 }
 
@@ -36,12 +36,12 @@ export class Owned {
   /**
    * @internal
    * @param {Engine} engine
-   * @param {number} [pointer] its address; -1: it has no memory there
+   * @param {number} [pointer] its address; left out: all that it has there are other owned objects
    * @param {Destroy} [destroy]
    */
-  constructor(engine, pointer = -1, destroy = undefined) {
+  constructor(engine, pointer, destroy) {
     this.#engine = engine;
-    this.#pointer = pointer;
+    this.#pointer = /** @type {number} */ (pointer);
     this.#destroy = destroy;
     net.register(this, () => free(engine, destroy, pointer), this);
   }
