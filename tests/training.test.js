@@ -386,6 +386,9 @@ test('clipGradNorm gives the norm before, over modules and tensors', () => {
   near(Number(module.parameters()[1].grad?.data[0]), 0.6);
   assert.equal(hw.clipGradNorm(linear().parameters(), 1), 0);
   throwsCode(() => hw.clipGradNorm(all, NaN), 'ERR_VALUE', 'maxNorm is NaN');
+  const any = (/** @type {unknown} */ value) => /** @type {any} */ (value);
+  throwsCode(() => hw.clipGradNorm(all, 1, any(Infinity)), 'ERR_VALUE', 'clipGradNorm: options');
+  throwsCode(() => hw.clipGradNorm(all, 1, any({ normType: 1 })), 'ERR_VALUE', 'option normType');
 });
 
 test('clipGradNorm of no parameters is 0, as in torch', () => {
@@ -442,6 +445,10 @@ test('optimizers refuse what they cannot use, in words', async () => {
   throwsCode(() => new other.SGD(parameters), 'ERR_VALUE', 'parameters[0] is of another engine');
   const optimizer = new AdamW(parameters);
   throwsCode(() => (optimizer.lr = NaN), 'ERR_VALUE', 'lr is NaN');
+  throwsCode(() => optimizer.step(any(() => 1)), 'ERR_VALUE', 'step: options is a function');
+  throwsCode(() => optimizer.zeroGrad(any({ setToNone: true })), 'ERR_VALUE', 'option setToNone');
+  throwsCode(() => module.zeroGrad(any(true)), 'ERR_VALUE', 'zeroGrad: options is true');
+  throwsCode(() => new Net().zeroGrad(any(true)), 'ERR_VALUE', 'zeroGrad: options is true');
   const good = optimizer.stateDict();
   throwsCode(() => optimizer.loadStateDict(any(null)), 'ERR_VALUE', 'dict is null');
   throwsCode(() => optimizer.loadStateDict({}), 'ERR_VALUE', 'dict has no param_groups.0.params');

@@ -149,6 +149,15 @@ test('a group in a Worker takes its settings alone, as here', async () => {
   const [group] = await optimizer.groups;
   assert.throws(() => (group.initialLr = 0.5), TypeError);
   await optimizer.loadStateDict(await optimizer.stateDict());
+  await rejectsCode(
+    optimizer.step(() => 1),
+    'ERR_VALUE',
+    'step: options is a function',
+  );
+  await rejectsCode(
+    any(hw).clipGradNorm(await module.parameters(), 1, Infinity),
+    ...['ERR_VALUE', 'clipGradNorm: options is Infinity'],
+  );
   await optimizer.dispose();
   await rejectsCode(optimizer.step(), 'ERR_DISPOSED', 'the AdamW was disposed of');
   await hw.dispose();

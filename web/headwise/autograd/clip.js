@@ -1,3 +1,4 @@
+import { checkOptions } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { addressOf } from '../engine/owned.js';
 import { identityOf } from '../modules/parameter.js';
@@ -45,9 +46,11 @@ function sumOfSquares(engine, modules) {
  * @param {Engine} engine
  * @param {unknown} parameters
  * @param {unknown} maxNorm
+ * @param {unknown} options
  * @returns {number} the norm before
  */
-export function clipGradNorm(engine, parameters, maxNorm) {
+export function clipGradNorm(engine, parameters, maxNorm, options) {
+  checkOptions(options, [], 'clipGradNorm');
   const { places } = checkParameters(engine, parameters, 'parameters', 0);
   const most = checkNorm(maxNorm);
   engine.checkAlive();

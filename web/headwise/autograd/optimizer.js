@@ -129,9 +129,11 @@ export class Optimizer extends Owned {
 
   /**
    * Updates every parameter that has a gradient.
+   * @param {Record<string, never>} [options] none are supported; torch's `closure`, for example, throws
    * @throws {HeadwiseError} ERR_VALUE: a group's setting; ERR_MEMORY; ERR_DISPOSED
    */
-  step() {
+  step(options) {
+    checkOptions(options, [], 'step');
     const settings = this.#settings();
     // Throws if a module is gone.
     this.#states.forEach((state) => state.pointer);
@@ -181,9 +183,11 @@ export class Optimizer extends Owned {
 
   /**
    * Clears the gradients of all parameters.
+   * @param {Record<string, never>} [options] none are supported; torch's `set_to_none`, for example, throws
    * @throws {HeadwiseError} ERR_DISPOSED
    */
-  zeroGrad() {
+  zeroGrad(options) {
+    checkOptions(options, [], 'zeroGrad');
     this.#places.flat().forEach((place) => place.clearGrad());
   }
 

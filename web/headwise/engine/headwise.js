@@ -89,10 +89,11 @@ export class Headwise extends EngineClasses {
    * Matrix product over the last two dimensions, as torch.matmul. The leading dimensions broadcast.
    * @param {Tensor} a […, m, k], or a vector [k], which counts as one row
    * @param {Tensor} b […, k, n], or a vector [k], which counts as one column
+   * @param {Record<string, never>} [options] none are supported
    * @returns {Tensor} […, m, n], without m or n where an operand was a vector
    */
-  matmul(a, b) {
-    return functions.matmul(this.#engine, a, b);
+  matmul(a, b, options) {
+    return functions.matmul(this.#engine, a, b, options);
   }
 
   /**
@@ -110,30 +111,33 @@ export class Headwise extends EngineClasses {
    * a + b, element by element. The shapes broadcast.
    * @param {Tensor | number} a
    * @param {Tensor | number} b
+   * @param {Record<string, never>} [options] none are supported; torch's `alpha`, for example, throws
    * @returns {Tensor}
    */
-  add(a, b) {
-    return binary(this.#engine, 'add', a, b);
+  add(a, b, options) {
+    return binary(this.#engine, 'add', a, b, options);
   }
 
   /**
    * a − b, element by element. The shapes broadcast.
    * @param {Tensor | number} a
    * @param {Tensor | number} b
+   * @param {Record<string, never>} [options] none are supported; torch's `alpha`, for example, throws
    * @returns {Tensor}
    */
-  subtract(a, b) {
-    return binary(this.#engine, 'subtract', a, b);
+  subtract(a, b, options) {
+    return binary(this.#engine, 'subtract', a, b, options);
   }
 
   /**
    * a · b, element by element. The shapes broadcast.
    * @param {Tensor | number} a
    * @param {Tensor | number} b
+   * @param {Record<string, never>} [options] none are supported
    * @returns {Tensor}
    */
-  multiply(a, b) {
-    return binary(this.#engine, 'multiply', a, b);
+  multiply(a, b, options) {
+    return binary(this.#engine, 'multiply', a, b, options);
   }
 
   /**
@@ -200,10 +204,11 @@ export class Headwise extends EngineClasses {
    * torch.nn.functional.embedding: looks up one row of the weight for each id.
    * @param {import('../modules/embedding.js').Ids} ids integers from 0 to numEmbeddings - 1, of any shape
    * @param {Tensor} weight [numEmbeddings, embeddingDim]
+   * @param {Record<string, never>} [options] none are supported; torch's `padding_idx`, for example, throws
    * @returns {Tensor} […, embeddingDim]
    */
-  embedding(ids, weight) {
-    return embedding(this.#engine, ids, weight);
+  embedding(ids, weight, options) {
+    return embedding(this.#engine, ids, weight, options);
   }
 
   /**
@@ -296,10 +301,11 @@ export class Headwise extends EngineClasses {
    * torch.nn.utils.clip_grad_norm_: multiplies all gradients by maxNorm / norm if their norm is above maxNorm.
    * @param {readonly (import('../modules/parameter.js').Parameter | Tensor)[]} parameters of modules, or tensors with requiresGrad
    * @param {number} maxNorm
+   * @param {Record<string, never>} [options] none are supported; torch's `norm_type`, for example, throws
    * @returns {number} the norm of all gradients before clipping
    */
-  clipGradNorm(parameters, maxNorm) {
-    return clipGradNorm(this.#engine, parameters, maxNorm);
+  clipGradNorm(parameters, maxNorm, options) {
+    return clipGradNorm(this.#engine, parameters, maxNorm, options);
   }
 
   /**

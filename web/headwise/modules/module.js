@@ -268,9 +268,11 @@ export class Module extends Owned {
 
   /**
    * Clears the gradients of all parameters.
+   * @param {Record<string, never>} [options] none are supported; torch's `set_to_none`, for example, throws
    * @throws {HeadwiseError} ERR_DISPOSED
    */
-  zeroGrad() {
+  zeroGrad(options) {
+    checkOptions(options, [], 'zeroGrad');
     this.#entries().forEach(({ place }) => place.clearGrad());
   }
 

@@ -1,5 +1,5 @@
 // Operations on two tensors whose shapes broadcast, sums along axes, and dropout.
-import { checkBoolean, checkProbability, checkTable, or } from '../checks/check.js';
+import { checkBoolean, checkOptions, checkProbability, checkTable, or } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
@@ -32,9 +32,11 @@ function checkTerm(value, name) {
  * @param {Operation} operation
  * @param {Tensor | number} left
  * @param {Tensor | number} right
+ * @param {unknown} [options]
  * @returns {Tensor}
  */
-export function binary(engine, operation, left, right) {
+export function binary(engine, operation, left, right, options) {
+  checkOptions(options, [], operation);
   const a = checkTerm(left, 'a');
   const b = checkTerm(right, 'b');
   const shape = broadcast(a.shape, b.shape);

@@ -1,4 +1,4 @@
-import { checkShape } from '../checks/check.js';
+import { checkOptions, checkShape } from '../checks/check.js';
 import { checkIds } from '../modules/embedding.js';
 import { recordEmbedding } from '../autograd/functions.js';
 import { checkFloats, viewOf } from './operand.js';
@@ -12,9 +12,11 @@ import { tensorOf } from './tensor.js';
  * @param {Engine} engine
  * @param {import('../modules/embedding.js').Ids} ids
  * @param {Tensor} weight
+ * @param {unknown} options
  * @returns {Tensor}
  */
-export function embedding(engine, ids, weight) {
+export function embedding(engine, ids, weight, options) {
+  checkOptions(options, [], 'embedding');
   const w = checkFloats(weight, 'weight');
   checkShape(w, 'weight', w.shape.length === 2, () => '[numEmbeddings, embeddingDim]');
   const [count, width] = w.shape;

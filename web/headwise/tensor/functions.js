@@ -47,8 +47,15 @@ export function manualSeed(engine, seed) {
   engine.call.manual_seed(Number(word & 0xffffffffn), Number(word >> 32n));
 }
 
-/** @param {Engine} engine @param {Tensor} left @param {Tensor} right @returns {Tensor} */
-export function matmul(engine, left, right) {
+/**
+ * @param {Engine} engine
+ * @param {Tensor} left
+ * @param {Tensor} right
+ * @param {unknown} options
+ * @returns {Tensor}
+ */
+export function matmul(engine, left, right, options) {
+  checkOptions(options, [], 'matmul');
   const a = checkFloats(left, 'a');
   const b = checkFloats(right, 'b');
   checkShape(a, 'a', a.shape.length >= 1, () => '[k] or […, m, k]');
