@@ -134,6 +134,21 @@ test('frozen parameters get no gradient; a module of nothing else is not recorde
   assert.equal(lossOf(module).requiresGrad, true);
 });
 
+test('to freeze a parameter clears its gradient, so that no optimizer moves it', () => {
+  const net = new Net();
+  const parameters = net.parameters();
+  const values = () => parameters.map(({ data: value }) => value);
+  lossOf(net).backward();
+  parameters.slice(1, 3).forEach((each) => (each.requiresGrad = false));
+  assert.deepEqual([parameters[1].grad, net.gain.grad], [null, null]);
+  const before = values();
+  new hw.SGD(parameters).step();
+  assert.deepEqual(
+    values().map((value, i) => value.data.some((each, at) => each !== before[i].data[at])),
+    [true, false, false, true, true, false, false],
+  );
+});
+
 test('a module changed, or gone, between forward and backward is named', () => {
   const module = linear();
   const changes = [

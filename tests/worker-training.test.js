@@ -163,6 +163,16 @@ test('a group in a Worker takes its settings alone, as here', async () => {
   await hw.dispose();
 });
 
+test('to freeze a parameter in a Worker clears its gradient', async () => {
+  const hw = await load();
+  const module = await new hw.Linear(sizes);
+  const [weight] = await module.parameters();
+  weight.grad = any(here.zeros([2, 3]));
+  weight.requiresGrad = any(false);
+  assert.equal(await weight.grad, null);
+  await hw.dispose();
+});
+
 test('a stretch in a Worker gives what its function returned, itself', async () => {
   const hw = await load();
   const values = { tensor: here.tensor([1, 2]), name: Symbol('of mine'), call: () => 1 };

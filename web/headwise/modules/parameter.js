@@ -183,16 +183,20 @@ export class Parameter {
   }
 
   /**
-   * Whether `backward` computes the gradient. Default true. Set it to false to freeze the parameter and drop its gradient.
+   * Whether `backward` computes the gradient. Default true. Set it to false to freeze the parameter; unlike in torch, that
+   * also clears its gradient, so that no optimizer moves it.
    * @returns {boolean}
    */
   get requiresGrad() {
     return this.#place.requiresGrad;
   }
 
-  /** @throws {HeadwiseError} ERR_VALUE: neither true nor false */
+  /** @throws {HeadwiseError} ERR_VALUE: neither true nor false; ERR_DISPOSED */
   set requiresGrad(value) {
     this.#place.requiresGrad = checkBoolean(value, 'requiresGrad');
+    if (!value) {
+      this.#place.clearGrad();
+    }
   }
 
   /** @param {unknown} value @param {string} name */
