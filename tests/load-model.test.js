@@ -8,7 +8,7 @@ import { tensor } from 'headwise';
 import { loadModel } from 'headwise/models';
 import { readModelConfig } from '../web/headwise/models/config.js';
 import { commit, serveFiles } from './file-server.js';
-import { engine, rejectsCode } from './helpers.js';
+import { engine, rejectsCode, throwsCode } from './helpers.js';
 import { checkpoints, readConfig } from './model-fixtures.js';
 import { isTorchs, make, readGroup } from './torch.js';
 
@@ -278,6 +278,22 @@ test('an abort ends the loading, with its reason', async () => {
   const { signal } = controller;
   await assert.rejects(loading(`org/${name}`, { signal, onProgress }), (e) => e === reason);
   await assert.rejects(loading(`org/${name}`, { signal }), (e) => e === reason);
+});
+
+test('a matrix of 8 or 16 bits takes no gradient, and says so; it can be frozen', async () => {
+  for (const dtype of /** @type {const} */ (['int8', 'bfloat16'])) {
+    const model = await loading(`org/${name}`, { dtype });
+    const [matrix] = model.parameters();
+    const grad = matrix.data;
+    throwsCode(
+      () => (matrix.grad = grad),
+      'ERR_VALUE',
+      `grad is a tensor; expected null, as ${matrix.name} is not kept as float32`,
+    );
+    matrix.grad = null;
+    matrix.requiresGrad = false;
+    model.dispose();
+  }
 });
 
 // In a Worker

@@ -234,8 +234,9 @@ export class Engine {
   /**
    * @param {number} status hw_status
    * @param {string} what what was being done or made
+   * @param {string} [problem] the message if what was given cannot be used
    */
-  check(status, what) {
+  check(status, what, problem = `${what}: sizes or values that the engine cannot use`) {
     const code = statusCodes[status];
     if (code === 'ERR_MEMORY') {
       // Large inputs would leave no room for anything after them.
@@ -247,7 +248,7 @@ export class Engine {
       );
     }
     if (code !== undefined) {
-      throw new HeadwiseError(code, `${what}: sizes or values that the engine cannot use`);
+      throw new HeadwiseError(code, problem);
     }
   }
 

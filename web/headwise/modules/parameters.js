@@ -61,9 +61,11 @@ export function readGradient(engine, module, { index, shape, size }) {
  * @param {Parameter} parameter
  * @param {FloatOperand} value of its shape
  */
-export function writeGradient(engine, module, { index, shape }, value) {
+export function writeGradient(engine, module, { index, shape, key }, value) {
   const [at] = engine.lay([value]);
-  engine.check(engine.call.module_load_gradient(module, index, 0, shape[0], at), 'grad');
+  const status = engine.call.module_load_gradient(module, index, 0, shape[0], at);
+  const expected = `null, as ${key} is not kept as float32`;
+  engine.check(status, 'grad', `grad is a tensor; expected ${expected}`);
 }
 
 /**
