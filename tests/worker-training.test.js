@@ -163,6 +163,25 @@ test('a group in a Worker takes its settings alone, as here', async () => {
   await hw.dispose();
 });
 
+test('what an engine here has made is refused in a Worker as another engine’s', async () => {
+  const [near, far] = [await here.load(), await load()];
+  const module = new near.Linear(sizes);
+  const optimizer = new near.SGD(module.parameters());
+  for (const [given, name] of /** @type {const} */ ([
+    [module.parameters(), 'Parameter'],
+    [[{ params: module.parameters() }], 'Parameter'],
+    [module, 'Linear'],
+    [optimizer, 'SGD'],
+    [near, 'Headwise'],
+  ]))
+    await rejectsCode(
+      any(new far.AdamW(any(given))),
+      ...['ERR_VALUE', `an argument is a ${name} of another engine`],
+    );
+  near.dispose();
+  await far.dispose();
+});
+
 test('to freeze a parameter in a Worker clears its gradient', async () => {
   const hw = await load();
   const module = await new hw.Linear(sizes);

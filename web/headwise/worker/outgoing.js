@@ -1,7 +1,8 @@
 // What an endpoint sends: values are copied, and what cannot be is held here and named.
 import { sourceOf } from '../autograd/record.js';
+import { classOf } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { isA, isBytes, isOf } from '../checks/foreign.js';
+import { isA, isBytes, isOf, tagOf } from '../checks/foreign.js';
 import { leave } from './held.js';
 import { placeOf } from './places.js';
 import { heldIterator, isIterator, membersOf } from './remote.js';
@@ -15,6 +16,16 @@ const packFile = (file) => {
   const { name, type, lastModified, webkitRelativePath: path } = file;
   return { $: 'file', blob: file.slice(), name, type, lastModified, path };
 };
+
+/** What objects of an engine say that they are. */
+const tags = ['Headwise', 'KeyValueCache', 'Module', 'Optimizer', 'Parameter', 'Trace'];
+
+/** @param {string} name of an object's class */
+const ofAnother = (name) =>
+  new HeadwiseError(
+    'ERR_VALUE',
+    `an argument is a ${name} of another engine; expected one of this engine`,
+  );
 
 /** Packs what an endpoint's calls and answers consist of. */
 export class Outgoing {
@@ -36,10 +47,7 @@ export class Outgoing {
    */
   #packKnown(object) {
     const place = placeOf(object);
-    if (place !== undefined && place.endpoint !== this.#endpoint) {
-      const found = `an argument is a ${place.name} of another engine`;
-      throw new HeadwiseError('ERR_VALUE', `${found}; expected one of this engine`);
-    }
+    if (place !== undefined && place.endpoint !== this.#endpoint) throw ofAnother(place.name);
     if (place !== undefined) return { $: 'yours', id: place.id };
     if (isOf(object, 'URL')) return { $: 'url', href: object.href };
     if (isOf(object, 'File')) return packFile(object);
@@ -63,6 +71,7 @@ export class Outgoing {
         'an argument is a Promise; expected what it gives: await it',
       );
     }
+    if (tags.includes(String(tagOf(object)))) throw ofAnother(classOf(object));
     if (isOf(object, 'AbortSignal')) return this.#lendSignal(object, scope);
     if (isOf(object, 'Response')) {
       const { body, ...packed } = packResponse(object);
