@@ -137,6 +137,19 @@ test('a class that extends one of a Worker’s is refused with what to extend in
   await hw.dispose();
 });
 
+test('Module of a Worker, which is there to be extended, is refused with what to do instead', async () => {
+  const hw = /** @type {any} */ (await load());
+  class Net extends hw.Module {}
+  for (const make of [() => new hw.Module(), () => new Net()])
+    throwsCode(
+      make,
+      'ERR_VALUE',
+      'Module: classes of headwise/worker cannot be extended; expected its other modules',
+      'a class that extends Module of headwise',
+    );
+  await hw.dispose();
+});
+
 test('every source of the module means the same here and in the Worker', async () => {
   const address = new URL('headwise-simd128.wasm', modules);
   const bytes = await readFile(address);

@@ -144,10 +144,10 @@ import { startHost } from './worker/start-host.js';
 /**
  * An object in the Worker, with the same member names. Await its calls (`new` too) and its values. Frozen values (`info`,
  * `shape`, `options`) are available at once. An iterator, such as the result of `generate`, is asynchronous. Its classes
- * cannot be extended.
+ * cannot be extended, so there is no Module.
  * @template T
  * @typedef {{
- *   [K in keyof T as K extends string ? K : never]:
+ *   [K in keyof T as K extends 'Module' ? never : K extends string ? K : never]:
  *     K extends 'info' | 'shape' | 'options' ? T[K]
  *     : K extends 'scaledDotProductAttention' ? RemoteAttention
  *     : K extends 'enableGrad' | 'noGrad' ? RemoteStretch

@@ -59,6 +59,9 @@ class RemoteObject {
   }
 }
 
+/** A class that is there to be extended. */
+const base = 'Module';
+
 /**
  * What stands for a class. Its instances live on the other side, so that no class here can add to them.
  * @param {string} name
@@ -67,9 +70,10 @@ class RemoteObject {
 function remoteClass(name, construct) {
   // Not an arrow: it is called with new.
   return function Remote(/** @type {unknown[]} */ ...args) {
-    if (new.target !== undefined && new.target !== Remote) {
+    if (name === base || (new.target !== undefined && new.target !== Remote)) {
       const problem = `${name}: classes of headwise/worker cannot be extended`;
-      const expected = `new ${name}(options), or a class that extends one of headwise`;
+      const own = name === base ? 'its other modules, called in turn' : `new ${name}(options)`;
+      const expected = `${own}, or a class that extends ${name} of headwise`;
       throw new HeadwiseError('ERR_VALUE', `${problem}; expected ${expected}`);
     }
     return construct(args);
