@@ -21,7 +21,11 @@ export function keepEngine(hw, engine) {
 export function checkEngine(hw) {
   const engine = engines.get(hw);
   if (engine === undefined) {
-    throw misfit(hw, 'hw', "what load() of headwise gives (a Worker's engine has its own classes)");
+    throw misfit(
+      hw,
+      'hw',
+      "what load() of headwise gives (imported classes take no Worker's engine)",
+    );
   }
   return engine;
 }
