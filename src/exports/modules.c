@@ -18,12 +18,12 @@ static const hw_module_type *const types[HW_MODULE_KINDS] = {
     [HW_MODULE_ENCODER] = &hw_encoder_type,
 };
 
-/* config: the kind's struct. Parameters of models are zeros. */
+/* config: the kind's struct. draw: whether weights are drawn, if the type draws any. */
 HW_EXPORT(hw_status, module_create, (hw_module_kind kind, const void *config, bool draw)) {
   if (kind >= HW_MODULE_KINDS || config == NULL) {
     return HW_ERROR_VALUE;
   }
-  return hw_module_create(draw && kind < HW_MODULE_DECODER ? hw_export_context() : NULL, types[kind], config,
+  return hw_module_create(draw ? hw_export_context() : NULL, types[kind], config,
                           (hw_module **)hw_export_result_slot());
 }
 

@@ -319,8 +319,8 @@ static const hw_linear *out_proj(const hw_module *module, size_t layer) {
 }
 
 const hw_module_type hw_encoder_type = {
-    HW_MODULE_TYPE(encoder), .backward = backward, .check = check,        .out_proj = out_proj,
-    .takes_ids = true,       .takes_rows = true,   .has_head_mask = true, .takes_lengths = true,
+    HW_MODULE_TYPE(encoder), .backward = backward,  .check = check,        .out_proj = out_proj,  .takes_ids = true,
+    .takes_rows = true,      .has_head_mask = true, .takes_lengths = true, .draws_nothing = true,
 };
 
 hw_status hw_encoder_create(const hw_encoder_config *config, hw_module **module) {

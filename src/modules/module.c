@@ -36,7 +36,7 @@ hw_status hw_module_create(hw_context *context, const hw_module_type *type, cons
     return status;
   }
   /* At the end, so that a creation that fails leaves the generator alone. */
-  if (context != NULL) {
+  if (context != NULL && !type->draws_nothing) {
     drawing each = {.visit.parameter = draw, .generator = &context->generator};
     hw_visit_module(&each.visit, created);
   }

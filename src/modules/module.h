@@ -35,8 +35,9 @@ typedef struct hw_module_type {
   bool takes_rows; /* or rows of x, from which another of its forwards begins */
   bool has_logits; /* the output is of the tokens that the input says; there may be none */
   bool has_head_mask;
-  bool takes_lengths; /* of sequences: what is behind them is padding */
+  bool takes_lengths; /* of sequences: what comes after them is padding */
   bool has_residuals; /* a forward can begin at a layer, and give the residual stream */
+  bool draws_nothing; /* of models: their weights are loaded */
 } hw_module_type;
 
 /* A parameter under its whole name. */
@@ -71,7 +72,7 @@ struct hw_module {
   .bytes = sizeof(type), .config_bytes = sizeof(((type *)NULL)->field), .config_offset = offsetof(type, field), \
   .create = create, .release = release, .visit = visit, .forward = forward
 
-/* config: the type's, which is copied. context NULL: nothing is drawn. */
+/* config: the type's, which is copied. context NULL, or draws_nothing: nothing is drawn. */
 hw_status hw_module_create(hw_context *context, const hw_module_type *type, const void *config, hw_module **module);
 
 /* The public function that makes a module of a type under its name, and draws its weights. */
