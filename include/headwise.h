@@ -140,7 +140,7 @@ hw_status hw_sum(size_t rank, const uint32_t *shape, const float *x, const uint3
 
 /* torch.nn.functional.dropout: x [count] → y [count]. Each element becomes zero with probability `dropout`; the others
  * are multiplied by 1/(1 - dropout). y may be x. The random numbers are torch's; a dropout of 0 draws none.
- * HW_ERROR_VALUE: dropout is outside [0, 1]. */
+ * HW_ERROR_VALUE: dropout is outside [0, 1]. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_dropout(hw_context *context, const float *x, size_t count, double dropout, float *y);
 
 /* RMS norm as in Hugging Face's models (Zhang & Sennrich 2019): y = x/√(mean of x² + eps)·weight, without centering.
@@ -183,7 +183,7 @@ typedef struct hw_cross_entropy_call {
 } hw_cross_entropy_call;
 
 /* Computes the losses and, on request, the gradient. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: a target is not a
- * class, label_smoothing is outside [0, 1], or a required pointer is NULL. */
+ * class, label_smoothing is outside [0, 1], or a required pointer is NULL. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_cross_entropy(hw_context *context, const hw_cross_entropy_call *call);
 
 /* ---- Choosing a token --------------------------------------------------------------------------- */
@@ -202,7 +202,8 @@ typedef struct hw_sampling {
 
 /* Chooses one of `count` tokens by its logits: *id, and in *log_probability, unless NULL, the logarithm of its softmax
  * over all logits, whatever it was chosen by. An infinite logit is taken before all others. HW_ERROR_SHAPE: count is
- * zero. HW_ERROR_VALUE: a logit is NaN, a field of sampling is out of range, or a required pointer is NULL. */
+ * zero. HW_ERROR_VALUE: a logit is NaN, a field of sampling is out of range, or a required pointer is NULL.
+ * HW_ERROR_MEMORY: no scratch. */
 hw_status hw_sample(hw_context *context, const float *logits, size_t count, const hw_sampling *sampling, uint32_t *id,
                     double *log_probability);
 
@@ -217,12 +218,13 @@ hw_status hw_activation_backward(hw_context *context, hw_activation activation, 
 hw_status hw_softmax_backward(const float *y, const float *dy, float *dx, size_t rows, size_t columns);
 
 /* Gradients of hw_layer_normalization. dx [rows, columns] is overwritten and may be dy. d_weight and d_bias [columns]
- * are added to. Pass NULL to skip a gradient. weight may be NULL: ones. Errors are those of hw_layer_normalization. */
+ * are added to. Pass NULL to skip a gradient. weight may be NULL: ones. Errors are those of hw_layer_normalization;
+ * HW_ERROR_MEMORY also: no scratch. */
 hw_status hw_layer_normalization_backward(hw_context *context, const float *x, size_t rows, size_t columns,
                                           const float *weight, double eps, const float *dy, float *dx, float *d_weight,
                                           float *d_bias);
 
-/* Gradients of hw_rms_normalization, with the rules of hw_layer_normalization_backward. */
+/* Gradients of hw_rms_normalization, with the rules and errors of hw_layer_normalization_backward. */
 hw_status hw_rms_normalization_backward(hw_context *context, const float *x, size_t rows, size_t columns,
                                         const float *weight, double eps, const float *dy, float *dx, float *d_weight);
 
@@ -419,7 +421,7 @@ hw_status hw_trace_output(hw_context *context, const hw_trace *trace, size_t bat
 
 /* A module or a model. It does not belong to a context. The caller owns it and frees it with hw_module_destroy. A
  * create function draws the initial weights from the context's generator in torch's order; with a NULL context it draws
- * nothing. If a create function fails, *module is NULL and the generator's state is unchanged. */
+ * nothing. hw_decoder_create and hw_encoder_create take no context and draw nothing. If a create function fails, *module is NULL and the generator's state is unchanged. */
 typedef struct hw_module hw_module;
 
 /* Frees the module and the modules inside it. NULL is allowed. Its traces and caches stay valid. */
@@ -457,7 +459,7 @@ typedef struct hw_input {
   size_t tokens;
   size_t logits_start; /* hw_decoder computes logits of tokens [logits_start, logits_end) of each sequence */
   size_t logits_end;
-  /* NULL, or [batch], of models: how many tokens of each sequence count, 1 to tokens; the others are padding behind them. A
+  /* NULL, or [batch], of models: how many tokens of each sequence count, 1 to tokens; the others are padding after them. A
    * cache gets none of it, so that its sequences may differ in length. */
   const uint32_t *lengths;
   bool logits_last; /* hw_decoder: each sequence's last token that counts stands for logits_start, which is not read */
@@ -496,17 +498,17 @@ typedef struct hw_forward_options {
   const hw_head_output *replace;
   size_t replace_count;
   const uint32_t *token_types; /* NULL: zeros; or [batch, tokens], of hw_encoder; other modules do not read them */
-  /* Of hw_decoder; other modules do not read them. NULL: the tokens' places, behind those of a cache; or [batch, tokens],
+  /* Of hw_decoder; other modules do not read them. NULL: the tokens' places, after those of a cache; or [batch, tokens],
    * each token's position, below context_length: it chooses learned positions and angles, and not what a token attends
    * to. */
   const uint32_t *position_ids;
-  /* Of hw_decoder, in a forward that is not recorded. NULL, or the residual stream before layer start_layer (num_layers: behind
+  /* Of hw_decoder, in a forward that is not recorded. NULL, or the residual stream before layer start_layer (num_layers: after
    * the last) [batch, tokens, d_model]: the forward begins there, and what else it gives of layers begins with that one.
    * The ids give the shape alone. Without a cache. */
   const float *start;
   size_t start_layer; /* 0 without start */
   /* Of hw_decoder, in a forward that is not recorded. NULL, or receives the residual stream before every layer that runs and
-   * behind the last: [num_layers - start_layer + 1, batch, tokens, d_model]. */
+   * after the last: [num_layers - start_layer + 1, batch, tokens, d_model]. */
   float *residuals;
 } hw_forward_options;
 
@@ -919,8 +921,8 @@ typedef enum hw_names {
   HW_NAMES_DISTILBERT = 6, /* distilbert.transformer.layer.0.attention.q_lin.weight */
 } hw_names;
 
-/* Where norms are: before attention and feed-forward (GPT-2), behind the residual connection of each (BERT), or before and
- * behind each (Gemma 2; only with HW_NAMES_GEMMA3). */
+/* Where norms are: before attention and feed-forward (GPT-2), after the residual connection of each (BERT), or before and
+ * after each (Gemma 2; only with HW_NAMES_GEMMA3). */
 typedef enum hw_norm_place {
   HW_NORM_PRE = 0,
   HW_NORM_POST = 1, /* of encoders alone */
@@ -1009,7 +1011,7 @@ hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module)
 
 /* What a decoder's parts write along the unembedding of a token (less that of another), at one position of one text: direct
  * logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). The scales of the final norm, of
- * norms behind attention and feed-forward, and of a capped logit are held fixed, so that the parts add up to the logit
+ * norms after attention and feed-forward, and of a capped logit are held fixed, so that the parts add up to the logit
  * (difference). A head's part is its output times its rows of the output projection. Biases of output projections and of the
  * final norm are `biases`, with what the rounding of int8 adds to a logit; those of feed-forwards belong to mlps. */
 typedef struct hw_attribution {
@@ -1064,7 +1066,7 @@ typedef struct hw_qk_attribution {
 hw_status hw_decoder_qk_attribution(hw_context *context, const hw_module *decoder, const hw_qk_attribution *call);
 
 /* Copies a head's matrices to out [4, head_dim, d_model]: W_Q, W_K, W_V and the transpose of W_O. They are raw, or with_gains: the
- * weights of the norm before attention, of norms of queries and keys, and of a norm behind attention are multiplied in.
+ * weights of the norm before attention, of norms of queries and keys, and of a norm after attention are multiplied in.
  * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or out is NULL. */
 hw_status hw_decoder_head_weights(const hw_module *decoder, size_t layer, size_t head, bool with_gains, float *out);
 

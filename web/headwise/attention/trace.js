@@ -53,7 +53,10 @@ export class Trace extends Owned {
     return addressOf(this, 'trace', 'run a traced forward again');
   }
 
-  /** The size of the trace in bytes. */
+  /**
+   * The size of the trace in bytes.
+   * @throws {HeadwiseError} ERR_DISPOSED
+   */
   get byteLength() {
     return this.#engine.call.trace_bytes(this.#live()) >>> 0;
   }

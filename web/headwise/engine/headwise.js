@@ -298,7 +298,7 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * torch.nn.utils.clip_grad_norm_: multiplies all gradients by maxNorm / norm if their norm is above maxNorm.
+   * torch.nn.utils.clip_grad_norm_: multiplies all gradients by maxNorm / (norm + 1e-6) if that is below 1.
    * @param {readonly (import('../modules/parameter.js').Parameter | Tensor)[]} parameters of modules, or tensors with requiresGrad
    * @param {number} maxNorm
    * @param {Record<string, never>} [options] none are supported; torch's `norm_type`, for example, throws

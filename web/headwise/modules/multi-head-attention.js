@@ -116,7 +116,9 @@ export class MultiHeadAttention extends AttentionModule {
    *   tokens of x are appended to it and attend to all its tokens; the causal mask is offset by the earlier ones. Lkv, also
    *   for a mask, is the new length of the cache
    * @returns {import('./attention-module.js').ForwardResult<NeedWeights, WithTrace>}
-   * @throws {HeadwiseError} ERR_VALUE: no room in the cache for the tokens. After any error the cache is unchanged
+   * @throws {HeadwiseError} ERR_SHAPE: x or mask has a wrong shape, more tokens than contextLength, or a cache of another batch;
+   *   ERR_VALUE: an option, a cache of another module, or no room in the cache for the tokens; ERR_MEMORY; ERR_DISPOSED: the
+   *   module or the cache. After any error the cache is unchanged
    */
   forward(x, options) {
     return /** @type {any} */ (ofOneLayer(this.attend(x, options, cachedForward)));
