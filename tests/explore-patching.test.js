@@ -95,7 +95,7 @@ test('before the first layer a token’s share is that of the other text with th
   assert.equal(places[0], 0, 'up to the first token that differs nothing comes back');
 });
 
-test('behind the last token nothing else counts: before the last layer all comes back there or nowhere', async () => {
+test('after the last token nothing else counts: before the last layer all comes back there or nowhere', async () => {
   const asked = exampleIds('names');
   const n = asked.ids.length;
   const { places } = await swept('names', asked);
@@ -139,7 +139,7 @@ test('texts that do not go together are told why, and what to do', () => {
   );
   assert.match(problemOf(clean, tokens('when ann'), 3), /Add 2 tokens there/);
   assert.match(problemOf(clean, clean, 3), /same tokens: change a word/);
-  assert.match(problemOf(clean, tokens('when ann and eve'), 2), /only behind token 3/);
+  assert.match(problemOf(clean, tokens('when ann and eve'), 2), /only after token 3/);
   assert.equal(problemOf(clean, tokens('when eve and bob'), 3), '');
 });
 

@@ -45,7 +45,7 @@ const decoders = {
   'GPT-NeoX of attention alone': {
     ...{ model_type: 'gpt_neox', ...sizes, rotary_pct: 0.5, intermediate_size: 0 },
   },
-  'Gemma, with norms behind its branches': {
+  'Gemma, with norms after its branches': {
     ...{ model_type: 'gemma3_text', ...sizes, head_dim: 4, num_key_value_heads: 1 },
   },
 };

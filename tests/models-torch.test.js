@@ -133,7 +133,7 @@ for (const fixture of cases) {
       const expected = alone(weights[1])
         .slice([1, 2], [n - 1, n])
         .reshape([1, n]);
-      isNear(traced.slice([0, 1], [0, n]), expected, 'traced behind a cache');
+      isNear(traced.slice([0, 1], [0, n]), expected, 'traced after a cache');
     }
     cache.truncate(4);
     const again = model.forward([[9], [9], [9]], { cache });

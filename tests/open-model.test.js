@@ -261,7 +261,7 @@ test('unwanted tensors are not fetched, and small gaps are', async () => {
   const needed = (tensors.a.data.length + tensors.b.data.length) * 4;
   assert.ok(weightBytes() < needed + 2 ** 17, `${weightBytes()} bytes for ${needed}`);
   assert.ok(server.served.every(({ range }) => range?.startsWith('bytes=')));
-  // Of a file without unwanted tensors there is one part behind the beginning.
+  // Of a file without unwanted tensors there is one part after the beginning.
   server.served.length = 0;
   await valuesOf(await open('org/model'));
   assert.equal(server.served.filter(({ path }) => path.endsWith('.safetensors')).length, 2);

@@ -65,7 +65,7 @@ const lossOf = (logits) =>
   }, 0);
 
 for (const [name, config] of Object.entries(configs)) {
-  test(`${name} follow positionIds, in batches and behind a cache too`, () => {
+  test(`${name} follow positionIds, in batches and after a cache too`, () => {
     const model = make(config);
     const all = /** @type {const} */ ('all');
     const options = { logits: all, positionIds: POSITIONS };

@@ -124,7 +124,7 @@ test('another residual stream gives other logits, with ids for the shape alone',
   assert.deepEqual(model.forward(ids, { start: nested }), model.forward(ids, { start }));
 });
 
-test('the residual stream of tokens behind a cache is theirs', () => {
+test('the residual stream of tokens after a cache is theirs', () => {
   const cache = model.createCache();
   model.forward(ids.slice(0, 5), { cache, logits: 'none' });
   const { residuals } = model.forward(ids.slice(5), { cache, residuals: true, logits: 'none' });

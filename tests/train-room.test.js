@@ -56,7 +56,7 @@ function eachRow(task, check) {
   );
 }
 
-test('in induction each answer stands behind an earlier time of the same letter', () => {
+test('in induction each answer stands after an earlier time of the same letter', () => {
   eachRow(drawnTasks.induction, ({ ids, targets, answers }) => {
     let count = 0;
     answers.forEach((places, i) => {

@@ -282,7 +282,7 @@ test('a paragraph becomes a line, and the end of each novel is held out', () => 
   assert.equal(heldOut, 'one line\n'.repeat(2 * 4));
 });
 
-test('rows of the novels are windows of the text, some behind <|endoftext|>, some with a part that repeats', async () => {
+test('rows of the novels are windows of the text, some after <|endoftext|>, some with a part that repeats', async () => {
   const text = await readFile(new URL('../README.md', import.meta.url), 'utf8');
   const CONTEXT = 128;
   const phases = [

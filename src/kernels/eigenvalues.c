@@ -22,9 +22,9 @@ static double sum_of_squares(const double *v, size_t count) {
 /* Rows and columns that a reflection changes. */
 typedef struct reach {
   size_t column; /* the first */
-  size_t end;    /* behind the last column */
+  size_t end;    /* after the last column */
   size_t top;    /* the first row */
-  size_t bottom; /* behind the last row */
+  size_t bottom; /* after the last row */
 } reach;
 
 /* a = P·a·P with the reflection P of rows and columns [first, first + count) that maps v to a multiple of its first axis. v is

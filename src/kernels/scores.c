@@ -75,7 +75,7 @@ static void add_range(hw_strip *strip, size_t start, size_t end) {
   }
 }
 
-/* The panel of a key and those behind it. */
+/* The panel of a key and those after it. */
 static const float *panel_of(const hw_score_source *source, size_t key) {
   return source->key_panels + (key - source->first_key) * source->key_width;
 }

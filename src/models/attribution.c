@@ -16,7 +16,7 @@ typedef struct rows {
   float *normed;     /* [d_model]: of the residual stream at the end */
   float *logits;     /* [vocab_size] */
   float *row;        /* [d_model] */
-  double *direction; /* [d_model]: behind the last norm, along which parts are measured */
+  double *direction; /* [d_model]: after the last norm, along which parts are measured */
 } rows;
 
 static rows take_rows(const hw_run *run, const hw_decoder *m, size_t position) {

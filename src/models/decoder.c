@@ -147,7 +147,7 @@ static void predict(hw_run *run, const hw_decoder *m, const hw_input *input, flo
   hw_decoder_predict(run, m, &(hw_rows){x, d_model, rows}, logits);
 }
 
-/* Where the tokens are: as given, or behind those of a cache. */
+/* Where the tokens are: as given, or after those of a cache. */
 static hw_places places_of(const hw_run *run, const hw_input *input) {
   const hw_key_value_cache *cache = run->options->cache;
   return (hw_places){

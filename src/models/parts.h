@@ -12,7 +12,7 @@ typedef struct hw_model_parts {
   hw_gradient positions_gradient;
   hw_gradient head_gradient;
   hw_modules blocks;
-  hw_module *norm; /* behind a decoder's layers, or behind an encoder's embeddings */
+  hw_module *norm; /* after a decoder's layers, or after an encoder's embeddings */
 } hw_model_parts;
 
 /* A head of its own is made if `has_head`. The config has been checked. After an error the parts that were made are there. */

@@ -9,7 +9,7 @@ typedef struct hw_residual {
   size_t layers;  /* that have written */
   size_t count;   /* of rows: hw_residual_count */
   /* [count, d_model]: heads [layers, num_heads], feed-forwards with their biases [layers], the embedding with its position, and
-   * biases: those of output projections and of norms behind them. */
+   * biases: those of output projections and of norms after them. */
   float *rows;
 } hw_residual;
 
@@ -28,12 +28,12 @@ static inline void hw_residual_add(float *y, const float *x, size_t count) {
 /* Room in the run's arena. */
 hw_residual hw_residual_take(const hw_run *run, const hw_decoder *decoder, size_t layers, size_t position);
 
-/* Fills the rows once the blocks have run with its watch. Scales of norms behind a part are those of the run. Where products
+/* Fills the rows once the blocks have run with its watch. Scales of norms after a part are those of the run. Where products
  * round, as with int8 weights, what a layer's heads have not written is shared among them. */
 void hw_residual_split(hw_run *run, const hw_decoder *decoder, const uint32_t *ids, const hw_residual *residual);
 
 /* Writes what a unit of each of a layer's heads' outputs adds to the stream, units [num_heads · head_dim, d_model], once the blocks
- * have run: the columns of the output projection, at the scale of a norm behind it. */
+ * have run: the columns of the output projection, at the scale of a norm after it. */
 void hw_residual_units(hw_run *run, const hw_decoder *decoder, const hw_residual *residual, size_t layer, float *units);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct hw_block {
   hw_norm_place norm_place;
   bool is_parallel;
   hw_module *ln1;
-  hw_module *after1; /* behind the branch, with HW_NORM_BOTH; else NULL */
+  hw_module *after1; /* after the branch, with HW_NORM_BOTH; else NULL */
   hw_module *attn;
   hw_module *ln2; /* NULL if the block is attention only */
   hw_module *after2;
@@ -37,13 +37,13 @@ void hw_block_forward(hw_run *run, const hw_module *module, const hw_input *inpu
 void hw_block_backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx);
 
 /* Blocks one after another, from the first that the run's options ask for: each one's output is the next one's input. Before each
- * and behind the last the residual stream is given if asked for. */
+ * and after the last the residual stream is given if asked for. */
 void hw_blocks_run(hw_run *run, const hw_modules *blocks, const hw_input *input, float *y);
 
 /* The input is the forward's, and needs no x. dx may be dy, and is wanted. */
 void hw_blocks_run_backward(hw_run *run, const hw_modules *blocks, const hw_input *input, const float *dy, float *dx);
 
-/* What a block with norms behind its parts gave, again: in a backward whose tape ends with what the block kept. */
+/* What a block with norms after its parts gave, again: in a backward whose tape ends with what the block kept. */
 void hw_block_restore_output(const hw_run *run, const hw_module *module, size_t rows, float *y);
 
 /* `field` of the union is the type's config. */

@@ -2,7 +2,7 @@
  * Blocks one after another. With gradient checkpointing (Chen et al. 2016, arXiv:1604.06174) a recorded forward keeps only
  * what a block begins with, and the backward runs the block again:
  *
- *   | input | state |   and behind all of the tape, while the block goes back: what it keeps
+ *   | input | state |   and after all of the tape, while the block goes back: what it keeps
  */
 #include <string.h>
 

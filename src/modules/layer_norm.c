@@ -8,7 +8,7 @@
 typedef struct layer_norm {
   hw_module base;
   hw_norm_config config;
-  float *weight; /* and behind it the bias, if there is one */
+  float *weight; /* and after it the bias, if there is one */
   hw_gradient gradient;
 } layer_norm;
 

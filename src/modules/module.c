@@ -10,7 +10,7 @@
 /* Rises with every module that is made and every change of mode: what was known of a module before may be wrong. */
 static _Atomic uint64_t version;
 
-/* A visit that draws; the generator lies behind it. */
+/* A visit that draws; the generator lies after it. */
 typedef struct drawing {
   hw_visit visit;
   hw_generator *generator;

@@ -152,7 +152,7 @@ struct hw_visit {
   hw_module *owner;         /* of what is shown */
   char name[HW_NAME_BYTES]; /* of what is shown */
   size_t length;
-  const hw_alias *alias; /* NULL, or which part alone is shown: its name begins behind the first alias_start bytes */
+  const hw_alias *alias; /* NULL, or which part alone is shown: its name begins after the first alias_start bytes */
   size_t alias_start;
 };
 

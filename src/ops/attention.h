@@ -26,7 +26,7 @@ typedef struct hw_attention_state {
    * point to, key_tokens - stored_tokens of them, and attends over all. */
   const hw_key_value_store *store;
   size_t stored_tokens;
-  /* NULL, or [batch]: how many of those each entry has, at most stored_tokens; its new ones lie behind them. */
+  /* NULL, or [batch]: how many of those each entry has, at most stored_tokens; its new ones lie after them. */
   const uint32_t *stored;
 } hw_attention_state;
 

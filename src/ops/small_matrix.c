@@ -92,7 +92,7 @@ static small_product product_of(const hw_matrix *matrix, const hw_rows *x, const
 typedef struct columns {
   size_t first;
   size_t groups; /* whole ones */
-  size_t last;   /* the first column behind them */
+  size_t last;   /* the first column after them */
   size_t left;   /* columns from there on */
 } columns;
 

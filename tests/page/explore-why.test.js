@@ -115,7 +115,7 @@ roomTest('the sum is read and used with keys', '?mode=why', async (page) => {
   await page.keyboard.press('ArrowUp');
   await page.keyboard.up('Control');
   assert.equal(await focused(), 'Biases', 'the browser has its own keys');
-  await summed(page, 'Biases behind the heads');
+  await summed(page, 'Biases of the output projections');
   await page.focus('#explore-parts');
   await summed(page, 'itself');
 });

@@ -4,7 +4,7 @@ import { halfOf } from './write.js';
 
 /**
  * @typedef {['uint32' | 'float32', number] | ['bool', boolean] | ['string', string] | ['strings', string[]]
- *   | ['int32s', number[]]} Value of metadata, behind its type
+ *   | ['int32s', number[]]} Value of metadata, after its type
  *
  * @typedef {object} GgufTensor
  * @property {string} name
@@ -73,7 +73,7 @@ const string = (/** @type {string} */ text) => {
 const list = (/** @type {number} */ code, /** @type {Buffer[]} */ values) =>
   Buffer.concat([uint32(code), uint64(values.length), ...values]);
 
-/** A value's bytes behind the number of its type. @param {Value} value */
+/** A value's bytes after the number of its type. @param {Value} value */
 function valueBytes([type, value]) {
   switch (type) {
     case 'uint32':

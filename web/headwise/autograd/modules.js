@@ -98,7 +98,7 @@ export function checkCurrent(module, graph) {
  * @param {Module} module
  * @param {Call & { weights?: FloatOperand }} call
  * @param {Graph} graph
- * @param {FloatOperand} gradient of the output, and of weights behind it
+ * @param {FloatOperand} gradient of the output, and of weights after it
  * @param {readonly (Source | undefined)[]} sources of input, mask and head mask: undefined where no gradient is needed
  * @param {readonly number[]} [maskShape] as it was given
  * @returns {(Float32Array | undefined)[]} their gradients

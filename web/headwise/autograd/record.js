@@ -255,7 +255,7 @@ export function attachEnd(engine, result, cause) {
 }
 
 /**
- * Records what results of one call came from: their gradients are handed to its backward one behind another.
+ * Records what results of one call came from: their gradients are handed to its backward one after another.
  * @param {Engine} engine
  * @param {readonly Tensor[]} results
  * @param {readonly (Source | undefined)[]} inputs

@@ -302,7 +302,7 @@ export class Engine {
   }
 
   /**
-   * Lays arrays one behind another into staging memory.
+   * Lays arrays one after another into staging memory.
    * @param {readonly (Operand | IdsOperand | number | undefined)[]} parts number: room for so many bytes
    * @returns {number[]} their addresses, 0 of what is undefined
    */

@@ -45,7 +45,7 @@ const pause = (failures) =>
 export class WebReader extends ArrivingReader {
   #file;
   #cache;
-  /** Where the next bytes come from, behind those that wait. */
+  /** Where the next bytes come from, after those that wait. */
   #at;
   /** @type {[start: number, end: number][] | undefined} */
   #runs;

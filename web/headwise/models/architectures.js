@@ -9,7 +9,7 @@ import { gemmaKinds, mistralKinds, qwenKinds, smolKinds } from './layer-kinds.js
  * @property {boolean} isDecoder predicts next tokens; else hidden tokens, from both sides
  * @property {'layer' | 'rms'} norm
  * @property {0 | 1} [gainOffset] what is added to norms' weights; default 0
- * @property {'pre' | 'post' | 'both'} normPlace before a branch, behind its residual connection, or before and behind the branch
+ * @property {'pre' | 'post' | 'both'} normPlace before a branch, after its residual connection, or before and after the branch
  * @property {string} epsField
  * @property {number} [eps] default 1e-6
  * @property {string} sizes names of vocab_size, hidden_size, num_hidden_layers, num_attention_heads, max_position_embeddings,

@@ -44,7 +44,7 @@ import { readRotary } from './rotary.js';
  * @property {'layer' | 'rms'} norm LayerNorm or RMSNorm
  * @property {number} eps what norms add to the variance or mean square
  * @property {0 | 1} gainOffset what is added to norms' weights
- * @property {'pre' | 'post' | 'both'} normPlace before a branch, behind its residual connection, or before and behind the branch
+ * @property {'pre' | 'post' | 'both'} normPlace before a branch, after its residual connection, or before and after the branch
  * @property {boolean} isParallel attention and feed-forward both read the block's input
  * @property {boolean} qkNorm whether each head's queries and keys are normed, before they turn
  * @property {Biases} biases which products add one

@@ -9,7 +9,7 @@ import { namesOf } from './names.js';
 /**
  * Options of the constructors of `Decoder` and `Encoder`.
  * @typedef {object} ModelOptions
- * @property {number} [dropout] default 0; in training mode, of the sum of embeddings (an encoder's behind its norm) and of both
+ * @property {number} [dropout] default 0; in training mode, of the sum of embeddings (an encoder's after its norm) and of both
  *   branches of each block, as GPT-2's embd_pdrop and resid_pdrop. A config's own probabilities of dropout are passed over
  */
 

@@ -66,11 +66,11 @@ import { attribution, headCircuits } from './understanding.js';
  *   `start` or `residuals` is not recorded
  * @property {Start} [start] begins the forward at a layer, so that the layers below are not computed again. The ids then give the
  *   shape alone; weights, traces and residuals begin with that layer. Not with a cache
- * @property {WithResiduals} [residuals] default false; true returns the residual stream before every layer that runs and behind
+ * @property {WithResiduals} [residuals] default false; true returns the residual stream before every layer that runs and after
  *   the last
  * @property {KeyValueCache} [cache] from this model's createCache; forward appends the ids to it. Such a forward is not recorded:
  *   `backward` through it throws
- * @property {Ids} [positionIds] of the ids' shape: each token's position, below contextLength; default: its place in the row, behind
+ * @property {Ids} [positionIds] of the ids' shape: each token's position, below contextLength; default: its place in the row, after
  *   the tokens of a cache. Learned positions and rotary angles follow it; which tokens are attended to does not
  * @property {readonly number[]} [lengths] how many ids of each row count; the others are padding, of which nothing else
  *   depends. The logits of 'last' are those of each row's own last id, and a cache gets no padding
@@ -85,7 +85,7 @@ import { attribution, headCircuits } from './understanding.js';
  * The part of the result that `residuals` adds.
  * @typedef {object} DecoderResiduals
  * @property {Tensor} residuals [numLayers + 1, tokens, dModel], or [numLayers + 1, batch, tokens, dModel] if ids have a batch: the
- *   residual stream before every layer and behind the last, ahead of the final norm. With `start` the first is that of its layer
+ *   residual stream before every layer and after the last, ahead of the final norm. With `start` the first is that of its layer
  */
 /**
  * The result of `forward`: logits, weights, traces and residuals, each if requested.

@@ -64,7 +64,7 @@ export function checkAsIds(x, name, ids) {
 }
 
 /**
- * Ids with the lengths of their rows behind them, as the engine takes them.
+ * Ids with the lengths of their rows after them, as the engine takes them.
  * @param {IdsOperand} input [batch, tokens] or [tokens]
  * @param {unknown} given the option
  * @returns {IdsOperand}

@@ -39,7 +39,7 @@ import { checkHeadMask, flag } from '../modules/forward-options.js';
  *   the logit
  * @property {number} total the logit or the difference; heads, mlps, embedding and biases add up to it
  * @property {Tensor} [directions] [layers, heads, headDim], if requested: what the total changes by with a unit of a head's output
- *   behind headMask and before the output projection. Times the values and the weights of the keys (`trace[layer].values`, `weights`) they split a
+ *   after headMask and before the output projection. Times the values and the weights of the keys (`trace[layer].values`, `weights`) they split a
  *   head's part over the keys
  */
 

@@ -152,7 +152,7 @@ export function fitExtras(asked, about, scores, hasBatch, cacheAt) {
  * Fills an hw_forward_options.
  * @param {Engine} engine
  * @param {Extras} extras
- * @param {readonly number[]} addresses where the struct and its parts are, behind the input and the output
+ * @param {readonly number[]} addresses where the struct and its parts are, after the input and the output
  */
 function write(engine, extras, addresses) {
   const [, struct, weights, maskAt, headMask, tokenTypes, positionIds, list, ...rest] = addresses;
@@ -179,7 +179,7 @@ function write(engine, extras, addresses) {
 }
 
 /**
- * Lays an hw_forward_options and its parts into staging memory, behind a call's input and output.
+ * Lays an hw_forward_options and its parts into staging memory, after a call's input and output.
  * @param {Engine} engine
  * @param {Extras} extras
  * @param {number} bytes of the input and the output

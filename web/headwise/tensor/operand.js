@@ -15,7 +15,7 @@ import { newArray, readShape } from './shape.js';
  * @property {number} size the number of elements, equal for shape and data when they were read
  */
 /** @typedef {Operand<'float32'>} FloatOperand */
-/** @typedef {Omit<Operand, 'dtype' | 'data'> & { dtype: 'uint32', data: Uint32Array, lengths?: readonly number[] }} IdsOperand ids, copied for the call; lengths: those of rows that are padded, behind the ids once the engine is to have them */
+/** @typedef {Omit<Operand, 'dtype' | 'data'> & { dtype: 'uint32', data: Uint32Array, lengths?: readonly number[] }} IdsOperand ids, copied for the call; lengths: those of rows that are padded, after the ids once the engine is to have them */
 
 /** @param {string | undefined} kind of what holds a tensor's elements. @returns {DType | undefined} */
 const dtypeOf = (kind) =>

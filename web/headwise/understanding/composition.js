@@ -23,7 +23,7 @@ import { Work, workTable } from './work.js';
  * @property {HeadPlace} [from] the head that writes; with `to`: the scores of this pair alone
  * @property {HeadPlace} [to] the head that reads, in a later layer
  * @property {boolean} [gains] whether weights of norms are multiplied into the matrices: of the norm before attention into W_Q, W_K and
- *   W_V, of norms of queries and keys into W_Q and W_K, of a norm behind attention into W_O; default false: raw matrices, as
+ *   W_V, of norms of queries and keys into W_Q and W_K, of a norm after attention into W_O; default false: raw matrices, as
  *   in headCircuits
  */
 

@@ -22,7 +22,7 @@ import { Work, workTable } from './work.js';
  * @property {Tensor} previous weight on the token before
  * @property {Tensor} first weight on the first token
  * @property {Tensor} duplicate weight on the first occurrence of the query's own token
- * @property {Tensor} induction weight on the token behind that, which comes next: prefix matching
+ * @property {Tensor} induction weight on the token after that, which comes next: prefix matching
  * @property {Tensor} ids [batch, 2 · tokens]: the rows
  */
 
@@ -68,7 +68,7 @@ function checkTokens(given, { vocabSize, contextLength }) {
 
 /**
  * Scores of all heads on random tokens that are repeated (Olsson et al. 2022, "In-context Learning and Induction Heads"): rows of ids,
- * none twice, each followed by itself. An induction head looks from a token's second occurrence at the token behind its first.
+ * none twice, each followed by itself. An induction head looks from a token's second occurrence at the token after its first.
  *
  * It costs a forward of 2 · tokens for each row, and half of its weights; no [tokens, tokens] matrix of all heads is kept.
  *

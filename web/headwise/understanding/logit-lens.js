@@ -27,7 +27,7 @@ import { calledThere } from './source.js';
  */
 
 /**
- * What the residual stream says before each layer, and behind the last.
+ * What the residual stream says before each layer, and after the last.
  * @typedef {object} LogitLens
  * @property {Tensor} ids [layers + 1, positions, top]: the likeliest tokens, the likeliest first
  * @property {Tensor} logProbabilities [layers + 1, positions, top]: theirs, in nats
@@ -140,8 +140,8 @@ function answersOf(shape, top, target) {
 }
 
 /**
- * The logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): the residual stream before each layer and behind the
- * last, through the final norm and the unembedding, as if no layer followed. Behind the last layer it is what the model says. The
+ * The logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): the residual stream before each layer and after the
+ * last, through the final norm and the unembedding, as if no layer followed. After the last layer it is what the model says. The
  * logits are made of a few rows at a time.
  * @param {import('./source.js').DecoderModel} model in a Worker, it runs there
  * @param {Ids} ids [tokens]

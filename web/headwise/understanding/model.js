@@ -132,7 +132,7 @@ export function scoreOf(logits, { target, against }) {
  * @param {readonly number[]} text
  * @param {Question} question
  * @param {Tensor | undefined} headMask
- * @returns {{ score: number, residuals: Tensor }} residuals: the streams before each layer and behind the last
+ * @returns {{ score: number, residuals: Tensor }} residuals: the streams before each layer and after the last
  */
 export function scoreText(subject, text, question, headMask) {
   const { residuals } = forward(subject, text, { residuals: true, headMask, logits: 'none' });

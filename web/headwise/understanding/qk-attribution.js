@@ -106,7 +106,7 @@ function listParts(layers, heads) {
  * Why a query looks at a key: a head's score split over what wrote the residual stream (as in direct logit attribution: Elhage et al.
  * 2021, "A Mathematical Framework for Transformer Circuits"). score = scale · q · k, and q and k are linear in the residual stream
  * before the layer if the scales of norms are held fixed: of the layer's norm, of norms of queries and keys, and of norms
- * behind earlier attentions and MLPs. So q = Σ q_p over the parts p that wrote it: the embedding, each earlier head's
+ * after earlier attentions and MLPs. So q = Σ q_p over the parts p that wrote it: the embedding, each earlier head's
  * output, each earlier MLP's, and biases; the same with k. Rotary positions rotate each part as they rotate the whole.
  *
  * It costs a forward up to the layer, and a product with the output projection of each earlier layer.

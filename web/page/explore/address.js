@@ -17,7 +17,7 @@
  * @property {string} model
  * @property {string | null} text null: the model's own sample
  * @property {string | null} kept name of a text that this browser keeps, until it is read (kept-texts.js)
- * @property {readonly number[]} added ids of the tokens that the model wrote behind the text
+ * @property {readonly number[]} added ids of the tokens that the model wrote after the text
  * @property {number} layer
  * @property {number} head
  * @property {Of} of which map: the head's, or of several heads together

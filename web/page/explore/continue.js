@@ -1,5 +1,5 @@
 /**
- * The model writes on: tokens behind the text, one after another, until their number is reached or it is stopped.
+ * The model writes on: tokens after the text, one after another, until their number is reached or it is stopped.
  *
  * @import { Token } from '../types.js'
  * @import { Explorer } from './explorer.js'

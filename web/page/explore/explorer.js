@@ -85,7 +85,7 @@ export class Explorer {
   /** Of scores that were opened: whether they are made weights. */
   softmax = signal(false);
   /** The latest run. @type {Signal<RunSummary | undefined>} */ run = signal(undefined);
-  /** What is written behind it, and not yet read. @type {Signal<{ run?: RunSummary, tokens: Token[] } | undefined>} */
+  /** What is written after it, and not yet read. @type {Signal<{ run?: RunSummary, tokens: Token[] } | undefined>} */
   draft = signal(undefined);
   message = signal({ words: '', isError: false });
   /** What takes long before there are maps. */

@@ -1,5 +1,5 @@
 /**
- * What the model predicts behind a token, or in the place of a hidden one: the likeliest tokens, before and after heads were
+ * What the model predicts after a token, or in the place of a hidden one: the likeliest tokens, before and after heads were
  * muted, and the one that is asked about.
  *
  * @import { Explorer } from './explorer.js'

@@ -21,11 +21,11 @@ export const SCORES = [
   ],
   ['first', 'First token', 'weight on the first token of the text', percent],
   ['previous', 'Previous token', 'weight on the token just before', percent],
-  ['next', 'Next token', 'weight on the token just behind', percent],
+  ['next', 'Next token', 'weight on the token just after', percent],
   [
     'induction',
     'Induction',
-    'weight on what stood behind an earlier occurrence of the same token',
+    'weight on what stood after an earlier occurrence of the same token',
     percent,
   ],
   [

@@ -7,8 +7,8 @@
  * @property {number} entropy of a row, in bits
  * @property {number} first weight on the first token
  * @property {number} previous weight on the token before
- * @property {number} next weight on the token behind, over the queries that have one
- * @property {number} induction weight on tokens that stood behind an earlier occurrence of the query's token, over the
+ * @property {number} next weight on the token after, over the queries that have one
+ * @property {number} induction weight on tokens that stood after an earlier occurrence of the query's token, over the
  *   queries whose token has occurred before ("prefix matching": Olsson et al. 2022, In-context Learning and Induction
  *   Heads)
  * @property {number} distance tokens between query and key, weighted
@@ -48,7 +48,7 @@ export function hasMeasure(name, { causal, predicts, isPaired = false }) {
 }
 
 /**
- * For each query, the keys that stood behind an earlier occurrence of its token; the query itself is none of them.
+ * For each query, the keys that stood after an earlier occurrence of its token; the query itself is none of them.
  *
  * @param {ArrayLike<number>} ids
  * @returns {number[][]}

@@ -166,7 +166,7 @@ export class Session {
     return this.#remote.scores(this.#number, layer);
   }
 
-  /** What the model says behind a token. @param {About} about @param {Asker} [by] */
+  /** What the model says after a token. @param {About} about @param {Asker} [by] */
   predict(about, by = 'view') {
     return this.#remote.predict(this.#number, about, by);
   }

@@ -6,7 +6,7 @@ import { keyOf } from './linkable.js';
 
 const PREFIX = 'headwise-text-';
 
-/** Behind how long a text is. */
+/** Said after the length of a text. */
 export const TOO_LONG = '; too long for the address: this browser keeps it, others see the sample';
 /** Where no such text is found. */
 export const LOST =

@@ -7,7 +7,7 @@
  *
  * @typedef {{ layer: number, head: number }} HeadName
  *
- * @typedef {object} Snapshot what is seen behind a step
+ * @typedef {object} Snapshot what is seen after a step
  * @property {number} step steps done
  * @property {number} accuracy share of what held-out rows ask that the model says
  * @property {Uint8Array} maps of the example: [layers, heads, tokens, tokens], 255 is a weight of 1

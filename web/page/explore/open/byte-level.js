@@ -5,7 +5,7 @@ import { ownJson } from './own-text.js';
  * A tokenizer.json from the two files that GPT-2 had before there was one.
  *
  * @param {string} vocab vocab.json: ids by piece
- * @param {string} merges merges.txt: a pair a line, behind a line with the version
+ * @param {string} merges merges.txt: a pair a line, after a line with the version
  * @returns {object} what the tokenizer.json would hold
  * @throws {PageError} ERR_FORMAT
  */

@@ -5,7 +5,7 @@
 import { formatNumber } from '../../shared/format.js';
 import { html } from '../../shared/template.js';
 
-/** @param {number} value with its sign @param {number} [digits] behind the point */
+/** @param {number} value with its sign @param {number} [digits] after the point */
 export function signed(value, digits = 2) {
   const words = Math.abs(value).toFixed(digits);
   return Number(words) === 0 ? words : `${value < 0 ? '−' : '+'}${words}`;

@@ -1,5 +1,5 @@
 /**
- * The logit lens: what the model would predict after each layer, behind each token.
+ * The logit lens: what the model would predict at each token, after each layer.
  *
  * @import { Explorer } from '../explorer.js'
  * @import { RunSummary } from '../session.js'
@@ -20,7 +20,7 @@ const MOST = 24;
 /** Multiplications up to which it is computed without being asked for. */
 const CHEAP = 4e9;
 
-/** What a row is behind. @param {number} row */
+/** What a row is after. @param {number} row */
 const nameOf = (row) => (row === 0 ? 'embedding' : `after L${row - 1}`);
 
 /** The tokens that are shown: as many as fit, with the one that is asked about. @param {number} n @param {number} at */
@@ -136,7 +136,7 @@ export function lensView(room) {
     return html`<div class="lens">
       <div class="lens-scroll" ${made(reveal, run, at)}>
         <table class="lens-table" data-columns=${tokens.length} @keydown=${followArrows}>
-          <caption class="visually-hidden">The likeliest next token behind each token, after each layer</caption>
+          <caption class="visually-hidden">The likeliest next token at each token, after each layer</caption>
           <thead>
             <tr><td></td>${tokens.map(
               ({ text }, i) =>

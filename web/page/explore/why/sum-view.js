@@ -51,7 +51,7 @@ function wordsOf({ kind, layer = 0, head = 0, count = 0, parts = [] }) {
     case 'mlp':
       return `The MLP of layer ${layer}`;
     case 'biases':
-      return 'Biases behind the heads and of the last norm';
+      return 'Biases of the output projections and of the last norm';
     case 'rest':
       return `${count} smaller parts together`;
   }

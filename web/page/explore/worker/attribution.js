@@ -24,7 +24,7 @@ import { headMaskOf } from './traced.js';
 /**
  * @param {DecoderModel} model
  * @param {Pick<Run, 'ids' | 'muted'>} run
- * @param {{ at: number, target: number, against: number | null, directions: boolean }} asked at: behind which token
+ * @param {{ at: number, target: number, against: number | null, directions: boolean }} asked at: after which token
  * @returns {Attribution}
  */
 export function attributionOf(

@@ -5,7 +5,7 @@
  * @import { LogitLens } from '../../../headwise/understanding.js'
  * @import { DecoderModel, Run } from './model.js'
  *
- * @typedef {object} LensCell what is predicted behind a token
+ * @typedef {object} LensCell what is predicted after a token
  * @property {{ token: Token, share: number }[]} top the likeliest, the first first; share: probability
  * @property {number} rank of the target, from 1
  * @property {number} share its probability

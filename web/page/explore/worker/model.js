@@ -28,7 +28,7 @@
  * @property {number} bytes that the traces hold
  * @property {readonly Trace[]} [trace] of every layer of a decoder
  * @property {Tensor} [residuals] [numLayers + 1, tokens, dModel], where they are kept
- * @property {(at: number) => Float32Array} logits of a decoder: of the token behind one; of an encoder: of this one, hidden
+ * @property {(at: number) => Float32Array} logits of a decoder: of the token after one; of an encoder: of this one, hidden
  * @property {(at: number) => number | undefined} actual id of the token that those logits predict, where the text has it
  * @property {boolean} hasLogits whether they are kept for every token
  * @property {() => void} dispose
@@ -158,7 +158,7 @@ export const writtenOf = (model, added) =>
 /**
  * @param {Model} model
  * @param {string} text
- * @param {readonly number[]} added ids behind the text's
+ * @param {readonly number[]} added ids after the text's
  * @param {boolean} [isSample] the page's text and not the visitor's: what does not fit is left out
  * @returns {number[]}
  * @throws {PageError} no tokens, or more than fit
@@ -167,7 +167,7 @@ export function idsOf(model, text, added, isSample = false) {
   const { text: tokens } = model;
   const { contextLength } = networkOf(model).config;
   const isEncoder = 'encoder' in model;
-  // What a decoder writes stands right behind the text.
+  // What a decoder writes stands right after the text.
   const [before, after] = [tokens.before, isEncoder ? tokens.after : []];
   const most = contextLength - before.length - after.length;
   const read = tokens.encode(text).slice(0, isSample ? Math.max(0, most) : undefined);

@@ -7,7 +7,7 @@
  *
  * @typedef {object} Patching
  * @property {number} target id of the token
- * @property {number} n tokens up to the one behind which the prediction is
+ * @property {number} n tokens up to the one after which the prediction is
  * @property {number} [clean] the score in the text that is asked about, once it is known: a difference of logits, or a
  *   log-probability
  * @property {number} [other] the score in the other text
@@ -18,7 +18,7 @@
  * @property {number} count of all patches
  *
  * @typedef {object} Asked
- * @property {number[]} ids of the text, up to the token behind which the prediction is
+ * @property {number[]} ids of the text, up to the token after which the prediction is
  * @property {number[]} others of the other text
  * @property {number} target
  * @property {number | null} against

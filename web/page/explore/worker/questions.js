@@ -22,7 +22,7 @@ const LIKELIEST = 10;
 
 /**
  * @typedef {object} About a prediction
- * @property {number} at the token behind which it is, or which an encoder is to guess
+ * @property {number} at the token after which it is, or which an encoder is to guess
  * @property {number | null} target id of the token that is asked about; null: the text's own, or the likeliest
  * @property {number | null} against id of another one
  */
@@ -182,7 +182,7 @@ export function tokenOf(words) {
 }
 
 /**
- * Writes tokens behind the run's.
+ * Writes tokens after the run's.
  *
  * @param {number} asked
  * @param {number} count

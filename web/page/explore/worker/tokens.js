@@ -6,7 +6,7 @@
  * @typedef {object} TextTokens
  * @property {(text: string) => number[]} encode without special tokens
  * @property {readonly number[]} before special tokens that stand before a text, such as [CLS] and <s>
- * @property {readonly number[]} after those that stand behind it, such as [SEP]
+ * @property {readonly number[]} after those that stand after it, such as [SEP]
  * @property {number} [mask] the token that hides another one, where there is one
  * @property {(id: number) => Token} token as shown
  * @property {string} [sample] where the text is token ids: some to begin with
@@ -59,7 +59,7 @@ function specialAround(tokenizer) {
   return { before: ids(tokens.slice(0, at)), after: ids(tokens.slice(at + 1)) };
 }
 
-/** Signs that stand right behind a word. */
+/** Signs that stand right after a word. */
 const CLOSING = /^[.,;:!?)\]}%’”]+$/;
 
 /** How BERT and RoBERTa write the token that hides another one. */

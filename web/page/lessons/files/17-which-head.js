@@ -97,7 +97,7 @@ show('The sum closes', Math.abs(all - clean) < 1e-4);
 
 // %% Where they look
 // @from Olsson 2022, definition of induction heads
-// The last row of each map is the last z. All four heads look from there at b: at what came after the first z, behind
+// The last row of each map is the last z. All four heads look from there at b, which came after the first z,
 // the earlier copy. They copy the letter that they look at. Heads that do so are induction heads.
 //
 // But looking is not writing. L1H7 gives b 0.74 of its weight too, and writes −0.37: for Q, if anything.

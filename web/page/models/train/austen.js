@@ -167,7 +167,7 @@ const quoted = (prompt, text) =>
     .map((line) => `> ${line}`)
     .join('\n>\n');
 
-/** One continuation of each prompt behind <|endoftext|>, as drawn. @param {Gpt2} model @param {Bpe} bpe */
+/** One continuation of each prompt after <|endoftext|>, as drawn. @param {Gpt2} model @param {Bpe} bpe */
 function samples(model, bpe) {
   const texts = PROMPTS.map((prompt) => {
     const ids = model.generate([bpe.endOfText, ...bpe.encode(prompt)], DRAWN);

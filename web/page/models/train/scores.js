@@ -10,7 +10,7 @@
  * Of random tokens that are repeated once, means over the second time:
  *
  *     same          weight on the token's own first occurrence
- *     induction     weight on the token behind that: the one that comes next
+ *     induction     weight on the token after that: the one that comes next
  *
  * @import { Gpt2 } from 'headwise/gpt2'
  */

@@ -8,7 +8,7 @@
 import { IGNORED, times, questionRow } from './task.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
-/** Behind the letters: now answer. */
+/** After the letters: now answer. */
 const MARK = LETTERS.length;
 
 /**
@@ -22,7 +22,7 @@ export const inductionRow = (tokens, least, vocabulary) => (/** @type {Below} */
   const period = least + random(tokens / 2 - least + 1);
   const letters = times(period, () => random(vocabulary));
   const ids = times(tokens, (i) => letters[i % period]);
-  /** Behind each earlier time of the same place. @param {number} i */
+  /** After each earlier time of the same place. @param {number} i */
   const places = (i) => times(Math.floor((i + 1) / period), (k) => i + 1 - (k + 1) * period);
   return {
     ids,

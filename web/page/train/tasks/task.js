@@ -30,7 +30,7 @@ export const IGNORED = -100;
 export const times = (count, each) => Array.from({ length: count }, (_, i) => each(i));
 
 /**
- * A row of what is known and what is asked: behind `known`, each of `asked` is to be said.
+ * A row of what is known and what is asked: after `known`, each of `asked` is to be said.
  *
  * @param {number[]} known
  * @param {number[]} asked

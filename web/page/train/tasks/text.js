@@ -1,5 +1,5 @@
 /**
- * A text, character by character: each character is to be said behind those before it.
+ * A text, character by character: each character is to be said after those before it.
  *
  * @import { Task } from './task.js'
  */

@@ -62,7 +62,7 @@ async function mapOf(seen) {
   return tag('svg', { ...box, ...named }, tag('defs', {}, hatchPattern(VARIABLES)), content);
 }
 
-/** @param {Seen} seen @param {number} at the token behind which the prediction is @returns {Report['settings']} */
+/** @param {Seen} seen @param {number} at the token after which the prediction is @returns {Report['settings']} */
 function settingsOf({ state, run, session, source }, at) {
   const { simd, threads } = session.model ?? {};
   const { muted } = run;
@@ -134,7 +134,7 @@ function patchingGrids(seen, score) {
 }
 
 /**
- * What would be predicted behind a token after each layer.
+ * What would be predicted at a token, after each layer.
  *
  * @param {Seen} seen
  * @param {number} at

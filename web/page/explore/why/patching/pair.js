@@ -24,7 +24,7 @@ const listed = (words) =>
  *
  * @param {Token[]} clean
  * @param {Token[]} other
- * @param {number} at the token behind which the prediction is
+ * @param {number} at the token after which the prediction is
  * @returns {string} empty: they can
  */
 export function problemOf(clean, other, at) {
@@ -38,7 +38,7 @@ export function problemOf(clean, other, at) {
   const differing = differingAt(clean, other);
   if (differing.length === 0) return 'Both texts have the same tokens: change a word of the other.';
   if (differing.every((i) => i > at)) {
-    return `They differ only behind token ${at + 1}, where the prediction is made. Change a word before it, or pin a later token.`;
+    return `They differ only after token ${at + 1}, where the prediction is made. Change a word before it, or pin a later token.`;
   }
   return '';
 }
