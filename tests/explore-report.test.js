@@ -93,7 +93,7 @@ test('a report says parts, predictions, grids, weights and the address', () => {
   const words = html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
   for (const text of [
     'b 7 75.00 % 50.00 % target',
-    'Embedding 0.1250 L0 heads −1.0000 L0 MLP 0.5000 L1 heads 7.0000 L1 MLP −0.2500 Biases 0.3333 Sum 6.7083',
+    'Embedding 0.1250 L0 heads −1.0000 L0 feed-forward 0.5000 L1 heads 7.0000 L1 feed-forward −0.2500 Biases 0.3333 Sum 6.7083',
     'L0 1.0000 −2.0000 L1 3.0000 4.0000',
     '2 0.7500',
     'after likeliest probability rank of “b” probability of “b”',

@@ -44,7 +44,7 @@ test('the parts stand in the order in which the model adds them, and add up to t
   assert.equal(sumOf(parts.map(({ value }) => value)), TOTAL);
 });
 
-test('a model without MLPs has no rows of them', () => {
+test('a model without feed-forward has no rows of them', () => {
   const parts = partsOf({ ...ATTRIBUTION, mlps: [0, 0] });
   assert.deepEqual(
     parts.map(({ kind }) => kind),
@@ -139,7 +139,7 @@ test('the pairs that give most are told by what asks and what answers, the other
   });
   assert.deepEqual(parts.map(partInWords), [
     'what L0H0 wrote',
-    'what the MLP of layer 0 wrote',
+    'what the feed-forward of layer 0 wrote',
     'the embedding',
     'the biases',
   ]);

@@ -1,4 +1,4 @@
-// What every head does for a prediction, the prediction that is asked about, and how well the text was foreseen, against
+// What every head does for a prediction, the prediction that is asked about, and how well the text was predicted, against
 // the same model in Node.
 import assert from 'node:assert/strict';
 import { addressHas, hold, letGo, roomTest, says } from './explore-room.js';
@@ -127,7 +127,7 @@ roomTest('the token that comes next is marked, wherever it stands', '?pins=q3', 
   assert.ok(Math.abs(Number(marked[0][1]) - 100 * Math.exp(logs[actual])) < 0.06);
 });
 
-roomTest('the text is tinted by how badly it was foreseen', '', async (page) => {
+roomTest('the text is tinted by how badly it was predicted', '', async (page) => {
   const losses = run.ids.slice(1).map((id, at) => -logProbabilities(run.ids.slice(0, at + 1))[id]);
   const mean = losses.reduce((a, b) => a + b) / losses.length;
   await says(page, '#explore-loss', /Loss of the text/);

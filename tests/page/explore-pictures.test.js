@@ -51,7 +51,7 @@ roomTest(
       tints,
     );
     const svg = await parsed(page, bytes);
-    assert.match(svg.title ?? '', /how badly each token was foreseen/);
+    assert.match(svg.title ?? '', /how badly each token was predicted/);
     for (const words of ['loss, in nats', '8 or more']) assert.ok(svg.texts.includes(words), words);
   },
 );

@@ -87,7 +87,7 @@ roomTest(
       heads.data.forEach((value, i) =>
         parts.set(`L${Math.floor(i / run.source.heads)}H${i % run.source.heads}`, value),
       );
-      mlps.data.forEach((value, i) => parts.set(`L${i} MLP`, value));
+      mlps.data.forEach((value, i) => parts.set(`L${i} feed-forward`, value));
       const shown = [...own].filter(([name]) => parts.has(name));
       assert.ok(shown.length > 2, id);
       for (const [name, value] of shown)

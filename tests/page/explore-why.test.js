@@ -54,7 +54,10 @@ roomTest('a click asks why, and shows what adds up to the logit', '', async (pag
     const value = own.reduce((a, b) => a + b);
     sum += value + mlps.data[layer];
     assert.ok(isNear(found.get(`L${layer} heads`) ?? NaN, value), `heads of layer ${layer}`);
-    assert.ok(isNear(found.get(`L${layer} MLP`) ?? NaN, mlps.data[layer]), `MLP ${layer}`);
+    assert.ok(
+      isNear(found.get(`L${layer} feed-forward`) ?? NaN, mlps.data[layer]),
+      `layer ${layer}`,
+    );
   }
   assert.ok(isNear(sum, logit));
   // The grid says the same of each head.

@@ -20,7 +20,7 @@ pageTest("the visitor's own sentence becomes GPT-2's tokens and maps", '', async
   assert.equal((await page.$$('#grid [data-mode=fused] button')).length, 4);
   assert.match(await textOf(page, '#wrapper-table'), /\[9, 64\]/);
   assert.deepEqual(await cells(page, '#wrapper-table'), await cells(page, '#fused-table'));
-  assert.match(await textOf(page, '#embedding-note'), /Nothing here is trained/);
+  assert.match(await textOf(page, '#untrained-note:not([hidden])'), /Nothing here is trained/);
 
   await rerun(page, () => page.click('#gpt2'));
   assert.equal((await page.$$('#grid [data-mode=fused] button')).length, 12);

@@ -52,7 +52,7 @@ roomTest('the slider looks back, and play goes on from the latest step', '#train
   assert.match(await textOf(page, label), /^Step 0 of/);
   assert.equal(await stepOf(page), last);
   const blur = await textOf(page, '[data-head=L0H0]');
-  assert.match(blur, /spread (0\.9|1\.0)/);
+  assert.match(blur, /entropy (0\.9|1\.0)/);
   await page.keyboard.press('ArrowRight');
   assert.equal(await textOf(page, '#train-from-here'), 'Go on from step 1');
   await page.click('#train-from-here');

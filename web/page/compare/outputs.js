@@ -42,11 +42,12 @@ export function showSentence({ tokens, inputs, distinct, width, settings }) {
   const link = isLinkable(settings.text) ? '' : TOO_LONG;
   say('token-count', `${plural(n, 'token')}, ${formatCount(distinct)} distinct${link}`);
   say(
-    'embedding-note',
+    'embedding-words',
     settings.source === 'example'
       ? `The embeddings ${formatShape([n, width])} are the notebooks’ own; the weights are drawn from the seed.`
-      : `GPT-2’s tokens. Their embeddings ${formatShape([n, width])} are drawn by randn from the seed, a row for each distinct token, and the weights after them. Nothing here is trained, so the patterns are noise until a trained model is loaded.`,
+      : `GPT-2’s tokens. Their embeddings ${formatShape([n, width])} are drawn by randn from the seed, a row for each distinct token, and the weights after them.`,
   );
+  byId('untrained-note', HTMLElement).hidden = settings.source === 'example';
 }
 
 /**

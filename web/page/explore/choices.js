@@ -69,7 +69,7 @@ export function createChoices(room) {
 
     choose,
 
-    /** Pins a token in place of others, or besides them; what is pinned already is let go. @param {Pin} pin @param {boolean} [isAdded] */
+    /** Pins a token in place of others, or besides them; what is pinned already is unpinned. @param {Pin} pin @param {boolean} [isAdded] */
     pin(pin, isAdded = false) {
       const others = pinsBut(pin);
       const { pins } = shown.peek();
@@ -106,7 +106,7 @@ export function createChoices(room) {
     turnLayer: (by) =>
       room.set({ layer: around(shown.peek().layer + by, run.peek()?.layers ?? 1) }),
 
-    /** Mutes the chosen head, or lets it be heard again. */
+    /** Mutes the chosen head, or unmutes it. */
     mute: () => room.set({ muted: toggled(shown.peek().muted, chosen()) }),
 
     unmuteAll: () => room.set({ muted: [], before: false }),

@@ -381,7 +381,7 @@ export class Explorer {
   /** Why the chosen head looks at one of them. */
   score = new Score(this);
 
-  /** How badly the text was foreseen. */
+  /** How badly the text was predicted. */
   losses = new Asked(this, (run) =>
     this.predicts.value === 'next' && this.scores.ended.value === run
       ? async () => ({ found: await this.session.losses() })

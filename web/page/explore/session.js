@@ -211,7 +211,7 @@ export class Session {
     return this.#remote.qkScore(this.#number, looked, by);
   }
 
-  /** How badly each token was foreseen; null: nobody knows. */
+  /** How badly each token was predicted; null: nobody knows. */
   losses() {
     return this.#remote.losses(this.#number);
   }

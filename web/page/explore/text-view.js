@@ -18,7 +18,7 @@ export const NEWLINE = '\u21b5';
 /** The strongest tint leaves the text readable. */
 export const STRONGEST = 45;
 
-/** So many nats are the strongest tint of a token that was not foreseen. */
+/** So many nats are the strongest tint of a token that was not predicted. */
 export const WORST = 8;
 
 /** How many of a line's weights are told, and how large they must be. */
@@ -135,7 +135,7 @@ function tintsNow({ run, line, losses, shown }) {
     const all = known?.run === run.value ? known?.found?.losses : undefined;
     const title = (/** @type {number} */ at) =>
       at > 0 && all
-        ? `loss ${all[at - 1].toFixed(2)}: foreseen with ${percent(Math.exp(-all[at - 1]))}`
+        ? `loss ${all[at - 1].toFixed(2)}: predicted with probability ${percent(Math.exp(-all[at - 1]))}`
         : undefined;
     return { tints: all ? lossTints(all) : [], title };
   }
@@ -212,7 +212,7 @@ export function textView(room) {
 /** The whole text's loss, in words. @param {Explorer} room */
 function lossWords({ losses, run, state }) {
   const { run: about, found } = losses.answer.value ?? {};
-  // A tour tells of one prediction: what the rest of its text can be foreseen by would contradict it.
+  // A tour tells of one prediction: how well the rest of its text is predicted would contradict it.
   if (state.value.tour || !found || about !== run.value || !about) return '';
   const before = about.muted.length > 0 ? `; ${found.before.toFixed(2)} with all heads` : '';
   return `Loss of the text: ${found.mean.toFixed(2)} nats per token${before}.`;
@@ -220,7 +220,8 @@ function lossWords({ losses, run, state }) {
 
 /** What the text is tinted by. @param {Explorer} room */
 const tintWords = (room) => {
-  if (room.shown.value.tint === 'loss') return 'The darker, the less foreseen.';
+  if (room.shown.value.tint === 'loss')
+    return 'The darker a token, the lower its predicted probability.';
   const answer = room.line.answer.value;
   if (!answer) return '';
   const { run, subject, title, line } = answer;

@@ -26,7 +26,7 @@ const MOST_NARROW = 4;
 
 /** @param {Training} room @param {number} score its place in SCORES */
 export const scoreName = ({ words }, score) =>
-  ['token before', words.value.answer, 'spread'][score];
+  ['previous token', words.value.answer, 'entropy'][score];
 
 /** A head's map, as the view takes it. @param {Seen} seen @param {number} i which head @param {number} n tokens */
 const weightsOf = ({ maps }, i, n) => ({
@@ -123,7 +123,7 @@ export const headsGrid = (room, run, label) =>
 export const scoreKey = (room) =>
   drawn(
     () => html`<p class="train-key">
-      ${SCORES.map((score, i) => html`<span class=${score}>${scoreName(room, i)}</span>`)}
+      ${SCORES.map((score, i) => html`<span class=${score}>${scoreName(room, i)}${score === 'entropy' ? ' (1: evenly spread)' : ''}</span>`)}
     </p>`,
   );
 

@@ -28,8 +28,8 @@ const lead = (room) => html`<div class="lead explore-lead">
     <li><b>What happens.</b> ${drawn(() => room.words.value.happens)}</li>
     <li><b>What to look at.</b> ${drawn(() => room.words.value.look)}</li>
     <li>
-      <b>How to read a map.</b> A row is a token that reads; a bright cell is a token that it reads much of. Pause and
-      pull the slider to look back.
+      <b>How to read a map.</b> Each row belongs to one token. A bright cell marks a token that it attends to
+      strongly. Pause and pull the slider to look back.
     </li>
   </ul>
 </div>`;
@@ -90,11 +90,14 @@ const beside = (room, runs) =>
 
 /** What a link to the run has. @param {Training} room */
 const linkNote = (room) =>
-  drawn(() =>
-    isLinkable(room.settings.value.text)
-      ? 'The address holds task, settings and seed: it shows the same run, to the bit, wherever it is opened, as this room computes with the SIMD128 module alone.'
-      : 'Your text is too long for the address: this browser keeps it. Another browser shows the same run, to the bit, when the same text is pasted there.',
-  );
+  drawn(() => {
+    const { text } = room.settings.value;
+    if (!isLinkable(text)) {
+      return 'Your text is too long for the address: this browser keeps it. Another browser shows the same run, to the bit, when the same text is pasted there.';
+    }
+    const rest = text ? ', the seed and your text' : ' and the seed';
+    return `The address holds the task, the settings${rest}. It shows the same run, to the bit, wherever it is opened: this room always computes with the SIMD128 module.`;
+  });
 
 /** @param {Store} store */
 export function openTrain(store) {

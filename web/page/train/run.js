@@ -75,7 +75,7 @@ export class Run {
     this.version.value++;
   }
 
-  /** Mutes a head, or lets it be heard again. @param {HeadName} head */
+  /** Mutes a head, or unmutes it. @param {HeadName} head */
   async mute({ layer, head }) {
     if (this.isEnded) return; // it is seen until another has begun
     const others = this.muted.peek().filter((one) => one.layer !== layer || one.head !== head);

@@ -1,2 +1,2 @@
-/** The scores of a head: weight on the token before, weight where the answer stands, and how spread it is (1: evenly). */
-export const SCORES = /** @type {const} */ (['previous', 'answer', 'spread']);
+/** The scores of a head: weight on the previous token, weight where the answer stands, and entropy, as a share of the largest possible. */
+export const SCORES = /** @type {const} */ (['previous', 'answer', 'entropy']);

@@ -188,7 +188,7 @@ export class Trainer {
   }
 
   /**
-   * Mutes a head from the next step on, or lets it be heard again with what it wrote before.
+   * Mutes a head from the next step on, or unmutes it with what it wrote before.
    *
    * @param {HeadName} head
    * @param {boolean} isMuted

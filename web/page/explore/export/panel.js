@@ -22,14 +22,14 @@ function seenIn(room) {
   const { session, shown, order, own, state, measure, values, about, effects, patching } = room;
   const { run } = session;
   if (!run) return undefined;
-  const foreseen = room.losses.answer.peek();
+  const predicted = room.losses.answer.peek();
   const source = pageModel(state.peek().model)?.title ?? own.peek()?.name ?? '';
   const names = order.peek().map((i) => headAt(i, run.heads));
   return {
     ...{ state: shown.peek(), run, session, source, order: names },
     ...{ measure: measure.peek(), values: values.peek() },
     ...{ about: about.peek(), effects: effects.peek(), address: location.href },
-    losses: foreseen?.run === run ? foreseen.found?.losses : undefined,
+    losses: predicted?.run === run ? predicted.found?.losses : undefined,
     patching: { shares: patching.shares.peek(), pair: patching.pair.peek() },
   };
 }

@@ -17,7 +17,7 @@
  * @property {Explorer['effects']['value']} effects of muting each head, as far as they are known
  * @property {{ shares: Explorer['patching']['shares']['value'], pair: Explorer['patching']['pair']['value'] }} patching
  *   what is known of another text
- * @property {Float32Array} [losses] how badly each token but the first was foreseen, as far as it is known
+ * @property {Float32Array} [losses] how badly each token but the first was predicted, as far as it is known
  * @property {string} address where all of it is seen again
  */
 

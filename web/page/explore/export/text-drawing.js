@@ -1,6 +1,6 @@
 /**
  * The text, tinted as on the page: by what the last pinned token (or the last of all) attends to, or who attends to it; or by
- * how badly each token was foreseen.
+ * how badly each token was predicted.
  *
  * @import { Drawing, FigureLegend } from './figure.js'
  * @import { Palette } from '../palette.js'
@@ -32,7 +32,7 @@ async function tintOf(seen) {
   const { state, run, session, losses } = seen;
   if (state.tint === 'loss') {
     return {
-      title: 'Surprise: how badly each token was foreseen',
+      title: 'Surprise: how badly each token was predicted',
       tints: losses ? lossTints(losses) : [],
       marked: state.pins.at(-1)?.token,
       legend: { max: WORST, what: 'loss, in nats', end: `${WORST} or more` },

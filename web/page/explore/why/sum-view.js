@@ -31,7 +31,7 @@ export function nameOf({ kind, layer = 0, head = 0, count = 0 }) {
     case 'head':
       return shortName({ layer, head });
     case 'mlp':
-      return `L${layer} MLP`;
+      return `L${layer} feed-forward`;
     case 'biases':
       return 'Biases';
     case 'rest':
@@ -49,7 +49,7 @@ function wordsOf({ kind, layer = 0, head = 0, count = 0, parts = [] }) {
     case 'head':
       return `Layer ${layer}, head ${head}`;
     case 'mlp':
-      return `The MLP of layer ${layer}`;
+      return `The feed-forward of layer ${layer}`;
     case 'biases':
       return 'Biases of the output projections and of the last norm';
     case 'rest':

@@ -19,7 +19,7 @@ export const sumOf = (values) => Array.from(values).reduce((sum, value) => sum +
 /**
  * @param {object} attribution
  * @param {ArrayLike<number>} attribution.heads layer after layer
- * @param {ArrayLike<number>} attribution.mlps of every layer; all 0 in a model without MLPs
+ * @param {ArrayLike<number>} attribution.mlps of every layer; all 0 in a model without feed-forward
  * @param {number} attribution.embedding
  * @param {number} attribution.biases
  * @returns {Part[]} as the model adds them

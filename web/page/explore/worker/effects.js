@@ -111,7 +111,7 @@ export async function* effectsOf(model, run, about, check) {
 }
 
 /**
- * How badly each token of the text was foreseen.
+ * How badly each token of the text was predicted.
  *
  * @param {Run} run that has its logits
  * @param {() => Promise<void>} pause called between tokens

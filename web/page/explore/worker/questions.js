@@ -153,7 +153,7 @@ export async function qkScore(asked, looked, by) {
 }
 
 /**
- * How badly the text was foreseen; nothing where it has too many logits.
+ * How badly the text was predicted; nothing where it has too many logits.
  *
  * @param {number} asked
  * @returns {Promise<{ losses: Float32Array, mean: number, before: number } | null>}

@@ -122,7 +122,8 @@ show('Times as fast', (slow / quick).toFixed(2));
 // %% Causal in every head
 // @from 004, takeaways
 // One mask serves all heads. Before training their maps differ only by chance: training makes “specialists”, not the
-// class. `showMaps` draws the weights of some heads: a row is a token that looks, a bright cell a token that it looks at.
+// class. `showMaps` draws the weights of some heads. Each row belongs to one token. A bright cell marks a token that it
+// attends to strongly.
 
 const few = hw.randn([8, 768]);
 const seen = wrapper.forward(few, { needWeights: true }).weights;

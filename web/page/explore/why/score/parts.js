@@ -53,7 +53,7 @@ export function partInWords({ kind, layer, head }) {
     case 'head':
       return `what L${layer}H${head} wrote`;
     case 'mlp':
-      return `what the MLP of layer ${layer} wrote`;
+      return `what the feed-forward of layer ${layer} wrote`;
     case 'embedding':
       return 'the embedding';
     case 'biases':
