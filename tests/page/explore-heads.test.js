@@ -167,7 +167,7 @@ roomTest('muting a head changes what the model says next, as much as in Node', '
     `${change}, ${points}`,
   );
   // Its words say what it does next: pressed as well, it would say the opposite.
-  assert.equal(await textOf(page, '#explore-mute:not([aria-pressed])'), 'Unmute this head');
+  assert.equal(await textOf(page, '#explore-mute:not([aria-pressed])'), 'Unmute');
   assert.equal((await page.$$('#explore-grid .muted')).length, 1);
   assert.match(await textOf(page, '.zoom-map h3'), /muted$/);
   await reread(page, () => page.click('#explore-mute'));

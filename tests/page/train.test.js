@@ -100,7 +100,7 @@ roomTest('a head can be muted while the model learns, and heard again', '#train'
   await page.waitForSelector(muted);
   assert.match(await textOf(page, muted), /muted/);
   // Its words say what it does next: pressed as well, it would say the opposite.
-  assert.equal(await textOf(page, '#train-mute:not([aria-pressed])'), 'Unmute this head');
+  assert.equal(await textOf(page, '#train-mute:not([aria-pressed])'), 'Unmute');
   await page.click('#train-mute');
   await page.waitForFunction(() => !document.querySelector('[data-head=L1H1].muted'));
 });

@@ -56,7 +56,7 @@ export const controls = (room) => html`<div class="head-tools">
       const isMuted = muted.some((head) => isSameHead(head, room.shown.value));
       const kept = room.state.value.other;
       return html`<button type="button" class="quiet ${isMuted ? 'on' : ''}" id="explore-mute" ?hidden=${!room.hasModel.value}
-          .textContent=${isMuted ? 'Unmute this head' : 'Mute this head'}
+          .textContent=${isMuted ? 'Unmute' : 'Mute this head'}
           @click=${room.choices.mute}></button>
         <button type="button" class="quiet" id="explore-before" aria-pressed=${before}
           ?hidden=${(room.run.value?.muted.length ?? 0) === 0}

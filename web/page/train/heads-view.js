@@ -147,7 +147,7 @@ export function largeHead(room, run) {
       <button type="button" class="quiet" id="train-mute"
         title="Its output is zero from the next step on; its own weights rest"
         @click=${() => has() && run.mute(room.chosen.value).catch((error) => room.fail(error))}>
-        ${drawn(() => (isMuted() ? 'Unmute this head' : 'Mute this head'))}
+        ${drawn(() => (isMuted() ? 'Unmute' : 'Mute this head'))}
       </button>
     </div>
     ${drawn(() => {
