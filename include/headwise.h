@@ -31,7 +31,7 @@ extern "C" {
 /* Results of a call. The values are part of the interface and never change. */
 typedef enum hw_status {
   HW_OK = 0,
-  HW_ERROR_SHAPE = 1,  /* sizes do not fit together, or a size is zero */
+  HW_ERROR_SHAPE = 1,  /* sizes do not fit together, or a width is zero */
   HW_ERROR_VALUE = 2,  /* an argument is out of range, or a required pointer is NULL */
   HW_ERROR_MEMORY = 3, /* an allocation failed, or a size does not fit the address space */
 } hw_status;
@@ -87,8 +87,8 @@ hw_status hw_randn(hw_context *context, float *out, size_t count);
 
 /* Batched matrix product: c[i] = a[a_index[i]] · b[b_index[i]] for i < batch. The matrices a [m, k], b [k, n] and c [m,
  * n] are stored one after another. The indices are matrix numbers; repeated indices express broadcasting.
- * HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: no scratch for the packed b, or a matrix does not fit the address
- * space. */
+ * If k is zero, c is zeros; if another size is zero, nothing is written. HW_ERROR_MEMORY: no scratch for the packed b, or
+ * a matrix does not fit the address space. */
 hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *c, size_t batch,
                     const uint32_t *a_index, const uint32_t *b_index, size_t m, size_t k, size_t n);
 
@@ -112,7 +112,7 @@ hw_status hw_gelu(hw_context *context, const float *x, float *y, size_t count, h
 
 /* torch.nn.functional.layer_norm over the last dimension: y = (x - mean)/√(variance + eps)·weight + bias, with the
  * biased variance. x and y are [rows, columns]; y may be x. weight and bias are [columns]; NULL means ones and zeros. A
- * constant row gives exactly the bias, or NaN if eps is 0. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: eps is
+ * constant row gives exactly the bias, or NaN if eps is 0. HW_ERROR_SHAPE: columns is zero. HW_ERROR_VALUE: eps is
  * negative or not finite. */
 hw_status hw_layer_normalization(hw_context *context, const float *x, size_t rows, size_t columns, const float *weight,
                                  const float *bias, double eps, float *y);
@@ -160,7 +160,7 @@ typedef enum hw_activation {
 /* Computes y = f(x): x [count] → y [count]. y may be x. HW_ERROR_VALUE: unknown activation. */
 hw_status hw_activate(hw_context *context, hw_activation activation, const float *x, float *y, size_t count);
 
-/* Embedding lookup: copies row ids[i] of table [rows, columns] to row i of y [count, columns]. HW_ERROR_SHAPE: a size
+/* Embedding lookup: copies row ids[i] of table [rows, columns] to row i of y [count, columns]. HW_ERROR_SHAPE: columns
  * is zero. HW_ERROR_VALUE: an id is not below rows. */
 hw_status hw_embed(const float *table, size_t rows, size_t columns, const uint32_t *ids, size_t count, float *y);
 
@@ -182,8 +182,8 @@ typedef struct hw_cross_entropy_call {
   const float *row_scales; /* [rows]; NULL: ones */
 } hw_cross_entropy_call;
 
-/* Computes the losses and, on request, the gradient. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: a target is not a
- * class, label_smoothing is outside [0, 1], or a required pointer is NULL. HW_ERROR_MEMORY: no scratch. */
+/* Computes the losses and, on request, the gradient. HW_ERROR_SHAPE: classes is zero. HW_ERROR_VALUE: a target is not
+ * a class, label_smoothing is outside [0, 1], or a required pointer is NULL. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_cross_entropy(hw_context *context, const hw_cross_entropy_call *call);
 
 /* ---- Choosing a token --------------------------------------------------------------------------- */
@@ -293,7 +293,8 @@ typedef enum hw_weights_kind {
  *                      p = softmax(mask(s)), dropped out;  output[b,h,i] = sum over j of p[j]·value[b,g,j]
  *
  * A key that is masked for a query does not influence that query, even if it holds NaN. The same is true of a key whose
- * weight is exactly 0. If all keys of a query are masked, its output is zeros. NaN and +inf in visible scores give NaN.
+ * weight is exactly 0. If all keys of a query are masked, or there are none, its output is zeros. NaN and +inf in visible
+ * scores give NaN.
  */
 typedef struct hw_attention {
   size_t batch;
@@ -339,7 +340,7 @@ typedef struct hw_attention {
   uint32_t *kept;
 } hw_attention;
 
-/* Runs the call. HW_ERROR_SHAPE: a size is zero, or heads is not a multiple of key_heads. HW_ERROR_VALUE: a required
+/* Runs the call. HW_ERROR_SHAPE: a width is zero, or heads is not a multiple of key_heads. HW_ERROR_VALUE: a required
  * pointer is NULL, dropout is outside [0, 1], softcap is out of range, a key length is above key_tokens, or a kind is
  * unknown. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attention *attention);
@@ -399,14 +400,14 @@ size_t hw_trace_value_width(const hw_trace *trace);
 /* Returns the size of the trace in bytes. */
 size_t hw_trace_bytes(const hw_trace *trace);
 
-/* Computes the weights of one head for queries row_start <= i < row_end: out [row_end - row_start, key_tokens].
- * HW_ERROR_VALUE: batch, head or rows are out of range. HW_ERROR_MEMORY: no scratch. */
+/* Computes the weights of one head for queries row_start <= i < row_end, none if they are equal: out
+ * [row_end - row_start, key_tokens]. HW_ERROR_VALUE: batch, head or rows are out of range. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t row_start,
                            size_t row_end, float *out);
 
 /* Computes the attention map of one head, pooled by maximum: out [size, size]. With n queries and m keys, cell (r, c)
  * covers queries [r·n/size, (r+1)·n/size) and keys [c·m/size, (c+1)·m/size), at least one of each. HW_ERROR_VALUE:
- * batch or head is out of range, or size is zero. HW_ERROR_MEMORY: no scratch. */
+ * batch or head is out of range, size is zero, or there are no queries. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size, float *out);
 
 /* Copies the values of one head: out [key_tokens, head_dim]. Keys that no query sees because of the text's length are
@@ -513,9 +514,10 @@ typedef struct hw_forward_options {
 } hw_forward_options;
 
 /* Runs the module on the input and writes its output to y. The create functions give the shapes. options may be NULL.
+ * batch and tokens may be zero, but not for decoders and encoders; required pointers may not be NULL then either.
  *
- * HW_ERROR_SHAPE: a size is zero, tokens is above the module's context_length, or the cache has not the module's shape or
- * not the input's batch size. HW_ERROR_VALUE: a required pointer is NULL, an id is not in the vocabulary, logits_start and
+ * HW_ERROR_SHAPE: batch or tokens of a model is zero, tokens is above the module's context_length, or the cache has not the
+ * module's shape or not the input's batch size. HW_ERROR_VALUE: a required pointer is NULL, an id is not in the vocabulary, logits_start and
  * logits_end are out of order, a mask has no data, a kind of mask or causality is unknown, the module does not support
  * an option, the module runs only inside its decoder, or the cache has too little room for the tokens. HW_ERROR_MEMORY:
  * no scratch, or no memory for a trace or for the cache's new tokens. After an error the cache's tokens are unchanged. */

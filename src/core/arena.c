@@ -2,7 +2,7 @@
 
 hw_status hw_arena_reserve(hw_arena *arena, size_t bytes) {
   arena->used = 0;
-  if (bytes <= arena->capacity) {
+  if (arena->memory != NULL && bytes <= arena->capacity) {
     return HW_OK;
   }
   /* Freed first: nothing in it is needed, and both at once may not fit. */

@@ -12,10 +12,7 @@ size_t hw_size_multiply(size_t a, size_t b) {
   return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
-size_t hw_items_within(size_t bytes, size_t item_bytes) {
-  const size_t items = bytes / item_bytes;
-  return items > 0 ? items : 1;
-}
+size_t hw_items_within(size_t bytes, size_t item_bytes) { return hw_max(1, bytes / hw_max(1, item_bytes)); }
 
 void *hw_allocate(size_t bytes) {
   assert(!HW_IN_TASK);

@@ -52,7 +52,7 @@ static void visit(hw_module *module, hw_visit *visit) {
 /* Rows whose hidden activations are there at a time: whole items of a product. */
 static size_t rows_at_a_time(size_t d_ff, size_t rows) {
   const size_t item_bytes = hw_size_multiply(HW_GEMM_ROWS * sizeof(float), d_ff);
-  return hw_min(rows, hw_items_within(HW_HIDDEN_BYTES, item_bytes) * HW_GEMM_ROWS);
+  return hw_min(hw_max(rows, 1), hw_items_within(HW_HIDDEN_BYTES, item_bytes) * HW_GEMM_ROWS);
 }
 
 /* Some rows on their way through the module. */

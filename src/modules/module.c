@@ -201,7 +201,7 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
     return HW_ERROR_VALUE;
   }
   const hw_module_type *type = module->type;
-  if (input->batch == 0 || input->tokens == 0) {
+  if (type->takes_lengths && (input->batch == 0 || input->tokens == 0)) {
     return HW_ERROR_SHAPE;
   }
   const void *data = hw_module_takes_ids(module, input) ? (const void *)input->ids : (const void *)input->x;
@@ -215,7 +215,7 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
     shape.batch = input->batch;
     HW_TRY(hw_key_value_cache_check(options->cache, &shape, input->tokens));
   }
-  if (input->tokens > SIZE_MAX / input->batch) {
+  if (input->batch > 0 && input->tokens > SIZE_MAX / input->batch) {
     return HW_ERROR_MEMORY;
   }
   if (!are_outputs_valid(module, input, options)) {

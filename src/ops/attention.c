@@ -44,8 +44,8 @@ bool hw_mask_is_valid(const hw_mask *mask) {
 
 hw_status hw_attention_check(const hw_attention *attention) {
   const hw_attention *a = attention;
-  if (a->batch == 0 || a->heads == 0 || a->key_heads == 0 || a->heads % a->key_heads != 0 || a->query_tokens == 0 ||
-      a->key_tokens == 0 || a->key_width == 0 || a->value_width == 0) {
+  const bool shares = a->heads == a->key_heads || (a->key_heads > 0 && a->heads % a->key_heads == 0);
+  if (!shares || a->key_width == 0 || a->value_width == 0) {
     return HW_ERROR_SHAPE;
   }
   const bool pointers = a->query != NULL && a->key != NULL && a->value != NULL && a->output != NULL;
@@ -106,9 +106,7 @@ hw_attention_record hw_attention_take_record(hw_arena *arena, const hw_attention
 
 /* Heads whose keys and values are packed at a time: at least one for each thread. */
 static size_t wave_heads(const hw_team *team, size_t head_bytes) {
-  const size_t heads = HW_WAVE_BYTES / head_bytes;
-  const size_t threads = hw_team_threads(team);
-  return heads > threads ? heads : threads;
+  return hw_max(hw_items_within(HW_WAVE_BYTES, head_bytes), hw_team_threads(team));
 }
 
 static void draw_kept(hw_generator *generator, const hw_attention *a, const hw_attention_record *record) {

@@ -9,7 +9,7 @@ typedef struct normalization_call {
 } normalization_call;
 
 static hw_status check(const normalization_call *call) {
-  if (call->rows == 0 || call->normalization.columns == 0) {
+  if (call->normalization.columns == 0) {
     return HW_ERROR_SHAPE;
   }
   return hw_eps_is_valid(call->normalization.eps) && call->x != NULL ? HW_OK : HW_ERROR_VALUE;

@@ -91,8 +91,7 @@ static inline void *hw_tape_pop(const hw_run *run, size_t count, size_t element_
   hw_arena *kept = run->tape.kept;
   assert(kept->used >= hw_arena_size(count, element_bytes));
   kept->used -= hw_arena_size(count, element_bytes);
-  /* Without memory, only empty arrays were kept. */
-  return kept->memory == NULL ? NULL : kept->memory + kept->used;
+  return kept->memory + kept->used;
 }
 
 static inline float *hw_tape_pop_floats(const hw_run *run, size_t rows, size_t columns) {

@@ -178,7 +178,7 @@ static void test_functions(void) {
   VALUE(layer_norm, NULL, 2, 4, x, x, 1e-5, y);
   VALUE(layer_norm, x, 2, 4, x, x, 1e-5, NULL);
   VALUE(layer_norm, x, 2, 4, x, x, -1.0, y);
-  EXPECT(HW_ERROR_SHAPE, layer_norm, x, 0, 4, x, x, 1e-5, y);
+  EXPECT(HW_ERROR_SHAPE, layer_norm, x, 2, 0, x, x, 1e-5, y);
   OK(dropout, x, 4, 0.5, y);
   VALUE(dropout, NULL, 4, 0.5, y);
   VALUE(dropout, x, 4, 1.5, y);
@@ -198,7 +198,7 @@ static void test_broadcasting(void) {
 
 static void test_matmul(void) {
   OK(matmul, x, x, y, 1, &zero, &zero, 2, 3, 4);
-  EXPECT(HW_ERROR_SHAPE, matmul, x, x, y, 1, &zero, &zero, 2, 0, 4);
+  OK(matmul, x, x, y, 1, &zero, &zero, 2, 0, 4);
   VALUE(matmul, NULL, x, y, 1, &zero, &zero, 2, 3, 4);
   VALUE(matmul, x, NULL, y, 1, &zero, &zero, 2, 3, 4);
   VALUE(matmul, x, x, NULL, 1, &zero, &zero, 2, 3, 4);
@@ -229,7 +229,7 @@ static void test_attention_function(void) {
   good.dropout = 0.0;
   good.value = NULL;
   VALUE(scaled_dot_product_attention, &good);
-  good.batch = 0;
+  good.key_width = 0;
   EXPECT(HW_ERROR_SHAPE, scaled_dot_product_attention, &good);
 }
 
@@ -265,9 +265,6 @@ static void check_forward(hw_module *module, const hw_input *good) {
   bad.x = NULL;
   bad.ids = NULL;
   VALUE(module_forward, module, &bad, y, NULL);
-  bad = *good;
-  bad.tokens = 0;
-  EXPECT(HW_ERROR_SHAPE, module_forward, module, &bad, y, NULL);
 }
 
 static void test_kinds(void) {
@@ -377,7 +374,7 @@ static void check_trace(const hw_module *module, hw_trace *trace) {
   VALUE(trace_output, NULL, 0, 0, y);
   OK(trace_norms, module, 0, trace, 0, HEADS - 1, 0, TOKENS, y);
   VALUE(trace_norms, module, 1, trace, 0, 0, 0, TOKENS, y);
-  VALUE(trace_norms, module, 0, trace, 0, 0, 1, 1, y);
+  VALUE(trace_norms, module, 0, trace, 0, 0, 2, 1, y);
   VALUE(trace_norms, module, 0, trace, 0, HEADS, 0, TOKENS, y);
   VALUE(trace_norms, module, 0, trace, 0, 0, 0, TOKENS, NULL);
   VALUE(trace_norms, module, 0, NULL, 0, 0, 0, TOKENS, y);

@@ -58,7 +58,7 @@ static void test_rows(void) {
   VALUE(embed, x, 1, 4, ids, 2, y);
   VALUE(embed, NULL, 2, 4, ids, 2, y);
   OK(embed_backward, ids, 2, x, 2, 4, y);
-  SHAPE(embed_backward, ids, 0, x, 2, 4, y);
+  SHAPE(embed_backward, ids, 2, x, 2, 0, y);
   VALUE(embed_backward, ids, 2, NULL, 2, 4, y);
 }
 
@@ -99,7 +99,7 @@ static void test_attention(void) {
   VALUE(scaled_dot_product_attention_backward, &a, NULL);
   a.row_sum = NULL;
   VALUE(scaled_dot_product_attention_backward, &a, &g);
-  a.batch = 0;
+  a.key_width = 0;
   SHAPE(scaled_dot_product_attention_backward, &a, &g);
 }
 

@@ -144,7 +144,7 @@ static void test_norms(void) {
     }
   }
   float x[4] = {1.0F, 2.0F, 3.0F, 4.0F};
-  CHECK_STATUS(hw_rms_normalization(context, x, 0, 2, NULL, 1e-6, x), HW_ERROR_SHAPE);
+  CHECK_STATUS(hw_rms_normalization(context, x, 2, 0, NULL, 1e-6, x), HW_ERROR_SHAPE);
   CHECK_STATUS(hw_rms_normalization(context, x, 2, 2, NULL, -1.0, x), HW_ERROR_VALUE);
   CHECK_STATUS(hw_layer_normalization_backward(context, x, 2, 2, NULL, 1e-5, NULL, x, NULL, NULL), HW_ERROR_VALUE);
   CHECK_STATUS(hw_rms_normalization_backward(context, x, 2, 0, NULL, 1e-5, x, x, NULL), HW_ERROR_SHAPE);
@@ -318,7 +318,7 @@ static void test_cross_entropy(void) {
   CHECK_STATUS(hw_cross_entropy(context, &call), HW_ERROR_VALUE);
   call.label_smoothing = NAN;
   CHECK_STATUS(hw_cross_entropy(context, &call), HW_ERROR_VALUE);
-  call.rows = 0;
+  call.classes = 0;
   CHECK_STATUS(hw_cross_entropy(context, &call), HW_ERROR_SHAPE);
   CHECK_STATUS(hw_cross_entropy(context, NULL), HW_ERROR_VALUE);
   hw_context_destroy(context);
