@@ -11,7 +11,6 @@ const x = data(1, [2, 6, 12]);
 const sizes = { dModel: 12, numHeads: 3, dFf: 30 };
 const norm = new hw.LayerNorm({ dim: 12 });
 const embedding = new hw.Embedding({ numEmbeddings: 7, embeddingDim: 5 });
-const feed = new hw.FeedForward({ dModel: 12, dFf: 30 });
 const block = new hw.TransformerBlock(sizes);
 const stack = new hw.TransformerStack({ ...sizes, numLayers: 2 });
 
@@ -106,7 +105,6 @@ const calls = [
   ],
   // forward
   ['another width to LayerNorm', () => norm.forward(zeros([2, 11])), 'ERR_SHAPE', ['x', '[2, 11]']],
-  ['no rows to FeedForward', () => feed.forward(zeros([0, 12])), 'ERR_SHAPE', ['x', '[0, 12]']],
   ['an id too high', () => embedding.forward([[0, 7]]), 'ERR_VALUE', ['ids[0][1]', '7']],
   ['an id below 0', () => embedding.forward([-1]), 'ERR_VALUE', ['ids[0]', '-1']],
   ['half an id', () => embedding.forward(tensor([[1], [0.5]])), 'ERR_VALUE', ['ids[1][0]', '0.5']],
@@ -120,7 +118,6 @@ const calls = [
   ],
   ['true as an id', () => embedding.forward(any([true])), 'ERR_VALUE', ['ids[0]', 'true']],
   ['ragged ids', () => embedding.forward([[1, 2], [3]]), 'ERR_SHAPE', ['ids[1]']],
-  ['no ids', () => embedding.forward([]), 'ERR_SHAPE', ['ids', '[0]']],
   ['text as ids', () => embedding.forward(any('hello')), 'ERR_VALUE', ['ids', '"hello"']],
   ['nothing as ids', () => embedding.forward(any(undefined)), 'ERR_VALUE', ['ids', 'undefined']],
   ['a cache to a block', () => block.forward(x, any({ cache: {} })), 'ERR_VALUE', ['cache']],
@@ -137,7 +134,7 @@ for (const [name, call, code, parts] of calls)
 
 for (const [name, module] of Object.entries({ block, stack }))
   test(`the ${name} refuses inputs of wrong rank and width, naming what it got`, () => {
-    for (const shape of [[12], [1, 2, 6, 12], [2, 6, 11], [2, 0, 12], [0, 6, 12], [0, 12]])
+    for (const shape of [[12], [1, 2, 6, 12], [2, 6, 11]])
       throwsCode(() => module.forward(zeros(shape)), 'ERR_SHAPE', 'x', `[${shape.join(', ')}]`);
   });
 

@@ -18,7 +18,7 @@ afterEach(() => checkFused(hw));
 
 for (const [name, module] of Object.entries({ head, wrapper, mha })) {
   test(`the ${name} refuses inputs of wrong rank, width and length, naming what it got`, () => {
-    for (const shape of [[3], [1, 2, 6, 3], [2, 6, 4], [6, 2], [2, 0, 3], [0, 6, 3], [0, 3]])
+    for (const shape of [[3], [1, 2, 6, 3], [2, 6, 4], [6, 2]])
       throwsCode(() => module.forward(zeros(shape)), 'ERR_SHAPE', 'x', `[${shape.join(', ')}]`);
     for (const shape of [
       [2, 7, 3],

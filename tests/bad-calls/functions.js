@@ -27,14 +27,6 @@ export const functions = (hw) => [
     'a',
     '[2, 3, 3] and b [4, 3, 3]',
   ],
-  ['matmul of no rows', () => hw.matmul(zeros([0, 3]), zeros([3, 3])), 'ERR_SHAPE', 'a', '[0, 3]'],
-  [
-    'matmul of no columns',
-    () => hw.matmul(zeros([3, 3]), zeros([3, 0])),
-    'ERR_SHAPE',
-    'b',
-    '[3, 0]',
-  ],
   [
     'matmul of a number in a tensor',
     () => hw.matmul(zeros([]), zeros([3, 3])),
@@ -100,7 +92,7 @@ export const functions = (hw) => [
     'a product that no memory holds',
     () => hw.matmul(zeros([65536, 1]), zeros([1, 65536])),
     'ERR_MEMORY',
-    '17180393504 bytes of inputs and results',
+    '17180393520 bytes of inputs and results',
   ],
   ['softmax of an array', () => hw.softmax(any([1, 2])), 'ERR_VALUE', 'x', '[1, 2]'],
   [
@@ -134,9 +126,8 @@ export const functions = (hw) => [
   ],
   ['transpose of null', () => hw.transpose(any(null)), 'ERR_VALUE', 'a', 'null'],
   ['transpose of a vector', () => hw.transpose(zeros([3])), 'ERR_SHAPE', 'a', '[3]'],
-  ['transpose of no rows', () => hw.transpose(zeros([0, 2])), 'ERR_SHAPE', 'a', '[0, 2]'],
   ['a causal mask of half a size', () => hw.causalMask(2.5), 'ERR_VALUE', 'n', '2.5'],
-  ['a causal mask of nothing', () => hw.causalMask(0), 'ERR_VALUE', 'n', '0'],
+  ['a causal mask of less than nothing', () => hw.causalMask(-1), 'ERR_VALUE', 'n', '-1'],
   ['a causal mask of a shape', () => hw.causalMask(any([2, 2])), 'ERR_VALUE', 'n', '[2, 2]'],
   [
     'a causal mask that no memory holds',

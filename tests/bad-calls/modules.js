@@ -244,8 +244,6 @@ export function forwards(hw) {
       '[1, 2, 6, 3]',
     ],
     ['an x of another width', () => mha.forward(zeros([2, 6, 4])), 'ERR_SHAPE', 'x', '[2, 6, 4]'],
-    ['an x of no tokens', () => mha.forward(zeros([2, 0, 3])), 'ERR_SHAPE', 'x', '[2, 0, 3]'],
-    ['an x of no sequences', () => mha.forward(zeros([0, 6, 3])), 'ERR_SHAPE', 'x', '[0, 6, 3]'],
     [
       'more tokens than the context',
       () => mha.forward(zeros([7, 3])),
@@ -260,7 +258,6 @@ export function forwards(hw) {
       'x',
       '[2, 4]',
     ],
-    ['no rows to Linear', () => linear.forward(zeros([0, 3])), 'ERR_SHAPE', 'x', '[0, 3]'],
     [
       'a mask as options',
       () => mha.forward(x, any(zeros([6, 6]))),

@@ -24,7 +24,7 @@ const fields = maskLayout.words;
  */
 function padKeys(mask, keys) {
   const length = mask.shape[mask.shape.length - 1] ?? 1;
-  if (length === 1 || length >= keys) {
+  if (length < 2 || length >= keys) {
     return mask;
   }
   const own = copyData(mask);
@@ -53,7 +53,7 @@ function padKeys(mask, keys) {
 export function prepareMask(given, scores, expected, shown) {
   const unfit = () =>
     misshapen(given.shape, 'mask', `${expected}, broadcast to ${describe(shown ?? scores)}`);
-  if (given.shape.length > 4 || given.shape.includes(0)) {
+  if (given.shape.length > 4) {
     throw unfit();
   }
   const isWhole = shown === undefined && scores[2] < scores[3];

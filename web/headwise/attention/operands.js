@@ -49,8 +49,9 @@ function prefix(shape, isGrouped = false) {
 export function checkOperands(tensors, isGrouped) {
   const q = checkFloats(tensors[0], 'q');
   const rank = q.shape.length;
-  checkShape(q, 'q', rank >= 2 && rank <= 4, () => '[…, Lq, E] of rank 2, 3 or 4');
   const width = q.shape[rank - 1];
+  const fits = rank >= 2 && rank <= 4 && width > 0;
+  checkShape(q, 'q', fits, () => '[…, Lq, E] of rank 2, 3 or 4, E > 0');
   const k = checkFloats(tensors[1], 'k');
   const tokens = k.shape[k.shape.length - 2];
   checkShape(
@@ -64,8 +65,8 @@ export function checkOperands(tensors, isGrouped) {
   checkShape(
     v,
     'v',
-    sameBatch(k.shape, v.shape, false) && v.shape[rank - 2] === tokens,
-    () => `[${prefix(k.shape)}${tokens}, Ev], to go with k of shape ${describe(k.shape)}`,
+    sameBatch(k.shape, v.shape, false) && v.shape[rank - 2] === tokens && v.shape[rank - 1] > 0,
+    () => `[${prefix(k.shape)}${tokens}, Ev], Ev > 0, to go with k of shape ${describe(k.shape)}`,
   );
   return { q, k, v };
 }

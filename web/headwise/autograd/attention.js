@@ -32,8 +32,8 @@ export function sourcesOf(tensors) {
  */
 export function recordBytes({ batch, heads, queryTokens, keyTokens }, dropout) {
   const rows = batch * heads * queryTokens;
-  const words = dropout > 0 ? rows * Math.ceil(keyTokens / 32) : 0;
-  return [rows * 4, rows * 4, words > 0 ? words * 4 : undefined];
+  const words = rows * Math.ceil(keyTokens / 32);
+  return [rows * 4, rows * 4, dropout > 0 ? words * 4 : undefined];
 }
 
 /**
@@ -163,8 +163,8 @@ function runBackward(engine, { sizes, pastTokens, maskShape }, own, inputs, grad
   const addresses = engine.lay([
     ...[query, key, value, own.output, own.weights, mask, fitted.lengths, attentionArguments.bytes],
     ...[own.maximum, own.sum, own.bits, gradient, attentionGradientArguments.bytes],
-    ...[needsQuery && query, needsKey && key, needsValue && value].map(
-      (x) => (x && x.size * 4) || undefined,
+    ...[needsQuery && query, needsKey && key, needsValue && value].map((x) =>
+      x ? x.size * 4 : undefined,
     ),
     zeros,
   ]);

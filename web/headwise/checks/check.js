@@ -243,8 +243,7 @@ export function checkContext(tokens, name, most, code = 'ERR_SHAPE') {
  * @param {() => string} expected in words, which are made only for the message
  */
 export function checkShape(x, name, fits, expected) {
-  if (!fits || x.shape.includes(0)) {
-    const because = fits ? ', none of them zero' : '';
-    throw misshapen(x.shape, name, `${expected()}${because}`);
+  if (!fits) {
+    throw misshapen(x.shape, name, expected());
   }
 }

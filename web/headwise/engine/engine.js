@@ -307,7 +307,8 @@ export class Engine {
    * @returns {number[]} their addresses, 0 of what is undefined
    */
   lay(parts) {
-    let bytes = 0;
+    // Empty arrays have addresses too.
+    let bytes = alignment;
     for (let i = 0; i < parts.length; i++) {
       bytes += aligned(bytesOf(parts[i]));
     }

@@ -72,7 +72,7 @@ export function attribution(
   const given = checkTable(options, table, name);
   const input = checkIds(ids, vocabSize);
   const { shape, size: tokens } = input;
-  checkShape(input, 'ids', shape.at(-1) === tokens, () => '[tokens]');
+  checkShape(input, 'ids', tokens > 0 && shape.at(-1) === tokens, () => '[tokens]');
   checkContext(tokens, 'ids', contextLength);
   const position = checkIndex(given.position ?? tokens - 1, 'position', tokens);
   const target = checkIndex(given.target, 'target', vocabSize);

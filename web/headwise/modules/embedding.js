@@ -1,6 +1,5 @@
 import { checkIndex, checkOptions, checkShape, checkSize, checkTable } from '../checks/check.js';
 import { checkFloats, isTensor } from '../tensor/operand.js';
-import { misshapen } from '../checks/error.js';
 import { reading } from '../checks/foreign.js';
 import { padRows } from '../models/ragged.js';
 import { flatten, shapeOfNested } from '../tensor/make-tensor.js';
@@ -64,9 +63,6 @@ function place(shape, flat) {
  */
 export function checkIntegers(ids, name, count, ignored, lengths) {
   const { values, shape, size } = reading(() => unpack(ids, name), name, 'integers');
-  if (size === 0) {
-    throw misshapen(shape, name, 'an id or more');
-  }
   const data = newArray(Uint32Array, size);
   for (let i = 0; i < size; i++) {
     const id = values[i];
@@ -99,7 +95,8 @@ export function checkRows(given, name, count, ignored) {
  */
 export function checkTexts(given, count) {
   const ids = checkRows(given, 'ids', count);
-  checkShape(ids, 'ids', [1, 2].includes(ids.shape.length), () => '[tokens] or [batch, tokens]');
+  const fits = ids.size > 0 && [1, 2].includes(ids.shape.length);
+  checkShape(ids, 'ids', fits, () => '[tokens] or [batch, tokens], an id or more');
   return ids;
 }
 
@@ -136,7 +133,7 @@ export class Embedding extends Module {
    *   [length]; a Uint8Array holds ids, not truth values), or a float32 tensor
    * @param {Record<string, never>} [options] none are supported; `trace`, for example, throws
    * @returns {import('./rowwise-module.js').ModuleResult} output: […, embeddingDim]
-   * @throws {HeadwiseError} ERR_VALUE: not an integer, out of range, or an option; ERR_SHAPE: ragged or empty; ERR_MEMORY;
+   * @throws {HeadwiseError} ERR_VALUE: not an integer, out of range, or an option; ERR_SHAPE: ragged; ERR_MEMORY;
    *   ERR_DISPOSED
    */
   forward(ids, options) {

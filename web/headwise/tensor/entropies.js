@@ -26,7 +26,14 @@ export function entropies(engine, { x, targets, ignoreIndex, labelSmoothing }, g
     ...[gradient ? undefined : rows * 4, gradient?.scales],
   ]);
   writeStruct(engine, struct, crossEntropyCall, {
-    ...{ logits, targets: targetsAt, rows, classes: x.size / rows, ignoreIndex, labelSmoothing },
+    ...{
+      logits,
+      targets: targetsAt,
+      rows,
+      classes: x.shape[x.shape.length - 1],
+      ignoreIndex,
+      labelSmoothing,
+    },
     ...{ losses, gradient: gradient ? logits : 0, scale: gradient?.scale ?? 1, rowScales },
   });
   engine.check(engine.call.cross_entropy(struct), 'crossEntropy');

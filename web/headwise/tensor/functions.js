@@ -5,7 +5,7 @@ import { recordActivation, recordNorm, recordSoftmax } from '../autograd/rowwise
 import { product, transposed } from './compute.js';
 import { checkFloats, checkTensor } from './operand.js';
 import { misfit } from '../checks/error.js';
-import { newArray, readShape, sameShape, sizeOf } from './shape.js';
+import { checkSame, newArray, readShape, sizeOf } from './shape.js';
 import { Tensor } from './tensor.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -157,7 +157,7 @@ export function activate(engine, name, input, options) {
  */
 function checkRow(value, name, n) {
   const row = value === undefined ? undefined : checkFloats(value, name);
-  checkShape(row ?? { shape: [n] }, name, !row || sameShape(row.shape, [n]), () => `[${n}]`);
+  checkSame(row ?? { shape: [n] }, name, [n]);
   return row;
 }
 
@@ -170,8 +170,8 @@ function checkRow(value, name, n) {
 export function layerNorm(engine, input, options) {
   const given = checkOptions(options, ['weight', 'bias', 'eps'], 'layerNorm');
   const x = checkFloats(input, 'x');
-  checkShape(x, 'x', x.shape.length >= 1, () => '[…, n]');
   const n = x.shape[x.shape.length - 1];
+  checkShape(x, 'x', n > 0, () => '[…, n], n > 0');
   const eps = checkEps(given.eps);
   const rows = ['weight', 'bias'].map((name) => checkRow(given[name], name, n));
   const { call } = engine;
@@ -198,8 +198,8 @@ export function layerNorm(engine, input, options) {
 export function rmsNorm(engine, input, options) {
   const given = checkOptions(options, ['weight', 'eps'], 'rmsNorm');
   const x = checkFloats(input, 'x');
-  checkShape(x, 'x', x.shape.length >= 1, () => '[…, n]');
   const n = x.shape[x.shape.length - 1];
+  checkShape(x, 'x', n > 0, () => '[…, n], n > 0');
   const eps = checkEps(given.eps ?? 1e-6);
   const factors = checkRow(given.weight, 'weight', n);
   const { call } = engine;
@@ -211,7 +211,7 @@ export function rmsNorm(engine, input, options) {
 
 /** @param {number} n @returns {Tensor<'bool'>} */
 export function causalMask(n) {
-  checkSize(n, 'n');
+  checkSize(n, 'n', 0);
   const data = newArray(Uint8Array, sizeOf([n, n], 'the mask'));
   for (let row = 0; row < n; row++) {
     data.fill(1, row * n, row * n + row + 1);

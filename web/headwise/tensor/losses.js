@@ -1,12 +1,11 @@
 import { recordCrossEntropy } from '../autograd/losses.js';
 import { checkProbability, checkShape, checkTable, oneOf, or } from '../checks/check.js';
-import { describe } from '../checks/describe.js';
 import { misfit } from '../checks/error.js';
 import { checkIntegers } from '../modules/embedding.js';
 import { binary, sumAlong } from './broadcast.js';
 import { checkFloats } from './operand.js';
 import { entropies } from './entropies.js';
-import { checkSame, sameShape } from './shape.js';
+import { checkSame } from './shape.js';
 import { tensorOf } from './tensor.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -76,10 +75,11 @@ export function crossEntropy(engine, logits, targets, options) {
   const asked = checkTable(options, entropyTable, 'crossEntropy');
   const { reduction: how, ignoreIndex } = asked;
   const x = checkFloats(logits, 'logits');
-  checkShape(x, 'logits', x.shape.length >= 1, () => '[…, classes]');
   const lead = Object.freeze(x.shape.slice(0, -1));
-  const given = checkIntegers(targets, 'targets', x.shape[lead.length], ignoreIndex);
-  checkShape(given, 'targets', sameShape(given.shape, lead), () => `${describe(lead)}, as logits`);
+  const classes = x.shape[lead.length];
+  checkShape(x, 'logits', classes > 0, () => '[…, classes], classes > 0');
+  const given = checkIntegers(targets, 'targets', classes, ignoreIndex);
+  checkSame(given, 'targets', lead, ', as logits');
   const call = { x, targets: given, ...asked };
   const losses = entropies(engine, call);
   const { data } = losses;

@@ -39,7 +39,6 @@ function notShape(shape, name) {
 export const sameShape = (a, b) => a.length === b.length && a.every((n, i) => n === b[i]);
 
 /**
- * Unlike checkShape it takes sizes of zero.
  * @param {{ shape: readonly number[] }} x
  * @param {string} name
  * @param {readonly number[]} shape that it must have

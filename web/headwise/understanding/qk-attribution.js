@@ -128,7 +128,7 @@ export async function qkAttribution(model, ids, options) {
   const input = checkIds(ids, vocabSize);
   const { shape, size: tokens } = input;
   const isOne = shape.length === 1 || (shape.length === 2 && shape[0] === 1);
-  checkShape(input, 'ids', isOne, () => '[tokens]');
+  checkShape(input, 'ids', isOne && tokens > 0, () => '[tokens]');
   checkContext(tokens, 'ids', contextLength);
   const layer = checkIndex(given.layer, 'layer', numLayers);
   const head = checkIndex(given.head, 'head', numHeads);
