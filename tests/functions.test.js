@@ -177,6 +177,20 @@ test('sums, means and products of no elements are torch’s: 0, NaN and empty te
   assert.deepEqual(hw.mseLoss(empty, empty, { reduction: 'none' }), empty);
 });
 
+test('sums, differences and products take booleans as 0 and 1, without a gradient', () => {
+  const mask = tensor([true, false, true]);
+  const x = Object.assign(tensor([2, 3, 4]), { requiresGrad: true });
+  const product = hw.enableGrad(() => hw.multiply(x, mask));
+  assert.deepEqual(product.toNested(), [2, 0, 4]);
+  product.backward(tensor([1, 1, 1]));
+  assert.deepEqual(x.grad?.toNested(), [1, 0, 1]);
+  assert.deepEqual(hw.add(mask, 1).toNested(), [2, 1, 2]);
+  assert.deepEqual(hw.subtract(1, mask).toNested(), [0, 1, 0]);
+  assert.deepEqual(hw.sum(mask), tensor(2));
+  assert.deepEqual(hw.sum(boolData(1, [0, 2]), { axis: 0 }), zeros([2]));
+  assert.equal(hw.enableGrad(() => hw.sum(mask)).requiresGrad, false);
+});
+
 test('softmax, activations and dropout of no elements are empty, and a softmax of one number is 1', () => {
   const empty = zeros([2, 0]);
   for (const x of [empty, zeros([0, 3]), zeros([0])])

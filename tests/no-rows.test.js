@@ -244,5 +244,6 @@ test('an engine in a Worker takes them too', async () => {
   const linear = await new far.Linear({ inFeatures: 3, outFeatures: 2 });
   assert.deepEqual((await linear.forward(zeros([0, 3]))).output, zeros([0, 2]));
   assert.deepEqual(await far.embedding([], zeros([3, 2])), zeros([0, 2]));
+  assert.deepEqual(await far.multiply(tensor([2, 3]), tensor([true, false])), tensor([2, 0]));
   await far.dispose();
 });

@@ -1,6 +1,5 @@
 // Bad calls of what is computed element by element, of sums, lookups and losses.
 import { tensor, zeros } from 'headwise';
-import { boolData } from '../helpers.js';
 import { any } from './table.js';
 
 /**
@@ -23,13 +22,6 @@ export const elementwise = (hw) => [
     '[0, 3] and b [2, 3]',
   ],
   ['subtract with a text', () => hw.subtract(zeros([2]), any('1')), 'ERR_VALUE', 'b', '"1"'],
-  [
-    'multiply by a mask',
-    () => hw.multiply(zeros([2]), any(boolData(1, [2]))),
-    'ERR_VALUE',
-    'b',
-    'bool',
-  ],
   ['multiply of an array', () => hw.multiply(any([1, 2]), 1), 'ERR_VALUE', 'a', '[1, 2]'],
   [
     'add with torch’s alpha',
@@ -87,6 +79,7 @@ export const elementwise = (hw) => [
     'axis',
     '"x"',
   ],
+  ['mean of booleans', () => hw.mean(any(tensor([true]))), 'ERR_VALUE', 'x', 'bool'],
   ['sum over torch’s dim', () => hw.sum(zeros([2]), any({ dim: 0 })), 'ERR_VALUE', 'sum', 'dim'],
   [
     'sum that keeps a number',

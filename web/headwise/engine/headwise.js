@@ -108,9 +108,9 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * a + b, element by element. The shapes broadcast.
-   * @param {Tensor | number} a
-   * @param {Tensor | number} b
+   * a + b, element by element. The shapes broadcast; booleans count as 0 and 1.
+   * @param {import('../tensor/tensor.js').AnyTensor | number} a
+   * @param {import('../tensor/tensor.js').AnyTensor | number} b
    * @param {Record<string, never>} [options] none are supported; torch's `alpha`, for example, throws
    * @returns {Tensor}
    */
@@ -119,9 +119,9 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * a − b, element by element. The shapes broadcast.
-   * @param {Tensor | number} a
-   * @param {Tensor | number} b
+   * a − b, element by element. The shapes broadcast; booleans count as 0 and 1.
+   * @param {import('../tensor/tensor.js').AnyTensor | number} a
+   * @param {import('../tensor/tensor.js').AnyTensor | number} b
    * @param {Record<string, never>} [options] none are supported; torch's `alpha`, for example, throws
    * @returns {Tensor}
    */
@@ -130,9 +130,9 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * a · b, element by element. The shapes broadcast.
-   * @param {Tensor | number} a
-   * @param {Tensor | number} b
+   * a · b, element by element. The shapes broadcast; booleans count as 0 and 1.
+   * @param {import('../tensor/tensor.js').AnyTensor | number} a
+   * @param {import('../tensor/tensor.js').AnyTensor | number} b
    * @param {Record<string, never>} [options] none are supported
    * @returns {Tensor}
    */
@@ -141,8 +141,8 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * The sum of all elements, or along some axes. It is accumulated in double precision.
-   * @param {Tensor} x
+   * The sum of all elements, or along some axes. It is accumulated in double precision; booleans count as 0 and 1.
+   * @param {import('../tensor/tensor.js').AnyTensor} x
    * @param {import('../tensor/broadcast.js').ReduceOptions} [options]
    * @returns {Tensor} with the remaining axes; shape [] if none remain
    */

@@ -6,13 +6,22 @@ import { copyArray, isArray } from '../checks/foreign.js';
 import { recordBinary, recordSum } from '../autograd/elementwise.js';
 import { sourceOf } from '../autograd/record.js';
 import { broadcast, combine, reduce } from './compute.js';
-import { checkFloats, operandOf } from './operand.js';
+import { checkFloats, checkTensor, operandOf } from './operand.js';
 import { mostDimensions, newArray, sizeOf } from './shape.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('./operand.js').FloatOperand} FloatOperand */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
+/** @typedef {import('./tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('./compute.js').Operation} Operation */
+
+/**
+ * Reads a tensor; booleans become 0 and 1 on their way to the engine.
+ * @param {unknown} value
+ * @param {string} name
+ */
+const checkNumbers = (value, name) =>
+  /** @type {FloatOperand} */ ({ ...checkTensor(value, name), dtype: 'float32' });
 
 /**
  * Reads a tensor, or a number as a tensor of rank 0.
@@ -24,14 +33,14 @@ function checkTerm(value, name) {
   if (typeof value === 'number') {
     return operandOf({ shape: [], data: Float32Array.of(value) });
   }
-  return checkFloats(value, name);
+  return checkNumbers(value, name);
 }
 
 /**
  * @param {Engine} engine
  * @param {Operation} operation
- * @param {Tensor | number} left
- * @param {Tensor | number} right
+ * @param {AnyTensor | number} left
+ * @param {AnyTensor | number} right
  * @param {unknown} [options]
  * @returns {Tensor}
  */
@@ -80,13 +89,13 @@ function checkAxes(axis, rank) {
 /**
  * @param {Engine} engine
  * @param {'sum' | 'mean'} name
- * @param {Tensor} input
+ * @param {AnyTensor} input
  * @param {ReduceOptions} [options]
  * @returns {Tensor}
  */
 export function sumAlong(engine, name, input, options) {
   const { axis, keepDim } = checkTable(options, table, name);
-  const x = checkFloats(input, 'x');
+  const x = name === 'sum' ? checkNumbers(input, 'x') : checkFloats(input, 'x');
   const axes = checkAxes(axis, x.shape.length);
   const kept = x.shape.map((n, i) => (axes.has(i) ? 1 : n));
   const shape = keepDim ? kept : x.shape.filter((_, i) => !axes.has(i));
