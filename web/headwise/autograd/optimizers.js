@@ -1,5 +1,5 @@
 import { adamwConfig, sgdConfig } from '../engine/abi.js';
-import { checkBoolean } from '../checks/check.js';
+import { checkBelow, checkBoolean } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
 import { Optimizer } from './optimizer.js';
@@ -19,27 +19,13 @@ import { Optimizer } from './optimizer.js';
  * @typedef {readonly (Parameter | Tensor)[] | readonly ParameterGroup<Settings>[]} Parameters
  */
 
-/** @param {number} [below] */
-const setting =
-  (below = Infinity) =>
-  (/** @type {unknown} */ value, /** @type {string} */ name) => {
-    if (typeof value !== 'number' || !(value >= 0 && value < below)) {
-      const limit =
-        below === Infinity ? 'a finite number of at least 0' : `a number from 0 on, below ${below}`;
-      throw misfit(value, name, limit);
-    }
-    return value;
-  };
-
-const beta = setting(1);
-
 /** @param {unknown} value @param {string} name @returns {readonly [number, number]} */
 function checkBetas(value, name) {
   const pair = copyArray(value, 2);
   if (pair?.length !== 2) {
     throw misfit(value, name, 'two numbers from 0 on, below 1');
   }
-  return [beta(pair[0], `${name}[0]`), beta(pair[1], `${name}[1]`)];
+  return [checkBelow(pair[0], `${name}[0]`, 1), checkBelow(pair[1], `${name}[1]`, 1)];
 }
 
 /**
@@ -53,7 +39,7 @@ function checkBetas(value, name) {
 
 /** @type {import('./optimizer.js').Method} */
 const adamw = {
-  checks: { lr: setting(), betas: checkBetas, eps: setting(), weightDecay: setting() },
+  checks: { lr: checkBelow, betas: checkBetas, eps: checkBelow, weightDecay: checkBelow },
   defaults: { lr: 1e-3, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 1e-2 },
   moments: ['exp_avg', 'exp_avg_sq'],
   layout: adamwConfig,
@@ -87,7 +73,7 @@ export class AdamW extends Optimizer {
 
 /** @type {import('./optimizer.js').Method} */
 const sgd = {
-  checks: { lr: setting(), momentum: setting(), weightDecay: setting(), nesterov: checkBoolean },
+  checks: { lr: checkBelow, momentum: checkBelow, weightDecay: checkBelow, nesterov: checkBoolean },
   defaults: { lr: 1e-3, momentum: 0, weightDecay: 0, nesterov: false },
   checkTogether({ momentum, nesterov }) {
     if (nesterov && momentum === 0) {

@@ -196,17 +196,26 @@ export function checkSignal(value) {
 }
 
 /**
- * What is added to a variance; 1e-5 if undefined.
- * @param {unknown} [value]
- * @param {string} [name]
- * @returns {number}
+ * @param {unknown} value
+ * @param {string} name
+ * @param {number} [below] more than the largest
+ * @returns {number} from 0 on
  */
-export function checkEps(value = 1e-5, name = 'eps') {
-  if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) {
-    throw misfit(value, name, 'a finite number of at least 0');
+export function checkBelow(value, name, below = Infinity) {
+  if (typeof value !== 'number' || !(value >= 0 && value < below)) {
+    const isFinite = below === Infinity;
+    const limit = isFinite ? 'a finite number of at least 0' : `a number from 0 on, below ${below}`;
+    throw misfit(value, name, limit);
   }
   return value;
 }
+
+/**
+ * What is added to a variance; 1e-5 if undefined.
+ * @param {unknown} [value]
+ * @param {string} [name]
+ */
+export const checkEps = (value = 1e-5, name = 'eps') => checkBelow(value, name);
 
 /**
  * @template {string} T

@@ -1,6 +1,6 @@
 // What callers hand to the constructors of models.
-import { checkProbability, checkTable, or } from '../checks/check.js';
-import { HeadwiseError, misfit } from '../checks/error.js';
+import { checkBelow, checkProbability, checkTable, or } from '../checks/check.js';
+import { HeadwiseError } from '../checks/error.js';
 import { reading } from '../checks/foreign.js';
 import { architectures } from './architectures.js';
 import { readModelConfig } from './config.js';
@@ -27,10 +27,7 @@ const table = { dropout: or(checkProbability, 0) };
 function deviationOf(config) {
   const key = 'config.initializer_range';
   const range = reading(() => config.initializer_range, key, 'a number') ?? 0.02;
-  if (typeof range !== 'number' || !(range >= 0 && range < Infinity)) {
-    throw misfit(range, key, 'a number that is not negative');
-  }
-  return range;
+  return checkBelow(range, key);
 }
 
 /**
