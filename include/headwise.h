@@ -195,7 +195,7 @@ typedef struct hw_sampling {
    * SIZE_MAX: all. */
   size_t top_k;
   /* Of these drawn among the fewest likeliest that have the probability top_p together (Holtzman et al. 2020), of equal
-   * ones the first; above 0, at most 1: all. */
+   * ones the first; 0 (the likeliest alone) to 1 (all). */
   double top_p;
   double uniform; /* the random number that chooses, in [0, 1) */
 } hw_sampling;

@@ -475,6 +475,37 @@ test('ids may be a typed array or a batch of one', () => {
   assert.deepEqual([...model.generate([prompt], { maxTokens: 4 })], expected);
 });
 
+test('topK of 0 is all, topP of 0 the likeliest alone, and endless maxTokens end with the context', () => {
+  const how = { maxTokens: 14, temperature: 1.5, seed: 3 };
+  const all = [...model.generate(prompt, how)];
+  assert.deepEqual([...model.generate(prompt, { ...how, topK: 0 })], all);
+  const likeliest = [...model.generate(prompt, { maxTokens: Infinity })];
+  assert.equal(likeliest.length, small.contextLength - prompt.length + 1);
+  assert.deepEqual([...model.generate(prompt, { ...how, topP: 0 })], likeliest.slice(0, 14));
+});
+
+test('when long ids are not read to their end, the caller’s cache is as it was', () => {
+  const long = smallModel(hw, { contextLength: 700 });
+  const { forward } = long;
+  const cache = long.createCache();
+  long.forward([1, 2, 3], { cache });
+  const ends = new AbortController();
+  for (const [signal, end] of /** @type {const} */ ([
+    [undefined, () => assert.fail('a part')],
+    [ends.signal, () => ends.abort(new Error('a part'))],
+  ])) {
+    let parts = 0;
+    const failing = (/** @type {any} */ given, /** @type {any} */ options) => {
+      if (++parts === 2) end();
+      return forward.call(long, given, options);
+    };
+    Object.assign(long, { forward: failing });
+    assert.throws(() => [...long.generate([drawIds(3, 600)], { cache, signal })], /a part/);
+    assert.equal(cache.length, 3);
+  }
+  long.dispose();
+});
+
 test('two generations run side by side', () => {
   const others = drawIds(4, 3);
   const expected = [prompt, others].map((ids) => [...model.generate(ids, { maxTokens: 6 })]);
@@ -489,6 +520,8 @@ test('options are checked at once, before anything is drawn or computed', () => 
   hw.manualSeed(2);
   const next = hw.rand([1]).data[0];
   hw.manualSeed(2);
-  throwsCode(() => model.generate(prompt, { seed: 9, topK: 0 }), 'ERR_VALUE', 'topK is 0');
+  throwsCode(() => model.generate(prompt, { seed: 9, topK: -1 }), 'ERR_VALUE', 'topK is -1');
+  throwsCode(() => model.generate(/** @type {any} */ ('x')), 'ERR_VALUE', 'ids');
+  throwsCode(() => model.generate([[1], [2, 3]]), 'ERR_SHAPE', 'ids', 'generate continues');
   assert.equal(hw.rand([1]).data[0], next);
 });

@@ -6,6 +6,7 @@ import { loadGpt2 } from 'headwise/gpt2';
 import { load } from 'headwise/worker';
 import { drawIds, loadCheckpoint, readCheckpoint } from './gpt2.js';
 import { engine, rejectsCode } from './helpers.js';
+import { readConfig } from './model-fixtures.js';
 
 const [here, hw] = [await engine(), await load()];
 const checkpoint = readCheckpoint('f16');
@@ -179,4 +180,17 @@ test('a stream that fails while it is read is an error that names the weights', 
   });
   const { config } = checkpoint;
   await rejectsCode(loadGpt2(hw, { config, weights }), 'ERR_LOAD', 'weights', 'the line is cut');
+});
+
+test('an abort is heard while a prompt of one row is read, and its parts are forgotten', async () => {
+  const model = await new hw.Decoder({ ...readConfig('llama'), max_position_embeddings: 800 });
+  const cache = await model.createCache();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const first = model.generate([drawIds(1, 700, 30)], { cache, signal }).next();
+  const reason = new Error('another text');
+  controller.abort(reason);
+  await assert.rejects(first, (error) => error === reason);
+  assert.equal(await cache.length, 0);
+  await model.dispose();
 });

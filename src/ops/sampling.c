@@ -130,7 +130,7 @@ static void forward(hw_run *run, const void *call) {
 
 /* NaN is in no range. */
 static bool is_sampling(const hw_sampling *s) {
-  return isfinite(s->temperature) && s->temperature >= 0.0 && s->top_k >= 1 && s->top_p > 0.0 && s->top_p <= 1.0 &&
+  return isfinite(s->temperature) && s->temperature >= 0.0 && s->top_k >= 1 && s->top_p >= 0.0 && s->top_p <= 1.0 &&
          s->uniform >= 0.0 && s->uniform < 1.0;
 }
 

@@ -124,6 +124,9 @@ static void test_greedy(void) {
       CHECK_STATUS(hw_sample(context, cases[i].logits, 4, &sampling, &id, NULL), HW_OK);
       CHECK(id == cases[i].id, "case %zu, drawn: %u", i, id);
     }
+    sampling = (hw_sampling){.temperature = 1.0, .top_k = SIZE_MAX, .top_p = 0.0, .uniform = 0.99};
+    CHECK_STATUS(hw_sample(context, cases[i].logits, 4, &sampling, &id, NULL), HW_OK);
+    CHECK(id == cases[i].id, "case %zu, drawn of the likeliest alone: %u", i, id);
     check_case();
   }
 }
@@ -152,7 +155,7 @@ static void test_errors(void) {
   CHECK_STATUS(hw_sample(context, logits, 3, &fine, NULL, NULL), HW_ERROR_VALUE);
   static const hw_sampling wrong[] = {
       {-1.0, 1, 1.0, 0.0}, {(double)NAN, 1, 1.0, 0.0}, {(double)INFINITY, 1, 1.0, 0.0}, {1.0, 0, 1.0, 0.0},
-      {1.0, 1, 0.0, 0.0},  {1.0, 1, 1.5, 0.0},         {1.0, 1, (double)NAN, 0.0},      {1.0, 1, 1.0, 1.0},
+      {1.0, 1, -0.1, 0.0}, {1.0, 1, 1.5, 0.0},         {1.0, 1, (double)NAN, 0.0},      {1.0, 1, 1.0, 1.0},
       {1.0, 1, 1.0, -0.5}, {1.0, 1, 1.0, (double)NAN},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

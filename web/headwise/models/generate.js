@@ -1,9 +1,17 @@
-import { checkBoolean, checkIndex, checkOptions, checkSignal, checkSize } from '../checks/check.js';
-import { HeadwiseError, misfit } from '../checks/error.js';
+import {
+  checkBelow,
+  checkBoolean,
+  checkIndex,
+  checkOptions,
+  checkProbability,
+  checkSignal,
+  checkSize,
+} from '../checks/check.js';
+import { HeadwiseError } from '../checks/error.js';
 import { copyList, isA } from '../checks/foreign.js';
 import { checkSeed, random } from '../tensor/functions.js';
 import { checkCacheType, KeyValueCache } from '../modules/key-value-cache.js';
-import { checkIds } from '../modules/embedding.js';
+import { checkTexts } from '../modules/embedding.js';
 import { pending, withoutSteps } from '../worker/steps.js';
 import { MersenneTwister } from './mersenne-twister.js';
 import { sample } from './sample.js';
@@ -23,10 +31,11 @@ import { sample } from './sample.js';
  * Options of `generate`.
  * @template {boolean} [WithLogProbability=false]
  * @typedef {object} GenerateOptions
- * @property {number} [maxTokens] the largest number of tokens; default 20
+ * @property {number} [maxTokens] the largest number of tokens; default 20; Infinity: until something else ends it
  * @property {number} [temperature] default 0: take the most likely token, the first of equals; above 0: draw
- * @property {number} [topK] draw among the topK most likely tokens; default: all
- * @property {number} [topP] of these, draw among the fewest most likely tokens whose probabilities sum to topP; default 1: all
+ * @property {number} [topK] draw among the topK most likely tokens; default 0: all
+ * @property {number} [topP] of these, draw among the fewest most likely tokens whose probabilities sum to topP; default 1: all; 0: the
+ *   most likely
  * @property {number | bigint} [seed] seeds this generation's own random numbers: they equal those of hw.rand after
  *   hw.manualSeed(seed). Default: drawn from the engine's generator with the first token
  * @property {number} [eosTokenId] stop after this token
@@ -44,28 +53,31 @@ const known = [
   ...['logProbabilities', 'headMask', 'cache'],
 ];
 
-/** @param {unknown} value */
-function checkTemperature(value) {
-  if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) {
-    throw misfit(value, 'temperature', 'a finite number of at least 0');
+/** @param {number} batch @param {string} name */
+function checkOne(batch, name) {
+  if (batch !== 1) {
+    throw new HeadwiseError(
+      'ERR_SHAPE',
+      `${name} has ${batch} sequences; expected 1, which generate continues`,
+    );
   }
-  return value;
 }
 
-/** @param {unknown} value */
-function checkTopP(value) {
-  if (typeof value !== 'number' || !(value > 0 && value <= 1)) {
-    throw misfit(value, 'topP', 'a number above 0, at most 1');
-  }
-  return value;
+/** @param {unknown} ids @param {number} vocabSize */
+function checkText(ids, vocabSize) {
+  const { data, shape } = checkTexts(ids, vocabSize);
+  checkOne(shape.length > 1 ? shape[0] : 1, 'ids');
+  return data;
 }
 
 /** @param {unknown} stop an id, or a list of them @param {number} vocabSize @returns {Set<number>} */
 function checkStop(stop, vocabSize) {
-  const list = stop === undefined ? [] : copyList(stop);
-  return list === undefined
-    ? new Set([checkIndex(stop, 'stop', vocabSize)])
-    : new Set(list.map((id, i) => checkIndex(id, `stop[${i}]`, vocabSize)));
+  const list = copyList(stop ?? []);
+  return new Set(
+    list?.map((id, i) => checkIndex(id, `stop[${i}]`, vocabSize)) ?? [
+      checkIndex(stop, 'stop', vocabSize),
+    ],
+  );
 }
 
 /**
@@ -77,12 +89,7 @@ function checkGivenCache(cache) {
     const { dtype } = checkOptions(cache, ['dtype'], 'cache', 'cache');
     return { dtype: checkCacheType(dtype, 'cache.dtype') };
   }
-  if (cache.batch !== 1) {
-    throw new HeadwiseError(
-      'ERR_SHAPE',
-      `cache has ${cache.batch} sequences; expected 1, which is continued`,
-    );
-  }
+  checkOne(cache.batch, 'cache');
   return cache;
 }
 
@@ -146,10 +153,11 @@ export function generate(model, vocabSize, ids, options, { temperature, takesEos
   const names = takesEos ? [...known, 'eosTokenId'] : known;
   const given = checkOptions(options, names, 'generate');
   const plan = {
-    maxTokens: checkSize(given.maxTokens ?? 20, 'maxTokens'),
-    temperature: checkTemperature(given.temperature ?? temperature),
-    topK: checkSize(given.topK ?? vocabSize, 'topK'),
-    topP: checkTopP(given.topP ?? 1),
+    maxTokens:
+      given.maxTokens === Infinity ? Infinity : checkSize(given.maxTokens ?? 20, 'maxTokens'),
+    temperature: checkBelow(given.temperature ?? temperature, 'temperature'),
+    topK: checkSize(given.topK ?? 0, 'topK', 0) || vocabSize,
+    topP: checkProbability(given.topP ?? 1, 'topP'),
     eosTokenId:
       given.eosTokenId === undefined ? -1 : checkIndex(given.eosTokenId, 'eosTokenId', vocabSize),
     stop: checkStop(given.stop, vocabSize),
@@ -158,69 +166,61 @@ export function generate(model, vocabSize, ids, options, { temperature, takesEos
     logProbabilities: checkBoolean(given.logProbabilities ?? false, 'logProbabilities'),
   };
   const own = { headMask: given.headMask, cache: checkGivenCache(given.cache) };
-  return /** @type {any} */ (withoutSteps(tokens(model, vocabSize, ids, own, plan)));
+  const text = checkText(ids, vocabSize);
+  return /** @type {any} */ (withoutSteps(tokens(model, vocabSize, text, own, plan)));
 }
 
 /** So many of the first ids are read at a time. */
 const readAtOnce = 256;
 
 /**
- * Reads all ids but the last ones.
  * @param {LanguageModel} model
  * @param {number} vocabSize
- * @param {Ids} ids
- * @param {{ headMask?: GenerateOptions['headMask'], cache: KeyValueCache }} options
- * @param {AbortSignal | undefined} signal
- * @returns {Generator<typeof pending, Ids, void>} the last ids, or all if forward has something against them
- */
-function* readIds(model, vocabSize, ids, options, signal) {
-  const { data, shape } = checkIds(ids, vocabSize);
-  const { cache } = options;
-  const fits = isA(cache, KeyValueCache) && data.length <= cache.capacity - cache.length;
-  if (shape.length !== 1 || !fits) {
-    return ids;
-  }
-  const last = Math.floor((data.length - 1) / readAtOnce) * readAtOnce;
-  for (let start = 0; start < last; start += readAtOnce) {
-    signal?.throwIfAborted();
-    model.forward(data.slice(start, start + readAtOnce), { ...options, logits: 'none' });
-    yield pending;
-  }
-  return data.slice(last);
-}
-
-/**
- * @param {LanguageModel} model
- * @param {number} vocabSize
- * @param {Ids} ids
+ * @param {Uint32Array} ids
  * @param {Pick<GenerateOptions<boolean>, 'headMask' | 'cache'>} given
  * @param {Plan} plan
  * @returns {Generator<number | Generated | typeof pending, void, void>}
  */
 function* tokens(model, vocabSize, ids, { headMask, cache: given }, plan) {
   const cache = isA(given, KeyValueCache) ? given : model.createCache(given);
+  const options = { headMask, cache };
   const choose = chooser(model, vocabSize, plan);
+  const { length } = cache;
+  // Of what does not fit nothing is read: forward says so.
+  const fits = ids.length <= cache.capacity - length;
+  let next = ids;
+  let count = 0;
   try {
-    let next = yield* readIds(model, vocabSize, ids, { headMask, cache }, plan.signal);
-    for (let count = 1; ; count++) {
+    for (;;) {
       plan.signal?.throwIfAborted();
-      const chosen = model.choose(next, { headMask, cache }, choose);
+      if (fits && next.length > readAtOnce) {
+        model.forward(next.slice(0, readAtOnce), { ...options, logits: 'none' });
+        next = next.slice(readAtOnce);
+        yield pending;
+        continue;
+      }
+      const chosen = model.choose(next, options, choose);
       const { id } = chosen;
+      count++;
       if (plan.stop.has(id)) {
         return;
       }
       yield plan.logProbabilities ? chosen : id;
-      if (count === plan.maxTokens || id === plan.eosTokenId) {
+      const isLast = count === plan.maxTokens || id === plan.eosTokenId;
+      if (isLast || cache.length === cache.capacity) {
         return;
       }
-      if (cache.length === cache.capacity) {
-        return;
-      }
-      next = [id];
+      next = Uint32Array.of(id);
     }
   } finally {
     if (cache !== given) {
       cache.dispose();
+    } else if (count === 0) {
+      try {
+        cache.truncate(length);
+      } catch {
+        // Between two steps the caller has disposed of it, or truncated it.
+      }
     }
   }
 }

@@ -108,10 +108,10 @@ export class Gpt2 extends LanguageModel {
    * logits / temperature with its own random numbers. topK (Fan, Lewis & Dauphin 2018) and topP (Holtzman et al. 2020)
    * restrict the draw to the most likely tokens. To stop early, leave the loop. It stops when the context is full.
    * @template {boolean} [WithLogProbability=false]
-   * @param {Ids} ids [tokens]
+   * @param {Ids} ids [tokens] or [1, tokens]
    * @param {import('./generate.js').GenerateOptions<WithLogProbability>} [options]
    * @returns {Generator<WithLogProbability extends true ? import('./generate.js').Generated : number, void, void>} of ids.
-   *   Options are checked at once; ids and cache are checked before the first token
+   *   Ids and options are checked at once; the cache is checked before the first token, and is as it was if that fails
    * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: a bad option, or NaN among the logits; an abort's reason; other errors as in forward
    */
   generate(ids, options) {

@@ -235,7 +235,7 @@ export class LanguageModel extends Model {
    * Generates tokens that continue the ids.
    * @internal
    * @template {boolean} [WithLogProbability=false]
-   * @param {Ids} ids [tokens]
+   * @param {Ids} ids [tokens] or [1, tokens]
    * @param {import('./generate.js').GenerateOptions<WithLogProbability> | undefined} options
    * @param {import('./generate.js').Defaults} defaults
    */
