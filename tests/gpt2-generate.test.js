@@ -484,6 +484,24 @@ test('topK of 0 is all, topP of 0 the likeliest alone, and endless maxTokens end
   assert.deepEqual([...model.generate(prompt, { ...how, topP: 0 })], likeliest.slice(0, 14));
 });
 
+test('null is the default of every option', () => {
+  const names = [
+    'maxTokens',
+    'temperature',
+    'topK',
+    'topP',
+    'seed',
+    'eosTokenId',
+    'stop',
+    'signal',
+  ];
+  const others = ['logProbabilities', 'headMask', 'cache'];
+  const options = Object.fromEntries([...names, ...others].map((name) => [name, null]));
+  assert.deepEqual([...model.generate(prompt, options)], [...model.generate(prompt)]);
+  const none = /** @type {any} */ ({ cache: null, headMask: null, lengths: null });
+  assert.deepEqual(model.forward(prompt, none), model.forward(prompt));
+});
+
 test('when long ids are not read to their end, the caller’s cache is as it was', () => {
   const long = smallModel(hw, { contextLength: 700 });
   const { forward } = long;

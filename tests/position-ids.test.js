@@ -153,7 +153,6 @@ test('positionIds of another shape, out of range or not integers are refused, an
   refused([0, 1, 2, 3, 4, 16], 'ERR_VALUE', 'positionIds[5]', '16');
   refused([0, 1, 2, 3, 4, -1], 'ERR_VALUE', 'positionIds[5]', '-1');
   refused([0, 1, 2, 3, 4, 0.5], 'ERR_VALUE', 'positionIds[5]', '0.5');
-  refused(null, 'ERR_VALUE', 'positionIds');
   refused('text', 'ERR_VALUE', 'positionIds');
   const ragged = [IDS, [1, 2]];
   throwsCode(

@@ -78,7 +78,6 @@ export function caches(hw, { mha, full } = almostFull(hw)) {
       'cache',
       'a value of type Object',
     ],
-    ['null as cache', () => mha.forward(one, any({ cache: null })), 'ERR_VALUE', 'cache', 'null'],
     ['a disposed cache', () => mha.forward(one, { cache: ended }), 'ERR_DISPOSED', 'cache'],
     ['the length of a disposed cache', () => ended.length, 'ERR_DISPOSED', 'cache'],
     ['truncating a disposed cache', () => ended.truncate(0), 'ERR_DISPOSED', 'cache'],
@@ -110,7 +109,6 @@ export function caches(hw, { mha, full } = almostFull(hw)) {
       'key, value',
     ],
     ['past as an array', create({ past: [1] }), 'ERR_VALUE', 'past', '[1]'],
-    ['past as null', create({ past: null }), 'ERR_VALUE', 'past', 'null'],
     [
       'past without values',
       create({ past: { key: zeros([1, 3, 2, 4]) } }),

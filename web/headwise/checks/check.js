@@ -32,7 +32,8 @@ function readOptions(options, known, owner, name, given) {
     );
   }
   for (const key of known) {
-    given[key] = /** @type {Record<string, any>} */ (options)[key];
+    // As None is in PyTorch, null is the default.
+    given[key] = /** @type {Record<string, any>} */ (options)[key] ?? undefined;
   }
   return given;
 }
