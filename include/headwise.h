@@ -460,7 +460,7 @@ typedef struct hw_input {
   size_t tokens;
   size_t logits_start; /* hw_decoder computes logits of tokens [logits_start, logits_end) of each sequence */
   size_t logits_end;
-  /* NULL, or [batch], of models: how many tokens of each sequence count, 1 to tokens; the others are padding after them. A
+  /* NULL, or [batch], of models: how many tokens of each sequence count, up to tokens; the others are padding after them. A
    * cache gets none of it, so that its sequences may differ in length. */
   const uint32_t *lengths;
   bool logits_last; /* hw_decoder: each sequence's last token that counts stands for logits_start, which is not read */
@@ -485,8 +485,10 @@ typedef enum hw_causality {
 /* Options of a forward of attention. A zeroed struct requests nothing. For a module with several layers, mask and cache
  * are given once; every other array holds the entries of all layers, one layer after another. */
 typedef struct hw_forward_options {
-  hw_mask mask;   /* with `causality`, selects the visible keys */
-  float *weights; /* NULL, or [batch, heads, tokens, tokens]; with a cache [batch, heads, tokens, length + tokens] */
+  hw_mask mask; /* with `causality`, selects the visible keys */
+  float *
+      weights; /* NULL, or [batch, heads, tokens, tokens]; with a cache [batch, heads, tokens, keys]: length + tokens, at most
+                  * context_length */
   /* NULL, or receives one trace for each layer that runs. The caller owns the traces. After an error all are NULL. */
   hw_trace **trace;
   /* NULL, or a cache from hw_module_create_cache for this module. */
@@ -519,7 +521,7 @@ typedef struct hw_forward_options {
  * HW_ERROR_SHAPE: batch or tokens of a model is zero, tokens is above the module's context_length, or the cache has not the
  * module's shape or not the input's batch size. HW_ERROR_VALUE: a required pointer is NULL, an id is not in the vocabulary, logits_start and
  * logits_end are out of order, a mask has no data, a kind of mask or causality is unknown, the module does not support
- * an option, the module runs only inside its decoder, or the cache has too little room for the tokens. HW_ERROR_MEMORY:
+ * an option, the module runs only inside its decoder, or the cache has too little room for a sequence's tokens. HW_ERROR_MEMORY:
  * no scratch, or no memory for a trace or for the cache's new tokens. After an error the cache's tokens are unchanged. */
 hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
                             const hw_forward_options *options);
@@ -866,6 +868,9 @@ void hw_key_value_cache_destroy(hw_key_value_cache *cache);
 
 /* Returns the number of tokens of each sequence in the cache; of sequences that differ, the largest. */
 size_t hw_key_value_cache_length(const hw_key_value_cache *cache);
+
+/* Returns those of all sequences [batch]. The cache owns them. */
+const uint32_t *hw_key_value_cache_lengths(const hw_key_value_cache *cache);
 
 /* Removes all tokens after the first `length` of each sequence. HW_ERROR_VALUE: the cache has fewer tokens. */
 hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length);

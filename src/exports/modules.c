@@ -64,7 +64,9 @@ HW_EXPORT(hw_status, module_create_cache,
 
 HW_EXPORT(void, cache_destroy, (hw_key_value_cache * cache)) { hw_key_value_cache_destroy(cache); }
 
-HW_EXPORT(size_t, cache_length, (const hw_key_value_cache *cache)) { return hw_key_value_cache_length(cache); }
+HW_EXPORT(const uint32_t *, cache_lengths, (const hw_key_value_cache *cache)) {
+  return hw_key_value_cache_lengths(cache);
+}
 
 HW_EXPORT(hw_status, cache_truncate, (hw_key_value_cache * cache, size_t length)) {
   return hw_key_value_cache_truncate(cache, length);

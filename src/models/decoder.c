@@ -95,7 +95,7 @@ static const hw_linear *out_proj(const hw_module *module, size_t layer) {
 
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
   const hw_model_config *model = &((const hw_decoder *)module)->config.model;
-  if (options->cache == NULL && input->tokens > model->context_length) {
+  if (input->tokens > model->context_length) {
     return HW_ERROR_SHAPE;
   }
   const bool in_order =
@@ -148,12 +148,13 @@ static void predict(hw_run *run, const hw_decoder *m, const hw_input *input, flo
 }
 
 /* Where the tokens are: as given, or after those of a cache. */
-static hw_places places_of(const hw_run *run, const hw_input *input) {
+static hw_places places_of(const hw_run *run, const hw_decoder *m, const hw_input *input) {
   const hw_key_value_cache *cache = run->options->cache;
   return (hw_places){
       .ids = run->options->position_ids,
       .first = cache == NULL ? 0 : cache->length,
       .firsts = cache != NULL && cache->is_ragged ? cache->lengths : NULL,
+      .last = m->config.model.context_length - 1,
       .batch = input->batch,
       .tokens = input->tokens,
   };
@@ -193,7 +194,7 @@ void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_inpu
   const hw_model_config *model = &decoder->config.model;
   const size_t mark = run->arena->used;
   const size_t count = hw_size_multiply(hw_input_rows(input), model->d_model);
-  const hw_places places = places_of(run, input);
+  const hw_places places = places_of(run, decoder, input);
   hw_angles angles[HW_MOST_ROTARIES];
   hw_input in = *input;
   in.x = x;
@@ -227,7 +228,7 @@ void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_i
   const size_t rows = hw_input_rows(input);
   hw_matrix embedding = hw_gradient_matrix(&decoder->parts.embedding_gradient, &decoder->parts.embedding);
   hw_angles angles[HW_MOST_ROTARIES];
-  const hw_places places = places_of(run, input);
+  const hw_places places = places_of(run, decoder, input);
   turn_places(run, model, &places, angles);
   hw_blocks_run_backward(run, &decoder->parts.blocks, input, d, d);
   hw_drop_backward(run, d, hw_size_multiply(rows, model->d_model));

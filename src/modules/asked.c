@@ -10,7 +10,8 @@ size_t hw_first_asked(const hw_input *input, size_t batch) {
   if (!input->logits_last) {
     return input->logits_start;
   }
-  return (input->lengths == NULL ? input->tokens : input->lengths[batch]) - 1;
+  /* Of a sequence without tokens, its first padding. */
+  return hw_max(input->lengths == NULL ? input->tokens : input->lengths[batch], 1) - 1;
 }
 
 void hw_copy_asked(const hw_run *run, const hw_input *input, const float *x, size_t width, size_t stride,

@@ -184,7 +184,7 @@ bool hw_forward_is_causal(const hw_forward_options *options, bool module_is_caus
 hw_status hw_lengths_check(const hw_module *module, const hw_input *input) {
   bool fit = input->lengths == NULL || module->type->takes_lengths;
   for (size_t b = 0; input->lengths != NULL && b < input->batch; b++) {
-    fit = fit && input->lengths[b] > 0 && input->lengths[b] <= input->tokens;
+    fit = fit && input->lengths[b] <= input->tokens;
   }
   return fit ? HW_OK : HW_ERROR_VALUE;
 }
@@ -213,7 +213,7 @@ hw_status hw_module_check(const hw_module *module, const hw_input *input, const 
   if (options->cache != NULL) {
     hw_cache_shape shape = type->cache_shape(module);
     shape.batch = input->batch;
-    HW_TRY(hw_key_value_cache_check(options->cache, &shape, input->tokens));
+    HW_TRY(hw_key_value_cache_check(options->cache, &shape));
   }
   if (input->batch > 0 && input->tokens > SIZE_MAX / input->batch) {
     return HW_ERROR_MEMORY;
@@ -265,8 +265,8 @@ hw_status hw_module_forward(hw_context *context, const hw_module *module, const 
       .logits = asked_logits(module, input),
   };
   if (asked->cache != NULL) {
+    HW_TRY(hw_key_value_cache_begin(asked->cache, input->lengths, input->tokens));
     HW_TRY(hw_key_value_cache_reserve(asked->cache, input->tokens));
-    hw_key_value_cache_begin(asked->cache, input->lengths, input->tokens);
   }
   const bool has_key = options == NULL && input->lengths == NULL;
   HW_TRY(hw_run_forward(context, options, has_key ? &key : NULL, forward, &(module_call){module, input, y}));

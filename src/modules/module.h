@@ -126,7 +126,7 @@ static inline hw_status hw_module_type_check(const hw_module *module, const hw_i
 /* Whether later keys are hidden, in a module that is causal by itself or not. */
 bool hw_forward_is_causal(const hw_forward_options *options, bool module_is_causal);
 
-/* HW_ERROR_VALUE: lengths of a module that takes none, or one that is not from 1 to the tokens. */
+/* HW_ERROR_VALUE: lengths of a module that takes none, or one above the tokens. */
 hw_status hw_lengths_check(const hw_module *module, const hw_input *input);
 
 /* Whether it is ids that the module is given. */

@@ -124,7 +124,8 @@ static hw_cache_shape cache_shape(const hw_module *module) {
 
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
   const size_t context_length = ((const hw_attention_module *)module)->config.base.context_length;
-  return options->cache == NULL && input->tokens > context_length ? HW_ERROR_SHAPE : HW_OK;
+  (void)options;
+  return input->tokens > context_length ? HW_ERROR_SHAPE : HW_OK;
 }
 
 static const hw_linear *out_proj(const hw_module *module, size_t layer) {
@@ -181,6 +182,8 @@ static hw_attention call_of(const hw_run *run, const hw_attention_module *m, con
   const size_t tokens = input->tokens;
   const hw_key_value_cache *cache = options->cache;
   const size_t stored_tokens = cache == NULL ? 0 : cache->length;
+  /* At the end of the context padding goes beyond a cache. */
+  const size_t key_tokens = cache == NULL ? tokens : hw_min(stored_tokens + tokens, cache->shape.capacity);
   const bool is_ragged = cache != NULL && cache->is_ragged;
   const hw_strides strides = strides_of(m, tokens);
   /* For all heads of a wrapper: one trace tells what was dropped. */
@@ -190,7 +193,7 @@ static hw_attention call_of(const hw_run *run, const hw_attention_module *m, con
       .heads = config->num_heads,
       .key_heads = m->config.key_heads,
       .query_tokens = tokens,
-      .key_tokens = stored_tokens + tokens,
+      .key_tokens = key_tokens,
       .key_width = head_dim,
       .value_width = head_dim,
       .query_strides = strides,
@@ -209,7 +212,7 @@ static hw_attention call_of(const hw_run *run, const hw_attention_module *m, con
       .mask = hw_mask_from_head(&options->mask, run->place.head),
       .dropout = drops ? config->dropout : 0.0,
       .weights = options->weights,
-      .weights_batch_stride = (run->place.others + 1) * config->num_heads * tokens * (stored_tokens + tokens),
+      .weights_batch_stride = (run->place.others + 1) * config->num_heads * tokens * key_tokens,
   };
 }
 

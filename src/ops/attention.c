@@ -298,7 +298,6 @@ void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_a
   hw_key_value_store store =
       is_stored ? *state->store : hw_key_value_store_of(HW_MATRIX_FLOAT32, a->key_tokens, a->key_width, a->value_width);
   const size_t wave = is_stored ? heads : hw_min(heads, wave_heads(team, store.head_bytes));
-  const size_t new_tokens = a->key_tokens - state->stored_tokens;
   /* Blocks that do not start where the store's do would share panels. */
   const bool in_blocks = state->stored_tokens == 0; /* then all of `stored` is 0 */
   attention_job job = {
@@ -307,8 +306,8 @@ void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_a
       .store = store,
       .stored_tokens = state->stored_tokens,
       .stored = state->stored,
-      .pack_block = in_blocks ? HW_KEY_BLOCK : new_tokens,
-      .pack_blocks = in_blocks ? hw_ceil_divide(new_tokens, HW_KEY_BLOCK) : 1,
+      .pack_block = in_blocks ? HW_KEY_BLOCK : a->key_tokens,
+      .pack_blocks = in_blocks ? hw_ceil_divide(a->key_tokens, HW_KEY_BLOCK) : 1,
       .query_blocks = hw_ceil_divide(a->query_tokens, HW_QUERY_BLOCK),
       .thread_bytes = hw_arena_size(hw_attention_scratch_bytes(store.dtype, a->key_width, a->value_width), 1),
   };

@@ -65,7 +65,7 @@ static hw_status make_room(const hw_cache_shape *shape, size_t needed, hw_key_va
 }
 
 hw_status hw_key_value_cache_reserve(hw_key_value_cache *cache, size_t tokens) {
-  const size_t needed = cache->length + tokens;
+  const size_t needed = hw_min(cache->length + tokens, cache->shape.capacity);
   for (size_t layer = 0; layer < cache->shape.layers; layer++) {
     hw_key_value_store *store = &cache->stores[layer];
     HW_TRY(needed > store->capacity ? make_room(&cache->shape, needed, store) : HW_OK);
@@ -80,12 +80,15 @@ void hw_key_value_cache_destroy(hw_key_value_cache *cache) {
   hw_release(cache);
 }
 
-void hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *lengths, size_t tokens) {
+hw_status hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *lengths, size_t tokens) {
+  bool fits = true;
   cache->is_ragged = lengths != NULL;
   for (size_t b = 0; b < cache->shape.batch; b++) {
     cache->next[b] = cache->lengths[b] + (lengths == NULL ? (uint32_t)tokens : lengths[b]);
     cache->is_ragged = cache->is_ragged || cache->lengths[b] != cache->length;
+    fits = fits && cache->next[b] <= cache->shape.capacity;
   }
+  return fits ? HW_OK : HW_ERROR_VALUE;
 }
 
 void hw_key_value_cache_end(hw_key_value_cache *cache) {
@@ -119,6 +122,10 @@ hw_status hw_key_value_cache_fill(hw_key_value_cache *cache, const hw_past *past
 
 size_t hw_key_value_cache_length(const hw_key_value_cache *cache) { return cache == NULL ? 0 : cache->length; }
 
+const uint32_t *hw_key_value_cache_lengths(const hw_key_value_cache *cache) {
+  return cache == NULL ? NULL : cache->lengths;
+}
+
 hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length) {
   if (cache == NULL || length > cache->length) {
     return HW_ERROR_VALUE;
@@ -135,11 +142,9 @@ hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length) 
   return HW_OK;
 }
 
-hw_status hw_key_value_cache_check(const hw_key_value_cache *cache, const hw_cache_shape *shape, size_t tokens) {
+hw_status hw_key_value_cache_check(const hw_key_value_cache *cache, const hw_cache_shape *shape) {
   const hw_cache_shape *own = &cache->shape;
-  if (own->batch != shape->batch || own->layers != shape->layers || own->heads != shape->heads ||
-      own->head_dim != shape->head_dim || own->capacity != shape->capacity) {
-    return HW_ERROR_SHAPE;
-  }
-  return tokens > own->capacity - cache->length ? HW_ERROR_VALUE : HW_OK;
+  const bool is_same = own->batch == shape->batch && own->layers == shape->layers && own->heads == shape->heads &&
+                       own->head_dim == shape->head_dim && own->capacity == shape->capacity;
+  return is_same ? HW_OK : HW_ERROR_SHAPE;
 }

@@ -27,21 +27,22 @@ struct hw_key_value_cache {
 /* Empty. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: dtype is none of floats. HW_ERROR_MEMORY: *cache is NULL. */
 hw_status hw_key_value_cache_create(const hw_cache_shape *shape, hw_key_value_cache **cache);
 
-/* Makes room for so many more tokens of each sequence, which fit its capacity. HW_ERROR_MEMORY: its tokens are unchanged. */
+/* Makes room for so many more tokens of each sequence, or for as many as fit its capacity. HW_ERROR_MEMORY: its tokens are
+ * unchanged. */
 hw_status hw_key_value_cache_reserve(hw_key_value_cache *cache, size_t tokens);
 
 /* Copies past tokens into an empty cache. HW_ERROR_VALUE: more than it holds, or NULL.
  * HW_ERROR_MEMORY. */
 hw_status hw_key_value_cache_fill(hw_key_value_cache *cache, const hw_past *past);
 
-/* A forward of so many tokens of each sequence is to come; lengths [batch] or NULL: of all as many. */
-void hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *lengths, size_t tokens);
+/* A forward of so many tokens of each sequence is to come; lengths [batch] or NULL: of all as many. HW_ERROR_VALUE: a sequence has
+ * too little room. */
+hw_status hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *lengths, size_t tokens);
 
 /* It has come. */
 void hw_key_value_cache_end(hw_key_value_cache *cache);
 
-/* Checks that a forward of `tokens` more tokens fits. HW_ERROR_SHAPE: the cache has another shape. HW_ERROR_VALUE: it
- * has too little room. */
-hw_status hw_key_value_cache_check(const hw_key_value_cache *cache, const hw_cache_shape *shape, size_t tokens);
+/* HW_ERROR_SHAPE: the cache has another shape. */
+hw_status hw_key_value_cache_check(const hw_key_value_cache *cache, const hw_cache_shape *shape);
 
 #endif

@@ -53,8 +53,8 @@ static void test_forward_errors(void) {
   hw_key_value_cache *cache = create_cache(s.module);
   append_pieces(&s, cache, CONTEXT_LENGTH - 2, CONTEXT_LENGTH - 2);
   expect_refused(s.module, cache, BATCH, 3, HW_ERROR_VALUE);
-  expect_refused(s.module, cache, BATCH, CONTEXT_LENGTH + 1, HW_ERROR_VALUE);
-  expect_refused(s.module, cache, BATCH, SIZE_MAX, HW_ERROR_VALUE);
+  expect_refused(s.module, cache, BATCH, CONTEXT_LENGTH + 1, HW_ERROR_SHAPE);
+  expect_refused(s.module, cache, BATCH, SIZE_MAX, HW_ERROR_MEMORY);
   expect_refused(s.module, cache, BATCH + 1, 1, HW_ERROR_SHAPE);
   /* No tokens are appended. */
   expect_refused(s.module, cache, BATCH, 0, HW_OK);

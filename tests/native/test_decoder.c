@@ -44,6 +44,51 @@ static void check_caches(hw_module *module, const float *all) {
   hw_key_value_cache_destroy(cache);
 }
 
+/* In a ragged batch whose rows come to the end of the context one after another: padding goes beyond it. */
+static void check_end(hw_module *module) {
+  enum { STEPS = 3 };
+  static const uint32_t lengths[STEPS][BATCH] = {{CONTEXT - 1, 3}, {1, CONTEXT - 5}, {0, 2}};
+  uint32_t texts[BATCH * CONTEXT];
+  size_t stored[BATCH] = {0};
+  float *all = malloc(sizeof(float) * BATCH * CONTEXT * VOCAB);
+  hw_key_value_cache *cache = NULL;
+  for (size_t i = 0; i < BATCH * CONTEXT; i++) {
+    texts[i] = (uint32_t)(check_random() % VOCAB);
+  }
+  const hw_input whole = {.ids = texts, .batch = BATCH, .tokens = CONTEXT, .logits_end = CONTEXT};
+  CHECK_STATUS(hw_module_forward(context, module, &whole, all, NULL), HW_OK);
+  CHECK_STATUS(hw_module_create_cache(module, BATCH, NULL, &cache), HW_OK);
+  for (size_t step = 0; step < STEPS; step++) {
+    const size_t tokens = lengths[step][0] > lengths[step][1] ? lengths[step][0] : lengths[step][1];
+    const size_t longest = stored[0] + tokens < CONTEXT ? stored[0] + tokens : CONTEXT;
+    /* Of just these sizes, so that a sanitizer sees what goes beyond. */
+    float *logits = malloc(sizeof(float) * BATCH * tokens * VOCAB);
+    float *weights = malloc(sizeof(float) * LAYERS * BATCH * HEADS * tokens * longest);
+    uint32_t *pieces = calloc(BATCH * tokens, sizeof *pieces);
+    hw_trace *traces[LAYERS];
+    for (size_t b = 0; b < BATCH; b++) {
+      memcpy(pieces + b * tokens, texts + b * CONTEXT + stored[b], lengths[step][b] * sizeof *pieces);
+    }
+    hw_input input = {.ids = pieces, .batch = BATCH, .tokens = tokens, .lengths = lengths[step], .logits_end = tokens};
+    hw_forward_options options = {.cache = cache, .weights = weights, .trace = traces};
+    CHECK_STATUS(hw_module_forward(context, module, &input, logits, &options), HW_OK);
+    for (size_t b = 0; b < BATCH; b++) {
+      expect_near(logits + b * tokens * VOCAB, all + (b * CONTEXT + stored[b]) * VOCAB, lengths[step][b] * VOCAB, 2e-3,
+                  "a row to the end");
+      stored[b] += lengths[step][b];
+      CHECK(hw_key_value_cache_lengths(cache)[b] == stored[b], "length of %zu", b);
+    }
+    for (size_t layer = 0; layer < LAYERS; layer++) {
+      hw_trace_destroy(traces[layer]);
+    }
+    free(pieces);
+    free(weights);
+    free(logits);
+  }
+  free(all);
+  hw_key_value_cache_destroy(cache);
+}
+
 /* From each layer on, with the residual stream before it, the forward goes on with the same bits. */
 static void check_starts(hw_module *module, const float *all) {
   enum { STREAM = BATCH * TOKENS * WIDTH };
@@ -117,6 +162,7 @@ static void test_options(void) {
     hw_graph_destroy(graph);
     check_starts(module, all);
     check_caches(module, all);
+    check_end(module);
     check_loss(module);
     check_case();
     hw_module_destroy(module);

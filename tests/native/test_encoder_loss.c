@@ -228,7 +228,7 @@ static void test_errors(void) {
   CHECK_STATUS(hw_encoder_create(&config, &headless), HW_OK);
   CHECK_STATUS(hw_model_loss(context, headless, &loss_input, y, &graph), HW_ERROR_VALUE);
   const uint32_t bad_types[ROWS] = {2};
-  const uint32_t bad_lengths[BATCH] = {TOKENS, 0};
+  const uint32_t bad_lengths[BATCH] = {TOKENS, TOKENS + 1};
   hw_loss_input bad[] = {loss_input, loss_input, loss_input, loss_input};
   bad[0].targets = NULL;
   bad[1].token_types = bad_types;

@@ -73,7 +73,8 @@ import { attribution, headCircuits } from './understanding.js';
  * @property {Ids} [positionIds] of the ids' shape: each token's position, below contextLength; default: its place in the row, after
  *   the tokens of a cache. Learned positions and rotary angles follow it; which tokens are attended to does not
  * @property {readonly number[]} [lengths] how many ids of each row count; the others are padding, of which nothing else
- *   depends. The logits of 'last' are those of each row's own last id, and a cache gets no padding
+ *   depends. The logits of 'last' are those of each row's own last id, and a cache gets no padding. With a cache a row may have no
+ *   ids: its logits and weights are padding
  */
 
 /**
@@ -178,7 +179,7 @@ export class LanguageModel extends Model {
     const { output, ...rest } = runForward(
       this,
       about,
-      withLengths(input, asked.lengths),
+      withLengths(input, asked.lengths, asked.cache ? 0 : 1),
       { ...asked, positionIds, readOutput },
       ids,
     );

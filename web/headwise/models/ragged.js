@@ -40,9 +40,6 @@ export function padRows(ids) {
     rows.push(copy);
   }
   const lengths = rows.map((row) => row.length);
-  if (lengths.every((length) => length === tokens || length === 0)) {
-    return { ids: rows, lengths: undefined };
-  }
   const padded = rows.map((row) => [...row, ...new Array(tokens - row.length).fill(0)]);
   return { ids: padded, lengths };
 }
@@ -67,9 +64,10 @@ export function checkAsIds(x, name, ids) {
  * Ids with the lengths of their rows after them, as the engine takes them.
  * @param {IdsOperand} input [batch, tokens] or [tokens]
  * @param {unknown} given the option
+ * @param {number} [least] of ids in a row
  * @returns {IdsOperand}
  */
-export function withLengths(input, given) {
+export function withLengths(input, given, least = 1) {
   const { shape, size, lengths: own } = input;
   const lengths = /** @type {number[] | undefined} */ (given ?? own);
   if (lengths === undefined) {
@@ -81,9 +79,9 @@ export function withLengths(input, given) {
   const fits =
     isArray(lengths) &&
     lengths.length === batch &&
-    lengths.every((n, row) => Number.isInteger(n) && n > 0 && n <= room(row));
+    lengths.every((n, row) => Number.isInteger(n) && n >= least && n <= room(row));
   if (!fits) {
-    throw misfit(lengths, 'lengths', `${batch} numbers of ids, from 1 to ${tokens}`);
+    throw misfit(lengths, 'lengths', `${batch} numbers of ids, from ${least} to ${tokens}`);
   }
   const data = new Uint32Array(size + batch);
   data.set(input.data);

@@ -107,12 +107,13 @@ const noLogits = /** @type {const} */ ([0, 0]);
 export function runForward(module, about, input, asked, x) {
   const { engine } = module;
   const { shape } = input;
+  const lengths = input.dtype === 'uint32' ? input.lengths : undefined;
   const hasBatch = shape.length === about.rank;
   const batch = hasBatch ? shape[0] : 1;
   const tokens = hasBatch ? shape[1] : shape[0];
   const { cache, logits } = asked;
-  const cacheAt = cache === undefined ? 0 : cache.addressFor(module);
-  const stored = cache === undefined ? 0 : cache.checkRoom(batch, tokens, about.input);
+  const cacheAt = cache?.addressFor(module) ?? 0;
+  const stored = cache?.checkRoom(batch, tokens, about.input, lengths) ?? 0;
   checkContext(tokens, about.input, about.contextLength);
   const range = logits === undefined ? noLogits : checkLogits(logits, tokens);
   const rows = logits === undefined ? tokens : range[1] - range[0];
@@ -121,9 +122,11 @@ export function runForward(module, about, input, asked, x) {
   call.batch = batch;
   call.logitsStart = range[0];
   call.logitsEnd = range[1];
-  call.logitsLast = logits === 'last' && input.dtype === 'uint32' && input.lengths !== undefined;
+  call.logitsLast = logits === 'last' && lengths !== undefined;
   if (asked !== nothing) {
-    const scores = /** @type {const} */ ([batch, about.heads, tokens, stored + tokens]);
+    // At the end of the context padding goes beyond a cache.
+    const keys = Math.min(stored + tokens, about.contextLength);
+    const scores = /** @type {const} */ ([batch, about.heads, tokens, keys]);
     call.extras = fitExtras(asked, about, scores, hasBatch, cacheAt);
   }
   const isWanted =

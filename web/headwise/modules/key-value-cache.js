@@ -139,34 +139,46 @@ export class KeyValueCache extends Owned {
    * @param {number} batch
    * @param {number} tokens that are about to be appended
    * @param {string} name of what they are in
-   * @returns {number} tokens that are there
+   * @param {ArrayLike<number> | undefined} lengths of sequences that differ
+   * @returns {number} the most tokens of a sequence that is there
    */
-  checkRoom(batch, tokens, name) {
+  checkRoom(batch, tokens, name, lengths) {
     if (batch !== this.#batch) {
       throw new HeadwiseError(
         'ERR_SHAPE',
         `${name} has ${batch} sequences; expected ${this.#batch}, the cache's batch`,
       );
     }
-    const length = this.#length();
     const capacity = this.#capacity;
-    if (tokens > capacity - length) {
-      throw new HeadwiseError(
-        'ERR_VALUE',
-        `${name} has ${tokens} tokens and cache ${length}; expected at most contextLength, ${capacity}, together`,
-      );
-    }
-    return length;
+    this.#lengths().forEach((length, row) => {
+      const more = lengths?.[row] ?? tokens;
+      if (more > capacity - length) {
+        throw new HeadwiseError(
+          'ERR_VALUE',
+          `${name} has ${more} tokens and cache ${length}; expected at most contextLength, ${capacity}, together`,
+        );
+      }
+    });
+    return this.#length();
   }
 
-  /** The number of tokens of each sequence in the cache. */
+  /** The number of tokens in the cache; of sequences that differ, the largest. */
   get length() {
     return this.#length();
   }
 
+  /** The number of tokens of each sequence in the cache. */
+  get lengths() {
+    return this.#lengths();
+  }
+
   #length() {
-    const pointer = this.#live();
-    return this.#engine.call.cache_length(pointer) >>> 0;
+    return this.#lengths().reduce((most, length) => Math.max(most, length));
+  }
+
+  #lengths() {
+    const at = this.#engine.call.cache_lengths(this.#live()) >>> 2;
+    return [...this.#engine.words.subarray(at, at + this.#batch)];
   }
 
   /**
