@@ -411,8 +411,8 @@ static void check_cache(hw_module *module) {
   const hw_input one = {.x = x, .batch = 1, .tokens = 1};
   OK(module_forward, module, &rest, y, &options);
   VALUE(module_forward, module, &one, y, &options);
-  CHECK(CALL(cache_length, cache) == TOKENS, "length");
-  NOTHING(cache_length, NULL);
+  CHECK(*CALL(cache_lengths, cache) == TOKENS, "length");
+  NOTHING(cache_lengths, NULL);
   OK(cache_truncate, cache, 1);
   VALUE(cache_truncate, cache, 2);
   VALUE(cache_truncate, NULL, 0);
