@@ -422,7 +422,8 @@ hw_status hw_trace_output(hw_context *context, const hw_trace *trace, size_t bat
 
 /* A module or a model. It does not belong to a context. The caller owns it and frees it with hw_module_destroy. A
  * create function draws the initial weights from the context's generator in torch's order; with a NULL context it draws
- * nothing. hw_decoder_create and hw_encoder_create take no context and draw nothing. If a create function fails, *module is NULL and the generator's state is unchanged. */
+ * nothing. hw_decoder_create and hw_encoder_create take no context and draw nothing. If a create function fails,
+ * *module is NULL and the generator's state is unchanged. */
 typedef struct hw_module hw_module;
 
 /* Frees the module and the modules inside it. NULL is allowed. Its traces and caches stay valid. */
@@ -518,11 +519,12 @@ typedef struct hw_forward_options {
 /* Runs the module on the input and writes its output to y. The create functions give the shapes. options may be NULL.
  * batch and tokens may be zero, but not for decoders and encoders; required pointers may not be NULL then either.
  *
- * HW_ERROR_SHAPE: batch or tokens of a model is zero, tokens is above the module's context_length, or the cache has not the
- * module's shape or not the input's batch size. HW_ERROR_VALUE: a required pointer is NULL, an id is not in the vocabulary, logits_start and
- * logits_end are out of order, a mask has no data, a kind of mask or causality is unknown, the module does not support
- * an option, the module runs only inside its decoder, or the cache has too little room for a sequence's tokens. HW_ERROR_MEMORY:
- * no scratch, or no memory for a trace or for the cache's new tokens. After an error the cache's tokens are unchanged. */
+ * HW_ERROR_SHAPE: batch or tokens of a model is zero, tokens is above the module's context_length, or the cache
+ * has not the module's shape or not the input's batch size. HW_ERROR_VALUE: a required pointer is NULL, an id is
+ * not in the vocabulary, logits_start and logits_end are out of order, a mask has no data, a kind of mask or
+ * causality is unknown, the module does not support an option, the module runs only inside its decoder, or the
+ * cache has too little room for a sequence's tokens. HW_ERROR_MEMORY: no scratch, or no memory for a trace or for
+ * the cache's new tokens. After an error the cache's tokens are unchanged. */
 hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
                             const hw_forward_options *options);
 

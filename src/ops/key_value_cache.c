@@ -84,9 +84,10 @@ hw_status hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *le
   bool fits = true;
   cache->is_ragged = lengths != NULL;
   for (size_t b = 0; b < cache->shape.batch; b++) {
-    cache->next[b] = cache->lengths[b] + (lengths == NULL ? (uint32_t)tokens : lengths[b]);
+    const size_t more = lengths == NULL ? tokens : lengths[b];
+    fits = fits && more <= cache->shape.capacity - cache->lengths[b];
+    cache->next[b] = cache->lengths[b] + (uint32_t)more;
     cache->is_ragged = cache->is_ragged || cache->lengths[b] != cache->length;
-    fits = fits && cache->next[b] <= cache->shape.capacity;
   }
   return fits ? HW_OK : HW_ERROR_VALUE;
 }

@@ -309,7 +309,7 @@ static void test_caches(void) {
   const hw_input beyond = {NULL, ids, BATCH, SIZE_MAX, 0, 1, NULL, false};
   expect_forward(module, &one, (hw_forward_options){.cache = cache}, HW_ERROR_SHAPE);
   expect_forward(module, &three, (hw_forward_options){.cache = cache}, HW_ERROR_VALUE);
-  expect_forward(module, &beyond, (hw_forward_options){.cache = cache}, HW_ERROR_VALUE);
+  expect_forward(module, &beyond, (hw_forward_options){.cache = cache}, HW_ERROR_MEMORY);
   expect_forward(module, &three, (hw_forward_options){.cache = foreign}, HW_ERROR_SHAPE);
   append(module, cache, CONTEXT - 2, CONTEXT, NULL);
   hw_key_value_cache_destroy(cache);
