@@ -29,8 +29,8 @@ const sentences = ({ run, hasModel }) =>
     </li>
     <li><b>A row</b> belongs to one token. The columns are the tokens that it can attend to.</li>
     <li>
-      <b>A bright cell</b> marks a token that it attends to strongly. A row sums to 1; ${drawn(
-        () => (isCausal(run) ? 'later tokens are hatched.' : 'it looks at all tokens.'),
+      <b>A bright cell</b> marks strong attention. A row sums to 1; ${drawn(() =>
+        isCausal(run) ? 'later tokens are hatched.' : 'it looks at all tokens.',
       )}
     </li>
   </ul>`;

@@ -63,6 +63,6 @@ export function noteOf({ of, layer }) {
     case 'max':
       return 'Of each cell the largest weight of any head: its rows do not sum to 1.';
     case 'rollout':
-      return `Attention rollout (Abnar & Zuidema 2020): the mean attention of ${layer > 0 ? `layers 0 to ${layer}` : 'layer 0'}, each half of it the residual connection, multiplied. It leaves out values, feed-forward and norms.`;
+      return `Attention rollout (Abnar & Zuidema 2020): the mean attention of ${layer > 0 ? `layers 0 to ${layer}` : 'layer 0'}, each half of it the residual connection, multiplied. It leaves out values, feed-forward layers and norms.`;
   }
 }

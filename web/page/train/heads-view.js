@@ -123,7 +123,7 @@ export const headsGrid = (room, run, label) =>
 export const scoreKey = (room) =>
   drawn(
     () => html`<p class="train-key">
-      ${SCORES.map((score, i) => html`<span class=${score}>${scoreName(room, i)}${score === 'entropy' ? ' (1: evenly spread)' : ''}</span>`)}
+      ${SCORES.map((score, i) => html`<span class=${score}>${scoreName(room, i)}${score === 'entropy' ? ' (1: uniform)' : ''}</span>`)}
     </p>`,
   );
 
