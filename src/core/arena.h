@@ -39,8 +39,8 @@ static inline float *hw_arena_take_floats(hw_arena *arena, size_t count) {
   return hw_arena_take(arena, count, sizeof(float));
 }
 
-/* Empties the arena and reserves `bytes`; it has memory for 0 bytes too. Earlier memory becomes invalid. After HW_ERROR_MEMORY the arena is empty and
- * usable. */
+/* Empties the arena and reserves `bytes`; it has memory for 0 bytes too. Earlier memory becomes invalid. After
+ * HW_ERROR_MEMORY the arena is empty and usable. */
 hw_status hw_arena_reserve(hw_arena *arena, size_t bytes);
 void hw_arena_release(hw_arena *arena);
 

@@ -35,8 +35,8 @@ hw_status hw_key_value_cache_reserve(hw_key_value_cache *cache, size_t tokens);
  * HW_ERROR_MEMORY. */
 hw_status hw_key_value_cache_fill(hw_key_value_cache *cache, const hw_past *past);
 
-/* A forward of so many tokens of each sequence is to come; lengths [batch] or NULL: of all as many. HW_ERROR_VALUE: a sequence has
- * too little room. */
+/* A forward of so many tokens of each sequence is to come; lengths [batch] or NULL: of all as many. HW_ERROR_VALUE:
+ * a sequence has too little room. */
 hw_status hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *lengths, size_t tokens);
 
 /* It has come. */
