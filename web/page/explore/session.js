@@ -37,7 +37,7 @@
  * @property {'next' | 'masked' | 'nothing'} predicts the next token, or one that is hidden
  * @property {string} [why] a model predicts nothing
  * @property {boolean} [hasScores] whether it looks like scores before the softmax
- * @property {{ contextLength: number, vocabSize: number, numLayers: number, numHeads: number, dModel: number }} [config] of a model
+ * @property {{ contextLength: number, vocabSize: number, numLayers: number, numHeads: number, dModel: number, dFf: number }} [config] of a model
  * @property {string} [sample] of a model without a tokenizer, whose text is token ids: some to begin with
  * @property {'relaxed' | 'simd128'} simd
  * @property {number} threads

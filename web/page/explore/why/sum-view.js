@@ -102,9 +102,16 @@ export function sumView(room) {
     </tr>`;
   };
 
+  /** Embedding, layers, biases and sum: what is below stays where it is when they come. */
+  const rowsToCome = () => {
+    const { layers = 0 } = room.run.value ?? {};
+    return 3 + layers * (room.model.value?.config?.dFf === 0 ? 1 : 2);
+  };
+
   const chart = () => {
     const answer = attribution.value;
-    if (!answer) return summingBar(room);
+    if (!answer)
+      return html`<div style="min-height: ${1.5 * rowsToCome()}rem">${summingBar(room)}</div>`;
     const parts = partsOf(answer);
     const rows = rowsOf(parts);
     const place = placeIn(rangeOf(rows));

@@ -59,8 +59,8 @@ export function openedDecoder() {
 }
 
 /** @param {import('../../../headwise/models.js').ModelConfig} config */
-const sizesOf = ({ contextLength, vocabSize, numLayers, numHeads, dModel }) => ({
-  ...{ contextLength, vocabSize, numLayers, numHeads, dModel },
+const sizesOf = ({ contextLength, vocabSize, numLayers, numHeads, dModel, dFf }) => ({
+  ...{ contextLength, vocabSize, numLayers, numHeads, dModel, dFf },
 });
 
 /**
