@@ -204,8 +204,8 @@ export function checkSignal(value) {
  */
 export function checkBelow(value, name, below = Infinity) {
   if (typeof value !== 'number' || !(value >= 0 && value < below)) {
-    const isFinite = below === Infinity;
-    const limit = isFinite ? 'a finite number of at least 0' : `a number from 0 on, below ${below}`;
+    const limit =
+      below === Infinity ? 'a finite number of at least 0' : `a number from 0 on, below ${below}`;
     throw misfit(value, name, limit);
   }
   return value;

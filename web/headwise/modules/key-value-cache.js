@@ -65,6 +65,9 @@ export function checkCache(value) {
   return value;
 }
 
+/** @param {readonly number[]} lengths of sequences */
+const longest = (lengths) => lengths.reduce((most, length) => Math.max(most, length));
+
 /**
  * The keys and values of earlier tokens of an attention module, so that `forward` computes new tokens only. `createCache`
  * of the module makes it. Its memory grows with its tokens, and `dispose` frees it.
@@ -150,7 +153,8 @@ export class KeyValueCache extends Owned {
       );
     }
     const capacity = this.#capacity;
-    this.#lengths().forEach((length, row) => {
+    const stored = this.#lengths();
+    stored.forEach((length, row) => {
       const more = lengths?.[row] ?? tokens;
       if (more > capacity - length) {
         throw new HeadwiseError(
@@ -159,21 +163,17 @@ export class KeyValueCache extends Owned {
         );
       }
     });
-    return this.#length();
+    return longest(stored);
   }
 
   /** The number of tokens in the cache; of sequences that differ, the largest. */
   get length() {
-    return this.#length();
+    return longest(this.#lengths());
   }
 
   /** The number of tokens of each sequence in the cache. */
   get lengths() {
     return this.#lengths();
-  }
-
-  #length() {
-    return this.#lengths().reduce((most, length) => Math.max(most, length));
   }
 
   #lengths() {
@@ -188,7 +188,7 @@ export class KeyValueCache extends Owned {
    * @throws {HeadwiseError} ERR_VALUE: not an integer from 0 to this.length
    */
   truncate(length) {
-    const kept = checkIndex(length, 'length', this.#length() + 1);
+    const kept = checkIndex(length, 'length', longest(this.#lengths()) + 1);
     this.#engine.call.cache_truncate(this.#live(), kept);
     return this;
   }
