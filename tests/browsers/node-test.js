@@ -17,13 +17,14 @@ export function afterEach(body) {
   afterEachTest.push(body);
 }
 
-/** @returns {Promise<{ title: string, error?: string }[]>} what became of each */
+/** @returns {Promise<{ title: string, error?: string }[]>} what became of each test that was not run before */
 export async function run() {
   const results = [];
-  for (const [title, body] of tests) {
+  const atEnds = afterEachTest.splice(0);
+  for (const [title, body] of tests.splice(0)) {
     try {
       await body();
-      for (const last of afterEachTest) await last();
+      for (const atEnd of atEnds) await atEnd();
       results.push({ title });
     } catch (error) {
       const { name, message, stack } = /** @type {Error} */ (error);

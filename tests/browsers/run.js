@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { inParallel, runFile } from '../files.js';
 import { withPage } from '../page/browser.js';
 import { engines } from './engines.js';
+import { BrowserPool } from './pool.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PAGE = join(HERE, '..', 'page');
@@ -22,15 +23,27 @@ const FILE_LIMIT = 15 * 60;
 
 /** @typedef {{ browser: string, file: string }} Job */
 
+const pool = new BrowserPool();
+
+/** @param {Job} job in a browser that a file before it may have used */
+async function runShared({ browser, file }) {
+  const shared = await pool.take(browser);
+  const env = { HEADWISE_BROWSER: browser, HEADWISE_BROWSER_AT: shared?.address };
+  const outcome = await runFile(file, { seconds: FILE_LIMIT, env });
+  // What a failed file has left in its browser must not meet the next.
+  if (shared) await (outcome.problem ? pool.end(shared) : pool.giveBack(shared));
+  return outcome;
+}
+
 /**
  * @param {Job} job
  * @returns {Promise<string | undefined>} what came out; undefined: it failed, and why is printed
  */
-async function run({ browser, file }) {
-  const name = `${engines[browser].name}, ${basename(file)}`;
-  const env = { HEADWISE_BROWSER: browser };
-  const outcome = await runFile(file, { seconds: FILE_LIMIT, env });
-  const { passed, skipped, problem, output, seconds } = outcome;
+async function run(job) {
+  const name = `${engines[job.browser].name}, ${basename(job.file)}`;
+  /** @type {Partial<import('../files.js').Outcome>} */
+  const outcome = await runShared(job).catch((error) => ({ problem: String(error) }));
+  const { passed, skipped = 0, problem, output = '', seconds = 0 } = outcome;
   if (problem) {
     console.error(`${output}\n${name}: ${problem}`);
     return undefined;
@@ -68,7 +81,7 @@ const results = await withPage(async () => {
   const second = [];
   for (const [i, result] of first.entries()) second.push(result ?? (await runAgain(jobs[i])));
   return second;
-});
+}).finally(() => pool.close());
 const rows = files.map((file, i) => [
   basename(file, '.test.js'),
   ...results.slice(i * browsers.length, (i + 1) * browsers.length),

@@ -62,6 +62,8 @@ export class WebKitBrowser {
   #display;
   /** @type {import('node:child_process').ChildProcess | undefined} */
   #driver;
+  /** Of the one window that all pages use in turn: its start takes longer than most tests. */
+  #session = '';
 
   /** @param {string} binary MiniBrowser's path @param {Awaited<ReturnType<typeof startDisplay>>} display */
   constructor(binary, display) {
@@ -97,8 +99,14 @@ export class WebKitBrowser {
     throw new Error('WebKitWebDriver does not answer');
   }
 
-  /** One at a time: WebKitWebDriver has one session. */
+  /** One at a time: WebKitWebDriver has one session, and the session one window. */
   async newPage() {
+    this.#session ||= await this.#begin();
+    return new WebKitPage(this.#session);
+  }
+
+  /** @returns {Promise<string>} the address of a new session */
+  async #begin() {
     const options = { binary: this.#binary, args: ['--automation'] };
     const capabilities = {
       alwaysMatch: { 'webkitgtk:browserOptions': options, timeouts: TIMEOUTS },
@@ -111,7 +119,7 @@ export class WebKitBrowser {
       await this.#startDriver();
       return begin();
     });
-    return new WebKitPage(`${this.#address}/session/${sessionId}`);
+    return `${this.#address}/session/${sessionId}`;
   }
 
   async version() {
@@ -119,6 +127,7 @@ export class WebKitBrowser {
   }
 
   async close() {
+    if (this.#session) await command(this.#session, 'DELETE', '').catch(() => {});
     this.#driver?.kill();
     this.#display.close();
   }
@@ -364,7 +373,9 @@ export class WebKitPage {
     );
   }
 
+  /** Leaves the window to the next page. */
   async close() {
-    await this.#command('DELETE', '');
+    await this.#command('DELETE', '/actions');
+    await this.goto('about:blank');
   }
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
-import { engine, NO_BROWSER } from '../browsers/engines.js';
+import { engine, enter, NO_BROWSER } from '../browsers/engines.js';
 import { servePage } from './browser.js';
 
 /** @import { TestContext } from 'node:test' */
@@ -31,15 +31,17 @@ export async function useScheme(page, scheme) {
 export let browser;
 /** @type {Awaited<ReturnType<typeof servePage>>} */
 export let site;
+/** @type {() => Promise<void>} */
+let leave = async () => {};
 
 before(async () => {
   if (!executable) return;
   site = await servePage();
-  browser = await engine.launch(executable);
+  ({ browser, leave } = await enter(executable));
 });
 
 after(async () => {
-  await browser?.close();
+  await leave();
   await site?.close();
 });
 
