@@ -1,5 +1,5 @@
 // npm run test:browsers: the package's tests and the page's in all browsers, and one table of what came out.
-// Arguments choose browsers: npm run test:browsers -- firefox webkit
+// Arguments choose browsers and files: npm run test:browsers -- firefox webkit explore-why
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { BrowserPool } from './pool.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PAGE = join(HERE, '..', 'page');
-const files = [
+const all = [
   join(HERE, 'suite.test.js'),
   ...readdirSync(PAGE)
     .filter((name) => name.endsWith('.test.js') && !name.endsWith('.slow.test.js'))
@@ -67,14 +67,24 @@ async function runAgain(job) {
 }
 
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !(name in engines));
+/** @param {string[]} names @returns {string[]} those that are wanted; all, if none is */
+function chosen(names) {
+  const some = names.filter((name) => wanted.includes(name));
+  return some.length > 0 ? some : names;
+}
+const nameOf = (/** @type {string} */ file) => basename(file, '.test.js');
+const unknown = wanted.filter(
+  (name) => !(name in engines) && !all.some((file) => nameOf(file) === name),
+);
 if (unknown.length > 0) {
-  console.error(`${unknown.join(', ')}: unknown; expected ${Object.keys(engines).join(', ')}`);
+  console.error(
+    `${unknown.join(', ')}: unknown; expected ${Object.keys(engines).join(', ')}, or files`,
+  );
   process.exit(1);
 }
-const browsers = Object.keys(engines).filter(
-  (name) => wanted.length === 0 || wanted.includes(name),
-);
+const browsers = chosen(Object.keys(engines));
+const names = chosen(all.map(nameOf));
+const files = all.filter((file) => names.includes(nameOf(file)));
 const jobs = files.flatMap((file) => browsers.map((browser) => ({ browser, file })));
 const results = await withPage(async () => {
   const first = await inParallel(jobs, run);
@@ -83,7 +93,7 @@ const results = await withPage(async () => {
   return second;
 }).finally(() => pool.close());
 const rows = files.map((file, i) => [
-  basename(file, '.test.js'),
+  nameOf(file),
   ...results.slice(i * browsers.length, (i + 1) * browsers.length),
 ]);
 const table = [['', ...browsers.map((browser) => engines[browser].name)], ...rows];
