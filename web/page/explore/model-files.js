@@ -8,7 +8,6 @@
  *
  * @typedef {object} HostedModel
  * @property {string} source a name on Hugging Face's hub, or the address of a folder
- * @property {string} tokenizer its address, where there may be none
  */
 
 /** @type {Map<string, string>} by path */
@@ -30,13 +29,10 @@ export const isHosted = (model) => HUB_NAME.test(model) || /^https?:\/\/./.test(
 /** By name: what is open is known by its files. @type {Map<string, HostedModel>} */
 const hosted = new Map();
 
-/** @param {string} name of a hosted model @returns {HostedModel} */
-export function hostedModel(name) {
-  const folder = HUB_NAME.test(name)
-    ? `https://huggingface.co/${name}/resolve/main/`
-    : name.replace(/[^/]*\.json$/, '').replace(/\/?$/, '/');
-  const found = hosted.get(name) ?? { source: name, tokenizer: `${folder}tokenizer.json` };
-  hosted.set(name, found);
+/** @param {string} source @returns {HostedModel} */
+export function hostedModel(source) {
+  const found = hosted.get(source) ?? { source };
+  hosted.set(source, found);
   return found;
 }
 

@@ -6,7 +6,7 @@ import { parseJson } from '../../../headwise/formats/json.js';
 import { PageError } from '../../shared/errors.js';
 
 /** Gemma's tokenizer.json, one of the largest, has 33 MB and two million values. */
-const MOST_BYTES = { json: 2 ** 26, text: 2 ** 24 };
+export const MOST_BYTES = { json: 2 ** 26, text: 2 ** 24 };
 const MOST_VALUES = 2 ** 22;
 
 /**

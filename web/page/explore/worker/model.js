@@ -42,6 +42,7 @@
 import { Encoder, loadModel } from '../../../headwise/models.js';
 import { PageError } from '../../shared/errors.js';
 import { ownJson, ownText } from '../open/own-text.js';
+import { hostedTokenizer } from './hosted-tokenizer.js';
 import { idTokens } from './ids.js';
 import { maskedLogits, runEncoder } from './masked.js';
 import { readTokenizer } from './tokens.js';
@@ -62,9 +63,11 @@ async function readJson(file, name) {
   return ownJson(await answer.text(), name);
 }
 
-/** @param {ModelFiles['tokenizer']} file */
-async function readTokens(file) {
-  if (file) return readTokenizer(await readJson(file, 'tokenizer.json'));
+/** @param {ModelFiles | HostedModel} files @param {AbortSignal} [signal] */
+async function readTokens(files, signal) {
+  if ('source' in files) return readTokenizer(await hostedTokenizer(files.source, signal));
+  const { tokenizer } = files;
+  if (tokenizer) return readTokenizer(await readJson(tokenizer, 'tokenizer.json'));
   throw new PageError('ERR_FORMAT', 'There is no tokenizer.json beside config.json');
 }
 
@@ -90,7 +93,7 @@ async function askEarly(file, signal) {
  * @returns {Promise<Model>}
  */
 export async function openModel(engine, files, { onProgress, signal } = {}) {
-  const reading = readTokens(files.tokenizer);
+  const reading = readTokens(files, signal);
   reading.catch(() => {}); // told below
   const asked = 'source' in files ? undefined : askEarly(files.weights, signal);
   const hw = await engine;

@@ -1,0 +1,75 @@
+// The tokenizer of a model on a server: found by any address of the model, kept as the model is, and never the model's end.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { afterEach, test } from 'node:test';
+import { load } from 'headwise';
+import { hostedTokenizer } from '../web/page/explore/worker/hosted-tokenizer.js';
+import { networkOf, openModel } from '../web/page/explore/worker/model.js';
+import { useCaches } from './fake-caches.js';
+import { serveFiles } from './file-server.js';
+
+const INDUCTION = new URL('../web/page/models/induction/', import.meta.url);
+const NAMES = ['config.json', 'model.safetensors', 'tokenizer.json'];
+
+const real = globalThis.fetch;
+afterEach(() => {
+  globalThis.fetch = real;
+  Reflect.deleteProperty(globalThis, 'caches');
+});
+
+test('the tokenizer lies beside the config, whatever address of the model is given', async () => {
+  /** @type {string[]} */
+  const asked = [];
+  globalThis.fetch = async (address) => {
+    asked.push(String(address));
+    return new Response('{"model": {}}');
+  };
+  const hub = 'https://huggingface.co/org/name';
+  const sources = ['org/name', hub, `${hub}/tree/main`, `${hub}/blob/main/config.json`];
+  for (const source of sources) assert.deepEqual(await hostedTokenizer(source), { model: {} });
+  assert.deepEqual(
+    asked,
+    sources.map(() => `${hub}/resolve/main/tokenizer.json`),
+  );
+  await hostedTokenizer('https://example.org/model/config.json?v=1');
+  assert.equal(asked.at(-1), 'https://example.org/model/tokenizer.json?v=1');
+});
+
+test('a tokenizer that is not there, or does not come, leaves a model that reads token ids', async () => {
+  const files = Object.fromEntries(
+    await Promise.all(
+      NAMES.map(async (name) => [`/m/${name}`, await readFile(new URL(name, INDUCTION))]),
+    ),
+  );
+  const server = await serveFiles(files);
+  const hw = await load();
+  /** @param {RegExp} why */
+  const opensWithIds = async (why) => {
+    const model = await openModel(hw, { source: `${server.origin}/m` });
+    assert.match(model.note ?? '', why);
+    assert.match(model.note ?? '', /The text is therefore token ids\.$/);
+    networkOf(model).dispose();
+  };
+  try {
+    const model = await openModel(hw, { source: `${server.origin}/m` });
+    assert.equal(model.note, undefined);
+    networkOf(model).dispose();
+    server.behaviours['/m/tokenizer.json'] = { status: 401 };
+    await opensWithIds(/tokenizer\.json: .*401/);
+    server.behaviours['/m/tokenizer.json'] = { status: 404 };
+    await opensWithIds(/^There is no tokenizer\.json\./);
+  } finally {
+    server.close();
+  }
+});
+
+test('without a network the tokenizer is the one that was kept', async () => {
+  useCaches();
+  const server = await serveFiles({ '/m/tokenizer.json': '{"model": {"type": "BPE"}}' });
+  const source = `${server.origin}/m`;
+  const first = await hostedTokenizer(source).finally(server.close);
+  globalThis.fetch = async () => {
+    throw new TypeError('Failed to fetch');
+  };
+  assert.deepEqual(await hostedTokenizer(source), first);
+});
