@@ -240,6 +240,13 @@ roomTest('coming back to the room shows it as it was', '?head=L1H0', async (page
   await page.waitForSelector(`${ROOM}:not([hidden])`);
   await says(page, '.zoom-map h3', /^Head L1H0$/);
   assert.match(await address(page), /head=L1H0/);
+  // Links of other rooms lead to it as it was, as the navigation does.
+  await page.click('#rooms a[href^="#compare"]');
+  await page.waitForSelector(`${ROOM}[hidden]`);
+  await page.click('#compare-room a[data-room="explore"]');
+  await page.waitForSelector(`${ROOM}:not([hidden])`);
+  await says(page, '.zoom-map h3', /^Head L1H0$/);
+  assert.match(await address(page), /head=L1H0/);
 });
 
 const LONG = `?text=${encodeURIComponent(MODELS.austen.texts[0][1])}`;

@@ -8,11 +8,25 @@
 import { byId, el } from './shared/dom.js';
 import { formatHash, ROOMS } from './state.js';
 
-/** @param {Room} room */
+/** @param {Room} room @returns {HTMLAnchorElement} the navigation's link */
 function linkTo(room) {
-  const link = document.querySelector(`#rooms a[href="#${room}"]`);
+  const link = document.querySelector(`#rooms a[data-room="${room}"]`);
   if (link instanceof HTMLAnchorElement) return link;
   throw new Error(`the navigation has no link to "${room}"`);
+}
+
+/** Links with data-room lead to a room as it was left, wherever they are. @param {Store} store */
+function followRoomLinks(store) {
+  document.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a[data-room]') : null;
+    const room = ROOMS.find((name) => name === link?.getAttribute('data-room'));
+    if (!room) return;
+    event.preventDefault();
+    // Not left to the browser: an address says less than the store where the visitor's text is long.
+    history.pushState(null, '', formatHash({ ...store.get(), room }));
+    store.set({ room });
+  });
 }
 
 /**
@@ -26,22 +40,17 @@ export function connectRooms(store, open) {
   /** @type {Set<Room>} */
   const opened = new Set();
   const links = ROOMS.map((room) => ({ room, link: linkTo(room) }));
-  for (const { room, link } of links) {
-    link.addEventListener('click', (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
-      // Not left to the browser: an address says less than the store where the visitor's text is long.
-      history.pushState(null, '', link.href);
-      store.set({ room });
-    });
-  }
+  followRoomLinks(store);
 
   const show = () => {
     const state = store.get();
     document.documentElement.dataset.room = state.room;
     for (const { room, link } of links) {
       const here = room === state.room;
-      link.href = formatHash({ ...state, room });
+      const href = formatHash({ ...state, room });
+      for (const one of document.querySelectorAll(`a[data-room="${room}"]`)) {
+        one.setAttribute('href', href);
+      }
       if (here) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
       byId(`${room}-room`, HTMLElement).hidden = !here;

@@ -72,13 +72,13 @@ function textSection(room, show) {
     </div>
     ${openedLine(room)}
     <p class="note" id="explore-kept" ?hidden=${drawn(() => room.state.value.kept === null)}>
-      ${LOST}
+      ${LOST} Here is the sample.
     </p>
     ${waitingBar(room)}
     <p id="explore-message" role="status"
       class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
       .textContent=${drawn(() => message.value.words)}></p>
-    <p class="note" id="explore-to-train" ?hidden=${drawn(() => !isLost(room))}><a href="#train">Go to Train</a></p>
+    <p class="note" id="explore-to-train" ?hidden=${drawn(() => !isLost(room))}><a href="#train" data-room="train">Go to Train</a></p>
   </section>`;
 }
 
