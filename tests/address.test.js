@@ -43,7 +43,7 @@ test('a text that is too long for the address stays when the visitor comes back 
   assert.deepEqual([other.room, other.text], ['compare', 'one two']);
   const train = parseHash('#train?task=own');
   const { settings } = train.train;
-  const long = { ...train, train: { other: null, settings: { ...settings, text: own.text } } };
+  const long = { ...train, train: { ...train.train, settings: { ...settings, text: own.text } } };
   assert.deepEqual(goTo(formatHash(long), { ...long, room: 'bench' }), { room: 'train' });
 });
 

@@ -16,6 +16,7 @@ import {
   formatTrain,
   MAX_SEED,
   parseTrain,
+  TRAIN_DEFAULTS,
   TASKS,
 } from '../web/page/train/settings.js';
 import { randomBelow } from '../web/page/train/tasks/random.js';
@@ -140,9 +141,10 @@ test('a text of which too little is learnt is refused with what remains of it', 
 test('an address holds the task, its settings and the run beside it', () => {
   for (const task of TASKS) {
     const settings = DEFAULTS[task];
-    assert.deepEqual(parseTrain(formatTrain({ settings, other: null })), { settings, other: null });
+    const alone = { ...TRAIN_DEFAULTS, settings };
+    assert.deepEqual(parseTrain(formatTrain(alone)), alone);
   }
-  assert.equal(formatTrain({ settings: DEFAULTS.induction, other: null }).toString(), '');
+  assert.equal(formatTrain(TRAIN_DEFAULTS).toString(), '');
   /** @type {Settings} */
   const settings = {
     ...DEFAULTS.reversal,
@@ -152,7 +154,7 @@ test('an address holds the task, its settings and the run beside it', () => {
     only: false,
     positions: 'none',
   };
-  const state = { settings, other: { ...settings, layers: 2, seed: 8 } };
+  const state = { settings, other: { ...settings, layers: 2, seed: 8 }, kept: '' };
   assert.deepEqual(parseTrain(formatTrain(state)), state);
   const odd = 'task=none&seed=-1&heads=3&width=7&lr=2&layers=99&positions=x';
   assert.deepEqual(parseTrain(new URLSearchParams(odd)).settings, DEFAULTS.induction);
@@ -162,11 +164,13 @@ test('a change of the first run leaves the run beside it what it differs in, and
   const settings = DEFAULTS.induction;
   const beside = { ...settings, seed: 2, layers: 1 };
   /** @param {Partial<Settings>} other @param {Partial<Settings>} part */
-  const changedTo = (other, part) => changed({ settings, other: { ...settings, ...other } }, part);
-  assert.deepEqual(changed({ settings, other: null }, { seed: 5 }).other, null);
+  const changedTo = (other, part) =>
+    changed({ ...TRAIN_DEFAULTS, settings, other: { ...settings, ...other } }, part);
+  assert.deepEqual(changed({ ...TRAIN_DEFAULTS, settings }, { seed: 5 }).other, null);
   assert.deepEqual(changedTo(beside, { seed: 5, width: 64 }), {
     settings: { ...settings, seed: 5, width: 64 },
     other: { ...beside, width: 64 },
+    kept: '',
   });
   assert.deepEqual(changedTo({ seed: 2 }, { seed: 2 }).other, { ...settings, seed: 3 });
   assert.deepEqual(changedTo({ seed: MAX_SEED }, { seed: MAX_SEED }).other?.seed, 0);
@@ -175,6 +179,15 @@ test('a change of the first run leaves the run beside it what it differs in, and
     layers: 1,
     seed: 2,
   });
+});
+
+test('the address keeps the name of a long text that this browser has not, until there is another text', () => {
+  const address = 'task=own&kept=3ij-1abc';
+  const state = parseTrain(new URLSearchParams(address));
+  assert.deepEqual([state.settings.text, state.kept], ['', '3ij-1abc']);
+  assert.equal(formatTrain(state).toString(), address);
+  assert.equal(formatTrain(changed(state, { seed: 2 })).toString(), `${address}&seed=2`);
+  assert.equal(formatTrain(changed(state, { text: 'one' })).toString(), 'task=own&text=one');
 });
 
 test('what is known of settings is said, and nothing of the usual ones', () => {

@@ -190,7 +190,7 @@ roomTest('a text too long for the address survives a reload', '', async (page) =
   await says(page, '#explore-message', /no text yet/);
   assert.equal(await textOf(page, '#explore-room-left'), '');
   await page.evaluate(() => (location.hash = '#explore?kept=1-1'));
-  await says(page, '#explore-kept', /another browser keeps/);
+  await says(page, '#explore-kept', /this browser does not have\. Here is the sample/);
   await openMenu(page, 'explore-files');
   await page.waitForSelector('#explore-link');
 });

@@ -83,7 +83,7 @@ class Controls {
   #store;
   #text = byId('text', HTMLTextAreaElement);
   #own = byId('own', HTMLDivElement);
-  #lost = el('p', { class: 'note', id: 'compare-kept' }, LOST);
+  #lost = el('p', { class: 'note', id: 'compare-kept' }, `${LOST} Here is the sample.`);
   #width = selectOf('width');
   #heads = selectOf('heads');
   #seed = inputOf('seed');

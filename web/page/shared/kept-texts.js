@@ -9,17 +9,28 @@ const PREFIX = 'headwise-text-';
 /** Said after the length of a text. */
 export const TOO_LONG = '; too long for the address: this browser keeps it, others see the sample';
 /** Where no such text is found. */
-export const LOST =
-  'This address is of a long text that another browser keeps. Here is the sample.';
+export const LOST = 'This address is of a long text that this browser does not have.';
 
 /** So many are kept, the newest. */
-const MOST = 20;
+const MOST = 100;
+
+/** In ms: a text that follows another one sooner is the same, typed on. */
+const TYPING = 5000;
+
+/** What this tab was the first to keep, last. */
+let latest = { name: '', time: 0 };
 
 /** Keeps a text, if the browser lets its pages remember anything. @param {string} text */
 export function keepText(text) {
+  const name = `${PREFIX}${keyOf(text)}`;
+  if (name === latest.name) return;
   try {
-    const name = `${PREFIX}${keyOf(text)}`;
+    const isTypedOn = Date.now() - latest.time < TYPING;
+    if (isTypedOn) localStorage.removeItem(latest.name);
+    // What was there before may be of an address that somebody has: it stays.
+    const isNew = localStorage.getItem(name) === null;
     localStorage.setItem(name, `${Date.now()} ${text}`);
+    latest = { name: isNew ? name : '', time: Date.now() };
     const kept = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
     const ageOf = (/** @type {string} */ key) =>
       Number.parseInt(localStorage.getItem(key) ?? '0', 10);

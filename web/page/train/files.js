@@ -7,7 +7,7 @@
 
 import { writeSafetensors } from '../../headwise/formats.js';
 import { tensor } from '../../headwise/index.js';
-import { formatTrain } from './settings.js';
+import { formatTrain, TRAIN_DEFAULTS } from './settings.js';
 
 /** A character is a token. @param {readonly string[]} characters */
 const tokenizerOf = (characters) => ({
@@ -48,7 +48,7 @@ export function modelFiles(trainer, settings) {
     mutedName(head),
     tensor(rows, [rows.length]),
   ]);
-  const address = String(formatTrain({ settings, other: null }));
+  const address = String(formatTrain({ ...TRAIN_DEFAULTS, settings }));
   return {
     'config.json': json(configOf(model.options)),
     'model.safetensors': writeSafetensors(model.stateDict(), { format: 'pt' }),

@@ -6,6 +6,7 @@
  */
 
 import { formatCount } from '../shared/format.js';
+import { LOST } from '../shared/kept-texts.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { CHOICES, nextSeed, TASKS } from './settings.js';
 import { LEAST_TEXT } from './tasks/text.js';
@@ -56,6 +57,7 @@ const textForm = (room) => html`<form class="train-own" @submit=${(
   <div class="field">
     <label for="train-text">Your text: ${LEAST_TEXT} characters or more; some pages are better</label>
     <textarea id="train-text" name="text" rows="4" dir="auto" spellcheck="false" .value=${room.settings.value.text}></textarea>
+    <p class="note" id="train-lost" ?hidden=${drawn(() => room.state.value.kept === '')}>${LOST}</p>
     <p class="note" id="train-left-out" role="status">${drawn(() => {
       const learnt = room.runs.value[0]?.about.value?.learnt;
       return learnt ? leftOut(learnt) : '';

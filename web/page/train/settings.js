@@ -79,10 +79,15 @@ function write(settings, otherwise, params) {
  * @typedef {object} TrainState
  * @property {Settings} settings
  * @property {Settings | null} other the run beside it; null: none
+ * @property {string} kept name of a text that the address has and this browser has not; '': none
  */
 
 /** @type {Readonly<TrainState>} */
-export const TRAIN_DEFAULTS = Object.freeze({ settings: DEFAULTS.induction, other: null });
+export const TRAIN_DEFAULTS = Object.freeze({
+  settings: DEFAULTS.induction,
+  other: null,
+  kept: '',
+});
 
 /**
  * Changes settings of the first run. What both have alike stays so in the run beside it, and no two runs are the same.
@@ -91,39 +96,40 @@ export const TRAIN_DEFAULTS = Object.freeze({ settings: DEFAULTS.induction, othe
  * @param {Partial<Settings>} part
  * @returns {TrainState}
  */
-export function changed({ settings: before, other }, part) {
+export function changed({ settings: before, other, kept: lost }, part) {
   const settings = { ...before, ...part };
-  if (!other) return { settings, other };
+  const kept = part.text === undefined ? lost : '';
+  if (!other) return { settings, other, kept };
   const names = /** @type {(keyof Settings)[]} */ (Object.keys(part));
   const alike = names.filter((name) => before[name] === other[name]);
   const moved = { ...other, ...Object.fromEntries(alike.map((name) => [name, part[name]])) };
   const isSame = JSON.stringify(moved) === JSON.stringify(settings);
-  return { settings, other: isSame ? { ...moved, seed: nextSeed(moved) } : moved };
+  return { settings, other: isSame ? { ...moved, seed: nextSeed(moved) } : moved, kept };
 }
 
 /** @param {Settings} settings */
 export const nextSeed = ({ seed }) => (seed + 1) % (MAX_SEED + 1);
 
-/** The own text that an address has, or names: then this browser may have it. @param {URLSearchParams} params */
-const textIn = (params) => params.get('text') ?? keptText(params.get('kept') ?? '') ?? '';
-
 /** @param {URLSearchParams} params @returns {TrainState} */
 export function parseTrain(params) {
   const task = TASKS.find((one) => one === params.get('task')) ?? 'induction';
-  const text = task === 'own' ? textIn(params) : '';
-  const settings = read(params, { ...DEFAULTS[task], text });
+  const name = params.get('kept') ?? '';
+  // The address has the text, or names it: then this browser may have it.
+  const text = task === 'own' ? (params.get('text') ?? keptText(name)) : '';
+  const settings = read(params, { ...DEFAULTS[task], text: text ?? '' });
   const beside = params.get('beside');
   const other = beside === null ? null : read(new URLSearchParams(beside), settings);
-  return { settings, other };
+  return { settings, other, kept: text === undefined ? name : '' };
 }
 
 /** @param {TrainState} state @returns {URLSearchParams} only what differs from the task's own settings */
-export function formatTrain({ settings, other }) {
+export function formatTrain({ settings, other, kept }) {
   const params = new URLSearchParams();
   const { task, text } = settings;
   if (task !== 'induction') params.set('task', task);
   if (!isLinkable(text)) params.set('kept', keyOf(text));
   else if (text) params.set('text', text);
+  else if (kept) params.set('kept', kept);
   write(settings, DEFAULTS[task], params);
   if (other) {
     const differs = new URLSearchParams();

@@ -12,7 +12,7 @@ import { batch, computed, derived, effect, signal, untracked } from '../shared/s
 import { keepText } from '../shared/kept-texts.js';
 import { isLinkable } from '../shared/linkable.js';
 import { Run } from './run.js';
-import { changed, DEFAULTS } from './settings.js';
+import { changed, DEFAULTS, TRAIN_DEFAULTS } from './settings.js';
 import { TASK_WORDS } from './words.js';
 
 /** Where nothing is to move: a still is shown this long, and these steps are between two at most. */
@@ -122,13 +122,13 @@ export class Training {
   choose(task) {
     this.#text = this.settings.peek().text || this.#text;
     const text = task === 'own' ? this.#text : '';
-    this.set({ settings: { ...DEFAULTS[task], text }, other: null });
+    this.set({ ...TRAIN_DEFAULTS, settings: { ...DEFAULTS[task], text } });
   }
 
   /** Goes on from a run that was kept. @param {Settings} settings @param {Saved} saved */
   resume(settings, saved) {
     this.#saved = saved;
-    this.set({ settings, other: null });
+    this.set({ ...TRAIN_DEFAULTS, settings });
     if (this.#saved) this.restart();
   }
 
