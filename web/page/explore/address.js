@@ -49,7 +49,7 @@
  */
 
 import { isLinkable, keyOf } from '../shared/linkable.js';
-import { firstHead, firstPins } from './models.js';
+import { firstHead, firstPins, OPENED } from './models.js';
 import { SCORES } from './scores.js';
 import { stepOf, TOURS } from './tours.js';
 
@@ -315,6 +315,15 @@ export function formatExplore(state) {
   }
   return params;
 }
+
+/** What the address of a state does not carry to others. @param {ExploreState} state @returns {string[]} in words */
+export const leftOut = ({ model, text, kept, added, corrupted }) =>
+  [
+    model === OPENED && 'your files',
+    (kept !== null || !isLinkable(text)) && 'your text, which is too long',
+    added.length > MAX_LINK_TOKENS && 'what the model wrote',
+    !isLinkable(corrupted) && 'the other text, which is too long',
+  ].filter((words) => words !== false);
 
 /** @param {number} value */
 const round = (value) => Math.round(value * 100) / 100;

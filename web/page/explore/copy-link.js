@@ -6,6 +6,9 @@
 
 import { signal } from '../shared/signals.js';
 import { drawn, html } from '../shared/template.js';
+import { leftOut } from './address.js';
+
+const list = new Intl.ListFormat('en');
 
 /** @param {Explorer} room */
 export function copyLink(room) {
@@ -13,7 +16,8 @@ export function copyLink(room) {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(location.href);
-      words.value = 'Copied.';
+      const missing = list.format(leftOut(room.state.peek()));
+      words.value = missing ? `Copied. The link does not carry ${missing}.` : 'Copied.';
     } catch {
       words.value = 'Copy it from the address bar.';
     }

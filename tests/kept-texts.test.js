@@ -1,0 +1,88 @@
+// Long texts that the browser keeps for their addresses, and what an address does not carry to others.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { EXPLORE_DEFAULTS, leftOut } from '../web/page/explore/address.js';
+import { keepText, keptText } from '../web/page/shared/kept-texts.js';
+import { keyOf } from '../web/page/shared/linkable.js';
+
+/** As much of a Storage as is used: its texts are its own properties, as a browser's are. */
+class FakeStorage {
+  /** @type {any} */
+  #own = this;
+
+  /** @param {string} name */
+  getItem(name) {
+    return this.#own[name] ?? null;
+  }
+
+  /** @param {string} name @param {string} text */
+  setItem(name, text) {
+    this.#own[name] = text;
+  }
+
+  /** @param {string} name */
+  removeItem(name) {
+    delete this.#own[name];
+  }
+}
+
+const SECOND = 1000;
+const keptOf = (/** @type {string} */ text) => keptText(keyOf(text));
+
+beforeEach(() => {
+  mock.timers.enable({ apis: ['Date'], now: Date.now() });
+  Object.assign(globalThis, { localStorage: new FakeStorage() });
+});
+afterEach(() => {
+  mock.timers.reset();
+  Reflect.deleteProperty(globalThis, 'localStorage');
+});
+
+test('a text that is typed on is kept once, and pushes no other out', () => {
+  keepText('of a bookmark');
+  mock.timers.tick(60 * SECOND);
+  for (let i = 0; i < 200; i++) {
+    keepText(`typed ${i}`);
+    mock.timers.tick(SECOND);
+  }
+  assert.equal(keptOf('of a bookmark'), 'of a bookmark');
+  assert.equal(keptOf('typed 199'), 'typed 199');
+  assert.equal(keptOf('typed 198'), undefined);
+});
+
+test('a text that was kept before stays, though one types on from it at once', () => {
+  keepText('of a bookmark');
+  mock.timers.tick(60 * SECOND);
+  keepText('of a bookmark');
+  mock.timers.tick(SECOND);
+  keepText('of a bookmark!');
+  assert.equal(keptOf('of a bookmark'), 'of a bookmark');
+  assert.equal(keptOf('of a bookmark!'), 'of a bookmark!');
+});
+
+test('of many texts the newest are kept', () => {
+  for (let i = 0; i < 150; i++) {
+    mock.timers.tick(60 * SECOND);
+    keepText(`text ${i}`);
+  }
+  const kept = Array.from({ length: 150 }, (_, i) => keptOf(`text ${i}`) !== undefined);
+  assert.equal(kept.indexOf(true), 50);
+  assert.ok(kept.slice(50).every(Boolean));
+});
+
+test('what an address does not carry to others is said', () => {
+  const long = 'word '.repeat(1000);
+  assert.deepEqual(leftOut({ ...EXPLORE_DEFAULTS, text: 'short', added: [1] }), []);
+  assert.deepEqual(
+    leftOut({
+      ...EXPLORE_DEFAULTS,
+      ...{ model: 'opened', text: long, corrupted: long, added: Array(501).fill(1) },
+    }),
+    [
+      'your files',
+      'your text, which is too long',
+      'what the model wrote',
+      'the other text, which is too long',
+    ],
+  );
+});
