@@ -117,6 +117,18 @@ for (const [name, tokenizer] of Object.entries(TOKENIZERS))
     encoder.dispose();
   });
 
+test('a [MASK] in the text is asked about first, and hides what the model finds likeliest', async () => {
+  const model = await open('bert', wordPieces());
+  const run = runModel(model, idsOf(model, 'the cat [MASK] on a mat.', []), []);
+  const at = run.ids.indexOf(/** @type {number} */ (model.text.mask));
+  assert.equal(lastToken({ n: run.ids.length, causal: false, tokens: run.tokens }), at);
+  assert.equal(run.actual(at), undefined);
+  const logits = run.logits(at);
+  assert.equal(targetOf(run, run, at, null), logits.indexOf(Math.max(...logits)));
+  run.dispose();
+  model.encoder.dispose();
+});
+
 test('a file without a head, and a text of ids, predict nothing, and say why', async () => {
   const plain = await open('bert-plain', wordPieces());
   const { predicts, why } = predictionOf(plain);

@@ -21,6 +21,7 @@
  *   whose tokens are words
  * @property {string} text as shown: a leading space is drawn as a mark
  * @property {boolean} [isSpecial] whether it stands for no words, as [CLS] and <s> do
+ * @property {boolean} [isMask] whether it hides another one, as [MASK] does
  * @property {boolean} [isApart] whether a space stands before it, which is no part of it
  *
  * @typedef {object} Matrix the corner of a matrix that is shown

@@ -2,6 +2,7 @@
  * What the model predicts after a token, or in the place of a hidden one: the likeliest tokens, before and after heads were
  * muted, and the one that is asked about.
  *
+ * @import { Token } from '../types.js'
  * @import { Explorer } from './explorer.js'
  */
 
@@ -68,6 +69,13 @@ function otherToken(room) {
   </details>`;
 }
 
+/** @param {Token} token @param {number} at @param {boolean} isMasked whether hidden tokens are predicted */
+function heading(token, at, isMasked) {
+  const place = tokenName(token, at);
+  if (!isMasked) return html`Next after ${place}`;
+  return token.isMask ? html`In the place of ${place}` : html`If ${place} were masked`;
+}
+
 /** @param {Explorer} room */
 function list(room) {
   const answer = room.next.answer.value;
@@ -83,8 +91,7 @@ function list(room) {
   const names = muted.map(shortName).join(', ');
   const choose = (/** @type {number | null} */ id, /** @type {boolean} */ isAgainst) =>
     room.set(isAgainst ? { against: id === against ? null : id } : { target: id });
-  const place = tokenName(tokens[at], at);
-  return html`<h3>${isMasked ? html`If ${place} were masked` : html`Next after ${place}`}</h3>
+  return html`<h3>${heading(tokens[at], at, isMasked)}</h3>
     <table class="bars next-tokens">
       <thead class=${hasMuted ? '' : 'visually-hidden'}>
         <tr>

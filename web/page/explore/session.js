@@ -47,13 +47,16 @@ import { connect } from '../shared/connect.js';
 import { PageError } from '../shared/errors.js';
 
 /**
- * The token that is asked about before one is chosen: the last one; where every token sees all, the last of the text's own.
+ * The token that is asked about before one is chosen: the last one; where every token sees all, the last that is hidden, else
+ * the last of the text's own.
  *
  * @param {{ n: number, causal: boolean, tokens: Token[] }} run
  */
 export function lastToken({ n, causal, tokens }) {
-  const own = causal ? -1 : tokens.findLastIndex(({ isSpecial }) => !isSpecial);
-  return own < 0 ? n - 1 : own;
+  if (causal) return n - 1;
+  const hidden = tokens.findLastIndex(({ isMask }) => isMask);
+  const own = tokens.findLastIndex(({ isSpecial }) => !isSpecial);
+  return [hidden, own, n - 1].find((at) => at >= 0) ?? 0;
 }
 
 /** Rows that are kept, in weights. */

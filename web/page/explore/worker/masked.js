@@ -58,7 +58,8 @@ export function runEncoder(model, ids, muted) {
       if (latest?.at !== at) latest = { at, logits: maskedLogits(model, ids, at, headMask) };
       return latest.logits;
     },
-    actual: (at) => ids[at],
+    // Nobody knows what a [MASK] of the text itself hides.
+    actual: (at) => (ids[at] === text.mask ? undefined : ids[at]),
     hasLogits: false,
     dispose: () => trace.forEach((layer) => layer.dispose()),
   };

@@ -83,6 +83,7 @@ export function readTokenizer(json) {
   const isPieces = json.model?.type === 'WordPiece';
   const isInside = (/** @type {string} */ text) =>
     text.startsWith(json.model.continuing_subword_prefix ?? '##');
+  const mask = [...special].find(([, { content }]) => MASK.test(content))?.[0];
   const inBytes = isByteLevel(json.pre_tokenizer) || isByteLevel(json.decoder);
   /** @param {number} id */
   const labelOfId = (id) => {
@@ -94,11 +95,12 @@ export function readTokenizer(json) {
   return {
     encode: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
     ...around,
-    mask: [...special].find(([, { content }]) => MASK.test(content))?.[0],
+    mask,
     token(id) {
       const text = labelOfId(id);
       const isSpecial = special.get(id)?.special === true;
-      return { id, text, isSpecial, isApart: isPieces && !isInside(text) && !CLOSING.test(text) };
+      const isApart = isPieces && !isInside(text) && !CLOSING.test(text);
+      return { id, text, isSpecial, isMask: id === mask, isApart };
     },
   };
 }
