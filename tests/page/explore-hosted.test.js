@@ -58,6 +58,9 @@ roomTest('a model is fetched by its address, which the page’s own then has', '
     await page.$eval('#explore-model', (menu) => /** @type {HTMLSelectElement} */ (menu).value),
     name,
   );
+  await openMenu(page, 'explore-files');
+  await page.click('#explore-export');
+  await page.waitForSelector('#explore-save[download*="induction"]');
 });
 
 pageTest(

@@ -10,7 +10,7 @@ import { formatBytes } from '../../shared/format.js';
 import { batch, effect, signal, untracked } from '../../shared/signals.js';
 import { drawn, field, html, nothing, taking } from '../../shared/template.js';
 import { headAt } from '../address.js';
-import { pageModel } from '../models.js';
+import { OPENED, pageModel } from '../models.js';
 import { newest } from '../newest.js';
 import { palette } from '../palette.js';
 import { FORMATS, makeExport, REPORT, WHATS } from './choices.js';
@@ -23,7 +23,8 @@ function seenIn(room) {
   const { run } = session;
   if (!run) return undefined;
   const predicted = room.losses.answer.peek();
-  const source = pageModel(state.peek().model)?.title ?? own.peek()?.name ?? '';
+  const { model } = state.peek();
+  const source = pageModel(model)?.title ?? (model === OPENED ? own.peek()?.name : model) ?? '';
   const names = order.peek().map((i) => headAt(i, run.heads));
   return {
     ...{ state: shown.peek(), run, session, source, order: names },
