@@ -111,6 +111,8 @@ export function continuation(room) {
         <div class="continue-how">${how(room)}</div>`,
     )}
   </form>`;
-  const told = html`<span id="explore-written" role="status">${drawn(() => status.value)}</span>`;
+  // Read aloud when the last token is there, not at each.
+  const told = html`<span id="explore-written" role="status"
+    aria-busy=${drawn(() => String(work.value !== undefined))}>${drawn(() => status.value)}</span>`;
   return { form, told };
 }

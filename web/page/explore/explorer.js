@@ -59,6 +59,12 @@ function possibleState(state, run, vocabSize = Infinity) {
   };
 }
 
+/** What an error says, with its full stop. @param {unknown} error */
+function sentence(error) {
+  const { message } = /** @type {Error} */ (error);
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
 export class Explorer {
   #store;
   #dark = matchMedia('(prefers-color-scheme: dark)');
@@ -132,12 +138,15 @@ export class Explorer {
   /** @param {unknown} error */
   fail = (error) => {
     if (isSuperseded(error)) return;
-    const { run } = this.session;
-    this.run.value = run;
-    const { message } = /** @type {Error} */ (error);
-    const end = /[.!?]$/.test(message) ? '' : '.';
-    const still = run ? `${end} Shown is still the last text that could be read.` : '';
-    this.say(message + still, true);
+    this.run.value = this.session.run;
+    this.say(sentence(error), true);
+  };
+
+  /** A text or a model could not be read. @param {unknown} error */
+  failReading = (error) => {
+    this.fail(error);
+    if (isSuperseded(error) || !this.run.peek()) return;
+    this.say(`${sentence(error)} Shown is still the last text that could be read.`, true);
   };
 
   // What follows from it

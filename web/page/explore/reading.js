@@ -50,7 +50,8 @@ function connectOpening(room) {
         signal: mine.signal,
         onProgress({ fraction, label = 'Loading' }) {
           if (!isWanted()) return;
-          room.say(`${label} … ${Math.round(100 * fraction)} %`);
+          // How far it is, the bar says: a screen reader reads each new message.
+          room.say(`${label} …`);
           waiting.reach(fraction);
         },
       });
@@ -70,7 +71,7 @@ function connectOpening(room) {
         // None, if its Worker was ended before.
         room.run.value = session.run;
         room.say('Cancelled.');
-      } else room.fail(error);
+      } else room.failReading(error);
     }
   };
   effect(() => {
@@ -120,7 +121,7 @@ export function connectReading(room) {
       end();
       read.value = about;
     }
-  }, room.fail);
+  }, room.failReading);
   const reading = derived(() => {
     const { text, added, muted } = state.value;
     return { text, added, muted, causal: causal.value, softmax: softmax.value, model: model.value };
@@ -134,7 +135,7 @@ export function connectReading(room) {
   let recovered = {};
   room.onLost = (error) => {
     if (recovered === state.peek()) {
-      room.fail(error);
+      room.failReading(error);
       return;
     }
     recovered = state.peek();

@@ -33,7 +33,8 @@ function form(room) {
     room.set({ corrupted: input().value });
   };
   const keys = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key === 'Enter' && !event.shiftKey) take(event);
+    // Enter that ends a composition, as of Japanese, belongs to the text.
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) take(event);
   };
   const close = () => {
     room.set({ corrupted: null });
