@@ -5,7 +5,7 @@ import { checkIntegers } from '../modules/embedding.js';
 import { tensor } from '../tensor/make-tensor.js';
 import { checkFloats } from '../tensor/operand.js';
 import { Tensor } from '../tensor/tensor.js';
-import { decoderConfig } from './source.js';
+import { decoderConfig, unrecordedForward } from './source.js';
 
 /** @typedef {import('../models/language-model.js').LanguageModel} LanguageModel */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
@@ -95,16 +95,7 @@ export function checkMask({ numLayers, numHeads }, value) {
  * @param {import('../models/language-model.js').DecoderForwardOptions} options
  * @returns {any}
  */
-export function forward({ model }, text, options) {
-  const { engine } = model;
-  const { isRecording } = engine;
-  engine.isRecording = false;
-  try {
-    return model.forward(text, options);
-  } finally {
-    engine.isRecording = isRecording;
-  }
-}
+export const forward = ({ model }, text, options) => unrecordedForward(model, text, options);
 
 /**
  * One of the tensors along the first axis.

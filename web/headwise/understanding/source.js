@@ -81,13 +81,31 @@ export function sizesOf(model) {
 }
 
 /**
+ * A forward whose gradients are not recorded.
  * @param {any} model
  * @param {any} ids
+ * @param {object} options
+ * @returns {any}
+ */
+export function unrecordedForward(model, ids, options) {
+  const { engine } = model;
+  const { isRecording } = engine;
+  engine.isRecording = false;
+  try {
+    return model.forward(ids, options);
+  } finally {
+    engine.isRecording = isRecording;
+  }
+}
+
+/**
+ * @param {unknown} model
+ * @param {unknown} ids
  * @returns {Trace[]} of all layers
  */
 export function traceText(model, ids) {
-  const { isDecoder } = sizesOf(model);
-  return model.forward(ids, isDecoder ? { trace: true, logits: 'none' } : { trace: true }).trace;
+  sizesOf(model);
+  return unrecordedForward(model, ids, { trace: true, logits: 'none' }).trace;
 }
 
 /** @param {unknown} given @returns {Trace[]} */
