@@ -11,6 +11,7 @@ import { sizeOf } from '../tensor/shape.js';
  * @typedef {object} Traced
  * @property {import('../modules/module.js').Module} module
  * @property {number} layer
+ * @property {readonly number[]} [lengths] of the texts, if these are padded
  */
 
 /**
@@ -18,6 +19,12 @@ import { sizeOf } from '../tensor/shape.js';
  * @type {(trace: unknown) => import('../engine/engine.js').Engine | undefined}
  */
 export let engineOfTrace;
+
+/**
+ * @internal How many tokens each text of a trace has. Undefined: all have as many.
+ * @type {(trace: Trace) => readonly number[] | undefined}
+ */
+export let lengthsOfTrace;
 
 /**
  * A trace of one layer's forward: the queries, keys and values and the softmax's maxima and sums. It recomputes exact
@@ -31,6 +38,7 @@ export class Trace extends Owned {
   static {
     engineOfTrace = (trace) =>
       typeof trace === 'object' && trace !== null && #engine in trace ? trace.#engine : undefined;
+    lengthsOfTrace = (trace) => trace.#traced.lengths;
   }
 
   /**

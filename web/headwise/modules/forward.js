@@ -54,16 +54,17 @@ function checkLogits(logits, tokens) {
  * @param {() => Tensor} readOutput
  * @param {Extras} extras
  * @param {number} stored tokens that were in the cache
+ * @param {readonly number[]} [lengths] of rows that are padded
  * @returns {Results}
  */
-function readResults(module, readOutput, extras, stored) {
+function readResults(module, readOutput, extras, stored, lengths) {
   const { engine } = module;
   const { layers, firstLayer, scores, weightsBytes, weightsAt, tracesAt, cacheAt } = extras;
   /** @type {Trace[]} */
   const trace = [];
   for (let layer = firstLayer; extras.trace && layer < layers; layer++) {
     const pointer = engine.words[tracesAt / 4 + trace.length];
-    trace.push(new Trace(engine, pointer, scores, { module, layer }));
+    trace.push(new Trace(engine, pointer, scores, { module, layer, lengths }));
   }
   try {
     /** @type {Results} */
@@ -135,11 +136,12 @@ export function runForward(module, about, input, asked, x) {
   call.isRecorded = isWanted && ending === undefined;
   const outputAt = callModule(engine, call);
   const read = () => engine.read(outputAt, outputShape, outputSize);
+  const readAll = () => asked.readOutput?.(outputAt) ?? read();
   /** @type {Results} */
   const results =
     call.extras === undefined
       ? { output: read() }
-      : readResults(module, () => asked.readOutput?.(outputAt) ?? read(), call.extras, stored);
+      : readResults(module, readAll, call.extras, stored, lengths);
   if (call.isRecorded) {
     attachForward(module, call, x, results.output, asked, results.weights);
   } else if (isWanted) {

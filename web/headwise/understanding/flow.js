@@ -1,9 +1,15 @@
-import { checkIndex } from '../checks/check.js';
 import { HeadwiseError } from '../checks/error.js';
 import { tensorOf } from '../tensor/tensor.js';
 import { LayeredNetwork } from './max-flow.js';
 import { layersUpTo, mixTable } from './rollout.js';
-import { calledThere, blocksOf, checkBatch, mixedRows, withTraces } from './source.js';
+import {
+  calledThere,
+  blocksOf,
+  checkBatch,
+  checkPosition,
+  mixedRows,
+  withTraces,
+} from './source.js';
 import { Work } from './work.js';
 
 /** @typedef {import('../attention/trace.js').Trace} Trace */
@@ -12,10 +18,10 @@ import { Work } from './work.js';
 /**
  * Options of `flow`.
  * @typedef {object} FlowOptions
- * @property {number} [position] of the token that draws; default the last
+ * @property {number} [position] of the token that draws; default the text's last
  * @property {number} [residual] the share of the residual connection, from 0 to 1; default 0.5
  * @property {number} [upTo] the last layer that counts; default the last of all
- * @property {number} [batch] which text of the traces; default 0
+ * @property {number} [batch] which of several texts; default 0, the first
  */
 
 /** The most capacities of a network: layers · tokens². */
@@ -32,7 +38,7 @@ const most = 1 << 20;
  *
  * @overload
  * @param {import('./source.js').AttendingModel} source a Decoder, a Gpt2 or an Encoder
- * @param {import('./source.js').Ids} ids [tokens]
+ * @param {import('./source.js').Ids} ids [tokens], or [batch, tokens], of which `batch` says the text
  * @param {FlowOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<Tensor>}
  */
@@ -58,7 +64,7 @@ export function flow(source, ...rest) {
       const layers = layersUpTo(traces, options.upTo);
       const batch = checkBatch(options.batch, traces);
       const n = traces[0].shape[3];
-      const position = checkIndex(options.position ?? n - 1, 'position', n);
+      const position = checkPosition(options.position, traces[0], batch);
       if (layers.length * n * n > most) {
         const expected = `at most ${Math.floor(Math.sqrt(most / layers.length))}`;
         const problem = `flow through ${layers.length} layers of ${n} tokens takes too long`;

@@ -2,7 +2,16 @@ import { engineOfTrace } from '../attention/trace.js';
 import { checkIndex, checkProbability, maybe, or } from '../checks/check.js';
 import { product } from '../tensor/compute.js';
 import { tensorOf } from '../tensor/tensor.js';
-import { calledThere, batchTable, blocksOf, checkBatch, mixedRows, withTraces } from './source.js';
+import {
+  calledThere,
+  batchTable,
+  blocksOf,
+  checkBatch,
+  checkPosition,
+  mixedRows,
+  tokensOf,
+  withTraces,
+} from './source.js';
 import { Work, workTable } from './work.js';
 
 /** @typedef {import('../attention/trace.js').Trace} Trace */
@@ -15,7 +24,7 @@ import { Work, workTable } from './work.js';
  * @property {number} [residual] the share of the residual connection, from 0 to 1; default 0.5
  * @property {number} [upTo] the last layer that counts; default the last of all
  * @property {number} [position] of the one token whose row is wanted; default: all rows
- * @property {number} [batch] which text of the traces; default 0
+ * @property {number} [batch] which of several texts; default 0, the first
  */
 
 const any = maybe((value) => value);
@@ -141,19 +150,21 @@ async function wholeOf(traces, batch, residual, work) {
       product(engine, matrix(left, rows, inner), matrix(right, inner, columns)).data,
     () => work.step(),
   );
+  // Rows of padding are nobody's.
+  whole.fill(0, tokensOf(traces[0], batch) * n);
   return tensorOf(whole, Object.freeze([n, n]));
 }
 
 /**
  * Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): what each token draws from each input
  * token, if attention is all that mixes them. It is the product A_upTo · … · A_0 of A_l = (1 - residual) · W_l + residual · I, where
- * W_l is the mean of a layer's heads. Each row sums to 1.
+ * W_l is the mean of a layer's heads. Each row sums to 1; rows of padding, after a text that is shorter than others, are 0.
  *
  * It costs the weights of all heads once. A row alone needs no [tokens, tokens] matrix.
  *
  * @overload
  * @param {import('./source.js').AttendingModel} source a Decoder, a Gpt2 or an Encoder
- * @param {import('./source.js').Ids} ids [tokens]
+ * @param {import('./source.js').Ids} ids [tokens], or [batch, tokens], of which `batch` says the text
  * @param {RolloutOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<Tensor>}
  */
@@ -178,11 +189,11 @@ export function rollout(source, ...rest) {
     withTraces(source, rest, mixTable, 'rollout', async (traces, options) => {
       const layers = layersUpTo(traces, options.upTo);
       const batch = checkBatch(options.batch, traces);
-      const n = traces[0].shape[3];
-      const work = new Work(options, layers.length * blocksOf(n).length);
-      return options.position === undefined
-        ? wholeOf(layers, batch, options.residual, work)
-        : rowOf(layers, checkIndex(options.position, 'position', n), batch, options.residual, work);
+      const { position, residual } = options;
+      const work = new Work(options, layers.length * blocksOf(traces[0].shape[3]).length);
+      return position === undefined
+        ? wholeOf(layers, batch, residual, work)
+        : rowOf(layers, checkPosition(position, traces[0], batch), batch, residual, work);
     })
   );
 }

@@ -1,6 +1,6 @@
 import { checkProbability, or } from '../checks/check.js';
 import { tensorOf } from '../tensor/tensor.js';
-import { calledThere, blocksOf, withTraces } from './source.js';
+import { calledThere, blocksOf, tokensOf, withTraces } from './source.js';
 import { Work, workTable } from './work.js';
 
 /** @typedef {import('../attention/trace.js').Trace} Trace */
@@ -22,24 +22,26 @@ import { Work, workTable } from './work.js';
 const table = { threshold: or(checkProbability, 0.3), ...workTable };
 
 /**
- * The sum of one head's weights on the first token.
+ * The mean of one head's weights on the first token, over a text's queries.
  * @param {Trace} trace
  * @param {number} batch
  * @param {number} head
  */
-function sumOf(trace, batch, head) {
-  const [, , queries, keys] = trace.shape;
+function meanOf(trace, batch, head) {
+  const keys = trace.shape[3];
+  const queries = tokensOf(trace, batch);
   let sum = 0;
   for (const rows of blocksOf(queries)) {
     const { data } = trace.weights({ batch, head, rows });
     for (let at = 0; at < data.length; at += keys) sum += data[at];
   }
-  return sum;
+  return sum / queries;
 }
 
 /**
  * Attention sinks (Gu et al. 2024, "When Attention Sink Emerges in Language Models: An Empirical View"): of each head the mean weight
- * of the first token, α = 1/T · Σ_i A_i1, and the share of heads with α > ε. Of several texts, the mean over them.
+ * of the first token, α = 1/T · Σ_i A_i1, and the share of heads with α > ε. Of several texts, the mean over them. They may
+ * differ in length: padding does not count where a model's forward knew of it, by rows of unequal length or by `lengths`.
  *
  * It costs the weights of all heads once.
  *
@@ -68,13 +70,15 @@ export function sinks(source, ...rest) {
   return (
     answer ??
     withTraces(source, rest, table, 'sinks', async (traces, options) => {
-      const [batch, heads, queries] = traces[0].shape;
+      const [batch, heads] = traces[0].shape;
+      const all = Array.from({ length: batch }, (_, i) => i);
+      const texts = all.filter((text) => tokensOf(traces[0], text) > 0);
       const scores = new Float32Array(traces.length * heads);
       const work = new Work(options, scores.length);
       for (let i = 0; i < scores.length; i++) {
-        let sum = 0;
-        for (let b = 0; b < batch; b++) sum += sumOf(traces[Math.floor(i / heads)], b, i % heads);
-        scores[i] = sum / (batch * queries);
+        const trace = traces[Math.floor(i / heads)];
+        const sum = texts.reduce((some, text) => some + meanOf(trace, text, i % heads), 0);
+        scores[i] = sum / texts.length;
         await work.step();
       }
       const above = scores.filter((score) => score > options.threshold).length;

@@ -3,7 +3,7 @@ import { checkIndex, checkTable, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 import { configOf } from '../models/model.js';
-import { engineOfTrace } from '../attention/trace.js';
+import { engineOfTrace, lengthsOfTrace } from '../attention/trace.js';
 import { loaderThere } from '../worker/there.js';
 
 /** @typedef {import('../attention/trace.js').Trace} Trace */
@@ -162,6 +162,27 @@ export const batchTable = { batch: or((value) => value, 0) };
  * @param {readonly Trace[]} traces
  */
 export const checkBatch = (batch, [{ shape }]) => checkIndex(batch, 'batch', shape[0]);
+
+/**
+ * How many tokens a text has. Rows that follow are padding.
+ * @param {Trace} trace
+ * @param {number} batch
+ */
+export const tokensOf = (trace, batch) => lengthsOfTrace(trace)?.[batch] ?? trace.shape[3];
+
+/**
+ * One of a text's tokens.
+ * @param {unknown} given default: the last
+ * @param {Trace} trace
+ * @param {number} batch
+ */
+export function checkPosition(given, trace, batch) {
+  const tokens = tokensOf(trace, batch);
+  if (tokens === 0) {
+    throw misfit(batch, 'batch', 'a text that has tokens');
+  }
+  return checkIndex(given ?? tokens - 1, 'position', tokens);
+}
 
 /**
  * Blocks of rows [start, end).
