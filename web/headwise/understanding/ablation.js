@@ -28,8 +28,8 @@ import { calledThere } from './source.js';
  * @property {number} [against] the id that it is compared with; default: all others
  * @property {number} [position] whose next token is predicted; default the last
  * @property {'zero' | 'mean' | 'resample'} [method] what takes the place of a head's output; default 'zero'
- * @property {readonly Ids[]} [texts] of 'mean': over all tokens of these; default: the text itself. Of 'resample': texts of at
- *   least as many tokens as the text has up to position
+ * @property {readonly Ids[]} [texts] of 'mean': over all tokens of these; default: the text itself up to position. Of 'resample':
+ *   texts of at least as many tokens as the text has up to position
  * @property {number | bigint} [seed] of 'resample'; default 0
  * @property {Tensor | import('./model.js').NestedNumbers} [headMask] [layers, heads]: factors of heads' outputs that hold in every
  *   forward, those of the other texts too. A muted head's effect is 0
@@ -125,11 +125,11 @@ async function samplesOf(subject, texts, tokens, seed, headMask, pause) {
 /**
  * @param {Subject} subject
  * @param {Record<string, any>} given
- * @param {number[]} text
- * @param {number} tokens that count
+ * @param {number[]} text up to the position
  * @returns {(headMask: Tensor | undefined, pause: () => Promise<void>) => Promise<Outputs>}
  */
-function checkOutputs(subject, given, text, tokens) {
+function checkOutputs(subject, given, text) {
+  const tokens = text.length;
   const method = checkMethod(given.method ?? 'zero', 'method');
   const texts = checkTexts(subject, given.texts);
   const seed = Number(BigInt.asUintN(32, checkSeed(given.seed ?? 0)));
@@ -157,13 +157,14 @@ function checkOutputs(subject, given, text, tokens) {
  * of `target` in nats, at `position`; later tokens have no influence and are left out. The layers below the head are computed once.
  *
  * - 'zero': Michel, Levy & Neubig 2019, "Are Sixteen Heads Really Better than One?".
- * - 'mean': the head's mean output over all tokens of `texts` (Wang et al. 2022, "Interpretability in the Wild").
+ * - 'mean': the head's mean output over all tokens of `texts`, or of the text up to `position`: one mean for all positions (in Wang
+ *   et al. 2022, "Interpretability in the Wild", each position has a mean of its own, over texts).
  * - 'resample': for each head one of `texts` is drawn, and each token gets the output of the token at its place there (Chan et al.
  *   2022, "Causal Scrubbing").
  *
  * They can disagree: zeros may be far from all that later layers know (Zhang & Nanda 2024, "Towards Best Practices of Activation
  * Patching").
- * @param {import('./source.js').DecoderModel} model in evaluation mode, where dropout is off. In a Worker, the sweep runs there
+ * @param {import('./source.js').DecoderModel} model its dropout is off, in training mode too. In a Worker, the sweep runs there
  * @param {Ids} ids [tokens]
  * @param {AblationOptions} options
  * @returns {Promise<Ablation>}
@@ -181,7 +182,7 @@ export async function ablation(model, ids, options) {
   const question = shared.checkQuestion(subject, given, whole.length);
   const text = whole.slice(0, question.position + 1);
   const headMask = shared.checkMask(subject, given.headMask);
-  const prepare = checkOutputs(subject, given, whole, text.length);
+  const prepare = checkOutputs(subject, given, text);
   const onProgress = shared.checkProgress(given.onProgress);
   const pause = shared.pauses(given.signal);
 

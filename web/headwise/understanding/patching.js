@@ -130,7 +130,7 @@ function residualPatches({ dModel }, from, into) {
  * token, and the share of the score that this recovers. The score is the logit of `target` minus that of `against`, or without
  * `against` the log-probability of `target` in nats, at `position`; later tokens have no influence and are left out. Layers below
  * the patch are not computed again.
- * @param {import('./source.js').DecoderModel} model in evaluation mode, where dropout is off. In a Worker, the sweep runs there
+ * @param {import('./source.js').DecoderModel} model its dropout is off, in training mode too. In a Worker, the sweep runs there
  * @param {PatchingOptions} options
  * @returns {Promise<Patching>}
  * @throws {HeadwiseError} ERR_SHAPE: texts of unequal length, or more tokens than contextLength; ERR_VALUE: a bad argument, or texts

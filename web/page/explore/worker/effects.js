@@ -3,8 +3,8 @@
  *
  * @import { Model, Run } from './model.js'
  *
- * @typedef {'zero' | 'mean' | 'resample'} Method what takes the place of a head's output: nothing, its mean over the text, or what it
- *   gives where the text's tokens stand in another order
+ * @typedef {'zero' | 'mean' | 'resample'} Method what takes the place of a head's output: nothing, its mean over the text so far, or
+ *   what it gives where the text's tokens stand in another order
  * @typedef {{ at: number, target: number, against: number | null, method?: Method }} Asked at: which prediction; method: 'zero'
  *   if it is left out
  *
