@@ -23,7 +23,7 @@ import { checkAsIds, withLengths } from './ragged.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
- * Options of an encoder's `forward`.
+ * Options of an encoder's `forward`. With `trace`, `needWeights` or `headMask` there is no dropout, in training mode too.
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]
  * @typedef {object} EncoderForwardOptions

@@ -10,7 +10,9 @@ import { namesOf } from './names.js';
  * Options of the constructors of `Decoder` and `Encoder`.
  * @typedef {object} ModelOptions
  * @property {number} [dropout] default 0; in training mode, of the sum of embeddings (an encoder's after its norm) and of both
- *   branches of each block, as GPT-2's embd_pdrop and resid_pdrop. A config's own probabilities of dropout are passed over
+ *   branches of each block, as GPT-2's embd_pdrop and resid_pdrop. A forward that looks at heads or changes them (`trace`,
+ *   `needWeights`, `headMask`, `replace`, `start`, `residuals`) or has a cache has no dropout. A config's own probabilities of
+ *   dropout are passed over
  */
 
 /**

@@ -47,7 +47,8 @@ import { attribution, headCircuits } from './understanding.js';
  */
 
 /**
- * Options of `forward`.
+ * Options of `forward`. With `trace`, `needWeights`, `headMask`, `replace`, `start`, `residuals` or `cache` there is no dropout, in
+ * training mode too.
  * @template {LogitsOf} [Logits=LogitsOf]
  * @template {boolean} [NeedWeights=boolean]
  * @template {boolean} [WithTrace=boolean]

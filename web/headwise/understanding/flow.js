@@ -31,7 +31,7 @@ const most = 1 << 20;
  * Attention flow (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): the maximal flow from the token at the last
  * layer to each input token, through edges from each layer's tokens to those of the layer below whose capacities are the
  * entries of A_l = (1 - residual) · W_l + residual · I, where W_l is the mean of a layer's heads. The flows are not normalized;
- * the paper's code divides them by their sum.
+ * the paper's code divides them by their sum. Weights of a module's trace in training mode with dropout are those after dropout.
  *
  * Of each input token a maximal flow is computed anew, by Dinic's algorithm: some 10 · layers · tokens² steps each, and so
  * 10 · layers · tokens³ in all. layers · tokens² may be at most 2^20: 295 tokens of 12 layers.

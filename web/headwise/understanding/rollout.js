@@ -159,6 +159,7 @@ async function wholeOf(traces, batch, residual, work) {
  * Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): what each token draws from each input
  * token, if attention is all that mixes them. It is the product A_upTo · … · A_0 of A_l = (1 - residual) · W_l + residual · I, where
  * W_l is the mean of a layer's heads. Each row sums to 1; rows of padding, after a text that is shorter than others, are 0.
+ * Weights of a module's trace in training mode with dropout are those after dropout: their rows need not sum to 1.
  *
  * It costs the weights of all heads once. A row alone needs no [tokens, tokens] matrix.
  *
