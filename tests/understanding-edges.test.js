@@ -2,8 +2,17 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { tensor } from 'headwise';
-import { ablation, patching } from 'headwise/understanding';
-import { allClose, engine } from './helpers.js';
+import {
+  ablation,
+  flow,
+  headScores,
+  logitLens,
+  patching,
+  rollout,
+  sinks,
+} from 'headwise/understanding';
+import { load } from 'headwise/worker';
+import { allClose, engine, rejectsCode } from './helpers.js';
 import { drawIds, smallConfig, smallModel } from './gpt2.js';
 
 const hw = await engine();
@@ -53,4 +62,46 @@ test('sweeps of a model in training mode have no dropout', async () => {
   model.eval();
   assert.deepEqual(await all(), expected);
   model.dispose();
+});
+
+test('one trace in place of an array of them is named, from a Worker too', async () => {
+  const there = await load();
+  try {
+    const config = { model_type: 'gpt2', ...smallConfig };
+    const far = await new there.Decoder(config);
+    for (const { trace } of [
+      small.forward(ids, { trace: true }),
+      await far.forward(ids, { trace: true }),
+    ])
+      for (const each of /** @type {any[]} */ ([sinks, rollout, flow])) {
+        const expected = ['traces is a Trace', 'expected an array'];
+        await rejectsCode(each(trace[0]), 'ERR_VALUE', ...expected);
+        await rejectsCode(each(trace[0], { onProgress() {} }), 'ERR_VALUE', ...expected);
+        assert.ok(await each(trace));
+      }
+  } finally {
+    there.dispose();
+  }
+});
+
+test('logitLens says how many positions it takes', async () => {
+  const asked = logitLens(small, [1, 2], { positions: [0, 0, 1] });
+  await rejectsCode(asked, 'ERR_VALUE', 'positions is [0, 0, 1]', 'an array of 1 to 2 positions');
+  assert.deepEqual((await logitLens(small, [1, 2], { positions: [1, 1] })).ids.shape, [3, 2, 5]);
+});
+
+test('headScores asks for a context of 2 tokens, and takes one', async () => {
+  const of = (/** @type {number} */ contextLength) => smallModel(hw, { contextLength });
+  await rejectsCode(
+    headScores(of(1)),
+    'ERR_VALUE',
+    'contextLength of the model is 1',
+    'at least 2',
+  );
+  await rejectsCode(
+    headScores(of(1), { tokens: 1 }),
+    'ERR_VALUE',
+    'contextLength of the model is 1',
+  );
+  assert.deepEqual((await headScores(of(2))).ids.shape, [4, 2]);
 });

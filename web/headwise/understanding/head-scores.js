@@ -54,6 +54,13 @@ function sumsOf(weights, tokens) {
  * @param {{ vocabSize: number, contextLength: number }} sizes
  */
 function checkTokens(given, { vocabSize, contextLength }) {
+  if (contextLength < 2) {
+    throw misfit(
+      contextLength,
+      'contextLength of the model',
+      'at least 2: a token and its repetition',
+    );
+  }
   const most = Math.min(vocabSize, Math.floor(contextLength / 2));
   const tokens = given ?? Math.min(50, most);
   if (typeof tokens !== 'number' || !Number.isInteger(tokens) || tokens < 1 || tokens > most) {

@@ -13,7 +13,7 @@ import { calledThere } from './source.js';
  * @typedef {object} LogitLensOptions
  * @property {number} [top] how many of the likeliest tokens are returned; default 5
  * @property {number} [target] an id whose log-probability and rank are returned
- * @property {readonly number[]} [positions] which tokens are looked at; default all
+ * @property {readonly number[]} [positions] which tokens are looked at, at most as many as there are; default all
  * @property {Tensor | import('./model.js').NestedNumbers} [headMask] [layers, heads]: factors of heads' outputs
  * @property {(progress: { done: number, total: number }) => void} [onProgress] gets how many rows of the residual stream are done
  * @property {AbortSignal} [signal] aborts within one product with the unembedding
@@ -48,7 +48,7 @@ function checkLens({ vocabSize }, given, tokens) {
   const all = Array.from({ length: tokens }, (_, i) => i);
   const positions = given.positions === undefined ? all : copyArray(given.positions, tokens);
   if (positions === undefined || positions.length === 0) {
-    throw misfit(given.positions, 'positions', 'an array of positions');
+    throw misfit(given.positions, 'positions', `an array of 1 to ${tokens} positions`);
   }
   positions.forEach((position, i) => checkIndex(position, `positions[${i}]`, tokens));
   const { target } = given;

@@ -139,6 +139,9 @@ function checkTraces(given) {
  */
 export async function withTraces(source, rest, table, name, use) {
   if (engineOfTrace(source) !== undefined) {
+    if (!isArray(rest[0])) {
+      throw misfit(source, 'traces', 'an array of traces');
+    }
     // In a Worker, a trace is handed over before all traces.
     return withTraces(rest[0], rest.slice(1), table, name, use);
   }
