@@ -87,7 +87,7 @@ roomTest('the report has the numbers of the view, and the way back to it', QUERY
 });
 
 for (const [by, method, legend] of [
-  ['mean-effect', 'mean', 'with the head’s mean over the text in its place'],
+  ['mean-effect', 'mean', 'with the head’s mean over the text so far in its place'],
   ['resample-effect', 'resample', 'with what the head gives on the text shuffled'],
 ]) {
   roomTest(

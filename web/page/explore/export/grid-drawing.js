@@ -69,7 +69,7 @@ export async function gridDrawing({ state, run, session, order, values, measure 
 const WORDS = {
   attribution: 'what the head itself writes to the prediction',
   effect: 'what the prediction loses without the head',
-  'mean-effect': 'what the prediction loses with the head’s mean over the text in its place',
+  'mean-effect': 'what the prediction loses with the head’s mean over the text so far in its place',
   'resample-effect': 'what the prediction loses with what the head gives on the text shuffled',
   patching: 'the share of the prediction that the head brings back in the other text',
   entropy: 'entropy, in bits',

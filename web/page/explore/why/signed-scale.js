@@ -11,7 +11,7 @@ import { html } from '../../shared/template.js';
 /** What takes the place of a head's output. */
 export const INSTEAD = {
   zero: 'without the head',
-  mean: 'with the head’s mean over the text in its place',
+  mean: 'with the head’s mean over the text so far in its place',
   resample: 'with what the head gives on the text shuffled in its place',
 };
 
