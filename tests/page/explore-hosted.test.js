@@ -60,7 +60,7 @@ roomTest('a model is fetched by its address, which the page’s own then has', '
   );
   await openMenu(page, 'explore-files');
   await page.click('#explore-export');
-  await page.waitForSelector('#explore-save[download*="induction"]');
+  await page.waitForSelector('#export-save[download*="induction"]');
 });
 
 pageTest(
