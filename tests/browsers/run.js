@@ -1,5 +1,5 @@
 // npm run test:browsers: the package's tests and the page's in all browsers, and one table of what came out.
-// Arguments choose browsers and files: npm run test:browsers -- firefox webkit explore-why
+// Arguments choose browsers, and files whose name says so: npm run test:browsers -- firefox webkit explore-why
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,25 +66,22 @@ async function runAgain(job) {
   return result === undefined ? 'FAILED twice' : `${result}, at the second try`;
 }
 
-const wanted = process.argv.slice(2);
-/** @param {string[]} names @returns {string[]} those that are wanted; all, if none is */
-function chosen(names) {
-  const some = names.filter((name) => wanted.includes(name));
-  return some.length > 0 ? some : names;
-}
+const args = process.argv.slice(2);
+const isBrowser = (/** @type {string} */ arg) => arg in engines;
+const parts = args.filter((arg) => !isBrowser(arg));
 const nameOf = (/** @type {string} */ file) => basename(file, '.test.js');
-const unknown = wanted.filter(
-  (name) => !(name in engines) && !all.some((file) => nameOf(file) === name),
-);
+const unknown = parts.filter((part) => !all.some((file) => nameOf(file).includes(part)));
 if (unknown.length > 0) {
-  console.error(
-    `${unknown.join(', ')}: unknown; expected ${Object.keys(engines).join(', ')}, or files`,
-  );
+  const expected = `${Object.keys(engines).join(', ')}, or parts of files' names`;
+  console.error(`${unknown.join(', ')}: unknown; expected ${expected}`);
   process.exit(1);
 }
-const browsers = chosen(Object.keys(engines));
-const names = chosen(all.map(nameOf));
-const files = all.filter((file) => names.includes(nameOf(file)));
+const browsers = Object.keys(engines).filter(
+  (name) => args.includes(name) || !args.some(isBrowser),
+);
+const files = all.filter(
+  (file) => parts.length === 0 || parts.some((part) => nameOf(file).includes(part)),
+);
 const jobs = files.flatMap((file) => browsers.map((browser) => ({ browser, file })));
 const results = await withPage(async () => {
   const first = await inParallel(jobs, run);
