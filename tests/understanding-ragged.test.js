@@ -114,6 +114,18 @@ test('a text without tokens has no sinks, no flow and no rollout', async () => {
   model.dispose();
 });
 
+test('a padded text after a cache is refused, though it has as many queries as there are keys', async () => {
+  const model = await open('llama');
+  const cache = model.createCache();
+  model.forward(short, { cache });
+  const ids = [Array(model.config.contextLength).fill(1)];
+  const { trace } = model.forward(ids, { trace: true, cache, lengths: [5] });
+  const [, , queries, keys] = trace[0].shape;
+  assert.equal(queries, keys);
+  await rejectsCode(rollout(trace), 'ERR_SHAPE', 'without a cache');
+  model.dispose();
+});
+
 test('a Worker knows the lengths of its traces', async () => {
   const there = await load();
   try {

@@ -12,6 +12,7 @@ import { sizeOf } from '../tensor/shape.js';
  * @property {import('../modules/module.js').Module} module
  * @property {number} layer
  * @property {readonly number[]} [lengths] of the texts, if these are padded
+ * @property {number} stored tokens that were in the cache
  */
 
 /**
@@ -21,10 +22,10 @@ import { sizeOf } from '../tensor/shape.js';
 export let engineOfTrace;
 
 /**
- * @internal How many tokens each text of a trace has. Undefined: all have as many.
- * @type {(trace: Trace) => readonly number[] | undefined}
+ * @internal What a trace is of.
+ * @type {(trace: Trace) => Traced}
  */
-export let lengthsOfTrace;
+export let tracedBy;
 
 /**
  * A trace of one layer's forward: the queries, keys and values and the softmax's maxima and sums. It recomputes exact
@@ -38,7 +39,7 @@ export class Trace extends Owned {
   static {
     engineOfTrace = (trace) =>
       typeof trace === 'object' && trace !== null && #engine in trace ? trace.#engine : undefined;
-    lengthsOfTrace = (trace) => trace.#traced.lengths;
+    tracedBy = (trace) => trace.#traced;
   }
 
   /**

@@ -64,7 +64,7 @@ function readResults(module, readOutput, extras, stored, lengths) {
   const trace = [];
   for (let layer = firstLayer; extras.trace && layer < layers; layer++) {
     const pointer = engine.words[tracesAt / 4 + trace.length];
-    trace.push(new Trace(engine, pointer, scores, { module, layer, lengths }));
+    trace.push(new Trace(engine, pointer, scores, { module, layer, lengths, stored }));
   }
   try {
     /** @type {Results} */

@@ -3,7 +3,7 @@ import { checkIndex, checkTable, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 import { configOf } from '../models/model.js';
-import { engineOfTrace, lengthsOfTrace } from '../attention/trace.js';
+import { engineOfTrace, tracedBy } from '../attention/trace.js';
 import { loaderThere } from '../worker/there.js';
 
 /** @typedef {import('../attention/trace.js').Trace} Trace */
@@ -116,7 +116,8 @@ function checkTraces(given) {
   }
   const { shape } = traces[0];
   const fits = traces.every((each) => String(each.shape) === String(shape));
-  if (!fits || shape[2] !== shape[3]) {
+  // Padded, a text after a cache may have as many queries as there are keys.
+  if (!fits || shape[2] !== shape[3] || traces.some((each) => tracedBy(each).stored > 0)) {
     const expected = 'traces of layers of as many heads, and of a text without a cache';
     throw new HeadwiseError(
       'ERR_SHAPE',
@@ -171,7 +172,7 @@ export const checkBatch = (batch, [{ shape }]) => checkIndex(batch, 'batch', sha
  * @param {Trace} trace
  * @param {number} batch
  */
-export const tokensOf = (trace, batch) => lengthsOfTrace(trace)?.[batch] ?? trace.shape[3];
+export const tokensOf = (trace, batch) => tracedBy(trace).lengths?.[batch] ?? trace.shape[3];
 
 /**
  * One of a text's tokens.
