@@ -13,7 +13,7 @@ import { WebKitBrowser } from './webdriver.js';
  * @property {() => string | undefined} find the path of the program
  * @property {(path: string) => Promise<Browser>} launch
  * @property {'cdp' | 'webDriverBiDi'} [protocol] by which several processes can use one browser in turn; WebKitGTK
- *   starts anew for each page
+ *   starts anew for each of them
  * @property {(profile: string) => string[]} flags to start it without a driver and without a window
  * @property {string} hint how to get it
  * @property {boolean} hasRelaxed whether it has relaxed SIMD

@@ -135,19 +135,19 @@ export class Explorer {
     this.message.value = { words, isError };
   }
 
-  /** @param {unknown} error */
-  fail = (error) => {
+  /** @param {unknown} error @param {string} [still] said besides, where a run is still shown */
+  #tell(error, still = '') {
     if (isSuperseded(error)) return;
-    this.run.value = this.session.run;
-    this.say(sentence(error), true);
-  };
+    const { run } = this.session;
+    this.run.value = run;
+    this.say(sentence(error) + (run ? still : ''), true);
+  }
+
+  /** @param {unknown} error */
+  fail = (error) => this.#tell(error);
 
   /** A text or a model could not be read. @param {unknown} error */
-  failReading = (error) => {
-    this.fail(error);
-    if (isSuperseded(error) || !this.run.peek()) return;
-    this.say(`${sentence(error)} Shown is still the last text that could be read.`, true);
-  };
+  failReading = (error) => this.#tell(error, ' Shown is still the last text that could be read.');
 
   // What follows from it
 
