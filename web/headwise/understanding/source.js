@@ -4,6 +4,7 @@ import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 import { configOf } from '../models/model.js';
 import { engineOfTrace, tracedBy } from '../attention/trace.js';
+import { withRecording } from '../autograd/record.js';
 import { loaderThere } from '../worker/there.js';
 
 /** @typedef {import('../attention/trace.js').Trace} Trace */
@@ -87,16 +88,8 @@ export function sizesOf(model) {
  * @param {object} options
  * @returns {any}
  */
-export function unrecordedForward(model, ids, options) {
-  const { engine } = model;
-  const { isRecording } = engine;
-  engine.isRecording = false;
-  try {
-    return model.forward(ids, options);
-  } finally {
-    engine.isRecording = isRecording;
-  }
-}
+export const unrecordedForward = (model, ids, options) =>
+  withRecording(model.engine, false, () => model.forward(ids, options));
 
 /**
  * @param {unknown} model
