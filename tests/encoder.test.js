@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
+import { writeSafetensors } from 'headwise/formats';
 import { Encoder, loadModel } from 'headwise/models';
 import { readModelConfig } from '../web/headwise/models/config.js';
 import { allClose, engine, rejectsCode, throwsCode } from './helpers.js';
@@ -196,6 +197,35 @@ test('a head of its own loads with its bias under both names', async () => {
     const { logits } = model.forward(rows[0], tokenTypes && { tokenTypes: tokenTypes[0] });
     isTorchs(/** @type {any} */ (logits), expect['logits.0'], group, checkpoint);
     model.dispose();
+  }
+});
+
+test('a head of its own adds the bias of its matrix, which files keep beside one that is not used', async () => {
+  const own = cases.filter(
+    ({ checkpoint, expect }) =>
+      expect['logits.0'] !== undefined && readConfig(checkpoint).model_type !== 'distilbert',
+  );
+  assert.ok(own.length >= 2);
+  for (const { checkpoint, rows, tokenTypes, expect } of own) {
+    const tied = readConfig(checkpoint);
+    const config = { ...tied, tie_word_embeddings: false };
+    const state = await readTensors(checkpoint);
+    const words = Object.keys(state).find((key) => key.endsWith('word_embeddings.weight')) ?? '';
+    const place = projections[tied.model_type];
+    const other = place.replace('decoder', 'bias');
+    const both = {
+      ...{ ...state, [`${place}.weight`]: state[words], [`${place}.bias`]: state[other] },
+      [other]: hw.randn(state[other].shape),
+    };
+    const filled = new hw.Encoder(config);
+    filled.loadStateDict(both).eval();
+    const opened = await loadModel(hw, { config, weights: writeSafetensors(both) });
+    assert.ok(opened instanceof Encoder);
+    for (const model of [filled, opened]) {
+      const { logits } = model.forward(rows[0], tokenTypes && { tokenTypes: tokenTypes[0] });
+      isTorchs(/** @type {any} */ (logits), expect['logits.0'], group, checkpoint);
+      model.dispose();
+    }
   }
 });
 

@@ -14,15 +14,23 @@ import { architectures } from './architectures.js';
 /** The output head's matrix: a copy of the embedding if the two are tied. */
 const projection = /^(lm_head|embed_out|vocab_projector)\.weight$|\.decoder\.weight$/;
 
-/** @param {{ modelType: string, tiesHead: boolean }} config @returns {Names} */
-export function namesOf({ modelType, tiesHead }) {
+/**
+ * @param {{ modelType: string, tiesHead: boolean }} config
+ * @param {readonly string[]} [keys] all that are loaded
+ * @returns {Names}
+ */
+export function namesOf({ modelType, tiesHead }, keys = []) {
   const { prefix, head, unused } = architectures[modelType];
+  const pair = [`${head}bias`, `${head}decoder.bias`];
+  // Hugging Face adds the bias of the matrix. That of the head is another one if the two are not tied, and is not used.
+  const swaps = !tiesHead && keys.includes(pair[1]);
   return {
     prefix,
     head,
     canonical(key) {
       const name = key.replace(/\.gamma$/, '.weight').replace(/\.beta$/, '.bias');
       const isWhole = name.startsWith(prefix) || name.startsWith(head) || unused?.test(name);
+      if (swaps && pair.includes(name)) return pair[1 - pair.indexOf(name)];
       return isWhole ? name : prefix + name;
     },
     isUnused: (key) => unused?.test(key) === true || (tiesHead && projection.test(key)),
