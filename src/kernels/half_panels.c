@@ -27,7 +27,7 @@ void hw_float16_panel_init(const hw_small_panel *panel, size_t from, size_t to) 
 }
 
 static uint16_t *element(const hw_small_panel *panel, size_t k, size_t column) {
-  return (uint16_t *)(void *)(panel->words + k * HW_WORD_STEP) + column % HW_LANES * 2 + column / HW_LANES;
+  return (uint16_t *)(void *)(panel->words + k * HW_WORD_BYTES) + column % HW_LANES * 2 + column / HW_LANES;
 }
 
 /* Keeps a column's weights times another power of two. */
@@ -81,7 +81,7 @@ HW_INLINE hw_f32x4 to_float16(hw_f32x4 x) {
 
 /* Half is a constant where this is called. */
 HW_INLINE void write_block(hw_half half, const hw_small_panel *panel, size_t first, size_t count, const float *block) {
-  unsigned char *to = panel->words + first * HW_WORD_STEP;
+  unsigned char *to = panel->words + first * HW_WORD_BYTES;
   hw_f32x4 low = hw_splat(1.0F);
   hw_f32x4 high = low;
   if (half == HW_HALF_FLOAT16) {
@@ -94,7 +94,7 @@ HW_INLINE void write_block(hw_half half, const hw_small_panel *panel, size_t fir
     a = half == HW_HALF_FLOAT16 ? to_float16(hw_multiply(a, low)) : to_bfloat16(a);
     b = half == HW_HALF_FLOAT16 ? to_float16(hw_multiply(b, high)) : to_bfloat16(b);
     const hw_f32x4 upper = hw_and(b, hw_splat_integer((int32_t)0xffff0000U));
-    hw_store((float *)(void *)(to + k * HW_WORD_STEP), hw_or(hw_shift_right(a, 16), upper));
+    hw_store((float *)(void *)(to + k * HW_WORD_BYTES), hw_or(hw_shift_right(a, 16), upper));
   }
 }
 
@@ -142,7 +142,7 @@ HW_INLINE void expand(hw_half half, const hw_small_panel *panel, size_t words, f
     const hw_f32x4 high = high_of(half, lanes, upper);
     hw_store(floats, half == HW_HALF_FLOAT16 ? hw_multiply(low, scales[0]) : low);
     hw_store(floats + HW_LANES, half == HW_HALF_FLOAT16 ? hw_multiply(high, scales[1]) : high);
-    word += HW_WORD_STEP;
+    word += HW_WORD_BYTES;
     floats += HW_TILE_COLUMNS;
   }
 }
@@ -155,23 +155,10 @@ void hw_half_panel_expand(hw_half half, const hw_small_panel *panel, size_t word
   }
 }
 
-/* Adds element k of the row, a, times a group's word k. */
-HW_INLINE void add_word(hw_half half, const float *a, const unsigned char *word, hw_f32x4 upper,
-                        hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS]) {
-  const hw_f32x4 loaded = hw_load_splat(a);
-  const hw_f32x4 e = half == HW_HALF_FLOAT16 ? hw_multiply(loaded, hw_splat(half_scale)) : loaded;
-#pragma GCC unroll 4
-  for (size_t i = 0; i < HW_ROW_PANELS; i++) {
-    const hw_f32x4 lanes = hw_load((const float *)(word + i * HW_WORD_BYTES));
-    sums[i][0] = hw_multiply_add(e, low_of(half, lanes), sums[i][0]);
-    sums[i][1] = hw_multiply_add(e, high_of(half, lanes, upper), sums[i][1]);
-  }
-}
-
-/* Half is a constant where this is called. */
-HW_INLINE void row_times(hw_half half, const hw_half_row_product *product, size_t group) {
-  const size_t first = group * HW_ROW_PANELS;
+/* The panels first, first + apart, … of them HW_ROW_PANELS; half is a constant where this is called. */
+HW_INLINE void row_times(hw_half half, const hw_half_row_product *product, size_t first, size_t apart) {
   const hw_small_panel panel = hw_small_panel_at(&product->panels, first);
+  const size_t stride = apart * hw_small_panel_bytes(&product->panels);
   const float *a = product->a;
   const unsigned char *word = panel.words;
   const bool scaled = half == HW_HALF_FLOAT16;
@@ -179,28 +166,27 @@ HW_INLINE void row_times(hw_half half, const hw_half_row_product *product, size_
   hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS];
 #pragma GCC unroll 4
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
-    const float *start = product->start + (first + i) * product->start_stride;
+    const float *start = product->start + (first + i * apart) * product->start_stride;
     sums[i][0] = scaled ? hw_splat(0.0F) : hw_load(start);
     sums[i][1] = scaled ? hw_splat(0.0F) : hw_load(start + HW_LANES);
   }
-  /* Two words at a time read memory faster; float16's constants leave no registers for that. */
-  const size_t words = half == HW_HALF_BFLOAT16 ? 2 : 1;
-  const float *end = a + product->panels.words / words * words;
-  for (; a != end; a += words) {
-    add_word(half, a, word, upper, sums);
-    if (words == 2) {
-      add_word(half, a + 1, word + HW_WORD_STEP, upper, sums);
+  for (size_t left = product->panels.words; left != 0; left--) {
+    const hw_f32x4 loaded = hw_load_splat(a);
+    const hw_f32x4 e = scaled ? hw_multiply(loaded, hw_splat(half_scale)) : loaded;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < HW_ROW_PANELS; i++) {
+      const hw_f32x4 lanes = hw_load((const float *)(word + i * stride));
+      sums[i][0] = hw_multiply_add(e, low_of(half, lanes), sums[i][0]);
+      sums[i][1] = hw_multiply_add(e, high_of(half, lanes, upper), sums[i][1]);
     }
-    word += words * HW_WORD_STEP;
-  }
-  if (product->panels.words % words != 0) {
-    add_word(half, a, word, upper, sums);
+    a += 1;
+    word += HW_WORD_BYTES;
   }
 #pragma GCC unroll 4
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
-    float *y = product->y + (first + i) * HW_TILE_COLUMNS;
-    const float *start = product->start + (first + i) * product->start_stride;
-    const float *scales = panel.header + i * HW_TILE_COLUMNS;
+    float *y = product->y + (first + i * apart) * HW_TILE_COLUMNS;
+    const float *start = product->start + (first + i * apart) * product->start_stride;
+    const float *scales = (const float *)(const void *)((const unsigned char *)panel.header + i * stride);
 #pragma GCC unroll 2
     for (size_t v = 0; v < HW_TILE_VECTORS; v++) {
       const hw_f32x4 sum = sums[i][v];
@@ -210,16 +196,24 @@ HW_INLINE void row_times(hw_half half, const hw_half_row_product *product, size_
   }
 }
 
-static __attribute__((noinline)) void bfloat16_times_group(const hw_half_row_product *product, size_t group) {
-  row_times(HW_HALF_BFLOAT16, product, group);
+static __attribute__((noinline)) void bfloat16_times(const hw_half_row_product *product, size_t first, size_t apart) {
+  row_times(HW_HALF_BFLOAT16, product, first, apart);
 }
 
-static __attribute__((noinline)) void float16_times_group(const hw_half_row_product *product, size_t group) {
-  row_times(HW_HALF_FLOAT16, product, group);
+static __attribute__((noinline)) void float16_times(const hw_half_row_product *product, size_t first, size_t apart) {
+  row_times(HW_HALF_FLOAT16, product, first, apart);
 }
 
+/* Panels that are multiplied together lie far apart: see hw_row_times_panels. Of those that remain each counts as all of them:
+ * they are few. */
 void hw_row_times_half_panels(const hw_half_row_product *product) {
-  for (size_t group = 0; group < product->groups; group++) {
-    (product->half == HW_HALF_FLOAT16 ? float16_times_group : bfloat16_times_group)(product, group);
+  void (*times)(const hw_half_row_product *, size_t, size_t) =
+      product->half == HW_HALF_FLOAT16 ? float16_times : bfloat16_times;
+  const size_t apart = product->count / HW_ROW_PANELS;
+  for (size_t panel = 0; panel < apart; panel++) {
+    times(product, panel, apart);
+  }
+  for (size_t panel = apart * HW_ROW_PANELS; panel < product->count; panel++) {
+    times(product, panel, 0);
   }
 }

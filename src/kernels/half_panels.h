@@ -44,10 +44,10 @@ typedef struct hw_half_row_product {
   hw_half half;
   const float *a; /* [panels.words] */
   hw_small_panels panels;
-  size_t groups;      /* of them */
+  size_t count;       /* of them */
   const float *start; /* eight sums of each panel, start_stride floats apart */
   size_t start_stride;
-  float *y; /* [groups · HW_GROUP_COLUMNS] */
+  float *y; /* [count · 8] */
 } hw_half_row_product;
 
 void hw_row_times_half_panels(const hw_half_row_product *product);

@@ -11,7 +11,7 @@ enum {
 };
 
 static unsigned char *element(const hw_small_panel *panel, size_t k, size_t column) {
-  return panel->words + k / 2 * HW_WORD_STEP + column % HW_LANES * 4 + k % 2 * 2 + column / HW_LANES;
+  return panel->words + k / 2 * HW_WORD_BYTES + column % HW_LANES * 4 + k % 2 * 2 + column / HW_LANES;
 }
 
 /* Two k of eight columns; to columns [from, to) of a panel. */
@@ -142,11 +142,12 @@ HW_INLINE void finish(const int32_t *sums, const float *scales, const hw_int8_ro
   hw_store(y + HW_LANES, float_of(upper, scales + HW_LANES, row->scale, start + HW_LANES));
 }
 
-static __attribute__((noinline)) void row_times_group(const hw_int8_product *product, size_t r, size_t group) {
-  const size_t first = group * HW_ROW_PANELS;
+/* Row r times the panels first, first + apart, … of them HW_ROW_PANELS. */
+static __attribute__((noinline)) void row_times(const hw_int8_product *product, size_t r, size_t first, size_t apart) {
   const hw_small_panel panel = hw_small_panel_at(&product->panels, first);
-  const unsigned char *row = panel.words;
-  const int32_t *words = product->words + r * product->panels.words;
+  const size_t stride = apart * hw_small_panel_bytes(&product->panels);
+  const unsigned char *word = panel.words;
+  const int32_t *integers = product->words + r * product->panels.words;
   hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS];
 #pragma GCC unroll 4
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
@@ -154,17 +155,17 @@ static __attribute__((noinline)) void row_times_group(const hw_int8_product *pro
     sums[i][1] = hw_splat_integer(0);
   }
   for (size_t left = product->panels.words; left != 0; left--) {
-    const hw_f32x4 word = hw_load_splat((const float *)words);
+    const hw_f32x4 two = hw_load_splat((const float *)integers);
 #pragma GCC unroll 4
     for (size_t i = 0; i < HW_ROW_PANELS; i++) {
-      const hw_f32x4 bytes = hw_load((const float *)(row + i * HW_WORD_BYTES));
-      sums[i][0] = hw_add_pairs(word, bytes, sums[i][0]);
-      sums[i][1] = hw_add_pairs(word, hw_upper_bytes(bytes), sums[i][1]);
+      const hw_f32x4 bytes = hw_load((const float *)(word + i * stride));
+      sums[i][0] = hw_add_pairs(two, bytes, sums[i][0]);
+      sums[i][1] = hw_add_pairs(two, hw_upper_bytes(bytes), sums[i][1]);
     }
-    words += 1;
-    row += HW_WORD_STEP;
+    integers += 1;
+    word += HW_WORD_BYTES;
   }
-  int32_t out[HW_GROUP_COLUMNS];
+  int32_t out[HW_ROW_PANELS * HW_TILE_COLUMNS];
 #pragma GCC unroll 4
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
     hw_store((float *)out + i * HW_TILE_COLUMNS, sums[i][0]);
@@ -172,16 +173,22 @@ static __attribute__((noinline)) void row_times_group(const hw_int8_product *pro
   }
 #pragma GCC unroll 1
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
-    finish(out + i * HW_TILE_COLUMNS, panel.header + i * HW_TILE_COLUMNS, product->of_rows + r,
-           product->start + (first + i) * product->start_stride,
-           product->y + r * product->y_stride + (first + i) * HW_TILE_COLUMNS);
+    const size_t number = first + i * apart;
+    finish(out + i * HW_TILE_COLUMNS, hw_small_panel_at(&product->panels, number).header, product->of_rows + r,
+           product->start + number * product->start_stride,
+           product->y + r * product->y_stride + number * HW_TILE_COLUMNS);
   }
 }
 
+/* As hw_row_times_half_panels. */
 void hw_few_rows_times_int8_panels(const hw_int8_product *product) {
+  const size_t apart = product->count / HW_ROW_PANELS;
   for (size_t r = 0; r < product->rows; r++) {
-    for (size_t group = 0; group < product->groups; group++) {
-      row_times_group(product, r, group);
+    for (size_t panel = 0; panel < apart; panel++) {
+      row_times(product, r, panel, apart);
+    }
+    for (size_t panel = apart * HW_ROW_PANELS; panel < product->count; panel++) {
+      row_times(product, r, panel, 0);
     }
   }
 }
@@ -206,7 +213,7 @@ static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsig
       sums[r][1] = hw_add_pairs(word, upper, sums[r][1]);
     }
     words += HW_INT8_ROWS;
-    row += HW_WORD_STEP;
+    row += HW_WORD_BYTES;
   }
 #pragma GCC unroll 8
   for (size_t r = 0; r < HW_INT8_ROWS; r++) {
@@ -218,7 +225,7 @@ static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsig
 void hw_rows_times_int8_panels(const hw_int8_product *product) {
   const hw_int8_product *p = product;
   int32_t sums[HW_INT8_ROWS * HW_TILE_COLUMNS];
-  for (size_t number = 0; number < p->groups * HW_ROW_PANELS; number++) {
+  for (size_t number = 0; number < p->count; number++) {
     const hw_small_panel panel = hw_small_panel_at(&p->panels, number);
     sum_tile(p->words, panel.words, p->panels.words, sums);
     for (size_t r = 0; r < p->rows; r++) {

@@ -46,10 +46,10 @@ typedef struct hw_int8_product {
   const hw_int8_row *of_rows;
   size_t rows; /* 1 to HW_INT8_ROWS */
   hw_small_panels panels;
-  size_t groups;      /* of them */
+  size_t count;       /* of them */
   const float *start; /* eight sums of each panel, start_stride floats apart */
   size_t start_stride;
-  float *y; /* [rows, groups · HW_GROUP_COLUMNS] at y_stride */
+  float *y; /* [rows, count · 8] at y_stride */
   size_t y_stride;
 } hw_int8_product;
 

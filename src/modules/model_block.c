@@ -86,8 +86,8 @@ size_t hw_model_block_weight_bytes(const hw_model_config *model) {
       hw_size_add(hw_size_multiply(2, model->num_heads), hw_size_multiply(2, model->num_key_value_heads));
   const size_t attn = hw_size_multiply(heads, model->head_dim);
   const size_t ffn = hw_size_multiply(model->is_gated ? 3 : 2, model->d_ff);
-  const size_t row_bytes = hw_matrix_bytes(model->dtype, HW_GROUP_COLUMNS, model->d_model) / HW_GROUP_COLUMNS;
-  return hw_size_multiply(row_bytes, hw_size_add(attn, ffn));
+  const size_t element_bytes = model->dtype == HW_MATRIX_INT8 ? 1 : hw_element_bytes(model->dtype);
+  return hw_size_multiply(hw_size_multiply(element_bytes, model->d_model), hw_size_add(attn, ffn));
 }
 
 static bool are_enumerators_known(const hw_model_config *model) {

@@ -8,10 +8,19 @@ static size_t rows_at_a_time(size_t rows, size_t k) {
   return hw_min(hw_ceil_divide(rows, HW_GEMM_ROWS), hw_items_within(HW_GEMM_BYTES, item_bytes)) * HW_GEMM_ROWS;
 }
 
-/* A product, and the rows of one item. */
+size_t hw_matmul_item_columns(const hw_team *team, size_t rows, size_t columns) {
+  if (rows > 1) {
+    return HW_GEMM_COLUMNS;
+  }
+  enum { STEP = HW_ROW_PANELS * HW_TILE_COLUMNS };
+  return hw_ceil_divide(columns, hw_team_threads(team) * STEP) * STEP;
+}
+
+/* A product, and the rows and columns of one item. */
 typedef struct gemm_job {
   const hw_gemm_product *product;
   size_t item_rows;
+  size_t item_columns;
 } gemm_job;
 
 static void pack_item(const void *job, size_t item, size_t thread) {
@@ -27,8 +36,8 @@ static void multiply_item(const void *job, size_t item, size_t thread) {
   const gemm_job *j = job;
   const hw_gemm_product *g = j->product;
   const hw_block_item rows = hw_block_item_of(item, g->rows, j->item_rows);
-  const size_t column = rows.outer * HW_GEMM_COLUMNS;
-  hw_gemm_block(g, rows.start, rows.end, column, hw_min(g->columns, column + HW_GEMM_COLUMNS));
+  const size_t column = rows.outer * j->item_columns;
+  hw_gemm_block(g, rows.start, rows.end, column, hw_min(g->columns, column + j->item_columns));
 }
 
 void hw_matmul_forward(const hw_run *run, hw_gemm_product *product) {
@@ -45,8 +54,9 @@ void hw_matmul_forward(const hw_run *run, hw_gemm_product *product) {
   }
   const double work = (double)rows * (double)product->k * (double)product->columns;
   hw_team *team = hw_run_team(run, work);
-  const size_t column_blocks = hw_ceil_divide(product->columns, HW_GEMM_COLUMNS);
-  const gemm_job job = {product, team == NULL ? HW_GEMM_ROWS : HW_GEMM_ITEM_ROWS};
+  const size_t item_columns = hw_matmul_item_columns(team, rows, product->columns);
+  const size_t column_blocks = hw_ceil_divide(product->columns, item_columns);
+  const gemm_job job = {product, team == NULL ? HW_GEMM_ROWS : HW_GEMM_ITEM_ROWS, item_columns};
   const float *a = product->a;
   float *c = product->c;
   for (size_t row = 0; row < rows; row += step) {

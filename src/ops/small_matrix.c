@@ -14,12 +14,10 @@ static hw_small_panels panels_of(const hw_matrix *matrix) {
                                         : hw_half_panels(half_of(matrix->type), matrix->panels, matrix->columns);
 }
 
-static size_t group_count(size_t rows) { return hw_ceil_divide(rows, HW_GROUP_COLUMNS); }
-
 size_t hw_small_matrix_bytes(hw_matrix_type type, size_t rows, size_t columns) {
   const hw_small_panels panels = panels_of(&(hw_matrix){.type = type, .columns = columns});
-  const size_t words = hw_size_multiply(panels.words, HW_WORD_STEP);
-  return hw_size_multiply(group_count(rows), hw_size_add(panels.header_bytes * HW_ROW_PANELS, words));
+  const size_t words = hw_size_multiply(panels.words, HW_WORD_BYTES);
+  return hw_size_multiply(hw_ceil_divide(rows, HW_TILE_COLUMNS), hw_size_add(panels.header_bytes, words));
 }
 
 static hw_small_panel panel_at(const hw_matrix *matrix, size_t panel) {
@@ -35,7 +33,7 @@ void hw_small_matrix_begin(hw_matrix *matrix, size_t panel, size_t from, size_t 
 }
 
 void hw_small_matrix_init(hw_matrix *matrix) {
-  for (size_t i = 0; i < group_count(matrix->rows) * HW_ROW_PANELS; i++) {
+  for (size_t i = 0; i < hw_ceil_divide(matrix->rows, HW_TILE_COLUMNS); i++) {
     hw_small_matrix_begin(matrix, i, 0, HW_TILE_COLUMNS);
   }
 }
@@ -73,56 +71,55 @@ typedef struct small_product {
   const float *start; /* as a row product's */
   size_t start_stride;
   float *y;       /* [x.count, rows of the matrix] */
+  size_t block;   /* columns of an item */
   int32_t *words; /* of int8: the rows of x, strip by strip */
   hw_int8_row *of_rows;
 } small_product;
 
-static small_product product_of(const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y) {
+static double work_of(const hw_matrix *matrix, const hw_rows *x) {
+  return (double)x->count * (double)matrix->rows * (double)matrix->columns;
+}
+
+static small_product product_of(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias,
+                                float *y) {
+  const hw_team *team = hw_run_team(run, work_of(matrix, x));
   return (small_product){
       .matrix = matrix,
       .x = *x,
       .start = bias == NULL ? hw_gemm_zeros : bias,
       .start_stride = bias == NULL ? 0 : HW_TILE_COLUMNS,
       .y = y,
+      .block = hw_matmul_item_columns(team, x->count, matrix->rows),
   };
 }
 
-/* The columns of y that an item computes: those of whole groups go there; those of the matrix's last group, if it has fewer,
+/* The columns of y that an item computes: those of whole panels go there; those of the matrix's last panel, if it has fewer,
  * through a buffer. */
 typedef struct columns {
   size_t first;
-  size_t groups; /* whole ones */
+  size_t panels; /* whole ones */
   size_t last;   /* the first column after them */
   size_t left;   /* columns from there on */
 } columns;
 
 static columns columns_of(const small_product *p, size_t block) {
-  const size_t first = block * HW_GEMM_COLUMNS;
-  const size_t count = hw_min(p->matrix->rows - first, HW_GEMM_COLUMNS);
-  const size_t groups = count / HW_GROUP_COLUMNS;
-  const size_t last = first + groups * HW_GROUP_COLUMNS;
-  return (columns){first, groups, last, first + count - last};
+  const size_t first = block * p->block;
+  const size_t count = hw_min(p->matrix->rows - first, p->block);
+  const size_t left = count % HW_TILE_COLUMNS;
+  return (columns){first, count / HW_TILE_COLUMNS, first + count - left, left};
 }
 
-static size_t column_blocks(const small_product *p) { return hw_ceil_divide(p->matrix->rows, HW_GEMM_COLUMNS); }
+static size_t column_blocks(const small_product *p) { return hw_ceil_divide(p->matrix->rows, p->block); }
 
 static const float *start_of(const small_product *p, size_t column) {
   return p->start + column / HW_TILE_COLUMNS * p->start_stride;
 }
 
-/* From the group on that begins with this column. */
+/* From the one on that begins with this column. */
 static hw_small_panels panels_from(const small_product *p, size_t column) {
   hw_small_panels panels = panels_of(p->matrix);
-  panels.data += column / HW_GROUP_COLUMNS * hw_bytes_of_group(&panels);
+  panels.data += column / HW_TILE_COLUMNS * hw_small_panel_bytes(&panels);
   return panels;
-}
-
-/* What a whole last group's sums would start from. */
-static void start_of_last(const small_product *p, const columns *c, float start[HW_GROUP_COLUMNS]) {
-  memset(start, 0, HW_GROUP_COLUMNS * sizeof(float));
-  if (p->start_stride > 0) {
-    memcpy(start, start_of(p, c->last), c->left * sizeof(float));
-  }
 }
 
 /* ---- 16 bits, row by row ---- */
@@ -139,20 +136,17 @@ static void half_row_item(const void *job, size_t item, size_t thread) {
       .half = half_of(p->matrix->type),
       .a = p->x.data + row * p->x.stride,
       .panels = panels_from(p, c.first),
-      .groups = c.groups,
+      .count = c.panels,
       .start = start_of(p, c.first),
       .start_stride = p->start_stride,
       .y = y + c.first,
   };
   hw_row_times_half_panels(&product);
   if (c.left > 0) {
-    float start[HW_GROUP_COLUMNS];
-    float narrow[HW_GROUP_COLUMNS];
-    start_of_last(p, &c, start);
+    float narrow[HW_TILE_COLUMNS];
     product.panels = panels_from(p, c.last);
-    product.groups = 1;
-    product.start = start;
-    product.start_stride = HW_TILE_COLUMNS;
+    product.count = 1;
+    product.start = start_of(p, c.last);
     product.y = narrow;
     hw_row_times_half_panels(&product);
     memcpy(y + c.last, narrow, c.left * sizeof(float));
@@ -248,7 +242,7 @@ static void multiply_strip(const small_product *p, size_t strip, const columns *
       .of_rows = p->of_rows + first,
       .rows = rows,
       .panels = panels_from(p, c->first),
-      .groups = c->groups,
+      .count = c->panels,
       .start = start_of(p, c->first),
       .start_stride = p->start_stride,
       .y = y + c->first,
@@ -256,18 +250,15 @@ static void multiply_strip(const small_product *p, size_t strip, const columns *
   };
   times(&product);
   if (c->left > 0) {
-    float start[HW_GROUP_COLUMNS];
-    float narrow[HW_INT8_ROWS * HW_GROUP_COLUMNS];
-    start_of_last(p, c, start);
+    float narrow[HW_INT8_ROWS * HW_TILE_COLUMNS];
     product.panels = panels_from(p, c->last);
-    product.groups = 1;
-    product.start = start;
-    product.start_stride = HW_TILE_COLUMNS;
+    product.count = 1;
+    product.start = start_of(p, c->last);
     product.y = narrow;
-    product.y_stride = HW_GROUP_COLUMNS;
+    product.y_stride = HW_TILE_COLUMNS;
     times(&product);
     for (size_t r = 0; r < rows; r++) {
-      memcpy(y + r * p->matrix->rows + c->last, narrow + r * HW_GROUP_COLUMNS, c->left * sizeof(float));
+      memcpy(y + r * p->matrix->rows + c->last, narrow + r * HW_TILE_COLUMNS, c->left * sizeof(float));
     }
   }
 }
@@ -301,7 +292,7 @@ static void multiply_int8(const hw_run *run, const small_product *all) {
     part.x.data = all->x.data + row * all->x.stride;
     part.x.count = hw_min(all->x.count - row, step);
     part.y = all->y + row * all->matrix->rows;
-    const double work = (double)part.x.count * (double)part.matrix->rows * (double)part.matrix->columns;
+    const double work = work_of(part.matrix, &part.x);
     const size_t blocks = hw_ceil_divide(part.x.count, ITEM_ROWS);
     hw_team *team = hw_run_team(run, work);
     hw_parallel_for(team, work, blocks, scale_item, &part);
@@ -311,13 +302,12 @@ static void multiply_int8(const hw_run *run, const small_product *all) {
 
 void hw_small_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias,
                               float *y) {
-  const small_product product = product_of(matrix, x, bias, y);
+  const small_product product = product_of(run, matrix, x, bias, y);
   if (matrix->type == HW_MATRIX_INT8) {
     multiply_int8(run, &product);
   } else if (x->count >= HW_TILE_ROWS) {
     multiply_expanded(run, &product);
   } else {
-    hw_run_items(run, (double)x->count * (double)matrix->rows * (double)matrix->columns,
-                 x->count * column_blocks(&product), half_row_item, &product);
+    hw_run_items(run, work_of(matrix, x), x->count * column_blocks(&product), half_row_item, &product);
   }
 }
