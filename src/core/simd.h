@@ -23,6 +23,13 @@
 #define HW_FUSED 0
 #endif
 
+/* Whether there are dots of bytes: relaxed SIMD's, and natively the same by other means, so that they are tested. */
+#if HW_FUSED || !defined(__wasm__)
+#define HW_DOTS 1
+#else
+#define HW_DOTS 0
+#endif
+
 #define HW_INLINE static inline __attribute__((always_inline))
 
 enum { HW_LANES = 4 };
@@ -138,6 +145,26 @@ HW_INLINE hw_f32x4 hw_float16_bits_to_float(hw_f32x4 x) {
 HW_INLINE hw_f32x4 hw_add_pairs(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c) {
   return wasm_i32x4_add(wasm_i32x4_dot_i16x8(a, b), c);
 }
+#if HW_DOTS
+/* c + the dots of four neighbours: bytes with a sign times bytes in 0…127, in lanes of 32. */
+HW_INLINE hw_f32x4 hw_add_dots(hw_f32x4 bytes, hw_f32x4 sevens, hw_f32x4 c) {
+#if HW_FUSED
+  return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(bytes, sevens, c);
+#else
+  const v128_t low = wasm_i32x4_dot_i16x8(wasm_i16x8_extend_low_i8x16(bytes), wasm_i16x8_extend_low_i8x16(sevens));
+  const v128_t high = wasm_i32x4_dot_i16x8(wasm_i16x8_extend_high_i8x16(bytes), wasm_i16x8_extend_high_i8x16(sevens));
+  const v128_t even = wasm_i32x4_shuffle(low, high, 0, 2, 4, 6);
+  return wasm_i32x4_add(c, wasm_i32x4_add(even, wasm_i32x4_shuffle(low, high, 1, 3, 5, 7)));
+#endif
+}
+
+/* Four integers in 0…16383 as two words of four bytes each: the upper seven bits, then the lower ones. */
+HW_INLINE void hw_store_sevens(hw_f32x4 integers, int32_t *words) {
+  const v128_t halves =
+      wasm_i16x8_narrow_i32x4(wasm_u32x4_shr(integers, 7), wasm_v128_and(integers, wasm_i32x4_splat(127)));
+  wasm_v128_store64_lane(words, wasm_u8x16_narrow_i16x8(halves, halves), 0);
+}
+#endif
 HW_INLINE hw_f32x4 hw_upper_bytes(hw_f32x4 x) { return wasm_i16x8_shr(x, 8); }
 HW_INLINE hw_f32x4 hw_float_of_integer(hw_f32x4 x) { return wasm_f32x4_convert_i32x4(x); }
 

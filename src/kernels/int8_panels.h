@@ -1,13 +1,12 @@
 /*
  * Panels of weights in eight bits, times rows of thirteen: "A13".
  *
- *   header: scales s0 … s7      word, two k each: | c0 k0, c4 k0, c0 k1, c4 k1, c1 k0 … c3 k1, c7 k1 |, in bytes
+ * A weight is a byte in -127…127 times its column's scale. A row of activations is scaled by its largest to integers that leave
+ * room for the sum over k in 32 bits: 13 bits up to k = 4,128. All sums are exact, so the numbers are the same in every build and
+ * by either way, and rows do not depend on each other.
  *
- * A weight is a byte in -127…127 times its column's scale. Of 16 bits, columns 4 to 7 have the upper byte, which a shift makes
- * a number. Columns 0 to 3 have the lower one, plus 128. Their sums are those of the 16 bits less 256 times the upper bytes',
- * modulo 2^32, and less 128 times the row's sum.
- * A row of activations is scaled by its largest to integers that leave room for the sum over k in 32 bits: 13 bits up to
- * k = 4,128. All sums are exact, so the numbers are the same in every build, and rows do not depend on each other.
+ * Two ways, because processors that multiply bytes do so twice as fast as 16 bits, and others slower. What lies where depends on
+ * the way; of both a panel's header begins with its scales, and four k are two words.
  */
 #ifndef HW_KERNELS_INT8_PANELS_H
 #define HW_KERNELS_INT8_PANELS_H
@@ -18,33 +17,24 @@
 #include "kernels/small_panels.h"
 #include "kernels/weights.h"
 
-/* Words of a row or a panel: two k each. */
-static inline size_t hw_int8_words(size_t k) { return k / 2 + k % 2; }
+/* Words of a row or a panel. */
+static inline size_t hw_int8_words(size_t k) { return (k / 4 + (k % 4 > 0)) * 2; }
 
 /* Panels of k rows. */
 static inline hw_small_panels hw_int8_panels(void *data, size_t k) {
-  return (hw_small_panels){data, HW_TILE_COLUMNS * sizeof(float), hw_int8_words(k)};
+  return (hw_small_panels){data, (size_t)2 * HW_TILE_COLUMNS * sizeof(float), hw_int8_words(k)};
 }
-
-/* Writes rows [first, first + count) of columns [from, to) from a block [count][8], and the columns' scales. range: of all rows,
- * so that they are scaled alike. first is even, and count is if more rows follow. */
-void hw_int8_panel_write(const hw_small_panel *panel, const hw_rows_range *range, size_t from, size_t to, size_t first,
-                         size_t count, const float *block);
-float hw_int8_panel_get(const hw_small_panel *panel, size_t k, size_t column);
 
 typedef struct hw_int8_row {
   float scale;    /* takes a row's integers back to floats; NaN if a float was not finite */
-  int32_t offset; /* of the sums of columns 0 to 3: -128 times the row's integers, modulo 2^32 */
+  int32_t offset; /* of sums, modulo 2^32 */
 } hw_int8_row;
-
-/* Scales a row of k floats to integers and writes word w at words[w · step]. */
-hw_int8_row hw_int8_scale_row(const float *row, size_t k, int32_t *words, size_t step);
 
 /* y = start + a · panels. */
 typedef struct hw_int8_product {
-  const int32_t *words; /* [rows, panels.words]; or [panels.words, HW_INT8_ROWS]: interleaved */
+  const int32_t *words; /* [rows, panels.words]; or a strip of interleaved rows */
   const hw_int8_row *of_rows;
-  size_t rows; /* 1 to HW_INT8_ROWS */
+  size_t rows; /* 1 to those of a strip */
   hw_small_panels panels;
   size_t count;       /* of them */
   const float *start; /* eight sums of each panel, start_stride floats apart */
@@ -53,10 +43,62 @@ typedef struct hw_int8_product {
   size_t y_stride;
 } hw_int8_product;
 
-/* Rows that lie one after another, one by one. */
-void hw_few_rows_times_int8_panels(const hw_int8_product *product);
+typedef struct hw_int8_way {
+  size_t strip_rows; /* that are multiplied together */
 
-/* Interleaved rows; missing ones may hold anything. */
-void hw_rows_times_int8_panels(const hw_int8_product *product);
+  /* Writes rows [first, first + count) of columns [from, to) from a block [count][8], and the columns' scales. range: of all rows,
+   * so that they are scaled alike. first is a multiple of 4, and count is if more rows follow; blocks come in the order of k. */
+  void (*write)(const hw_small_panel *panel, const hw_rows_range *range, size_t from, size_t to, size_t first,
+                size_t count, const float *block);
+  float (*get)(const hw_small_panel *panel, size_t k, size_t column);
+
+  /* Scales a row of k floats to integers: the words of row r of `rows` interleaved ones. */
+  hw_int8_row (*scale_row)(const float *row, size_t k, int32_t *words, size_t r, size_t rows);
+
+  /* Rows that lie one after another, one by one. */
+  void (*few_rows_times)(const hw_int8_product *product);
+
+  /* A strip of strip_rows interleaved rows; missing ones may hold anything. */
+  void (*strip_times)(const hw_int8_product *product);
+} hw_int8_way;
+
+extern const hw_int8_way hw_int8_pairs;
+#if HW_DOTS
+extern const hw_int8_way hw_int8_dots;
+#endif
+
+/* The one that is fast here: told by what the processor's dots give where they may differ. Always the same. */
+const hw_int8_way *hw_int8_fast_way(void);
+
+/* ---- For the ways ---- */
+
+/* What weights of a column are multiplied by to become bytes. */
+void hw_int8_inverse_scales(const hw_small_panel *panel, const hw_rows_range *range, size_t from, size_t to,
+                            float inverse[HW_TILE_COLUMNS]);
+
+/* What floats of a row are multiplied by to become integers, and back. */
+typedef struct hw_int8_scale {
+  float factor;
+  float scale;
+} hw_int8_scale;
+
+hw_int8_scale hw_int8_scale_of(const float *row, size_t k);
+
+/* Calls times for every row and for `width` panels at a time that lie far apart: see hw_row_times_panels. Of those that remain
+ * each counts as all of them: they are few. */
+void hw_int8_row_by_row(const hw_int8_product *product, size_t width,
+                        void (*times)(const hw_int8_product *product, size_t r, size_t first, size_t apart));
+
+/* Four floats as integers. */
+HW_INLINE hw_f32x4 hw_int8_integers(hw_f32x4 x, hw_f32x4 factor) {
+  return hw_round_to_integers(hw_multiply(x, factor));
+}
+
+/* What a sum of integers is as a float, plus where it starts: product and sum are rounded apart, so that all builds give the
+ * same. */
+HW_INLINE hw_f32x4 hw_int8_float_of(hw_f32x4 sum, const float *scales, float scale, const float *start) {
+  const hw_f32x4 factor = hw_multiply(hw_load(scales), hw_splat(scale));
+  return hw_add(hw_multiply(hw_float_of_integer(sum), factor), hw_load(start));
+}
 
 #endif

@@ -60,7 +60,7 @@ static void add_up(hw_run *run, const head_circuit *c, double *circuit) {
   float *rows = hw_run_take_floats(run, TOKENS, model->d_model);
   float *read = hw_run_take_floats(run, TOKENS, width);
   float *written = hw_run_take_floats(run, TOKENS, width);
-  hw_matrix sums = {HW_MATRIX_FLOAT32, width, width, hw_arena_take(run->arena, panels, 1)};
+  hw_matrix sums = hw_matrix_of_floats(width, width, hw_arena_take(run->arena, panels, 1));
   for (size_t first = 0; first < model->vocab_size; first += TOKENS) {
     const size_t count = hw_min(model->vocab_size - first, TOKENS);
     project(run, &c->decoder->parts.embedding, first, count, &p.value, rows, read);

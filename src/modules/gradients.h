@@ -13,7 +13,7 @@ hw_status hw_gradients_prepare(hw_module *module, const hw_input *input);
 
 /* A matrix's gradient, which is there, as a matrix. */
 static inline hw_matrix hw_gradient_matrix(const hw_gradient *gradient, const hw_matrix *matrix) {
-  return (hw_matrix){HW_MATRIX_FLOAT32, matrix->rows, matrix->columns, gradient->values};
+  return hw_matrix_of_floats(matrix->rows, matrix->columns, gradient->values);
 }
 
 /* hw_linear_backward into the layer's own gradients, which are there. */

@@ -48,7 +48,7 @@ hw_parameter hw_parameter_with(const hw_parameter *parameter, float *values, hw_
   if (parameter->matrix == NULL) {
     other.array = values;
   } else {
-    *matrix = (hw_matrix){HW_MATRIX_FLOAT32, parameter->matrix->rows, parameter->matrix->columns, values};
+    *matrix = hw_matrix_of_floats(parameter->matrix->rows, parameter->matrix->columns, values);
     other.matrix = matrix;
   }
   return other;

@@ -1,5 +1,6 @@
 #include "ops/matrix.h"
 
+#include "kernels/int8_panels.h"
 #include "kernels/pack.h"
 #include "ops/matmul.h"
 #include "ops/small_matrix.h"
@@ -17,7 +18,8 @@ hw_status hw_matrix_create(hw_matrix_type type, size_t rows, size_t columns, hw_
   if (rows == 0 || columns == 0) {
     return HW_ERROR_SHAPE;
   }
-  *matrix = (hw_matrix){type, rows, columns, hw_allocate_zeroed(hw_matrix_bytes(type, rows, columns))};
+  *matrix = (hw_matrix){type, rows, columns, hw_allocate_zeroed(hw_matrix_bytes(type, rows, columns)),
+                        type == HW_MATRIX_INT8 ? hw_int8_fast_way() : NULL};
   if (matrix->panels == NULL) {
     return HW_ERROR_MEMORY;
   }
@@ -76,8 +78,8 @@ void hw_matrix_add_to_row(hw_matrix *matrix, size_t row, size_t column, size_t c
 }
 
 hw_matrix hw_matrix_copy(const hw_run *run, const hw_matrix *matrix, const hw_matrix_part *part) {
-  const hw_matrix copy = {HW_MATRIX_FLOAT32, part->rows, part->columns,
-                          hw_run_take_floats(run, hw_whole_panels(part->rows), part->columns)};
+  float *panels = hw_run_take_floats(run, hw_whole_panels(part->rows), part->columns);
+  const hw_matrix copy = hw_matrix_of_floats(part->rows, part->columns, panels);
   for (size_t i = 0; !hw_run_measures(run) && i < hw_whole_panels(part->rows); i++) {
     for (size_t j = 0; j < part->columns; j++) {
       *element(&copy, i, j) = i < part->rows ? value_of(matrix, part->row + i, part->column + j) : 0.0F;

@@ -17,8 +17,14 @@ typedef struct hw_matrix {
   hw_matrix_type type;
   size_t rows;
   size_t columns;
-  float *panels; /* or smaller ones; NULL before hw_matrix_create */
+  float *panels;                 /* or smaller ones; NULL before hw_matrix_create */
+  const struct hw_int8_way *way; /* of int8: how it is kept and multiplied */
 } hw_matrix;
+
+/* Of floats, in panels that are there. */
+static inline hw_matrix hw_matrix_of_floats(size_t rows, size_t columns, float *panels) {
+  return (hw_matrix){HW_MATRIX_FLOAT32, rows, columns, panels, NULL};
+}
 
 /* Rows [row, row + rows) and columns [column, column + columns). */
 typedef struct hw_matrix_part {

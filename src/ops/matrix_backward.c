@@ -49,7 +49,7 @@ hw_matrix hw_matrix_transpose(const hw_run *run, const hw_matrix *matrix) {
   hw_run_items(run, (double)matrix->rows * (double)matrix->columns,
                hw_ceil_divide(matrix->rows, (size_t)PANELS * HW_TILE_COLUMNS), transpose_item,
                &(transposing){matrix, panels});
-  return (hw_matrix){HW_MATRIX_FLOAT32, matrix->columns, matrix->rows, panels};
+  return hw_matrix_of_floats(matrix->columns, matrix->rows, panels);
 }
 
 void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds,

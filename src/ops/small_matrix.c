@@ -43,7 +43,7 @@ void hw_small_matrix_write(hw_matrix *matrix, size_t panel, size_t from, size_t 
   const hw_small_panel at = panel_at(matrix, panel);
   const hw_half half = half_of(matrix->type);
   if (matrix->type == HW_MATRIX_INT8) {
-    hw_int8_panel_write(&at, range, from, to, first, count, block);
+    matrix->way->write(&at, range, from, to, first, count, block);
   } else if (from == 0 && (to == HW_TILE_COLUMNS || panel * HW_TILE_COLUMNS + to == matrix->rows)) {
     hw_half_panel_write(half, &at, matrix->columns, first, count, block);
   } else {
@@ -59,7 +59,7 @@ void hw_small_matrix_write(hw_matrix *matrix, size_t panel, size_t from, size_t 
 float hw_small_matrix_get(const hw_matrix *matrix, size_t row, size_t column) {
   const hw_small_panel panel = panel_at(matrix, row / HW_TILE_COLUMNS);
   const size_t lane = row % HW_TILE_COLUMNS;
-  return matrix->type == HW_MATRIX_INT8 ? hw_int8_panel_get(&panel, column, lane)
+  return matrix->type == HW_MATRIX_INT8 ? matrix->way->get(&panel, column, lane)
                                         : hw_half_panel_get(half_of(matrix->type), &panel, column, lane);
 }
 
@@ -203,39 +203,46 @@ static void multiply_expanded(const hw_run *run, const small_product *p) {
 /* ---- 8 bits ---- */
 
 /* Strips of rows that one item scales or multiplies. */
-enum { ITEM_STRIPS = 16, ITEM_ROWS = ITEM_STRIPS * HW_INT8_ROWS };
+enum { ITEM_STRIPS = 16 };
 
-/* Rows of a strip. */
+static size_t strip_rows(const small_product *p) { return p->matrix->way->strip_rows; }
+static size_t item_rows(const small_product *p) { return ITEM_STRIPS * strip_rows(p); }
+
+/* Rows of a strip that there are. */
 static size_t rows_of(const small_product *p, size_t strip) {
-  return hw_min(p->x.count - strip * HW_INT8_ROWS, HW_INT8_ROWS);
+  return hw_min(p->x.count - strip * strip_rows(p), strip_rows(p));
 }
 
 /* A tile of few rows takes longer than these take one by one: they are not interleaved. */
-static bool is_tile(size_t rows) { return rows > HW_INT8_ROWS / 2 + 1; }
+static bool is_tile(const small_product *p, size_t rows) { return rows > strip_rows(p) / 2 + 1; }
 
 static size_t row_words(const small_product *p) { return hw_int8_words(p->matrix->columns); }
 
 static int32_t *words_of(const small_product *p, size_t strip) {
-  return p->words + strip * HW_INT8_ROWS * row_words(p);
+  return p->words + strip * strip_rows(p) * row_words(p);
 }
 
 static void scale_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const small_product *p = job;
-  const size_t end = hw_min(p->x.count, (item + 1) * ITEM_ROWS);
-  for (size_t row = item * ITEM_ROWS; row < end; row++) {
-    const size_t strip = row / HW_INT8_ROWS;
-    const bool interleaves = is_tile(rows_of(p, strip));
-    int32_t *words = words_of(p, strip) + row % HW_INT8_ROWS * (interleaves ? 1 : row_words(p));
-    p->of_rows[row] =
-        hw_int8_scale_row(p->x.data + row * p->x.stride, p->matrix->columns, words, interleaves ? HW_INT8_ROWS : 1);
+  const hw_int8_way *way = p->matrix->way;
+  const size_t columns = p->matrix->columns;
+  const size_t end = hw_min(p->x.count, (item + 1) * item_rows(p));
+  for (size_t row = item * item_rows(p); row < end; row++) {
+    const size_t strip = row / way->strip_rows;
+    const size_t r = row % way->strip_rows;
+    const float *x = p->x.data + row * p->x.stride;
+    int32_t *words = words_of(p, strip);
+    p->of_rows[row] = is_tile(p, rows_of(p, strip)) ? way->scale_row(x, columns, words, r, way->strip_rows)
+                                                    : way->scale_row(x, columns, words + r * row_words(p), 0, 1);
   }
 }
 
 static void multiply_strip(const small_product *p, size_t strip, const columns *c) {
-  const size_t first = strip * HW_INT8_ROWS;
+  const hw_int8_way *way = p->matrix->way;
+  const size_t first = strip * way->strip_rows;
   const size_t rows = rows_of(p, strip);
-  void (*times)(const hw_int8_product *) = is_tile(rows) ? hw_rows_times_int8_panels : hw_few_rows_times_int8_panels;
+  void (*times)(const hw_int8_product *) = is_tile(p, rows) ? way->strip_times : way->few_rows_times;
   float *y = p->y + first * p->matrix->rows;
   hw_int8_product product = {
       .words = words_of(p, strip),
@@ -267,7 +274,7 @@ static void multiply_strip(const small_product *p, size_t strip, const columns *
 static void int8_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const small_product *p = job;
-  const hw_block_item strips = hw_block_item_of(item, hw_ceil_divide(p->x.count, HW_INT8_ROWS), ITEM_STRIPS);
+  const hw_block_item strips = hw_block_item_of(item, hw_ceil_divide(p->x.count, strip_rows(p)), ITEM_STRIPS);
   const columns c = columns_of(p, strips.outer);
   for (size_t strip = strips.start; strip < strips.end; strip++) {
     multiply_strip(p, strip, &c);
@@ -276,15 +283,15 @@ static void int8_item(const void *job, size_t item, size_t thread) {
 
 /* Rows that are integers at a time: whole items, as many as stay in the last-level cache. */
 static size_t int8_rows_at_a_time(const small_product *p) {
-  const size_t item_bytes = hw_size_multiply(row_words(p), ITEM_ROWS * sizeof(int32_t));
-  return hw_min(p->x.count, hw_items_within(HW_GEMM_BYTES, item_bytes) * ITEM_ROWS);
+  const size_t item_bytes = hw_size_multiply(row_words(p), item_rows(p) * sizeof(int32_t));
+  return hw_min(p->x.count, hw_items_within(HW_GEMM_BYTES, item_bytes) * item_rows(p));
 }
 
 static void multiply_int8(const hw_run *run, const small_product *all) {
   const size_t mark = run->arena->used;
   const size_t step = int8_rows_at_a_time(all);
   small_product part = *all;
-  const size_t whole = hw_ceil_divide(step, HW_INT8_ROWS) * HW_INT8_ROWS;
+  const size_t whole = hw_ceil_divide(step, strip_rows(all)) * strip_rows(all);
   part.words = hw_arena_take(run->arena, hw_size_multiply(whole, row_words(all)), sizeof(int32_t));
   part.of_rows = hw_arena_take(run->arena, step, sizeof(hw_int8_row));
   run->arena->used = mark;
@@ -293,7 +300,7 @@ static void multiply_int8(const hw_run *run, const small_product *all) {
     part.x.count = hw_min(all->x.count - row, step);
     part.y = all->y + row * all->matrix->rows;
     const double work = work_of(part.matrix, &part.x);
-    const size_t blocks = hw_ceil_divide(part.x.count, ITEM_ROWS);
+    const size_t blocks = hw_ceil_divide(part.x.count, item_rows(&part));
     hw_team *team = hw_run_team(run, work);
     hw_parallel_for(team, work, blocks, scale_item, &part);
     hw_parallel_for(team, work, blocks * column_blocks(&part), int8_item, &part);

@@ -35,7 +35,8 @@ static inline double kept(hw_matrix_type type, double w, double largest) {
     case HW_MATRIX_FLOAT16:
       return rounded(w, 11, -23);
     case HW_MATRIX_INT8:
-      return largest == 0.0 ? 0.0 : nearbyint(w * 127.0 / largest) * largest / 127.0;
+      /* Rounded as a float, which decides where a weight lies halfway. */
+      return largest == 0.0 ? 0.0 : (double)nearbyintf((float)w * (127.0F / (float)largest)) * largest / 127.0;
     default:
       return w;
   }

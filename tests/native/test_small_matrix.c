@@ -1,7 +1,18 @@
 /* Products with weights of 16 and 8 bits around their tiles and blocks, against doubles of the rounded weights. */
 #include "backward_case.h"
+#include "kernels/int8_panels.h"
 #include "matrix_types.h"
 #include "ops/linear.h"
+
+/* Types are checked from this one on, and int8 in this way. */
+static int first_type = HW_MATRIX_BFLOAT16;
+static const hw_int8_way *int8_way = &hw_int8_pairs;
+
+static hw_status create_matrix(hw_matrix_type type, size_t rows, size_t columns, hw_matrix *matrix) {
+  const hw_status status = hw_matrix_create(type, rows, columns, matrix);
+  matrix->way = type == HW_MATRIX_INT8 ? int8_way : NULL;
+  return status;
+}
 
 /* ---- A product ---- */
 
@@ -31,7 +42,7 @@ static void load(hw_matrix *matrix, const case_rows *rows) {
 
 static product_call create(const product_case *c, const case_rows *weight) {
   product_call call = {.x = case_rows_random(c->count, c->in), .y = case_rows_dense(c->count, c->out)};
-  CHECK(hw_matrix_create(c->type, c->out, c->in, &call.matrix) == HW_OK, "create");
+  CHECK(create_matrix(c->type, c->out, c->in, &call.matrix) == HW_OK, "create");
   load(&call.matrix, weight);
   if (c->bias) {
     call.bias = check_floats((c->out + 7) / 8 * 8);
@@ -100,7 +111,7 @@ static void check_tiles(void) {
   static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 12, 81};
   static const size_t ins[] = {1, 2, 3, 5, 8, 63};
   static const size_t outs[] = {1, 3, 8, 9, 31, 32, 33, 40, 64};
-  for (int type = HW_MATRIX_BFLOAT16; type <= HW_MATRIX_INT8; type++) {
+  for (int type = first_type; type <= HW_MATRIX_INT8; type++) {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
       for (size_t j = 0; j < sizeof ins / sizeof *ins; j++) {
         for (size_t k = 0; k < sizeof outs / sizeof *outs; k++) {
@@ -113,7 +124,7 @@ static void check_tiles(void) {
 
 /* Enough work for threads; more than one block of columns, of rows, and of a 16-bit matrix's rows that are floats at a time. */
 static void check_blocks(void) {
-  for (int type = HW_MATRIX_BFLOAT16; type <= HW_MATRIX_INT8; type++) {
+  for (int type = first_type; type <= HW_MATRIX_INT8; type++) {
     check_product(&(product_case){(hw_matrix_type)type, 1, 1030, 521, true});
     check_product(&(product_case){(hw_matrix_type)type, 3, 400, 521, false});
     check_product(&(product_case){(hw_matrix_type)type, 4, 300, 521, true});
@@ -127,10 +138,10 @@ static void check_blocks(void) {
 /* ---- Rows, parts, and what is stored ---- */
 
 static void check_kept(void) {
-  for (int type = HW_MATRIX_BFLOAT16; type <= HW_MATRIX_INT8; type++) {
+  for (int type = first_type; type <= HW_MATRIX_INT8; type++) {
     const case_rows weight = case_rows_random(11, 37);
     hw_matrix matrix;
-    CHECK(hw_matrix_create((hw_matrix_type)type, 11, 37, &matrix) == HW_OK, "create");
+    CHECK(create_matrix((hw_matrix_type)type, 11, 37, &matrix) == HW_OK, "create");
     load(&matrix, &weight);
     float row[37];
     for (size_t o = 0; o < 11; o++) {
@@ -151,7 +162,7 @@ static void check_kept(void) {
 /* What a file has in 16 bits comes out as it was: every finite bfloat16, and every float16 from 2^-24 to 65,504. */
 static void check_exact(hw_matrix_type type, float (*value)(uint32_t)) {
   hw_matrix matrix;
-  CHECK(hw_matrix_create(type, 256, 256, &matrix) == HW_OK, "create");
+  CHECK(create_matrix(type, 256, 256, &matrix) == HW_OK, "create");
   float row[256];
   for (uint32_t r = 0; r < 256; r++) {
     for (uint32_t i = 0; i < 256; i++) {
@@ -192,7 +203,7 @@ static void check_large(void) {
   static const float row[] = {1e-3F, 70000.0F, -3e8F, 1.0F};
   hw_matrix matrix;
   float back[4];
-  CHECK(hw_matrix_create(HW_MATRIX_FLOAT16, 1, 4, &matrix) == HW_OK, "create");
+  CHECK(create_matrix(HW_MATRIX_FLOAT16, 1, 4, &matrix) == HW_OK, "create");
   hw_matrix_load(&matrix, &(hw_matrix_part){0, 1, 0, 4}, row, 4, 1);
   hw_matrix_row(&matrix, 0, false, back);
   for (size_t i = 0; i < 4; i++) {
@@ -206,7 +217,7 @@ static void check_large(void) {
 /* Not finite in, not finite out: integers would swallow it. */
 static void check_not_finite(void) {
   static const float poisons[] = {NAN, INFINITY, -INFINITY};
-  for (int type = HW_MATRIX_BFLOAT16; type <= HW_MATRIX_INT8; type++) {
+  for (int type = first_type; type <= HW_MATRIX_INT8; type++) {
     for (size_t i = 0; i < 12; i++) {
       const product_case c = {(hw_matrix_type)type, i < 6 ? 1 : 7, 13, 9, true};
       const case_rows weight = case_rows_random(c.out, c.in);
@@ -232,12 +243,12 @@ static void check_not_finite(void) {
 
 /* A weight that is not finite changes its own row alone. */
 static void check_other_rows(void) {
-  for (int type = HW_MATRIX_BFLOAT16; type <= HW_MATRIX_INT8; type++) {
+  for (int type = first_type; type <= HW_MATRIX_INT8; type++) {
     for (size_t poisoned = 0; poisoned < 9; poisoned++) {
       const case_rows weight = case_rows_random(9, 13);
       hw_matrix matrices[2];
       for (size_t i = 0; i < 2; i++) {
-        CHECK(hw_matrix_create((hw_matrix_type)type, 9, 13, &matrices[i]) == HW_OK, "create");
+        CHECK(create_matrix((hw_matrix_type)type, 9, 13, &matrices[i]) == HW_OK, "create");
         load(&matrices[i], &weight);
         weight.data[poisoned * weight.stride + 6] = NAN;
       }
@@ -330,6 +341,17 @@ static void check_tiny_row(void) {
   free(weight.data);
 }
 
+static void check_int8(void) {
+  check_tiles();
+  check_blocks();
+  check_kept();
+  check_not_finite();
+  check_other_rows();
+  check_int8_bits();
+  check_largest_sums();
+  check_tiny_row();
+}
+
 int main(void) {
   check_run("products of every type are right around tiles", check_tiles);
   check_run("products of every type are right around blocks", check_blocks);
@@ -341,5 +363,8 @@ int main(void) {
   check_run("int8 gives the bits of its definition", check_int8_bits);
   check_run("int8 sums up to 31 bits are exact", check_largest_sums);
   check_run("tiny rows count as zeros for int8", check_tiny_row);
+  first_type = HW_MATRIX_INT8;
+  int8_way = &hw_int8_dots;
+  check_run("all of that holds for int8 by dots of bytes", check_int8);
   return check_result();
 }
