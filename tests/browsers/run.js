@@ -1,8 +1,10 @@
 // npm run test:browsers: the package's tests and the page's in all browsers, and one table of what came out.
 // Arguments choose browsers, and files whose name says so: npm run test:browsers -- firefox webkit explore-why
+// With --by-turns a file of the page runs in the first browser and in one of the others, in another one at the next commit.
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { run } from '../child.js';
 import { inParallel, runFile } from '../files.js';
 import { withPage } from '../page/browser.js';
 import { engines } from './engines.js';
@@ -39,7 +41,7 @@ async function runShared({ browser, file }) {
  * @param {Job} job
  * @returns {Promise<string | undefined>} what came out; undefined: it failed, and why is printed
  */
-async function run(job) {
+async function runJob(job) {
   const name = `${engines[job.browser].name}, ${basename(job.file)}`;
   /** @type {Partial<import('../files.js').Outcome>} */
   const outcome = await runShared(job).catch((error) => ({ problem: String(error) }));
@@ -61,12 +63,27 @@ async function run(job) {
  * @param {Job} job
  */
 async function runAgain(job) {
-  const result = await run(job);
+  const result = await runJob(job);
   if (result === undefined) process.exitCode = 1;
   return result === undefined ? 'FAILED twice' : `${result}, at the second try`;
 }
 
-const args = process.argv.slice(2);
+/** What a file runs in with --by-turns: the package's in all. @param {string} file @param {number} turn */
+function browsersInTurn(file, turn) {
+  const [first, ...others] = browsers;
+  if (file === all[0] || others.length === 0) return browsers;
+  return [first, others[(all.indexOf(file) + turn) % others.length]];
+}
+
+/** How many commits there are. */
+async function readTurn() {
+  const options = { seconds: 30, cwd: HERE };
+  const { stdout } = await run('git', 'git', ['rev-list', '--count', 'HEAD'], options);
+  return Number(stdout);
+}
+
+const byTurns = process.argv.includes('--by-turns');
+const args = process.argv.slice(2).filter((arg) => arg !== '--by-turns');
 const isBrowser = (/** @type {string} */ arg) => arg in engines;
 const parts = args.filter((arg) => !isBrowser(arg));
 const nameOf = (/** @type {string} */ file) => basename(file, '.test.js');
@@ -82,16 +99,21 @@ const browsers = Object.keys(engines).filter(
 const files = all.filter(
   (file) => parts.length === 0 || parts.some((part) => nameOf(file).includes(part)),
 );
-const jobs = files.flatMap((file) => browsers.map((browser) => ({ browser, file })));
+const turn = byTurns ? await readTurn() : 0;
+const jobs = files.flatMap((file) =>
+  (byTurns ? browsersInTurn(file, turn) : browsers).map((browser) => ({ browser, file })),
+);
 const results = await withPage(async () => {
-  const first = await inParallel(jobs, run);
+  const first = await inParallel(jobs, runJob);
   const second = [];
   for (const [i, result] of first.entries()) second.push(result ?? (await runAgain(jobs[i])));
   return second;
 }).finally(() => pool.close());
-const rows = files.map((file, i) => [
+const resultOf = (/** @type {string} */ file, /** @type {string} */ browser) =>
+  results[jobs.findIndex((job) => job.file === file && job.browser === browser)] ?? 'not its turn';
+const rows = files.map((file) => [
   nameOf(file),
-  ...results.slice(i * browsers.length, (i + 1) * browsers.length),
+  ...browsers.map((browser) => resultOf(file, browser)),
 ]);
 const table = [['', ...browsers.map((browser) => engines[browser].name)], ...rows];
 const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
