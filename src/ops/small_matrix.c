@@ -226,15 +226,15 @@ static void scale_item(const void *job, size_t item, size_t thread) {
   (void)thread;
   const small_product *p = job;
   const hw_int8_way *way = p->matrix->way;
-  const size_t columns = p->matrix->columns;
+  const size_t k = p->matrix->columns;
   const size_t end = hw_min(p->x.count, (item + 1) * item_rows(p));
   for (size_t row = item * item_rows(p); row < end; row++) {
     const size_t strip = row / way->strip_rows;
     const size_t r = row % way->strip_rows;
     const float *x = p->x.data + row * p->x.stride;
     int32_t *words = words_of(p, strip);
-    p->of_rows[row] = is_tile(p, rows_of(p, strip)) ? way->scale_row(x, columns, words, r, way->strip_rows)
-                                                    : way->scale_row(x, columns, words + r * row_words(p), 0, 1);
+    p->of_rows[row] = is_tile(p, rows_of(p, strip)) ? way->scale_row(x, k, words, r, way->strip_rows)
+                                                    : way->scale_row(x, k, words + r * row_words(p), 0, 1);
   }
 }
 
