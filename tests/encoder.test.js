@@ -183,17 +183,26 @@ const projections = {
   distilbert: 'vocab_projector',
 };
 
+/**
+ * A checkpoint whose head has a copy of the embedding instead of being tied to it.
+ * @param {string} checkpoint
+ */
+async function withOwnHead(checkpoint) {
+  const tied = readConfig(checkpoint);
+  const state = await readTensors(checkpoint);
+  const words = Object.keys(state).find((key) => key.endsWith('word_embeddings.weight')) ?? '';
+  const place = projections[tied.model_type];
+  const config = { ...tied, tie_word_embeddings: false };
+  return { config, state: { ...state, [`${place}.weight`]: state[words] }, place };
+}
+
 test('a head of its own loads with its bias under both names', async () => {
   const own = cases.filter(({ expect }) => expect['logits.0'] !== undefined);
   assert.ok(own.length >= 3);
   for (const { checkpoint, rows, tokenTypes, expect } of own) {
-    const tied = readConfig(checkpoint);
-    const config = { ...tied, tie_word_embeddings: false };
-    const state = await readTensors(checkpoint);
-    const words = Object.keys(state).find((key) => key.endsWith('word_embeddings.weight')) ?? '';
-    const place = projections[tied.model_type];
+    const { config, state } = await withOwnHead(checkpoint);
     const model = new hw.Encoder(config);
-    model.loadStateDict({ ...state, [`${place}.weight`]: state[words] }).eval();
+    model.loadStateDict(state).eval();
     const { logits } = model.forward(rows[0], tokenTypes && { tokenTypes: tokenTypes[0] });
     isTorchs(/** @type {any} */ (logits), expect['logits.0'], group, checkpoint);
     model.dispose();
@@ -207,14 +216,11 @@ test('a head of its own adds the bias of its matrix, which files keep beside one
   );
   assert.ok(own.length >= 2);
   for (const { checkpoint, rows, tokenTypes, expect } of own) {
-    const tied = readConfig(checkpoint);
-    const config = { ...tied, tie_word_embeddings: false };
-    const state = await readTensors(checkpoint);
-    const words = Object.keys(state).find((key) => key.endsWith('word_embeddings.weight')) ?? '';
-    const place = projections[tied.model_type];
+    const { config, state, place } = await withOwnHead(checkpoint);
     const other = place.replace('decoder', 'bias');
     const both = {
-      ...{ ...state, [`${place}.weight`]: state[words], [`${place}.bias`]: state[other] },
+      ...state,
+      [`${place}.bias`]: state[other],
       [other]: hw.randn(state[other].shape),
     };
     const filled = new hw.Encoder(config);
