@@ -145,6 +145,8 @@ HW_INLINE hw_f32x4 hw_float16_bits_to_float(hw_f32x4 x) {
 HW_INLINE hw_f32x4 hw_add_pairs(hw_f32x4 a, hw_f32x4 b, hw_f32x4 c) {
   return wasm_i32x4_add(wasm_i32x4_dot_i16x8(a, b), c);
 }
+HW_INLINE hw_f32x4 hw_upper_bytes(hw_f32x4 x) { return wasm_i16x8_shr(x, 8); }
+
 #if HW_DOTS
 /* c + the dots of four neighbours: bytes with a sign times bytes in 0…127, in lanes of 32. */
 HW_INLINE hw_f32x4 hw_add_dots(hw_f32x4 bytes, hw_f32x4 sevens, hw_f32x4 c) {
@@ -165,7 +167,7 @@ HW_INLINE void hw_store_sevens(hw_f32x4 integers, int32_t *words) {
   wasm_v128_store64_lane(words, wasm_u8x16_narrow_i16x8(halves, halves), 0);
 }
 #endif
-HW_INLINE hw_f32x4 hw_upper_bytes(hw_f32x4 x) { return wasm_i16x8_shr(x, 8); }
+
 HW_INLINE hw_f32x4 hw_float_of_integer(hw_f32x4 x) { return wasm_f32x4_convert_i32x4(x); }
 
 /* Floats in [-2^22, 2^22] to the nearest integers: 1.5 · 2^23 leaves no room for a fraction. */

@@ -44,7 +44,7 @@ typedef struct hw_int8_product {
 } hw_int8_product;
 
 typedef struct hw_int8_way {
-  size_t strip_rows; /* that are multiplied together */
+  size_t strip_rows; /* that are multiplied together, at most HW_INT8_ROWS */
 
   /* Writes rows [first, first + count) of columns [from, to) from a block [count][8], and the columns' scales. range: of all rows,
    * so that they are scaled alike. first is a multiple of 4, and count is if more rows follow; blocks come in the order of k. */
