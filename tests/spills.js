@@ -29,7 +29,7 @@ import { runNode } from './child.js';
  * @property {number} function its index in the module
  * @property {number} offset of the loop's header in the function's code
  * @property {number} instructions of one iteration, as the compiler unrolled it
- * @property {number} multiplyAdds fused, or pairs of a product and a sum, of floats or of integers
+ * @property {number} multiplyAdds fused, dots of bytes, or pairs of a product and a sum, of floats or of integers
  * @property {number} loads vectors read from memory
  * @property {number} broadcasts floats read into all lanes
  * @property {number} stores vectors written to memory
@@ -60,9 +60,16 @@ export async function hotLoops(module, least = KERNEL) {
     .flatMap(([index, instructions]) =>
       innermostLoops(blocksOf(instructions)).map((code) => measure(index, code)),
     )
-    .filter((loop) => loop.multiplyAdds >= least)
+    .filter((loop) => loop.multiplyAdds >= least && !putsDotsTogether(loop))
     .sort((a, b) => a.function - b.function || a.offset - b.offset);
 }
+
+/**
+ * Dots of bytes, put together from products of pairs: they are not fast, and the engine then multiplies int8 by pairs of
+ * 16 bits instead.
+ * @param {Loop} loop
+ */
+const putsDotsTogether = ({ code }) => code.some(({ name }) => name === 'pmaddubsw');
 
 /** @param {string} module */
 async function machineCode(module) {
@@ -230,7 +237,7 @@ function measure(index, code) {
     offset: code.length > 0 ? code[0].offset : 0,
     instructions: code.length,
     multiplyAdds:
-      named(/^fn?madd\d+ps$/) +
+      named(/^fn?madd\d+ps$|^pdpbusd$/) +
       Math.min(named(/^mulps$/), named(/^addps$/)) +
       Math.min(named(/^pmaddwd$/), named(/^paddd$/)),
     loads: count((i) => memory(i) && vector(i) && !isBroadcast(i) && !isStore(i)),

@@ -10,9 +10,7 @@ const skip = process.arch !== 'x64' && `machine code is read for x64, and this i
 
 for (const module of modules)
   test(`no inner loop of ${basename(module)} keeps vectors on the stack`, { skip }, async () => {
-    const all = await hotLoops(module);
-    // Where V8 puts dots of bytes together, they are not fast, and the engine multiplies int8 by pairs of 16 bits.
-    const loops = all.filter(({ code }) => code.every(({ name }) => name !== 'pmaddubsw'));
+    const loops = await hotLoops(module);
     // Projections, scores and weights times values: each has at least its whole tile.
     const products = loops.filter((loop) => loop.broadcasts > 0);
     assert.ok(products.length >= 3, `products found: ${products.length}`);
