@@ -65,11 +65,12 @@ export const ISOLATION = {
  *   onRequest?: (path: string, body: Buffer) => void, onPost?: (body: string) => void }} [options]
  *   headersOf: more headers for a file, undefined if it is to be missing; onRequest is told every file that was sent;
  *   onPost is given what a page posts
- * @returns {Promise<{ url: string, withhold(ending: string): void, close(): void }>}
- *   url ends in a slash; `withhold` makes files that end so missing
+ * @returns {Promise<{ url: string, withhold(ending: string, status?: number): void, close(): void }>}
+ *   url ends in a slash; `withhold` makes files that end so missing, or answers a request for them with another status
  */
 export async function serve(root, { headersOf = () => ({}), onRequest, onPost } = {}) {
   let missing = '';
+  let without = 404;
   const server = createServer(async (request, response) => {
     if (request.method === 'POST') {
       onPost?.(await text(request));
@@ -87,7 +88,7 @@ export async function serve(root, { headersOf = () => ({}), onRequest, onPost } 
       response.writeHead(200, { ...headers, ...more }).end(body);
       onRequest?.(path, body);
     } catch {
-      response.writeHead(404).end();
+      response.writeHead(without).end();
     }
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
@@ -95,8 +96,9 @@ export async function serve(root, { headersOf = () => ({}), onRequest, onPost } 
   const port = address && typeof address === 'object' ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}/`,
-    withhold(ending) {
+    withhold(ending, status = 404) {
       missing = ending;
+      without = status;
     },
     close() {
       server.closeAllConnections();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { EXPLORE_DEFAULTS, leftOut } from '../web/page/explore/address.js';
-import { keepText, keptText } from '../web/page/shared/kept-texts.js';
+import { keepText, keptText, tooLong } from '../web/page/shared/kept-texts.js';
 import { keyOf } from '../web/page/shared/linkable.js';
 
 /** As much of a Storage as is used: its texts are its own properties, as a browser's are. */
@@ -68,6 +68,18 @@ test('of many texts the newest are kept', () => {
   const kept = Array.from({ length: 150 }, (_, i) => keptOf(`text ${i}`) !== undefined);
   assert.equal(kept.indexOf(true), 50);
   assert.ok(kept.slice(50).every(Boolean));
+});
+
+test('a browser that keeps nothing is not said to keep a text', () => {
+  const refuse = mock.method(localStorage, 'setItem', () => {
+    throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
+  });
+  keepText('of a full browser');
+  assert.match(tooLong(), /this browser keeps nothing/);
+  refuse.mock.restore();
+  keepText('of a full browser');
+  assert.match(tooLong(), /this browser keeps it/);
+  assert.equal(keptOf('of a full browser'), 'of a full browser');
 });
 
 test('what an address does not carry to others is said', () => {

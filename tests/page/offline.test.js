@@ -9,7 +9,7 @@ import { engine } from '../browsers/engines.js';
 import { browser, options, settled, site, textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
-/** @typedef {{ page: Page, root: string, stop: () => void }} Visit */
+/** @typedef {{ page: Page, root: string, server: Awaited<ReturnType<typeof serve>> }} Visit */
 
 /** Driven by WebDriver, WebKitGTK has no contexts: tests that need one are not made. */
 const contextTest = engine.hasEvents ? test : () => {};
@@ -25,7 +25,7 @@ async function visit(body) {
     await page.goto(server.url);
     await settled(page);
     await page.waitForFunction(() => navigator.serviceWorker.controller, { timeout: 60_000 });
-    await body({ page, root, stop: () => server.close() });
+    await body({ page, root, server });
   } finally {
     await context.close();
     server.close();
@@ -34,8 +34,8 @@ async function visit(body) {
 }
 
 contextTest('after its first visit every room of the page works without a network', options, () =>
-  visit(async ({ page, stop }) => {
-    stop();
+  visit(async ({ page, server }) => {
+    server.close();
     await page.reload();
     await settled(page);
     assert.match(await textOf(page, '#verdict'), /^Wrapper = fused/);
@@ -58,7 +58,7 @@ contextTest('after its first visit every room of the page works without a networ
 );
 
 contextTest('what is kept is never shown where the network has something newer', options, () =>
-  visit(async ({ page, root, stop }) => {
+  visit(async ({ page, root, server }) => {
     const index = join(root, 'index.html');
     const html = await readFile(index, 'utf8');
     await writeFile(index, html.replace('<h1>', '<h1>Newer: '));
@@ -66,10 +66,23 @@ contextTest('what is kept is never shown where the network has something newer',
     await settled(page);
     assert.match(await textOf(page, 'h1'), /^Newer: /);
     // The other build has not been installed: what is kept is whole, and older.
-    stop();
+    server.close();
     await page.reload();
     await settled(page);
     assert.doesNotMatch(await textOf(page, 'h1'), /Newer/);
+  }),
+);
+
+contextTest('a server that fails is as good as no network', options, () =>
+  visit(async ({ page, server }) => {
+    server.withhold('index.html', 503);
+    await page.reload();
+    await settled(page);
+    assert.match(await textOf(page, '#verdict'), /^Wrapper = fused/);
+    // A page that is gone is no failure: it is said.
+    server.withhold('index.html', 404);
+    const gone = await page.reload();
+    assert.equal(gone?.status(), 404);
   }),
 );
 

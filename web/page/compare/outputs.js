@@ -10,7 +10,7 @@
 import { byId } from '../shared/dom.js';
 import { formatCount, plural } from '../shared/format.js';
 import { DEFAULTS } from '../state.js';
-import { TOO_LONG } from '../shared/kept-texts.js';
+import { tooLong } from '../shared/kept-texts.js';
 import { isLinkable } from '../shared/linkable.js';
 import { showMaps } from '../shared/map-view.js';
 import { matrixTable } from '../shared/matrix-table.js';
@@ -39,7 +39,7 @@ function showTable(id, matrix, tokens) {
 export function showSentence({ tokens, inputs, distinct, width, settings }) {
   const n = tokens.length;
   showTokens(byId('tokens', HTMLElement), tokens, inputs);
-  const link = isLinkable(settings.text) ? '' : TOO_LONG;
+  const link = isLinkable(settings.text) ? '' : `; ${tooLong()}`;
   say('token-count', `${plural(n, 'token')}, ${formatCount(distinct)} distinct${link}`);
   say(
     'embedding-words',

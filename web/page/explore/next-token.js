@@ -47,8 +47,11 @@ function otherToken(room) {
     const form = /** @type {HTMLFormElement} */ (event.currentTarget);
     const input = /** @type {HTMLInputElement} */ (form.elements.namedItem('token'));
     const name = event.submitter?.getAttribute('value') === 'against' ? 'against' : 'target';
+    const { model } = room.state.peek();
     try {
       const { token, isWhole } = await room.session.tokenOf(input.value);
+      // The number is of a token of the model that was asked.
+      if (room.state.peek().model !== model) return;
       words.value = isWhole ? '' : `Taken: “${token.text}”, the first of several tokens.`;
       room.set({ [name]: token.id });
     } catch (error) {

@@ -47,12 +47,14 @@ async function tidy() {
 /** @param {string} url */
 const kept = async (url) => (await caches.open(NAME)).match(url);
 
-/** The page itself: from the network, or as it was kept. @param {Request} request @returns {Promise<Response>} */
+/** The page itself: from the network, or as it was kept where that fails or the server does. @param {Request} request @returns {Promise<Response>} */
 async function page(request) {
   const fetched = fetch(request);
   const late = new Promise((_, reject) => setTimeout(reject, PATIENCE_MS));
   try {
-    return await Promise.race([fetched, late]);
+    const response = await Promise.race([fetched, late]);
+    if (response.status < 500) return response;
+    return (await kept(INDEX)) ?? response;
   } catch {
     return (await kept(INDEX)) ?? fetched;
   }

@@ -3,11 +3,18 @@
  */
 
 import { keyOf } from './linkable.js';
+import { signal } from './signals.js';
 
 const PREFIX = 'headwise-text-';
 
-/** Said after the length of a text. */
-export const TOO_LONG = '; too long for the address: this browser keeps it, others see the sample';
+/** Whether this browser lets its pages remember anything: it does until it refuses. */
+const keeps = signal(true);
+
+/** That a text is too long for the address, and who sees it in spite of that. */
+export const tooLong = () =>
+  keeps.value
+    ? 'too long for the address: this browser keeps it, others see the sample'
+    : 'too long for the address, and this browser keeps nothing: a link shows the sample';
 /** Where no such text is found. */
 export const LOST = 'This address is of a long text that this browser does not have.';
 
@@ -20,7 +27,7 @@ const TYPING = 5000;
 /** What this tab was the first to keep, last. */
 let latest = { name: '', time: 0 };
 
-/** Keeps a text, if the browser lets its pages remember anything. @param {string} text */
+/** Keeps a text, if the browser does. @param {string} text */
 export function keepText(text) {
   const name = `${PREFIX}${keyOf(text)}`;
   if (name === latest.name) return;
@@ -37,8 +44,9 @@ export function keepText(text) {
     for (const old of kept.sort((a, b) => ageOf(b) - ageOf(a)).slice(MOST)) {
       localStorage.removeItem(old);
     }
+    keeps.value = true;
   } catch {
-    // The text is gone after a reload.
+    keeps.value = false;
   }
 }
 

@@ -5,6 +5,7 @@
  * @import { Store } from '../state.js'
  */
 
+import { tooLong } from '../shared/kept-texts.js';
 import { isLinkable } from '../shared/linkable.js';
 import { byId } from '../shared/dom.js';
 import { effect } from '../shared/signals.js';
@@ -93,7 +94,7 @@ const linkNote = (room) =>
   drawn(() => {
     const { text } = room.settings.value;
     if (!isLinkable(text)) {
-      return 'Your text is too long for the address: this browser keeps it. Another browser shows the same run, to the bit, when the same text is pasted there.';
+      return `Your text is ${tooLong()}. Paste the same text there, and it is the same run, to the bit.`;
     }
     const rest = text ? ', the seed and your text' : ' and the seed';
     return `The address holds the task, the settings${rest}. It shows the same run, to the bit, wherever it is opened: this room always computes with the SIMD128 module.`;
