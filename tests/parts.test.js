@@ -133,6 +133,23 @@ test('a parameter is the same object whoever lists it, so that a part can be fro
   assert.equal(new hw.SGD(groups, { lr: 0.01 }).groups.length, 2);
 });
 
+test('named parameters have the names of the state dict of whoever lists them', () => {
+  class Net extends hw.Module {
+    part = new hw.Linear({ inFeatures: 3, outFeatures: 2 });
+  }
+  const net = new Net();
+  const namesOf = (/** @type {import('headwise').Module} */ module) =>
+    module.namedParameters().map(({ name }) => name);
+  assert.deepEqual(namesOf(net.part), ['weight', 'bias']);
+  assert.deepEqual(namesOf(net), ['part.weight', 'part.bias']);
+  assert.deepEqual(namesOf(net.part), ['weight', 'bias']);
+  // The same parameters, wherever they are met.
+  const [weight] = net.part.namedParameters();
+  weight.requiresGrad = false;
+  assert.ok(!net.parameters()[0].requiresGrad);
+  throwsCode(() => new hw.SGD([weight, ...net.parameters()], { lr: 1 }), 'ERR_VALUE', 'twice');
+});
+
 test('train and dispose of an inner module are asked, also where a class has its own', () => {
   let freed = 0;
   class Frozen extends hw.Module {

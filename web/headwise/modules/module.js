@@ -6,7 +6,13 @@ import { isLeaf } from '../autograd/record.js';
 import { addressOf, hideEngine, Owned } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
 import { sizeOf } from '../tensor/shape.js';
-import { identityOf, ModulePlace, parameterOf, TensorPlace } from './parameter.js';
+import {
+  identityOf,
+  ModulePlace,
+  namedParameterOf,
+  parameterOf,
+  TensorPlace,
+} from './parameter.js';
 import { matchState } from './state.js';
 import { listParameters } from './parameters.js';
 
@@ -248,22 +254,26 @@ export class Module extends Owned {
    * @throws {HeadwiseError} ERR_DISPOSED
    */
   parameters() {
-    const known = new Set();
-    return this.#entries()
-      .filter(({ place }) => {
-        const is = identityOf(place);
-        return !known.has(is) && known.add(is);
-      })
-      .map(({ key, place }) => parameterOf(key, place));
+    return this.#entriesOnce().map(({ key, place }) => parameterOf(key, place));
   }
 
   /**
-   * Returns the same as `parameters`. Each parameter has its name.
+   * Returns the same as `parameters`, each with its name in this module's state dict. Of a part that another module has listed
+   * under a longer name, these are further objects of the same parameters.
    * @returns {Parameter[]}
    * @throws {HeadwiseError} ERR_DISPOSED
    */
   namedParameters() {
-    return this.parameters();
+    return this.#entriesOnce().map(({ key, place }) => namedParameterOf(key, place));
+  }
+
+  /** The first entry of each parameter. */
+  #entriesOnce() {
+    const known = new Set();
+    return this.#entries().filter(({ place }) => {
+      const is = identityOf(place);
+      return !known.has(is) && known.add(is);
+    });
   }
 
   /**

@@ -239,6 +239,17 @@ export function parameterOf(name, place) {
 }
 
 /**
+ * The parameter of a place under a name, which may not be the longest one.
+ * @param {string} name
+ * @param {Place} place
+ * @returns {Parameter}
+ */
+export function namedParameterOf(name, place) {
+  const parameter = parameterOf(name, place);
+  return parameter.name === name ? parameter : new Parameter(name, place);
+}
+
+/**
  * The place of a tensor that is a parameter.
  * @param {unknown} value
  * @param {string} name
