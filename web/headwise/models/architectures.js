@@ -69,7 +69,7 @@ const bert = {
   ...encoder,
   ...{ epsField: 'layer_norm_eps', tokenTypes: 2, prefix: 'bert.', head: 'cls.predictions.' },
   // The head's bias comes under two names, whether its matrix is tied or not.
-  unused: /pooler\.|seq_relationship\.|position_ids$|^classifier\.|^qa_outputs\.|\.decoder\.bias$/,
+  unused: /pooler\.|seq_relationship\.|position_ids$|\.decoder\.bias$/,
 };
 
 /** @type {Readonly<Record<string, Architecture>>} */
@@ -142,6 +142,6 @@ export const architectures = {
       'vocab_size,dim hidden_size,n_layers num_hidden_layers,n_heads num_attention_heads,max_position_embeddings,hidden_dim',
     defaults: [30522, 768, 6, 12, 512, 3072],
     ...{ activationField: 'activation', prefix: 'distilbert.', head: 'vocab_' },
-    unused: /^(pre_classifier|classifier|qa_outputs)\./,
+    unused: /position_ids$/,
   },
 };

@@ -14,6 +14,9 @@ import { architectures } from './architectures.js';
 /** The output head's matrix: a copy of the embedding if the two are tied. */
 const projection = /^(lm_head|embed_out|vocab_projector)\.weight$|\.decoder\.weight$/;
 
+/** The heads of other tasks: ForSequenceClassification, ForTokenClassification, ForQuestionAnswering. */
+const otherHead = /^(score|pre_classifier|classifier|qa_outputs)\./;
+
 /**
  * @param {{ modelType: string, tiesHead: boolean }} config
  * @param {readonly string[]} [keys] all that are loaded
@@ -21,6 +24,8 @@ const projection = /^(lm_head|embed_out|vocab_projector)\.weight$|\.decoder\.wei
  */
 export function namesOf({ modelType, tiesHead }, keys = []) {
   const { prefix, head, unused } = architectures[modelType];
+  const isNone = (/** @type {string} */ name) =>
+    otherHead.test(name) || unused?.test(name) === true;
   const pair = [`${head}bias`, `${head}decoder.bias`];
   // Hugging Face adds the bias of the matrix. That of the head is another one if the two are not tied, and is not used.
   const swaps = !tiesHead && keys.includes(pair[1]);
@@ -29,10 +34,10 @@ export function namesOf({ modelType, tiesHead }, keys = []) {
     head,
     canonical(key) {
       const name = key.replace(/\.gamma$/, '.weight').replace(/\.beta$/, '.bias');
-      const isWhole = name.startsWith(prefix) || name.startsWith(head) || unused?.test(name);
+      const isWhole = name.startsWith(prefix) || name.startsWith(head) || isNone(name);
       if (swaps && pair.includes(name)) return pair[1 - pair.indexOf(name)];
       return isWhole ? name : prefix + name;
     },
-    isUnused: (key) => unused?.test(key) === true || (tiesHead && projection.test(key)),
+    isUnused: (key) => isNone(key) || (tiesHead && projection.test(key)),
   };
 }
