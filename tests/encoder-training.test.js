@@ -264,6 +264,7 @@ test('bad calls are named, and the model stays usable', async () => {
   const { ids, targets, lengths } = batchOf(masked);
   const before = model.loss(ids, targets, { lengths }).item();
   throwsCode(() => any.loss(ids), 'ERR_VALUE', 'targets');
+  throwsCode(() => any.loss(ids, null), 'ERR_VALUE', 'targets is null');
   throwsCode(() => plain.loss(ids, targets), 'ERR_VALUE', 'head');
   throwsCode(() => any.loss(ids, [1, 2]), 'ERR_SHAPE', 'targets');
   throwsCode(() => any.loss([ids], [targets]), 'ERR_SHAPE', 'ids');

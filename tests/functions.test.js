@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Tensor, tensor, zeros } from 'headwise';
-import { allClose, boolData, data, engine } from './helpers.js';
+import { allClose, boolData, data, engine, throwsCode } from './helpers.js';
 import * as reference from './reference.js';
 
 const hw = await engine();
@@ -244,6 +244,15 @@ test('an empty list of axes means all of them', () => {
   }
 });
 
+test('a scalar has the axes 0 and -1, as in PyTorch', () => {
+  const x = tensor(4);
+  for (const name of /** @type {const} */ (['sum', 'mean']))
+    for (const axis of [0, -1, [0]])
+      for (const keepDim of [false, true]) assert.deepEqual(hw[name](x, { axis, keepDim }), x);
+  throwsCode(() => hw.sum(x, { axis: 1 }), 'ERR_VALUE', 'axis is 1', 'from -1 to 0');
+  throwsCode(() => hw.sum(x, { axis: [0, -1] }), 'ERR_VALUE', 'axis');
+});
+
 test('causalMask is true on and below the diagonal', () => {
   const mask = hw.causalMask(3);
   assert.equal(mask.dtype, 'bool');
@@ -396,7 +405,7 @@ test('masks work across the blocks of keys', () => {
 
 test('keys beyond a shorter last axis of the mask are masked', () => {
   const sizes = { lead: [2, 2], tokens: 5, keys: 9, width: 4 };
-  for (const shape of [[6], [5, 6], [2, 1, 5, 6], [1, 2, 1, 6]]) {
+  for (const shape of [[6], [5, 6], [2, 1, 5, 6], [1, 2, 1, 6], [0], [5, 0], [2, 1, 5, 0]]) {
     compare(sizes, { mask: boolData(9, shape) });
     compare(sizes, { mask: data(10, shape) });
   }

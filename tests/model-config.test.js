@@ -165,7 +165,9 @@ const bad = [
   ['llama', { num_hidden_layers: 70000 }, 'num_hidden_layers', '70000'],
   ['llama', { head_dim: 70000 }, 'head_dim', '70000'],
   ['llama', { head_dim: undefined, hidden_size: 2 ** 31 }, 'hidden_size', '2147483648'],
-  ['llama', { head_dim: 7 }, 'partial_rotary_factor', '1'],
+  ['llama', { head_dim: 7 }, 'head_dim', '7'],
+  ['llama', { head_dim: undefined, hidden_size: 28 }, 'hidden_size', '28'],
+  ['llama', { head_dim: 6, partial_rotary_factor: 0.5 }, 'partial_rotary_factor', '0.5'],
   ['llama', { head_dim: undefined, hidden_size: 30 }, 'hidden_size', '30'],
   ['llama', { num_key_value_heads: 3 }, 'num_key_value_heads', '3'],
   ['llama', { num_key_value_heads: 8 }, 'num_key_value_heads', '8'],
@@ -244,8 +246,9 @@ const bad = [
   ['smollm3', { no_rope_layers: [1, 1, 2, 1] }, 'no_rope_layers[2]', '2'],
   ['smollm3', { no_rope_layer_interval: 0 }, 'no_rope_layer_interval', '0'],
   ['gpt_neox', { rotary_pct: 0 }, 'rotary_pct', '0'],
-  ['gpt_neox', { rotary_pct: 2 }, 'partial_rotary_factor', '2'],
-  ['gpt_neox', { rotary_pct: 0.4 }, 'partial_rotary_factor', '0.4'],
+  ['gpt_neox', { rotary_pct: 2 }, 'rotary_pct', '2'],
+  ['gpt_neox', { rotary_pct: 0.4 }, 'rotary_pct', '0.4'],
+  ['gpt_neox', { hidden_size: 16 }, 'hidden_size', '16'],
   ['gpt_neox', { use_parallel_residual: null, attention_bias: 'no' }, 'attention_bias', '"no"'],
   ['gpt2', { scale_attn_by_inverse_layer_idx: true }, 'scale_attn_by_inverse_layer_idx', 'true'],
   ['gpt2', { scale_attn_weights: false }, 'scale_attn_weights', 'false'],
@@ -384,4 +387,14 @@ test('names are those of the state dict with or without the prefix, with gamma a
   const neox = namesOf(readModelConfig({ model_type: 'gpt_neox' }));
   assert.ok(neox.isUnused(neox.canonical('layers.3.attention.masked_bias')));
   assert.ok(!neox.isUnused(neox.canonical('layers.3.attention.query_key_value.bias')));
+  // Heads of other tasks; and buffers that older files have.
+  const distilbert = namesOf(readModelConfig({ model_type: 'distilbert' }));
+  for (const [names, key] of /** @type {const} */ ([
+    [bert, 'classifier.weight'],
+    [llama, 'score.weight'],
+    [neox, 'qa_outputs.bias'],
+    [distilbert, 'pre_classifier.weight'],
+    [distilbert, 'embeddings.position_ids'],
+  ]))
+    assert.ok(names.isUnused(names.canonical(key)), key);
 });

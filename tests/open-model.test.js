@@ -409,6 +409,7 @@ const failures = [
     ['none/', 'config.json is not there'],
   ],
   ['no source', () => undefined, {}, 'ERR_VALUE', ['source is undefined', "'org/name'"]],
+  ['an empty text', () => '', {}, 'ERR_VALUE', ['source is ""', "'org/name'"]],
   ['a number', () => 5, {}, 'ERR_VALUE', ['source is 5']],
   ['an address that is none', () => 'http://', {}, 'ERR_VALUE', ['source is http://']],
   ['files that are none', () => [text], {}, 'ERR_VALUE', ['source[0] is']],

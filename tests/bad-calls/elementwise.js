@@ -104,6 +104,13 @@ export const elementwise = (hw) => [
     'paddingIdx',
   ],
   ['embedding in a vector', () => hw.embedding([0], zeros([3])), 'ERR_SHAPE', 'weight', '[3]'],
+  [
+    'embedding of true and false',
+    () => hw.embedding(any(tensor([true, false])), zeros([2, 2])),
+    'ERR_VALUE',
+    'ids has dtype bool',
+    'integers',
+  ],
   ['embedding in nothing', () => hw.embedding([0], zeros([0, 3])), 'ERR_VALUE', 'ids[0]', '0'],
   [
     'mseLoss of two shapes',

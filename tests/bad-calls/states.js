@@ -24,6 +24,8 @@ export function states(hw) {
       'loadStateDict: options',
       'null; expected none',
     ],
+    ['a state as a Map', () => linear.loadStateDict(any(new Map())), 'ERR_VALUE', 'dict', 'Map'],
+    ['a state as a list', () => linear.loadStateDict(any([])), 'ERR_VALUE', 'dict', '[]'],
     ['a state as text', () => linear.loadStateDict(any('{}')), 'ERR_VALUE', 'dict', '"{}"'],
     [
       'loading that is not strict',

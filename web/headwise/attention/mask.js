@@ -2,7 +2,7 @@ import { mask as maskLayout, maskKind } from '../engine/abi.js';
 import { copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { misshapen } from '../checks/error.js';
-import { newArray } from '../tensor/shape.js';
+import { newArray, sizeOf } from '../tensor/shape.js';
 
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 
@@ -17,18 +17,18 @@ const fields = maskLayout.words;
  */
 
 /**
- * A last axis shorter than the keys (but not 1, which broadcasts) is filled up with "masked".
+ * A last axis shorter than the keys (but not 1, which broadcasts) is filled up with "masked"; one of 0 hides all.
  * @param {import('../tensor/operand.js').Operand} mask
  * @param {number} keys
  * @returns {import('../tensor/operand.js').Operand}
  */
 function padKeys(mask, keys) {
   const length = mask.shape[mask.shape.length - 1] ?? 1;
-  if (length < 2 || length >= keys) {
+  if (length === 1 || length >= keys) {
     return mask;
   }
   const own = copyData(mask);
-  const rows = mask.size / length;
+  const rows = sizeOf(mask.shape.slice(0, -1), 'the rows of mask');
   const isBool = mask.dtype === 'bool';
   const data = isBool
     ? newArray(Uint8Array, rows * keys)

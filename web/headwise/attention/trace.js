@@ -2,7 +2,8 @@ import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { misfit } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
-import { sizeOf } from '../tensor/shape.js';
+import { newArray, sizeOf } from '../tensor/shape.js';
+import { tensorOf } from '../tensor/tensor.js';
 
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
@@ -118,7 +119,8 @@ export class Trace extends Owned {
   }
 
   /**
-   * Computes one head's whole map, pooled: each cell is the maximum of the weights that it covers.
+   * Computes one head's whole map, pooled: each cell is the maximum of the weights that it covers; 0 if it
+   * covers none.
    * @param {{ batch?: number, head: number, size: number }} where batch: default 0; size: the number of cells along each side
    * @returns {Tensor} [size, size]
    * @throws {HeadwiseError} ERR_VALUE: batch or head out of range, or not a valid size; ERR_MEMORY; ERR_DISPOSED
@@ -129,7 +131,11 @@ export class Trace extends Owned {
     const size = checkSize(given.size, 'size');
     const pointer = this.#live();
     const engine = this.#engine;
-    const out = engine.stage(sizeOf([size, size], 'map') * 4);
+    const cells = sizeOf([size, size], 'map');
+    if (this.#shape[2] === 0) {
+      return tensorOf(newArray(Float32Array, cells), [size, size]);
+    }
+    const out = engine.stage(cells * 4);
     engine.check(engine.call.trace_map(pointer, batch, head, size, out), 'trace.map');
     return engine.read(out, [size, size]);
   }

@@ -35,7 +35,7 @@ const scalar = Object.freeze([]);
  * @param {Module} module
  * @param {{ name: string, vocabSize: number, contextLength: number }} about name: the method's
  * @param {Ids} ids [batch, tokens] or [tokens]
- * @param {Ids | undefined} targets of the same shape; undefined: each id's is the next id of its row
+ * @param {Ids | null | undefined} targets of the same shape; without them, each id's is the next id of its row
  * @param {import('../checks/check.js').Checked<typeof lossOptions>} asked
  * @param {{ tokenTypes?: IdsOperand, positionIds?: IdsOperand }} beside to be of the ids' shape
  * @returns {Tensor} of shape []
@@ -47,7 +47,7 @@ export function modelLoss(module, { name, vocabSize, contextLength }, ids, targe
   const tokens = shape[shape.length - 1];
   checkContext(tokens, 'ids', contextLength);
   const given =
-    targets === undefined ? undefined : checkRows(targets, 'targets', vocabSize, ignoreIndex);
+    (targets ?? null) === null ? undefined : checkRows(targets, 'targets', vocabSize, ignoreIndex);
   checkAsIds(given, 'targets', plain);
   const { tokenTypes, positionIds } = beside;
   checkAsIds(tokenTypes, 'tokenTypes', plain);

@@ -142,16 +142,20 @@ function readPositions(fields, { theta, isPadded, tokenTypes }, places) {
 function rotaries(fields, { theta: usual, localTheta, part: usualPart = 1 }, shape) {
   const theta = fields.number(fields.spelling('rotary_emb_base rope_theta'), usual);
   const local = localTheta && fields.number('rope_local_base_freq', localTheta);
-  const part = fields.number(fields.spelling('rotary_pct partial_rotary_factor'), usualPart);
+  const partKey = fields.spelling('rotary_pct partial_rotary_factor');
+  const part = fields.number(partKey, usualPart);
+  const given = [partKey, 'head_dim'].find((key) => fields.get(key) !== undefined);
+  const refuse = (/** @type {string} */ expected) => fields.error(given ?? 'hidden_size', expected);
   const spelling = fields.spelling('rope_scaling rope_parameters');
-  const given = fields.inner(spelling);
+  const scaling = fields.inner(spelling);
   const none = fields.none();
-  const byKind = kinds.map((kind) => given?.inner(kind));
+  const byKind = kinds.map((kind) => scaling?.inner(kind));
   const isByKind = byKind.some((each) => each !== undefined);
   return (slides) => {
-    const shared = slides && local !== undefined ? none : given;
+    const shared = slides && local !== undefined ? none : scaling;
     const own = isByKind ? byKind[Number(slides)] : shared;
-    return readRotary(own ?? none, { ...shape, theta: slides ? (local ?? theta) : theta, part });
+    const otherwise = { ...shape, theta: slides ? (local ?? theta) : theta, part, refuse };
+    return readRotary(own ?? none, otherwise);
   };
 }
 

@@ -214,7 +214,7 @@ export class Encoder extends Model {
       );
     }
     this.checkRecording(about.name);
-    if (targets === undefined) {
+    if ((targets ?? null) === null) {
       throw misfit(targets, 'targets', 'one per id');
     }
     const { tokenTypes, ...asked } = checkTable(options, encoderLossOptions, about.name);

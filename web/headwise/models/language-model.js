@@ -218,7 +218,8 @@ export class LanguageModel extends Model {
    * Computes the training loss in the engine: the mean cross-entropy of the model's predictions.
    * @param {Ids} ids [batch, tokens] or [tokens]. Rows of a nested array may differ in length: they are padded at the right, as with
    *   `lengths`
-   * @param {Ids} [targets] of the same shape, with rows of the same lengths; default: the target of each id is the next id of its row; the last id has no target
+   * @param {Ids | null} [targets] of the same shape, with rows of the same lengths; default: the target of each id is the next id
+   *   of its row; the last id has no target
    * @param {import('../autograd/model-loss.js').LossOptions} [options]
    * @returns {Tensor} of shape []: the mean over targets that are not ignored; NaN if there are none
    * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or targets or positions of another shape; ERR_VALUE: an id, target

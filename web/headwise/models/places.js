@@ -118,6 +118,9 @@ export async function placeOf(source, revision) {
   }
   if (isAddress(source)) {
     const text = reading(() => String(source), 'source', expected);
+    if (text.trim() === '') {
+      throw misfit(source, 'source', expected);
+    }
     const isId = typeof source === 'string' && id.test(text) && !text.endsWith('.json');
     if (isId && !(isNode && (await isThere(text)))) {
       const hint = isNode ? `and there is no folder ${text} here` : undefined;

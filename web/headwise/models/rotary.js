@@ -77,17 +77,26 @@ const scalings = {
 
 /**
  * @param {Fields} fields rope_parameters or rope_scaling of a layer's kind; may be empty
- * @param {{ headDim: number, theta: number, part: number, contextLength: number }} otherwise what they leave out
+ * @param {object} otherwise what they leave out
+ * @param {number} otherwise.headDim
+ * @param {number} otherwise.theta
+ * @param {number} otherwise.part
+ * @param {number} otherwise.contextLength
+ * @param {(expected: string) => Error} otherwise.refuse an error of the part
  * @returns {Rotary}
  * @throws {import('../checks/error.js').HeadwiseError} ERR_FORMAT
  */
-export function readRotary(fields, { headDim, theta: usual, part: usualPart, contextLength }) {
+export function readRotary(
+  fields,
+  { headDim, theta: usual, part: usualPart, contextLength, refuse },
+) {
   const theta = fields.number('rope_theta', usual);
   const part = fields.number('partial_rotary_factor', usualPart);
   const dim = Math.trunc(headDim * part);
   if (dim % 2 !== 0 || dim === 0 || dim > headDim) {
-    const expected = `a share of a head's ${headDim} dimensions that is even, at least 2 and no more than all`;
-    throw fields.error('partial_rotary_factor', expected, part);
+    const expected = `an even number of dimensions to rotate, from 2 to all ${headDim} of a head, not ${dim}`;
+    const isOwn = fields.get('partial_rotary_factor') !== undefined;
+    throw isOwn ? fields.error('partial_rotary_factor', expected) : refuse(expected);
   }
   const plain = Float64Array.from({ length: dim / 2 }, (_, i) => theta ** ((-2 * i) / dim));
   const scale = fields.choice(fields.spelling('rope_type type'), scalings, 'default');

@@ -1,5 +1,6 @@
 import { checkIndex, checkOptions, checkShape, checkSize, checkTable } from '../checks/check.js';
-import { checkFloats, isTensor } from '../tensor/operand.js';
+import { HeadwiseError } from '../checks/error.js';
+import { checkTensor, isTensor } from '../tensor/operand.js';
 import { reading } from '../checks/foreign.js';
 import { padRows } from '../models/ragged.js';
 import { flatten, shapeOfNested } from '../tensor/make-tensor.js';
@@ -30,7 +31,10 @@ import { Module } from './module.js';
  */
 function unpack(ids, name) {
   if (isTensor(ids)) {
-    const { data, shape, size } = checkFloats(ids, name);
+    const { data, dtype, shape, size } = checkTensor(ids, name);
+    if (dtype === 'bool') {
+      throw new HeadwiseError('ERR_VALUE', `${name} has dtype bool; expected integers`);
+    }
     return { values: data, shape, size };
   }
   const shape = shapeOfNested(ids, name);

@@ -78,10 +78,12 @@ const table = {
  */
 function checkAxes(axis, rank) {
   const given = isArray(axis) ? axis : [axis];
-  const all = [...Array(rank).keys()];
-  const found = new Set(given.map((one) => all.find((i) => one === i || one === i - rank)));
+  // Of a scalar, as in PyTorch, 0 and -1 are axes too.
+  const count = Math.max(1, rank);
+  const all = [...Array(count).keys()];
+  const found = new Set(given.map((one) => all.find((i) => one === i || one === i - count)));
   if (found.has(undefined) || found.size < given.length) {
-    throw misfit(axis, 'axis', `integers from ${-rank} to ${rank - 1}, each axis once`);
+    throw misfit(axis, 'axis', `integers from ${-count} to ${count - 1}, each axis once`);
   }
   return /** @type {Set<number>} */ (found.size > 0 ? found : new Set(all));
 }
