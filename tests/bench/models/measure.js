@@ -178,9 +178,10 @@ export async function measure(name, config, folder, how) {
         model.forward(idsOf(tokens, work.model.vocabSize), { cache, logits: 'none' });
         return cache;
       });
+      // As a text is written: the next token is chosen in the engine.
       const runs = models.map((model, i) => () => {
         caches[i].truncate(tokens);
-        model.forward([1], { cache: caches[i] });
+        Array.from(model.generate([1], { cache: caches[i], maxTokens: 1, temperature: 0 }));
       });
       const amounts = dtypes.map((dtype) => work.decodeBytes(dtype, tokens));
       // The largest first: the memory of the others is within it. Each reads as much as its model does.
