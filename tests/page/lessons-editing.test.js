@@ -83,6 +83,23 @@ lessonTest(
   },
 );
 
+lessonTest('on a phone what a run gave comes into sight', 'wrapper', async (page) => {
+  await page.setViewport({ width: Math.max(390, engine.leastWidth), height: 600 });
+  const isSeen = (/** @type {string} */ selector) =>
+    page.waitForFunction(
+      (one) => {
+        const { top, bottom } = document.querySelector(one)?.getBoundingClientRect() ?? {};
+        return top !== undefined && bottom !== undefined && top >= 0 && bottom <= innerHeight;
+      },
+      {},
+      selector,
+    );
+  const code = await codeOf(page, 2);
+  await page.$eval('.step:nth-of-type(2) .row', (row) => row.scrollIntoView({ block: 'end' }));
+  await runInstead(page, 2, `${code}\n\n(`);
+  await isSeen('.step:nth-of-type(2) .message.error');
+});
+
 lessonTest('edits and progress survive a reload, and can be forgotten', 'wrapper', async (page) => {
   await takeThreeHeads(page);
   await page.reload();

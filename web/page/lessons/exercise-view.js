@@ -10,7 +10,7 @@ import { el } from '../shared/dom.js';
 import { ESCAPE, stopOnEscape } from './escape.js';
 import { resultsOf } from './results.js';
 import { startRun } from './run.js';
-import { createStep, prose } from './step-view.js';
+import { bringIntoSight, createStep, prose } from './step-view.js';
 
 /** Runs quicker than this show no button to stop them. */
 const QUIET_MS = 300;
@@ -117,6 +117,7 @@ export class ExerciseView {
     const failure = how === 'error' ? `${where}${message}` : 'Stopped before it came to an end.';
     const end = how === 'done' ? this.#verdict(items) : this.#failure(failure);
     this.#step.results.replaceChildren(end, ...elements);
+    bringIntoSight(end);
   }
 
   /** @param {string} words */

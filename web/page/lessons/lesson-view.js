@@ -12,7 +12,7 @@ import { plural } from '../shared/format.js';
 import { ESCAPE, stopOnEscape } from './escape.js';
 import { resultsOf } from './results.js';
 import { startRun } from './run.js';
-import { createStep } from './step-view.js';
+import { bringIntoSight, createStep } from './step-view.js';
 
 /** Runs quicker than this show no progress. */
 const QUIET_MS = 300;
@@ -37,6 +37,7 @@ export class LessonView {
   /** @type {(() => void) | undefined} */ #stopRun;
   #endEscape = () => {};
   #at = 0;
+  /** The step whose button began the run. @type {number | undefined} */ #asked;
   #status = el('p', { class: 'note', role: 'status' });
   /** What is wrong with the address, until the next run. @type {HTMLElement | undefined} */ #warning;
   #busyLabel = el('span', { class: 'note' });
@@ -99,7 +100,10 @@ export class LessonView {
         this.#code[i] = code;
         this.#onChange(this.#code, i);
       },
-      onRun: () => this.run(),
+      onRun: () => {
+        this.run();
+        this.#asked = i;
+      },
     });
     return { ...elements, step, equal: 0 };
   }
@@ -107,6 +111,7 @@ export class LessonView {
   /** Runs the lesson from its first step, as the code is now. */
   run() {
     this.#end();
+    this.#asked = undefined;
     this.#warning?.remove();
     this.#at = 0;
     this.#items = this.#views.map(() => []);
@@ -199,6 +204,9 @@ export class LessonView {
     }
     this.#status.textContent = this.#summary(how, step);
     this.element.dataset.state = how;
+    if (this.#asked === undefined) return;
+    const { results } = this.#views[how === 'done' ? this.#asked : step];
+    bringIntoSight(results.querySelector('.message.error') ?? results);
   }
 
   /**
