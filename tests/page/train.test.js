@@ -53,6 +53,15 @@ roomTest('the slider looks back, and play goes on from the latest step', '#train
   assert.equal(await stepOf(page), last);
   const blur = await textOf(page, '[data-head=L0H0]');
   assert.match(blur, /entropy (0\.9|1\.0)/);
+  // Beyond the history it stays at its end.
+  const pulled = await page.$eval('#train-step', (field) => {
+    const slider = /** @type {HTMLInputElement} */ (field);
+    slider.value = '900';
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+    return slider.value;
+  });
+  assert.equal(pulled, String(last));
+  await page.keyboard.press('Home');
   await page.keyboard.press('ArrowRight');
   assert.equal(await textOf(page, '#train-from-here'), 'Go on from step 1');
   await page.click('#train-from-here');
@@ -218,10 +227,13 @@ pageTest(
   '#train?task=own',
   async (page) => {
     assert.match(await textOf(page, '#train-message'), /at least 400 characters/);
+    const isDead = (/** @type {Element} */ button) => button.matches(':disabled');
+    assert.ok(await page.$eval('#train-play', isDead), 'nothing to play');
     await trainOn(page, 'the cat sat on the mat. '.repeat(40));
     await reached(page, 1);
     assert.match(await textOf(page, '.train-written'), /^the cat/);
     assert.equal(await textOf(page, '#train-message'), '');
+    assert.ok(!(await page.$eval('#train-play', isDead)));
   },
   { ready: isSaid },
 );

@@ -7,7 +7,7 @@
 import { formatBytes, formatCount, plural } from '../shared/format.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { MAX_SEED } from './settings.js';
-import { isText } from './words.js';
+import { isText, lacksText } from './words.js';
 
 /** Steps a second. */
 const SPEEDS = [1, 5, 10, 25, 100, Infinity];
@@ -58,6 +58,13 @@ const changeWords = (room, step) =>
     ? `At step ${formatCount(step)} a head looked at the character before.`
     : `At step ${formatCount(step)} half of the answers were right.`;
 
+/** @param {Training} room @param {HTMLInputElement} input */
+function scrub(room, input) {
+  room.scrub(input.valueAsNumber);
+  // Beyond the history nothing changes, and the slider stays where the history ends.
+  input.value = String(room.shown.peek());
+}
+
 /** @param {Training} room */
 const slider = (room) =>
   drawn(() => {
@@ -71,7 +78,7 @@ const slider = (room) =>
       <div class="train-track" style="--done: ${share(step)}">
         <input type="range" id="train-step" min="0" max=${end} step="1" .value=${String(shown)}
           aria-valuetext=${`Step ${shown} of ${end}, ${step} done`}
-          @input=${taking(({ valueAsNumber }) => room.scrub(valueAsNumber))} />
+          @input=${taking((input) => scrub(room, input))} />
         ${run?.change === undefined ? '' : html`<i style="left: ${share(run.change)}"></i>`}
       </div>
       <p class="note" id="train-change" role="status">${run?.change === undefined ? '' : changeWords(room, run.change)}</p>
@@ -91,11 +98,14 @@ export const historyNote = (room) =>
 /** @param {Training} room */
 export const bar = (room) => html`<div class="train-bar">
   <div class="train-buttons">
-    <button type="button" id="train-play" class="primary" @click=${() => room.play()}>
+    <button type="button" id="train-play" class="primary" ?disabled=${drawn(() => lacksText(room.settings.value))}
+      @click=${() => room.play()}>
       ${drawn(() => (room.isPlaying.value ? 'Pause' : 'Play'))}
     </button>
-    <button type="button" id="train-once" @click=${() => room.stepOnce()}>One step</button>
-    <button type="button" id="train-restart" @click=${() => room.restart()}>Restart</button>
+    <button type="button" id="train-once" ?disabled=${drawn(() => lacksText(room.settings.value))}
+      @click=${() => room.stepOnce()}>One step</button>
+    <button type="button" id="train-restart" ?disabled=${drawn(() => lacksText(room.settings.value))}
+      @click=${() => room.restart()}>Restart</button>
   </div>
   ${slider(room)}
   <div class="train-how">${speedChoice(room)} ${seedField(room)}</div>

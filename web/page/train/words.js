@@ -65,6 +65,9 @@ export const TASK_WORDS = {
 /** @param {Settings} settings */
 export const isText = ({ task }) => task === 'austen' || task === 'own';
 
+/** Whether there is too little to train on. @param {Settings} settings */
+export const lacksText = ({ task, text }) => task === 'own' && text.length < LEAST_TEXT;
+
 /**
  * What is known of settings: sentences about those that are other than usual.
  *
