@@ -93,6 +93,11 @@ roomTest('a click on a head shows its map in both texts', WHY, async (page) => {
     cell.dispatchEvent(new PointerEvent('pointerenter')),
   );
   await says(page, '#explore-share-told', /^L0H0: /);
+  // A tap tells of a token too, and asks about no other one.
+  await page.$eval('.patching-tables div:nth-child(2) .shares td:nth-child(3) button', (cell) =>
+    /** @type {HTMLElement} */ (cell).click(),
+  );
+  await says(page, '#explore-share-told', /^before layer 0, .*\(2\): /);
   await page.select('#explore-against', '');
   await says(page, '#explore-pair-scores', /log-probability/);
   await says(page, '#explore-share-told', /^Point at a cell/);

@@ -3,7 +3,7 @@
  */
 
 import { formatNumber } from '../../../shared/format.js';
-import { html } from '../../../shared/template.js';
+import { html, nothing } from '../../../shared/template.js';
 import { followArrows } from '../follow-arrows.js';
 
 /** Beyond so many columns numbers have no room in their cells. */
@@ -38,7 +38,7 @@ export const tone = (share, end) =>
  * @property {number} end of the scale
  * @property {(layer: number, column: number) => boolean} isChosen
  * @property {(layer: number, column: number) => string} nameOf
- * @property {(layer: number, column: number) => void} choose
+ * @property {(layer: number, column: number) => void} [choose] what a click does, besides telling
  */
 
 /** What a cell says. @param {Shares} shares @param {number} layer @param {number} column */
@@ -55,11 +55,16 @@ export function shareTable(shares, point) {
     const share = values[layer * count + column];
     const words = wordsAt(shares, layer, column);
     const tell = () => point({ layer, column });
+    const press = () => {
+      // Not every browser focuses a button that is tapped.
+      tell();
+      choose?.(layer, column);
+    };
     const isFirst = layer === 0 && column === 0;
     const chosen = isChosen(layer, column);
     return html`<td class=${share < 0 ? 'against' : ''} style=${tone(share, end)} @pointerenter=${tell}>
       <button type="button" tabindex=${chosen || isFirst ? 0 : -1} title=${words}
-        aria-pressed=${chosen} @focus=${tell} @click=${() => choose(layer, column)}
+        aria-pressed=${choose ? chosen : nothing} @focus=${tell} @click=${press}
         ><span class="visually-hidden">${nameOf(layer, column)}: ${count > MOST_WRITTEN ? written(share) : ''}</span
         >${count <= MOST_WRITTEN ? html`<b>${written(share)}</b>` : ''}</button>
     </td>`;

@@ -165,7 +165,6 @@ function sharesOf({ patching, shown, run, choices }) {
       caption: 'Recovered share of each layer and token',
       isChosen: () => false,
       nameOf: (layer, i) => `before layer ${layer}, “${pair.clean[i].text}” (${i + 1})`,
-      choose: (_, token) => choices.pin({ side: 'query', token }),
     },
   ];
 }
@@ -185,7 +184,7 @@ function tables(room) {
     const { value: cell } = pointed;
     return cell?.question === room.patching.question.value
       ? wordsAt(all.value[cell.table], cell.layer, cell.column)
-      : 'Point at a cell, or go to it with the arrow keys, for its exact share.';
+      : 'Point at a cell, tap it or go to it with the arrow keys, for its exact share.';
   };
   const table = (/** @type {Shares} */ shares, /** @type {number} */ i) => {
     const [words, about] = HEADINGS[i];
