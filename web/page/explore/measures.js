@@ -90,7 +90,11 @@ export function measureControls(room) {
       ${drawn(
         () =>
           html`<button type="button" id="explore-effects" ?hidden=${predicts.value === 'nothing' || room.isSigned.value}
-            @click=${() => take('effect')}>Which heads matter for “${asked(room)?.what ?? '…'}”?</button>`,
+            @click=${() => {
+              take('effect');
+              // On a phone the heads are above their measures.
+              byId('explore-grid', HTMLElement).scrollIntoView({ block: 'nearest' });
+            }}>Which heads matter for “${asked(room)?.what ?? '…'}”?</button>`,
       )}
       ${drawn(() =>
         field(

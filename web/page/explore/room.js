@@ -82,19 +82,21 @@ function textSection(room, show) {
   </section>`;
 }
 
+const chosenHead = () =>
+  /** @type {HTMLElement | null} */ (document.querySelector('#explore-grid [tabindex="0"]'));
+
 /** All heads, what they are measured by, and those to begin with. @param {Explorer} room */
 function gridSide(room) {
   const isAll = () => room.shown.value.show === 'all';
   const toggle = () => {
     room.set({ show: isAll() ? 'one' : 'all' });
     byId('explore-heads', HTMLElement).scrollIntoView({ block: isAll() ? 'start' : 'nearest' });
+    chosenHead()?.scrollIntoView({ inline: 'center', block: 'nearest' });
   };
   const unmute = () => {
     room.choices.unmuteAll();
     // The button goes; the head that is shown is in the grid.
-    /** @type {HTMLElement | null} */
-    const chosen = document.querySelector('#explore-grid [tabindex="0"]');
-    chosen?.focus({ preventScroll: true });
+    chosenHead()?.focus({ preventScroll: true });
   };
   return html`<div class="part-head">
       <h3 id="explore-grid-title">${drawn(() => {

@@ -40,7 +40,7 @@ export const REPORT = 'report';
 
 /** @type {[string, string, Format[]][]} name, words, formats */
 export const WHATS = [
-  ['map', 'The map, or the maps that are compared', ['svg', 'png']],
+  ['map', 'The map or both compared maps', ['svg', 'png']],
   ['grid', 'All heads', ['svg', 'png']],
   ['lines', 'Token to token', ['svg', 'png']],
   ['text', 'The tinted text', ['svg', 'png']],
