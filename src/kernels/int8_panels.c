@@ -2,6 +2,8 @@
 
 #include "core/memory.h"
 #include "core/tile.h"
+#include "kernels/elementwise.h"
+#include "kernels/gemm.h"
 
 enum { LARGEST_WEIGHT = 127 };
 
@@ -46,12 +48,22 @@ hw_int8_scale hw_int8_scale_of(const float *row, size_t k) {
 void hw_int8_row_by_row(const hw_int8_product *product, size_t width,
                         void (*times)(const hw_int8_product *product, size_t r, size_t first, size_t apart)) {
   const size_t apart = product->count / width;
+  const bool starts_at_zero = product->start_stride == 0;
+  hw_int8_product sums = *product;
+  if (!starts_at_zero) {
+    sums.start = hw_gemm_zeros;
+    sums.start_stride = 0;
+  }
   for (size_t r = 0; r < product->rows; r++) {
     for (size_t panel = 0; panel < apart; panel++) {
-      times(product, r, panel, apart);
+      times(&sums, r, panel, apart);
     }
     for (size_t panel = apart * width; panel < product->count; panel++) {
-      times(product, r, panel, 0);
+      times(&sums, r, panel, 0);
+    }
+    if (!starts_at_zero) {
+      float *y = product->y + r * product->y_stride;
+      hw_row_add(y, product->start, y, product->count * HW_TILE_COLUMNS);
     }
   }
 }

@@ -36,10 +36,10 @@ typedef struct hw_int8_product {
   const hw_int8_row *of_rows;
   size_t rows; /* 1 to those of a strip */
   hw_small_panels panels;
-  size_t count;       /* of them */
-  const float *start; /* eight sums of each panel, start_stride floats apart */
-  size_t start_stride;
-  float *y; /* [rows, count · 8] at y_stride */
+  size_t count;        /* of them */
+  const float *start;  /* eight sums of each panel, or eight for all */
+  size_t start_stride; /* 8 or 0 */
+  float *y;            /* [rows, count · 8] at y_stride */
   size_t y_stride;
 } hw_int8_product;
 
@@ -85,7 +85,8 @@ typedef struct hw_int8_scale {
 hw_int8_scale hw_int8_scale_of(const float *row, size_t k);
 
 /* Calls times for every row and for `width` panels at a time that lie far apart: see hw_row_times_panels. Of those that remain
- * each counts as all of them: they are few. */
+ * each counts as all of them: they are few. Starts of their own are added when the row is done: between the panels' streams each
+ * would be waited for, a tenth of the time. */
 void hw_int8_row_by_row(const hw_int8_product *product, size_t width,
                         void (*times)(const hw_int8_product *product, size_t r, size_t first, size_t apart));
 
