@@ -39,7 +39,7 @@ function showTable(id, matrix, tokens) {
 export function showSentence({ tokens, inputs, distinct, width, settings }) {
   const n = tokens.length;
   showTokens(byId('tokens', HTMLElement), tokens, inputs);
-  const link = isLinkable(settings.text) ? '' : `; ${tooLong()}`;
+  const link = isLinkable(settings.text) ? '' : `; ${tooLong()}, others see the sample`;
   say('token-count', `${plural(n, 'token')}, ${formatCount(distinct)} distinct${link}`);
   say(
     'embedding-words',

@@ -55,7 +55,7 @@ export function textChoice({ state, model, choices, hasModel }) {
 function countWords({ run, model, state, message, isBusy }) {
   const most = model.value?.config?.contextLength;
   if (!run.value || most === undefined || message.value.isError || isBusy.value) return '';
-  const link = isLinkable(state.value.text) ? '' : `; ${tooLong()}`;
+  const link = isLinkable(state.value.text) ? '' : `; ${tooLong()}, others see the sample`;
   return `${formatCount(run.value.n)} of at most ${formatCount(most)} tokens${link}`;
 }
 

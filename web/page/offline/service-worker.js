@@ -47,7 +47,12 @@ async function tidy() {
 /** @param {string} url */
 const kept = async (url) => (await caches.open(NAME)).match(url);
 
-/** The page itself: from the network, or as it was kept where that fails or the server does. @param {Request} request @returns {Promise<Response>} */
+/**
+ * The page itself: from the network, or as it was kept where the network or the server fails.
+ *
+ * @param {Request} request
+ * @returns {Promise<Response>}
+ */
 async function page(request) {
   const fetched = fetch(request);
   const late = new Promise((_, reject) => setTimeout(reject, PATIENCE_MS));

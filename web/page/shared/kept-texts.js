@@ -10,11 +10,11 @@ const PREFIX = 'headwise-text-';
 /** Whether this browser lets its pages remember anything: it does until it refuses. */
 const keeps = signal(true);
 
-/** That a text is too long for the address, and who sees it in spite of that. */
+/** That a text is too long for the address, and whether it is there after a reload. */
 export const tooLong = () =>
   keeps.value
-    ? 'too long for the address: this browser keeps it, others see the sample'
-    : 'too long for the address, and this browser keeps nothing: a link shows the sample';
+    ? 'too long for the address: this browser keeps it'
+    : 'too long for the address, and this browser keeps nothing';
 /** Where no such text is found. */
 export const LOST = 'This address is of a long text that this browser does not have.';
 

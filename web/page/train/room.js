@@ -94,7 +94,7 @@ const linkNote = (room) =>
   drawn(() => {
     const { text } = room.settings.value;
     if (!isLinkable(text)) {
-      return `Your text is ${tooLong()}. Paste the same text there, and it is the same run, to the bit.`;
+      return `Your text is ${tooLong()}. Another browser shows the same run, to the bit, when the same text is pasted there.`;
     }
     const rest = text ? ', the seed and your text' : ' and the seed';
     return `The address holds the task, the settings${rest}. It shows the same run, to the bit, wherever it is opened: this room always computes with the SIMD128 module.`;
