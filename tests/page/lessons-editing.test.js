@@ -84,20 +84,20 @@ lessonTest(
 );
 
 lessonTest('on a phone what a run gave comes into sight', 'wrapper', async (page) => {
-  await page.setViewport({ width: Math.max(390, engine.leastWidth), height: 600 });
-  const isSeen = (/** @type {string} */ selector) =>
-    page.waitForFunction(
-      (one) => {
-        const { top, bottom } = document.querySelector(one)?.getBoundingClientRect() ?? {};
-        return top !== undefined && bottom !== undefined && top >= 0 && bottom <= innerHeight;
-      },
-      {},
-      selector,
-    );
-  const code = await codeOf(page, 2);
+  const message = '.step:nth-of-type(2) .message.error';
+  const isSeen = (/** @type {string} */ selector) => {
+    const { top, bottom } =
+      document.querySelector(selector)?.getBoundingClientRect() ?? new DOMRect();
+    return top > 0 && bottom <= innerHeight;
+  };
+  // Code that is longer than the screen is high, below what it gives.
+  await runInstead(page, 2, `${await codeOf(page, 2)}${'\n'.repeat(60)}(`);
+  await ended(page, 'error');
+  await page.setViewport({ width: Math.max(390, engine.leastWidth), height: 844 });
   await page.$eval('.step:nth-of-type(2) .row', (row) => row.scrollIntoView({ block: 'end' }));
-  await runInstead(page, 2, `${code}\n\n(`);
-  await isSeen('.step:nth-of-type(2) .message.error');
+  assert.ok(!(await page.evaluate(isSeen, message)));
+  await page.click('.step:nth-of-type(2) .row button');
+  await page.waitForFunction(isSeen, {}, message);
 });
 
 lessonTest('edits and progress survive a reload, and can be forgotten', 'wrapper', async (page) => {
