@@ -99,13 +99,11 @@ export function createStep(options) {
   return { section, results, row, run, reset, editor };
 }
 
-/** Scrolls to what a run gave, if nothing of it is in sight: on a narrow screen it comes before the code. @param {Element} given */
+/** Scrolls up to what a run gave, if that is out of sight: on a narrow screen it comes before the code. @param {Element} given */
 export function bringIntoSight(given) {
-  const { top, bottom } = given.getBoundingClientRect();
+  const { bottom } = given.getBoundingClientRect();
   const { scrollMarginTop } = getComputedStyle(given);
-  if (bottom < Number.parseFloat(scrollMarginTop) || top > innerHeight) {
-    given.scrollIntoView({ block: 'nearest' });
-  }
+  if (bottom < Number.parseFloat(scrollMarginTop)) given.scrollIntoView({ block: 'nearest' });
 }
 
 /** @typedef {ReturnType<typeof createStep>} StepElements */
