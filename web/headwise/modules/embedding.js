@@ -1,6 +1,5 @@
 import { checkIndex, checkOptions, checkShape, checkSize, checkTable } from '../checks/check.js';
-import { HeadwiseError } from '../checks/error.js';
-import { checkTensor, isTensor } from '../tensor/operand.js';
+import { checkFloats, isTensor } from '../tensor/operand.js';
 import { reading } from '../checks/foreign.js';
 import { padRows } from '../models/ragged.js';
 import { flatten, shapeOfNested } from '../tensor/make-tensor.js';
@@ -31,10 +30,7 @@ import { Module } from './module.js';
  */
 function unpack(ids, name) {
   if (isTensor(ids)) {
-    const { data, dtype, shape, size } = checkTensor(ids, name);
-    if (dtype === 'bool') {
-      throw new HeadwiseError('ERR_VALUE', `${name} has dtype bool; expected integers`);
-    }
+    const { data, shape, size } = checkFloats(ids, name, 'integers');
     return { values: data, shape, size };
   }
   const shape = shapeOfNested(ids, name);

@@ -68,11 +68,14 @@ export function checkTensor(value, name) {
   return { shape: sizes, dtype, data, size };
 }
 
-/** @param {unknown} value @param {string} name @returns {FloatOperand} */
-export function checkFloats(value, name) {
+/** @param {unknown} value @param {string} name @param {string} [expected] @returns {FloatOperand} */
+export function checkFloats(value, name, expected = 'float32') {
   const checked = checkTensor(value, name);
   if (checked.dtype !== 'float32') {
-    throw new HeadwiseError('ERR_VALUE', `${name} has dtype ${checked.dtype}; expected float32`);
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `${name} has dtype ${checked.dtype}; expected ${expected}`,
+    );
   }
   return /** @type {FloatOperand} */ (checked);
 }

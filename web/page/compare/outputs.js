@@ -10,8 +10,7 @@
 import { byId } from '../shared/dom.js';
 import { formatCount, plural } from '../shared/format.js';
 import { DEFAULTS } from '../state.js';
-import { tooLong } from '../shared/kept-texts.js';
-import { isLinkable } from '../shared/linkable.js';
+import { linkWords } from '../shared/kept-texts.js';
 import { showMaps } from '../shared/map-view.js';
 import { matrixTable } from '../shared/matrix-table.js';
 import { showTokens } from './token-strip.js';
@@ -39,8 +38,10 @@ function showTable(id, matrix, tokens) {
 export function showSentence({ tokens, inputs, distinct, width, settings }) {
   const n = tokens.length;
   showTokens(byId('tokens', HTMLElement), tokens, inputs);
-  const link = isLinkable(settings.text) ? '' : `; ${tooLong()}, others see the sample`;
-  say('token-count', `${plural(n, 'token')}, ${formatCount(distinct)} distinct${link}`);
+  say(
+    'token-count',
+    `${plural(n, 'token')}, ${formatCount(distinct)} distinct${linkWords(settings.text)}`,
+  );
   say(
     'embedding-words',
     settings.source === 'example'

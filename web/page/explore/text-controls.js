@@ -8,8 +8,7 @@ import { byId } from '../shared/dom.js';
 import { formatCount } from '../shared/format.js';
 import { effect, signal } from '../shared/signals.js';
 import { drawn, html, select } from '../shared/template.js';
-import { tooLong } from '../shared/kept-texts.js';
-import { isLinkable } from '../shared/linkable.js';
+import { linkWords } from '../shared/kept-texts.js';
 import { isHosted } from './model-files.js';
 import { MODELS, OPENED, pageModel, TEXTS } from './models.js';
 
@@ -55,8 +54,7 @@ export function textChoice({ state, model, choices, hasModel }) {
 function countWords({ run, model, state, message, isBusy }) {
   const most = model.value?.config?.contextLength;
   if (!run.value || most === undefined || message.value.isError || isBusy.value) return '';
-  const link = isLinkable(state.value.text) ? '' : `; ${tooLong()}, others see the sample`;
-  return `${formatCount(run.value.n)} of at most ${formatCount(most)} tokens${link}`;
+  return `${formatCount(run.value.n)} of at most ${formatCount(most)} tokens${linkWords(state.value.text)}`;
 }
 
 /** The button that opens the editor, and the editor. @param {Explorer} room */

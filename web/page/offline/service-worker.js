@@ -59,10 +59,10 @@ async function page(request) {
   try {
     const response = await Promise.race([fetched, late]);
     if (response.status < 500) return response;
-    return (await kept(INDEX)) ?? response;
   } catch {
-    return (await kept(INDEX)) ?? fetched;
+    // Without a network it is the same.
   }
+  return (await kept(INDEX)) ?? fetched;
 }
 
 worker.addEventListener('install', (event) => event.waitUntil(fill()));

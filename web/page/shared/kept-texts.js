@@ -2,7 +2,7 @@
  * Texts that are too long for an address: kept in this browser, under a name that the address has.
  */
 
-import { keyOf } from './linkable.js';
+import { isLinkable, keyOf } from './linkable.js';
 import { signal } from './signals.js';
 
 const PREFIX = 'headwise-text-';
@@ -15,6 +15,10 @@ export const tooLong = () =>
   keeps.value
     ? 'too long for the address: this browser keeps it'
     : 'too long for the address, and this browser keeps nothing';
+
+/** Said after the length of a text: something only of one that the address does not take along. @param {string | null} text */
+export const linkWords = (text) =>
+  isLinkable(text) ? '' : `; ${tooLong()}, others see the sample`;
 /** Where no such text is found. */
 export const LOST = 'This address is of a long text that this browser does not have.';
 

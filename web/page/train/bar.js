@@ -96,17 +96,20 @@ export const historyNote = (room) =>
   });
 
 /** @param {Training} room */
-export const bar = (room) => html`<div class="train-bar">
+export function bar(room) {
+  const isOff = () => lacksText(room.settings.value);
+  return html`<div class="train-bar">
   <div class="train-buttons">
-    <button type="button" id="train-play" class="primary" ?disabled=${drawn(() => lacksText(room.settings.value))}
+    <button type="button" id="train-play" class="primary" ?disabled=${drawn(isOff)}
       @click=${() => room.play()}>
       ${drawn(() => (room.isPlaying.value ? 'Pause' : 'Play'))}
     </button>
-    <button type="button" id="train-once" ?disabled=${drawn(() => lacksText(room.settings.value))}
+    <button type="button" id="train-once" ?disabled=${drawn(isOff)}
       @click=${() => room.stepOnce()}>One step</button>
-    <button type="button" id="train-restart" ?disabled=${drawn(() => lacksText(room.settings.value))}
+    <button type="button" id="train-restart" ?disabled=${drawn(isOff)}
       @click=${() => room.restart()}>Restart</button>
   </div>
   ${slider(room)}
   <div class="train-how">${speedChoice(room)} ${seedField(room)}</div>
 </div>`;
+}
