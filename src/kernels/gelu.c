@@ -14,6 +14,9 @@ enum {
   TANH_CUBIC,
   TANH_SLOPE,
   TANH_CURVE,
+  TANH_LOWEST,
+  TANH_HIGHEST,
+  ONE,
   DENSITY,
   CONSTANTS
 };
@@ -50,6 +53,10 @@ float hw_gelu_table[CONSTANTS][HW_LANES] = {
     /* 2·√(2/π), and that times 3·0.044715 */
     ALL_LANES(1.59576912F),
     ALL_LANES(0.214064440F),
+    /* Below the lowest the function is less than 2^-122, above the highest it is x. */
+    ALL_LANES(-10.0F),
+    ALL_LANES(10.0F),
+    ALL_LANES(1.0F),
     /* 1/√(2π) */
     ALL_LANES(0.398942280F),
 };
@@ -85,11 +92,20 @@ HW_INLINE hw_f32x4 bell(const hw_exp2_constants *exp2, hw_f32x4 a) {
   return hw_exp2_of_parts(exp2, rounded, f);
 }
 
-/* (1 - tanh(u))/2 = 1/(1 + exp(2u)) with u = √(2/π)·(a + 0.044715·a³) */
-HW_INLINE hw_f32x4 tanh_tail(const hw_exp2_constants *exp2, hw_f32x4 a) {
-  const hw_f32x4 slope = hw_multiply_add(hw_multiply(a, a), constant(TANH_CUBIC), constant(TANH_LINEAR));
-  const hw_f32x4 power = hw_exp2(exp2, hw_multiply(a, slope));
-  return hw_divide(power, hw_add(hw_splat(1.0F), power));
+/* exp(-2u) with u = √(2/π)·(x + 0.044715·x³), of no less than TANH_LOWEST. */
+HW_INLINE hw_f32x4 tanh_power(const hw_exp2_constants *exp2, hw_f32x4 x) {
+  const hw_f32x4 slope = hw_multiply_add(hw_multiply(x, x), constant(TANH_CUBIC), constant(TANH_LINEAR));
+  return hw_exp2(exp2, hw_multiply(x, slope));
+}
+
+HW_INLINE hw_f32x4 from_lowest(hw_f32x4 x) { return hw_larger(x, constant(TANH_LOWEST)); }
+
+/* (1 + tanh(u))/2 */
+HW_INLINE hw_f32x4 tanh_share(hw_f32x4 power) { return hw_divide(constant(ONE), hw_add(constant(ONE), power)); }
+
+/* x·share, or 0 below TANH_LOWEST. */
+HW_INLINE hw_f32x4 gelu_of_share(hw_f32x4 x, hw_f32x4 share) {
+  return hw_and_not(hw_multiply(x, share), hw_above(constant(TANH_LOWEST), x));
 }
 
 /* max(x, 0) - a·tail */
@@ -160,32 +176,35 @@ static __attribute__((noinline)) void tanh_vectors(const float *x, float *y, siz
   const hw_exp2_constants exp2 = hw_load_exp2_constants();
   for (size_t i = 0; i < count; i += HW_LANES) {
     const hw_f32x4 value = hw_load(x + i);
-    const hw_f32x4 a = magnitude(value);
-    hw_store(y + i, gelu_of_tail(value, a, tanh_tail(&exp2, a)));
+    hw_store(y + i, gelu_of_share(value, tanh_share(tanh_power(&exp2, from_lowest(value)))));
+    hw_order_barrier();
   }
 }
 
-/* The tail 1/(1 + exp(2u)) falls by tail·(1 - tail)·2u'. Two loops, again for the registers. */
+/* The share 1/(1 + power) rises by share·(1 - share)·2u', and 1 - share = power·share. Two loops, again for the registers. */
 static __attribute__((noinline)) void tanh_backward(const float *x, const float *dy, float *dx, float *y,
                                                     size_t count) {
   const hw_exp2_constants exp2 = hw_load_exp2_constants();
-  float tails[BLOCK];
+  float powers[BLOCK];
   for (size_t start = 0; start < count; start += BLOCK) {
     const size_t end = count - start < BLOCK ? count - start : BLOCK;
     for (size_t i = 0; i < end; i += HW_LANES) {
-      hw_store(tails + i, tanh_tail(&exp2, magnitude(hw_load(x + start + i))));
+      hw_store(powers + i, tanh_power(&exp2, from_lowest(hw_load(x + start + i))));
       hw_order_barrier();
     }
     for (size_t i = 0; i < end; i += HW_LANES) {
       const hw_f32x4 value = hw_load(x + start + i);
-      const hw_f32x4 a = magnitude(value);
-      const hw_f32x4 tail = hw_load(tails + i);
-      const hw_f32x4 rise = hw_multiply_add(hw_multiply(a, a), constant(TANH_CURVE), constant(TANH_SLOPE));
-      const hw_f32x4 fall = hw_multiply(hw_multiply(tail, hw_subtract(hw_splat(1.0F), tail)), rise);
-      hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), slope_of_tail(value, a, tail, fall)));
+      const hw_f32x4 within = hw_smaller(from_lowest(value), constant(TANH_HIGHEST));
+      const hw_f32x4 power = hw_load(powers + i);
+      const hw_f32x4 share = tanh_share(power);
+      const hw_f32x4 twice_slope =
+          hw_multiply_add(hw_multiply(within, within), constant(TANH_CURVE), constant(TANH_SLOPE));
+      const hw_f32x4 rise = hw_multiply(hw_multiply(hw_multiply(share, power), share), twice_slope);
+      hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), hw_multiply_add(within, rise, share)));
       if (y != NULL) {
-        hw_store(y + start + i, gelu_of_tail(value, a, tail));
+        hw_store(y + start + i, gelu_of_share(value, share));
       }
+      hw_order_barrier();
     }
   }
 }

@@ -1,8 +1,9 @@
 /*
  * GELU (Hendrycks & Gimpel 2016), four at a time: x times the probability that a standard normal is below x.
  *
- * Computed as max(x, 0) - |x|·Q(|x|), Q the upper tail, so that nothing cancels where x is negative: at most 8 ULP, the
- * tanh form for negative x 2·log2(1/Q) more, or 2^-122 where that is more. NaN stays NaN, inf stays inf, -inf gives 0.
+ * Computed as max(x, 0) - |x|·Q(|x|), Q the upper tail, and the tanh form as x/(1 + exp(-2u)), so that nothing cancels
+ * where x is negative: at most 8 ULP, the tanh form for negative x 2·log2(1/Q) more, or 2^-122 where that is more. NaN stays
+ * NaN, inf stays inf, -inf gives 0.
  */
 #ifndef HW_KERNELS_GELU_H
 #define HW_KERNELS_GELU_H
