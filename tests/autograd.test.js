@@ -212,6 +212,20 @@ test('a grad whose data was taken away is named, and the graph stays', () => {
   assert.deepEqual(/** @type {any} */ (x.grad).toNested(), [2, 4]);
 });
 
+test('a grad that cannot be added to is refused before parameters get theirs', () => {
+  const linear = new hw.Linear({ inFeatures: 1, outFeatures: 1 });
+  const x = leaf([[2]]);
+  const loss = hw.enableGrad(() => hw.sum(linear.forward(x).output));
+  x.grad = tensor([[1]]);
+  /** @type {any} */ (x.grad).data = new Float32Array(3);
+  throwsCode(() => loss.backward(), 'ERR_SHAPE', 'grad has shape [1, 1] and 3 values');
+  const [weight] = linear.parameters();
+  assert.equal(weight.grad, null);
+  x.grad = null;
+  loss.backward();
+  assert.deepEqual(/** @type {any} */ (weight.grad).toNested(), [[2]]);
+});
+
 test('a backward after the engine’s end is ERR_DISPOSED', async () => {
   const other = await engine();
   const x = leaf([1, 2]);

@@ -68,6 +68,12 @@ test('matmul is right for every size around the tiles', () => {
       }
 });
 
+test('matmul of many matrices without elements does not go through them', () => {
+  const many = hw.matmul(zeros([2 ** 31, 0, 1]), zeros([1, 2]));
+  assert.deepEqual([...many.shape], [2 ** 31, 0, 2]);
+  assert.deepEqual(hw.matmul(zeros([2, 1, 0]), zeros([0, 1])).toNested(), [[[0]], [[0]]]);
+});
+
 test('matmul is right for long sums and sizes past the cache blocks', () => {
   for (const [m, k, n] of [
     [65, 511, 130],

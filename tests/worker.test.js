@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { load as loadHere } from 'headwise';
-import { load, tensor, transfer, zeros } from 'headwise/worker';
+import { load, Tensor, tensor, transfer, zeros } from 'headwise/worker';
 import { runNode } from './child.js';
 import { allClose, data, rejectsCode, throwsCode } from './helpers.js';
 import { fusedTable, inputs } from './seeds.js';
@@ -96,6 +96,34 @@ test('arguments are copied, or moved if transfer says so; a moved tensor is refu
     throwsCode(() => transfer(/** @type {any} */ (wrong)), 'ERR_VALUE', 'tensor is', 'a Tensor');
   const part = tensor(new Float32Array(8).fill(1).subarray(2, 6));
   assert.deepEqual([...(await hw.softmax(part)).data], [0.25, 0.25, 0.25, 0.25]);
+  await hw.dispose();
+});
+
+test('transfer is for the next call, also one that fails, and takes no memory that others use', async () => {
+  const hw = await load();
+  const x = tensor([1, 2]);
+  await rejectsCode(hw.add(transfer(x), /** @type {any} */ (Promise.resolve(1))), 'ERR_VALUE');
+  assert.deepEqual([...(await hw.add(x, 0)).data], [1, 2]);
+  assert.equal(x.data.length, 2);
+  const buffer = Float32Array.of(1, 2, 3, 4);
+  const part = new Tensor(buffer.subarray(1, 3), [2]);
+  assert.deepEqual([...(await hw.add(transfer(part), 0)).data], [2, 3]);
+  assert.deepEqual([...buffer], [1, 2, 3, 4]);
+  const shared = new Tensor(new Float32Array(new SharedArrayBuffer(8)), [2]);
+  assert.deepEqual([...(await hw.add(transfer(shared), 1)).data], [1, 1]);
+  await hw.dispose();
+});
+
+test('what lies in shared memory is copied when a call is made, not when it is done', async () => {
+  const hw = await load();
+  const shared = new Tensor(new Float32Array(new SharedArrayBuffer(8)), [2]);
+  const sum = hw.add(shared, 0);
+  shared.data.fill(7);
+  assert.deepEqual([...(await sum).data], [0, 0]);
+  const ids = new Int32Array(new SharedArrayBuffer(8));
+  const rows = hw.embedding(ids, tensor([[1], [2]]));
+  ids.fill(1);
+  assert.deepEqual([...(await rows).data], [1, 1]);
   await hw.dispose();
 });
 

@@ -48,16 +48,26 @@ function startOf(given, { shape, size }) {
 
 /**
  * @param {Leaf} leaf
- * @param {Float32Array} data its gradient, which others may have got too
- * @returns {Float32Array} with what it had before
+ * @returns {FloatOperand | undefined} the gradient that it has
+ * @throws {HeadwiseError} ERR_SHAPE, ERR_VALUE: it cannot be added to
  */
-function added({ grad, shape }, data) {
+function gradientOf({ grad, shape }) {
   if (grad === null) {
-    return data.slice();
+    return undefined;
   }
   const before = checkFloats(grad, 'grad');
   checkSame(before, 'grad', shape);
-  return sumOf(data, before.data);
+  return before;
+}
+
+/**
+ * @param {Leaf} leaf
+ * @param {Float32Array} data its gradient, which others may have got too
+ * @returns {Float32Array} with what it had before
+ */
+function added(leaf, data) {
+  const before = gradientOf(leaf);
+  return before === undefined ? data.slice() : sumOf(data, before.data);
 }
 
 /**
@@ -83,6 +93,10 @@ export function backward(tensor, gradient, options, tensorOf) {
   const start = startOf(given, root);
   /** @type {Map<Source, Float32Array>} */
   const gradients = new Map([[root, start]]);
+  // Modules add to their parameters' gradients on the way: what can be refused is refused before.
+  nodes.forEach(({ inputs }) =>
+    inputs.forEach((input) => input instanceof Leaf && gradientOf(input)),
+  );
   nodes.forEach((node) => passBack(node, gradients));
   // What is left is of leaves. Nothing changes before all sums are there.
   gradients.forEach((data, leaf) => gradients.set(leaf, added(/** @type {Leaf} */ (leaf), data)));

@@ -7,11 +7,9 @@ import { wordsOperand } from '../tensor/operand.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../modules/module.js').Module} Module */
-/** @typedef {import('../modules/parameter.js').Parameter} Parameter */
 /** @typedef {import('../modules/parameter.js').Place} Place */
 /** @typedef {import('../modules/parameter.js').TensorPlace} TensorPlace */
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
-/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /** More than any model has. */
 const most = 2 ** 20;

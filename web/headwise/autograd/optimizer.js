@@ -8,7 +8,6 @@ import { ModuleState, TensorState } from './optimizer-state.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../modules/module.js').Module} Module */
-/** @typedef {import('../modules/parameter.js').Parameter} Parameter */
 /** @typedef {import('../modules/parameter.js').Place} Place */
 /** @typedef {import('../modules/parameter.js').TensorPlace} TensorPlace */
 /** @typedef {import('./groups.js').Part} Part */

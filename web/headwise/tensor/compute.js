@@ -3,7 +3,8 @@ import { binaryOperation } from '../engine/abi.js';
 import { describe } from '../checks/describe.js';
 import { misshapen } from '../checks/error.js';
 import { wordsOperand } from './operand.js';
-import { sizeOf } from './shape.js';
+import { newArray, sizeOf } from './shape.js';
+import { tensorOf } from './tensor.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('./operand.js').FloatOperand} FloatOperand */
@@ -121,6 +122,9 @@ export function product(engine, a, b, shown = [a.shape, b.shape]) {
     throw misshapen(shown[0], 'a', expected, ` and b ${describe(shown[1])}`);
   }
   const shape = [...batch, m, n];
+  if (sizeOf(shape, 'the result') === 0) {
+    return tensorOf(newArray(Float32Array, 0), shape);
+  }
   const indices = batches.map((own) => matrixIndex(batch, own));
   const { call } = engine;
   const outBytes = sizeOf(shape, 'the result') * 4;

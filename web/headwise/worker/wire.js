@@ -30,11 +30,12 @@ const deepest = 100;
 /** Arrays that are longer are holes. */
 const mostEntries = 2 ** 27;
 
-/** Tensors whose array may be moved. */
+/** Tensors whose array the next call may move. */
 const moving = new WeakSet();
 
 /**
- * Lets the next call move this tensor's array to the Worker instead of copying it. The tensor is empty afterwards.
+ * Lets the next call move this tensor's array to the Worker instead of copying it. The tensor is empty afterwards. An array that
+ * lies in shared memory, or in a part of a buffer, is copied all the same: what else lies there stays.
  * @template {import('../tensor/tensor.js').AnyTensor} T
  * @param {T} tensor
  * @returns {T} the same
@@ -68,21 +69,24 @@ function packTensor(tensor, transfers, move) {
       `a tensor of shape [${shape.join(', ')}] is empty: its array was transferred`,
     );
   }
+  const own = ownArray(data);
   if (move) {
-    transfers.add(data.buffer);
-    return { $: 'tensor', data, shape };
+    transfers.add(own.buffer);
   }
-  return { $: 'tensor', data: ownArray(data), shape };
+  return { $: 'tensor', data: own, shape };
 }
 
+/** @param {ArrayBufferView} array */
+const isShared = ({ buffer }) => tagOf(buffer) === 'SharedArrayBuffer';
+
 /**
- * A part of a buffer would be cloned with all of it.
+ * A part of a buffer would be cloned with all of it, and memory that is shared would stay so.
  * @template {ArrayBufferView} T
  * @param {T} array
  * @returns {T}
  */
 export const ownArray = (array) =>
-  array.byteLength === array.buffer.byteLength || array instanceof DataView
+  (array.byteLength === array.buffer.byteLength && !isShared(array)) || array instanceof DataView
     ? array
     : // Not the slice of Node's Buffer, which copies nothing.
       Object.getPrototypeOf(Uint8Array.prototype).slice.call(array);
@@ -111,7 +115,7 @@ export function pack(value, how, depth = 0) {
     if (typeof id === 'object') {
       return id;
     }
-    const moves = id === undefined && (how.moves || moving.has(tensor));
+    const moves = id === undefined && (moving.delete(tensor) || how.moves);
     return { ...packTensor(tensor, how.transfers, moves), ...(id !== undefined && { id }) };
   }
   if (Array.isArray(value)) {
