@@ -6,7 +6,8 @@
  * - Use a context from one thread at a time. Contexts are independent of each other.
  * - Input and output must not overlap, except where a comment allows it.
  * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. Given a NULL object, a function without
- *   a status returns NULL or 0, or does nothing. Pointers to configs and to results of creation must not be NULL.
+ *   a status returns NULL or 0, or does nothing, unless its comment says otherwise. Pointers to configs and to results of
+ *   creation must not be NULL.
  * - Functions that take a module or a trace as const may run on several threads at once, each with its own context. The
  *   other functions of a module need it alone.
  * - No function aborts. A function that can fail returns an hw_status. After a failure the context and every module
@@ -201,7 +202,7 @@ typedef struct hw_sampling {
 } hw_sampling;
 
 /* Chooses one of `count` tokens by its logits: *id, and in *log_probability, unless NULL, the logarithm of its softmax
- * over all logits, whatever it was chosen by. An infinite logit is taken before all others. HW_ERROR_SHAPE: count is
+ * over all logits, whatever it was chosen by. A logit of +inf is taken before all others. HW_ERROR_SHAPE: count is
  * zero. HW_ERROR_VALUE: a logit is NaN, a field of sampling is out of range, or a required pointer is NULL.
  * HW_ERROR_MEMORY: no scratch. */
 hw_status hw_sample(hw_context *context, const float *logits, size_t count, const hw_sampling *sampling, uint32_t *id,
@@ -375,8 +376,8 @@ hw_status hw_scaled_dot_product_attention_backward(hw_context *context, const hw
 
 /* ---- Traces: exact attention weights, recomputed on demand --------------------------------------- */
 
-/* What a forward stores so that its attention weights can be recomputed: Q, K, V, the log-sum-exp rows and the mask. It
- * takes O(tokens · width) memory, not O(tokens²). Two cases take more: a mask that the caller passed is copied, and a
+/* What a forward stores so that its attention weights can be recomputed: Q, K, V, the maximum and the sum of each
+ * row of the softmax, and the mask. It takes O(tokens · width) memory, not O(tokens²). Two cases take more: a mask that the caller passed is copied, and a
  * forward in training mode with dropout stores one bit per weight. */
 typedef struct hw_trace hw_trace;
 
@@ -394,7 +395,7 @@ void hw_trace_destroy(hw_trace *trace);
 /* Returns the shape of the weights. */
 hw_trace_shape hw_trace_get_shape(const hw_trace *trace);
 
-/* Returns the width of a head's values and output. */
+/* Returns value_width: the width of a head's values and output. */
 size_t hw_trace_value_width(const hw_trace *trace);
 
 /* Returns the size of the trace in bytes. */
@@ -410,11 +411,11 @@ hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t ba
  * batch or head is out of range, size is zero, or there are no queries. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size, float *out);
 
-/* Copies the values of one head: out [key_tokens, head_dim]. Keys that no query sees because of the text's length are
+/* Copies the values of one head: out [key_tokens, value_width]. Keys that no query sees because of the text's length are
  * zeros. HW_ERROR_VALUE: batch or head is out of range. */
 hw_status hw_trace_values(const hw_trace *trace, size_t batch, size_t head, float *out);
 
-/* Computes the output of one head, before the output projection and before a head mask: out [query_tokens, head_dim].
+/* Computes the output of one head, before the output projection and before a head mask: out [query_tokens, value_width].
  * It is the forward's to the bit. HW_ERROR_VALUE: batch or head is out of range. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_trace_output(hw_context *context, const hw_trace *trace, size_t batch, size_t head, float *out);
 
@@ -445,7 +446,7 @@ void hw_module_checkpoint(hw_module *module, bool checkpointing);
 
 /* Finds a module inside this one by its name, such as attn or blocks.1. The empty name gives this module. Returns NULL if
  * there is none. This module owns the result. The blocks of a decoder have Hugging Face's names (h.0, model.layers.0);
- * their parts have the names of a block's parts: ln1, attn, ln2, ffn. A block with rotary positions, and its attn, run
+ * their parts have the names of a block's parts: ln1, attn, ln2, ffn, and with HW_NORM_BOTH after1 and after2. A block with rotary positions, and its attn, run
  * only inside the decoder. */
 hw_module *hw_module_child(hw_module *module, const char *name);
 
@@ -520,9 +521,10 @@ typedef struct hw_forward_options {
  * batch and tokens may be zero, but not for decoders and encoders; required pointers may not be NULL then either.
  *
  * HW_ERROR_SHAPE: batch or tokens of a model is zero, tokens is above the module's context_length, or the cache
- * has not the module's shape or not the input's batch size. HW_ERROR_VALUE: a required pointer is NULL, an id is
- * not in the vocabulary, logits_start and logits_end are out of order, a mask has no data, a kind of mask or
- * causality is unknown, the module does not support an option, the module runs only inside its decoder, or the
+ * has another shape than the module's, or another batch size than the input. HW_ERROR_VALUE: a required pointer is NULL, an id is
+ * not in the vocabulary, a position or token type is not in its table, a length is above tokens or the module takes none,
+ * logits_start and logits_end are out of order, a replacement or start_layer is not of the model, a mask has no data, a kind
+ * of mask or causality is unknown, the module does not support an option, the module runs only inside its decoder, or the
  * cache has too little room for a sequence's tokens. HW_ERROR_MEMORY: no scratch, or no memory for a trace or for
  * the cache's new tokens. After an error the cache's tokens are unchanged. */
 hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
@@ -583,13 +585,14 @@ hw_status hw_module_load_as(hw_context *context, hw_module *module, size_t index
 
 /* ---- Gradients ------------------------------------------------------------------------------------------ */
 
-/* What a forward stores for its backward: activations and copies of the masks. It takes a few floats for each token and
- * layer, and no matrix of tokens by tokens. */
+/* What a forward stores for its backward: the activations of every layer (normalized inputs, queries, keys, values, outputs
+ * of attention, hidden activations), ids, and copies of the masks that the caller passed. It takes O(layers · tokens · width)
+ * memory and holds no matrix of tokens by tokens, but for such a copy; dropout in training mode stores one bit per weight. */
 typedef struct hw_graph hw_graph;
 
 /* Runs hw_module_forward and stores in *graph what hw_module_backward needs. The caller owns *graph. Output, traces and
  * weights are the same as those of hw_module_forward, to the bit. Errors are those of hw_module_forward. HW_ERROR_VALUE
- * also: options has a cache, or a parameter does not consist of 32-bit floats. HW_ERROR_MEMORY also: no memory for the
+ * also: options has a cache, replacements, a start or residuals, or a parameter does not consist of 32-bit floats. HW_ERROR_MEMORY also: no memory for the
  * graph. After an error *graph is NULL. */
 hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, const hw_input *input, float *y,
                                      const hw_forward_options *options, hw_graph **graph);
@@ -851,8 +854,9 @@ hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_hea
  * beyond 65,504 is infinite as float16. Attention, its weights and its traces are of the rounded ones: they are exact for
  * what is stored. */
 typedef struct hw_past {
-  const float *key; /* [layers, batch, heads, tokens, head_dim] */
-  const float *value;
+  const float
+      *key; /* [layers, batch, heads, tokens, head_dim], of the heads of keys: a decoder's num_key_value_heads */
+  const float *value; /* the same */
   size_t tokens;
   hw_matrix_type dtype; /* of keys and values in the cache: float32, bfloat16 or float16 */
 } hw_past;
@@ -965,7 +969,7 @@ typedef struct hw_model_config {
   size_t d_model;
   size_t num_layers;
   size_t num_heads;
-  size_t num_key_value_heads; /* divides num_heads; as many as those with GPT-2's and GPT-NeoX's names */
+  size_t num_key_value_heads; /* divides num_heads; equal to it with HW_NAMES_GPT2 and HW_NAMES_GPT_NEOX */
   size_t head_dim;
   size_t d_ff;        /* 0: blocks are attention only */
   double dropout;     /* of the embeddings and both branches, in training mode: see below */
@@ -1011,7 +1015,7 @@ typedef struct hw_decoder_config {
  * Parameters have Hugging Face's names. Norms start as ones in effect (their weights as 1 - gain_offset), all else as zeros.
  * Only a decoder whose dtype is float32 can be recorded.
  *
- * HW_ERROR_SHAPE: a size is zero, num_heads is no multiple of num_key_value_heads, a rotary has more pairs than a head, or
+ * HW_ERROR_SHAPE: a size is zero, num_heads is not a multiple of num_key_value_heads, a rotary has more pairs than a head, or
  * there are fewer learned positions than context_length. HW_ERROR_VALUE: an enumerator is unknown, eps is negative, dropout is
  * outside [0, 1], a softcap, as a float, is neither 0 nor from HW_SMALLEST_SOFTCAP to HW_LARGEST_SOFTCAP, another number, as a
  * float, is not finite, a frequency is negative or too large for context_length tokens, a layer's rotary is not there, options do
@@ -1046,7 +1050,7 @@ hw_status hw_decoder_attribution(hw_context *context, const hw_module *decoder, 
 /* Writes the eigenvalues [head_dim, 2] (real and imaginary parts, the largest first) of a head's OV circuit W_E·W_V·W_O·W_U, and
  * their copying score Σλ / Σ|λ| (0 if all are 0; Elhage et al. 2021). The matrices are raw: without gains of norms, biases and
  * embedding_scale. The large product [vocab_size, vocab_size] has the same eigenvalues and zeros besides.
- * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or a pointer is NULL. HW_ERROR_MEMORY. */
+ * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or a pointer is NULL. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_decoder_head_circuit(hw_context *context, const hw_module *decoder, size_t layer, size_t head,
                                   double *copying, double *eigenvalues);
 

@@ -36,11 +36,6 @@ HW_EXPORT(hw_status, embed,
   return hw_embed(table, rows, columns, ids, count, y);
 }
 
-HW_EXPORT(hw_status, embed_backward,
-          (const uint32_t *ids, size_t count, const float *dy, size_t rows, size_t columns, float *d_table)) {
-  return hw_embed_backward(ids, count, dy, rows, columns, d_table);
-}
-
 HW_EXPORT(hw_status, cross_entropy, (const hw_cross_entropy_call *call)) {
   return hw_cross_entropy(hw_export_context(), call);
 }

@@ -19,8 +19,6 @@ HW_EXPORT(bool, graph_is_current, (const hw_graph *graph, hw_module *module)) {
   return hw_graph_is_current(graph, module);
 }
 
-HW_EXPORT(size_t, graph_bytes, (const hw_graph *graph)) { return hw_graph_bytes(graph); }
-
 HW_EXPORT(bool, module_has_gradient, (hw_module * module, size_t index)) {
   return hw_module_has_gradient(module, index);
 }

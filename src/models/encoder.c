@@ -118,7 +118,7 @@ static void visit_head(hw_visit *visit, encoder *m) {
   };
   hw_visit_parameter(visit, names->bias, &bias);
   hw_visit_linear(visit, names->dense, &m->dense);
-  hw_visit_child(visit, names->norm, m->head_norm, NULL);
+  hw_visit_child(visit, names->norm, m->head_norm);
   hw_model_visit_head(visit, names->own, &m->parts);
 }
 
@@ -131,7 +131,7 @@ static void visit(hw_module *module, hw_visit *visit) {
     const char *types = hw_model_name(model, names_of(m)->types);
     hw_visit_matrix(visit, types, &m->types, &m->types_gradient, HW_DRAWN_NOT);
   }
-  hw_visit_child(visit, hw_model_name(model, names->norm), m->parts.norm, NULL);
+  hw_visit_child(visit, hw_model_name(model, names->norm), m->parts.norm);
   hw_visit_modules(visit, hw_model_name(model, names->blocks), &m->parts.blocks, names->parts);
   if (m->config.has_head) {
     visit_head(visit, m);

@@ -22,7 +22,7 @@ void hw_block_visit(hw_module *module, hw_visit *visit) {
   hw_module *const parts[PARTS] = {m->ln1, m->after1, m->ln2, m->after2, m->attn, m->ffn};
   for (size_t i = 0; i < PARTS; i++) {
     if (parts[i] != NULL) {
-      hw_visit_child(visit, names[i], parts[i], NULL);
+      hw_visit_child(visit, names[i], parts[i]);
     }
   }
 }

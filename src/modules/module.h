@@ -159,10 +159,10 @@ struct hw_visit {
 /* A walk over a module and all below it. */
 void hw_visit_module(hw_visit *visit, hw_module *module);
 
-/* What a module's visit calls. With aliases, which end with a NULL name, the child is shown part by part in their order. */
-void hw_visit_child(hw_visit *visit, const char *name, hw_module *child, const hw_alias *aliases);
+/* What a module's visit calls. */
+void hw_visit_child(hw_visit *visit, const char *name, hw_module *child);
 
-/* Modules by their numbers; aliases may be NULL. */
+/* Modules by their numbers. With aliases, which end with a NULL name, each is shown part by part in their order; NULL: whole. */
 void hw_visit_modules(hw_visit *visit, const char *name, const hw_modules *modules, const hw_alias *aliases);
 void hw_visit_parameter(hw_visit *visit, const char *name, const hw_parameter *parameter);
 

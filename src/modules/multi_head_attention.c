@@ -90,7 +90,7 @@ static void visit(hw_module *module, hw_visit *visit) {
     hw_visit_linear(visit, "out_proj", &m->out_proj);
   }
   for (size_t i = 0; m->config.qk_norm && i < HW_NORMS; i++) {
-    hw_visit_child(visit, norm_names[i], m->norms[i], NULL);
+    hw_visit_child(visit, norm_names[i], m->norms[i]);
   }
 }
 

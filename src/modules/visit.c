@@ -57,10 +57,10 @@ static void show_child(hw_visit *visit, hw_module *child, const hw_alias *aliase
   visit->alias = NULL;
 }
 
-void hw_visit_child(hw_visit *visit, const char *name, hw_module *child, const hw_alias *aliases) {
+void hw_visit_child(hw_visit *visit, const char *name, hw_module *child) {
   const size_t length = visit->length;
   append_name(visit, name);
-  show_child(visit, child, aliases);
+  hw_visit_module(visit, child);
   cut(visit, length);
 }
 

@@ -4,8 +4,6 @@ import { describe } from '../checks/describe.js';
 import { misshapen } from '../checks/error.js';
 import { newArray, sizeOf } from '../tensor/shape.js';
 
-/** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
-
 const kinds = /** @type {const} */ ({ bool: maskKind.bool, float32: maskKind.float });
 const fields = maskLayout.words;
 

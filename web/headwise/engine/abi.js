@@ -29,7 +29,6 @@ import { layoutOf } from './layout.js';
  * @property {(x: number, rows: number, columns: number, weight: number, eps: number, y: number) => number} rms_norm
  * @property {(x: number, rows: number, columns: number, weight: number, eps: number, dy: number, dx: number, d_weight: number) => number} rms_norm_backward
  * @property {(table: number, rows: number, columns: number, ids: number, count: number, y: number) => number} embed
- * @property {(ids: number, count: number, dy: number, rows: number, columns: number, d_table: number) => number} embed_backward
  * @property {(call: number) => number} cross_entropy
  * @property {(a: number, g: number) => number} scaled_dot_product_attention_backward
  * @property {() => number} growths_address
@@ -68,7 +67,6 @@ import { layoutOf } from './layout.js';
  * @property {(module: number, input: number, graph: number, dy: number, dx: number, asked: number) => number} module_backward
  * @property {(graph: number) => void} graph_destroy
  * @property {(graph: number, module: number) => boolean} graph_is_current
- * @property {(graph: number) => number} graph_bytes
  * @property {(module: number, index: number) => boolean} module_has_gradient
  * @property {(module: number, index: number, first_row: number, rows: number, source: number) => number} module_load_gradient
  * @property {(module: number, index: number, first_row: number, rows: number, target: number) => number} module_store_gradient

@@ -240,8 +240,7 @@ export class Engine {
     const code = statusCodes[status];
     if (code === 'ERR_MEMORY') {
       // Large inputs would leave no room for anything after them.
-      this.call.staging_release();
-      this.#capacity = 0;
+      this.#releaseStaging();
       throw new HeadwiseError(
         code,
         `not enough memory for ${what}; what was loaded is still there`,
@@ -250,6 +249,24 @@ export class Engine {
     if (code !== undefined) {
       throw new HeadwiseError(code, problem);
     }
+  }
+
+  #releaseStaging() {
+    this.call.staging_release();
+    this.#capacity = 0;
+  }
+
+  /**
+   * @param {() => number} run lays its input, and calls the engine
+   * @returns {number} its status: of a second time where memory lacked that inputs and results of earlier calls took
+   */
+  withIdleMemory(run) {
+    const status = run();
+    if (statusCodes[status] !== 'ERR_MEMORY') {
+      return status;
+    }
+    this.#releaseStaging();
+    return run();
   }
 
   /** The address of what the last call created. */

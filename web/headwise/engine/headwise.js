@@ -327,7 +327,8 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * Calls a function with gradients on. For an async function, they stay on until its promise settles.
+   * Calls a function with gradients on. For an async function, they stay on until its promise settles, or until another such
+   * stretch of this engine begins meanwhile.
    * @template T
    * @param {() => T} fn
    * @returns {T} what fn returns
@@ -337,7 +338,8 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * Calls a function with gradients off. For an async function, they stay off until its promise settles.
+   * Calls a function with gradients off. For an async function, they stay off until its promise settles, or until another such
+   * stretch of this engine begins meanwhile.
    * @template T
    * @param {() => T} fn
    * @returns {T} what fn returns

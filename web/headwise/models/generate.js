@@ -32,7 +32,7 @@ import { sample } from './sample.js';
  * @template {boolean} [WithLogProbability=false]
  * @typedef {object} GenerateOptions
  * @property {number} [maxTokens] the largest number of tokens; default 20; Infinity: until something else ends it
- * @property {number} [temperature] default 0: take the most likely token, the first of equals; above 0: draw
+ * @property {number} [temperature] 0: take the most likely token, the first of equals; above 0: draw. Default 1, of a Gpt2 0
  * @property {number} [topK] draw among the topK most likely tokens; default 0: all
  * @property {number} [topP] of these, draw among the fewest most likely tokens whose probabilities sum to topP; default 1: all; 0: the
  *   most likely

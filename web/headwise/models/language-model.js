@@ -73,8 +73,8 @@ import { attribution, headCircuits } from './understanding.js';
  *   `backward` through it throws
  * @property {Ids} [positionIds] of the ids' shape: each token's position, below contextLength; default: its place in the row, after
  *   the tokens of a cache. Learned positions and rotary angles follow it; which tokens are attended to does not
- * @property {readonly number[]} [lengths] how many ids of each row count; the others are padding, of which nothing else
- *   depends. The logits of 'last' are those of each row's own last id, and a cache gets no padding. With a cache a row may have no
+ * @property {readonly number[]} [lengths] how many ids of each row count; the others are padding; nothing else depends on
+ *   them. The logits of 'last' are those of each row's own last id, and a cache gets no padding. With a cache a row may have no
  *   ids: its logits and weights are padding
  */
 

@@ -6,7 +6,6 @@ import { matrixType } from '../engine/abi.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { sameShape } from '../tensor/shape.js';
 
-/** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 
 /**

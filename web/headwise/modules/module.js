@@ -44,14 +44,17 @@ import { listParameters } from './parameters.js';
  */
 export function createModule(engine, { kind, config, what, draw = true }) {
   const { kind: number, config: layout } = modules[kind];
-  let at;
-  if (typeof config === 'function') {
-    at = config(engine, layout);
-  } else {
-    at = engine.stage(layout.bytes);
-    writeStruct(engine, at, layout, config);
-  }
-  engine.check(engine.call.module_create(number, at, draw), what);
+  const create = () => {
+    let at;
+    if (typeof config === 'function') {
+      at = config(engine, layout);
+    } else {
+      at = engine.stage(layout.bytes);
+      writeStruct(engine, at, layout, config);
+    }
+    return engine.call.module_create(number, at, draw);
+  };
+  engine.check(engine.withIdleMemory(create), what);
   return engine.result;
 }
 

@@ -183,7 +183,7 @@ export class Parameter {
   }
 
   /**
-   * Whether `backward` computes the gradient. Default true. Set it to false to freeze the parameter; unlike in torch, that
+   * Whether `backward` computes the gradient, as it is when `backward` runs. Default true. Set it to false to freeze the parameter; unlike in torch, that
    * also clears its gradient, so that no optimizer moves it.
    * @returns {boolean}
    */

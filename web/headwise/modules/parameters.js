@@ -3,7 +3,6 @@ import { matrixType, parameterInfo } from '../engine/abi.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
-/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
  * @typedef {object} Parameter

@@ -15,7 +15,6 @@ import { zeros } from '../tensor/tensor.js';
 import { checkHeadWidth, giveBack, joinMasks, readInput, readMask } from './arguments.js';
 import { drawXavier, makeOutProjection, Projection } from './projection.js';
 
-/** @typedef {import('../engine/engine.js').Engine} Engine */
 /** @typedef {import('../engine/headwise.js').Headwise} Headwise */
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */

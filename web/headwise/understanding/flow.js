@@ -12,7 +12,6 @@ import {
 } from './source.js';
 import { Work } from './work.js';
 
-/** @typedef {import('../attention/trace.js').Trace} Trace */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**

@@ -5,7 +5,6 @@ import { repeatedIds } from './repeated-ids.js';
 import { calledThere, sizesOf, traceText } from './source.js';
 import { Work, workTable } from './work.js';
 
-/** @typedef {import('../attention/trace.js').Trace} Trace */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**

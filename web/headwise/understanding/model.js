@@ -1,9 +1,7 @@
 // What all functions of headwise/understanding share: the model, its texts, forwards, and pauses between these.
 import { checkFunction, checkIndex, checkShape, checkSignal } from '../checks/check.js';
-import { isArray } from '../checks/foreign.js';
 import { checkIntegers } from '../modules/embedding.js';
-import { tensor } from '../tensor/make-tensor.js';
-import { checkFloats } from '../tensor/operand.js';
+import { checkHeadMask } from '../modules/forward-options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { decoderConfig, unrecordedForward } from './source.js';
 
@@ -78,10 +76,7 @@ export function checkMask({ numLayers, numHeads }, value) {
   if (value === undefined) {
     return undefined;
   }
-  const given = checkFloats(
-    isArray(value) ? tensor(/** @type {any} */ (value)) : value,
-    'headMask',
-  );
+  const given = checkHeadMask(value, 'headMask');
   const { shape, data } = given;
   const fits = shape.length === 2 && shape[0] === numLayers && shape[1] === numHeads;
   checkShape(given, 'headMask', fits, () => `[${numLayers}, ${numHeads}], layers and heads`);

@@ -12,7 +12,6 @@ import { loaderThere } from '../worker/there.js';
 /** @typedef {import('../models/encoder.js').Encoder} Encoder */
 /** @typedef {import('../models/gpt2.js').Gpt2} Gpt2 */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
-/** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
 /**
  * An object here or in a Worker.
