@@ -41,13 +41,33 @@ afterEach(() => {
 test('a text that is typed on is kept once, and pushes no other out', () => {
   keepText('of a bookmark');
   mock.timers.tick(60 * SECOND);
-  for (let i = 0; i < 200; i++) {
-    keepText(`typed ${i}`);
+  const typed = Array.from({ length: 200 }, (_, i) => `typed ${'on '.repeat(i)}`);
+  for (const text of typed) {
+    keepText(text);
     mock.timers.tick(SECOND);
   }
   assert.equal(keptOf('of a bookmark'), 'of a bookmark');
-  assert.equal(keptOf('typed 199'), 'typed 199');
-  assert.equal(keptOf('typed 198'), undefined);
+  assert.equal(keptOf(typed[199]), typed[199]);
+  assert.equal(keptOf(typed[198]), undefined);
+});
+
+test('what is written into the midst of a text, or taken out of it, is typing on', () => {
+  for (const text of ['one three', 'one two three', 'one two', 'two']) {
+    keepText(text);
+    mock.timers.tick(SECOND);
+  }
+  const kept = Object.values(localStorage).map((one) => one.slice(one.indexOf(' ') + 1));
+  assert.deepEqual(kept, ['two']);
+});
+
+test('another text that is pasted at once, in the same room or in another, pushes none out', () => {
+  const pasted = ['of Explore', 'of Compare', 'of Explore, again'];
+  keepText(pasted[0]);
+  mock.timers.tick(SECOND);
+  keepText(pasted[1]);
+  mock.timers.tick(SECOND);
+  keepText(pasted[2]);
+  assert.deepEqual(pasted.map(keptOf), pasted);
 });
 
 test('a text that was kept before stays, though one types on from it at once', () => {

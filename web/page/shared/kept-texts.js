@@ -25,23 +25,31 @@ export const LOST = 'This address is of a long text that this browser does not h
 /** So many are kept, the newest. */
 const MOST = 100;
 
-/** In ms: a text that follows another one sooner is the same, typed on. */
+/** In ms: a text that continues another one sooner is the same, typed on. */
 const TYPING = 5000;
 
-/** What this tab was the first to keep, last. */
-let latest = { name: '', time: 0 };
+/** What this tab was the first to keep, last, in whichever room. */
+let latest = { name: '', text: '', time: 0 };
+
+/** Whether one of two texts is the other with a piece more, wherever that stands. @param {string} a @param {string} b */
+function continues(a, b) {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  let start = 0;
+  while (start < short.length && short[start] === long[start]) start++;
+  return long.endsWith(short.slice(start));
+}
 
 /** Keeps a text, if the browser does. @param {string} text */
 export function keepText(text) {
   const name = `${PREFIX}${keyOf(text)}`;
   if (name === latest.name) return;
   try {
-    const isTypedOn = Date.now() - latest.time < TYPING;
+    const isTypedOn = Date.now() - latest.time < TYPING && continues(text, latest.text);
     if (isTypedOn) localStorage.removeItem(latest.name);
     // What was there before may be of an address that somebody has: it stays.
     const isNew = localStorage.getItem(name) === null;
     localStorage.setItem(name, `${Date.now()} ${text}`);
-    latest = { name: isNew ? name : '', time: Date.now() };
+    latest = { name: isNew ? name : '', text, time: Date.now() };
     const kept = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
     const ageOf = (/** @type {string} */ key) =>
       Number.parseInt(localStorage.getItem(key) ?? '0', 10);
