@@ -12,9 +12,11 @@ import { engine } from '../browsers/engines.js';
 import { MODELS } from '../../web/page/explore/models.js';
 import { runModel } from '../../web/page/explore/worker/model.js';
 import { openPageModel } from '../page-model.js';
-import { filesTest, openMenu, reread, roomTest } from './explore-room.js';
+import { filesTest, openMenu, reread, roomTest, says } from './explore-room.js';
 import { parsed, QUERY, saved } from './explore-saving.js';
 import { browser, colours, violations } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
 
 /** @type {ReturnType<typeof runModel>} the sample text's run */
 let run;
@@ -166,6 +168,57 @@ function areWeights(actual, expected) {
     );
   }
 }
+
+/** The wishes that can be filled in. @param {Page} page */
+const wishes = (page) =>
+  page.$$eval('.export-wishes input', (inputs) =>
+    inputs.filter((input) => input.checkVisibility()).map(({ id }) => id.replace(/.*-/, '')),
+  );
+
+roomTest('each kind of file offers what it heeds', QUERY, async (page) => {
+  await saved(page, 'map', 'svg');
+  assert.deepEqual(await wishes(page), ['title', 'caption', 'width', 'font']);
+  for (const what of ['page', 'report']) {
+    await saved(page, what, 'html');
+    assert.deepEqual(await wishes(page), ['title', 'caption'], what);
+  }
+  await saved(page, 'numbers', 'json');
+  assert.deepEqual(await wishes(page), []);
+  await saved(page, 'grid', 'png');
+  assert.deepEqual(await wishes(page), ['title', 'caption', 'width', 'font']);
+});
+
+roomTest('a width that no picture can have is refused in words', QUERY, async (page) => {
+  await saved(page, 'map', 'svg');
+  const width = '#export-wish-width';
+  const fill = (/** @type {string} */ value) =>
+    page.$eval(
+      width,
+      (input, text) => {
+        /** @type {HTMLInputElement} */ (input).value = text;
+        input.dispatchEvent(new Event('change', { bubbles: true }));
+      },
+      value,
+    );
+  const isInvalid = () => page.$eval(width, (input) => input.getAttribute('aria-invalid'));
+  const message = '#explore-export-dialog [role=status]';
+  for (const impossible of ['50', '9000']) {
+    await fill(impossible);
+    await says(page, message, /^Width in pixels: a whole number, 200 to 4,000\.$/);
+    assert.equal(await isInvalid(), 'true');
+  }
+  // Of a page it is not asked.
+  await page.select('#export-what', 'page');
+  await says(page, message, /\.html: /);
+  await page.select('#export-what', 'map');
+  await says(page, message, /200 to 4,000/);
+  await fill('500');
+  await says(page, message, /\.svg: /);
+  assert.equal(await isInvalid(), null);
+  const { bytes } = await saved(page, 'map', 'svg');
+  const [, wide] = /^<svg[^>]* width="(\d+)"/.exec(new TextDecoder().decode(bytes)) ?? [];
+  assert.ok(Math.abs(Number(wide) - 500) < 2, wide);
+});
 
 roomTest('numbers are the trace’s, the same in every format', QUERY, async (page) => {
   const npy = await readNpy((await saved(page, 'numbers', 'npy')).bytes);

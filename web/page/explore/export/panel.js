@@ -6,7 +6,7 @@
  */
 
 import { byId } from '../../shared/dom.js';
-import { formatBytes } from '../../shared/format.js';
+import { formatBytes, formatCount } from '../../shared/format.js';
 import { batch, effect, signal, untracked } from '../../shared/signals.js';
 import { drawn, field, html, nothing, taking } from '../../shared/template.js';
 import { headAt } from '../address.js';
@@ -45,6 +45,9 @@ const formatsOf = (what) => (WHATS.find(([value]) => value === what) ?? WHATS[0]
 /** Numbers take no title or size. It depends on the choice alone: fields stay while a file is made. @param {Format} format */
 const isNumbers = (format) => format === 'npy' || format === 'json';
 
+/** A page takes a title, and no size. @param {Format} format */
+const hasSize = (format) => format === 'svg' || format === 'png';
+
 /** What is chosen, and the file that is made of it. @param {Explorer} room */
 function createMaking(room) {
   const isOpen = signal(false);
@@ -79,12 +82,20 @@ function createMaking(room) {
 export function exportDialog(room) {
   const { isOpen, what, format, wish, file } = createMaking(room);
   const dialog = () => byId('explore-export-dialog', HTMLDialogElement);
+  /** What is wrong with a wish, in words: the file is of the last one that was right. */
+  const wrong = signal({ title: '', caption: '', width: '', font: '' });
   /** @param {'title' | 'caption' | 'width' | 'font'} name @param {string} label @param {[number, number]} [bounds] of a number */
-  const wanted = (name, label, bounds) => html`<label for="export-wish-${name}">${label}
+  const wanted = (name, label, bounds) => html`<label for="export-wish-${name}"
+    ?hidden=${drawn(() => bounds !== undefined && !hasSize(format.value))}>${label}
     <input id="export-wish-${name}" type=${bounds ? 'number' : 'text'} min=${bounds?.[0] ?? nothing}
       max=${bounds?.[1] ?? nothing} placeholder=${'automatic'}
+      aria-invalid=${drawn(() => (wrong.value[name] ? 'true' : nothing))}
       @change=${taking((input) => {
-        if (!input.checkValidity()) return;
+        const isRight = input.checkValidity();
+        const [least, most] = [input.min, input.max].map((bound) => formatCount(Number(bound)));
+        const words = isRight ? '' : `${label}: a whole number, ${least} to ${most}.`;
+        wrong.value = { ...wrong.value, [name]: words };
+        if (!isRight) return;
         wish.value = { ...wish.value, [name]: bounds ? Number(input.value) : input.value.trim() };
       })} /></label>`;
   const wishes = html`<div class="export-wishes">
@@ -95,7 +106,10 @@ export function exportDialog(room) {
   const choose = (/** @type {string} */ value) =>
     batch(() => ([what.value, format.value] = [value, formatsOf(value)[0]]));
   const parts = () => {
-    const { words, isError, address, name, isPicture } = file.value;
+    const { address, name, isPicture } = file.value;
+    const refused = hasSize(format.value) ? Object.values(wrong.value).filter(Boolean) : [];
+    const isError = file.value.isError || refused.length > 0;
+    const words = refused.join(' ') || file.value.words;
     const formats = formatsOf(what.value).map((value) => [value, FORMATS[value]]);
     return html`<div class="row">
         ${field('What', 'export-what', whatsOf(room), what.value, choose)}
