@@ -127,6 +127,27 @@ roomTest('the token that comes next is marked, wherever it stands', '?pins=q3', 
   assert.ok(Math.abs(Number(marked[0][1]) - 100 * Math.exp(logs[actual])) < 0.06);
 });
 
+roomTest('tokens that begin alike can be told apart', '?mute=L0H0', async (page) => {
+  const titles = await page.$$eval('.next-tokens button.token', (buttons) =>
+    buttons.map(({ title, textContent }) => [title, `${textContent}: ask about`]),
+  );
+  for (const [title, start] of titles) assert.ok(title.startsWith(start), title);
+  /** Puts a token into the list. @param {string} token */
+  const draw = (token) =>
+    page.$eval(
+      '.next-tokens tr:has(.mark) button.token',
+      (button, text) => {
+        button.textContent = text;
+        const room = /** @type {HTMLElement} */ (button.closest('#explore-next'));
+        const isCut = button.scrollWidth > button.clientWidth;
+        return { isCut, isTooWide: room.scrollWidth > room.clientWidth };
+      },
+      token,
+    );
+  assert.deepEqual(await draw('[unused123]'), { isCut: false, isTooWide: false });
+  assert.deepEqual(await draw('[unused123]'.repeat(5)), { isCut: true, isTooWide: false });
+});
+
 roomTest('the text is tinted by how badly it was predicted', '', async (page) => {
   const losses = run.ids.slice(1).map((id, at) => -logProbabilities(run.ids.slice(0, at + 1))[id]);
   const mean = losses.reduce((a, b) => a + b) / losses.length;

@@ -15,6 +15,19 @@ const ENCODERS = /bert/;
 /** What browsers say of files that are not there. That such an answer is not read to its end, Firefox tells as a failure. */
 const isMeant = /404|tokenizer\.json|^failed: (blob:|.*\/model\.safetensors$)/;
 
+/** Tensors of which a model is served that has nothing but NaN in one. */
+const [LAST_NORM, FIRST_NORM] = ['ln_f.weight', 'h.0.ln_1.weight'];
+const NAN = [LAST_NORM, FIRST_NORM];
+
+/** @param {Uint8Array} file safetensors @param {string} name of the tensor that is all NaN in the copy, whatever its type */
+function withNaN(file, name) {
+  const copy = Uint8Array.from(file);
+  const start = 8 + Number(new DataView(copy.buffer).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(copy.subarray(8, start)));
+  const [from, to] = header[name].data_offsets;
+  return copy.fill(0xff, start + from, start + to);
+}
+
 /** @type {Awaited<ReturnType<typeof serveFiles>>} */
 let server;
 const decoders = (await readdir(MODELS)).filter((name) => !ENCODERS.test(name));
@@ -29,6 +42,11 @@ before(async () => {
   }
   for (const file of ['config.json', 'model.safetensors', 'tokenizer.json']) {
     files[`/induction/${file}`] = await readFile(new URL(file, INDUCTION));
+    for (const name of NAN) files[`/${name}/${file}`] = files[`/induction/${file}`];
+  }
+  for (const name of NAN) {
+    const weights = files['/induction/model.safetensors'];
+    files[`/${name}/model.safetensors`] = withNaN(weights, name);
   }
   server = await serveFiles(files);
 });
@@ -63,6 +81,38 @@ roomTest('a model is fetched by its address, which the page’s own then has', '
   await page.waitForSelector('#export-save[download*="induction"]');
 });
 
+for (const [where, name, query] of [
+  ['at the end of the text', LAST_NORM, ''],
+  ['where the text goes on', LAST_NORM, '&pins=q3'],
+  ['where attention is NaN too', FIRST_NORM, ''],
+]) {
+  roomTest(`of a model that predicts NaN nothing is asked ${where}`, '', async (page) => {
+    const model = encodeURIComponent(`${server.origin}/${name}`);
+    const open = (/** @type {string} */ more) =>
+      page.evaluate((hash) => void (location.hash = hash), `#explore?model=${model}${more}`);
+    await reread(page, () => open(query));
+    await page.waitForSelector('.next-tokens td');
+    const shares = await page.$$eval('.next-tokens td:last-child', (cells) =>
+      cells.map((cell) => cell.textContent),
+    );
+    assert.deepEqual([...new Set(shares)], ['NaN %']);
+    assert.equal((await page.$$('.next-tokens .target')).length, 0);
+    for (const question of ['#explore-effects', '#explore-why']) {
+      assert.equal(await page.$eval(question, (button) => button.checkVisibility()), false);
+    }
+    assert.equal((await page.$$('#explore-by [value=effect]')).length, 0);
+    await says(page, '#explore-text-note', name === LAST_NORM ? /to “.*” \d/ : /to “.*” NaN/);
+    // An address can ask all the same.
+    await open(`${query}&by=effect`);
+    await says(
+      page,
+      '#explore-message',
+      /^The model’s logits are NaN here: it predicts nothing\.$/,
+    );
+    assert.equal((await page.$$('#explore-measure progress')).length, 0);
+  });
+}
+
 pageTest(
   'every architecture opens and shows its heads; without a tokenizer, texts are token ids',
   '#explore',
@@ -95,6 +145,28 @@ pageTest(
     assert.match(await textOf(page, '#explore-cost'), / heads: /);
   },
   { ready: async (page) => void (await scored(page)), isMeant: /404|^failed: blob:/ },
+);
+
+pageTest(
+  'after a wrong name the focus is in its field, and the name is selected',
+  '#explore',
+  async (page) => {
+    for (const [name, why] of /** @type {const} */ ([
+      ['austen', /is no model’s name/],
+      [`${server.origin}/nowhere`, /nowhere.*404/],
+    ])) {
+      await fetchModel(page, name);
+      await says(page, '.explore-files .message', why);
+      await page.waitForSelector('#explore-hosted:focus', { timeout: 5000 });
+      const selected = await page.$eval('#explore-hosted', (field) => {
+        const { value, selectionStart, selectionEnd } = /** @type {HTMLInputElement} */ (field);
+        return value.slice(selectionStart ?? 0, selectionEnd ?? 0);
+      });
+      assert.equal(selected, name);
+      await page.keyboard.press('Escape');
+    }
+  },
+  { ready: async (page) => void (await scored(page)), isMeant },
 );
 
 pageTest(

@@ -66,13 +66,19 @@ function legend(room) {
   });
 }
 
+/** Whether there is a token to ask about: there is none where logits are NaN. @param {Explorer} room */
+const canAsk = ({ predicts, next }) =>
+  predicts.value !== 'nothing' && next.answer.value?.target !== null;
+
 /** @param {Explorer} room @param {string} measure */
-const isOffered = ({ isWhy, hasMeasure }, measure) =>
-  measure === 'none' ? !isWhy.value : hasMeasure(measure);
+const isOffered = (room, measure) =>
+  measure === 'none'
+    ? !room.isWhy.value
+    : room.hasMeasure(measure) && (canAsk(room) || !SIGNED.some((name) => name === measure));
 
 /** @param {Explorer} room */
 export function measureControls(room) {
-  const { choices, measure, shown, effects, predicts, by } = room;
+  const { choices, measure, shown, effects, by } = room;
   /** Chooses a measure by a button that goes: the focus goes to the menu. @param {ExploreState['by']} name */
   const take = (name) => {
     choices.measure(name);
@@ -81,7 +87,7 @@ export function measureControls(room) {
   const progress = () => {
     const { effects: all, done = 0 } = effects.value ?? {};
     const count = all?.length ?? 1;
-    if (!ABLATIONS[measure.value] || (all && done === count)) return '';
+    if (!ABLATIONS[measure.value] || !canAsk(room) || (all && done === count)) return '';
     return html`<progress max="1" .value=${done / count} aria-label="Heads ablated so far"></progress>
       <span class="note">${formatCount(done)} of ${all ? formatCount(count) : '…'} heads</span>
       <button type="button" class="quiet" @click=${() => take('none')}>Cancel</button>`;
@@ -89,7 +95,7 @@ export function measureControls(room) {
   return html`<div class="measure-controls" id="explore-measure">
       ${drawn(
         () =>
-          html`<button type="button" id="explore-effects" ?hidden=${predicts.value === 'nothing' || room.isSigned.value}
+          html`<button type="button" id="explore-effects" ?hidden=${!canAsk(room) || room.isSigned.value}
             @click=${() => {
               take('effect');
               // On a phone the heads are above their measures.

@@ -13,11 +13,12 @@ import { shortName } from './address.js';
 import { bar, tokenName } from './bars.js';
 
 /** @param {number} share */
-export const percent = (share) => (share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : '< 0.1 %');
+export const percent = (share) => (share < 0.0005 ? '< 0.1 %' : `${(100 * share).toFixed(1)} %`);
 
 /** @param {number} before @param {number} after in points of a hundred */
 function changeOf(before, after) {
   const points = 100 * (after - before);
+  if (Number.isNaN(points)) return 'NaN';
   if (Math.abs(points) < 0.05) return '±0';
   return `${points > 0 ? '+' : '−'}${Math.abs(points).toFixed(1)}`;
 }
@@ -26,7 +27,7 @@ function changeOf(before, after) {
  * What is said of a token in the list.
  *
  * @param {number | null} id
- * @param {{ actual: number | null, target: number, against: number | null, isMasked: boolean }} asked
+ * @param {{ actual: number | null, target: number | null, against: number | null, isMasked: boolean }} asked
  */
 function marksOf(id, { actual, target, against, isMasked }) {
   const [word, title] = isMasked
@@ -109,7 +110,7 @@ function list(room) {
           const marks = marksOf(token.id, { target, actual, against, isMasked });
           return html`<tr class=${token.id === target ? 'target' : ''}>
             <th scope="row"><button type="button" class="token" aria-pressed=${token.id === target}
-              title="Ask about this token; with Shift: compare the target with it"
+              title="${token.text}: ask about this token; with Shift: compare the target with it"
               @click=${(/** @type {MouseEvent} */ { shiftKey }) => choose(token.id, shiftKey)}>${token.text}</button>${marks}</th>
             <td class="bar-cell">
               ${hasMuted ? bar(before, most, 'before') : ''}${bar(after, most, 'after')}

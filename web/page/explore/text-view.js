@@ -229,7 +229,7 @@ const tintWords = (room) => {
   const most = Array.from(line, (_, i) => i).sort((a, b) => Math.abs(line[b]) - Math.abs(line[a]));
   const list = most
     .slice(0, TOLD)
-    .filter((i) => Math.abs(line[i]) >= LEAST_TOLD)
+    .filter((i) => !(Math.abs(line[i]) < LEAST_TOLD))
     .map((i) => `“${run.tokens[i].text}” ${line[i].toFixed(2).replace('-', '−')}`);
   const verb = subject.side === 'query' ? 'attends to' : 'is attended to by';
   return `Tinted: ${name} ${verb} ${list.join(', ') || 'nothing much'}. ${title}.`;

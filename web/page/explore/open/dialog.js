@@ -47,11 +47,12 @@ function createWork(gaveUp) {
     message.value = told('');
     dialog().showModal();
   };
-  /** What can be done now has the focus. @param {typeof progress.value} [now] */
-  const turnTo = (now) => {
+  /** What can be done has the focus. @param {string} selector @param {typeof progress.value} [now] */
+  const turnTo = (selector, now) => {
     progress.value = now;
-    const button = now ? '.open-working button' : '#explore-choose button';
-    /** @type {HTMLElement} */ (dialog().querySelector(button)).focus();
+    const part = /** @type {HTMLElement} */ (dialog().querySelector(selector));
+    part.focus();
+    if (part instanceof HTMLInputElement) part.select();
     dialog().querySelector('.message')?.scrollIntoView({ block: 'nearest' });
   };
   return {
@@ -65,15 +66,16 @@ function createWork(gaveUp) {
      *
      * @template T
      * @param {(how: { signal: AbortSignal, onProgress: OnProgress }) => Promise<T>} read
+     * @param {string} [begun] what it began with, and begins with again where it failed
      * @returns {Promise<T | undefined>} undefined: it was cancelled, or failed, and the dialog says why
      */
-    async read(read) {
+    async read(read, begun = '#explore-choose button') {
       work?.abort();
       const mine = new AbortController();
       work = mine;
       show();
       message.value = told('');
-      turnTo({ fraction: 0 });
+      turnTo('.open-working button', { fraction: 0 });
       const isMine = () => work === mine;
       /** @type {T | undefined} */
       let result;
@@ -91,7 +93,7 @@ function createWork(gaveUp) {
       }
       if (!isMine()) return undefined;
       work = undefined;
-      turnTo();
+      turnTo(begun);
       if (result === undefined) gaveUp();
       return result;
     },

@@ -94,7 +94,7 @@ export function connectOpen(element, room) {
       const files = wantedModel(name);
       await room.session.open(files, how);
       return files;
-    });
+    }, '#explore-hosted');
     if (!opened) return;
     room.choices.open(name);
     // The address may name it already, and wait for it.

@@ -25,17 +25,18 @@ import { told } from './told.js';
 
 /**
  * The token that is asked about: the chosen one, else the text's own, else the likeliest while all heads are heard.
+ * Where a logit is NaN, no token has a probability, and none can be asked about.
  *
  * @param {Run} run
  * @param {Run} base the same text's run with all heads heard
  * @param {number} at
  * @param {number | null} chosen
+ * @returns {number | null}
  */
 export function targetOf({ actual }, base, at, chosen) {
-  const known = chosen ?? actual(at);
-  if (known !== undefined) return known;
   const logits = base.logits(at);
-  return logits.indexOf(logits.reduce((most, logit) => Math.max(most, logit)));
+  const most = logits.reduce((largest, logit) => Math.max(largest, logit));
+  return Number.isFinite(most) ? (chosen ?? actual(at) ?? logits.indexOf(most)) : null;
 }
 
 /**

@@ -28,6 +28,17 @@ const LIKELIEST = 10;
  */
 
 /**
+ * @param {ReturnType<typeof readingOf>} reading
+ * @param {About} about
+ * @throws {PageError} no token can be asked about
+ */
+function askedOf({ now, heard }, { at, target: chosen }) {
+  const target = targetOf(now, heard, at, chosen);
+  if (target !== null) return target;
+  throw new PageError('ERR_NAN', 'The model’s logits are NaN here: it predicts nothing.');
+}
+
+/**
  * What the model predicts: the likeliest tokens, and those that are asked about.
  *
  * @param {number} asked
@@ -59,10 +70,10 @@ export async function predict(asked, { at, target: chosen, against }, by) {
  * @param {About} about
  * @param {import('./effects.js').Method} method
  */
-export async function* effects(asked, { at, target, against }, method) {
-  const { now, heard } = readingOf(asked);
-  const about = { at, target: targetOf(now, heard, at, target), against, method };
-  yield* effectsOf(opened(), now, about, take('effects'));
+export async function* effects(asked, about, method) {
+  const reading = readingOf(asked);
+  const question = { ...about, target: askedOf(reading, about), method };
+  yield* effectsOf(opened(), reading.now, question, take('effects'));
 }
 
 /**
@@ -72,11 +83,11 @@ export async function* effects(asked, { at, target, against }, method) {
  * @param {About & { directions: boolean }} about
  * @param {string} by who asks, once at a time
  */
-export async function attribution(asked, { at, target, against, directions }, by) {
-  const { now, heard } = readingOf(asked);
+export async function attribution(asked, about, by) {
+  const reading = readingOf(asked);
   await take(`attribution ${by}`)();
-  const about = { at, target: targetOf(now, heard, at, target), against, directions };
-  return attributionOf(openedDecoder(), now, about);
+  const question = { ...about, target: askedOf(reading, about) };
+  return attributionOf(openedDecoder(), reading.now, question);
 }
 
 /** Another text, as the model reads it. @param {string} text */
@@ -92,13 +103,15 @@ export function tokensOf(text) {
  * @param {About} about
  * @param {string} text the other one
  */
-export async function* patching(asked, { at, target, against }, text) {
-  const { now, heard } = readingOf(asked);
+export async function* patching(asked, about, text) {
+  const reading = readingOf(asked);
+  const { now } = reading;
+  const { at, against } = about;
   const [ids, others] = [now.ids, idsOf(opened(), text, [])].map((all) => all.slice(0, at + 1));
   const model = openedDecoder();
   const headMask = headMaskOf(model.decoder, now.muted);
-  const about = { ids, others, target: targetOf(now, heard, at, target), against, headMask };
-  yield* patchingOf(model, about, take('patching'));
+  const question = { ids, others, target: askedOf(reading, about), against, headMask };
+  yield* patchingOf(model, question, take('patching'));
 }
 
 /**

@@ -159,7 +159,8 @@ export async function gather(seen, { title, caption }) {
   const { state, run, session, about, address } = seen;
   const next = await session.predict(about, 'report');
   const attribution = await session.attribution(about, false, 'report');
-  const { target, against, actual } = next;
+  const { target } = attribution;
+  const { against, actual } = next;
   const textOf = (/** @type {number | null} */ id) =>
     next.predictions.find(({ token }) => token.id === id)?.token.text ?? '';
   const score =
