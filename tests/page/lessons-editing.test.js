@@ -1,6 +1,15 @@
 // Editing a lesson is rewarded: comparisons are neutral, the console shows, errors have a line, edits last and travel.
 import assert from 'node:assert/strict';
-import { browser, cells, options, pageTest, site, textOf, violations } from './harness.js';
+import {
+  browser,
+  cells,
+  contentWidth,
+  options,
+  pageTest,
+  site,
+  textOf,
+  violations,
+} from './harness.js';
 import { ended, lessonTest, openLesson, resultOf, runInstead } from './lessons-room.js';
 import { test } from 'node:test';
 import { packCode } from '../../web/page/lessons/share.js';
@@ -50,6 +59,25 @@ lessonTest(
     );
   },
 );
+
+lessonTest('a long word that is shown breaks, and a number does not', 'wrapper', async (page) => {
+  const width = 450;
+  await runInstead(
+    page,
+    5,
+    "show('a word', 'w'.repeat(300));\nshow('n'.repeat(300), 1);\nshow('a number', 28348416);",
+  );
+  await page.waitForSelector('.step:nth-of-type(5) .facts tr:nth-child(3)');
+  await ended(page);
+  await page.setViewport({ width, height: 800 });
+  assert.ok((await contentWidth(page)) <= width);
+  const lines = await page.$$eval('.step:nth-of-type(5) .facts tr:nth-child(3) td', ([cell]) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    return { words: cell.textContent, count: range.getClientRects().length };
+  });
+  assert.deepEqual(lines, { words: '28,348,416', count: 1 });
+});
 
 lessonTest(
   'console.log shows beside its step',

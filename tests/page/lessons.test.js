@@ -222,6 +222,38 @@ lessonTest('edits stay while the visitor looks at another lesson', 'wrapper', as
   assert.match(await resultOf(page, 5), /mine.*42/);
 });
 
+for (const focus of ['gives it the focus', 'leaves the focus']) {
+  lessonTest(
+    `a link leads to the beginning of a lesson where a click ${focus}, and Back to where one was`,
+    'wrapper',
+    async (page) => {
+      if (focus.startsWith('leaves')) {
+        await page.evaluate(() => addEventListener('mousedown', (event) => event.preventDefault()));
+      }
+      const top = () => page.evaluate(() => Math.round(scrollY));
+      const isAt = (/** @type {string} */ title) =>
+        page.waitForFunction(
+          (wanted) => document.querySelector('.lesson h1')?.textContent === wanted,
+          {},
+          title,
+        );
+      await page.$eval('.next a', (link) => link.scrollIntoView());
+      const before = await top();
+      assert.ok(before > 1000, `${before}`);
+      await page.click('.next a');
+      await isAt('All heads at once');
+      assert.equal(await top(), 0);
+      assert.match(await focused(page), /^All heads at once/);
+      await ended(page);
+      await page.goBack();
+      await isAt('Several heads, one after another');
+      assert.match(await focused(page), /^Several heads/);
+      // Near the end: the results that the page had are not there yet.
+      await page.waitForFunction((/** @type {number} */ y) => scrollY > y, {}, before - 600);
+    },
+  );
+}
+
 pageTest(
   'rooms are changed by links, address and history, each as it was left',
   '',

@@ -114,6 +114,33 @@ pageTest(
   },
 );
 
+pageTest(
+  'the focus goes from Cancel to what started the run, or to the sentence',
+  '#compare?source=own&heads=12&width=768',
+  async (page) => {
+    /** Waits for the progress, and cancels. @returns what has the focus then */
+    const cancel = async () => {
+      await page.waitForSelector('#busy:not([hidden])');
+      await page.$eval('#cancel', (button) => {
+        const cancelling = /** @type {HTMLElement} */ (button);
+        cancelling.focus();
+        cancelling.click();
+      });
+      await page.waitForSelector('#busy[hidden]');
+      return page.evaluate(() => document.activeElement?.id);
+    };
+    await page.focus('#longest');
+    await page.keyboard.press('Enter');
+    assert.equal(await cancel(), 'longest');
+    await page.$eval('#text', (box) => {
+      /** @type {HTMLElement} */ (document.activeElement).blur();
+      /** @type {HTMLTextAreaElement} */ (box).value = 'word '.repeat(1000);
+      box.dispatchEvent(new Event('change'));
+    });
+    assert.equal(await cancel(), 'text');
+  },
+);
+
 pageTest('what cannot be run is said in words', '#compare?source=own', async (page) => {
   /** @param {string} text */
   const enter = (text) =>

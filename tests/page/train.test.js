@@ -153,6 +153,19 @@ roomTest('what was trained opens in Explore, and the run waits', '#train', async
   );
 });
 
+roomTest('Back leads from Explore to the run that was opened there', '#train', async (page) => {
+  await pause(page);
+  const step = await stepOf(page);
+  await page.click('#train-explore');
+  await page.waitForFunction(() => location.hash.includes('model=opened'), { timeout: 60_000 });
+  await page.goBack();
+  await page.waitForFunction(() => document.getElementById('train-room')?.hidden === false);
+  assert.equal(await page.evaluate(() => location.hash), '#train');
+  assert.equal(await stepOf(page), step);
+  await page.click('#train-once');
+  await reached(page, step + 1);
+});
+
 roomTest('a run that is kept goes on later, from its step', '#train?seed=4', async (page) => {
   await pause(page);
   const step = await stepOf(page);

@@ -6,7 +6,7 @@
  */
 
 import { byId, el } from './shared/dom.js';
-import { formatHash, ROOMS } from './state.js';
+import { formatHash, goToRoom, ROOMS } from './state.js';
 
 /** @param {Room} room @returns {HTMLAnchorElement} the navigation's link */
 function linkTo(room) {
@@ -23,9 +23,7 @@ function followRoomLinks(store) {
     const room = ROOMS.find((name) => name === link?.getAttribute('data-room'));
     if (!room) return;
     event.preventDefault();
-    // Not left to the browser: an address says less than the store where the visitor's text is long.
-    history.pushState(null, '', formatHash({ ...store.get(), room }));
-    store.set({ room });
+    goToRoom(store, room);
   });
 }
 

@@ -256,6 +256,18 @@ export class Store {
 }
 
 /**
+ * Goes to a room as it was left; Back leads here again.
+ *
+ * @param {Store} store
+ * @param {Room} room
+ */
+export function goToRoom(store, room) {
+  // Not left to a link: an address says less than the store where the visitor's text is long.
+  history.pushState(null, '', formatHash({ ...store.get(), room }));
+  store.set({ room });
+}
+
+/**
  * Keeps address and store the same.
  *
  * @param {Store} store

@@ -27,9 +27,12 @@ class Runner {
   #bar = byId('progress', HTMLProgressElement);
   #label = byId('progress-label', HTMLSpanElement);
   #message = byId('message', HTMLParagraphElement);
+  #text = byId('text', HTMLTextAreaElement);
   #main = byId('main', HTMLElement);
   /** @type {AbortController | undefined} */ #work;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #showing;
+  /** What had the focus when the run began: mostly what started it. @type {Element | null | undefined} */
+  #starter;
   #asked = '';
   #hasResult = false;
   #runs = 0;
@@ -81,6 +84,7 @@ class Runner {
     this.#work?.abort(REPLACED);
     const mine = new AbortController();
     this.#work = mine;
+    if (!this.#hasFocus()) this.#starter = document.activeElement;
     clearTimeout(this.#showing);
     this.#showing = setTimeout(() => (this.#busy.hidden = false), QUIET_MS);
     this.#main.setAttribute('aria-busy', 'true');
@@ -115,10 +119,24 @@ class Runner {
     return orEnd(this.#engine, running, signal);
   }
 
+  /** Whether Cancel has it. */
+  #hasFocus() {
+    return this.#busy.contains(document.activeElement);
+  }
+
   #hideProgress() {
     clearTimeout(this.#showing);
+    if (this.#hasFocus()) this.#leaveProgress();
     this.#busy.hidden = true;
     this.#bar.removeAttribute('value');
+  }
+
+  /** Its button goes: back to what started the run, where that is seen. */
+  #leaveProgress() {
+    const starter = this.#starter;
+    if (starter instanceof HTMLElement && starter.checkVisibility()) starter.focus();
+    if (this.#hasFocus()) this.#text.focus();
+    if (this.#hasFocus()) this.#main.focus({ preventScroll: true });
   }
 
   #rest() {

@@ -13,13 +13,14 @@
  */
 
 import { effect, signal, untracked } from '../shared/signals.js';
+import { goToRoom } from '../state.js';
 
 const handed = signal(/** @type {HandedOver | undefined} */ (undefined));
 
 /** Goes to Explore, which opens the model. @param {Store} store @param {HandedOver} model */
 export function handOver(store, model) {
   handed.value = model;
-  store.set({ room: 'explore' });
+  goToRoom(store, 'explore');
 }
 
 /**

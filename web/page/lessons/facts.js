@@ -30,6 +30,12 @@ const shapesLine = (shapes) =>
     ]),
   );
 
+/** @param {unknown} value @param {unknown} other what it is set against */
+const cell = (value, other, colspan = 1) => {
+  const isNumber = typeof value === 'number';
+  return el('td', { class: isNumber ? 'unbroken' : '', colspan }, formatValue(value, other));
+};
+
 /**
  * @param {ValueItem[]} items
  * @param {Printed[]} printed of the step
@@ -49,13 +55,11 @@ function factsTable(items, printed, missing, changed) {
    */
   const row = (name, here, there, verdict) => {
     const line = el('tr', {}, el('th', { scope: 'row' }, name));
-    const words = formatValue(here, there?.value);
     if (there && verdict) {
-      const theirs = formatValue(there.value, here);
       const mark = markOf(verdict, { changed });
-      line.append(el('td', {}, words), el('td', {}, theirs), el('td', {}, mark));
+      line.append(cell(here, there.value), cell(there.value, here), el('td', {}, mark));
     } else {
-      line.append(el('td', compared ? { colspan: 3 } : {}, words));
+      line.append(cell(here, there?.value, compared ? 3 : 1));
     }
     body.append(line);
   };

@@ -15,6 +15,7 @@ import { createBar } from './lesson-bar.js';
 import { LessonView } from './lesson-view.js';
 import { packCode, unpackCode } from './share.js';
 import { prose } from './step-view.js';
+import { parseHash } from '../state.js';
 
 const SHARE = 'Copy a link with my changes';
 const UNRUN = 'The address brought changed code. It has not run yet: read it, then press Run.';
@@ -50,6 +51,7 @@ class LessonsRoom {
   /** @type {ExerciseView | undefined} */ #exercise;
   /** @type {ReturnType<typeof createBar> | undefined} */ #bar;
   #shown = '';
+  /** The lesson to which the link leads that was clicked last. @type {string | undefined} */ #followed;
   /** Code that the address brings, as it stands there. */
   #packed = '';
 
@@ -57,6 +59,15 @@ class LessonsRoom {
   constructor(store) {
     this.#store = store;
     this.#room.append(this.#place);
+    this.#place.addEventListener('click', (event) => this.#follow(event));
+  }
+
+  /** Not told by the focus: Safari gives a link none when it is clicked. @param {MouseEvent} event */
+  #follow(event) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    const { room, lesson } = parseHash(link?.hash ?? '');
+    this.#followed = room === 'lessons' ? lesson : undefined;
   }
 
   /** @param {State} state */
@@ -90,21 +101,23 @@ class LessonsRoom {
    * @param {Record<string, string>} [brought] code that came with the address
    */
   #open(entry, brought) {
-    const isFollowed = this.#place.contains(document.activeElement);
+    const hadFocus = this.#place.contains(document.activeElement);
     this.#view?.destroy();
     this.#exercise?.destroy();
     this.#bar?.destroy();
     this.#view = this.#exercise = this.#bar = undefined;
     this.#shown = entry?.id ?? '';
+    const isFollowed = this.#followed === this.#shown;
+    this.#followed = undefined;
     this.#room.dataset.lesson = this.#shown;
     const page = el('div');
     this.#place.replaceChildren(page);
     if (entry) this.#openLesson(entry, page, brought);
     else showContents(page);
     const heading = page.querySelector('h1');
-    if (isFollowed && heading) {
-      // From the link at the end to the beginning of the next.
-      scrollTo(0, 0);
+    // From the link at the end to the beginning of the next. Back and Forward lead to where one was.
+    if (isFollowed) scrollTo(0, 0);
+    if (heading && (isFollowed || hadFocus)) {
       heading.tabIndex = -1;
       heading.focus({ preventScroll: true });
     }
