@@ -2,6 +2,7 @@
 // tests/memory-4gib.slow.test.js does the same with all that 32 bits address.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { zeros } from 'headwise';
 import { engineOfPages, FilledMemory, refusals, results, worksOn } from './filled-memory.js';
 
 const PAGES = 130;
@@ -40,3 +41,11 @@ for (const threads of [1, 4])
     assert.ok(refused > 0, 'memory was never full');
     hw.dispose();
   });
+
+test('a module has the room that inputs and results of an earlier call took', async () => {
+  const hw = await engineOfPages(1, 100);
+  hw.softmax(zeros([1_200_000]));
+  const linear = new hw.Linear({ inFeatures: 800, outFeatures: 800 });
+  assert.deepEqual([...linear.forward(zeros([1, 800])).output.shape], [1, 800]);
+  hw.dispose();
+});
