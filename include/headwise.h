@@ -377,8 +377,8 @@ hw_status hw_scaled_dot_product_attention_backward(hw_context *context, const hw
 /* ---- Traces: exact attention weights, recomputed on demand --------------------------------------- */
 
 /* What a forward stores so that its attention weights can be recomputed: Q, K, V, the maximum and the sum of each
- * row of the softmax, and the mask. It takes O(tokens · width) memory, not O(tokens²). Two cases take more: a mask that the caller passed is copied, and a
- * forward in training mode with dropout stores one bit per weight. */
+ * row of the softmax, and the mask. It takes O(tokens · width) memory, not O(tokens²). Two cases take more: a mask that the
+ * caller passed is copied, and a forward in training mode with dropout stores one bit per weight. */
 typedef struct hw_trace hw_trace;
 
 /* Shape of a trace's weights: [batch, heads, query_tokens, key_tokens]. */
@@ -446,8 +446,8 @@ void hw_module_checkpoint(hw_module *module, bool checkpointing);
 
 /* Finds a module inside this one by its name, such as attn or blocks.1. The empty name gives this module. Returns NULL if
  * there is none. This module owns the result. The blocks of a decoder have Hugging Face's names (h.0, model.layers.0);
- * their parts have the names of a block's parts: ln1, attn, ln2, ffn, and with HW_NORM_BOTH after1 and after2. A block with rotary positions, and its attn, run
- * only inside the decoder. */
+ * their parts have the names of a block's parts: ln1, attn, ln2, ffn, and with HW_NORM_BOTH after1 and after2. A block with
+ * rotary positions, and its attn, run only inside the decoder. */
 hw_module *hw_module_child(hw_module *module, const char *name);
 
 /* A cache of the keys and values of past tokens. With it, a forward computes only the new tokens. */
@@ -592,8 +592,8 @@ typedef struct hw_graph hw_graph;
 
 /* Runs hw_module_forward and stores in *graph what hw_module_backward needs. The caller owns *graph. Output, traces and
  * weights are the same as those of hw_module_forward, to the bit. Errors are those of hw_module_forward. HW_ERROR_VALUE
- * also: options has a cache, replacements, a start or residuals, or a parameter does not consist of 32-bit floats. HW_ERROR_MEMORY also: no memory for the
- * graph. After an error *graph is NULL. */
+ * also: options has a cache, replacements, a start or residuals, or a parameter does not consist of 32-bit floats.
+ * HW_ERROR_MEMORY also: no memory for the graph. After an error *graph is NULL. */
 hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, const hw_input *input, float *y,
                                      const hw_forward_options *options, hw_graph **graph);
 
@@ -854,8 +854,7 @@ hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_hea
  * beyond 65,504 is infinite as float16. Attention, its weights and its traces are of the rounded ones: they are exact for
  * what is stored. */
 typedef struct hw_past {
-  const float
-      *key; /* [layers, batch, heads, tokens, head_dim], of the heads of keys: a decoder's num_key_value_heads */
+  const float *key;   /* [layers, batch, heads of keys, tokens, head_dim]; a decoder has num_key_value_heads of these */
   const float *value; /* the same */
   size_t tokens;
   hw_matrix_type dtype; /* of keys and values in the cache: float32, bfloat16 or float16 */

@@ -61,13 +61,17 @@ function gradientOf({ grad, shape }) {
 }
 
 /**
- * @param {Leaf} leaf
- * @param {Float32Array} data its gradient, which others may have got too
- * @returns {Float32Array} with what it had before
+ * @param {Source} root
+ * @param {readonly Node[]} nodes
+ * @returns {Map<Source, FloatOperand | undefined>} the leaves that get gradients, with those that they have
  */
-function added(leaf, data) {
-  const before = gradientOf(leaf);
-  return before === undefined ? data.slice() : sumOf(data, before.data);
+function gradientsBefore(root, nodes) {
+  /** @type {Set<Leaf>} */
+  const leaves = new Set();
+  for (const source of [root, ...nodes.flatMap(({ inputs }) => inputs)]) {
+    if (source instanceof Leaf && source.requiresGrad) leaves.add(source);
+  }
+  return new Map(Array.from(leaves, (leaf) => [leaf, gradientOf(leaf)]));
 }
 
 /**
@@ -81,7 +85,7 @@ export function backward(tensor, gradient, options, tensorOf) {
   const { retainGraph } = checkTable(options, table, 'backward');
   const asked = gradient ?? undefined;
   const given = asked === undefined ? undefined : checkFloats(asked, 'gradient');
-  // No code of the caller's runs from here on: it could free the graph.
+  // No code of the caller's runs from here on, but for what reads the grads before anything changes: it could free the graph.
   const root = sourceOf(tensor);
   if (root === undefined) {
     throw new HeadwiseError(
@@ -94,12 +98,14 @@ export function backward(tensor, gradient, options, tensorOf) {
   /** @type {Map<Source, Float32Array>} */
   const gradients = new Map([[root, start]]);
   // Modules add to their parameters' gradients on the way: what can be refused is refused before.
-  nodes.forEach(({ inputs }) =>
-    inputs.forEach((input) => input instanceof Leaf && gradientOf(input)),
-  );
+  const had = gradientsBefore(root, nodes);
   nodes.forEach((node) => passBack(node, gradients));
   // What is left is of leaves. Nothing changes before all sums are there.
-  gradients.forEach((data, leaf) => gradients.set(leaf, added(/** @type {Leaf} */ (leaf), data)));
+  gradients.forEach((data, leaf) => {
+    const before = had.get(leaf);
+    // Others may have got the same array.
+    gradients.set(leaf, before === undefined ? data.slice() : sumOf(data, before.data));
+  });
   gradients.forEach((data, leaf) => {
     /** @type {Leaf} */ (leaf).grad = tensorOf(data, leaf.shape);
   });

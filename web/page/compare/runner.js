@@ -8,7 +8,7 @@
  * @import { Store } from '../state.js'
  */
 
-import { byId } from '../shared/dom.js';
+import { byId, turnFocusTo } from '../shared/dom.js';
 import { orEnd } from '../shared/connect.js';
 import { PageError } from '../shared/errors.js';
 import { settingsOf } from '../state.js';
@@ -126,17 +126,10 @@ class Runner {
 
   #hideProgress() {
     clearTimeout(this.#showing);
-    if (this.#hasFocus()) this.#leaveProgress();
+    // Cancel goes: back to what started the run.
+    if (this.#hasFocus()) turnFocusTo(this.#starter, this.#text);
     this.#busy.hidden = true;
     this.#bar.removeAttribute('value');
-  }
-
-  /** Its button goes: back to what started the run, where that is seen. */
-  #leaveProgress() {
-    const starter = this.#starter;
-    if (starter instanceof HTMLElement && starter.checkVisibility()) starter.focus();
-    if (this.#hasFocus()) this.#text.focus();
-    if (this.#hasFocus()) this.#main.focus({ preventScroll: true });
   }
 
   #rest() {

@@ -6,7 +6,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { byId } from '../shared/dom.js';
+import { turnFocusTo } from '../shared/dom.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html, made } from '../shared/template.js';
 
@@ -58,12 +58,7 @@ function noteStarter({ id }, isShown) {
 }
 
 /** The bar's button goes: back to what started the wait, where that is seen. @param {string} id */
-export function leaveBar(id) {
-  const starter = starters.get(id);
-  if (starter instanceof HTMLElement && starter.checkVisibility()) starter.focus();
-  if (document.activeElement !== starter || starter === document.body)
-    byId('main', HTMLElement).focus({ preventScroll: true });
-}
+export const leaveBar = (id) => turnFocusTo(starters.get(id));
 
 /**
  * @param {string} id

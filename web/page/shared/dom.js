@@ -16,3 +16,17 @@ export function byId(id, type) {
 
 /** Whether a key is the browser's: Alt and an arrow go back. @param {KeyboardEvent} event */
 export const hasModifier = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;
+
+/**
+ * Where what has the focus goes: the focus goes to the first of these that is seen and takes it, or to the page's main part.
+ *
+ * @param {...(Element | null | undefined)} wanted
+ */
+export function turnFocusTo(...wanted) {
+  for (const element of wanted) {
+    if (!(element instanceof HTMLElement) || element === document.body) continue;
+    if (element.checkVisibility()) element.focus();
+    if (document.activeElement === element) return;
+  }
+  byId('main', HTMLElement).focus({ preventScroll: true });
+}

@@ -14,6 +14,7 @@
  * @property {string} [note] why its text is token ids, where it is
  */
 
+import { keepingLatest } from './latest.js';
 import { headMaskOf, tracedHeads } from './traced.js';
 
 /**
@@ -45,8 +46,6 @@ export function runEncoder(model, ids, muted) {
   const start = performance.now();
   const { trace } = encoder.forward(ids, { trace: true, headMask });
   const ms = performance.now() - start;
-  /** Of the place that was asked about last. @type {{ at: number, logits: Float32Array } | undefined} */
-  let latest;
   return {
     ids,
     tokens: ids.map(text.token),
@@ -54,10 +53,7 @@ export function runEncoder(model, ids, muted) {
     muted,
     ms,
     bytes: trace.reduce((sum, { byteLength }) => sum + byteLength, 0),
-    logits(at) {
-      if (latest?.at !== at) latest = { at, logits: maskedLogits(model, ids, at, headMask) };
-      return latest.logits;
-    },
+    logits: keepingLatest((at) => maskedLogits(model, ids, at, headMask)),
     // Nobody knows what a [MASK] of the text itself hides.
     actual: (at) => (ids[at] === text.mask ? undefined : ids[at]),
     hasLogits: false,

@@ -44,6 +44,7 @@ import { PageError } from '../../shared/errors.js';
 import { ownJson, ownText } from '../open/own-text.js';
 import { hostedTokenizer } from './hosted-tokenizer.js';
 import { idTokens } from './ids.js';
+import { keepingLatest } from './latest.js';
 import { maskedLogits, runEncoder } from './masked.js';
 import { readTokenizer } from './tokens.js';
 import { headMaskOf, tracedHeads } from './traced.js';
@@ -272,13 +273,13 @@ function runDecoder(model, ids, muted, { heard, keepsResiduals = false }) {
   const last = residuals && streamBefore(residuals, residuals.shape[0] - 1);
   const shared = start ? (heard?.trace?.slice(0, start.layer) ?? []) : [];
   const all = [...shared, ...trace];
-  /** @param {number} at */
-  const lastLogits = (at) =>
+  const lastLogits = keepingLatest((at) =>
     last
       ? decoder.forward([ids[at]], {
           start: { layer: numLayers, residual: last.slice([at, at + 1]) },
         }).logits.data
-      : logitsAt(model, ids, at, headMask);
+      : logitsAt(model, ids, at, headMask),
+  );
   return {
     ids,
     tokens: ids.map(text.token),
