@@ -226,6 +226,16 @@ test('a grad that cannot be added to is refused before parameters get theirs', (
   assert.deepEqual(/** @type {any} */ (weight.grad).toNested(), [[2]]);
 });
 
+test('the grad of a tensor that was frozen since is not looked at', () => {
+  const [x, frozen] = [leaf([1, 2]), leaf([3, 4])];
+  const loss = hw.enableGrad(() => hw.sum(hw.multiply(x, frozen)));
+  frozen.grad = tensor([1, 1]);
+  /** @type {any} */ (frozen.grad).data = new Float32Array(3);
+  frozen.requiresGrad = false;
+  loss.backward();
+  assert.deepEqual(/** @type {any} */ (x.grad).toNested(), [3, 4]);
+});
+
 test('a backward after the engine’s end is ERR_DISPOSED', async () => {
   const other = await engine();
   const x = leaf([1, 2]);
