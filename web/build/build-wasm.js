@@ -75,12 +75,24 @@ function atLeast(version, least) {
   return true;
 }
 
+/** The Python behind a version manager's shim, which takes longer than emcc for a small file. */
+function python() {
+  const result = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'], {
+    encoding: 'utf8',
+  });
+  return result.status === 0 ? result.stdout.trim() : undefined;
+}
+
 /** @returns {Emscripten[]} */
 function candidates() {
   /** @type {Emscripten[]} */
   const found = [];
   // emcc must run the Node that runs this script: the pinned prefix may name one that is gone.
-  const env = { ...process.env, EM_NODE_JS: process.execPath };
+  const env = {
+    ...process.env,
+    EM_NODE_JS: process.execPath,
+    EMSDK_PYTHON: process.env.EMSDK_PYTHON ?? python(),
+  };
   if (process.env.EMSDK) {
     const dir = join(process.env.EMSDK, 'upstream', 'emscripten');
     if (existsSync(toolchainFile(dir))) found.push({ dir, from: 'EMSDK', env });
