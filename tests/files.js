@@ -2,6 +2,9 @@
 import { availableParallelism } from 'node:os';
 import { runNode } from './child.js';
 
+/** Of the page's tests, those that npm test has, in Chromium. */
+export const OF_PAGE = ['page', 'explore', 'bench-room', 'everyone'];
+
 /** @typedef {{ passed: number, skipped: number, problem: string, output: string, seconds: number }} Outcome */
 
 /**

@@ -6,15 +6,12 @@
 import { readdirSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inParallel, runFile } from './files.js';
+import { inParallel, OF_PAGE, runFile } from './files.js';
 import { withPage } from './page/browser.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** In seconds, what one file may take; it is ended and named when it takes longer. */
 const FILE_LIMIT = { quick: 300, browsers: 900, slow: 900 };
-
-/** Of the page's tests, those that npm test has. */
-const OF_PAGE = ['page', 'explore', 'bench-room', 'everyone'];
 
 /** @param {string} path @returns {'slow' | 'quick' | 'browsers'} */
 function kindOf(path) {

@@ -1,11 +1,12 @@
 // npm run test:browsers: the package's tests and the page's in all browsers, and one table of what came out.
 // Arguments choose browsers, and files whose name says so: npm run test:browsers -- firefox webkit explore-why
-// With --by-turns a file of the page runs in the first browser and in one of the others, in another one at the next commit.
+// With --by-turns a file of the page runs in the first browser and in one of the others, in another one at the next commit;
+// those that npm test has, in the other alone.
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../child.js';
-import { inParallel, runFile } from '../files.js';
+import { inParallel, OF_PAGE, runFile } from '../files.js';
 import { withPage } from '../page/browser.js';
 import { engines } from './engines.js';
 import { BrowserPool } from './pool.js';
@@ -22,6 +23,9 @@ const all = [
 
 /** In seconds, what a file may take, so that one that hangs is named. */
 const FILE_LIMIT = 15 * 60;
+
+/** @param {string} file */
+const nameOf = (file) => basename(file, '.test.js');
 
 /** @typedef {{ browser: string, file: string }} Job */
 
@@ -68,11 +72,13 @@ async function runAgain(job) {
   return result === undefined ? 'FAILED twice' : `${result}, at the second try`;
 }
 
-/** What a file runs in with --by-turns: the package's in all. @param {string} file @param {number} turn */
+/** The browsers of a file with --by-turns: the package's tests run in all. @param {string} file @param {number} turn */
 function browsersInTurn(file, turn) {
   const [first, ...others] = browsers;
   if (file === all[0] || others.length === 0) return browsers;
-  return [first, others[(all.indexOf(file) + turn) % others.length]];
+  const other = others[(all.indexOf(file) + turn) % others.length];
+  const hasRun = first === 'chromium' && OF_PAGE.includes(nameOf(file));
+  return hasRun ? [other] : [first, other];
 }
 
 /** How many commits there are. */
@@ -86,7 +92,6 @@ const byTurns = process.argv.includes('--by-turns');
 const args = process.argv.slice(2).filter((arg) => arg !== '--by-turns');
 const isBrowser = (/** @type {string} */ arg) => arg in engines;
 const parts = args.filter((arg) => !isBrowser(arg));
-const nameOf = (/** @type {string} */ file) => basename(file, '.test.js');
 const unknown = parts.filter((part) => !all.some((file) => nameOf(file).includes(part)));
 if (unknown.length > 0) {
   const expected = `${Object.keys(engines).join(', ')}, or parts of files' names`;
@@ -110,7 +115,8 @@ const results = await withPage(async () => {
   return second;
 }).finally(() => pool.close());
 const resultOf = (/** @type {string} */ file, /** @type {string} */ browser) =>
-  results[jobs.findIndex((job) => job.file === file && job.browser === browser)] ?? 'not its turn';
+  results[jobs.findIndex((job) => job.file === file && job.browser === browser)] ??
+  (browser === 'chromium' ? 'in npm test' : 'not its turn');
 const rows = files.map((file) => [
   nameOf(file),
   ...browsers.map((browser) => resultOf(file, browser)),

@@ -37,7 +37,8 @@ for (const id of ids) {
     const title = await textOf(page, '.lesson h1');
     assert.equal(await page.title(), `${title} – Lessons – Headwise`);
     assert.ok((await page.$$('.picture svg, .picture .value-bars')).length > 0, 'it has a picture');
-    assert.deepEqual(await violations(page), [], 'axe has nothing to complain about');
+    // It reads the same page everywhere, and takes long.
+    if (engine.hasCdp) assert.deepEqual(await violations(page), []);
     for (const width of widths) {
       await page.setViewport({ width, height: 740 });
       const wide = await contentWidth(page);
