@@ -174,7 +174,7 @@ static void embed(const hw_run *run, const hw_decoder *m, const hw_input *input,
   const float *start = run->options->start;
   if (start == NULL) {
     hw_embedding_forward(run, &m->parts.embedding, input->ids, input->batch * input->tokens, x);
-    hw_predict_scale(run, (float)m->config.model.embedding_scale, x, count);
+    hw_predict_scale(run, x, (float)m->config.model.embedding_scale, x, count);
     if (m->config.model.positions > 0) {
       hw_positions_forward(run, &m->parts.positions, places, x);
     }
@@ -236,7 +236,7 @@ void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_i
     hw_matrix positions = hw_gradient_matrix(&decoder->parts.positions_gradient, &decoder->parts.positions);
     hw_positions_backward(run, &positions, &places, d);
   }
-  hw_predict_scale(run, (float)model->embedding_scale, d, rows * model->d_model);
+  hw_predict_scale(run, d, (float)model->embedding_scale, d, rows * model->d_model);
   hw_embedding_backward(run, &embedding, input->ids, rows, d);
   run->angles = NULL;
   run->arena->used = mark;

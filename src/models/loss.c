@@ -1,6 +1,4 @@
 /* The loss of a model, with its head in chunks of rows: no buffer of tokens by vocabulary. */
-#include <string.h>
-
 #include "models/decoder.h"
 #include "models/encoder.h"
 #include "models/models.h"
@@ -37,9 +35,10 @@ static size_t rows_at_a_time(size_t vocab_size, size_t rows) {
   return hw_min(rows, hw_items_within(HW_LOGITS_BYTES, item_bytes(vocab_size)) * HW_GEMM_ROWS);
 }
 
-/* Whether a forward keeps its logits for the backward. */
-static bool keeps_logits(size_t vocab_size, size_t rows) {
-  return rows <= HW_LOGITS_BYTES / item_bytes(vocab_size) * HW_GEMM_ROWS;
+/* Whether a forward that records leaves the gradients of its logits to the backward, which else finds them again. */
+static bool keeps_gradients(const loss_call *f) {
+  const size_t vocab_size = hw_model_head(f->predictor.parts)->rows;
+  return rows_of(f->input) <= HW_LOGITS_BYTES / item_bytes(vocab_size) * HW_GEMM_ROWS;
 }
 
 /* ---- Targets ---- */
@@ -58,41 +57,70 @@ static void write_targets(const hw_loss_input *input, int32_t *targets) {
   }
 }
 
-static size_t count_targets(const int32_t *targets, size_t rows, int32_t ignore_index) {
+static size_t count_targets(const loss_call *f, const int32_t *targets) {
   size_t count = 0;
-  for (size_t i = 0; i < rows; i++) {
-    count += targets[i] == ignore_index ? 0 : 1;
+  for (size_t i = 0; i < rows_of(f->input); i++) {
+    count += targets[i] == f->input->ignore_index ? 0 : 1;
   }
   return count;
 }
 
+/* ---- Rows ---- */
+
+/* What is wanted of rows. */
+typedef struct rows_wanted {
+  const int32_t *targets;
+  float *losses; /* NULL: not wanted */
+  bool has_gradient;
+  float *gradient; /* of the logits */
+  float scale;     /* of the gradient */
+} rows_wanted;
+
+/* Of rows of x, which are normed. */
+static void predict_rows(hw_run *run, const loss_call *f, const hw_rows *x, const rows_wanted *wanted) {
+  const size_t mark = run->arena->used;
+  const hw_predictor *p = &f->predictor;
+  const size_t vocab_size = hw_model_head(p->parts)->rows;
+  const bool in_place = wanted->has_gradient && p->softcap == 0.0F;
+  float *logits = in_place ? wanted->gradient : hw_run_take_floats(run, x->count, vocab_size);
+  hw_predict(run, p, x, logits);
+  const hw_cross_entropy_call call = {
+      .logits = logits,
+      .targets = wanted->targets,
+      .rows = x->count,
+      .classes = vocab_size,
+      .ignore_index = f->input->ignore_index,
+      .losses = wanted->losses,
+      .gradient = wanted->gradient,
+      .scale = wanted->scale,
+  };
+  hw_cross_entropy_forward(run, &call);
+  if (wanted->has_gradient) {
+    hw_predict_uncap(run, p, logits, wanted->gradient, wanted->gradient, x->count * vocab_size);
+  }
+  run->arena->used = mark;
+}
+
+/* Of the gradient of a mean over `count` targets. 0: there is none. */
+static float share_of(size_t count) { return count == 0 ? 0.0F : (float)(1.0 / (double)count); }
+
 /* ---- Forward ---- */
 
-/* The sum of the losses of x's rows, which are normed. */
-static double sum_losses(hw_run *run, const loss_call *f, const float *x, const int32_t *targets) {
+/* The sum of the losses of x's rows, which are normed; `count` targets are not ignored. */
+static double sum_losses(hw_run *run, const loss_call *f, const float *x, const int32_t *targets, size_t count) {
   const size_t mark = run->arena->used;
   const hw_matrix *head = hw_model_head(f->predictor.parts);
-  const size_t d_model = head->columns;
-  const size_t vocab_size = head->rows;
   const size_t rows = rows_of(f->input);
-  const size_t step = rows_at_a_time(vocab_size, rows);
-  float *logits = keeps_logits(vocab_size, rows) ? hw_run_keep_floats(run, step, vocab_size)
-                                                 : hw_run_take_floats(run, step, vocab_size);
+  const size_t step = rows_at_a_time(head->rows, rows);
+  const bool keeps = f->graph != NULL && keeps_gradients(f);
+  float *gradient = keeps ? hw_tape_push_floats(run, step, head->rows) : NULL;
   float *losses = hw_run_take_floats(run, step, 1);
   double sum = 0.0;
   for (size_t row = 0; row < (hw_run_measures(run) ? step : rows); row += step) {
     const size_t some = hw_min(rows - row, step);
-    const hw_rows part = {hw_const_floats_from(x, row * d_model), d_model, some};
-    hw_predict(run, &f->predictor, &part, logits);
-    const hw_cross_entropy_call call = {
-        .logits = logits,
-        .targets = targets == NULL ? NULL : targets + row,
-        .rows = some,
-        .classes = vocab_size,
-        .ignore_index = f->input->ignore_index,
-        .losses = losses,
-    };
-    hw_cross_entropy_forward(run, &call);
+    const hw_rows part = {hw_const_floats_from(x, row * head->columns), head->columns, some};
+    const rows_wanted wanted = {targets == NULL ? NULL : targets + row, losses, keeps, gradient, share_of(count)};
+    predict_rows(run, f, &part, &wanted);
     for (size_t i = 0; !hw_run_measures(run) && i < some; i++) {
       sum += (double)losses[i];
     }
@@ -137,17 +165,15 @@ static void forward(hw_run *run, const void *call) {
   float *x = hw_run_take_floats(run, rows, hw_model_head(p->parts)->columns);
   p->run(run, f->module, &input, x);
   hw_layer_norm_push(run, p->norm, x, rows, x);
-  const double sum = sum_losses(run, f, x, targets);
-  if (!hw_run_measures(run)) {
-    *f->sum = sum / (double)count_targets(targets, rows, f->input->ignore_index);
-  }
+  const size_t count = hw_run_measures(run) ? 0 : count_targets(f, targets);
+  *f->sum = sum_losses(run, f, x, targets, count) / (double)count;
 }
 
 /* ---- Backward ---- */
 
-/* d [rows, d_model], the gradient of x, whose rows are normed: logits, which `kept` has or else are computed again, then their
- * gradient, in their place if they are not needed any more, then the gradients of x and of the head. */
-static void head_backward(hw_run *run, const loss_call *f, float *kept, const float *x, float *d) {
+/* d [rows, d_model], the gradient of x, whose rows are normed, and the head's, from the logits' gradients: those that the
+ * forward has kept, or those of some rows at a time. */
+static void head_backward(hw_run *run, const loss_call *f, const float *kept, const float *x, float *d) {
   const size_t mark = run->arena->used;
   const hw_predictor *p = &f->predictor;
   const hw_matrix transposed = hw_matrix_transpose(run, hw_model_head(p->parts));
@@ -155,27 +181,17 @@ static void head_backward(hw_run *run, const loss_call *f, float *kept, const fl
   const size_t vocab_size = transposed.columns;
   const size_t rows = rows_of(f->input);
   const size_t step = rows_at_a_time(vocab_size, rows);
-  const size_t count = count_targets(f->input->targets, rows, f->input->ignore_index);
-  const bool is_kept = keeps_logits(vocab_size, rows);
-  float *logits = is_kept ? kept : hw_run_take_floats(run, step, vocab_size);
-  float *d_logits = p->softcap == 0.0F && !is_kept ? logits : hw_run_take_floats(run, step, vocab_size);
+  const int32_t *targets = f->input->targets;
+  const float scale = f->scale * share_of(count_targets(f, targets));
+  float *d_logits = hw_run_take_floats(run, step, vocab_size);
   for (size_t row = 0; row < (hw_run_measures(run) ? step : rows); row += step) {
     const hw_rows part = {hw_const_floats_from(x, row * d_model), d_model, hw_min(rows - row, step)};
     const hw_rows d_part = {d_logits, vocab_size, part.count};
-    if (!is_kept) {
-      hw_predict(run, p, &part, logits);
+    if (keeps_gradients(f)) {
+      hw_predict_scale(run, kept, f->scale, d_logits, rows * vocab_size);
+    } else {
+      predict_rows(run, f, &part, &(rows_wanted){targets + row, NULL, true, d_logits, scale});
     }
-    const hw_cross_entropy_call call = {
-        .logits = logits,
-        .targets = f->input->targets + row,
-        .rows = part.count,
-        .classes = vocab_size,
-        .ignore_index = f->input->ignore_index,
-        .gradient = d_logits,
-        .scale = count == 0 ? 0.0F : (float)((double)f->scale / (double)count),
-    };
-    hw_cross_entropy_forward(run, &call);
-    hw_predict_uncap(run, p, logits, d_logits, part.count * vocab_size);
     hw_matrix_multiply(run, &transposed, &d_part, NULL, hw_floats_from(d, row * d_model));
     hw_predict_gradients(run, p, &part, &d_part);
   }
@@ -189,13 +205,13 @@ static void backward(hw_run *run, const void *call) {
   const size_t rows = rows_of(f->input);
   const hw_matrix *head = hw_model_head(p->parts);
   const size_t d_model = head->columns;
-  float *logits = keeps_logits(head->rows, rows) ? hw_tape_pop_floats(run, rows, head->rows) : NULL;
+  const float *kept = keeps_gradients(f) ? hw_tape_pop_floats(run, rows, head->rows) : NULL;
   const hw_normalized normalized = hw_layer_norm_pop(run, p->norm, rows);
   run->layer = f->module->layers;
   float *x = hw_run_take_floats(run, rows, d_model);
   float *d = hw_run_take_floats(run, rows, d_model);
   hw_layer_norm_restore(run, p->norm, &normalized, rows, x);
-  head_backward(run, f, logits, x, d);
+  head_backward(run, f, kept, x, d);
   hw_layer_norm_pull(run, p->norm, &normalized, d, rows, false, d);
   p->run_backward(run, f->module, &input, d);
   /* The input lies at the bottom. */

@@ -1,14 +1,13 @@
 #include "models/predictor.h"
 
-#include <string.h>
-
+#include "kernels/softmax.h"
 #include "modules/layer_norm.h"
 #include "ops/column_sums.h"
 #include "ops/pointwise.h"
 
-void hw_predict_scale(const hw_run *run, float factor, float *x, size_t count) {
-  for (size_t i = 0; factor != 1.0F && !hw_run_measures(run) && i < count; i++) {
-    x[i] *= factor;
+void hw_predict_scale(const hw_run *run, const float *x, float factor, float *y, size_t count) {
+  if (!hw_run_measures(run) && (factor != 1.0F || x != y)) {
+    hw_row_scale(x, y, count, factor);
   }
 }
 
@@ -18,17 +17,18 @@ void hw_predict(const hw_run *run, const hw_predictor *predictor, const hw_rows 
   hw_matrix_multiply(run, head, x, predictor->bias, logits);
   if (softcap != 0.0F) {
     const size_t count = hw_size_multiply(x->count, head->rows);
-    hw_predict_scale(run, 1.0F / softcap, logits, count);
+    hw_predict_scale(run, logits, 1.0F / softcap, logits, count);
     hw_activation_forward(run, HW_ACTIVATION_TANH, logits, logits, count);
-    hw_predict_scale(run, softcap, logits, count);
+    hw_predict_scale(run, logits, softcap, logits, count);
   }
 }
 
-void hw_predict_uncap(const hw_run *run, const hw_predictor *predictor, const float *logits, float *d, size_t count) {
+void hw_predict_uncap(const hw_run *run, const hw_predictor *predictor, const float *logits, const float *d_logits,
+                      float *d, size_t count) {
   const float softcap = predictor->softcap;
   for (size_t i = 0; softcap != 0.0F && !hw_run_measures(run) && i < count; i++) {
     const float tangent = logits[i] / softcap;
-    d[i] *= 1.0F - tangent * tangent;
+    d[i] = d_logits[i] * (1.0F - tangent * tangent);
   }
 }
 
@@ -46,14 +46,10 @@ static const float *uncapped(hw_run *run, const hw_predictor *p, const hw_rows *
     return d_logits;
   }
   const size_t vocab_size = hw_model_head(p->parts)->rows;
-  const size_t count = hw_size_multiply(x->count, vocab_size);
   float *logits = hw_run_take_floats(run, x->count, vocab_size);
   float *d = hw_run_take_floats(run, x->count, vocab_size);
   hw_predict(run, p, x, logits);
-  if (!hw_run_measures(run)) {
-    memcpy(d, d_logits, count * sizeof(float));
-  }
-  hw_predict_uncap(run, p, logits, d, count);
+  hw_predict_uncap(run, p, logits, d_logits, d, x->count * vocab_size);
   return d;
 }
 

@@ -20,8 +20,9 @@ typedef struct hw_predictor {
 /* logits [x->count, vocab_size] of normed rows. */
 void hw_predict(const hw_run *run, const hw_predictor *predictor, const hw_rows *x, float *logits);
 
-/* d, the gradient of so many logits, becomes that of what the cap was given. */
-void hw_predict_uncap(const hw_run *run, const hw_predictor *predictor, const float *logits, float *d, size_t count);
+/* d, the gradient of what the cap was given, from that of so many logits; d may be d_logits, as it is without a cap. */
+void hw_predict_uncap(const hw_run *run, const hw_predictor *predictor, const float *logits, const float *d_logits,
+                      float *d, size_t count);
 
 /* Adds the gradients of matrix and bias, given that of uncapped logits. */
 void hw_predict_gradients(const hw_run *run, const hw_predictor *predictor, const hw_rows *x, const hw_rows *d_logits);
@@ -30,7 +31,7 @@ void hw_predict_gradients(const hw_run *run, const hw_predictor *predictor, cons
  * pushed. */
 void hw_predict_backward(hw_run *run, const hw_predictor *predictor, size_t rows, const float *d_logits, float *d);
 
-/* x times a factor, in place. */
-void hw_predict_scale(const hw_run *run, float factor, float *x, size_t count);
+/* y = x·factor; y may be x. */
+void hw_predict_scale(const hw_run *run, const float *x, float factor, float *y, size_t count);
 
 #endif
