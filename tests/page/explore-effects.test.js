@@ -172,6 +172,26 @@ roomTest('the text is tinted by how badly it was predicted', '', async (page) =>
   await says(page, '#explore-loss', new RegExp(`${mean.toFixed(2)} with all heads`));
 });
 
+roomTest(
+  'a sweep that fails says so and leaves no bar, and the next one works',
+  '',
+  async (page) => {
+    await page.evaluate(() => {
+      const post = Worker.prototype.postMessage;
+      Worker.prototype.postMessage = function (/** @type {any} */ message) {
+        if (message.path?.[0] !== 'effects') return post.call(this, message);
+        Worker.prototype.postMessage = post;
+        return post.call(this, { ...message, path: ['nothing'] });
+      };
+    });
+    await page.select('#explore-by', 'mean-effect');
+    await page.waitForSelector('#explore-message.error');
+    assert.equal((await page.$$('#explore-measure progress')).length, 0);
+    await page.select('#explore-by', 'effect');
+    await page.waitForSelector('#explore-grid[data-measure=effect] b');
+  },
+);
+
 roomTest('a sweep over many heads can be cancelled', '?sort=effect', async (page) => {
   await page.waitForSelector('#explore-grid[data-measure=effect] b');
   await page.select('#explore-by', 'none');

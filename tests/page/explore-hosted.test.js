@@ -110,6 +110,8 @@ for (const [where, name, query] of [
       /^The model’s logits are NaN here: it predicts nothing\.$/,
     );
     assert.equal((await page.$$('#explore-measure progress')).length, 0);
+    await open(`${query}&mode=why`);
+    await says(page, '#explore-sum', /The parts could not be added up\./);
   });
 }
 

@@ -107,6 +107,7 @@ pageTest(
     await page.$eval('#cancel', (button) => /** @type {HTMLElement} */ (button).click());
     await page.waitForFunction(() => document.getElementById('busy')?.hidden);
     assert.match(await textOf(page, '#message'), /^Cancelled\. Below is still the last result\./);
+    assert.equal((await page.$$('#message.error')).length, 0, 'it is what was wanted');
     assert.match(await textOf(page, '#token-count'), /^10 tokens/);
     // And the engine works on.
     await rerun(page, () => page.select('#heads', '4'));

@@ -48,10 +48,10 @@ class Runner {
     this.#finished = finished;
   }
 
-  /** @param {string} words */
-  #say(words) {
+  /** @param {string} words @param {boolean} [isError] */
+  #say(words, isError = false) {
     this.#message.textContent = words;
-    this.#message.classList.toggle('error', words !== '');
+    this.#message.classList.toggle('error', isError);
     this.#main.classList.toggle('stale', words !== '' && this.#hasResult);
   }
 
@@ -64,7 +64,8 @@ class Runner {
       return;
     }
     const words = error instanceof Error ? error.message : String(error);
-    this.#say(words + (this.#hasResult ? ' Below is still the last result.' : ''));
+    const still = this.#hasResult ? ' Below is still the last result.' : '';
+    this.#say(words + still, code !== 'ERR_CANCELLED');
   }
 
   cancel() {

@@ -23,6 +23,8 @@ export class Asked {
   answer = signal(undefined);
   /** The run about which an answer came last, or an error. @type {Signal<RunSummary | undefined>} */
   ended = signal(undefined);
+  /** Whether what is asked now could not be answered. @type {ReadonlySignal<boolean>} */
+  hasFailed;
 
   /**
    * @param {object} room
@@ -41,6 +43,9 @@ export class Asked {
       const put = about && ask(about);
       return put && { about, put };
     });
+    /** @type {Signal<typeof question.value>} */
+    const failed = signal(undefined);
+    this.hasFailed = computed(() => failed.value !== undefined && failed.value === question.value);
     /** @type {typeof question.value} */
     let answered;
     const work = newest(
@@ -56,8 +61,12 @@ export class Asked {
           return when(isShown);
         };
         try {
+          failed.value = undefined;
           take(await put(tell));
           answered = now;
+        } catch (error) {
+          failed.value = now;
+          throw error;
         } finally {
           this.ended.value = about;
         }

@@ -367,6 +367,9 @@ export class Explorer {
     return isNow && answer.done > 0 ? answer : undefined;
   });
 
+  /** Whether that could not be found out. */
+  effectsHaveFailed = this.#effects.hasFailed;
+
   /** The parts of the logit that is asked about now. */
   summing = new Summing(this);
   attribution = this.summing.parts;

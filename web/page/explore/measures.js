@@ -87,7 +87,8 @@ export function measureControls(room) {
   const progress = () => {
     const { effects: all, done = 0 } = effects.value ?? {};
     const count = all?.length ?? 1;
-    if (!ABLATIONS[measure.value] || !canAsk(room) || (all && done === count)) return '';
+    const isOver = room.effectsHaveFailed.value || (all && done === count);
+    if (!ABLATIONS[measure.value] || !canAsk(room) || isOver) return '';
     return html`<progress max="1" .value=${done / count} aria-label="Heads ablated so far"></progress>
       <span class="note">${formatCount(done)} of ${all ? formatCount(count) : '…'} heads</span>
       <button type="button" class="quiet" @click=${() => take('none')}>Cancel</button>`;

@@ -38,6 +38,11 @@ export class Summing {
     });
   }
 
+  /** Whether the parts could not be added up. */
+  get hasFailed() {
+    return this.#asked.hasFailed;
+  }
+
   isSkipped = computed(() => {
     const { run, about } = this.#skipped.value;
     return run !== undefined && run === this.#room.run.value && about === this.#room.about.value;
@@ -67,6 +72,7 @@ export const summingBar = ({ summing }) => {
   };
   return drawn(() => {
     const now = summing.waiting.now.value;
+    if (summing.hasFailed.value) return html`<p class="note">The parts could not be added up.</p>`;
     if (!summing.isSkipped.value)
       return now
         ? bar('explore-summing', now, summing.skip)
