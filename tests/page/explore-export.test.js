@@ -201,19 +201,20 @@ roomTest('a width that no picture can have is refused in words', QUERY, async (p
       value,
     );
   const isInvalid = () => page.$eval(width, (input) => input.getAttribute('aria-invalid'));
-  const message = '#explore-export-dialog [role=status]';
+  const refused = '#export-refused';
   for (const impossible of ['50', '9000']) {
     await fill(impossible);
-    await says(page, message, /^Width in pixels: a whole number, 200 to 4,000\.$/);
+    await says(page, refused, /^Width in pixels: a whole number, 200 to 4,000\.$/);
     assert.equal(await isInvalid(), 'true');
   }
   // Of a page it is not asked.
   await page.select('#export-what', 'page');
-  await says(page, message, /\.html: /);
+  await says(page, refused, /^$/);
+  await says(page, '#export-told', /\.html: /);
   await page.select('#export-what', 'map');
-  await says(page, message, /200 to 4,000/);
+  await says(page, refused, /200 to 4,000/);
   await fill('500');
-  await says(page, message, /\.svg: /);
+  await says(page, refused, /^$/);
   assert.equal(await isInvalid(), null);
   const { bytes } = await saved(page, 'map', 'svg');
   const [, wide] = /^<svg[^>]* width="(\d+)"/.exec(new TextDecoder().decode(bytes)) ?? [];

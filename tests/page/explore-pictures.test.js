@@ -147,7 +147,7 @@ roomTest(
         await page.setViewport({ width, height: 800 });
         await openMenu(page, 'explore-files');
         await page.click('#explore-export');
-        await says(page, '.explore-files[open] .message', /iB/);
+        await says(page, '#export-told', /iB/);
         assert.deepEqual(await violations(page), [], `${width} ${scheme}`);
         assert.ok((await contentWidth(page)) <= width, `${width} ${scheme}`);
         const over = await page.$eval(

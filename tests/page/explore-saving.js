@@ -25,7 +25,7 @@ export async function saved(page, what, format) {
     (/** @type {string} */ ending) =>
       document.querySelector('#export-save')?.getAttribute('download')?.endsWith(`.${ending}`) &&
       document.querySelector('#export-save')?.hasAttribute('href') &&
-      document.querySelector('.explore-files[open] .message')?.textContent?.includes('iB'),
+      document.querySelector('#export-told')?.textContent?.includes('iB'),
     { timeout: 60_000 },
     format,
   );
@@ -35,7 +35,7 @@ export async function saved(page, what, format) {
     return {
       text: Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''),
       name: link.download,
-      said: document.querySelector('.explore-files[open] .message')?.textContent ?? '',
+      said: document.querySelector('#export-told')?.textContent ?? '',
     };
   });
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));

@@ -98,18 +98,19 @@ export function exportDialog(room) {
         if (!isRight) return;
         wish.value = { ...wish.value, [name]: bounds ? Number(input.value) : input.value.trim() };
       })} /></label>`;
+  const refused = () =>
+    hasSize(format.value) ? Object.values(wrong.value).filter(Boolean).join(' ') : '';
   const wishes = html`<div class="export-wishes">
-    ${wanted('title', 'Title')} ${wanted('caption', 'Caption')}
-    ${wanted('width', 'Width in pixels', [200, 4000])}
-    ${wanted('font', 'Size of the labels in pixels', [5, 40])}
-  </div>`;
+      ${wanted('title', 'Title')} ${wanted('caption', 'Caption')}
+      ${wanted('width', 'Width in pixels', [200, 4000])}
+      ${wanted('font', 'Size of the labels in pixels', [5, 40])}
+    </div>
+    <p class="message error" id="export-refused" role="status"
+      .textContent=${drawn(refused)}></p>`;
   const choose = (/** @type {string} */ value) =>
     batch(() => ([what.value, format.value] = [value, formatsOf(value)[0]]));
   const parts = () => {
-    const { address, name, isPicture } = file.value;
-    const refused = hasSize(format.value) ? Object.values(wrong.value).filter(Boolean) : [];
-    const isError = file.value.isError || refused.length > 0;
-    const words = refused.join(' ') || file.value.words;
+    const { address, name, isPicture, words, isError } = file.value;
     const formats = formatsOf(what.value).map((value) => [value, FORMATS[value]]);
     return html`<div class="row">
         ${field('What', 'export-what', whatsOf(room), what.value, choose)}
@@ -118,7 +119,7 @@ export function exportDialog(room) {
       <div ?hidden=${isNumbers(format.value)}>${wishes}</div>
       <img class="export-preview" alt="Preview" ?hidden=${!isPicture}
         src=${(isPicture && address) || nothing} />
-      <p class="message ${isError ? 'error' : ''}" role="status" .textContent=${words}></p>
+      <p class="message ${isError ? 'error' : ''}" id="export-told" role="status" .textContent=${words}></p>
       <p class="note">
         Pictures of long texts are pooled and say so. Numbers are exact. The file is made in this tab.
       </p>
