@@ -34,7 +34,7 @@ import { formatTrain, parseTrain, TRAIN_DEFAULTS } from './train/settings.js';
 /** @type {readonly Room[]} */
 export const ROOMS = ['compare', 'explore', 'train', 'lessons', 'bench'];
 export const WIDTHS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 768];
-export const MAX_HEADS = 16;
+const MAX_HEADS = 16;
 export const MAX_SEED = 2 ** 32 - 1;
 
 /** @type {Readonly<State>} */

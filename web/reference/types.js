@@ -27,7 +27,7 @@ const CONSTRUCTOR =
  * Constructors as they are called: an engine's classes (`hw.Linear`) hand the engine over themselves.
  * @param {string} text of a .d.ts file
  */
-export const withConstructors = (text) =>
+const withConstructors = (text) =>
   text.replace(CONSTRUCTOR, (_, parameters) => {
     const options = parameters.startsWith('options')
       ? '\n     * @param options what it is made with'
@@ -48,7 +48,7 @@ const TAKEN = /^import type \{ (\w+) \} from "([^"]*)";\nexport type \{ \1 \};/g
  * @param {string} text of a .d.ts file
  * @param {(file: string, name: string) => boolean} isClass
  */
-export const withClasses = (text, isClass) =>
+const withClasses = (text, isClass) =>
   text.replace(TAKEN, (whole, name, file) =>
     isClass(file, name)
       ? whole.replace(/export type .*/, `export { ${name} } from "${file}";`)

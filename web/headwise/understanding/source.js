@@ -52,7 +52,7 @@ export function calledThere(name, source, ...rest) {
 const mostLayers = 1 << 16;
 
 /** The rows of weights that are computed at a time. */
-export const blockRows = 128;
+const blockRows = 128;
 
 /**
  * A decoder's config.

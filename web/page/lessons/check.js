@@ -33,7 +33,7 @@ export const sameCell = (here, there) => same(here, there);
  * @param {any} nested
  * @returns {number[]}
  */
-export function shapeOf(nested) {
+function shapeOf(nested) {
   return Array.isArray(nested) ? [nested.length, ...shapeOf(nested[0])] : [];
 }
 

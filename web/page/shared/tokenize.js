@@ -7,7 +7,7 @@
 import { PageError } from './errors.js';
 
 /** GPT-2's context. */
-export const MAX_TOKENS = 1024;
+const MAX_TOKENS = 1024;
 
 /** Beyond this no text fits into the context: the longest token has 128. */
 const MAX_CHARACTERS = MAX_TOKENS * 128;

@@ -100,7 +100,7 @@ const placesOf = (layersOf) =>
   layersOf.flatMap((count, part) => Array.from({ length: count }, (_, layer) => ({ part, layer })));
 
 /** @param {Part[]} given @returns {() => Heads} */
-export function weightHeads(given) {
+function weightHeads(given) {
   const { parts, layersOf, layers, heads, n } = fitWeights(given);
   const places = placesOf(layersOf);
   /** @type {Heads['rows']} */
@@ -114,7 +114,7 @@ export function weightHeads(given) {
 }
 
 /** @param {Engine} hw @param {Part[]} given @returns {(causal: boolean) => Heads} */
-export function queryHeads(hw, given) {
+function queryHeads(hw, given) {
   const { pairs, layersOf, layers, heads, keyHeads, n, d } = fitQueriesAndKeys(given);
   const places = placesOf(layersOf);
   const noValues = zeros([n, 1]);
@@ -145,7 +145,7 @@ export function queryHeads(hw, given) {
  * @param {Heads} source
  * @returns {Heads}
  */
-export function softmaxHeads(source) {
+function softmaxHeads(source) {
   const { n, layers, heads } = source;
   /** @type {Heads['rows']} */
   const rows = (layer, head, start, end) => {

@@ -34,7 +34,7 @@ export const weighing = (room) =>
  * @param {number} most
  * @param {number} [always] a key that is shown one by one in any case
  */
-export function largestKeys(shares, most, always) {
+function largestKeys(shares, most, always) {
   const all = Array.from(shares, (_, key) => key).filter((key) => shares[key] !== 0);
   all.sort((a, b) => Math.abs(shares[b]) - Math.abs(shares[a]) || a - b);
   const largest = all.slice(0, most);

@@ -26,7 +26,7 @@ import { maxRows, meanRows, normRows } from './heads.js';
  * @param {number} n
  * @returns {Rows}
  */
-export function withoutFirst(rows, n) {
+function withoutFirst(rows, n) {
   return (start, end) => {
     const weights = rows(start, end);
     for (let at = 0; at < weights.length; at += n) {

@@ -28,7 +28,7 @@ const BRACKET = 12;
 const MOST_TITLES = 64;
 
 /** @param {readonly number[]} shape */
-export const shapeText = (shape) => `[${shape.join(', ')}]`;
+const shapeText = (shape) => `[${shape.join(', ')}]`;
 
 /** The largest magnitude. @param {GridsPart} part */
 const largestOf = ({ grids }) =>

@@ -26,7 +26,7 @@ export const endOf = (...all) =>
     .reduce((most, share) => (Math.abs(share) > most ? Math.abs(share) : most), 1);
 
 /** How a cell is coloured. @param {number} share @param {number} end */
-export const tone = (share, end) =>
+const tone = (share, end) =>
   `--share: ${Number.isFinite(share) ? ((100 * Math.abs(share)) / end).toFixed(1) : 0}%`;
 
 /**
