@@ -63,77 +63,63 @@ static hw_status run_matmul(hw_context *context) {
   return hw_matmul(context, x, x, results.y, 1, &index, &index, TOKENS, D_IN, D_IN);
 }
 
-static hw_status run_attention(hw_context *context) {
+/* Of x with itself, as a batch of heads. */
+static hw_attention attention_of(size_t key_heads) {
   const hw_strides strides = {.head = TOKENS * D_IN, .token = D_IN};
-  const hw_attention attention = {.batch = 1,
-                                  .heads = BATCH,
-                                  .key_heads = BATCH,
-                                  .query_tokens = TOKENS,
-                                  .key_tokens = TOKENS,
-                                  .key_width = D_IN,
-                                  .value_width = D_IN,
-                                  .query = x,
-                                  .key = x,
-                                  .value = x,
-                                  .output = results.y,
-                                  .query_strides = strides,
-                                  .key_strides = strides,
-                                  .value_strides = strides,
-                                  .output_strides = strides,
-                                  .scale = 1.0F,
-                                  .dropout = 0.5,
-                                  .weights = results.weights};
+  return (hw_attention){.batch = 1,
+                        .heads = BATCH,
+                        .key_heads = key_heads,
+                        .query_tokens = TOKENS,
+                        .key_tokens = TOKENS,
+                        .key_width = D_IN,
+                        .value_width = D_IN,
+                        .query = x,
+                        .key = x,
+                        .value = x,
+                        .output = results.y,
+                        .query_strides = strides,
+                        .key_strides = strides,
+                        .value_strides = strides,
+                        .output_strides = strides,
+                        .scale = 1.0F,
+                        .weights = results.weights};
+}
+
+static hw_status run_attention(hw_context *context) {
+  hw_attention attention = attention_of(BATCH);
+  attention.dropout = 0.5;
   return hw_scaled_dot_product_attention(context, &attention);
 }
 
 /* Heads that share keys, lengths, a soft cap, a window and raw scores. */
 static hw_status run_attention_options(hw_context *context) {
   const uint32_t lengths[] = {TOKENS - 2};
-  const hw_strides strides = {.head = TOKENS * D_IN, .token = D_IN};
-  const hw_attention attention = {.batch = 1,
-                                  .heads = BATCH,
-                                  .key_heads = 1,
-                                  .query_tokens = TOKENS,
-                                  .key_tokens = TOKENS,
-                                  .key_width = D_IN,
-                                  .value_width = D_IN,
-                                  .query = x,
-                                  .key = x,
-                                  .value = x,
-                                  .output = results.y,
-                                  .query_strides = strides,
-                                  .key_strides = strides,
-                                  .value_strides = strides,
-                                  .output_strides = strides,
-                                  .scale = 1.0F,
-                                  .softcap = 2.0F,
-                                  .offset_from_end = true,
-                                  .is_windowed = true,
-                                  .window_left = 3,
-                                  .window_right = 1,
-                                  .key_lengths = lengths,
-                                  .weights = results.weights,
-                                  .weights_kind = HW_WEIGHTS_SCORES};
+  hw_attention attention = attention_of(1);
+  attention.softcap = 2.0F;
+  attention.offset_from_end = true;
+  attention.is_windowed = true;
+  attention.window_left = 3;
+  attention.window_right = 1;
+  attention.key_lengths = lengths;
+  attention.weights_kind = HW_WEIGHTS_SCORES;
   return hw_scaled_dot_product_attention(context, &attention);
 }
 
-static hw_status forward_causal(hw_context *context) {
+/* A forward with a trace, which is used and freed. */
+static hw_status forward_traced(hw_context *context, hw_module *module, hw_forward_options asked) {
   hw_trace *trace = NULL;
-  const hw_forward_options asked = options(&trace);
-  const hw_status status = forward_tokens(context, causal, x, BATCH, TOKENS, results.y, &asked);
+  asked.trace = &trace;
+  const hw_status status = forward_tokens(context, module, x, BATCH, TOKENS, results.y, &asked);
   const hw_status used = use_trace(context, status, trace, results.traced);
   hw_trace_destroy(trace);
   return used;
 }
 
-static hw_status forward_wrapper(hw_context *context) {
-  hw_trace *trace = NULL;
-  const hw_forward_options asked = options(&trace);
-  const hw_status status = forward_tokens(context, wrapper, x, BATCH, TOKENS, results.y, &asked);
-  const hw_status used = use_trace(context, status, trace, results.traced);
-  hw_trace_destroy(trace);
-  return used;
-}
+static hw_status forward_causal(hw_context *context) { return forward_traced(context, causal, options(NULL)); }
+
+static hw_status forward_wrapper(hw_context *context) { return forward_traced(context, wrapper, options(NULL)); }
+
+static hw_status forward_fused(hw_context *context) { return forward_traced(context, fused, options(NULL)); }
 
 static hw_status forward_alone(hw_context *context) {
   return forward_tokens(context, fused, x, BATCH, TOKENS, results.y, NULL);
@@ -142,23 +128,11 @@ static hw_status forward_alone(hw_context *context) {
 /* A trace that need not remember what was dropped, of one mask for all. */
 static hw_status forward_evaluated(hw_context *context) {
   static const uint8_t bits[TOKENS] = {1, 0, 1};
-  hw_trace *trace = NULL;
-  const hw_forward_options asked = {.mask = {.kind = HW_MASK_BOOL, .data = bits, .key_stride = 1}, .trace = &trace};
+  const hw_forward_options asked = {.mask = {.kind = HW_MASK_BOOL, .data = bits, .key_stride = 1}};
   hw_module_train(fused, false);
-  const hw_status status = forward_tokens(context, fused, x, BATCH, TOKENS, results.y, &asked);
+  const hw_status status = forward_traced(context, fused, asked);
   hw_module_train(fused, true);
-  const hw_status used = use_trace(context, status, trace, results.traced);
-  hw_trace_destroy(trace);
-  return used;
-}
-
-static hw_status forward_fused(hw_context *context) {
-  hw_trace *trace = NULL;
-  const hw_forward_options asked = options(&trace);
-  const hw_status status = forward_tokens(context, fused, x, BATCH, TOKENS, results.y, &asked);
-  const hw_status used = use_trace(context, status, trace, results.traced);
-  hw_trace_destroy(trace);
-  return used;
+  return status;
 }
 
 static hw_status trace_alone(hw_context *context) {
