@@ -195,8 +195,8 @@ typedef struct hw_sampling {
   /* Drawn among the top_k likeliest, and those as likely as the last of them (Fan, Lewis & Dauphin 2018); at least 1;
    * SIZE_MAX: all. */
   size_t top_k;
-  /* Of these drawn among the fewest likeliest that have the probability top_p together (Holtzman et al. 2020), of equal
-   * ones the first; 0 (the likeliest alone) to 1 (all). */
+  /* Of these, drawn among the fewest likeliest whose probabilities together reach top_p (Holtzman et al. 2020), the first
+   * of equals; 0 (the likeliest alone) to 1 (all). */
   double top_p;
   double uniform; /* the random number that chooses, in [0, 1) */
 } hw_sampling;
@@ -440,7 +440,7 @@ void hw_module_train(hw_module *module, bool training);
  * off. While it is on, a recorded forward keeps of each block only its input, and the backward runs the block again: less
  * memory, for the time of one more forward. The gradients are the same to the bit, with dropout too. It is for the blocks of
  * hw_transformer_stack_create and of models; elsewhere it changes nothing. A graph that was recorded before a switch is no
- * longer current; while it is on, a switch of training mode is such a one too. NULL is allowed.
+ * longer current; while checkpointing is on, a switch of training mode has the same effect. NULL is allowed.
  */
 void hw_module_checkpoint(hw_module *module, bool checkpointing);
 
@@ -462,8 +462,8 @@ typedef struct hw_input {
   size_t tokens;
   size_t logits_start; /* hw_decoder computes logits of tokens [logits_start, logits_end) of each sequence */
   size_t logits_end;
-  /* NULL, or [batch], of models: how many tokens of each sequence count, up to tokens; the others are padding after them. A
-   * cache gets none of it, so that its sequences may differ in length. */
+  /* NULL, or [batch], of models: how many tokens of each sequence count, up to tokens; the others are padding after them. The
+   * padding is not appended to a cache, whose sequences may differ in length so. */
   const uint32_t *lengths;
   bool logits_last; /* hw_decoder: each sequence's last token that counts stands for logits_start, which is not read */
 } hw_input;
@@ -619,7 +619,8 @@ typedef struct hw_option_gradients {
  * The graph is unchanged; a second backward adds the same gradients. HW_ERROR_VALUE: a required pointer is NULL, dx is
  * set for an input of ids, the graph belongs to another module, parameters have changed since the forward
  * (hw_graph_is_current), the graph is of hw_model_loss, an id is unknown, a gradient is asked for of an option that the
- * forward did not have, or one of weights is given without these or to a module without attention. HW_ERROR_SHAPE: batch,
+ * forward did not have, or a gradient of weights is given without the weights, or for a module without attention.
+ * HW_ERROR_SHAPE: batch,
  * tokens or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no scratch, or no memory for the
  * gradients. After an error no gradient has changed. */
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
@@ -1046,7 +1047,7 @@ typedef struct hw_attribution {
  * or position or a token is out of range. */
 hw_status hw_decoder_attribution(hw_context *context, const hw_module *decoder, const hw_attribution *call);
 
-/* Writes the eigenvalues [head_dim, 2] (real and imaginary parts, the largest first) of a head's OV circuit W_E·W_V·W_O·W_U, and
+/* Writes the eigenvalues [head_dim, 2] (real and imaginary parts, the largest absolute value first) of a head's OV circuit W_E·W_V·W_O·W_U, and
  * their copying score Σλ / Σ|λ| (0 if all are 0; Elhage et al. 2021). The matrices are raw: without gains of norms, biases and
  * embedding_scale. The large product [vocab_size, vocab_size] has the same eigenvalues and zeros besides.
  * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or a pointer is NULL. HW_ERROR_MEMORY: no scratch. */

@@ -74,7 +74,7 @@ test('token ids are read from numbers, and what is none of the vocabulary is nam
   ]) {
     assert.throws(
       () => encode(text),
-      refused(new RegExp(`${word}” is no token id .* from 0 to 49, with spaces`)),
+      refused(new RegExp(`${word}” is not a token id .* from 0 to 49, with spaces`)),
     );
   }
   // A vocabulary that is smaller than the sample is long.
@@ -226,7 +226,7 @@ test('labels are a line, a word or an element each, and refused by the file’s 
     refused(/t\.txt: has 1 lines and 2 words; expected 3/),
   );
   assert.throws(() => texts('t.json', '["a"]'), refused(/t\.json: has 1 tokens; expected 3/));
-  assert.throws(() => texts('t.json', '["a", {}, "b"]'), refused(/element 1 is no text/));
+  assert.throws(() => texts('t.json', '["a", {}, "b"]'), refused(/element 1 is not a text/));
   assert.throws(() => texts('t.json', '{'), refused(/t\.json: cannot be parsed/));
 });
 

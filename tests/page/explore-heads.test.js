@@ -310,7 +310,7 @@ roomTest(
     assert.ok(part < 0.25, `${part}`);
     await says(page, seen, new RegExp(`Largest weight in view: ${written(part)}`));
     const offer = `${seen} button`;
-    assert.equal(await textOf(page, offer), 'Use the full colours: logarithmic');
+    assert.equal(await textOf(page, offer), 'Use the full range of colours: logarithmic');
     await page.focus(offer);
     await page.keyboard.press('Enter');
     await addressHas(page, 'scale=log');

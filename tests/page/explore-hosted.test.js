@@ -140,7 +140,7 @@ pageTest(
   '#explore',
   async (page) => {
     await fetchModel(page, 'austen');
-    await says(page, '.explore-files .message', /“austen” is no model’s name; expected/);
+    await says(page, '.explore-files .message', /“austen” is not a model’s name; expected/);
     await page.click('.explore-files .row button.quiet');
     await fetchModel(page, `${server.origin}/nowhere`);
     await says(page, '.explore-files .message', /nowhere.*404/);
@@ -154,7 +154,7 @@ pageTest(
   '#explore',
   async (page) => {
     for (const [name, why] of /** @type {const} */ ([
-      ['austen', /is no model’s name/],
+      ['austen', /is not a model’s name/],
       [`${server.origin}/nowhere`, /nowhere.*404/],
     ])) {
       await fetchModel(page, name);

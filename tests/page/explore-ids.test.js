@@ -99,9 +99,13 @@ filesTest('what is no id is named, and can be mended', '', async (page) => {
   const sample = await shown(page);
   await page.click('#explore-edit');
   await write(page, '1 two 3');
-  await says(page, '#explore-message', /^“two” is no token id .* from 0 to 30, .* still the last/);
+  await says(
+    page,
+    '#explore-message',
+    /^“two” is not a token id .* from 0 to 30, .* is still shown/,
+  );
   await write(page, '1 2 31');
-  await says(page, '#explore-message', /^“31” is no token id/);
+  await says(page, '#explore-message', /^“31” is not a token id/);
   assert.deepEqual(await shown(page), sample);
   await reread(page, () => write(page, '1 2 30'));
   assert.equal(await textOf(page, '#explore-message'), '');

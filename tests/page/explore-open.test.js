@@ -217,7 +217,7 @@ filesTest(
     assert.deepEqual([...new URLSearchParams(hash.split('?')[1]).keys()].sort(), ['head', 'model']);
     assert.doesNotMatch(decodeURIComponent(hash), /cat|attn/);
     await page.reload();
-    await says(page, '#explore-message', /does not carry them\. Open them again/);
+    await says(page, '#explore-message', /does not contain them\. Open them again/);
     assert.equal(await isSeen(page, '#explore-heads'), false);
     await chooseFiles(page, 'attn.npy');
     await scored(page);

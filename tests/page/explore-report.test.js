@@ -87,8 +87,12 @@ roomTest('the report has the numbers of the view, and the way back to it', QUERY
 });
 
 for (const [by, method, legend] of [
-  ['mean-effect', 'mean', 'with the head’s mean over the text so far in its place'],
-  ['resample-effect', 'resample', 'with what the head gives on the text shuffled'],
+  ['mean-effect', 'mean', 'when the head’s output is replaced by its mean over the text so far'],
+  [
+    'resample-effect',
+    'resample',
+    'when the head’s output is replaced by its output on the shuffled text',
+  ],
 ]) {
   roomTest(
     `the report says what took the head’s place: ${method}`,

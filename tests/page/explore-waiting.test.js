@@ -69,7 +69,7 @@ for (const [method, words] of [
     await isSeen(page, 'explore-surveying');
     assert.equal(await textOf(page, '#explore-surveying'), `${words} Cancel`);
     await page.click('#explore-surveying button');
-    await says(page, '#explore-skipped', /Not all small maps and scores are there. Go on/);
+    await says(page, '#explore-skipped', /Some small maps and scores were not computed. Go on/);
     const calls = await page.evaluate('waiting.length');
     assert.equal(calls, 1, 'the next layer is not asked for before this one is there');
     await letGo(page);

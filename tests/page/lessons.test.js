@@ -88,7 +88,7 @@ lessonTest(
     assert.match(await resultOf(page, 3), /^Line 2: b is /);
     assert.match(await textOf(page, '.step:nth-of-type(3) .failed-line'), /hw\.matmul/);
     assert.match(await resultOf(page, 2), /all 48 equal/);
-    assert.match(await resultOf(page, 4), /did not come this far/);
+    assert.match(await resultOf(page, 4), /did not get this far/);
     assert.match(await textOf(page, '.lesson [role=status]'), /ended in step 3 of 5/);
 
     await runInstead(page, 3, 'const = 1;');

@@ -106,7 +106,10 @@ pageTest(
     // Not page.click, which scrolls and moves first: in some browsers for longer than the work takes.
     await page.$eval('#cancel', (button) => /** @type {HTMLElement} */ (button).click());
     await page.waitForFunction(() => document.getElementById('busy')?.hidden);
-    assert.match(await textOf(page, '#message'), /^Cancelled\. Below is still the last result\./);
+    assert.match(
+      await textOf(page, '#message'),
+      /^Cancelled\. The last result is still shown below\./,
+    );
     assert.equal((await page.$$('#message.error')).length, 0, 'it is what was wanted');
     assert.match(await textOf(page, '#token-count'), /^10 tokens/);
     // And the engine works on.

@@ -131,7 +131,7 @@ fileTest(
   '#train',
   async (page) => {
     await chooseFile(page, 'broken.zip');
-    await says(page, 'train-kept', /^broken\.zip: This is no folder that was saved here/);
+    await says(page, 'train-kept', /^broken\.zip: This is not a folder that was saved here/);
     assert.equal(await textOf(page, '#train-message'), '');
     assert.equal(await state(page), 'Pause');
     await reached(page, (await stepOf(page)) + 2);

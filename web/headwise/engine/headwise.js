@@ -327,8 +327,8 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * Calls a function with gradients on. For an async function, they stay on until its promise settles, or until another such
-   * stretch of this engine begins meanwhile.
+   * Calls a function with gradients on. For an async function, they stay on until its promise settles, or until another call
+   * of `enableGrad` or `noGrad` of this engine begins meanwhile.
    * @template T
    * @param {() => T} fn
    * @returns {T} what fn returns
@@ -338,8 +338,8 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * Calls a function with gradients off. For an async function, they stay off until its promise settles, or until another such
-   * stretch of this engine begins meanwhile.
+   * Calls a function with gradients off. For an async function, they stay off until its promise settles, or until another call
+   * of `enableGrad` or `noGrad` of this engine begins meanwhile.
    * @template T
    * @param {() => T} fn
    * @returns {T} what fn returns

@@ -6,7 +6,7 @@ import { gemmaKinds, mistralKinds, qwenKinds, smolKinds } from './layer-kinds.js
 
 /**
  * @typedef {object} Architecture
- * @property {boolean} isDecoder predicts next tokens; else hidden tokens, from both sides
+ * @property {boolean} isDecoder predicts the next token; else masked tokens, from both sides
  * @property {'layer' | 'rms'} norm
  * @property {0 | 1} [gainOffset] what is added to norms' weights; default 0
  * @property {'pre' | 'post' | 'both'} normPlace before a branch, after its residual connection, or before and after the branch

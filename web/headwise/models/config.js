@@ -32,7 +32,7 @@ import { readRotary } from './rotary.js';
  * What a config says, defaults filled in: a model is built of it without another look at the config.
  * @typedef {object} ModelConfig
  * @property {string} modelType Hugging Face's model_type
- * @property {boolean} isDecoder predicts next tokens; else hidden tokens, from both sides
+ * @property {boolean} isDecoder predicts the next token; else masked tokens, from both sides
  * @property {number} vocabSize how many ids there are
  * @property {number} contextLength the most tokens
  * @property {number} dModel width of the residual stream
@@ -46,7 +46,7 @@ import { readRotary } from './rotary.js';
  * @property {0 | 1} gainOffset what is added to norms' weights
  * @property {'pre' | 'post' | 'both'} normPlace before a branch, after its residual connection, or before and after the branch
  * @property {boolean} isParallel attention and feed-forward both read the block's input
- * @property {boolean} qkNorm whether each head's queries and keys are normed, before they turn
+ * @property {boolean} qkNorm whether each head's queries and keys are normalized, before rotary positions
  * @property {Biases} biases which products add one
  * @property {Activation} activation of the feed-forward
  * @property {Activation} headActivation of an encoder's masked-language-model head
@@ -60,7 +60,7 @@ import { readRotary } from './rotary.js';
  * @property {number} tokenTypes 0: there are none
  * @property {boolean} tiesHead whether the head's matrix is the token embedding
  * @property {number} [dropout] in training mode, of a model's own: configs do not say it
- * @property {readonly Rotary[]} rotary the ways in which queries and keys turn
+ * @property {readonly Rotary[]} rotary rotary positions, which layers name by their index
  * @property {readonly LayerConfig[]} layers what differs between layers
  */
 

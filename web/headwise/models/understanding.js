@@ -47,7 +47,7 @@ import { checkHeadMask, flag } from '../modules/forward-options.js';
  * A head's OV circuit.
  * @typedef {object} HeadCircuits
  * @property {number} copying Σλ / Σ|λ|, from -1 to 1: near 1, what the head looks at becomes more likely; 0 if all are 0
- * @property {[re: number, im: number][]} ovEigenvalues λ of W_E W_V W_O W_U, headDim of them, the largest first
+ * @property {[re: number, im: number][]} ovEigenvalues λ of W_E W_V W_O W_U, headDim of them, the largest absolute value first
  */
 
 const table = {

@@ -261,8 +261,8 @@ export class Module extends Owned {
   }
 
   /**
-   * Returns the same as `parameters`, each with its name in this module's state dict. Of a part that another module has listed
-   * under a longer name, these are further objects of the same parameters.
+   * Returns the same as `parameters`, each with its name in this module's state dict. A parameter that an outer module has
+   * listed under a longer name is another object here.
    * @returns {Parameter[]}
    * @throws {HeadwiseError} ERR_DISPOSED
    */

@@ -36,7 +36,7 @@ export function blockOf({ norm, ...block }) {
 
 /**
  * Attention and feed-forward, each with its layer norm and residual connection. Input and output: [batch, tokens, dModel].
- * Memory limits the number of tokens. State dict: ln1.weight, ln1.bias, ln2.*, attn.qkv_proj.weight [3 · dModel, dModel],
+ * Only memory limits the number of tokens. State dict: ln1.weight, ln1.bias, ln2.*, attn.qkv_proj.weight [3 · dModel, dModel],
  * attn.out_proj.weight, ffn.fc1.weight [dFf, dModel], ffn.fc1.bias, ffn.fc2.*.
  */
 export class TransformerBlock extends AttentionModule {

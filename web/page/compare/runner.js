@@ -64,7 +64,7 @@ class Runner {
       return;
     }
     const words = error instanceof Error ? error.message : String(error);
-    const still = this.#hasResult ? ' Below is still the last result.' : '';
+    const still = this.#hasResult ? ' The last result is still shown below.' : '';
     this.#say(words + still, code !== 'ERR_CANCELLED');
   }
 

@@ -103,7 +103,7 @@ export function continuation(room) {
     ?hidden=${drawn(() => room.predicts.value !== 'next' || !room.run.value)} @submit=${submit}>
     <button type="submit" id="explore-write">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
     <button type="button" class="quiet" id="explore-take-back" @click=${takeBack}
-      ?hidden=${drawn(() => room.state.value.added.length === 0)}>Take it back</button>
+      ?hidden=${drawn(() => room.state.value.added.length === 0)}>Remove what it wrote</button>
     ${menu(
       'explore-continue-how',
       'Options',

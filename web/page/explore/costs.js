@@ -28,7 +28,7 @@ export function costWords({ run, hasModel }) {
     `${plural(n, 'token')}, ${layers} × ${heads} heads${read}; ` +
     `all maps from ${formatBytes(bytes)} (${formatBytes(4 * layers * heads * n * n)} as matrices)` +
     (residualBytes > 0
-      ? `; ${formatBytes(residualBytes)} more, so that muting a head begins at its layer`
+      ? `; with ${formatBytes(residualBytes)} more, muting starts at the head’s layer`
       : '')
   );
 }

@@ -147,7 +147,7 @@ export class Explorer {
   fail = (error) => this.#tell(error);
 
   /** A text or a model could not be read. @param {unknown} error */
-  failReading = (error) => this.#tell(error, ' Shown is still the last text that could be read.');
+  failReading = (error) => this.#tell(error, ' The last text that could be read is still shown.');
 
   // What follows from it
 

@@ -14,12 +14,12 @@ const LISTED = [
   ],
   ['Home End', 'in a map: to the first key, to the last that the query may see'],
   ['Page ↑ ↓', 'in a map: ten queries up or down'],
-  ['[ ]', 'the head before, the head after'],
+  ['[ ]', 'previous head, next head'],
   ['{ }', 'the layer below, the layer above'],
-  ['Enter', 'in a map or in the text: pin the query in place of others'],
-  ['P', 'pin the query under the cell besides others, or unpin it'],
+  ['Enter', 'in a map or in the text: pin the query, and unpin the others'],
+  ['P', 'pin the query of the cell too, or unpin it'],
   ['K', 'the same with the key: what attends to it'],
-  ['C', 'keep this head, to compare it with the next one that is chosen; again: no more'],
+  ['C', 'keep this head, to compare it with the next one that you choose; again: stop that'],
   ['X', 'clear all pins'],
   ['M', 'mute this head, or unmute it'],
   ['+ −', 'zoom in and out'],
@@ -61,8 +61,9 @@ export const help = html`<dialog id="explore-help-dialog" class="explore-help"
     </tbody>
   </table>
   <p class="note">
-    With the pointer: a click pins a query in place of others, Ctrl (on a Mac Cmd) and a click pins
-    it besides them, Shift and a click pins a key; in the grid Shift and a click compares. Drag moves a map that is zoomed in, Ctrl and the wheel or two fingers zoom.
+    With the pointer: a click pins a query and unpins the others; a click with Ctrl (Cmd on a Mac)
+    pins it too; a click with Shift pins a key, and in the grid compares heads. Drag a zoomed map to
+    move it. Zoom with Ctrl and the wheel, or with two fingers.
   </p>
   <form method="dialog"><button type="submit">Close</button></form>
 </dialog>`;

@@ -67,7 +67,7 @@ export const details = (room) =>
                 ? 'Hatched cells are masked: they are later tokens, which the query cannot see.'
                 : 'No cell is masked: a row looks at all tokens.',
           )}
-          One such map is a head.
+          Each head has one such map.
         </p>
         <p>
           The sign ␣ marks a space before a word: models read “␣was” and “was” as different tokens.

@@ -108,7 +108,7 @@ export function createLegend(room, { seen, choose }) {
     largest.textContent = `Largest weight in view: ${formatWeight(Math.max(...maps.map((map) => map.largest)))}`;
     fuller = fullerScale(shown, maps);
     more.hidden = !fuller;
-    more.textContent = `Use the full colours: ${nameOfScale(fuller ?? shown)}`;
+    more.textContent = `Use the full range of colours: ${nameOfScale(fuller ?? shown)}`;
   };
   more.hidden = true;
   more.addEventListener('click', () => {

@@ -36,7 +36,8 @@ function marksOf(id, { actual, target, against, isMasked }) {
   return [
     id === actual && html`<span class="mark" title=${title}>${word}</span>`,
     id === target && html`<span class="visually-hidden"> target</span>`,
-    id === against && html`<span class="mark" title="is compared with">against</span>`,
+    id === against &&
+      html`<span class="mark" title="the target is compared with it">against</span>`,
   ].map((mark) => mark || '');
 }
 
@@ -53,7 +54,7 @@ function otherToken(room) {
       const { token, isWhole } = await room.session.tokenOf(input.value);
       // The number is of a token of the model that was asked.
       if (room.state.peek().model !== model) return;
-      words.value = isWhole ? '' : `Taken: “${token.text}”, the first of several tokens.`;
+      words.value = isWhole ? '' : `This is “${token.text}”, the first of several tokens.`;
       room.set({ [name]: token.id });
     } catch (error) {
       words.value = /** @type {Error} */ (error).message;

@@ -61,8 +61,8 @@ export function noteOf({ of, layer }) {
     case 'mean':
       return 'The mean of the heads’ weights: no head need look like it.';
     case 'max':
-      return 'Of each cell the largest weight of any head: its rows do not sum to 1.';
+      return 'Each cell shows the largest weight of any head, so rows do not sum to 1.';
     case 'rollout':
-      return `Attention rollout (Abnar & Zuidema 2020): the mean attention of ${layer > 0 ? `layers 0 to ${layer}` : 'layer 0'}, each half of it the residual connection, multiplied. It leaves out values, feed-forward layers and norms.`;
+      return `Attention rollout (Abnar & Zuidema 2020): ${layer > 0 ? `the mean attention of layers 0 to ${layer}, each averaged with its residual connection, multiplied` : 'the mean attention of layer 0, averaged with its residual connection'}. It leaves out values, feed-forward layers and norms.`;
   }
 }

@@ -96,7 +96,7 @@ export const headsBar = ({ surveying, run, skipped, survey }) => {
     if (!run.value || skipped.value !== run.value)
       return now ? bar('explore-surveying', now, () => (skipped.value = run.peek())) : '';
     return html`<div class="waiting-bar" id="explore-skipped">
-      <span class="note">Not all small maps and scores are there.</span>
+      <span class="note">Some small maps and scores were not computed.</span>
       <button type="button" class="quiet" @click=${goOn}>Go on</button>
     </div>`;
   });

@@ -112,8 +112,8 @@ const documents = () => html`
   <section class="documents" aria-labelledby="documents-title">
     <h2 id="documents-title">The documents</h2>
     <p class="note">
-      The lessons follow five documents step by step. Where one prints a result, it stands under
-      “Document” beside what is computed here; under “Expected” stands what follows from the
+      The lessons follow five documents step by step. A result that a document prints stands under
+      “Document”, beside the one computed here; “Expected” marks results that follow from the
       document. The numbers lead to lesson and step.
     </p>
     ${DOCUMENTS.map(

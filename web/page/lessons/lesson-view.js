@@ -198,7 +198,7 @@ export class LessonView {
       this.#views[step].editor.mark(line ?? 0);
       for (const view of this.#views.slice(Math.max(step, this.#at) + 1)) {
         view.section.dataset.state = 'unreached';
-        view.results.replaceChildren(el('p', { class: 'note' }, 'The run did not come this far.'));
+        view.results.replaceChildren(el('p', { class: 'note' }, 'The run did not get this far.'));
         view.equal = 0;
       }
     }

@@ -18,8 +18,8 @@ import { prose } from './step-view.js';
 import { parseHash } from '../state.js';
 
 const SHARE = 'Copy a link with my changes';
-const UNRUN = 'The address brought changed code. It has not run yet: read it, then press Run.';
-const UNREAD = 'The changes that the address brought could not be read: the link may be cut short.';
+const UNRUN = 'The link contains changed code. It has not run yet: read it, then press Run.';
+const UNREAD = 'The changes in the link could not be read: it may be cut short.';
 
 /** Only what differs from the lesson, by the step's title. @param {Entry} entry @param {string[]} code */
 const changesOf = ({ lesson }, code) =>

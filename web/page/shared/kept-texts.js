@@ -20,7 +20,7 @@ export const tooLong = () =>
 export const linkWords = (text) =>
   isLinkable(text) ? '' : `; ${tooLong()}, others see the sample`;
 /** Where no such text is found. */
-export const LOST = 'This address is of a long text that this browser does not have.';
+export const LOST = 'This address is for a long text that this browser does not have.';
 
 /** So many are kept, the newest. */
 const MOST = 100;

@@ -90,6 +90,6 @@ export async function readZip(file) {
     return { settings: { ...settings, text: String(text) }, saved };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new PageError('ERR_FORMAT', `This is no folder that was saved here: ${why}.`);
+    throw new PageError('ERR_FORMAT', `This is not a folder that was saved here: ${why}.`);
   }
 }

@@ -30,7 +30,7 @@ const lead = (room) => html`<div class="lead explore-lead">
     <li><b>What to look at.</b> ${drawn(() => room.words.value.look)}</li>
     <li>
       <b>How to read a map.</b> Each row belongs to one token. A bright cell marks a token that it attends to
-      strongly. Pause and pull the slider to look back.
+      strongly. Pause and drag the slider to look back.
     </li>
   </ul>
 </div>`;

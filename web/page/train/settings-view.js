@@ -108,7 +108,7 @@ export const settingsView = (room) => html`<section aria-labelledby="train-setti
       ${drawn(() => {
         const about = room.runs.value[0]?.about.value;
         return about
-          ? `${formatCount(about.parameters)} parameters, drawn at random. Another choice begins anew.`
+          ? `${formatCount(about.parameters)} parameters, drawn at random. Changing a setting starts a new run.`
           : '';
       })}
     </p>

@@ -29,7 +29,7 @@ export const TASK_WORDS = {
     title: 'Reversal: say it backwards',
     happens:
       'A small transformer reads 16 letters and a mark, and learns to say the letters backwards.',
-    look: 'Each answer stands at one place of the row. After about 100 steps an anti-diagonal appears: each query looks at the letter that it has to say.',
+    look: 'Each answer is always at the same place of the row. After about 100 steps an anti-diagonal appears: each query looks at the letter that it has to say.',
     ...{ answer: 'answer', pace: 10, steps: 400 },
   },
   sorting: {
@@ -43,7 +43,7 @@ export const TASK_WORDS = {
     title: 'Addition: four digits',
     happens:
       'A small transformer reads two numbers of four digits, and learns to write their sum, units first, as one adds by hand.',
-    look: 'For each digit of the sum two digits above each other are needed. Heads of layer 0 learn to look at both, as two diagonals.',
+    look: 'Each digit of the sum needs two digits, one of each number. Heads of layer 0 learn to look at both, as two diagonals.',
     ...{ answer: 'digits', pace: 25, steps: 1200 },
   },
   austen: {
@@ -79,7 +79,7 @@ export function knownOf({ task, lr, layers, positions, heads, width, only }) {
   const known = [
     [
       task === 'induction' && lr > 3e-3,
-      'Above 0.003 induction is a matter of luck: at 0.005 heads formed with two seeds of three, at 0.01 with none.',
+      'Above a learning rate of 0.003 induction is a matter of luck: at 0.005 heads formed with two seeds of three, at 0.01 with none.',
     ],
     [
       task === 'induction' && layers === 1,
@@ -95,10 +95,10 @@ export function knownOf({ task, lr, layers, positions, heads, width, only }) {
     ],
     [
       task === 'induction' && lr < 1e-3,
-      'At 0.0003 half of the answers were right after some 1,550 steps, at 0.003 after 300.',
+      'At a learning rate of 0.0003 half of the answers were right after some 1,550 steps, at 0.003 after 300.',
     ],
-    [width / heads < 8, `Each head has ${width / heads} numbers to match by: few.`],
-    [width === 128 || layers > 2, 'This size takes noticeably longer a step.'],
+    [width / heads < 8, `Each head has only ${width / heads} numbers to match by.`],
+    [width === 128 || layers > 2, 'Each step takes noticeably longer at this size.'],
     [
       task === 'induction' && positions === 'random',
       'From random positions induction forms late: half of the answers were right after some 800 steps.',
@@ -109,7 +109,7 @@ export function knownOf({ task, lr, layers, positions, heads, width, only }) {
     ],
     [
       task === 'addition' && only,
-      'With attention alone addition is a matter of luck: one seed of five had 95 % after 1,200 steps.',
+      'With attention alone addition is a matter of luck: one seed of five came to 95 % right answers in 1,200 steps.',
     ],
     [task === 'sorting' && heads === 1, 'With one head sorting stayed below 95 % in 1,000 steps.'],
   ];

@@ -69,8 +69,10 @@ export async function gridDrawing({ state, run, session, order, values, measure 
 const WORDS = {
   attribution: 'what the head itself writes to the prediction',
   effect: 'what the prediction loses without the head',
-  'mean-effect': 'what the prediction loses with the head’s mean over the text so far in its place',
-  'resample-effect': 'what the prediction loses with what the head gives on the text shuffled',
+  'mean-effect':
+    'what the prediction loses when the head’s output is replaced by its mean over the text so far',
+  'resample-effect':
+    'what the prediction loses when the head’s output is replaced by its output on the shuffled text',
   patching: 'the share of the prediction that the head brings back in the other text',
   entropy: 'entropy, in bits',
   first: 'weight on the first token',

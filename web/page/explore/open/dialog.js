@@ -17,7 +17,7 @@ const OPENABLE = [
     html`a decoder (GPT-2, Pythia, Llama, Mistral, Qwen, Gemma 3, SmolLM3) or an encoder (BERT, RoBERTa,
       DistilBERT) in Hugging Face’s format: the folder, or its config.json, model.safetensors and tokenizer.json. GPT-2’s own three files are at
       <a href="https://huggingface.co/openai-community/gpt2/tree/main">openai-community/gpt2</a>.
-      Without a tokenizer it reads token ids.`,
+      Without a tokenizer, its text is token ids.`,
   ],
   [
     'Attention weights',
@@ -27,7 +27,7 @@ const OPENABLE = [
     'Queries and keys',
     '[layers, heads, n, d]: q.npy and k.npy, or one .safetensors with q and k in the names of its tensors',
   ],
-  ['The tokens', 'with tensors, a .txt with a token a line, or a .json with an array of them'],
+  ['The tokens', 'with tensors: a .txt with one token per line, or a .json with an array of them'],
 ];
 
 const dialog = () => byId('explore-open-dialog', HTMLDialogElement);
@@ -147,7 +147,7 @@ export function createOpenDialog(open, openNamed, gaveUp) {
       <button type="submit">Fetch and open</button>
     </form>
     <p class="note">
-      Nothing leaves this machine: the files are read in this tab, and the address never carries them.
+      Your files stay on this machine: they are read in this tab, and the address never contains them.
     </p>
     <dl>${OPENABLE.map(([term, words]) => html`<dt>${term}</dt><dd>${words}</dd>`)}</dl>
   </dialog>`;

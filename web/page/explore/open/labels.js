@@ -23,7 +23,8 @@ function fromJson(text, name, n) {
   const labels = json?.tokens ?? json;
   if (!Array.isArray(labels)) throw refusal(name, `expected an array of ${n} tokens.`);
   const odd = labels.findIndex((label) => typeof label !== 'string' && typeof label !== 'number');
-  if (odd >= 0) throw refusal(name, `element ${odd} is no text; expected an array of ${n} tokens.`);
+  if (odd >= 0)
+    throw refusal(name, `element ${odd} is not a text; expected an array of ${n} tokens.`);
   if (labels.length !== n) {
     throw refusal(name, `has ${labels.length} tokens; expected ${n}, as the tensors have.`);
   }

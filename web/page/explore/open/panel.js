@@ -38,7 +38,7 @@ function wantedModel(name) {
   if (isHosted(name)) return hostedModel(name);
   throw new PageError(
     'ERR_VALUE',
-    `“${name}” is no model’s name; expected organisation/name, or an address that begins with https://.`,
+    `“${name}” is not a model’s name; expected organisation/name, or an address that begins with https://.`,
   );
 }
 

@@ -78,7 +78,7 @@ function oddities(parts) {
     return { note: 'Some of the numbers are NaN; they are drawn in red.', hasScores: false };
   }
   if (least >= 0 && most <= 1.001) return { note: '', hasScores: false };
-  const note = `The numbers go from ${format(least)} to ${format(most)}, and weights from 0 to 1: these may be scores before the softmax.`;
+  const note = `The numbers go from ${format(least)} to ${format(most)}, but weights are from 0 to 1: these may be scores before the softmax.`;
   return { note, hasScores: true };
 }
 

@@ -155,7 +155,7 @@ export function lensView(room) {
     </div>
     <p class="note lens-note">
       <span class="legend-scale"><span>0</span><span class="measure-bar"></span><span>1</span></span>
-      probability of the token in the cell, the likeliest there. #: the place of “${target}” in the list. Framed: it is the first.
+      Each cell shows the likeliest token; its colour is that token’s probability. #: the rank of “${target}”. Framed: it ranks first.
     </p>`;
   };
 

@@ -17,11 +17,11 @@ const methods = html`<ul class="explore-read" id="explore-read">
     token’s logit.
   </li>
   <li>
-    <b>Ablation</b> says what is lost without the head, in whatever way later layers used it or
-    made up for it.
+    <b>Ablation</b> says what is lost without the head: also what later layers made of its output,
+    or did to make up for it.
   </li>
   <li>
-    <b>Patching</b> says what brings the prediction back in another text. The three can disagree.
+    <b>Patching</b> says which part brings the prediction back in another text. The three can disagree.
     Choose a head to see what it attends to, and why.
   </li>
 </ul>`;

@@ -11,8 +11,8 @@ import { html } from '../../shared/template.js';
 /** What takes the place of a head's output. */
 export const INSTEAD = {
   zero: 'without the head',
-  mean: 'with the head’s mean over the text so far in its place',
-  resample: 'with what the head gives on the text shuffled in its place',
+  mean: 'when the head’s output is replaced by its mean over the text so far',
+  resample: 'when the head’s output is replaced by its output on the shuffled text',
 };
 
 /** @param {string} instead @returns {(about: About) => string} */

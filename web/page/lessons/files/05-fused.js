@@ -1,8 +1,8 @@
 /**
  * Fused | All heads at once
  *
- * All heads from one projection. The long rows that it gives are cut into heads by counting in another order, and what
- * was a loop over modules is one multiplication.
+ * All heads from one projection. Its long rows are cut into heads by counting in another order, and one multiplication
+ * takes the place of a loop over modules.
  */
 
 // %% One product, or one for each head

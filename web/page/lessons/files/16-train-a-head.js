@@ -8,9 +8,8 @@
 
 // %% A loss
 // @from 000, exercise 3.3; 001, exercise 3.1
-// The chapter's six words, and one head of two numbers per word. What should it give? Here: for each word the first two
-// numbers of the word six places from the end, that is, the sentence backwards. The loss is the mean of the squared
-// differences.
+// The chapter's six words, and one head of two numbers per word. What should it give? Here: the sentence backwards, that
+// is, for the first word the first two numbers of the last one, and so on. The loss is the mean of the squared differences.
 
 import { load, tensor } from 'headwise';
 import {
@@ -120,7 +119,7 @@ show('Equal within 1e-6', Math.max(...apart) < 1e-6);
 // %% The chapter's modules in ten lines
 // @from 002, listing 3.4; 002, listing 3.5; 001, exercise 3.1; Rumelhart 1986, gradient descent
 // A step goes a little against the gradients; an optimizer does it for all parameters. These ten lines train any module
-// of the chapter. The causal ones cannot see what follows, so that the first half of the sentence stays a guess.
+// of the chapter. The causal ones cannot see later words, so the first half of what they give stays a guess.
 
 function train(module, wanted, steps) {
   const optimizer = new hw.AdamW(module.parameters(), { lr: 0.03 });
@@ -173,8 +172,8 @@ show('Each loss falls', falls);
 
 // %% A net of modules
 // @from 003, section 3; 003, section 6
-// Learning one sentence by heart is little. Now rows of eight letters, new ones in each step, are to be said backwards. A
-// class that extends `hw.Module` finds the parameters of its parts by their names.
+// One sentence learnt by heart proves little. Now a model learns to say rows of eight letters backwards, new ones in each
+// step. A class that extends `hw.Module` finds the parameters of its parts by their names.
 
 const letters = 'abcdefghijklmnop';
 const size = 8;
@@ -283,7 +282,7 @@ show('Nearly all right', wrong.length <= 5);
 
 // %% Your own
 // @from 003, section 3
-// Eight letters from a to p. To watch heads form step by step, with curves and a slider, go to the room Train.
+// Eight letters from a to p. To watch heads form step by step, with curves and a slider, go to Train.
 
 const own = 'declined';
 const known = [...own].map((letter) =>

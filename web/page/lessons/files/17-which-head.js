@@ -2,14 +2,14 @@
  * Which head did it? | Which head did it? Attribution, ablation, patching
  *
  * A map shows where a head looks, not whether that matters. Three questions find the heads behind one prediction: what
- * does each head write, what is lost without it, and what does it bring back? Here they find the circuit by which the
- * shipped induction model goes on with what repeats.
+ * does each head write, what is lost without it, and what does it bring back? Here they find the circuit with which the
+ * page's induction model continues a text that repeats.
  */
 
 // %% One prediction
 // @from Olsson 2022, definition of induction heads
 // Seven letters drawn at random, then the first four of them again. Besides its embedding the model has two layers of
-// eight heads and nothing else. What comes after the last z? The model says b, as it came after the first.
+// eight heads and nothing else. What comes after the last z? The model says b, because b came after the first z.
 //
 // To explain a prediction, set it against another: here b against Q, the runner-up. The difference of their two logits is
 // 9.80, so b is e^9.80 times as likely. All that follows is about this one number.
@@ -128,11 +128,11 @@ show(
 // expected L1H7 writes = -0.37
 // expected The four look there the most = true
 
-// %% Without it
+// %% Without one head
 // @from Wang 2022, ablation; Olsson 2022, ablations
 // Take one head away and measure again. `replace` puts another output in a head's place: zeros, or the head's own mean
-// over the text. Zero is an output that a head may never give; the mean keeps what it always gives and takes what it says
-// here. The two can disagree: without L1H7 the difference grows by 1.10 with zeros, by 0.13 with the mean.
+// over the text. Zero is an output that a head may never give; the mean keeps what the head gives on average and takes
+// away what it adds here. The two can disagree: without L1H7 the difference grows by 1.10 with zeros, by 0.13 with the mean.
 //
 // The costliest head is none of the four. It is L0H4: 9.25 of 9.80 are gone.
 
@@ -203,7 +203,7 @@ show('Stretched by', round(left / bySum));
 // expected L0H4 writes = -0.13
 // expected Stretched by = 1.16
 
-// %% Which head they depend on
+// %% Which head the four depend on
 // @from Wang 2022, patching
 // Now another text, the same but for one letter: its first z is an X. There z has never come before, and the model says Q.
 // Put the output that one head has in the first text into the run of the other. How much of the difference comes back? 0:

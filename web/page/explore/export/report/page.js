@@ -93,7 +93,7 @@ function mapSection({ map: { svg, scale, row }, tokens }) {
 /** @param {Report} report */
 function againOf({ address, isOpened }) {
   const note = isOpened
-    ? 'The address is of files that were opened from a disk. Open them again there.'
+    ? 'The address is for files that were opened from a disk. Open them again there.'
     : 'The address holds the text and all choices.';
   return `<p><a href="${escaped(address)}">See it again in Headwise</a></p><p class="note">${note}</p><p class="address">${escaped(address)}</p>`;
 }

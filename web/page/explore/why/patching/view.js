@@ -171,7 +171,10 @@ function sharesOf({ patching, shown, run, choices }) {
 
 const HEADINGS = [
   ['Heads', 'Each head’s output, at all tokens. A click shows its map in both texts.'],
-  ['Tokens', 'The residual stream before each layer, at one token: where what matters is kept.'],
+  [
+    'Tokens',
+    'The residual stream before each layer, at one token. It shows where the model keeps what matters.',
+  ],
 ];
 
 /** Both tables, and what the cell says that is pointed at. @param {Explorer} room */
@@ -238,8 +241,8 @@ export function patchingView(room) {
   return html`<section class="why-patching" aria-labelledby="explore-patching-title">
     <h3 id="explore-patching-title">Patching: what brings the prediction back?</h3>
     <p class="note">
-      Another text, in which the model says something else. Put one part of your text’s run into
-      its run. What brings the prediction back is what it depends on.
+      Take another text, of which the model predicts something else. Copy one part of the run on
+      your text into the run on the other. If your prediction comes back, it depends on that part.
     </p>
     ${form(room)}
     ${drawn(() => texts(room))} ${drawn(() => scores(room))} ${drawn(() => resumed(room))}
