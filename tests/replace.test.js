@@ -146,6 +146,19 @@ test('where gradients are recorded, a forward that replaces, starts or tells res
   }
 });
 
+test('an empty list of replacements is none: gradients are recorded', () => {
+  const gradientWith = (/** @type {any} */ options) => {
+    hw.enableGrad(() => hw.sum(model.forward(ids, options).logits)).backward();
+    const [parameter] = model.parameters();
+    const gradient = parameter.grad?.data;
+    model.parameters().forEach((one) => (one.grad = null));
+    return gradient;
+  };
+  const expected = gradientWith({});
+  assert.ok(expected?.some((value) => value !== 0));
+  assert.deepEqual(gradientWith({ replace: [] }), expected);
+});
+
 test('a model in a Worker takes outputs from its traces', async () => {
   const there = await load();
   try {

@@ -244,7 +244,7 @@ roomTest('a report is not exported of what has none', '?mode=why', async (page) 
   const openDialog = async () => {
     await openMenu(page, 'explore-files');
     await page.click('#explore-export');
-    await says(page, '.explore-files[open] .message', /iB$/);
+    await says(page, '#export-told', /iB$/);
     const chosen = await page.$eval('#export-what', (menu) => /** @type {any} */ (menu).value);
     await page.keyboard.press('Escape');
     return chosen;

@@ -140,10 +140,10 @@ pageTest(
   '#explore',
   async (page) => {
     await fetchModel(page, 'austen');
-    await says(page, '.explore-files .message', /“austen” is not a model’s name; expected/);
+    await says(page, '#explore-open-dialog .message', /“austen” is not a model’s name; expected/);
     await page.click('.explore-files .row button.quiet');
     await fetchModel(page, `${server.origin}/nowhere`);
-    await says(page, '.explore-files .message', /nowhere.*404/);
+    await says(page, '#explore-open-dialog .message', /nowhere.*404/);
     assert.match(await textOf(page, '#explore-cost'), / heads: /);
   },
   { ready: async (page) => void (await scored(page)), isMeant: /404|^failed: blob:/ },
@@ -158,7 +158,7 @@ pageTest(
       [`${server.origin}/nowhere`, /nowhere.*404/],
     ])) {
       await fetchModel(page, name);
-      await says(page, '.explore-files .message', why);
+      await says(page, '#explore-open-dialog .message', why);
       await page.waitForSelector('#explore-hosted:focus', { timeout: 5000 });
       const selected = await page.$eval('#explore-hosted', (field) => {
         const { value, selectionStart, selectionEnd } = /** @type {HTMLInputElement} */ (field);

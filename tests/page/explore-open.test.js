@@ -279,7 +279,7 @@ filesTest(
     await drop(page, 'oblong.npy');
     await says(
       page,
-      '.explore-files .message.error',
+      '#explore-open-dialog .message.error',
       /oblong\.npy has shape \[2, 3, 5, 6\]: axis 2 \(queries\) has 5 and axis 3 \(keys\) 6/,
     );
     await page.keyboard.press('Escape');
@@ -311,10 +311,10 @@ filesTest(
     assert.ok(await isInSight(':focus'));
     await page.keyboard.press('Escape');
     await chooseFiles(page, 'oblong.npy');
-    await says(page, '.explore-files .message.error', /oblong\.npy has shape/);
+    await says(page, '#explore-open-dialog .message.error', /oblong\.npy has shape/);
     assert.equal(await focused(), 'Choose files…');
     assert.ok(await isInSight(':focus'));
-    assert.ok(await isInSight('.explore-files .message.error'));
+    assert.ok(await isInSight('#explore-open-dialog .message.error'));
   },
 );
 
@@ -329,7 +329,7 @@ filesTest(
     await chooseFiles(page, 'oblong.npy');
     await page.waitForFunction('waiting.length === 2');
     await letGo(page);
-    await says(page, '.explore-files .message.error', /oblong\.npy has shape/);
+    await says(page, '#explore-open-dialog .message.error', /oblong\.npy has shape/);
     await page.keyboard.press('Escape');
     await scored(page, old);
     assert.equal(await textOf(page, '#explore-message'), '');
@@ -347,7 +347,7 @@ filesTest(
     );
     await says(page, '.open-working', /Loading … [1-9]/);
     await page.keyboard.press('Enter'); // Cancel has the focus
-    await says(page, '.explore-files .message', /Cancelled; what was open still is/);
+    await says(page, '#explore-open-dialog .message', /Cancelled; what was open still is/);
     assert.equal(await isSeen(page, '.open-working'), false);
     await page.keyboard.press('Escape');
     await reread(page, () => page.click('#explore-mute'));

@@ -25,11 +25,14 @@ const mostOutputs = 2 ** 20;
  * @property {FloatOperand} output
  */
 
-/** @param {any} value @param {string} name @returns {Replacement[]} */
+/** @param {any} value @param {string} name @returns {Replacement[] | undefined} undefined: of an empty list */
 function checkReplace(value, name) {
   const entries = copyArray(value, mostOutputs);
   if (entries === undefined) {
     throw misfit(value, name, 'an array of { layer, head, output }');
+  }
+  if (entries.length === 0) {
+    return undefined;
   }
   return entries.map((/** @type {any} */ entry, /** @type {number} */ i) => {
     const place = `${name}[${i}]`;
