@@ -48,7 +48,7 @@ roomTest('what cannot be read leaves the last text, and says so', '', async (pag
 roomTest('an address of what was opened or trained leads to both', '', async (page) => {
   await page.evaluate(() => void (location.hash = '#explore?model=opened'));
   await page.reload();
-  await says(page, '#explore-message', /from a disk, or of a model from Train.* train again/);
+  await says(page, '#explore-message', /from a disk, or for a model from Train.* train again/);
   await page.click('#explore-to-train a');
   await page.waitForSelector('#explore-room[hidden]');
   await page.goBack();

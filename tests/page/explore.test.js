@@ -156,7 +156,7 @@ roomTest(
       /** @type {HTMLTextAreaElement} */ (input).value = '';
       input.dispatchEvent(new Event('change'));
     });
-    await says(page, '#explore-message', /no text yet.*still the last text/);
+    await says(page, '#explore-message', /no text yet.*The last text .* still shown/);
     await page.$eval('#explore-input', (input) => {
       /** @type {HTMLTextAreaElement} */ (input).value = 'word '.repeat(9000);
       input.dispatchEvent(new Event('change'));
