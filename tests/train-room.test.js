@@ -193,7 +193,7 @@ test('the address keeps the name of a long text that this browser has not, until
 test('what is known of settings is said, and nothing of the usual ones', () => {
   for (const task of TASKS) assert.deepEqual(knownOf(DEFAULTS[task]), []);
   const words = knownOf({ ...DEFAULTS.induction, lr: 1e-2, layers: 1 }).join(' ');
-  assert.match(words, /Above 0\.003/);
+  assert.match(words, /Above a learning rate of 0\.003/);
   assert.match(words, /One layer cannot do induction/);
 });
 
@@ -358,7 +358,7 @@ test('a saved folder opens as a GPT-2, and the run goes on from it to the bit', 
   other.restore(kept.saved);
   assert.deepEqual(losses(other, 3), losses(trainer, 3));
   for (const one of [model, trainer, other]) one.dispose();
-  await assert.rejects(readZip(new Blob(['no zip'])), /no folder that was saved here/);
+  await assert.rejects(readZip(new Blob(['no zip'])), /not a folder that was saved here/);
 });
 
 test('a saved folder keeps which heads are muted, and what they wrote before', async () => {
