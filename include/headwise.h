@@ -462,8 +462,8 @@ typedef struct hw_input {
   size_t tokens;
   size_t logits_start; /* hw_decoder computes logits of tokens [logits_start, logits_end) of each sequence */
   size_t logits_end;
-  /* NULL, or [batch], of models: how many tokens of each sequence count, up to tokens; the others are padding after them. The
-   * padding is not appended to a cache, whose sequences may differ in length so. */
+  /* NULL, or [batch], of models: how many tokens of each sequence count, up to tokens; the others are padding after them.
+   * Padding is not appended to a cache, so the sequences in it may differ in length. */
   const uint32_t *lengths;
   bool logits_last; /* hw_decoder: each sequence's last token that counts stands for logits_start, which is not read */
 } hw_input;
@@ -620,9 +620,8 @@ typedef struct hw_option_gradients {
  * set for an input of ids, the graph belongs to another module, parameters have changed since the forward
  * (hw_graph_is_current), the graph is of hw_model_loss, an id is unknown, a gradient is asked for of an option that the
  * forward did not have, or a gradient of weights is given without the weights, or for a module without attention.
- * HW_ERROR_SHAPE: batch,
- * tokens or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no scratch, or no memory for the
- * gradients. After an error no gradient has changed. */
+ * HW_ERROR_SHAPE: batch, tokens or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no scratch,
+ * or no memory for the gradients. After an error no gradient has changed. */
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
                              const float *dy, float *dx, const hw_option_gradients *asked);
 
@@ -1047,9 +1046,9 @@ typedef struct hw_attribution {
  * or position or a token is out of range. */
 hw_status hw_decoder_attribution(hw_context *context, const hw_module *decoder, const hw_attribution *call);
 
-/* Writes the eigenvalues [head_dim, 2] (real and imaginary parts, the largest absolute value first) of a head's OV circuit W_E·W_V·W_O·W_U, and
- * their copying score Σλ / Σ|λ| (0 if all are 0; Elhage et al. 2021). The matrices are raw: without gains of norms, biases and
- * embedding_scale. The large product [vocab_size, vocab_size] has the same eigenvalues and zeros besides.
+/* Writes the eigenvalues [head_dim, 2] (real and imaginary parts, the largest absolute value first) of a head's OV circuit
+ * W_E·W_V·W_O·W_U, and their copying score Σλ / Σ|λ| (0 if all are 0; Elhage et al. 2021). The matrices are raw: without gains
+ * of norms, biases and embedding_scale. The large product [vocab_size, vocab_size] has the same eigenvalues and zeros besides.
  * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or a pointer is NULL. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_decoder_head_circuit(hw_context *context, const hw_module *decoder, size_t layer, size_t head,
                                   double *copying, double *eigenvalues);

@@ -70,10 +70,10 @@ static size_t count_targets(const loss_call *f, const int32_t *targets) {
 /* What is wanted of rows. */
 typedef struct rows_wanted {
   const int32_t *targets;
-  float *losses; /* NULL: not wanted */
-  bool has_gradient;
-  float *gradient; /* of the logits */
-  float scale;     /* of the gradient */
+  float *losses;     /* NULL: not wanted */
+  bool has_gradient; /* whether it is wanted: while the run is measured its address is NULL */
+  float *gradient;   /* of the logits */
+  float scale;       /* of the gradient */
 } rows_wanted;
 
 /* Of rows of x, which are normed. */
@@ -188,6 +188,7 @@ static void head_backward(hw_run *run, const loss_call *f, const float *kept, co
     const hw_rows part = {hw_const_floats_from(x, row * d_model), d_model, hw_min(rows - row, step)};
     const hw_rows d_part = {d_logits, vocab_size, part.count};
     if (keeps_gradients(f)) {
+      /* All rows are one part. */
       hw_predict_scale(run, kept, f->scale, d_logits, rows * vocab_size);
     } else {
       predict_rows(run, f, &part, &(rows_wanted){targets + row, NULL, true, d_logits, scale});

@@ -215,6 +215,7 @@ roomTest('a width that no picture can have is refused in words', QUERY, async (p
   await says(page, refused, /200 to 4,000/);
   await fill('500');
   await says(page, refused, /^$/);
+  await says(page, '#export-told', /\.svg: /);
   assert.equal(await isInvalid(), null);
   const { bytes } = await saved(page, 'map', 'svg');
   const [, wide] = /^<svg[^>]* width="(\d+)"/.exec(new TextDecoder().decode(bytes)) ?? [];

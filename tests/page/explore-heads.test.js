@@ -279,7 +279,7 @@ roomTest(
     await page.click('#explore-how summary');
     assert.match(
       await seen('#explore-how'),
-      /row is a query.*column is a key.*sum to 1.*Each head has one/s,
+      /row is a query.*column is a key.*sum to 1.*Each head has one such map/s,
     );
     await page.focus('#explore-scores summary');
     await page.keyboard.press('Enter');

@@ -86,7 +86,7 @@ function list(room) {
   const answer = room.next.answer.value;
   const predicts = room.predicts.value;
   if (predicts === 'nothing') return html`<p class="note">${room.model.value?.why ?? ''}</p>`;
-  if (!answer) return html`<div class="next-to-come"></div>`;
+  if (!answer) return room.next.hasFailed.value ? '' : html`<div class="next-to-come"></div>`;
   const isMasked = predicts === 'masked';
   const { run, predictions, at, target, actual, against } = answer;
   const { muted, tokens } = run;

@@ -9,6 +9,7 @@
 import { isSameHead, shortName } from '../address.js';
 import { largestOf } from '../../../headwise/view/paint.js';
 import { writeValue } from '../measures.js';
+import { INSTEAD } from '../why/signed-scale.js';
 import { pooledCells } from '../worker/pool.js';
 import { cellsTag } from './cells.js';
 import { tag, textAt } from './svg.js';
@@ -68,11 +69,9 @@ export async function gridDrawing({ state, run, session, order, values, measure 
 /** @type {Record<string, string>} */
 const WORDS = {
   attribution: 'what the head itself writes to the prediction',
-  effect: 'what the prediction loses without the head',
-  'mean-effect':
-    'what the prediction loses when the head’s output is replaced by its mean over the text so far',
-  'resample-effect':
-    'what the prediction loses when the head’s output is replaced by its output on the shuffled text',
+  effect: `what the prediction loses ${INSTEAD.zero}`,
+  'mean-effect': `what the prediction loses ${INSTEAD.mean}`,
+  'resample-effect': `what the prediction loses ${INSTEAD.resample}`,
   patching: 'the share of the prediction that the head brings back in the other text',
   entropy: 'entropy, in bits',
   first: 'weight on the first token',
