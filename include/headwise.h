@@ -76,7 +76,7 @@ hw_status hw_manual_seed(hw_context *context, uint64_t seed);
 /* torch.rand: fills out [count] in row-major order, uniform in [0, 1). */
 hw_status hw_rand(hw_context *context, float *out, size_t count);
 
-/* Tensor.uniform_(from, to): fills out [count]. */
+/* Tensor.uniform_(from, to): fills out [count]. HW_ERROR_VALUE: from is above to, or to - from is not finite. */
 hw_status hw_uniform(hw_context *context, float from, float to, float *out, size_t count);
 
 /* torch.randn: fills out [count] with standard normal values. Fewer than 16 values are drawn one by one in double
@@ -202,8 +202,8 @@ typedef struct hw_sampling {
 } hw_sampling;
 
 /* Chooses one of `count` tokens by its logits: *id, and in *log_probability, unless NULL, the logarithm of its softmax
- * over all logits, whatever it was chosen by. A logit of +inf is taken before all others. HW_ERROR_SHAPE: count is
- * zero. HW_ERROR_VALUE: a logit is NaN, a field of sampling is out of range, or a required pointer is NULL.
+ * over all logits, whatever it was chosen by. A logit of +inf is taken before all others; the logarithm is NaN then, and if
+ * all logits are -inf. HW_ERROR_SHAPE: count is zero. HW_ERROR_VALUE: a logit is NaN, a field of sampling is out of range, or a required pointer is NULL.
  * HW_ERROR_MEMORY: no scratch. */
 hw_status hw_sample(hw_context *context, const float *logits, size_t count, const hw_sampling *sampling, uint32_t *id,
                     double *log_probability);
@@ -461,11 +461,12 @@ typedef struct hw_input {
   size_t batch;
   size_t tokens;
   size_t logits_start; /* hw_decoder computes logits of tokens [logits_start, logits_end) of each sequence */
-  size_t logits_end;
+  size_t logits_end;   /* neither is read if logits_last is set */
   /* NULL, or [batch], of models: how many tokens of each sequence count, up to tokens; the others are padding after them.
    * Padding is not appended to a cache, so the sequences in it may differ in length. */
   const uint32_t *lengths;
-  bool logits_last; /* hw_decoder: each sequence's last token that counts stands for logits_start, which is not read */
+  bool
+      logits_last; /* hw_decoder computes logits of each sequence's last token that counts alone: y [batch, 1, vocab_size] */
 } hw_input;
 
 /* Another output for one head: zeros, a mean or that of another text, for ablation and patching. */
@@ -555,10 +556,12 @@ typedef struct hw_parameter_info {
 typedef enum hw_matrix_type {
   HW_MATRIX_FLOAT32 = 0,
   HW_MATRIX_BFLOAT16 = 1,
-  /* Of modules: 16 bits times a power of two of its row. A row is NaN if one of its elements is not finite or is too large
-   * for such a power (above about 1e26). */
+  /* Of modules: 16 bits times a power of two of its row, of GPT-2's linear weights of its column. All of it is NaN if one of
+   * its elements is not finite or is too large for such a power (above about 1e26). */
   HW_MATRIX_FLOAT16 = 2,
-  HW_MATRIX_INT8 = 3, /* of modules: a byte in -127…127 times a float32 scale of its row */
+  /* Of modules: a byte in -127…127 times a float32 scale of its row, or column as above, which is NaN if an element is not
+   * finite. */
+  HW_MATRIX_INT8 = 3,
 } hw_matrix_type;
 
 /* Returns the number of a module's parameters, which are in the order of torch's state dict. The list of parameters is
@@ -573,7 +576,8 @@ hw_status hw_module_parameter(hw_module *module, size_t index, hw_parameter_info
 size_t hw_module_find_parameter(hw_module *module, const char *name);
 
 /* hw_module_load copies source [rows, shape[1]] to rows [first_row, first_row + rows) of a parameter; hw_module_store
- * copies those rows to target. HW_ERROR_SHAPE: rows beyond shape[0]. HW_ERROR_VALUE: index is out of range, a
+ * copies those rows to target. A column of a float16 weight of GPT-2 that is loaded in parts keeps its power of two from
+ * the loads before, and stays NaN: load it whole to replace it. HW_ERROR_SHAPE: rows beyond shape[0]. HW_ERROR_VALUE: index is out of range, a
  * pointer is NULL, or only some rows are loaded of a parameter that loads_whole. */
 hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
 hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
@@ -620,7 +624,7 @@ typedef struct hw_option_gradients {
  * set for an input of ids, the graph belongs to another module, parameters have changed since the forward
  * (hw_graph_is_current), the graph is of hw_model_loss, an id is unknown, a gradient is asked for of an option that the
  * forward did not have, or a gradient of weights is given without the weights, or for a module without attention.
- * HW_ERROR_SHAPE: batch, tokens or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no scratch,
+ * HW_ERROR_SHAPE: batch, tokens, lengths or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no scratch,
  * or no memory for the gradients. After an error no gradient has changed. */
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
                              const float *dy, float *dx, const hw_option_gradients *asked);

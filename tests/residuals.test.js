@@ -39,6 +39,21 @@ function checkStarts(decoder, text, options) {
   return count;
 }
 
+/**
+ * The last token's logits do not depend on how many rows are multiplied with its.
+ * @param {any} decoder
+ * @param {number[]} text
+ */
+function checkLast(decoder, text) {
+  const whole = decoder.forward(text, { logits: 'all', residuals: true });
+  const last = whole.logits.data.slice(-decoder.config.vocabSize);
+  for (let layer = 0; layer < whole.residuals.shape[0]; layer++) {
+    const start = { layer, residual: before(whole.residuals, layer) };
+    assert.deepEqual(decoder.forward(text, { logits: 'last', start }).logits.data, last);
+  }
+  assert.deepEqual(decoder.forward(text, { logits: 'last' }).logits.data, last);
+}
+
 for (const name of decoders)
   for (const dtype of /** @type {const} */ (['float32', 'bfloat16', 'float16', 'int8']))
     test(`${name} in ${dtype} goes on from any layer with the same bits`, async () => {
@@ -48,6 +63,7 @@ for (const name of decoders)
       const text = [3, 7, 1, 7, 2];
       assert.equal(checkStarts(decoder, text, { needWeights: true }), numLayers + 1);
       checkStarts(decoder, [text, [5, 1, 4]]);
+      checkLast(decoder, [3, 7, 1, 7, 2, 6, 5, 1]);
       decoder.dispose();
     });
 

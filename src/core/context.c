@@ -1,5 +1,7 @@
 #include "core/context.h"
 
+#include <math.h>
+
 enum {
   /* What is held may be so many times what a run needs, and a little in any case. */
   MUCH_LESS = 4,
@@ -80,7 +82,8 @@ static bool can_draw(const hw_context *context, const float *out, size_t count) 
 hw_status hw_rand(hw_context *context, float *out, size_t count) { return hw_uniform(context, 0.0F, 1.0F, out, count); }
 
 hw_status hw_uniform(hw_context *context, float from, float to, float *out, size_t count) {
-  if (!can_draw(context, out, count)) {
+  /* NaN is in no range. */
+  if (!can_draw(context, out, count) || !(from <= to && to - from < INFINITY)) {
     return HW_ERROR_VALUE;
   }
   hw_generator_uniform(&context->generator, from, to, out, count);

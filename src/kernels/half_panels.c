@@ -167,8 +167,9 @@ HW_INLINE void row_times(hw_half half, const hw_half_row_product *product, size_
 #pragma GCC unroll 4
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
     const float *start = product->start + (first + i * apart) * product->start_stride;
-    sums[i][0] = scaled ? hw_splat(0.0F) : hw_load(start);
-    sums[i][1] = scaled ? hw_splat(0.0F) : hw_load(start + HW_LANES);
+    const float *scales = (const float *)(const void *)((const unsigned char *)panel.header + i * stride);
+    sums[i][0] = scaled ? hw_divide(hw_load(start), hw_load(scales)) : hw_load(start);
+    sums[i][1] = scaled ? hw_divide(hw_load(start + HW_LANES), hw_load(scales + HW_LANES)) : hw_load(start + HW_LANES);
   }
   for (size_t left = product->panels.words; left != 0; left--) {
     const hw_f32x4 loaded = hw_load_splat(a);
@@ -185,13 +186,11 @@ HW_INLINE void row_times(hw_half half, const hw_half_row_product *product, size_
 #pragma GCC unroll 4
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
     float *y = product->y + (first + i * apart) * HW_TILE_COLUMNS;
-    const float *start = product->start + (first + i * apart) * product->start_stride;
     const float *scales = (const float *)(const void *)((const unsigned char *)panel.header + i * stride);
 #pragma GCC unroll 2
     for (size_t v = 0; v < HW_TILE_VECTORS; v++) {
       const hw_f32x4 sum = sums[i][v];
-      hw_store(y + v * HW_LANES,
-               scaled ? hw_multiply_add(sum, hw_load(scales + v * HW_LANES), hw_load(start + v * HW_LANES)) : sum);
+      hw_store(y + v * HW_LANES, scaled ? hw_multiply(sum, hw_load(scales + v * HW_LANES)) : sum);
     }
   }
 }

@@ -43,10 +43,15 @@ static bool keeps_gradients(const loss_call *f) {
 
 /* ---- Targets ---- */
 
+/* How many tokens of a sequence count. */
+static size_t length_of(const hw_loss_input *input, size_t batch) {
+  return input->lengths == NULL ? input->tokens : input->lengths[batch];
+}
+
 /* As the caller gives them, or each id's is the next one of its row. What is padding has none. */
 static void write_targets(const hw_loss_input *input, int32_t *targets) {
   for (size_t b = 0; b < input->batch; b++) {
-    const size_t length = input->lengths == NULL ? input->tokens : input->lengths[b];
+    const size_t length = length_of(input, b);
     for (size_t t = 0; t < input->tokens; t++) {
       const size_t i = b * input->tokens + t;
       const bool is_given = input->targets != NULL;
@@ -55,6 +60,18 @@ static void write_targets(const hw_loss_input *input, int32_t *targets) {
                                                     : (int32_t)input->ids[i + 1];
     }
   }
+}
+
+/* Whether each target that counts is a class. */
+static bool targets_fit(const hw_loss_input *input, size_t classes) {
+  for (size_t b = 0; input->targets != NULL && b < input->batch; b++) {
+    for (size_t t = 0; t < length_of(input, b); t++) {
+      if (!hw_target_fits(input->targets[b * input->tokens + t], input->ignore_index, classes)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 static size_t count_targets(const loss_call *f, const int32_t *targets) {
@@ -237,14 +254,8 @@ static hw_status check(const hw_module *module, const hw_loss_input *input, floa
   const hw_input ids = ids_of(input);
   const hw_forward_options options = options_of(input);
   HW_TRY(hw_module_check(module, &ids, loss, &options));
-  const size_t vocab_size = hw_model_head(predictor->parts)->rows;
-  for (size_t i = 0; input->targets != NULL && i < rows_of(input); i++) {
-    const int32_t target = input->targets[i];
-    if (target != input->ignore_index && (target < 0 || (size_t)target >= vocab_size)) {
-      return HW_ERROR_VALUE;
-    }
-  }
-  return input->targets == NULL && predictor->needs_targets ? HW_ERROR_VALUE : HW_OK;
+  const bool has_targets = input->targets != NULL || !predictor->needs_targets;
+  return has_targets && targets_fit(input, hw_model_head(predictor->parts)->rows) ? HW_OK : HW_ERROR_VALUE;
 }
 
 static hw_status record(hw_context *context, loss_call *call, hw_graph **graph) {

@@ -35,7 +35,7 @@ void hw_graph_destroy(hw_graph *graph) {
   }
 }
 
-/* ---- Masks and token types, which the caller may change after the forward ---- */
+/* ---- Lengths, masks and token types, which the caller may change after the forward ---- */
 
 void hw_graph_keep(const hw_run *run, const void *data, size_t bytes, const void **kept) {
   void *copy = hw_tape_push(run, bytes, 1);
@@ -54,6 +54,10 @@ static size_t mask_bytes(const hw_graph *graph) {
 static size_t head_mask_bytes(const hw_graph *graph) {
   const bool is_there = graph->options.head_mask != NULL;
   return is_there ? graph->module->layers * graph->module->heads * sizeof(float) : 0;
+}
+
+static size_t lengths_bytes(const hw_graph *graph) {
+  return graph->shape.lengths != NULL ? graph->shape.batch * sizeof(uint32_t) : 0;
 }
 
 static size_t ids_bytes(const hw_graph *graph, const uint32_t *ids) {
@@ -87,7 +91,9 @@ typedef struct recorded_call {
 
 static void forward(hw_run *run, const void *call) {
   const recorded_call *f = call;
+  hw_input *shape = &f->graph->shape;
   hw_graph_keep_options(run, f->graph);
+  hw_graph_keep(run, shape->lengths, lengths_bytes(f->graph), (const void **)&shape->lengths);
   hw_module_run(run, f->graph->module, f->input, f->y);
 }
 
@@ -156,6 +162,7 @@ static void backward(hw_run *run, const void *call) {
   run->layer = f->module->layers;
   run->gradients = f->asked;
   hw_module_run_backward(run, f->module, f->input, f->dy, f->dx);
+  hw_tape_pop(run, lengths_bytes(f->graph), 1);
   pop_options(run, f->graph);
 }
 
@@ -166,6 +173,18 @@ static bool had_options(const hw_graph *graph, const hw_option_gradients *asked)
          (asked->head_mask == NULL || graph->options.head_mask != NULL);
 }
 
+static bool has_shape(const hw_graph *graph, const hw_input *input) {
+  const hw_input *shape = &graph->shape;
+  const bool is_range =
+      shape->logits_last || (input->logits_start == shape->logits_start && input->logits_end == shape->logits_end);
+  const bool has_size = input->batch == shape->batch && input->tokens == shape->tokens;
+  if (!has_size || !is_range || input->logits_last != shape->logits_last ||
+      (input->lengths == NULL) != (shape->lengths == NULL)) {
+    return false;
+  }
+  return shape->lengths == NULL || memcmp(input->lengths, shape->lengths, lengths_bytes(graph)) == 0;
+}
+
 hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
                              const float *dy, float *dx, const hw_option_gradients *asked) {
   static const hw_option_gradients none;
@@ -174,12 +193,11 @@ hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_in
       (hw_module_takes_ids(module, input) ? input->ids == NULL || dx != NULL : input->x == NULL)) {
     return HW_ERROR_VALUE;
   }
-  const hw_input *shape = &graph->shape;
-  if (hw_module_takes_ids(module, input) != hw_module_takes_ids(module, shape) || !had_options(graph, &gradients)) {
+  if (hw_module_takes_ids(module, input) != hw_module_takes_ids(module, &graph->shape) ||
+      !had_options(graph, &gradients)) {
     return HW_ERROR_VALUE;
   }
-  if (input->batch != shape->batch || input->tokens != shape->tokens || input->logits_start != shape->logits_start ||
-      input->logits_end != shape->logits_end || input->logits_last != shape->logits_last) {
+  if (!has_shape(graph, input)) {
     return HW_ERROR_SHAPE;
   }
   HW_TRY(hw_lengths_check(module, input));

@@ -6,13 +6,6 @@
 #include "modules/gradients.h"
 #include "ops/head_mask.h"
 
-/* Rows of a matrix into rows that begin further apart. */
-static void copy_rows(const hw_rows *from, size_t width, float *to, size_t stride) {
-  for (size_t row = 0; row < from->count; row++) {
-    memcpy(to + row * stride, from->data + row * from->stride, width * sizeof(float));
-  }
-}
-
 /* The module's columns of the call's output, from its first row on. */
 static size_t output_start(const hw_run *run, const hw_attention_module *m) {
   return run->place.head * m->config.base.d_out;
@@ -80,7 +73,7 @@ void hw_head_outputs_project(const hw_run *run, const hw_attention_module *m, co
     const hw_rows of_tokens = {output, attention->output_strides.token, asked};
     hw_linear_forward(run, &m->out_proj, &of_tokens, y);
   } else if (hw_run_records(run) && !hw_run_measures(run)) {
-    copy_rows(&(hw_rows){output, d_out, rows}, d_out, y + output_start(run, m), output_stride(run, m));
+    hw_rows_copy(&(hw_rows){output, d_out, rows}, d_out, y + output_start(run, m), output_stride(run, m));
   }
 }
 
@@ -95,7 +88,7 @@ void hw_head_outputs_unproject(const hw_run *run, hw_attention_module *m, const 
     const hw_rows output = {masked_output(run, attention, copy), d_out, rows};
     hw_gradients_of_linear(run, &m->out_proj, &output, &(hw_rows){dy, m->config.out_features, rows}, false, d_output);
   } else if (!hw_run_measures(run)) {
-    copy_rows(&(hw_rows){dy + output_start(run, m), output_stride(run, m), rows}, d_out, d_output, d_out);
+    hw_rows_copy(&(hw_rows){dy + output_start(run, m), output_stride(run, m), rows}, d_out, d_output, d_out);
   }
   if (run->gradients.head_mask != NULL) {
     hw_head_mask_backward(run, attention, d_output, run->gradients.head_mask + run->layer * attention->heads);

@@ -28,7 +28,9 @@ hw_mask hw_mask_from_head(const hw_mask *mask, size_t head) {
 }
 
 size_t hw_mask_bytes(const hw_mask *mask, const hw_trace_shape *scores) {
-  if (mask->kind == HW_MASK_NONE) {
+  const bool is_empty =
+      scores->batch == 0 || scores->heads == 0 || scores->query_tokens == 0 || scores->key_tokens == 0;
+  if (mask->kind == HW_MASK_NONE || is_empty) {
     return 0;
   }
   const size_t elements = (scores->batch - 1) * mask->batch_stride + (scores->heads - 1) * mask->head_stride +

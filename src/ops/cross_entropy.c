@@ -65,8 +65,7 @@ hw_status hw_cross_entropy_check(const hw_cross_entropy_call *call) {
     return HW_ERROR_VALUE;
   }
   for (size_t i = 0; i < call->rows; i++) {
-    const int32_t target = call->targets[i];
-    if (target != call->ignore_index && (target < 0 || (size_t)target >= call->classes)) {
+    if (!hw_target_fits(call->targets[i], call->ignore_index, call->classes)) {
       return HW_ERROR_VALUE;
     }
   }

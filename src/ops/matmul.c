@@ -114,6 +114,9 @@ static void matmul_forward(hw_run *run, const void *call) {
 
 hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *c, size_t batch,
                     const uint32_t *a_index, const uint32_t *b_index, size_t m, size_t k, size_t n) {
+  if (context == NULL) {
+    return HW_ERROR_VALUE;
+  }
   if (batch == 0 || m == 0 || n == 0) {
     return HW_OK;
   }

@@ -1,5 +1,7 @@
 #include "ops/matrix.h"
 
+#include <string.h>
+
 #include "kernels/int8_panels.h"
 #include "kernels/pack.h"
 #include "ops/matmul.h"
@@ -27,6 +29,12 @@ hw_status hw_matrix_create(hw_matrix_type type, size_t rows, size_t columns, hw_
     hw_small_matrix_init(matrix);
   }
   return HW_OK;
+}
+
+void hw_rows_copy(const hw_rows *rows, size_t width, float *to, size_t to_stride) {
+  for (size_t row = 0; row < rows->count; row++) {
+    memcpy(to + row * to_stride, rows->data + row * rows->stride, width * sizeof(float));
+  }
 }
 
 void hw_matrix_release(hw_matrix *matrix) {

@@ -45,13 +45,7 @@ void hw_matrix_release(hw_matrix *matrix);
  * rows, whose scales follow from all of their elements. */
 void hw_matrix_load_weights(hw_team *team, hw_matrix *matrix, const hw_matrix_part *part, const hw_weights *source);
 
-/* The same from floats, and out; element (i, j) of the part is outside at i·row_stride + j·column_stride, one of which is
- * 1. */
-static inline void hw_matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
-                                  size_t column_stride) {
-  const hw_weights weights = {HW_MATRIX_FLOAT32, source, row_stride, column_stride};
-  hw_matrix_load_weights(NULL, matrix, part, &weights);
-}
+/* Copies a part out; element (i, j) of it is outside at i·row_stride + j·column_stride, one of which is 1. */
 void hw_matrix_store(const hw_matrix *matrix, const hw_matrix_part *part, float *target, size_t row_stride,
                      size_t column_stride);
 
@@ -70,6 +64,9 @@ typedef struct hw_rows {
   size_t stride;
   size_t count;
 } hw_rows;
+
+/* Copies rows of `width` floats to rows that are to_stride apart. */
+void hw_rows_copy(const hw_rows *rows, size_t width, float *to, size_t to_stride);
 
 /* y [x.count, rows] = x·Wᵀ + bias; bias has floats for whole panels of 8 rows, NULL: zeros. */
 void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y);

@@ -5,6 +5,7 @@
 #include "kernels/attention.h"
 #include "kernels/attention_map.h"
 #include "kernels/attention_weights.h"
+#include "ops/matrix.h"
 
 struct hw_trace {
   hw_arena memory;
@@ -90,20 +91,14 @@ hw_trace *hw_trace_on_tape(hw_run *run, const hw_attention *attention, const hw_
   return *entry;
 }
 
-static void copy_rows(float *target, const float *source, size_t stride, size_t rows, size_t width) {
-  for (size_t r = 0; r < rows; r++) {
-    memcpy(target + r * width, source + r * stride, width * sizeof(float));
-  }
-}
-
 void hw_trace_copy_queries(hw_trace *trace, const hw_attention *attention, size_t first_head) {
   const hw_attention *a = attention;
   const hw_strides *q = &trace->call.query_strides;
   for (size_t b = 0; b < a->batch; b++) {
     for (size_t h = 0; h < a->heads; h++) {
-      copy_rows(trace->query + b * q->batch + (first_head + h) * q->head,
-                a->query + b * a->query_strides.batch + h * a->query_strides.head, a->query_strides.token,
-                a->query_tokens, a->key_width);
+      const float *query = a->query + b * a->query_strides.batch + h * a->query_strides.head;
+      hw_rows_copy(&(hw_rows){query, a->query_strides.token, a->query_tokens}, a->key_width,
+                   trace->query + b * q->batch + (first_head + h) * q->head, a->key_width);
     }
   }
 }

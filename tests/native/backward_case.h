@@ -3,6 +3,7 @@
 #define HW_TESTS_BACKWARD_CASE_H
 
 #include "check.h"
+#include "ops/matrix.h"
 #include "ops/run.h"
 
 /* Elements at row · stride + column; what lies between is guards. */
@@ -22,6 +23,13 @@ static inline case_rows case_rows_empty(size_t count, size_t columns) {
   case_rows rows = {NULL, count, columns, check_prime_above(columns)};
   rows.data = check_guarded(case_rows_floats(&rows));
   return rows;
+}
+
+/* Copies floats into a part of a matrix; element (i, j) of it is at i·row_stride + j·column_stride, one of which is 1. */
+static inline void matrix_load(hw_matrix *matrix, const hw_matrix_part *part, const float *source, size_t row_stride,
+                               size_t column_stride) {
+  const hw_weights weights = {HW_MATRIX_FLOAT32, source, row_stride, column_stride};
+  hw_matrix_load_weights(NULL, matrix, part, &weights);
 }
 
 /* Guards only, one row right behind the other. */

@@ -31,7 +31,7 @@ static inline void linear_backward(hw_run *run, const void *call) {
 }
 
 static inline void linear_load(hw_matrix *matrix, const case_rows *rows) {
-  hw_matrix_load(matrix, &(hw_matrix_part){0, rows->count, 0, rows->columns}, rows->data, rows->stride, 1);
+  matrix_load(matrix, &(hw_matrix_part){0, rows->count, 0, rows->columns}, rows->data, rows->stride, 1);
 }
 
 static inline case_rows linear_store(const hw_matrix *matrix) {

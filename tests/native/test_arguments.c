@@ -32,10 +32,19 @@ static void test_null_is_destroyed(void) {
 
 static void test_matmul(void) {
   const uint32_t index = 0;
+  CHECK_STATUS(hw_matmul(NULL, x, x, y, 0, &index, &index, 1, 1, 1), HW_ERROR_VALUE);
   CHECK_STATUS(hw_matmul(context, x, NULL, y, 1, &index, &index, 1, 1, 1), HW_ERROR_VALUE);
   CHECK_STATUS(hw_matmul(context, x, x, y, 1, &index, &index, 1, SIZE_MAX, 1), HW_ERROR_MEMORY);
   CHECK_STATUS(hw_matmul(context, x, x, y, 1, &index, &index, 1, 1, SIZE_MAX), HW_ERROR_MEMORY);
   CHECK_STATUS(hw_matmul(context, x, x, y, 1, &index, &index, 1, 1, 1), HW_OK);
+}
+
+static void test_uniform(void) {
+  CHECK_STATUS(hw_uniform(context, 1.0F, 0.0F, y, 1), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_uniform(context, NAN, 1.0F, y, 1), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_uniform(context, -3e38F, 3e38F, y, 1), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_uniform(context, 2.0F, 2.0F, y, 1), HW_OK);
+  CHECK(y[0] == 2.0F, "%g", (double)y[0]);
 }
 
 static hw_attention good_attention(void) {
@@ -280,6 +289,7 @@ int main(void) {
   check_run("every status has a text of its own", test_status_texts);
   check_run("NULL may be destroyed", test_null_is_destroyed);
   check_run("products of nothing are refused", test_matmul);
+  check_run("uniform numbers have bounds in order, not infinitely far apart", test_uniform);
   check_run("attention refuses sizes of zero and heads that share unevenly", test_attention_sizes);
   check_run("attention refuses missing data, bad dropout, soft caps, lengths, kinds and masks", test_attention_values);
   check_run("linear layers refuse empty sizes, rows out of range and a bias they lack", test_linear);

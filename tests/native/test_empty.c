@@ -174,6 +174,8 @@ static void trace_on(const hw_module *module, const hw_input *input) {
 static void check_module(hw_module *module, bool attends) {
   const uint32_t id = 0;
   const hw_mask mask = {.kind = HW_MASK_FLOAT, .data = x};
+  hw_mask wide = mask;
+  wide.query_stride = 1 << 20;
   const bool takes_ids = hw_module_find_parameter(module, "weight") == 0 && hw_module_parameter_count(module) == 1;
   for (size_t batch = 0; batch < 2; batch++) {
     hw_input input = {.batch = batch, .tokens = 1 - batch};
@@ -182,6 +184,8 @@ static void check_module(hw_module *module, bool attends) {
     train_on(module, &input, NULL);
     if (attends) {
       train_on(module, &input, &(hw_forward_options){.mask = mask, .weights = y});
+      /* Rows of a larger mask, none of which is read. */
+      train_on(module, &input, &(hw_forward_options){.mask = wide, .weights = y});
       trace_on(module, &input);
     }
   }

@@ -108,6 +108,30 @@ static void test_other_input(void) {
   hw_module_destroy(module);
 }
 
+static void test_other_logits(void) {
+  enum { VOCAB = 7, BATCH = 2, TOKENS = 4 };
+  const hw_decoder_config config = gpt2_config(VOCAB, TOKENS, 1, 4, 2, 5);
+  const uint32_t ids[BATCH * TOKENS] = {1, 2, 3, 4, 5, 6, 0, 1};
+  uint32_t lengths[BATCH] = {2, 4};
+  float logits[BATCH * VOCAB];
+  hw_module *module = NULL;
+  hw_graph *graph = NULL;
+  CHECK_STATUS(hw_decoder_create(&config, &module), HW_OK);
+  hw_input last = {.ids = ids, .batch = BATCH, .tokens = TOKENS, .lengths = lengths, .logits_last = true};
+  CHECK_STATUS(hw_module_forward_recorded(context, module, &last, logits, NULL, &graph), HW_OK);
+  hw_input other = last;
+  other.lengths = NULL;
+  CHECK_STATUS(hw_module_backward(context, module, &other, graph, logits, NULL, NULL), HW_ERROR_SHAPE);
+  lengths[0] = 3;
+  CHECK_STATUS(hw_module_backward(context, module, &last, graph, logits, NULL, NULL), HW_ERROR_SHAPE);
+  lengths[0] = 2;
+  other = last;
+  other.logits_end = TOKENS; /* not read */
+  CHECK_STATUS(hw_module_backward(context, module, &other, graph, logits, NULL, NULL), HW_OK);
+  hw_graph_destroy(graph);
+  hw_module_destroy(module);
+}
+
 /* Sizes that wrap, or are beyond any memory: the measuring run says so before anything is read. */
 static void test_huge(void) {
   const hw_transformer_block_config block = {
@@ -141,6 +165,8 @@ int main(void) {
   check_run("a graph is of one module and its parameters as they were", test_changes);
   check_run("a graph outlives its module and is of no other", test_successors);
   check_run("a backward refuses an input of other sizes", test_other_input);
+  check_run("a backward refuses other lengths, and reads no range where the last logits are asked for",
+            test_other_logits);
   check_run("a forward that cannot be kept is refused", test_huge);
   hw_context_destroy(context);
   return check_result();

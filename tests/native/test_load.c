@@ -95,7 +95,7 @@ static void check_load(const load_case *c) {
   hw_matrix matrix;
   CHECK(hw_matrix_create(c->to, c->rows, c->columns, &matrix) == HW_OK, "create");
   const case_rows old = case_rows_random(c->rows, c->columns);
-  hw_matrix_load(&matrix, &(hw_matrix_part){0, c->rows, 0, c->columns}, old.data, old.stride, 1);
+  matrix_load(&matrix, &(hw_matrix_part){0, c->rows, 0, c->columns}, old.data, old.stride, 1);
   const case_rows before = store(&matrix);
   float *numbers = numbers_of(c->from, count);
   void *bytes = bytes_of(c->from, numbers, count);
@@ -232,10 +232,10 @@ static void check_again(void) {
         rows.data[j / COLUMNS * rows.stride + j % COLUMNS] *= 1e-6F;
       }
       for (size_t row = 0; row < ROWS; row += 3) {
-        hw_matrix_load(&used, &(hw_matrix_part){row, 1, 0, COLUMNS}, first, COLUMNS, 1);
+        matrix_load(&used, &(hw_matrix_part){row, 1, 0, COLUMNS}, first, COLUMNS, 1);
       }
-      hw_matrix_load(&used, &(hw_matrix_part){0, ROWS, 0, COLUMNS}, rows.data, rows.stride, 1);
-      hw_matrix_load(&fresh, &(hw_matrix_part){0, ROWS, 0, COLUMNS}, rows.data, rows.stride, 1);
+      matrix_load(&used, &(hw_matrix_part){0, ROWS, 0, COLUMNS}, rows.data, rows.stride, 1);
+      matrix_load(&fresh, &(hw_matrix_part){0, ROWS, 0, COLUMNS}, rows.data, rows.stride, 1);
       CHECK(memcmp(used.panels, fresh.panels, hw_matrix_bytes((hw_matrix_type)to, ROWS, COLUMNS)) == 0, "%s after %g",
             type_names[to], (double)firsts[i]);
       free(rows.data);

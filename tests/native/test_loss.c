@@ -165,7 +165,14 @@ static void test_errors(void) {
     CHECK_STATUS(hw_model_loss(context, module, &good, &loss, &graph), HW_ERROR_VALUE);
     CHECK(graph == NULL, "left a graph");
   }
-  targets[ROWS - 1] = IGNORED;
+  /* Of padding no target is asked for. */
+  const uint32_t lengths[BATCH] = {TOKENS, TOKENS - 1};
+  hw_loss_input padded = good;
+  padded.lengths = lengths;
+  CHECK_STATUS(hw_model_loss(context, module, &padded, &loss, NULL), HW_OK);
+  targets[TOKENS] = VOCAB;
+  CHECK_STATUS(hw_model_loss(context, module, &padded, &loss, NULL), HW_ERROR_VALUE);
+  memcpy(targets, next, sizeof next);
   hw_loss_input other = good;
   other.tokens = TOKENS + 1;
   CHECK_STATUS(hw_model_loss(context, module, &other, &loss, &graph), HW_ERROR_SHAPE);

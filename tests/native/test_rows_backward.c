@@ -376,7 +376,7 @@ static void check_embedding(size_t threads, size_t rows, size_t columns, size_t 
   embedding_call call = {.ids = ids, .dy = dy, .count = count};
   CHECK(hw_matrix_create(HW_MATRIX_FLOAT32, rows, columns, &call.table) == HW_OK, "create");
   const hw_matrix_part all = {0, rows, 0, columns};
-  hw_matrix_load(&call.table, &all, table, columns, 1);
+  matrix_load(&call.table, &all, table, columns, 1);
   for (size_t i = 0; i < count; i++) {
     ids[i] = (uint32_t)(check_random() % rows);
   }

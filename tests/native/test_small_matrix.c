@@ -37,7 +37,7 @@ static void multiply(hw_run *run, const void *call) {
 }
 
 static void load(hw_matrix *matrix, const case_rows *rows) {
-  hw_matrix_load(matrix, &(hw_matrix_part){0, rows->count, 0, rows->columns}, rows->data, rows->stride, 1);
+  matrix_load(matrix, &(hw_matrix_part){0, rows->count, 0, rows->columns}, rows->data, rows->stride, 1);
 }
 
 static product_call create(const product_case *c, const case_rows *weight) {
@@ -168,7 +168,7 @@ static void check_exact(hw_matrix_type type, float (*value)(uint32_t)) {
     for (uint32_t i = 0; i < 256; i++) {
       row[i] = isfinite(value(r << 8 | i)) ? value(r << 8 | i) : 0.0F;
     }
-    hw_matrix_load(&matrix, &(hw_matrix_part){r, 1, 0, 256}, row, 256, 1);
+    matrix_load(&matrix, &(hw_matrix_part){r, 1, 0, 256}, row, 256, 1);
     float back[256];
     hw_matrix_row(&matrix, r, false, back);
     CHECK(memcmp(row, back, sizeof row) == 0, "%s: row %u", type_names[type], (unsigned)r);
@@ -204,7 +204,7 @@ static void check_large(void) {
   hw_matrix matrix;
   float back[4];
   CHECK(create_matrix(HW_MATRIX_FLOAT16, 1, 4, &matrix) == HW_OK, "create");
-  hw_matrix_load(&matrix, &(hw_matrix_part){0, 1, 0, 4}, row, 4, 1);
+  matrix_load(&matrix, &(hw_matrix_part){0, 1, 0, 4}, row, 4, 1);
   hw_matrix_row(&matrix, 0, false, back);
   for (size_t i = 0; i < 4; i++) {
     CHECK(fabsf(back[i] - row[i]) <= 0x1p-11F * fabsf(row[i]) + 0x1p-24F * 3e8F / 65504.0F, "%zu: %g", i,
