@@ -285,30 +285,3 @@ test('arguments that end the Worker, hold themselves or cannot be read reject wi
   await rejectsCode(hw.gelu(zeros([2]), /** @type {any} */ (ends)), 'ERR_DISPOSED');
   await ended;
 });
-
-test('a module keeps its engine alive, and an iterator that is forgotten is ended', async () => {
-  const endpoint = new URL('../web/headwise/worker/endpoint.js', import.meta.url);
-  const script = `
-    import { setTimeout } from 'node:timers/promises';
-    import { Endpoint } from ${JSON.stringify(endpoint.href)};
-    import { load } from ${JSON.stringify(import.meta.resolve('headwise/worker'))};
-    const collect = async () => { for (let i = 0; i < 10; i++) { gc(); await setTimeout(10); } };
-    const make = async () => new (await load()).Linear({ inFeatures: 2, outFeatures: 3 });
-    const linear = await make();
-    await collect();
-    console.log((await linear.stateDict()).weight.shape.join());
-    const { port1, port2 } = new MessageChannel();
-    const near = new Endpoint((message, transfers) => port1.postMessage(message, transfers));
-    const far = new Endpoint((message, transfers) => port2.postMessage(message, transfers), {
-      *count() { try { for (let i = 0; ; i++) yield i; } finally { console.log('ended'); } },
-    });
-    port1.onmessage = ({ data }) => near.hear(data);
-    port2.onmessage = ({ data }) => far.hear(data);
-    const forget = async () => void (await (await near.send(0, ['count'], 'call', [])).next());
-    await forget();
-    await collect();
-    port1.close();`;
-  const args = ['--expose-gc', '--input-type=module', '-e', script];
-  const { stdout, stderr, status } = await runNode('what is forgotten', args);
-  assert.deepEqual([stdout.trim().split('\n'), status], [['3,2', 'ended'], 0], stderr);
-});

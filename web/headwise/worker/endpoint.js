@@ -3,12 +3,13 @@ import { reading } from '../checks/foreign.js';
 import { Held, leave } from './held.js';
 import { Incoming } from './incoming.js';
 import { Outgoing } from './outgoing.js';
+import { placeOf } from './places.js';
 import { iterable, reach } from './remote.js';
 import { pack } from './wire.js';
 
 /** @typedef {import('./held.js').Scope} Scope */
 
-/** @typedef {{ resolve: (value: any) => void, reject: (error: unknown) => void, target: object | undefined, scope: Scope, isLast: boolean, hasFailed?: boolean }} Pending */
+/** @typedef {{ resolve: (value: any) => void, reject: (error: unknown) => void, target: object | undefined, needed: object[], scope: Scope, isLast: boolean, hasFailed?: boolean }} Pending needed: what stands for the other side's objects in it */
 
 /** @typedef {{ call: number, id: number, path: string[], how: 'call' | 'new' | 'get' | 'set', args: unknown[] }} Call */
 
@@ -94,10 +95,11 @@ export class Endpoint {
     const call = ++this.#lastId;
     /** @type {Scope} */
     const scope = [];
+    const needed = target === undefined ? [] : [target];
     const answer = new Promise((resolve, reject) => {
-      this.#pending.set(call, { resolve, reject, target, scope, isLast });
+      this.#pending.set(call, { resolve, reject, target, needed, scope, isLast });
       try {
-        this.#ask({ call, id, path, how, args }, scope);
+        this.#ask({ call, id, path, how, args }, scope, needed);
         this.waits(this.#pending.size > 0);
       } catch (error) {
         this.#pending.delete(call);
@@ -108,14 +110,20 @@ export class Endpoint {
     return iterable(answer);
   }
 
-  /** @param {Call} message @param {Scope} scope */
-  #ask({ call, id, path, how, args }, scope) {
+  /** @param {Call} message @param {Scope} scope @param {object[]} needed what stands for an object of the other side is added */
+  #ask({ call, id, path, how, args }, scope, needed) {
     if (this.hasEnded) throw this.#ended;
     const name = path.join('.') || 'a callback';
     /** @type {Set<Transferable>} */
     const transfers = new Set();
-    const packObject = (/** @type {object} */ object) => this.#outgoing.lend(object, scope, call);
-    const packRecorded = (/** @type {object} */ tensor) => this.#outgoing.lendRecorded(tensor);
+    const note = (/** @type {object} */ object) => {
+      if (placeOf(object) !== undefined) needed.push(object);
+      return object;
+    };
+    const packObject = (/** @type {object} */ object) =>
+      this.#outgoing.lend(note(object), scope, call);
+    const packRecorded = (/** @type {object} */ tensor) =>
+      this.#outgoing.lendRecorded(note(tensor));
     const packed = reading(
       () => args.map((value) => pack(value, { transfers, moves: false, packObject, packRecorded })),
       name,
@@ -136,12 +144,12 @@ export class Endpoint {
     const { answer, value } = message;
     const pending = this.#pending.get(answer);
     if (pending === undefined) return;
-    const { resolve, reject, target, scope, hasFailed } = pending;
+    const { resolve, reject, target, needed, scope, hasFailed } = pending;
     this.#pending.delete(answer);
     this.waits(this.#pending.size > 0);
     try {
       if ('error' in message) reject(this.#incoming.unpack(message.error, scope));
-      else resolve(this.#incoming.unpack(value, scope, target));
+      else resolve(this.#incoming.unpack(value, scope, target, needed));
     } catch (problem) {
       reject(problem);
     }

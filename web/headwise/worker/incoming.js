@@ -1,7 +1,7 @@
 // What arrives at an endpoint: what the other side copied, held or named.
 import { Tensor } from '../tensor/tensor.js';
 import { leave } from './held.js';
-import { dropWith, standFor } from './places.js';
+import { dropWith, keepWith, standFor } from './places.js';
 import { standIn } from './recorded.js';
 import { remoteIterator, remoteObject } from './remote.js';
 import { loading } from './there.js';
@@ -53,9 +53,14 @@ export class Incoming {
    * @param {unknown} value
    * @param {Scope} scope
    * @param {object} [target] that was called
+   * @param {readonly object[]} [needed] by the objects that come: what the call was of
    * @returns {any}
    */
-  unpack(value, scope, target) {
+  unpack(value, scope, target, needed = []) {
+    const withNeeds = (/** @type {object} */ object) => {
+      keepWith(object, needed);
+      return object;
+    };
     return unpackWith(value, (packed) => {
       switch (packed.$) {
         case 'self':
@@ -63,11 +68,13 @@ export class Incoming {
         case 'yours':
           return this.#held.get(packed.id);
         case 'object':
-          return this.#remote(packed);
+          return withNeeds(this.#remote(packed));
         case 'tensor':
-          return standIn(this.#endpoint, packed.id, new Tensor(packed.data, packed.shape));
+          return withNeeds(
+            standIn(this.#endpoint, packed.id, new Tensor(packed.data, packed.shape)),
+          );
         case 'iterator':
-          return this.#iterator(packed.id, scope);
+          return withNeeds(this.#iterator(packed.id, scope));
         case 'function':
           return this.#function(packed.id);
         case 'signal':

@@ -13,6 +13,17 @@ const forgotten = new FinalizationRegistry(
     endpoint.deref()?.drop(id),
 );
 
+/** What stands for all that an object's own one still needs on the other side. @type {WeakMap<object, readonly object[]>} */
+const needs = new WeakMap();
+
+/**
+ * Keeps others as long as an object. On the other side a generator works with its model: nothing here says so otherwise, and
+ * the model would be dropped.
+ * @param {object} object
+ * @param {readonly object[]} others
+ */
+export const keepWith = (object, others) => void needs.set(object, others);
+
 /** @param {object} object @returns {Place | undefined} */
 export const placeOf = (object) => places.get(object);
 

@@ -3,7 +3,7 @@ import { attachEnd } from '../autograd/record.js';
 import { copyArray } from '../checks/foreign.js';
 import { mostDimensions } from '../tensor/shape.js';
 import { Tensor } from '../tensor/tensor.js';
-import { standFor } from './places.js';
+import { keepWith, standFor } from './places.js';
 
 /** @typedef {import('./endpoint.js').Endpoint} Endpoint */
 
@@ -39,9 +39,9 @@ export function standIn(endpoint, id, tensor) {
       /** @type {any} */
       const method = Tensor.prototype[name];
       const result = method.apply(tensor, args);
-      return endpoint.hasEnded
-        ? result
-        : standIn(endpoint, endpoint.derive(id, name, args), result);
+      if (endpoint.hasEnded) return result;
+      keepWith(result, [tensor]);
+      return standIn(endpoint, endpoint.derive(id, name, args), result);
     },
   });
   Object.defineProperties(tensor, {

@@ -119,14 +119,14 @@ export function remoteObject(has, ask) {
   for (const value of has.values) {
     Object.defineProperty(remote, value, {
       get() {
-        const answer = ask([value], 'get', []);
+        const answer = ask([value], 'get', [], remote);
         return settable.includes(value)
           ? answer.then((entries) => settableEntries(value, entries, ask))
           : answer;
       },
       // In order, as all else; what is refused is an unhandled rejection.
       set(given) {
-        ask([value], 'set', [given]);
+        ask([value], 'set', [given], remote);
       },
     });
   }
@@ -134,9 +134,10 @@ export function remoteObject(has, ask) {
     Object.defineProperty(remote, asyncDispose, { value: () => remote.dispose() });
   }
   for (const [of, statics] of Object.entries(has.classes)) {
-    remote[of] = remoteClass(of, (args) => ask([of], 'new', args));
+    remote[of] = remoteClass(of, (args) => ask([of], 'new', args, remote));
     for (const method of statics) {
-      remote[of][method] = (/** @type {unknown[]} */ ...args) => ask([of, method], 'call', args);
+      remote[of][method] = (/** @type {unknown[]} */ ...args) =>
+        ask([of, method], 'call', args, remote);
     }
   }
   return remote;
