@@ -90,12 +90,34 @@ test('of many texts the newest are kept', () => {
   assert.ok(kept.slice(50).every(Boolean));
 });
 
+test('where there is no room, the oldest texts make some, and a text that has none pushes no other out', () => {
+  const set = localStorage.setItem.bind(localStorage);
+  const lengthOf = (/** @type {string[]} */ texts) => texts.join('').length;
+  mock.method(localStorage, 'setItem', (/** @type {string} */ name, /** @type {string} */ text) => {
+    const others = Object.entries(localStorage).filter(([other]) => other !== name);
+    if (lengthOf([text, ...others.map(([, one]) => one)]) > 1000)
+      throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
+    set(name, text);
+  });
+  const novels = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(300));
+  for (const novel of novels) {
+    keepText(novel);
+    mock.timers.tick(60 * SECOND);
+  }
+  const last = [undefined, undefined, ...novels.slice(2)];
+  assert.deepEqual(novels.map(keptOf), last);
+  assert.match(tooLong(), /this browser keeps it/);
+  keepText('f'.repeat(1000));
+  assert.match(tooLong(), /this browser does not keep it/);
+  assert.deepEqual(novels.map(keptOf), last);
+});
+
 test('a browser that keeps nothing is not said to keep a text', () => {
   const refuse = mock.method(localStorage, 'setItem', () => {
     throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
   });
   keepText('of a full browser');
-  assert.match(tooLong(), /this browser keeps nothing/);
+  assert.match(tooLong(), /this browser does not keep it/);
   refuse.mock.restore();
   keepText('of a full browser');
   assert.match(tooLong(), /this browser keeps it/);

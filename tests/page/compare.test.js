@@ -61,6 +61,35 @@ pageTest('a choice after the engine has stopped starts it again', '', async (pag
   assert.match(await textOf(page, '#map-title'), /wrapper − fused|wrapper - fused/);
 });
 
+pageTest(
+  'a colour scale that is taken back at once leaves no map in the other one',
+  '#compare?source=own',
+  async (page) => {
+    const mixed = await page.evaluate(async () => {
+      const scale = /** @type {HTMLSelectElement} */ (document.getElementById('scale'));
+      const pictures = () =>
+        [...document.querySelectorAll('#grid canvas')].map((one) =>
+          /** @type {HTMLCanvasElement} */ (one).toDataURL(),
+        );
+      const until = async (/** @type {() => boolean} */ isSo) => {
+        for (let i = 0; i < 3000 && !isSo(); i++) await new Promise((next) => setTimeout(next));
+      };
+      const choose = (/** @type {string} */ value) => {
+        scale.value = value;
+        scale.dispatchEvent(new Event('change', { bubbles: true }));
+      };
+      const before = pictures();
+      choose('row');
+      await until(() => pictures()[0] !== before[0]);
+      const isPart = pictures().some((one, i) => one === before[i]);
+      choose('unit');
+      await until(() => pictures().every((one, i) => one === before[i]));
+      return { isPart, others: pictures().filter((one, i) => one !== before[i]).length };
+    });
+    assert.deepEqual(mixed, { isPart: true, others: 0 });
+  },
+);
+
 /** The numbers of the drawing that are seen, by their class, each with its place. @param {Page} page */
 const drawnCells = (page) =>
   page.$$eval('.drawn-cell', (cells) =>

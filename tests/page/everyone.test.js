@@ -71,6 +71,19 @@ pageTest('a window that grows while a run is replaced draws the next run', '', a
   assert.equal(await textOf(page, '#message'), '');
 });
 
+pageTest('a link to another room leads the focus to its heading', '', async (page) => {
+  await page.focus('.ways a[data-room=train]');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => location.hash.startsWith('#train'));
+  const focused = await page.evaluate(() => document.activeElement?.closest('#train-room')?.id);
+  assert.equal(focused, 'train-room');
+  await page.focus('#rooms a[data-room=compare]');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => location.hash.startsWith('#compare'));
+  const label = await page.evaluate(() => document.activeElement?.textContent);
+  assert.equal(label, 'Compare', 'a link that stays keeps the focus');
+});
+
 const looks = [...schemes.map((scheme) => [scheme, 1280]), ['light', widths[0]]];
 for (const [scheme, width] of /** @type {[string, number][]} */ (looks)) {
   pageTest(`axe finds nothing to complain about (${scheme}, ${width} px)`, '', async (page) => {

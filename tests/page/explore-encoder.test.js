@@ -254,7 +254,7 @@ roomTest('a report is not exported of what has none', '?mode=why', async (page) 
   assert.equal(await openDialog(), 'map');
 });
 
-filesTest('an encoder is opened from its files', '', async (page) => {
+filesTest('an encoder is opened from its files', '?tint=loss', async (page) => {
   const files = ['config.json', 'model.safetensors', 'tokenizer.json'];
   await reread(page, () => choose(page, ...files.map((file) => join(folder, file))));
   await says(page, '#explore-opened', /a model, read in this tab.*An encoder/);
@@ -264,4 +264,6 @@ filesTest('an encoder is opened from its files', '', async (page) => {
     [tokens.length, tokens[0], tokens.at(-1)],
     [20, ['[CLS]', true], ['[SEP]', true]],
   );
+  // It has no losses, and the menu that chose them is gone.
+  await says(page, '#explore-text-note', /^Tinted: /);
 });

@@ -150,6 +150,11 @@ lessonTest('a loop without end can be stopped, and the page works on', 'wrapper'
   await page.click('.lesson .busy button');
   await ended(page, 'stopped');
   assert.match(await resultOf(page, 3), /before.*1.*Stopped before it came to an end/);
+  await page.click('.share-link button');
+  await page.waitForFunction(() => location.hash.includes('code='));
+  // A run would begin at once.
+  await page.evaluate(() => new Promise(requestAnimationFrame));
+  await ended(page, 'stopped');
   await runInstead(page, 3, "for (;;) show('again and again', 1);");
   await ended(page, 'error');
   assert.match(await resultOf(page, 3), /more than 200 things were shown/);

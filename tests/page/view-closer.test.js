@@ -152,6 +152,24 @@ viewTest('pointer and keyboard say where they are, with Shift they pin a column'
   assert.equal(await page.$$eval('attention-map >>> .cell-cursor', (all) => all.length), 2);
 });
 
+viewTest(
+  'a cell is read aloud where it is pointed at, not where it is only marked',
+  async (page) => {
+    const live = () =>
+      page.$eval('attention-map >>> .map-tip', (el) => el.getAttribute('aria-live'));
+    await page.evaluate(`{
+    map.addEventListener('point', ({ detail }) => (map.place = detail ?? { query: -1, key: -1 }));
+    map.show({ weights: headwise.zeros([4, 4]) });
+    map.place = { query: 3, key: 1 };
+  }`);
+    assert.equal(await live(), 'off');
+    await hover(page, 0.4, 0.6);
+    assert.equal(await live(), 'polite');
+    await page.evaluate('map.place = { query: 3, key: 2 }');
+    assert.equal(await live(), 'off');
+  },
+);
+
 viewTest('keys go from cell to cell of a pooled map', async (page) => {
   await page.evaluate(LARGE);
   await page.evaluate('map.show({ weights: large })');

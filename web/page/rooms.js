@@ -15,6 +15,16 @@ function linkTo(room) {
   throw new Error(`the navigation has no link to "${room}"`);
 }
 
+/** @param {Room} room */
+const placeOf = (room) => byId(`${room}-room`, HTMLElement);
+
+/** What was clicked is hidden now: the new room's heading is read, and Tab goes on from there. @param {HTMLElement} place */
+function focusOn(place) {
+  const heading = place.querySelector('h1') ?? place;
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+}
+
 /** Links with data-room lead to a room as it was left, wherever they are. @param {Store} store */
 function followRoomLinks(store) {
   document.addEventListener('click', (event) => {
@@ -51,7 +61,7 @@ export function connectRooms(store, open) {
       }
       if (here) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
-      byId(`${room}-room`, HTMLElement).hidden = !here;
+      placeOf(room).hidden = !here;
       if (here) document.title = room === ROOMS[0] ? title : `${link.textContent} – ${title}`;
     }
     if (!opened.has(state.room)) enter(state.room);
@@ -59,7 +69,7 @@ export function connectRooms(store, open) {
   /** @param {Room} room */
   const enter = async (room) => {
     opened.add(room);
-    const place = byId(`${room}-room`, HTMLElement);
+    const place = placeOf(room);
     try {
       await open[room]();
     } catch (error) {
@@ -72,8 +82,11 @@ export function connectRooms(store, open) {
     }
   };
   store.subscribe((after, before) => {
+    const isLeft = after.room !== before.room;
+    const hadFocus = isLeft && placeOf(before.room).contains(document.activeElement);
     show();
-    if (after.room !== before.room) scrollTo(0, 0);
+    if (isLeft) scrollTo(0, 0);
+    if (hadFocus) focusOn(placeOf(after.room));
   });
   show();
 }

@@ -256,6 +256,25 @@ export class Store {
 }
 
 /**
+ * Safari takes a hundred new addresses in 30 seconds and refuses more.
+ *
+ * @param {'pushState' | 'replaceState'} how
+ * @param {string} hash
+ * @returns {boolean} whether it was taken
+ */
+function changeAddress(how, hash) {
+  try {
+    history[how](null, '', hash);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** In ms: what was refused is tried again. */
+const LATER = 1000;
+
+/**
  * Goes to a room as it was left; Back leads here again.
  *
  * @param {Store} store
@@ -263,7 +282,7 @@ export class Store {
  */
 export function goToRoom(store, room) {
   // Not left to a link: an address says less than the store where the visitor's text is long.
-  history.pushState(null, '', formatHash({ ...store.get(), room }));
+  changeAddress('pushState', formatHash({ ...store.get(), room }));
   store.set({ room });
 }
 
@@ -273,12 +292,18 @@ export function goToRoom(store, room) {
  * @param {Store} store
  */
 export function mirrorInAddress(store) {
-  store.subscribe((state) => {
-    const hash = formatHash(state);
-    if (hash !== location.hash) history.replaceState(null, '', hash);
-  });
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let later;
+  const write = () => {
+    clearTimeout(later);
+    const hash = formatHash(store.get());
+    if (hash !== location.hash && !changeAddress('replaceState', hash))
+      later = setTimeout(write, LATER);
+  };
+  store.subscribe(write);
   addEventListener('hashchange', () => {
-    // `#main` is the skip link's: no state.
-    if (location.hash !== '#main') store.set(goTo(location.hash, store.get()));
+    // The skip link's is no state, and has done its work.
+    if (location.hash === '#main') write();
+    else store.set(goTo(location.hash, store.get()));
   });
 }

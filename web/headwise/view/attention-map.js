@@ -135,16 +135,28 @@ export class AttentionMap extends Base {
   }
 
   /**
-   * The cell whose row and column are marked, or only one of them. Pointer and keyboard set it. You may set it too.
+   * The cell whose row and column are marked, or only one of them. Pointer and keyboard set it. You may set it too: then
+   * assistive technology is not told.
    * @returns {Place}
    */
   get place() {
     return this.#place;
   }
 
-  /** Sets the marked cell. */ set place({ query, key }) {
+  /** Sets the marked cell. */ set place(place) {
+    if (!this.#isAt(place)) this.#mark(place, 'off');
+  }
+
+  /** @param {Place} place */
+  #isAt({ query, key }) {
+    return query === this.#place.query && key === this.#place.key;
+  }
+
+  /** @param {Place} place @param {'polite' | 'off'} live whether the cell is read aloud */
+  #mark({ query, key }, live) {
     this.#place = { query, key };
     if (query >= 0 && key >= 0) this.#said = this.#place;
+    this.#tip.setAttribute('aria-live', live);
     this.#say();
     this.#schedule();
   }
@@ -307,9 +319,8 @@ export class AttentionMap extends Base {
 
   /** @param {Place | null} place */
   #point(place) {
-    const { query, key } = place ?? NOWHERE;
-    if (query === this.#place.query && key === this.#place.key) return;
-    this.place = { query, key };
+    if (this.#isAt(place ?? NOWHERE)) return;
+    this.#mark(place ?? NOWHERE, 'polite');
     this.dispatchEvent(new CustomEvent('point', { detail: place }));
   }
 

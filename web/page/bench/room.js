@@ -63,7 +63,9 @@ const controls = (session) => html`
         ? html`<progress max="1" .value=${session.progress.value} aria-label="Progress"></progress>`
         : '',
     )}
-    <p class="note" role="status">${drawn(() => session.words.value)}</p>
+    <p class="note" role="status" aria-busy=${drawn(() => String(session.isRunning))}>
+      ${drawn(() => session.words.value)}
+    </p>
   </div>
   ${drawn(() => {
     const results = session.results.value;

@@ -21,7 +21,7 @@ function showAgreement(summary) {
   byId('verdict', HTMLElement).textContent = words;
   byId('verdict-note', HTMLElement).textContent = note;
   byId('engine-note', HTMLElement).textContent =
-    `Everything is computed on this machine (WebAssembly, ${summary.simd}); nothing you type leaves it.`;
+    `Everything is computed on this machine (WebAssembly, ${summary.simd}); your texts and files stay here.`;
 }
 
 /** @param {Store} store */

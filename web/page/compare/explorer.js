@@ -109,6 +109,7 @@ export class Explorer {
     const size = this.#heads.resolution;
     const wanted = [run, this.#store.get().scale, size].join(' ');
     if (wanted === this.#drawn) return;
+    this.#drawn = ''; // until all are: another scale may be wanted meanwhile
     for (const mode of MODES) {
       for (let head = 0; head < heads; head++) {
         const map = await this.#smallMap(summary, { mode, head, size });

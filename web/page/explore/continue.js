@@ -6,7 +6,7 @@
  */
 
 import { byId } from '../shared/dom.js';
-import { formatRate, plural } from '../shared/format.js';
+import { formatCount, formatRate, plural } from '../shared/format.js';
 import { menu } from '../shared/menu.js';
 import { derived, effect, signal } from '../shared/signals.js';
 import { drawn, html, select, taking } from '../shared/template.js';
@@ -25,23 +25,44 @@ const DECODINGS = [
   ['sample', 'a token drawn at random'],
 ];
 
-/** How tokens are chosen. @param {Explorer} room */
-const how = (room) =>
+/**
+ * Takes a number, or puts the one before back into its field.
+ *
+ * @param {Explorer} room
+ * @param {typeof FIELDS[number]} field
+ * @param {HTMLInputElement} input
+ * @param {(words: string) => void} tell why it was not taken; nothing: it was
+ */
+function takeNumber(room, [name, label], input, tell) {
+  const [least, most, isWhole] = NUMBERS[name];
+  const value = input.valueAsNumber;
+  if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) {
+    tell('');
+    room.set({ [name]: value });
+    return;
+  }
+  const before = room.state.peek()[name];
+  input.value = String(before);
+  const range = `${isWhole ? 'a whole number' : 'a number'} from ${least} to ${formatCount(most)}`;
+  tell(`“${label}” stays ${before}: it has to be ${range}.`);
+}
+
+/** How tokens are chosen. @param {Explorer} room @param {(words: string) => void} tell */
+const how = (room, tell) =>
   drawn(() => {
     const state = room.state.value;
-    const take = (/** @type {string} */ name, /** @type {HTMLInputElement} */ input) => {
-      if (input.checkValidity() && input.value !== '') room.set({ [name]: Number(input.value) });
-    };
     const decoding = select('explore-decoding', DECODINGS, state.decoding, (value) =>
       room.set({ decoding: value }),
     );
     return html`<label for="explore-decoding">Each time${decoding}</label>
-      ${FIELDS.map(([name, label, step]) => {
+      ${FIELDS.map((field) => {
+        const [name, label, step] = field;
         const [min, max] = NUMBERS[name];
         return html`<label for="explore-${name}"
           ?hidden=${name !== 'count' && state.decoding === 'greedy'}>${label}<input
             id="explore-${name}" type="number" min=${min} max=${max} step=${step}
-            .value=${String(state[name])} @change=${taking((field) => take(name, field))} /></label>`;
+            .value=${String(state[name])}
+            @change=${taking((input) => takeNumber(room, field, input, tell))} /></label>`;
       })}`;
   });
 
@@ -61,14 +82,16 @@ function createWriting(room) {
   const write = async () => {
     const mine = new AbortController();
     work.value = mine;
-    const [before, from, start] = [state.peek(), run.peek(), performance.now()];
+    const [before, start] = [state.peek(), performance.now()];
     /** @type {(Token & { id: number })[]} */
     let tokens = [];
     try {
+      // What was typed just now comes first.
+      await room.whenRead();
       for await (const token of session.write(before)) {
         if (mine.signal.aborted) break;
         tokens = [...tokens, token];
-        draft.value = { run: from, tokens };
+        draft.value = { run: run.peek(), tokens };
         const rate = (1000 * tokens.length) / (performance.now() - start);
         status.value = `${plural(tokens.length, 'token')}, ${formatRate(rate)} per second`;
       }
@@ -99,7 +122,8 @@ export function continuation(room) {
     byId('explore-write', HTMLElement).focus();
   };
   const classes = () => (room.run.value ? 'explore-continue' : 'explore-continue awaited');
-  const form = html`<form id="explore-continue" class=${drawn(classes)} autocomplete="off"
+  // A closed menu cannot show what the browser would complain about.
+  const form = html`<form id="explore-continue" class=${drawn(classes)} autocomplete="off" novalidate
     ?hidden=${drawn(() => room.predicts.value !== 'next' || !room.run.value)} @submit=${submit}>
     <button type="submit" id="explore-write">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
     <button type="button" class="quiet" id="explore-take-back" @click=${takeBack}
@@ -108,7 +132,7 @@ export function continuation(room) {
       'explore-continue-how',
       'Options',
       html`<p>How the model continues the text</p>
-        <div class="continue-how">${how(room)}</div>`,
+        <div class="continue-how">${how(room, (words) => (status.value = words))}</div>`,
     )}
   </form>`;
   // Read aloud when the last token is there, not at each.

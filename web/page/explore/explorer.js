@@ -11,7 +11,14 @@
  */
 
 import { batch, computed, derived, signal, when } from '../shared/signals.js';
-import { ABLATIONS, isAblation, isOfHead, isSameHead, SIGNED } from './address.js';
+import {
+  ABLATIONS,
+  EXPLORE_DEFAULTS,
+  isAblation,
+  isOfHead,
+  isSameHead,
+  SIGNED,
+} from './address.js';
 import { Asked, isSuperseded } from './asked.js';
 import { createChoices } from './choices.js';
 import { Focus, NOWHERE } from './focus.js';
@@ -30,11 +37,12 @@ import { Waiting } from './waiting.js';
  *
  * @param {ExploreState} state
  * @param {Partial<RunSummary>} run
- * @param {number} [vocabSize]
+ * @param {Partial<ModelSummary>} model
  * @returns {ExploreState}
  */
-function possibleState(state, run, vocabSize = Infinity) {
+function possibleState(state, run, { config, predicts }) {
   const { layers = 1, heads = 1, n = 0, muted = [], hasNorms } = run;
+  const { vocabSize = Infinity } = config ?? {};
   const idOf = (/** @type {number | null} */ id) => (id !== null && id < vocabSize ? id : null);
   const [target, against] = [idOf(state.target), idOf(state.against)];
   const has = (/** @type {HeadName} */ { layer, head }) => layer < layers && head < heads;
@@ -48,6 +56,7 @@ function possibleState(state, run, vocabSize = Infinity) {
     ...state,
     ...chosen,
     of: state.of === 'norms' && !hasNorms ? 'head' : state.of,
+    tint: predicts === 'next' ? state.tint : EXPLORE_DEFAULTS.tint,
     other: state.other && isOther(state.other) ? state.other : null,
     before: state.before && !state.other && muted.length > 0,
     muted: state.muted.filter(has),
@@ -73,6 +82,8 @@ export class Explorer {
   session = new Session({ lost: (error) => this.onLost(error) });
   /** Called when the Worker ended, and with it what was open. @type {(error: Error) => void} */
   onLost = () => {};
+  /** Waits until what the address holds is read, or could not be. */
+  whenRead = async () => {};
   /** Goes on with opening what the address names, if files of the dialog came in between. */
   resume = () => {};
   focus = new Focus();
@@ -81,8 +92,7 @@ export class Explorer {
   isShown = signal(false);
   isDark = signal(this.#dark.matches);
   isNarrow = signal(this.#narrow.matches);
-  /** What is pointed at. */
-  place = signal(NOWHERE);
+  #place = signal(NOWHERE);
   /** Files of the visitor's own. @type {Signal<Opened | undefined>} */ own = signal(undefined);
   /** What is open. @type {Signal<(ModelSummary & { files: object }) | undefined>} */
   model = signal(undefined);
@@ -117,7 +127,7 @@ export class Explorer {
     store.subscribe(({ explore, room }) =>
       batch(() => ([this.state.value, this.isShown.value] = [explore, room === 'explore'])),
     );
-    this.focus.subscribe(() => (this.place.value = this.focus.place));
+    this.focus.subscribe(() => (this.#place.value = this.focus.place));
     this.#dark.addEventListener('change', ({ matches }) => (this.isDark.value = matches));
     this.#narrow.addEventListener('change', ({ matches }) => (this.isNarrow.value = matches));
   }
@@ -153,7 +163,7 @@ export class Explorer {
 
   /** The state as far as the run has it. */
   shown = computed(() =>
-    possibleState(this.state.value, this.run.value ?? {}, this.model.value?.config?.vocabSize),
+    possibleState(this.state.value, this.run.value ?? {}, this.model.value ?? {}),
   );
   what = derived(() => whatOf(this.shown.value));
   title = computed(() => titleOf(this.shown.value));
@@ -173,6 +183,13 @@ export class Explorer {
   predicts = computed(() => this.model.value?.predicts ?? 'nothing');
   /** The token that is asked about before one is chosen. */
   last = computed(() => (this.run.value ? lastToken(this.run.value) : 0));
+
+  /** What is pointed at: a text that got shorter under the pointer does not have it any more. */
+  place = derived(() => {
+    const n = this.run.value?.n ?? 0;
+    const { query, key } = this.#place.value;
+    return query < n && key < n ? { query, key } : NOWHERE;
+  });
 
   /** What text, cards and table are about: what is pointed at, else the last pin, else the last token. */
   subject = derived(() => {

@@ -5,7 +5,8 @@
  */
 
 import { hasModifier } from '../shared/dom.js';
-import { html } from '../shared/template.js';
+import { signal } from '../shared/signals.js';
+import { drawn, html, taking } from '../shared/template.js';
 
 const LISTED = [
   [
@@ -27,6 +28,31 @@ const LISTED = [
   ['?', 'this list'],
 ];
 
+/** Where this browser keeps that they are off. */
+const OFF = 'headwise.keys-off';
+
+function wereOff() {
+  try {
+    return localStorage.getItem(OFF) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether single keys act: who dictates turns them off, as words would press them (WCAG 2.1.4). */
+const areOn = signal(!wereOff());
+
+/** @param {boolean} isOn */
+function turn(isOn) {
+  areOn.value = isOn;
+  try {
+    if (isOn) localStorage.removeItem(OFF);
+    else localStorage.setItem(OFF, '');
+  } catch {
+    // Until the page is closed.
+  }
+}
+
 /** @param {EventTarget | null} target */
 const isField = (target) =>
   target instanceof Element && target.matches('input:not([type=checkbox]), textarea, select');
@@ -34,7 +60,7 @@ const isField = (target) =>
 /** @param {HTMLElement} room @param {() => Keys} keysNow those that do something now */
 export function listenToKeys(room, keysNow) {
   document.addEventListener('keydown', (event) => {
-    if (room.hidden || event.defaultPrevented || isField(event.target)) return;
+    if (!areOn.peek() || room.hidden || event.defaultPrevented || isField(event.target)) return;
     if (hasModifier(event)) return;
     if (document.querySelector('dialog[open]')) return;
     const keys = keysNow();
@@ -60,6 +86,14 @@ export const help = html`<dialog id="explore-help-dialog" class="explore-help"
       )}
     </tbody>
   </table>
+  ${drawn(
+    () =>
+      html`<label class="check">
+        <input type="checkbox" id="explore-keys" .checked=${areOn.value}
+          @change=${taking(({ checked }) => turn(checked))} />
+        Letters, brackets and ? work anywhere in Explore
+      </label>`,
+  )}
   <p class="note">
     With the pointer: a click pins a query and unpins the others; a click with Ctrl (Cmd on a Mac)
     pins it too; a click with Shift pins a key, and in the grid compares heads. Drag a zoomed map to

@@ -122,14 +122,20 @@ export function connectReading(room) {
       read.value = about;
     }
   }, room.failReading);
+  /** Until nothing is left to read. */
+  let latest = Promise.resolve();
   const reading = derived(() => {
     const { text, added, muted } = state.value;
     return { text, added, muted, causal: causal.value, softmax: softmax.value, model: model.value };
   });
   effect(() => {
     if (!reading.value.model || isOpening.peek()) return;
-    untracked(() => (session.isLost ? reopen() : readText()));
+    untracked(() => {
+      if (session.isLost) reopen();
+      else latest = readText();
+    });
   });
+  room.whenRead = () => latest;
 
   /** What was chosen when it was opened once more: only once, as what ended one Worker may end the next. */
   let recovered = {};

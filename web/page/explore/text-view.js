@@ -220,8 +220,12 @@ function lossWords({ losses, run, state }) {
 
 /** What the text is tinted by. @param {Explorer} room */
 const tintWords = (room) => {
-  if (room.shown.value.tint === 'loss')
-    return 'The darker a token, the lower its predicted probability.';
+  if (room.shown.value.tint === 'loss') {
+    const { run, found } = room.losses.answer.value ?? {};
+    return found === null && run === room.run.value
+      ? 'This text has no losses: it is too long, or a single token.'
+      : 'The darker a token, the lower its predicted probability.';
+  }
   const answer = room.line.answer.value;
   if (!answer) return '';
   const { run, subject, title, line } = answer;

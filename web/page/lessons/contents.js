@@ -153,13 +153,20 @@ function nextEntry() {
   return lessons.find((one) => isBegun(one) && !isDone(one)) ?? lessons.find((one) => !isDone(one));
 }
 
+const FORGET = 'Forget how far you came, and all code that you changed? It cannot be brought back.';
+
 /** @param {HTMLElement} place */
 export function showContents(place) {
   const next = nextEntry();
   const begun = hasKept();
   const forget = () => {
+    if (!confirm(FORGET)) return;
     forgetAll();
     showContents(place);
+    // The button is gone.
+    const heading = place.querySelector('h1');
+    heading?.setAttribute('tabindex', '-1');
+    heading?.focus();
   };
   const go = next && address(next.id);
   render(

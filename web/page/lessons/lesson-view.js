@@ -148,9 +148,11 @@ export class LessonView {
     this.#status.before(this.#warning);
   }
 
-  /** Ends the run, if one is going on; what it has shown stays. */
+  /** Ends the run; what it has shown stays. @returns {boolean} whether one was going on */
   stop() {
+    const isRunning = this.#stopRun !== undefined;
     this.#stopRun?.();
+    return isRunning;
   }
 
   destroy() {

@@ -54,6 +54,8 @@ class LessonsRoom {
   /** The lesson to which the link leads that was clicked last. @type {string | undefined} */ #followed;
   /** Code that the address brings, as it stands there. */
   #packed = '';
+  /** Whether leaving the room has stopped a run. */
+  #isPaused = false;
 
   /** @param {Store} store */
   constructor(store) {
@@ -73,7 +75,7 @@ class LessonsRoom {
   /** @param {State} state */
   async show(state) {
     if (state.room !== 'lessons') {
-      this.#view?.stop();
+      if (this.#view?.stop()) this.#isPaused = true;
       this.#exercise?.stop();
       return;
     }
@@ -87,7 +89,8 @@ class LessonsRoom {
     this.#packed = packed;
     const isOther = (entry?.id ?? '') !== this.#shown || this.#room.dataset.lesson === undefined;
     if (isOther || brought.code) this.#open(entry, brought.code);
-    else if (this.#view?.element.dataset.state === 'stopped') this.#view.run();
+    else if (this.#isPaused) this.#view?.run();
+    this.#isPaused = false;
     if (brought.isUnread) this.#view?.warn(UNREAD);
     document.title = `${entry ? `${entry.lesson.title} – ` : ''}Lessons – Headwise`;
     // What was asked for once is no part of what is shown.

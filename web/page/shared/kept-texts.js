@@ -7,14 +7,14 @@ import { signal } from './signals.js';
 
 const PREFIX = 'headwise-text-';
 
-/** Whether this browser lets its pages remember anything: it does until it refuses. */
+/** Whether this browser keeps such texts: it does until it refuses. */
 const keeps = signal(true);
 
 /** That a text is too long for the address, and whether it is there after a reload. */
 export const tooLong = () =>
   keeps.value
     ? 'too long for the address: this browser keeps it'
-    : 'too long for the address, and this browser keeps nothing';
+    : 'too long for the address, and this browser does not keep it';
 
 /** Said after the length of a text: something only of one that the address does not take along. @param {string | null} text */
 export const linkWords = (text) =>
@@ -39,6 +39,32 @@ function continues(a, b) {
   return long.endsWith(short.slice(start));
 }
 
+/** Names of the texts that are kept, the oldest first. */
+function oldestFirst() {
+  const ageOf = (/** @type {string} */ name) =>
+    Number.parseInt(localStorage.getItem(name) ?? '0', 10);
+  const names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX));
+  return names.sort((a, b) => ageOf(a) - ageOf(b));
+}
+
+/** In place of the oldest, if there is no room besides them. @param {string} name @param {string} value */
+function store(name, value) {
+  for (;;) {
+    try {
+      localStorage.setItem(name, value);
+      return;
+    } catch (error) {
+      const others = oldestFirst().filter((other) => other !== name);
+      const all = others.reduce(
+        (sum, other) => sum + (localStorage.getItem(other) ?? '').length,
+        0,
+      );
+      if (all < value.length) throw error;
+      localStorage.removeItem(others[0]);
+    }
+  }
+}
+
 /** Keeps a text, if the browser does. @param {string} text */
 export function keepText(text) {
   const name = `${PREFIX}${keyOf(text)}`;
@@ -48,14 +74,9 @@ export function keepText(text) {
     if (isTypedOn) localStorage.removeItem(latest.name);
     // What was there before may be of an address that somebody has: it stays.
     const isNew = localStorage.getItem(name) === null;
-    localStorage.setItem(name, `${Date.now()} ${text}`);
+    store(name, `${Date.now()} ${text}`);
     latest = { name: isNew ? name : '', text, time: Date.now() };
-    const kept = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
-    const ageOf = (/** @type {string} */ key) =>
-      Number.parseInt(localStorage.getItem(key) ?? '0', 10);
-    for (const old of kept.sort((a, b) => ageOf(b) - ageOf(a)).slice(MOST)) {
-      localStorage.removeItem(old);
-    }
+    for (const old of oldestFirst().slice(0, -MOST)) localStorage.removeItem(old);
     keeps.value = true;
   } catch {
     keeps.value = false;

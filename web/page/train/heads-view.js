@@ -145,7 +145,7 @@ export function largeHead(room, run) {
     <div class="part-head">
       <h2>${drawn(() => `Head ${shortName(room.chosen.value)}`)}</h2>
       <button type="button" class="quiet" id="train-mute"
-        title="Its output is zero from the next step on"
+        title="Its output is zero from now on"
         @click=${() => has() && run.mute(room.chosen.value).catch((error) => room.fail(error))}>
         ${drawn(() => (isMuted() ? 'Unmute' : 'Mute this head'))}
       </button>

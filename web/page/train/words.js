@@ -129,7 +129,7 @@ export const leftOut = (learnt) =>
 /** Why no training begins. @param {Learnt} learnt of a text too short */
 export const tooShort = (learnt) =>
   learnt.of < LEAST_TEXT
-    ? `Paste a text of at least ${LEAST_TEXT} characters above, and training begins.`
+    ? `Paste a text of at least ${LEAST_TEXT} characters above, then press “Train on this text”.`
     : `${learntWords(learnt)}, and training takes ${LEAST_TEXT}. Paste a longer text.`;
 
 /** What differs between two runs, in words. @param {Settings} a @param {Settings} b */

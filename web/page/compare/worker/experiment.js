@@ -70,7 +70,7 @@ function embed(hw, tokens, width) {
 /** @param {number} seed */
 function checkSeed(seed) {
   if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return;
-  throw new PageError('ERR_VALUE', 'The seed has to be a whole number from 0 to 4294967295.');
+  throw new PageError('ERR_VALUE', 'The seed has to be a whole number from 0 to 4,294,967,295.');
 }
 
 /**

@@ -28,7 +28,7 @@ export function fillOf(value, largest, isWeights) {
 }
 
 /** Whether dark text is read better on a cell of weights. @param {number} share of the largest */
-export const isLight = (share) => share > 0.55;
+export const isLight = (share) => share > 0.46;
 
 /**
  * Cells side by side, those of the same colour as one path: a picture of thousands stays light.

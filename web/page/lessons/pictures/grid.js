@@ -55,6 +55,9 @@ function cellSize({ rows, cols }, room) {
   return { width: fit(room.width, cols), height: fit(room.height, rows) };
 }
 
+/** So much paler are cells with numbers, which stay readable. */
+const PALER = 2.2;
+
 /** What a cell says. @param {number} value */
 const written = (value) =>
   Number.isInteger(value)
@@ -74,7 +77,7 @@ function cells({ isWeights, rows: names, cols: heads }, { rows, cols, values }, 
   const hasNumbers = size.width >= WRITTEN.width && size.height >= WRITTEN.height;
   const gap = size.width > 6 && size.height > 6 ? 1 : 0;
   const fill = (/** @type {number} */ value) =>
-    fillOf(value, hasNumbers && !isWeights ? 1.6 * largest : largest, isWeights);
+    fillOf(value, hasNumbers && !isWeights ? PALER * largest : largest, isWeights);
   if (rows * cols > MOST_TITLES) {
     const paths = pathsOf(values, { cols, size, gap, fill });
     return paths.map(([style, path]) => svg`<path style=${style} d=${path} />`);

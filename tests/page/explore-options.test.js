@@ -1,0 +1,99 @@
+// The Explore room when choices come in an odd order or out of their bounds, and its keys turned off.
+import assert from 'node:assert/strict';
+import {
+  FIELD,
+  addressHas,
+  hold,
+  isHeld,
+  letGo,
+  openMenu,
+  reread,
+  roomTest,
+  says,
+  scored,
+} from './explore-room.js';
+import { model, run } from './explore-run.js';
+import { textOf } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+/** As if it were typed, and left. @param {Page} page @param {string} id @param {string} value */
+const put = (page, id, value) =>
+  page.$eval(
+    id,
+    (field, given) => {
+      /** @type {HTMLInputElement} */ (field).value = given;
+      field.dispatchEvent(new Event('change'));
+    },
+    value,
+  );
+
+roomTest(
+  'what was typed just now is read before the model writes on',
+  '?count=3&decoding=greedy',
+  async (page) => {
+    await hold(page, 'run');
+    await put(page, '#explore-input', 'She was');
+    await isHeld(page);
+    await page.click('#explore-write');
+    await letGo(page);
+    const ids = model.text.encode('She was');
+    const expected = [...model.decoder.generate(ids, { maxTokens: 3, temperature: 0 })];
+    await addressHas(page, `added=${expected.join('_')}`);
+  },
+);
+
+roomTest(
+  'an option out of its bounds is put back with the reason, and the model still writes',
+  '?count=3&temperature=0.33',
+  async (page) => {
+    const valueOf = (/** @type {string} */ id) =>
+      page.$eval(id, (field) => /** @type {HTMLInputElement} */ (field).value);
+    await put(page, '#explore-count', '500');
+    await says(
+      page,
+      '#explore-written',
+      /^“Tokens” stays 3: it has to be a whole number from 1 to 200\.$/,
+    );
+    assert.equal(await valueOf('#explore-count'), '3');
+    await put(page, '#explore-count', '2');
+    await says(page, '#explore-written', /^$/);
+    assert.equal(await valueOf('#explore-temperature'), '0.33');
+    await reread(page, () => page.click('#explore-write'));
+    assert.equal((await page.$$('#explore-text .written')).length, 2);
+  },
+);
+
+roomTest('a place that a shorter text does not have is not asked about', '?pins=', async (page) => {
+  await page.focus(FIELD);
+  for (let i = 0; i < 3; i++) await page.keyboard.press('PageDown');
+  await says(page, '#explore-pins', new RegExp(`${run.source.n} attends to`));
+  await reread(page, () => put(page, '#explore-input', 'She was'));
+  await says(page, '#explore-pins', /was2 attends to/);
+  assert.equal(await textOf(page, '#explore-message'), '');
+});
+
+roomTest('a text of one token is said to have no losses', '?tint=loss', async (page) => {
+  await says(page, '#explore-text-note', /^The darker a token/);
+  await put(page, '#explore-input', 'She');
+  await says(page, '#explore-text-note', /^This text has no losses/);
+});
+
+roomTest('single keys can be turned off, and stay so', '', async (page) => {
+  const turn = async () => {
+    await openMenu(page, 'explore-files');
+    await page.click('#explore-help');
+    await page.click('#explore-keys');
+    await page.click('#explore-help-dialog button');
+  };
+  const hash = () => page.evaluate(() => location.hash);
+  await turn();
+  await page.keyboard.press('m');
+  await page.reload();
+  await scored(page);
+  await page.keyboard.press('m');
+  await turn();
+  assert.doesNotMatch(await hash(), /mute/);
+  await page.keyboard.press('m');
+  await addressHas(page, 'mute=');
+});
