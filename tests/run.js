@@ -31,7 +31,16 @@ function chosen(args) {
     .filter((path) =>
       wanted.length > 0 ? wanted.some((part) => path.includes(part)) : kindOf(path) === kind,
     );
-  return [...paths.filter(isOfPage), ...paths.filter((path) => !isOfPage(path))];
+  return paths.sort((a, b) => rankOf(a) - rankOf(b));
+}
+
+/** Of those without a browser that take longest: at the end one core would wait for them. */
+const LONG = ['memory-4gib', 'hostile', 'open-model', 'bench.test', 'threads'];
+
+/** @param {string} path when it begins; those of the page are first */
+function rankOf(path) {
+  const rank = LONG.findIndex((part) => path.includes(part));
+  return isOfPage(path) ? -1 : rank < 0 ? LONG.length : rank;
 }
 
 /** @param {string} path */

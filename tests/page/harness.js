@@ -194,7 +194,7 @@ export async function violations(page) {
     const { axe } = /** @type {{ axe: typeof import('axe-core') }} */ (
       /** @type {unknown} */ (globalThis)
     );
-    const result = await axe.run();
+    const result = await axe.run({ resultTypes: ['violations'] });
     return result.violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
     );
