@@ -171,15 +171,15 @@ test('a revision is part of the hub’s address, and what follows is of the comm
 });
 
 test('an address copied from the hub is of its folder at its revision', async () => {
-  /** What is asked for first. @param {string} address @param {string} [revision] */
-  const askedFor = async (address, revision) => {
+  /** What is asked for first. @param {string} address @param {string} [revision] @param {string} [site] */
+  const askedFor = async (address, revision, site = 'https://huggingface.co/') => {
     /** @type {string[]} */
     const asked = [];
     const failing = async (/** @type {unknown} */ url) => {
       asked.push(String(url));
       return new Response('', { status: 404 });
     };
-    const source = `https://huggingface.co/${address}`;
+    const source = site + address;
     await rejectsCode(open(source, { revision, fetch: failing }), 'ERR_LOAD');
     return asked.join().replace('https://huggingface.co/', '');
   };
@@ -209,8 +209,17 @@ test('an address copied from the hub is of its folder at its revision', async ()
       ['blob/tree.1/tree/blob/tree', 'blob/tree.1/resolve/blob/tree'],
       ['gpt2/resolve/main/', 'gpt2/resolve/main'],
     ],
+    // Names without an organization.
+    ...[
+      ['gpt2', 'gpt2/resolve/main'],
+      ['gpt2/', 'gpt2/resolve/main'],
+      ['gpt2/tree/v1', 'gpt2/resolve/v1'],
+      ['gpt2/blob/main/config.json', 'gpt2/resolve/main'],
+    ],
   ])
     assert.equal(await askedFor(address), `${folderOfIt}/config.json`, address);
+  for (const site of ['https://hf.co/', 'https://www.huggingface.co/'])
+    assert.equal(await askedFor('org/model', 'v2', site), 'org/model/resolve/v2/config.json');
   assert.equal(await askedFor('org/model', 'v2'), 'org/model/resolve/v2/config.json');
   assert.equal(await askedFor('org/model/tree/v1', 'v2'), 'org/model/resolve/v1/config.json');
 });

@@ -312,6 +312,7 @@ for (const kind of /** @type {const} */ (['AdamW', 'SGD']))
 
 test('a group takes its settings alone, and what is saved can be loaded', () => {
   const optimizer = new hw.AdamW(linear().parameters());
+  /** @type {any[]} */
   const [group] = optimizer.groups;
   for (const key of ['initialLr', 'weight_decay', 'name'])
     assert.throws(() => (group[key] = 0.5), TypeError);

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { load as loadHere } from 'headwise';
 import { load, Tensor, tensor, transfer, zeros } from 'headwise/worker';
-import { runNode } from './child.js';
+import { evaluate, runNode } from './child.js';
 import { allClose, data, rejectsCode, throwsCode } from './helpers.js';
 import { fusedTable, inputs } from './seeds.js';
 
@@ -284,4 +284,23 @@ test('arguments that end the Worker, hold themselves or cannot be read reject wi
   };
   await rejectsCode(hw.gelu(zeros([2]), /** @type {any} */ (ends)), 'ERR_DISPOSED');
   await ended;
+});
+
+test('a relative address of a model is of the page as it is at the call', async () => {
+  const script = `
+    const at = (baseURI) => (globalThis.document = { baseURI });
+    at('http://site/a/');
+    const { load } = await import(${JSON.stringify(import.meta.resolve('headwise/worker'))});
+    const { loadModel } = await import(${JSON.stringify(import.meta.resolve('headwise/models'))});
+    const { readFile } = await import('node:fs/promises');
+    const file = new URL('wasm/headwise-simd128.wasm', ${JSON.stringify(import.meta.resolve('headwise'))});
+    const hw = await load({ wasm: new WebAssembly.Module(await readFile(file)) });
+    at('http://site/b/c/');
+    const asked = [];
+    const fetch = async (url) => (asked.push(url), new Response('', { status: 404 }));
+    await loadModel(hw, './model/', { fetch }).catch(() => {});
+    report(asked);
+    await hw.dispose();`;
+  const asked = await evaluate('a page that moves on', script);
+  assert.deepEqual(asked, ['http://site/b/c/model/config.json']);
 });

@@ -15,6 +15,7 @@ import { startHost } from './worker/start-host.js';
 /** @typedef {import('./engine/headwise.js').Headwise} Headwise */
 /** @typedef {import('./tensor/make-tensor.js').NestedArray} NestedArray */
 /** @typedef {import('./tensor/tensor.js').AnyTensor} AnyTensor */
+/** @typedef {import('./tensor/tensor.js').Tensor} Floats */
 /** @typedef {import('./attention/trace.js').Trace} Trace */
 /** @typedef {import('./autograd/optimizers.js').AdamW} AdamW */
 /** @typedef {import('./autograd/optimizers.js').SGD} SGD */
@@ -137,18 +138,33 @@ import { startHost } from './worker/start-host.js';
  */
 
 /**
+ * What can also be set in the Worker, as here: a mapped type has one type for reading and writing.
+ * @typedef {{ get training(): Promise<boolean>, set training(value: boolean) }} RemoteTraining
+ * @typedef {{ get lr(): Promise<number>, set lr(value: number) }} RemoteRate
+ * @typedef {{
+ *   get data(): Promise<Floats>, set data(value: Floats),
+ *   get grad(): Promise<Floats | null>, set grad(value: Floats | null),
+ *   get requiresGrad(): Promise<boolean>, set requiresGrad(value: boolean)
+ * }} RemoteValue
+ */
+/**
+ * @template T
+ * @typedef {(T extends Module ? RemoteTraining : {}) & (T extends Parameter ? RemoteValue : {})
+ *   & (T extends { lr: number, groups: unknown } ? RemoteRate : {})} RemoteSettings
+ */
+/**
  * Parameters in the Worker, with their own settings.
  * @template Settings
  * @typedef {{ params: readonly Remote<Parameter>[] } & Partial<Settings>} RemoteGroup
  */
 /**
  * An object in the Worker, with the same member names. Await its calls (`new` too) and its values. Frozen values (`info`,
- * `shape`, `options`) are available at once. An iterator, such as the result of `generate`, is asynchronous. Its classes
+ * `shape`, `options`, `config`) are available at once. An iterator, such as the result of `generate`, is asynchronous. Its classes
  * cannot be extended, so there is no Module.
  * @template T
  * @typedef {{
- *   [K in keyof T as K extends 'Module' ? never : K extends string ? K : never]:
- *     K extends 'info' | 'shape' | 'options' ? T[K]
+ *   [K in keyof T as K extends 'Module' | keyof RemoteSettings<T> ? never : K extends string ? K : never]:
+ *     K extends 'info' | 'shape' | 'options' | 'config' ? T[K]
  *     : K extends 'scaledDotProductAttention' ? RemoteAttention
  *     : K extends 'enableGrad' | 'noGrad' ? RemoteStretch
  *     : [K, T[K]] extends ['AdamW' | 'SGD', new (parameters: any, options?: infer O) => infer I]
@@ -162,7 +178,7 @@ import { startHost } from './worker/start-host.js';
  *     : T[K] extends (...args: infer A) => infer R
  *       ? (...args: { [I in keyof A]: Sent<A[I]> }) => Promise<Sent<Awaited<R>>>
  *     : Promise<Sent<T[K]>>
- * } & (T extends { dispose(): void } ? AsyncDisposable : {})} Remote
+ * } & RemoteSettings<T> & (T extends { dispose(): void } ? AsyncDisposable : {})} Remote
  */
 
 /**

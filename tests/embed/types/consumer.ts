@@ -121,6 +121,14 @@ export async function trainedThere(hw: RemoteHeadwise): Promise<Tensor[]> {
   await hw.setGradEnabled(await hw.noGrad(() => rows.length > 1));
   const given = await model.loss([Int32Array.of(1, 2)], [[2, -100]], { ignoreIndex: -100 });
   const optimizer = await new hw.AdamW(await model.parameters(), { lr: 0.1 });
+  model.training = false;
+  optimizer.lr = 0.2;
+  const rate: number = await optimizer.lr;
+  const [{ betas }] = await optimizer.groups;
+  const [parameter] = await model.parameters();
+  parameter.requiresGrad = betas[0] > rate;
+  parameter.grad = null;
+  parameter.data = await parameter.data;
   await optimizer.step();
   const norm: number = await hw.clipGradNorm(await model.parameters(), 1);
   const table = await new hw.Embedding({ numEmbeddings: 9, embeddingDim: 2 });

@@ -37,7 +37,16 @@ import { ModuleState, TensorState } from './optimizer-state.js';
 const statesOf = (places, states) =>
   places.map((place) => /** @type {State} */ (states.get(place.module ?? place)));
 
-/** The base class of AdamW and SGD: parameter groups, optimizer state, and the state dict. */
+/**
+ * A group of parameters with its settings.
+ * @template Settings the optimizer's options
+ * @typedef {{ params: readonly (import('../modules/parameter.js').Parameter | Tensor)[] } & Required<Settings>} ParameterGroup
+ */
+
+/**
+ * The base class of AdamW and SGD: parameter groups, optimizer state, and the state dict.
+ * @template [Settings=any]
+ */
 export class Optimizer extends Owned {
   #engine;
   #method;
@@ -109,13 +118,13 @@ export class Optimizer extends Owned {
   /**
    * The groups of parameters with their settings. You may change the settings at any time. Groups are sealed: other keys
    * cannot be added.
-   * @returns {any[]}
+   * @returns {ParameterGroup<Settings>[]}
    */
   get groups() {
     return [...this.#groups];
   }
 
-  /** The learning rate of the first group. Setting it changes all groups. */
+  /** The learning rate of the first group. Setting it changes all groups. @returns {number} */
   get lr() {
     return this.#groups[0].lr;
   }

@@ -49,7 +49,10 @@ const adamw = {
     call.adamw_step_array(config, steps, size, value, gradient, first, second),
 };
 
-/** torch.optim.AdamW (Loshchilov & Hutter 2019). */
+/**
+ * torch.optim.AdamW (Loshchilov & Hutter 2019).
+ * @extends {Optimizer<AdamWOptions>}
+ */
 export class AdamW extends Optimizer {
   /**
    * @internal
@@ -89,7 +92,10 @@ const sgd = {
     call.sgd_step_array(config, size, value, gradient, momentum),
 };
 
-/** torch.optim.SGD. */
+/**
+ * torch.optim.SGD.
+ * @extends {Optimizer<SGDOptions>}
+ */
 export class SGD extends Optimizer {
   /**
    * @internal

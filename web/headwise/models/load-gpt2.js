@@ -1,5 +1,6 @@
 import { checkFunction, checkOptions, checkSignal } from '../checks/check.js';
 import { HeadwiseError } from '../checks/error.js';
+import { baseOf } from '../engine/compile.js';
 import { checkEngine } from '../engine/given-engine.js';
 import { readGpt2Config } from './gpt2-config.js';
 import { openParts } from './open-model.js';
@@ -49,7 +50,7 @@ import { loaderThere } from '../worker/there.js';
 export async function loadGpt2(hw, options) {
   const there = loaderThere(hw);
   if (there !== undefined) {
-    return there('loadGpt2', options);
+    return there('loadGpt2', options, baseOf());
   }
   const known = ['config', 'weights', 'onProgress', 'signal'];
   const given = checkOptions(options, known, 'loadGpt2');

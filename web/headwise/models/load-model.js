@@ -1,6 +1,7 @@
 import { checkFunction, checkOptions, checkSignal, oneOf } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { matrixType } from '../engine/abi.js';
+import { baseOf } from '../engine/compile.js';
 import { checkEngine } from '../engine/given-engine.js';
 import { loaderThere } from '../worker/there.js';
 import { readModelConfig } from './config.js';
@@ -153,7 +154,7 @@ export async function loadModel(hw, source, options) {
   checkFunction(fetch, 'fetch');
   if (there !== undefined) {
     const rest = { dtype, revision, signal, onProgress };
-    return there('loadModel', source, { ...rest, fetch: fetch && lent(fetch) });
+    return there('loadModel', source, { ...rest, fetch: fetch && lent(fetch) }, baseOf());
   }
   const engine = checkEngine(hw);
   const { config, name, openFiles } = await openModel(source, revision, {

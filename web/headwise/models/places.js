@@ -25,8 +25,10 @@ const expected =
   "a Hugging Face id ('org/name'), an address or path of a folder or its config.json, { config, weights } or a list of Files";
 
 /** A model on the hub, maybe a folder or a file of a revision: what one copies from the browser. */
-const page =
-  /^https:\/\/huggingface\.co\/([\w.-]+\/[\w.-]+)(?:\/(tree|blob|resolve)\/([^/?#]+)(\/[^?#]*)?)?\/?(?:[?#].*)?$/;
+const page = new RegExp(
+  String.raw`^https://(?:www\.)?(?:huggingface\.co|hf\.co)/((?:[\w.-]+/)?(?!(?:tree|blob|resolve)/)[\w.-]+)` +
+    String.raw`(?:/(tree|blob|resolve)/([^/?#]+)(/[^?#]*)?)?/?(?:[?#].*)?$`,
+);
 
 /** @param {URL} url of a folder, or its config.json @returns {Folder} */
 function folderAt(url) {

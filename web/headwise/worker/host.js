@@ -6,13 +6,20 @@ import { loadModelHere } from '../models/load-model.js';
 import * as understanding from '../understanding.js';
 import { serve } from './serve.js';
 
+/**
+ * A loader whose calls say last what addresses are relative to: a page's own address may change.
+ * @param {Function} loader
+ */
+const withBase =
+  (loader) =>
+  (/** @type {any[]} */ ...args) => {
+    setBase(args.pop());
+    return loader(...args);
+  };
+
 serve({
   ...understanding,
-  /** @param {import('../engine/load-options.js').LoadOptions} options @param {string | undefined} base the page's */
-  load(options, base) {
-    setBase(base);
-    return load(options);
-  },
-  loadGpt2,
-  loadModel: loadModelHere,
+  load: withBase(load),
+  loadGpt2: withBase(loadGpt2),
+  loadModel: withBase(loadModelHere),
 });
