@@ -12,7 +12,14 @@ const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 const KEYS = {
   ...{ Tab: '\uE004', Enter: '\uE007', Control: '\uE009', Shift: '\uE008', Escape: '\uE00C' },
   ...{ ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014', ArrowDown: '\uE015' },
-  ...{ Home: '\uE011', End: '\uE010', Backspace: '\uE003', Delete: '\uE017' },
+  ...{
+    Home: '\uE011',
+    End: '\uE010',
+    PageUp: '\uE00E',
+    PageDown: '\uE00F',
+    Backspace: '\uE003',
+    Delete: '\uE017',
+  },
 };
 
 /** In ms, what a script and a load may take. */

@@ -142,8 +142,15 @@ lessonTest('edits and progress survive a reload, and can be forgotten', 'wrapper
   const entry = '.lesson-list li:has([href$="wrapper"])';
   assert.match(await textOf(page, entry), /[1-5] of 5 steps/);
   assert.match(await textOf(page, '.start'), /Go on with lesson/);
-  await page.click('.contents button');
-  assert.match(await textOf(page, entry), /0 of 5 steps/);
+  /** Presses the button, and answers its question. @param {boolean} answer */
+  const forget = async (answer) => {
+    await page.evaluate((is) => (globalThis.confirm = () => is), answer);
+    await page.click('.contents button');
+    return textOf(page, entry);
+  };
+  assert.match(await forget(false), /[1-5] of 5 steps/);
+  assert.match(await forget(true), /0 of 5 steps/);
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
   await openLesson(page, 'wrapper');
   assert.doesNotMatch(await codeOf(page, 2), /numHeads: 3/);
 });
@@ -306,8 +313,8 @@ lessonTest('all code and all solutions can be found and printed', 'shapes', asyn
       .map((one) => one.outerHTML),
   );
   assert.deepEqual(hidden, [], 'the browser finds what is not display: none, and opens <details>');
-  if (!('pdf' in page)) return;
-  await page.emulateMediaType('print').catch(() => {});
+  if (!engine.hasCdp) return;
+  await page.emulateMediaType('print');
   const printed = await page.evaluate(() => ({
     bar: getComputedStyle(document.querySelector('.lesson-bar') ?? document.body).display,
     code:
@@ -315,6 +322,7 @@ lessonTest('all code and all solutions can be found and printed', 'shapes', asyn
     wide: document.documentElement.scrollWidth <= innerWidth,
   }));
   assert.ok(printed.code > 800 && printed.wide);
+  assert.equal(printed.bar, 'none');
 });
 
 pageTest(

@@ -112,8 +112,7 @@ export function scoreOf(logits, { target, against }) {
 }
 
 /**
- * A text's score with nothing changed. Its last layer runs as in forwards that begin at a layer, for the last token alone: with float16
- * weights, products of few rows round in another way.
+ * A text's score with nothing changed.
  * @param {Subject} subject
  * @param {readonly number[]} text
  * @param {Question} question
@@ -121,10 +120,7 @@ export function scoreOf(logits, { target, against }) {
  * @returns {{ score: number, residuals: Tensor }} residuals: the streams before each layer and after the last
  */
 export function scoreText(subject, text, question, headMask) {
-  const { residuals } = forward(subject, text, { residuals: true, headMask, logits: 'none' });
-  const layer = subject.numLayers - 1;
-  const start = { layer, residual: entryOf(residuals, layer) };
-  const { logits } = forward(subject, text, { start, headMask });
+  const { logits, residuals } = forward(subject, text, { residuals: true, headMask });
   return { score: scoreOf(logits.data, question), residuals };
 }
 
