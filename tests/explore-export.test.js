@@ -5,10 +5,12 @@ import test from 'node:test';
 import { load } from 'headwise';
 import { readNpy } from 'headwise/formats';
 import { EXPLORE_DEFAULTS } from '../web/page/explore/address.js';
+import { makeExport } from '../web/page/explore/export/choices.js';
 import { allNpy, mapJson, mapNpy, rowInJson } from '../web/page/explore/export/numbers.js';
 import { pageOf } from '../web/page/explore/export/page.js';
 import { settingsInWords, settingsOf } from '../web/page/explore/export/settings.js';
 import { escaped, tag } from '../web/page/explore/export/svg.js';
+import { legendsOf } from '../web/page/explore/legend.js';
 import { rowsOf } from '../web/page/explore/worker/rows.js';
 import { data } from './helpers.js';
 
@@ -37,6 +39,9 @@ async function makeSeen(state = {}, n = N) {
     },
   };
   const tokens = Array.from({ length: n }, (_, i) => ({ id: i, text: `<t${i}>` }));
+  /** @type {(what: any, start: number, end: number) => Promise<Float32Array>} */
+  const rows = async (what, start, end) =>
+    (await rowsOf(source, what, () => assert.fail('no rollout')))(start, end);
   const seen = {
     state: { ...EXPLORE_DEFAULTS, layer: 1, head: 2, ...state },
     run: {
@@ -48,13 +53,7 @@ async function makeSeen(state = {}, n = N) {
       ids: tokens.map(({ id }) => id),
       muted: [],
     },
-    session: {
-      rows: async (
-        /** @type {any} */ what,
-        /** @type {number} */ start,
-        /** @type {number} */ end,
-      ) => (await rowsOf(source, what, () => assert.fail('no rollout')))(start, end),
-    },
+    session: { rows },
     source: 'A model',
     order: [],
     all,
@@ -86,6 +85,28 @@ test('JSON has the same weights, with tokens and settings', async () => {
   assert.equal(read.settings.scale, 'log');
   assert.equal(read.settings.head, 'L1H2');
   assert.deepEqual(read.settings.pins, [{ side: 'key', token: 4 }]);
+});
+
+test('numbers are named after the one map that they are of', async () => {
+  const compared = await makeSeen({ other: { layer: 0, head: 1 } });
+  const palette = /** @type {any} */ ({});
+  for (const format of /** @type {const} */ (['npy', 'json'])) {
+    const { name } = await makeExport('numbers', format, compared, palette);
+    assert.equal(name, `a-model-head-l1h2.${format}`);
+  }
+  const read = JSON.parse(await (await mapJson(compared)).text());
+  assert.equal(read.settings.with, null);
+  assert.equal(settingsOf(compared).with, 'L0H1');
+  const before = await makeSeen({ before: true });
+  assert.equal(settingsOf(before).with, 'itself before muting');
+});
+
+test('a legend’s end is the scale’s', () => {
+  const map = { largest: 0.31, causal: true };
+  const state = { ...EXPLORE_DEFAULTS, scale: /** @type {const} */ ('head') };
+  assert.equal(legendsOf(state, map)[0].max, 0.31);
+  const [weights] = legendsOf({ ...state, other: { layer: 1, head: 1 } }, map);
+  assert.equal(weights.end, 'its largest');
 });
 
 test('numbers in JSON are the shortest that give the float32 back, and NaN is null', () => {

@@ -225,6 +225,14 @@ test('the history stays within its bound, and finds what was seen at a step', ()
   assert.ok(loss > 1.4 && loss < 1.6);
   const found = history.at(1000).step;
   assert.ok(found <= 1000 && found > 980);
+  // Whatever the steps are that a call ends at.
+  for (const gap of [2, 4, 7]) {
+    const odd = new History();
+    for (let step = 1; step < 5000; step += gap) odd.add(snapshot(step, 0), new Float32Array(0));
+    const gaps = odd.seen.slice(1).map((one, i) => one.step - odd.seen[i].step);
+    assert.ok(Math.max(...gaps) <= 64, `every ${gap} steps: a gap of ${Math.max(...gaps)}`);
+    assert.ok(odd.seen.length > 150 && odd.seen.length <= 600, `${odd.seen.length}`);
+  }
   const large = new History();
   for (let step = 0; step < 200; step++) large.add(snapshot(step, 0, 2 ** 17), new Float32Array(0));
   assert.ok(large.bytes <= 6 * 2 ** 20);

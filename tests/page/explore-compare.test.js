@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import { shortName } from '../../web/page/explore/address.js';
 import { runModel } from '../../web/page/explore/worker/model.js';
 import { MODELS } from '../../web/page/explore/models.js';
-import { address, addressHas, openMenu, reread, roomTest, says, scored } from './explore-room.js';
+import {
+  address,
+  addressHas,
+  openMenu,
+  reread,
+  roomTest,
+  says,
+  scored,
+  write,
+} from './explore-room.js';
 import { first, firstPin, model, MOST, rowOf, run, written } from './explore-run.js';
 import { textOf } from './harness.js';
 
@@ -152,16 +161,7 @@ roomTest('a text too long for the address survives a reload', '', async (page) =
   const text = MODELS.austen.texts[0][1].repeat(18);
   assert.ok(text.length > 4000);
   await page.click('#explore-edit');
-  await reread(page, () =>
-    page.$eval(
-      '#explore-input',
-      (input, words) => {
-        /** @type {HTMLTextAreaElement} */ (input).value = words;
-        input.dispatchEvent(new Event('change'));
-      },
-      text,
-    ),
-  );
+  await reread(page, () => write(page, text));
   const tokens = (await page.$$('#explore-text [data-at]')).length;
   assert.ok(tokens > 1000);
   assert.match(await address(page), /kept=/);
@@ -183,10 +183,7 @@ roomTest('a text too long for the address survives a reload', '', async (page) =
   // A note about another text goes with it.
   await page.click('#explore-edit');
   await says(page, '#explore-room-left', /tokens; too long/);
-  await page.$eval('#explore-input', (input) => {
-    /** @type {HTMLTextAreaElement} */ (input).value = '';
-    input.dispatchEvent(new Event('change'));
-  });
+  await write(page, '');
   await says(page, '#explore-message', /no text yet/);
   assert.equal(await textOf(page, '#explore-room-left'), '');
   await page.evaluate(() => (location.hash = '#explore?kept=1-1'));

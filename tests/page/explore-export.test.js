@@ -12,7 +12,7 @@ import { engine } from '../browsers/engines.js';
 import { MODELS } from '../../web/page/explore/models.js';
 import { runModel } from '../../web/page/explore/worker/model.js';
 import { openPageModel } from '../page-model.js';
-import { filesTest, openMenu, reread, roomTest, says } from './explore-room.js';
+import { filesTest, reread, roomTest, says, choose } from './explore-room.js';
 import { parsed, QUERY, saved } from './explore-saving.js';
 import { browser, colours, violations } from './harness.js';
 
@@ -243,12 +243,7 @@ filesTest('what was saved can be opened again', QUERY, async (page) => {
   const path = join(folder, name);
   await writeFile(path, bytes);
   await page.keyboard.press('Escape');
-  await openMenu(page, 'explore-files');
-  await page.click('#explore-open');
-  const input = /** @type {import('puppeteer-core').ElementHandle<HTMLInputElement>} */ (
-    await page.$('input[aria-label="Files to open"]')
-  );
-  await reread(page, () => input.uploadFile(path));
+  await reread(page, () => choose(page, path));
   await page.click('#explore-grid button:nth-child(7)');
   const again = await readNpy((await saved(page, 'numbers', 'npy')).bytes);
   const { data } = await readNpy(bytes);
@@ -336,8 +331,6 @@ filesTest(
 );
 
 filesTest('a long text is pooled in the picture, which says so', '?scale=head', async (page) => {
-  await openMenu(page, 'explore-files');
-  await page.click('#explore-open');
   const size = 1200;
   const { writeNpy } = await import('headwise/formats');
   const { tensor } = await import('headwise');
@@ -345,12 +338,34 @@ filesTest('a long text is pooled in the picture, which says so', '?scale=head', 
   for (let i = 0; i < size; i++) values[i * size + ((7 * i) % size)] = 1;
   const path = join(folder, 'long.npy');
   await writeFile(path, writeNpy(tensor(values, [size, size])));
-  const input = /** @type {import('puppeteer-core').ElementHandle<HTMLInputElement>} */ (
-    await page.$('input[aria-label="Files to open"]')
-  );
-  await reread(page, () => input.uploadFile(path));
+  await reread(page, () => choose(page, path));
   const svg = await parsed(page, (await saved(page, 'map', 'svg')).bytes);
   assert.ok(svg.texts.some((words) => words?.startsWith('Pooled: each cell')));
   const lines = await parsed(page, (await saved(page, 'lines', 'svg')).bytes);
   assert.ok(lines.texts.some((words) => words?.includes('Tokens 1,081 to 1,200 of 1,200')));
 });
+
+roomTest('a picture is as wide as its legend', '?model=names', async (page) => {
+  const { bytes } = await saved(page, 'grid', 'svg');
+  const beyond = await page.evaluate((svg) => {
+    const room = document.createElement('div');
+    room.innerHTML = svg;
+    document.body.append(room);
+    const { right } = /** @type {Element} */ (room.firstElementChild).getBoundingClientRect();
+    const ends = [...room.querySelectorAll('text')].map((one) => one.getBoundingClientRect().right);
+    room.remove();
+    return Math.max(...ends) - right;
+  }, new TextDecoder().decode(bytes));
+  assert.ok(beyond <= 0, `${beyond} pixels beyond it`);
+});
+
+roomTest(
+  'lines to a key alone are said to be that, in the picture too',
+  '?pins=k4',
+  async (page) => {
+    const words = /Only lines to the chosen key, of those that carry at least 90/;
+    await says(page, '#explore-room', words);
+    const { texts } = await parsed(page, (await saved(page, 'lines', 'svg')).bytes);
+    assert.match(texts.join(' '), words);
+  },
+);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { fileOf, small, smallConfig, smallModel } from '../gpt2.js';
 import { engine } from '../helpers.js';
-import { choose, filesTest, reread, says, scored } from './explore-room.js';
+import { choose, filesTest, reread, says, scored, write } from './explore-room.js';
 import { textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -39,17 +39,6 @@ const openModel = (page, names = FILES) =>
 /** @param {Page} page */
 const shown = (page) =>
   page.$$eval('#explore-text [role=option]', (all) => all.map((one) => Number(one.textContent)));
-
-/** @param {Page} page @param {string} text */
-const write = (page, text) =>
-  page.$eval(
-    '#explore-input',
-    (input, value) => {
-      /** @type {HTMLTextAreaElement} */ (input).value = value;
-      input.dispatchEvent(new Event('change'));
-    },
-    text,
-  );
 
 filesTest(
   'without a tokenizer a model reads ids, continues them and is muted',

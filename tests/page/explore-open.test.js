@@ -21,6 +21,8 @@ import {
   runOf,
   says,
   scored,
+  write,
+  numberOf,
 } from './explore-room.js';
 import { contentWidth, schemes, textOf, useScheme, violations, widths } from './harness.js';
 
@@ -234,9 +236,7 @@ filesTest('queries and keys are causal or not, as the switch says', '', async (p
   await page.waitForFunction(
     () => document.querySelector('#explore-table td:last-child')?.textContent !== '–',
   );
-  const rows = (await table(page)).map((row) =>
-    row.map((weight) => Number(weight?.replace('−', '-'))),
-  );
+  const rows = (await table(page)).map((row) => row.map(numberOf));
   for (const row of rows) {
     const sum = row.reduce((a, b) => a + b);
     assert.ok(Math.abs(sum - 1) < 1e-3, String(sum));
@@ -254,10 +254,7 @@ dropTest('a folder that is dropped is a model that reads and predicts', '', asyn
   const type = async () => {
     if (await page.$eval('#explore-editor', (editor) => /** @type {HTMLElement} */ (editor).hidden))
       await page.click('#explore-edit');
-    await page.$eval('#explore-input', (input) => {
-      /** @type {HTMLTextAreaElement} */ (input).value = 'a b c d e f a b c d e';
-      input.dispatchEvent(new Event('change'));
-    });
+    await write(page, 'a b c d e f a b c d e');
   };
   const predicted = async () => {
     await reread(page, type);

@@ -11,29 +11,18 @@ import {
   roomTest,
   says,
   scored,
+  fill,
+  write,
 } from './explore-room.js';
 import { model, run } from './explore-run.js';
 import { textOf } from './harness.js';
-
-/** @import { Page } from 'puppeteer-core' */
-
-/** As if it were typed, and left. @param {Page} page @param {string} id @param {string} value */
-const put = (page, id, value) =>
-  page.$eval(
-    id,
-    (field, given) => {
-      /** @type {HTMLInputElement} */ (field).value = given;
-      field.dispatchEvent(new Event('change'));
-    },
-    value,
-  );
 
 roomTest(
   'what was typed just now is read before the model writes on',
   '?count=3&decoding=greedy',
   async (page) => {
     await hold(page, 'run');
-    await put(page, '#explore-input', 'She was');
+    await write(page, 'She was');
     await isHeld(page);
     await page.click('#explore-write');
     await letGo(page);
@@ -49,14 +38,14 @@ roomTest(
   async (page) => {
     const valueOf = (/** @type {string} */ id) =>
       page.$eval(id, (field) => /** @type {HTMLInputElement} */ (field).value);
-    await put(page, '#explore-count', '500');
+    await fill(page, '#explore-count', '500');
     await says(
       page,
       '#explore-written',
       /^“Tokens” stays 3: it has to be a whole number from 1 to 200\.$/,
     );
     assert.equal(await valueOf('#explore-count'), '3');
-    await put(page, '#explore-count', '2');
+    await fill(page, '#explore-count', '2');
     await says(page, '#explore-written', /^$/);
     assert.equal(await valueOf('#explore-temperature'), '0.33');
     await reread(page, () => page.click('#explore-write'));
@@ -68,14 +57,14 @@ roomTest('a place that a shorter text does not have is not asked about', '?pins=
   await page.focus(FIELD);
   for (let i = 0; i < 3; i++) await page.keyboard.press('PageDown');
   await says(page, '#explore-pins', new RegExp(`${run.source.n} attends to`));
-  await reread(page, () => put(page, '#explore-input', 'She was'));
+  await reread(page, () => write(page, 'She was'));
   await says(page, '#explore-pins', /was2 attends to/);
   assert.equal(await textOf(page, '#explore-message'), '');
 });
 
 roomTest('a text of one token is said to have no losses', '?tint=loss', async (page) => {
   await says(page, '#explore-text-note', /^The darker a token/);
-  await put(page, '#explore-input', 'She');
+  await write(page, 'She');
   await says(page, '#explore-text-note', /^This text has no losses/);
 });
 

@@ -24,6 +24,34 @@ export const scored = (page, old = '') =>
     old,
   );
 
+/** A value as the page writes it. @param {string | null | undefined} text */
+export const numberOf = (text) => Number(text?.replace('−', '-').replace('+', ''));
+
+/** Fills a field, as if it were typed and left. @param {Page} page @param {string} selector @param {string} value */
+export const fill = (page, selector, value) =>
+  page.$eval(
+    selector,
+    (field, given) => {
+      /** @type {HTMLInputElement} */ (field).value = given;
+      field.dispatchEvent(new Event('change'));
+    },
+    value,
+  );
+
+/** Another text. @param {Page} page @param {string} text */
+export const write = (page, text) => fill(page, '#explore-input', text);
+
+/** The rows of a table of parts: name, and value with all decimals. @param {Page} page @param {string} table @returns {Promise<[string, number][]>} */
+export async function partRows(page, table) {
+  const found = await page.$$eval(`${table} tr:has(.sum-cell)`, (all) =>
+    all.map((row) => [
+      row.querySelector('th')?.textContent?.replace(/\s+/g, ' ').trim() ?? '',
+      row.querySelector('td:last-child')?.getAttribute('title') ?? '',
+    ]),
+  );
+  return found.map(([name, words]) => [name, numberOf(words)]);
+}
+
 /** Opens a menu. @param {Page} page @param {string} id */
 export const openMenu = (page, id) => page.$eval(`#${id}`, (menu) => menu.setAttribute('open', ''));
 

@@ -1,25 +1,11 @@
 // Why a head looks where it looks: its score, split over what wrote the residual stream, against the same model in Node.
 import assert from 'node:assert/strict';
 import { qkAttribution } from 'headwise/understanding';
-import { address, addressHas, roomTest, says } from './explore-room.js';
+import { address, addressHas, partRows, roomTest, says } from './explore-room.js';
 import { first, firstPin, model, rowOf, run } from './explore-run.js';
 import { textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
-
-/** @param {string | null | undefined} text */
-const numberOf = (text) => Number(text?.replace('−', '-').replace('+', ''));
-
-/** A table's rows: name, and value with all decimals. @param {Page} page @param {string} id @returns {Promise<[string, number][]>} */
-const rows = async (page, id) => {
-  const found = await page.$$eval(`#${id} tr:has(.sum-cell)`, (all) =>
-    all.map((row) => [
-      row.querySelector('th')?.textContent?.replace(/\s+/g, ' ').trim() ?? '',
-      row.querySelector('td:last-child')?.getAttribute('title') ?? '',
-    ]),
-  );
-  return found.map(([name, words]) => [name, numberOf(words)]);
-};
 
 const weights = () => Array.from(rowOf(firstPin).slice(0, firstPin + 1));
 
@@ -56,7 +42,7 @@ roomTest(
       ),
     );
     for (const id of ['query', 'key', 'pairs']) {
-      const found = await rows(page, `explore-score-${id}`);
+      const found = await partRows(page, `#explore-score-${id}`);
       const [name, whole] = found.pop() ?? [];
       assert.equal(name, 'Score');
       assert.ok(
@@ -78,7 +64,7 @@ roomTest(
       ['query', query],
       ['key', atKey],
     ])) {
-      const own = new Map(await rows(page, `explore-score-${id}`));
+      const own = new Map(await partRows(page, `#explore-score-${id}`));
       const { embedding, biases, heads, mlps } = side;
       const parts = new Map([
         ['Embedding', embedding],
@@ -111,7 +97,7 @@ roomTest(
     await addressHas(page, `key=${second + 1}`);
     await about(page, second);
     const { score } = await expected(second);
-    const found = new Map(await rows(page, 'explore-score-key'));
+    const found = new Map(await partRows(page, '#explore-score-key'));
     assert.ok(Math.abs((found.get('Score') ?? NaN) - score) < 1e-3);
     const pressed = await page.$$eval('#explore-keys [aria-pressed="true"]', (all) => all.length);
     assert.equal(pressed, 1);
@@ -131,7 +117,7 @@ roomTest(
   '?mode=why&head=L0H0',
   async (page) => {
     await page.waitForSelector('#explore-score-query');
-    const names = (await rows(page, 'explore-score-query')).map(([name]) => name);
+    const names = (await partRows(page, '#explore-score-query')).map(([name]) => name);
     assert.deepEqual(names.toSorted(), ['Biases', 'Embedding', 'Score']);
   },
 );

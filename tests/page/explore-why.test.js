@@ -1,6 +1,6 @@
 // "Why this token?": the sum of a logit, and the heads' parts of it, against the same model in Node.
 import assert from 'node:assert/strict';
-import { address, addressHas, ROOM, roomTest, says } from './explore-room.js';
+import { address, addressHas, ROOM, roomTest, says, numberOf, partRows } from './explore-room.js';
 import { first, firstPin, model, run } from './explore-run.js';
 import { ablation } from 'headwise/understanding';
 import { shuffles } from '../../web/page/explore/worker/shuffles.js';
@@ -8,25 +8,14 @@ import { contentWidth, schemes, textOf, useScheme, violations, widths } from './
 
 /** @import { Page } from 'puppeteer-core' */
 
-/** @param {string | null | undefined} text */
-const numberOf = (text) => Number(text?.replace('−', '-').replace('+', ''));
-
 /** @param {{ target?: number, against?: number }} [about] */
 function expected({ target = run.ids[firstPin + 1], against } = {}) {
   const ids = run.ids.slice(0, firstPin + 1);
   return model.decoder.attribution(ids, { target, against });
 }
 
-/** The sum's rows: name, and value with all decimals. @param {Page} page @returns {Promise<[string, number][]>} */
-const rows = async (page) => {
-  const found = await page.$$eval('#explore-sum tr:has(.sum-cell)', (all) =>
-    all.map((row) => [
-      row.querySelector('th')?.textContent?.trim() ?? '',
-      row.querySelector('td:last-child')?.getAttribute('title') ?? '',
-    ]),
-  );
-  return found.map(([name, words]) => [name, numberOf(words)]);
-};
+/** @param {Page} page */
+const rows = (page) => partRows(page, '#explore-sum');
 
 /** @param {number} a @param {number} b */
 const isNear = (a, b) => Math.abs(a - b) < 6e-5 + 1e-5 * Math.abs(b);

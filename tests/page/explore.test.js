@@ -12,6 +12,7 @@ import {
   roomTest,
   says,
   scored,
+  write,
 } from './explore-room.js';
 import {
   card,
@@ -152,15 +153,9 @@ roomTest(
     await reread(page, () => page.keyboard.type('She was happy.'));
     assert.match(await textOf(page, '#explore-text'), /She was happy\./);
     await addressHas(page, 'text=She+was+happy.');
-    await page.$eval('#explore-input', (input) => {
-      /** @type {HTMLTextAreaElement} */ (input).value = '';
-      input.dispatchEvent(new Event('change'));
-    });
+    await write(page, '');
     await says(page, '#explore-message', /no text yet.*The last text .* still shown/);
-    await page.$eval('#explore-input', (input) => {
-      /** @type {HTMLTextAreaElement} */ (input).value = 'word '.repeat(9000);
-      input.dispatchEvent(new Event('change'));
-    });
+    await write(page, 'word '.repeat(9000));
     await says(
       page,
       '#explore-message',
@@ -168,10 +163,7 @@ roomTest(
     );
     await page.click('#explore-sample');
     await says(page, '#explore-message', /^$/);
-    await page.$eval('#explore-input', (input) => {
-      /** @type {HTMLTextAreaElement} */ (input).value = 'a '.repeat(2001);
-      input.dispatchEvent(new Event('change'));
-    });
+    await write(page, 'a '.repeat(2001));
     await says(
       page,
       '#explore-room-left',

@@ -1,5 +1,6 @@
 // What <attention-map> can be given beside a matrix, and a closer look at it.
 import assert from 'node:assert/strict';
+import { engine } from '../browsers/engines.js';
 import { colours, schemes, useScheme } from './harness.js';
 import { hover, isColour, tip, viewTest } from './view-page.js';
 
@@ -151,6 +152,56 @@ viewTest('pointer and keyboard say where they are, with Shift they pin a column'
   assert.deepEqual(heard.at(-1), ['pin-key', 0]);
   assert.equal(await page.$$eval('attention-map >>> .cell-cursor', (all) => all.length), 2);
 });
+
+viewTest('what is no view or place is refused, null is none, and the map goes on', async (page) => {
+  const said = await page.evaluate(`(async () => {
+    const said = [];
+    map.addEventListener('error', ({ message }) => said.push('event ' + message));
+    await map.show({ weights: headwise.zeros([9, 9]) });
+    for (const view of [{ query: 1, key: 1 }, { query: NaN, key: 0, span: 6 }, 'x'])
+      try { map.view = view; } catch ({ code }) { said.push(code); }
+    map.place = { query: 1, key: 1 };
+    map.place = null;
+    said.push(map.view, map.place.query);
+    map.focus();
+    said.push(map.shadowRoot.activeElement === map.shadowRoot.querySelector('.map-field'));
+    const cells = () => { throw new Error('boom'); };
+    await map.show({ cells, tokens: Array(9).fill('t') })
+      .then(() => said.push('shown'), ({ message }) => said.push(message));
+    await map.show({ weights: headwise.zeros([9, 9]) });
+    return said.map(String);
+  })()`);
+  const refused = ['ERR_VALUE', 'ERR_VALUE', 'ERR_VALUE'];
+  assert.deepEqual(said, [...refused, 'null', '-1', 'true', 'boom']);
+});
+
+if (engine.hasCdp)
+  viewTest(
+    'what is shown before it is in a dark page has that page’s colours there',
+    async (page) => {
+      await useScheme(page, 'dark');
+      const pixels = await page.evaluate(`(async () => {
+      document.documentElement.style.colorScheme = 'dark';
+      document.documentElement.style.color = 'white';
+      const view = { weights: headwise.tensor([[0.5, -1], [1, 0.25]]), signed: true };
+      const colours = [];
+      for (const isFirst of [true, false]) {
+        const one = document.createElement('attention-map');
+        if (isFirst) one.show(view);
+        document.body.append(one);
+        if (!isFirst) one.show(view);
+        for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame);
+        const { canvas } = one;
+        const [x, y] = [canvas.width / 4, canvas.height / 4];
+        colours.push([...canvas.getContext('2d').getImageData(x, y, 1, 1).data].join());
+        one.remove();
+      }
+      return colours;
+    })()`);
+      const [before, after] = /** @type {string[]} */ (pixels);
+      assert.equal(before, after);
+    },
+  );
 
 viewTest(
   'a cell is read aloud where it is pointed at, not where it is only marked',

@@ -352,8 +352,10 @@ async function begin(file, cache, signal) {
  * @throws {HeadwiseError} ERR_LOAD; an abort's reason
  */
 export async function openWeb(url, { name = url.href, fetch, signal, isKept }) {
-  const file = new WebFile(url, name, fetch);
-  const cache = isKept ? await FileCache.open(url.href, signal) : undefined;
+  const address = new URL(url);
+  address.hash = ''; // no server sees it, and no cache tells it apart
+  const file = new WebFile(address, name, fetch);
+  const cache = isKept ? await FileCache.open(address.href, signal) : undefined;
   const response = await begin(file, cache, signal);
   if (response === undefined) {
     return new WebReader(file, cache, [signal]);

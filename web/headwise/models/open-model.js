@@ -7,7 +7,7 @@ import { isObject, parseObject } from '../formats/json.js';
 import { openSafetensors, readSafetensorsHeader } from '../formats/safetensors.js';
 import { notThisKind, openReader, UnclearError } from '../formats/source.js';
 import { AbsentError } from '../formats/web-file.js';
-import { openWeb } from '../formats/web-reader.js';
+import { openWeb, WebReader } from '../formats/web-reader.js';
 import { placeOf } from './places.js';
 
 /** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
@@ -96,25 +96,60 @@ async function readObject(source, option, how) {
   }
 }
 
-/** @param {unknown} source @param {string} option @param {Reading} how */
+/**
+ * @param {unknown} source
+ * @param {string} option
+ * @param {Reading} how
+ * @returns {Promise<{ file: SafetensorsFile, isResponse: boolean }>} isResponse: a server that gives no parts is sending all of it
+ */
 async function openWeights(source, option, how) {
   const url = await webAddress(source);
-  return url === undefined
-    ? openSafetensors(/** @type {any} */ (source), {
-        name: nameFor(source, option),
-        signal: how.signal,
-      })
-    : readSafetensorsHeader(await openFile(url, option, how));
+  if (url === undefined) {
+    const named = { name: nameFor(source, option), signal: how.signal };
+    return { file: await openSafetensors(/** @type {any} */ (source), named), isResponse: false };
+  }
+  const reader = await openFile(url, option, how);
+  const file = await readSafetensorsHeader(reader);
+  return { file, isResponse: !(reader instanceof WebReader) };
+}
+
+/** So many responses wait at most until they are read: browsers open six connections to a host. */
+const mostWaiting = 4;
+
+/**
+ * A shard that is asked for again when it is read.
+ * @param {SafetensorsFile} file closed
+ * @param {() => Promise<SafetensorsFile>} open
+ */
+function openedLater(file, open) {
+  file.close();
+  const { name, tensors, byteLength } = file;
+  /** @type {SafetensorsFile | undefined} */
+  let again;
+  return {
+    ...{ name, tensors, byteLength },
+    /** @param {import('../formats/safetensors.js').PiecesOptions} options */
+    async *bytePieces(options) {
+      again = await open();
+      yield* again.bytePieces(options);
+    },
+    close: () => again?.close(),
+  };
 }
 
 /** Opens files one after another; after an error none is open. @param {readonly unknown[]} sources @param {Reading} how */
 async function openShards(sources, how) {
   /** @type {SafetensorsFile[]} */
   const files = [];
+  let waiting = 0;
   try {
     for (const [i, source] of sources.entries()) {
       const option = sources.length > 1 ? `weights[${i}]` : 'weights';
-      files.push(await openWeights(source, option, how));
+      const open = () => openWeights(source, option, how);
+      const { file, isResponse } = await open();
+      const isLater = isResponse && ++waiting > mostWaiting;
+      const later = async () => (await open()).file;
+      files.push(isLater ? /** @type {any} */ (openedLater(file, later)) : file);
     }
     return files;
   } catch (error) {
@@ -189,7 +224,8 @@ async function openFolderWeights(folder, how) {
   let unclear;
   if (whole !== undefined) {
     try {
-      return [await openWeights(whole, 'weights', how)];
+      const { file } = await openWeights(whole, 'weights', how);
+      return [file];
     } catch (error) {
       unclear = error instanceof UnclearError ? error : undefined;
       if (unclear === undefined && !(error instanceof AbsentError)) {

@@ -1,3 +1,4 @@
+import { misfit } from '../checks/error.js';
 import { el } from './element.js';
 import { Frame } from './frame.js';
 import { listenTo } from './gestures.js';
@@ -59,6 +60,7 @@ export class AttentionMap extends Base {
     globalThis.ResizeObserver &&
     new ResizeObserver(() => {
       this.#measure();
+      this.#layers.follow();
       this.#draw(); // at once: a canvas is empty when its size has changed, and would be seen so
       this.#want();
     });
@@ -90,6 +92,15 @@ export class AttentionMap extends Base {
   disconnectedCallback() {
     this.#watch?.disconnect();
     this.#dark?.removeEventListener('change', this.#recolour);
+  }
+
+  /**
+   * Focuses the cells, which keys move through.
+   * @override
+   * @param {FocusOptions} [options]
+   */
+  focus(options) {
+    this.#frame.field.focus(options);
   }
 
   /** The number of cells along a side with one pixel each. */
@@ -126,7 +137,12 @@ export class AttentionMap extends Base {
     return this.#wish && this.#view;
   }
 
-  /** Sets the visible part. */ set view(view) {
+  /** Sets the visible part. @throws {HeadwiseError} ERR_VALUE: not null and not of finite numbers; the view stays */
+  set view(view) {
+    const isPart = [view?.query, view?.key, view?.span].every(Number.isFinite);
+    if (view !== null && !isPart) {
+      throw misfit(view, 'view', '{ query, key, span } with finite numbers, or null');
+    }
     this.#wish = view;
     this.#view = fit(view, this.#size);
     this.#frame.field.classList.toggle('closer', view !== null);
@@ -143,8 +159,9 @@ export class AttentionMap extends Base {
     return this.#place;
   }
 
-  /** Sets the marked cell. */ set place(place) {
-    if (!this.#isAt(place)) this.#mark(place, 'off');
+  /** Sets the marked cell; null: none. @param {Place | null} place */
+  set place(place) {
+    if (!this.#isAt(place ?? NOWHERE)) this.#mark(place ?? NOWHERE, 'off');
   }
 
   /** @param {Place} place */

@@ -17,6 +17,19 @@ const largestOfRows = ({ values, height, width }) =>
   );
 
 /**
+ * What a source throws, its answer rejects with.
+ * @param {Source} source
+ * @param {Region} region
+ */
+function answerOf(source, region) {
+  try {
+    return source.ask(region);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+/**
  * The computed cells of one map: the whole, pooled to the pixels there are, and the part that is looked at, closer. Both
  * stay until something else is looked at, so that moving and zooming only draws.
  */
@@ -30,6 +43,8 @@ export class Layers {
   /** Whether the whole is still that of the source before. */
   #isOld = true;
   /** @type {Promise<void> | undefined} */ #reading;
+  /** Whether the pictures are for a dark page. */
+  #dark = false;
   /** The visible part. @type {Viewport} */ #view = { query: 0, key: 0, span: 0 };
   /** @type {Sides} */ #pixels = { queries: 1, keys: 1 };
 
@@ -62,6 +77,11 @@ export class Layers {
   /** Colours what is known, for the colours around it may have changed. */
   colour() {
     for (const layer of this.all) layer.picture = this.#pictureOf(layer);
+  }
+
+  /** Colours it anew if the page around it has become dark, or light: what is not in a page knows no colours. */
+  follow() {
+    if (this.#how.signed && isDark(this.#canvas) !== this.#dark) this.colour();
   }
 
   /** From the coarse to the fine. */
@@ -99,7 +119,7 @@ export class Layers {
     const source = this.#source;
     for (let region = this.#missing(); source && region; region = this.#missing()) {
       const asked = region;
-      const cells = source.ask(region);
+      const cells = answerOf(source, region);
       if (isPromise(cells)) return this.#wait(source, asked, cells);
       this.#take({ ...asked, ...cells });
     }
@@ -152,6 +172,7 @@ export class Layers {
   #pictureOf(cells) {
     const size = this.#source?.size ?? { queries: 0, keys: 0 };
     const dark = this.#how.signed && isDark(this.#canvas);
+    this.#dark = dark;
     return pictureOf(cells, this.#how, { size, largest: this.largest, dark });
   }
 }

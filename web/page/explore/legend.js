@@ -49,6 +49,7 @@ export function legendsOf(state, { largest, causal }) {
     max: isOne ? largest : 1,
     what: what.filter(Boolean).join('; '),
     masked: causal,
+    end: scale === 'head' && isCompared ? 'its largest' : undefined,
     start: scale === 'log' ? `10⁻${'⁰¹²³⁴⁵⁶⁷⁸⁹'[DECADES]} or less` : '0',
     isSigned: false,
   };

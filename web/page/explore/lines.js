@@ -65,6 +65,10 @@ export const overlayChoice = (room) =>
     </div>`;
   });
 
+/** What is drawn where a key is chosen and no query. @param {number} topP */
+const toKeyWords = (topP) =>
+  `Only lines to the chosen key, of those that carry at least ${percent(topP)} of each token’s attention.`;
+
 /** What is to be drawn of them. @param {Explorer} room */
 function createLines(room) {
   const { run, title, place, pins, shown, session } = room;
@@ -123,6 +127,7 @@ function createLines(room) {
       return { lines: strongest, note };
     }
     const rests = edges.value.filter(({ query }) => isAll(query)).map(({ rest }) => rest);
+    if (rests.length === 0) return { lines, note: toKeyWords(topP.value) };
     const [each, upTo] = queries.size === 1 ? ['Its', ''] : ['Each token’s', 'up to '];
     const note = `${each} lines carry at least ${percent(topP.value)} of its attention; ${upTo}${percent(Math.max(0, ...rests))} is not shown.`;
     return { lines, note };

@@ -125,6 +125,9 @@ export function tensorFigure(item, printed, changed) {
     figure.append(el('p', { class: 'note' }, `${whose([printed])}: ${text}`));
   }
   const more = shape.slice(0, -2).reduce((product, size) => product * size, 1) - parts.length;
-  if (more > 0) figure.append(el('p', { class: 'note' }, `and ${plural(more, 'more matrix')}`));
+  if (more > 0)
+    figure.append(
+      el('p', { class: 'note' }, `and ${plural(more, 'more matrix', 'more matrices')}`),
+    );
   return figure;
 }

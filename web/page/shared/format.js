@@ -7,8 +7,9 @@ const whole = new Intl.NumberFormat('en');
 /** @param {number} value */
 export const formatCount = (value) => whole.format(value);
 
-/** @param {number} count @param {string} noun in the singular */
-export const plural = (count, noun) => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+/** @param {number} count @param {string} one the noun @param {string} [many] its plural */
+export const plural = (count, one, many = `${one}s`) =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
 
 /** Of three digits: what is rounded to a thousand has the next unit. @param {number} ms */
 export function formatTime(ms) {

@@ -1,5 +1,5 @@
 /**
- * All that was seen of a run, within a bound: where there is more, every other snapshot goes, again and again.
+ * All that was seen of a run, within a bound: where there is more, about every other snapshot goes, again and again.
  *
  * @import { Snapshot } from './trainer.js'
  *
@@ -37,12 +37,15 @@ export class History {
     if (this.seen.length > most) this.#thin(most);
   }
 
-  /** Leaves half of the most at most, evenly. @param {number} most */
+  /** Leaves half of the most at most, evenly: the first of each stretch of steps, and the last of all. @param {number} most */
   #thin(most) {
     const { last } = this;
-    const isKept = (/** @type {Seen} */ one) => one.step % this.#stride === 0 || one === last;
+    const stretchOf = (/** @type {Seen | undefined} */ one) =>
+      Math.floor((one?.step ?? -1) / this.#stride);
     while (this.seen.length > most / 2) {
-      this.seen = this.seen.filter(isKept);
+      this.seen = this.seen.filter(
+        (one, i, all) => stretchOf(one) !== stretchOf(all[i - 1]) || one === last,
+      );
       if (this.seen.length > most / 2) this.#stride *= 2;
     }
   }

@@ -17,17 +17,22 @@ import { keep, keptRun, readZip, zipOf } from './kept.js';
 /** What Explore opens. */
 const MODEL = ['config.json', 'model.safetensors', 'tokenizer.json'];
 
-/** The first run, at the step that is shown. @param {Training} room */
+/** The first run, and the step that is looked back at, if one is: what plays is beyond the step that was heard of last. @param {Training} room */
 function firstRun(room) {
   const [run] = room.runs.peek();
-  const step = room.back.peek() === null ? run.step : room.shown.peek();
-  return { run, step, folder: `${run.settings.task}-${step}` };
+  return { run, step: room.back.peek() === null ? undefined : room.shown.peek() };
+}
+
+/** Its folder, with its name. @param {Training} room */
+async function folderOf(room) {
+  const { run, step } = firstRun(room);
+  const taken = await run.files(step);
+  return { run, files: taken.files, folder: `${run.settings.task}-${taken.step}` };
 }
 
 /** @param {Store} store @param {Training} room */
 async function openInExplore(store, room) {
-  const { run, step, folder } = firstRun(room);
-  const files = await run.files(step);
+  const { run, files, folder } = await folderOf(room);
   const found = MODEL.map((name) => ({
     path: `${folder}/${name}`,
     file: new File([files[name]], name),
@@ -39,8 +44,8 @@ async function openInExplore(store, room) {
 
 /** @param {Training} room */
 async function saveFolder(room) {
-  const { run, step, folder } = firstRun(room);
-  const href = URL.createObjectURL(zipOf(await run.files(step), folder));
+  const { files, folder } = await folderOf(room);
+  const href = URL.createObjectURL(zipOf(files, folder));
   el('a', { href, download: `${folder}.zip` }).click();
   URL.revokeObjectURL(href);
 }
@@ -64,17 +69,26 @@ export function keepView(store, room) {
   const kept = signal(/** @type {Kept | undefined} */ (undefined));
   const said = signal({ words: '', isError: false });
   keptRun().then((run) => (kept.value = run));
+  let isBusy = false;
   /** Does it, and says beside the buttons if it fails: the run goes on. @param {() => Promise<unknown>} act */
   const attempt = async (act) => {
+    if (isBusy) return;
+    isBusy = true;
     room.say('');
-    said.value = { words: '', isError: false };
+    // Its steps since the last checkpoint are trained once more.
+    const step = formatCount(room.shown.peek());
+    const waiting = room.back.peek() === null ? '' : `Going back to step ${step} …`;
+    said.value = { words: waiting, isError: false };
     try {
       await act();
+      if (said.peek().words === waiting) said.value = { words: '', isError: false };
     } catch (error) {
       const { message, code } = /** @type {{ message: string, code?: string }} */ (error);
       if (code === 'ERR_STALE') return; // of a run that was ended
       said.value = { words: message, isError: true };
       byId('train-kept', HTMLElement).scrollIntoView({ block: 'nearest' });
+    } finally {
+      isBusy = false;
     }
   };
   /** @param {string} id @param {string} words @param {() => Promise<unknown>} act */

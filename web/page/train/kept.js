@@ -22,13 +22,25 @@ const answered = (request) =>
     request.onerror = () => reject(request.error);
   });
 
+/** What was written may still be refused, where there is no room. @param {IDBTransaction} transaction @returns {Promise<void>} */
+const completed = (transaction) =>
+  new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error);
+  });
+
 /** @template T @param {IDBTransactionMode} mode @param {(store: IDBObjectStore) => IDBRequest<T>} act */
 async function use(mode, act) {
   const opening = indexedDB.open(DATABASE, 1);
   opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
   const database = await answered(opening);
   try {
-    return await answered(act(database.transaction(STORE, mode).objectStore(STORE)));
+    const transaction = database.transaction(STORE, mode);
+    const [result] = await Promise.all([
+      answered(act(transaction.objectStore(STORE))),
+      completed(transaction),
+    ]);
+    return result;
   } finally {
     database.close();
   }

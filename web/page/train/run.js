@@ -85,12 +85,12 @@ export class Run {
     if (!this.isEnded) this.#add(snapshot, new Float32Array(0));
   }
 
-  /** What the run was at a step, to go on from. @param {number} step */
+  /** What the run was at a step, or is now, to go on from. @param {number} [step] */
   save(step) {
     return this.#connected.remote.save(step);
   }
 
-  /** Its folder at a step. @param {number} step */
+  /** Its folder, with the step that it is of. @param {number} [step] default: now */
   files(step) {
     return this.#connected.remote.files(step, this.settings);
   }

@@ -84,7 +84,7 @@ async function drawn(what, seen, palette, { width, font }) {
   switch (what) {
     case 'grid': {
       const legends = legendsOf(
-        { ...alone, hideFirst: false, other: { layer: 0, head: 0 } },
+        { ...alone, of: 'head', hideFirst: false, other: { layer: 0, head: 0 } },
         shown,
       );
       return {
@@ -131,7 +131,9 @@ const slug = (words) =>
  */
 export async function makeExport(what, format, seen, palette, wish = AS_IT_COMES) {
   const isReport = what === REPORT;
-  const part = ['all', 'grid'].includes(what) ? 'all heads' : isReport ? 'report' : mapTitle(seen);
+  const isNumbers = format === 'npy' || format === 'json';
+  const map = isNumbers ? titleOf(seen.state) : mapTitle(seen);
+  const part = ['all', 'grid'].includes(what) ? 'all heads' : isReport ? 'report' : map;
   const file = (/** @type {string} */ view) =>
     `${[slug(seen.source), slug(part), slug(view)].filter(Boolean).join('-')}.${format}`;
   switch (format) {

@@ -51,10 +51,19 @@ function gradientTag({ isSigned, colours }, i) {
   );
 }
 
-/** @param {FigureLegend} legend @param {number} i @param {number} y @param {Palette} palette */
+/**
+ * @param {FigureLegend} legend
+ * @param {number} i
+ * @param {number} y
+ * @param {Palette} palette
+ * @returns {{ content: string, width: number }}
+ */
 function legendRow({ max, what, masked, start = '0', end, middle }, i, y, { ink, line }) {
   const small = { y: y + 10, 'font-size': SMALL_PX, fill: ink };
-  if (max === 0) return textAt(`${what}: 0 everywhere`, { x: 0, ...small });
+  if (max === 0) {
+    const words = `${what}: 0 everywhere`;
+    return { content: textAt(words, { x: 0, ...small }), width: widthOf(words, SMALL_PX) };
+  }
   const parts = [textAt(what, { x: 0, ...small })];
   let x = widthOf(what, SMALL_PX) + 14;
   const add = (/** @type {string} */ words) => {
@@ -77,7 +86,7 @@ function legendRow({ max, what, masked, start = '0', end, middle }, i, y, { ink,
     x += 18;
     add('masked: a later token');
   }
-  return parts.join('');
+  return { content: parts.join(''), width: x };
 }
 
 /**
@@ -92,7 +101,9 @@ function legendRow({ max, what, masked, start = '0', end, middle }, i, y, { ink,
  * @returns {{ svg: string, width: number, height: number }}
  */
 export function figureOf({ title, drawing, legends, settings, words, wide = 0 }, palette) {
-  const inner = Math.max(drawing.width, 420);
+  const rowAt = (/** @type {number} */ top) =>
+    legends.map((legend, i) => legendRow(legend, i, top + i * (LINE_PX + 4), palette));
+  const inner = Math.max(drawing.width, 420, ...rowAt(0).map((row) => row.width));
   const titles = wrapped(title, TITLE_PX * 1.08, inner);
   const notes = [drawing.note ?? '', words]
     .filter(Boolean)
@@ -132,7 +143,7 @@ export function figureOf({ title, drawing, legends, settings, words, wide = 0 },
         }),
       ),
       tag('g', { id: 'drawing', transform: `translate(0 ${top})` }, drawing.content),
-      ...legends.map((legend, i) => legendRow(legend, i, legendTop + i * (LINE_PX + 4), palette)),
+      ...rowAt(legendTop).map(({ content }) => content),
       ...notes.map((line, i) =>
         textAt(line, { x: 0, y: notesTop + LINE_PX * (i + 1), 'font-size': SMALL_PX, fill: soft }),
       ),

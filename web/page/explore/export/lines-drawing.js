@@ -87,8 +87,11 @@ export async function linesDrawing(seen, palette) {
   });
   const head = { y: top - 14, 'font-size': SMALL_PX, fill: palette.soft };
   const percent = (/** @type {number} */ share) => `${Math.round(1000 * share) / 10} %`;
+  const isToKey = state.pins.length > 0 && chosen.query.size === 0;
   const note = [
-    `A row’s lines carry at least ${percent(state.topP)} of it; up to ${percent(most)} is not shown.`,
+    isToKey
+      ? `Only lines to the chosen key, of those that carry at least ${percent(state.topP)} of a row.`
+      : `A row’s lines carry at least ${percent(state.topP)} of it; up to ${percent(most)} is not shown.`,
     end - first < n
       ? `Tokens ${formatCount(first + 1)} to ${formatCount(end)} of ${formatCount(n)}; ${formatCount(beyond)} lines to tokens beyond are left out.`
       : '',

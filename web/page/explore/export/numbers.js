@@ -91,7 +91,7 @@ export async function mapJson(seen) {
   const { n, tokens, ids } = seen.run;
   checkTokens(n);
   const head = {
-    settings: settingsOf(seen),
+    settings: settingsOf({ ...seen, state: { ...seen.state, other: null, before: false } }),
     tokens: tokens.map(({ text }) => text),
     ids,
     shape: [n, n],

@@ -46,7 +46,7 @@ export function settingsInWords({ state, run, source }) {
 
 /** @param {Seen} seen @returns {Record<string, unknown>} heads are named from 0, tokens count from 1, as in the page */
 export function settingsOf({ state, run, source }) {
-  const { of, over, other, muted, pins, scale, hideFirst, topP, view } = state;
+  const { of, over, other, before, muted, pins, scale, hideFirst, topP, view } = state;
   return {
     software: `Headwise ${version}`,
     source,
@@ -58,7 +58,7 @@ export function settingsOf({ state, run, source }) {
     of,
     over,
     head: shortName(state),
-    with: other ? shortName(other) : null,
+    with: other ? shortName(other) : before ? 'itself before muting' : null,
     muted: muted.map(shortName),
     pins: pins.map(({ side, token }) => ({ side, token: token + 1 })),
     scale,

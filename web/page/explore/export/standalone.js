@@ -57,6 +57,9 @@ function floatsOf(base64) {
   return new Float32Array(bytes.buffer);
 }
 
+/** Below it two decimals are 0. */
+const LEAST_TOLD = 0.005;
+
 /**
  * The text, whose tokens are pinned by a click, and tinted by what the pinned one attends to in the first map.
  *
@@ -83,10 +86,13 @@ function textOf(tokens, first, maps) {
       button.setAttribute('aria-pressed', String(pins.some(({ token }) => token === i)));
     });
     const best = line.map((weight, i) => ({ weight, i })).sort((a, b) => b.weight - a.weight);
-    const list = best.slice(0, 3).map(({ weight, i }) => `“${tokens[i]}” ${weight.toFixed(2)}`);
+    const list = best
+      .slice(0, 3)
+      .filter(({ weight }) => weight >= LEAST_TOLD)
+      .map(({ weight, i }) => `“${tokens[i]}” ${weight.toFixed(2)}`);
     const verb = pin?.side === 'key' ? 'is attended to by' : 'attends to';
     note.textContent = pin
-      ? `“${tokens[pin.token]}” ${verb} ${list.join(', ')}.`
+      ? `“${tokens[pin.token]}” ${verb} ${list.join(', ') || 'nothing much'}.`
       : 'Choose a token.';
   };
   let now = first;

@@ -90,10 +90,10 @@ function mute(head, isMuted) {
   return trainer.snapshot();
 }
 
-/** What the run was at a step. @template T @param {number} step @param {(trainer: Trainer) => T} act */
+/** What the run was at a step, or what it is now. @template T @param {number | undefined} step @param {(trainer: Trainer) => T} act */
 function at(step, act) {
   const { trainer, another, checkpoints } = run();
-  if (step === trainer.step) return act(trainer);
+  if (step === undefined || step === trainer.step) return act(trainer);
   const past = another();
   try {
     checkpoints.replay(past, step);
@@ -103,11 +103,12 @@ function at(step, act) {
   }
 }
 
-/** @param {number} step */
+/** @param {number | undefined} step */
 const save = (step) => at(step, (trainer) => trainer.save());
 
-/** @param {number} step @param {Settings} settings of the run */
-const files = (step, settings) => at(step, (trainer) => modelFiles(trainer, settings));
+/** @param {number | undefined} step @param {Settings} settings of the run */
+const files = (step, settings) =>
+  at(step, (trainer) => ({ step: trainer.step, files: modelFiles(trainer, settings) }));
 
 const room = { start, advance, mute, save, files };
 /** @typedef {typeof room} TrainWorker */

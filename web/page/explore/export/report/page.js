@@ -6,6 +6,7 @@
 
 import { rangeOf, stacked, sumOf } from '../../why/sum.js';
 import { nameOf } from '../../why/sum-view.js';
+import { formatWeight } from '../../../shared/format.js';
 import { escaped } from '../svg.js';
 import { scoreSection } from './score.js';
 import { STYLE } from './style.js';
@@ -84,7 +85,7 @@ function mapSection({ map: { svg, scale, row }, tokens }) {
     .sort((a, b) => b.weight - a.weight)
     .map(
       ({ weight, i }) =>
-        `<tr><th scope="row"><span class="token">${escaped(tokens[i].text)}</span></th><td>${i + 1}</td><td>${number(weight)}</td></tr>`,
+        `<tr><th scope="row"><span class="token">${escaped(tokens[i].text)}</span></th><td>${i + 1}</td><td>${formatWeight(weight)}</td></tr>`,
     );
   const table = `<table><thead>${headRow(['token', 'place', 'weight'])}</thead><tbody>${rows.join('')}</tbody></table>`;
   return `<div class="map">${svg}</div><p class="note">Rows are queries, columns keys. Dark: weight 0. Yellow: the scale’s end (${escaped(scale)}).</p><details><summary>What “${escaped(row.from)}” attends to, exactly</summary>${room('Weights', table)}</details>`;

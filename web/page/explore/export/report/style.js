@@ -50,6 +50,9 @@ tfoot { border-top: 1px solid var(--line); font-weight: 600; }
 .grid td.against { background: color-mix(in srgb, var(--against) calc(.44 * var(--share)), var(--raised)); }
 .grid .chosen { outline: 2px solid var(--accent); }
 .map svg { max-width: 100%; height: auto; }
+@media (forced-colors: active) {
+  .cell, .bar, .grid td { forced-color-adjust: none; }
+}
 @media print {
   :root { color-scheme: light; font-size: 11pt; }
   main { max-width: none; margin: 0; }
