@@ -110,6 +110,14 @@ test('where there is no room, the oldest texts make some, and a text that has no
   keepText('f'.repeat(1000));
   assert.match(tooLong(), /this browser does not keep it/);
   assert.deepEqual(novels.map(keptOf), last);
+  // Typed on beyond the room, and taken back: what was there is still there.
+  keepText('typed');
+  mock.timers.tick(SECOND);
+  keepText(`typed${'g'.repeat(1000)}`);
+  assert.equal(keptOf('typed'), 'typed');
+  keepText('typed');
+  assert.equal(keptOf('typed'), 'typed');
+  assert.equal(keptOf(novels[4]), novels[4]);
 });
 
 test('a browser that keeps nothing is not said to keep a text', () => {

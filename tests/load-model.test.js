@@ -413,6 +413,48 @@ test('of many shards few wait, where a server sends each as a whole: browsers op
   model.dispose();
 });
 
+test('a shard that is another file when it is read is refused', async () => {
+  const { fetch: fetchShards } = serveShards({ givesParts: false });
+  const other = serveShards({ givesParts: false });
+  /** @type {Record<string, number>} */
+  const asked = {};
+  /** @type {typeof fetch} */
+  const changing = (address, options) => {
+    const url = String(address);
+    asked[url] = (asked[url] ?? 0) + 1;
+    // The seventh is asked for again, and has another's tensors by then.
+    return asked[url] > 1
+      ? other.fetch(url.replace('model-7', 'model-6'), options)
+      : fetchShards(url, options);
+  };
+  await rejectsCode(
+    loadModel(hw, 'http://shards.test/m/', { fetch: changing }),
+    'ERR_LOAD',
+    'changed while it was read',
+  );
+});
+
+test('weights are where the page was at the call, however long the config takes', async () => {
+  const { weights, fetch: fetchShards } = serveShards({ givesParts: true });
+  const page = /** @type {any} */ (globalThis);
+  page.document = { baseURI: 'http://shards.test/m/' };
+  try {
+    /** @type {typeof fetch} */
+    const moving = async (address, options) => {
+      page.document = { baseURI: 'http://elsewhere.test/room/' };
+      assert.match(String(address), /^http:\/\/shards\.test\/m\//);
+      return fetchShards(address, options);
+    };
+    const shards = Array.from({ length: 9 }, (_, i) => `model-${i + 1}-of-9.safetensors`);
+    const source = { config: 'config.json', weights: shards };
+    const model = await loadModel(hw, source, { fetch: moving });
+    assert.deepEqual(model.stateDict(), weights);
+    model.dispose();
+  } finally {
+    delete page.document;
+  }
+});
+
 test('a fragment of an address is no part of it, for the cache neither', async () => {
   const caches = useCaches();
   // As a browser's: addresses are compared without their fragments.

@@ -53,17 +53,33 @@ test('a model whose object was forgotten serves those that work with it', async 
     const asked = sweep();
     await collect();
     results.ablation = (await asked).effects.shape.join();
+    // A loss that is kept keeps its model, and no logits.
+    const kept = [];
+    const logits = [];
+    const step = async () => {
+      const linear = await new hw.Linear({ inFeatures: 2, outFeatures: 3 });
+      await hw.enableGrad(async () => {
+        const { output } = await linear.forward(tensor([[1, 2], [3, 4]]));
+        logits.push(new WeakRef(output));
+        kept.push(await hw.crossEntropy(output, [0, 1]));
+      });
+      await kept.at(-1).backward();
+    };
+    for (let i = 0; i < 5; i++) await step();
+    await collect();
+    await collect();
+    results.logits = logits.filter((one) => one.deref()).length;
     // None is kept longer.
     const make = async () => void (await (await (await decoder()).forward(ids, { trace: true })).trace[0].norms({ head: 0 }));
-    for (let i = 0; i < 20; i++) { await make(); await collect(); }
+    for (let i = 0; i < 10; i++) { await make(); await collect(); }
     const before = await hw.memoryBytes;
-    for (let i = 0; i < 100; i++) { await make(); if (i % 5 === 0) await collect(); }
+    for (let i = 0; i < 60; i++) { await make(); if (i % 5 === 0) await collect(); }
     results.growth = (await hw.memoryBytes) - before;
     report(results);
     await hw.dispose();`;
   const results = await evaluate('forgotten models', script, { flags: ['--expose-gc'] });
   const expected = { generate: 30, cache: 30, trace: '5,5', optimizer: '2,2' };
-  const more = { loss: 'backward', rows: 'backward', ablation: '2,4', growth: 0 };
+  const more = { loss: 'backward', rows: 'backward', ablation: '2,4', logits: 0, growth: 0 };
   assert.deepEqual(results, { ...expected, ...more });
 });
 

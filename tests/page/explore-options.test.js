@@ -53,6 +53,45 @@ roomTest(
   },
 );
 
+roomTest('Enter in an option takes it, and writes nothing', '?count=3', async (page) => {
+  await openMenu(page, 'explore-continue-how');
+  await page.click('#explore-count');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await addressHas(page, 'count=4');
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
+  assert.equal((await page.$$('#explore-text .written')).length, 0);
+  assert.equal(await textOf(page, '#explore-write'), 'Continue');
+});
+
+roomTest('nothing is written while another model is opened', '?count=3', async (page) => {
+  await hold(page, 'open');
+  await reread(page, async () => {
+    await page.select('#explore-model', 'induction');
+    await isHeld(page);
+    await page.click('#explore-write');
+    await letGo(page);
+  });
+  assert.doesNotMatch(await page.evaluate(() => location.hash), /added/);
+});
+
+roomTest('what is removed while the model writes on is gone', '?count=40', async (page) => {
+  await reread(page, () => page.click('#explore-write'));
+  await page.evaluate(async () => {
+    const button = (/** @type {string} */ id) =>
+      /** @type {HTMLElement} */ (document.getElementById(id));
+    const written = () => document.querySelectorAll('#explore-text .written').length;
+    button('explore-write').click();
+    for (let i = 0; i < 2000 && written() <= 41; i++)
+      await new Promise((resolve) => setTimeout(resolve));
+    button('explore-take-back').click();
+  });
+  await page.waitForFunction(() => !location.hash.includes('added'));
+  await says(page, '#explore-write', /^Continue$/);
+  await says(page, '#explore-text', /speak\.$/);
+  assert.equal((await page.$$('#explore-text .written')).length, 0);
+});
+
 roomTest('a place that a shorter text does not have is not asked about', '?pins=', async (page) => {
   await page.focus(FIELD);
   for (let i = 0; i < 3; i++) await page.keyboard.press('PageDown');

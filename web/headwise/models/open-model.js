@@ -116,6 +116,9 @@ async function openWeights(source, option, how) {
 /** So many responses wait at most until they are read: browsers open six connections to a host. */
 const mostWaiting = 4;
 
+/** What a header says. @param {SafetensorsFile} file */
+const contentsOf = ({ byteLength, tensors }) => JSON.stringify([byteLength, ...tensors]);
+
 /**
  * A shard that is asked for again when it is read.
  * @param {SafetensorsFile} file closed
@@ -131,6 +134,10 @@ function openedLater(file, open) {
     /** @param {import('../formats/safetensors.js').PiecesOptions} options */
     async *bytePieces(options) {
       again = await open();
+      if (contentsOf(again) !== contentsOf(file)) {
+        const problem = 'changed while it was read; expected a file that stays as it is';
+        throw new HeadwiseError('ERR_LOAD', `${name}: ${problem}`);
+      }
       yield* again.bytePieces(options);
     },
     close: () => again?.close(),
@@ -260,13 +267,16 @@ async function openFolder(folder, how) {
  */
 export async function openParts(config, weights, how) {
   const isHeld = reading(() => isPlain(config), 'config', 'a source or an object');
+  const given = copyArray(weights, mostShards) ?? [weights];
+  if (given.length === 0) {
+    throw new HeadwiseError('ERR_VALUE', 'weights is []; expected a source, or a list of shards');
+  }
+  // What addresses are relative to may change while the config comes.
+  const fixed = given.map(async (source) => (await webAddress(source)) ?? source);
+  const shards = await Promise.all(fixed);
   const { values, name } = isHeld
     ? { values: /** @type {any} */ (config), name: 'config.json' }
     : await readObject(config, 'config', how);
-  const shards = copyArray(weights, mostShards) ?? [weights];
-  if (shards.length === 0) {
-    throw new HeadwiseError('ERR_VALUE', 'weights is []; expected a source, or a list of shards');
-  }
   return { config: values, name, openFiles: () => openShards(shards, how) };
 }
 

@@ -139,13 +139,13 @@ export class AttentionMap extends Base {
 
   /** Sets the visible part. @throws {HeadwiseError} ERR_VALUE: not null and not of finite numbers; the view stays */
   set view(view) {
-    const isPart = [view?.query, view?.key, view?.span].every(Number.isFinite);
-    if (view !== null && !isPart) {
+    const wish = view ?? null;
+    if (wish && ![wish.query, wish.key, wish.span].every(Number.isFinite)) {
       throw misfit(view, 'view', '{ query, key, span } with finite numbers, or null');
     }
-    this.#wish = view;
-    this.#view = fit(view, this.#size);
-    this.#frame.field.classList.toggle('closer', view !== null);
+    this.#wish = wish;
+    this.#view = fit(wish, this.#size);
+    this.#frame.field.classList.toggle('closer', wish !== null);
     this.#schedule();
     this.#want();
   }

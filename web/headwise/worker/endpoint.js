@@ -3,13 +3,13 @@ import { reading } from '../checks/foreign.js';
 import { Held, leave } from './held.js';
 import { Incoming } from './incoming.js';
 import { Outgoing } from './outgoing.js';
-import { placeOf } from './places.js';
+import { neededBy } from './places.js';
 import { iterable, reach } from './remote.js';
 import { pack } from './wire.js';
 
 /** @typedef {import('./held.js').Scope} Scope */
 
-/** @typedef {{ resolve: (value: any) => void, reject: (error: unknown) => void, target: object | undefined, needed: object[], scope: Scope, isLast: boolean, hasFailed?: boolean }} Pending needed: what stands for the other side's objects in it */
+/** @typedef {{ resolve: (value: any) => void, reject: (error: unknown) => void, target: object | undefined, needed: Set<object>, scope: Scope, isLast: boolean, hasFailed?: boolean }} Pending needed: what stands for the other side's objects in it */
 
 /** @typedef {{ call: number, id: number, path: string[], how: 'call' | 'new' | 'get' | 'set', args: unknown[] }} Call */
 
@@ -95,7 +95,7 @@ export class Endpoint {
     const call = ++this.#lastId;
     /** @type {Scope} */
     const scope = [];
-    const needed = target === undefined ? [] : [target];
+    const needed = new Set(target === undefined ? [] : [target]);
     const answer = new Promise((resolve, reject) => {
       this.#pending.set(call, { resolve, reject, target, needed, scope, isLast });
       try {
@@ -110,14 +110,14 @@ export class Endpoint {
     return iterable(answer);
   }
 
-  /** @param {Call} message @param {Scope} scope @param {object[]} needed what stands for an object of the other side is added */
+  /** @param {Call} message @param {Scope} scope @param {Set<object>} needed what its arguments need is added */
   #ask({ call, id, path, how, args }, scope, needed) {
     if (this.hasEnded) throw this.#ended;
     const name = path.join('.') || 'a callback';
     /** @type {Set<Transferable>} */
     const transfers = new Set();
     const note = (/** @type {object} */ object) => {
-      if (placeOf(object) !== undefined) needed.push(object);
+      for (const one of neededBy(object)) needed.add(one);
       return object;
     };
     const packObject = (/** @type {object} */ object) =>

@@ -53,10 +53,10 @@ export class Incoming {
    * @param {unknown} value
    * @param {Scope} scope
    * @param {object} [target] that was called
-   * @param {readonly object[]} [needed] by the objects that come: what the call was of
+   * @param {ReadonlySet<object>} [needed] by the objects that come: what the call was of
    * @returns {any}
    */
-  unpack(value, scope, target, needed = []) {
+  unpack(value, scope, target, needed = new Set()) {
     const withNeeds = (/** @type {object} */ object) => {
       keepWith(object, needed);
       return object;

@@ -13,16 +13,31 @@ const forgotten = new FinalizationRegistry(
     endpoint.deref()?.drop(id),
 );
 
-/** What stands for all that an object's own one still needs on the other side. @type {WeakMap<object, readonly object[]>} */
+/** What stands for all that an object's own one still needs on the other side. @type {WeakMap<object, ReadonlySet<object>>} */
 const needs = new WeakMap();
+
+/** @type {ReadonlySet<object>} */
+const nothing = new Set();
 
 /**
  * Keeps others as long as an object. On the other side a generator works with its model: nothing here says so otherwise, and
  * the model would be dropped.
  * @param {object} object
- * @param {readonly object[]} others
+ * @param {ReadonlySet<object>} others
  */
 export const keepWith = (object, others) => void needs.set(object, others);
+
+/**
+ * What is kept with all that comes of an object. A tensor passes on what it needs itself: the other side's graph holds tensors as
+ * long as it has to, and a loss that is kept needs no logits.
+ * @param {object} object
+ * @returns {Iterable<object>}
+ */
+export function neededBy(object) {
+  const place = placeOf(object);
+  if (place === undefined) return nothing;
+  return place.name === 'Tensor' ? (needs.get(object) ?? nothing) : [object];
+}
 
 /** @param {object} object @returns {Place | undefined} */
 export const placeOf = (object) => places.get(object);

@@ -3,7 +3,7 @@ import { attachEnd } from '../autograd/record.js';
 import { copyArray } from '../checks/foreign.js';
 import { mostDimensions } from '../tensor/shape.js';
 import { Tensor } from '../tensor/tensor.js';
-import { keepWith, standFor } from './places.js';
+import { keepWith, neededBy, standFor } from './places.js';
 
 /** @typedef {import('./endpoint.js').Endpoint} Endpoint */
 
@@ -40,7 +40,7 @@ export function standIn(endpoint, id, tensor) {
       const method = Tensor.prototype[name];
       const result = method.apply(tensor, args);
       if (endpoint.hasEnded) return result;
-      keepWith(result, [tensor]);
+      keepWith(result, new Set(neededBy(tensor)));
       return standIn(endpoint, endpoint.derive(id, name, args), result);
     },
   });

@@ -86,12 +86,14 @@ function createWriting(room) {
     /** @type {(Token & { id: number })[]} */
     let tokens = [];
     try {
-      // What was typed just now comes first.
+      // What was typed just now comes first; while another model is opened, nothing is written.
       await room.whenRead();
-      for await (const token of session.write(before)) {
+      const isReady = !mine.signal.aborted && !room.isBusy.peek();
+      const from = run.peek();
+      for await (const token of isReady ? session.write(before) : []) {
         if (mine.signal.aborted) break;
         tokens = [...tokens, token];
-        draft.value = { run: run.peek(), tokens };
+        draft.value = { run: from, tokens };
         const rate = (1000 * tokens.length) / (performance.now() - start);
         status.value = `${plural(tokens.length, 'token')}, ${formatRate(rate)} per second`;
       }
@@ -112,11 +114,14 @@ export function continuation(room) {
   const { work, status, write } = createWriting(room);
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
+    // Enter in a field takes what it says, and no more.
+    if (document.activeElement?.closest('.continue-how')) return;
     const current = work.peek();
     if (current) current.abort();
     else write();
   };
   const takeBack = () => {
+    work.peek()?.abort();
     room.set({ added: [] });
     // The button goes; what it took back can be written again.
     byId('explore-write', HTMLElement).focus();

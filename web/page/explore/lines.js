@@ -126,8 +126,10 @@ function createLines(room) {
       const note = `The ${formatCount(MOST_LINES)} strongest of ${plural(lines.length, 'line')} in view; choose a token to see all of its own.`;
       return { lines: strongest, note };
     }
+    if (isAny && ![...queries].some((query) => query >= 0))
+      return { lines, note: toKeyWords(topP.value) };
     const rests = edges.value.filter(({ query }) => isAll(query)).map(({ rest }) => rest);
-    if (rests.length === 0) return { lines, note: toKeyWords(topP.value) };
+    if (rests.length === 0) return { lines, note: '' }; // not here yet, or out of view
     const [each, upTo] = queries.size === 1 ? ['Its', ''] : ['Each token’s', 'up to '];
     const note = `${each} lines carry at least ${percent(topP.value)} of its attention; ${upTo}${percent(Math.max(0, ...rests))} is not shown.`;
     return { lines, note };

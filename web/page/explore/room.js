@@ -170,9 +170,9 @@ function headsSection(room) {
 }
 
 /** @param {Explorer} room @param {() => void} showHelp */
-function keysOf({ session, focus, choices, hasModel }, showHelp) {
+function keysOf({ session, place, choices, hasModel }, showHelp) {
   const pin = (/** @type {'query' | 'key'} */ side) => () => {
-    const token = focus.place[side];
+    const token = place.peek()[side];
     if (token >= 0) choices.pin({ side, token }, true);
   };
   const keys = {

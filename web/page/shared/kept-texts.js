@@ -47,20 +47,33 @@ function oldestFirst() {
   return names.sort((a, b) => ageOf(a) - ageOf(b));
 }
 
-/** In place of the oldest, if there is no room besides them. @param {string} name @param {string} value */
-function store(name, value) {
+/**
+ * Stores a text in place of another one, and of the oldest if there is no room; all of them stay if that is not enough.
+ *
+ * @param {string} name
+ * @param {string} value
+ * @param {string | undefined} other its name
+ */
+function store(name, value, other) {
+  /** @type {[name: string, value: string][]} */
+  const removed = [];
+  const remove = (/** @type {string} */ one) => {
+    removed.push([one, localStorage.getItem(one) ?? '']);
+    localStorage.removeItem(one);
+  };
+  if (other !== undefined) remove(other);
+  const oldest = oldestFirst().filter((one) => one !== name);
   for (;;) {
     try {
       localStorage.setItem(name, value);
       return;
     } catch (error) {
-      const others = oldestFirst().filter((other) => other !== name);
-      const all = others.reduce(
-        (sum, other) => sum + (localStorage.getItem(other) ?? '').length,
-        0,
-      );
-      if (all < value.length) throw error;
-      localStorage.removeItem(others[0]);
+      const next = oldest.shift();
+      if (next === undefined) {
+        for (const [one, before] of removed) localStorage.setItem(one, before);
+        throw error;
+      }
+      remove(next);
     }
   }
 }
@@ -68,13 +81,16 @@ function store(name, value) {
 /** Keeps a text, if the browser does. @param {string} text */
 export function keepText(text) {
   const name = `${PREFIX}${keyOf(text)}`;
-  if (name === latest.name) return;
+  if (name === latest.name) {
+    keeps.value = true;
+    return;
+  }
   try {
     const isTypedOn = Date.now() - latest.time < TYPING && continues(text, latest.text);
-    if (isTypedOn) localStorage.removeItem(latest.name);
     // What was there before may be of an address that somebody has: it stays.
     const isNew = localStorage.getItem(name) === null;
-    store(name, `${Date.now()} ${text}`);
+    const before = isTypedOn && latest.name !== '' ? latest.name : undefined;
+    store(name, `${Date.now()} ${text}`, before);
     latest = { name: isNew ? name : '', text, time: Date.now() };
     for (const old of oldestFirst().slice(0, -MOST)) localStorage.removeItem(old);
     keeps.value = true;

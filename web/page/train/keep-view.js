@@ -69,32 +69,37 @@ export function keepView(store, room) {
   const kept = signal(/** @type {Kept | undefined} */ (undefined));
   const said = signal({ words: '', isError: false });
   keptRun().then((run) => (kept.value = run));
-  let isBusy = false;
   /** Does it, and says beside the buttons if it fails: the run goes on. @param {() => Promise<unknown>} act */
   const attempt = async (act) => {
-    if (isBusy) return;
-    isBusy = true;
     room.say('');
-    // Its steps since the last checkpoint are trained once more.
-    const step = formatCount(room.shown.peek());
-    const waiting = room.back.peek() === null ? '' : `Going back to step ${step} …`;
-    said.value = { words: waiting, isError: false };
+    said.value = { words: '', isError: false };
     try {
       await act();
-      if (said.peek().words === waiting) said.value = { words: '', isError: false };
     } catch (error) {
       const { message, code } = /** @type {{ message: string, code?: string }} */ (error);
       if (code === 'ERR_STALE') return; // of a run that was ended
       said.value = { words: message, isError: true };
       byId('train-kept', HTMLElement).scrollIntoView({ block: 'nearest' });
-    } finally {
-      isBusy = false;
     }
+  };
+  let isTaking = false;
+  /** Takes something of the run, once at a time: at a step that is looked back at, steps since a checkpoint are trained once more. @param {() => Promise<unknown>} act */
+  const take = async (act) => {
+    if (isTaking) return;
+    isTaking = true;
+    const step = formatCount(room.shown.peek());
+    const waiting = room.back.peek() === null ? '' : `Going back to step ${step} …`;
+    await attempt(() => {
+      said.value = { words: waiting, isError: false };
+      return act();
+    });
+    isTaking = false;
+    if (said.peek().words === waiting) said.value = { words: '', isError: false };
   };
   /** @param {string} id @param {string} words @param {() => Promise<unknown>} act */
   const button = (id, words, act) => html`<button type="button" class="quiet" id=${id}
     ?disabled=${drawn(() => room.runs.value.length === 0)}
-    @click=${() => attempt(act)}>${words}</button>`;
+    @click=${() => take(act)}>${words}</button>`;
   const keepHere = async () => {
     const { run, step } = firstRun(room);
     const made = { settings: run.settings, saved: await run.save(step) };
