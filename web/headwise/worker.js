@@ -148,6 +148,7 @@ import { startHost } from './worker/start-host.js';
  * }} RemoteValue
  */
 /**
+ * What of an object can be set.
  * @template T
  * @typedef {(T extends Module ? RemoteTraining : {}) & (T extends Parameter ? RemoteValue : {})
  *   & (T extends { lr: number, groups: unknown } ? RemoteRate : {})} RemoteSettings

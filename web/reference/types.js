@@ -58,6 +58,9 @@ const withClasses = (text, isClass) =>
 /** What an entry of the package says of itself, which tsc leaves out. */
 const MODULE = /^\/\*\*(?:(?!\*\/)[^])*@module[^]*?\*\/\n/;
 
+/** The older tsc gives setters of types results, which it refuses to read. @param {string} text */
+const withoutResults = (text) => text.replace(/^(\s*set \w+\(.*\)): any;$/gm, '$1;');
+
 /**
  * Unlike those that the package ships, made by the newer tsc, they keep the descriptions of `@typedef`s.
  * @param {string} root the repository
@@ -81,7 +84,8 @@ export async function writeTypes(root, out) {
     const file = join(out, name);
     const source = join(root, 'web', 'headwise', name.replace(/\.d\.ts$/, '.js'));
     const [about = ''] = MODULE.exec(await readFile(source, 'utf8')) ?? [];
-    texts.set(file, about + withConstructors(unalias(await readFile(file, 'utf8'))));
+    const text = withoutResults(await readFile(file, 'utf8'));
+    texts.set(file, about + withConstructors(unalias(text)));
   }
   for (const [file, text] of texts) {
     const isClass = (/** @type {string} */ from, /** @type {string} */ name) => {

@@ -38,12 +38,6 @@ const statesOf = (places, states) =>
   places.map((place) => /** @type {State} */ (states.get(place.module ?? place)));
 
 /**
- * A group of parameters with its settings.
- * @template Settings the optimizer's options
- * @typedef {{ params: readonly (import('../modules/parameter.js').Parameter | Tensor)[] } & Required<Settings>} ParameterGroup
- */
-
-/**
  * The base class of AdamW and SGD: parameter groups, optimizer state, and the state dict.
  * @template [Settings=any]
  */
@@ -118,7 +112,7 @@ export class Optimizer extends Owned {
   /**
    * The groups of parameters with their settings. You may change the settings at any time. Groups are sealed: other keys
    * cannot be added.
-   * @returns {ParameterGroup<Settings>[]}
+   * @returns {Required<import('./optimizers.js').ParameterGroup<Settings>>[]}
    */
   get groups() {
     return [...this.#groups];

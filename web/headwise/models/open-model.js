@@ -272,8 +272,8 @@ export async function openParts(config, weights, how) {
     throw new HeadwiseError('ERR_VALUE', 'weights is []; expected a source, or a list of shards');
   }
   // What addresses are relative to may change while the config comes.
-  const fixed = given.map(async (source) => (await webAddress(source)) ?? source);
-  const shards = await Promise.all(fixed);
+  const urls = await Promise.all(given.map(webAddress));
+  const shards = given.map((source, i) => urls[i] ?? source);
   const { values, name } = isHeld
     ? { values: /** @type {any} */ (config), name: 'config.json' }
     : await readObject(config, 'config', how);

@@ -1,7 +1,7 @@
 import { modules } from '../engine/abi.js';
 import { checkBoolean, checkOptions } from '../checks/check.js';
 import { HeadwiseError } from '../checks/error.js';
-import { checkUnchanged, isPlain } from '../checks/foreign.js';
+import { checkUnchanged, isA, isPlain } from '../checks/foreign.js';
 import { isLeaf } from '../autograd/record.js';
 import { addressOf, hideEngine, Owned } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
@@ -61,6 +61,15 @@ export function createModule(engine, { kind, config, what, draw = true }) {
 /** Deeper than modules are nested in practice. */
 const deepest = 64;
 
+/** Whether a property's value may hold modules; a Proxy that was revoked is nothing. @param {unknown} value @returns {value is object} */
+function isContainer(value) {
+  try {
+    return Array.isArray(value) || isPlain(value);
+  } catch {
+    return false;
+  }
+}
+
 /**
  * The modules and the tensors with requiresGrad in an object's properties, and in arrays and plain objects there, each with its
  * name, in the order in which they were set.
@@ -79,11 +88,11 @@ function* partsOf(owner, isDeep, prefix = '', outer = []) {
   for (const [key, value] of Object.entries(owner)) {
     if (around.includes(value)) continue;
     const name = prefix + key;
-    const isModule = value instanceof Module;
+    const isModule = isA(value, Module);
     if (isModule || isLeaf(value)) {
       yield { name, value };
     }
-    if (isModule ? isDeep : Array.isArray(value) || isPlain(value)) {
+    if (isModule ? isDeep : isContainer(value)) {
       yield* partsOf(value, isDeep, `${name}.`, around);
     }
   }
