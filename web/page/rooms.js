@@ -5,7 +5,7 @@
  * @import { Store } from './state.js'
  */
 
-import { byId, el } from './shared/dom.js';
+import { byId, el, focusHeading } from './shared/dom.js';
 import { formatHash, goToRoom, ROOMS } from './state.js';
 
 /** @param {Room} room @returns {HTMLAnchorElement} the navigation's link */
@@ -17,13 +17,6 @@ function linkTo(room) {
 
 /** @param {Room} room */
 const placeOf = (room) => byId(`${room}-room`, HTMLElement);
-
-/** What was clicked is hidden now: the new room's heading is read, and Tab goes on from there. @param {HTMLElement} place */
-function focusOn(place) {
-  const heading = place.querySelector('h1') ?? place;
-  heading.tabIndex = -1;
-  heading.focus({ preventScroll: true });
-}
 
 /** Links with data-room lead to a room as it was left, wherever they are. @param {Store} store */
 function followRoomLinks(store) {
@@ -86,7 +79,8 @@ export function connectRooms(store, open) {
     const hadFocus = isLeft && placeOf(before.room).contains(document.activeElement);
     show();
     if (isLeft) scrollTo(0, 0);
-    if (hadFocus) focusOn(placeOf(after.room));
+    // What was clicked is hidden now.
+    if (hadFocus) focusHeading(placeOf(after.room));
   });
   show();
 }

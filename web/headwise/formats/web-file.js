@@ -33,6 +33,9 @@ export class PassingError extends HeadwiseError {
 /** There is no such file. */
 export class AbsentError extends HeadwiseError {}
 
+/** What is wrong with a file of which a later answer is another version's. */
+export const changed = 'changed while it was read; expected a file that stays as it is';
+
 /** A part is of another version than the beginning. */
 export class ChangedError extends HeadwiseError {}
 
@@ -227,9 +230,7 @@ export class WebFile {
       (range.size ?? this.size) === (this.size ?? range.size);
     if (!isPart || !isSame) {
       discard(response);
-      const { message } = this.error(
-        'changed while it was read; expected a file that stays as it is',
-      );
+      const { message } = this.error(changed);
       throw new ChangedError('ERR_LOAD', message);
     }
     return streamOf(response);

@@ -6,7 +6,7 @@ import { resolve } from '../engine/compile.js';
 import { isObject, parseObject } from '../formats/json.js';
 import { openSafetensors, readSafetensorsHeader } from '../formats/safetensors.js';
 import { notThisKind, openReader, UnclearError } from '../formats/source.js';
-import { AbsentError } from '../formats/web-file.js';
+import { AbsentError, changed } from '../formats/web-file.js';
 import { openWeb, WebReader } from '../formats/web-reader.js';
 import { placeOf } from './places.js';
 
@@ -135,8 +135,7 @@ function openedLater(file, open) {
     async *bytePieces(options) {
       again = await open();
       if (contentsOf(again) !== contentsOf(file)) {
-        const problem = 'changed while it was read; expected a file that stays as it is';
-        throw new HeadwiseError('ERR_LOAD', `${name}: ${problem}`);
+        throw new HeadwiseError('ERR_LOAD', `${name}: ${changed}`);
       }
       yield* again.bytePieces(options);
     },

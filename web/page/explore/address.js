@@ -133,6 +133,12 @@ export const NUMBERS = {
   count: [1, 200, true],
 };
 
+/** Whether a number is one that its field takes. @param {keyof typeof NUMBERS} name @param {number} value */
+export function fitsNumber(name, value) {
+  const [least, most, isWhole] = NUMBERS[name];
+  return value >= least && value <= most && (!isWhole || Number.isInteger(value));
+}
+
 /** A head by its short name. @param {string} text @returns {HeadName | null} */
 export function headOf(text) {
   const [, layer, head] = /^L(\d{1,3})H(\d{1,3})$/.exec(text) ?? [];
@@ -248,11 +254,9 @@ export function parseExplore(params) {
     const word = params.get(name);
     if (/** @type {readonly (string | null)[]} */ (words).includes(word)) state[name] = word;
   }
-  for (const [name, [least, most, isWhole]] of Object.entries(NUMBERS)) {
+  for (const name of Object.keys(NUMBERS)) {
     const value = Number(params.get(name) ?? NaN);
-    if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) {
-      state[name] = value;
-    }
+    if (fitsNumber(name, value)) state[name] = value;
   }
   /** @template T @param {string} name @param {(text: string) => T | null} read @param {readonly T[]} otherwise @returns {readonly T[]} */
   const all = (name, read, otherwise) =>

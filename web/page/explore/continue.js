@@ -10,7 +10,7 @@ import { formatCount, formatRate, plural } from '../shared/format.js';
 import { menu } from '../shared/menu.js';
 import { derived, effect, signal } from '../shared/signals.js';
 import { drawn, html, select, taking } from '../shared/template.js';
-import { NUMBERS } from './address.js';
+import { fitsNumber, NUMBERS } from './address.js';
 
 /** @type {['count' | 'temperature' | 'topK' | 'seed', string, number][]} name, label, step */
 const FIELDS = [
@@ -34,13 +34,13 @@ const DECODINGS = [
  * @param {(words: string) => void} tell why it was not taken; nothing: it was
  */
 function takeNumber(room, [name, label], input, tell) {
-  const [least, most, isWhole] = NUMBERS[name];
   const value = input.valueAsNumber;
-  if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) {
+  if (fitsNumber(name, value)) {
     tell('');
     room.set({ [name]: value });
     return;
   }
+  const [least, most, isWhole] = NUMBERS[name];
   const before = room.state.peek()[name];
   input.value = String(before);
   const range = `${isWhole ? 'a whole number' : 'a number'} from ${least} to ${formatCount(most)}`;

@@ -5,6 +5,7 @@
  */
 
 import { hasModifier } from '../shared/dom.js';
+import { isRemembered, remember } from '../shared/remember.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html, taking } from '../shared/template.js';
 
@@ -31,26 +32,13 @@ const LISTED = [
 /** Where this browser keeps that they are off. */
 const OFF = 'headwise.keys-off';
 
-function wereOff() {
-  try {
-    return localStorage.getItem(OFF) !== null;
-  } catch {
-    return false;
-  }
-}
-
 /** Whether single keys act: who dictates turns them off, as words would press them (WCAG 2.1.4). */
-const areOn = signal(!wereOff());
+const areOn = signal(!isRemembered(OFF, false));
 
 /** @param {boolean} isOn */
 function turn(isOn) {
   areOn.value = isOn;
-  try {
-    if (isOn) localStorage.removeItem(OFF);
-    else localStorage.setItem(OFF, '');
-  } catch {
-    // Until the page is closed.
-  }
+  remember(OFF, !isOn);
 }
 
 /** @param {EventTarget | null} target */

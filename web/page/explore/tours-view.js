@@ -5,6 +5,7 @@
  * @import { TourStep } from './tours.js'
  */
 
+import { isRemembered, remember } from '../shared/remember.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html, nothing } from '../shared/template.js';
 import { percent } from './next-token.js';
@@ -15,23 +16,6 @@ const FIRST = 'induction';
 
 /** Remembers that a tour was offered. */
 const KEY = 'headwise-explore-toured';
-
-/** A browser may forbid its pages to remember anything. */
-function wasOffered() {
-  try {
-    return localStorage.getItem(KEY) !== null;
-  } catch {
-    return true;
-  }
-}
-
-function remember() {
-  try {
-    localStorage.setItem(KEY, '1');
-  } catch {
-    // It is offered again.
-  }
-}
 
 /** What the prediction of the step comes to. @param {Explorer} room */
 function result({ next, run }) {
@@ -58,9 +42,9 @@ function keepFocus() {
 
 /** @param {Explorer} room */
 export function tours(room) {
-  const isNew = signal(!wasOffered());
+  const isNew = signal(!isRemembered(KEY, true));
   const go = (/** @type {TourStep | null} */ tour) => {
-    remember();
+    remember(KEY, true);
     isNew.value = false;
     room.choices.tour(tour);
     keepFocus();

@@ -4,6 +4,7 @@
  * @import { Entry } from './catalogue.js'
  */
 
+import { focusHeading } from '../shared/dom.js';
 import { html, render } from '../shared/template.js';
 import { address, lessons, PARTS } from './catalogue.js';
 import { addressOf, citations, DOCUMENTS } from './documents.js';
@@ -164,9 +165,7 @@ export function showContents(place) {
     forgetAll();
     showContents(place);
     // The button is gone.
-    const heading = place.querySelector('h1');
-    heading?.setAttribute('tabindex', '-1');
-    heading?.focus();
+    focusHeading(place, {});
   };
   const go = next && address(next.id);
   render(

@@ -5,7 +5,7 @@
  * @import { State, Store } from '../state.js'
  */
 
-import { byId, el } from '../shared/dom.js';
+import { byId, el, focusHeading } from '../shared/dom.js';
 import { address, lessons } from './catalogue.js';
 import { showContents } from './contents.js';
 import { ExerciseView } from './exercise-view.js';
@@ -117,13 +117,9 @@ class LessonsRoom {
     this.#place.replaceChildren(page);
     if (entry) this.#openLesson(entry, page, brought);
     else showContents(page);
-    const heading = page.querySelector('h1');
     // From the link at the end to the beginning of the next. Back and Forward lead to where one was.
     if (isFollowed) scrollTo(0, 0);
-    if (heading && (isFollowed || hadFocus)) {
-      heading.tabIndex = -1;
-      heading.focus({ preventScroll: true });
-    }
+    if (isFollowed || hadFocus) focusHeading(page);
   }
 
   /**

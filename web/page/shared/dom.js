@@ -18,6 +18,18 @@ export function byId(id, type) {
 export const hasModifier = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;
 
 /**
+ * Reads a place's heading, from where Tab goes on; the place itself, where it has none yet.
+ *
+ * @param {HTMLElement} place
+ * @param {FocusOptions} [options]
+ */
+export function focusHeading(place, options = { preventScroll: true }) {
+  const heading = place.querySelector('h1') ?? place;
+  heading.tabIndex = -1;
+  heading.focus(options);
+}
+
+/**
  * Where what has the focus goes: the focus goes to the first of these that is seen and takes it, or to the page's main part.
  *
  * @param {...(Element | null | undefined)} wanted
