@@ -372,3 +372,29 @@ test('a page without storage keeps edits until it is closed', options, async () 
     await page.close();
   }
 });
+
+lessonTest('Shift and Tab bring nothing behind the bar', 'causal', async (page) => {
+  await page.focus('.step:nth-of-type(2) .row button');
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  let reached = 0;
+  await page.keyboard.down('Shift');
+  for (;;) {
+    await page.keyboard.press('Tab');
+    const { top, bar, kind } = await page.evaluate(() => {
+      const lessonBar = document.querySelector('.lesson-bar');
+      const element = document.activeElement;
+      const isCode = element?.matches('.cm-content');
+      return {
+        top: element?.getBoundingClientRect().top ?? NaN,
+        bar: lessonBar?.getBoundingClientRect().bottom ?? NaN,
+        kind: lessonBar?.contains(element) ? 'bar' : isCode ? 'code' : 'other',
+      };
+    });
+    if (kind === 'bar') break;
+    // Of code, which may be longer than the window, the line with the cursor is in sight.
+    if (kind !== 'code') assert.ok(top >= bar, `begins at ${top}, the bar ends at ${bar}`);
+    reached++;
+  }
+  await page.keyboard.up('Shift');
+  assert.ok(reached > 3, `${reached} were reached`);
+});

@@ -102,8 +102,8 @@ export function createStep(options) {
 /** Scrolls up to what a run gave, if that is out of sight: on a narrow screen it comes before the code. @param {Element} given */
 export function bringIntoSight(given) {
   const { bottom } = given.getBoundingClientRect();
-  const { scrollMarginTop } = getComputedStyle(given);
-  if (bottom < Number.parseFloat(scrollMarginTop)) given.scrollIntoView({ block: 'nearest' });
+  const { scrollPaddingTop } = getComputedStyle(document.documentElement);
+  if (bottom < Number.parseFloat(scrollPaddingTop)) given.scrollIntoView({ block: 'nearest' });
 }
 
 /** @typedef {ReturnType<typeof createStep>} StepElements */
