@@ -1,16 +1,13 @@
 // Opening files in the Explore room: what they are together, shapes, labels, and the heads that tensors become.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { load, tensor } from 'headwise';
 import { writeNpy, writeSafetensors } from 'headwise/formats';
-import { tokenizerFrom } from '../web/page/explore/open/byte-level.js';
 import { readLabels } from '../web/page/explore/open/labels.js';
 import { fitQueriesAndKeys, fitWeights, roleOf } from '../web/page/explore/open/shapes.js';
 import { sortFiles } from '../web/page/explore/open/sort-files.js';
 import { openTensors } from '../web/page/explore/open/tensors.js';
 import { idTokens } from '../web/page/explore/worker/ids.js';
-import { readTokenizer } from '../web/page/explore/worker/tokens.js';
 import { data } from './helpers.js';
 import { scaledDotProductAttention } from './reference.js';
 
@@ -230,23 +227,6 @@ test('labels are a line, a word or an element each, and refused by the file’s 
   assert.throws(() => texts('t.json', '{'), refused(/t\.json: cannot be parsed/));
 });
 
-test('vocab.json and merges.txt read texts as the tokenizer.json that has them both', () => {
-  const json = JSON.parse(
-    readFileSync(new URL('../web/page/models/austen/tokenizer.json', import.meta.url), 'utf8'),
-  );
-  const merges = json.model.merges.map((/** @type {string | string[]} */ pair) =>
-    typeof pair === 'string' ? pair : pair.join(' '),
-  );
-  const vocab = JSON.stringify(json.model.vocab);
-  const own = readTokenizer(tokenizerFrom(vocab, ['#version: 0.2', ...merges, ''].join('\n')));
-  const whole = readTokenizer(json);
-  const text = 'Mr. Darcy danced only once — with Mrs. Hurst;\nand once with Miss Bingley.';
-  assert.deepEqual(own.encode(text), whole.encode(text));
-  assert.ok(own.encode(text).length < text.length);
-  assert.throws(() => tokenizerFrom(vocab, 'a b\nc\n'), refused(/merges\.txt: its pair 2 is "c"/));
-  assert.throws(() => tokenizerFrom('{', ''), refused(/vocab\.json: cannot be parsed/));
-});
-
 /** @param {Record<string, ReturnType<typeof tensor>>} tensors */
 const safetensors = (tensors) => new File([writeSafetensors(tensors)], 'own.safetensors');
 
@@ -434,21 +414,4 @@ test('an abort ends the reading', async () => {
     openTensors(await load(), files, { signal, onProgress: () => {} }),
     refused(/enough/),
   );
-});
-
-test('every token of the page’s models has a name that can be seen', () => {
-  for (const [name, count] of /** @type {const} */ ([
-    ['austen', 2047],
-    ['induction', 64],
-    ['names', 194],
-  ])) {
-    const file = new URL(`../web/page/models/${name}/tokenizer.json`, import.meta.url);
-    const { token } = readTokenizer(JSON.parse(readFileSync(file, 'utf8')));
-    const names = Array.from({ length: count }, (_, id) => token(id).text);
-    assert.deepEqual(
-      names.filter((words) => words.trim() === '' || /^\s|\s$|\p{C}/u.test(words)),
-      [],
-    );
-    assert.ok(names.includes('␣') || name !== 'induction');
-  }
 });

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { architectures } from '../web/headwise/models/architectures.js';
 import { readModelConfig } from '../web/headwise/models/config.js';
-import { namesOf } from '../web/headwise/models/names.js';
 import { isHeadwiseError, throwsCode } from './helpers.js';
 import { published } from './published-configs.js';
 import { checkMessage, Wording } from './wording.js';
@@ -71,6 +70,8 @@ test('what a config leaves out is as in Hugging Face’s config classes', () => 
   );
 });
 
+const scaled = { factor: 4, low_freq_factor: 1, high_freq_factor: 4 };
+
 /** @type {[string, string, Record<string, unknown>, Record<string, unknown>][]} */
 const spellings = [
   [
@@ -88,6 +89,15 @@ const spellings = [
     { rope_parameters: { rope_type: 'linear', factor: 2, rope_theta: 1e4 } },
   ],
   ['llama', 'no scaling', { rope_scaling: null }, { rope_scaling: {} }],
+  ...['yarn', 'llama3'].map(
+    (rope_type) =>
+      /** @type {typeof spellings[number]} */ ([
+        'llama',
+        `the context before ${rope_type}`,
+        { rope_scaling: { ...scaled, rope_type, original_max_position_embeddings: 16 } },
+        { rope_scaling: { ...scaled, rope_type }, original_max_position_embeddings: 16 },
+      ]),
+  ),
   [
     'gpt_neox',
     'rotary_pct',
@@ -364,37 +374,4 @@ test('a config is read once: what changes while it is read changes nothing', () 
   });
   assert.deepEqual(readModelConfig(counting), readModelConfig(sizes));
   assert.equal(reads, 1);
-});
-
-test('names are those of the state dict with or without the prefix, with gamma and beta', () => {
-  const bert = namesOf(readModelConfig({ model_type: 'bert' }));
-  for (const [key, name] of [
-    ['embeddings.LayerNorm.gamma', 'bert.embeddings.LayerNorm.weight'],
-    ['bert.embeddings.LayerNorm.beta', 'bert.embeddings.LayerNorm.bias'],
-    ['cls.predictions.transform.LayerNorm.gamma', 'cls.predictions.transform.LayerNorm.weight'],
-    ['encoder.layer.0.output.dense.bias', 'bert.encoder.layer.0.output.dense.bias'],
-  ])
-    assert.equal(bert.canonical(key), name);
-  for (const key of ['pooler.dense.weight', 'bert.pooler.dense.bias', 'cls.seq_relationship.bias'])
-    assert.ok(bert.isUnused(bert.canonical(key)), key);
-  assert.ok(!bert.isUnused('cls.predictions.bias'));
-  const llama = namesOf(readModelConfig({ model_type: 'llama' }));
-  assert.equal(llama.canonical('layers.0.mlp.up_proj.weight'), 'model.layers.0.mlp.up_proj.weight');
-  assert.equal(llama.canonical('lm_head.weight'), 'lm_head.weight');
-  assert.ok(!llama.isUnused('lm_head.weight'), 'a head of its own');
-  const tied = namesOf(readModelConfig({ model_type: 'llama', tie_word_embeddings: true }));
-  assert.ok(tied.isUnused('lm_head.weight'), 'a copy');
-  const neox = namesOf(readModelConfig({ model_type: 'gpt_neox' }));
-  assert.ok(neox.isUnused(neox.canonical('layers.3.attention.masked_bias')));
-  assert.ok(!neox.isUnused(neox.canonical('layers.3.attention.query_key_value.bias')));
-  // Heads of other tasks; and buffers that older files have.
-  const distilbert = namesOf(readModelConfig({ model_type: 'distilbert' }));
-  for (const [names, key] of /** @type {const} */ ([
-    [bert, 'classifier.weight'],
-    [llama, 'score.weight'],
-    [neox, 'qa_outputs.bias'],
-    [distilbert, 'pre_classifier.weight'],
-    [distilbert, 'embeddings.position_ids'],
-  ]))
-    assert.ok(names.isUnused(names.canonical(key)), key);
 });

@@ -39,6 +39,7 @@ import { gemmaKinds, mistralKinds, qwenKinds, smolKinds } from './layer-kinds.js
  * @property {readonly (readonly [field: string, value: unknown])[]} [fixed] fields that must be so, or left out
  * @property {string} prefix of the names in a state dict, but for those of the head
  * @property {string} head how the names of an output head begin
+ * @property {string} embedding the token embedding's name after the prefix
  * @property {RegExp} [unused] what else files have
  */
 
@@ -50,6 +51,7 @@ const kin = {
   ...{ isDecoder: true, norm: 'rms', normPlace: 'pre', epsField: 'rms_norm_eps', sizes: kinSizes },
   ...{ keyValueHeads: 0, headDim: 0, activationField: 'hidden_act', activation: 'silu' },
   ...{ isGated: true, ties: false, theta: 1e4, prefix: 'model.', head: 'lm_head.' },
+  embedding: 'embed_tokens',
   unused: /rotary_emb\.inv_freq$/,
 };
 
@@ -58,6 +60,7 @@ const encoder = {
   ...{ isDecoder: false, norm: 'layer', normPlace: 'post', eps: 1e-12, sizes: kinSizes },
   ...{ activationField: 'hidden_act', activation: 'gelu', ties: true },
   ...{ biases: ['qkv', 'out', 'mlp'], defaults: [30522, 768, 12, 12, 512, 3072] },
+  embedding: 'embeddings.word_embeddings',
   fixed: [
     ['position_embedding_type', 'absolute'],
     ['is_decoder', false],
@@ -69,7 +72,7 @@ const bert = {
   ...encoder,
   ...{ epsField: 'layer_norm_eps', tokenTypes: 2, prefix: 'bert.', head: 'cls.predictions.' },
   // The head's bias comes under two names, whether its matrix is tied or not.
-  unused: /pooler\.|seq_relationship\.|position_ids$|\.decoder\.bias$/,
+  unused: /pooler\.|seq_relationship\.|(position|token_type)_ids$|\.decoder\.bias$/,
 };
 
 /** @type {Readonly<Record<string, Architecture>>} */
@@ -91,7 +94,7 @@ export const architectures = {
       ['scale_attn_weights', true],
       ['scale_attn_by_inverse_layer_idx', false],
     ],
-    ...{ prefix: 'transformer.', head: 'lm_head.' },
+    ...{ prefix: 'transformer.', head: 'lm_head.', embedding: 'wte' },
     unused: /\.attn\.(bias|masked_bias)$/,
   },
   gpt_neox: {
@@ -99,7 +102,7 @@ export const architectures = {
     ...{ sizes: kinSizes, defaults: [50432, 6144, 44, 64, 2048, 24576] },
     ...{ activationField: 'hidden_act', activation: 'gelu', ties: false },
     ...{ biases: ['mlp'], attentionBias: true, theta: 1e4, part: 0.25, isParallel: true },
-    ...{ prefix: 'gpt_neox.', head: 'embed_out.' },
+    ...{ prefix: 'gpt_neox.', head: 'embed_out.', embedding: 'embed_in' },
     unused: /\.attention\.(bias|masked_bias|rotary_emb\.inv_freq)$/,
   },
   llama: {

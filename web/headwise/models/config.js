@@ -148,13 +148,21 @@ function rotaries(fields, { theta: usual, localTheta, part: usualPart = 1 }, sha
   const refuse = (/** @type {string} */ expected) => fields.error(given ?? 'hidden_size', expected);
   const spelling = fields.spelling('rope_scaling rope_parameters');
   const scaling = fields.inner(spelling);
+  // Where it stands outside, it counts for all kinds of layers.
+  const original = fields.sizeOrNone('original_max_position_embeddings', 0);
   const none = fields.none();
   const byKind = kinds.map((kind) => scaling?.inner(kind));
   const isByKind = byKind.some((each) => each !== undefined);
   return (slides) => {
     const shared = slides && local !== undefined ? none : scaling;
     const own = isByKind ? byKind[Number(slides)] : shared;
-    const otherwise = { ...shape, theta: slides ? (local ?? theta) : theta, part, refuse };
+    const otherwise = {
+      ...shape,
+      theta: slides ? (local ?? theta) : theta,
+      part,
+      original,
+      refuse,
+    };
     return readRotary(own ?? none, otherwise);
   };
 }

@@ -10,7 +10,6 @@ import { runForward, runRows } from '../modules/forward.js';
 import { checkFloats } from '../tensor/operand.js';
 import { readGiven } from './given-config.js';
 import { innerOf, Model } from './model.js';
-import { namesOf } from './names.js';
 import { checkAsIds, withLengths } from './ragged.js';
 
 /**
@@ -113,23 +112,12 @@ export class Encoder extends Model {
     const entries = Object(dict) === dict ? entriesOf(dict, 'dict') : undefined;
     const inner = innerOf(this);
     const { canonical, head } = inner.names;
-    const among = namesOf(
-      this.config,
-      (entries ?? []).map(([key]) => key),
-    );
-    const renamed = (/** @type {string} */ key) =>
-      among.canonical(key) === canonical(key) ? key : among.canonical(key);
     const before = inner.hasHead;
     inner.hasHead =
       entries?.some(([key]) => canonical(key).startsWith(head) && !this.ignoresEntry(key)) ??
       before;
     try {
-      const own =
-        entries &&
-        /** @type {typeof dict} */ (
-          Object.fromEntries(entries.map(([key, value]) => [renamed(key), value]))
-        );
-      return super.loadStateDict(own ?? dict, options);
+      return super.loadStateDict(dict, options);
     } catch (error) {
       inner.hasHead = before;
       throw error;

@@ -73,7 +73,7 @@ export function readGiven(name, config, options, known) {
     dtype = 'float32',
   } = known ?? {};
   return {
-    ...{ name, names: namesOf(model), hasHead, dtype },
+    ...{ name, names: (keys) => namesOf(model, keys), hasHead, dtype },
     config: Object.freeze({ ...model, ...checkTable(options, table, name) }),
     deviation: known === undefined ? deviationOf(config) : undefined,
   };

@@ -1,11 +1,18 @@
+import { namesOf } from './names.js';
+
 /**
- * The names of a Gpt2's parameters: GPT2Model's. GPT2LMHeadModel's begin with transformer. Files hold the causal mask and its
- * stand-in for -inf besides, and the output head, which is wte.
- * @type {import('./names.js').Names}
+ * The names of a Gpt2's parameters: GPT2Model's, without the transformer. of GPT2LMHeadModel's.
+ * @param {readonly string[]} [keys] all that are loaded
+ * @returns {import('./names.js').Names}
  */
-export const gpt2Names = {
-  prefix: 'transformer.',
-  head: 'lm_head.',
-  canonical: (key) => key.replace(/^transformer\./, ''),
-  isUnused: (key) => key === 'lm_head.weight' || /^h\.\d+\.attn\.(bias|masked_bias)$/.test(key),
-};
+export function gpt2Names(keys) {
+  const names = namesOf({ modelType: 'gpt2', tiesHead: true }, keys);
+  const { prefix } = names;
+  return {
+    ...names,
+    canonical(key) {
+      const name = names.canonical(key);
+      return name.startsWith(prefix) ? name.slice(prefix.length) : name;
+    },
+  };
+}

@@ -169,8 +169,8 @@ export async function loadModel(hw, source, options) {
     const Class = described.isDecoder ? Decoder : Encoder;
     /** @type {Decoder | Encoder} */
     const model = new Class(engine, config, undefined, { ...about, hasHead: hasHead(files) });
-    const keys = files.flatMap(({ tensors }) => [...tensors.keys()]);
-    return await fillModel(model, files, namesOf(described, keys), { onProgress, signal });
+    const names = (/** @type {string[]} */ keys) => namesOf(described, keys);
+    return await fillModel(model, files, names, { onProgress, signal });
   } finally {
     files.forEach((file) => file.close());
   }

@@ -111,12 +111,13 @@ async function loadTensors(model, files, names, onProgress) {
  * @template {Module} Model
  * @param {Model} model whose parameters have canonical names
  * @param {readonly SafetensorsFile[]} files one, or shards
- * @param {Names} names
+ * @param {(keys: string[]) => Names} namesAmong those keys
  * @param {{ onProgress?: (progress: { loaded: number, total: number }) => void, signal?: AbortSignal }} how
  * @returns {Promise<Model>} in evaluation mode, as Hugging Face's from_pretrained gives it
  * @throws {HeadwiseError} ERR_FORMAT: the files are not those of such a model; else as `pieces`
  */
-export async function fillModel(model, files, names, { onProgress, signal }) {
+export async function fillModel(model, files, namesAmong, { onProgress, signal }) {
+  const names = namesAmong(files.flatMap(({ tensors }) => [...tensors.keys()]));
   try {
     await loadTensors(model, files, names, onProgress);
     // The last pieces may have been there at once.

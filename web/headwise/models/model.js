@@ -1,5 +1,6 @@
 // What decoders and encoders have in common: a config, the names of its parameters, and first weights.
 import { HeadwiseError } from '../checks/error.js';
+import { entriesOf } from '../checks/foreign.js';
 import { addressOf } from '../engine/owned.js';
 import { Module } from '../modules/module.js';
 import { drawWeights } from './draw-weights.js';
@@ -10,7 +11,7 @@ import { layModel } from './lay-model.js';
  * @typedef {object} Said
  * @property {string} name the class's
  * @property {import('./config.js').ModelConfig} config
- * @property {import('./names.js').Names} names of the parameters
+ * @property {(keys?: readonly string[]) => import('./names.js').Names} names of the parameters, where those keys are loaded
  * @property {number} [deviation] standard deviation of initial weights; default: they are zero, and the generator is unchanged
  * @property {boolean} [isBare] whether names have no prefix such as transformer.
  * @property {import('./lay-model.js').MatrixType} dtype of matrices
@@ -22,6 +23,7 @@ import { layModel } from './lay-model.js';
  * @typedef {object} Inner
  * @property {import('./config.js').ModelConfig} config
  * @property {import('./names.js').Names} names
+ * @property {(keys: readonly string[]) => import('./names.js').Names} namesAmong those keys
  * @property {import('./lay-model.js').MatrixType} dtype
  * @property {import('../modules/attending.js').Attending} about its forward
  * @property {{ name: string, vocabSize: number, contextLength: number }} loss
@@ -68,7 +70,8 @@ export class Model extends Module {
     };
     this.#inner = {
       config,
-      names,
+      names: names(),
+      namesAmong: names,
       dtype,
       about,
       loss: { ...config, name: `${name}.loss` },
@@ -109,6 +112,25 @@ export class Model extends Module {
    */
   gradientCheckpointingDisable() {
     this.engine.call.module_checkpoint(addressOf(this), false);
+  }
+
+  /**
+   * Copies parameters into the model, under any of the names that Hugging Face's files have for them.
+   * @override
+   * @param {Record<string, import('../tensor/tensor.js').AnyTensor>} dict as of any module
+   * @param {Record<string, never>} [options] none are supported
+   */
+  loadStateDict(dict, options) {
+    const entries = Object(dict) === dict ? entriesOf(dict, 'dict') : [];
+    const { names, namesAmong } = this.#inner;
+    const { canonical } = namesAmong(entries.map(([key]) => key));
+    const isOther = (/** @type {string} */ key) => canonical(key) !== names.canonical(key);
+    const own = entries.some(([key]) => isOther(key))
+      ? Object.fromEntries(
+          entries.map(([key, value]) => [isOther(key) ? canonical(key) : key, value]),
+        )
+      : dict;
+    return super.loadStateDict(/** @type {typeof dict} */ (own), options);
   }
 
   /** @override @protected @param {string} key */

@@ -11,7 +11,10 @@
  * @property {number} factor what cosines and sines are multiplied by
  */
 
-/** @typedef {{ dim: number, theta: number, contextLength: number }} Shape of heads' rotated part */
+/**
+ * Of heads' rotated part; original: the length of context before it was stretched, 0 if the config has none outside.
+ * @typedef {{ dim: number, theta: number, contextLength: number, original: number }} Shape
+ */
 /** @typedef {(fields: Fields, frequencies: Float64Array, shape: Shape) => Rotary} Scale */
 
 /** Linear interpolation of positions. @type {Scale} */
@@ -20,12 +23,16 @@ function linear(fields, frequencies) {
   return { frequencies: frequencies.map((frequency) => frequency / factor), factor: 1 };
 }
 
+/** The length of context before scaling. @param {Fields} fields @param {Shape} shape */
+const originalOf = (fields, { original, contextLength }) =>
+  original || fields.size('original_max_position_embeddings', contextLength);
+
 /** Llama 3.1: long wavelengths are stretched, short ones are not, those between in part. @type {Scale} */
-function llama3(fields, frequencies, { contextLength }) {
+function llama3(fields, frequencies, shape) {
   const factor = fields.number('factor', undefined);
   const low = fields.number('low_freq_factor', undefined);
   const high = fields.number('high_freq_factor', undefined, low);
-  const context = fields.size('original_max_position_embeddings', contextLength);
+  const context = originalOf(fields, shape);
   const scale = (/** @type {number} */ frequency) => {
     const turns = (context * frequency) / (2 * Math.PI);
     const kept = Math.min(1, Math.max(0, (turns - low) / (high - low)));
@@ -50,8 +57,9 @@ function yarnAttention(fields, factor) {
 }
 
 /** YaRN (Peng et al. 2023): dimensions of few turns are stretched, of many not, with a ramp between. @type {Scale} */
-function yarn(fields, frequencies, { dim, theta, contextLength }) {
-  const context = fields.size('original_max_position_embeddings', contextLength);
+function yarn(fields, frequencies, shape) {
+  const { dim, theta, contextLength } = shape;
+  const context = originalOf(fields, shape);
   const factor = fields.number('factor', contextLength / context);
   fields.number('rope_theta', theta, 1);
   const dimensionOf = (/** @type {number} */ turns) =>
@@ -82,13 +90,14 @@ const scalings = {
  * @param {number} otherwise.theta
  * @param {number} otherwise.part
  * @param {number} otherwise.contextLength
+ * @param {number} otherwise.original as of Shape
  * @param {(expected: string) => Error} otherwise.refuse an error of the part
  * @returns {Rotary}
  * @throws {import('../checks/error.js').HeadwiseError} ERR_FORMAT
  */
 export function readRotary(
   fields,
-  { headDim, theta: usual, part: usualPart, contextLength, refuse },
+  { headDim, theta: usual, part: usualPart, contextLength, original, refuse },
 ) {
   const theta = fields.number('rope_theta', usual);
   const part = fields.number('partial_rotary_factor', usualPart);
@@ -100,7 +109,7 @@ export function readRotary(
   }
   const plain = Float64Array.from({ length: dim / 2 }, (_, i) => theta ** ((-2 * i) / dim));
   const scale = fields.choice(fields.spelling('rope_type type'), scalings, 'default');
-  const rotary = scale(fields, plain, { dim, theta, contextLength });
+  const rotary = scale(fields, plain, { dim, theta, contextLength, original });
   // Of a scaling that another type has, files may keep the numbers.
   const others =
     /^(factor|(low|high)_freq_factor|original_max|attention_factor|beta_|mscale|truncate|finetuned)/;

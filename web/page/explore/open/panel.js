@@ -15,7 +15,7 @@ import { OPENED } from '../models.js';
 import { tokenizerFrom } from './byte-level.js';
 import { createOpenDialog } from './dialog.js';
 import { droppedFiles } from './dropped.js';
-import { ownText } from './own-text.js';
+import { ownJson, ownText } from './own-text.js';
 import { sortFiles } from './sort-files.js';
 
 const KINDS = { model: 'a model', weights: 'attention weights', queries: 'queries and keys' };
@@ -29,7 +29,8 @@ async function readyFiles(sorted) {
   if (tokenizer || !vocab || !merges) return { name, config, weights, tokenizer };
   const pieces = await ownText(vocab, 'vocab.json', 'json');
   const pairs = await ownText(merges, 'merges.txt', 'text');
-  const json = JSON.stringify(tokenizerFrom(pieces, pairs));
+  const described = ownJson(await ownText(config, 'config.json', 'json'), 'config.json');
+  const json = JSON.stringify(tokenizerFrom(pieces, pairs, described?.model_type));
   return { name, config, weights, tokenizer: new Blob([json]) };
 }
 

@@ -11,7 +11,7 @@
  * @property {File[]} tensors
  * @property {File} [labels]
  *
- * @typedef {Omit<ModelFiles, 'tokenizer'> & { name: string, tokenizer?: File, vocab?: File, merges?: File }} OwnModel
+ * @typedef {Omit<ModelFiles, 'config' | 'tokenizer'> & { name: string, config: File, tokenizer?: File, vocab?: File, merges?: File }} OwnModel
  *   without a tokenizer, or vocab and merges: its text is token ids
  */
 

@@ -40,6 +40,15 @@ function labelOfBytes(piece) {
   return bytes.includes(undefined) ? piece : labelOf(/** @type {number[]} */ (bytes));
 }
 
+/** How tokenizers that fall back to bytes write one. */
+const BYTE = /^<0x([0-9A-F]{2})>$/;
+
+/** @param {string} piece of a vocabulary that is text, with ▁ for spaces */
+function labelOfText(piece) {
+  const byte = BYTE.exec(piece)?.[1];
+  return labelOf(byte ? [Number.parseInt(byte, 16)] : piece.replaceAll('▁', ' '));
+}
+
 /** Stands for a text. */
 const TEXT = '\0';
 
@@ -89,8 +98,10 @@ export function readTokenizer(json) {
   const labelOfId = (id) => {
     const piece = tokenizer.id_to_token(id);
     if (piece === undefined) return `#${id}`;
-    if (special.has(id)) return piece;
-    return inBytes ? labelOfBytes(piece) : labelOf(piece.replaceAll('▁', ' '));
+    const added = special.get(id);
+    if (added?.special) return piece;
+    // What was added to a byte-level vocabulary is text: runs of spaces, for example.
+    return inBytes && !added ? labelOfBytes(piece) : labelOfText(piece);
   };
   return {
     encode: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,

@@ -1,0 +1,113 @@
+// Explore's tokenizers: from tokenizer.json or the two files before it, and tokens' names.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { tokenizerFrom } from '../web/page/explore/open/byte-level.js';
+import { readTokenizer } from '../web/page/explore/worker/tokens.js';
+
+/** @param {RegExp} message */
+const refused = (message) => (/** @type {Error} */ error) => message.test(error.message);
+
+test('vocab.json and merges.txt read texts as the tokenizer.json that has them both', () => {
+  const json = JSON.parse(
+    readFileSync(new URL('../web/page/models/austen/tokenizer.json', import.meta.url), 'utf8'),
+  );
+  const merges = json.model.merges.map((/** @type {string | string[]} */ pair) =>
+    typeof pair === 'string' ? pair : pair.join(' '),
+  );
+  const vocab = JSON.stringify(json.model.vocab);
+  const own = readTokenizer(tokenizerFrom(vocab, ['#version: 0.2', ...merges, ''].join('\n')));
+  const whole = readTokenizer(json);
+  const text = 'Mr. Darcy danced only once — with Mrs. Hurst;\nand once with Miss Bingley.';
+  assert.deepEqual(own.encode(text), whole.encode(text));
+  assert.ok(own.encode(text).length < text.length);
+  assert.deepEqual([own.before, own.after], [[], []]);
+  assert.throws(() => tokenizerFrom(vocab, 'a b\nc\n'), refused(/merges\.txt: its pair 2 is "c"/));
+  assert.throws(() => tokenizerFrom('{', ''), refused(/vocab\.json: cannot be parsed/));
+});
+
+test('vocab.json and merges.txt of RoBERTa read a text between <s> and </s>, with a mask', () => {
+  const pieces = {
+    '<s>': 0,
+    '<pad>': 1,
+    '</s>': 2,
+    '<unk>': 3,
+    a: 4,
+    b: 5,
+    Ġ: 6,
+    Ġb: 7,
+    '<mask>': 8,
+  };
+  const vocab = JSON.stringify(pieces);
+  const { encode, before, after, mask, token } = readTokenizer(
+    tokenizerFrom(vocab, 'Ġ b\n', 'roberta'),
+  );
+  assert.deepEqual([before, encode('a <mask> b'), after, mask], [[0], [4, 8, 7], [2], 8]);
+  assert.deepEqual([token(0).isSpecial, token(8).isMask, token(7).text], [true, true, '␣b']);
+  // A GPT-2 that was trained with the same vocabulary puts nothing around a text.
+  const other = readTokenizer(tokenizerFrom(vocab, 'Ġ b\n', 'gpt2'));
+  assert.deepEqual([other.before, other.after, other.encode('a</s>')], [[], [], [4, 2]]);
+});
+
+/** @param {string} content @param {number} id @param {boolean} [special] */
+const added = (content, id, special = false) => ({
+  ...{ id, content, special, normalized: !special },
+  ...{ single_word: false, lstrip: false, rstrip: false },
+});
+
+/** @param {object} tokenizer @param {string} text */
+const labelsOf = (tokenizer, text) => {
+  const { encode, token } = readTokenizer(tokenizer);
+  return encode(text).map((id) => token(id).text);
+};
+
+test('tokens that were added, and bytes, have names that can be seen, as GPT-NeoX’s, Gemma’s and Llama’s', () => {
+  const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true };
+  const none = { version: '1.0', normalizer: null, pre_tokenizer: null, post_processor: null };
+  const runs = {
+    ...{ ...none, pre_tokenizer: bytes, decoder: bytes },
+    added_tokens: [added('<|endoftext|>', 0, true), added('   ', 4)],
+    model: { type: 'BPE', vocab: { '<|endoftext|>': 0, a: 1, b: 2, Ġ: 3 }, merges: [] },
+  };
+  assert.deepEqual(labelsOf(runs, 'a   b'), ['a', '␣␣␣', 'b']);
+  assert.deepEqual(labelsOf(runs, 'a<|endoftext|>'), ['a', '<|endoftext|>']);
+  const spaces = { type: 'Replace', pattern: { String: ' ' }, content: '▁' };
+  const back = { type: 'Replace', pattern: { String: '▁' }, content: ' ' };
+  const gemma = {
+    ...{ ...none, normalizer: spaces },
+    added_tokens: [added('<unk>', 0, true), added('\n\n', 1), added('▁▁', 2), added('\t', 3)],
+    decoder: { type: 'Sequence', decoders: [back, { type: 'ByteFallback' }, { type: 'Fuse' }] },
+    model: {
+      ...{ type: 'BPE', unk_token: '<unk>', byte_fallback: true, fuse_unk: true, merges: [] },
+      vocab: {
+        ...{ '<unk>': 0, '\n\n': 1, '▁▁': 2, '\t': 3, a: 4, b: 5 },
+        ...{ '<0xE2>': 6, '<0x82>': 7, '<0xAC>': 8, '<0x0A>': 9 },
+      },
+    },
+  };
+  for (const [text, ...labels] of [
+    ['a\n\nb', 'a', '↵↵', 'b'],
+    ['a\tb', 'a', '⇥', 'b'],
+    ['a  b', 'a', '␣␣', 'b'],
+    ['a\nb', 'a', '↵', 'b'],
+    ['€', '‹e2›', '‹82›', '‹ac›'],
+  ])
+    assert.deepEqual(labelsOf(gemma, text), labels, text);
+});
+
+test('every token of the page’s models has a name that can be seen', () => {
+  for (const [name, count] of /** @type {const} */ ([
+    ['austen', 2047],
+    ['induction', 64],
+    ['names', 194],
+  ])) {
+    const file = new URL(`../web/page/models/${name}/tokenizer.json`, import.meta.url);
+    const { token } = readTokenizer(JSON.parse(readFileSync(file, 'utf8')));
+    const names = Array.from({ length: count }, (_, id) => token(id).text);
+    assert.deepEqual(
+      names.filter((words) => words.trim() === '' || /^\s|\s$|\p{C}/u.test(words)),
+      [],
+    );
+    assert.ok(names.includes('␣') || name !== 'induction');
+  }
+});
