@@ -81,6 +81,32 @@ test('what was recorded in a Worker is itself when it comes back', async () => {
   await hw.dispose();
 });
 
+test('what the shape methods give has a graph only where gradients are on, in a Worker too', async () => {
+  const far = await load();
+  for (const hw of [any(here), any(far)]) {
+    const engine = hw === any(here) ? any(await here.load({ threads: 1 })) : hw;
+    const module = await new engine.Linear(sizes);
+    const { output } = await engine.enableGrad(() => module.forward(x));
+    const flagsOf = () => [
+      output.reshape([-1]).requiresGrad,
+      output.permute([1, 0]).slice([0, 1]).requiresGrad,
+      [...output][0].requiresGrad,
+    ];
+    assert.deepEqual(flagsOf(), [false, false, false], 'off at first');
+    await assert.rejects(async () => output.reshape([-1]).slice([0, 1]).backward(), /has no graph/);
+    assert.deepEqual(await engine.enableGrad(async () => flagsOf()), [true, true, true]);
+    await engine.setGradEnabled(true);
+    assert.deepEqual(flagsOf(), [true, true, true]);
+    assert.deepEqual(await engine.noGrad(async () => flagsOf()), [false, false, false]);
+    await assert.rejects(async () => engine.noGrad(() => Promise.reject(new Error('own'))), /own/);
+    await assert.rejects(async () => engine.noGrad(any(3)), /fn is 3/);
+    await assert.rejects(async () => engine.setGradEnabled(any('off')), /mode is "off"/);
+    assert.deepEqual(flagsOf(), [true, true, true], 'as before');
+    await output.reshape([-1]).slice([0, 1]).backward();
+    await engine.dispose();
+  }
+});
+
 test('gradients go back through reshape, permute, slice and the first axis of what was recorded in a Worker', async () => {
   /** @param {any} hw */
   async function gradient(hw) {

@@ -186,7 +186,7 @@ roomTest(
     });
     await page.select('#explore-by', 'mean-effect');
     await page.waitForSelector('#explore-message.error');
-    assert.equal((await page.$$('#explore-measure progress')).length, 0);
+    await page.waitForFunction(() => !document.querySelector('#explore-measure progress'));
     await page.select('#explore-by', 'effect');
     await page.waitForSelector('#explore-grid[data-measure=effect] b');
   },

@@ -13,6 +13,7 @@ import { startHost } from './worker/start-host.js';
 
 /** @typedef {import('./engine/load-options.js').LoadOptions} LoadOptions */
 /** @typedef {import('./engine/headwise.js').Headwise} Headwise */
+/** @typedef {import('./autograd/recording-modes.js').RecordingModes} RecordingModes */
 /** @typedef {import('./tensor/make-tensor.js').NestedArray} NestedArray */
 /** @typedef {import('./tensor/tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('./tensor/tensor.js').Tensor} Floats */
@@ -197,18 +198,36 @@ const engines = new WeakMap();
 
 /**
  * What the function of a stretch returns stays here.
+ * @param {() => () => void} begin notes the mode here
  * @param {(fn: unknown) => Promise<unknown>} inWorker
  * @returns {(fn: unknown) => Promise<unknown>}
  */
-const stretch = (inWorker) => async (fn) => {
+const stretch = (begin, inWorker) => async (fn) => {
+  if (typeof fn !== 'function') return inWorker(fn);
   /** @type {unknown} */
   let result;
+  const end = begin();
   const run = async () => {
-    result = await /** @type {Function} */ (fn)();
+    try {
+      result = await fn();
+    } finally {
+      end();
+    }
   };
-  await inWorker(typeof fn === 'function' ? run : fn);
+  await inWorker(run).finally(end);
   return result;
 };
+
+/** Notes how the Worker records: shape methods of recorded tensors run here. @param {any} hw @param {RecordingModes} modes */
+function noteRecording(hw, modes) {
+  hw.enableGrad = stretch(() => modes.begin(true), hw.enableGrad);
+  hw.noGrad = stretch(() => modes.begin(false), hw.noGrad);
+  const { setGradEnabled } = hw;
+  hw.setGradEnabled = (/** @type {unknown} */ mode) => {
+    if (typeof mode === 'boolean') modes.set(mode);
+    return setGradEnabled(mode);
+  };
+}
 
 /**
  * Starts an engine in a Worker, like `load` of 'headwise'. Its computations never block the page. The names are the same,
@@ -232,7 +251,7 @@ export async function load(options) {
     const asked = [{ simd, threads, wasm }, baseOf()];
     const hw = await connection.send(0, ['load'], 'call', asked);
     engines.set(connection, hw);
-    for (const name of ['enableGrad', 'noGrad']) hw[name] = stretch(hw[name]);
+    noteRecording(hw, connection.modes);
     const { dispose } = hw;
     hw.dispose = async () => {
       try {

@@ -146,25 +146,22 @@ function switchTo(engine, mode) {
 
 /** @param {Engine} engine @param {boolean} mode of the latest stretch, or of the engine */
 export function setRecording(engine, mode) {
-  const { modes } = engine;
-  modes[modes.length - 1].mode = mode;
+  engine.modes.set(mode);
   switchTo(engine, mode);
 }
 
 /**
- * A stretch with another mode; async ones may end in any order.
+ * A stretch with another mode.
  * @param {Engine} engine
  * @param {boolean} mode
  * @returns {() => void} ends it
  */
 function beginStretch(engine, mode) {
-  const { modes } = engine;
-  const stretch = { mode };
-  modes.push(stretch);
+  const end = engine.modes.begin(mode);
   switchTo(engine, mode);
   return () => {
-    modes.splice(modes.indexOf(stretch), 1);
-    switchTo(engine, !engine.disposed && modes[modes.length - 1].mode);
+    end();
+    switchTo(engine, !engine.disposed && engine.modes.latest);
   };
 }
 

@@ -1,4 +1,5 @@
 import { net } from './dispose.js';
+import { RecordingModes } from '../autograd/recording-modes.js';
 import { HeadwiseError } from '../checks/error.js';
 import { checkUnchanged } from '../checks/foreign.js';
 import { noArray, sizeOf } from '../tensor/shape.js';
@@ -63,8 +64,7 @@ export class Engine {
   #failure;
   /** Whether what results came from is kept, for backward. */
   isRecording = false;
-  /** The modes of recording, the latest last: of the stretches that go on, and before them the engine's own. */
-  modes = [{ mode: false }];
+  modes = new RecordingModes();
 
   /**
    * @param {WebAssembly.Module} module

@@ -1,3 +1,4 @@
+import { RecordingModes } from '../autograd/recording-modes.js';
 import { HeadwiseError } from '../checks/error.js';
 import { reading } from '../checks/foreign.js';
 import { Held, leave } from './held.js';
@@ -29,6 +30,8 @@ export class Endpoint {
   #incoming;
   /** @type {unknown} why no call can be made any more */
   #ended;
+  /** Of the engine on the other side, as the calls so far have set them. */
+  modes = new RecordingModes();
 
   /**
    * @param {(message: object, transfers: Transferable[]) => void} post

@@ -24,7 +24,8 @@ const end =
   'a tensor of a Worker has its graph there; expected its own backward, or detach() where it is used here';
 
 /**
- * Lets a tensor stand for one of the other side. What its shape methods return stands for what they return there. Changes of
+ * Lets a tensor stand for one of the other side. What its shape methods return while that records stands for what they return
+ * there. Changes of
  * `data` here do not reach it: where the tensor is passed on, the other side takes its own values.
  * @param {Endpoint} endpoint
  * @param {number} id
@@ -40,6 +41,7 @@ export function standIn(endpoint, id, tensor) {
       const method = Tensor.prototype[name];
       const result = method.apply(tensor, args);
       if (endpoint.hasEnded) return result;
+      if (!endpoint.modes.latest) return result.detach();
       keepWith(result, new Set(neededBy(tensor)));
       return standIn(endpoint, endpoint.derive(id, name, args), result);
     },

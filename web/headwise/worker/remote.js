@@ -113,6 +113,8 @@ function settableEntries(name, entries, ask) {
 export function remoteObject(has, ask) {
   /** @type {Record<PropertyKey, any>} */
   const remote = Object.assign(new RemoteObject(), has.constants);
+  // They were frozen before they were sent.
+  Object.values(has.constants).forEach(Object.freeze);
   for (const method of has.methods) {
     remote[method] = (/** @type {unknown[]} */ ...args) => ask([method], 'call', args, remote);
   }
