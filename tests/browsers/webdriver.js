@@ -306,9 +306,21 @@ export class WebKitPage {
     return `/element/${found[ELEMENT]}`;
   }
 
-  /** @param {string} selector */
+  /**
+   * WebKit's driver scrolls by rules of its own, which know nothing of scroll-padding: what is out of sight is brought to the
+   * middle first.
+   *
+   * @param {string} selector
+   */
   async click(selector) {
-    await this.#command('POST', `${await this.#element(selector)}/click`);
+    const element = await this.#element(selector);
+    await this.$eval(selector, (target) => {
+      const { x, y, width, height } = target.getBoundingClientRect();
+      const root = /** @type {Document | ShadowRoot} */ (target.getRootNode());
+      const top = root.elementFromPoint(x + width / 2, y + height / 2);
+      if (!target.contains(top)) target.scrollIntoView({ block: 'center', behavior: 'instant' });
+    });
+    await this.#command('POST', `${element}/click`);
   }
 
   /** @param {string} selector @param {string} text */
