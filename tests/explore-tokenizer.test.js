@@ -5,9 +5,6 @@ import test from 'node:test';
 import { tokenizerFrom } from '../web/page/explore/open/byte-level.js';
 import { readTokenizer } from '../web/page/explore/worker/tokens.js';
 
-/** @param {RegExp} message */
-const refused = (message) => (/** @type {Error} */ error) => message.test(error.message);
-
 test('vocab.json and merges.txt read texts as the tokenizer.json that has them both', () => {
   const json = JSON.parse(
     readFileSync(new URL('../web/page/models/austen/tokenizer.json', import.meta.url), 'utf8'),
@@ -22,8 +19,8 @@ test('vocab.json and merges.txt read texts as the tokenizer.json that has them b
   assert.deepEqual(own.encode(text), whole.encode(text));
   assert.ok(own.encode(text).length < text.length);
   assert.deepEqual([own.before, own.after], [[], []]);
-  assert.throws(() => tokenizerFrom(vocab, 'a b\nc\n'), refused(/merges\.txt: its pair 2 is "c"/));
-  assert.throws(() => tokenizerFrom('{', ''), refused(/vocab\.json: cannot be parsed/));
+  assert.throws(() => tokenizerFrom(vocab, 'a b\nc\n'), /merges\.txt: its pair 2 is "c"/);
+  assert.throws(() => tokenizerFrom('{', ''), /vocab\.json: cannot be parsed/);
 });
 
 test('vocab.json and merges.txt of RoBERTa read a text between <s> and </s>, with a mask', () => {

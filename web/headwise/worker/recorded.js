@@ -25,8 +25,7 @@ const end =
 
 /**
  * Lets a tensor stand for one of the other side. What its shape methods return while that records stands for what they return
- * there. Changes of
- * `data` here do not reach it: where the tensor is passed on, the other side takes its own values.
+ * there. Changes of `data` here do not reach it: where the tensor is passed on, the other side takes its own values.
  * @param {Endpoint} endpoint
  * @param {number} id
  * @param {Tensor} tensor
