@@ -9,11 +9,11 @@
 import { baseOf } from './engine/compile.js';
 import { HeadwiseError } from './checks/error.js';
 import { checkLoadOptions, readLoadOptions } from './engine/load-options.js';
+import { noteRecording } from './worker/note-recording.js';
 import { startHost } from './worker/start-host.js';
 
 /** @typedef {import('./engine/load-options.js').LoadOptions} LoadOptions */
 /** @typedef {import('./engine/headwise.js').Headwise} Headwise */
-/** @typedef {import('./autograd/recording-modes.js').RecordingModes} RecordingModes */
 /** @typedef {import('./tensor/make-tensor.js').NestedArray} NestedArray */
 /** @typedef {import('./tensor/tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('./tensor/tensor.js').Tensor} Floats */
@@ -195,39 +195,6 @@ export { transfer } from './worker/wire.js';
 
 /** Keeps an engine alive as long as this thread holds an object of its Worker. @type {WeakMap<object, object>} */
 const engines = new WeakMap();
-
-/**
- * What the function of a stretch returns stays here.
- * @param {() => () => void} begin notes the mode here
- * @param {(fn: unknown) => Promise<unknown>} inWorker
- * @returns {(fn: unknown) => Promise<unknown>}
- */
-const stretch = (begin, inWorker) => async (fn) => {
-  if (typeof fn !== 'function') return inWorker(fn);
-  /** @type {unknown} */
-  let result;
-  const end = begin();
-  const run = async () => {
-    try {
-      result = await fn();
-    } finally {
-      end();
-    }
-  };
-  await inWorker(run).finally(end);
-  return result;
-};
-
-/** Notes how the Worker records: shape methods of recorded tensors run here. @param {any} hw @param {RecordingModes} modes */
-function noteRecording(hw, modes) {
-  hw.enableGrad = stretch(() => modes.begin(true), hw.enableGrad);
-  hw.noGrad = stretch(() => modes.begin(false), hw.noGrad);
-  const { setGradEnabled } = hw;
-  hw.setGradEnabled = (/** @type {unknown} */ mode) => {
-    if (typeof mode === 'boolean') modes.set(mode);
-    return setGradEnabled(mode);
-  };
-}
 
 /**
  * Starts an engine in a Worker, like `load` of 'headwise'. Its computations never block the page. The names are the same,
