@@ -77,6 +77,7 @@ pageTest('a link to another room leads the focus to its heading', '', async (pag
   await page.waitForFunction(() => location.hash.startsWith('#train'));
   const focused = await page.evaluate(() => document.activeElement?.closest('#train-room')?.id);
   assert.equal(focused, 'train-room');
+  await page.waitForFunction(() => document.activeElement?.matches('#train-room h1'));
   await page.focus('#rooms a[data-room=compare]');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => location.hash.startsWith('#compare'));

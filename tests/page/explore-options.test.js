@@ -75,6 +75,15 @@ roomTest('nothing is written while another model is opened', '?count=3', async (
   assert.doesNotMatch(await page.evaluate(() => location.hash), /added/);
 });
 
+roomTest('nothing is written after a text that could not be read', '?count=3', async (page) => {
+  await write(page, 'She was '.repeat(2000));
+  await says(page, '#explore-message', /The last text that could be read is still shown/);
+  await page.click('#explore-write');
+  await says(page, '#explore-write', /^Continue$/);
+  assert.doesNotMatch(await page.evaluate(() => location.hash), /added/);
+  assert.match(await textOf(page, '#explore-message'), /^This text has/);
+});
+
 roomTest('what is removed while the model writes on is gone', '?count=40', async (page) => {
   await reread(page, () => page.click('#explore-write'));
   await page.evaluate(async () => {

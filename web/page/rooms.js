@@ -72,6 +72,8 @@ export function connectRooms(store, open) {
       place.prepend(message);
     } finally {
       place.querySelector(':scope > .opening')?.remove();
+      // Its heading was not there when it was entered.
+      if (document.activeElement === place) focusHeading(place);
     }
   };
   store.subscribe((after, before) => {

@@ -86,9 +86,9 @@ function createWriting(room) {
     /** @type {(Token & { id: number })[]} */
     let tokens = [];
     try {
-      // What was typed just now comes first; while another model is opened, nothing is written.
-      await room.whenRead();
-      const isReady = !mine.signal.aborted && !room.isBusy.peek();
+      // What was typed just now comes first; while another model is opened, or if it cannot be read, nothing is written.
+      const isRead = await room.whenRead();
+      const isReady = isRead && !mine.signal.aborted && !room.isBusy.peek();
       const from = run.peek();
       for await (const token of isReady ? session.write(before) : []) {
         if (mine.signal.aborted) break;

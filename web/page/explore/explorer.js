@@ -82,8 +82,8 @@ export class Explorer {
   session = new Session({ lost: (error) => this.onLost(error) });
   /** Called when the Worker ended, and with it what was open. @type {(error: Error) => void} */
   onLost = () => {};
-  /** Waits until what the address holds is read, or could not be. */
-  whenRead = async () => {};
+  /** Waits until what the address holds is read, or could not be; whether it was. */
+  whenRead = async () => false;
   /** Goes on with opening what the address names, if files of the dialog came in between. */
   resume = () => {};
   focus = new Focus();

@@ -135,7 +135,10 @@ export function connectReading(room) {
       else latest = readText();
     });
   });
-  room.whenRead = () => latest;
+  room.whenRead = async () => {
+    await latest;
+    return settled !== undefined && readsTheSame(state.peek(), settled);
+  };
 
   /** What was chosen when it was opened once more: only once, as what ended one Worker may end the next. */
   let recovered = {};

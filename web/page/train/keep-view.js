@@ -82,24 +82,30 @@ export function keepView(store, room) {
       byId('train-kept', HTMLElement).scrollIntoView({ block: 'nearest' });
     }
   };
-  let isTaking = false;
-  /** Takes something of the run, once at a time: at a step that is looked back at, steps since a checkpoint are trained once more. @param {() => Promise<unknown>} act */
+  /** Takes something of the run: at a step that is looked back at, steps since a checkpoint are trained once more. @param {() => Promise<unknown>} act */
   const take = async (act) => {
-    if (isTaking) return;
-    isTaking = true;
     const step = formatCount(room.shown.peek());
     const waiting = room.back.peek() === null ? '' : `Going back to step ${step} …`;
     await attempt(() => {
       said.value = { words: waiting, isError: false };
       return act();
     });
-    isTaking = false;
     if (said.peek().words === waiting) said.value = { words: '', isError: false };
+  };
+  /** What was asked for, by its button, until it is done: one after another. @type {Map<string, Promise<void>>} */
+  const asked = new Map();
+  /** @param {string} id @param {() => Promise<unknown>} act */
+  const takeInTurn = async (id, act) => {
+    if (asked.has(id)) return;
+    const done = Promise.allSettled(asked.values()).then(() => take(act));
+    asked.set(id, done);
+    await done;
+    asked.delete(id);
   };
   /** @param {string} id @param {string} words @param {() => Promise<unknown>} act */
   const button = (id, words, act) => html`<button type="button" class="quiet" id=${id}
     ?disabled=${drawn(() => room.runs.value.length === 0)}
-    @click=${() => take(act)}>${words}</button>`;
+    @click=${() => takeInTurn(id, act)}>${words}</button>`;
   const keepHere = async () => {
     const { run, step } = firstRun(room);
     const made = { settings: run.settings, saved: await run.save(step) };
