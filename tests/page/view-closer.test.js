@@ -158,8 +158,11 @@ viewTest('what is no view or place is refused, null is none, and the map goes on
     const said = [];
     map.addEventListener('error', ({ message }) => said.push('event ' + message));
     await map.show({ weights: headwise.zeros([9, 9]) });
-    for (const view of [{ query: 1, key: 1 }, { query: NaN, key: 0, span: 6 }, 'x'])
-      try { map.view = view; } catch ({ code }) { said.push(code); }
+    for (const view of [{ query: 1, key: 1 }, { query: NaN, key: 0, span: 6 }, 'x', false, 0])
+      try { map.view = view; } catch ({ code, message }) { said.push(code + ': ' + message); }
+    const early = document.createElement('attention-map');
+    early.view = { query: 1, key: 2, span: 3 };
+    said.push(JSON.stringify(early.view));
     map.place = { query: 1, key: 1 };
     map.place = null;
     said.push(map.view, map.place.query);
@@ -171,8 +174,14 @@ viewTest('what is no view or place is refused, null is none, and the map goes on
     await map.show({ weights: headwise.zeros([9, 9]) });
     return said.map(String);
   })()`);
-  const refused = ['ERR_VALUE', 'ERR_VALUE', 'ERR_VALUE'];
-  assert.deepEqual(said, [...refused, 'null', '-1', 'true', 'boom']);
+  const none = 'expected { query, key, span } with finite numbers, or null';
+  const refused = [
+    'view.span is undefined; expected a finite number',
+    'view.query is NaN; expected a finite number',
+    ...['"x"', 'false', '0'].map((view) => `view is ${view}; ${none}`),
+  ].map((words) => `ERR_VALUE: ${words}`);
+  const early = '{"query":0,"key":0,"span":0}';
+  assert.deepEqual(said, [...refused, early, 'null', '-1', 'true', 'boom']);
 });
 
 if (engine.hasCdp)

@@ -1,4 +1,3 @@
-import { misfit } from '../checks/error.js';
 import { el } from './element.js';
 import { Frame } from './frame.js';
 import { listenTo } from './gestures.js';
@@ -9,7 +8,7 @@ import { readView } from './read-view.js';
 import { stepOf } from './steps.js';
 import { style } from './style.js';
 import { tellingCell } from './telling-cell.js';
-import { clamp, fit, isSeen, reveal, spansOf, wholeOf, zoom } from './viewport.js';
+import { checkView, clamp, fit, isSeen, reveal, spansOf, wholeOf, zoom } from './viewport.js';
 
 /** @typedef {import('./events.js').HasEvents} HasEvents */
 /** @typedef {import('./frame.js').Pin} Pin */
@@ -140,9 +139,7 @@ export class AttentionMap extends Base {
   /** Sets the visible part. @throws {HeadwiseError} ERR_VALUE: not null and not of finite numbers; the view stays */
   set view(view) {
     const wish = view ?? null;
-    if (wish && ![wish.query, wish.key, wish.span].every(Number.isFinite)) {
-      throw misfit(view, 'view', '{ query, key, span } with finite numbers, or null');
-    }
+    if (wish !== null) checkView(wish);
     this.#wish = wish;
     this.#view = fit(wish, this.#size);
     this.#frame.field.classList.toggle('closer', wish !== null);

@@ -1,3 +1,5 @@
+import { misfit } from '../checks/error.js';
+
 /** @typedef {import('./pool.js').Region} Region */
 
 /**
@@ -15,6 +17,21 @@ const LEAST_SPAN = 6;
 /** Of the shown span, what is computed beside it on each side, so that a small move asks for nothing. */
 const MARGIN = 0.25;
 
+/**
+ * @param {any} view
+ * @throws {HeadwiseError} ERR_VALUE: not an object of three finite numbers
+ */
+export function checkView(view) {
+  if (typeof view !== 'object') {
+    throw misfit(view, 'view', '{ query, key, span } with finite numbers, or null');
+  }
+  for (const name of ['query', 'key', 'span']) {
+    if (!Number.isFinite(view[name])) {
+      throw misfit(view[name], `view.${name}`, 'a finite number');
+    }
+  }
+}
+
 /** @param {number} value @param {number} least @param {number} most */
 export const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 
@@ -23,7 +40,7 @@ const spanIn = (span, n) => clamp(span, Math.min(LEAST_SPAN, n), n);
 
 /** @param {Viewport} view @param {Sides} size @returns {Sides} how many tokens of each side it shows */
 export const spansOf = ({ span }, { queries, keys }) => ({
-  queries: spanIn((span * queries) / keys, queries),
+  queries: keys && spanIn((span * queries) / keys, queries),
   keys: span,
 });
 
