@@ -202,6 +202,7 @@ test('an address copied from the hub is of its folder at its revision', async ()
       ['org/model/resolve/v1.0/config.json?download=true', 'org/model/resolve/v1.0'],
       ['org/model/resolve/v1.0/sub/config.json', 'org/model/resolve/v1.0/sub'],
       ['org/model/resolve/v1.0/sub', 'org/model/resolve/v1.0/sub'],
+      ['org/model/resolve/v1.0/sub/model.safetensors?download=true', 'org/model/resolve/v1.0/sub'],
     ],
     // Names that look like something else.
     ...[
@@ -461,7 +462,7 @@ const failures = [
     () => [file(text, 'config.json'), file('', 'pytorch_model.bin')],
     {},
     'ERR_LOAD',
-    ['the files: model.safetensors.index.json is not there', 'expected a folder with'],
+    ['the files: model.safetensors is not there', 'expected a folder with'],
   ],
   ...[
     '{}',

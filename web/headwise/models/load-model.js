@@ -25,7 +25,7 @@ import { openModel } from './open-model.js';
 
 /**
  * The place of a model: a Hugging Face id such as 'org/name', or the address of its page, of a folder there (`…/tree/main/folder`)
- * or of a file in it (`…/blob/main/config.json`); the address of a folder elsewhere or of its config.json (in Node also a path);
+ * or of a file in it (`…/blob/main/config.json`); the address of a folder elsewhere or of a file in it (in Node also a path);
  * the files of a folder; or config and weights, each alone. Weights may be a list of shards.
  * @typedef {string | URL | readonly File[] | ModelParts} ModelSource
  */

@@ -8,7 +8,7 @@ import { openSafetensors, readSafetensorsHeader } from '../formats/safetensors.j
 import { notThisKind, openReader, UnclearError } from '../formats/source.js';
 import { AbsentError, changed } from '../formats/web-file.js';
 import { openWeb, WebReader } from '../formats/web-reader.js';
-import { placeOf } from './places.js';
+import { partsOf, placeOf } from './places.js';
 
 /** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
 /** @typedef {import('./places.js').Folder} Folder */
@@ -216,7 +216,10 @@ async function listShards(folder, how, unclear) {
   if (index === undefined && files.length > 0) {
     return files.sort();
   }
-  const { values, name } = await readObject(mustFind(folder, list), 'index', how).catch((error) => {
+  if (index === undefined) {
+    throw unclear ?? absent(folder, 'model.safetensors');
+  }
+  const { values, name } = await readObject(index, 'index', how).catch((error) => {
     const own = error instanceof AbsentError ? absent(folder, 'model.safetensors') : error;
     throw own !== error || error instanceof UnclearError ? (unclear ?? own) : error;
   });
@@ -271,11 +274,12 @@ export async function openParts(config, weights, how) {
     throw new HeadwiseError('ERR_VALUE', 'weights is []; expected a source, or a list of shards');
   }
   // What addresses are relative to may change while the config comes.
-  const urls = await Promise.all(given.map(webAddress));
-  const shards = given.map((source, i) => urls[i] ?? source);
+  const sources = [config, ...given];
+  const urls = await Promise.all(sources.map(webAddress));
+  const [configAt, ...shards] = sources.map((source, i) => urls[i] ?? source);
   const { values, name } = isHeld
     ? { values: /** @type {any} */ (config), name: 'config.json' }
-    : await readObject(config, 'config', how);
+    : await readObject(configAt, 'config', how);
   return { config: values, name, openFiles: () => openShards(shards, how) };
 }
 
@@ -288,6 +292,9 @@ export async function openParts(config, weights, how) {
  * @throws {HeadwiseError} ERR_VALUE: no such source; ERR_LOAD: a file cannot be loaded; ERR_FORMAT: another format; an abort's reason
  */
 export async function openModel(source, revision, how) {
-  const place = await placeOf(source, revision);
-  return 'find' in place ? openFolder(place, how) : openParts(place.config, place.weights, how);
+  // Before any wait: what addresses are relative to may change.
+  const parts = partsOf(source);
+  return parts === undefined
+    ? openFolder(await placeOf(source, revision), how)
+    : openParts(parts.config, parts.weights, how);
 }

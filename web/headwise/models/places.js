@@ -1,4 +1,4 @@
-// The place of a model's files: a folder on a server or on this machine, Hugging Face's hub, or files already in memory.
+// The place of a model's files: a folder on a server or on this machine, Hugging Face's hub, Files, or each file alone.
 import { resolve } from '../engine/compile.js';
 import { importNode, isNode } from '../engine/node.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
@@ -30,10 +30,10 @@ const page = new RegExp(
     String.raw`(?:/(tree|blob|resolve)/([^/?#]+)(/[^?#]*)?)?/?(?:[?#].*)?$`,
 );
 
-/** @param {URL} url of a folder, or its config.json @returns {Folder} */
+/** @param {URL} url of a folder, or of a file in it @returns {Folder} */
 function folderAt(url) {
   const base = new URL(url);
-  base.pathname = /\.json$/.test(base.pathname)
+  base.pathname = /\.(json|safetensors)$/.test(base.pathname)
     ? base.pathname.replace(/[^/]*$/, '')
     : base.pathname.replace(/\/?$/, '/');
   const find = (/** @type {string} */ file) => {
@@ -47,7 +47,7 @@ function folderAt(url) {
 /**
  * @param {string} name of a model
  * @param {string} revision
- * @param {string} [path] of a folder in it, or of its config.json
+ * @param {string} [path] of a folder in it, or of a file there
  * @returns {Folder}
  */
 const hubFolder = (name, revision, path = '/') => ({
@@ -108,9 +108,23 @@ const listOf = (source) =>
     : copyArray(source, mostFiles);
 
 /**
+ * Config and weights, each alone; undefined: the source is a folder.
+ * @param {unknown} source as loadModel takes it
+ * @returns {{ config: unknown, weights: unknown } | undefined}
+ * @throws {HeadwiseError} ERR_VALUE
+ */
+export function partsOf(source) {
+  const read = () => {
+    const given = /** @type {any} */ (source);
+    return isPlain(given) ? { config: given.config, weights: given.weights } : undefined;
+  };
+  return reading(read, 'source', expected);
+}
+
+/**
  * @param {unknown} source as loadModel takes it
  * @param {string} revision of a model on the hub
- * @returns {Promise<Folder | { config: unknown, weights: unknown }>}
+ * @returns {Promise<Folder>}
  * @throws {HeadwiseError} ERR_VALUE
  */
 export async function placeOf(source, revision) {
@@ -142,13 +156,5 @@ export async function placeOf(source, revision) {
       throw new HeadwiseError('ERR_VALUE', `source is ${text}; expected ${expected}`, { cause });
     }
   }
-  if (!reading(() => isPlain(source), 'source', expected)) {
-    throw misfit(source, 'source', expected);
-  }
-  const given = /** @type {Record<string, unknown>} */ (source);
-  return reading(
-    () => ({ config: given.config, weights: given.weights }),
-    'source',
-    'config and weights',
-  );
+  throw misfit(source, 'source', expected);
 }

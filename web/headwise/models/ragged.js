@@ -1,7 +1,7 @@
 // Batches of sequences that differ in length.
 import { maybe } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
-import { misfit, misshapen } from '../checks/error.js';
+import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
 import { copyArray, copyList, isArray, reading } from '../checks/foreign.js';
 import { lengthIn } from '../tensor/make-tensor.js';
 import { sameShape } from '../tensor/shape.js';
@@ -76,12 +76,18 @@ export function withLengths(input, given, least = 1) {
   const tokens = shape[shape.length - 1];
   const batch = size / tokens;
   const room = (/** @type {number} */ row) => own?.[row] ?? tokens;
+  const empty = given === undefined && least > 0 ? lengths.indexOf(0) : -1;
+  if (empty >= 0) {
+    const expected = 'rows of an id or more';
+    throw new HeadwiseError('ERR_SHAPE', `ids[${empty}] has no ids; expected ${expected}`);
+  }
   const fits =
     isArray(lengths) &&
     lengths.length === batch &&
     lengths.every((n, row) => Number.isInteger(n) && n >= least && n <= room(row));
   if (!fits) {
-    throw misfit(lengths, 'lengths', `${batch} numbers of ids, from ${least} to ${tokens}`);
+    const mosts = own === undefined ? tokens : `the rows' own, ${describe(own)}`;
+    throw misfit(lengths, 'lengths', `${batch} numbers of ids, from ${least} to ${mosts}`);
   }
   const data = new Uint32Array(size + batch);
   data.set(input.data);
