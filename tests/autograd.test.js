@@ -188,7 +188,13 @@ test('wrong calls are refused in words, and change nothing', () => {
   throwsCode(() => (y.requiresGrad = false), 'ERR_VALUE', 'requiresGrad is false', 'detach');
   throwsCode(() => (x.grad = /** @type {any} */ (0)), 'ERR_VALUE', 'grad is 0');
   throwsCode(() => (x.grad = zeros([3])), 'ERR_SHAPE', 'grad has shape [3]; expected [2]');
-  throwsCode(() => (y.grad = zeros([2])), 'ERR_VALUE', 'grad is', 'without requiresGrad');
+  throwsCode(() => (tensor([1]).grad = zeros([1])), 'ERR_VALUE', 'grad is', 'without requiresGrad');
+  throwsCode(
+    () => (y.grad = zeros([2])),
+    'ERR_VALUE',
+    'grad is',
+    'expected null, as it was computed',
+  );
   const mask = boolData(1, [2]);
   throwsCode(() => (mask.requiresGrad = true), 'ERR_VALUE', 'the tensor has dtype bool');
   throwsCode(() => hw.enableGrad(/** @type {any} */ (1)), 'ERR_VALUE', 'fn is 1', 'a function');

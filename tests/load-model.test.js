@@ -334,7 +334,7 @@ test('an abort ends the loading, with its reason', async () => {
   await assert.rejects(loading(`org/${name}`, { signal }), (e) => e === reason);
 });
 
-test('a matrix of 8 or 16 bits takes no gradient, and says so; it can be frozen', async () => {
+test('a matrix of 8 or 16 bits takes no gradient, and says so; frozen, it computes with gradients on', async () => {
   for (const dtype of /** @type {const} */ (['int8', 'bfloat16'])) {
     const model = await loading(`org/${name}`, { dtype });
     const [matrix] = model.parameters();
@@ -345,7 +345,16 @@ test('a matrix of 8 or 16 bits takes no gradient, and says so; it can be frozen'
       `grad is a tensor; expected null, as ${matrix.name} is not kept as float32`,
     );
     matrix.grad = null;
-    matrix.requiresGrad = false;
+    const calls = [
+      () => model.forward(ids).logits?.data,
+      () => model.loss(ids).data,
+      () => model.forward(ids, { logits: 'none', needWeights: true }).weights?.[0].data,
+    ];
+    const remedy = `to record for ${dtype} weights; expected dtype 'float32', or a call within`;
+    for (const call of calls.slice(0, 2))
+      throwsCode(() => hw.enableGrad(call), 'ERR_VALUE', remedy);
+    for (const each of model.parameters()) each.requiresGrad = false;
+    for (const call of calls) assert.deepEqual(hw.enableGrad(call), call());
     model.dispose();
   }
 });
@@ -434,7 +443,7 @@ test('a shard that is another file when it is read is refused', async () => {
   );
 });
 
-test('weights are where the page was at the call, however long the config takes', async () => {
+test('config and weights are where the page was at the call, however long the config takes', async () => {
   const { weights, fetch: fetchShards } = serveShards({ givesParts: true });
   const page = /** @type {any} */ (globalThis);
   page.document = { baseURI: 'http://shards.test/m/' };
@@ -447,7 +456,9 @@ test('weights are where the page was at the call, however long the config takes'
     };
     const shards = Array.from({ length: 9 }, (_, i) => `model-${i + 1}-of-9.safetensors`);
     const source = { config: 'config.json', weights: shards };
-    const model = await loadModel(hw, source, { fetch: moving });
+    const begun = loadModel(hw, source, { fetch: moving });
+    page.document = { baseURI: 'http://elsewhere.test/before/' };
+    const model = await begun;
     assert.deepEqual(model.stateDict(), weights);
     model.dispose();
   } finally {

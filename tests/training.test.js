@@ -375,6 +375,9 @@ test('lr is the first group’s, and setting it sets all', () => {
   ]);
   assert.deepEqual([optimizer.lr, ...optimizer.groups.map(({ lr }) => lr)], [0.5, 0.5, 1e-3]);
   assert.deepEqual(optimizer.groups[1].betas, [0.9, 0.999]);
+  const group = /** @type {any} */ (optimizer.groups[1]);
+  assert.throws(() => group.params.push(a.parameters()[0]), TypeError);
+  assert.throws(() => (group.params = a.parameters()), TypeError);
   optimizer.lr = 0.25;
   assert.deepEqual(
     optimizer.groups.map(({ lr }) => lr),

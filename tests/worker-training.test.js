@@ -155,6 +155,7 @@ test('settings of one group of an optimizer in a Worker can be changed', async (
   const groups = await optimizer.groups;
   groups[1].lr = 0.25;
   assert.equal(groups[1].lr, 0.25);
+  assert.ok(Object.isFrozen(groups[1].params));
   const again = await optimizer.groups;
   assert.deepEqual(
     again.map((/** @type {{ lr: number }} */ { lr }) => lr),

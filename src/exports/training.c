@@ -15,6 +15,8 @@ HW_EXPORT(hw_status, module_backward,
 
 HW_EXPORT(void, graph_destroy, (hw_graph * graph)) { hw_graph_destroy(graph); }
 
+HW_EXPORT(size_t, graph_bytes, (const hw_graph *graph)) { return hw_graph_bytes(graph); }
+
 HW_EXPORT(bool, graph_is_current, (const hw_graph *graph, hw_module *module)) {
   return hw_graph_is_current(graph, module);
 }

@@ -56,6 +56,7 @@ export function modelLoss(module, { name, vocabSize, contextLength }, ids, targe
   const { engine } = module;
   const pointer = addressOf(module);
   const isRecorded = engine.isRecording && trains(module);
+  if (isRecorded) module.checkRecording(name);
   const laid = engine.lay([lossInput.bytes, 4, input, given, tokenTypes, positionIds]);
   const [struct, loss, idsAt] = laid;
   writeStruct(engine, struct, lossInput, {

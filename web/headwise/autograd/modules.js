@@ -2,6 +2,7 @@
 import { HeadwiseError } from '../checks/error.js';
 import { classOf } from '../checks/describe.js';
 import { optionGradients } from '../engine/abi.js';
+import { net, weightOf } from '../engine/dispose.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { inputBytes, writeInput, writeStruct } from '../engine/struct.js';
 import { forgetFrozen, trains } from '../modules/module.js';
@@ -26,11 +27,33 @@ import { attachAll, sourceOf } from './record.js';
 export const wantsGraph = (module, ...given) =>
   trains(module) || given.some((each) => sourceOf(each) !== undefined);
 
+/** What graphs of an engine may hold together before the collector is to see it. */
+const unseen = 2 ** 26;
+
 /** What a forward left in the engine's memory for its backward. */
 export class Graph extends Owned {
+  #engine;
+  #bytes;
+  /** @type {ArrayBuffer | undefined} */
+  weight;
+
   /** @param {Engine} engine @param {number} pointer */
   constructor(engine, pointer) {
     super(engine, pointer, 'graph_destroy');
+    const bytes = engine.call.graph_bytes(pointer);
+    this.#engine = engine;
+    this.#bytes = bytes;
+    engine.graphBytes += bytes;
+    net.register(this, () => (engine.graphBytes -= bytes), this);
+    this.weight = engine.graphBytes > unseen ? weightOf(bytes) : undefined;
+  }
+
+  /** @override */
+  dispose() {
+    super.dispose();
+    this.#engine.graphBytes -= this.#bytes;
+    this.#bytes = 0;
+    this.weight = undefined;
   }
 }
 
@@ -89,7 +112,7 @@ export function checkCurrent(module, graph) {
   if (!engine.call.graph_is_current(addressOf(graph), pointer)) {
     throw new HeadwiseError(
       'ERR_VALUE',
-      `backward: the parameters of the ${classOf(module)} were changed after its forward; expected them as they were (run the forward again)`,
+      `backward: the parameters of the ${classOf(module)} were changed after its forward (or its mode, with gradient checkpointing); expected them as they were (run the forward again)`,
     );
   }
 }

@@ -68,9 +68,10 @@ export class Optimizer extends Owned {
     const groups = checkGroups(engine, parameters, filled(own, defaults), owner);
     this.#places = groups.map(({ places }) => places);
     this.#parts = this.#places.map(partsOf);
-    this.#groups = groups.map((group) =>
-      Object.seal({ params: group.params, ...this.#check(group.settings) }),
-    );
+    this.#groups = groups.map(({ params, settings }) => {
+      const fixed = { value: Object.freeze(params), enumerable: true };
+      return Object.seal(Object.defineProperty(this.#check(settings), 'params', fixed));
+    });
     this.#states = this.#newStates();
   }
 
@@ -110,8 +111,8 @@ export class Optimizer extends Owned {
   }
 
   /**
-   * The groups of parameters with their settings. You may change the settings at any time. Groups are sealed: other keys
-   * cannot be added.
+   * The groups of parameters with their settings. You may change the settings at any time. Parameters and other keys cannot be
+   * added or removed.
    * @returns {Required<import('./optimizers.js').ParameterGroup<Settings>>[]}
    */
   get groups() {

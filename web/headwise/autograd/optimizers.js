@@ -11,7 +11,7 @@ import { Optimizer } from './optimizer.js';
 /**
  * Parameters with their own settings. Missing settings are the optimizer's.
  * @template Settings
- * @typedef {{ params: readonly (Parameter | Tensor)[] } & Partial<Settings>} ParameterGroup
+ * @typedef {{ readonly params: readonly (Parameter | Tensor)[] } & Partial<Settings>} ParameterGroup
  */
 /**
  * Parameters of modules, tensors with requiresGrad, or groups of them.

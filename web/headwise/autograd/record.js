@@ -103,7 +103,10 @@ export function setGrad(tensor, value) {
   if (source instanceof Leaf) {
     source.grad = value;
   } else if (value !== null) {
-    throw misfit(value, 'grad', 'null, for a tensor without requiresGrad');
+    const expected = source
+      ? 'null, as it was computed'
+      : 'null, for a tensor without requiresGrad';
+    throw misfit(value, 'grad', expected);
   }
 }
 

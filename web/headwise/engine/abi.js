@@ -66,6 +66,7 @@ import { layoutOf } from './layout.js';
  * @property {(module: number, input: number, y: number, options: number) => number} module_forward_recorded
  * @property {(module: number, input: number, graph: number, dy: number, dx: number, asked: number) => number} module_backward
  * @property {(graph: number) => void} graph_destroy
+ * @property {(graph: number) => number} graph_bytes
  * @property {(graph: number, module: number) => boolean} graph_is_current
  * @property {(module: number, index: number) => boolean} module_has_gradient
  * @property {(module: number, index: number, first_row: number, rows: number, source: number) => number} module_load_gradient

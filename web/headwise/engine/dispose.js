@@ -11,3 +11,16 @@ export const disposeSymbol = Symbol.dispose ?? Symbol.for('Symbol.dispose');
  * @type {FinalizationRegistry<() => void>}
  */
 export const net = new FinalizationRegistry((free) => free());
+
+/**
+ * What shows the garbage collector how much an object holds outside its heap: small objects alone do not make it run.
+ * Nobody touches it, so that it takes no memory.
+ * @param {number} bytes
+ */
+export function weightOf(bytes) {
+  try {
+    return new ArrayBuffer(bytes);
+  } catch {
+    return undefined; // The engine says what it has no room for.
+  }
+}

@@ -1,4 +1,4 @@
-import { net } from './dispose.js';
+import { net, weightOf } from './dispose.js';
 import { RecordingModes } from '../autograd/recording-modes.js';
 import { HeadwiseError } from '../checks/error.js';
 import { checkUnchanged } from '../checks/foreign.js';
@@ -65,6 +65,8 @@ export class Engine {
   /** Whether what results came from is kept, for backward. */
   isRecording = false;
   modes = new RecordingModes();
+  /** What results that were recorded hold. */
+  graphBytes = 0;
 
   /**
    * @param {WebAssembly.Module} module
@@ -243,12 +245,24 @@ export class Engine {
       this.#releaseStaging();
       throw new HeadwiseError(
         code,
-        `not enough memory for ${what}; what was loaded is still there`,
+        `not enough memory for ${what}; what was loaded is still there${this.#held()}`,
       );
     }
     if (code !== undefined) {
       throw new HeadwiseError(code, problem);
     }
+  }
+
+  /** Tells of memory that the caller may not know of, and the collector of what nobody has any more. */
+  #held() {
+    const { graphBytes } = this;
+    if (graphBytes === 0) {
+      return '';
+    }
+
+    weightOf(graphBytes);
+    const held = `recorded results without a backward hold ${Math.ceil(graphBytes / 1e6)} MB`;
+    return `, and ${held}: compute what needs none in hw.noGrad`;
   }
 
   #releaseStaging() {

@@ -309,7 +309,8 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * Turns the recording of operations for `backward` on or off. Unlike torch, it is off at first.
+   * Turns the recording of operations for `backward` on or off. Unlike torch, it is off at first. What is recorded takes
+   * memory until the `backward`, or until the garbage collector finds the result.
    * @param {boolean} mode
    */
   setGradEnabled(mode) {

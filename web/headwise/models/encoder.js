@@ -155,7 +155,6 @@ export class Encoder extends Model {
     const types = this.#readTypes(tokenTypes);
     const input = checkTexts(ids, config.vocabSize);
     checkAsIds(types, 'tokenTypes', input);
-    this.checkRecording(name);
     const padded = withLengths(input, lengths);
     const wanted = { ...asked, tokenTypes: types };
     const { output: hidden, ...rest } = runForward(this, about, padded, wanted, ids);
@@ -201,7 +200,6 @@ export class Encoder extends Model {
         `${about.name}: the model has no masked-language-model head; expected one`,
       );
     }
-    this.checkRecording(about.name);
     if ((targets ?? null) === null) {
       throw misfit(targets, 'targets', 'one per id');
     }

@@ -174,9 +174,6 @@ export class LanguageModel extends Model {
     const positionIds = this.#readPositions(asked.positionIds);
     checkAsIds(positionIds, 'positionIds', input);
     // No code of the caller's runs from here on: it could end the model, or end or fill the cache.
-    if (asked.cache === undefined && asked.logits !== 'none') {
-      this.checkRecording(about.name);
-    }
     const { output, ...rest } = runForward(
       this,
       about,
@@ -228,7 +225,6 @@ export class LanguageModel extends Model {
   loss(ids, targets, options) {
     addressOf(this);
     const { loss: about } = innerOf(this);
-    this.checkRecording(about.name);
     const asked = checkTable(options, decoderLossOptions, about.name);
     const positionIds = this.#readPositions(asked.positionIds);
     return modelLoss(this, about, ids, targets, asked, { positionIds });

@@ -84,12 +84,13 @@ export class Model extends Module {
 
   /**
    * @internal
+   * @override
    * @param {string} name of a method
-   * @throws {HeadwiseError} ERR_VALUE: gradients are to be recorded, and matrices are not of 32 bits
+   * @throws {HeadwiseError} ERR_VALUE: matrices are not of 32 bits
    */
   checkRecording(name) {
     const { dtype } = this.#inner;
-    if (this.engine.isRecording && dtype !== 'float32') {
+    if (dtype !== 'float32') {
       const expected = "dtype 'float32', or a call within hw.noGrad";
       const problem = `has gradients to record for ${dtype} weights; expected ${expected}`;
       throw new HeadwiseError('ERR_VALUE', `${name} ${problem}`);

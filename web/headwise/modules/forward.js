@@ -134,6 +134,7 @@ export function runForward(module, about, input, asked, x) {
     engine.isRecording && asked.readOutput === undefined && isGraphWanted(module, asked, x);
   const ending = unrecorded.find((name) => asked[name]);
   call.isRecorded = isWanted && ending === undefined;
+  if (call.isRecorded) module.checkRecording(about.name);
   const outputAt = callModule(engine, call);
   const read = () => engine.read(outputAt, outputShape, outputSize);
   const readAll = () => asked.readOutput?.(outputAt) ?? read();

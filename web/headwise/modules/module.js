@@ -200,6 +200,14 @@ export class Module extends Owned {
   }
 
   /**
+   * Refuses a call that is to be recorded, where the module cannot be trained.
+   * @internal
+   * @param {string} _name of the method
+   * @throws {HeadwiseError} ERR_VALUE
+   */
+  checkRecording(_name) {}
+
+  /**
    * Maps a key that loading accepts to the module's key.
    * @protected
    * @param {string} key

@@ -91,7 +91,7 @@ const settable = ['groups'];
 function settableEntries(name, entries, ask) {
   entries.forEach((entry, i) => {
     for (const [key, first] of Object.entries(entry)) {
-      let value = first;
+      let value = Array.isArray(first) ? Object.freeze(first) : first;
       Object.defineProperty(entry, key, {
         get: () => value,
         set(given) {

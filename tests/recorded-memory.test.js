@@ -1,0 +1,65 @@
+// The engine's memory that recorded results hold until a backward, or until the collector finds that nobody has them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Gpt2 } from 'headwise/gpt2';
+import { load } from 'headwise';
+import { engineOfPages, isRefused } from './filled-memory.js';
+
+/** @typedef {import('./helpers.js').Engine} Hw */
+
+/** Its losses hold much and take only ids, so that the collector sees nothing of them. @param {Hw} hw @param {number} batch */
+function lossOf(hw, batch) {
+  const sizes = { vocabSize: 7, contextLength: 256, dModel: 64, numHeads: 1, numLayers: 8 };
+  const model = new Gpt2(hw, sizes);
+  const row = Uint32Array.from({ length: 256 }, (_, i) => i % 7);
+  return () => hw.enableGrad(() => model.loss(Array(batch).fill(row)));
+}
+
+test('losses that no backward follows are collected before they fill the memory', async () => {
+  const hw = await load({ threads: 1 });
+  const loss = lossOf(hw, 4);
+  const start = hw.memoryBytes;
+  loss();
+  const one = hw.memoryBytes - start;
+  let most = 0;
+  for (let i = 0; i < 120; i++) {
+    loss();
+    await wait(1);
+    most = Math.max(most, hw.memoryBytes);
+  }
+  assert.ok(one > 1e7, `one loss takes ${one} bytes: too few for this test`);
+  assert.ok(most < 15 * one, `${most} bytes, for losses of ${one} bytes`);
+  hw.dispose();
+});
+
+test('a full memory says what recorded results hold, and has room again once nobody has them', async () => {
+  const hw = await engineOfPages(1, 2048);
+  const loss = lossOf(hw, 1);
+  /** @type {ReturnType<typeof loss>[]} */
+  const losses = [];
+  let message = '';
+  for (let i = 0; i < 99 && message === ''; i++) {
+    try {
+      losses.push(loss());
+    } catch (error) {
+      assert.equal(/** @type {any} */ (error).code, 'ERR_MEMORY');
+      message = /** @type {any} */ (error).message;
+    }
+  }
+  assert.ok(losses.length > 2);
+  const [, megabytes, remedy] =
+    /recorded results without a backward hold (\d+) MB: (.*)$/.exec(message) ?? [];
+  assert.ok(Number(megabytes) > 70 && Number(megabytes) < 134, message);
+  assert.equal(remedy, 'compute what needs none in hw.noGrad');
+  // The backward of a result needs room for its own gradients.
+  const deadline = performance.now() + 20_000;
+  losses.length = 0;
+  let isDone = false;
+  while (!isDone && performance.now() < deadline) {
+    await wait(1);
+    isDone = !isRefused(() => loss().backward());
+  }
+  assert.ok(isDone, 'what nobody has any more was not collected within 20 s');
+  hw.dispose();
+});
