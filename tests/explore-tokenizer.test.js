@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
+import { MODELS, TEXTS } from '../web/page/explore/models.js';
 import { tokenizerFrom } from '../web/page/explore/open/byte-level.js';
 import { readTokenizer } from '../web/page/explore/worker/tokens.js';
 
@@ -92,14 +93,34 @@ test('tokens that were added, and bytes, have names that can be seen, as GPT-Neo
     assert.deepEqual(labelsOf(gemma, text), labels, text);
 });
 
+/** @param {keyof typeof MODELS} name of a model of the page */
+function tokenizerOf(name) {
+  const file = new URL(`../web/page/models/${name}/tokenizer.json`, import.meta.url);
+  return readTokenizer(JSON.parse(readFileSync(file, 'utf8')));
+}
+
+test('words and characters that a vocabulary lacks are named, each once', () => {
+  const unknownIn = (/** @type {keyof typeof MODELS} */ name, /** @type {string} */ text) =>
+    tokenizerOf(name).unknownIn?.(text);
+  const text = 'When Mary and Xenia went to the quantum store, Xenia met 3 friends?';
+  assert.deepEqual(unknownIn('names', text), { parts: ['Xenia', 'quantum', '3'], sign: '?' });
+  assert.deepEqual(unknownIn('induction', 'aé b?a'), { parts: ['é'], sign: '?' });
+  assert.equal(unknownIn('austen', 'Zoë’s ☃'), undefined, 'bytes can be anything');
+  for (const name of /** @type {(keyof typeof MODELS)[]} */ (Object.keys(MODELS))) {
+    const { sample, texts = TEXTS } =
+      /** @type {{ sample: string, texts?: [string, string][] }} */ (MODELS[name]);
+    for (const own of [sample, ...texts.map(([, words]) => words)])
+      assert.equal(unknownIn(name, own), undefined, own);
+  }
+});
+
 test('every token of the page’s models has a name that can be seen', () => {
   for (const [name, count] of /** @type {const} */ ([
     ['austen', 2047],
     ['induction', 64],
     ['names', 194],
   ])) {
-    const file = new URL(`../web/page/models/${name}/tokenizer.json`, import.meta.url);
-    const { token } = readTokenizer(JSON.parse(readFileSync(file, 'utf8')));
+    const { token } = tokenizerOf(name);
     const names = Array.from({ length: count }, (_, id) => token(id).text);
     assert.deepEqual(
       names.filter((words) => words.trim() === '' || /^\s|\s$|\p{C}/u.test(words)),

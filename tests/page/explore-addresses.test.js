@@ -41,7 +41,7 @@ roomTest('what cannot be read leaves the last text, and says so', '', async (pag
   await says(
     page,
     '#explore-message',
-    /type a word\. The last text that could be read is still shown\.$/,
+    /type something\. The last text that could be read is still shown\.$/,
   );
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { MODELS } from '../../web/page/explore/models.js';
-import { reread, roomTest, scored } from './explore-room.js';
+import { reread, roomTest, says, scored, write } from './explore-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -36,6 +36,16 @@ roomTest('the names model says who is given something', '?model=names', async (p
     );
     assert.equal((await likeliest(page))[0], other, text);
   }
+});
+
+roomTest('words that it does not know are named', '?model=names', async (page) => {
+  await says(page, '#explore-unknown', /^$/);
+  await write(page, 'When Mary and Xenia went to the store, Xenia gave a drink to');
+  await says(
+    page,
+    '#explore-unknown',
+    /^This model’s vocabulary lacks “Xenia”: “\?” stands for it\.$/,
+  );
 });
 
 roomTest('its answer hangs on the heads that its card names', '?model=names', async (page) => {

@@ -88,7 +88,7 @@ emptyTest(
   'a text of the address that the model cannot read is in the editor',
   '?text=',
   async (page) => {
-    await says(page, '#explore-message', /^There is no text yet: type a word\.$/);
+    await says(page, '#explore-message', /^There is no text yet: type something\.$/);
     const staying = ['#explore-model', '#explore-files', '#explore-edit', '#explore-editor'];
     const others = NEEDING_RUN.filter((selector) => !staying.includes(selector));
     assert.deepEqual(await seen(page, others), []);

@@ -4,11 +4,10 @@
  * @import { Explorer } from './explorer.js'
  */
 
+import { formatList } from '../shared/format.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html } from '../shared/template.js';
 import { leftOut } from './address.js';
-
-const list = new Intl.ListFormat('en');
 
 /** @param {Explorer} room */
 export function copyLink(room) {
@@ -16,7 +15,7 @@ export function copyLink(room) {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(location.href);
-      const missing = list.format(leftOut(room.state.peek()));
+      const missing = formatList(leftOut(room.state.peek()));
       words.value = missing ? `Copied. The link does not carry ${missing}.` : 'Copied.';
     } catch {
       words.value = 'Copy it from the address bar.';

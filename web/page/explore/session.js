@@ -26,6 +26,7 @@
  * @property {boolean} hasNorms whether maps can be weighted by what is written
  * @property {number[]} ids
  * @property {Token[]} tokens
+ * @property {import('./worker/tokens.js').Unknown} [unknown] what of the text the vocabulary does not have
  * @property {readonly HeadName[]} muted
  * @property {number} ms of the forward
  * @property {number} bytes held for all maps

@@ -6,6 +6,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
+import { formatList } from '../shared/format.js';
 import { SPACE } from '../shared/tokenize.js';
 import { computed, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, nothing, select } from '../shared/template.js';
@@ -258,8 +259,21 @@ export const tintChoice = (room) =>
 const signWords = (room) =>
   room.run.value?.tokens.some(({ text }) => text.includes('␣')) ? '␣ is a space.' : '';
 
+/** How many unknown words or characters are named. */
+const NAMED = 5;
+
+/** What the model cannot read. @param {Explorer} room */
+function unknownWords({ run }) {
+  const { parts, sign } = run.value?.unknown ?? { parts: [], sign: '' };
+  if (parts.length === 0) return '';
+  const named = parts.slice(0, NAMED).map((part) => `“${part}”`);
+  const more = parts.length > NAMED ? [`${parts.length - NAMED} more`] : [];
+  return `This model’s vocabulary lacks ${formatList([...named, ...more])}: “${sign}” stands for ${parts.length > 1 ? 'each of them' : 'it'}.`;
+}
+
 /** What tints the text. @param {Explorer} room */
 export const tintNote = (room) =>
   html`<span id="explore-text-note">${drawn(() => tintWords(room))}</span>
+    <span id="explore-unknown">${drawn(() => unknownWords(room))}</span>
     <span id="explore-sign">${drawn(() => signWords(room))}</span>
     <span id="explore-loss">${drawn(() => lossWords(room))}</span>`;

@@ -11,6 +11,11 @@ export const formatCount = (value) => whole.format(value);
 export const plural = (count, one, many = `${one}s`) =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
+const list = new Intl.ListFormat('en');
+
+/** @param {string[]} items */
+export const formatList = (items) => list.format(items);
+
 /** Of three digits: what is rounded to a thousand has the next unit. @param {number} ms */
 export function formatTime(ms) {
   if (ms < 0.9995) return `${(ms * 1000).toPrecision(3)} µs`;

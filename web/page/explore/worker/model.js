@@ -178,8 +178,8 @@ export function idsOf(model, text, added, isSample = false) {
   const words = [...read, ...writtenOf(model, added)];
   const ids = [...before, ...words, ...after];
   if (words.length === 0) {
-    const unit = tokens.sample === undefined ? 'word' : 'token id';
-    throw new PageError('ERR_EMPTY', `There is no text yet: type a ${unit}.`);
+    const what = tokens.sample === undefined ? 'something' : 'a token id';
+    throw new PageError('ERR_EMPTY', `There is no text yet: type ${what}.`);
   }
   if (ids.length > contextLength) {
     const format = new Intl.NumberFormat('en').format;

@@ -119,7 +119,9 @@ export async function open(files, onProgress, signal) {
  * @param {Wanted} wanted
  */
 export function run(next, wanted) {
-  const { name, read, muted, written } = tensors ? tensorsRun(tensors, wanted) : textRun(wanted);
+  const { name, read, muted, written, unknown } = tensors
+    ? tensorsRun(tensors, wanted)
+    : textRun(wanted);
   if (reading?.name === name) {
     reading.mute(muted);
   } else {
@@ -140,7 +142,7 @@ export function run(next, wanted) {
   const { residualBytes } = reading;
   return {
     ...{ run: next, n, written, layers, heads, causal, hasNorms: source.norms !== undefined },
-    ...{ ids, tokens, muted, ms, bytes, residualBytes },
+    ...{ ids, tokens, unknown, muted, ms, bytes, residualBytes },
   };
 }
 
@@ -148,7 +150,7 @@ export function run(next, wanted) {
 function tensorsRun(from, { causal, softmax }) {
   const read = () => from.run({ causal, softmax: softmax && from.hasScores });
   const name = `tensors ${causal} ${softmax}`;
-  return { name, read, muted: /** @type {HeadName[]} */ ([]), written: 0 };
+  return { name, read, muted: /** @type {HeadName[]} */ ([]), written: 0, unknown: undefined };
 }
 
 /** @param {Wanted} wanted */
@@ -160,7 +162,8 @@ function textRun({ text, isSample, added, muted }) {
   const read = (heads, heard) => runModel(from, ids, heads, { heard, keepsResiduals: true });
   const has = (/** @type {HeadName} */ { layer, head }) => layer < numLayers && head < numHeads;
   const written = writtenOf(from, added).length;
-  return { name: ids.join(), read, muted: muted.filter(has), written };
+  const unknown = from.text.unknownIn?.(text);
+  return { name: ids.join(), read, muted: muted.filter(has), written, unknown };
 }
 
 /** Another text's run. @param {string} text @param {readonly HeadName[]} muted */

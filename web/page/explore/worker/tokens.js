@@ -9,7 +9,12 @@
  * @property {readonly number[]} after those that stand after it, such as [SEP]
  * @property {number} [mask] the token that hides another one, where there is one
  * @property {(id: number) => Token} token as shown
+ * @property {(text: string) => Unknown | undefined} [unknownIn] what of a text the vocabulary does not have
  * @property {string} [sample] where the text is token ids: some to begin with
+ *
+ * @typedef {object} Unknown
+ * @property {string[]} parts words or characters, each once
+ * @property {string} sign the token that stands for each
  */
 
 import { Tokenizer } from '@huggingface/tokenizers';
@@ -68,6 +73,28 @@ function specialAround(tokenizer) {
   return { before: ids(tokens.slice(0, at)), after: ids(tokens.slice(at + 1)) };
 }
 
+/**
+ * What finds the words or characters of a text that a vocabulary does not have.
+ *
+ * @param {Tokenizer} tokenizer
+ * @param {any} model of the tokenizer.json
+ * @param {(id: number) => string} labelOfId
+ * @returns {(text: string) => Unknown | undefined}
+ */
+function unknownBy(tokenizer, { type, unk_token: named, unk_id: numbered }, labelOfId) {
+  const unknown = named ? tokenizer.token_to_id(named) : numbered;
+  const isOfWords = type === 'WordPiece' || type === 'WordLevel';
+  const has = (/** @type {string} */ text) =>
+    tokenizer.encode(text, { add_special_tokens: false }).ids.includes(unknown);
+  return (text) => {
+    if (!has(text)) return undefined;
+    const all = isOfWords ? text.match(/[\p{L}\p{M}\p{N}]+|\S/gu) : [...text];
+    const sign = labelOfId(unknown);
+    const parts = [...new Set(all)].filter(has).map(labelOf);
+    return { parts: parts.filter((part) => part !== sign), sign };
+  };
+}
+
 /** Signs that stand right after a word. */
 const CLOSING = /^[.,;:!?)\]}%’”]+$/;
 
@@ -107,6 +134,7 @@ export function readTokenizer(json) {
     encode: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
     ...around,
     mask,
+    unknownIn: unknownBy(tokenizer, json.model, labelOfId),
     token(id) {
       const text = labelOfId(id);
       const isSpecial = special.get(id)?.special === true;
