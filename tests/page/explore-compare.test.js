@@ -55,6 +55,10 @@ roomTest('a head is compared with itself before others were muted', '?mute=L0H2'
   await says(page, '.pin-card thead', /after.*before/);
   assert.deepEqual(await listed(page), listOf(after, rowOf(firstPin)));
   without.dispose();
+  assert.equal(await textOf(page, '#explore-map-note'), '');
+  // The muted head itself: nothing below it has changed.
+  await page.evaluate(() => (location.hash += '&head=L0H2'));
+  await says(page, '#explore-map-note', /^Muting changes only what later layers read, so this map/);
   // Nothing is muted any more, and nothing compared.
   await page.click('#explore-unmute');
   await page.waitForFunction(() => document.querySelectorAll('.zoom-map').length === 1);

@@ -27,6 +27,56 @@ phoneTest('Large makes the maps of all heads larger, and scrolls them', '', asyn
   assert.ok((await contentWidth(page)) <= Math.max(390, engine.leastWidth));
 });
 
+/** Of what Tab leads to among the heads, in its order: how far down it is. @param {Page} page */
+const stops = (page) =>
+  page.$$eval('#explore-heads :is(button, select, input, attention-map)', (all) =>
+    all
+      .filter((one) => one.checkVisibility() && one.tabIndex >= 0)
+      // A line's controls differ in height.
+      .map((one) => ({ name: one.id || one.textContent, at: one.getBoundingClientRect().bottom })),
+  );
+
+/** @param {Page} page */
+async function areInOrder(page) {
+  const found = await stops(page);
+  assert.ok(found.length > 10);
+  found.forEach(({ name, at }, i) => {
+    const before = found[Math.max(0, i - 1)];
+    assert.ok(at > before.at - 20, `${name} comes after ${before.name}, and is above it`);
+  });
+}
+
+phoneTest('Tab leads through the heads from top to bottom', '?model=austen', async (page) => {
+  await areInOrder(page);
+  await page.click('#explore-all');
+  await page.waitForSelector('.show-all #explore-grid canvas');
+  await areInOrder(page);
+});
+
+roomTest(
+  'Large puts all heads before the map, for Tab too, and keeps the focus',
+  '',
+  async (page) => {
+    const isFirst = () =>
+      page.evaluate(() => {
+        const [all, map] = ['#explore-all', '#explore-heads attention-map'].map(
+          (selector) => /** @type {Element} */ (document.querySelector(selector)),
+        );
+        return Boolean(all.compareDocumentPosition(map) & Node.DOCUMENT_POSITION_FOLLOWING);
+      });
+    assert.equal(await isFirst(), false);
+    await page.focus('#explore-all');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.show-all');
+    assert.equal(await isFirst(), true);
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'explore-all');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => !document.querySelector('.show-all'));
+    assert.equal(await isFirst(), false);
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'explore-all');
+  },
+);
+
 phoneTest('the list of keys opens at its beginning', '', async (page) => {
   await openMenu(page, 'explore-files');
   await page.click('#explore-help');

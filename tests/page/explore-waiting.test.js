@@ -67,7 +67,7 @@ for (const [method, words] of [
     await page.evaluate((hash) => void (location.hash = hash), OTHER);
     await isHeld(page);
     await isSeen(page, 'explore-surveying');
-    assert.equal(await textOf(page, '#explore-surveying'), `${words} Cancel`);
+    assert.equal(await textOf(page, '#explore-surveying'), `${words} Stop drawing`);
     await page.click('#explore-surveying button');
     await says(page, '#explore-skipped', /Some small maps and scores were not computed. Go on/);
     const calls = await page.evaluate('waiting.length');

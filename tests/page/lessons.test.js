@@ -176,6 +176,7 @@ lessonTest(
   async (page) => {
     await runInstead(page, 1, 'for (;;);');
     await page.waitForSelector('.lesson .busy:not([hidden])');
+    assert.equal(await textOf(page, '.lesson header [role=status]'), 'Running …');
     await page.keyboard.press('Escape');
     await ended(page, 'stopped');
     assert.ok(await page.$('.step:nth-of-type(1) .cm-focused'), 'the editor keeps the focus');

@@ -89,9 +89,11 @@ export function measureControls(room) {
     const count = all?.length ?? 1;
     const isOver = room.effectsHaveFailed.value || (all && done === count);
     if (!ABLATIONS[measure.value] || !canAsk(room) || isOver) return '';
-    return html`<progress max="1" .value=${done / count} aria-label="Heads ablated so far"></progress>
+    return html`<span class="measuring">
+      <progress max="1" .value=${done / count} aria-label="Heads ablated so far"></progress>
       <span class="note">${formatCount(done)} of ${all ? formatCount(count) : '…'} heads</span>
-      <button type="button" class="quiet" @click=${() => take('none')}>Cancel</button>`;
+      <button type="button" class="quiet" @click=${() => take('none')}>Cancel</button>
+    </span>`;
   };
   return html`<div class="measure-controls" id="explore-measure">
       ${drawn(

@@ -8,7 +8,7 @@
 import { byId, el } from '../shared/dom.js';
 import { LOST } from '../shared/kept-texts.js';
 import { menu } from '../shared/menu.js';
-import { effect } from '../shared/signals.js';
+import { computed, effect } from '../shared/signals.js';
 import { drawn, html, render } from '../shared/template.js';
 import { continuation } from './continue.js';
 import { controls } from './controls.js';
@@ -85,13 +85,15 @@ function textSection(room, show) {
 const chosenHead = () =>
   /** @type {HTMLElement | null} */ (document.querySelector('#explore-grid [tabindex="0"]'));
 
-/** All heads, what they are measured by, and those to begin with. @param {Explorer} room */
-function gridSide(room) {
+/** All heads. @param {Explorer} room */
+function allHeads(room) {
   const isAll = () => room.shown.value.show === 'all';
   const toggle = () => {
     room.set({ show: isAll() ? 'one' : 'all' });
     byId('explore-heads', HTMLElement).scrollIntoView({ block: isAll() ? 'start' : 'nearest' });
     chosenHead()?.scrollIntoView({ inline: 'center', block: 'nearest' });
+    // Its place has changed.
+    byId('explore-all', HTMLElement).focus({ preventScroll: true });
   };
   const unmute = () => {
     room.choices.unmuteAll();
@@ -111,7 +113,7 @@ function gridSide(room) {
       <button type="button" class="quiet" id="explore-all" aria-pressed=${drawn(() => isAll())}
         @click=${toggle}>Large</button>
     </div>
-    ${headGrid(room)} ${measureControls(room)} ${tellingHeads(room)}`;
+    ${headGrid(room)}`;
 }
 
 /** An element that keeps what it shows wherever it stands. @param {string} name of its class @param {unknown} content */
@@ -121,26 +123,45 @@ function kept(name, content) {
   return element;
 }
 
-/** @param {Explorer} room @param {Record<'map' | 'grid' | 'next', HTMLElement>} parts */
-function mapsView(room, { map, grid, next }) {
+/** What the room has in each of its modes. @typedef {Record<'map' | 'all' | 'measures' | 'telling' | 'next' | 'lens', HTMLElement>} Parts */
+
+/** All heads, what they are measured by, and those to begin with. @param {Parts} parts */
+const besideMap = ({ all, measures, telling }) =>
+  html`<div class="explore-side">${all} ${measures} ${telling}</div>`;
+
+/** What stands in the order in which it is seen. @param {Explorer} room @param {Parts} parts @param {unknown} panel */
+function arranged({ isNarrow, shown }, parts, panel) {
+  const { map, all, measures, telling } = parts;
+  const isAllFirst = computed(() => {
+    const { show, other, before } = shown.value;
+    return show === 'all' && other === null && !before;
+  });
+  return drawn(() => {
+    if (isNarrow.value) return html`${all} ${map} ${measures} ${panel} ${telling}`;
+    return isAllFirst.value
+      ? html`${besideMap(parts)} ${map} ${panel}`
+      : html`${map} ${besideMap(parts)} ${panel}`;
+  });
+}
+
+/** @param {Explorer} room @param {Parts} parts */
+function mapsView(room, parts) {
   const clear = () => {
     const last = room.pins.peek().at(-1);
     room.choices.unpinAll();
     focusToken(last?.token);
   };
-  return html`
-  <h2 id="explore-heads-title" class="visually-hidden">Layers and heads</h2>
-  <div class="explore-main">
-    ${map} ${grid}
-    <div class="explore-panel">
+  const panel = html`<div class="explore-panel">
       <div class="pins-head" ?hidden=${drawn(() => room.pins.value.length < 2)}>
         <button type="button" class="quiet" id="explore-unpin"
           @click=${clear}>Clear pins</button>
       </div>
       <div id="explore-pins">${pinCards(room)}</div>
-      ${next}
-    </div>
-  </div>`;
+      ${parts.next}
+    </div>`;
+  return html`
+  <h2 id="explore-heads-title" class="visually-hidden">Layers and heads</h2>
+  <div class="explore-main">${arranged(room, parts, panel)}</div>`;
 }
 
 /** @param {Explorer} room */
@@ -148,7 +169,9 @@ function headsSection(room) {
   const { shown, isBusy, isWhy } = room;
   const parts = {
     map: kept('explore-center', html`${controls(room)} ${largeMaps(room)}`),
-    grid: kept('explore-side', gridSide(room)),
+    all: kept('explore-all-heads', allHeads(room)),
+    measures: kept('explore-measures', measureControls(room)),
+    telling: kept('explore-worth', tellingHeads(room)),
     next: kept('explore-next', nextTokens(room)),
     lens: kept('why-lens', lensView(room)),
   };
@@ -165,7 +188,7 @@ function headsSection(room) {
   return html`<section aria-labelledby="explore-heads-title" id="explore-heads"
     class=${drawn(() => classes().filter(Boolean).join(' '))}
     ?hidden=${drawn(() => !room.run.value)}>
-    ${drawn(() => (isWhy.value ? whyView(room, parts) : mapsView(room, parts)))}
+    ${drawn(() => (isWhy.value ? whyView(room, parts, besideMap(parts)) : mapsView(room, parts)))}
   </section>`;
 }
 

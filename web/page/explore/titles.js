@@ -51,8 +51,16 @@ export function titleOf(state) {
   }
 }
 
-/** What a map of several heads is, and is not. @param {ExploreState} state */
-export function noteOf({ of, layer }) {
+/** Whether a map is compared with itself before muting, and no head below it is muted. @param {ExploreState} state */
+const isUnchanged = ({ before, muted, over, layer }) =>
+  before && muted.length > 0 && over === 'layer' && muted.every((head) => head.layer >= layer);
+
+/** What a map of several heads is, and is not; what muting cannot change. @param {ExploreState} state */
+export function noteOf(state) {
+  const { of, layer } = state;
+  if (isUnchanged(state)) {
+    return `Muting changes only what later layers read, so this map of layer ${layer} is the same before and after. Choose a head of a later layer.`;
+  }
   switch (of) {
     case 'head':
       return '';

@@ -64,8 +64,9 @@ export const leaveBar = (id) => turnFocusTo(starters.get(id));
  * @param {string} id
  * @param {Waiting['now']['value']} now undefined: nothing is waited for
  * @param {() => void} [cancel] undefined: it cannot be left
+ * @param {string} [words] of the button
  */
-export function bar(id, now, cancel) {
+export function bar(id, now, cancel, words = 'Cancel') {
   const { label = '', fraction } = now ?? {};
   const progress =
     fraction === undefined
@@ -77,7 +78,7 @@ export function bar(id, now, cancel) {
   };
   return html`<div class="waiting-bar" id=${id} ?hidden=${!now} ${made(noteStarter, now !== undefined)}>
     ${progress}<span class="note">${label}</span>
-    <button type="button" class="quiet" ?hidden=${!cancel} @click=${leave}>Cancel</button>
+    <button type="button" class="quiet" ?hidden=${!cancel} @click=${leave}>${words}</button>
   </div>`;
 }
 
@@ -91,10 +92,11 @@ export const headsBar = ({ surveying, run, skipped, survey }) => {
     survey();
     leaveBar('explore-surveying');
   };
+  const stop = () => void (skipped.value = run.peek());
   return drawn(() => {
     const now = surveying.now.value;
     if (!run.value || skipped.value !== run.value)
-      return now ? bar('explore-surveying', now, () => (skipped.value = run.peek())) : '';
+      return now ? bar('explore-surveying', now, stop, 'Stop drawing') : '';
     return html`<div class="waiting-bar" id="explore-skipped">
       <span class="note">Some small maps and scores were not computed.</span>
       <button type="button" class="quiet" @click=${goOn}>Go on</button>

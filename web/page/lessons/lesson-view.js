@@ -120,7 +120,11 @@ export class LessonView {
       section.dataset.state = 'waiting';
       editor.mark(0);
     }
-    this.#showing = setTimeout(() => (this.#busy.hidden = false), QUIET_MS);
+    this.#showing = setTimeout(() => {
+      this.#busy.hidden = false;
+      // What the last run gave is not what this one will.
+      this.#status.textContent = 'Running …';
+    }, QUIET_MS);
     this.#busyLabel.textContent = 'Starting…';
     this.#endEscape = stopOnEscape(() => this.stop());
     this.#stopRun = startRun(this.#code, {

@@ -25,7 +25,7 @@ export const STEPS = [
   {
     name: 'Wrapper: a product per head',
     words:
-      'The wrapper multiplies the six tokens x by the query matrix of head H0, then by that of head H1. Each product reads all of x again.',
+      'Here x is the example’s six tokens, “Your journey starts with one step”. The wrapper multiplies x by the query matrix of head H0, then by that of head H1. Each product reads all of x again.',
   },
   {
     name: 'Stack the matrices',

@@ -13,9 +13,10 @@ import { sumView } from './sum-view.js';
 
 /**
  * @param {Explorer} room
- * @param {Record<'map' | 'grid' | 'next' | 'lens', HTMLElement>} parts which the room has in each of its modes
+ * @param {Record<'map' | 'next' | 'lens', HTMLElement>} parts which the room has in each of its modes
+ * @param {unknown} grid all heads, and what they are measured by
  */
-export const whyView = (room, { map, grid, next, lens }) => html`${question(room)}
+export const whyView = (room, { map, next, lens }, grid) => html`${question(room)}
   <div class="explore-main why-main">
     <div class="why-column">
       <div class="why-sum">${sumView(room)}</div>
