@@ -60,11 +60,22 @@ const ROOMS = [
   ['#bench', 'Bench', '#bench-run'],
 ];
 
-for (const [hash, name, open] of engine.hasCdp ? ROOMS : []) {
-  test(`who comes to ${hash} sees no other room first, and nothing jumps`, options, async () => {
+/** A desktop's window, and a phone's. */
+const SIZES = [
+  [1280, 900],
+  [390, 844],
+];
+
+const visits = SIZES.flatMap(([width, height]) =>
+  ROOMS.map((room) => /** @type {const} */ ([...room, { width, height }])),
+);
+
+for (const [hash, name, open, size] of engine.hasCdp ? visits : []) {
+  const title = `who comes to ${hash}, ${size.width} px wide, sees no other room first, and nothing jumps`;
+  test(title, options, async () => {
     const page = await browser.newPage();
     try {
-      await page.setViewport({ width: 1280, height: 900 });
+      await page.setViewport(size);
       await watchShifts(page);
       const release = await holdScripts(page);
       const visit = page.goto(site.url + hash);
@@ -102,6 +113,22 @@ for (const [hash, name, open] of engine.hasCdp ? [] : ROOMS) {
     }
   });
 }
+
+if (engine.hasCdp)
+  test('nothing of Compare jumps on a phone', options, async () => {
+    const page = await browser.newPage();
+    try {
+      await page.setViewport({ width: 390, height: 844 });
+      await watchShifts(page);
+      await page.goto(site.url);
+      await page.waitForSelector('#grid canvas', { timeout: 60_000 });
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1000)));
+      const shift = await page.evaluate(() => /** @type {any} */ (globalThis).shift);
+      assert.ok(shift <= MOST_SHIFT, `shifted by ${shift}`);
+    } finally {
+      await page.close();
+    }
+  });
 
 if (engine.hasCdp)
   test('an address of no room shows Compare at once', options, async () => {

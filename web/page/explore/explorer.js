@@ -176,6 +176,10 @@ export class Explorer {
   hasModel = computed(() => this.model.value?.kind === 'model');
   /** Whether it is asked what makes up a prediction. */
   isWhy = computed(() => this.predicts.value === 'next' && this.state.value.mode === 'why');
+  /** The same as the address has it, until it is known what the model predicts: what is said first stays. */
+  isAboutWhy = computed(() =>
+    this.model.value ? this.isWhy.value : this.state.value.mode === 'why',
+  );
   /** Whether tokens are words or numbers of their own, and no parts of a text. */
   isApart = computed(() => !this.hasModel.value || this.model.value?.sample !== undefined);
 

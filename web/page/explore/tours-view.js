@@ -54,7 +54,7 @@ export function tours(room) {
 
   /** Starts it, and says what it is to who is here for the first time. It is about maps. */
   const offer = drawn(() => {
-    if (room.state.value.tour || room.isWhy.value) return '';
+    if (room.state.value.tour || room.isAboutWhy.value) return '';
     if (!isNew.value) return button('Take the tour', start, { id: 'explore-tour' });
     return html`<p class="tour-offer" id="explore-tour-offer">
       <b>New here?</b> Three steps show how two heads work together.
