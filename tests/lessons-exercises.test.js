@@ -91,7 +91,7 @@ async function halfWay(id, changes) {
 
 test('half a solution is told what is still missing', async () => {
   assert.deepEqual(await halfWay('wrapper', [['numHeads: 2', 'numHeads: 1']]), [
-    'There are two heads: There are 1. The heads have to stay.',
+    'There are two heads: There is 1. The heads have to stay.',
   ]);
   const [scaled, sums, whole] = await halfWay('by-hand', [
     ['k.reshape([3, 2])', 'hw.transpose(k)'],
@@ -107,6 +107,25 @@ test('half a solution is told what is still missing', async () => {
   ]);
   assert.equal(biases.length, 1);
   assert.match(biases[0], /3 · 768: the biases/);
+  const [added] = await halfWay('causal', [[' => true)', ' => Number(j <= i))']]);
+  assert.match(added, /It is of float32: numbers are added/);
+  const spilled = await halfWay('what-differs', [
+    ['first = 0', 'first = 5 * 64'],
+    ['last = 768', 'last = 6 * 64'],
+    ['last * 768)', 'last * 768 + 1)'],
+  ]);
+  assert.deepEqual(spilled, ['All other heads are as they were: Changed too: head 6.']);
+  assert.deepEqual(
+    await halfWay('head-to-block', [['causalRows = []', 'causalRows = [0, 1, 2, 3, 4, 5]']]).then(
+      ([rows]) => rows,
+    ),
+    'Rows of causal attention: Rows 0, 1 do not notice.',
+  );
+  const outside = await halfWay('induction-heads', [
+    ['tried = [0]', 'tried = [...Array(8).keys()]'],
+    ['costliest = 0', 'costliest = 8'],
+  ]);
+  assert.deepEqual(outside, ['No other head costs more: There is no head 8.']);
   const shapes = await halfWay('shapes', [['[1, 10, 3, 0, 0]', '[1, 10, 24, 64]']]);
   assert.ok(shapes.some((words) => /It has 5 dimensions, not 4/.test(words)));
 });

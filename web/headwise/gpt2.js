@@ -1,5 +1,5 @@
 /**
- * GPT-2 from Hugging Face's files, on an engine of 'headwise': logits, traces, head masks, caches and generation.
+ * GPT-2 from Hugging Face's files, on an engine of 'headwise' or 'headwise/worker': logits, traces, head masks, caches and generation.
  * @module headwise/gpt2
  */
 

@@ -52,7 +52,7 @@ export const DOCUMENTS = [
     short: 'Olsson et al. 2022',
     href: 'https://transformer-circuits.pub/2022/in-context-learning-and-induction-heads/index.html',
     link: 'The article',
-    about: 'Where induction heads were found. Only the lesson on them follows it.',
+    about: 'What induction heads do in models of many sizes. Only the lesson on them follows it.',
   },
   {
     id: 'Elhage 2021',
@@ -61,7 +61,7 @@ export const DOCUMENTS = [
     href: 'https://transformer-circuits.pub/2021/framework/index.html',
     link: 'The article',
     about:
-      'Heads as parts of a sum. Only the lesson “Which head did it?” follows it and the next two.',
+      'Heads as parts of a sum, and where induction heads were found. Only the lesson “Which head did it?” follows it and the next two.',
   },
   {
     id: 'Wang 2022',

@@ -90,8 +90,8 @@ showChain('Each query meets each key', [
 
 // %% Divided by the root of the width
 // @from 003, section 2, step 3
-// A sum of 64 products is √64 times as spread out as one of them. Without the division the largest score takes nearly
-// all of the softmax: on the left one cell a row is bright and the others are dark.
+// A sum of 64 products is √64 times as spread out as one of them. Without the division the largest score takes most
+// of the softmax: on the left one or two cells a row are bright and the others are dark.
 
 const scaled = tensor(
   Float32Array.from(scores.data, (score) => score / Math.sqrt(dK)),

@@ -150,7 +150,7 @@ show('Variance before', variance(before));
 show('Mean after', mean(after));
 show('Variance after', variance(after));
 show(
-  'x itself comes out other by, on average',
+  'The norm of x itself differs by, on average',
   meanDifference(ln.forward(x).output, normed),
 );
 

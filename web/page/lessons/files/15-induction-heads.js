@@ -127,7 +127,8 @@ show(
 // %% Muted
 // @from Olsson 2022, ablations
 // A map shows where a head looks, not whether it matters. So mute heads: multiply their outputs by 0. Without the heads
-// that look one back the induction heads find nothing, although they are unchanged. Other heads matter less.
+// that look one back the induction heads find nothing, although they are unchanged. The other heads of layer 1 do not
+// matter here.
 
 const without = (layer, list) => {
   const mask = [...Array(numLayers)].map(() =>
@@ -164,8 +165,8 @@ show('It needs both kinds', one < all / 2 && two < all / 2);
 
 // %% Your own
 // @from Olsson 2022, definition of induction heads
-// Letters and digits; up to 64 of them fit. Does it go on with what it has seen once? What does it do after the second “e”,
-// which has been followed by two different letters?
+// Letters and digits; up to 64 of them fit. Does it go on with what it has seen once? It writes an “e”. Before, “e” was
+// followed by “a” and by “7”: which of them does it choose?
 
 const own = 'headwise7head';
 const written = [...model.generate(encode(own), { maxTokens: 5 })];

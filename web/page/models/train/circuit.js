@@ -44,11 +44,12 @@ const ROLES = {
     weight: ({ inhibition }) => inhibition,
   },
   both: {
-    words: 'heads that read both names: the end looks at either alike',
+    words:
+      'heads that read the name that stands second: over both orders of the names the end looks at either alike',
     weight: ({ mover, subject }) => (mover > PREFERS * subject ? 0 : mover + subject),
   },
   mover: {
-    words: `name movers: the end looks at the indirect object, more than ${PREFERS} times as much as at the subject’s first place`,
+    words: `name movers: the end looks at the indirect object, more than ${PREFERS} times as much as at the subject’s first place, most of all where it stands first`,
     weight: ({ mover, subject }) => (mover > PREFERS * subject ? mover : 0),
   },
 };
