@@ -166,6 +166,20 @@ roomTest('Back leads from Explore to the run that was opened there', '#train', a
   await reached(page, step + 1);
 });
 
+roomTest('on a phone all heads come before the large one, for Tab too', '#train', async (page) => {
+  const order = () =>
+    page.$$eval('.train-main > :is(.train-large, .train-all)', (parts) =>
+      parts.map(({ className }) => className),
+    );
+  assert.deepEqual(await order(), ['train-large', 'train-all']);
+  await page.setViewport({ width: Math.max(390, engine.leastWidth), height: 844 });
+  await page.waitForFunction(() =>
+    document.querySelector('.train-main > .train-all + .train-large'),
+  );
+  await page.waitForSelector('.train-large attention-map');
+  assert.deepEqual(await order(), ['train-all', 'train-large']);
+});
+
 roomTest('a run that is kept goes on later, from its step', '#train?seed=4', async (page) => {
   await pause(page);
   const step = await stepOf(page);

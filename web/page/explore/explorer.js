@@ -77,8 +77,6 @@ function sentence(error) {
 export class Explorer {
   #store;
   #dark = matchMedia('(prefers-color-scheme: dark)');
-  /** As narrow as a phone: the style's own bound. */
-  #narrow = matchMedia('(max-width: 44rem)');
   session = new Session({ lost: (error) => this.onLost(error) });
   /** Called when the Worker ended, and with it what was open. @type {(error: Error) => void} */
   onLost = () => {};
@@ -91,7 +89,6 @@ export class Explorer {
   /** What the address holds. @type {Signal<ExploreState>} */ state;
   isShown = signal(false);
   isDark = signal(this.#dark.matches);
-  isNarrow = signal(this.#narrow.matches);
   #place = signal(NOWHERE);
   /** Files of the visitor's own. @type {Signal<Opened | undefined>} */ own = signal(undefined);
   /** What is open. @type {Signal<(ModelSummary & { files: object }) | undefined>} */
@@ -129,7 +126,6 @@ export class Explorer {
     );
     this.focus.subscribe(() => (this.#place.value = this.focus.place));
     this.#dark.addEventListener('change', ({ matches }) => (this.isDark.value = matches));
-    this.#narrow.addEventListener('change', ({ matches }) => (this.isNarrow.value = matches));
   }
 
   /** @param {Partial<ExploreState>} part what else the address is to hold */

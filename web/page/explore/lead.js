@@ -46,7 +46,7 @@ export function lead(room) {
     ${drawn(() => {
       const { tour } = room.state.value;
       if (tour) return card(tour);
-      return room.isAboutWhy.value ? whySentences(room) : sentences(room);
+      return room.isAboutWhy.value ? whySentences() : sentences(room);
     })}
   </div>`;
 }

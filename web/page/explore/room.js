@@ -8,6 +8,7 @@
 import { byId, el } from '../shared/dom.js';
 import { LOST } from '../shared/kept-texts.js';
 import { menu } from '../shared/menu.js';
+import { isNarrow } from '../shared/narrow.js';
 import { computed, effect } from '../shared/signals.js';
 import { drawn, html, render } from '../shared/template.js';
 import { continuation } from './continue.js';
@@ -130,7 +131,7 @@ const besideMap = ({ all, measures, telling }) =>
   html`<div class="explore-side">${all} ${measures} ${telling}</div>`;
 
 /** What stands in the order in which it is seen. @param {Explorer} room @param {Parts} parts @param {unknown} panel */
-function arranged({ isNarrow, shown }, parts, panel) {
+function arranged({ shown }, parts, panel) {
   const { map, all, measures, telling } = parts;
   const isAllFirst = computed(() => {
     const { show, other, before } = shown.value;

@@ -9,6 +9,7 @@ import { tooLong } from '../shared/kept-texts.js';
 import { isLinkable } from '../shared/linkable.js';
 import { byId } from '../shared/dom.js';
 import { effect } from '../shared/signals.js';
+import { isNarrow } from '../shared/narrow.js';
 import { drawn, html, render } from '../shared/template.js';
 import { answers } from './answers.js';
 import { bar, historyNote } from './bar.js';
@@ -69,13 +70,15 @@ const charts = (room, runs) =>
       })}`;
   });
 
-/** One run: its heads large and small. @param {Training} room @param {Run} run */
-const alone = (room, run) => html`
-  ${largeHead(room, run)}
-  <div class="train-all">
+/** One run: its heads large and small; on a phone all heads come first. @param {Training} room @param {Run} run */
+const alone = (room, run) => {
+  const all = html`<div class="train-all">
     <div class="part-head"><h2>All heads</h2>${scoreKey(room)}</div>
     ${headsGrid(room, run, 'All heads')}
   </div>`;
+  const large = largeHead(room, run);
+  return isNarrow.value ? html`${all} ${large}` : html`${large} ${all}`;
+};
 
 /** Two runs beside each other. @param {Training} room @param {readonly Run[]} runs */
 const beside = (room, runs) =>

@@ -6,6 +6,7 @@
  */
 
 import { byId } from '../../shared/dom.js';
+import { isNarrow } from '../../shared/narrow.js';
 import { drawn, html, select } from '../../shared/template.js';
 import { shortName } from '../address.js';
 import { tokenName } from '../bars.js';
@@ -26,8 +27,8 @@ const methods = html`<ul class="explore-read" id="explore-read">
   </li>
 </ul>`;
 
-/** In the place of what is said of maps. @param {Explorer} room */
-export const sentences = ({ isNarrow }) =>
+/** In the place of what is said of maps. */
+export const sentences = () =>
   isNarrow.value
     ? html`<details class="explain" id="explore-methods">
         <summary>What attribution, ablation and patching say</summary>
