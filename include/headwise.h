@@ -445,7 +445,8 @@ void hw_module_train(hw_module *module, bool training);
 void hw_module_checkpoint(hw_module *module, bool checkpointing);
 
 /* Finds a module inside this one by its name, such as attn or blocks.1. The empty name gives this module. Returns NULL if
- * there is none. This module owns the result. The blocks of a decoder have Hugging Face's names (h.0, model.layers.0);
+ * there is none. This module owns the result. The blocks of a decoder have the names of its parameters (transformer.h.0, or
+ * h.0 where is_bare; model.layers.0);
  * their parts have the names of a block's parts: ln1, attn, ln2, ffn, and with HW_NORM_BOTH after1 and after2. A block with
  * rotary positions, and its attn, run only inside the decoder. */
 hw_module *hw_module_child(hw_module *module, const char *name);
@@ -510,7 +511,7 @@ typedef struct hw_forward_options {
   const uint32_t *position_ids;
   /* Of hw_decoder, in a forward that is not recorded. NULL, or the residual stream before layer start_layer (num_layers: after
    * the last) [batch, tokens, d_model]: the forward begins there, and what else it gives of layers begins with that one.
-   * The ids give the shape alone. Without a cache. */
+   * The ids give the shape alone, and are of the vocabulary. Without a cache, and without a replacement in an earlier layer. */
   const float *start;
   size_t start_layer; /* 0 without start */
   /* Of hw_decoder, in a forward that is not recorded. NULL, or receives the residual stream before every layer that runs and
@@ -524,7 +525,7 @@ typedef struct hw_forward_options {
  * HW_ERROR_SHAPE: batch or tokens of a model is zero, tokens is above the module's context_length, or the cache
  * has another shape than the module's, or another batch size than the input. HW_ERROR_VALUE: a required pointer is NULL, an id is
  * not in the vocabulary, a position or token type is not in its table, a length is above tokens or the module takes none,
- * logits_start and logits_end are out of order, a replacement or start_layer is not of the model, a mask has no data, a kind
+ * logits_start and logits_end are out of order, a replacement or start_layer is not of the model or of layers that run, a mask has no data, a kind
  * of mask or causality is unknown, the module does not support an option, the module runs only inside its decoder, or the
  * cache has too little room for a sequence's tokens. HW_ERROR_MEMORY: no scratch, or no memory for a trace or for
  * the cache's new tokens. After an error the cache's tokens are unchanged. */
@@ -1117,7 +1118,8 @@ hw_status hw_model_loss_backward(hw_context *context, hw_module *model, const hw
 
 /* A model whose tokens see all others, and its head for masked tokens. */
 typedef struct hw_encoder_config {
-  hw_model_config model; /* of an encoder's names, HW_NORM_POST, learned positions; without rotaries and layers */
+  /* Of an encoder's names, HW_NORM_POST, learned positions, embedding_scale 1; without rotaries and layers. */
+  hw_model_config model;
   size_t first_position; /* of a row's first token: 0, or pad_token_id + 1 in RoBERTa */
   size_t token_types;    /* 0: none */
   bool has_head;
@@ -1129,7 +1131,7 @@ typedef struct hw_encoder_config {
  * input, or a mask of the options, hide padding. The sum of a token's embeddings has a norm of its own.
  *
  * Its head, if it has one: x [batch, tokens, d_model] instead of ids, hidden states → y [batch, tokens, vocab_size]: logits. Such a
- * forward takes no options, any number of tokens, and its graph gives dx. A backward from ids does not reach the head's own
+ * forward takes no options and no lengths, any number of tokens, and its graph gives dx. A backward from ids does not reach the head's own
  * parameters: they get no gradient from it.
  *
  * Parameters have Hugging Face's names. Norms start as ones, all else as zeros. Only an encoder whose dtype is float32 can be

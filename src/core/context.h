@@ -14,6 +14,7 @@ typedef struct hw_scratch_key {
   size_t batch;
   size_t tokens;
   size_t logits;
+  bool is_head; /* of the head alone */
 } hw_scratch_key;
 
 struct hw_context {

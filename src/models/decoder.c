@@ -280,7 +280,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
 const hw_module_type hw_decoder_type = {
     HW_MODULE_TYPE(hw_decoder), .backward = backward,  .check = check,        .cache_shape = cache_shape,
     .out_proj = out_proj,       .takes_ids = true,     .has_logits = true,    .has_head_mask = true,
-    .takes_lengths = true,      .has_residuals = true, .draws_nothing = true,
+    .takes_lengths = true,      .has_residuals = true, .draws_nothing = true, .has_position_ids = true,
 };
 
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module) {

@@ -58,7 +58,7 @@ static hw_status check_config(const hw_encoder_config *config) {
   const hw_model_config *model = &config->model;
   const bool lists = model->rotary_count == 0 && model->layers == NULL;
   HW_TRY(hw_model_check(model));
-  if (model->names < HW_NAMES_BERT || model->norm_place != HW_NORM_POST || !lists ||
+  if (model->names < HW_NAMES_BERT || model->norm_place != HW_NORM_POST || !lists || model->embedding_scale != 1.0 ||
       !hw_activation_is_known(config->head_activation)) {
     return HW_ERROR_VALUE;
   }
@@ -139,17 +139,18 @@ static void visit(hw_module *module, hw_visit *visit) {
 }
 
 /* Of hidden states: logits alone can be asked for. */
-static hw_status check_rows(const encoder *m, const hw_forward_options *options) {
+static hw_status check_rows(const encoder *m, const hw_input *input, const hw_forward_options *options) {
   const bool is_plain = options->mask.kind == HW_MASK_NONE && options->weights == NULL && options->trace == NULL &&
-                        options->head_mask == NULL && options->replace_count == 0 && options->token_types == NULL;
-  return m->config.has_head && is_plain ? HW_OK : HW_ERROR_VALUE;
+                        options->head_mask == NULL && options->replace_count == 0 && options->token_types == NULL &&
+                        options->causality == HW_CAUSALITY_DEFAULT;
+  return m->config.has_head && is_plain && input->lengths == NULL ? HW_OK : HW_ERROR_VALUE;
 }
 
 static hw_status check(const hw_module *module, const hw_input *input, const hw_forward_options *options) {
   const encoder *m = (const encoder *)module;
   const hw_encoder_config *config = &m->config;
   if (input->x != NULL) {
-    return check_rows(m, options);
+    return check_rows(m, input, options);
   }
   if (input->tokens > config->model.context_length) {
     return HW_ERROR_SHAPE;
@@ -319,8 +320,9 @@ static const hw_linear *out_proj(const hw_module *module, size_t layer) {
 }
 
 const hw_module_type hw_encoder_type = {
-    HW_MODULE_TYPE(encoder), .backward = backward,  .check = check,        .out_proj = out_proj,  .takes_ids = true,
-    .takes_rows = true,      .has_head_mask = true, .takes_lengths = true, .draws_nothing = true,
+    HW_MODULE_TYPE(encoder), .backward = backward,    .check = check,        .out_proj = out_proj,
+    .takes_ids = true,       .takes_rows = true,      .has_head_mask = true, .takes_lengths = true,
+    .draws_nothing = true,   .has_token_types = true,
 };
 
 hw_status hw_encoder_create(const hw_encoder_config *config, hw_module **module) {

@@ -264,8 +264,8 @@ static hw_status record(hw_context *context, loss_call *call, hw_graph **graph) 
   call->graph->is_loss = true;
   call->graph->loss = *call->input;
   call->graph->shape = ids_of(call->input);
-  call->graph->options = options_of(call->input);
-  const hw_forward_options options = call->graph->options;
+  const hw_forward_options options = options_of(call->input);
+  hw_graph_set_options(call->graph, &options);
   const hw_status status = hw_run_recorded(context, &options, &call->graph->kept, forward, call);
   if (status != HW_OK) {
     hw_graph_destroy(call->graph);

@@ -52,7 +52,7 @@ void hw_block_restore_output(const hw_run *run, const hw_module *module, size_t 
     .bytes = sizeof(hw_block), .config_bytes = sizeof(((hw_block *)NULL)->config.field),              \
     .config_offset = offsetof(hw_block, config.field), .create = create, .release = hw_block_release, \
     .visit = hw_block_visit, .forward = hw_block_forward, .backward = hw_block_backward,              \
-    .out_proj = hw_block_out_proj, .has_head_mask = true,                                             \
+    .out_proj = hw_block_out_proj, .has_head_mask = true, .is_block = true,                           \
   }
 
 /* A layer of a model: its type, a lower bound of the bytes of its weights (SIZE_MAX if they do not fit), and whether a

@@ -8,22 +8,31 @@
 
 /* ---- Changes ---- */
 
-/* A visit that adds up how often the modules' parameters have changed: the sum only grows. */
+/* A visit that adds up what has changed. */
 typedef struct change_count {
   hw_visit visit;
-  uint64_t sum;
+  hw_module_changes sum;
 } change_count;
 
-static void count_changes(hw_visit *visit, hw_module *module) { ((change_count *)visit)->sum += module->changes; }
+static void count_changes(hw_visit *visit, hw_module *module) {
+  hw_module_changes *sum = &((change_count *)visit)->sum;
+  sum->own += module->changes;
+  sum->modes += module->modes;
+  sum->runs_again = sum->runs_again || module->checkpointing;
+}
 
-static uint64_t changes_of(hw_module *module) {
+static hw_module_changes changes_of(hw_module *module) {
   change_count count = {.visit.module = count_changes};
   hw_visit_module(&count.visit, module);
   return count.sum;
 }
 
 bool hw_graph_is_current(const hw_graph *graph, hw_module *module) {
-  return graph != NULL && module != NULL && graph->serial == module->serial && graph->changes == changes_of(module);
+  if (graph == NULL || module == NULL || graph->serial != module->serial) {
+    return false;
+  }
+  const hw_module_changes now = changes_of(module);
+  return graph->changes.own == now.own && (!graph->changes.runs_again || graph->changes.modes == now.modes);
 }
 
 size_t hw_graph_bytes(const hw_graph *graph) { return graph == NULL ? 0 : sizeof(hw_graph) + graph->kept.capacity; }
@@ -62,6 +71,17 @@ static size_t lengths_bytes(const hw_graph *graph) {
 
 static size_t ids_bytes(const hw_graph *graph, const uint32_t *ids) {
   return ids != NULL ? graph->shape.batch * graph->shape.tokens * sizeof(uint32_t) : 0;
+}
+
+void hw_graph_set_options(hw_graph *graph, const hw_forward_options *options) {
+  const hw_module_type *type = graph->module->type;
+  graph->options = (hw_forward_options){
+      .mask = options->mask,
+      .head_mask = options->head_mask,
+      .causality = options->causality,
+      .token_types = type->has_token_types ? options->token_types : NULL,
+      .position_ids = type->has_position_ids ? options->position_ids : NULL,
+  };
 }
 
 void hw_graph_keep_options(const hw_run *run, hw_graph *graph) {
@@ -108,13 +128,7 @@ static hw_status check(const hw_module *module, const hw_input *input, const flo
 static hw_status record(hw_context *context, hw_graph *graph, const hw_input *input, float *y,
                         const hw_forward_options *options) {
   graph->shape = *input;
-  graph->options = (hw_forward_options){
-      .mask = options->mask,
-      .head_mask = options->head_mask,
-      .causality = options->causality,
-      .token_types = options->token_types,
-      .position_ids = options->position_ids,
-  };
+  hw_graph_set_options(graph, options);
   return hw_run_recorded(context, options, &graph->kept, forward, &(recorded_call){graph, input, y});
 }
 

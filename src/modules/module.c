@@ -59,13 +59,15 @@ typedef struct mode_change {
   bool is_on;
 } mode_change;
 
-/* A block that runs again must draw what it drew. */
 static void switch_mode(hw_visit *visit, hw_module *module) {
   const mode_change *change = (const mode_change *)visit;
-  bool *mode = change->is_training ? &module->training : &module->checkpointing;
-  const bool is_kept = change->is_training && !module->checkpointing;
-  module->changes += *mode == change->is_on || is_kept ? 0 : 1;
-  *mode = change->is_on;
+  if (change->is_training) {
+    module->modes += module->training == change->is_on ? 0 : 1;
+    module->training = change->is_on;
+  } else if (module->type->is_block) {
+    module->changes += module->checkpointing == change->is_on ? 0 : 1;
+    module->checkpointing = change->is_on;
+  }
 }
 
 static void switch_all(hw_module *module, bool is_training, bool is_on) {
@@ -144,7 +146,8 @@ static bool are_outputs_valid(const hw_module *module, const hw_input *input, co
   for (size_t i = 0; are && i < options->replace_count; i++) {
     const hw_head_output *given = options->replace + i;
     const bool rows = given->rows == input->tokens || given->rows == input->batch * input->tokens;
-    are = given->layer < module->layers && given->head < module->heads && given->output != NULL && rows;
+    are = given->layer >= options->start_layer && given->layer < module->layers && given->head < module->heads &&
+          given->output != NULL && rows;
   }
   return are;
 }
@@ -244,14 +247,6 @@ static void forward(hw_run *run, const void *call) {
   hw_module_run(run, f->module, f->input, f->y);
 }
 
-/* What tells calls of one shape apart, whose scratch differs. */
-static size_t asked_logits(const hw_module *module, const hw_input *input) {
-  if (module->type->takes_rows && input->x != NULL) {
-    return SIZE_MAX;
-  }
-  return hw_asked_tokens(input);
-}
-
 hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
                             const hw_forward_options *options) {
   static const hw_forward_options nothing;
@@ -262,7 +257,8 @@ hw_status hw_module_forward(hw_context *context, const hw_module *module, const 
       .version = version,
       .batch = input->batch,
       .tokens = input->tokens,
-      .logits = asked_logits(module, input),
+      .logits = hw_asked_tokens(input),
+      .is_head = module->type->takes_rows && input->x != NULL,
   };
   if (asked->cache != NULL) {
     HW_TRY(hw_key_value_cache_begin(asked->cache, input->lengths, input->tokens));

@@ -37,6 +37,9 @@ typedef struct hw_module_type {
   bool has_head_mask;
   bool takes_lengths; /* of sequences: what comes after them is padding */
   bool has_residuals; /* a forward can begin at a layer, and give the residual stream */
+  bool has_token_types;
+  bool has_position_ids;
+  bool is_block;      /* of a stack or a model, which may run it again in the backward */
   bool draws_nothing; /* of models: their weights are loaded */
 } hw_module_type;
 
@@ -53,7 +56,8 @@ struct hw_module {
   bool checkpointing;             /* of a block: see hw_module_checkpoint */
   bool needs_model;               /* whose angles it has: it does not run alone */
   bool ties_head;                 /* a backward from rows reaches the head's alone, and the first one if this is so */
-  uint64_t changes;               /* of its own parameters */
+  uint64_t changes;               /* of its own parameters, and of its checkpointing */
+  uint64_t modes;                 /* switches of its training mode */
   size_t layers;                  /* of attention, which have weights and traces; 0: none */
   size_t heads;                   /* of each layer */
   size_t head_parameters;         /* the last ones, of a head on its own: a backward from ids does not reach them */

@@ -157,7 +157,7 @@ static hw_update sgd_update(const hw_sgd_config *config) {
 /* Notes that a parameter is about to be stepped. */
 static void count_step(const pass *p, size_t index) {
   memory *remembered = p->optimizer->memories + index;
-  remembered->steps++;
+  remembered->steps += remembered->steps < SIZE_MAX - 1 ? 1 : 0;
   remembered->present |= (1u << p->moments) - 1;
   parameter_at(p, index)->owner->changes++;
 }
@@ -305,7 +305,6 @@ size_t hw_optimizer_steps(const hw_optimizer *optimizer, size_t index) {
 }
 
 hw_status hw_optimizer_set_steps(hw_optimizer *optimizer, size_t index, size_t steps) {
-  /* The next step counts on. */
   if (!has_parameter(optimizer, index) || steps == SIZE_MAX) {
     return HW_ERROR_VALUE;
   }

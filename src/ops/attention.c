@@ -318,7 +318,7 @@ void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_a
   }
   job.scratch = hw_arena_take(arena, hw_size_multiply(hw_team_threads(team), job.thread_bytes), 1);
   arena->used = mark;
-  if (hw_run_measures(run)) {
+  if (hw_run_measures(run) || !hw_attention_has_tokens(a)) {
     return;
   }
   if (trace != NULL) {

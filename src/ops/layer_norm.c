@@ -97,4 +97,4 @@ void hw_normalization_backward(const hw_run *run, const hw_normalization *normal
   }
 }
 
-bool hw_eps_is_valid(double eps) { return isfinite(eps) && eps >= 0.0; }
+bool hw_eps_is_valid(double eps) { return isfinite((float)eps) && eps >= 0.0; }

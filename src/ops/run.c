@@ -4,7 +4,7 @@ static const hw_forward_options no_options;
 
 static bool is_same(const hw_scratch_key *a, const hw_scratch_key *b) {
   return a->module == b->module && a->version == b->version && a->batch == b->batch && a->tokens == b->tokens &&
-         a->logits == b->logits;
+         a->logits == b->logits && a->is_head == b->is_head;
 }
 
 static void measure(hw_run *run, hw_forward forward, const void *call) {

@@ -202,6 +202,24 @@ static void test_switches(void) {
   hw_module_destroy(module);
 }
 
+/* The block decides, whichever module is switched. */
+static void test_parts(void) {
+  hw_module *module = make_blocks(2, 0.25);
+  hw_module *part = hw_module_child(module, "blocks.0.ffn");
+  float y[BATCH * TOKENS * WIDTH];
+  for (size_t i = 0; i < 2; i++) {
+    hw_graph *graph = NULL;
+    hw_module_checkpoint(module, i == 1);
+    hw_module_checkpoint(part, i == 0);
+    CHECK_STATUS(hw_module_forward_recorded(context, module, &input, y, NULL, &graph), HW_OK);
+    hw_module_train(i == 0 ? module : part, false);
+    CHECK(hw_graph_is_current(graph, module) == (i == 0), "a part's switch counts where its block runs again");
+    hw_module_train(module, true);
+    hw_graph_destroy(graph);
+  }
+  hw_module_destroy(module);
+}
+
 int main(void) {
   check_seed(31);
   CHECK(hw_context_create(&context) == HW_OK, "context");
@@ -217,6 +235,7 @@ int main(void) {
   check_run("stacks have the same gradients and results, with factors of heads too", test_stacks);
   check_run("a block keeps only what it begins with", test_bytes);
   check_run("a graph is not current once checkpointing was switched", test_switches);
+  check_run("of a block that runs again the parts' mode counts, and of others not", test_parts);
   hw_context_destroy(context);
   return check_result();
 }

@@ -126,6 +126,12 @@ static void test_bad_starts(void) {
   CHECK_STATUS(hw_module_create_cache(module, 1, NULL, &cache), HW_OK);
   expect_options(module, &(hw_forward_options){.start = stream, .start_layer = LAYERS + 1}, HW_ERROR_VALUE);
   expect_options(module, &(hw_forward_options){.start_layer = 1}, HW_ERROR_VALUE);
+  const hw_head_output replaced = {.layer = 0, .head = 0, .output = stream, .rows = 1};
+  for (size_t layer = 0; layer < 2; layer++) {
+    expect_options(
+        module, &(hw_forward_options){.start = stream, .start_layer = layer, .replace = &replaced, .replace_count = 1},
+        layer == 0 ? HW_OK : HW_ERROR_VALUE);
+  }
   expect_options(module, &(hw_forward_options){.start = stream, .cache = cache}, HW_ERROR_VALUE);
   expect_options(module, &(hw_forward_options){.start = stream}, HW_OK);
   expect_options(module, &(hw_forward_options){.residuals = stream}, HW_OK);
@@ -251,7 +257,7 @@ static void test_configs(void) {
     expect_config(&config, i == 0 ? HW_ERROR_SHAPE : HW_ERROR_VALUE);
   }
   hw_layer_config none[LAYERS] = {{0, 2}, {0, 0}};
-  enum { CONFIGS = 18 };
+  enum { CONFIGS = 19 };
   hw_decoder_config configs[CONFIGS];
   for (size_t i = 0; i < CONFIGS; i++) {
     configs[i] = config_of(5);
@@ -281,6 +287,7 @@ static void test_configs(void) {
   configs[15].model.embedding_scale = 1e300;
   configs[16].model.attention_scale = 1e300;
   configs[17].model.gain_offset = -1e300;
+  configs[18].model.eps = 1e300;
   for (size_t i = 0; i < CONFIGS; i++) {
     expect_config(&configs[i], HW_ERROR_VALUE);
   }

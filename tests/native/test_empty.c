@@ -227,6 +227,24 @@ static void test_modules(void) {
   check_module(module, true);
 }
 
+/* No loop is over a batch without rows. */
+static void test_endless_batch(void) {
+  const hw_multi_head_attention_config config = {
+      .d_in = WIDTH, .d_out = WIDTH, .context_length = TOKENS, .num_heads = HEADS};
+  const hw_input input = {.x = x, .batch = (size_t)1 << 40, .tokens = 0};
+  hw_module *module = NULL;
+  hw_trace *trace = NULL;
+  hw_graph *graph = NULL;
+  CHECK_STATUS(hw_multi_head_attention_create(context, &config, &module), HW_OK);
+  CHECK_STATUS(hw_module_forward(context, module, &input, y, NULL), HW_OK);
+  CHECK_STATUS(hw_module_forward(context, module, &input, y, &(hw_forward_options){.trace = &trace}), HW_OK);
+  CHECK_STATUS(hw_module_forward_recorded(context, module, &input, y, NULL, &graph), HW_OK);
+  CHECK_STATUS(hw_module_backward(context, module, &input, graph, x, y, NULL), HW_OK);
+  hw_graph_destroy(graph);
+  hw_trace_destroy(trace);
+  hw_module_destroy(module);
+}
+
 int main(void) {
   check_fill(x, FLOATS);
   CHECK(hw_context_create(&context) == HW_OK, "create");
@@ -235,6 +253,7 @@ int main(void) {
   check_run("losses", test_losses);
   check_run("attention", test_attention);
   check_run("modules", test_modules);
+  check_run("a batch of no tokens takes no time, however large", test_endless_batch);
   hw_context_destroy(context);
   return check_result();
 }

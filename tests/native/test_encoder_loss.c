@@ -162,6 +162,40 @@ static void test_keeps(void) {
   hw_module_destroy(module);
 }
 
+/* Whatever stands in the fields of a decoder's: the next call may need other scratch than the head's. */
+static void test_passed_over(void) {
+  hw_encoder_config config = encoder_config_of(3000, TOKENS, 1, 8, 1, 0);
+  hw_module *module = NULL;
+  hw_context *own = NULL;
+  float hidden[2 * 8];
+  float *logits = check_floats((size_t)2 * 3000);
+  const hw_input head = {.x = hidden, .batch = 1, .tokens = 2};
+  const hw_input in = {.ids = ids, .batch = 1, .tokens = 2, .logits_start = 1, .logits_end = 0};
+  config.model.head_dim = 1;
+  CHECK_STATUS(hw_context_create(&own), HW_OK);
+  CHECK_STATUS(hw_encoder_create(&config, &module), HW_OK);
+  check_fill(hidden, 16);
+  CHECK_STATUS(hw_module_forward(own, module, &head, logits, NULL), HW_OK);
+  CHECK_STATUS(hw_module_forward(own, module, &in, hidden, NULL), HW_OK);
+
+  const uint32_t positions[1] = {99};
+  hw_graph *graph = NULL;
+  const hw_forward_options unread = {.position_ids = positions};
+  CHECK_STATUS(hw_module_forward_recorded(own, module, &in, hidden, &unread, &graph), HW_OK);
+  hw_graph_destroy(graph);
+
+  const hw_forward_options causal = {.causality = HW_CAUSALITY_ON};
+  CHECK_STATUS(hw_module_forward(own, module, &head, logits, &causal), HW_ERROR_VALUE);
+  hw_input padded = head;
+  padded.lengths = lengths;
+  CHECK_STATUS(hw_module_forward(own, module, &padded, logits, NULL), HW_ERROR_VALUE);
+  hw_module_destroy(module);
+  config.model.embedding_scale = 3.0;
+  CHECK_STATUS(hw_encoder_create(&config, &module), HW_ERROR_VALUE);
+  hw_context_destroy(own);
+  free(logits);
+}
+
 static void check_reached(hw_module *module, bool head, bool ties_head) {
   for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
     hw_parameter_info info;
@@ -278,6 +312,8 @@ int main(void) {
   check_run("a backward refuses ids that have become unknown", test_changed_ids);
   check_run("parts without a name are refused", test_parts_without_names);
   check_run("what is no training input of an encoder is refused", test_errors);
+  check_run("fields that an encoder does not read change nothing, and what its head cannot do is refused",
+            test_passed_over);
   hw_context_destroy(context);
   return check_result();
 }

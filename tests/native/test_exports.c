@@ -88,7 +88,7 @@ static const hw_transformer_stack_config bad_stack = {{.d_model = WIDTH, .num_he
 #define SIZES(vocab)                                                                                           \
   .vocab_size = (vocab), .context_length = TOKENS, .d_model = WIDTH, .num_layers = LAYERS, .num_heads = HEADS, \
   .num_key_value_heads = HEADS, .head_dim = WIDTH / HEADS, .d_ff = WIDTH, .qkv_bias = true, .out_bias = true,  \
-  .mlp_bias = true, .positions = TOKENS
+  .mlp_bias = true, .positions = TOKENS, .embedding_scale = 1.0
 
 #define DECODER(vocab) \
   { .model = {SIZES(vocab)}, .ties_head = true }

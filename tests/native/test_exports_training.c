@@ -36,6 +36,7 @@ static void test_graph(void) {
   SOMETHING(graph_is_current, graph, linear);
   NOTHING(graph_is_current, NULL, linear);
   NOTHING(graph_is_current, graph, NULL);
+  CHECK(CALL(graph_bytes, graph) > 0 && CALL(graph_bytes, NULL) == 0, "bytes of a graph");
   VALUE(module_backward, NULL, &input, graph, y, dx, NULL);
   VALUE(module_backward, linear, NULL, graph, y, dx, NULL);
   VALUE(module_backward, linear, &input, NULL, y, dx, NULL);

@@ -233,6 +233,13 @@ static void test_resume(void) {
     free(before[i]);
     free(all[i]);
   }
+  /* A count that would begin anew makes weights NaN. */
+  CHECK_STATUS(hw_optimizer_set_steps(second, 0, SIZE_MAX - 1), HW_OK);
+  for (size_t i = 0; i < 3; i++) {
+    CHECK_STATUS(hw_adamw_step(context, second, &adamw, NULL, 0), HW_OK);
+  }
+  CHECK_STATUS(hw_module_store(module, 0, 0, rows_of(module, 0), values), HW_OK);
+  CHECK(isfinite(values[0]), "%g", (double)values[0]);
   hw_optimizer_destroy(first);
   hw_optimizer_destroy(second);
   hw_module_destroy(module);
