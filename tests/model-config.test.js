@@ -249,6 +249,7 @@ const bad = [
     'layer_types[0]',
     '"chunked_attention"',
   ],
+  ['qwen3', { is_causal: false }, 'is_causal', 'false'],
   ['gemma3_text', { use_bidirectional_attention: true }, 'use_bidirectional_attention', 'true'],
   ['gemma3_text', { query_pre_attn_scalar: 0 }, 'query_pre_attn_scalar', '0'],
   ['gemma3_text', { final_logit_softcapping: -3 }, 'final_logit_softcapping', '-3'],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tensor } from 'headwise';
 import { MultiheadAttention, TransformerEncoderLayer } from 'headwise/torch';
-import { allClose, boolTensor, data, engine } from './helpers.js';
+import { allClose, boolTensor, data, engine, throwsCode } from './helpers.js';
 import { weighted } from './torch-gradients.js';
 import { isTorchs, makeAll, noticesErrors, readGroup } from './torch.js';
 
@@ -153,4 +153,16 @@ test('training changes all weights and lowers the loss', () => {
 test('every fixture of torch_nn notices a number that is off by more than its tolerance', () => {
   assert.ok(group.cases.length > 0);
   for (const fixture of group.cases) noticesErrors(fixture, group);
+});
+
+test('a module that was disposed of is named itself, not a part of it', () => {
+  const x = data(1, [2, 4]);
+  const attention = new MultiheadAttention(hw, { embedDim: 4, numHeads: 2 });
+  attention.dispose();
+  throwsCode(() => attention.forward(x, x, x), 'ERR_DISPOSED', 'the MultiheadAttention was');
+  for (const normFirst of [false, true]) {
+    const layer = new TransformerEncoderLayer(hw, { dModel: 4, nhead: 2, normFirst });
+    layer.dispose();
+    throwsCode(() => layer.forward(x), 'ERR_DISPOSED', 'the TransformerEncoderLayer was');
+  }
 });

@@ -1,7 +1,7 @@
 // Functions of headwise/understanding at their edges: a position before the last, training mode, and what is asked for wrongly.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { tensor } from 'headwise';
+import { load as loadHere, tensor } from 'headwise';
 import {
   ablation,
   flow,
@@ -82,6 +82,24 @@ test('one trace in place of an array of them is named, from a Worker too', async
   } finally {
     there.dispose();
   }
+});
+
+test('traces of several forwards are refused', async () => {
+  const traceOf = (/** @type {any} */ text) => small.forward(text, { trace: true }).trace;
+  const [one, other] = [
+    [[1, 2, 3], [4]],
+    [
+      [1, 2],
+      [4, 5, 6],
+    ],
+  ].map(traceOf);
+  const elsewhere = await loadHere();
+  const model = new elsewhere.Decoder({ model_type: 'gpt2', ...smallConfig });
+  const foreign = model.forward([[1, 2, 3], [4]], { trace: true }).trace;
+  for (const second of [other[1], foreign?.[1]])
+    for (const each of /** @type {any[]} */ ([sinks, rollout, flow]))
+      await rejectsCode(each([one[0], second]), 'ERR_VALUE', 'traces are of several forwards');
+  elsewhere.dispose();
 });
 
 test('logitLens says how many positions it takes', async () => {

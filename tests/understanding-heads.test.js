@@ -303,15 +303,11 @@ test('long computations tell their progress and end with their signal', async ()
     const controller = new AbortController();
     const onProgress = () => controller.abort(reason);
     await assert.rejects(run({ signal: controller.signal, onProgress }), reason, name);
-    await assert.rejects(
-      run({
-        onProgress() {
-          throw reason;
-        },
-      }),
-      reason,
-      name,
-    );
+    const throwing = () => {
+      throw reason;
+    };
+    for (const each of [throwing, async () => throwing()])
+      await assert.rejects(run({ onProgress: each }), reason, name);
   }
 });
 

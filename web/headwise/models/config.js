@@ -79,6 +79,9 @@ const activations = {
 const matters =
   /^(?!.*dropout).*(expert|moe|router|multiplier|scal|softcap|clip|alibi|sink|(?<!max_)window|sparse|rope|rotary|bias|residual|cross_attention|lora|quanti|bidirectional|relative|qk_?norm|pruned|head_dim|key_value)/;
 
+/** What all decoders are. @type {readonly [field: string, value: unknown]} */
+const causal = ['is_causal', true];
+
 /** @param {Fields} fields @param {Architecture} architecture */
 function readSizes(fields, { sizes, defaults, keyValueHeads, headDim: usual }) {
   const names = sizes.split(',').map((each) => fields.spelling(each));
@@ -223,7 +226,8 @@ function readScales(fields, { queryScalar, softcaps }, { headDim, dModel }) {
 function read(fields, modelType) {
   const architecture = architectures[modelType];
   const { isDecoder, norm, normPlace, epsField, eps = 1e-6, gainOffset = 0 } = architecture;
-  for (const [field, value] of architecture.fixed ?? []) {
+  const { fixed = [] } = architecture;
+  for (const [field, value] of isDecoder ? [...fixed, causal] : fixed) {
     if (fields.get(field, value) !== value) {
       throw fields.error(field, `${describe(value)}: nothing else is implemented`);
     }

@@ -30,6 +30,7 @@ const fixed = {
   scale_attn_weights: true,
   scale_attn_by_inverse_layer_idx: false,
   add_cross_attention: false,
+  is_causal: true,
 };
 
 /** @param {Fields} fields */

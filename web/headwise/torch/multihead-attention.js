@@ -9,6 +9,7 @@ import {
 import { misshapen } from '../checks/error.js';
 import { scaledDotProductAttention } from '../attention/scaled-dot-product-attention.js';
 import { checkEngine } from '../engine/given-engine.js';
+import { addressOf } from '../engine/owned.js';
 import { ComposedModule } from '../modules/composed-module.js';
 import { binary, sumAlong } from '../tensor/broadcast.js';
 import { zeros } from '../tensor/tensor.js';
@@ -200,6 +201,7 @@ export class MultiheadAttention extends ComposedModule {
    *   ERR_DISPOSED
    */
   forward(query, key, value, options) {
+    addressOf(this);
     const asked = checkTable(options, forwardTable, 'MultiheadAttention.forward');
     const { inputs, rank } = this.#read([query, key, value]);
     const { embedDim, numHeads, dropout, batchFirst } = this.#options;

@@ -8,6 +8,7 @@ import {
   or,
 } from '../checks/check.js';
 import { checkEngine } from '../engine/given-engine.js';
+import { addressOf } from '../engine/owned.js';
 import { AttentionModule } from '../modules/attention-module.js';
 import { ComposedModule } from '../modules/composed-module.js';
 import { LayerNorm } from '../modules/layer-norm.js';
@@ -190,6 +191,7 @@ export class TransformerEncoderLayer extends ComposedModule {
    *   ERR_DISPOSED
    */
   forward(src, options) {
+    addressOf(this);
     const asked = checkTable(options, forwardTable, 'TransformerEncoderLayer.forward');
     const { srcMask, srcKeyPaddingMask, ...more } = asked;
     const { dModel, nhead, batchFirst } = this.#options;

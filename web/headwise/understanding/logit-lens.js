@@ -184,7 +184,7 @@ export async function logitLens(model, ids, options) {
       answers.read(data.subarray(i * vocabSize, (i + 1) * vocabSize), done + i);
     }
     done += count;
-    onProgress?.({ done, total });
+    await onProgress?.({ done, total });
   }
   return answers.result();
 }

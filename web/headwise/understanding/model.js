@@ -174,7 +174,7 @@ export async function sweep([rows, columns], onProgress, pause, compute, tell) {
   for (let i = 0; i < total; i++) {
     const [row, column] = [Math.floor(i / columns), i % columns];
     values[i] = compute(row, column) + 0; // never -0
-    onProgress?.({ done: i + 1, total, ...tell(row, column, values[i]) });
+    await onProgress?.({ done: i + 1, total, ...tell(row, column, values[i]) });
     await pause();
   }
   return new Tensor(values, [rows, columns]);

@@ -106,7 +106,14 @@ function checkTraces(given) {
   if (traces === undefined || traces.length === 0 || !traces.every(engineOfTrace)) {
     throw misfit(given, 'traces', 'the traces of a forward');
   }
-  const { shape } = traces[0];
+  const [{ shape }] = traces;
+  const isOfOne = (/** @type {Trace} */ each) =>
+    engineOfTrace(each) === engineOfTrace(traces[0]) &&
+    String(tracedBy(each).lengths) === String(tracedBy(traces[0]).lengths);
+  if (!traces.every(isOfOne)) {
+    const problem = 'traces are of several forwards; expected those of one';
+    throw new HeadwiseError('ERR_VALUE', problem);
+  }
   const fits = traces.every((each) => String(each.shape) === String(shape));
   // Padded, a text after a cache may have as many queries as there are keys.
   if (!fits || shape[2] !== shape[3] || traces.some((each) => tracedBy(each).stored > 0)) {

@@ -27,7 +27,7 @@ export class Work {
 
   /** After a step. @throws the signal's reason, and what onProgress throws */
   async step() {
-    this.#onProgress?.({ done: ++this.#done, total: this.#total });
+    await this.#onProgress?.({ done: ++this.#done, total: this.#total });
     await this.#pause();
   }
 }
