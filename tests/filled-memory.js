@@ -59,7 +59,7 @@ export function isRefused(call) {
 }
 
 /** Where the struct of src/modules/layer_norm.c has the address of its weight, in bytes. */
-const WEIGHT_FIELD = 72;
+const WEIGHT_FIELD = 80;
 
 /** @param {Engine} engine @param {number} pointer a new layer norm @returns {number} the address of its weight */
 function weightOf(engine, pointer) {

@@ -155,7 +155,7 @@ function forwards(hw) {
       'a MultiheadAttention that was disposed of',
       () => ended.forward(x, x, x),
       'ERR_DISPOSED',
-      'Projection',
+      'the MultiheadAttention',
     ],
     [
       'an encoder layer with a mask of keys',
