@@ -446,9 +446,8 @@ void hw_module_checkpoint(hw_module *module, bool checkpointing);
 
 /* Finds a module inside this one by its name, such as attn or blocks.1. The empty name gives this module. Returns NULL if
  * there is none. This module owns the result. The blocks of a decoder have the names of its parameters (transformer.h.0, or
- * h.0 where is_bare; model.layers.0);
- * their parts have the names of a block's parts: ln1, attn, ln2, ffn, and with HW_NORM_BOTH after1 and after2. A block with
- * rotary positions, and its attn, run only inside the decoder. */
+ * h.0 where is_bare; model.layers.0); their parts have the names of a block's parts: ln1, attn, ln2, ffn, and with HW_NORM_BOTH
+ * after1 and after2. A block with rotary positions, and its attn, run only inside the decoder. */
 hw_module *hw_module_child(hw_module *module, const char *name);
 
 /* A cache of the keys and values of past tokens. With it, a forward computes only the new tokens. */
@@ -525,9 +524,9 @@ typedef struct hw_forward_options {
  * HW_ERROR_SHAPE: batch or tokens of a model is zero, tokens is above the module's context_length, or the cache
  * has another shape than the module's, or another batch size than the input. HW_ERROR_VALUE: a required pointer is NULL, an id is
  * not in the vocabulary, a position or token type is not in its table, a length is above tokens or the module takes none,
- * logits_start and logits_end are out of order, a replacement or start_layer is not of the model or of layers that run, a mask has no data, a kind
- * of mask or causality is unknown, the module does not support an option, the module runs only inside its decoder, or the
- * cache has too little room for a sequence's tokens. HW_ERROR_MEMORY: no scratch, or no memory for a trace or for
+ * logits_start and logits_end are out of order, start_layer is not of the model, a replacement is not of the layers that run, a
+ * mask has no data, a kind of mask or causality is unknown, the module does not support an option, the module runs only inside its
+ * decoder, or the cache has too little room for a sequence's tokens. HW_ERROR_MEMORY: no scratch, or no memory for a trace or for
  * the cache's new tokens. After an error the cache's tokens are unchanged. */
 hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
                             const hw_forward_options *options);
@@ -1131,8 +1130,8 @@ typedef struct hw_encoder_config {
  * input, or a mask of the options, hide padding. The sum of a token's embeddings has a norm of its own.
  *
  * Its head, if it has one: x [batch, tokens, d_model] instead of ids, hidden states → y [batch, tokens, vocab_size]: logits. Such a
- * forward takes no options and no lengths, any number of tokens, and its graph gives dx. A backward from ids does not reach the head's own
- * parameters: they get no gradient from it.
+ * forward takes no options and no lengths, any number of tokens, and its graph gives dx. A backward from ids does not reach the
+ * head's own parameters: they get no gradient from it.
  *
  * Parameters have Hugging Face's names. Norms start as ones, all else as zeros. Only an encoder whose dtype is float32 can be
  * recorded.

@@ -100,8 +100,10 @@ function tokenizerOf(name) {
 }
 
 test('words and characters that a vocabulary lacks are named, each once', () => {
-  const unknownIn = (/** @type {keyof typeof MODELS} */ name, /** @type {string} */ text) =>
-    tokenizerOf(name).unknownIn?.(text);
+  const unknownIn = (/** @type {keyof typeof MODELS} */ name, /** @type {string} */ text) => {
+    const tokens = tokenizerOf(name);
+    return tokens.unknownIn?.(text, tokens.encode(text));
+  };
   const text = 'When Mary and Xenia went to the quantum store, Xenia met 3 friends?';
   assert.deepEqual(unknownIn('names', text), { parts: ['Xenia', 'quantum', '3'], sign: '?' });
   assert.deepEqual(unknownIn('induction', 'aé b?a'), { parts: ['é'], sign: '?' });

@@ -37,6 +37,12 @@ const watchShifts = (page) =>
     }).observe({ type: 'layout-shift', buffered: true });
   });
 
+/** @param {Page} page that was watched */
+async function nothingJumped(page) {
+  const shift = await page.evaluate(() => /** @type {any} */ (globalThis).shift);
+  assert.ok(shift <= MOST_SHIFT, `shifted by ${shift}`);
+}
+
 /** @param {Page} page what is seen: rooms with their words' beginnings, and the room that the navigation says */
 const seen = (page) =>
   page.evaluate(() => {
@@ -89,8 +95,7 @@ for (const [hash, name, open, size] of engine.hasCdp ? visits : []) {
       await page.waitForSelector(open, { timeout: 60_000 });
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1000)));
       assert.doesNotMatch((await seen(page)).join(), /Opening|compare/);
-      const shift = await page.evaluate(() => /** @type {any} */ (globalThis).shift);
-      assert.ok(shift <= MOST_SHIFT, `shifted by ${shift}`);
+      await nothingJumped(page);
     } finally {
       await page.close();
     }
@@ -123,8 +128,7 @@ if (engine.hasCdp)
       await page.goto(site.url);
       await page.waitForSelector('#grid canvas', { timeout: 60_000 });
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1000)));
-      const shift = await page.evaluate(() => /** @type {any} */ (globalThis).shift);
-      assert.ok(shift <= MOST_SHIFT, `shifted by ${shift}`);
+      await nothingJumped(page);
     } finally {
       await page.close();
     }

@@ -259,7 +259,6 @@ export class Engine {
     if (graphBytes === 0) {
       return '';
     }
-
     weightOf(graphBytes);
     const held = `recorded results without a backward hold ${Math.ceil(graphBytes / 1e6)} MB`;
     return `, and ${held}: compute what needs none in hw.noGrad`;

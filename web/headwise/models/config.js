@@ -225,8 +225,15 @@ function readScales(fields, { queryScalar, softcaps }, { headDim, dModel }) {
  */
 function read(fields, modelType) {
   const architecture = architectures[modelType];
-  const { isDecoder, norm, normPlace, epsField, eps = 1e-6, gainOffset = 0 } = architecture;
-  const { fixed = [] } = architecture;
+  const {
+    isDecoder,
+    norm,
+    normPlace,
+    epsField,
+    eps = 1e-6,
+    gainOffset = 0,
+    fixed = [],
+  } = architecture;
   for (const [field, value] of isDecoder ? [...fixed, causal] : fixed) {
     if (fields.get(field, value) !== value) {
       throw fields.error(field, `${describe(value)}: nothing else is implemented`);

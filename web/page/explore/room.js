@@ -130,13 +130,13 @@ function kept(name, content) {
 const besideMap = ({ all, measures, telling }) =>
   html`<div class="explore-side">${all} ${measures} ${telling}</div>`;
 
+/** Whether a map stands beside another one. @param {import('./address.js').ExploreState} state */
+const isCompared = ({ other, before }) => other !== null || before;
+
 /** What stands in the order in which it is seen. @param {Explorer} room @param {Parts} parts @param {unknown} panel */
 function arranged({ shown }, parts, panel) {
   const { map, all, measures, telling } = parts;
-  const isAllFirst = computed(() => {
-    const { show, other, before } = shown.value;
-    return show === 'all' && other === null && !before;
-  });
+  const isAllFirst = computed(() => shown.value.show === 'all' && !isCompared(shown.value));
   return drawn(() => {
     if (isNarrow.value) return html`${all} ${map} ${measures} ${panel} ${telling}`;
     return isAllFirst.value
@@ -177,11 +177,9 @@ function headsSection(room) {
     lens: kept('why-lens', lensView(room)),
   };
   const classes = () => {
-    const { other, before, show } = shown.value;
-    const isCompared = other !== null || before;
     return [
-      isCompared && 'comparing',
-      `show-${show}`,
+      isCompared(shown.value) && 'comparing',
+      `show-${shown.value.show}`,
       isBusy.value && 'outdated',
       isWhy.value && 'why',
     ];

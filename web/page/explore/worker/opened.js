@@ -162,7 +162,7 @@ function textRun({ text, isSample, added, muted }) {
   const read = (heads, heard) => runModel(from, ids, heads, { heard, keepsResiduals: true });
   const has = (/** @type {HeadName} */ { layer, head }) => layer < numLayers && head < numHeads;
   const written = writtenOf(from, added).length;
-  const unknown = from.text.unknownIn?.(text);
+  const unknown = from.text.unknownIn?.(text, ids);
   return { name: ids.join(), read, muted: muted.filter(has), written, unknown };
 }
 

@@ -9,7 +9,7 @@
  * @property {readonly number[]} after those that stand after it, such as [SEP]
  * @property {number} [mask] the token that hides another one, where there is one
  * @property {(id: number) => Token} token as shown
- * @property {(text: string) => Unknown | undefined} [unknownIn] what of a text the vocabulary does not have
+ * @property {(text: string, ids: readonly number[]) => Unknown | undefined} [unknownIn] what of a text, of these ids, the vocabulary does not have
  * @property {string} [sample] where the text is token ids: some to begin with
  *
  * @typedef {object} Unknown
@@ -79,18 +79,17 @@ function specialAround(tokenizer) {
  * @param {Tokenizer} tokenizer
  * @param {any} model of the tokenizer.json
  * @param {(id: number) => string} labelOfId
- * @returns {(text: string) => Unknown | undefined}
+ * @param {(text: string) => number[]} encode
+ * @returns {NonNullable<TextTokens['unknownIn']>}
  */
-function unknownBy(tokenizer, { type, unk_token: named, unk_id: numbered }, labelOfId) {
+function unknownBy(tokenizer, { type, unk_token: named, unk_id: numbered }, labelOfId, encode) {
   const unknown = named ? tokenizer.token_to_id(named) : numbered;
   const isOfWords = type === 'WordPiece' || type === 'WordLevel';
-  const has = (/** @type {string} */ text) =>
-    tokenizer.encode(text, { add_special_tokens: false }).ids.includes(unknown);
-  return (text) => {
-    if (!has(text)) return undefined;
+  return (text, ids) => {
+    if (!ids.includes(unknown)) return undefined;
     const all = isOfWords ? text.match(/[\p{L}\p{M}\p{N}]+|\S/gu) : [...text];
     const sign = labelOfId(unknown);
-    const parts = [...new Set(all)].filter(has).map(labelOf);
+    const parts = [...new Set(all)].filter((part) => encode(part).includes(unknown)).map(labelOf);
     return { parts: parts.filter((part) => part !== sign), sign };
   };
 }
@@ -130,11 +129,13 @@ export function readTokenizer(json) {
     // What was added to a byte-level vocabulary is text: runs of spaces, for example.
     return inBytes && !added ? labelOfBytes(piece) : labelOfText(piece);
   };
+  const encode = (/** @type {string} */ text) =>
+    tokenizer.encode(text, { add_special_tokens: false }).ids;
   return {
-    encode: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
+    encode,
     ...around,
     mask,
-    unknownIn: unknownBy(tokenizer, json.model, labelOfId),
+    unknownIn: unknownBy(tokenizer, json.model, labelOfId, encode),
     token(id) {
       const text = labelOfId(id);
       const isSpecial = special.get(id)?.special === true;
