@@ -149,6 +149,35 @@ test('after the answer an abort is told to nobody', async () => {
   assert.equal(sent.length, 1);
 });
 
+/** What is no plain object, and stays where it is. */
+class Made {
+  use() {}
+}
+
+test('a call that was aborted before its answer came rejects, unless it heard of that and gave less', async () => {
+  const { call, sent } = connect({
+    end: async () => 'all',
+    make: async () => new Made(),
+    /** @param {AbortSignal} signal */
+    async part(signal) {
+      while (!signal.aborted) await setTimeout(1);
+      return 'a part';
+    },
+  });
+  for (const name of ['end', 'make']) {
+    const controller = new AbortController();
+    const answer = call(name, controller.signal);
+    queueMicrotask(() => controller.abort(new Error('enough')));
+    await assert.rejects(answer, { message: 'enough' }, name);
+  }
+  assert.equal(sent.filter(({ drop }) => drop !== undefined).length, 1, 'what was made is dropped');
+  const controller = new AbortController();
+  const part = call('part', controller.signal);
+  await setTimeout(5);
+  controller.abort();
+  assert.equal(await part, 'a part');
+});
+
 test('iterators become asynchronous ones, to their end', async () => {
   /** @type {string[]} */
   const ends = [];

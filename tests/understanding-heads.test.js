@@ -6,6 +6,7 @@ import { tensor } from 'headwise';
 import { loadGpt2 } from 'headwise/gpt2';
 import { loadModel } from 'headwise/models';
 import {
+  ablation,
   composition,
   flow,
   headScores,
@@ -334,6 +335,15 @@ test('a model in a Worker gives the same numbers, and stops', async () => {
     const reason = new Error('enough');
     await assert.rejects(composition(far, { signal: AbortSignal.abort(reason) }), reason);
     await rejectsCode(rollout(far, [9999]), 'ERR_VALUE', 'ids');
+    /** @type {Record<string, any>} */
+    const computations = { rollout, flow, sinks, ablation };
+    for (const [name, compute] of Object.entries(computations)) {
+      const options = name === 'ablation' ? { target: 3 } : {};
+      const controller = new AbortController();
+      const computing = compute(far, text, { ...options, signal: controller.signal });
+      controller.abort(reason); // It may have ended there before it hears of this.
+      await assert.rejects(computing, reason, name);
+    }
     near.dispose();
   } finally {
     there.dispose();

@@ -26,12 +26,14 @@ const table = { threshold: or(checkProbability, 0.3), ...workTable };
  * @param {Trace} trace
  * @param {number} batch
  * @param {number} head
+ * @param {Work} work
  */
-function meanOf(trace, batch, head) {
+async function meanOf(trace, batch, head, work) {
   const keys = trace.shape[3];
   const queries = tokensOf(trace, batch);
   let sum = 0;
   for (const rows of blocksOf(queries)) {
+    await work.pause();
     const { data } = trace.weights({ batch, head, rows });
     for (let at = 0; at < data.length; at += keys) sum += data[at];
   }
@@ -78,7 +80,8 @@ export function sinks(source, ...rest) {
       const work = new Work(options, scores.length);
       for (let i = 0; i < scores.length; i++) {
         const trace = traces[Math.floor(i / heads)];
-        const sum = texts.reduce((some, text) => some + meanOf(trace, text, i % heads), 0);
+        let sum = 0;
+        for (const text of texts) sum += await meanOf(trace, text, i % heads, work);
         scores[i] = sum / texts.length;
         await work.step();
       }

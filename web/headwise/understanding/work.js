@@ -30,4 +30,9 @@ export class Work {
     await this.#onProgress?.({ done: ++this.#done, total: this.#total });
     await this.#pause();
   }
+
+  /** Within a long step. @throws the signal's reason */
+  pause() {
+    return this.#pause();
+  }
 }

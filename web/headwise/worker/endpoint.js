@@ -10,7 +10,7 @@ import { pack } from './wire.js';
 
 /** @typedef {import('./held.js').Scope} Scope */
 
-/** @typedef {{ resolve: (value: any) => void, reject: (error: unknown) => void, target: object | undefined, needed: Set<object>, scope: Scope, isLast: boolean, hasFailed?: boolean }} Pending needed: what stands for the other side's objects in it */
+/** @typedef {{ resolve: (value: any) => void, reject: (error: unknown) => void, target: object | undefined, needed: Set<object>, scope: Scope, isLast: boolean, hasFailed?: boolean, abort?: { signal: AbortSignal, number: number } }} Pending needed: what stands for the other side's objects in it */
 
 /** @typedef {{ call: number, id: number, path: string[], how: 'call' | 'new' | 'get' | 'set', args: unknown[] }} Call */
 
@@ -23,6 +23,8 @@ export class Endpoint {
   #lastId = 0;
   /** Below 0: the other side numbers the rest. */
   #lastDerived = 0;
+  #abortsPosted = 0;
+  #abortsHeard = 0;
   /** Calls that were not answered. @type {Map<number, Pending>} */
   #pending = new Map();
   #held;
@@ -71,7 +73,7 @@ export class Endpoint {
   hear(message) {
     if (message.answer !== undefined) this.#settle(message);
     else if (message.call !== undefined) this.#answer(message);
-    else if (message.abort !== undefined) this.#incoming.abort(message.abort, message.reason);
+    else if (message.abort !== undefined) this.#hearAbort(message);
     else if (message.derive !== undefined) this.#keep(message);
     else this.#held.letGo(message.drop)?.dispose?.();
   }
@@ -142,23 +144,26 @@ export class Endpoint {
     }
   }
 
-  /** @param {{ answer: number, value?: unknown, error?: unknown }} message */
+  /** @param {{ answer: number, value?: unknown, error?: unknown, aborts: number }} message */
   #settle(message) {
     const { answer, value } = message;
     const pending = this.#pending.get(answer);
     if (pending === undefined) return;
-    const { resolve, reject, target, needed, scope, hasFailed } = pending;
+    const { resolve, reject, target, needed, scope, abort } = pending;
+    // It ended before it heard of the abort, at which it would have rejected or given less.
+    const isTooLate = abort !== undefined && message.aborts < abort.number;
     this.#pending.delete(answer);
     this.waits(this.#pending.size > 0);
     try {
       if ('error' in message) reject(this.#incoming.unpack(message.error, scope));
+      else if (isTooLate) reject(abort.signal.reason);
       else resolve(this.#incoming.unpack(value, scope, target, needed));
     } catch (problem) {
       reject(problem);
     }
     leave(scope);
     const { $, id } = /** @type {any} */ (value ?? {});
-    if (hasFailed && ['object', 'iterator'].includes($)) this.drop(id);
+    if ((pending.hasFailed || isTooLate) && ['object', 'iterator'].includes($)) this.drop(id);
   }
 
   /** @param {Call} message */
@@ -178,7 +183,7 @@ export class Endpoint {
       const packRecorded = (/** @type {object} */ tensor) => this.#outgoing.giveRecorded(tensor);
       const given = { transfers, moves: true, packObject, packRecorded };
       const value = result === target ? { $: 'self' } : pack(result, given);
-      this.#post({ answer: call, value }, [...transfers]);
+      this.#post({ answer: call, value, aborts: this.#abortsHeard }, [...transfers]);
     } catch (error) {
       this.#post({ answer: call, error: this.#outgoing.packError(error) }, []);
     }
@@ -216,8 +221,17 @@ export class Endpoint {
     pending?.reject(error);
   }
 
-  /** @param {number} id of a signal @param {unknown} reason packed */
-  abort(id, reason) {
-    this.#post({ abort: id, reason }, []);
+  /** @param {{ abort: number, reason: unknown }} message */
+  #hearAbort({ abort, reason }) {
+    this.#abortsHeard++;
+    this.#incoming.abort(abort, reason);
+  }
+
+  /** @param {number} id of a signal that has aborted @param {AbortSignal} signal @param {number} call it was lent with */
+  abort(id, signal, call) {
+    const number = ++this.#abortsPosted;
+    const pending = this.#pending.get(call);
+    if (pending !== undefined) pending.abort = { signal, number };
+    this.#post({ abort: id, reason: this.#outgoing.packError(signal.reason) }, []);
   }
 }

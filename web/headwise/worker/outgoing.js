@@ -72,7 +72,7 @@ export class Outgoing {
       );
     }
     if (tags.includes(String(tagOf(object)))) throw ofAnother(classOf(object));
-    if (isOf(object, 'AbortSignal')) return this.#lendSignal(object, scope);
+    if (isOf(object, 'AbortSignal')) return this.#lendSignal(object, scope, call);
     if (isOf(object, 'Response')) {
       const { body, ...packed } = packResponse(object);
       return { $: 'response', ...packed, body: body && this.#lendStream(body, scope) };
@@ -129,17 +129,16 @@ export class Outgoing {
     return { $: 'function', id };
   }
 
-  /** @param {AbortSignal} signal @param {Scope} scope */
-  #lendSignal(signal, scope) {
+  /** @param {AbortSignal} signal @param {Scope} scope @param {number} call */
+  #lendSignal(signal, scope, call) {
     const id = this.#held.hold(signal);
-    const reason = () => this.packError(signal.reason);
-    const abort = () => this.#endpoint.abort(id, reason());
+    const abort = () => this.#endpoint.abort(id, signal, call);
     signal.addEventListener('abort', abort);
     scope.push(() => {
       signal.removeEventListener('abort', abort);
       this.#held.letGo(id);
     });
-    return { $: 'signal', id, ...(signal.aborted && { reason: reason() }) };
+    return { $: 'signal', id, ...(signal.aborted && { reason: this.packError(signal.reason) }) };
   }
 
   /** @param {object} object @param {Scope} scope */

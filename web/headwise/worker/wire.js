@@ -1,6 +1,6 @@
 // The messages between a page and a Worker. Both sides send and receive them:
 //   { call, id, path, how, args }  how: 'call' or 'new' what is at the path from object id, 'get' or 'set' it
-//   { answer, value } or { answer, error }  of the call of that number
+//   { answer, value, aborts } or { answer, error }  of the call of that number; aborts: how many the sender has heard
 //   { derive, id, name, args }     calls a method of object id; derive: what the sender calls its result, below 0
 //   { abort: id, reason }          a signal that was lent
 //   { drop: id }                   the sender holds the object no longer
