@@ -116,6 +116,19 @@ test('a written .safetensors file begins its data at a multiple of 8, and its nu
   }
 });
 
+test('a name as long as may be written is read, and a longer one is refused', async () => {
+  const longest = '"'.repeat(2 ** 14 - 1); // each takes two characters of JSON
+  const read = await readSafetensors(writeSafetensors({ [longest]: tensor([1]) }));
+  assert.deepEqual(Object.keys(read.tensors), [longest]);
+  for (const name of [`${longest}"`, 'x'.repeat(70_000)])
+    throwsCode(
+      () => writeSafetensors({ [name]: tensor([1]) }),
+      'ERR_VALUE',
+      `a name of ${name.length} characters`,
+      'at most 32768',
+    );
+});
+
 test('names that mean something to JavaScript are names like others', async () => {
   const named = Object.fromEntries(
     ['__proto__', 'constructor', 'toString', '1', '', '\ud800'].map((name, i) => [

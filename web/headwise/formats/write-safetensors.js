@@ -21,6 +21,9 @@ export function checkWritable(value, name) {
   return tensor;
 }
 
+/** Characters of a name as JSON: readSafetensors takes twice as many of all that a header says of a tensor. */
+const longestName = 2 ** 15;
+
 /** @param {Operand} tensor */
 export const bytesOf = (tensor) => new Uint8Array(copyData(tensor).buffer);
 
@@ -52,6 +55,11 @@ function checkTensors(tensors) {
       'ERR_VALUE',
       'tensors has the name __metadata__, which the format keeps; expected another',
     );
+  }
+  const long = entries.find(([name]) => JSON.stringify(name).length > longestName);
+  if (long !== undefined) {
+    const problem = `tensors has a name of ${long[0].length} characters, ${describe(long[0])}`;
+    throw new HeadwiseError('ERR_VALUE', `${problem}; expected at most ${longestName}`);
   }
   /** @type {[string, Operand][]} */
   const named = entries.map(([name, value]) => [
