@@ -156,6 +156,21 @@ static void test_huge(void) {
   }
 }
 
+/* Ids of one token for an input of seven: a copy of them would read past their end. */
+static void test_unread(void) {
+  static float y[ROWS * OUT];
+  const uint32_t one[1] = {99};
+  const hw_forward_options unread[2] = {{.token_types = one}, {.position_ids = one}};
+  hw_module *module = make();
+  for (size_t i = 0; i < 2; i++) {
+    hw_graph *graph = NULL;
+    CHECK_STATUS(hw_module_forward_recorded(context, module, &input, y, &unread[i], &graph), HW_OK);
+    CHECK_STATUS(hw_module_backward(context, module, &input, graph, dy, NULL, NULL), HW_OK);
+    hw_graph_destroy(graph);
+  }
+  hw_module_destroy(module);
+}
+
 int main(void) {
   check_seed(15);
   check_fill(x, ROWS * IN);
@@ -168,6 +183,7 @@ int main(void) {
   check_run("a backward refuses other lengths, and reads no range where the last logits are asked for",
             test_other_logits);
   check_run("a forward that cannot be kept is refused", test_huge);
+  check_run("a recorded forward keeps no ids that its module does not read", test_unread);
   hw_context_destroy(context);
   return check_result();
 }
