@@ -50,6 +50,18 @@ pageTest(
   },
 );
 
+pageTest('on a phone the map is above all heads, as for Tab', '', async (page) => {
+  await page.setViewport({ width: Math.max(390, engine.leastWidth), height: 844 });
+  const tops = await page.$$eval(':is(#map, #grid button, #scale)', (all) =>
+    all.map((each) => each.getBoundingClientRect().top),
+  );
+  assert.ok(tops.length > 3);
+  assert.deepEqual(
+    tops,
+    tops.toSorted((a, b) => a - b),
+  );
+});
+
 pageTest('a choice after the engine has stopped starts it again', '', async (page) => {
   const choose = (/** @type {string} */ mode) => page.click(`#grid [data-mode=${mode}] button`);
   await crash(page, () => choose('fused'));
