@@ -224,6 +224,23 @@ test('what has ended with its engine may be disposed of, and the engine again', 
   await rejectsCode(/** @type {any} */ (cache.length), 'ERR_DISPOSED', 'load() starts another');
 });
 
+test('what does not change of an object there cannot be changed here', async () => {
+  const hw = await load({ threads: 1 });
+  const module = /** @type {any} */ (
+    await new hw.Linear({ inFeatures: 4, outFeatures: 3, bias: false })
+  );
+  const constants = Object.entries({ ...hw, ...module }).filter(
+    ([, value]) => typeof value === 'object',
+  );
+  assert.ok(constants.length > 0);
+  for (const [name, value] of constants) {
+    assert.ok(Object.isFrozen(value), name);
+    assert.throws(() => (value.threads = 9), TypeError, name);
+  }
+  assert.equal(hw.info.threads, 1);
+  await hw.dispose();
+});
+
 test('await using frees a module in a Worker, and its engine', async () => {
   const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
   const hw = await load();
