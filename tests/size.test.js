@@ -1,5 +1,6 @@
 // What a page downloads for the package: its JavaScript as an app's bundler minifies it, and one wasm module.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -56,6 +57,7 @@ test(`JavaScript and module of one thread are at most ${LIMIT} bytes, gzipped`, 
   const chunks = firstChunks(files.filter((file) => file.type === 'chunk'));
   const script = chunks.reduce((sum, chunk) => sum + gzipped(chunk.code), 0);
   assert.ok(script > 0);
+  const sums = [];
   for (const name of ['headwise-simd128.wasm', 'headwise-relaxed.wasm']) {
     const module = files.find(
       (file) => file.type === 'asset' && file.originalFileNames.some((path) => path.endsWith(name)),
@@ -64,7 +66,13 @@ test(`JavaScript and module of one thread are at most ${LIMIT} bytes, gzipped`, 
     const wasm = gzipped(module.source);
     t.diagnostic(`${name} ${wasm} + JavaScript ${script} = ${wasm + script} bytes`);
     assert.ok(wasm + script <= LIMIT, `${name} ${wasm} + JavaScript ${script}`);
+    sums.push(wasm + script);
   }
+  const largest = `${Math.round(Math.max(...sums) / 1000)}`;
+  const read = (/** @type {string} */ path) => readFile(new URL(path, import.meta.url), 'utf8');
+  assert.equal(/Of the (\d+) kB that a page/.exec(await read('../README.md'))?.[1], largest);
+  const peers = JSON.parse(await read('../web/page/bench/peers.json'));
+  assert.equal(`${peers.runtimes[0].kilobytes}`, largest);
 });
 
 test('an app with headwise/inline is one file', async (t) => {
