@@ -264,7 +264,11 @@ test('bad calls are named, and the encoder stays usable', async () => {
   throwsCode(() => any.forward(ragged, { lengths: [3, 2] }), 'ERR_VALUE', 'lengths');
   throwsCode(() => any.forward(ids, { cache: 1 }), 'ERR_VALUE', 'cache');
   throwsCode(() => any.forward(Array(1000).fill(1)), 'ERR_SHAPE', 'contextLength');
-  throwsCode(() => new hw.Encoder({ model_type: 'llama' }), 'ERR_VALUE', 'model_type');
+  for (const config of [{ model_type: 'llama' }, { model_type: 'opt' }, {}])
+    throwsCode(
+      () => new hw.Encoder(config),
+      ...['ERR_VALUE', 'config: model_type is ', 'expected bert, roberta, distilbert'],
+    );
   throwsCode(() => new hw.Decoder({ model_type: 'bert' }), 'ERR_VALUE', 'model_type');
   assert.deepEqual(model.forward(ids), before);
   model.dispose();

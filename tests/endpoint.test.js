@@ -149,6 +149,12 @@ test('after the answer an abort is told to nobody', async () => {
   assert.equal(sent.length, 1);
 });
 
+test('an object that has a text under $ arrives as it is, on both ways', async () => {
+  const { call } = connect({ same: async (/** @type {unknown} */ value) => value });
+  for (const $ of ['https://example.org/schema', 'tensor', 'plain', 'yours', 7])
+    assert.deepEqual(await call('same', [{ $, more: { $, id: 0 } }]), [{ $, more: { $, id: 0 } }]);
+});
+
 /** What is no plain object, and stays where it is. */
 class Made {
   use() {}

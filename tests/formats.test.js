@@ -249,14 +249,19 @@ test('tensors that nobody wants are passed over', async () => {
   }
 });
 
-test('8-bit floats beside what is wanted are passed over, and given as bytes', async () => {
-  const types = ['F8_E4M3', 'F8_E5M2', 'F8_E8M0'];
+test('8-bit floats and complex numbers beside what is wanted are passed over, and given as bytes', async () => {
+  const small = ['F8_E4M3', 'F8_E5M2', 'F8_E8M0'];
+  const types = [...small, 'C64'];
   const header = Object.fromEntries(
-    types.map((dtype, i) => [dtype, { dtype, shape: [2], data_offsets: [2 * i, 2 * i + 2] }]),
+    small.map((dtype, i) => [dtype, { dtype, shape: [2], data_offsets: [2 * i, 2 * i + 2] }]),
   );
   const bytes = safetensorsFile(
-    { ...header, x: { dtype: 'F32', shape: [1], data_offsets: [6, 10] } },
-    Uint8Array.of(1, 2, 3, 4, 5, 6, 0, 0, 0x80, 0x3f),
+    {
+      ...header,
+      x: { dtype: 'F32', shape: [1], data_offsets: [6, 10] },
+      C64: { dtype: 'C64', shape: [1], data_offsets: [10, 18] },
+    },
+    Uint8Array.of(1, 2, 3, 4, 5, 6, 0, 0, 0x80, 0x3f, ...Array(8).fill(0)),
   );
   for (const [, source] of sourcesOf(bytes)) {
     const { tensors: read } = await readSafetensors(source(), { wants: (name) => name === 'x' });

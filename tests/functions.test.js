@@ -1,8 +1,8 @@
 // Tensors and the functions on them against the float64 reference.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tensor, tensor, zeros } from 'headwise';
-import { allClose, boolData, data, engine, throwsCode } from './helpers.js';
+import { load, Tensor, tensor, zeros } from 'headwise';
+import { allClose, boolData, data, engine, rejectsCode, throwsCode } from './helpers.js';
 import * as reference from './reference.js';
 
 const hw = await engine();
@@ -248,6 +248,32 @@ test('an empty list of axes means all of them', () => {
     assert.deepEqual(hw[name](x, { axis: [] }), hw[name](x));
     assert.deepEqual(hw[name](x, { axis: [], keepDim: true }).shape, [1, 1]);
   }
+});
+
+test('more axes than there are is refused before they are read', () => {
+  const axis = new Proxy(Array(2 ** 32 - 1), {
+    get(target, key) {
+      assert.ok(!/^\d{3,}$/.test(String(key)), 'an axis that no tensor has was read');
+      return Reflect.get(target, key);
+    },
+  });
+  for (const name of /** @type {const} */ (['sum', 'mean']))
+    throwsCode(() => hw[name](data(1, [2, 3]), { axis }), 'ERR_VALUE', 'axis is ');
+});
+
+test('an object that is no object of options is refused, though it has no unknown ones', async () => {
+  const x = data(1, [2]);
+  const others = [new Map([['approximate', 'tanh']]), AbortSignal.abort(), new ArrayBuffer(2)];
+  for (const options of [...others, new URL('https://example.org'), Promise.resolve()])
+    throwsCode(
+      () => hw.gelu(x, /** @type {any} */ (options)),
+      ...['ERR_VALUE', 'options is ', 'expected an object of approximate'],
+    );
+  await rejectsCode(load(/** @type {any} */ (new URL('file:///none.wasm'))), 'ERR_VALUE', 'load');
+  class Options {
+    approximate = /** @type {const} */ ('tanh');
+  }
+  assert.deepEqual(hw.gelu(x, new Options()), hw.gelu(x, { approximate: 'tanh' }));
 });
 
 test('a scalar has the axes 0 and -1, as in PyTorch', () => {

@@ -174,6 +174,7 @@ test('optimizers refuse what they cannot use, in words', async () => {
   const { AdamW, SGD } = hw;
   throwsCode(() => new AdamW([]), 'ERR_VALUE', 'parameters is []');
   throwsCode(() => new AdamW(any(undefined)), 'ERR_VALUE', 'parameters is undefined');
+  throwsCode(() => new AdamW(any(null)), 'ERR_VALUE', 'parameters is null');
   throwsCode(
     () => new AdamW([zeros([2])]),
     'ERR_VALUE',

@@ -108,6 +108,15 @@ test('logitLens says how many positions it takes', async () => {
   assert.deepEqual((await logitLens(small, [1, 2], { positions: [1, 1] })).ids.shape, [3, 2, 5]);
 });
 
+test('headScores draws its rows as it goes, and refuses more than memory holds', async () => {
+  const short = smallModel(hw, { contextLength: 4 });
+  const signal = AbortSignal.timeout(20);
+  const start = performance.now();
+  await assert.rejects(headScores(short, { batch: 20_000_000, signal }), { name: 'TimeoutError' });
+  assert.ok(performance.now() - start < 5000);
+  await rejectsCode(headScores(short, { batch: 2 ** 31 }), 'ERR_MEMORY', 'ids');
+});
+
 test('headScores asks for a context of 2 tokens, and takes one', async () => {
   const of = (/** @type {number} */ contextLength) => smallModel(hw, { contextLength });
   await rejectsCode(

@@ -248,7 +248,11 @@ test('what is asked for wrongly is named', async () => {
   await value(headScores(model, { batch: 0 }), 'batch', '0');
   const head = { layer: 0, head: 0 };
   await value(composition(any), 'model');
-  await value(composition(model, /** @type {any} */ ({ from: head })), 'to');
+  await value(
+    composition(model, /** @type {any} */ ({ from: head })),
+    'to is undefined',
+    'together',
+  );
   await value(composition(model, { from: head, to: head }), 'to.layer', '0');
   await value(composition(model, { from: head, to: { layer: 2, head: 0 } }), 'to.layer', '2');
   await value(composition(model, { from: { layer: 0, head: 3 }, to: head }), 'from.head', '3');

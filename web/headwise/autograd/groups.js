@@ -92,18 +92,18 @@ export const filled = (given, defaults) =>
 export function checkGroups(engine, value, defaults, owner) {
   const list = isArray(value) ? copyArray(value, most) : undefined;
   const isOfGroups = list?.some((one) => tagOf(one) === undefined && !isArray(one));
-  const descriptions = isOfGroups ? /** @type {unknown[]} */ (list) : [{ params: value }];
+  const descriptions = isOfGroups ? /** @type {unknown[]} */ (list) : [{}];
   const names = ['params', ...Object.keys(defaults)];
   const groups = descriptions.map((one, i) => {
     const name = isOfGroups ? `parameters[${i}]` : 'parameters';
-    const { params: given, ...own } = checkOptions(one, names, owner, name);
-    const { list: params, places } = checkParameters(
+    const { params, ...own } = checkOptions(one, names, owner, name);
+    const { list: checked, places } = checkParameters(
       engine,
-      given,
+      isOfGroups ? params : value,
       isOfGroups ? `${name}.params` : name,
       isOfGroups ? 0 : 1,
     );
-    return { params, places, settings: filled(own, defaults) };
+    return { params: checked, places, settings: filled(own, defaults) };
   });
   const all = groups.flatMap(({ places }) => places.map(identityOf));
   if (new Set(all).size < all.length) {

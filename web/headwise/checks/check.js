@@ -20,7 +20,8 @@ const noOptions = Object.freeze({});
  */
 function readOptions(options, known, owner, name, given) {
   const isObject = typeof options === 'object' && options !== null;
-  if (!isObject || Array.isArray(options) || tagOf(options) === 'Tensor') {
+  // What says what it is, such as a Map or an AbortSignal, is no object of options, though it may have none of its own.
+  if (!isObject || Array.isArray(options) || tagOf(options) !== undefined) {
     throw misfit(options, name, objectOf(known));
   }
   const names = Object.keys(options);

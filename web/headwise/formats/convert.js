@@ -1,6 +1,6 @@
 // Converts little-endian bytes of a file to float32. Like the engine, it assumes a little-endian machine.
 
-/** @typedef {'BOOL' | 'U8' | 'I8' | 'U16' | 'I16' | 'U32' | 'I32' | 'U64' | 'I64' | 'F16' | 'BF16' | 'F32' | 'F64' | 'F8_E4M3' | 'F8_E5M2' | 'F8_E8M0'} Dtype a type's name in safetensors; values of F8 types are not converted */
+/** @typedef {'BOOL' | 'U8' | 'I8' | 'U16' | 'I16' | 'U32' | 'I32' | 'U64' | 'I64' | 'F16' | 'BF16' | 'F32' | 'F64' | 'F8_E4M3' | 'F8_E5M2' | 'F8_E8M0' | 'C64'} Dtype a type's name in safetensors; values of F8 types and of C64 are not converted */
 /** @typedef {(bytes: Uint8Array, floats: Float32Array) => void} Convert of as many values as floats has */
 
 /**
@@ -89,8 +89,8 @@ const roundedLongs = (Type) => (bytes, floats) => {
   }
 };
 
-/** A file may have some beside what is wanted of it. */
-const unconverted = { size: 1, toFloats: /** @type {any} */ (undefined) };
+/** A file may have some beside what is wanted of it. @param {number} size */
+const unconverted = (size) => ({ size, toFloats: /** @type {any} */ (undefined) });
 
 /** @type {Readonly<Record<Dtype, { size: number, toFloats: Convert }>>} a value's bytes, and how they become float32 */
 export const dtypes = Object.freeze({
@@ -107,7 +107,8 @@ export const dtypes = Object.freeze({
   BF16: { size: 2, toFloats: fromBfloats },
   F32: { size: 4, toFloats: fromFloats },
   F64: { size: 8, toFloats: rounded(Float64Array) },
-  ...{ F8_E4M3: unconverted, F8_E5M2: unconverted, F8_E8M0: unconverted },
+  ...{ F8_E4M3: unconverted(1), F8_E5M2: unconverted(1), F8_E8M0: unconverted(1) },
+  C64: unconverted(8),
 });
 
 /** @param {unknown} name @returns {name is Dtype} */

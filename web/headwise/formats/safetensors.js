@@ -160,7 +160,9 @@ export class SafetensorsFile {
       const odd = [...wanted].find(({ dtype }) => dtypes[dtype].toFloats === undefined);
       if (areConverted && odd !== undefined) {
         const problem = `dtype is ${odd.dtype}, which is not converted to float32`;
-        throw reader.formatError(`${named(odd.name)}: ${problem}; expected wants to skip it`);
+        throw reader.formatError(
+          `${named(odd.name)}: ${problem}; expected the option wants to skip it`,
+        );
       }
       reader.plan(Array.from(wanted, ({ start, end }) => [this.#data + start, this.#data + end]));
       for (const entry of this.#entries) {

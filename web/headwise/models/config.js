@@ -269,14 +269,15 @@ function read(fields, modelType) {
  *
  * @param {string | object} json the file's text, or what it holds
  * @param {string} [name] what messages call it
+ * @param {readonly string[]} [types] values of model_type that are wanted
  * @returns {ModelConfig}
  * @throws {import('../checks/error.js').HeadwiseError} ERR_FORMAT, naming the field: it is bad, or asks for what is not implemented
  */
-export function readModelConfig(json, name = 'config.json') {
+export function readModelConfig(json, name = 'config.json', types = Object.keys(architectures)) {
   const fields = Fields.parse(json, name);
   const modelType = fields.get('model_type');
-  if (typeof modelType !== 'string' || !Object.hasOwn(architectures, modelType)) {
-    throw fields.error('model_type', Object.keys(architectures).join(', '));
+  if (typeof modelType !== 'string' || !types.includes(modelType)) {
+    throw fields.error('model_type', types.join(', '));
   }
   return read(fields, modelType);
 }

@@ -81,7 +81,8 @@ function checkAxes(axis, rank) {
   // Of a scalar, as in PyTorch, 0 and -1 are axes too.
   const count = Math.max(1, rank);
   const all = [...Array(count).keys()];
-  const found = new Set(given.map((one) => all.find((i) => one === i || one === i - count)));
+  const axisOf = (/** @type {unknown} */ one) => all.find((i) => one === i || one === i - count);
+  const found = new Set(given.length > count ? [undefined] : given.map(axisOf));
   if (found.has(undefined) || found.size < given.length) {
     throw misfit(axis, 'axis', `integers from ${-count} to ${count - 1}, each axis once`);
   }

@@ -1,5 +1,5 @@
 import { checkBoolean, checkIndex, checkOptions, checkTable, maybe, or } from '../checks/check.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { addressOf } from '../engine/owned.js';
 import { product, transposed } from '../tensor/compute.js';
 import { tensorOf } from '../tensor/tensor.js';
@@ -45,6 +45,9 @@ const table = { from: any, to: any, gains: or(checkBoolean, false), ...workTable
 
 /** @param {unknown} place @param {string} name @param {ModelConfig} config @returns {HeadPlace} */
 function checkPlace(place, name, { numLayers, numHeads }) {
+  if (place === undefined) {
+    throw misfit(place, name, 'a head { layer, head }: from and to go together');
+  }
   const given = checkOptions(place, ['layer', 'head'], name, name);
   return {
     layer: checkIndex(given.layer, `${name}.layer`, numLayers),

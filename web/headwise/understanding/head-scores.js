@@ -1,5 +1,6 @@
 import { checkIndex, checkSize, checkTable, or } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
+import { newArray, sizeOf } from '../tensor/shape.js';
 import { tensorOf } from '../tensor/tensor.js';
 import { repeatedIds } from './repeated-ids.js';
 import { calledThere, sizesOf, traceText } from './source.js';
@@ -91,10 +92,14 @@ export async function headScores(model, options) {
   const { seed, batch } = checked;
   const tokens = checkTokens(checked.tokens, sizes);
   const { numLayers, numHeads } = sizes;
-  const rows = repeatedIds(sizes.vocabSize, tokens, seed, batch);
+  const shapeOfIds = Object.freeze([batch, 2 * tokens]);
+  const all = newArray(Float32Array, sizeOf(shapeOfIds, 'ids'));
   const sums = names.map(() => new Float64Array(numLayers * numHeads));
   const work = new Work(checked, batch * numLayers);
-  for (const ids of rows) {
+  let place = 0;
+  for (const ids of repeatedIds(sizes.vocabSize, tokens, seed, batch)) {
+    all.set(ids, place);
+    place += ids.length;
     const traces = traceText(model, ids);
     try {
       for (const [layer, trace] of traces.entries()) {
@@ -110,14 +115,14 @@ export async function headScores(model, options) {
     }
   }
   const shape = Object.freeze([numLayers, numHeads]);
-  const means = sums.map((all) =>
+  const means = sums.map((each) =>
     tensorOf(
-      Float32Array.from(all, (sum) => sum / (batch * tokens)),
+      Float32Array.from(each, (sum) => sum / (batch * tokens)),
       shape,
     ),
   );
   return /** @type {any} */ ({
     ...Object.fromEntries(names.map((name, kind) => [name, means[kind]])),
-    ids: tensorOf(Float32Array.from(rows.flat()), Object.freeze([batch, 2 * tokens])),
+    ids: tensorOf(all, shapeOfIds),
   });
 }

@@ -5,6 +5,7 @@
 //   { abort: id, reason }          a signal that was lent
 //   { drop: id }                   the sender holds the object no longer
 // They are structured clones. Objects that cannot be cloned become marks:
+//   { $: 'plain', entries }        an object that has a text under $ itself
 //   { $: 'tensor', data, shape, id? }   id: it was recorded, and stays where it is, too
 //   { $: 'self' }                  the object that was called
 //   { $: 'object', id, name, has } stays where it is; what stands for it on the other side has these members (./remote.js)
@@ -123,7 +124,10 @@ export function pack(value, how, depth = 0) {
   }
   if (isPlain(value)) {
     const named = Object.entries(/** @type {object} */ (value));
-    return Object.fromEntries(named.map(([key, entry]) => [key, pack(entry, how, depth + 1)]));
+    const packed = Object.fromEntries(
+      named.map(([key, entry]) => [key, pack(entry, how, depth + 1)]),
+    );
+    return typeof packed.$ === 'string' ? { $: 'plain', entries: packed } : packed;
   }
   return isObject(value) ? how.packObject(value) : value;
 }
@@ -143,10 +147,10 @@ export function unpack(value, unpackObject) {
   if (value.$ === 'tensor' && value.id === undefined) {
     return new Tensor(value.data, value.shape);
   }
-  if (typeof value.$ === 'string') {
+  if (typeof value.$ === 'string' && value.$ !== 'plain') {
     return unpackObject(value);
   }
-  const entries = Object.entries(value);
+  const entries = Object.entries(value.$ === 'plain' ? value.entries : value);
   return Object.fromEntries(entries.map(([key, entry]) => [key, unpack(entry, unpackObject)]));
 }
 
