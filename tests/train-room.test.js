@@ -212,6 +212,7 @@ test('sinusoids are those of the definition', () => {
 const snapshot = (step, accuracy, bytes = 16) => ({
   ...{ step, accuracy, maps: new Uint8Array(bytes), says: new Uint8Array(4), written: '' },
   scores: Float32Array.of(0.1, 0, 1),
+  muted: [],
 });
 
 test('the history stays within its bound, and finds what was seen at a step', () => {

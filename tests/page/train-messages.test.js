@@ -138,6 +138,10 @@ fileTest(
     await page.click('#train-keep');
     await says(page, 'train-kept', /^Kept: induction/);
     assert.equal((await page.$$('#train-kept.error')).length, 0);
+    await chooseFile(page, 'broken.zip');
+    await says(page, 'train-kept', /^broken\.zip: /);
+    await page.click('#train-restart');
+    await says(page, 'train-kept', /^$/);
     await chooseFile(page, 'saved.zip');
     await says(page, 'train-kept', /^$/);
     await page.waitForFunction(() => location.hash === '#train?task=reversal&seed=9');

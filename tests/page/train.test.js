@@ -87,7 +87,7 @@ roomTest(
     assert.equal(first.step, 400);
     assert.match(
       await textOf(page, '#train-change'),
-      /^At step \d+ half of the answers were right\.$/,
+      /^By step \d+ half of the answers were right\.$/,
     );
     assert.ok(await page.$('.train-track i'));
     assert.match(first.heads, /L0H\d answer/);

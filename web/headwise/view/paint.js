@@ -11,9 +11,9 @@ import { spansOf } from './viewport.js';
  * @typedef {import('./pool.js').Region & Required<import('./pool.js').Cells>} KnownCells
  */
 
-/** The hatched ground of masked cells: CSS properties and their default values. */
-const GROUND = 'var(--attention-mask, light-dark(#eceef1, #262b33))';
-const HATCH = 'var(--attention-mask-line, light-dark(#cfd4db, #3c444f))';
+/** The hatched ground of masked cells: CSS properties, with their default values, and what is taken where no CSS reaches. */
+const GROUND = ['var(--attention-mask, light-dark(#eceef1, #262b33))', '#eceef1'];
+const HATCH = ['var(--attention-mask-line, light-dark(#cfd4db, #3c444f))', '#cfd4db'];
 const HATCH_PX = 6;
 
 /**
@@ -21,6 +21,7 @@ const HATCH_PX = 6;
  *
  * @param {HTMLElement} element
  * @param {string} colour
+ * @returns {string} '': the element is in no document
  */
 function resolved(element, colour) {
   const { color, forcedColorAdjust } = element.style;
@@ -107,9 +108,10 @@ export function hatchOf(canvas) {
   tile.height = size;
   const context = tile.getContext('2d');
   if (!context) return tile;
-  context.fillStyle = resolved(canvas, GROUND);
+  const [ground, line] = [GROUND, HATCH].map(([css, plain]) => resolved(canvas, css) || plain);
+  context.fillStyle = ground;
   context.fillRect(0, 0, size, size);
-  context.strokeStyle = resolved(canvas, HATCH);
+  context.strokeStyle = line;
   context.lineWidth = ratio;
   context.beginPath();
   for (const x of [-size, 0, size]) {

@@ -12,7 +12,7 @@ import { IGNORED } from './tasks/task.js';
 
 /** @param {string} prompt @param {string} written @param {number} step */
 const text = (prompt, written, step) => html`<p class="note">
-    After ${formatCount(step)} steps the model continues “${prompt.trim()}” like this:
+    After ${formatCount(step)} steps the model continues ${prompt.trim() ? `“${prompt.trim()}”` : 'the text’s first characters'} like this:
   </p>
   <p class="train-written"><span>${prompt}</span>${written}</p>`;
 

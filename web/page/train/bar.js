@@ -55,8 +55,8 @@ function takeSeed(room, input) {
 /** What the moment of the change is. @param {Training} room @param {number} step */
 const changeWords = (room, step) =>
   isText(room.settings.value)
-    ? `At step ${formatCount(step)} a head looked at the character before.`
-    : `At step ${formatCount(step)} half of the answers were right.`;
+    ? `By step ${formatCount(step)} a head looked at the character before.`
+    : `By step ${formatCount(step)} half of the answers were right.`;
 
 /** @param {Training} room @param {HTMLInputElement} input */
 function scrub(room, input) {

@@ -12,6 +12,7 @@ import { line } from 'd3-shape';
 import { drawWeights } from '../../headwise/view.js';
 import { isSameHead, shortName, spokenName } from '../explore/address.js';
 import { hasModifier } from '../shared/dom.js';
+import { formatCount } from '../shared/format.js';
 import { showLegend } from '../shared/legend.js';
 import { drawn, html, made, svg } from '../shared/template.js';
 import { labelOf } from '../shared/tokenize.js';
@@ -34,9 +35,21 @@ const weightsOf = ({ maps }, i, n) => ({
   data: Float32Array.from(maps.subarray(i * n * n, (i + 1) * n * n), (value) => value / 255),
 });
 
+/** What is drawn on a canvas. @type {WeakMap<Element, () => void>} */
+const drawings = new WeakMap();
+
+/** Draws once a canvas stands somewhere, and again when it stands there in another size. */
+const sizes = new ResizeObserver((changes) => {
+  for (const { target } of changes) drawings.get(target)?.();
+});
+
 /** @param {HTMLCanvasElement} canvas @param {Seen} seen @param {number} i @param {number} n */
-const paint = (canvas, seen, i, n) =>
-  drawWeights(canvas, weightsOf(seen, i, n), { causal: true, max: 1 });
+function paint(canvas, seen, i, n) {
+  const draw = () => drawWeights(canvas, weightsOf(seen, i, n), { causal: true, max: 1 });
+  if (!drawings.has(canvas)) sizes.observe(canvas);
+  drawings.set(canvas, draw);
+  if (canvas.isConnected) draw();
+}
 
 /** @param {readonly Seen[]} list @param {number} i which head @param {number} end the last step of the axis @param {number} at the step that is shown */
 function scoreCurves(list, i, end, at) {
@@ -68,6 +81,9 @@ function stopOf({ chosen }, { settings: { layers, heads } }) {
   return { layer: Math.min(layer, layers - 1), head: Math.min(head, heads - 1) };
 }
 
+/** The heads that are muted at the step that is shown. @param {Training} room @param {Run} run @param {Seen} seen */
+const mutedAt = ({ back }, { muted }, seen) => (back.value === null ? muted.value : seen.muted);
+
 /** @param {Training} room @param {Run} run @param {About} about @param {number} i which head */
 function tile(room, run, about, i) {
   const { heads } = run.settings;
@@ -75,7 +91,7 @@ function tile(room, run, about, i) {
   const seen = room.seenOf(run);
   if (!seen) return '';
   const scores = seen.scores.subarray(i * SCORES.length, (i + 1) * SCORES.length);
-  const isMuted = run.muted.value.some((head) => isSameHead(head, name));
+  const isMuted = mutedAt(room, run, seen).some((head) => isSameHead(head, name));
   const isChosen = isSameHead(name, room.chosen.value);
   const role = isMuted ? 'muted' : roleOf(room, scores);
   const spoken = SCORES.map((_, k) => `${scoreName(room, k)} ${scores[k].toFixed(2)}`).join(', ');
@@ -141,13 +157,18 @@ export function largeHead(room, run) {
   const has = ({ layer, head } = room.chosen.value) =>
     layer < run.settings.layers && head < run.settings.heads;
   const isMuted = () => run.muted.value.some((one) => isSameHead(one, room.chosen.value));
+  const muteWords = () => {
+    const now = `from step ${formatCount(room.step.value)} on`;
+    if (room.back.value !== null) return `${isMuted() ? 'Unmute' : 'Mute'} it ${now}`;
+    return isMuted() ? 'Unmute' : 'Mute this head';
+  };
   return html`<div class="train-large">
     <div class="part-head">
       <h2>${drawn(() => `Head ${shortName(room.chosen.value)}`)}</h2>
       <button type="button" class="quiet" id="train-mute"
         title="Its output is zero from now on"
         @click=${() => has() && run.mute(room.chosen.value).catch((error) => room.fail(error))}>
-        ${drawn(() => (isMuted() ? 'Unmute' : 'Mute this head'))}
+        ${drawn(muteWords)}
       </button>
     </div>
     ${drawn(() => {

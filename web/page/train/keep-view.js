@@ -10,7 +10,7 @@ import { handOver } from '../explore/handed-over.js';
 import { byId, el } from '../shared/dom.js';
 import { takeDrops } from '../shared/take-drops.js';
 import { formatCount } from '../shared/format.js';
-import { signal } from '../shared/signals.js';
+import { effect, signal } from '../shared/signals.js';
 import { drawn, html, taking } from '../shared/template.js';
 import { keep, keptRun, readZip, zipOf } from './kept.js';
 
@@ -69,6 +69,11 @@ export function keepView(store, room) {
   const kept = signal(/** @type {Kept | undefined} */ (undefined));
   const said = signal({ words: '', isError: false });
   keptRun().then((run) => (kept.value = run));
+  // What was said is of the runs that were there.
+  effect(() => {
+    void room.runs.value;
+    said.value = { words: '', isError: false };
+  });
   /** Does it, and says beside the buttons if it fails: the run goes on. @param {() => Promise<unknown>} act */
   const attempt = async (act) => {
     room.say('');
@@ -102,14 +107,21 @@ export function keepView(store, room) {
     await done;
     asked.delete(id);
   };
-  /** @param {string} id @param {string} words @param {() => Promise<unknown>} act */
+  /** What the buttons take: of two runs the first, by its title. */
+  const which = () => (room.runs.value.length > 1 ? ' this run' : '');
+  /** @param {string} id @param {() => string} words @param {() => Promise<unknown>} act */
   const button = (id, words, act) => html`<button type="button" class="quiet" id=${id}
     ?disabled=${drawn(() => room.runs.value.length === 0)}
-    @click=${() => takeInTurn(id, act)}>${words}</button>`;
+    @click=${() => takeInTurn(id, act)}>${drawn(words)}</button>`;
   const keepHere = async () => {
     const { run, step } = firstRun(room);
     const made = { settings: run.settings, saved: await run.save(step) };
-    await keep(made);
+    try {
+      await keep(made);
+    } catch (cause) {
+      const why = /** @type {Error} */ (cause).message;
+      throw new Error(`This browser could not keep the run: ${why}`, { cause });
+    }
     kept.value = made;
     said.value = { words: `Kept: ${nameOf(made)}.`, isError: false };
   };
@@ -131,15 +143,26 @@ export function keepView(store, room) {
     ({ files: [file] }) => file && attempt(() => openFile(room, file)),
   );
   return html`<div class="train-keep">
-    ${button('train-explore', 'Open in Explore', () => openInExplore(store, room))}
-    ${button('train-save', 'Save as a Hugging Face folder', () => saveFolder(room))}
-    ${button('train-keep', 'Keep in this browser', keepHere)}
+    ${button(
+      'train-explore',
+      () => `Open${which()} in Explore`,
+      () => openInExplore(store, room),
+    )}
+    ${button(
+      'train-save',
+      () => `Save${which()} as a Hugging Face folder`,
+      () => saveFolder(room),
+    )}
+    ${button('train-keep', () => `Keep${which()} in this browser`, keepHere)}
     ${drawn(() =>
       room.back.value === null
         ? ''
         : button(
             'train-from-here',
-            `Go on from step ${formatCount(room.shown.value)}`,
+            () => {
+              const alone = which() && ', with this run alone';
+              return `Go on from step ${formatCount(room.shown.value)}${alone}`;
+            },
             goOnFromHere,
           ),
     )}

@@ -5,6 +5,7 @@
  * @import { Store } from '../state.js'
  */
 
+import { repeat } from 'lit-html/directives/repeat.js';
 import { tooLong } from '../shared/kept-texts.js';
 import { isLinkable } from '../shared/linkable.js';
 import { byId } from '../shared/dom.js';
@@ -76,21 +77,31 @@ const alone = (room, run) => {
     <div class="part-head"><h2>All heads</h2>${scoreKey(room)}</div>
     ${headsGrid(room, run, 'All heads')}
   </div>`;
-  const large = largeHead(room, run);
-  return isNarrow.value ? html`${all} ${large}` : html`${large} ${all}`;
+  const parts = [
+    { name: 'large', part: largeHead(room, run) },
+    { name: 'all', part: all },
+  ];
+  // They keep what they are when they change places.
+  return repeat(
+    isNarrow.value ? parts.reverse() : parts,
+    ({ name }) => name,
+    ({ part }) => part,
+  );
 };
 
-/** Two runs beside each other. @param {Training} room @param {readonly Run[]} runs */
-const beside = (room, runs) =>
-  runs.map((run, i) => {
+/** Two runs beside each other, under one key. @param {Training} room @param {readonly Run[]} runs */
+const beside = (room, runs) => [
+  scoreKey(room),
+  ...runs.map((run, i) => {
     const title =
       i === 0 ? 'This run' : `Beside it: ${differenceOf(runs[0].settings, run.settings)}`;
     return html`<div class="train-all">
-      <div class="part-head"><h2 class="train-name ${i === 0 ? 'first' : 'second'}">${title}</h2>${i ? '' : scoreKey(room)}</div>
+      <div class="part-head"><h2 class="train-name ${i === 0 ? 'first' : 'second'}">${title}</h2></div>
       ${headsGrid(room, run, title)}
       <div class="train-below">${answers(room, run)}</div>
     </div>`;
-  });
+  }),
+];
 
 /** What a link to the run has. @param {Training} room */
 const linkNote = (room) =>

@@ -56,7 +56,8 @@ const textForm = (room) => html`<form class="train-own" @submit=${(
 }}>
   <div class="field">
     <label for="train-text">Your text: ${LEAST_TEXT} characters or more; some pages are better</label>
-    <textarea id="train-text" name="text" rows="4" dir="auto" spellcheck="false" .value=${room.settings.value.text}></textarea>
+    <textarea id="train-text" name="text" rows="4" dir="auto" spellcheck="false" .value=${room.typed}
+      @input=${taking(({ value }) => (room.typed = value))}></textarea>
     <p class="note" id="train-lost" ?hidden=${drawn(() => room.state.value.kept === '')}>${LOST}</p>
     <p class="note" id="train-left-out" role="status">${drawn(() => {
       const learnt = room.runs.value[0]?.about.value?.learnt;
@@ -107,9 +108,9 @@ export const settingsView = (room) => html`<section aria-labelledby="train-setti
     <p class="note">
       ${drawn(() => {
         const about = room.runs.value[0]?.about.value;
-        return about
-          ? `${formatCount(about.parameters)} parameters, drawn at random. Changing a setting starts a new run.`
-          : '';
+        if (!about) return '';
+        const from = about.first.step > 0 ? 'as they were saved' : 'drawn at random';
+        return `${formatCount(about.parameters)} parameters, ${from}. Changing a setting starts a new run.`;
       })}
     </p>
   </div>

@@ -14,6 +14,7 @@
  * @property {Float32Array} scores [layers, heads, SCORES]
  * @property {Uint8Array} says for each of the example's tokens, what comes next according to the model
  * @property {string} written what the model writes from the task's prompt; '': not asked for
+ * @property {HeadName[]} muted
  *
  * @typedef {object} Saved all that a run goes on from, to the bit
  * @property {number} step
@@ -121,7 +122,8 @@ export class Trainer {
     const says = Uint8Array.from(ids, (_, i) => largestIn(all, i * vocabSize, vocabSize));
     const written = this.#task.prompt ? this.#write() : '';
     const seen = this.#look(weights);
-    return { step: this.step, accuracy: this.#accuracy(), ...seen, says, written };
+    const { step, muted } = this;
+    return { step, accuracy: this.#accuracy(), ...seen, says, written, muted };
   }
 
   /** @param {Tensor[]} weights of the example, layer after layer */

@@ -32,6 +32,7 @@ export class Training {
   #dark = matchMedia('(prefers-color-scheme: dark)');
   #isLooping = false;
   /** @type {Promise<unknown>} steps that are under way */ #work = Promise.resolve();
+  /** The task whose pace was set: a speed that was chosen for it stays. @type {TaskName | undefined} */ #paced;
   /** What a run is to go on from instead of its first weights. @type {Saved | undefined} */ #saved;
 
   /** The visitor's own text, while another task is chosen. */ #text = '';
@@ -51,6 +52,8 @@ export class Training {
     signal(null);
   /** @type {Signal<HeadName>} */ chosen = signal({ layer: 0, head: 0 });
   message = signal({ words: '', isError: false });
+  /** What was typed for the task of an own text, and the text that was trained on then. */
+  #draft = { text: '', typed: '' };
 
   /** @param {Store} store */
   constructor(store) {
@@ -101,6 +104,16 @@ export class Training {
     return Math.max(first, Math.min(this.back.value ?? Infinity, latest));
   });
 
+  /** The own text as it was typed: it may not be trained on yet. */
+  get typed() {
+    const { text } = this.settings.value;
+    return this.#draft.text === text ? this.#draft.typed : text;
+  }
+
+  set typed(typed) {
+    this.#draft = { text: this.settings.peek().text, typed };
+  }
+
   /** What is seen of a run now. @param {Run} run */
   seenOf(run) {
     void run.version.value;
@@ -145,7 +158,8 @@ export class Training {
       this.back.value = null;
       this.isPlaying.value = true;
       this.end.value = (saved?.step ?? 0) + steps;
-      this.speed.value = pace;
+      if (task !== this.#paced) this.speed.value = pace;
+      this.#paced = task;
       this.say('');
       this.chosen.value = { layer: task === 'induction' ? layers - 1 : 0, head: 0 };
     });

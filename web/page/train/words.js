@@ -22,7 +22,7 @@ export const TASK_WORDS = {
     title: 'Induction: letters that repeat',
     happens:
       'A small transformer reads letters that repeat with a period, and learns to say the next one.',
-    look: 'At first all maps are a blur. From about step 300 heads of layer 1 turn to what came next the last time: induction heads. By step 600 a head of layer 0 looks at the token before, from which they know it.',
+    look: 'At first all maps are a blur. From about step 300 heads of layer 1 look at the letter that followed the same letter earlier: these are induction heads. They need a head of layer 0 that looks one token back; it is there by step 600.',
     ...{ answer: 'induction', pace: 25, steps: 1200 },
   },
   reversal: {

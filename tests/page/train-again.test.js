@@ -1,0 +1,101 @@
+// What stays in the Train room and what goes: maps in their sizes, the speed, a text that was typed, and what was
+// muted at a step that is looked back at.
+import assert from 'node:assert/strict';
+import { engine } from '../browsers/engines.js';
+import { textOf } from './harness.js';
+import { pause, reached, roomTest } from './train-room.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+/** Of each small map: whether it has a pixel for each that is seen, and the colour of its masked corner. @param {Page} page */
+const smallMaps = (page) =>
+  page.$$eval('.train-heads canvas', (all) =>
+    all.map((one) => {
+      const canvas = /** @type {HTMLCanvasElement} */ (one);
+      const copy = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+      copy?.drawImage(canvas, 1 - canvas.width, 0);
+      const corner = copy?.getImageData(0, 0, 1, 1).data;
+      const isSized = canvas.width === Math.round(canvas.clientWidth * devicePixelRatio);
+      return { isSized, corner: [...(corner ?? [])] };
+    }),
+  );
+
+/** @param {Page} page */
+async function areDrawn(page) {
+  const maps = await smallMaps(page);
+  assert.equal(maps.length, 4);
+  for (const { isSized, corner } of maps) {
+    assert.ok(isSized);
+    assert.ok(corner[0] > 100 && corner[3] === 255, `a masked cell is ${corner}`);
+  }
+}
+
+roomTest('a run that rests has its maps in every width of the window', '#train', async (page) => {
+  await pause(page);
+  await page.setViewport({ width: 1280, height: 800 });
+  for (const width of [Math.max(500, engine.leastWidth), 1280, 900]) {
+    await page.setViewport({ width, height: 800 });
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+    await areDrawn(page);
+  }
+});
+
+roomTest('a speed stays for its task, whatever else is chosen', '#train', async (page) => {
+  const speed = () =>
+    page.$eval('#train-speed', (menu) => /** @type {HTMLSelectElement} */ (menu).value);
+  await page.select('#train-speed', '1');
+  await page.click('#train-restart');
+  await page.select('#train-heads', '4');
+  await page.waitForFunction(() => location.hash.includes('heads=4'));
+  await reached(page, 0);
+  assert.equal(await speed(), '1');
+  await page.select('#train-task', 'reversal');
+  assert.equal(await speed(), '10', 'reversal’s own');
+});
+
+roomTest('a text that was typed stays while another task is chosen', '#train', async (page) => {
+  const typed = () =>
+    page.$eval('#train-text', (field) => /** @type {HTMLTextAreaElement} */ (field).value);
+  await page.select('#train-task', 'own');
+  await page.type('#train-text', 'not yet');
+  await page.select('#train-task', 'reversal');
+  await page.select('#train-task', 'own');
+  assert.equal(await typed(), 'not yet');
+  await page.type('#train-text', '!');
+  assert.match(await typed(), /!/);
+});
+
+roomTest('a step that is looked back at shows what was muted then', '#train', async (page) => {
+  await reached(page, 5);
+  await pause(page);
+  await page.click('#train-mute');
+  await page.waitForSelector('[data-head=L1H0].muted');
+  assert.equal(await textOf(page, '#train-mute'), 'Unmute');
+  await page.focus('#train-step');
+  await page.keyboard.press('Home');
+  assert.equal((await page.$$('.train-heads .muted')).length, 0);
+  assert.match(await textOf(page, '#train-mute'), /^Unmute it from step \d+ on$/);
+  await page.click('#train-play');
+  await page.waitForSelector('[data-head=L1H0].muted');
+  await pause(page);
+});
+
+roomTest(
+  'of two runs it is said which one is opened, kept or gone on with',
+  '#train?task=reversal&beside=seed%3D2',
+  async (page) => {
+    await page.waitForSelector('.train-main.beside');
+    await pause(page);
+    assert.equal(await textOf(page, '#train-explore'), 'Open this run in Explore');
+    await page.focus('#train-step');
+    await page.keyboard.press('Home');
+    assert.equal(await textOf(page, '#train-from-here'), 'Go on from step 0, with this run alone');
+    const tops = await page.$$eval('.train-all .train-heads', (all) =>
+      all.map((grid) => grid.getBoundingClientRect().top),
+    );
+    assert.equal(tops.length, 2);
+    assert.equal(tops[0], tops[1], 'both begin at the same height');
+  },
+);
