@@ -28,20 +28,29 @@ test('ranges that overlap, or touch, are too close to call', () => {
   }
 });
 
-test('a plot’s headline names the largest ratio, and what is left of it at the end', () => {
+test('a plot’s headline names the largest difference, and what is left of it at the end', () => {
   const timed = [
     { at: 8, timing: timing([2, 2.1], [1, 1.1]) },
     { at: 32, timing: timing([2.3, 2.4], [1, 1.1]) },
     { at: 1024, timing: timing([1.03, 1.04], [1, 1.01]) },
   ];
-  const words = 'Fused is 2.3 times as fast at 32 tokens; at 1,024 it is';
-  assert.equal(headline(timed, 'tokens'), `${words} 1.03 times.`);
+  const words = 'Fused is 2.3 times as fast at 32 tokens; at 1,024';
+  assert.equal(headline(timed, 'tokens'), `${words} fused is 1.03 times as fast.`);
   timed[2].timing = timing([1.03, 1.2], [1, 1.1]);
-  assert.equal(headline(timed, 'tokens'), `${words} too close to call.`);
+  assert.equal(headline(timed, 'tokens'), `${words} it is too close to call.`);
   assert.equal(headline(timed.slice(2), 'tokens'), 'Too close to call everywhere.');
   assert.equal(headline(timed.slice(0, 2), 'heads'), 'Fused is 2.3 times as fast at 32 heads.');
   const slower = [{ at: 1, timing: timing([1, 1.1], [2, 2.1]) }];
-  assert.equal(headline(slower, 'heads'), 'The wrapper is faster wherever it can be told.');
+  assert.equal(headline(slower, 'heads'), 'The wrapper is 2.0 times as fast at 1 head.');
+  slower.unshift({ at: 0, timing: timing([1, 1.1], [1.25, 1.3]) });
+  assert.equal(headline(slower, 'tokens'), 'The wrapper is 2.0 times as fast at 1 token.');
+  slower[1].timing = timing([1, 1.1], [1, 1.1]);
+  assert.equal(
+    headline(slower, 'heads'),
+    'The wrapper is 1.3 times as fast at 0 heads; elsewhere it is too close to call.',
+  );
+  timed[2].timing = timing([1, 1.01], [1.04, 1.05]);
+  assert.equal(headline(timed, 'tokens'), `${words} the wrapper is 1.04 times as fast.`);
 });
 
 test('ratios near 1 have two decimals', () => {

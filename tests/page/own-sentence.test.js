@@ -112,6 +112,10 @@ pageTest(
     );
     assert.equal((await page.$$('#message.error')).length, 0, 'it is what was wanted');
     assert.match(await textOf(page, '#token-count'), /^10 tokens/);
+    await rerun(page, () => page.click('#again'));
+    assert.match(await textOf(page, '#token-count'), /^1,001 tokens/);
+    assert.ok(await page.$('#again[hidden]'));
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'text');
     // And the engine works on.
     await rerun(page, () => page.select('#heads', '4'));
     assert.equal(await textOf(page, '#message'), '');
@@ -216,3 +220,26 @@ pageTest('a sentence that is read from right to left is written so', '', async (
   });
   assert.equal(await direction(), 'rtl');
 });
+
+pageTest(
+  'where nothing could be computed yet, nothing says that it is being computed',
+  `#compare?source=own&text=${encodeURIComponent('a '.repeat(1100).trim())}`,
+  async (page) => {
+    assert.match(await textOf(page, '#message'), /^This text has 1,1\d\d tokens/);
+    assert.equal(await textOf(page, '#verdict-note'), 'Nothing has been computed yet.');
+    assert.ok(await page.$('#again[hidden]'), 'the text is to be another');
+    await rerun(page, () =>
+      page.$eval('#text', (box) => {
+        /** @type {HTMLTextAreaElement} */ (box).value = 'a b';
+        box.dispatchEvent(new Event('change'));
+      }),
+    );
+    assert.match(await textOf(page, '#verdict-note'), /^All \d+ weights/);
+  },
+  {
+    ready: async (page) =>
+      void (await page.waitForFunction(() => document.getElementById('message')?.textContent, {
+        timeout: 60_000,
+      })),
+  },
+);

@@ -97,8 +97,8 @@ const glossary = html`<dl class="glossary">
   <dt>Share of the ceiling</dt>
   <dd>
     The ceiling is the most that one thread of this machine can do in WebAssembly: a loop of multiplications and
-    additions in registers, or a read of memory where reading is the limit (D1). The same run measures it. 100 % would be
-    perfect.
+    additions in registers, or a read of memory where reading is the limit (D1). Of several threads it is as many times as
+    much. The same run measures it. 100 % would be perfect.
   </dd>
   <dt>S0 to S3, C1 and C2, G1 and G2, D1, M1, T1 to T3</dt>
   <dd>

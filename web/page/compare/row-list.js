@@ -34,7 +34,8 @@ export function showRow(room, { tokens, values, visible, max, inOrder }) {
         el(
           'th',
           { scope: 'row' },
-          el('span', { class: 'token' }, tokens[key].text),
+          // Isolated: a token that is read from the right leaves its number in place.
+          el('bdi', { class: 'token' }, tokens[key].text),
           ...(inOrder ? [] : [el('span', { class: 'at' }, String(key + 1))]),
         ),
         el('td', { class: 'bar-cell' }, bar),

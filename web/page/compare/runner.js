@@ -27,6 +27,9 @@ class Runner {
   #bar = byId('progress', HTMLProgressElement);
   #label = byId('progress-label', HTMLSpanElement);
   #message = byId('message', HTMLParagraphElement);
+  #again = byId('again', HTMLButtonElement);
+  #note = byId('verdict-note', HTMLElement);
+  /** While nothing has been computed. */ #computing = this.#note.textContent;
   #text = byId('text', HTMLTextAreaElement);
   #main = byId('main', HTMLElement);
   /** @type {AbortController | undefined} */ #work;
@@ -60,19 +63,22 @@ class Runner {
     const { code } = /** @type {{ code?: string }} */ (error);
     if (code === 'ERR_STALE') {
       // The run that is under way draws; without one, what is drawn was lost with its Worker.
-      if (!this.#work) this.#runAgain();
+      if (!this.#work) this.runAgain();
       return;
     }
     const words = error instanceof Error ? error.message : String(error);
     const still = this.#hasResult ? ' The last result is still shown below.' : '';
     this.#say(words + still, code !== 'ERR_CANCELLED');
+    this.#again.hidden = code !== 'ERR_CANCELLED';
+    if (!this.#hasResult) this.#note.textContent = 'Nothing has been computed yet.';
   }
 
   cancel() {
     this.#work?.abort(new PageError('ERR_CANCELLED', 'Cancelled.'));
   }
 
-  #runAgain() {
+  /** With the same settings. */
+  runAgain() {
     this.#asked = '';
     this.run();
   }
@@ -86,6 +92,8 @@ class Runner {
     const mine = new AbortController();
     this.#work = mine;
     if (!this.#hasFocus()) this.#starter = document.activeElement;
+    this.#hideAgain();
+    if (!this.#hasResult) this.#note.textContent = this.#computing;
     clearTimeout(this.#showing);
     this.#showing = setTimeout(() => (this.#busy.hidden = false), QUIET_MS);
     this.#main.setAttribute('aria-busy', 'true');
@@ -120,6 +128,12 @@ class Runner {
     return orEnd(this.#engine, running, signal);
   }
 
+  /** The button goes while it works: its focus goes to what it does the same for. */
+  #hideAgain() {
+    if (this.#again === document.activeElement) turnFocusTo(this.#text, this.#text);
+    this.#again.hidden = true;
+  }
+
   /** Whether Cancel has it. */
   #hasFocus() {
     return this.#busy.contains(document.activeElement);
@@ -149,6 +163,7 @@ class Runner {
 export function connectRunner(store, engine, finished) {
   const runner = new Runner(store, engine, finished);
   byId('cancel', HTMLButtonElement).addEventListener('click', () => runner.cancel());
+  byId('again', HTMLButtonElement).addEventListener('click', () => runner.runAgain());
   store.subscribe((after, before) => {
     const same = JSON.stringify(settingsOf(after)) === JSON.stringify(settingsOf(before));
     if (!same) runner.run();

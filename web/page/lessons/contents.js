@@ -113,7 +113,7 @@ const documents = () => html`
   <section class="documents" aria-labelledby="documents-title">
     <h2 id="documents-title">The documents</h2>
     <p class="note">
-      The lessons follow five documents step by step. A result that a document prints stands under
+      The lessons follow five documents step by step, and some follow a paper. A result that a document prints stands under
       “Document”, beside the one computed here; “Expected” marks results that follow from the
       document. The numbers lead to lesson and step.
     </p>

@@ -23,7 +23,7 @@ function sourcesOf(known) {
   const derived = known.length - printed;
   if (printed === 0) return 'they follow from the documents';
   if (derived === 0) return 'the documents print them';
-  return `the documents print ${printed}, ${derived} follow from them`;
+  return `the documents print ${printed}, ${derived} ${derived === 1 ? 'follows' : 'follow'} from them`;
 }
 
 /** @typedef {StepElements & { step: Step, equal: number }} StepView equal: results that are as the document has them */

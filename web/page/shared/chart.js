@@ -53,18 +53,23 @@ function scalesOf({ width, x, series, below }) {
 }
 
 /**
- * Where the horizontal lines are: those of the axis, or 1, 2 and 5 times powers of ten, the powers alone where they are
- * many.
+ * Where the horizontal lines are: those of the axis, or 1, 2 and 5 times powers of ten; the powers alone where they are
+ * many, and all digits where they are few.
  *
  * @param {Axis} axis
  * @param {number[]} domain
  */
 function rowsOf({ ticks }, [low, high]) {
-  const digits = high / low > 60 ? [1] : [1, 2, 5];
   const least = Math.floor(Math.log10(low));
   const powers = Array.from({ length: 16 }, (_, i) => 10 ** (least + i));
-  const all = ticks ?? powers.flatMap((power) => digits.map((digit) => digit * power));
-  return all.filter((value) => value >= low && value <= high);
+  const within = (/** @type {readonly number[]} */ all) =>
+    all.filter((value) => value >= low && value <= high);
+  const times = (/** @type {number[]} */ digits) =>
+    within(powers.flatMap((power) => digits.map((digit) => digit * power)));
+  if (ticks) return within(ticks);
+  if (high / low > 60) return times([1]);
+  const rows = times([1, 2, 5]);
+  return rows.length > 1 ? rows : times([1, 2, 3, 4, 5, 6, 7, 8, 9]);
 }
 
 /** @param {Chart} chart @param {ReturnType<typeof scalesOf>} scales */

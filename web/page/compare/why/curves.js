@@ -6,7 +6,7 @@
  * @typedef {{ at: number, timing: Timing }} Timed
  */
 
-import { formatCount } from '../../shared/format.js';
+import { formatCount, plural } from '../../shared/format.js';
 import { isTooClose, ratioOf } from '../verdict.js';
 
 export const TOKENS = [8, 16, 32, 64, 128, 256, 512, 1024];
@@ -22,32 +22,41 @@ export const workOf = (width, heads, tokens) => ({
 export const pointsOf = (timed, way) =>
   timed.map(({ at, timing }) => ({ x: at, y: timing[way].minimum, high: timing[way].median }));
 
+/** 1.05, but 2.1. @param {number} ratio */
+const digits = (ratio) => ratio.toFixed(Math.abs(ratio - 1) < 0.1 ? 2 : 1);
+
 /** What stands below a point. @param {Timing} timing */
-export function shortly(timing) {
+export const shortly = (timing) => (isTooClose(timing) ? '≈' : `${digits(ratioOf(timing))}×`);
+
+/** Which is faster, and how much. @param {Timing} timing */
+function fasterOf(timing) {
   const ratio = ratioOf(timing);
-  // 1.05 and 0.95, but 2.1.
-  return isTooClose(timing) ? '≈' : `${ratio.toFixed(Math.abs(ratio - 1) < 0.1 ? 2 : 1)}×`;
+  return ratio > 1
+    ? `fused is ${digits(ratio)} times as fast`
+    : `the wrapper is ${digits(1 / ratio)} times as fast`;
 }
 
+/** @param {string} words */
+const asSentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}.`;
+
 /**
+ * Where the difference is largest, for fused if it is faster anywhere, and what is left of it at the end.
+ *
  * @param {readonly Timed[]} timed in order
  * @param {string} noun of the axis
  */
 export function headline(timed, noun) {
   const clear = timed.filter(({ timing }) => !isTooClose(timing));
   if (clear.length === 0) return 'Too close to call everywhere.';
-  const [best] = [...clear].sort((a, b) => ratioOf(b.timing) - ratioOf(a.timing));
-  const ratio = ratioOf(best.timing);
-  const first =
-    ratio > 1
-      ? `Fused is ${ratio.toFixed(1)} times as fast at ${formatCount(best.at)} ${noun}`
-      : 'The wrapper is faster wherever it can be told';
+  const sorted = clear.toSorted((a, b) => ratioOf(b.timing) - ratioOf(a.timing));
+  const best = sorted[ratioOf(sorted[0].timing) > 1 ? 0 : sorted.length - 1];
+  const first = `${fasterOf(best.timing)} at ${plural(best.at, noun.slice(0, -1), noun)}`;
+  if (timed.length === 1) return asSentence(first);
+  if (clear.length === 1) return asSentence(`${first}; elsewhere it is too close to call`);
   const last = timed[timed.length - 1];
-  if (last === best) return `${first}.`;
-  const then = isTooClose(last.timing)
-    ? 'too close to call'
-    : `${ratioOf(last.timing).toFixed(2)} times`;
-  return `${first}; at ${formatCount(last.at)} it is ${then}.`;
+  if (last === best) return asSentence(first);
+  const then = isTooClose(last.timing) ? 'it is too close to call' : fasterOf(last.timing);
+  return asSentence(`${first}; at ${formatCount(last.at)} ${then}`);
 }
 
 /**

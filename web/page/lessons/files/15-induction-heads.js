@@ -1,8 +1,9 @@
 /**
  * Induction heads | Induction heads in a trained model
  *
- * No weight was trained so far. This model is trained: two layers of eight heads have read random letters that repeat,
- * and have learnt to continue them. One head alone cannot do that. Two that work together can.
+ * Two heads that work together can continue letters that repeat. One head alone cannot. In the lessons before, no weight
+ * was trained. This model is: its two layers of eight heads have read random letters that repeat, and have learnt to
+ * continue them.
  */
 
 // %% A model that has learnt

@@ -1,7 +1,7 @@
 /**
  * Train a head | Train a head: gradients by hand, then heads that form
  *
- * A head's matrices were drawn at random so far, or came trained. Here they learn. First the gradients of one head are
+ * Here the matrices of a head learn. So far they were drawn at random, or came trained. First the gradients of one head are
  * worked out by hand for six tokens and compared with `backward()`; then the chapter's modules are trained in ten lines;
  * last, heads learn to say letters backwards, and their maps show how.
  */
