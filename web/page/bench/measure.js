@@ -1,5 +1,7 @@
 /** One sample lasts at least this long: browsers' clocks tick in 5 or 100 µs. */
 const SAMPLE_MS = 5;
+/** What ran before takes caches and predictions; a call that is longer hardly feels it. */
+const FELT_MS = 50;
 const FEWEST_TURNS = 3;
 /** Of the yardstick before each sample: the ceiling is what it reaches undisturbed. */
 const YARDSTICK_SAMPLES = 3;
@@ -12,7 +14,8 @@ const MAX_CALLS = 2 ** 20;
  * @property {number} turns
  */
 
-/** @typedef {{ run: () => unknown, calls: number, spent: number, times: number[] }} Contestant */
+/** What is called: how often in a sample, and the ms that a call took last. @typedef {{ run: () => unknown, calls: number, last: number }} Subject */
+/** @typedef {Subject & { spent: number, times: number[] }} Contestant */
 
 /** @typedef {() => number} Clock ms */
 /** @type {Clock} */
@@ -31,19 +34,19 @@ async function repeat(run, calls) {
 
 /**
  * Calls as often as a sample needs to last, and remembers how often: what is compiled meanwhile gets faster.
- * @param {{ run: () => unknown, calls: number }} subject
+ * @param {Subject} subject
  * @param {Clock} [clock]
  * @returns {Promise<number>} ms of one call
  */
 async function sample(subject, clock = wall) {
   for (;;) {
     const { run, calls } = subject;
-    // What ran in between took the caches; a call that is long does not feel it.
-    if (calls > 1) await repeat(run, 1);
+    if (subject.last < FELT_MS) await repeat(run, 1);
     const start = clock();
     await repeat(run, calls);
     const spent = clock() - start;
-    if (spent >= SAMPLE_MS || calls >= MAX_CALLS) return spent / calls;
+    subject.last = spent / calls;
+    if (spent >= SAMPLE_MS || calls >= MAX_CALLS) return subject.last;
     subject.calls *= 2;
   }
 }
@@ -54,7 +57,7 @@ async function sample(subject, clock = wall) {
  * @param {Clock} [clock]
  */
 async function warm(run, clock) {
-  const subject = { run, calls: 1 };
+  const subject = { run, calls: 1, last: Infinity };
   await sample(subject, clock);
   return subject;
 }
