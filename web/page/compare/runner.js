@@ -30,6 +30,7 @@ class Runner {
   #again = byId('again', HTMLButtonElement);
   #note = byId('verdict-note', HTMLElement);
   /** While nothing has been computed. */ #computing = this.#note.textContent;
+  #count = byId('token-count', HTMLElement);
   #text = byId('text', HTMLTextAreaElement);
   #main = byId('main', HTMLElement);
   /** @type {AbortController | undefined} */ #work;
@@ -70,6 +71,7 @@ class Runner {
     const still = this.#hasResult ? ' The last result is still shown below.' : '';
     this.#say(words + still, code !== 'ERR_CANCELLED');
     this.#again.hidden = code !== 'ERR_CANCELLED';
+    this.#count.textContent = ''; // of the text of the last result
     if (!this.#hasResult) this.#note.textContent = 'Nothing has been computed yet.';
   }
 
