@@ -2,6 +2,19 @@
 import assert from 'node:assert/strict';
 import { cells, colours, pageTest, rerun, settled, textOf } from './harness.js';
 
+/** @import { Page } from 'puppeteer-core' */
+
+/** Puts another text in the place of the visitor's own. @param {Page} page @param {string} text */
+const enter = (page, text) =>
+  page.$eval(
+    '#text',
+    (box, value) => {
+      /** @type {HTMLTextAreaElement} */ (box).value = value;
+      box.dispatchEvent(new Event('change'));
+    },
+    text,
+  );
+
 pageTest("the visitor's own sentence becomes GPT-2's tokens and maps", '', async (page) => {
   await rerun(page, () => page.click('#source input[value="own"]'));
   await rerun(page, async () => {
@@ -98,10 +111,7 @@ pageTest(
   'long work can be cancelled, and the last result stays',
   '#compare?source=own&heads=12&width=768',
   async (page) => {
-    await page.$eval('#text', (box) => {
-      /** @type {HTMLTextAreaElement} */ (box).value = 'word '.repeat(1000);
-      box.dispatchEvent(new Event('change'));
-    });
+    await enter(page, 'word '.repeat(1000));
     await page.waitForSelector('#busy:not([hidden])');
     // Not page.click, which scrolls and moves first: in some browsers for longer than the work takes.
     await page.$eval('#cancel', (button) => /** @type {HTMLElement} */ (button).click());
@@ -140,26 +150,13 @@ pageTest(
     await page.focus('#longest');
     await page.keyboard.press('Enter');
     assert.equal(await cancel(), 'longest');
-    await page.$eval('#text', (box) => {
-      /** @type {HTMLElement} */ (document.activeElement).blur();
-      /** @type {HTMLTextAreaElement} */ (box).value = 'word '.repeat(1000);
-      box.dispatchEvent(new Event('change'));
-    });
+    await page.evaluate(() => /** @type {HTMLElement} */ (document.activeElement).blur());
+    await enter(page, 'word '.repeat(1000));
     assert.equal(await cancel(), 'text');
   },
 );
 
 pageTest('what cannot be run is said in words', '#compare?source=own', async (page) => {
-  /** @param {string} text */
-  const enter = (text) =>
-    page.$eval(
-      '#text',
-      (box, value) => {
-        /** @type {HTMLTextAreaElement} */ (box).value = value;
-        box.dispatchEvent(new Event('change'));
-      },
-      text,
-    );
   /** @param {RegExp} words */
   const said = (words) =>
     page.waitForFunction(
@@ -168,13 +165,13 @@ pageTest('what cannot be run is said in words', '#compare?source=own', async (pa
       {},
       words.source,
     );
-  await enter(' word'.repeat(1100));
+  await enter(page, ' word'.repeat(1100));
   await said(/1,100 tokens: at most 1,024 tokens fit, as in GPT-2\. Shorten it by 76\./);
-  await enter('x'.repeat(200_000));
+  await enter(page, 'x'.repeat(200_000));
   await said(/too long \(200,000 characters\)/);
-  await enter('');
+  await enter(page, '');
   await said(/no text yet/);
-  await enter('fine');
+  await enter(page, 'fine');
   await said(/^$/);
   await page.$eval('#seed', (box) => {
     /** @type {HTMLInputElement} */ (box).value = '-1';
@@ -228,12 +225,7 @@ pageTest(
     assert.match(await textOf(page, '#message'), /^This text has 1,1\d\d tokens/);
     assert.equal(await textOf(page, '#verdict-note'), 'Nothing has been computed yet.');
     assert.ok(await page.$('#again[hidden]'), 'the text is to be another');
-    await rerun(page, () =>
-      page.$eval('#text', (box) => {
-        /** @type {HTMLTextAreaElement} */ (box).value = 'a b';
-        box.dispatchEvent(new Event('change'));
-      }),
-    );
+    await rerun(page, () => enter(page, 'a b'));
     assert.match(await textOf(page, '#verdict-note'), /^All \d+ weights/);
   },
   {

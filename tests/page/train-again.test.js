@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
 import { textOf } from './harness.js';
-import { pause, reached, roomTest } from './train-room.js';
+import { pause, reached, roomTest, trainOn } from './train-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -65,6 +65,32 @@ roomTest('a text that was typed stays while another task is chosen', '#train', a
   assert.equal(await typed(), 'not yet');
   await page.type('#train-text', '!');
   assert.match(await typed(), /!/);
+});
+
+roomTest('a text that was trained on is there again with its address', '#train', async (page) => {
+  const texts = ['the cat sat on the mat. ', 'one two three four. '].map((text) => text.repeat(40));
+  const shows = (/** @type {string} */ text) =>
+    page.waitForFunction(
+      (/** @type {string} */ wanted) =>
+        /** @type {HTMLTextAreaElement} */ (document.querySelector('#train-text'))?.value ===
+        wanted,
+      {},
+      text,
+    );
+  /** @type {string[]} */
+  const addresses = [];
+  await page.select('#train-task', 'own');
+  for (const text of texts) {
+    await trainOn(page, text);
+    await page.waitForFunction(
+      (/** @type {string} */ word) => location.hash.includes(word),
+      {},
+      text.split(' ', 1)[0],
+    );
+    addresses.push(await page.evaluate(() => location.hash));
+  }
+  await page.evaluate((hash) => (location.hash = hash), addresses[0]);
+  await shows(texts[0]);
 });
 
 roomTest('a step that is looked back at shows what was muted then', '#train', async (page) => {

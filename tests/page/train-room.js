@@ -37,6 +37,7 @@ export async function trainOn(page, text) {
     '#train-text',
     (field, words) => {
       /** @type {HTMLTextAreaElement} */ (field).value = words;
+      field.dispatchEvent(new Event('input')); // as typing does
     },
     text,
   );

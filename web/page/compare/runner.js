@@ -132,7 +132,7 @@ class Runner {
 
   /** The button goes while it works: its focus goes to what it does the same for. */
   #hideAgain() {
-    if (this.#again === document.activeElement) turnFocusTo(this.#text, this.#text);
+    if (this.#again === document.activeElement) turnFocusTo(this.#text);
     this.#again.hidden = true;
   }
 

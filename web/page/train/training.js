@@ -21,6 +21,8 @@ const MOST_UNSEEN = 50;
 
 const LEAST_AXIS = 140;
 
+const NO_DRAFT = { text: '', typed: '' };
+
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
 /** @param {TrainState} state */
@@ -53,7 +55,7 @@ export class Training {
   /** @type {Signal<HeadName>} */ chosen = signal({ layer: 0, head: 0 });
   message = signal({ words: '', isError: false });
   /** What was typed for the task of an own text, and the text that was trained on then. */
-  #draft = { text: '', typed: '' };
+  #draft = NO_DRAFT;
 
   /** @param {Store} store */
   constructor(store) {
@@ -128,6 +130,7 @@ export class Training {
 
   /** Changes settings of the first run; the run beside it keeps what it differs in. @param {Partial<Settings>} part */
   change(part) {
+    if (part.text !== undefined) this.#draft = NO_DRAFT; // it is trained on
     this.set(changed(this.#store.get().train, part));
   }
 

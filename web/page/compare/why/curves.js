@@ -51,8 +51,8 @@ export function headline(timed, noun) {
   const sorted = clear.toSorted((a, b) => ratioOf(b.timing) - ratioOf(a.timing));
   const best = sorted[ratioOf(sorted[0].timing) > 1 ? 0 : sorted.length - 1];
   const first = `${fasterOf(best.timing)} at ${plural(best.at, noun.slice(0, -1), noun)}`;
-  if (timed.length === 1) return asSentence(first);
-  if (clear.length === 1) return asSentence(`${first}; elsewhere it is too close to call`);
+  if (clear.length === 1 && timed.length > 1)
+    return asSentence(`${first}; elsewhere it is too close to call`);
   const last = timed[timed.length - 1];
   if (last === best) return asSentence(first);
   const then = isTooClose(last.timing) ? 'it is too close to call' : fasterOf(last.timing);
