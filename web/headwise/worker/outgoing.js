@@ -20,6 +20,13 @@ const packFile = (file) => {
 /** What objects of an engine say that they are. */
 const tags = ['Headwise', 'KeyValueCache', 'Module', 'Optimizer', 'Parameter', 'Trace'];
 
+/** Who is told that a signal has aborted. @type {WeakMap<EventTarget, Set<() => void>>} */
+const followers = new WeakMap();
+
+/** One listener for all calls of a signal: of more than ten Node warns. @param {Event} event */
+const tellFollowers = ({ target }) =>
+  followers.get(/** @type {EventTarget} */ (target))?.forEach((tell) => tell());
+
 /** @param {string} name of an object's class */
 const ofAnother = (name) =>
   new HeadwiseError(
@@ -132,10 +139,13 @@ export class Outgoing {
   /** @param {AbortSignal} signal @param {Scope} scope @param {number} call */
   #lendSignal(signal, scope, call) {
     const id = this.#held.hold(signal);
-    const abort = () => this.#endpoint.abort(id, signal, call);
-    signal.addEventListener('abort', abort);
+    const tell = () => this.#endpoint.abort(id, signal, call);
+    const told = followers.get(signal) ?? new Set();
+    followers.set(signal, told.add(tell));
+    signal.addEventListener('abort', tellFollowers);
     scope.push(() => {
-      signal.removeEventListener('abort', abort);
+      told.delete(tell);
+      if (told.size === 0) signal.removeEventListener('abort', tellFollowers);
       this.#held.letGo(id);
     });
     return { $: 'signal', id, ...(signal.aborted && { reason: this.packError(signal.reason) }) };

@@ -1,0 +1,132 @@
+// Iterators between a page and a Worker: they are asked step by step, and end where they are left.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HeadwiseError, tensor } from 'headwise';
+import { pending, withoutSteps } from '../web/headwise/worker/steps.js';
+import { connect, counting, listOf } from './endpoint.js';
+import { rejectsCode } from './helpers.js';
+
+test('iterators become asynchronous ones, to their end', async () => {
+  /** @type {string[]} */
+  const ends = [];
+  const { call } = connect({
+    count: () => counting(ends),
+    async *slowly() {
+      yield tensor([1, 2]);
+      yield { within: [tensor([3])] };
+    },
+  });
+  assert.deepEqual(await listOf(call('count')), [0, 1, 2]);
+  assert.deepEqual(await listOf(await call('count')), [0, 1, 2]);
+  const [first, second] = await listOf(call('slowly'));
+  assert.deepEqual([first, second], [tensor([1, 2]), { within: [tensor([3])] }]);
+  const iterator = await call('count');
+  const steps = [1, 2, 3, 4, 5].map(() => iterator.next());
+  assert.deepEqual((await Promise.all(steps)).at(3), { value: 'all', done: true });
+  assert.deepEqual(await iterator.next(), { value: undefined, done: true });
+  assert.equal(ends.length, 3);
+});
+
+test('a loop that is left, by break or by an error, ends the iterator there', async () => {
+  /** @type {string[]} */
+  const ends = [];
+  const { call, sent } = connect({ count: () => counting(ends) });
+  for await (const i of call('count')) if (i === 1) break;
+  assert.deepEqual(ends, ['ended']);
+  const inLoop = async () => {
+    for await (const i of call('count')) throw new Error(`at ${i}`);
+  };
+  await assert.rejects(inLoop(), /at 0/);
+  assert.deepEqual(ends, ['ended', 'ended']);
+  const before = sent.length;
+  await listOf(call('count'));
+  assert.equal(sent.length - before, 5, 'nothing is said after its end');
+});
+
+test('between the steps of a value that takes long the other side is heard', async () => {
+  /** @type {string[]} */
+  const ends = [];
+  const { call } = connect({
+    /** @param {AbortSignal} signal */
+    read: (signal) =>
+      withoutSteps(
+        (function* () {
+          try {
+            yield 'first';
+            for (let i = 0; i < 1e5; i++) {
+              signal.throwIfAborted();
+              yield pending;
+            }
+            yield 'never heard';
+          } finally {
+            ends.push('ended');
+          }
+        })(),
+      ),
+  });
+  const controller = new AbortController();
+  const loop = call('read', controller.signal);
+  assert.deepEqual(await loop.next(), { value: 'first', done: false });
+  const next = loop.next();
+  const reason = new Error('enough');
+  controller.abort(reason);
+  await assert.rejects(next, (error) => error === reason);
+  assert.deepEqual(ends, ['ended']);
+});
+
+test('without a Worker the steps are passed over, and a loop that is left ends them', () => {
+  /** @type {string[]} */
+  const ends = [];
+  const generator = function* () {
+    yield pending;
+    yield* counting(ends);
+    yield pending;
+  };
+  assert.deepEqual([...withoutSteps(generator())], [0, 1, 2]);
+  for (const value of withoutSteps(generator())) {
+    assert.equal(value, 0);
+    break;
+  }
+  assert.deepEqual(ends, ['ended', 'ended']);
+});
+
+test('an iterator that throws rejects its step, and has ended', async () => {
+  const { call } = connect({
+    *fail() {
+      yield 1;
+      throw new HeadwiseError('ERR_MEMORY', 'no room');
+    },
+  });
+  const iterator = await call('fail');
+  await iterator.next();
+  await rejectsCode(iterator.next(), 'ERR_MEMORY', 'no room');
+  assert.deepEqual(await iterator.next(), { value: undefined, done: true });
+});
+
+test('what was lent to a call that returned an iterator is there until that has ended', async () => {
+  /** @type {any} */
+  let kept;
+  const { call } = connect({
+    /** @param {(i: number) => unknown} tell @param {AbortSignal} signal */
+    async *work(tell, signal) {
+      kept = tell;
+      for (let i = 0; i < 5; i++) {
+        await tell(i);
+        signal.throwIfAborted();
+        yield i;
+      }
+    },
+  });
+  /** @type {number[]} */
+  const told = [];
+  const controller = new AbortController();
+  const work = await call('work', (/** @type {number} */ i) => told.push(i), controller.signal);
+  await work.next();
+  await work.next();
+  const reason = new Error('enough');
+  controller.abort(reason);
+  await assert.rejects(work.next(), (error) => error === reason);
+  assert.deepEqual(told, [0, 1, 2]);
+  await rejectsCode(kept(9), 'ERR_DISPOSED');
+  assert.deepEqual(told, [0, 1, 2]);
+});
