@@ -246,7 +246,7 @@ function generations(model) {
       generate({}, [1, 2, 3, 4, 5, 6, 7]),
       'ERR_VALUE',
       'ids',
-      '7 tokens and cache 0',
+      '7 tokens; expected at most contextLength, 6',
     ],
   ];
 }

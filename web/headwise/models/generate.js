@@ -1,6 +1,7 @@
 import {
   checkBelow,
   checkBoolean,
+  checkContext,
   checkIndex,
   checkOptions,
   checkProbability,
@@ -191,6 +192,7 @@ function* tokens(model, vocabSize, ids, { headMask, cache: given }, plan) {
   let next = ids;
   let count = 0;
   try {
+    if (cache !== given) checkContext(ids.length, 'ids', cache.capacity, 'ERR_VALUE');
     for (;;) {
       plan.signal?.throwIfAborted();
       if (fits && next.length > readAtOnce) {
