@@ -1,0 +1,87 @@
+// What openModel keeps in the browser's cache, and reads from it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { writeSafetensors } from 'headwise/formats';
+import { useCaches } from './fake-caches.js';
+import { data, rejectsCode } from './helpers.js';
+import {
+  tensors,
+  text,
+  whole,
+  folder,
+  server,
+  open,
+  valuesOf,
+  areTensors,
+  weightBytes,
+} from './served-models.js';
+
+test('what was read once comes from the cache, without the network if the commit is known', async () => {
+  useCaches();
+  areTensors(await valuesOf(await open('org/model')), ['a', 'unwanted', 'b']);
+  server.served.length = 0;
+  areTensors(await valuesOf(await open('org/model')), ['a', 'unwanted', 'b']);
+  assert.deepEqual(
+    server.served.map(({ path }) => path),
+    [`${folder}/config.json`],
+  );
+  // Other servers are asked for the beginning, which tells the version.
+  areTensors(await valuesOf(await open(`${server.origin}/plain/folder`)), ['a', 'unwanted', 'b']);
+  const before = server.served.length;
+  areTensors(await valuesOf(await open(`${server.origin}/plain/folder`)), ['a', 'unwanted', 'b']);
+  assert.equal(weightBytes(before), 2 ** 16);
+});
+
+test('offline, what is in the cache is read', async () => {
+  useCaches();
+  await valuesOf(await open('org/model'));
+  await valuesOf(await open(`${server.origin}/sharded`));
+  const fetchNothing = async () => {
+    throw new TypeError('fetch failed');
+  };
+  areTensors(await valuesOf(await open('org/model', { fetch: fetchNothing })), [
+    'a',
+    'unwanted',
+    'b',
+  ]);
+  await rejectsCode(open('org/other', { fetch: fetchNothing }), 'ERR_LOAD', '/org/other/');
+});
+
+test('a new version replaces the old one in the cache', async () => {
+  const caches = useCaches();
+  await valuesOf(await open(`${server.origin}/plain/folder`));
+  const before = caches.stored.size;
+  const changed = { ...tensors, b: data(9, [5000, 10]) };
+  server.files['/plain/folder/model.safetensors'] = writeSafetensors(changed);
+  const values = await valuesOf(await open(`${server.origin}/plain/folder`));
+  assert.ok(values.b.every((value, i) => value === changed.b.data[i]));
+  assert.equal(caches.stored.size, before);
+  server.files['/plain/folder/model.safetensors'] = whole;
+});
+
+test('a download that was left goes on with what is in the cache', async () => {
+  useCaches();
+  const big = writeSafetensors({ a: data(1, [700_000, 10]) });
+  server.files['/big/config.json'] = text;
+  server.files['/big/model.safetensors'] = big;
+  const [left] = await (await open(`${server.origin}/big/`)).openFiles();
+  let rows = 0;
+  for await (const piece of left.pieces()) if ((rows += piece.rows) > 400_000) break;
+  server.served.length = 0;
+  const { a } = await valuesOf(await open(`${server.origin}/big/`));
+  assert.equal(a.length, 7_000_000);
+  assert.ok(weightBytes() < big.length - 2 ** 23 + 2 ** 17, `${weightBytes()} of ${big.length}`);
+  delete server.files['/big/model.safetensors'];
+});
+
+test('a cache that is full, or may not be used, is as good as none', async () => {
+  const caches = useCaches(100_000);
+  areTensors(await valuesOf(await open('org/model')), ['a', 'unwanted', 'b']);
+  assert.ok(caches.stored.size > 0);
+  /** @type {any} */ (globalThis).caches = {
+    open: async () => {
+      throw new DOMException('not here', 'SecurityError');
+    },
+  };
+  areTensors(await valuesOf(await open('org/model')), ['a', 'unwanted', 'b']);
+});

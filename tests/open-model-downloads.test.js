@@ -1,0 +1,151 @@
+// openModel's downloads: parts, redirects, cut connections, changed files and aborts.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { writeSafetensors } from 'headwise/formats';
+import { loadGpt2 } from 'headwise/gpt2';
+import { readCheckpoint, smallConfig, smallModel } from './gpt2.js';
+import { data, engine, rejectsCode } from './helpers.js';
+import {
+  tensors,
+  whole,
+  pinned,
+  server,
+  open,
+  valuesOf,
+  areTensors,
+  weightBytes,
+} from './served-models.js';
+
+test('unwanted tensors are not fetched, and small gaps are', async () => {
+  const model = await open('org/model');
+  areTensors(await valuesOf(model, (name) => name !== 'unwanted'), ['a', 'b']);
+  const needed = (tensors.a.data.length + tensors.b.data.length) * 4;
+  assert.ok(weightBytes() < needed + 2 ** 17, `${weightBytes()} bytes for ${needed}`);
+  assert.ok(server.served.every(({ range }) => range?.startsWith('bytes=')));
+  // Of a file without unwanted tensors there is one part after the beginning.
+  server.served.length = 0;
+  await valuesOf(await open('org/model'));
+  assert.equal(server.served.filter(({ path }) => path.endsWith('.safetensors')).length, 2);
+});
+
+test('redirects are followed, for parts too', async () => {
+  server.behaviours[`${pinned}/model.safetensors`] = { to: '/plain/folder/model.safetensors' };
+  areTensors(await valuesOf(await open('org/model')), ['a', 'unwanted', 'b']);
+});
+
+test('a server that gives no parts is read as a stream', async () => {
+  for (const path of ['config.json', 'model.safetensors'])
+    server.behaviours[`/plain/folder/${path}`] = { isWhole: true };
+  const model = await open(`${server.origin}/plain/folder`);
+  areTensors(await valuesOf(model, (name) => name !== 'unwanted'), ['a', 'b']);
+  assert.equal(weightBytes(), whole.length);
+});
+
+test('a download that is cut goes on where it was cut', async () => {
+  server.behaviours['/plain/folder/model.safetensors'] = { cutAfter: 1_000_000, cuts: 3 };
+  const model = await open(`${server.origin}/plain/folder`);
+  areTensors(await valuesOf(model), ['a', 'unwanted', 'b']);
+  const starts = server.served
+    .filter(({ path }) => path.endsWith('.safetensors'))
+    .map(({ range }) => Number(/\d+/.exec(range ?? '')));
+  assert.ok(starts.length >= 4);
+  assert.ok(
+    starts.slice(2).every((start, i) => start > starts[i + 1] + 900_000),
+    `${starts}`,
+  );
+});
+
+test('a download that is cut within the first bytes goes on too', async () => {
+  for (const cutAfter of [0, 4, 5000]) {
+    server.behaviours['/plain/folder/config.json'] = { cutAfter: Math.min(cutAfter, 9), cuts: 1 };
+    server.behaviours['/plain/folder/model.safetensors'] = { cutAfter, cuts: 2 };
+    const model = await open(`${server.origin}/plain/folder`);
+    areTensors(await valuesOf(model), ['a', 'unwanted', 'b']);
+  }
+  server.behaviours['/plain/folder/config.json'] = { cutAfter: 0 };
+  await rejectsCode(open(`${server.origin}/plain/folder`), 'ERR_LOAD', 'config.json');
+});
+
+test('a connection that is cut again and again is an error, in time', async () => {
+  server.behaviours['/plain/folder/model.safetensors'] = { cutAfter: 65_536 };
+  const model = await open(`${server.origin}/plain/folder`);
+  // Each attempt brings something new: it takes many.
+  areTensors(await valuesOf(model, (name) => name === 'b'), ['b']);
+  const opened = await open(`${server.origin}/plain/folder`);
+  server.behaviours['/plain/folder/model.safetensors'] = { status: 503 };
+  const [weights] = await opened.openFiles().catch(() => []);
+  assert.equal(weights, undefined);
+  delete server.behaviours['/plain/folder/model.safetensors'];
+  const [again] = await opened.openFiles();
+  server.behaviours['/plain/folder/model.safetensors'] = { status: 503 };
+  const read = async () => {
+    for await (const _ of again.pieces()) continue;
+  };
+  await rejectsCode(read(), 'ERR_LOAD', 'model.safetensors', '503 Service Unavailable');
+});
+
+test('a file that changes while it is read is an error', async () => {
+  const model = await open(`${server.origin}/plain/folder`);
+  const [weights] = await model.openFiles();
+  server.files['/plain/folder/model.safetensors'] = writeSafetensors({
+    ...tensors,
+    b: data(9, [5000, 10]),
+  });
+  const read = async () => {
+    for await (const _ of weights.pieces()) continue;
+  };
+  await rejectsCode(read(), 'ERR_LOAD', 'changed while it was read');
+  server.files['/plain/folder/model.safetensors'] = whole;
+});
+
+test('an abort rejects with the signal’s reason: while nothing comes, between parts, and while it waits to try again', async () => {
+  const reason = new Error('enough');
+  const isReason = (/** @type {unknown} */ error) => error === reason;
+  const { signal: aborted } = { signal: AbortSignal.abort(reason) };
+  await assert.rejects(open('org/model', { signal: aborted }), isReason);
+  for (const behaviour of [{ cutAfter: 100_000, stalls: true }, { cutAfter: 0 }]) {
+    const controller = new AbortController();
+    const model = await open(`${server.origin}/plain/folder`, { signal: controller.signal });
+    const files = await model.openFiles();
+    server.behaviours['/plain/folder/model.safetensors'] = behaviour;
+    const read = async () => {
+      for await (const _ of files[0].pieces()) continue;
+    };
+    const reading = read();
+    setTimeout(() => controller.abort(reason), 100);
+    await assert.rejects(reading, isReason);
+    delete server.behaviours['/plain/folder/model.safetensors'];
+  }
+});
+
+const hw = await engine();
+
+test('loadGpt2 reads shards, parts and cut connections as the others do, and says what shards lack', async () => {
+  const state = smallModel(hw).stateDict();
+  const names = Object.keys(state);
+  const pick = (/** @type {string[]} */ keys) =>
+    writeSafetensors(Object.fromEntries(keys.map((key) => [key, state[key]])));
+  const halves = [pick(names.slice(0, 9)), pick(names.slice(9))];
+  /** @type {{ loaded: number, total: number }[]} */
+  const steps = [];
+  const model = await loadGpt2(hw, {
+    ...{ config: smallConfig, weights: halves, onProgress: (step) => steps.push(step) },
+  });
+  assert.deepEqual(model.stateDict(), state);
+  const total = halves.reduce((sum, { length }) => sum + length, 0);
+  assert.ok(
+    steps.every((step, i) => step.total === total && step.loaded >= (steps[i - 1]?.loaded ?? 0)),
+  );
+  assert.equal(steps.at(-1)?.loaded, total);
+  const only = { config: smallConfig, weights: halves.slice(0, 1) };
+  await rejectsCode(loadGpt2(hw, only), 'ERR_FORMAT', 'missing: ');
+  const twice = { config: smallConfig, weights: [...halves, halves[0]] };
+  await rejectsCode(loadGpt2(hw, twice), 'ERR_FORMAT', 'weights[0] and 2 more do not fit', 'twice');
+  const checkpoint = readCheckpoint('f16');
+  server.files['/gpt2.safetensors'] = checkpoint.weights;
+  server.behaviours['/gpt2.safetensors'] = { cutAfter: 70_000, cuts: 1 };
+  const weights = `${server.origin}/gpt2.safetensors`;
+  const far = await loadGpt2(hw, { config: checkpoint.config, weights });
+  const near = await loadGpt2(hw, checkpoint);
+  assert.deepEqual(far.stateDict(), near.stateDict());
+});

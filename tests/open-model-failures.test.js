@@ -1,0 +1,161 @@
+// What openModel says of models that are not there, may not be read or are not what they should be.
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { rejectsCode } from './helpers.js';
+import {
+  config,
+  text,
+  whole,
+  first,
+  folder,
+  shards,
+  server,
+  disk,
+  open,
+  file,
+} from './served-models.js';
+
+/** @type {[string, () => unknown, Partial<import('./file-server.js').Behaviour>, string, string[]][]} */
+const failures = [
+  [
+    'a model that is not there',
+    () => 'org/none',
+    {},
+    'ERR_LOAD',
+    ['/org/none/resolve/main/config.json', '404 Not Found'],
+  ],
+  [
+    'a private or gated one',
+    () => 'org/model',
+    { status: 401 },
+    'ERR_LOAD',
+    ['401 Unauthorized', 'gated', 'options.fetch'],
+  ],
+  [
+    'a gated one',
+    () => 'org/model',
+    { status: 403 },
+    'ERR_LOAD',
+    ['403 Forbidden', 'has to be asked for'],
+  ],
+  [
+    'a server that nobody runs',
+    () => 'http://127.0.0.1:1/x/',
+    {},
+    'ERR_LOAD',
+    ['http://127.0.0.1:1/x/config.json', 'nobody answers'],
+  ],
+  [
+    'a folder that is not there',
+    () => join(disk, 'none'),
+    {},
+    'ERR_LOAD',
+    ['none/', 'config.json is not there'],
+  ],
+  [
+    'a folder beside this program that is not there',
+    () => './none',
+    {},
+    'ERR_LOAD',
+    ['none/', 'config.json is not there'],
+  ],
+  [
+    'a folder above it that is not there',
+    () => '../none',
+    {},
+    'ERR_LOAD',
+    ['none/', 'config.json is not there'],
+  ],
+  ['no source', () => undefined, {}, 'ERR_VALUE', ['source is undefined', "'org/name'"]],
+  ['an empty text', () => '', {}, 'ERR_VALUE', ['source is ""', "'org/name'"]],
+  ['a number', () => 5, {}, 'ERR_VALUE', ['source is 5']],
+  ['an address that is none', () => 'http://', {}, 'ERR_VALUE', ['source is http://']],
+  ['files that are none', () => [text], {}, 'ERR_VALUE', ['source[0] is']],
+  [
+    'files without a config',
+    () => [file(whole, 'model.safetensors')],
+    {},
+    'ERR_LOAD',
+    ['the files: config.json is not there'],
+  ],
+  [
+    'a page for a config',
+    () => ({ config: file('<!doctype html>', 'c.json'), weights: whole }),
+    {},
+    'ERR_FORMAT',
+    ['c.json: begins with "<!doctype html>"', 'expected a config.json'],
+  ],
+  ['no weights', () => ({ config, weights: [] }), {}, 'ERR_VALUE', ['weights is []']],
+  ['weights of another kind', () => ({ config, weights: 5 }), {}, 'ERR_VALUE', ['weights is 5']],
+  [
+    'a shard of another kind',
+    () => ({ config, weights: [first, 5] }),
+    {},
+    'ERR_VALUE',
+    ['weights[1] is 5'],
+  ],
+  ['an option that is not there', () => ({ config }), {}, 'ERR_VALUE', ['weights is undefined']],
+  [
+    'Files without a shard',
+    () =>
+      Object.entries(shards)
+        .slice(0, 3)
+        .map(([name, content]) => file(content, name)),
+    {},
+    'ERR_LOAD',
+    ['the files: two.safetensors is not there'],
+  ],
+  [
+    'a folder without weights',
+    () => [file(text, 'config.json'), file('', 'pytorch_model.bin')],
+    {},
+    'ERR_LOAD',
+    ['the files: model.safetensors is not there', 'expected a folder with'],
+  ],
+  ...[
+    '{}',
+    '{"weight_map":{}}',
+    '{"weight_map":{"a":5}}',
+    '{"weight_map":{"a":"../x.safetensors"}}',
+  ].map(
+    (content) =>
+      /** @type {[string, () => unknown, object, string, string[]]} */ ([
+        `an index of ${content}`,
+        () => [file(text, 'config.json'), file(content, 'model.safetensors.index.json')],
+        {},
+        'ERR_FORMAT',
+        ['model.safetensors.index.json: weight_map is'],
+      ]),
+  ),
+];
+
+for (const [title, source, behaviour, code, parts] of failures)
+  test(`${title}: ${code}`, async () => {
+    if (Object.keys(behaviour).length > 0) server.behaviours[`${folder}/config.json`] = behaviour;
+    const opened = open(source()).then((model) => model.openFiles());
+    await rejectsCode(opened, code, ...parts);
+  });
+
+test('a machine that is offline, and a server that allows no other origins, are told apart', async () => {
+  const failing = async () => {
+    throw new TypeError('Failed to fetch');
+  };
+  const navigator = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+  try {
+    for (const [onLine, words] of /** @type {const} */ ([
+      [false, 'this machine is offline'],
+      [true, 'CORS'],
+    ])) {
+      Object.defineProperty(globalThis, 'navigator', { value: { onLine }, configurable: true });
+      /** @type {any} */ (globalThis).location = {
+        origin: 'https://page.example',
+        href: 'https://page.example/',
+      };
+      await rejectsCode(open('https://other.example/m/', { fetch: failing }), 'ERR_LOAD', words);
+    }
+  } finally {
+    delete (/** @type {any} */ (globalThis).location);
+    if (navigator) Object.defineProperty(globalThis, 'navigator', navigator);
+    else delete (/** @type {any} */ (globalThis).navigator);
+  }
+});
