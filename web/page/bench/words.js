@@ -15,12 +15,15 @@ const MASKS = {
   window: 'a causal window',
 };
 
+/** No line ends within a size. */
+const TIMES = '\u00a0×\u00a0';
+
 /** @param {Shape} shape */
 export function describe(shape) {
   switch (shape.kind) {
     case 'multiHeadAttention': {
       const { batch, tokens, dIn, heads } = shape;
-      const many = batch > 1 ? `${batch} × ` : '';
+      const many = batch > 1 ? `${batch}${TIMES}` : '';
       return `multi-head attention, ${many}${plural(tokens, 'token')}, ${dIn} wide, ${plural(heads, 'head')}`;
     }
     case 'attention': {
@@ -28,12 +31,12 @@ export function describe(shape) {
       return `attention alone, ${MASKS[visible]}, ${plural(tokens, 'token')}, ${heads} heads of ${headDim}`;
     }
     case 'linear':
-      return `linear layer, ${formatCount(shape.rows)} × ${shape.inFeatures} by ${formatCount(shape.outFeatures)}`;
+      return `linear layer, ${formatCount(shape.rows)}${TIMES}${shape.inFeatures} by ${formatCount(shape.outFeatures)}`;
     case 'decode':
       return `one more token after ${formatCount(shape.past)}, ${shape.dIn} wide`;
     case 'train': {
       const { layers, width, batch, tokens } = shape;
-      return `training step, ${plural(layers, 'layer')}, ${width} wide, ${batch} × ${plural(tokens, 'token')}`;
+      return `training step, ${plural(layers, 'layer')}, ${width} wide, ${batch}${TIMES}${plural(tokens, 'token')}`;
     }
     case 'maps':
       return `maps of ${shape.heads} heads, ${formatCount(shape.tokens)} tokens, ${shape.size} cells a side`;
