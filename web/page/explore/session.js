@@ -190,19 +190,19 @@ export class Session {
     return this.#remote.lens(this.#number, where, by);
   }
 
-  /** @param {string} text another one @returns {Promise<Token[]>} as the model reads it */
-  tokensOf(text) {
-    return this.#remote.tokensOf(text);
+  /** @param {string} text another one @param {readonly number[]} added ids after the text's @returns {Promise<Token[]>} as the model reads it */
+  tokensOf(text, added) {
+    return this.#remote.tokensOf(text, added);
   }
 
-  /** What of the text brings its prediction back in another text, until the loop is left. @param {About} about @param {string} text */
-  patching(about, text) {
-    return this.#remote.patching(this.#number, about, text);
+  /** What of the text brings its prediction back in another text, until the loop is left. @param {About} about @param {number[]} ids of the other text */
+  patching(about, ids) {
+    return this.#remote.patching(this.#number, about, ids);
   }
 
-  /** A head's weights in the text and in another one. @param {HeadName} head @param {string} text */
-  pairMaps(head, text) {
-    return this.#remote.pairMaps(this.#number, head, text);
+  /** A head's weights in the text and in another one. @param {HeadName} head @param {number[]} ids of the other text */
+  pairMaps(head, ids) {
+    return this.#remote.pairMaps(this.#number, head, ids);
   }
 
   /** What a head reads at each key for a prediction. @param {Parameters<ExploreWorker['headKeys']>[1]} head */

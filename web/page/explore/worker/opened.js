@@ -26,7 +26,7 @@ let model;
 let tensors;
 /** What was read last. @type {Reading | undefined} */
 let reading;
-/** Another text's run, until another one is asked for. @type {{ text: string, run: Run } | undefined} */
+/** Another text's run, until another one is asked for. @type {Run | undefined} */
 let otherRun;
 /** Of the latest run. */
 let number = 0;
@@ -86,7 +86,7 @@ export async function open(files, onProgress, signal) {
   });
   reading?.dispose();
   reading = undefined;
-  otherRun?.run.dispose();
+  otherRun?.dispose();
   otherRun = undefined;
   if (model) networkOf(model).dispose();
   ({ model, tensors } = { model: undefined, tensors: undefined, ...next });
@@ -166,13 +166,12 @@ function textRun({ text, isSample, added, muted }) {
   return { name: ids.join(), read, muted: muted.filter(has), written, unknown };
 }
 
-/** Another text's run. @param {string} text @param {readonly HeadName[]} muted */
-export function otherRunOf(text, muted) {
-  const of = opened();
+/** Another text's run. @param {number[]} ids @param {readonly HeadName[]} muted */
+export function otherRunOf(ids, muted) {
   const names = (/** @type {readonly HeadName[]} */ heads) => heads.map(shortName).join();
-  if (otherRun?.text !== text || names(otherRun.run.muted) !== names(muted)) {
-    otherRun?.run.dispose();
-    otherRun = { text, run: runModel(of, idsOf(of, text, []), muted) };
+  if (otherRun?.ids.join() !== ids.join() || names(otherRun.muted) !== names(muted)) {
+    otherRun?.dispose();
+    otherRun = runModel(opened(), ids, muted);
   }
-  return otherRun.run;
+  return otherRun;
 }

@@ -90,10 +90,10 @@ export async function attribution(asked, about, by) {
   return attributionOf(openedDecoder(), reading.now, question);
 }
 
-/** Another text, as the model reads it. @param {string} text */
-export function tokensOf(text) {
+/** Another text, as the model reads it. @param {string} text @param {readonly number[]} added ids after the text's */
+export function tokensOf(text, added) {
   const from = opened();
-  return idsOf(from, text, []).map(from.text.token);
+  return idsOf(from, text, added).map(from.text.token);
 }
 
 /**
@@ -101,13 +101,13 @@ export function tokensOf(text) {
  *
  * @param {number} asked
  * @param {About} about
- * @param {string} text the other one
+ * @param {readonly number[]} other ids of the other one
  */
-export async function* patching(asked, about, text) {
+export async function* patching(asked, about, other) {
   const reading = readingOf(asked);
   const { now } = reading;
   const { at, against } = about;
-  const [ids, others] = [now.ids, idsOf(opened(), text, [])].map((all) => all.slice(0, at + 1));
+  const [ids, others] = [now.ids, other].map((all) => all.slice(0, at + 1));
   const model = openedDecoder();
   const headMask = headMaskOf(model.decoder, now.muted);
   const question = { ids, others, target: askedOf(reading, about), against, headMask };
@@ -119,11 +119,11 @@ export async function* patching(asked, about, text) {
  *
  * @param {number} asked
  * @param {HeadName} name
- * @param {string} text the other one
+ * @param {number[]} ids of the other one
  */
-export function pairMaps(asked, { layer, head }, text) {
+export function pairMaps(asked, { layer, head }, ids) {
   const { now } = readingOf(asked);
-  const other = otherRunOf(text, now.muted);
+  const other = otherRunOf(ids, now.muted);
   const rowsIn = (/** @type {Heads} */ { n, rows: read }) => read(layer, head, 0, n);
   return { clean: rowsIn(now.source), other: rowsIn(other.source) };
 }

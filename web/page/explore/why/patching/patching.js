@@ -20,14 +20,15 @@ export class Patching {
     /** The other text; null: there is none. */
     this.text = computed(() => (isPaired.value ? shown.value.corrupted : null));
 
-    const read = new Asked(room, () => {
+    const read = new Asked(room, ({ ids, n, written }) => {
       const text = this.text.value;
       if (text === null) return undefined;
       return async () => {
+        // What the model wrote after the text stands after the other one too.
         /** @type {{ text: string, tokens: Token[], problem: string }} */
         const answer = { text, tokens: [], problem: '' };
         try {
-          return { ...answer, tokens: await session.tokensOf(text) };
+          return { ...answer, tokens: await session.tokensOf(text, ids.slice(n - written)) };
         } catch (error) {
           return { ...answer, problem: /** @type {Error} */ (error).message };
         }
@@ -47,26 +48,32 @@ export class Patching {
       };
     });
 
-    /** What is asked now. */
-    this.question = derived(() => {
-      const pair = this.pair.value;
-      const isAsked = pair !== undefined && pair.problem === '';
-      return { text: isAsked ? this.text.value : null, about: about.value, run: run.value };
+    /** Ids of the other text; null: there is none that goes together with this one. */
+    const others = derived(() => {
+      const { other, problem } = this.pair.value ?? { other: [], problem: 'none' };
+      return problem === '' ? other.map(({ id }) => Number(id)) : null;
     });
+
+    /** What is asked now. */
+    this.question = derived(() => ({
+      others: others.value,
+      about: about.value,
+      run: run.value,
+    }));
 
     /** The question that was cancelled. */
     this.cancelled = signal(/** @type {object | undefined} */ (undefined));
 
     const sweep = new Asked(room, (now) => {
       const question = this.question.value;
-      const { text } = question;
+      const { others: ids } = question;
       const mine = ++this.#sweep;
-      if (text === null || this.cancelled.value === question) return undefined;
+      if (ids === null || this.cancelled.value === question) return undefined;
       if (room.next.ended.value !== now) return undefined;
       return async (tell) => {
         /** @type {Answer | undefined} */
         let latest;
-        for await (const part of session.patching(question.about, text)) {
+        for await (const part of session.patching(question.about, ids)) {
           latest = part;
           await tell({ ...part, question });
           if (mine !== this.#sweep) break;
@@ -83,19 +90,17 @@ export class Patching {
 
     /** The chosen head's map in both texts. */
     const maps = new Asked(room, () => {
-      const { text } = this.question.value;
+      const ids = others.value;
       const { layer, head } = shown.value;
-      if (text === null) return undefined;
+      if (ids === null) return undefined;
       return async () => ({
-        text,
-        layer,
-        head,
-        ...(await session.pairMaps({ layer, head }, text)),
+        ...{ ids, layer, head },
+        ...(await session.pairMaps({ layer, head }, ids)),
       });
     });
     this.maps = computed(() => {
       const answer = maps.answer.value;
-      return answer?.text === this.question.value.text ? answer : undefined;
+      return answer?.ids === others.value ? answer : undefined;
     });
   }
 

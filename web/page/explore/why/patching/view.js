@@ -134,7 +134,7 @@ function scores(room) {
 
 /** @param {Explorer} room */
 const resumed = ({ patching }) =>
-  html`<button type="button" id="explore-patching-go-on" ?hidden=${patching.cancelled.value !== patching.question.value || patching.question.value.text === null}
+  html`<button type="button" id="explore-patching-go-on" ?hidden=${patching.cancelled.value !== patching.question.value || patching.question.value.others === null}
     @click=${() => {
       patching.goOn();
       byId('explore-patch', HTMLElement).focus();
