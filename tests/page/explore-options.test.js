@@ -111,7 +111,7 @@ roomTest('a place that a shorter text does not have is not asked about', '?pins=
 });
 
 roomTest('a text of one token is said to have no losses', '?tint=loss', async (page) => {
-  await says(page, '#explore-text-note', /^The darker a token/);
+  await says(page, '#explore-text-note', /^The stronger a token’s tint/);
   await write(page, 'She');
   await says(page, '#explore-text-note', /^This text has no losses/);
 });

@@ -123,7 +123,7 @@ function list(room) {
       </tbody>
     </table>
     <p class="note">
-      ${hasMuted ? `Without ${heads} ${names}; the pale bars are with ${they}.` : ''}
+      ${hasMuted ? `Without ${heads} ${names}. The upper, fainter bars are with ${they}.` : ''}
     </p>`;
 }
 

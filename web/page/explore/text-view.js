@@ -225,7 +225,7 @@ const tintWords = (room) => {
     const { run, found } = room.losses.answer.value ?? {};
     return found === null && run === room.run.value
       ? 'This text has no losses: it is too long, or a single token.'
-      : 'The darker a token, the lower its predicted probability.';
+      : 'The stronger a token’s tint, the lower its predicted probability.';
   }
   const answer = room.line.answer.value;
   if (!answer) return '';

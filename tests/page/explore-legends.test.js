@@ -1,0 +1,43 @@
+// What the Explore room says of its colours is what they show, in a light and in a dark page.
+import assert from 'node:assert/strict';
+import { roomTest } from './explore-room.js';
+import { schemes, textOf, useScheme } from './harness.js';
+
+roomTest(
+  'the tint of surprise and the bars of muted heads are called what they are in both schemes',
+  '?model=names&mute=L2H2&tint=loss',
+  async (page) => {
+    await page.waitForSelector('#explore-text [data-at="1"][title^=loss]');
+    const tokens = await page.$$eval('#explore-text [title^=loss]', (all) =>
+      all.map((one) => {
+        const { title, style } = /** @type {HTMLElement} */ (one);
+        const tint = Number.parseFloat(style.getPropertyValue('--tint'));
+        return { loss: Number.parseFloat(title.slice('loss '.length)), tint };
+      }),
+    );
+    tokens.sort((a, b) => a.loss - b.loss);
+    assert.ok(tokens.every(({ tint }, i) => i === 0 || tint >= tokens[i - 1].tint));
+    for (const scheme of schemes) {
+      await useScheme(page, scheme);
+      assert.equal(
+        await textOf(page, '#explore-text-note'),
+        'The stronger a token’s tint, the lower its predicted probability.',
+      );
+      assert.match(
+        await textOf(page, '#explore-next'),
+        /Without head L2H2\. The upper, fainter bars are with it\./,
+      );
+      const [upper, lower] = await page.$$eval(
+        '.next-tokens tr:first-child .bar-cell .bar',
+        (all) =>
+          all.map((one) => ({
+            isBefore: one.classList.contains('before'),
+            opacity: Number(getComputedStyle(one).opacity),
+            top: one.getBoundingClientRect().top,
+          })),
+      );
+      assert.ok(upper.isBefore && !lower.isBefore);
+      assert.ok(upper.top < lower.top && upper.opacity < lower.opacity, scheme);
+    }
+  },
+);
