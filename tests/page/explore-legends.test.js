@@ -41,3 +41,26 @@ roomTest(
     }
   },
 );
+
+roomTest(
+  'the bar of the logit lens ends in the colour of a certain cell, and both frames are told',
+  '?model=names&mode=why',
+  async (page) => {
+    const cell = '#explore-lens .lens-table tbody button';
+    await page.waitForSelector(cell);
+    for (const scheme of schemes) {
+      await useScheme(page, scheme);
+      const [end, bar] = await page.evaluate((selector) => {
+        const button = /** @type {HTMLElement} */ (document.querySelector(selector));
+        button.style.setProperty('--share', '100%');
+        const legend = /** @type {Element} */ (document.querySelector('.lens-note .measure-bar'));
+        return [getComputedStyle(button).backgroundColor, getComputedStyle(legend).backgroundImage];
+      }, cell);
+      assert.ok(bar.endsWith(`, ${end})`), `${scheme}: ${bar} ends in ${end}`);
+    }
+    assert.match(
+      await textOf(page, '.lens-note'),
+      /Thin frame: it ranks first\. Thick frame: the cell that is listed\.$/,
+    );
+  },
+);

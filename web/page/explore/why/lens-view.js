@@ -154,8 +154,8 @@ export function lensView(room) {
       <div class="lens-list">${own ? list(run, own, shown, target) : ''}</div>
     </div>
     <p class="note lens-note">
-      <span class="legend-scale"><span>0</span><span class="measure-bar"></span><span>1</span></span>
-      Each cell shows the likeliest token; its colour is that token’s probability. #: the rank of “${target}”. Framed: it ranks first.
+      <span class="legend-scale"><span>0</span><span class="measure-bar pale"></span><span>1</span></span>
+      Each cell shows the likeliest token; its colour is that token’s probability. #: the rank of “${target}”. Thin frame: it ranks first. Thick frame: the cell that is listed.
     </p>`;
   };
 
