@@ -5,12 +5,13 @@ import test from 'node:test';
 import { load } from 'headwise';
 import { readNpy } from 'headwise/formats';
 import { EXPLORE_DEFAULTS } from '../web/page/explore/address.js';
-import { makeExport } from '../web/page/explore/export/choices.js';
+import { makeExport, mapTitle } from '../web/page/explore/export/choices.js';
 import { allNpy, mapJson, mapNpy, rowInJson } from '../web/page/explore/export/numbers.js';
 import { pageOf } from '../web/page/explore/export/page.js';
 import { settingsInWords, settingsOf } from '../web/page/explore/export/settings.js';
 import { escaped, tag } from '../web/page/explore/export/svg.js';
 import { legendsOf } from '../web/page/explore/legend.js';
+import { mapsOf } from '../web/page/explore/maps.js';
 import { rowsOf } from '../web/page/explore/worker/rows.js';
 import { data } from './helpers.js';
 
@@ -99,6 +100,25 @@ test('numbers are named after the one map that they are of', async () => {
   assert.equal(settingsOf(compared).with, 'L0H1');
   const before = await makeSeen({ before: true });
   assert.equal(settingsOf(before).with, 'itself before muting');
+});
+
+test('maps and figures of two heads name what is drawn of each', () => {
+  const heads = { layer: 1, head: 1, other: { layer: 0, head: 0 } };
+  const titles = (/** @type {Partial<Seen['state']>} */ part) => {
+    const state = { ...EXPLORE_DEFAULTS, ...heads, ...part };
+    return [mapsOf(state)[1].title, mapTitle({ state })];
+  };
+  assert.deepEqual(titles({}), ['Head L0H0', 'Head L1H1 and head L0H0']);
+  assert.deepEqual(titles({ of: 'norms' }), [
+    'Head L0H0 by value norms',
+    'Head L1H1 by value norms and head L0H0 by value norms',
+  ]);
+  // What is kept is a head, also beside a map of several.
+  assert.deepEqual(titles({ of: 'mean' }), ['Head L0H0', 'Mean of layer 1’s heads and head L0H0']);
+  assert.deepEqual(titles({ other: null, before: true }), [
+    'Head L1H1, before muting',
+    'Head L1H1, after muting and head L1H1, before muting',
+  ]);
 });
 
 test('a legend’s end is the scale’s', () => {

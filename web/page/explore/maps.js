@@ -27,7 +27,7 @@
 
 import { AttentionMap } from '../../headwise/view.js';
 import { el } from '../shared/dom.js';
-import { isOfHead, longName, shortName } from './address.js';
+import { isOfHead, shortName } from './address.js';
 import { SCALES } from './colours.js';
 import { titleOf } from './titles.js';
 import { seenIn } from './seen-weights.js';
@@ -82,7 +82,7 @@ export function mapsOf(state) {
     before ? { ...first, title: `${first.title}, after muting` } : first,
     {
       what: { ...first.what, ...minus },
-      title: other ? longName(other) : `${first.title}, before muting`,
+      title: other ? titleOf({ ...state, ...minus }) : `${first.title}, before muting`,
       isSigned: false,
     },
     {

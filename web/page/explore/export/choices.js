@@ -9,7 +9,6 @@
  * @typedef {{ blob: Blob, name: string, isPicture: boolean }} Export
  */
 
-import { shortName } from '../address.js';
 import { titleOf } from '../titles.js';
 import { legendsOf } from '../legend.js';
 import { STRONGEST } from '../text-view.js';
@@ -53,11 +52,11 @@ export const WHATS = [
 /** @type {Wish} */
 const AS_IT_COMES = { title: '', caption: '', width: 0, font: 0 };
 
-/** @param {Seen} seen */
-const mapTitle = ({ state }) =>
-  mapsOf(state).length > 1
-    ? `${titleOf(state)} and ${state.other ? `head ${shortName(state.other)}` : 'before muting'}`
-    : titleOf(state);
+/** What a figure of the map, or of both compared maps, is called. @param {Pick<Seen, 'state'>} seen */
+export function mapTitle({ state }) {
+  const [first, second] = mapsOf(state).map(({ title }) => title);
+  return second ? `${first} and ${second[0].toLowerCase()}${second.slice(1)}` : first;
+}
 
 /** @param {string} from @param {string} to @param {number} share */
 function mixed(from, to, share) {
