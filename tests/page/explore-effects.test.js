@@ -206,3 +206,26 @@ roomTest('a sweep over many heads can be cancelled', '?sort=effect', async (page
   await page.click('#explore-effects');
   await page.waitForSelector('#explore-grid[data-measure=effect] b');
 });
+
+roomTest(
+  'effects that are all small have digits that tell them apart, and a scale of zeros is none',
+  '?model=names&mode=why&sort=effect&by=effect&pins=q11',
+  async (page) => {
+    await page.waitForSelector('#explore-grid[data-sort=effect] b');
+    await page.waitForFunction(() => !document.querySelector('#explore-measure progress'));
+    const sizes = (await numbers(page)).map(Math.abs);
+    const most = Math.max(...sizes);
+    assert.ok(most > 0 && most < 0.005, `${most}`);
+    assert.ok(new Set(sizes).size > sizes.length / 2, `${sizes}`);
+    assert.match(
+      await textOf(page, '#explore-measure-legend'),
+      new RegExp(`^-${most} \\+${most} What the log-probability`),
+    );
+    // The mean over a single token is the head's own output.
+    await page.evaluate(() => {
+      location.hash = '#explore?model=names&mode=why&by=mean-effect&pins=q1';
+    });
+    await says(page, '#explore-measure-legend', /^0 for every head\. What the log-probability/);
+    assert.deepEqual(new Set(await numbers(page)), new Set([0]));
+  },
+);

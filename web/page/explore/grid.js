@@ -94,8 +94,11 @@ function tile(room, run, i) {
   const isChosen = isSameHead(name, chosen);
   const small = thumbs.answer.value?.run === run ? thumbs.answer.value : undefined;
   const value = values.value?.[i] ?? NaN;
-  const number = Number.isFinite(value) ? html`<b>${writeValue(measure.value, value)}</b>` : '';
-  const share = value / largestValue(values.value ?? []) || 0;
+  const most = largestValue(values.value ?? []);
+  const number = Number.isFinite(value)
+    ? html`<b>${writeValue(measure.value, value, most)}</b>`
+    : '';
+  const share = most > 0 ? value / most || 0 : 0;
   const classes = [
     isSameHead(name, state.value.other) && 'compared',
     isMuted && 'muted',

@@ -10,6 +10,7 @@ import { ABLATIONS, SIGNED } from './address.js';
 import { byId } from '../shared/dom.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { formatCount } from '../shared/format.js';
+import { digitsFor } from './why/bars.js';
 import { signedScale } from './why/signed-scale.js';
 import { SCORES } from './score-list.js';
 import { headsBar } from './waiting.js';
@@ -27,13 +28,18 @@ const MEASURES = [
   ),
 ];
 
-/** @param {ArrayLike<number>} values */
-export const largestValue = (values) =>
-  Array.from(values).reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
+/** What is less is written as 0, and has no colour. */
+const LEAST = 5e-7;
 
-/** @param {string} measure @param {number} value */
-export function writeValue(measure, value) {
-  const digits = Math.abs(value) >= 9.95 ? 1 : 2;
+/** The end of the scale; 0: all are 0. @param {ArrayLike<number>} values */
+export function largestValue(values) {
+  const most = Array.from(values).reduce((max, value) => Math.max(max, Math.abs(value) || 0), 0);
+  return most < LEAST ? 0 : most;
+}
+
+/** @param {string} measure @param {number} value @param {number} most the largest value of all heads */
+export function writeValue(measure, value, most) {
+  const digits = Math.abs(value) >= 9.95 ? 1 : digitsFor(most);
   const words = Math.abs(value).toFixed(digits);
   if (!SIGNED.some((name) => name === measure)) return words;
   return Number(words) === 0 ? '0' : `${value < 0 ? '−' : '+'}${words}`;
@@ -55,13 +61,14 @@ function asked({ next, shown, predicts }) {
 function legend(room) {
   const { measure, values } = room;
   if (!values.value) return '';
-  const most = writeValue(measure.value, largestValue(values.value));
+  const most = largestValue(values.value);
+  const end = writeValue(measure.value, most, most);
   if (!room.isSigned.value) {
     const [, name, what] = SCORES.find(([score]) => score === measure.value) ?? SCORES[0];
-    return html`<span class="measure-bar"></span> ${name}, 0 to ${most}: ${what}.`;
+    return html`<span class="measure-bar"></span> ${name}, 0 to ${end}: ${what}.`;
   }
   const about = asked(room);
-  return signedScale(measure.value, most.replace('+', ''), {
+  return signedScale(measure.value, end.replace('+', ''), {
     ...{ what: about?.what ?? '', other: about?.other, where: about?.where ?? '' },
   });
 }

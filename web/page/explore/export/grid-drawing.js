@@ -8,7 +8,7 @@
 
 import { isSameHead, shortName } from '../address.js';
 import { largestOf } from '../../../headwise/view/paint.js';
-import { writeValue } from '../measures.js';
+import { largestValue, writeValue } from '../measures.js';
 import { INSTEAD } from '../why/signed-scale.js';
 import { pooledCells } from '../worker/pool.js';
 import { cellsTag } from './cells.js';
@@ -33,6 +33,7 @@ export async function gridDrawing({ state, run, session, order, values, measure 
   }
   /** @type {[number, number]} */
   const all = [0, n];
+  const most = largestValue(values ?? []);
   const parts = order.map((name, i) => {
     const at = name.layer * heads + name.head;
     const x = (i % across) * STEP.x;
@@ -43,7 +44,7 @@ export async function gridDrawing({ state, run, session, order, values, measure 
     const value = values?.[at] ?? NaN;
     const words = [
       shortName(name),
-      Number.isNaN(value) ? '' : writeValue(measure, value),
+      Number.isNaN(value) ? '' : writeValue(measure, value, most),
       isMuted ? 'muted' : '',
     ];
     const box = { x: x - 2, y: y - 2, width: SIDE + 4, height: SIDE + 4 };

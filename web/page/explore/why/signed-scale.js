@@ -47,6 +47,6 @@ export const signedBar = (end, isPale = false) =>
   html`<span class="legend-scale"><span>−${end}</span><span class="signed-bar ${isPale ? 'pale' : ''}"></span>
     <span>+${end}</span></span>`;
 
-/** @param {string} measure of Signed @param {string} end of the scale @param {About} about */
+/** @param {string} measure of Signed @param {string} end of the scale; 0: all are 0 @param {About} about */
 export const signedScale = (measure, end, about) =>
-  html`${signedBar(end)} ${WORDS[/** @type {Signed} */ (measure)](about)}`;
+  html`${end === '0' ? '0 for every head.' : signedBar(end)} ${WORDS[/** @type {Signed} */ (measure)](about)}`;
