@@ -32,3 +32,31 @@ roomTest(
     assert.equal((await page.$$('.pair-tokens tr:first-child td')).length, 14);
   },
 );
+
+roomTest('wide tables open where the texts differ', '?model=names&mode=why', async (page) => {
+  await page.setViewport({ width: 390, height: 844 });
+  await page.click('#explore-example');
+  await page.waitForSelector('.shares thead .other');
+  const tables = await page.$$eval('.share-scroll', (all) =>
+    all.map((scroll) => {
+      const room = scroll.getBoundingClientRect();
+      const isSeen = (/** @type {string} */ selector) => {
+        const box = scroll.querySelector(selector)?.getBoundingClientRect();
+        return box && box.left >= room.left && box.right <= room.right;
+      };
+      return {
+        isWide: scroll.scrollWidth > scroll.clientWidth,
+        seen: isSeen('.differs') ?? isSeen('th:has(.other)'),
+        row: isSeen('tr:last-child > :first-child'),
+      };
+    }),
+  );
+  const wide = tables.filter(({ isWide }) => isWide);
+  assert.equal(wide.length, 2, 'both texts, and the tokens');
+  for (const { seen, row } of wide) assert.ok(seen && row);
+  // It stays where it was scrolled to while the same question is asked.
+  await page.$$eval('.share-scroll', (all) => all.forEach((scroll) => (scroll.scrollLeft = 0)));
+  await page.waitForFunction(() => !document.querySelector('.patching-progress'));
+  const left = await page.$$eval('.share-scroll', (all) => all.map(({ scrollLeft }) => scrollLeft));
+  assert.deepEqual(new Set(left), new Set([0]));
+});

@@ -13,6 +13,7 @@ import { Asked } from '../asked.js';
 import { bar, tokenName } from '../bars.js';
 import { percent } from '../next-token.js';
 import { followArrows } from './follow-arrows.js';
+import { reveal } from './reveal.js';
 
 /** Tokens side by side. */
 const MOST = 24;
@@ -88,14 +89,6 @@ function list({ tokens }, { top, rank, share }, { row, at }, target) {
     <p class="note">“${target}” is number ${formatCount(rank)}: ${percent(share)}.</p>`;
 }
 
-/** Scrolls to the token that is asked about. @param {HTMLElement} scroll */
-const reveal = (scroll) =>
-  queueMicrotask(() => {
-    const { offsetLeft = 0 } =
-      /** @type {HTMLElement | null} */ (scroll.querySelector('thead .asked')) ?? {};
-    scroll.scrollLeft = offsetLeft - scroll.clientWidth / 2;
-  });
-
 /** @param {Explorer} room */
 export function lensView(room) {
   const { wish, chosen, isOpen, answer } = createLens(room);
@@ -134,7 +127,7 @@ export function lensView(room) {
     const tokens = run.tokens.slice(from, from + rows[0].length);
     const own = rows[shown.row]?.[shown.at - from];
     return html`<div class="lens">
-      <div class="lens-scroll" ${made(reveal, run, at)}>
+      <div class="lens-scroll" ${made(reveal, 'thead .asked', run, at)}>
         <table class="lens-table" data-columns=${tokens.length} @keydown=${followArrows}>
           <caption class="visually-hidden">The likeliest next token at each token, after each layer</caption>
           <thead>

@@ -3,8 +3,9 @@
  */
 
 import { formatNumber } from '../../../shared/format.js';
-import { html, nothing } from '../../../shared/template.js';
+import { html, made, nothing } from '../../../shared/template.js';
 import { followArrows } from '../follow-arrows.js';
+import { reveal } from '../reveal.js';
 
 /** Beyond so many columns numbers have no room in their cells. */
 const MOST_WRITTEN = 20;
@@ -31,6 +32,7 @@ const tone = (share, end) =>
 
 /**
  * @typedef {object} Shares
+ * @property {object} about the question that they answer
  * @property {string} caption
  * @property {unknown[]} columns their headings
  * @property {number} layers
@@ -49,7 +51,7 @@ export function wordsAt({ columns, values, nameOf }, layer, column) {
 
 /** @param {Shares} shares @param {(place?: { layer: number, column: number }) => void} point tells of a cell, or of none */
 export function shareTable(shares, point) {
-  const { caption, columns, layers, values, end, isChosen, nameOf, choose } = shares;
+  const { about, caption, columns, layers, values, end, isChosen, nameOf, choose } = shares;
   const count = columns.length;
   const cell = (/** @type {number} */ layer, /** @type {number} */ column) => {
     const share = values[layer * count + column];
@@ -69,7 +71,7 @@ export function shareTable(shares, point) {
         >${count <= MOST_WRITTEN ? html`<b>${written(share)}</b>` : ''}</button>
     </td>`;
   };
-  return html`<div class="share-scroll">
+  return html`<div class="share-scroll" ${made(reveal, 'th:has(.other)', about)}>
     <table class="shares ${count > MOST_WRITTEN ? 'many' : ''}" data-columns=${count}
       @keydown=${followArrows} @pointerleave=${() => point()} @focusout=${() => point()}>
       <caption class="visually-hidden">${caption}</caption>

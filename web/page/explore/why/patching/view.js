@@ -12,6 +12,7 @@ import { computed, signal } from '../../../shared/signals.js';
 import { drawn, html, made } from '../../../shared/template.js';
 import { isSameHead, longName, shortName } from '../../address.js';
 import { signed } from '../bars.js';
+import { reveal } from '../reveal.js';
 import { signedBar } from '../signed-scale.js';
 import { exampleOf } from './examples.js';
 import { differenceInWords } from './pair.js';
@@ -79,7 +80,8 @@ function texts({ patching, about }) {
     const classes = [isOther && 'differs', i === at && 'asked'].filter(Boolean).join(' ');
     return html`<td class=${classes}><span class="token">${text}</span>${isOther ? html`<span class="visually-hidden"> differs</span>` : ''}</td>`;
   };
-  return html`<div class="share-scroll" tabindex="0" role="group" aria-label="Both texts, token by token">
+  return html`<div class="share-scroll" tabindex="0" role="group" aria-label="Both texts, token by token"
+      ${made(reveal, '.differs', pair)}>
       <table class="pair-tokens">
         <tbody>
           <tr><th scope="row">Your text</th>${clean.map(cell)}</tr>
@@ -154,14 +156,15 @@ function sharesOf({ patching, shown, run, choices }) {
   });
   return [
     {
-      ...{ layers, end, caption: 'Recovered share of each head', values: shares.heads },
+      ...{ layers, end, about: shares.question, values: shares.heads },
+      caption: 'Recovered share of each head',
       columns: Array.from({ length: heads }, (_, head) => `H${head}`),
       isChosen: (layer, head) => isSameHead({ layer, head }, shown.value),
       nameOf: (layer, head) => shortName({ layer, head }),
       choose: (layer, head) => choices.choose({ layer, head }),
     },
     {
-      ...{ layers, end, columns, values: shares.places },
+      ...{ layers, end, about: shares.question, columns, values: shares.places },
       caption: 'Recovered share of each layer and token',
       isChosen: () => false,
       nameOf: (layer, i) => `before layer ${layer}, “${pair.clean[i].text}” (${i + 1})`,
