@@ -38,15 +38,22 @@ roomTest(
   async (page) => {
     const valueOf = (/** @type {string} */ id) =>
       page.$eval(id, (field) => /** @type {HTMLInputElement} */ (field).value);
+    // Where the fields are: the menu covers what is below it.
+    await openMenu(page, 'explore-continue-how');
     await fill(page, '#explore-count', '500');
     await says(
       page,
-      '#explore-written',
+      '#explore-continue-how [role=status]',
       /^“Tokens” stays 3: it has to be a whole number from 1 to 200\.$/,
     );
     assert.equal(await valueOf('#explore-count'), '3');
+    const isSeen = await page.$eval('#explore-continue-how [role=status]', (told) => {
+      const { left, top, width, height } = told.getBoundingClientRect();
+      return document.elementFromPoint(left + width / 2, top + height / 2) === told;
+    });
+    assert.ok(isSeen);
     await fill(page, '#explore-count', '2');
-    await says(page, '#explore-written', /^$/);
+    await says(page, '#explore-continue-how [role=status]', /^$/);
     assert.equal(await valueOf('#explore-temperature'), '0.33');
     await reread(page, () => page.click('#explore-write'));
     assert.equal((await page.$$('#explore-text .written')).length, 2);

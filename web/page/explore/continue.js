@@ -47,9 +47,12 @@ function takeNumber(room, [name, label], input, tell) {
   tell(`“${label}” stays ${before}: it has to be ${range}.`);
 }
 
-/** How tokens are chosen. @param {Explorer} room @param {(words: string) => void} tell */
-const how = (room, tell) =>
-  drawn(() => {
+/** How tokens are chosen. @param {Explorer} room */
+function how(room) {
+  /** Why a number was not taken: said in the menu, which covers what is below it. */
+  const refusal = signal('');
+  const tell = (/** @type {string} */ words) => (refusal.value = words);
+  const fields = () => {
     const state = room.state.value;
     const decoding = select('explore-decoding', DECODINGS, state.decoding, (value) =>
       room.set({ decoding: value }),
@@ -64,7 +67,11 @@ const how = (room, tell) =>
             .value=${String(state[name])}
             @change=${taking((input) => takeNumber(room, field, input, tell))} /></label>`;
       })}`;
-  });
+  };
+  return html`<p>How the model continues the text</p>
+    <div class="continue-how">${drawn(fields)}</div>
+    <p class="note" id="explore-refusal" role="status">${drawn(() => refusal.value)}</p>`;
+}
 
 /** The writing of tokens. @param {Explorer} room */
 function createWriting(room) {
@@ -133,12 +140,7 @@ export function continuation(room) {
     <button type="submit" id="explore-write">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
     <button type="button" class="quiet" id="explore-take-back" @click=${takeBack}
       ?hidden=${drawn(() => room.state.value.added.length === 0)}>Remove what it wrote</button>
-    ${menu(
-      'explore-continue-how',
-      'Options',
-      html`<p>How the model continues the text</p>
-        <div class="continue-how">${how(room, (words) => (status.value = words))}</div>`,
-    )}
+    ${menu('explore-continue-how', 'Options', how(room))}
   </form>`;
   // Read aloud when the last token is there, not at each.
   const told = html`<span id="explore-written" role="status"
