@@ -285,7 +285,12 @@ roomTest(
     await page.keyboard.press('Enter');
     assert.match(
       await seen('#explore-scores'),
-      /Entropy\nhow spread a row is.*earlier occurrence/s,
+      /Entropy\nhow spread a row is.*earlier occurrence.*queries whose token has occurred before/s,
+    );
+    // The first query can only attend to itself.
+    assert.match(
+      await textOf(page, '#explore-scores caption'),
+      /, mean over this text’s queries from the second on$/,
     );
     await page.keyboard.press(']');
     await says(page, '#explore-scores caption', /H1/);

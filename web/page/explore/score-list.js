@@ -21,11 +21,11 @@ export const SCORES = [
   ],
   ['first', 'First token', 'weight on the first token of the text', percent],
   ['previous', 'Previous token', 'weight on the token just before', percent],
-  ['next', 'Next token', 'weight on the token just after', percent],
+  ['next', 'Next token', 'weight on the token just after, over the queries that have one', percent],
   [
     'induction',
     'Induction',
-    'weight on what stood after an earlier occurrence of the same token',
+    'weight on what stood after an earlier occurrence of the same token, over the queries whose token has occurred before',
     percent,
   ],
   [
@@ -45,7 +45,7 @@ export const scoreList = ({ scores, shown, run: now, isBusy, hasMeasure }) =>
     if (!own || run !== now.value || isBusy.value) return '';
     const scoresNow = SCORES.filter(([score]) => hasMeasure(score));
     return html`<table class="score-list">
-        <caption>${longName(shown.value)}, mean over this text’s queries</caption>
+        <caption>${longName(shown.value)}, mean over this text’s queries from the second on</caption>
         <tbody>
           ${scoresNow.map(([score, name, what, write]) => {
             const none = score === 'induction' ? 'no token repeats' : 'no such query';
