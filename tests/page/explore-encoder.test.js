@@ -217,7 +217,7 @@ roomTest(
     );
     assert.match(
       await textOf(page, '#explore-measure-legend'),
-      /log-probability of “sat” in the place of “sat”, masked/,
+      /log-probability of “sat” in the place of “sat”, masked, loses without the head\./,
     );
     const heard = [
       [1, 1, 1],
@@ -226,6 +226,21 @@ roomTest(
     await reread(page, () => page.click('#explore-mute'));
     await says(page, '#explore-next', /Without head L1H2/);
     assert.deepEqual(await predictions(page), predicted('bert', ids, 4, heard));
+    // A token that is the mask itself need not be masked.
+    await reread(page, () =>
+      page.evaluate(() => {
+        const [room, choices] = location.hash.split('?');
+        const params = new URLSearchParams(choices);
+        params.set('text', 'the cats sat on a [MASK].');
+        params.delete('pins');
+        location.hash = `${room}?${params}`;
+      }),
+    );
+    await says(
+      page,
+      '#explore-measure-legend',
+      /in the place of “\[MASK\]” loses without the head\./,
+    );
   },
 );
 

@@ -52,9 +52,10 @@ function asked({ next, shown, predicts }) {
     predictions?.find(({ token }) => token.id === id)?.token.text;
   const [what, other] = [textOf(target), textOf(shown.value.against)];
   if (!run || what === undefined) return undefined;
-  const token = `“${run.tokens[at]?.text ?? ''}”`;
-  const where = predicts.value === 'masked' ? `in the place of ${token}, masked` : `after ${token}`;
-  return { where, what, other };
+  const { text = '', isMask } = run.tokens[at] ?? {};
+  const place = predicts.value === 'masked' ? 'in the place of' : 'after';
+  const isHidden = predicts.value === 'masked' && !isMask;
+  return { where: `${place} “${text}”${isHidden ? ', masked,' : ''}`, what, other };
 }
 
 /** What the colours of the heads mean. @param {Explorer} room */
