@@ -7,8 +7,8 @@ import { after, before } from 'node:test';
 import { engine as browserEngine } from '../browsers/engines.js';
 import { fileOf, smallModel } from '../gpt2.js';
 import { engine } from '../helpers.js';
-import { choose, filesTest, reread, scored } from './explore-room.js';
-import { contentWidth, textOf } from './harness.js';
+import { choose, filesTest, reread, roomTest, scored } from './explore-room.js';
+import { contentWidth, textOf, widths } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -219,3 +219,30 @@ if (browserEngine.hasCdp) {
     },
   );
 }
+
+roomTest(
+  'the grid stays where it is when the first head is muted',
+  '?model=names',
+  async (page) => {
+    /** How far the grid is below its title, in windows of several widths. */
+    const places = async () => {
+      const found = [];
+      for (const width of [...widths, 390, 900, 1200]) {
+        await page.setViewport({ width, height: 800 });
+        found.push(
+          await page.evaluate(() => {
+            const top = (/** @type {string} */ id) =>
+              document.getElementById(id)?.getBoundingClientRect().top ?? NaN;
+            return Math.round(top('explore-grid') - top('explore-grid-title'));
+          }),
+        );
+      }
+      return found;
+    };
+    assert.equal(await textOf(page, '#explore-grid-title'), '3 layers × 4 heads');
+    const unmuted = await places();
+    await reread(page, () => page.evaluate(() => void (location.hash += '&mute=L0H0')));
+    assert.equal(await textOf(page, '#explore-unmute:not([hidden])'), 'Unmute all');
+    assert.deepEqual(await places(), unmuted);
+  },
+);

@@ -9,6 +9,7 @@ import { byId, el } from '../shared/dom.js';
 import { LOST } from '../shared/kept-texts.js';
 import { menu } from '../shared/menu.js';
 import { isNarrow } from '../shared/narrow.js';
+import { plural } from '../shared/format.js';
 import { computed, effect } from '../shared/signals.js';
 import { drawn, html, render } from '../shared/template.js';
 import { continuation } from './continue.js';
@@ -103,14 +104,12 @@ function allHeads(room) {
   };
   return html`<div class="part-head">
       <h3 id="explore-grid-title">${drawn(() => {
-        const { layers, heads } = room.run.value ?? {};
-        return `All heads: ${layers} layers × ${heads}`;
+        const { layers = 0, heads = 0 } = room.run.value ?? {};
+        return `${plural(layers, 'layer')} × ${plural(heads, 'head')}`;
       })}</h3>
-      ${drawn(() => {
-        const { length } = room.shown.value.muted;
-        return html`<button type="button" class="quiet" id="explore-unmute" ?hidden=${length === 0}
-          @click=${unmute}>Unmute ${length === 1 ? '1 head' : `all ${length}`}</button>`;
-      })}
+      <button type="button" class="quiet" id="explore-unmute"
+        ?hidden=${drawn(() => room.shown.value.muted.length === 0)}
+        @click=${unmute}>Unmute all</button>
       <button type="button" class="quiet" id="explore-all" aria-pressed=${drawn(() => isAll())}
         @click=${toggle}>Large</button>
     </div>
