@@ -11,9 +11,9 @@
 /** @typedef {import('./view/draw-weights.js').Weights} Weights */
 /** @typedef {import('./view/events.js').AttentionMapEvents} AttentionMapEvents */
 /** @typedef {import('./view/events.js').Listening} Listening */
-/** @typedef {import('./view/frame.js').Pin} Pin */
-/** @typedef {import('./view/frame.js').Place} Place */
 /** @typedef {import('./view/paint.js').KnownCells} KnownCells */
+/** @typedef {import('./view/place.js').Pin} Pin */
+/** @typedef {import('./view/place.js').Place} Place */
 /** @typedef {import('./view/pool.js').Cells} Cells */
 /** @typedef {import('./view/pool.js').Region} Region */
 /** @typedef {import('./view/read-view.js').View} View */

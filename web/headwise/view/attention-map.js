@@ -3,28 +3,26 @@ import { Frame } from './frame.js';
 import { listenTo } from './gestures.js';
 import { Layers } from './layers.js';
 import { onceAFrame } from './once-a-frame.js';
+import { onPixelRatio } from './pixel-ratio.js';
+import { checkPins, checkPlace, checkToken, nowhere } from './place.js';
 import { cellAt, placeTip, wordsOf } from './readout.js';
 import { readView } from './read-view.js';
 import { stepOf } from './steps.js';
-import { style } from './style.js';
+import { StyledElement, takeOwn } from './styled-element.js';
 import { tellingCell } from './telling-cell.js';
 import { checkView, clamp, fit, isSeen, reveal, spansOf, wholeOf, zoom } from './viewport.js';
 
-/** @typedef {import('./events.js').HasEvents} HasEvents */
-/** @typedef {import('./frame.js').Pin} Pin */
-/** @typedef {import('./frame.js').Place} Place */
 /** @typedef {import('./paint.js').KnownCells} KnownCells */
+/** @typedef {import('./place.js').Pin} Pin */
+/** @typedef {import('./place.js').Place} Place */
 /** @typedef {import('./read-view.js').Given} Given */
 /** @typedef {import('./read-view.js').View} View */
 /** @typedef {import('./viewport.js').Viewport} Viewport */
 
 const CLOSER = 0.5;
 
-/** @type {Readonly<Place>} */
-const NOWHERE = Object.freeze({ query: -1, key: -1 });
-
-/** A server has no HTMLElement. The class is defined there too. */
-const Base = /** @type {new () => HasEvents & HTMLElement} */ (globalThis.HTMLElement ?? class {});
+/** What may be set before the element is defined. */
+const SETTABLE = /** @type {const} */ (['pinned', 'pins', 'place', 'view', 'zoomable']);
 
 /**
  * `<attention-map>`: one head's weights with token labels on both axes. Hovering or the arrow keys read a cell. A click or
@@ -35,7 +33,7 @@ const Base = /** @type {new () => HasEvents & HTMLElement} */ (globalThis.HTMLEl
  *
  * The element dispatches the events of AttentionMapEvents.
  */
-export class AttentionMap extends Base {
+export class AttentionMap extends StyledElement {
   /** @internal */ static observedAttributes = ['zoomable'];
   /** The view that is shown. */
   #given = /** @type {Given} */ (readView({ weights: { shape: [0, 0], data: [] } }));
@@ -44,40 +42,32 @@ export class AttentionMap extends Base {
   /** What was asked for, which a shorter text may not have; null: the whole. @type {Viewport | null} */
   #wish = null;
   /** The part that is seen. */ #view = wholeOf(this.#size);
-  /** The marked place. @type {Readonly<Place>} */ #place = NOWHERE;
-  /** The cell that is read out. @type {Readonly<Place>} */ #said = NOWHERE;
-  /** The cell that keys were at last. @type {Readonly<Place>} */ #kept = NOWHERE;
+  /** The marked place. @type {Readonly<Place>} */ #place = nowhere;
+  /** The cell that is read out. @type {Readonly<Place>} */ #said = nowhere;
+  /** The cell that keys were at last. @type {Readonly<Place>} */ #kept = nowhere;
   #pinned = -1;
   /** @type {readonly Pin[]} */ #pins = [];
-  #tip = el('div', { class: 'map-tip', part: 'tip', role: 'status' });
+  #tip = el('div', { class: 'map-tip away', part: 'tip', role: 'status' });
   #frame = new Frame();
   #layers = new Layers(this.#frame.canvas, () => this.#arrived());
   /** One list for both ends of listening: each call of matchMedia gives another. */
   #dark = globalThis.matchMedia?.('(prefers-color-scheme: dark)');
   #schedule = onceAFrame(() => this.#draw());
-  #watch =
-    globalThis.ResizeObserver &&
-    new ResizeObserver(() => {
-      this.#measure();
-      this.#layers.follow();
-      this.#draw(); // at once: a canvas is empty when its size has changed, and would be seen so
-      this.#want();
-    });
+  #watch = globalThis.ResizeObserver && new ResizeObserver(() => this.#resize());
+  #unwatch = () => {};
 
   constructor() {
     super();
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync?.(style);
-    const shadow = this.attachShadow({ mode: 'open' });
-    shadow.adoptedStyleSheets = [sheet];
-    shadow.append(...this.#frame.elements);
+    /** @type {ShadowRoot} */ (this.shadowRoot).append(...this.#frame.elements);
     this.#frame.field.append(this.#tip);
     this.#listen();
+    takeOwn(this, SETTABLE);
   }
 
   /** @internal */
   connectedCallback() {
     this.#watch?.observe(this.#frame.ruler);
+    this.#unwatch = onPixelRatio(() => this.#resize());
     this.#dark?.addEventListener('change', this.#recolour);
   }
 
@@ -90,6 +80,7 @@ export class AttentionMap extends Base {
   /** @internal */
   disconnectedCallback() {
     this.#watch?.disconnect();
+    this.#unwatch();
     this.#dark?.removeEventListener('change', this.#recolour);
   }
 
@@ -156,9 +147,10 @@ export class AttentionMap extends Base {
     return this.#place;
   }
 
-  /** Sets the marked cell; null: none. @param {Place | null} place */
+  /** Sets the marked cell; null: none. @param {Place | null} place @throws {HeadwiseError} ERR_VALUE: not of two integers; it stays */
   set place(place) {
-    if (!this.#isAt(place ?? NOWHERE)) this.#mark(place ?? NOWHERE, 'off');
+    const to = checkPlace(place ?? nowhere);
+    if (!this.#isAt(to)) this.#mark(to, 'off');
   }
 
   /** @param {Place} place */
@@ -180,8 +172,9 @@ export class AttentionMap extends Base {
     return this.#pinned;
   }
 
-  /** Sets the pinned row. */ set pinned(row) {
-    this.#pinned = row;
+  /** Sets the pinned row; null: none. @throws {HeadwiseError} ERR_VALUE: no integer; it stays */
+  set pinned(row) {
+    this.#pinned = checkToken(row ?? -1, 'pinned');
     this.#schedule();
   }
 
@@ -190,8 +183,9 @@ export class AttentionMap extends Base {
     return this.#pins;
   }
 
-  /** Sets these tokens. */ set pins(pins) {
-    this.#pins = [...pins];
+  /** Sets these tokens; null: none. @throws {HeadwiseError} ERR_VALUE: no array of pins; they stay */
+  set pins(pins) {
+    this.#pins = checkPins(pins ?? []);
     this.#schedule();
   }
 
@@ -213,16 +207,22 @@ export class AttentionMap extends Base {
   /** @param {Given} given */
   #open(given) {
     if (given.keyNames.join('\0') !== this.#given.keyNames.join('\0')) {
-      this.#place = this.#said = this.#kept = NOWHERE;
+      this.#place = this.#said = this.#kept = nowhere;
     }
     this.#given = given;
     this.#view = fit(this.#wish, this.#size);
     this.#layers.use(given.source, given.how);
     this.#measure();
     const read = this.#layers.want(this.#view, this.#frame.pixels);
-    this.#draw();
-    this.#say();
-    return read ?? Promise.resolve();
+    const redraw = () => {
+      this.#draw();
+      this.#say();
+    };
+    redraw();
+    return Promise.resolve(read).catch((error) => {
+      redraw(); // without the picture of other tokens
+      throw error;
+    });
   }
 
   #arrived() {
@@ -258,9 +258,17 @@ export class AttentionMap extends Base {
     this.#draw();
   };
 
+  /** When its size has changed, or the screen's. */
+  #resize() {
+    this.#measure();
+    this.#layers.follow();
+    this.#draw(); // at once: a canvas is empty when its size has changed, and would be seen so
+    this.#want();
+  }
+
   #measure() {
     if (this.#hasCells) {
-      this.#frame.measure(this, { ...this.#given, size: this.#size }, this.zoomable);
+      this.#frame.measure({ ...this.#given, size: this.#size }, this.zoomable);
     }
   }
 
@@ -268,7 +276,8 @@ export class AttentionMap extends Base {
     const { queryNames, keyNames } = this.#given;
     this.#frame.draw({
       ...{ size: this.#size, queryNames, keyNames },
-      ...{ layers: this.#layers.all, view: this.#view, place: this.#place, pins: this.#allPins },
+      ...{ layers: this.#layers.all, isWaiting: this.#layers.isReading },
+      ...{ view: this.#view, place: this.#place, pins: this.#allPins },
     });
   }
 
@@ -333,8 +342,8 @@ export class AttentionMap extends Base {
 
   /** @param {Place | null} place */
   #point(place) {
-    if (this.#isAt(place ?? NOWHERE)) return;
-    this.#mark(place ?? NOWHERE, 'polite');
+    if (this.#isAt(place ?? nowhere)) return;
+    this.#mark(place ?? nowhere, 'polite');
     this.dispatchEvent(new CustomEvent('point', { detail: place }));
   }
 
@@ -357,9 +366,10 @@ export class AttentionMap extends Base {
     const isKeyed = () => field.matches(':focus-visible');
     listenTo(field, {
       canZoom: () => this.zoomable,
-      hover: (at) => this.#point(cellAtPoint(at)),
+      hover: (at) => this.#hasCells && this.#point(cellAtPoint(at)),
       leave: () => isKeyed() || this.#point(null),
       click: (at, hasShift) => {
+        if (!this.#hasCells) return;
         this.#point(cellAtPoint(at));
         this.#pin(cellAtPoint(at), hasShift);
       },

@@ -1,4 +1,4 @@
-import { checkChoice, checkOptions } from '../checks/check.js';
+import { checkChoice, checkIndex, checkOptions } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { describe } from '../checks/describe.js';
 import { copyArray, isArray, reading } from '../checks/foreign.js';
@@ -57,6 +57,25 @@ export function howOf({ causal = false, max = 1, scale = 'linear', signed = fals
   return { causal, max, scale, signed };
 }
 
+/** More tokens along a side are no map's. */
+const MOST_TOKENS = 2 ** 24;
+
+/**
+ * @param {DrawOptions} options
+ * @returns {{ queries?: number, keys?: number }}
+ * @throws {HeadwiseError} ERR_VALUE: not a number of tokens
+ */
+export function sidesOf({ queries, keys }) {
+  for (const [name, count] of Object.entries({ queries, keys })) {
+    if (count !== undefined) checkIndex(count, name, MOST_TOKENS + 1);
+  }
+  return { queries, keys };
+}
+
+/** @param {ArrayLike<number>} row */
+const isOfNumbers = (row) =>
+  ArrayBuffer.isView(row) || (isArray(row) && row.every((value) => typeof value === 'number'));
+
 /**
  * @param {Weights | NestedWeights} weights
  * @returns {Matrix}
@@ -67,7 +86,7 @@ export function matrixOf(weights) {
     const { shape, data } = /** @type {Weights} */ (weights) ?? {};
     if (!isArray(weights)) return { shape: copyArray(shape, 2), data };
     const rows = /** @type {NestedWeights} */ (weights);
-    const isEven = rows.every(({ length }) => length === rows[0].length);
+    const isEven = rows.every((row) => isOfNumbers(row) && row.length === rows[0].length);
     const values = rows.flatMap((row) => Array.from(row));
     return { shape: isEven ? [rows.length, rows[0]?.length] : undefined, data: values };
   };
@@ -91,12 +110,13 @@ export function matrixOf(weights) {
  *   option
  */
 export function drawWeights(canvas, weights, options) {
-  if (!reading(() => typeof canvas?.getContext === 'function', 'canvas', 'a canvas element')) {
+  const isElement = () => typeof canvas?.getContext === 'function' && 'style' in canvas;
+  if (!reading(isElement, 'canvas', 'a canvas element')) {
     throw misfit(canvas, 'canvas', 'a canvas element');
   }
   const given = checkOptions(options, drawOptions, 'drawWeights');
   const matrix = matrixOf(weights);
-  const { queries = matrix.rows, keys = matrix.columns } = given;
+  const { queries = matrix.rows, keys = matrix.columns } = sidesOf(given);
   const size = { queries, keys };
   const layers = new Layers(canvas, () => {});
   layers.use(weightsSource(matrix, size), howOf(given));

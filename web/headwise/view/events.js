@@ -1,4 +1,4 @@
-/** @typedef {import('./frame.js').Place} Place */
+/** @typedef {import('./place.js').Place} Place */
 /** @typedef {import('./viewport.js').Viewport} Viewport */
 
 /**

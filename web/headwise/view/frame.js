@@ -4,26 +4,16 @@ import { giveSize, hatchOf, paint } from './paint.js';
 import { clamp, spansOf } from './viewport.js';
 
 /** @typedef {import('./layers.js').Layer} Layer */
+/** @typedef {import('./place.js').Pin} Pin */
+/** @typedef {import('./place.js').Place} Place */
 /** @typedef {import('./viewport.js').Sides} Sides */
 /** @typedef {import('./viewport.js').Viewport} Viewport */
 
 /**
- * A cell, given by its tokens; −1 means no row or no column.
- * @typedef {object} Place
- * @property {number} query its row
- * @property {number} key its column
- */
-/**
- * A token whose row or column is marked.
- * @typedef {object} Pin
- * @property {'query' | 'key'} side 'query' marks a row, 'key' a column
- * @property {number} token counted from 0
- * @property {string} [colour] a CSS colour for the outline and label; default: the accent colour
- */
-/**
  * The contents of a drawing.
  * @typedef {object} Picture
  * @property {readonly Layer[]} layers
+ * @property {boolean} isWaiting without layers, what was drawn before stays as long as there are to be some
  * @property {Viewport} view
  * @property {Sides} size
  * @property {readonly string[]} queryNames
@@ -36,6 +26,9 @@ const hide = { 'aria-hidden': 'true' };
 
 /** Of a row that is thinner, an outline would hide it: it is marked at the map's edge. */
 const THIN_PX = 7;
+
+/** Along less, the queries' axis has a shorter name. */
+const AXIS_PX = 130;
 
 /** Rows are at least this share of a column's length, and at most that. */
 const ASPECTS = /** @type {const} */ ([0.5, 8]);
@@ -52,6 +45,7 @@ export class Frame {
       role: 'application',
       tabindex: 0,
       'aria-roledescription': 'attention map',
+      'aria-label': 'Attention weights',
     },
     this.canvas,
     this.#marks,
@@ -59,11 +53,7 @@ export class Frame {
   #rowLabels = el('div', { class: 'labels rows', part: 'labels', ...hide });
   #columnLabels = el('div', { class: 'labels columns', part: 'labels', ...hide });
   #keyAxis = el('div', { class: 'axis key-axis', part: 'axis', ...hide });
-  #queryAxis = el(
-    'div',
-    { class: 'axis query-axis', part: 'axis', ...hide },
-    'query (attends from)',
-  );
+  #queryAxis = el('div', { class: 'axis query-axis', part: 'axis', ...hide });
   /** As wide as all of it, whatever the labels take. */
   ruler = el('div', { class: 'ruler' });
   elements = [
@@ -94,11 +84,10 @@ export class Frame {
   /**
    * Gives labels and cells their room: when what is shown or the size has changed.
    *
-   * @param {HTMLElement} host what all of it is in
    * @param {Pick<Picture, 'size' | 'queryNames' | 'keyNames'> & { name: string }} map name: read aloud
    * @param {boolean} canZoom
    */
-  measure(host, { size, queryNames, keyNames, name }, canZoom) {
+  measure({ size, queryNames, keyNames, name }, canZoom) {
     const more = canZoom ? ', plus and minus zoom' : '';
     const label = `${name}. Arrow keys move the cell, Enter pins its row${more}.`;
     this.field.setAttribute('aria-label', label);
@@ -113,10 +102,13 @@ export class Frame {
       aspect: this.#aspect,
       canZoom,
     });
-    host.style.setProperty('--label-ch', String(letters));
+    for (const labels of [this.#rowLabels, this.#columnLabels]) {
+      labels.style.setProperty('--label-ch', String(letters));
+    }
     this.#columnLabels.classList.toggle('level', isLevel);
     this.#width = this.field.clientWidth;
     this.#height = this.field.clientHeight;
+    this.#queryAxis.textContent = this.#height < AXIS_PX ? 'query' : 'query (attends from)';
     this.recolour();
   }
 
@@ -125,8 +117,15 @@ export class Frame {
     this.#hatch = hatchOf(this.canvas);
   }
 
+  #clear() {
+    for (const part of [this.#rowLabels, this.#columnLabels, this.#marks]) part.replaceChildren();
+    const { width, height } = this.canvas;
+    this.canvas.getContext('2d')?.clearRect(0, 0, width, height);
+  }
+
   /** @param {Picture} picture */
-  draw({ layers, view, size, queryNames, keyNames, place, pins }) {
+  draw({ layers, isWaiting, view, size, queryNames, keyNames, place, pins }) {
+    if (layers.length === 0 && !isWaiting) this.#clear();
     if (this.#width === 0 || layers.length === 0) return;
     giveSize(this.canvas);
     paint(this.canvas, { layers, view, size, hatch: this.#hatch });

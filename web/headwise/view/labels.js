@@ -81,7 +81,10 @@ export function roomFor({ width, em, names, aspect, canZoom }) {
 }
 
 /** Whether labels of columns are level: short, or with much room. @param {readonly string[]} names @param {number} cell */
-const isFlat = (names, cell) => cell > LONGEST_LABEL * LETTER_PX || longest(names) <= LEVEL_LABEL;
+const isFlat = (names, cell) => {
+  const letters = longest(names);
+  return letters <= LEVEL_LABEL || cell > Math.max(LONGEST_LABEL, letters) * LETTER_PX;
+};
 
 /**
  * Labels one side of a map.
@@ -96,7 +99,7 @@ export function showLabels(element, { names, start, span, length, strong }) {
   const at = (/** @type {number} */ token) => (token + 0.5 - start) * cell;
   /** @param {string} text @param {number} place @param {Strong} [named] */
   const label = (text, place, named) => {
-    const made = el('span', { class: named ? 'strong' : '' }, text);
+    const made = el('span', { class: named ? 'strong' : '', dir: 'auto' }, text);
     // A share, so that it stays within a map that shrinks before it is measured again.
     made.style.setProperty('--at', `${(100 * place) / length}%`);
     if (named?.colour) made.style.setProperty('color', named.colour);

@@ -84,6 +84,11 @@ export class Layers {
     if (this.#how.signed && isDark(this.#canvas) !== this.#dark) this.colour();
   }
 
+  /** Whether cells are on their way. */
+  get isReading() {
+    return this.#reading !== undefined;
+  }
+
   /** From the coarse to the fine. */
   get all() {
     return [this.#whole, this.#part].filter((layer) => layer !== undefined);
@@ -137,7 +142,9 @@ export class Layers {
       if (source === this.#source) this.#take({ ...region, ...cells });
     } catch (error) {
       // Ignore errors of a source that is no longer shown.
-      if (source === this.#source) throw error;
+      if (source !== this.#source) return;
+      if (this.#isOld) this.#whole = undefined; // of another source
+      throw error;
     } finally {
       if (source === this.#source) this.#reading = undefined;
     }

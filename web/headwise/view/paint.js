@@ -37,11 +37,14 @@ export const isDark = (element) =>
 
 /**
  * @param {ArrayLike<number>} values
- * @returns {number} the largest distance from zero
+ * @returns {number} the largest distance from zero, masked scores (−Infinity) and NaN left out
  */
 export function largestOf(values) {
   let most = 0;
-  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i]) || 0);
+  for (let i = 0; i < values.length; i++) {
+    const size = Math.abs(values[i]);
+    if (size > most && size < Infinity) most = size;
+  }
   return most;
 }
 

@@ -45,7 +45,7 @@ export function pooling({ queries: [top, bottom], keys: [left, right], height, w
       const at = from + (query - start) * n;
       for (let key = 0; key < n; key++) {
         const size = Math.abs(weights[at + key]);
-        if (size > largest[row]) largest[row] = size;
+        if (size > largest[row] && size < Infinity) largest[row] = size;
       }
       for (let key = left; key < right; key++) {
         const cell = row * width + columns[key - left];

@@ -1,6 +1,7 @@
-import { checkOptions } from '../checks/check.js';
-import { HeadwiseError } from '../checks/error.js';
-import { drawOptions, howOf, matrixOf } from './draw-weights.js';
+import { checkFunction, checkOptions } from '../checks/check.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { copyList } from '../checks/foreign.js';
+import { drawOptions, howOf, matrixOf, sidesOf } from './draw-weights.js';
 import { cellsSource, checkSource, traceSource, weightsSource } from './source.js';
 
 /** @typedef {import('./draw-weights.js').DrawOptions} DrawOptions */
@@ -21,9 +22,9 @@ import { cellsSource, checkSource, traceSource, weightsSource } from './source.j
  * @property {number} [head] of the trace; default 0
  * @property {(region: Region) => Cells | PromiseLike<Cells>} [cells] computes a region, the whole map or a zoomed
  *   part, in as many cells as there are pixels. If `show` gets the same function again, it only redraws
- * @property {readonly string[]} [tokens] labels of the keys; the queries are the last of these tokens. Default: numbers. With
+ * @property {readonly (string | number)[]} [tokens] labels of the keys, texts or ids; the queries are the last of these tokens. Default: numbers. With
  *   `cells`, the number of labels is the default for `keys` and `queries`
- * @property {readonly string[]} [queryTokens] labels of the queries, if they differ from tokens
+ * @property {readonly (string | number)[]} [queryTokens] labels of the queries, if they differ from tokens
  * @property {string} [name] the accessible name; default 'Attention weights'
  * @property {string} [noun] the word for a value; default 'weight'
  */
@@ -55,9 +56,16 @@ const viewOptions = /** @type {const} */ ([
  * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE
  */
 export function readView(view) {
-  const given = checkOptions(view, viewOptions, 'show', 'view');
-  checkSource(given);
-  const how = howOf(given);
+  const options = checkOptions(view, viewOptions, 'show', 'view');
+  checkSource(options);
+  const how = howOf(options);
+  /** @type {Record<string, any>} */
+  const given = {
+    ...options,
+    ...sidesOf(options),
+    tokens: checkLabels(options.tokens, 'tokens'),
+    queryTokens: checkLabels(options.queryTokens, 'queryTokens'),
+  };
   const { name = 'Attention weights', noun = 'weight' } = given;
   const withNames = (/** @type {Source} */ source) => ({
     ...{ source, how, name, noun },
@@ -75,6 +83,7 @@ function ofWeights({ weights, queries, keys }) {
 
 /** @param {Record<string, any>} given */
 function ofCells({ cells, tokens, queryTokens, keys = tokens?.length, queries }) {
+  checkFunction(cells, 'cells');
   if (keys === undefined) {
     throw new HeadwiseError('ERR_VALUE', 'cells are given without tokens; expected tokens or keys');
   }
@@ -82,7 +91,18 @@ function ofCells({ cells, tokens, queryTokens, keys = tokens?.length, queries })
 }
 
 /**
- * @param {{ tokens?: readonly string[], queryTokens?: readonly string[] }} given
+ * @param {unknown} labels texts, or ids
+ * @param {string} name
+ * @returns {string[] | undefined}
+ */
+function checkLabels(labels, name) {
+  const list = labels === undefined ? [] : copyList(labels);
+  if (list === undefined) throw misfit(labels, name, 'an array of labels');
+  return labels === undefined ? undefined : list.map(String);
+}
+
+/**
+ * @param {{ tokens?: string[], queryTokens?: string[] }} given
  * @param {import('./viewport.js').Sides} size
  * @returns {{ queryNames: readonly string[], keyNames: readonly string[] }} as many as there are tokens
  */

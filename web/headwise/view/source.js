@@ -1,4 +1,5 @@
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
+import { copyArray } from '../checks/foreign.js';
 import { poolRegion, poolWeights } from './pool.js';
 
 /** @typedef {import('./draw-weights.js').Matrix} Matrix */
@@ -65,7 +66,10 @@ const pair = (n) => [0, n];
  * @returns {Promise<Source>}
  */
 export async function traceSource(trace, { batch = 0, head = 0 }) {
-  const [, , queries, keys] = await trace.shape;
+  const sizes = copyArray(await trace.shape, 4);
+  if (sizes?.length !== 4 || typeof trace.weights !== 'function' || typeof trace.map !== 'function')
+    throw misfit(trace, 'trace', 'a trace, of forward(x, { trace: true })');
+  const [, , queries, keys] = sizes;
   /** @type {ArrayLike<number> | undefined} */
   let all;
   /** @param {number} start @param {number} end */

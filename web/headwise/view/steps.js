@@ -1,4 +1,4 @@
-/** @typedef {import('./frame.js').Place} Place */
+/** @typedef {import('./place.js').Place} Place */
 
 /** Cells that Page Up and Page Down go by. */
 const PAGE = 10;

@@ -1,11 +1,10 @@
 /** The element's own style. It takes font and colours from where it stands; README.md lists what may be set. @type {string} */
 export const style = `
 :host {
-  --label-ch: 4;
-  --room: calc(var(--label-ch) * 0.56em + 0.4em);
   --accent: var(--attention-accent, light-dark(#2456b8, #8db4ff));
   --soft: var(--attention-soft, light-dark(#555d6b, #a4acb9));
   display: grid;
+  direction: ltr;
   grid-template-columns: auto auto minmax(0, 1fr);
   font-size: 0.8rem;
   max-width: 36rem;
@@ -26,6 +25,8 @@ export const style = `
   grid-column: 1;
   grid-row: 4;
   width: 1.3rem;
+  contain: size;
+  overflow: hidden;
   writing-mode: vertical-rl;
   transform: rotate(180deg);
 }
@@ -38,7 +39,11 @@ export const style = `
   white-space: pre-line;
 }
 :host([zoomable]) .query-axis { display: none; }
-.labels { position: relative; line-height: 1; }
+.labels {
+  --room: calc(var(--label-ch, 4) * 0.56em + 0.4em);
+  position: relative;
+  line-height: 1;
+}
 .labels span {
   position: absolute;
   white-space: nowrap;
@@ -77,7 +82,7 @@ export const style = `
 :host([zoomable]) .map-field { touch-action: pan-y; }
 :host([zoomable]) .map-field.closer { touch-action: none; }
 .map-field:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-canvas { display: block; width: 100%; height: 100%; }
+canvas { display: block; width: 100%; height: 100%; contain: size; contain-intrinsic-size: 30rem; }
 .marks {
   position: absolute;
   inset: 0;
@@ -117,6 +122,9 @@ canvas { display: block; width: 100%; height: 100%; }
   background: var(--attention-ground, light-dark(#ffffff, #14171c));
   font-size: 0.8rem;
   font-variant-numeric: tabular-nums;
+  line-height: 1.3;
+  text-align: start;
+  white-space: normal;
   overflow-wrap: anywhere;
   pointer-events: none;
 }

@@ -7,7 +7,8 @@ import { misfit } from '../checks/error.js';
  * @typedef {object} Viewport
  * @property {number} query the first query
  * @property {number} key the first key
- * @property {number} span the number of keys; the view shows the same share of the queries
+ * @property {number} span the number of keys; the view shows the same share of the queries. Of few keys, which all stay in view,
+ *   it may be less than one: for the queries
  */
 /** @typedef {{ queries: number, keys: number }} Sides tokens along the sides of a map, or pixels */
 
@@ -38,10 +39,14 @@ export const clamp = (value, least, most) => Math.max(least, Math.min(most, valu
 /** @param {number} span @param {number} n */
 const spanIn = (span, n) => clamp(span, Math.min(LEAST_SPAN, n), n);
 
+/** A map of few keys goes on to be looked at closer along its queries. @param {number} span @param {Sides} size */
+const fitSpan = (span, { queries, keys }) =>
+  clamp(span, Math.min(keys, queries > keys ? (LEAST_SPAN * keys) / queries : LEAST_SPAN), keys);
+
 /** @param {Viewport} view @param {Sides} size @returns {Sides} how many tokens of each side it shows */
 export const spansOf = ({ span }, { queries, keys }) => ({
   queries: keys && spanIn((span * queries) / keys, queries),
-  keys: span,
+  keys: spanIn(span, keys),
 });
 
 /**
@@ -67,7 +72,7 @@ export const wholeOf = ({ keys }) => ({ query: 0, key: 0, span: keys });
  */
 export function fit(view, size) {
   const { query, key, span } = view ?? wholeOf(size);
-  const fitting = { query, key, span: spanIn(span, size.keys) };
+  const fitting = { query, key, span: fitSpan(span, size) };
   const spans = spansOf(fitting, size);
   return {
     ...fitting,
@@ -84,7 +89,7 @@ export function fit(view, size) {
  * @returns {Viewport}
  */
 export function zoom(view, size, factor, { x, y }) {
-  const span = spanIn(view.span * factor, size.keys);
+  const span = fitSpan(view.span * factor, size);
   const before = spansOf(view, size);
   const after = spansOf({ ...view, span }, size);
   const query = view.query + y * (before.queries - after.queries);
