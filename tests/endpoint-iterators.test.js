@@ -1,5 +1,6 @@
 // Iterators between a page and a Worker: they are asked step by step, and end where they are left.
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { HeadwiseError, tensor } from 'headwise';
 import { pending, withoutSteps } from '../web/headwise/worker/steps.js';
@@ -129,4 +130,29 @@ test('what was lent to a call that returned an iterator is there until that has 
   assert.deepEqual(told, [0, 1, 2]);
   await rejectsCode(kept(9), 'ERR_DISPOSED');
   assert.deepEqual(told, [0, 1, 2]);
+});
+
+test('an iterator that is ended before its first step is ended there, and lets go of what was lent', async () => {
+  /** @type {string[]} */
+  const ends = [];
+  class Endless {
+    [Symbol.iterator]() {
+      return this;
+    }
+    next() {
+      return { value: 1, done: false };
+    }
+    return() {
+      ends.push('ended');
+    }
+  }
+  const { call } = connect({ count: () => new Endless() });
+  const { signal } = new AbortController();
+  const left = await call('count', signal);
+  assert.deepEqual(await left.return('left'), { value: 'left', done: true });
+  const thrown = await call('count', signal);
+  await assert.rejects(thrown.throw(new Error('enough')), { message: 'enough' });
+  assert.deepEqual(ends, ['ended', 'ended']);
+  assert.deepEqual(getEventListeners(signal, 'abort'), []);
+  assert.deepEqual(await left.next(), { value: undefined, done: true });
 });

@@ -248,6 +248,11 @@ const npy = [
   ],
   ['data that lacks a byte', goodNpy.slice(0, -1), 'truncated: 11 bytes of data'],
   ['no data', npyFile(header), 'truncated: 0 bytes of data'],
+  [
+    'a shape beyond all memory',
+    npyFile(header.replace('(3,)', '(1048576, 1048576)'), 12),
+    'truncated: 12 bytes of data; expected 4398046511104',
+  ],
   ['a byte too many', npyFile(header, 13), 'bytes follow the data of shape [3]'],
 ];
 
@@ -268,8 +273,8 @@ for (const [kind, read, table] of /** @type {const} */ ([
     wording.check());
 }
 
-test('an array larger than any memory is refused, whatever the file has', async () => {
-  const file = npyFile(header.replace('(3,)', '(1048576, 1048576)'), 12);
+test('an array larger than any memory is refused, of a file that begins as it should', async () => {
+  const file = npyFile(header.replace('(3,)', '(1048576, 1048576)'), 2 ** 22);
   for (const [, source] of sourcesOf(file))
     await assert.rejects(readNpy(source()), (error) =>
       isHeadwiseError(error, 'ERR_MEMORY', ['1099511627776']),

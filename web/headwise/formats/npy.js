@@ -58,19 +58,21 @@ function fromFortran(values, shape) {
  */
 async function readValues(reader, { dtype, isBigEndian, shape, elements }) {
   const { size, toFloats } = dtypes[dtype];
-  const values = newArray(Float32Array, elements);
+  /** Not before there is data: a header may claim more than any memory holds. @type {Float32Array | undefined} */
+  let values;
   for (let at = 0; at < elements; at += stride) {
-    const part = values.subarray(at, at + stride);
-    const bytes = await reader.read(part.length * size);
-    if (bytes.length < part.length * size) {
+    const count = Math.min(stride, elements - at);
+    const bytes = await reader.read(count * size);
+    if (bytes.length < count * size) {
       const there = at * size + bytes.length;
       throw reader.formatError(
         `truncated: ${there} bytes of data; expected ${elements * size}, as ${describe(shape)} of ${dtype} has`,
       );
     }
-    toFloats(isBigEndian ? swapped(bytes, size) : bytes, part);
+    values ??= newArray(Float32Array, elements);
+    toFloats(isBigEndian ? swapped(bytes, size) : bytes, values.subarray(at, at + count));
   }
-  return values;
+  return values ?? new Float32Array(0);
 }
 
 /**

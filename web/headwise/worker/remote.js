@@ -190,9 +190,17 @@ export function heldIterator(given, ended) {
  * @param {() => void} ended called once, when nothing more comes
  * @returns {AsyncGenerator<any, any, void>}
  */
-export async function* remoteIterator(ask, ended) {
+export function remoteIterator(ask, ended) {
+  const iterator = remoteValues(ask, ended);
+  iterator.next(); // begins it: a generator that has not begun ends without its finally
+  return iterator;
+}
+
+/** @type {typeof remoteIterator} */
+async function* remoteValues(ask, ended) {
   let isOpen = true;
   try {
+    yield; // what begins it
     while (isOpen) {
       isOpen = false; // what throws has ended
       const { value, done } = await ask(['next'], 'call', []);
