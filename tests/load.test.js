@@ -96,6 +96,19 @@ test('the SIMD128 module can be asked for', async () => {
   hw.dispose();
 });
 
+test('a runtime without WebAssembly is named', async () => {
+  const own = globalThis.WebAssembly;
+  Reflect.deleteProperty(globalThis, 'WebAssembly');
+  try {
+    await rejectsCode(load(), 'ERR_LOAD', 'WebAssembly is not defined', 'a runtime with SIMD');
+    await rejectsCode(load({ threads: 2 }), 'ERR_LOAD', 'a runtime with SIMD');
+  } finally {
+    Object.defineProperty(globalThis, 'WebAssembly', {
+      ...{ value: own, writable: true, configurable: true },
+    });
+  }
+});
+
 test('the relaxed module runs, or the error says that the runtime has no relaxed SIMD', async () => {
   if (!hasRelaxed) {
     await rejectsCode(load({ simd: 'relaxed' }), 'ERR_LOAD', 'relaxed', 'runtime', 'simd128');

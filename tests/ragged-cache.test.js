@@ -103,6 +103,25 @@ test('a row that does not fit leaves all rows as they were, and rows without ids
   model.dispose();
 });
 
+test('when there is no memory for the result, all rows are as they were', () => {
+  const model = smallModel(hw, { contextLength: CONTEXT });
+  const [cache, other] = [model.createCache({ batch: 2 }), model.createCache({ batch: 2 })];
+  for (const each of [cache, other]) model.forward([[1, 2, 3], [4]], { cache: each });
+  const { slice } = Float32Array.prototype;
+  Float32Array.prototype.slice = () => {
+    throw new RangeError('no memory');
+  };
+  try {
+    throwsCode(() => model.forward([[5, 6], [7]], { cache }), 'ERR_MEMORY');
+  } finally {
+    Float32Array.prototype.slice = slice;
+  }
+  assert.deepEqual(cache.lengths, [3, 1]);
+  const [again, first] = [cache, other].map((each) => model.forward([[5], [6]], { cache: each }));
+  assert.deepEqual(again.logits, first.logits);
+  model.dispose();
+});
+
 test('in a Worker rows end apart too', async () => {
   const [far, near] = [await load(), await loadCheckpoint(hw, 'f16')];
   const model = await loadGpt2(far, readCheckpoint('f16'));

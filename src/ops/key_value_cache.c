@@ -95,8 +95,19 @@ hw_status hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *le
 void hw_key_value_cache_end(hw_key_value_cache *cache) {
   cache->length = 0;
   for (size_t b = 0; b < cache->shape.batch; b++) {
-    cache->lengths[b] = cache->next[b];
-    cache->length = cache->next[b] > cache->length ? cache->next[b] : cache->length;
+    const uint32_t length = cache->next[b];
+    cache->next[b] = cache->lengths[b];
+    cache->lengths[b] = length;
+    cache->length = hw_max(length, cache->length);
+  }
+}
+
+void hw_key_value_cache_undo(hw_key_value_cache *cache) {
+  hw_key_value_cache_end(cache);
+  const size_t heads = heads_of(&cache->shape);
+  for (size_t i = 0; i < cache->shape.layers * heads; i++) {
+    const hw_key_value_panels panels = hw_key_value_store_head(&cache->stores[i / heads], i % heads);
+    hw_forget_values(&panels, cache->lengths[i % heads / cache->shape.heads]);
   }
 }
 
@@ -131,15 +142,10 @@ hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length) 
   if (cache == NULL || length > cache->length) {
     return HW_ERROR_VALUE;
   }
-  const size_t heads = heads_of(&cache->shape);
-  for (size_t i = 0; i < cache->shape.layers * heads; i++) {
-    const hw_key_value_panels panels = hw_key_value_store_head(&cache->stores[i / heads], i % heads);
-    hw_forget_values(&panels, length);
-  }
   for (size_t b = 0; b < cache->shape.batch; b++) {
-    cache->lengths[b] = (uint32_t)hw_min(cache->lengths[b], length);
+    cache->next[b] = (uint32_t)hw_min(cache->lengths[b], length);
   }
-  cache->length = length;
+  hw_key_value_cache_undo(cache);
   return HW_OK;
 }
 

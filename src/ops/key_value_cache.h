@@ -19,7 +19,7 @@ struct hw_key_value_cache {
   hw_cache_shape shape;
   size_t length;              /* tokens in the cache: the most of a sequence */
   uint32_t *lengths;          /* [batch] */
-  uint32_t *next;             /* [batch]: the same after the forward under way */
+  uint32_t *next;             /* [batch]: the same after the forward under way; then, before it */
   bool is_ragged;             /* whether sequences of either differ */
   hw_key_value_store *stores; /* [layers], each of batch · heads heads, with memory of its own */
 };
@@ -41,6 +41,9 @@ hw_status hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *le
 
 /* It has come. */
 void hw_key_value_cache_end(hw_key_value_cache *cache);
+
+/* Takes its tokens out again: goes back to the lengths in `next`. */
+void hw_key_value_cache_undo(hw_key_value_cache *cache);
 
 /* HW_ERROR_SHAPE: the cache has another shape. */
 hw_status hw_key_value_cache_check(const hw_key_value_cache *cache, const hw_cache_shape *shape);

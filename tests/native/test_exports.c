@@ -410,6 +410,9 @@ static void check_cache(hw_module *module) {
   const hw_input rest = {.x = x, .batch = 1, .tokens = TOKENS - 2};
   const hw_input one = {.x = x, .batch = 1, .tokens = 1};
   OK(module_forward, module, &rest, y, &options);
+  CALL(cache_undo, cache);
+  CHECK(*CALL(cache_lengths, cache) == 2, "length before the forward that was undone");
+  OK(module_forward, module, &rest, y, &options);
   VALUE(module_forward, module, &one, y, &options);
   CHECK(*CALL(cache_lengths, cache) == TOKENS, "length");
   NOTHING(cache_lengths, NULL);

@@ -44,6 +44,7 @@ import { layoutOf } from './layout.js';
  * @property {(module: number, batch: number, past_key: number, past_value: number, past_tokens: number, dtype: number) => number} module_create_cache
  * @property {(cache: number) => void} cache_destroy
  * @property {(cache: number) => number} cache_lengths
+ * @property {(cache: number) => void} cache_undo
  * @property {(cache: number, length: number) => number} cache_truncate
  * @property {() => void} _initialize
  * @property {(threads: number, patience: number) => number} team_start

@@ -24,7 +24,7 @@ export function whyNoWorker({ message }, address) {
   const why = message || 'its script could not be loaded, or a policy of the page forbids it';
   const isolated =
     globalThis.crossOriginIsolated && !message
-      ? "; this page is cross-origin isolated: its Workers' scripts must be sent with Cross-Origin-Embedder-Policy: require-corp too"
+      ? "; this page is cross-origin isolated: its Workers' scripts need Cross-Origin-Embedder-Policy: require-corp too"
       : '';
   return why + isolated + viteHint(address);
 }

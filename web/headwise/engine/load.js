@@ -20,7 +20,7 @@ const relaxedProbe = Uint8Array.of(
 
 /** @param {'auto' | 'relaxed' | 'simd128'} simd @returns {{ single: URL, threads: URL }} */
 function packagedModules(simd) {
-  const hasRelaxed = WebAssembly.validate(relaxedProbe);
+  const hasRelaxed = globalThis.WebAssembly?.validate(relaxedProbe);
   if (simd === 'relaxed' && !hasRelaxed) {
     throw new HeadwiseError(
       'ERR_LOAD',
@@ -46,8 +46,8 @@ function packagedModules(simd) {
 async function startThreads(compiling, threads, signal) {
   const starting = Crew.start(threads);
   try {
-    const memory = sharedMemory();
     const module = await compiling;
+    const memory = sharedMemory();
     const engine = await Engine.start(module, memory);
     const crew = await orAbort(starting, signal);
     await orAbort(crew.join(module, memory), signal);

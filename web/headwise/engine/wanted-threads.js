@@ -4,10 +4,9 @@ import { importNode, isNode } from './node.js';
 /** Threads that 'auto' starts at most. */
 const autoThreads = 8;
 
-/** Pages of memory: what the module imports (CMakeLists.txt: INITIAL_MEMORY), and what it may grow to, the first of these
- * that the runtime has addresses for. */
+/** Pages of memory: what the module imports (CMakeLists.txt: INITIAL_MEMORY), and the least that it may grow to. */
 const initialPages = 16;
-const maximumPages = [65536, 32768, 16384, 8192];
+const leastPages = 8192;
 
 /**
  * How many threads `load` is to start.
@@ -33,24 +32,22 @@ export async function wantedThreads(threads) {
  */
 export function whyOneThread() {
   if (typeof SharedArrayBuffer !== 'function' || globalThis.crossOriginIsolated === false) {
-    return 'SharedArrayBuffer is not available: a page must be sent with the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp';
+    return 'SharedArrayBuffer is not available: a page needs the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp';
   }
   return globalThis.Worker === undefined && !isNode ? 'Worker is not available' : '';
 }
 
 /**
  * The memory of a module for threads.
+ * @param {number} [maximum] of pages that it may grow to; a half, and so on, where the runtime has no addresses for them
  * @returns {WebAssembly.Memory}
  * @throws {RangeError}
  */
-export function sharedMemory() {
-  for (const maximum of maximumPages.slice(0, -1)) {
-    try {
-      return new WebAssembly.Memory({ initial: initialPages, maximum, shared: true });
-    } catch {
-      // the next is smaller
-    }
+export function sharedMemory(maximum = 65536) {
+  try {
+    return new WebAssembly.Memory({ initial: initialPages, maximum, shared: true });
+  } catch (error) {
+    if (maximum === leastPages) throw error;
+    return sharedMemory(maximum / 2);
   }
-  const [maximum] = maximumPages.slice(-1);
-  return new WebAssembly.Memory({ initial: initialPages, maximum, shared: true });
 }

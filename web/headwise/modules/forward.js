@@ -85,7 +85,7 @@ function readResults(module, readOutput, extras, stored, lengths) {
   } catch (error) {
     trace.forEach((each) => each.dispose());
     if (cacheAt !== 0) {
-      engine.call.cache_truncate(cacheAt, stored);
+      engine.call.cache_undo(cacheAt);
     }
     throw error;
   }
