@@ -13,7 +13,7 @@ import { hasModifier } from '../shared/dom.js';
 import { drawn, html, made } from '../shared/template.js';
 import { headAt, isSameHead, shortName, spokenName } from './address.js';
 import { SCALES } from './colours.js';
-import { largestValue, writeValue } from './measures.js';
+import { areFine, largestValue, writeValue } from './measures.js';
 
 /** Numbers that stand beside one another, or below, without touching. */
 const MOST_NUMBERS = { head: 12, layer: 24 };
@@ -95,9 +95,8 @@ function tile(room, run, i) {
   const small = thumbs.answer.value?.run === run ? thumbs.answer.value : undefined;
   const value = values.value?.[i] ?? NaN;
   const most = largestValue(values.value ?? []);
-  const number = Number.isFinite(value)
-    ? html`<b>${writeValue(measure.value, value, most)}</b>`
-    : '';
+  const words = Number.isFinite(value) ? writeValue(measure.value, value, most) : '';
+  const number = words && html`<b>${areFine(most) ? words.replace('0.', '.') : words}</b>`;
   const share = most > 0 ? value / most || 0 : 0;
   const classes = [
     isSameHead(name, state.value.other) && 'compared',
@@ -134,6 +133,7 @@ export function headGrid(room) {
       'explore-grid',
       room.values.value && 'measured',
       room.isSigned.value && 'signed',
+      areFine(largestValue(room.values.value ?? [])) && 'fine',
       layers > heads && 'deep',
     ];
     return html`<div id="explore-grid" class=${classes.filter(Boolean).join(' ')} role="group"

@@ -31,6 +31,12 @@ const MEASURES = [
 /** What is less is written as 0, and has no colour. */
 const LEAST = 5e-7;
 
+/** Where no value is as large, two decimals tell too little. */
+const FINE = 0.05;
+
+/** Whether all values are so small that they have more decimals. @param {number} most the largest value of all heads */
+export const areFine = (most) => most > 0 && most < FINE;
+
 /** The end of the scale; 0: all are 0. @param {ArrayLike<number>} values */
 export function largestValue(values) {
   const most = Array.from(values).reduce((max, value) => Math.max(max, Math.abs(value) || 0), 0);
@@ -39,7 +45,8 @@ export function largestValue(values) {
 
 /** @param {string} measure @param {number} value @param {number} most the largest value of all heads */
 export function writeValue(measure, value, most) {
-  const digits = Math.abs(value) >= 9.95 ? 1 : digitsFor(most);
+  const few = Math.abs(value) >= 9.95 ? 1 : 2;
+  const digits = areFine(most) ? digitsFor(most) : few;
   const words = Math.abs(value).toFixed(digits);
   if (!SIGNED.some((name) => name === measure)) return words;
   return Number(words) === 0 ? '0' : `${value < 0 ? '−' : '+'}${words}`;
