@@ -73,6 +73,28 @@ viewTest('in a right-to-left page marks are where their keys are', async (page) 
   assert.deepEqual(places, [1, 0]);
 });
 
+viewTest('right-to-left tokens leave what follows them where it is read', async (page) => {
+  const places = await page.evaluate(`(async () => {
+    ${OF}
+    await map.show({ ...of(2, 2), tokens: ['שלום', 'سلام'] });
+    map.place = { query: 0, key: 1 };
+    await frames();
+    const text = map.shadowRoot.querySelector('.map-tip').firstChild;
+    const leftOf = (part) => {
+      const range = document.createRange();
+      range.setStart(text, text.data.indexOf(part));
+      range.setEnd(text, range.startOffset + part.length);
+      return range.getBoundingClientRect().left;
+    };
+    return ['שלום', '(1)', '→', 'سلام', '(2)', '0.1429'].map(leftOf);
+  })()`);
+  const all = /** @type {number[]} */ (places);
+  assert.deepEqual(
+    all,
+    all.toSorted((a, b) => a - b),
+  );
+});
+
 viewTest('long names of few columns do not run into each other', async (page) => {
   const boxes = await page.evaluate(`(async () => {
     ${OF}

@@ -34,6 +34,12 @@ export function cellAt(layers, query, key) {
   return { value, queries: row.tokens, keys: column.tokens };
 }
 
+const RIGHT_TO_LEFT =
+  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
+
+/** A token's text, between marks that keep its direction from what follows. @param {string} text */
+const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
+
 /**
  * A cell in words.
  *
@@ -49,7 +55,7 @@ export function wordsOf({ value, queries, keys }, { queryNames, keyNames, noun, 
   /** @param {Tokens} tokens @param {readonly string[]} names */
   const name = ([start, end], names) =>
     end - start === 1
-      ? `“${names[start]}” (${whole.format(start + 1)})`
+      ? `“${isolated(names[start])}” (${whole.format(start + 1)})`
       : `tokens ${whole.format(start + 1)} to ${whole.format(end)}`;
   const places = `${name(queries, queryNames)} → ${name(keys, keyNames)}`;
   if (causal && keys[0] > queries[1] - 1 + keyNames.length - queryNames.length) {
