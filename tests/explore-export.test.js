@@ -117,7 +117,7 @@ test('maps and figures of two heads name what is drawn of each', () => {
   assert.deepEqual(titles({ of: 'mean' }), ['Head L0H0', 'Mean of layer 1’s heads and head L0H0']);
   assert.deepEqual(titles({ other: null, before: true }), [
     'Head L1H1, before muting',
-    'Head L1H1, after muting and head L1H1, before muting',
+    'Head L1H1, after and before muting',
   ]);
 });
 

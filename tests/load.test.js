@@ -101,11 +101,32 @@ test('a runtime without WebAssembly is named', async () => {
   Reflect.deleteProperty(globalThis, 'WebAssembly');
   try {
     await rejectsCode(load(), 'ERR_LOAD', 'WebAssembly is not defined', 'a runtime with SIMD');
-    await rejectsCode(load({ threads: 2 }), 'ERR_LOAD', 'a runtime with SIMD');
+    for (const options of [{ threads: 2 }, { simd: /** @type {const} */ ('relaxed') }])
+      await rejectsCode(load(options), 'ERR_LOAD', 'a runtime with SIMD');
   } finally {
     Object.defineProperty(globalThis, 'WebAssembly', {
       ...{ value: own, writable: true, configurable: true },
     });
+  }
+});
+
+test('without room for shared memory an engine has one thread, and says why', async () => {
+  const { Memory } = WebAssembly;
+  const problem = 'could not allocate memory';
+  /** @type {any} */ (WebAssembly).Memory = class {
+    constructor() {
+      throw new RangeError(problem);
+    }
+  };
+  try {
+    const alone = await load({ threads: 2 });
+    assert.equal(alone.info.threads, 1);
+    assert.match(alone.info.threadsReason, new RegExp(problem));
+    alone.dispose();
+    const wasm = new URL('headwise-simd128-threads.wasm', folder);
+    await rejectsCode(load({ wasm, threads: 2 }), 'ERR_MEMORY', problem);
+  } finally {
+    WebAssembly.Memory = Memory;
   }
 });
 

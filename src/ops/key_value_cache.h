@@ -19,7 +19,7 @@ struct hw_key_value_cache {
   hw_cache_shape shape;
   size_t length;              /* tokens in the cache: the most of a sequence */
   uint32_t *lengths;          /* [batch] */
-  uint32_t *next;             /* [batch]: the same after the forward under way; then, before it */
+  uint32_t *next;             /* [batch]: after the forward under way; once it has ended, before it */
   bool is_ragged;             /* whether sequences of either differ */
   hw_key_value_store *stores; /* [layers], each of batch · heads heads, with memory of its own */
 };

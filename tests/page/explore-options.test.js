@@ -52,8 +52,11 @@ roomTest(
       return document.elementFromPoint(left + width / 2, top + height / 2) === told;
     });
     assert.ok(isSeen);
-    await fill(page, '#explore-count', '2');
+    // The reason goes with the next change of anything.
+    await page.select('#explore-decoding', 'greedy');
     await says(page, '#explore-continue-how [role=status]', /^$/);
+    await page.select('#explore-decoding', 'sample');
+    await fill(page, '#explore-count', '2');
     assert.equal(await valueOf('#explore-temperature'), '0.33');
     await reread(page, () => page.click('#explore-write'));
     assert.equal((await page.$$('#explore-text .written')).length, 2);

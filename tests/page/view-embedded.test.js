@@ -116,16 +116,42 @@ viewTest('what was set before the element is defined counts', async (page) => {
     ${OF}
     const later = document.createElement('later-map');
     later.style.width = '200px';
-    Object.assign(later, { zoomable: true, pinned: 1, pins: [{ side: 'key', token: 2 }], view: { query: 0, key: 0, span: 6 } });
+    const set = { zoomable: true, pinned: 1, pins: [{ side: 'key', token: 2 }], place: { query: 3, key: 1 } };
+    Object.assign(later, set, { view: { query: 0, key: 0, span: 6 } });
     document.body.append(later);
     customElements.define('later-map', class extends view.AttentionMap {});
     await later.show(of(9, 9));
     await frames();
     const marks = later.shadowRoot.querySelectorAll('.row-pin').length;
-    return [Object.keys(later).length, later.hasAttribute('zoomable'), later.pinned, later.view.span, marks];
+    return [Object.keys(later).length, later.hasAttribute('zoomable'), later.pinned, later.view.span, marks, later.place];
   })()`);
-  assert.deepEqual(seen, [0, true, 1, 6, 2]);
+  assert.deepEqual(seen, [0, true, 1, 6, 2, { query: 3, key: 1 }]);
 });
+
+viewTest(
+  'what was set early and is refused is an error of the page, and the element works',
+  async (page) => {
+    const seen = await page.evaluate(`(async () => {
+    ${OF}
+    const errors = [];
+    addEventListener('error', (event) => {
+      event.preventDefault();
+      errors.push(event.error.message);
+    });
+    const early = document.createElement('early-map');
+    early.style.width = '200px';
+    early.pinned = 'x';
+    document.body.append(early);
+    customElements.define('early-map', class extends view.AttentionMap {});
+    await early.show(of(3, 3));
+    early.style.width = '400px';
+    await frames();
+    const { canvas } = early;
+    return [errors, early.pinned, early.matches(':defined'), canvas.width / canvas.clientWidth / devicePixelRatio];
+  })()`);
+    assert.deepEqual(seen, [['pinned is "x"; expected an integer, −1 for none'], -1, true, 1]);
+  },
+);
 
 viewTest('in another document it keeps its style', async (page) => {
   const displays = await page.evaluate(`(async () => {
@@ -175,6 +201,22 @@ viewTest('a map of few keys comes to exact weights along its many queries', asyn
   const [words, ...exact] = /** @type {any[]} */ (seen);
   assert.match(String(words), /^“1001” \(1,001\) → “4” \(4\): 0\.\d{4}$/);
   assert.deepEqual(exact, [true, [0, 6]]);
+});
+
+viewTest('zooming keeps cells square, where the whole map has square cells', async (page) => {
+  const seen = await page.evaluate(`(async () => {
+    ${OF}
+    map.toggleAttribute('zoomable', true);
+    const spans = [];
+    for (const [rows, columns] of [[200, 100], [150, 100], [100, 100], [20, 100]]) {
+      await map.show({ weights: of(rows, columns).weights });
+      for (let i = 0; i < 15; i++) map.zoomBy(0.5);
+      spans.push(map.view.span);
+      map.view = null;
+    }
+    return spans;
+  })()`);
+  assert.deepEqual(seen, [6, 6, 6, 6]);
 });
 
 viewTest(

@@ -17,6 +17,12 @@ const REFUSED = [
   ],
   ["map.show({ weights, tokens: 'ab' })", 'ERR_VALUE: tokens is "ab"; expected an array of labels'],
   ['map.show({ weights, queryTokens: 7 })', 'ERR_VALUE: queryTokens is 7; expected an array'],
+  [
+    "map.show({ weights, tokens: [{ id: 1, text: 'a' }, 'b'] })",
+    'ERR_VALUE: tokens[0] is a value of type Object; expected a text or a number',
+  ],
+  ["map.show({ weights, tokens: ['a', undefined] })", 'ERR_VALUE: tokens[1] is undefined'],
+  ['map.show({ weights, tokens: [Object.create(null), 1] })', 'ERR_VALUE: tokens[0] is'],
   ['map.show({ trace: 5 })', 'ERR_VALUE: trace is 5; expected a trace'],
   ['map.show({ trace: {} })', 'ERR_VALUE: trace is a value of type Object; expected a trace'],
   ['map.show({ cells: 5, keys: 2 })', 'ERR_VALUE: cells is 5; expected a function'],

@@ -4,6 +4,7 @@ import { HeadwiseError } from '../checks/error.js';
 import { checkUnchanged } from '../checks/foreign.js';
 import { noArray, sizeOf } from '../tensor/shape.js';
 import { tensorOf } from '../tensor/tensor.js';
+import { importsMemory, sharedMemory } from './wanted-threads.js';
 
 /** @typedef {import('../tensor/operand.js').Operand} Operand */
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
@@ -70,11 +71,12 @@ export class Engine {
 
   /**
    * @param {WebAssembly.Module} module
-   * @param {WebAssembly.Memory} [memory] for a module that imports it
+   * @param {WebAssembly.Memory} [given] for a module that imports it; default: a new one
    * @returns {Promise<Engine>}
    */
-  static async start(module, memory) {
+  static async start(module, given) {
     try {
+      const memory = given ?? (importsMemory(module) ? sharedMemory() : undefined);
       const instance = await WebAssembly.instantiate(module, memory && { env: { memory } });
       return new Engine(instance.exports, memory);
     } catch (cause) {

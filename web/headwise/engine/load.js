@@ -6,9 +6,9 @@ import { HeadwiseError } from '../checks/error.js';
 import { Headwise } from './headwise.js';
 import { noAddress } from './hints.js';
 import { checkLoadOptions } from './load-options.js';
-import { importsMemory, startSingle } from './start.js';
+import { startSingle } from './start.js';
 import { Crew } from './threads.js';
-import { sharedMemory, whyOneThread } from './wanted-threads.js';
+import { importsMemory, whyOneThread } from './wanted-threads.js';
 
 /** @typedef {import('./load-options.js').LoadOptions} LoadOptions */
 
@@ -21,7 +21,7 @@ const relaxedProbe = Uint8Array.of(
 /** @param {'auto' | 'relaxed' | 'simd128'} simd @returns {{ single: URL, threads: URL }} */
 function packagedModules(simd) {
   const hasRelaxed = globalThis.WebAssembly?.validate(relaxedProbe);
-  if (simd === 'relaxed' && !hasRelaxed) {
+  if (simd === 'relaxed' && hasRelaxed === false) {
     throw new HeadwiseError(
       'ERR_LOAD',
       "simd is 'relaxed', but this runtime has no relaxed SIMD; expected 'auto' or 'simd128'",
@@ -47,10 +47,9 @@ async function startThreads(compiling, threads, signal) {
   const starting = Crew.start(threads);
   try {
     const module = await compiling;
-    const memory = sharedMemory();
-    const engine = await Engine.start(module, memory);
+    const engine = await Engine.start(module);
     const crew = await orAbort(starting, signal);
-    await orAbort(crew.join(module, memory), signal);
+    await orAbort(crew.join(module, engine.memory), signal);
     if (crew.threads > 1) {
       engine.startTeam(crew);
     }

@@ -37,9 +37,13 @@ export function whyOneThread() {
   return globalThis.Worker === undefined && !isNode ? 'Worker is not available' : '';
 }
 
+/** Whether a module is one for threads. @param {WebAssembly.Module} module */
+export const importsMemory = (module) =>
+  WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
+
 /**
  * The memory of a module for threads.
- * @param {number} [maximum] of pages that it may grow to; a half, and so on, where the runtime has no addresses for them
+ * @param {number} [maximum] pages that it may grow to; halved until the runtime can reserve them
  * @returns {WebAssembly.Memory}
  * @throws {RangeError}
  */

@@ -172,7 +172,7 @@ export class AttentionMap extends StyledElement {
     return this.#pinned;
   }
 
-  /** Sets the pinned row; null: none. @throws {HeadwiseError} ERR_VALUE: no integer; it stays */
+  /** Sets the pinned row; null: none. @param {number | null} row @throws {HeadwiseError} ERR_VALUE: no integer; it stays */
   set pinned(row) {
     this.#pinned = checkToken(row ?? -1, 'pinned');
     this.#schedule();
@@ -183,7 +183,7 @@ export class AttentionMap extends StyledElement {
     return this.#pins;
   }
 
-  /** Sets these tokens; null: none. @throws {HeadwiseError} ERR_VALUE: no array of pins; they stay */
+  /** Sets these tokens; null: none. @param {readonly Pin[] | null} pins @throws {HeadwiseError} ERR_VALUE: no array of pins; they stay */
   set pins(pins) {
     this.#pins = checkPins(pins ?? []);
     this.#schedule();
@@ -206,7 +206,7 @@ export class AttentionMap extends StyledElement {
 
   /** @param {Given} given */
   #open(given) {
-    if (given.keyNames.join('\0') !== this.#given.keyNames.join('\0')) {
+    if (this.#hasCells && given.keyNames.join('\0') !== this.#given.keyNames.join('\0')) {
       this.#place = this.#said = this.#kept = nowhere;
     }
     this.#given = given;

@@ -58,7 +58,7 @@ export function howOf({ causal = false, max = 1, scale = 'linear', signed = fals
 }
 
 /** More tokens along a side are no map's. */
-const MOST_TOKENS = 2 ** 24;
+export const MOST_TOKENS = 2 ** 24;
 
 /**
  * @param {DrawOptions} options

@@ -1,7 +1,7 @@
 import { el } from './element.js';
 import { roomFor, showLabels } from './labels.js';
 import { giveSize, hatchOf, paint } from './paint.js';
-import { clamp, spansOf } from './viewport.js';
+import { TALLEST, clamp, spansOf } from './viewport.js';
 
 /** @typedef {import('./layers.js').Layer} Layer */
 /** @typedef {import('./place.js').Pin} Pin */
@@ -13,7 +13,7 @@ import { clamp, spansOf } from './viewport.js';
  * The contents of a drawing.
  * @typedef {object} Picture
  * @property {readonly Layer[]} layers
- * @property {boolean} isWaiting without layers, what was drawn before stays as long as there are to be some
+ * @property {boolean} isWaiting cells are on their way: the old drawing stays until they come
  * @property {Viewport} view
  * @property {Sides} size
  * @property {readonly string[]} queryNames
@@ -31,7 +31,7 @@ const THIN_PX = 7;
 const AXIS_PX = 130;
 
 /** Rows are at least this share of a column's length, and at most that. */
-const ASPECTS = /** @type {const} */ ([0.5, 8]);
+const ASPECTS = /** @type {const} */ ([1 / TALLEST, 8]);
 
 /** The canvas of a map with its labels, axes, pins and crosshair. */
 export class Frame {

@@ -1,5 +1,5 @@
 /**
- * Watches how many pixels the screen has for one of CSS, which a browser's zoom and another screen change.
+ * Watches devicePixelRatio, which changes with the browser's zoom or on another screen.
  *
  * @param {() => void} changed
  * @returns {() => void} ends it

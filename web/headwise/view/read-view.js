@@ -1,7 +1,7 @@
 import { checkFunction, checkOptions } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyList } from '../checks/foreign.js';
-import { drawOptions, howOf, matrixOf, sidesOf } from './draw-weights.js';
+import { MOST_TOKENS, drawOptions, howOf, matrixOf, sidesOf } from './draw-weights.js';
 import { cellsSource, checkSource, traceSource, weightsSource } from './source.js';
 
 /** @typedef {import('./draw-weights.js').DrawOptions} DrawOptions */
@@ -96,9 +96,13 @@ function ofCells({ cells, tokens, queryTokens, keys = tokens?.length, queries })
  * @returns {string[] | undefined}
  */
 function checkLabels(labels, name) {
-  const list = labels === undefined ? [] : copyList(labels);
+  if (labels === undefined) return undefined;
+  const list = copyList(labels, MOST_TOKENS);
   if (list === undefined) throw misfit(labels, name, 'an array of labels');
-  return labels === undefined ? undefined : list.map(String);
+  return list.map((label, i) => {
+    if (typeof label === 'string' || typeof label === 'number') return String(label);
+    throw misfit(label, `${name}[${i}]`, 'a text or a number');
+  });
 }
 
 /**

@@ -13,7 +13,7 @@ export class StyledElement extends Base {
     this.#dress(CSSStyleSheet);
   }
 
-  /** @param {typeof CSSStyleSheet} Sheet the document's: others do not hold in it */
+  /** @param {typeof CSSStyleSheet} Sheet of the element's document, which accepts no other document's sheets */
   #dress(Sheet) {
     const sheet = new Sheet();
     sheet.replaceSync?.(style);
@@ -28,7 +28,8 @@ export class StyledElement extends Base {
 }
 
 /**
- * Hands properties to their setters, which those that were set before the element was defined hide.
+ * Hands properties to their setters, which those that were set before the element was defined hide. What a setter refuses is
+ * an error of the page, as where it is set later; the element is defined all the same.
  *
  * @param {Record<string, any>} element
  * @param {readonly string[]} names
@@ -37,6 +38,12 @@ export function takeOwn(element, names) {
   for (const name of names.filter((each) => Object.hasOwn(element, each))) {
     const value = element[name];
     delete element[name];
-    element[name] = value;
+    try {
+      element[name] = value;
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
   }
 }

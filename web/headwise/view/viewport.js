@@ -7,13 +7,16 @@ import { misfit } from '../checks/error.js';
  * @typedef {object} Viewport
  * @property {number} query the first query
  * @property {number} key the first key
- * @property {number} span the number of keys; the view shows the same share of the queries. Of few keys, which all stay in view,
- *   it may be less than one: for the queries
+ * @property {number} span the number of keys; the view shows the same share of the queries. At least six keys are shown: where
+ *   queries are more than twice as many as keys, a smaller span shows fewer queries beside those keys
  */
 /** @typedef {{ queries: number, keys: number }} Sides tokens along the sides of a map, or pixels */
 
 /** Fewer tokens are not shown. */
 const LEAST_SPAN = 6;
+
+/** A map's height over its width, at most. */
+export const TALLEST = 2;
 
 /** Of the shown span, what is computed beside it on each side, so that a small move asks for nothing. */
 const MARGIN = 0.25;
@@ -39,9 +42,9 @@ export const clamp = (value, least, most) => Math.max(least, Math.min(most, valu
 /** @param {number} span @param {number} n */
 const spanIn = (span, n) => clamp(span, Math.min(LEAST_SPAN, n), n);
 
-/** A map of few keys goes on to be looked at closer along its queries. @param {number} span @param {Sides} size */
+/** A map of many more queries than keys goes on to be looked at closer along its queries. @param {number} span @param {Sides} size */
 const fitSpan = (span, { queries, keys }) =>
-  clamp(span, Math.min(keys, queries > keys ? (LEAST_SPAN * keys) / queries : LEAST_SPAN), keys);
+  clamp(span, Math.min(keys, LEAST_SPAN * Math.min(1, (TALLEST * keys) / (queries || 1))), keys);
 
 /** @param {Viewport} view @param {Sides} size @returns {Sides} how many tokens of each side it shows */
 export const spansOf = ({ span }, { queries, keys }) => ({

@@ -31,12 +31,11 @@ const DECODINGS = [
  * @param {Explorer} room
  * @param {typeof FIELDS[number]} field
  * @param {HTMLInputElement} input
- * @param {(words: string) => void} tell why it was not taken; nothing: it was
+ * @param {(words: string) => void} tell why it was not taken
  */
 function takeNumber(room, [name, label], input, tell) {
   const value = input.valueAsNumber;
   if (fitsNumber(name, value)) {
-    tell('');
     room.set({ [name]: value });
     return;
   }
@@ -49,9 +48,11 @@ function takeNumber(room, [name, label], input, tell) {
 
 /** How tokens are chosen. @param {Explorer} room */
 function how(room) {
-  /** Why a number was not taken: said in the menu, which covers what is below it. */
-  const refusal = signal('');
-  const tell = (/** @type {string} */ words) => (refusal.value = words);
+  /** Why a number was not taken, until anything changes: said in the menu, which covers what is below it. */
+  const refusal = signal({ words: '', state: room.state.peek() });
+  const tell = (/** @type {string} */ words) => {
+    refusal.value = { words, state: room.state.peek() };
+  };
   const fields = () => {
     const state = room.state.value;
     const decoding = select('explore-decoding', DECODINGS, state.decoding, (value) =>
@@ -70,7 +71,7 @@ function how(room) {
   };
   return html`<p>How the model continues the text</p>
     <div class="continue-how">${drawn(fields)}</div>
-    <p class="note" id="explore-refusal" role="status">${drawn(() => refusal.value)}</p>`;
+    <p class="note" id="explore-refusal" role="status">${drawn(() => (refusal.value.state === room.state.value ? refusal.value.words : ''))}</p>`;
 }
 
 /** The writing of tokens. @param {Explorer} room */

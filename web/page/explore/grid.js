@@ -21,6 +21,9 @@ const MOST_NUMBERS = { head: 12, layer: 24 };
 /** With more layers maps are so small that not each head has room for its number. */
 const MOST_LAYERS = 20;
 
+/** Of a number that has room under its map. */
+const MOST_DECIMALS = 4;
+
 /** @param {HTMLCanvasElement} canvas */
 const sideOf = (canvas) => (canvas.clientWidth || 32) * (devicePixelRatio || 1);
 
@@ -95,7 +98,7 @@ function tile(room, run, i) {
   const small = thumbs.answer.value?.run === run ? thumbs.answer.value : undefined;
   const value = values.value?.[i] ?? NaN;
   const most = largestValue(values.value ?? []);
-  const words = Number.isFinite(value) ? writeValue(measure.value, value, most) : '';
+  const words = Number.isFinite(value) ? writeValue(measure.value, value, most, MOST_DECIMALS) : '';
   const number = words && html`<b>${areFine(most) ? words.replace('0.', '.') : words}</b>`;
   const share = most > 0 ? value / most || 0 : 0;
   const classes = [

@@ -43,10 +43,15 @@ export function largestValue(values) {
   return most < LEAST ? 0 : most;
 }
 
-/** @param {string} measure @param {number} value @param {number} most the largest value of all heads */
-export function writeValue(measure, value, most) {
+/**
+ * @param {string} measure
+ * @param {number} value
+ * @param {number} most the largest value of all heads
+ * @param {number} [room] decimals at most
+ */
+export function writeValue(measure, value, most, room = Infinity) {
   const few = Math.abs(value) >= 9.95 ? 1 : 2;
-  const digits = areFine(most) ? digitsFor(most) : few;
+  const digits = areFine(most) ? Math.min(room, digitsFor(most)) : few;
   const words = Math.abs(value).toFixed(digits);
   if (!SIGNED.some((name) => name === measure)) return words;
   return Number(words) === 0 ? '0' : `${value < 0 ? '−' : '+'}${words}`;

@@ -55,7 +55,9 @@ const AS_IT_COMES = { title: '', caption: '', width: 0, font: 0 };
 /** What a figure of the map, or of both compared maps, is called. @param {Pick<Seen, 'state'>} seen */
 export function mapTitle({ state }) {
   const [first, second] = mapsOf(state).map(({ title }) => title);
-  return second ? `${first} and ${second[0].toLowerCase()}${second.slice(1)}` : first;
+  if (second === undefined) return first;
+  if (state.before) return `${titleOf(state)}, after and before muting`;
+  return `${first} and ${second[0].toLowerCase()}${second.slice(1)}`;
 }
 
 /** @param {string} from @param {string} to @param {number} share */
