@@ -34,15 +34,19 @@ const shares = (page, i) =>
     i,
   );
 
-/** @param {Page} page */
-async function showExample(page) {
-  await page.click('#explore-example');
-  await page.waitForFunction(
+/** Waits for all shares. @param {Page} page */
+const areThere = (page) =>
+  page.waitForFunction(
     () =>
       document.querySelectorAll('.shares td button').length > 0 &&
       !document.querySelector('.patching-progress'),
     { timeout: 30_000 },
   );
+
+/** @param {Page} page */
+async function showExample(page) {
+  await page.click('#explore-example');
+  await areThere(page);
 }
 
 roomTest(
@@ -113,6 +117,7 @@ roomTest('the grid can be coloured by patching, and the address leads back', WHY
   assert.equal(words.length, expected.heads.length);
   assert.equal(words[0], '+0.50');
   await page.reload();
+  await areThere(page);
   await says(page, '#explore-measure-legend', /brings back in the other text/);
   assert.deepEqual(await shares(page, 0), [...expected.heads].map(written));
   // By its key: what still comes in above the button moves it from under a pointer.
