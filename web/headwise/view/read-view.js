@@ -1,4 +1,4 @@
-import { checkFunction, checkOptions } from '../checks/check.js';
+import { checkFunction, checkOptions, maybe } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyList } from '../checks/foreign.js';
 import { MOST_TOKENS, drawOptions, howOf, matrixOf, sidesOf } from './draw-weights.js';
@@ -22,8 +22,8 @@ import { cellsSource, checkSource, traceSource, weightsSource } from './source.j
  * @property {number} [head] of the trace; default 0
  * @property {(region: Region) => Cells | PromiseLike<Cells>} [cells] computes a region, the whole map or a zoomed
  *   part, in as many cells as there are pixels. If `show` gets the same function again, it only redraws
- * @property {readonly (string | number)[]} [tokens] labels of the keys, texts or ids; the queries are the last of these tokens. Default: numbers. With
- *   `cells`, the number of labels is the default for `keys` and `queries`
+ * @property {readonly (string | number)[]} [tokens] labels of the keys, texts or ids; the queries are the last of these
+ *   tokens. Default: numbers. With `cells`, the number of labels is the default for `keys` and `queries`
  * @property {readonly (string | number)[]} [queryTokens] labels of the queries, if they differ from tokens
  * @property {string} [name] the accessible name; default 'Attention weights'
  * @property {string} [noun] the word for a value; default 'weight'
@@ -63,8 +63,8 @@ export function readView(view) {
   const given = {
     ...options,
     ...sidesOf(options),
-    tokens: checkLabels(options.tokens, 'tokens'),
-    queryTokens: checkLabels(options.queryTokens, 'queryTokens'),
+    tokens: maybe(checkLabels)(options.tokens, 'tokens'),
+    queryTokens: maybe(checkLabels)(options.queryTokens, 'queryTokens'),
   };
   const { name = 'Attention weights', noun = 'weight' } = given;
   const withNames = (/** @type {Source} */ source) => ({
@@ -93,10 +93,9 @@ function ofCells({ cells, tokens, queryTokens, keys = tokens?.length, queries })
 /**
  * @param {unknown} labels texts, or ids
  * @param {string} name
- * @returns {string[] | undefined}
+ * @returns {string[]}
  */
 function checkLabels(labels, name) {
-  if (labels === undefined) return undefined;
   const list = copyList(labels, MOST_TOKENS);
   if (list === undefined) throw misfit(labels, name, 'an array of labels');
   return list.map((label, i) => {

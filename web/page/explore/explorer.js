@@ -23,6 +23,7 @@ import { Asked, isSuperseded } from './asked.js';
 import { createChoices } from './choices.js';
 import { Focus, NOWHERE } from './focus.js';
 import { firstName, otherOf, secondName, whatOf } from './maps.js';
+import { largestValue } from './measures.js';
 import { MODELS, pageModel } from './models.js';
 import { lastToken, Session } from './session.js';
 import { hasMeasure } from './scores.js';
@@ -234,6 +235,9 @@ export class Explorer {
     if (measure === 'patching') return this.patching.shares.value?.heads;
     return run === this.run.value ? scores?.map((own) => own[measure]) : undefined;
   });
+
+  /** The end of their scale; 0: there are none, or all are 0. */
+  largest = computed(() => largestValue(this.values.value ?? []));
 
   /** What orders the heads in the grid: a score, as soon as it is there. */
   by = computed(() => (this.values.value ? this.shown.value.sort : 'place'));

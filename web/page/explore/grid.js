@@ -13,7 +13,7 @@ import { hasModifier } from '../shared/dom.js';
 import { drawn, html, made } from '../shared/template.js';
 import { headAt, isSameHead, shortName, spokenName } from './address.js';
 import { SCALES } from './colours.js';
-import { areFine, largestValue, writeValue } from './measures.js';
+import { areFine, writeValue } from './measures.js';
 
 /** Numbers that stand beside one another, or below, without touching. */
 const MOST_NUMBERS = { head: 12, layer: 24 };
@@ -90,14 +90,14 @@ function keepFocus(grid) {
 
 /** @param {Explorer} room @param {RunSummary} run @param {number} i which head */
 function tile(room, run, i) {
-  const { shown, state, thumbs, by, values, measure, choices, isDark } = room;
+  const { shown, state, thumbs, by, values, largest, measure, choices, isDark } = room;
   const name = headAt(i, run.heads);
   const { muted, scale, ...chosen } = shown.value;
   const isMuted = muted.some((head) => isSameHead(head, name));
   const isChosen = isSameHead(name, chosen);
   const small = thumbs.answer.value?.run === run ? thumbs.answer.value : undefined;
   const value = values.value?.[i] ?? NaN;
-  const most = largestValue(values.value ?? []);
+  const most = largest.value;
   const words = Number.isFinite(value) ? writeValue(measure.value, value, most, MOST_DECIMALS) : '';
   const number = words && html`<b>${areFine(most) ? words.replace('0.', '.') : words}</b>`;
   const share = most > 0 ? value / most || 0 : 0;
@@ -136,7 +136,7 @@ export function headGrid(room) {
       'explore-grid',
       room.values.value && 'measured',
       room.isSigned.value && 'signed',
-      areFine(largestValue(room.values.value ?? [])) && 'fine',
+      areFine(room.largest.value) && 'fine',
       layers > heads && 'deep',
     ];
     return html`<div id="explore-grid" class=${classes.filter(Boolean).join(' ')} role="group"

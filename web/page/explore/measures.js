@@ -74,7 +74,7 @@ function asked({ next, shown, predicts }) {
 function legend(room) {
   const { measure, values } = room;
   if (!values.value) return '';
-  const most = largestValue(values.value);
+  const most = room.largest.value;
   const end = writeValue(measure.value, most, most);
   if (!room.isSigned.value) {
     const [, name, what] = SCORES.find(([score]) => score === measure.value) ?? SCORES[0];
