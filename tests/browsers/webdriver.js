@@ -158,7 +158,11 @@ async function command(address, method, path, body, patience = PATIENCE) {
   return value;
 }
 
-/** Functions go to the page as their text; text is an expression or a block. @param {((...args: any[]) => any) | string} body */
+/**
+ * Functions go to the page as their text; text is an expression, or a block, whose last value is lost here.
+ *
+ * @param {((...args: any[]) => any) | string} body
+ */
 function textOf(body) {
   if (typeof body !== 'string') return String(body);
   return body.startsWith('{') ? `() => ${body}` : `() => (${body})`;

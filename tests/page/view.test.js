@@ -35,12 +35,12 @@ viewTest('drawWeights draws a matrix in the colours of its values', async (page)
 });
 
 viewTest('drawWeights hatches a canvas that is in no document yet', async (page) => {
-  const masked = await page.evaluate(`{
+  const masked = await page.evaluate(`(() => {
     const canvas = document.createElement('canvas');
     canvas.width = canvas.height = 60;
     view.drawWeights(canvas, headwise.tensor([[1, 0], [0.5, 0.5]]), { causal: true });
-    [...canvas.getContext('2d').getImageData(45, 15, 1, 1).data];
-  }`);
+    return [...canvas.getContext('2d').getImageData(45, 15, 1, 1).data];
+  })()`);
   assert.ok(Math.min(.../** @type {number[]} */ (masked)) > 150, `masked is ${masked}`);
 });
 
