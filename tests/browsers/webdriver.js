@@ -31,6 +31,9 @@ const PATIENCE = 150_000;
 /** In ms, what the start of a session may take. */
 const START = 30_000;
 
+/** In ms, what a window's new size may take. */
+const SIZED = 10_000;
+
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** @returns {Promise<number>} a port that nobody listens on */
@@ -376,14 +379,20 @@ export class WebKitPage {
 
   /** The inner size: a window's frame is found out and added. @param {{ width: number, height: number }} size */
   async setViewport({ width, height }) {
-    await this.#command('POST', '/window/rect', { width, height });
-    // The page may not know its window's new size yet: then it is not within it.
-    await this.waitForFunction(() => innerWidth <= outerWidth && innerHeight <= outerHeight);
-    const [across, down] = await this.evaluate(() => [
-      outerWidth - innerWidth,
-      outerHeight - innerHeight,
-    ]);
-    await this.#command('POST', '/window/rect', { width: width + across, height: height + down });
+    const has = (/** @type {number} */ wide, /** @type {number} */ high) =>
+      innerWidth === wide && innerHeight === high;
+    // The page learns its window's new size some time after the window has it, and what is read before is of the last one.
+    const end = Date.now() + SIZED;
+    while (!(await this.evaluate(has, width, height))) {
+      if (Date.now() > end) throw new Error(`no window of ${width} × ${height} within ${SIZED} ms`);
+      const [across, down] = await this.evaluate(() => [
+        outerWidth - innerWidth,
+        outerHeight - innerHeight,
+      ]);
+      const rect = { width: width + across, height: height + down };
+      await this.#command('POST', '/window/rect', rect);
+      await pause(50);
+    }
   }
 
   /** @param {{ path: string }} script */
