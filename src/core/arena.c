@@ -1,5 +1,24 @@
 #include "core/arena.h"
 
+size_t hw_arena_size(size_t count, size_t element_bytes) {
+  const size_t bytes = hw_size_add(hw_size_multiply(count, element_bytes), HW_ALIGNMENT - 1);
+  return bytes == SIZE_MAX ? SIZE_MAX : bytes / HW_ALIGNMENT * HW_ALIGNMENT;
+}
+
+void *hw_arena_take(hw_arena *arena, size_t count, size_t element_bytes) {
+  const size_t start = arena->used;
+  if (arena->measures) {
+    arena->used = hw_size_add(start, hw_arena_size(count, element_bytes));
+    arena->peak = hw_max(arena->used, arena->peak);
+    return NULL;
+  }
+  arena->used = start + (count * element_bytes + HW_ALIGNMENT - 1) / HW_ALIGNMENT * HW_ALIGNMENT;
+  assert(arena->used <= arena->capacity);
+  return arena->memory + start;
+}
+
+float *hw_arena_take_floats(hw_arena *arena, size_t count) { return hw_arena_take(arena, count, sizeof(float)); }
+
 hw_status hw_arena_reserve(hw_arena *arena, size_t bytes) {
   arena->used = 0;
   if (arena->memory != NULL && bytes <= arena->capacity) {

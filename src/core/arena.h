@@ -18,26 +18,11 @@ typedef struct hw_arena {
 } hw_arena;
 
 /* Bytes that an array takes; SIZE_MAX if that does not fit. */
-static inline size_t hw_arena_size(size_t count, size_t element_bytes) {
-  const size_t bytes = hw_size_add(hw_size_multiply(count, element_bytes), HW_ALIGNMENT - 1);
-  return bytes == SIZE_MAX ? SIZE_MAX : bytes / HW_ALIGNMENT * HW_ALIGNMENT;
-}
+size_t hw_arena_size(size_t count, size_t element_bytes);
 
 /* Aligned to HW_ALIGNMENT. Once measured, a size has been checked. */
-static inline void *hw_arena_take(hw_arena *arena, size_t count, size_t element_bytes) {
-  const size_t start = arena->used;
-  arena->used = hw_size_add(start, hw_arena_size(count, element_bytes));
-  if (arena->measures) {
-    arena->peak = hw_max(arena->used, arena->peak);
-    return NULL;
-  }
-  assert(arena->used <= arena->capacity);
-  return arena->memory + start;
-}
-
-static inline float *hw_arena_take_floats(hw_arena *arena, size_t count) {
-  return hw_arena_take(arena, count, sizeof(float));
-}
+void *hw_arena_take(hw_arena *arena, size_t count, size_t element_bytes);
+float *hw_arena_take_floats(hw_arena *arena, size_t count);
 
 /* Empties the arena and reserves `bytes`; it has memory for 0 bytes too. Earlier memory becomes invalid. After
  * HW_ERROR_MEMORY the arena is empty and usable. */

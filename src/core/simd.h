@@ -50,16 +50,40 @@ HW_INLINE void hw_store_lane(float *p, hw_f32x4 x) { wasm_v128_store32_lane(p, x
 HW_INLINE void hw_store_half(float *p, hw_f32x4 x) { wasm_v128_store64_lane(p, x, 0); }
 HW_INLINE void hw_store_third_lane(float *p, hw_f32x4 x) { wasm_v128_store32_lane(p, x, 2); }
 
-/* Fewer lanes than all: rare, and functions of their own. */
+/* The first `count` lanes, 1 to HW_LANES; nothing else is read, and the other lanes are 0. */
+HW_INLINE hw_f32x4 hw_load_lanes_inline(const float *p, size_t count) {
+  if (count == HW_LANES) {
+    return hw_load(p);
+  }
+  if (count == 1) {
+    return hw_load_lane(p);
+  }
+  const hw_f32x4 half = hw_load_half(p);
+  return count == 2 ? half : hw_load_third_lane(p + 2, half);
+}
+
+/* The same for a store. */
+HW_INLINE void hw_store_lanes_inline(float *p, hw_f32x4 x, size_t count) {
+  if (count == HW_LANES) {
+    hw_store(p, x);
+  } else if (count == 1) {
+    hw_store_lane(p, x);
+  } else {
+    hw_store_half(p, x);
+    if (count == 3) {
+      hw_store_third_lane(p + 2, x);
+    }
+  }
+}
+
+/* The same at the end of rows, where fewer lanes than all are rare: calls of these are shorter. */
 hw_f32x4 hw_load_few(const float *p, size_t count);
 void hw_store_few(float *p, hw_f32x4 x, size_t count);
 
-/* The first `count` lanes, 1 to HW_LANES; nothing else is read, and the other lanes are 0. */
 HW_INLINE hw_f32x4 hw_load_lanes(const float *p, size_t count) {
   return count < HW_LANES ? hw_load_few(p, count) : hw_load(p);
 }
 
-/* The same for a store. */
 HW_INLINE void hw_store_lanes(float *p, hw_f32x4 x, size_t count) {
   if (count < HW_LANES) {
     hw_store_few(p, x, count);

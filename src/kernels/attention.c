@@ -30,19 +30,22 @@ typedef struct strip_rows {
   size_t count;
 } strip_rows;
 
-/* A block's scratch, in the order in which it is taken. */
-static void take_scratch(hw_arena *arena, hw_matrix_type dtype, size_t key_width, size_t value_width, float *parts[4]) {
-  parts[0] = hw_arena_take_floats(arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE);
-  parts[1] = hw_arena_take_floats(arena, hw_size_multiply(HW_QUERY_BLOCK, hw_whole_panels(value_width)));
-  parts[2] = hw_arena_take_floats(arena, hw_packed_queries_floats(HW_QUERY_BLOCK, key_width));
-  parts[3] = hw_arena_take_floats(arena, hw_float_panels_room(dtype, key_width, value_width));
+/* Where an array of so many floats lies in a scratch that is measured. */
+static size_t place_floats(hw_arena *measuring, size_t count) {
+  const size_t at = measuring->used;
+  hw_arena_take_floats(measuring, count);
+  return at;
 }
 
-size_t hw_attention_scratch_bytes(hw_matrix_type dtype, size_t key_width, size_t value_width) {
+hw_attention_scratch hw_attention_scratch_of(hw_matrix_type dtype, size_t key_width, size_t value_width) {
   hw_arena arena = {.measures = true};
-  float *parts[4];
-  take_scratch(&arena, dtype, key_width, value_width, parts);
-  return arena.peak;
+  place_floats(&arena, (size_t)HW_TILE_ROWS * HW_STRIP_STRIDE);
+  hw_attention_scratch scratch;
+  scratch.weighted_at = place_floats(&arena, hw_size_multiply(HW_QUERY_BLOCK, hw_whole_panels(value_width)));
+  scratch.queries_at = place_floats(&arena, hw_packed_queries_floats(HW_QUERY_BLOCK, key_width));
+  scratch.room_at = place_floats(&arena, hw_float_panels_room(dtype, key_width, value_width));
+  scratch.bytes = arena.used;
+  return scratch;
 }
 
 /* Field by field: what a strip finds need not be cleared first. */
@@ -53,17 +56,15 @@ static void start_strip(hw_strip *strip, float *scores, float *room) {
   strip->range_count = 0;
 }
 
-static void start_stream(hw_stream *stream, const hw_attention_head *head, unsigned char *scratch) {
-  hw_arena arena = {.memory = scratch, .capacity = SIZE_MAX};
-  float *parts[4];
-  take_scratch(&arena, head->panels.dtype, head->panels.key_width, head->panels.value_width, parts);
+static void start_stream(hw_stream *stream, const hw_attention_head *head, const hw_attention_scratch *scratch,
+                         unsigned char *memory) {
   stream->head = head;
-  stream->weighted = parts[1];
+  stream->weighted = (float *)(memory + scratch->weighted_at);
   stream->weighted_stride = hw_whole_panels(head->panels.value_width);
-  stream->queries = parts[2];
+  stream->queries = (float *)(memory + scratch->queries_at);
   stream->query_strip = hw_packed_rows_floats(head->panels.key_width);
   stream->share = 1.0F;
-  start_strip(&stream->strip, parts[0], parts[3]);
+  start_strip(&stream->strip, (float *)memory, (float *)(memory + scratch->room_at));
 }
 
 /* Turns the strip's scores into weights relative to the rows' maxima so far, and brings what was summed before to the
@@ -195,9 +196,11 @@ static void attend(hw_stream *stream, size_t row, size_t rows) {
 
 /* From no keys on. */
 static void start_rows(const hw_attention_head *head, size_t row, size_t rows) {
-  for (size_t r = row; r < row + rows; r++) {
-    head->row_maximum[r] = -INFINITY;
-    head->row_sum[r] = 0.0F;
+  float *maximum = head->row_maximum + row;
+  float *sum = head->row_sum + row;
+  for (size_t r = 0; r < rows; r++) {
+    maximum[r] = -INFINITY;
+    sum[r] = 0.0F;
   }
 }
 
@@ -216,6 +219,15 @@ static void attend_again(const hw_stream *stream, size_t row, float *weighted) {
   head->row_sum[row] = sum;
 }
 
+/* Rows of weighted values are whole vectors; those of the output end with the last value. */
+static void store_row(const float *weighted, float factor, float *output, size_t width) {
+  const hw_f32x4 factors = hw_splat(factor);
+  for (size_t c = 0; c < width; c += HW_LANES) {
+    const hw_f32x4 values = hw_multiply(hw_load(weighted + c), factors);
+    hw_store_lanes_inline(output + c, values, hw_min(width - c, HW_LANES));
+  }
+}
+
 /* The last row first: the output may be where the queries were, and those before are still needed. */
 static void finish_rows(const hw_stream *stream, size_t row, size_t rows) {
   const hw_attention_head *head = stream->head;
@@ -228,13 +240,14 @@ static void finish_rows(const hw_stream *stream, size_t row, size_t rows) {
       attend_again(stream, row + r, weighted);
       factor = head->kept.scale;
     }
-    hw_row_scale(weighted, head->output + (row + r) * head->output_stride, head->panels.value_width, factor);
+    store_row(weighted, factor, head->output + (row + r) * head->output_stride, head->panels.value_width);
   }
 }
 
-void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, unsigned char *scratch) {
+void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, const hw_attention_scratch *scratch,
+                        unsigned char *memory) {
   hw_stream stream;
-  start_stream(&stream, head, scratch);
+  start_stream(&stream, head, scratch, memory);
   hw_pack_queries(head->query + row * head->query_stride, head->query_stride, rows, head->panels.key_width, head->scale,
                   stream.queries);
   start_rows(head, row, rows);

@@ -7,9 +7,19 @@
 
 #include "kernels/attention_head.h"
 
-/* Queries [row, row + rows), rows <= HW_QUERY_BLOCK: writes their output, row_maximum and row_sum. The scratch has
- * hw_attention_scratch_bytes, SIZE_MAX if that does not fit; at HW_ALIGNMENT. */
-void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, unsigned char *scratch);
-size_t hw_attention_scratch_bytes(hw_matrix_type dtype, size_t key_width, size_t value_width);
+/* A block's scratch, described once for all blocks: scores are first; of the others, where they are in it, in bytes. */
+typedef struct hw_attention_scratch {
+  size_t weighted_at;
+  size_t queries_at;
+  size_t room_at;
+  size_t bytes; /* SIZE_MAX: they do not fit */
+} hw_attention_scratch;
+
+hw_attention_scratch hw_attention_scratch_of(hw_matrix_type dtype, size_t key_width, size_t value_width);
+
+/* Queries [row, row + rows), rows <= HW_QUERY_BLOCK: writes their output, row_maximum and row_sum. memory has the bytes of the
+ * scratch, and is at HW_ALIGNMENT. */
+void hw_attention_block(const hw_attention_head *head, size_t row, size_t rows, const hw_attention_scratch *scratch,
+                        unsigned char *memory);
 
 #endif

@@ -48,18 +48,13 @@ static void any_tile(const hw_gemm_product *g, size_t row, const float *panel, c
   }
 }
 
-/* Up to HW_TILE_COLUMNS of one row. */
-static void load_columns(const float *c, float *row, size_t columns) {
-  hw_store(row, hw_load_lanes(c, hw_min(columns, HW_LANES)));
-  if (columns > HW_LANES) {
-    hw_store(row + HW_LANES, hw_load_lanes(c + HW_LANES, columns - HW_LANES));
-  }
-}
-
-static void store_columns(float *c, const float *row, size_t columns) {
-  hw_store_lanes(c, hw_load(row), hw_min(columns, HW_LANES));
-  if (columns > HW_LANES) {
-    hw_store_lanes(c + HW_LANES, hw_load(row + HW_LANES), columns - HW_LANES);
+/* Fewer than HW_TILE_COLUMNS of one row. */
+static void copy_columns(const float *from, float *to, size_t columns) {
+#pragma GCC unroll 1
+  for (size_t i = 0; i < columns; i++) {
+    /* Or it would become a call of memcpy, which takes longer for a few. */
+    hw_order_barrier();
+    to[i] = from[i];
   }
 }
 
@@ -71,13 +66,13 @@ static void gemm_narrow_tile(const hw_gemm_product *g, size_t row, const float *
     hw_fill(whole, (size_t)HW_TILE_ROWS * HW_TILE_COLUMNS, hw_splat(0.0F));
 #pragma GCC unroll 1
     for (size_t r = 0; r < HW_TILE_ROWS; r++) {
-      load_columns(c + r * g->c_stride, whole + r * HW_TILE_COLUMNS, columns);
+      copy_columns(c + r * g->c_stride, whole + r * HW_TILE_COLUMNS, columns);
     }
   }
   any_tile(g, row, panel, start, whole, HW_TILE_COLUMNS);
 #pragma GCC unroll 1
   for (size_t r = 0; r < HW_TILE_ROWS; r++) {
-    store_columns(c + r * g->c_stride, whole + r * HW_TILE_COLUMNS, columns);
+    copy_columns(whole + r * HW_TILE_COLUMNS, c + r * g->c_stride, columns);
   }
 }
 
@@ -126,11 +121,11 @@ static void gemm_row(const hw_gemm_product *g, size_t row, size_t column, size_t
     product.count = 1;
     product.y = last;
     if (g->adds) {
-      load_columns(c + whole * HW_TILE_COLUMNS, last, left);
+      copy_columns(c + whole * HW_TILE_COLUMNS, last, left);
       product.start = last;
     }
     hw_row_times_panels(&product);
-    store_columns(c + whole * HW_TILE_COLUMNS, last, left);
+    copy_columns(last, c + whole * HW_TILE_COLUMNS, left);
   }
 }
 

@@ -56,7 +56,7 @@ static __attribute__((noinline)) void pack_rows(const float *source, size_t k_st
     }
   } else {
     for (size_t p = 0; p < k; p++) {
-      hw_store(panel + p * HW_TILE_COLUMNS, hw_load_lanes(source + p * k_stride, columns));
+      hw_store(panel + p * HW_TILE_COLUMNS, hw_load_lanes_inline(source + p * k_stride, columns));
       hw_store(panel + p * HW_TILE_COLUMNS + HW_LANES, hw_splat(0.0F));
     }
   }

@@ -80,8 +80,8 @@ typedef struct attention_job {
   size_t pack_blocks;     /* of each head */
   size_t query_blocks;    /* of each head */
   size_t first_head;      /* of the wave: of keys and values, counted over the batch */
-  unsigned char *scratch; /* thread_bytes for each thread */
-  size_t thread_bytes;
+  hw_attention_scratch scratch;
+  unsigned char *memory; /* of the scratch of each thread */
 } attention_job;
 
 /* Heads that share a head of keys and values. */
@@ -253,11 +253,11 @@ static void attention_item(const void *job, size_t item, size_t thread) {
   const size_t row = block * HW_QUERY_BLOCK;
   const size_t rows = hw_min(a->query_tokens - row, HW_QUERY_BLOCK);
   const hw_attention_head head = hw_attention_head_of(a, &all->record, &all->store, b, h);
-  unsigned char *scratch = all->scratch + thread * all->thread_bytes;
-  hw_attention_block(&head, row, rows, scratch);
+  unsigned char *memory = all->memory + thread * all->scratch.bytes;
+  hw_attention_block(&head, row, rows, &all->scratch, memory);
   if (a->weights != NULL) {
     float *weights = a->weights + b * a->weights_batch_stride + h * a->query_tokens * a->key_tokens;
-    store_weights(a, &head, row, rows, weights, scratch);
+    store_weights(a, &head, row, rows, weights, memory);
   }
   if (a->log_sum_exp != NULL) {
     store_log_sum_exp(&head, row, rows, a->log_sum_exp + b * a->log_sum_exp_batch_stride + h * a->query_tokens);
@@ -311,12 +311,12 @@ void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_a
       .pack_block = in_blocks ? HW_KEY_BLOCK : a->key_tokens,
       .pack_blocks = in_blocks ? hw_ceil_divide(a->key_tokens, HW_KEY_BLOCK) : 1,
       .query_blocks = hw_ceil_divide(a->query_tokens, HW_QUERY_BLOCK),
-      .thread_bytes = hw_arena_size(hw_attention_scratch_bytes(store.dtype, a->key_width, a->value_width), 1),
+      .scratch = hw_attention_scratch_of(store.dtype, a->key_width, a->value_width),
   };
   if (!is_stored) {
     job.store.memory = hw_arena_take(arena, wave, store.head_bytes);
   }
-  job.scratch = hw_arena_take(arena, hw_size_multiply(hw_team_threads(team), job.thread_bytes), 1);
+  job.memory = hw_arena_take(arena, hw_team_threads(team), job.scratch.bytes);
   arena->used = mark;
   if (hw_run_measures(run) || !hw_attention_has_tokens(a)) {
     return;

@@ -96,7 +96,7 @@ static void test_size(void) {
   const hw_key_value_store floats = hw_key_value_store_of(HW_MATRIX_FLOAT32, HW_KEY_BLOCK, 64, 64);
   const hw_key_value_store halves = hw_key_value_store_of(HW_MATRIX_BFLOAT16, HW_KEY_BLOCK, 64, 64);
   CHECK(2 * halves.finite_at == floats.finite_at, "%zu bytes", halves.finite_at);
-  CHECK(hw_attention_scratch_bytes(HW_MATRIX_FLOAT16, 128, 128) < 1U << 20, "scratch");
+  CHECK(hw_attention_scratch_of(HW_MATRIX_FLOAT16, 128, 128).bytes < 1U << 20, "scratch");
   check_case();
 }
 

@@ -132,7 +132,7 @@ export function runForward(module, about, input, asked, x) {
   }
   const isWanted =
     engine.isRecording && asked.readOutput === undefined && isGraphWanted(module, asked, x);
-  const ending = unrecorded.find((name) => asked[name]);
+  const ending = asked === nothing ? undefined : unrecorded.find((name) => asked[name]);
   call.isRecorded = isWanted && ending === undefined;
   if (call.isRecorded) module.checkRecording(about.name);
   const outputAt = callModule(engine, call);
