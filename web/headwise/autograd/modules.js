@@ -92,7 +92,8 @@ export function attachForward(module, call, x, result, { mask, headMask } = {}, 
   const maskShape = mask?.shape;
   // Ids are the call's own.
   const own = {
-    ...{ ...call, input: isFloat ? copyOf(input) : input },
+    ...call,
+    input: isFloat ? copyOf(input) : input,
     weights: weights && operandOf(engine.read(weightsAt, [weightsBytes / 4])),
   };
   attachAll(
@@ -119,7 +120,7 @@ export function checkCurrent(module, graph) {
 
 /**
  * @param {Module} module
- * @param {Call & { weights?: FloatOperand }} call
+ * @param {Call} call
  * @param {Graph} graph
  * @param {FloatOperand} gradient of the output, and of weights after it
  * @param {readonly (Source | undefined)[]} sources of input, mask and head mask: undefined where no gradient is needed
@@ -143,7 +144,9 @@ function runBackward(module, call, graph, gradient, sources, maskShape = []) {
   const [at, data, dy, dx, mask, headMask, asked, weightsAt] = addresses;
   writeInput(engine.words, at / 4, data, call);
   writeStruct(engine, asked, optionGradients, {
-    ...{ mask, headMask, weights: weightsAt },
+    mask,
+    headMask,
+    weights: weightsAt,
     weightsGradient: weightsAt && dy + call.outputSize * 4,
   });
   const { call: calls } = engine;

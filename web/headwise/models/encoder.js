@@ -151,13 +151,12 @@ export class Encoder extends Model {
     addressOf(this);
     const { about, config } = innerOf(this);
     const { name } = about;
-    const { logits, tokenTypes, lengths, ...asked } = checkTable(options, forwardOptions, name);
-    const types = this.#readTypes(tokenTypes);
+    const { logits, ...asked } = checkTable(options, forwardOptions, name);
+    asked.tokenTypes = this.#readTypes(asked.tokenTypes);
     const input = checkTexts(ids, config.vocabSize);
-    checkAsIds(types, 'tokenTypes', input);
-    const padded = withLengths(input, lengths);
-    const wanted = { ...asked, tokenTypes: types };
-    const { output: hidden, ...rest } = runForward(this, about, padded, wanted, ids);
+    checkAsIds(asked.tokenTypes, 'tokenTypes', input);
+    const padded = withLengths(input, asked.lengths);
+    const { output: hidden, ...rest } = runForward(this, about, padded, asked, ids);
     if (!innerOf(this).hasHead || logits === 'none') {
       return /** @type {any} */ ({ hidden, ...rest });
     }

@@ -171,15 +171,16 @@ export class LanguageModel extends Model {
     const { about, config } = innerOf(this);
     const asked = checkTable(options, decoderForward, about.name);
     const input = checkTexts(ids, config.vocabSize);
-    const positionIds = this.#readPositions(asked.positionIds);
-    checkAsIds(positionIds, 'positionIds', input);
+    asked.positionIds = this.#readPositions(asked.positionIds);
+    checkAsIds(asked.positionIds, 'positionIds', input);
     // No code of the caller's runs from here on: it could end the model, or end or fill the cache.
     const { output, ...rest } = runForward(
       this,
       about,
       withLengths(input, asked.lengths, asked.cache ? 0 : 1),
-      { ...asked, positionIds, readOutput },
+      asked,
       ids,
+      readOutput,
     );
     return asked.logits === 'none' ? rest : { logits: output, ...rest };
   }

@@ -23,6 +23,8 @@ export class Call {
   isRecorded = false;
   /** Of a call that was recorded. @type {import('../engine/owned.js').Owned | undefined} */
   graph = undefined;
+  /** Of a call that was recorded with weights: those of all layers. @type {FloatOperand | undefined} */
+  weights = undefined;
 
   /**
    * @param {import('./module.js').Module} module

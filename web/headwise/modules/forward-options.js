@@ -83,7 +83,7 @@ export const decoderForward = {
   positionIds: asGiven,
 };
 
-/** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward> & { tokenTypes: IdsOperand, positionIds: IdsOperand, readOutput: (at: number) => any }>} Asked options that are checked; readOutput: what is made of the output, from its address, in place of a tensor */
+/** @typedef {Partial<import('../checks/check.js').Checked<typeof cachedForward & typeof decoderForward> & { tokenTypes: IdsOperand, positionIds: IdsOperand }>} Asked options that are checked */
 
 /** The options of a call without options. @type {Asked} */
 export const nothing = Object.freeze({ needWeights: false, trace: false });

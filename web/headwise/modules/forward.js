@@ -103,9 +103,10 @@ const noLogits = /** @type {const} */ ([0, 0]);
  * @param {FloatOperand | IdsOperand} input whose shape was checked
  * @param {Asked} asked
  * @param {unknown} x the input as the caller gave it
+ * @param {(at: number) => any} [readOutput] makes something of the output, from its address, in place of a tensor
  * @returns {Results}
  */
-export function runForward(module, about, input, asked, x) {
+export function runForward(module, about, input, asked, x, readOutput) {
   const { engine } = module;
   const { shape } = input;
   const lengths = input.dtype === 'uint32' ? input.lengths : undefined;
@@ -131,13 +132,13 @@ export function runForward(module, about, input, asked, x) {
     call.extras = fitExtras(asked, about, scores, hasBatch, cacheAt);
   }
   const isWanted =
-    engine.isRecording && asked.readOutput === undefined && isGraphWanted(module, asked, x);
+    engine.isRecording && readOutput === undefined && isGraphWanted(module, asked, x);
   const ending = asked === nothing ? undefined : unrecorded.find((name) => asked[name]);
   call.isRecorded = isWanted && ending === undefined;
   if (call.isRecorded) module.checkRecording(about.name);
   const outputAt = callModule(engine, call);
   const read = () => engine.read(outputAt, outputShape, outputSize);
-  const readAll = () => asked.readOutput?.(outputAt) ?? read();
+  const readAll = () => readOutput?.(outputAt) ?? read();
   /** @type {Results} */
   const results =
     call.extras === undefined
