@@ -12,8 +12,8 @@ void *hw_arena_take(hw_arena *arena, size_t count, size_t element_bytes) {
     arena->peak = hw_max(arena->used, arena->peak);
     return NULL;
   }
+  assert(hw_arena_size(count, element_bytes) <= arena->capacity - start);
   arena->used = start + (count * element_bytes + HW_ALIGNMENT - 1) / HW_ALIGNMENT * HW_ALIGNMENT;
-  assert(arena->used <= arena->capacity);
   return arena->memory + start;
 }
 

@@ -76,10 +76,11 @@ HW_INLINE void hw_store_lanes_inline(float *p, hw_f32x4 x, size_t count) {
   }
 }
 
-/* The same at the end of rows, where fewer lanes than all are rare: calls of these are shorter. */
+/* Fewer lanes than all, 1 to HW_LANES - 1. */
 hw_f32x4 hw_load_few(const float *p, size_t count);
 void hw_store_few(float *p, hw_f32x4 x, size_t count);
 
+/* As hw_load_lanes_inline and hw_store_lanes_inline, in fewer bytes: where fewer lanes than all are rare. */
 HW_INLINE hw_f32x4 hw_load_lanes(const float *p, size_t count) {
   return count < HW_LANES ? hw_load_few(p, count) : hw_load(p);
 }

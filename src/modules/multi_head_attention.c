@@ -245,6 +245,7 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
   const size_t rows = hw_input_rows(input);
   float *qkv = hw_run_keep_floats(run, rows, columns);
   hw_linear_forward(run, &m->qkv_proj, &(hw_rows){input->x, m->config.base.d_in, rows}, qkv);
+  /* Or small calls would describe for nothing what is not turned. */
   const bool turns = m->config.qk_norm || m->config.rotary > 0;
   for (size_t i = 0; turns && i < HW_NORMS; i++) {
     const hw_turned_heads turned = turned_of(run, m, input, i);

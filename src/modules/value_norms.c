@@ -41,8 +41,9 @@ static void measure_values(hw_run *run, const value_norms *n, size_t keys, float
     if (wide > 0) {
       hw_matrix_multiply(run, &part, &x, NULL, projected);
     }
-    for (size_t i = 0; !hw_run_measures(run) && i < x.count; i++) {
-      norms[key + i] = wide > 0 ? norm_of(projected + i * wide, wide) : norm_of(x.data + i * width, width);
+    const hw_rows measured = wide > 0 ? (hw_rows){projected, wide, x.count} : x;
+    for (size_t i = 0; measured.data != NULL && i < measured.count; i++) {
+      norms[key + i] = norm_of(measured.data + i * measured.stride, measured.stride);
     }
   }
 }

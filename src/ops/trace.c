@@ -144,6 +144,7 @@ typedef struct trace_rows {
   hw_task task;
   unsigned char *scratch;
   size_t thread_bytes;
+  hw_attention_scratch of_block; /* of hw_trace_output */
 } trace_rows;
 
 static bool has_head(const hw_trace *trace, size_t batch, size_t head) {
@@ -229,15 +230,10 @@ hw_status hw_trace_values(const hw_trace *trace, size_t batch, size_t head, floa
   return HW_OK;
 }
 
-static hw_attention_scratch scratch_of(const hw_attention_head *head) {
-  return hw_attention_scratch_of(head->panels.dtype, head->panels.key_width, head->panels.value_width);
-}
-
 static void output_item(const void *job, size_t item, size_t thread) {
   const trace_rows *rows = job;
   const size_t row = item * rows->block;
-  const hw_attention_scratch scratch = scratch_of(&rows->head);
-  hw_attention_block(&rows->head, row, hw_min(rows->row_end - row, rows->block), &scratch,
+  hw_attention_block(&rows->head, row, hw_min(rows->row_end - row, rows->block), &rows->of_block,
                      rows->scratch + thread * rows->thread_bytes);
 }
 
@@ -250,7 +246,8 @@ hw_status hw_trace_output(hw_context *context, const hw_trace *trace, size_t bat
   rows.head = head_of(trace, batch, head);
   rows.head.output = out;
   rows.head.output_stride = call->value_width;
-  rows.thread_bytes = scratch_of(&rows.head).bytes;
+  rows.of_block = hw_attention_scratch_of(trace->record.store.dtype, call->key_width, call->value_width);
+  rows.thread_bytes = rows.of_block.bytes;
   return hw_run_forward(context, NULL, NULL, rows_forward, &rows);
 }
 

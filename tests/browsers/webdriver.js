@@ -381,7 +381,8 @@ export class WebKitPage {
   async setViewport({ width, height }) {
     const has = (/** @type {number} */ wide, /** @type {number} */ high) =>
       innerWidth === wide && innerHeight === high;
-    // The page learns its window's new size some time after the window has it, and what is read before is of the last one.
+    // The page learns its inner size some time after its outer one: a frame that is read in between is wrong, and a size that
+    // was asked for may still be on its way.
     const end = Date.now() + SIZED;
     while (!(await this.evaluate(has, width, height))) {
       if (Date.now() > end) throw new Error(`no window of ${width} × ${height} within ${SIZED} ms`);
@@ -391,7 +392,8 @@ export class WebKitPage {
       ]);
       const rect = { width: width + across, height: height + down };
       await this.#command('POST', '/window/rect', rect);
-      await pause(50);
+      const again = Date.now() + 1000;
+      while (Date.now() < again && !(await this.evaluate(has, width, height))) await pause(30);
     }
   }
 

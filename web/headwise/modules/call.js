@@ -23,7 +23,7 @@ export class Call {
   isRecorded = false;
   /** Of a call that was recorded. @type {import('../engine/owned.js').Owned | undefined} */
   graph = undefined;
-  /** Of a call that was recorded with weights: those of all layers. @type {FloatOperand | undefined} */
+  /** Of the copy that a recorded forward keeps for its backward: the weights of all layers. @type {FloatOperand | undefined} */
   weights = undefined;
 
   /**
