@@ -133,7 +133,7 @@ export function runForward(module, about, input, asked, x, readOutput) {
   }
   const isWanted =
     engine.isRecording && readOutput === undefined && isGraphWanted(module, asked, x);
-  const ending = asked === nothing ? undefined : unrecorded.find((name) => asked[name]);
+  const ending = isWanted ? unrecorded.find((name) => asked[name]) : undefined;
   call.isRecorded = isWanted && ending === undefined;
   if (call.isRecorded) module.checkRecording(about.name);
   const outputAt = callModule(engine, call);
