@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import puppeteer from 'puppeteer-core';
 import { findBrowser, FLAGS, launch, LAUNCH_MS } from '../browser.js';
-import { WebKitBrowser } from './webdriver.js';
+import { LEAST_WIDTH, WebKitBrowser } from './webdriver.js';
 
 /** @import { Browser } from 'puppeteer-core' */
 
@@ -89,7 +89,7 @@ export const engines = {
     hasThreads: false,
     hasEvents: false,
     hasCdp: false,
-    leastWidth: 450,
+    leastWidth: LEAST_WIDTH,
   },
 };
 

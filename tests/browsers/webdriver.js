@@ -31,6 +31,9 @@ const PATIENCE = 150_000;
 /** In ms, what the start of a session may take. */
 const START = 30_000;
 
+/** Of a window, in pixels: one that is asked to be narrower is so wide. */
+export const LEAST_WIDTH = 450;
+
 /** In ms, what a window's new size may take. */
 const SIZED = 10_000;
 
@@ -378,7 +381,8 @@ export class WebKitPage {
   }
 
   /** The inner size: a window's frame is found out and added. @param {{ width: number, height: number }} size */
-  async setViewport({ width, height }) {
+  async setViewport({ width: wanted, height }) {
+    const width = Math.max(wanted, LEAST_WIDTH);
     const has = (/** @type {number} */ wide, /** @type {number} */ high) =>
       innerWidth === wide && innerHeight === high;
     // The page learns its inner size some time after its outer one: a frame that is read in between is wrong, and a size that
