@@ -57,9 +57,8 @@ static void pool_scores(const map_strip *strip, const float *scores, size_t rows
     const size_t first = from > key ? from : key;
     const size_t covered = hw_min(hw_cell_end(c, size, keys), end) - first;
     for (size_t r = 0; r < rows; r++) {
-      const float largest = hw_row_maximum(scores + r * HW_STRIP_STRIDE + (first - key), covered);
       float *cell = strip->cells + r * strip->stride + c;
-      *cell = largest > *cell ? largest : *cell;
+      *cell = hw_row_maximum_from(*cell, scores + r * HW_STRIP_STRIDE + (first - key), covered);
     }
   }
 }

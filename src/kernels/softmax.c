@@ -8,16 +8,7 @@
 
 /* Calls of a row are long: none is inlined into another. */
 __attribute__((noinline)) float hw_row_maximum(const float *x, size_t count) {
-  hw_f32x4 largest = hw_splat(-INFINITY);
-  size_t i = 0;
-  for (; i + HW_LANES <= count; i += HW_LANES) {
-    largest = hw_larger(largest, hw_load(x + i));
-  }
-  float result = hw_largest_lane(largest);
-  for (; i < count; i++) {
-    result = result < x[i] ? x[i] : result;
-  }
-  return result;
+  return hw_row_maximum_from(-INFINITY, x, count);
 }
 
 __attribute__((noinline)) float hw_row_exp(const float *x, float *y, size_t count, float shift) {

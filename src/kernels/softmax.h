@@ -4,8 +4,24 @@
 
 #include <stddef.h>
 
+#include "core/simd.h"
+
 /* y = softmax(x) for one row; y may be x. All -inf gives zeros; NaN or +inf gives NaN. */
 void hw_softmax_row(const float *x, float *y, size_t count);
+
+/* Largest of `largest` and count values, NaN passed over. */
+HW_INLINE float hw_row_maximum_from(float largest, const float *x, size_t count) {
+  hw_f32x4 lanes = hw_splat(largest);
+  size_t i = 0;
+  for (; i + HW_LANES <= count; i += HW_LANES) {
+    lanes = hw_larger(lanes, hw_load(x + i));
+  }
+  largest = hw_largest_lane(lanes);
+  for (; i < count; i++) {
+    largest = largest < x[i] ? x[i] : largest;
+  }
+  return largest;
+}
 
 /* Largest of count values (-inf if none), NaN passed over. */
 float hw_row_maximum(const float *x, size_t count);

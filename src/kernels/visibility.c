@@ -97,12 +97,16 @@ static hw_tile_visibility see_mask(const hw_sight *sight, size_t key) {
              : see_floats((const float *)visible->mask + first, visible->query_stride, sight->rows);
 }
 
+/* Every row sees every key of the tile, the mask apart. */
+static bool is_in_sight(const hw_sight *sight, size_t key) {
+  return key >= sight->all.start && key + HW_TILE_COLUMNS <= sight->all.end;
+}
+
 hw_tile_visibility hw_see_tile(const hw_sight *sight, size_t key) {
   if (key >= sight->any.end || key + HW_TILE_COLUMNS <= sight->any.start) {
     return HW_TILE_HIDDEN;
   }
-  const hw_tile_visibility in_range =
-      key >= sight->all.start && key + HW_TILE_COLUMNS <= sight->all.end ? HW_TILE_VISIBLE : HW_TILE_PARTIAL;
+  const hw_tile_visibility in_range = is_in_sight(sight, key) ? HW_TILE_VISIBLE : HW_TILE_PARTIAL;
   if (sight->visible->mask_kind == HW_MASK_NONE) {
     return in_range;
   }
@@ -151,6 +155,8 @@ void hw_mask_tile(const hw_sight *sight, size_t key, float *scores, size_t strid
     const mask_row mask = row_of_mask(visible, sight->row + r, key);
     add_mask(&mask, scores + r * stride);
   }
-  cut_tile(near_tile(shift + visible->start_shift), near_tile(shift + visible->end_shift),
-           near_tile((int64_t)visible->key_tokens - (int64_t)key), sight->rows, scores, stride);
+  if (!is_in_sight(sight, key)) {
+    cut_tile(near_tile(shift + visible->start_shift), near_tile(shift + visible->end_shift),
+             near_tile((int64_t)visible->key_tokens - (int64_t)key), sight->rows, scores, stride);
+  }
 }
