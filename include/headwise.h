@@ -5,9 +5,11 @@
  * - Numbers are 32-bit floats, matrices are row-major, sizes and strides count floats (not bytes).
  * - Use a context from one thread at a time. Contexts are independent of each other.
  * - Input and output must not overlap, except where a comment allows it.
- * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. Given a NULL object, a function without
- *   a status returns NULL or 0, or does nothing, unless its comment says otherwise. Pointers to configs and to results of
- *   creation must not be NULL.
+ * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. An array of no elements is required too,
+ *   unless the comment says that nothing is written then. Given a NULL object, a function without a status returns NULL
+ *   or 0, or does nothing, unless its comment says otherwise. Pointers to configs and to results of creation must not be
+ *   NULL.
+ * - Arrays have the sizes that a call says. No function can check that.
  * - Functions that take a module or a trace as const may run on several threads at once, each with its own context. The
  *   other functions of a module need it alone.
  * - No function aborts. A function that can fail returns an hw_status. After a failure the context and every module
@@ -33,8 +35,8 @@ extern "C" {
 typedef enum hw_status {
   HW_OK = 0,
   HW_ERROR_SHAPE = 1,  /* sizes do not fit together, or a width is zero */
-  HW_ERROR_VALUE = 2,  /* an argument is out of range, or a required pointer is NULL */
-  HW_ERROR_MEMORY = 3, /* an allocation failed, or a size does not fit the address space */
+  HW_ERROR_VALUE = 2,  /* an argument is out of range or not for this module, or a required pointer is NULL */
+  HW_ERROR_MEMORY = 3, /* an allocation failed, or what it needs does not fit the address space */
 } hw_status;
 
 /* Describes a status in one line of English. The text is static and never NULL. */
@@ -114,7 +116,7 @@ hw_status hw_gelu(hw_context *context, const float *x, float *y, size_t count, h
 /* torch.nn.functional.layer_norm over the last dimension: y = (x - mean)/√(variance + eps)·weight + bias, with the
  * biased variance. x and y are [rows, columns]; y may be x. weight and bias are [columns]; NULL means ones and zeros. A
  * constant row gives exactly the bias, or NaN if eps is 0. HW_ERROR_SHAPE: columns is zero. HW_ERROR_VALUE: eps is
- * negative or not finite. */
+ * negative or, as a float, not finite. */
 hw_status hw_layer_normalization(hw_context *context, const float *x, size_t rows, size_t columns, const float *weight,
                                  const float *bias, double eps, float *y);
 
@@ -174,7 +176,7 @@ typedef struct hw_cross_entropy_call {
   const int32_t *targets;
   size_t rows;
   size_t classes;
-  int32_t ignore_index;
+  int32_t ignore_index;  /* this target is ignored; torch's default is -100, and 0 ignores the first class */
   float label_smoothing; /* 0 to 1 */
   float *losses;         /* [rows], 0 for an ignored target; NULL: not written */
   /* NULL, or receives the gradient of the sum of scale·losses[i]·row_scales[i]: [rows, classes]; may be the logits. */
@@ -447,7 +449,8 @@ void hw_module_checkpoint(hw_module *module, bool checkpointing);
 /* Finds a module inside this one by its name, such as attn or blocks.1. The empty name gives this module. Returns NULL if
  * there is none. This module owns the result. The blocks of a decoder have the names of its parameters (transformer.h.0, or
  * h.0 where is_bare; model.layers.0); their parts have the names of a block's parts: ln1, attn, ln2, ffn, and with HW_NORM_BOTH
- * after1 and after2. A block with rotary positions, and its attn, run only inside the decoder. */
+ * after1 and after2. Those of an encoder are named likewise (bert.encoder.layer.0). A block with rotary positions, and its attn,
+ * run only inside the decoder. Linear layers inside of another module, such as attn.out_proj, are no modules. */
 hw_module *hw_module_child(hw_module *module, const char *name);
 
 /* A cache of the keys and values of past tokens. With it, a forward computes only the new tokens. */
@@ -489,9 +492,10 @@ typedef enum hw_causality {
  * are given once; every other array holds the entries of all layers, one layer after another. */
 typedef struct hw_forward_options {
   hw_mask mask; /* with `causality`, selects the visible keys */
-  float *
-      weights; /* NULL, or [batch, heads, tokens, tokens]; with a cache [batch, heads, tokens, keys]: length + tokens, at most
-                  * context_length */
+  /* NULL, or receives the attention weights, after softmax and dropout: [batch, heads, tokens, tokens]; with a cache
+   * [batch, heads, tokens, keys]: length + tokens, at most context_length. In a model that is asked for them, dropout is off
+   * (see hw_decoder_create). */
+  float *weights;
   /* NULL, or receives one trace for each layer that runs. The caller owns the traces. After an error all are NULL. */
   hw_trace **trace;
   /* NULL, or a cache from hw_module_create_cache for this module. */
@@ -576,8 +580,9 @@ hw_status hw_module_parameter(hw_module *module, size_t index, hw_parameter_info
 size_t hw_module_find_parameter(hw_module *module, const char *name);
 
 /* hw_module_load copies source [rows, shape[1]] to rows [first_row, first_row + rows) of a parameter; hw_module_store
- * copies those rows to target. A column of a float16 weight of GPT-2 that is loaded in parts keeps its power of two from
- * the loads before, and stays NaN: load it whole to replace it. HW_ERROR_SHAPE: rows beyond shape[0]. HW_ERROR_VALUE: index is out of range, a
+ * copies those rows to target. A column of a float16 weight of GPT-2 has one power of two for all loads: of elements
+ * much larger than those before, the smaller ones are rounded again, the smallest to 0, and a column that is NaN stays so.
+ * Load it whole to replace it. HW_ERROR_SHAPE: rows beyond shape[0]. HW_ERROR_VALUE: index is out of range, a
  * pointer is NULL, or only some rows are loaded of a parameter that loads_whole. */
 hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
 hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
@@ -761,8 +766,8 @@ typedef struct hw_layer_norm_config {
 } hw_layer_norm_config;
 
 /* hw_layer_normalization of x [rows, dim]. y may be x. Parameters: weight [dim], initially ones, and bias [dim],
- * initially zeros. No random numbers are drawn. HW_ERROR_SHAPE: dim is zero. HW_ERROR_VALUE: eps is negative or not
- * finite. HW_ERROR_MEMORY: no memory. */
+ * initially zeros. No random numbers are drawn. HW_ERROR_SHAPE: dim is zero. HW_ERROR_VALUE: eps is negative or, as a
+ * float, not finite. HW_ERROR_MEMORY: no memory. */
 hw_status hw_layer_norm_create(hw_context *context, const hw_layer_norm_config *config, hw_module **module);
 
 /* ---- Embedding: torch.nn.Embedding ------------------------------------------------------------------ */
@@ -895,7 +900,7 @@ typedef struct hw_transformer_block_config {
   bool norm_first; /* pre-norm (GPT-2); else post-norm (Vaswani et al. 2017) */
   bool is_causal;
   bool attention_bias;               /* of qkv_proj and out_proj */
-  bool attention_only;               /* no feed-forward and no ln2; d_ff is ignored */
+  bool attention_only;               /* no feed-forward and no ln2; d_ff and approximate are ignored */
   hw_gelu_approximation approximate; /* HW_GELU_NONE, 0: the exact GELU */
   double eps;                        /* of the layer norms; 0: HW_LAYER_NORM_EPS */
 } hw_transformer_block_config;
@@ -909,7 +914,7 @@ typedef struct hw_transformer_block_config {
  * In training mode dropout draws in this order: attention weights, attention branch, hidden activations, feed-forward
  * branch. Parameters, in the order in which they are drawn: ln1.*, ln2.*, attn.qkv_proj.*, attn.out_proj.*, ffn.fc1.*,
  * ffn.fc2.*. HW_ERROR_SHAPE: a size is zero, or d_model is not a multiple of num_heads. HW_ERROR_VALUE: dropout is
- * outside [0, 1], the approximation is unknown, or eps is negative or not finite. HW_ERROR_MEMORY: no memory. */
+ * outside [0, 1], the approximation is unknown, or eps is negative or, as a float, not finite. HW_ERROR_MEMORY: no memory. */
 hw_status hw_transformer_block_create(hw_context *context, const hw_transformer_block_config *config,
                                       hw_module **module);
 
@@ -946,7 +951,8 @@ typedef enum hw_norm_place {
 } hw_norm_place;
 
 /* Rotary positions (Su et al. 2021), in Hugging Face's layout. Of the first 2 · pairs dimensions of a query or key, i and i +
- * pairs are rotated together by position · frequencies[i]. Cosine and sine are multiplied by factor (YaRN, Peng et al. 2023). */
+ * pairs are rotated together by position · frequencies[i]. Cosine and sine are multiplied by factor: 1, but in
+ * YaRN (Peng et al. 2023); not 0. */
 typedef struct hw_rotary_config {
   const double *frequencies; /* [pairs], radians a token */
   size_t pairs;
@@ -955,7 +961,8 @@ typedef struct hw_rotary_config {
 
 /* What differs between the layers of a model. */
 typedef struct hw_layer_config {
-  size_t window;  /* how many tokens a token sees, itself the last of them; 0: all */
+  /* A token sees itself and the window - 1 tokens before it (0: all), and those after it as the causality says. */
+  size_t window;
   int32_t rotary; /* which of the model's rotaries; -1: none */
 } hw_layer_config;
 
@@ -991,11 +998,11 @@ typedef struct hw_model_config {
   bool is_gated;
   double attention_scale;         /* 0: 1/√head_dim */
   double attention_softcap;       /* 0: none */
-  double embedding_scale;         /* embeddings are multiplied by it: 1, or √d_model in Gemma */
+  double embedding_scale;         /* embeddings are multiplied by it: 1, or √d_model in Gemma; not 0 */
   size_t positions;               /* rows of learned positions; 0: none */
   size_t rotary_count;            /* at most HW_MOST_ROTARIES */
   const hw_rotary_config *rotary; /* [rotary_count] */
-  const hw_layer_config *layers;  /* [num_layers]; NULL: no windows and no rotary positions */
+  const hw_layer_config *layers;  /* [num_layers]; NULL: no windows, and there are no rotaries */
 } hw_model_config;
 
 /* ---- Decoder: a language model ---------------------------------------------------------------------------- */
@@ -1008,7 +1015,7 @@ typedef struct hw_decoder_config {
 } hw_decoder_config;
 
 /* Decoder: ids [batch, tokens] → y [batch, logits_end - logits_start, vocab_size]. y is NULL if the range of logits is
- * empty. With a cache of `length` tokens, ids holds the tokens from position length on; keys are cached as attention reads them,
+ * empty. Attention is causal; with a mask the causality of the options says whether it is. With a cache of `length` tokens, ids holds the tokens from position length on; keys are cached as attention reads them,
  * normed and rotated.
  *
  * Dropout is of the sum of embeddings and of both branches of each block, drawn in that order (embd_pdrop and resid_pdrop of GPT-2).
@@ -1021,7 +1028,7 @@ typedef struct hw_decoder_config {
  * HW_ERROR_SHAPE: a size is zero, num_heads is not a multiple of num_key_value_heads, a rotary has more pairs than a head, or
  * there are fewer learned positions than context_length. HW_ERROR_VALUE: an enumerator is unknown, eps is negative, dropout is
  * outside [0, 1], a softcap, as a float, is neither 0 nor from HW_SMALLEST_SOFTCAP to HW_LARGEST_SOFTCAP, another number, as a
- * float, is not finite, a frequency is negative or too large for context_length tokens, a layer's rotary is not there, options do
+ * float, is not finite, embedding_scale or a rotary's factor is 0, there are rotaries without layers, a frequency is negative or too large for context_length tokens, a layer's rotary is not there, options do
  * not go together, or names or the place of norms are an encoder's. HW_ERROR_MEMORY: no memory. */
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module);
 
@@ -1093,7 +1100,7 @@ typedef struct hw_loss_input {
       *targets; /* [batch, tokens]; NULL, of a decoder: the next id of the row; the last token has no target */
   size_t batch;
   size_t tokens;
-  int32_t ignore_index;         /* this target is ignored; torch's default is -100 */
+  int32_t ignore_index;         /* this target is ignored; torch's default is -100, and 0 ignores the first id */
   const uint32_t *token_types;  /* NULL: zeros; or [batch, tokens], of an encoder */
   const uint32_t *lengths;      /* NULL, or [batch], as in hw_input: the targets of padding are ignored */
   const uint32_t *position_ids; /* NULL, or [batch, tokens], of a decoder, as in hw_forward_options */
@@ -1127,7 +1134,8 @@ typedef struct hw_encoder_config {
 } hw_encoder_config;
 
 /* Encoder: ids [batch, tokens], with token_types of the options → y [batch, tokens, d_model]: each token's hidden state. lengths of the
- * input, or a mask of the options, hide padding. The sum of a token's embeddings has a norm of its own.
+ * input, or a mask of the options, hide padding. The sum of a token's embeddings has a norm of its own. Dropout is as in
+ * hw_decoder_create: with options by which heads are looked at or changed, it is off in training mode too.
  *
  * Its head, if it has one: x [batch, tokens, d_model] instead of ids, hidden states → y [batch, tokens, vocab_size]: logits. Such a
  * forward takes no options and no lengths, any number of tokens, and its graph gives dx. A backward from ids does not reach the

@@ -97,7 +97,8 @@ static bool are_enumerators_known(const hw_model_config *model) {
 }
 
 static hw_status check_rotary(const hw_model_config *model) {
-  if ((model->rotary_count > 0 && model->rotary == NULL) || model->rotary_count > HW_MOST_ROTARIES) {
+  if ((model->rotary_count > 0 && (model->rotary == NULL || model->layers == NULL)) ||
+      model->rotary_count > HW_MOST_ROTARIES) {
     return HW_ERROR_VALUE;
   }
   for (size_t i = 0; i < model->rotary_count; i++) {
@@ -120,8 +121,8 @@ hw_status hw_model_check(const hw_model_config *model) {
       (c->positions > 0 && c->positions < c->context_length)) {
     return HW_ERROR_SHAPE;
   }
-  const bool numbers =
-      hw_eps_is_valid(c->eps) && isfinite((float)c->embedding_scale) && hw_dropout_is_valid(c->dropout);
+  const float scale = (float)c->embedding_scale;
+  const bool numbers = hw_eps_is_valid(c->eps) && isfinite(scale) && scale != 0.0F && hw_dropout_is_valid(c->dropout);
   /* And their names have all of their parts: what a visit does not show has no gradient either. */
   const bool is_llama = c->names == HW_NAMES_LLAMA || c->names == HW_NAMES_GEMMA3;
   const bool together = (!c->is_parallel || c->norm_place == HW_NORM_PRE) &&

@@ -19,7 +19,8 @@ hw_status hw_rotary_check(const hw_rotary_config *config, size_t head_dim, size_
     return HW_ERROR_SHAPE;
   }
   const double most = HW_LARGEST_ANGLE / (double)positions;
-  bool is_valid = config->frequencies != NULL && isfinite((float)config->factor);
+  const float factor = (float)config->factor;
+  bool is_valid = config->frequencies != NULL && isfinite(factor) && factor != 0.0F;
   for (size_t i = 0; is_valid && i < config->pairs; i++) {
     is_valid = config->frequencies[i] >= 0.0 && config->frequencies[i] < most;
   }

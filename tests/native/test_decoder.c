@@ -248,16 +248,19 @@ static void expect_config(const hw_decoder_config *config, hw_status expected) {
 
 static void test_configs(void) {
   const double endless[] = {1.0, (double)NAN, 0.1};
-  const hw_rotary_config bad[] = {
-      {frequencies, HEAD_DIM, 1.0}, {endless, 3, 1.0}, {NULL, 3, 1.0}, {frequencies, 3, (double)INFINITY}};
-  for (size_t i = 0; i < 4; i++) {
+  const hw_rotary_config bad[] = {{frequencies, HEAD_DIM, 1.0},
+                                  {endless, 3, 1.0},
+                                  {NULL, 3, 1.0},
+                                  {frequencies, 3, (double)INFINITY},
+                                  {frequencies, 3, 0.0}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     hw_decoder_config config = config_of(1);
     hw_rotary_config own[] = {rotaries[0], bad[i]};
     config.model.rotary = own;
     expect_config(&config, i == 0 ? HW_ERROR_SHAPE : HW_ERROR_VALUE);
   }
   hw_layer_config none[LAYERS] = {{0, 2}, {0, 0}};
-  enum { CONFIGS = 19 };
+  enum { CONFIGS = 21 };
   hw_decoder_config configs[CONFIGS];
   for (size_t i = 0; i < CONFIGS; i++) {
     configs[i] = config_of(5);
@@ -288,6 +291,9 @@ static void test_configs(void) {
   configs[16].model.attention_scale = 1e300;
   configs[17].model.gain_offset = -1e300;
   configs[18].model.eps = 1e300;
+  /* Of a zeroed struct. */
+  configs[19].model.embedding_scale = 0.0;
+  configs[20].model.layers = NULL;
   for (size_t i = 0; i < CONFIGS; i++) {
     expect_config(&configs[i], HW_ERROR_VALUE);
   }
