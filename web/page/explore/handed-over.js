@@ -35,6 +35,8 @@ export function takeHandedOver(room, open) {
     if (!model) return;
     untracked(async () => {
       handed.value = undefined;
+      // The dialog gives the focus back to what has it: the heading, once the room is entered.
+      await new Promise((entered) => setTimeout(entered));
       if (!(await open(model.found))) return;
       room.choices.read(model.text);
       room.choices.choose(model.head);

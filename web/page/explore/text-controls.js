@@ -1,12 +1,13 @@
 /**
  * Which model reads which text.
  *
+ * @import { Signal } from '../shared/signals.js'
  * @import { Explorer } from './explorer.js'
  */
 
 import { byId } from '../shared/dom.js';
 import { formatCount } from '../shared/format.js';
-import { effect, signal } from '../shared/signals.js';
+import { computed, effect, signal } from '../shared/signals.js';
 import { drawn, html, select } from '../shared/template.js';
 import { linkWords } from '../shared/kept-texts.js';
 import { isHosted } from './model-files.js';
@@ -32,17 +33,30 @@ export function modelChoice({ state, own, choices }) {
 }
 
 /** Texts to begin with. @param {Explorer} room */
-export function textChoice({ state, model, choices, hasModel }) {
+export function textChoice({ state, model, choices, hasModel, isBusy }) {
+  const isIds = computed(() => model.value?.sample !== undefined);
+  const others = computed(() =>
+    isIds.value ? [] : (pageModel(state.value.model)?.texts ?? TEXTS),
+  );
+  const isOwn = (/** @type {string | null} */ text) =>
+    text !== null && others.value.every(([, words]) => words !== text);
+  /** The visitor's own text: it stays at hand. @type {Signal<string | null>} */
+  const mine = signal(null);
+  effect(() => {
+    const { text } = state.value;
+    if (!isBusy.value && !isIds.value && text?.trim() && isOwn(text)) mine.value = text;
+  });
   return drawn(() => {
-    const isIds = model.value?.sample !== undefined;
-    const { model: name, text } = state.value;
-    const others = isIds ? [] : (pageModel(name)?.texts ?? TEXTS);
-    const texts = [['', 'The sample'], ...others.map(([title], i) => [String(i), title])];
-    const at = others.findIndex(([, words]) => words === text);
+    const { text } = state.value;
+    const texts = [['', 'The sample'], ...others.value.map(([title], i) => [String(i), title])];
+    const at = others.value.findIndex(([, words]) => words === text);
     const chosen = text === null ? '' : at >= 0 ? String(at) : 'own';
-    const all = chosen === 'own' ? [...texts, ['own', 'Your own text']] : texts;
+    const hasOwn = chosen === 'own' || (mine.value !== null && !isIds.value);
+    const all = hasOwn ? [...texts, ['own', 'Your own text']] : texts;
+    const wordsOf = (/** @type {string} */ value) =>
+      value === '' ? null : value === 'own' ? mine.value : others.value[Number(value)][1];
     const choose = (/** @type {string} */ value) =>
-      value !== 'own' && choices.read(value === '' ? null : others[Number(value)][1]);
+      value !== chosen && choices.read(wordsOf(value));
     return html`<div class="field inline" ?hidden=${!hasModel.value}>
       <label for="explore-texts">Text</label>
       ${select('explore-texts', all, chosen, choose)}
@@ -59,11 +73,12 @@ function countWords({ run, model, state, message, isBusy }) {
 
 /** The button that opens the editor, and the editor. @param {Explorer} room */
 export function textEditor(room) {
-  const { text, sample, choices, hasModel, model, run } = room;
+  const { text, sample, choices, hasModel, model, run, message } = room;
   const isOpen = signal(false);
   effect(() => {
     // There is nothing else to do than to type.
-    if (text.value.trim() === '') isOpen.value = true;
+    const isUnread = !run.value && message.value.isError;
+    if (text.value.trim() === '' || isUnread) isOpen.value = true;
   });
   const input = () => byId('explore-input', HTMLTextAreaElement);
   const toggle = () => {

@@ -186,16 +186,14 @@ export function textView(room) {
   const stop = signal(0);
   const wholes = computed(() => wholeCharacters(room.run.value?.tokens ?? []));
   const { point, leave, click, down, key } = actionsOf(room, stop);
-  /** What is written stays in sight, and what is pointed at elsewhere, or pinned. @param {HTMLElement} text */
+  /** What is written stays in sight, and the token that the tints are about. @param {HTMLElement} text */
   const follow = (text) => {
     effect(() => {
       if (room.draft.value) requestAnimationFrame(() => text.scrollTo(0, text.scrollHeight));
     });
     effect(() => {
-      const { query, key: column } = room.place.value;
-      const pinned = room.pins.value.at(-1)?.token;
-      const at = query >= 0 ? query : column >= 0 ? column : pinned;
-      if (at !== undefined && room.run.value) requestAnimationFrame(() => reveal(text, at));
+      const { token } = room.subject.value;
+      if (room.run.value) requestAnimationFrame(() => reveal(text, token));
     });
   };
   const classes = () => {

@@ -1,6 +1,7 @@
 /**
  * The tour: offered on the first visit, and its steps, in the place of what is said of the room otherwise.
  *
+ * @import { ExploreState } from './address.js'
  * @import { Explorer } from './explorer.js'
  * @import { TourStep } from './tours.js'
  */
@@ -43,14 +44,27 @@ function keepFocus() {
 /** @param {Explorer} room */
 export function tours(room) {
   const isNew = signal(!isRemembered(KEY, true));
-  const go = (/** @type {TourStep | null} */ tour) => {
+  /** What was seen before the tour: who skips it goes back there. @type {ExploreState | undefined} */
+  let before;
+  const went = () => {
     remember(KEY, true);
     isNew.value = false;
-    room.choices.tour(tour);
     keepFocus();
   };
-  const start = () => go({ name: FIRST, step: 0 });
-  const skip = () => go(null);
+  const go = (/** @type {TourStep | null} */ tour) => {
+    room.choices.tour(tour);
+    went();
+  };
+  const start = () => {
+    before = room.state.peek();
+    go({ name: FIRST, step: 0 });
+  };
+  const end = () => go(null);
+  const skip = () => {
+    room.set({ ...before, tour: null });
+    before = undefined;
+    went();
+  };
 
   /** Starts it, and says what it is to who is here for the first time. It is about maps. */
   const offer = drawn(() => {
@@ -59,7 +73,7 @@ export function tours(room) {
     return html`<p class="tour-offer" id="explore-tour-offer">
       <b>New here?</b> Three steps show how two heads work together.
       ${button('Take the tour', start, { kind: 'primary', id: 'explore-tour' })}
-      ${button('No, thanks', skip)}
+      ${button('No, thanks', end)}
     </p>`;
   });
 
@@ -77,7 +91,7 @@ export function tours(room) {
         </p>
       </div>
       <div class="tour-buttons">
-        ${button(isLast ? 'End of the tour' : 'Skip the tour', skip, { id: 'explore-tour-end' })}
+        ${button(isLast ? 'End of the tour' : 'Skip the tour', isLast ? end : skip, { id: 'explore-tour-end' })}
         ${step > 0 ? button('Back', to(step - 1)) : ''}
         ${isLast ? '' : button('Next', to(step + 1), { kind: 'primary', id: 'explore-tour-next' })}
       </div>
