@@ -125,3 +125,27 @@ roomTest(
     assert.equal(tops[0], tops[1], 'both begin at the same height');
   },
 );
+
+roomTest(
+  'a run beside that is none of the choices is chosen in its own words',
+  '#train?task=reversal&layers=3&beside=layers%3D2',
+  async (page) => {
+    const chosen = () =>
+      page.$eval('#train-other', (menu) => {
+        const [option] = /** @type {HTMLSelectElement} */ (menu).selectedOptions;
+        return option.textContent;
+      });
+    assert.equal(await chosen(), '2 layers');
+    await page.select('#train-other', 'layers');
+    assert.equal(await chosen(), 'One layer');
+    await page.select('#train-layers', '2');
+    assert.equal(await chosen(), 'One layer');
+    await page.evaluate(
+      () => (location.hash = '#train?task=reversal&beside=seed%3D5%26layers%3D2'),
+    );
+    await page.waitForFunction(() =>
+      document.querySelector('.train-name.second')?.textContent?.includes('5'),
+    );
+    assert.equal(await chosen(), 'Seed 5, 2 layers');
+  },
+);
