@@ -131,7 +131,9 @@ test('a text’s rare characters keep their places as one sign, and it is said h
 test('a text of which too little is learnt is refused with what remains of it', () => {
   const words = (/** @type {string} */ text) =>
     tooShort(/** @type {Learnt} */ (textTask(text, '').learnt));
-  assert.match(words('too short'), /^Paste a text of at least 400 characters/);
+  assert.match(words(''), /^Paste a text of at least 400 characters/);
+  assert.equal(words('a'), 'This text has 1 character; at least 400 are needed.');
+  assert.equal(words('👍'.repeat(390)), 'This text has 390 characters; at least 400 are needed.');
   assert.equal(
     words(different(2000)),
     'Only the 96 commonest of your text’s 2,000 different characters are learnt: 96 of its 2,000 characters remain, and training takes 400. Paste a longer text.',

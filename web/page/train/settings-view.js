@@ -52,7 +52,7 @@ const textForm = (room) => html`<form class="train-own" @submit=${(
 ) => {
   event.preventDefault();
   const text = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('text'));
-  room.change({ text });
+  room.trainOn(text);
 }}>
   <div class="field">
     <label for="train-text">Your text: ${LEAST_TEXT} characters or more; some pages are better</label>
