@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
 import { textOf } from './harness.js';
-import { pause, reached, roomTest, trainOn } from './train-room.js';
+import { pause, reached, resting, roomTest, trainOn } from './train-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -147,5 +147,37 @@ roomTest(
       document.querySelector('.train-name.second')?.textContent?.includes('5'),
     );
     assert.equal(await chosen(), 'Seed 5, 2 layers');
+  },
+);
+
+/** Where the curves are, in windows and fonts of several widths. @param {Page} page */
+async function placesOfCurves(page) {
+  const places = [];
+  for (const width of [1440, 1280, 1024, Math.max(390, engine.leastWidth)]) {
+    await page.setViewport({ width, height: 900 });
+    for (const letterSpacing of ['-0.05em', '0', '0.05em']) {
+      const tops = await page.evaluate((spacing) => {
+        document.body.style.letterSpacing = spacing;
+        const charts = [...document.querySelectorAll('.train-curve svg')];
+        return charts.map((chart) => chart.getBoundingClientRect().top + scrollY);
+      }, letterSpacing);
+      places.push({ width, letterSpacing, tops });
+    }
+  }
+  return places;
+}
+
+roomTest(
+  'the curves stay where they are when all answers are right',
+  '#train?task=reversal&beside=seed%3D2',
+  async (page) => {
+    await page.waitForSelector('.train-main.beside');
+    await pause(page);
+    const before = await placesOfCurves(page);
+    await page.select('#train-speed', 'Infinity');
+    await page.click('#train-play');
+    await resting(page);
+    assert.equal(await textOf(page, '.train-number'), '100 % · 100 %');
+    assert.deepEqual(await placesOfCurves(page), before);
   },
 );

@@ -81,7 +81,9 @@ const slider = (room) =>
           @input=${taking((input) => scrub(room, input))} />
         ${run?.change === undefined ? '' : html`<i style="left: ${share(run.change)}"></i>`}
       </div>
-      <p class="note" id="train-change" role="status">${run?.change === undefined ? '' : changeWords(room, run.change)}</p>
+      <p class="note train-roomy" id="train-change" role="status" data-longest=${changeWords(room, end)}>
+        <span>${run?.change === undefined ? '' : changeWords(room, run.change)}</span>
+      </p>
     </div>`;
   });
 

@@ -60,12 +60,14 @@ const charts = (room, runs) =>
       ${curvesChart({
         ...{ title: 'Accuracy on new rows', end, at, top: 1, format: percent },
         value: values((i) => percent(seen[i]?.accuracy ?? 0)),
+        longest: values(() => percent(1)),
         curves: curves('accuracy'),
         marks: runs.map(({ change }) => change),
       })}
       ${curvesChart({
         ...{ title: 'Loss', end, at, top: Math.ceil(highest), format: String },
         value: values(lossAt),
+        longest: values(() => highest.toFixed(2)),
         curves: losses,
         marks: runs.map(({ change }) => change),
       })}`;
