@@ -2,7 +2,7 @@
 // muted at a step that is looked back at.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
-import { textOf } from './harness.js';
+import { contentWidth, textOf } from './harness.js';
 import { pause, reached, resting, roomTest, trainOn } from './train-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -140,13 +140,12 @@ roomTest(
     assert.equal(await chosen(), 'One layer');
     await page.select('#train-layers', '2');
     assert.equal(await chosen(), 'One layer');
-    await page.evaluate(
-      () => (location.hash = '#train?task=reversal&beside=seed%3D5%26layers%3D2'),
-    );
-    await page.waitForFunction(() =>
-      document.querySelector('.train-name.second')?.textContent?.includes('5'),
-    );
-    assert.equal(await chosen(), 'Seed 5, 2 layers');
+    await page.setViewport({ width: Math.max(390, engine.leastWidth), height: 844 });
+    const beside = encodeURIComponent('seed=4294967295&heads=2&width=128&lr=0.0003&only=0');
+    await page.evaluate((hash) => (location.hash = hash), `#train?task=reversal&beside=${beside}`);
+    await page.waitForSelector('.train-main:not([aria-busy=true]) .train-heads[style*="heads: 2"]');
+    assert.match(await chosen(), /^Seed 4294967295, 2 heads, width 128, .* with feed-forward$/);
+    assert.ok((await contentWidth(page)) <= Math.max(390, engine.leastWidth));
   },
 );
 
