@@ -180,3 +180,26 @@ roomTest(
     assert.deepEqual(await placesOfCurves(page), before);
   },
 );
+
+roomTest(
+  'the same link shows the same curves and the same change at every speed',
+  '#train?task=reversal&seed=3',
+  async (page) => {
+    /** @param {string} speed */
+    const shownAt = async (speed) => {
+      await page.select('#train-speed', speed);
+      await resting(page);
+      return {
+        change: await textOf(page, '#train-change'),
+        curves: await page.$$eval('.train-curve path', (all) =>
+          all.map((one) => one.getAttribute('d')),
+        ),
+      };
+    };
+    const fast = await shownAt('Infinity');
+    assert.match(fast.change, /^By step \d+0 half of the answers were right\.$/);
+    await page.reload();
+    await reached(page, 1);
+    assert.deepEqual(await shownAt('100'), fast);
+  },
+);

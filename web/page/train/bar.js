@@ -6,6 +6,7 @@
 
 import { formatBytes, formatCount, plural } from '../shared/format.js';
 import { drawn, field, html, taking } from '../shared/template.js';
+import { MEASURED_EVERY } from './scores.js';
 import { MAX_SEED } from './settings.js';
 import { isText, lacksText } from './words.js';
 
@@ -87,14 +88,14 @@ const slider = (room) =>
     </div>`;
   });
 
-/** What the history holds. @param {Training} room */
+/** What the history holds, and at which steps. @param {Training} room */
 export const historyNote = (room) =>
   drawn(() => {
     void room.step.value;
     const runs = room.runs.value;
     const count = runs.reduce((sum, { history }) => sum + history.seen.length, 0);
     const bytes = runs.reduce((sum, { history }) => sum + history.bytes, 0);
-    return `The history holds ${plural(count, 'snapshot')}, ${formatBytes(bytes)}.`;
+    return `The history holds ${plural(count, 'snapshot')}, ${formatBytes(bytes)}. Accuracy is measured after every ${MEASURED_EVERY} steps.`;
   });
 
 /** @param {Training} room */

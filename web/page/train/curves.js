@@ -1,11 +1,11 @@
 /**
  * Curves over the steps of a run, as SVG.
  *
- * @import { Seen } from './history.js'
+ * @import { Point } from './history.js'
  *
  * @typedef {object} Curve
  * @property {string} of the class of its colour
- * @property {readonly { x: number, y: number }[]} points
+ * @property {readonly Point[]} points
  *
  * @typedef {object} Curves
  * @property {string} title
@@ -36,16 +36,12 @@ export function thinned(list, most = MOST_POINTS) {
   return list.filter((_, i) => (list.length - 1 - i) % stride === 0);
 }
 
-/** A value of each snapshot. @param {readonly Seen[]} seen @param {'loss' | 'accuracy'} what */
-export const pointsOf = (seen, what) =>
-  thinned(seen.map((one) => ({ x: one.step, y: one[what] })).filter(({ y }) => !Number.isNaN(y)));
-
 /** @param {Curves} description */
 export function curvesChart({ title, value, longest, end, top, format, curves, marks, at }) {
   const across = scaleLinear([0, end], [LEFT, WIDTH - RIGHT]);
   const up = scaleLinear([0, top], [HEIGHT - BOTTOM, TOP]);
   const path = line(
-    (/** @type {{ x: number, y: number }} */ { x }) => Math.round(10 * across(x)) / 10,
+    (/** @type {Point} */ { x }) => Math.round(10 * across(x)) / 10,
     ({ y }) => Math.round(10 * up(Math.min(y, top))) / 10,
   );
   const upright = (/** @type {number} */ x, /** @type {string} */ of) =>
