@@ -131,7 +131,9 @@ test('a text’s rare characters keep their places as one sign, and it is said h
 test('a text of which too little is learnt is refused with what remains of it', () => {
   const words = (/** @type {string} */ text) =>
     tooShort(/** @type {Learnt} */ (textTask(text, '').learnt));
-  assert.match(words('too short'), /^Paste a text of at least 400 characters/);
+  assert.match(words(''), /^Paste a text of at least 400 characters/);
+  assert.equal(words('a'), 'This text has 1 character; at least 400 are needed.');
+  assert.equal(words('👍'.repeat(390)), 'This text has 390 characters; at least 400 are needed.');
   assert.equal(
     words(different(2000)),
     'Only the 96 commonest of your text’s 2,000 different characters are learnt: 96 of its 2,000 characters remain, and training takes 400. Paste a longer text.',
@@ -217,36 +219,36 @@ const snapshot = (step, accuracy, bytes = 16) => ({
 
 test('the history stays within its bound, and finds what was seen at a step', () => {
   const history = new History();
-  for (let step = 0; step < 5000; step++)
-    history.add(snapshot(step, step / 5000), Float32Array.of(1, 2));
+  for (let step = 0; step < 5000; step++) history.add(snapshot(step, step / 5000), [1, 2]);
   assert.ok(history.seen.length <= 600 && history.seen.length > 250);
   assert.equal(history.last?.step, 4999);
   assert.equal(history.seen[0].step, 0);
-  const { loss = NaN } = history.last ?? {};
+  const { y: loss = NaN } = history.loss.at(-1) ?? {};
   assert.ok(loss > 1.4 && loss < 1.6);
+  assert.deepEqual([history.loss.at(-1)?.x, history.accuracy.length], [4999, 5000]);
   const found = history.at(1000).step;
   assert.ok(found <= 1000 && found > 980);
   // Whatever the steps are that a call ends at.
   for (const gap of [2, 4, 7]) {
     const odd = new History();
-    for (let step = 1; step < 5000; step += gap) odd.add(snapshot(step, 0), new Float32Array(0));
+    for (let step = 1; step < 5000; step += gap) odd.add(snapshot(step, 0), []);
     const gaps = odd.seen.slice(1).map((one, i) => one.step - odd.seen[i].step);
     assert.ok(Math.max(...gaps) <= 64, `every ${gap} steps: a gap of ${Math.max(...gaps)}`);
     assert.ok(odd.seen.length > 150 && odd.seen.length <= 600, `${odd.seen.length}`);
   }
   const large = new History();
-  for (let step = 0; step < 200; step++) large.add(snapshot(step, 0, 2 ** 17), new Float32Array(0));
+  for (let step = 0; step < 200; step++) large.add(snapshot(step, 0, 2 ** 17), []);
   assert.ok(large.bytes <= 6 * 2 ** 20);
 });
 
 test('the change is the first snapshot with half of the answers, or in a text a head that looks back', () => {
-  const seen = [0.1, 0.2, 0.6, 0.4, 0.9].map((accuracy, i) => ({
-    ...snapshot(10 * i, accuracy),
-    loss: 1,
-  }));
+  const seen = [0.1, 0.2, 0.6, 0.4, 0.9].map((accuracy, i) => snapshot(10 * i, accuracy));
   assert.equal(changeOf(seen, { isText: false, scores: 3 }), 20);
   assert.equal(changeOf(seen, { isText: true, scores: 3 }), undefined);
-  seen[3].scores = Float32Array.of(0, 0.9, 0, 0.4, 0, 0);
+  // Between the steps at which accuracy is measured, only the pace decides what is seen.
+  seen.splice(1, 0, { ...snapshot(7, NaN), scores: Float32Array.of(0.9, 0, 0) });
+  assert.equal(changeOf(seen, { isText: true, scores: 3 }), undefined);
+  seen[4].scores = Float32Array.of(0, 0.9, 0, 0.4, 0, 0);
   assert.equal(changeOf(seen, { isText: true, scores: 3 }), 30);
 });
 
@@ -281,6 +283,16 @@ test('a run is decided by its settings, however it is watched', () => {
   const third = newTrainer({ seed: 6 });
   assert.notDeepEqual(losses(third, 6), first);
   for (const trainer of [one, other, third]) trainer.dispose();
+});
+
+test('accuracy is measured after every ten steps, and when it is asked for', () => {
+  const trainer = newTrainer();
+  for (const step of [0, 1, 9, 10, 11, 20]) {
+    losses(trainer, step - trainer.step);
+    assert.equal(!Number.isNaN(trainer.snapshot().accuracy), step % 10 === 0, `${step}`);
+    assert.ok(trainer.snapshot(true).accuracy < 0.2);
+  }
+  trainer.dispose();
 });
 
 test('a run that is kept goes on to the bit', () => {

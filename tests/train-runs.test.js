@@ -75,7 +75,7 @@ test('One step begins anew when the Worker is lost, and does one', async () => {
   const stepping = room.stepOnce();
   assert.equal(FakeWorker.all.length, 2);
   await start();
-  FakeWorker.last.answer('advance', { losses: new Float32Array(1), snapshot: snapshot(1) });
+  FakeWorker.last.answer('advance', [{ losses: [1], snapshot: snapshot(1) }]);
   await stepping;
   assert.deepEqual([words(room), room.step.value, room.isPlaying.value], ['', 1, false]);
   assert.equal(FakeWorker.last.calls('advance').length, 1);

@@ -2,8 +2,8 @@
 // muted at a step that is looked back at.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
-import { textOf } from './harness.js';
-import { pause, reached, roomTest, trainOn } from './train-room.js';
+import { contentWidth, textOf } from './harness.js';
+import { pause, reached, resting, roomTest, trainOn } from './train-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -123,5 +123,83 @@ roomTest(
     );
     assert.equal(tops.length, 2);
     assert.equal(tops[0], tops[1], 'both begin at the same height');
+  },
+);
+
+roomTest(
+  'a run beside that is none of the choices is chosen in its own words',
+  '#train?task=reversal&layers=3&beside=layers%3D2',
+  async (page) => {
+    const chosen = () =>
+      page.$eval('#train-other', (menu) => {
+        const [option] = /** @type {HTMLSelectElement} */ (menu).selectedOptions;
+        return option.textContent;
+      });
+    assert.equal(await chosen(), '2 layers');
+    await page.select('#train-other', 'layers');
+    assert.equal(await chosen(), 'One layer');
+    await page.select('#train-layers', '2');
+    assert.equal(await chosen(), 'One layer');
+    await page.setViewport({ width: Math.max(390, engine.leastWidth), height: 844 });
+    const beside = encodeURIComponent('seed=4294967295&heads=2&width=128&lr=0.0003&only=0');
+    await page.evaluate((hash) => (location.hash = hash), `#train?task=reversal&beside=${beside}`);
+    await page.waitForSelector('.train-main:not([aria-busy=true]) .train-heads[style*="heads: 2"]');
+    assert.match(await chosen(), /^Seed 4294967295, 2 heads, width 128, .* with feed-forward$/);
+    assert.ok((await contentWidth(page)) <= Math.max(390, engine.leastWidth));
+  },
+);
+
+/** Where the curves are, in windows and fonts of several widths. @param {Page} page */
+async function placesOfCurves(page) {
+  const places = [];
+  for (const width of [1440, 1280, 1024, Math.max(390, engine.leastWidth)]) {
+    await page.setViewport({ width, height: 900 });
+    for (const letterSpacing of ['-0.05em', '0', '0.05em']) {
+      const tops = await page.evaluate((spacing) => {
+        document.body.style.letterSpacing = spacing;
+        const charts = [...document.querySelectorAll('.train-curve svg')];
+        return charts.map((chart) => chart.getBoundingClientRect().top + scrollY);
+      }, letterSpacing);
+      places.push({ width, letterSpacing, tops });
+    }
+  }
+  return places;
+}
+
+roomTest(
+  'the curves stay where they are when all answers are right',
+  '#train?task=reversal&beside=seed%3D2',
+  async (page) => {
+    await page.waitForSelector('.train-main.beside');
+    await pause(page);
+    const before = await placesOfCurves(page);
+    await page.select('#train-speed', 'Infinity');
+    await page.click('#train-play');
+    await resting(page);
+    assert.equal(await textOf(page, '.train-number'), '100 % · 100 %');
+    assert.deepEqual(await placesOfCurves(page), before);
+  },
+);
+
+roomTest(
+  'the same link shows the same curves and the same change at every speed',
+  '#train?task=reversal&seed=3',
+  async (page) => {
+    /** @param {string} speed */
+    const shownAt = async (speed) => {
+      await page.select('#train-speed', speed);
+      await resting(page);
+      return {
+        change: await textOf(page, '#train-change'),
+        curves: await page.$$eval('.train-curve path', (all) =>
+          all.map((one) => one.getAttribute('d')),
+        ),
+      };
+    };
+    const fast = await shownAt('Infinity');
+    assert.match(fast.change, /^By step \d+0 half of the answers were right\.$/);
+    await page.reload();
+    await reached(page, 1);
+    assert.deepEqual(await shownAt('100'), fast);
   },
 );

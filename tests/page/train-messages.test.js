@@ -80,6 +80,27 @@ pageTest(
   { ready: isSaid },
 );
 
+pageTest(
+  'a text that is too short is answered with its length, each time',
+  '#train?task=own',
+  async (page) => {
+    await trainOn(page, 'a'.repeat(390));
+    await says(page, 'train-message', /^This text has 390 characters; at least 400 are needed\.$/);
+    assert.ok(await page.$('#train-message[role=status]'));
+    await page.evaluate(() => {
+      const said = /** @type {string[]} */ ([]);
+      Object.assign(globalThis, { said });
+      const message = /** @type {HTMLElement} */ (document.getElementById('train-message'));
+      new MutationObserver(() => said.push(message.textContent ?? '')).observe(message, {
+        childList: true,
+      });
+    });
+    await page.click('.train-own button');
+    await page.waitForFunction(() => /390/.test(/** @type {any} */ (globalThis).said.at(-1)));
+  },
+  { ready: isSaid },
+);
+
 /** @param {Page} page @param {string} seed types it in place of the one before */
 async function typeSeed(page, seed) {
   await page.focus('#train-seed');

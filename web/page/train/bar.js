@@ -6,6 +6,7 @@
 
 import { formatBytes, formatCount, plural } from '../shared/format.js';
 import { drawn, field, html, taking } from '../shared/template.js';
+import { MEASURED_EVERY } from './scores.js';
 import { MAX_SEED } from './settings.js';
 import { isText, lacksText } from './words.js';
 
@@ -81,18 +82,20 @@ const slider = (room) =>
           @input=${taking((input) => scrub(room, input))} />
         ${run?.change === undefined ? '' : html`<i style="left: ${share(run.change)}"></i>`}
       </div>
-      <p class="note" id="train-change" role="status">${run?.change === undefined ? '' : changeWords(room, run.change)}</p>
+      <p class="note train-roomy" id="train-change" role="status" data-longest=${changeWords(room, end)}>
+        <span>${run?.change === undefined ? '' : changeWords(room, run.change)}</span>
+      </p>
     </div>`;
   });
 
-/** What the history holds. @param {Training} room */
+/** What the history holds, and at which steps. @param {Training} room */
 export const historyNote = (room) =>
   drawn(() => {
     void room.step.value;
     const runs = room.runs.value;
     const count = runs.reduce((sum, { history }) => sum + history.seen.length, 0);
     const bytes = runs.reduce((sum, { history }) => sum + history.bytes, 0);
-    return `The history holds ${plural(count, 'snapshot')}, ${formatBytes(bytes)}.`;
+    return `The history holds ${plural(count, 'snapshot')}, ${formatBytes(bytes)}. Accuracy is measured after every ${MEASURED_EVERY} steps.`;
   });
 
 /** @param {Training} room */

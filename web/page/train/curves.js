@@ -1,15 +1,16 @@
 /**
  * Curves over the steps of a run, as SVG.
  *
- * @import { Seen } from './history.js'
+ * @import { Point } from './history.js'
  *
  * @typedef {object} Curve
  * @property {string} of the class of its colour
- * @property {readonly { x: number, y: number }[]} points
+ * @property {readonly Point[]} points
  *
  * @typedef {object} Curves
  * @property {string} title
  * @property {string} value the latest in words
+ * @property {string} longest the longest that the value may become
  * @property {number} end the last step of the axis
  * @property {number} top the largest value of the axis
  * @property {(value: number) => string} format
@@ -35,22 +36,18 @@ export function thinned(list, most = MOST_POINTS) {
   return list.filter((_, i) => (list.length - 1 - i) % stride === 0);
 }
 
-/** A value of each snapshot. @param {readonly Seen[]} seen @param {'loss' | 'accuracy'} what */
-export const pointsOf = (seen, what) =>
-  thinned(seen.map((one) => ({ x: one.step, y: one[what] })).filter(({ y }) => !Number.isNaN(y)));
-
 /** @param {Curves} description */
-export function curvesChart({ title, value, end, top, format, curves, marks, at }) {
+export function curvesChart({ title, value, longest, end, top, format, curves, marks, at }) {
   const across = scaleLinear([0, end], [LEFT, WIDTH - RIGHT]);
   const up = scaleLinear([0, top], [HEIGHT - BOTTOM, TOP]);
   const path = line(
-    (/** @type {{ x: number, y: number }} */ { x }) => Math.round(10 * across(x)) / 10,
+    (/** @type {Point} */ { x }) => Math.round(10 * across(x)) / 10,
     ({ y }) => Math.round(10 * up(Math.min(y, top))) / 10,
   );
   const upright = (/** @type {number} */ x, /** @type {string} */ of) =>
     svg`<line class=${of} x1=${across(x)} x2=${across(x)} y1=${TOP} y2=${HEIGHT - BOTTOM}></line>`;
   return html`<figure class="train-curve">
-    <figcaption><h3>${title}</h3><span class="train-number">${value}</span></figcaption>
+    <figcaption><h3>${title}</h3><span class="train-number train-roomy" data-longest=${longest}><span>${value}</span></span></figcaption>
     <svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${`${title} over the steps; now ${value}`}>
       ${[0, top / 2, top].map(
         (

@@ -2,9 +2,8 @@
  * All heads of a run as small maps, each with the curves of its scores; and the chosen one large.
  *
  * @import { AttentionMap } from '../../headwise/view.js'
- * @import { Seen } from './history.js'
  * @import { About, Run } from './run.js'
- * @import { HeadName } from './trainer.js'
+ * @import { HeadName, Snapshot } from './trainer.js'
  * @import { Training } from './training.js'
  */
 
@@ -29,7 +28,7 @@ const MOST_NARROW = 4;
 export const scoreName = ({ words }, score) =>
   ['previous token', words.value.answer, 'entropy'][score];
 
-/** A head's map, as the view takes it. @param {Seen} seen @param {number} i which head @param {number} n tokens */
+/** A head's map, as the view takes it. @param {Snapshot} seen @param {number} i which head @param {number} n tokens */
 const weightsOf = ({ maps }, i, n) => ({
   shape: [n, n],
   data: Float32Array.from(maps.subarray(i * n * n, (i + 1) * n * n), (value) => value / 255),
@@ -43,7 +42,7 @@ const sizes = new ResizeObserver((changes) => {
   for (const { target } of changes) drawings.get(target)?.();
 });
 
-/** @param {HTMLCanvasElement} canvas @param {Seen} seen @param {number} i @param {number} n */
+/** @param {HTMLCanvasElement} canvas @param {Snapshot} seen @param {number} i @param {number} n */
 function paint(canvas, seen, i, n) {
   const draw = () => drawWeights(canvas, weightsOf(seen, i, n), { causal: true, max: 1 });
   if (!drawings.has(canvas)) sizes.observe(canvas);
@@ -51,14 +50,14 @@ function paint(canvas, seen, i, n) {
   if (canvas.isConnected) draw();
 }
 
-/** @param {readonly Seen[]} list @param {number} i which head @param {number} end the last step of the axis @param {number} at the step that is shown */
+/** @param {readonly Snapshot[]} list @param {number} i which head @param {number} end the last step of the axis @param {number} at the step that is shown */
 function scoreCurves(list, i, end, at) {
   const first = i * SCORES.length;
   const x = (/** @type {number} */ step) => (WIDTH * step) / end;
   const points = thinned(list, MOST_POINTS);
   const paths = SCORES.map((_, score) =>
     line(
-      (/** @type {Seen} */ one) => Math.round(10 * x(one.step)) / 10,
+      (/** @type {Snapshot} */ one) => Math.round(10 * x(one.step)) / 10,
       (one) => Math.round(10 * (1 + (HEIGHT - 2) * (1 - one.scores[first + score]))) / 10,
     )(points),
   );
@@ -81,7 +80,7 @@ function stopOf({ chosen }, { settings: { layers, heads } }) {
   return { layer: Math.min(layer, layers - 1), head: Math.min(head, heads - 1) };
 }
 
-/** The heads that are muted at the step that is shown. @param {Training} room @param {Run} run @param {Seen} seen */
+/** The heads that are muted at the step that is shown. @param {Training} room @param {Run} run @param {Snapshot} seen */
 const mutedAt = ({ back }, { muted }, seen) => (back.value === null ? muted.value : seen.muted);
 
 /** @param {Training} room @param {Run} run @param {About} about @param {number} i which head */
@@ -143,7 +142,7 @@ export const scoreKey = (room) =>
     </p>`,
   );
 
-/** @param {AttentionMap} map @param {Seen} seen @param {number} i @param {About} about @param {string} name */
+/** @param {AttentionMap} map @param {Snapshot} seen @param {number} i @param {About} about @param {string} name */
 function showLarge(map, seen, i, { ids, characters }, name) {
   const tokens = ids.map((id) => labelOf(characters[id]));
   map.show({ weights: weightsOf(seen, i, ids.length), tokens, causal: true, max: 1, name });

@@ -3,7 +3,7 @@
  *
  * @import { Snapshot } from './trainer.js'
  *
- * @typedef {Snapshot & { loss: number }} Seen loss: of the steps up to it, smoothed; NaN: there were none
+ * @typedef {{ x: number, y: number }} Point a value after step x
  */
 
 /** The most bytes of maps that are kept. */
@@ -13,10 +13,13 @@ const MOST_SNAPSHOTS = 600;
 const SHARE = 0.05;
 
 export class History {
-  /** By their steps. @type {Seen[]} */
+  /** By their steps. @type {Snapshot[]} */
   seen = [];
+  /** After each step, smoothed. @type {Point[]} */
+  loss = [];
+  /** Wherever it was measured. @type {Point[]} */
+  accuracy = [];
   #stride = 1;
-  #loss = NaN;
 
   get bytes() {
     return this.seen.reduce((sum, one) => sum + bytesOf(one), 0);
@@ -26,13 +29,17 @@ export class History {
     return this.seen.at(-1);
   }
 
-  /** @param {Snapshot} snapshot of a later step, or of the last one anew @param {Float32Array} losses since the last one */
+  /** @param {Snapshot} snapshot of a later step, or of the last one anew @param {readonly number[]} losses since the last one */
   add(snapshot, losses) {
-    for (const loss of losses) {
-      this.#loss = Number.isNaN(this.#loss) ? loss : this.#loss + SHARE * (loss - this.#loss);
-    }
-    if (this.last?.step === snapshot.step) this.seen.pop();
-    this.seen.push({ ...snapshot, loss: this.#loss });
+    const { step, accuracy } = snapshot;
+    losses.forEach((loss, i) => {
+      const before = this.loss.at(-1)?.y ?? loss;
+      this.loss.push({ x: step - losses.length + 1 + i, y: before + SHARE * (loss - before) });
+    });
+    if (this.accuracy.at(-1)?.x === step) this.accuracy.pop();
+    if (isMeasured(snapshot)) this.accuracy.push({ x: step, y: accuracy });
+    if (this.last?.step === step) this.seen.pop();
+    this.seen.push(snapshot);
     const most = Math.min(MOST_SNAPSHOTS, Math.floor(MOST_BYTES / bytesOf(snapshot)));
     if (this.seen.length > most) this.#thin(most);
   }
@@ -40,7 +47,7 @@ export class History {
   /** Leaves half of the most at most, evenly: the first of each stretch of steps, and the last of all. @param {number} most */
   #thin(most) {
     const { last } = this;
-    const stretchOf = (/** @type {Seen | undefined} */ one) =>
+    const stretchOf = (/** @type {Snapshot | undefined} */ one) =>
       Math.floor((one?.step ?? -1) / this.#stride);
     while (this.seen.length > most / 2) {
       this.seen = this.seen.filter(
@@ -57,6 +64,9 @@ export class History {
 }
 
 /** @param {Snapshot} snapshot */
+const isMeasured = ({ accuracy }) => !Number.isNaN(accuracy);
+
+/** @param {Snapshot} snapshot */
 const bytesOf = ({ maps, scores, says }) => maps.byteLength + scores.byteLength + says.byteLength;
 
 /** A head does something that is plain to see from this score on. */
@@ -66,16 +76,17 @@ const FORMED_IN_TEXT = 0.3;
 
 /**
  * The moment of the change: from when on half of what is asked is said rightly; in a text, when a head looks at the
- * character before.
+ * character before. Only steps at which accuracy was measured count, so that it is the same at every speed.
  *
- * @param {readonly Seen[]} seen
+ * @param {readonly Snapshot[]} seen
  * @param {{ isText: boolean, scores: number }} about scores: how many a head has, the first is of the token before
  * @returns {number | undefined} a step
  */
 export function changeOf(seen, { isText, scores }) {
-  const looksBack = (/** @type {Seen} */ one) =>
+  const looksBack = (/** @type {Snapshot} */ one) =>
     one.scores.some((score, i) => i % scores === 0 && score >= FORMED_IN_TEXT);
-  const isIt = isText ? looksBack : (/** @type {Seen} */ one) => one.accuracy >= 0.5;
-  const first = seen.findIndex(isIt);
-  return first > 0 ? seen[first].step : undefined;
+  const isIt = isText ? looksBack : (/** @type {Snapshot} */ one) => one.accuracy >= 0.5;
+  const measured = seen.filter(isMeasured);
+  const first = measured.findIndex(isIt);
+  return first > 0 ? measured[first].step : undefined;
 }

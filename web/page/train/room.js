@@ -1,6 +1,7 @@
 /**
  * The Train room: a small transformer learns, and its heads form before one's eyes.
  *
+ * @import { Point } from './history.js'
  * @import { Run } from './run.js'
  * @import { Store } from '../state.js'
  */
@@ -14,7 +15,7 @@ import { isNarrow } from '../shared/narrow.js';
 import { drawn, html, render } from '../shared/template.js';
 import { answers } from './answers.js';
 import { bar, historyNote } from './bar.js';
-import { curvesChart, pointsOf } from './curves.js';
+import { curvesChart, thinned } from './curves.js';
 import { headsGrid, largeHead, scoreKey } from './heads-view.js';
 import { keepView } from './keep-view.js';
 import { ownText, settingsView, taskChoice } from './settings-view.js';
@@ -42,31 +43,35 @@ const percent = (/** @type {number} */ share) => `${Math.round(100 * share)} %`;
 /** @param {Training} room @param {readonly Run[]} runs */
 const charts = (room, runs) =>
   drawn(() => {
-    const seen = runs.map((run) => room.seenOf(run));
+    for (const { version } of runs) void version.value;
     const [end, at] = [room.axis.value, room.shown.value];
     /** @param {'loss' | 'accuracy'} what */
     const curves = (what) =>
       runs.map((run, i) => ({
         of: i === 0 ? 'first' : 'second',
-        points: pointsOf(run.history.seen, what),
+        points: thinned(run.history[what]),
       }));
-    const losses = curves('loss');
-    const highest = Math.max(1, ...losses.flatMap(({ points }) => points.map(({ y }) => y)));
-    /** @param {(i: number) => string} each */
-    const values = (each) => runs.map((_, i) => each(i)).join(' · ');
-    const lossAt = (/** @type {number} */ i) =>
-      losses[i].points.findLast(({ x }) => x <= at)?.y.toFixed(2) ?? '–';
+    const highest = runs
+      .flatMap(({ history }) => history.loss)
+      .reduce((most, { y }) => Math.max(most, y), 1);
+    /** @param {(run: Run) => string} each */
+    const values = (each) => runs.map(each).join(' · ');
+    const isBack = room.back.value !== null;
+    const valueAt = (/** @type {Point[]} */ points) =>
+      (isBack ? points.findLast(({ x }) => x <= at) : points.at(-1))?.y;
     return html`
       ${curvesChart({
         ...{ title: 'Accuracy on new rows', end, at, top: 1, format: percent },
-        value: values((i) => percent(seen[i]?.accuracy ?? 0)),
+        value: values(({ history }) => percent(valueAt(history.accuracy) ?? 0)),
+        longest: values(() => percent(1)),
         curves: curves('accuracy'),
         marks: runs.map(({ change }) => change),
       })}
       ${curvesChart({
         ...{ title: 'Loss', end, at, top: Math.ceil(highest), format: String },
-        value: values(lossAt),
-        curves: losses,
+        value: values(({ history }) => valueAt(history.loss)?.toFixed(2) ?? '–'),
+        longest: values(() => highest.toFixed(2)),
+        curves: curves('loss'),
         marks: runs.map(({ change }) => change),
       })}`;
   });

@@ -4,7 +4,7 @@
  * @import { Connected } from '../shared/connect.js'
  * @import { Signal } from '../shared/signals.js'
  * @import { Settings } from './settings.js'
- * @import { HeadName, Saved } from './trainer.js'
+ * @import { HeadName, Saved, Snapshot } from './trainer.js'
  * @import { TrainWorker } from './worker/train-worker.js'
  *
  * @typedef {Awaited<ReturnType<Connected<TrainWorker>['remote']['start']>>} About
@@ -54,7 +54,7 @@ export class Run {
   /** @param {Saved} [saved] what it goes on from */
   async start(saved) {
     const about = await this.#connected.remote.start(this.settings, saved);
-    this.#add(about.first, new Float32Array(0));
+    this.#add([{ losses: [], snapshot: about.first }]);
     this.muted.value = about.muted;
     this.about.value = about;
   }
@@ -62,16 +62,18 @@ export class Run {
   /** @param {number} steps */
   async advance(steps) {
     const before = performance.now();
-    const { losses, snapshot } = await this.#connected.remote.advance(steps);
+    const seen = await this.#connected.remote.advance(steps);
     this.#msPerStep = (performance.now() - before) / steps;
-    if (!this.isEnded) this.#add(snapshot, losses);
+    if (!this.isEnded) this.#add(seen);
   }
 
-  /** @param {import('./trainer.js').Snapshot} snapshot @param {Float32Array} losses */
-  #add(snapshot, losses) {
-    this.history.add(snapshot, losses);
+  /** @param {readonly { losses: readonly number[], snapshot: Snapshot }[]} seen in the order of their steps */
+  #add(seen) {
     const how = { isText: isText(this.settings), scores: SCORES.length };
-    this.change ??= changeOf(this.history.seen, how);
+    for (const { losses, snapshot } of seen) {
+      this.history.add(snapshot, losses);
+      this.change ??= changeOf(this.history.seen, how);
+    }
     this.version.value++;
   }
 
@@ -82,7 +84,7 @@ export class Run {
     const isMuted = others.length === this.muted.peek().length;
     this.muted.value = isMuted ? [...others, { layer, head }] : others;
     const snapshot = await this.#connected.remote.mute({ layer, head }, isMuted);
-    if (!this.isEnded) this.#add(snapshot, new Float32Array(0));
+    if (!this.isEnded) this.#add([{ losses: [], snapshot }]);
   }
 
   /** What the run was at a step, or is now, to go on from. @param {number} [step] */

@@ -10,7 +10,7 @@ import { LOST } from '../shared/kept-texts.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { CHOICES, nextSeed, TASKS } from './settings.js';
 import { LEAST_TEXT } from './tasks/text.js';
-import { knownOf, leftOut, TASK_WORDS } from './words.js';
+import { differenceOf, knownOf, leftOut, TASK_WORDS } from './words.js';
 
 /** @param {Training} room */
 export const taskChoice = (room) =>
@@ -52,7 +52,7 @@ const textForm = (room) => html`<form class="train-own" @submit=${(
 ) => {
   event.preventDefault();
   const text = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('text'));
-  room.change({ text });
+  room.trainOn(text);
 }}>
   <div class="field">
     <label for="train-text">Your text: ${LEAST_TEXT} characters or more; some pages are better</label>
@@ -81,6 +81,9 @@ function others(settings) {
   return all.filter((one) => one !== false);
 }
 
+/** @param {string} words */
+const asTitle = (words) => `${words[0].toUpperCase()}${words.slice(1)}`;
+
 /** @param {Training} room */
 const comparison = (room) =>
   drawn(() => {
@@ -89,10 +92,12 @@ const comparison = (room) =>
     const isSame = (/** @type {Partial<Settings>} */ part) =>
       JSON.stringify({ ...settings, ...part }) === JSON.stringify(other);
     const chosen = other ? (choices.find(([, , part]) => isSame(part))?.[0] ?? 'own') : 'none';
+    // None of the choices: an address has it, or the first run was changed since.
+    const own = other && chosen === 'own' ? [['own', asTitle(differenceOf(settings, other))]] : [];
     return field(
       'Beside it',
       'train-other',
-      [['none', 'No other run'], ...choices],
+      [['none', 'No other run'], ...choices, ...own],
       chosen,
       (value) => {
         const part = choices.find(([name]) => name === value)?.[2];

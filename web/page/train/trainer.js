@@ -9,7 +9,7 @@
  *
  * @typedef {object} Snapshot what is seen after a step
  * @property {number} step steps done
- * @property {number} accuracy share of what held-out rows ask that the model says
+ * @property {number} accuracy share of what held-out rows ask that the model says; NaN: not measured at this step
  * @property {Uint8Array} maps of the example: [layers, heads, tokens, tokens], 255 is a weight of 1
  * @property {Float32Array} scores [layers, heads, SCORES]
  * @property {Uint8Array} says for each of the example's tokens, what comes next according to the model
@@ -30,7 +30,7 @@ import { Gpt2 } from '../../headwise/gpt2.js';
 import { tensor } from '../../headwise/index.js';
 import { HeadScorer } from '../explore/scores.js';
 import { drawWeights, groupsOf, optionsOf } from './model.js';
-import { SCORES } from './scores.js';
+import { MEASURED_EVERY, SCORES } from './scores.js';
 import { batchOf, BETAS, takeStep } from './step.js';
 import { randomBelow } from './tasks/random.js';
 import { IGNORED, times } from './tasks/task.js';
@@ -113,8 +113,13 @@ export class Trainer {
     return value;
   }
 
-  /** @returns {Snapshot} */
-  snapshot() {
+  /** Whether accuracy is measured at the present step. */
+  get isMeasured() {
+    return this.step % MEASURED_EVERY === 0;
+  }
+
+  /** @param {boolean} [measures] accuracy too, which takes almost as long as a step @returns {Snapshot} */
+  snapshot(measures = this.isMeasured) {
     const { ids } = this.example;
     const { weights, logits } = this.model.forward(ids, { needWeights: true, logits: 'all' });
     const { vocabSize } = this.model.options;
@@ -123,7 +128,8 @@ export class Trainer {
     const written = this.#task.prompt ? this.#write() : '';
     const seen = this.#look(weights);
     const { step, muted } = this;
-    return { step, accuracy: this.#accuracy(), ...seen, says, written, muted };
+    const accuracy = measures ? this.#accuracy() : NaN;
+    return { step, accuracy, ...seen, says, written, muted };
   }
 
   /** @param {Tensor[]} weights of the example, layer after layer */

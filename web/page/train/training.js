@@ -134,6 +134,13 @@ export class Training {
     this.set(changed(this.#store.get().train, part));
   }
 
+  /** Trains on a text; one that no run could start with is refused anew. @param {string} text */
+  trainOn(text) {
+    const isSame = text === this.settings.peek().text;
+    this.change({ text });
+    if (isSame && this.#isOver) this.restart();
+  }
+
   /** Chooses another task, with its own settings. @param {TaskName} task */
   choose(task) {
     this.#text = this.settings.peek().text || this.#text;

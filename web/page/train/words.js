@@ -13,7 +13,7 @@
  * @property {number} steps after which it pauses
  */
 
-import { formatCount } from '../shared/format.js';
+import { formatCount, plural } from '../shared/format.js';
 import { LEAST_TEXT, RARE } from './tasks/text.js';
 
 /** @type {Readonly<Record<TaskName, TaskWords>>} */
@@ -127,10 +127,14 @@ export const leftOut = (learnt) =>
     : `${learntWords(learnt)}. ${RARE} stands for each of the others, so that all keep their places.`;
 
 /** Why no training begins. @param {Learnt} learnt of a text too short */
-export const tooShort = (learnt) =>
-  learnt.of < LEAST_TEXT
-    ? `Paste a text of at least ${LEAST_TEXT} characters above, then press “Train on this text”.`
+export function tooShort(learnt) {
+  const { of } = learnt;
+  if (of === 0)
+    return `Paste a text of at least ${LEAST_TEXT} characters above, then press “Train on this text”.`;
+  return of < LEAST_TEXT
+    ? `This text has ${plural(of, 'character')}; at least ${LEAST_TEXT} are needed.`
     : `${learntWords(learnt)}, and training takes ${LEAST_TEXT}. Paste a longer text.`;
+}
 
 /** What differs between two runs, in words. @param {Settings} a @param {Settings} b */
 export function differenceOf(a, b) {

@@ -61,7 +61,7 @@ async function start(settings, saved) {
   const { muted } = trainer;
   const parameters = trainer.model.parameterCount();
   const { characters, prompt, learnt } = task;
-  const first = trainer.snapshot();
+  const first = trainer.snapshot(true);
   const what = { characters: [...characters], ids, targets, prompt, learnt };
   return { ...what, parameters, muted, first };
 }
@@ -71,15 +71,20 @@ function run() {
   throw new PageError('ERR_LOAD', 'No run has begun.');
 }
 
-/** @param {number} steps */
+/** Does steps: what is seen at the last one, and at each at which accuracy is measured, with the losses up to it. @param {number} steps */
 function advance(steps) {
   const { trainer, checkpoints } = run();
-  const losses = Float32Array.from({ length: steps }, () => {
-    const loss = trainer.train();
+  const seen = [];
+  /** @type {number[]} */
+  let losses = [];
+  for (let left = steps; left > 0; left--) {
+    losses.push(trainer.train());
     checkpoints.add(trainer);
-    return loss;
-  });
-  return { losses, snapshot: trainer.snapshot() };
+    if (left > 1 && !trainer.isMeasured) continue;
+    seen.push({ losses, snapshot: trainer.snapshot() });
+    losses = [];
+  }
+  return seen;
 }
 
 /** @param {HeadName} head @param {boolean} isMuted */
@@ -87,7 +92,7 @@ function mute(head, isMuted) {
   const { trainer, checkpoints } = run();
   checkpoints.note({ step: trainer.step, head, isMuted });
   trainer.mute(head, isMuted);
-  return trainer.snapshot();
+  return trainer.snapshot(true);
 }
 
 /** What the run was at a step, or what it is now. @template T @param {number | undefined} step @param {(trainer: Trainer) => T} act */
