@@ -23,6 +23,18 @@ test('tensor takes nested arrays, and toNested gives them back', () => {
   assert.deepEqual(x.toNested(), nested);
 });
 
+test('an engine’s functions work alone, taken out of it', async () => {
+  const { matmul, softmax, enableGrad, isGradEnabled, dispose } = await load({ threads: 1 });
+  assert.deepEqual(matmul(tensor([[1, 2]]), tensor([[3], [4]])).toNested(), [[11]]);
+  assert.deepEqual(
+    [tensor([0, 0]), tensor([5])].map((x) => softmax(x).toNested()),
+    [[0.5, 0.5], [1]],
+  );
+  assert.equal(enableGrad(isGradEnabled), true);
+  dispose();
+  throwsCode(() => softmax(tensor([1])), 'ERR_DISPOSED');
+});
+
 test('tensor takes typed arrays with a shape, and owns what it holds', () => {
   const source = new Float64Array([1, 2, 3, 4]);
   const x = tensor(source, [2, 2]);

@@ -49,6 +49,13 @@ export class Headwise extends EngineClasses {
       threads,
       threadsReason,
     });
+    // Alone too, as in `const { matmul } = hw`.
+    const methods = Object.getOwnPropertyDescriptors(Headwise.prototype);
+    for (const [name, { value }] of Object.entries(methods)) {
+      if (!value || value === Headwise) continue;
+      const bound = { value: value.bind(this), writable: true, configurable: true };
+      Object.defineProperty(this, name, bound);
+    }
   }
 
   /** Size of the engine's memory in bytes. The memory grows with need and never shrinks. */
