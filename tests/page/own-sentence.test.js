@@ -1,6 +1,6 @@
 // The visitor's own text: tokens, long texts, cancelling, errors.
 import assert from 'node:assert/strict';
-import { cells, colours, pageTest, rerun, settled, textOf } from './harness.js';
+import { cells, colours, pageTest, rerun, settled, textOf, widths } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -233,5 +233,28 @@ pageTest(
       void (await page.waitForFunction(() => document.getElementById('message')?.textContent, {
         timeout: 60_000,
       })),
+  },
+);
+
+pageTest(
+  'no button beside the text moves sideways when its note grows',
+  '#compare?source=own',
+  async (page) => {
+    const places = () =>
+      page.$$eval('#own button', (buttons) =>
+        buttons.map((button) => {
+          const own = /** @type {Element} */ (document.getElementById('own'));
+          const { left, top } = button.getBoundingClientRect();
+          return [left, top - own.getBoundingClientRect().top];
+        }),
+      );
+    for (const width of widths) {
+      await page.setViewport({ width, height: 900 });
+      const before = await places();
+      await rerun(page, () => page.click('#longest'));
+      assert.match(await textOf(page, '#token-count'), /too long for the address/);
+      assert.deepEqual(await places(), before);
+      await rerun(page, () => enter(page, `A window of ${width} pixels`));
+    }
   },
 );
