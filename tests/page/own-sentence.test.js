@@ -53,6 +53,17 @@ pageTest(
     );
     assert.equal(tokens.at(-1), '!');
     assert.match(tokens[0] ?? '', /^‹f0 9f/);
+    assert.equal(
+      await textOf(page, '#token-signs'),
+      `${tokens[0]} holds part of a character, written in bytes.`,
+    );
+    await rerun(page, () => enter(page, 'a b\u{1f99c}'));
+    assert.match(
+      await textOf(page, '#token-signs'),
+      /^␣ is a space; ‹[\da-f ]+› holds part of a character, written in bytes\.$/,
+    );
+    await rerun(page, () => enter(page, 'one two'));
+    assert.equal(await textOf(page, '#token-signs'), '␣ is a space.');
   },
 );
 
@@ -199,7 +210,7 @@ pageTest(
     const hash = await page.evaluate(() => location.hash);
     await page.reload();
     await settled(page);
-    assert.match(await textOf(page, '#token-count'), /^10 tokens, \d+ distinct$/);
+    assert.match(await textOf(page, '#token-count'), /^10 tokens, \d+ distinct\.$/);
     assert.equal(await isLost(), true);
     assert.equal(await page.evaluate(() => location.hash), hash);
     await rerun(page, () => page.click('#sample'));
