@@ -1,7 +1,7 @@
 // The Compare room: what its first screen says, the drawing of what is fused, and the plots.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
-import { crash, pageTest, rerun, textOf } from './harness.js';
+import { crash, pageTest, rerun, settled, textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -38,6 +38,36 @@ pageTest(
     assert.deepEqual(ways, ['#explore', '#train', '#lessons?lesson=fused', '#bench']);
   },
 );
+
+/** How much of what is seen moves while the page loads, as Chromium counts it. @param {Page} page */
+async function shiftOnLoad(page) {
+  await page.evaluateOnNewDocument(() => {
+    const counted = /** @type {{ shift: number }} */ (/** @type {unknown} */ (globalThis));
+    counted.shift = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries())
+        counted.shift += /** @type {{ value: number }} */ (/** @type {unknown} */ (entry)).value;
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  await page.reload();
+  await settled(page);
+  return page.evaluate(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return /** @type {{ shift: number }} */ (/** @type {unknown} */ (globalThis)).shift;
+  });
+}
+
+if (engine.hasCdp)
+  for (const [width, height] of [
+    [1440, 900],
+    [1280, 800],
+    [390, 844],
+  ])
+    pageTest(`nothing moves while a window of ${width} × ${height} loads`, '', async (page) => {
+      await page.setViewport({ width, height });
+      const shift = await shiftOnLoad(page);
+      assert.ok(shift <= 0.05, `${shift}`);
+    });
 
 pageTest(
   'agreement comes first, and the notebooks’ tables are named as other draws',

@@ -1,6 +1,7 @@
 // Texts of every script in the Explore room: their direction, and characters that are split over tokens.
 import assert from 'node:assert/strict';
 import { roomTest } from './explore-room.js';
+import { textOf } from './harness.js';
 
 const TEXT = 'שלום é 日本 👍 ab';
 
@@ -17,6 +18,10 @@ roomTest(
     for (const character of TEXT.replace(/[ab ]/g, '')) assert.ok(told.has(character), character);
     for (const [words, title] of tokens)
       if (!words?.startsWith('‹')) assert.equal(title, null, String(words));
+    assert.equal(
+      await textOf(page, '#explore-sign'),
+      `␣ is a space; ${parts[0][0]} holds part of a character, written in bytes.`,
+    );
     await page.select('#explore-tint', 'loss');
     await page.waitForSelector('#explore-text [title^="part of é; loss"]');
   },

@@ -1,6 +1,6 @@
 // The visitor's own text: tokens, long texts, cancelling, errors.
 import assert from 'node:assert/strict';
-import { cells, colours, pageTest, rerun, settled, textOf } from './harness.js';
+import { cells, colours, pageTest, rerun, settled, textOf, widths } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -53,6 +53,17 @@ pageTest(
     );
     assert.equal(tokens.at(-1), '!');
     assert.match(tokens[0] ?? '', /^‹f0 9f/);
+    assert.equal(
+      await textOf(page, '#token-signs'),
+      `${tokens[0]} holds part of a character, written in bytes.`,
+    );
+    await rerun(page, () => enter(page, 'a b\u{1f99c}'));
+    assert.match(
+      await textOf(page, '#token-signs'),
+      /^␣ is a space; ‹[\da-f ]+› holds part of a character, written in bytes\.$/,
+    );
+    await rerun(page, () => enter(page, 'one two'));
+    assert.equal(await textOf(page, '#token-signs'), '␣ is a space.');
   },
 );
 
@@ -199,7 +210,7 @@ pageTest(
     const hash = await page.evaluate(() => location.hash);
     await page.reload();
     await settled(page);
-    assert.match(await textOf(page, '#token-count'), /^10 tokens, \d+ distinct$/);
+    assert.match(await textOf(page, '#token-count'), /^10 tokens, \d+ distinct\.$/);
     assert.equal(await isLost(), true);
     assert.equal(await page.evaluate(() => location.hash), hash);
     await rerun(page, () => page.click('#sample'));
@@ -233,5 +244,28 @@ pageTest(
       void (await page.waitForFunction(() => document.getElementById('message')?.textContent, {
         timeout: 60_000,
       })),
+  },
+);
+
+pageTest(
+  'no button beside the text moves sideways when its note grows',
+  '#compare?source=own',
+  async (page) => {
+    const places = () =>
+      page.$$eval('#own button', (buttons) =>
+        buttons.map((button) => {
+          const own = /** @type {Element} */ (document.getElementById('own'));
+          const { left, top } = button.getBoundingClientRect();
+          return [left, top - own.getBoundingClientRect().top];
+        }),
+      );
+    for (const width of widths) {
+      await page.setViewport({ width, height: 900 });
+      const before = await places();
+      await rerun(page, () => page.click('#longest'));
+      assert.match(await textOf(page, '#token-count'), /too long for the address/);
+      assert.deepEqual(await places(), before);
+      await rerun(page, () => enter(page, `A window of ${width} pixels`));
+    }
   },
 );

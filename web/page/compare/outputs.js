@@ -13,6 +13,7 @@ import { DEFAULTS } from '../state.js';
 import { linkWords } from '../shared/kept-texts.js';
 import { showMaps } from '../shared/map-view.js';
 import { matrixTable } from '../shared/matrix-table.js';
+import { signWords } from '../shared/tokenize.js';
 import { showTokens } from './token-strip.js';
 
 /** @param {number[]} shape */
@@ -40,8 +41,9 @@ export function showSentence({ tokens, inputs, distinct, width, settings }) {
   showTokens(byId('tokens', HTMLElement), tokens, inputs);
   say(
     'token-count',
-    `${plural(n, 'token')}, ${formatCount(distinct)} distinct${linkWords(settings.text)}`,
+    `${plural(n, 'token')}, ${formatCount(distinct)} distinct${linkWords(settings.text)}.`,
   );
+  say('token-signs', signWords(tokens));
   say(
     'embedding-words',
     settings.source === 'example'

@@ -4,9 +4,11 @@
  * @import { Token } from '../types.js'
  */
 
+import { BYTES } from '../shared/tokenize.js';
+
 /** @param {string} text a token's name @returns {number[] | undefined} its bytes, if it is part of a character */
 function bytesOf(text) {
-  const [, bytes] = /^‹([\da-f]{2}(?: [\da-f]{2})*)›$/.exec(text) ?? [];
+  const [, bytes] = BYTES.exec(text) ?? [];
   return bytes?.split(' ').map((byte) => Number.parseInt(byte, 16));
 }
 

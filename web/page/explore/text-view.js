@@ -7,7 +7,7 @@
  */
 
 import { formatList } from '../shared/format.js';
-import { SPACE } from '../shared/tokenize.js';
+import { signWords, SPACE } from '../shared/tokenize.js';
 import { computed, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, nothing, select } from '../shared/template.js';
 import { wholeCharacters } from './characters.js';
@@ -253,10 +253,6 @@ export const tintChoice = (room) =>
       </div>`,
   );
 
-/** The sign in tokens' names. @param {Explorer} room */
-const signWords = (room) =>
-  room.run.value?.tokens.some(({ text }) => text.includes('␣')) ? '␣ is a space.' : '';
-
 /** How many unknown words or characters are named. */
 const NAMED = 5;
 
@@ -273,5 +269,5 @@ function unknownWords({ run }) {
 export const tintNote = (room) =>
   html`<span id="explore-text-note">${drawn(() => tintWords(room))}</span>
     <span id="explore-unknown">${drawn(() => unknownWords(room))}</span>
-    <span id="explore-sign">${drawn(() => signWords(room))}</span>
+    <span id="explore-sign">${drawn(() => signWords(room.run.value?.tokens ?? []))}</span>
     <span id="explore-loss">${drawn(() => lossWords(room))}</span>`;

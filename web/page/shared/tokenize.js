@@ -66,6 +66,19 @@ export function labelOf(piece) {
     .replace(/[\p{C}\p{Z}]/gu, nameOf);
 }
 
+/** A label of bytes, as labelOf writes it. */
+export const BYTES = /^\u2039([\da-f]{2}(?: [\da-f]{2})*)\u203a$/;
+
+/** What signs in tokens' labels stand for, of those that are there. @param {readonly { text: string }[]} tokens */
+export function signWords(tokens) {
+  const bytes = tokens.find(({ text }) => BYTES.test(text));
+  const said = [
+    ...(tokens.some(({ text }) => text.includes(SPACE)) ? [`${SPACE} is a space`] : []),
+    ...(bytes ? [`${bytes.text} holds part of a character, written in bytes`] : []),
+  ];
+  return said.length > 0 ? `${said.join('; ')}.` : '';
+}
+
 /**
  * @param {string} text
  * @returns {Promise<Token[]>}

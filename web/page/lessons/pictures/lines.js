@@ -15,14 +15,20 @@ const SIZE = { width: 520, height: 300, left: 48, right: 92, top: 26, bottom: 42
 const APART = 15;
 
 /** Dashes, so that curves are told apart without their colours. */
-const DASHES = ['', '6 3', '2 3', '8 3 2 3'];
+const DASHES = ['', '6 3', '2 3', '8 3 2 3', '14 4', '8 3 2 3 2 3'];
 
-/** Moves what is closer than APART, from the top. @param {number[]} places */
-function spread(places) {
+/** Of more points the dots would hide the dashes. */
+const MOST_DOTS = 32;
+
+/** Moves what is closer than APART: down, and from the lowest place up. @param {number[]} places @param {number} lowest */
+function spread(places, lowest) {
   const order = places.map((_, i) => i).sort((a, b) => places[a] - places[b]);
   const moved = [...places];
   order.forEach((at, i) => {
     if (i > 0) moved[at] = Math.max(moved[at], moved[order[i - 1]] + APART);
+  });
+  order.reverse().forEach((at, i) => {
+    moved[at] = Math.min(moved[at], i > 0 ? moved[order[i - 1]] - APART : lowest);
   });
   return moved;
 }
@@ -39,7 +45,9 @@ export function linesOf({ name, x, series, xLabel, yLabel }) {
   const placeY = (/** @type {number} */ v) =>
     height - bottom - ((v - low) / (high - low || 1)) * (height - top - bottom);
   const xTicks = x.length <= 13 ? x : ticksOf(from, to).filter((v) => v >= from && v <= to);
-  const ends = spread(series.map(({ values }) => placeY(values[values.length - 1])));
+  const last = series.map(({ values }) => placeY(values[values.length - 1]));
+  const ends = spread(last, height - bottom);
+  const dotted = x.length <= MOST_DOTS ? x : [];
   const write = (/** @type {number} */ v) => String(v).replace('-', '−');
   return html`<svg
       class="line-chart"
@@ -59,14 +67,14 @@ export function linesOf({ name, x, series, xLabel, yLabel }) {
       <text class="tick-x" x=${(left + width - right) / 2} y=${height - 8}>${xLabel}</text>
       <text class="axis-y" x="4" y="12">${yLabel}</text>
       ${series.map(({ label, values }, i) => {
-        const style = `--series-colour: ${colourOf(i)}`;
+        const style = `--series-colour: ${colourOf(i, series.length)}`;
         const points = values.map((v, at) => `${placeX(x[at])},${placeY(v)}`);
         return svg`<g style=${style}>
           <polyline points=${points.join(' ')} stroke-dasharray=${DASHES[i % DASHES.length]} />
-          ${values.map(
+          ${dotted.map(
             (v, at) =>
-              svg`<circle cx=${placeX(x[at])} cy=${placeY(v)} r="2.6">
-                <title>${label}, ${xLabel} ${x[at]}: ${formatWeight(v)}</title></circle>`,
+              svg`<circle cx=${placeX(v)} cy=${placeY(values[at])} r="2.6">
+                <title>${label}, ${xLabel} ${v}: ${formatWeight(values[at])}</title></circle>`,
           )}
           <text class="line-name" x=${width - right + 8} y=${ends[i]}>${label}</text>
         </g>`;
