@@ -5,10 +5,9 @@
  * - Numbers are 32-bit floats, matrices are row-major, sizes and strides count floats (not bytes).
  * - Use a context from one thread at a time. Contexts are independent of each other.
  * - Input and output must not overlap, except where a comment allows it.
- * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. An array of no elements is required too,
- *   unless the comment says that nothing is written then. Given a NULL object, a function without a status returns NULL
- *   or 0, or does nothing, unless its comment says otherwise. Pointers to configs and to results of creation must not be
- *   NULL.
+ * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. An array of no elements may be required
+ *   too. Given a NULL object, a function without a status returns NULL or 0, or does nothing, unless its comment says
+ *   otherwise. Pointers to configs and to results of creation must not be NULL.
  * - Arrays have the sizes that a call says. No function can check that.
  * - Functions that take a module or a trace as const may run on several threads at once, each with its own context. The
  *   other functions of a module need it alone.
@@ -580,9 +579,9 @@ hw_status hw_module_parameter(hw_module *module, size_t index, hw_parameter_info
 size_t hw_module_find_parameter(hw_module *module, const char *name);
 
 /* hw_module_load copies source [rows, shape[1]] to rows [first_row, first_row + rows) of a parameter; hw_module_store
- * copies those rows to target. A column of a float16 weight of GPT-2 has one power of two for all loads: of elements
- * much larger than those before, the smaller ones are rounded again, the smallest to 0, and a column that is NaN stays so.
- * Load it whole to replace it. HW_ERROR_SHAPE: rows beyond shape[0]. HW_ERROR_VALUE: index is out of range, a
+ * copies those rows to target. A column of a float16 weight of GPT-2 has one power of two for all loads: if a later load has
+ * much larger elements, those before are rounded again, the smallest to 0; and a column that is NaN stays so. Load it whole to
+ * replace it. HW_ERROR_SHAPE: rows beyond shape[0]. HW_ERROR_VALUE: index is out of range, a
  * pointer is NULL, or only some rows are loaded of a parameter that loads_whole. */
 hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
 hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);

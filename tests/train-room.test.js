@@ -221,11 +221,12 @@ test('the history stays within its bound, and finds what was seen at a step', ()
   const history = new History();
   for (let step = 0; step < 5000; step++) history.add(snapshot(step, step / 5000), [1, 2]);
   assert.ok(history.seen.length <= 600 && history.seen.length > 250);
+  assert.ok(history.loss.length <= 4000 && history.accuracy.length <= 4000);
   assert.equal(history.last?.step, 4999);
   assert.equal(history.seen[0].step, 0);
   const { y: loss = NaN } = history.loss.at(-1) ?? {};
   assert.ok(loss > 1.4 && loss < 1.6);
-  assert.deepEqual([history.loss.at(-1)?.x, history.accuracy.length], [4999, 5000]);
+  assert.deepEqual([history.loss.at(-1)?.x, history.accuracy.at(-1)?.x], [4999, 4999]);
   const found = history.at(1000).step;
   assert.ok(found <= 1000 && found > 980);
   // Whatever the steps are that a call ends at.

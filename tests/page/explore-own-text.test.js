@@ -1,6 +1,6 @@
 // The visitor's own text in Explore: it stays at hand, and what a text says is in sight.
 import assert from 'node:assert/strict';
-import { reread, ROOM, roomTest, says, write } from './explore-room.js';
+import { reread, ROOM, roomTest, says, scored, write } from './explore-room.js';
 import { pageTest } from './harness.js';
 import { pause, reached } from './train-room.js';
 
@@ -51,6 +51,18 @@ roomTest('a text that is too long has its editor open after a reload', '', async
   assert.equal(await textIn(page), long);
 });
 
+pageTest(
+  'the editor stays closed after a model that could not be opened',
+  '#explore?model=none',
+  async (page) => {
+    await says(page, '#explore-message', /There is no model "none" here/);
+    await choose(page, 'model', 'austen');
+    await scored(page);
+    assert.equal((await page.$$('#explore-edit[aria-expanded=true]')).length, 0);
+  },
+  { ready: async (page) => void (await page.waitForSelector('#explore-message.error')) },
+);
+
 roomTest('of a long text the token is in sight that its tints are about', '', async (page) => {
   await reread(page, () => write(page, `${'the house was large. '.repeat(30)}It was very`));
   await says(page, '#explore-text-note', /^Tinted: “␣very”/);
@@ -80,5 +92,9 @@ pageTest(
       timeout: 10_000,
     });
   },
-  { ready: async (page) => void (await reached(page, 1)) },
+  {
+    ready: async (page) => void (await reached(page, 1)),
+    // The model that Explore was reading when another was opened.
+    isMeant: /^failed: .*\.safetensors$/,
+  },
 );

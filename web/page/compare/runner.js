@@ -72,7 +72,9 @@ class Runner {
     this.#say(words + still, code !== 'ERR_CANCELLED');
     this.#again.hidden = code !== 'ERR_CANCELLED';
     this.#count.textContent = ''; // of the text of the last result
-    if (!this.#hasResult) this.#note.textContent = 'Nothing has been computed yet.';
+    if (this.#hasResult) return;
+    this.#note.textContent = 'Nothing has been computed yet.';
+    this.#main.classList.add('without-result');
   }
 
   cancel() {

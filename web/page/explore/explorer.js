@@ -88,6 +88,8 @@ export class Explorer {
   focus = new Focus();
 
   /** What the address holds. @type {Signal<ExploreState>} */ state;
+  /** What the visitor wrote last, or the address had at first. @type {Signal<string | null>} */
+  ownText = signal(null);
   isShown = signal(false);
   isDark = signal(this.#dark.matches);
   #place = signal(NOWHERE);
@@ -121,6 +123,7 @@ export class Explorer {
   constructor(store) {
     this.#store = store;
     this.state = signal(store.get().explore);
+    this.ownText.value = store.get().explore.text || null;
     this.isShown.value = store.get().room === 'explore';
     store.subscribe(({ explore, room }) =>
       batch(() => ([this.state.value, this.isShown.value] = [explore, room === 'explore'])),

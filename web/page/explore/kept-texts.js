@@ -14,6 +14,8 @@ export function connectKeptTexts(room) {
     const { text, kept } = room.state.value;
     if (!isLinkable(text)) keepText(/** @type {string} */ (text));
     const found = kept === null ? undefined : keptText(kept);
-    if (found !== undefined) room.set({ text: found, kept: null });
+    if (found === undefined) return;
+    room.ownText.value = found;
+    room.set({ text: found, kept: null });
   });
 }

@@ -1,7 +1,6 @@
 /**
  * Which model reads which text.
  *
- * @import { Signal } from '../shared/signals.js'
  * @import { Explorer } from './explorer.js'
  */
 
@@ -33,25 +32,21 @@ export function modelChoice({ state, own, choices }) {
 }
 
 /** Texts to begin with. @param {Explorer} room */
-export function textChoice({ state, model, choices, hasModel, isBusy }) {
+export function textChoice({ state, model, choices, hasModel, ownText }) {
   const isIds = computed(() => model.value?.sample !== undefined);
   const others = computed(() =>
     isIds.value ? [] : (pageModel(state.value.model)?.texts ?? TEXTS),
   );
-  const isOwn = (/** @type {string | null} */ text) =>
-    text !== null && others.value.every(([, words]) => words !== text);
-  /** The visitor's own text: it stays at hand. @type {Signal<string | null>} */
-  const mine = signal(null);
-  effect(() => {
-    const { text } = state.value;
-    if (!isBusy.value && !isIds.value && text?.trim() && isOwn(text)) mine.value = text;
-  });
+  /** What the visitor wrote stays at hand. */
+  const mine = computed(() =>
+    isIds.value || others.value.some(([, words]) => words === ownText.value) ? null : ownText.value,
+  );
   return drawn(() => {
     const { text } = state.value;
     const texts = [['', 'The sample'], ...others.value.map(([title], i) => [String(i), title])];
     const at = others.value.findIndex(([, words]) => words === text);
     const chosen = text === null ? '' : at >= 0 ? String(at) : 'own';
-    const hasOwn = chosen === 'own' || (mine.value !== null && !isIds.value);
+    const hasOwn = chosen === 'own' || mine.value !== null;
     const all = hasOwn ? [...texts, ['own', 'Your own text']] : texts;
     const wordsOf = (/** @type {string} */ value) =>
       value === '' ? null : value === 'own' ? mine.value : others.value[Number(value)][1];
@@ -73,11 +68,11 @@ function countWords({ run, model, state, message, isBusy }) {
 
 /** The button that opens the editor, and the editor. @param {Explorer} room */
 export function textEditor(room) {
-  const { text, sample, choices, hasModel, model, run, message } = room;
+  const { text, sample, choices, hasModel, model, run, message, ownText } = room;
   const isOpen = signal(false);
   effect(() => {
     // There is nothing else to do than to type.
-    const isUnread = !run.value && message.value.isError;
+    const isUnread = hasModel.value && !run.value && message.value.isError;
     if (text.value.trim() === '' || isUnread) isOpen.value = true;
   });
   const input = () => byId('explore-input', HTMLTextAreaElement);
@@ -89,7 +84,9 @@ export function textEditor(room) {
   let typing;
   const take = () => {
     clearTimeout(typing);
-    if (input().value !== text.peek()) choices.read(input().value);
+    const written = input().value;
+    if (written.trim() !== '' && model.peek()?.sample === undefined) ownText.value = written;
+    if (written !== text.peek()) choices.read(written);
   };
   const typed = () => {
     clearTimeout(typing);

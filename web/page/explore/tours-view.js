@@ -7,7 +7,7 @@
  */
 
 import { isRemembered, remember } from '../shared/remember.js';
-import { signal } from '../shared/signals.js';
+import { effect, signal } from '../shared/signals.js';
 import { drawn, html, nothing } from '../shared/template.js';
 import { percent } from './next-token.js';
 import { TOURS } from './tours.js';
@@ -46,6 +46,9 @@ export function tours(room) {
   const isNew = signal(!isRemembered(KEY, true));
   /** What was seen before the tour: who skips it goes back there. @type {ExploreState | undefined} */
   let before;
+  effect(() => {
+    if (!room.state.value.tour) before = undefined;
+  });
   const went = () => {
     remember(KEY, true);
     isNew.value = false;
@@ -62,7 +65,6 @@ export function tours(room) {
   const end = () => go(null);
   const skip = () => {
     room.set({ ...before, tour: null });
-    before = undefined;
     went();
   };
 

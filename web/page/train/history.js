@@ -6,11 +6,23 @@
  * @typedef {{ x: number, y: number }} Point a value after step x
  */
 
+import { MEASURED_EVERY } from './scores.js';
+
 /** The most bytes of maps that are kept. */
 const MOST_BYTES = 6 * 2 ** 20;
 const MOST_SNAPSHOTS = 600;
+/** The most points of a curve. */
+const MOST_POINTS = 4000;
 /** Each step's rows shake its loss: how much a step counts. */
 const SHARE = 0.05;
+
+/** Adds a point; of too many, every other one goes, but not the last. @param {Point[]} points @param {Point} point */
+function addPoint(points, point) {
+  points.push(point);
+  if (points.length <= MOST_POINTS) return;
+  const left = points.filter((_, i) => (points.length - 1 - i) % 2 === 0);
+  points.splice(0, points.length, ...left);
+}
 
 export class History {
   /** By their steps. @type {Snapshot[]} */
@@ -34,10 +46,11 @@ export class History {
     const { step, accuracy } = snapshot;
     losses.forEach((loss, i) => {
       const before = this.loss.at(-1)?.y ?? loss;
-      this.loss.push({ x: step - losses.length + 1 + i, y: before + SHARE * (loss - before) });
+      const y = before + SHARE * (loss - before);
+      addPoint(this.loss, { x: step - losses.length + 1 + i, y });
     });
     if (this.accuracy.at(-1)?.x === step) this.accuracy.pop();
-    if (isMeasured(snapshot)) this.accuracy.push({ x: step, y: accuracy });
+    if (!Number.isNaN(accuracy)) addPoint(this.accuracy, { x: step, y: accuracy });
     if (this.last?.step === step) this.seen.pop();
     this.seen.push(snapshot);
     const most = Math.min(MOST_SNAPSHOTS, Math.floor(MOST_BYTES / bytesOf(snapshot)));
@@ -64,9 +77,6 @@ export class History {
 }
 
 /** @param {Snapshot} snapshot */
-const isMeasured = ({ accuracy }) => !Number.isNaN(accuracy);
-
-/** @param {Snapshot} snapshot */
 const bytesOf = ({ maps, scores, says }) => maps.byteLength + scores.byteLength + says.byteLength;
 
 /** A head does something that is plain to see from this score on. */
@@ -76,7 +86,7 @@ const FORMED_IN_TEXT = 0.3;
 
 /**
  * The moment of the change: from when on half of what is asked is said rightly; in a text, when a head looks at the
- * character before. Only steps at which accuracy was measured count, so that it is the same at every speed.
+ * character before. Only steps count at which accuracy is measured at every speed.
  *
  * @param {readonly Snapshot[]} seen
  * @param {{ isText: boolean, scores: number }} about scores: how many a head has, the first is of the token before
@@ -86,7 +96,7 @@ export function changeOf(seen, { isText, scores }) {
   const looksBack = (/** @type {Snapshot} */ one) =>
     one.scores.some((score, i) => i % scores === 0 && score >= FORMED_IN_TEXT);
   const isIt = isText ? looksBack : (/** @type {Snapshot} */ one) => one.accuracy >= 0.5;
-  const measured = seen.filter(isMeasured);
+  const measured = seen.filter(({ step }) => step % MEASURED_EVERY === 0);
   const first = measured.findIndex(isIt);
   return first > 0 ? measured[first].step : undefined;
 }

@@ -45,7 +45,7 @@ export function linesOf({ name, x, series, xLabel, yLabel }) {
   const placeY = (/** @type {number} */ v) =>
     height - bottom - ((v - low) / (high - low || 1)) * (height - top - bottom);
   const xTicks = x.length <= 13 ? x : ticksOf(from, to).filter((v) => v >= from && v <= to);
-  const last = series.map(({ values }) => placeY(values[values.length - 1]));
+  const last = series.map(({ values }) => placeY(values.findLast(Number.isFinite) ?? low));
   const ends = spread(last, height - bottom);
   const dotted = x.length <= MOST_DOTS ? x : [];
   const write = (/** @type {number} */ v) => String(v).replace('-', '−');
