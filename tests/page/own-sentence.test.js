@@ -256,7 +256,7 @@ pageTest(
         buttons.map((button) => {
           const own = /** @type {Element} */ (document.getElementById('own'));
           const { left, top } = button.getBoundingClientRect();
-          return [left, top - own.getBoundingClientRect().top];
+          return [left, top - own.getBoundingClientRect().top].map(Math.round);
         }),
       );
     for (const width of widths) {

@@ -149,7 +149,7 @@ roomTest(
   },
 );
 
-/** Where the curves are, in windows and fonts of several widths. @param {Page} page */
+/** Where the heads and the curves begin, in windows and fonts of several widths. @param {Page} page */
 async function placesOfCurves(page) {
   const places = [];
   for (const width of [1440, 1280, 1024, Math.max(390, engine.leastWidth)]) {
@@ -157,8 +157,13 @@ async function placesOfCurves(page) {
     for (const letterSpacing of ['-0.05em', '0', '0.05em']) {
       const tops = await page.evaluate((spacing) => {
         document.body.style.letterSpacing = spacing;
+        const topOf = (/** @type {Element | null | undefined} */ one) =>
+          one?.getBoundingClientRect().top ?? NaN;
         const charts = [...document.querySelectorAll('.train-curve svg')];
-        return charts.map((chart) => chart.getBoundingClientRect().top + scrollY);
+        // Where they stand below the heads, the model's answers are above them too.
+        const start = topOf(charts[0].closest('figure')?.parentElement);
+        const place = [topOf(document.querySelector('.train-main')) + scrollY];
+        return [...place, ...charts.map((chart) => topOf(chart) - start)].map(Math.round);
       }, letterSpacing);
       places.push({ width, letterSpacing, tops });
     }
