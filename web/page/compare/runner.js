@@ -72,9 +72,8 @@ class Runner {
     this.#say(words + still, code !== 'ERR_CANCELLED');
     this.#again.hidden = code !== 'ERR_CANCELLED';
     this.#count.textContent = ''; // of the text of the last result
-    if (this.#hasResult) return;
-    this.#note.textContent = 'Nothing has been computed yet.';
-    this.#main.classList.add('without-result');
+    if (!this.#hasResult) this.#note.textContent = 'Nothing has been computed yet.';
+    this.#main.classList.add('has-failed'); // what is empty may stay so
   }
 
   cancel() {

@@ -146,10 +146,10 @@ export function createChoices(room) {
       room.set({ ...OF_TEXT, text: isSample ? null : text, pins, ...asked, mode: 'why' });
     },
 
-    /** Goes to a step of a tour. @param {TourStep | null} tour null: ends it */
-    tour: (tour) =>
-      tour === null
-        ? room.set({ tour })
-        : room.set({ ...DEFAULTS, ...OF_MODEL, ...stepOf(tour), tour }),
+    /** Goes to a step of a tour. @param {TourStep} tour */
+    tour: (tour) => room.set({ ...DEFAULTS, ...OF_MODEL, ...stepOf(tour), tour }),
+
+    /** Ends the tour. @param {ExploreState} [before] what is seen then; undefined: what its step shows */
+    endTour: (before) => room.set({ ...before, tour: null }),
   };
 }

@@ -49,24 +49,19 @@ export function tours(room) {
   effect(() => {
     if (!room.state.value.tour) before = undefined;
   });
-  const went = () => {
+  const act = (/** @type {() => void} */ change) => {
     remember(KEY, true);
     isNew.value = false;
+    change();
     keepFocus();
   };
-  const go = (/** @type {TourStep | null} */ tour) => {
-    room.choices.tour(tour);
-    went();
-  };
+  const go = (/** @type {TourStep} */ tour) => act(() => room.choices.tour(tour));
   const start = () => {
     before = room.state.peek();
     go({ name: FIRST, step: 0 });
   };
-  const end = () => go(null);
-  const skip = () => {
-    room.set({ ...before, tour: null });
-    went();
-  };
+  const end = () => act(() => room.choices.endTour());
+  const skip = () => act(() => room.choices.endTour(before));
 
   /** Starts it, and says what it is to who is here for the first time. It is about maps. */
   const offer = drawn(() => {

@@ -11,6 +11,9 @@ export const formatCount = (value) => whole.format(value);
 export const plural = (count, one, many = `${one}s`) =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
+/** @param {string} words */
+export const capitalized = (words) => `${words[0].toUpperCase()}${words.slice(1)}`;
+
 const list = new Intl.ListFormat('en');
 
 /** @param {string[]} items */

@@ -23,18 +23,13 @@ import { scaleLinear } from 'd3-scale';
 import { line } from 'd3-shape';
 import { formatCount } from '../shared/format.js';
 import { html, svg } from '../shared/template.js';
+import { thinned } from './history.js';
 
 const [WIDTH, HEIGHT] = [340, 132];
 const [LEFT, RIGHT, TOP, BOTTOM] = [46, 10, 8, 22];
 
 /** More points than these are not told apart. */
 const MOST_POINTS = 240;
-
-/** At most so many of a list, evenly, its last one among them. @template T @param {readonly T[]} list @param {number} [most] */
-export function thinned(list, most = MOST_POINTS) {
-  const stride = Math.ceil(list.length / most);
-  return list.filter((_, i) => (list.length - 1 - i) % stride === 0);
-}
 
 /** @param {Curves} description */
 export function curvesChart({ title, value, longest, end, top, format, curves, marks, at }) {
@@ -61,7 +56,7 @@ export function curvesChart({ title, value, longest, end, top, format, curves, m
       )}
       ${marks.map((mark, i) => (mark === undefined ? '' : upright(mark, `train-mark ${curves[i].of}`)))}
       ${upright(Math.min(at, end), 'train-now')}
-      ${curves.map(({ of, points }) => svg`<path class="train-line ${of}" d=${path([...points]) ?? ''}></path>`)}
+      ${curves.map(({ of, points }) => svg`<path class="train-line ${of}" d=${path(thinned(points, MOST_POINTS)) ?? ''}></path>`)}
     </svg>
   </figure>`;
 }

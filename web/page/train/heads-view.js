@@ -15,7 +15,7 @@ import { formatCount } from '../shared/format.js';
 import { showLegend } from '../shared/legend.js';
 import { drawn, html, made, svg } from '../shared/template.js';
 import { labelOf } from '../shared/tokenize.js';
-import { thinned } from './curves.js';
+import { thinned } from './history.js';
 import { FORMED } from './history.js';
 import { SCORES } from './scores.js';
 

@@ -6,7 +6,7 @@
  * @typedef {{ x: number, y: number }} Point a value after step x
  */
 
-import { MEASURED_EVERY } from './scores.js';
+import { isMeasuredAt } from './scores.js';
 
 /** The most bytes of maps that are kept. */
 const MOST_BYTES = 6 * 2 ** 20;
@@ -16,12 +16,16 @@ const MOST_POINTS = 4000;
 /** Each step's rows shake its loss: how much a step counts. */
 const SHARE = 0.05;
 
-/** Adds a point; of too many, every other one goes, but not the last. @param {Point[]} points @param {Point} point */
-function addPoint(points, point) {
+/** At most so many of a list, evenly, its last one among them. @template T @param {readonly T[]} list @param {number} most */
+export function thinned(list, most) {
+  const stride = Math.ceil(list.length / most);
+  return list.filter((_, i) => (list.length - 1 - i) % stride === 0);
+}
+
+/** With one point more; of too many, every other one goes. @param {Point[]} points @param {Point} point */
+function withPoint(points, point) {
   points.push(point);
-  if (points.length <= MOST_POINTS) return;
-  const left = points.filter((_, i) => (points.length - 1 - i) % 2 === 0);
-  points.splice(0, points.length, ...left);
+  return points.length > MOST_POINTS ? thinned(points, MOST_POINTS / 2 + 1) : points;
 }
 
 export class History {
@@ -29,6 +33,7 @@ export class History {
   seen = [];
   /** After each step, smoothed. @type {Point[]} */
   loss = [];
+  highestLoss = 0;
   /** Wherever it was measured. @type {Point[]} */
   accuracy = [];
   #stride = 1;
@@ -47,10 +52,11 @@ export class History {
     losses.forEach((loss, i) => {
       const before = this.loss.at(-1)?.y ?? loss;
       const y = before + SHARE * (loss - before);
-      addPoint(this.loss, { x: step - losses.length + 1 + i, y });
+      this.highestLoss = Math.max(this.highestLoss, y);
+      this.loss = withPoint(this.loss, { x: step - losses.length + 1 + i, y });
     });
     if (this.accuracy.at(-1)?.x === step) this.accuracy.pop();
-    if (!Number.isNaN(accuracy)) addPoint(this.accuracy, { x: step, y: accuracy });
+    if (!Number.isNaN(accuracy)) this.accuracy = withPoint(this.accuracy, { x: step, y: accuracy });
     if (this.last?.step === step) this.seen.pop();
     this.seen.push(snapshot);
     const most = Math.min(MOST_SNAPSHOTS, Math.floor(MOST_BYTES / bytesOf(snapshot)));
@@ -96,7 +102,7 @@ export function changeOf(seen, { isText, scores }) {
   const looksBack = (/** @type {Snapshot} */ one) =>
     one.scores.some((score, i) => i % scores === 0 && score >= FORMED_IN_TEXT);
   const isIt = isText ? looksBack : (/** @type {Snapshot} */ one) => one.accuracy >= 0.5;
-  const measured = seen.filter(({ step }) => step % MEASURED_EVERY === 0);
+  const measured = seen.filter(({ step }) => isMeasuredAt(step));
   const first = measured.findIndex(isIt);
   return first > 0 ? measured[first].step : undefined;
 }

@@ -15,7 +15,7 @@ import { isNarrow } from '../shared/narrow.js';
 import { drawn, html, render } from '../shared/template.js';
 import { answers } from './answers.js';
 import { bar, historyNote } from './bar.js';
-import { curvesChart, thinned } from './curves.js';
+import { curvesChart } from './curves.js';
 import { headsGrid, largeHead, scoreKey } from './heads-view.js';
 import { keepView } from './keep-view.js';
 import { ownText, settingsView, taskChoice } from './settings-view.js';
@@ -49,11 +49,9 @@ const charts = (room, runs) =>
     const curves = (what) =>
       runs.map((run, i) => ({
         of: i === 0 ? 'first' : 'second',
-        points: thinned(run.history[what]),
+        points: run.history[what],
       }));
-    const highest = runs
-      .flatMap(({ history }) => history.loss)
-      .reduce((most, { y }) => Math.max(most, y), 1);
+    const highest = Math.max(1, ...runs.map(({ history }) => history.highestLoss));
     /** @param {(run: Run) => string} each */
     const values = (each) => runs.map(each).join(' · ');
     const isBack = room.back.value !== null;

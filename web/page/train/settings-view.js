@@ -5,7 +5,7 @@
  * @import { Training } from './training.js'
  */
 
-import { formatCount } from '../shared/format.js';
+import { capitalized, formatCount } from '../shared/format.js';
 import { LOST } from '../shared/kept-texts.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { CHOICES, nextSeed, TASKS } from './settings.js';
@@ -81,9 +81,6 @@ function others(settings) {
   return all.filter((one) => one !== false);
 }
 
-/** @param {string} words */
-const asTitle = (words) => `${words[0].toUpperCase()}${words.slice(1)}`;
-
 /** @param {Training} room */
 const comparison = (room) =>
   drawn(() => {
@@ -93,7 +90,8 @@ const comparison = (room) =>
       JSON.stringify({ ...settings, ...part }) === JSON.stringify(other);
     const chosen = other ? (choices.find(([, , part]) => isSame(part))?.[0] ?? 'own') : 'none';
     // None of the choices: an address has it, or the first run was changed since.
-    const own = other && chosen === 'own' ? [['own', asTitle(differenceOf(settings, other))]] : [];
+    const own =
+      other && chosen === 'own' ? [['own', capitalized(differenceOf(settings, other))]] : [];
     return field(
       'Beside it',
       'train-other',

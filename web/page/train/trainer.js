@@ -30,7 +30,7 @@ import { Gpt2 } from '../../headwise/gpt2.js';
 import { tensor } from '../../headwise/index.js';
 import { HeadScorer } from '../explore/scores.js';
 import { drawWeights, groupsOf, optionsOf } from './model.js';
-import { MEASURED_EVERY, SCORES } from './scores.js';
+import { isMeasuredAt, SCORES } from './scores.js';
 import { batchOf, BETAS, takeStep } from './step.js';
 import { randomBelow } from './tasks/random.js';
 import { IGNORED, times } from './tasks/task.js';
@@ -113,13 +113,8 @@ export class Trainer {
     return value;
   }
 
-  /** Whether accuracy is measured at the present step. */
-  get isMeasured() {
-    return this.step % MEASURED_EVERY === 0;
-  }
-
   /** @param {boolean} [measures] accuracy too, which takes almost as long as a step @returns {Snapshot} */
-  snapshot(measures = this.isMeasured) {
+  snapshot(measures = isMeasuredAt(this.step)) {
     const { ids } = this.example;
     const { weights, logits } = this.model.forward(ids, { needWeights: true, logits: 'all' });
     const { vocabSize } = this.model.options;

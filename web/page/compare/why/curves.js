@@ -6,7 +6,7 @@
  * @typedef {{ at: number, timing: Timing }} Timed
  */
 
-import { formatCount, plural } from '../../shared/format.js';
+import { capitalized, formatCount, plural } from '../../shared/format.js';
 import { isTooClose, ratioOf } from '../verdict.js';
 
 export const TOKENS = [8, 16, 32, 64, 128, 256, 512, 1024];
@@ -37,7 +37,7 @@ function fasterOf(timing) {
 }
 
 /** @param {string} words */
-const asSentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}.`;
+const asSentence = (words) => `${capitalized(words)}.`;
 
 /**
  * Where the difference is largest, for fused if it is faster anywhere, and what is left of it at the end.

@@ -12,6 +12,7 @@ import { serve } from '../../../headwise/worker/serve.js';
 import { PageError } from '../../shared/errors.js';
 import { Checkpoints } from '../checkpoints.js';
 import { modelFiles } from '../files.js';
+import { isMeasuredAt } from '../scores.js';
 import { AUSTEN, drawnTasks, PROMPT, textTask } from '../tasks/tasks.js';
 import { LEAST_TEXT } from '../tasks/text.js';
 import { Trainer } from '../trainer.js';
@@ -80,7 +81,7 @@ function advance(steps) {
   for (let left = steps; left > 0; left--) {
     losses.push(trainer.train());
     checkpoints.add(trainer);
-    if (left > 1 && !trainer.isMeasured) continue;
+    if (left > 1 && !isMeasuredAt(trainer.step)) continue;
     seen.push({ losses, snapshot: trainer.snapshot() });
     losses = [];
   }
