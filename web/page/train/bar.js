@@ -75,7 +75,9 @@ const slider = (room) =>
     const shown = room.shown.value;
     const share = (/** @type {number} */ of) => `${((100 * of) / end).toFixed(2)}%`;
     return html`<div class="train-history">
-      <label for="train-step">Step <b class="train-roomy" data-longest=${formatCount(end)}><span>${formatCount(shown)}</span></b> of ${formatCount(end)}</label>
+      <label for="train-step" class="train-roomy" data-longest=${`Step ${formatCount(end)} of ${formatCount(end)}`}>
+        <span>Step <b>${formatCount(shown)}</b> of ${formatCount(end)}</span>
+      </label>
       <div class="train-track" style="--done: ${share(step)}">
         <input type="range" id="train-step" min="0" max=${end} step="1" .value=${String(shown)}
           aria-valuetext=${`Step ${shown} of ${end}, ${step} done`}
