@@ -24,7 +24,7 @@ import { IGNORED } from '../web/page/train/tasks/task.js';
 import { AUSTEN, drawnTasks, PROMPT, textTask } from '../web/page/train/tasks/tasks.js';
 import { RARE } from '../web/page/train/tasks/text.js';
 import { Trainer } from '../web/page/train/trainer.js';
-import { knownOf, leftOut, tooShort } from '../web/page/train/words.js';
+import { knownOf, lacksText, leftOut, tooShort } from '../web/page/train/words.js';
 
 /** @import { Headwise } from 'headwise' */
 /** @import { Learnt, Row, Task } from '../web/page/train/tasks/task.js' */
@@ -138,6 +138,14 @@ test('a text of which too little is learnt is refused with what remains of it', 
     words(different(2000)),
     'Only the 96 commonest of your text’s 2,000 different characters are learnt: 96 of its 2,000 characters remain, and training takes 400. Paste a longer text.',
   );
+});
+
+test('a text is long enough by its characters, those outside the basic plane too', () => {
+  const lacks = (/** @type {string} */ text) => lacksText({ ...DEFAULTS.own, text });
+  for (const character of ['a', '😀']) {
+    assert.equal(lacks(character.repeat(399)), true);
+    assert.equal(lacks(character.repeat(400)), false);
+  }
 });
 
 test('an address holds the task, its settings and the run beside it', () => {

@@ -66,7 +66,9 @@ export const TASK_WORDS = {
 export const isText = ({ task }) => task === 'austen' || task === 'own';
 
 /** Whether there is too little to train on. @param {Settings} settings */
-export const lacksText = ({ task, text }) => task === 'own' && text.length < LEAST_TEXT;
+export const lacksText = ({ task, text }) =>
+  // A character is one or two units of a string's length.
+  task === 'own' && Array.from(text.slice(0, 2 * LEAST_TEXT)).length < LEAST_TEXT;
 
 /**
  * What is known of settings: sentences about those that are other than usual.
