@@ -249,7 +249,10 @@ viewTest(
     return { looks, said, tip, label };
   })()`);
     const blank = [true, 0, 0];
-    const before = { tip: 'hidden', label: 'Attention weights' };
+    const before = {
+      tip: 'hidden',
+      label: 'Attention weights. Arrow keys move the cell, Enter chooses its row.',
+    };
     assert.deepEqual(seen, { looks: [blank, blank, blank], said: [], ...before });
   },
 );

@@ -1,3 +1,4 @@
+import { misfit } from '../checks/error.js';
 import { el } from './element.js';
 import { Frame } from './frame.js';
 import { listenTo } from './gestures.js';
@@ -26,7 +27,7 @@ const SETTABLE = /** @type {const} */ (['pinned', 'pins', 'place', 'view', 'zoom
 
 /**
  * `<attention-map>`: one head's weights with token labels on both axes. Hovering or the arrow keys read a cell. A click or
- * Enter pins its row; with Shift, its column.
+ * Enter chooses its row; with Shift, its column: an event says so, and the page can pin it.
  *
  * The attribute `zoomable` turns zooming on, down to exact weights. Ctrl with the wheel, two fingers, a double click, plus and
  * minus zoom. A drag and the arrow keys move. 0 shows the whole map.
@@ -50,8 +51,6 @@ export class AttentionMap extends StyledElement {
   #tip = el('div', { class: 'map-tip away', part: 'tip', role: 'status' });
   #frame = new Frame();
   #layers = new Layers(this.#frame.canvas, () => this.#arrived());
-  /** One list for both ends of listening: each call of matchMedia gives another. */
-  #dark = globalThis.matchMedia?.('(prefers-color-scheme: dark)');
   #schedule = onceAFrame(() => this.#draw());
   #watch = globalThis.ResizeObserver && new ResizeObserver(() => this.#resize());
   #unwatch = () => {};
@@ -60,6 +59,7 @@ export class AttentionMap extends StyledElement {
     super();
     /** @type {ShadowRoot} */ (this.shadowRoot).append(...this.#frame.elements);
     this.#frame.field.append(this.#tip);
+    this.#frame.ruler.addEventListener('transitionend', () => this.#recolour());
     this.#listen();
     takeOwn(this, SETTABLE);
   }
@@ -68,7 +68,6 @@ export class AttentionMap extends StyledElement {
   connectedCallback() {
     this.#watch?.observe(this.#frame.ruler);
     this.#unwatch = onPixelRatio(() => this.#resize());
-    this.#dark?.addEventListener('change', this.#recolour);
   }
 
   /** @internal */
@@ -81,7 +80,6 @@ export class AttentionMap extends StyledElement {
   disconnectedCallback() {
     this.#watch?.disconnect();
     this.#unwatch();
-    this.#dark?.removeEventListener('change', this.#recolour);
   }
 
   /**
@@ -119,7 +117,7 @@ export class AttentionMap extends StyledElement {
   }
 
   /** Sets the attribute. */ set zoomable(can) {
-    this.toggleAttribute('zoomable', can);
+    this.toggleAttribute('zoomable', Boolean(can));
   }
 
   /** The visible part; null: the whole map. @returns {Viewport | null} */
@@ -134,6 +132,7 @@ export class AttentionMap extends StyledElement {
     this.#wish = wish;
     this.#view = fit(wish, this.#size);
     this.#frame.field.classList.toggle('closer', wish !== null);
+    this.#say();
     this.#schedule();
     this.#want();
   }
@@ -252,11 +251,12 @@ export class AttentionMap extends StyledElement {
     });
   }
 
-  #recolour = () => {
-    this.#layers.colour();
+  /** When the colours around it have changed. */
+  #recolour() {
+    this.#layers.follow();
     this.#frame.recolour();
-    this.#draw();
-  };
+    this.#schedule();
+  }
 
   /** When its size has changed, or the screen's. */
   #resize() {
@@ -267,6 +267,7 @@ export class AttentionMap extends StyledElement {
   }
 
   #measure() {
+    this.#frame.name(this.#given.name, this.zoomable);
     if (this.#hasCells) {
       this.#frame.measure({ ...this.#given, size: this.#size }, this.zoomable);
     }
@@ -286,6 +287,12 @@ export class AttentionMap extends StyledElement {
     return [{ side: 'query', token: this.#pinned }, ...this.#pins];
   }
 
+  /** @param {Place} place whether both of its tokens are in view */
+  #sees({ query, key }) {
+    const isIn = (/** @type {Pin} */ pin) => isSeen(this.#view, this.#size, pin);
+    return isIn({ side: 'query', token: query }) && isIn({ side: 'key', token: key });
+  }
+
   /** Reads a cell out. */
   #say() {
     const { query, key } = this.#said;
@@ -293,7 +300,8 @@ export class AttentionMap extends StyledElement {
     const cell = isThere ? cellAt(this.#layers.all, query, key) : undefined;
     const words = cell ? wordsOf(cell, this.#given) : isThere ? '…' : '';
     if (this.#tip.textContent !== words) this.#tip.textContent = words;
-    this.#tip.classList.toggle('away', !words || this.#place !== this.#said);
+    const isShown = words && this.#place === this.#said && this.#sees(this.#said);
+    this.#tip.classList.toggle('away', !isShown);
     const { queries, keys } = spansOf(this.#view, this.#size);
     const place = {
       x: (key + 0.5 - this.#view.key) / keys,
@@ -309,10 +317,8 @@ export class AttentionMap extends StyledElement {
    * @returns {Place}
    */
   get #cell() {
-    const isIn = (/** @type {Pin} */ pin) => isSeen(this.#view, this.#size, pin);
-    const { query, key } = this.#kept;
-    const isKept = isIn({ side: 'query', token: query }) && isIn({ side: 'key', token: key });
-    const pins = this.#allPins.filter(isIn);
+    const isKept = this.#sees(this.#kept);
+    const pins = this.#allPins.filter((pin) => isSeen(this.#view, this.#size, pin));
     const chosen = (/** @type {Pin['side']} */ side) => {
       const pin = pins.findLast((one) => one.side === side)?.token ?? -1;
       return [this.#place[side], isKept ? this.#kept[side] : -1, pin].find((at) => at >= 0) ?? -1;
@@ -325,8 +331,11 @@ export class AttentionMap extends StyledElement {
   /**
    * Zooms in or out at the cell that keys act on.
    * @param {number} factor below 1: zoom in
+   * @throws {HeadwiseError} ERR_VALUE: not a finite number above 0; the view stays
    */
   zoomBy(factor) {
+    if (!(factor > 0 && factor < Infinity))
+      throw misfit(factor, 'factor', 'a finite number above 0');
     const { query, key } = this.#cell;
     const { queries, keys } = spansOf(this.#view, this.#size);
     const y = clamp((query + 0.5 - this.#view.query) / queries, 0, 1);

@@ -1,4 +1,4 @@
-import { checkOptions } from '../checks/check.js';
+import { checkBoolean, checkOptions } from '../checks/check.js';
 import { viridis } from './viridis.js';
 
 const STEPS = viridis.length / 6;
@@ -91,9 +91,11 @@ export function shareOf(value, max, scale) {
  * @param {object} [options]
  * @param {boolean} [options.signed] default false; true is for differences: negative and positive values have different colours
  * @returns {string} the colour scale as a CSS gradient from left to right, for a legend
+ * @throws {HeadwiseError} ERR_VALUE: a bad value or an unknown option
  */
 export function gradient(options) {
   const { signed = false } = checkOptions(options, ['signed'], 'gradient');
+  checkBoolean(signed, 'signed');
   const dark = stopsOf(signed, true);
   const stops = stopsOf(signed, false).map((light, i) =>
     light === dark[i] ? light : `light-dark(${light}, ${dark[i]})`,

@@ -1,7 +1,7 @@
-import { checkChoice, checkIndex, checkOptions } from '../checks/check.js';
+import { checkBoolean, checkChoice, checkIndex, checkOptions } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { describe } from '../checks/describe.js';
-import { copyArray, isArray, reading } from '../checks/foreign.js';
+import { copyArray, isArray, kindOf, reading } from '../checks/foreign.js';
 import { Layers } from './layers.js';
 import { giveSize, hatchOf, paint } from './paint.js';
 import { weightsSource } from './source.js';
@@ -44,7 +44,7 @@ export const drawOptions = /** @type {const} */ ([
 /**
  * @param {DrawOptions} options
  * @returns {How}
- * @throws {HeadwiseError} ERR_VALUE: a bad max or scale
+ * @throws {HeadwiseError} ERR_VALUE: a bad value
  */
 export function howOf({ causal = false, max = 1, scale = 'linear', signed = false }) {
   if (!(typeof max === 'number' && max >= 0) && max !== 'map' && max !== 'row') {
@@ -54,6 +54,8 @@ export function howOf({ causal = false, max = 1, scale = 'linear', signed = fals
     );
   }
   checkChoice(scale, 'scale', ['linear', 'log']);
+  checkBoolean(causal, 'causal');
+  checkBoolean(signed, 'signed');
   return { causal, max, scale, signed };
 }
 
@@ -72,26 +74,41 @@ export function sidesOf({ queries, keys }) {
   return { queries, keys };
 }
 
-/** @param {ArrayLike<number>} row */
-const isOfNumbers = (row) =>
-  ArrayBuffer.isView(row) || (isArray(row) && row.every((value) => typeof value === 'number'));
+/** @param {ArrayLike<number>} values @returns {Float32Array | undefined} a copy; undefined: they are no numbers */
+function numbersOf(values) {
+  if (typeof values !== 'object') return undefined;
+  const kind = kindOf(values);
+  const list = kind === undefined ? Array.from(values) : values;
+  const areNumbers =
+    kind === undefined
+      ? Array.prototype.every.call(list, (value) => typeof value === 'number')
+      : !kind.startsWith('Big');
+  return areNumbers ? Float32Array.from(list) : undefined;
+}
+
+/** @param {NestedWeights} weights */
+function ofRows(weights) {
+  const rows = weights.map(numbersOf);
+  const columns = rows[0]?.length;
+  const isEven = rows.every((row) => row && row.length === columns);
+  const data = isEven ? rows.flatMap((row) => Array.from(row ?? [])) : [];
+  return { shape: isEven ? [rows.length, columns] : undefined, data: Float32Array.from(data) };
+}
 
 /**
  * @param {Weights | NestedWeights} weights
- * @returns {Matrix}
+ * @returns {Matrix} a copy
  * @throws {HeadwiseError} ERR_SHAPE: weights are not a matrix
  */
 export function matrixOf(weights) {
-  const fields = () => {
+  const read = () => {
+    if (isArray(weights)) return ofRows(/** @type {NestedWeights} */ (weights));
     const { shape, data } = /** @type {Weights} */ (weights) ?? {};
-    if (!isArray(weights)) return { shape: copyArray(shape, 2), data };
-    const rows = /** @type {NestedWeights} */ (weights);
-    const isEven = rows.every((row) => isOfNumbers(row) && row.length === rows[0].length);
-    const values = rows.flatMap((row) => Array.from(row));
-    return { shape: isEven ? [rows.length, rows[0]?.length] : undefined, data: values };
+    return { shape: copyArray(shape, 2), data: numbersOf(data) };
   };
-  const { shape, data } = reading(fields, 'weights', '[rows, columns]');
-  if (shape?.length !== 2 || data?.length !== shape[0] * shape[1]) {
+  const { shape, data } = reading(read, 'weights', '[rows, columns]');
+  const isMatrix = shape?.length === 2 && shape.every((count) => count >= 0 && count % 1 === 0);
+  if (!isMatrix || data?.length !== shape[0] * shape[1]) {
     const hint = 'one head’s weights, [rows, columns]';
     throw new HeadwiseError('ERR_SHAPE', `weights is ${describe(weights)}; expected ${hint}`);
   }
@@ -106,8 +123,8 @@ export function matrixOf(weights) {
  * @param {HTMLCanvasElement} canvas
  * @param {Weights | NestedWeights} weights
  * @param {DrawOptions} [options]
- * @throws {HeadwiseError} ERR_SHAPE: weights are not a matrix; ERR_VALUE: no canvas, a bad max or scale, or an unknown
- *   option
+ * @throws {HeadwiseError} ERR_SHAPE: weights are not a matrix; ERR_VALUE: no canvas, a bad value of an option, or an
+ *   unknown option
  */
 export function drawWeights(canvas, weights, options) {
   const isElement = () => typeof canvas?.getContext === 'function' && 'style' in canvas;

@@ -27,8 +27,8 @@ const hide = { 'aria-hidden': 'true' };
 /** Of a row that is thinner, an outline would hide it: it is marked at the map's edge. */
 const THIN_PX = 7;
 
-/** Along less, the queries' axis has a shorter name. */
-const AXIS_PX = 130;
+/** Along less, in shares of the font's size, the queries' axis has a shorter name. */
+const AXIS_EM = 10.2;
 
 /** Rows are at least this share of a column's length, and at most that. */
 const ASPECTS = /** @type {const} */ ([1 / TALLEST, 8]);
@@ -66,7 +66,9 @@ export class Frame {
   ];
   #hatch = this.canvas;
   #aspect = 1;
-  /** Of the field, in CSS pixels. */
+  /** Of the labels' font, in CSS pixels, as all of these. */
+  #em = 0;
+  /** Of the field. */
   #width = 0;
   #height = 0;
 
@@ -81,23 +83,28 @@ export class Frame {
     return { queries: Math.max(1, Math.round(keys / this.#aspect)), keys };
   }
 
+  /** @param {string} name read aloud @param {boolean} canZoom */
+  name(name, canZoom) {
+    const more = canZoom ? ', plus and minus zoom' : '';
+    const keys = `Arrow keys move the cell, Enter chooses its row${more}.`;
+    this.field.setAttribute('aria-label', name ? `${name}. ${keys}` : keys);
+  }
+
   /**
    * Gives labels and cells their room: when what is shown or the size has changed.
    *
-   * @param {Pick<Picture, 'size' | 'queryNames' | 'keyNames'> & { name: string }} map name: read aloud
+   * @param {Pick<Picture, 'size' | 'queryNames' | 'keyNames'>} map
    * @param {boolean} canZoom
    */
-  measure({ size, queryNames, keyNames, name }, canZoom) {
-    const more = canZoom ? ', plus and minus zoom' : '';
-    const label = `${name}. Arrow keys move the cell, Enter pins its row${more}.`;
-    this.field.setAttribute('aria-label', label);
+  measure({ size, queryNames, keyNames }, canZoom) {
+    this.#em = parseFloat(getComputedStyle(this.ruler).fontSize) || 0;
     // Square cells, unless the map would be a thread.
     this.#aspect = clamp(size.keys / Math.max(1, size.queries), ...ASPECTS);
     this.#keyAxis.textContent = canZoom ? 'key →\nquery ↓' : 'key (attended to)';
     this.field.style.setProperty('--aspect', String(this.#aspect));
-    const { letters, isLevel } = roomFor({
+    const { letters, isLevel, isBare } = roomFor({
       width: this.ruler.clientWidth - this.#queryAxis.offsetWidth,
-      em: parseFloat(getComputedStyle(this.#columnLabels).fontSize) || 0,
+      em: this.#em,
       names: [keyNames, queryNames],
       aspect: this.#aspect,
       canZoom,
@@ -105,10 +112,14 @@ export class Frame {
     for (const labels of [this.#rowLabels, this.#columnLabels]) {
       labels.style.setProperty('--label-ch', String(letters));
     }
+    for (const beside of [this.#keyAxis, this.#columnLabels, this.#queryAxis, this.#rowLabels]) {
+      beside.hidden = isBare;
+    }
     this.#columnLabels.classList.toggle('level', isLevel);
     this.#width = this.field.clientWidth;
     this.#height = this.field.clientHeight;
-    this.#queryAxis.textContent = this.#height < AXIS_PX ? 'query' : 'query (attends from)';
+    this.#queryAxis.textContent =
+      this.#height < AXIS_EM * this.#em ? 'query' : 'query (attends from)';
     this.recolour();
   }
 
@@ -137,7 +148,7 @@ export class Frame {
     ])) {
       const pinned = pins.filter((pin) => pin.side === side).toReversed();
       const strong = [{ token: place[side] }, ...pinned];
-      showLabels(element, { names, start: view[side], span, length, strong });
+      showLabels(element, { names, start: view[side], span, length, em: this.#em, strong });
     }
     const band = (/** @type {Pin} */ { side, token, colour }, /** @type {string} */ name) => {
       const isRow = side === 'query';

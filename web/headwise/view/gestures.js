@@ -38,6 +38,11 @@ export function listenTo(field, on) {
 
   /** @param {PointerEvent} event */
   const move = (event) => {
+    // A map that was taken out of the page meanwhile has not heard that the button went up.
+    if (event.buttons === 0) {
+      down.delete(event.pointerId);
+      moved = 0;
+    }
     const at = placeOf(event);
     const from = down.get(event.pointerId);
     if (!from) {
@@ -57,6 +62,7 @@ export function listenTo(field, on) {
   };
 
   field.addEventListener('pointerdown', (event) => {
+    if (event.isPrimary) down.clear();
     if (down.size === 0) moved = 0;
     if (event.button !== 0 || !on.canZoom()) return;
     down.set(event.pointerId, placeOf(event));
@@ -69,6 +75,7 @@ export function listenTo(field, on) {
   field.addEventListener('pointerleave', () => on.leave());
   field.addEventListener('click', (event) => {
     if (moved <= CLICK_PX) on.click(placeOf(event), event.shiftKey);
+    moved = 0; // the next may come without a pointer
   });
   field.addEventListener('dblclick', (event) => {
     if (on.canZoom()) on.zoom(DOUBLE_CLICK, placeOf(event));

@@ -1,9 +1,11 @@
 import { el } from './element.js';
 
-/** Room that a token's label needs, in CSS pixels. */
-const LABEL_PX = 12;
+/** The size of the labels' font where nobody has changed it, in CSS pixels. */
+const USUAL_EM = 12.8;
+/** Room that a token's label needs, in shares of the font's size. */
+const LABEL_EM = 0.9375;
 /** Beyond that the axes are numbered, at round distances this far apart. */
-const NUMBER_PX = 36;
+const NUMBER_EM = 2.8125;
 const ROUND = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 const LONGEST_LABEL = 9;
 /** Where a map zooms, names of this many letters have room beside numbers, and so have the names of the axes. */
@@ -11,9 +13,10 @@ const SHORTEST_ROOM = 6;
 const LONGEST_NUMBER = 4;
 /** Labels so short are not turned. */
 const LEVEL_LABEL = 2;
-/** Of a letter, in shares of the font's size, and in CSS pixels. */
+/** Of a letter. */
 const LETTER_EM = 0.56;
-const LETTER_PX = 7;
+/** A narrower map has no labels: they would leave nothing to its cells. */
+const BARE_EM = 8;
 
 /** @typedef {{ token: number, colour?: string }} Strong */
 
@@ -24,6 +27,7 @@ const LETTER_PX = 7;
  * @property {number} start
  * @property {number} span
  * @property {number} length in CSS pixels
+ * @property {number} em size of the font
  * @property {readonly Strong[]} strong tokens that are named, whether or not the others have room; the first goes before
  */
 
@@ -34,12 +38,13 @@ const LETTER_PX = 7;
  * @param {number} span
  * @param {number} n
  * @param {number} length in CSS pixels
+ * @param {number} [em] size of the font
  * @returns {{ tokens: number[], isNumbered: boolean }}
  */
-export function labelledTokens(start, span, n, length) {
+export function labelledTokens(start, span, n, length, em = USUAL_EM) {
   const cell = length / span;
-  const isNumbered = cell < LABEL_PX;
-  const step = isNumbered ? (ROUND.find((apart) => apart * cell >= NUMBER_PX) ?? n) : 1;
+  const isNumbered = cell < LABEL_EM * em;
+  const step = isNumbered ? (ROUND.find((apart) => apart * cell >= NUMBER_EM * em) ?? n) : 1;
   const tokens = [];
   for (let token = Math.max(0, Math.floor(start)); token < Math.min(n, start + span); token++) {
     const isIn = token + 0.5 >= start && token + 0.5 <= start + span;
@@ -60,15 +65,16 @@ const longest = (names) => names.reduce((most, name) => Math.max(most, [...name]
  * @param {readonly (readonly string[])[]} map.names of the columns and of the rows
  * @param {number} map.aspect
  * @param {boolean} map.canZoom
- * @returns {{ letters: number, isLevel: boolean }} letters: of the longest label; isLevel: the columns' labels have one line
+ * @returns {{ letters: number, isLevel: boolean, isBare: boolean }} letters: of the longest label; isLevel: the columns'
+ *   labels have one line; isBare: there are none
  */
 export function roomFor({ width, em, names, aspect, canZoom }) {
   const [columns, rows] = names;
   const most = Math.min(LONGEST_LABEL, longest(names.flat()));
   const field = width - (most + 1) * LETTER_EM * em;
   const column = field / columns.length;
-  const isNumbered = column < LABEL_PX;
-  const areRowsNumbered = field / aspect / rows.length < LABEL_PX;
+  const isNumbered = column < LABEL_EM * em;
+  const areRowsNumbered = field / aspect / rows.length < LABEL_EM * em;
   const named = [...(isNumbered ? [] : columns), ...(areRowsNumbered ? [] : rows)];
   const letters = Math.max(
     canZoom ? SHORTEST_ROOM : isNumbered || areRowsNumbered ? LONGEST_NUMBER : 1,
@@ -76,14 +82,20 @@ export function roomFor({ width, em, names, aspect, canZoom }) {
   );
   return {
     letters: letters + 1,
-    isLevel: (isNumbered && !canZoom) || isFlat(columns, column),
+    isLevel: (isNumbered && !canZoom) || isFlat(columns, column, em),
+    isBare: width < BARE_EM * em,
   };
 }
 
-/** Whether labels of columns are level: short, or with much room. @param {readonly string[]} names @param {number} cell */
-const isFlat = (names, cell) => {
+/**
+ * Whether labels of columns are level: short, or with much room.
+ * @param {readonly string[]} names
+ * @param {number} cell
+ * @param {number} em
+ */
+const isFlat = (names, cell, em) => {
   const letters = longest(names);
-  return letters <= LEVEL_LABEL || cell > Math.max(LONGEST_LABEL, letters) * LETTER_PX;
+  return letters <= LEVEL_LABEL || cell > Math.max(LONGEST_LABEL, letters) * LETTER_EM * em;
 };
 
 /**
@@ -92,10 +104,11 @@ const isFlat = (names, cell) => {
  * @param {HTMLElement} element
  * @param {Axis} axis
  */
-export function showLabels(element, { names, start, span, length, strong }) {
+export function showLabels(element, { names, start, span, length, em, strong }) {
   const cell = length / span;
-  const { tokens, isNumbered } = labelledTokens(start, span, names.length, length);
-  const flat = isNumbered || isFlat(names, cell);
+  const letter = LETTER_EM * em;
+  const { tokens, isNumbered } = labelledTokens(start, span, names.length, length, em);
+  const flat = isNumbered || isFlat(names, cell, em);
   const at = (/** @type {number} */ token) => (token + 0.5 - start) * cell;
   /** @param {string} text @param {number} place @param {Strong} [named] */
   const label = (text, place, named) => {
@@ -113,9 +126,9 @@ export function showLabels(element, { names, start, span, length, strong }) {
     const { token } = one;
     if (token < 0 || token >= names.length || token + 1 <= start || token >= start + span)
       return [];
-    const half = flat ? ([...names[token]].length * LETTER_PX) / 2 : 0;
+    const half = flat ? ([...names[token]].length * letter) / 2 : 0;
     const place = Math.max(half, Math.min(length - half, at(token)));
-    const room = isNumbered ? Math.max(NUMBER_PX / 2, half + LETTER_PX * 3) : cell / 2;
+    const room = isNumbered ? Math.max((NUMBER_EM * em) / 2, half + letter * 3) : cell / 2;
     if (!isFree(place, 0)) return [];
     taken.push([at(token), room]);
     return [label(names[token], place, one)];

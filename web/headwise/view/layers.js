@@ -63,7 +63,7 @@ export class Layers {
     const { size, key } = this.#source ?? {};
     const isAsLarge = size?.queries === source.size.queries && size.keys === source.size.keys;
     if (isAsLarge && key !== undefined && key === source.key) {
-      this.colour();
+      this.#colour();
       return;
     }
     // The old picture stays until there is a new one, unless it is of another size.
@@ -74,14 +74,13 @@ export class Layers {
     this.#isOld = true;
   }
 
-  /** Colours what is known, for the colours around it may have changed. */
-  colour() {
+  #colour() {
     for (const layer of this.all) layer.picture = this.#pictureOf(layer);
   }
 
   /** Colours it anew if the page around it has become dark, or light: what is not in a page knows no colours. */
   follow() {
-    if (this.#how.signed && isDark(this.#canvas) !== this.#dark) this.colour();
+    if (this.#how.signed && isDark(this.#canvas) !== this.#dark) this.#colour();
   }
 
   /** Whether cells are on their way. */

@@ -12,28 +12,50 @@ import { spansOf } from './viewport.js';
  */
 
 /** The hatched ground of masked cells: CSS properties, with their default values, and what is taken where no CSS reaches. */
-const GROUND = ['var(--attention-mask, light-dark(#eceef1, #262b33))', '#eceef1'];
-const HATCH = ['var(--attention-mask-line, light-dark(#cfd4db, #3c444f))', '#cfd4db'];
+export const GROUND = ['var(--attention-mask, light-dark(#eceef1, #262b33))', '#eceef1'];
+export const HATCH = ['var(--attention-mask-line, light-dark(#cfd4db, #3c444f))', '#cfd4db'];
 const HATCH_PX = 6;
 
 /**
- * What CSS makes of a colour where an element is. Colours that the system forces on text are none of a map's.
+ * @param {CSSStyleDeclaration} style
+ * @param {string} name
+ * @param {string} value
+ * @returns {() => void} gives back what stood there
+ */
+function override(style, name, value) {
+  const own = style.getPropertyValue(name);
+  const priority = style.getPropertyPriority(name);
+  style.setProperty(name, value, 'important');
+  return () => style.setProperty(name, own, priority);
+}
+
+/**
+ * What CSS makes of colours where an element is, whatever transitions the page has there. Colours that the system forces on
+ * text are none of a map's.
  *
  * @param {HTMLElement} element
- * @param {string} colour
- * @returns {string} '': the element is in no document
+ * @param {readonly string[]} colours
+ * @returns {string[]} '' each: the element is in no document
  */
-function resolved(element, colour) {
-  const { color, forcedColorAdjust } = element.style;
-  Object.assign(element.style, { color: colour, forcedColorAdjust: 'none' });
-  const found = getComputedStyle(element).color;
-  Object.assign(element.style, { color, forcedColorAdjust });
+function resolved(element, colours) {
+  const { style } = element;
+  const endStill = override(style, 'transition-property', 'none');
+  const endOwn = override(style, 'forced-color-adjust', 'none');
+  const found = colours.map((colour) => {
+    const endColour = override(style, 'color', colour);
+    const { color } = getComputedStyle(element);
+    endColour();
+    return color;
+  });
+  endOwn();
+  void getComputedStyle(element).color; // or the page's transition would begin at the last of them
+  endStill();
   return found;
 }
 
 /** Whether the colours are dark where an element is. @param {HTMLElement} element */
 export const isDark = (element) =>
-  /255/.test(resolved(element, 'light-dark(rgb(0 0 0), rgb(255 255 255))'));
+  /255/.test(resolved(element, ['light-dark(rgb(0 0 0), rgb(255 255 255))'])[0]);
 
 /**
  * @param {ArrayLike<number>} values
@@ -111,10 +133,10 @@ export function hatchOf(canvas) {
   tile.height = size;
   const context = tile.getContext('2d');
   if (!context) return tile;
-  const [ground, line] = [GROUND, HATCH].map(([css, plain]) => resolved(canvas, css) || plain);
-  context.fillStyle = ground;
+  const [ground, line] = resolved(canvas, [GROUND[0], HATCH[0]]);
+  context.fillStyle = ground || GROUND[1];
   context.fillRect(0, 0, size, size);
-  context.strokeStyle = line;
+  context.strokeStyle = line || HATCH[1];
   context.lineWidth = ratio;
   context.beginPath();
   for (const x of [-size, 0, size]) {
@@ -132,11 +154,18 @@ export function hatchOf(canvas) {
  */
 export function giveSize(canvas) {
   const ratio = devicePixelRatio || 1;
-  const width = Math.round(canvas.clientWidth * ratio);
-  const height = Math.round(canvas.clientHeight * ratio);
-  // A hidden canvas keeps its pixels.
-  if (width > 0 && canvas.width !== width) canvas.width = width;
-  if (height > 0 && canvas.height !== height) canvas.height = height;
+  for (const [side, shown] of /** @type {const} */ ([
+    ['width', 'clientWidth'],
+    ['height', 'clientHeight'],
+  ])) {
+    const length = canvas[shown];
+    const pixels = Math.round(length * ratio);
+    // A hidden canvas keeps its pixels.
+    if (length === 0 || canvas[side] === pixels) continue;
+    canvas[side] = pixels;
+    // One that CSS gives no size is as large as it has pixels, and would grow with every drawing.
+    if (canvas[shown] !== length) canvas[side] = length;
+  }
 }
 
 /**

@@ -67,6 +67,9 @@ export function readView(view) {
     queryTokens: maybe(checkLabels)(options.queryTokens, 'queryTokens'),
   };
   const { name = 'Attention weights', noun = 'weight' } = given;
+  for (const [key, text] of Object.entries({ name, noun })) {
+    if (typeof text !== 'string') throw misfit(text, key, 'a text');
+  }
   const withNames = (/** @type {Source} */ source) => ({
     ...{ source, how, name, noun },
     ...namesOf(given, source.size),

@@ -1,3 +1,5 @@
+import { GROUND, HATCH } from './paint.js';
+
 /** The element's own style. It takes font and colours from where it stands; README.md lists what may be set. @type {string} */
 export const style = `
 :host {
@@ -8,10 +10,27 @@ export const style = `
   grid-template-columns: auto auto minmax(0, 1fr);
   font-size: 0.8rem;
   max-width: 36rem;
+  /* Tokens that differ look different. */
+  font-variant-caps: normal;
+  letter-spacing: normal;
+  text-indent: 0;
+  text-transform: none;
+  word-spacing: normal;
 }
 :host([hidden]), [hidden] { display: none; }
 * { box-sizing: border-box; }
-.ruler { grid-column: 1 / -1; }
+/* Its height tells of the font's size, and the ends of its transitions of colours that have changed. */
+.ruler {
+  grid-column: 1 / -1;
+  height: 1em;
+  margin-bottom: -1em;
+  visibility: hidden;
+  forced-color-adjust: none;
+  color: ${GROUND[0]};
+  caret-color: ${HATCH[0]};
+  background-color: light-dark(#000, #fff);
+  transition: color 1ms, caret-color 1ms, background-color 1ms;
+}
 .axis {
   color: var(--soft);
   font-size: 0.75rem;
