@@ -30,7 +30,7 @@ const PICTURES = {
   why: {
     hash: '#explore?model=names&mode=why',
     ready: '.why #explore-grid.measured',
-    from: '.explore-tools',
+    from: '.explore-text-section .section-head',
   },
   train: { hash: '#train', ready: '#train-room[data-state="resting"]' },
   lessons: {

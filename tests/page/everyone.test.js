@@ -28,13 +28,16 @@ test(
     try {
       await page.goto(site.url);
       await page.waitForFunction(() => document.getElementById('message')?.textContent);
-      assert.match(await textOf(page, '#message'), /\w+ \w+ \w+/);
+      assert.match(
+        await textOf(page, '#message'),
+        /could not be loaded\. Check the connection, then/,
+      );
       assert.equal(
         await page.$eval('#busy', (busy) => /** @type {HTMLElement} */ (busy).hidden),
         true,
       );
       site.withhold('');
-      await rerun(page, () => page.click('#causal'));
+      await rerun(page, () => page.click('#again'));
       assert.equal(await textOf(page, '#message'), '');
       assert.equal((await cells(page, '#wrapper-table')).length, 6);
     } finally {
@@ -43,6 +46,37 @@ test(
     }
   },
 );
+
+for (const [ending, file] of [
+  ['.wasm', /could not be loaded\. Check the connection, .*\.wasm/],
+  ['.safetensors', /could not be loaded\. Check the connection, .*\.safetensors/],
+  ['.json', /tokenizer\.json could not be fetched|config.*\.json/],
+])
+  test(
+    `in Explore a ${ending} that does not come is named, and can be asked for again`,
+    options,
+    async () => {
+      const page = await browser.newPage();
+      site.withhold(String(ending));
+      try {
+        await page.goto(`${site.url}#explore`);
+        await page.waitForSelector('#explore-again', { visible: true });
+        assert.match(await textOf(page, '#explore-message'), new RegExp(file));
+        site.withhold('');
+        await page.click('#explore-again');
+        await page.waitForSelector('#explore-grid canvas', { visible: true });
+        assert.equal(await textOf(page, '#explore-message'), '');
+        assert.equal(
+          await page.$eval('#explore-again', (button) => button.checkVisibility()),
+          false,
+        );
+        assert.match(await textOf(page, '#explore-text'), /It was not in her power/);
+      } finally {
+        site.withhold('');
+        await page.close();
+      }
+    },
+  );
 
 for (const width of widths) {
   pageTest(`nothing is wider than a window of ${width} pixels`, '', async (page) => {

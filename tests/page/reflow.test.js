@@ -46,3 +46,23 @@ for (const [hash, open] of ROOMS) {
     { ready: there(open) },
   );
 }
+
+// WebDriver cannot set what a reader's browser takes for the usual size.
+if (engine.hasCdp) {
+  for (const [hash, open] of ROOMS) {
+    pageTest(
+      `${hash} follows the reader’s own size of text, and is no wider than a phone`,
+      hash,
+      async (page) => {
+        const session = await page.createCDPSession();
+        await session.send('Page.setFontSizes', { fontSizes: { standard: 24 } });
+        await page.setViewport({ width: 390, height: 844 });
+        await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+        const size = await page.evaluate(() => getComputedStyle(document.body).fontSize);
+        assert.equal(size, '24px');
+        assert.ok((await contentWidth(page)) <= 390, await beyond(page));
+      },
+      { ready: there(open) },
+    );
+  }
+}

@@ -10,7 +10,7 @@
 
 import { byId, turnFocusTo } from '../shared/dom.js';
 import { orEnd } from '../shared/connect.js';
-import { PageError } from '../shared/errors.js';
+import { PageError, sentence } from '../shared/errors.js';
 import { settingsOf } from '../state.js';
 
 /** Work quicker than this shows no progress. */
@@ -67,10 +67,9 @@ class Runner {
       if (!this.#work) this.runAgain();
       return;
     }
-    const words = error instanceof Error ? error.message : String(error);
     const still = this.#hasResult ? ' The last result is still shown below.' : '';
-    this.#say(words + still, code !== 'ERR_CANCELLED');
-    this.#again.hidden = code !== 'ERR_CANCELLED';
+    this.#say(sentence(error) + still, code !== 'ERR_CANCELLED');
+    this.#again.hidden = code !== 'ERR_CANCELLED' && code !== 'ERR_LOAD';
     this.#count.textContent = ''; // of the text of the last result
     if (!this.#hasResult) this.#note.textContent = 'Nothing has been computed yet.';
     this.#main.classList.add('has-failed'); // what is empty may stay so

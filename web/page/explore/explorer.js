@@ -10,6 +10,7 @@
  * @import { ModelSummary, RunSummary } from './session.js'
  */
 
+import { sentence } from '../shared/errors.js';
 import { batch, computed, derived, signal, when } from '../shared/signals.js';
 import {
   ABLATIONS,
@@ -69,12 +70,6 @@ function possibleState(state, run, { config, predicts }) {
   };
 }
 
-/** What an error says, with its full stop. @param {unknown} error */
-function sentence(error) {
-  const { message } = /** @type {Error} */ (error);
-  return /[.!?]$/.test(message) ? message : `${message}.`;
-}
-
 export class Explorer {
   #store;
   #dark = matchMedia('(prefers-color-scheme: dark)');
@@ -85,6 +80,8 @@ export class Explorer {
   whenRead = async () => false;
   /** Goes on with opening what the address names, if files of the dialog came in between. */
   resume = () => {};
+  /** Opens what the address names once more. */
+  reopen = () => {};
   focus = new Focus();
 
   /** What the address holds. @type {Signal<ExploreState>} */ state;
@@ -103,7 +100,7 @@ export class Explorer {
   /** The latest run. @type {Signal<RunSummary | undefined>} */ run = signal(undefined);
   /** What is written after it, and not yet read. @type {Signal<{ run?: RunSummary, tokens: Token[] } | undefined>} */
   draft = signal(undefined);
-  message = signal({ words: '', isError: false });
+  message = signal({ words: '', isError: false, canReopen: false });
   /** What takes long before there are maps. */
   waiting = new Waiting();
   /** What takes long of all heads' small maps and scores. */
@@ -142,8 +139,14 @@ export class Explorer {
 
   /** @param {string} words @param {boolean} [isError] */
   say(words, isError = false) {
-    this.message.value = { words, isError };
+    this.message.value = { words, isError, canReopen: false };
   }
+
+  /** A model could not be loaded, which may be otherwise the next time. @param {unknown} error */
+  failLoading = (error) => {
+    this.failReading(error);
+    this.message.value = { ...this.message.peek(), canReopen: true };
+  };
 
   /** @param {unknown} error @param {string} [still] said besides, where a run is still shown */
   #tell(error, still = '') {

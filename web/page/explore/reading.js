@@ -43,8 +43,10 @@ function connectOpening(room) {
     const now = wanted.peek();
     const isWanted = () => now === wanted.peek();
     const end = waiting.begin('Loading the model');
+    let isThere = false;
     try {
       const files = await wantedFiles(now.name, now.own);
+      isThere = now.name !== OPENED;
       room.say('Loading …');
       await session.open(files, {
         signal: mine.signal,
@@ -71,6 +73,8 @@ function connectOpening(room) {
         // None, if its Worker was ended before.
         room.run.value = session.run;
         room.say('Cancelled.');
+      } else if (isThere && /** @type {PageError} */ (error).code === 'ERR_LOAD') {
+        room.failLoading(error);
       } else room.failReading(error);
     }
   };
@@ -79,6 +83,7 @@ function connectOpening(room) {
   });
   const isOpening = computed(() => opened.value !== wanted.value);
   const reopen = () => void again.value++;
+  room.reopen = reopen;
   room.resume = () => {
     if (isOpening.peek()) reopen();
   };

@@ -5,7 +5,7 @@
  * @import { Asked } from './asked.js'
  */
 
-import { byId, el } from '../shared/dom.js';
+import { byId, el, turnFocusTo } from '../shared/dom.js';
 import { LOST } from '../shared/kept-texts.js';
 import { menu } from '../shared/menu.js';
 import { isNarrow } from '../shared/narrow.js';
@@ -48,6 +48,10 @@ function textSection(room, show) {
   const { button, editor } = textEditor(room);
   const { form, told } = continuation(room);
   const needsRun = drawn(() => !run.value);
+  const tryAgain = () => {
+    room.reopen();
+    turnFocusTo(byId('explore-model', HTMLElement));
+  };
   /** @param {string} id @param {unknown} words @param {() => void} act @param {boolean} [isAlways] */
   const tool = (id, words, act, isAlways) =>
     html`<button type="button" id=${id} @click=${act} class="quiet" data-opens
@@ -80,6 +84,8 @@ function textSection(room, show) {
     <p id="explore-message" role="status"
       class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
       .textContent=${drawn(() => message.value.words)}></p>
+    <button type="button" id="explore-again" ?hidden=${drawn(() => !message.value.canReopen)}
+      @click=${tryAgain}>Try again</button>
     <p class="note" id="explore-to-train" ?hidden=${drawn(() => !isLost(room))}><a href="#train" data-room="train">Go to Train</a></p>
   </section>`;
 }

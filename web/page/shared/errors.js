@@ -10,3 +10,15 @@ export class PageError extends Error {
     this.code = code;
   }
 }
+
+/**
+ * What is said of an error, with its full stop. Of a file of the page that did not come it is said first what a visitor can do.
+ *
+ * @param {unknown} error
+ */
+export function sentence(error) {
+  const { message, code } = /** @type {Error & { code?: string }} */ (error);
+  if (code === 'ERR_LOAD' && message.startsWith(location.origin))
+    return `Something that is needed could not be loaded. Check the connection, then try again. (${message})`;
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}

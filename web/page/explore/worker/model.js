@@ -57,11 +57,9 @@ export { headMaskOf } from './traced.js';
  */
 async function readJson(file, name) {
   if (file instanceof Blob) return ownJson(await ownText(file, name, 'json'), name);
-  const answer = await fetch(file);
-  if (answer.status === 404) throw new PageError('ERR_FORMAT', `There is no ${name}`);
-  if (!answer.ok)
-    throw new PageError('ERR_LOAD', `${name} could not be fetched (${answer.status}).`);
-  return ownJson(await answer.text(), name);
+  const answer = await fetch(file).catch(({ message }) => ({ ok: false, status: message }));
+  if (answer instanceof Response && answer.ok) return ownJson(await answer.text(), name);
+  throw new PageError('ERR_LOAD', `${name} could not be fetched (${answer.status}).`);
 }
 
 /** @param {ModelFiles | HostedModel} files @param {AbortSignal} [signal] */
