@@ -31,11 +31,6 @@ HW_EXPORT(hw_status, rms_norm_backward,
   return hw_rms_normalization_backward(hw_export_context(), x, rows, columns, weight, eps, dy, dx, d_weight);
 }
 
-HW_EXPORT(hw_status, embed,
-          (const float *table, size_t rows, size_t columns, const uint32_t *ids, size_t count, float *y)) {
-  return hw_embed(table, rows, columns, ids, count, y);
-}
-
 HW_EXPORT(hw_status, cross_entropy, (const hw_cross_entropy_call *call)) {
   return hw_cross_entropy(hw_export_context(), call);
 }

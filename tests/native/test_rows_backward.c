@@ -412,6 +412,7 @@ static void test_embedding(void) {
   float x[8] = {0.0F};
   CHECK_STATUS(hw_embed(x, 4, 2, &id, 1, x), HW_ERROR_VALUE);
   CHECK_STATUS(hw_embed(x, 4, 0, &id, 1, x), HW_ERROR_SHAPE);
+  CHECK_STATUS(hw_embed(NULL, 5, 2, &id, 1, x), HW_ERROR_VALUE);
   CHECK_STATUS(hw_embed_backward(&id, 1, x, 4, 2, x), HW_ERROR_VALUE);
   CHECK_STATUS(hw_embed_backward(NULL, 1, x, 4, 2, x), HW_ERROR_VALUE);
 }

@@ -28,7 +28,6 @@ import { layoutOf } from './layout.js';
  * @property {(x: number, rows: number, columns: number, weight: number, eps: number, dy: number, dx: number, d_weight: number, d_bias: number) => number} layer_norm_backward
  * @property {(x: number, rows: number, columns: number, weight: number, eps: number, y: number) => number} rms_norm
  * @property {(x: number, rows: number, columns: number, weight: number, eps: number, dy: number, dx: number, d_weight: number) => number} rms_norm_backward
- * @property {(table: number, rows: number, columns: number, ids: number, count: number, y: number) => number} embed
  * @property {(call: number) => number} cross_entropy
  * @property {(a: number, g: number) => number} scaled_dot_product_attention_backward
  * @property {() => number} growths_address
