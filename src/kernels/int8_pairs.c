@@ -8,6 +8,7 @@
  */
 #include "core/memory.h"
 #include "core/tile.h"
+#include "kernels/gemm.h"
 #include "kernels/int8_panels.h"
 
 enum { BIAS = 128 /* of columns 0 to 3 */ };
@@ -33,14 +34,13 @@ static void write_word(const hw_small_panel *panel, size_t k, size_t from, size_
 
 static void write(const hw_small_panel *panel, const hw_rows_range *range, size_t from, size_t to, size_t first,
                   size_t count, const float *block) {
-  static const float zeros[HW_TILE_COLUMNS];
   float inverse[HW_TILE_COLUMNS];
   hw_int8_inverse_scales(panel, range, from, to, inverse);
   const hw_f32x4 low = hw_load(inverse);
   const hw_f32x4 high = hw_load(inverse + HW_LANES);
   for (size_t k = 0; k < count; k += 2) {
     const float *even = block + k * HW_TILE_COLUMNS;
-    const float *odd = k + 1 < count ? even + HW_TILE_COLUMNS : zeros;
+    const float *odd = k + 1 < count ? even + HW_TILE_COLUMNS : hw_gemm_zeros;
     const hw_f32x4 word = hw_four_bytes(hw_add_integers(hw_int8_integers(hw_load(even), low), hw_splat_integer(BIAS)),
                                         hw_int8_integers(hw_load(even + HW_LANES), high),
                                         hw_add_integers(hw_int8_integers(hw_load(odd), low), hw_splat_integer(BIAS)),

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "kernels/gemm.h"
 #include "kernels/micro_tile.h"
 #include "kernels/pack.h"
 #include "kernels/row_panels.h"
@@ -83,7 +84,6 @@ static const float *panel_of(const hw_score_source *source, size_t key) {
 /* A single query, at the speed of memory. */
 static void score_row(const hw_score_source *source, const float *query, const tile_group *group, float *scores,
                       float *maxima) {
-  static const float zeros[HW_TILE_COLUMNS];
   const size_t keys = group->end - group->key;
   const hw_row_product product = {
       .a = query,
@@ -91,7 +91,7 @@ static void score_row(const hw_score_source *source, const float *query, const t
       .panels = panel_of(source, group->key),
       .panel_stride = source->key_width * HW_TILE_COLUMNS,
       .count = keys / HW_TILE_COLUMNS,
-      .start = zeros,
+      .start = hw_gemm_zeros,
       .y = scores,
   };
   hw_row_times_panels(&product);
