@@ -9,7 +9,6 @@
 #include "kernels/pack.h"
 #include "kernels/row_attention.h"
 #include "kernels/row_panels.h"
-#include "kernels/softmax.h"
 
 typedef struct hw_stream {
   const hw_attention_head *head;

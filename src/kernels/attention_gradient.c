@@ -5,7 +5,6 @@
 #include "kernels/elementwise.h"
 #include "kernels/gradient_block.h"
 #include "kernels/pack.h"
-#include "kernels/softmax.h"
 #include "kernels/transposed_product.h"
 
 static size_t whole_floats(size_t rows, size_t width) { return hw_size_multiply(rows, hw_whole_panels(width)); }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/attention_weights.h"
+#include "kernels/elementwise.h"
 #include "kernels/pack.h"
 #include "kernels/softmax.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/elementwise.h"
 #include "kernels/online_softmax.h"
-#include "kernels/softmax.h"
 
 float *hw_take_strip(hw_arena *arena, hw_matrix_type dtype, size_t key_width, hw_strip *strip) {
   float *queries = hw_arena_take_floats(arena, hw_packed_queries_floats(HW_TILE_ROWS, key_width));

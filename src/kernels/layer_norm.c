@@ -5,7 +5,7 @@
 
 #include "core/memory.h"
 #include "core/simd.h"
-#include "kernels/softmax.h"
+#include "kernels/elementwise.h"
 
 static double mean_of(const float *x, size_t count) {
   hw_f64x2 low = hw_splat_double(0.0);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "kernels/elementwise.h"
 #include "kernels/online_softmax.h"
 #include "kernels/pack.h"
 #include "kernels/row_panels.h"

@@ -3,12 +3,12 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 #include "kernels/micro_tile.h"
 #include "kernels/pack.h"
 #include "kernels/row_panels.h"
 #include "kernels/softcap.h"
-#include "kernels/softmax.h"
 
 size_t hw_packed_queries_floats(size_t rows, size_t key_width) {
   return hw_size_multiply(hw_ceil_divide(rows, HW_TILE_ROWS), hw_packed_rows_floats(key_width));

@@ -61,30 +61,6 @@ void hw_rows_exp(float *x, size_t stride, size_t rows, size_t count, const float
   }
 }
 
-HW_INLINE void scale_row(const float *x, float *y, size_t count, float factor) {
-  const hw_f32x4 factors = hw_splat(factor);
-  size_t i = 0;
-  for (; i + HW_LANES <= count; i += HW_LANES) {
-    hw_store(y + i, hw_multiply(hw_load(x + i), factors));
-  }
-  if (i < count) {
-    hw_store_lanes(y + i, hw_multiply(hw_load_lanes(x + i, count - i), factors), count - i);
-  }
-}
-
-__attribute__((noinline)) void hw_row_scale(const float *x, float *y, size_t count, float factor) {
-  scale_row(x, y, count, factor);
-}
-
-void hw_rows_scale(const hw_float_rows *x, float factor, float *y, size_t y_stride) {
-  const float *row = x->data;
-  for (size_t r = x->rows; r > 0; r--) {
-    scale_row(row, y, x->columns, factor);
-    row += x->stride;
-    y += y_stride;
-  }
-}
-
 void hw_softmax_row(const float *x, float *y, size_t count) {
   const float maximum = hw_row_maximum(x, count);
   /* Without a finite or +inf value there is nothing to shift by: -inf gives 0, NaN stays. */

@@ -33,20 +33,6 @@ float hw_row_exp(const float *x, float *y, size_t count, float shift);
  * multiple of 8 and not 0; no x[i] exceeds its row's maximum, which may be -inf. */
 void hw_rows_exp(float *x, size_t stride, size_t rows, size_t count, const float *maxima, float *sums);
 
-/* y[i] = x[i]·factor, y may be x. */
-void hw_row_scale(const float *x, float *y, size_t count, float factor);
-
-/* Rows, `stride` apart. */
-typedef struct hw_float_rows {
-  const float *data;
-  size_t stride;
-  size_t rows;
-  size_t columns;
-} hw_float_rows;
-
-/* The same of rows; those of y are y_stride apart. */
-void hw_rows_scale(const hw_float_rows *x, float factor, float *y, size_t y_stride);
-
 /* dx = y·(dy - sum of y·dy) for one row y of softmax; dx may be dy or y. */
 void hw_softmax_row_backward(const float *y, const float *dy, float *dx, size_t count);
 

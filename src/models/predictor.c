@@ -1,6 +1,6 @@
 #include "models/predictor.h"
 
-#include "kernels/softmax.h"
+#include "kernels/elementwise.h"
 #include "modules/layer_norm.h"
 #include "ops/column_sums.h"
 #include "ops/pointwise.h"
