@@ -42,6 +42,15 @@ static void start(map_strip *strip, const hw_attention_head *head, size_t size, 
   strip->size = size;
 }
 
+/* Cell `index` of `size` covers [start, end) of n tokens, at least one. */
+static size_t cell_start(size_t index, size_t size, size_t n) { return (size_t)((uint64_t)index * n / size); }
+
+static size_t cell_end(size_t index, size_t size, size_t n) {
+  const size_t end = cell_start(index + 1, size, n);
+  const size_t start = cell_start(index, size, n);
+  return end > start ? end : start + 1;
+}
+
 /* The first cell that reaches beyond a key. */
 static size_t cell_of(size_t key, size_t size, size_t keys) {
   return size <= keys ? (size_t)((((uint64_t)key + 1) * size - 1) / keys)
@@ -53,10 +62,10 @@ static void pool_scores(const map_strip *strip, const float *scores, size_t rows
   const size_t size = strip->size;
   const size_t keys = strip->head->key_tokens;
   const size_t end = key + count;
-  for (size_t c = cell_of(key, size, keys); c < size && hw_cell_start(c, size, keys) < end; c++) {
-    const size_t from = hw_cell_start(c, size, keys);
+  for (size_t c = cell_of(key, size, keys); c < size && cell_start(c, size, keys) < end; c++) {
+    const size_t from = cell_start(c, size, keys);
     const size_t first = from > key ? from : key;
-    const size_t covered = hw_min(hw_cell_end(c, size, keys), end) - first;
+    const size_t covered = hw_min(cell_end(c, size, keys), end) - first;
     for (size_t r = 0; r < rows; r++) {
       float *cell = strip->cells + r * strip->stride + c;
       *cell = hw_row_maximum_from(*cell, scores + r * HW_STRIP_STRIDE + (first - key), covered);
@@ -128,14 +137,14 @@ static void raise_row(const map_strip *strip, const float *weights) {
 void hw_attention_map_rows(const hw_attention_head *head, size_t size, size_t first, size_t end, float *map,
                            unsigned char *scratch) {
   const size_t tokens = head->query_tokens;
-  const size_t last = hw_cell_end(end - 1, size, tokens);
+  const size_t last = cell_end(end - 1, size, tokens);
   map_strip strip;
   start(&strip, head, size, scratch);
   size_t row = 0; /* the strip holds [row, row_end) */
   size_t row_end = 0;
   for (size_t r = first; r < end; r++) {
     hw_fill(strip.row, strip.stride, hw_splat(0.0F));
-    for (size_t i = hw_cell_start(r, size, tokens); i < hw_cell_end(r, size, tokens); i++) {
+    for (size_t i = cell_start(r, size, tokens); i < cell_end(r, size, tokens); i++) {
       if (i >= row_end) {
         row = i;
         row_end = hw_min(i + HW_TILE_ROWS, last);

@@ -112,9 +112,8 @@ static void run_whole(hw_run *run, const hw_module *module, const hw_input *inpu
   hw_decoder_run_blocks(run, (const hw_decoder *)module, input, x);
 }
 
-static void run_whole_backward(hw_run *run, hw_module *module, const hw_input *input, float *d) {
-  hw_decoder_run_blocks_backward(run, (hw_decoder *)module, input, d);
-}
+/* The backward of it, without a cache: d, the gradient of x, is overwritten. */
+static void run_whole_backward(hw_run *run, hw_module *module, const hw_input *input, float *d);
 
 hw_predictor hw_decoder_predictor(const hw_decoder *decoder) {
   return (hw_predictor){
@@ -222,7 +221,8 @@ static void forward(hw_run *run, const hw_module *module, const hw_input *input,
 
 /* ---- Backward ---- */
 
-void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_input *input, float *d) {
+static void run_whole_backward(hw_run *run, hw_module *module, const hw_input *input, float *d) {
+  hw_decoder *decoder = (hw_decoder *)module;
   const hw_model_config *model = &decoder->config.model;
   const size_t mark = run->arena->used;
   const size_t rows = hw_input_rows(input);
@@ -273,7 +273,7 @@ static void backward(hw_run *run, hw_module *module, const hw_input *input, cons
   if (!hw_run_measures(run)) {
     scatter(input, m->config.model.d_model, d);
   }
-  hw_decoder_run_blocks_backward(run, m, input, d);
+  run_whole_backward(run, module, input, d);
   run->arena->used = mark;
 }
 

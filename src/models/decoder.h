@@ -17,9 +17,6 @@ typedef struct hw_decoder {
  * block runs: then it stays set. */
 void hw_decoder_run_blocks(hw_run *run, const hw_decoder *decoder, const hw_input *input, float *x);
 
-/* Its backward without a cache: d, the gradient of x, is overwritten. */
-void hw_decoder_run_blocks_backward(hw_run *run, hw_decoder *decoder, const hw_input *input, float *d);
-
 static inline const hw_block *hw_decoder_block(const hw_decoder *decoder, size_t layer) {
   return (const hw_block *)decoder->parts.blocks.all[layer];
 }

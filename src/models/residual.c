@@ -7,7 +7,7 @@ static size_t width_of(const hw_model_config *model) { return hw_size_multiply(m
 
 hw_residual hw_residual_take(const hw_run *run, const hw_decoder *decoder, size_t layers, size_t position) {
   const hw_model_config *model = &decoder->config.model;
-  const size_t count = hw_residual_count(decoder, layers);
+  const size_t count = hw_size_add(hw_size_multiply(layers, hw_size_add(model->num_heads, 1)), 2);
   return (hw_residual){
       .watch =
           {

@@ -7,16 +7,11 @@
 typedef struct hw_residual {
   hw_watch watch; /* of the run of the blocks */
   size_t layers;  /* that have written */
-  size_t count;   /* of rows: hw_residual_count */
+  size_t count;   /* of rows */
   /* [count, d_model]: heads [layers, num_heads], feed-forwards with their biases [layers], the embedding with its position, and
    * biases: those of output projections and of norms after them. */
   float *rows;
 } hw_residual;
-
-/* Parts of so many layers. */
-static inline size_t hw_residual_count(const hw_decoder *decoder, size_t layers) {
-  return hw_size_add(hw_size_multiply(layers, hw_size_add(decoder->config.model.num_heads, 1)), 2);
-}
 
 /* x NULL: nothing. */
 static inline void hw_residual_add(float *y, const float *x, size_t count) {

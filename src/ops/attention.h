@@ -50,12 +50,10 @@ static inline bool hw_softcap_is_valid(float softcap) {
  * same strides, if no weights are asked for. */
 void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_attention_state *state);
 
-/* The gradients of a call, from what its forward left where it points to; it has passed hw_attention_check and the
- * gradient hw_attention_gradient_check, but for their pointers while the run is measured. Heads of keys and values are
- * shared among threads. */
+/* The gradients of a call, from what its forward left where it points to. Both are what
+ * hw_scaled_dot_product_attention_backward takes, but for their pointers while the run is measured. Heads of keys and values
+ * are shared among threads. */
 void hw_attention_backward(const hw_run *run, const hw_attention *attention, const hw_attention_gradient *gradient);
-
-hw_status hw_attention_gradient_check(const hw_attention *attention, const hw_attention_gradient *gradient);
 
 /* One head of a call: what its mask, strides and record make of it. */
 hw_attention_head hw_attention_head_of(const hw_attention *attention, const hw_attention_record *record,

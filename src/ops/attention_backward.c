@@ -97,7 +97,7 @@ void hw_attention_backward(const hw_run *run, const hw_attention *attention, con
   }
 }
 
-hw_status hw_attention_gradient_check(const hw_attention *attention, const hw_attention_gradient *gradient) {
+static hw_status check(const hw_attention *attention, const hw_attention_gradient *gradient) {
   const hw_attention *a = attention;
   const bool is_recorded = a->row_maximum != NULL && a->row_sum != NULL && (a->dropout == 0.0 || a->kept != NULL);
   const bool has_mask = gradient->mask == NULL || a->mask.kind == HW_MASK_FLOAT;
@@ -122,6 +122,6 @@ hw_status hw_scaled_dot_product_attention_backward(hw_context *context, const hw
     return HW_ERROR_VALUE;
   }
   HW_TRY(hw_attention_check(attention));
-  HW_TRY(hw_attention_gradient_check(attention, gradient));
+  HW_TRY(check(attention, gradient));
   return hw_run_forward(context, NULL, NULL, backward, &(backward_call){attention, gradient});
 }

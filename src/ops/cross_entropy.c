@@ -55,7 +55,7 @@ void hw_cross_entropy_forward(const hw_run *run, const hw_cross_entropy_call *ca
   }
 }
 
-hw_status hw_cross_entropy_check(const hw_cross_entropy_call *call) {
+static hw_status check(const hw_cross_entropy_call *call) {
   if (call->classes == 0) {
     return HW_ERROR_SHAPE;
   }
@@ -78,6 +78,6 @@ hw_status hw_cross_entropy(hw_context *context, const hw_cross_entropy_call *cal
   if (call == NULL) {
     return HW_ERROR_VALUE;
   }
-  HW_TRY(hw_cross_entropy_check(call));
+  HW_TRY(check(call));
   return hw_run_forward(context, NULL, NULL, forward, call);
 }
