@@ -149,6 +149,9 @@ void hw_eigenvalues(double *a, size_t n, double *out) {
   enum { MOST_STEPS = 100 }; /* for an eigenvalue; three are common */
   const square s = {a, n};
   const double norm = sqrt(sum_of_squares(a, n * n));
+  for (size_t i = 0; i < n; i++) {
+    *at(&s, i, i) -= 0.0 * norm; /* NaN unless the norm is finite */
+  }
   make_hessenberg(&s, out);
   size_t steps = 0;
   for (size_t left = n; left > 0;) {
