@@ -1,6 +1,4 @@
 /* A layer of a model: a block whose parts follow the model's config. */
-#include <math.h>
-
 #include "kernels/small_panels.h"
 #include "modules/block.h"
 #include "modules/feed_forward.h"
@@ -121,8 +119,8 @@ hw_status hw_model_check(const hw_model_config *model) {
       (c->positions > 0 && c->positions < c->context_length)) {
     return HW_ERROR_SHAPE;
   }
-  const float scale = (float)c->embedding_scale;
-  const bool numbers = hw_eps_is_valid(c->eps) && isfinite(scale) && scale != 0.0F && hw_dropout_is_valid(c->dropout);
+  const bool numbers =
+      hw_eps_is_valid(c->eps) && hw_factor_is_valid(c->embedding_scale) && hw_dropout_is_valid(c->dropout);
   /* And their names have all of their parts: what a visit does not show has no gradient either. */
   const bool is_llama = c->names == HW_NAMES_LLAMA || c->names == HW_NAMES_GEMMA3;
   const bool together = (!c->is_parallel || c->norm_place == HW_NORM_PRE) &&

@@ -14,13 +14,14 @@ enum {
   ELEMENT_WORK = 8,
 };
 
+bool hw_factor_is_valid(double factor) { return isfinite((float)factor) && (float)factor != 0.0F; }
+
 hw_status hw_rotary_check(const hw_rotary_config *config, size_t head_dim, size_t positions) {
   if (config->pairs > head_dim / 2) {
     return HW_ERROR_SHAPE;
   }
   const double most = HW_LARGEST_ANGLE / (double)positions;
-  const float factor = (float)config->factor;
-  bool is_valid = config->frequencies != NULL && isfinite(factor) && factor != 0.0F;
+  bool is_valid = config->frequencies != NULL && hw_factor_is_valid(config->factor);
   for (size_t i = 0; is_valid && i < config->pairs; i++) {
     is_valid = config->frequencies[i] >= 0.0 && config->frequencies[i] < most;
   }

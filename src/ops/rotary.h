@@ -13,6 +13,9 @@ typedef struct hw_angles {
   size_t batch_stride;
 } hw_angles;
 
+/* Whether a factor, as a float, is finite and not 0. */
+bool hw_factor_is_valid(double factor);
+
 /* HW_ERROR_SHAPE: more pairs than in a head. HW_ERROR_VALUE: no frequencies, or not from 0 to what `positions` tokens allow. */
 hw_status hw_rotary_check(const hw_rotary_config *config, size_t head_dim, size_t positions);
 
