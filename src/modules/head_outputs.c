@@ -15,8 +15,6 @@ static size_t output_stride(const hw_run *run, const hw_attention_module *m) {
   return (run->place.others + 1) * m->config.base.d_out;
 }
 
-/* Where the heads' outputs go: to the tape, to y, or to what the output projection will read. Without weights that is where
- * the queries were, each of which only its own output needs. */
 void hw_head_outputs_place(const hw_run *run, const hw_attention_module *m, float *y, hw_attention *attention) {
   const size_t rows = hw_size_multiply(attention->batch, attention->query_tokens);
   if (hw_run_records(run)) {
@@ -26,6 +24,7 @@ void hw_head_outputs_place(const hw_run *run, const hw_attention_module *m, floa
     attention->output_strides.token = output_stride(run, m);
     attention->output_strides.batch = attention->query_tokens * attention->output_strides.token;
   } else if (attention->weights == NULL && !m->config.is_interleaved) {
+    /* Where the queries were, each of which only its own output needs. */
     attention->output = (float *)attention->query;
     attention->output_strides = attention->query_strides;
   } else {
@@ -77,7 +76,6 @@ void hw_head_outputs_project(const hw_run *run, const hw_attention_module *m, co
   }
 }
 
-/* d_output [rows, d_out], the gradient of the heads' outputs, from dy. */
 void hw_head_outputs_unproject(const hw_run *run, hw_attention_module *m, const hw_attention *attention,
                                const float *dy, float *d_output) {
   const size_t mark = run->arena->used;

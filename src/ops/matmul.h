@@ -5,8 +5,8 @@
 #include "kernels/gemm.h"
 #include "ops/run.h"
 
-/* The product, but for its strips, which come from the run's arena; the others of its fields may change. rows, k and columns are
- * at least 1. The result does not depend on the number of threads. */
+/* The product, but for its strips, which come from the run's arena; the others of its fields may change. columns is at
+ * least 1; with a k of 0, c becomes what its sums begin with. The result does not depend on the number of threads. */
 void hw_matmul_forward(const hw_run *run, hw_gemm_product *product);
 
 /* Columns of an item of a product of so many rows: what the second-level cache holds while they pass by. A single row reads all
