@@ -203,9 +203,9 @@ typedef struct hw_sampling {
 } hw_sampling;
 
 /* Chooses one of `count` tokens by its logits: *id, and in *log_probability, unless NULL, the logarithm of its softmax
- * over all logits, whatever it was chosen by. A logit of +inf is taken before all others; the logarithm is NaN then, and if
- * all logits are -inf. HW_ERROR_SHAPE: count is zero. HW_ERROR_VALUE: a logit is NaN, a field of sampling is out of range, or a required pointer is NULL.
- * HW_ERROR_MEMORY: no scratch. */
+ * over all logits, whatever it was chosen by. A logit of +inf is taken before all others; the logarithm is NaN then,
+ * and if all logits are -inf. HW_ERROR_SHAPE: count is zero. HW_ERROR_VALUE: a logit is NaN, a field of sampling is out
+ * of range, or a required pointer is NULL. HW_ERROR_MEMORY: no scratch. */
 hw_status hw_sample(hw_context *context, const float *logits, size_t count, const hw_sampling *sampling, uint32_t *id,
                     double *log_probability);
 
@@ -492,8 +492,8 @@ typedef enum hw_causality {
 typedef struct hw_forward_options {
   hw_mask mask; /* with `causality`, selects the visible keys */
   /* NULL, or receives the attention weights, after softmax and dropout: [batch, heads, tokens, tokens]; with a cache
-   * [batch, heads, tokens, keys]: length + tokens, at most context_length. In a model that is asked for them, dropout is off
-   * (see hw_decoder_create). */
+   * [batch, heads, tokens, keys]: length + tokens, at most context_length. Asking a model for them turns its dropout
+   * off (see hw_decoder_create). */
   float *weights;
   /* NULL, or receives one trace for each layer that runs. The caller owns the traces. After an error all are NULL. */
   hw_trace **trace;
@@ -511,9 +511,10 @@ typedef struct hw_forward_options {
    * each token's position, below context_length: it chooses learned positions and angles, and not what a token attends
    * to. */
   const uint32_t *position_ids;
-  /* Of hw_decoder, in a forward that is not recorded. NULL, or the residual stream before layer start_layer (num_layers: after
-   * the last) [batch, tokens, d_model]: the forward begins there, and what else it gives of layers begins with that one.
-   * The ids give the shape alone, and are of the vocabulary. Without a cache, and without a replacement in an earlier layer. */
+  /* Of hw_decoder, in a forward that is not recorded. NULL, or the residual stream before layer start_layer
+   * (num_layers: after the last) [batch, tokens, d_model]: the forward begins there, and what else it gives of layers
+   * begins with that one. Only the shape of ids is used, but each must be a valid id. Without a cache, and without a
+   * replacement in an earlier layer. */
   const float *start;
   size_t start_layer; /* 0 without start */
   /* Of hw_decoder, in a forward that is not recorded. NULL, or receives the residual stream before every layer that runs and
@@ -993,7 +994,8 @@ typedef struct hw_model_config {
   bool out_bias;
   bool mlp_bias;
   hw_activation activation;
-  /* down(activation(gate(x)) · up(x)) (Shazeer 2020); else down(activation(up(x))). Only with Llama's and Gemma's names. */
+  /* down(activation(gate(x)) · up(x)) (Shazeer 2020); else down(activation(up(x))). Only for models with Llama's or
+   * Gemma's parameter names. */
   bool is_gated;
   double attention_scale;         /* 0: 1/√head_dim */
   double attention_softcap;       /* 0: none */
@@ -1014,21 +1016,23 @@ typedef struct hw_decoder_config {
 } hw_decoder_config;
 
 /* Decoder: ids [batch, tokens] → y [batch, logits_end - logits_start, vocab_size]. y is NULL if the range of logits is
- * empty. Attention is causal; with a mask the causality of the options says whether it is. With a cache of `length` tokens, ids holds the tokens from position length on; keys are cached as attention reads them,
- * normed and rotated.
+ * empty. Attention is causal; with a mask the causality of the options says whether it is. With a cache of `length`
+ * tokens, ids holds the tokens from position length on; keys are cached as attention reads them, normed and rotated.
  *
- * Dropout is of the sum of embeddings and of both branches of each block, drawn in that order (embd_pdrop and resid_pdrop of GPT-2).
- * It is active in training mode, but not in hw_decoder_attribution and its like, nor with options by which heads are looked at or changed
- * (weights, trace, head_mask, replace, start, residuals) or with a cache.
+ * Dropout is of the sum of embeddings and of both branches of each block, drawn in that order (embd_pdrop and
+ * resid_pdrop of GPT-2). It is active in training mode, but not in hw_decoder_attribution and its like, nor with
+ * options by which heads are looked at or changed (weights, trace, head_mask, replace, start, residuals) or with a
+ * cache.
  *
  * Parameters have Hugging Face's names. Norms start as ones in effect (their weights as 1 - gain_offset), all else as zeros.
  * Only a decoder whose dtype is float32 can be recorded.
  *
- * HW_ERROR_SHAPE: a size is zero, num_heads is not a multiple of num_key_value_heads, a rotary has more pairs than a head, or
- * there are fewer learned positions than context_length. HW_ERROR_VALUE: an enumerator is unknown, eps is negative, dropout is
- * outside [0, 1], a softcap, as a float, is neither 0 nor from HW_SMALLEST_SOFTCAP to HW_LARGEST_SOFTCAP, another number, as a
- * float, is not finite, embedding_scale or a rotary's factor is 0, there are rotaries without layers, a frequency is negative or too large for context_length tokens, a layer's rotary is not there, options do
- * not go together, or names or the place of norms are an encoder's. HW_ERROR_MEMORY: no memory. */
+ * HW_ERROR_SHAPE: a size is zero, num_heads is not a multiple of num_key_value_heads, a rotary has more pairs than a
+ * head, or there are fewer learned positions than context_length. HW_ERROR_VALUE: an enumerator is unknown, eps is
+ * negative, dropout is outside [0, 1], a softcap, as a float, is neither 0 nor from HW_SMALLEST_SOFTCAP to
+ * HW_LARGEST_SOFTCAP, another number, as a float, is not finite, embedding_scale or a rotary's factor is 0, there are
+ * rotaries without layers, a frequency is negative or too large for context_length tokens, a layer's rotary is not
+ * there, options do not go together, or names or the place of norms are an encoder's. HW_ERROR_MEMORY: no memory. */
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module);
 
 /* What a decoder's parts write along the unembedding of a token (less that of another), at one position of one text: direct
