@@ -2,7 +2,7 @@
 import { attentionArguments, attentionGradientArguments } from '../engine/abi.js';
 import { writeArguments } from '../attention/arguments.js';
 import { writeStruct } from '../engine/struct.js';
-import { copyOf, operandOf } from '../tensor/operand.js';
+import { copyOf, operandOf, wordsOperand } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
 import { sumTo } from './elementwise.js';
 import { attach, attachAll, sourceOf } from './record.js';
@@ -127,7 +127,7 @@ export function attachAttention(engine, output, weights, inputs, call) {
     value: read(2, [...keyRows, valueWidth]),
     maximum: read(8, rows),
     sum: read(9, rows),
-    bits: kept === 0 ? undefined : bitsOf(engine.words.slice(kept, kept + words)),
+    bits: kept === 0 ? undefined : wordsOperand(engine.words.subarray(kept, kept + words)),
     output: copyOf(operandOf(output)),
     weights: weights && copyOf(operandOf(weights)),
     fitted: { ...fitted, mask },
@@ -137,12 +137,6 @@ export function attachAttention(engine, output, weights, inputs, call) {
     runBackward(engine, call, own, inputs, gradient),
   );
 }
-
-/**
- * @param {Uint32Array} data
- * @returns {import('../tensor/operand.js').IdsOperand}
- */
-const bitsOf = (data) => ({ shape: [data.length], dtype: 'uint32', data, size: data.length });
 
 /**
  * @param {Engine} engine

@@ -99,7 +99,7 @@ function matrixIndex(batch, own) {
     }
     return index;
   });
-  return { shape: batch, dtype: 'uint32', data, size: data.length };
+  return wordsOperand(data);
 }
 
 /**

@@ -126,7 +126,7 @@ export const copyOf = (operand) => ({ ...operand, data: copyData(operand) });
 
 /**
  * An operand of integers for the engine.
- * @param {readonly number[]} values
+ * @param {ArrayLike<number>} values copied
  * @returns {IdsOperand}
  */
 export const wordsOperand = (values) => ({
