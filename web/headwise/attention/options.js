@@ -1,5 +1,5 @@
-import { checkBoolean, checkProbability, maybe, or } from '../checks/check.js';
-import { checkTensor } from '../tensor/operand.js';
+import { asGiven, checkBoolean, checkProbability, maybe, or } from '../checks/check.js';
+import { checkTensor, wordsOperand } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
 import { copyList } from '../checks/foreign.js';
@@ -107,14 +107,11 @@ function checkKind(value) {
 const checkMask = (value, name) =>
   value === undefined ? undefined : Object.assign(checkTensor(value, name), { from: value });
 
-/** Options that are checked once shapes are known. */
-const later = (/** @type {any} */ value) => value;
-
-/** The checks of the options that do not depend on shapes. */
+/** The checks of the options that do not depend on shapes; the others are checked once these are known. */
 export const attentionTable = {
-  ...{ isCausal: or(checkBoolean, false), causalOffset: later, mask: checkMask },
-  ...{ scale: later, softcap: or(checkSoftcap, 0), window: maybe(checkWindow) },
-  ...{ enableGqa: or(checkBoolean, false), kvLengths: later, past: later },
+  ...{ isCausal: or(checkBoolean, false), causalOffset: asGiven, mask: checkMask },
+  ...{ scale: asGiven, softcap: or(checkSoftcap, 0), window: maybe(checkWindow) },
+  ...{ enableGqa: or(checkBoolean, false), kvLengths: asGiven, past: asGiven },
   ...{ dropoutP: or(checkProbability, 0), needWeights: checkKind },
 };
 
@@ -136,7 +133,7 @@ function fitLengths(value, batch, keyTokens) {
     const expected = `an array of ${batch} integers from 0 to ${keyTokens}, one for each batch entry`;
     throw misfit(value, 'kvLengths', expected);
   }
-  return { shape: [batch], dtype: 'uint32', data: Uint32Array.from(lengths), size: batch };
+  return wordsOperand(lengths);
 }
 
 /** @param {Given['mask']} mask @param {Sizes} sizes */

@@ -1,4 +1,12 @@
-import { checkEps, checkProbability, checkSize, checkTable, oneOf, or } from '../checks/check.js';
+import {
+  asGiven,
+  checkEps,
+  checkProbability,
+  checkSize,
+  checkTable,
+  oneOf,
+  or,
+} from '../checks/check.js';
 import { checkEngine } from '../engine/given-engine.js';
 import { checkHeads } from '../modules/attention-module.js';
 import { gpt2Names } from './gpt2-names.js';
@@ -41,7 +49,7 @@ import { LanguageModel } from './language-model.js';
 
 const table = {
   ...{ vocabSize: checkSize, contextLength: checkSize, dModel: checkSize, numHeads: checkSize },
-  ...{ numLayers: checkSize, dFf: (/** @type {any} */ value) => value, eps: checkEps },
+  ...{ numLayers: checkSize, dFf: asGiven, eps: checkEps },
   approximate: or(oneOf(/** @type {const} */ (['tanh', 'none'])), 'tanh'),
   dropout: or(checkProbability, 0),
 };

@@ -1,4 +1,11 @@
-import { checkBoolean, checkIndex, checkOptions, checkTable, maybe, or } from '../checks/check.js';
+import {
+  asGiven,
+  checkBoolean,
+  checkIndex,
+  checkOptions,
+  checkTable,
+  or,
+} from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { addressOf } from '../engine/owned.js';
 import { product, transposed } from '../tensor/compute.js';
@@ -39,9 +46,7 @@ import { Work, workTable } from './work.js';
 
 const kinds = /** @type {const} */ (['query', 'key', 'value']);
 
-const any = maybe((value) => value);
-
-const table = { from: any, to: any, gains: or(checkBoolean, false), ...workTable };
+const table = { from: asGiven, to: asGiven, gains: or(checkBoolean, false), ...workTable };
 
 /** @param {unknown} place @param {string} name @param {ModelConfig} config @returns {HeadPlace} */
 function checkPlace(place, name, { numLayers, numHeads }) {

@@ -1,4 +1,4 @@
-import { checkIndex, checkSize, checkTable, or } from '../checks/check.js';
+import { asGiven, checkIndex, checkSize, checkTable, or } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { newArray, sizeOf } from '../tensor/shape.js';
 import { tensorOf } from '../tensor/tensor.js';
@@ -27,7 +27,7 @@ import { Work, workTable } from './work.js';
  */
 
 const table = {
-  tokens: (/** @type {any} */ value) => value,
+  tokens: asGiven,
   seed: or((value, name) => checkIndex(value, name, 2 ** 32), 0),
   batch: or(checkSize, 4),
   ...workTable,

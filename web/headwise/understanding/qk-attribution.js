@@ -1,4 +1,5 @@
 import {
+  asGiven,
   checkBoolean,
   checkContext,
   checkIndex,
@@ -65,10 +66,8 @@ import { calledThere, decoderConfig } from './source.js';
  * @property {QkPairs} [pairs] if asked for
  */
 
-const index = (/** @type {unknown} */ value) => value;
-
 const table = {
-  ...{ layer: index, head: index, query: index, key: index },
+  ...{ layer: asGiven, head: asGiven, query: asGiven, key: asGiven },
   ...{ pairs: or(checkBoolean, false), headMask: maybe(checkHeadMask) },
 };
 

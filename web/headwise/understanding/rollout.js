@@ -1,5 +1,5 @@
 import { engineOfTrace } from '../attention/trace.js';
-import { checkIndex, checkProbability, maybe, or } from '../checks/check.js';
+import { asGiven, checkIndex, checkProbability, or } from '../checks/check.js';
 import { product } from '../tensor/compute.js';
 import { tensorOf } from '../tensor/tensor.js';
 import {
@@ -27,11 +27,9 @@ import { Work, workTable } from './work.js';
  * @property {number} [batch] which of several texts; default 0, the first
  */
 
-const any = maybe((value) => value);
-
 export const mixTable = {
   residual: or(checkProbability, 0.5),
-  ...{ upTo: any, position: any, ...batchTable, ...workTable },
+  ...{ upTo: asGiven, position: asGiven, ...batchTable, ...workTable },
 };
 
 /**

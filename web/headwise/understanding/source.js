@@ -1,5 +1,5 @@
 // Where weights come from: a model that reads a text, or the traces of a forward.
-import { checkIndex, checkTable, or } from '../checks/check.js';
+import { asGiven, checkIndex, checkTable, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 import { configOf } from '../models/model.js';
@@ -158,7 +158,7 @@ export async function withTraces(source, rest, table, name, use) {
 }
 
 /** Which text of a batch. */
-export const batchTable = { batch: or((value) => value, 0) };
+export const batchTable = { batch: or(asGiven, 0) };
 
 /**
  * @param {unknown} batch
