@@ -1,4 +1,4 @@
-import { asGiven, checkBoolean, checkProbability, maybe, or } from '../checks/check.js';
+import { asGiven, checkProbability, maybe, off, or } from '../checks/check.js';
 import { checkTensor, wordsOperand } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
@@ -109,9 +109,9 @@ const checkMask = (value, name) =>
 
 /** The checks of the options that do not depend on shapes; the others are checked once these are known. */
 export const attentionTable = {
-  ...{ isCausal: or(checkBoolean, false), causalOffset: asGiven, mask: checkMask },
+  ...{ isCausal: off, causalOffset: asGiven, mask: checkMask },
   ...{ scale: asGiven, softcap: or(checkSoftcap, 0), window: maybe(checkWindow) },
-  ...{ enableGqa: or(checkBoolean, false), kvLengths: asGiven, past: asGiven },
+  ...{ enableGqa: off, kvLengths: asGiven, past: asGiven },
   ...{ dropoutP: or(checkProbability, 0), needWeights: checkKind },
 };
 

@@ -1,4 +1,4 @@
-import { checkBoolean, checkTable, or } from '../checks/check.js';
+import { checkTable, off } from '../checks/check.js';
 import { HeadwiseError, misshapen } from '../checks/error.js';
 import { checkFloats, copyData, operandOf } from '../tensor/operand.js';
 import { checkSame, newArray } from '../tensor/shape.js';
@@ -15,7 +15,7 @@ import { Leaf, nodesOf, sourceOf } from './record.js';
  * @property {boolean} [retainGraph] default false: the graph is freed, and a second backward throws
  */
 
-const table = { retainGraph: or(checkBoolean, false) };
+const table = { retainGraph: off };
 
 /**
  * @param {Float32Array} a

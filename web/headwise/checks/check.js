@@ -169,6 +169,12 @@ export function checkBoolean(value, name) {
   return value;
 }
 
+/** A check of what is true or false, by default false. */
+export const off = or(checkBoolean, false);
+
+/** A check of what is true or false, by default true. */
+export const on = or(checkBoolean, true);
+
 /**
  * @param {unknown} value
  * @param {string} name

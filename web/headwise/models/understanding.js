@@ -8,12 +8,13 @@ import {
   checkShape,
   checkTable,
   maybe,
+  off,
 } from '../checks/check.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
 import { checkIds } from '../modules/embedding.js';
 import { fitHeadMask } from '../modules/extras.js';
-import { checkHeadMask, flag } from '../modules/forward-options.js';
+import { checkHeadMask } from '../modules/forward-options.js';
 
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('./language-model.js').LanguageModel} LanguageModel */
@@ -51,7 +52,7 @@ import { checkHeadMask, flag } from '../modules/forward-options.js';
  */
 
 const table = {
-  ...{ position: asGiven, target: asGiven, against: asGiven, directions: flag },
+  ...{ position: asGiven, target: asGiven, against: asGiven, directions: off },
   headMask: maybe(checkHeadMask),
 };
 

@@ -1,11 +1,4 @@
-import {
-  checkBoolean,
-  checkProbability,
-  checkShape,
-  checkSize,
-  checkTable,
-  or,
-} from '../checks/check.js';
+import { checkProbability, checkShape, checkSize, checkTable, or } from '../checks/check.js';
 import { addressOf } from '../engine/owned.js';
 import { checkFloats, checkTensor } from '../tensor/operand.js';
 import { classOf } from '../checks/describe.js';
@@ -66,8 +59,6 @@ export const sizeChecks = {
   ...{ dIn: checkSize, dOut: checkSize, contextLength: checkSize },
   dropout: or(checkProbability, 0),
 };
-export const qkvBias = or(checkBoolean, false);
-export const isCausal = or(checkBoolean, true);
 
 /**
  * @param {number} width

@@ -1,5 +1,5 @@
-import { checkTable } from '../checks/check.js';
-import { qkvBias, sizeChecks } from './attention-module.js';
+import { checkTable, off } from '../checks/check.js';
+import { sizeChecks } from './attention-module.js';
 import { SingleHead } from './single-head.js';
 
 /**
@@ -12,7 +12,7 @@ import { SingleHead } from './single-head.js';
  * @property {boolean} [qkvBias] default false
  */
 
-const table = { ...sizeChecks, qkvBias };
+const table = { ...sizeChecks, qkvBias: off };
 
 /** One causal head. State dict: W_query.weight [dOut, dIn], W_key.weight, W_value.weight, and biases with qkvBias. Loading
  * also accepts a causal `mask`. */

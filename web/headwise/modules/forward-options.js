@@ -1,5 +1,5 @@
 // What a forward may be asked for, checked as far as that goes before shapes are known.
-import { asGiven, checkBoolean, checkOptions, maybe, or } from '../checks/check.js';
+import { asGiven, checkBoolean, checkOptions, maybe, off } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 import { readLengths } from '../models/ragged.js';
@@ -54,8 +54,6 @@ function checkStart(value, name) {
   return { layer, residual: checkHeadMask(residual, `${name}.residual`) };
 }
 
-export const flag = or(checkBoolean, false);
-
 /**
  * A check that keeps what was given too: gradients may lead there.
  * @template T
@@ -70,16 +68,16 @@ const traced = (check) =>
  */
 export const attentionForward = {
   ...{ mask: traced(checkTensor), isCausal: maybe(checkBoolean) },
-  ...{ keyPaddingMask: maybe(checkTensor), needWeights: flag, trace: flag },
+  ...{ keyPaddingMask: maybe(checkTensor), needWeights: off, trace: off },
 };
 export const cachedForward = { ...attentionForward, cache: checkCache };
 export const encoderForward = {
-  ...{ lengths: readLengths, trace: flag, needWeights: flag, headMask: traced(checkHeadMask) },
+  ...{ lengths: readLengths, trace: off, needWeights: off, headMask: traced(checkHeadMask) },
 };
 export const decoderForward = {
   logits: (/** @type {any} */ value) => copyArray(value, 2) ?? value ?? 'last',
   ...{ ...encoderForward, cache: checkCache },
-  ...{ replace: maybe(checkReplace), start: maybe(checkStart), residuals: flag },
+  ...{ replace: maybe(checkReplace), start: maybe(checkStart), residuals: off },
   positionIds: asGiven,
 };
 

@@ -1,4 +1,4 @@
-import { checkBoolean, checkSize, checkTable, or } from '../checks/check.js';
+import { checkSize, checkTable, on } from '../checks/check.js';
 import { RowwiseModule } from './rowwise-module.js';
 
 /**
@@ -9,7 +9,7 @@ import { RowwiseModule } from './rowwise-module.js';
  * @property {boolean} [bias] default true
  */
 
-const table = { inFeatures: checkSize, outFeatures: checkSize, bias: or(checkBoolean, true) };
+const table = { inFeatures: checkSize, outFeatures: checkSize, bias: on };
 
 /** torch.nn.Linear: y = x·Wᵀ + b. State dict: weight [outFeatures, inFeatures], bias [outFeatures]. */
 export class Linear extends RowwiseModule {

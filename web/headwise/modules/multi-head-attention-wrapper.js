@@ -1,5 +1,5 @@
-import { checkSize, checkTable } from '../checks/check.js';
-import { AttentionModule, isCausal, qkvBias, sizeChecks } from './attention-module.js';
+import { checkSize, checkTable, off, on } from '../checks/check.js';
+import { AttentionModule, sizeChecks } from './attention-module.js';
 
 /**
  * Options of the MultiHeadAttentionWrapper constructor.
@@ -13,7 +13,7 @@ import { AttentionModule, isCausal, qkvBias, sizeChecks } from './attention-modu
  * @property {boolean} [isCausal] default true
  */
 
-const table = { ...sizeChecks, numHeads: checkSize, qkvBias, isCausal };
+const table = { ...sizeChecks, numHeads: checkSize, qkvBias: off, isCausal: on };
 
 /** @type {(value: unknown) => value is object} */
 const isObject = (value) => typeof value === 'object' && value !== null;

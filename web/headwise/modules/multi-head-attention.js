@@ -1,17 +1,10 @@
-import { checkBoolean, checkSize, checkTable, or } from '../checks/check.js';
+import { checkSize, checkTable, off, on } from '../checks/check.js';
 import { addressOf } from '../engine/owned.js';
 import { checkFloats } from '../tensor/operand.js';
 import { misfit } from '../checks/error.js';
 import { Tensor } from '../tensor/tensor.js';
 import { newArray } from '../tensor/shape.js';
-import {
-  AttentionModule,
-  checkHeads,
-  isCausal,
-  ofOneLayer,
-  qkvBias,
-  sizeChecks,
-} from './attention-module.js';
+import { AttentionModule, checkHeads, ofOneLayer, sizeChecks } from './attention-module.js';
 import { cachedForward } from './forward-options.js';
 import { KeyValueCache } from './key-value-cache.js';
 import { optionsOf } from './multi-head-attention-wrapper.js';
@@ -61,10 +54,9 @@ function stackHeads(state, count) {
   );
 }
 
-const outProj = or(checkBoolean, true);
 const table = {
-  ...{ ...sizeChecks, numHeads: checkSize, qkvBias, outProj, outBias: outProj, isCausal },
-  packedQkv: qkvBias,
+  ...{ ...sizeChecks, numHeads: checkSize, qkvBias: off, outProj: on, outBias: on },
+  ...{ isCausal: on, packedQkv: off },
 };
 
 /**

@@ -1,4 +1,4 @@
-import { checkBoolean, checkSize, checkTable, or } from '../checks/check.js';
+import { checkSize, checkTable, off } from '../checks/check.js';
 import { SingleHead } from './single-head.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
@@ -10,7 +10,7 @@ const contextLength = 2 ** 32 - 1;
 const rest = { contextLength, dropout: 0, isCausal: false };
 
 const table1 = { dIn: checkSize, dOut: checkSize };
-const table2 = { ...table1, qkvBias: or(checkBoolean, false) };
+const table2 = { ...table1, qkvBias: off };
 
 /**
  * Options of the SelfAttentionV1 constructor.

@@ -1,5 +1,5 @@
-import { checkProbability, checkSize, checkTable, oneOf, or } from '../checks/check.js';
-import { AttentionModule, checkHeads, isCausal } from './attention-module.js';
+import { checkProbability, checkSize, checkTable, on, oneOf, or } from '../checks/check.js';
+import { AttentionModule, checkHeads } from './attention-module.js';
 
 /**
  * Options of the TransformerBlock constructor.
@@ -18,7 +18,7 @@ export const blockTable = {
   ...{ dModel: checkSize, numHeads: checkSize, dFf: checkSize },
   dropout: or(checkProbability, 0),
   norm: or(oneOf(/** @type {const} */ (['pre', 'post'])), 'pre'),
-  isCausal,
+  isCausal: on,
 };
 
 /**

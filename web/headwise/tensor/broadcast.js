@@ -1,5 +1,5 @@
 // Operations on two tensors whose shapes broadcast, sums along axes, and dropout.
-import { checkBoolean, checkOptions, checkProbability, checkTable, or } from '../checks/check.js';
+import { checkOptions, checkProbability, checkTable, off, or } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
@@ -68,7 +68,7 @@ export function binary(engine, operation, left, right, options) {
 /** The checks of these options. Axes are checked once the rank is known. */
 const table = {
   axis: (/** @type {unknown} */ value) => copyArray(value ?? [], mostDimensions) ?? value,
-  keepDim: or(checkBoolean, false),
+  keepDim: off,
 };
 
 /**

@@ -1,11 +1,4 @@
-import {
-  checkBoolean,
-  checkProbability,
-  checkSize,
-  checkTable,
-  maybe,
-  or,
-} from '../checks/check.js';
+import { checkProbability, checkSize, checkTable, maybe, off, on, or } from '../checks/check.js';
 import { misshapen } from '../checks/error.js';
 import { scaledDotProductAttention } from '../attention/scaled-dot-product-attention.js';
 import { checkEngine } from '../engine/given-engine.js';
@@ -65,9 +58,6 @@ import { drawXavier, makeOutProjection, Projection } from './projection.js';
  * @template {boolean} [NeedWeights=boolean]
  * @typedef {MultiheadOutput & Asked<NeedWeights, MultiheadWeights>} MultiheadResult
  */
-
-const off = or(checkBoolean, false);
-const on = or(checkBoolean, true);
 
 const table = {
   ...{ embedDim: checkSize, numHeads: checkSize, dropout: or(checkProbability, 0), bias: on },

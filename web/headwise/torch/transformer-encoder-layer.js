@@ -1,9 +1,9 @@
 import {
-  checkBoolean,
   checkEps,
   checkProbability,
   checkSize,
   checkTable,
+  off,
   oneOf,
   or,
 } from '../checks/check.js';
@@ -50,8 +50,6 @@ import { drawXavier, makeOutProjection } from './projection.js';
  * @property {NeedWeights} [needWeights] default false; true returns the weights of every head, [batch, heads, L, L]
  * @property {WithTrace} [trace] default false; true returns a Trace, which recomputes exact weights
  */
-
-const off = or(checkBoolean, false);
 
 const table = {
   ...{ dModel: checkSize, nhead: checkSize, dimFeedforward: or(checkSize, 2048) },

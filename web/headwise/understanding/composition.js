@@ -1,11 +1,4 @@
-import {
-  asGiven,
-  checkBoolean,
-  checkIndex,
-  checkOptions,
-  checkTable,
-  or,
-} from '../checks/check.js';
+import { asGiven, checkIndex, checkOptions, checkTable, off } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { addressOf } from '../engine/owned.js';
 import { product, transposed } from '../tensor/compute.js';
@@ -46,7 +39,7 @@ import { Work, workTable } from './work.js';
 
 const kinds = /** @type {const} */ (['query', 'key', 'value']);
 
-const table = { from: asGiven, to: asGiven, gains: or(checkBoolean, false), ...workTable };
+const table = { from: asGiven, to: asGiven, gains: off, ...workTable };
 
 /** @param {unknown} place @param {string} name @param {ModelConfig} config @returns {HeadPlace} */
 function checkPlace(place, name, { numLayers, numHeads }) {

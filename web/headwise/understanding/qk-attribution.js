@@ -1,12 +1,11 @@
 import {
   asGiven,
-  checkBoolean,
   checkContext,
   checkIndex,
   checkShape,
   checkTable,
   maybe,
-  or,
+  off,
 } from '../checks/check.js';
 import { qkAttribution as layout } from '../engine/abi.js';
 import { addressOf } from '../engine/owned.js';
@@ -68,7 +67,7 @@ import { calledThere, decoderConfig } from './source.js';
 
 const table = {
   ...{ layer: asGiven, head: asGiven, query: asGiven, key: asGiven },
-  ...{ pairs: or(checkBoolean, false), headMask: maybe(checkHeadMask) },
+  ...{ pairs: off, headMask: maybe(checkHeadMask) },
 };
 
 /**
