@@ -1,7 +1,7 @@
 import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { misfit } from '../checks/error.js';
-import { copyArray } from '../checks/foreign.js';
+import { copyArray, isObject } from '../checks/foreign.js';
 import { newArray, sizeOf } from '../tensor/shape.js';
 import { tensorOf } from '../tensor/tensor.js';
 
@@ -38,8 +38,7 @@ export class Trace extends Owned {
   #traced;
 
   static {
-    engineOfTrace = (trace) =>
-      typeof trace === 'object' && trace !== null && #engine in trace ? trace.#engine : undefined;
+    engineOfTrace = (trace) => (isObject(trace) && #engine in trace ? trace.#engine : undefined);
     tracedBy = (trace) => trace.#traced;
   }
 

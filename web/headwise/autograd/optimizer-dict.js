@@ -1,7 +1,7 @@
 // The state dict of an optimizer: tensors alone, so that a safetensors file holds it.
 import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
 import { describe } from '../checks/describe.js';
-import { entriesOf } from '../checks/foreign.js';
+import { entriesOf, isObject } from '../checks/foreign.js';
 import { checkFloats, copyOf } from '../tensor/operand.js';
 import { sameShape } from '../tensor/shape.js';
 import { tensorOf } from '../tensor/tensor.js';
@@ -151,7 +151,7 @@ function takeGroup(given, defaults, prefix, count, first) {
  * @param {string} owner
  */
 export function matchDict(dict, { defaults, moments }, places, owner) {
-  if (typeof dict !== 'object' || dict === null) {
+  if (!isObject(dict)) {
     throw misfit(dict, 'dict', 'an object of tensors');
   }
   const given = new Map(entriesOf(dict, 'dict'));

@@ -1,6 +1,6 @@
 import { describe } from './describe.js';
 import { HeadwiseError, misfit, misshapen } from './error.js';
-import { isOf, tagOf, unreadable } from './foreign.js';
+import { isObject, isOf, tagOf, unreadable } from './foreign.js';
 
 /** @param {readonly string[]} known */
 const namesOf = (known) => known.join(', ') || 'none';
@@ -19,9 +19,8 @@ const noOptions = Object.freeze({});
  * @param {Record<string, any>} given to be filled
  */
 function readOptions(options, known, owner, name, given) {
-  const isObject = typeof options === 'object' && options !== null;
   // What says what it is, such as a Map or an AbortSignal, is no object of options, though it may have none of its own.
-  if (!isObject || Array.isArray(options) || tagOf(options) !== undefined) {
+  if (!isObject(options) || Array.isArray(options) || tagOf(options) !== undefined) {
     throw misfit(options, name, objectOf(known));
   }
   const names = Object.keys(options);

@@ -88,6 +88,9 @@ export function tagOf(value) {
   }
 }
 
+/** @param {unknown} value @returns {value is object} */
+export const isObject = (value) => typeof value === 'object' && value !== null;
+
 /**
  * Whether an object has properties alone, as literals and parsed JSON of any realm.
  * @param {unknown} value
@@ -95,7 +98,7 @@ export function tagOf(value) {
  * @throws what a Proxy throws
  */
 export function isPlain(value) {
-  if (typeof value !== 'object' || value === null) {
+  if (!isObject(value)) {
     return false;
   }
   const prototype = Object.getPrototypeOf(value);

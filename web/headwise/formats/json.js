@@ -1,5 +1,5 @@
 import { describe } from '../checks/describe.js';
-import { isArray } from '../checks/foreign.js';
+import { isArray, isObject } from '../checks/foreign.js';
 
 /**
  * How large a JSON text may be. A text with more is no header, config or tokenizer, and would take minutes and gigabytes.
@@ -127,7 +127,7 @@ function repeatedKey(text) {
 }
 
 /** @param {unknown} value @returns {value is Record<string, unknown>} */
-export const isObject = (value) => typeof value === 'object' && value !== null && !isArray(value);
+export const isRecord = (value) => isObject(value) && !isArray(value);
 
 /**
  * What a JSON text of anybody's holds, if it is of a size that such files have.
@@ -155,7 +155,7 @@ export function parseJson(text, error, bounds = {}) {
  */
 export function parseObject(text, error, bounds) {
   const value = parseJson(text, error, bounds);
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     throw error(`is ${describe(value)}; expected an object`);
   }
   const key = repeatedKey(text);

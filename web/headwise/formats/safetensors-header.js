@@ -1,7 +1,7 @@
 // Reads and checks the header of a .safetensors file: https://github.com/huggingface/safetensors#format
 import { describe } from '../checks/describe.js';
 import { dtypes, elementsOf, expectedShape, isDtype } from './convert.js';
-import { isObject, parseObject } from './json.js';
+import { isRecord, parseObject } from './json.js';
 import { notThisKind } from './source.js';
 
 /** @typedef {import('./convert.js').Dtype} Dtype */
@@ -54,8 +54,8 @@ async function readText(reader, length) {
 /** @param {Reader} reader @param {unknown} given @returns {Readonly<Record<string, string>>} */
 function checkMetadata(reader, given) {
   const metadata = given ?? {};
-  const values = isObject(metadata) ? Object.values(metadata) : [metadata];
-  const bad = isObject(metadata) ? values.find((value) => typeof value !== 'string') : metadata;
+  const values = isRecord(metadata) ? Object.values(metadata) : [metadata];
+  const bad = isRecord(metadata) ? values.find((value) => typeof value !== 'string') : metadata;
   if (bad !== undefined) {
     throw reader.formatError(`__metadata__ has ${describe(bad)}; expected an object of strings`);
   }
@@ -66,7 +66,7 @@ function checkMetadata(reader, given) {
 function checkEntry(reader, name, info) {
   /** @type {(problem: string) => Error} */
   const error = (problem) => reader.formatError(`${named(name)}: ${problem}`);
-  if (!isObject(info)) {
+  if (!isRecord(info)) {
     throw error(`is ${describe(info)}; expected an object of dtype, shape and data_offsets`);
   }
   const { dtype, shape, data_offsets: offsets } = info;

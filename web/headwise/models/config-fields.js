@@ -1,14 +1,13 @@
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { copyArray, entriesOf } from '../checks/foreign.js';
-import { isObject, parseObject } from '../formats/json.js';
+import { copyArray, entriesOf, isObject } from '../checks/foreign.js';
+import { isRecord, parseObject } from '../formats/json.js';
 
 /** Of a size: beyond, no memory holds it. */
 const sizes = 2 ** 32;
 
 /** Whether it asks for nothing. @param {unknown} value @param {string} name */
-const isOff = (value, name) =>
-  typeof value === 'object' && value !== null ? entriesOf(value, name).length === 0 : !value;
+const isOff = (value, name) => (isObject(value) ? entriesOf(value, name).length === 0 : !value);
 
 /** The fields of one config, each checked where it is asked for. */
 export class Fields {
@@ -40,7 +39,7 @@ export class Fields {
     const error = (problem, cause) =>
       new HeadwiseError('ERR_FORMAT', `${name}: ${problem}`, { cause });
     const values = typeof json === 'string' ? parseObject(json, error) : json;
-    if (!isObject(values)) {
+    if (!isRecord(values)) {
       throw error(`is ${describe(values)}; expected an object`);
     }
     return new Fields(values, name);
@@ -177,7 +176,7 @@ export class Fields {
   /** The fields of an object in this one. @param {string} field @returns {Fields | undefined} undefined: none, or it is empty */
   inner(field) {
     const value = this.get(field);
-    if (value !== undefined && !isObject(value)) {
+    if (value !== undefined && !isRecord(value)) {
       throw this.error(field, 'an object');
     }
     if (value === undefined) {

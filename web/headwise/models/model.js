@@ -1,6 +1,6 @@
 // What decoders and encoders have in common: a config, the names of its parameters, and first weights.
 import { HeadwiseError } from '../checks/error.js';
-import { entriesOf } from '../checks/foreign.js';
+import { entriesOf, isObject } from '../checks/foreign.js';
 import { addressOf } from '../engine/owned.js';
 import { Module } from '../modules/module.js';
 import { drawWeights } from './draw-weights.js';
@@ -50,8 +50,7 @@ export class Model extends Module {
   #inner;
 
   static {
-    find = (model) =>
-      typeof model === 'object' && model !== null && #inner in model ? model.#inner : undefined;
+    find = (model) => (isObject(model) && #inner in model ? model.#inner : undefined);
   }
 
   /** @internal @param {import('../engine/engine.js').Engine} engine @param {Said} said */

@@ -3,7 +3,7 @@ import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyArray, isAddress, isPlain, reading } from '../checks/foreign.js';
 import { resolve } from '../engine/compile.js';
-import { isObject, parseObject } from '../formats/json.js';
+import { isRecord, parseObject } from '../formats/json.js';
 import { openSafetensors, readSafetensorsHeader } from '../formats/safetensors.js';
 import { notThisKind, openReader, UnclearError } from '../formats/source.js';
 import { AbsentError, changed } from '../formats/web-file.js';
@@ -171,7 +171,7 @@ async function openShards(sources, how) {
  */
 function shardNames(index, name) {
   const { weight_map: map } = index;
-  const names = isObject(map) ? [...new Set(Object.values(map))] : [];
+  const names = isRecord(map) ? [...new Set(Object.values(map))] : [];
   const bad = names.findIndex(
     (one) => typeof one !== 'string' || !/^[^/\\]+\.safetensors$/.test(one),
   );

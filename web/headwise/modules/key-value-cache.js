@@ -2,6 +2,7 @@ import { checkContext, checkIndex, checkOptions, checkSize, oneOf, or } from '..
 import { checkFloats } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
+import { isObject } from '../checks/foreign.js';
 import { matrixType } from '../engine/abi.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { sameShape } from '../tensor/shape.js';
@@ -78,7 +79,7 @@ export class KeyValueCache extends Owned {
   #capacity;
 
   static {
-    isCache = (value) => typeof value === 'object' && value !== null && #batch in value;
+    isCache = (value) => isObject(value) && #batch in value;
   }
 
   /**

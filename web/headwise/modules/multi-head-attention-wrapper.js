@@ -1,4 +1,5 @@
 import { checkSize, checkTable, off, on } from '../checks/check.js';
+import { isObject } from '../checks/foreign.js';
 import { AttentionModule, sizeChecks } from './attention-module.js';
 
 /**
@@ -14,9 +15,6 @@ import { AttentionModule, sizeChecks } from './attention-module.js';
  */
 
 const table = { ...sizeChecks, numHeads: checkSize, qkvBias: off, isCausal: on };
-
-/** @type {(value: unknown) => value is object} */
-const isObject = (value) => typeof value === 'object' && value !== null;
 
 /**
  * The options of a wrapper. Undefined for other values, Proxies of wrappers included.

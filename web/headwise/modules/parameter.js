@@ -1,5 +1,6 @@
 import { checkBoolean } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
+import { isObject } from '../checks/foreign.js';
 import { isLeaf } from '../autograd/record.js';
 import { addressOf } from '../engine/owned.js';
 import { checkFloats, copyData, viewOf } from '../tensor/operand.js';
@@ -132,8 +133,7 @@ export class Parameter {
   #place;
 
   static {
-    placeOf = (value) =>
-      typeof value === 'object' && value !== null && #place in value ? value.#place : undefined;
+    placeOf = (value) => (isObject(value) && #place in value ? value.#place : undefined);
   }
 
   /** @internal @param {string} name @param {Place} place */

@@ -1,7 +1,7 @@
 // The check of a state dict against the module that loads it.
 import { classOf, describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
-import { entriesOf, isArray, tagOf } from '../checks/foreign.js';
+import { entriesOf, isArray, isObject, tagOf } from '../checks/foreign.js';
 import { checkFloats } from '../tensor/operand.js';
 import { sameShape } from '../tensor/shape.js';
 
@@ -20,7 +20,7 @@ import { sameShape } from '../tensor/shape.js';
  * @returns {[key: string, value: unknown, own: string][]} by the parameters' keys; own: the dict's
  */
 function readState(dict, owner) {
-  if (typeof dict !== 'object' || dict === null || isArray(dict) || tagOf(dict) === 'Map') {
+  if (!isObject(dict) || isArray(dict) || tagOf(dict) === 'Map') {
     throw misfit(dict, 'dict', 'an object of tensors');
   }
   return entriesOf(dict, 'dict')
