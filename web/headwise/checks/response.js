@@ -3,6 +3,10 @@ import { HeadwiseError } from './error.js';
 /** Ends an answer that is not read: it would keep its connection. @param {Pick<Response, 'body'>} response */
 export const discard = ({ body }) => body?.cancel().catch(() => undefined);
 
+/** What a server said, in words. @param {Response} response */
+export const answerOf = ({ status, statusText }) =>
+  `the server answered ${`${status} ${statusText}`.trim()}`;
+
 /** @param {Pick<Response, 'body' | 'bodyUsed'>} response @param {string} name @throws {HeadwiseError} ERR_VALUE */
 export function checkUnread({ bodyUsed, body }, name) {
   if (bodyUsed || body?.locked) {

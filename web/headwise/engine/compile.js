@@ -1,7 +1,7 @@
 import { orAbort } from '../checks/abort.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
-import { checkUnread, discard } from '../checks/response.js';
+import { answerOf, checkUnread, discard } from '../checks/response.js';
 import { viteHint } from './hints.js';
 import { bytesOf, isAddress, isBytes, isModule, isOf, reading } from '../checks/foreign.js';
 import { importNode, isNode } from './node.js';
@@ -16,10 +16,7 @@ const loadError = (source, problem, cause) =>
 async function bytesOfResponse(response, source) {
   if (!response.ok) {
     discard(response);
-    throw loadError(
-      source,
-      `the server answered ${`${response.status} ${response.statusText}`.trim()}; expected a wasm module${viteHint(source)}`,
-    );
+    throw loadError(source, `${answerOf(response)}; expected a wasm module${viteHint(source)}`);
   }
   checkUnread(response, source);
   const bytes = new Uint8Array(await response.arrayBuffer());

@@ -165,10 +165,8 @@ export class Engine {
 
   /** The module's functions. */
   get call() {
-    if (this.exports === undefined) {
-      throw this.#end;
-    }
-    return this.exports;
+    this.checkAlive();
+    return /** @type {import('./abi.js').Exports} */ (this.exports);
   }
 
   /**

@@ -1,5 +1,4 @@
-import { checkOptions, checkSignal } from '../checks/check.js';
-import { misfit } from '../checks/error.js';
+import { checkChoice, checkOptions, checkSignal } from '../checks/check.js';
 import { wantedThreads } from './wanted-threads.js';
 
 /**
@@ -32,9 +31,7 @@ export const readLoadOptions = (options) =>
  */
 export async function checkLoadOptions(options) {
   const { wasm, simd = 'auto', threads = 1, signal } = readLoadOptions(options);
-  if (!['auto', 'relaxed', 'simd128'].includes(simd)) {
-    throw misfit(simd, 'simd', `'auto', 'relaxed' or 'simd128'`);
-  }
+  checkChoice(simd, 'simd', ['auto', 'relaxed', 'simd128']);
   checkSignal(signal)?.throwIfAborted();
   const wanted = await wantedThreads(threads);
   const auto = threads === 'auto';

@@ -1,5 +1,6 @@
 // Structs of include/headwise.h in staging memory, by the layouts that npm run build writes into abi.js.
 import * as abi from './abi.js';
+import { aligned } from './engine.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
 /** @typedef {import('./layout.js').Layout<any>} Layout */
@@ -22,7 +23,7 @@ export function writeStruct(engine, address, layout, values) {
 const inputAt = abi.input.words;
 
 /** Bytes of an hw_input in staging memory, so that what follows is aligned. */
-export const inputBytes = Math.ceil(abi.input.bytes / 16) * 16;
+export const inputBytes = aligned(abi.input.bytes);
 
 /**
  * Fills an hw_input.

@@ -1,4 +1,5 @@
 // Converts little-endian bytes of a file to float32. Like the engine, it assumes a little-endian machine.
+import { mostDimensions } from '../tensor/shape.js';
 
 /** @typedef {'BOOL' | 'U8' | 'I8' | 'U16' | 'I16' | 'U32' | 'I32' | 'U64' | 'I64' | 'F16' | 'BF16' | 'F32' | 'F64' | 'F8_E4M3' | 'F8_E5M2' | 'F8_E8M0' | 'C64'} Dtype a type's name in safetensors; values of F8 types and of C64 are not converted */
 /** @typedef {(bytes: Uint8Array, floats: Float32Array) => void} Convert of as many values as floats has */
@@ -113,9 +114,6 @@ export const dtypes = Object.freeze({
 
 /** @param {unknown} name @returns {name is Dtype} */
 export const isDtype = (name) => typeof name === 'string' && Object.hasOwn(dtypes, name);
-
-/** The limit of torch. Deeper arrays do not occur in practice, and they would exhaust the stack. */
-const mostDimensions = 64;
 
 export const expectedShape = `at most ${mostDimensions} integers that are not negative, with a product below 2^53`;
 

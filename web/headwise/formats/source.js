@@ -1,5 +1,5 @@
 import { checkSignal } from '../checks/check.js';
-import { checkUnread, discard } from '../checks/response.js';
+import { answerOf, checkUnread, discard } from '../checks/response.js';
 import { resolve } from '../engine/compile.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
@@ -24,10 +24,6 @@ import { PartReader, StreamReader } from './reader.js';
 
 /** What may mean that a file is not there: some servers send a page then, or refuse. */
 export class UnclearError extends HeadwiseError {}
-
-/** What a server said, in words. @param {Response} response */
-export const answerOf = ({ status, statusText }) =>
-  `the server answered ${`${status} ${statusText}`.trim()}`;
 
 /** @param {Response} response @param {string} name @param {AbortSignal | undefined} signal */
 export function readerOfResponse(response, name, signal) {

@@ -1,8 +1,8 @@
 // A file on a server: reads its beginning, and any part of it if the server supports range requests.
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { discard } from '../checks/response.js';
-import { answerOf, UnclearError } from './source.js';
+import { answerOf, discard } from '../checks/response.js';
+import { UnclearError } from './source.js';
 
 /** @typedef {typeof globalThis.fetch} Fetch */
 
