@@ -71,6 +71,21 @@ function readPresent(engine, k, sizes, pastTokens, addresses, inputs) {
 
 /**
  * @param {Engine} engine
+ * @param {AttentionResult} result
+ * @param {NonNullable<ReturnType<typeof sourcesOf>>} inputs
+ * @param {import('../autograd/attention.js').Recorded} call
+ */
+function recordResult(engine, { output, weights }, inputs, call) {
+  const isProbability = call.fitted.weighed.weightsKind === weightsKind.probabilities;
+  attachAttention(engine, output, isProbability ? weights : undefined, inputs, call);
+  if (weights !== undefined && !isProbability) {
+    const cause = 'returned scores have no gradient; expected a loss of the output or of weights';
+    attachEnd(engine, weights, cause);
+  }
+}
+
+/**
+ * @param {Engine} engine
  * @param {readonly [q: Tensor, k: Tensor, v: Tensor]} tensors
  * @param {import('./options.js').AttentionOptions} [options]
  * @returns {AttentionResult}
@@ -129,18 +144,7 @@ export function scaledDotProductAttention(engine, tensors, options) {
   }
   if (inputs !== undefined) {
     const call = { sizes, fitted, pastTokens, maskShape: given.mask?.shape, addresses };
-    const isProbability = fitted.weighed.weightsKind === weightsKind.probabilities;
-    attachAttention(
-      engine,
-      result.output,
-      isProbability ? result.weights : undefined,
-      inputs,
-      call,
-    );
-    if (result.weights !== undefined && !isProbability) {
-      const cause = 'returned scores have no gradient; expected a loss of the output or of weights';
-      attachEnd(engine, result.weights, cause);
-    }
+    recordResult(engine, result, inputs, call);
   }
   return result;
 }
