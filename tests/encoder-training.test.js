@@ -188,6 +188,20 @@ test('ignoreIndex says which targets do not count; nothing to learn from is NaN'
   model.dispose();
 });
 
+test('a model without a head records nothing once all that it shows is frozen', () => {
+  const whole = new hw.Encoder(readConfig('bert')).stateDict();
+  const model = new hw.Encoder(readConfig('bert'));
+  const base = Object.entries(whole).filter(([key]) => !key.startsWith('cls.'));
+  assert.ok(base.length < Object.keys(whole).length);
+  model.loadStateDict(Object.fromEntries(base));
+  const [first, ...others] = model.parameters();
+  others.forEach((parameter) => (parameter.requiresGrad = false));
+  const isRecorded = () => hw.enableGrad(() => model.forward([1, 2, 3])).hidden.requiresGrad;
+  assert.equal(isRecorded(), true);
+  first.requiresGrad = false;
+  assert.equal(isRecorded(), false);
+});
+
 test('logits that are declined are not there, and the hidden states keep their bits', async () => {
   const model = await open('bert');
   const { ids, lengths } = batchOf(masked);

@@ -152,7 +152,8 @@ export class Module extends Owned {
       module.#places ??= all.map((entry) => new ModulePlace(module, entry));
       return module.#places.filter(({ name }) => module.keeps(name));
     };
-    trains = (module) => module.#places?.some(({ requiresGrad }) => requiresGrad) ?? true;
+    trains = (module) =>
+      module.#places?.some(({ requiresGrad, name }) => requiresGrad && module.keeps(name)) ?? true;
     forgetFrozen = (module) =>
       module.#places?.forEach((place) => place.requiresGrad || place.clearGrad());
   }
