@@ -105,6 +105,30 @@ test('an optimizer that was disposed of does nothing more, of modules and of ten
   }
 });
 
+test('a step of a tensor whose data is gone, or its gradient’s, updates nothing', () => {
+  for (const kind of /** @type {const} */ (['AdamW', 'SGD']))
+    for (const gone of /** @type {const} */ (['data', 'grad'])) {
+      const make = () =>
+        /** @type {any} */ (
+          Object.assign(tensor([1, 2]), { requiresGrad: true, grad: tensor([1, 1]) })
+        );
+      const [a, b] = [make(), make()];
+      const module = linear();
+      module.parameters().forEach((each) => (each.grad = each.data));
+      const before = module.stateDict();
+      const optimizer = new hw[kind]([{ params: module.parameters() }, { params: [a, b] }]);
+      const { buffer } = gone === 'data' ? b.data : b.grad.data;
+      structuredClone(buffer, { transfer: [/** @type {ArrayBuffer} */ (buffer)] });
+      throwsCode(() => optimizer.step(), 'ERR_SHAPE', '0 values');
+      assert.deepEqual([...a.data], [1, 2]);
+      assert.deepEqual(module.stateDict(), before);
+      // Of a tensor that has none, the data may be gone.
+      b.grad = null;
+      optimizer.step();
+      assert.notDeepEqual([...a.data], [1, 2]);
+    }
+});
+
 test('lr is the first group’s, and setting it sets all', () => {
   const [a, b] = [linear(), linear()];
   const optimizer = new hw.AdamW([

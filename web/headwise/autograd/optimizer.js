@@ -133,15 +133,21 @@ export class Optimizer extends Owned {
   /**
    * Updates every parameter that has a gradient.
    * @param {Record<string, never>} [options] none are supported; torch's `closure`, for example, throws
-   * @throws {HeadwiseError} ERR_VALUE: a group's setting; ERR_MEMORY; ERR_DISPOSED
+   * @throws {HeadwiseError} nothing was updated then: ERR_VALUE: a group's setting; ERR_SHAPE: the data of a tensor or of its
+   *   gradient was transferred; ERR_DISPOSED. ERR_MEMORY: some parameters may have been updated
    */
   step(options) {
     checkOptions(options, [], 'step');
+    const given = this.#parts.map(({ tensors }) =>
+      tensors.flatMap((place) =>
+        place.hasGrad ? [{ place, own: [place.check(), checkFloats(place.grad, 'grad')] }] : [],
+      ),
+    );
     const settings = this.#settings();
     // Throws if a module is gone.
     this.#states.forEach((state) => state.pointer);
-    this.#parts.forEach(({ modules, tensors }, i) => {
-      tensors.forEach((place) => place.hasGrad && this.#stepTensor(place, settings[i]));
+    this.#parts.forEach(({ modules }, i) => {
+      given[i].forEach(({ place, own }) => this.#stepTensor(place, own, settings[i]));
       modules.forEach((part) => this.#stepModule(part, settings[i]));
     });
   }
@@ -161,27 +167,24 @@ export class Optimizer extends Owned {
 
   /**
    * @param {TensorPlace} place
+   * @param {readonly import('../tensor/operand.js').FloatOperand[]} own its value and gradient
    * @param {Record<string, any>} settings
    */
-  #stepTensor(place, settings) {
+  #stepTensor(place, own, settings) {
     const engine = this.#engine;
     const state = /** @type {TensorState} */ (this.#states.get(place));
     const { layout, configOf, moments: names, stepArray } = this.#method;
-    const { shape, name } = place;
-    const given = checkFloats(place.tensor, name);
-    const { size } = given;
-    const parts = [
-      given,
-      checkFloats(place.grad, 'grad'),
-      ...state.moments(names, size).map((data) => operandOf({ data, shape })),
-    ];
+    const { shape } = place;
+    const [{ size }] = own;
+    const parts = [...own, ...state.moments(names, size).map((data) => operandOf({ data, shape }))];
     const addresses = engine.lay([layout.bytes, ...parts]);
     const [config, value, , ...moments] = addresses;
     writeStruct(engine, config, layout, configOf(settings));
     const status = stepArray(engine.call, addresses, size, state.stepsOf() + 1);
     engine.check(status, 'step');
-    place.write(operandOf(engine.read(value, shape)));
-    state.keep(moments.map((at) => engine.read(at, shape).data));
+    const [stepped, ...kept] = [value, ...moments].map((at) => engine.read(at, shape));
+    place.write(operandOf(stepped));
+    state.keep(kept.map(({ data }) => data));
   }
 
   /**
