@@ -213,6 +213,11 @@ test('optimizers refuse what they cannot use, in words', async () => {
     'ERR_VALUE',
     'AdamW: unknown option momentum',
   );
+  // What float32 does not hold was NaN in a state dict.
+  for (const name of ['lr', 'eps', 'weightDecay'])
+    throwsCode(() => new AdamW(parameters, { [name]: 1e39 }), 'ERR_VALUE', `${name} is 1e+39`);
+  for (const name of ['lr', 'momentum', 'weightDecay'])
+    throwsCode(() => new SGD(parameters, { [name]: 1e39 }), 'ERR_VALUE', `${name} is 1e+39`);
   throwsCode(() => new AdamW(parameters, { lr: -1 }), 'ERR_VALUE', 'lr is -1');
   throwsCode(() => new AdamW(parameters, { betas: [0.9, 1] }), 'ERR_VALUE', 'betas[1] is 1');
   throwsCode(() => new AdamW(parameters, { betas: any(0.9) }), 'ERR_VALUE', 'betas is 0.9');

@@ -16,7 +16,7 @@ const threeFloats = Object.freeze([3]);
 const one = Object.freeze([]);
 
 /**
- * A double as three floats whose sum it is.
+ * A double as three floats whose sum it is, up to what float32 has nothing for: a multiple of 2^-149.
  * @param {number} value
  */
 function floatsOf(value) {
