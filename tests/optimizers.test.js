@@ -172,6 +172,21 @@ test('clipGradNorm gives the norm before, over modules and tensors', () => {
   throwsCode(() => hw.clipGradNorm(all, 1, any({ normType: 1 })), 'ERR_VALUE', 'option normType');
 });
 
+test('clipGradNorm of squares beyond float32 is Infinity, as in torch, of modules and of tensors', () => {
+  const module = linear();
+  const own = Object.assign(tensor([0, 0]), { requiresGrad: true });
+  for (const [value, norm, after] of [
+    [1e30, Infinity, 0],
+    [1e-30, 0, 1e-30],
+  ]) {
+    own.grad = module.parameters()[1].grad = tensor([value, 0]);
+    assert.equal(hw.clipGradNorm(module.parameters(), 1), norm);
+    assert.equal(hw.clipGradNorm([own], 1), norm);
+    assert.deepEqual(own.grad, tensor([after, 0]));
+    assert.deepEqual(module.parameters()[1].grad, own.grad);
+  }
+});
+
 test('clipGradNorm of no parameters is 0, as in torch', () => {
   assert.equal(hw.clipGradNorm([], 1), 0);
   assert.equal(hw.clipGradNorm([], 0), 0);

@@ -62,7 +62,8 @@ export function clipGradNorm(engine, parameters, maxNorm, options) {
   );
   let sum = sumOfSquares(engine, modules);
   for (const data of gradients) {
-    data.forEach((value) => (sum += value * value));
+    // As in the engine, and in torch, squares beyond float32 are infinite.
+    data.forEach((value) => (sum += Math.fround(value * value)));
   }
   const norm = Math.sqrt(sum);
   const factor = most / (norm + 1e-6);

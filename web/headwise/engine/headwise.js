@@ -305,7 +305,8 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * torch.nn.utils.clip_grad_norm_: multiplies all gradients by maxNorm / (norm + 1e-6) if that is below 1.
+   * torch.nn.utils.clip_grad_norm_: multiplies all gradients by maxNorm / (norm + 1e-6) if that is below 1. Squares are float32's: a
+   * gradient from 2e19 on makes the norm Infinity and all finite gradients 0.
    * @param {readonly (import('../modules/parameter.js').Parameter | Tensor)[]} parameters of modules, or tensors with requiresGrad
    * @param {number} maxNorm
    * @param {Record<string, never>} [options] none are supported; torch's `norm_type`, for example, throws
