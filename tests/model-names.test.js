@@ -107,6 +107,30 @@ test("a tied head's bias comes under either name", async () => {
   }
 });
 
+test('loading reads every entry once', () => {
+  for (const name of ['bert', 'llama', 'gpt2-own-head']) {
+    const config = readConfig(name);
+    const model = readModelConfig(config).isDecoder
+      ? new hw.Decoder(config)
+      : new hw.Encoder(config);
+    const state = model.stateDict();
+    /** @type {Record<string, number>} */
+    const reads = {};
+    const dict = {};
+    for (const [key, value] of Object.entries(state))
+      Object.defineProperty(dict, key, {
+        enumerable: true,
+        get() {
+          reads[key] = (reads[key] ?? 0) + 1;
+          return value;
+        },
+      });
+    model.loadStateDict(dict);
+    assert.deepEqual(reads, Object.fromEntries(Object.keys(state).map((key) => [key, 1])));
+    model.dispose();
+  }
+});
+
 test('a Gpt2 takes the same names as a model of any type', async () => {
   const options = { vocabSize: 20, contextLength: 8, dModel: 16, numLayers: 1, numHeads: 2 };
   const model = new Gpt2(hw, options).eval();

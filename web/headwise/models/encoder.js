@@ -1,12 +1,12 @@
 import { lossOptions, modelLoss } from '../autograd/model-loss.js';
 import { asGiven, checkTable, oneOf, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
-import { entriesOf } from '../checks/foreign.js';
 import { checkEngine } from '../engine/given-engine.js';
 import { addressOf } from '../engine/owned.js';
 import { checkRows, checkTexts } from '../modules/embedding.js';
 import { encoderForward } from '../modules/forward-options.js';
 import { runForward, runRows } from '../modules/forward.js';
+import { readDict } from '../modules/state.js';
 import { checkFloats } from '../tensor/operand.js';
 import { readGiven } from './given-config.js';
 import { innerOf, Model } from './model.js';
@@ -109,15 +109,15 @@ export class Encoder extends Model {
    * @param {Record<string, never>} [options] none are supported
    */
   loadStateDict(dict, options) {
-    const entries = Object(dict) === dict ? entriesOf(dict, 'dict') : undefined;
+    const given = readDict(dict);
     const inner = innerOf(this);
     const { canonical, head } = inner.names;
     const before = inner.hasHead;
-    inner.hasHead =
-      entries?.some(([key]) => canonical(key).startsWith(head) && !this.ignoresEntry(key)) ??
-      before;
+    inner.hasHead = Object.keys(given).some(
+      (key) => canonical(key).startsWith(head) && !this.ignoresEntry(key),
+    );
     try {
-      return super.loadStateDict(dict, options);
+      return super.loadStateDict(given, options);
     } catch (error) {
       inner.hasHead = before;
       throw error;

@@ -1,8 +1,9 @@
 // What decoders and encoders have in common: a config, the names of its parameters, and first weights.
 import { HeadwiseError } from '../checks/error.js';
-import { entriesOf, isObject } from '../checks/foreign.js';
+import { isObject } from '../checks/foreign.js';
 import { addressOf } from '../engine/owned.js';
 import { Module } from '../modules/module.js';
+import { readDict } from '../modules/state.js';
 import { drawWeights } from './draw-weights.js';
 import { layModel } from './lay-model.js';
 
@@ -121,16 +122,14 @@ export class Model extends Module {
    * @param {Record<string, never>} [options] none are supported
    */
   loadStateDict(dict, options) {
-    const entries = Object(dict) === dict ? entriesOf(dict, 'dict') : [];
+    const given = readDict(dict);
     const { names, namesAmong } = this.#inner;
-    const { canonical } = namesAmong(entries.map(([key]) => key));
-    const isOther = (/** @type {string} */ key) => canonical(key) !== names.canonical(key);
-    const own = entries.some(([key]) => isOther(key))
-      ? Object.fromEntries(
-          entries.map(([key, value]) => [isOther(key) ? canonical(key) : key, value]),
-        )
-      : dict;
-    return super.loadStateDict(/** @type {typeof dict} */ (own), options);
+    const { canonical } = namesAmong(Object.keys(given));
+    const own = Object.entries(given).map(([key, value]) => {
+      const here = canonical(key);
+      return [here === names.canonical(key) ? key : here, value];
+    });
+    return super.loadStateDict(Object.fromEntries(own), options);
   }
 
   /** @override @protected @param {string} key */

@@ -15,15 +15,25 @@ import { sameShape } from '../tensor/shape.js';
  */
 
 /**
+ * A copy of a state dict, whose tensors are not read yet.
+ * @param {unknown} dict
+ * @returns {Record<string, any>}
+ * @throws {HeadwiseError} ERR_VALUE
+ */
+export function readDict(dict) {
+  if (!isObject(dict) || isArray(dict) || tagOf(dict) === 'Map') {
+    throw misfit(dict, 'dict', 'an object of tensors');
+  }
+  return Object.fromEntries(entriesOf(dict, 'dict'));
+}
+
+/**
  * @param {unknown} dict
  * @param {Owner} owner
  * @returns {[key: string, value: unknown, own: string][]} by the parameters' keys; own: the dict's
  */
 function readState(dict, owner) {
-  if (!isObject(dict) || isArray(dict) || tagOf(dict) === 'Map') {
-    throw misfit(dict, 'dict', 'an object of tensors');
-  }
-  return entriesOf(dict, 'dict')
+  return Object.entries(readDict(dict))
     .filter(([key, value]) => !owner.ignoresEntry(key, value))
     .map(([key, value]) => [owner.canonicalKey(key), value, key]);
 }
