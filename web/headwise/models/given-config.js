@@ -1,6 +1,6 @@
 // What callers hand to the constructors of models.
 import { checkBelow, checkProbability, checkTable, or } from '../checks/check.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { reading } from '../checks/foreign.js';
 import { architectures } from './architectures.js';
 import { readModelConfig } from './config.js';
@@ -41,6 +41,8 @@ function deviationOf(config) {
 function readGivenConfig(config, isDecoder) {
   const all = Object.keys(architectures);
   const types = all.filter((type) => architectures[type].isDecoder === isDecoder);
+  // readModelConfig takes text too, of which initializer_range is not read.
+  if (typeof config === 'string') throw misfit(config, 'config:', 'an object');
   try {
     return readModelConfig(/** @type {object} */ (config), 'config', types);
   } catch (error) {
