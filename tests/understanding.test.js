@@ -29,7 +29,8 @@ test('attribution names what does not fit', () => {
     'headMask',
     'layers and heads',
   );
-  throwsCode(() => model.attribution([[1], [2]], { target: 1 }), 'ERR_SHAPE', 'ids', '[2, 1]');
+  for (const texts of [[[1], [2]], [[[1, 2]]], []])
+    throwsCode(() => model.attribution(texts, { target: 1 }), 'ERR_SHAPE', 'ids', '[tokens]');
   throwsCode(() => model.attribution(drawIds(2, 21), { target: 1 }), 'ERR_SHAPE', 'ids', '20');
   throwsCode(() => model.attribution([31], { target: 1 }), 'ERR_VALUE', 'ids');
 });

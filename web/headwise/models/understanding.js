@@ -12,7 +12,7 @@ import {
 } from '../checks/check.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
-import { checkIds } from '../modules/embedding.js';
+import { checkIds, isOneText } from '../modules/embedding.js';
 import { fitHeadMask } from '../modules/extras.js';
 import { checkHeadMask } from '../modules/forward-options.js';
 
@@ -72,8 +72,8 @@ export function attribution(
   const name = 'attribution';
   const given = checkTable(options, table, name);
   const input = checkIds(ids, vocabSize);
-  const { shape, size: tokens } = input;
-  checkShape(input, 'ids', tokens > 0 && shape.at(-1) === tokens, () => '[tokens]');
+  const { size: tokens } = input;
+  checkShape(input, 'ids', isOneText(input), () => '[tokens]');
   checkContext(tokens, 'ids', contextLength);
   const position = checkIndex(given.position ?? tokens - 1, 'position', tokens);
   const target = checkIndex(given.target, 'target', vocabSize);

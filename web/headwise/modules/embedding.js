@@ -100,6 +100,9 @@ export function checkTexts(given, count) {
   return ids;
 }
 
+/** Whether they are one text: [tokens] or [1, tokens]. @param {{ shape: readonly number[], size: number }} ids */
+export const isOneText = ({ shape, size }) => size > 0 && shape.length < 3 && shape.at(-1) === size;
+
 /**
  * @param {unknown} ids
  * @param {number} count of embeddings

@@ -1,6 +1,6 @@
 // What all functions of headwise/understanding share: the model, its texts, forwards, and pauses between these.
 import { checkFunction, checkIndex, checkShape, checkSignal } from '../checks/check.js';
-import { checkIntegers } from '../modules/embedding.js';
+import { checkIntegers, isOneText } from '../modules/embedding.js';
 import { checkHeadMask } from '../modules/forward-options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { decoderConfig, unrecordedForward } from './source.js';
@@ -37,10 +37,8 @@ export function subjectOf(model) {
  */
 export function checkText({ vocabSize, contextLength }, value, name) {
   const text = checkIntegers(value, name, vocabSize);
-  const { shape, size } = text;
-  const isOne = shape.length === 1 || (shape.length === 2 && shape[0] === 1);
   const expected = () => `[tokens] of at most contextLength, ${contextLength}`;
-  checkShape(text, name, isOne && size > 0 && size <= contextLength, expected);
+  checkShape(text, name, isOneText(text) && text.size <= contextLength, expected);
   return Array.from(text.data);
 }
 

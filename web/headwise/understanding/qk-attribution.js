@@ -10,7 +10,7 @@ import {
 import { qkAttribution as layout } from '../engine/abi.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
-import { checkIds } from '../modules/embedding.js';
+import { checkIds, isOneText } from '../modules/embedding.js';
 import { fitHeadMask } from '../modules/extras.js';
 import { checkHeadMask } from '../modules/forward-options.js';
 import { tensorOf } from '../tensor/tensor.js';
@@ -124,9 +124,8 @@ export async function qkAttribution(model, ids, options) {
   const { numLayers, numHeads, vocabSize, contextLength } = config;
   const given = checkTable(options, table, name);
   const input = checkIds(ids, vocabSize);
-  const { shape, size: tokens } = input;
-  const isOne = shape.length === 1 || (shape.length === 2 && shape[0] === 1);
-  checkShape(input, 'ids', isOne && tokens > 0, () => '[tokens]');
+  const { size: tokens } = input;
+  checkShape(input, 'ids', isOneText(input), () => '[tokens]');
   checkContext(tokens, 'ids', contextLength);
   const layer = checkIndex(given.layer, 'layer', numLayers);
   const head = checkIndex(given.head, 'head', numHeads);
