@@ -102,6 +102,19 @@ test('traces of several forwards are refused', async () => {
   elsewhere.dispose();
 });
 
+test('of weights that are NaN, rollout, flow and the ranks of logitLens are NaN', async () => {
+  const broken = smallModel(hw);
+  const state = broken.stateDict();
+  state['wte.weight'].data[ids[0] * smallConfig.n_embd] = NaN;
+  broken.loadStateDict(state);
+  for (const each of [rollout, flow]) {
+    const { data } = await each(broken, ids, { position: 8 });
+    assert.deepEqual([...data], Array(9).fill(NaN));
+  }
+  const { target } = await logitLens(broken, ids, { target: 3, positions: [0] });
+  assert.deepEqual([...(target?.ranks.data ?? [])], Array(3).fill(NaN));
+});
+
 test('logitLens says how many positions it takes', async () => {
   const asked = logitLens(small, [1, 2], { positions: [0, 0, 1] });
   await rejectsCode(asked, 'ERR_VALUE', 'positions is [0, 0, 1]', 'an array of 1 to 2 positions');

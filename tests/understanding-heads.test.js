@@ -84,6 +84,16 @@ test('flows are the smallest cuts of random networks', () => {
   }
 });
 
+test('flow is NaN where a way down has a capacity that is', () => {
+  const half = Float64Array.of(0.5, 0, 0.5, 0.5);
+  const below = Float64Array.of(1, 0, NaN, NaN);
+  const network = new LayeredNetwork([below, half], 2);
+  assert.equal(network.flow(0, 0), 0.5);
+  assert.equal(network.flow(0, 1), 0);
+  assert.equal(network.flow(1, 0), NaN);
+  assert.equal(network.flow(1, 1), NaN);
+});
+
 test('flow is the smallest cut of attention with its residual connections', async () => {
   const text = ids.slice(0, 3);
   const layers = weightsOf(model, text).map(mixed);
@@ -141,6 +151,9 @@ test('scores of heads are means of their weights on repeated tokens, the same fo
   assert.deepEqual(again, scores);
   const other = await headScores(model, { tokens: 6, seed: 4, batch: 2 });
   assert.notDeepEqual(other.ids, scores.ids);
+  // As manualSeed takes it: of what is large or negative, the low 32 bits.
+  for (const seed of [3n, 3n + 2n ** 40n, 3 - 2 ** 32])
+    assert.deepEqual(await headScores(model, { tokens: 6, seed, batch: 2 }), scores);
   const rows = scores.ids.toNested();
   for (const row of rows) {
     assert.deepEqual(row.slice(0, 6), row.slice(6));
@@ -244,7 +257,7 @@ test('what is asked for wrongly is named', async () => {
   await rejectsCode(rollout(/** @type {any} */ ([first, ...(other ?? [])])), 'ERR_SHAPE', 'traces');
   await value(headScores(any), 'model');
   await value(headScores(model, { tokens: 11 }), 'tokens', '11', '10');
-  await value(headScores(model, { seed: -1 }), 'seed', '-1');
+  await value(headScores(model, { seed: 0.5 }), 'seed', '0.5');
   await value(headScores(model, { batch: 0 }), 'batch', '0');
   const head = { layer: 0, head: 0 };
   await value(composition(any), 'model');

@@ -10,7 +10,7 @@ import {
 } from '../checks/check.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyList, isA } from '../checks/foreign.js';
-import { checkSeed, random } from '../tensor/functions.js';
+import { checkSeedWord, random } from '../tensor/functions.js';
 import { checkCacheType, KeyValueCache } from '../modules/key-value-cache.js';
 import { checkTexts } from '../modules/embedding.js';
 import { pending, withoutSteps } from '../worker/steps.js';
@@ -162,7 +162,7 @@ export function generate(model, vocabSize, ids, options, { temperature, takesEos
     eosTokenId:
       given.eosTokenId === undefined ? -1 : checkIndex(given.eosTokenId, 'eosTokenId', vocabSize),
     stop: checkStop(given.stop, vocabSize),
-    seed: given.seed === undefined ? undefined : Number(BigInt.asUintN(32, checkSeed(given.seed))),
+    seed: given.seed === undefined ? undefined : checkSeedWord(given.seed),
     signal: checkSignal(given.signal),
     logProbabilities: checkBoolean(given.logProbabilities ?? false, 'logProbabilities'),
   };

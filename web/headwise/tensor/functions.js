@@ -30,7 +30,7 @@ export function random(engine, draw, shape, options) {
  * @param {unknown} seed
  * @returns {bigint} its 64 bits
  */
-export function checkSeed(seed) {
+function checkSeed(seed) {
   if (typeof seed !== 'bigint' && !Number.isSafeInteger(seed)) {
     throw misfit(seed, 'seed', 'an integer, as a bigint if it is beyond 2^53 - 1');
   }
@@ -40,6 +40,9 @@ export function checkSeed(seed) {
   }
   return BigInt.asUintN(64, wide);
 }
+
+/** The low 32 bits, of which a generator is made. @param {unknown} seed @returns {number} */
+export const checkSeedWord = (seed) => Number(BigInt.asUintN(32, checkSeed(seed)));
 
 /** @param {Engine} engine @param {number | bigint} seed */
 export function manualSeed(engine, seed) {

@@ -2,7 +2,7 @@ import { checkOptions, oneOf } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
 import { MersenneTwister } from '../models/mersenne-twister.js';
-import { checkSeed } from '../tensor/functions.js';
+import { checkSeedWord } from '../tensor/functions.js';
 import { Tensor } from '../tensor/tensor.js';
 import { visitOutputs } from './heads.js';
 import * as shared from './model.js';
@@ -132,7 +132,7 @@ function checkOutputs(subject, given, text) {
   const tokens = text.length;
   const method = checkMethod(given.method ?? 'zero', 'method');
   const texts = checkTexts(subject, given.texts);
-  const seed = Number(BigInt.asUintN(32, checkSeed(given.seed ?? 0)));
+  const seed = checkSeedWord(given.seed ?? 0);
   if (method === 'zero') {
     const zeros = new Float32Array(tokens * subject.headDim);
     return async () => () => zeros;

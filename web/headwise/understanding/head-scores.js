@@ -1,5 +1,6 @@
-import { asGiven, checkIndex, checkSize, checkTable, or } from '../checks/check.js';
+import { asGiven, checkSize, checkTable, or } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
+import { checkSeedWord } from '../tensor/functions.js';
 import { newArray, sizeOf } from '../tensor/shape.js';
 import { tensorOf } from '../tensor/tensor.js';
 import { repeatedIds } from './repeated-ids.js';
@@ -12,7 +13,7 @@ import { Work, workTable } from './work.js';
  * Options of `headScores`.
  * @typedef {object} HeadScoreOptions
  * @property {number} [tokens] random tokens of a row, which are repeated once; default 50, or as many as fit
- * @property {number} [seed] of the random tokens; default 0
+ * @property {number | bigint} [seed] of the random tokens, as manualSeed takes it; default 0
  * @property {number} [batch] rows; default 4
  */
 
@@ -28,7 +29,7 @@ import { Work, workTable } from './work.js';
 
 const table = {
   tokens: asGiven,
-  seed: or((value, name) => checkIndex(value, name, 2 ** 32), 0),
+  seed: or(checkSeedWord, 0),
   batch: or(checkSize, 4),
   ...workTable,
 };

@@ -23,7 +23,7 @@ import { calledThere } from './source.js';
  * How likely the lens finds a token.
  * @typedef {object} TokenLens
  * @property {Tensor} logProbabilities [layers + 1, positions], in nats
- * @property {Tensor} ranks [layers + 1, positions]; 0: no token is likelier
+ * @property {Tensor} ranks [layers + 1, positions]; 0: no token is likelier; NaN where the target's logit is
  */
 
 /**
@@ -84,7 +84,9 @@ function likeliest(logits, top) {
 
 /** @param {Float32Array} logits @param {number} target */
 const rankOf = (logits, target) =>
-  logits.reduce((rank, logit) => rank + Number(logit > logits[target]), 0);
+  Number.isNaN(logits[target])
+    ? NaN
+    : logits.reduce((rank, logit) => rank + Number(logit > logits[target]), 0);
 
 /**
  * The rows that are asked for, layer after layer.

@@ -92,12 +92,25 @@ export class LayeredNetwork {
     return 0;
   }
 
+  /** Whether no capacity is NaN on the ways down from a node of the highest level. @param {number} from */
+  #isKnown(from) {
+    const n = this.#n;
+    let reached = new Set([from]);
+    for (const layer of [...this.#capacities].reverse()) {
+      const rows = [...reached].map((i) => layer.subarray(i * n, (i + 1) * n));
+      if (rows.some((row) => row.some(Number.isNaN))) return false;
+      reached = new Set(rows.flatMap((row) => [...row.keys()].filter((j) => row[j] > 0)));
+    }
+    return true;
+  }
+
   /**
-   * The maximal flow from a node of the highest level to one of the lowest.
+   * The maximal flow from a node of the highest level to one of the lowest; NaN where a capacity on a way down is.
    * @param {number} from its place in the level
    * @param {number} to
    */
   flow(from, to) {
+    if (!this.#isKnown(from)) return NaN;
     this.#left = this.#capacities.map((layer) => layer.slice());
     this.#back = this.#capacities.map((layer) => new Float64Array(layer.length));
     const source = this.#capacities.length * this.#n + from;
