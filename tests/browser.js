@@ -61,14 +61,17 @@ export const ISOLATION = {
  * Serves a folder's files as they are, on a free port of this machine.
  *
  * @param {string} root
- * @param {{ headersOf?: (path: string) => Record<string, string> | undefined,
+ * @param {{ headersOf?: (path: string) => Record<string, string> | undefined, redirects?: Record<string, string>,
  *   onRequest?: (path: string, body: Buffer) => void, onPost?: (body: string) => void }} [options]
- *   headersOf: more headers for a file, undefined if it is to be missing; onRequest is told every file that was sent;
+ *   headersOf: more headers for a file, undefined if it is to be missing; redirects: where paths lead for good; onRequest is told every file that was sent;
  *   onPost is given what a page posts
  * @returns {Promise<{ url: string, withhold(ending: string, status?: number): void, close(): void }>}
  *   url ends in a slash; `withhold` makes files that end so missing, or answers a request for them with another status
  */
-export async function serve(root, { headersOf = () => ({}), onRequest, onPost } = {}) {
+export async function serve(
+  root,
+  { headersOf = () => ({}), redirects = {}, onRequest, onPost } = {},
+) {
   let missing = '';
   let without = 404;
   const server = createServer(async (request, response) => {
@@ -78,6 +81,10 @@ export async function serve(root, { headersOf = () => ({}), onRequest, onPost } 
       return;
     }
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    if (redirects[pathname] !== undefined) {
+      response.writeHead(308, { location: redirects[pathname] }).end();
+      return;
+    }
     const path = normalize(decodeURIComponent(pathname)).replace(/\/$/, '/index.html');
     try {
       const more = headersOf(path);

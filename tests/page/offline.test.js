@@ -14,11 +14,15 @@ import { browser, options, settled, site, textOf } from './harness.js';
 /** Driven by WebDriver, WebKitGTK has no contexts: tests that need one are not made. */
 const contextTest = engine.hasEvents ? test : () => {};
 
-/** A visitor's first visit to a copy of the page, on a server of its own. @param {(visit: Visit) => Promise<void>} body */
-async function visit(body) {
+/**
+ * A visitor's first visit to a copy of the page, on a server of its own.
+ * @param {(visit: Visit) => Promise<void>} body
+ * @param {Parameters<typeof serve>[1]} [how] it serves
+ */
+async function visit(body, how) {
   const root = await mkdtemp(join(tmpdir(), 'headwise-offline-'));
   await cp(site.root, root, { recursive: true });
-  const server = await serve(root);
+  const server = await serve(root, how);
   const context = await browser.createBrowserContext();
   try {
     const page = await context.newPage();
@@ -55,6 +59,21 @@ contextTest('after its first visit every room of the page works without a networ
       [],
     );
   }),
+);
+
+contextTest(
+  'a host that leads from index.html to its folder leaves a page that opens too',
+  options,
+  () =>
+    visit(
+      async ({ page, server }) => {
+        server.close();
+        await page.reload();
+        await settled(page);
+        assert.match(await textOf(page, '#verdict'), /^Wrapper = fused/);
+      },
+      { redirects: { '/index.html': '/' } },
+    ),
 );
 
 contextTest('what is kept is never shown where the network has something newer', options, () =>

@@ -31,7 +31,8 @@ async function fill() {
     const known = url === INDEX ? undefined : await caches.match(url);
     const response = known ?? (await fetch(url, { cache: url === INDEX ? 'reload' : 'default' }));
     if (!response.ok) throw new Error(`${url}: ${response.status}`);
-    await cache.put(url, response);
+    // A copy is not one of a redirect, which a browser refuses for a page: some hosts lead from index.html to /.
+    await cache.put(url, new Response(response.body, response));
   }
 }
 
