@@ -47,6 +47,17 @@ async function loseWorker(room) {
 
 const words = (/** @type {Training} */ room) => room.message.value.words;
 
+test('where the clock is coarse a call asks for a bounded number of steps', async (t) => {
+  const room = await pausedRoom();
+  const [run] = room.runs.value;
+  t.mock.method(performance, 'now', () => 100);
+  const advancing = run.advance(2);
+  await rest();
+  FakeWorker.last.answer('advance', [{ losses: [1, 1], snapshot: snapshot(2) }]);
+  await advancing;
+  assert.ok(run.most > 1 && run.most <= 100, `${run.most}`);
+});
+
 test('what a run that was ended still owes does not stop the run that took its place', async () => {
   const room = await pausedRoom();
   const [run] = room.runs.value;

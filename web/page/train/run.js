@@ -63,7 +63,8 @@ export class Run {
   async advance(steps) {
     const before = performance.now();
     const seen = await this.#connected.remote.advance(steps);
-    this.#msPerStep = (performance.now() - before) / steps;
+    // Some clocks are coarse: 0 would ask for any number of steps.
+    this.#msPerStep = Math.max(1, performance.now() - before) / steps;
     if (!this.isEnded) this.#add(seen);
   }
 
