@@ -89,7 +89,7 @@ export class MultiHeadAttention extends AttentionModule {
    * Makes a cache for the keys and values of up to contextLength tokens. `forward` appends to it.
    * @param {import('./key-value-cache.js').CacheOptions} [options]
    * @returns {KeyValueCache}
-   * @throws {HeadwiseError} ERR_SHAPE: past has another shape; ERR_VALUE: batch is not a size, dtype is none of a cache's, or past
+   * @throws {HeadwiseError} ERR_SHAPE: past has another shape; ERR_VALUE: batch is not a size, a cache cannot have dtype, or past
    *   has more tokens than contextLength; ERR_MEMORY; ERR_DISPOSED
    */
   createCache(options) {

@@ -183,8 +183,8 @@ export class Parameter {
   }
 
   /**
-   * Whether `backward` computes the gradient, as it is when `backward` runs. Default true. Set it to false to freeze the parameter; unlike in torch, that
-   * also clears its gradient, so that no optimizer moves it.
+   * Whether `backward` computes the gradient; the value at the time `backward` runs counts. Default true. Set it to false to freeze
+   * the parameter; unlike in torch, that also clears its gradient, so that no optimizer moves it.
    * @returns {boolean}
    */
   get requiresGrad() {

@@ -37,7 +37,7 @@ const most = 1 << 20;
  *
  * @overload
  * @param {import('./source.js').AttendingModel} source a Decoder, a Gpt2 or an Encoder
- * @param {import('./source.js').Ids} ids [tokens], or [batch, tokens], of which `batch` says the text
+ * @param {import('./source.js').Ids} ids [tokens], or [batch, tokens]; the option `batch` chooses the text
  * @param {FlowOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<Tensor>}
  */

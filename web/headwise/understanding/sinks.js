@@ -42,7 +42,7 @@ async function meanOf(trace, batch, head, work) {
 
 /**
  * Attention sinks (Gu et al. 2024, "When Attention Sink Emerges in Language Models: An Empirical View"): of each head the mean weight
- * of the first token, α = 1/T · Σ_i A_i1, and the share of heads with α > ε. Of several texts, the mean over them. They may
+ * of the first token, α = 1/T · Σ_i A_i1, and the share of heads with α > ε. For several texts, their mean. They may
  * differ in length: padding does not count where a model's forward knew of it, by rows of unequal length or by `lengths`.
  * Weights of a module's trace in training mode with dropout are those after dropout.
  *
