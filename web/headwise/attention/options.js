@@ -1,4 +1,4 @@
-import { asGiven, checkProbability, maybe, off, or } from '../checks/check.js';
+import { asGiven, checkProbability, maybe, off, or, traced } from '../checks/check.js';
 import { checkTensor, wordsOperand } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
@@ -99,17 +99,9 @@ function checkKind(value) {
   return kind;
 }
 
-/**
- * @param {unknown} value
- * @param {string} name
- * @returns {(import('../tensor/operand.js').Operand & { from: unknown }) | undefined} from: the tensor itself
- */
-const checkMask = (value, name) =>
-  value === undefined ? undefined : Object.assign(checkTensor(value, name), { from: value });
-
 /** The checks of the options that do not depend on shapes; the others are checked once these are known. */
 export const attentionTable = {
-  ...{ isCausal: off, causalOffset: asGiven, mask: checkMask },
+  ...{ isCausal: off, causalOffset: asGiven, mask: traced(checkTensor) },
   ...{ scale: asGiven, softcap: or(checkSoftcap, 0), window: maybe(checkWindow) },
   ...{ enableGqa: off, kvLengths: asGiven, past: asGiven },
   ...{ dropoutP: or(checkProbability, 0), needWeights: checkKind },

@@ -115,6 +115,14 @@ export const maybe = (check) => (value, name) =>
   value === undefined ? undefined : check(value, name);
 
 /**
+ * A check of what may be left out, that keeps what was given too: gradients may lead there.
+ * @template T
+ * @param {(value: any, name: string) => T} check
+ */
+export const traced = (check) =>
+  maybe((value, name) => ({ ...check(value, name), from: /** @type {unknown} */ (value) }));
+
+/**
  * A check of what has a default.
  * @template T
  * @param {(value: any, name: string) => T} check

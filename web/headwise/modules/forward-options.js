@@ -1,18 +1,21 @@
 // What a forward may be asked for, checked as far as that goes before shapes are known.
-import { asGiven, checkBoolean, checkOptions, maybe, off } from '../checks/check.js';
+import { asGiven, checkBoolean, checkOptions, maybe, off, traced } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 import { readLengths } from '../models/ragged.js';
 import { tensor } from '../tensor/make-tensor.js';
-import { checkFloats, checkTensor } from '../tensor/operand.js';
+import { checkFloats, checkTensor, isTensor } from '../tensor/operand.js';
 import { checkCache } from './key-value-cache.js';
 
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 
 /** Floats, nested or not. @param {any} value @param {string} name */
-export const checkHeadMask = (value, name) =>
-  checkFloats(isArray(value) ? tensor(/** @type {any} */ (value)) : value, name);
+export function checkHeadMask(value, name) {
+  const floats = isArray(value) ? tensor(/** @type {any} */ (value)) : value;
+  if (!isTensor(floats)) throw misfit(value, name, 'a Tensor or nested arrays');
+  return checkFloats(floats, name);
+}
 
 /** The most replacements that are read. */
 const mostOutputs = 2 ** 20;
@@ -53,14 +56,6 @@ function checkStart(value, name) {
   const { layer, residual } = checkOptions(value, ['layer', 'residual'], name, name);
   return { layer, residual: checkHeadMask(residual, `${name}.residual`) };
 }
-
-/**
- * A check that keeps what was given too: gradients may lead there.
- * @template T
- * @param {(value: any, name: string) => T} check
- */
-const traced = (check) =>
-  maybe((value, name) => ({ ...check(value, name), from: /** @type {unknown} */ (value) }));
 
 /**
  * What a forward may be asked for: what checks it before shapes are known. Some of that runs code of the caller's, so that
