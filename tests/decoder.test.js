@@ -36,6 +36,18 @@ test('weights are drawn with the deviation that initializer_range says', () => {
   }
 });
 
+test('a config is the same as the text of its file', () => {
+  const wide = { ...config, initializer_range: 0.5 };
+  const states = [wide, JSON.stringify(wide)].map((given) => {
+    hw.manualSeed(1);
+    const model = new hw.Decoder(/** @type {object} */ (given));
+    const state = model.stateDict();
+    model.dispose();
+    return state;
+  });
+  assert.deepEqual(states[1], states[0]);
+});
+
 test('the classes of headwise/models take the engine first, as hw.Decoder and hw.Encoder do', () => {
   const bert = { ...config, model_type: 'bert', num_key_value_heads: undefined };
   for (const [Model, ofEngine, given] of /** @type {[any, any, object][]} */ ([

@@ -1,6 +1,6 @@
 // What callers hand to the constructors of models.
 import { checkBelow, checkProbability, checkTable, or } from '../checks/check.js';
-import { HeadwiseError, misfit } from '../checks/error.js';
+import { HeadwiseError } from '../checks/error.js';
 import { reading } from '../checks/foreign.js';
 import { architectures } from './architectures.js';
 import { readModelConfig } from './config.js';
@@ -25,10 +25,11 @@ import { namesOf } from './names.js';
 
 const table = { dropout: or(checkProbability, 0) };
 
-/** Standard deviation of initial weights. @param {any} config */
+/** Standard deviation of initial weights. @param {any} config that was read, or its text */
 function deviationOf(config) {
   const key = 'config.initializer_range';
-  const range = reading(() => config.initializer_range, key, 'a number') ?? 0.02;
+  const given = typeof config === 'string' ? JSON.parse(config) : config;
+  const range = reading(() => given.initializer_range, key, 'a number') ?? 0.02;
   return checkBelow(range, key);
 }
 
@@ -41,8 +42,6 @@ function deviationOf(config) {
 function readGivenConfig(config, isDecoder) {
   const all = Object.keys(architectures);
   const types = all.filter((type) => architectures[type].isDecoder === isDecoder);
-  // readModelConfig takes text too, of which initializer_range is not read.
-  if (typeof config === 'string') throw misfit(config, 'config:', 'an object');
   try {
     return readModelConfig(/** @type {object} */ (config), 'config', types);
   } catch (error) {
