@@ -1,7 +1,7 @@
 // What the Bench room says of a run: from given results, never from measured ones.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ceilingOf, leftOf, verdictOf } from '../web/page/bench/words.js';
+import { ceilingOf, endOf, failureOf, leftOf, verdictOf } from '../web/page/bench/words.js';
 
 /** @param {string} shape @param {number} percent @param {any} [rest] @returns {any} */
 const result = (shape, percent, { threads = 1, problem, ...timing } = /** @type {any} */ ({})) => ({
@@ -31,7 +31,26 @@ test('a run without figures has no verdict, and failures are counted', () => {
   assert.equal(verdictOf([result('S0', 3)]), 'Too little was measured for a verdict.');
   const failed = [result('S1', 80), result('C1', 0, { problem: 'wrong' })];
   assert.match(verdictOf(failed), /reaches 80 % of .* 1 result failed\.$/);
+  assert.doesNotMatch(verdictOf(failed), /without/);
   assert.equal(ceilingOf([]), undefined);
+});
+
+test('the end of a run calls compared what was compared', () => {
+  const failed = result('C1', 0, { problem: 'wrong' });
+  const right = result('S1', 80);
+  assert.equal(endOf([right], []), 'Done. Each result was compared with float64 first.');
+  const some = 'Done. Each result that has a time was compared with float64 first.';
+  assert.equal(endOf([right, failed], []), some);
+  assert.equal(endOf([failed], []), 'Done. Nothing was measured.');
+  const lacks = 'Done. Nothing was measured. This browser cannot run the relaxed module.';
+  assert.equal(endOf([], ['relaxed']), lacks);
+});
+
+test('an error that ended a run is said in a sentence, an engine that is missing by its name', () => {
+  const missing = Object.assign(new Error('a.wasm: 404'), { code: 'ERR_LOAD' });
+  assert.equal(failureOf(missing), 'The engine could not be loaded: a.wasm: 404.');
+  assert.equal(failureOf(new Error('no Worker')), 'The benchmark could not run: no Worker.');
+  assert.equal(failureOf(new Error('')), 'The benchmark could not run.');
 });
 
 test('the time left follows from what the results took', () => {

@@ -2,10 +2,14 @@
 // takes is not tested.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
 import {
+  browser,
   contentWidth,
+  options,
   pageTest,
   schemes,
+  site,
   textOf,
   useScheme,
   violations,
@@ -39,6 +43,28 @@ const count = async (page) => (await page.$$(RESULTS)).length;
 
 /** @param {string} title @param {(page: Page) => Promise<void>} body */
 const roomTest = (title, body) => pageTest(title, '#bench', body, { ready });
+
+// The first test of this file: once its files are kept for use without a network, none can be withheld.
+test('an engine that cannot be loaded is said once, with nothing to save', options, async () => {
+  const page = await browser.newPage();
+  site.withhold('.wasm');
+  try {
+    await page.goto(`${site.url}#bench`);
+    await ready(page);
+    await page.click('#bench-run');
+    await page.waitForFunction(() =>
+      document.querySelector('#bench-room [role=status]')?.textContent?.includes('.wasm'),
+    );
+    const words = /^The engine could not be loaded: http\S+\.wasm: the server answered 404[^:]*\.$/;
+    assert.match(await textOf(page, `${ROOM} [role=status]`), words);
+    assert.equal(await textOf(page, '#bench-run'), 'Run the benchmark');
+    for (const part of ['#bench-save', '#bench-verdict', '.bench-results'])
+      assert.equal((await page.$$(part)).length, 0, part);
+  } finally {
+    site.withhold('');
+    await page.close();
+  }
+});
 
 roomTest(
   'before anything runs, the Bench room shows the published ratios as bars',
@@ -86,6 +112,12 @@ roomTest(
     assert.match(row, /^wrapper 1 [\d.]+ (µs|ms) [\d.]+ GFLOP\/s [\d.]+ % [\d.]+ MiB$/);
     const percent = await page.$eval(`${ROOM} meter`, (meter) => Number(meter.value));
     assert.ok(percent > 0 && percent <= 100);
+    const places = await page.$$eval('.bench-results tr:not(:has([scope=rowgroup]))', (rows) =>
+      rows.map(({ children }) =>
+        [...children].map((cell) => getComputedStyle(cell).textAlign).join(),
+      ),
+    );
+    assert.deepEqual([...new Set(places)], ['left,right,right,right,right,right']);
     assert.match(await textOf(page, '#bench-ceiling'), /ceiling: [\d.]+ GFLOP\/s a thread/);
     assert.match(
       await textOf(page, `${ROOM} [role=status]`),
@@ -147,9 +179,16 @@ roomTest(
       await useScheme(page, scheme);
       assert.deepEqual(await violations(page), [], scheme);
     }
+    // A failure whose words would go on beyond the table.
+    await page.$eval('.bench-results tbody', (body) => {
+      const words = `failed: http://127.0.0.1/${'a'.repeat(150)}: the server answered 404`;
+      body.insertRow().innerHTML = `<th>fused</th><td>1</td><td colspan="4" class="bad">${words}</td>`;
+    });
     for (const width of widths) {
       await page.setViewport({ width, height: 800 });
       assert.ok((await contentWidth(page)) <= width);
+      const cut = await page.$eval('.bench-results', (part) => part.scrollWidth - part.clientWidth);
+      assert.equal(cut, 0, `at ${width}`);
     }
   },
 );

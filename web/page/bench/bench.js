@@ -69,6 +69,10 @@ const CEILING_SECONDS = 0.1;
  * @property {string} [problem]
  */
 
+/** Why a case failed. The package's messages say what is wrong by themselves. @param {unknown} error */
+const reasonOf = (error) =>
+  error instanceof Error && error.name === 'HeadwiseError' ? error.message : String(error);
+
 /**
  * In an engine of its own, so that its memory is what this case needs.
  * @param {Case} subject
@@ -89,7 +93,7 @@ async function enter(subject, simd, threads, before) {
     if (problem !== undefined) return { ...entry, problem: `wrong: ${problem}` };
     return { ...entry, run, maxError };
   } catch (error) {
-    return { ...entry, problem: String(error) };
+    return { ...entry, problem: reasonOf(error) };
   }
 }
 
@@ -161,7 +165,7 @@ async function measure(subject, earlier, { simd, threads, ceiling, seconds, befo
         };
       });
   } catch (error) {
-    return threads.map((count) => ({ threads: count, problem: String(error) }));
+    return threads.map((count) => ({ threads: count, problem: reasonOf(error) }));
   } finally {
     for (const { hw } of entries) hw?.dispose();
   }

@@ -17,7 +17,8 @@ function share(percent) {
   const words = `${percent.toFixed(1)} %`;
   const doubt = doubtOf(percent);
   return html`<span class="share">
-    <meter min="0" max="100" value=${Math.min(percent, 100)} aria-label=${words}></meter>${words}
+    <meter min="0" max="100" value=${Math.min(percent, 100)} aria-label=${words}></meter>
+    <span class="percent">${words}</span>
     ${doubt === undefined ? '' : html`<span class="note">Warning: ${doubt}.</span>`}
   </span>`;
 }

@@ -4,6 +4,7 @@
  * @import { Options, Simd } from './bench.js'
  */
 
+import { load } from '../../headwise/index.js';
 import { serve } from '../../headwise/worker/serve.js';
 import { bench } from './bench.js';
 import { compileCeilings } from './ceiling.js';
@@ -22,6 +23,12 @@ async function fetchCeiling(simd) {
   return response.arrayBuffer();
 }
 
+/** Throws what every result would say, if there is no engine. @param {Simd} simd */
+async function checkEngine(simd) {
+  const hw = await load({ simd, threads: 1 });
+  hw.dispose();
+}
+
 /**
  * First how many modules are measured, then their results.
  *
@@ -31,6 +38,7 @@ async function* measure({ isAll, ...options }) {
   const { ceilings, missing } = await compileCeilings(SIMDS, fetchCeiling);
   const known = Object.entries(ceilings);
   const chosen = isAll ? known : known.slice(0, 1);
+  if (chosen.length > 0) await checkEngine(/** @type {Simd} */ (chosen[0][0]));
   yield { modules: chosen.length };
   yield* bench({ ...options, ceilings: Object.fromEntries(chosen) });
   return missing;

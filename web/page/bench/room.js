@@ -50,7 +50,7 @@ const controls = (session) => html`
       all shapes and both modules (some minutes; without it at most 30 seconds)
     </label>
     ${drawn(() =>
-      session.results.value.length && !session.isRunning
+      session.results.value.some(({ timing }) => timing) && !session.isRunning
         ? html`<button type="button" id="bench-save" class="quiet" @click=${() => save(session)}>
             Save as JSON
           </button>`

@@ -10,7 +10,7 @@
 import { connect } from '../shared/connect.js';
 import { plural } from '../shared/format.js';
 import { batch, computed, signal, when } from '../shared/signals.js';
-import { leftOf, waysOf } from './words.js';
+import { endOf, failureOf, leftOf, waysOf } from './words.js';
 
 /** What a first look needs. */
 const SHORT = ['S0', 'S1', 'S2', 'C1', 'G1', 'D1', 'M1'];
@@ -98,8 +98,7 @@ export class BenchSession {
         this.#spent += performance.now() - start;
         if (!isWanted()) return;
         if (done) {
-          const lacks = value.map((simd) => ` This browser cannot run the ${simd} module.`);
-          this.#close(`Done. Each result was compared with float64 first.${lacks.join('')}`);
+          this.#close(endOf(this.results.peek(), value));
           return;
         }
         if ('simd' in value) this.#add(value, total);
@@ -108,8 +107,7 @@ export class BenchSession {
         if (!isWanted()) return;
       }
     } catch (error) {
-      const { message } = /** @type {Error} */ (error);
-      if (isWanted()) this.#close(`The benchmark could not run${message && `: ${message}`}.`);
+      if (isWanted()) this.#close(failureOf(/** @type {Error} */ (error)));
     }
   }
 

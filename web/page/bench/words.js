@@ -63,6 +63,27 @@ export function leftOf(done, total, spent) {
 const timed = (results) =>
   results.flatMap(({ timing, ...rest }) => (timing ? [{ ...rest, ...timing }] : []));
 
+/**
+ * What is said of a run that came to its end.
+ *
+ * @param {readonly Result[]} results
+ * @param {readonly string[]} missing modules that do not run here
+ */
+export function endOf(results, missing) {
+  const count = timed(results).length;
+  const which = count < results.length ? 'Each result that has a time' : 'Each result';
+  const words = count ? `${which} was compared with float64 first.` : 'Nothing was measured.';
+  const lacks = missing.map((simd) => ` This browser cannot run the ${simd} module.`);
+  return `Done. ${words}${lacks.join('')}`;
+}
+
+/** What is said of a run that an error ended. @param {Error & { code?: unknown }} error */
+export function failureOf({ message, code }) {
+  const what =
+    code === 'ERR_LOAD' ? 'The engine could not be loaded' : 'The benchmark could not run';
+  return `${what}${message && `: ${message}`}.`;
+}
+
 /** One thread's, and the module's that is fastest here. @param {readonly Result[]} results */
 export function ceilingOf(results) {
   const rates = timed(results).filter(({ unit }) => unit === 'GFLOP/s');
