@@ -92,6 +92,19 @@ export function ceilingOf(results) {
     : undefined;
 }
 
+/** From the least to the most. @param {readonly string[]} numbers */
+function rangeOf(numbers) {
+  const sorted = numbers.toSorted((a, b) => Number(a) - Number(b));
+  const [low, high] = [sorted[0], sorted[sorted.length - 1]];
+  return low === high ? low : `${low} to ${high}`;
+}
+
+/** Shapes whose shares a verdict leaves out, and why. */
+const UNCOUNTED = [
+  ['S0', 'which is too small to count'],
+  ['D1', 'where reading memory is the limit'],
+];
+
 /**
  * What a run comes to, in a sentence or two.
  *
@@ -99,19 +112,22 @@ export function ceilingOf(results) {
  * @returns {string}
  */
 export function verdictOf(results) {
-  const all = timed(results).filter(({ shape }) => shape !== 'S0');
+  const measured = timed(results);
+  const all = measured.filter(({ shape }) => shape !== 'S0');
   const single = all.filter(({ threads, unit }) => threads === 1 && unit === 'GFLOP/s');
   const problems = results.filter(({ problem }) => problem !== undefined).length;
   const wrong = problems ? ` ${plural(problems, 'result')} failed.` : '';
   if (single.length === 0) return `Too little was measured for a verdict.${wrong}`;
-  const shares = single.map(({ percent }) => Math.round(percent));
-  const [low, high] = [Math.min(...shares), Math.max(...shares)];
-  const range = low === high ? `${low} %` : `${low} to ${high} %`;
-  const sentence = `On one thread Headwise reaches ${range} of what this machine can do in WebAssembly.`;
-  const speedups = all.flatMap(({ speedup }) => (speedup === undefined ? [] : [speedup]));
+  const range = rangeOf(single.map(({ percent }) => percent.toFixed(0)));
+  const without = UNCOUNTED.filter(([name]) => measured.some(({ shape }) => shape === name));
+  const but = without.length
+    ? ` (without ${without.map((why) => why.join(', ')).join(', and ')})`
+    : '';
+  const sentence = `On one thread Headwise reaches ${range} % of what this machine can do in WebAssembly${but}.`;
+  const speedups = measured.flatMap(({ speedup }) => (speedup === undefined ? [] : [speedup]));
   const threads = Math.max(...all.map((each) => each.threads));
   const faster = speedups.length
-    ? ` On ${threads} threads it is up to ${Math.max(...speedups).toFixed(1)} times as fast.`
+    ? ` On ${threads} threads it is ${rangeOf(speedups.map((speedup) => speedup.toFixed(1)))} times as fast.`
     : '';
   const attention = single.find(({ shape, name }) => shape === 'S2' && name === 'fused');
   const example = attention
