@@ -79,7 +79,9 @@ roomTest(
         ),
       })),
     );
-    assert.deepEqual(panels.map(({ shape }) => shape).sort(), Object.keys(own.ratios).sort());
+    const glossary = 'S0 S1 S2 S3 C1 C2 G1 G2 D1 T1 T2 T3';
+    assert.equal(panels.map(({ shape }) => shape).join(' '), glossary);
+    assert.deepEqual(Object.keys(own.ratios).sort(), glossary.split(' ').sort());
     const [{ rows }] = panels.filter(({ shape }) => shape === 'S3');
     assert.deepEqual(
       rows.map(([name, , ratio]) => [name, ratio]),
@@ -91,6 +93,7 @@ roomTest(
       ],
     );
     const source = await textOf(page, '.peers + .note');
+    assert.match(source, /M1, .* has no bars/);
     assert.match(source, /^Version \d+\.\d+\.\d+, \w+ \d+, 20\d\d, .*Chromium, one thread\./);
     assert.equal(await count(page), 0);
   },
