@@ -5,6 +5,7 @@ import { tensor } from 'headwise';
 import { inspect } from '../web/page/lessons/inspect.js';
 import { ticksOf } from '../web/page/lessons/pictures/ticks.js';
 import { packCode, unpackCode } from '../web/page/lessons/share.js';
+import { formatValue } from '../web/page/lessons/words.js';
 
 test('changed code comes back from an address as it went in', async () => {
   const code = { 'Two heads': "show('ä € 😀', 1);\n", 'Heads times width': 'x'.repeat(5000) };
@@ -41,4 +42,19 @@ test('ticks are round numbers that cover the range', () => {
   assert.deepEqual(ticksOf(-0.2, 3), [-1, 0, 1, 2, 3]);
   assert.deepEqual(ticksOf(0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1]);
   assert.ok(ticksOf(2, 2).length > 1);
+});
+
+test('two numbers side by side have the decimals that either of them has, four at most', () => {
+  const pair = (/** @type {number} */ a, /** @type {number} */ b) => [
+    formatValue(a, b),
+    formatValue(b, a),
+  ];
+  assert.deepEqual(pair(2.36, 2.36), ['2.36', '2.36']);
+  assert.deepEqual(pair(2.36, 2.9), ['2.36', '2.90']);
+  assert.deepEqual(pair(9.80162, 9.8016), ['9.8016', '9.8016']);
+  assert.deepEqual(pair(-0.12651, -0.5), ['−0.1265', '−0.5000']);
+  assert.deepEqual(pair(5e-7, 0), ['0.0000', '0.0000']);
+  assert.deepEqual(pair(1500, 1500), ['1,500', '1,500']);
+  assert.deepEqual(pair(NaN, 0.5), ['NaN', '0.5000']);
+  assert.deepEqual(pair(1e21, 0.5), ['1e+21', '0.5']);
 });

@@ -42,6 +42,13 @@ test('every number in the words is one that the run shows', async () => {
   }
 });
 
+test('a number of the run is shown as it is, not rounded first', () => {
+  for (const number of numbers) {
+    const isRounded = Number(number.toFixed(2)) === number && !Number.isInteger(number);
+    assert.ok(!isRounded, `${number} has two decimals`);
+  }
+});
+
 test('without a head of the last layer all logits are stretched by the same factor', async () => {
   const hw = await load();
   const { model, encode } = await loadInductionModel(hw);

@@ -20,6 +20,12 @@ export const formatList = (values) => {
   return `[${values.map(format).join(', ')}]`;
 };
 
+const MOST_DECIMALS = 4;
+
+/** How many decimals a number has; of what has more, the most that are written. @param {number} value */
+const decimalsOf = (value) =>
+  [0, 1, 2, 3].find((count) => Number(value.toFixed(count)) === value) ?? MOST_DECIMALS;
+
 /**
  * @param {unknown} value
  * @param {unknown} [other] what it is set against, so that both are written alike
@@ -32,7 +38,11 @@ export function formatValue(value, other) {
     if (Number.isInteger(value)) return formatCount(value);
     return value < 0 ? formatNumber(value) : formatWeight(value);
   }
-  return [value, other].every(Number.isInteger) ? formatCount(value) : formatNumber(value);
+  if ([value, other].every(Number.isInteger)) return formatCount(value);
+  const written = formatNumber(value);
+  const spare = MOST_DECIMALS - Math.max(decimalsOf(value), decimalsOf(other));
+  const hasAll = written.at(-1 - MOST_DECIMALS) === '.';
+  return spare > 0 && hasAll ? written.slice(0, -spare) : written;
 }
 
 /**

@@ -3,7 +3,7 @@
  *
  * A map shows where a head looks, not whether that matters. Three questions find the heads behind one prediction: what
  * does each head write, what is lost without it, and what does it bring back? Here they find the circuit with which the
- * page's induction model continues a text that repeats.
+ * page’s induction model continues a text that repeats.
  */
 
 // %% One prediction
@@ -12,7 +12,7 @@
 // eight heads and nothing else. What comes after the last z? The model says b, because b came after the first z.
 //
 // To explain a prediction, set it against another: here b against Q, the runner-up. The difference of their two logits is
-// 9.80, so b is e^9.80 times as likely. All that follows is about this one number.
+// 9.80, so b is about 18,000 times as likely: e to the power of 9.80. All that follows is about this one number.
 
 import { load, tensor, zeros } from 'headwise';
 import {
@@ -41,16 +41,15 @@ showBars(
       .map((id) => [`“${decode([id])}”`, logits.data[id]]),
   ),
 );
-const round = (x) => Math.round(x * 100) / 100;
 const difference = (of) => of.data[target] - of.data[against];
 const clean = difference(logits);
 show('Likeliest', decode(likeliest.slice(0, 1)));
 show('Runner-up', decode(likeliest.slice(1, 2)));
-show('Logit of b less that of Q', round(clean));
+show('Logit of b less that of Q', clean);
 
 // expected Likeliest = "b"
 // expected Runner-up = "Q"
-// expected Logit of b less that of Q = 9.8
+// expected Logit of b less that of Q = 9.8016
 
 // %% What each head writes
 // @from Elhage 2021, logit attribution
@@ -117,20 +116,20 @@ showBars(
     heads.map((head) => [`L1H${head}`, weightOnB(head)]),
   ),
 );
-show('L1H7 looks at b with', round(weightOnB(7)));
-show('L1H7 writes', round(written[1][7]));
+show('L1H7 looks at b with', weightOnB(7));
+show('L1H7 writes', written[1][7]);
 show(
   'The four look there the most',
   writers.every((head) => weightOnB(head) > 0.9),
 );
 
-// expected L1H7 looks at b with = 0.74
-// expected L1H7 writes = -0.37
+// expected L1H7 looks at b with = 0.7435
+// expected L1H7 writes = -0.3720
 // expected The four look there the most = true
 
 // %% Without one head
 // @from Wang 2022, ablation; Olsson 2022, ablations
-// Take one head away and measure again. `replace` puts another output in a head's place: zeros, or the head's own mean
+// Take one head away and measure again. `replace` puts another output in a head’s place: zeros, or the head’s own mean
 // over the text. Zero is an output that a head may never give; the mean keeps what the head gives on average and takes
 // away what it adds here. The two can disagree: without L1H7 the difference grows by 1.10 with zeros, by 0.13 with the mean.
 //
@@ -166,18 +165,15 @@ showChain('What is lost with its mean in a head’s place', [
   ['layers × heads', lostWithMean, names],
 ]);
 const lost = lostWithZeros.toNested();
-show('Lost without L0H4', round(lost[0][4]));
-show('Lost without L1H6', round(lost[1][6]));
-show('L1H7, lost with zeros', round(lost[1][7]));
-show(
-  'L1H7, lost with its mean',
-  round(lostWithMean.toNested()[1][7]),
-);
+show('Lost without L0H4', lost[0][4]);
+show('Lost without L1H6', lost[1][6]);
+show('L1H7, lost with zeros', lost[1][7]);
+show('L1H7, lost with its mean', lostWithMean.toNested()[1][7]);
 
-// expected Lost without L0H4 = 9.25
-// expected Lost without L1H6 = 2.4
-// expected L1H7, lost with zeros = -1.1
-// expected L1H7, lost with its mean = -0.13
+// expected Lost without L0H4 = 9.2504
+// expected Lost without L1H6 = 2.3957
+// expected L1H7, lost with zeros = -1.1024
+// expected L1H7, lost with its mean = -0.1265
 
 // %% Why the two disagree
 // @from Rushing 2024, the scale of the final norm; Elhage 2021, logit attribution
@@ -197,11 +193,11 @@ showBars('b against Q without one head', {
   'without L0H4, by the sum': clean - written[0][4],
   'without L0H4, measured': clean - lost[0][4],
 });
-show('L0H4 writes', round(written[0][4]));
-show('Stretched by', round(left / bySum));
+show('L0H4 writes', written[0][4]);
+show('Stretched by', left / bySum);
 
-// expected L0H4 writes = -0.13
-// expected Stretched by = 1.16
+// expected L0H4 writes = -0.1255
+// expected Stretched by = 1.1616
 
 // %% Which head the four depend on
 // @from Wang 2022, patching
@@ -236,17 +232,17 @@ const onlyAtB = run.trace[0].output({ head: 4 });
 const row = outputs[0][4].slice([atB, atB + 1]);
 onlyAtB.data.set(row.data, atB * 8);
 const patch = [{ layer: 0, head: 4, output: onlyAtB }];
-show('b against Q in the other text', round(corrupted));
-show('L0H4 brings back', round(broughtBack.toNested()[0][4]));
-show('Its row at b alone brings back', round(share(patch)));
-show('L0H3 brings back', round(broughtBack.toNested()[0][3]));
-show('Lost without L0H3', round(lost[0][3]));
+show('b against Q in the other text', corrupted);
+show('L0H4 brings back', broughtBack.toNested()[0][4]);
+show('Its row at b alone brings back', share(patch));
+show('L0H3 brings back', broughtBack.toNested()[0][3]);
+show('Lost without L0H3', lost[0][3]);
 
-// expected b against Q in the other text = -3.68
-// expected L0H4 brings back = 0.89
-// expected Its row at b alone brings back = 0.89
-// expected L0H3 brings back = 0.03
-// expected Lost without L0H3 = 5.82
+// expected b against Q in the other text = -3.6818
+// expected L0H4 brings back = 0.8903
+// expected Its row at b alone brings back = 0.8903
+// expected L0H3 brings back = 0.0266
+// expected Lost without L0H3 = 5.8177
 
 // %% The whole circuit
 // @from Olsson 2022, how induction heads work; Wang 2022, patching
@@ -289,21 +285,21 @@ showFlow('The circuit', [
   { label: 'b, after the first z' },
   {
     label: 'L0H4 writes at b: “after z”',
-    note: `brings back ${round(share(patch))} of the difference`,
+    note: `brings back ${share(patch).toFixed(2)} of the difference`,
   },
   writers.map((head) => ({
     label: `L1H${head}`,
-    note: `writes ${round(written[1][head])}`,
+    note: `writes ${written[1][head].toFixed(2)}`,
   })),
   { label: 'b, after the last z' },
 ]);
-show('L1H6 in the first text', round(weightOnB(6)));
-show('L1H6 in the other text', round(inOther[0]));
-show('L1H6 with one row of L0H4', round(withRow[0]));
+show('L1H6 in the first text', weightOnB(6));
+show('L1H6 in the other text', inOther[0]);
+show('L1H6 with one row of L0H4', withRow[0]);
 
-// expected L1H6 in the first text = 0.93
-// expected L1H6 in the other text = 0.21
-// expected L1H6 with one row of L0H4 = 0.92
+// expected L1H6 in the first text = 0.9298
+// expected L1H6 in the other text = 0.2139
+// expected L1H6 with one row of L0H4 = 0.9195
 
 // %% Your own
 // @from Elhage 2021, logit attribution
