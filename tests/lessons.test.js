@@ -51,8 +51,11 @@ for (const [name, lesson] of lessons) {
 
   test(`the lesson ${name} says of every step what it is and where it comes from`, () => {
     assert.notEqual(lesson.title, lesson.name, 'it has a title besides its name');
+    assert.doesNotMatch(lesson.text.join(' ').replaceAll(/`[^`]*`/g, ''), /'/);
     for (const { title, text, from, code } of lesson.steps) {
       assert.ok(text.length > 0, title);
+      const words = [title, ...text].join(' ').replaceAll(/`[^`]*`/g, '');
+      assert.doesNotMatch(words, /'|\^/, `${title}: an apostrophe is ’, a power is in words`);
       assert.match(code, /\bshow\w*\(/, title);
       assert.ok(citations(from).length > 0, `${title}: ${from}`);
     }

@@ -44,7 +44,7 @@ export function pageOf(saved, { code, hash }) {
 <body>
 <h1>${escaped(saved.title)}</h1>
 <p>${escaped(saved.words)}</p>
-<noscript>The maps are drawn by this file's own script.</noscript>
+<noscript>The maps are drawn by this file’s own script.</noscript>
 <script type="application/json" id="saved">`,
     data,
     '</script>\n<script>',

@@ -18,7 +18,7 @@ async function walk(entry, found, depth) {
   if (found.length > MOST_FILES) {
     throw new PageError(
       'ERR_FORMAT',
-      `There are more than ${MOST_FILES} files in it; drop the model's own folder.`,
+      `There are more than ${MOST_FILES} files in it; drop the model’s own folder.`,
     );
   }
   if (entry.isFile) {

@@ -181,7 +181,7 @@ show('Equal within 1e-6', apart < 1e-6);
 // %% Small enough for pencil and paper
 // @from 003, exercise 1
 // Two tokens of three numbers. The scores are whole numbers. Those of the first token are equal, so it takes half of
-// each value; the second divides itself as e^(1/√3) to e^(2/√3).
+// each value. The second takes 1.78 times as much of the second value as of the first: e to the power of 1/√3.
 
 const q2 = tensor([
   [

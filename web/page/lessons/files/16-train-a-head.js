@@ -2,13 +2,13 @@
  * Train a head | Train a head: gradients by hand, then heads that form
  *
  * Here the matrices of a head learn. So far they were drawn at random, or came trained. First the gradients of one head are
- * worked out by hand for six tokens and compared with `backward()`; then the chapter's modules are trained in ten lines;
+ * worked out by hand for six tokens and compared with `backward()`; then the chapter’s modules are trained in ten lines;
  * last, heads learn to say letters backwards, and their maps show how.
  */
 
 // %% A loss
 // @from 000, exercise 3.3; 001, exercise 3.1
-// The chapter's six words, and one head of two numbers per word. What should it give? Here: the sentence backwards, that
+// The chapter’s six words, and one head of two numbers per word. What should it give? Here: the sentence backwards, that
 // is, for the first word the first two numbers of the last one, and so on. The loss is the mean of the squared differences.
 
 import { load, tensor } from 'headwise';
@@ -50,8 +50,8 @@ show('Loss', atFirst.item());
 
 // %% Gradients by hand
 // @from Rumelhart 1986, back-propagation; 003, section 2, the complete function
-// How does the loss change with each weight? Go back through the head's lines, the last first. Each product hands the
-// gradient on to both its factors; the softmax hands on a row's gradient less its mean under the weights.
+// How does the loss change with each weight? Go back through the head’s lines, the last first. Each product hands the
+// gradient on to both its factors; the softmax hands on a row’s gradient less its mean under the weights.
 
 const { W_query, W_key, W_value } = head.stateDict();
 const queries = hw.matmul(x, W_query);
@@ -116,7 +116,7 @@ show('Equal within 1e-6', Math.max(...apart) < 1e-6);
 
 // expected Equal within 1e-6 = true
 
-// %% The chapter's modules in ten lines
+// %% The chapter’s modules in ten lines
 // @from 002, listing 3.4; 002, listing 3.5; 001, exercise 3.1; Rumelhart 1986, gradient descent
 // A step goes a little against the gradients; an optimizer does it for all parameters. These ten lines train any module
 // of the chapter. The causal ones cannot see later words, so the first half of what they give stays a guess.
