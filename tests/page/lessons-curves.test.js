@@ -1,6 +1,7 @@
 // Curves that a lesson draws: they are told apart, and their names are read.
 import assert from 'node:assert/strict';
-import { schemes, useScheme } from './harness.js';
+import { engine } from '../browsers/engines.js';
+import { contentWidth, schemes, useScheme } from './harness.js';
 import { lessonTest } from './lessons-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -62,6 +63,43 @@ lessonTest(
       for (let i = 1; i < order.length; i++) {
         assert.ok(order[i - 1].bottom <= order[i].top + 3, `${order[i].name} covers another name`);
       }
+    }
+  },
+);
+
+lessonTest(
+  'on a phone the words of a chart are as large as elsewhere, and its numbers stand apart',
+  'pre-and-post',
+  async (page) => {
+    for (const narrow of [390, 320].map((each) => Math.max(each, engine.leastWidth))) {
+      await page.setViewport({ width: narrow, height: 844 });
+      // What is drawn for a width is drawn a frame later.
+      await page.waitForFunction(() => {
+        const chart = document.querySelector('.line-chart');
+        const { width = 0 } = chart?.getBoundingClientRect() ?? {};
+        return width > 0 && width < innerWidth;
+      });
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));
+      const words = await page.$eval('.line-chart', (svg) => {
+        const chart = /** @type {SVGSVGElement} */ (svg);
+        const scale = chart.getBoundingClientRect().width / chart.viewBox.baseVal.width;
+        return [...chart.querySelectorAll('text')].map((text) => {
+          const { left, right } = text.getBoundingClientRect();
+          const word = text.textContent?.trim() ?? '';
+          const isBelow = text.matches('.tick-x') && /^\d+$/.test(word);
+          const size = Number.parseFloat(getComputedStyle(text).fontSize) * scale;
+          return { word, size, left, right, isBelow };
+        });
+      });
+      assert.ok(words.length > 10);
+      for (const { word, size } of words) assert.ok(size >= 11, `${word} at ${narrow}: ${size}`);
+      const below = words.filter(({ isBelow }) => isBelow);
+      for (const [i, { word, left }] of below.entries()) {
+        assert.ok(i === 0 || below[i - 1].right < left, `${word} at ${narrow}`);
+      }
+      const curves = await curvesOf(page, '.line-chart');
+      for (const { name, isInside } of curves) assert.ok(isInside, `${name} at ${narrow}`);
+      assert.ok((await contentWidth(page)) <= narrow);
     }
   },
 );

@@ -5,11 +5,17 @@
  */
 
 import { formatNumber, formatWeight } from '../../shared/format.js';
-import { html, svg } from '../../shared/template.js';
+import { signal } from '../../shared/signals.js';
+import { drawn, html, made, svg } from '../../shared/template.js';
 import { colourOf } from './colours.js';
 import { ticksOf } from './ticks.js';
 
+/** In pixels. In a wider room it is magnified; in a narrower one it is drawn anew, for words must not shrink. */
 const SIZE = { width: 520, height: 300, left: 48, right: 92, top: 26, bottom: 42 };
+const LEAST = { width: 240, height: 220 };
+
+/** From one number below the chart to the next. */
+const TICK_ROOM = 18;
 
 /** Names at the ends of curves keep this distance. */
 const APART = 15;
@@ -33,22 +39,28 @@ function spread(places, lowest) {
   return moved;
 }
 
-/** @param {LinesItem} item */
-export function linesOf({ name, x, series, xLabel, yLabel }) {
+/** How it is written below and beside a chart. @param {number} value */
+const write = (value) => String(value).replace('-', '−');
+
+/** @param {LinesItem} item @param {number} room its width */
+function chartOf({ name, x, series, xLabel, yLabel }, room) {
   const all = series.flatMap(({ values }) => values).filter(Number.isFinite);
   const yTicks = ticksOf(Math.min(...all), Math.max(...all));
   const [low, high] = [yTicks[0], yTicks[yTicks.length - 1]];
   const [from, to] = [Math.min(...x), Math.max(...x)];
-  const { width, height, left, right, top, bottom } = SIZE;
+  const { left, right, top, bottom } = SIZE;
+  const width = Math.min(SIZE.width, Math.max(LEAST.width, room));
+  const height = Math.max(LEAST.height, Math.round((SIZE.height * width) / SIZE.width));
   const placeX = (/** @type {number} */ v) =>
     left + ((v - from) / (to - from || 1)) * (width - left - right);
   const placeY = (/** @type {number} */ v) =>
     height - bottom - ((v - low) / (high - low || 1)) * (height - top - bottom);
-  const xTicks = x.length <= 13 ? x : ticksOf(from, to).filter((v) => v >= from && v <= to);
+  const allTicks = x.length <= 13 ? x : ticksOf(from, to).filter((v) => v >= from && v <= to);
+  const every = Math.ceil((allTicks.length * TICK_ROOM) / (width - left - right));
+  const xTicks = allTicks.filter((_, i) => i % every === 0);
   const last = series.map(({ values }) => placeY(values.findLast(Number.isFinite) ?? low));
   const ends = spread(last, height - bottom);
   const dotted = x.length <= MOST_DOTS ? x : [];
-  const write = (/** @type {number} */ v) => String(v).replace('-', '−');
   return html`<svg
       class="line-chart"
       role="img"
@@ -79,7 +91,20 @@ export function linesOf({ name, x, series, xLabel, yLabel }) {
           <text class="line-name" x=${width - right + 8} y=${ends[i]}>${label}</text>
         </g>`;
       })}
-    </svg>
+    </svg>`;
+}
+
+/** @param {LinesItem} item */
+export function linesOf(item) {
+  const { name, x, series, xLabel } = item;
+  const room = signal(SIZE.width);
+  /** @param {HTMLElement} place */
+  const watch = (place) =>
+    new ResizeObserver(() => {
+      // None where it is not shown.
+      if (place.clientWidth > 0) room.value = Math.min(SIZE.width, place.clientWidth);
+    }).observe(place);
+  return html`<div ${made(watch)}>${drawn(() => chartOf(item, room.value))}</div>
     <details class="numbers">
       <summary>The numbers</summary>
       <div class="table-room" tabindex="0" role="group" aria-label="The numbers of ${name}">
