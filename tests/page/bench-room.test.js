@@ -60,6 +60,8 @@ test('an engine that cannot be loaded is said once, with nothing to save', optio
     assert.equal(await textOf(page, '#bench-run'), 'Run the benchmark');
     for (const part of ['#bench-save', '#bench-verdict', '.bench-results'])
       assert.equal((await page.$$(part)).length, 0, part);
+    await page.setViewport({ width: widths[0], height: 800 });
+    assert.ok((await contentWidth(page)) <= widths[0], 'an address is broken where a line ends');
   } finally {
     site.withhold('');
     await page.close();
