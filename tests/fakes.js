@@ -93,7 +93,11 @@ export class FakeWorker extends EventTarget {
 export class FakeElement extends EventTarget {
   /** @type {Record<string, string>} */ dataset = {};
   /** @type {Record<string, string>} */ attributes = {};
-  /** @type {Record<string, any>} */ style = { setProperty() {} };
+  /** @type {Record<string, any>} */ style = {
+    setProperty() {},
+    getPropertyValue: () => '',
+    getPropertyPriority: () => '',
+  };
   /** @type {(FakeElement | string)[]} */ children = [];
   /** What was put on the canvas. @type {{ source: any, image?: any }[]} */ drawn = [];
   width = 0;
