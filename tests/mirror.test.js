@@ -26,13 +26,14 @@ beforeEach(() => {
   Object.assign(globalThis, {
     location: { hash: '#compare' },
     history: { pushState: change, replaceState: change },
+    scrollY: 0,
     addEventListener: target.addEventListener.bind(target),
   });
 });
 
 afterEach(() => {
   mock.timers.reset();
-  for (const name of ['location', 'history', 'addEventListener'])
+  for (const name of ['location', 'history', 'scrollY', 'addEventListener'])
     Reflect.deleteProperty(globalThis, name);
 });
 

@@ -2,6 +2,7 @@
 
 import { openCompare } from './compare/compare.js';
 import { keepAll } from './offline/keep.js';
+import { keepPlaces } from './places.js';
 import { connectRooms } from './rooms.js';
 import { ignoreDrops } from './shared/drops.js';
 import { mirrorInAddress, parseHash, Store } from './state.js';
@@ -12,6 +13,7 @@ const lessons = () => import('./lessons/lessons.js');
 const bench = () => import('./bench/room.js');
 
 const store = new Store(parseHash(location.hash));
+keepPlaces();
 mirrorInAddress(store);
 ignoreDrops();
 connectRooms(store, {

@@ -5,6 +5,7 @@
  * @import { Store } from './state.js'
  */
 
+import { goToPlace } from './places.js';
 import { byId, el, focusHeading } from './shared/dom.js';
 import { formatHash, goToRoom, ROOMS } from './state.js';
 
@@ -80,7 +81,7 @@ export function connectRooms(store, open) {
     const isLeft = after.room !== before.room;
     const hadFocus = isLeft && placeOf(before.room).contains(document.activeElement);
     show();
-    if (isLeft) scrollTo(0, 0);
+    if (isLeft) goToPlace();
     // What was clicked is hidden now.
     if (hadFocus) focusHeading(placeOf(after.room));
   });

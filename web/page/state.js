@@ -27,6 +27,7 @@
  */
 
 import { EXPLORE_DEFAULTS, formatExplore, parseExplore } from './explore/address.js';
+import { addEntry } from './places.js';
 import { keptText } from './shared/kept-texts.js';
 import { isLinkable, keyOf } from './shared/linkable.js';
 import { formatTrain, parseTrain, TRAIN_DEFAULTS } from './train/settings.js';
@@ -258,13 +259,12 @@ export class Store {
 /**
  * Safari takes a hundred new addresses in 30 seconds and refuses more.
  *
- * @param {'pushState' | 'replaceState'} how
  * @param {string} hash
  * @returns {boolean} whether it was taken
  */
-function changeAddress(how, hash) {
+function changeAddress(hash) {
   try {
-    history[how](null, '', hash);
+    history.replaceState(history.state, '', hash);
     return true;
   } catch {
     return false;
@@ -282,7 +282,7 @@ const LATER = 1000;
  */
 export function goToRoom(store, room) {
   // Not left to a link: an address says less than the store where the visitor's text is long.
-  changeAddress('pushState', formatHash({ ...store.get(), room }));
+  addEntry(formatHash({ ...store.get(), room }));
   store.set({ room });
 }
 
@@ -297,8 +297,7 @@ export function mirrorInAddress(store) {
   const write = () => {
     clearTimeout(later);
     const hash = formatHash(store.get());
-    if (hash !== location.hash && !changeAddress('replaceState', hash))
-      later = setTimeout(write, LATER);
+    if (hash !== location.hash && !changeAddress(hash)) later = setTimeout(write, LATER);
   };
   store.subscribe(write);
   addEventListener('hashchange', () => {

@@ -6,11 +6,11 @@
  */
 
 import { byId, el, focusHeading } from '../shared/dom.js';
+import { scrollAndHold } from '../shared/hold.js';
 import { address, lessons } from './catalogue.js';
 import { showContents } from './contents.js';
 import { ExerciseView } from './exercise-view.js';
 import { keep, keptOf } from './keep.js';
-import { scrollAndHold } from './hold.js';
 import { createBar } from './lesson-bar.js';
 import { LessonView } from './lesson-view.js';
 import { packCode, unpackCode } from './share.js';
@@ -95,7 +95,12 @@ class LessonsRoom {
     document.title = `${entry ? `${entry.lesson.title} – ` : ''}Lessons – Headwise`;
     // What was asked for once is no part of what is shown.
     const target = to && document.getElementById(to);
-    if (target) scrollAndHold(target, this.#room);
+    if (target) {
+      scrollAndHold(this.#room, () => {
+        target.scrollIntoView();
+        return target.isConnected;
+      });
+    }
     if (to) this.#store.set({ lessonStep: '' });
   }
 

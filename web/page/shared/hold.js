@@ -2,20 +2,21 @@
 const MOVES = ['wheel', 'touchstart', 'pointerdown', 'keydown'];
 
 /**
- * Scrolls to an element, and again while what is above it grows, until the visitor moves. Not every browser holds the place.
+ * Scrolls, and again while the page grows, until the visitor moves. Not every browser holds the place.
  *
- * @param {HTMLElement} element
  * @param {HTMLElement} page what grows
+ * @param {() => boolean} scroll false: it is not to scroll again
+ * @returns {AbortController} ends it
  */
-export function scrollAndHold(element, page) {
+export function scrollAndHold(page, scroll) {
   const done = new AbortController();
   const watch = new ResizeObserver(() => {
-    if (element.isConnected) element.scrollIntoView();
-    else done.abort();
+    if (!scroll()) done.abort();
   });
   watch.observe(page);
   done.signal.addEventListener('abort', () => watch.disconnect());
   for (const move of MOVES) {
     addEventListener(move, () => done.abort(), { signal: done.signal, passive: true });
   }
+  return done;
 }
