@@ -191,6 +191,13 @@ test('a change of the first run leaves the run beside it what it differs in, and
   });
 });
 
+test('an address never makes the run beside another one the same', () => {
+  for (const beside of ['', 'seed=1', 'heads=7', 'seed=2']) {
+    const { settings, other } = parseTrain(new URLSearchParams({ beside }));
+    assert.deepEqual(other, { ...settings, seed: 2 }, beside);
+  }
+});
+
 test('the address keeps the name of a long text that this browser has not, until there is another text', () => {
   const address = 'task=own&kept=3ij-1abc';
   const state = parseTrain(new URLSearchParams(address));

@@ -103,12 +103,15 @@ export function changed({ settings: before, other, kept: lost }, part) {
   const names = /** @type {(keyof Settings)[]} */ (Object.keys(part));
   const alike = names.filter((name) => before[name] === other[name]);
   const moved = { ...other, ...Object.fromEntries(alike.map((name) => [name, part[name]])) };
-  const isSame = JSON.stringify(moved) === JSON.stringify(settings);
-  return { settings, other: isSame ? { ...moved, seed: nextSeed(moved) } : moved, kept };
+  return { settings, other: unlike(settings, moved), kept };
 }
 
 /** @param {Settings} settings */
 export const nextSeed = ({ seed }) => (seed + 1) % (MAX_SEED + 1);
+
+/** The run beside another one: with another seed, if both would be the same. @param {Settings} settings @param {Settings} other */
+const unlike = (settings, other) =>
+  JSON.stringify(other) === JSON.stringify(settings) ? { ...other, seed: nextSeed(other) } : other;
 
 /** @param {URLSearchParams} params @returns {TrainState} */
 export function parseTrain(params) {
@@ -118,7 +121,8 @@ export function parseTrain(params) {
   const text = task === 'own' ? (params.get('text') ?? keptText(name)) : '';
   const settings = read(params, { ...DEFAULTS[task], text: text ?? '' });
   const beside = params.get('beside');
-  const other = beside === null ? null : read(new URLSearchParams(beside), settings);
+  const other =
+    beside === null ? null : unlike(settings, read(new URLSearchParams(beside), settings));
   return { settings, other, kept: text === undefined ? name : '' };
 }
 
