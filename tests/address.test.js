@@ -45,6 +45,11 @@ test('a text that is too long for the address stays when the visitor comes back 
   const { settings } = train.train;
   const long = { ...train, train: { ...train.train, settings: { ...settings, text: own.text } } };
   assert.deepEqual(goTo(formatHash(long), { ...long, room: 'bench' }), { room: 'train' });
+  const explore = { ...DEFAULTS.explore, corrupted: own.text };
+  const maps = { ...DEFAULTS, room: /** @type {const} */ ('explore'), explore };
+  const why = { ...maps, ...goTo('#explore?mode=why', maps) };
+  assert.deepEqual(why.explore, { ...explore, mode: 'why' });
+  assert.deepEqual(goTo('#explore', why), { room: 'explore', explore });
 });
 
 test('Compare’s address keeps the name of a long text that this browser has not', () => {

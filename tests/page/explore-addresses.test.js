@@ -57,6 +57,31 @@ roomTest('an address of what was opened or trained leads to both', '', async (pa
   assert.equal(await page.$eval('#explore-to-train', isHidden), true);
 });
 
+roomTest('Back and Forward lead from the maps to what asks why, and back', '', async (page) => {
+  const isSeen = (/** @type {string} */ selector, /** @type {string} */ hash) =>
+    page.waitForFunction(
+      (/** @type {string} */ wanted, /** @type {string} */ address) =>
+        document.querySelector(wanted)?.checkVisibility() && location.hash === address,
+      {},
+      selector,
+      hash,
+    );
+  const go = (/** @type {number} */ by) => page.evaluate((steps) => history.go(steps), by);
+  await page.click('#explore-why');
+  await isSeen('#explore-sum', '#explore?mode=why');
+  // What is chosen there is of the same entry.
+  await page.click('#explore-grid button[title^="Layer 1, head 2"]');
+  await isSeen('#explore-sum', '#explore?head=L1H2&mode=why');
+  await go(-1);
+  await isSeen('#explore-why', '#explore');
+  await go(1);
+  await isSeen('#explore-sum', '#explore?head=L1H2&mode=why');
+  await page.click('#explore-maps-back');
+  await isSeen('#explore-why', '#explore?head=L1H2');
+  await go(-1);
+  await isSeen('#explore-sum', '#explore?head=L1H2&mode=why');
+});
+
 roomTest('the tour’s last step tells of no loss', '?tour=induction.3', async (page) => {
   await says(page, '#explore-tour-card', /% becomes/);
   // It is known by then, and said when the tour has ended.

@@ -107,7 +107,8 @@ export function parseHash(hash, before = DEFAULTS) {
 }
 
 /**
- * What changes with another address. A long text is not in it: an address of what is chosen already changes the room alone.
+ * What changes with another address. A long text is not in it: an address of what is chosen already changes the room alone,
+ * and Explore's mode.
  *
  * @param {string} hash
  * @param {State} before
@@ -116,7 +117,10 @@ export function parseHash(hash, before = DEFAULTS) {
 export function goTo(hash, before) {
   const after = parseHash(hash, before);
   const { room } = after;
-  return formatHash({ ...before, room }) === hash ? { room } : after;
+  const { mode } = after.explore;
+  const isOther = mode !== before.explore.mode;
+  const part = isOther ? { room, explore: { ...before.explore, mode } } : { room };
+  return formatHash({ ...before, ...part }) === hash ? part : after;
 }
 
 /** @param {URLSearchParams} params */
@@ -299,10 +303,21 @@ export function mirrorInAddress(store) {
     const hash = formatHash(store.get());
     if (hash !== location.hash && !changeAddress(hash)) later = setTimeout(write, LATER);
   };
-  store.subscribe(write);
+  /** Whether the store follows the address. */
+  let isLed = false;
+  store.subscribe((after, before) => {
+    // Almost all that is seen changes: Back leads to what was.
+    const isOther = after.room === before.room && after.explore.mode !== before.explore.mode;
+    if (isOther && !isLed) addEntry(formatHash(after));
+    write();
+  });
   addEventListener('hashchange', () => {
     // The skip link's is no state, and has done its work.
     if (location.hash === '#main') write();
-    else store.set(goTo(location.hash, store.get()));
+    else {
+      isLed = true;
+      store.set(goTo(location.hash, store.get()));
+      isLed = false;
+    }
   });
 }
