@@ -57,6 +57,35 @@ roomTest('an address of what was opened or trained leads to both', '', async (pa
   assert.equal(await page.$eval('#explore-to-train', isHidden), true);
 });
 
+roomTest('heads that the model has not are said, and go out of the address', '', async (page) => {
+  const goTo = (/** @type {string} */ hash) =>
+    page.evaluate((address) => void (location.hash = address), hash);
+  const isAddress = (/** @type {string} */ hash) =>
+    page.waitForFunction((/** @type {string} */ wanted) => location.hash === wanted, {}, hash);
+  for (const [query, words] of [
+    ['head=L99H99', 'L99H99'],
+    ['head=L1H2&with=L99H99', 'L99H99'],
+    ['head=L1H2&mute=L1H4_L9H9&lines=L0H77', 'L9H9 or L0H77'],
+  ]) {
+    await goTo(`#explore?${query}`);
+    await says(page, '#explore-message', new RegExp(`^This model has no head ${words}\\.$`));
+    assert.equal(await textOf(page, '#explore-compare-note'), '');
+  }
+  await isAddress('#explore?head=L1H2&mute=L1H4');
+  // Until something else is chosen.
+  await page.click('#explore-grid button[title^="Layer 0, head 1"]');
+  await says(page, '#explore-message', /^$/);
+  await page.evaluate(() => void (location.hash = '#explore?model=induction&head=L3H7'));
+  await says(page, '#explore-message', /^This model has no head L3H7\.$/);
+  await page.reload();
+  await scored(page);
+  assert.equal(await textOf(page, '#explore-message'), '');
+  // One that there is stays: another one is to be chosen.
+  await goTo('#explore?head=L1H2&with=L1H2');
+  await says(page, '#explore-compare-note', /^L1H2 is kept: choose another head\.$/);
+  await isAddress('#explore?head=L1H2&with=L1H2');
+});
+
 roomTest('Back and Forward lead from the maps to what asks why, and back', '', async (page) => {
   const isSeen = (/** @type {string} */ selector, /** @type {string} */ hash) =>
     page.waitForFunction(

@@ -18,6 +18,7 @@ import {
   isAblation,
   isOfHead,
   isSameHead,
+  shortName,
   SIGNED,
 } from './address.js';
 import { Asked, isSuperseded } from './asked.js';
@@ -34,39 +35,61 @@ import { Score } from './why/score/score.js';
 import { Summing } from './why/summing.js';
 import { Waiting } from './waiting.js';
 
+/** A list without what is not there; the same, where all is. @template T @param {readonly T[]} list @param {(one: T) => boolean} has */
+const onlyThere = (list, has) => (list.every(has) ? list : list.filter(has));
+
+/** Whether a run has a head. @param {Partial<RunSummary>} run @returns {(name: HeadName) => boolean} */
+const hasHead =
+  ({ layers = 1, heads = 1 }) =>
+  ({ layer, head }) =>
+    layer < layers && head < heads;
+
 /**
- * The state as far as a run has it: a layer, a head or a token that is not there is none.
+ * The state without layers, heads and tokens that a run does not have.
  *
  * @param {ExploreState} state
  * @param {Partial<RunSummary>} run
  * @param {Partial<ModelSummary>} model
  * @returns {ExploreState}
  */
-function possibleState(state, run, { config, predicts }) {
-  const { layers = 1, heads = 1, n = 0, muted = [], hasNorms } = run;
+function existingState(state, run, { config }) {
+  const { layers = 1, heads = 1, n = 0 } = run;
   const { vocabSize = Infinity } = config ?? {};
+  const has = hasHead(run);
   const idOf = (/** @type {number | null} */ id) => (id !== null && id < vocabSize ? id : null);
-  const [target, against] = [idOf(state.target), idOf(state.against)];
-  const has = (/** @type {HeadName} */ { layer, head }) => layer < layers && head < heads;
-  const chosen = {
-    layer: Math.min(state.layer, layers - 1),
-    head: Math.min(state.head, heads - 1),
-  };
-  const isOther = (/** @type {HeadName} */ name) =>
-    has(name) && (!isOfHead(state.of) || !isSameHead(name, chosen));
   return {
     ...state,
-    ...chosen,
-    of: state.of === 'norms' && !hasNorms ? 'head' : state.of,
-    tint: predicts === 'next' ? state.tint : EXPLORE_DEFAULTS.tint,
-    other: state.other && isOther(state.other) ? state.other : null,
-    before: state.before && !state.other && muted.length > 0,
-    muted: state.muted.filter(has),
-    overlay: state.overlay.filter(isOther),
-    pins: state.pins.filter(({ token }) => token < n),
+    layer: Math.min(state.layer, layers - 1),
+    head: Math.min(state.head, heads - 1),
+    other: state.other && has(state.other) ? state.other : null,
+    muted: onlyThere(state.muted, has),
+    overlay: onlyThere(state.overlay, has),
+    pins: onlyThere(state.pins, ({ token }) => token < n),
     key: state.key !== null && state.key < n ? state.key : null,
-    target,
-    against: against === target ? null : against,
+    target: idOf(state.target),
+    against: idOf(state.against),
+  };
+}
+
+/**
+ * The state as far as it means something in a run.
+ *
+ * @param {ExploreState} wanted
+ * @param {Partial<RunSummary>} run
+ * @param {Partial<ModelSummary>} model
+ * @returns {ExploreState}
+ */
+function possibleState(wanted, run, model) {
+  const state = existingState(wanted, run, model);
+  const isOther = (/** @type {HeadName} */ name) => !isOfHead(state.of) || !isSameHead(name, state);
+  return {
+    ...state,
+    of: state.of === 'norms' && !run.hasNorms ? 'head' : state.of,
+    tint: model.predicts === 'next' ? state.tint : EXPLORE_DEFAULTS.tint,
+    other: state.other && isOther(state.other) ? state.other : null,
+    before: state.before && !state.other && (run.muted ?? []).length > 0,
+    overlay: state.overlay.filter(isOther),
+    against: state.against === state.target ? null : state.against,
   };
 }
 
@@ -135,6 +158,17 @@ export class Explorer {
     const keys = /** @type {(keyof ExploreState)[]} */ (Object.keys(part));
     if (keys.every((key) => Object.is(part[key], before[key]))) return;
     this.#store.set({ explore: { ...before, ...part } });
+  }
+
+  /** Takes out of the address what the run does not have. @returns {string[]} names of such heads */
+  takeOutMissing() {
+    const state = this.state.peek();
+    const run = this.run.peek() ?? {};
+    const heads = [state, ...(state.other ? [state.other] : []), ...state.muted, ...state.overlay];
+    const has = hasHead(run);
+    const missing = heads.filter((name) => !has(name)).map(shortName);
+    this.set(existingState(state, run, this.model.peek() ?? {}));
+    return [...new Set(missing)];
   }
 
   /** @param {string} words @param {boolean} [isError] */

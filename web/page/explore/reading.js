@@ -165,4 +165,20 @@ export function connectReading(room) {
     if (isReading) session.stop();
   };
   effect(() => void (room.isBusy.value = isOpening.value || read.value !== model.value));
+  /** What is said of heads that are missing, until something else is chosen. */
+  let told = { words: '', state: state.peek() };
+  effect(() => {
+    const now = state.value;
+    if (!room.run.value || room.isBusy.value || !settled || !readsTheSame(now, settled)) return;
+    untracked(() => {
+      const missing = room.takeOutMissing();
+      if (missing.length > 0) {
+        const words = `This model has no head ${missing.join(' or ')}.`;
+        told = { words, state: state.peek() };
+      }
+      // Also after the text was read again without those that were muted.
+      if (state.peek() === told.state && told.words) room.say(told.words, true);
+      else if (told.words && room.message.peek().words === told.words) room.say('');
+    });
+  });
 }
