@@ -14,13 +14,14 @@ const bench = () => import('./bench/room.js');
 
 const store = new Store(parseHash(location.hash));
 keepPlaces();
-mirrorInAddress(store);
+const settle = mirrorInAddress(store);
 ignoreDrops();
-connectRooms(store, {
+const rooms = {
   compare: () => openCompare(store),
   explore: async () => (await explore()).openExplore(store),
   train: async () => (await train()).openTrain(store),
   lessons: async () => (await lessons()).openLessons(store),
   bench: async () => (await bench()).openBench(store),
-});
+};
+connectRooms(store, rooms, settle);
 keepAll([explore, train, lessons, bench]);

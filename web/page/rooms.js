@@ -36,8 +36,9 @@ function followRoomLinks(store) {
  *
  * @param {Store} store
  * @param {Record<Room, () => void | Promise<void>>} open called when a room is first entered
+ * @param {() => void} settle called when it is open
  */
-export function connectRooms(store, open) {
+export function connectRooms(store, open, settle) {
   const title = document.title;
   /** @type {Set<Room>} */
   const opened = new Set();
@@ -66,6 +67,7 @@ export function connectRooms(store, open) {
     const place = placeOf(room);
     try {
       await open[room]();
+      settle();
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const words = `This room could not be opened (${why}). Reload the page to try again.`;

@@ -148,7 +148,7 @@ function parseCompare(params) {
   state.heads = nearestHeads(state.width, heads);
   state.causal = params.get('causal') !== '0';
   state.seed = whole('seed', 0, MAX_SEED, state.seed);
-  state.head = headOf(params.get('head') ?? '');
+  state.head = Math.min(headOf(params.get('head') ?? ''), settingsOf(state).heads - 1);
   state.row = whole('row', 1, 1024, 0) - 1;
   return state;
 }
@@ -294,6 +294,7 @@ export function goToRoom(store, room) {
  * Keeps address and store the same.
  *
  * @param {Store} store
+ * @returns {() => void} to be called when a room is open, and keeps what its address says: then the address says what is shown
  */
 export function mirrorInAddress(store) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -318,6 +319,10 @@ export function mirrorInAddress(store) {
       isLed = true;
       store.set(goTo(location.hash, store.get()));
       isLed = false;
+      write();
     }
   });
+  return () => {
+    if (location.hash !== '') write();
+  };
 }

@@ -65,6 +65,8 @@ export class Explorer {
   show(summary) {
     this.#summary = summary;
     this.#heads.heads = summary.heads;
+    // The address says which row is read out, not one that there is not.
+    if (this.#store.get().row >= summary.tokens.length) this.#store.set({ row: -1 });
     return this.#draw();
   }
 

@@ -47,6 +47,7 @@ class LessonsRoom {
   /** @type {Store} */ #store;
   #room = byId('lessons-room', HTMLElement);
   #place = el('div');
+  /** That the address names no lesson. @type {HTMLElement | undefined} */ #message;
   /** @type {LessonView | undefined} */ #view;
   /** @type {ExerciseView | undefined} */ #exercise;
   /** @type {ReturnType<typeof createBar> | undefined} */ #bar;
@@ -81,6 +82,14 @@ class LessonsRoom {
     }
     const { lesson: id, lessonStep: to, lessonCode: packed } = state;
     const entry = lessons.find((one) => one.id === id);
+    if (id !== '' && !entry) {
+      this.#store.set({ lesson: '', lessonStep: '', lessonCode: '' });
+      const words = `There is no lesson “${id}”. Choose one of the list.`;
+      this.#message?.remove();
+      this.#message = el('p', { class: 'message error', role: 'alert' }, words);
+      this.#place.before(this.#message);
+      return;
+    }
     const isNew = packed !== this.#packed;
     const brought = entry && packed && isNew ? await broughtBy(entry, packed) : {};
     const now = this.#store.get();
@@ -110,6 +119,7 @@ class LessonsRoom {
    */
   #open(entry, brought) {
     const hadFocus = this.#place.contains(document.activeElement);
+    this.#message?.remove();
     this.#view?.destroy();
     this.#exercise?.destroy();
     this.#bar?.destroy();

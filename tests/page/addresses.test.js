@@ -1,0 +1,62 @@
+// Addresses that say what there is not: the page says it, or shows what comes next, and the address becomes that of what is seen.
+import assert from 'node:assert/strict';
+import { says } from './explore-room.js';
+import { pageTest, settled, site } from './harness.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+/** @param {Page} page @param {string} hash */
+const becomes = (page, hash) =>
+  page.waitForFunction((/** @type {string} */ wanted) => location.hash === wanted, {}, hash);
+
+/** @type {[string, string][]} */
+const ADDRESSES = [
+  ['#why', '#compare'],
+  ['#nonsense?x=1', '#compare'],
+  ['#compare?head=99&row=-1&seed=NaN', '#compare'],
+  ['#compare?row=900', '#compare'],
+  [
+    '#compare?source=own&width=384&heads=7&head=H15&row=900',
+    '#compare?source=own&width=384&heads=6&head=H5',
+  ],
+  ['#train?task=foo&layers=99', '#train'],
+  ['#train?beside=', '#train?beside=seed%3D2'],
+  ['#bench?x=1', '#bench'],
+  ['#explore?mode=why&target=999999', '#explore?mode=why'],
+  ['#explore?pins=q999_k3&key=999', '#explore?pins=k3'],
+];
+
+pageTest('an address becomes that of what is seen', '', async (page) => {
+  for (const [address, seen] of ADDRESSES) {
+    await page.goto('about:blank');
+    await page.goto(site.url + address);
+    await becomes(page, seen);
+  }
+  // While the page is open too.
+  await page.evaluate(() => void (location.hash = '#explore?pins=q999_k3'));
+  await becomes(page, '#explore?pins=k3');
+  await page.evaluate(() => void (location.hash = '#compare?row=900'));
+  await becomes(page, '#compare');
+});
+
+pageTest('a visit of no address keeps it', '', async (page) => {
+  await settled(page);
+  assert.equal(await page.evaluate(() => location.hash), '');
+});
+
+pageTest(
+  'a lesson that there is not is said, above the list',
+  '#lessons?lesson=nope',
+  async (page) => {
+    const unknown = '#lessons-room > .message';
+    await says(page, unknown, /^There is no lesson “nope”\./);
+    await becomes(page, '#lessons');
+    await page.evaluate(() => void (location.hash = '#lessons?lesson=none'));
+    await says(page, unknown, /^There is no lesson “none”\./);
+    await becomes(page, '#lessons');
+    await page.evaluate(() => void (location.hash = '#lessons?lesson=fused'));
+    await page.waitForSelector('.step');
+    assert.equal((await page.$$(unknown)).length, 0);
+  },
+  { ready: async () => {} },
+);
