@@ -60,11 +60,15 @@ for (const [ending, file] of [
       site.withhold(String(ending));
       try {
         await page.goto(`${site.url}#explore`);
-        await page.waitForSelector('#explore-again', { visible: true });
+        await page.waitForFunction(() =>
+          document.querySelector('#explore-again')?.checkVisibility(),
+        );
         assert.match(await textOf(page, '#explore-message'), new RegExp(file));
         site.withhold('');
         await page.click('#explore-again');
-        await page.waitForSelector('#explore-grid canvas', { visible: true });
+        await page.waitForFunction(() =>
+          document.querySelector('#explore-grid canvas')?.checkVisibility(),
+        );
         assert.equal(await textOf(page, '#explore-message'), '');
         assert.equal(
           await page.$eval('#explore-again', (button) => button.checkVisibility()),
