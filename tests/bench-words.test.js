@@ -18,6 +18,7 @@ test('a verdict names the ranges of shares and of what threads bring, what it le
     result('S1', 91.4),
     result('S2', 70.2),
     result('S2', 68, { threads: 2, speedup: 1.94 }),
+    result('M1', 75, { threads: 2, speedup: 0.84 }),
     result('D1', 99, { unit: 'GB/s' }),
   ];
   assert.equal(
@@ -52,6 +53,7 @@ test('an error that ended a run is said in a sentence, an engine that is missing
   assert.equal(failureOf(missing), 'The engine could not be loaded: a.wasm: 404.');
   assert.equal(failureOf(new Error('no Worker')), 'The benchmark could not run: no Worker.');
   assert.equal(failureOf(new Error('')), 'The benchmark could not run.');
+  assert.equal(failureOf(new Error('It stopped.')), 'The benchmark could not run: It stopped.');
 });
 
 test('the time left follows from what the results took', () => {

@@ -65,14 +65,15 @@ export const ISOLATION = {
  *   onRequest?: (path: string, body: Buffer) => void, onPost?: (body: string) => void }} [options]
  *   headersOf: more headers for a file, undefined if it is to be missing; redirects: where paths lead for good; onRequest is told every file that was sent;
  *   onPost is given what a page posts
- * @returns {Promise<{ url: string, withhold(ending: string, status?: number): void, close(): void }>}
+ * @returns {Promise<{ url: string, withhold(ending: string | string[], status?: number): void, close(): void }>}
  *   url ends in a slash; `withhold` makes files that end so missing, or answers a request for them with another status
  */
 export async function serve(
   root,
   { headersOf = () => ({}), redirects = {}, onRequest, onPost } = {},
 ) {
-  let missing = '';
+  /** @type {string[]} */
+  let missing = [];
   let without = 404;
   const server = createServer(async (request, response) => {
     if (request.method === 'POST') {
@@ -88,7 +89,7 @@ export async function serve(
     const path = normalize(decodeURIComponent(pathname)).replace(/\/$/, '/index.html');
     try {
       const more = headersOf(path);
-      if (!more || (missing && path.endsWith(missing))) throw new Error('withheld');
+      if (!more || missing.some((ending) => path.endsWith(ending))) throw new Error('withheld');
       const body = await readFile(join(root, path));
       const type = TYPES[extname(path)] ?? 'application/octet-stream';
       const headers = { 'content-type': type, 'cache-control': 'no-store' };
@@ -104,7 +105,7 @@ export async function serve(
   return {
     url: `http://127.0.0.1:${port}/`,
     withhold(ending, status = 404) {
-      missing = ending;
+      missing = [ending].flat().filter(Boolean);
       without = status;
     },
     close() {

@@ -41,7 +41,7 @@ export async function withPage(body) {
 }
 
 /**
- * @returns {Promise<{ url: string, root: string, withhold(ending: string): void, close(): Promise<void> }>}
+ * @returns {Promise<{ url: string, root: string, withhold(ending: string | string[]): void, close(): Promise<void> }>}
  *   root: the folder with index.html; `withhold` makes files that end so missing
  */
 export async function servePage() {

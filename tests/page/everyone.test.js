@@ -19,12 +19,15 @@ import {
   widths,
 } from './harness.js';
 
+/** It would have what is withheld from the page before. */
+const KEEPER = 'service-worker.js';
+
 test(
   'an engine that cannot be loaded is said in words, and a later try works',
   options,
   async () => {
     const page = await browser.newPage();
-    site.withhold('.wasm');
+    site.withhold(['.wasm', KEEPER]);
     try {
       await page.goto(site.url);
       await page.waitForFunction(() => document.getElementById('message')?.textContent);
@@ -36,7 +39,7 @@ test(
         await page.$eval('#busy', (busy) => /** @type {HTMLElement} */ (busy).hidden),
         true,
       );
-      site.withhold('');
+      site.withhold(KEEPER);
       await rerun(page, () => page.click('#again'));
       assert.equal(await textOf(page, '#message'), '');
       assert.equal((await cells(page, '#wrapper-table')).length, 6);
@@ -57,14 +60,14 @@ for (const [ending, file] of [
     options,
     async () => {
       const page = await browser.newPage();
-      site.withhold(String(ending));
+      site.withhold([String(ending), KEEPER]);
       try {
         await page.goto(`${site.url}#explore`);
         await page.waitForFunction(() =>
           document.querySelector('#explore-again')?.checkVisibility(),
         );
         assert.match(await textOf(page, '#explore-message'), new RegExp(file));
-        site.withhold('');
+        site.withhold(KEEPER);
         await page.click('#explore-again');
         await page.waitForFunction(() =>
           document.querySelector('#explore-grid canvas')?.checkVisibility(),
@@ -81,6 +84,38 @@ for (const [ending, file] of [
       }
     },
   );
+
+test(
+  'a model that did not come can be asked for again after the text was changed',
+  options,
+  async () => {
+    const page = await browser.newPage();
+    try {
+      site.withhold(KEEPER);
+      await page.goto(`${site.url}#explore?head=L3H7`);
+      await page.waitForFunction(() =>
+        document.querySelector('#explore-grid canvas')?.checkVisibility(),
+      );
+      site.withhold(['.safetensors', KEEPER]);
+      await page.select('#explore-model', 'induction');
+      await page.waitForFunction(() => document.querySelector('#explore-again')?.checkVisibility());
+      await page.click('#explore-edit');
+      await page.type('#explore-input', 'ab');
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1000)));
+      assert.match(await textOf(page, '#explore-message'), /could not be loaded/);
+      assert.match(await page.evaluate(() => location.hash), /model=induction/);
+      site.withhold(KEEPER);
+      await page.click('#explore-again');
+      await page.waitForFunction(
+        () => document.getElementById('explore-message')?.textContent === '',
+      );
+      assert.match(await page.evaluate(() => location.hash), /model=induction/);
+    } finally {
+      site.withhold('');
+      await page.close();
+    }
+  },
+);
 
 for (const width of widths) {
   pageTest(`nothing is wider than a window of ${width} pixels`, '', async (page) => {

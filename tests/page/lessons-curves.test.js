@@ -75,11 +75,11 @@ lessonTest(
       await page.setViewport({ width: narrow, height: 844 });
       // What is drawn for a width is drawn a frame later.
       await page.waitForFunction(() => {
-        const chart = document.querySelector('.line-chart');
+        const chart = /** @type {SVGSVGElement | null} */ (document.querySelector('.line-chart'));
         const { width = 0 } = chart?.getBoundingClientRect() ?? {};
-        return width > 0 && width < innerWidth;
+        const drawn = chart?.viewBox.baseVal.width ?? 0;
+        return width > 0 && width < innerWidth && Math.abs(width - drawn) < 0.1 * drawn;
       });
-      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));
       const words = await page.$eval('.line-chart', (svg) => {
         const chart = /** @type {SVGSVGElement} */ (svg);
         const scale = chart.getBoundingClientRect().width / chart.viewBox.baseVal.width;

@@ -115,6 +115,14 @@ pageTest(
     await isAt(page, 700);
     await page.evaluate(() => document.body.append(document.createElement('br')));
     await isAt(page, 700);
+    await page.reload();
+    await isAt(page, 700);
+    const end = await page.evaluate(() => {
+      globalThis.scrollTo(0, document.documentElement.scrollHeight);
+      return scrollY;
+    });
+    await page.evaluate(() => document.body.append(document.createElement('br')));
+    await isAt(page, end);
   },
   { ready },
 );

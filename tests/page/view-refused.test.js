@@ -41,6 +41,8 @@ const REFUSED = [
     "map.show({ weights, causal: 'false' })",
     'ERR_VALUE: causal is "false"; expected true or false',
   ],
+  ['map.show({ weights: { shape: [1, 2], data: null } })', 'ERR_SHAPE: weights is'],
+  ['map.show({ weights: { shape: [1n, 2n], data: [1, 2] } })', 'ERR_SHAPE: weights is'],
   ['map.show({ weights, signed: 1 })', 'ERR_VALUE: signed is 1; expected true or false'],
   ['map.show({ weights, name: {} })', 'ERR_VALUE: name is'],
   ['map.show({ weights, noun: 5 })', 'ERR_VALUE: noun is 5; expected a text'],

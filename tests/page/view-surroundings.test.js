@@ -87,6 +87,14 @@ viewTest('a canvas without a size in CSS keeps its own at every drawing', async 
     });
   })()`);
   assert.deepEqual(sizes, [300, 150, 300, 150, 300, 150]);
+  const wide = await page.evaluate(`(() => {
+    const canvas = document.createElement('canvas');
+    canvas.style.width = '400px';
+    document.body.append(canvas);
+    view.drawWeights(canvas, [[1, 0], [0.5, 0.5]]);
+    return [canvas.width, canvas.height, canvas.clientWidth, canvas.clientHeight];
+  })()`);
+  assert.deepEqual(wide, [800, 400, 400, 200], 'one with a width alone keeps its shape');
 });
 
 viewTest(
@@ -138,14 +146,17 @@ viewTest('tokens look as they are where the page changes its text', async (page)
 viewTest('a narrow map is cells alone', async (page) => {
   const widths = await page.evaluate(`(async () => {
     const found = [];
-    for (const width of [40, 60, 90]) {
+    for (const width of [40, 60, 90, 110, 110]) {
       map.style.width = width + 'px';
       await map.show({ weights: [[1, 0], [0.5, 0.5]], tokens: ['a token', 'another'] });
       found.push(map.shadowRoot.querySelector('.map-field').clientWidth);
     }
     return found;
   })()`);
+  const [wider, again] = /** @type {number[]} */ (widths).splice(3);
   assert.deepEqual(widths, [40, 60, 90]);
+  assert.ok(wider < 90, 'a wider one has labels');
+  assert.equal(again, wider);
 });
 
 viewTest('what is shown stays when its array changes or goes to a Worker', async (page) => {

@@ -20,7 +20,7 @@ const newName = () => String(Date.now() + Math.random());
 
 /** Keeps how far down the page is; until it has its height, how far down it is to be. */
 function keep() {
-  places[here] = held && held.at === scrollY ? held.y : scrollY;
+  places[here] = held && (held.at ?? scrollY) === scrollY ? held.y : scrollY;
 }
 
 function leave() {
@@ -32,9 +32,9 @@ function leave() {
 function holdAt(y) {
   const root = document.documentElement;
   const isMoved = () => {
-    // A page that got shorter is scrolled up by that.
-    const isAtEnd = scrollY + innerHeight > root.scrollHeight - 2;
-    return now.at !== undefined && now.at !== scrollY && !isAtEnd;
+    if (now.at === undefined || now.at === scrollY) return false;
+    // A page that got shorter is scrolled up to its end by that.
+    return scrollY > now.at || scrollY + innerHeight < root.scrollHeight - 2;
   };
   const done = scrollAndHold(document.body, () => {
     if (isMoved()) return false;

@@ -317,8 +317,11 @@ export function mirrorInAddress(store) {
     if (location.hash === '#main') write();
     else {
       isLed = true;
-      store.set(goTo(location.hash, store.get()));
-      isLed = false;
+      try {
+        store.set(goTo(location.hash, store.get()));
+      } finally {
+        isLed = false;
+      }
       write();
     }
   });

@@ -200,8 +200,7 @@ export class Optimizer extends Owned {
   /**
    * The optimizer state and the groups' settings, as tensors for a safetensors file. A run continues from them with the same
    * bits. Keys number the parameters and groups: state.0.exp_avg, state.0.step, param_groups.0.lr and so on.
-   * @returns {Record<string, Tensor>} a setting is a tensor of three numbers; their sum is the double, but that float32 has
-   *   nothing between 0 and 1e-45
+   * @returns {Record<string, Tensor>} a setting is a tensor of three numbers; their sum is the double, to within 1e-45
    * @throws {HeadwiseError} ERR_VALUE: a group's setting; ERR_MEMORY; ERR_DISPOSED
    */
   stateDict() {

@@ -241,8 +241,8 @@ export const checkEps = (value = 1e-5, name = 'eps') => checkBelow(value, name);
  */
 export function checkChoice(value, name, choices) {
   if (!choices.includes(/** @type {T} */ (value))) {
-    const quoted = choices.map((choice) => describe(choice));
-    throw misfit(value, name, quoted.join(' or '));
+    const quoted = choices.map((choice) => describe(choice)).join(', ');
+    throw misfit(value, name, quoted.replace(/, (?=[^,]*$)/, ' or '));
   }
   return /** @type {T} */ (value);
 }

@@ -1,7 +1,7 @@
 import { checkBoolean, checkChoice, checkIndex, checkOptions } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { describe } from '../checks/describe.js';
-import { copyArray, isArray, kindOf, reading } from '../checks/foreign.js';
+import { copyArray, isArray, isObject, kindOf, reading } from '../checks/foreign.js';
 import { Layers } from './layers.js';
 import { giveSize, hatchOf, paint } from './paint.js';
 import { weightsSource } from './source.js';
@@ -76,7 +76,7 @@ export function sidesOf({ queries, keys }) {
 
 /** @param {ArrayLike<number>} values @returns {Float32Array | undefined} a copy; undefined: they are no numbers */
 function numbersOf(values) {
-  if (typeof values !== 'object') return undefined;
+  if (!isObject(values)) return undefined;
   const kind = kindOf(values);
   const list = kind === undefined ? Array.from(values) : values;
   const areNumbers =
@@ -107,7 +107,8 @@ export function matrixOf(weights) {
     return { shape: copyArray(shape, 2), data: numbersOf(data) };
   };
   const { shape, data } = reading(read, 'weights', '[rows, columns]');
-  const isMatrix = shape?.length === 2 && shape.every((count) => count >= 0 && count % 1 === 0);
+  const isMatrix =
+    shape?.length === 2 && shape.every((count) => Number.isInteger(count) && count >= 0);
   if (!isMatrix || data?.length !== shape[0] * shape[1]) {
     const hint = 'one head’s weights, [rows, columns]';
     throw new HeadwiseError('ERR_SHAPE', `weights is ${describe(weights)}; expected ${hint}`);

@@ -30,6 +30,9 @@ const THIN_PX = 7;
 /** Along less, in shares of the font's size, the queries' axis has a shorter name. */
 const AXIS_EM = 10.2;
 
+/** A narrower map has no labels: they would leave nothing to its cells. */
+const BARE_EM = 8;
+
 /** Rows are at least this share of a column's length, and at most that. */
 const ASPECTS = /** @type {const} */ ([1 / TALLEST, 8]);
 
@@ -97,12 +100,15 @@ export class Frame {
    * @param {boolean} canZoom
    */
   measure({ size, queryNames, keyNames }, canZoom) {
-    this.#em = parseFloat(getComputedStyle(this.ruler).fontSize) || 0;
+    this.#em = parseFloat(getComputedStyle(this.#columnLabels).fontSize) || 0;
+    for (const beside of [this.#keyAxis, this.#columnLabels, this.#queryAxis, this.#rowLabels]) {
+      beside.hidden = this.ruler.clientWidth < BARE_EM * this.#em;
+    }
     // Square cells, unless the map would be a thread.
     this.#aspect = clamp(size.keys / Math.max(1, size.queries), ...ASPECTS);
     this.#keyAxis.textContent = canZoom ? 'key →\nquery ↓' : 'key (attended to)';
     this.field.style.setProperty('--aspect', String(this.#aspect));
-    const { letters, isLevel, isBare } = roomFor({
+    const { letters, isLevel } = roomFor({
       width: this.ruler.clientWidth - this.#queryAxis.offsetWidth,
       em: this.#em,
       names: [keyNames, queryNames],
@@ -111,9 +117,6 @@ export class Frame {
     });
     for (const labels of [this.#rowLabels, this.#columnLabels]) {
       labels.style.setProperty('--label-ch', String(letters));
-    }
-    for (const beside of [this.#keyAxis, this.#columnLabels, this.#queryAxis, this.#rowLabels]) {
-      beside.hidden = isBare;
     }
     this.#columnLabels.classList.toggle('level', isLevel);
     this.#width = this.field.clientWidth;

@@ -15,8 +15,6 @@ const LONGEST_NUMBER = 4;
 const LEVEL_LABEL = 2;
 /** Of a letter. */
 const LETTER_EM = 0.56;
-/** A narrower map has no labels: they would leave nothing to its cells. */
-const BARE_EM = 8;
 
 /** @typedef {{ token: number, colour?: string }} Strong */
 
@@ -65,8 +63,7 @@ const longest = (names) => names.reduce((most, name) => Math.max(most, [...name]
  * @param {readonly (readonly string[])[]} map.names of the columns and of the rows
  * @param {number} map.aspect
  * @param {boolean} map.canZoom
- * @returns {{ letters: number, isLevel: boolean, isBare: boolean }} letters: of the longest label; isLevel: the columns'
- *   labels have one line; isBare: there are none
+ * @returns {{ letters: number, isLevel: boolean }} letters: of the longest label; isLevel: the columns' labels have one line
  */
 export function roomFor({ width, em, names, aspect, canZoom }) {
   const [columns, rows] = names;
@@ -83,7 +80,6 @@ export function roomFor({ width, em, names, aspect, canZoom }) {
   return {
     letters: letters + 1,
     isLevel: (isNumbered && !canZoom) || isFlat(columns, column, em),
-    isBare: width < BARE_EM * em,
   };
 }
 

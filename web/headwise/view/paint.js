@@ -153,19 +153,18 @@ export function hatchOf(canvas) {
  * @param {HTMLCanvasElement} canvas
  */
 export function giveSize(canvas) {
-  const ratio = devicePixelRatio || 1;
-  for (const [side, shown] of /** @type {const} */ ([
-    ['width', 'clientWidth'],
-    ['height', 'clientHeight'],
-  ])) {
-    const length = canvas[shown];
-    const pixels = Math.round(length * ratio);
+  const { clientWidth, clientHeight } = canvas;
+  const give = (/** @type {number} */ ratio) => {
+    const width = Math.round(clientWidth * ratio);
+    const height = Math.round(clientHeight * ratio);
     // A hidden canvas keeps its pixels.
-    if (length === 0 || canvas[side] === pixels) continue;
-    canvas[side] = pixels;
-    // One that CSS gives no size is as large as it has pixels, and would grow with every drawing.
-    if (canvas[shown] !== length) canvas[side] = length;
-  }
+    if (width > 0 && canvas.width !== width) canvas.width = width;
+    if (height > 0 && canvas.height !== height) canvas.height = height;
+  };
+  give(devicePixelRatio || 1);
+  // One that CSS gives no size is as large as it has pixels, and would grow with every drawing.
+  const growth = Math.max(canvas.clientWidth - clientWidth, canvas.clientHeight - clientHeight);
+  if (Math.abs(growth) > 1) give(1);
 }
 
 /**

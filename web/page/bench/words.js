@@ -5,6 +5,7 @@
  * @import { Shape } from './work.js'
  */
 
+import { withStop } from '../shared/errors.js';
 import { formatCount, formatTime, plural } from '../shared/format.js';
 
 const MASKS = {
@@ -81,7 +82,7 @@ export function endOf(results, missing) {
 export function failureOf({ message, code }) {
   const what =
     code === 'ERR_LOAD' ? 'The engine could not be loaded' : 'The benchmark could not run';
-  return `${what}${message && `: ${message}`}.`;
+  return withStop(`${what}${message && `: ${message}`}`);
 }
 
 /** One thread's, and the module's that is fastest here. @param {readonly Result[]} results */
@@ -99,11 +100,11 @@ function rangeOf(numbers) {
   return low === high ? low : `${low} to ${high}`;
 }
 
-/** Shapes whose shares a verdict leaves out, and why. */
-const UNCOUNTED = [
-  ['S0', 'which is too small to count'],
-  ['D1', 'where reading memory is the limit'],
-];
+/** Shapes that a verdict leaves out, and why. @type {Record<string, string>} */
+const UNCOUNTED = {
+  S0: 'which is too small to count',
+  D1: 'where reading memory is the limit',
+};
 
 /**
  * What a run comes to, in a sentence or two.
@@ -113,18 +114,18 @@ const UNCOUNTED = [
  */
 export function verdictOf(results) {
   const measured = timed(results);
-  const all = measured.filter(({ shape }) => shape !== 'S0');
-  const single = all.filter(({ threads, unit }) => threads === 1 && unit === 'GFLOP/s');
+  const all = measured.filter(({ shape }) => UNCOUNTED[shape] === undefined);
+  const single = all.filter(({ threads }) => threads === 1);
   const problems = results.filter(({ problem }) => problem !== undefined).length;
   const wrong = problems ? ` ${plural(problems, 'result')} failed.` : '';
   if (single.length === 0) return `Too little was measured for a verdict.${wrong}`;
   const range = rangeOf(single.map(({ percent }) => percent.toFixed(0)));
-  const without = UNCOUNTED.filter(([name]) => measured.some(({ shape }) => shape === name));
-  const but = without.length
-    ? ` (without ${without.map((why) => why.join(', ')).join(', and ')})`
-    : '';
+  const without = Object.entries(UNCOUNTED)
+    .filter(([name]) => measured.some(({ shape }) => shape === name))
+    .map((why) => why.join(', '));
+  const but = without.length ? ` (without ${without.join(', and ')})` : '';
   const sentence = `On one thread Headwise reaches ${range} % of what this machine can do in WebAssembly${but}.`;
-  const speedups = measured.flatMap(({ speedup }) => (speedup === undefined ? [] : [speedup]));
+  const speedups = all.flatMap(({ speedup }) => (speedup === undefined ? [] : [speedup]));
   const threads = Math.max(...all.map((each) => each.threads));
   const faster = speedups.length
     ? ` On ${threads} threads it is ${rangeOf(speedups.map((speedup) => speedup.toFixed(1)))} times as fast.`

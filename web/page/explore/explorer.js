@@ -114,7 +114,7 @@ export class Explorer {
   isDark = signal(this.#dark.matches);
   #place = signal(NOWHERE);
   /** Files of the visitor's own. @type {Signal<Opened | undefined>} */ own = signal(undefined);
-  /** What is open. @type {Signal<(ModelSummary & { files: object }) | undefined>} */
+  /** What is open; name: as the address has it. @type {Signal<(ModelSummary & { files: object, name: string }) | undefined>} */
   model = signal(undefined);
   /** Of queries and keys that were opened: whether later keys are masked. */
   causal = signal(true);

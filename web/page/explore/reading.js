@@ -58,7 +58,7 @@ function connectOpening(room) {
         },
       });
       if (isWanted() && session.model) {
-        const next = { ...session.model, files };
+        const next = { ...session.model, files, name: now.name };
         room.say('');
         // Now the text is read, which the bar tells of until it ends.
         batch(() => ([model.value, opened.value] = [next, now]));
@@ -137,7 +137,8 @@ export function connectReading(room) {
     if (!reading.value.model || isOpening.peek()) return;
     untracked(() => {
       if (session.isLost) reopen();
-      else latest = readText();
+      // The text is of a model that could not be opened: the one before is not asked.
+      else if (model.peek()?.name === state.peek().model) latest = readText();
     });
   });
   room.whenRead = async () => {

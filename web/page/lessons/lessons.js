@@ -76,6 +76,7 @@ class LessonsRoom {
   /** @param {State} state */
   async show(state) {
     if (state.room !== 'lessons') {
+      this.#message?.remove();
       if (this.#view?.stop()) this.#isPaused = true;
       this.#exercise?.stop();
       return;

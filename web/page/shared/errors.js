@@ -11,6 +11,9 @@ export class PageError extends Error {
   }
 }
 
+/** @param {string} words @returns {string} with their full stop */
+export const withStop = (words) => (/[.!?]$/.test(words) ? words : `${words}.`);
+
 /**
  * What is said of an error, with its full stop. Of a file of the page that did not come it is said first what a visitor can do.
  *
@@ -20,5 +23,5 @@ export function sentence(error) {
   const { message, code } = /** @type {Error & { code?: string }} */ (error);
   if (code === 'ERR_LOAD' && message.startsWith(location.origin))
     return `Something that is needed could not be loaded. Check the connection, then try again. (${message})`;
-  return /[.!?]$/.test(message) ? message : `${message}.`;
+  return withStop(message);
 }
