@@ -215,7 +215,7 @@ test('a dtype that is none of a cache’s is refused by its name, and nothing is
       () => module.createCache({ dtype: /** @type {any} */ (dtype) }),
       'ERR_VALUE',
       'dtype',
-      '"float32" or "bfloat16" or "float16"',
+      '"float32", "bfloat16" or "float16"',
     );
   assert.equal(hw.memoryBytes, before);
   let reads = 0;
