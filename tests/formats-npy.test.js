@@ -1,21 +1,9 @@
 // .npy files: what is written has numpy’s header and is read again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readNpy, tensor, writeNpy } from 'headwise/formats';
+import { readNpy, writeNpy } from 'headwise/formats';
 import { zeros } from 'headwise';
-import { npyFile, sameValues, sourcesOf } from './formats.js';
-import { data } from './helpers.js';
-
-const tensors = {
-  weight: data(1, [5, 3]),
-  mask: tensor([
-    [true, false],
-    [false, true],
-  ]),
-  scalar: tensor(-0),
-  none: zeros([3, 0, 2]),
-  rare: tensor([NaN, Infinity, -Infinity, 1e-45, 3e38]),
-};
+import { npyFile, sameValues, sourcesOf, tensors } from './formats.js';
 
 test('tensors that are written to .npy are read again', async () => {
   for (const x of Object.values(tensors))

@@ -1,6 +1,8 @@
 // What the tests of the file formats share: files by hand, streams, numpy's fixtures, and a second opinion on what files hold.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { tensor, zeros } from 'headwise';
+import { data as drawn } from './helpers.js';
 
 /**
  * @typedef {object} Fixture
@@ -11,6 +13,18 @@ import { readFileSync } from 'node:fs';
  * @property {Record<string, string>} [metadata]
  * @property {string} [refused] the type that is not read
  */
+
+/** What is written and read again: both types, a scalar, no values, rare values. */
+export const tensors = {
+  weight: drawn(1, [5, 3]),
+  mask: tensor([
+    [true, false],
+    [false, true],
+  ]),
+  scalar: tensor(-0),
+  none: zeros([3, 0, 2]),
+  rare: tensor([NaN, Infinity, -Infinity, 1e-45, 3e38]),
+};
 
 /** @returns {Fixture[]} */
 export const fixtures = () =>

@@ -9,7 +9,6 @@ import {
   writeNpy,
   writeSafetensors,
 } from 'headwise/formats';
-import { zeros } from 'headwise';
 import {
   decodable,
   decode,
@@ -19,6 +18,7 @@ import {
   sameValues,
   sizeOfType,
   sourcesOf,
+  tensors,
 } from './formats.js';
 import { data, rejectsCode, throwsCode } from './helpers.js';
 
@@ -31,17 +31,6 @@ async function collect(pieces) {
   for await (const piece of pieces) all.push(piece);
   return all;
 }
-
-const tensors = {
-  weight: data(1, [5, 3]),
-  mask: tensor([
-    [true, false],
-    [false, true],
-  ]),
-  scalar: tensor(-0),
-  none: zeros([3, 0, 2]),
-  rare: tensor([NaN, Infinity, -Infinity, 1e-45, 3e38]),
-};
 
 for (const { title, kind, base64, refused, tensors: expected, metadata } of fixtures()) {
   const bytes = fromBase64(base64);

@@ -78,12 +78,9 @@ export function sidesOf({ queries, keys }) {
 function numbersOf(values) {
   if (!isObject(values)) return undefined;
   const kind = kindOf(values);
-  const list = kind === undefined ? Array.from(values) : values;
-  const areNumbers =
-    kind === undefined
-      ? Array.prototype.every.call(list, (value) => typeof value === 'number')
-      : !kind.startsWith('Big');
-  return areNumbers ? Float32Array.from(list) : undefined;
+  if (kind !== undefined) return kind.startsWith('Big') ? undefined : Float32Array.from(values);
+  const list = Array.from(values);
+  return list.every((value) => typeof value === 'number') ? Float32Array.from(list) : undefined;
 }
 
 /** @param {NestedWeights} weights */
