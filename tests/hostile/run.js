@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { HeadwiseError, load, Tensor } from 'headwise';
 import { data } from '../helpers.js';
-import { calls } from './calls.js';
+import { calls } from './calls/index.js';
 import {
   actions,
   arraysOf,
@@ -20,7 +20,7 @@ import {
 } from './tricks.js';
 
 /** @typedef {import('../helpers.js').Engine} Engine */
-/** @typedef {{ hw: Engine, call: import('./calls.js').Call, arrays: any[] }} Context */
+/** @typedef {{ hw: Engine, call: import('./calls/inputs.js').Call, arrays: any[] }} Context */
 
 const wasm = new URL('../../web/headwise/wasm/headwise-simd128.wasm', import.meta.url);
 const compiled = await WebAssembly.compile(readFileSync(wasm));

@@ -1,7 +1,7 @@
 // What a hostile caller does to arguments that fit: code of its own runs whenever something is read.
 import { Tensor } from 'headwise';
 
-/** @typedef {import('./calls.js').Call} Call */
+/** @typedef {import('./calls/inputs.js').Call} Call */
 /** @typedef {import('../helpers.js').Engine} Engine */
 
 /** What the caller's own code throws: the call may pass it on. */
