@@ -71,6 +71,15 @@ static inline void case_check_sum(const char *name, size_t row, size_t column, f
         (double)got, expected, tolerance);
 }
 
+/* The caller frees them. */
+static inline double *case_doubles(const float *x, size_t count) {
+  double *y = check_memory(count * sizeof *y);
+  for (size_t i = 0; i < count; i++) {
+    y[i] = (double)x[i];
+  }
+  return y;
+}
+
 /* The derivative of a function of doubles by central differences of fourth order, about eleven digits of it. */
 typedef double case_function(double x, const void *rest);
 
