@@ -11,7 +11,19 @@ import { readView } from './read-view.js';
 import { stepOf } from './steps.js';
 import { StyledElement, takeOwn } from './styled-element.js';
 import { tellingCell } from './telling-cell.js';
-import { checkView, clamp, fit, isSeen, reveal, spansOf, wholeOf, zoom } from './viewport.js';
+import {
+  cellOfPoint,
+  checkView,
+  clamp,
+  fit,
+  isSeen,
+  nearestCell,
+  pointOf,
+  reveal,
+  spansOf,
+  wholeOf,
+  zoom,
+} from './viewport.js';
 
 /** @typedef {import('./paint.js').KnownCells} KnownCells */
 /** @typedef {import('./place.js').Pin} Pin */
@@ -302,12 +314,7 @@ export class AttentionMap extends StyledElement {
     if (this.#tip.textContent !== words) this.#tip.textContent = words;
     const isShown = words && this.#place === this.#said && this.#sees(this.#said);
     this.#tip.classList.toggle('away', !isShown);
-    const { queries, keys } = spansOf(this.#view, this.#size);
-    const place = {
-      x: (key + 0.5 - this.#view.key) / keys,
-      y: (query + 0.5 - this.#view.query) / queries,
-    };
-    if (words) placeTip(this.#tip, place);
+    if (words) placeTip(this.#tip, pointOf(this.#view, this.#size, this.#said));
   }
 
   /**
@@ -336,11 +343,9 @@ export class AttentionMap extends StyledElement {
   zoomBy(factor) {
     if (!(factor > 0 && factor < Infinity))
       throw misfit(factor, 'factor', 'a finite number above 0');
-    const { query, key } = this.#cell;
-    const { queries, keys } = spansOf(this.#view, this.#size);
-    const y = clamp((query + 0.5 - this.#view.query) / queries, 0, 1);
-    const x = clamp((key + 0.5 - this.#view.key) / keys, 0, 1);
-    this.#move(zoom(this.#view, this.#size, factor, { x, y }));
+    const { x, y } = pointOf(this.#view, this.#size, this.#cell);
+    const at = { x: clamp(x, 0, 1), y: clamp(y, 0, 1) };
+    this.#move(zoom(this.#view, this.#size, factor, at));
   }
 
   /** @param {Viewport} view */
@@ -364,14 +369,8 @@ export class AttentionMap extends StyledElement {
 
   #listen() {
     const { field } = this.#frame;
-    /** @param {import('./gestures.js').Point} at @returns {Place} */
-    const cellAtPoint = ({ x, y }) => {
-      const { queries, keys } = spansOf(this.#view, this.#size);
-      return {
-        query: clamp(Math.floor(this.#view.query + y * queries), 0, this.#size.queries - 1),
-        key: clamp(Math.floor(this.#view.key + x * keys), 0, this.#size.keys - 1),
-      };
-    };
+    /** @param {import('./gestures.js').Point} at */
+    const cellAtPoint = (at) => cellOfPoint(this.#view, this.#size, at);
     const isKeyed = () => field.matches(':focus-visible');
     listenTo(field, {
       canZoom: () => this.zoomable,
@@ -398,11 +397,8 @@ export class AttentionMap extends StyledElement {
   }
 
   /** @param {Place} place */
-  #go({ query, key }) {
-    const cell = {
-      query: clamp(query, 0, this.#size.queries - 1),
-      key: clamp(key, 0, this.#size.keys - 1),
-    };
+  #go(place) {
+    const cell = nearestCell(this.#size, place);
     const view = reveal(this.#view, this.#size, cell);
     if (view.query !== this.#view.query || view.key !== this.#view.key) this.#move(view);
     this.#kept = cell;

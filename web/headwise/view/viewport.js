@@ -1,5 +1,6 @@
 import { misfit } from '../checks/error.js';
 
+/** @typedef {import('./place.js').Place} Place */
 /** @typedef {import('./pool.js').Region} Region */
 
 /**
@@ -63,6 +64,25 @@ export function isSeen(view, size, { side, token }) {
   const n = side === 'query' ? 'queries' : 'keys';
   const end = Math.min(size[n], view[side] + spansOf(view, size)[n]);
   return token >= Math.floor(view[side]) && token < end;
+}
+
+/** The nearest cell of a map. @param {Sides} size @param {Place} cell @returns {Place} */
+export const nearestCell = ({ queries, keys }, { query, key }) => ({
+  query: clamp(query, 0, queries - 1),
+  key: clamp(key, 0, keys - 1),
+});
+
+/** The middle of a cell, in shares of what is shown. @param {Viewport} view @param {Sides} size @param {Place} cell */
+export function pointOf(view, size, { query, key }) {
+  const { queries, keys } = spansOf(view, size);
+  return { x: (key + 0.5 - view.key) / keys, y: (query + 0.5 - view.query) / queries };
+}
+
+/** The cell at a point. @param {Viewport} view @param {Sides} size @param {{ x: number, y: number }} at in shares of what is shown */
+export function cellOfPoint(view, size, { x, y }) {
+  const { queries, keys } = spansOf(view, size);
+  const query = Math.floor(view.query + y * queries);
+  return nearestCell(size, { query, key: Math.floor(view.key + x * keys) });
 }
 
 /** @param {Sides} size @returns {Viewport} */
