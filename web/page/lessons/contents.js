@@ -37,7 +37,7 @@ const transformer = () => html`
               ${box('Head 0', 'wrapper')} ${box('Head 1', 'fused')} ${box('…', 'what-differs')}
             </div>
             ${arrows(3, 1)} ${box('Causal mask, softmax', 'causal')} ${arrows(1, 1)}
-            ${box('Heads joined, projected', 'fused', 'shapes', 'gpt2-size')}
+            ${box('Heads joined, projected', 'fused', 'gpt2-size', 'shapes')}
           </div>
           ${arrows(1, 1)}
           <p class="sum"><b>+</b> the input</p>
