@@ -74,6 +74,17 @@ size_t hw_context_scratch_bytes(const hw_context *context);
 /* torch.manual_seed(seed): seeds the generator and discards the normal value that a small randn cached. */
 hw_status hw_manual_seed(hw_context *context, uint64_t seed);
 
+/* A generator's state: on little-endian machines these words are the 5,056 bytes of torch.get_rng_state(). */
+enum { HW_RNG_STATE_WORDS = 632 };
+
+/* torch.get_rng_state(): writes the generator's state [HW_RNG_STATE_WORDS]. The generator continues from there, to the bit, after
+ * hw_set_rng_state, in torch too. HW_ERROR_VALUE: state is NULL. */
+hw_status hw_get_rng_state(const hw_context *context, uint64_t *state);
+
+/* torch.set_rng_state(state): continues from a state of hw_get_rng_state, or of torch's CPU generator. HW_ERROR_VALUE:
+ * state is NULL or no such state; the generator is unchanged. */
+hw_status hw_set_rng_state(hw_context *context, const uint64_t *state);
+
 /* torch.rand: fills out [count] in row-major order, uniform in [0, 1). */
 hw_status hw_rand(hw_context *context, float *out, size_t count);
 

@@ -75,6 +75,19 @@ hw_status hw_manual_seed(hw_context *context, uint64_t seed) {
   return HW_OK;
 }
 
+hw_status hw_get_rng_state(const hw_context *context, uint64_t *state) {
+  if (context == NULL || state == NULL) {
+    return HW_ERROR_VALUE;
+  }
+  hw_generator_store(&context->generator, state);
+  return HW_OK;
+}
+
+hw_status hw_set_rng_state(hw_context *context, const uint64_t *state) {
+  const bool can_load = context != NULL && state != NULL;
+  return can_load && hw_generator_load(&context->generator, state) ? HW_OK : HW_ERROR_VALUE;
+}
+
 static bool can_draw(const hw_context *context, const float *out, size_t count) {
   return context != NULL && (count == 0 || out != NULL);
 }

@@ -7,6 +7,7 @@ enum { mt_middle = 397 };
 
 void hw_generator_seed(hw_generator *generator, uint64_t seed) {
   uint32_t *s = generator->state;
+  generator->seed = seed;
   s[0] = (uint32_t)seed;
   for (uint32_t j = 1; j < HW_MT_WORDS; j++) {
     s[j] = 1812433253u * (s[j - 1] ^ (s[j - 1] >> 30)) + j;

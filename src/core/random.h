@@ -11,6 +11,7 @@
 enum { HW_KEPT_BITS = 32 };
 
 typedef struct hw_generator {
+  uint64_t seed;
   uint32_t state[HW_MT_WORDS + 4]; /* and its first words again */
   uint32_t next;                   /* index of the next word; HW_MT_WORDS: twist first */
   bool has_cached_normal;
@@ -18,6 +19,13 @@ typedef struct hw_generator {
 } hw_generator;
 
 void hw_generator_seed(hw_generator *generator, uint64_t seed);
+
+/* The state as torch writes it, [HW_RNG_STATE_WORDS]. */
+void hw_generator_store(const hw_generator *generator, uint64_t *state);
+
+/* Returns false, and changes nothing, if it is no state of a generator that draws what torch's draws. */
+bool hw_generator_load(hw_generator *generator, const uint64_t *state);
+
 uint32_t hw_generator_word(hw_generator *generator);
 
 /* Two words: uniform in [0, 1) with 53 bits. */

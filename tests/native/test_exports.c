@@ -18,6 +18,7 @@ static float x[FLOATS];
 static float y[FLOATS];
 static const uint32_t ids[TOKENS] = {3, 1, 4, 1, 5};
 static const uint32_t zero;
+static uint64_t rng_state[HW_RNG_STATE_WORDS];
 
 static hw_attention_arguments attention_of(void) {
   return (hw_attention_arguments){
@@ -43,6 +44,8 @@ static hw_attention_arguments attention_of(void) {
 static void refuse_functions(void) {
   const hw_attention_arguments attention = attention_of();
   VALUE(manual_seed, 1, 2);
+  VALUE(get_rng_state, rng_state);
+  VALUE(set_rng_state, rng_state);
   VALUE(rand, x, 4);
   VALUE(randn, x, 4);
   VALUE(matmul, x, x, y, 1, &zero, &zero, 2, 2, 2);
@@ -157,6 +160,11 @@ static void test_engine(void) {
 
 static void test_functions(void) {
   OK(manual_seed, 1, 2);
+  VALUE(set_rng_state, rng_state);
+  OK(get_rng_state, rng_state);
+  OK(set_rng_state, rng_state);
+  VALUE(get_rng_state, NULL);
+  VALUE(set_rng_state, NULL);
   OK(rand, x, FLOATS);
   OK(randn, x, FLOATS);
   OK(randn, NULL, 0);

@@ -49,6 +49,86 @@ static void test_seeding_again(void) {
   hw_context_destroy(context);
 }
 
+/* Every place in a block of words, with a kept normal and without. */
+static void test_states(void) {
+  hw_context *a = NULL;
+  hw_context *b = NULL;
+  CHECK(hw_context_create(&a) == HW_OK && hw_context_create(&b) == HW_OK, "create");
+  uint64_t state[HW_RNG_STATE_WORDS];
+  float from_a[40];
+  float from_b[40];
+  hw_manual_seed(a, 9);
+  for (size_t i = 0; i < 700; i++) {
+    CHECK_STATUS(hw_get_rng_state(a, state), HW_OK);
+    CHECK(state[0] == 9 && state[1] >> 32 == 1, "seed, seeded");
+    CHECK(state[2] + (uint32_t)state[1] == HW_MT_WORDS + 1, "next and left");
+    hw_manual_seed(b, i);
+    CHECK_STATUS(hw_set_rng_state(b, state), HW_OK);
+    hw_randn(a, from_a, 40);
+    hw_randn(b, from_b, 40);
+    CHECK(memcmp(from_a, from_b, sizeof from_a) == 0, "after %zu words", i);
+    CHECK_STATUS(hw_set_rng_state(a, state), HW_OK);
+    hw_randn(a, from_a, 3);
+    hw_set_rng_state(b, state);
+    hw_randn(b, from_b, 3);
+    CHECK(memcmp(from_a, from_b, 3 * sizeof(float)) == 0, "a few after %zu words", i);
+    CHECK_STATUS(hw_set_rng_state(a, state), HW_OK);
+    hw_rand(a, from_a, 1);
+    if (i % 3 == 0) {
+      hw_randn(a, from_a, 1);
+    }
+    check_case();
+  }
+  hw_context_destroy(a);
+  hw_context_destroy(b);
+}
+
+/* As torch writes a generator that was seeded and has drawn nothing, and what no generator is. */
+static void test_foreign_states(void) {
+  hw_context *context = NULL;
+  CHECK(hw_context_create(&context) == HW_OK, "create");
+  uint64_t state[HW_RNG_STATE_WORDS];
+  float expected[5];
+  float got[5];
+  hw_manual_seed(context, 123);
+  CHECK_STATUS(hw_get_rng_state(context, state), HW_OK);
+  hw_rand(context, expected, 5);
+  state[2] = 0;
+  CHECK_STATUS(hw_set_rng_state(context, state), HW_OK);
+  hw_rand(context, got, 5);
+  CHECK(memcmp(expected, got, sizeof got) == 0, "torch's first state");
+  hw_set_rng_state(context, state);
+  const double not_finite = (double)NAN;
+  uint64_t nan_bits;
+  memcpy(&nan_bits, &not_finite, sizeof nan_bits);
+  const struct {
+    size_t word;
+    uint64_t value;
+  } wrong[] = {
+      {1, 1},                              /* not seeded */
+      {1, (uint64_t)1 << 32},              /* no words left, where a twist is due */
+      {1, (uint64_t)1 << 32 | 7},          /* others left than its place says */
+      {1, (uint64_t)1 << 32 | UINT32_MAX}, /* below 0 */
+      {HW_RNG_STATE_WORDS - 4, nan_bits},  /* a normal that is none */
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    const uint64_t before = state[wrong[i].word];
+    state[wrong[i].word] = wrong[i].value;
+    state[2] = HW_MT_WORDS;
+    CHECK_STATUS(hw_set_rng_state(context, state), HW_ERROR_VALUE);
+    state[wrong[i].word] = before;
+  }
+  state[2] = UINT64_MAX;
+  state[1] = (uint64_t)1 << 32 | (HW_MT_WORDS + 2);
+  CHECK_STATUS(hw_set_rng_state(context, state), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_set_rng_state(context, NULL), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_set_rng_state(NULL, state), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_get_rng_state(context, NULL), HW_ERROR_VALUE);
+  hw_rand(context, got, 5);
+  CHECK(memcmp(expected, got, sizeof got) == 0, "a refused state changes nothing");
+  hw_context_destroy(context);
+}
+
 /* torch's default generator starts from 67280421310721, of which MT19937 takes the low 32 bits. */
 static void test_default_seed(void) {
   hw_context *context = NULL;
@@ -195,5 +275,7 @@ int main(void) {
   check_run("16 and more normals are blocks of 16, the last 16 drawn anew", test_large_normals);
   check_run("a large draw leaves the cached normal alone", test_cached_normal);
   check_run("dropout's mask draws two words an element, in row-major order", test_keep);
+  check_run("a generator continues from its state, as torch writes it", test_states);
+  check_run("torch's first state is read, and what is no state is refused", test_foreign_states);
   return check_result();
 }

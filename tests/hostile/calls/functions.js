@@ -101,6 +101,17 @@ export const functions = {
     args: [x(1, [2, 3]), { weight: x(2, [3]), bias: x(3, [3]), eps: 0.1 }],
     run: (...given) => hw.layerNorm(.../** @type {[any]} */ (given)),
   }),
+  setRngState: (hw) => {
+    hw.manualSeed(1);
+    const state = resizable(hw.getRngState());
+    return {
+      args: [state],
+      run(given) {
+        hw.setRngState(given);
+        return hw.rand([3]);
+      },
+    };
+  },
   causalMask: (hw) => ({ args: [3], run: (n) => hw.causalMask(n) }),
   scaledDotProductAttention: (hw) => ({
     args: [

@@ -10,6 +10,8 @@ import { layoutOf } from './layout.js';
  * @property {() => number} staging_capacity
  * @property {() => number} has_relaxed_simd
  * @property {(low: number, high: number) => number} manual_seed
+ * @property {(state: number) => number} get_rng_state
+ * @property {(state: number) => number} set_rng_state
  * @property {(out: number, count: number) => number} rand
  * @property {(out: number, count: number) => number} randn
  * @property {(a: number, b: number, c: number, batch: number, a_index: number, b_index: number, m: number, k: number, n: number) => number} matmul

@@ -73,6 +73,24 @@ export class Headwise extends EngineClasses {
   }
 
   /**
+   * torch.get_rng_state: the generator's state. A run that was saved with it resumes with the same random numbers and dropout
+   * masks.
+   * @returns {Tensor} [5056]: each number is a byte of torch's state
+   */
+  getRngState() {
+    return functions.getRngState(this.#engine);
+  }
+
+  /**
+   * torch.set_rng_state: continues from a state.
+   * @param {import('../tensor/tensor.js').AnyTensor} state float32 [5056]: of getRngState, or of torch's CPU generator
+   * @throws {HeadwiseError} ERR_SHAPE; ERR_VALUE: not such a state. The generator is unchanged
+   */
+  setRngState(state) {
+    functions.setRngState(this.#engine, state);
+  }
+
+  /**
    * torch.rand: uniform in [0, 1).
    * @param {readonly number[]} shape
    * @param {Record<string, never>} [options] none are supported; torch's `generator`, for example, throws

@@ -3,10 +3,10 @@ import { checkChoice, checkEps, checkOptions, checkShape, checkSize } from '../c
 import { recordProduct, recordTranspose } from '../autograd/functions.js';
 import { recordActivation, recordNorm, recordSoftmax } from '../autograd/rowwise.js';
 import { product, transposed } from './compute.js';
-import { checkFloats, checkTensor } from './operand.js';
+import { checkFloats, checkTensor, copyData } from './operand.js';
 import { misfit } from '../checks/error.js';
 import { checkSame, newArray, readShape, sizeOf } from './shape.js';
-import { Tensor } from './tensor.js';
+import { Tensor, tensorOf } from './tensor.js';
 
 /** @typedef {import('../engine/engine.js').Engine} Engine */
 
@@ -48,6 +48,31 @@ export const checkSeedWord = (seed) => Number(BigInt.asUintN(32, checkSeed(seed)
 export function manualSeed(engine, seed) {
   const word = checkSeed(seed);
   engine.call.manual_seed(Number(word & 0xffffffffn), Number(word >> 32n));
+}
+
+/** Bytes of a generator's state: a tensor has a number for each. */
+const stateBytes = 5056;
+const stateShape = Object.freeze([stateBytes]);
+
+/** @param {Engine} engine @returns {Tensor} */
+export function getRngState(engine) {
+  const at = engine.stage(stateBytes);
+  engine.call.get_rng_state(at);
+  const bytes = engine.bytes.subarray(at, at + stateBytes);
+  return tensorOf(Float32Array.from(bytes), stateShape);
+}
+
+/** @param {Engine} engine @param {import('./tensor.js').AnyTensor} state */
+export function setRngState(engine, state) {
+  const given = checkFloats(state, 'state');
+  checkSame(given, 'state', stateShape);
+  const numbers = copyData(given);
+  const at = engine.stage(stateBytes);
+  engine.bytes.set(numbers, at);
+  const isLoaded = numbers.every((x) => x === (x & 255)) && engine.call.set_rng_state(at) === 0;
+  if (!isLoaded) {
+    throw misfit(state, 'state', 'a state of getRngState or of torch.get_rng_state');
+  }
 }
 
 /**
