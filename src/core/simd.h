@@ -129,10 +129,6 @@ HW_INLINE hw_f32x4 hw_choose(hw_f32x4 condition, hw_f32x4 yes, hw_f32x4 no) {
 }
 /* |a| with the sign of b */
 HW_INLINE hw_f32x4 hw_copy_sign(hw_f32x4 a, hw_f32x4 b) { return hw_choose(hw_splat(-0.0F), b, a); }
-/* a, its sign turned where b's is negative */
-HW_INLINE hw_f32x4 hw_times_sign(hw_f32x4 a, hw_f32x4 b) {
-  return wasm_v128_xor(a, wasm_v128_and(b, wasm_f32x4_splat(-0.0F)));
-}
 HW_INLINE bool hw_all_true(hw_f32x4 condition) { return wasm_i32x4_all_true(condition); }
 
 /* Lane by lane: `yes` where the byte is not zero. */

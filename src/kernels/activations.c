@@ -38,11 +38,9 @@ static __attribute__((noinline)) void tails_of(const float *x, size_t count, flo
   }
 }
 
-/* SiLU as GELU is computed: max(x, 0) - |x|·t(|x|). Its gradient times dy: with s = 1/(1 + exp(-x)) that is
- * s + x·s·(1 - s), and s·(1 - s) = t·(1 - t). dx or y is NULL where it is not wanted. */
+/* SiLU as GELU is computed: max(x, 0) - |x|·t(|x|). The tail falls by t·(1 - t). dx or y is NULL where it is not wanted. */
 static void silu_of_tails(const float *x, const float *dy, float *dx, float *y, size_t count) {
   const hw_f32x4 one = hw_splat(1.0F);
-  const hw_f32x4 half = hw_splat(0.5F);
   float tails[BLOCK];
   for (size_t start = 0; start < count; start += BLOCK) {
     const size_t end = count - start < BLOCK ? count - start : BLOCK;
@@ -51,9 +49,9 @@ static void silu_of_tails(const float *x, const float *dy, float *dx, float *y, 
       const hw_f32x4 value = hw_load(x + start + i);
       const hw_f32x4 tail = hw_load(tails + i);
       if (dx != NULL) {
-        const hw_f32x4 product = hw_multiply(tail, hw_subtract(one, tail));
-        const hw_f32x4 odd = hw_multiply_add(magnitude(value), product, hw_subtract(half, tail));
-        hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), hw_add(half, hw_times_sign(odd, value))));
+        const hw_f32x4 fall = hw_multiply(tail, hw_subtract(one, tail));
+        const hw_f32x4 slope = hw_slope_of_tail(value, magnitude(value), tail, fall);
+        hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), slope));
       }
       if (y != NULL) {
         const hw_f32x4 less = hw_multiply(magnitude(value), tail);

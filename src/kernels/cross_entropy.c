@@ -34,8 +34,8 @@ double hw_cross_entropy_row(const float *x, size_t count, size_t target, float s
   /* 0 · -inf would be NaN. */
   const double mean = smoothing == 0.0F ? 0.0 : (double)smoothing * mean_below(x, count, largest);
   const double share = 1.0 - (double)smoothing;
-  const float sum = hw_row_exp(x, gradient, count, largest);
-  scale_less(gradient, count, scale / sum, (float)((double)scale * (double)smoothing / (double)count));
+  const double sum = hw_row_exp(x, gradient, count, largest);
+  scale_less(gradient, count, (float)((double)scale / sum), (float)((double)scale * (double)smoothing / (double)count));
   gradient[target] -= (float)((double)scale * share);
-  return log1p((double)sum - 1.0) - (share == 0.0 ? 0.0 : share * at_target) - mean;
+  return log1p(sum - 1.0) - (share == 0.0 ? 0.0 : share * at_target) - mean;
 }

@@ -119,12 +119,6 @@ HW_INLINE hw_f32x4 normal_tail(hw_f32x4 a, hw_f32x4 bell) {
   return hw_divide(numerator, polynomial(DENOMINATOR, TANH_LINEAR - DENOMINATOR, a));
 }
 
-/* The slope: 1 - tail where x is positive, else the tail; and a times the tail's fall, with the sign of x. */
-HW_INLINE hw_f32x4 slope_of_tail(hw_f32x4 x, hw_f32x4 a, hw_f32x4 tail, hw_f32x4 fall) {
-  const hw_f32x4 half = hw_splat(0.5F);
-  return hw_add(half, hw_times_sign(hw_multiply_add(a, fall, hw_subtract(half, tail)), x));
-}
-
 /* exp(-x²/2) of at most BLOCK elements. A loop of its own: together with what follows the chain of operations would be too
  * long for a processor to work on enough elements at once, and the constants too many for the registers. */
 static void bells_of(const hw_exp2_constants *exp2, const float *x, size_t count, float *bells) {
@@ -164,7 +158,7 @@ static __attribute__((noinline)) void normal_backward(const float *x, const floa
       const hw_f32x4 a = magnitude(value);
       const hw_f32x4 tail = hw_load(tails + i);
       const hw_f32x4 fall = hw_multiply(hw_load(bells + i), constant(DENSITY));
-      hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), slope_of_tail(value, a, tail, fall)));
+      hw_store(dx + start + i, hw_multiply(hw_load(dy + start + i), hw_slope_of_tail(value, a, tail, fall)));
       if (y != NULL) {
         hw_store(y + start + i, gelu_of_tail(value, a, tail));
       }

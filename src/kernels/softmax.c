@@ -11,22 +11,22 @@ __attribute__((noinline)) float hw_row_maximum(const float *x, size_t count) {
   return hw_row_maximum_from(-INFINITY, x, count);
 }
 
-__attribute__((noinline)) float hw_row_exp(const float *x, float *y, size_t count, float shift) {
+__attribute__((noinline)) double hw_row_exp(const float *x, float *y, size_t count, float shift) {
   const hw_f32x4 shifts = hw_splat(shift);
   const hw_exp2_constants constants = hw_load_exp2_constants();
-  hw_f32x4 sums = hw_splat(0.0F);
+  hw_f64x2 sums = hw_splat_double(0.0);
   size_t i = 0;
   for (; i + HW_LANES <= count; i += HW_LANES) {
     const hw_f32x4 power = hw_exp(&constants, hw_subtract(hw_load(x + i), shifts));
     hw_store(y + i, power);
-    sums = hw_add(sums, power);
+    sums = hw_add_doubles(sums, hw_add_doubles(hw_low_doubles(power), hw_high_doubles(power)));
   }
-  float sum = hw_sum_lanes(sums);
+  double sum = hw_sum_doubles(sums);
   if (i < count) {
     const hw_f32x4 power = hw_exp(&constants, hw_subtract(hw_load_lanes(x + i, count - i), shifts));
     hw_store_lanes(y + i, power, count - i);
     for (; i < count; i++) {
-      sum += y[i];
+      sum += (double)y[i];
     }
   }
   return sum;
@@ -64,8 +64,8 @@ void hw_rows_exp(float *x, size_t stride, size_t rows, size_t count, const float
 void hw_softmax_row(const float *x, float *y, size_t count) {
   const float maximum = hw_row_maximum(x, count);
   /* Without a finite or +inf value there is nothing to shift by: -inf gives 0, NaN stays. */
-  const float sum = hw_row_exp(x, y, count, maximum == -INFINITY ? 0.0F : maximum);
-  hw_row_scale(y, y, count, sum == 0.0F ? 0.0F : 1.0F / sum);
+  const double sum = hw_row_exp(x, y, count, maximum == -INFINITY ? 0.0F : maximum);
+  hw_row_scale(y, y, count, sum == 0.0 ? 0.0F : (float)(1.0 / sum));
 }
 
 void hw_softmax_row_backward(const float *y, const float *dy, float *dx, size_t count) {

@@ -26,8 +26,9 @@ HW_INLINE float hw_row_maximum_from(float largest, const float *x, size_t count)
 /* Largest of count values (-inf if none), NaN passed over. */
 float hw_row_maximum(const float *x, size_t count);
 
-/* y[i] = exp(x[i] - shift), y may be x; returns the sum. No x[i] exceeds shift. */
-float hw_row_exp(const float *x, float *y, size_t count, float shift);
+/* y[i] = exp(x[i] - shift), y may be x; returns the sum, to which the smallest count beside the largest. No x[i] exceeds
+ * shift. */
+double hw_row_exp(const float *x, float *y, size_t count, float shift);
 
 /* For each of `rows` rows of x, `stride` apart: x[i] = exp(x[i] - maximum), and the sum is added to the row's. count is a
  * multiple of 8 and not 0; no x[i] exceeds its row's maximum, which may be -inf. */

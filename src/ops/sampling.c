@@ -1,7 +1,6 @@
 #include <float.h>
 #include <math.h>
 
-#include "kernels/broadcast.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/softmax.h"
 #include "ops/run.h"
@@ -95,8 +94,7 @@ static size_t draw(const sampling_call *c, float *weights, float *scratch) {
   for (size_t i = 0; i < c->count; i++) {
     weights[i] = c->logits[i] >= least ? (c->logits[i] - top) * factor : -INFINITY;
   }
-  hw_row_exp(weights, weights, c->count, 0.0F);
-  nucleus among = {hw_row_sum(weights, c->count), 0.0F, 0};
+  nucleus among = {hw_row_exp(weights, weights, c->count, 0.0F), 0.0F, 0};
   if (s->top_p < 1.0) {
     among = nucleus_of(weights, c->count, among.sum, s->top_p, scratch);
   }

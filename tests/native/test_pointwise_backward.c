@@ -95,6 +95,33 @@ static void check_value_again(hw_context *context, hw_activation kind, size_t co
   free(expected);
 }
 
+/* Where slopes are small: tail - a·fall, a = -x, each of which is exact to a few roundings. */
+static void test_small_slopes(void) {
+  hw_context *context = NULL;
+  CHECK_STATUS(hw_context_create(&context), HW_OK);
+  const float one = 1.0F;
+  for (float x = -0.05F; x > -12.0F; x -= 0.17F) {
+    const double a = -(double)x;
+    const double logistic = 1.0 / (1.0 + exp(a));
+    const double normal = 0.5 * erfc(a / sqrt(2.0));
+    const struct {
+      hw_activation kind;
+      double tail;
+      double fall;
+    } cases[] = {{HW_ACTIVATION_SILU, logistic, logistic * (1.0 - logistic)},
+                 {HW_ACTIVATION_GELU, normal, exp(-0.5 * a * a) / sqrt(2.0 * acos(-1.0))}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      const double tail = cases[i].tail;
+      const double terms = a * cases[i].fall;
+      float slope = 0.0F;
+      CHECK_STATUS(hw_activation_backward(context, cases[i].kind, &x, &one, &slope, 1), HW_OK);
+      CHECK(fabs((double)slope - (tail - terms)) <= 2e-6 * (tail + terms), "slope of %d at %g: %.9g, expected %.9g",
+            (int)cases[i].kind, (double)x, (double)slope, tail - terms);
+    }
+  }
+  hw_context_destroy(context);
+}
+
 static void test_activations(void) {
   hw_context *context = NULL;
   CHECK_STATUS(hw_context_create(&context), HW_OK);
@@ -260,6 +287,7 @@ static void test_dropout(void) {
 
 int main(void) {
   check_seed(32);
+  check_run("slopes far below 0 are as exact as those above", test_small_slopes);
   check_run("activations and their slopes of 1 to 35 and more equal double's, in place too", test_activations);
   check_run("at the ends slopes are 0 or 1, and NaN stays", test_limits);
   check_run("gates and their gradients equal double's, with the same bits on all threads", test_gated);

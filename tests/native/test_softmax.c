@@ -1,6 +1,7 @@
 /* Softmax rows of every length around the vector, against float64. */
 #include "check.h"
 #include "headwise.h"
+#include "kernels/cross_entropy.h"
 #include "kernels/softmax.h"
 
 enum { LONGEST = 40 };
@@ -18,7 +19,7 @@ static void check_row(const float *x, const float *y, size_t count) {
     /* Two roundings of the argument, which is a power's exponent: relative error |argument|; exp2; sum; quotient. */
     const double argument = fabs((double)x[i] - largest);
     const double exact = exp((double)x[i] - largest) / sum;
-    const double relative = (3.0 * argument + (double)count + 10.0) * 0x1p-24;
+    const double relative = (3.0 * argument + 10.0) * 0x1p-24;
     CHECK(fabs((double)y[i] - exact) <= exact * relative + 0x1p-125, "count=%zu, %zu: %.9g, expected %.9g", count, i,
           (double)y[i], exact);
   }
@@ -46,6 +47,34 @@ static void test_lengths(void) {
     run_row(count, 5.0F, -3.0F);
   }
   run_row(1021, 3.0F, 0.0F);
+}
+
+/* As the logits of a large vocabulary whose model is sure: the many small ones are a share of the sum. */
+static void test_sure_rows(void) {
+  enum { count = 150001 };
+  float *x = check_floats(count);
+  float *y = check_floats(count);
+  for (float gap = 14.0F; gap <= 22.0F; gap += 2.0F) {
+    check_fill(x, count);
+    x[count / 2] = gap;
+    hw_softmax_row(x, y, count);
+    check_row(x, y, count);
+    double rest = 0.0;
+    for (size_t i = 0; i < count; i++) {
+      rest += i == count / 2 ? 0.0 : exp((double)x[i] - (double)gap);
+    }
+    const double loss = hw_cross_entropy_row(x, count, count / 2, 0.0F, 1.0F, y);
+    CHECK(fabs(loss - log1p(rest)) <= 1e-5 * log1p(rest), "gap %g: loss %.9g, expected %.9g", (double)gap, loss,
+          log1p(rest));
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++) {
+      sum += (double)y[i];
+    }
+    check_case();
+    CHECK(fabs(sum) <= 1e-6, "gap %g: the gradient's sum is %g", (double)gap, sum);
+  }
+  free(x);
+  free(y);
 }
 
 static void test_large_values(void) {
@@ -124,6 +153,7 @@ static void test_rows(void) {
 
 int main(void) {
   check_seed(2);
+  check_run("a sum of many small beside a large one loses none of them", test_sure_rows);
   check_run("softmax rows of 1 to 40 equal float64's, in place too", test_lengths);
   check_run("large values neither overflow nor lose a row", test_large_values);
   check_run("a row of -inf gives zeros, a single other value gives 1", test_minus_infinity);
