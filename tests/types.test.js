@@ -29,14 +29,11 @@ async function install() {
   await mkdir(join(folder, 'node_modules'));
   await symlink(place, join(folder, 'node_modules/headwise'));
   const typeRoots = join(ROOT, 'node_modules/@types');
-  return tsc([
-    '-p',
-    join(place, 'tsconfig.package.json'),
-    '--types',
-    'node',
-    '--typeRoots',
-    typeRoots,
-  ]);
+  const config = join(place, 'tsconfig.package.json');
+  const complaint = await tsc(['-p', config, '--types', 'node', '--typeRoots', typeRoots]);
+  const script = join(ROOT, 'web/build/optional-types.js');
+  const { stderr } = await runNode('types', [script, join(place, 'web/headwise/types')]);
+  return complaint + stderr;
 }
 
 /**
@@ -81,4 +78,20 @@ test('what was not asked for is not there for sure', async () => {
     console.log(block.forward(tensor([[1, 2, 3, 4]])).trace.shape);
     export {};`;
   assert.match(await complaints({ 'careless.ts': code }), /careless\.ts\(4,.*possibly 'undefined'/);
+});
+
+test('every option that may be left out may be undefined, whatever the entry', async () => {
+  const { exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  const lines = [
+    'type Passed<T> = { [K in keyof T]: {} extends Pick<T, K> ? T[K] | undefined : T[K] };',
+  ];
+  for (const [entry, { default: path = '' }] of Object.entries(exports)) {
+    const source = path.endsWith('.js') ? await readFile(join(ROOT, path), 'utf8') : '';
+    for (const [, name] of source.matchAll(/@typedef \{.*\} (\w+Options)\b/g)) {
+      const type = `import('${entry.replace('.', 'headwise')}').${name}`;
+      lines.push(`export const is${lines.length} = (given: Passed<${type}>): ${type} => given;`);
+    }
+  }
+  assert.ok(lines.length > 40, `${lines.length - 1} types of options`);
+  assert.equal(await complaints({ 'passed.ts': lines.join('\n') }), '');
 });

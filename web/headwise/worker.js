@@ -46,17 +46,17 @@ import { startHost } from './worker/start-host.js';
 /** @typedef {import('./models/gpt2.js').Gpt2} Gpt2 */
 /** @typedef {import('./models/gpt2.js').LogitsOf} LogitsOf */
 /**
- * @template {LogitsOf} Logits
- * @template {boolean} NeedWeights
- * @template {boolean} WithTrace
- * @template {boolean} WithResiduals
+ * @template {LogitsOf} [Logits=LogitsOf]
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @template {boolean} [WithResiduals=boolean]
  * @typedef {import('./models/gpt2.js').Gpt2ForwardOptions<Logits, NeedWeights, WithTrace, WithResiduals>} Gpt2ForwardOptions
  */
 /**
- * @template {LogitsOf} Logits
- * @template {boolean} NeedWeights
- * @template {boolean} WithTrace
- * @template {boolean} WithResiduals
+ * @template {LogitsOf} [Logits=LogitsOf]
+ * @template {boolean} [NeedWeights=boolean]
+ * @template {boolean} [WithTrace=boolean]
+ * @template {boolean} [WithResiduals=boolean]
  * @typedef {import('./models/gpt2.js').Gpt2Result<Logits, NeedWeights, WithTrace, WithResiduals>} Gpt2Result
  */
 /**

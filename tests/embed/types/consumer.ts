@@ -26,6 +26,7 @@ import {
   type Gpt2Result,
 } from 'headwise/gpt2';
 import { Decoder, loadModel, type Encoder } from 'headwise/models';
+import { logitLens } from 'headwise/understanding';
 import { load as loadInline } from 'headwise/inline';
 import { AttentionMap, drawWeights, gradient, type Cells, type Region } from 'headwise/view';
 import { load as loadWorker, transfer, type Remote, type RemoteHeadwise } from 'headwise/worker';
@@ -231,6 +232,26 @@ export async function continued(hw: Headwise, files: [File, File]): Promise<numb
   const how: GenerateOptions = { temperature: 1, topK: 40, seed: 7n, cache };
   using small = new Gpt2(hw, { ...given, numLayers: 1, approximate: 'none' });
   return [...model.generate([3], how), ...small.generate(new Uint16Array([1]))];
+}
+
+/** What may be undefined is passed on: with exactOptionalPropertyTypes too. */
+export async function passedOn(
+  hw: Headwise,
+  signal?: AbortSignal,
+  seed?: number,
+  onProgress?: () => void,
+): Promise<void> {
+  const other = await loadWorker({ signal, threads: undefined });
+  const model = await loadModel(hw, 'org/name', { signal, onProgress });
+  for (const id of model.generate([1], { seed, signal, temperature: undefined })) id.toFixed();
+  const there = await loadModel(other, 'org/name', { signal });
+  for await (const id of there.generate([1], { seed, signal })) id.toFixed();
+  const { trace } = model.forward([1], { trace: true, headMask: undefined, cache: undefined });
+  trace[0].weights({ head: 0, batch: undefined, rows: undefined });
+  new hw.AdamW([{ params: model.parameters(), lr: seed }], { lr: undefined }).step();
+  await logitLens(model, [1], { signal, onProgress, target: undefined });
+  await readNpy('x.npy', { signal });
+  drawWeights(document.createElement('canvas'), [[1]], { max: undefined });
 }
 
 // @ts-expect-error a model has layers
