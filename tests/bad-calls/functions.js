@@ -21,6 +21,13 @@ export const functions = (hw) => [
     '[2, 3] and b [4, 2]',
   ],
   [
+    'a tensor that was posted, and has lost its class',
+    () => hw.softmax(structuredClone(any(zeros([2, 3])))),
+    'ERR_VALUE',
+    'x',
+    'an Object of shape [2, 3]; expected a Tensor (new Tensor(data, shape)',
+  ],
+  [
     'matmul of batches that do not fit',
     () => hw.matmul(zeros([2, 3, 3]), zeros([4, 3, 3])),
     'ERR_SHAPE',

@@ -28,13 +28,15 @@ const dtypeOf = (kind) =>
  */
 export const isTensor = (value) => tagOf(value) === 'Tensor';
 
-/** @param {unknown} value @param {string} name @param {unknown} cause */
-function notTensor(value, name, cause) {
+/** @param {unknown} value @param {string} name @param {boolean} isClone has the fields of one @param {unknown} cause */
+function notTensor(value, name, isClone, cause) {
   const hint = isTensor(value)
     ? ', its shape and data as they were made'
     : isArray(value)
       ? ' (tensor(…) makes one of nested arrays)'
-      : '';
+      : isClone
+        ? ' (new Tensor(data, shape) makes one)'
+        : '';
   const problem = `${name} is ${describe(value)}; expected a Tensor${hint}`;
   return new HeadwiseError('ERR_VALUE', problem, cause === undefined ? undefined : { cause });
 }
@@ -48,15 +50,14 @@ function notTensor(value, name, cause) {
 export function checkTensor(value, name) {
   let shape, data, cause;
   try {
-    if (isTensor(value)) {
-      ({ shape, data } = value);
-    }
+    ({ shape, data } = /** @type {any} */ (value ?? {}));
   } catch (error) {
     cause = error;
   }
   const dtype = dtypeOf(kindOf(data));
-  if (shape === undefined || data === undefined || dtype === undefined) {
-    throw notTensor(value, name, cause);
+  const isWhole = shape !== undefined && dtype !== undefined;
+  if (!isWhole || !isTensor(value)) {
+    throw notTensor(value, name, isWhole, cause);
   }
   const { sizes, size } = readShape(shape, `the shape of ${name}`);
   const length = lengthOf(data);
