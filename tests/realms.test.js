@@ -8,8 +8,10 @@ import vm from 'node:vm';
 import * as here from 'headwise';
 import { writeNpy, writeSafetensors } from 'headwise/formats';
 import { Gpt2 } from 'headwise/gpt2';
+import { Decoder, loadModel } from 'headwise/models';
+import { load as loadThere } from 'headwise/worker';
 import { runNode } from './child.js';
-import { allClose, data } from './helpers.js';
+import { allClose, data, rejectsCode, throwsCode } from './helpers.js';
 
 const hasModules = vm.SourceTextModule !== undefined;
 const wasm = new URL('../web/headwise/wasm/headwise-simd128.wasm', import.meta.url);
@@ -144,6 +146,19 @@ if (hasModules) {
     const hw = await load({ wasm: await readFile(wasm) });
     assert.deepEqual([...hw.softmax(tensor([[0, 0]])).data], [0.5, 0.5]);
     hw.dispose();
+  });
+
+  test('an engine of another copy of the package is told from what is none', async () => {
+    const { load } = await realm()('headwise');
+    const hw = await load({ wasm });
+    const same = 'an engine of the same copy of headwise';
+    throwsCode(() => new Decoder(hw, { model_type: 'gpt2' }), 'ERR_VALUE', 'hw is', same);
+    await rejectsCode(loadModel(hw, 'org/name'), 'ERR_VALUE', 'hw is', same);
+    hw.dispose();
+    const far = /** @type {any} */ (await loadThere({ wasm }));
+    const own = 'new hw.Decoder(config)';
+    throwsCode(() => new Decoder(far, { model_type: 'gpt2' }), 'ERR_VALUE', 'hw is', own);
+    await far.dispose();
   });
 
   test('files of another realm are read', async () => {

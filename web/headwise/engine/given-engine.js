@@ -1,4 +1,5 @@
 import { misfit } from '../checks/error.js';
+import { tagOf } from '../checks/foreign.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
 
@@ -21,11 +22,11 @@ export function keepEngine(hw, engine) {
 export function checkEngine(hw) {
   const engine = engines.get(hw);
   if (engine === undefined) {
-    throw misfit(
-      hw,
-      'hw',
-      "what load() of headwise gives (imported classes take no Worker's engine)",
-    );
+    const expected =
+      tagOf(hw) === 'Headwise'
+        ? 'an engine of the same copy of headwise (import all from one)'
+        : "what load() of headwise gives (a Worker's has its own classes: new hw.Decoder(config))";
+    throw misfit(hw, 'hw', expected);
   }
   return engine;
 }
