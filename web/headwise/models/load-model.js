@@ -117,7 +117,8 @@ const fetchBy =
  * range requests only the needed parts are fetched, interrupted downloads resume, and a page keeps the files in the browser's
  * cache.
  *
- * @template {Decoder | Encoder} [Model=Decoder]
+ * @template {Decoder | Encoder} [Model=Decoder] the class of the model, which only the source tells. For an encoder write
+ *   `loadModel<Encoder>(hw, source)`
  * @overload
  * @param {Headwise} hw the engine for the model
  * @param {ModelSource} source
@@ -130,7 +131,7 @@ const fetchBy =
 /**
  * Loads a model into an engine of 'headwise/worker'. The Worker reads the files and runs the model.
  *
- * @template {Decoder | Encoder} [Model=Decoder]
+ * @template {Decoder | Encoder} [Model=Decoder] the class of the model: `loadModel<Encoder>(hw, source)` for an encoder
  * @overload
  * @param {import('../worker.js').RemoteHeadwise} hw the engine for the model
  * @param {ModelSource} source
