@@ -131,12 +131,13 @@ test('a server that stays busy is named in time, or what is in the cache is read
 
 /** As a page of another origin. @param {() => Promise<void>} run */
 async function inPage(run) {
-  const place = { origin: 'https://page.example', href: 'https://page.example/' };
-  /** @type {any} */ (globalThis).location = place;
+  const origin = 'https://page.example';
+  Object.assign(globalThis, { origin, location: { origin, href: `${origin}/` } });
   try {
     await run();
   } finally {
     delete (/** @type {any} */ (globalThis).location);
+    delete (/** @type {any} */ (globalThis).origin);
   }
 }
 

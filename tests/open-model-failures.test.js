@@ -142,19 +142,21 @@ test('a machine that is offline, and a server that allows no other origins, are 
   };
   const navigator = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
   try {
-    for (const [onLine, words] of /** @type {const} */ ([
-      [false, 'this machine is offline'],
-      [true, 'CORS'],
+    // In a sandbox a page of an address has no origin, not even that of the address.
+    for (const [onLine, origin, words] of /** @type {const} */ ([
+      [false, 'https://page.example', 'this machine is offline'],
+      [true, 'https://page.example', 'CORS'],
+      [true, 'null', 'CORS'],
+      [true, 'https://other.example', 'nobody answers; expected'],
     ])) {
       Object.defineProperty(globalThis, 'navigator', { value: { onLine }, configurable: true });
-      /** @type {any} */ (globalThis).location = {
-        origin: 'https://page.example',
-        href: 'https://page.example/',
-      };
+      const of = origin === 'null' ? 'https://other.example' : origin;
+      Object.assign(globalThis, { origin, location: { origin: of, href: `${of}/` } });
       await rejectsCode(open('https://other.example/m/', { fetch: failing }), 'ERR_LOAD', words);
     }
   } finally {
     delete (/** @type {any} */ (globalThis).location);
+    delete (/** @type {any} */ (globalThis).origin);
     if (navigator) Object.defineProperty(globalThis, 'navigator', navigator);
     else delete (/** @type {any} */ (globalThis).navigator);
   }

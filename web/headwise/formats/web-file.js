@@ -41,11 +41,12 @@ export class ChangedError extends HeadwiseError {}
 
 /** Why nothing answered, as far as that can be known. @param {URL} url */
 function whyNot(url) {
-  const { navigator, location } = /** @type {any} */ (globalThis);
+  // Not the location's origin: a frame in a sandbox has none of its own.
+  const { navigator, origin } = /** @type {any} */ (globalThis);
   if (navigator?.onLine === false) {
     return 'this machine is offline';
   }
-  return location?.origin === undefined || location.origin === url.origin
+  return origin === undefined || origin === url.origin
     ? 'nobody answers'
     : 'nobody answers, or the server does not allow pages of other origins (CORS)';
 }
