@@ -196,7 +196,7 @@ const safetensors = [
   [
     'a checkpoint of torch.save',
     new TextEncoder().encode('PK\x03\x04\x00\x00\x08\x08archive'),
-    '(a zip, as torch.save writes)',
+    '(a zip, as torch.save and numpy.savez write',
   ],
   ['a .npy file', goodNpy, '(a .npy file)'],
 ];

@@ -133,7 +133,7 @@ export async function openReader(source, options) {
 /** First bytes of files that are often mistaken for a tensor file. */
 const lookAlikes = [
   ['version ', 'a Git LFS pointer? Then the file itself was not downloaded'],
-  ['PK', 'a zip, as torch.save writes'],
+  ['PK', 'a zip, as torch.save and numpy.savez write: a .npz holds a .npy file for each array'],
   ['.NUMPY', 'a .npy file'],
   ['GGUF', 'a GGUF file'],
 ];
