@@ -107,6 +107,18 @@ test('a file is read from a file URL, again and again, and from a File by its na
   assert.equal((await openSafetensors(new File([file], 'mine.st'))).name, 'mine.st');
 });
 
+test('a File of a test environment whose classes have no tag is read by its name', async () => {
+  class Untagged extends File {
+    get [Symbol.toStringTag]() {
+      return /** @type {any} */ (undefined);
+    }
+  }
+  const bytes = new Untagged([npy], 'x.npy');
+  assert.deepEqual((await readNpy(bytes)).data, x.data);
+  await rejectsCode(readSafetensors(bytes), 'ERR_FORMAT', 'x.npy');
+  await rejectsCode(readNpy(Object.create(Untagged.prototype)), 'ERR_VALUE', 'source');
+});
+
 test('of a folder it is said that a file was expected', async () => {
   for (const read of [openSafetensors, readNpy])
     await rejectsCode(read(pathToFileURL(folder)), 'ERR_LOAD', 'expected a file, not a folder');

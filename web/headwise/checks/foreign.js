@@ -120,7 +120,11 @@ const ownProperty = /** @type {const} */ ({
  * @returns {value is InstanceType<(typeof globalThis)[Name]>}
  */
 export function isOf(value, ...names) {
-  const name = names.find((one) => one === tagOf(value));
+  const tag = tagOf(value);
+  // happy-dom's classes have no tag.
+  const name = names.find(
+    (one) => one === tag || (!tag && isA(value, /** @type {any} */ (globalThis)[one])),
+  );
   try {
     return name !== undefined && typeof value[ownProperty[name][0]] === ownProperty[name][1];
   } catch {
