@@ -63,7 +63,9 @@ test('the classes of headwise/models take the engine first, as hw.Decoder and hw
     for (const wrong of [undefined, null, given, 'text', 3, model, {}])
       throwsCode(() => new Model(wrong, hw), 'ERR_VALUE', 'hw is', 'load()');
     throwsCode(() => new Model(given), 'ERR_VALUE', 'hw is', 'load()');
-    for (const wrong of [undefined, null, 'text', 3, hw])
+    for (const wrong of [undefined, null, 3])
+      throwsCode(() => new Model(hw, wrong), 'ERR_VALUE', `config is ${wrong}; expected an object`);
+    for (const wrong of ['text', hw])
       throwsCode(() => new Model(hw, wrong), 'ERR_VALUE', 'config:');
     model.dispose();
     same.dispose();

@@ -137,7 +137,7 @@ test('what is no JSON object is refused', () => {
   ])
     throwsCode(() => readGpt2Config(text), 'ERR_FORMAT', 'config.json: ', /expected \S/);
   for (const value of [null, [], 3, undefined])
-    throwsCode(() => readGpt2Config(/** @type {any} */ (value)), 'ERR_FORMAT', 'config.json: is ');
+    throwsCode(() => readGpt2Config(/** @type {any} */ (value)), 'ERR_FORMAT', 'config.json is ');
   throwsCode(
     () => readGpt2Config(gpt2, /** @type {any} */ ({ name: 1 })),
     'ERR_VALUE',

@@ -306,7 +306,7 @@ test('what is no JSON object is refused', () => {
   for (const text of ['', '{', 'null', '[]', '{"model_type":"llama","model_type":"gpt2"}'])
     throwsCode(() => readModelConfig(text), 'ERR_FORMAT', 'config.json: ', /expected \S/);
   for (const value of [null, [], 3, undefined])
-    throwsCode(() => readModelConfig(/** @type {any} */ (value)), 'ERR_FORMAT', 'config.json: is ');
+    throwsCode(() => readModelConfig(/** @type {any} */ (value)), 'ERR_FORMAT', 'config.json is ');
   throwsCode(() => readModelConfig({}), 'ERR_FORMAT', 'model_type is missing');
 });
 

@@ -1,5 +1,5 @@
 import { describe } from '../checks/describe.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, entriesOf, isObject } from '../checks/foreign.js';
 import { isRecord, parseObject } from '../formats/json.js';
 
@@ -40,7 +40,7 @@ export class Fields {
       new HeadwiseError('ERR_FORMAT', `${name}: ${problem}`, { cause });
     const values = typeof json === 'string' ? parseObject(json, error) : json;
     if (!isRecord(values)) {
-      throw error(`is ${describe(values)}; expected an object`);
+      throw misfit(values, name, 'an object', 'ERR_FORMAT');
     }
     return new Fields(values, name);
   }
