@@ -51,6 +51,13 @@ const badCalls = [
   ],
   ['a bad wants', () => readSafetensors(good, any({ wants: 'x' })), 'ERR_VALUE', 'wants', '"x"'],
   [
+    'a wants that gives promises, all of which are true',
+    () => readSafetensors(good, any({ wants: async () => false })),
+    'ERR_VALUE',
+    'wants("x")',
+    'a value of type Promise; expected true or false',
+  ],
+  [
     'a bad onProgress',
     () => readSafetensors(good, any({ onProgress: 1 })),
     'ERR_VALUE',

@@ -1,4 +1,11 @@
-import { checkFunction, checkOptions, checkSignal, checkSize } from '../checks/check.js';
+import {
+  checkBoolean,
+  checkFunction,
+  checkOptions,
+  checkSignal,
+  checkSize,
+} from '../checks/check.js';
+import { describe } from '../checks/describe.js';
 import { newArray } from '../tensor/shape.js';
 import { Tensor } from '../tensor/tensor.js';
 import { dtypes } from './convert.js';
@@ -156,7 +163,10 @@ export class SafetensorsFile {
   async *#read(reader, { pieceBytes, wants, onProgress }, areConverted) {
     let loaded = this.#data;
     try {
-      const wanted = new Set(this.#entries.filter(({ name }) => wants(name)));
+      // A promise is true, whatever it promises.
+      const isWanted = (/** @type {string} */ name) =>
+        checkBoolean(wants(name), `wants(${describe(name)})`);
+      const wanted = new Set(this.#entries.filter(({ name }) => isWanted(name)));
       const odd = [...wanted].find(({ dtype }) => dtypes[dtype].toFloats === undefined);
       if (areConverted && odd !== undefined) {
         const problem = `dtype is ${odd.dtype}, which is not converted to float32`;
@@ -168,10 +178,9 @@ export class SafetensorsFile {
       for (const entry of this.#entries) {
         const { name, dtype, shape } = entry;
         const { size } = dtypes[dtype];
-        const isWanted = wanted.has(entry);
         for (const { firstRow, rows, elements } of rowsOf(entry, pieceBytes)) {
           const end = loaded + elements * size;
-          const bytes = isWanted ? await reader.read(elements * size) : undefined;
+          const bytes = wanted.has(entry) ? await reader.read(elements * size) : undefined;
           loaded += bytes?.length ?? (await reader.skip(elements * size));
           if (loaded < end) {
             checkEnd(reader, this.#entries, this.#data, loaded);
