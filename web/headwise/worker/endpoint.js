@@ -139,8 +139,9 @@ export class Endpoint {
     try {
       this.#post({ call, id, path, how, args: packed }, [...transfers]);
     } catch (cause) {
-      const { message } = /** @type {Error} */ (cause);
-      throw new HeadwiseError('ERR_VALUE', `${name}: ${message}`, { cause });
+      const problem = `an argument cannot be posted to the Worker (${/** @type {Error} */ (cause).message})`;
+      const expected = 'tensors, numbers, texts, and arrays and plain objects of them';
+      throw new HeadwiseError('ERR_VALUE', `${name}: ${problem}; expected ${expected}`, { cause });
     }
   }
 
