@@ -91,6 +91,25 @@ test('without a Worker the steps are passed over, and a loop that is left ends t
   assert.deepEqual(ends, ['ended', 'ended']);
 });
 
+test('a loop over what is no iterator is told to await the call', async () => {
+  const { call } = connect({ give: () => tensor([[1, 2]]), none: () => undefined });
+  const words = ["a call's result is", 'Tensor of shape [1, 2]', 'await the call'];
+  await rejectsCode(listOf(call('give')), 'ERR_VALUE', ...words);
+  await rejectsCode(listOf(call('none')), 'ERR_VALUE', 'undefined', 'await the call');
+});
+
+test('await using ends an iterator, before the call has its answer too', async () => {
+  const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+  /** @type {string[]} */
+  const ends = [];
+  const { call } = connect({ count: () => counting(ends) });
+  const values = call('count');
+  await values.next();
+  await values[asyncDispose]();
+  assert.deepEqual(ends, ['ended']);
+  assert.deepEqual(await values.next(), { value: undefined, done: true });
+});
+
 test('an iterator that throws rejects its step, and has ended', async () => {
   const { call } = connect({
     *fail() {

@@ -1,5 +1,5 @@
 // The stand-in on one side for an object of the other side.
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { pending, stepsOf } from './steps.js';
 
 /** An object as it is told of: its methods, values to be asked for, constants (what is frozen), and classes with their static methods. */
@@ -217,11 +217,16 @@ async function* remoteValues(ask, ended) {
 /** @param {'next' | 'return' | 'throw'} name @returns {(this: Promise<any>, value?: unknown) => Promise<any>} */
 const step = (name) =>
   function (value) {
-    return this.then((iterator) => iterator[name](value));
+    return this.then((iterator) => {
+      if (typeof iterator?.[name] === 'function') return iterator[name](value);
+      const expected = 'an iterator, as generate gives; await the call, and loop over its result';
+      throw misfit(iterator, "a call's result", expected);
+    });
   };
 
 const steps = {
   ...{ next: step('next'), return: step('return'), throw: step('throw') },
+  [asyncDispose]: step('return'),
   [Symbol.asyncIterator]() {
     return this;
   },
