@@ -127,7 +127,8 @@ import { startHost } from './worker/start-host.js';
  * ) => AsyncGenerator<WithLogProbability extends true ? Generated : number, void, void>} RemoteGenerate
  */
 /**
- * `enableGrad` and `noGrad`, written out for the same reason. The function runs here.
+ * `enableGrad` and `noGrad`, written out for the same reason. The function runs here. Until its promise settles, or another of
+ * them begins, gradients are on or off for all that is asked of the engine, by other code too.
  * @typedef {<T>(fn: () => T) => Promise<Awaited<T>>} RemoteStretch
  */
 /**
