@@ -62,15 +62,16 @@ export const ISOLATION = {
  *
  * @param {string} root
  * @param {{ headersOf?: (path: string) => Record<string, string> | undefined, redirects?: Record<string, string>,
- *   onRequest?: (path: string, body: Buffer) => void, onPost?: (body: string) => void }} [options]
- *   headersOf: more headers for a file, undefined if it is to be missing; redirects: where paths lead for good; onRequest is told every file that was sent;
+ *   swaps?: Record<string, string>, onRequest?: (path: string, body: Buffer) => void, onPost?: (body: string) => void }} [options]
+ *   headersOf: more headers for a file, undefined if it is to be missing; redirects: where paths lead for good;
+ *   swaps: whose content a path has instead of its own; onRequest is told every file that was sent;
  *   onPost is given what a page posts
  * @returns {Promise<{ url: string, withhold(ending: string | string[], status?: number): void, close(): void }>}
  *   url ends in a slash; `withhold` makes files that end so missing, or answers a request for them with another status
  */
 export async function serve(
   root,
-  { headersOf = () => ({}), redirects = {}, onRequest, onPost } = {},
+  { headersOf = () => ({}), redirects = {}, swaps = {}, onRequest, onPost } = {},
 ) {
   /** @type {string[]} */
   let missing = [];
@@ -90,7 +91,7 @@ export async function serve(
     try {
       const more = headersOf(path);
       if (!more || missing.some((ending) => path.endsWith(ending))) throw new Error('withheld');
-      const body = await readFile(join(root, path));
+      const body = await readFile(join(root, swaps[path] ?? path));
       const type = TYPES[extname(path)] ?? 'application/octet-stream';
       const headers = { 'content-type': type, 'cache-control': 'no-store' };
       response.writeHead(200, { ...headers, ...more }).end(body);

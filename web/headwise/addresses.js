@@ -1,6 +1,6 @@
 // The addresses of the package's own files. They are written out, and this file lies beside those files. So bundlers follow
 // the addresses, and files that a bundler does not follow can be copied beside the bundle.
-import { startNodeWorker } from './engine/node.js';
+import { startWorker } from './engine/node.js';
 
 /** @type {(simd: 'relaxed' | 'simd128') => { single: URL, threads: URL }} the modules of the engine */
 export const wasmAddresses = (simd) =>
@@ -15,7 +15,9 @@ export const wasmAddresses = (simd) =>
       };
 
 /** @returns {Promise<any>} a Worker of the browser or of Node: a thread of an engine */
-export const startThread = async () =>
-  globalThis.Worker === undefined
-    ? startNodeWorker(import.meta.url, 'worker-thread.js')
-    : new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module' });
+export const startThread = () =>
+  startWorker(
+    import.meta.url,
+    'worker-thread.js',
+    () => new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module' }),
+  );

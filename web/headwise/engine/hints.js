@@ -15,13 +15,16 @@ export const noAddress = 'this bundle has no import.meta.url, which says where i
  * Why a Worker does not run.
  * @param {{ message?: string }} failure an Error, or the event that a browser sends
  * @param {string | undefined} address of the file that starts it
+ * @param {string} name of its script, beside that file unless a bundler put it elsewhere
  * @returns {string}
  */
-export function whyNoWorker({ message }, address) {
+export function whyNoWorker({ message }, address, name) {
   if (address === undefined && globalThis.Worker !== undefined) {
     return noAddress;
   }
-  const why = message || 'its script could not be loaded, or a policy of the page forbids it';
+  const why =
+    message ||
+    `its script could not be loaded (${name}, expected beside ${address}), or a policy of the page forbids it`;
   const isolated =
     globalThis.crossOriginIsolated && !message
       ? "; this page is cross-origin isolated: its Workers' scripts need Cross-Origin-Embedder-Policy: require-corp too"

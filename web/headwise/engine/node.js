@@ -13,18 +13,39 @@ export const importNode = (name) =>
   import(/* @vite-ignore */ /* webpackIgnore: true */ ['node', name].join(':'));
 
 /**
- * Starts a Worker of Node's, from a file beside the caller's.
- * @param {string | undefined} caller its import.meta.url, which a CommonJS bundle has not
- * @param {string} name of the file
+ * Starts a Worker of Node's.
+ * @param {string | undefined} script
  * @returns {Promise<any>}
  */
-export async function startNodeWorker(caller, name) {
+async function startNodeWorker(script) {
   if (!isNode) {
     throw new Error('this runtime has no Worker');
   }
-  if (caller === undefined) {
+  if (script === undefined) {
     throw new Error(noAddress);
   }
   const { Worker } = await importNode('worker_threads');
-  return new Worker(new URL(caller.replace(/[^/]*$/, name)), { execArgv: [] });
+  return new Worker(new URL(script), { execArgv: [] });
+}
+
+/**
+ * Starts a Worker of the browser or of Node, from a file beside the caller's.
+ * @param {string | undefined} caller its import.meta.url, which a CommonJS bundle has not
+ * @param {string} name of the file
+ * @param {() => Worker} start in a browser; the address is written out there, so that bundlers follow it
+ * @returns {Promise<any>}
+ */
+export async function startWorker(caller, name, start) {
+  const script = caller?.replace(/[^/]*$/, name);
+  if (globalThis.Worker === undefined) {
+    return startNodeWorker(script);
+  }
+  // Bundlers may leave no address, or a file's, which has no origin.
+  const origin = script?.startsWith('http') ? new URL(script).origin : globalThis.origin;
+  if (origin === globalThis.origin) {
+    return start();
+  }
+  // A Worker's script has the page's origin, but may import one of another.
+  const blob = new Blob([`import ${JSON.stringify(script)}`], { type: 'text/javascript' });
+  return new Worker(URL.createObjectURL(blob), { type: 'module' });
 }

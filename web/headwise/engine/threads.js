@@ -7,6 +7,9 @@ const mostThreads = 32;
 /** How long a worker may take to say that it is ready. */
 const patience = 5000;
 
+/** @param {{ message?: string }} failure */
+const whyOf = (failure) => whyNoWorker(failure, import.meta.url, 'worker-thread.js');
+
 /**
  * @param {any} worker
  * @returns {Promise<string>} '' when it is ready; else why it is not
@@ -16,7 +19,7 @@ function answerOf(worker) {
     /** @param {ErrorEvent} event or, in Node, an Error */
     const failed = (event) => {
       event.preventDefault?.();
-      resolve(whyNoWorker(event, import.meta.url));
+      resolve(whyOf(event));
     };
     if (typeof worker.on === 'function') {
       worker.on('message', resolve);
@@ -59,8 +62,7 @@ export class Crew {
         crew.#answers.push(answerOf(worker));
       }
     } catch (error) {
-      const why = whyNoWorker(/** @type {Error} */ (error), import.meta.url);
-      crew.reason = `a Worker could not be started: ${why}`;
+      crew.reason = `a Worker could not be started: ${whyOf(/** @type {Error} */ (error))}`;
     }
     return crew;
   }

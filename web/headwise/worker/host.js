@@ -19,6 +19,8 @@ const withBase =
 
 serve({
   ...understanding,
+  /** Tells that this script runs. */
+  hello: () => true,
   load: withBase(load),
   loadGpt2: withBase(loadGpt2),
   loadModel: withBase(loadModelHere),

@@ -1,18 +1,34 @@
 import { HeadwiseError } from '../checks/error.js';
 import { whyNoWorker } from '../engine/hints.js';
-import { startNodeWorker } from '../engine/node.js';
+import { startWorker } from '../engine/node.js';
 import { Connection } from './connection.js';
 
-/** @returns {Promise<any>} */
-async function startWorker() {
-  if (globalThis.Worker !== undefined) {
-    // Written out so that bundlers follow it.
-    return new Worker(new URL('./host.js', import.meta.url), { type: 'module' });
-  }
-  return startNodeWorker(import.meta.url, 'host.js');
-}
+const script = 'host.js';
 
-const why = (/** @type {{ message?: string }} */ failure) => whyNoWorker(failure, import.meta.url);
+/** How long the Worker's script, whatever it is, may take to answer. A slow network takes long to bring it. */
+const patience = 60_000;
+
+const startHostWorker = () =>
+  startWorker(
+    import.meta.url,
+    script,
+    // Written out so that bundlers follow it.
+    () => new Worker(new URL('./host.js', import.meta.url), { type: 'module' }),
+  );
+
+const why = (/** @type {{ message?: string }} */ failure) =>
+  whyNoWorker(failure, import.meta.url, script);
+
+/**
+ * Ends a Worker that does not answer: another script than the package's.
+ * @param {Connection} connection
+ */
+function expectAnswer(connection) {
+  const message = `its script has not answered in ${patience / 1000} s; expected the package's ${script}, beside ${import.meta.url}`;
+  const timer = setTimeout(() => connection.fail({ message }), patience);
+  const heard = () => clearTimeout(timer);
+  connection.send(0, ['hello'], 'call', []).then(heard, heard);
+}
 
 /**
  * Starts the Worker of headwise/worker.
@@ -21,10 +37,12 @@ const why = (/** @type {{ message?: string }} */ failure) => whyNoWorker(failure
  */
 export async function startHost() {
   try {
-    return new Connection(await startWorker(), (failure) => {
+    const connection = new Connection(await startHostWorker(), (failure) => {
       const message = `the engine's Worker failed: ${why(failure)}; load() starts another`;
       return new HeadwiseError('ERR_LOAD', message);
     });
+    expectAnswer(connection);
+    return connection;
   } catch (cause) {
     const message = `a Worker could not be started: ${why(/** @type {Error} */ (cause))}`;
     throw new HeadwiseError('ERR_LOAD', message, { cause });
