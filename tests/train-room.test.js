@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { load } from 'headwise';
 import { loadGpt2 } from 'headwise/gpt2';
-import { modelFiles } from '../web/page/train/files.js';
+import { folderName, modelFiles } from '../web/page/train/files.js';
 import { Checkpoints } from '../web/page/train/checkpoints.js';
 import { changeOf, History } from '../web/page/train/history.js';
 import { readZip, zipOf } from '../web/page/train/kept.js';
@@ -230,6 +230,7 @@ const snapshot = (step, accuracy, bytes = 16) => ({
   ...{ step, accuracy, maps: new Uint8Array(bytes), says: new Uint8Array(4), written: '' },
   scores: Float32Array.of(0.1, 0, 1),
   muted: [],
+  wasMuted: false,
 });
 
 test('the history stays within its bound, and finds what was seen at a step', () => {
@@ -412,6 +413,32 @@ test('a saved folder keeps which heads are muted, and what they wrote before', a
   assert.deepEqual(other.snapshot(), trainer.snapshot());
   assert.deepEqual(other.save(), trainer.save());
   for (const one of [trainer, other]) one.dispose();
+});
+
+test('a run that learnt with a muted head remembers it, saved and read again too', async () => {
+  const head = { layer: 0, head: 1 };
+  const [trainer, other] = [newTrainer(), newTrainer()];
+  losses(trainer, 2);
+  trainer.mute(head, true);
+  assert.equal(trainer.snapshot().wasMuted, true, 'its maps are others at once');
+  trainer.mute(head, false);
+  assert.equal(trainer.snapshot().wasMuted, false, 'no step was done without the head');
+  trainer.mute(head, true);
+  losses(trainer, 1);
+  trainer.mute(head, false);
+  assert.equal(trainer.snapshot().wasMuted, true);
+  other.restore((await readZip(zipOf(modelFiles(trainer, DEFAULTS.reversal), 'x'))).saved);
+  assert.equal(other.snapshot().wasMuted, true);
+  for (const one of [trainer, other]) one.dispose();
+});
+
+test('a folder’s name tells of its muted heads', () => {
+  const heads = [0, 1, 2, 3, 4].map((head) => ({ layer: 1, head }));
+  const nameOf = (/** @type {number} */ count) =>
+    folderName(DEFAULTS.sorting, { step: 75, muted: heads.slice(0, count) });
+  assert.equal(nameOf(0), 'sorting-75');
+  assert.equal(nameOf(2), 'sorting-75-L1H0-L1H1-muted');
+  assert.equal(nameOf(5), 'sorting-75-5-heads-muted');
 });
 
 test('a text’s model writes on from its prompt', () => {

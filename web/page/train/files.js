@@ -7,6 +7,7 @@
 
 import { writeSafetensors } from '../../headwise/formats.js';
 import { tensor } from '../../headwise/index.js';
+import { shortName } from '../explore/address.js';
 import { formatTrain, TRAIN_DEFAULTS } from './settings.js';
 
 /** A character is a token. @param {readonly string[]} characters */
@@ -33,6 +34,21 @@ const configOf = ({ vocabSize, contextLength, dModel, numLayers, numHeads, dFf, 
 /** Under which name the folder has what a muted head wrote. @param {HeadName} head */
 export const mutedName = ({ layer, head }) => `muted.${layer}.${head}`;
 
+/** The most muted heads that a name lists. */
+const MOST_NAMED = 4;
+
+/**
+ * A folder's name. It tells of muted heads wherever it is seen: the model's file has zeros for them.
+ *
+ * @param {Settings} settings
+ * @param {{ step: number, muted: readonly HeadName[] }} what it is of
+ */
+export function folderName({ task }, { step, muted }) {
+  const names = muted.slice(0, MOST_NAMED).map(shortName);
+  const listed = muted.length > MOST_NAMED ? [`${muted.length}-heads`] : names;
+  return [task, step, ...listed, ...(muted.length > 0 ? ['muted'] : [])].join('-');
+}
+
 /** @param {unknown} value */
 const json = (value) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
 
@@ -42,7 +58,7 @@ const json = (value) => new TextEncoder().encode(`${JSON.stringify(value, null, 
  * @returns {Record<string, Uint8Array<ArrayBuffer>>} files by name
  */
 export function modelFiles(trainer, settings) {
-  const { model, optimizer, characters, step } = trainer;
+  const { model, optimizer, characters, step, muted, wasMuted } = trainer;
   const { text } = settings;
   const rowsOf = trainer.mutedRows.map(({ head, rows }) => [
     mutedName(head),
@@ -54,7 +70,7 @@ export function modelFiles(trainer, settings) {
     'model.safetensors': writeSafetensors(model.stateDict(), { format: 'pt' }),
     'tokenizer.json': json(tokenizerOf(characters)),
     'tokenizer_config.json': json({ tokenizer_class: 'PreTrainedTokenizerFast' }),
-    'training.json': json({ step, address, text, muted: trainer.muted }),
+    'training.json': json({ step, address, text, muted, wasMuted }),
     'optimizer.safetensors': writeSafetensors({
       ...optimizer.stateDict(),
       ...Object.fromEntries(rowsOf),

@@ -26,8 +26,7 @@ function firstRun(room) {
 /** Its folder, with its name. @param {Training} room */
 async function folderOf(room) {
   const { run, step } = firstRun(room);
-  const taken = await run.files(step);
-  return { run, files: taken.files, folder: `${run.settings.task}-${taken.step}` };
+  return { run, ...(await run.files(step)) };
 }
 
 /** @param {Store} store @param {Training} room */

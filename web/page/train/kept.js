@@ -89,7 +89,8 @@ export async function readZip(file) {
       if (path === undefined) throw new Error(`it has no ${name}`);
       return files[path];
     };
-    const { address, text, step, muted: heads = [] } = JSON.parse(strFromU8(find('training.json')));
+    const told = JSON.parse(strFromU8(find('training.json')));
+    const { address, text, step, muted: heads = [], wasMuted = false } = told;
     const { settings } = parseTrain(new URLSearchParams(String(address)));
     const weights = await plainTensors(find('model.safetensors'));
     const optimizer = await plainTensors(find('optimizer.safetensors'));
@@ -98,7 +99,7 @@ export async function readZip(file) {
       delete optimizer[mutedName(head)];
       return { head, rows: rows.data };
     });
-    const saved = { step, weights, optimizer, muted };
+    const saved = { step, weights, optimizer, muted, wasMuted };
     return { settings: { ...settings, text: String(text) }, saved };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

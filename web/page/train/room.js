@@ -106,10 +106,21 @@ const beside = (room, runs) => [
   }),
 ];
 
+/** Whether a head is muted or was, of which the address tells nothing. @param {Run} run */
+function wasMuted({ version, history }) {
+  void version.value;
+  return history.last?.wasMuted ?? false;
+}
+
 /** What a link to the run has. @param {Training} room */
 const linkNote = (room) =>
   drawn(() => {
     const { text } = room.settings.value;
+    const { value: runs } = room.runs;
+    if (runs.some(wasMuted))
+      return runs.length > 1
+        ? 'The address shows these runs without muting.'
+        : 'The address shows this run without muting; save or keep it to have this one.';
     if (!isLinkable(text)) {
       return `Your text is ${tooLong()}. Another browser shows the same run, to the bit, when the same text is pasted there.`;
     }

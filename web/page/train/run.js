@@ -93,7 +93,7 @@ export class Run {
     return this.#connected.remote.save(step);
   }
 
-  /** Its folder, with the step that it is of. @param {number} [step] default: now */
+  /** Its folder, with its name. @param {number} [step] default: now */
   files(step) {
     return this.#connected.remote.files(step, this.settings);
   }

@@ -15,12 +15,14 @@
  * @property {Uint8Array} says for each of the example's tokens, what comes next according to the model
  * @property {string} written what the model writes from the task's prompt; '': not asked for
  * @property {HeadName[]} muted
+ * @property {boolean} wasMuted whether a head is muted or was while it learned: the settings alone do not make such a run
  *
  * @typedef {object} Saved all that a run goes on from, to the bit
  * @property {number} step
  * @property {Record<string, SavedTensor>} weights
  * @property {Record<string, SavedTensor>} optimizer
  * @property {Muted[]} [muted]
+ * @property {boolean} [wasMuted]
  *
  * @typedef {{ data: Float32Array, shape: readonly number[] }} SavedTensor
  * @typedef {{ head: HeadName, rows: Float32Array }} Muted rows: what the head's output projection was
@@ -79,6 +81,8 @@ export class Trainer {
   #heldOut;
   /** The rows of output projections that muted heads had. @type {Map<string, Muted>} */
   #muted = new Map();
+  /** Whether a step was done with a muted head. */
+  #learntMuted = false;
   /** Steps done. */
   step = 0;
   /** What maps are drawn of. @type {Row} */
@@ -109,6 +113,7 @@ export class Trainer {
     const params = this.#groups.flatMap((group) => group.params);
     const value = takeStep({ ...run, params }, rows, lr * Math.min(1, (this.step + 1) / WARM_UP));
     for (const { head } of this.#muted.values()) this.#silence(head);
+    this.#learntMuted ||= this.#muted.size > 0;
     this.step++;
     return value;
   }
@@ -122,9 +127,9 @@ export class Trainer {
     const says = Uint8Array.from(ids, (_, i) => largestIn(all, i * vocabSize, vocabSize));
     const written = this.#task.prompt ? this.#write() : '';
     const seen = this.#look(weights);
-    const { step, muted } = this;
+    const { step, muted, wasMuted } = this;
     const accuracy = measures ? this.#accuracy() : NaN;
-    return { step, accuracy, ...seen, says, written, muted };
+    return { step, accuracy, ...seen, says, written, muted, wasMuted };
   }
 
   /** @param {Tensor[]} weights of the example, layer after layer */
@@ -214,12 +219,12 @@ export class Trainer {
   /** @returns {Saved} */
   save() {
     const [weights, optimizer] = [this.model.stateDict(), this.optimizer.stateDict()];
-    const { step, mutedRows: muted } = this;
-    return { step, weights: plain(weights), optimizer: plain(optimizer), muted };
+    const { step, mutedRows: muted, wasMuted } = this;
+    return { step, weights: plain(weights), optimizer: plain(optimizer), muted, wasMuted };
   }
 
   /** Goes on from a run of the same settings. @param {Saved} saved */
-  restore({ step, weights, optimizer, muted = [] }) {
+  restore({ step, weights, optimizer, muted = [], wasMuted = false }) {
     // Runs of attention alone used to have feed-forward parts of zeros.
     const own = new Set(this.model.parameters().map(({ name }) => name));
     const known = Object.entries(weights).filter(
@@ -228,6 +233,7 @@ export class Trainer {
     this.model.loadStateDict(tensors(Object.fromEntries(known)));
     this.optimizer.loadStateDict(tensors(optimizer));
     this.#muted = new Map(muted.map((one) => [keyOf(one.head), one]));
+    this.#learntMuted = wasMuted;
     this.step = step;
   }
 
@@ -238,6 +244,10 @@ export class Trainer {
 
   get muted() {
     return this.mutedRows.map(({ head }) => head);
+  }
+
+  get wasMuted() {
+    return this.#learntMuted || this.#muted.size > 0;
   }
 
   dispose() {

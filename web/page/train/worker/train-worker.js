@@ -11,7 +11,7 @@ import { load } from '../../../headwise/index.js';
 import { serve } from '../../../headwise/worker/serve.js';
 import { PageError } from '../../shared/errors.js';
 import { Checkpoints } from '../checkpoints.js';
-import { modelFiles } from '../files.js';
+import { folderName, modelFiles } from '../files.js';
 import { isMeasuredAt } from '../scores.js';
 import { AUSTEN, drawnTasks, PROMPT, textTask } from '../tasks/tasks.js';
 import { LEAST_TEXT } from '../tasks/text.js';
@@ -114,7 +114,10 @@ const save = (step) => at(step, (trainer) => trainer.save());
 
 /** @param {number | undefined} step @param {Settings} settings of the run */
 const files = (step, settings) =>
-  at(step, (trainer) => ({ step: trainer.step, files: modelFiles(trainer, settings) }));
+  at(step, (trainer) => ({
+    folder: folderName(settings, trainer),
+    files: modelFiles(trainer, settings),
+  }));
 
 const room = { start, advance, mute, save, files };
 /** @typedef {typeof room} TrainWorker */
