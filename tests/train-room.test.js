@@ -4,11 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { load } from 'headwise';
-import { loadGpt2 } from 'headwise/gpt2';
-import { folderName, modelFiles } from '../web/page/train/files.js';
 import { Checkpoints } from '../web/page/train/checkpoints.js';
 import { changeOf, History } from '../web/page/train/history.js';
-import { readZip, zipOf } from '../web/page/train/kept.js';
 import { sinusoids } from '../web/page/train/model.js';
 import {
   changed,
@@ -377,68 +374,6 @@ test('every step of a run is found again, to the bit, with the heads that were m
     assert.deepEqual(other.snapshot(), seen.get(step), `${step}`);
   }
   for (const one of [trainer, other]) one.dispose();
-});
-
-test('a saved folder opens as a GPT-2, and the run goes on from it to the bit', async () => {
-  /** @type {Settings} */
-  const settings = { ...DEFAULTS.reversal, seed: 9, heads: 2 };
-  const trainer = newTrainer(settings);
-  losses(trainer, 4);
-  const files = modelFiles(trainer, settings);
-  const model = await loadGpt2(hw, {
-    config: JSON.parse(new TextDecoder().decode(files['config.json'])),
-    weights: files['model.safetensors'],
-  });
-  assert.deepEqual(model.stateDict(), trainer.model.stateDict());
-  const kept = await readZip(zipOf(files, 'reversal-4'));
-  assert.deepEqual(kept.settings, settings);
-  const other = newTrainer(kept.settings);
-  other.restore(kept.saved);
-  assert.deepEqual(losses(other, 3), losses(trainer, 3));
-  for (const one of [model, trainer, other]) one.dispose();
-  await assert.rejects(readZip(new Blob(['no zip'])), /not a folder that was saved here/);
-});
-
-test('a saved folder keeps which heads are muted, and what they wrote before', async () => {
-  const settings = DEFAULTS.reversal;
-  const [trainer, other] = [newTrainer(), newTrainer()];
-  losses(trainer, 2);
-  const heads = [1, 3].map((head) => ({ layer: 0, head }));
-  for (const head of heads) trainer.mute(head, true);
-  losses(trainer, 2);
-  other.restore((await readZip(zipOf(modelFiles(trainer, settings), 'x'))).saved);
-  assert.deepEqual(other.muted, heads);
-  assert.deepEqual(losses(other, 2), losses(trainer, 2));
-  for (const one of [trainer, other]) one.mute(heads[0], false);
-  assert.deepEqual(other.snapshot(), trainer.snapshot());
-  assert.deepEqual(other.save(), trainer.save());
-  for (const one of [trainer, other]) one.dispose();
-});
-
-test('a run that learnt with a muted head remembers it, saved and read again too', async () => {
-  const head = { layer: 0, head: 1 };
-  const [trainer, other] = [newTrainer(), newTrainer()];
-  losses(trainer, 2);
-  trainer.mute(head, true);
-  assert.equal(trainer.snapshot().wasMuted, true, 'its maps are others at once');
-  trainer.mute(head, false);
-  assert.equal(trainer.snapshot().wasMuted, false, 'no step was done without the head');
-  trainer.mute(head, true);
-  losses(trainer, 1);
-  trainer.mute(head, false);
-  assert.equal(trainer.snapshot().wasMuted, true);
-  other.restore((await readZip(zipOf(modelFiles(trainer, DEFAULTS.reversal), 'x'))).saved);
-  assert.equal(other.snapshot().wasMuted, true);
-  for (const one of [trainer, other]) one.dispose();
-});
-
-test('a folder’s name tells of its muted heads', () => {
-  const heads = [0, 1, 2, 3, 4].map((head) => ({ layer: 1, head }));
-  const nameOf = (/** @type {number} */ count) =>
-    folderName(DEFAULTS.sorting, { step: 75, muted: heads.slice(0, count) });
-  assert.equal(nameOf(0), 'sorting-75');
-  assert.equal(nameOf(2), 'sorting-75-L1H0-L1H1-muted');
-  assert.equal(nameOf(5), 'sorting-75-5-heads-muted');
 });
 
 test('a text’s model writes on from its prompt', () => {

@@ -1,12 +1,13 @@
 // What the Train room says and takes: texts with many characters, seeds, files; and where the focus stays.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
+import { unzipSync } from 'fflate';
 import { load } from 'headwise';
 import { modelFiles } from '../../web/page/train/files.js';
-import { zipOf } from '../../web/page/train/kept.js';
+import { zipOf } from '../../web/page/train/saved.js';
 import { DEFAULTS } from '../../web/page/train/settings.js';
 import { drawnTasks } from '../../web/page/train/tasks/tasks.js';
 import { Trainer } from '../../web/page/train/trainer.js';
@@ -35,7 +36,12 @@ async function savedFolder() {
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'headwise-train-'));
   await writeFile(at('broken.zip'), 'PK and nothing else');
-  await writeFile(at('saved.zip'), await savedFolder());
+  const zip = await savedFolder();
+  await writeFile(at('saved.zip'), zip);
+  for (const [path, bytes] of Object.entries(unzipSync(zip))) {
+    await mkdir(join(at(path), '..'), { recursive: true });
+    await writeFile(at(path), bytes);
+  }
 });
 after(() => rm(folder, { recursive: true, force: true }));
 
@@ -170,8 +176,26 @@ fileTest(
   },
 );
 
-if (engine.hasCdp)
-  roomTest('a saved folder that is dropped on the room goes on', '#train', async (page) => {
+if (engine.hasCdp) {
+  roomTest(
+    'a folder that was unzipped goes on, and of two runs none is taken',
+    '#train',
+    async (page) => {
+      await dropFiles(page, [at('saved.zip'), at('broken.zip')]);
+      await says(
+        page,
+        'train-kept',
+        /^There are 2 saved runs \(saved\.zip, broken\.zip\)\. Open one/,
+      );
+      assert.equal(await page.evaluate(() => location.hash), '#train');
+      await dropFiles(page, [at('reversal-3')]);
+      await page.waitForFunction(() => location.hash === '#train?task=reversal&seed=9');
+      await reached(page, 3);
+      assert.equal(await textOf(page, '#train-kept'), '');
+    },
+  );
+
+  roomTest('a .zip that is dropped on the room goes on', '#train', async (page) => {
     const pages = await pageCount();
     await dropFiles(page, [at('broken.zip')]);
     await says(page, 'train-kept', /^broken\.zip: /);
@@ -180,3 +204,4 @@ if (engine.hasCdp)
     await reached(page, 3);
     assert.equal(await pageCount(), pages);
   });
+}

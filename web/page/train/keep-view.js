@@ -1,18 +1,21 @@
 /**
  * What becomes of what was trained: opened in Explore, saved as a folder, kept in this browser, gone on with later.
  *
+ * @import { Found } from '../explore/open/sort-files.js'
  * @import { Store } from '../state.js'
  * @import { Training } from './training.js'
  * @import { Kept } from './kept.js'
  */
 
 import { handOver } from '../explore/handed-over.js';
+import { droppedFiles, listedFiles } from '../explore/open/dropped.js';
 import { byId, el } from '../shared/dom.js';
 import { takeDrops } from '../shared/take-drops.js';
 import { formatCount } from '../shared/format.js';
 import { effect, signal } from '../shared/signals.js';
 import { drawn, html, taking } from '../shared/template.js';
-import { keep, keptRun, readZip, zipOf } from './kept.js';
+import { keep, keptRun } from './kept.js';
+import { readSaved, zipOf } from './saved.js';
 
 /** What Explore opens. */
 const MODEL = ['config.json', 'model.safetensors', 'tokenizer.json'];
@@ -53,14 +56,10 @@ async function saveFolder(room) {
 const nameOf = ({ settings: { task, seed }, saved: { step } }) =>
   `${task}, seed ${seed}, after ${formatCount(step)} steps`;
 
-/** Goes on from a saved folder. @param {Training} room @param {File} file */
-async function openFile(room, file) {
-  try {
-    const { settings, saved } = await readZip(file);
-    room.resume(settings, saved);
-  } catch (error) {
-    throw new Error(`${file.name}: ${/** @type {Error} */ (error).message}`, { cause: error });
-  }
+/** Goes on from a saved folder. @param {Training} room @param {Found[] | Promise<Found[]>} found */
+async function openSaved(room, found) {
+  const { settings, saved } = await readSaved(await found);
+  room.resume(settings, saved);
 }
 
 /** @param {Store} store @param {Training} room */
@@ -131,15 +130,18 @@ export function keepView(store, room) {
     byId('train-play', HTMLButtonElement).focus();
   };
   const chooseFile = taking((field) => {
-    const [file] = field.files ?? [];
+    const found = field.files ? listedFiles(field.files) : [];
     field.value = ''; // the same file may be chosen again
-    if (file) attempt(() => openFile(room, file));
+    if (found.length > 0) attempt(() => openSaved(room, found));
   });
   const choose = taking((one) => /** @type {HTMLElement} */ (one.nextElementSibling).click());
   const dropping = takeDrops(
     byId('train-room', HTMLElement),
-    'Drop a saved folder, a .zip',
-    ({ files: [file] }) => file && attempt(() => openFile(room, file)),
+    'Drop a saved folder, or its .zip',
+    (transfer) => {
+      const found = droppedFiles(transfer);
+      attempt(() => openSaved(room, found));
+    },
   );
   return html`<div class="train-keep">
     ${button(
@@ -172,7 +174,7 @@ export function keepView(store, room) {
             @click=${() => attempt(async () => room.resume(run.settings, run.saved))}>Go on with ${nameOf(run)}</button>`
         : '';
     })}
-    <button type="button" class="quiet" @click=${choose}>Open a saved folder…</button>
+    <button type="button" class="quiet" @click=${choose}>Open a saved folder (.zip)…</button>
     <input type="file" id="train-file" accept=".zip" hidden aria-label="Saved folder" @change=${chooseFile} />
     <p role="status" id="train-kept" class=${drawn(() => (said.value.isError ? 'message error' : 'note'))}
       .textContent=${drawn(() => said.value.words)}></p>
