@@ -93,6 +93,26 @@ roomTest('a text that was trained on is there again with its address', '#train',
   await shows(texts[0]);
 });
 
+roomTest('a run that goes on from a step begins with that step', '#train', async (page) => {
+  await reached(page, 20);
+  await pause(page);
+  await page.focus('#train-step');
+  await page.keyboard.press('Home');
+  for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
+  await page.evaluate(() => {
+    const said = /** @type {string[]} */ ([]);
+    Object.assign(globalThis, { said });
+    const bar = /** @type {HTMLElement} */ (document.querySelector('.train-bar'));
+    const say = () => said.push(bar.querySelector('.train-history label')?.textContent ?? '');
+    new MutationObserver(say).observe(bar, { childList: true, characterData: true, subtree: true });
+  });
+  await page.click('#train-from-here');
+  await reached(page, 5);
+  const said = await page.evaluate(() => /** @type {any} */ (globalThis).said);
+  const steps = said.map((/** @type {string} */ words) => Number(/Step\s+(\d+)/.exec(words)?.[1]));
+  assert.ok(Math.min(...steps) >= 3, steps.join());
+});
+
 roomTest('a step that is looked back at shows what was muted then', '#train', async (page) => {
   await reached(page, 5);
   await pause(page);

@@ -263,6 +263,7 @@ pageTest(
   '#train?task=own',
   async (page) => {
     assert.match(await textOf(page, '#train-message'), /at least 400 characters/);
+    assert.doesNotMatch(await textOf(page, '#train-room'), /The history holds/);
     const isDead = (/** @type {Element} */ button) => button.matches(':disabled');
     assert.ok(await page.$eval('#train-play', isDead), 'nothing to play');
     await trainOn(page, 'the cat sat on the mat. '.repeat(40));
@@ -304,12 +305,22 @@ if (engine.hasCdp) {
       });
     });
     await page.click('#rooms a[href^="#train"]');
+    /** Of all steps that were shown. @param {number} steps between two stills */
+    const areStills = async (steps) => {
+      const shown = await page.evaluate(() => /** @type {any} */ (globalThis).steps.map(Number));
+      assert.ok(
+        shown.every((/** @type {number} */ step) => step % steps === 0),
+        shown.join(),
+      );
+    };
     await reached(page, 100);
-    const steps = await page.evaluate(() => /** @type {any} */ (globalThis).steps.map(Number));
-    assert.ok(
-      steps.every((/** @type {number} */ step) => step % 50 === 0),
-      steps.join(),
-    );
+    await areStills(50);
+    await pause(page);
+    await page.select('#train-speed', '100');
+    await page.evaluate(() => /** @type {any} */ (globalThis).steps.splice(0));
+    await page.click('#train-restart');
+    await reached(page, 400);
+    await areStills(200);
   });
 }
 

@@ -94,10 +94,12 @@ const slider = (room) =>
 export const historyNote = (room) =>
   drawn(() => {
     void room.step.value;
-    const runs = room.runs.value;
+    const runs = room.seenRuns.value;
     const count = runs.reduce((sum, { history }) => sum + history.seen.length, 0);
     const bytes = runs.reduce((sum, { history }) => sum + history.bytes, 0);
-    return `The history holds ${plural(count, 'snapshot')}, ${formatBytes(bytes)}. Accuracy is measured after every ${MEASURED_EVERY} steps.`;
+    const held =
+      count > 0 ? `The history holds ${plural(count, 'snapshot')}, ${formatBytes(bytes)}. ` : '';
+    return `${held}Accuracy is measured after every ${MEASURED_EVERY} steps.`;
   });
 
 /** @param {Training} room */

@@ -8,6 +8,7 @@
  * @import { TrainWorker } from './worker/train-worker.js'
  *
  * @typedef {Awaited<ReturnType<Connected<TrainWorker>['remote']['start']>>} About
+ * @typedef {{ losses: readonly number[], snapshot: Snapshot }} Seen losses: since the snapshot before
  */
 
 import { connect } from '../shared/connect.js';
@@ -23,6 +24,7 @@ const CALL_MS = 40;
 export class Run {
   #connected;
   #msPerStep = CALL_MS;
+  /** What is not shown yet, in the order of its steps. @type {Seen[]} */ #unseen = [];
   history = new History();
   /** Of the model, once it is there. @type {Signal<About | undefined>} */ about =
     signal(undefined);
@@ -42,8 +44,14 @@ export class Run {
     );
   }
 
+  /** Done, and seen. */
   get step() {
     return this.history.last?.step ?? 0;
+  }
+
+  /** Done, seen or not. */
+  get done() {
+    return this.#unseen.at(-1)?.snapshot.step ?? this.step;
   }
 
   /** As many steps as a call may take. */
@@ -54,24 +62,26 @@ export class Run {
   /** @param {Saved} [saved] what it goes on from */
   async start(saved) {
     const about = await this.#connected.remote.start(this.settings, saved);
-    this.#add([{ losses: [], snapshot: about.first }]);
+    this.#unseen.push({ losses: [], snapshot: about.first });
+    this.show();
     this.muted.value = about.muted;
     this.about.value = about;
   }
 
-  /** @param {number} steps */
+  /** Does steps, to be shown with `show`. @param {number} steps */
   async advance(steps) {
     const before = performance.now();
     const seen = await this.#connected.remote.advance(steps);
     // Some clocks are coarse: 0 would ask for any number of steps.
     this.#msPerStep = Math.max(1, performance.now() - before) / steps;
-    if (!this.isEnded) this.#add(seen);
+    if (!this.isEnded) this.#unseen.push(...seen);
   }
 
-  /** @param {readonly { losses: readonly number[], snapshot: Snapshot }[]} seen in the order of their steps */
-  #add(seen) {
+  /** Shows all that was done. */
+  show() {
+    if (this.#unseen.length === 0) return;
     const how = { isText: isText(this.settings), scores: SCORES.length };
-    for (const { losses, snapshot } of seen) {
+    for (const { losses, snapshot } of this.#unseen.splice(0)) {
       this.history.add(snapshot, losses);
       this.change ??= changeOf(this.history.seen, how);
     }
@@ -85,7 +95,9 @@ export class Run {
     const isMuted = others.length === this.muted.peek().length;
     this.muted.value = isMuted ? [...others, { layer, head }] : others;
     const snapshot = await this.#connected.remote.mute({ layer, head }, isMuted);
-    if (!this.isEnded) this.#add([{ losses: [], snapshot }]);
+    if (this.isEnded) return;
+    this.#unseen.push({ losses: [], snapshot });
+    this.show();
   }
 
   /** What the run was at a step, or is now, to go on from. @param {number} [step] */

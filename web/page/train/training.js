@@ -15,9 +15,8 @@ import { Run } from './run.js';
 import { changed, DEFAULTS, TRAIN_DEFAULTS } from './settings.js';
 import { TASK_WORDS } from './words.js';
 
-/** Where nothing is to move: a still is shown this long, and these steps are between two at most. */
+/** Where nothing is to move, a still is shown this long. */
 const STILL_MS = 2000;
-const MOST_UNSEEN = 50;
 
 const LEAST_AXIS = 140;
 
@@ -28,11 +27,15 @@ const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 /** @param {TrainState} state */
 const settingsIn = ({ settings, other }) => (other ? [settings, other] : [settings]);
 
+/** Steps that all did. @param {readonly Run[]} runs */
+const doneBy = (runs) => Math.min(...runs.map(({ done }) => done));
+
 export class Training {
   #store;
   #calm = matchMedia('(prefers-reduced-motion: reduce)');
   #dark = matchMedia('(prefers-color-scheme: dark)');
   #isLooping = false;
+  /** Steps done before the runs began: those of a run that was kept. */ #from = signal(0);
   /** @type {Promise<unknown>} steps that are under way */ #work = Promise.resolve();
   /** The task whose pace was set: a speed that was chosen for it stays. @type {TaskName | undefined} */ #paced;
   /** What a run is to go on from instead of its first weights. @type {Saved | undefined} */ #saved;
@@ -79,8 +82,8 @@ export class Training {
       if (!isLinkable(text)) keepText(text);
     });
     effect(() => {
-      if (this.isPlaying.value && this.isShown.value && this.runs.value.length > 0)
-        untracked(() => this.#loop());
+      const goesOn = this.isPlaying.value && this.isShown.value && this.runs.value.length > 0;
+      untracked(() => (goesOn ? this.#loop() : this.#show()));
     });
   }
 
@@ -91,7 +94,7 @@ export class Training {
   step = computed(() => {
     const runs = this.runs.value;
     for (const { version } of runs) void version.value;
-    return runs.length ? Math.min(...runs.map((run) => run.step)) : 0;
+    return runs.length ? Math.min(...runs.map((run) => run.step)) : this.#from.value;
   });
   /** The last step of the curves' axis: at first a part of all steps, doubled when it is full. */
   axis = computed(() => {
@@ -101,9 +104,8 @@ export class Training {
   });
   /** The step that is shown: no earlier than those that were seen. */
   shown = computed(() => {
-    const latest = this.step.value;
-    const first = Math.max(0, ...this.runs.value.map(({ history }) => history.seen[0].step));
-    return Math.max(first, Math.min(this.back.value ?? Infinity, latest));
+    const shown = Math.min(this.back.value ?? Infinity, this.step.value);
+    return Math.max(this.#from.value, shown);
   });
 
   /** The own text as it was typed: it may not be trained on yet. */
@@ -165,9 +167,9 @@ export class Training {
     const { task, layers } = this.settings.peek();
     batch(() => {
       this.runs.value = [];
-      this.back.value = null;
       this.isPlaying.value = true;
-      this.end.value = (saved?.step ?? 0) + steps;
+      this.#from.value = saved?.step ?? 0;
+      this.end.value = this.#from.value + steps;
       if (task !== this.#paced) this.speed.value = pace;
       this.#paced = task;
       this.say('');
@@ -177,13 +179,21 @@ export class Training {
     const isNewest = () => this.#starting === runs;
     try {
       await Promise.all(runs.map((run) => run.start(saved)));
-      if (isNewest()) batch(() => (this.runs.value = this.seenRuns.value = runs));
+      if (isNewest()) this.#take(runs, runs);
     } catch (error) {
-      if (isNewest()) this.seenRuns.value = [];
+      if (isNewest()) this.#take([], []);
       if (isNewest()) this.fail(error);
     }
     if (isNewest()) this.#starting = [];
     if (this.runs.peek() !== runs) for (const run of runs) run.end();
+  }
+
+  /** What was looked back at stays until then. @param {readonly Run[]} runs @param {readonly Run[]} seen */
+  #take(runs, seen) {
+    batch(() => {
+      this.back.value = null;
+      [this.runs.value, this.seenRuns.value] = [runs, seen];
+    });
   }
 
   /** Those whose models are not there yet. @type {readonly Run[]} */ #starting = [];
@@ -209,35 +219,77 @@ export class Training {
   async #loop() {
     if (this.#isLooping) return;
     this.#isLooping = true;
+    while (this.#goesOn) await (this.isCalm.peek() ? this.#playStill() : this.#playMoving());
+    this.#isLooping = false;
+  }
+
+  get #goesOn() {
+    return this.isPlaying.peek() && this.isShown.peek() && this.runs.peek().length > 0;
+  }
+
+  /** Steps of one call, so that all runs answer soon. */
+  get #most() {
+    return Math.min(...this.runs.peek().map((run) => run.most));
+  }
+
+  /** Plays, and shows what each call did. */
+  async #playMoving() {
     let last = performance.now();
     let due = 0;
-    const goesOn = () => this.isPlaying.peek() && this.isShown.peek() && this.runs.peek().length;
-    while (goesOn()) {
+    while (!this.isCalm.peek()) {
       await frame();
+      if (!this.#goesOn) return;
       const now = performance.now();
       const rate = this.speed.peek();
-      const most = Math.min(...this.runs.peek().map((run) => run.most));
-      if (this.isCalm.peek() && now - last < STILL_MS) continue;
-      due = rate === Infinity ? most : due + (rate * (now - last)) / 1000;
+      due = rate === Infinity ? this.#most : due + (rate * (now - last)) / 1000;
       last = now;
-      if (due < 1 || !goesOn()) continue;
-      const isCalm = this.isCalm.peek();
-      const steps = isCalm ? Math.min(MOST_UNSEEN, 2 * rate) : Math.floor(Math.min(due, most));
+      if (due < 1) continue;
+      const steps = Math.floor(Math.min(due, this.#most));
       due = Math.min(due - steps, 1);
       await this.advance(steps);
       if (this.step.peek() >= this.end.peek()) this.isPlaying.value = false;
     }
-    this.#isLooping = false;
   }
 
-  /** Lets all runs do steps. @param {number} steps */
+  /** Plays up to the next still: as many steps as the speed asks for, in several calls. */
+  async #playStill() {
+    const runs = this.runs.peek();
+    const start = performance.now();
+    const isThis = () => this.#goesOn && this.runs.peek() === runs;
+    const isEnd = () => doneBy(runs) >= this.end.peek();
+    let done = 0;
+    while (isThis() && !isEnd() && performance.now() - start < STILL_MS) {
+      await frame();
+      if (!isThis()) break;
+      const steps = Math.min((this.speed.peek() * STILL_MS) / 1000 - done, this.#most);
+      if (steps < 1) continue;
+      done += steps;
+      await this.#ask(steps);
+    }
+    this.#show();
+    if (isThis() && isEnd()) this.isPlaying.value = false;
+  }
+
+  /** Lets all runs do steps, and shows them. @param {number} steps */
   async advance(steps) {
+    await this.#ask(steps);
+    this.#show();
+  }
+
+  #show() {
+    batch(() => {
+      for (const run of this.runs.peek()) run.show();
+    });
+  }
+
+  /** @param {number} steps */
+  async #ask(steps) {
     const runs = this.runs.peek();
     this.calls.value++;
     this.#work = this.#work.then(async () => {
       if (this.runs.peek() !== runs) return;
       try {
-        const left = Math.max(1, Math.min(steps, this.end.peek() - this.step.peek()));
+        const left = Math.max(1, Math.min(steps, this.end.peek() - doneBy(runs)));
         await Promise.all(runs.map((run) => run.advance(left)));
       } catch (error) {
         if (this.runs.peek() === runs) this.fail(error);
