@@ -37,7 +37,9 @@ export const answers = (room, run) =>
               class="visually-hidden">${spoken}</span></span>`
       }</li>`;
     };
-    return html`<p class="note">The example above, and below each token what the model says next:
+    // Of two runs it stands above the map that names its tokens.
+    const example = room.seenRuns.value.length > 1 ? 'An example' : 'The example above';
+    return html`<p class="note">${example}, and below each token what the model says next:
         <b class="train-count">${right} of ${asked}</b> right.</p>
       <ol class="train-answers">${ids.map(cell)}</ol>`;
   });

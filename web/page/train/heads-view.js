@@ -67,11 +67,10 @@ function scoreCurves(list, i, end, at) {
   </svg>`;
 }
 
-/** What a head does that is plain to see; '': nothing. @param {Training} room @param {Float32Array} scores its own */
-function roleOf(room, scores) {
-  const [previous, answer] = scores;
-  if (Math.max(previous, answer) < FORMED) return '';
-  return scoreName(room, previous > answer ? 0 : 1);
+/** What a head does that is plain to see, by its place in SCORES; undefined: nothing. @param {Float32Array} scores its own */
+function roleOf([previous, answer]) {
+  if (Math.max(previous, answer) < FORMED) return undefined;
+  return previous > answer ? 0 : 1;
 }
 
 /** The head that Tab reaches: the chosen one, or the nearest that the run has. @param {Training} room @param {Run} run */
@@ -92,11 +91,13 @@ function tile(room, run, about, i) {
   const scores = seen.scores.subarray(i * SCORES.length, (i + 1) * SCORES.length);
   const isMuted = mutedAt(room, run, seen).some((head) => isSameHead(head, name));
   const isChosen = isSameHead(name, room.chosen.value);
-  const role = isMuted ? 'muted' : roleOf(room, scores);
+  const role = isMuted ? undefined : roleOf(scores);
+  const does = isMuted ? 'muted' : role === undefined ? '' : scoreName(room, role);
+  const tone = role === undefined ? '' : SCORES[role];
   const spoken = SCORES.map((_, k) => `${scoreName(room, k)} ${scores[k].toFixed(2)}`).join(', ');
   return html`<button type="button" class=${isMuted ? 'muted' : ''} aria-pressed=${isChosen} tabindex=${isSameHead(name, stopOf(room, run)) ? 0 : -1}
     data-head=${shortName(name)} @click=${() => (room.chosen.value = name)}>
-    <span class="train-tile-head"><b>${shortName(name)}</b> <span class="train-role">${role}</span></span>
+    <span class="train-tile-head"><b>${shortName(name)}</b> <span class="train-role ${tone}">${does}</span></span>
     <canvas aria-hidden="true" ${made(paint, seen, i, about.ids.length, room.isDark.value)}></canvas>
     ${scoreCurves(run.history.seen, i, room.axis.value, seen.step)}
     <span class="visually-hidden">${spokenName(name)}: ${spoken}</span>
@@ -151,8 +152,8 @@ function showLarge(map, seen, i, { ids, characters }, name) {
 /** @param {HTMLElement} element */
 const legend = (element) => showLegend(element, { max: 1, what: 'attention weight', masked: true });
 
-/** The chosen head's map with its tokens, and its mute. @param {Training} room @param {Run} run */
-export function largeHead(room, run) {
+/** The chosen head's map with its tokens, and its mute. @param {Training} room @param {Run} run @param {string} id of the mute */
+export function largeHead(room, run, id) {
   const has = ({ layer, head } = room.chosen.value) =>
     layer < run.settings.layers && head < run.settings.heads;
   const isMuted = () => run.muted.value.some((one) => isSameHead(one, room.chosen.value));
@@ -164,7 +165,7 @@ export function largeHead(room, run) {
   return html`<div class="train-large">
     <div class="part-head">
       <h2>${drawn(() => `Head ${shortName(room.chosen.value)}`)}</h2>
-      <button type="button" class="quiet" id="train-mute"
+      <button type="button" class="quiet" id=${id} ?hidden=${drawn(() => !has())}
         title="Its output is zero from now on"
         @click=${() => has() && run.mute(room.chosen.value).catch((error) => room.fail(error))}>
         ${drawn(muteWords)}
@@ -173,10 +174,12 @@ export function largeHead(room, run) {
     ${drawn(() => {
       const [seen, about] = [room.seenOf(run), run.about.value];
       const { layer, head } = room.chosen.value;
-      if (!seen || !about || !has()) return '';
+      if (!has())
+        return html`<p class="note">This run has no head ${shortName({ layer, head })}.</p>`;
+      if (!seen || !about) return '';
       const i = layer * run.settings.heads + head;
       return html`<attention-map ${made(showLarge, seen, i, about, `Head ${shortName({ layer, head })}`)}></attention-map>`;
     })}
-    <div ${made(legend)}></div>
+    <div ?hidden=${drawn(() => !has())} ${made(legend)}></div>
   </div>`;
 }

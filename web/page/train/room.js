@@ -81,7 +81,7 @@ const alone = (room, run) => {
     ${headsGrid(room, run, 'All heads')}
   </div>`;
   const parts = [
-    { name: 'large', part: largeHead(room, run) },
+    { name: 'large', part: largeHead(room, run, 'train-mute') },
     { name: 'all', part: all },
   ];
   // They keep what they are when they change places.
@@ -102,22 +102,18 @@ const beside = (room, runs) => [
       <div class="part-head"><h2 class="train-name ${i === 0 ? 'first' : 'second'}">${title}</h2></div>
       ${headsGrid(room, run, title)}
       <div class="train-below">${answers(room, run)}</div>
+      ${largeHead(room, run, i === 0 ? 'train-mute' : 'train-mute-second')}
     </div>`;
   }),
 ];
-
-/** Whether a head is muted or was, of which the address tells nothing. @param {Run} run */
-function wasMuted({ version, history }) {
-  void version.value;
-  return history.last?.wasMuted ?? false;
-}
 
 /** What a link to the run has. @param {Training} room */
 const linkNote = (room) =>
   drawn(() => {
     const { text } = room.settings.value;
     const { value: runs } = room.runs;
-    if (runs.some(wasMuted))
+    for (const { version } of runs) void version.value;
+    if (runs.some((run) => run.wasMuted))
       return runs.length > 1
         ? 'The address shows these runs without muting.'
         : 'The address shows this run without muting; save or keep it to have this one.';

@@ -54,6 +54,11 @@ export class Run {
     return this.#unseen.at(-1)?.snapshot.step ?? this.step;
   }
 
+  /** Whether a head is muted or was, of which the address tells nothing. */
+  get wasMuted() {
+    return this.history.last?.wasMuted ?? false;
+  }
+
   /** As many steps as a call may take. */
   get most() {
     return Math.max(1, Math.floor(CALL_MS / this.#msPerStep));

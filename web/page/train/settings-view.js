@@ -99,7 +99,10 @@ const comparison = (room) =>
       chosen,
       (value) => {
         const part = choices.find(([name]) => name === value)?.[2];
+        const wasMuted = room.runs.peek().some((run) => run.wasMuted);
         room.set({ other: part ? { ...settings, ...part } : null });
+        const which = part ? 'Both runs begin' : 'The run begins';
+        if (wasMuted) room.say(`${which} anew, with no head muted.`);
       },
     );
   });
