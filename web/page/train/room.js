@@ -20,7 +20,29 @@ import { headsGrid, largeHead, scoreKey } from './heads-view.js';
 import { keepView } from './keep-view.js';
 import { ownText, settingsView, taskChoice } from './settings-view.js';
 import { Training } from './training.js';
+import { ways } from './ways.js';
 import { differenceOf } from './words.js';
+
+const MAP = html`<b>How to read a map.</b> Each row belongs to one token. A bright cell marks a token that it attends to
+  strongly. Pause and drag the slider to look back.`;
+
+/** What happens, and what to look at; on a phone the rest is folded, so that the maps are near. @param {Training} room */
+const sentences = (room) =>
+  drawn(() => {
+    const { happens, look, further } = room.words.value;
+    const list = (/** @type {unknown} */ rest) => html`<ul class="explore-read">
+      <li><b>What happens.</b> ${happens}</li>
+      <li><b>What to look at.</b> ${look}${isNarrow.value ? '' : ` ${further}`}</li>
+      ${rest}
+    </ul>`;
+    if (!isNarrow.value) return list(html`<li>${MAP}</li>`);
+    return html`${list('')}
+      <details class="explain" id="train-more">
+        <summary>${further ? 'More, and how to read a map' : 'How to read a map'}</summary>
+        <p ?hidden=${!further}>${further}</p>
+        <p>${MAP}</p>
+      </details>`;
+  });
 
 /** @param {Training} room */
 const lead = (room) => html`<div class="lead explore-lead">
@@ -28,14 +50,7 @@ const lead = (room) => html`<div class="lead explore-lead">
     <h1>Watch attention heads form</h1>
     <div class="field inline train-task">${taskChoice(room)}</div>
   </div>
-  <ul class="explore-read">
-    <li><b>What happens.</b> ${drawn(() => room.words.value.happens)}</li>
-    <li><b>What to look at.</b> ${drawn(() => room.words.value.look)}</li>
-    <li>
-      <b>How to read a map.</b> Each row belongs to one token. A bright cell marks a token that it attends to
-      strongly. Pause and drag the slider to look back.
-    </li>
-  </ul>
+  ${sentences(room)}
 </div>`;
 
 const percent = (/** @type {number} */ share) => `${Math.round(100 * share)} %`;
@@ -152,11 +167,7 @@ export function openTrain(store) {
         <p class="note">
           ${historyNote(room)} <span id="train-link">${linkNote(room)}</span>
         </p>
-        <nav class="ways" aria-label="Where the story goes on">
-          <a href="#lessons?lesson=train-a-head"><b>Lesson:</b> the gradients of a head by hand</a>
-          <a href="#lessons?lesson=induction-heads"><b>Lesson:</b> what induction heads do</a>
-          <a href="#explore?model=induction"><b>Explore</b> a model that was trained longer</a>
-        </nav>
+        ${ways(room)}
       </section>`,
     element,
   );

@@ -7,7 +7,8 @@
  * @typedef {object} TaskWords
  * @property {string} title
  * @property {string} happens what the model reads and what it has to learn
- * @property {string} look what to look at
+ * @property {string} look what to look at, in two sentences at most
+ * @property {string} further what else there is to see or know; '': nothing
  * @property {string} answer name of the score for weight on where the answer stands
  * @property {number} pace steps a second at which the maps can be watched; Infinity: as fast as possible
  * @property {number} steps after which it pauses
@@ -22,21 +23,24 @@ export const TASK_WORDS = {
     title: 'Induction: letters that repeat',
     happens:
       'A small transformer reads letters that repeat with a period, and learns to say the next one.',
-    look: 'At first all maps are a blur. From about step 300 heads of layer 1 look at the letter that followed the same letter earlier: these are induction heads. They need a head of layer 0 that looks one token back; it is there by step 600.',
+    look: 'At first all maps are a blur. From about step 300 heads of layer 1 look at the letter that followed the same letter earlier: these are induction heads.',
+    further: 'They need a head of layer 0 that looks one token back; it is there by step 600.',
     ...{ answer: 'induction', pace: 25, steps: 1200 },
   },
   reversal: {
     title: 'Reversal: say it backwards',
     happens:
       'A small transformer reads 16 letters and a mark, and learns to say the letters backwards.',
-    look: 'Each answer is always at the same place of the row. After about 100 steps an anti-diagonal appears: each query looks at the letter that it has to say.',
+    look: 'After about 100 steps an anti-diagonal appears: each query looks at the letter that it has to say.',
+    further: 'Each answer is always at the same place of the row.',
     ...{ answer: 'answer', pace: 10, steps: 400 },
   },
   sorting: {
     title: 'Sorting: letters in their order',
     happens:
       'A small transformer reads 16 different letters and a mark, and learns to say them in alphabetical order.',
-    look: 'No place is right for all rows: the heads have to look for letters by what they are. The weights on the answer stay soft. After about 300 steps 95 % are right.',
+    look: 'No place is right for all rows: the heads have to look for letters by what they are. The weights on the answer stay soft.',
+    further: 'After about 300 steps 95 % are right.',
     ...{ answer: 'answer', pace: 10, steps: 600 },
   },
   addition: {
@@ -44,6 +48,7 @@ export const TASK_WORDS = {
     happens:
       'A small transformer reads two numbers of four digits, and learns to write their sum, units first, as one adds by hand.',
     look: 'Each digit of the sum needs two digits, one of each number. Heads of layer 0 learn to look at both, as two diagonals.',
+    further: '',
     ...{ answer: 'digits', pace: 25, steps: 1200 },
   },
   austen: {
@@ -51,6 +56,7 @@ export const TASK_WORDS = {
     happens:
       'A small transformer reads the beginning of Pride and Prejudice, and learns to say each next character.',
     look: 'Below the maps the model writes: first noise, then letters as frequent as in English, then words. Heads of layer 0 turn to the characters just before.',
+    further: '',
     ...{ answer: 'repeats', pace: Infinity, steps: 3200 },
   },
   own: {
@@ -58,6 +64,7 @@ export const TASK_WORDS = {
     happens:
       'A small transformer reads your text, and learns to say each next character. The text stays on this machine.',
     look: 'Below the maps the model writes: first noise, then letters as frequent as in your text, then words.',
+    further: '',
     ...{ answer: 'repeats', pace: Infinity, steps: 3200 },
   },
 };
