@@ -1,9 +1,10 @@
 // The Explore room with files of one's own: chosen and dropped, models and tensors.
 import assert from 'node:assert/strict';
-import { copyFile, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
+import { zipSync } from 'fflate';
 import { tensor } from 'headwise';
 import { writeNpy, writeSafetensors } from 'headwise/formats';
 import { engine } from '../browsers/engines.js';
@@ -120,9 +121,17 @@ before(async () => {
   const [q, k] = [data(1, [1, 2, 9, 4], 2), data(2, [1, 2, 9, 4], 2)];
   await writeFile(at('qk.safetensors'), writeSafetensors({ q, k }));
   await mkdir(at('my-model'));
+  /** @type {Record<string, Uint8Array>} */
+  const packed = {};
   for (const name of ['config.json', 'model.safetensors', 'tokenizer.json']) {
     await copyFile(new URL(`induction/${name}`, MODELS), at(`my-model/${name}`));
+    packed[`my-model/${name}`] = await readFile(at(`my-model/${name}`));
   }
+  // Large enough to be unpacked in a Worker.
+  packed['my-model/notes.txt'] = new Uint8Array(2 ** 20);
+  const zip = zipSync(packed);
+  await writeFile(at('my-model.zip'), zip);
+  await writeFile(at('half.zip'), zip.subarray(0, zip.length / 2));
   await writeLargeModel();
 });
 
@@ -266,6 +275,13 @@ dropTest('a folder that is dropped is a model that reads and predicts', '', asyn
   await reread(page, () => page.select('#explore-model', 'induction'));
   assert.equal(await predicted(), own);
   assert.match(own, /%/);
+});
+
+filesTest('a .zip of a model’s folder is opened, and a broken one refused', '', async (page) => {
+  await reread(page, () => drop(page, 'my-model.zip'));
+  assert.match(await textOf(page, '#explore-opened'), /^my-model: a model/);
+  await chooseFiles(page, 'half.zip');
+  await says(page, '#explore-open-dialog .message.error', /half\.zip cannot be unpacked/);
 });
 
 filesTest(

@@ -15,7 +15,7 @@ const OPENABLE = [
   [
     'A model',
     html`a decoder (GPT-2, Pythia, Llama, Mistral, Qwen, Gemma 3, SmolLM3) or an encoder (BERT, RoBERTa,
-      DistilBERT) in Hugging Face’s format: the folder, or its config.json, model.safetensors and tokenizer.json. GPT-2’s own three files are at
+      DistilBERT) in Hugging Face’s format: the folder, a .zip of it, or its config.json, model.safetensors and tokenizer.json. GPT-2’s own three files are at
       <a href="https://huggingface.co/openai-community/gpt2/tree/main">openai-community/gpt2</a>.
       Without a tokenizer, its text is token ids.`,
   ],

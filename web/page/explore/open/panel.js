@@ -17,6 +17,7 @@ import { createOpenDialog } from './dialog.js';
 import { droppedFiles } from './dropped.js';
 import { ownJson, ownText } from './own-text.js';
 import { sortFiles } from './sort-files.js';
+import { unzipped } from './unzip.js';
 
 const KINDS = { model: 'a model', weights: 'attention weights', queries: 'queries and keys' };
 
@@ -78,7 +79,7 @@ export function connectOpen(element, room) {
     // The choices of an address wait for the files that they are about.
     const isAwaited = room.state.peek().model === OPENED && !room.session.run;
     const opened = await dialog.read(async (how) => {
-      const files = await readyFiles(sortFiles(await found));
+      const files = await readyFiles(sortFiles(await unzipped(await found, how.signal)));
       await room.session.open(files, how);
       return files;
     });
@@ -102,7 +103,7 @@ export function connectOpen(element, room) {
     room.resume();
   };
   const dialog = createOpenDialog(open, openNamed, () => room.resume());
-  const words = 'Drop a model’s folder, or .npy and .safetensors files';
+  const words = 'Drop a model’s folder or .zip, or .npy and .safetensors files';
   const dropping = takeDrops(element, words, (transfer) => open(droppedFiles(transfer)));
   return {
     open,

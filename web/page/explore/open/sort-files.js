@@ -18,7 +18,7 @@
 import { PageError } from '../../shared/errors.js';
 
 const WANTED =
-  'Expected a folder with config.json, model.safetensors and tokenizer.json, or .npy or .safetensors files with tensors.';
+  'Expected a folder or a .zip with config.json, model.safetensors and tokenizer.json, or .npy or .safetensors files with tensors.';
 
 /** Weights in formats that are not read, and why. @type {[RegExp, string][]} */
 const OTHER_WEIGHTS = [

@@ -1,0 +1,96 @@
+// Opening .zip archives in the Explore room: what is in them, and what is refused.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { strToU8, zipSync } from 'fflate';
+import { sortFiles } from '../web/page/explore/open/sort-files.js';
+import { unzipped } from '../web/page/explore/open/unzip.js';
+
+/** @param {Uint8Array} bytes @param {string} [name] */
+const found = (bytes, name = 'tiny.zip') => [
+  { path: name, file: new File([new Uint8Array(bytes)], name) },
+];
+
+/** @param {RegExp} message */
+const refused = (message) => (/** @type {Error} */ error) => message.test(error.message);
+
+/** The files of a model, of which the weights are large enough to be unpacked in a Worker. */
+const MODEL = {
+  'config.json': strToU8('{}'),
+  'model.safetensors': new Uint8Array(2 ** 20).fill(7),
+  'README.md': strToU8('words'),
+};
+
+/** @param {Uint8Array} zip @param {number} bytes what it says that its first file has */
+function claiming(zip, bytes) {
+  const changed = zip.slice();
+  const view = new DataView(changed.buffer);
+  let at = changed.length - 22;
+  at = view.getUint32(at + 16, true); // the list of files
+  view.setUint32(at + 24, bytes, true);
+  return changed;
+}
+
+test('an archive is the folder that was packed, or one of its own name', async () => {
+  for (const folder of ['tiny/', '']) {
+    const named = Object.entries(MODEL).map(([name, bytes]) => [`${folder}${name}`, bytes]);
+    const all = await unzipped(found(zipSync(Object.fromEntries(named))));
+    const model = sortFiles(all);
+    assert.ok(!('tensors' in model));
+    assert.equal(model.name, 'tiny');
+    assert.equal(await model.config.text(), '{}');
+    const weights = new Uint8Array(await /** @type {File} */ (model.weights).arrayBuffer());
+    assert.deepEqual(weights, MODEL['model.safetensors']);
+  }
+});
+
+test('files that are no archives stay as they are', async () => {
+  const files = [{ path: 'm/config.json', file: new File(['{}'], 'config.json') }];
+  assert.deepEqual(await unzipped(files), files);
+});
+
+test('folders and what systems add to archives are passed over, and names tell why others are refused', async () => {
+  const zip = zipSync({
+    'm/': new Uint8Array(),
+    'm/config.json': strToU8('{}'),
+    'm/pytorch_model.bin': strToU8('numbers'),
+    '__MACOSX/m/._config.json': strToU8('?'),
+  });
+  const all = await unzipped(found(zip));
+  assert.deepEqual(
+    all.map(({ path }) => path),
+    ['tiny/m/config.json', 'tiny/m/pytorch_model.bin'],
+  );
+  assert.throws(() => sortFiles(all), refused(/pytorch_model\.bin is a pickle/));
+});
+
+test('archives that are broken, or too large for the memory, are refused by name', async () => {
+  const zip = zipSync(MODEL);
+  const damaged = zip.slice().fill(255, 120, 400);
+  const many = Object.fromEntries(
+    Array.from({ length: 2001 }, (_, i) => [`${i}.txt`, new Uint8Array()]),
+  );
+  const refusals = /** @type {[Uint8Array, RegExp][]} */ ([
+    [strToU8('hello'), /tiny\.zip cannot be unpacked: invalid zip data/],
+    [zip.subarray(0, zip.length / 2), /tiny\.zip cannot be unpacked/],
+    [damaged, /tiny\.zip cannot be unpacked/],
+    [claiming(zip, 2 ** 31), /tiny\.zip holds 2,049 MiB; at most 1,024 MiB are unpacked here/],
+    [claiming(zip, 5000), /tiny\.zip cannot be unpacked: config\.json is not whole/],
+    [zipSync(many), /more than 2000 files in tiny\.zip/],
+  ]);
+  for (const [bytes, message] of refusals) {
+    await assert.rejects(unzipped(found(bytes)), refused(message), String(message));
+  }
+});
+
+test('an archive that unpacks to more than it says is cut there', async () => {
+  const zip = zipSync({ 'a.txt': new Uint8Array(2 ** 20) });
+  const [{ file }] = await unzipped(found(claiming(zip, 10)));
+  assert.equal(file.size, 10);
+});
+
+test('an abort ends the unpacking', async () => {
+  const stop = new AbortController();
+  const ended = unzipped(found(zipSync(MODEL)), stop.signal);
+  stop.abort(new Error('enough'));
+  await assert.rejects(ended, refused(/enough/));
+});
