@@ -94,6 +94,22 @@ test('weights may be several files, if their index is there', () => {
   assert.deepEqual(model.weights, [files[2].file, files[3].file]);
 });
 
+test('of several models none is opened, and their folders are named', () => {
+  const models = (/** @type {string[]} */ ...folders) =>
+    found(...folders.flatMap((one) => [`${one}/config.json`, `${one}/model.safetensors`]));
+  assert.throws(
+    () => sortFiles(models('gpt2', 'bert')),
+    refused(/^There are 2 models: gpt2 and bert\. Open the folder of one of them\.$/),
+  );
+  assert.throws(
+    () => sortFiles(models(...Array.from({ length: 18 }, (_, i) => `all/m${i}`))),
+    refused(/18 models: all\/m0, all\/m1, all\/m2, all\/m3, all\/m4, and 13 more\./),
+  );
+  const model = sortFiles(models('all/gpt2', 'all/gpt2/onnx'));
+  assert.ok(!('tensors' in model));
+  assert.equal(model.name, 'gpt2');
+});
+
 test('what a model lacks is named', () => {
   const refusals = /** @type {[string[], RegExp][]} */ ([
     [['config.json', 'tokenizer.json'], /model\.safetensors is missing/],
@@ -103,6 +119,15 @@ test('what a model lacks is named', () => {
       /index\.json says that the weights are in several files, which are missing/,
     ],
     [['config.json', 'a.safetensors', 'b.safetensors'], /2 \.safetensors files/],
+    [
+      ['config.json', 'model.safetensors.index.json', 'model-00001-of-00002.safetensors'],
+      /^model-00002-of-00002\.safetensors is missing: the weights are in 2 files\.$/,
+    ],
+    [
+      ['config.json', 'model-2-of-9.safetensors', 'model-9-of-9.safetensors'],
+      /^model-1-of-9\.safetensors, model-3-of-9.*, and 2 more are missing: .* in 9 files\.$/,
+    ],
+    [['config.json', 'a-1-of-99999999.safetensors', 'b.safetensors'], /2 \.safetensors files/],
     [['model.safetensors', 'tokenizer.json'], /config\.json is missing/],
     [['photo.jpg'], /Nothing to open in photo\.jpg/],
     [['.DS_Store'], /no file in it/],

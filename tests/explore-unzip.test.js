@@ -43,6 +43,14 @@ test('an archive is the folder that was packed, or one of its own name', async (
   }
 });
 
+test('an archive beside a folder is another model', async () => {
+  const files = ['m/config.json', 'm/model.safetensors'];
+  const zip = zipSync(Object.fromEntries(files.map((path) => [path, strToU8('{}')])));
+  const folder = files.map((path) => ({ path, file: new File(['{}'], path.slice(2)) }));
+  const all = await unzipped([...folder, ...found(zip, 'm.zip')]);
+  assert.throws(() => sortFiles(all), refused(/There are 2 models: m and m\.zip\./));
+});
+
 test('files that are no archives stay as they are', async () => {
   const files = [{ path: 'm/config.json', file: new File(['{}'], 'config.json') }];
   assert.deepEqual(await unzipped(files), files);
@@ -58,7 +66,7 @@ test('folders and what systems add to archives are passed over, and names tell w
   const all = await unzipped(found(zip));
   assert.deepEqual(
     all.map(({ path }) => path),
-    ['tiny/m/config.json', 'tiny/m/pytorch_model.bin'],
+    ['tiny.zip/m/config.json', 'tiny.zip/m/pytorch_model.bin'],
   );
   assert.throws(() => sortFiles(all), refused(/pytorch_model\.bin is a pickle/));
 });

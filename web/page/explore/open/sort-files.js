@@ -16,6 +16,7 @@
  */
 
 import { PageError } from '../../shared/errors.js';
+import { formatList, plural } from '../../shared/format.js';
 
 const WANTED =
   'Expected a folder or a .zip with config.json, model.safetensors and tokenizer.json, or .npy or .safetensors files with tensors.';
@@ -39,9 +40,40 @@ const baseOf = (path) => path.slice(path.lastIndexOf('/') + 1);
 /** @param {string} problem */
 const refusal = (problem) => new PageError('ERR_FORMAT', problem);
 
+/** More than any model has: what says so is no shard. */
+const MOST_SHARDS = 1000;
+
+/** How many names a message lists. */
+const NAMED = 5;
+
+/** @param {string[]} names */
+const listed = (names) =>
+  formatList(
+    names.length > NAMED + 1 ? [...names.slice(0, NAMED), `${names.length - NAMED} more`] : names,
+  );
+
+/** One of several files with weights: name, number, how many there are. */
+const SHARD = /^(.*-)(\d+)-of-(\d+)\.safetensors$/;
+
+/** @param {string[]} names of .safetensors files @throws {PageError} if some of them are shards, and not all are there */
+function checkShards(names) {
+  const [, start, number, count] = names.map((name) => SHARD.exec(name)).find(Boolean) ?? [];
+  if (count === undefined || Number(count) > MOST_SHARDS) return;
+  const all = Array.from({ length: Number(count) }, (_, i) => {
+    const digits = String(i + 1).padStart(number.length, '0');
+    return `${start}${digits}-of-${count}.safetensors`;
+  });
+  const missing = all.filter((name) => !names.includes(name));
+  if (missing.length === 0) return;
+  throw refusal(
+    `${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing: the weights are in ${plural(all.length, 'file')}.`,
+  );
+}
+
 /** @param {Map<string, File>} files by name, of one folder @returns {File | File[]} a list: shards */
 function weightsIn(files) {
   const named = [...files.keys()].filter((name) => name.endsWith('.safetensors'));
+  if (!named.includes('model.safetensors')) checkShards(named);
   const name = named.includes('model.safetensors') ? 'model.safetensors' : named[0];
   const isOne = name === 'model.safetensors' || named.length === 1;
   const file = files.get(name);
@@ -61,14 +93,16 @@ function weightsIn(files) {
 }
 
 /**
- * A model's name by its folder: of one in Hugging Face's cache, which ends in a commit, its name there.
+ * A model's name by its folder, or its archive: of one in Hugging Face's cache, which ends in a commit, its name there.
  *
  * @param {string} folder with a slash at its end
  */
 function nameOf(folder) {
   const parts = folder.split('/').slice(0, -1);
   const cached = parts.findLast((part) => part.startsWith('models--'));
-  return cached?.slice('models--'.length).replaceAll('--', '/') ?? parts.at(-1);
+  return (
+    cached?.slice('models--'.length).replaceAll('--', '/') ?? parts.at(-1)?.replace(/\.zip$/i, '')
+  );
 }
 
 /** @param {Found[]} found @param {string} config path @returns {OwnModel} */
@@ -122,6 +156,19 @@ const depthOf = (path) => path.split('/').length;
 /** Files that systems leave in every folder. @param {Found} found */
 const isMeant = ({ path }) => !baseOf(path).startsWith('.') && baseOf(path) !== 'Thumbs.db';
 
+/** @param {Found[]} found @returns {string | undefined} the path of the model's config, where there is one */
+function configOf(found) {
+  const configs = found.map(({ path }) => path).filter((path) => baseOf(path) === 'config.json');
+  const least = Math.min(...configs.map(depthOf));
+  const [config, ...others] = configs.filter((path) => depthOf(path) === least);
+  if (others.length === 0) return config;
+  // Folders that are dropped together, or stand in one.
+  const folders = [config, ...others].map((path) => folderOf(path).slice(0, -1));
+  throw refusal(
+    `There are ${folders.length} models: ${listed(folders)}. Open the folder of one of them.`,
+  );
+}
+
 /**
  * @param {Found[]} all
  * @returns {OwnModel | TensorFiles}
@@ -130,9 +177,6 @@ const isMeant = ({ path }) => !baseOf(path).startsWith('.') && baseOf(path) !== 
 export function sortFiles(all) {
   const found = all.filter(isMeant);
   if (found.length === 0) throw refusal(`There is no file in it. ${WANTED}`);
-  const [config] = found
-    .map(({ path }) => path)
-    .filter((path) => baseOf(path) === 'config.json')
-    .sort((a, b) => depthOf(a) - depthOf(b));
+  const config = configOf(found);
   return config === undefined ? tensorsOf(found) : modelOf(found, config);
 }

@@ -72,8 +72,14 @@ const unpacked = (bytes, wanted, signal) =>
     });
   });
 
-/** @param {File} file @param {AbortSignal} [signal] @returns {Promise<Found[]>} in a folder of the archive's name */
-async function filesIn(file, signal) {
+/** A folder that has the archive's own name is the archive. @param {string} archive its path @param {string} path of a file in it */
+function pathIn(archive, path) {
+  const own = `${archive.slice(archive.lastIndexOf('/') + 1).replace(/\.zip$/i, '')}/`;
+  return `${archive}/${path.startsWith(own) ? path.slice(own.length) : path}`;
+}
+
+/** @param {Found} archive @param {AbortSignal} [signal] @returns {Promise<Found[]>} in a folder of the archive's name */
+async function filesIn({ path: archive, file }, signal) {
   const { name } = file;
   if (file.size > MOST_BYTES) throw tooLarge(name, file.size);
   const bytes = new Uint8Array(await file.arrayBuffer());
@@ -88,10 +94,9 @@ async function filesIn(file, signal) {
   });
   const short = read.find((info) => files[info.name]?.length !== info.originalSize);
   if (short) throw broken(name, new Error(`${short.name} is not whole`));
-  const folder = name.replace(/\.zip$/i, '');
   return infos.map(({ name: path }) => {
     const parts = wanted.has(path) ? [/** @type {BlobPart} */ (files[path])] : [];
-    return { path: `${folder}/${path}`, file: new File(parts, path.split('/').at(-1) ?? path) };
+    return { path: pathIn(archive, path), file: new File(parts, path.split('/').at(-1) ?? path) };
   });
 }
 
@@ -107,7 +112,7 @@ export async function unzipped(found, signal) {
   /** @type {Found[]} */
   const all = [];
   for (const one of found) {
-    if (/\.zip$/i.test(one.file.name)) all.push(...(await filesIn(one.file, signal)));
+    if (/\.zip$/i.test(one.file.name)) all.push(...(await filesIn(one, signal)));
     else all.push(one);
   }
   return all;
