@@ -24,7 +24,8 @@ const PICTURES = {
   compare: { hash: '', ready: '[data-run] main:not([aria-busy]) #grid[data-drawn]' },
   explore: {
     hash: '#explore?by=effect',
-    ready: '#explore-heads:has(#explore-grid.measured):not(:has(#explore-measure progress))',
+    ready:
+      '#explore-heads:has(#explore-grid.measured):not(:has(#explore-ablating, #explore-measure progress))',
     ...{ from: '#explore-read', above: 0 },
   },
   why: {

@@ -43,7 +43,7 @@ const numbers = (page) =>
 /** @param {Page} page @param {number[]} expected */
 async function shows(page, expected) {
   await page.waitForSelector('#explore-grid[data-measure=effect] b');
-  await page.waitForFunction(() => !document.querySelector('#explore-measure progress'));
+  await page.waitForFunction(() => !document.querySelector('#explore-ablating'));
   const found = await numbers(page);
   assert.equal(found.length, expected.length);
   for (const [i, value] of found.entries()) {
@@ -186,7 +186,7 @@ roomTest(
     });
     await page.select('#explore-by', 'mean-effect');
     await page.waitForSelector('#explore-message.error');
-    await page.waitForFunction(() => !document.querySelector('#explore-measure progress'));
+    await page.waitForFunction(() => !document.querySelector('#explore-ablating'));
     await page.select('#explore-by', 'effect');
     await page.waitForSelector('#explore-grid[data-measure=effect] b');
   },
@@ -199,9 +199,9 @@ roomTest('a sweep over many heads can be cancelled', '?sort=effect', async (page
   assert.equal((await page.$$('#explore-grid b')).length, 0);
   await hold(page, 'effects');
   await page.select('#explore-by', 'mean-effect');
-  await page.click('#explore-measure progress ~ button');
-  await page.waitForFunction(() => !document.querySelector('#explore-measure progress'));
-  assert.ok(await page.$('#explore-by:focus'));
+  await page.click('#explore-ablating button');
+  await page.waitForFunction(() => !document.querySelector('#explore-ablating'));
+  assert.ok(await page.$('#explore-all:focus'));
   await letGo(page);
   await page.click('#explore-effects');
   await page.waitForSelector('#explore-grid[data-measure=effect] b');
@@ -212,7 +212,7 @@ roomTest(
   '?model=names&mode=why&sort=effect&by=effect&pins=q11',
   async (page) => {
     await page.waitForSelector('#explore-grid[data-sort=effect] b');
-    await page.waitForFunction(() => !document.querySelector('#explore-measure progress'));
+    await page.waitForFunction(() => !document.querySelector('#explore-ablating'));
     const sizes = (await numbers(page)).map(Math.abs);
     const most = Math.max(...sizes);
     assert.ok(most > 0 && most < 0.005, `${most}`);

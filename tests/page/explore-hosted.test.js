@@ -111,7 +111,7 @@ for (const [where, name, query] of [
       '#explore-message',
       /^The model’s logits are NaN here: it predicts nothing\.$/,
     );
-    assert.equal((await page.$$('#explore-measure progress')).length, 0);
+    assert.equal((await page.$$('#explore-ablating')).length, 0);
     await open(`${query}&mode=why`);
     await says(page, '#explore-sum', /The parts could not be added up\./);
   });

@@ -21,7 +21,7 @@ async function savedReport(page, legend = 'without the head') {
   await page.waitForFunction(
     (/** @type {string} */ words) =>
       document.querySelector('#explore-measure-legend')?.textContent?.includes(words) &&
-      !document.querySelector('#explore-measure progress'),
+      !document.querySelector('#explore-ablating'),
     { timeout: 20_000 },
     legend,
   );

@@ -82,6 +82,26 @@ for (const [method, words] of [
   });
 }
 
+roomTest('ablation tells above the heads how far it is, and can be left', '', async (page) => {
+  await hold(page, 'effects');
+  await page.click('#explore-effects');
+  await isHeld(page);
+  await page.waitForSelector('#explore-ablating');
+  const [bottom, top] = await page.evaluate(() =>
+    ['explore-ablating', 'explore-grid'].map((id, i) => {
+      const box = /** @type {HTMLElement} */ (document.getElementById(id)).getBoundingClientRect();
+      return i === 0 ? box.bottom : box.top;
+    }),
+  );
+  assert.ok(bottom <= top, `${bottom}, ${top}`);
+  assert.equal(await textOf(page, '#explore-ablating'), '0 of … Cancel');
+  await page.click('#explore-ablating button');
+  await page.waitForFunction(() => !document.querySelector('#explore-ablating'));
+  await page.waitForFunction(() => document.activeElement?.id === 'explore-all');
+  await page.waitForFunction(() => !location.hash.includes('by='));
+  await letGo(page);
+});
+
 roomTest('a map that takes long has a bar, and Cancel leads back', '?head=L2H1', async (page) => {
   await hold(page, 'region');
   await page.select('#explore-map', 'rollout');

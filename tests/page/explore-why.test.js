@@ -326,7 +326,7 @@ for (const [by, options] of /** @type {const} */ ([
       ...(texts && { texts }),
     });
     await page.waitForSelector(`#explore-grid[data-measure=${by}] b`);
-    await page.waitForFunction(() => !document.querySelector('#explore-measure progress'));
+    await page.waitForFunction(() => !document.querySelector('#explore-ablating'));
     const found = await page.$$eval('#explore-grid button', (buttons) =>
       buttons.map((button) => [button.title, button.querySelector('b')?.textContent ?? '']),
     );

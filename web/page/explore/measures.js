@@ -96,24 +96,33 @@ const isOffered = (room, measure) =>
     ? !room.isWhy.value
     : room.hasMeasure(measure) && (canAsk(room) || !SIGNED.some((name) => name === measure));
 
+/** How many heads have been ablated: beside the grid's name, as the grid may be higher than the window. @param {Explorer} room */
+export const ablationBar = (room) =>
+  drawn(() => {
+    const { choices, measure, effects, effectsHaveFailed } = room;
+    const { effects: all, done = 0 } = effects.value ?? {};
+    const count = all?.length ?? 1;
+    const isOver = effectsHaveFailed.value || (all && done === count);
+    if (!ABLATIONS[measure.value] || !canAsk(room) || isOver) return '';
+    const cancel = () => {
+      choices.measure('none');
+      // The button goes; beside it is one that stays.
+      byId('explore-all', HTMLElement).focus({ preventScroll: true });
+    };
+    return html`<span class="measuring" id="explore-ablating">
+      <progress max="1" .value=${done / count} aria-label="Heads ablated so far"></progress>
+      <span class="note">${formatCount(done)} of ${all ? formatCount(count) : '…'}</span>
+      <button type="button" class="quiet" @click=${cancel}>Cancel</button>
+    </span>`;
+  });
+
 /** @param {Explorer} room */
 export function measureControls(room) {
-  const { choices, measure, shown, effects, by } = room;
+  const { choices, measure, shown, by } = room;
   /** Chooses a measure by a button that goes: the focus goes to the menu. @param {ExploreState['by']} name */
   const take = (name) => {
     choices.measure(name);
     byId('explore-by', HTMLSelectElement).focus();
-  };
-  const progress = () => {
-    const { effects: all, done = 0 } = effects.value ?? {};
-    const count = all?.length ?? 1;
-    const isOver = room.effectsHaveFailed.value || (all && done === count);
-    if (!ABLATIONS[measure.value] || !canAsk(room) || isOver) return '';
-    return html`<span class="measuring">
-      <progress max="1" .value=${done / count} aria-label="Heads ablated so far"></progress>
-      <span class="note">${formatCount(done)} of ${all ? formatCount(count) : '…'} heads</span>
-      <button type="button" class="quiet" @click=${() => take('none')}>Cancel</button>
-    </span>`;
   };
   return html`<div class="measure-controls" id="explore-measure">
       ${drawn(
@@ -140,7 +149,7 @@ export function measureControls(room) {
             .checked=${shown.value.sort !== 'place'}
             @change=${taking(({ checked }) => choices.sort(checked))} />Sort</label>`,
       )}
-      ${drawn(progress)} ${headsBar(room)}
+      ${headsBar(room)}
     </div>
     <p class="note measure-legend" id="explore-measure-legend" data-by=${drawn(() => by.value)}>${drawn(() => legend(room))}</p>`;
 }
