@@ -65,6 +65,31 @@ roomTest('a click asks why, and shows what adds up to the logit', '', async (pag
   await page.waitForSelector('#explore-pins .pin-card');
 });
 
+roomTest(
+  'of many parts some are scrolled to, and the sum stays below them',
+  '?mode=why',
+  async (page) => {
+    await summed(page, 'itself\\.$');
+    for (const layer of [0, 1]) {
+      await page.$$eval(
+        '#explore-sum [aria-expanded]',
+        (all, i) => /** @type {HTMLElement} */ (all[i]).click(),
+        layer,
+      );
+    }
+    const { length } = await rows(page);
+    assert.ok(length > 21);
+    await summed(page, `There are ${length - 1} rows: scroll to see all`);
+    const isSumLast = await page.$eval('.sum-scroll', (box) => {
+      box.scrollIntoView({ block: 'center' });
+      const { left, bottom, width } = box.getBoundingClientRect();
+      const last = document.elementFromPoint(left + width / 2, bottom - 1);
+      return last?.closest('tfoot') !== null && box.scrollHeight > box.clientHeight;
+    });
+    assert.ok(isSumLast);
+  },
+);
+
 roomTest('bars stand end to end, from 0 to the logit', '?mode=why', async (page) => {
   await summed(page, 'itself');
   const bars = await page.$$eval('#explore-sum .sum-bar', (all) =>

@@ -18,6 +18,9 @@ import { summingBar } from './summing.js';
 /** Parts that are shown one by one when the largest are first. */
 const MOST = 24;
 
+/** More rows than that are scrolled. */
+const IN_SIGHT = 20;
+
 /** How far a sum of float32 numbers may be from the logit and count as the same. */
 const CLOSE = 1e-4;
 
@@ -117,7 +120,7 @@ export function sumView(room) {
     const place = placeIn(rangeOf(rows));
     const { total } = answer;
     const whole = { kind: /** @type {const} */ ('rest'), value: total, start: 0, end: total };
-    return html`<div class="sum-scroll">
+    return html`<div class=${rows.length > IN_SIGHT ? 'sum-scroll is-long' : 'sum-scroll'}>
       <table class="sum" style="--zero: ${place(0)}%; --total: ${place(total)}%" @keydown=${followArrows}
         @pointerleave=${leave} @focusout=${leave}>
         <caption class="visually-hidden">The parts of the ${scoreName(room, answer)}, in logits</caption>
@@ -144,13 +147,16 @@ export function sumView(room) {
     if (part && of === answer) {
       return html`${wordsOf(part)}: <b>${exact(part.value)}</b>, and ${formatNumber(part.end)} up to here.`;
     }
-    const sum = sumOf(partsOf(answer).map(({ value }) => value));
+    const parts = partsOf(answer);
+    const sum = sumOf(parts.map(({ value }) => value));
+    const { length } = rowsOf(parts);
+    const more = length > IN_SIGHT ? ` There are ${length} rows: scroll to see all.` : '';
     const { total } = answer;
     const isClosed = Math.abs(sum - total) <= CLOSE * Math.max(1, Math.abs(total));
     const name = scoreName(room, answer);
     return isClosed
-      ? html`It adds up to <b>${formatNumber(total)}</b>, the ${name} itself.`
-      : html`It adds up to ${formatNumber(sum)}; the ${name} is ${formatNumber(total)}.`;
+      ? html`It adds up to <b>${formatNumber(total)}</b>, the ${name} itself.${more}`
+      : html`It adds up to ${formatNumber(sum)}; the ${name} is ${formatNumber(total)}.${more}`;
   };
 
   const title = () =>
