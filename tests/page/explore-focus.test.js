@@ -61,6 +61,22 @@ for (const id of ['explore-open', 'explore-export', 'explore-help']) {
   });
 }
 
+roomTest(
+  'a menu closes where the focus leaves it, and none lies over another',
+  '',
+  async (page) => {
+    const open = () => page.$$eval('details.menu[open]', (menus) => menus.map(({ id }) => id));
+    await press(page, '#explore-more summary');
+    assert.deepEqual(await open(), ['explore-more']);
+    await page.focus('#explore-map');
+    assert.deepEqual(await open(), ['explore-more'], 'within it');
+    await press(page, '#explore-files summary');
+    assert.deepEqual(await open(), ['explore-files']);
+    await page.focus('#explore-model');
+    assert.deepEqual(await open(), []);
+  },
+);
+
 roomTest('what was taken back can be written again', '?added=3_4', async (page) => {
   await reread(page, () => press(page, '#explore-take-back'));
   await hasFocus(page, '#explore-continue [type=submit]');

@@ -2,13 +2,13 @@
 
 import { html } from './template.js';
 
-/** @param {Event} event a click elsewhere closes it */
+/** A click elsewhere closes it, and the focus elsewhere: menus lay over each other. @param {Event} event */
 function close({ target }) {
   for (const menu of document.querySelectorAll('details.menu[open]')) {
     if (!(target instanceof Node) || !menu.contains(target)) menu.removeAttribute('open');
   }
 }
-globalThis.document?.addEventListener('pointerdown', close);
+for (const type of ['pointerdown', 'focusin']) globalThis.document?.addEventListener(type, close);
 
 /** Escape closes it. @param {KeyboardEvent} event */
 function key(event) {
