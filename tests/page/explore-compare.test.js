@@ -44,7 +44,7 @@ roomTest('a head is compared with itself before others were muted', '?mute=L0H2'
   await page.click('#explore-before');
   await addressHas(page, 'with=before');
   await page.waitForFunction(() => document.querySelectorAll('.zoom-map').length === 3);
-  const titles = await page.$$eval('.zoom-map h3', (all) => all.map((one) => one.textContent));
+  const titles = await page.$$eval('.map-title', (all) => all.map((one) => one.textContent));
   assert.deepEqual(titles, [
     `Head ${FIRST}, after muting`,
     `Head ${FIRST}, before muting`,

@@ -4,7 +4,7 @@ import { engine } from '../browsers/engines.js';
 import { TOURS } from '../../web/page/explore/tours.js';
 import { ROOM, TIP, address, addressHas, roomTest, says, scored } from './explore-room.js';
 import { first, firstPin, names, rowOf, run, written } from './explore-run.js';
-import { schemes, textOf, useScheme, violations } from './harness.js';
+import { schemes, textOf, useScheme, violations, widths } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -93,12 +93,27 @@ roomTest('the map stays where it is when its head is kept, or muted', '', async 
   await stays('kept');
   await page.click('#explore-compare');
   await page.click('#explore-mute');
-  await says(page, '.zoom-map h3', /, muted$/);
+  await says(page, '.map-title', /, muted$/);
   await stays('muted');
   // The buttons stand beside the title, not on it.
-  const [title] = await boxes(page, '.zoom-map h3 span');
+  const [title] = await boxes(page, '.map-title span');
   const [button] = await boxes(page, '#explore-mute');
   assert.ok(title.right <= button.left, `${title.right}, ${button.left}`);
+});
+
+roomTest('the name of the head stands before what is done to it', '', async (page) => {
+  const isFirst = await page.evaluate(() => {
+    const [title, tools] = ['.map-title', '.head-tools'].map((one) => document.querySelector(one));
+    return title && tools && title.compareDocumentPosition(tools) === 4;
+  });
+  assert.ok(isFirst);
+  for (const width of widths) {
+    await page.setViewport({ width, height: 900 });
+    const [title] = await boxes(page, '.map-title');
+    const [button] = await boxes(page, '#explore-mute');
+    const isBefore = title.right <= button.left || title.bottom <= button.top;
+    assert.ok(isBefore, `${width}: ${JSON.stringify([title, button])}`);
+  }
 });
 
 roomTest('the lines from token to token show the whole sample', '', async (page) => {
@@ -122,7 +137,7 @@ roomTest('a tour shows how heads work together, step by step', '', async (page) 
   for (const [i, { set }] of steps.entries()) {
     await addressHas(page, `tour=induction.${i + 1}`);
     await says(page, card, new RegExp(`${i + 1} of ${steps.length}`));
-    await says(page, '.zoom-map h3', new RegExp(`^Head L${set.layer}H${set.head}(, muted)?$`));
+    await says(page, '.map-title', new RegExp(`^Head L${set.layer}H${set.head}(, muted)?$`));
     if (i + 1 < steps.length) await page.click('#explore-tour-next');
   }
   await says(page, card, /% becomes .*%/);
@@ -138,7 +153,7 @@ roomTest('a tour shows how heads work together, step by step', '', async (page) 
   await page.evaluate(() => (location.hash = '#explore?tour=induction.1'));
   await says(page, card, /1 of 3/);
   const { layer, head } = steps[0].set;
-  await says(page, '.zoom-map h3', new RegExp(`^Head L${layer}H${head}$`));
+  await says(page, '.map-title', new RegExp(`^Head L${layer}H${head}$`));
   if (engine.hasCdp) assert.deepEqual(await violations(page), []);
 
   // The first button ends it; what it showed stays, and it is not offered again.
@@ -172,7 +187,7 @@ for (const scheme of schemes) {
 
 roomTest('the sample’s head, text and pin are what the address means', '', async (page) => {
   assert.match(await address(page), /^#explore$/);
-  assert.equal(await textOf(page, '.zoom-map h3'), `Head L${first.layer}H${first.head}`);
+  assert.equal(await textOf(page, '.map-title'), `Head L${first.layer}H${first.head}`);
   assert.equal((await page.$$('#explore-text [aria-selected=true]')).length, 1);
   assert.equal((await page.$$(`${ROOM} h1`)).length, 1);
   assert.equal(run.source.n, names.length);

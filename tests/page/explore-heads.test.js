@@ -32,18 +32,18 @@ import { contentWidth, textOf } from './harness.js';
 roomTest('heads are chosen by click and keys, and sorted by a score', '', async (page) => {
   const { layers, heads } = run.source;
   await page.click(`#explore-grid button:nth-child(${heads + 2})`);
-  await says(page, '.zoom-map h3', /^Head L1H1$/);
+  await says(page, '.map-title', /^Head L1H1$/);
   assert.deepEqual(await card(page), cardOf(rowOf(firstPin, { layer: 1, head: 1 }), MOST));
   await page.keyboard.press(']');
-  await says(page, '.zoom-map h3', /^Head L1H2$/);
+  await says(page, '.map-title', /^Head L1H2$/);
   await page.keyboard.press('{');
-  await says(page, '.zoom-map h3', /^Head L0H2$/);
+  await says(page, '.map-title', /^Head L0H2$/);
   await page.keyboard.press('ArrowDown');
-  await says(page, '.zoom-map h3', /^Head L1H2$/);
+  await says(page, '.map-title', /^Head L1H2$/);
   await page.keyboard.down('Control');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.up('Control');
-  assert.equal(await textOf(page, '.zoom-map h3'), 'Head L1H2', 'the browser has its own keys');
+  assert.equal(await textOf(page, '.map-title'), 'Head L1H2', 'the browser has its own keys');
   for (const sort of ['entropy', 'first', 'previous', 'induction', 'distance']) {
     await page.select('#explore-by', sort);
     if (sort === 'entropy') await page.click('#explore-sort');
@@ -75,7 +75,7 @@ roomTest(
   'two heads stand side by side with their difference',
   '?head=L0H1&with=L1H0&scale=unit',
   async (page) => {
-    const titles = () => page.$$eval('.zoom-map h3', (found) => found.map((h3) => h3.textContent));
+    const titles = () => page.$$eval('.map-title', (found) => found.map((h3) => h3.textContent));
     assert.deepEqual(await titles(), ['Head L0H1', 'Head L1H0', 'Difference, L0H1 − L1H0']);
     // A cell by the keyboard: its weight in all three.
     await page.focus(FIELD);
@@ -169,7 +169,7 @@ roomTest('muting a head changes what the model says next, as much as in Node', '
   // Its words say what it does next: pressed as well, it would say the opposite.
   assert.equal(await textOf(page, '#explore-mute:not([aria-pressed])'), 'Unmute');
   assert.equal((await page.$$('#explore-grid .muted')).length, 1);
-  assert.match(await textOf(page, '.zoom-map h3'), /muted$/);
+  assert.match(await textOf(page, '.map-title'), /muted$/);
   await reread(page, () => page.click('#explore-mute'));
   assert.doesNotMatch(await address(page), /mute/);
 });
@@ -263,7 +263,7 @@ roomTest('scale, first token and several heads together are named and drawn', ''
     ['rollout', `Rollout up to layer ${layer}`, /Abnar & Zuidema 2020/],
   ]) {
     await page.select('#explore-map', String(map));
-    await says(page, '.zoom-map h3', new RegExp(`^${title}$`));
+    await says(page, '.map-title', new RegExp(`^${title}$`));
     await says(page, '#explore-map-note', /** @type {RegExp} */ (note));
   }
   await addressHas(page, 'of=rollout');
@@ -370,7 +370,7 @@ roomTest(
       const mean = shares.reduce((a, b) => a + b) / shares.length;
       assert.ok(mean > 0.9, `${seen}: ${mean}`);
       await page.click(`${list}:nth-child(${i + 1}) button`);
-      await says(page, '.zoom-map h3', new RegExp(`^${longName({ layer, head })}$`));
+      await says(page, '.map-title', new RegExp(`^${longName({ layer, head })}$`));
       await page.waitForSelector(`${list}:nth-child(${i + 1}) [aria-pressed=true]`);
     }
     await page.select('#explore-model', 'induction');

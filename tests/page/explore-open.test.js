@@ -187,7 +187,7 @@ filesTest('weights from a file are drawn, with the tokens that came along', '', 
     LABELS.map((label) => label.trim()),
   );
   await page.click('#explore-grid button:nth-child(6)');
-  await says(page, '.zoom-map h3', /Head L1H2/);
+  await says(page, '.map-title', /Head L1H2/);
   const head = weights.data.subarray(5 * N * N);
   const right = Array.from({ length: N }, (_, query) =>
     Array.from({ length: N }, (__, key) => {
@@ -232,7 +232,7 @@ filesTest(
     assert.equal(await isSeen(page, '#explore-heads'), false);
     await chooseFiles(page, 'attn.npy');
     await scored(page);
-    await says(page, '.zoom-map h3', /Head L1H1/);
+    await says(page, '.map-title', /Head L1H1/);
     assert.equal(await page.evaluate(() => location.hash), hash);
   },
 );

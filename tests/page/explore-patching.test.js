@@ -80,7 +80,7 @@ roomTest('a click on a head shows its map in both texts', WHY, async (page) => {
     '#explore-pair-maps figure:nth-of-type(2) figcaption',
     /^Head L0H0, the other text$/,
   );
-  await says(page, '.zoom-map h3', /Head L0H0/);
+  await says(page, '.map-title', /Head L0H0/);
   // Exact numbers for the keyboard.
   await page.focus('.shares td:nth-child(2) button');
   await page.keyboard.press('ArrowRight');

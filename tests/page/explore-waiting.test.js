@@ -113,7 +113,7 @@ roomTest('a map that takes long has a bar, and Cancel leads back', '?head=L2H1',
   await page.waitForFunction(() => !location.hash.includes('rollout'));
   await letGo(page);
   await page.waitForSelector('#explore-drawing[hidden]');
-  await says(page, '.zoom-map h3', /Head L2H1/);
+  await says(page, '.map-title', /Head L2H1/);
   assert.equal(await textOf(page, '#explore-message'), '');
 });
 

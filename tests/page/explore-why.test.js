@@ -322,7 +322,7 @@ roomTest('the map is weighed by value norms on wish', '?mode=why', async (page) 
   await summed(page, 'itself');
   await page.click('#explore-norms');
   await addressHas(page, 'of=norms');
-  await says(page, '.zoom-map h3', new RegExp(`Head L${first.layer}H${first.head} by value norms`));
+  await says(page, '.map-title', new RegExp(`Head L${first.layer}H${first.head} by value norms`));
   await page.click('#explore-maps-back');
   const { layer, head } = first;
   const norms = Array.from(run.source.norms?.(layer, head, firstPin, firstPin + 1) ?? []);
@@ -336,7 +336,7 @@ roomTest('the map is weighed by value norms on wish', '?mode=why', async (page) 
   );
   // It stays so with another head.
   await page.keyboard.press(']');
-  await says(page, '.zoom-map h3', /by value norms/);
+  await says(page, '.map-title', /by value norms/);
 });
 
 for (const [by, options] of /** @type {const} */ ([

@@ -39,7 +39,7 @@ roomTest('the first view has a text, every head and what they cost', '', async (
       `^${n} tokens, ${layers} × ${heads} heads: read in [\\d.]+ m?s; all maps from [\\d.]+ [KM]iB`,
     ),
   );
-  assert.equal(await textOf(page, '.zoom-map h3'), longName(first));
+  assert.equal(await textOf(page, '.map-title'), longName(first));
   assert.deepEqual(await card(page), cardOf(rowOf(firstPin), MOST));
   assert.match(await textOf(page, '#explore-how'), /not by itself an explanation/);
 });
@@ -218,7 +218,7 @@ roomTest(
   async (page) => {
     const { layers, heads } = run.source;
     assert.match(
-      await textOf(page, '.zoom-map h3'),
+      await textOf(page, '.map-title'),
       new RegExp(`^Head L${layers - 1}H${heads - 1}$`),
     );
     assert.equal((await page.$$('.zoom-map')).length, 1);
@@ -230,14 +230,14 @@ roomTest('coming back to the room shows it as it was', '?head=L1H0', async (page
   await page.waitForSelector(`${ROOM}[hidden]`);
   await page.click('#rooms a[href^="#explore"]');
   await page.waitForSelector(`${ROOM}:not([hidden])`);
-  await says(page, '.zoom-map h3', /^Head L1H0$/);
+  await says(page, '.map-title', /^Head L1H0$/);
   assert.match(await address(page), /head=L1H0/);
   // Links of other rooms lead to it as it was, as the navigation does.
   await page.click('#rooms a[href^="#compare"]');
   await page.waitForSelector(`${ROOM}[hidden]`);
   await page.click('#compare-room a[data-room="explore"]');
   await page.waitForSelector(`${ROOM}:not([hidden])`);
-  await says(page, '.zoom-map h3', /^Head L1H0$/);
+  await says(page, '.map-title', /^Head L1H0$/);
   assert.match(await address(page), /head=L1H0/);
 });
 

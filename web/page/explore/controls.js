@@ -7,7 +7,7 @@
 import { menu } from '../shared/menu.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { headAt, headOf, isOfHead, isSameHead, shortName } from './address.js';
-import { mapNameOf, MAPS, noteOf, SCALES } from './titles.js';
+import { mapNameOf, MAPS, SCALES } from './titles.js';
 
 /** The menu's word for the map before heads were muted. */
 const BEFORE = 'before';
@@ -70,5 +70,4 @@ export const controls = (room) => html`<div class="head-tools">
         }</span>`;
     })}
     ${menu('explore-more', 'More', choicesOfMap(room))}
-  </div>
-  <p class="note" id="explore-map-note">${drawn(() => noteOf(room.shown.value))}</p>`;
+  </div>`;

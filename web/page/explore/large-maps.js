@@ -1,5 +1,5 @@
 /**
- * The large maps, what moves them, and their legend.
+ * The large maps, what is done to their head, what moves them, and their legend.
  *
  * @import { Explorer } from './explorer.js'
  */
@@ -7,9 +7,11 @@
 import { byId } from '../shared/dom.js';
 import { derived, effect, untracked } from '../shared/signals.js';
 import { drawn, html } from '../shared/template.js';
+import { controls } from './controls.js';
 import { createLegend } from './legend.js';
 import { Maps } from './maps.js';
 import { colouredPins } from './pin-colours.js';
+import { noteOf } from './titles.js';
 import { bar } from './waiting.js';
 
 const CLOSER = 0.5;
@@ -43,7 +45,9 @@ export function largeMaps(room) {
   const element = document.createElement('div');
   element.id = 'explore-maps';
   element.className = 'explore-maps';
-  const maps = new Maps(element, room.session, room.focus, {
+  const heading = document.createElement('div');
+  heading.className = 'map-heading';
+  const maps = new Maps(element, heading, room.session, room.focus, {
     pin: choices.pin,
     fail: room.fail,
     slow: (isSlow) => (isDrawing.value = isSlow),
@@ -96,6 +100,8 @@ export function largeMaps(room) {
     const now = pins.value;
     untracked(() => (maps.pins = colouredPins(now)));
   });
-  return html`${element} ${wait}
+  return html`<div class="map-head">${heading} ${controls(room)}</div>
+    <p class="note" id="explore-map-note">${drawn(() => noteOf(shown.value))}</p>
+    ${element} ${wait}
     <div class="explore-under-map">${key} ${zoomBar(room, maps)}</div>`;
 }

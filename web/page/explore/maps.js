@@ -95,6 +95,7 @@ export function mapsOf(state) {
 
 export class Maps {
   #room;
+  #heading;
   #session;
   #focus;
   #on;
@@ -108,12 +109,14 @@ export class Maps {
 
   /**
    * @param {HTMLElement} room
+   * @param {HTMLElement} heading where the name of a single map stands
    * @param {Session} session
    * @param {Focus} focus
    * @param {MapEvents} on
    */
-  constructor(room, session, focus, on) {
+  constructor(room, heading, session, focus, on) {
     this.#room = room;
+    this.#heading = heading;
     this.#session = session;
     this.#focus = focus;
     this.#on = on;
@@ -246,13 +249,17 @@ export class Maps {
     while (this.#maps.length < count) this.#maps.push(this.#make());
     // Maps that are not shown are kept for another time.
     this.#room.replaceChildren(...this.#maps.slice(0, count).map(({ room }) => room));
+    // A single map's name stands before the tools, which belong to it.
+    const [{ room, title }] = this.#maps;
+    if (count === 1) this.#heading.append(title);
+    else room.prepend(title);
     this.view = view;
     this.pins = this.#pins;
   }
 
   /** @returns {Shown} */
   #make() {
-    const title = el('h3', {});
+    const title = el('h3', { class: 'map-title' });
     const map = new AttentionMap();
     map.zoomable = true;
     map.addEventListener('point', ({ detail }) => {

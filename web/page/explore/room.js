@@ -13,7 +13,6 @@ import { plural } from '../shared/format.js';
 import { computed, effect } from '../shared/signals.js';
 import { drawn, html, render } from '../shared/template.js';
 import { continuation } from './continue.js';
-import { controls } from './controls.js';
 import { copyLink } from './copy-link.js';
 import { Explorer } from './explorer.js';
 import { exportDialog } from './export/panel.js';
@@ -175,7 +174,7 @@ function mapsView(room, parts) {
 function headsSection(room) {
   const { shown, isBusy, isWhy } = room;
   const parts = {
-    map: kept('explore-center', html`${controls(room)} ${largeMaps(room)}`),
+    map: kept('explore-center', largeMaps(room)),
     all: kept('explore-all-heads', allHeads(room)),
     measures: kept('explore-measures', measureControls(room)),
     telling: kept('explore-worth', tellingHeads(room)),
