@@ -116,6 +116,14 @@ roomTest('the name of the head stands before what is done to it', '', async (pag
   }
 });
 
+roomTest('the panel of More stays within the column of its map', '', async (page) => {
+  await page.setViewport({ width: 1440, height: 900 });
+  await page.click('#explore-more > summary');
+  const [panel] = await boxes(page, '#explore-more .menu-panel');
+  const [column] = await boxes(page, '.explore-center');
+  assert.ok(panel.left >= column.left && panel.right <= column.right + 1);
+});
+
 roomTest('the lines from token to token show the whole sample', '', async (page) => {
   const [room] = await boxes(page, '#explore-lines .lines');
   for (const side of ['from', 'to']) {
