@@ -53,9 +53,14 @@ test('a plot’s headline names the largest difference, and what is left of it a
   assert.equal(headline(timed, 'tokens'), `${words} the wrapper is 1.04 times as fast.`);
 });
 
-test('ratios near 1 have two decimals', () => {
+test('ratios near 1 have two decimals in a sentence, and one below the axis, where labels would touch', () => {
+  const near = timing([1.04, 1.05], [1, 1.01]);
+  assert.equal(
+    headline([{ at: 2, timing: near }], 'heads'),
+    'Fused is 1.04 times as fast at 2 heads.',
+  );
+  assert.equal(shortly(near), '1.0×');
   assert.equal(shortly(timing([2.31, 2.4], [1, 1.1])), '2.3×');
-  assert.equal(shortly(timing([1.03, 1.04], [1, 1.01])), '1.03×');
 });
 
 test('the crossover of memory lies where the maps, growing as n², pass what grows as n', () => {

@@ -25,8 +25,8 @@ export const pointsOf = (timed, way) =>
 /** 1.05, but 2.1. @param {number} ratio */
 const digits = (ratio) => ratio.toFixed(Math.abs(ratio - 1) < 0.1 ? 2 : 1);
 
-/** What stands below a point. @param {Timing} timing */
-export const shortly = (timing) => (isTooClose(timing) ? '≈' : `${digits(ratioOf(timing))}×`);
+/** What stands below a point: short, as those of one axis stand side by side. @param {Timing} timing */
+export const shortly = (timing) => (isTooClose(timing) ? '≈' : `${ratioOf(timing).toFixed(1)}×`);
 
 /** Which is faster, and how much. @param {Timing} timing */
 function fasterOf(timing) {
