@@ -70,13 +70,18 @@ if (engine.hasCdp)
     });
 
 pageTest(
-  'agreement comes first, and the notebooks’ tables are named as other draws',
+  'agreement comes first, and the example’s tables are named as other draws',
   '',
   async (page) => {
     const order = await page.$$eval('#compare-room h2', (titles) => titles.map(({ id }) => id));
     assert.deepEqual(order, ['verdict', 'why-title', 'time-title', 'outputs-title']);
-    assert.equal(await textOf(page, '#outputs-title'), 'The notebooks’ own two tables');
+    assert.equal(await textOf(page, '#outputs-title'), 'The example’s own two tables');
     assert.match(await textOf(page, '#outputs-note'), /draws weights of its own from seed 123/);
+    assert.match(await textOf(page, '#printed-note'), /documents that the lessons follow print/);
+    const isPrinted = () => page.$eval('#printed-note', (note) => note.checkVisibility());
+    assert.ok(await isPrinted());
+    await rerun(page, () => page.click('#causal'));
+    assert.equal(await isPrinted(), false, 'other numbers than theirs');
   },
 );
 

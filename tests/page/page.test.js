@@ -76,7 +76,7 @@ pageTest('the first picture waits for nothing that it does not show', '', async 
   assert.deepEqual(
     files.filter((file) => file.includes('r50k')),
     [],
-    'the tokenizer is not loaded for the notebook example',
+    'the tokenizer is not loaded for the six-word example',
   );
 });
 

@@ -102,7 +102,7 @@ const glossary = html`<dl class="glossary">
   </dd>
   <dt>S0 to S3, C1 and C2, G1 and G2, D1, M1, T1 to T3</dt>
   <dd>
-    S: multi-head attention with projections, from the notebooks’ six tokens (S0) to 4,096 (S3). C: attention alone. G: a
+    S: multi-head attention with projections, from the six words of Compare’s example (S0) to 4,096 tokens (S3). C: attention alone. G: a
     linear layer. D: decoding one more token. M: the maps of all heads. Sizes are those of GPT-2 small. T: one step of
     training a small model.
   </dd>

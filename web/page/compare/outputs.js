@@ -47,7 +47,7 @@ export function showSentence({ tokens, inputs, distinct, width, settings }) {
   say(
     'embedding-words',
     settings.source === 'example'
-      ? `The embeddings ${formatShape([n, width])} are the notebooks’ own; the weights are drawn from the seed.`
+      ? `The embeddings ${formatShape([n, width])} are the example’s own; the weights are drawn from the seed.`
       : `GPT-2’s tokens. Their embeddings ${formatShape([n, width])} are drawn by randn from the seed, a row for each distinct token, and the weights after them.`,
   );
   byId('untrained-note', HTMLElement).hidden = settings.source === 'example';
@@ -62,14 +62,14 @@ export async function showOutputs(summary, engine, pin) {
   const { tokens, heads, width, settings, notebook } = summary;
   const dOut = summary.wrapper.shape[1] / heads;
   const { seed, causal } = settings;
-  const printed = seed === DEFAULTS.seed && causal;
-  say('outputs-title', notebook ? 'The notebooks’ own two tables' : 'The outputs');
+  say('outputs-title', notebook ? 'The example’s own two tables' : 'The outputs');
   say(
     'outputs-note',
     notebook
-      ? `Here each module draws weights of its own from seed ${seed}, so the numbers differ.${printed ? ' The notebooks print these two tables.' : ''}`
+      ? `Here each module draws weights of its own from seed ${seed}, so the numbers differ.`
       : 'Both on the same weights.',
   );
+  byId('printed-note', HTMLElement).hidden = !notebook || seed !== DEFAULTS.seed || !causal;
   say('wrapper-how', `${plural(heads, 'module')}, each ${width} → ${dOut} features, concatenated.`);
   say(
     'fused-how',
