@@ -85,6 +85,19 @@ pageTest(
   },
 );
 
+pageTest('the foot names the module in this room alone', '', async (page) => {
+  const foot = '#engine-note';
+  const isNamed = () => page.$eval('#engine-simd', (name) => name.checkVisibility());
+  assert.match(
+    await textOf(page, foot),
+    /on this machine \(WebAssembly, (relaxed|simd128)\); your/,
+  );
+  assert.ok(await isNamed());
+  await page.click('#rooms [data-room=bench]');
+  await page.waitForSelector('#bench-room:not([hidden])');
+  assert.equal(await isNamed(), false);
+});
+
 pageTest('on a phone the map is above all heads, as for Tab', '', async (page) => {
   await page.setViewport({ width: Math.max(390, engine.leastWidth), height: 844 });
   const tops = await page.$$eval(':is(#map, #grid button, #scale)', (all) =>

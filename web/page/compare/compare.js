@@ -20,8 +20,8 @@ function showAgreement(summary) {
   const { words, note } = agreementOf(summary);
   byId('verdict', HTMLElement).textContent = words;
   byId('verdict-note', HTMLElement).textContent = note;
-  byId('engine-note', HTMLElement).textContent =
-    `Everything is computed on this machine (WebAssembly, ${summary.simd}); your texts and files stay here.`;
+  // Of this room alone: others may load another module.
+  byId('engine-simd', HTMLElement).textContent = ` (WebAssembly, ${summary.simd})`;
 }
 
 /** @param {Store} store */
