@@ -85,6 +85,42 @@ pageTest(
   },
 );
 
+pageTest(
+  'a seed that is none is said before a text that is too long, and marked',
+  '',
+  async (page) => {
+    await page.evaluate(() => {
+      const text = Array.from({ length: 1500 }, () => 'a').join(' ');
+      location.hash = `#compare?${new URLSearchParams({ source: 'own', text })}`;
+    });
+    const says = (/** @type {string} */ words) =>
+      page.waitForFunction(
+        (part) => document.getElementById('message')?.textContent?.includes(part),
+        {},
+        words,
+      );
+    const type = (/** @type {string} */ value) =>
+      page.$eval(
+        '#seed',
+        (field, typed) => {
+          /** @type {HTMLInputElement} */ (field).value = typed;
+          field.dispatchEvent(new Event('input', { bubbles: true }));
+        },
+        value,
+      );
+    const isMarked = () => page.$eval('#seed', (field) => field.getAttribute('aria-invalid'));
+    await says('1,500 tokens');
+    for (const wrong of ['-1', '1.5', '', '4294967296']) {
+      await type(wrong);
+      await says('The seed has to be a whole number');
+      assert.equal(await isMarked(), 'true', wrong);
+      await type('4');
+      await says('1,500 tokens');
+      assert.equal(await isMarked(), 'false');
+    }
+  },
+);
+
 pageTest('the foot names the module in this room alone', '', async (page) => {
   const foot = '#engine-note';
   const isNamed = () => page.$eval('#engine-simd', (name) => name.checkVisibility());

@@ -7,12 +7,12 @@ import {
   DEFAULTS,
   formatHash,
   headChoices,
-  MAX_SEED,
   parseHash,
   ROOMS,
   settingsOf,
   WIDTHS,
 } from '../../web/page/state.js';
+import { MAX_SEED } from '../../web/page/shared/seeds.js';
 import { checkProperty } from './check.js';
 
 /** @import { ExploreState } from '../../web/page/explore/address.js' */

@@ -30,13 +30,13 @@ import { EXPLORE_DEFAULTS, formatExplore, parseExplore } from './explore/address
 import { addEntry } from './places.js';
 import { keptText } from './shared/kept-texts.js';
 import { isLinkable, keyOf } from './shared/linkable.js';
+import { isSeed, MAX_SEED } from './shared/seeds.js';
 import { formatTrain, parseTrain, TRAIN_DEFAULTS } from './train/settings.js';
 
 /** @type {readonly Room[]} */
 export const ROOMS = ['compare', 'explore', 'train', 'lessons', 'bench'];
 export const WIDTHS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 768];
 const MAX_HEADS = 16;
-export const MAX_SEED = 2 ** 32 - 1;
 
 /** @type {Readonly<State>} */
 export const DEFAULTS = Object.freeze({
@@ -193,8 +193,7 @@ export function formatHash(state) {
   if (state.scale !== DEFAULTS.scale) params.set('scale', state.scale);
   if (!state.causal) params.set('causal', '0');
   const { seed } = state;
-  const isSeed = Number.isInteger(seed) && seed >= 0 && seed <= MAX_SEED;
-  if (isSeed && seed !== DEFAULTS.seed) params.set('seed', String(seed));
+  if (isSeed(seed) && seed !== DEFAULTS.seed) params.set('seed', String(seed));
   if (state.head !== DEFAULTS.head) params.set('head', `H${state.head}`);
   if (state.row !== DEFAULTS.row) params.set('row', String(state.row + 1));
   return withQuery('compare', params);

@@ -9,6 +9,7 @@
 import { byId, el } from '../shared/dom.js';
 import { keepText, LOST } from '../shared/kept-texts.js';
 import { isLinkable } from '../shared/linkable.js';
+import { isSeed } from '../shared/seeds.js';
 import { headChoices, nearestHeads, WIDTHS } from '../state.js';
 import { LONG_TEXT, LONGEST_TEXT } from './samples.js';
 
@@ -142,6 +143,7 @@ class Controls {
     if (document.activeElement !== seed && Number.isInteger(state.seed)) {
       seed.value = String(state.seed);
     }
+    seed.setAttribute('aria-invalid', String(!isSeed(state.seed)));
     this.#causal.checked = state.causal;
     const scale = this.#scale;
     scale.value = state.scale;

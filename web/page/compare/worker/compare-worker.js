@@ -9,6 +9,7 @@ import { load, tensor } from '../../../headwise/index.js';
 import { serve } from '../../../headwise/worker/serve.js';
 import { breathe } from '../../shared/breathe.js';
 import { PageError } from '../../shared/errors.js';
+import { isSeed } from '../../shared/seeds.js';
 import { D_OUT, EMBEDDINGS, WORDS } from './example.js';
 import { runExperiment } from './experiment.js';
 import { mapOf, mapOfDifference, rowsOfDifference } from './maps.js';
@@ -29,6 +30,12 @@ function engine() {
   return loading;
 }
 
+/** @param {number} seed */
+function checkSeed(seed) {
+  if (isSeed(seed)) return;
+  throw new PageError('ERR_VALUE', 'The seed has to be a whole number from 0 to 4,294,967,295.');
+}
+
 /**
  * @param {number} number of the run
  * @param {Settings} settings
@@ -42,6 +49,8 @@ async function run(number, settings, onProgress, signal) {
     onProgress(fraction, label);
     return breathe(signal);
   };
+  // Before the text, which may be wrong too.
+  checkSeed(settings.seed);
   await step(0, 'Loading the engine');
   const hw = await engine();
   await step(0, 'Splitting the text into tokens');

@@ -67,12 +67,6 @@ function embed(hw, tokens, width) {
   return { x: tensor(data, [tokens.length, width]), distinct: rowOf.size };
 }
 
-/** @param {number} seed */
-function checkSeed(seed) {
-  if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return;
-  throw new PageError('ERR_VALUE', 'The seed has to be a whole number from 0 to 4,294,967,295.');
-}
-
 /**
  * @param {Engine} hw
  * @param {Settings} settings
@@ -181,7 +175,6 @@ const workOf = ({ options }) => ({
  * @returns {Promise<Experiment>}
  */
 export async function runExperiment(hw, settings, tokens, step, run) {
-  checkSeed(settings.seed);
   /** @type {{ dispose(): void }[]} */
   const owned = [];
   /** @type {Own} */
