@@ -134,6 +134,28 @@ pageTest('the foot names the module in this room alone', '', async (page) => {
   assert.equal(await isNamed(), false);
 });
 
+pageTest(
+  'beside many heads the map is as large as their side, and the row as wide',
+  '#compare?source=own&heads=16',
+  async (page) => {
+    await page.setViewport({ width: 1440, height: 900 });
+    const boxOf = (/** @type {string} */ selector) =>
+      page.$eval(selector, (element) => {
+        const { left, right, bottom } = element.getBoundingClientRect();
+        return { left, right, bottom };
+      });
+    const [map, side, row] = [
+      await boxOf('#map'),
+      await boxOf('.agreement-side'),
+      await boxOf('#row'),
+    ];
+    assert.ok(Math.abs(row.left - side.left) < 2 && Math.abs(row.right - side.right) < 2);
+    assert.ok(side.bottom - map.bottom < 80, `${map.bottom} of ${side.bottom}`);
+    const grid = await page.$eval('#grid', (all) => all.scrollWidth - all.clientWidth);
+    assert.equal(grid, 0, 'all heads are in sight');
+  },
+);
+
 pageTest('on a phone the map is above all heads, as for Tab', '', async (page) => {
   await page.setViewport({ width: Math.max(390, engine.leastWidth), height: 844 });
   const tops = await page.$$eval(':is(#map, #grid button, #scale)', (all) =>
