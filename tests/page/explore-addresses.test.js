@@ -117,5 +117,5 @@ roomTest('the tour’s last step tells of no loss', '?tour=induction.3', async (
   await page.waitForFunction(() => !document.querySelector('#explore-surveying'));
   assert.equal(await textOf(page, '#explore-loss'), '');
   await page.click('#explore-tour-end');
-  await says(page, '#explore-loss', /^Loss of the text/);
+  await says(page, '#explore-loss', /^Loss: /);
 });

@@ -151,9 +151,11 @@ roomTest('tokens that begin alike can be told apart', '?mute=L0H0', async (page)
 roomTest('the text is tinted by how badly it was predicted', '', async (page) => {
   const losses = run.ids.slice(1).map((id, at) => -logProbabilities(run.ids.slice(0, at + 1))[id]);
   const mean = losses.reduce((a, b) => a + b) / losses.length;
-  await says(page, '#explore-loss', /Loss of the text/);
-  const [, said] = /([\d.]+) nats per token/.exec(await textOf(page, '#explore-loss')) ?? [];
+  await says(page, '#explore-loss', /^Loss: /);
+  const [, said, among] =
+    /([\d.]+) nats, like a guess among ([\d.]+)\./.exec(await textOf(page, '#explore-loss')) ?? [];
   assert.ok(Math.abs(Number(said) - mean) < 0.006, `${said}, ${mean}`);
+  assert.ok(Math.abs(Number(among) / Math.exp(mean) - 1) < 0.05, `${among}, ${mean}`);
   await page.select('#explore-tint', 'loss');
   await page.waitForSelector('#explore-text [data-at="1"][title^=loss]');
   const tokens = await page.$$eval('#explore-text [data-at]', (found) =>

@@ -6,7 +6,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { formatList } from '../shared/format.js';
+import { formatCount, formatList } from '../shared/format.js';
 import { signWords, SPACE } from '../shared/tokenize.js';
 import { computed, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, nothing, select } from '../shared/template.js';
@@ -208,13 +208,24 @@ export function textView(room) {
     @click=${click} @keydown=${key} ${made(follow)}>${drawn(() => tokensOf(room, stop.value, wholes.value))}</div>`;
 }
 
+/** More than any vocabulary has. */
+const MOST_GUESSED = 1e6;
+
+/** What a loss is as much as. @param {number} loss */
+function guessWords(loss) {
+  const among = Math.exp(loss);
+  if (!(among < MOST_GUESSED)) return '';
+  const count = among < 9.95 ? among.toFixed(1) : formatCount(Math.round(among));
+  return `, like a guess among ${count}`;
+}
+
 /** The whole text's loss, in words. @param {Explorer} room */
 function lossWords({ losses, run, state }) {
   const { run: about, found } = losses.answer.value ?? {};
   // A tour tells of one prediction: how well the rest of its text is predicted would contradict it.
   if (state.value.tour || !found || about !== run.value || !about) return '';
   const before = about.muted.length > 0 ? `; ${found.before.toFixed(2)} with all heads` : '';
-  return `Loss of the text: ${found.mean.toFixed(2)} nats per token${before}.`;
+  return `Loss: ${found.mean.toFixed(2)} nats${guessWords(found.mean)}${before}.`;
 }
 
 /** What the text is tinted by. @param {Explorer} room */
@@ -270,4 +281,4 @@ export const tintNote = (room) =>
   html`<span id="explore-text-note">${drawn(() => tintWords(room))}</span>
     <span id="explore-unknown">${drawn(() => unknownWords(room))}</span>
     <span id="explore-sign">${drawn(() => signWords(room.run.value?.tokens ?? []))}</span>
-    <span id="explore-loss">${drawn(() => lossWords(room))}</span>`;
+    <span id="explore-loss" title="−ln of the probability that the model gave each next token, on average">${drawn(() => lossWords(room))}</span>`;
