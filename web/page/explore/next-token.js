@@ -11,16 +11,26 @@ import { drawn, html } from '../shared/template.js';
 import { signal } from '../shared/signals.js';
 import { shortName } from './address.js';
 import { bar, tokenName } from './bars.js';
+import { digitsFor } from './why/bars.js';
 
-/** @param {number} share */
-export const percent = (share) => (share < 0.0005 ? '< 0.1 %' : `${(100 * share).toFixed(1)} %`);
+/** @param {number} share @param {number} [digits] after the point */
+export function percent(share, digits = 1) {
+  const least = 10 ** -digits;
+  return 100 * share < least / 2
+    ? `< ${least.toFixed(digits)} %`
+    : `${(100 * share).toFixed(digits)} %`;
+}
 
-/** @param {number} before @param {number} after in points of a hundred */
-function changeOf(before, after) {
+/** Digits for a list of percents; where all are below 0.1, as many as tell them apart. @param {number} most the largest share */
+export const digitsOf = (most) => (most > 0 && most < 0.001 ? digitsFor(100 * most) : 1);
+
+/** @param {number} before @param {number} after @param {number} digits of the change in points of a hundred */
+function changeOf(before, after, digits) {
   const points = 100 * (after - before);
   if (Number.isNaN(points)) return 'NaN';
-  if (Math.abs(points) < 0.05) return '±0';
-  return `${points > 0 ? '+' : '−'}${Math.abs(points).toFixed(1)}`;
+  const words = Math.abs(points).toFixed(digits);
+  if (Number(words) === 0) return '±0';
+  return `${points > 0 ? '+' : '−'}${words}`;
 }
 
 /**
@@ -92,6 +102,7 @@ function list(room) {
   const { muted, tokens } = run;
   const hasMuted = muted.length > 0;
   const most = Math.max(...predictions.map(({ before, after }) => Math.max(before, after)));
+  const digits = digitsOf(most);
   const [heads, they] = muted.length === 1 ? ['head', 'it'] : ['heads', 'them'];
   const names = muted.map(shortName).join(', ');
   const choose = (/** @type {number | null} */ id, /** @type {boolean} */ isAgainst) =>
@@ -116,8 +127,8 @@ function list(room) {
             <td class="bar-cell">
               ${hasMuted ? bar(before, most, 'before') : ''}${bar(after, most, 'after')}
             </td>
-            <td>${percent(after)}</td>
-            ${hasMuted ? html`<td class="change">${changeOf(before, after)}</td>` : ''}
+            <td>${percent(after, digits)}</td>
+            ${hasMuted ? html`<td class="change">${changeOf(before, after, digits)}</td>` : ''}
           </tr>`;
         })}
       </tbody>
