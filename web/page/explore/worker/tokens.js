@@ -112,7 +112,8 @@ export function readTokenizer(json) {
     tokenizer = new Tokenizer(json, {});
     around = specialAround(tokenizer);
   } catch (error) {
-    throw new PageError('ERR_FORMAT', `tokenizer.json cannot be read: ${String(error)}`);
+    const why = /** @type {Error} */ (error).message.replace(/\.$/, '');
+    throw new PageError('ERR_FORMAT', `tokenizer.json cannot be read: ${why}`);
   }
   const special = tokenizer.get_added_tokens_decoder();
   const isPieces = json.model?.type === 'WordPiece';
