@@ -291,7 +291,7 @@ const failures = [
     'a config of another width',
     () => ({ ...good, config: { ...smallConfig, n_embd: 24 } }),
     'ERR_FORMAT',
-    ['wte.weight has shape [31, 12]', 'expected'],
+    ['unfit: wte.weight has shape [31, 12]', 'expected', 'expected [20, 24], and 26 more'],
   ],
   [
     'a config without a size',

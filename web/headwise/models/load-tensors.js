@@ -18,17 +18,19 @@ const types = { F32: matrixType.float32, F16: matrixType.float16, BF16: matrixTy
 /** Bytes of float32 that a piece would have. */
 const pieceBytes = 2 ** 22;
 
-/** How many tensors of a kind messages name. */
+/** How many tensors of a kind messages name, and of how many they say what does not fit. */
 const shown = 8;
+const shownUnfit = 2;
 
 /**
  * A file of another model can miss hundreds.
  * @param {string} what
  * @param {readonly string[]} names
+ * @param {number} [most]
  */
-function listed(what, names) {
-  const more = names.length > shown ? ` and ${names.length - shown} more` : '';
-  return names.length > 0 ? [`${what}: ${names.slice(0, shown).join(', ')}${more}`] : [];
+function listed(what, names, most = shown) {
+  const more = names.length > most ? `, and ${names.length - most} more` : '';
+  return names.length > 0 ? [`${what}: ${names.slice(0, most).join(', ')}${more}`] : [];
 }
 
 /**
@@ -58,7 +60,7 @@ function checkTensors(files, shapes, { prefix, canonical, isUnused }) {
     ...listed('missing', missing),
     ...listed('unexpected', unexpected),
     ...listed(`there ${files.length > 1 ? 'twice, or ' : ''}with and without ${prefix}`, repeated),
-    ...listed('unfit', unfit),
+    ...listed('unfit', unfit, shownUnfit),
   ];
   if (problems.length > 0) {
     const [{ name }] = files;
