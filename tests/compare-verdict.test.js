@@ -99,7 +99,7 @@ test('agreement is bit for bit, up to rounding, or none', () => {
   const words = (output, weights) => agreementOf({ difference: { output, weights }, compared });
   assert.deepEqual(words(0, 0), {
     words: 'Wrapper = fused, bit for bit',
-    note: 'All 42 weights and 24 outputs are the same numbers.',
+    note: 'All 42 weights and 24 outputs are equal.',
   });
   assert.equal(words(3e-8, 0).words, 'Wrapper = fused, up to the last bits');
   assert.equal(

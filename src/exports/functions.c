@@ -6,7 +6,7 @@ HW_EXPORT(hw_status, manual_seed, (uint32_t low, uint32_t high)) {
   return hw_manual_seed(hw_export_context(), (uint64_t)high << 32 | low);
 }
 
-HW_EXPORT(hw_status, get_rng_state, (uint64_t *state)) { return hw_get_rng_state(hw_export_context(), state); }
+HW_EXPORT(hw_status, get_rng_state, (uint64_t * state)) { return hw_get_rng_state(hw_export_context(), state); }
 
 HW_EXPORT(hw_status, set_rng_state, (const uint64_t *state)) { return hw_set_rng_state(hw_export_context(), state); }
 

@@ -13,7 +13,7 @@ pageTest(
     assert.equal(await textOf(page, '#verdict'), 'Wrapper = fused, bit for bit');
     assert.equal(
       await textOf(page, '#verdict-note'),
-      'All 42 weights and 24 outputs are the same numbers.',
+      'All 42 weights and 24 outputs are equal.',
     );
     const parts = [
       'h1',

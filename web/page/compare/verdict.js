@@ -21,7 +21,7 @@ export function agreementOf({ difference: { output, weights }, compared }) {
   if (output === 0 && weights === 0) {
     return {
       words: 'Wrapper = fused, bit for bit',
-      note: `All ${what} are the same numbers.`,
+      note: `All ${what} are equal.`,
     };
   }
   const note = `${what}: they differ by at most ${tiny(weights)} and ${tiny(output)}.`;
