@@ -22,7 +22,7 @@ async function bundled(entry) {
       {
         name: 'no-address',
         enforce: 'pre',
-        transform: (code) => code.replace(/(?<=[(,] ?)import\.meta\.url/g, 'undefined'),
+        transform: (code) => code.replace(/(?<=[(,]\s*)import\.meta\.url/g, 'undefined'),
       },
     ],
     build: {
