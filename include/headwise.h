@@ -75,7 +75,7 @@ size_t hw_context_scratch_bytes(const hw_context *context);
 hw_status hw_manual_seed(hw_context *context, uint64_t seed);
 
 /* A generator's state: on little-endian machines these words are the 5,056 bytes of torch.get_rng_state(). */
-enum { HW_RNG_STATE_WORDS = 632 };
+#define HW_RNG_STATE_WORDS 632
 
 /* torch.get_rng_state(): writes the generator's state [HW_RNG_STATE_WORDS]. The generator continues from there, to the bit, after
  * hw_set_rng_state, in torch too. HW_ERROR_VALUE: state is NULL. */
