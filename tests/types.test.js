@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { withUndefined } from '../web/build/optional-types.js';
 import { runNode } from './child.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -57,6 +58,18 @@ const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
 const blocks = [...readme.matchAll(/```js\n([^]*?)```/g)].map(([, code]) => code);
 
 test('declarations are written without a complaint', () => assert.equal(declared, ''));
+
+test('optional properties take undefined, within each other too, and Required takes it away', () => {
+  const written = withUndefined(
+    'export class A { a?: Required<B | Required<{ c?: () => void }>>; d: number }\n',
+  );
+  const [line, whole] = written.split('\n');
+  assert.equal(
+    line,
+    'export class A { a?: Whole<B | Whole<{ c?: (() => void) | undefined }>> | undefined; d: number }',
+  );
+  assert.match(whole, /^type Whole<T> = /);
+});
 
 test('every block of README compiles under strict', async () => {
   assert.ok(blocks.length >= 5);

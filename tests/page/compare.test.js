@@ -11,10 +11,7 @@ pageTest(
   async (page) => {
     await page.setViewport({ width: 1440, height: 900 });
     assert.equal(await textOf(page, '#verdict'), 'Wrapper = fused, bit for bit');
-    assert.equal(
-      await textOf(page, '#verdict-note'),
-      'All 42 weights and 24 outputs are equal.',
-    );
+    assert.equal(await textOf(page, '#verdict-note'), 'All 42 weights and 24 outputs are equal.');
     const parts = [
       'h1',
       '#tokens',

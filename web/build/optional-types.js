@@ -2,6 +2,7 @@
 // Otherwise a project with exactOptionalPropertyTypes cannot pass on a signal that may be undefined. The JSDoc stays short.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 /** What takes the place of a part of the text. @typedef {{ start: number, end: number, text: string }} Edit */
@@ -20,23 +21,22 @@ function orUndefined(type) {
   ];
 }
 
-/** Required leaves undefined in a type that says it. @param {ts.TypeReferenceNode} node @returns {Edit[]} */
-function required(node) {
-  const of = node.typeArguments?.[0].getText();
-  const text = `{ [Key in keyof ${of}]-?: Exclude<${of}[Key], undefined> }`;
-  return [{ start: node.getStart(), end: node.end, text }];
-}
+/** In the place of Required, which leaves undefined in a type that says it. */
+const WHOLE = 'type Whole<T> = { [Key in keyof T]-?: Exclude<T[Key], undefined> };';
 
 /** @param {ts.Node} node @returns {Edit[]} */
 function editsOf(node) {
-  const isMember = ts.isPropertySignature(node) || ts.isMappedTypeNode(node);
+  const isMember =
+    ts.isPropertySignature(node) || ts.isPropertyDeclaration(node) || ts.isMappedTypeNode(node);
   if (isMember && node.questionToken && node.type) return orUndefined(node.type);
   const isRequired = ts.isTypeReferenceNode(node) && node.typeName.getText() === 'Required';
-  return isRequired ? required(node) : [];
+  return isRequired
+    ? [{ start: node.typeName.getStart(), end: node.typeName.end, text: 'Whole' }]
+    : [];
 }
 
 /** @param {string} text of a .d.ts file */
-function withUndefined(text) {
+export function withUndefined(text) {
   const file = ts.createSourceFile('types.d.ts', text, ts.ScriptTarget.Latest, true);
   /** @type {Edit[]} */
   const edits = [];
@@ -46,16 +46,22 @@ function withUndefined(text) {
     node.forEachChild(visit);
   }
   visit(file);
-  edits.sort((a, b) => b.start - a.start);
-  return edits.reduce(
+  // From the end on; of those that begin at one place, what stands before it last.
+  edits.sort((a, b) => b.start - a.start || b.end - a.end);
+  const edited = edits.reduce(
     (all, edit) => all.slice(0, edit.start) + edit.text + all.slice(edit.end),
     text,
   );
+  return edits.some((edit) => edit.text === 'Whole') ? `${edited}${WHOLE}\n` : edited;
 }
 
-const [folder] = process.argv.slice(2);
-for (const name of await readdir(folder, { recursive: true })) {
-  if (!name.endsWith('.d.ts')) continue;
-  const path = join(folder, name);
-  await writeFile(path, withUndefined(await readFile(path, 'utf8')));
+/** @param {string} folder of declarations */
+async function rewrite(folder) {
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!name.endsWith('.d.ts')) continue;
+    const path = join(folder, name);
+    await writeFile(path, withUndefined(await readFile(path, 'utf8')));
+  }
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await rewrite(process.argv[2]);

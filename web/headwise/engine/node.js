@@ -28,6 +28,15 @@ async function startNodeWorker(script) {
   return new Worker(new URL(script), { execArgv: [] });
 }
 
+/** What a script of another origin is imported by: an address each. @type {Record<string, string>} */
+const importing = {};
+
+/** A Worker's script has the page's origin, but may import one of another. @param {string} script @returns {string} */
+const importerOf = (script) =>
+  (importing[script] ??= URL.createObjectURL(
+    new Blob([`import ${JSON.stringify(script)}`], { type: 'text/javascript' }),
+  ));
+
 /**
  * Starts a Worker of the browser or of Node, from a file beside the caller's.
  * @param {string | undefined} caller its import.meta.url, which a CommonJS bundle has not
@@ -41,11 +50,7 @@ export async function startWorker(caller, name, start) {
     return startNodeWorker(script);
   }
   // Bundlers may leave no address, or a file's, which has no origin.
-  const origin = script?.startsWith('http') ? new URL(script).origin : globalThis.origin;
-  if (origin === globalThis.origin) {
-    return start();
-  }
-  // A Worker's script has the page's origin, but may import one of another.
-  const blob = new Blob([`import ${JSON.stringify(script)}`], { type: 'text/javascript' });
-  return new Worker(URL.createObjectURL(blob), { type: 'module' });
+  return script?.startsWith('http') && new URL(script).origin !== globalThis.origin
+    ? new Worker(importerOf(script), { type: 'module' })
+    : start();
 }

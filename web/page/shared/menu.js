@@ -2,13 +2,19 @@
 
 import { html } from './template.js';
 
-/** A click elsewhere closes it, and the focus elsewhere: menus lay over each other. @param {Event} event */
+/** Closes the menus around which something happened. @param {Event} event */
 function close({ target }) {
   for (const menu of document.querySelectorAll('details.menu[open]')) {
     if (!(target instanceof Node) || !menu.contains(target)) menu.removeAttribute('open');
   }
 }
-for (const type of ['pointerdown', 'focusin']) globalThis.document?.addEventListener(type, close);
+
+globalThis.document?.addEventListener('pointerdown', close);
+
+// What Tab has led to. Not every focus elsewhere: a press on a panel, between its controls, gives it to the page.
+globalThis.document?.addEventListener('keyup', (event) => {
+  if (event.key === 'Tab') close(event);
+});
 
 /** Escape closes it. @param {KeyboardEvent} event */
 function key(event) {

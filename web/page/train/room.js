@@ -113,7 +113,7 @@ const beside = (room, runs) => [
   ...runs.map((run, i) => {
     const title =
       i === 0 ? 'This run' : `Beside it: ${differenceOf(runs[0].settings, run.settings)}`;
-    return html`<div class="train-all">
+    return html`<div class="train-all" role="group" aria-label=${title}>
       <div class="part-head"><h2 class="train-name ${i === 0 ? 'first' : 'second'}">${title}</h2></div>
       ${headsGrid(room, run, title)}
       <div class="train-below">${answers(room, run)}</div>

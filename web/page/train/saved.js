@@ -87,8 +87,10 @@ export async function readSaved(found) {
     const weights = await plainTensors(await read('model.safetensors'));
     const optimizer = await plainTensors(await read('optimizer.safetensors'));
     const muted = heads.map((/** @type {HeadName} */ head) => {
-      const { [mutedName(head)]: rows } = optimizer;
-      delete optimizer[mutedName(head)];
+      const name = mutedName(head);
+      const { [name]: rows } = optimizer;
+      if (rows === undefined) throw new Error(`optimizer.safetensors has no ${name}`);
+      delete optimizer[name];
       return { head, rows: rows.data };
     });
     const saved = { step, weights, optimizer, muted, wasMuted };

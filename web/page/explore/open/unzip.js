@@ -63,13 +63,16 @@ function listed(bytes, name) {
 const unpacked = (bytes, wanted, signal) =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const end = unzip(bytes, { filter: (info) => wanted.has(info.name) }, (error, files) =>
-      error ? reject(error) : resolve(files),
-    );
-    signal?.addEventListener('abort', () => {
+    const stop = () => {
       end();
-      reject(signal.reason);
+      reject(signal?.reason);
+    };
+    const end = unzip(bytes, { filter: (info) => wanted.has(info.name) }, (error, files) => {
+      signal?.removeEventListener('abort', stop);
+      if (error) reject(error);
+      else resolve(files);
     });
+    signal?.addEventListener('abort', stop);
   });
 
 /** A folder that has the archive's own name is the archive. @param {string} archive its path @param {string} path of a file in it */
