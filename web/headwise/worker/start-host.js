@@ -26,9 +26,15 @@ const why = (/** @type {{ message?: string }} */ failure) =>
 function expectAnswer(connection) {
   const message = `its script has not answered in ${patience} s; expected the package's ${script}, beside ${import.meta.url}`;
   let left = patience;
+  /** @type {any} */
+  let timer;
   // Second by second: one long wait would be over when a machine wakes that slept.
-  const timer = setInterval(() => --left || connection.fail({ message }), 1000);
-  const heard = () => clearInterval(timer);
+  const tick = () => {
+    if (left-- === 0) connection.fail({ message });
+    else timer = setTimeout(tick, 1000);
+  };
+  tick();
+  const heard = () => clearTimeout(timer);
   connection.send(0, ['hello'], 'call', []).then(heard, heard);
 }
 
