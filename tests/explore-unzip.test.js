@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { strToU8, zipSync } from 'fflate';
 import { sortFiles } from '../web/page/explore/open/sort-files.js';
-import { unzipped } from '../web/page/explore/open/unzip.js';
+import { unzipped } from '../web/page/shared/unzip.js';
 
 /** @param {Uint8Array} bytes @param {string} [name] */
 const found = (bytes, name = 'tiny.zip') => [

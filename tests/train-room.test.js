@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { load } from 'headwise';
+import { MAX_SEED } from '../web/page/shared/seeds.js';
 import { Checkpoints } from '../web/page/train/checkpoints.js';
 import { changeOf, History } from '../web/page/train/history.js';
 import { sinusoids } from '../web/page/train/model.js';
@@ -11,7 +12,6 @@ import {
   changed,
   DEFAULTS,
   formatTrain,
-  MAX_SEED,
   parseTrain,
   TRAIN_DEFAULTS,
   TASKS,

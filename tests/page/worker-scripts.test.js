@@ -72,36 +72,33 @@ async function failToLoad(address, isHasty) {
   );
 }
 
-test('a Worker whose script is another one is given up, with the address', options, async () => {
-  const server = await serve(ROOT, { swaps: { [HOST]: '/web/headwise/engine/hints.js' } });
+/**
+ * @param {Awaited<ReturnType<typeof serve>>} server is closed
+ * @param {boolean} isHasty
+ */
+async function failureFrom(server, isHasty) {
   const page = await browser.newPage();
   try {
     await page.goto(`${server.url}web/headwise/index.js`);
-    const told = await page.evaluate(failToLoad, `${server.url}web/headwise/worker.js`, true);
-    assert.match(
-      told,
-      /^ERR_LOAD the engine's Worker failed: its script has not answered in 300 s/,
-    );
-    assert.match(told, /expected the package's host\.js, beside http.*start-host\.js/);
+    return await page.evaluate(failToLoad, `${server.url}web/headwise/worker.js`, isHasty);
   } finally {
     await page.close();
     server.close();
   }
+}
+
+test('a Worker whose script is another one is given up, with the address', options, async () => {
+  const swaps = { [HOST]: '/web/headwise/engine/hints.js' };
+  const told = await failureFrom(await serve(ROOT, { swaps }), true);
+  assert.match(told, /^ERR_LOAD the engine's Worker failed: its script has not answered in 300 s/);
+  assert.match(told, /expected the package's host\.js, beside http.*start-host\.js/);
 });
 
 test('a Worker whose script is missing is told of with the address', options, async () => {
   const server = await serve(ROOT);
   server.withhold('/host.js');
-  const page = await browser.newPage();
-  try {
-    await page.goto(`${server.url}web/headwise/index.js`);
-    const told = await page.evaluate(failToLoad, `${server.url}web/headwise/worker.js`, false);
-    assert.match(
-      told,
-      /^ERR_LOAD .* could not be loaded \(host\.js, expected beside http.*start-host\.js\)/,
-    );
-  } finally {
-    await page.close();
-    server.close();
-  }
+  assert.match(
+    await failureFrom(server, false),
+    /^ERR_LOAD .* could not be loaded \(host\.js, expected beside http.*start-host\.js\)/,
+  );
 });

@@ -4,7 +4,7 @@
  * @import { Store } from '../state.js'
  * @import { HeadName } from './address.js'
  * @import { Explorer } from './explorer.js'
- * @import { Found } from './open/sort-files.js'
+ * @import { Found } from '../shared/dropped.js'
  *
  * @typedef {object} HandedOver
  * @property {Found[]} found its files

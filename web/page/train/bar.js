@@ -5,9 +5,9 @@
  */
 
 import { formatBytes, formatCount, plural } from '../shared/format.js';
+import { isSeed, MAX_SEED } from '../shared/seeds.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { MEASURED_EVERY } from './scores.js';
-import { MAX_SEED } from './settings.js';
 import { isText, lacksText } from './words.js';
 
 /** Steps a second. */
@@ -41,7 +41,7 @@ const seedField = (room) => html`<div class="field">
 function takeSeed(room, input) {
   const { value, valueAsNumber: seed } = input;
   room.say('');
-  if (value !== '' && Number.isInteger(seed) && seed >= 0 && seed <= MAX_SEED) {
+  if (value !== '' && isSeed(seed)) {
     room.change({ seed });
     return;
   }

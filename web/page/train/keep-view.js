@@ -1,15 +1,15 @@
 /**
  * What becomes of what was trained: opened in Explore, saved as a folder, kept in this browser, gone on with later.
  *
- * @import { Found } from '../explore/open/sort-files.js'
+ * @import { Found } from '../shared/dropped.js'
  * @import { Store } from '../state.js'
  * @import { Training } from './training.js'
  * @import { Kept } from './kept.js'
  */
 
 import { handOver } from '../explore/handed-over.js';
-import { droppedFiles, listedFiles } from '../explore/open/dropped.js';
 import { byId, el } from '../shared/dom.js';
+import { droppedFiles, listedFiles } from '../shared/dropped.js';
 import { takeDrops } from '../shared/take-drops.js';
 import { formatCount } from '../shared/format.js';
 import { effect, signal } from '../shared/signals.js';

@@ -1,7 +1,7 @@
 /**
  * Runs in saved folders: written as a .zip, and read from it or from the folder that was in it.
  *
- * @import { Found } from '../explore/open/sort-files.js'
+ * @import { Found } from '../shared/dropped.js'
  * @import { Kept } from './kept.js'
  * @import { HeadName, Saved } from './trainer.js'
  */

@@ -18,6 +18,7 @@
 
 import { keptText } from '../shared/kept-texts.js';
 import { isLinkable, keyOf } from '../shared/linkable.js';
+import { MAX_SEED } from '../shared/seeds.js';
 
 /** @type {readonly TaskName[]} */
 export const TASKS = ['induction', 'reversal', 'sorting', 'addition', 'austen', 'own'];
@@ -30,7 +31,6 @@ export const CHOICES = Object.freeze({
   positions: /** @type {const} */ (['sinusoids', 'random', 'none']),
   lr: [3e-4, 1e-3, 3e-3, 5e-3, 1e-2],
 });
-export const MAX_SEED = 2 ** 32 - 1;
 
 const base = {
   ...{ text: '', seed: 1, layers: 2, heads: 4, width: 64, only: true, lr: 3e-3 },

@@ -1,15 +1,15 @@
 /**
  * The dialog that says what can be opened, takes files, and shows how far they are read.
  *
- * @import { Found } from './sort-files.js'
+ * @import { Found } from '../../shared/dropped.js'
  *
  * @typedef {(progress: { fraction: number, label?: string }) => void} OnProgress
  */
 
 import { byId } from '../../shared/dom.js';
+import { listedFiles } from '../../shared/dropped.js';
 import { signal } from '../../shared/signals.js';
 import { drawn, html, taking } from '../../shared/template.js';
-import { listedFiles } from './dropped.js';
 
 const OPENABLE = [
   [

@@ -1,23 +1,24 @@
 /**
  * Opening one's own files: chosen or dropped, read with progress until it is cancelled, and what then is open.
  *
+ * @import { Found } from '../../shared/dropped.js'
  * @import { Explorer } from '../explorer.js'
  * @import { ModelFiles } from '../model-files.js'
- * @import { Found, OwnModel, TensorFiles } from './sort-files.js'
+ * @import { OwnModel, TensorFiles } from './sort-files.js'
  */
 
+import { droppedFiles } from '../../shared/dropped.js';
 import { batch } from '../../shared/signals.js';
 import { takeDrops } from '../../shared/take-drops.js';
 import { drawn, html, taking } from '../../shared/template.js';
 import { PageError } from '../../shared/errors.js';
+import { unzipped } from '../../shared/unzip.js';
 import { hostedModel, isHosted } from '../model-files.js';
 import { OPENED } from '../models.js';
 import { tokenizerFrom } from './byte-level.js';
 import { createOpenDialog } from './dialog.js';
-import { droppedFiles } from './dropped.js';
 import { ownJson, ownText } from './own-text.js';
 import { sortFiles } from './sort-files.js';
-import { unzipped } from './unzip.js';
 
 const KINDS = { model: 'a model', weights: 'attention weights', queries: 'queries and keys' };
 

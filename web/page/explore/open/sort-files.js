@@ -2,9 +2,8 @@
  * What some files are together: a model in Hugging Face's format, or tensors with the tokens' labels. Decided by names;
  * what is in them is checked where they are read.
  *
+ * @import { Found } from '../../shared/dropped.js'
  * @import { ModelFiles } from '../model-files.js'
- *
- * @typedef {{ path: string, file: File }} Found path: from the folder that was opened, or the file's name
  *
  * @typedef {object} TensorFiles
  * @property {string} name for those who look

@@ -1,10 +1,10 @@
 /**
  * The files that were dropped or chosen, folders with all that is in them.
  *
- * @import { Found } from './sort-files.js'
+ * @typedef {{ path: string, file: File }} Found path: from the folder that was opened, or the file's name
  */
 
-import { PageError } from '../../shared/errors.js';
+import { PageError } from './errors.js';
 
 /** Deeper, and more, a model's folder has not. */
 const MOST_DEEP = 4;

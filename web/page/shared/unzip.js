@@ -2,12 +2,12 @@
  * The files in .zip archives, such as Train saves.
  *
  * @import { UnzipFileInfo } from 'fflate'
- * @import { Found } from './sort-files.js'
+ * @import { Found } from './dropped.js'
  */
 
 import { unzip, unzipSync } from 'fflate';
-import { PageError } from '../../shared/errors.js';
-import { formatCount } from '../../shared/format.js';
+import { PageError } from './errors.js';
+import { formatCount } from './format.js';
 
 /** An archive is unpacked in memory, as a whole. */
 const MOST_BYTES = 2 ** 30;
