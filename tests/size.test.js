@@ -2,60 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
-import { build } from 'vite';
+import { bundle, firstChunks, gzipped } from './bundle.js';
 
 const LIMIT = 103_499;
 
-/** @typedef {{ type: 'chunk', isEntry: boolean, code: string, fileName: string, imports: string[] }} Chunk */
-/** @typedef {{ type: 'asset', source: string | Uint8Array, originalFileNames: string[] }} Asset */
-
-/**
- * @param {string} entry of the package
- * @returns {Promise<(Chunk | Asset)[]>} what Vite's defaults make of an app that uses all of it
- */
-async function bundle(entry) {
-  const app = '\0app.js';
-  const result = await build({
-    configFile: false,
-    root: fileURLToPath(new URL('.', import.meta.url)),
-    logLevel: 'error',
-    build: { write: false, rolldownOptions: { input: app } },
-    plugins: [
-      {
-        name: 'app',
-        resolveId: (id) => (id === app ? app : undefined),
-        load: (id) =>
-          id === app
-            ? `import * as all from ${JSON.stringify(fileURLToPath(import.meta.resolve(entry)))};
-               globalThis.headwise = all;`
-            : undefined,
-      },
-    ],
-  });
-  return /** @type {any} */ (result).output;
-}
-
-/**
- * The entry and what it imports at once.
- * @param {Chunk[]} chunks
- */
-function firstChunks(chunks) {
-  const wanted = new Set(chunks.filter((chunk) => chunk.isEntry).map((chunk) => chunk.fileName));
-  for (const name of wanted)
-    for (const file of chunks.find((chunk) => chunk.fileName === name)?.imports ?? [])
-      wanted.add(file);
-  return chunks.filter((chunk) => wanted.has(chunk.fileName));
-}
-
-/** @param {string | Uint8Array} content */
-const gzipped = (content) => gzipSync(content, { level: 9 }).length;
-
 test(`JavaScript and module of one thread are at most ${LIMIT} bytes, gzipped`, async (t) => {
   const files = await bundle('headwise');
-  const chunks = firstChunks(files.filter((file) => file.type === 'chunk'));
-  const script = chunks.reduce((sum, chunk) => sum + gzipped(chunk.code), 0);
+  const script = firstChunks(files).reduce((sum, chunk) => sum + gzipped(chunk.code), 0);
   assert.ok(script > 0);
   const sums = [];
   for (const name of ['headwise-simd128.wasm', 'headwise-relaxed.wasm']) {

@@ -1,15 +1,7 @@
 // A wasm module whose memory may not grow beyond a number of pages, made from one that may: so the package's own modules
 // run out of memory early.
 
-/** @param {Uint8Array} bytes @param {number} at @returns {[value: number, next: number]} LEB128 */
-function readNumber(bytes, at) {
-  let value = 0;
-  for (let shift = 0; ; shift += 7) {
-    const byte = bytes[at++];
-    value += (byte & 127) * 2 ** shift;
-    if (byte < 128) return [value, at];
-  }
-}
+import { readNumber, sectionsOf } from './wasm-sections.js';
 
 /** @param {number} value @param {number} length bytes to fill */
 const writeNumber = (value, length) =>
@@ -27,16 +19,13 @@ const MEMORY_SECTION = 5;
  */
 export function withMaximum(module, pages) {
   const bytes = module.slice();
-  for (let at = 8; at < bytes.length;) {
-    const [size, start] = readNumber(bytes, at + 1);
-    if (bytes[at] === MEMORY_SECTION) {
-      // One memory, flags 1 (there is a maximum), initial pages, maximum.
-      const [, maximumAt] = readNumber(bytes, start + 2);
-      const [, end] = readNumber(bytes, maximumAt);
-      bytes.set(writeNumber(pages, end - maximumAt), maximumAt);
-      return bytes;
-    }
-    at = start + size;
+  for (const { id, start } of sectionsOf(bytes)) {
+    if (id !== MEMORY_SECTION) continue;
+    // One memory, flags 1 (there is a maximum), initial pages, maximum.
+    const [, maximumAt] = readNumber(bytes, start + 2);
+    const [, end] = readNumber(bytes, maximumAt);
+    bytes.set(writeNumber(pages, end - maximumAt), maximumAt);
+    return bytes;
   }
   throw new Error('the module has no memory of its own');
 }

@@ -1,6 +1,7 @@
 // npm run build: compiles src/ into web/headwise/wasm/ (and the benchmark's ceiling into
 // web/page/bench/wasm/) with Emscripten, and writes the JavaScript of web/build/generated.js.
-//   --check   builds into a temporary folder and compares byte by byte with what is committed
+//   --check          builds into a temporary folder and compares byte by byte with what is committed
+//   --names FOLDER   builds into FOLDER, with the names of functions (npm run bytes reads them)
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -12,8 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { basename, delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { abiRows } from './abi.js';
 import { checkGenerated, writeGenerated } from './generated.js';
@@ -171,9 +173,9 @@ function cmake(args, env) {
 /**
  * @param {string} buildDir
  * @param {string} outRoot the folder below which WASM_DIRS are filled
- * @param {boolean} [preferPinned]
+ * @param {{ preferPinned?: boolean, names?: boolean }} [options]
  */
-function build(buildDir, outRoot, preferPinned = false) {
+function build(buildDir, outRoot, { preferPinned = false, names = false } = {}) {
   const generator = checkTools();
   const emscripten = findEmscripten(preferPinned);
   const env = { ...emscripten.env, HEADWISE_EMSCRIPTEN: emscripten.dir };
@@ -182,6 +184,7 @@ function build(buildDir, outRoot, preferPinned = false) {
   mkdirSync(buildDir, { recursive: true });
   writeFileSync(join(buildDir, 'abi_rows.inc'), abiRows(ROOT));
   const outs = Object.entries(WASM_DIRS).map(([name, dir]) => `-D${name}=${join(outRoot, dir)}`);
+  if (names) outs.push('-DHEADWISE_NAMES=ON');
   cmake(['--preset', 'wasm', '-B', buildDir, '-G', generator, ...outs], env);
   cmake(['--build', buildDir, '--parallel', '4'], env);
 }
@@ -210,7 +213,7 @@ function report(root) {
 function check() {
   const temporary = mkdtempSync(join(tmpdir(), 'headwise-'));
   try {
-    build(join(temporary, 'build'), temporary, true);
+    build(join(temporary, 'build'), temporary, { preferPinned: true });
     report(temporary);
     const paths = [...new Set([...artefacts(ROOT), ...artefacts(temporary)])].sort();
     const differing = paths.filter((path) => {
@@ -233,13 +236,21 @@ function check() {
   }
 }
 
-try {
-  const [option, ...rest] = process.argv.slice(2);
-  if (rest.length || (option && option !== '--check')) {
-    throw new BuildError('usage: npm run build [-- --check]');
+function options() {
+  try {
+    return parseArgs({ options: { check: { type: 'boolean' }, names: { type: 'string' } } }).values;
+  } catch {
+    throw new BuildError('usage: npm run build [-- --check | --names FOLDER]');
   }
-  if (option === '--check') {
+}
+
+try {
+  const { check: checks, names } = options();
+  if (checks) {
     if (!check()) process.exitCode = 1;
+  } else if (names !== undefined) {
+    const folder = resolve(names);
+    build(join(folder, 'build'), folder, { names: true });
   } else {
     build(join(ROOT, 'build', 'wasm'), ROOT);
     writeGenerated(ROOT, join(ROOT, 'build', 'wasm'));
