@@ -110,7 +110,9 @@ test('what is no saved run is refused by name, in one sentence, and so are two r
   const refused = (/** @type {ReturnType<typeof found>[]} */ some, /** @type {string} */ message) =>
     assert.rejects(readSaved(some), { code: 'ERR_FORMAT', message });
   const not = 'This is not a folder that was saved here';
-  await refused([found('a.zip', 'no zip')], `a.zip: ${not}: invalid zip data.`);
+  await refused([found('a.zip', 'no zip')], 'a.zip cannot be unpacked: invalid zip data.');
+  const damaged = new Uint8Array(await zipOf(files, 'b').arrayBuffer()).fill(255, 120, 400);
+  await assert.rejects(readSaved([found('b.zip', damaged)]), /b\.zip cannot be unpacked/);
   await refused([found('a.bin', 'PK')], `a.bin: ${not}: it has no training.json.`);
   await refused([], `${not}: it has no training.json.`);
   const { 'optimizer.safetensors': _, ...some } = files;

@@ -158,7 +158,7 @@ fileTest(
   '#train',
   async (page) => {
     await chooseFile(page, 'broken.zip');
-    await says(page, 'train-kept', /^broken\.zip: This is not a folder that was saved here/);
+    await says(page, 'train-kept', /^broken\.zip cannot be unpacked: /);
     assert.equal(await textOf(page, '#train-message'), '');
     assert.equal(await state(page), 'Pause');
     await reached(page, (await stepOf(page)) + 2);
@@ -166,7 +166,7 @@ fileTest(
     await says(page, 'train-kept', /^Kept: induction/);
     assert.equal((await page.$$('#train-kept.error')).length, 0);
     await chooseFile(page, 'broken.zip');
-    await says(page, 'train-kept', /^broken\.zip: /);
+    await says(page, 'train-kept', /^broken\.zip cannot /);
     await page.click('#train-restart');
     await says(page, 'train-kept', /^$/);
     await chooseFile(page, 'saved.zip');
@@ -198,7 +198,7 @@ if (engine.hasCdp) {
   roomTest('a .zip that is dropped on the room goes on', '#train', async (page) => {
     const pages = await pageCount();
     await dropFiles(page, [at('broken.zip')]);
-    await says(page, 'train-kept', /^broken\.zip: /);
+    await says(page, 'train-kept', /^broken\.zip cannot /);
     await dropFiles(page, [at('saved.zip')]);
     await page.waitForFunction(() => location.hash === '#train?task=reversal&seed=9');
     await reached(page, 3);

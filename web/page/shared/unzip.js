@@ -1,5 +1,5 @@
 /**
- * The files in .zip archives, such as Train saves.
+ * The files in .zip archives: models, and what Train saved.
  *
  * @import { UnzipFileInfo } from 'fflate'
  * @import { Found } from './dropped.js'

@@ -6,9 +6,10 @@
  * @import { HeadName, Saved } from './trainer.js'
  */
 
-import { strFromU8, unzipSync, zipSync } from 'fflate';
+import { strFromU8, zipSync } from 'fflate';
 import { readSafetensors } from '../../headwise/formats.js';
 import { PageError, withStop } from '../shared/errors.js';
+import { unzipped } from '../shared/unzip.js';
 import { mutedName } from './files.js';
 import { parseTrain } from './settings.js';
 
@@ -40,19 +41,13 @@ const isNamed = (path, name) => path.split('/').at(-1) === name;
 /** @param {Found} one */
 const isZip = ({ path }) => /\.zip$/i.test(path);
 
-/** What gives the bytes of a run's file by its name. @param {Found[]} found */
-async function readerOf(found) {
-  const told = found.find(({ path }) => isNamed(path, TOLD))?.path;
-  const zip = told === undefined && found.find(isZip);
-  const entries = zip ? unzipSync(await bytesOf(zip.file)) : {};
-  const paths = [...Object.keys(entries), ...found.map(({ path }) => path)];
-  const folder = paths.find((path) => isNamed(path, TOLD))?.slice(0, -TOLD.length);
+/** What gives the bytes of a run's file by its name. @param {Found[]} files */
+function readerOf(files) {
+  const folder = files.find(({ path }) => isNamed(path, TOLD))?.path.slice(0, -TOLD.length);
   return (/** @type {string} */ name) => {
-    const path = folder === undefined ? undefined : folder + name;
-    const file = found.find((one) => one.path === path)?.file;
-    if (file) return bytesOf(file);
-    if (path === undefined || !(path in entries)) throw new Error(`it has no ${name}`);
-    return entries[path];
+    const file = files.find(({ path }) => path === folder + name)?.file;
+    if (folder === undefined || !file) throw new Error(`it has no ${name}`);
+    return bytesOf(file);
   };
 }
 
@@ -75,12 +70,13 @@ const nameOf = (first) => (first ? `${first.path.split('/', 1)[0]}: ` : '');
  *
  * @param {Found[]} found its .zip, or the files of the folder
  * @returns {Promise<Kept>}
- * @throws {PageError} ERR_FORMAT: it is none, or there are several
+ * @throws {PageError} ERR_FORMAT: it is none, there are several, or the .zip is broken or too large
  */
 export async function readSaved(found) {
   checkOne(found);
+  const files = await unzipped(found);
   try {
-    const read = await readerOf(found);
+    const read = readerOf(files);
     const told = JSON.parse(strFromU8(await read(TOLD)));
     const { address, text, step, muted: heads = [], wasMuted = false } = told;
     const { settings } = parseTrain(new URLSearchParams(String(address)));
