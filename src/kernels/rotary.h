@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* For i < half: y[i] = x[i]·cos[i] - x[i + half]·sin[i]·sign, y[i + half] = x[i + half]·cos[i] + x[i]·sin[i]·sign. A sign of -1
+/* For i < pairs: y[i] = x[i]·cos[i] - x[i + pairs]·sin[i]·sign, y[i + pairs] = x[i + pairs]·cos[i] + x[i]·sin[i]·sign. A sign of -1
  * turns back, which is the gradient too. y may be x. */
-void hw_rotate_row(const float *x, const float *cos, const float *sin, size_t half, float sign, float *y);
+void hw_rotate_row(const float *x, const float *cos, const float *sin, size_t pairs, float sign, float *y);
 
 #endif

@@ -34,8 +34,8 @@ const hw_linear *hw_block_out_proj(const hw_module *module, size_t layer) {
 
 /* ---- Forward ---- */
 
-/* One of the two parts of a block, in a call. */
-typedef struct half {
+/* Attention or feed-forward with its norms, in a call. */
+typedef struct sublayer {
   hw_module *norm;
   hw_module *after; /* NULL: none */
   hw_module *part;
@@ -44,16 +44,16 @@ typedef struct half {
   size_t tokens; /* that the part is given */
   size_t rows;   /* of the branch: theirs, or those of asked tokens */
   size_t count;  /* of its floats */
-} half;
+} sublayer;
 
-static half half_of(const hw_block *m, const hw_input *shape, size_t tokens, bool is_attention) {
+static sublayer sublayer_of(const hw_block *m, const hw_input *shape, size_t tokens, bool is_attention) {
   const size_t rows = hw_size_multiply(shape->batch, tokens);
   const bool is_post = m->norm_place == HW_NORM_POST;
-  half h = {m->ln2, m->after2, m->ffn, is_post ? m->ln1 : m->ln2, shape, tokens, rows, rows * m->d_model};
+  sublayer s = {m->ln2, m->after2, m->ffn, is_post ? m->ln1 : m->ln2, shape, tokens, rows, rows * m->d_model};
   if (is_attention) {
-    h = (half){m->ln1, m->after1, m->attn, is_post ? NULL : m->ln1, shape, tokens, rows, rows * m->d_model};
+    s = (sublayer){m->ln1, m->after1, m->attn, is_post ? NULL : m->ln1, shape, tokens, rows, rows * m->d_model};
   }
-  return h;
+  return s;
 }
 
 /*
@@ -63,31 +63,31 @@ static half half_of(const hw_block *m, const hw_input *shape, size_t tokens, boo
  *   pre, both:  | ln1's rows | attn … | after1's rows | ln2's rows | ffn … | after2's rows |
  *   post:       | x | attn … | ln1's rows | ffn … | ln2's rows |
  */
-static void add_part(hw_run *run, const hw_block *m, const half *h, const float *x, const float *residual,
+static void add_part(hw_run *run, const hw_block *m, const sublayer *s, const float *x, const float *residual,
                      float *branch, float *y) {
-  hw_input in = *h->shape;
+  hw_input in = *s->shape;
   in.x = x;
-  in.tokens = h->tokens;
+  in.tokens = s->tokens;
   if (m->norm_place != HW_NORM_POST) {
-    hw_layer_norm_push(run, h->norm, x, in.batch * in.tokens, branch);
+    hw_layer_norm_push(run, s->norm, x, in.batch * in.tokens, branch);
     in.x = branch;
   }
   const size_t mark = hw_tape_mark(run);
-  hw_module_run(run, h->part, &in, branch);
-  if (h->after != NULL) {
-    hw_layer_norm_push(run, h->after, branch, h->rows, branch);
+  hw_module_run(run, s->part, &in, branch);
+  if (s->after != NULL) {
+    hw_layer_norm_push(run, s->after, branch, s->rows, branch);
   }
-  hw_drop(run, &m->base, m->dropout, branch, h->count);
+  hw_drop(run, &m->base, m->dropout, branch, s->count);
   for (const hw_watch *watch = run->watch; watch != NULL && !hw_run_measures(run); watch = watch->next) {
-    const size_t part = 2 * (run->layer - 1) + (h->part == m->ffn ? 1 : 0);
+    const size_t part = 2 * (run->layer - 1) + (s->part == m->ffn ? 1 : 0);
     memcpy(watch->branches + part * m->d_model, branch + watch->row * m->d_model, m->d_model * sizeof(float));
   }
   if (hw_run_records(run)) {
     hw_push_number(run, (double)mark);
   }
-  hw_add_forward(run, residual, branch, y, h->count);
+  hw_add_forward(run, residual, branch, y, s->count);
   if (m->norm_place == HW_NORM_POST) {
-    hw_layer_norm_push(run, h->norm, y, h->rows, y);
+    hw_layer_norm_push(run, s->norm, y, s->rows, y);
   }
 }
 
@@ -103,8 +103,8 @@ static void keep_input(const hw_run *run, const hw_input *input, size_t d_model)
 void hw_block_forward(hw_run *run, const hw_module *module, const hw_input *input, float *y) {
   const hw_block *m = (const hw_block *)module;
   const size_t mark = run->arena->used;
-  half attn = half_of(m, input, input->tokens, true);
-  const half ffn = half_of(m, input, run->only_asked ? hw_asked_tokens(input) : input->tokens, false);
+  sublayer attn = sublayer_of(m, input, input->tokens, true);
+  const sublayer ffn = sublayer_of(m, input, run->only_asked ? hw_asked_tokens(input) : input->tokens, false);
   const float *x = input->x;
   attn.rows = ffn.rows;
   attn.count = ffn.count;
@@ -128,18 +128,18 @@ void hw_block_forward(hw_run *run, const hw_module *module, const hw_input *inpu
 /* ---- Backward ---- */
 
 /* The part's input again. Returns how far the tape reaches below what it was made from. */
-static size_t restore_input(const hw_run *run, const half *h, size_t d_model, size_t mark, hw_normalized *normalized,
-                            float *again) {
+static size_t restore_input(const hw_run *run, const sublayer *s, size_t d_model, size_t mark,
+                            hw_normalized *normalized, float *again) {
   hw_arena *tape = run->tape.kept;
   const size_t used = tape->used;
   tape->used = mark;
-  if (h->before != NULL) {
-    *normalized = hw_layer_norm_pop(run, h->before, h->rows);
-    hw_layer_norm_restore(run, h->before, normalized, h->rows, again);
+  if (s->before != NULL) {
+    *normalized = hw_layer_norm_pop(run, s->before, s->rows);
+    hw_layer_norm_restore(run, s->before, normalized, s->rows, again);
   } else {
-    const float *x = hw_tape_pop_floats(run, h->rows, d_model);
+    const float *x = hw_tape_pop_floats(run, s->rows, d_model);
     if (!hw_run_measures(run)) {
-      memcpy(again, x, h->count * sizeof(float));
+      memcpy(again, x, s->count * sizeof(float));
     }
   }
   const size_t below = tape->used;
@@ -158,37 +158,37 @@ void hw_block_restore_output(const hw_run *run, const hw_module *module, size_t 
 
 /* d_output is the gradient of the part's output and residual. d, that of its input, is added to; where both are one, the gradient
  * of the output becomes that of the input. */
-static void backward_half(hw_run *run, const hw_block *m, const half *h, const float *d_output, float *d) {
+static void backward_sublayer(hw_run *run, const hw_block *m, const sublayer *s, const float *d_output, float *d) {
   const size_t mark = run->arena->used;
   const bool is_post = m->norm_place == HW_NORM_POST;
-  float *again = hw_run_take_floats(run, h->rows, m->d_model);
-  float *d_part = hw_run_take_floats(run, h->rows, m->d_model);
+  float *again = hw_run_take_floats(run, s->rows, m->d_model);
+  float *d_part = hw_run_take_floats(run, s->rows, m->d_model);
   const float *d_branch = d_output;
   hw_normalized normalized;
   if (is_post) {
-    normalized = hw_layer_norm_pop(run, h->norm, h->rows);
-    hw_layer_norm_pull(run, h->norm, &normalized, d, h->rows, false, d);
+    normalized = hw_layer_norm_pop(run, s->norm, s->rows);
+    hw_layer_norm_pull(run, s->norm, &normalized, d, s->rows, false, d);
   }
   const size_t input_end = (size_t)hw_pop_number(run);
-  const hw_dropped dropped = hw_dropped_pop(run, hw_kept_words(h->count));
+  const hw_dropped dropped = hw_dropped_pop(run, hw_kept_words(s->count));
   if (dropped.dropout > 0.0) {
-    hw_dropped_apply(run, &dropped, d_branch, d_part, h->count);
+    hw_dropped_apply(run, &dropped, d_branch, d_part, s->count);
     d_branch = d_part;
   }
-  if (h->after != NULL) {
-    const hw_normalized after = hw_layer_norm_pop(run, h->after, h->rows);
-    hw_layer_norm_pull(run, h->after, &after, d_branch, h->rows, false, d_part);
+  if (s->after != NULL) {
+    const hw_normalized after = hw_layer_norm_pop(run, s->after, s->rows);
+    hw_layer_norm_pull(run, s->after, &after, d_branch, s->rows, false, d_part);
     d_branch = d_part;
   }
-  const size_t below = restore_input(run, h, m->d_model, input_end, &normalized, again);
-  hw_input in = *h->shape;
+  const size_t below = restore_input(run, s, m->d_model, input_end, &normalized, again);
+  hw_input in = *s->shape;
   in.x = again;
-  hw_module_run_backward(run, h->part, &in, d_branch, d_part);
+  hw_module_run_backward(run, s->part, &in, d_branch, d_part);
   if (is_post) {
-    hw_add_forward(run, d, d_part, d, h->count);
-    run->tape.kept->used = h->before == NULL ? below : input_end;
+    hw_add_forward(run, d, d_part, d, s->count);
+    run->tape.kept->used = s->before == NULL ? below : input_end;
   } else {
-    hw_layer_norm_pull(run, h->norm, &normalized, d_part, h->rows, true, d);
+    hw_layer_norm_pull(run, s->norm, &normalized, d_part, s->rows, true, d);
     run->tape.kept->used = below;
   }
   run->arena->used = mark;
@@ -198,8 +198,8 @@ static void backward_half(hw_run *run, const hw_block *m, const half *h, const f
 void hw_block_backward(hw_run *run, hw_module *module, const hw_input *input, const float *dy, float *dx) {
   const hw_block *m = (const hw_block *)module;
   const size_t mark = run->arena->used;
-  const half attn = half_of(m, input, input->tokens, true);
-  const half ffn = half_of(m, input, input->tokens, false);
+  const sublayer attn = sublayer_of(m, input, input->tokens, true);
+  const sublayer ffn = sublayer_of(m, input, input->tokens, false);
   float *d = dx == NULL ? hw_run_take_floats(run, attn.rows, m->d_model) : dx;
   /* Parallel parts have one output. */
   float *copy = m->is_parallel ? hw_run_take_floats(run, attn.rows, m->d_model) : d;
@@ -210,8 +210,8 @@ void hw_block_backward(hw_run *run, hw_module *module, const hw_input *input, co
     memcpy(copy, d, attn.count * sizeof(float));
   }
   if (m->ffn != NULL) {
-    backward_half(run, m, &ffn, copy, d);
+    backward_sublayer(run, m, &ffn, copy, d);
   }
-  backward_half(run, m, &attn, copy, d);
+  backward_sublayer(run, m, &attn, copy, d);
   run->arena->used = mark;
 }

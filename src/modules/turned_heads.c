@@ -16,7 +16,7 @@ static hw_strides dense_strides(const hw_turned_heads *heads) {
 void hw_turned_heads_forward(hw_run *run, const hw_turned_heads *heads, float *qkv) {
   float *x = hw_floats_from(qkv, heads->start);
   if (heads->norm == NULL) {
-    if (heads->rotary.angles.half > 0) {
+    if (heads->rotary.angles.pairs > 0) {
       hw_rotary_forward(run, &heads->rotary, x, &heads->strides, x, &heads->strides);
     }
     return;
@@ -35,7 +35,7 @@ void hw_turned_heads_backward(hw_run *run, const hw_turned_heads *heads, const h
                               float *d_qkv) {
   float *d = hw_floats_from(d_qkv, heads->start);
   if (heads->norm == NULL) {
-    if (heads->rotary.angles.half > 0) {
+    if (heads->rotary.angles.pairs > 0) {
       hw_rotary_backward(run, &heads->rotary, d, &heads->strides, d, &heads->strides);
     }
     return;

@@ -29,20 +29,20 @@ hw_status hw_rotary_check(const hw_rotary_config *config, size_t head_dim, size_
 }
 
 hw_angles hw_angles_take(const hw_run *run, const hw_rotary_config *config, const hw_places *places) {
-  const size_t half = config->pairs;
+  const size_t pairs = config->pairs;
   const bool are_shared = places->ids == NULL && places->firsts == NULL;
-  const size_t row = hw_size_multiply(places->tokens, half);
+  const size_t row = hw_size_multiply(places->tokens, pairs);
   const size_t count = are_shared ? row : hw_size_multiply(places->batch, row);
   float *cosines = hw_run_take_floats(run, count, 1);
   float *sines = hw_run_take_floats(run, count, 1);
   for (size_t i = 0; !hw_run_measures(run) && i < count; i++) {
     double sine;
     double cosine;
-    hw_sine_cosine((double)hw_place_of(places, i / half) * config->frequencies[i % half], &sine, &cosine);
+    hw_sine_cosine((double)hw_place_of(places, i / pairs) * config->frequencies[i % pairs], &sine, &cosine);
     cosines[i] = (float)(cosine * config->factor);
     sines[i] = (float)(sine * config->factor);
   }
-  return (hw_angles){cosines, sines, half, are_shared ? 0 : row};
+  return (hw_angles){cosines, sines, pairs, are_shared ? 0 : row};
 }
 
 typedef struct rotating {
@@ -57,13 +57,13 @@ typedef struct rotating {
 static void rotate_token(const rotating *r, size_t batch, size_t token) {
   const hw_rotary *rotary = r->rotary;
   const hw_angles *a = &rotary->angles;
-  const size_t rotated = 2 * a->half;
+  const size_t rotated = 2 * a->pairs;
   for (size_t head = 0; head < rotary->heads; head++) {
     const float *x = r->x + batch * r->x_strides->batch + head * r->x_strides->head + token * r->x_strides->token;
     float *y = r->y + batch * r->y_strides->batch + head * r->y_strides->head + token * r->y_strides->token;
     if (rotated > 0) {
-      const size_t at = batch * a->batch_stride + token * a->half;
-      hw_rotate_row(x, a->cos + at, a->sin + at, a->half, r->sign, y);
+      const size_t at = batch * a->batch_stride + token * a->pairs;
+      hw_rotate_row(x, a->cos + at, a->sin + at, a->pairs, r->sign, y);
     }
     if (x != y) {
       memcpy(y + rotated, x + rotated, (rotary->width - rotated) * sizeof *y);
@@ -82,7 +82,7 @@ static void rotate_item(const void *job, size_t item, size_t thread) {
 
 static void rotate(const hw_run *run, const rotating *job) {
   const hw_rotary *r = job->rotary;
-  assert(2 * r->angles.half <= r->width);
+  assert(2 * r->angles.pairs <= r->width);
   const double work = (double)r->batch * (double)r->heads * (double)r->tokens * (double)(r->width * ELEMENT_WORK);
   hw_run_items(run, work, r->batch * hw_ceil_divide(r->tokens, TOKENS), rotate_item, job);
 }

@@ -5,11 +5,11 @@
 #include "ops/places.h"
 #include "ops/run.h"
 
-/* cos and sin [batch, tokens, half] of what each token's pairs are rotated by; a batch stride of 0: [tokens, half]. */
+/* cos and sin [batch, tokens, pairs] of what each token's pairs are rotated by; a batch stride of 0: [tokens, pairs]. */
 typedef struct hw_angles {
   const float *cos;
   const float *sin;
-  size_t half;
+  size_t pairs;
   size_t batch_stride;
 } hw_angles;
 
@@ -22,7 +22,7 @@ hw_status hw_rotary_check(const hw_rotary_config *config, size_t head_dim, size_
 /* Angles at these places, in the run's arena; the pointers are NULL while the run is measured. */
 hw_angles hw_angles_take(const hw_run *run, const hw_rotary_config *config, const hw_places *places);
 
-/* Heads of width `width` whose first 2·half elements are rotated, the halves paired (Su et al. 2021); the others stay as they are. */
+/* Heads of width `width` whose first 2·pairs elements are rotated, the halves paired (Su et al. 2021); the others stay as they are. */
 typedef struct hw_rotary {
   hw_angles angles;
   size_t batch;
